@@ -1,0 +1,121 @@
+// Package convert turns one recording into another: it opens a source, works
+// out what each topic becomes in the target, streams the messages through
+// parallel workers, re-encodes them on the way, keeps their order, and says at
+// the end what was written and what was lost.
+//
+// Run is one conversion. It owns all goroutines; formats start none. It may be
+// called concurrently for different outputs.
+package convert
+
+import (
+	"time"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Job says what to convert and how. Source, Sink and their formats must be
+// set; the zero value of everything else is the default.
+type Job struct {
+	Source       string
+	SourceFormat *storage.Format // from Registry.Detect
+	Sink         string
+	SinkFormat   *storage.Format
+
+	Read  storage.ReadOptions // Strict: the first damage or unreadable message ends the run
+	Write storage.WriteOptions
+
+	Distro    string // whose standard definitions to use where the source has none, and to write; "" is DefaultDistro
+	Order     Order
+	HeaderSeq HeaderSeq
+	Threads   int // workers; 0 is one per core
+
+	// Progress, when set, is called now and then from one goroutine, and a last
+	// time at the end. It must return quickly.
+	Progress func(Progress)
+}
+
+// DefaultDistro is whose definitions are used when nothing says otherwise.
+const DefaultDistro = "humble"
+
+// Order is the order of messages in the output.
+type Order uint8
+
+const (
+	OrderTime Order = iota // by log time; equal times in the order of the file
+	OrderFile              // as in the source file
+)
+
+// HeaderSeq says what to write into the ROS 1 field std_msgs/Header.seq, which
+// ROS 2 messages do not have.
+type HeaderSeq uint8
+
+const (
+	SeqCount HeaderSeq = iota // count up per topic, as a ROS 1 publisher does
+	SeqZero
+)
+
+// Progress is how far a run is.
+type Progress struct {
+	Bytes, Total int64 // of the source, read and in all
+	Messages     int64 // written
+	Elapsed      time.Duration
+}
+
+// A Report says what a run did. It is complete also when Run fails, as far as
+// the run came.
+type Report struct {
+	Source, Sink End
+	Elapsed      time.Duration
+	Topics       []TopicReport
+	Losses       []Loss            // what the output does not carry
+	Notes        []Note            // what was decided on the way and may surprise
+	Warnings     []storage.Warning // what is odd or damaged in the source
+}
+
+// An End is one side of a conversion.
+type End struct {
+	Path, Format, Version string
+	Size, Messages        int64
+}
+
+// A TopicReport is what became of one topic of the source.
+type TopicReport struct {
+	Name           string
+	Type, Encoding string // in the source
+	SinkType       string // "" when the topic was not written
+	SinkEncoding   string
+	Read, Written  int64  // messages
+	Definition     string // where the definition came from: "file", or "builtin humble"
+}
+
+// A Loss is something that the target does not carry.
+type Loss struct {
+	Code    string // stable and short: "topic-dropped", "header-seq"
+	Topic   string // "" when it is not about one topic
+	Count   int64  // messages (or topics) concerned
+	Message string
+	// ByDesign marks what the target format has no place for by its nature, such
+	// as Header.seq in ROS 2: it is listed, but does not change the exit status.
+	ByDesign bool
+}
+
+// A Note is a decision worth knowing that loses nothing.
+type Note struct {
+	Code, Topic, Message string
+}
+
+// Lossy tells whether anything is missing that the target could have carried:
+// a loss not by design, or damage in the source.
+func (r *Report) Lossy() bool {
+	for _, l := range r.Losses {
+		if !l.ByDesign {
+			return true
+		}
+	}
+	for _, w := range r.Warnings {
+		if w.Damage {
+			return true
+		}
+	}
+	return false
+}

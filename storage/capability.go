@@ -1,0 +1,101 @@
+package storage
+
+import "context"
+
+// The interfaces of this file are optional. ReaderCapabilities and
+// WriterCapabilities are the one place where they are probed. The plain path
+// gives the same result without them, and storagetest holds both against each
+// other.
+
+// A BlockReader can read parts of the recording independently.
+type BlockReader interface {
+	// Blocks lists the independently readable blocks in the order of the file.
+	// Reading all of them gives the messages of ReadNext in the same order.
+	Blocks() ([]Block, error)
+
+	// ReadBlock reads block i of Blocks into b, replacing what b held. It may be
+	// called concurrently, with different batches. In a damaged block it gives
+	// what it could read and adds a warning to Info.
+	ReadBlock(ctx context.Context, i int, b *Batch) error
+}
+
+// A Block is a part of a recording that can be read by itself.
+type Block struct {
+	Offset, Size int64 // where it lies and how many bytes are read there; Offset is -1 where that has no meaning
+	RawSize      int64 // bytes of memory that reading it takes, about
+	Messages     int64 // -1 when not known
+	Start, End   int64 // least and greatest LogTime, when Timed
+	Timed        bool  // Start and End are known from an index; they are hints until the block is read
+}
+
+// A Batch holds the messages of one block and their memory, to be used again
+// and again. The zero value is ready. Messages[i].Data points into Buf, and is
+// valid until the next ReadBlock into this batch.
+type Batch struct {
+	Messages []Message
+	Buf      []byte // the bytes that Data points into; grown by ReadBlock and kept
+	Scratch  []byte // second buffer of ReadBlock, for bytes before decompression
+}
+
+// Grow returns a slice of length n that reuses buf's memory where it can. The
+// contents are undefined.
+func Grow(buf []byte, n int) []byte {
+	if cap(buf) >= n {
+		return buf[:n]
+	}
+	return make([]byte, n)
+}
+
+// A BlockWriter can leave the costly part of writing, compression and the write
+// itself, to its caller's goroutines.
+type BlockWriter interface {
+	// OnBlock must be called before the first Write. From then on each full
+	// block is handed to f from within Write or Flush, instead of being encoded
+	// and written there. The caller runs Encode of each block, in any goroutine,
+	// then Append of each in the order in which f received them. Append may run
+	// while Write fills the next block. An error from f fails the Write.
+	OnBlock(f func(PendingBlock) error)
+
+	// Flush hands out the last, partly filled block. All blocks must have been
+	// appended before Close is called.
+	Flush() error
+}
+
+// A PendingBlock is a full block on its way to the file.
+type PendingBlock interface {
+	Encode() error // compress; may run concurrently with everything else
+	Append() error // write to the file, in order, one at a time
+}
+
+// An Aborter can throw the unfinished output away: files are removed, and
+// nothing stands under the final name. It may be called at any time before
+// Close, also after an error; every format that writes has it.
+type Aborter interface {
+	Abort() error
+}
+
+// ReaderCaps are the optional interfaces of a Reader, nil where it has them not.
+type ReaderCaps struct {
+	Blocks BlockReader
+}
+
+// ReaderCapabilities probes r.
+func ReaderCapabilities(r Reader) ReaderCaps {
+	var c ReaderCaps
+	c.Blocks, _ = r.(BlockReader)
+	return c
+}
+
+// WriterCaps are the optional interfaces of a Writer, nil where it has them not.
+type WriterCaps struct {
+	Blocks BlockWriter
+	Abort  Aborter
+}
+
+// WriterCapabilities probes w.
+func WriterCapabilities(w Writer) WriterCaps {
+	var c WriterCaps
+	c.Blocks, _ = w.(BlockWriter)
+	c.Abort, _ = w.(Aborter)
+	return c
+}

@@ -1,0 +1,46 @@
+// Package storage is the contract between bagconv and a recording format.
+//
+// A format is a plugin: a [Format] value with a name, a way to recognise its
+// files, and two doors, Open and Create. Open gives a [Reader], Create a
+// [Writer]. Everything else (pipelines, re-encoding, filters, reports) is built
+// on these from outside, and a format never knows what is on the other side.
+// The shape follows the rosbag2 storage API: open, create_topic, write,
+// read_next, info, close.
+//
+//	r, err := format.Open(ctx, "drive.bag", storage.ReadOptions{})
+//	info, err := r.Info()
+//	for {
+//		m, err := r.ReadNext() // m and m.Data are valid until the next call
+//		if err == io.EOF {
+//			break
+//		}
+//	}
+//
+// # Words
+//
+// A topic is one stream of messages of one type: a connection in a ROS 1 bag,
+// a channel in an MCAP file or a Cyber record, a row of the topics table in
+// rosbag2. Two topics may have the same name (two publishers, or two types).
+// A message is serialized bytes with a time; formats carry these bytes and
+// never look inside. Encodings and schema encodings have the names of MCAP's
+// registry: "ros1", "cdr", "protobuf"; "ros1msg", "ros2msg", "ros2idl".
+//
+// Times are nanoseconds since 1970-01-01 UTC. Sizes and offsets are bytes.
+//
+// # Concurrency
+//
+// A Reader or Writer is used by one goroutine at a time, but for the calls that
+// an optional interface names as concurrent ([BlockReader.ReadBlock],
+// [PendingBlock.Encode]). Formats start no goroutines: the caller owns them.
+//
+// # Damage
+//
+// Readers salvage: what can be read is read, and what could not be is said in
+// [Info.Warnings]. With [ReadOptions.Strict] the first damage is an error
+// instead. Errors are [*Error] values that wrap [ErrCorrupt], [ErrTruncated] or
+// [ErrUnsupported]. No length found in a file is trusted: it is held against
+// what is left of the file before anything is allocated or sliced.
+//
+// The package imports the standard library only. Package storagetest is the
+// suite that every format passes.
+package storage

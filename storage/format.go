@@ -1,0 +1,211 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+)
+
+// A Format is a storage plugin: what it is called, how its files look, and its
+// two doors. The fields are fixed once the format is registered.
+type Format struct {
+	Name string // short and lower case, as in --to: "bag", "db3"
+	Help string // one line for `bagconv formats`
+
+	// Extensions are the file name endings that choose this format for an
+	// output, with the dot. They never choose the format of an input.
+	Extensions []string
+
+	// Folder says that an output of this format is a folder, so that a path
+	// without an extension or with a trailing separator means this format.
+	Folder bool
+
+	// Accepts lists the message encodings that the format can carry, its native
+	// one first. An entry "*" means that it carries any encoding as it is.
+	Accepts []string
+
+	// Compressions lists the values that WriteOptions.Compression may have,
+	// the default first. Empty: the format cannot be written.
+	Compressions []string
+
+	// Profiles lists the values that WriteOptions.Profile may have, the default
+	// first. Empty: there is nothing to choose.
+	Profiles []string
+
+	// Sniff tells by content whether path is a recording of this format. head
+	// holds the first bytes of the file (up to SniffLen), and is nil for a
+	// folder. The name's suffix is no evidence.
+	Sniff func(path string, head []byte) bool
+
+	// Open opens a recording for reading. It never writes to the source or
+	// beside it. ctx bounds the call and all later reading.
+	Open func(ctx context.Context, path string, o ReadOptions) (Reader, error)
+
+	// Create starts a recording that will appear at path when Close succeeds,
+	// and not before: writers work under a temporary name beside it. Nil for a
+	// format that is only read. An existing path is an error that wraps
+	// fs.ErrExist, unless o.Overwrite is set.
+	Create func(ctx context.Context, path string, o WriteOptions) (Writer, error)
+}
+
+// SniffLen is the number of bytes that Sniff is given of a file (fewer when the
+// file is shorter).
+const SniffLen = 4096
+
+// ReadOptions say how to read. The zero value salvages with default limits.
+type ReadOptions struct {
+	Strict bool // the first damage is an error instead of a warning
+	FS     FS   // where files are; nil: the operating system's
+}
+
+// WriteOptions say how to write. The zero value is the format's default.
+type WriteOptions struct {
+	Compression string // one of Format.Compressions; "" is the default
+	Level       int    // codec level; 0 is the codec's default
+	ChunkSize   int64  // bytes of message data per chunk before compression; 0 is the format's default
+	Profile     string // one of Format.Profiles; "" is the default
+	Overwrite   bool   // replace what is at path when Close succeeds
+	NoSync      bool   // do not wait for the disk: a power cut soon after may lose the output
+	FS          FS     // where files are; nil: the operating system's
+
+	// Metadata is recording-level metadata to be kept where the format has a
+	// place for it (rosbag2: custom_data, ros_distro). See Info.Metadata.
+	Metadata map[string]string
+}
+
+// A Reader reads one recording. See the optional interfaces in capability.go.
+type Reader interface {
+	// Info describes the recording by what opening it has shown: counts come
+	// from the recording's own index where it has one that holds together.
+	// Called again after reading, it also has the warnings met on the way. The
+	// result belongs to the caller.
+	Info() (*Info, error)
+
+	// ReadNext returns the next message in the order of the file, or io.EOF.
+	// The message and its Data are valid until the next call. After an error
+	// other than io.EOF each further call returns the same error.
+	ReadNext() (*Message, error)
+
+	// Close frees the files. Messages and blocks may not be used afterwards.
+	Close() error
+}
+
+// A Writer writes one recording. After an error every further call fails, and
+// Close then throws the output away.
+type Writer interface {
+	// CreateTopic makes a stream known. Topics may be created at any time
+	// before their first message. Two topics may have the same name; a format
+	// that cannot keep them apart says so in an error wrapping ErrUnsupported.
+	CreateTopic(t Topic) (TopicID, error)
+
+	// Write adds a message. It keeps no reference to m or m.Data.
+	Write(m *Message) error
+
+	// Close finishes the recording and moves it to its final name. Without a
+	// nil error from Close, nothing stands under that name.
+	Close() error
+}
+
+// FS is the part of a file system that formats use. Names are paths of the
+// operating system. Package internal/iox has the real one; tests inject faults.
+type FS interface {
+	Open(name string) (File, error)                                 // for reading
+	OpenFile(name string, flag int, perm os.FileMode) (File, error) // as os.OpenFile
+	Stat(name string) (os.FileInfo, error)
+	ReadDir(name string) ([]os.DirEntry, error)
+	Mkdir(name string, perm os.FileMode) error
+	Rename(from, to string) error
+	Remove(name string) error
+	RemoveAll(name string) error
+}
+
+// File is an open file.
+type File interface {
+	io.Reader
+	io.ReaderAt
+	io.Writer
+	io.WriterAt
+	io.Seeker
+	io.Closer
+	Name() string
+	Stat() (os.FileInfo, error)
+	Sync() error
+	Truncate(size int64) error
+}
+
+// A Registry is an ordered list of formats. The order decides which format is
+// asked first when a file is detected.
+type Registry struct {
+	formats []*Format
+}
+
+// NewRegistry returns a registry of the given formats. It panics when one has
+// no name, Sniff or Open, or when a name appears twice: that is our own bug.
+func NewRegistry(formats ...*Format) *Registry {
+	seen := map[string]bool{}
+	for _, f := range formats {
+		if f == nil || f.Name == "" || f.Sniff == nil || f.Open == nil {
+			panic("internal error: storage: incomplete format")
+		}
+		if seen[f.Name] {
+			panic("internal error: storage: format registered twice: " + f.Name)
+		}
+		seen[f.Name] = true
+	}
+	return &Registry{formats: formats}
+}
+
+// Formats returns the formats in order. The slice must not be changed.
+func (r *Registry) Formats() []*Format { return r.formats }
+
+// Lookup returns the format of that name, or nil.
+func (r *Registry) Lookup(name string) *Format {
+	for _, f := range r.formats {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// Detect returns the format of the recording at path, by its content. An error
+// means that path cannot be read; when no format claims it the error wraps
+// ErrUnknownFormat.
+func (r *Registry) Detect(path string) (*Format, error) {
+	head, err := readHead(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range r.formats {
+		if f.Sniff(path, head) {
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", path, ErrUnknownFormat)
+}
+
+// readHead returns the first SniffLen bytes of a file, nil for a folder.
+func readHead(path string) ([]byte, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if st.IsDir() {
+		return nil, nil
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file: %w", path, ErrUnsupported)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, SniffLen)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	return head[:n], nil
+}

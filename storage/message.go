@@ -1,0 +1,109 @@
+package storage
+
+// TopicID names a topic within one Reader or Writer. IDs are small and dense:
+// a Reader numbers its topics 0, 1, 2 ... in the order of Info.Topics, a Writer
+// in the order of CreateTopic. They are not the numbers in the file.
+type TopicID uint32
+
+// A Topic is one stream of messages.
+type Topic struct {
+	Name     string // as in the file; a leading slash is not added or removed
+	Type     string // "std_msgs/String" (ROS 1), "std_msgs/msg/String" (ROS 2), "apollo.drivers.Image"
+	Encoding string // of the messages: "ros1", "cdr", "protobuf", ... as in MCAP's registry
+	Schema   Schema
+	QoS      []QoS             // one profile per original publisher; nil where the format has none
+	Metadata map[string]string // see the Meta constants; other keys are kept where the format can
+}
+
+// A Schema is a message definition as the file has it. Formats never parse it.
+type Schema struct {
+	Encoding string // "ros1msg", "ros2msg", "ros2idl", "protobuf"; "" when the file has none
+	Data     []byte // text, or a serialized FileDescriptorSet for "protobuf"; must not be changed
+}
+
+// Keys of Topic.Metadata that more than one format understands.
+const (
+	MetaCallerID  = "callerid"              // name of the publishing ROS 1 node
+	MetaCallerIDs = "callerids"             // the publishers that were joined into this topic, comma separated
+	MetaLatching  = "latching"              // "1" for a latched ROS 1 publisher, "0" otherwise
+	MetaMD5Sum    = "md5sum"                // ROS 1 md5sum of the type, 32 hex digits, or "*"
+	MetaROS1Type  = "ros1_type"             // the type name that the topic had in a ROS 1 bag, when it differs
+	MetaTypeHash  = "type_description_hash" // "RIHS01_<64 hex>"
+)
+
+// Keys of Info.Metadata and WriteOptions.Metadata that more than one format
+// understands.
+const (
+	MetaDistro = "ros_distro" // "humble"
+)
+
+// A Message is one serialized message.
+type Message struct {
+	Topic       TopicID
+	LogTime     int64  // when it was recorded, ns since 1970
+	PublishTime int64  // when it was sent, ns since 1970; LogTime where the format has no such time
+	Sequence    uint32 // where the format has one, else 0
+	Data        []byte // valid until the next call, see Reader.ReadNext and Batch
+}
+
+// A QoS is the quality of service that a ROS 2 publisher offered. The zero
+// value leaves everything to the system.
+type QoS struct {
+	History     History
+	Depth       int64
+	Reliability Reliability
+	Durability  Durability
+	Deadline    QoSDuration
+	Lifespan    QoSDuration
+	Liveliness  Liveliness
+	Lease       QoSDuration // liveliness_lease_duration
+
+	AvoidROSNamespaceConventions bool
+}
+
+// QoSDuration is a duration as QoS profiles have it; {0, 0} is unspecified.
+type QoSDuration struct{ Sec, NSec uint64 }
+
+// QoSInfinite is what rosbag2 writes for an infinite duration.
+var QoSInfinite = QoSDuration{9223372036, 854775807}
+
+// The policies have the numbers of rmw (ros2/rmw types.h), which metadata.yaml
+// up to version 8 stores.
+type (
+	History     uint8
+	Reliability uint8
+	Durability  uint8
+	Liveliness  uint8
+)
+
+const (
+	HistorySystemDefault History = iota
+	HistoryKeepLast
+	HistoryKeepAll
+	HistoryUnknown
+)
+
+const (
+	ReliabilitySystemDefault Reliability = iota
+	ReliabilityReliable
+	ReliabilityBestEffort
+	ReliabilityUnknown
+	ReliabilityBestAvailable
+)
+
+const (
+	DurabilitySystemDefault Durability = iota
+	DurabilityTransientLocal
+	DurabilityVolatile
+	DurabilityUnknown
+	DurabilityBestAvailable
+)
+
+const (
+	LivelinessSystemDefault Liveliness = iota
+	LivelinessAutomatic
+	LivelinessManualByNode
+	LivelinessManualByTopic
+	LivelinessUnknown
+	LivelinessBestAvailable
+)
