@@ -33,6 +33,14 @@ type Format struct {
 	// first. Empty: there is nothing to choose.
 	Profiles []string
 
+	// Publishers says that the format keeps several publishers of one topic and
+	// type apart. Where it is false the converter joins them into one topic.
+	Publishers bool
+
+	// MinTime and MaxTime bound the LogTime that the format can store; both 0:
+	// any int64. Write refuses other times with an error wrapping ErrUnsupported.
+	MinTime, MaxTime int64
+
 	// Sniff tells by content whether path is a recording of this format. head
 	// holds the first bytes of the file (up to SniffLen), and is nil for a
 	// folder. The name's suffix is no evidence.

@@ -28,6 +28,7 @@ const (
 	MetaLatching  = "latching"              // "1" for a latched ROS 1 publisher, "0" otherwise
 	MetaMD5Sum    = "md5sum"                // ROS 1 md5sum of the type, 32 hex digits, or "*"
 	MetaROS1Type  = "ros1_type"             // the type name that the topic had in a ROS 1 bag, when it differs
+	MetaROS2Type  = "ros2_type"             // the type name that the topic had in ROS 2, when it differs from the usual one
 	MetaTypeHash  = "type_description_hash" // "RIHS01_<64 hex>"
 )
 
