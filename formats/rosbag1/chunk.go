@@ -1,0 +1,133 @@
+package rosbag1
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A chunk is what the header of a CHUNK record says.
+type chunk struct {
+	codec       *compress.Codec // nil: a compression that bags do not have
+	compression string
+	data        int64 // offset of the data
+	stored      int64 // bytes in the file
+	size        int64 // bytes before compression; 0 when open
+	open        bool  // lengths are 0 or cannot be believed: the recorder died here, or the header is damaged
+}
+
+// maxOpen is the most that a chunk of unknown size may decompress to.
+const maxOpen = 64 << 20
+
+// limit is how much the chunk may decompress to. A size that the stored bytes
+// can hardly have been made from is not believed: lz4 shrinks by 255 at most,
+// bz2 by far more for zeros, so that small chunks get some room.
+func (c *chunk) limit() int64 {
+	most := max(maxOpen, 1024*c.stored)
+	if c.open {
+		return most
+	}
+	return min(c.size, most)
+}
+
+// rawSize is the memory that reading the chunk takes.
+func (c *chunk) rawSize() int64 {
+	if c.codec == compress.None {
+		return c.stored
+	}
+	return c.stored + c.limit()
+}
+
+func codecOf(compression []byte) *compress.Codec {
+	switch string(compression) {
+	case "none":
+		return compress.None
+	case "lz4":
+		return compress.LZ4
+	case "bz2":
+		return compress.BZ2
+	}
+	return nil
+}
+
+// chunkHeader reads the header of the chunk at the start of a block.
+func (r *Reader) chunkHeader(b *block) (chunk, error) {
+	var buf [512]byte
+	w := window{r: r.file, size: r.size, buf: buf[:0]}
+	head, err := w.data(b.Offset, len(buf))
+	if err != nil {
+		return chunk{}, err
+	}
+	var h header
+	if err := h.parseRecord(head); err != nil {
+		return chunk{}, err
+	}
+	if h.op != opChunk {
+		return chunk{}, fmt.Errorf("a %s stands there: %w", opName(h.op), storage.ErrCorrupt)
+	}
+	return newChunk(b.Offset, &h), nil
+}
+
+func newChunk(at int64, h *header) chunk {
+	return chunk{
+		codec: codecOf(h.compression), compression: string(h.compression),
+		data: at + int64(h.headLen), stored: int64(h.dataLen), size: int64(h.size),
+		open: h.dataLen == 0 && h.size == 0,
+	}
+}
+
+// readChunkHeader reads the header of a block's chunk and makes the best of a
+// damaged one. The result has no codec when there is nothing to read.
+func (r *Reader) readChunkHeader(b *block) (chunk, error) {
+	end := b.Offset + b.Size
+	c, err := r.chunkHeader(b)
+	switch {
+	case isIO(err):
+		return c, r.fail(b.Offset, "chunk", err)
+	case err != nil:
+		if err := r.warn("chunk-header", b.Offset, true, "the header of a chunk cannot be read: %v", err); err != nil {
+			return c, err
+		}
+		return r.guessChunk(b)
+	case c.codec == nil:
+		return c, r.warn("compression", b.Offset, true, "a chunk has the compression %.20q, which bags do not have; it is not read", c.compression)
+	case b.dirty, c.data+c.stored > end:
+		c.stored, c.open = end-c.data, true
+	}
+	return c, nil
+}
+
+// guessChunk finds the data of a chunk without its header: any writer's header
+// has the same size, and compressed data has a magic.
+func (r *Reader) guessChunk(b *block) (chunk, error) {
+	const head = 48 // of a chunk with lz4 or bz2
+	c := chunk{codec: compress.None, data: b.Offset, stored: b.Size, open: true}
+	var magic [head + 4]byte
+	w := window{r: r.file, size: r.size, buf: magic[:0]}
+	start, err := w.data(b.Offset, int(min(b.Size, int64(len(magic)))))
+	if err != nil {
+		return c, r.fail(b.Offset, "chunk", err)
+	}
+	if len(start) == len(magic) {
+		for _, codec := range []*compress.Codec{compress.LZ4, compress.BZ2} {
+			if hasMagic(codec, start[head:]) {
+				c.codec, c.data, c.stored = codec, b.Offset+head, b.Size-head
+			}
+		}
+	}
+	return c, nil
+}
+
+// hasMagic tells whether compressed data starts as its codec's does.
+func hasMagic(codec *compress.Codec, data []byte) bool {
+	switch codec {
+	case compress.LZ4:
+		return len(data) >= 4 && binary.LittleEndian.Uint32(data) == 0x184D2204
+	case compress.BZ2:
+		return bytes.HasPrefix(data, []byte("BZh"))
+	}
+	return true
+}

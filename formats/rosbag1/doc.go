@@ -1,0 +1,31 @@
+// Package rosbag1 reads and writes ROS 1 bags, version 2.0.
+//
+//	"#ROSBAG V2.0\n"
+//	FILE_HEADER          4096 bytes; says where the trailer is, 0 while recording
+//	CHUNK                records, plain or compressed: CONNECTION, MSG_DATA
+//	INDEX_DATA ...       one for each connection in the chunk
+//	CHUNK, INDEX_DATA ...
+//	CONNECTION ...       the trailer: all of them once more
+//	CHUNK_INFO ...       one for each chunk: where it is, what it holds
+//
+// The records are drawn in record.go. A topic of the contract is a connection:
+// two publishers of one topic are two topics. Topics are numbered in the order
+// of connection id.
+//
+// # Reading
+//
+// The chunks are the truth and the index is a hint. A closed bag is opened by
+// its trailer, once that has been held against the chunk headers; any other is
+// scanned: chunk by chunk where each has its index records, record by record
+// where the recorder died. After damage the reader goes on at the next record
+// that makes sense, and says in a warning what it passed over. Each chunk is a
+// block; ReadBlock is safe for concurrent use.
+//
+// Refused, wrapping storage.ErrUnsupported: versions before 2.0, encrypted bags.
+//
+// # Writing
+//
+// Bytes are as roscpp lays them out: fields in alphabetical order, a connection
+// in the chunk of its first message and in the trailer, index entries in the
+// order of time. The same calls give the same bytes.
+package rosbag1

@@ -1,0 +1,39 @@
+package rosbag1
+
+import (
+	"math"
+	"strings"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+const (
+	formatName     = "bag"
+	encoding       = "ros1"
+	schemaEncoding = "ros1msg"
+)
+
+// maxTime is the last time that two 32-bit words can hold, in February 2106.
+const maxTime = math.MaxUint32*1e9 + 999999999
+
+// Format is the ROS 1 bag.
+var Format = &storage.Format{
+	Name:         formatName,
+	Help:         "ROS 1 bag, version 2.0",
+	Extensions:   []string{".bag"},
+	Accepts:      []string{encoding},
+	Compressions: []string{"none", "lz4", "bz2"},
+	Publishers:   true,
+	MinTime:      0,
+	MaxTime:      maxTime,
+	Sniff:        sniff,
+	Open:         Open,
+	Create:       Create,
+}
+
+// sniff knows bags of all versions by their first line, also those that Open
+// refuses, so that they are refused by name.
+func sniff(_ string, head []byte) bool {
+	line := string(head[:min(len(head), 16)])
+	return strings.HasPrefix(line, magicV2) || strings.HasPrefix(line, "#ROSRECORD V") || strings.HasPrefix(line, "#ROSLOG V")
+}

@@ -1,0 +1,337 @@
+package rosbag1
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// verifyChunks is how many chunk headers are read when an indexed bag is opened,
+// to hold the index against them. A bag with more chunks has as many of them
+// read, evenly spread, so that opening a bag of any size is quick. Tests lower it.
+var verifyChunks = 16384
+
+var errIndex = errors.New("the index does not hold together")
+
+func indexError(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{errIndex}, args...)...)
+}
+
+// readIndex takes connections and blocks from the trailer, when it is there and
+// agrees with the file. Otherwise it says why in a warning, and false: the file
+// has to be scanned.
+func (r *Reader) readIndex(h header) (bool, error) {
+	if h.op != opFileHeader {
+		return false, nil // the warning is there already
+	}
+	pos := h.indexPos
+	switch {
+	case pos == 0:
+		return false, r.warn("unindexed", -1, false, "the bag was not closed, it has no index; all of it is scanned")
+	case pos > uint64(r.size):
+		return false, r.warn("truncated", r.size, true, "the file is cut: its index should be at byte %d", pos)
+	case pos < uint64(r.first):
+		return false, r.warn("index", 13, true, "the position of the index, %d, lies within the file header; all of it is scanned", pos)
+	}
+	err := r.readTrailer(int64(pos), h.connCount, h.chunkCount)
+	if err == nil {
+		err = r.verify(int64(pos))
+	}
+	if errors.Is(err, errIndex) {
+		return false, r.warn("index", int64(pos), true, "%v; the file is scanned instead", err)
+	}
+	return err == nil, err
+}
+
+// readTrailer reads the CONNECTION and CHUNK_INFO records at the end of the file.
+func (r *Reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
+	w := window{r: r.file, size: r.size}
+	var h header
+	var conns, chunks uint32
+	for pos < r.size && (conns < connCount || chunks < chunkCount) {
+		if err := w.header(&h, pos); err != nil {
+			return r.indexFailure(err, "record at byte %d: %v", pos, err)
+		}
+		end := pos + int64(h.headLen) + h.dataSize()
+		if end > r.size {
+			return indexError("%s at byte %d is cut", opName(h.op), pos)
+		}
+		switch h.op {
+		case opConnection, opChunkInfo:
+			data, err := w.record(&h, pos)
+			if err != nil {
+				return r.indexFailure(err, "record at byte %d: %v", pos, err)
+			}
+			if h.op == opConnection {
+				conns++
+				c, err := parseConnection(&h, data)
+				if err != nil {
+					return indexError("connection at byte %d: %v", pos, err)
+				}
+				if old := r.conns.add(c); old != c && !old.same(c) {
+					return indexError("connection %d is defined twice", c.id)
+				}
+			} else {
+				chunks++
+				if err := r.addChunkInfo(&h, data); err != nil {
+					return err
+				}
+			}
+		}
+		pos = end
+	}
+	if conns != connCount || chunks != chunkCount {
+		return indexError("it has %d connections and %d chunks where the file header says %d and %d", conns, chunks, connCount, chunkCount)
+	}
+	if pos < r.size {
+		return r.warn("trailing", pos, false, "%d bytes after the end of the index are not read", r.size-pos)
+	}
+	return nil
+}
+
+// indexFailure keeps errors of the disk apart from a bad index.
+func (r *Reader) indexFailure(err error, format string, args ...any) error {
+	if isIO(err) {
+		return r.fail(-1, "index", err)
+	}
+	return indexError(format, args...)
+}
+
+// addChunkInfo adds the block that a CHUNK_INFO record describes.
+func (r *Reader) addChunkInfo(h *header, data []byte) error {
+	if uint64(len(data)) != 8*uint64(h.count) {
+		return indexError("a chunk info has %d bytes for %d connections", len(data), h.count)
+	}
+	b := block{Block: storage.Block{Offset: int64(h.chunkPos), Start: h.start, End: h.end}}
+	for ; len(data) > 0; data = data[8:] {
+		id, n := binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:])
+		c := r.conns.byID[id]
+		if c == nil {
+			return indexError("a chunk has messages of connection %d, which is not defined", id)
+		}
+		c.count += int64(n)
+		b.Messages += int64(n)
+		b.index += indexHead + indexEntry*int64(n)
+	}
+	b.Timed = b.Messages > 0 && b.Start <= b.End
+	if h.chunkPos < uint64(r.first) || h.chunkPos >= uint64(r.size) {
+		return indexError("a chunk should be at byte %d", h.chunkPos)
+	}
+	r.blocks = append(r.blocks, b)
+	return nil
+}
+
+// verify puts the blocks in the order of the file and holds them against the
+// chunk headers: each chunk must begin where the index records of the one before
+// end. pos is where the trailer begins.
+func (r *Reader) verify(pos int64) error {
+	slices.SortFunc(r.blocks, func(a, b block) int {
+		if a.Offset < b.Offset {
+			return -1
+		}
+		return 1
+	})
+	if len(r.blocks) == 0 {
+		return r.verifyRest(r.first, pos)
+	}
+	if r.blocks[0].Offset != r.first {
+		if err := r.verifyRest(r.first, r.blocks[0].Offset); err != nil {
+			return err
+		}
+	}
+	step := (len(r.blocks) + verifyChunks - 1) / verifyChunks
+	var stored, raw, seen int64
+	for i := range r.blocks {
+		b := &r.blocks[i]
+		end := pos
+		if i+1 < len(r.blocks) {
+			end = r.blocks[i+1].Offset
+		}
+		if end <= b.Offset {
+			return indexError("two chunks at byte %d", b.Offset)
+		}
+		b.Size = end - b.Offset
+		if i%step != 0 && i+1 != len(r.blocks) {
+			continue
+		}
+		c, err := r.chunkHeader(b)
+		switch {
+		case err != nil:
+			return r.indexFailure(err, "no chunk at byte %d: %v", b.Offset, err)
+		case c.codec == nil:
+			return indexError("chunk at byte %d has compression %.20q", b.Offset, c.compression)
+		case c.open && b.Messages > 0, c.data+c.stored > end:
+			return indexError("chunk at byte %d is over the start of what follows it", b.Offset)
+		case c.codec == compress.None && c.stored != c.size:
+			return indexError("plain chunk at byte %d has two lengths", b.Offset)
+		}
+		if rest := c.data + c.stored; end-rest != b.index {
+			if err := r.verifyRest(rest, end); err != nil {
+				return err
+			}
+		}
+		b.Size = c.data + c.stored - b.Offset
+		b.RawSize = c.rawSize()
+		stored, raw, seen = stored+b.Size, raw+b.RawSize, seen+1
+		r.codecs[c.codec.Name()]++
+	}
+	if step > 1 {
+		r.estimate(stored, raw, seen)
+	}
+	return nil
+}
+
+// estimate fills in what only the headers of a sample of chunks have told.
+func (r *Reader) estimate(stored, raw, seen int64) {
+	for i := range r.blocks {
+		if b := &r.blocks[i]; b.RawSize == 0 && stored > 0 {
+			b.Size -= b.index
+			b.RawSize = int64(float64(b.Size) * float64(raw) / float64(stored))
+		}
+	}
+	for name, n := range r.codecs {
+		r.codecs[name] = int64(float64(n)*float64(len(r.blocks))/float64(seen) + 0.5)
+	}
+}
+
+// indexHead is the size of an INDEX_DATA record without its data.
+const indexHead = 55
+
+// verifyRest looks at the bytes between the end of a chunk and the next one that
+// the index knows. Index records are passed over. A record that may hold
+// messages means that the index is not complete.
+func (r *Reader) verifyRest(from, to int64) error {
+	w := window{r: r.file, size: r.size}
+	var h header
+	for from < to {
+		err := w.header(&h, from)
+		if isIO(err) {
+			return err
+		}
+		end := from + int64(h.headLen) + h.dataSize()
+		if err != nil || end > to {
+			break
+		}
+		if h.op == opChunk || h.op == opMessage {
+			return indexError("there is a %s at byte %d that is not in the index", opName(h.op), from)
+		}
+		from = end
+	}
+	if from >= to {
+		return nil
+	}
+	s := scanner{r: r}
+	at, err := s.find(from, to, 1<<opChunk|1<<opMessage)
+	if err != nil {
+		return err
+	}
+	if at < to {
+		return indexError("there is a record at byte %d that is not in the index", at)
+	}
+	zero, err := r.zeros(from, to)
+	if err != nil {
+		return err
+	}
+	return r.warn("junk", from, !zero, "%d bytes that are no record are passed over", to-from)
+}
+
+// zeros tells whether all bytes of a range are 0.
+func (r *Reader) zeros(from, to int64) (bool, error) {
+	buf := make([]byte, min(to-from, 64<<10))
+	for ; from < to; from += int64(len(buf)) {
+		buf = buf[:min(int64(len(buf)), to-from)]
+		if err := iox.ReadFull(r.file, buf, from); err != nil {
+			return false, r.fail(from, "index", err)
+		}
+		for _, c := range buf {
+			if c != 0 {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// A window reads a file in pieces that grow while they follow each other.
+type window struct {
+	r    io.ReaderAt
+	size int64
+	at   int64
+	buf  []byte
+}
+
+const (
+	windowJump = 4 << 10
+	windowStep = 256 << 10
+)
+
+// errIO marks an error of the disk.
+type errIO struct{ error }
+
+func (e errIO) Unwrap() error { return e.error }
+
+func isIO(err error) bool {
+	var e errIO
+	return errors.As(err, &e)
+}
+
+// data returns n bytes at off, fewer only at the end of the file. They are valid
+// until the next call.
+func (w *window) data(off int64, n int) ([]byte, error) {
+	n = int(min(int64(n), w.size-off))
+	if off >= w.at && off+int64(n) <= w.at+int64(len(w.buf)) {
+		return w.buf[off-w.at:][:n], nil
+	}
+	want := windowJump
+	if off >= w.at && off <= w.at+int64(len(w.buf)) && len(w.buf) > 0 {
+		want = windowStep
+	}
+	want = int(min(int64(max(want, n)), w.size-off))
+	w.buf = storage.Grow(w.buf, want)
+	w.at = off
+	if err := iox.ReadFull(w.r, w.buf, off); err != nil {
+		w.buf = w.buf[:0]
+		return nil, errIO{err}
+	}
+	return w.buf[:n], nil
+}
+
+// header parses the record header at off. Its slices are valid until the next call.
+func (w *window) header(h *header, off int64) error {
+	*h = header{}
+	b, err := w.data(off, 512)
+	if err != nil {
+		return err
+	}
+	err = h.parseRecord(b)
+	if err == storage.ErrTruncated && len(b) == 512 {
+		n := int(binary.LittleEndian.Uint32(b))
+		if b, err = w.data(off, 8+n); err == nil {
+			err = h.parseRecord(b)
+		}
+	}
+	if err != nil && !isIO(err) {
+		*h = header{}
+	}
+	return err
+}
+
+// record returns the data of the record whose header was just read at off, and
+// sets h's slices anew. They and the data are valid until the next call.
+func (w *window) record(h *header, off int64) ([]byte, error) {
+	head := h.headLen
+	b, err := w.data(off, head+int(h.dataSize()))
+	if err == nil {
+		err = h.parseRecord(b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b[head:], nil
+}

@@ -1,0 +1,223 @@
+package rosbag1
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// An outChunk is a chunk on its way to the file. Write fills buf, Encode makes
+// of it all bytes of the chunk and its index records, Append writes them at
+// once. The front of buf has room for the CHUNK header, so that plain data is
+// never copied.
+type outChunk struct {
+	w     *Writer
+	front int    // bytes kept for the header
+	buf   []byte // front, then records
+	used  []usedConn
+	index []indexRef
+	start int64 // least and greatest time, ns
+	end   int64
+
+	packed []byte // compressed: front, then data
+	out    []byte // what Append writes
+}
+
+// usedConn is a connection with messages in the chunk.
+type usedConn struct {
+	id     uint32
+	count  uint32
+	last   uint64 // time of its last message, as sortable words
+	sorted bool   // its messages came in the order of time
+}
+
+// indexRef is an index entry: of which used connection, when, where.
+type indexRef struct {
+	when uint64 // seconds << 32 | nanoseconds
+	slot uint32
+	at   uint32
+}
+
+func (k *outChunk) rawSize() int { return len(k.buf) - k.front }
+
+// newChunk starts a chunk.
+func (w *Writer) newChunk() *outChunk {
+	k, _ := w.pool.Get().(*outChunk)
+	if k == nil {
+		k = &outChunk{w: w, front: chunkHead(w.codec)}
+		k.buf = make([]byte, k.front, k.front+min(w.threshold, defaultChunk)+64<<10)
+	}
+	k.buf = k.buf[:k.front]
+	k.used, k.index = k.used[:0], k.index[:0]
+	k.start, k.end = math.MaxInt64, math.MinInt64
+	w.cur = k
+	return k
+}
+
+// chunkHead is the size of a CHUNK record without its data.
+func chunkHead(c *compress.Codec) int {
+	return 8 + 4 + len("compression=") + len(c.Name()) + 8 + 4 + len("size=") + 4
+}
+
+// messageHead is a MSG_DATA record up to its data, with zeros for what differs.
+const messageHead = "\x26\x00\x00\x00" + "\x09\x00\x00\x00conn=\x00\x00\x00\x00" + "\x04\x00\x00\x00op=\x02" +
+	"\x0d\x00\x00\x00time=\x00\x00\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00"
+
+// message adds a message of the connection in slot.
+func (k *outChunk) message(m *storage.Message, slot int) {
+	at := len(k.buf)
+	k.buf = append(k.buf, messageHead...)
+	head := k.buf[at : at+messageFixed]
+	sec := uint64(m.LogTime) / 1e9
+	nsec := uint64(m.LogTime) - sec*1e9
+	binary.LittleEndian.PutUint32(head[13:], uint32(m.Topic))
+	binary.LittleEndian.PutUint64(head[34:], nsec<<32|sec)
+	binary.LittleEndian.PutUint32(head[42:], uint32(len(m.Data)))
+	k.buf = append(k.buf, m.Data...)
+
+	when := sec<<32 | nsec
+	u := &k.used[slot]
+	u.count++
+	if when < u.last {
+		u.sorted = false
+	}
+	u.last = when
+	k.start, k.end = min(k.start, m.LogTime), max(k.end, m.LogTime)
+	k.index = append(k.index, indexRef{when, uint32(slot), uint32(at - k.front)})
+}
+
+// Encode compresses the chunk. See storage.PendingBlock.
+func (k *outChunk) Encode() error {
+	size := k.rawSize()
+	k.out = k.buf
+	if k.w.codec != compress.None {
+		if cap(k.packed) < k.front {
+			k.packed = make([]byte, k.front, k.front+size/2)
+		}
+		var err error
+		k.packed, err = k.w.codec.Encode(k.packed[:k.front], k.buf[k.front:], k.w.level)
+		if err != nil {
+			return createError(k.w.out.Final(), "chunk", err, "")
+		}
+		k.out = k.packed
+	}
+	stored := len(k.out) - k.front
+	if stored > maxChunk {
+		return createError(k.w.out.Final(), fmt.Sprintf("chunk of %d bytes", stored), storage.ErrUnsupported, "choose a smaller chunk size")
+	}
+	h := binary.LittleEndian.AppendUint32(k.out[:0], uint32(k.front-8))
+	h = appendField(h, "compression", k.w.codec.Name())
+	h = appendOp(h, opChunk)
+	h = appendU32Field(h, "size", uint32(size))
+	binary.LittleEndian.AppendUint32(h, uint32(stored))
+	k.appendIndex()
+	if k.w.codec == compress.None {
+		k.buf = k.out // it may have grown
+	} else {
+		k.packed = k.out
+	}
+	return nil
+}
+
+// appendIndex appends the INDEX_DATA records to out: connections in the order of
+// id, entries in the order of time and then of the chunk.
+func (k *outChunk) appendIndex() {
+	order := make([]int, len(k.used))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(k.used[a].id, k.used[b].id) })
+	total := len(k.used)*indexHead + len(k.index)*indexEntry
+	k.out = slices.Grow(k.out, total)
+	next := make([]int, len(k.used)) // where the next entry of each connection goes
+	for _, slot := range order {
+		u := &k.used[slot]
+		k.out = binary.LittleEndian.AppendUint32(k.out, indexHead-8)
+		k.out = appendU32Field(k.out, "conn", u.id)
+		k.out = appendU32Field(k.out, "count", u.count)
+		k.out = appendOp(k.out, opIndex)
+		k.out = appendU32Field(k.out, "ver", 1)
+		k.out = binary.LittleEndian.AppendUint32(k.out, u.count*indexEntry)
+		next[slot] = len(k.out)
+		k.out = k.out[:len(k.out)+int(u.count)*indexEntry]
+	}
+	out := k.out
+	for _, e := range k.index {
+		b := out[next[e.slot]:][:indexEntry]
+		next[e.slot] += indexEntry
+		binary.LittleEndian.PutUint64(b, e.when<<32|e.when>>32)
+		binary.LittleEndian.PutUint32(b[8:], e.at)
+	}
+	for slot := range k.used {
+		if u := &k.used[slot]; !u.sorted {
+			k.sortEntries(out[next[slot]-int(u.count)*indexEntry : next[slot]])
+		}
+	}
+}
+
+// sortEntries sorts index entries by time, and by offset where it is equal.
+func (k *outChunk) sortEntries(b []byte) {
+	refs := make([]indexRef, 0, len(b)/indexEntry)
+	for p := b; len(p) > 0; p = p[indexEntry:] {
+		t := binary.LittleEndian.Uint64(p)
+		refs = append(refs, indexRef{t<<32 | t>>32, 0, binary.LittleEndian.Uint32(p[8:])})
+	}
+	slices.SortFunc(refs, func(a, b indexRef) int {
+		if c := cmp.Compare(a.when, b.when); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.at, b.at)
+	})
+	for i, e := range refs {
+		binary.LittleEndian.PutUint64(b[i*indexEntry:], e.when<<32|e.when>>32)
+		binary.LittleEndian.PutUint32(b[i*indexEntry+8:], e.at)
+	}
+}
+
+// Append writes the chunk. See storage.PendingBlock.
+func (k *outChunk) Append() error {
+	w := k.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.file == nil {
+		return createError(w.out.Final(), "the writer is closed", nil, "")
+	}
+	if _, err := w.file.WriteAt(k.out, w.pos); err != nil {
+		return createError(w.out.Final(), "chunk", err, "")
+	}
+	w.infos = k.appendInfo(w.infos, w.pos)
+	w.pos += int64(len(k.out))
+	w.appended++
+	k.out = nil
+	if cap(k.buf) <= 4*(w.threshold+1<<20) {
+		w.pool.Put(k)
+	}
+	return nil
+}
+
+// appendInfo appends the CHUNK_INFO record of a chunk at pos.
+func (k *outChunk) appendInfo(dst []byte, pos int64) []byte {
+	at := len(dst)
+	dst = append(dst, 0, 0, 0, 0)
+	dst = appendU64Field(dst, "chunk_pos", uint64(pos))
+	dst = appendU32Field(dst, "count", uint32(len(k.used)))
+	dst = appendTimeField(dst, "end_time", k.end)
+	dst = appendOp(dst, opChunkInfo)
+	dst = appendTimeField(dst, "start_time", k.start)
+	dst = appendU32Field(dst, "ver", 1)
+	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(8*len(k.used)))
+	slices.SortFunc(k.used, func(a, b usedConn) int { return cmp.Compare(a.id, b.id) })
+	for _, u := range k.used {
+		dst = binary.LittleEndian.AppendUint32(dst, u.id)
+		dst = binary.LittleEndian.AppendUint32(dst, u.count)
+	}
+	return dst
+}
+
+var _ storage.PendingBlock = (*outChunk)(nil)

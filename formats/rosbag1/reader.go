@@ -1,0 +1,395 @@
+package rosbag1
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Reader reads a bag. ReadBlock and Info are safe for concurrent use.
+type Reader struct {
+	ctx    context.Context
+	path   string
+	strict bool
+	file   storage.File
+	size   int64
+
+	version string
+	first   int64 // offset of the first record after the file header
+	conns   connections
+	blocks  []block
+	codecs  map[string]int64 // chunks by compression
+
+	batch storage.Batch // of ReadNext
+	block int           // next block of ReadNext
+	next  int           // next message in batch
+	err   error         // of ReadNext, kept
+
+	mu       sync.Mutex
+	warnings []storage.Warning
+	warned   map[warningKey]bool
+}
+
+// A block is a chunk, or a run of records that lie in the file as they are: the
+// content of a chunk that was never closed or whose length cannot be believed.
+type block struct {
+	storage.Block
+	run   bool
+	index int64 // bytes of its INDEX_DATA records, by the trailer
+	dirty bool  // the scan found this chunk damaged: Size is where its bytes end, not what its header says
+}
+
+type warningKey struct {
+	code   string
+	offset int64
+}
+
+// maxWarnings is how many warnings are kept; the last one then says so.
+const maxWarnings = 1000
+
+// Open opens the bag at path. See storage.Format.
+func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+	f, err := iox.FS(o.FS).Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{
+		ctx: ctx, path: path, strict: o.Strict, file: f,
+		conns: newConnections(), codecs: map[string]int64{}, warned: map[warningKey]bool{},
+	}
+	if err := r.open(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return r, nil
+}
+
+func (r *Reader) open() error {
+	st, err := r.file.Stat()
+	if err != nil {
+		return err
+	}
+	r.size = st.Size()
+	head, err := r.readHead()
+	if err != nil {
+		return err
+	}
+	indexed, err := r.readIndex(head)
+	if err == nil && !indexed {
+		err = r.scan()
+	}
+	if err != nil {
+		return err
+	}
+	r.conns.freeze()
+	return nil
+}
+
+// readHead reads the version line and the file header.
+func (r *Reader) readHead() (header, error) {
+	var h header
+	head := make([]byte, min(r.size, storage.SniffLen))
+	if err := iox.ReadFull(r.file, head, 0); err != nil {
+		return h, r.fail(0, "version line", err)
+	}
+	line, rest, whole := bytes.Cut(head[:min(len(head), 64)], []byte("\n"))
+	if err := r.checkVersion(string(line), whole); err != nil {
+		return h, err
+	}
+	at := int64(len(line) + 1)
+	r.first = at
+	err := h.parseRecord(head[at:])
+	if err == storage.ErrTruncated && len(head) == storage.SniffLen && r.size > storage.SniffLen {
+		// A header with a long encrypted key.
+		rest = make([]byte, min(r.size-at, maxHeader+8))
+		if err := iox.ReadFull(r.file, rest, at); err != nil {
+			return h, r.fail(at, "file header", err)
+		}
+		err = h.parseRecord(rest)
+	}
+	switch {
+	case err == storage.ErrTruncated && r.size <= storage.SniffLen:
+		return h, r.fail(at, "file header", err)
+	case err != nil:
+		return header{}, r.warn("header", at, true, "the file header cannot be read (%v); the index is not used", err)
+	case h.op != opFileHeader:
+		return header{}, r.warn("header", at, true, "the first record is a %s, not a file header; the index is not used", opName(h.op))
+	case h.have&hasEncryptor != 0 && len(h.encryptor) > 0:
+		e := r.fail(at, fmt.Sprintf("the bag is encrypted with %.60q", h.encryptor), storage.ErrUnsupported)
+		e.Hint = "decrypt it first: rosbag decrypt"
+		return h, e
+	}
+	end := at + int64(h.headLen) + h.dataSize()
+	if end > r.size {
+		if int64(h.headLen)+h.dataSize() == headerSize+8 {
+			return h, r.fail(at, "file header", storage.ErrTruncated)
+		}
+		return header{}, r.warn("header", at, true, "the file header has a length of %d bytes that is over the end of the file; the index is not used", h.dataSize())
+	}
+	r.first = end
+	h.topic, h.compression, h.encryptor = nil, nil, nil
+	return h, nil
+}
+
+// checkVersion takes 2.x. line is the first line, as far as the file has it.
+func (r *Reader) checkVersion(line string, whole bool) error {
+	unsupported := func(hint string) error {
+		e := r.fail(0, fmt.Sprintf("version line %.40q", line), storage.ErrUnsupported)
+		e.Hint = hint
+		return e
+	}
+	switch {
+	case !whole && (strings.HasPrefix(line, magicV2) || strings.HasPrefix(magicV2, line)):
+		return r.fail(0, "version line", storage.ErrTruncated)
+	case strings.HasPrefix(line, "#ROSRECORD V") || strings.HasPrefix(line, "#ROSLOG V"):
+		return unsupported("bags older than version 2.0 are not read; a ROS 1 of 2010 to 2017 can: rosbag fix")
+	case !strings.HasPrefix(line, magicV2):
+		return r.fail(0, "no ROS 1 bag: the version line is missing", storage.ErrCorrupt)
+	}
+	r.version = strings.TrimSpace(strings.TrimPrefix(line, magicV2))
+	if !strings.HasPrefix(r.version, "2.") {
+		return unsupported("")
+	}
+	return nil
+}
+
+// Info describes the bag. See storage.Reader.
+func (r *Reader) Info() (*storage.Info, error) {
+	info := &storage.Info{
+		Format: formatName, Version: r.version, Path: r.path, Size: r.size, Files: []string{r.path},
+		Compression: maps.Clone(r.codecs), Metadata: map[string]string{},
+	}
+	for i, c := range r.conns.list {
+		t := c.topic
+		t.Metadata = maps.Clone(t.Metadata)
+		info.Topics = append(info.Topics, storage.TopicInfo{Topic: t, ID: storage.TopicID(i), Messages: c.count})
+		info.Messages += c.count
+	}
+	first := true
+	for _, b := range r.blocks {
+		if !b.Timed || b.Messages == 0 {
+			continue
+		}
+		if first {
+			info.Start, info.End, first = b.Start, b.End, false
+		}
+		info.Start, info.End = min(info.Start, b.Start), max(info.End, b.End)
+	}
+	r.mu.Lock()
+	info.Warnings = slices.Clone(r.warnings)
+	r.mu.Unlock()
+	slices.SortStableFunc(info.Warnings, func(a, b storage.Warning) int {
+		switch {
+		case a.Offset < b.Offset:
+			return -1
+		case a.Offset > b.Offset:
+			return 1
+		}
+		return strings.Compare(a.Code+a.Message, b.Code+b.Message)
+	})
+	return info, nil
+}
+
+// Blocks lists the chunks. See storage.BlockReader.
+func (r *Reader) Blocks() ([]storage.Block, error) {
+	out := make([]storage.Block, len(r.blocks))
+	for i := range r.blocks {
+		out[i] = r.blocks[i].Block
+	}
+	return out, nil
+}
+
+// ReadBlock reads a chunk. See storage.BlockReader.
+func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+	b.Messages = b.Messages[:0]
+	if err := errors.Join(ctx.Err(), r.ctx.Err()); err != nil {
+		return err
+	}
+	if i < 0 || i >= len(r.blocks) {
+		return r.fail(-1, fmt.Sprintf("there is no block %d", i), nil)
+	}
+	bl := &r.blocks[i]
+	var redefined error
+	w := walk{messages: b.Messages}
+	w.connection = func(at int, h *header, data []byte) {
+		if old := r.conns.byID[h.conn]; old != nil && redefined == nil {
+			redefined = r.checkSame(old, h, data, bl.Offset)
+		}
+	}
+	if err := r.load(bl, b, &w); err != nil {
+		return err
+	}
+	if redefined != nil {
+		return redefined
+	}
+	read := len(w.messages)
+	kept := w.messages[:0]
+	var unknown uint32
+	for _, m := range w.messages {
+		topic, ok := r.conns.lookup(uint32(m.Topic))
+		if !ok {
+			unknown = uint32(m.Topic)
+			continue
+		}
+		m.Topic = topic
+		kept = append(kept, m)
+	}
+	b.Messages = kept
+	if n := read - len(kept); n > 0 {
+		err := r.warn("no-connection", bl.Offset, true, "%d messages belong to a connection that the file does not define (such as id %d) and are not read", n, unknown)
+		if err != nil {
+			return err
+		}
+	}
+	if bl.Messages >= 0 && int64(read) != bl.Messages && len(w.gaps) == 0 {
+		return r.warn("count", bl.Offset, int64(read) < bl.Messages, "the index says that this chunk has %d messages, but it has %d", bl.Messages, read)
+	}
+	return nil
+}
+
+// load reads the bytes of a block into b.Buf and walks over its records. What
+// is damaged becomes warnings; an error means that reading fails or is strict.
+func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
+	if bl.run {
+		b.Buf = storage.Grow(b.Buf, int(bl.Size))
+		if err := iox.ReadFull(r.file, b.Buf, bl.Offset); err != nil {
+			return r.fail(bl.Offset, "records", err)
+		}
+		return r.walk(bl.Offset, true, b.Buf, w)
+	}
+	c, err := r.readChunkHeader(bl)
+	if err != nil {
+		return err
+	}
+	if c.codec == nil {
+		return nil // said in a warning
+	}
+	if c.codec == compress.None {
+		b.Buf = storage.Grow(b.Buf, int(c.stored))
+		if err := iox.ReadFull(r.file, b.Buf, c.data); err != nil {
+			return r.fail(c.data, "chunk", err)
+		}
+		return r.walk(c.data, true, b.Buf, w)
+	}
+	b.Scratch = storage.Grow(b.Scratch, int(c.stored))
+	if err := iox.ReadFull(r.file, b.Scratch, c.data); err != nil {
+		return r.fail(c.data, "chunk", err)
+	}
+	limit := c.limit()
+	b.Buf = storage.Grow(b.Buf, int(min(limit, 8*c.stored+1<<16)))[:0]
+	b.Buf, err = c.codec.Decode(b.Buf, b.Scratch, limit)
+	if errors.Is(err, compress.ErrTrailing) && (c.open || int64(len(b.Buf)) == limit) {
+		err = nil
+	}
+	if err == nil && !c.open && int64(len(b.Buf)) != limit {
+		err = fmt.Errorf("%s: %d bytes where the chunk's header says %d: %w", c.codec.Name(), len(b.Buf), limit, storage.ErrCorrupt)
+	}
+	if err != nil {
+		err := r.warn("compressed-data", c.data, true, "the compressed data of a chunk is damaged (%v); %d of %d bytes could be read", err, len(b.Buf), limit)
+		if err != nil {
+			return err
+		}
+	}
+	return r.walk(c.data, false, b.Buf, w)
+}
+
+// walk goes over the records of buf and turns gaps into warnings. at is where
+// the block lies; direct says that offsets in buf are offsets in the file.
+func (r *Reader) walk(at int64, direct bool, buf []byte, w *walk) error {
+	w.records(buf)
+	for _, g := range w.gaps {
+		offset, where := at, fmt.Sprintf(" (%d bytes into the decompressed chunk)", g.from)
+		if direct {
+			offset, where = at+int64(g.from), ""
+		}
+		if err := r.warn("chunk-data", offset, true, "%d bytes of a chunk%s cannot be read as records: %v", g.to-g.from, where, g.err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkSame warns when a connection record disagrees with the one that is known.
+func (r *Reader) checkSame(old *connection, h *header, data []byte, at int64) error {
+	// The usual repetition is equal to the byte in what is checked here.
+	if string(h.topic) == old.topic.Name && bytes.Contains(data, []byte("type="+old.topic.Type)) &&
+		bytes.Contains(data, []byte("md5sum="+old.topic.Metadata[storage.MetaMD5Sum])) {
+		return nil
+	}
+	c, err := parseConnection(h, data)
+	if err != nil {
+		return r.warn("connection", at, true, "connection %d cannot be read: %v", h.conn, err)
+	}
+	if !c.same(old) {
+		return r.warn("redefined", at, true, "connection %d is defined twice, as %s (%s) and as %s (%s); the first is used",
+			h.conn, old.topic.Name, old.topic.Type, c.topic.Name, c.topic.Type)
+	}
+	return nil
+}
+
+// ReadNext returns the next message of the blocks in order. See storage.Reader.
+func (r *Reader) ReadNext() (*storage.Message, error) {
+	for r.err == nil {
+		if r.next < len(r.batch.Messages) {
+			r.next++
+			return &r.batch.Messages[r.next-1], nil
+		}
+		if r.block == len(r.blocks) {
+			r.err = io.EOF
+			break
+		}
+		r.err = r.ReadBlock(r.ctx, r.block, &r.batch)
+		r.block++
+		r.next = 0
+	}
+	return nil, r.err
+}
+
+// Close closes the file.
+func (r *Reader) Close() error {
+	if r.err == nil {
+		r.err = r.fail(-1, "the reader is closed", nil)
+	}
+	return r.file.Close()
+}
+
+// fail makes an error about a place in the file.
+func (r *Reader) fail(at int64, what string, err error) *storage.Error {
+	return &storage.Error{Format: formatName, Path: r.path, Offset: at, What: what, Err: err}
+}
+
+// warn keeps a warning, once for a code and place. For damage in a strict
+// reader it returns an error instead.
+func (r *Reader) warn(code string, at int64, damage bool, format string, args ...any) error {
+	message := fmt.Sprintf(format, args...)
+	if damage && r.strict {
+		return r.fail(at, message, storage.ErrCorrupt)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := warningKey{code, at}
+	if r.warned[key] || len(r.warnings) > maxWarnings {
+		return nil
+	}
+	r.warned[key] = true
+	w := storage.Warning{Code: code, Message: message, Offset: at, Damage: damage}
+	if len(r.warnings) == maxWarnings {
+		w = storage.Warning{Code: "more", Message: fmt.Sprintf("there are more than %d warnings; the others are not listed", maxWarnings), Offset: -1, Damage: true}
+	}
+	r.warnings = append(r.warnings, w)
+	return nil
+}
+
+var (
+	_ storage.Reader      = (*Reader)(nil)
+	_ storage.BlockReader = (*Reader)(nil)
+)

@@ -1,0 +1,131 @@
+package rosbag1
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A gap is a range of bytes that could not be read as records.
+type gap struct {
+	from, to int
+	err      error
+}
+
+// A walk goes over the records of a chunk.
+type walk struct {
+	messages   []storage.Message // appended to; Topic is the connection id as in the file
+	gaps       []gap
+	connection func(at int, h *header, data []byte) // may be nil
+}
+
+// records reads the records of b, a decompressed chunk or a run of records in
+// the file. Where bytes make no sense it looks for the next record that does.
+// Message data points into b.
+func (w *walk) records(b []byte) {
+	var h header
+	for p := 0; p < len(b); {
+		err := h.parseRecord(b[p:])
+		if err == nil {
+			data := p + h.headLen
+			end := int64(data) + h.dataSize()
+			switch {
+			case h.op == opChunk && end <= int64(len(b)) && string(h.compression) == "none":
+				p = data // a chunk within what was taken for one: its records follow
+				continue
+			case end <= int64(len(b)):
+				switch h.op {
+				case opMessage:
+					w.messages = append(w.messages, storage.Message{
+						Topic: storage.TopicID(h.conn), LogTime: h.time, PublishTime: h.time, Data: b[data:end:end],
+					})
+				case opConnection:
+					if w.connection != nil {
+						w.connection(p, &h, b[data:end])
+					}
+				}
+				p = int(end)
+				continue
+			}
+			err = fmt.Errorf("%s of %d bytes is cut after %d: %w", opName(h.op), h.dataSize(), len(b)-data, storage.ErrTruncated)
+		}
+		next := nextRecord(b, p+1)
+		w.gaps = append(w.gaps, gap{p, next, err})
+		p = next
+	}
+}
+
+func opName(op byte) string {
+	switch op {
+	case opMessage:
+		return "message"
+	case opFileHeader:
+		return "file header"
+	case opIndex:
+		return "index"
+	case opChunk:
+		return "chunk"
+	case opChunkInfo:
+		return "chunk info"
+	case opConnection:
+		return "connection"
+	}
+	return fmt.Sprintf("record of unknown op %d", op)
+}
+
+var opField = []byte("\x04\x00\x00\x00op=")
+
+// maxBack is how far before its op a record's start is looked for. It bounds
+// the topic name of a connection whose writer put it before op.
+const maxBack = 512
+
+// nextRecord returns the offset, from from on, of the next bytes in b that read
+// as a message or connection, fit into b, and are followed by a record header or
+// by the end of b; len(b) when there is none.
+func nextRecord(b []byte, from int) int {
+	var h header
+	for at := from; at < len(b); at++ {
+		start, next := candidate(&h, b, from, at)
+		if start < 0 {
+			return len(b)
+		}
+		at = next
+		if h.op != opMessage && h.op != opConnection {
+			continue
+		}
+		end := int64(start) + int64(h.headLen) + h.dataSize()
+		if end > int64(len(b)) {
+			continue
+		}
+		var follow header
+		if err := follow.parseRecord(b[end:]); end == int64(len(b)) || err == nil || err == storage.ErrTruncated {
+			return start
+		}
+	}
+	return len(b)
+}
+
+// candidate looks, from at on, for an op field that belongs to a whole record
+// header starting at from or later, and parses that header. It returns where the
+// header starts and where the op field is; start is -1 when there is none.
+func candidate(h *header, b []byte, from, at int) (start, opAt int) {
+	for {
+		i := bytes.Index(b[at:], opField)
+		if i < 0 {
+			return -1, len(b)
+		}
+		i += at
+		for start := i - 4; start >= max(from, i-maxBack, 0); start-- {
+			n := binary.LittleEndian.Uint32(b[start:])
+			if n < 8 || n > 2*maxBack || start+4+int(n) < i+8 {
+				continue
+			}
+			if h.parseRecord(b[start:]) == nil && int(h.op) < len(required) && required[h.op] != 0 {
+				return start, i
+			}
+		}
+		at = i + 1
+	}
+}

@@ -1,0 +1,342 @@
+package rosbag1
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// defaultChunk is the chunk threshold of rosbag record: a chunk ends once it
+// has more bytes than this.
+const defaultChunk = 768 << 10
+
+// A Writer writes a bag. See storage.Writer for how it may be used.
+type Writer struct {
+	ctx       context.Context
+	out       *iox.Output
+	file      storage.File
+	codec     *compress.Codec
+	level     int
+	threshold int
+	sync      bool
+	onBlock   func(storage.PendingBlock) error
+
+	conns []outConn
+	cur   *outChunk // the chunk being filled; nil when there is none
+	pool  sync.Pool // of *outChunk
+
+	mu       sync.Mutex // guards what Append writes
+	handed   int        // chunks handed out; of Write alone
+	pos      int64      // end of the file so far
+	infos    []byte     // CHUNK_INFO records so far
+	appended int        // chunks in the file
+
+	err    error // the first one, kept
+	closed bool
+}
+
+// outConn is a connection being written.
+type outConn struct {
+	record  []byte    // the whole CONNECTION record
+	written bool      // it is in a chunk
+	chunk   *outChunk // the last chunk with messages of it
+	slot    int       // its place in chunk.used
+}
+
+// Create starts a bag. See storage.Format.
+func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+	w := &Writer{ctx: ctx, codec: compress.None, level: o.Level, threshold: defaultChunk, sync: !o.NoSync}
+	if o.Compression != "" {
+		w.codec = codecOf([]byte(o.Compression))
+	}
+	if w.codec == nil {
+		return nil, createError(path, fmt.Sprintf("compression %q", o.Compression), storage.ErrUnsupported, "a bag has none, lz4 or bz2")
+	}
+	if o.Level < 0 || o.Level > w.codec.MaxLevel() {
+		return nil, createError(path, fmt.Sprintf("compression level %d of %s", o.Level, w.codec.Name()), storage.ErrUnsupported,
+			fmt.Sprintf("levels go to %d, 0 is the default", w.codec.MaxLevel()))
+	}
+	if o.Profile != "" {
+		return nil, createError(path, fmt.Sprintf("profile %q", o.Profile), storage.ErrUnsupported, "a bag has no profiles")
+	}
+	if o.ChunkSize < 0 || o.ChunkSize > maxChunk {
+		return nil, createError(path, fmt.Sprintf("chunk size %d", o.ChunkSize), storage.ErrUnsupported, "a chunk may have up to 4 GiB")
+	}
+	if o.ChunkSize > 0 {
+		w.threshold = int(o.ChunkSize)
+	}
+	fsys := iox.FS(o.FS)
+	out, err := iox.NewOutput(fsys, path, o.Overwrite, w.sync)
+	if err != nil {
+		return nil, createError(path, "output", err, "")
+	}
+	w.out = out
+	if w.file, err = fsys.OpenFile(out.Temp(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+		return nil, createError(path, "output", err, "")
+	}
+	head := w.fileHeader(0)
+	if _, err := w.file.WriteAt(head, 0); err != nil {
+		return nil, errors.Join(createError(path, "file header", err, ""), w.file.Close(), out.Abort())
+	}
+	w.pos = int64(len(head))
+	return w, nil
+}
+
+func createError(path, what string, err error, hint string) error {
+	return &storage.Error{Format: formatName, Path: path, Offset: -1, What: what, Err: err, Hint: hint}
+}
+
+// fileHeader is the version line and the FILE_HEADER record.
+func (w *Writer) fileHeader(indexPos int64) []byte {
+	b := append(make([]byte, 0, len(versionLine)+8+headerSize), versionLine...)
+	at := len(b)
+	b = append(b, 0, 0, 0, 0)
+	b = appendU32Field(b, "chunk_count", uint32(w.appended))
+	conns := len(w.conns)
+	if indexPos == 0 {
+		conns = 0
+	}
+	b = appendU32Field(b, "conn_count", uint32(conns))
+	b = appendU64Field(b, "index_pos", uint64(indexPos))
+	b = appendOp(b, opFileHeader)
+	n := len(b) - at - 4
+	binary.LittleEndian.PutUint32(b[at:], uint32(n))
+	b = binary.LittleEndian.AppendUint32(b, uint32(headerSize-n))
+	return append(b, strings.Repeat(" ", headerSize-n)...)
+}
+
+// CreateTopic makes a connection. See storage.Writer. The keys of t.Metadata
+// become fields of the connection header.
+func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
+	if err := w.usable(); err != nil {
+		return 0, err
+	}
+	if t.Encoding != encoding {
+		return 0, w.refuse("topic %.80q: messages of encoding %q", t.Name, t.Encoding)
+	}
+	if t.Schema.Encoding != "" && t.Schema.Encoding != schemaEncoding {
+		return 0, w.refuse("topic %.80q: definition of kind %q", t.Name, t.Schema.Encoding)
+	}
+	fields := maps.Clone(t.Metadata)
+	if fields == nil {
+		fields = map[string]string{}
+	}
+	if fields[storage.MetaMD5Sum] == "" {
+		fields[storage.MetaMD5Sum] = "*"
+	}
+	if _, ok := fields[metaTopic]; !ok {
+		fields[metaTopic] = t.Name
+	}
+	fields["type"] = t.Type
+	fields["message_definition"] = string(t.Schema.Data)
+	var data []byte
+	for _, k := range slices.Sorted(maps.Keys(fields)) {
+		if k == "" || strings.Contains(k, "=") {
+			return 0, w.refuse("topic %.80q: metadata key %q", t.Name, k)
+		}
+		data = appendField(data, k, fields[k])
+	}
+	if len(t.Name) > maxHeader/2 || len(data) > maxChunk/2 {
+		return 0, w.refuse("topic %.80q: definition of %d bytes", t.Name, len(data))
+	}
+	id := len(w.conns)
+	b := make([]byte, 4, 64+len(t.Name)+len(data))
+	b = appendU32Field(b, "conn", uint32(id))
+	b = appendOp(b, opConnection)
+	b = appendField(b, "topic", t.Name)
+	binary.LittleEndian.PutUint32(b, uint32(len(b)-4))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
+	b = append(b, data...)
+	w.conns = append(w.conns, outConn{record: b})
+	return storage.TopicID(id), nil
+}
+
+// refuse stops the writer with the error for what a bag cannot hold.
+func (w *Writer) refuse(format string, args ...any) error {
+	return w.stop(createError(w.out.Final(), fmt.Sprintf(format, args...), storage.ErrUnsupported, ""))
+}
+
+// usable returns the error that stopped the writer.
+func (w *Writer) usable() error {
+	if w.err == nil && w.closed {
+		return createError(w.out.Final(), "the writer is closed", os.ErrClosed, "")
+	}
+	return w.err
+}
+
+// stop keeps the first error.
+func (w *Writer) stop(err error) error {
+	if w.err == nil {
+		w.err = err
+	}
+	return w.err
+}
+
+// Write adds a message. See storage.Writer.
+func (w *Writer) Write(m *storage.Message) error {
+	if w.err != nil || w.closed {
+		return w.usable()
+	}
+	if int(m.Topic) >= len(w.conns) {
+		return w.stop(createError(w.out.Final(), fmt.Sprintf("there is no topic %d", m.Topic), nil, ""))
+	}
+	if uint64(m.LogTime) > maxTime {
+		return w.refuse("time %d ns is before 1970 or after 2106", m.LogTime)
+	}
+	c := &w.conns[m.Topic]
+	need := messageFixed + len(m.Data)
+	if !c.written {
+		need += len(c.record)
+	}
+	if need > maxChunk {
+		return w.refuse("message of %d bytes", len(m.Data))
+	}
+	k := w.cur
+	if k == nil || k.rawSize()+need > maxChunk {
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		k = w.newChunk()
+	}
+	if !c.written {
+		k.buf = append(k.buf, c.record...)
+		c.written = true
+	}
+	if c.chunk != k {
+		c.chunk, c.slot = k, len(k.used)
+		k.used = append(k.used, usedConn{id: uint32(m.Topic), sorted: true})
+	}
+	k.message(m, c.slot)
+	if k.rawSize() > w.threshold {
+		return w.Flush()
+	}
+	return nil
+}
+
+// OnBlock hands full chunks to f. See storage.BlockWriter.
+func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.onBlock = f }
+
+// Flush ends the chunk. See storage.BlockWriter.
+func (w *Writer) Flush() error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	k := w.cur
+	if k == nil {
+		return nil
+	}
+	w.cur = nil
+	for i := range k.used {
+		w.conns[k.used[i].id].chunk = nil
+	}
+	if err := w.ctx.Err(); err != nil {
+		return w.stop(err)
+	}
+	w.handed++
+	if w.onBlock != nil {
+		if err := w.onBlock(k); err != nil {
+			return w.stop(err)
+		}
+		return nil
+	}
+	err := k.Encode()
+	if err == nil {
+		err = k.Append()
+	}
+	if err != nil {
+		return w.stop(err)
+	}
+	return nil
+}
+
+// Close finishes the bag. See storage.Writer.
+func (w *Writer) Close() error {
+	if w.closed {
+		return w.usable()
+	}
+	err := w.finish()
+	if err != nil {
+		w.stop(err)
+		return errors.Join(err, w.Abort())
+	}
+	w.closed = true
+	if err := w.out.Commit(); err != nil {
+		return w.stop(createError(w.out.Final(), "output", err, ""))
+	}
+	return nil
+}
+
+// finish writes the trailer and the final file header, and closes the file.
+func (w *Writer) finish() error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	if k := w.cur; k != nil { // not handed out any more: nobody would append it
+		w.onBlock = nil
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.appended != w.handed {
+		return createError(w.out.Final(), fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.handed, w.appended), nil, "")
+	}
+	var trailer []byte
+	for i := range w.conns {
+		trailer = append(trailer, w.conns[i].record...)
+	}
+	trailer = append(trailer, w.infos...)
+	_, err := w.file.WriteAt(trailer, w.pos)
+	if err == nil {
+		_, err = w.file.WriteAt(w.fileHeader(w.pos), 0)
+	}
+	if err == nil && w.sync {
+		err = w.file.Sync()
+	}
+	if err != nil {
+		return createError(w.out.Final(), "index", err, "")
+	}
+	f := w.file
+	w.file = nil
+	if err := f.Close(); err != nil {
+		return createError(w.out.Final(), "output", err, "")
+	}
+	return nil
+}
+
+// Abort removes the unfinished bag. See storage.Aborter.
+func (w *Writer) Abort() error {
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var err error
+	if w.file != nil {
+		err = w.file.Close()
+		w.file = nil
+	}
+	return errors.Join(err, w.out.Abort())
+}
+
+// maxChunk is the most that a u32 length can say.
+const maxChunk = math.MaxUint32
+
+var (
+	_ storage.Writer      = (*Writer)(nil)
+	_ storage.BlockWriter = (*Writer)(nil)
+	_ storage.Aborter     = (*Writer)(nil)
+)

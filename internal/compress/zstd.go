@@ -1,0 +1,83 @@
+package compress
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// zstdWindow is the largest window that is accepted: the memory that a frame
+// may ask for before any byte comes out (zstd --ultra --long=27).
+const zstdWindow = 128 << 20
+
+var (
+	zstdEncoders [23]sync.Pool // by level
+	zstdReaders  sync.Pool
+)
+
+func encodeZstd(dst, src []byte, level int) ([]byte, error) {
+	e, _ := zstdEncoders[level].Get().(*zstd.Encoder)
+	if e == nil {
+		l := zstd.SpeedDefault
+		if level != 0 {
+			l = zstd.EncoderLevelFromZstd(level)
+		}
+		var err error
+		e, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(l), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return dst, err
+		}
+	}
+	dst = e.EncodeAll(src, dst)
+	zstdEncoders[level].Put(e)
+	return dst, nil
+}
+
+// decodeZstd decodes frame after frame. Where dst has the room that the first
+// frame states it decodes straight into it, otherwise as a stream, so that a
+// stated size alone takes no memory.
+func decodeZstd(dst, src []byte, limit int64) ([]byte, error) {
+	d, _ := zstdReaders.Get().(*zstd.Decoder)
+	if d == nil {
+		var err error
+		d, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			return dst, err
+		}
+	}
+	defer zstdReaders.Put(d)
+	var h zstd.Header
+	if h.Decode(src) == nil && h.HasFCS && h.FrameContentSize <= uint64(max(limit, 0)) {
+		size := int(h.FrameContentSize)
+		if plausible := 64*len(src) + 1<<16; size <= max(plausible, cap(dst)-len(dst)) {
+			dst = grow(dst, size)
+			room := len(dst) + int(min(int64(cap(dst)-len(dst)), limit))
+			if out, err := d.DecodeAll(src, dst[:len(dst):room]); err == nil {
+				return out, nil
+			}
+		}
+	}
+	if err := d.Reset(bytes.NewReader(src)); err != nil {
+		return dst, zstdError(err)
+	}
+	dst, err := readAll(dst, d, limit, func(err error) bool { return err == io.EOF })
+	if e := d.Reset(nil); e != nil && err == nil {
+		err = e
+	}
+	return dst, zstdError(err)
+}
+
+func zstdError(err error) error {
+	switch {
+	case err == nil, errors.Is(err, ErrLimit), errors.Is(err, io.ErrUnexpectedEOF):
+		return err
+	case errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return ErrLimit
+	}
+	return fmt.Errorf("%w: %w", ErrCorrupt, err)
+}
