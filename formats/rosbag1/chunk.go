@@ -16,6 +16,7 @@ type chunk struct {
 	data        int64 // offset of the data
 	stored      int64 // bytes in the file
 	size        int64 // bytes before compression; 0 when open
+	renamed     bool  // compression is not known, codec is what the data looks like
 	open        bool  // lengths are 0 or cannot be believed: the recorder died here, or the header is damaged
 }
 
@@ -68,15 +69,31 @@ func (r *Reader) chunkHeader(b *block) (chunk, error) {
 	if h.op != opChunk {
 		return chunk{}, fmt.Errorf("a %s stands there: %w", opName(h.op), storage.ErrCorrupt)
 	}
-	return newChunk(b.Offset, &h), nil
+	return newChunk(b.Offset, &h, head[min(h.headLen, len(head)):]), nil
 }
 
-func newChunk(at int64, h *header) chunk {
-	return chunk{
+// newChunk takes over a CHUNK header. A compression that is not known is a
+// damaged name when the data tells what it is; renamed is true then. data is the
+// start of the chunk's data, as far as it is at hand.
+func newChunk(at int64, h *header, data []byte) chunk {
+	c := chunk{
 		codec: codecOf(h.compression), compression: string(h.compression),
 		data: at + int64(h.headLen), stored: int64(h.dataLen), size: int64(h.size),
 		open: h.dataLen == 0 && h.size == 0,
 	}
+	if c.codec != nil {
+		return c
+	}
+	for _, codec := range []*compress.Codec{compress.LZ4, compress.BZ2} {
+		if len(data) >= 4 && hasMagic(codec, data) {
+			c.codec, c.renamed = codec, true
+			return c
+		}
+	}
+	if c.stored == c.size {
+		c.codec, c.renamed = compress.None, true
+	}
+	return c
 }
 
 // readChunkHeader reads the header of a block's chunk and makes the best of a
@@ -94,10 +111,13 @@ func (r *Reader) readChunkHeader(b *block) (chunk, error) {
 		return r.guessChunk(b)
 	case c.codec == nil:
 		return c, r.warn("compression", b.Offset, true, "a chunk has the compression %.20q, which bags do not have; it is not read", c.compression)
-	case b.dirty, c.data+c.stored > end:
+	case c.renamed:
+		err = r.warn("compression", b.Offset, true, "a chunk has the compression %.20q; it is read as %s", c.compression, c.codec.Name())
+	}
+	if b.dirty || c.data+c.stored > end {
 		c.stored, c.open = end-c.data, true
 	}
-	return c, nil
+	return c, err
 }
 
 // guessChunk finds the data of a chunk without its header: any writer's header

@@ -164,7 +164,7 @@ func (r *Reader) verify(pos int64) error {
 		switch {
 		case err != nil:
 			return r.indexFailure(err, "no chunk at byte %d: %v", b.Offset, err)
-		case c.codec == nil:
+		case c.codec == nil || c.renamed:
 			return indexError("chunk at byte %d has compression %.20q", b.Offset, c.compression)
 		case c.open && b.Messages > 0, c.data+c.stored > end:
 			return indexError("chunk at byte %d is over the start of what follows it", b.Offset)

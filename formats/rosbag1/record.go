@@ -78,6 +78,7 @@ type header struct {
 	time, start, end      int64 // ns
 	topic, compression    []byte
 	encryptor             []byte
+	guessed               bool   // the op is damaged or missing, the other fields tell the record
 	dataLen               uint32 // of the record's data; set by parseRecord
 	headLen               int    // bytes of the record before its data; set by parseRecord
 }
@@ -87,13 +88,15 @@ var (
 	errFieldEquals = errors.New("header field without '='")
 	errFieldSize   = errors.New("header field has a value of the wrong size")
 	errNoOp        = errors.New("header lacks a field that its record needs")
+	errOp          = errors.New("the op of a record is damaged; it is read for what its other fields say")
 	errHeaderSize  = errors.New("header length is not plausible")
 )
 
 // parse reads the fields of a record header. Unknown fields are skipped.
 func (h *header) parse(b []byte) error {
 	*h = header{}
-	for len(b) > 0 {
+	fields := 0
+	for ; len(b) > 0; fields++ {
 		if len(b) < 4 {
 			return errFieldLength
 		}
@@ -111,10 +114,26 @@ func (h *header) parse(b []byte) error {
 			return errFieldSize
 		}
 	}
-	if h.have&hasOp == 0 {
-		return errNoOp
+	if int(h.op) < len(required) && required[h.op] != 0 && h.have&required[h.op] == required[h.op] {
+		return nil
 	}
-	if int(h.op) < len(required) && h.have&required[h.op] != required[h.op] {
+	return h.guess(fields)
+}
+
+// guess settles the op of a header whose own is damaged, missing or unknown:
+// one that has the fields of a record, all and no others, is that record. Other
+// unknown records are left to be skipped, as the format wants it.
+func (h *header) guess(fields int) error {
+	for _, g := range [...]struct {
+		op     byte
+		fields int
+	}{{opMessage, 3}, {opChunk, 3}, {opConnection, 3}, {opIndex, 4}, {opChunkInfo, 6}} {
+		if need := required[g.op] &^ hasOp; h.have&need == need && fields == g.fields {
+			h.op, h.guessed = g.op, true
+			return nil
+		}
+	}
+	if h.have&hasOp == 0 || int(h.op) < len(required) && required[h.op] != 0 {
 		return errNoOp
 	}
 	return nil
@@ -215,7 +234,7 @@ const (
 func (h *header) parseRecord(b []byte) error {
 	if len(b) >= messageFixed && binary.LittleEndian.Uint64(b) == word0 &&
 		string(b[8:13]) == word1 && string(b[17:25]) == word2 && string(b[25:34]) == word3 {
-		h.op, h.have = opMessage, required[opMessage]
+		h.op, h.have, h.guessed = opMessage, required[opMessage], false
 		h.conn = binary.LittleEndian.Uint32(b[13:])
 		h.time = parseTime(b[34:])
 		h.dataLen = binary.LittleEndian.Uint32(b[42:])

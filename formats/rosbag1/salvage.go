@@ -3,6 +3,7 @@ package rosbag1
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/bagconv/bagconv/storage"
@@ -26,9 +27,13 @@ type walk struct {
 // Message data points into b.
 func (w *walk) records(b []byte) {
 	var h header
+	last := -1 // where the data of the record before p begins, when that was a message
 	for p := 0; p < len(b); {
 		err := h.parseRecord(b[p:])
 		if err == nil {
+			if h.guessed {
+				w.gaps = append(w.gaps, gap{p, p, errOp})
+			}
 			data := p + h.headLen
 			end := int64(data) + h.dataSize()
 			switch {
@@ -36,8 +41,10 @@ func (w *walk) records(b []byte) {
 				p = data // a chunk within what was taken for one: its records follow
 				continue
 			case end <= int64(len(b)):
+				last = -1
 				switch h.op {
 				case opMessage:
+					last = data
 					w.messages = append(w.messages, storage.Message{
 						Topic: storage.TopicID(h.conn), LogTime: h.time, PublishTime: h.time, Data: b[data:end:end],
 					})
@@ -51,11 +58,28 @@ func (w *walk) records(b []byte) {
 			}
 			err = fmt.Errorf("%s of %d bytes is cut after %d: %w", opName(h.op), h.dataSize(), len(b)-data, storage.ErrTruncated)
 		}
-		next := nextRecord(b, p+1)
+		// When a record begins within the last message, it is that message's
+		// length that is damaged: it ends there.
+		next := 0
+		if last >= 0 && last < p {
+			if next = nextRecord(b[:p], last); next < p {
+				m := &w.messages[len(w.messages)-1]
+				m.Data = b[last:next:next]
+				err = errLength
+			}
+		}
+		if next == 0 || next >= p {
+			next = nextRecord(b, p+1)
+		} else {
+			p = last
+		}
+		last = -1
 		w.gaps = append(w.gaps, gap{p, next, err})
 		p = next
 	}
 }
+
+var errLength = errors.New("the length of a message is damaged; it is taken to end at the next record")
 
 func opName(op byte) string {
 	switch op {

@@ -1,6 +1,7 @@
 package rosbag1
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/bagconv/bagconv/internal/compress"
@@ -23,7 +24,11 @@ type scanner struct {
 	run     bool // the last block is a run that may grow
 	unnamed bool // the last block is a chunk whose index records are still to come
 	index   []indexed
-	open    bool // the last chunk header was that of a plain chunk without end
+	last    struct {
+		start, end int64
+		conn       uint32
+	} // message of the run
+	open bool // the last chunk header was that of a plain chunk without end
 }
 
 // indexed is one INDEX_DATA record.
@@ -58,6 +63,7 @@ func (r *Reader) scan() error {
 		}
 		p = next
 	}
+	s.index = nil // the file may be cut after some of them
 	if err := s.endChunk(); err != nil {
 		return err
 	}
@@ -85,9 +91,26 @@ func (r *Reader) scan() error {
 // skip passes over bytes that are no record, up to the next that are.
 func (s *scanner) skip(p int64, cause error) (int64, error) {
 	const all = 1<<opMessage | 1<<opIndex | 1<<opChunk | 1<<opChunkInfo | 1<<opConnection
-	next, err := s.find(p+1, s.r.size, all)
-	if err != nil {
-		return 0, err
+	next := p
+	var err error
+	if m := &s.last; s.run && m.end == p {
+		// When a record begins within the message before p, it is that
+		// message's length that is damaged.
+		if next, err = s.find(m.start+messageFixed, p, all); err != nil {
+			return 0, err
+		}
+		if next < p {
+			b := &s.r.blocks[len(s.r.blocks)-1]
+			b.Size -= m.end - m.start
+			b.Messages--
+			s.counts[m.conn]--
+			p = m.start
+		}
+	}
+	if next >= p {
+		if next, err = s.find(p+1, s.r.size, all); err != nil {
+			return 0, err
+		}
 	}
 	if s.unnamed {
 		s.index = nil // may not be complete
@@ -110,6 +133,11 @@ func (s *scanner) record(p int64, h *header) (int64, error) {
 	end := data + h.dataSize()
 	if h.op != opChunk && end > s.r.size {
 		return 0, storage.ErrTruncated
+	}
+	if h.guessed {
+		if err := s.r.warn("op", p, true, "%v", errOp); err != nil {
+			return 0, err
+		}
 	}
 	if h.op != opIndex {
 		if err := s.keeping(h, s.endChunk); err != nil {
@@ -142,10 +170,8 @@ func (s *scanner) record(p int64, h *header) (int64, error) {
 // keeping runs f, which may move the window, without harm to the fields of h
 // that are used afterwards.
 func (s *scanner) keeping(h *header, f func() error) error {
-	compression := string(h.compression)
-	err := f()
-	h.compression = []byte(compression)
-	return err
+	h.compression = bytes.Clone(h.compression)
+	return f()
 }
 
 // message adds a message record that stands in the open to a run.
@@ -168,6 +194,7 @@ func (s *scanner) message(p, end int64, h *header) error {
 	b.Messages++
 	b.Start, b.End = min(b.Start, h.time), max(b.End, h.time)
 	s.counts[h.conn]++
+	s.last.start, s.last.end, s.last.conn = p, end, h.conn
 	return nil
 }
 
@@ -214,7 +241,17 @@ func (s *scanner) indexData(conn uint32, data, end int64) error {
 
 // chunk takes in a CHUNK record.
 func (s *scanner) chunk(p int64, h *header) (int64, error) {
-	c := newChunk(p, h)
+	magic, err := s.w.data(p+int64(h.headLen), 4)
+	if err != nil {
+		return 0, err
+	}
+	c := newChunk(p, h, magic)
+	if c.renamed {
+		err := s.r.warn("compression", p, true, "a chunk has the compression %.20q; it is read as %s", c.compression, c.codec.Name())
+		if err != nil {
+			return 0, err
+		}
+	}
 	if c.codec == nil {
 		if c.data+c.stored > s.r.size {
 			return 0, storage.ErrCorrupt

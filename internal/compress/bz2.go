@@ -2,19 +2,23 @@ package compress
 
 import (
 	"bytes"
-	stdbzip2 "compress/bzip2"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/dsnet/compress/bzip2"
 )
 
-// bz2 streams are read by the standard library and written by dsnet/compress;
-// see BenchmarkBZ2 for both readers.
+// bz2 streams are read and written by dsnet/compress. It reads a fifth faster
+// than the standard library, about as fast as libbz2, and it can be pooled (see
+// BenchmarkReaders).
 
-var bz2Writers [10]sync.Pool // by level
+var (
+	bz2Writers [10]sync.Pool // by level
+	bz2Readers sync.Pool
+)
 
 func encodeBZ2(dst, src []byte, level int) ([]byte, error) {
 	if level == 0 {
@@ -41,20 +45,39 @@ func encodeBZ2(dst, src []byte, level int) ([]byte, error) {
 	return out.b, nil
 }
 
+// decodeBZ2 decodes one stream after the other. A cut stream gives its whole
+// blocks. What a used reader makes of damaged data depends on what it read
+// before, so those are decoded again by a new one.
 func decodeBZ2(dst, src []byte, limit int64) ([]byte, error) {
-	in := bytes.NewReader(src)
-	dst, err := readAll(dst, stdbzip2.NewReader(in), limit, func(err error) bool { return err == io.EOF })
-	return dst, bz2Error(err)
+	if r, _ := bz2Readers.Get().(*bzip2.Reader); r != nil {
+		out, err := bz2Read(r, dst, src, limit)
+		if err == nil {
+			bz2Readers.Put(r)
+			return out, nil
+		}
+		dst = out[:len(dst)]
+	}
+	r, err := bzip2.NewReader(nil, nil)
+	if err != nil {
+		return dst, err
+	}
+	dst, err = bz2Read(r, dst, src, limit)
+	if err == nil {
+		bz2Readers.Put(r)
+	}
+	return dst, err
 }
 
-// bz2Error gives the errors of both readers our sentinels.
-func bz2Error(err error) error {
-	var structural stdbzip2.StructuralError
+func bz2Read(r *bzip2.Reader, dst, src []byte, limit int64) ([]byte, error) {
+	if err := r.Reset(bytes.NewReader(src)); err != nil {
+		return dst, err
+	}
+	dst, err := readAll(dst, r, limit, func(err error) bool { return err == io.EOF })
 	switch {
 	case err == nil, errors.Is(err, ErrLimit), errors.Is(err, io.ErrUnexpectedEOF):
-		return err
-	case errors.As(err, &structural) && structural == "bad magic value in continuation file":
-		return ErrTrailing
+		return dst, err
+	case r.InputOffset > 0 && strings.Contains(err.Error(), "invalid stream magic"):
+		return dst, ErrTrailing
 	}
-	return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	return dst, fmt.Errorf("%w: %w", ErrCorrupt, err)
 }

@@ -42,7 +42,7 @@ const (
 )
 
 var (
-	lz4Fast = sync.Pool{New: func() any { return new(lz4.Compressor) }}
+	lz4Fast = sync.Pool{New: func() any { return new(lz4.CompressorCCompat) }}
 	lz4High = sync.Pool{New: func() any { return new(lz4.CompressorHC) }}
 )
 
@@ -80,7 +80,7 @@ func encodeLZ4(dst, src []byte, level int) ([]byte, error) {
 // to 9 are the levels of the slow one.
 func lz4Compressor(level int) (compress func(src, dst []byte) (int, error), release func()) {
 	if level == 0 {
-		c := lz4Fast.Get().(*lz4.Compressor)
+		c := lz4Fast.Get().(*lz4.CompressorCCompat)
 		return c.CompressBlock, func() { lz4Fast.Put(c) }
 	}
 	c := lz4High.Get().(*lz4.CompressorHC)
