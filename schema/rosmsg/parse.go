@@ -1,0 +1,200 @@
+package rosmsg
+
+import (
+	"strings"
+
+	"github.com/bagconv/bagconv/schema"
+)
+
+// Parse reads the definition of the message called name. text holds it, alone
+// or with its dependencies; it may be empty. lookup, when it is not nil, is
+// asked for the text of types that text does not have, by full name.
+//
+// Each type is one *schema.Message in the result, however often it is used. The
+// error is an *Error.
+func Parse(name string, text []byte, d Dialect, lookup func(fullName string) (text string, ok bool)) (*schema.Message, error) {
+	if len(text) > maxText {
+		return nil, &Error{Type: name, What: "text of more than 16 MiB"}
+	}
+	p := &parser{dialect: d, lookup: lookup, made: map[string]*schema.Message{}, active: map[string]bool{}}
+	root := p.fullName(name, "")
+	p.texts = p.split(root, string(text))
+	return p.message(root, "", 0)
+}
+
+type parser struct {
+	dialect Dialect
+	lookup  func(string) (string, bool)
+	texts   map[string]string // by full name
+	made    map[string]*schema.Message
+	active  map[string]bool // being parsed: a type that meets itself is recursive
+	fields  int
+}
+
+// split cuts concatenated text at its separators. The first of two blocks of
+// one name counts.
+func (p *parser) split(root, text string) map[string]string {
+	texts := map[string]string{}
+	put := func(name, body string) {
+		if _, ok := texts[name]; !ok && strings.TrimSpace(body) != "" {
+			texts[name] = body
+		}
+	}
+	current, from, at := root, 0, 0
+	for at < len(text) {
+		end := lineEnd(text, at)
+		if isSeparator(text[at:end]) && end < len(text) {
+			next := lineEnd(text, end)
+			if kind, name, ok := blockHeader(text[end:next]); ok {
+				put(current, text[from:at])
+				if kind == "MSG:" || kind == "IDL:" {
+					current = p.fullName(name, "")
+				} else {
+					current = serviceName(name, kind)
+				}
+				from, end = next, next
+			}
+		}
+		at = end
+	}
+	put(current, text[from:])
+	adoptService(root, texts)
+	return texts
+}
+
+// lineEnd returns where the line that starts at i ends, behind its LF.
+func lineEnd(s string, i int) int {
+	if n := strings.IndexByte(s[i:], '\n'); n >= 0 {
+		return i + n + 1
+	}
+	return len(s)
+}
+
+func isSeparator(line string) bool {
+	line = strings.TrimSpace(line)
+	return len(line) == 80 && strings.Trim(line, "=") == ""
+}
+
+func blockHeader(line string) (kind, name string, ok bool) {
+	for _, kind := range []string{"MSG:", "IDL:", "SRV:", "ACTION:"} {
+		if rest, found := strings.CutPrefix(strings.TrimSpace(line), kind); found {
+			name := strings.TrimSpace(rest)
+			return kind, name, name != "" && !strings.ContainsAny(name, " \t=")
+		}
+	}
+	return "", "", false
+}
+
+// fullName completes a type name that is used in package pkg.
+func (p *parser) fullName(name, pkg string) string {
+	switch strings.Count(name, "/") {
+	case 0:
+		if name == "Header" {
+			pkg = "std_msgs"
+		}
+		if pkg == "" {
+			return name
+		}
+		name = pkg + "/" + name
+		fallthrough
+	case 1:
+		if p.dialect == ROS2 {
+			pkg, short, _ := strings.Cut(name, "/")
+			return pkg + "/msg/" + short
+		}
+		return name
+	}
+	if p.dialect == ROS1 { // a ROS 2 name in ROS 1 text
+		return name[:strings.IndexByte(name, '/')] + name[strings.LastIndexByte(name, '/'):]
+	}
+	return name
+}
+
+func packageOf(fullName string) string {
+	pkg, _, ok := strings.Cut(fullName, "/")
+	if !ok {
+		return ""
+	}
+	return pkg
+}
+
+// text finds the text of a type.
+func (p *parser) text(name string) (string, bool) {
+	if t, ok := p.texts[name]; ok {
+		return t, true
+	}
+	if p.lookup != nil {
+		if t, ok := p.lookup(name); ok {
+			return t, len(t) <= maxText
+		}
+	}
+	t, ok := builtinText[name]
+	return t, ok
+}
+
+// builtinText are the types that belong to the language.
+var builtinText = map[string]string{
+	"builtin_interfaces/msg/Time":     "int32 sec\nuint32 nanosec\n",
+	"builtin_interfaces/msg/Duration": "int32 sec\nuint32 nanosec\n",
+	"service_msgs/msg/ServiceEventInfo": "uint8 REQUEST_SENT=0\nuint8 REQUEST_RECEIVED=1\nuint8 RESPONSE_SENT=2\nuint8 RESPONSE_RECEIVED=3\n" +
+		"uint8 event_type\nbuiltin_interfaces/Time stamp\nchar[16] client_gid\nint64 sequence_number\n",
+	"unique_identifier_msgs/msg/UUID": "uint8[16] uuid\n",
+}
+
+// message returns the graph of a type. user names the type that has it as a field.
+func (p *parser) message(name, user string, depth int) (*schema.Message, error) {
+	if m := p.made[name]; m != nil {
+		return m, nil
+	}
+	fail := func(what string) error { return &Error{Type: name, What: what} }
+	if p.active[name] {
+		return nil, fail("it contains itself")
+	}
+	if depth > maxDepth {
+		return nil, fail("types are nested too deeply")
+	}
+	text, ok := p.text(name)
+	if !ok {
+		if m, err := p.derived(name, depth); m != nil || err != nil {
+			return m, err
+		}
+		if user != "" {
+			return nil, fail("it is missing; " + user + " uses it")
+		}
+		return nil, fail("it is missing")
+	}
+	p.active[name] = true
+	defer delete(p.active, name)
+	m := &schema.Message{Name: name}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if err := p.line(m, strings.TrimRight(line, "\r\n"), depth); err != nil {
+			if e, ok := err.(*lineError); ok {
+				return nil, &Error{Type: name, Line: n, What: e.what}
+			}
+			return nil, err
+		}
+	}
+	if err := p.finish(m); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// finish checks a message as a whole and keeps it.
+func (p *parser) finish(m *schema.Message) error {
+	seen := make(map[string]bool, len(m.Fields))
+	for _, f := range m.Fields {
+		if seen[f.Name] {
+			return &Error{Type: m.Name, What: "field " + f.Name + " stands there twice"}
+		}
+		seen[f.Name] = true
+	}
+	p.made[m.Name] = m
+	return nil
+}
+
+type lineError struct{ what string }
+
+func (e *lineError) Error() string { return e.what }
