@@ -1,0 +1,179 @@
+package rosbag1
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// missing skips the test for want of a referee, but not where CI runs it.
+func missing(t *testing.T, what string, err error) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s is missing: %v", what, err)
+	}
+	t.Skipf("%s is missing: %v", what, err)
+}
+
+func run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}
+
+// refereeBags writes a bag for each codec and shape, and returns their paths.
+func refereeBags(t *testing.T, messages []storage.Message) []string {
+	var paths []string
+	dir := t.TempDir()
+	for _, codec := range Format.Compressions {
+		for _, chunk := range []int64{1, 2000, 0} {
+			path := filepath.Join(dir, fmt.Sprintf("%s-%d.bag", codec, chunk))
+			write(t, path, storage.WriteOptions{Compression: codec, ChunkSize: chunk, NoSync: true}, messages)
+			paths = append(paths, path)
+		}
+	}
+	empty := filepath.Join(dir, "empty.bag")
+	write(t, empty, storage.WriteOptions{NoSync: true}, nil)
+	return append(paths, empty)
+}
+
+// bigMessages has what makes chunks of several lz4 and bz2 blocks, and what does
+// not compress.
+func bigMessages() []storage.Message {
+	messages := testMessages(300)
+	noise := make([]byte, 1<<20)
+	for i, x := 0, uint64(1); i < len(noise); i++ {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		noise[i] = byte(x)
+	}
+	for i, data := range [][]byte{payload(3 << 20), noise, payload(5)} {
+		data = append([]byte{byte(len(data)), byte(len(data) >> 8), byte(len(data) >> 16), 0}, data...)
+		at := messages[10+i].LogTime + 1
+		messages = append(messages, storage.Message{Topic: storage.TopicID(i % 2), LogTime: at, PublishTime: at, Data: data})
+	}
+	return messages
+}
+
+// summary is what a referee should find.
+func summary(messages []storage.Message) (bytes int, first, last int64, sum uint64) {
+	for i, m := range messages {
+		if i == 0 {
+			first, last = m.LogTime, m.LogTime
+		}
+		first, last = min(first, m.LogTime), max(last, m.LogTime)
+		bytes += len(m.Data)
+		h := fnv.New64a()
+		h.Write(m.Data)
+		sum += h.Sum64()
+	}
+	return bytes, first, last, sum
+}
+
+// TestRefereePython has Debian's rosbag read, check and reindex our bags.
+func TestRefereePython(t *testing.T) {
+	if out, err := exec.Command("/usr/bin/python3", "-c", "import rosbag, std_msgs").CombinedOutput(); err != nil {
+		missing(t, "python3-rosbag", fmt.Errorf("%w: %s", err, out))
+	}
+	messages := bigMessages()
+	paths := refereeBags(t, messages)
+	lines := strings.Split(strings.TrimSpace(run(t, "/usr/bin/python3", append([]string{"testdata/referee/check.py"}, paths...)...)), "\n")
+	if len(lines) != len(paths) {
+		t.Fatalf("%d lines for %d bags", len(lines), len(paths))
+	}
+	bytes, first, last, _ := summary(messages)
+	for i, line := range lines {
+		var got struct {
+			Messages, Bytes int
+			First, Last     *int64
+			Connections     [][]string
+			Chunks          map[string]int
+		}
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(paths[i])
+		if name == "empty.bag" {
+			if got.Messages != 0 || len(got.Connections) != 0 {
+				t.Errorf("%s: %s", name, line)
+			}
+			continue
+		}
+		if got.Messages != len(messages) || got.Bytes != bytes {
+			t.Errorf("%s: %d messages, %d bytes; want %d, %d", name, got.Messages, got.Bytes, len(messages), bytes)
+		}
+		if *got.First != first || *got.Last != last {
+			t.Errorf("%s: from %d to %d, want %d to %d", name, *got.First, *got.Last, first, last)
+		}
+		codec, _, _ := strings.Cut(name, "-")
+		if len(got.Chunks) != 1 || got.Chunks[codec] == 0 {
+			t.Errorf("%s: chunks %v", name, got.Chunks)
+		}
+		if len(got.Connections) != 3 {
+			t.Fatalf("%s: %d connections with messages", name, len(got.Connections))
+		}
+		for k, c := range got.Connections {
+			w := testTopics[k]
+			want := []string{w.Name, w.Type, w.Metadata["md5sum"], w.Metadata["callerid"], w.Metadata["latching"], string(w.Schema.Data)}
+			if !slices.Equal(c, want) {
+				t.Errorf("%s: connection %q, want %q", name, c, want)
+			}
+		}
+	}
+	for _, path := range paths {
+		run(t, "/usr/bin/rosbag", "info", "-y", path)
+		if out := run(t, "/usr/bin/rosbag", "check", path); !strings.Contains(out, "Bag file does not need any migrations") {
+			t.Errorf("rosbag check %s: %s", filepath.Base(path), out)
+		}
+		run(t, "/usr/bin/rosbag", "reindex", "-f", "-q", path)
+		r := open(t, path, storage.ReadOptions{Strict: true})
+		if n := len(readAll(t, r)); n != len(messages) && filepath.Base(path) != "empty.bag" {
+			t.Errorf("%s has %d messages after rosbag reindex", filepath.Base(path), n)
+		}
+	}
+}
+
+// TestRefereeCpp has roscpp's library read our bags.
+func TestRefereeCpp(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "count")
+	args := []string{"-O1", "-o", bin, "testdata/referee/count.cpp"}
+	for _, p := range []string{"class_loader", "pluginlib", "rcpputils", "rcutils", "ament_index_cpp"} {
+		args = append(args, "-I/usr/include/"+p)
+	}
+	for _, l := range []string{"rosbag_storage", "roscpp_serialization", "rostime", "cpp_common", "console_bridge", "boost_system",
+		"class_loader", "rcpputils", "rcutils", "ament_index_cpp", "tinyxml2"} {
+		args = append(args, "-l"+l)
+	}
+	if out, err := exec.Command("g++", args...).CombinedOutput(); err != nil {
+		missing(t, "librosbag-storage-dev", fmt.Errorf("%w: %.2000s", err, out))
+	}
+	messages := bigMessages()
+	paths := refereeBags(t, messages)
+	lines := strings.Split(strings.TrimSpace(run(t, bin, paths...)), "\n")
+	if len(lines) != len(paths) {
+		t.Fatalf("%d lines for %d bags: %s", len(lines), len(paths), lines)
+	}
+	bytes, first, last, sum := summary(messages)
+	want := fmt.Sprintf("ok %d 3 %d %d %d %016x", len(messages), bytes, first, last, sum)
+	for i, line := range lines {
+		name := filepath.Base(paths[i])
+		if name == "empty.bag" {
+			want = fmt.Sprintf("ok 0 0 0 0 0 %016x", 0)
+		}
+		if line != want {
+			t.Errorf("%s: %s, want %s", name, line, want)
+		}
+	}
+}
