@@ -1,10 +1,15 @@
 package rosbag1
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
+	"sync"
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
@@ -91,5 +96,205 @@ func TestRoundTrip(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite testdata/*.bag")
+
+// TestGolden pins the bytes that the writer makes.
+func TestGolden(t *testing.T) {
+	for _, codec := range Format.Compressions {
+		t.Run(codec, func(t *testing.T) {
+			golden := filepath.Join("testdata", codec+".bag")
+			path := filepath.Join(t.TempDir(), "a.bag")
+			messages := testMessages(24)
+			write(t, path, storage.WriteOptions{Compression: codec, ChunkSize: 500, NoSync: true}, messages)
+			got, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *update {
+				if err := os.WriteFile(golden, got, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s differs from what is written now; go test -update rewrites it", golden)
+			}
+			r := open(t, golden, storage.ReadOptions{Strict: true})
+			equalMessages(t, readAll(t, r), messages)
+		})
+	}
+}
+
+// TestOnBlock writes through another's goroutines: the bytes are the same.
+func TestOnBlock(t *testing.T) {
+	messages := testMessages(1000)
+	for _, codec := range Format.Compressions {
+		t.Run(codec, func(t *testing.T) {
+			dir := t.TempDir()
+			o := storage.WriteOptions{Compression: codec, ChunkSize: 700, NoSync: true}
+			write(t, filepath.Join(dir, "plain.bag"), o, messages)
+			sw, err := Create(context.Background(), filepath.Join(dir, "blocks.bag"), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := sw.(*Writer)
+			type job struct {
+				b    storage.PendingBlock
+				done chan error
+			}
+			jobs, order := make(chan job, 4), make(chan job, 4)
+			var wg sync.WaitGroup
+			for range 3 {
+				wg.Go(func() {
+					for j := range jobs {
+						j.done <- j.b.Encode()
+					}
+				})
+			}
+			wg.Go(func() {
+				for j := range order {
+					err := <-j.done
+					if err == nil {
+						err = j.b.Append()
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			w.OnBlock(func(b storage.PendingBlock) error {
+				j := job{b, make(chan error, 1)}
+				jobs <- j
+				order <- j
+				return nil
+			})
+			for _, topic := range testTopics {
+				if _, err := w.CreateTopic(topic); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i := range messages {
+				m := messages[i]
+				m.Data = bytes.Clone(m.Data)
+				if err := w.Write(&m); err != nil {
+					t.Fatal(err)
+				}
+				clear(m.Data) // Write keeps no reference
+			}
+			if err := w.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			close(jobs)
+			close(order)
+			wg.Wait()
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			a, _ := os.ReadFile(filepath.Join(dir, "plain.bag"))
+			b, _ := os.ReadFile(filepath.Join(dir, "blocks.bag"))
+			if len(a) == 0 || !bytes.Equal(a, b) {
+				t.Errorf("%d bytes inline, %d through blocks, or not the same", len(a), len(b))
+			}
+		})
+	}
+}
+
+// TestRefused: what a bag cannot hold is refused, and nothing is left behind.
+func TestRefused(t *testing.T) {
+	topic := testTopics[0]
+	for name, f := range map[string]func(w storage.Writer) error{
+		"before 1970": func(w storage.Writer) error { return w.Write(&storage.Message{LogTime: -1}) },
+		"after 2106":  func(w storage.Writer) error { return w.Write(&storage.Message{LogTime: maxTime + 1}) },
+		"encoding": func(w storage.Writer) error {
+			_, err := w.CreateTopic(storage.Topic{Name: "/x", Encoding: "cdr"})
+			return err
+		},
+		"schema": func(w storage.Writer) error {
+			_, err := w.CreateTopic(storage.Topic{Name: "/x", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros2msg"}})
+			return err
+		},
+		"metadata key": func(w storage.Writer) error {
+			_, err := w.CreateTopic(storage.Topic{Name: "/x", Encoding: "ros1", Metadata: map[string]string{"a=b": "c"}})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			w, err := Create(context.Background(), filepath.Join(dir, "a.bag"), storage.WriteOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.CreateTopic(topic); err != nil {
+				t.Fatal(err)
+			}
+			if err := f(w); !errors.Is(err, storage.ErrUnsupported) {
+				t.Errorf("error %v", err)
+			}
+			if err := w.Write(&storage.Message{}); err == nil {
+				t.Error("a write after an error")
+			}
+			if err := w.Close(); !errors.Is(err, storage.ErrUnsupported) {
+				t.Errorf("close: %v", err)
+			}
+			if left, _ := os.ReadDir(dir); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+	for _, o := range []storage.WriteOptions{{Compression: "zstd"}, {Compression: "lz4", Level: 10}, {Level: 1}, {Profile: "x"}, {ChunkSize: 1 << 33}} {
+		if _, err := Create(context.Background(), filepath.Join(t.TempDir(), "a.bag"), o); !errors.Is(err, storage.ErrUnsupported) {
+			t.Errorf("%+v: error %v", o, err)
+		}
+	}
+}
+
+// TestTimeEnds writes the least and the greatest time.
+func TestTimeEnds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.bag")
+	messages := []storage.Message{{LogTime: 0}, {LogTime: maxTime, PublishTime: maxTime}, {LogTime: 1, PublishTime: 1}}
+	write(t, path, storage.WriteOptions{NoSync: true}, messages)
+	r := open(t, path, storage.ReadOptions{Strict: true})
+	equalMessages(t, readAll(t, r), messages)
+	if i := info(t, r); i.Start != 0 || i.End != maxTime {
+		t.Errorf("from %d to %d", i.Start, i.End)
+	}
+}
+
+func TestAbort(t *testing.T) {
+	dir := t.TempDir()
+	w, err := Create(context.Background(), filepath.Join(dir, "a.bag"), storage.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.(storage.Aborter).Abort(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if w.Close() == nil {
+		t.Error("close after abort")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w, err = Create(ctx, filepath.Join(dir, "a.bag"), storage.WriteOptions{ChunkSize: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.CreateTopic(testTopics[0])
+	cancel()
+	if err := w.Write(&storage.Message{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("write after cancel: %v", err)
+	}
+	if err := w.Close(); !errors.Is(err, context.Canceled) {
+		t.Errorf("close after cancel: %v", err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }
