@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -56,11 +57,9 @@ func codecOf(compression []byte) *compress.Codec {
 
 // chunkHeader reads the header of the chunk at the start of a block.
 func (r *Reader) chunkHeader(b *block) (chunk, error) {
-	var buf [512]byte
-	w := window{r: r.file, size: r.size, buf: buf[:0]}
-	head, err := w.data(b.Offset, len(buf))
-	if err != nil {
-		return chunk{}, err
+	head := make([]byte, min(128, r.size-b.Offset)) // every writer's is smaller
+	if err := iox.ReadFull(r.file, head, b.Offset); err != nil {
+		return chunk{}, errIO{err}
 	}
 	var h header
 	if err := h.parseRecord(head); err != nil {
@@ -125,13 +124,11 @@ func (r *Reader) readChunkHeader(b *block) (chunk, error) {
 func (r *Reader) guessChunk(b *block) (chunk, error) {
 	const head = 48 // of a chunk with lz4 or bz2
 	c := chunk{codec: compress.None, data: b.Offset, stored: b.Size, open: true}
-	var magic [head + 4]byte
-	w := window{r: r.file, size: r.size, buf: magic[:0]}
-	start, err := w.data(b.Offset, int(min(b.Size, int64(len(magic)))))
-	if err != nil {
+	start := make([]byte, min(b.Size, head+4))
+	if err := iox.ReadFull(r.file, start, b.Offset); err != nil {
 		return c, r.fail(b.Offset, "chunk", err)
 	}
-	if len(start) == len(magic) {
+	if len(start) == head+4 {
 		for _, codec := range []*compress.Codec{compress.LZ4, compress.BZ2} {
 			if hasMagic(codec, start[head:]) {
 				c.codec, c.data, c.stored = codec, b.Offset+head, b.Size-head

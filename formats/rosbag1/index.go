@@ -119,7 +119,9 @@ func (r *Reader) addChunkInfo(h *header, data []byte) error {
 		b.Messages += int64(n)
 		b.index += indexHead + indexEntry*int64(n)
 	}
-	b.Timed = b.Messages > 0 && b.Start <= b.End
+	if b.Timed = b.Messages > 0; b.Timed && b.Start > b.End {
+		return indexError("a chunk ends before it starts")
+	}
 	if h.chunkPos < uint64(r.first) || h.chunkPos >= uint64(r.size) {
 		return indexError("a chunk should be at byte %d", h.chunkPos)
 	}

@@ -287,6 +287,14 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 	limit := c.limit()
 	b.Buf = storage.Grow(b.Buf, int(min(limit, 8*c.stored+1<<16)))[:0]
 	b.Buf, err = c.codec.Decode(b.Buf, b.Scratch, limit)
+	if errors.Is(err, compress.ErrLimit) && !c.open {
+		// It may be the size that is wrong: then the data decodes without error.
+		free := c
+		free.open = true
+		if out, e := c.codec.Decode(nil, b.Scratch, free.limit()); e == nil {
+			b.Buf = out
+		}
+	}
 	if errors.Is(err, compress.ErrTrailing) && (c.open || int64(len(b.Buf)) == limit) {
 		err = nil
 	}
@@ -321,8 +329,8 @@ func (r *Reader) walk(at int64, direct bool, buf []byte, w *walk) error {
 // checkSame warns when a connection record disagrees with the one that is known.
 func (r *Reader) checkSame(old *connection, h *header, data []byte, at int64) error {
 	// The usual repetition is equal to the byte in what is checked here.
-	if string(h.topic) == old.topic.Name && bytes.Contains(data, []byte("type="+old.topic.Type)) &&
-		bytes.Contains(data, []byte("md5sum="+old.topic.Metadata[storage.MetaMD5Sum])) {
+	if string(h.topic) == old.topic.Name && bytes.Contains(data, appendField(nil, "type", old.topic.Type)) &&
+		bytes.Contains(data, appendField(nil, storage.MetaMD5Sum, old.topic.Metadata[storage.MetaMD5Sum])) {
 		return nil
 	}
 	c, err := parseConnection(h, data)
