@@ -1,0 +1,101 @@
+package transcode
+
+import (
+	"testing"
+
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/rosmsg"
+)
+
+// The types that recordings are full of, in short.
+var benchTypes = map[string]string{
+	"t/String":     "string data\n",
+	"t/Vector3":    "float64 x\nfloat64 y\nfloat64 z\n",
+	"t/Quaternion": "float64 x\nfloat64 y\nfloat64 z\nfloat64 w\n",
+	"t/Imu":        "Header header\nQuaternion o\nfloat64[9] oc\nVector3 w\nfloat64[9] wc\nVector3 a\nfloat64[9] ac\n",
+	"t/Joints":     "Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort\n",
+	"t/Scan":       "Header header\nfloat32 a\nfloat32 b\nfloat32 c\nfloat32 d\nfloat32 e\nfloat32 f\nfloat32 g\nfloat32[] ranges\nfloat32[] intensities\n",
+	"t/Transform":  "Header header\nstring child\nVector3 t\nQuaternion r\n",
+	"t/TF":         "Transform[] transforms\n",
+	"t/Pose":       "Header header\nVector3 p\nQuaternion o\n",
+	"t/Path":       "Header header\nPose[] poses\n",
+	"t/Field":      "string name\nuint32 offset\nuint8 datatype\nuint32 count\n",
+	"t/Cloud":      "Header header\nuint32 height\nuint32 width\nField[] fields\nbool be\nuint32 ps\nuint32 rs\nuint8[] data\nbool dense\n",
+	"t/Image":      "Header header\nuint32 height\nuint32 width\nstring encoding\nuint8 be\nuint32 step\nuint8[] data\n",
+}
+
+func parseBench(tb testing.TB, name string, d rosmsg.Dialect) *schema.Message {
+	header := map[bool]string{true: "uint32 seq\ntime stamp\nstring frame_id\n", false: "time stamp\nstring frame_id\n"}[d == rosmsg.ROS1]
+	m, err := rosmsg.Parse(name, nil, d, func(n string) (string, bool) {
+		if n == "std_msgs/Header" || n == "std_msgs/msg/Header" {
+			return header, true
+		}
+		for k, text := range benchTypes {
+			if k == n || n == "t/msg/"+k[2:] {
+				return text, true
+			}
+		}
+		return "", false
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return m
+}
+
+// BenchmarkAppend re-encodes messages of the sizes that real ones have.
+func BenchmarkAppend(b *testing.B) {
+	text := func(n int) any { return string(make([]byte, n)) }
+	n8 := func(n int) any { return repeat(n, num{make([]byte, 8)}) }
+	n4 := func(n int) any { return repeat(n, num{make([]byte, 4)}) }
+	n1 := func(n int) any { return repeat(n, num{make([]byte, 1)}) }
+	set := func(names []string, vals ...any) *strc { return &strc{names, vals} }
+	header := set([]string{"frame_id"}, text(9))
+	transform := set([]string{"header", "child"}, header, text(8))
+	for _, c := range []struct {
+		name string
+		v    any
+	}{
+		{"t/String", set([]string{"data"}, text(20))},
+		{"t/Imu", set([]string{"header"}, header)},
+		{"t/Joints", set([]string{"header", "name", "position", "velocity", "effort"}, header, repeat(30, text(12)), n8(30), n8(30), n8(30))},
+		{"t/Scan", set([]string{"header", "ranges", "intensities"}, header, n4(1080), n4(1080))},
+		{"t/TF", set([]string{"transforms"}, repeat(20, transform))},
+		{"t/Path", set([]string{"header", "poses"}, header, repeat(1000, set([]string{"header"}, header)))},
+		{"t/Cloud", set([]string{"header", "fields", "data"}, header, repeat(4, set([]string{"name"}, text(4))), n1(2_600_000))},
+		{"t/Image", set([]string{"header", "encoding", "data"}, header, text(4), n1(6_200_000))},
+	} {
+		ros1, ros2 := parseBench(b, c.name, rosmsg.ROS1), parseBench(b, "t/msg/"+c.name[2:], rosmsg.ROS2)
+		for _, way := range []struct {
+			name     string
+			from, to Wire
+			src, dst *schema.Message
+		}{{"to-cdr", ROS1, CDR, ros1, ros2}, {"to-ros1", CDR, ROS1, ros2, ros1}} {
+			b.Run(c.name[2:]+"/"+way.name, func(b *testing.B) {
+				p, err := Compile(way.src, way.dst, Options{From: way.from, To: way.to})
+				if err != nil {
+					b.Fatal(err)
+				}
+				in := walkEncode(way.src, c.v, way.from, plainLE)
+				var out []byte
+				b.SetBytes(int64(len(in)))
+				b.ReportAllocs()
+				b.ResetTimer()
+				for b.Loop() {
+					if out, err = p.Append(out[:0], in); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(p.Ops()), "ops")
+			})
+		}
+	}
+}
+
+func repeat(n int, v any) list {
+	out := make(list, n)
+	for i := range out {
+		out[i] = v
+	}
+	return out
+}

@@ -1,0 +1,338 @@
+package transcode
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bagconv/bagconv/schema"
+)
+
+// A compiler makes the program for one layout of the source. It walks both type
+// graphs side by side and tracks what is known of the position on either side,
+// so that nearly all alignment becomes part of copies, skips and zeros.
+type compiler struct {
+	rule     func(src, dst *schema.Message) *Rule
+	from, to layout
+	ops      []op
+	barrier  int   // ops before it take nothing more: a loop begins or ends here
+	s, d     phase // of the source and of the destination
+	marks    int
+	work     int
+	minSizes map[*schema.Message]int
+	firsts   map[firstKey]firstByte
+	notes    notes
+}
+
+// notes is what the user should know of the match.
+type notes struct {
+	dropped, added []string
+	seq            bool
+	seen           map[string]bool
+}
+
+func (n *notes) add(list *[]string, path string) {
+	if !n.seen[path] {
+		n.seen[path] = true
+		*list = append(*list, path)
+	}
+}
+
+var errTooLarge = errors.New("the definition is too large for a program")
+
+func compile(p *Plan, from layout) (*program, error) {
+	c := &compiler{rule: p.o.Rule, from: from, to: layoutOf(p.o.To, plainLE), s: phase{8, 0}, d: phase{8, 0},
+		minSizes: map[*schema.Message]int{}, firsts: map[firstKey]firstByte{}, notes: notes{seen: map[string]bool{}}}
+	if err := c.structure(p.src, p.dst, ""); err != nil {
+		return nil, err
+	}
+	if p.main == nil {
+		p.notes = c.notes
+	}
+	return &program{ops: c.ops, from: c.from, to: c.to}, nil
+}
+
+// emit adds an op, or makes the one before it longer.
+func (c *compiler) emit(o op) error {
+	if c.work++; c.work > maxWork || len(c.ops) >= maxOps {
+		return errTooLarge
+	}
+	if n := len(c.ops); n > c.barrier {
+		last := &c.ops[n-1]
+		same := last.code == o.code && last.b == o.b
+		if same && (o.code == opCopy || o.code == opSkip || o.code == opZero || o.code == opBool || o.code == opSwap) {
+			last.a += o.a
+			return nil
+		}
+	}
+	c.ops = append(c.ops, o)
+	return nil
+}
+
+func (c *compiler) alignSrc(a int) error {
+	if a = min(a, c.from.align); a == 1 {
+		return nil
+	}
+	n, known := c.s.pad(a)
+	if !known {
+		c.s = phase{a, 0}
+		return c.emit(op{code: opAlignSrc, a: a})
+	}
+	if n == 0 {
+		return nil
+	}
+	c.s = c.s.add(n)
+	return c.emit(op{code: opSkip, a: n})
+}
+
+func (c *compiler) alignDst(a int) error {
+	if a = min(a, c.to.align); a == 1 {
+		return nil
+	}
+	n, known := c.d.pad(a)
+	if !known {
+		c.d = phase{a, 0}
+		return c.emit(op{code: opAlignDst, a: a})
+	}
+	if n == 0 {
+		return nil
+	}
+	c.d = c.d.add(n)
+	return c.emit(op{code: opZero, a: n})
+}
+
+func (c *compiler) align(a int) error {
+	if err := c.alignSrc(a); err != nil {
+		return err
+	}
+	return c.alignDst(a)
+}
+
+// read and wrote advance what is known of the positions.
+func (c *compiler) read(n int)  { c.s = c.s.add(n) }
+func (c *compiler) wrote(n int) { c.d = c.d.add(n) }
+
+// transfer compiles one field that both sides have.
+func (c *compiler) transfer(src, dst schema.Type, tab *[256]byte, path string) error {
+	cannot := func() error {
+		return fmt.Errorf("field %s: a %s does not become a %s", path, typeName(src), typeName(dst))
+	}
+	value := func() error { return c.value(src, dst, tab, path, cannot) }
+	lead := func() (int, int) { return c.lead(src, c.from), c.lead(dst, c.to) }
+	switch {
+	case src.Array == schema.Single && dst.Array == schema.Single:
+		return value()
+	case src.Array == schema.Single || dst.Array == schema.Single:
+		return cannot()
+	case src.Array == schema.Fixed && (dst.Array != schema.Fixed || dst.Len == src.Len):
+		if err := c.listSize(src); err != nil {
+			return err
+		}
+		if dst.Array != schema.Fixed {
+			if err := c.alignDst(4); err != nil {
+				return err
+			}
+			if err := c.emit(op{code: opCount, a: src.Len}); err != nil {
+				return err
+			}
+			c.wrote(4)
+		}
+		return c.repeat(src.Len, c.minSize(single(src)), lead, value)
+	case src.Array == schema.Fixed || dst.Array == schema.Fixed:
+		return cannot()
+	}
+	if err := c.listSize(src); err != nil {
+		return err
+	}
+	if err := c.align(4); err != nil {
+		return err
+	}
+	c.wrote(4)
+	return c.loop(opLoop, c.minSize(single(src)), lead, value)
+}
+
+// listSize steps over the size that XCDR2 puts before lists of what is not primitive.
+func (c *compiler) listSize(t schema.Type) error {
+	primitive := t.Kind.Size() > 0
+	if !c.from.sizes || primitive {
+		return nil
+	}
+	if err := c.alignSrc(4); err != nil {
+		return err
+	}
+	c.read(4)
+	return c.emit(op{code: opSkip, a: 4})
+}
+
+func single(t schema.Type) schema.Type {
+	t.Array, t.Len = schema.Single, 0
+	return t
+}
+
+// value compiles one value that is no array.
+func (c *compiler) value(src, dst schema.Type, tab *[256]byte, path string, cannot func() error) error {
+	text := func(k schema.Kind) bool { return k == schema.String || k == schema.WString }
+	switch {
+	case src.Kind == schema.LongDouble || src.Kind == schema.WChar || dst.Kind == schema.LongDouble || dst.Kind == schema.WChar:
+		return cannot()
+	case isTime(src) && isTime(dst):
+		if src.Kind == schema.Struct {
+			if err := c.enter(src.Message); err != nil {
+				return err
+			}
+		}
+		return c.numbers(2, 4, false, nil)
+	case src.Kind == schema.Struct && dst.Kind == schema.Struct:
+		return c.structure(src.Message, dst.Message, path)
+	case text(src.Kind) && text(dst.Kind):
+		return c.text(src.Kind, dst.Kind)
+	case src.Kind.Size() > 0 && src.Kind.Size() == dst.Kind.Size() && (src.Kind == dst.Kind || isByte(src.Kind) && isByte(dst.Kind) || isInt32(src.Kind) && isInt32(dst.Kind)):
+		return c.numbers(1, src.Kind.Size(), dst.Kind == schema.Bool && c.to.dummy, tab)
+	}
+	return cannot()
+}
+
+// isTime tells the ROS 1 primitives and the ROS 2 structs that are the same 8 bytes.
+func isTime(t schema.Type) bool {
+	if t.Kind == schema.Time || t.Kind == schema.Duration {
+		return true
+	}
+	return t.Kind == schema.Struct && strings.HasPrefix(t.Message.Name, "builtin_interfaces/msg/") && len(t.Message.Fields) == 2 &&
+		t.Message.Fields[0].Type == schema.Type{Kind: schema.Int32} && t.Message.Fields[1].Type == schema.Type{Kind: schema.Uint32}
+}
+
+func isByte(k schema.Kind) bool {
+	return k == schema.Int8 || k == schema.Uint8 || k == schema.Byte || k == schema.Char || k == schema.IDLChar
+}
+
+func isInt32(k schema.Kind) bool { return k == schema.Int32 || k == schema.Enum }
+
+// numbers compiles n numbers of width bytes.
+func (c *compiler) numbers(n, width int, boolean bool, tab *[256]byte) error {
+	if err := c.align(width); err != nil {
+		return err
+	}
+	c.read(n * width)
+	c.wrote(n * width)
+	switch {
+	case tab != nil && width == 1:
+		return c.emit(op{code: opTable, a: n, tab: tab})
+	case boolean:
+		return c.emit(op{code: opBool, a: n})
+	case c.from.big && width > 1:
+		return c.emit(op{code: opSwap, a: n, b: width})
+	}
+	return c.emit(op{code: opCopy, a: n * width})
+}
+
+func (c *compiler) text(src, dst schema.Kind) error {
+	if err := c.align(4); err != nil {
+		return err
+	}
+	c.s, c.d = phase{1, 0}, phase{1, 0}
+	code := opString
+	switch {
+	case src == schema.WString && dst == schema.WString:
+		code = opWStringWide
+	case src == schema.WString:
+		code = opWString
+	case dst == schema.WString:
+		code = opStringWide
+	}
+	return c.emit(op{code: code})
+}
+
+// lead is the alignment of the first bytes of a value; 1 when it has none.
+func (c *compiler) lead(t schema.Type, l layout) int {
+	return c.first(t, l).align
+}
+
+// A firstByte is where a value begins: its alignment, if it has any bytes.
+type firstByte struct {
+	align int
+	any   bool
+}
+
+type firstKey struct {
+	m *schema.Message
+	l layout
+}
+
+// first returns where a single value begins.
+func (c *compiler) first(t schema.Type, l layout) firstByte {
+	if t.Kind != schema.Struct {
+		n := t.Kind.Size()
+		if n == 0 || t.Kind == schema.Time || t.Kind == schema.Duration {
+			n = 4
+		}
+		return firstByte{min(n, l.align), true}
+	}
+	if l.delimited {
+		return firstByte{min(4, l.align), true}
+	}
+	k := firstKey{t.Message, l}
+	f, known := c.firsts[k]
+	if !known {
+		f = firstByte{1, len(t.Message.Fields) == 0 && l.dummy}
+		for i := 0; i < len(t.Message.Fields) && !f.any; i++ {
+			switch ft := t.Message.Fields[i].Type; {
+			case ft.Array == schema.Fixed && ft.Len == 0:
+			case ft.Array == schema.Bounded || ft.Array == schema.Unbounded || ft.Array == schema.Fixed && l.sizes && ft.Kind.Size() == 0:
+				f = firstByte{min(4, l.align), true}
+			default:
+				f = c.first(ft, l)
+			}
+		}
+		c.firsts[k] = f
+	}
+	return f
+}
+
+// minSize is the least number of bytes of the source that a value takes.
+func (c *compiler) minSize(t schema.Type) int {
+	const most = 1 << 30
+	one := t.Kind.Size()
+	switch t.Kind {
+	case schema.String, schema.WString:
+		one = 4
+	case schema.Struct:
+		n, known := c.minSizes[t.Message]
+		if !known {
+			if c.from.delimited {
+				n = 4
+			}
+			if len(t.Message.Fields) == 0 && c.from.dummy {
+				n++
+			}
+			for _, f := range t.Message.Fields {
+				n = min(most, n+c.minSize(f.Type))
+			}
+			c.minSizes[t.Message] = n
+		}
+		one = n
+	}
+	switch t.Array {
+	case schema.Fixed:
+		if one > 0 && t.Len > most/one {
+			return most
+		}
+		return one * t.Len
+	case schema.Bounded, schema.Unbounded:
+		return 4
+	}
+	return one
+}
+
+func typeName(t schema.Type) string {
+	name := t.Kind.String()
+	if t.Kind == schema.Struct {
+		name = t.Message.Name
+	}
+	switch t.Array {
+	case schema.Fixed:
+		return fmt.Sprintf("%s[%d]", name, t.Len)
+	case schema.Bounded, schema.Unbounded:
+		return name + "[]"
+	}
+	return name
+}

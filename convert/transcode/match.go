@@ -1,0 +1,234 @@
+package transcode
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bagconv/bagconv/schema"
+)
+
+// A slot is a field, or a part of one, that finds its counterpart by path.
+type slot struct {
+	path string
+	typ  schema.Type
+	seq  bool // the counter of a ROS 1 Header
+}
+
+// slots lists the fields of a struct. Fields that a rule looks into are replaced
+// by their parts.
+func slots(m *schema.Message, prefix string, opened map[string]bool, out []slot) []slot {
+	for _, f := range m.Fields {
+		path := prefix + f.Name
+		if opened[path] && f.Type.Array == schema.Single {
+			switch f.Type.Kind {
+			case schema.Struct:
+				out = slots(f.Type.Message, path+".", opened, out)
+				continue
+			case schema.Time, schema.Duration:
+				first := schema.Uint32
+				if f.Type.Kind == schema.Duration {
+					first = schema.Int32
+				}
+				out = append(out, slot{path: path + ".sec", typ: schema.Type{Kind: first}}, slot{path: path + ".nsec", typ: schema.Type{Kind: schema.Uint32}})
+				continue
+			}
+		}
+		seq := f.Name == "seq" && f.Type == schema.Type{Kind: schema.Uint32} && strings.HasSuffix(m.Name, "/Header")
+		out = append(out, slot{path, f.Type, seq})
+	}
+	return out
+}
+
+// opened lists the paths of structs that paths lead into.
+func opened(paths []string) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range paths {
+		for i := range p {
+			if p[i] == '.' {
+				out[p[:i]] = true
+			}
+		}
+	}
+	return out
+}
+
+// A pairing is what each destination slot is made of.
+type pairing struct {
+	src, dst []slot
+	from     []int // index into src for each of dst, -1 for none
+	tabs     []*[256]byte
+	ordered  bool // from ascends: one walk over the source is enough
+	looksIn  bool // a rule looks into structs of the source
+}
+
+func pair(src, dst *schema.Message, rule *Rule) (*pairing, error) {
+	var srcPaths, dstPaths []string
+	if rule != nil {
+		for path, f := range rule.Fields {
+			dstPaths = append(dstPaths, path)
+			srcPaths = append(srcPaths, f.Path)
+		}
+	}
+	open := opened(srcPaths)
+	p := &pairing{src: slots(src, "", open, nil), dst: slots(dst, "", opened(dstPaths), nil), ordered: true, looksIn: len(open) > 0}
+	exact, folded := map[string]int{}, map[string]int{}
+	for i, s := range p.src {
+		exact[s.path] = i
+		if _, ok := folded[strings.ToLower(s.path)]; !ok {
+			folded[strings.ToLower(s.path)] = i
+		}
+	}
+	used := map[int]bool{}
+	last := -1
+	for _, d := range p.dst {
+		i, ok := -1, false
+		var tab *[256]byte
+		if f, named := ruleFor(rule, d.path); named {
+			if i, ok = exact[f.Path]; !ok {
+				return nil, fmt.Errorf("%s has no field %s", src.Name, f.Path)
+			}
+			tab = f.Table
+		} else if i, ok = exact[d.path]; !ok {
+			i, ok = folded[strings.ToLower(d.path)]
+		}
+		if !ok || used[i] {
+			i = -1
+		} else {
+			used[i] = true
+			p.ordered = p.ordered && i > last
+			last = i
+		}
+		p.from, p.tabs = append(p.from, i), append(p.tabs, tab)
+	}
+	return p, nil
+}
+
+func ruleFor(r *Rule, path string) (From, bool) {
+	if r == nil {
+		return From{}, false
+	}
+	f, ok := r.Fields[path]
+	return f, ok
+}
+
+// structure compiles one struct.
+func (c *compiler) structure(src, dst *schema.Message, path string) error {
+	var rule *Rule
+	if c.rule != nil {
+		rule = c.rule(src, dst)
+	}
+	p, err := pair(src, dst, rule)
+	if err != nil {
+		return err
+	}
+	if p.looksIn && c.from.delimited {
+		return fmt.Errorf("%s cannot be read from delimited CDR", src.Name)
+	}
+	if path != "" {
+		path += "."
+	}
+	c.note(p, path)
+	if err := c.enter(src); err != nil {
+		return err
+	}
+	if len(dst.Fields) == 0 && c.to.dummy {
+		if err := c.zeros(1, 1); err != nil {
+			return err
+		}
+	}
+	if !p.ordered {
+		return c.shuffled(p, path)
+	}
+	next := 0
+	for k, d := range p.dst {
+		i := p.from[k]
+		if i < 0 {
+			if err := c.zero(d.typ); err != nil {
+				return err
+			}
+			continue
+		}
+		for ; next < i; next++ {
+			if err := c.skip(p.src[next].typ); err != nil {
+				return err
+			}
+		}
+		if err := c.transfer(p.src[i].typ, d.typ, p.tabs[k], path+d.path); err != nil {
+			return err
+		}
+		next++
+	}
+	for ; next < len(p.src); next++ {
+		if err := c.skip(p.src[next].typ); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shuffled compiles a struct whose fields stand in another order: a first walk
+// marks where each one is, then they are fetched in the destination's order.
+func (c *compiler) shuffled(p *pairing, path string) error {
+	needed := map[int]bool{len(p.src): true}
+	for _, i := range p.from {
+		needed[i] = true
+	}
+	mark, at := map[int]int{}, map[int]phase{}
+	for i := range len(p.src) + 1 {
+		if needed[i] {
+			if c.marks == maxMarks {
+				return errTooLarge
+			}
+			mark[i], at[i] = c.marks, c.s
+			if err := c.emit(op{code: opMark, a: c.marks}); err != nil {
+				return err
+			}
+			c.marks++
+		}
+		if i < len(p.src) {
+			if err := c.skip(p.src[i].typ); err != nil {
+				return err
+			}
+		}
+	}
+	seek := func(i int) error {
+		c.s = at[i]
+		return c.emit(op{code: opSeek, a: mark[i]})
+	}
+	for k, d := range p.dst {
+		i := p.from[k]
+		if i < 0 {
+			if err := c.zero(d.typ); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := seek(i); err != nil {
+			return err
+		}
+		if err := c.transfer(p.src[i].typ, d.typ, p.tabs[k], path+d.path); err != nil {
+			return err
+		}
+	}
+	return seek(len(p.src))
+}
+
+// note keeps what one side has alone.
+func (c *compiler) note(p *pairing, path string) {
+	used := map[int]bool{}
+	for k, i := range p.from {
+		used[i] = true
+		if d := p.dst[k]; i < 0 && !d.seq {
+			c.notes.add(&c.notes.added, path+d.path)
+		}
+	}
+	for i, s := range p.src {
+		switch {
+		case used[i]:
+		case s.seq:
+			c.notes.seq = true
+		default:
+			c.notes.add(&c.notes.dropped, path+s.path)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package transcode
+
+// An op is one step of a program. Programs are flat; the body of a loop follows
+// its op.
+type op struct {
+	code opcode
+	a, b int // see the codes
+	n    int // length of the body, in ops
+	tab  *[256]byte
+}
+
+type opcode uint8
+
+const (
+	opCopy     opcode = iota // a bytes
+	opSkip                   // a bytes of the source
+	opZero                   // a bytes of zero
+	opAlignSrc               // to a
+	opAlignDst               // to a, with zeros
+	opSwap                   // a values of b bytes, other end first
+	opBool                   // a bytes, made 0 or 1
+	opTable                  // 1 byte through tab
+	opString                 // a string
+	opSkipString
+	opEmpty       // an empty string
+	opWString     // a wstring to a string
+	opWStringWide // a wstring to a wstring
+	opSkipWString
+	opStringWide // a string to a wstring
+	opCount      // u32 a to the destination: a fixed array becomes a list
+
+	// Lists: u32 count, then, when it is not 0, the elements, aligned to
+	// a>>4 in the source and a&15 in the destination.
+	opList     // of b bytes each, copied as they are
+	opListSwap // of numbers of b bytes
+	opListBool // of bool
+	opSkipList // of b bytes each, skipped
+	opLoop     // of the body, which takes at least b bytes of the source
+	opSkipLoop // the same, nothing written
+
+	opRepeat // the body, a times; b as for opLoop
+
+	opMark // keep the position in the source as number a
+	opSeek // go back to position number a
+)
+
+const (
+	maxOps   = 100_000   // of a program
+	maxWork  = 2_000_000 // ops made while compiling, also those thrown away
+	maxMarks = 32
+	maxZero  = 16 << 20 // bytes of zero that a field without a source may take
+	maxFuel  = 1 << 16  // in one message: elements that take no bytes, and runs of 64 zeros
+)
+
+// A program re-encodes one layout of the source.
+type program struct {
+	ops      []op
+	from, to layout
+}
+
+func alignments(src, dst int) int { return src<<4 | dst }

@@ -1,0 +1,182 @@
+// Package transcode re-encodes serialized messages: ROS 1 serialization to CDR
+// and back. A pair of type graphs is compiled once into a flat program, and the
+// program runs over the bytes of each message: no reflection, no value trees, no
+// allocation but for growing the destination.
+//
+//	plan, err := transcode.Compile(src, dst, transcode.Options{From: transcode.ROS1, To: transcode.CDR})
+//	out, err = plan.Append(out, message)
+//
+// What the encodings look like (ROS 1: roscpp serialization.h; CDR: OMG DDS-XTypes
+// and what ROS 2 middlewares write):
+//
+//	          ROS 1                       CDR, version 1 (XCDR1)
+//	start     nothing                     00 01 00 00: little endian; alignment counts from behind it
+//	number    n bytes                     n bytes at a multiple of n
+//	string    u32 length, bytes           u32 length with NUL, bytes, NUL
+//	T[N]      N values                    N values
+//	T[]       u32 count, values           u32 count, values; aligned only when there are any
+//	struct    its fields                  its fields; without fields one zero byte
+//
+// Read as well: big endian CDR, and XCDR2 (8-byte values at multiples of 4, sizes
+// before structs and lists) plain and delimited. Written is little endian XCDR1.
+// Refused are parameter lists (PL_CDR), unions, long double and wchar.
+//
+// Input is not trusted: every count is held against the bytes that remain before
+// anything is copied, and a type that needs an unreasonable program is refused.
+//
+// A Plan is immutable and may be used by any number of goroutines.
+package transcode
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/bagconv/bagconv/schema"
+)
+
+// Wire is an encoding of messages.
+type Wire uint8
+
+// The encodings.
+const (
+	ROS1 Wire = iota
+	CDR
+)
+
+// Options say between what to re-encode, and how fields find each other.
+type Options struct {
+	From, To Wire
+
+	// Rule is asked for every pair of structs, nested ones too; nil, or a nil
+	// result, matches fields by name: exactly, else without regard to case. A
+	// field of the source alone is skipped, one of the destination alone is zero.
+	Rule func(src, dst *schema.Message) *Rule
+}
+
+// A Rule names the source of fields that do not match by name. Keys are paths
+// in the destination struct ("stamp", "header.stamp"); a time or duration has
+// the parts "sec" and "nsec".
+type Rule struct{ Fields map[string]From }
+
+// From is where a destination field comes from.
+type From struct {
+	Path  string     // in the source struct, as the keys of Rule.Fields
+	Table *[256]byte // translates a one-byte value; nil: none
+}
+
+// ErrMalformed is wrapped by the errors of Append: the message does not fit its
+// definition.
+var ErrMalformed = errors.New("the message does not fit its definition")
+
+// An Error says where a message does not fit.
+type Error struct {
+	Offset int // in the message, bytes
+	What   string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s at byte %d of the message", e.What, e.Offset) }
+
+// Unwrap returns ErrMalformed.
+func (e *Error) Unwrap() error { return ErrMalformed }
+
+// A Plan re-encodes the messages of one type.
+type Plan struct {
+	src, dst *schema.Message
+	o        Options
+	main     *program                 // for ROS 1, and for CDR as ROS 2 writes it
+	variants [variants]variantProgram // for other forms of CDR; compiled when one is met
+	seqAt    int
+	notes    notes
+}
+
+type variantProgram struct{ p atomic.Pointer[program] }
+
+// Compile makes the plan from messages of type src to messages of type dst. The
+// error names the field that has no way across.
+func Compile(src, dst *schema.Message, o Options) (*Plan, error) {
+	p := &Plan{src: src, dst: dst, o: o, seqAt: -1}
+	var err error
+	if p.main, err = compile(p, layoutOf(o.From, plainLE)); err != nil {
+		return nil, err
+	}
+	if o.To == ROS1 && len(dst.Fields) > 0 {
+		if h := dst.Fields[0].Type; h.Kind == schema.Struct && h.Array == schema.Single && isSeq(h.Message, 0) {
+			p.seqAt = 0
+		}
+	}
+	return p, nil
+}
+
+// isSeq tells whether field i of m is the counter of a ROS 1 Header.
+func isSeq(m *schema.Message, i int) bool {
+	return m.Name == "std_msgs/Header" && i < len(m.Fields) && m.Fields[i].Name == "seq" && m.Fields[i].Type.Kind == schema.Uint32
+}
+
+// SeqOffset is where in the output the 4 bytes of the top Header's seq lie when
+// the output is ROS 1 and begins with a std_msgs/Header, else -1. Append writes
+// zero there.
+func (p *Plan) SeqOffset() int { return p.seqAt }
+
+// DropsSeq tells whether the source has a Header.seq that the destination has not.
+func (p *Plan) DropsSeq() bool { return p.notes.seq }
+
+// Dropped lists the paths of source fields that the destination has no place
+// for, but for Header.seq.
+func (p *Plan) Dropped() []string { return p.notes.dropped }
+
+// Added lists the paths of destination fields that the source does not have,
+// but for Header.seq; they are zero.
+func (p *Plan) Added() []string { return p.notes.added }
+
+// Ops is the length of the program.
+func (p *Plan) Ops() int { return len(p.main.ops) }
+
+// SizeHint is about how many bytes, at most, a message of n bytes becomes. Append
+// does not fail when it is more.
+func (p *Plan) SizeHint(n int) int { return 2*n + 64 }
+
+// Append re-encodes src and appends it to dst. On error dst is returned at its
+// old length. It keeps neither slice.
+func (p *Plan) Append(dst, src []byte) ([]byte, error) {
+	prog, body := p.main, src
+	if p.o.From == CDR {
+		v, err := variantOf(src)
+		if err != nil {
+			return dst, err
+		}
+		body = src[cdrHeader:]
+		if v != plainLE {
+			if prog, err = p.variant(v); err != nil {
+				return dst, err
+			}
+		}
+	}
+	old := len(dst)
+	if p.o.To == CDR {
+		dst = append(dst, 0, 1, 0, 0)
+	}
+	st := state{prog: prog, src: body, dst: dst, base: len(dst), fuel: maxFuel}
+	at, err := st.run(0, 0, len(prog.ops))
+	if err == nil && p.o.From == ROS1 && at != len(body) {
+		err = &Error{at, fmt.Sprintf("%d bytes are left over", len(body)-at)}
+	}
+	if err != nil {
+		if e, ok := err.(*Error); ok {
+			e.Offset += len(src) - len(body)
+		}
+		return dst[:old], err
+	}
+	return st.dst, nil
+}
+
+func (p *Plan) variant(v variant) (*program, error) {
+	if prog := p.variants[v].p.Load(); prog != nil {
+		return prog, nil
+	}
+	prog, err := compile(p, layoutOf(CDR, v))
+	if err == nil {
+		p.variants[v].p.Store(prog)
+	}
+	return prog, err
+}
