@@ -1,0 +1,131 @@
+package identify
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func cyberHead(typ byte, size byte) []byte {
+	b := make([]byte, 64)
+	b[0], b[4], b[5] = typ, 0x61, 0x55 // stack garbage in the padding
+	b[8], b[16], b[17] = size, 0x08, 1
+	return b
+}
+
+func TestContent(t *testing.T) {
+	tar := make([]byte, 512)
+	copy(tar, "drive.bag")
+	copy(tar[257:], "ustar")
+	for name, c := range map[string]struct {
+		data       []byte
+		what, hint string
+	}{
+		"text":       {[]byte("hello\nworld\n"), "a text file", ""},
+		"text cut":   {append(bytes.Repeat([]byte("x"), headLen-1), "\u00e4"...), "a text file", ""},
+		"latin1":     {[]byte("gr\xfc\xdfe"), "not a recording of any format", ""},
+		"html":       {[]byte("\n <!DOCTYPE html><title>log in</title>"), "a web page", "fetch the file itself"},
+		"lfs":        {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"), "a Git LFS pointer", "git lfs pull"},
+		"mcap":       {[]byte("\x89MCAP0\r\n\x01"), "MCAP is not supported yet", ""},
+		"cyber":      {cyberHead(0, 90), "Cyber records are not supported yet", ""},
+		"no cyber":   {cyberHead(1, 90), "not a recording of any format", ""},
+		"metadata":   {[]byte("rosbag2_bagfile_information:\n  version: 5\n"), "the metadata.yaml", "give the folder"},
+		"database":   {[]byte("SQLite format 3\x00\x10\x00"), "SQLite database", ""},
+		"wal":        {[]byte("\x37\x7f\x06\x82\x00"), "write-ahead log", ".db3"},
+		"gzip":       {[]byte("\x1f\x8b\x08\x00"), "gzip", "gunzip -k in"},
+		"bzip2":      {[]byte("BZh91AY"), "bzip2", "bunzip2 -k in"},
+		"zstd":       {[]byte("\x28\xb5\x2f\xfd\x00"), "zstd", "zstd -d in"},
+		"zip":        {[]byte("PK\x03\x04"), "zip archive", "unzip in"},
+		"7z":         {[]byte("7z\xbc\xaf\x27\x1c"), "7z archive", "7z x"},
+		"tar":        {tar, "a tar archive", "tar -xf in"},
+		"zeros":      {make([]byte, 9000), "nothing but zero bytes", "not finished"},
+		"noise":      {[]byte{0x80, 0x01, 0xff, 0xfe}, "not a recording of any format", ""},
+		"empty":      {nil, "an empty file", "first byte"},
+		"escape":     {[]byte("\x1b[1mbold\x1b[0m"), "a text file", ""},
+		"short html": {[]byte("<html>"), "a web page", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "in")
+			if err := os.WriteFile(path, c.data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f := Path(path)
+			if !strings.Contains(f.What, c.what) || !strings.Contains(f.Hint, c.hint) {
+				t.Errorf("got %q, %q; want %q, %q", f.What, f.Hint, c.what, c.hint)
+			}
+		})
+	}
+}
+
+func TestFolder(t *testing.T) {
+	for name, c := range map[string]struct {
+		files      []string
+		what, hint string
+	}{
+		"empty":   {nil, "an empty folder", ""},
+		"bags":    {[]string{"a.bag", "b.bag"}, "2 ROS 1 bags", "a.bag"},
+		"bag":     {[]string{"a.bag.active"}, "a ROS 1 bag in it", "a.bag.active"},
+		"mcap":    {[]string{"metadata.yaml", "a_0.mcap"}, "MCAP is not supported yet", ""},
+		"records": {[]string{"a.record.00000"}, "Cyber records", ""},
+		"inside":  {[]string{"drive/metadata.yaml"}, "a recording in it", "drive"},
+		"other":   {[]string{"notes.txt", "sub/x"}, "without a recording", "metadata.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, name := range c.files {
+				path := filepath.Join(dir, name)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f := Path(dir)
+			if !strings.Contains(f.What, c.what) || !strings.Contains(f.Hint, c.hint) {
+				t.Errorf("got %q, %q; want %q, %q", f.What, f.Hint, c.what, c.hint)
+			}
+		})
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	if f := Path(filepath.Join(dir, "missing.bag")); f.What != "no such file or folder" {
+		t.Errorf("missing: %q", f.What)
+	}
+	file := filepath.Join(dir, "file.bag")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := Path(file + string(filepath.Separator)); f.What != "a file, not a folder" {
+		t.Errorf("file with a separator: %q", f.What)
+	}
+	if f := Path(os.DevNull); !strings.Contains(f.What, "not a regular file") {
+		t.Errorf("device: %q", f.What)
+	}
+	path := filepath.Join(dir, "locked.bag")
+	if err := os.WriteFile(path, []byte("#ROSBAG V2.0\n"), 0o000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Open(path); err == nil {
+		t.Skip("this user may read everything")
+	}
+	if f := Path(path); !strings.Contains(f.What, "no permission") {
+		t.Errorf("locked: %q", f.What)
+	}
+}
+
+func FuzzContent(f *testing.F) {
+	f.Add([]byte("hello"), true)
+	f.Add(cyberHead(0, 90), false)
+	f.Add([]byte("\xef\xbb\xbf<html"), true)
+	f.Fuzz(func(t *testing.T, head []byte, whole bool) {
+		got := content("in", head, whole)
+		if got.What == "" || strings.ContainsAny(got.What+got.Hint, "\n\r") {
+			t.Errorf("%q", got)
+		}
+	})
+}
