@@ -59,6 +59,9 @@ func (w *Writer) newChunk() *outChunk {
 	return k
 }
 
+// maxPooled is the largest buffer that is kept for the next chunk.
+const maxPooled = 64 << 20
+
 // chunkHead is the size of a CHUNK record without its data.
 func chunkHead(c *compress.Codec) int {
 	return 8 + 4 + len("compression=") + len(c.Name()) + 8 + 4 + len("size=") + 4
@@ -194,7 +197,7 @@ func (k *outChunk) Append() error {
 	w.pos += int64(len(k.out))
 	w.appended++
 	k.out = nil
-	if cap(k.buf) <= 4*(w.threshold+1<<20) {
+	if cap(k.buf) <= maxPooled {
 		w.pool.Put(k)
 	}
 	return nil

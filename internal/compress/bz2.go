@@ -2,10 +2,10 @@ package compress
 
 import (
 	"bytes"
+	stdbzip2 "compress/bzip2"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/dsnet/compress/bzip2"
@@ -13,7 +13,8 @@ import (
 
 // bz2 streams are read and written by dsnet/compress. It reads a fifth faster
 // than the standard library, about as fast as libbz2, and it can be pooled (see
-// BenchmarkReaders).
+// BenchmarkReaders). What it makes of damaged data depends on what the reader
+// read before, so those are left to the standard library.
 
 var (
 	bz2Writers [10]sync.Pool // by level
@@ -46,37 +47,27 @@ func encodeBZ2(dst, src []byte, level int) ([]byte, error) {
 }
 
 // decodeBZ2 decodes one stream after the other. A cut stream gives its whole
-// blocks. What a used reader makes of damaged data depends on what it read
-// before, so those are decoded again by a new one.
+// blocks.
 func decodeBZ2(dst, src []byte, limit int64) ([]byte, error) {
-	if r, _ := bz2Readers.Get().(*bzip2.Reader); r != nil {
-		out, err := bz2Read(r, dst, src, limit)
+	isEOF := func(err error) bool { return err == io.EOF }
+	r, _ := bz2Readers.Get().(*bzip2.Reader)
+	if r == nil {
+		r = new(bzip2.Reader)
+	}
+	if err := r.Reset(bytes.NewReader(src)); err == nil {
+		out, err := readAll(dst, r, limit, isEOF)
 		if err == nil {
 			bz2Readers.Put(r)
 			return out, nil
 		}
-		dst = out[:len(dst)]
+		dst = out[:len(dst)] // keep what it has grown to
 	}
-	r, err := bzip2.NewReader(nil, nil)
-	if err != nil {
-		return dst, err
-	}
-	dst, err = bz2Read(r, dst, src, limit)
-	if err == nil {
-		bz2Readers.Put(r)
-	}
-	return dst, err
-}
-
-func bz2Read(r *bzip2.Reader, dst, src []byte, limit int64) ([]byte, error) {
-	if err := r.Reset(bytes.NewReader(src)); err != nil {
-		return dst, err
-	}
-	dst, err := readAll(dst, r, limit, func(err error) bool { return err == io.EOF })
+	dst, err := readAll(dst, stdbzip2.NewReader(bytes.NewReader(src)), limit, isEOF)
+	var structural stdbzip2.StructuralError
 	switch {
 	case err == nil, errors.Is(err, ErrLimit), errors.Is(err, io.ErrUnexpectedEOF):
 		return dst, err
-	case r.InputOffset > 0 && strings.Contains(err.Error(), "invalid stream magic"):
+	case errors.As(err, &structural) && structural == "bad magic value in continuation file":
 		return dst, ErrTrailing
 	}
 	return dst, fmt.Errorf("%w: %w", ErrCorrupt, err)

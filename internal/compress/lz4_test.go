@@ -85,6 +85,19 @@ func TestLZ4ForROS(t *testing.T) {
 	}
 }
 
+// TestBZ2Trailing: bytes after a stream are told from damage in it.
+func TestBZ2Trailing(t *testing.T) {
+	src := text(1000)
+	packed, _ := BZ2.Encode(nil, src, 0)
+	if out, err := BZ2.Decode(nil, append(packed, "more"...), 4000); !errors.Is(err, ErrTrailing) || !bytes.Equal(out, src) {
+		t.Errorf("%d bytes, %v", len(out), err)
+	}
+	packed[50] ^= 1
+	if _, err := BZ2.Decode(nil, packed, 4000); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a flipped bit: %v", err)
+	}
+}
+
 // Values of the reference implementation.
 func TestXXH32(t *testing.T) {
 	for in, want := range map[string]uint32{"": 0x02cc5d05, "a": 0x550d7456, "abc": 0x32d153ff,
