@@ -178,7 +178,8 @@ func TestTruncatedPlain(t *testing.T) {
 	}
 }
 
-// TestFlipped flips every byte of a bag, two ways: nothing breaks, messages that
+// TestFlipped flips every byte of a bag, two ways (of a bz2 one, whose damage
+// takes long to decode, every third byte one way): nothing breaks, messages that
 // are not touched come back, and what is lost is told.
 func TestFlipped(t *testing.T) {
 	for _, codec := range Format.Compressions {
@@ -196,6 +197,9 @@ func TestFlipped(t *testing.T) {
 			for at := range whole {
 				if at > 100 && at < len(versionLine)+8+headerSize && at%100 != 0 {
 					continue // one blank is like another
+				}
+				if codec == "bz2" && at%3 != 0 {
+					continue
 				}
 				for _, mask := range masks {
 					copy(b, whole)

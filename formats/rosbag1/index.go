@@ -228,8 +228,7 @@ func (r *Reader) verifyRest(from, to int64) error {
 	if from >= to {
 		return nil
 	}
-	s := scanner{r: r}
-	at, err := s.find(from, to, 1<<opChunk|1<<opMessage)
+	at, err := r.find(from, to, 1<<opChunk|1<<opMessage)
 	if err != nil {
 		return err
 	}

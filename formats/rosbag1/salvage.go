@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -152,4 +153,73 @@ func candidate(h *header, b []byte, from, at int) (start, opAt int) {
 		}
 		at = i + 1
 	}
+}
+
+// find returns the offset, from from on, of the next record with an op in ops (a
+// bit for each) that fits into the file and is followed by a record; to when
+// there is none before to.
+func (r *Reader) find(from, to int64, ops uint16) (int64, error) {
+	var h header
+	var buf []byte
+	step := int64(windowJump)
+	for off := from; off < to; off += step {
+		if off > from {
+			step = min(2*step, 1<<20)
+		}
+		buf = storage.Grow(buf, int(min(step+4*maxBack, r.size-off)))
+		if err := iox.ReadFull(r.file, buf, off); err != nil {
+			return 0, errIO{err}
+		}
+		for at := 0; ; {
+			start, opAt := candidate(&h, buf, 0, at)
+			if start < 0 || int64(start) >= step || off+int64(start) >= to {
+				break
+			}
+			at = opAt + 1
+			if ops>>h.op&1 == 0 {
+				continue
+			}
+			ok, err := r.plausible(off+int64(start), &h, buf[start:])
+			if err != nil {
+				return 0, err
+			}
+			if ok {
+				return off + int64(start), nil
+			}
+		}
+	}
+	return to, nil
+}
+
+// plausible tells whether the record at p, whose header reads well, also fits
+// into the file. b is its bytes, as far as they are at hand.
+func (r *Reader) plausible(p int64, h *header, b []byte) (bool, error) {
+	end := p + int64(h.headLen) + h.dataSize()
+	if h.op == opChunk {
+		codec := codecOf(h.compression)
+		if codec == nil || int64(h.size) < int64(h.dataLen)/2 {
+			return false, nil
+		}
+		if data := b[min(h.headLen, len(b)):]; len(data) >= 4 && !hasMagic(codec, data) {
+			return false, nil
+		}
+		return true, nil
+	}
+	if end > r.size {
+		return false, nil
+	}
+	return (&window{r: r.file, size: r.size}).follows(end)
+}
+
+// follows tells whether a record, or the end of the file, is at p.
+func (w *window) follows(p int64) (bool, error) {
+	if p == w.size {
+		return true, nil
+	}
+	var h header
+	err := w.header(&h, p)
+	if isIO(err) {
+		return false, err
+	}
+	return err == nil || err == storage.ErrTruncated, nil
 }

@@ -3,9 +3,9 @@ package rosbag1
 import (
 	"bytes"
 	"errors"
+	"math"
 
 	"github.com/bagconv/bagconv/internal/compress"
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -52,14 +52,15 @@ func (r *Reader) scan() error {
 		if err == nil {
 			next, err = s.record(p, &h)
 		}
-		var broken *storage.Error
-		if isIO(err) || errors.As(err, &broken) {
-			return err
+		var fatal *storage.Error
+		if err != nil && !isIO(err) && !errors.As(err, &fatal) {
+			next, err = s.skip(p, err)
+		}
+		if isIO(err) {
+			err = r.fail(p, "record", err)
 		}
 		if err != nil {
-			if next, err = s.skip(p, err); err != nil {
-				return err
-			}
+			return err
 		}
 		p = next
 	}
@@ -81,7 +82,7 @@ func (r *Reader) scan() error {
 		}
 	}
 	for i := range r.blocks {
-		if unknown {
+		if unknown { // in some of them
 			r.blocks[i].Messages = -1
 		}
 	}
@@ -96,7 +97,7 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 	if m := &s.last; s.run && m.end == p {
 		// When a record begins within the message before p, it is that
 		// message's length that is damaged.
-		if next, err = s.find(m.start+messageFixed, p, all); err != nil {
+		if next, err = s.r.find(m.start+messageFixed, p, all); err != nil {
 			return 0, err
 		}
 		if next < p {
@@ -108,7 +109,7 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 		}
 	}
 	if next >= p {
-		if next, err = s.find(p+1, s.r.size, all); err != nil {
+		if next, err = s.r.find(p+1, s.r.size, all); err != nil {
 			return 0, err
 		}
 	}
@@ -140,7 +141,7 @@ func (s *scanner) record(p int64, h *header) (int64, error) {
 		}
 	}
 	if h.op != opIndex {
-		if err := s.keeping(h, s.endChunk); err != nil {
+		if err := s.endChunk(); err != nil {
 			return 0, err
 		}
 	}
@@ -165,13 +166,6 @@ func (s *scanner) record(p int64, h *header) (int64, error) {
 		return end, s.define(p, h, b)
 	}
 	return end, nil
-}
-
-// keeping runs f, which may move the window, without harm to the fields of h
-// that are used afterwards.
-func (s *scanner) keeping(h *header, f func() error) error {
-	h.compression = bytes.Clone(h.compression)
-	return f()
 }
 
 // message adds a message record that stands in the open to a run.
@@ -218,7 +212,7 @@ func (s *scanner) define(at int64, h *header, data []byte) error {
 
 // indexData takes in an INDEX_DATA record: how many messages, and their times.
 func (s *scanner) indexData(conn uint32, data, end int64) error {
-	x := indexed{conn: conn, count: (end - data) / indexEntry}
+	x := indexed{conn: conn, count: (end - data) / indexEntry, start: math.MaxInt64}
 	for at := data; at < end; {
 		b, err := s.w.data(at, int(min(end-at, 1000*indexEntry)))
 		if err != nil {
@@ -227,10 +221,7 @@ func (s *scanner) indexData(conn uint32, data, end int64) error {
 		at += int64(len(b))
 		for ; len(b) >= indexEntry; b = b[indexEntry:] {
 			t := parseTime(b)
-			if x.start > t || x.end == 0 {
-				x.start = t
-			}
-			x.end = max(x.end, t)
+			x.start, x.end = min(x.start, t), max(x.end, t)
 		}
 	}
 	if s.unnamed {
@@ -241,6 +232,7 @@ func (s *scanner) indexData(conn uint32, data, end int64) error {
 
 // chunk takes in a CHUNK record.
 func (s *scanner) chunk(p int64, h *header) (int64, error) {
+	h.compression = bytes.Clone(h.compression) // the window may move
 	magic, err := s.w.data(p+int64(h.headLen), 4)
 	if err != nil {
 		return 0, err
@@ -293,7 +285,7 @@ func (s *scanner) compressedEnd(p int64, c *chunk) (end int64, dirty bool, err e
 	const after = 1<<opIndex | 1<<opChunk | 1<<opChunkInfo
 	end = c.data + c.stored
 	if end <= s.r.size {
-		follows, err := s.follows(end)
+		follows, err := s.w.follows(end)
 		if err == nil && c.open && end == s.r.size {
 			err = s.unclosed(p)
 		}
@@ -301,10 +293,11 @@ func (s *scanner) compressedEnd(p int64, c *chunk) (end int64, dirty bool, err e
 			return end, false, err
 		}
 	}
-	found, err := s.find(c.data, min(max(end, c.data), s.r.size), after)
-	if c.open || end > s.r.size {
-		found, err = s.find(c.data, s.r.size, after)
+	to := min(end, s.r.size)
+	if c.open {
+		to = s.r.size
 	}
+	found, err := s.r.find(c.data, to, after)
 	if err != nil || found == end {
 		return end, false, err
 	}
@@ -317,19 +310,6 @@ func (s *scanner) compressedEnd(p int64, c *chunk) (end int64, dirty bool, err e
 		err = s.r.warn("chunk-header", p, true, "a chunk says that it has %d bytes, but it ends after %d", c.stored, found-c.data)
 	}
 	return found, true, err
-}
-
-// follows tells whether a record, or the end of the file, is at p.
-func (s *scanner) follows(p int64) (bool, error) {
-	if p == s.r.size {
-		return true, nil
-	}
-	var h header
-	err := s.w.header(&h, p)
-	if isIO(err) {
-		return false, err
-	}
-	return err == nil || err == storage.ErrTruncated, nil
 }
 
 // endChunk settles what the last chunk holds: by its index records where all of
@@ -389,62 +369,4 @@ func (s *scanner) readChunk(b *block) error {
 		b.Start, b.End = min(b.Start, m.LogTime), max(b.End, m.LogTime)
 	}
 	return err
-}
-
-// find returns the offset, from from on, of the next record with an op in ops (a
-// bit for each) that fits into the file and is followed by a record; to when
-// there is none before to.
-func (s *scanner) find(from, to int64, ops uint16) (int64, error) {
-	var h header
-	var buf []byte
-	step := int64(windowJump)
-	for off := from; off < to; off += step {
-		if off > from {
-			step = min(2*step, 1<<20)
-		}
-		buf = storage.Grow(buf, int(min(step+4*maxBack, s.r.size-off)))
-		if err := iox.ReadFull(s.r.file, buf, off); err != nil {
-			return 0, errIO{err}
-		}
-		for at := 0; ; {
-			start, opAt := candidate(&h, buf, 0, at)
-			if start < 0 || int64(start) >= step || off+int64(start) >= to {
-				break
-			}
-			at = opAt + 1
-			if ops>>h.op&1 == 0 {
-				continue
-			}
-			ok, err := s.plausible(off+int64(start), &h, buf[start:])
-			if err != nil {
-				return 0, err
-			}
-			if ok {
-				return off + int64(start), nil
-			}
-		}
-	}
-	return to, nil
-}
-
-// plausible tells whether the record at p, whose header reads well, also fits
-// into the file. b is its bytes, as far as they are at hand.
-func (s *scanner) plausible(p int64, h *header, b []byte) (bool, error) {
-	end := p + int64(h.headLen) + h.dataSize()
-	if h.op == opChunk {
-		codec := codecOf(h.compression)
-		if codec == nil || int64(h.size) < int64(h.dataLen)/2 {
-			return false, nil
-		}
-		if data := b[min(h.headLen, len(b)):]; len(data) >= 4 && !hasMagic(codec, data) {
-			return false, nil
-		}
-		return true, nil
-	}
-	if end > s.r.size {
-		return false, nil
-	}
-	w := window{r: s.r.file, size: s.r.size}
-	f := scanner{r: s.r, w: w}
-	return f.follows(end)
 }

@@ -60,6 +60,25 @@ func TestScanEqualsIndex(t *testing.T) {
 	}
 }
 
+// TestScanTimes: time 0 is the least of the times in an index.
+func TestScanTimes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.bag")
+	write(t, path, storage.WriteOptions{NoSync: true}, []storage.Message{{LogTime: 0}, {LogTime: 5}, {LogTime: 9, Topic: 1}})
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(b, (&Writer{}).fileHeader(0))
+	r, err := Open(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, _ := r.(*Reader).Blocks()
+	if i := info(t, r.(*Reader)); i.Start != 0 || i.End != 9 || len(blocks) != 1 || blocks[0].Start != 0 || blocks[0].End != 9 {
+		t.Errorf("from %d to %d, blocks %+v", i.Start, i.End, blocks)
+	}
+}
+
 // TestManyChunks opens a bag with more chunks than are verified.
 func TestManyChunks(t *testing.T) {
 	defer func(n int) { verifyChunks = n }(verifyChunks)
