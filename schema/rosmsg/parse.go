@@ -36,7 +36,10 @@ type parser struct {
 func (p *parser) split(root, text string) map[string]string {
 	texts := map[string]string{}
 	put := func(name, body string) {
-		if _, ok := texts[name]; !ok && strings.TrimSpace(body) != "" {
+		if name == root && strings.TrimSpace(body) == "" {
+			return // none, or an empty message: message tells them apart
+		}
+		if _, ok := texts[name]; !ok {
 			texts[name] = body
 		}
 	}
@@ -161,7 +164,6 @@ func (p *parser) message(name, user string, depth int) (*schema.Message, error) 
 		if user != "" {
 			return nil, fail("it is missing; " + user + " uses it")
 		}
-		return nil, fail("it is missing")
 	}
 	p.active[name] = true
 	defer delete(p.active, name)

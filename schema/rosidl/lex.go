@@ -1,0 +1,122 @@
+package rosidl
+
+import "strings"
+
+// A token is a word, a number, a string literal or a sign.
+type token struct {
+	kind tokenKind
+	text string // of a string: its value
+	line int
+}
+
+type tokenKind uint8
+
+const (
+	endToken tokenKind = iota
+	wordToken
+	numberToken
+	stringToken
+	signToken
+)
+
+// lex cuts IDL into tokens. Comments and preprocessor lines go; bytes that are
+// no UTF-8 stay as they are.
+func lex(src string) ([]token, error) {
+	var out []token
+	line := 1
+	lineStart := true
+	for i := 0; i < len(src); {
+		c := src[i]
+		switch {
+		case c == '\n':
+			line, lineStart = line+1, true
+			i++
+			continue
+		case c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v':
+			i++
+			continue
+		case c == '#' && lineStart:
+			for i < len(src) && src[i] != '\n' {
+				i++
+			}
+			continue
+		case strings.HasPrefix(src[i:], "//"):
+			for i < len(src) && src[i] != '\n' {
+				i++
+			}
+			continue
+		case strings.HasPrefix(src[i:], "/*"):
+			end := strings.Index(src[i+2:], "*/")
+			if end < 0 {
+				return nil, &Error{Line: line, What: "a comment without an end"}
+			}
+			line += strings.Count(src[i:i+2+end], "\n")
+			i += end + 4
+			continue
+		}
+		lineStart = false
+		start := i
+		switch {
+		case isLetter(c):
+			for i < len(src) && (isLetter(src[i]) || isDigit(src[i])) {
+				i++
+			}
+			out = append(out, token{wordToken, src[start:i], line})
+		case isDigit(c) || c == '.' && i+1 < len(src) && isDigit(src[i+1]):
+			for i < len(src) && (isLetter(src[i]) || isDigit(src[i]) || src[i] == '.' || (src[i] == '-' || src[i] == '+') && (src[i-1] == 'e' || src[i-1] == 'E')) {
+				i++
+			}
+			out = append(out, token{numberToken, src[start:i], line})
+		case c == '"' || c == '\'':
+			var b strings.Builder
+			for i++; ; i++ {
+				if i >= len(src) {
+					return nil, &Error{Line: line, What: "a string without an end"}
+				}
+				if src[i] == c {
+					break
+				}
+				if src[i] == '\\' && i+1 < len(src) {
+					i++
+					b.WriteByte(unescape(src[i]))
+					continue
+				}
+				if src[i] == '\n' {
+					line++
+				}
+				b.WriteByte(src[i])
+			}
+			i++
+			out = append(out, token{stringToken, b.String(), line})
+		default:
+			n := 1
+			for _, s := range []string{"::", "<<", ">>"} {
+				// ">>" closes two sequences as often as it shifts: the parser joins.
+				if s != ">>" && strings.HasPrefix(src[i:], s) {
+					n = 2
+				}
+			}
+			i += n
+			out = append(out, token{signToken, src[start:i], line})
+		}
+		if len(out) > maxTokens {
+			return nil, &Error{Line: line, What: "too much text"}
+		}
+	}
+	return append(out, token{endToken, "", line}), nil
+}
+
+func unescape(c byte) byte {
+	switch c {
+	case 'n':
+		return '\n'
+	case 't':
+		return '\t'
+	case 'r':
+		return '\r'
+	}
+	return c
+}
+
+func isLetter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }

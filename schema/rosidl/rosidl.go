@@ -1,0 +1,180 @@
+// Package rosidl reads the subset of OMG IDL that recordings carry as "ros2idl":
+// modules, structs, constants, typedefs (also of arrays), enums, sequences,
+// bounded strings and annotations (ros2/rosidl rosidl_parser grammar.lark).
+//
+// Text is a chain of blocks, the root's too, each after a line of 80 '=' and a
+// line "IDL: pkg/msg/Type". Annotations and comments are stepped over.
+//
+// Refused are unions, bitmasks, maps, arrays of more than one dimension,
+// recursion, and text out of proportion. Parse may be called concurrently.
+package rosidl
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bagconv/bagconv/schema"
+)
+
+const (
+	maxText   = 16 << 20
+	maxTokens = 1_000_000
+	maxDepth  = 64
+	maxFields = 100_000
+)
+
+// An Error is a definition that cannot be read.
+type Error struct {
+	Type string
+	Line int // in the block, from 1; 0 when it is about the whole
+	What string
+}
+
+func (e *Error) Error() string {
+	where := "IDL"
+	if e.Type != "" {
+		where += " definition of " + e.Type
+	}
+	if e.Line > 0 {
+		where += fmt.Sprintf(", line %d", e.Line)
+	}
+	return where + ": " + e.What
+}
+
+// Parse reads the definition of the message called name ("pkg/msg/Type") and of
+// all that it uses. Each type is one *schema.Message in the result. The error is
+// an *Error.
+func Parse(name string, text []byte) (*schema.Message, error) {
+	if len(text) > maxText {
+		return nil, &Error{Type: name, What: "text of more than 16 MiB"}
+	}
+	p := &parser{structs: map[string]*structDef{}, types: map[string]typeRef{}, consts: map[string]string{}, made: map[string]*schema.Message{}}
+	for _, block := range split(string(text)) {
+		tokens, err := lex(block)
+		if err == nil {
+			p.tokens, p.at = tokens, 0
+			err = p.definitions(nil)
+		}
+		if err != nil {
+			if e, ok := err.(*Error); ok && e.Type == "" {
+				e.Type = name
+			}
+			return nil, err
+		}
+	}
+	return p.message(strings.ReplaceAll(name, "/", "::"), "", 0)
+}
+
+// split cuts the text at its separators.
+func split(text string) []string {
+	blocks := []string{""}
+	var b strings.Builder
+	flush := func() {
+		blocks[len(blocks)-1] = b.String()
+		b.Reset()
+	}
+	separator := false
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		if separator && (strings.HasPrefix(trimmed, "IDL:") || strings.HasPrefix(trimmed, "MSG:")) {
+			flush()
+			blocks = append(blocks, "")
+			separator = false
+			continue
+		}
+		separator = len(trimmed) == 80 && strings.Trim(trimmed, "=") == ""
+		if !separator {
+			b.WriteString(line)
+		}
+	}
+	flush()
+	return blocks
+}
+
+// builtin are the structs of the language itself, for text that leaves them out.
+func builtin(name string) *schema.Message {
+	if name != "builtin_interfaces::msg::Time" && name != "builtin_interfaces::msg::Duration" {
+		return nil
+	}
+	return &schema.Message{Name: strings.ReplaceAll(name, "::", "/"), Fields: []schema.Field{
+		{Name: "sec", Type: schema.Type{Kind: schema.Int32}}, {Name: "nanosec", Type: schema.Type{Kind: schema.Uint32}}}}
+}
+
+// message makes the graph of a struct.
+func (p *parser) message(name, user string, depth int) (*schema.Message, error) {
+	full := strings.ReplaceAll(name, "::", "/")
+	if m := p.made[name]; m != nil {
+		return m, nil
+	}
+	fail := func(what string) error { return &Error{Type: full, What: what} }
+	def := p.structs[name]
+	switch {
+	case def == nil && builtin(name) != nil:
+		p.made[name] = builtin(name)
+		return p.made[name], nil
+	case def == nil && user != "":
+		return nil, fail("it is missing; " + user + " uses it")
+	case def == nil:
+		return nil, fail("it is missing")
+	case def.active:
+		return nil, fail("it contains itself")
+	case depth > maxDepth:
+		return nil, fail("types are nested too deeply")
+	}
+	def.active = true
+	defer func() { def.active = false }()
+	m := &schema.Message{Name: full, Constants: def.constants}
+	for _, f := range def.fields {
+		t, err := p.resolve(f.ref, def.scope, full, depth)
+		if err != nil {
+			return nil, err
+		}
+		if f.name == "structure_needs_at_least_one_member" && len(def.fields) == 1 {
+			continue // the place-holder of an empty message
+		}
+		m.Fields = append(m.Fields, schema.Field{Name: f.name, Type: t})
+	}
+	p.made[name] = m
+	return m, nil
+}
+
+// resolve turns a type as written into one of the graph.
+func (p *parser) resolve(r typeRef, scope []string, user string, depth int) (schema.Type, error) {
+	if depth > maxDepth {
+		return schema.Type{}, &Error{Type: user, What: "types are nested too deeply"}
+	}
+	if r.name == "" {
+		t := schema.Type{Kind: r.kind, StringBound: r.bound, Array: r.array, Len: r.len}
+		if r.elem == nil {
+			return t, nil
+		}
+		elem, err := p.resolve(*r.elem, scope, user, depth+1)
+		if err == nil && elem.Array != schema.Single {
+			err = &Error{Type: user, What: "lists of lists are not in ROS 2"}
+		}
+		elem.Array, elem.Len = r.array, r.len
+		return elem, err
+	}
+	for _, name := range candidates(r.name, scope) {
+		if ref, ok := p.types[name]; ok {
+			return p.resolve(ref, strings.Split(name, "::"), user, depth+1)
+		}
+		if p.structs[name] != nil || builtin(name) != nil {
+			m, err := p.message(name, user, depth+1)
+			return schema.Type{Kind: schema.Struct, Message: m}, err
+		}
+	}
+	return schema.Type{}, &Error{Type: user, What: "type " + r.name + " is missing"}
+}
+
+// candidates lists what a name may mean, from the innermost scope outwards.
+func candidates(name string, scope []string) []string {
+	if abs, ok := strings.CutPrefix(name, "::"); ok {
+		return []string{abs}
+	}
+	var out []string
+	for i := len(scope); i > 0; i-- {
+		out = append(out, strings.Join(scope[:i], "::")+"::"+name)
+	}
+	return append(out, name)
+}

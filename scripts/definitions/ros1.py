@@ -1,0 +1,25 @@
+"""Print the ROS 1 messages that Debian's packages know, as JSON: name -> [text without comments, md5sum].
+
+Needs: python3-{std,sensor,geometry,nav,tf2,diagnostic,visualization,stereo,rosgraph,trajectory,shape,actionlib,map,move-base}-msgs
+python3-{tf,actionlib,bond,dynamic-reconfigure,roscpp-msg}
+"""
+import importlib, inspect, json
+
+PACKAGES = ('std_msgs sensor_msgs geometry_msgs nav_msgs tf2_msgs diagnostic_msgs visualization_msgs stereo_msgs rosgraph_msgs '
+            'trajectory_msgs shape_msgs actionlib_msgs map_msgs move_base_msgs tf actionlib bond dynamic_reconfigure roscpp').split()
+out = {}
+for pkg in PACKAGES:
+    mod = importlib.import_module(pkg + '.msg')
+    for _, cls in inspect.getmembers(mod, inspect.isclass):
+        if not hasattr(cls, '_md5sum'):
+            continue
+        lines = []
+        for line in cls._full_text.split('\n' + '=' * 80)[0].split('\n'):
+            code = line.split('#')[0].strip()
+            if code.startswith('string ') and '=' in code:          # '#' is part of a string constant
+                code = line.strip()
+            if code:
+                words = code.split(None, 1)
+                lines.append(words[0] + ' ' + words[1].strip())
+        out[cls._type] = ['\n'.join(lines), cls._md5sum]
+print(json.dumps(out, sort_keys=True))
