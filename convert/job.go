@@ -10,6 +10,7 @@ package convert
 import (
 	"time"
 
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -27,7 +28,8 @@ type Job struct {
 	Distro    string // whose standard definitions to use where the source has none, and to write; "" is DefaultDistro
 	Order     Order
 	HeaderSeq HeaderSeq
-	Threads   int // workers; 0 is one per core
+	Rosout    mapping.Rosout // what rosgraph_msgs/Log becomes in ROS 2
+	Threads   int            // workers; 0 is one per core
 
 	// Progress, when set, is called now and then from one goroutine, and a last
 	// time at the end. It must return quickly.

@@ -1,0 +1,134 @@
+package mapping
+
+import (
+	"strings"
+
+	"github.com/bagconv/bagconv/schema"
+)
+
+// A twin makes the graph of a type in the other dialect. Types that the target
+// knows under the same name with the same fields get the target's own
+// definition, with its field names and constants; all others keep theirs.
+type twin struct {
+	known func(m *schema.Message) *schema.Message // the target's own definition, or nil
+	made  map[*schema.Message]*schema.Message
+}
+
+var (
+	ros2Time = &schema.Message{Name: "builtin_interfaces/msg/Time", Fields: []schema.Field{
+		{Name: "sec", Type: schema.Type{Kind: schema.Int32}}, {Name: "nanosec", Type: schema.Type{Kind: schema.Uint32}}}}
+	ros2Duration = &schema.Message{Name: "builtin_interfaces/msg/Duration", Fields: []schema.Field{
+		{Name: "sec", Type: schema.Type{Kind: schema.Int32}}, {Name: "nanosec", Type: schema.Type{Kind: schema.Uint32}}}}
+	ros2Header = &schema.Message{Name: "std_msgs/msg/Header", Fields: []schema.Field{
+		{Name: "stamp", Type: schema.Type{Kind: schema.Struct, Message: ros2Time}},
+		{Name: "frame_id", Type: schema.Type{Kind: schema.String}}}}
+	ros1Header = &schema.Message{Name: "std_msgs/Header", Fields: []schema.Field{
+		{Name: "seq", Type: schema.Type{Kind: schema.Uint32}},
+		{Name: "stamp", Type: schema.Type{Kind: schema.Time}},
+		{Name: "frame_id", Type: schema.Type{Kind: schema.String}}}}
+)
+
+// toROS2 returns the ROS 2 twin of a ROS 1 type.
+func (t *twin) toROS2(m *schema.Message) *schema.Message {
+	if d := t.made[m]; d != nil {
+		return d
+	}
+	d := t.known(m)
+	if d == nil && isROS1Header(m) {
+		d = ros2Header
+	}
+	if d == nil {
+		d = &schema.Message{Name: ros2Name(m.Name), Constants: m.Constants}
+		for _, f := range m.Fields {
+			switch f.Type.Kind {
+			case schema.Time:
+				f.Type.Kind, f.Type.Message = schema.Struct, ros2Time
+			case schema.Duration:
+				f.Type.Kind, f.Type.Message = schema.Struct, ros2Duration
+			case schema.Struct:
+				f.Type.Message = t.toROS2(f.Type.Message)
+			}
+			d.Fields = append(d.Fields, f)
+		}
+	}
+	t.made[m] = d
+	return d
+}
+
+// toROS1 returns the ROS 1 twin of a ROS 2 type. Bounds and defaults, which
+// ROS 1 does not have, go: the wire is the same without them.
+func (t *twin) toROS1(m *schema.Message) *schema.Message {
+	if d := t.made[m]; d != nil {
+		return d
+	}
+	d := t.known(m)
+	if d == nil && isROS2Header(m) {
+		d = ros1Header
+	}
+	if d == nil {
+		d = &schema.Message{Name: ros1Name(m.Name)}
+		for _, c := range m.Constants {
+			if c.Kind == schema.WString {
+				c.Kind = schema.String
+			}
+			c.StringBound = 0
+			d.Constants = append(d.Constants, c)
+		}
+		for _, f := range m.Fields {
+			f.Default = ""
+			f.Type.StringBound = 0
+			if f.Type.Array == schema.Bounded {
+				f.Type.Array, f.Type.Len = schema.Unbounded, 0
+			}
+			switch f.Type.Kind {
+			case schema.WString:
+				f.Type.Kind = schema.String
+			case schema.IDLChar:
+				f.Type.Kind = schema.Char
+			case schema.Enum:
+				f.Type.Kind, f.Type.Message = schema.Int32, nil
+			case schema.Struct:
+				switch {
+				case isTimeLike(f.Type.Message, "Time"):
+					f.Type.Kind, f.Type.Message = schema.Time, nil
+				case isTimeLike(f.Type.Message, "Duration"):
+					f.Type.Kind, f.Type.Message = schema.Duration, nil
+				default:
+					f.Type.Message = t.toROS1(f.Type.Message)
+				}
+			}
+			d.Fields = append(d.Fields, f)
+		}
+	}
+	t.made[m] = d
+	return d
+}
+
+// isTimeLike tells builtin_interfaces/msg/Time (or Duration) by name and shape.
+func isTimeLike(m *schema.Message, short string) bool {
+	return m.Name == "builtin_interfaces/msg/"+short && len(m.Fields) == 2 &&
+		m.Fields[0].Type.Kind == schema.Int32 && m.Fields[1].Type.Kind == schema.Uint32
+}
+
+func isROS1Header(m *schema.Message) bool {
+	return strings.HasSuffix(m.Name, "/Header") && sameShape(m, ros1Header)
+}
+
+func isROS2Header(m *schema.Message) bool {
+	return m.Name == ros2Header.Name && len(m.Fields) == 2 &&
+		m.Fields[0].Name == "stamp" && m.Fields[0].Type.Kind == schema.Struct && isTimeLike(m.Fields[0].Type.Message, "Time") &&
+		m.Fields[1].Name == "frame_id" && m.Fields[1].Type.Kind == schema.String
+}
+
+// sameShape tells whether two flat messages have the same fields.
+func sameShape(a, b *schema.Message) bool {
+	if len(a.Fields) != len(b.Fields) {
+		return false
+	}
+	for i, f := range a.Fields {
+		if f.Name != b.Fields[i].Name || f.Type != b.Fields[i].Type {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,229 @@
+package mapping
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/builtin"
+	"github.com/bagconv/bagconv/schema/rosidl"
+	"github.com/bagconv/bagconv/schema/rosmsg"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// ROS1Distro is the distribution whose standard ROS 1 types are built in.
+const ROS1Distro = "noetic"
+
+// A library holds the standard definitions that were asked for, parsed; a nil
+// entry is a type that the distribution does not have.
+type library map[string]*schema.Message
+
+func (l library) get(distro, name string, d rosmsg.Dialect) *schema.Message {
+	k := distro + " " + name
+	msg, seen := l[k]
+	if !seen {
+		if _, ok := builtin.Lookup(distro, name); ok {
+			// A definition that does not parse would be a bug; the tests of
+			// package builtin parse each one.
+			msg, _ = rosmsg.Parse(name, nil, d, lookupIn(distro))
+		}
+		l[k] = msg
+	}
+	return msg
+}
+
+func (l library) ros1(name string) *schema.Message { return l.get(ROS1Distro, name, rosmsg.ROS1) }
+func (l library) ros2(distro, name string) *schema.Message {
+	return l.get(distro, name, rosmsg.ROS2)
+}
+
+func lookupIn(distro string) func(string) (string, bool) {
+	return func(name string) (string, bool) { return builtin.Lookup(distro, name) }
+}
+
+// ros2Distros lists the built-in ROS 2 distributions.
+func ros2Distros() []string {
+	var names []string
+	for _, d := range builtin.Distros() {
+		if d != ROS1Distro {
+			names = append(names, d)
+		}
+	}
+	return names
+}
+
+// isStandard tells whether a definition is that of some ROS 2 distribution.
+func (l library) isStandard(msg *schema.Message) bool {
+	hash, err := schema.RIHS01(msg)
+	if err != nil {
+		return false
+	}
+	found, _ := l.byHash(msg.Name, hash)
+	return found != nil
+}
+
+// byHash finds the definition of a type with that hash in any distribution.
+func (l library) byHash(name, hash string) (*schema.Message, string) {
+	for _, distro := range ros2Distros() {
+		if msg := l.ros2(distro, name); msg != nil {
+			if h, err := schema.RIHS01(msg); err == nil && h == hash {
+				return msg, distro
+			}
+		}
+	}
+	return nil, ""
+}
+
+// unambiguous finds a definition that is the same in every distribution that
+// has the type.
+func (l library) unambiguous(name string) (msg *schema.Message, distro string) {
+	for _, d := range ros2Distros() {
+		switch m := l.ros2(d, name); {
+		case m == nil:
+		case msg == nil:
+			msg, distro = m, d
+		case !schema.Equal(msg, m):
+			return nil, ""
+		}
+	}
+	return msg, distro
+}
+
+// A definition is what the messages of a source topic look like.
+type definition struct {
+	msg     *schema.Message
+	origin  string // "file" or "builtin DISTRO"
+	remarks []Remark
+}
+
+func (d *definition) remark(code, format string, a ...any) {
+	d.remarks = append(d.remarks, Remark{Code: code, Message: fmt.Sprintf(format, a...)})
+}
+
+// result starts the result for a topic with this definition.
+func (d *definition) result(t *storage.Topic) *Result {
+	res := &Result{Topic: *t, Definition: d.origin, Remarks: d.remarks}
+	res.Topic.Metadata = maps.Clone(t.Metadata)
+	if res.Topic.Metadata == nil {
+		res.Topic.Metadata = map[string]string{}
+	}
+	return res
+}
+
+// ros1Definition finds the definition of a ROS 1 topic: the file's own text,
+// completed or replaced by the standard one when the md5sum proves it right.
+func (l library) ros1Definition(t *storage.Topic) (*definition, error) {
+	want := t.Metadata[storage.MetaMD5Sum]
+	if want == "*" {
+		want = ""
+	}
+	std := l.ros1(t.Type)
+	if len(strings.TrimSpace(string(t.Schema.Data))) == 0 && !(std == nil && want == schema.MD5(&schema.Message{})) {
+		switch {
+		case std == nil:
+			return nil, fmt.Errorf("the bag has no definition of it, and it is no standard type")
+		case want != "" && want != schema.MD5(std):
+			return nil, fmt.Errorf("the bag has no definition of it, and its md5sum %s is not that of the standard type, %s", want, schema.MD5(std))
+		}
+		d := &definition{msg: std, origin: "builtin " + ROS1Distro}
+		d.remark("definition-builtin", "the bag has no definition of %s; that of ROS 1 %s is used", t.Type, ROS1Distro)
+		return d, nil
+	}
+	msg, err := rosmsg.Parse(t.Type, t.Schema.Data, rosmsg.ROS1, lookupIn(ROS1Distro))
+	if err == nil && (want == "" || schema.MD5(msg) == want) {
+		return &definition{msg: msg, origin: "file"}, nil
+	}
+	if std != nil && want == schema.MD5(std) {
+		d := &definition{msg: std, origin: "builtin " + ROS1Distro}
+		d.remark("definition-builtin", "the bag's definition of %s does not have the md5sum of its messages; that of ROS 1 %s does, and is used", t.Type, ROS1Distro)
+		return d, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("its definition cannot be read: %w", err)
+	}
+	d := &definition{msg: msg, origin: "file"}
+	d.remark("md5sum-mismatch", "the definition of %s has md5sum %s, but the bag says %s", t.Type, schema.MD5(msg), want)
+	return d, nil
+}
+
+// ros2Definition finds the definition of a ROS 2 topic: the file's own text,
+// else the standard one with the file's type hash, else that of distro.
+func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, error) {
+	name, hash := fullROS2Name(t.Type), t.Metadata[storage.MetaTypeHash]
+	if !validHash(hash) {
+		hash = ""
+	}
+	var msg *schema.Message
+	err := fmt.Errorf("the recording has no definition of it")
+	if len(strings.TrimSpace(string(t.Schema.Data))) > 0 {
+		if t.Schema.Encoding == "ros2idl" {
+			msg, err = rosidl.Parse(name, t.Schema.Data)
+		} else {
+			msg, err = rosmsg.Parse(name, t.Schema.Data, rosmsg.ROS2, lookupIn(distro))
+		}
+	}
+	if err == nil && (hash == "" && !l.doubtful(msg) || hash != "" && hash == hashOf(msg)) {
+		return &definition{msg: msg, origin: "file"}, nil
+	}
+	if hash != "" {
+		if std, of := l.byHash(name, hash); std != nil {
+			d := &definition{msg: std, origin: "builtin " + of}
+			d.remark("definition-builtin", "the definition of %s is taken from ROS 2 %s, which has the recording's type hash", name, of)
+			return d, nil
+		}
+		if err == nil {
+			d := &definition{msg: msg, origin: "file"}
+			d.remark("type-hash-mismatch", "the definition of %s does not have the type hash of its topic", name)
+			return d, nil
+		}
+	}
+	std := l.ros2(distro, name)
+	if std == nil {
+		if err == nil { // doubtful, but nothing better is known
+			return &definition{msg: msg, origin: "file"}, nil
+		}
+		return nil, fmt.Errorf("%w, and ROS 2 %s has no standard type of that name", err, distro)
+	}
+	d := &definition{msg: std, origin: "builtin " + distro}
+	if one, _ := l.unambiguous(name); one != nil {
+		d.remark("definition-builtin", "the recording has no usable definition of %s; the standard one is used, which all ROS 2 distributions share", name)
+	} else {
+		d.remark("definition-builtin", "the recording has no usable definition of %s; that of ROS 2 %s is used, and other distributions have another: --distro chooses", name, distro)
+	}
+	return d, nil
+}
+
+// doubtful tells a definition that contradicts every distribution for a type
+// that they have. Some recorders wrote place-holders.
+func (l library) doubtful(msg *schema.Message) bool {
+	for _, distro := range ros2Distros() {
+		if l.ros2(distro, msg.Name) != nil {
+			return !l.isStandard(msg)
+		}
+	}
+	return false
+}
+
+func hashOf(msg *schema.Message) string {
+	h, _ := schema.RIHS01(msg) // "" for kinds that have none
+	return h
+}
+
+func validHash(h string) bool {
+	const prefix = "RIHS01_"
+	if len(h) != len(prefix)+64 || !strings.HasPrefix(h, prefix) {
+		return false
+	}
+	return strings.Trim(h[len(prefix):], "0123456789abcdef") == ""
+}
+
+// KnownDistro tells whether the standard types of a ROS 2 distribution are built in.
+func KnownDistro(name string) bool {
+	for _, d := range ros2Distros() {
+		if d == name {
+			return true
+		}
+	}
+	return false
+}

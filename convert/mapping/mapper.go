@@ -1,0 +1,262 @@
+package mapping
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/rosmsg"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Options say what the topics are mapped to.
+type Options struct {
+	Encoding     string // of the sink's messages: "ros1" or "cdr"
+	Keep         bool   // carry messages as they are, whatever their encoding: same format on both sides
+	Distro       string // ROS 2 distribution whose types are written
+	SourceDistro string // ROS 2 distribution whose types are read where the source carries none
+	Rosout       Rosout
+}
+
+// A Mapper maps the topics of one recording. It sees to it that a type name has
+// one definition in a ROS 2 sink, which keeps definitions by type and not by
+// topic.
+type Mapper struct {
+	o     Options
+	lib   library
+	types map[string]*schema.Message // ROS 2 sinks: the definition that each type name has
+	twin  twin
+}
+
+// ErrCannotCross is wrapped by the errors of Map: the topic has no form in the
+// target encoding.
+var ErrCannotCross = errors.New("cannot be converted")
+
+// New returns a mapper.
+func New(o Options) *Mapper {
+	m := &Mapper{o: o, lib: library{}, types: map[string]*schema.Message{}}
+	m.twin.made = map[*schema.Message]*schema.Message{}
+	if o.Encoding == "cdr" {
+		m.twin.known = m.knownROS2
+	} else {
+		m.twin.known = m.knownROS1
+	}
+	return m
+}
+
+// Map says what topic t becomes. The error wraps ErrCannotCross.
+func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
+	var res *Result
+	var err error
+	switch {
+	case m.o.Keep || t.Encoding == m.o.Encoding:
+		res = m.same(t)
+	case t.Encoding == "ros1" && m.o.Encoding == "cdr":
+		res, err = m.ros1ToCDR(t)
+	case t.Encoding == "cdr" && m.o.Encoding == "ros1":
+		res, err = m.cdrToROS1(t)
+	default:
+		err = fmt.Errorf("messages are in encoding %q, and there is no way from it to %q", t.Encoding, m.o.Encoding)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("type %s %w: %w", t.Type, ErrCannotCross, err)
+	}
+	return res, nil
+}
+
+// same carries the topic over. A ROS 2 topic without a definition gets the
+// standard one, when it is the same in every distribution.
+func (m *Mapper) same(t *storage.Topic) *Result {
+	res := &Result{Topic: *t, Definition: "file"}
+	if len(t.Schema.Data) > 0 {
+		return res
+	}
+	res.Definition = "none"
+	if t.Encoding != "cdr" || m.o.Encoding != "cdr" {
+		return res
+	}
+	def, distro := m.lib.unambiguous(fullROS2Name(t.Type))
+	if def == nil {
+		return res
+	}
+	res.Definition = "builtin " + distro
+	res.Topic.Type = def.Name
+	res.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: rosmsg.Format(def, rosmsg.ROS2)}
+	res.setTypeHash(def)
+	return res
+}
+
+func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
+	src, err := m.lib.ros1Definition(t)
+	if err != nil {
+		return nil, err
+	}
+	res := src.result(t)
+	dst := m.twin.toROS2(src.msg)
+	switch asked := t.Metadata[storage.MetaROS2Type]; {
+	case asked != "" && asked != dst.Name:
+		dst = m.named(asked, dst)
+	case dst.Name == plainROS2Name(ros1Log) && m.o.Rosout == RosoutROS2:
+		if log := m.lib.ros2(m.o.Distro, ros2Log); log != nil {
+			dst = log
+		}
+	case dst.Name == plainROS2Name(ros1Log):
+		res.remark("rosout-kept", "rosgraph_msgs/Log keeps its fields as rosgraph_msgs/msg/Log, which no ROS 2 distribution has; --rosout ros2 makes it rcl_interfaces/msg/Log and drops topics and frame_id")
+	}
+	// One definition for a type name: a later topic with another one is fitted to it.
+	if first := m.types[dst.Name]; first == nil {
+		m.types[dst.Name] = dst
+	} else if !schema.Equal(first, dst) {
+		dst = first
+		res.remark("definition-joined", "two definitions of %s in the source; messages are fitted to the first by field names", dst.Name)
+	}
+	if err := m.compile(res, src.msg, dst, transcode.ROS1, transcode.CDR); err != nil {
+		return nil, err
+	}
+	if res.Plan.DropsSeq() {
+		res.Remarks = append(res.Remarks, Remark{Code: "header-seq", Loss: true, ByDesign: true,
+			Message: "std_msgs/Header.seq does not exist in ROS 2"})
+	}
+	res.Topic.Type = dst.Name
+	res.Topic.Encoding = "cdr"
+	res.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: rosmsg.Format(dst, rosmsg.ROS2)}
+	res.Topic.QoS = ros2QoS(t)
+	delete(res.Topic.Metadata, storage.MetaROS2Type)
+	if ros1Name(dst.Name) != t.Type {
+		res.Topic.Metadata[storage.MetaROS1Type] = t.Type
+	}
+	res.setTypeHash(dst)
+	return res, nil
+}
+
+func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
+	src, err := m.lib.ros2Definition(t, m.o.SourceDistro)
+	if err != nil {
+		return nil, err
+	}
+	res := src.result(t)
+	dst := m.twin.toROS1(src.msg)
+	asked := t.Metadata[storage.MetaROS1Type]
+	if asked == "" && src.msg.Name == ros2Log {
+		asked = ros1Log
+	}
+	if asked != "" && asked != dst.Name {
+		dst = m.named(asked, dst)
+	}
+	if err := m.compile(res, src.msg, dst, transcode.CDR, transcode.ROS1); err != nil {
+		return nil, err
+	}
+	md5 := schema.MD5(dst)
+	if was := t.Metadata[storage.MetaMD5Sum]; was != "" && was != "*" && was != md5 {
+		res.remark("md5sum-changed", "the bag that this came from had md5sum %s for the type, now it is %s", was, md5)
+	}
+	if len(t.QoS) > 0 {
+		res.Remarks = append(res.Remarks, Remark{Code: "qos", Loss: true, ByDesign: true,
+			Message: "quality of service but for latching does not exist in ROS 1"})
+	}
+	res.Topic.Type = dst.Name
+	res.Topic.Encoding = "ros1"
+	res.Topic.Schema = storage.Schema{Encoding: "ros1msg", Data: rosmsg.Format(dst, rosmsg.ROS1)}
+	res.Topic.QoS = nil
+	meta := res.Topic.Metadata
+	meta[storage.MetaMD5Sum] = md5
+	meta[storage.MetaLatching] = ros1Latching(t)
+	delete(meta, storage.MetaROS1Type)
+	delete(meta, storage.MetaTypeHash)
+	if ros2Name(dst.Name) != src.msg.Name {
+		meta[storage.MetaROS2Type] = src.msg.Name
+	}
+	return res, nil
+}
+
+// named gives the target the name that was asked for: the library's definition
+// of that name, or else the same fields under it.
+func (m *Mapper) named(name string, dst *schema.Message) *schema.Message {
+	known := m.lib.ros1(name)
+	if m.o.Encoding == "cdr" {
+		known = m.lib.ros2(m.o.Distro, name)
+	}
+	if known != nil {
+		return known
+	}
+	return &schema.Message{Name: name, Fields: dst.Fields, Constants: dst.Constants}
+}
+
+// compile makes the program and reports fields that one side lacks.
+func (m *Mapper) compile(res *Result, src, dst *schema.Message, from, to transcode.Wire) (err error) {
+	res.Plan, err = transcode.Compile(src, dst, transcode.Options{From: from, To: to, Rule: rule})
+	if err != nil {
+		return err
+	}
+	if d := res.Plan.Dropped(); len(d) > 0 {
+		res.Remarks = append(res.Remarks, Remark{Code: "fields-dropped", Loss: true,
+			Message: fmt.Sprintf("%s has no field for %s", dst.Name, list(d))})
+	}
+	if a := res.Plan.Added(); len(a) > 0 {
+		res.remark("fields-added", "%s is written as zero: %s does not have it", list(a), src.Name)
+	}
+	return nil
+}
+
+// knownROS2 returns the distribution's own definition for a ROS 1 type, when the
+// source's definition is the standard one of ROS 1 or has the same fields.
+func (m *Mapper) knownROS2(src *schema.Message) *schema.Message {
+	dst := m.lib.ros2(m.o.Distro, ros2Name(src.Name))
+	if dst == nil {
+		return nil
+	}
+	if sameWire(src, dst) {
+		return dst
+	}
+	if std := m.lib.ros1(src.Name); std != nil && schema.MD5(std) == schema.MD5(src) {
+		return dst
+	}
+	return nil
+}
+
+// knownROS1 returns the standard ROS 1 definition for a ROS 2 type, when the
+// source's definition is that of any ROS 2 distribution or has the same fields.
+func (m *Mapper) knownROS1(src *schema.Message) *schema.Message {
+	dst := m.lib.ros1(ros1Name(src.Name))
+	if dst == nil {
+		return nil
+	}
+	if sameWire(dst, src) || m.lib.isStandard(src) {
+		return dst
+	}
+	return nil
+}
+
+func (r *Result) remark(code, format string, a ...any) {
+	r.Remarks = append(r.Remarks, Remark{Code: code, Message: fmt.Sprintf(format, a...)})
+}
+
+func (r *Result) setTypeHash(msg *schema.Message) {
+	hash, err := schema.RIHS01(msg)
+	if err != nil {
+		return // kinds of IDL that have no hash: the column stays empty
+	}
+	meta := maps.Clone(r.Topic.Metadata)
+	if meta == nil {
+		meta = map[string]string{}
+	}
+	meta[storage.MetaTypeHash] = hash
+	r.Topic.Metadata = meta
+}
+
+// list names at most four of the paths.
+func list(paths []string) string {
+	s := ""
+	for i, p := range paths {
+		switch {
+		case i == 4:
+			return fmt.Sprintf("%s and %d more", s, len(paths)-4)
+		case i > 0:
+			s += ", "
+		}
+		s += p
+	}
+	return s
+}

@@ -1,0 +1,44 @@
+// Package mapping decides what a topic becomes in another encoding: which type
+// it has there, with which definition, quality of service and metadata, and by
+// which program its messages are re-encoded (package transcode compiles that).
+//
+// The policies are tables and short functions, one file each:
+//
+//	names.go    type names that differ between ROS 1 and ROS 2
+//	rules.go    fields that do not match by name (log levels, time wrappers)
+//	graph.go    turning a ROS 1 type graph into its ROS 2 twin and back
+//	qos.go      latched publishers and transient_local
+//	mapper.go   one topic from end to end
+//
+// docs/mapping.md is the user's view of them. A Mapper is used by one
+// goroutine; what it returns is immutable.
+package mapping
+
+import (
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Result is what a topic becomes.
+type Result struct {
+	Topic      storage.Topic   // in the sink
+	Plan       *transcode.Plan // nil: the bytes move untouched
+	Definition string          // where the source's definition came from: "file", "builtin humble", "none"
+	Remarks    []Remark
+}
+
+// A Remark is something to report about a topic.
+type Remark struct {
+	Code, Message string
+	Loss          bool // the target does not carry it; otherwise it is only worth knowing
+	ByDesign      bool // a loss that lies in the nature of the target format
+}
+
+// Rosout says what becomes of rosgraph_msgs/Log in ROS 2, which has
+// rcl_interfaces/msg/Log instead, with other levels and fewer fields.
+type Rosout uint8
+
+const (
+	RosoutKeep Rosout = iota // keep every field, as rosgraph_msgs/msg/Log
+	RosoutROS2               // rcl_interfaces/msg/Log: header.seq, header.frame_id and topics are lost
+)

@@ -1,0 +1,58 @@
+package mapping
+
+import "github.com/bagconv/bagconv/storage"
+
+// latchedQoS is what a latched ROS 1 publisher becomes: late subscribers get its
+// last message. A publisher that is not latched offers nothing special; players
+// then use their default, reliable and volatile.
+var latchedQoS = storage.QoS{
+	History: storage.HistoryKeepLast, Depth: 1,
+	Reliability: storage.ReliabilityReliable,
+	Durability:  storage.DurabilityTransientLocal,
+	Deadline:    storage.QoSInfinite, Lifespan: storage.QoSInfinite, Lease: storage.QoSInfinite,
+	Liveliness: storage.LivelinessAutomatic,
+}
+
+// tfStatic is always latched, whatever its publisher said: its readers rely on it.
+func tfStatic(topic string) bool { return topic == "/tf_static" || topic == "tf_static" }
+
+// ros2QoS returns the profiles for a topic that comes from ROS 1.
+func ros2QoS(t *storage.Topic) []storage.QoS {
+	if t.Metadata[storage.MetaLatching] == "1" || tfStatic(t.Name) {
+		return []storage.QoS{latchedQoS}
+	}
+	return nil
+}
+
+// ros1Latching returns the latching flag for a topic that comes from ROS 2: what
+// its bag once said, else what its publishers offer.
+func ros1Latching(t *storage.Topic) string {
+	if v, ok := t.Metadata[storage.MetaLatching]; ok {
+		return v
+	}
+	if tfStatic(t.Name) {
+		return "1"
+	}
+	for _, q := range t.QoS {
+		if q.Durability == storage.DurabilityTransientLocal {
+			return "1"
+		}
+	}
+	return "0"
+}
+
+// JoinQoS returns the profiles of a topic that joins publishers with those of a
+// and b. Equal profiles are kept once: players need to know only what was
+// offered, and take the recorded profile when all agree.
+func JoinQoS(a, b []storage.QoS) []storage.QoS {
+	for _, q := range b {
+		known := false
+		for _, p := range a {
+			known = known || p == q
+		}
+		if !known {
+			a = append(a[:len(a):len(a)], q)
+		}
+	}
+	return a
+}

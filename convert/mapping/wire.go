@@ -1,0 +1,59 @@
+package mapping
+
+import (
+	"strings"
+
+	"github.com/bagconv/bagconv/schema"
+)
+
+// sameWire tells whether a ROS 1 and a ROS 2 type have the same fields: the same
+// values in the same order, under names that differ in case at most. Header.seq
+// is left aside, and so are bounds, which the wire does not show.
+func sameWire(a, b *schema.Message) bool {
+	return (&wirePairs{map[[2]*schema.Message]bool{}}).same(a, b)
+}
+
+// wirePairs remembers what was compared, so that a graph in which types share
+// their parts is walked once.
+type wirePairs struct{ done map[[2]*schema.Message]bool }
+
+func (w *wirePairs) same(a, b *schema.Message) bool {
+	k := [2]*schema.Message{a, b}
+	if r, ok := w.done[k]; ok {
+		return r
+	}
+	r := isROS1Header(a) && isROS2Header(b) || w.fields(a, b)
+	w.done[k] = r
+	return r
+}
+
+func (w *wirePairs) fields(a, b *schema.Message) bool {
+	if len(a.Fields) != len(b.Fields) {
+		return false
+	}
+	for i, f := range a.Fields {
+		g := b.Fields[i]
+		if !strings.EqualFold(f.Name, g.Name) || !w.types(f.Type, g.Type) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *wirePairs) types(a, b schema.Type) bool {
+	if dynamic(a.Array) != dynamic(b.Array) || (a.Array == schema.Fixed) != (b.Array == schema.Fixed) ||
+		a.Array == schema.Fixed && a.Len != b.Len {
+		return false
+	}
+	switch {
+	case a.Kind == schema.Struct && b.Kind == schema.Struct:
+		return w.same(a.Message, b.Message)
+	case a.Kind == schema.Time && b.Kind == schema.Struct:
+		return isTimeLike(b.Message, "Time")
+	case a.Kind == schema.Duration && b.Kind == schema.Struct:
+		return isTimeLike(b.Message, "Duration")
+	}
+	return a.Kind == b.Kind
+}
+
+func dynamic(a schema.Array) bool { return a == schema.Bounded || a == schema.Unbounded }

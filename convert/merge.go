@@ -1,0 +1,210 @@
+package convert
+
+import (
+	"math"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// The merger puts blocks that overlap in time into one stream, ordered by
+// (log time, place in the file). It holds only the blocks that still overlap
+// with what may follow, and when these take more than its budget, their
+// messages move to sorted runs in a temporary file (spill.go).
+//
+//	add(block) ... advance(bound) emits everything that lies before bound
+type merger struct {
+	heap   []*cursor // least key first
+	emit   func(*storage.Message) error
+	free   func(*batch) // takes back a block whose messages are all emitted
+	budget int64        // bytes of memory held back before spilling
+	held   int64
+	spill  *spill
+	last   key // of the last message emitted
+}
+
+// A cursor walks over messages that are in order: the rest of a block, or a run
+// in the spill file.
+type cursor struct {
+	key  key // of the next message
+	msgs []storage.Message
+	pos  int
+
+	owner *batch // of a block
+	size  int64  // memory of owner
+
+	run *spillRun // of the spill file; then msgs has one message
+}
+
+func newMerger(dir string, budget int64, emit func(*storage.Message) error, free func(*batch)) *merger {
+	return &merger{emit: emit, free: free, budget: budget, spill: newSpill(dir), last: key{math.MinInt64, -1}}
+}
+
+func (m *merger) close() error { return m.spill.close() }
+
+// add takes a block whose messages are in order of time.
+func (m *merger) add(b *batch) error {
+	msgs := b.in.Messages
+	if len(msgs) == 0 {
+		m.free(b)
+		return nil
+	}
+	c := &b.cursor
+	*c = cursor{key: key{msgs[0].LogTime, b.index}, msgs: msgs, owner: b, size: b.memory()}
+	if c.key.less(m.last) {
+		return errDisorder
+	}
+	m.held += c.size
+	m.push(c)
+	return nil
+}
+
+// advance emits all messages before bound, and spills what is left if that is
+// more than the budget.
+func (m *merger) advance(bound key) error {
+	for len(m.heap) > 0 && m.heap[0].key.less(bound) {
+		c := m.heap[0]
+		stop := bound
+		for _, child := range m.heap[1:min(3, len(m.heap))] {
+			if child.key.less(stop) {
+				stop = child.key
+			}
+		}
+		for c.key.less(stop) {
+			m.last = c.key
+			if err := m.emit(&c.msgs[c.pos]); err != nil {
+				return err
+			}
+			more, err := c.next()
+			if err != nil {
+				return err
+			}
+			if !more {
+				m.pop()
+				break
+			}
+		}
+		m.down()
+	}
+	if m.held > m.budget && len(m.heap) > 1 {
+		return m.spillHeld()
+	}
+	return nil
+}
+
+// spillHeld moves the rest of all held blocks into one run.
+func (m *merger) spillHeld() error {
+	var runs, blocks []*cursor
+	for _, c := range m.heap {
+		if c.run != nil {
+			runs = append(runs, c)
+		} else {
+			blocks = append(blocks, c)
+		}
+	}
+	m.heap = m.heap[:0]
+	for _, c := range runs {
+		m.push(c)
+	}
+	r, err := m.spill.write(blocks, m.release)
+	if err != nil {
+		return err
+	}
+	m.push(r)
+	return m.compact()
+}
+
+// compact keeps the number of runs small: when too many have the same level,
+// they become one of the next.
+func (m *merger) compact() error {
+	for level := 0; ; level++ {
+		var same, rest []*cursor
+		higher := false
+		for _, c := range m.heap {
+			if c.run != nil && c.run.level == level {
+				same = append(same, c)
+			} else {
+				rest = append(rest, c)
+			}
+			higher = higher || c.run != nil && c.run.level > level
+		}
+		if len(same) >= maxRuns {
+			r, err := m.spill.write(same, func(*cursor) {})
+			if err != nil {
+				return err
+			}
+			r.run.level = level + 1
+			m.heap = m.heap[:0]
+			for _, c := range append(rest, r) {
+				m.push(c)
+			}
+		} else if !higher {
+			return nil
+		}
+	}
+}
+
+func (m *merger) release(c *cursor) {
+	if c.owner != nil {
+		m.held -= c.size
+		m.free(c.owner)
+		c.owner = nil
+	}
+}
+
+// next moves to the following message; false at the end.
+func (c *cursor) next() (bool, error) {
+	if c.run != nil {
+		return c.run.next(c)
+	}
+	c.pos++
+	if c.pos >= len(c.msgs) {
+		return false, nil
+	}
+	c.key.time = c.msgs[c.pos].LogTime
+	return true, nil
+}
+
+// The heap. container/heap would go through an interface for each message.
+
+func (m *merger) push(c *cursor) {
+	h := append(m.heap, c)
+	i := len(h) - 1
+	for i > 0 {
+		p := (i - 1) / 2
+		if !h[i].key.less(h[p].key) {
+			break
+		}
+		h[i], h[p] = h[p], h[i]
+		i = p
+	}
+	m.heap = h
+}
+
+// pop removes the first cursor; the heap is in order after down.
+func (m *merger) pop() {
+	c := m.heap[0]
+	n := len(m.heap) - 1
+	m.heap[0] = m.heap[n]
+	m.heap[n] = nil
+	m.heap = m.heap[:n]
+	m.release(c)
+}
+
+// down moves the first cursor to its place after its key has grown.
+func (m *merger) down() {
+	h := m.heap
+	for i := 0; ; {
+		c := 2*i + 1
+		if c >= len(h) {
+			return
+		}
+		if c+1 < len(h) && h[c+1].key.less(h[c].key) {
+			c++
+		}
+		if !h[c].key.less(h[i].key) {
+			return
+		}
+		h[i], h[c] = h[c], h[i]
+		i = c
+	}
+}

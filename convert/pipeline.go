@@ -1,0 +1,344 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// The pipeline moves messages from the source to the sink. There are two
+// channel hops for each block and none for a message:
+//
+//	dispatcher --work--> N workers: read, decompress, re-encode, sort within the block
+//	           --order-> collector: merges blocks by time, counts Header.seq, writes
+//	                     --> encoders (encode.go), when the sink leaves compression to us
+//
+// Blocks come from a fixed pool, so memory does not depend on the recording.
+// The collector takes blocks in the order of dispatch, never of completion:
+// the output is the same for any number of workers.
+type pipeline struct {
+	src     *source
+	routes  []route // index = TopicID of the source
+	write   func(*storage.Message) error
+	order   Order
+	strict  bool
+	spans   []span // times of the blocks, nil when not known
+	workers int
+	meter   *meter
+	format  *storage.Format // of the sink
+	tempDir string          // for the spill file
+	budget  int64           // memory of blocks held back for their order
+
+	counts []topicCount // result, index = TopicID of the source
+}
+
+// A route says what happens to the messages of one topic of the source.
+type route struct {
+	drop bool
+	sink storage.TopicID
+	plan *transcode.Plan // nil: the bytes move untouched
+	seq  *seqCounter     // nil: nothing to count
+}
+
+// A seqCounter numbers the messages of one topic of the sink in their order.
+type seqCounter struct{ next uint32 }
+
+// topicCount is what happened to the messages of one topic.
+type topicCount struct {
+	read, written   int64
+	bad, outOfRange int64
+	firstBad        error // of the first unreadable message in the order of blocks
+	firstBadBlock   int
+}
+
+// A batch is a block on its way.
+type batch struct {
+	index int
+	in    storage.Batch // Messages in order, with Data as the sink takes it
+	out   []byte        // arena of re-encoded data
+	done  chan error
+	cursor
+}
+
+func (b *batch) memory() int64 {
+	return int64(cap(b.in.Buf)+cap(b.in.Scratch)+cap(b.out)) + int64(cap(b.in.Messages))*64
+}
+
+func (p *pipeline) run(ctx context.Context) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	n := 2*p.workers + 2
+	free := make(chan *batch, n)
+	for range n {
+		free <- &batch{done: make(chan error, 1)}
+	}
+	work, order := make(chan *batch, n), make(chan *batch, n)
+	seq, bounds := p.plan()
+
+	var wg sync.WaitGroup
+	var dispatchErr error
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		defer close(order)
+		defer close(work)
+		dispatchErr = p.dispatch(ctx, seq, free, work, order)
+	}()
+	p.counts = make([]topicCount, len(p.routes))
+	tallies := make([][]topicCount, p.workers)
+	for i := range tallies {
+		tallies[i] = make([]topicCount, len(p.routes))
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for b := range work {
+				b.done <- p.process(ctx, b, tallies[i])
+			}
+		}()
+	}
+	err = p.collect(bounds, free, order)
+	cancel(err)
+	for b := range order { // drain
+		<-b.done
+	}
+	wg.Wait()
+	for _, t := range tallies {
+		for i := range t {
+			p.counts[i].join(&t[i])
+		}
+	}
+	if err == nil {
+		err = dispatchErr
+	}
+	return err
+}
+
+// plan returns the blocks in the order in which they are read, and for each the
+// bound before which nothing can follow once it has been read. Both are nil
+// for blocks read as they come with nothing known of their times.
+func (p *pipeline) plan() (seq []int, bounds []key) {
+	n := len(p.src.blocks)
+	if p.src.blockReader == nil {
+		n = len(p.spans)
+	}
+	seq = make([]int, n)
+	for i := range seq {
+		seq[i] = i
+	}
+	if p.order == OrderFile || p.spans == nil {
+		return seq, nil
+	}
+	start := func(i int) int64 {
+		if p.spans[i].messages == 0 {
+			return math.MaxInt64
+		}
+		return p.spans[i].start
+	}
+	if p.src.blockReader != nil {
+		slices.SortStableFunc(seq, func(a, b int) int { return cmp.Compare(start(a), start(b)) })
+	}
+	bounds = make([]key, n)
+	least := key{math.MaxInt64, math.MaxInt}
+	for k := n - 1; k >= 0; k-- {
+		bounds[k] = least
+		if b := (key{start(seq[k]), seq[k]}); b.less(least) {
+			least = b
+		}
+	}
+	return seq, bounds
+}
+
+// dispatch hands blocks to the workers and, in the same order, to the collector.
+func (p *pipeline) dispatch(ctx context.Context, seq []int, free <-chan *batch, work, order chan<- *batch) error {
+	for k := 0; p.src.blockReader == nil || k < len(seq); k++ {
+		var b *batch
+		select {
+		case b = <-free:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		b.index = k
+		if p.src.blockReader != nil {
+			b.index = seq[k]
+		} else if err := p.src.sequential(&b.in); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		order <- b // both have room for every block of the pool
+		work <- b
+	}
+	return nil
+}
+
+// process reads and re-encodes one block. Messages that the sink does not take
+// are left out and counted.
+func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) error {
+	if p.src.blockReader != nil {
+		if err := p.src.blockReader.ReadBlock(ctx, b.index, &b.in); err != nil {
+			return err
+		}
+		p.meter.read(p.src.blocks[b.index].Size, len(b.in.Messages))
+	} else {
+		p.meter.read(int64(len(b.in.Buf)), len(b.in.Messages))
+	}
+	b.out = b.out[:0]
+	sorted, last := true, int64(math.MinInt64)
+	limited := p.format.MinTime != 0 || p.format.MaxTime != 0
+	kept := b.in.Messages[:0]
+	for i := range b.in.Messages {
+		m := b.in.Messages[i]
+		if err := checkTopic(&m, len(p.routes)); err != nil {
+			return err
+		}
+		rt, n := &p.routes[m.Topic], &tally[m.Topic]
+		n.read++
+		if rt.drop {
+			continue
+		}
+		if limited && (m.LogTime < p.format.MinTime || m.LogTime > p.format.MaxTime) {
+			n.outOfRange++
+			continue
+		}
+		if rt.plan != nil {
+			data, err := b.encode(rt.plan, m.Data)
+			if err != nil {
+				if p.strict {
+					return p.badMessage(&m, err)
+				}
+				if n.bad == 0 || b.index < n.firstBadBlock {
+					n.firstBad, n.firstBadBlock = p.badMessage(&m, err), b.index
+				}
+				n.bad++
+				continue
+			}
+			m.Data = data
+		}
+		n.written++
+		sorted = sorted && m.LogTime >= last
+		last = m.LogTime
+		kept = append(kept, m)
+	}
+	b.in.Messages = kept
+	if !sorted && p.order == OrderTime {
+		slices.SortStableFunc(kept, func(x, y storage.Message) int { return cmp.Compare(x.LogTime, y.LogTime) })
+	}
+	return nil
+}
+
+// encode re-encodes src into the batch's arena. When the arena is full a new
+// one begins; slices into the old one stay good.
+func (b *batch) encode(plan *transcode.Plan, src []byte) ([]byte, error) {
+	if need := plan.SizeHint(len(src)); cap(b.out)-len(b.out) < need {
+		b.out = make([]byte, 0, max(need, 2*cap(b.out), 64<<10))
+	}
+	at := len(b.out)
+	out, err := plan.Append(b.out, src)
+	if err != nil {
+		return nil, err
+	}
+	b.out = out
+	return out[at:len(out):len(out)], nil
+}
+
+func (p *pipeline) badMessage(m *storage.Message, err error) error {
+	t := &p.src.info.Topics[m.Topic]
+	return fmt.Errorf("topic %s, message of %s at time %d: %w", t.Name, t.Type, m.LogTime, err)
+}
+
+// collect takes the blocks in order and writes their messages.
+func (p *pipeline) collect(bounds []key, free chan<- *batch, order <-chan *batch) error {
+	// Blocks that the merger holds are missing in the pool: spares stand in for
+	// them, so that the dispatcher never waits for a block that waits for it.
+	lent := 0
+	var spares []*batch
+	giveBack := func(b *batch) {
+		if lent > 0 {
+			lent--
+			if len(spares) < 4 {
+				spares = append(spares, b)
+			}
+			return
+		}
+		free <- b
+	}
+	lend := func() {
+		lent++
+		if n := len(spares); n > 0 {
+			free <- spares[n-1]
+			spares = spares[:n-1]
+			return
+		}
+		free <- &batch{done: make(chan error, 1)}
+	}
+
+	m := newMerger(p.tempDir, p.budget, p.emit, giveBack)
+	defer m.close()
+	latest, k := int64(math.MinInt64), 0
+	for b := range order {
+		if err := <-b.done; err != nil {
+			return err
+		}
+		if p.order == OrderFile {
+			for i := range b.in.Messages {
+				if err := p.emit(&b.in.Messages[i]); err != nil {
+					return err
+				}
+			}
+			free <- b
+			continue
+		}
+		// Without known times, blocks are taken to be in order but for overlaps
+		// with their neighbours; the merger notices when that is not so.
+		bound := key{latest, math.MaxInt}
+		if n := len(b.in.Messages); n > 0 {
+			latest = max(latest, b.in.Messages[n-1].LogTime)
+		}
+		if bounds != nil {
+			if k >= len(bounds) {
+				return errors.New("the recording has grown while it was read; try again when it is complete")
+			}
+			bound = bounds[k]
+		}
+		k++
+		lend()
+		if err := m.add(b); err != nil {
+			return err
+		}
+		if err := m.advance(bound); err != nil {
+			return err
+		}
+	}
+	return m.advance(key{math.MaxInt64, math.MaxInt})
+}
+
+// emit writes one message to the sink.
+func (p *pipeline) emit(m *storage.Message) error {
+	rt := &p.routes[m.Topic]
+	if rt.seq != nil {
+		binary.LittleEndian.PutUint32(m.Data[rt.plan.SeqOffset():], rt.seq.next)
+		rt.seq.next++
+	}
+	m.Topic = rt.sink
+	return p.write(m)
+}
+
+func (c *topicCount) join(o *topicCount) {
+	if o.bad > 0 && (c.bad == 0 || o.firstBadBlock < c.firstBadBlock) {
+		c.firstBad, c.firstBadBlock = o.firstBad, o.firstBadBlock
+	}
+	c.read += o.read
+	c.written += o.written
+	c.bad += o.bad
+	c.outOfRange += o.outOfRange
+}

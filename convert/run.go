@@ -1,0 +1,222 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// spillBudget is the memory, in bytes, of blocks that wait for their order
+// before their messages move to a temporary file.
+const spillBudget = 48 << 20
+
+// Run converts one recording. The report is complete as far as the run came,
+// also when it fails. When Run returns an error nothing stands at the sink's
+// path that was not there before.
+//
+// Errors of the source and the sink wrap the sentinels of package storage; an
+// existing output is fs.ErrExist unless Write.Overwrite is set; a cancelled
+// context gives its cause.
+func Run(ctx context.Context, job Job) (*Report, error) {
+	r := &Report{
+		Source: End{Path: job.Source, Format: job.SourceFormat.Name},
+		Sink:   End{Path: job.Sink, Format: job.SinkFormat.Name},
+	}
+	began := time.Now()
+	err := run(ctx, &job, r)
+	r.Elapsed = time.Since(began)
+	return r, err
+}
+
+func run(ctx context.Context, job *Job, r *Report) (err error) {
+	if err := checkEnds(job); err != nil {
+		return err
+	}
+	src, err := openSource(ctx, job)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.close()) }()
+	r.Source.Version, r.Source.Size = src.info.Version, src.info.Size
+	r.Warnings = src.info.Warnings
+
+	plan := planTopics(job, src.info)
+	var spans []span
+	if job.Order == OrderTime {
+		spans = src.hints()
+	}
+	counts, err := attempt(ctx, job, src, plan, spans)
+	if errors.Is(err, errDisorder) {
+		// The index was wrong, or there is none and the times are far out of
+		// order: measure the blocks first, then convert again.
+		if spans, err = measure(ctx, job, src); err == nil {
+			counts, err = attempt(ctx, job, src, plan, spans)
+		}
+	}
+	if info, infoErr := src.reader.Info(); infoErr == nil {
+		r.Warnings = info.Warnings // with those met on the way
+	}
+	if counts != nil {
+		plan.describe(r, src.info, counts)
+	}
+	for _, c := range counts {
+		r.Source.Messages += c.read
+		r.Sink.Messages += c.written
+	}
+	if err == nil {
+		r.Sink.Size, err = sizeOf(job.Sink)
+	}
+	return err
+}
+
+// measure reads the source once for the times of its blocks.
+func measure(ctx context.Context, job *Job, src *source) ([]span, error) {
+	if err := src.rewind(); err != nil {
+		return nil, err
+	}
+	res, err := scan(ctx, src, workers(job.Threads), newMeter(src, nil))
+	if err != nil {
+		return nil, err
+	}
+	return res.spans, src.rewind()
+}
+
+// attempt writes the output once from start to end. Counts are nil when it did
+// not come to reading.
+func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, spans []span) (counts []topicCount, err error) {
+	w, err := job.SinkFormat.Create(ctx, job.Sink, writeOptions(job, src.info))
+	if err != nil {
+		return nil, err
+	}
+	caps := storage.WriterCapabilities(w)
+	defer func() {
+		if err != nil && caps.Abort != nil {
+			err = errors.Join(err, caps.Abort.Abort())
+		}
+	}()
+
+	p := &pipeline{
+		src: src, write: w.Write, order: job.Order, strict: job.Read.Strict, spans: spans,
+		workers: workers(job.Threads), format: job.SinkFormat,
+		tempDir: filepath.Dir(filepath.Clean(job.Sink)), budget: spillBudget,
+	}
+	if p.routes, err = routes(job, w, plan); err != nil {
+		return nil, err
+	}
+	p.meter = newMeter(src, job.Progress)
+	defer p.meter.stop()
+
+	if caps.Blocks == nil {
+		err = p.run(ctx)
+	} else {
+		enc := newEncoder(ctx, p.workers)
+		caps.Blocks.OnBlock(enc.add)
+		if err = p.run(enc.ctx); err == nil {
+			err = caps.Blocks.Flush()
+		}
+		if encErr := enc.wait(); encErr != nil {
+			err = encErr // the cause of whatever else failed
+		}
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = p.checkCounts()
+	}
+	if err != nil {
+		return p.counts, err
+	}
+	return p.counts, w.Close()
+}
+
+// routes creates the topics in the sink.
+func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
+	out := make([]route, len(plan.results))
+	for i := range out {
+		out[i].drop = true
+	}
+	for _, s := range plan.sinks {
+		id, err := w.CreateTopic(s.topic)
+		if err != nil {
+			return nil, fmt.Errorf("topic %s: %w", s.topic.Name, err)
+		}
+		counter := &seqCounter{}
+		for _, i := range s.sources {
+			rt := route{sink: id, plan: plan.results[i].Plan}
+			if rt.plan != nil && rt.plan.SeqOffset() >= 0 && job.HeaderSeq == SeqCount {
+				rt.seq = counter
+			}
+			out[i] = rt
+		}
+	}
+	return out, nil
+}
+
+// checkCounts holds what was read against what was written and what is known
+// to be left out: the promise that nothing is lost silently.
+func (p *pipeline) checkCounts() error {
+	for i, c := range p.counts {
+		want := c.read - c.bad - c.outOfRange
+		if p.routes[i].drop {
+			want = 0
+		}
+		if c.written != want {
+			return fmt.Errorf("internal error: topic %s: %d of %d messages written", p.src.info.Topics[i].Name, c.written, want)
+		}
+	}
+	return nil
+}
+
+// writeOptions fills in what the recording itself says.
+func writeOptions(job *Job, info *storage.Info) storage.WriteOptions {
+	o := job.Write
+	if o.Metadata == nil {
+		o.Metadata = info.Metadata
+	}
+	return o
+}
+
+// checkEnds refuses to write a recording over itself or into itself.
+func checkEnds(job *Job) error {
+	in, err := os.Stat(job.Source)
+	if err != nil {
+		return err
+	}
+	out, err := os.Stat(job.Sink)
+	if err == nil && os.SameFile(in, out) {
+		return fmt.Errorf("%s: input and output are the same; choose another output", job.Sink)
+	}
+	if err == nil && !job.Write.Overwrite {
+		return &fs.PathError{Op: "create", Path: job.Sink, Err: fs.ErrExist}
+	}
+	if !in.IsDir() {
+		return nil
+	}
+	dir := filepath.Dir(filepath.Clean(job.Sink))
+	if st, err := os.Stat(dir); err == nil && os.SameFile(in, st) {
+		return fmt.Errorf("%s: the output lies inside the input folder; choose another place", job.Sink)
+	}
+	return nil
+}
+
+// sizeOf adds up the bytes of a file or of all files in a folder.
+func sizeOf(path string) (n int64, err error) {
+	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		st, err := d.Info()
+		if err == nil {
+			n += st.Size()
+		}
+		return err
+	})
+	return n, err
+}

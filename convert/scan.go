@@ -1,0 +1,239 @@
+package convert
+
+import (
+	"context"
+	"io"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A ScanResult is what reading every message of a recording shows.
+type ScanResult struct {
+	Messages   int64
+	Bytes      int64        // of message data
+	Start, End int64        // least and greatest LogTime; both 0 without messages
+	Topics     []TopicStats // index = TopicID
+
+	spans []span // per block
+}
+
+// TopicStats is what reading every message of a topic shows.
+type TopicStats struct {
+	Messages    int64
+	Bytes       int64
+	First, Last int64 // least and greatest LogTime; both 0 without messages
+}
+
+// Scan reads the whole of r, on several cores where the format allows it, and
+// counts. threads 0 is one per core. It must be called before anything else is
+// read from r. Damage is in r.Info().Warnings afterwards.
+func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Progress)) (*ScanResult, error) {
+	info, err := r.Info()
+	if err != nil {
+		return nil, err
+	}
+	s := &source{reader: r, info: info, blockReader: storage.ReaderCapabilities(r).Blocks}
+	if s.blockReader != nil {
+		if s.blocks, err = s.blockReader.Blocks(); err != nil {
+			return nil, err
+		}
+	}
+	meter := newMeter(s, progress)
+	defer meter.stop()
+	return scan(ctx, s, workers(threads), meter)
+}
+
+func workers(threads int) int {
+	if threads > 0 {
+		return threads
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+func scan(ctx context.Context, s *source, threads int, meter *meter) (*ScanResult, error) {
+	if s.blockReader == nil {
+		return scanSequential(ctx, s, meter)
+	}
+	spans := make([]span, len(s.blocks))
+	errs := make([]error, len(s.blocks)) // the first in the order of blocks wins, whatever the timing
+	parts := make([]*ScanResult, threads)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	var failed atomic.Bool
+	for w := range parts {
+		parts[w] = &ScanResult{Topics: make([]TopicStats, len(s.info.Topics))}
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			var b storage.Batch
+			for !failed.Load() && ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(spans) {
+					return
+				}
+				errs[i] = s.blockReader.ReadBlock(ctx, i, &b)
+				if errs[i] == nil {
+					spans[i], errs[i] = parts[w].add(b.Messages)
+				}
+				if errs[i] != nil {
+					failed.Store(true)
+				}
+				meter.read(s.blocks[i].Size, len(b.Messages))
+			}
+		}()
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	total := &ScanResult{Topics: make([]TopicStats, len(s.info.Topics)), spans: spans}
+	for _, p := range parts {
+		total.join(p)
+	}
+	total.bounds()
+	return total, nil
+}
+
+func scanSequential(ctx context.Context, s *source, meter *meter) (*ScanResult, error) {
+	res := &ScanResult{Topics: make([]TopicStats, len(s.info.Topics))}
+	var b storage.Batch
+	for ctx.Err() == nil {
+		err := s.sequential(&b)
+		if err == io.EOF {
+			res.bounds()
+			return res, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		sp, err := res.add(b.Messages)
+		if err != nil {
+			return nil, err
+		}
+		res.spans = append(res.spans, sp)
+		meter.read(int64(len(b.Buf)), len(b.Messages))
+	}
+	return nil, ctx.Err()
+}
+
+// add counts the messages of one block and returns its span.
+func (r *ScanResult) add(msgs []storage.Message) (span, error) {
+	sp := span{start: math.MaxInt64, end: math.MinInt64, messages: len(msgs)}
+	for i := range msgs {
+		m := &msgs[i]
+		if err := checkTopic(m, len(r.Topics)); err != nil {
+			return sp, err
+		}
+		t := &r.Topics[m.Topic]
+		if t.Messages == 0 {
+			t.First, t.Last = m.LogTime, m.LogTime
+		}
+		t.First, t.Last = min(t.First, m.LogTime), max(t.Last, m.LogTime)
+		t.Messages++
+		t.Bytes += int64(len(m.Data))
+		sp.start, sp.end = min(sp.start, m.LogTime), max(sp.end, m.LogTime)
+	}
+	return sp, nil
+}
+
+func (r *ScanResult) join(o *ScanResult) {
+	for i, t := range o.Topics {
+		if t.Messages == 0 {
+			continue
+		}
+		s := &r.Topics[i]
+		if s.Messages == 0 {
+			*s = t
+			continue
+		}
+		s.First, s.Last = min(s.First, t.First), max(s.Last, t.Last)
+		s.Messages += t.Messages
+		s.Bytes += t.Bytes
+	}
+}
+
+// bounds fills the totals from the topics.
+func (r *ScanResult) bounds() {
+	for _, t := range r.Topics {
+		if t.Messages == 0 {
+			continue
+		}
+		if r.Messages == 0 {
+			r.Start, r.End = t.First, t.Last
+		}
+		r.Start, r.End = min(r.Start, t.First), max(r.End, t.Last)
+		r.Messages += t.Messages
+		r.Bytes += t.Bytes
+	}
+}
+
+// A meter counts what was read and written, and tells the progress callback.
+type meter struct {
+	bytes, messages atomic.Int64
+	total           int64
+	began           time.Time
+	report          func(Progress)
+	quit, done      chan struct{}
+}
+
+const meterInterval = 100 * time.Millisecond
+
+func newMeter(s *source, report func(Progress)) *meter {
+	m := &meter{began: time.Now(), report: report, total: s.info.Size}
+	if s.blockReader != nil {
+		m.total = 0
+		for _, b := range s.blocks {
+			m.total += b.Size
+		}
+	}
+	if report == nil {
+		return m
+	}
+	m.quit, m.done = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(m.done)
+		tick := time.NewTicker(meterInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				m.tell()
+			case <-m.quit:
+				m.tell()
+				return
+			}
+		}
+	}()
+	return m
+}
+
+func (m *meter) read(bytes int64, messages int) {
+	m.bytes.Add(bytes)
+	m.messages.Add(int64(messages))
+}
+
+func (m *meter) tell() {
+	m.report(Progress{
+		Bytes: min(m.bytes.Load(), m.total), Total: m.total,
+		Messages: m.messages.Load(), Elapsed: time.Since(m.began),
+	})
+}
+
+// stop ends the callbacks; the last one has been made when it returns.
+func (m *meter) stop() {
+	if m.quit != nil {
+		close(m.quit)
+		<-m.done
+		m.quit = nil
+	}
+}

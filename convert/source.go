@@ -1,0 +1,149 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A source reads a recording as numbered blocks, whether its format has blocks
+// or only ReadNext. In the second case the blocks are runs of messages of about
+// sequentialBytes, cut at the same places in every run, and can only be read in
+// their order.
+type source struct {
+	reader storage.Reader
+	info   *storage.Info
+	reopen func() (storage.Reader, error)
+
+	blockReader storage.BlockReader // nil: sequential
+	blocks      []storage.Block     // of blockReader
+}
+
+// The size of a block of a source that has none, in bytes and messages.
+const (
+	sequentialBytes    = 1 << 20
+	sequentialMessages = 8192
+)
+
+func openSource(ctx context.Context, job *Job) (*source, error) {
+	s := &source{reopen: func() (storage.Reader, error) {
+		return job.SourceFormat.Open(ctx, job.Source, job.Read)
+	}}
+	return s, s.open()
+}
+
+func (s *source) open() (err error) {
+	if s.reader, err = s.reopen(); err != nil {
+		return err
+	}
+	if s.info, err = s.reader.Info(); err != nil {
+		return errors.Join(err, s.reader.Close())
+	}
+	if s.blockReader = storage.ReaderCapabilities(s.reader).Blocks; s.blockReader != nil {
+		if s.blocks, err = s.blockReader.Blocks(); err != nil {
+			return errors.Join(err, s.reader.Close())
+		}
+	}
+	return nil
+}
+
+// rewind makes the source ready to be read from its start again.
+func (s *source) rewind() error {
+	if s.blockReader != nil {
+		return nil
+	}
+	if err := s.reader.Close(); err != nil {
+		return err
+	}
+	return s.open()
+}
+
+func (s *source) close() error { return s.reader.Close() }
+
+// sequential fills b with the next run of messages. It returns io.EOF, with b
+// empty, when there is none.
+func (s *source) sequential(b *storage.Batch) error {
+	b.Messages, b.Buf = b.Messages[:0], b.Buf[:0]
+	ends := b.Scratch[:0] // Buf may move while it grows: lengths first, slices later
+	for len(b.Buf) < sequentialBytes && len(b.Messages) < sequentialMessages {
+		m, err := s.reader.ReadNext()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		b.Buf = append(b.Buf, m.Data...)
+		b.Messages = append(b.Messages, *m)
+		b.Messages[len(b.Messages)-1].Data = nil
+		ends = appendLen(ends, len(m.Data))
+	}
+	b.Scratch = ends
+	if len(b.Messages) == 0 {
+		return io.EOF
+	}
+	at := 0
+	for i := range b.Messages {
+		n := lenAt(ends, i)
+		b.Messages[i].Data = b.Buf[at : at+n : at+n]
+		at += n
+	}
+	return nil
+}
+
+func appendLen(b []byte, n int) []byte {
+	return append(b, byte(n), byte(n>>8), byte(n>>16), byte(n>>24), byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
+}
+
+func lenAt(b []byte, i int) (n int) {
+	for k := 7; k >= 0; k-- {
+		n = n<<8 | int(b[8*i+k])
+	}
+	return n
+}
+
+// A span is the time range of a block.
+type span struct {
+	start, end int64
+	messages   int
+}
+
+// A key orders messages: by time, then by the place of their block in the file.
+// Messages of one block are already in order among themselves.
+type key struct {
+	time  int64
+	block int
+}
+
+func (k key) less(o key) bool { return k.time < o.time || k.time == o.time && k.block < o.block }
+
+// hints returns what the source's index says of the blocks' times, nil when it
+// does not say it of every block.
+func (s *source) hints() []span {
+	if s.blockReader == nil {
+		return nil
+	}
+	spans := make([]span, len(s.blocks))
+	for i, b := range s.blocks {
+		if !b.Timed || b.Start > b.End {
+			return nil
+		}
+		spans[i] = span{b.Start, b.End, int(b.Messages)}
+	}
+	return spans
+}
+
+// errDisorder says that the times of blocks were not what the index, or the
+// order of the file, promised. The run starts again with measured times.
+var errDisorder = errors.New("blocks are not in the order that was assumed")
+
+// checkTopic guards the pipeline against a reader that invents topics.
+func checkTopic(m *storage.Message, topics int) error {
+	if int(m.Topic) >= topics {
+		return fmt.Errorf("internal error: reader gave topic %d of %d", m.Topic, topics)
+	}
+	return nil
+}

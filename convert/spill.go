@@ -1,0 +1,158 @@
+package convert
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A spill file holds runs of messages in order, for recordings whose blocks
+// overlap so far that they do not fit into memory. It lies beside the output,
+// where there is room, and has no name as soon as it is open (on systems that
+// allow it), so that nothing is left behind whatever happens.
+//
+// One message in a run:
+//
+//	block u32 | topic u32 | sequence u32 | log time i64 | publish time i64 | length u32 | data
+//
+// all little endian; a run is a range of the file.
+type spill struct {
+	dir  string
+	file *os.File
+	size int64
+}
+
+// maxRuns is how many runs of one level are read side by side before they are
+// merged into one of the next.
+const maxRuns = 32
+
+const (
+	runHeader    = 4 + 4 + 4 + 8 + 8 + 4
+	runReadAhead = 256 << 10
+)
+
+func newSpill(dir string) *spill { return &spill{dir: dir} }
+
+func (s *spill) open() error {
+	if s.file != nil {
+		return nil
+	}
+	f, err := os.CreateTemp(s.dir, ".bagconv-*.spill")
+	if err != nil {
+		return fmt.Errorf("messages are too far out of order for memory, and the temporary file for sorting cannot be made: %w", err)
+	}
+	_ = os.Remove(f.Name()) // where that works, it is gone already; else close does it
+	s.file = f
+	return nil
+}
+
+func (s *spill) close() error {
+	if s.file == nil {
+		return nil
+	}
+	name := s.file.Name()
+	err := s.file.Close()
+	_ = os.Remove(name)
+	s.file = nil
+	return err
+}
+
+// write merges what is left of the cursors into a new run and gives each cursor
+// back as soon as it is empty.
+func (s *spill) write(from []*cursor, release func(*cursor)) (*cursor, error) {
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	start := s.size
+	w := bufio.NewWriterSize(&appendAt{s.file, start}, 1<<20)
+	m := merger{}
+	for _, c := range from {
+		m.push(c)
+	}
+	var head [runHeader]byte
+	for len(m.heap) > 0 {
+		c := m.heap[0]
+		msg := &c.msgs[c.pos]
+		binary.LittleEndian.PutUint32(head[0:], uint32(c.key.block))
+		binary.LittleEndian.PutUint32(head[4:], uint32(msg.Topic))
+		binary.LittleEndian.PutUint32(head[8:], msg.Sequence)
+		binary.LittleEndian.PutUint64(head[12:], uint64(msg.LogTime))
+		binary.LittleEndian.PutUint64(head[20:], uint64(msg.PublishTime))
+		binary.LittleEndian.PutUint32(head[28:], uint32(len(msg.Data)))
+		if _, err := w.Write(head[:]); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(msg.Data); err != nil {
+			return nil, err
+		}
+		s.size += runHeader + int64(len(msg.Data))
+		more, err := c.next()
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			n := len(m.heap) - 1
+			m.heap[0] = m.heap[n]
+			m.heap = m.heap[:n]
+			release(c)
+		}
+		m.down()
+	}
+	if err := w.Flush(); err != nil {
+		return nil, err
+	}
+	c := &cursor{
+		msgs: make([]storage.Message, 1),
+		run:  &spillRun{r: bufio.NewReaderSize(io.NewSectionReader(s.file, start, s.size-start), runReadAhead)},
+	}
+	more, err := c.next()
+	if err == nil && !more {
+		err = fmt.Errorf("internal error: empty run")
+	}
+	return c, err
+}
+
+type appendAt struct {
+	f  *os.File
+	at int64
+}
+
+func (a *appendAt) Write(p []byte) (int, error) {
+	n, err := a.f.WriteAt(p, a.at)
+	a.at += int64(n)
+	return n, err
+}
+
+// A spillRun is a sorted part of the spill file, read from its start.
+type spillRun struct {
+	r     *bufio.Reader
+	data  []byte
+	level int
+}
+
+func (r *spillRun) next(c *cursor) (bool, error) {
+	var head [runHeader]byte
+	if _, err := io.ReadFull(r.r, head[:]); err == io.EOF {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	r.data = storage.Grow(r.data, int(binary.LittleEndian.Uint32(head[28:])))
+	if _, err := io.ReadFull(r.r, r.data); err != nil {
+		return false, err
+	}
+	c.msgs[0] = storage.Message{
+		Topic:       storage.TopicID(binary.LittleEndian.Uint32(head[4:])),
+		Sequence:    binary.LittleEndian.Uint32(head[8:]),
+		LogTime:     int64(binary.LittleEndian.Uint64(head[12:])),
+		PublishTime: int64(binary.LittleEndian.Uint64(head[20:])),
+		Data:        r.data,
+	}
+	c.pos = 0
+	c.key = key{c.msgs[0].LogTime, int(binary.LittleEndian.Uint32(head[0:]))}
+	return true, nil
+}

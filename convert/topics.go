@@ -1,0 +1,155 @@
+package convert
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A sinkTopic is a topic to create in the sink, and the topics of the source
+// that flow into it.
+type sinkTopic struct {
+	topic   storage.Topic
+	sources []int // indexes of Info.Topics, ascending
+}
+
+// A topicPlan says what becomes of each topic of the source.
+type topicPlan struct {
+	sinks   []sinkTopic
+	results []*mapping.Result // index = TopicID of the source; nil: it cannot cross
+	errs    []error           // why it cannot
+	sinkOf  []int             // index into sinks, -1 when it cannot cross
+}
+
+// planTopics maps every topic. Where the sink keeps no publishers apart, those
+// of one topic and type flow together.
+func planTopics(job *Job, info *storage.Info) *topicPlan {
+	distro := job.Distro
+	if distro == "" {
+		distro = DefaultDistro
+	}
+	sourceDistro := distro
+	if d := info.Metadata[storage.MetaDistro]; job.Distro == "" && mapping.KnownDistro(d) {
+		sourceDistro = d
+	}
+	mapper := mapping.New(mapping.Options{
+		Encoding: job.SinkFormat.Accepts[0],
+		Keep:     job.SourceFormat.Name == job.SinkFormat.Name,
+		Distro:   distro, SourceDistro: sourceDistro,
+		Rosout: job.Rosout,
+	})
+	n := len(info.Topics)
+	p := &topicPlan{results: make([]*mapping.Result, n), errs: make([]error, n), sinkOf: make([]int, n)}
+	type identity struct{ name, typ, encoding string }
+	joined := map[identity]int{}
+	for i := range info.Topics {
+		p.sinkOf[i] = -1
+		res, err := mapper.Map(&info.Topics[i].Topic)
+		if err != nil {
+			p.errs[i] = err
+			continue
+		}
+		p.results[i] = res
+		id := identity{res.Topic.Name, res.Topic.Type, res.Topic.Encoding}
+		if at, ok := joined[id]; ok && !job.SinkFormat.Publishers {
+			p.sinkOf[i] = at
+			p.sinks[at].join(res, i)
+			continue
+		}
+		joined[id] = len(p.sinks)
+		p.sinkOf[i] = len(p.sinks)
+		p.sinks = append(p.sinks, sinkTopic{topic: res.Topic, sources: []int{i}})
+	}
+	return p
+}
+
+// join lets another publisher flow into the topic.
+func (s *sinkTopic) join(res *mapping.Result, i int) {
+	s.sources = append(s.sources, i)
+	t := &s.topic
+	t.QoS = mapping.JoinQoS(t.QoS, res.Topic.QoS)
+	meta := maps.Clone(t.Metadata)
+	if meta == nil {
+		meta = map[string]string{}
+	}
+	meta[storage.MetaCallerIDs] = joinNames(callers(t.Metadata), callers(res.Topic.Metadata))
+	delete(meta, storage.MetaCallerID)
+	if res.Topic.Metadata[storage.MetaLatching] == "1" {
+		meta[storage.MetaLatching] = "1"
+	}
+	t.Metadata = meta
+}
+
+func callers(meta map[string]string) string {
+	if all := meta[storage.MetaCallerIDs]; all != "" {
+		return all
+	}
+	return meta[storage.MetaCallerID]
+}
+
+// joinNames joins two comma separated lists, each name once.
+func joinNames(a, b string) string {
+	var names []string
+	seen := map[string]bool{}
+	for _, n := range strings.Split(a+","+b, ",") {
+		if n != "" && !seen[n] {
+			seen[n] = true
+			names = append(names, n)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// describe adds what became of each topic to the report.
+func (p *topicPlan) describe(r *Report, info *storage.Info, counts []topicCount) {
+	for i := range info.Topics {
+		t := &info.Topics[i]
+		n := counts[i]
+		tr := TopicReport{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Read: n.read, Written: n.written}
+		if res := p.results[i]; res != nil {
+			tr.SinkType, tr.SinkEncoding, tr.Definition = res.Topic.Type, res.Topic.Encoding, res.Definition
+			for _, m := range res.Remarks {
+				if m.Loss {
+					if n.read > 0 {
+						r.Losses = append(r.Losses, Loss{Code: m.Code, Topic: t.Name, Count: n.written, Message: m.Message, ByDesign: m.ByDesign})
+					}
+				} else {
+					r.Notes = append(r.Notes, Note{Code: m.Code, Topic: t.Name, Message: m.Message})
+				}
+			}
+		} else {
+			r.Losses = append(r.Losses, Loss{Code: "topic-dropped", Topic: t.Name, Count: n.read, Message: p.errs[i].Error()})
+		}
+		if n.bad > 0 {
+			r.Losses = append(r.Losses, Loss{Code: "messages-unreadable", Topic: t.Name, Count: n.bad,
+				Message: "messages do not fit their definition; the first: " + n.firstBad.Error()})
+		}
+		if n.outOfRange > 0 {
+			r.Losses = append(r.Losses, Loss{Code: "time-out-of-range", Topic: t.Name, Count: n.outOfRange,
+				Message: "the format cannot store times before 1970 or that late"})
+		}
+		r.Topics = append(r.Topics, tr)
+	}
+	p.describeJoins(r)
+}
+
+// describeJoins reports publishers that flow together and names that have two types.
+func (p *topicPlan) describeJoins(r *Report) {
+	first := map[string]string{} // type by topic name
+	for _, s := range p.sinks {
+		if n := len(s.sources); n > 1 {
+			r.Losses = append(r.Losses, Loss{Code: "publishers-joined", Topic: s.topic.Name, Count: int64(n), ByDesign: true,
+				Message: fmt.Sprintf("%d publishers became one topic; which message came from whom is not kept", n)})
+		}
+		typ, seen := first[s.topic.Name]
+		if !seen {
+			first[s.topic.Name] = s.topic.Type
+		} else if typ != s.topic.Type {
+			r.Notes = append(r.Notes, Note{Code: "two-types", Topic: s.topic.Name,
+				Message: fmt.Sprintf("one topic name has two types, %s and %s; both are kept, as two topics", typ, s.topic.Type)})
+		}
+	}
+}

@@ -1,0 +1,80 @@
+// Command gen makes ROS 1 bags of any size for tests and benchmarks, with
+// bagconv's own writer. The same flags give the same bytes.
+//
+//	go run ./scripts/gen -mb 1500 big.bag                       two cameras, a lidar and small messages
+//	go run ./scripts/gen -mb 340 -profile small small.bag       small messages only
+//	go run ./scripts/gen -mb 1000 -compression lz4 lz4.bag
+//	go run ./scripts/gen -profile demo testdata/demo.bag        a second of everything, in small
+//
+// Streams and rates of the profile "mixed": camera 1920x1080 rgb8 at 5 Hz,
+// camera 1920x1200 mono8 at 10 Hz, lidar of 131,072 points at 10 Hz, IMU 400 Hz,
+// tf 100 Hz, odometry 50 Hz, a type of no standard package 50 Hz, NavSatFix 10 Hz,
+// and a latched /tf_static. Pixels and points are smooth plus noise, so that
+// compression behaves as on recordings of real sensors.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/bagconv/bagconv/formats/rosbag1"
+	"github.com/bagconv/bagconv/storage"
+)
+
+func main() {
+	mb := flag.Int64("mb", 100, "size of the messages in MB")
+	profile := flag.String("profile", "mixed", "mixed, small or demo")
+	compression := flag.String("compression", "none", "none, lz4 or bz2")
+	chunk := flag.Int64("chunk-kb", 768, "chunk size in KiB")
+	seed := flag.Uint64("seed", 1, "for the noise")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: gen [flags] OUT.bag")
+		flag.PrintDefaults()
+		os.Exit(2)
+	}
+	o := storage.WriteOptions{Compression: *compression, ChunkSize: *chunk << 10, Overwrite: true, NoSync: true}
+	if err := generate(flag.Arg(0), *profile, *mb*1_000_000, *seed, o); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+// start is the log time of the first message, ns since 1970: 2023-11-14.
+const start = 1_700_000_000_000_000_000
+
+// generate writes messages until they have the given number of bytes together;
+// the profile "demo" ends after one second.
+func generate(path, profile string, bytes int64, seed uint64, o storage.WriteOptions) error {
+	rig, err := newRig(profile, seed)
+	if err != nil {
+		return err
+	}
+	w, err := rosbag1.Format.Create(context.Background(), path, o)
+	if err != nil {
+		return err
+	}
+	for _, s := range rig.streams {
+		if s.id, err = w.CreateTopic(s.topic); err != nil {
+			return err
+		}
+	}
+	var written int64
+	for n := 0; ; n++ {
+		s := rig.next()
+		if profile == "demo" && s.due >= start+1_000_000_000 || profile != "demo" && written >= bytes {
+			break
+		}
+		m := storage.Message{Topic: s.id, LogTime: s.due + int64(rig.rng.Uint32N(200_000)), Data: s.message(rig, s)}
+		m.PublishTime = m.LogTime
+		if err := w.Write(&m); err != nil {
+			return err
+		}
+		written += int64(len(m.Data))
+		s.count++
+		s.due += s.period
+	}
+	return w.Close()
+}
