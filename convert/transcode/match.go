@@ -25,11 +25,8 @@ func slots(m *schema.Message, prefix string, opened map[string]bool, out []slot)
 				out = slots(f.Type.Message, path+".", opened, out)
 				continue
 			case schema.Time, schema.Duration:
-				first := schema.Uint32
-				if f.Type.Kind == schema.Duration {
-					first = schema.Int32
-				}
-				out = append(out, slot{path: path + ".sec", typ: schema.Type{Kind: first}}, slot{path: path + ".nsec", typ: schema.Type{Kind: schema.Uint32}})
+				// ROS 2 has a signed number of seconds for both; the bits are the same.
+				out = append(out, slot{path: path + ".sec", typ: schema.Type{Kind: schema.Int32}}, slot{path: path + ".nsec", typ: schema.Type{Kind: schema.Uint32}})
 				continue
 			}
 		}

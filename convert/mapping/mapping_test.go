@@ -1,0 +1,194 @@
+package mapping
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/builtin"
+	"github.com/bagconv/bagconv/schema/rosmsg"
+	"github.com/bagconv/bagconv/storage"
+)
+
+func ros1Topic(t *testing.T, name string) *storage.Topic {
+	t.Helper()
+	m := library{}.ros1(name)
+	if m == nil {
+		t.Fatalf("no %s", name)
+	}
+	return &storage.Topic{Name: "/t", Type: name, Encoding: "ros1",
+		Schema:   storage.Schema{Encoding: "ros1msg", Data: rosmsg.Format(m, rosmsg.ROS1)},
+		Metadata: map[string]string{storage.MetaMD5Sum: schema.MD5(m), storage.MetaLatching: "0", storage.MetaCallerID: "/node"}}
+}
+
+func mapTo(t *testing.T, encoding string, topic *storage.Topic) *Result {
+	t.Helper()
+	res, err := New(Options{Encoding: encoding, Distro: "humble", SourceDistro: "humble"}).Map(topic)
+	if err != nil {
+		t.Fatalf("%s to %s: %v", topic.Type, encoding, err)
+	}
+	return res
+}
+
+// TestThereAndBack: every standard ROS 1 type comes back from ROS 2 with its name,
+// md5sum and metadata.
+func TestThereAndBack(t *testing.T) {
+	for _, name := range builtin.Names(ROS1Distro) {
+		topic := ros1Topic(t, name)
+		there := mapTo(t, "cdr", topic)
+		if !validHash(there.Topic.Metadata[storage.MetaTypeHash]) || !strings.Contains(there.Topic.Type, "/msg/") {
+			t.Errorf("%s became %s, %v", name, there.Topic.Type, there.Topic.Metadata)
+		}
+		back := mapTo(t, "ros1", &there.Topic)
+		if back.Topic.Type != name {
+			t.Errorf("%s came back as %s", name, back.Topic.Type)
+		}
+		for k, v := range topic.Metadata {
+			if back.Topic.Metadata[k] != v {
+				t.Errorf("%s: %s came back as %q, was %q", name, k, back.Topic.Metadata[k], v)
+			}
+		}
+	}
+}
+
+// TestKnownTypes: types that a distribution has get its own definition.
+func TestKnownTypes(t *testing.T) {
+	for name, want := range map[string]string{
+		"sensor_msgs/CameraInfo": "sensor_msgs/msg/CameraInfo", "visualization_msgs/Marker": "visualization_msgs/msg/Marker",
+		"tf/tfMessage": "tf2_msgs/msg/TFMessage", "std_msgs/Time": "builtin_interfaces/msg/Time", "shape_msgs/SolidPrimitive": "shape_msgs/msg/SolidPrimitive",
+		"nav_msgs/Odometry": "nav_msgs/msg/Odometry", "uuid_msgs/UniqueID": "unique_identifier_msgs/msg/UUID", "std_msgs/Header": "std_msgs/msg/Header",
+	} {
+		res := mapTo(t, "cdr", ros1Topic(t, name))
+		std, err := schema.RIHS01(library{}.ros2("humble", want))
+		if err != nil || res.Topic.Type != want || res.Topic.Metadata[storage.MetaTypeHash] != std {
+			t.Errorf("%s became %s with %s, want %s", name, res.Topic.Type, res.Topic.Metadata[storage.MetaTypeHash], std)
+		}
+	}
+}
+
+func TestLog(t *testing.T) {
+	log := ros1Topic(t, ros1Log)
+	kept := mapTo(t, "cdr", log)
+	if kept.Topic.Type != "rosgraph_msgs/msg/Log" {
+		t.Errorf("became %s", kept.Topic.Type)
+	}
+	there, err := New(Options{Encoding: "cdr", Distro: "humble", Rosout: RosoutROS2}).Map(log)
+	if err != nil || there.Topic.Type != ros2Log {
+		t.Fatalf("%v %+v", err, there)
+	}
+	str := func(s string) []byte { return append([]byte{byte(len(s)), 0, 0, 0}, s...) }
+	in := bytes.Join([][]byte{{9, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0}, str("frame"), {8}, str("node"), str("text"), str("file"), str("fn"), {7, 0, 0, 0}, {1, 0, 0, 0}, str("/topic")}, nil)
+	cdr, err := there.Plan.Append(nil, in)
+	if err != nil || cdr[4+8] != 40 {
+		t.Fatalf("%v % x", err, cdr)
+	}
+	if d := strings.Join(there.Plan.Dropped(), " "); d != "header.frame_id topics" || !there.Plan.DropsSeq() {
+		t.Errorf("dropped %q", d)
+	}
+	back := mapTo(t, "ros1", &there.Topic)
+	got, err := back.Plan.Append(nil, cdr)
+	want := bytes.Join([][]byte{{0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0}, str(""), {8}, str("node"), str("text"), str("file"), str("fn"), {7, 0, 0, 0}, {0, 0, 0, 0}}, nil)
+	if err != nil || !bytes.Equal(got, want) || back.Topic.Type != ros1Log {
+		t.Errorf("%v\n% x\n% x", err, got, want)
+	}
+	// A ROS 2 log that went through a bag is a ROS 2 log again.
+	plain := &storage.Topic{Name: "/rosout", Type: ros2Log, Encoding: "cdr"}
+	bag := mapTo(t, "ros1", plain)
+	if again := mapTo(t, "cdr", &bag.Topic); again.Topic.Type != ros2Log {
+		t.Errorf("came back as %s", again.Topic.Type)
+	}
+}
+
+func TestTimeWrappers(t *testing.T) {
+	there := mapTo(t, "cdr", ros1Topic(t, "std_msgs/Time"))
+	in := []byte{1, 0, 0, 0, 2, 0, 0, 0}
+	cdr, err := there.Plan.Append(nil, in)
+	if err != nil || !bytes.Equal(cdr, append([]byte{0, 1, 0, 0}, in...)) {
+		t.Fatalf("%v % x", err, cdr)
+	}
+	back := mapTo(t, "ros1", &there.Topic)
+	if got, err := back.Plan.Append(nil, cdr); err != nil || !bytes.Equal(got, in) || back.Topic.Type != "std_msgs/Time" {
+		t.Errorf("%v % x %s", err, got, back.Topic.Type)
+	}
+}
+
+func TestLatching(t *testing.T) {
+	topic := ros1Topic(t, "std_msgs/String")
+	topic.Metadata[storage.MetaLatching] = "1"
+	there := mapTo(t, "cdr", topic)
+	if len(there.Topic.QoS) != 1 || there.Topic.QoS[0].Durability != storage.DurabilityTransientLocal || there.Topic.QoS[0].Reliability != storage.ReliabilityReliable {
+		t.Errorf("%+v", there.Topic.QoS)
+	}
+	delete(there.Topic.Metadata, storage.MetaLatching)
+	if back := mapTo(t, "ros1", &there.Topic); back.Topic.Metadata[storage.MetaLatching] != "1" {
+		t.Errorf("%v", back.Topic.Metadata)
+	}
+	static := ros1Topic(t, "tf2_msgs/TFMessage")
+	static.Name = "/tf_static"
+	if there := mapTo(t, "cdr", static); len(there.Topic.QoS) != 1 {
+		t.Errorf("%+v", there.Topic.QoS)
+	}
+}
+
+// TestDefinitions: where the definition comes from, and what is refused.
+func TestDefinitions(t *testing.T) {
+	for name, c := range map[string]struct {
+		topic  storage.Topic
+		to     string
+		origin string // "" when it cannot cross
+		remark string
+	}{
+		"no text, standard":      {storage.Topic{Type: "std_msgs/String", Encoding: "ros1"}, "cdr", "builtin noetic", "definition-builtin"},
+		"no text, other md5sum":  {storage.Topic{Type: "std_msgs/String", Encoding: "ros1", Metadata: map[string]string{storage.MetaMD5Sum: strings.Repeat("a", 32)}}, "cdr", "", ""},
+		"no text, own type":      {storage.Topic{Type: "acme/T", Encoding: "ros1"}, "cdr", "", ""},
+		"bad text, standard":     {storage.Topic{Type: "std_msgs/Bool", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("?")}, Metadata: map[string]string{storage.MetaMD5Sum: "8b94c1b53db61fb6aed406028ad6332a"}}, "cdr", "builtin noetic", "definition-builtin"},
+		"text of another md5sum": {storage.Topic{Type: "acme/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("int8 a")}, Metadata: map[string]string{storage.MetaMD5Sum: strings.Repeat("a", 32)}}, "cdr", "file", "md5sum-mismatch"},
+		"before Iron":            {storage.Topic{Type: "std_msgs/msg/String", Encoding: "cdr"}, "ros1", "builtin humble", "definition-builtin"},
+		"before 2019":            {storage.Topic{Type: "std_msgs/String", Encoding: "cdr"}, "ros1", "builtin humble", "definition-builtin"},
+		"place-holder":           {storage.Topic{Type: "rcl_interfaces/msg/Log", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("uint8 level")}, Metadata: map[string]string{storage.MetaTypeHash: "hash2"}}, "ros1", "builtin humble", "definition-builtin"},
+		"own type without text":  {storage.Topic{Type: "acme/msg/T", Encoding: "cdr"}, "ros1", "", ""},
+		"IDL":                    {storage.Topic{Type: "acme/msg/T", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2idl", Data: []byte("module acme { module msg { struct T { wstring a; }; }; };")}}, "ros1", "file", ""},
+		"unknown encoding":       {storage.Topic{Type: "std_msgs/msg/String", Encoding: "wrong_format"}, "ros1", "", ""},
+		"hash of another distro": {storage.Topic{Type: "sensor_msgs/msg/Range", Encoding: "cdr", Metadata: map[string]string{storage.MetaTypeHash: hashOf(library{}.ros2("jazzy", "sensor_msgs/msg/Range"))}}, "ros1", "builtin iron", "definition-builtin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			res, err := New(Options{Encoding: c.to, Distro: "humble", SourceDistro: "humble"}).Map(&c.topic)
+			if c.origin == "" {
+				if err == nil {
+					t.Fatalf("became %+v", res)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res.Definition != c.origin || c.remark != "" && (len(res.Remarks) == 0 || res.Remarks[0].Code != c.remark) {
+				t.Errorf("%s %+v", res.Definition, res.Remarks)
+			}
+		})
+	}
+}
+
+// TestOneDefinition: a ROS 2 sink keeps definitions by type name, so a second
+// one is fitted to the first.
+func TestOneDefinition(t *testing.T) {
+	text := func(s string) *storage.Topic {
+		return &storage.Topic{Name: "/t", Type: "acme/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(s)}}
+	}
+	m := New(Options{Encoding: "cdr", Distro: "humble"})
+	a, err := m.Map(text("int8 a\nint8 b\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := m.Map(text("int8 b\nint8 c\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(a.Topic.Schema.Data, b.Topic.Schema.Data) {
+		t.Error("two definitions of one type")
+	}
+	if got, err := b.Plan.Append(nil, []byte{2, 3}); err != nil || !bytes.Equal(got, []byte{0, 1, 0, 0, 0, 2}) {
+		t.Errorf("%v % x", err, got)
+	}
+}
