@@ -104,7 +104,8 @@ func joinNames(a, b string) string {
 }
 
 // describe adds what became of each topic to the report.
-func (p *topicPlan) describe(r *Report, info *storage.Info, counts []topicCount) {
+func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicCount) {
+	r := &reporter{report, map[Loss]int{}, map[Note]bool{}}
 	for i := range info.Topics {
 		t := &info.Topics[i]
 		n := counts[i]
@@ -114,42 +115,69 @@ func (p *topicPlan) describe(r *Report, info *storage.Info, counts []topicCount)
 			for _, m := range res.Remarks {
 				if m.Loss {
 					if n.read > 0 {
-						r.Losses = append(r.Losses, Loss{Code: m.Code, Topic: t.Name, Count: n.written, Message: m.Message, ByDesign: m.ByDesign})
+						r.lose(Loss{Code: m.Code, Topic: t.Name, Count: n.written, Message: m.Message, ByDesign: m.ByDesign})
 					}
 				} else {
-					r.Notes = append(r.Notes, Note{Code: m.Code, Topic: t.Name, Message: m.Message})
+					r.note(Note{Code: m.Code, Topic: t.Name, Message: m.Message})
 				}
 			}
 		} else {
-			r.Losses = append(r.Losses, Loss{Code: "topic-dropped", Topic: t.Name, Count: n.read, Message: p.errs[i].Error()})
+			r.lose(Loss{Code: "topic-dropped", Topic: t.Name, Count: n.read, Message: p.errs[i].Error()})
 		}
 		if n.bad > 0 {
-			r.Losses = append(r.Losses, Loss{Code: "messages-unreadable", Topic: t.Name, Count: n.bad,
+			r.lose(Loss{Code: "messages-unreadable", Topic: t.Name, Count: n.bad,
 				Message: "messages do not fit their definition; the first: " + n.firstBad.Error()})
 		}
 		if n.outOfRange > 0 {
-			r.Losses = append(r.Losses, Loss{Code: "time-out-of-range", Topic: t.Name, Count: n.outOfRange,
+			r.lose(Loss{Code: "time-out-of-range", Topic: t.Name, Count: n.outOfRange,
 				Message: "the format cannot store times before 1970 or that late"})
 		}
-		r.Topics = append(r.Topics, tr)
+		report.Topics = append(report.Topics, tr)
 	}
 	p.describeJoins(r)
 }
 
 // describeJoins reports publishers that flow together and names that have two types.
-func (p *topicPlan) describeJoins(r *Report) {
+func (p *topicPlan) describeJoins(r *reporter) {
 	first := map[string]string{} // type by topic name
 	for _, s := range p.sinks {
 		if n := len(s.sources); n > 1 {
-			r.Losses = append(r.Losses, Loss{Code: "publishers-joined", Topic: s.topic.Name, Count: int64(n), ByDesign: true,
+			r.lose(Loss{Code: "publishers-joined", Topic: s.topic.Name, Count: int64(n), ByDesign: true,
 				Message: fmt.Sprintf("%d publishers became one topic; which message came from whom is not kept", n)})
 		}
 		typ, seen := first[s.topic.Name]
 		if !seen {
 			first[s.topic.Name] = s.topic.Type
 		} else if typ != s.topic.Type {
-			r.Notes = append(r.Notes, Note{Code: "two-types", Topic: s.topic.Name,
+			r.note(Note{Code: "two-types", Topic: s.topic.Name,
 				Message: fmt.Sprintf("one topic name has two types, %s and %s; both are kept, as two topics", typ, s.topic.Type)})
 		}
+	}
+}
+
+// A reporter adds to a report. What is said again, of another publisher of the
+// same topic, adds to the count.
+type reporter struct {
+	report *Report
+	losses map[Loss]int // index into report.Losses; the key has no count
+	notes  map[Note]bool
+}
+
+func (r *reporter) lose(l Loss) {
+	k := l
+	k.Count = 0
+	i, known := r.losses[k]
+	if !known {
+		r.losses[k] = len(r.report.Losses)
+		r.report.Losses = append(r.report.Losses, l)
+		return
+	}
+	r.report.Losses[i].Count += l.Count
+}
+
+func (r *reporter) note(n Note) {
+	if !r.notes[n] {
+		r.notes[n] = true
+		r.report.Notes = append(r.report.Notes, n)
 	}
 }
