@@ -1,0 +1,190 @@
+package rosbag2
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/bagconv/bagconv/internal/iox"
+
+	_ "modernc.org/sqlite"
+)
+
+const benchTables = `CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL,offered_qos_profiles TEXT NOT NULL);
+CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp INTEGER NOT NULL,data BLOB NOT NULL)`
+
+const (
+	insertSQL = "INSERT INTO messages (topic_id, timestamp, data) VALUES (?, ?, ?)"
+	indexSQL  = "CREATE INDEX timestamp_idx ON messages (timestamp ASC)"
+	scanSQL   = "SELECT id, topic_id, timestamp, data FROM messages"
+)
+
+var benchShapes = []struct {
+	name       string
+	rows, size int
+}{{"100B", 200000, 100}, {"1MB", 300, 1 << 20}}
+
+func benchFill(b *testing.B, path string, page, cache, tx, rows, size int, index bool) {
+	f, err := iox.OS.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	check(b, err)
+	g := newGatherFile(f)
+	v := &vfs{file: g, temp: func() (tempFile, error) { return newSorterFile(iox.OS, path+".tmp") }}
+	d, err := openDB(v)
+	check(b, err)
+	pragmas := fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;", page)
+	if cache != 0 {
+		pragmas += fmt.Sprintf("PRAGMA cache_size=%d;", -cache)
+	}
+	check(b, d.exec(pragmas+benchTables+";BEGIN"))
+	s, err := d.prepare(insertSQL)
+	check(b, err)
+	blob := make([]byte, size)
+	for i := range rows {
+		blob[0] = byte(i)
+		check(b, s.bindInt(1, int64(i%8+1)))
+		check(b, s.bindInt(2, 1700000000000000000+int64(i)*1000))
+		check(b, s.bindBlob(3, blob))
+		_, err := s.step()
+		check(b, err)
+		s.reset()
+		if tx > 0 && i%tx == tx-1 {
+			check(b, d.exec("COMMIT; BEGIN"))
+		}
+	}
+	s.finalize()
+	check(b, d.exec("COMMIT"))
+	if index {
+		check(b, d.exec(indexSQL))
+	}
+	tls := d.tls
+	_ = tls
+	check(b, d.close())
+	check(b, g.flush())
+	check(b, f.Close())
+}
+
+func check(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// BenchmarkEngine measures the SQLite engine by itself: through database/sql
+// and through the C API, inserting, building timestamp_idx and scanning.
+func BenchmarkEngine(b *testing.B) {
+	dir := b.TempDir()
+	report := func(b *testing.B, rows, size int) {
+		b.SetBytes(int64(rows * size))
+		b.ReportAllocs()
+		b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+	}
+	for _, sh := range benchShapes {
+		path := filepath.Join(dir, sh.name)
+		b.Run(sh.name+"/insert/api=sql", func(b *testing.B) {
+			for b.Loop() {
+				os.Remove(path)
+				d, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(OFF)&_pragma=synchronous(OFF)&_pragma=locking_mode(EXCLUSIVE)")
+				check(b, err)
+				d.SetMaxOpenConns(1)
+				_, err = d.Exec(benchTables)
+				check(b, err)
+				tx, err := d.Begin()
+				check(b, err)
+				s, err := tx.Prepare(insertSQL)
+				check(b, err)
+				blob := make([]byte, sh.size)
+				for i := range sh.rows {
+					_, err = s.Exec(int64(i%8+1), 1700000000000000000+int64(i)*1000, blob)
+					check(b, err)
+				}
+				check(b, s.Close())
+				check(b, tx.Commit())
+				check(b, d.Close())
+			}
+			report(b, sh.rows, sh.size)
+		})
+		b.Run(sh.name+"/scan/api=sql", func(b *testing.B) {
+			for b.Loop() {
+				d, err := sql.Open("sqlite", "file:"+path+"?mode=ro&immutable=1")
+				check(b, err)
+				rows, err := d.Query(scanSQL)
+				check(b, err)
+				var id, topic, stamp int64
+				var raw sql.RawBytes
+				n := 0
+				for rows.Next() {
+					check(b, rows.Scan(&id, &topic, &stamp, &raw))
+					n++
+				}
+				check(b, rows.Err())
+				check(b, d.Close())
+				if n != sh.rows {
+					b.Fatal(n)
+				}
+			}
+			report(b, sh.rows, sh.size)
+		})
+		for _, page := range []int{4096, 8192, 65536} {
+			name := fmt.Sprintf("api=c/page=%d", page)
+			b.Run(sh.name+"/insert/"+name, func(b *testing.B) {
+				for b.Loop() {
+					os.Remove(path)
+					benchFill(b, path, page, 0, 0, sh.rows, sh.size, false)
+				}
+				report(b, sh.rows, sh.size)
+			})
+			b.Run(sh.name+"/insert+index/"+name, func(b *testing.B) {
+				for b.Loop() {
+					os.Remove(path)
+					benchFill(b, path, page, 0, 0, sh.rows, sh.size, true)
+				}
+				report(b, sh.rows, sh.size)
+			})
+			b.Run(sh.name+"/scan/"+name, func(b *testing.B) {
+				var buf []byte
+				for b.Loop() {
+					f, err := iox.OS.Open(path)
+					check(b, err)
+					v := &vfs{file: plainFile{f}, readOnly: true}
+					d, err := openDB(v)
+					check(b, err)
+					n := 0
+					check(b, d.query(scanSQL, func(s *stmt) error {
+						buf = append(buf[:0], s.bytes(3)...)
+						n += int(s.int(0)*0+s.int(1)*0+s.int(2)*0) + 1
+						return nil
+					}))
+					if n != sh.rows {
+						b.Fatal(n)
+					}
+					check(b, d.close())
+					check(b, f.Close())
+				}
+				report(b, sh.rows, sh.size)
+			})
+		}
+		for _, kb := range []int{512, 16 << 10, 64 << 10} {
+			b.Run(fmt.Sprintf("%s/insert/api=c/page=4096/cache=%dKB", sh.name, kb), func(b *testing.B) {
+				for b.Loop() {
+					os.Remove(path)
+					benchFill(b, path, 4096, kb, 0, sh.rows, sh.size, false)
+				}
+				report(b, sh.rows, sh.size)
+			})
+		}
+		for _, tx := range []int{1000, 20000} {
+			if tx < sh.rows {
+				b.Run(fmt.Sprintf("%s/insert/api=c/page=4096/tx=%d", sh.name, tx), func(b *testing.B) {
+					for b.Loop() {
+						os.Remove(path)
+						benchFill(b, path, 4096, 0, tx, sh.rows, sh.size, false)
+					}
+					report(b, sh.rows, sh.size)
+				})
+			}
+		}
+	}
+}

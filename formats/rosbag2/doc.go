@@ -1,0 +1,41 @@
+// Package rosbag2 reads and writes rosbag2 recordings with SQLite storage.
+//
+//	drive/
+//	  metadata.yaml    topics, counts, times, list of parts (metadata.go)
+//	  drive_0.db3      SQLite: topics, messages, ... (record.go)
+//	  drive_1.db3      the next part; "drive_1.db3.zstd" when compressed as a whole
+//	  drive_1.db3-wal  frames that a crashed recorder left; applied while reading
+//
+// A recording may also be a folder without metadata.yaml, or one .db3 file. A
+// topic of the contract is a name, type and serialization format: the ids of
+// the tables differ from part to part. Topics are numbered in the order in which
+// the parts have them.
+//
+// # Engine
+//
+// SQLite is modernc.org/sqlite, by its C API (sqlite.go) over a file system of
+// our own (vfs.go): each database is a storage.File, so that the engine cannot
+// lock, create or change anything beside a source. Blocks are ranges of rowids,
+// cut by walking the interior pages of the table's tree (index.go).
+//
+// # Reading
+//
+// metadata.yaml is a hint and the databases are the truth. All metadata versions
+// (1 to 9) and table schemas (1 to 4) are read, parts compressed with zstd as a
+// whole (they are decompressed into the folder for temporary files until Close)
+// or row by row. ReadBlock and Info are safe for concurrent use.
+//
+// Damage: a database that was cut off is read as if zeros followed; a range of
+// rows with a broken page gives the rows before it, and the next range goes on
+// behind it. Each loss is a warning.
+//
+// Refused, wrapping storage.ErrUnsupported: folders with MCAP storage, databases
+// without the tables, messages compressed with anything but zstd.
+//
+// # Writing
+//
+// A profile says what the files look like (profile.go). "universal" opens on
+// every distribution from Foxy on. timestamp_idx is built after the last row.
+// What rosbag2 has no place for is kept in custom_data (custom.go). The same
+// calls give the same bytes.
+package rosbag2

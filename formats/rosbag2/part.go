@@ -1,0 +1,261 @@
+package rosbag2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A part is one database file of a recording.
+type part struct {
+	path  string // as the recording names it
+	file  string // what is opened: path, or the decompressed copy of it
+	bytes int64  // of path
+	head  pageInfo
+	size  int64  // of file
+	total int64  // of the database, with the log's pages and those cut off
+	log   string // path of the -wal with frames, else ""
+	wal   *walLog
+
+	tables tables
+	topics []topicRow
+	defs   map[string]definition // by topic_type
+	last   string                // text of the last row of the metadata table
+	distro string                // of the schema table
+
+	ids        topicIDs
+	first, end int64 // least and greatest rowid
+	empty      bool
+	zstdRows   bool // rows are zstd frames, by metadata.yaml or by the first row
+	sniffRows  bool // a row that begins as a zstd frame is one: no CDR message begins so
+}
+
+// openPart looks at one file. Without a database in it there is an error.
+func openPart(ctx context.Context, fsys storage.FS, path string, warn warner) (*part, error) {
+	p := &part{path: path, file: path}
+	st, err := fsys.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("not a regular file: %w", storage.ErrUnsupported)
+	}
+	p.bytes = st.Size()
+	head, size, err := readHead(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(string(head), zstdMagic) {
+		temp, cut, err := inflate(ctx, fsys, path)
+		if err != nil {
+			return nil, err
+		}
+		p.file = temp
+		if head, size, err = readHead(fsys, temp); err == nil && cut != nil {
+			err = p.explainCut(head, size, cut, warn)
+		}
+		if err != nil {
+			return nil, errors.Join(err, p.removeTemp(fsys))
+		}
+	}
+	if err := p.load(fsys, head, size, warn); err != nil {
+		return nil, errors.Join(err, p.removeTemp(fsys))
+	}
+	return p, nil
+}
+
+// real is the bytes that there are for the database, in the file and its log.
+func (p *part) real() int64 {
+	n := p.size
+	if p.wal != nil {
+		n += int64(len(p.wal.at)) * p.wal.page
+	}
+	return n
+}
+
+// explainCut tells a frame that rosbag2 did not end from one that is damaged.
+func (p *part) explainCut(head []byte, size int64, cut error, warn warner) error {
+	if h, err := parseHeader(head); err == nil && h.pages > 0 && h.pages*h.size == size {
+		return warn("zstd-open", false, "the zstd frame has no end, as rosbag2 leaves it at a multiple of 131072 bytes; all %d bytes were there", size)
+	}
+	return warn("zstd", true, "decompression stopped after %d bytes: %v", size, cut)
+}
+
+func (p *part) removeTemp(fsys storage.FS) error {
+	if p.file == p.path {
+		return nil
+	}
+	return fsys.Remove(p.file)
+}
+
+// readHead reads the database header, as far as the file has it.
+func readHead(fsys storage.FS, path string) ([]byte, int64, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	head := make([]byte, min(st.Size(), headerLen))
+	if err := iox.ReadFull(f, head, 0); err != nil {
+		return nil, 0, err
+	}
+	return head, st.Size(), nil
+}
+
+// load looks at the header, the log and the tables.
+func (p *part) load(fsys storage.FS, head []byte, size int64, warn warner) (err error) {
+	if err := p.readLog(fsys, warn); err != nil {
+		return err
+	}
+	if p.wal != nil {
+		if at, ok := p.wal.at[0]; ok { // the first page is in the log
+			f, err := fsys.Open(p.log)
+			if err != nil {
+				return err
+			}
+			head = make([]byte, headerLen)
+			err = errors.Join(iox.ReadFull(f, head, at), f.Close())
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if size == 0 && len(head) == 0 {
+		return fmt.Errorf("the file is empty: %w", storage.ErrTruncated)
+	}
+	if len(head) < headerLen && strings.HasPrefix(sqliteMagic, string(head[:min(len(head), 16)])) {
+		return fmt.Errorf("database header: %d of %d bytes: %w", len(head), headerLen, storage.ErrTruncated)
+	}
+	if p.head, err = parseHeader(head); err != nil {
+		return err
+	}
+	p.size, p.total = size, size
+	if p.wal != nil {
+		if p.wal.page != p.head.size {
+			return fmt.Errorf("the log has pages of %d bytes, the database of %d: %w", p.wal.page, p.head.size, storage.ErrCorrupt)
+		}
+		p.total = min(p.wal.pages*p.head.size, p.real())
+	} else if want := p.head.pages * p.head.size; want > p.size {
+		p.total = want
+		if err := warn("truncated", true, "%d of %d bytes of the database are there", p.size, want); err != nil {
+			return err
+		}
+	}
+	c, err := openConn(fsys, p)
+	if err != nil {
+		return err
+	}
+	err = p.readTables(c.db, warn)
+	return errors.Join(err, c.close())
+}
+
+// readLog looks for a write-ahead log with frames beside the file, and warns of
+// a rollback journal, which is not applied.
+func (p *part) readLog(fsys storage.FS, warn warner) error {
+	if p.file != p.path {
+		return nil
+	}
+	if st, err := fsys.Stat(p.path + "-journal"); err == nil && st.Mode().IsRegular() && st.Size() > 512 {
+		if err := warn("journal", true, "a rollback journal of %d bytes is beside it; it is not applied, and the last transaction may be incomplete", st.Size()); err != nil {
+			return err
+		}
+	}
+	path := p.path + "-wal"
+	st, err := fsys.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (st.Size() == 0 || !st.Mode().IsRegular()) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f, err := fsys.Open(path)
+	if err != nil {
+		return err
+	}
+	w, err := readWAL(f, st.Size())
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) {
+		return warn("wal", true, "the write-ahead log beside it cannot be applied: %v", err)
+	}
+	if err != nil {
+		return err
+	}
+	if w.open > 0 {
+		if err := warn("wal-uncommitted", true, "%d pages in the write-ahead log were never committed and are not applied", w.open); err != nil {
+			return err
+		}
+	}
+	if w.pages > 0 {
+		p.log, p.wal = path, w
+		p.bytes += st.Size()
+	}
+	return nil
+}
+
+// A conn is a connection to a part, with its own open files. It is used by one
+// goroutine at a time.
+type conn struct {
+	part  *part
+	files []storage.File
+	src   *source
+	vfs   *vfs
+	db    *db
+	rows  *stmt // the rows of a range
+}
+
+func openConn(fsys storage.FS, p *part) (*conn, error) {
+	c := &conn{part: p}
+	if err := c.open(fsys); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+func (c *conn) open(fsys storage.FS) error {
+	p := c.part
+	f, err := fsys.Open(p.file)
+	if err != nil {
+		return err
+	}
+	c.files = append(c.files, f)
+	c.src = &source{db: f, page: p.head.size, size: p.size, total: p.total}
+	if p.wal != nil {
+		l, err := fsys.Open(p.log)
+		if err != nil {
+			return err
+		}
+		c.files = append(c.files, l)
+		c.src.log, c.src.at = l, p.wal.at
+	}
+	c.vfs = &vfs{file: c.src, readOnly: true, maxValue: p.real()}
+	if c.db, err = openDB(c.vfs); err != nil {
+		return err
+	}
+	return c.db.exec("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0")
+}
+
+func (c *conn) close() error {
+	var err error
+	if c.rows != nil {
+		c.rows.finalize()
+	}
+	if c.db != nil {
+		err = c.db.close()
+	}
+	for _, f := range c.files {
+		err = errors.Join(err, f.Close())
+	}
+	c.files = nil
+	return err
+}

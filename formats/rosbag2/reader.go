@@ -1,0 +1,390 @@
+package rosbag2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Reader reads a recording. ReadBlock and Info are safe for concurrent use.
+type Reader struct {
+	ctx    context.Context
+	fs     storage.FS
+	path   string
+	strict bool
+
+	layout *layout
+	parts  []*part
+	topics []storage.TopicInfo
+	index  map[topicKey]storage.TopicID
+	custom map[string]string
+	row    *metadata // of the metadata table of a single file without metadata.yaml
+	blocks []block
+	start  int64
+	end    int64
+	size   int64
+
+	batch storage.Batch // of ReadNext
+	block int           // next block of ReadNext
+	next  int           // next message in batch
+	err   error         // of ReadNext, kept
+
+	mu       sync.Mutex
+	idle     []*conn
+	warnings []storage.Warning
+	warned   map[string]bool
+}
+
+const (
+	maxWarnings = 1000 // that are kept; the last one then says so
+	maxIdle     = 8    // connections that are kept for the next block
+)
+
+// Open opens the recording at path: a folder, or a single database. See
+// storage.Format.
+func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+	r := &Reader{ctx: ctx, fs: iox.FS(o.FS), path: path, strict: o.Strict, warned: map[string]bool{}}
+	if err := r.open(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+func (r *Reader) open() (err error) {
+	if r.layout, err = findParts(r.fs, r.path, r.warner("")); err != nil {
+		return r.fail(r.path, "", err)
+	}
+	var failed error
+	for _, path := range r.layout.parts {
+		p, err := openPart(r.ctx, r.fs, path, r.warner(path))
+		if err == nil {
+			r.parts = append(r.parts, p)
+			r.size += p.bytes
+			continue
+		}
+		err = r.fail(path, "", err)
+		if !isDamage(err) || r.strict || len(r.layout.parts) == 1 {
+			return err
+		}
+		failed = errors.Join(failed, err)
+		if err := r.warn("part", true, path, "%v", errors.Unwrap(err)); err != nil {
+			return err
+		}
+	}
+	if len(r.parts) == 0 {
+		return failed
+	}
+	if err := r.joinTopics(); err != nil {
+		return err
+	}
+	if err := r.count(); err != nil {
+		return err
+	}
+	return r.findBlocks()
+}
+
+// findBlocks cuts the parts into blocks.
+func (r *Reader) findBlocks() error {
+	for _, p := range r.parts {
+		c, err := r.acquire(p)
+		if err != nil {
+			return r.fail(p.path, "", err)
+		}
+		list, err := p.blocks(r.ctx, c.src)
+		if err = errors.Join(err, r.release(c)); err != nil {
+			return r.fail(p.path, "", err)
+		}
+		r.blocks = append(r.blocks, list...)
+	}
+	return nil
+}
+
+// Info describes the recording. See storage.Reader.
+func (r *Reader) Info() (*storage.Info, error) {
+	info := &storage.Info{
+		Format: formatName, Path: r.path, Size: r.size, Start: r.start, End: r.end,
+		Compression: map[string]int64{}, Metadata: maps.Clone(r.custom),
+	}
+	for _, t := range r.topics {
+		t.Metadata = maps.Clone(t.Metadata)
+		t.QoS = slices.Clone(t.QoS)
+		info.Topics = append(info.Topics, t)
+		info.Messages += t.Messages
+	}
+	schema, rows := 0, false
+	for _, p := range r.parts {
+		info.Files = append(info.Files, p.path)
+		schema = max(schema, p.tables.schema)
+		if rows = rows || p.zstdRows; p.file != p.path {
+			info.Compression["zstd"]++
+		} else if !p.zstdRows {
+			info.Compression["none"]++
+		}
+	}
+	if rows {
+		info.Compression["zstd"] = info.Messages
+	}
+	info.Version = fmt.Sprintf("schema %d", schema)
+	if m := r.layout.meta; m != nil {
+		info.Version = fmt.Sprintf("metadata %d, %s", m.Version, info.Version)
+	}
+	r.mu.Lock()
+	info.Warnings = slices.Clone(r.warnings)
+	r.mu.Unlock()
+	slices.SortStableFunc(info.Warnings, func(a, b storage.Warning) int {
+		return strings.Compare(a.Code+a.Message, b.Code+b.Message)
+	})
+	return info, nil
+}
+
+// Blocks lists the ranges of rows. See storage.BlockReader.
+func (r *Reader) Blocks() ([]storage.Block, error) {
+	list := make([]storage.Block, len(r.blocks))
+	for i, b := range r.blocks {
+		list[i] = storage.Block{Offset: -1, Size: b.bytes, RawSize: b.bytes, Messages: -1}
+	}
+	return list, nil
+}
+
+// ReadNext returns the next message, part after part in the order of rows. See
+// storage.Reader.
+func (r *Reader) ReadNext() (*storage.Message, error) {
+	for r.err == nil {
+		if r.next < len(r.batch.Messages) {
+			r.next++
+			return &r.batch.Messages[r.next-1], nil
+		}
+		if r.block == len(r.blocks) {
+			r.err = io.EOF
+			break
+		}
+		r.next = 0
+		r.err = r.ReadBlock(r.ctx, r.block, &r.batch)
+		r.block++
+	}
+	return nil, r.err
+}
+
+// ReadBlock reads the rows of block i into b. See storage.BlockReader.
+func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+	blk := &r.blocks[i]
+	b.Messages = b.Messages[:0]
+	b.Buf = storage.Grow(b.Buf, int(min(blk.bytes, maxGrow)))[:0]
+	c, err := r.acquire(blk.part)
+	if err != nil {
+		return r.fail(blk.part.path, "", err)
+	}
+	err = r.readRows(ctx, c, blk, b)
+	c.rows.reset()
+	if e := r.release(c); err == nil {
+		err = e
+	}
+	// Buf may have moved while it grew.
+	at := 0
+	for k := range b.Messages {
+		n := len(b.Messages[k].Data)
+		b.Messages[k].Data = b.Buf[at : at+n : at+n]
+		at += n
+	}
+	return err
+}
+
+// maxGrow bounds the memory that is taken for a block before its rows are seen.
+const maxGrow = 16 << 20
+
+// readRows appends the rows of a range to b. Each row is copied once, from
+// SQLite's memory into b.Buf. The message's Data has the right length only.
+func (r *Reader) readRows(ctx context.Context, c *conn, blk *block, b *storage.Batch) error {
+	p := blk.part
+	if err := c.rows.bind(blk.lo, blk.hi); err != nil {
+		return r.fail(p.path, "", err)
+	}
+	last, read := int64(0), int64(0)
+	for n := 0; ; n++ {
+		if n&255 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		more, err := c.rows.step()
+		if err == nil && !more {
+			return nil
+		}
+		id := int64(0)
+		if err == nil {
+			id = c.rows.int(0)
+			if n > 0 && id <= last {
+				err = fmt.Errorf("row %d comes after row %d: %w", id, last, storage.ErrCorrupt)
+			}
+		}
+		var data []byte
+		if err == nil {
+			data = c.rows.bytes(3)
+			if read += int64(len(data)); read > p.real() {
+				err = fmt.Errorf("the rows from %d on have more bytes than the file: %w", blk.lo, storage.ErrCorrupt)
+			}
+		}
+		if err != nil {
+			if !isDamage(err) {
+				return r.fail(p.path, "messages", err)
+			}
+			return r.warn("corrupt", true, p.path, "messages after %s cannot be read: %v", after(n, last, blk), err)
+		}
+		last = id
+		topic, ok := p.ids.get(c.rows.int(1))
+		if !ok {
+			if err := r.warn("unknown-topic", true, p.path, "messages of topic id %d are left out: no topic has it", c.rows.int(1)); err != nil {
+				return err
+			}
+			continue
+		}
+		stamp := c.rows.int(2)
+		start := len(b.Buf)
+		if p.sniffRows && len(data) >= 4 && string(data[:4]) == zstdMagic {
+			if b.Buf, err = inflateRow(b.Buf, data); err != nil && !p.zstdRows {
+				b.Buf = append(b.Buf[:start], data...) // it only looked like a frame
+			} else if err != nil {
+				b.Buf = b.Buf[:start]
+				if err := r.warn("zstd", true, p.path, "row %d is left out: %v", id, err); err != nil {
+					return err
+				}
+				continue
+			}
+		} else {
+			b.Buf = append(b.Buf, data...)
+		}
+		b.Messages = append(b.Messages, storage.Message{Topic: topic, LogTime: stamp, PublishTime: stamp, Data: b.Buf[start:]})
+	}
+}
+
+func after(n int, last int64, blk *block) string {
+	if n == 0 {
+		return fmt.Sprintf("the start of rows %d to %d", blk.lo, blk.hi)
+	}
+	return fmt.Sprintf("row %d, up to row %d,", last, blk.hi)
+}
+
+// What decompression of a row may take: a row beyond it is an attack on memory.
+const (
+	rowInflate = 200
+	rowSlack   = 64 << 20
+	maxInBlock = 512 << 20 // of all rows of a block
+)
+
+func inflateRow(dst, row []byte) ([]byte, error) {
+	limit := min(int64(len(row))*rowInflate+rowSlack, maxInBlock-int64(len(dst)))
+	return compress.Zstd.Decode(dst, row, limit)
+}
+
+// acquire gives a connection to a part with its statement ready.
+func (r *Reader) acquire(p *part) (*conn, error) {
+	r.mu.Lock()
+	for i, c := range r.idle {
+		if c.part == p {
+			r.idle = slices.Delete(r.idle, i, i+1)
+			r.mu.Unlock()
+			return c, nil
+		}
+	}
+	r.mu.Unlock()
+	c, err := openConn(r.fs, p)
+	if err != nil {
+		return nil, err
+	}
+	if c.rows, err = c.db.prepare(selectMessages); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// release puts a connection back, and closes the one that was idle longest
+// when there are too many.
+func (r *Reader) release(c *conn) error {
+	if c.db.dead {
+		return c.close()
+	}
+	var drop *conn
+	r.mu.Lock()
+	r.idle = append(r.idle, c)
+	if len(r.idle) > maxIdle {
+		drop = r.idle[0]
+		r.idle = slices.Delete(r.idle, 0, 1)
+	}
+	r.mu.Unlock()
+	if drop != nil {
+		return drop.close()
+	}
+	return nil
+}
+
+// Close frees the files and removes decompressed parts.
+func (r *Reader) Close() error {
+	r.mu.Lock()
+	idle := r.idle
+	r.idle = nil
+	r.mu.Unlock()
+	var err error
+	for _, c := range idle {
+		err = errors.Join(err, c.close())
+	}
+	for _, p := range r.parts {
+		err = errors.Join(err, p.removeTemp(r.fs))
+	}
+	r.parts = nil
+	if r.err == nil {
+		r.err = fmt.Errorf("%s: the reader is closed", r.path)
+	}
+	return err
+}
+
+// warn keeps a warning, once for each text. Damage is an error when reading is
+// strict. It may be called concurrently.
+func (r *Reader) warn(code string, damage bool, path, format string, args ...any) error {
+	msg := fmt.Sprintf(format, args...)
+	if damage && r.strict {
+		return r.fail(path, msg, storage.ErrCorrupt)
+	}
+	if path != "" && path != r.path {
+		msg = base(path) + ": " + msg
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.warned[code+msg] || len(r.warnings) > maxWarnings {
+		return nil
+	}
+	if len(r.warnings) == maxWarnings {
+		code, msg = "more-warnings", "more warnings are not shown"
+	} else {
+		r.warned[code+msg] = true
+	}
+	r.warnings = append(r.warnings, storage.Warning{Code: code, Message: msg, Offset: -1, Damage: damage})
+	return nil
+}
+
+// warner binds warn to a file.
+func (r *Reader) warner(path string) warner {
+	return func(code string, damage bool, format string, args ...any) error {
+		return r.warn(code, damage, path, format, args...)
+	}
+}
+
+// fail makes err a *storage.Error, unless it is one or is nil.
+func (r *Reader) fail(path, what string, err error) error {
+	var e *storage.Error
+	if err == nil || errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if path == "" {
+		path = r.path
+	}
+	return &storage.Error{Format: formatName, Path: path, Offset: -1, What: what, Err: err}
+}
+
+var _ storage.BlockReader = (*Reader)(nil)

@@ -1,0 +1,265 @@
+package rosbag2
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// The tables, and what each schema added. Source: ros2/rosbag2
+// rosbag2_storage_sqlite3/src/rosbag2_storage_sqlite3/sqlite_storage.cpp.
+//
+//	schema 1  topics(id, name, type, serialization_format)
+//	          messages(id, topic_id, timestamp, data), and the index timestamp_idx from Dashing on
+//	       2  topics + offered_qos_profiles
+//	       3  schema(schema_version, ros_distro), metadata(id, metadata_version, metadata)
+//	       4  topics + type_description_hash
+//	          message_definitions(id, topic_type, encoding, encoded_message_definition, type_description_hash)
+const (
+	createTopics2     = "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL,offered_qos_profiles TEXT NOT NULL"
+	createTopics4     = createTopics2 + ",type_description_hash TEXT NOT NULL"
+	createMessages    = "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp INTEGER NOT NULL,data BLOB NOT NULL)"
+	createSchema      = "CREATE TABLE schema(schema_version INTEGER PRIMARY KEY,ros_distro TEXT NOT NULL)"
+	createMetadata    = "CREATE TABLE metadata(id INTEGER PRIMARY KEY,metadata_version INTEGER NOT NULL,metadata TEXT NOT NULL)"
+	createDefinitions = "CREATE TABLE message_definitions(id INTEGER PRIMARY KEY,topic_type TEXT NOT NULL,encoding TEXT NOT NULL,encoded_message_definition TEXT NOT NULL,type_description_hash TEXT NOT NULL)"
+	createIndex       = "CREATE INDEX timestamp_idx ON messages (timestamp ASC)"
+	insertMessage     = "INSERT INTO messages (topic_id, timestamp, data) VALUES (?, ?, ?)"
+	selectMessages    = "SELECT rowid, topic_id, timestamp, data FROM messages WHERE rowid BETWEEN ? AND ?"
+)
+
+// tables says what a database has of them.
+type tables struct {
+	schema     int   // 1 to 4, or what the table of that name says
+	root       int64 // page of messages
+	timeIndex  bool  // there is an index that begins with the timestamp
+	format     bool  // topics.serialization_format; one pre-release had it not
+	qos        bool
+	hash       bool
+	definition bool // message_definitions
+	metadata   bool
+}
+
+// topicRow is a row of topics.
+type topicRow struct {
+	id                           int64
+	name, typ, format, qos, hash string
+}
+
+// definition is a row of message_definitions.
+type definition struct {
+	encoding, text string
+}
+
+// readTables reads all but the messages.
+func (p *part) readTables(d *db, warn warner) error {
+	if err := p.readSchema(d); err != nil {
+		return err
+	}
+	columns := []string{"id", "name", "type"}
+	for _, c := range []struct {
+		have bool
+		name string
+	}{{p.tables.format, "serialization_format"}, {p.tables.qos, "offered_qos_profiles"}, {p.tables.hash, "type_description_hash"}} {
+		if c.have {
+			columns = append(columns, c.name)
+		} else {
+			columns = append(columns, "''")
+		}
+	}
+	err := d.query("SELECT "+strings.Join(columns, ",")+" FROM topics ORDER BY id", func(s *stmt) error {
+		p.topics = append(p.topics, topicRow{s.int(0), s.text(1), s.text(2), s.text(3), s.text(4), s.text(5)})
+		return nil
+	})
+	if err != nil {
+		if err = p.damaged(err, warn, "the table of topics ends early"); err != nil {
+			return err
+		}
+	}
+	if !p.tables.format {
+		for i := range p.topics {
+			p.topics[i].format = "cdr"
+		}
+	}
+	if p.tables.definition {
+		p.defs = map[string]definition{}
+		err := d.query("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions ORDER BY id", func(s *stmt) error {
+			if _, ok := p.defs[s.text(0)]; !ok {
+				p.defs[s.text(0)] = definition{s.text(1), s.text(2)}
+			}
+			return nil
+		})
+		if err = p.damaged(err, warn, "the table of message definitions ends early"); err != nil {
+			return err
+		}
+	}
+	if p.tables.metadata {
+		err := d.query("SELECT metadata FROM metadata ORDER BY id DESC LIMIT 1", func(s *stmt) error {
+			p.last = s.text(0)
+			return nil
+		})
+		if err = p.damaged(err, warn, "the table of metadata cannot be read"); err != nil {
+			return err
+		}
+	}
+	return p.readRange(d, warn)
+}
+
+// damaged turns damage into a warning, and leaves other errors.
+func (p *part) damaged(err error, warn warner, what string) error {
+	if isDamage(err) {
+		return warn("corrupt", true, "%s: %v", what, err)
+	}
+	return err
+}
+
+// isDamage tells a broken file from a broken disk or a stopped run.
+func isDamage(err error) bool {
+	return errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, storage.ErrUnsupported)
+}
+
+// readSchema finds out which tables and columns there are.
+func (p *part) readSchema(d *db) error {
+	t := &p.tables
+	names := map[string]bool{}
+	err := d.query("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master", func(s *stmt) error {
+		kind, name, table := s.text(0), s.text(1), s.text(2)
+		switch {
+		case kind == "table":
+			names[name] = true
+			if name == "messages" {
+				t.root = s.int(3)
+			}
+		case kind == "index" && table == "messages":
+			_, columns, _ := strings.Cut(lower(s.text(4)), "(")
+			t.timeIndex = t.timeIndex || strings.HasPrefix(strings.TrimLeft(columns, "\"`[ "), "timestamp")
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("database schema: %w", err)
+	}
+	if !names["topics"] || !names["messages"] {
+		return fmt.Errorf("the database has no tables topics and messages: it is no rosbag2 recording: %w", storage.ErrUnsupported)
+	}
+	columns, err := d.columns("topics")
+	if err != nil {
+		return err
+	}
+	t.format = slices.Contains(columns, "serialization_format")
+	t.qos = slices.Contains(columns, "offered_qos_profiles")
+	t.hash = slices.Contains(columns, "type_description_hash")
+	t.schema = 1
+	if t.qos {
+		t.schema = 2
+	}
+	if names["metadata"] {
+		columns, err := d.columns("metadata")
+		if err != nil {
+			return err
+		}
+		t.metadata = slices.Contains(columns, "metadata") && slices.Contains(columns, "id")
+	}
+	if names["message_definitions"] {
+		columns, err := d.columns("message_definitions")
+		if err != nil {
+			return err
+		}
+		t.definition = true
+		for _, c := range []string{"id", "topic_type", "encoding", "encoded_message_definition"} {
+			t.definition = t.definition && slices.Contains(columns, c)
+		}
+	}
+	if names["schema"] {
+		err := d.query("SELECT schema_version, ros_distro FROM schema LIMIT 1", func(s *stmt) error {
+			t.schema, p.distro = int(s.int(0)), s.text(1)
+			return nil
+		})
+		if err != nil && !isDamage(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *db) columns(table string) (names []string, err error) {
+	err = d.query("PRAGMA table_info("+table+")", func(s *stmt) error {
+		names = append(names, lower(s.text(1)))
+		return nil
+	})
+	return names, err
+}
+
+// readRange finds the first and last rowid.
+func (p *part) readRange(d *db, warn warner) error {
+	first, some, err := d.one("SELECT rowid FROM messages ORDER BY rowid LIMIT 1")
+	if err != nil {
+		if err = p.damaged(err, warn, "the first message cannot be found"); err != nil {
+			return err
+		}
+		first, some = minRowID, true
+	}
+	end, _, err := d.one("SELECT rowid FROM messages ORDER BY rowid DESC LIMIT 1")
+	if err != nil {
+		if err = p.damaged(err, warn, "the last message cannot be found"); err != nil {
+			return err
+		}
+		end = maxRowID
+	}
+	p.first, p.end, p.empty = first, end, !some
+	return nil
+}
+
+const (
+	minRowID = -1 << 63
+	maxRowID = 1<<63 - 1
+)
+
+// dense is the number of messages if no rowid is missing between the first and
+// the last, as rosbag2 writes them.
+func (p *part) dense() int64 {
+	if p.empty {
+		return 0
+	}
+	if n := uint64(p.end) - uint64(p.first) + 1; p.end >= p.first && n <= uint64(p.real()) {
+		return int64(n)
+	}
+	return -1
+}
+
+// topicIDs maps topics.id to TopicID.
+type topicIDs struct {
+	dense  []int32 // index id; -1: none
+	sparse map[int64]storage.TopicID
+}
+
+func newTopicIDs(m map[int64]storage.TopicID) topicIDs {
+	greatest := int64(-1)
+	for id := range m {
+		if id < 0 || id > int64(8*len(m)+1024) {
+			return topicIDs{sparse: m}
+		}
+		greatest = max(greatest, id)
+	}
+	t := topicIDs{dense: make([]int32, greatest+1)}
+	for i := range t.dense {
+		t.dense[i] = -1
+	}
+	for id, v := range m {
+		t.dense[id] = int32(v)
+	}
+	return t
+}
+
+// get is the TopicID of a row, and whether there is one. Ids of real recordings
+// count from 1, so that the map is for odd files only.
+func (t *topicIDs) get(id int64) (storage.TopicID, bool) {
+	if uint64(id) < uint64(len(t.dense)) {
+		v := t.dense[id]
+		return storage.TopicID(v), v >= 0
+	}
+	v, ok := t.sparse[id]
+	return v, ok
+}

@@ -1,0 +1,343 @@
+package rosbag2
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// topicKey is what makes rows of topics one topic: ids differ from part to part.
+type topicKey struct{ name, typ, format string }
+
+// joinTopics numbers the topics of all parts, in the order in which they come,
+// and gives them what the tables, metadata.yaml and our own notes say.
+func (r *Reader) joinTopics() error {
+	r.index = map[topicKey]storage.TopicID{}
+	cache := qosCache{}
+	for _, p := range r.parts {
+		ids := map[int64]storage.TopicID{}
+		here := map[storage.TopicID][]storage.QoS{}
+		for i := range p.topics {
+			row := &p.topics[i]
+			key := topicKey{row.name, row.typ, row.format}
+			id, ok := r.index[key]
+			if !ok {
+				id = storage.TopicID(len(r.topics))
+				r.index[key] = id
+				r.topics = append(r.topics, storage.TopicInfo{ID: id, Topic: storage.Topic{
+					Name: row.name, Type: row.typ, Encoding: row.format, Metadata: map[string]string{},
+				}})
+			}
+			ids[row.id] = id
+			if err := r.describe(&r.topics[id].Topic, p, row); err != nil {
+				return err
+			}
+			list, err := cache.parse(row.qos)
+			if err != nil {
+				if err := r.warn("qos", true, p.path, "topic %.200q: %v", row.name, err); err != nil {
+					return err
+				}
+			}
+			here[id] = append(here[id], list...)
+		}
+		for id, list := range here {
+			if len(list) > 0 { // the last part knows most publishers
+				r.topics[id].QoS = list
+			}
+		}
+		p.ids = newTopicIDs(ids)
+	}
+	if err := r.useMetadata(); err != nil {
+		return err
+	}
+	return r.useCustom()
+}
+
+// describe fills in the schema and the type hash.
+func (r *Reader) describe(t *storage.Topic, p *part, row *topicRow) error {
+	def, ok := p.defs[row.typ]
+	if !ok {
+		def = p.defs[definitionType(row.typ)]
+	}
+	if row.hash != "" && t.Metadata[storage.MetaTypeHash] == "" {
+		t.Metadata[storage.MetaTypeHash] = row.hash
+	}
+	s := storage.Schema{Encoding: def.encoding, Data: []byte(def.text)}
+	if len(s.Data) == 0 {
+		return nil
+	}
+	if s.Encoding == "" || s.Encoding == "unknown" {
+		// Kilted and older say so of services without dependencies.
+		s.Encoding = "ros2msg"
+		if strings.HasPrefix(strings.TrimLeft(def.text, "=\r\n "), "IDL:") {
+			s.Encoding = "ros2idl"
+		}
+	}
+	if t.Schema.Data == nil {
+		t.Schema = s
+	} else if t.Schema.Encoding != s.Encoding || string(t.Schema.Data) != def.text {
+		return r.warn("definition", false, p.path, "topic %.200q: its definition differs from that of the part before, which is used", t.Name)
+	}
+	return nil
+}
+
+// definitionType is the topic_type in message_definitions for a topic's type:
+// events of services and actions are under the service's or action's own name.
+// Source: ros2/rosbag2 rosbag2_cpp/src/rosbag2_cpp/{service,action}_utils.cpp.
+func definitionType(typ string) string {
+	if strings.Contains(typ, "/srv/") {
+		return strings.TrimSuffix(typ, "_Event")
+	}
+	if strings.Contains(typ, "/action/") {
+		for _, suffix := range []string{"_SendGoal_Event", "_GetResult_Event", "_FeedbackMessage"} {
+			if s, ok := strings.CutSuffix(typ, suffix); ok {
+				return s
+			}
+		}
+	}
+	return typ
+}
+
+// useMetadata adds what only metadata.yaml knows. The tables win where both
+// speak: they lie with the messages.
+func (r *Reader) useMetadata() error {
+	custom := map[string]string{}
+	for _, p := range r.parts {
+		if p.distro != "" {
+			custom[storage.MetaDistro] = p.distro
+		}
+	}
+	for _, p := range r.parts {
+		if p.last == "" {
+			continue
+		}
+		m, _, err := parseMetadata([]byte(p.last), qosCache{})
+		if err != nil {
+			if err := r.warn("metadata", false, p.path, "the row of the metadata table cannot be read (%v)", err); err != nil {
+				return err
+			}
+			continue
+		}
+		r.addCustom(custom, m)
+		if len(r.parts) == 1 {
+			r.row = m
+		}
+	}
+	r.custom = custom
+	m := r.layout.meta
+	if m != nil {
+		r.addCustom(custom, m)
+	} else if m = r.row; m == nil {
+		return nil
+	}
+	byName := map[string]int{}
+	for i := range r.topics {
+		byName[r.topics[i].Name] = i
+	}
+	for i := range m.Topics {
+		t := &m.Topics[i]
+		id, ok := r.index[topicKey{t.Name, t.Type, t.Format}]
+		if ok {
+			topic := &r.topics[id]
+			if len(topic.QoS) == 0 {
+				topic.QoS = t.QoS
+			}
+			if t.Hash != "" && topic.Metadata[storage.MetaTypeHash] == "" {
+				topic.Metadata[storage.MetaTypeHash] = t.Hash
+			}
+			continue
+		}
+		var err error
+		if k, ok := byName[t.Name]; !ok {
+			err = r.warn("metadata-topic", t.Messages > 0, "", "%s counts %d messages of topic %.200q, which no part has", metadataName, t.Messages, t.Name)
+		} else if have := &r.topics[k]; have.Type != t.Type {
+			err = r.warn("metadata-topic", false, "", "topic %.200q: %s says type %.200q, the database %.200q, which is used", t.Name, metadataName, t.Type, have.Type)
+		} else {
+			err = r.warn("metadata-topic", false, "", "topic %.200q: %s says serialization format %.40q, the database %.40q, which is used", t.Name, metadataName, t.Format, have.Encoding)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Reader) addCustom(to map[string]string, m *metadata) {
+	maps.Copy(to, m.Custom)
+	if m.Distro != "" {
+		to[storage.MetaDistro] = m.Distro
+	}
+}
+
+// count finds how many messages each topic has, and the first and last time.
+// The counts of metadata.yaml are used where they hold together: the sum over
+// the topics is the stated total and the number of rowids, and each topic that
+// has messages is one of the database. Anything else is counted row by row,
+// without touching the payloads.
+func (r *Reader) count() error {
+	for _, p := range r.parts {
+		if err := r.sniffRows(p); err != nil {
+			return err
+		}
+	}
+	trusted := r.useCounts()
+	first := true
+	for _, p := range r.parts {
+		if p.empty {
+			continue
+		}
+		least, greatest, some, err := r.scanTimes(p, trusted)
+		if err != nil {
+			return err
+		}
+		if !some {
+			continue
+		}
+		if first {
+			r.start, r.end, first = least, greatest, false
+		}
+		r.start, r.end = min(r.start, least), max(r.end, greatest)
+	}
+	if m := r.layout.meta; m != nil && !trusted {
+		total := int64(0)
+		for i := range r.topics {
+			total += r.topics[i].Messages
+		}
+		if total != m.Messages {
+			return r.warn("count", total < m.Messages, "", "%s counts %d messages, the database has %d", metadataName, m.Messages, total)
+		}
+	}
+	return nil
+}
+
+// sniffRows finds out whether the rows of a part are compressed one by one.
+func (r *Reader) sniffRows(p *part) error {
+	stated := r.layout.meta != nil && r.layout.meta.Mode == "MESSAGE" && r.layout.meta.Compression == "zstd"
+	p.sniffRows = true
+	for i := range p.topics {
+		p.sniffRows = p.sniffRows && p.topics[i].format == encoding
+	}
+	p.sniffRows = p.sniffRows || stated
+	if m := r.layout.meta; m != nil && m.Mode == "MESSAGE" && m.Compression != "zstd" {
+		return r.fail(p.path, fmt.Sprintf("messages compressed with %.40q", m.Compression), storage.ErrUnsupported)
+	}
+	if p.empty || !p.sniffRows {
+		return nil
+	}
+	c, err := r.acquire(p)
+	if err != nil {
+		return r.fail(p.path, "", err)
+	}
+	err = c.db.query("SELECT data FROM messages LIMIT 1", func(s *stmt) error {
+		b := s.bytes(0)
+		p.zstdRows = len(b) >= 4 && string(b[:4]) == zstdMagic
+		return nil
+	})
+	if isDamage(err) {
+		err = nil // reading will say it
+	}
+	if err = errors.Join(err, r.release(c)); err != nil {
+		return r.fail(p.path, "", err)
+	}
+	if !p.zstdRows && stated {
+		return r.warn("compression", false, p.path, "%s says that messages are compressed, the first is not", metadataName)
+	}
+	if p.zstdRows && !stated && r.layout.meta != nil {
+		return r.warn("compression", false, p.path, "messages are compressed, which %s does not say", metadataName)
+	}
+	return nil
+}
+
+// useCounts takes the counts of metadata.yaml, or of the metadata table of a
+// single file, if they hold together.
+func (r *Reader) useCounts() bool {
+	m := r.layout.meta
+	if m == nil {
+		m = r.row
+	}
+	if m == nil {
+		return false
+	}
+	rows := int64(0)
+	for _, p := range r.parts {
+		n := p.dense()
+		if n < 0 || p.real() < p.total {
+			return false
+		}
+		rows += n
+	}
+	counts := make([]int64, len(r.topics))
+	sum := int64(0)
+	for i := range m.Topics {
+		t := &m.Topics[i]
+		k, ok := r.index[topicKey{t.Name, t.Type, t.Format}]
+		if t.Messages < 0 || t.Messages > 0 && !ok {
+			return false
+		}
+		if ok {
+			counts[k] += t.Messages
+		}
+		sum += t.Messages
+	}
+	if sum != m.Messages || sum != rows {
+		return false
+	}
+	for i := range counts {
+		r.topics[i].Messages = counts[i]
+	}
+	return true
+}
+
+// scanTimes finds the least and greatest time of a part: by its index where the
+// counts are known, else by going over all rows, which counts them too. What a
+// damaged part can still give is used, and a warning says so.
+func (r *Reader) scanTimes(p *part, counted bool) (least, greatest int64, some bool, err error) {
+	c, err := r.acquire(p)
+	if err != nil {
+		return 0, 0, false, r.fail(p.path, "", err)
+	}
+	defer func() {
+		if e := r.release(c); err == nil {
+			err = r.fail(p.path, "", e)
+		}
+	}()
+	if counted && p.tables.timeIndex {
+		least, some, err = c.db.one("SELECT timestamp FROM messages ORDER BY timestamp LIMIT 1")
+		if err == nil {
+			greatest, _, err = c.db.one("SELECT timestamp FROM messages ORDER BY timestamp DESC LIMIT 1")
+		}
+		if err == nil || !isDamage(err) {
+			return least, greatest, some, r.fail(p.path, "timestamp index", err)
+		}
+		if err := r.warn("index", false, p.path, "the timestamp index is damaged (%v) and is not used", err); err != nil {
+			return 0, 0, false, err
+		}
+	}
+	n, last := 0, int64(0)
+	err = c.db.query("SELECT rowid, topic_id, timestamp FROM messages", func(s *stmt) error {
+		if n&4095 == 0 && r.ctx.Err() != nil {
+			return r.ctx.Err()
+		}
+		id := s.int(0)
+		if n > 0 && id <= last {
+			return fmt.Errorf("row %d comes after row %d: %w", id, last, storage.ErrCorrupt)
+		}
+		n, last = n+1, id
+		t := s.int(2)
+		if !some {
+			least, greatest, some = t, t, true
+		}
+		least, greatest = min(least, t), max(greatest, t)
+		if topic, ok := p.ids.get(s.int(1)); ok && !counted {
+			r.topics[topic].Messages++
+		}
+		return nil
+	})
+	if isDamage(err) {
+		err = r.warn("corrupt", true, p.path, "messages can be counted only up to row %d: %v", last, err)
+	}
+	return least, greatest, some, r.fail(p.path, "messages", err)
+}

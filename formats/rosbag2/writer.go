@@ -1,0 +1,436 @@
+package rosbag2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Writer writes one recording: a folder with one part, or a single file.
+type Writer struct {
+	ctx     context.Context
+	fs      storage.FS
+	out     *iox.Output
+	single  bool
+	sync    bool
+	profile profile
+	options map[string]string // recording-level metadata
+
+	name   string // of the database, within the folder or not
+	file   storage.File
+	gather *gatherFile
+	vfs    *vfs
+	db     *db
+	insert *stmt
+
+	topics []outTopic
+	index  map[topicKey]storage.TopicID
+	start  int64
+	end    int64
+	count  int64
+	err    error // the first one; every further call gives it
+	closed bool
+}
+
+// outTopic is a topic with what is known when it is finished.
+type outTopic struct {
+	storage.Topic
+	messages  int64
+	ownSchema bool // message_definitions cannot hold its schema
+}
+
+// pageSize is that of every recording seen, and SQLite's default. Larger pages
+// are faster for large rows, but make small recordings ten times as big; see
+// docs/benchmarks.md.
+const pageSize = 4096
+
+// Create starts a recording at path: a folder, or one file where the name ends
+// in .db3. See storage.Format.
+func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+	w := &Writer{
+		ctx: ctx, fs: iox.FS(o.FS), single: strings.HasSuffix(path, extDB), sync: !o.NoSync,
+		options: maps.Clone(o.Metadata), index: map[topicKey]storage.TopicID{},
+	}
+	if err := w.create(path, o); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
+	if o.Compression != "" && o.Compression != "none" {
+		return w.fail(path, fmt.Sprintf("compression %.40q", o.Compression), storage.ErrUnsupported)
+	}
+	var ok bool
+	if w.profile, ok = findProfile(o.Profile); !ok {
+		e := w.fail(path, fmt.Sprintf("profile %.40q", o.Profile), storage.ErrUnsupported)
+		e.Hint = "known are " + strings.Join(profileNames(), ", ")
+		return e
+	}
+	if w.out, err = iox.NewOutput(w.fs, path, o.Overwrite, w.sync); err != nil {
+		return err
+	}
+	file := w.out.Temp()
+	w.name = base(w.out.Final())
+	if !w.single {
+		w.name += "_0" + extDB
+		if err := w.fs.Mkdir(file, 0o777); err != nil {
+			return err
+		}
+		file = filepath.Join(file, w.name)
+	}
+	if err := w.openDatabase(file); err != nil {
+		return errors.Join(w.wrap("", err), w.Abort())
+	}
+	return nil
+}
+
+// openDatabase makes the empty tables and begins the one transaction.
+func (w *Writer) openDatabase(path string) (err error) {
+	if w.file, err = w.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+		return err
+	}
+	w.gather = newGatherFile(w.file)
+	sorters := 0
+	w.vfs = &vfs{file: w.gather, temp: func() (tempFile, error) {
+		sorters++
+		return newSorterFile(w.fs, fmt.Sprintf("%s.sort%d", path, sorters))
+	}}
+	if w.db, err = openDB(w.vfs); err != nil {
+		return err
+	}
+	tables := []string{
+		fmt.Sprintf("PRAGMA page_size=%d", pageSize), "PRAGMA journal_mode=OFF", "PRAGMA synchronous=OFF",
+		"PRAGMA locking_mode=EXCLUSIVE", "BEGIN",
+	}
+	if w.profile.schema >= 3 {
+		tables = append(tables, createSchema)
+	}
+	if w.profile.schema >= 4 {
+		tables = append(tables, createTopics4+")")
+	} else {
+		tables = append(tables, createTopics2+")")
+	}
+	// No reader of an older schema looks at the last two.
+	tables = append(tables, createMessages, createMetadata, createDefinitions)
+	if err := w.db.exec(strings.Join(tables, ";")); err != nil {
+		return err
+	}
+	if w.profile.schema >= 3 {
+		if err := w.db.run("INSERT INTO schema (schema_version, ros_distro) VALUES (?, ?)", int64(w.profile.schema), w.distro()); err != nil {
+			return err
+		}
+	}
+	w.insert, err = w.db.prepare(insertMessage)
+	return err
+}
+
+// distro is what the recording says of itself, or the profile's name.
+func (w *Writer) distro() string {
+	if d := w.options[storage.MetaDistro]; d != "" {
+		return d
+	}
+	return w.profile.distro
+}
+
+// CreateTopic adds a row to topics. The same name with another type or encoding
+// is a topic of its own. The same name, type and encoding again gives the id
+// that it has, with the QoS profiles joined and new metadata added. See
+// storage.Writer.
+func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	if t.Encoding == "" {
+		t.Encoding = encoding
+	}
+	key := topicKey{t.Name, t.Type, t.Encoding}
+	if id, ok := w.index[key]; ok {
+		return id, w.keep(w.join(&w.topics[id], t, int64(id)+1))
+	}
+	t.QoS = slices.Clone(t.QoS)
+	t.Metadata = maps.Clone(t.Metadata)
+	t.Schema.Data = slices.Clone(t.Schema.Data)
+	id := storage.TopicID(len(w.topics))
+	qos := qosText(t.QoS, w.profile.qosNames)
+	var err error
+	if w.profile.schema >= 4 {
+		err = w.db.run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles, type_description_hash) VALUES (?, ?, ?, ?, ?, ?)",
+			int64(id)+1, t.Name, t.Type, t.Encoding, qos, t.Metadata[storage.MetaTypeHash])
+	} else {
+		err = w.db.run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles) VALUES (?, ?, ?, ?, ?)",
+			int64(id)+1, t.Name, t.Type, t.Encoding, qos)
+	}
+	if err != nil {
+		return 0, w.keep(err)
+	}
+	w.topics = append(w.topics, outTopic{Topic: t})
+	w.index[key] = id
+	return id, nil
+}
+
+// join adds a second publisher to a topic.
+func (w *Writer) join(have *outTopic, t storage.Topic, row int64) error {
+	for k, v := range t.Metadata {
+		if _, ok := have.Metadata[k]; !ok {
+			if have.Metadata == nil {
+				have.Metadata = map[string]string{}
+			}
+			have.Metadata[k] = v
+		}
+	}
+	if have.Schema.Data == nil {
+		have.Schema = storage.Schema{Encoding: t.Schema.Encoding, Data: slices.Clone(t.Schema.Data)}
+	}
+	if len(t.QoS) == 0 {
+		return nil
+	}
+	have.QoS = append(have.QoS, t.QoS...)
+	return w.db.run("UPDATE topics SET offered_qos_profiles = ? WHERE id = ?", qosText(have.QoS, w.profile.qosNames), row)
+}
+
+// rowOverhead is more than what a row of messages has besides its data.
+const rowOverhead = 64
+
+// Write adds a row to messages. See storage.Writer.
+func (w *Writer) Write(m *storage.Message) error {
+	if w.err != nil {
+		return w.err
+	}
+	if int(m.Topic) >= len(w.topics) {
+		return w.keep(fmt.Errorf("internal error: a message of topic %d, of %d: %w", m.Topic, len(w.topics), storage.ErrUnsupported))
+	}
+	if len(m.Data) > maxRow-rowOverhead {
+		return w.keep(fmt.Errorf("a message of %d bytes on topic %.200q; SQLite holds at most %d: %w", len(m.Data), w.topics[m.Topic].Name, maxRow-rowOverhead, storage.ErrUnsupported))
+	}
+	if w.count&255 == 0 && w.ctx.Err() != nil {
+		return w.keep(w.ctx.Err())
+	}
+	if err := w.insertRow(m); err != nil {
+		return w.keep(err)
+	}
+	if w.count == 0 {
+		w.start, w.end = m.LogTime, m.LogTime
+	}
+	w.start, w.end = min(w.start, m.LogTime), max(w.end, m.LogTime)
+	w.count++
+	w.topics[m.Topic].messages++
+	return nil
+}
+
+func (w *Writer) insertRow(m *storage.Message) error {
+	s := w.insert
+	if err := s.bindInt(1, int64(m.Topic)+1); err != nil {
+		return err
+	}
+	if err := s.bindInt(2, m.LogTime); err != nil {
+		return err
+	}
+	if err := s.bindBlob(3, m.Data); err != nil {
+		return err
+	}
+	_, err := s.step()
+	s.reset()
+	return err
+}
+
+// Close finishes the database, writes metadata.yaml and moves the recording to
+// its name. See storage.Writer.
+func (w *Writer) Close() error {
+	if w.closed {
+		return w.err
+	}
+	if w.err == nil {
+		w.keep(w.finish())
+	}
+	if w.err != nil {
+		w.err = errors.Join(w.err, w.Abort())
+		return w.err
+	}
+	w.closed = true
+	w.err = errors.New("the recording is closed")
+	return nil
+}
+
+func (w *Writer) finish() error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	if err := w.writeDefinitions(); err != nil {
+		return err
+	}
+	meta, err := w.metadata()
+	if err != nil {
+		return err
+	}
+	text, err := meta.encode(false)
+	if err != nil {
+		return err
+	}
+	if err := w.db.run("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(meta.Version), string(text)); err != nil {
+		return err
+	}
+	w.insert.finalize()
+	w.insert = nil
+	if err := w.db.exec("COMMIT;" + createIndex); err != nil {
+		return err
+	}
+	if err := w.closeDatabase(w.sync); err != nil {
+		return err
+	}
+	if !w.single {
+		text, err := meta.encode(true)
+		if err != nil {
+			return err
+		}
+		if err := w.writeFile(filepath.Join(w.out.Temp(), metadataName), text); err != nil {
+			return err
+		}
+	}
+	return w.out.Commit()
+}
+
+// writeDefinitions fills message_definitions: one row for each type. A topic
+// whose definition is another than that of the row is marked, so that the
+// definition goes into custom_data.
+func (w *Writer) writeDefinitions() error {
+	rows := map[string]storage.Schema{}
+	for i := range w.topics {
+		t := &w.topics[i]
+		if len(t.Schema.Data) == 0 {
+			continue
+		}
+		typ := definitionType(t.Type)
+		have, ok := rows[typ]
+		known := t.Schema.Encoding == "ros2msg" || t.Schema.Encoding == "ros2idl"
+		switch {
+		case !known:
+			t.ownSchema = true
+		case ok:
+			t.ownSchema = have.Encoding != t.Schema.Encoding || string(have.Data) != string(t.Schema.Data)
+		default:
+			rows[typ] = t.Schema
+			err := w.db.run("INSERT INTO message_definitions (topic_type, encoding, encoded_message_definition, type_description_hash) VALUES (?, ?, ?, ?)",
+				typ, t.Schema.Encoding, string(t.Schema.Data), t.Metadata[storage.MetaTypeHash])
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// metadata is what metadata.yaml and the metadata table say. Decoders take the
+// times as unsigned: a start before 1970 is written as 0 there, and a recording
+// without messages starts at the end of time, as rosbag2's own do.
+func (w *Writer) metadata() (*metadata, error) {
+	m := &metadata{
+		Version: w.profile.version, StorageID: "sqlite3", Start: math.MaxInt64, Messages: w.count,
+		Paths: []string{w.name}, Custom: maps.Clone(w.options), Distro: w.distro(),
+	}
+	if w.count > 0 {
+		m.Start = max(w.start, 0)
+		m.Duration = int64(min(uint64(w.end)-uint64(w.start), math.MaxInt64))
+	}
+	m.Files = []metadataFile{{Path: w.name, Start: m.Start, Duration: m.Duration, Messages: w.count}}
+	for i := range w.topics {
+		t := &w.topics[i]
+		m.Topics = append(m.Topics, metadataTopic{
+			Name: t.Name, Type: t.Type, Format: t.Encoding, Hash: t.Metadata[storage.MetaTypeHash], QoS: t.QoS, Messages: t.messages,
+		})
+	}
+	delete(m.Custom, storage.MetaDistro)
+	value, err := customJSON(w.topics)
+	if err != nil {
+		return nil, err
+	}
+	if value != "" {
+		if m.Custom == nil {
+			m.Custom = map[string]string{}
+		}
+		m.Custom[customKey] = value
+	}
+	return m, nil
+}
+
+func (w *Writer) writeFile(path string, data []byte) error {
+	f, err := w.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil && w.sync {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// closeDatabase closes the engine and the file.
+func (w *Writer) closeDatabase(sync bool) error {
+	var err error
+	if w.insert != nil {
+		w.insert.finalize()
+		w.insert = nil
+	}
+	if w.db != nil {
+		err = w.db.close()
+		w.db = nil
+	}
+	if w.file == nil {
+		return err
+	}
+	if err == nil {
+		err = w.gather.flush()
+	}
+	if err == nil && sync {
+		err = w.file.Sync()
+	}
+	err = errors.Join(err, w.file.Close())
+	w.file = nil
+	return err
+}
+
+// Abort removes what was written. See storage.Aborter.
+func (w *Writer) Abort() error {
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	if w.err == nil {
+		w.err = errors.New("the recording was aborted")
+	}
+	// The engine's complaints about a file that is thrown away do not matter.
+	_ = w.closeDatabase(false)
+	return w.out.Abort()
+}
+
+// keep makes err the error of all further calls.
+func (w *Writer) keep(err error) error {
+	if err != nil && w.err == nil {
+		w.err = w.wrap("", err)
+	}
+	return w.err
+}
+
+func (w *Writer) wrap(what string, err error) error {
+	var e *storage.Error
+	if errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return w.fail(w.out.Final(), what, err)
+}
+
+func (w *Writer) fail(path, what string, err error) *storage.Error {
+	return &storage.Error{Format: formatName, Path: path, Offset: -1, What: what, Err: err}
+}
+
+var _ storage.Aborter = (*Writer)(nil)

@@ -1,0 +1,279 @@
+package rosbag2
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// sample is a recording with everything that must survive.
+func sampleTopics() []storage.Topic {
+	qos := storage.QoS{
+		History: storage.HistoryKeepLast, Depth: 7, Reliability: storage.ReliabilityReliable,
+		Durability: storage.DurabilityTransientLocal, Deadline: storage.QoSInfinite, Lifespan: storage.QoSDuration{Sec: 1, NSec: 2},
+		Liveliness: storage.LivelinessAutomatic, Lease: storage.QoSInfinite, AvoidROSNamespaceConventions: true,
+	}
+	text := storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")}
+	return []storage.Topic{
+		{Name: "/chatter", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: text, QoS: []storage.QoS{qos, {}},
+			Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_" + strings.Repeat("ab", 32), storage.MetaCallerID: "/talker",
+				storage.MetaLatching: "1", storage.MetaMD5Sum: strings.Repeat("0f", 16), storage.MetaROS1Type: "std_msgs/String", "own": "a\nb: \"c\" ü"}},
+		{Name: "/chatter", Type: "std_msgs/msg/Int8", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 data\n")},
+			Metadata: map[string]string{storage.MetaCallerIDs: "/a,/b"}},
+		{Name: "/again", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data # other text\n")},
+			Metadata: map[string]string{}},
+		{Name: "/idl", Type: "x/msg/I", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2idl", Data: []byte("================\nIDL: x/msg/I\n")},
+			Metadata: map[string]string{}},
+		{Name: "/svc/_service_event", Type: "p/srv/S_Event", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 a\n---\nint8 b\n")},
+			Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_" + strings.Repeat("cd", 32)}},
+		{Name: "no slash: \"odd\"\n\t#€ \x01", Type: "a/msg/B", Encoding: "cdr", Metadata: map[string]string{}},
+		{Name: "123", Type: "null", Encoding: "cdr", Metadata: map[string]string{}},
+	}
+}
+
+func sampleRows() []storage.Message {
+	big := make([]byte, 3<<20)
+	for i := range big {
+		big[i] = byte(i * i >> 7)
+	}
+	m := []storage.Message{
+		{Topic: 0, LogTime: 1700000000000000000, Data: []byte("\x00\x01\x00\x00\x02\x00\x00\x00a\x00")},
+		{Topic: 1, LogTime: 1700000000000000005, Data: []byte{}},
+		{Topic: 2, LogTime: 1700000000000000003, Data: big},
+		{Topic: 2, LogTime: 1700000000000000003, Data: big[5:100000]},
+		{Topic: 3, LogTime: 0, Data: []byte{1}},
+		{Topic: 4, LogTime: 1<<63 - 1, Data: bytes.Repeat([]byte{7}, 4096)},
+		{Topic: 5, LogTime: 1, Data: bytes.Repeat([]byte{8}, 4061)},
+	}
+	for i := range 5000 {
+		m = append(m, storage.Message{Topic: storage.TopicID(i % 6), LogTime: int64(i) * 1000, Data: big[i : i+i%500]})
+	}
+	return m
+}
+
+func write(t testing.TB, path string, o storage.WriteOptions, topics []storage.Topic, rows []storage.Message) {
+	t.Helper()
+	o.NoSync = true
+	w, err := Create(context.Background(), path, o)
+	check(t, err)
+	for i, topic := range topics {
+		id, err := w.CreateTopic(topic)
+		check(t, err)
+		if int(id) != i {
+			t.Fatalf("topic %d got id %d", i, id)
+		}
+	}
+	for i := range rows {
+		check(t, w.Write(&rows[i]))
+	}
+	check(t, w.Close())
+}
+
+// compare holds a recording that was read against what was written.
+func compare(t *testing.T, path string, topics []storage.Topic, rows []storage.Message) *storage.Info {
+	t.Helper()
+	got, info := readAll(t, path, storage.ReadOptions{Strict: true})
+	if len(info.Topics) != len(topics) {
+		t.Fatalf("%d topics, want %d", len(info.Topics), len(topics))
+	}
+	for i := range topics {
+		if !reflect.DeepEqual(info.Topics[i].Topic, topics[i]) {
+			t.Errorf("topic %d:\n got %+v\nwant %+v", i, info.Topics[i].Topic, topics[i])
+		}
+	}
+	if len(got) != len(rows) || info.Messages != int64(len(rows)) {
+		t.Fatalf("%d rows, info says %d, want %d", len(got), info.Messages, len(rows))
+	}
+	for i := range rows {
+		if got[i].time != rows[i].LogTime || got[i].topic != topics[rows[i].Topic].Name || !bytes.Equal(got[i].data, rows[i].Data) {
+			t.Fatalf("row %d differs", i)
+		}
+	}
+	return info
+}
+
+// TestRoundTrip writes with every profile, into a folder and into a file, and
+// reads back exactly what was written.
+func TestRoundTrip(t *testing.T) {
+	topics, rows := sampleTopics(), sampleRows()
+	for _, profile := range append(profileNames(), "") {
+		for _, name := range []string{"bag", "bag.db3"} {
+			t.Run(profile+"/"+name, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), name)
+				options := storage.WriteOptions{Profile: profile, Metadata: map[string]string{storage.MetaDistro: "humble", "who": "me: \"you\""}}
+				write(t, path, options, topics, rows)
+				info := compare(t, path, topics, rows)
+				if !reflect.DeepEqual(info.Metadata, options.Metadata) {
+					t.Errorf("metadata %v", info.Metadata)
+				}
+				if info.Start != 0 || info.End != 1<<63-1 {
+					t.Errorf("times %d to %d", info.Start, info.End)
+				}
+				db := path
+				if name == "bag" {
+					db = filepath.Join(path, "bag_0.db3")
+				}
+				integrity(t, db)
+				left, err := os.ReadDir(filepath.Dir(path))
+				check(t, err)
+				if len(left) != 1 {
+					t.Errorf("left behind: %v", left)
+				}
+			})
+		}
+	}
+}
+
+// TestReferee has PyPI rosbags open what each profile writes. rosbags takes only
+// definitions of messages, with their true hash.
+func TestReferee(t *testing.T) {
+	topics := []storage.Topic{
+		{Name: "/chatter", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")},
+			QoS:      sampleTopics()[0].QoS,
+			Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18", storage.MetaCallerID: "/talker"}},
+		{Name: "/chatter", Type: "std_msgs/msg/Int8"},
+		{Name: "odd: \"name\"\n\t#€", Type: "a/msg/B"},
+		{Name: "123", Type: "a/msg/Empty"},
+	}
+	rows := sampleRows()
+	for i := range rows {
+		rows[i].Topic %= 4
+	}
+	for _, profile := range profileNames() {
+		for what, rows := range map[string][]storage.Message{"some": rows, "none": nil} {
+			t.Run(profile+"/"+what, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "bag")
+				write(t, path, storage.WriteOptions{Profile: profile, Metadata: map[string]string{"who": "me"}}, topics, rows)
+				referee(t, path, len(rows))
+				integrity(t, filepath.Join(path, "bag_0.db3"))
+			})
+		}
+	}
+}
+
+// integrity runs SQLite's own check with the C command line.
+func integrity(t *testing.T, path string) {
+	t.Helper()
+	tool, err := exec.LookPath("sqlite3")
+	if err != nil {
+		missing(t, "sqlite3")
+		return
+	}
+	out, err := exec.Command(tool, "-readonly", path, "pragma integrity_check; pragma journal_mode;").CombinedOutput()
+	if err != nil || string(out) != "ok\ndelete\n" {
+		t.Errorf("integrity_check of %s: %v %s", path, err, out)
+	}
+}
+
+// referee opens a folder with PyPI rosbags and counts its messages.
+func referee(t *testing.T, path string, rows int) {
+	t.Helper()
+	python := os.Getenv("BAGCONV_ROSBAGS_PYTHON")
+	if python == "" {
+		missing(t, "BAGCONV_ROSBAGS_PYTHON")
+		return
+	}
+	const script = `
+import sys
+from rosbags.rosbag2 import Reader
+with Reader(sys.argv[1]) as r:
+    n = sum(1 for _ in r.messages())
+    print(n, r.message_count, len(r.connections))
+`
+	out, err := exec.Command(python, "-c", script, path).CombinedOutput()
+	var read, stated, topics int
+	if err == nil {
+		_, err = fmt.Sscan(string(out), &read, &stated, &topics)
+	}
+	if err != nil || read != rows || stated != rows {
+		t.Errorf("rosbags on %s: %v, %d and %d of %d messages\n%s", path, err, read, stated, rows, out)
+	}
+}
+
+// missing reports a referee that is not here. In CI that is an error.
+func missing(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Errorf("%s is missing", what)
+	}
+}
+
+func TestWriteSameBytes(t *testing.T) {
+	topics, rows := sampleTopics(), sampleRows()
+	dir := t.TempDir()
+	var first []byte
+	for i := range 3 {
+		path := filepath.Join(dir, fmt.Sprint(i), "bag")
+		check(t, os.Mkdir(filepath.Dir(path), 0o777))
+		write(t, path, storage.WriteOptions{}, topics, rows)
+		var all []byte
+		for _, f := range []string{"bag_0.db3", metadataName} {
+			b, err := os.ReadFile(filepath.Join(path, f))
+			check(t, err)
+			all = append(all, b...)
+		}
+		if i == 0 {
+			first = all
+		} else if !bytes.Equal(all, first) {
+			t.Fatalf("run %d gave other bytes", i)
+		}
+	}
+}
+
+func TestCreateRefuses(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	if _, err := Create(ctx, filepath.Join(dir, "x"), storage.WriteOptions{Profile: "melodic"}); !errors.Is(err, storage.ErrUnsupported) {
+		t.Errorf("unknown profile: %v", err)
+	}
+	if _, err := Create(ctx, filepath.Join(dir, "x"), storage.WriteOptions{Compression: "lz4"}); !errors.Is(err, storage.ErrUnsupported) {
+		t.Errorf("unknown compression: %v", err)
+	}
+	write(t, filepath.Join(dir, "x"), storage.WriteOptions{}, nil, nil)
+	if _, err := Create(ctx, filepath.Join(dir, "x"), storage.WriteOptions{}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("existing output: %v", err)
+	}
+	write(t, filepath.Join(dir, "x"), storage.WriteOptions{Overwrite: true}, sampleTopics(), nil)
+	w, err := Create(ctx, filepath.Join(dir, "y"), storage.WriteOptions{})
+	check(t, err)
+	if err := w.Write(&storage.Message{Topic: 3}); err == nil {
+		t.Error("a message without a topic was taken")
+	}
+	if err := w.Close(); err == nil {
+		t.Error("Close after an error gave none")
+	}
+	left, err := os.ReadDir(dir)
+	check(t, err)
+	if len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestNegativeTimes: rows keep them; the unsigned numbers of metadata.yaml are
+// clamped.
+func TestNegativeTimes(t *testing.T) {
+	topics := sampleTopics()[6:]
+	rows := []storage.Message{{LogTime: math.MinInt64, Data: []byte{1}}, {LogTime: -5, Data: []byte{2}}, {LogTime: math.MaxInt64, Data: []byte{3}}}
+	path := filepath.Join(t.TempDir(), "bag")
+	write(t, path, storage.WriteOptions{}, topics, rows)
+	info := compare(t, path, topics, rows)
+	if info.Start != math.MinInt64 || info.End != math.MaxInt64 {
+		t.Errorf("times %d to %d", info.Start, info.End)
+	}
+	text, err := os.ReadFile(filepath.Join(path, metadataName))
+	check(t, err)
+	if strings.Contains(string(text), ": -") {
+		t.Errorf("a negative number in\n%s", text)
+	}
+	referee(t, path, len(rows))
+}
