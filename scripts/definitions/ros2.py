@@ -75,5 +75,6 @@ for which, distro in DISTROS:
 with open(out + '/data/types.txt', 'w') as f:
     for (name, body), distros in sorted(types.items()):
         f.write('== %s %s\n' % (name, ' '.join(distros)) + (body + '\n' if body else ''))
+    f.write(open('extra.txt').read())                               # test_msgs, by hand: no store has them
 open(out + '/testdata/md5.txt', 'w').write('\n'.join(sorted(md5)) + '\n')
 open(out + '/testdata/rihs01.txt', 'w').write('\n'.join(sorted(rihs)) + '\n')

@@ -5,6 +5,7 @@
 //	go run ./scripts/gen -mb 340 -profile small small.bag       small messages only
 //	go run ./scripts/gen -mb 1000 -compression lz4 lz4.bag
 //	go run ./scripts/gen -profile demo testdata/demo.bag        a second of everything, in small
+//	go run ./scripts/gen -profile tiny testdata/tiny.bag        a few small messages
 //
 // Streams and rates of the profile "mixed": camera 1920x1080 rgb8 at 5 Hz,
 // camera 1920x1200 mono8 at 10 Hz, lidar of 131,072 points at 10 Hz, IMU 400 Hz,
@@ -25,7 +26,7 @@ import (
 
 func main() {
 	mb := flag.Int64("mb", 100, "size of the messages in MB")
-	profile := flag.String("profile", "mixed", "mixed, small or demo")
+	profile := flag.String("profile", "mixed", "mixed, small, demo or tiny")
 	compression := flag.String("compression", "none", "none, lz4 or bz2")
 	chunk := flag.Int64("chunk-kb", 768, "chunk size in KiB")
 	seed := flag.Uint64("seed", 1, "for the noise")
@@ -45,8 +46,11 @@ func main() {
 // start is the log time of the first message, ns since 1970: 2023-11-14.
 const start = 1_700_000_000_000_000_000
 
-// generate writes messages until they have the given number of bytes together;
-// the profile "demo" ends after one second.
+// length is the length of the profiles that have one, in ns.
+var length = map[string]int64{"demo": 1_000_000_000, "tiny": 30_000_000}
+
+// generate writes messages until they have the given number of bytes together,
+// or until the profile's own end.
 func generate(path, profile string, bytes int64, seed uint64, o storage.WriteOptions) error {
 	rig, err := newRig(profile, seed)
 	if err != nil {
@@ -62,9 +66,10 @@ func generate(path, profile string, bytes int64, seed uint64, o storage.WriteOpt
 		}
 	}
 	var written int64
-	for n := 0; ; n++ {
+	for {
 		s := rig.next()
-		if profile == "demo" && s.due >= start+1_000_000_000 || profile != "demo" && written >= bytes {
+		end, short := length[profile]
+		if short && s.due >= start+end || !short && written >= bytes {
 			break
 		}
 		m := storage.Message{Topic: s.id, LogTime: s.due + int64(rig.rng.Uint32N(200_000)), Data: s.message(rig, s)}

@@ -54,13 +54,13 @@ func newRig(profile string, seed uint64) (*rig, error) {
 	switch profile {
 	case "mixed":
 		r.streams = append(small, large...)
-	case "small":
+	case "small", "tiny":
 		r.streams = small
 	case "demo":
 		r.streams = append(small, large...)
 		r.camera, r.mono, r.rings, r.steps = [2]int{64, 36}, [2]int{48, 30}, 8, 64
 	default:
-		return nil, fmt.Errorf("unknown profile %q: mixed, small or demo", profile)
+		return nil, fmt.Errorf("unknown profile %q: mixed, small, demo or tiny", profile)
 	}
 	r.noise = make([]byte, r.camera[0]*r.camera[1]*3+1<<20)
 	for i := range r.noise {

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+func stableByTime(list []storage.Message) {
+	slices.SortStableFunc(list, func(a, b storage.Message) int {
+		switch {
+		case a.LogTime < b.LogTime:
+			return -1
+		case a.LogTime > b.LogTime:
+			return 1
+		}
+		return 0
+	})
+}
+
+// TestDB3ToBag: every SQLite recording becomes a bag that Debian's python3-rosbag
+// decodes and the C++ reference library counts, with the values that rosbags
+// decodes from both.
+func TestDB3ToBag(t *testing.T) {
+	dir := t.TempDir()
+	var pairs, outs []string
+	want, timeZero := map[string]int{}, map[string]int{}
+	for i, path := range folders(t) {
+		out := filepath.Join(dir, fmt.Sprintf("b%d.bag", i))
+		status := convert(t, path, out)
+		info, msgs := read(t, path)
+		_, got := read(t, out)
+		if len(got) != len(msgs) {
+			if status != 3 {
+				t.Errorf("%s: %d of %d messages and exit status %d", path, len(got), len(msgs), status)
+			}
+			t.Logf("%s: %d of %d messages", path, len(got), len(msgs))
+		} else if len(info.Topics) > 0 {
+			pairs = append(pairs, path, out)
+		}
+		outs, want[out] = append(outs, out), len(got)
+		for _, m := range got {
+			if m.LogTime == 0 {
+				timeZero[out]++
+			}
+		}
+	}
+	t.Run("rosbag1", func(t *testing.T) { decodeROS1(t, want, outs) })
+	t.Run("C++", func(t *testing.T) { countCPP(t, want, timeZero, outs) })
+	t.Run("rosbags", func(t *testing.T) { checkPairs(t, 5, pairs) })
+}
+
+func decodeROS1(t *testing.T, want map[string]int, bags []string) {
+	const python = "/usr/bin/python3" // Debian's own: it has the ROS modules
+	if exec.Command(python, "-c", "import rosbag").Run() != nil {
+		missing(t, "python3-rosbag")
+	}
+	type decoded struct {
+		Bag               string
+		Messages, Decoded int
+		Problem           string
+	}
+	total := 0
+	for _, d := range jsonLines[decoded](t, exec.Command(python, append([]string{"testdata/referee/decode.py"}, bags...)...)) {
+		if d.Problem != "" || d.Messages != want[d.Bag] {
+			t.Errorf("%s: %d messages, want %d: %s", d.Bag, d.Messages, want[d.Bag], d.Problem)
+		}
+		total += d.Decoded
+	}
+	t.Logf("%d messages decoded", total)
+	if total == 0 {
+		t.Error("no message of an installed type")
+	}
+}
+
+func countCPP(t *testing.T, want, timeZero map[string]int, bags []string) {
+	exe := filepath.Join(t.TempDir(), "count")
+	var include []string
+	for _, p := range []string{"class_loader", "pluginlib", "rcpputils", "rcutils", "ament_index_cpp"} {
+		include = append(include, "-I/usr/include/"+p)
+	}
+	args := append(include, "-O1", "-o", exe, "testdata/referee/count.cpp")
+	for _, l := range []string{"rosbag_storage", "roscpp_serialization", "rostime", "cpp_common", "console_bridge", "boost_system", "class_loader", "rcpputils", "rcutils", "ament_index_cpp", "tinyxml2"} {
+		args = append(args, "-l"+l)
+	}
+	if out, err := exec.Command("g++", args...).CombinedOutput(); err != nil {
+		t.Logf("%s", out)
+		missing(t, "librosbag-storage-dev with g++")
+	}
+	out, err := exec.Command(exe, bags...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Split(strings.TrimSpace(line), "\t")
+		if len(f) < 3 {
+			t.Errorf("referee says %q", line)
+			continue
+		}
+		least := want[f[0]] - timeZero[f[0]] // roscpp does not load messages of time 0
+		if n, err := strconv.Atoi(f[1]); err != nil || n != least || f[2] != "ascending" {
+			t.Errorf("C++ reads %v, want %d messages", f, least)
+		}
+	}
+}
+
+// TestDeterministic: the same bytes for any number of workers, in each
+// direction and compression.
+func TestDeterministic(t *testing.T) {
+	dir := t.TempDir()
+	inputs := sorted(bags(t))
+	inputs = append(inputs, folders(t)...)
+	for i, path := range inputs {
+		targets := []string{"/"}
+		if st, err := os.Stat(path); err == nil && st.IsDir() {
+			targets = []string{".bag", ".lz4.bag"}
+		}
+		for _, target := range targets {
+			var outs []string
+			for _, threads := range []string{"1", "8"} {
+				out := filepath.Join(dir, threads, fmt.Sprintf("o%d%s", i, target))
+				if err := os.MkdirAll(filepath.Dir(strings.TrimSuffix(out, "/")), 0o777); err != nil {
+					t.Fatal(err)
+				}
+				args := []string{path, out, "--threads", threads, "--no-sync"}
+				if strings.Contains(target, "lz4") {
+					args = append(args, "--compression", "lz4")
+				}
+				convert(t, args...)
+				outs = append(outs, strings.TrimSuffix(out, "/"))
+			}
+			sameFiles(t, outs[0], outs[1])
+		}
+	}
+}
+
+func sameFiles(t *testing.T, a, b string) {
+	t.Helper()
+	err := filepath.WalkDir(a, func(p string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, _ := filepath.Rel(a, p)
+		x, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		y, err := os.ReadFile(filepath.Join(b, rel))
+		if err == nil && !bytes.Equal(x, y) {
+			t.Errorf("%s and %s differ", p, filepath.Join(b, rel))
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
