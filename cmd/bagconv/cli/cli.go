@@ -1,0 +1,127 @@
+// Package cli is the command line of bagconv: one file per command, and Run,
+// which takes the arguments and returns the exit status, so that tests and other
+// programs can call it.
+//
+//	cli.go       Run: from the arguments to a command, from an error to an exit status
+//	args.go      flags anywhere on the line
+//	convert.go   the command convert; summary.go and report.go say what it did
+//	info.go      the command info; infotext.go and infojson.go show it
+//	topics.go, schema.go, tree.go, formats.go, version.go, help.go
+//	progress.go  how far a run is: bar, plain lines, JSON
+//	units.go     sizes, durations and times as people write them
+//	errors.go    errors as one line with a next step
+//
+// Data goes to Stdio.Out. Everything else, progress and errors included, goes to
+// Stdio.Err. Only this package prints. Commands other than convert never write
+// to a file.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Stdio is where a command writes.
+type Stdio struct {
+	Out, Err io.Writer
+	Terminal bool // Err is a terminal that can move its cursor
+}
+
+// System is the process's own.
+func System() Stdio {
+	return Stdio{
+		Out: os.Stdout, Err: os.Stderr,
+		Terminal: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
+	}
+}
+
+// The exit statuses, as every help text has them.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitLossy       = 3
+	exitInterrupted = 130
+)
+
+// env is what the commands share.
+type env struct {
+	Stdio
+	formats *storage.Registry
+}
+
+// Run runs the command line args, args[0] being the program's name, and returns
+// its exit status. When ctx is cancelled it cleans up and returns 130. It may be
+// called concurrently.
+func Run(ctx context.Context, args []string, stdio Stdio, formats *storage.Registry) int {
+	e := &env{Stdio: stdio, formats: formats}
+	err := e.run(ctx, args)
+	var status exitStatus
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &status):
+		return int(status) // the command has said why
+	}
+	e.say("%s", explain(err))
+	return statusOf(err)
+}
+
+// statusOf returns the exit status of an error.
+func statusOf(err error) int {
+	var usage *usageError
+	switch {
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	}
+	return exitFailed
+}
+
+// exitStatus ends a command with a status, without a word.
+type exitStatus int
+
+func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+func (e *env) run(ctx context.Context, args []string) error {
+	commands := []*cli.Command{
+		e.convertCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
+		e.formatsCommand(), e.versionCommand(), e.helpCommand(),
+	}
+	line, err := arrange(args[1:], commands)
+	switch {
+	case err != nil:
+		return err
+	case line.help:
+		return e.help(line.verb)
+	case line.verb == "":
+		fmt.Fprint(e.Err, helpText)
+		return exitStatus(exitUsage)
+	}
+	app := &cli.App{
+		Name: "bagconv", HideHelp: true, HideVersion: true, Commands: commands,
+		Writer: e.Out, ErrWriter: e.Err,
+		ExitErrHandler: func(*cli.Context, error) {}, // Run returns the status
+	}
+	for _, c := range commands {
+		c.HideHelp = true
+		c.OnUsageError = func(_ *cli.Context, err error, _ bool) error {
+			return usage("see: bagconv help "+line.verb, "%v", err)
+		}
+	}
+	return app.RunContext(ctx, append([]string{"bagconv", line.verb}, line.args...))
+}
+
+// say writes one line to Err.
+func (e *env) say(format string, a ...any) {
+	fmt.Fprintf(e.Err, "bagconv: "+format+"\n", a...)
+}

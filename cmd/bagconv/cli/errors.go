@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/bagconv/bagconv/internal/identify"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A usageError is a command line that says something else than it should. Its
+// exit status is 2.
+type usageError struct{ what, hint string }
+
+func (e *usageError) Error() string {
+	if e.hint == "" {
+		return e.what
+	}
+	return e.what + "; " + e.hint
+}
+
+// usage makes a usageError: the next step, then what is wrong.
+func usage(hint, what string, a ...any) error {
+	return &usageError{what: fmt.Sprintf(what, a...), hint: hint}
+}
+
+// A failure is an error about a path, with the next step.
+type failure struct {
+	path, what, hint string
+	err              error
+}
+
+func (e *failure) Error() string {
+	s := clean(e.path) + ": " + e.what
+	if e.hint != "" {
+		s += "; " + e.hint
+	}
+	return s
+}
+
+func (e *failure) Unwrap() error { return e.err }
+
+// explain turns an error into one line: the cause and, where there is one, the
+// next step.
+func explain(err error) string {
+	var pe *fs.PathError
+	var own *failure
+	text := err.Error()
+	switch {
+	case errors.As(err, &own):
+		return own.Error()
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	case errors.Is(err, syscall.ENOSPC):
+		text += "; make room, or choose an output on another disk"
+	case errors.As(err, &pe):
+		// "open drive.bag: permission denied" -> "drive.bag: permission denied"
+		text = strings.Replace(text, pe.Error(), pe.Path+": "+pe.Err.Error(), 1)
+	}
+	return clean(strings.ReplaceAll(text, "\n", "; "))
+}
+
+// detect finds the format of a recording, and says what the path is when it is
+// none of ours.
+func (e *env) detect(path string) (*storage.Format, error) {
+	f, err := e.formats.Detect(path)
+	if err == nil {
+		return f, nil
+	}
+	found := identify.Path(path)
+	fail := &failure{path: path, what: found.What, hint: found.Hint, err: err}
+	if errors.Is(err, fs.ErrNotExist) && fail.hint == "" {
+		fail.hint = e.suggestPath(path)
+	}
+	if fail.hint == "" && errors.Is(err, storage.ErrUnknownFormat) {
+		fail.hint = "bagconv formats lists what can be read"
+	}
+	return nil, fail
+}
+
+// suggestPath looks for a mistyped command, then for a file of a similar name.
+func (e *env) suggestPath(path string) string {
+	if path == "-" {
+		return "standard input is not read: a recording is read from several places at once"
+	}
+	if !strings.ContainsAny(path, `./\`) {
+		if verb := nearest(path, verbs); verb != "" {
+			return "did you mean the command " + verb + "?"
+		}
+	}
+	dir, base := splitPath(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) > 10_000 {
+		return ""
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	if near := nearest(base, names); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return ""
+}
+
+// clean makes text from files safe for a terminal: control characters become
+// escapes.
+func clean(s string) string {
+	safe := func(r rune) bool { return r >= ' ' && r != 0x7f && (r < 0x80 || r >= 0xa0) }
+	if !strings.ContainsFunc(s, func(r rune) bool { return !safe(r) || r == 0xfffd }) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == 0xfffd && s[i] != 0xef:
+			fmt.Fprintf(&b, `\x%02x`, s[i]) // not UTF-8
+		case safe(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (e *env) formatsCommand() *cli.Command {
+	return &cli.Command{
+		Name:   "formats",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}},
+		Action: e.listFormats,
+	}
+}
+
+type formatJSON struct {
+	Name         string   `json:"name"`
+	Help         string   `json:"help"`
+	Read         bool     `json:"read"`
+	Write        bool     `json:"write"`
+	Folder       bool     `json:"folder"` // an output is a folder
+	Extensions   []string `json:"extensions"`
+	Encodings    []string `json:"encodings"`    // of messages, the native one first
+	Compressions []string `json:"compressions"` // the default first
+	Profiles     []string `json:"profiles"`     // the default first
+}
+
+// listFormats says what each format reads and writes.
+func (e *env) listFormats(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return usage("type: bagconv formats", "formats takes no file")
+	}
+	var all []formatJSON
+	for _, f := range e.formats.Formats() {
+		all = append(all, formatJSON{
+			f.Name, f.Help, true, f.Create != nil, f.Folder,
+			some(f.Extensions), some(f.Accepts), some(f.Compressions), some(f.Profiles),
+		})
+	}
+	if c.Bool("json") {
+		return writeJSON(e.Out, struct {
+			SchemaVersion int          `json:"schema_version"`
+			Formats       []formatJSON `json:"formats"`
+		}{schemaVersion, all})
+	}
+	for _, f := range all {
+		does := "reads"
+		if f.Write {
+			does = "reads and writes"
+		}
+		output := "a name in " + strings.Join(f.Extensions, ", ")
+		if f.Folder {
+			output = "a folder, or " + output
+		}
+		rows := [][2]string{{"", does}, {"output", output}, {"messages", strings.Join(f.Encodings, ", ")}}
+		if len(f.Compressions) > 0 {
+			rows = append(rows, [2]string{"compression", strings.Join(f.Compressions, ", ")})
+		}
+		if len(f.Profiles) > 0 {
+			rows = append(rows, [2]string{"profiles", strings.Join(f.Profiles, ", ")})
+		}
+		fmt.Fprintf(e.Out, "%-6s%s\n", f.Name, f.Help)
+		for _, r := range rows {
+			if _, err := fmt.Fprintf(e.Out, "      %-13s%s\n", r[0], r[1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// some is a list that JSON shows as one also when it is empty.
+func some(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}

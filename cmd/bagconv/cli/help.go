@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+)
+
+// verbs are the commands, in the order of the help.
+var verbs = []string{"convert", "info", "topics", "schema", "formats", "version", "help"}
+
+func (e *env) helpCommand() *cli.Command {
+	return &cli.Command{
+		Name: "help",
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return usage("type: bagconv help COMMAND", "help takes one command, not %d", c.NArg())
+			}
+			return e.help(c.Args().First())
+		},
+	}
+}
+
+// help prints the help of a command, that of the program for "".
+func (e *env) help(verb string) error {
+	text, ok := helpTexts[verb]
+	if !ok {
+		hint := "see: bagconv help"
+		if near := nearest(verb, verbs); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		return usage(hint, "there is no command %q", verb)
+	}
+	_, err := fmt.Fprint(e.Out, text)
+	return err
+}
+
+// The help texts are at most 80 columns wide and name every flag; a test holds
+// them against the flags.
+var helpTexts = map[string]string{
+	"": helpText, "convert": convertHelp, "info": infoHelp, "topics": topicsHelp,
+	"schema": schemaHelp, "formats": formatsHelp, "version": versionHelp, "help": helpHelp,
+}
+
+const helpText = `bagconv converts robot recordings between ROS 1 bags and rosbag2, both ways.
+No ROS is needed. Messages are re-encoded, so that the output plays.
+
+USAGE
+  bagconv [convert] IN OUT     convert a recording
+  bagconv info IN...           what is in a recording: topics, times, damage
+  bagconv topics IN            its topics, one per line
+  bagconv schema IN [TOPIC]    message definitions, as text or as a tree
+  bagconv formats              which formats are read and written
+  bagconv version              which build this is
+  bagconv help [COMMAND]       more about a command and its flags
+
+EXAMPLES
+  bagconv drive.bag drive_ros2/
+  bagconv drive_ros2/ back.bag --compression lz4
+  bagconv info drive.bag
+
+Flags may stand anywhere on the line; after -- everything is a file name. A
+file that has the name of a command is written with its folder: ./info
+
+EXIT STATUS
+  0    done, nothing lost
+  1    failed; there is no usable output
+  2    the command line is wrong
+  3    done, but something is damaged or lost; it is said what
+  130  interrupted
+`
+
+const convertHelp = `bagconv [convert] [FLAGS] IN OUT
+
+Converts one recording. The format of IN is found by its content. The format of
+OUT is that of --to, else that of its ending: .bag is a ROS 1 bag; a folder
+(/ at the end), a name without an ending, and .db3 are rosbag2 with SQLite.
+OUT appears when it is whole; a run that fails leaves nothing.
+
+OUTPUT
+  --to FORMAT           bag or db3; wins over the ending of OUT
+  -o, --output OUT      the output, instead of the last argument
+  -f, --force           replace OUT when it exists
+  --compression CODEC   none, lz4, bz2, ...; see bagconv formats
+  --level N             level of the codec; 0 is its default
+  --chunk-size SIZE     message data per chunk: 768K, 4M (times 1024), or 4MB
+                        (times 1000)
+  --no-sync             do not wait for the disk; a power cut soon after may
+                        lose the output
+
+MESSAGES
+  --distro NAME         ROS 2 distribution, such as humble: its definitions
+                        where IN has none, and an output made for it
+  --order time|file     by log time (default), or as in IN
+  --header-seq count|zero
+                        what ROS 1 headers get as seq: counted up per topic
+                        (default), or 0
+  --rosout keep|ros2    rosgraph_msgs/Log keeps all its fields (default), or
+                        becomes rcl_interfaces/msg/Log, which has fewer
+  --strict              fail at the first damage or loss, instead of going on
+                        and saying what is missing
+
+RUN
+  --threads N           workers; 0 (default) is one per core. The output is the
+                        same for any number
+  --report FILE         write what became of each topic as JSON
+  --json                the same on standard output
+  --progress MODE       auto (default), bar, plain, json or none
+  -q, --quiet           no progress and no summary; losses are still said
+  -v, --verbose         also say what is not carried by design
+
+EXAMPLES
+  bagconv drive.bag drive_ros2/
+  bagconv drive.bag drive_ros2/ --distro jazzy --report report.json
+  bagconv drive_ros2 drive.bag --compression lz4 --force
+
+EXIT STATUS
+  0    OUT is written, nothing is lost but what the format has no place for
+  1    failed; there is no output. With --strict also: damage or loss
+  2    the command line is wrong
+  3    OUT is written, but IN is damaged or something could not be converted
+  130  interrupted; there is no output
+`
+
+const infoHelp = `bagconv info [FLAGS] IN...
+
+Shows what is in recordings: times, size, compression, topics with the number
+of messages, mean rate and size, and what is damaged. Nothing is written.
+
+FLAGS
+  --json                JSON: an object, or an array for several recordings
+  --scan auto|always|never
+                        read all messages, for exact counts and the sizes and
+                        rates of topics; auto does so up to 2 GiB
+  --threads N           workers; 0 (default) is one per core
+  --progress MODE       auto (default), bar, plain, json or none
+
+EXAMPLES
+  bagconv info drive.bag
+  bagconv info --json --scan always drive_ros2/ | jq .messages
+
+EXIT STATUS
+  0    sound
+  1    a recording cannot be read; the others are shown
+  2    the command line is wrong
+  3    a recording is damaged; what can be read is shown
+  130  interrupted
+`
+
+const topicsHelp = `bagconv topics [FLAGS] IN
+
+Lists the topics of a recording, one per line: name, number of messages by the
+index, type, encoding. Publishers of one topic and type are one line.
+
+FLAGS
+  --json                JSON, with publishers, quality of service and hashes
+
+EXAMPLES
+  bagconv topics drive.bag
+  bagconv topics drive.bag --json | jq -r '.topics[].name'
+
+EXIT STATUS
+  0    done
+  1    the recording cannot be read
+  2    the command line is wrong
+  3    the recording is damaged; what can be read is listed
+  130  interrupted
+`
+
+const schemaHelp = `bagconv schema [FLAGS] IN [TOPIC]
+
+Prints the message definition of a topic as the recording has it, or those of
+all topics. Where the recording has none, the standard definition is printed,
+and standard error says so.
+
+FLAGS
+  --tree                the fields with their types and array bounds, expanded
+  --json                JSON
+  --distro NAME         whose standard definitions to take, such as humble;
+                        ROS 1 types are those of noetic
+
+EXAMPLES
+  bagconv schema drive.bag /imu
+  bagconv schema drive_ros2/ /imu --tree
+
+EXIT STATUS
+  0    done
+  1    the recording cannot be read, has no such topic, or a definition is
+       missing or cannot be expanded
+  2    the command line is wrong
+  130  interrupted
+`
+
+const formatsHelp = `bagconv formats [FLAGS]
+
+Lists the formats: what is read and written, which name endings choose them,
+the message encodings, the codecs of --compression and the profiles that
+--distro chooses. The first of a list is the default.
+
+FLAGS
+  --json                JSON
+
+EXAMPLES
+  bagconv formats
+  bagconv formats --json | jq -r '.formats[].name'
+
+EXIT STATUS
+  0    done
+  2    the command line is wrong
+`
+
+const versionHelp = `bagconv version
+
+Prints the version of this build, the version of Go that made it, and the
+platform.
+
+EXAMPLES
+  bagconv version
+  bagconv --version
+
+EXIT STATUS
+  0    done
+  2    the command line is wrong
+`
+
+const helpHelp = `bagconv help [COMMAND]
+
+Prints the help of a command, or of the program. The same as --help.
+
+EXAMPLES
+  bagconv help convert
+  bagconv info --help
+
+EXIT STATUS
+  0    done
+  2    there is no such command
+`

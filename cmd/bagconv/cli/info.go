@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"sort"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// scanLimit is up to which size --scan auto reads the whole recording, in bytes.
+const scanLimit = 2 << 30
+
+func (e *env) infoCommand() *cli.Command {
+	return &cli.Command{
+		Name: "info",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
+			&cli.StringFlag{Name: "scan", Value: "auto", Usage: "auto, always or never"},
+			&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
+			&cli.StringFlag{Name: "progress", Value: "auto", Usage: progressModes},
+		},
+		Action: e.info,
+	}
+}
+
+// info shows recordings one after the other. One that cannot be read does not
+// keep the others from being shown.
+func (e *env) info(c *cli.Context) error {
+	paths := c.Args().Slice()
+	if len(paths) == 0 {
+		return usage("type: bagconv info IN", "there is no input on the line")
+	}
+	if err := oneOf("--scan", c.String("scan"), "auto", "always", "never"); err != nil {
+		return err
+	}
+	if newProgress(c.String("progress"), e.Stdio) == nil {
+		return usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
+	}
+	status := exitOK
+	var all []*infoJSON
+	for i, path := range paths {
+		in, err := e.describe(c, path)
+		switch {
+		case errors.Is(err, context.Canceled):
+			return err
+		case err != nil:
+			status = exitFailed
+			e.say("%s", explain(err))
+			in = &infoJSON{SchemaVersion: schemaVersion, Path: path, Error: explain(err)}
+		case in.damaged() && status == exitOK:
+			status = exitLossy
+		}
+		all = append(all, in)
+		if !c.Bool("json") && err == nil {
+			if i > 0 {
+				_, _ = e.Out.Write([]byte("\n"))
+			}
+			if err := writeInfo(e.Out, in); err != nil {
+				return err
+			}
+		}
+	}
+	if c.Bool("json") {
+		var v any = all
+		if len(all) == 1 {
+			v = all[0]
+		}
+		if err := writeJSON(e.Out, v); err != nil {
+			return err
+		}
+	}
+	if status != exitOK {
+		return exitStatus(status)
+	}
+	return nil
+}
+
+// describe opens a recording, reads all of it when that is asked for, and
+// returns what info shows.
+func (e *env) describe(c *cli.Context, path string) (in *infoJSON, err error) {
+	r, err := e.open(c.Context, path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	info, err := r.Info()
+	if err != nil {
+		return nil, err
+	}
+	var scan *convert.ScanResult
+	if mode := c.String("scan"); mode == "always" || mode == "auto" && info.Size <= scanLimit {
+		show := newProgress(c.String("progress"), e.Stdio)
+		scan, err = convert.Scan(c.Context, r, c.Int("threads"), show.update)
+		show.stop()
+		if err != nil {
+			return nil, err
+		}
+		if info, err = r.Info(); err != nil { // with the warnings met on the way
+			return nil, err
+		}
+	}
+	return infoOf(info, scan), nil
+}
+
+// open opens a recording of any format.
+func (e *env) open(ctx context.Context, path string) (storage.Reader, error) {
+	f, err := e.detect(path)
+	if err != nil {
+		return nil, err
+	}
+	return f.Open(ctx, path, storage.ReadOptions{})
+}
+
+// A topicGroup is the topics of a recording that have name, type and encoding
+// in common: its publishers.
+type topicGroup struct {
+	storage.TopicInfo                     // the first one
+	ids               []storage.TopicID   // all
+	messages          int64               // of all
+	stats             *convert.TopicStats // of all; nil without a scan
+}
+
+// groups joins publishers, ordered by name, then type, then encoding.
+func groups(info *storage.Info, scan *convert.ScanResult) []*topicGroup {
+	type key struct{ name, typ, encoding string }
+	byKey := map[key]*topicGroup{}
+	var out []*topicGroup
+	for i, t := range info.Topics {
+		k := key{t.Name, t.Type, t.Encoding}
+		g := byKey[k]
+		if g == nil {
+			g = &topicGroup{TopicInfo: t}
+			byKey[k] = g
+			out = append(out, g)
+		}
+		g.ids = append(g.ids, t.ID)
+		if scan == nil {
+			g.messages += t.Messages
+			continue
+		}
+		if g.stats == nil {
+			g.stats = &convert.TopicStats{}
+		}
+		s := scan.Topics[i]
+		if s.Messages > 0 {
+			if g.stats.Messages == 0 {
+				g.stats.First, g.stats.Last = s.First, s.Last
+			}
+			g.stats.First, g.stats.Last = min(g.stats.First, s.First), max(g.stats.Last, s.Last)
+		}
+		g.stats.Messages += s.Messages
+		g.stats.Bytes += s.Bytes
+		g.messages += s.Messages
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := out[i], out[j]
+		switch {
+		case a.Name != b.Name:
+			return a.Name < b.Name
+		case a.Type != b.Type:
+			return a.Type < b.Type
+		}
+		return a.Encoding < b.Encoding
+	})
+	return out
+}

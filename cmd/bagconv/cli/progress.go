@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/bagconv/bagconv/convert"
+)
+
+// progressModes are the values of --progress.
+const progressModes = "auto, bar, plain, json or none"
+
+// A progress shows how far a run is. update is called from one goroutine; stop
+// is called after the last update, and removes what may be overwritten.
+type progress interface {
+	update(convert.Progress)
+	stop()
+}
+
+// newProgress returns the display of a mode, nil when the mode is unknown.
+func newProgress(mode string, stdio Stdio) progress {
+	switch mode {
+	case "auto":
+		if stdio.Terminal {
+			return &barProgress{out: stdio.Err}
+		}
+		return &plainProgress{out: stdio.Err}
+	case "bar":
+		return &barProgress{out: stdio.Err}
+	case "plain":
+		return &plainProgress{out: stdio.Err}
+	case "json":
+		return &jsonProgress{out: stdio.Err}
+	case "none":
+		return noProgress{}
+	}
+	return nil
+}
+
+type noProgress struct{}
+
+func (noProgress) update(convert.Progress) {}
+func (noProgress) stop()                   {}
+
+// barDelay keeps short runs free of a bar that only flashes.
+const barDelay = 300 * time.Millisecond
+
+// A barProgress is a bar on a terminal.
+type barProgress struct {
+	out  io.Writer
+	pool *mpb.Progress
+	bar  *mpb.Bar
+	last atomic.Pointer[convert.Progress]
+}
+
+func (p *barProgress) update(now convert.Progress) {
+	p.last.Store(&now)
+	if p.bar == nil {
+		if now.Elapsed < barDelay {
+			return
+		}
+		p.pool = mpb.New(mpb.WithOutput(p.out), mpb.WithAutoRefresh())
+		p.bar = p.pool.New(0, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"),
+			mpb.BarWidth(24),
+			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + progressText(*p.last.Load()) })))
+	}
+	p.bar.SetTotal(max(now.Total, now.Bytes+1), false) // it is stop that ends it
+	p.bar.SetCurrent(now.Bytes)
+}
+
+func (p *barProgress) stop() {
+	if p.bar != nil {
+		p.bar.Abort(true)
+		p.pool.Wait()
+	}
+}
+
+// progressText says how far a run is, how fast it is, and how long it will take.
+func progressText(p convert.Progress) string {
+	s := fmt.Sprintf("%s of %s, %.0f MB/s", sizeText(p.Bytes), sizeText(p.Total), rate(p.Bytes, p.Elapsed))
+	if left, ok := timeLeft(p); ok {
+		s += fmt.Sprintf(", %s left", left.Round(time.Second))
+	}
+	return s
+}
+
+func timeLeft(p convert.Progress) (time.Duration, bool) {
+	if p.Bytes <= 0 || p.Total < p.Bytes {
+		return 0, false
+	}
+	seconds := p.Elapsed.Seconds() * float64(p.Total-p.Bytes) / float64(p.Bytes)
+	if seconds > 1e6 { // nothing that can be said at the beginning
+		return 0, false
+	}
+	return time.Duration(seconds * float64(time.Second)), true
+}
+
+// A plainProgress is a line now and then, for logs.
+type plainProgress struct {
+	out  io.Writer
+	next time.Duration
+}
+
+const plainInterval = 5 * time.Second
+
+func (p *plainProgress) update(now convert.Progress) {
+	if p.next == 0 {
+		p.next = plainInterval
+	}
+	if now.Elapsed < p.next {
+		return
+	}
+	p.next = now.Elapsed + plainInterval
+	percent := 0.0
+	if now.Total > 0 {
+		percent = 100 * float64(now.Bytes) / float64(now.Total)
+	}
+	fmt.Fprintf(p.out, "%3.0f%%  %s, %s\n", percent, progressText(now), count(now.Messages, "message"))
+}
+
+func (p *plainProgress) stop() {}
+
+// A jsonProgress is an object per second and line, for programs.
+type jsonProgress struct {
+	out  io.Writer
+	next time.Duration
+}
+
+type progressEvent struct {
+	Event    string   `json:"event"`
+	Bytes    int64    `json:"bytes"`
+	Total    int64    `json:"total"`
+	Messages int64    `json:"messages"`
+	MBPerS   float64  `json:"mb_per_s"`
+	ETA      *float64 `json:"eta_s"` // null when it cannot be said
+}
+
+func (p *jsonProgress) update(now convert.Progress) {
+	if p.next == 0 {
+		p.next = time.Second
+	}
+	if now.Elapsed < p.next {
+		return
+	}
+	p.next = now.Elapsed + time.Second
+	event := progressEvent{Event: "progress", Bytes: now.Bytes, Total: now.Total, Messages: now.Messages, MBPerS: round1(rate(now.Bytes, now.Elapsed))}
+	if left, ok := timeLeft(now); ok {
+		s := round1(left.Seconds())
+		event.ETA = &s
+	}
+	writeEvent(p.out, event)
+}
+
+func (p *jsonProgress) stop() {}
+
+// writeEvent writes one line of JSON.
+func writeEvent(w io.Writer, event any) {
+	line, err := json.Marshal(event)
+	if err != nil {
+		panic("internal error: " + err.Error())
+	}
+	_, _ = w.Write(append(line, '\n')) // a lost progress line is no reason to stop
+}
+
+func round1(f float64) float64 { return math.Round(f*10) / 10 }

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"strconv"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// schemaVersion is the version of all JSON that bagconv prints. Keys may be
+// added under the same version; it counts up when one changes or goes away.
+const schemaVersion = 1
+
+// The JSON of --json and --report, documented in docs/cli.md.
+type (
+	resultJSON struct {
+		SchemaVersion int           `json:"schema_version"`
+		Status        string        `json:"status"` // "ok", "lossy", "failed" or "interrupted"
+		ExitStatus    int           `json:"exit_status"`
+		Error         string        `json:"error,omitempty"`
+		Source        endJSON       `json:"source"`
+		Sink          endJSON       `json:"sink"`
+		ElapsedNS     string        `json:"elapsed_ns"`
+		MBPerS        float64       `json:"mb_per_s"` // of the source
+		Topics        []topicResult `json:"topics"`
+		Losses        []lossJSON    `json:"losses"`
+		Notes         []noteJSON    `json:"notes"`
+		Warnings      []warningJSON `json:"warnings"`
+	}
+	endJSON struct {
+		Path     string `json:"path"`
+		Format   string `json:"format"`
+		Version  string `json:"version"`
+		Size     int64  `json:"size"`
+		Messages int64  `json:"messages"`
+	}
+	topicResult struct {
+		Name         string `json:"name"`
+		Type         string `json:"type"`
+		Encoding     string `json:"encoding"`
+		SinkType     string `json:"sink_type"` // "" when the topic was not written
+		SinkEncoding string `json:"sink_encoding"`
+		Read         int64  `json:"read"`
+		Written      int64  `json:"written"`
+		Definition   string `json:"definition"`
+	}
+	lossJSON struct {
+		Code     string `json:"code"`
+		Topic    string `json:"topic"`
+		Count    int64  `json:"count"`
+		Message  string `json:"message"`
+		ByDesign bool   `json:"by_design"`
+	}
+	noteJSON struct {
+		Code    string `json:"code"`
+		Topic   string `json:"topic"`
+		Message string `json:"message"`
+	}
+	warningJSON struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		Offset  *int64 `json:"offset"` // byte in the file; null when it has none
+		Damage  bool   `json:"damage"`
+	}
+)
+
+// resultOf makes the JSON of a run; err is how the run ended.
+func resultOf(r *convert.Report, err error) *resultJSON {
+	out := &resultJSON{
+		SchemaVersion: schemaVersion, Status: "ok", ExitStatus: exitOK,
+		Source: endJSON(r.Source), Sink: endJSON(r.Sink),
+		ElapsedNS: strconv.FormatInt(int64(r.Elapsed), 10), MBPerS: round1(rate(r.Source.Size, r.Elapsed)),
+		Topics: []topicResult{}, Losses: []lossJSON{}, Notes: []noteJSON{},
+		Warnings: warningsJSON(r.Warnings),
+	}
+	switch {
+	case err != nil:
+		out.Status, out.ExitStatus, out.Error = "failed", statusOf(err), explain(err)
+		if out.ExitStatus == exitInterrupted {
+			out.Status = "interrupted"
+		}
+		out.Sink.Size, out.Sink.Messages = 0, 0 // nothing stands there
+	case r.Lossy():
+		out.Status, out.ExitStatus = "lossy", exitLossy
+	}
+	for _, t := range r.Topics {
+		out.Topics = append(out.Topics, topicResult(t))
+	}
+	for _, l := range r.Losses {
+		out.Losses = append(out.Losses, lossJSON(l))
+	}
+	for _, n := range r.Notes {
+		out.Notes = append(out.Notes, noteJSON(n))
+	}
+	return out
+}
+
+func warningsJSON(warnings []storage.Warning) []warningJSON {
+	out := []warningJSON{}
+	for _, w := range warnings {
+		j := warningJSON{Code: w.Code, Message: w.Message, Damage: w.Damage}
+		if w.Offset >= 0 {
+			j.Offset = &w.Offset
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+// writeJSON writes indented JSON with a newline at its end.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// writeEvents ends the events of --progress json: an event for each loss and
+// warning, then the error or the summary.
+func writeEvents(w io.Writer, r *resultJSON) {
+	for _, l := range r.Losses {
+		writeEvent(w, struct {
+			Event string `json:"event"`
+			lossJSON
+		}{"loss", l})
+	}
+	for _, wn := range r.Warnings {
+		writeEvent(w, struct {
+			Event string `json:"event"`
+			warningJSON
+		}{"warning", wn})
+	}
+	writeEvent(w, struct {
+		Event      string  `json:"event"`
+		Status     string  `json:"status"`
+		ExitStatus int     `json:"exit_status"`
+		Error      string  `json:"error,omitempty"`
+		Bytes      int64   `json:"bytes"`
+		BytesOut   int64   `json:"bytes_out"`
+		Messages   int64   `json:"messages"`
+		ElapsedNS  string  `json:"elapsed_ns"`
+		MBPerS     float64 `json:"mb_per_s"`
+	}{"summary", r.Status, r.ExitStatus, r.Error, r.Source.Size, r.Sink.Size, r.Sink.Messages, r.ElapsedNS, r.MBPerS})
+}

@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/builtin"
+	"github.com/bagconv/bagconv/schema/rosidl"
+	"github.com/bagconv/bagconv/schema/rosmsg"
+	"github.com/bagconv/bagconv/storage"
+)
+
+func (e *env) schemaCommand() *cli.Command {
+	return &cli.Command{
+		Name: "schema",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "tree", Usage: "the fields, expanded"},
+			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
+			&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
+		},
+		Action: e.schema,
+	}
+}
+
+// A definition is one message definition and the topics that have it.
+type definition struct {
+	Topics   []string  `json:"topics"`
+	Type     string    `json:"type"`
+	Encoding string    `json:"encoding"` // of the text: "ros1msg", "ros2msg", "ros2idl"; "" when there is none
+	Origin   string    `json:"origin"`   // "file", "builtin humble" or "none"
+	Text     string    `json:"text"`
+	Tree     *treeNode `json:"tree,omitempty"`
+}
+
+// schema prints the definition of a topic, or of all topics.
+func (e *env) schema(c *cli.Context) (err error) {
+	if c.NArg() < 1 || c.NArg() > 2 {
+		return usage("type: bagconv schema IN [TOPIC]", "schema takes a recording and perhaps a topic")
+	}
+	if d := c.String("distro"); d != "" {
+		if err := oneOf("--distro", d, distros(mapping.KnownDistro)...); err != nil {
+			return err
+		}
+	}
+	path, topic := c.Args().Get(0), c.Args().Get(1)
+	r, err := e.open(c.Context, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	info, err := r.Info()
+	if err != nil {
+		return err
+	}
+	defs, err := definitionsOf(info, topic, c.String("distro"))
+	if err != nil {
+		return err
+	}
+	status := exitOK
+	for _, d := range defs {
+		switch {
+		case d.Origin == "none":
+			e.say("%s: there is no definition of %s, neither in the file nor among the standard ones", clean(path), clean(d.Type))
+			status = exitFailed
+			continue
+		case d.Origin != "file":
+			e.say("%s: no definition of %s in the file; this is the standard one of %s", clean(path), clean(d.Type), strings.TrimPrefix(d.Origin, "builtin "))
+		}
+		if c.Bool("tree") {
+			if d.Tree, err = d.tree(); err != nil {
+				e.say("%s: %s", clean(path), explain(err))
+				status = exitFailed
+			}
+		}
+	}
+	if err := e.writeDefinitions(defs, path, c.Bool("tree"), c.Bool("json")); err != nil {
+		return err
+	}
+	if status != exitOK {
+		return exitStatus(status)
+	}
+	return nil
+}
+
+// definitionsOf collects the distinct definitions of the topics called name, of
+// all with an empty name, in the order of the recording.
+func definitionsOf(info *storage.Info, name, distro string) ([]*definition, error) {
+	if distro == "" {
+		distro = convert.DefaultDistro
+		if d := info.Metadata[storage.MetaDistro]; mapping.KnownDistro(d) {
+			distro = d
+		}
+	}
+	type key struct{ typ, encoding, text string }
+	byKey := map[key]*definition{}
+	var out []*definition
+	var names []string
+	for i := range info.Topics {
+		t := &info.Topics[i].Topic
+		if names = append(names, t.Name); name != "" && t.Name != name {
+			continue
+		}
+		d := definitionOf(t, distro)
+		k := key{d.Type, d.Encoding, d.Text}
+		if old := byKey[k]; old != nil {
+			if !slices.Contains(old.Topics, t.Name) {
+				old.Topics = append(old.Topics, t.Name)
+			}
+			continue
+		}
+		byKey[k] = d
+		out = append(out, d)
+	}
+	if name != "" && len(out) == 0 {
+		fail := &failure{path: info.Path, what: fmt.Sprintf("no topic is called %s", clean(name)), hint: "bagconv topics lists them"}
+		if near := nearest(name, names); near != "" {
+			fail.hint = "did you mean " + clean(near) + "?"
+		}
+		return nil, fail
+	}
+	return out, nil
+}
+
+// md5OfEmpty is the ROS 1 md5sum of a message without fields: its definition is
+// the empty text.
+const md5OfEmpty = "d41d8cd98f00b204e9800998ecf8427e"
+
+func definitionOf(t *storage.Topic, distro string) *definition {
+	d := &definition{Topics: []string{t.Name}, Type: t.Type, Encoding: t.Schema.Encoding, Origin: "file", Text: string(t.Schema.Data)}
+	if len(bytes.TrimSpace(t.Schema.Data)) > 0 || t.Metadata[storage.MetaMD5Sum] == md5OfEmpty {
+		return d
+	}
+	dialect := rosmsg.ROS2
+	d.Encoding, d.Origin, d.Text = "ros2msg", "builtin "+distro, ""
+	if t.Encoding == "ros1" {
+		dialect, distro = rosmsg.ROS1, mapping.ROS1Distro
+		d.Encoding, d.Origin = "ros1msg", "builtin "+distro
+	}
+	name := fullName(t.Type, dialect)
+	if builtin.Known(distro, name) {
+		msg, err := rosmsg.Parse(name, nil, dialect, lookupIn(distro))
+		if err == nil {
+			d.Text = string(rosmsg.Format(msg, dialect))
+			return d
+		}
+	}
+	d.Encoding, d.Origin = "", "none"
+	return d
+}
+
+func lookupIn(distro string) func(string) (string, bool) {
+	return func(name string) (string, bool) { return builtin.Lookup(distro, name) }
+}
+
+// fullName adds the "msg" that recordings of the first ROS 2 distributions leave out.
+func fullName(name string, d rosmsg.Dialect) string {
+	if d == rosmsg.ROS2 && strings.Count(name, "/") == 1 {
+		return strings.Replace(name, "/", "/msg/", 1)
+	}
+	return name
+}
+
+// tree parses the definition. Dependencies that the file lacks are looked up
+// among the standard ones.
+func (d *definition) tree() (*treeNode, error) {
+	var msg *schema.Message
+	var err error
+	distro := convert.DefaultDistro
+	if of, ok := strings.CutPrefix(d.Origin, "builtin "); ok {
+		distro = of
+	}
+	switch d.Encoding {
+	case "ros1msg":
+		msg, err = rosmsg.Parse(d.Type, []byte(d.Text), rosmsg.ROS1, lookupIn(mapping.ROS1Distro))
+	case "ros2msg":
+		msg, err = rosmsg.Parse(fullName(d.Type, rosmsg.ROS2), []byte(d.Text), rosmsg.ROS2, lookupIn(distro))
+	case "ros2idl":
+		msg, err = rosidl.Parse(fullName(d.Type, rosmsg.ROS2), []byte(d.Text))
+	default:
+		err = fmt.Errorf("the definition of %s is in %q, which has no tree here", d.Type, d.Encoding)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return treeOf(msg)
+}
+
+func (e *env) writeDefinitions(defs []*definition, path string, tree, asJSON bool) error {
+	if asJSON {
+		if defs == nil {
+			defs = []*definition{}
+		}
+		return writeJSON(e.Out, struct {
+			SchemaVersion int           `json:"schema_version"`
+			Path          string        `json:"path"`
+			Definitions   []*definition `json:"definitions"`
+		}{schemaVersion, path, defs})
+	}
+	var b strings.Builder
+	for i, d := range defs {
+		if len(defs) > 1 {
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+			fmt.Fprintf(&b, "# %s: %s [%s]\n", clean(strings.Join(d.Topics, ", ")), clean(d.Type), d.Encoding)
+		}
+		switch {
+		case !tree:
+			b.WriteString(d.Text)
+			if d.Text != "" && !strings.HasSuffix(d.Text, "\n") {
+				b.WriteByte('\n')
+			}
+		case d.Tree != nil:
+			d.Tree.write(&b, 0)
+		}
+	}
+	_, err := e.Out.Write([]byte(b.String()))
+	return err
+}

@@ -1,0 +1,168 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/bagconv/bagconv/cmd/bagconv/cli"
+	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// The scripts in testdata run the program itself, and commands that make their
+// inputs: makebag writes a bag with our own writer, makefile writes bytes.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"bagconv": func() {
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+			defer stop()
+			os.Exit(cli.Run(ctx, os.Args, cli.System(), all.Registry()))
+		},
+		"makebag":  func() { exitOn(makeBag(os.Args[1:])) },
+		"makefile": func() { exitOn(makeFile(os.Args[1:])) },
+		"exits":    func() { os.Exit(exits(os.Args[1:])) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata", RequireExplicitExec: true, RequireUniqueNames: true,
+		Condition: func(name string) (bool, error) {
+			if name != "reads-all" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return os.Getuid() <= 0, nil // root, or Windows: chmod keeps nobody out
+		},
+	})
+}
+
+func exitOn(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+const text = `string data
+`
+
+const transforms = `geometry_msgs/TransformStamped[] transforms
+`
+
+const custom = `std_msgs/Header header
+float64[9] gains
+Part[] parts
+================================================================================
+MSG: acme_msgs/Part
+string name
+uint8[] data
+`
+
+// makeBag writes a second of messages: /chatter of two publishers, a latched
+// /tf_static of empty messages, /parts of a type of our own.
+func makeBag(args []string) error {
+	flags := flag.NewFlagSet("makebag", flag.ContinueOnError)
+	compression := flags.String("compression", "none", "")
+	n := flags.Int("n", 10, "messages of each publisher of /chatter")
+	unknown := flags.Bool("unknown", false, "add a topic whose definition is nowhere")
+	cut := flags.Int64("cut", 0, "bytes to cut off the end")
+	bare := flags.Bool("bare", false, "leave the definition of /chatter out")
+	format := flags.String("format", "bag", "")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	path := flags.Arg(0)
+	w, err := all.Registry().Lookup(*format).Create(context.Background(), path, storage.WriteOptions{Compression: *compression, ChunkSize: 4 << 10})
+	if err != nil {
+		return err
+	}
+	topic := func(name, typ, md5, definition, caller, latching string) storage.TopicID {
+		id, e := w.CreateTopic(storage.Topic{
+			Name: name, Type: typ, Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(definition)},
+			Metadata: map[string]string{storage.MetaMD5Sum: md5, storage.MetaCallerID: caller, storage.MetaLatching: latching},
+		})
+		if err == nil {
+			err = e
+		}
+		return id
+	}
+	chatter := text
+	if *bare {
+		chatter = ""
+	}
+	const md5String = "992ce8a1687cec8c8bd883ec73ca41d1"
+	a := topic("/chatter", "std_msgs/String", md5String, chatter, "/talker_a", "0")
+	b := topic("/chatter", "std_msgs/String", md5String, chatter, "/talker_b", "0")
+	tf := topic("/tf_static", "tf2_msgs/TFMessage", "94810edda583a504dfda3829e70d7eec", transforms, "/robot", "1")
+	parts := topic("/parts", "acme_msgs/Parts", "*", custom, "/arm", "0")
+	var odd storage.TopicID
+	if *unknown {
+		odd = topic("/odd", "acme_msgs/Odd", "0123456789abcdef0123456789abcdef", "", "/odd", "0")
+	}
+	if err != nil {
+		return err
+	}
+	const start, step = 1_700_000_000_000_000_000, 100_000_000
+	write := func(id storage.TopicID, at int, data []byte) {
+		if err == nil {
+			t := int64(start + at*step)
+			err = w.Write(&storage.Message{Topic: id, LogTime: t, PublishTime: t, Data: data})
+		}
+	}
+	write(tf, 0, ros1String("")) // no transforms: a length of 0
+	for i := range *n {
+		write(a, i, ros1String(fmt.Sprintf("hello %d", i)))
+		write(b, i, ros1String(strings.Repeat("x", 100)))
+	}
+	// Header: seq, stamp, frame_id; 9 gains; no parts.
+	part := make([]byte, 12+4+72+4)
+	binary.LittleEndian.PutUint32(part, 7)
+	write(parts, 5, part)
+	if *unknown {
+		write(odd, 5, []byte{1, 2, 3})
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil || *cut == 0 {
+		return err
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return os.Truncate(path, st.Size()-*cut)
+}
+
+func ros1String(s string) []byte {
+	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(s))), s...)
+}
+
+// makeFile writes the bytes that its arguments have in hex.
+func makeFile(args []string) error {
+	data, err := hex.DecodeString(strings.Join(args[1:], ""))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(args[0], data, 0o666)
+}
+
+// exits runs bagconv and turns its exit status into success when it is the
+// first argument.
+func exits(args []string) int {
+	got := cli.Run(context.Background(), append([]string{"bagconv"}, args[1:]...), cli.System(), all.Registry())
+	if fmt.Sprint(got) != args[0] {
+		fmt.Fprintf(os.Stderr, "exit status %d, want %s\n", got, args[0])
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxLines is how many lines the summary has at most of each kind; the report
+// has all of them.
+const maxLines = 20
+
+// writeSummary says on Err what a conversion did. What is lost against the
+// nature of the formats and what is damaged is said also with --quiet.
+func (e *env) writeSummary(r *resultJSON, quiet, verbose bool) {
+	var real, design []lossJSON
+	for _, l := range r.Losses {
+		if l.ByDesign {
+			design = append(design, l)
+		} else {
+			real = append(real, l)
+		}
+	}
+	var damage, odd []warningJSON
+	for _, w := range r.Warnings {
+		if w.Damage {
+			damage = append(damage, w)
+		} else {
+			odd = append(odd, w)
+		}
+	}
+	if r.Error != "" {
+		e.writeLines("damaged", warningLines(r.Source.Path, damage))
+		e.say("%s", r.Error)
+		return
+	}
+	if !quiet {
+		ns, _ := strconv.ParseInt(r.ElapsedNS, 10, 64)
+		elapsed := time.Duration(ns)
+		fmt.Fprintf(e.Err, "%s -> %s: %s, %s -> %s in %.2f s (%.0f MB/s)\n", clean(r.Source.Path), clean(r.Sink.Path),
+			count(r.Sink.Messages, "message"), sizeText(r.Source.Size), sizeText(r.Sink.Size), elapsed.Seconds(), rate(r.Source.Size, elapsed))
+		e.writeLines("warning", warningLines(r.Source.Path, odd))
+	}
+	e.writeLines("damaged", warningLines(r.Source.Path, damage))
+	e.writeLines("lost", lossLines(real))
+	switch {
+	case quiet:
+	case verbose:
+		e.writeLines("not carried", lossLines(design))
+		var notes []lossJSON
+		for _, n := range r.Notes {
+			notes = append(notes, lossJSON{Code: n.Code, Topic: n.Topic, Message: n.Message})
+		}
+		e.writeLines("note", lossLines(notes))
+	case len(design) > 0:
+		var codes []string
+		seen := map[string]bool{}
+		for _, l := range design {
+			if !seen[l.Code] {
+				seen[l.Code] = true
+				codes = append(codes, l.Code)
+			}
+		}
+		fmt.Fprintf(e.Err, "not carried, by design: %s (-v explains)\n", strings.Join(codes, ", "))
+	}
+}
+
+// writeLines writes "what: line" for each, up to maxLines.
+func (e *env) writeLines(what string, lines []string) {
+	for i, l := range lines {
+		if i == maxLines {
+			fmt.Fprintf(e.Err, "%s: and %d more; --report FILE lists all\n", what, len(lines)-i)
+			return
+		}
+		fmt.Fprintf(e.Err, "%s: %s\n", what, clean(l))
+	}
+}
+
+// lossLines joins the losses that differ in their topic only.
+func lossLines(losses []lossJSON) (lines []string) {
+	type kind struct{ code, message string }
+	topics, counts := map[kind][]string{}, map[kind]int64{}
+	var kinds []kind
+	for _, l := range losses {
+		k := kind{l.Code, l.Message}
+		if topics[k] == nil {
+			kinds = append(kinds, k)
+		}
+		topics[k] = append(topics[k], l.Topic)
+		counts[k] += l.Count
+	}
+	for _, k := range kinds {
+		line := ""
+		if names := topics[k]; names[0] != "" {
+			const shown = 3
+			line = strings.Join(names[:min(len(names), shown)], ", ")
+			if len(names) > shown {
+				line += fmt.Sprintf(" and %s", count(int64(len(names)-shown), "other topic"))
+			}
+			line += ": "
+		}
+		if n := counts[k]; n > 0 {
+			line += "(" + grouped(n) + ") "
+		}
+		lines = append(lines, fmt.Sprintf("%s%s [%s]", line, k.message, k.code))
+	}
+	return lines
+}
+
+func warningLines(path string, warnings []warningJSON) (lines []string) {
+	for _, w := range warnings {
+		line := w.Message
+		if path != "" {
+			line = path + ": " + line
+		}
+		if w.Offset != nil {
+			line += fmt.Sprintf(", at byte %d", *w.Offset)
+		}
+		lines = append(lines, fmt.Sprintf("%s [%s]", line, w.Code))
+	}
+	return lines
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (e *env) topicsCommand() *cli.Command {
+	return &cli.Command{
+		Name:   "topics",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}},
+		Action: e.topics,
+	}
+}
+
+// topics lists the topics of a recording, one per line: name, type, encoding,
+// number of messages. It reads the index only.
+func (e *env) topics(c *cli.Context) (err error) {
+	if c.NArg() != 1 {
+		return usage("type: bagconv topics IN", "topics takes one recording, not %d", c.NArg())
+	}
+	path := c.Args().First()
+	r, err := e.open(c.Context, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	info, err := r.Info()
+	if err != nil {
+		return err
+	}
+	in := infoOf(info, nil)
+	if c.Bool("json") {
+		err = writeJSON(e.Out, struct {
+			SchemaVersion int           `json:"schema_version"`
+			Path          string        `json:"path"`
+			Topics        []topicJSON   `json:"topics"`
+			Warnings      []warningJSON `json:"warnings"`
+		}{schemaVersion, path, in.Topics, in.Warnings})
+	} else {
+		err = e.writeTopics(in.Topics)
+	}
+	if err == nil && in.damaged() {
+		e.writeLines("damaged", warningLines(path, in.Warnings))
+		return exitStatus(exitLossy)
+	}
+	return err
+}
+
+func (e *env) writeTopics(topics []topicJSON) error {
+	rows := make([][]string, len(topics))
+	for i, t := range topics {
+		rows[i] = []string{clean(t.Name), grouped(t.Count)}
+	}
+	align(rows)
+	for i, t := range topics {
+		if _, err := fmt.Fprintf(e.Out, "%s  %s  %s [%s]\n", rows[i][0], rows[i][1], clean(t.Type), clean(t.Encoding)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

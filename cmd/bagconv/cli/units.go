@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sizeUnits are the multiples that parseSize knows, lower case.
+var sizeUnits = map[string]float64{
+	"": 1, "b": 1,
+	"k": 1 << 10, "m": 1 << 20, "g": 1 << 30,
+	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30,
+	"kb": 1e3, "mb": 1e6, "gb": 1e9,
+}
+
+// parseSize reads a size in bytes: "1000", "768K", "1.5M" (of 1024), "4MB" (of 1000).
+func parseSize(s string) (int64, error) {
+	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	unit, ok := sizeUnits[strings.ToLower(s[len(digits):])]
+	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if !ok || err != nil || !(n > 0) || n*unit < 1 || n*unit > math.MaxInt64/2 {
+		return 0, fmt.Errorf("%q is no size", s)
+	}
+	return int64(n * unit), nil
+}
+
+// sizeText writes a size with three digits or more: "91.8 MB".
+func sizeText(n int64) string {
+	f, unit := float64(n), "bytes"
+	for _, u := range []string{"kB", "MB", "GB", "TB", "PB"} {
+		if math.Abs(f) < 999.95 {
+			break
+		}
+		f, unit = f/1000, u
+	}
+	if unit == "bytes" {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.1f %s", f, unit)
+}
+
+// sizeAndBytes writes "91.8 MB (91,800,123 bytes)".
+func sizeAndBytes(n int64) string {
+	if text := sizeText(n); !strings.HasSuffix(text, "bytes") {
+		return text + " (" + grouped(n) + " bytes)"
+	}
+	return sizeText(n)
+}
+
+// grouped writes a number with a comma after each three digits.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	first := 0
+	if n < 0 {
+		first = 1
+	}
+	for i := len(s) - 3; i > first; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// durationText writes a duration in ns: "45.55s", "3m05.2s", "1h02m03s".
+func durationText(ns int64) string {
+	d := time.Duration(ns)
+	switch {
+	case ns < 0: // an index that contradicts itself
+		return d.String()
+	case d < time.Second:
+		return d.Round(time.Microsecond).String()
+	case d < time.Minute:
+		return strconv.FormatFloat(math.Round(d.Seconds()*1000)/1000, 'f', -1, 64) + "s"
+	case d < time.Hour:
+		d = d.Round(100 * time.Millisecond)
+		return fmt.Sprintf("%dm%04.1fs", d/time.Minute, (d % time.Minute).Seconds())
+	}
+	d = d.Round(time.Second)
+	return fmt.Sprintf("%dh%02dm%02ds", d/time.Hour, d%time.Hour/time.Minute, d%time.Minute/time.Second)
+}
+
+// timeText writes a time in ns since 1970 in UTC: "2023-11-14T22:13:20.5Z".
+func timeText(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }
+
+// timeAndEpoch writes "2023-11-14T22:13:20.5Z (1700000000.500000000)".
+func timeAndEpoch(ns int64) string {
+	sec, frac, sign := ns/1e9, ns%1e9, ""
+	if ns < 0 {
+		sec, frac, sign = -sec, -frac, "-"
+	}
+	return fmt.Sprintf("%s (%s%d.%09d)", timeText(ns), sign, sec, frac)
+}
+
+// rate is bytes and a duration as MB/s, 0 when nothing can be said.
+func rate(bytes int64, d time.Duration) float64 {
+	if d <= 0 {
+		return 0
+	}
+	return float64(bytes) / 1e6 / d.Seconds()
+}
+
+// splitPath is filepath.Split with a folder that can be opened.
+func splitPath(path string) (dir, base string) {
+	path = filepath.Clean(path)
+	return filepath.Dir(path), filepath.Base(path)
+}
