@@ -223,3 +223,41 @@ func TestWString(t *testing.T) {
 	}
 	check(t, 0, back, want, unhex(t, "00010000 02000000 e4000000 78000000"))
 }
+
+// FuzzAppend: any bytes for any type. Where the walker can read them, the plan
+// gives what the walker writes; where it cannot, the plan fails too.
+func FuzzAppend(f *testing.F) {
+	for seed := range uint64(20) {
+		r := maker{rand.New(rand.NewPCG(seed, 2))}
+		ros1, _ := r.twins(0)
+		f.Add(seed, walkEncode(ros1, r.value(schema.Type{Kind: schema.Struct, Message: ros1}, 0), ROS1, 0))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, payload []byte) {
+		if len(payload) > 4096 {
+			return
+		}
+		ros1, ros2 := maker{rand.New(rand.NewPCG(seed, 2))}.twins(0)
+		there, err := Compile(ros1, ros2, Options{From: ROS1, To: CDR})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := there.Append(nil, payload)
+		tree, walkErr := walkDecode(ros1, payload, ROS1, 0)
+		if walkErr != nil {
+			if err == nil {
+				t.Fatalf("the walker cannot read it: %v", walkErr)
+			}
+			return
+		}
+		if err != nil {
+			var e *Error
+			if errors.As(err, &e) && e.What == "too many elements that take no bytes" {
+				return // a limit that the walker has not
+			}
+			t.Fatal(err)
+		}
+		if want := walkEncode(ros2, tree, CDR, plainLE); !bytes.Equal(got, want) {
+			t.Fatalf("got  %x\nwant %x", got, want)
+		}
+	})
+}

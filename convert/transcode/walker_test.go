@@ -63,7 +63,9 @@ func (w *walkReader) value(t schema.Type) any {
 		}
 		n := t.Len
 		if t.Array != schema.Fixed {
-			n = w.u32()
+			if n = w.u32(); n > len(w.src)+maxFuel {
+				panic(errWalk)
+			}
 		}
 		out := list{}
 		for range n {
