@@ -46,29 +46,47 @@ func (e *env) listFormats(c *cli.Context) error {
 		}{schemaVersion, all})
 	}
 	for _, f := range all {
-		does := "reads"
+		does := "read"
 		if f.Write {
-			does = "reads and writes"
+			does = "read and written"
 		}
 		output := "a name in " + strings.Join(f.Extensions, ", ")
 		if f.Folder {
 			output = "a folder, or " + output
 		}
-		rows := [][2]string{{"", does}, {"output", output}, {"messages", strings.Join(f.Encodings, ", ")}}
-		if len(f.Compressions) > 0 {
-			rows = append(rows, [2]string{"compression", strings.Join(f.Compressions, ", ")})
-		}
-		if len(f.Profiles) > 0 {
-			rows = append(rows, [2]string{"profiles", strings.Join(f.Profiles, ", ")})
-		}
-		fmt.Fprintf(e.Out, "%-6s%s\n", f.Name, f.Help)
-		for _, r := range rows {
-			if _, err := fmt.Fprintf(e.Out, "      %-13s%s\n", r[0], r[1]); err != nil {
+		fmt.Fprintf(e.Out, "%-6s%s: %s\n", f.Name, f.Help, does)
+		for _, row := range [][2]string{
+			{"output", output}, {"messages", strings.Join(f.Encodings, ", ")},
+			{"compression", strings.Join(f.Compressions, ", ")}, {"profiles", strings.Join(f.Profiles, ", ")},
+		} {
+			if row[1] == "" {
+				continue
+			}
+			if _, err := fmt.Fprintf(e.Out, "      %-13s%s\n", row[0], wrap(row[1], 19)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// wrap breaks a line of words before column 80; further lines are indented.
+func wrap(s string, indent int) string {
+	var b strings.Builder
+	column := indent
+	for i, word := range strings.Fields(s) {
+		switch {
+		case i > 0 && column+1+len(word) > 80:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		case i > 0:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
 }
 
 // some is a list that JSON shows as one also when it is empty.

@@ -74,8 +74,9 @@ const convertHelp = `bagconv [convert] [FLAGS] IN OUT
 
 Converts one recording. The format of IN is found by its content. The format of
 OUT is that of --to, else that of its ending: .bag is a ROS 1 bag; a folder
-(/ at the end), a name without an ending, and .db3 are rosbag2 with SQLite.
-OUT appears when it is whole; a run that fails leaves nothing.
+(/ at the end) and a name without an ending are a rosbag2 folder with SQLite;
+.db3 is the database of such a folder alone. OUT appears when it is whole; a run
+that fails leaves nothing.
 
 OUTPUT
   --to FORMAT           bag or db3; wins over the ending of OUT

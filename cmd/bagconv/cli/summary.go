@@ -43,16 +43,16 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose bool) {
 		e.writeLines("warning", warningLines(r.Source.Path, odd))
 	}
 	e.writeLines("damaged", warningLines(r.Source.Path, damage))
-	e.writeLines("lost", lossLines(real))
+	e.writeLines("lost", lossLines(real, "message"))
 	switch {
 	case quiet:
 	case verbose:
-		e.writeLines("not carried", lossLines(design))
+		e.writeLines("not carried", lossLines(design, ""))
 		var notes []lossJSON
 		for _, n := range r.Notes {
 			notes = append(notes, lossJSON{Code: n.Code, Topic: n.Topic, Message: n.Message})
 		}
-		e.writeLines("note", lossLines(notes))
+		e.writeLines("note", lossLines(notes, ""))
 	case len(design) > 0:
 		var codes []string
 		seen := map[string]bool{}
@@ -77,8 +77,9 @@ func (e *env) writeLines(what string, lines []string) {
 	}
 }
 
-// lossLines joins the losses that differ in their topic only.
-func lossLines(losses []lossJSON) (lines []string) {
+// lossLines joins the losses that differ in their topic only. what is counted by
+// them; "" when it differs.
+func lossLines(losses []lossJSON, what string) (lines []string) {
 	type kind struct{ code, message string }
 	topics, counts := map[kind][]string{}, map[kind]int64{}
 	var kinds []kind
@@ -100,7 +101,10 @@ func lossLines(losses []lossJSON) (lines []string) {
 			}
 			line += ": "
 		}
-		if n := counts[k]; n > 0 {
+		switch n := counts[k]; {
+		case what != "":
+			line += count(n, what) + ": "
+		case n > 0:
 			line += "(" + grouped(n) + ") "
 		}
 		lines = append(lines, fmt.Sprintf("%s%s [%s]", line, k.message, k.code))
