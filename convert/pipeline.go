@@ -62,10 +62,11 @@ type topicCount struct {
 
 // A batch is a block on its way.
 type batch struct {
-	index int
-	in    storage.Batch // Messages in order, with Data as the sink takes it
-	out   []byte        // arena of re-encoded data
-	done  chan error
+	index   int
+	in      storage.Batch // Messages in order, with Data as the sink takes it
+	out     []byte        // arena of re-encoded data
+	encodes bool          // the arena was needed before
+	done    chan error
 	cursor
 }
 
@@ -77,7 +78,7 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	n := 2*p.workers + 2
+	n := p.workers + 2
 	free := make(chan *batch, n)
 	for range n {
 		free <- &batch{done: make(chan error, 1)}
@@ -192,7 +193,7 @@ func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) er
 	} else {
 		p.meter.read(int64(len(b.in.Buf)), len(b.in.Messages))
 	}
-	b.out = b.out[:0]
+	b.reserve()
 	sorted, last := true, int64(math.MinInt64)
 	limited := p.format.MinTime != 0 || p.format.MaxTime != 0
 	kept := b.in.Messages[:0]
@@ -236,9 +237,20 @@ func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) er
 	return nil
 }
 
+// reserve empties the arena, and makes it large enough for nearly any block like
+// this one, so that it does not grow in steps.
+func (b *batch) reserve() {
+	b.out = b.out[:0]
+	need := len(b.in.Buf) + len(b.in.Buf)/8 + 64*len(b.in.Messages)
+	if b.encodes && cap(b.out) < need {
+		b.out = make([]byte, 0, need)
+	}
+}
+
 // encode re-encodes src into the batch's arena. When the arena is full a new
 // one begins; slices into the old one stay good.
 func (b *batch) encode(plan *transcode.Plan, src []byte) ([]byte, error) {
+	b.encodes = true
 	if need := plan.SizeHint(len(src)); cap(b.out)-len(b.out) < need {
 		b.out = make([]byte, 0, max(need, 2*cap(b.out), 64<<10))
 	}

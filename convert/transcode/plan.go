@@ -132,9 +132,9 @@ func (p *Plan) Added() []string { return p.notes.added }
 // Ops is the length of the program.
 func (p *Plan) Ops() int { return len(p.main.ops) }
 
-// SizeHint is about how many bytes, at most, a message of n bytes becomes. Append
-// does not fail when it is more.
-func (p *Plan) SizeHint(n int) int { return 2*n + 64 }
+// SizeHint is how many bytes a message of n bytes becomes, with some to spare for
+// nearly all types. Append does not fail when it is more: dst grows.
+func (p *Plan) SizeHint(n int) int { return n + n/8 + 64 }
 
 // Append re-encodes src and appends it to dst. On error dst is returned at its
 // old length. It keeps neither slice.
