@@ -133,6 +133,7 @@ func (r *Reader) useMetadata() error {
 	} else if m = r.row; m == nil {
 		return nil
 	}
+	known := r.layout.meta != nil // else m is written with the tables, and not compared
 	byName := map[string]int{}
 	for i := range r.topics {
 		byName[r.topics[i].Name] = i
@@ -148,6 +149,9 @@ func (r *Reader) useMetadata() error {
 			if t.Hash != "" && topic.Metadata[storage.MetaTypeHash] == "" {
 				topic.Metadata[storage.MetaTypeHash] = t.Hash
 			}
+			continue
+		}
+		if !known {
 			continue
 		}
 		var err error

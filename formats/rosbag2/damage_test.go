@@ -1,0 +1,455 @@
+package rosbag2
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// edit changes a database with the engine.
+func edit(t testing.TB, path string, sql ...string) {
+	t.Helper()
+	f, err := iox.OS.OpenFile(path, os.O_RDWR, 0)
+	check(t, err)
+	st, err := f.Stat()
+	check(t, err)
+	g := newGatherFile(f)
+	g.size = st.Size()
+	d, err := openDB(&vfs{file: g})
+	check(t, err)
+	check(t, d.exec("PRAGMA journal_mode=OFF"))
+	for _, s := range sql {
+		check(t, d.exec(s))
+	}
+	check(t, d.close())
+	check(t, g.flush())
+	check(t, f.Close())
+}
+
+// smallBag is a single file of few pages, with an overflow chain and a tree of
+// two levels, for the loops that break it byte by byte.
+func smallBag(t testing.TB, dir string) (path string, rows []storage.Message) {
+	path = filepath.Join(dir, "small.db3")
+	for i := range 40 {
+		n := 150
+		if i == 20 {
+			n = 9000
+		}
+		data := make([]byte, n)
+		data[1] = 1
+		for j := 4; j < n; j++ {
+			data[j] = byte(i + j)
+		}
+		rows = append(rows, storage.Message{Topic: storage.TopicID(i % 2), LogTime: int64(i), Data: data})
+	}
+	write(t, path, storage.WriteOptions{}, sampleTopics()[:2], rows)
+	return path, rows
+}
+
+// try opens and reads a damaged file. It gives the rows, whether something was
+// said of it, and the error. A panic or a hang fails the test.
+func try(t testing.TB, path string, strict bool) (rows int, said bool, err error) {
+	return tryFS(t, nil, path, strict)
+}
+
+// tryBytes is try with a file in memory.
+func tryBytes(t testing.TB, file []byte, strict bool) (rows int, said bool, err error) {
+	return tryFS(t, memFS{"/x/bad.db3": file}, "/x/bad.db3", strict)
+}
+
+func tryFS(t testing.TB, fsys storage.FS, path string, strict bool) (rows int, said bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	r, err := Open(ctx, path, storage.ReadOptions{Strict: strict, FS: fsys})
+	if err != nil {
+		var e *storage.Error
+		if !errors.As(err, &e) || e.Path == "" {
+			t.Fatalf("error without a place: %v", err)
+		}
+		return 0, true, err
+	}
+	defer func() { check(t, r.Close()) }()
+	for {
+		_, e := r.ReadNext()
+		if e == io.EOF {
+			break
+		}
+		if e != nil {
+			if errors.Is(e, context.DeadlineExceeded) {
+				t.Fatal("it hangs")
+			}
+			err = e
+			break
+		}
+		rows++
+	}
+	info, e := r.Info()
+	check(t, e)
+	return rows, len(info.Warnings) > 0, err
+}
+
+// step is how many bytes the loops go on: few enough steps for a quick run,
+// and not a divisor of the page size.
+func step(size, want int) int {
+	if testing.Short() {
+		want /= 10
+	}
+	return max(1, size/want|1)
+}
+
+// TestTruncated cuts a file at many places: what is left of it is read, and
+// what is missing is said.
+func TestTruncated(t *testing.T) {
+	dir := t.TempDir()
+	path, rows := smallBag(t, dir)
+	db, err := os.ReadFile(path)
+	check(t, err)
+	best := 0
+	for n := 0; n < len(db); n += step(len(db), 6000) {
+		got, said, err := tryBytes(t, db[:n], false)
+		if !said {
+			t.Fatalf("cut at %d of %d: %d rows, nothing said", n, len(db), got)
+		}
+		if err == nil {
+			best = max(best, got)
+		}
+		if _, _, err := tryBytes(t, db[:n], true); err == nil {
+			t.Fatalf("cut at %d of %d: strict reading gave no error", n, len(db))
+		}
+	}
+	if best < len(rows)/2 {
+		t.Errorf("at most %d rows of %d were salvaged", best, len(rows))
+	}
+}
+
+// TestFlipped flips bytes: no panic, no hang, no memory out of proportion. What
+// is read is whole, unless the flip is in a payload.
+func TestFlipped(t *testing.T) {
+	dir := t.TempDir()
+	path, rows := smallBag(t, dir)
+	db, err := os.ReadFile(path)
+	check(t, err)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	n := 0
+	for i := 0; i < len(db); i += step(len(db), 9000) {
+		for _, x := range []byte{0xff, 1 << (i % 8)} {
+			db[i] ^= x
+			got, _, _ := tryBytes(t, db, false)
+			if got > 2*len(rows) {
+				t.Fatalf("byte %d: %d rows of %d", i, got, len(rows))
+			}
+			db[i] ^= x
+			n++
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / uint64(n); each > 4<<20 {
+		t.Errorf("%d bytes for each of %d readings", each, n)
+	}
+	if after.Sys > 1<<30 {
+		t.Errorf("%d bytes of memory", after.Sys)
+	}
+}
+
+// TestGarbage writes random bytes over random places of larger files.
+func TestGarbage(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.db3")
+	write(t, path, storage.WriteOptions{}, sampleTopics(), sampleRows())
+	db, err := os.ReadFile(path)
+	check(t, err)
+	rng := rand.New(rand.NewPCG(1, 2))
+	sum, runs := 0, 60
+	for range runs {
+		b := slices.Clone(db)
+		for range 1 + rng.IntN(4) {
+			at := 4096 + rng.IntN(len(b)-8192)
+			for j := range 1 + rng.IntN(600) {
+				b[at+j] = byte(rng.Uint32())
+			}
+		}
+		got, _, _ := tryBytes(t, b, false)
+		sum += got
+	}
+	if mean := sum / runs; mean < len(sampleRows())/2 {
+		t.Errorf("on average %d rows of %d were salvaged", mean, len(sampleRows()))
+	}
+}
+
+// TestDamagedPage breaks one leaf: the rows of the other ranges are still read.
+func TestDamagedPage(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.db3")
+	var rows []storage.Message
+	data := make([]byte, 400)
+	for i := range 20000 {
+		rows = append(rows, storage.Message{LogTime: int64(i), Data: data})
+	}
+	write(t, path, storage.WriteOptions{}, sampleTopics()[:1], rows)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	check(t, err)
+	_, err = f.WriteAt(make([]byte, pageSize), 500*pageSize)
+	check(t, err)
+	check(t, f.Close())
+	got, said, err := try(t, path, false)
+	if err != nil || !said || got < len(rows)*3/4 || got == len(rows) {
+		t.Errorf("%d rows of %d, said %v, %v", got, len(rows), said, err)
+	}
+	if _, _, err := try(t, path, true); !errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("strict: %v", err)
+	}
+}
+
+// TestHostileHeader sets the sizes of the header to their extremes.
+func TestHostileHeader(t *testing.T) {
+	dir := t.TempDir()
+	path, _ := smallBag(t, dir)
+	db, err := os.ReadFile(path)
+	check(t, err)
+	for _, c := range []struct{ at, n int }{{16, 2}, {20, 1}, {28, 4}, {52, 4}, {56, 4}, {18, 2}} {
+		for v := range 5 {
+			b := slices.Clone(db)
+			for j := range c.n {
+				b[c.at+j] = []byte{0, 1, 2, 0x7f, 0xff}[v]
+			}
+			tryBytes(t, b, false)
+		}
+	}
+	for _, text := range []string{"", "SQLite format 3\x00", "hello", strings.Repeat("x", 5000), "version https://git-lfs.github.com/spec/v1\n"} {
+		if _, _, err := tryBytes(t, []byte(text), false); err == nil {
+			t.Errorf("%.20q was opened", text)
+		}
+	}
+	edit(t, path, "DROP TABLE messages")
+	if _, _, err := try(t, path, false); !errors.Is(err, storage.ErrUnsupported) {
+		t.Errorf("no table messages: %v", err)
+	}
+}
+
+// makeWAL builds a log as SQLite does, from the pages in which two states of a
+// database differ.
+func makeWAL(old, now []byte, page int, commit bool) []byte {
+	h := make([]byte, walHeaderLen)
+	binary.BigEndian.PutUint32(h, walMagic|1)
+	binary.BigEndian.PutUint32(h[4:], walVersion)
+	binary.BigEndian.PutUint32(h[8:], uint32(page))
+	copy(h[16:], "saltsalt")
+	var sum walSum
+	sum.add(h[:24], binary.BigEndian)
+	binary.BigEndian.PutUint32(h[24:], sum.a)
+	binary.BigEndian.PutUint32(h[28:], sum.b)
+	var changed []int
+	for i := 0; i*page < len(now); i++ {
+		if (i+1)*page > len(old) || string(old[i*page:(i+1)*page]) != string(now[i*page:(i+1)*page]) {
+			changed = append(changed, i)
+		}
+	}
+	for k, i := range changed {
+		f := make([]byte, walFrameLen)
+		binary.BigEndian.PutUint32(f, uint32(i+1))
+		if commit && k == len(changed)-1 {
+			binary.BigEndian.PutUint32(f[4:], uint32(len(now)/page))
+		}
+		copy(f[8:], "saltsalt")
+		sum.add(f[:8], binary.BigEndian)
+		sum.add(now[i*page:(i+1)*page], binary.BigEndian)
+		binary.BigEndian.PutUint32(f[16:], sum.a)
+		binary.BigEndian.PutUint32(f[20:], sum.b)
+		h = append(append(h, f...), now[i*page:(i+1)*page]...)
+	}
+	return h
+}
+
+// TestWAL applies a log of a crashed recorder, in a folder that may not be
+// written to, and leaves the folder as it was.
+func TestWAL(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		commit bool
+		cut    int
+		flip   int
+		rows   int
+		codes  []string
+	}{
+		{"committed", true, 0, 0, 60, nil},
+		{"uncommitted", false, 0, 0, 40, []string{"wal-uncommitted"}},
+		{"last frame cut", true, 10, 0, 40, []string{"wal-uncommitted"}},
+		{"header damaged", true, 0, 9, 40, []string{"wal"}},
+		{"frame damaged", true, 0, walHeaderLen + 30, 40, nil},
+		{"empty", true, 1 << 30, 0, 40, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path, _ := smallBag(t, dir)
+			edit(t, path, "DELETE FROM metadata")
+			old, err := os.ReadFile(path)
+			check(t, err)
+			edit(t, path, "BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20) INSERT INTO messages (topic_id, timestamp, data) SELECT 1, 1000+i, zeroblob(500*i) FROM n; COMMIT")
+			now, err := os.ReadFile(path)
+			check(t, err)
+			old[18], old[19], now[18], now[19] = 2, 2, 2, 2
+			wal := makeWAL(old, now, pageSize, c.commit)
+			wal = wal[:len(wal)-min(c.cut, len(wal))]
+			if c.flip > 0 {
+				wal[c.flip] ^= 0xff
+			}
+			check(t, os.WriteFile(path, old, 0o444))
+			check(t, os.WriteFile(path+"-wal", wal, 0o444))
+			check(t, os.WriteFile(path+"-shm", make([]byte, 32768), 0o444))
+			check(t, os.Chmod(dir, 0o555))
+			defer os.Chmod(dir, 0o777)
+			before := listing(t, dir)
+			rows, info := readAll(t, path, storage.ReadOptions{})
+			if len(rows) != c.rows || info.Messages != int64(c.rows) || !slices.Equal(codes(info), c.codes) {
+				t.Errorf("%d rows, want %d; %v", len(rows), c.rows, info.Warnings)
+			}
+			if c.rows == 60 && (info.End != 1020 || len(rows[59].data) != 10000) {
+				t.Errorf("end %d, last row %d bytes", info.End, len(rows[59].data))
+			}
+			if after := listing(t, dir); !reflect.DeepEqual(before, after) {
+				t.Errorf("the folder changed: %v to %v", before, after)
+			}
+			for _, f := range []string{path, path + "-wal"} {
+				b, err := os.ReadFile(f)
+				check(t, err)
+				if want := map[bool][]byte{true: old, false: wal}[f == path]; string(b) != string(want) {
+					t.Errorf("%s was changed", f)
+				}
+			}
+		})
+	}
+}
+
+// TestBlocks: all blocks together give ReadNext's messages; large and small rows
+// make blocks of bounded size; and concurrent reading gives the same.
+func TestBlocks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bag")
+	small, big := make([]byte, 40), make([]byte, 1<<20)
+	var rows []storage.Message
+	for i := range 60000 {
+		rows = append(rows, storage.Message{Topic: storage.TopicID(i % 3), LogTime: int64(i), Data: small[:i%40]})
+	}
+	for i := range 40 {
+		rows = append(rows, storage.Message{Topic: 4, LogTime: int64(60000 + i), Data: big[:1000000+i]})
+	}
+	for i := range 1000 {
+		rows = append(rows, storage.Message{Topic: 1, LogTime: int64(70000 + i), Data: big[:i%7*3000]})
+	}
+	write(t, path, storage.WriteOptions{}, sampleTopics(), rows)
+	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	check(t, err)
+	defer r.Close()
+	br := storage.ReaderCapabilities(r).Blocks
+	blocks, err := br.Blocks()
+	check(t, err)
+	type result struct {
+		batch storage.Batch
+		err   error
+	}
+	results := make([]result, len(blocks))
+	done := make(chan int)
+	for i := range blocks {
+		go func() {
+			results[i].err = br.ReadBlock(context.Background(), i, &results[i].batch)
+			done <- i
+		}()
+	}
+	for range blocks {
+		<-done
+	}
+	k := 0
+	for i := range results {
+		check(t, results[i].err)
+		size := 0
+		for _, m := range results[i].batch.Messages {
+			if m.LogTime != rows[k].LogTime || m.Topic != rows[k].Topic || len(m.Data) != len(rows[k].Data) {
+				t.Fatalf("block %d: message %d differs", i, k)
+			}
+			size += len(m.Data)
+			k++
+		}
+		if size > 2*blockBytes {
+			t.Errorf("block %d has %d bytes", i, size)
+		}
+	}
+	if k != len(rows) || len(blocks) < 20 {
+		t.Errorf("%d rows of %d in %d blocks", k, len(rows), len(blocks))
+	}
+	readAll(t, path, storage.ReadOptions{Strict: true})
+}
+
+func TestCancel(t *testing.T) {
+	path := bag(t, sampleRows())
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := Open(ctx, path, storage.ReadOptions{})
+	check(t, err)
+	cancel()
+	if _, err := r.ReadNext(); !errors.Is(err, context.Canceled) {
+		t.Errorf("ReadNext: %v", err)
+	}
+	check(t, r.Close())
+	w, err := Create(ctx, filepath.Join(t.TempDir(), "x"), storage.WriteOptions{})
+	if err == nil {
+		if err = w.Close(); !errors.Is(err, context.Canceled) {
+			t.Errorf("Close: %v", err)
+		}
+	}
+}
+
+// TestWALOfSQLite applies a log that SQLite wrote, taken while its connection
+// was open, as a crash leaves it.
+func TestWALOfSQLite(t *testing.T) {
+	live, dir := filepath.Join(t.TempDir(), "x.db3"), t.TempDir()
+	write(t, live, storage.WriteOptions{}, sampleTopics(), sampleRows())
+	d, err := sql.Open("sqlite", "file:"+live+"?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(0)")
+	check(t, err)
+	defer d.Close()
+	d.SetMaxOpenConns(1)
+	_, err = d.Exec("DELETE FROM metadata")
+	check(t, err)
+	want := sampleRows()
+	for i := range 300 {
+		m := storage.Message{Topic: 3, LogTime: int64(i), Data: make([]byte, i*100)}
+		_, err = d.Exec("INSERT INTO messages (topic_id, timestamp, data) VALUES (4, ?, ?)", m.LogTime, m.Data)
+		check(t, err)
+		want = append(want, m)
+	}
+	path := filepath.Join(dir, "x.db3")
+	copyFile(t, live, path)
+	copyFile(t, live+"-wal", path+"-wal")
+	before := listing(t, dir)
+	compare(t, path, withoutCustom(sampleTopics()), want)
+	if after := listing(t, dir); !reflect.DeepEqual(before, after) {
+		t.Errorf("the folder changed: %v to %v", before, after)
+	}
+}
+
+// withoutCustom is the topics as the tables alone have them.
+func withoutCustom(topics []storage.Topic) []storage.Topic {
+	for i := range topics {
+		hash := topics[i].Metadata[storage.MetaTypeHash]
+		topics[i].Metadata = map[string]string{}
+		if hash != "" {
+			topics[i].Metadata[storage.MetaTypeHash] = hash
+		}
+		if topics[i].Name == "/again" {
+			topics[i].Schema = topics[0].Schema
+		}
+	}
+	return topics
+}

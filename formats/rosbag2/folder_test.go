@@ -1,0 +1,408 @@
+package rosbag2
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+	"github.com/klauspost/compress/zstd"
+)
+
+// codes lists the warnings of a recording.
+func codes(info *storage.Info) (list []string) {
+	for _, w := range info.Warnings {
+		list = append(list, w.Code)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestRealFolders opens the folders of the collection.
+func TestRealFolders(t *testing.T) {
+	loadExpected(t)
+	for _, c := range []struct {
+		name     string
+		version  string
+		messages int64
+		codes    []string
+	}{
+		{"v1-crystal-cdr_test/cdr_test", "metadata 1, schema 1", 7, nil},
+		{"v1-crystal-wrong_rmw/wrong_rmw_test", "metadata 1, schema 1", 7, nil},
+		{"v3-cdr_test/cdr_test", "metadata 3, schema 1", 7, []string{"metadata-topic", "metadata-topic"}},
+		{"v4-foxy-cdr_test/cdr_test", "metadata 4, schema 2", 7, nil},
+		{"v4-foxy-empty_bag-wal/empty_bag", "metadata 4, schema 2", 0, nil},
+		{"v4-galactic-talker-wal/talker", "metadata 4, schema 2", 20, nil},
+		{"v4-schema4-talker/talker", "metadata 4, schema 4", 20, nil},
+		{"v4-split-wbag/wbag", "metadata 4, schema 2", 6074, nil},
+		{"v4-test_bag_for_seek/test_bag_for_seek", "metadata 4, schema 2", 5, nil},
+		{"v4-test_msgs_string/test_msgs_string", "metadata 4, schema 2", 10, nil},
+		{"v4-wrong_rmw/wrong_rmw_test", "metadata 4, schema 2", 7, []string{"metadata-topic", "metadata-topic"}},
+		{"v4-zstd-file-compressed_bag/compressed_bag", "metadata 4, schema 2", 0, nil},
+		{"v4-zstd-message-split/message_compression", "metadata 4, schema 2", 1127, nil},
+		{"v5-rewriter_a/rewriter_a", "metadata 5, schema 2", 150, nil},
+		{"v5-rewriter_b/rewriter_b", "metadata 5, schema 2", 75, nil},
+		{"v5-split-multiple_files/multiple_files", "metadata 5, schema 2", 52, nil},
+		{"v7-schema4-cdr_test/cdr_test", "metadata 7, schema 4", 7, nil},
+		{"v8-schema4-topics_and_service_events/bag_with_topics_and_service_events", "metadata 8, schema 4", 10, nil},
+		{"nometa-split-multiple_files-chatter/multiple_files", "schema 2", 3177, []string{"no-metadata"}},
+		{"nometa-rosbag2_cpp-bags/bags", "schema 4", 13, []string{"mcap", "no-metadata"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(dataDir, c.name)
+			if !sniff(path, nil) {
+				t.Error("not recognised")
+			}
+			before := listing(t, path)
+			rows, info := readAll(t, path, storage.ReadOptions{})
+			if info.Version != c.version || info.Messages != c.messages || int64(len(rows)) != c.messages {
+				t.Errorf("version %q, %d messages, read %d", info.Version, info.Messages, len(rows))
+			}
+			if !slices.Equal(codes(info), c.codes) {
+				t.Errorf("warnings %+v, want codes %v", info.Warnings, c.codes)
+			}
+			counts := map[storage.TopicID]int64{}
+			for i, r := range rows {
+				if i == 0 || r.time < info.Start || r.time > info.End {
+					if r.time < info.Start || r.time > info.End {
+						t.Fatalf("row %d at %d is outside %d to %d", i, r.time, info.Start, info.End)
+					}
+				}
+				if len(r.data) < 4 || r.data[0] != 0 {
+					t.Fatalf("row %d is no CDR: % x", i, r.data[:min(len(r.data), 8)])
+				}
+				k := slices.IndexFunc(info.Topics, func(x storage.TopicInfo) bool { return x.Name == r.topic && x.Type == r.typ })
+				counts[storage.TopicID(k)]++
+			}
+			for _, topic := range info.Topics {
+				if counts[topic.ID] != topic.Messages {
+					t.Errorf("topic %s: %d messages, read %d", topic.Name, topic.Messages, counts[topic.ID])
+				}
+				for _, q := range topic.QoS {
+					if q.Deadline.Sec == 2147483647 {
+						t.Errorf("topic %s: infinity is not normal: %+v", topic.Name, q.Deadline)
+					}
+				}
+			}
+			if after := listing(t, path); !reflect.DeepEqual(before, after) {
+				t.Errorf("the folder changed: %v to %v", before, after)
+			}
+		})
+	}
+	t.Run("definitions", func(t *testing.T) {
+		_, info := readAll(t, filepath.Join(dataDir, "v8-schema4-topics_and_service_events/bag_with_topics_and_service_events"), storage.ReadOptions{})
+		for _, topic := range info.Topics {
+			if len(topic.QoS) == 0 || topic.Metadata[storage.MetaTypeHash] == "" {
+				t.Errorf("topic %s has no QoS or hash: %+v", topic.Name, topic)
+			}
+			if strings.HasSuffix(topic.Type, "_Event") && topic.Name != "/events/write_split" {
+				if topic.Schema.Encoding != "ros2msg" || !strings.Contains(string(topic.Schema.Data), "---") {
+					t.Errorf("topic %s has definition %q %.60q", topic.Name, topic.Schema.Encoding, topic.Schema.Data)
+				}
+			}
+		}
+	})
+	for _, name := range []string{"v9-jazzy-mcap-rosbag2_2025_11_24-16_52_36/rosbag2_2025_11_24-16_52_36", "nometa-split-multiple_files-mcap/multiple_files"} {
+		_, err := Open(context.Background(), filepath.Join(dataDir, name), storage.ReadOptions{})
+		if !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(), "MCAP storage: not supported yet") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// listing is the names and sizes of a folder's files.
+func listing(t *testing.T, dir string) map[string]int64 {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	check(t, err)
+	m := map[string]int64{}
+	for _, e := range entries {
+		st, err := e.Info()
+		check(t, err)
+		m[e.Name()] = st.Size()
+	}
+	return m
+}
+
+// bag writes the sample and returns the folder.
+func bag(t testing.TB, rows []storage.Message) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bag")
+	write(t, path, storage.WriteOptions{}, sampleTopics(), rows)
+	return path
+}
+
+func copyFile(t testing.TB, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	check(t, err)
+	check(t, os.WriteFile(to, b, 0o666))
+}
+
+func rewrite(t testing.TB, path, old, new string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	check(t, err)
+	if !bytes.Contains(b, []byte(old)) {
+		t.Fatalf("%s has no %q", path, old)
+	}
+	check(t, os.WriteFile(path, bytes.ReplaceAll(b, []byte(old), []byte(new)), 0o666))
+}
+
+func TestFolderWithoutMetadata(t *testing.T) {
+	topics, rows := sampleTopics(), sampleRows()
+	dir := bag(t, rows)
+	check(t, os.Remove(filepath.Join(dir, metadataName)))
+	got, info := readAll(t, dir, storage.ReadOptions{})
+	if len(got) != len(rows) || info.Messages != int64(len(rows)) || !slices.Equal(codes(info), []string{"no-metadata"}) {
+		t.Errorf("%d rows, warnings %v", len(got), info.Warnings)
+	}
+	if !reflect.DeepEqual(info.Topics[0].Topic, topics[0]) {
+		t.Errorf("topic 0: %+v", info.Topics[0])
+	}
+}
+
+// TestPartOrder: parts are taken by number, whatever the scheme of names.
+func TestPartOrder(t *testing.T) {
+	for _, names := range [][]string{
+		{"x_2.db3", "x_9.db3", "x_10.db3"},
+		{"x_0.db3", "x_1.db3", "x_100000000000000000000000.db3"},
+		{"0_x_2026_05_01-10_00_00.db3", "1_x_2026_04_01-10_00_00.db3", "10_x_2026_05_01-10_00_00.db3"},
+	} {
+		dir := t.TempDir()
+		for i, n := range names {
+			write(t, filepath.Join(dir, n), storage.WriteOptions{}, sampleTopics()[i:], []storage.Message{{LogTime: int64(i)}})
+		}
+		rows, info := readAll(t, dir, storage.ReadOptions{})
+		for i, n := range names {
+			if rows[i].time != int64(i) || filepath.Base(info.Files[i]) != n || rows[i].typ != sampleTopics()[i].Type {
+				t.Errorf("%v: row %d is %+v of %v", names, i, rows[i], info.Files)
+			}
+		}
+		if len(info.Topics) != len(sampleTopics()) {
+			t.Errorf("%d topics: they were not joined", len(info.Topics))
+		}
+	}
+}
+
+// TestListedPaths follows the path rule: in the folder, in its parent, by the
+// bare name; and compressed parts listed without their suffix.
+func TestListedPaths(t *testing.T) {
+	for _, listed := range []string{"bag/bag_0.db3", "elsewhere/bag_0.db3", "/nowhere/bag_0.db3", "bag_0.db3.zstd"} {
+		dir := bag(t, sampleRows())
+		rewrite(t, filepath.Join(dir, metadataName), "- bag_0.db3", "- "+listed)
+		if rows, info := readAll(t, dir, storage.ReadOptions{}); len(rows) != len(sampleRows()) || info.Warnings != nil {
+			t.Errorf("%s: %d rows, %v", listed, len(rows), info.Warnings)
+		}
+	}
+	dir := bag(t, sampleRows())
+	rewrite(t, filepath.Join(dir, metadataName), "- bag_0.db3", "- bag_0.db3\n        - bag_1.db3")
+	copyFile(t, filepath.Join(dir, "bag_0.db3"), filepath.Join(dir, "other.db3"))
+	rows, info := readAll(t, dir, storage.ReadOptions{})
+	if len(rows) != len(sampleRows()) || !slices.Equal(codes(info), []string{"missing-part", "unlisted-part"}) {
+		t.Errorf("%d rows, %v", len(rows), info.Warnings)
+	}
+	if _, err := Open(context.Background(), dir, storage.ReadOptions{Strict: true}); !errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("strict: %v", err)
+	}
+	check(t, os.Remove(filepath.Join(dir, "bag_0.db3")))
+	if _, err := Open(context.Background(), dir, storage.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no part: %v", err)
+	}
+}
+
+// TestWrongCounts: counts that do not hold together are counted again.
+func TestWrongCounts(t *testing.T) {
+	dir := bag(t, sampleRows())
+	n := len(sampleRows())
+	rewrite(t, filepath.Join(dir, metadataName), fmt.Sprintf("message_count: %d", n), fmt.Sprintf("message_count: %d", n+1))
+	_, info := readAll(t, dir, storage.ReadOptions{})
+	if info.Messages != int64(n) || !slices.Equal(codes(info), []string{"count"}) || !info.Warnings[0].Damage {
+		t.Errorf("%d messages, %+v", info.Messages, info.Warnings)
+	}
+}
+
+// TestZstdFile reads parts compressed as a whole, also where the frame has no
+// end, as rosbag2 leaves it when the size is a multiple of 131072.
+func TestZstdFile(t *testing.T) {
+	rows := sampleRows()
+	dir := bag(t, rows)
+	plain := filepath.Join(dir, "bag_0.db3")
+	db, err := os.ReadFile(plain)
+	check(t, err)
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	pages := 131072 / pageSize
+	padded := slices.Clone(db)
+	for len(padded)%131072 != 0 {
+		padded = append(padded, make([]byte, pageSize)...)
+	}
+	// A freelist that is not used by readers: the header's page count is enough.
+	n := len(padded) / pageSize
+	padded[28], padded[29], padded[30], padded[31] = byte(n>>24), byte(n>>16), byte(n>>8), byte(n)
+	if len(padded)%(pages*pageSize) != 0 {
+		t.Fatal("not a multiple")
+	}
+	for _, c := range []struct {
+		name  string
+		db    []byte
+		close bool
+		cut   int
+		codes []string
+	}{
+		{"whole", db, true, 0, nil},
+		{"open", padded, false, 0, []string{"zstd-open"}},
+		{"cut", db, true, len(db) / 4, []string{"truncated", "zstd"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b bytes.Buffer
+			e, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
+			check(t, err)
+			for p := c.db; len(p) > 0; p = p[min(len(p), 131072):] {
+				_, err = e.Write(p[:min(len(p), 131072)])
+				check(t, err)
+			}
+			if c.close {
+				check(t, e.Close())
+			} else {
+				check(t, e.Flush())
+			}
+			z := b.Bytes()
+			z = z[:len(z)-min(c.cut, len(z)/2)]
+			os.Remove(plain)
+			check(t, os.WriteFile(plain+extZstd, z, 0o666))
+			before := listing(t, dir)
+			if !sniff(plain+extZstd, z[:min(len(z), storage.SniffLen)]) {
+				t.Error("not recognised")
+			}
+			got, info := readAll(t, dir, storage.ReadOptions{})
+			for _, code := range c.codes {
+				if !slices.Contains(codes(info), code) {
+					t.Errorf("no warning %s in %v", code, info.Warnings)
+				}
+			}
+			if c.cut == 0 && (len(got) != len(rows) || len(info.Warnings) != len(c.codes)) {
+				t.Errorf("%d rows of %d, %v", len(got), len(rows), info.Warnings)
+			}
+			if c.cut > 0 && (len(got) == 0 || len(got) >= len(rows)) {
+				t.Errorf("%d rows of %d", len(got), len(rows))
+			}
+			if info.Compression["zstd"] != 1 {
+				t.Errorf("compression %v", info.Compression)
+			}
+			if after := listing(t, dir); !reflect.DeepEqual(before, after) {
+				t.Errorf("the folder changed: %v to %v", before, after)
+			}
+			if left := listing(t, temp); len(left) != 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// TestZstdRows reads messages compressed one by one, as metadata.yaml says, or
+// where nothing says it.
+func TestZstdRows(t *testing.T) {
+	topics, rows := sampleTopics(), sampleRows()
+	for i := range rows {
+		rows[i].Data = append([]byte{0, 1, 0, 0}, rows[i].Data...)
+	}
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	check(t, err)
+	packed := slices.Clone(rows)
+	for i := range packed {
+		packed[i].Data = e.EncodeAll(packed[i].Data, nil)
+	}
+	path := filepath.Join(t.TempDir(), "bag")
+	write(t, path, storage.WriteOptions{}, topics, packed)
+	for _, mode := range []string{"MESSAGE", "message", "", "file gone"} {
+		t.Run(mode, func(t *testing.T) {
+			meta := filepath.Join(path, metadataName)
+			text, err := os.ReadFile(meta)
+			check(t, err)
+			defer func() { check(t, os.WriteFile(meta, text, 0o666)) }()
+			if mode == "file gone" {
+				check(t, os.Remove(meta))
+			} else if mode != "" {
+				rewrite(t, meta, `compression_format: ""`, "compression_format: zstd")
+				rewrite(t, meta, `compression_mode: ""`, "compression_mode: "+mode)
+			}
+			got, info := readAll(t, path, storage.ReadOptions{})
+			if len(got) != len(rows) || info.Compression["zstd"] != int64(len(rows)) {
+				t.Fatalf("%d rows, compression %v", len(got), info.Compression)
+			}
+			for i := range got {
+				if !bytes.Equal(got[i].data, rows[i].Data) {
+					t.Fatalf("row %d differs", i)
+				}
+			}
+		})
+	}
+	meta := filepath.Join(path, metadataName)
+	rewrite(t, meta, `compression_mode: ""`, "compression_mode: MESSAGE")
+	rewrite(t, meta, `compression_format: ""`, "compression_format: lz4")
+	if _, err := Open(context.Background(), path, storage.ReadOptions{}); !errors.Is(err, storage.ErrUnsupported) {
+		t.Errorf("lz4: %v", err)
+	}
+}
+
+// TestUnknownTopic: rows whose topic is not in the table are said to be lost.
+func TestUnknownTopic(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db3")
+	write(t, path, storage.WriteOptions{}, sampleTopics(), sampleRows())
+	edit(t, path, "DELETE FROM topics WHERE id = 2")
+	rows, info := readAll(t, path, storage.ReadOptions{})
+	want := 0
+	for _, m := range sampleRows() {
+		if m.Topic != 1 {
+			want++
+		}
+	}
+	if len(rows) != want || info.Messages != int64(want) || !slices.Equal(codes(info), []string{"unknown-topic"}) {
+		t.Errorf("%d rows of %d, info %d, %v", len(rows), want, info.Messages, info.Warnings)
+	}
+}
+
+func TestManyTopics(t *testing.T) {
+	const n = 10000
+	path := filepath.Join(t.TempDir(), "bag")
+	topics := make([]storage.Topic, n)
+	rows := make([]storage.Message, n)
+	for i := range n {
+		topics[i] = storage.Topic{Name: fmt.Sprintf("/t%d", i), Type: fmt.Sprintf("p/msg/T%d", i%100), Encoding: "cdr",
+			QoS: sampleTopics()[0].QoS, Metadata: map[string]string{storage.MetaCallerID: fmt.Sprint(i)}}
+		rows[i] = storage.Message{Topic: storage.TopicID(i), LogTime: int64(i), Data: []byte{0, 1, byte(i), byte(i >> 8)}}
+	}
+	write(t, path, storage.WriteOptions{}, topics, rows)
+	compare(t, path, topics, rows)
+}
+
+// TestJoinPublishers: the same key in CreateTopic gives the same topic.
+func TestJoinPublishers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bag")
+	w, err := Create(context.Background(), path, storage.WriteOptions{NoSync: true})
+	check(t, err)
+	a, b := sampleTopics()[0], sampleTopics()[0]
+	a.QoS, b.QoS = a.QoS[:1], b.QoS[1:]
+	b.Metadata = map[string]string{"more": "x", "own": "not taken"}
+	for range 2 {
+		id, err := w.CreateTopic(a)
+		check(t, err)
+		if id != 0 {
+			t.Fatal(id)
+		}
+		a = b
+	}
+	check(t, w.Close())
+	want := sampleTopics()[0]
+	want.Metadata["more"] = "x"
+	compare(t, path, []storage.Topic{want}, nil)
+}
