@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,25 +45,31 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose bool) {
 	}
 	e.writeLines("damaged", warningLines(r.Source.Path, damage))
 	e.writeLines("lost", lossLines(real, "message"))
+	var notes []lossJSON
+	for _, n := range r.Notes {
+		notes = append(notes, lossJSON{Code: n.Code, Topic: n.Topic, Message: n.Message})
+	}
 	switch {
 	case quiet:
 	case verbose:
 		e.writeLines("not carried", lossLines(design, ""))
-		var notes []lossJSON
-		for _, n := range r.Notes {
-			notes = append(notes, lossJSON{Code: n.Code, Topic: n.Topic, Message: n.Message})
-		}
 		e.writeLines("note", lossLines(notes, ""))
-	case len(design) > 0:
-		var codes []string
-		seen := map[string]bool{}
-		for _, l := range design {
-			if !seen[l.Code] {
-				seen[l.Code] = true
-				codes = append(codes, l.Code)
-			}
+	default:
+		e.writeCodes("not carried, by design", design)
+		e.writeCodes("notes", notes)
+	}
+}
+
+// writeCodes names the kinds of what only -v explains.
+func (e *env) writeCodes(what string, losses []lossJSON) {
+	var codes []string
+	for _, l := range losses {
+		if !slices.Contains(codes, l.Code) {
+			codes = append(codes, l.Code)
 		}
-		fmt.Fprintf(e.Err, "not carried, by design: %s (-v explains)\n", strings.Join(codes, ", "))
+	}
+	if len(codes) > 0 {
+		fmt.Fprintf(e.Err, "%s: %s (-v explains)\n", what, strings.Join(codes, ", "))
 	}
 }
 

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestDocs holds docs/cli.md against the JSON that is printed: each key is there.
+func TestDocs(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[reflect.Type]bool{}
+	var check func(reflect.Type)
+	check = func(typ reflect.Type) {
+		switch typ.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			check(typ.Elem())
+			return
+		case reflect.Struct:
+		default:
+			return
+		}
+		if seen[typ] {
+			return
+		}
+		seen[typ] = true
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if !f.IsExported() {
+				continue
+			}
+			if key == "" {
+				t.Errorf("%s.%s has no JSON name", typ, f.Name)
+			}
+			if !strings.Contains(string(text), "`"+key+"`") && !strings.Contains(string(text), "`"+key+"[]`") && !strings.Contains(string(text), `"`+key+`"`) {
+				t.Errorf("docs/cli.md does not have the key %s of %s", key, typ)
+			}
+			check(f.Type)
+		}
+	}
+	for _, v := range []any{resultJSON{}, infoJSON{}, definition{}, formatJSON{}, progressEvent{}} {
+		check(reflect.TypeOf(v))
+	}
+	if len(seen) < 12 {
+		t.Errorf("only %d kinds of object were looked at", len(seen))
+	}
+}
