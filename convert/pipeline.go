@@ -78,7 +78,7 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	n := p.workers + 2
+	n := p.workers + 1
 	free := make(chan *batch, n)
 	for range n {
 		free <- &batch{done: make(chan error, 1)}
