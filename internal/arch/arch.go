@@ -1,0 +1,80 @@
+// Package arch holds the rule of which package may import which, as drawn in
+// docs/architecture.md; its test holds the whole module against it.
+package arch
+
+import (
+	"fmt"
+	"strings"
+)
+
+// module is the import path of the module.
+const module = "github.com/bagconv/bagconv"
+
+// An arrow lists what a room may import of the module. Patterns end in "/..."
+// for a folder with all below it.
+type arrow struct {
+	room string
+	may  []string
+}
+
+// arrows are tried in order; the first whose room matches counts. The standard
+// library is always allowed, packages from elsewhere are not looked at but where
+// a room has stdOnly.
+var arrows = []arrow{
+	{"cmd/bagconv", []string{"cmd/bagconv/cli", "formats/all"}},
+	{"cmd/bagconv/cli", []string{"convert/...", "storage", "schema/...", "internal/..."}},
+	{"formats/all", []string{"formats/...", "storage"}},
+	{"formats/...", []string{"storage", "internal/...", "proto/..."}},
+	{"convert", []string{"storage", "schema/...", "convert/...", "internal/..."}},
+	{"convert/transcode", []string{"schema", "internal/wire/..."}},
+	{"convert/mapping", []string{"storage", "schema/...", "convert/transcode"}},
+	{"schema", nil},
+	{"schema/...", []string{"schema", "proto/..."}},
+	{"storage", nil},
+	{"storage/storagetest", []string{"storage", "internal/faultio", "internal/iox"}},
+	{"internal/...", []string{"storage", "internal/..."}},
+	{"proto/...", []string{"proto/..."}},
+	{"scripts/...", []string{"formats/...", "schema/...", "storage", "convert/..."}},
+}
+
+// stdOnly are rooms that import nothing from outside the module either.
+var stdOnly = []string{"storage", "schema", "convert/mapping", "convert/transcode"}
+
+// check returns what is wrong with pkg importing imp, "" when nothing is.
+func check(pkg, imp string) string {
+	pkg = strings.TrimPrefix(strings.TrimPrefix(pkg, module), "/")
+	if !strings.HasPrefix(imp, module+"/") {
+		std := !strings.Contains(strings.SplitN(imp, "/", 2)[0], ".")
+		for _, room := range stdOnly {
+			if room == pkg && !std {
+				return fmt.Sprintf("%s may import the standard library only, not %s", pkg, imp)
+			}
+		}
+		return ""
+	}
+	imp = strings.TrimPrefix(imp, module+"/")
+	for _, a := range arrows {
+		if !match(a.room, pkg) {
+			continue
+		}
+		for _, m := range a.may {
+			if match(m, imp) && !sibling(pkg, imp) {
+				return ""
+			}
+		}
+		return fmt.Sprintf("%s may not import %s", pkg, imp)
+	}
+	return fmt.Sprintf("%s is in no room of docs/architecture.md", pkg)
+}
+
+// sibling tells two formats: none may know another.
+func sibling(pkg, imp string) bool {
+	return strings.HasPrefix(pkg, "formats/") && pkg != "formats/all" && strings.HasPrefix(imp, "formats/")
+}
+
+func match(pattern, path string) bool {
+	if base, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return path == base || strings.HasPrefix(path, base+"/")
+	}
+	return pattern == path
+}

@@ -1,0 +1,89 @@
+package arch
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestArrows holds every import of the module against the arrows. Tests may
+// import what they judge with, so only the test files of the contract and of the
+// formats are held to them as well.
+func TestArrows(t *testing.T) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", module+"/...")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(out)
+	packages := 0
+	for {
+		var p struct {
+			ImportPath                         string
+			Imports, TestImports, XTestImports []string
+		}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(p.ImportPath, "/internal/tmp") {
+			continue
+		}
+		packages++
+		for _, imp := range p.Imports {
+			if wrong := check(p.ImportPath, imp); wrong != "" {
+				t.Error(wrong)
+			}
+		}
+		if strings.HasPrefix(p.ImportPath, module+"/formats/") {
+			for _, imp := range append(p.TestImports, p.XTestImports...) {
+				if sibling(strings.TrimPrefix(p.ImportPath, module+"/"), strings.TrimPrefix(imp, module+"/")) && imp != p.ImportPath {
+					t.Errorf("test of %s may not import %s", p.ImportPath, imp)
+				}
+			}
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if packages < 10 {
+		t.Errorf("only %d packages were looked at", packages)
+	}
+}
+
+// TestRule: the rule itself, on imports that must and must not be.
+func TestRule(t *testing.T) {
+	for _, c := range []struct {
+		pkg, imp string
+		ok       bool
+	}{
+		{"formats/rosbag1", module + "/storage", true},
+		{"formats/rosbag1", module + "/internal/iox", true},
+		{"formats/rosbag1", module + "/formats/rosbag2", false},
+		{"formats/rosbag1", module + "/convert", false},
+		{"formats/rosbag1", module + "/schema", false},
+		{"formats/all", module + "/formats/rosbag1", true},
+		{"cmd/bagconv/cli", module + "/formats/rosbag1", false},
+		{"cmd/bagconv/cli", module + "/convert/mapping", true},
+		{"cmd/bagconv", module + "/convert", false},
+		{"storage", "gopkg.in/yaml.v3", false},
+		{"storage", "context", true},
+		{"storage", module + "/internal/iox", false},
+		{"schema", module + "/schema/rosmsg", false},
+		{"schema/rosmsg", module + "/schema", true},
+		{"convert/transcode", module + "/storage", false},
+		{"convert", "gopkg.in/yaml.v3", true},
+		{"somewhere/else", module + "/storage", false},
+	} {
+		if got := check(module+"/"+c.pkg, c.imp); (got == "") != c.ok {
+			t.Errorf("%s importing %s: %q", c.pkg, c.imp, got)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package storagetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// WriteAll writes a recording with the plain calls of Writer and closes it. On
+// error the output is aborted.
+func WriteAll(f *storage.Format, path string, o storage.WriteOptions, r Recording) (err error) {
+	w, err := f.Create(context.Background(), path, o)
+	if err != nil {
+		return err
+	}
+	if err := fill(w, r); err != nil {
+		return errors.Join(err, abort(w))
+	}
+	if err := w.Close(); err != nil {
+		return errors.Join(err, abort(w))
+	}
+	return nil
+}
+
+// WriteBlocks does the same through OnBlock: blocks are encoded by several
+// goroutines and appended in order by one more.
+func WriteBlocks(f *storage.Format, path string, o storage.WriteOptions, r Recording) (err error) {
+	w, err := f.Create(context.Background(), path, o)
+	if err != nil {
+		return err
+	}
+	type job struct {
+		block storage.PendingBlock
+		done  chan error
+	}
+	order := make(chan job, 4)
+	finished := make(chan error)
+	go func() {
+		var first error
+		for j := range order {
+			err := <-j.done
+			if err == nil && first == nil {
+				err = j.block.Append()
+			}
+			if first == nil {
+				first = err
+			}
+		}
+		finished <- first
+	}()
+	blocks := storage.WriterCapabilities(w).Blocks
+	blocks.OnBlock(func(b storage.PendingBlock) error {
+		j := job{b, make(chan error, 1)}
+		go func() { j.done <- b.Encode() }()
+		order <- j
+		return nil
+	})
+	err = fill(w, r)
+	if err == nil {
+		err = blocks.Flush()
+	}
+	close(order)
+	if e := <-finished; err == nil {
+		err = e
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return errors.Join(err, abort(w))
+	}
+	return nil
+}
+
+func abort(w storage.Writer) error {
+	if a := storage.WriterCapabilities(w).Abort; a != nil {
+		return a.Abort()
+	}
+	return nil
+}
+
+// fill writes topics and messages. The memory of each message is spoilt as soon
+// as Write has returned: a writer that keeps it is found out.
+func fill(w storage.Writer, r Recording) error {
+	ids := make([]storage.TopicID, len(r.Topics))
+	for i, t := range r.Topics {
+		id, err := w.CreateTopic(t)
+		if err != nil {
+			return err
+		}
+		if id != storage.TopicID(i) {
+			return fmt.Errorf("topic %d was given id %d", i, id)
+		}
+		ids[i] = id
+	}
+	var data []byte
+	for _, m := range r.Messages {
+		data = append(data[:0], m.Data...)
+		c := m
+		c.Topic, c.Data = ids[m.Topic], data
+		if err := w.Write(&c); err != nil {
+			return err
+		}
+		for i := range data {
+			data[i] = 0xdd
+		}
+		c = storage.Message{Topic: 1 << 31}
+	}
+	return nil
+}
+
+// ReadAll reads by ReadNext. The data of each message is copied, then spoilt: a
+// reader that needs it again is found out.
+func ReadAll(r storage.Reader) ([]storage.Message, error) {
+	var out []storage.Message
+	for {
+		m, err := r.ReadNext()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		c := *m
+		c.Data = bytes.Clone(m.Data)
+		for i := range m.Data {
+			m.Data[i] = 0xdd
+		}
+		out = append(out, c)
+	}
+}
+
+// ReadBlocks reads all blocks with several goroutines, each with a batch of its
+// own that it uses again and again, and returns the messages in the order of
+// blocks.
+func ReadBlocks(r storage.BlockReader, workers int) ([]storage.Message, error) {
+	blocks, err := r.Blocks()
+	if err != nil {
+		return nil, err
+	}
+	parts, errs := make([][]storage.Message, len(blocks)), make([]error, len(blocks))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			var held [2]storage.Batch // the one before must stay good while the next is read
+			var before []storage.Message
+			at := -1
+			for i := range next {
+				b := &held[i&1]
+				if at >= 0 && at&1 == i&1 {
+					parts[at] = clone(before)
+					at = -1
+				}
+				errs[i] = r.ReadBlock(context.Background(), i, b)
+				if at >= 0 {
+					parts[at] = clone(before)
+				}
+				before, at = b.Messages, i
+			}
+			if at >= 0 {
+				parts[at] = clone(before)
+			}
+		}()
+	}
+	for i := range blocks {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	var out []storage.Message
+	for i := range parts {
+		if errs[i] != nil {
+			return out, errs[i]
+		}
+		out = append(out, parts[i]...)
+	}
+	return out, nil
+}
+
+func clone(msgs []storage.Message) []storage.Message {
+	out := make([]storage.Message, len(msgs))
+	for i, m := range msgs {
+		m.Data = bytes.Clone(m.Data)
+		out[i] = m
+	}
+	return out
+}
+
+// Diff returns the first difference between two lists of messages, "" when there
+// is none. Topics are compared by their number.
+func Diff(got, want []storage.Message) string {
+	for i := range min(len(got), len(want)) {
+		g, w := got[i], want[i]
+		if g.Topic != w.Topic || g.LogTime != w.LogTime || g.PublishTime != w.PublishTime || !bytes.Equal(g.Data, w.Data) {
+			return fmt.Sprintf("message %d is topic %d, time %d, published %d, %d bytes % .20x; want topic %d, time %d, published %d, %d bytes % .20x",
+				i, g.Topic, g.LogTime, g.PublishTime, len(g.Data), g.Data, w.Topic, w.LogTime, w.PublishTime, len(w.Data), w.Data)
+		}
+	}
+	if len(got) != len(want) {
+		return fmt.Sprintf("%d messages, want %d", len(got), len(want))
+	}
+	return ""
+}

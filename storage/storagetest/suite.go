@@ -1,0 +1,580 @@
+package storagetest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/bagconv/bagconv/internal/faultio"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// recordings writes each case and reads it back in every way.
+func (c *Config) recordings(t *testing.T) {
+	for name, want := range c.cases() {
+		t.Run(name, func(t *testing.T) {
+			for _, codec := range c.Format.Compressions {
+				path := filepath.Join(t.TempDir(), c.Name)
+				if err := WriteAll(c.Format, path, storage.WriteOptions{Compression: codec, NoSync: true}, want); err != nil {
+					t.Fatalf("%s: %v", codec, err)
+				}
+				c.check(t, path, want)
+				if testing.Short() {
+					break
+				}
+			}
+		})
+	}
+}
+
+// check reads a recording in every way and compares.
+func (c *Config) check(t *testing.T, path string, want Recording) {
+	t.Helper()
+	head, _ := os.ReadFile(path)
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		head = nil
+	}
+	if !c.Format.Sniff(path, head[:min(len(head), storage.SniffLen)]) {
+		t.Error("Sniff does not know its own output")
+	}
+	r := c.open(t, path, storage.ReadOptions{Strict: true})
+	defer r.Close()
+	info, err := r.Info()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.checkInfo(t, info, want)
+	got, err := ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Topics are found by name: a format may number them anew.
+	c.renumber(t, info, got, want)
+	if d := Diff(got, want.Messages); d != "" {
+		t.Errorf("ReadNext: %s", d)
+	}
+	if _, err := r.ReadNext(); err != io.EOF {
+		t.Errorf("ReadNext after the end: %v", err)
+	}
+	if b := storage.ReaderCapabilities(r).Blocks; b != nil {
+		got, err := ReadBlocks(b, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.renumber(t, info, got, want)
+		if d := Diff(got, want.Messages); d != "" {
+			t.Errorf("ReadBlock: %s", d)
+		}
+		c.checkBlocks(t, b, want)
+	}
+}
+
+func (c *Config) renumber(t *testing.T, info *storage.Info, got []storage.Message, want Recording) {
+	t.Helper()
+	number := map[string]storage.TopicID{}
+	for i, topic := range want.Topics {
+		number[topic.Name] = storage.TopicID(i)
+	}
+	for i := range got {
+		if int(got[i].Topic) >= len(info.Topics) {
+			t.Fatalf("message %d has topic %d of %d", i, got[i].Topic, len(info.Topics))
+		}
+		got[i].Topic = number[info.Topics[got[i].Topic].Name]
+	}
+}
+
+func (c *Config) checkInfo(t *testing.T, info *storage.Info, want Recording) {
+	t.Helper()
+	if info.Format != c.Format.Name || info.Size <= 0 || len(info.Files) == 0 {
+		t.Errorf("info says format %q, %d bytes, %d files", info.Format, info.Size, len(info.Files))
+	}
+	if len(info.Warnings) > 0 {
+		t.Errorf("warnings: %+v", info.Warnings)
+	}
+	counts, names := map[string]int64{}, map[string]bool{}
+	var first, last int64
+	for i, m := range want.Messages {
+		counts[want.Topics[m.Topic].Name]++
+		if i == 0 {
+			first, last = m.LogTime, m.LogTime
+		}
+		first, last = min(first, m.LogTime), max(last, m.LogTime)
+	}
+	if info.Messages != int64(len(want.Messages)) || info.Start != first || info.End != last {
+		t.Errorf("info says %d messages from %d to %d; want %d from %d to %d", info.Messages, info.Start, info.End, len(want.Messages), first, last)
+	}
+	if len(info.Topics) != len(want.Topics) {
+		t.Errorf("info has %d topics, want %d", len(info.Topics), len(want.Topics))
+	}
+	for i, topic := range info.Topics {
+		names[topic.Name] = true
+		if topic.ID != storage.TopicID(i) {
+			t.Errorf("topic %d has id %d", i, topic.ID)
+		}
+		if topic.Messages != counts[topic.Name] {
+			t.Errorf("info says %d messages of %q, want %d", topic.Messages, topic.Name, counts[topic.Name])
+		}
+	}
+	for _, topic := range want.Topics {
+		if !names[topic.Name] {
+			t.Errorf("topic %q is missing", topic.Name)
+		}
+	}
+}
+
+// checkBlocks holds what is said of blocks against what is in them.
+func (c *Config) checkBlocks(t *testing.T, r storage.BlockReader, want Recording) {
+	t.Helper()
+	blocks, err := r.Blocks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b storage.Batch
+	total := 0
+	for i, blk := range blocks {
+		if err := r.ReadBlock(context.Background(), i, &b); err != nil {
+			t.Fatal(err)
+		}
+		total += len(b.Messages)
+		if blk.Messages >= 0 && blk.Messages != int64(len(b.Messages)) {
+			t.Errorf("block %d has %d messages, its index says %d", i, len(b.Messages), blk.Messages)
+		}
+		for _, m := range b.Messages {
+			if blk.Timed && (m.LogTime < blk.Start || m.LogTime > blk.End) {
+				t.Errorf("block %d has a message at %d, its index says %d to %d", i, m.LogTime, blk.Start, blk.End)
+				break
+			}
+		}
+	}
+	if total != len(want.Messages) {
+		t.Errorf("blocks have %d messages, want %d", total, len(want.Messages))
+	}
+}
+
+func (c *Config) small() Recording {
+	return c.Generate(11, Spec{Topics: 3, Messages: 400, MaxSize: 3000, Step: 1_000_000, Jitter: 2_000_000})
+}
+
+// lifecycle: what must be refused, and that errors stay.
+func (c *Config) lifecycle(t *testing.T) {
+	ctx := context.Background()
+	for name, wrong := range map[string]func(w storage.Writer) error{
+		"message of no topic": func(w storage.Writer) error {
+			return w.Write(&storage.Message{Topic: 7, LogTime: start, PublishTime: start})
+		},
+		"topic id that overflows": func(w storage.Writer) error {
+			return w.Write(&storage.Message{Topic: 1<<32 - 1, LogTime: start, PublishTime: start})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, c.Name)
+			w, err := c.Format.Create(ctx, path, storage.WriteOptions{NoSync: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.CreateTopic(c.topic("/a")); err != nil {
+				t.Fatal(err)
+			}
+			if err := wrong(w); err == nil {
+				t.Error("was not refused")
+			}
+			if err := w.Write(&storage.Message{LogTime: start, PublishTime: start}); err == nil {
+				t.Error("the writer goes on after an error")
+			}
+			if err := w.Close(); err == nil {
+				t.Error("Close forgets the error")
+			}
+			if err := abort(w); err != nil {
+				t.Error(err)
+			}
+			c.nothingLeft(t, dir)
+		})
+	}
+	t.Run("nothing before Close, nothing more after", func(t *testing.T) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, c.Name)
+		w, err := c.Format.Create(ctx, path, storage.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fill(w, c.small()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Error("there is something under the final name before Close")
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+			t.Errorf("%d entries beside each other, want the output alone", len(entries))
+		}
+		if err := w.Write(&storage.Message{LogTime: start, PublishTime: start}); err == nil {
+			t.Error("Write after Close succeeds")
+		}
+		if _, err := w.CreateTopic(c.topic("/late")); err == nil {
+			t.Error("CreateTopic after Close succeeds")
+		}
+		if err := abort(w); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Error("Abort after Close took the output away")
+		}
+	})
+	if c.Format.MinTime != 0 || c.Format.MaxTime != 0 {
+		t.Run("times beyond the limits", func(t *testing.T) {
+			for _, at := range []int64{c.Format.MinTime - 1, c.Format.MaxTime + 1} {
+				r := Recording{[]storage.Topic{c.topic("/a")}, []storage.Message{{LogTime: at, PublishTime: at}}}
+				if err := WriteAll(c.Format, filepath.Join(t.TempDir(), c.Name), storage.WriteOptions{}, r); !errors.Is(err, storage.ErrUnsupported) {
+					t.Errorf("time %d: %v", at, err)
+				}
+			}
+		})
+	}
+}
+
+// nothingLeft fails when a folder has anything in it.
+func (c *Config) nothingLeft(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		t.Errorf("left behind: %s", e.Name())
+	}
+}
+
+// existing outputs are refused, or replaced when that is asked for.
+func (c *Config) existing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), c.Name)
+	first, second := c.small(), c.Generate(12, Spec{Topics: 2, Messages: 10, MaxSize: 20, Step: 5})
+	if err := WriteAll(c.Format, path, storage.WriteOptions{}, first); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteAll(c.Format, path, storage.WriteOptions{}, second); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("an existing output: %v", err)
+	}
+	c.check(t, path, first)
+	if err := WriteAll(c.Format, path, storage.WriteOptions{Overwrite: true}, second); err != nil {
+		t.Fatal(err)
+	}
+	c.check(t, path, second)
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("%d entries beside each other, want the output alone", len(entries))
+	}
+}
+
+// abort leaves nothing, at any moment, twice.
+func (c *Config) abort(t *testing.T) {
+	all := c.small()
+	for _, n := range []int{-1, 0, 1, len(all.Messages)} {
+		dir := t.TempDir()
+		w, err := c.Format.Create(context.Background(), filepath.Join(dir, c.Name), storage.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n >= 0 {
+			if err := fill(w, Recording{all.Topics, all.Messages[:n]}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := storage.WriterCapabilities(w).Abort
+		if a == nil {
+			t.Fatal("the writer has no Abort")
+		}
+		for range 2 {
+			if err := a.Abort(); err != nil {
+				t.Error(err)
+			}
+		}
+		c.nothingLeft(t, dir)
+		if err := w.Write(&storage.Message{LogTime: start, PublishTime: start}); err == nil {
+			t.Error("Write after Abort succeeds")
+		}
+	}
+}
+
+// aliasing: data is good until the next call, and a batch until it is read into
+// again. ReadAll and ReadBlocks spoil and hold memory; here one message is held
+// while nothing is called, and one batch while another is read twice.
+func (c *Config) aliasing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), c.Name)
+	want := c.Generate(13, Spec{Topics: 2, Messages: 3000, MaxSize: 3000, Step: 1000})
+	if err := WriteAll(c.Format, path, storage.WriteOptions{NoSync: true, ChunkSize: 64 << 10}, want); err != nil {
+		t.Fatal(err)
+	}
+	r := c.open(t, path, storage.ReadOptions{})
+	defer r.Close()
+	for i := range want.Messages {
+		m, err := r.ReadNext()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Info(); err != nil { // does not end the message's life
+			t.Fatal(err)
+		}
+		if !bytes.Equal(m.Data, want.Messages[i].Data) {
+			t.Fatalf("message %d changes before the next call", i)
+		}
+	}
+	b := storage.ReaderCapabilities(r).Blocks
+	if b == nil {
+		return
+	}
+	blocks, err := b.Blocks()
+	if err != nil || len(blocks) < 2 {
+		t.Logf("%d blocks, %v: nothing to hold against each other", len(blocks), err)
+		return
+	}
+	var kept, other storage.Batch
+	ctx := context.Background()
+	if err := b.ReadBlock(ctx, 0, &kept); err != nil {
+		t.Fatal(err)
+	}
+	before := clone(kept.Messages)
+	for i := range blocks {
+		if err := b.ReadBlock(ctx, i, &other); err != nil {
+			t.Fatal(err)
+		}
+		for k := range other.Messages {
+			for j := range other.Messages[k].Data {
+				other.Messages[k].Data[j] = 0xdd
+			}
+		}
+	}
+	if d := Diff(kept.Messages, before); d != "" {
+		t.Errorf("a batch changes while another is read: %s", d)
+	}
+	if err := b.ReadBlock(ctx, 0, &other); err != nil {
+		t.Fatal(err)
+	}
+	if d := Diff(other.Messages, before); d != "" {
+		t.Errorf("a block read again is another: %s", d)
+	}
+}
+
+// concurrent reads all blocks many times over.
+func (c *Config) concurrent(t *testing.T) {
+	path := filepath.Join(t.TempDir(), c.Name)
+	want := c.Generate(14, Spec{Topics: 4, Messages: 5000, MaxSize: 500, Step: 1000, Jitter: 5000})
+	if err := WriteAll(c.Format, path, storage.WriteOptions{NoSync: true, ChunkSize: 32 << 10}, want); err != nil {
+		t.Fatal(err)
+	}
+	r := c.open(t, path, storage.ReadOptions{})
+	defer r.Close()
+	b := storage.ReaderCapabilities(r).Blocks
+	if b == nil {
+		t.Skip("the format has no blocks")
+	}
+	for _, workers := range []int{1, 2, 8} {
+		got, err := ReadBlocks(b, workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := Diff(got, want.Messages); d != "" {
+			t.Errorf("%d workers: %s", workers, d)
+		}
+	}
+}
+
+// blockWriter: the same bytes with OnBlock and without.
+func (c *Config) blockWriter(t *testing.T) {
+	for _, codec := range c.Format.Compressions {
+		dir := t.TempDir()
+		a, b := filepath.Join(dir, "a", c.Name), filepath.Join(dir, "b", c.Name)
+		for _, p := range []string{a, b} {
+			if err := os.Mkdir(filepath.Dir(p), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := c.Generate(15, Spec{Topics: 4, Messages: 4000, MaxSize: 2000, Step: 1000})
+		o := storage.WriteOptions{Compression: codec, NoSync: true, ChunkSize: 100 << 10}
+		w, err := c.Format.Create(context.Background(), a, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := storage.WriterCapabilities(w).Blocks != nil
+		if err := abort(w); err != nil {
+			t.Fatal(err)
+		}
+		if !has {
+			t.Skip("the writer hands out no blocks")
+		}
+		if err := WriteAll(c.Format, a, o, want); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteBlocks(c.Format, b, o, want); err != nil {
+			t.Fatal(err)
+		}
+		if x, y := digest(t, a), digest(t, b); x != y {
+			t.Errorf("%s: OnBlock gives another output", codec)
+		}
+	}
+}
+
+// deterministic: the same recording gives the same bytes.
+func (c *Config) deterministic(t *testing.T) {
+	var first string
+	for i := range 3 {
+		path := filepath.Join(t.TempDir(), c.Name)
+		if err := WriteAll(c.Format, path, storage.WriteOptions{NoSync: true}, c.small()); err != nil {
+			t.Fatal(err)
+		}
+		if d := digest(t, path); i == 0 {
+			first = d
+		} else if d != first {
+			t.Error("the same recording gives other bytes")
+		}
+	}
+}
+
+// digest is a hash over names, times and contents of a file, or of all in a folder.
+func digest(t *testing.T, path string) string {
+	t.Helper()
+	h := sha256.New()
+	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, _ := filepath.Rel(path, p)
+		b, err := os.ReadFile(p)
+		fmt.Fprintf(h, "%s %d\n", rel, len(b))
+		h.Write(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// sourceUntouched: reading changes nothing in or beside the source.
+func (c *Config) sourceUntouched(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, c.Name)
+	if err := WriteAll(c.Format, path, storage.WriteOptions{}, c.small()); err != nil {
+		t.Fatal(err)
+	}
+	before := digest(t, dir)
+	r := c.open(t, path, storage.ReadOptions{})
+	if _, err := ReadAll(r); err != nil {
+		t.Fatal(err)
+	}
+	if digest(t, dir) != before {
+		t.Error("the source's folder changes while it is read")
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if digest(t, dir) != before {
+		t.Error("the source's folder has changed")
+	}
+}
+
+// cancelled: a context that has ended ends the reading.
+func (c *Config) cancelled(t *testing.T) {
+	path := filepath.Join(t.TempDir(), c.Name)
+	if err := WriteAll(c.Format, path, storage.WriteOptions{NoSync: true}, c.small()); err != nil {
+		t.Fatal(err)
+	}
+	r := c.open(t, path, storage.ReadOptions{})
+	defer r.Close()
+	b := storage.ReaderCapabilities(r).Blocks
+	if b == nil {
+		t.Skip("the format has no blocks")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var batch storage.Batch
+	if err := b.ReadBlock(ctx, 0, &batch); !errors.Is(err, context.Canceled) {
+		t.Errorf("ReadBlock with a cancelled context: %v", err)
+	}
+}
+
+// writeFaults lets each operation of a writer fail in turn.
+func (c *Config) writeFaults(t *testing.T) {
+	if !c.FaultFS {
+		t.Skip(c.NoFaultFS)
+	}
+	want := c.Generate(16, Spec{Topics: 2, Messages: 60, MaxSize: 2000, Step: 1000})
+	for _, fault := range []faultio.Fault{faultio.Error, faultio.Short} {
+		for n := int64(1); ; n++ {
+			dir := t.TempDir()
+			path := filepath.Join(dir, c.Name)
+			disk := &faultio.FS{FS: iox.OS, N: n, Fault: fault}
+			err := WriteAll(c.Format, path, storage.WriteOptions{FS: disk, ChunkSize: 20 << 10}, want)
+			if !disk.Fired() {
+				if err != nil || n < 5 {
+					t.Errorf("after %d operations: %v", n, err)
+				}
+				c.check(t, path, want)
+				break
+			}
+			if err == nil {
+				// The fault hit something that does not matter; then all must be there.
+				c.check(t, path, want)
+				continue
+			}
+			if !errors.Is(err, faultio.ErrFault) {
+				t.Errorf("operation %d: the error hides its cause: %v", n, err)
+			}
+			if _, statErr := os.Stat(path); statErr == nil {
+				c.check(t, path, want) // the rename was done: only then may it stand there
+			} else {
+				c.nothingLeft(t, dir)
+			}
+			if n > 10_000 {
+				t.Fatal("the operations have no end")
+			}
+		}
+	}
+}
+
+// readFaults lets each operation of a reader fail in turn: an error or, where
+// the format salvages, no wrong message.
+func (c *Config) readFaults(t *testing.T) {
+	path := filepath.Join(t.TempDir(), c.Name)
+	want := c.Generate(17, Spec{Topics: 2, Messages: 60, MaxSize: 2000, Step: 1000})
+	if err := WriteAll(c.Format, path, storage.WriteOptions{ChunkSize: 20 << 10}, want); err != nil {
+		t.Fatal(err)
+	}
+	for n := int64(1); ; n++ {
+		disk := &faultio.FS{FS: iox.OS, N: n}
+		var got []storage.Message
+		r, err := c.Format.Open(context.Background(), path, storage.ReadOptions{FS: disk})
+		if err == nil {
+			got, err = ReadAll(r)
+			if err != nil {
+				if _, again := r.ReadNext(); !errors.Is(again, err) && again.Error() != err.Error() {
+					t.Errorf("operation %d: %v, and then %v", n, err, again)
+				}
+			}
+			if closeErr := r.Close(); err == nil {
+				err = closeErr
+			}
+		}
+		if !disk.Fired() {
+			if err != nil || n < 3 {
+				t.Errorf("after %d operations: %v", n, err)
+			}
+			return
+		}
+		if err == nil && Diff(got, want.Messages) != "" {
+			t.Errorf("operation %d fails, and messages are missing without an error", n)
+		}
+		if err != nil && !errors.Is(err, faultio.ErrFault) {
+			t.Errorf("operation %d: the error hides its cause: %v", n, err)
+		}
+	}
+}
