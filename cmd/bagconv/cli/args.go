@@ -46,11 +46,11 @@ func arrange(args []string, commands []*cli.Command) (line, error) {
 			continue
 		}
 		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		switch {
-		case arg == "-h" || arg == "--help":
+		switch arg {
+		case "-h", "--help":
 			l.help = true
 			continue
-		case arg == "--version":
+		case "--version":
 			l.verb = "version"
 			continue
 		}

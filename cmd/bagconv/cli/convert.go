@@ -129,11 +129,11 @@ func conversionPaths(c *cli.Context) (in, out string, err error) {
 func exampleOutput(in string) string {
 	_, base := splitPath(in)
 	ext := filepath.Ext(base)
-	if name := strings.TrimSuffix(base, ext); ext == ".bag" {
-		return clean(name) + "_ros2/"
-	} else {
-		return clean(name) + ".bag"
+	name := clean(strings.TrimSuffix(base, ext))
+	if ext == ".bag" {
+		return name + "_ros2/"
 	}
+	return name + ".bag"
 }
 
 // jobOf takes the flags that say how to convert.

@@ -15,12 +15,12 @@ const maxLines = 20
 // writeSummary says on Err what a conversion did. What is lost against the
 // nature of the formats and what is damaged is said also with --quiet.
 func (e *env) writeSummary(r *resultJSON, quiet, verbose bool) {
-	var real, design []lossJSON
+	var lost, design []lossJSON
 	for _, l := range r.Losses {
 		if l.ByDesign {
 			design = append(design, l)
 		} else {
-			real = append(real, l)
+			lost = append(lost, l)
 		}
 	}
 	var damage, odd []warningJSON
@@ -44,7 +44,7 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose bool) {
 		e.writeLines("warning", warningLines(r.Source.Path, odd))
 	}
 	e.writeLines("damaged", warningLines(r.Source.Path, damage))
-	e.writeLines("lost", lossLines(real, "message"))
+	e.writeLines("lost", lossLines(lost, "message"))
 	var notes []lossJSON
 	for _, n := range r.Notes {
 		notes = append(notes, lossJSON{Code: n.Code, Topic: n.Topic, Message: n.Message})
