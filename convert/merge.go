@@ -39,7 +39,7 @@ func newMerger(dir string, budget int64, emit func(*storage.Message) error, free
 	return &merger{emit: emit, free: free, budget: budget, spill: newSpill(dir), last: key{math.MinInt64, -1}}
 }
 
-func (m *merger) close() error { return m.spill.close() }
+func (m *merger) close() { m.spill.close() }
 
 // add takes a block whose messages are in order of time.
 func (m *merger) add(b *batch) error {

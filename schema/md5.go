@@ -10,7 +10,10 @@ import (
 // MD5 returns the ROS 1 md5sum of a message: the hash over its constants and
 // fields in canonical text, with the md5sums of nested types in place of their
 // names (ros/genmsg compute_md5_text). Comments, blanks and the names of
-// packages play no role.
+// packages play no role. Every message is hashed once, however often it is used.
+//
+// ROS 1 has no bounds: they do not count. The sum of a ROS 2 message is that of
+// the same words in ROS 1, where builtin_interfaces/Time would be a struct.
 func MD5(m *Message) string { return md5sums{}.of(m) }
 
 type md5sums map[*Message]string
@@ -21,7 +24,7 @@ func (sums md5sums) of(m *Message) string {
 	}
 	var b strings.Builder
 	for _, c := range m.Constants {
-		b.WriteString(c.Kind.String() + " " + c.Name + "=" + c.Text + "\n")
+		b.WriteString(c.Kind.String() + " " + c.Name + "=" + strings.TrimSpace(c.Text) + "\n")
 	}
 	for _, f := range m.Fields {
 		if f.Type.Kind == Struct { // no brackets here, by the definition of the sum

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 )
 
 // RIHS01 returns the ROS 2 type hash of a message, "RIHS01_" and 64 hex digits:
@@ -90,4 +91,29 @@ func describe(b *strings.Builder, m *Message) error {
 
 // quote is a JSON string in ASCII, as Python's json.dumps writes it. Names are
 // plain words; whatever else a hostile file has in them is escaped.
-func quote(s string) string { return strings.ReplaceAll(strconv.QuoteToASCII(s), `\x`, `\u00`) }
+func quote(s string) string {
+	b := []byte{'"'}
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r >= ' ' && r <= '~' || r == 0x7f:
+			b = append(b, byte(r))
+		case r == '\n':
+			b = append(b, `\n`...)
+		case r == '\r':
+			b = append(b, `\r`...)
+		case r == '\t':
+			b = append(b, `\t`...)
+		case r == '\b':
+			b = append(b, `\b`...)
+		case r == '\f':
+			b = append(b, `\f`...)
+		default:
+			for _, u := range utf16.Encode([]rune{r}) {
+				b = fmt.Appendf(b, `\u%04x`, u)
+			}
+		}
+	}
+	return string(append(b, '"'))
+}

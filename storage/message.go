@@ -68,14 +68,9 @@ type QoSDuration struct{ Sec, NSec uint64 }
 // QoSInfinite is what rosbag2 writes for an infinite duration.
 var QoSInfinite = QoSDuration{9223372036, 854775807}
 
-// The policies have the numbers of rmw (ros2/rmw types.h), which metadata.yaml
-// up to version 8 stores.
-type (
-	History     uint8
-	Reliability uint8
-	Durability  uint8
-	Liveliness  uint8
-)
+// History is a policy. The policies have the numbers of rmw (ros2/rmw types.h),
+// which metadata.yaml up to version 8 stores.
+type History uint8
 
 const (
 	HistorySystemDefault History = iota
@@ -83,6 +78,9 @@ const (
 	HistoryKeepAll
 	HistoryUnknown
 )
+
+// Reliability is a policy.
+type Reliability uint8
 
 const (
 	ReliabilitySystemDefault Reliability = iota
@@ -92,6 +90,9 @@ const (
 	ReliabilityBestAvailable
 )
 
+// Durability is a policy.
+type Durability uint8
+
 const (
 	DurabilitySystemDefault Durability = iota
 	DurabilityTransientLocal
@@ -99,6 +100,9 @@ const (
 	DurabilityUnknown
 	DurabilityBestAvailable
 )
+
+// Liveliness is a policy.
+type Liveliness uint8
 
 const (
 	LivelinessSystemDefault Liveliness = iota

@@ -78,7 +78,8 @@ func pair(src, dst *schema.Message, rule *Rule) (*pairing, error) {
 	used := map[int]bool{}
 	last := -1
 	for _, d := range p.dst {
-		i, ok := -1, false
+		var i int
+		var ok bool
 		var tab *[256]byte
 		if f, named := ruleFor(rule, d.path); named {
 			if i, ok = exact[f.Path]; !ok {

@@ -101,7 +101,7 @@ func (r *Reader) readHead() (header, error) {
 	if err := iox.ReadFull(r.file, head, 0); err != nil {
 		return h, r.fail(0, "version line", err)
 	}
-	line, rest, whole := bytes.Cut(head[:min(len(head), 64)], []byte("\n"))
+	line, _, whole := bytes.Cut(head[:min(len(head), 64)], []byte("\n"))
 	if err := r.checkVersion(string(line), whole); err != nil {
 		return h, err
 	}
@@ -110,7 +110,7 @@ func (r *Reader) readHead() (header, error) {
 	err := h.parseRecord(head[at:])
 	if err == storage.ErrTruncated && len(head) == storage.SniffLen && r.size > storage.SniffLen {
 		// A header with a long encrypted key.
-		rest = make([]byte, min(r.size-at, maxHeader+8))
+		rest := make([]byte, min(r.size-at, maxHeader+8))
 		if err := iox.ReadFull(r.file, rest, at); err != nil {
 			return h, r.fail(at, "file header", err)
 		}

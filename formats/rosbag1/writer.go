@@ -267,7 +267,7 @@ func (w *Writer) Close() error {
 	}
 	err := w.finish()
 	if err != nil {
-		w.stop(err)
+		_ = w.stop(err)
 		return errors.Join(err, w.Abort())
 	}
 	w.closed = true

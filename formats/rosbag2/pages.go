@@ -58,8 +58,8 @@ func parseHeader(h []byte) (p pageInfo, err error) {
 
 // source is a database file as the engine shall see it: with the committed
 // frames of its log laid over it, its header saying that there is no log, and
-// zeros where it was cut off. Nothing of this is written anywhere. ReadAt may be
-// called concurrently.
+// zeros where it was cut off. Nothing of this is written anywhere. Pages that
+// are read one after the other are read ahead. It belongs to one connection.
 type source struct {
 	db    io.ReaderAt
 	log   io.ReaderAt     // nil without frames
@@ -67,7 +67,14 @@ type source struct {
 	page  int64           // page size
 	size  int64           // of db
 	total int64           // that the engine sees
+
+	ahead    []byte // bytes of db from aheadOff on
+	aheadOff int64
+	next     int64 // where the last read of db ended
 }
+
+// aheadBytes is how much is read at once of what is read in order.
+const aheadBytes = 128 << 10
 
 func (s *source) Size() (int64, error) { return s.total, nil }
 
@@ -95,7 +102,10 @@ func (s *source) readAt(p []byte, off int64) (int, error) {
 		p, eof = p[:s.total-off], io.EOF
 	}
 	if len(s.at) == 0 {
-		return len(p), errors.Join(s.readDB(p, off), eof)
+		if err := s.readDB(p, off); err != nil {
+			return 0, err
+		}
+		return len(p), eof
 	}
 	for done := 0; done < len(p); {
 		in := (off + int64(done)) % s.page
@@ -121,7 +131,23 @@ func (s *source) readDB(p []byte, off int64) error {
 	if have == 0 {
 		return nil
 	}
-	return iox.ReadFull(s.db, p[:have], off)
+	p = p[:have]
+	in := off - s.aheadOff
+	if in < 0 || in+have > int64(len(s.ahead)) {
+		if off != s.next || have > aheadBytes/2 {
+			s.next = off + have
+			return iox.ReadFull(s.db, p, off)
+		}
+		s.ahead = storage.Grow(s.ahead, int(min(aheadBytes, s.size-off)))
+		s.aheadOff, in = off, 0
+		if err := iox.ReadFull(s.db, s.ahead, off); err != nil {
+			s.ahead = s.ahead[:0]
+			return err
+		}
+	}
+	s.next = off + have
+	copy(p, s.ahead[in:])
+	return nil
 }
 
 // A write-ahead log is a header of 32 bytes and frames of 24 bytes and a page,

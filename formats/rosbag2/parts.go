@@ -313,7 +313,7 @@ func isSQLite(head []byte, r func() (io.ReadCloser, error)) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	dec, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
 	if err != nil {
 		return false

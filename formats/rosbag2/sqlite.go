@@ -32,7 +32,7 @@ func openDB(v *vfs) (d *db, err error) {
 	d = &db{tls: libc.NewTLS(), vfs: v}
 	defer func() {
 		if err != nil {
-			d.close()
+			_ = d.close()
 		}
 	}()
 	defer d.recovered(&err)
@@ -111,16 +111,12 @@ func (d *db) error(rc int32) error {
 			msg = "SQLite: " + s
 		}
 	}
+	if err := d.vfs.cause(); err != nil { // SQLite may take a failed read for a broken file
+		return fmt.Errorf("%s: %w", msg, err)
+	}
 	switch rc & 0xff {
 	case engine.SQLITE_CORRUPT, engine.SQLITE_NOTADB, engine.SQLITE_FORMAT:
 		return fmt.Errorf("%s: %w", msg, storage.ErrCorrupt)
-	case engine.SQLITE_IOERR, engine.SQLITE_CANTOPEN, engine.SQLITE_FULL:
-		if err := d.vfs.cause(); err != nil {
-			return fmt.Errorf("%s: %w", msg, err)
-		}
-		if rc == engine.SQLITE_IOERR_SHORT_READ {
-			return fmt.Errorf("%s: %w", msg, storage.ErrTruncated)
-		}
 	case engine.SQLITE_TOOBIG:
 		return fmt.Errorf("%s: %w", msg, storage.ErrUnsupported)
 	}

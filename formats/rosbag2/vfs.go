@@ -11,8 +11,7 @@ import (
 	engine "modernc.org/sqlite/lib"
 )
 
-// A dbFile is what the engine sees as its file. ReadAt may be called
-// concurrently.
+// A dbFile is what the engine sees as its file.
 type dbFile interface {
 	io.ReaderAt
 	io.WriterAt

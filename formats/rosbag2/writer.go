@@ -250,7 +250,7 @@ func (w *Writer) Close() error {
 		return w.err
 	}
 	if w.err == nil {
-		w.keep(w.finish())
+		_ = w.keep(w.finish())
 	}
 	if w.err != nil {
 		w.err = errors.Join(w.err, w.Abort())

@@ -109,7 +109,7 @@ func TestKnownSums(t *testing.T) {
 		"std_msgs/msg/ByteMultiArray": "972fec7f50ab3c1d06783c228e79e8a9a509021708c511c059926261ada901d4", "geometry_msgs/msg/Accel": "dc448243ded9b1fcbcca24aba0c22f013dae06c354ba2d849571c0a2a3f57ca0",
 		"std_msgs/msg/Empty": "20b625256f32d5dbc0d04fee44f43c41e51c70d3502f84b4a08e7a9c26a96312", "std_msgs/msg/Char": "3ad2d04dd29ba19d04b16659afa3ccaedd691914b02a64e82e252f2fa6a586a9",
 		"rcl_interfaces/msg/Log": "e28ce254ca8abc06abf92773b74602cdbf116ed34fbaf294fb9f81da9f318eac", "rcl_interfaces/msg/ParameterEvent": "043e627780fcad87a22d225bc2a037361dba713fca6a6b9f4b869a5aa0393204",
-		"test_msgs/msg/Strings": "eee55533636293ac7c94c62432eedb5777eb849847d2a17b4dcead8c4a20ab32",
+		"test_msgs/msg/Strings":         "eee55533636293ac7c94c62432eedb5777eb849847d2a17b4dcead8c4a20ab32",
 		"visualization_msgs/msg/Marker": "45b13ccf791f225962bf74e746f9644518855d783a6f42ba0cc14fde2b4f3ce0", "geometry_msgs/msg/Twist": "9c45bf16fe0983d80e3cfe750d6835843d265a9a6c46bd2e609fcddde6fb8d2a",
 	} {
 		got, err := schema.RIHS01(parse(t, "humble", name))

@@ -11,9 +11,10 @@
 // are made of them, pkg/srv/X_Event and its like.
 //
 // Real recordings have dirty definitions: CRLF, tabs, dependencies that are
-// missing or named with and without /msg/, equal blocks twice. These are read.
-// Refused are unknown types, recursion, duplicate fields, and what is out of
-// proportion: text over 16 MiB, nesting over 64, over 100,000 fields in all.
+// missing or named with and without /msg/, equal blocks twice, separators of
+// another length. These are read. Refused are unknown types, recursion, duplicate
+// fields, two definitions of one type, and what is out of proportion: text over
+// 16 MiB, names over 512 bytes, nesting over 64, over 100,000 fields in all.
 //
 // All functions may be called concurrently.
 package rosmsg
@@ -36,6 +37,9 @@ const (
 	maxText   = 16 << 20
 	maxDepth  = 64
 	maxFields = 100_000
+	maxName   = 512 // names are repeated for each use, so a long one is a bomb
+
+	minSeparator = 16 // writers other than ROS's own draw shorter lines than 80
 )
 
 // An Error is a definition that cannot be read.

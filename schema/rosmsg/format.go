@@ -8,8 +8,13 @@ import (
 )
 
 // Format writes the definition of a message with all its dependencies, as
-// recordings carry it. Parse gives an equal graph back, with the same md5sum or
-// type hash.
+// recordings carry it: constants first, then fields, no comments. Parse gives an
+// equal graph back, with the same md5sum and type hash.
+//
+// What a dialect cannot say: in ROS 1, a string constant with blanks at its ends
+// (they go, as in the md5sum); in both, one with line breaks (blanks stand for
+// them), the char and enum of IDL (written as char and int32, the same bytes), and
+// its wchar and long double (Parse refuses them).
 func Format(m *schema.Message, d Dialect) []byte {
 	b := appendText(nil, m, d)
 	for _, dep := range schema.Dependencies(m) {
@@ -34,27 +39,25 @@ func shortName(name string) string { return strings.Replace(name, "/msg/", "/", 
 
 func appendText(b []byte, m *schema.Message, d Dialect) []byte {
 	for _, c := range m.Constants {
-		b = append(b, c.Kind.String()...)
+		b = append(b, word(c.Kind)...)
 		if c.StringBound > 0 {
 			b = append(b, "<="+strconv.Itoa(c.StringBound)...)
 		}
 		b = append(b, ' ')
 		b = append(b, c.Name...)
 		b = append(b, '=')
+		text := oneLine.Replace(c.Text)
 		if d == ROS2 && (c.Kind == schema.String || c.Kind == schema.WString) {
-			b = append(b, '"')
-			b = append(b, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(c.Text)...)
-			b = append(b, '"')
-		} else {
-			b = append(b, c.Text...)
+			text = quote(text)
 		}
+		b = append(b, text...)
 		b = append(b, '\n')
 	}
 	for _, f := range m.Fields {
 		if f.Type.Kind == schema.Struct {
 			b = append(b, shortName(f.Type.Message.Name)...)
 		} else {
-			b = append(b, f.Type.Kind.String()...)
+			b = append(b, word(f.Type.Kind)...)
 		}
 		if f.Type.StringBound > 0 {
 			b = append(b, "<="+strconv.Itoa(f.Type.StringBound)...)
@@ -71,9 +74,32 @@ func appendText(b []byte, m *schema.Message, d Dialect) []byte {
 		b = append(b, f.Name...)
 		if f.Default != "" && d == ROS2 {
 			b = append(b, ' ')
-			b = append(b, f.Default...)
+			b = append(b, oneLine.Replace(f.Default)...)
 		}
 		b = append(b, '\n')
 	}
 	return b
+}
+
+// word is a kind as .msg text spells it, or the nearest that it has.
+func word(k schema.Kind) string {
+	switch k {
+	case schema.IDLChar:
+		k = schema.Char
+	case schema.Enum:
+		k = schema.Int32
+	}
+	return k.String()
+}
+
+var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
+
+// quote puts a ROS 2 string value in the quotes that it does not have itself;
+// the other way of unquote.
+func quote(s string) string {
+	q := `"`
+	if strings.Contains(s, `"`) && !strings.Contains(s, "'") {
+		q = "'"
+	}
+	return q + strings.ReplaceAll(s, q, `\`+q) + q
 }

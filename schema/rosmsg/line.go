@@ -65,8 +65,7 @@ func (p *parser) line(m *schema.Message, line string, depth int) error {
 	return p.field(m, word, name, value, depth)
 }
 
-// cutBlank cuts at the first blank or tab. Bounds may stand apart from their
-// type ("string <=10 name"): they are part of the word.
+// cutBlank cuts at the first blank or tab.
 func cutBlank(s string) (word, rest string) {
 	i := strings.IndexAny(s, " \t")
 	if i < 0 {
@@ -84,6 +83,8 @@ func (p *parser) constant(m *schema.Message, word, name, value, raw string) erro
 	switch {
 	case name == "":
 		return &lineError{"a constant without a name"}
+	case !isName(name, ".-"):
+		return &lineError{strconv.Quote(clip(name)) + " cannot be a name"}
 	case t.Array != schema.Single || t.Kind == schema.Struct || t.Kind == schema.Time || t.Kind == schema.Duration:
 		return &lineError{"a constant cannot be a " + word}
 	}
@@ -99,28 +100,36 @@ func (p *parser) constant(m *schema.Message, word, name, value, raw string) erro
 	return nil
 }
 
-// unquote takes the quotes off a ROS 2 string value. Inside quotes that close, a
-// '#' is no comment, which is kinder than rosidl.
+// unquote takes the quotes off a ROS 2 string value, as rosidl_adapter's parser.py
+// does: they are taken off when both are there, and only a quote of their own
+// kind is escaped inside. Inside quotes a '#' is no comment, which is kinder than
+// rosidl. text is the value without what may be a comment, raw the value with it.
 func unquote(text, raw string) string {
 	if raw == "" || raw[0] != '"' && raw[0] != '\'' {
 		return text
 	}
-	var b strings.Builder
+	q := raw[:1]
+	inside := func(s string) string { return strings.ReplaceAll(s, `\`+q, q) }
 	for i := 1; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == raw[0]:
-			return b.String()
-		case c == '\\' && i+1 < len(raw) && (raw[i+1] == raw[0] || raw[i+1] == '\\'):
-			i++
-			b.WriteByte(raw[i])
-		default:
-			b.WriteByte(c)
+		if raw[i] != q[0] || raw[i-1] == '\\' {
+			continue
+		}
+		if rest := strings.TrimSpace(raw[i+1:]); rest == "" || rest[0] == '#' {
+			return inside(raw[1:i])
+		}
+	}
+	for _, s := range []string{raw, text} { // a backslash is the last of the value
+		if len(s) > 1 && strings.HasSuffix(s, q) {
+			return inside(s[1 : len(s)-1])
 		}
 	}
 	return text
 }
 
 func (p *parser) field(m *schema.Message, word, name, def string, depth int) error {
+	if !isName(name, "") || isDigit(name[0]) {
+		return &lineError{strconv.Quote(clip(name)) + " cannot be the name of a field"}
+	}
 	t, err := p.fieldType(m, word, depth)
 	if err != nil {
 		return err
@@ -143,17 +152,17 @@ func (p *parser) fieldType(m *schema.Message, word string, depth int) (t schema.
 			t.Array = schema.Unbounded
 		case strings.HasPrefix(size, "<="):
 			t.Array = schema.Bounded
-			t.Len, err = count(size[2:])
+			t.Len, err = count(size[2:], 1)
 		default:
 			t.Array = schema.Fixed
-			t.Len, err = count(size)
+			t.Len, err = count(size, 0)
 		}
 		if err != nil {
 			return t, err
 		}
 	}
 	if i := strings.Index(base, "<="); i >= 0 {
-		if t.StringBound, err = count(base[i+2:]); err != nil {
+		if t.StringBound, err = count(base[i+2:], 1); err != nil {
 			return t, err
 		}
 		base = base[:i]
@@ -166,7 +175,7 @@ func (p *parser) fieldType(m *schema.Message, word string, depth int) (t schema.
 		}
 		return t, nil
 	}
-	if t.StringBound > 0 || base == "" {
+	if t.StringBound > 0 || len(base) > maxName || !isName(base, "/-") {
 		return t, &lineError{"what type is " + strconv.Quote(clip(word)) + "?"}
 	}
 	t.Kind = schema.Struct
@@ -177,8 +186,10 @@ func (p *parser) fieldType(m *schema.Message, word string, depth int) (t schema.
 	return t, err
 }
 
-// resolve finds the full name of a type that is used in package pkg. A bare
-// Header is std_msgs/Header; in arrays only where the package has none.
+// resolve finds the full name of a type that is used in package pkg. In ROS 1 a
+// bare Header is std_msgs/Header, but in arrays, where the package's own comes
+// first (ros/genmsg); in ROS 2 its own comes first always. Definitions of before
+// REP 100 have roslib/Header.
 func (p *parser) resolve(word, pkg string, array bool) (string, error) {
 	if p.dialect == ROS2 {
 		switch word {
@@ -188,31 +199,49 @@ func (p *parser) resolve(word, pkg string, array bool) (string, error) {
 			return "builtin_interfaces/msg/Duration", nil
 		}
 	}
-	if word == "Header" && array {
-		own := p.fullName(pkg+"/Header", "")
+	name := p.fullName(word, pkg)
+	if word != "Header" {
+		return name, nil
+	}
+	own := p.fullName(pkg+"/Header", "")
+	if p.dialect == ROS2 || array {
 		if _, ok := p.text(own); ok {
 			return own, nil
 		}
 	}
-	name := p.fullName(word, pkg)
-	if _, ok := p.text(name); !ok && word == "Header" {
-		if own := p.fullName(pkg+"/Header", ""); p.texts[own] != "" {
-			return own, nil // definitions of before REP 100: roslib/Header
-		}
-		if old := "roslib/Header"; p.texts[old] != "" {
-			return old, nil
+	if _, ok := p.text(name); ok {
+		return name, nil
+	}
+	for _, other := range []string{own, "roslib/Header"} {
+		if _, ok := p.texts[other]; ok {
+			return other, nil
 		}
 	}
 	return name, nil
 }
 
-func count(s string) (int, error) {
+// count reads a number of elements that is at least low.
+func count(s string, low int) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
-	if err != nil || n < 0 || n > math.MaxInt32 {
+	if err != nil || n < low || n > math.MaxInt32 {
 		return 0, &lineError{"no number of elements: " + strconv.Quote(clip(s))}
 	}
 	return n, nil
 }
+
+// isName tells words of letters, digits, '_' and the bytes of more. What upstream
+// demands of names beyond that (case, length of the parts) real recordings break.
+func isName(s, more string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if !isDigit(c) && c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && c < 0x80 && strings.IndexByte(more, c) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // clip keeps error messages short.
 func clip(s string) string {

@@ -13,12 +13,17 @@ import (
 // Each type is one *schema.Message in the result, however often it is used. The
 // error is an *Error.
 func Parse(name string, text []byte, d Dialect, lookup func(fullName string) (text string, ok bool)) (*schema.Message, error) {
-	if len(text) > maxText {
+	switch {
+	case len(name) > maxName:
+		return nil, &Error{Type: clip(name), What: "a name of more than 512 bytes"}
+	case len(text) > maxText:
 		return nil, &Error{Type: name, What: "text of more than 16 MiB"}
 	}
 	p := &parser{dialect: d, lookup: lookup, made: map[string]*schema.Message{}, active: map[string]bool{}}
 	root := p.fullName(name, "")
-	p.texts = p.split(root, string(text))
+	if err := p.split(root, strings.TrimRight(string(text), "\x00")); err != nil {
+		return nil, err
+	}
 	return p.message(root, "", 0)
 }
 
@@ -31,17 +36,20 @@ type parser struct {
 	fields  int
 }
 
-// split cuts concatenated text at its separators. The first of two blocks of
-// one name counts.
-func (p *parser) split(root, text string) map[string]string {
-	texts := map[string]string{}
-	put := func(name, body string) {
+// split cuts concatenated text at its separators into p.texts. Blocks of one
+// name must say the same: which of two definitions holds cannot be known.
+func (p *parser) split(root, text string) error {
+	p.texts = map[string]string{}
+	put := func(name, body string) error {
 		if name == root && strings.TrimSpace(body) == "" {
-			return // none, or an empty message: message tells them apart
+			return nil // none, or an empty message: message tells them apart
 		}
-		if _, ok := texts[name]; !ok {
-			texts[name] = body
+		if have, ok := p.texts[name]; !ok {
+			p.texts[name] = body
+		} else if have != body && !sameLines(have, body) {
+			return &Error{Type: name, What: "it is defined twice, and not the same"}
 		}
+		return nil
 	}
 	current, from, at := root, 0, 0
 	for at < len(text) {
@@ -49,7 +57,9 @@ func (p *parser) split(root, text string) map[string]string {
 		if isSeparator(text[at:end]) && end < len(text) {
 			next := lineEnd(text, end)
 			if kind, name, ok := blockHeader(text[end:next]); ok {
-				put(current, text[from:at])
+				if err := put(current, text[from:at]); err != nil {
+					return err
+				}
 				if kind == "MSG:" || kind == "IDL:" {
 					current = p.fullName(name, "")
 				} else {
@@ -60,9 +70,32 @@ func (p *parser) split(root, text string) map[string]string {
 		}
 		at = end
 	}
-	put(current, text[from:])
-	adoptService(root, texts)
-	return texts
+	if err := put(current, text[from:]); err != nil {
+		return err
+	}
+	adoptService(root, p.texts)
+	return nil
+}
+
+// sameLines compares two texts without comments and blanks.
+func sameLines(a, b string) bool {
+	next := func(s string) (line, rest string) {
+		for s != "" && line == "" {
+			line, s, _ = strings.Cut(s, "\n")
+			line, _, _ = strings.Cut(line, "#")
+			line = strings.Join(strings.Fields(line), " ")
+		}
+		return line, s
+	}
+	for a != "" || b != "" {
+		var x, y string
+		x, a = next(a)
+		y, b = next(b)
+		if x != y {
+			return false
+		}
+	}
+	return true
 }
 
 // lineEnd returns where the line that starts at i ends, behind its LF.
@@ -75,14 +108,14 @@ func lineEnd(s string, i int) int {
 
 func isSeparator(line string) bool {
 	line = strings.TrimSpace(line)
-	return len(line) == 80 && strings.Trim(line, "=") == ""
+	return len(line) >= minSeparator && strings.Trim(line, "=") == ""
 }
 
 func blockHeader(line string) (kind, name string, ok bool) {
 	for _, kind := range []string{"MSG:", "IDL:", "SRV:", "ACTION:"} {
 		if rest, found := strings.CutPrefix(strings.TrimSpace(line), kind); found {
 			name := strings.TrimSpace(rest)
-			return kind, name, name != "" && !strings.ContainsAny(name, " \t=")
+			return kind, name, len(name) <= maxName && isName(name, "/-")
 		}
 	}
 	return "", "", false
