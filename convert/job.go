@@ -22,7 +22,7 @@ type Job struct {
 	Sink         string
 	SinkFormat   *storage.Format
 
-	Read  storage.ReadOptions // Strict: the first damage or unreadable message ends the run
+	Read  storage.ReadOptions // Strict: damage, an unreadable message or any other loss ends the run
 	Write storage.WriteOptions
 
 	Distro    string // whose standard definitions to use where the source has none, and to write; "" is DefaultDistro

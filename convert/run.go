@@ -130,10 +130,29 @@ func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, spans 
 	if err == nil {
 		err = p.checkCounts()
 	}
+	if err == nil && job.Read.Strict {
+		err = refuseLoss(src, plan, p.counts)
+	}
 	if err != nil {
 		return p.counts, err
 	}
 	return p.counts, w.Close()
+}
+
+// ErrLossy is the error of a strict run that could not carry everything.
+var ErrLossy = errors.New("not everything can be converted, and strict mode allows no loss")
+
+// refuseLoss fails a strict run before its output gets its name.
+func refuseLoss(src *source, plan *topicPlan, counts []topicCount) error {
+	info, err := src.reader.Info()
+	if err != nil {
+		return err
+	}
+	r := Report{Warnings: info.Warnings}
+	if plan.describe(&r, src.info, counts); r.Lossy() {
+		return ErrLossy
+	}
+	return nil
 }
 
 // routes creates the topics in the sink.

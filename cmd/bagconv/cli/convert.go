@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/schema/builtin"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -80,9 +80,6 @@ func (e *env) convert(c *cli.Context) error {
 
 	report, runErr := convert.Run(c.Context, *job)
 	show.stop()
-	if runErr == nil && job.Read.Strict && report.Lossy() {
-		runErr = removeLossy(report)
-	}
 	result := resultOf(report, explainRun(c.Context, job, runErr))
 	if err := file.write(result); err != nil {
 		return err
@@ -220,22 +217,6 @@ func oneOf(flag, value string, choices ...string) error {
 	return usage(hint, "%s: unknown value %q", flag, value)
 }
 
-// removeLossy throws an output away that --strict does not allow.
-func removeLossy(r *convert.Report) error {
-	what := "the source is damaged"
-	for _, l := range r.Losses {
-		if !l.ByDesign {
-			what = "not everything can be converted"
-		}
-	}
-	err := &failure{path: r.Source.Path, what: what + ", and --strict is set; nothing is written", hint: "without --strict all that can be read is converted"}
-	err.err = os.RemoveAll(r.Sink.Path)
-	if err.err != nil {
-		err.what += fmt.Sprintf(" (%v)", err.err)
-	}
-	return err
-}
-
 // explainRun adds the next step to an error of a run.
 func explainRun(ctx context.Context, job *convert.Job, err error) error {
 	switch {
@@ -245,7 +226,9 @@ func explainRun(ctx context.Context, job *convert.Job, err error) error {
 		return &failure{path: job.Sink, what: "interrupted, nothing is written", err: context.Canceled}
 	case errors.Is(err, fs.ErrExist):
 		return existsError(job.Sink)
-	case job.Read.Strict && (errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated)):
+	case errors.Is(err, convert.ErrLossy):
+		return &failure{path: job.Source, what: "damaged, or not all of it can be converted, and --strict is set; nothing is written", hint: "without --strict all that can be read is converted"}
+	case job.Read.Strict && (errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, transcode.ErrMalformed)):
 		return fmt.Errorf("%w; without --strict all that can be read is converted", err)
 	}
 	return err

@@ -145,7 +145,7 @@ func TestStrictLoss(t *testing.T) {
 	if status != exitFailed || exists(filepath.Join(dir, "out.fake")) {
 		t.Errorf("status %d, output there: %v, %s", status, exists(filepath.Join(dir, "out.fake")), errOut)
 	}
-	if !strings.Contains(errOut, "the source is damaged, and --strict is set") {
+	if !strings.Contains(errOut, "and --strict is set; nothing is written") {
 		t.Errorf("said %q", errOut)
 	}
 	if status, _, errOut, _ := runFake(t, "damaged", "DIR/in.fake", "DIR/out.fake", "-q"); status != exitLossy || !strings.Contains(errOut, "damaged: ") {
