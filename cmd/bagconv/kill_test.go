@@ -46,6 +46,8 @@ func TestKilled(t *testing.T) {
 	db3 := filepath.Join(dir, "whole")
 	convert(t, bag, db3+"/")
 	took := time.Since(began)
+	_, all := read(t, bag)
+	want := len(all)
 	for _, way := range []struct{ in, out string }{{bag, "db3"}, {db3, "out.bag"}} {
 		killed := 0
 		for i := range 20 {
@@ -57,9 +59,13 @@ func TestKilled(t *testing.T) {
 			time.Sleep(took * time.Duration(i+1) / 22)
 			_ = cmd.Process.Kill()
 			finished := cmd.Wait() == nil
-			_, err := os.Stat(out)
-			if finished != (err == nil) {
-				t.Errorf("killed at %d/22: finished %v, output there %v", i+1, finished, err == nil)
+			if _, err := os.Stat(out); err == nil {
+				// Finished, or killed between the rename and the end: then it is whole.
+				if info, msgs := read(t, out); len(msgs) != want || len(info.Warnings) > 0 {
+					t.Errorf("killed at %d/22: an output of %d of %d messages, %v", i+1, len(msgs), want, info.Warnings)
+				}
+			} else if finished {
+				t.Errorf("finished, and there is no output")
 			}
 			if !finished {
 				killed++

@@ -18,7 +18,8 @@ BY_DESIGN = ('Marker', 'MarkerArray', 'Range', 'SolidPrimitive', 'Log')
 
 
 def fields(m):
-    return {f.lower(): getattr(m, f) for f in m.__dataclass_fields__ if f not in ('__msgtype__', 'seq', 'structure_needs_at_least_one_member')}
+    names = (f for f in m.__dataclass_fields__ if not hasattr(type(m), f))          # constants stand in the class
+    return {f.lower(): getattr(m, f) for f in names if f not in ('__msgtype__', 'seq', 'structure_needs_at_least_one_member')}
 
 
 def diff(a, b, path, loose):
