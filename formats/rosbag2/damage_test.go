@@ -241,6 +241,57 @@ func TestHostileHeader(t *testing.T) {
 	}
 }
 
+// TestTreeOfManyWays makes each page of a tree the hundredfold child of the one
+// before: a hundred to the tenth leaves, in ten pages.
+func TestTreeOfManyWays(t *testing.T) {
+	for _, table := range []string{"topics", "messages"} {
+		path := filepath.Join(t.TempDir(), "x.db3")
+		write(t, path, storage.WriteOptions{}, sampleTopics(), sampleRows())
+		root := int64(0)
+		f, err := iox.OS.Open(path)
+		check(t, err)
+		d, err := openDB(&vfs{file: plainFile{f}, readOnly: true})
+		check(t, err)
+		root, _, err = d.one("SELECT rootpage FROM sqlite_master WHERE name = ?", table)
+		check(t, err)
+		check(t, d.close())
+		check(t, f.Close())
+		db, err := os.ReadFile(path)
+		check(t, err)
+		last := len(db) / pageSize
+		leaf := slices.Clone(db[(root-1)*pageSize : root*pageSize])
+		if table == "messages" { // its root is no leaf: take that of topics, any rows will do
+			leaf = slices.Clone(leaf)
+			leaf[0] = 13
+		}
+		for k := range 11 {
+			number := last - 11 + k
+			if k == 0 {
+				number = int(root)
+			}
+			page := db[(number-1)*pageSize : number*pageSize]
+			child := uint32(last - 11 + k + 1)
+			clear(page)
+			page[0] = 5
+			binary.BigEndian.PutUint16(page[3:], 100)
+			binary.BigEndian.PutUint32(page[8:], child)
+			for c := range 100 {
+				at := pageSize - 5*(c+1)
+				binary.BigEndian.PutUint16(page[12+2*c:], uint16(at))
+				binary.BigEndian.PutUint32(page[at:], child)
+				page[at+4] = byte(c)
+			}
+			binary.BigEndian.PutUint16(page[5:], pageSize-500)
+		}
+		copy(db[(last-1)*pageSize:], leaf)
+		begin := time.Now()
+		rows, said, err := tryBytes(t, db, false)
+		if rows > len(sampleRows()) || !said || time.Since(begin) > 10*time.Second {
+			t.Errorf("%s: %d rows, said %v, %v, after %v", table, rows, said, err, time.Since(begin))
+		}
+	}
+}
+
 // makeWAL builds a log as SQLite does, from the pages in which two states of a
 // database differ.
 func makeWAL(old, now []byte, page int, commit bool) []byte {

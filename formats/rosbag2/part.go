@@ -150,7 +150,7 @@ func (p *part) load(fsys storage.FS, head []byte, size int64, warn warner) (err 
 			return err
 		}
 	}
-	c, err := openConn(fsys, p)
+	c, err := openConn(fsys, p, 1000+p.real()/1000)
 	if err != nil {
 		return err
 	}
@@ -214,15 +214,17 @@ type conn struct {
 	rows  *stmt // the rows of a range
 }
 
-func openConn(fsys storage.FS, p *part) (*conn, error) {
+// openConn opens a part. budget is that of vfs, for what is read without being
+// held against the number of rows that a file can have.
+func openConn(fsys storage.FS, p *part, budget int64) (*conn, error) {
 	c := &conn{part: p}
-	if err := c.open(fsys); err != nil {
+	if err := c.open(fsys, budget); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
 }
 
-func (c *conn) open(fsys storage.FS) error {
+func (c *conn) open(fsys storage.FS, budget int64) error {
 	p := c.part
 	f, err := fsys.Open(p.file)
 	if err != nil {
@@ -238,7 +240,7 @@ func (c *conn) open(fsys storage.FS) error {
 		c.files = append(c.files, l)
 		c.src.log, c.src.at = l, p.wal.at
 	}
-	c.vfs = &vfs{file: c.src, readOnly: true, maxValue: p.real()}
+	c.vfs = &vfs{file: c.src, readOnly: true, maxValue: p.real(), budget: budget}
 	if c.db, err = openDB(c.vfs); err != nil {
 		return err
 	}

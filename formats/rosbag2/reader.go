@@ -294,7 +294,7 @@ func (r *Reader) acquire(p *part) (*conn, error) {
 		}
 	}
 	r.mu.Unlock()
-	c, err := openConn(r.fs, p)
+	c, err := openConn(r.fs, p, 0)
 	if err != nil {
 		return nil, err
 	}

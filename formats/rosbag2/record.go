@@ -70,6 +70,9 @@ func (p *part) readTables(d *db, warn warner) error {
 		}
 	}
 	err := d.query("SELECT "+strings.Join(columns, ",")+" FROM topics ORDER BY id", func(s *stmt) error {
+		if n := len(p.topics); n > 0 && s.int(0) <= p.topics[n-1].id {
+			return fmt.Errorf("topic id %d comes after %d: %w", s.int(0), p.topics[n-1].id, storage.ErrCorrupt)
+		}
 		p.topics = append(p.topics, topicRow{s.int(0), s.text(1), s.text(2), s.text(3), s.text(4), s.text(5)})
 		return nil
 	})

@@ -58,6 +58,9 @@ func openDB(v *vfs) (d *db, err error) {
 	if rc != engine.SQLITE_OK {
 		return d, d.error(rc)
 	}
+	if v.budget > 0 {
+		engine.Xsqlite3_progress_handler(d.tls, d.c, 1000, fn(progress), at[engine.Tsqlite3_vfs](v.c).FpAppData)
+	}
 	if v.readOnly {
 		// Nothing of a file's schema may act: no triggers, no views, no
 		// functions, no virtual tables with side effects.

@@ -30,6 +30,7 @@ type vfs struct {
 	readOnly bool
 	maxValue int64                    // of a text or blob that is read, in bytes
 	temp     func() (tempFile, error) // for sorters; nil: SQLite must do without
+	budget   int64                    // thousands of steps that the connection may still take; 0: any number
 
 	name, c uintptr // C string, C sqlite3_vfs
 
@@ -320,6 +321,17 @@ func fileSectorSize(*libc.TLS, uintptr) int32 { return 4096 }
 func fileCharacteristics(_ *libc.TLS, file uintptr) int32 {
 	if o := getOpen(at[vfsFile](file).handle); o.vfs.readOnly && o.temp == nil {
 		return engine.SQLITE_IOCAP_IMMUTABLE
+	}
+	return 0
+}
+
+// progress is called after each thousand steps of a connection with a budget.
+// It stops trees whose pages are reached on many ways: they have more rows than
+// any file could hold.
+func progress(_ *libc.TLS, handle uintptr) int32 {
+	v := getOpen(handle).vfs
+	if v.budget--; v.budget <= 0 {
+		return 1
 	}
 	return 0
 }
