@@ -1,0 +1,118 @@
+package iox
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func list(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestOutputFile(t *testing.T) {
+	for _, sync := range []bool{false, true} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "x.bag")
+		o, err := NewOutput(nil, path, false, sync)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, o.Temp(), "one")
+		if filepath.Dir(o.Temp()) != dir || o.Final() != path {
+			t.Errorf("%s for %s", o.Temp(), o.Final())
+		}
+		if err := errors.Join(o.Commit(), o.Commit(), o.Abort()); err != nil {
+			t.Fatal(err)
+		}
+		if got := list(t, dir); len(got) != 1 || got[0] != "x.bag" {
+			t.Errorf("%v", got)
+		}
+		if _, err := NewOutput(nil, path, false, sync); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("existing: %v", err)
+		}
+		o, err = NewOutput(nil, path, true, sync)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, o.Temp(), "two")
+		if err := o.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if b, _ := os.ReadFile(path); string(b) != "two" || len(list(t, dir)) != 1 {
+			t.Errorf("%q, %v", b, list(t, dir))
+		}
+	}
+}
+
+// TestOutputFolder: a folder is replaced as a whole, a file by a folder too.
+func TestOutputFolder(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	for i, text := range []string{"one", "two"} {
+		o, err := NewOutput(nil, path+"/", i > 0, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(o.Temp(), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(o.Temp(), "f"), text)
+		if err := o.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if b, _ := os.ReadFile(filepath.Join(path, "f")); string(b) != text || len(list(t, dir)) != 1 {
+			t.Errorf("%q, %v", b, list(t, dir))
+		}
+	}
+}
+
+// TestLateRival: something that appears under the name while we write is not
+// overwritten, and our output goes away.
+func TestLateRival(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x")
+	o, err := NewOutput(nil, path, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, o.Temp(), "ours")
+	write(t, path, "theirs")
+	if err := o.Commit(); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("%v", err)
+	}
+	if b, _ := os.ReadFile(path); string(b) != "theirs" || len(list(t, dir)) != 1 {
+		t.Errorf("%q, %v", b, list(t, dir))
+	}
+}
+
+func TestReadFull(t *testing.T) {
+	r := strings.NewReader("hello")
+	p := make([]byte, 4)
+	if err := ReadFull(r, p, 1); err != nil || string(p) != "ello" {
+		t.Errorf("%q %v", p, err)
+	}
+	if err := ReadFull(r, p, 2); !errors.Is(err, storage.ErrTruncated) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,66 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func format(name, magic string) *Format {
+	return &Format{
+		Name:  name,
+		Sniff: func(_ string, head []byte) bool { return len(head) >= len(magic) && string(head[:len(magic)]) == magic },
+		Open:  func(context.Context, string, ReadOptions) (Reader, error) { return nil, nil },
+	}
+}
+
+func TestRegistry(t *testing.T) {
+	a, b := format("a", "AA"), format("b", "A")
+	r := NewRegistry(a, b)
+	if r.Lookup("b") != b || r.Lookup("c") != nil || len(r.Formats()) != 2 {
+		t.Error("Lookup")
+	}
+	dir := t.TempDir()
+	for content, want := range map[string]*Format{"AAA": a, "AB": b, "B": nil, "": nil} {
+		path := filepath.Join(dir, "f")
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Detect(path)
+		if got != want || (want == nil) != errors.Is(err, ErrUnknownFormat) {
+			t.Errorf("%q: %v, %v", content, got, err)
+		}
+	}
+	if _, err := r.Detect(dir); !errors.Is(err, ErrUnknownFormat) {
+		t.Errorf("a folder: %v", err)
+	}
+	if _, err := r.Detect(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	for name, formats := range map[string][]*Format{"twice": {a, a}, "incomplete": {{Name: "x"}}, "nil": {nil}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			NewRegistry(formats...)
+		}()
+	}
+}
+
+func TestError(t *testing.T) {
+	err := error(&Error{Format: "bag", Path: "a.bag", Offset: 12, What: "chunk", Hint: "copy it again", Err: ErrTruncated})
+	if got, want := err.Error(), "a.bag: bag: chunk at byte 12: truncated (unexpected EOF); copy it again"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if !errors.Is(err, ErrTruncated) || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrCorrupt) {
+		t.Error("wraps the wrong things")
+	}
+	if got := (&Error{Offset: -1, What: "no place"}).Error(); got != "no place" {
+		t.Errorf("%q", got)
+	}
+}

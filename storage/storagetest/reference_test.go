@@ -1,0 +1,262 @@
+package storagetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// The reference is the smallest format that passes the suite: a magic word, then
+// the recording as gob. broken names one thing that it does wrong.
+func reference(broken string) *storage.Format {
+	return &storage.Format{
+		Name: "ref", Extensions: []string{".ref"}, Accepts: []string{"x"}, Compressions: []string{"none"}, Publishers: true,
+		MinTime: 0, MaxTime: 1 << 62,
+		Sniff: func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("REF1")) },
+		Open: func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+			return openRef(ctx, path, o, broken)
+		},
+		Create: func(_ context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+			out, err := iox.NewOutput(o.FS, path, o.Overwrite || broken == "overwrites", !o.NoSync)
+			if err != nil {
+				return nil, err
+			}
+			w := &refWriter{out: out, fs: iox.FS(o.FS), broken: broken}
+			if broken == "shows itself early" {
+				return w, os.WriteFile(path, nil, 0o666)
+			}
+			return w, nil
+		},
+	}
+}
+
+type refWriter struct {
+	out     *iox.Output
+	fs      storage.FS
+	broken  string
+	rec     Recording
+	err     error
+	onBlock func(storage.PendingBlock) error
+}
+
+var errEnded = errors.New("ref: the writer has ended")
+
+func (w *refWriter) fail(err error) error {
+	if w.err == nil && w.broken != "forgets errors" {
+		w.err = err
+	}
+	return err
+}
+
+func (w *refWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	w.rec.Topics = append(w.rec.Topics, t)
+	return storage.TopicID(len(w.rec.Topics) - 1), nil
+}
+
+func (w *refWriter) Write(m *storage.Message) error {
+	switch {
+	case w.err != nil:
+		return w.err
+	case int(m.Topic) >= len(w.rec.Topics):
+		return w.fail(fmt.Errorf("ref: no topic %d", m.Topic))
+	case m.LogTime < 0 || m.LogTime > 1<<62:
+		return w.fail(fmt.Errorf("ref: time %d: %w", m.LogTime, storage.ErrUnsupported))
+	}
+	c := *m
+	if w.broken != "keeps data" {
+		c.Data = bytes.Clone(m.Data)
+	}
+	w.rec.Messages = append(w.rec.Messages, c)
+	return nil
+}
+
+func (w *refWriter) OnBlock(f func(storage.PendingBlock) error) { w.onBlock = f }
+
+func (w *refWriter) Flush() error {
+	if w.onBlock == nil {
+		return w.err
+	}
+	return w.onBlock(refBlock{w})
+}
+
+// A refBlock stands for the work that can be done elsewhere; there is none here.
+type refBlock struct{ w *refWriter }
+
+func (b refBlock) Encode() error { return nil }
+func (b refBlock) Append() error {
+	if b.w.broken == "loses a block" && len(b.w.rec.Messages) > 100 {
+		b.w.rec.Messages = b.w.rec.Messages[100:]
+	}
+	return nil
+}
+
+func (w *refWriter) Close() error {
+	if w.err != nil {
+		return w.err
+	}
+	if n := len(w.rec.Messages); w.broken == "loses the last message" && n > 0 {
+		w.rec.Messages = w.rec.Messages[:n-1]
+	}
+	var b bytes.Buffer
+	b.WriteString("REF1")
+	if err := gob.NewEncoder(&b).Encode(w.rec); err != nil {
+		return w.fail(err)
+	}
+	if w.broken == "other bytes each time" {
+		b.Write(binary.LittleEndian.AppendUint64(nil, rand.Uint64()))
+	}
+	if err := w.save(b.Bytes()); err != nil && w.broken != "ignores write errors" {
+		return w.fail(err)
+	}
+	err := w.out.Commit()
+	if w.fail(errEnded); err != nil {
+		w.err = err
+		if w.broken == "hides the cause" {
+			return errors.New("ref: something failed")
+		}
+	}
+	return err
+}
+
+func (w *refWriter) save(b []byte) error {
+	f, err := w.fs.OpenFile(w.out.Temp(), os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	for at := 0; at < len(b) && err == nil; at += 16 << 10 {
+		_, err = f.WriteAt(b[at:min(len(b), at+16<<10)], int64(at))
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (w *refWriter) Abort() error {
+	if w.err == nil {
+		_ = w.fail(errEnded)
+	}
+	if w.broken == "leaves a temporary file" {
+		return os.WriteFile(w.out.Temp(), nil, 0o666)
+	}
+	return w.out.Abort()
+}
+
+const refBlockLen = 100
+
+type refReader struct {
+	ctx    context.Context
+	path   string
+	size   int64
+	rec    Recording
+	at     int
+	buf    []byte
+	broken string
+}
+
+func openRef(ctx context.Context, path string, o storage.ReadOptions, broken string) (storage.Reader, error) {
+	f, err := iox.FS(o.FS).Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, st.Size())
+	for at := 0; at < len(b) && err == nil; at += 16 << 10 {
+		err = iox.ReadFull(f, b[at:min(len(b), at+16<<10)], int64(at))
+	}
+	if err != nil && broken != "ignores read errors" {
+		return nil, err
+	}
+	r := &refReader{ctx: ctx, path: path, size: st.Size(), broken: broken}
+	if err := gob.NewDecoder(bytes.NewReader(b[4:])).Decode(&r.rec); err != nil && broken != "ignores read errors" {
+		return nil, err
+	}
+	if broken == "touches the source" {
+		return r, os.WriteFile(filepath.Join(filepath.Dir(path), "lock"), nil, 0o666)
+	}
+	return r, nil
+}
+
+func (r *refReader) Info() (*storage.Info, error) {
+	info := &storage.Info{Format: "ref", Path: r.path, Size: r.size, Files: []string{r.path}, Messages: int64(len(r.rec.Messages))}
+	for i, t := range r.rec.Topics {
+		info.Topics = append(info.Topics, storage.TopicInfo{Topic: t, ID: storage.TopicID(i)})
+	}
+	for i, m := range r.rec.Messages {
+		if i == 0 {
+			info.Start, info.End = m.LogTime, m.LogTime
+		}
+		info.Start, info.End = min(info.Start, m.LogTime), max(info.End, m.LogTime)
+		info.Topics[m.Topic].Messages++
+	}
+	if r.broken == "miscounts" {
+		info.Messages++
+	}
+	if r.broken == "spoils data too early" {
+		clear(r.buf)
+	}
+	return info, nil
+}
+
+func (r *refReader) ReadNext() (*storage.Message, error) {
+	if r.at == len(r.rec.Messages) {
+		return nil, io.EOF
+	}
+	m := r.rec.Messages[r.at]
+	r.at++
+	r.buf = append(r.buf[:0], m.Data...)
+	m.Data = r.buf
+	return &m, nil
+}
+
+func (r *refReader) Blocks() ([]storage.Block, error) {
+	var out []storage.Block
+	for at := 0; at < len(r.rec.Messages); at += refBlockLen {
+		out = append(out, storage.Block{Offset: -1, Messages: -1})
+	}
+	return out, nil
+}
+
+func (r *refReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+	if err := ctx.Err(); err != nil && r.broken != "does not stop" {
+		return err
+	}
+	b.Messages, b.Buf = b.Messages[:0], nil
+	shared := r.broken == "shares memory of blocks"
+	if shared {
+		r.buf = r.buf[:0]
+	}
+	for _, m := range r.rec.Messages[i*refBlockLen : min(len(r.rec.Messages), (i+1)*refBlockLen)] {
+		if shared {
+			at := len(r.buf)
+			r.buf = append(r.buf, m.Data...)
+			m.Data = r.buf[at:]
+		} else {
+			m.Data = bytes.Clone(m.Data)
+		}
+		b.Messages = append(b.Messages, m)
+	}
+	if r.broken == "swaps messages of blocks" && len(b.Messages) > 1 {
+		b.Messages[0], b.Messages[1] = b.Messages[1], b.Messages[0]
+	}
+	return nil
+}
+
+func (r *refReader) Close() error { return nil }

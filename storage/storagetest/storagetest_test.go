@@ -1,0 +1,47 @@
+package storagetest
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestReference: the suite passes a format that does everything right.
+func TestReference(t *testing.T) {
+	Run(t, Config{Format: reference(os.Getenv("STORAGETEST_BROKEN")), Encoding: "x", Name: "x.ref", FaultFS: true})
+}
+
+// TestBroken: the suite fails each format that does one thing wrong. A failing
+// test cannot be caught within a test, so each runs in a process of its own.
+func TestBroken(t *testing.T) {
+	for broken, found := range map[string]string{
+		"loses the last message":   "Recordings",
+		"miscounts":                "Recordings",
+		"swaps messages of blocks": "Recordings",
+		"keeps data":               "Recordings",
+		"forgets errors":           "Lifecycle",
+		"shows itself early":       "Lifecycle",
+		"overwrites":               "Existing",
+		"leaves a temporary file":  "Abort",
+		"spoils data too early":    "Aliasing",
+		"shares memory of blocks":  "Aliasing",
+		"loses a block":            "BlockWriter",
+		"other bytes each time":    "Deterministic",
+		"touches the source":       "SourceUntouched",
+		"does not stop":            "Cancelled",
+		"ignores write errors":     "WriteFaults",
+		"hides the cause":          "WriteFaults",
+		"ignores read errors":      "ReadFaults",
+	} {
+		t.Run(broken, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestReference$/^"+found+"$")
+			cmd.Env = append(os.Environ(), "STORAGETEST_BROKEN="+broken)
+			out, err := cmd.CombinedOutput()
+			if err == nil || !strings.Contains(string(out), "--- FAIL: TestReference/"+found) {
+				t.Errorf("%s does not find it: %v\n%.2000s", found, err, out)
+			}
+		})
+	}
+}
