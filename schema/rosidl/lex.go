@@ -61,6 +61,9 @@ func lex(src string) ([]token, error) {
 			for i < len(src) && (isLetter(src[i]) || isDigit(src[i])) {
 				i++
 			}
+			if i-start > maxWord {
+				return nil, &Error{Line: line, What: "a name of more than 256 bytes"}
+			}
 			out = append(out, token{wordToken, src[start:i], line})
 		case isDigit(c) || c == '.' && i+1 < len(src) && isDigit(src[i+1]):
 			for i < len(src) && (isLetter(src[i]) || isDigit(src[i]) || src[i] == '.' || (src[i] == '-' || src[i] == '+') && (src[i-1] == 'e' || src[i-1] == 'E')) {
@@ -78,7 +81,7 @@ func lex(src string) ([]token, error) {
 				}
 				if src[i] == '\\' && i+1 < len(src) {
 					i++
-					b.WriteByte(unescape(src[i]))
+					unescape(&b, src[i])
 					continue
 				}
 				if src[i] == '\n' {
@@ -89,14 +92,10 @@ func lex(src string) ([]token, error) {
 			i++
 			out = append(out, token{stringToken, b.String(), line})
 		default:
-			n := 1
-			for _, s := range []string{"::", "<<", ">>"} {
-				// ">>" closes two sequences as often as it shifts: the parser joins.
-				if s != ">>" && strings.HasPrefix(src[i:], s) {
-					n = 2
-				}
+			i++ // ">>" closes two sequences as often as it shifts: expression joins it
+			if strings.HasPrefix(src[start:], "::") || strings.HasPrefix(src[start:], "<<") {
+				i++
 			}
-			i += n
 			out = append(out, token{signToken, src[start:i], line})
 		}
 		if len(out) > maxTokens {
@@ -106,16 +105,22 @@ func lex(src string) ([]token, error) {
 	return append(out, token{endToken, "", line}), nil
 }
 
-func unescape(c byte) byte {
+// unescape writes the byte that a backslash and c stand for; escapes by number
+// stay as they are.
+func unescape(b *strings.Builder, c byte) {
 	switch c {
 	case 'n':
-		return '\n'
+		b.WriteByte('\n')
 	case 't':
-		return '\t'
+		b.WriteByte('\t')
 	case 'r':
-		return '\r'
+		b.WriteByte('\r')
+	case '\\', '"', '\'', '?':
+		b.WriteByte(c)
+	default:
+		b.WriteByte('\\')
+		b.WriteByte(c)
 	}
-	return c
 }
 
 func isLetter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }

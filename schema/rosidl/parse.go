@@ -1,7 +1,7 @@
 package rosidl
 
 import (
-	"math"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -16,14 +16,17 @@ type parser struct {
 	fields  int
 	structs map[string]*structDef
 	types   map[string]typeRef // typedefs and enums
-	consts  map[string]string  // integer values, for bounds
+	consts  map[string]string  // values as they are written
+	numbers map[string]int64   // of them the whole numbers, for bounds
 	made    map[string]*schema.Message
+	flat    map[string]schema.Type // types, resolved
 }
 
 type structDef struct {
 	scope     []string
 	fields    []fieldDef
 	constants []schema.Constant
+	complete  bool // its body was read
 	active    bool
 }
 
@@ -86,7 +89,7 @@ func (p *parser) word() (string, error) {
 
 // definitions reads up to the closing brace of a module, or to the end.
 func (p *parser) definitions(scope []string) error {
-	if len(scope) > maxDepth {
+	if len(scope) > maxScope {
 		return p.fail("modules are nested too deeply")
 	}
 	for {
@@ -131,30 +134,41 @@ func (p *parser) module(scope []string) error {
 	return p.definitions(append(scope[:len(scope):len(scope)], name))
 }
 
-// annotations steps over @name and @name(...).
+// annotations steps over @name and @name(...). The two that change the bytes of
+// messages are refused.
 func (p *parser) annotations() error {
 	for p.accept("@") {
-		if _, _, err := p.scopedName(); err != nil {
+		name, err := p.scopedName()
+		if err != nil {
 			return err
 		}
-		if !p.accept("(") {
-			continue
-		}
-		for depth := 1; depth > 0; {
-			switch t := p.next(); {
-			case t.kind == endToken:
-				return p.fail("an annotation without an end")
-			case t.kind == signToken && t.text == "(":
-				depth++
-			case t.kind == signToken && t.text == ")":
-				depth--
+		value := ""
+		if p.accept("(") {
+			for depth := 1; depth > 0; {
+				t := p.next()
+				switch {
+				case t.kind == endToken:
+					return p.fail("an annotation without an end")
+				case t.kind == signToken && t.text == "(":
+					depth++
+				case t.kind == signToken && t.text == ")":
+					depth--
+				default:
+					value = t.text // the last: value=FALSE is the same as FALSE
+				}
 			}
+		}
+		switch {
+		case name == "optional" && !strings.EqualFold(value, "false"):
+			return p.fail("@optional members are not read: whether and how they stand in the bytes depends on the recorder")
+		case name == "bit_bound" && value != "32":
+			return p.fail("@bit_bound is not read: it changes the size of a value")
 		}
 	}
 	return nil
 }
 
-func (p *parser) scopedName() (name string, plain bool, err error) {
+func (p *parser) scopedName() (string, error) {
 	var b strings.Builder
 	if p.accept("::") {
 		b.WriteString("::")
@@ -162,11 +176,14 @@ func (p *parser) scopedName() (name string, plain bool, err error) {
 	for {
 		w, err := p.word()
 		if err != nil {
-			return "", false, err
+			return "", err
 		}
 		b.WriteString(w)
+		if b.Len() > maxName {
+			return "", p.fail("a name of more than 512 bytes")
+		}
 		if !p.accept("::") {
-			return b.String(), !strings.Contains(b.String(), "::"), nil
+			return b.String(), nil
 		}
 		b.WriteString("::")
 	}
@@ -184,7 +201,8 @@ func (p *parser) structure(scope []string) error {
 		return err
 	}
 	def := p.define(scope, name)
-	def.fields = nil
+	before, again := def.fields, def.complete
+	def.fields, def.complete = nil, true
 	seen := map[string]bool{}
 	for !p.accept("}") {
 		if err := p.annotations(); err != nil {
@@ -215,6 +233,9 @@ func (p *parser) structure(scope []string) error {
 			return err
 		}
 	}
+	if again && !reflect.DeepEqual(before, def.fields) {
+		return p.fail("struct " + name + " is defined twice, and not the same")
+	}
 	return nil
 }
 
@@ -234,7 +255,7 @@ func (p *parser) declarator(ref typeRef, scope []string) (string, typeRef, error
 	if err != nil || !p.accept("[") {
 		return name, ref, err
 	}
-	n, err := p.number(scope)
+	n, err := p.number(scope, 1, false)
 	if err == nil {
 		err = p.expect("]")
 	}
@@ -259,19 +280,18 @@ func (p *parser) constant(scope []string) error {
 	if err != nil {
 		return err
 	}
-	var text []string
-	isText := false
-	for !p.accept(";") {
-		t := p.next()
-		if t.kind == endToken {
-			return p.fail("a constant without an end")
-		}
-		isText = isText || t.kind == stringToken
-		text = append(text, t.text)
+	full := strings.Join(append(scope[:len(scope):len(scope)], name), "::")
+	value, err := p.value(ref.kind, scope, full)
+	if err != nil {
+		return err
 	}
-	value := strings.Join(text, map[bool]string{true: "", false: " "}[isText]) // literals side by side are one
-	value = strings.NewReplacer("- ", "-", "+ ", "+").Replace(value)
-	p.consts[strings.Join(append(scope[:len(scope):len(scope)], name), "::")] = value
+	if have, ok := p.consts[full]; ok {
+		if have != value {
+			return p.fail("constant " + name + " is defined twice, and not the same")
+		}
+		return nil
+	}
+	p.consts[full] = value
 	if p.fields++; p.fields > maxFields {
 		return p.fail("more than 100,000 fields and constants")
 	}
@@ -282,6 +302,41 @@ func (p *parser) constant(scope []string) error {
 		}
 	}
 	return nil
+}
+
+// value reads a constant's value and the ';' behind it. Whole numbers are
+// computed, and kept under the constant's name; all else stays as it is written.
+func (p *parser) value(kind schema.Kind, scope []string, full string) (string, error) {
+	start := p.at
+	switch kind {
+	case schema.Float32, schema.Float64, schema.LongDouble, schema.String, schema.WString, schema.Bool:
+	default:
+		if n, err := p.expression(scope, 0, 0, false); err == nil && p.accept(";") {
+			p.numbers[full] = n
+			if first := p.tokens[start]; p.at == start+2 && strings.HasPrefix(strings.ToLower(first.text), "0x") {
+				return first.text, nil
+			}
+			return strconv.FormatInt(n, 10), nil
+		}
+		p.at = start
+	}
+	var text []string
+	isText := false
+	for !p.accept(";") {
+		t := p.next()
+		switch {
+		case t.kind == endToken:
+			return "", p.fail("a constant without an end")
+		case t.kind == wordToken && t.text == "L" && p.peek().kind == stringToken:
+			continue // L"wide"
+		}
+		isText = isText || t.kind == stringToken
+		text = append(text, t.text)
+	}
+	if isText { // literals side by side are one
+		return strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(strings.Join(text, "")), nil
+	}
+	return strings.NewReplacer("- ", "-", "+ ", "+").Replace(strings.Join(text, " ")), nil
 }
 
 func (p *parser) typedef(scope []string) error {
@@ -350,7 +405,7 @@ func (p *parser) typeSpec(scope []string, depth int) (typeRef, error) {
 		p.at++
 		return typeRef{kind: k}, nil
 	}
-	name, _, err := p.scopedName()
+	name, err := p.scopedName()
 	return typeRef{name: name}, err
 }
 
@@ -373,7 +428,7 @@ func (p *parser) bounded(k schema.Kind, scope []string) (typeRef, error) {
 	if !p.accept("<") {
 		return typeRef{kind: k}, nil
 	}
-	n, err := p.number(scope)
+	n, err := p.number(scope, 1, true)
 	if err == nil {
 		err = p.expect(">")
 	}
@@ -391,35 +446,9 @@ func (p *parser) sequence(scope []string, depth int) (typeRef, error) {
 	ref := typeRef{elem: &elem, array: schema.Unbounded}
 	if p.accept(",") {
 		ref.array = schema.Bounded
-		if ref.len, err = p.number(scope); err != nil {
+		if ref.len, err = p.number(scope, 1, true); err != nil {
 			return ref, err
 		}
 	}
 	return ref, p.expect(">")
-}
-
-// number reads a bound: digits, or the name of a constant before it.
-func (p *parser) number(scope []string) (int, error) {
-	t := p.peek()
-	text := t.text
-	if t.kind == wordToken || t.text == "::" {
-		name, _, err := p.scopedName()
-		if err != nil {
-			return 0, err
-		}
-		text = ""
-		for _, c := range candidates(name, scope) {
-			if v, ok := p.consts[c]; ok {
-				text = v
-				break
-			}
-		}
-	} else {
-		p.next()
-	}
-	n, err := strconv.ParseInt(text, 0, 64)
-	if err != nil || n < 0 || n > math.MaxInt32 {
-		return 0, p.fail("no number of elements: " + strconv.Quote(clip(text)))
-	}
-	return int(n), nil
 }

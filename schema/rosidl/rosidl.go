@@ -6,7 +6,9 @@
 // line "IDL: pkg/msg/Type". Annotations and comments are stepped over.
 //
 // Refused are unions, bitmasks, maps, arrays of more than one dimension,
-// recursion, and text out of proportion. Parse may be called concurrently.
+// @optional and @bit_bound, two definitions of one type, recursion, and text out
+// of proportion: over 16 MiB or a million words, names over 512 bytes, over
+// 100,000 fields in all. Parse may be called concurrently.
 package rosidl
 
 import (
@@ -21,6 +23,9 @@ const (
 	maxTokens = 1_000_000
 	maxDepth  = 64
 	maxFields = 100_000
+	maxScope  = 10  // modules in modules
+	maxWord   = 256 // names are repeated for each use, so a long one is a bomb
+	maxName   = 512
 )
 
 // An Error is a definition that cannot be read.
@@ -45,10 +50,14 @@ func (e *Error) Error() string {
 // all that it uses. Each type is one *schema.Message in the result. The error is
 // an *Error.
 func Parse(name string, text []byte) (*schema.Message, error) {
-	if len(text) > maxText {
+	switch {
+	case len(name) > maxName:
+		return nil, &Error{Type: clip(name), What: "a name of more than 512 bytes"}
+	case len(text) > maxText:
 		return nil, &Error{Type: name, What: "text of more than 16 MiB"}
 	}
-	p := &parser{structs: map[string]*structDef{}, types: map[string]typeRef{}, consts: map[string]string{}, made: map[string]*schema.Message{}}
+	p := &parser{structs: map[string]*structDef{}, types: map[string]typeRef{}, consts: map[string]string{}, numbers: map[string]int64{},
+		made: map[string]*schema.Message{}, flat: map[string]schema.Type{}}
 	for _, block := range split(string(text)) {
 		tokens, err := lex(block)
 		if err == nil {
@@ -108,6 +117,9 @@ func (p *parser) message(name, user string, depth int) (*schema.Message, error) 
 	}
 	fail := func(what string) error { return &Error{Type: full, What: what} }
 	def := p.structs[name]
+	if def != nil && !def.complete {
+		def = nil // constants, or a declaration, without a body
+	}
 	switch {
 	case def == nil && builtin(name) != nil:
 		p.made[name] = builtin(name)
@@ -156,8 +168,15 @@ func (p *parser) resolve(r typeRef, scope []string, user string, depth int) (sch
 		return elem, err
 	}
 	for _, name := range candidates(r.name, scope) {
+		if t, ok := p.flat[name]; ok {
+			return t, nil
+		}
 		if ref, ok := p.types[name]; ok {
-			return p.resolve(ref, strings.Split(name, "::"), user, depth+1)
+			t, err := p.resolve(ref, strings.Split(name, "::"), user, depth+1)
+			if err == nil {
+				p.flat[name] = t
+			}
+			return t, err
 		}
 		if p.structs[name] != nil || builtin(name) != nil {
 			m, err := p.message(name, user, depth+1)

@@ -2,8 +2,10 @@ package rosidl
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bagconv/bagconv/schema"
 )
@@ -102,6 +104,18 @@ func TestRefused(t *testing.T) {
 		wrap("struct T { long a[99999999999]; };"):              "no number",
 		wrap("struct T { sequence<sequence<long>> a; };"):       "lists of lists",
 		wrap("typedef p::msg::A A; struct T { p::msg::A a; };"): "deeply",
+		wrap("struct T { @optional long a; };"):                 "@optional",
+		wrap("@bit_bound(8) enum E { A }; struct T { E a; };"):  "@bit_bound",
+		wrap("struct T { long a[1/0]; };"):                      "division",
+		wrap("struct T { long a[-1]; };"):                       "no number",
+		wrap("struct T { long a[UNKNOWN]; };"):                  "no whole number",
+		wrap("struct T { sequence<long, 0> a; };"):              "no number",
+		wrap("struct T { long a; }; struct T { long b; };"):     "twice",
+		wrap("const long A = 1; const long A = 2;"):             "twice",
+		wrap("module T_Constants { const long A = 1; };"):       "missing",
+		wrap("map<string, long> a;"):                            "not in the part",
+		wrap("bitmask B { X };"):                                "not in the part",
+		wrap("struct T : p::msg::U { long a; };"):               "is missing before",
 		"/* no end":                          "without an end",
 		"module p { module msg { struct T {": "missing",
 		strings.Repeat("module a {", 100):    "deeply",
@@ -115,13 +129,114 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestExpressions: values of constants, and bounds that use them.
+func TestExpressions(t *testing.T) {
+	for text, want := range map[string]string{
+		"1 + 2 * 3":            "7",
+		"(1 + 2) * 3":          "9",
+		"1 << 4 | 1":           "17",
+		"256 >> 2 >> 1":        "32",
+		"7 & 3 ^ 1":            "2",
+		"~0":                   "-1",
+		"- - 5":                "5",
+		"10 - 2 - 3":           "5",
+		"17 % 5 / 2":           "1",
+		"BASE * 2":             "16",
+		"::p::msg::K::BASE":    "8",
+		"0x1F":                 "0x1F",
+		"010":                  "8",
+		"18446744073709551615": "18446744073709551615",
+	} {
+		idl := "module p { module msg { module K { const long BASE = 8; }; module T_Constants { const uint64 BASE = 8; const uint64 C = " + text +
+			"; }; struct T { long x; }; }; };"
+		m, err := Parse("p/msg/T", []byte(idl))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if got := m.Constants[1].Text; got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+	m, err := Parse("p/msg/T", []byte(`module p { module msg { const long N = 2; struct T {
+		string<(N << 2) - 1> s; sequence<sequence_elem, N * 3> q; sequence<string<N>> w; double d[N + 1]; }; struct sequence_elem { long x; }; }; };`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := m.Fields; f[0].Type.StringBound != 7 || f[1].Type.Len != 6 || f[2].Type.StringBound != 2 || f[3].Type.Len != 3 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestText: text constants that would break a line of .msg text, and float
+// constants, which are not computed.
+func TestText(t *testing.T) {
+	m, err := Parse("p/msg/T", []byte(`module p { module msg { module T_Constants {
+		const string A = "one\ntwo"; const wstring B = L"wide" " and wider"; const string C = "say \"hi\" \\ \x41";
+		const double D = 10.5; const float E = -1e-3; const boolean F = TRUE; }; struct T { uint8 structure_needs_at_least_one_member; }; }; };`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{`one\ntwo`, "wide and wider", `say "hi" \ \x41`, "10.5", "-1e-3", "TRUE"} {
+		if got := m.Constants[i].Text; got != want {
+			t.Errorf("%s is %q, want %q", m.Constants[i].Name, got, want)
+		}
+	}
+	if len(m.Fields) != 0 {
+		t.Error("the place-holder of an empty message is a field")
+	}
+}
+
+// TestTwice: equal blocks may come twice, others not.
+func TestTwice(t *testing.T) {
+	m, err := Parse("p/msg/Sample", []byte(sample+sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	once, err := Parse("p/msg/Sample", []byte(sample))
+	if err != nil || !schema.Equal(m, once) {
+		t.Errorf("not the same as once: %v", err)
+	}
+}
+
+// TestBombs: text that would be slow or large if names or types were written out.
+func TestBombs(t *testing.T) {
+	module := func(s string) string { return "module p { module msg { " + s + " }; };" }
+	wide := strings.Builder{}
+	for i := range 90_000 {
+		fmt.Fprintf(&wide, "T63 f%d;", i)
+	}
+	chain := "typedef long T0;"
+	for i := range 63 {
+		chain += fmt.Sprintf("typedef T%d T%d;", i, i+1)
+	}
+	for name, text := range map[string]string{
+		"typedefs":    module(chain + "struct T {" + wide.String() + "};"),
+		"long name":   module("struct T { " + strings.Repeat("x", 10<<20) + " a; };"),
+		"long path":   module("struct T { " + strings.Repeat("x::", 1<<20) + "y a; };"),
+		"parentheses": module("const long C = " + strings.Repeat("(", 500_000) + ";"),
+		"signs":       module("const long C = " + strings.Repeat("-", 500_000) + "1;"),
+		"commas":      strings.Repeat("@a(", 300_000),
+	} {
+		began := time.Now()
+		_, _ = Parse("p/msg/T", []byte(text))
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%s: took %v", name, took)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add(sample)
 	f.Add("module p { module msg { struct T { long a[3]; }; }; };")
 	f.Fuzz(func(t *testing.T, text string) {
 		if m, err := Parse("p/msg/Sample", []byte(text)); err == nil {
 			_ = schema.MD5(m)
-			_, _ = schema.RIHS01(m)
+			if _, err := schema.RIHS01(m); err != nil {
+				return // kinds that only IDL has
+			}
+			again, err := Parse("p/msg/Sample", []byte(text+"\n"+text))
+			if err == nil && !schema.Equal(m, again) {
+				t.Error("another message when the text comes twice")
+			}
 		}
 	})
 }
