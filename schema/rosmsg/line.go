@@ -34,6 +34,7 @@ func (p *parser) kind(word string) (schema.Kind, bool) {
 //
 //	TYPE NAME            TYPE NAME=VALUE          TYPE NAME DEFAULT (ROS 2)
 func (p *parser) line(m *schema.Message, line string, depth int) error {
+	line = strings.ReplaceAll(line, "\r", " ")
 	clean := line
 	if i := strings.IndexByte(clean, '#'); i >= 0 {
 		clean = clean[:i]
@@ -44,6 +45,9 @@ func (p *parser) line(m *schema.Message, line string, depth int) error {
 	}
 	if p.fields++; p.fields > maxFields {
 		return &lineError{"more than 100,000 fields and constants"}
+	}
+	if clean[0] == '@' { // of 2025 on; rosidl_adapter parser.py OPTIONAL_ANNOTATION
+		return &lineError{"annotations are not read: an @optional field has other bytes"}
 	}
 	// The part behind the type, with and without what may be a comment.
 	word, rest := cutBlank(clean)

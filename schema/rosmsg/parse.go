@@ -204,7 +204,7 @@ func (p *parser) message(name, user string, depth int) (*schema.Message, error) 
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
-		if err := p.line(m, strings.TrimRight(line, "\r\n"), depth); err != nil {
+		if err := p.line(m, strings.TrimSuffix(line, "\n"), depth); err != nil {
 			if e, ok := err.(*lineError); ok {
 				return nil, &Error{Type: name, Line: n, What: e.what}
 			}

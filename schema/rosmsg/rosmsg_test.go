@@ -78,6 +78,20 @@ func TestConstants(t *testing.T) {
 		"2|string X=\"a # b\"":         "a # b",
 		"2|uint8 X=0x1F":               "0x1F",
 		"2|string X=bare # comment":    "bare",
+		`2|string X="say \"hi\""`:      `say "hi"`,
+		`2|string X='say "hi"' # '`:    `say "hi"`,
+		`2|string X="C:\dir\"`:         `C:\dir\`,
+		`2|string X="a\\b"`:            `a\\b`,
+		`2|string X="open`:             `"open`,
+		`2|string X=""`:                "",
+		`2|string<=9 X="wide"`:         "wide",
+		"2|bool X=true":                "true",
+		"2|int32 X=-0b101":             "-0b101",
+		"string X=http://a/#b":         "http://a/#b",
+		"string  X  =  a  b  ":         "a  b",
+		"\tstring X=indented":          "indented",
+		"char X=97":                    "97",
+		"byte X = -1":                  "-1",
 	} {
 		d := ROS1
 		if rest, ok := strings.CutPrefix(text, "2|"); ok {
@@ -108,20 +122,32 @@ func TestDirty(t *testing.T) {
 		lookup map[string]string
 		deps   string
 	}{
-		"bare Header":                   {ROS1, "Header h\n" + line80 + "\nMSG: std_msgs/Header\nuint32 seq\n", nil, "std_msgs/Header"},
-		"roslib Header":                 {ROS1, "Header h\n" + line80 + "\nMSG: roslib/Header\nuint32 seq\n", nil, "roslib/Header"},
-		"own Header in a list":          {ROS1, "Header[] h\n" + line80 + "\nMSG: pkg/Header\nint8 a\n", nil, "pkg/Header"},
-		"relative before others":        {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
-		"CRLF":                          {ROS1, "A a\r\n" + line80 + "\r\nMSG: pkg/A\r\nint8 x\r\n", nil, "pkg/A"},
-		"equal blocks twice":            {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
-		"missing, looked up":            {ROS1, "other/A a", map[string]string{"other/A": "B b", "other/B": "int8 x"}, "other/A other/B"},
-		"full names":                    {ROS2, "q/msg/A a\n" + line80 + "\nMSG: q/msg/A\nint8 x\n", nil, "q/msg/A"},
-		"full name, short field":        {ROS2, "q/A a\n" + line80 + "\nMSG: q/msg/A\nint8 x\n", nil, "q/msg/A"},
-		"short name, full field":        {ROS2, "q/msg/A a\n" + line80 + "\nMSG: q/A\nint8 x\n", nil, "q/msg/A"},
-		"separator in a constant":       {ROS1, "string X=" + line80 + "\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
-		"banner that separates nothing": {ROS1, line80 + "\n# title\n" + line80 + "\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
-		"empty dependency":              {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\n" + line80 + "\nMSG: pkg/B\nint8 x\n", nil, "pkg/A"},
-		"lower case type":               {ROS1, "tf/tfThing a\n" + line80 + "\nMSG: tf/tfThing\nint8 x\n", nil, "tf/tfThing"},
+		"bare Header":                    {ROS1, "Header h\n" + line80 + "\nMSG: std_msgs/Header\nuint32 seq\n", nil, "std_msgs/Header"},
+		"roslib Header":                  {ROS1, "Header h\n" + line80 + "\nMSG: roslib/Header\nuint32 seq\n", nil, "roslib/Header"},
+		"own Header in a list":           {ROS1, "Header[] h\n" + line80 + "\nMSG: pkg/Header\nint8 a\n", nil, "pkg/Header"},
+		"relative before others":         {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
+		"CRLF":                           {ROS1, "A a\r\n" + line80 + "\r\nMSG: pkg/A\r\nint8 x\r\n", nil, "pkg/A"},
+		"equal blocks twice":             {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
+		"missing, looked up":             {ROS1, "other/A a", map[string]string{"other/A": "B b", "other/B": "int8 x"}, "other/A other/B"},
+		"other separators":               {ROS1, "A a\n====================\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
+		"NUL at the end":                 {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n\x00", nil, "pkg/A"},
+		"blocks that differ in comments": {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n" + line80 + "\nMSG: pkg/A\n# again\n\nint8  x # y", nil, "pkg/A"},
+		"MSG: in comment and constant":   {ROS1, "# MSG: pkg/B\nstring X=MSG: pkg/C\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
+		"bare Header block":              {ROS1, "Header h\n" + line80 + "\nMSG: Header\nuint32 seq\n", nil, "std_msgs/Header"},
+		"ROS 1, not its own Header":      {ROS1, "Header h\n" + line80 + "\nMSG: pkg/Header\nint8 a\n" + line80 + "\nMSG: std_msgs/Header\nuint32 seq\n", nil, "std_msgs/Header"},
+		"ROS 2, its own Header":          {ROS2, "Header h\n" + line80 + "\nMSG: pkg/Header\nint8 a\n", map[string]string{"std_msgs/msg/Header": "string frame_id"}, "pkg/msg/Header"},
+		"ROS 2, bare Header":             {ROS2, "Header h", map[string]string{"std_msgs/msg/Header": "string frame_id"}, "std_msgs/msg/Header"},
+		"ROS 2 names in ROS 1 text":      {ROS1, "q/msg/A a\n" + line80 + "\nMSG: q/msg/A\nint8 x\n", nil, "q/A"},
+		"the root as a block too":        {ROS1, "A a\n" + line80 + "\nMSG: pkg/T\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
+		"the root as a block only":       {ROS1, line80 + "\nMSG: pkg/T\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
+		"all of it looked up":            {ROS1, "", map[string]string{"pkg/T": "A a", "pkg/A": "int8 x"}, "pkg/A"},
+		"full names":                     {ROS2, "q/msg/A a\n" + line80 + "\nMSG: q/msg/A\nint8 x\n", nil, "q/msg/A"},
+		"full name, short field":         {ROS2, "q/A a\n" + line80 + "\nMSG: q/msg/A\nint8 x\n", nil, "q/msg/A"},
+		"short name, full field":         {ROS2, "q/msg/A a\n" + line80 + "\nMSG: q/A\nint8 x\n", nil, "q/msg/A"},
+		"separator in a constant":        {ROS1, "string X=" + line80 + "\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
+		"banner that separates nothing":  {ROS1, line80 + "\n# title\n" + line80 + "\nA a\n" + line80 + "\nMSG: pkg/A\nint8 x\n", nil, "pkg/A"},
+		"empty dependency":               {ROS1, "A a\n" + line80 + "\nMSG: pkg/A\n" + line80 + "\nMSG: pkg/B\nint8 x\n", nil, "pkg/A"},
+		"lower case type":                {ROS1, "tf/tfThing a\n" + line80 + "\nMSG: tf/tfThing\nint8 x\n", nil, "tf/tfThing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := Parse("pkg/T", []byte(c.text), c.d, func(n string) (string, bool) { s, ok := c.lookup[n]; return s, ok })
@@ -158,12 +184,25 @@ func TestRefused(t *testing.T) {
 		"int32[x] a":                             "no number",
 		"int32[99999999999] a":                   "no number",
 		"int32[ a":                               "bracket",
-		"int32 a b":                              "more than a type and a name",
-		"int32[] X=1":                            "constant cannot be",
-		"time X=1":                               "constant cannot be",
-		"int32 =1":                               "without a name",
-		"int32<=3 x":                             "only strings",
-		deep:                                     "nested too deeply",
+		"int32 a,b":                              "cannot be the name",
+		"int32 1a":                               "cannot be the name",
+		"string <=10 a":                          "cannot be a name",
+		"string<=0 a":                            "no number",
+		"int8[<=0] a":                            "no number",
+		"int8[-1] a":                             "no number",
+		"int8[1][2] a":                           "no number",
+		"@optional int8 a":                       "@optional",
+		"wstring a":                              "missing",
+		"a//b x":                                 "missing",
+		"../b x":                                 "what type",
+		"A a\n" + line80 + "\nMSG: pkg/A\nint8 x\n" + line80 + "\nMSG: pkg/A\nint16 x": "defined twice",
+		"int8 x\nA a\n" + line80 + "\nMSG: pkg/A\n\nint8 ?\n":                          "definition of pkg/A, line 2",
+		"int32 a b":   "more than a type and a name",
+		"int32[] X=1": "constant cannot be",
+		"time X=1":    "constant cannot be",
+		"int32 =1":    "without a name",
+		"int32<=3 x":  "only strings",
+		deep:          "nested too deeply",
 		strings.Repeat("int8 X=1\n", maxFields+1): "100,000",
 		strings.Repeat(" ", maxText+1):            "16 MiB",
 	} {
@@ -199,6 +238,43 @@ func TestBomb(t *testing.T) {
 	}
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("took %v", took)
+	}
+}
+
+// TestNames: a name stands in the text once and in each use of it.
+func TestNames(t *testing.T) {
+	long := "p/" + strings.Repeat("x", 1<<20)
+	text := strings.Repeat("A a\n", 50_000) + line80 + "\nMSG: " + long + "\nint8 x\n"
+	began := time.Now()
+	for name, text := range map[string]string{long + "/T": strings.Repeat("A a\n", 50_000), "p/T": text + long + " a\n"} {
+		if _, err := Parse(name, []byte(text), ROS1, nil); err == nil || len(err.Error()) > 1000 {
+			t.Errorf("%.100v", err)
+		}
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// TestFormat: the text itself, in both dialects.
+func TestFormat(t *testing.T) {
+	m, err := Parse("pkg/msg/T", []byte("# comment\nfloat32[<=3] v\nq/msg/A[] a # why\nstring<=8 s \"x y\"\nstring S='it'\n"+line80+"\nMSG: q/msg/A\nint8 x\nB b\n"+
+		line80+"\nMSG: q/B\n"), ROS2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := "string S=\"it\"\nfloat32[<=3] v\nq/A[] a\nstring<=8 s \"x y\"\n"
+	if got := string(FormatSingle(m, ROS2)); got != root {
+		t.Errorf("%s", got)
+	}
+	want := root + "\n" + line80 + "\nMSG: q/A\nint8 x\nq/B b\n\n" + line80 + "\nMSG: q/B\n"
+	if got := string(Format(m, ROS2)); got != want {
+		t.Errorf("%s", got)
+	}
+	hostile := &schema.Message{Name: "pkg/T", Constants: []schema.Constant{{Kind: schema.String, Name: "X", Text: "a\nint8 b"}},
+		Fields: []schema.Field{{Name: "c", Type: schema.Type{Kind: schema.IDLChar}}, {Name: "e", Type: schema.Type{Kind: schema.Enum}}}}
+	if got := string(Format(hostile, ROS1)); got != "string X=a int8 b\nchar c\nint32 e\n" {
+		t.Errorf("%s", got)
 	}
 }
 
@@ -241,21 +317,24 @@ func FuzzParse(f *testing.F) {
 	f.Add("Header h\nint32[3] x\nstring S=a # b\n"+line80+"\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n", true)
 	f.Add("string<=3[<=2] s \"x\"\nbuiltin_interfaces/Time t\nint8 X=1\n", false)
 	f.Add("int64 a\n---\nint64 b\n", false)
+	f.Add("T_Event e\n---\nint64 b\n---\nstring S=\"x\\\"\n", false)
 	f.Fuzz(func(t *testing.T, text string, ros1 bool) {
 		d := ROS2
 		if ros1 {
 			d = ROS1
 		}
-		m, err := Parse("pkg/T", []byte(text), d, nil)
-		if err != nil {
-			return
-		}
-		again, err := Parse("pkg/T", Format(m, d), d, nil)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, Format(m, d))
-		}
-		if schema.MD5(m) != schema.MD5(again) {
-			t.Fatalf("another md5sum\n%s", Format(m, d))
+		for _, name := range []string{"pkg/T", "pkg/srv/T_Event", "pkg/action/T_SendGoal_Event"} {
+			m, err := Parse(name, []byte(text), d, nil)
+			if err != nil || len(m.Fields)+len(m.Constants) == 0 && name != "pkg/T" {
+				continue // an event without text is made from its service, which is not there
+			}
+			again, err := Parse(name, Format(m, d), d, nil)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, Format(m, d))
+			}
+			if !schema.Equal(m, again) || schema.MD5(m) != schema.MD5(again) {
+				t.Fatalf("another message\n%s", Format(m, d))
+			}
 		}
 	})
 }
