@@ -85,7 +85,12 @@ func (o *Output) commit() error {
 	if err != nil || !o.sync {
 		return err
 	}
-	return SyncDir(o.fs, filepath.Dir(o.final))
+	if err := SyncDir(o.fs, filepath.Dir(o.final)); err != nil {
+		// The name may not outlive a power cut: an output that is not there is
+		// better than one that may not be.
+		return errors.Join(err, o.fs.RemoveAll(o.final))
+	}
+	return nil
 }
 
 // replace swaps a folder in, or out: the old one is moved aside first, because
