@@ -39,6 +39,13 @@ type Job struct {
 // DefaultDistro is whose definitions are used when nothing says otherwise.
 const DefaultDistro = "humble"
 
+func (j *Job) distro() string {
+	if j.Distro == "" {
+		return DefaultDistro
+	}
+	return j.Distro
+}
+
 // Order is the order of messages in the output.
 type Order uint8
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -193,11 +194,19 @@ func (p *pipeline) checkCounts() error {
 	return nil
 }
 
-// writeOptions fills in what the recording itself says.
+// writeOptions fills in what the recording itself says, and for messages that
+// become CDR the distribution whose types they have now.
 func writeOptions(job *Job, info *storage.Info) storage.WriteOptions {
 	o := job.Write
 	if o.Metadata == nil {
 		o.Metadata = info.Metadata
+	}
+	if job.SinkFormat.Accepts[0] == "cdr" && job.SourceFormat.Name != job.SinkFormat.Name {
+		o.Metadata = maps.Clone(o.Metadata)
+		if o.Metadata == nil {
+			o.Metadata = map[string]string{}
+		}
+		o.Metadata[storage.MetaDistro] = job.distro()
 	}
 	return o
 }

@@ -27,10 +27,7 @@ type topicPlan struct {
 // planTopics maps every topic. Where the sink keeps no publishers apart, those
 // of one topic and type flow together.
 func planTopics(job *Job, info *storage.Info) *topicPlan {
-	distro := job.Distro
-	if distro == "" {
-		distro = DefaultDistro
-	}
+	distro := job.distro()
 	sourceDistro := distro
 	if d := info.Metadata[storage.MetaDistro]; job.Distro == "" && mapping.KnownDistro(d) {
 		sourceDistro = d

@@ -66,10 +66,14 @@ func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
 	return res, nil
 }
 
-// same carries the topic over. A ROS 2 topic without a definition gets the
-// standard one, when it is the same in every distribution.
+// same carries the topic over. A ROS 2 topic gets its type's name as it is
+// written since 2019, and one without a definition gets the standard one, when it
+// is the same in every distribution.
 func (m *Mapper) same(t *storage.Topic) *Result {
 	res := &Result{Topic: *t, Definition: "file"}
+	if t.Encoding == "cdr" {
+		res.Topic.Type = fullROS2Name(t.Type)
+	}
 	if len(t.Schema.Data) > 0 {
 		return res
 	}
