@@ -11,6 +11,10 @@
 //	builtin_interfaces/Time stamp
 //	string frame_id
 //
+// Of the standard services and the example action it has the messages that rosidl
+// makes of them (pkg/srv/X_Request, _Response and, from Iron on, _Event), so that
+// topics of service introspection can be read where a recording has no text.
+//
 // Every md5sum and type hash is checked in a test against values from elsewhere.
 // The package is read once, when first asked; all functions may be called
 // concurrently.
@@ -35,7 +39,7 @@ type key struct{ distro, name string }
 
 var texts = sync.OnceValue(func() map[key]string {
 	out := map[key]string{}
-	for _, block := range strings.Split(data, "== ")[1:] {
+	for _, block := range strings.Split("\n"+data, "\n== ")[1:] {
 		head, text, _ := strings.Cut(block, "\n")
 		words := strings.Fields(head)
 		for _, d := range words[1:] {
@@ -49,7 +53,8 @@ var texts = sync.OnceValue(func() map[key]string {
 func Distros() []string { return append([]string(nil), distros...) }
 
 // Lookup returns the text of one message, without its dependencies. Names are
-// pkg/Type in noetic and pkg/msg/Type in ROS 2. An empty message has empty text.
+// pkg/Type in noetic and pkg/msg/Type (/srv/, /action/) in ROS 2. An empty message
+// has empty text.
 func Lookup(distro, name string) (text string, ok bool) {
 	if same, ok := newer[distro]; ok {
 		distro = same

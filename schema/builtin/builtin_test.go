@@ -23,21 +23,38 @@ func parse(t *testing.T, distro, name string) *schema.Message {
 	return m
 }
 
-// TestGiven checks the sums that other tools give for the same types: genpy's for
-// ROS 1, rosbags' for ROS 2.
+// TestGiven checks every definition against the sums that other tools give for the
+// same types: genpy's for ROS 1, for ROS 2 those of rosbags (scripts/definitions).
 func TestGiven(t *testing.T) {
+	given := map[string]bool{}
 	for line := range lines(t, "testdata/md5.txt") {
 		name, want, _ := strings.Cut(line, " ")
+		given["noetic "+name] = true
 		if got := schema.MD5(parse(t, "noetic", name)); got != want {
 			t.Errorf("%s has md5sum %s, want %s", name, got, want)
 		}
 	}
 	for line := range lines(t, "testdata/rihs01.txt") {
 		f := strings.Fields(line)
-		got, err := schema.RIHS01(parse(t, f[0], f[1]))
-		if err != nil || got != f[2] {
-			t.Errorf("%s: %s has %s, want %s (%v)", f[0], f[1], got, f[2], err)
+		for _, distro := range f[2:] {
+			given[distro+" "+f[0]] = true
+			got, err := schema.RIHS01(parse(t, distro, f[0]))
+			if err != nil || got != f[1] {
+				t.Errorf("%s: %s has %s, want %s (%v)", distro, f[0], got, f[1], err)
+			}
 		}
+	}
+	known := 0
+	for _, distro := range builtin.Distros()[:7] { // the others are one of these
+		for _, name := range builtin.Names(distro) {
+			known++
+			if !given[distro+" "+name] {
+				t.Errorf("%s of %s is not checked", name, distro)
+			}
+		}
+	}
+	if known != len(given) {
+		t.Errorf("%d definitions, %d sums", known, len(given))
 	}
 }
 
@@ -113,6 +130,26 @@ func TestKnownSums(t *testing.T) {
 		"visualization_msgs/msg/Marker": "45b13ccf791f225962bf74e746f9644518855d783a6f42ba0cc14fde2b4f3ce0", "geometry_msgs/msg/Twist": "9c45bf16fe0983d80e3cfe750d6835843d265a9a6c46bd2e609fcddde6fb8d2a",
 	} {
 		got, err := schema.RIHS01(parse(t, "humble", name))
+		if err != nil || got != "RIHS01_"+want {
+			t.Errorf("%s has %s, want %s (%v)", name, got, want, err)
+		}
+	}
+}
+
+// TestRecordedEvents are type hashes that rosbag2 recorded for services and actions.
+func TestRecordedEvents(t *testing.T) {
+	for name, want := range map[string]string{
+		"example_interfaces/srv/AddTwoInts_Event":             "32c1d140259c71e5c355115942bcb31df98b4330e4d906b1b75ccb1c9b3ce6c8",
+		"action_msgs/srv/CancelGoal_Event":                    "178f81615ce6be41ad328211d7a56b08b00e73f41f0b8aec256b2f3ff97a5e7e",
+		"example_interfaces/action/Fibonacci_FeedbackMessage": "c1de71afd52e49a89c53d8262366884185bc0a02f78ce051c4e46b0a7fe59bb2",
+		"example_interfaces/action/Fibonacci_SendGoal_Event":  "d5e5b312dbf847307b0e876c2ecc9d80258e95b0d17f8f7bfc581c4a29c83484",
+		"example_interfaces/action/Fibonacci_GetResult_Event": "ac4e9cdb954c2e192c9f0753d46f59ab6f0101d5fb5b9542fd8ab2906e40c4d9",
+		"rosbag2_interfaces/msg/WriteSplitEvent":              "4a50733d58c48fe31919ae8c8516beda7326d70c8e99aee98af3fdfd44ec5ae6",
+		"sensor_msgs/msg/Imu":                                 "7d9a00ff131080897a5ec7e26e315954b8eae3353c3f995c55faf71574000b5b",
+		"sensor_msgs/msg/LaserScan":                           "64c191398013af96509d518dac71d5164f9382553fce5c1f8cca5be7924bd828",
+		"rosgraph_msgs/msg/Clock":                             "692f7a66e93a3c83e71765d033b60349ba68023a8c689a79e48078bcb5c58564",
+	} {
+		got, err := schema.RIHS01(parse(t, "kilted", name))
 		if err != nil || got != "RIHS01_"+want {
 			t.Errorf("%s has %s, want %s (%v)", name, got, want, err)
 		}

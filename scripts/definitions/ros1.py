@@ -1,12 +1,12 @@
 """Print the ROS 1 messages that Debian's packages know, as JSON: name -> [text without comments, md5sum].
 
-Needs: python3-{std,sensor,geometry,nav,tf2,diagnostic,visualization,stereo,rosgraph,trajectory,shape,actionlib,map,move-base}-msgs
+Needs: python3-{std,sensor,geometry,nav,tf2,diagnostic,visualization,stereo,rosgraph,trajectory,shape,actionlib,map,move-base,pcl}-msgs
 python3-{tf,actionlib,bond,dynamic-reconfigure,roscpp-msg}
 """
 import importlib, inspect, json
 
 PACKAGES = ('std_msgs sensor_msgs geometry_msgs nav_msgs tf2_msgs diagnostic_msgs visualization_msgs stereo_msgs rosgraph_msgs '
-            'trajectory_msgs shape_msgs actionlib_msgs map_msgs move_base_msgs tf actionlib bond dynamic_reconfigure roscpp').split()
+            'trajectory_msgs shape_msgs actionlib_msgs map_msgs move_base_msgs pcl_msgs tf actionlib bond dynamic_reconfigure roscpp').split()
 out = {}
 for pkg in PACKAGES:
     mod = importlib.import_module(pkg + '.msg')

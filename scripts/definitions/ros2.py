@@ -1,80 +1,130 @@
 """ros2.py ROS1.json OUTDIR: write OUTDIR/data/types.txt and OUTDIR/testdata/{md5,rihs01}.txt.
 
-types.txt holds each distinct definition once: a line "== NAME DISTRO..." and the text.
+types.txt holds each distinct definition once: a line "== NAME DISTRO..." and the text. The type hashes are rosbags', with
+two numbers put right: the char of .msg is a uint8, and wstring is missing there.
 """
-import collections, json, sys
+import hashlib
+import json
+import keyword
+import re
+import sys
+
 from rosbags.interfaces import Nodetype
-from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys import Stores, get_typestore, store as rosbags_store
 
-ros1, out = json.load(open(sys.argv[1])), sys.argv[2]
-DISTROS = [(Stores.ROS2_FOXY, 'foxy'), (Stores.ROS2_GALACTIC, 'galactic'), (Stores.ROS2_HUMBLE, 'humble'),
-           (Stores.ROS2_IRON, 'iron'), (Stores.ROS2_JAZZY, 'jazzy'), (Stores.ROS2_KILTED, 'kilted')]
-TIME = {'builtin_interfaces/msg/Time': 'time', 'builtin_interfaces/msg/Duration': 'duration'}
+rosbags_store.TIDMAP.update(char=3, wstring=18)
+
+DISTROS = {'foxy': Stores.ROS2_FOXY, 'galactic': Stores.ROS2_GALACTIC, 'humble': Stores.ROS2_HUMBLE,
+           'iron': Stores.ROS2_IRON, 'jazzy': Stores.ROS2_JAZZY, 'kilted': Stores.ROS2_KILTED}
+WITH_EVENTS = ('iron', 'jazzy', 'kilted')                           # service introspection came with Iron
+WORDS = 'bool byte char float32 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64 string wstring'.split()
+EVENT = 'service_msgs/ServiceEventInfo info\n{0}_Request[<=1] request\n{0}_Response[<=1] response'
+UUID, TIME = 'unique_identifier_msgs/UUID', 'builtin_interfaces/Time'
 
 
-def spell(desc, ros2):
+def spell(desc):
+    """A field's type in .msg text."""
     kind, arg = desc
     if kind == Nodetype.BASE:
         name, bound = arg
-        name = {'octet': 'byte'}.get(name, name)
-        return name + ('<=%d' % bound if bound else '')
+        return {'octet': 'byte'}.get(name, name) + ('<=%d' % bound if bound else '')
     if kind == Nodetype.NAME:
-        if not ros2 and arg in TIME:
-            return TIME[arg]
         return arg.replace('/msg/', '/')
     inner, n = arg
-    return spell(inner, ros2) + ('[%d]' % n if kind == Nodetype.ARRAY else '[<=%d]' % n if n else '[]')
+    return spell(inner) + ('[%d]' % n if kind == Nodetype.ARRAY else '[<=%d]' % n if n else '[]')
 
 
-def text(store, name, ros2):
+def text(store, name):
+    """The .msg text of a type in a store."""
     consts, fields = store.fielddefs[name]
     lines = []
     for cname, ctype, value in consts:
         if isinstance(value, bool):
-            value = str(value).lower() if ros2 else str(value)
-        elif isinstance(value, str) and ros2:
-            value = '"%s"' % value.replace('\\', '\\\\').replace('"', '\\"')
+            value = str(value).lower()
+        elif isinstance(value, str):
+            value = '"%s"' % value.replace('"', '\\"')
         lines.append('%s %s=%s' % ({'octet': 'byte'}.get(ctype, ctype), cname, value))
     for fname, desc in fields:
         if fname != 'structure_needs_at_least_one_member':
-            lines.append('%s %s' % (spell(desc, ros2), fname.rstrip('_') if fname.rstrip('_') in KEYWORDS else fname))
+            plain = fname.rstrip('_')                               # rosbags marks Python's keywords so
+            lines.append('%s %s' % (spell(desc), plain if plain in keyword.kwlist else fname))
     return '\n'.join(lines)
 
 
-import keyword
-KEYWORDS = set(keyword.kwlist)
+def describe(word, pkg):
+    """The other way of spell."""
+    base, bound, array, upto, n = re.fullmatch(r'([\w/]+)(?:<=(\d+))?(\[(<=)?(\d*)\])?', word).groups()
+    if base in WORDS:
+        desc = (Nodetype.BASE, (base, int(bound or 0)))
+    else:
+        parts = base.split('/')
+        desc = (Nodetype.NAME, base if len(parts) == 3 else '/msg/'.join(parts) if len(parts) == 2 else pkg + '/msg/' + base)
+    if array:
+        desc = (Nodetype.ARRAY if n and not upto else Nodetype.SEQUENCE, (desc, int(n or 0)))
+    return desc
 
-types = collections.OrderedDict()                                   # (name, text) -> distros
-md5, rihs = [], []
-for name, (body, sum_) in sorted(ros1.items()):
+
+def fielddefs(name, body):
+    fields = [line.split() for line in body.splitlines() if '=' not in line.replace('<=', '')]
+    pairs = [(f[1], describe(f[0], name.split('/')[0])) for f in fields]
+    return [], pairs or [('structure_needs_at_least_one_member', (Nodetype.BASE, ('uint8', 0)))]
+
+
+def blocks(path):
+    for block in open(path).read().split('== ')[1:]:
+        head, _, body = block.partition('\n')
+        yield head.split()[0], head.split()[1:], body
+
+
+def expand(name, distros, body):
+    """The messages that rosidl makes of a service or an action (rosidl_parser definition.py)."""
+    parts = [p.strip('\n') for p in re.split(r'^---$', body, flags=re.M)]
+
+    def service(base, request, response):
+        yield base + '_Request', distros, request
+        yield base + '_Response', distros, response
+        yield base + '_Event', [d for d in distros if d in WITH_EVENTS], EVENT.format(base)
+    if len(parts) == 2:
+        yield from service(name, *parts)
+        return
+    for part, words in zip(('Goal', 'Result', 'Feedback'), parts):
+        yield '%s_%s' % (name, part), distros, words
+    yield from service(name + '_SendGoal', '%s goal_id\n%s_Goal goal' % (UUID, name), 'bool accepted\n%s stamp' % TIME)
+    yield from service(name + '_GetResult', '%s goal_id' % UUID, 'int8 status\n%s_Result result' % name)
+    yield name + '_FeedbackMessage', distros, '%s goal_id\n%s_Feedback feedback' % (UUID, name)
+
+
+ros1, out = json.load(open(sys.argv[1])), sys.argv[2]
+types = {}                                                          # (name, text) -> distros
+md5 = ['%s %s' % (name, md5sum) for name, (_, md5sum) in ros1.items()]
+for name, (body, _) in ros1.items():
     types[name, body] = ['noetic']
-    md5.append('%s %s' % (name, sum_))
-types['uuid_msgs/UniqueID', 'uint8[16] uuid'] = ['noetic']
-store = get_typestore(Stores.ROS1_NOETIC)
-for full in sorted(store.fielddefs):
-    name = full.replace('/msg/', '/')
-    if name not in ros1 and not name.startswith('builtin_interfaces/'):
-        types[name, text(store, full, False)] = ['noetic']
-        md5.append('%s %s' % (name, store.generate_msgdef(full, ros_version=1)[1]))
+types['uuid_msgs/UniqueID', 'uint8[16] uuid'] = ['noetic']          # no Debian package has it
+md5.append('uuid_msgs/UniqueID ' + hashlib.md5(b'uint8[16] uuid').hexdigest())
 
+stores = {}
+for distro, which in DISTROS.items():
+    store = stores[distro] = get_typestore(which)
+    for name in store.fielddefs:
+        types.setdefault((name, text(store, name)), []).append(distro)
+more = [(name, distros, body.strip('\n')) for name, distros, body in blocks('extra.txt')]   # no store has these
+for name, distros, body in blocks('services.txt'):
+    more += expand(name, distros, body)
+for name in list(stores['kilted'].fielddefs):                       # example_interfaces has std_msgs' again
+    pkg, _, short = name.split('/')
+    if pkg == 'std_msgs' and short not in ('Header', 'ColorRGBA'):
+        more.append(('example_interfaces/msg/' + short, list(DISTROS), text(stores['kilted'], name).replace('std_msgs/', 'example_interfaces/')))
+for name, distros, body in more:
+    types[name, body] = distros
+    for distro in distros:
+        stores[distro].fielddefs[name] = fielddefs(name, body)
 
-def has_char(store, name):
-    """rosbags hashes the char of .msg as that of .idl: its hash of such types is not ours"""
-    def walk(desc):
-        kind, arg = desc
-        return arg[0] == 'char' if kind == Nodetype.BASE else has_char(store, arg) if kind == Nodetype.NAME else walk(arg[0])
-    return any(walk(d) for _, d in store.fielddefs[name][1])
-
-
-for which, distro in DISTROS:
-    store = get_typestore(which)
-    for name in sorted(store.fielddefs):
-        types.setdefault((name, text(store, name, True)), []).append(distro)
-        if not has_char(store, name):
-            rihs.append('%s %s %s' % (distro, name, store.hash_rihs01(name)))
+rihs = {}                                                           # (name, hash) -> distros
+for distro, store in stores.items():
+    for name in store.fielddefs:
+        rihs.setdefault((name, store.hash_rihs01(name)), []).append(distro)
 with open(out + '/data/types.txt', 'w') as f:
     for (name, body), distros in sorted(types.items()):
         f.write('== %s %s\n' % (name, ' '.join(distros)) + (body + '\n' if body else ''))
-    f.write(open('extra.txt').read())                               # test_msgs, by hand: no store has them
 open(out + '/testdata/md5.txt', 'w').write('\n'.join(sorted(md5)) + '\n')
-open(out + '/testdata/rihs01.txt', 'w').write('\n'.join(sorted(rihs)) + '\n')
+open(out + '/testdata/rihs01.txt', 'w').writelines('%s %s %s\n' % (*key, ' '.join(rihs[key])) for key in sorted(rihs))
