@@ -294,6 +294,11 @@ func TestServices(t *testing.T) {
 			t.Errorf("not the same after Format: %v", err)
 		}
 	}
+	for text, name := range map[string]string{"int8 a\n---\nint8 b\n---\nint8 c\n": "p/srv/X_Event", "int8 a\n---\nint8 b\n": "p/action/X_FeedbackMessage"} {
+		if _, err := Parse(name, []byte(text), ROS2, nil); err == nil || !strings.Contains(err.Error(), "parts") {
+			t.Errorf("%s of %q: %v", name, text, err)
+		}
+	}
 	action := "int32 order\n---\nint32[] sequence\n---\nint32[] partial\n"
 	for name, fields := range map[string]string{
 		"Fibonacci_FeedbackMessage": "goal_id feedback", "Fibonacci_SendGoal_Event": "info request response", "Fibonacci_GetResult_Response": "status result",

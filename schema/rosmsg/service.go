@@ -1,6 +1,7 @@
 package rosmsg
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/bagconv/bagconv/schema"
@@ -93,9 +94,13 @@ func (p *parser) derived(name string, depth int) (*schema.Message, error) {
 		return nil, nil
 	}
 	sections := divide(text)
-	at := map[string]int{"Request": 0, "Response": 1, "Goal": 0, "Result": 1, "Feedback": 2}[part]
-	if at >= len(sections) {
-		return nil, &Error{Type: base, What: "its text has no part for " + part}
+	at, ok := map[string]int{"Request": 0, "Response": 1}[part]
+	want := 2
+	if !ok {
+		at, want = map[string]int{"Goal": 0, "Result": 1, "Feedback": 2}[part], 3
+	}
+	if len(sections) != want {
+		return nil, &Error{Type: base, What: fmt.Sprintf("its text has %d parts, %d are needed for %s", len(sections), want, part)}
 	}
 	p.texts[name] = sections[at] + "\n"
 	return p.message(name, base, depth)
