@@ -72,6 +72,14 @@ func (t *twin) toROS1(m *schema.Message) *schema.Message {
 				c.Kind = schema.String
 			}
 			c.StringBound = 0
+			if c.Kind == schema.Bool { // genpy reads True and False only
+				switch c.Text {
+				case "true":
+					c.Text = "True"
+				case "false":
+					c.Text = "False"
+				}
+			}
 			d.Constants = append(d.Constants, c)
 		}
 		for _, f := range m.Fields {
