@@ -27,7 +27,8 @@ var benchShapes = []struct {
 func benchFill(b *testing.B, path string, page, cache, tx, rows, size int, index bool) {
 	f, err := iox.OS.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	check(b, err)
-	g := newGatherFile(f)
+	g, err := newGatherFile(f)
+	check(b, err)
 	v := &vfs{file: g, temp: func() (tempFile, error) { return newSorterFile(iox.OS, path+".tmp") }}
 	d, err := openDB(v)
 	check(b, err)

@@ -29,8 +29,12 @@ type gatherFile struct {
 
 const gatherSize = 1 << 20
 
-func newGatherFile(f storage.File) *gatherFile {
-	return &gatherFile{f: f, buf: make([]byte, 0, gatherSize)}
+func newGatherFile(f storage.File) (*gatherFile, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return &gatherFile{f: f, buf: make([]byte, 0, gatherSize), size: st.Size()}, nil
 }
 
 func (g *gatherFile) flush() error {

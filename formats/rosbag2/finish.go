@@ -15,6 +15,30 @@ func (w *Writer) finish() error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
+	if !w.flushed {
+		if err := w.loader.Flush(); err != nil {
+			return err
+		}
+	}
+	indexed, err := w.loader.Finish()
+	if err != nil {
+		return err
+	}
+	// SQLite again, for all that is small.
+	if err := w.openEngine(); err != nil {
+		return err
+	}
+	if !indexed {
+		if err := w.db.exec("REINDEX timestamp_idx"); err != nil {
+			return err
+		}
+	}
+	if err := w.db.exec("BEGIN"); err != nil {
+		return err
+	}
+	if err := w.writeTopics(); err != nil {
+		return err
+	}
 	if err := w.writeDefinitions(); err != nil {
 		return err
 	}
@@ -29,9 +53,7 @@ func (w *Writer) finish() error {
 	if err := w.db.run("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(meta.Version), string(text)); err != nil {
 		return err
 	}
-	w.insert.finalize()
-	w.insert = nil
-	if err := w.db.exec("COMMIT;" + createIndex); err != nil {
+	if err := w.db.exec("COMMIT"); err != nil {
 		return err
 	}
 	if err := w.closeDatabase(w.sync); err != nil {

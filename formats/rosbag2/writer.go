@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -27,17 +28,17 @@ type Writer struct {
 	name   string // of the database, within the folder or not
 	file   storage.File
 	gather *gatherFile
-	vfs    *vfs
 	db     *db
-	insert *stmt
+	loader *sqlitefile.Loader // takes the rows of messages while db is closed
 
-	topics []outTopic
-	index  map[topicKey]storage.TopicID
-	start  int64
-	end    int64
-	count  int64
-	err    error // the first one; every further call gives it
-	closed bool
+	topics  []outTopic
+	index   map[topicKey]storage.TopicID
+	start   int64
+	end     int64
+	count   int64
+	err     error // the first one; every further call gives it
+	flushed bool  // the loader has all rows
+	closed  bool
 }
 
 // outTopic is a topic with what is known when it is finished.
@@ -48,8 +49,7 @@ type outTopic struct {
 }
 
 // pageSize is that of every recording seen, and SQLite's default. Larger pages
-// are faster for large rows, but make small recordings ten times as big; see
-// docs/benchmarks.md.
+// make small recordings ten times as big; see docs/benchmarks.md.
 const pageSize = 4096
 
 // Create starts a recording at path: a folder, or one file where the name ends
@@ -93,24 +93,15 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 	return nil
 }
 
-// openDatabase makes the empty tables and begins the one transaction.
+// openDatabase makes the tables, empty, and leaves the messages to the loader.
 func (w *Writer) openDatabase(path string) (err error) {
 	if w.file, err = w.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return err
 	}
-	w.gather = newGatherFile(w.file)
-	sorters := 0
-	w.vfs = &vfs{file: w.gather, temp: func() (tempFile, error) {
-		sorters++
-		return newSorterFile(w.fs, fmt.Sprintf("%s.sort%d", path, sorters))
-	}}
-	if w.db, err = openDB(w.vfs); err != nil {
+	if err := w.openEngine(); err != nil {
 		return err
 	}
-	tables := []string{
-		fmt.Sprintf("PRAGMA page_size=%d", pageSize), "PRAGMA journal_mode=OFF", "PRAGMA synchronous=OFF",
-		"PRAGMA locking_mode=EXCLUSIVE", "BEGIN",
-	}
+	tables := []string{"BEGIN"}
 	if w.profile.schema >= 3 {
 		tables = append(tables, createSchema)
 	}
@@ -120,7 +111,7 @@ func (w *Writer) openDatabase(path string) (err error) {
 		tables = append(tables, createTopics2+")")
 	}
 	// No reader of an older schema looks at the last two.
-	tables = append(tables, createMessages, createMetadata, createDefinitions)
+	tables = append(tables, createMessages, createMetadata, createDefinitions, createIndex)
 	if err := w.db.exec(strings.Join(tables, ";")); err != nil {
 		return err
 	}
@@ -129,7 +120,54 @@ func (w *Writer) openDatabase(path string) (err error) {
 			return err
 		}
 	}
-	w.insert, err = w.db.prepare(insertMessage)
+	if err := w.db.exec("COMMIT"); err != nil {
+		return err
+	}
+	base := sqlitefile.Base{PageSize: pageSize}
+	for q, to := range map[string]*uint32{
+		"SELECT rootpage FROM sqlite_master WHERE name='messages'":      &base.TableRoot,
+		"SELECT rootpage FROM sqlite_master WHERE name='timestamp_idx'": &base.IndexRoot,
+		"PRAGMA page_count": &base.Pages,
+	} {
+		v, _, err := w.db.one(q)
+		if err != nil {
+			return err
+		}
+		*to = uint32(v)
+	}
+	if err := w.closeEngine(); err != nil {
+		return err
+	}
+	w.loader, err = sqlitefile.NewLoader(w.file, base)
+	return err
+}
+
+// openEngine lets SQLite have the file.
+func (w *Writer) openEngine() (err error) {
+	if w.gather, err = newGatherFile(w.file); err != nil {
+		return err
+	}
+	sorters := 0
+	v := &vfs{file: w.gather, temp: func() (tempFile, error) {
+		sorters++
+		return newSorterFile(w.fs, fmt.Sprintf("%s.sort%d", w.file.Name(), sorters))
+	}}
+	if w.db, err = openDB(v); err != nil {
+		return err
+	}
+	return w.db.exec(fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE", pageSize))
+}
+
+// closeEngine takes the file back from SQLite, with all that it has written.
+func (w *Writer) closeEngine() error {
+	if w.db == nil {
+		return nil
+	}
+	err := w.db.close()
+	w.db = nil
+	if err == nil {
+		err = w.gather.flush()
+	}
 	return err
 }
 
@@ -154,31 +192,20 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	}
 	key := topicKey{t.Name, t.Type, t.Encoding}
 	if id, ok := w.index[key]; ok {
-		return id, w.keep(w.join(&w.topics[id], t, int64(id)+1))
+		w.topics[id].join(t)
+		return id, nil
 	}
 	t.QoS = slices.Clone(t.QoS)
 	t.Metadata = maps.Clone(t.Metadata)
 	t.Schema.Data = slices.Clone(t.Schema.Data)
 	id := storage.TopicID(len(w.topics))
-	qos := qosText(t.QoS, w.profile.qosNames)
-	var err error
-	if w.profile.schema >= 4 {
-		err = w.db.run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles, type_description_hash) VALUES (?, ?, ?, ?, ?, ?)",
-			int64(id)+1, t.Name, t.Type, t.Encoding, qos, t.Metadata[storage.MetaTypeHash])
-	} else {
-		err = w.db.run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles) VALUES (?, ?, ?, ?, ?)",
-			int64(id)+1, t.Name, t.Type, t.Encoding, qos)
-	}
-	if err != nil {
-		return 0, w.keep(err)
-	}
 	w.topics = append(w.topics, outTopic{Topic: t})
 	w.index[key] = id
 	return id, nil
 }
 
 // join adds a second publisher to a topic.
-func (w *Writer) join(have *outTopic, t storage.Topic, row int64) error {
+func (have *outTopic) join(t storage.Topic) {
 	for k, v := range t.Metadata {
 		if _, ok := have.Metadata[k]; !ok {
 			if have.Metadata == nil {
@@ -190,11 +217,28 @@ func (w *Writer) join(have *outTopic, t storage.Topic, row int64) error {
 	if have.Schema.Data == nil {
 		have.Schema = storage.Schema{Encoding: t.Schema.Encoding, Data: slices.Clone(t.Schema.Data)}
 	}
-	if len(t.QoS) == 0 {
-		return nil
-	}
 	have.QoS = append(have.QoS, t.QoS...)
-	return w.db.run("UPDATE topics SET offered_qos_profiles = ? WHERE id = ?", qosText(have.QoS, w.profile.qosNames), row)
+}
+
+// writeTopics fills the table of topics. It is the last moment: a topic may get
+// another publisher until then.
+func (w *Writer) writeTopics() error {
+	for i := range w.topics {
+		t := &w.topics[i]
+		qos := qosText(t.QoS, w.profile.qosNames)
+		var err error
+		if w.profile.schema >= 4 {
+			err = w.db.run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles, type_description_hash) VALUES (?, ?, ?, ?, ?, ?)",
+				int64(i)+1, t.Name, t.Type, t.Encoding, qos, t.Metadata[storage.MetaTypeHash])
+		} else {
+			err = w.db.run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles) VALUES (?, ?, ?, ?, ?)",
+				int64(i)+1, t.Name, t.Type, t.Encoding, qos)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rowOverhead is more than what a row of messages has besides its data.
@@ -214,7 +258,10 @@ func (w *Writer) Write(m *storage.Message) error {
 	if w.count&255 == 0 && w.ctx.Err() != nil {
 		return w.keep(w.ctx.Err())
 	}
-	if err := w.insertRow(m); err != nil {
+	if w.flushed {
+		return w.keep(errors.New("internal error: a message after Flush"))
+	}
+	if err := w.loader.Add(int64(m.Topic)+1, m.LogTime, m.Data); err != nil {
 		return w.keep(err)
 	}
 	if w.count == 0 {
@@ -226,20 +273,17 @@ func (w *Writer) Write(m *storage.Message) error {
 	return nil
 }
 
-func (w *Writer) insertRow(m *storage.Message) error {
-	s := w.insert
-	if err := s.bindInt(1, int64(m.Topic)+1); err != nil {
-		return err
+// OnBlock has the pages of messages handed to f. See storage.BlockWriter.
+func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.loader.OnBuffer(f) }
+
+// Flush ends the rows and hands out the last pages, those of the index too. See
+// storage.BlockWriter.
+func (w *Writer) Flush() error {
+	if w.err != nil {
+		return w.err
 	}
-	if err := s.bindInt(2, m.LogTime); err != nil {
-		return err
-	}
-	if err := s.bindBlob(3, m.Data); err != nil {
-		return err
-	}
-	_, err := s.step()
-	s.reset()
-	return err
+	w.flushed = true
+	return w.keep(w.loader.Flush())
 }
 
 // Close finishes the database, writes metadata.yaml and moves the recording to
@@ -262,20 +306,9 @@ func (w *Writer) Close() error {
 
 // closeDatabase closes the engine and the file.
 func (w *Writer) closeDatabase(sync bool) error {
-	var err error
-	if w.insert != nil {
-		w.insert.finalize()
-		w.insert = nil
-	}
-	if w.db != nil {
-		err = w.db.close()
-		w.db = nil
-	}
+	err := w.closeEngine()
 	if w.file == nil {
 		return err
-	}
-	if err == nil {
-		err = w.gather.flush()
 	}
 	if err == nil && sync {
 		err = w.file.Sync()
@@ -319,4 +352,7 @@ func (w *Writer) fail(path, what string, err error) *storage.Error {
 	return &storage.Error{Format: formatName, Path: path, Offset: -1, What: what, Err: err}
 }
 
-var _ storage.Aborter = (*Writer)(nil)
+var (
+	_ storage.Aborter     = (*Writer)(nil)
+	_ storage.BlockWriter = (*Writer)(nil)
+)
