@@ -26,7 +26,7 @@ var arrows = []arrow{
 	{"formats/all", []string{"formats/...", "storage"}},
 	{"formats/...", []string{"storage", "internal/...", "proto/..."}},
 	{"convert", []string{"storage", "schema/...", "convert/...", "internal/..."}},
-	{"convert/transcode", []string{"schema", "internal/wire/..."}},
+	{"convert/transcode", []string{"schema"}},
 	{"convert/mapping", []string{"storage", "schema/...", "convert/transcode"}},
 	{"schema", nil},
 	{"schema/...", []string{"schema", "proto/..."}},
