@@ -2,8 +2,10 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -33,6 +35,10 @@ type Format struct {
 	// first. Empty: there is nothing to choose.
 	Profiles []string
 
+	// SegmentNames lists the values that WriteOptions.SegmentNames may have, the
+	// default first. Empty: a recording is always written into one place.
+	SegmentNames []string
+
 	// Publishers says that the format keeps several publishers of one topic and
 	// type apart. Where it is false the converter joins them into one topic.
 	Publishers bool
@@ -43,7 +49,8 @@ type Format struct {
 
 	// Sniff tells by content whether path is a recording of this format. head
 	// holds the first bytes of the file (up to SniffLen), and is nil for a
-	// folder. The name's suffix is no evidence.
+	// folder, or where nothing stands under the name: it may be the common stem
+	// of several files. The name's suffix is no evidence.
 	Sniff func(path string, head []byte) bool
 
 	// Open opens a recording for reading. It never writes to the source or
@@ -73,6 +80,14 @@ type WriteOptions struct {
 	Level       int    // codec level; 0 is the codec's default
 	ChunkSize   int64  // bytes of message data per chunk before compression; 0 is the format's default
 	Profile     string // one of Format.Profiles; "" is the default
+
+	// A recording may be cut into segments, each a whole file with all topics:
+	// before a message that would make one larger or longer. 0 is no limit, and
+	// without any limit there is one file, at path itself.
+	SegmentSize     int64  // bytes of message data
+	SegmentDuration int64  // ns
+	SegmentNames    string // how they are called: one of Format.SegmentNames; "" is the default
+
 	Overwrite   bool   // replace what is at path when Close succeeds
 	NoSync      bool   // do not wait for the disk: a power cut soon after may lose the output
 	FS          FS     // where files are; nil: the operating system's
@@ -179,16 +194,20 @@ func (r *Registry) Lookup(name string) *Format {
 
 // Detect returns the format of the recording at path, by its content. An error
 // means that path cannot be read; when no format claims it the error wraps
-// ErrUnknownFormat.
+// ErrUnknownFormat. A path under which nothing stands may still be the stem of a
+// recording in several files; else the error wraps fs.ErrNotExist.
 func (r *Registry) Detect(path string) (*Format, error) {
 	head, err := readHead(path)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	for _, f := range r.formats {
 		if f.Sniff(path, head) {
 			return f, nil
 		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	return nil, fmt.Errorf("%s: %w", path, ErrUnknownFormat)
 }

@@ -15,10 +15,25 @@ type Info struct {
 	// compresses) by codec name, "none" included.
 	Compression map[string]int64
 
+	// Facts are further lines of `bagconv info` that only this format has, such
+	// as the state of its index, in the order to show.
+	Facts []Fact
+
+	Lost Lost // what damage has cost so far
+
 	Topics   []TopicInfo       // index = TopicID
 	Metadata map[string]string // recording level; see MetaDistro; other keys as the file has them
 	Warnings []Warning         // in the order of offset
 }
+
+// A Fact is a line of what is known of a recording. Keys are short, in lower
+// case and without spaces: "index", "chunks".
+type Fact struct{ Key, Value string }
+
+// Lost is what could not be read, as far as the file tells: the bytes that were
+// passed over, the blocks (chunks, pages) of which something is missing, and
+// the messages that an index or a header counted there.
+type Lost struct{ Bytes, Blocks, Messages int64 }
 
 // TopicInfo is a topic with what the recording's index says of it.
 type TopicInfo struct {
