@@ -88,9 +88,9 @@ type WriteOptions struct {
 	SegmentDuration int64  // ns
 	SegmentNames    string // how they are called: one of Format.SegmentNames; "" is the default
 
-	Overwrite   bool   // replace what is at path when Close succeeds
-	NoSync      bool   // do not wait for the disk: a power cut soon after may lose the output
-	FS          FS     // where files are; nil: the operating system's
+	Overwrite bool // replace what is at path when Close succeeds
+	NoSync    bool // do not wait for the disk: a power cut soon after may lose the output
+	FS        FS   // where files are; nil: the operating system's
 
 	// Metadata is recording-level metadata to be kept where the format has a
 	// place for it (rosbag2: custom_data, ros_distro). See Info.Metadata.
