@@ -26,8 +26,9 @@ var arrows = []arrow{
 	{"formats/all", []string{"formats/...", "storage"}},
 	{"formats/...", []string{"storage", "internal/...", "proto/..."}},
 	{"convert", []string{"storage", "schema/...", "convert/...", "internal/..."}},
-	{"convert/transcode", []string{"schema"}},
-	{"convert/mapping", []string{"storage", "schema/...", "convert/transcode"}},
+	{"convert/transcode", []string{"schema", "schema/protoschema", "internal/wire/..."}},
+	{"convert/apollo", []string{"schema", "proto/...", "convert/transcode", "internal/wire/..."}},
+	{"convert/mapping", []string{"storage", "schema/...", "convert/transcode", "convert/apollo", "proto/..."}},
 	{"schema", nil},
 	{"schema/...", []string{"schema", "proto/..."}},
 	{"storage", nil},
@@ -38,7 +39,7 @@ var arrows = []arrow{
 }
 
 // stdOnly are rooms that import nothing from outside the module either.
-var stdOnly = []string{"storage", "schema", "convert/mapping", "convert/transcode"}
+var stdOnly = []string{"storage", "schema", "internal/wire/ros"}
 
 // check returns what is wrong with pkg importing imp, "" when nothing is.
 func check(pkg, imp string) string {

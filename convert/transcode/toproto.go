@@ -1,0 +1,399 @@
+package transcode
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/protoschema"
+)
+
+// A ToProto re-encodes messages of one ROS type, in ROS 1 serialization or CDR,
+// into protobuf. It may be used by any number of goroutines.
+//
+// Fields are written in the order of the struct. A single value that has its
+// default is left out, but for required fields and the set member of a oneof;
+// so is a message of which nothing would be written.
+type ToProto struct {
+	root   *node
+	bound  *protoschema.Struct
+	cdr    bool
+	normal *Plan // other forms of CDR than the usual one become it first
+}
+
+// CompileToProto makes the program from messages of src to messages of md, whose
+// fields have to be those of protoschema.Describe or of the generated type.
+func CompileToProto(src *schema.Message, from Wire, md protoreflect.MessageDescriptor) (*ToProto, error) {
+	s, err := protoschema.Bind(md, src)
+	if err != nil {
+		return nil, err
+	}
+	p := &ToProto{root: nodes(s, map[*protoschema.Struct]*node{}), bound: s, cdr: from == CDR}
+	if p.cdr {
+		if p.normal, err = Compile(src, src, Options{From: CDR, To: CDR}); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Dropped lists the paths of ROS fields that the message has no place for.
+func (p *ToProto) Dropped() []string {
+	var out []string
+	seen := map[*protoschema.Struct]bool{}
+	var walk func(s *protoschema.Struct, prefix string)
+	walk = func(s *protoschema.Struct, prefix string) {
+		if seen[s] {
+			return
+		}
+		seen[s] = true
+		for i, sl := range s.Slots {
+			if sl.Form == protoschema.None {
+				out = append(out, prefix+s.ROS.Fields[i].Name)
+			} else if sl.Struct != nil {
+				walk(sl.Struct, prefix+s.ROS.Fields[i].Name+".")
+			}
+		}
+	}
+	walk(p.bound, "")
+	return out
+}
+
+// SizeHint is how many bytes a message of n bytes becomes, with some to spare.
+func (p *ToProto) SizeHint(n int) int { return n + n/4 + 64 }
+
+// Append re-encodes src and appends it to dst. On error dst is returned at its
+// old length. It keeps neither slice.
+func (p *ToProto) Append(dst, src []byte) ([]byte, error) {
+	body, head := src, 0
+	if p.cdr {
+		v, err := variantOf(src)
+		if err != nil {
+			return dst, err
+		}
+		if v != plainLE {
+			if src, err = p.normal.Append(nil, src); err != nil {
+				return dst, err
+			}
+		}
+		body, head = src[cdrHeader:], cdrHeader
+	}
+	old := len(dst)
+	t := toRun{r: ros.NewReader(body, p.cdr), cdr: p.cdr, out: dst, fuel: maxFuel}
+	t.message(p.root)
+	err := t.err
+	if t.r.Err() != nil {
+		err = &Error{head + t.r.Pos(), "the message ends before its last field"}
+	} else if err == nil && !p.cdr && t.r.Len() != 0 {
+		err = &Error{t.r.Pos(), fmt.Sprintf("%d bytes are left over", t.r.Len())}
+	}
+	if err != nil {
+		return dst[:old], err
+	}
+	return t.out, nil
+}
+
+// A toRun is one message on its way.
+type toRun struct {
+	r     ros.Reader
+	cdr   bool
+	out   []byte
+	fuel  int // elements that take no bytes
+	cases []int32
+	err   error
+}
+
+func (t *toRun) failed() bool { return t.err != nil || t.r.Err() != nil }
+
+// message writes the fields of a struct.
+func (t *toRun) message(n *node) {
+	if n.empty && t.cdr {
+		t.r.U8()
+	}
+	open := len(t.cases)
+	for range n.cases {
+		t.cases = append(t.cases, 0)
+	}
+	for i := range n.slots {
+		s := &n.slots[i]
+		switch {
+		case s.form == protoschema.OneCase:
+			t.cases[open+s.oneof] = int32(t.r.U32())
+		case s.form == protoschema.None:
+			t.skip(s.zero)
+		case s.list != schema.Single:
+			t.list(s)
+		default:
+			keep, skip := s.keep, false
+			if s.oneof >= 0 {
+				keep = t.cases[open+s.oneof] == s.num
+				skip = !keep
+			}
+			old := len(t.out)
+			t.single(s, keep)
+			if skip {
+				t.out = t.out[:old]
+			}
+		}
+		if t.failed() {
+			return
+		}
+	}
+	t.cases = t.cases[:open]
+}
+
+// single writes one value; without keep it is left out when it has its default.
+func (t *toRun) single(s *slotProgram, keep bool) {
+	switch s.form {
+	case protoschema.Number:
+		if v := t.read(s); keep || v != s.bits {
+			t.tag(s)
+			t.number(s, v)
+		}
+	case protoschema.Text:
+		if v := t.r.String(); keep || !bytes.Equal(v, s.text) {
+			t.bytes(s, v)
+		}
+	case protoschema.Bytes, protoschema.Raw:
+		var v []byte
+		if s.exact {
+			v = t.r.Take(s.len)
+		} else {
+			v = t.r.Bytes()
+		}
+		if keep || !bytes.Equal(v, s.text) {
+			t.content(s, v)
+		}
+	default:
+		t.nested(s, keep)
+	}
+}
+
+// content writes bytes, or the bytes of a message, with the tag.
+func (t *toRun) content(s *slotProgram, v []byte) {
+	if !s.group {
+		t.bytes(s, v)
+		return
+	}
+	t.tag(s)
+	t.out = append(t.out, v...)
+	t.out = protowire.AppendTag(t.out, protowire.Number(s.num), protowire.EndGroupType)
+}
+
+func (t *toRun) tag(s *slotProgram) {
+	t.out = protowire.AppendTag(t.out, protowire.Number(s.num), s.wire)
+}
+
+func (t *toRun) bytes(s *slotProgram, v []byte) {
+	t.tag(s)
+	t.out = append(protowire.AppendVarint(t.out, uint64(len(v))), v...)
+}
+
+// nested writes a message; an empty one only with keep.
+func (t *toRun) nested(s *slotProgram, keep bool) {
+	old := len(t.out)
+	t.tag(s)
+	head := len(t.out)
+	if !s.group {
+		t.out = append(t.out, 0)
+	}
+	begin := len(t.out)
+	if s.form == protoschema.Stamp {
+		t.stamp()
+	} else {
+		t.message(s.node)
+	}
+	switch {
+	case len(t.out) == begin && !keep:
+		t.out = t.out[:old]
+	case s.group:
+		t.out = protowire.AppendTag(t.out, protowire.Number(s.num), protowire.EndGroupType)
+	default:
+		t.length(head)
+	}
+}
+
+// length fills in the length of what stands behind the byte at head, and makes
+// room when it takes more than that byte.
+func (t *toRun) length(head int) {
+	n := len(t.out) - head - 1
+	if n < 0x80 {
+		t.out[head] = byte(n)
+		return
+	}
+	more := protowire.SizeVarint(uint64(n)) - 1
+	t.out = append(t.out, make([]byte, more)...)
+	copy(t.out[head+1+more:], t.out[head+1:head+1+n])
+	protowire.AppendVarint(t.out[:head], uint64(n))
+}
+
+// stamp writes two 32-bit words as a google.protobuf.Timestamp or Duration.
+func (t *toRun) stamp() {
+	sec, nsec := t.r.U32(), t.r.U32()
+	seconds := int64(sec)
+	if t.cdr {
+		seconds = int64(int32(sec))
+	}
+	if seconds != 0 {
+		t.out = protowire.AppendVarint(append(t.out, 1<<3), uint64(seconds))
+	}
+	if nsec != 0 {
+		t.out = protowire.AppendVarint(append(t.out, 2<<3), uint64(int64(int32(nsec))))
+	}
+}
+
+// list writes a list.
+func (t *toRun) list(s *slotProgram) {
+	n := s.len
+	if s.list != schema.Fixed {
+		n = int(t.r.U32())
+	}
+	if n == 0 || t.failed() {
+		return
+	}
+	if s.form == protoschema.Number {
+		t.numbers(s, n)
+		return
+	}
+	for range n {
+		before := t.r.Pos()
+		switch s.form {
+		case protoschema.Text:
+			t.bytes(s, t.r.String())
+		case protoschema.Bytes, protoschema.Raw:
+			t.content(s, t.r.Bytes())
+		default:
+			t.nested(s, true)
+		}
+		if t.r.Pos() == before {
+			if t.fuel--; t.fuel < 0 {
+				t.err = &Error{before, "too many elements that take no bytes"}
+			}
+		}
+		if t.failed() {
+			return
+		}
+	}
+}
+
+// numbers writes a list of n numbers.
+func (t *toRun) numbers(s *slotProgram, n int) {
+	width := int(s.size)
+	t.r.Align(width)
+	if n > t.r.Len()/width {
+		t.r.Take(n * width) // fails
+		return
+	}
+	if !s.pack {
+		for range n {
+			t.tag(s)
+			t.number(s, t.read(s))
+		}
+		return
+	}
+	t.out = protowire.AppendTag(t.out, protowire.Number(s.num), protowire.BytesType)
+	if s.code == codeFixed32 && width == 4 || s.code == codeFixed64 && width == 8 {
+		t.out = protowire.AppendVarint(t.out, uint64(n*width))
+		t.out = append(t.out, t.r.Take(n*width)...)
+		return
+	}
+	head := len(t.out)
+	t.out = append(t.out, 0)
+	for range n {
+		t.number(s, t.read(s))
+	}
+	t.length(head)
+}
+
+// read reads a number of the ROS field's width, as protobuf sees it: signed
+// ones with their sign.
+func (t *toRun) read(s *slotProgram) uint64 {
+	switch s.size {
+	case 1:
+		v := t.r.U8()
+		if s.code == codeBool && v > 1 {
+			v = 1
+		}
+		if s.sign {
+			return uint64(int64(int8(v)))
+		}
+		return uint64(v)
+	case 2:
+		v := t.r.U16()
+		if s.sign {
+			return uint64(int64(int16(v)))
+		}
+		return uint64(v)
+	case 4:
+		v := t.r.U32()
+		if s.sign {
+			return uint64(int64(int32(v)))
+		}
+		return uint64(v)
+	}
+	return t.r.U64()
+}
+
+// number writes a number without its tag.
+func (t *toRun) number(s *slotProgram, v uint64) {
+	switch s.code {
+	case codeFixed32:
+		t.out = binary.LittleEndian.AppendUint32(t.out, uint32(v))
+	case codeFixed64:
+		t.out = binary.LittleEndian.AppendUint64(t.out, v)
+	case codeZigzag:
+		t.out = protowire.AppendVarint(t.out, protowire.EncodeZigZag(int64(v)))
+	default:
+		t.out = protowire.AppendVarint(t.out, v)
+	}
+}
+
+// skip steps over a field that protobuf has no place for.
+func (t *toRun) skip(typ schema.Type) {
+	n := 1
+	switch typ.Array {
+	case schema.Fixed:
+		n = typ.Len
+	case schema.Bounded, schema.Unbounded:
+		n = int(t.r.U32())
+	}
+	size := typ.Kind.Size()
+	if typ.Kind == schema.Time || typ.Kind == schema.Duration {
+		n, size = 2*n, 4
+	}
+	if size > 0 {
+		if n > 0 {
+			t.r.Align(min(size, 8))
+		}
+		t.r.Take(n * size)
+		return
+	}
+	for range n {
+		before := t.r.Pos()
+		switch {
+		case typ.Kind == schema.String:
+			t.r.String()
+		case typ.Kind != schema.Struct:
+			t.err = fmt.Errorf("%w: a %s cannot be read", ErrMalformed, typ.Kind)
+		case len(typ.Message.Fields) == 0 && t.cdr:
+			t.r.U8()
+		default:
+			for _, f := range typ.Message.Fields {
+				t.skip(f.Type)
+			}
+		}
+		if t.r.Pos() == before {
+			if t.fuel--; t.fuel < 0 {
+				t.err = &Error{before, "too many elements that take no bytes"}
+			}
+		}
+		if t.failed() {
+			return
+		}
+	}
+}
