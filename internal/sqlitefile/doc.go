@@ -1,16 +1,23 @@
-// Package sqlitefile writes SQLite's pages for one job: to load the rows of
-// rosbag2's messages table and of its timestamp index into a database that
-// SQLite itself has made, at the speed of writing the file.
+// Package sqlitefile knows SQLite's file format for one job: to load and scan
+// the rows of rosbag2's messages table, page by page, at the speed of
+// moving the file. All else of a database is SQLite's own.
 //
 //	messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB)
 //	timestamp_idx ON messages (timestamp)
 //
-// The base is a closed database with both empty. Pages are written behind its
-// end in strictly ascending order; at the end the two root pages and the header
-// are put in place, and the result is a plain database: SQLite may add, change
-// and delete rows afterwards. Until then the base is valid, and empty.
+// A [Loader] fills both in a database that SQLite has made and closed. Pages are
+// written behind its end in strictly ascending order; at the end the two root
+// pages and then the header are put in place, and the result is a plain database:
+// SQLite may add, change and delete rows afterwards. Until then the base is
+// valid, and empty.
 //
-// A file is pages of one size U (https://www.sqlite.org/fileformat2.html):
+// A [Table] reads messages by its tree, in ranges that can be read at the same
+// time.
+//
+// # Pages
+//
+// A file is pages of one size (https://www.sqlite.org/fileformat2.html). The
+// first U bytes of each are used, all but those that the header reserves:
 //
 //	table leaf      0d | u16 0 | u16 cells | u16 content | 0 | u16 cell offset ... | free | cells
 //	  cell          varint payload | varint rowid | payload, or its start and u32 overflow page
@@ -22,7 +29,26 @@
 //
 // The page that holds byte 2^30 belongs to locks and stays zero.
 //
-// Refused are rows of more than 10^9 bytes, which SQLite does not read, and bases
-// with reserved bytes. A Loader is used by one goroutine; its Buffers may be
-// written by another.
+// # When this package must not be used
+//
+// Open and NewTable decline, with an error that wraps [ErrDeclined], and SQLite
+// has to do it, with the same result: other columns, WITHOUT ROWID, STRICT,
+// generated columns, text that is not UTF-8; for loading also rows or indexes that
+// are there already, triggers, AUTOINCREMENT, auto-vacuum, reserved bytes, a
+// write-ahead log in the header, a size that is not that of the header. A row
+// with other types declines when it is met. A -wal or -journal beside the file is
+// the caller's to see and to apply first: this package reads one file.
+//
+// Rows of more than 10^9 bytes are refused, because SQLite does not read them.
+//
+// # Concurrency
+//
+// A Loader is used by one goroutine; its Buffers may be written by another. A
+// Table may be used by many. The package starts no goroutines.
 package sqlitefile
+
+import "sync/atomic"
+
+// Fired counts what this package has begun, so that tests can prove that it was
+// used and SQLite was not.
+var Fired struct{ Loads, Scans atomic.Int64 }

@@ -1,7 +1,6 @@
 package sqlitefile
 
 import (
-	"cmp"
 	"encoding/binary"
 	"slices"
 )
@@ -14,50 +13,18 @@ import (
 func (l *Loader) writeIndex() error {
 	x := indexTree{l: l}
 	var cell [32]byte
-	err := l.inOrder(func(t int64, rowid int64) error {
+	err := l.times.each(func(t, rowid int64) error {
 		tt, rt := serial(t), serial(rowid)
-		n := 3 + serialBytes[tt] + serialBytes[rt]
-		c := append(cell[:0], byte(n), 3, tt, rt)
-		c = appendInt(appendInt(c, t, tt), rowid, rt)
-		return x.push(0, 0, c)
+		cell[1], cell[2], cell[3] = 3, tt, rt
+		n := 4 + putInt(cell[4:], t, tt)
+		n += putInt(cell[n:], rowid, rt)
+		cell[0] = byte(n - 1)
+		return x.push(0, 0, cell[:n])
 	})
 	if err != nil {
 		return err
 	}
 	return x.end()
-}
-
-// inOrder calls f for all rows by time, then by rowid.
-func (l *Loader) inOrder(f func(t, rowid int64) error) error {
-	if l.ordered {
-		rowid := int64(0)
-		for _, chunk := range l.times {
-			for _, t := range chunk {
-				rowid++
-				if err := f(t, rowid); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	at := func(i uint32) int64 { return l.times[i/timesChunk][i%timesChunk] }
-	order := make([]uint32, l.rows)
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortFunc(order, func(a, b uint32) int {
-		if c := cmp.Compare(at(a), at(b)); c != 0 {
-			return c
-		}
-		return cmp.Compare(a, b)
-	})
-	for _, i := range order {
-		if err := f(at(i), int64(i)+1); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // An indexTree is the index while it is written. Level 0 is the leaves.

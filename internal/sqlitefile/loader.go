@@ -4,39 +4,39 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sync"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Base is an empty database to load into, as SQLite has left it: closed, no
-// journal, no auto-vacuum, messages and timestamp_idx without rows.
-type Base struct {
-	PageSize  int
-	Pages     uint32 // of the file
-	TableRoot uint32 // of messages
-	IndexRoot uint32 // of timestamp_idx
-}
-
-// maxRow is the most bytes of a row's record.
+// maxRow is the most bytes of a row's record: SQLite reads no more by default.
 const maxRow = 1_000_000_000
 
-// bufferSize is how much is written at once.
-const bufferSize = 1 << 20
+// Memory is the memory for sorting where Options leave it open.
+const Memory = 64 << 20
 
-// maxIndexed is the number of rows whose times are kept in memory, 8 bytes each.
-// Beyond it the index is left to SQLite.
-const maxIndexed = 8_000_000
+// Options say how to load. The zero value is ready.
+type Options struct {
+	// Memory is how many bytes the times of rows may take until they are in the
+	// index: 8 a row, 32 when they are out of order. 0 is the constant Memory.
+	Memory int64
+
+	// Temp makes the file, for reading and writing, that takes the times when
+	// Memory does not hold them. Finish and Close close it; it is its maker's to
+	// have it removed then. Nil: the index of so many rows is left to SQLite.
+	Temp func() (storage.File, error)
+}
 
 // A Loader adds rows. After an error every call fails.
 type Loader struct {
 	file storage.File
-	size int
+	size int // of a page
 	base Base
 	lock uint32 // the page that is never used
 
-	next uint32  // number of the next page
-	buf  *Buffer // being filled
+	next uint32 // number of the next page
+	buf  *Buffer
+	q    queue
 	hand func(storage.PendingBlock) error
 
 	leaf    *page
@@ -44,80 +44,84 @@ type Loader struct {
 	levels  []*level
 	rows    int64
 
-	times     [][]int64 // of all rows, in chunks; nil when there are too many
-	ordered   bool
-	last      int64
+	times     times
 	indexRoot *page
-	full      bool // too many rows for times
+	ended     bool // Flush was called
 	err       error
-
-	mu   sync.Mutex
-	free []*Buffer
 }
 
-// timesChunk is the length of a chunk of times.
-const timesChunk = 1 << 16
-
-// lockByte is where the page lies that SQLite keeps for locks.
-const lockByte = 1 << 30
-
-// NewLoader starts to load into f. f stays the caller's; nobody else may write to
-// it until Finish.
-func NewLoader(f storage.File, b Base) (*Loader, error) {
-	return newLoader(f, b, uint32(lockByte/max(b.PageSize, 512))+1)
-}
-
-func newLoader(f storage.File, b Base, lock uint32) (*Loader, error) {
-	if b.PageSize < 512 || b.PageSize > 65536 || b.PageSize&(b.PageSize-1) != 0 || b.TableRoot < 2 || b.IndexRoot < 2 || b.Pages < 3 {
-		return nil, fmt.Errorf("internal error: not a base to load into: %+v", b)
-	}
-	head := make([]byte, 100)
-	if _, err := f.ReadAt(head, 0); err != nil {
+// Open starts to load into f, a closed database with an empty messages table and
+// timestamp_idx. What it cannot take for one gives an error that wraps
+// ErrDeclined: then the rows are for SQLite to insert. f stays the caller's;
+// nobody else may write to it until Finish.
+func Open(f storage.File, o Options) (*Loader, error) {
+	b, err := findBase(f)
+	if err != nil {
 		return nil, err
 	}
-	if head[20] != 0 || binary.BigEndian.Uint32(head[52:]) != 0 || binary.BigEndian.Uint32(head[28:]) != b.Pages {
-		return nil, errors.New("internal error: the base has reserved bytes, auto-vacuum, or another size")
-	}
-	l := &Loader{file: f, size: b.PageSize, base: b, lock: lock, next: b.Pages + 1, ordered: true}
-	l.leaf = newPage(l.size, tableLeaf)
-	return l, nil
+	return newLoader(f, b, o, uint32(lockByte/b.PageSize)+1), nil
 }
 
-// OnBuffer has full buffers handed to f instead of being written within Add. The
-// caller runs Append of each, in the order in which f received them.
+func newLoader(f storage.File, b Base, o Options, lock uint32) *Loader {
+	if o.Memory <= 0 {
+		o.Memory = Memory
+	}
+	l := &Loader{file: f, size: b.PageSize, base: b, lock: lock, next: b.Pages + 1, q: queue{file: f}}
+	l.times = times{limit: o.Memory, temp: o.Temp}
+	l.leaf = newPage(l.size, tableLeaf)
+	Fired.Loads.Add(1)
+	return l
+}
+
+// OnBuffer has full buffers (*Buffer) handed to f instead of being written within
+// Add and Flush. The caller runs Append of each, in the order in which f received
+// them. It is called before the first Add.
 func (l *Loader) OnBuffer(f func(storage.PendingBlock) error) { l.hand = f }
 
-// Add adds a row; rowids count from 1. It keeps no reference to data.
+// Add adds a row; rowids count from 1. It keeps no reference to data. A row of
+// more than 10^9 bytes gives an error that wraps storage.ErrUnsupported.
 func (l *Loader) Add(topic, timestamp int64, data []byte) error {
-	if l.err != nil {
-		return l.err
-	}
-	if err := l.add(topic, timestamp, data); err != nil {
-		l.err = err
+	return l.AddParts(topic, timestamp, nil, data)
+}
+
+// AddParts adds a row whose data is head and then body.
+func (l *Loader) AddParts(topic, timestamp int64, head, body []byte) error {
+	if l.err == nil {
+		if l.ended {
+			l.err = errors.New("internal error: a row after Flush")
+		} else {
+			l.err = l.add(topic, timestamp, head, body)
+		}
 	}
 	return l.err
 }
 
-func (l *Loader) add(topic, timestamp int64, data []byte) error {
-	l.rows++
-	l.keepTime(timestamp)
-	// The record's start: everything but the data.
-	var start [48]byte
-	rec := start[:0]
-	topicType, timeType := serial(topic), serial(timestamp)
-	dataType := uint64(12 + 2*len(data))
-	rec = append(rec, byte(4+varintLen(dataType)), 0, topicType, timeType)
-	rec = appendVarint(rec, dataType)
-	rec = appendInt(rec, topic, topicType)
-	rec = appendInt(rec, timestamp, timeType)
-	total := len(rec) + len(data)
+// recordSpace is room for all before the data, and for numbers to be written 8
+// bytes at a time.
+const recordSpace = 64
+
+func (l *Loader) add(topic, timestamp int64, head, body []byte) error {
+	size := len(head) + len(body)
+	var rec [recordSpace]byte
+	tt, mt := serial(topic), serial(timestamp)
+	rec[2], rec[3] = tt, mt
+	n := 4 + putVarint(rec[4:], uint64(12+2*size))
+	rec[0] = byte(n)
+	n += putInt(rec[n:], topic, tt)
+	n += putInt(rec[n:], timestamp, mt)
+	total := n + size
 	if total > maxRow {
 		return fmt.Errorf("a row of %d bytes; SQLite reads at most %d: %w", total, maxRow, storage.ErrUnsupported)
 	}
+	l.rows++
+	if err := l.times.add(timestamp); err != nil {
+		return err
+	}
 	var prefix [20]byte
-	cell := appendVarint(appendVarint(prefix[:0], uint64(total)), uint64(l.rows))
+	m := putVarint(prefix[:], uint64(total))
+	m += putVarint(prefix[m:], uint64(l.rows))
 	local := localSize(total, l.size)
-	need := len(cell) + local
+	need := m + local
 	if local < total {
 		need += 4
 	}
@@ -126,37 +130,43 @@ func (l *Loader) add(topic, timestamp int64, data []byte) error {
 			return err
 		}
 	}
-	at := l.leaf.reserve(need)
-	at += copy(l.leaf.b[at:], cell)
-	at += copy(l.leaf.b[at:], rec)
-	inline := local - len(rec)
-	at += copy(l.leaf.b[at:], data[:inline])
+	at := l.leaf.b[l.leaf.reserve(need):]
+	at = at[copy(at, prefix[:m]):]
+	at = at[copy(at, rec[:n]):]
+	k := copy(at[:local-n], head)
+	head = head[k:]
+	at = at[k:]
+	k = copy(at[:local-n-k], body)
+	body = body[k:]
 	if local == total {
 		return nil
 	}
-	first, err := l.overflow(data[inline:])
-	binary.BigEndian.PutUint32(l.leaf.b[at:], first)
+	first, err := l.overflow(head, body)
+	binary.BigEndian.PutUint32(at[k:], first)
 	return err
 }
 
 // overflow writes a chain of pages with the rest of a row.
-func (l *Loader) overflow(rest []byte) (first uint32, err error) {
-	for len(rest) > 0 {
+func (l *Loader) overflow(head, body []byte) (first uint32, err error) {
+	first = l.next
+	if first == l.lock {
+		first++
+	}
+	for len(head)+len(body) > 0 {
 		no, p, err := l.page()
 		if err != nil {
 			return 0, err
 		}
-		if first == 0 {
-			first = no
-		}
-		n := copy(p[4:], rest)
-		rest = rest[n:]
+		n := 4 + copy(p[4:], head)
+		head = head[n-4:]
+		k := copy(p[n:], body)
+		body = body[k:]
 		following := uint32(0)
-		if len(rest) > 0 {
+		if len(head)+len(body) > 0 {
 			following = l.after(no)
 		}
 		binary.BigEndian.PutUint32(p, following)
-		clear(p[4+n:])
+		clear(p[n+k:])
 	}
 	return first, nil
 }
@@ -181,9 +191,12 @@ func (l *Loader) page() (no uint32, b []byte, err error) {
 	return l.place()
 }
 
+// maxPage is the greatest number of a page.
+const maxPage = 1<<32 - 2
+
 func (l *Loader) place() (no uint32, b []byte, err error) {
-	if l.next == 0 {
-		return 0, nil, fmt.Errorf("more than 2^32 pages: %w", storage.ErrUnsupported)
+	if l.next > maxPage {
+		return 0, nil, fmt.Errorf("more than %d pages: %w", uint32(maxPage), storage.ErrUnsupported)
 	}
 	if l.buf != nil && len(l.buf.b)+l.size > cap(l.buf.b) {
 		if err := l.flushBuffer(); err != nil {
@@ -191,8 +204,9 @@ func (l *Loader) place() (no uint32, b []byte, err error) {
 		}
 	}
 	if l.buf == nil {
-		l.buf = l.buffer()
-		l.buf.at = int64(l.next-1) * int64(l.size)
+		if l.buf, err = l.q.take(int64(l.next-1) * int64(l.size)); err != nil {
+			return 0, nil, err
+		}
 	}
 	n := len(l.buf.b)
 	l.buf.b = l.buf.b[:n+l.size]
@@ -211,6 +225,8 @@ func (l *Loader) put(p *page) (no uint32, err error) {
 	return no, err
 }
 
+// flushLeaf writes the open leaf: it holds all rows but the last, which found no
+// room.
 func (l *Loader) flushLeaf() error {
 	no, err := l.put(l.leaf)
 	if err != nil {
@@ -219,90 +235,6 @@ func (l *Loader) flushLeaf() error {
 	l.leaf.reset(tableLeaf)
 	l.flushed = true
 	return l.pushTable(0, no, uint64(l.rows-1))
-}
-
-func (l *Loader) keepTime(t int64) {
-	if l.full {
-		return
-	}
-	if l.rows > maxIndexed {
-		l.full, l.times = true, nil
-		return
-	}
-	n := len(l.times)
-	if n == 0 || len(l.times[n-1]) == timesChunk {
-		l.times = append(l.times, make([]int64, 0, timesChunk))
-		n++
-	}
-	l.times[n-1] = append(l.times[n-1], t)
-	l.ordered = l.ordered && (l.rows == 1 || t >= l.last)
-	l.last = t
-}
-
-// Flush hands out the last buffer. It ends the adding of rows, and must be
-// called, and the buffers be written, before Finish.
-func (l *Loader) Flush() error {
-	if l.err == nil {
-		l.err = l.flush()
-	}
-	return l.err
-}
-
-func (l *Loader) flush() error {
-	if l.rows > 0 {
-		if err := l.endTable(); err != nil {
-			return err
-		}
-		if !l.full {
-			if err := l.writeIndex(); err != nil {
-				return err
-			}
-		}
-	}
-	return l.flushBuffer()
-}
-
-// Finish puts the roots and the header in place. indexed is false when there were
-// so many rows that SQLite has to make the index itself (REINDEX).
-func (l *Loader) Finish() (indexed bool, err error) {
-	if l.err != nil {
-		return false, l.err
-	}
-	l.err = errors.New("internal error: the loader has finished")
-	for _, r := range l.roots() {
-		if _, err := l.file.WriteAt(r.b, int64(r.no-1)*int64(l.size)); err != nil {
-			return false, err
-		}
-	}
-	head := make([]byte, 100)
-	if _, err := l.file.ReadAt(head, 0); err != nil {
-		return false, err
-	}
-	change := binary.BigEndian.Uint32(head[24:]) + 1
-	binary.BigEndian.PutUint32(head[24:], change)
-	binary.BigEndian.PutUint32(head[28:], l.next-1)
-	binary.BigEndian.PutUint32(head[92:], change)
-	_, err = l.file.WriteAt(head, 0)
-	return !l.full, err
-}
-
-// A Buffer is a run of pages on its way to the file.
-type Buffer struct {
-	l  *Loader
-	at int64
-	b  []byte
-}
-
-func (l *Loader) buffer() *Buffer {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if n := len(l.free); n > 0 {
-		b := l.free[n-1]
-		l.free = l.free[:n-1]
-		b.b = b.b[:0]
-		return b
-	}
-	return &Buffer{l: l, b: make([]byte, 0, bufferSize)}
 }
 
 func (l *Loader) flushBuffer() error {
@@ -317,16 +249,67 @@ func (l *Loader) flushBuffer() error {
 	return b.Append()
 }
 
-// Encode does nothing: pages are made as they are filled.
-func (b *Buffer) Encode() error { return nil }
-
-// Append writes the buffer and gives it back.
-func (b *Buffer) Append() error {
-	_, err := b.l.file.WriteAt(b.b, b.at)
-	b.l.mu.Lock()
-	b.l.free = append(b.l.free, b)
-	b.l.mu.Unlock()
-	return err
+// Flush ends the adding of rows: it builds the index and hands out the last
+// buffer. With OnBuffer it is called, and all buffers are written, before Finish.
+func (l *Loader) Flush() error {
+	if l.err == nil && !l.ended {
+		l.ended = true
+		l.err = l.flush()
+	}
+	return l.err
 }
 
-var _ storage.PendingBlock = (*Buffer)(nil)
+func (l *Loader) flush() error {
+	if l.rows > 0 {
+		if err := l.endTable(); err != nil {
+			return err
+		}
+		if !l.times.over {
+			if err := l.writeIndex(); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(l.flushBuffer(), l.times.close())
+}
+
+// Finish puts the roots and then the header in place, after Flush where that has
+// not been called. indexed is false when Options did not allow to sort so many
+// rows: then the index is empty, and SQLite has to make it (REINDEX).
+func (l *Loader) Finish() (indexed bool, err error) {
+	if err := l.Flush(); err != nil {
+		return false, errors.Join(err, l.Close())
+	}
+	l.err = errors.New("internal error: the loader has finished")
+	waiting, err := l.q.waiting()
+	if err == nil && waiting > 0 {
+		err = fmt.Errorf("internal error: %d buffers are not written", waiting)
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, r := range l.roots() {
+		if _, err := l.file.WriteAt(r.b, int64(r.no-1)*int64(l.size)); err != nil {
+			return false, err
+		}
+	}
+	head := make([]byte, headerLen)
+	if err := iox.ReadFull(l.file, head, 0); err != nil {
+		return false, err
+	}
+	change := binary.BigEndian.Uint32(head[24:]) + 1
+	binary.BigEndian.PutUint32(head[24:], change)
+	binary.BigEndian.PutUint32(head[28:], l.next-1)
+	binary.BigEndian.PutUint32(head[92:], change)
+	_, err = l.file.WriteAt(head, 0)
+	return !l.times.over, err
+}
+
+// Close frees the temporary file of a loader that will not be finished. It may be
+// called at any time, also after Finish; the database stays as it is.
+func (l *Loader) Close() error {
+	if l.err == nil {
+		l.err = errors.New("internal error: the loader is closed")
+	}
+	return l.times.close()
+}

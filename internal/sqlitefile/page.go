@@ -20,8 +20,9 @@ type page struct {
 	content int // where the cells begin
 }
 
-func newPage(size int, kind byte) *page {
-	p := &page{b: make([]byte, size)}
+// newPage makes a page of u usable bytes.
+func newPage(u int, kind byte) *page {
+	p := &page{b: make([]byte, u)}
 	p.reset(kind)
 	return p
 }
@@ -70,63 +71,3 @@ func (p *page) finish() {
 }
 
 func (p *page) setRight(no uint32) { binary.BigEndian.PutUint32(p.b[8:], no) }
-
-// localSize is how many bytes of a row's record stand in its leaf.
-func localSize(total, u int) int {
-	most := u - 35
-	if total <= most {
-		return total
-	}
-	least := (u-12)*32/255 - 23
-	if k := least + (total-least)%(u-4); k <= most {
-		return k
-	}
-	return least
-}
-
-// serial is the type of an integer in a record: the least that holds it.
-func serial(v int64) byte {
-	switch {
-	case v == 0:
-		return 8
-	case v == 1:
-		return 9
-	case v >= -1<<7 && v < 1<<7:
-		return 1
-	case v >= -1<<15 && v < 1<<15:
-		return 2
-	case v >= -1<<23 && v < 1<<23:
-		return 3
-	case v >= -1<<31 && v < 1<<31:
-		return 4
-	case v >= -1<<47 && v < 1<<47:
-		return 5
-	}
-	return 6
-}
-
-var serialBytes = [10]int{1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
-
-func appendInt(b []byte, v int64, serial byte) []byte {
-	for n := serialBytes[serial] - 1; n >= 0; n-- {
-		b = append(b, byte(v>>(8*n)))
-	}
-	return b
-}
-
-func varintLen(v uint64) int {
-	n := 1
-	for ; v > 0x7f && n < 9; n++ {
-		v >>= 7
-	}
-	return n
-}
-
-// appendVarint writes 7 bits to a byte, the highest first. All values here are
-// below 2^56, so the form of nine bytes is never needed.
-func appendVarint(b []byte, v uint64) []byte {
-	for n := varintLen(v) - 1; n > 0; n-- {
-		b = append(b, byte(v>>(7*n))|0x80)
-	}
-	return append(b, byte(v&0x7f))
-}

@@ -29,7 +29,9 @@ func (l *Loader) pushTable(height int, child uint32, key uint64) error {
 		l.levels = append(l.levels, &level{cur: newPage(l.size, tableInterior)})
 	}
 	lv := l.levels[height]
-	cell := appendVarint(binary.BigEndian.AppendUint32(nil, child), key)
+	var buf [16]byte
+	binary.BigEndian.PutUint32(buf[:], child)
+	cell := buf[:4+putVarint(buf[4:], key)]
 	if !lv.cur.fits(len(cell)) {
 		spare := lv.full
 		if spare != nil {

@@ -1,0 +1,71 @@
+package sqlitefile
+
+import (
+	"sync"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// bufferSize is how much is written at once.
+const bufferSize = 1 << 20
+
+// A Buffer is a run of pages on its way to the file.
+type Buffer struct {
+	q  *queue
+	at int64
+	b  []byte
+}
+
+// A queue is what a loader and those who write its buffers share.
+type queue struct {
+	file storage.File
+
+	mu   sync.Mutex
+	free []*Buffer
+	out  int   // buffers that are filled or waiting
+	err  error // of a write
+}
+
+// take returns an empty buffer.
+func (q *queue) take(at int64) (*Buffer, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.err != nil {
+		return nil, q.err
+	}
+	q.out++
+	if n := len(q.free); n > 0 {
+		b := q.free[n-1]
+		q.free = q.free[:n-1]
+		b.b, b.at = b.b[:0], at
+		return b, nil
+	}
+	return &Buffer{q: q, at: at, b: make([]byte, 0, bufferSize)}, nil
+}
+
+// waiting returns the number of buffers that are not written yet, and the first
+// error of those that were.
+func (q *queue) waiting() (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.out, q.err
+}
+
+// Encode does nothing: pages are made as they are filled.
+func (b *Buffer) Encode() error { return nil }
+
+// Append writes the buffer and gives it back to the loader. It may run while the
+// loader fills another, and is called once. After an error the loader fails too.
+func (b *Buffer) Append() error {
+	_, err := b.q.file.WriteAt(b.b, b.at)
+	b.q.mu.Lock()
+	defer b.q.mu.Unlock()
+	b.q.out--
+	b.q.free = append(b.q.free, b)
+	if err != nil && b.q.err == nil {
+		b.q.err = err
+	}
+	return err
+}
+
+var _ storage.PendingBlock = (*Buffer)(nil)

@@ -1,0 +1,109 @@
+package sqlitefile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A pager reads pages in blocks, and keeps the last few. Tree, chains and index
+// pages may lie in any order; where they follow each other, one read gets many.
+type pager struct {
+	r      io.ReaderAt
+	size   int64  // of the file
+	page   int    // bytes of a page
+	usable int    // of them
+	pages  uint32 // whole pages in the file
+	total  uint32 // pages by the header, at least those in the file
+	block  int64  // bytes read at once, a multiple of page
+
+	blocks [8]block
+	last   int // the block that was used last
+	clock  uint32
+}
+
+// A block is a run of pages from off on.
+type block struct {
+	off  int64
+	b    []byte
+	used uint32
+}
+
+// scanBlock is how much a scan reads at once.
+const scanBlock = 256 << 10
+
+func newPager(r io.ReaderAt, size int64, h header, block int64) *pager {
+	p := &pager{r: r, size: size, page: h.page, usable: h.usable}
+	p.block = max(block, int64(h.page))
+	p.pages = uint32(min(size/int64(h.page), maxPage))
+	p.total = p.pages
+	if h.valid {
+		p.total = max(p.total, h.pages)
+	}
+	return p
+}
+
+// get returns the usable bytes of a page. They are valid until the next call.
+func (p *pager) get(no uint32) ([]byte, error) {
+	off := int64(no-1) * int64(p.page)
+	b := &p.blocks[p.last]
+	if at := off - b.off; at >= 0 && at < int64(len(b.b)) && no > 0 {
+		return b.b[at : at+int64(p.usable)], nil
+	}
+	return p.find(no, off)
+}
+
+func (p *pager) find(no uint32, off int64) ([]byte, error) {
+	if no == 0 || no > p.total {
+		return nil, corrupt("page %d of %d", no, p.total)
+	}
+	if no > p.pages {
+		return nil, fmt.Errorf("page %d of %d lies behind the file's end: %w", no, p.total, storage.ErrTruncated)
+	}
+	p.clock++
+	oldest := 0
+	for i := range p.blocks {
+		b := &p.blocks[i]
+		if at := off - b.off; at >= 0 && at < int64(len(b.b)) {
+			p.last, b.used = i, p.clock
+			return b.b[at : at+int64(p.usable)], nil
+		}
+		if b.used < p.blocks[oldest].used {
+			oldest = i
+		}
+	}
+	b := &p.blocks[oldest]
+	start := off - off%p.block
+	n := min(p.block, int64(p.pages)*int64(p.page)-start)
+	if int64(cap(b.b)) < n {
+		b.b = make([]byte, n)
+	}
+	b.off, b.b = start, b.b[:n]
+	if err := iox.ReadFull(p.r, b.b, start); err != nil {
+		b.b, b.used = b.b[:0], 0
+		return nil, fmt.Errorf("page %d: %w", no, err)
+	}
+	p.last, b.used = oldest, p.clock
+	at := off - start
+	return b.b[at : at+int64(p.usable)], nil
+}
+
+// chain copies the overflow pages from first on into dst, which they fill.
+func (p *pager) chain(dst []byte, first uint32) error {
+	no := first
+	for len(dst) > 0 {
+		b, err := p.get(no)
+		if err != nil {
+			return fmt.Errorf("overflow: %w", err)
+		}
+		no = binary.BigEndian.Uint32(b)
+		dst = dst[copy(dst, b[4:]):]
+	}
+	if no != 0 {
+		return corrupt("overflow: goes on with page %d behind a row's end", no)
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package sqlitefile
+
+import "io"
+
+// A Table is messages of a database that is only read. It holds no file: the
+// database comes with each call, so that every goroutine can have its own. It is
+// safe for concurrent use.
+type Table struct {
+	h    header
+	size int64 // bytes of the database
+	root uint32
+}
+
+// NewTable looks at the database of size bytes that r shows. What is not of the
+// kind that this package knows gives an error that wraps ErrDeclined; what
+// contradicts itself, one that wraps storage.ErrCorrupt or storage.ErrTruncated.
+//
+// Auto-vacuum and reserved bytes are fine: neither changes how a tree is read. A
+// header that says "write-ahead log" is declined, because r may not be all. Who
+// has applied the log shows a header that says there is none.
+func NewTable(r io.ReaderAt, size int64) (*Table, error) {
+	h, err := readHeader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case h.wal:
+		return nil, declined("the database has a write-ahead log")
+	case h.text != 1:
+		return nil, declined("the text is not UTF-8")
+	case h.format < 1 || h.format > 4:
+		return nil, declined("schema format %d", h.format)
+	}
+	list, err := readSchema(r, size, h)
+	if err != nil {
+		return nil, err
+	}
+	e, err := findMessages(list)
+	if err != nil {
+		return nil, err
+	}
+	return &Table{h: h, size: size, root: e.root}, nil
+}
+
+// A Row is a row of messages. It is valid during the call that it is given to.
+type Row struct {
+	ID    int64 // rowid
+	Topic int64 // topic_id
+	Time  int64 // timestamp, ns since 1970
+	Size  int   // bytes of data; no more than the database has
+
+	local []byte // the data, or the start of it
+	next  uint32 // overflow page with what follows
+}
+
+// Local is the data as far as it lies in the leaf: all of it, when it is Size
+// bytes long.
+func (r *Row) Local() []byte { return r.local }
+
+// A Scanner reads rows of a table, in the order of their rowids. It belongs to
+// one goroutine.
+type Scanner struct {
+	walker
+	root  uint32
+	limit int64  // payload bytes that a scan may still give
+	spare []byte // for a copy of the leaf while chains are followed
+	row   Row
+	f     func(*Row) error
+}
+
+// NewScanner makes a scanner that reads the table from r, which shows the same
+// database as that of NewTable. It takes 2 MB of memory while it is used.
+func (t *Table) NewScanner(r io.ReaderAt) *Scanner {
+	s := &Scanner{root: t.root, spare: make([]byte, t.h.page)}
+	s.pager = newPager(r, t.size, t.h, scanBlock)
+	s.walker.leaf = s.leaf
+	return s
+}
+
+// Scan calls f for the rows from lo to hi, in order, and returns the first error:
+// that of f as it is; damage, which wraps storage.ErrCorrupt or
+// storage.ErrTruncated; or a row of other types, which wraps ErrDeclined. All
+// rows before it have been given. Rows that together claim more bytes than the
+// database has are damage.
+func (s *Scanner) Scan(lo, hi int64, f func(*Row) error) error {
+	Fired.Scans.Add(1)
+	s.lo, s.hi, s.f = lo, hi, f
+	s.limit = s.size
+	err := s.walk(s.root)
+	s.f = nil
+	return err
+}
+
+// leaf gives the rows of a leaf, all of which must be from lo to hi.
+func (s *Scanner) leaf(no uint32, b []byte, lo, hi int64) error {
+	if no == 1 {
+		return corrupt("page 1 in the tree of messages")
+	}
+	n := cells(b)
+	if n < 0 {
+		return corrupt("page %d: %d cells", no, n)
+	}
+	copied := false
+	var c cell
+	var m message
+	for i := range n {
+		at := cellAt(b, i)
+		if at < 8+2*n || at >= len(b) || !s.cell(b, at, &c) {
+			return corrupt("page %d: cell %d of %d at %d", no, i, n, at)
+		}
+		if c.rowid < lo || c.rowid > hi {
+			return corrupt("page %d: rowid %d is not between %d and %d", no, c.rowid, lo, hi)
+		}
+		if c.rowid < s.lo {
+			lo = c.rowid + 1
+			continue
+		}
+		if c.rowid > s.hi {
+			return nil
+		}
+		switch parseMessage(c.local, c.total, &m) {
+		case isBroken:
+			return corrupt("page %d: the record of row %d", no, c.rowid)
+		case isOther:
+			return declined("row %d has other types", c.rowid)
+		}
+		if s.limit -= int64(c.total); s.limit < 0 {
+			return corrupt("page %d: rows of more bytes than the database has", no)
+		}
+		if c.next != 0 && !copied { // its block may be replaced while a chain is read
+			b, copied = s.spare[:copy(s.spare, b)], true
+			s.cell(b, at, &c)
+		}
+		s.row = Row{ID: c.rowid, Topic: m.topic, Time: m.time, Size: m.size, local: c.local[m.start:], next: c.next}
+		if err := s.f(&s.row); err != nil {
+			return err
+		}
+		if c.rowid == hi { // and hi may be the greatest of all
+			if i+1 < n {
+				return corrupt("page %d: rows after rowid %d", no, hi)
+			}
+			return nil
+		}
+		lo = c.rowid + 1
+	}
+	return nil
+}
+
+// Append appends the data of a row to dst, from within the call that got the row.
+// With an error dst is as long as before.
+func (s *Scanner) Append(dst []byte, row *Row) ([]byte, error) {
+	if row.next == 0 {
+		return append(dst, row.local...), nil
+	}
+	n := len(dst)
+	dst = grow(dst, row.Size)
+	k := copy(dst[n:], row.local)
+	if err := s.chain(dst[n+k:], row.next); err != nil {
+		return dst[:n], err
+	}
+	return dst, nil
+}
+
+// grow makes dst n bytes longer, by half at least where it must move.
+func grow(dst []byte, n int) []byte {
+	if cap(dst)-len(dst) >= n {
+		return dst[:len(dst)+n]
+	}
+	more := make([]byte, len(dst)+n, max(len(dst)+n, cap(dst)+cap(dst)/2))
+	copy(more, dst)
+	return more
+}
