@@ -30,6 +30,8 @@ const (
 	MetaROS1Type  = "ros1_type"             // the type name that the topic had in a ROS 1 bag, when it differs
 	MetaROS2Type  = "ros2_type"             // the type name that the topic had in ROS 2, when it differs from the usual one
 	MetaTypeHash  = "type_description_hash" // "RIHS01_<64 hex>"
+	MetaProtoType = "protobuf_type"         // the full name of the protobuf message that a ROS type was made from
+	MetaProtoDesc = "protobuf_descriptor"   // its FileDescriptorSet: serialized, gzip, base64
 )
 
 // Keys of Info.Metadata and WriteOptions.Metadata that more than one format

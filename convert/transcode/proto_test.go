@@ -374,7 +374,9 @@ func TestDescribed(t *testing.T) {
 	for seed := range types {
 		r := maker{rand.New(rand.NewPCG(uint64(seed), 5))}
 		typ, _ := r.twins(0)
-		data, name, err := protoschema.Describe(typ, &protoschema.Origin{Encoding: "ros1msg", Type: typ.Name, Definition: "x"})
+		data, name, err := protoschema.Describe(typ, func(m *schema.Message) *protoschema.Origin {
+			return &protoschema.Origin{Dialect: "ros1msg", Name: m.Name, Text: "x"}
+		})
 		if err != nil {
 			t.Fatal(seed, err)
 		}
@@ -386,7 +388,7 @@ func TestDescribed(t *testing.T) {
 		if err != nil {
 			t.Fatal(seed, err)
 		}
-		if o := protoschema.OriginOf(md); o == nil || o.Type != typ.Name {
+		if o := protoschema.Origins(md)[typ.Name]; o == nil || o.Text != "x" {
 			t.Fatal(seed, "the origin is lost")
 		}
 		v := r.value(schema.Type{Kind: schema.Struct, Message: typ}, 0)

@@ -1,10 +1,10 @@
 package protoschema
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -15,18 +15,98 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// An Origin is the ROS topic that a descriptor was made from. It travels in the
-// comments of the file that defines the type, where every tool passes over it,
-// so that the way back gives the same type.
-type Origin struct {
-	Encoding   string            `json:"encoding"` // "ros1msg", "ros2msg", "ros2idl"
-	Type       string            `json:"type"`
-	Definition string            `json:"definition"`
-	Metadata   map[string]string `json:"metadata,omitempty"`
+// An Origin is the ROS definition that a message was made from. It stands in the
+// options of the message as field 50817, a message {1 dialect, 2 name, 3 text},
+// which every tool passes over: so the way back gives the same type. The text is
+// that of the one type; those that it uses have theirs with them.
+type Origin struct{ Dialect, Name, Text string }
+
+// originField is the number of the option, from the range that protobuf leaves
+// to everybody (descriptor.proto: 50000 to 99999).
+const originField = 50817
+
+func (o *Origin) options() *descriptorpb.MessageOptions {
+	var b []byte
+	for i, s := range []string{o.Dialect, o.Name, o.Text} {
+		b = protowire.AppendTag(b, protowire.Number(i+1), protowire.BytesType)
+		b = protowire.AppendString(b, s)
+	}
+	opts := &descriptorpb.MessageOptions{}
+	field := protowire.AppendTag(nil, originField, protowire.BytesType)
+	opts.ProtoReflect().SetUnknown(protowire.AppendBytes(field, b))
+	return opts
 }
 
-// originMark begins the comment that holds an Origin.
-const originMark = "bagconv: "
+// OriginOf returns the ROS definition that md was made from, nil when it was not.
+func OriginOf(md protoreflect.MessageDescriptor) *Origin {
+	for p := []byte(md.Options().ProtoReflect().GetUnknown()); len(p) > 0; {
+		num, typ, n := protowire.ConsumeTag(p)
+		if n < 0 {
+			return nil
+		}
+		m := protowire.ConsumeFieldValue(num, typ, p[n:])
+		if m < 0 {
+			return nil
+		}
+		if num == originField && typ == protowire.BytesType {
+			v, _ := protowire.ConsumeBytes(p[n:])
+			return parseOrigin(v)
+		}
+		p = p[n+m:]
+	}
+	return nil
+}
+
+func parseOrigin(p []byte) *Origin {
+	o := &Origin{}
+	for len(p) > 0 {
+		num, typ, n := protowire.ConsumeTag(p)
+		if n < 0 || typ != protowire.BytesType {
+			return nil
+		}
+		v, m := protowire.ConsumeString(p[n:])
+		if m < 0 {
+			return nil
+		}
+		switch num {
+		case 1:
+			o.Dialect = v
+		case 2:
+			o.Name = v
+		case 3:
+			o.Text = v
+		}
+		p = p[n+m:]
+	}
+	return o
+}
+
+// Origins returns the ROS definitions of md and of all messages that its files
+// define, by ROS name; nil when md was not made from one.
+func Origins(md protoreflect.MessageDescriptor) map[string]*Origin {
+	if OriginOf(md) == nil {
+		return nil
+	}
+	out := map[string]*Origin{}
+	seen := map[string]bool{}
+	var visit func(f protoreflect.FileDescriptor)
+	visit = func(f protoreflect.FileDescriptor) {
+		if seen[f.Path()] || len(seen) > maxTypes {
+			return
+		}
+		seen[f.Path()] = true
+		for i := range f.Messages().Len() {
+			if o := OriginOf(f.Messages().Get(i)); o != nil {
+				out[o.Name] = o
+			}
+		}
+		for i := range f.Imports().Len() {
+			visit(f.Imports().Get(i).FileDescriptor)
+		}
+	}
+	visit(md.ParentFile())
+	return out
+}
 
 // Describe makes descriptors from a ROS type and returns them as a serialized
 // FileDescriptorSet, dependencies first, with the name of the message. Syntax is
@@ -43,45 +123,24 @@ const originMark = "bagconv: "
 //	time, duration             google.protobuf.Timestamp, google.protobuf.Duration
 //	other lists and arrays     repeated; packed where they are of numbers
 //
-// Constants, bounds and lengths of arrays are in the Origin alone. origin may be nil.
-func Describe(m *schema.Message, origin *Origin) (data []byte, name string, err error) {
-	d := &describer{made: map[*schema.Message]*descriptorpb.FileDescriptorProto{}, taken: map[string]*schema.Message{}}
+// Constants, bounds and lengths of arrays are in the Origin alone, which origin
+// gives for each message; it may be nil.
+func Describe(m *schema.Message, origin func(*schema.Message) *Origin) (data []byte, name string, err error) {
+	d := &describer{origin: origin, made: map[*schema.Message]*descriptorpb.FileDescriptorProto{}, taken: map[string]*schema.Message{}}
 	root, err := d.message(m)
 	if err != nil {
 		return nil, "", err
-	}
-	if origin != nil {
-		text, err := json.Marshal(origin)
-		if err != nil {
-			return nil, "", err
-		}
-		// The location of the package statement, which every file has.
-		root.SourceCodeInfo = &descriptorpb.SourceCodeInfo{Location: []*descriptorpb.SourceCodeInfo_Location{
-			{Path: []int32{2}, Span: []int32{0, 0, 0}, LeadingDetachedComments: []string{originMark + string(text)}}}}
 	}
 	data, err = proto.MarshalOptions{Deterministic: true}.Marshal(&descriptorpb.FileDescriptorSet{File: d.files})
 	return data, root.GetPackage() + "." + root.MessageType[0].GetName(), err
 }
 
-// OriginOf returns the ROS topic that md was made from, nil when it was not.
-func OriginOf(md protoreflect.MessageDescriptor) *Origin {
-	loc := md.ParentFile().SourceLocations().ByPath(protoreflect.SourcePath{2})
-	for _, c := range loc.LeadingDetachedComments {
-		if text, ok := strings.CutPrefix(c, originMark); ok {
-			o := &Origin{}
-			if json.Unmarshal([]byte(text), o) == nil {
-				return o
-			}
-		}
-	}
-	return nil
-}
-
 type describer struct {
-	files []*descriptorpb.FileDescriptorProto // dependencies first
-	made  map[*schema.Message]*descriptorpb.FileDescriptorProto
-	taken map[string]*schema.Message // by file name
-	known map[string]bool            // files of google.protobuf that were added
+	origin func(*schema.Message) *Origin
+	files  []*descriptorpb.FileDescriptorProto // dependencies first
+	made   map[*schema.Message]*descriptorpb.FileDescriptorProto
+	taken  map[string]*schema.Message // by file name
+	known  map[string]bool            // files of google.protobuf that were added
 }
 
 func (d *describer) message(m *schema.Message) (*descriptorpb.FileDescriptorProto, error) {
@@ -126,6 +185,9 @@ func (d *describer) message(m *schema.Message) (*descriptorpb.FileDescriptorProt
 			f.Dependency = append(f.Dependency, dep)
 		}
 		msg.Field = append(msg.Field, p)
+	}
+	if d.origin != nil {
+		msg.Options = d.origin(m).options()
 	}
 	f.MessageType = []*descriptorpb.DescriptorProto{msg}
 	d.made[m] = f

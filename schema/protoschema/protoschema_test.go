@@ -201,7 +201,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(b)
 	}
 	b, _, err := Describe(&schema.Message{Name: "p/T", Fields: []schema.Field{{Name: "t", Type: schema.Type{Kind: schema.Time, Array: schema.Unbounded}}}},
-		&Origin{Encoding: "ros1msg", Type: "p/T", Definition: "time[] t"})
+		func(*schema.Message) *Origin { return &Origin{"ros1msg", "p/T", "time[] t"} })
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func FuzzParse(f *testing.F) {
 				if err != nil {
 					continue
 				}
-				OriginOf(md)
+				Origins(md)
 				msg, err := NewNamer(true).ROS(md)
 				if err != nil {
 					continue

@@ -1,0 +1,181 @@
+package cyber
+
+import (
+	"crypto/sha256"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A channel is a name in a file, and the topic that it stands for. A channel
+// that is declared again with another type or definition is another topic from
+// there on.
+type channel struct {
+	name  string
+	topic storage.TopicID
+	from  int64    // offset in the file
+	next  *channel // declared later
+	typ   string   // as declared
+}
+
+// at returns the topic of messages in a chunk at an offset of the file.
+func (c *channel) at(offset int64) storage.TopicID {
+	for c.next != nil && c.next.from <= offset {
+		c = c.next
+	}
+	return c.topic
+}
+
+// A topicKey tells topics apart.
+type topicKey struct {
+	name, typ string
+	schema    [sha256.Size]byte // zero: none
+}
+
+// topics are those of a recording, in the order in which they were declared.
+type topics struct {
+	list    []storage.Topic
+	counts  []int64
+	known   map[topicKey]storage.TopicID
+	byName  map[string][]storage.TopicID
+	schemas map[[sha256.Size]byte]schema // by proto_desc
+}
+
+// A schema is what a proto_desc gives.
+type schema struct {
+	set []byte
+	sum [sha256.Size]byte
+	err error
+}
+
+func newTopics() topics {
+	return topics{
+		known: map[topicKey]storage.TopicID{}, byName: map[string][]storage.TopicID{},
+		schemas: map[[sha256.Size]byte]schema{},
+	}
+}
+
+// schema returns the FileDescriptorSet of a proto_desc, made once for each content.
+func (t *topics) schema(desc []byte) schema {
+	key := sha256.Sum256(desc)
+	s, ok := t.schemas[key]
+	if !ok {
+		s.set, s.err = schemaOf(desc)
+		if s.set != nil {
+			s.sum = sha256.Sum256(s.set)
+		}
+		t.schemas[key] = s
+	}
+	return s
+}
+
+// add returns the topic of that name, type and schema. One without a schema is
+// taken for the one of that name and type that has one.
+func (t *topics) add(name, typ string, s schema) storage.TopicID {
+	key := topicKey{name, typ, s.sum}
+	if id, ok := t.known[key]; ok {
+		return id
+	}
+	if s.set == nil {
+		for _, id := range t.byName[name] {
+			if t.list[id].Type == typ {
+				return id
+			}
+		}
+	}
+	id := storage.TopicID(len(t.list))
+	topic := storage.Topic{Name: name, Type: typ, Encoding: encoding}
+	if s.set != nil {
+		topic.Schema = storage.Schema{Encoding: encoding, Data: s.set}
+	}
+	t.list = append(t.list, topic)
+	t.counts = append(t.counts, 0)
+	t.known[key] = id
+	t.byName[name] = append(t.byName[name], id)
+	return id
+}
+
+// A declaration is a channel as a CHANNEL section or the index has it.
+type declaration struct {
+	name, typ string
+	desc      field // proto_desc
+}
+
+// declare takes in a channel that was declared at an offset.
+func (f *file) declare(w *window, at int64, d declaration) error {
+	var s schema
+	size := d.desc.to - d.desc.from
+	switch {
+	case size > maxDesc:
+		s.err = errDescSize
+	case size > 0:
+		b, err := w.bytes(d.desc)
+		if err != nil {
+			return err
+		}
+		s = f.r.topics.schema(b)
+	}
+	switch {
+	case s.err != nil:
+		if err := f.warn("descriptor", at, s.set == nil, storage.Lost{}, "proto_desc of channel %.80q: %v", d.name, s.err); err != nil {
+			return err
+		}
+	case s.set == nil:
+		if err := f.warn("no-descriptor", at, false, storage.Lost{}, "channel %.80q has no descriptors: its messages of %.80q can be copied, but not re-encoded", d.name, d.typ); err != nil {
+			return err
+		}
+	}
+	c := &channel{name: d.name, from: at, typ: d.typ, topic: f.r.topics.add(d.name, d.typ, s)}
+	old := f.channels[d.name]
+	if old == nil {
+		f.channels[d.name] = c
+		return nil
+	}
+	for old.next != nil {
+		old = old.next
+	}
+	if old.topic != c.topic {
+		old.next = c
+		f.redeclared = true
+		return f.warn("redeclared", at, false, storage.Lost{}, "channel %.80q is declared again, with another type or definition: what follows is a topic of its own", d.name)
+	}
+	return nil
+}
+
+// declaration reads a Channel message, or a ChannelCache where its fields begin at
+// 2, and returns it and message_number.
+func (w *window) declaration(from, to int64, first int) (d declaration, count int64, err error) {
+	err = w.fields(from, to, func(x field) (err error) {
+		switch int(x.num) - first {
+		case -1:
+			count = clamp(x.v)
+		case 0:
+			d.name, err = w.text(x)
+		case 1:
+			d.typ, err = w.text(x)
+		case 2:
+			if x.from >= 0 {
+				d.desc = x
+			}
+		}
+		return err
+	})
+	if err == nil && !plausibleName([]byte(d.name)) {
+		err = errMalformed
+	}
+	return d, count, err
+}
+
+// undeclared makes a topic of a channel that only messages name.
+func (f *file) undeclared(at int64, name []byte) (*channel, error) {
+	if !plausibleName(name) {
+		return nil, errMalformed
+	}
+	c := &channel{name: string(name)}
+	if ids := f.r.topics.byName[c.name]; len(ids) == 1 {
+		c.topic = ids[0] // another segment declares it
+	} else {
+		c.topic = f.r.topics.add(c.name, "", schema{})
+	}
+	f.channels[c.name] = c
+	return c, f.warn("undeclared-channel", at, false, storage.Lost{}, "no section declares channel %.80q: the type of its messages is not known", name)
+}

@@ -1,0 +1,354 @@
+package cyber
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// partSize is about how large the blocks of a chunk are, in bytes.
+const partSize = 4 << 20
+
+// A chunk is a CHUNK_BODY, with what the CHUNK_HEADER before it says. It is read
+// in parts, which are blocks: part i has the messages that begin between
+// bound(i) and bound(i+1). Where the first of them begins is found by going over
+// the heads of those before, once, by whoever needs it first.
+type chunk struct {
+	file *file
+	head int64 // offset of its first section
+	body int64 // offset of what is in CHUNK_BODY
+	size int64 // of that, as far as the file has it
+	cut  bool  // the file ends within
+
+	said       bool // count, begin and end are what its header says
+	measured   bool // they are what its messages say
+	count      int64
+	begin, end int64 // least and greatest time, ns
+	raw        int64 // bytes of content
+
+	mu    sync.Mutex
+	cuts  []int64 // cuts[i] is where part i begins, as far as that is known
+	spans []span  // of the parts, once measured
+}
+
+// A span is what measuring shows of a part.
+type span struct {
+	count      int64
+	begin, end int64
+}
+
+// maxParts bounds what a body of a claimed size, in a file with holes, can cost.
+const maxParts = 1 << 20
+
+func (c *chunk) parts() int { return int(min(max(1, (c.size+partSize/2)/partSize), maxParts)) }
+
+// bound is an offset in the file; the bound behind the last part is the body's end.
+func (c *chunk) bound(part int) int64 {
+	n := c.parts()
+	if part == n {
+		return c.body + c.size
+	}
+	return c.body + c.size/int64(n)*int64(part)
+}
+
+// start returns where a part begins. It is safe for concurrent use.
+func (c *chunk) start(ctx context.Context, part int) (int64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.cuts) == 0 {
+		c.cuts = append(c.cuts, c.body)
+	}
+	if part < len(c.cuts) {
+		return c.cuts[part], nil
+	}
+	w := c.file.window()
+	defer windows.Put(w)
+	k := walker{w: w, end: c.body + c.size}
+	at := c.cuts[len(c.cuts)-1]
+	for part >= len(c.cuts) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		for stop := c.bound(len(c.cuts)); at < stop; {
+			next, _, err := c.step(&k, at)
+			if err != nil {
+				return 0, err
+			}
+			at = next
+		}
+		c.cuts = append(c.cuts, at)
+	}
+	return at, nil
+}
+
+// starts keeps where a part begins.
+func (c *chunk) starts(part int, at int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if part == len(c.cuts) {
+		c.cuts = append(c.cuts, at)
+	}
+}
+
+// step goes over the message at an offset of the body, or over what is no
+// message: then ok is false, and a warning is given.
+func (c *chunk) step(k *walker, at int64) (next int64, ok bool, err error) {
+	st, err := k.next(at)
+	if err != nil {
+		return 0, false, c.file.fail(at, "chunk", err)
+	}
+	if st == whole {
+		return at + int64(k.m.size), true, nil
+	}
+	next, err = c.skip(at, st)
+	return next, false, err
+}
+
+// skip passes over bytes of the body that are no message, and warns. It returns
+// where the next message begins: one of a channel that is known.
+func (c *chunk) skip(at int64, st state) (next int64, err error) {
+	f, end := c.file, c.body+c.size
+	if st == short && c.cut {
+		return end, f.warn("truncated", at, true, storage.Lost{Bytes: end - at, Blocks: 1},
+			"the file ends within a message; the last %d bytes are not read", end-at)
+	}
+	w := f.window()
+	defer windows.Put(w)
+	var m message
+	for next = at + 1; next < end; {
+		b, err := w.peek(next, int(min(minStep, end-next)))
+		if err != nil {
+			return 0, f.fail(next, "chunk", err)
+		}
+		n := bytes.IndexByte(b, 0x0a)
+		if n != 0 {
+			if n < 0 {
+				n = len(b)
+			}
+			next += int64(n)
+			continue
+		}
+		if m.parse(b) == whole && int64(m.size) <= end-next && f.channels[string(m.name)] != nil {
+			break
+		}
+		next++
+	}
+	return next, f.warn("chunk-data", at, true, storage.Lost{Bytes: next - at, Blocks: 1},
+		"%d bytes of a chunk cannot be read as messages", next-at)
+}
+
+// measure goes over the heads of all messages. add is called for each, with its
+// time.
+func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name []byte, size int, time int64) error) error {
+	k := walker{w: w, end: c.body + c.size}
+	said := c.count
+	c.cuts, c.spans = []int64{c.body}, make([]span, c.parts())
+	c.count, c.raw, c.begin, c.end = 0, 0, math.MaxInt64, math.MinInt64
+	part, broken := 0, false
+	for at := c.body; at < k.end; {
+		for part+1 < len(c.spans) && at >= c.bound(part+1) {
+			part++
+			c.cuts = append(c.cuts, at)
+		}
+		if c.count&0xfff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		next, ok, err := c.step(&k, at)
+		if err != nil {
+			return err
+		}
+		if ok {
+			t := clamp(k.m.time)
+			if err := add(at, k.m.name, k.m.length, t); err != nil {
+				return err
+			}
+			c.count++
+			c.raw += int64(k.m.length)
+			c.begin, c.end = min(c.begin, t), max(c.end, t)
+			s := &c.spans[part]
+			if s.count == 0 {
+				s.begin, s.end = t, t
+			}
+			s.count++
+			s.begin, s.end = min(s.begin, t), max(s.end, t)
+		} else {
+			broken = true
+		}
+		at = next
+	}
+	for len(c.cuts) < len(c.spans) {
+		c.cuts = append(c.cuts, k.end)
+	}
+	if c.said && said != c.count {
+		lost := storage.Lost{}
+		if broken || c.cut {
+			lost.Messages = max(0, said-c.count)
+		}
+		if err := c.file.warn("count", c.head, false, lost, "a chunk says that it has %d messages; %d can be read", said, c.count); err != nil {
+			return err
+		}
+	}
+	c.measured = true
+	return nil
+}
+
+// clamp makes a time of the file one of ours.
+func clamp(t uint64) int64 { return int64(min(t, math.MaxInt64)) }
+
+// read reads a part into b.
+func (c *chunk) read(ctx context.Context, part int, b *storage.Batch) error {
+	b.Messages = b.Messages[:0]
+	at, err := c.start(ctx, part)
+	if err != nil {
+		return err
+	}
+	f, end, stop := c.file, c.body+c.size, c.bound(part+1)
+	if at >= stop {
+		c.starts(part+1, at)
+		return nil
+	}
+	// What is read at first: the messages up to stop, and the head of one more.
+	n := int(min(stop+headBytes, end) - at)
+	b.Buf = storage.Grow(b.Buf[:0], n)
+	if err := iox.ReadFull(f.file, b.Buf, at); err != nil {
+		return f.fail(at, "chunk", err)
+	}
+	p := parser{c: c, base: at, end: end, batch: b, topics: f.channels}
+	at, err = p.run(stop)
+	if err != nil {
+		return err
+	}
+	c.starts(part+1, at)
+	if n := int64(len(b.Messages)); c.said && !c.measured && c.parts() == 1 && n != c.count {
+		return f.warn("count", c.head, n < c.count, storage.Lost{Messages: max(0, c.count-n)},
+			"a chunk says that it has %d messages; %d can be read", c.count, n)
+	}
+	return nil
+}
+
+// A parser makes messages of the bytes of a part.
+type parser struct {
+	c      *chunk
+	base   int64 // offset of batch.Buf in the file
+	end    int64 // of the body
+	batch  *storage.Batch
+	topics map[string]*channel
+
+	name  string // of the last message
+	topic storage.TopicID
+}
+
+// run parses from the start of the buffer to the first message that begins at
+// stop or later, and returns where that is.
+func (p *parser) run(stop int64) (int64, error) {
+	var m message
+	b := p.batch
+	for at := 0; p.base+int64(at) < stop; {
+		st := m.parse(b.Buf[at:])
+		if st == short || st != broken && m.size > len(b.Buf)-at {
+			need := int64(len(b.Buf)-at) + 64<<10
+			if st != short {
+				need = int64(m.size)
+			}
+			have := p.base + int64(len(b.Buf))
+			if st == short {
+				need = min(need, p.end-p.base-int64(at))
+			}
+			if st == short && have < p.end || st != short && need <= p.end-p.base-int64(at) {
+				moved, err := p.extend(at + int(need))
+				if err != nil {
+					return 0, err
+				}
+				if moved { // the messages so far lie in the old buffer
+					b.Messages, at = b.Messages[:0], 0
+				}
+				continue
+			}
+			st = short
+		}
+		var err error
+		if st == odd {
+			st, err = p.odd(&m, at)
+		}
+		if err == nil && st != whole {
+			var next int64
+			next, err = p.c.skip(p.base+int64(at), st)
+			at = int(next - p.base)
+		} else if err == nil {
+			err = p.add(&m, at)
+			at += m.size
+		}
+		if err != nil {
+			return 0, err
+		}
+		if p.base+int64(at) >= stop {
+			return p.base + int64(at), nil
+		}
+	}
+	return stop, nil
+}
+
+// extend makes the buffer n bytes long, from the file. moved says that its
+// memory is another.
+func (p *parser) extend(n int) (moved bool, err error) {
+	b := p.batch
+	had := len(b.Buf)
+	if n > cap(b.Buf) {
+		// Some more, so that it does not move for each block.
+		buf := make([]byte, n, max(n, min(cap(b.Buf)*3/2, n+partSize)))
+		copy(buf, b.Buf)
+		b.Buf, moved = buf, true
+	}
+	b.Buf = b.Buf[:n]
+	if err := iox.ReadFull(p.c.file.file, b.Buf[had:], p.base+int64(had)); err != nil {
+		return moved, p.c.file.fail(p.base+int64(had), "chunk", err)
+	}
+	return moved, nil
+}
+
+// odd parses a message whose fields are not in the usual order.
+func (p *parser) odd(m *message, at int) (state, error) {
+	w := p.c.file.window()
+	defer windows.Put(w)
+	k := walker{w: w, end: p.end}
+	st, err := k.next(p.base + int64(at))
+	if err != nil {
+		return broken, p.c.file.fail(p.base+int64(at), "chunk", err)
+	}
+	*m = k.m
+	m.name = append([]byte(nil), k.m.name...)
+	return st, nil
+}
+
+// add appends the message at a place of the buffer.
+func (p *parser) add(m *message, at int) error {
+	if string(m.name) != p.name || p.name == "" {
+		ch := p.topics[string(m.name)]
+		if ch == nil {
+			return p.c.file.warn("undeclared-channel", p.c.head, true, storage.Lost{Messages: 1},
+				"messages of channel %.80q are not read: neither a section nor the index declares it", m.name)
+		}
+		p.name, p.topic = ch.name, ch.at(p.c.body)
+	}
+	t := clamp(m.time)
+	if m.time > math.MaxInt64 {
+		if err := p.c.file.warn("time", p.c.head, false, storage.Lost{}, "a message has the time %d ns; it is taken as the last time that there is", m.time); err != nil {
+			return err
+		}
+	}
+	at += m.content
+	p.batch.Messages = append(p.batch.Messages, storage.Message{
+		Topic: p.topic, LogTime: t, PublishTime: t, Data: p.batch.Buf[at : at+m.length : at+m.length],
+	})
+	return nil
+}
+
+// plausibleName tells a channel name from bytes that are there by accident.
+func plausibleName(b []byte) bool {
+	return len(b) > 0 && utf8.Valid(b)
+}

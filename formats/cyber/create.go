@@ -1,0 +1,109 @@
+package cyber
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	pb "github.com/bagconv/bagconv/proto/cyber"
+	"github.com/bagconv/bagconv/storage"
+	"google.golang.org/protobuf/proto"
+)
+
+// What Apollo 10 writes when nothing else is asked for
+// (cyber/record/header_builder.h).
+const (
+	defaultChunk  = 16 << 20       // bytes of content in a chunk
+	chunkInterval = 20_000_000_000 // ns that a chunk lasts
+)
+
+// maxSection is the largest section that Apollo's reader takes, in bytes: it
+// holds sizes in an int (cyber/record/file/record_file_reader.h).
+const maxSection = math.MaxInt32
+
+// Create starts a recording. See storage.Format. With a limit for segments it
+// becomes path.00000.YYYYMMDDhhmmss, path.00001... and nothing stands at path
+// itself; without one it is a single file at path.
+func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+	if what, hint := refused(o); what != "" {
+		return nil, outError(path, what, storage.ErrUnsupported, hint)
+	}
+	header := fixedHeader(o)
+	if n := proto.Size(header) + maxCounters; n > maxHeader {
+		return nil, outError(path, fmt.Sprintf("names of map and vehicle: a header of %d bytes", n), storage.ErrUnsupported,
+			fmt.Sprintf("a header holds %d bytes", maxHeader))
+	}
+	w := &Writer{
+		ctx: ctx, header: header, names: map[string]*outChannel{}, seg: &outSegment{},
+		chunkSize: int64(header.GetChunkRawSize()), segmentSize: o.SegmentSize, segmentDuration: o.SegmentDuration,
+	}
+	w.bodySize = min(2*w.chunkSize+1<<20, maxSection)
+	var err error
+	if w.place, err = newPlace(iox.FS(o.FS), path, o); err != nil {
+		return nil, outError(path, "output", err, "")
+	}
+	if w.place.segmented {
+		return w, nil // the name of a segment has the time of its first message
+	}
+	if err := w.enter(w.seg); err != nil {
+		return nil, joinAbort(err, w)
+	}
+	return w, nil
+}
+
+// refused tells which option cannot be followed, and what to do; "" for none.
+func refused(o storage.WriteOptions) (what, hint string) {
+	switch {
+	case o.Compression != "" && !slices.Contains(compressions, o.Compression):
+		return fmt.Sprintf("compression %q", o.Compression), "no version of Apollo compresses records"
+	case o.Level != 0:
+		return fmt.Sprintf("compression level %d", o.Level), "no version of Apollo compresses records"
+	case o.Profile != "":
+		return fmt.Sprintf("profile %q", o.Profile), "a record has no profiles"
+	case o.ChunkSize < 0 || o.ChunkSize > maxSection:
+		return fmt.Sprintf("chunk size %d", o.ChunkSize), "a chunk has up to 2147483647 bytes"
+	case o.SegmentSize < 0:
+		return fmt.Sprintf("segment size %d", o.SegmentSize), "0 is no limit"
+	case o.SegmentDuration < 0:
+		return fmt.Sprintf("segment duration %d ns", o.SegmentDuration), "0 is no limit"
+	case o.SegmentNames != "" && !slices.Contains(segmentNames, o.SegmentNames):
+		return fmt.Sprintf("segment names %q", o.SegmentNames), "there are new and old ones"
+	}
+	return "", ""
+}
+
+// fixedHeader is what stands in the header of every segment. Apollo sets all
+// numbers, also those that are 0.
+func fixedHeader(o storage.WriteOptions) *pb.Header {
+	chunk := o.ChunkSize
+	if chunk == 0 {
+		chunk = defaultChunk
+	}
+	h := &pb.Header{
+		MajorVersion: proto.Uint32(1), MinorVersion: proto.Uint32(0),
+		Compress:        pb.CompressType_COMPRESS_NONE.Enum(),
+		ChunkInterval:   proto.Uint64(chunkInterval),
+		ChunkRawSize:    proto.Uint64(uint64(chunk)),
+		SegmentInterval: proto.Uint64(uint64(o.SegmentDuration)),
+		SegmentRawSize:  proto.Uint64(uint64(o.SegmentSize)),
+	}
+	field := func(key string) *string {
+		if v, ok := o.Metadata[key]; ok {
+			return &v
+		}
+		return nil
+	}
+	if name, version := field(metaMapName), field(metaMapVersion); name != nil || version != nil {
+		h.MapInfo = &pb.MapInfo{Name: name, Version: version}
+	}
+	if name := field(metaVehicleName); name != nil {
+		h.VehicleInfo = &pb.VehicleInfo{Name: name}
+	}
+	return h
+}
+
+func outError(path, what string, err error, hint string) error {
+	return &storage.Error{Format: formatName, Path: path, Offset: -1, What: what, Err: err, Hint: hint}
+}

@@ -1,0 +1,238 @@
+package cyber
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"sync"
+
+	pb "github.com/bagconv/bagconv/proto/cyber"
+	"github.com/bagconv/bagconv/storage"
+	"google.golang.org/protobuf/proto"
+)
+
+// A file is one file of a recording.
+type file struct {
+	r    *Reader
+	path string
+	file storage.File
+	size int64
+
+	header     *pb.Header // nil when it cannot be read
+	channels   map[string]*channel
+	redeclared bool // a channel has several topics
+	chunks     []*chunk
+	index      indexState
+	counts     map[string]int64 // messages by channel, as the index says
+	damaged    bool             // a warning of damage was given while its sections were read
+	proven     bool             // counts are from the index
+	begin, end int64            // least and greatest time of its messages, ns; begin > end: it has none
+}
+
+// windows has *window that are not used.
+var windows = sync.Pool{New: func() any { return new(window) }}
+
+// window returns a window on the file; the caller gives it back to windows.
+func (f *file) window() *window {
+	w := windows.Get().(*window)
+	*w = window{r: f.file, size: f.size, buf: w.buf[:0]}
+	return w
+}
+
+// open reads the header and all sections but for chunk bodies, and those too
+// where nothing else tells what is in them.
+func (r *Reader) openFile(path string) (*file, error) {
+	fsys := r.fs
+	h, err := fsys.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{r: r, path: path, file: h, channels: map[string]*channel{}, begin: math.MaxInt64, end: math.MinInt64}
+	if err := f.open(); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return f, nil
+}
+
+func (f *file) open() error {
+	st, err := f.file.Stat()
+	if err != nil {
+		return err
+	}
+	f.size = st.Size()
+	w := f.window()
+	defer windows.Put(w)
+	if err := f.readHeader(w); err != nil {
+		return err
+	}
+	s := scanner{f: f, w: w}
+	if err := s.run(f.r.ctx); err != nil {
+		return err
+	}
+	if f.proven = f.prove(); !f.proven {
+		if err := f.measure(f.r.ctx, w); err != nil {
+			return err
+		}
+	}
+	return f.settle()
+}
+
+// readHeader reads the HEADER section.
+func (f *file) readHeader(w *window) error {
+	b, err := w.peek(0, headerEnd)
+	if err != nil {
+		return f.fail(0, "header", err)
+	}
+	if len(b) < sectionHead+1 {
+		return f.fail(0, "header", storage.ErrTruncated)
+	}
+	if !sniffFile(b) {
+		return f.fail(0, "no Cyber record: the file does not begin with a header section", storage.ErrCorrupt)
+	}
+	size := parseSection(b).size
+	if sectionHead+size > int64(len(b)) {
+		return f.fail(0, "header", storage.ErrTruncated)
+	}
+	h := &pb.Header{}
+	if proto.Unmarshal(b[sectionHead:sectionHead+size], h) != nil {
+		return f.warn("header", 0, true, storage.Lost{}, "the header cannot be read; what follows it is")
+	}
+	f.header = h
+	switch {
+	case h.GetMajorVersion() != 1:
+		e := f.fail(0, fmt.Sprintf("version %d.%d", h.GetMajorVersion(), h.GetMinorVersion()), storage.ErrUnsupported)
+		e.Hint = "records of Apollo 3.5 and later have version 1.0"
+		return e
+	case h.GetCompress() != pb.CompressType_COMPRESS_NONE:
+		return f.warn("compress-flag", 0, false, storage.Lost{}, "the header says %s, but no version of Apollo compresses: the chunks are read as they are", h.GetCompress())
+	}
+	return nil
+}
+
+// prove tells whether the index can be believed: it has what the sections have,
+// each in its place, and its counts add up to those of the chunks. Its counts
+// are then taken.
+func (f *file) prove() bool {
+	if f.index != indexOK && f.index != indexShifted || f.damaged || f.redeclared {
+		return false
+	}
+	var sum, said int64
+	for _, n := range f.counts {
+		sum += n
+	}
+	for _, c := range f.chunks {
+		if !c.said {
+			return false
+		}
+		said += c.count
+	}
+	return sum == said && len(f.counts) == len(f.channels)
+}
+
+// measure goes over the heads of all messages.
+func (f *file) measure(ctx context.Context, w *window) error {
+	var last *channel
+	f.counts = nil
+	for _, c := range f.chunks {
+		var topic storage.TopicID
+		last = nil
+		err := c.measure(ctx, w, func(at int64, name []byte, _ int, _ int64) (err error) {
+			if last == nil || string(name) != last.name {
+				if last = f.channels[string(name)]; last == nil {
+					if last, err = f.undeclared(at, name); err != nil {
+						return err
+					}
+				}
+				topic = last.at(c.body)
+			}
+			f.r.topics.counts[topic]++
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle fills in times and counts, and holds the header against them.
+func (f *file) settle() error {
+	var messages int64
+	overlaps := 0
+	for _, c := range f.chunks {
+		if c.count == 0 {
+			continue
+		}
+		if c.begin < f.end {
+			overlaps++
+		}
+		messages += c.count
+		f.begin, f.end = min(f.begin, c.begin), max(f.end, c.end)
+	}
+	for name, n := range f.counts {
+		f.r.topics.counts[f.channels[name].topic] += n
+	}
+	if overlaps > 0 {
+		if err := f.warn("overlap", -1, false, storage.Lost{}, "%d of %d chunks begin before the one before them ends; Apollo's viewer may leave messages out", overlaps, len(f.chunks)); err != nil {
+			return err
+		}
+	}
+	h := f.header
+	if h == nil {
+		return nil
+	}
+	if !h.GetIsComplete() {
+		return f.warn("incomplete", 0, false, storage.Lost{}, "the recorder did not end: its last messages may never have come to the file")
+	}
+	if f.damaged {
+		return nil
+	}
+	if n := clamp(h.GetMessageNumber()); n != messages {
+		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header says %d messages; there are %d", n, messages)
+	}
+	if messages > 0 && (clamp(h.GetBeginTime()) != f.begin || clamp(h.GetEndTime()) != f.end) {
+		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header has times that are not those of the messages; Apollo's viewer leaves out what is outside of them")
+	}
+	return nil
+}
+
+// fail makes an error about a place in the file.
+func (f *file) fail(at int64, what string, err error) *storage.Error {
+	return &storage.Error{Format: formatName, Path: f.path, Offset: at, What: what, Err: err}
+}
+
+// warn keeps a warning, once for a code and place, and what was lost there. For
+// damage in a strict reader it returns an error instead.
+func (f *file) warn(code string, at int64, damage bool, lost storage.Lost, format string, args ...any) error {
+	message := fmt.Sprintf(format, args...)
+	r := f.r
+	if damage && r.strict {
+		cause := storage.ErrCorrupt
+		if code == "truncated" {
+			cause = storage.ErrTruncated
+		}
+		return f.fail(at, message, cause)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f.damaged = f.damaged || damage && !r.opened
+	if r.several {
+		message = filepath.Base(f.path) + ": " + message
+	}
+	key := warningKey{f.path, code, at}
+	if r.warned[key] || len(r.warnings) > maxWarnings {
+		return nil
+	}
+	r.warned[key] = true
+	r.lost.Bytes += lost.Bytes
+	r.lost.Blocks += lost.Blocks
+	r.lost.Messages += lost.Messages
+	w := storage.Warning{Code: code, Message: message, Offset: at, Damage: damage}
+	if len(r.warnings) == maxWarnings {
+		w = storage.Warning{Code: "more", Message: fmt.Sprintf("there are more than %d warnings; the others are not listed", maxWarnings), Offset: -1, Damage: true}
+	}
+	r.warnings = append(r.warnings, w)
+	return nil
+}

@@ -1,0 +1,154 @@
+package cyber
+
+import (
+	"encoding/binary"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	pb "github.com/bagconv/bagconv/proto/cyber"
+	"github.com/bagconv/bagconv/storage"
+	"google.golang.org/protobuf/proto"
+)
+
+const (
+	formatName = "record"
+	encoding   = "protobuf" // of messages, and of their definitions
+)
+
+// Keys of storage.Info.Metadata and storage.WriteOptions.Metadata: what the
+// header of Apollo 9 and later says of where and with what it was recorded.
+const (
+	metaMapName     = "cyber_map_name"
+	metaMapVersion  = "cyber_map_version"
+	metaVehicleName = "cyber_vehicle_name"
+)
+
+// How segments are named: X.00000.20060102150405 since Apollo 9, X.00000 before.
+const (
+	namesNew = "new"
+	namesOld = "old"
+)
+
+// What Format says too; in variables of their own, as Create asks for them.
+var (
+	compressions = []string{"none"}
+	segmentNames = []string{namesNew, namesOld}
+)
+
+const extension = ".record"
+
+// Format is the Apollo Cyber record.
+var Format = &storage.Format{
+	Name:         formatName,
+	Help:         "Apollo Cyber record",
+	Extensions:   []string{extension},
+	Accepts:      []string{encoding},
+	Compressions: compressions,
+	SegmentNames: segmentNames,
+	MinTime:      0,
+	MaxTime:      math.MaxInt64,
+	Sniff:        sniff,
+	Open:         Open,
+	Create:       Create,
+}
+
+// sniff knows a record by its HEADER section, and the segments of a recording
+// by one of them.
+func sniff(path string, head []byte) bool {
+	if head != nil {
+		return sniffFile(head)
+	}
+	paths, err := segmentPaths(iox.OS, path)
+	if err != nil {
+		return false
+	}
+	for _, p := range paths {
+		if sniffPath(p) {
+			return true
+		}
+	}
+	return false
+}
+
+func sniffPath(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, headerEnd)
+	n, _ := f.ReadAt(head, 0)
+	return sniffFile(head[:n])
+}
+
+// sniffFile tells whether a file begins with a HEADER section: type 0, a size
+// that leaves room for the padding, and major_version as the first field. What
+// follows may be damaged.
+func sniffFile(head []byte) bool {
+	if len(head) < sectionHead+1 {
+		return false
+	}
+	size := binary.LittleEndian.Uint64(head[8:])
+	if binary.LittleEndian.Uint32(head) != uint32(pb.SectionType_SECTION_HEADER) || size == 0 || size > maxHeader+1 {
+		return false
+	}
+	if head[sectionHead] == 1<<3 {
+		return true
+	}
+	end := sectionHead + int(size)
+	return end <= len(head) && proto.Unmarshal(head[sectionHead:end], &pb.Header{}) == nil
+}
+
+// segmentPaths lists the files that may be the recording at path: of a folder
+// those that are named like records, of a name under which nothing stands the
+// segments that begin with it.
+func segmentPaths(fsys storage.FS, path string) (paths []string, err error) {
+	dir, stem := path, ""
+	st, err := fsys.Stat(path)
+	switch {
+	case err == nil && !st.IsDir():
+		return []string{path}, nil
+	case err != nil:
+		dir, stem = filepath.Dir(path), filepath.Base(path)
+		if !os.IsNotExist(err) {
+			return nil, err
+		}
+	}
+	entries, listErr := fsys.ReadDir(dir)
+	if listErr != nil {
+		if err != nil {
+			return nil, err
+		}
+		return nil, listErr
+	}
+	for _, e := range entries {
+		name := e.Name()
+		base := segmentStem(name)
+		switch {
+		case e.IsDir():
+			continue
+		case stem != "" && (base == name || base != stem):
+			continue
+		case stem == "" && (strings.HasPrefix(name, ".") || base == name && filepath.Ext(name) != extension):
+			continue
+		}
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	if len(paths) == 0 && err != nil {
+		return nil, err
+	}
+	return paths, nil
+}
+
+// segmentStem is a file's name without ".00000" or ".00000.20060102150405".
+func segmentStem(name string) string {
+	for _, n := range []int{6, 7 + len(stampFormat)} {
+		if at := len(name) - n; at > 0 && isSegmentSuffix(name[at:]) {
+			return name[:at]
+		}
+	}
+	return name
+}

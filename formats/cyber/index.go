@@ -1,0 +1,161 @@
+package cyber
+
+import (
+	pb "github.com/bagconv/bagconv/proto/cyber"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// indexState is what the index is worth, held against the sections.
+type indexState uint8
+
+const (
+	indexMissing indexState = iota
+	indexOK                 // each position is that of its section
+	indexShifted            // each position is the end of its section: Apollo 3.5 to 5.0
+	indexWrong
+)
+
+func (s indexState) String() string {
+	return [...]string{"missing", "ok", "shifted: positions are ends of sections, as Apollo 3.5 to 5.0 wrote them", "wrong, not used"}[s]
+}
+
+// readIndex reads the INDEX section between two offsets, which ends the
+// recording, and returns where to go on.
+func (s *scanner) readIndex(at, from, to int64, whole bool) (next int64, err error) {
+	f := s.f
+	if h := f.header; h.GetIsComplete() && whole && clamp(h.GetIndexPosition()) > to && clamp(h.GetSize()) <= f.size && s.follows(clamp(h.GetIndexPosition())) {
+		// The header knows of another one, further on.
+		s.from = at + 1
+		return to, nil
+	}
+	f.counts = map[string]int64{}
+	check := indexCheck{s: s, ok: whole, shifted: whole}
+	err = s.w.fields(from, to, func(x field) error {
+		if x.num != 1 || x.from < 0 {
+			return errMalformed
+		}
+		return check.entry(x.from, x.to)
+	})
+	if isIO(err) {
+		return 0, f.fail(at, "index", err)
+	}
+	switch {
+	case !whole:
+		// Nothing that is only in the index is lost but counts.
+		f.index = indexMissing
+		err = f.warn("no-index", at, false, storage.Lost{}, "the file ends within the index")
+	case err != nil || check.n != len(s.entries) || !check.ok && !check.shifted:
+		f.index = indexWrong
+		err = f.warn("index-wrong", at, false, storage.Lost{}, "the index is not that of this file; it is not used")
+	case check.ok:
+		f.index = indexOK
+	default:
+		f.index = indexShifted
+	}
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range check.unknown {
+		if err := f.declare(s.w, at, d); err != nil {
+			return 0, err
+		}
+	}
+	if whole && to < f.size {
+		err = f.warn("stale-tail", to, false, storage.Lost{}, "%d bytes follow the index; they are not part of the recording", f.size-to)
+	}
+	return endOfSections, err
+}
+
+// An indexCheck holds the entries of an index against the sections.
+type indexCheck struct {
+	s           *scanner
+	n           int  // entries so far
+	ok, shifted bool // all of them are, so far
+	unknown     []declaration
+}
+
+// entry checks the SingleIndex between two offsets.
+func (c *indexCheck) entry(from, to int64) error {
+	s := c.s
+	var typ uint64
+	var position int64
+	var cache field
+	err := s.w.fields(from, to, func(x field) error {
+		switch {
+		case x.num == 1 && x.from < 0:
+			typ = x.v
+		case x.num == 2 && x.from < 0:
+			position = clamp(x.v)
+		case x.num >= 101 && x.num <= 103 && x.from >= 0:
+			cache = x
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var want entry
+	if c.n < len(s.entries) {
+		want = s.entries[c.n]
+	}
+	c.n++
+	same := uint64(want.typ) == typ
+	c.ok = c.ok && same && position == want.at
+	c.shifted = c.shifted && same && position == want.end
+	switch pb.SectionType(typ) {
+	case pb.SectionType_SECTION_CHANNEL:
+		return c.channel(cache, want.name)
+	case pb.SectionType_SECTION_CHUNK_HEADER:
+		return c.chunk(cache, want)
+	}
+	return nil
+}
+
+// channel checks a ChannelCache and keeps its count.
+func (c *indexCheck) channel(cache field, name string) error {
+	if cache.num != 101 {
+		return errMalformed
+	}
+	d, count, err := c.s.w.declaration(cache.from, cache.to, 2)
+	if err != nil {
+		return err
+	}
+	if d.name != name {
+		c.ok, c.shifted = false, false
+	}
+	f := c.s.f
+	if _, twice := f.counts[d.name]; twice {
+		c.ok, c.shifted = false, false
+	}
+	f.counts[d.name] = count
+	if f.channels[d.name] == nil {
+		c.unknown = append(c.unknown, d)
+	}
+	return nil
+}
+
+// chunk checks a ChunkHeaderCache.
+func (c *indexCheck) chunk(cache field, want entry) error {
+	if cache.num != 102 {
+		return errMalformed
+	}
+	var got entry
+	err := c.s.w.fields(cache.from, cache.to, func(x field) error {
+		switch x.num {
+		case 1:
+			got.count = clamp(x.v)
+		case 2:
+			got.from = clamp(x.v)
+		case 3:
+			got.to = clamp(x.v)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if got.count != want.count || got.from != want.from || got.to != want.to {
+		c.ok, c.shifted = false, false
+	}
+	return nil
+}

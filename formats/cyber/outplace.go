@@ -1,0 +1,137 @@
+package cyber
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// An outPlace is where a recording comes to stand: a file at path, or segments
+// beside each other that have path as their stem. Until commit it stands under
+// one temporary name: as a file, or segments in a folder.
+type outPlace struct {
+	out       *iox.Output
+	fs        storage.FS
+	path      string
+	overwrite bool
+	sync      bool
+	segmented bool
+	stamps    bool     // segments have their time in the name
+	names     []string // of the segments so far
+}
+
+// newPlace checks that the place is free, or may be taken. Of segments it makes
+// the folder.
+func newPlace(fsys storage.FS, path string, o storage.WriteOptions) (*outPlace, error) {
+	path = filepath.Clean(path)
+	p := &outPlace{
+		fs: fsys, path: path, overwrite: o.Overwrite, sync: !o.NoSync,
+		segmented: o.SegmentSize > 0 || o.SegmentDuration > 0, stamps: o.SegmentNames != namesOld,
+	}
+	var err error
+	if p.out, err = iox.NewOutput(fsys, path, o.Overwrite, p.sync); err != nil || !p.segmented {
+		return p, err
+	}
+	if _, err := p.old(); err != nil {
+		return nil, err
+	}
+	return p, fsys.Mkdir(p.out.Temp(), 0o777)
+}
+
+// create makes the file of a segment.
+func (p *outPlace) create(s *outSegment) (storage.File, error) {
+	path := p.out.Temp()
+	if p.segmented {
+		name := fmt.Sprintf("%s.%05d", filepath.Base(p.path), s.number)
+		if p.stamps {
+			name += "." + time.Unix(0, s.first).UTC().Format(stampFormat)
+		}
+		p.names = append(p.names, name)
+		path = filepath.Join(path, name)
+	}
+	return p.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+}
+
+// old lists the names in the folder that the recording will take: path itself,
+// and segments of its stem, by new names and by old. Where nothing may be
+// replaced, one of them is an error that wraps fs.ErrExist.
+func (p *outPlace) old() (names []string, err error) {
+	base := filepath.Base(p.path)
+	entries, err := p.fs.ReadDir(filepath.Dir(p.path))
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), base)
+		if !ok || rest != "" && (e.IsDir() || !isSegmentSuffix(rest)) {
+			continue
+		}
+		if !p.overwrite {
+			return nil, &fs.PathError{Op: "create", Path: filepath.Join(filepath.Dir(p.path), e.Name()), Err: fs.ErrExist}
+		}
+		names = append(names, e.Name())
+	}
+	return names, nil
+}
+
+// isSegmentSuffix tells ".00000" and ".00000.20060102150405".
+func isSegmentSuffix(s string) bool {
+	if len(s) != 6 && len(s) != 7+len(stampFormat) {
+		return false
+	}
+	for i := range len(s) {
+		if dot := i == 0 || i == 6; dot != (s[i] == '.') || !dot && (s[i] < '0' || s[i] > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// commit moves the recording to its final names. On error nothing of it is left,
+// and what stood there stands there again.
+func (p *outPlace) commit() error {
+	if !p.segmented {
+		return p.out.Commit()
+	}
+	old, err := p.old()
+	if err != nil {
+		return errors.Join(err, p.abort())
+	}
+	dir, temp := filepath.Dir(p.path), p.out.Temp()
+	var moves [][2]string
+	for i, name := range old {
+		moves = append(moves, [2]string{filepath.Join(dir, name), filepath.Join(temp, fmt.Sprint("old.", i))})
+	}
+	for _, name := range p.names {
+		moves = append(moves, [2]string{filepath.Join(temp, name), filepath.Join(dir, name)})
+	}
+	done := 0
+	for err == nil && done < len(moves) {
+		if err = p.fs.Rename(moves[done][0], moves[done][1]); err == nil {
+			done++
+		}
+	}
+	if err == nil && p.sync {
+		err = iox.SyncDir(p.fs, dir)
+	}
+	if err == nil {
+		return p.abort() // the folder, with the recording that was replaced
+	}
+	for _, m := range slices.Backward(moves[:done]) {
+		if e := p.fs.Rename(m[1], m[0]); e != nil { // the folder may hold what cannot be replaced
+			return errors.Join(err, fmt.Errorf("what stood there before may be in %s: %w", temp, e))
+		}
+	}
+	return errors.Join(err, p.abort())
+}
+
+// abort removes what has the temporary name.
+func (p *outPlace) abort() error { return p.out.Abort() }

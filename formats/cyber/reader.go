@@ -1,0 +1,251 @@
+package cyber
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Reader reads a recording. ReadBlock and Info are safe for concurrent use.
+type Reader struct {
+	ctx    context.Context
+	path   string
+	strict bool
+	fs     storage.FS
+	files  []*file // in the order of their first messages
+	topics topics
+	blocks []block
+
+	batch storage.Batch // of ReadNext
+	block int           // next block of ReadNext
+	next  int           // next message in batch
+	err   error         // of ReadNext, kept
+
+	mu       sync.Mutex
+	opened   bool // all files are open
+	several  bool // there are several files: warnings name theirs
+	warnings []storage.Warning
+	warned   map[warningKey]bool
+	lost     storage.Lost
+}
+
+// A block is a part of a chunk.
+type block struct {
+	storage.Block
+	chunk *chunk
+	part  int
+}
+
+type warningKey struct {
+	path, code string
+	offset     int64
+}
+
+// maxWarnings is how many warnings are kept; the last one then says so.
+const maxWarnings = 1000
+
+// Open opens the recording at path: a file, a folder of segments, or their
+// common stem. See storage.Format.
+func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+	r := &Reader{
+		ctx: ctx, path: path, strict: o.Strict, fs: iox.FS(o.FS),
+		topics: newTopics(), warned: map[warningKey]bool{},
+	}
+	paths, err := segmentPaths(r.fs, path)
+	if err == nil {
+		paths, err = r.choose(paths)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.several = len(paths) > 1
+	for _, p := range paths {
+		f, err := r.openFile(p)
+		if err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+		r.files = append(r.files, f)
+	}
+	r.opened = true
+	slices.SortStableFunc(r.files, func(a, b *file) int {
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
+	})
+	r.list()
+	return r, nil
+}
+
+// choose takes the files that belong to one recording, and refuses to guess
+// between several.
+func (r *Reader) choose(paths []string) ([]string, error) {
+	if len(paths) == 1 && paths[0] == r.path {
+		return paths, nil
+	}
+	stems := map[string][]string{}
+	for _, p := range paths {
+		if !r.sniff(p) {
+			continue
+		}
+		stem := segmentStem(filepath.Base(p))
+		stems[stem] = append(stems[stem], p)
+	}
+	names := slices.Sorted(maps.Keys(stems))
+	switch len(names) {
+	case 0:
+		return nil, &storage.Error{Format: formatName, Path: r.path, Offset: -1, What: "a folder without records", Err: storage.ErrUnknownFormat}
+	case 1:
+		return stems[names[0]], nil
+	}
+	if len(names) > 5 {
+		names = append(names[:5], "...")
+	}
+	return nil, &storage.Error{
+		Format: formatName, Path: r.path, Offset: -1, Err: storage.ErrUnsupported,
+		What: fmt.Sprintf("a folder with several recordings (%s)", strings.Join(names, ", ")),
+		Hint: "name one of them: " + filepath.Join(r.path, names[0]),
+	}
+}
+
+func (r *Reader) sniff(path string) bool {
+	f, err := r.fs.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, headerEnd)
+	n, _ := f.ReadAt(head, 0)
+	return sniffFile(head[:n])
+}
+
+// list makes the blocks.
+func (r *Reader) list() {
+	for _, f := range r.files {
+		for _, c := range f.chunks {
+			for part := range c.parts() {
+				size := c.bound(part+1) - c.bound(part)
+				b := storage.Block{Offset: c.bound(part), Size: size, RawSize: size, Messages: -1}
+				switch {
+				case c.measured:
+					s := c.spans[part]
+					b.Messages, b.Start, b.End, b.Timed = s.count, s.begin, s.end, true
+				case c.said:
+					// Where in the chunk a part's times are is not known.
+					b.Start, b.End, b.Timed = c.begin, c.end, part == 0
+					if c.parts() == 1 {
+						b.Messages = c.count
+					}
+				}
+				r.blocks = append(r.blocks, block{Block: b, chunk: c, part: part})
+			}
+		}
+	}
+}
+
+// Info describes the recording. See storage.Reader.
+func (r *Reader) Info() (*storage.Info, error) {
+	info := &storage.Info{
+		Format: formatName, Version: "1.0", Path: r.path,
+		Compression: map[string]int64{}, Metadata: map[string]string{}, Facts: r.facts(),
+	}
+	for i, t := range r.topics.list {
+		t.Metadata = map[string]string{}
+		info.Topics = append(info.Topics, storage.TopicInfo{Topic: t, ID: storage.TopicID(i), Messages: r.topics.counts[i]})
+		info.Messages += r.topics.counts[i]
+	}
+	first := true
+	for _, f := range r.files {
+		info.Size += f.size
+		info.Files = append(info.Files, f.path)
+		if n := len(f.chunks); n > 0 {
+			info.Compression["none"] += int64(n)
+		}
+		if f.begin <= f.end {
+			if first {
+				info.Start, info.End, first = f.begin, f.end, false
+			}
+			info.Start, info.End = min(info.Start, f.begin), max(info.End, f.end)
+		}
+	}
+	if h := r.files[0].header; h != nil {
+		info.Version = fmt.Sprintf("%d.%d", h.GetMajorVersion(), h.GetMinorVersion())
+		for key, v := range map[string]string{
+			metaMapName: h.GetMapInfo().GetName(), metaMapVersion: h.GetMapInfo().GetVersion(), metaVehicleName: h.GetVehicleInfo().GetName(),
+		} {
+			if v != "" {
+				info.Metadata[key] = v
+			}
+		}
+	}
+	r.mu.Lock()
+	info.Warnings, info.Lost = slices.Clone(r.warnings), r.lost
+	r.mu.Unlock()
+	slices.SortStableFunc(info.Warnings, func(a, b storage.Warning) int {
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), strings.Compare(a.Code+a.Message, b.Code+b.Message))
+	})
+	return info, nil
+}
+
+// Blocks lists the parts of the chunks. See storage.BlockReader.
+func (r *Reader) Blocks() ([]storage.Block, error) {
+	out := make([]storage.Block, len(r.blocks))
+	for i := range r.blocks {
+		out[i] = r.blocks[i].Block
+	}
+	return out, nil
+}
+
+// ReadBlock reads a part of a chunk. See storage.BlockReader.
+func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+	b.Messages = b.Messages[:0]
+	if err := errors.Join(ctx.Err(), r.ctx.Err()); err != nil {
+		return err
+	}
+	if i < 0 || i >= len(r.blocks) {
+		return &storage.Error{Format: formatName, Path: r.path, Offset: -1, What: fmt.Sprintf("there is no block %d", i)}
+	}
+	return r.blocks[i].chunk.read(ctx, r.blocks[i].part, b)
+}
+
+// ReadNext returns the next message of the blocks in order. See storage.Reader.
+func (r *Reader) ReadNext() (*storage.Message, error) {
+	for r.err == nil {
+		if r.next < len(r.batch.Messages) {
+			r.next++
+			return &r.batch.Messages[r.next-1], nil
+		}
+		if r.block == len(r.blocks) {
+			r.err = io.EOF
+			break
+		}
+		r.err = r.ReadBlock(r.ctx, r.block, &r.batch)
+		r.block++
+		r.next = 0
+	}
+	return nil, r.err
+}
+
+// Close closes the files.
+func (r *Reader) Close() error {
+	if r.err == nil {
+		r.err = &storage.Error{Format: formatName, Path: r.path, Offset: -1, What: "the reader is closed"}
+	}
+	var err error
+	for _, f := range r.files {
+		err = errors.Join(err, f.file.Close())
+	}
+	return err
+}
+
+var (
+	_ storage.Reader      = (*Reader)(nil)
+	_ storage.BlockReader = (*Reader)(nil)
+)

@@ -1,0 +1,250 @@
+package cyber
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	pb "github.com/bagconv/bagconv/proto/cyber"
+	"github.com/bagconv/bagconv/storage"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// maxName bounds the names of a channel and of its type, in bytes.
+const maxName = 32 << 10
+
+// A Writer writes a recording that Apollo's RecordReader and RecordViewer both
+// return in full. See storage.Writer for how it may be used.
+//
+// The viewer, and so cyber_recorder play, walks a recording in steps of one
+// second, and passes over messages of a chunk that come too late for theirs: give
+// messages in the order of time. Others are written all the same, in the order
+// in which they came, with headers that are true; a reader that knows better
+// finds them.
+type Writer struct {
+	ctx             context.Context
+	place           *outPlace
+	header          *pb.Header // what is the same in all segments
+	chunkSize       int64      // bytes of content in a chunk
+	bodySize        int64      // bytes of a CHUNK_BODY, which small messages with long names fill first
+	segmentSize     int64      // bytes of content; 0: no limit
+	segmentDuration int64      // ns; 0: no limit
+	onBlock         func(storage.PendingBlock) error
+
+	trees    descTrees
+	names    map[string]*outChannel
+	channels []*outChannel // in the order of their sections
+	topics   []*outChannel // by TopicID; two topics may be one channel
+	cached   int64         // bytes that the channels take in an INDEX
+	seg      *outSegment   // the one being filled
+	cur      *outChunk     // the chunk being filled; nil when there is none
+	handed   int           // chunks handed out
+
+	mu       sync.Mutex  // guards what Append writes
+	open     *outSegment // whose file is being written
+	appended int         // chunks in the files
+	broken   error       // what stopped Append
+
+	err    error // the first one, kept
+	closed bool
+}
+
+// An outChannel is a channel being written.
+type outChannel struct {
+	name, typ string
+	desc      []byte // ProtoDesc; shared between channels
+	prefix    []byte // of a SingleMessage: the name, and the tag of the time
+	count     int64  // messages in the segment being filled; of Write alone
+}
+
+// CreateTopic makes a channel. See storage.Writer. Of the topic its name, type
+// and descriptors are kept. Apollo tells channels apart by their name: a second
+// topic of one name becomes the same channel if type and descriptors are equal,
+// and is refused otherwise.
+func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
+	if err := w.usable(); err != nil {
+		return 0, err
+	}
+	if t.Encoding != encoding {
+		return 0, w.refuse("a record has protobuf messages only", "topic %.80q: messages of encoding %q", t.Name, t.Encoding)
+	}
+	if t.Schema.Encoding != "" && t.Schema.Encoding != encoding {
+		return 0, w.refuse("a record has protobuf descriptors only", "topic %.80q: definition of kind %q", t.Name, t.Schema.Encoding)
+	}
+	if len(t.Name) > maxName || len(t.Type) > maxName {
+		return 0, w.refuse("", "topic %.80q: names of %d and %d bytes", t.Name, len(t.Name), len(t.Type))
+	}
+	desc, err := w.trees.tree(t.Schema.Data, t.Type)
+	if err != nil {
+		return 0, w.stop(outError(w.place.path, fmt.Sprintf("topic %.80q: descriptors", t.Name), err, ""))
+	}
+	c := w.names[t.Name]
+	switch {
+	case c == nil:
+		c = &outChannel{name: t.Name, typ: t.Type, desc: desc, prefix: messagePrefix(t.Name)}
+		if w.cached += int64(len(desc) + len(t.Name) + len(t.Type)); w.cached > maxSection {
+			return 0, w.refuse("write fewer topics into one recording", "descriptors of %d topics: an index of %d bytes", len(w.channels)+1, w.cached)
+		}
+		w.names[t.Name] = c
+		w.channels = append(w.channels, c)
+	case c.typ != t.Type:
+		return 0, w.refuse("rename one of them, or leave it out", "topic %.80q has the types %.80q and %.80q, and a channel has one", t.Name, c.typ, t.Type)
+	case !bytes.Equal(c.desc, desc):
+		return 0, w.refuse("rename one of them, or leave it out", "topic %.80q has two definitions of %.80q, and a channel has one", t.Name, t.Type)
+	}
+	w.topics = append(w.topics, c)
+	return storage.TopicID(len(w.topics) - 1), nil
+}
+
+// refuse stops the writer with the error for what a record cannot hold.
+func (w *Writer) refuse(hint, format string, args ...any) error {
+	return w.stop(outError(w.place.path, fmt.Sprintf(format, args...), storage.ErrUnsupported, hint))
+}
+
+// usable returns the error that stopped the writer.
+func (w *Writer) usable() error {
+	if w.err == nil && w.closed {
+		return outError(w.place.path, "the writer is closed", os.ErrClosed, "")
+	}
+	return w.err
+}
+
+// stop keeps the first error.
+func (w *Writer) stop(err error) error {
+	if w.err == nil {
+		w.err = err
+	}
+	return w.err
+}
+
+// Write adds a message. See storage.Writer. Its time is LogTime; a record has
+// no place for PublishTime and Sequence.
+func (w *Writer) Write(m *storage.Message) error {
+	if w.err != nil || w.closed {
+		return w.usable()
+	}
+	if uint64(m.Topic) >= uint64(len(w.topics)) {
+		return w.stop(outError(w.place.path, fmt.Sprintf("there is no topic %d", m.Topic), nil, ""))
+	}
+	if m.LogTime < 0 {
+		return w.refuse("", "time %d ns is before 1970", m.LogTime)
+	}
+	c := w.topics[m.Topic]
+	content := int64(len(m.Data))
+	size := int64(len(c.prefix)+protowire.SizeVarint(uint64(m.LogTime))+1+protowire.SizeVarint(uint64(content))) + content
+	whole := 1 + int64(protowire.SizeVarint(uint64(size))) + size
+	if whole > maxSection {
+		return w.refuse("", "message of %d bytes", content)
+	}
+	if w.place.segmented && w.seg.ends(w, m.LogTime, content) {
+		if err := w.nextSegment(); err != nil {
+			return err
+		}
+	}
+	k := w.cur
+	if k != nil && (k.raw+content > w.chunkSize || k.body+whole > w.bodySize || m.LogTime-k.begin > chunkInterval) {
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		k = nil
+	}
+	if k == nil {
+		k = w.newChunk(m.LogTime)
+	}
+	w.seg.add(m.LogTime, content)
+	c.count++
+	k.add(c.prefix, m, size, whole)
+	return nil
+}
+
+// OnBlock hands full chunks to f. See storage.BlockWriter.
+func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.onBlock = f }
+
+// Flush ends the chunk. See storage.BlockWriter.
+func (w *Writer) Flush() error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	k := w.cur
+	if k == nil {
+		return nil
+	}
+	w.cur = nil
+	if err := w.ctx.Err(); err != nil {
+		return w.stop(err)
+	}
+	k.channels = w.channels[:len(w.channels):len(w.channels)]
+	w.handed++
+	hand := w.onBlock
+	if hand == nil {
+		hand = func(storage.PendingBlock) error { return k.Append() }
+	}
+	if err := hand(k); err != nil {
+		return w.stop(err)
+	}
+	return nil
+}
+
+// Close finishes the recording. See storage.Writer.
+func (w *Writer) Close() error {
+	if w.closed {
+		return w.usable()
+	}
+	if err := w.finish(); err != nil {
+		return joinAbort(w.stop(err), w)
+	}
+	w.closed = true
+	if err := w.place.commit(); err != nil {
+		return w.stop(outError(w.place.path, "output", err, ""))
+	}
+	return nil
+}
+
+// finish writes what is left of the last segment.
+func (w *Writer) finish() error {
+	w.onBlock = nil // a last chunk is not handed out any more: nobody would append it
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	w.seal()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.broken == nil && w.appended != w.handed {
+		return outError(w.place.path, fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.handed, w.appended), nil, "")
+	}
+	if err := w.enter(w.seg); err != nil {
+		return err
+	}
+	return w.leave()
+}
+
+// Abort removes the unfinished recording. See storage.Aborter.
+func (w *Writer) Abort() error {
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.broken == nil {
+		w.broken = outError(w.place.path, "the writer is closed", os.ErrClosed, "")
+	}
+	var err error
+	if w.open != nil && w.open.file != nil {
+		err = w.open.file.Close()
+		w.open.file = nil
+	}
+	return errors.Join(err, w.place.abort())
+}
+
+// joinAbort throws the output away after err.
+func joinAbort(err error, w *Writer) error { return errors.Join(err, w.Abort()) }
+
+var (
+	_ storage.Writer      = (*Writer)(nil)
+	_ storage.BlockWriter = (*Writer)(nil)
+	_ storage.Aborter     = (*Writer)(nil)
+)
