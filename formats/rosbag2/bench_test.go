@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/iox"
@@ -237,6 +239,62 @@ func BenchmarkReader(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(sh.rows)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+		})
+	}
+}
+
+// BenchmarkReadBlocks reads all blocks on two goroutines, as a conversion does.
+// BAGCONV_BENCH_DB3 names recordings to read too, separated as in PATH.
+func BenchmarkReadBlocks(b *testing.B) {
+	paths := map[string]string{}
+	for _, sh := range benchShapes {
+		path := filepath.Join(b.TempDir(), "bag")
+		rows := make([]storage.Message, sh.rows)
+		data := make([]byte, sh.size)
+		for i := range rows {
+			rows[i] = storage.Message{LogTime: int64(i), Data: data}
+		}
+		write(b, path, storage.WriteOptions{}, sampleTopics()[:1], rows)
+		paths[sh.name] = path
+	}
+	for _, path := range filepath.SplitList(os.Getenv("BAGCONV_BENCH_DB3")) {
+		paths[filepath.Base(path)] = path
+	}
+	for name, path := range paths {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			messages, bytes := int64(0), int64(0)
+			for b.Loop() {
+				r, err := Open(context.Background(), path, storage.ReadOptions{})
+				check(b, err)
+				br := r.(storage.BlockReader)
+				blocks, err := br.Blocks()
+				check(b, err)
+				var next, n, size atomic.Int64
+				var wait sync.WaitGroup
+				for range 2 {
+					wait.Go(func() {
+						var batch storage.Batch
+						for {
+							i := int(next.Add(1)) - 1
+							if i >= len(blocks) {
+								return
+							}
+							if err := br.ReadBlock(context.Background(), i, &batch); err != nil {
+								b.Error(err)
+								return
+							}
+							n.Add(int64(len(batch.Messages)))
+							size.Add(int64(len(batch.Buf)))
+						}
+					})
+				}
+				wait.Wait()
+				check(b, r.Close())
+				messages, bytes = n.Load(), size.Load()
+			}
+			b.SetBytes(bytes)
+			b.ReportMetric(float64(messages)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
 		})
 	}
 }

@@ -15,8 +15,9 @@
 //
 // SQLite is modernc.org/sqlite, by its C API (sqlite.go) over a file system of
 // our own (vfs.go): each database is a storage.File, so that the engine cannot
-// lock, create or change anything beside a source. Blocks are ranges of rowids,
-// cut by walking the interior pages of the table's tree (index.go).
+// lock, create or change anything beside a source. It reads and writes all that is
+// small. The rows of messages go page by page (package sqlitefile), and through
+// SQLite only where that declines (rows.go). Blocks are ranges of rowids.
 //
 // # Reading
 //

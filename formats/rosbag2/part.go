@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -23,6 +24,7 @@ type part struct {
 	wal   *walLog
 
 	tables tables
+	table  *sqlitefile.Table // nil: rows are read by SQLite
 	topics []topicRow
 	defs   map[string]definition // by topic_type
 	last   string                // text of the last row of the metadata table
@@ -150,12 +152,31 @@ func (p *part) load(fsys storage.FS, head []byte, size int64, warn warner) (err 
 			return err
 		}
 	}
-	c, err := openConn(fsys, p, 1000+p.real()/1000)
+	c, err := openConn(fsys, p)
 	if err != nil {
 		return err
 	}
-	err = p.readTables(c.db, warn)
+	if err = c.engine(1000 + p.real()/1000); err == nil {
+		err = p.readTables(c.db, warn)
+	}
+	if err == nil {
+		err = p.findTable(c.src)
+	}
 	return errors.Join(err, c.close())
+}
+
+// findTable looks whether the rows of messages can be read page by page. They
+// cannot where the file is cut off, and where the table is not as rosbag2 makes
+// it: then SQLite reads them, and gives the same.
+func (p *part) findTable(src *source) (err error) {
+	if p.real() < p.total {
+		return nil
+	}
+	p.table, err = sqlitefile.NewTable(src, p.total)
+	if errors.Is(err, sqlitefile.ErrDeclined) || isDamage(err) {
+		return nil
+	}
+	return err
 }
 
 // readLog looks for a write-ahead log with frames beside the file, and warns of
@@ -203,28 +224,29 @@ func (p *part) readLog(fsys storage.FS, warn warner) error {
 	return nil
 }
 
-// A conn is a connection to a part, with its own open files. It is used by one
-// goroutine at a time.
+// A conn is a part with its own open files. It is used by one goroutine at a
+// time.
 type conn struct {
 	part  *part
 	files []storage.File
 	src   *source
-	vfs   *vfs
-	db    *db
-	rows  *stmt // the rows of a range
+	scan  *sqlitefile.Scanner // nil until it is used
+
+	vfs  *vfs // of the engine, which is not there until it is used
+	db   *db
+	rows *stmt // the rows of a range
 }
 
-// openConn opens a part. budget is that of vfs, for what is read without being
-// held against the number of rows that a file can have.
-func openConn(fsys storage.FS, p *part, budget int64) (*conn, error) {
+// openConn opens a part.
+func openConn(fsys storage.FS, p *part) (*conn, error) {
 	c := &conn{part: p}
-	if err := c.open(fsys, budget); err != nil {
+	if err := c.open(fsys); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
 }
 
-func (c *conn) open(fsys storage.FS, budget int64) error {
+func (c *conn) open(fsys storage.FS) error {
 	p := c.part
 	f, err := fsys.Open(p.file)
 	if err != nil {
@@ -240,7 +262,17 @@ func (c *conn) open(fsys storage.FS, budget int64) error {
 		c.files = append(c.files, l)
 		c.src.log, c.src.at = l, p.wal.at
 	}
-	c.vfs = &vfs{file: c.src, readOnly: true, maxValue: p.real(), budget: budget}
+	return nil
+}
+
+// engine opens the database in SQLite, unless it is. budget is that of vfs, for
+// what is read without being held against the number of rows that a file can
+// have.
+func (c *conn) engine(budget int64) (err error) {
+	if c.db != nil {
+		return nil
+	}
+	c.vfs = &vfs{file: c.src, readOnly: true, maxValue: c.part.real(), budget: budget}
 	if c.db, err = openDB(c.vfs); err != nil {
 		return err
 	}

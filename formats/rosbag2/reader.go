@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -174,116 +173,7 @@ func (r *Reader) ReadNext() (*storage.Message, error) {
 	return nil, r.err
 }
 
-// ReadBlock reads the rows of block i into b. See storage.BlockReader.
-func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
-	blk := &r.blocks[i]
-	b.Messages = b.Messages[:0]
-	b.Buf = storage.Grow(b.Buf, int(min(blk.bytes, maxGrow)))[:0]
-	c, err := r.acquire(blk.part)
-	if err != nil {
-		return r.fail(blk.part.path, "", err)
-	}
-	err = r.readRows(ctx, c, blk, b)
-	c.rows.reset()
-	if e := r.release(c); err == nil {
-		err = e
-	}
-	// Buf may have moved while it grew.
-	at := 0
-	for k := range b.Messages {
-		n := len(b.Messages[k].Data)
-		b.Messages[k].Data = b.Buf[at : at+n : at+n]
-		at += n
-	}
-	return err
-}
-
-// maxGrow bounds the memory that is taken for a block before its rows are seen.
-const maxGrow = 16 << 20
-
-// readRows appends the rows of a range to b. Each row is copied once, from
-// SQLite's memory into b.Buf. The message's Data has the right length only.
-func (r *Reader) readRows(ctx context.Context, c *conn, blk *block, b *storage.Batch) error {
-	p := blk.part
-	if err := c.rows.bind(blk.lo, blk.hi); err != nil {
-		return r.fail(p.path, "", err)
-	}
-	last, read := int64(0), int64(0)
-	for n := 0; ; n++ {
-		if n&255 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		more, err := c.rows.step()
-		if err == nil && !more {
-			return nil
-		}
-		id := int64(0)
-		if err == nil {
-			id = c.rows.int(0)
-			if n > 0 && id <= last {
-				err = fmt.Errorf("row %d comes after row %d: %w", id, last, storage.ErrCorrupt)
-			}
-		}
-		var data []byte
-		if err == nil {
-			data = c.rows.bytes(3)
-			if read += int64(len(data)); read > p.real() {
-				err = fmt.Errorf("the rows from %d on have more bytes than the file: %w", blk.lo, storage.ErrCorrupt)
-			}
-		}
-		if err != nil {
-			if !isDamage(err) {
-				return r.fail(p.path, "messages", err)
-			}
-			return r.warn("corrupt", true, p.path, "messages after %s cannot be read: %v", after(n, last, blk), err)
-		}
-		last = id
-		topic, ok := p.ids.get(c.rows.int(1))
-		if !ok {
-			if err := r.warn("unknown-topic", true, p.path, "messages of topic id %d are left out: no topic has it", c.rows.int(1)); err != nil {
-				return err
-			}
-			continue
-		}
-		stamp := c.rows.int(2)
-		start := len(b.Buf)
-		if p.sniffRows && len(data) >= 4 && string(data[:4]) == zstdMagic {
-			if b.Buf, err = inflateRow(b.Buf, data); err != nil && !p.zstdRows {
-				b.Buf = append(b.Buf[:start], data...) // it only looked like a frame
-			} else if err != nil {
-				b.Buf = b.Buf[:start]
-				if err := r.warn("zstd", true, p.path, "row %d is left out: %v", id, err); err != nil {
-					return err
-				}
-				continue
-			}
-		} else {
-			b.Buf = append(b.Buf, data...)
-		}
-		b.Messages = append(b.Messages, storage.Message{Topic: topic, LogTime: stamp, PublishTime: stamp, Data: b.Buf[start:]})
-	}
-}
-
-func after(n int, last int64, blk *block) string {
-	if n == 0 {
-		return fmt.Sprintf("the start of rows %d to %d", blk.lo, blk.hi)
-	}
-	return fmt.Sprintf("row %d, up to row %d,", last, blk.hi)
-}
-
-// What decompression of a row may take: a row beyond it is an attack on memory.
-const (
-	rowInflate = 200
-	rowSlack   = 64 << 20
-	maxInBlock = 512 << 20 // of all rows of a block
-)
-
-func inflateRow(dst, row []byte) ([]byte, error) {
-	limit := min(int64(len(row))*rowInflate+rowSlack, maxInBlock-int64(len(dst)))
-	return compress.Zstd.Decode(dst, row, limit)
-}
-
-// acquire gives a connection to a part with its statement ready.
+// acquire gives a connection to a part.
 func (r *Reader) acquire(p *part) (*conn, error) {
 	r.mu.Lock()
 	for i, c := range r.idle {
@@ -294,20 +184,13 @@ func (r *Reader) acquire(p *part) (*conn, error) {
 		}
 	}
 	r.mu.Unlock()
-	c, err := openConn(r.fs, p, 0)
-	if err != nil {
-		return nil, err
-	}
-	if c.rows, err = c.db.prepare(selectMessages); err != nil {
-		return nil, errors.Join(err, c.close())
-	}
-	return c, nil
+	return openConn(r.fs, p)
 }
 
 // release puts a connection back, and closes the one that was idle longest
 // when there are too many.
 func (r *Reader) release(c *conn) error {
-	if c.db.dead {
+	if c.db != nil && c.db.dead {
 		return c.close()
 	}
 	var drop *conn

@@ -235,11 +235,13 @@ func (r *Reader) sniffRows(p *part) error {
 	if err != nil {
 		return r.fail(p.path, "", err)
 	}
-	err = c.db.query("SELECT data FROM messages LIMIT 1", func(s *stmt) error {
-		b := s.bytes(0)
-		p.zstdRows = len(b) >= 4 && string(b[:4]) == zstdMagic
-		return nil
-	})
+	if err = c.engine(0); err == nil {
+		err = c.db.query("SELECT data FROM messages LIMIT 1", func(s *stmt) error {
+			b := s.bytes(0)
+			p.zstdRows = len(b) >= 4 && string(b[:4]) == zstdMagic
+			return nil
+		})
+	}
 	if isDamage(err) {
 		err = nil // reading will say it
 	}
@@ -308,6 +310,9 @@ func (r *Reader) scanTimes(p *part, counted bool) (least, greatest int64, some b
 			err = r.fail(p.path, "", e)
 		}
 	}()
+	if err := c.engine(0); err != nil {
+		return 0, 0, false, r.fail(p.path, "", err)
+	}
 	if counted && p.tables.timeIndex {
 		least, some, err = c.db.one("SELECT timestamp FROM messages ORDER BY timestamp LIMIT 1")
 		if err == nil {

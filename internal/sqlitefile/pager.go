@@ -33,7 +33,7 @@ type block struct {
 }
 
 // scanBlock is how much a scan reads at once.
-const scanBlock = 256 << 10
+const scanBlock = 128 << 10
 
 func newPager(r io.ReaderAt, size int64, h header, block int64) *pager {
 	p := &pager{r: r, size: size, page: h.page, usable: h.usable}

@@ -69,7 +69,7 @@ type Scanner struct {
 }
 
 // NewScanner makes a scanner that reads the table from r, which shows the same
-// database as that of NewTable. It takes 2 MB of memory while it is used.
+// database as that of NewTable. It takes 1 MB of memory while it is used.
 func (t *Table) NewScanner(r io.ReaderAt) *Scanner {
 	s := &Scanner{root: t.root, spare: make([]byte, t.h.page)}
 	s.pager = newPager(r, t.size, t.h, scanBlock)

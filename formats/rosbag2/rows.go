@@ -1,0 +1,222 @@
+package rosbag2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/sqlitefile"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Rows of messages are read on two routes, which give the same. One takes them
+// from the pages (package sqlitefile); it is left for the other, SQLite itself,
+// where a part has no table of the usual kind, where a row has other types, and
+// where something is damaged: SQLite has the last word on what can be read.
+
+// ReadBlock reads the rows of block i into b. See storage.BlockReader.
+func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+	blk := &r.blocks[i]
+	p := blk.part
+	c, err := r.acquire(p)
+	if err != nil {
+		return r.fail(p.path, "", err)
+	}
+	f := &filler{r: r, ctx: ctx, p: p, b: b}
+	f.begin(blk)
+	left := p.table == nil
+	if !left {
+		err = f.scan(c, blk)
+		left = (isDamage(err) || errors.Is(err, sqlitefile.ErrDeclined)) && !said(err)
+	}
+	if left {
+		f.begin(blk)
+		err = f.query(c, blk)
+	}
+	if e := r.release(c); err == nil {
+		err = e
+	}
+	f.end()
+	return r.fail(p.path, "messages", err)
+}
+
+// said tells that an error is complete: it is a warning that strict reading made
+// an error of.
+func said(err error) bool {
+	var e *storage.Error
+	return errors.As(err, &e)
+}
+
+// maxGrow bounds the memory that is taken for a block before its rows are seen.
+const maxGrow = 16 << 20
+
+// A filler puts the rows of a block into a batch. Until end, the Data of a
+// message has the right length only: Buf may move while it grows.
+type filler struct {
+	r    *Reader
+	ctx  context.Context
+	p    *part
+	b    *storage.Batch
+	n    int   // rows so far
+	last int64 // rowid of the last one
+}
+
+func (f *filler) begin(blk *block) {
+	f.n, f.last = 0, 0
+	f.b.Messages = f.b.Messages[:0]
+	f.b.Buf = storage.Grow(f.b.Buf, int(min(blk.bytes, maxGrow)))[:0]
+}
+
+func (f *filler) end() {
+	b, at := f.b, 0
+	for k := range b.Messages {
+		n := len(b.Messages[k].Data)
+		b.Messages[k].Data = b.Buf[at : at+n : at+n]
+		at += n
+	}
+}
+
+// topic counts a row in, and finds its topic. ok is false when there is none, and
+// the row is left out.
+func (f *filler) topic(rowid, id int64) (topic storage.TopicID, ok bool, err error) {
+	if f.n&255 == 0 && f.ctx.Err() != nil {
+		return 0, false, f.ctx.Err()
+	}
+	f.n++
+	f.last = rowid
+	if topic, ok = f.p.ids.get(id); !ok {
+		err = f.r.warn("unknown-topic", true, f.p.path, "messages of topic id %d are left out: no topic has it", id)
+	}
+	return topic, ok, err
+}
+
+// add makes what is in Buf from start on a message.
+func (f *filler) add(topic storage.TopicID, stamp int64, start int) {
+	f.b.Messages = append(f.b.Messages, storage.Message{Topic: topic, LogTime: stamp, PublishTime: stamp, Data: f.b.Buf[start:]})
+}
+
+// compressed tells whether a row is to be decompressed. data is its start.
+func (f *filler) compressed(data []byte) bool {
+	return f.p.sniffRows && len(data) >= 4 && string(data[:4]) == zstdMagic
+}
+
+// scan reads the rows of a range from its pages. Each is copied once.
+func (f *filler) scan(c *conn, blk *block) error {
+	if c.scan == nil {
+		c.scan = f.p.table.NewScanner(c.src)
+	}
+	return c.scan.Scan(blk.lo, blk.hi, func(row *sqlitefile.Row) error {
+		topic, ok, err := f.topic(row.ID, row.Topic)
+		if err != nil || !ok {
+			return err
+		}
+		b, start := f.b, len(f.b.Buf)
+		if f.compressed(row.Local()) {
+			if b.Scratch, err = c.scan.Append(b.Scratch[:0], row); err != nil {
+				return err
+			}
+			if ok, err = f.inflate(b.Scratch); err != nil || !ok {
+				return err
+			}
+		} else if b.Buf, err = c.scan.Append(b.Buf, row); err != nil {
+			return err
+		}
+		f.add(topic, row.Time, start)
+		return nil
+	})
+}
+
+// query reads the rows of a range with SQLite. Each is copied once, from SQLite's
+// memory. After damage the rows before it are there, and a warning.
+func (f *filler) query(c *conn, blk *block) error {
+	err := f.steps(c, blk)
+	if c.rows != nil {
+		c.rows.reset()
+	}
+	if isDamage(err) && !said(err) {
+		return f.r.warn("corrupt", true, f.p.path, "messages after %s cannot be read: %v", f.after(blk), err)
+	}
+	return err
+}
+
+func (f *filler) steps(c *conn, blk *block) (err error) {
+	if err := c.engine(0); err != nil {
+		return err
+	}
+	if c.rows == nil {
+		if c.rows, err = c.db.prepare(selectMessages); err != nil {
+			return err
+		}
+	}
+	if err := c.rows.bind(blk.lo, blk.hi); err != nil {
+		return err
+	}
+	limit := f.p.real()
+	for {
+		more, err := c.rows.step()
+		if err != nil || !more {
+			return err
+		}
+		id := c.rows.int(0)
+		if f.n > 0 && id <= f.last {
+			return fmt.Errorf("row %d comes after row %d: %w", id, f.last, storage.ErrCorrupt)
+		}
+		data := c.rows.bytes(3)
+		if limit -= int64(len(data)); limit < 0 {
+			return fmt.Errorf("the rows from %d on have more bytes than the file: %w", blk.lo, storage.ErrCorrupt)
+		}
+		topic, ok, err := f.topic(id, c.rows.int(1))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		start := len(f.b.Buf)
+		if f.compressed(data) {
+			if ok, err = f.inflate(data); err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+		} else {
+			f.b.Buf = append(f.b.Buf, data...)
+		}
+		f.add(topic, c.rows.int(2), start)
+	}
+}
+
+func (f *filler) after(blk *block) string {
+	if f.n == 0 {
+		return fmt.Sprintf("the start of rows %d to %d", blk.lo, blk.hi)
+	}
+	return fmt.Sprintf("row %d, up to row %d,", f.last, blk.hi)
+}
+
+// What decompression of a row may take: a row beyond it is an attack on memory.
+const (
+	rowInflate = 200
+	rowSlack   = 64 << 20
+	maxInBlock = 512 << 20 // of all rows of a block
+)
+
+// inflate appends what a row decompresses to. ok is false when it is damaged, and
+// left out. Where nothing says that rows are compressed, a row that is no frame
+// only looked like one, and is taken as it is.
+func (f *filler) inflate(row []byte) (ok bool, err error) {
+	start := len(f.b.Buf)
+	limit := min(int64(len(row))*rowInflate+rowSlack, maxInBlock-int64(start))
+	buf, err := compress.Zstd.Decode(f.b.Buf, row, limit)
+	switch {
+	case err == nil:
+		f.b.Buf = buf
+		return true, nil
+	case !f.p.zstdRows:
+		f.b.Buf = append(f.b.Buf[:start], row...)
+		return true, nil
+	}
+	f.b.Buf = f.b.Buf[:start]
+	return false, f.r.warn("zstd", true, f.p.path, "row %d is left out: %v", f.last, err)
+}

@@ -1,0 +1,121 @@
+package rosbag2
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bagconv/bagconv/internal/sqlitefile"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// readRoute reads all blocks, by SQLite alone where plain is set.
+func readRoute(t *testing.T, path string, plain bool) (rows []row, warnings []storage.Warning) {
+	t.Helper()
+	s, err := Open(context.Background(), path, storage.ReadOptions{})
+	check(t, err)
+	defer func() { check(t, s.Close()) }()
+	r := s.(*Reader)
+	tables := 0
+	for _, p := range r.parts {
+		if p.table != nil {
+			tables++
+		}
+		if plain {
+			p.table = nil
+		}
+	}
+	if len(r.parts) == 0 || tables < len(r.parts) {
+		t.Fatalf("%d of %d parts are read page by page", tables, len(r.parts))
+	}
+	var b storage.Batch
+	for i := range r.blocks {
+		check(t, r.ReadBlock(context.Background(), i, &b))
+		for _, m := range b.Messages {
+			topic := r.topics[m.Topic]
+			rows = append(rows, row{topic.Name, topic.Type, m.LogTime, slices.Clone(m.Data)})
+		}
+	}
+	info, err := r.Info()
+	check(t, err)
+	return rows, info.Warnings
+}
+
+// TestRoutes: rows read page by page are those that SQLite reads, on our own
+// recordings and on all real ones, and the first route is really taken.
+func TestRoutes(t *testing.T) {
+	paths := []string{bag(t, sampleRows())}
+	small, _ := smallBag(t, t.TempDir())
+	edit(t, small, "DELETE FROM messages WHERE id%5=1", "INSERT INTO messages (topic_id, timestamp, data) VALUES (77, 5, x'00010000')")
+	paths = append(paths, small)
+	folders, err := filepath.Glob(filepath.Join(dataDir, "*", "*"))
+	check(t, err)
+	for _, path := range folders {
+		if st, err := os.Stat(path); err == nil && st.IsDir() {
+			path = filepath.Clean(path)
+		}
+		r, err := Open(context.Background(), path, storage.ReadOptions{})
+		if err != nil {
+			continue // MCAP, yaml and what the tests of real files say
+		}
+		check(t, r.Close())
+		paths = append(paths, path)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			before := sqlitefile.Fired.Scans.Load()
+			fast, said := readRoute(t, path, false)
+			scans := sqlitefile.Fired.Scans.Load()
+			slow, saidToo := readRoute(t, path, true)
+			if len(slow) > 0 && scans == before || sqlitefile.Fired.Scans.Load() != scans {
+				t.Errorf("%d scans, then %d by SQLite alone", scans-before, sqlitefile.Fired.Scans.Load()-scans)
+			}
+			same := func(a, b row) bool {
+				return a.topic == b.topic && a.typ == b.typ && a.time == b.time && slices.Equal(a.data, b.data)
+			}
+			if !slices.EqualFunc(fast, slow, same) || !slices.Equal(said, saidToo) {
+				t.Errorf("%d rows, %d by SQLite; %v, %v", len(fast), len(slow), said, saidToo)
+			}
+		})
+	}
+}
+
+// TestRoutesDeclined: a table of another kind, and single rows of other types, are
+// read by SQLite.
+func TestRoutesDeclined(t *testing.T) {
+	for name, c := range map[string]struct {
+		sql   []string
+		table bool
+	}{
+		"column":    {[]string{"ALTER TABLE messages ADD COLUMN more INTEGER"}, false},
+		"row":       {[]string{"UPDATE messages SET topic_id=1, data=12345 WHERE id=7"}, true},
+		"no rowid":  {[]string{"ALTER TABLE messages RENAME TO old", "CREATE TABLE messages(rowid INTEGER PRIMARY KEY, topic_id, timestamp, data) WITHOUT ROWID", "INSERT INTO messages SELECT id, topic_id, timestamp, data FROM old", "DROP TABLE old"}, false},
+		"reordered": {[]string{"ALTER TABLE messages RENAME TO old", "CREATE TABLE messages(timestamp INTEGER, data BLOB, topic_id INTEGER, id INTEGER PRIMARY KEY)", "INSERT INTO messages SELECT timestamp, data, topic_id, id FROM old", "DROP TABLE old"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, want := smallBag(t, t.TempDir())
+			edit(t, path, c.sql...)
+			rows, info := readAll(t, path, storage.ReadOptions{Strict: true})
+			if len(rows) != len(want) || info.Messages != int64(len(want)) {
+				t.Fatalf("%d rows, Info says %d", len(rows), info.Messages)
+			}
+			for i, r := range rows {
+				data := want[i].Data
+				if name == "row" && i == 6 {
+					data = []byte("12345")
+				}
+				if r.time != want[i].LogTime || !slices.Equal(r.data, data) {
+					t.Errorf("row %d: %d, %d bytes", i, r.time, len(r.data))
+				}
+			}
+			s, err := Open(context.Background(), path, storage.ReadOptions{})
+			check(t, err)
+			defer s.Close()
+			if got := s.(*Reader).parts[0].table != nil; got != c.table {
+				t.Errorf("read page by page: %v", got)
+			}
+		})
+	}
+}
