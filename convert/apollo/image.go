@@ -1,0 +1,59 @@
+package apollo
+
+import "github.com/bagconv/bagconv/internal/wire/ros"
+
+// pixels is how long a pixel of an encoding of sensor_msgs is, bytes.
+var pixels = map[string]uint64{
+	"mono8": 1, "8UC1": 1, "bayer_rggb8": 1, "bayer_bggr8": 1, "bayer_gbrg8": 1, "bayer_grbg8": 1,
+	"mono16": 2, "16UC1": 2, "yuv422": 2, "yuv422_yuy2": 2,
+	"rgb8": 3, "bgr8": 3, "8UC3": 3, "rgba8": 4, "bgra8": 4, "8UC4": 4, "32FC1": 4,
+	"rgb16": 6, "bgr16": 6, "rgba16": 8, "bgra16": 8,
+}
+
+// encodings pairs names of Apollo's cameras with those of sensor_msgs; the first
+// of several for one name is written. ROS calls UYVY yuv422.
+var encodings = [...]struct{ apollo, ros []byte }{
+	{[]byte("gray"), []byte("mono8")}, {[]byte("y"), []byte("mono8")},
+	{[]byte("yuyv"), []byte("yuv422_yuy2")}, {[]byte("YUYV"), []byte("yuv422_yuy2")},
+	{[]byte("uyvy"), []byte("yuv422")}, {[]byte("UYVY"), []byte("yuv422")}, {[]byte("YUV422"), []byte("yuv422")},
+}
+
+// rosEncoding is what ROS calls an encoding of Apollo.
+func rosEncoding(name []byte) []byte {
+	for i := range encodings {
+		if string(encodings[i].apollo) == string(name) {
+			return encodings[i].ros
+		}
+	}
+	return name
+}
+
+// apolloEncoding is what Apollo calls an encoding of ROS.
+func apolloEncoding(name []byte) []byte {
+	for i := range encodings {
+		if string(encodings[i].ros) == string(name) {
+			return encodings[i].apollo
+		}
+	}
+	return name
+}
+
+// writeImage writes what is behind the header of a sensor_msgs/Image. A step that
+// is 0 is computed, when the encoding or the data tell it.
+func writeImage(w *ros.Writer, v *values) {
+	height, width, step := uint32(v.num[imageHeight]), uint32(v.num[imageWidth]), uint32(v.num[imageStep])
+	encoding, data := rosEncoding(v.bytes(label)), v.bytes(payload)
+	if step == 0 {
+		if n := pixels[string(encoding)] * uint64(width); n > 0 && n <= 1<<32-1 {
+			step = uint32(n)
+		} else if height > 0 && uint64(len(data))%uint64(height) == 0 {
+			step = uint32(uint64(len(data)) / uint64(height))
+		}
+	}
+	w.U32(height)
+	w.U32(width)
+	w.String(encoding)
+	w.U8(0) // is_bigendian
+	w.U32(step)
+	w.Bytes(data)
+}

@@ -1,0 +1,302 @@
+package apollo
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/bagconv/bagconv/internal/wire/ros"
+	protoapollo "github.com/bagconv/bagconv/proto/apollo"
+	basicmsgs "github.com/bagconv/bagconv/proto/apollo/basic_msgs"
+	localizationmsgs "github.com/bagconv/bagconv/proto/apollo/localization_msgs"
+	sensormsgs "github.com/bagconv/bagconv/proto/apollo/sensor_msgs"
+	transformmsgs "github.com/bagconv/bagconv/proto/apollo/transform_msgs"
+)
+
+const (
+	second = int64(nsPerSec)
+	now    = int64(1700000000*nsPerSec + 123456789)
+)
+
+// A rosReader reads results; it fails the test when something is left over.
+type rosReader struct {
+	t *testing.T
+	ros.Reader
+	cdr bool
+}
+
+func newReader(t *testing.T, b []byte, cdr bool) *rosReader {
+	t.Helper()
+	if cdr {
+		if string(b[:4]) != "\x00\x01\x00\x00" {
+			t.Fatalf("encapsulation %x", b[:4])
+		}
+		b = b[4:]
+	}
+	return &rosReader{t, ros.NewReader(b, cdr), cdr}
+}
+
+func (r *rosReader) end() {
+	r.t.Helper()
+	if r.Err() != nil || r.Len() != 0 {
+		r.t.Fatalf("err %v, %d bytes left over", r.Err(), r.Len())
+	}
+}
+
+type rosHeader struct {
+	seq   uint32
+	stamp int64
+	frame string
+}
+
+func (r *rosReader) header() (h rosHeader) {
+	if !r.cdr {
+		h.seq = r.U32()
+	}
+	h.stamp = r.Time()
+	h.frame = string(r.String())
+	return h
+}
+
+func (r *rosReader) floats(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = r.F64()
+	}
+	return out
+}
+
+// near compares numbers; NaN is near NaN.
+func near(t *testing.T, what string, got []float64, want ...float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %v, want %v", what, got, want)
+	}
+	for i, g := range got {
+		if math.IsNaN(g) != math.IsNaN(want[i]) || math.Abs(g-want[i]) > 1e-9*max(1, math.Abs(want[i])) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+			return
+		}
+	}
+}
+
+func toROS(t *testing.T, m proto.Message, o Options) *rosReader {
+	t.Helper()
+	b, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := ToROS(m.ProtoReflect().Descriptor(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefix := []byte("prefix")
+	out, err := p.Append(slices.Clone(prefix), b, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(out[:len(prefix)]) != string(prefix) {
+		t.Fatal("what dst had is overwritten")
+	}
+	return newReader(t, out[len(prefix):], o.CDR)
+}
+
+func bothWires(t *testing.T, f func(t *testing.T, cdr bool)) {
+	t.Run("ros1", func(t *testing.T) { f(t, false) })
+	t.Run("cdr", func(t *testing.T) { f(t, true) })
+}
+
+func TestEmptyPayloads(t *testing.T) {
+	bothWires(t, func(t *testing.T, cdr bool) {
+		for _, typ := range types {
+			p, err := ToROS(protoapollo.Message(typ.proto), Options{CDR: cdr})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := p.Append(nil, nil, now)
+			if err != nil {
+				t.Fatal(typ.proto, err)
+			}
+			r := newReader(t, out, cdr)
+			if typ.family == transforms {
+				if r.U32() != 0 {
+					t.Error("transforms in an empty message")
+				}
+				r.end()
+				continue
+			}
+			if h := r.header(); h.stamp != now {
+				t.Errorf("%s: stamp %d, want the log time", typ.proto, h.stamp)
+			}
+		}
+	})
+}
+
+func TestImage(t *testing.T) {
+	for _, c := range []struct {
+		encoding, want   string
+		step, wantStep   uint32
+		width, height, n int
+	}{
+		{"rgb8", "rgb8", 6, 6, 2, 1, 6},
+		{"rgb8", "rgb8", 0, 6, 2, 1, 6},
+		{"gray", "mono8", 0, 2, 2, 2, 4},
+		{"y", "mono8", 0, 2, 2, 2, 4},
+		{"yuyv", "yuv422_yuy2", 0, 4, 2, 2, 8},
+		{"uyvy", "yuv422", 0, 4, 2, 2, 8},
+		{"YUV422", "yuv422", 0, 4, 2, 2, 8},
+		{"mono8", "mono8", 4, 4, 2, 2, 8},
+		{"odd", "odd", 0, 5, 2, 2, 10},
+		{"odd", "odd", 0, 0, 2, 0, 10},
+	} {
+		bothWires(t, func(t *testing.T, cdr bool) {
+			data := make([]byte, c.n)
+			for i := range data {
+				data[i] = byte(i)
+			}
+			r := toROS(t, &sensormsgs.Image{
+				Header:  &basicmsgs.Header{SequenceNum: proto.Uint32(7), TimestampSec: proto.Float64(2), FrameId: proto.String("outer")},
+				FrameId: proto.String("camera"), MeasurementTime: proto.Float64(1.5), Height: proto.Uint32(uint32(c.height)), Width: proto.Uint32(uint32(c.width)),
+				Encoding: proto.String(c.encoding), Step: proto.Uint32(c.step), Data: data,
+			}, Options{CDR: cdr})
+			h := r.header()
+			if h.stamp != 1500000000 || h.frame != "camera" || !cdr && h.seq != 7 {
+				t.Errorf("header %+v", h)
+			}
+			if height, width := r.U32(), r.U32(); height != uint32(c.height) || width != uint32(c.width) {
+				t.Errorf("%d x %d", width, height)
+			}
+			encoding, big, step := string(r.String()), r.U8(), r.U32()
+			if encoding != c.want || big != 0 || step != c.wantStep {
+				t.Errorf("%s: %s %d %d", c.encoding, encoding, big, step)
+			}
+			if string(r.Bytes()) != string(data) {
+				t.Error("data differ")
+			}
+			r.end()
+		})
+	}
+}
+
+func TestCompressedImage(t *testing.T) {
+	bothWires(t, func(t *testing.T, cdr bool) {
+		r := toROS(t, &sensormsgs.CompressedImage{
+			Header: &basicmsgs.Header{CameraTimestamp: proto.Uint64(uint64(now) + 1), FrameId: proto.String("outer")},
+			Format: proto.String("rgb8; jpeg compressed bgr8"), Data: []byte("jpeg"), MeasurementTime: proto.Float64(5), FrameType: proto.Uint32(1),
+		}, Options{CDR: cdr})
+		if h := r.header(); h.stamp != now+1 || h.frame != "outer" {
+			t.Errorf("header %+v", h)
+		}
+		if format, data := string(r.String()), string(r.Bytes()); format != "rgb8; jpeg compressed bgr8" || data != "jpeg" {
+			t.Error(format, data)
+		}
+		r.end()
+	})
+}
+
+func point(x, y, z, yaw float64) (*basicmsgs.Point3D, *basicmsgs.Quaternion) {
+	return &basicmsgs.Point3D{X: &x, Y: &y, Z: &z}, &basicmsgs.Quaternion{Qx: proto.Float64(0), Qy: proto.Float64(0),
+		Qz: proto.Float64(math.Sin(yaw / 2)), Qw: proto.Float64(math.Cos(yaw / 2))}
+}
+
+func p3(x, y, z float64) *basicmsgs.Point3D { p, _ := point(x, y, z, 0); return p }
+
+func TestImu(t *testing.T) {
+	bothWires(t, func(t *testing.T, cdr bool) {
+		m := &sensormsgs.Imu{Header: &basicmsgs.Header{TimestampSec: proto.Float64(1700000000.25)},
+			MeasurementTime: proto.Float64(1), LinearAcceleration: p3(1, 2, 3), AngularVelocity: p3(4, 5, 6)}
+		r := toROS(t, m, Options{CDR: cdr})
+		if h := r.header(); h.stamp != 1700000000*second+second/4 || h.frame != "" {
+			t.Errorf("header %+v", h)
+		}
+		none, known := []float64{-1, 0, 0, 0, 0, 0, 0, 0, 0}, make([]float64, 9)
+		near(t, "orientation", r.floats(4), 0, 0, 0, 1)
+		near(t, "its covariance", r.floats(9), none...)
+		near(t, "rate", r.floats(3), 4, 5, 6)
+		near(t, "its covariance", r.floats(9), known...)
+		near(t, "acceleration", r.floats(3), 1, 2, 3)
+		near(t, "its covariance", r.floats(9), known...)
+		r.end()
+
+		r = toROS(t, m, Options{CDR: cdr, Frames: FramesREP103})
+		r.header()
+		r.floats(13)
+		near(t, "rate", r.floats(3), 5, -4, 6)
+		r.floats(9)
+		near(t, "acceleration", r.floats(3), 2, -1, 3)
+
+		m.LinearAcceleration = nil
+		r = toROS(t, m, Options{CDR: cdr})
+		r.header()
+		r.floats(13 + 12)
+		near(t, "no acceleration", r.floats(12), append([]float64{math.NaN(), math.NaN(), math.NaN()}, none...)...)
+	})
+}
+
+func TestCorrectedImuOrientation(t *testing.T) {
+	yaw := 0.3
+	_, q := point(0, 0, 0, yaw)
+	euler := fromEuler(vec{0.1, 0.2, yaw})
+	half := math.Sqrt2 / 2
+	for name, c := range map[string]struct {
+		pose *localizationmsgs.Pose
+		want quat
+		none bool
+	}{
+		"quaternion":   {&localizationmsgs.Pose{Orientation: q, EulerAngles: p3(1, 1, 1)}, quat{0, 0, math.Sin(yaw / 2), math.Cos(yaw / 2)}, false},
+		"qw derived":   {&localizationmsgs.Pose{Orientation: &basicmsgs.Quaternion{Qx: proto.Float64(0), Qy: proto.Float64(0), Qz: proto.Float64(half)}}, quat{0, 0, half, half}, false},
+		"euler":        {&localizationmsgs.Pose{EulerAngles: p3(0.1, 0.2, yaw)}, euler, false},
+		"euler, nan q": {&localizationmsgs.Pose{Orientation: &basicmsgs.Quaternion{Qw: proto.Float64(math.NaN())}, EulerAngles: p3(0.1, 0.2, yaw)}, euler, false},
+		"euler, quaternion 0": {&localizationmsgs.Pose{Orientation: &basicmsgs.Quaternion{Qx: proto.Float64(0), Qy: proto.Float64(0), Qz: proto.Float64(0), Qw: proto.Float64(0)},
+			EulerAngles: p3(0.1, 0.2, yaw)}, euler, false},
+		"none": {&localizationmsgs.Pose{}, quat{w: 1}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, frames := range []Frames{FramesApollo, FramesREP103} {
+				r := toROS(t, &localizationmsgs.CorrectedImu{Imu: c.pose}, Options{Frames: frames})
+				r.header()
+				want, first := c.want, 0.0
+				if c.none {
+					first = -1
+				} else if frames == FramesREP103 {
+					want = want.mul(quarter)
+				}
+				near(t, "orientation", r.floats(4), want.x, want.y, want.z, want.w)
+				near(t, "covariance", r.floats(1), first)
+			}
+		})
+	}
+}
+
+func TestTransforms(t *testing.T) {
+	bothWires(t, func(t *testing.T, cdr bool) {
+		at, rot := point(1, 2, 3, 0.5)
+		r := toROS(t, &transformmsgs.TransformStampeds{
+			Header: &basicmsgs.Header{TimestampSec: proto.Float64(100)},
+			Transforms: []*transformmsgs.TransformStamped{
+				{Header: &basicmsgs.Header{TimestampSec: proto.Float64(50), FrameId: proto.String("world")}, ChildFrameId: proto.String("a"),
+					Transform: &transformmsgs.Transform{Translation: at, Rotation: rot}},
+				{ChildFrameId: proto.String("b")},
+			}}, Options{CDR: cdr, Frames: FramesREP103})
+		if n := r.U32(); n != 2 {
+			t.Fatal(n, "transforms")
+		}
+		if h := r.header(); h.stamp != 50*second || h.frame != "world" || string(r.String()) != "a" {
+			t.Errorf("first %+v", h)
+		}
+		near(t, "first", r.floats(7), 1, 2, 3, 0, 0, math.Sin(0.25), math.Cos(0.25))
+		if h := r.header(); h.stamp != 100*second || h.frame != "" || string(r.String()) != "b" {
+			t.Errorf("second %+v", h)
+		}
+		nan := math.NaN()
+		near(t, "second", r.floats(7), nan, nan, nan, nan, nan, nan, nan)
+		r.end()
+
+		r = toROS(t, &transformmsgs.TransformStampeds{Transforms: []*transformmsgs.TransformStamped{{}}}, Options{CDR: cdr})
+		if r.U32(); r.header().stamp != 0 {
+			t.Error("a static transform has a stamp")
+		}
+	})
+}
