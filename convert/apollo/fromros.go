@@ -1,24 +1,291 @@
 package apollo
 
 import (
-	"errors"
+	"fmt"
+	"math"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/wire/ros"
 )
 
 // A FromROSProgram turns messages of a standard ROS type into an Apollo type.
-type FromROSProgram struct{}
-
-// FromROS makes the program from a ROS type, spelled as in ROS 1, to md.
-func FromROS(ros string, md protoreflect.MessageDescriptor, _ Options) (*FromROSProgram, error) {
-	return nil, errors.New("the way from " + ros + " to " + string(md.FullName()) + " is not known")
+type FromROSProgram struct {
+	family  family
+	o       Options
+	t       *table
+	list    protowire.Number // of the repeated field
+	element *table
+	layout  pointLayout
+	normal  *transcode.Plan // other forms of CDR than the usual one become it first
+	dropped []string
 }
 
-// Append converts src and appends it to dst.
-func (p *FromROSProgram) Append(dst, _ []byte, _ int64) ([]byte, error) { return dst, ErrMalformed }
+// FromROS makes the program from a ROS type, spelled as in ROS 1 and with the
+// standard definition, to md, which has one of the names that ROSType knows. The
+// error names a field that is missing or of another kind.
+func FromROS(ros string, md protoreflect.MessageDescriptor, o Options) (*FromROSProgram, error) {
+	fam, ok := familyOf(string(md.FullName()))
+	if ros == oldTF {
+		ros = "tf2_msgs/TFMessage"
+	}
+	if !ok || ROSType(string(md.FullName())) != ros {
+		return nil, fmt.Errorf("%s and %s do not correspond to each other", ros, md.FullName())
+	}
+	t, err := compileType(fam, md)
+	if err != nil {
+		return nil, err
+	}
+	p := &FromROSProgram{family: fam, o: o, t: t.top, list: t.list, element: t.element}
+	if fam == pointCloud {
+		p.layout = layoutOf(p.element, p.list)
+	}
+	if o.CDR {
+		def := definitions[ros]
+		if p.normal, err = transcode.Compile(def, def, transcode.Options{From: transcode.CDR, To: transcode.CDR}); err != nil {
+			return nil, err
+		}
+	}
+	p.dropped = p.lost()
+	return p, nil
+}
 
-// Dropped lists the paths of ROS fields that have no place.
-func (p *FromROSProgram) Dropped() []string { return nil }
+// Dropped lists the ROS fields that have no place in the Apollo type, by their
+// paths; behind some it says which part of them.
+func (p *FromROSProgram) Dropped() []string { return p.dropped }
 
-// SizeHint is how many bytes a message of n bytes becomes.
-func (p *FromROSProgram) SizeHint(n int) int { return n }
+// SizeHint is how many bytes a message of n bytes becomes, with some to spare for
+// nearly all messages. dst grows when it is more.
+func (p *FromROSProgram) SizeHint(n int) int {
+	if p.family == pointCloud {
+		return n + n/2 + 512
+	}
+	return n + n/16 + 512
+}
+
+// Append converts src and appends it to dst; logTime, ns since 1970, is the stamp
+// of a message whose header has none. On error dst is returned at its old length.
+// It keeps neither slice.
+func (p *FromROSProgram) Append(dst, src []byte, logTime int64) ([]byte, error) {
+	body, head := src, 0
+	if p.o.CDR {
+		if len(src) < ros.HeaderSize || src[0] != 0 || src[1] != 1 {
+			var err error
+			if src, err = p.normal.Append(nil, src); err != nil {
+				return dst, err
+			}
+		}
+		head = ros.HeaderSize
+		body = src[head:]
+	}
+	r := ros.NewReader(body, p.o.CDR)
+	out, err := p.message(dst, &r, logTime)
+	if err == nil {
+		err = r.Err()
+	}
+	if err == nil && !p.o.CDR && r.Len() > 0 {
+		err = fmt.Errorf("%d bytes are left over", r.Len())
+	}
+	if err != nil {
+		return dst, malformed(head+r.Pos(), err.Error())
+	}
+	return out, nil
+}
+
+// message reads one message and appends it to dst.
+func (p *FromROSProgram) message(dst []byte, r *ros.Reader, logTime int64) ([]byte, error) {
+	if p.family == transforms {
+		return p.transforms(dst, r)
+	}
+	var v values
+	stamp := p.header(&v, r)
+	if stamp <= 0 {
+		stamp = max(logTime, 0)
+	}
+	v.setStamp(p.family, stamp)
+	switch p.family {
+	case image:
+		readImage(&v, r)
+	case compressedImage:
+		v.setText(label, r.String())
+		v.setBytes(payload, r.Bytes())
+	case pointCloud:
+		return p.cloud(dst, &v, r, stamp)
+	case gnssImu, correctedImu:
+		p.imu(&v, r)
+	case bestPose:
+		readFix(&v, r)
+	case estimate, gps:
+		p.odometry(&v, r)
+	}
+	if r.Err() != nil {
+		return dst, r.Err()
+	}
+	return p.t.append(dst, &v, 0, maxNumber), nil
+}
+
+// header reads a std_msgs/Header, and returns its stamp.
+func (p *FromROSProgram) header(v *values, r *ros.Reader) int64 {
+	if !p.o.CDR {
+		v.setInteger(sequence, uint64(r.U32()))
+	}
+	stamp := r.Time()
+	frame := r.String()
+	v.setText(headerFrame, frame)
+	v.setText(ownFrame, frame)
+	return stamp
+}
+
+// setText sets a text that is not empty.
+func (v *values) setText(slot int, x []byte) {
+	if len(x) > 0 {
+		v.setBytes(slot, x)
+	}
+}
+
+func readVec(r *ros.Reader) vec { return vec{r.F64(), r.F64(), r.F64()} }
+
+func readQuat(r *ros.Reader) quat { return quat{r.F64(), r.F64(), r.F64(), r.F64()} }
+
+// readImage reads what is behind the header of a sensor_msgs/Image.
+func readImage(v *values, r *ros.Reader) {
+	v.setInteger(imageHeight, uint64(r.U32()))
+	v.setInteger(imageWidth, uint64(r.U32()))
+	v.setText(label, apolloEncoding(r.String()))
+	r.U8() // is_bigendian
+	v.setInteger(imageStep, uint64(r.U32()))
+	v.setBytes(payload, r.Bytes())
+}
+
+// imu reads what is behind the header of a sensor_msgs/Imu. A covariance that
+// begins with -1 says that there is no estimate.
+func (p *FromROSProgram) imu(v *values, r *ros.Reader) {
+	q := readQuat(r)
+	if readMat(r)[0].x != -1 {
+		if p.o.Frames == FramesREP103 {
+			q = q.mul(quarter.conj())
+		}
+		v.setQuat(orientation, q)
+		if q.turns() {
+			v.setVec(eulerAngles, q.euler())
+		}
+	}
+	for _, slot := range [...]int{angularVel, linearAcc} {
+		x := readVec(r)
+		if p.o.Frames == FramesREP103 {
+			x = x.rfu()
+		}
+		if readMat(r)[0].x != -1 {
+			v.setVec(slot, x)
+		}
+	}
+}
+
+func readMat(r *ros.Reader) mat { return mat{readVec(r), readVec(r), readVec(r)} }
+
+// readFix reads what is behind the header of a sensor_msgs/NavSatFix.
+func readFix(v *values, r *ros.Reader) {
+	status, typ := uint64(solComputed), uint64(solSingle)
+	switch s := int8(r.U8()); {
+	case s < statusFix:
+		status, typ = insufficientObs, solNone
+	case s == statusSBAS:
+		typ = solWAAS
+	case s >= statusGBAS:
+		typ = solNarrowInt
+	}
+	r.U16() // service
+	at := readVec(r)
+	c := readMat(r)
+	v.setInteger(solStatus, status)
+	v.setInteger(solType, typ)
+	v.setReal(latitude, at.x)
+	v.setReal(longitude, at.y)
+	v.setReal(heightMSL, at.z)
+	v.setReal(undulation, 0)
+	v.setInteger(datumID, datumWGS84)
+	if r.U8() != covarianceUnknown {
+		v.setReal(longitudeStd, deviation(c[0].x))
+		v.setReal(latitudeStd, deviation(c[1].y))
+		v.setReal(heightStd, deviation(c[2].z))
+	}
+}
+
+// deviation is the standard deviation of a variance.
+func deviation(x float64) float64 { return math.Sqrt(max(0, x)) }
+
+// setDeviations writes the diagonal of a covariance; when it is 0 it is not known.
+func (v *values) setDeviations(slot int, c mat) {
+	if d := (vec{c[0].x, c[1].y, c[2].z}); d != (vec{}) {
+		v.setVec(slot, vec{deviation(d.x), deviation(d.y), deviation(d.z)})
+	}
+}
+
+// odometry reads what is behind the header of a nav_msgs/Odometry.
+func (p *FromROSProgram) odometry(v *values, r *ros.Reader) {
+	r.String() // child_frame_id
+	v.setVec(position, readVec(r))
+	q := readQuat(r)
+	positionCov, orientationCov := readBlocks(r)
+	vel, rate := readVec(r), readVec(r)
+	velCov, rateCov := readBlocks(r)
+	if p.o.Frames == FramesREP103 {
+		v.setVec(angularVelVRF, rate.rfu())
+		m := q.matrix()
+		vel, rate = m.apply(vel), m.apply(rate)
+		velCov, rateCov = m.turn(velCov), m.turn(rateCov)
+		q = q.mul(quarter.conj())
+	}
+	v.setQuat(orientation, q)
+	if q.turns() {
+		v.setReal(heading, q.heading())
+	}
+	v.setVec(linearVel, vel)
+	v.setVec(angularVel, rate)
+	v.setDeviations(positionStd, positionCov)
+	v.setDeviations(orientationStd, orientationCov)
+	v.setDeviations(linearVelStd, velCov)
+	v.setDeviations(angularVelStd, rateCov)
+}
+
+// readBlocks reads a 6 x 6 matrix and returns the two blocks on its diagonal.
+func readBlocks(r *ros.Reader) (a, b mat) {
+	for i := range a {
+		a[i] = readVec(r)
+		readVec(r)
+	}
+	for i := range b {
+		readVec(r)
+		b[i] = readVec(r)
+	}
+	return a, b
+}
+
+// smallestTransform is the size of a transform with empty frames, bytes: stamp,
+// two lengths and 7 numbers.
+const smallestTransform = 8 + 4 + 4 + 7*8
+
+// transforms reads a tf2_msgs/TFMessage. The message around them has no header.
+func (p *FromROSProgram) transforms(dst []byte, r *ros.Reader) ([]byte, error) {
+	for range r.Count(smallestTransform) {
+		var e values
+		e.setStamp(p.family, p.header(&e, r))
+		e.setText(label, r.String())
+		e.setVec(translation, readVec(r))
+		e.setQuat(rotation, readQuat(r))
+		if r.Err() != nil {
+			return dst, r.Err()
+		}
+		dst = p.appendElement(dst, &e)
+	}
+	return dst, r.Err()
+}
+
+// appendElement writes an element of the list.
+func (p *FromROSProgram) appendElement(dst []byte, e *values) []byte {
+	dst = protowire.AppendTag(dst, p.list, protowire.BytesType)
+	dst = protowire.AppendVarint(dst, uint64(p.element.size(e)))
+	return p.element.append(dst, e, 0, maxNumber)
+}

@@ -64,6 +64,12 @@ func about(x, y, z, angle float64) quat {
 	return quat{x * s, y * s, z * s, c}
 }
 
+// turns tells whether q is a rotation: neither 0 nor not a number.
+func (q quat) turns() bool {
+	n := q.x*q.x + q.y*q.y + q.z*q.z + q.w*q.w
+	return finite(n) && n > 0
+}
+
 // fromEuler is the orientation of right/forward/up axes in east/north/up from
 // roll (about forward), pitch (about right) and yaw (about up; 0 is north), turned
 // intrinsically in the order z, x, y: Apollo's pose.proto, and what its GNSS driver

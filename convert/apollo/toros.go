@@ -289,7 +289,8 @@ func variances(std vec) vec {
 func (p *ToROSProgram) odometry(w *ros.Writer, v *values) {
 	child := localizationFrame
 	q, _ := v.orientation()
-	vel, rate := v.vec(linearVel), vec{}
+	vel := v.vec(linearVel)
+	rate, _ := v.either(angularVel, angularVelVRF)
 	velCov, rateCov := diagonal(variances(v.vec(linearVelStd))), diagonal(variances(v.vec(angularVelStd)))
 	if p.o.Frames == FramesREP103 {
 		child = baseFrame
@@ -301,9 +302,11 @@ func (p *ToROSProgram) odometry(w *ros.Writer, v *values) {
 		} else {
 			rate = back.apply(v.vec(angularVel))
 		}
-		velCov, rateCov = back.turn(velCov), back.turn(rateCov)
-	} else {
-		rate, _ = v.either(angularVel, angularVelVRF)
+		if !q.turns() {
+			velCov, rateCov = mat{}, mat{} // not known
+		} else {
+			velCov, rateCov = back.turn(velCov), back.turn(rateCov)
+		}
 	}
 	w.String(child)
 	writeVec(w, v.vec(position))

@@ -109,12 +109,12 @@ func (t *compiled) hasPath(path string) bool {
 	}
 }
 
-// outermost sorts paths, and leaves out those below another one.
+// outermost sorts paths, and leaves out those below another one and its parts.
 func outermost(paths []string) []string {
 	slices.Sort(paths)
 	out := paths[:0]
 	for _, p := range paths {
-		if len(out) == 0 || p != out[len(out)-1] && !strings.HasPrefix(p, out[len(out)-1]+".") {
+		if len(out) == 0 || p != out[len(out)-1] && !strings.HasPrefix(p, out[len(out)-1]+".") && !strings.HasPrefix(p, out[len(out)-1]+" ") {
 			out = append(out, p)
 		}
 	}

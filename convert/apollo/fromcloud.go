@@ -1,0 +1,280 @@
+package apollo
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/bagconv/bagconv/internal/wire/ros"
+)
+
+// A column is a field of the rows of a cloud.
+type column struct {
+	offset   int
+	datatype uint8 // 0: the cloud does not have it
+	big      bool
+}
+
+// sizes of the datatypes of sensor_msgs/PointField, bytes.
+var datatypeSizes = [...]int{fieldInt8: 1, fieldUint8: 1, fieldInt16: 2, fieldUint16: 2, fieldInt32: 4, fieldUint32: 4,
+	fieldFloat32: 4, fieldFloat64: 8, fieldInt64: 8, fieldUint64: 8}
+
+// bits is the value of a row as it lies there.
+func (c *column) bits(row []byte) uint64 {
+	b := row[c.offset:]
+	switch datatypeSizes[c.datatype] {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		if c.big {
+			return uint64(binary.BigEndian.Uint16(b))
+		}
+		return uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		if c.big {
+			return uint64(binary.BigEndian.Uint32(b))
+		}
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	if c.big {
+		return binary.BigEndian.Uint64(b)
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+// integer is a value that is not a float.
+func (c *column) integer(row []byte) int64 {
+	x := c.bits(row)
+	switch c.datatype {
+	case fieldInt8:
+		return int64(int8(x))
+	case fieldInt16:
+		return int64(int16(x))
+	case fieldInt32:
+		return int64(int32(x))
+	}
+	return int64(min(x, math.MaxInt64))
+}
+
+func (c *column) real(row []byte) float64 {
+	switch c.datatype {
+	case fieldFloat32:
+		return float64(math.Float32frombits(uint32(c.bits(row))))
+	case fieldFloat64:
+		return math.Float64frombits(c.bits(row))
+	case fieldInt64:
+		return float64(int64(c.bits(row)))
+	}
+	return float64(c.integer(row))
+}
+
+// float32 is a value as the bits of a float32.
+func (c *column) float32(row []byte) uint32 {
+	if c.datatype == fieldFloat32 {
+		return uint32(c.bits(row))
+	}
+	return math.Float32bits(float32(c.real(row)))
+}
+
+// whole is a value rounded and clamped to 32 bits without a sign.
+func (c *column) whole(row []byte) uint64 { return wholeNumber(c.real(row)) }
+
+// Times of points by magnitude: an offset from the stamp, or s, ms, us or ns
+// since 1970.
+const (
+	offsetSeconds = 1e6
+	plainSeconds  = 1e11
+	milliseconds  = 1e14
+	microseconds  = 1e17
+	offsetNanos   = int64(1e15)
+)
+
+// nanoseconds is the time of a point, ns since 1970; 0 when it has none. Floats
+// of 32 bits are offsets in s, of 64 bits offsets or absolute; integers up to 32
+// bits are offsets in ns, of 64 bits absolute ns or, when small, offsets.
+func (c *column) nanoseconds(row []byte, stamp int64) int64 {
+	if c.datatype != fieldFloat32 && c.datatype != fieldFloat64 {
+		x := int64(c.bits(row))
+		if c.datatype != fieldInt64 && c.datatype != fieldUint64 {
+			x = c.integer(row)
+		}
+		if x < offsetNanos && x > -offsetNanos {
+			x += stamp
+		}
+		return max(x, 0)
+	}
+	x := c.real(row)
+	switch size := math.Abs(x); {
+	case c.datatype == fieldFloat32 || size < offsetSeconds:
+		d, ok := nanoseconds(size)
+		if !ok {
+			return 0
+		}
+		if x < 0 {
+			d = -d
+		}
+		if d > math.MaxInt64-stamp {
+			return 0
+		}
+		return max(stamp+d, 0)
+	case x < plainSeconds:
+	case x < milliseconds:
+		x /= 1e3
+	case x < microseconds:
+		x /= 1e6
+	case x < math.MaxInt64:
+		return int64(x)
+	}
+	ns, _ := nanoseconds(x)
+	return ns
+}
+
+// rows is a cloud as it lies in a message.
+type rows struct {
+	data          []byte
+	width, height int
+	size, stride  int // of a row and of a line of them, bytes
+	columns       [pointRing + 1]column
+}
+
+// The names that columns go by; of several the first that a cloud has.
+var columnNames = [pointRing + 1][]string{
+	pointX: {"x"}, pointY: {"y"}, pointZ: {"z"}, pointIntensity: {"intensity", "i"},
+	pointTime: {"timestamp", "time", "t", "offset"}, pointRing: {"ring"},
+}
+
+// readRows reads what is behind the header of a sensor_msgs/PointCloud2, all of
+// it checked.
+func readRows(r *ros.Reader) (c rows, dense uint8, err error) {
+	height, width := uint64(r.U32()), uint64(r.U32())
+	var names [pointRing + 1]int // how good a name was found, from 1 for the best
+	for range r.Count(13) {
+		name, offset, datatype := r.String(), r.U32(), r.U8()
+		r.U32() // count: of several values the first is read
+		for i := range columnNames {
+			for j, n := range columnNames[i] {
+				if n == string(name) && (names[i] == 0 || names[i] > j+1) && datatype > 0 && int(datatype) < len(datatypeSizes) {
+					names[i] = j + 1
+					c.columns[i] = column{offset: int(offset), datatype: datatype}
+				}
+			}
+		}
+	}
+	big := r.U8() != 0
+	size, stride := uint64(r.U32()), uint64(r.U32())
+	c.data = r.Bytes()
+	dense = r.U8()
+	if r.Err() != nil {
+		return c, 0, r.Err()
+	}
+	for i := range c.columns {
+		col := &c.columns[i]
+		col.big = big
+		switch {
+		case col.datatype == 0 && i <= pointZ:
+			return c, 0, fmt.Errorf("the cloud has no field %s", columnNames[i][0])
+		case col.datatype != 0 && uint64(col.offset)+uint64(datatypeSizes[col.datatype]) > size:
+			return c, 0, fmt.Errorf("field %s of the cloud is outside of its rows", columnNames[i][names[i]-1])
+		}
+	}
+	if width == 0 || height == 0 {
+		return c, dense, nil
+	}
+	if stride < width*size && (stride == 0 || height == 1) {
+		stride = width * size
+	}
+	have := uint64(len(c.data))
+	if stride < width*size || width*size > have || height > 1 && (stride > have || (height-1)*stride > have-width*size) {
+		return c, 0, errors.New("a cloud's size does not fit its data")
+	}
+	c.width, c.height, c.size, c.stride = int(width), int(height), int(size), int(stride)
+	return c, dense, nil
+}
+
+// cloud reads what is behind the header of a sensor_msgs/PointCloud2.
+func (p *FromROSProgram) cloud(dst []byte, v *values, r *ros.Reader, stamp int64) ([]byte, error) {
+	c, dense, err := readRows(r)
+	if err != nil {
+		return dst, err
+	}
+	v.setInteger(cloudDense, uint64(min(dense, 1)))
+	v.setInteger(cloudWidth, uint64(c.width))
+	v.setInteger(cloudHeight, uint64(c.height))
+	dst = p.t.append(dst, v, 0, p.list)
+	if p.layout.usual {
+		dst = slices.Grow(dst, c.width*c.height*longestPoint)
+	}
+	for line := range c.height {
+		b := c.data[line*c.stride:]
+		for i := range c.width {
+			row := b[i*c.size : (i+1)*c.size]
+			if p.layout.usual {
+				dst = p.layout.append(dst, row, &c.columns, stamp)
+			} else {
+				dst = p.appendPoint(dst, row, &c.columns, stamp)
+			}
+		}
+	}
+	return p.t.append(dst, v, p.list+1, maxNumber), nil
+}
+
+// appendPoint writes a point as the descriptor has it.
+func (p *FromROSProgram) appendPoint(dst, row []byte, columns *[pointRing + 1]column, stamp int64) []byte {
+	var e values
+	for i := pointX; i <= pointZ; i++ {
+		e.setReal(i, columns[i].real(row))
+	}
+	if c := &columns[pointIntensity]; c.datatype != 0 {
+		e.setReal(pointIntensity, c.real(row))
+	} else {
+		e.setReal(pointIntensity, 0)
+	}
+	if ns := pointNanos(row, columns, stamp); ns > 0 {
+		e.setInteger(pointTime, uint64(ns))
+	}
+	if c := &columns[pointRing]; c.datatype != 0 {
+		e.setInteger(pointRing, c.whole(row))
+	}
+	return p.appendElement(dst, &e)
+}
+
+// pointNanos is the time of a point; that of the cloud when points have none.
+func pointNanos(row []byte, columns *[pointRing + 1]column, stamp int64) int64 {
+	if c := &columns[pointTime]; c.datatype != 0 {
+		return c.nanoseconds(row, stamp)
+	}
+	return stamp
+}
+
+// longestPoint is how long a point in the usual layout can become, bytes: tag and
+// length, three numbers, and three varints of up to 5, 10 and 5 bytes.
+const longestPoint = 2 + 3*5 + 6 + 11 + 6
+
+// append writes a point in the usual layout. dst has room for it.
+func (l *pointLayout) append(dst, row []byte, columns *[pointRing + 1]column, stamp int64) []byte {
+	at := len(dst)
+	dst = dst[:at+2+15]
+	b := dst[at:]
+	b[0] = l.listTag
+	b[2], b[7], b[12] = 0x0d, 0x15, 0x1d
+	binary.LittleEndian.PutUint32(b[3:], columns[pointX].float32(row))
+	binary.LittleEndian.PutUint32(b[8:], columns[pointY].float32(row))
+	binary.LittleEndian.PutUint32(b[13:], columns[pointZ].float32(row))
+	intensity := uint64(0)
+	if c := &columns[pointIntensity]; c.datatype != 0 {
+		intensity = c.whole(row)
+	}
+	dst = protowire.AppendVarint(append(dst, 0x20), intensity)
+	if ns := pointNanos(row, columns, stamp); ns > 0 {
+		dst = protowire.AppendVarint(append(dst, 0x28), uint64(ns))
+	}
+	if c := &columns[pointRing]; l.ringTag != 0 && c.datatype != 0 {
+		dst = protowire.AppendVarint(append(dst, l.ringTag), c.whole(row))
+	}
+	dst[at+1] = byte(len(dst) - at - 2)
+	return dst
+}
