@@ -80,7 +80,7 @@ func checkBase(f storage.File) (h header, err error) {
 		return h, err
 	}
 	if h, err = readHeader(f, st.Size()); err != nil {
-		if errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) {
+		if damage(err) {
 			err = errors.Join(err, ErrDeclined)
 		}
 		return h, err

@@ -1,5 +1,5 @@
-// Package sqlitefile knows SQLite's file format for one job: to load and scan
-// the rows of rosbag2's messages table, page by page, at the speed of
+// Package sqlitefile knows SQLite's file format for one job: to load, scan and
+// salvage the rows of rosbag2's messages table, page by page, at the speed of
 // moving the file. All else of a database is SQLite's own.
 //
 //	messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB)
@@ -12,7 +12,8 @@
 // valid, and empty.
 //
 // A [Table] reads messages by its tree, in ranges that can be read at the same
-// time.
+// time. A [Salvage] takes rows out of a database whose tree, header or end is
+// gone.
 //
 // # Pages
 //
@@ -43,12 +44,12 @@
 //
 // # Concurrency
 //
-// A Loader is used by one goroutine; its Buffers may be written by another. A
-// Table may be used by many. The package starts no goroutines.
+// A Loader, a Scanner and a Salvager are used by one goroutine each; a Loader's
+// Buffers may be written by another. A Table and a Salvage may be used by many. The package starts no goroutines.
 package sqlitefile
 
 import "sync/atomic"
 
 // Fired counts what this package has begun, so that tests can prove that it was
 // used and SQLite was not.
-var Fired struct{ Loads, Scans atomic.Int64 }
+var Fired struct{ Loads, Scans, Salvages atomic.Int64 }

@@ -19,6 +19,11 @@ func declined(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, ErrDeclined)...)
 }
 
+// damage tells a broken file from a broken disk.
+func damage(err error) bool {
+	return errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated)
+}
+
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, storage.ErrCorrupt)...)
 }
@@ -47,16 +52,17 @@ const (
 
 // header is what it says.
 type header struct {
-	page   int // bytes of a page
-	usable int // of them
-	pages  uint32
-	valid  bool // pages can be believed
-	wal    bool
-	change uint32
-	free   uint32 // first page of the freelist
-	format uint32 // of the schema
-	vacuum uint32
-	text   uint32
+	page      int // bytes of a page
+	usable    int // of them
+	pages     uint32
+	valid     bool // pages can be believed
+	wal       bool
+	change    uint32
+	free      uint32 // first page of the freelist
+	freePages uint32
+	format    uint32 // of the schema
+	vacuum    uint32
+	text      uint32
 }
 
 // readHeader reads and checks the header of a file of size bytes. What is no
@@ -85,7 +91,7 @@ func readHeader(r io.ReaderAt, size int64) (h header, err error) {
 		return h, corrupt("database header: %d bytes of %d in a page are reserved", b[20], h.page)
 	}
 	h.wal = b[18] != 1 || b[19] != 1
-	h.change, h.pages, h.free = u32(24), u32(28), u32(32)
+	h.change, h.pages, h.free, h.freePages = u32(24), u32(28), u32(32), u32(36)
 	h.valid = h.change == u32(92) && h.pages > 0
 	h.format, h.vacuum, h.text = u32(44), u32(52), u32(56)
 	return h, nil

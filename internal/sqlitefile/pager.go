@@ -46,11 +46,11 @@ func newPager(r io.ReaderAt, size int64, h header, block int64) *pager {
 	return p
 }
 
-// get returns the usable bytes of a page. They are valid until the next call.
+// get returns the usable bytes of a page, valid until the next call.
 func (p *pager) get(no uint32) ([]byte, error) {
 	off := int64(no-1) * int64(p.page)
 	b := &p.blocks[p.last]
-	if at := off - b.off; at >= 0 && at < int64(len(b.b)) && no > 0 {
+	if at := off - b.off; at >= 0 && at+int64(p.usable) <= int64(len(b.b)) && no > 0 {
 		return b.b[at : at+int64(p.usable)], nil
 	}
 	return p.find(no, off)
@@ -69,7 +69,7 @@ func (p *pager) find(no uint32, off int64) ([]byte, error) {
 		b := &p.blocks[i]
 		if at := off - b.off; at >= 0 && at < int64(len(b.b)) {
 			p.last, b.used = i, p.clock
-			return b.b[at : at+int64(p.usable)], nil
+			return b.b[at:min(at+int64(p.usable), int64(len(b.b)))], nil
 		}
 		if b.used < p.blocks[oldest].used {
 			oldest = i
@@ -77,7 +77,7 @@ func (p *pager) find(no uint32, off int64) ([]byte, error) {
 	}
 	b := &p.blocks[oldest]
 	start := off - off%p.block
-	n := min(p.block, int64(p.pages)*int64(p.page)-start)
+	n := min(p.block, p.size-start, int64(p.pages)*int64(p.page)-start)
 	if int64(cap(b.b)) < n {
 		b.b = make([]byte, n)
 	}
@@ -88,7 +88,16 @@ func (p *pager) find(no uint32, off int64) ([]byte, error) {
 	}
 	p.last, b.used = oldest, p.clock
 	at := off - start
-	return b.b[at : at+int64(p.usable)], nil
+	return b.b[at:min(at+int64(p.usable), int64(len(b.b)))], nil
+}
+
+// cutPage makes the start of a last page that is cut off readable: get returns
+// what there is of it.
+func (p *pager) cutPage() {
+	if p.size%int64(p.page) >= 8 && p.pages < maxPage {
+		p.pages++
+		p.total = max(p.total, p.pages)
+	}
 }
 
 // chain copies the overflow pages from first on into dst, which they fill.
@@ -98,6 +107,9 @@ func (p *pager) chain(dst []byte, first uint32) error {
 		b, err := p.get(no)
 		if err != nil {
 			return fmt.Errorf("overflow: %w", err)
+		}
+		if len(dst) > len(b)-4 && len(b) < p.usable {
+			return fmt.Errorf("overflow: page %d is cut off: %w", no, storage.ErrTruncated)
 		}
 		no = binary.BigEndian.Uint32(b)
 		dst = dst[copy(dst, b[4:]):]

@@ -168,3 +168,58 @@ func parseMessage(rec []byte, total int, m *message) shape {
 	m.time = getInt(rec[head+topicLen:], mt)
 	return isMessage
 }
+
+// Kind is the type of a value.
+type Kind uint8
+
+// The kinds, as SQLite stores them.
+const (
+	Null Kind = iota
+	Int
+	Float
+	Blob
+	Text
+)
+
+// A Value is a column of a row.
+type Value struct {
+	Kind Kind
+	Int  int64
+	Data []byte // of Text and Blob
+}
+
+// parseValues decodes a whole record. ok is false when it contradicts itself. The
+// values point into rec.
+func parseValues(rec []byte) (list []Value, ok bool) {
+	head, n := varint(rec)
+	if n == 0 || head < int64(n) || head > int64(len(rec)) {
+		return nil, false
+	}
+	types, values := rec[n:head], rec[head:]
+	for len(types) > 0 {
+		t, n := varint(types)
+		if n == 0 || t < 0 || t == 10 || t == 11 {
+			return nil, false
+		}
+		types = types[n:]
+		size := valueBytes(t)
+		if size > int64(len(values)) {
+			return nil, false
+		}
+		v := Value{Data: values[:size]}
+		values = values[size:]
+		switch {
+		case t == 0:
+		case t == 7:
+			v = Value{Kind: Float}
+		case t < 10:
+			v = Value{Kind: Int, Int: getInt(v.Data, byte(t))}
+		case t&1 == 0:
+			v.Kind = Blob
+		default:
+			v.Kind = Text
+		}
+		list = append(list, v)
+	}
+	return list, len(values) == 0
+}

@@ -55,34 +55,12 @@ func readSchema(r io.ReaderAt, size int64, h header) ([]entry, error) {
 
 // parseEntry decodes a record of type, name, tbl_name, rootpage, sql.
 func parseEntry(rec []byte) (e entry, ok bool) {
-	head, n := varint(rec)
-	if n == 0 || head < int64(n) || head > int64(len(rec)) {
+	v, ok := parseValues(rec)
+	if !ok || len(v) < 5 {
 		return e, false
 	}
-	types, values := rec[n:head], rec[head:]
-	for i, to := range []*string{&e.kind, &e.name, &e.table, nil, new(string)} {
-		t, n := varint(types)
-		if n == 0 || t < 0 {
-			return e, false
-		}
-		types = types[n:]
-		size := valueBytes(t)
-		if size > int64(len(values)) {
-			return e, false
-		}
-		v := values[:size]
-		values = values[size:]
-		switch {
-		case i == 3 && t < 10 && t != 7:
-			e.root = uint32(getInt(v, byte(t)))
-		case i == 3 || t < 12: // sql is NULL for an index that SQLite made for itself
-		case i == 4:
-			e.sql = words(string(v))
-		default:
-			*to = string(v)
-		}
-	}
-	return e, true
+	// sql is NULL for an index that SQLite made for itself.
+	return entry{string(v[0].Data), string(v[1].Data), string(v[2].Data), uint32(v[3].Int), words(string(v[4].Data))}, true
 }
 
 // words splits SQL into words in lower case and single marks. Comments are left

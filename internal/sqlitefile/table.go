@@ -148,14 +148,16 @@ func (s *Scanner) leaf(no uint32, b []byte, lo, hi int64) error {
 
 // Append appends the data of a row to dst, from within the call that got the row.
 // With an error dst is as long as before.
-func (s *Scanner) Append(dst []byte, row *Row) ([]byte, error) {
+func (s *Scanner) Append(dst []byte, row *Row) ([]byte, error) { return s.append(dst, row) }
+
+func (p *pager) append(dst []byte, row *Row) ([]byte, error) {
 	if row.next == 0 {
 		return append(dst, row.local...), nil
 	}
 	n := len(dst)
 	dst = grow(dst, row.Size)
 	k := copy(dst[n:], row.local)
-	if err := s.chain(dst[n+k:], row.next); err != nil {
+	if err := p.chain(dst[n+k:], row.next); err != nil {
 		return dst[:n], err
 	}
 	return dst, nil

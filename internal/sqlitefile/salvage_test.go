@@ -1,0 +1,447 @@
+package sqlitefile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// salvage takes all rows out of a file.
+func salvage(b []byte, target int64) (rows []idRow, s *Salvage, err error) {
+	r := bytes.NewReader(b)
+	if s, err = NewSalvage(context.Background(), r, int64(len(b))); err != nil {
+		return nil, nil, err
+	}
+	v := s.NewSalvager(r)
+	var buf []byte
+	for _, g := range s.Ranges(target) {
+		err := v.Scan(g.Lo, g.Hi, func(row *Row) (err error) {
+			if buf, err = v.Append(buf[:0], row); err == nil {
+				rows = append(rows, idRow{row.ID, row.Topic, row.Time, string(buf)})
+			}
+			return err
+		})
+		if err != nil {
+			return rows, s, err
+		}
+	}
+	return rows, s, nil
+}
+
+// extent is bytes of a file.
+type extent struct{ from, to int }
+
+// An oracle knows a sound file, and which bytes each row lies in.
+type oracle struct {
+	file    []byte
+	rows    []idRow
+	extents [][]extent
+}
+
+// newOracle reads a sound file. The places are of a simple reading of our own.
+func newOracle(t testing.TB, path string) *oracle {
+	t.Helper()
+	o := &oracle{file: readFile(t, path), rows: library(t, path)}
+	table, err := NewTable(bytes.NewReader(o.file), int64(len(o.file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, u := table.h.page, table.h.usable
+	var visit func(no int)
+	visit = func(no int) {
+		start := (no - 1) * page
+		b := o.file[start:][:u]
+		n := int(b[3])<<8 | int(b[4])
+		for i := range n {
+			if b[0] == tableInterior {
+				at := int(b[12+2*i])<<8 | int(b[13+2*i])
+				visit(int(get32(b[at:])))
+				continue
+			}
+			at := int(b[8+2*i])<<8 | int(b[9+2*i])
+			total, k := varint(b[at:])
+			_, m := varint(b[at+k:])
+			local := localSize(int(total), u)
+			end := at + k + m + local
+			list := []extent{{start, start + 8}, {start + 8 + 2*i, start + 10 + 2*i}}
+			left := int(total) - local
+			if left > 0 {
+				for next := int(get32(b[end:])); next != 0; {
+					from := (next - 1) * page
+					list = append(list, extent{from, from + 4 + min(left, u-4)})
+					left -= u - 4
+					next = int(get32(o.file[from:]))
+				}
+				end += 4
+			}
+			o.extents = append(o.extents, append(list, extent{start + at, start + end}))
+		}
+		if b[0] == tableInterior {
+			visit(int(get32(b[8:])))
+		}
+	}
+	visit(int(table.root))
+	if len(o.extents) != len(o.rows) {
+		t.Fatalf("%d places of %d rows", len(o.extents), len(o.rows))
+	}
+	return o
+}
+
+// whole tells which rows lie whole in a damaged file.
+func (o *oracle) whole(b []byte) (list []idRow) {
+next:
+	for i, extents := range o.extents {
+		for _, e := range extents {
+			if e.to > len(b) || !bytes.Equal(b[e.from:e.to], o.file[e.from:e.to]) {
+				continue next
+			}
+		}
+		list = append(list, o.rows[i])
+	}
+	return list
+}
+
+// check salvages a damaged file: each whole row comes once, and nothing else but
+// rows that were touched. It returns how many were whole.
+func (o *oracle) check(t *testing.T, b []byte, what string) int {
+	t.Helper()
+	whole := o.whole(b)
+	rows, _, err := salvage(b, 100_000)
+	if err != nil && !(len(whole) == 0 && damage(err)) {
+		t.Fatalf("%s: %v", what, err)
+	}
+	count := map[idRow]int{}
+	for _, r := range rows {
+		count[r]++
+	}
+	missing, twice := 0, 0
+	for _, r := range whole {
+		switch count[r] {
+		case 0:
+			missing++
+		case 1:
+		default:
+			twice++
+		}
+	}
+	touched := len(o.rows) - len(whole)
+	if missing > 0 || twice > 0 || len(rows) > len(whole)+touched {
+		t.Errorf("%s: of %d whole rows %d are missing, %d come twice; %d rows that were touched make %d", what, len(whole), missing, twice, touched, len(rows)-len(whole))
+	}
+	return len(whole)
+}
+
+// TestSalvage20000: the root page of messages is gone, and the last 2 MB.
+func TestSalvage20000(t *testing.T) {
+	for _, u := range []int{1024, 4096} {
+		for _, native := range []bool{false, true} {
+			r := rand.New(rand.NewPCG(uint64(u), 1))
+			rows := make([]row, 20_000)
+			for i := range rows {
+				n := 100 + r.IntN(400)
+				if i%50 == 0 {
+					n = r.IntN(40_000)
+				}
+				rows[i] = row{int64(i % 7), int64(i) * 1000, fill(r, n)}
+			}
+			path := base(t, u)
+			if native {
+				load(t, path, way{}, rows)
+			} else {
+				db := open(t, path)
+				insert(t, db, rows)
+				db.Close()
+			}
+			o := newOracle(t, path)
+			b := bytes.Clone(o.file[:len(o.file)-2<<20])
+			table, err := NewTable(bytes.NewReader(o.file), int64(len(o.file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			clear(b[int(table.root-1)*u:][:u])
+			whole := o.check(t, b, fmt.Sprint(u, native))
+			got, s, err := salvage(b, 1<<20)
+			if err != nil || len(got) != whole || whole < 10_000 || whole > 19_990 {
+				t.Errorf("%d rows, %d whole: %v", len(got), whole, err)
+			}
+			if !slices.IsSortedFunc(got, func(a, b idRow) int { return int(a.id - b.id) }) {
+				t.Error("the rows are not in order")
+			}
+			if s.Found.PageSize != u || s.Found.Rows < int64(whole) || len(s.Found.Topics) != 7 || s.Found.First != 0 {
+				t.Errorf("found %+v", s.Found)
+			}
+			// Without its header too.
+			clear(b[:100])
+			o.check(t, b, "no header")
+		}
+	}
+}
+
+// TestSalvageDamage breaks files in 500 random ways.
+func TestSalvageDamage(t *testing.T) {
+	var oracles []*oracle
+	for _, u := range []int{512, 4096} {
+		for _, native := range []bool{false, true} {
+			rows := makeRows(uint64(u), 2500, 900, "jittered")
+			for i := range rows {
+				if i%40 == 0 {
+					rows[i].data = fill(rand.New(rand.NewPCG(uint64(i), 1)), i*11)
+				}
+				rows[i].topic = int64(i % 5)
+			}
+			path := base(t, u)
+			if native {
+				load(t, path, way{}, rows)
+			} else {
+				db := open(t, path)
+				insert(t, db, rows)
+				db.Close()
+			}
+			oracles = append(oracles, newOracle(t, path))
+		}
+	}
+	runs := 500
+	switch {
+	case os.Getenv("BAGCONV_EXHAUSTIVE") != "":
+		runs = 20_000
+	case testing.Short():
+		runs = 100
+	}
+	sum := 0
+	for i := range runs {
+		r := rand.New(rand.NewPCG(uint64(i), 77))
+		o := oracles[i%len(oracles)]
+		b := bytes.Clone(o.file)
+		if r.IntN(3) == 0 {
+			b = b[:r.IntN(len(b))]
+		}
+		for range r.IntN(12) {
+			if len(b) == 0 {
+				break
+			}
+			at := r.IntN(len(b))
+			n := []int{1, 8, 100, 512, 4096, 20_000}[r.IntN(6)]
+			part := b[at:min(at+n, len(b))]
+			switch r.IntN(4) {
+			case 0:
+				clear(part)
+			case 1: // a copy of something else in the file
+				from := r.IntN(len(b))
+				copy(part, b[from:])
+			case 2:
+				part[0] ^= 1 << r.IntN(8)
+			default:
+				for j := range part {
+					part[j] = byte(r.Uint32())
+				}
+			}
+		}
+		sum += o.check(t, b, fmt.Sprint("damage ", i))
+	}
+	if mean := sum / runs; mean < 1000 {
+		t.Errorf("the damage is too much to test anything: %d whole rows", mean)
+	}
+}
+
+// TestSalvageSound: a sound file gives what the tree gives, with the rowids of any
+// distance, and without what was deleted.
+func TestSalvageSound(t *testing.T) {
+	for name, life := range map[string][]string{
+		"plain":       nil,
+		"deleted":     {"DELETE FROM messages WHERE id BETWEEN 300 AND 1200"},
+		"sparse":      {"UPDATE messages SET id=id*id*1000003-2000000000", "VACUUM"},
+		"auto-vacuum": {"PRAGMA auto_vacuum=1", "VACUUM", "DELETE FROM messages WHERE id%3=0"},
+		"ids":         {fmt.Sprintf("INSERT INTO messages VALUES (%d, 1, 1, x'02'), (%d, 1<<40, 1<<62, zeroblob(100000))", math.MinInt64, math.MaxInt64)},
+		"empty":       {"DELETE FROM messages"},
+	} {
+		for _, u := range []int{512, 8192, 65536} {
+			path := base(t, u)
+			db := open(t, path)
+			insert(t, db, makeRows(9, 1500, 3*min(u, 5000), "jittered"))
+			for _, q := range life {
+				exec1(t, db, q)
+			}
+			db.Close()
+			want := library(t, path)
+			for _, target := range []int64{1, 100_000, 1 << 50} {
+				got, s, err := salvage(readFile(t, path), target)
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s %d: %d rows of %d: %v", name, u, len(got), len(want), err)
+				} else if s.Found.BadPages != 0 || !s.Found.Freelist || name == "plain" && s.Found.Rows != int64(len(want)) {
+					t.Errorf("%s %d: found %+v", name, u, s.Found)
+				}
+			}
+		}
+	}
+}
+
+// TestSalvageCopies: leaves that are there twice, as when a crash came between the
+// writes of a page that was moved, give their rows once; a leaf of the freelist
+// gives none.
+func TestSalvageCopies(t *testing.T) {
+	path := base(t, 1024)
+	load(t, path, way{}, makeRows(2, 3000, 600, "ascending"))
+	want := library(t, path)
+	b := readFile(t, path)
+	pages := len(b) / 1024
+	for no := range pages {
+		if p := b[no*1024:][:1024]; no > 3 && no%9 == 0 && p[0] == tableLeaf {
+			b = append(b, p...)
+		}
+	}
+	if len(b)/1024 < pages+10 {
+		t.Fatal("no copies")
+	}
+	rows, _, err := salvage(b, 50_000)
+	if err != nil || !slices.Equal(rows, want) {
+		t.Errorf("%d rows of %d: %v", len(rows), len(want), err)
+	}
+	// Two rows with the same rowid and other contents are two rows.
+	other := base(t, 1024)
+	load(t, other, way{}, []row{{9, 9, []byte("other")}, {9, 9, []byte("another")}})
+	table, err := NewTable(bytes.NewReader(readFile(t, other)), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = append(b, readFile(t, other)[(table.root-1)*1024:][:1024]...)
+	if rows, _, err := salvage(b, 50_000); err != nil || len(rows) != len(want)+2 {
+		t.Errorf("%d rows of %d and 2: %v", len(rows), len(want), err)
+	}
+}
+
+// TestSalvageNothing: files without rows.
+func TestSalvageNothing(t *testing.T) {
+	for _, b := range [][]byte{nil, []byte("hello"), make([]byte, 100_000), bytes.Repeat([]byte{13}, 100_000)} {
+		if _, _, err := salvage(b, 1); !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("%d bytes: %v", len(b), err)
+		}
+	}
+	rows, s, err := salvage(readFile(t, base(t, 4096)), 1)
+	if err != nil || len(rows) != 0 || s.Found.Rows != 0 {
+		t.Errorf("%d rows: %v", len(rows), err)
+	}
+}
+
+// TestSalvageRecords: the rows of other tables are found too.
+func TestSalvageRecords(t *testing.T) {
+	path := base(t, 512, "CREATE TABLE more(id INTEGER PRIMARY KEY, a, b, c)", "INSERT INTO topics VALUES (3, '/a'), (9, NULL)",
+		"INSERT INTO more VALUES (1, 2.5, zeroblob(3000), 70000), (2, 'x', x'0102', -1)")
+	load(t, path, way{}, makeRows(1, 50, 50, "equal"))
+	b := readFile(t, path)
+	clear(b[:512])
+	_, s, err := salvage(b, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"Null Text(/a) Int(3)", "Null Null Int(9)", "Null Float Blob(3000) Int(70000) Int(1)", "Null Text(x) Blob(2) Int(-1) Int(2)"}
+	var got []string
+	for _, rec := range s.Found.Records {
+		line := ""
+		for _, v := range rec {
+			switch v.Kind {
+			case Null:
+				line += "Null "
+			case Int:
+				line += fmt.Sprintf("Int(%d) ", v.Int)
+			case Float:
+				line += "Float "
+			case Blob:
+				line += fmt.Sprintf("Blob(%d) ", len(v.Data))
+			case Text:
+				line += fmt.Sprintf("Text(%s) ", v.Data)
+			}
+		}
+		got = append(got, line[:len(line)-1])
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestSalvageHostile: rows that all say they are as large as the file, in one
+// chain, do not make reading endless.
+func TestSalvageHostile(t *testing.T) {
+	path := base(t, 512)
+	load(t, path, way{}, makeRows(1, 3000, 2000, "ascending"))
+	b := readFile(t, path)
+	for no := range len(b) / 512 {
+		if p := b[no*512:][:512]; p[0] == 0 {
+			put32(p, uint32(no+1))
+		} else if p[0] == tableLeaf && no > 4 {
+			for i := range cellsAtMost(p) {
+				if at := cellAt(p, i); at > 0 && at+20 < 512 && p[at]&0x80 != 0 {
+					p[at], p[at+1], p[at+2] = 0xff, 0xff, p[at+2]&0x7f // 2 MB
+				}
+			}
+		}
+	}
+	rows, _, err := salvage(b, 1)
+	sum := 0
+	for _, r := range rows {
+		sum += len(r.data)
+	}
+	if sum > 2*maxClaim*len(b) || err != nil {
+		t.Errorf("%d rows of %d bytes out of %d: %v", len(rows), sum, len(b), err)
+	}
+}
+
+// TestSalvageCancel: it ends when it is told to.
+func TestSalvageCancel(t *testing.T) {
+	path := base(t, 512)
+	load(t, path, way{}, makeRows(1, 3000, 600, "ascending"))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	st, _ := f.Stat()
+	if _, err := NewSalvage(ctx, f, st.Size()); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	stop := errors.New("stop")
+	s, err := NewSalvage(context.Background(), f, st.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.NewSalvager(f).Scan(math.MinInt64, math.MaxInt64, func(*Row) error { return stop }); err != stop {
+		t.Errorf("%v", err)
+	}
+}
+
+// FuzzSalvage: no panic, no loop, memory in proportion.
+func FuzzSalvage(f *testing.F) {
+	for _, u := range []int{512, 1024} {
+		path := base(f, u, "INSERT INTO topics VALUES (3, '/a')")
+		load(f, path, way{}, makeRows(1, 60, 1500, "jittered"))
+		b := readFile(f, path)
+		f.Add(b)
+		f.Add(b[u:])
+		db := open(f, path)
+		exec1(f, db, "DELETE FROM messages WHERE id>20")
+		db.Close()
+		f.Add(readFile(f, path))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		rows, _, err := salvage(b, 3000)
+		if err != nil && !damage(err) {
+			t.Fatal(err)
+		}
+		sum := 0
+		for _, r := range rows {
+			sum += len(r.data)
+		}
+		if sum > 2*maxClaim*len(b) {
+			t.Fatalf("%d rows of %d bytes out of %d bytes", len(rows), sum, len(b))
+		}
+	})
+}
