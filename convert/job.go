@@ -10,7 +10,9 @@ package convert
 import (
 	"time"
 
+	"github.com/bagconv/bagconv/convert/apollo"
 	"github.com/bagconv/bagconv/convert/mapping"
+	protoapollo "github.com/bagconv/bagconv/proto/apollo"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -31,6 +33,10 @@ type Job struct {
 	Rosout    mapping.Rosout // what rosgraph_msgs/Log becomes in ROS 2
 	Threads   int            // workers; 0 is one per core
 
+	ProtoTypes   mapping.ProtoTypes // what protobuf messages become in ROS, and the other way round
+	Frames       apollo.Frames      // of Apollo's types as standard ROS types
+	ApolloLayout string             // of the descriptors of Apollo types: one of proto/apollo.Layouts
+
 	// Progress, when set, is called now and then from one goroutine, and a last
 	// time at the end. It must return quickly.
 	Progress func(Progress)
@@ -45,6 +51,9 @@ func (j *Job) distro() string {
 	}
 	return j.Distro
 }
+
+// ApolloLayouts lists the values of Job.ApolloLayout, the default first.
+func ApolloLayouts() []string { return protoapollo.Layouts() }
 
 // Order is the order of messages in the output.
 type Order uint8
@@ -79,6 +88,7 @@ type Report struct {
 	Losses       []Loss            // what the output does not carry
 	Notes        []Note            // what was decided on the way and may surprise
 	Warnings     []storage.Warning // what is odd or damaged in the source
+	Lost         storage.Lost      // what damage has cost, as far as the source tells
 }
 
 // An End is one side of a conversion.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -43,10 +43,11 @@ type pipeline struct {
 
 // A route says what happens to the messages of one topic of the source.
 type route struct {
-	drop bool
-	sink storage.TopicID
-	plan *transcode.Plan // nil: the bytes move untouched
-	seq  *seqCounter     // nil: nothing to count
+	drop  bool
+	sink  storage.TopicID
+	plan  mapping.Program // nil: the bytes move untouched
+	seq   *seqCounter     // nil: nothing to count
+	seqAt int             // where the counter lies in the output
 }
 
 // A seqCounter numbers the messages of one topic of the sink in their order.
@@ -107,7 +108,7 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 			}
 		}()
 	}
-	err = p.collect(bounds, free, order)
+	err = p.collect(seq, bounds, free, order)
 	cancel(err)
 	for b := range order { // drain
 		<-b.done
@@ -152,7 +153,7 @@ func (p *pipeline) plan() (seq []int, bounds []key) {
 	least := key{math.MaxInt64, math.MaxInt}
 	for k := n - 1; k >= 0; k-- {
 		bounds[k] = least
-		if b := (key{start(seq[k]), seq[k]}); b.less(least) {
+		if b := (key{start(seq[k]), seq[k]}); b.less(least) && !p.spans[seq[k]].loose {
 			least = b
 		}
 	}
@@ -212,7 +213,7 @@ func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) er
 			continue
 		}
 		if rt.plan != nil {
-			data, err := b.encode(rt.plan, m.Data)
+			data, err := b.encode(rt.plan, m.Data, m.LogTime)
 			if err != nil {
 				if p.strict {
 					return p.badMessage(&m, err)
@@ -249,13 +250,13 @@ func (b *batch) reserve() {
 
 // encode re-encodes src into the batch's arena. When the arena is full a new
 // one begins; slices into the old one stay good.
-func (b *batch) encode(plan *transcode.Plan, src []byte) ([]byte, error) {
+func (b *batch) encode(plan mapping.Program, src []byte, logTime int64) ([]byte, error) {
 	b.encodes = true
 	if need := plan.SizeHint(len(src)); cap(b.out)-len(b.out) < need {
 		b.out = make([]byte, 0, max(need, 2*cap(b.out), 64<<10))
 	}
 	at := len(b.out)
-	out, err := plan.Append(b.out, src)
+	out, err := mapping.AppendAt(plan, b.out, src, logTime)
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +270,7 @@ func (p *pipeline) badMessage(m *storage.Message, err error) error {
 }
 
 // collect takes the blocks in order and writes their messages.
-func (p *pipeline) collect(bounds []key, free chan<- *batch, order <-chan *batch) error {
+func (p *pipeline) collect(seq []int, bounds []key, free chan<- *batch, order <-chan *batch) error {
 	// Blocks that the merger holds are missing in the pool: spares stand in for
 	// them, so that the dispatcher never waits for a block that waits for it.
 	lent := 0
@@ -296,7 +297,8 @@ func (p *pipeline) collect(bounds []key, free chan<- *batch, order <-chan *batch
 
 	m := newMerger(p.tempDir, p.budget, p.emit, giveBack)
 	defer m.close()
-	latest, k := int64(math.MinInt64), 0
+	before, latest := int64(math.MinInt64), int64(math.MinInt64) // before: without the last block that had messages
+	k := 0
 	for b := range order {
 		if err := <-b.done; err != nil {
 			return err
@@ -312,15 +314,17 @@ func (p *pipeline) collect(bounds []key, free chan<- *batch, order <-chan *batch
 		}
 		// Without known times, blocks are taken to be in order but for overlaps
 		// with their neighbours; the merger notices when that is not so.
-		bound := key{latest, math.MaxInt}
 		if n := len(b.in.Messages); n > 0 {
-			latest = max(latest, b.in.Messages[n-1].LogTime)
+			before, latest = latest, max(latest, b.in.Messages[n-1].LogTime)
 		}
+		bound := key{before, math.MaxInt}
 		if bounds != nil {
 			if k >= len(bounds) {
 				return errors.New("the recording has grown while it was read; try again when it is complete")
 			}
-			bound = bounds[k]
+			if next := k + 1; next == len(seq) || !p.spans[seq[next]].loose || bounds[k].less(bound) {
+				bound = bounds[k]
+			}
 		}
 		k++
 		lend()
@@ -338,7 +342,7 @@ func (p *pipeline) collect(bounds []key, free chan<- *batch, order <-chan *batch
 func (p *pipeline) emit(m *storage.Message) error {
 	rt := &p.routes[m.Topic]
 	if rt.seq != nil {
-		binary.LittleEndian.PutUint32(m.Data[rt.plan.SeqOffset():], rt.seq.next)
+		binary.LittleEndian.PutUint32(m.Data[rt.seqAt:], rt.seq.next)
 		rt.seq.next++
 	}
 	m.Topic = rt.sink

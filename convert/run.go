@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -61,7 +62,7 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 		}
 	}
 	if info, infoErr := src.reader.Info(); infoErr == nil {
-		r.Warnings = info.Warnings // with those met on the way
+		r.Warnings, r.Lost = info.Warnings, info.Lost // with what was met on the way
 	}
 	if counts != nil {
 		plan.describe(r, src.info, counts)
@@ -170,8 +171,13 @@ func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
 		counter := &seqCounter{}
 		for _, i := range s.sources {
 			rt := route{sink: id, plan: plan.results[i].Plan}
-			if rt.plan != nil && rt.plan.SeqOffset() >= 0 && job.HeaderSeq == SeqCount {
-				rt.seq = counter
+			if rt.plan != nil {
+				if rt.seqAt = mapping.SeqOffset(rt.plan); rt.seqAt >= 0 && job.HeaderSeq == SeqCount {
+					rt.seq = counter
+				}
+				if c, ok := rt.plan.(mapping.Counter); ok {
+					c.Reset() // of an attempt before
+				}
 			}
 			out[i] = rt
 		}
@@ -214,17 +220,18 @@ func writeOptions(job *Job, info *storage.Info) storage.WriteOptions {
 // checkEnds refuses to write a recording over itself or into itself.
 func checkEnds(job *Job) error {
 	in, err := os.Stat(job.Source)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	stem := err != nil // the source is several files with this name in common; opening them will tell
 	out, err := os.Stat(job.Sink)
-	if err == nil && os.SameFile(in, out) {
+	if err == nil && !stem && os.SameFile(in, out) {
 		return fmt.Errorf("%s: input and output are the same; choose another output", job.Sink)
 	}
 	if err == nil && !job.Write.Overwrite {
 		return &fs.PathError{Op: "create", Path: job.Sink, Err: fs.ErrExist}
 	}
-	if !in.IsDir() {
+	if stem || !in.IsDir() {
 		return nil
 	}
 	dir := filepath.Dir(filepath.Clean(job.Sink))

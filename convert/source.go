@@ -105,10 +105,12 @@ func lenAt(b []byte, i int) (n int) {
 	return n
 }
 
-// A span is the time range of a block.
+// A span is the time range of a block. A loose one is not known: the block
+// follows the one before it, and so do its times as far as one can tell.
 type span struct {
 	start, end int64
 	messages   int
+	loose      bool
 }
 
 // A key orders messages: by time, then by the place of their block in the file.
@@ -121,17 +123,21 @@ type key struct {
 func (k key) less(o key) bool { return k.time < o.time || k.time == o.time && k.block < o.block }
 
 // hints returns what the source's index says of the blocks' times, nil when it
-// does not say it of every block.
+// says nothing of the first.
 func (s *source) hints() []span {
-	if s.blockReader == nil {
+	if s.blockReader == nil || len(s.blocks) == 0 || !s.blocks[0].Timed {
 		return nil
 	}
 	spans := make([]span, len(s.blocks))
 	for i, b := range s.blocks {
-		if !b.Timed || b.Start > b.End {
+		switch {
+		case !b.Timed: // goes where the one before it goes
+			spans[i] = span{start: spans[i-1].start, loose: true, messages: -1}
+		case b.Start > b.End && b.Messages != 0:
 			return nil
+		default:
+			spans[i] = span{start: b.Start, end: b.End, messages: int(b.Messages)}
 		}
-		spans[i] = span{b.Start, b.End, int(b.Messages)}
 	}
 	return spans
 }

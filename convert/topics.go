@@ -36,7 +36,7 @@ func planTopics(job *Job, info *storage.Info) *topicPlan {
 		Encoding: job.SinkFormat.Accepts[0],
 		Keep:     job.SourceFormat.Name == job.SinkFormat.Name,
 		Distro:   distro, SourceDistro: sourceDistro,
-		Rosout: job.Rosout,
+		Rosout: job.Rosout, ProtoTypes: job.ProtoTypes, Frames: job.Frames, Layout: job.ApolloLayout,
 	})
 	n := len(info.Topics)
 	p := &topicPlan{results: make([]*mapping.Result, n), errs: make([]error, n), sinkOf: make([]int, n)}
@@ -121,6 +121,9 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 		} else {
 			r.lose(Loss{Code: "topic-dropped", Topic: t.Name, Count: n.read, Message: p.errs[i].Error()})
 		}
+		if c, ok := programOf(p.results[i]).(mapping.Counter); ok && c.Unknown() > 0 {
+			r.lose(Loss{Code: "unknown-fields", Topic: t.Name, Count: c.Unknown(), Message: "messages have fields that their descriptor does not have; they are left out"})
+		}
 		if n.bad > 0 {
 			r.lose(Loss{Code: "messages-unreadable", Topic: t.Name, Count: n.bad,
 				Message: "messages do not fit their definition; the first: " + n.firstBad.Error()})
@@ -177,4 +180,11 @@ func (r *reporter) note(n Note) {
 		r.notes[n] = true
 		r.report.Notes = append(r.report.Notes, n)
 	}
+}
+
+func programOf(r *mapping.Result) mapping.Program {
+	if r == nil {
+		return nil
+	}
+	return r.Plan
 }

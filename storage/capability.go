@@ -25,7 +25,7 @@ type Block struct {
 	RawSize      int64 // bytes of memory that reading it takes, about
 	Messages     int64 // -1 when not known
 	Start, End   int64 // least and greatest LogTime, when Timed
-	Timed        bool  // Start and End are known from an index; they are hints until the block is read
+	Timed        bool  // Start and End are known from an index, as hints until the block is read; without: it follows the block before it
 }
 
 // A Batch holds the messages of one block and their memory, to be used again

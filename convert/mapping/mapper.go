@@ -5,19 +5,24 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/bagconv/bagconv/convert/apollo"
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // Options say what the topics are mapped to.
 type Options struct {
-	Encoding     string // of the sink's messages: "ros1" or "cdr"
+	Encoding     string // of the sink's messages: "ros1", "cdr" or "protobuf"
 	Keep         bool   // carry messages as they are, whatever their encoding: same format on both sides
 	Distro       string // ROS 2 distribution whose types are written
 	SourceDistro string // ROS 2 distribution whose types are read where the source carries none
 	Rosout       Rosout
+	ProtoTypes   ProtoTypes
+	Frames       apollo.Frames
+	Layout       string // of the descriptors of Apollo types that are written: one of proto/apollo.Layouts; "" is the first
 }
 
 // A Mapper maps the topics of one recording. It sees to it that a type name has
@@ -28,6 +33,7 @@ type Mapper struct {
 	lib   library
 	types map[string]*schema.Message // ROS 2 sinks: the definition that each type name has
 	twin  twin
+	proto protoTypes
 }
 
 // ErrCannotCross is wrapped by the errors of Map: the topic has no form in the
@@ -38,6 +44,7 @@ var ErrCannotCross = errors.New("cannot be converted")
 func New(o Options) *Mapper {
 	m := &Mapper{o: o, lib: library{}, types: map[string]*schema.Message{}}
 	m.twin.made = map[*schema.Message]*schema.Message{}
+	m.proto = protoTypes{namer: protoschema.NewNamer(o.Encoding == "cdr"), sets: map[[32]byte]parsedSet{}}
 	if o.Encoding == "cdr" {
 		m.twin.known = m.knownROS2
 	} else {
@@ -57,6 +64,10 @@ func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
 		res, err = m.ros1ToCDR(t)
 	case t.Encoding == "cdr" && m.o.Encoding == "ros1":
 		res, err = m.cdrToROS1(t)
+	case t.Encoding == "protobuf" && (m.o.Encoding == "ros1" || m.o.Encoding == "cdr"):
+		res, err = m.fromProto(t)
+	case m.o.Encoding == "protobuf" && (t.Encoding == "ros1" || t.Encoding == "cdr"):
+		res, err = m.toProto(t)
 	default:
 		err = fmt.Errorf("messages are in encoding %q, and there is no way from it to %q", t.Encoding, m.o.Encoding)
 	}
@@ -116,10 +127,11 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 		dst = first
 		res.remark("definition-joined", "two definitions of %s in the source; messages are fitted to the first by field names", dst.Name)
 	}
-	if err := m.compile(res, src.msg, dst, transcode.ROS1, transcode.CDR); err != nil {
+	plan, err := m.compile(res, src.msg, dst, transcode.ROS1, transcode.CDR)
+	if err != nil {
 		return nil, err
 	}
-	if res.Plan.DropsSeq() {
+	if plan.DropsSeq() {
 		res.Remarks = append(res.Remarks, Remark{Code: "header-seq", Loss: true, ByDesign: true,
 			Message: "std_msgs/Header.seq does not exist in ROS 2"})
 	}
@@ -149,7 +161,7 @@ func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
 	if asked != "" && asked != dst.Name {
 		dst = m.named(asked, dst)
 	}
-	if err := m.compile(res, src.msg, dst, transcode.CDR, transcode.ROS1); err != nil {
+	if _, err := m.compile(res, src.msg, dst, transcode.CDR, transcode.ROS1); err != nil {
 		return nil, err
 	}
 	md5 := schema.MD5(dst)
@@ -189,19 +201,20 @@ func (m *Mapper) named(name string, dst *schema.Message) *schema.Message {
 }
 
 // compile makes the program and reports fields that one side lacks.
-func (m *Mapper) compile(res *Result, src, dst *schema.Message, from, to transcode.Wire) (err error) {
-	res.Plan, err = transcode.Compile(src, dst, transcode.Options{From: from, To: to, Rule: rule})
+func (m *Mapper) compile(res *Result, src, dst *schema.Message, from, to transcode.Wire) (*transcode.Plan, error) {
+	plan, err := transcode.Compile(src, dst, transcode.Options{From: from, To: to, Rule: rule})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if d := res.Plan.Dropped(); len(d) > 0 {
+	res.Plan = plan
+	if d := plan.Dropped(); len(d) > 0 {
 		res.Remarks = append(res.Remarks, Remark{Code: "fields-dropped", Loss: true,
 			Message: fmt.Sprintf("%s has no field for %s", dst.Name, list(d))})
 	}
-	if a := res.Plan.Added(); len(a) > 0 {
+	if a := plan.Added(); len(a) > 0 {
 		res.remark("fields-added", "%s is written as zero: %s does not have it", list(a), src.Name)
 	}
-	return nil
+	return plan, nil
 }
 
 // knownROS2 returns the distribution's own definition for a ROS 1 type, when the

@@ -8,22 +8,21 @@
 //	rules.go    fields that do not match by name (log levels, time wrappers)
 //	graph.go    turning a ROS 1 type graph into its ROS 2 twin and back
 //	qos.go      latched publishers and transient_local
-//	mapper.go   one topic from end to end
+//	mapper.go   one topic from end to end, between ROS 1 and ROS 2
+//	proto.go    one topic from protobuf and to it
+//	program.go  programs in a row
 //
 // docs/mapping.md is the user's view of them. A Mapper is used by one
 // goroutine; what it returns is immutable.
 package mapping
 
-import (
-	"github.com/bagconv/bagconv/convert/transcode"
-	"github.com/bagconv/bagconv/storage"
-)
+import "github.com/bagconv/bagconv/storage"
 
 // A Result is what a topic becomes.
 type Result struct {
-	Topic      storage.Topic   // in the sink
-	Plan       *transcode.Plan // nil: the bytes move untouched
-	Definition string          // where the source's definition came from: "file", "builtin humble", "none"
+	Topic      storage.Topic // in the sink
+	Plan       Program       // nil: the bytes move untouched
+	Definition string        // where the source's definition came from: "file", "builtin humble", "none"
 	Remarks    []Remark
 }
 

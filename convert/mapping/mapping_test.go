@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
 	"github.com/bagconv/bagconv/schema/rosmsg"
@@ -83,7 +84,7 @@ func TestLog(t *testing.T) {
 	if err != nil || cdr[4+8] != 40 {
 		t.Fatalf("%v % x", err, cdr)
 	}
-	if d := strings.Join(there.Plan.Dropped(), " "); d != "header.frame_id topics" || !there.Plan.DropsSeq() {
+	if d := strings.Join(there.Plan.(*transcode.Plan).Dropped(), " "); d != "header.frame_id topics" || !there.Plan.(*transcode.Plan).DropsSeq() {
 		t.Errorf("dropped %q", d)
 	}
 	back := mapTo(t, "ros1", &there.Topic)

@@ -30,7 +30,10 @@ const (
 // peek returns the bytes from offset at on: n of them, or as many as the file
 // has. They are valid until the next peek.
 func (w *window) peek(at int64, n int) ([]byte, error) {
-	n = int(max(0, min(int64(n), w.size-at)))
+	if at < 0 || at >= w.size {
+		return nil, nil
+	}
+	n = int(min(int64(n), w.size-at))
 	if at >= w.at && at+int64(n) <= w.at+int64(len(w.buf)) {
 		return w.buf[at-w.at:][:n], nil
 	}

@@ -25,7 +25,7 @@ var arrows = []arrow{
 	{"cmd/bagconv/cli", []string{"convert/...", "storage", "schema/...", "internal/..."}},
 	{"formats/all", []string{"formats/...", "storage"}},
 	{"formats/...", []string{"storage", "internal/...", "proto/..."}},
-	{"convert", []string{"storage", "schema/...", "convert/...", "internal/..."}},
+	{"convert", []string{"storage", "schema/...", "convert/...", "internal/...", "proto/..."}},
 	{"convert/transcode", []string{"schema", "schema/protoschema", "internal/wire/..."}},
 	{"convert/apollo", []string{"schema", "proto/...", "convert/transcode", "internal/wire/..."}},
 	{"convert/mapping", []string{"storage", "schema/...", "convert/transcode", "convert/apollo", "proto/..."}},

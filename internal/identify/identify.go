@@ -112,7 +112,7 @@ func content(path string, head []byte, whole bool) Finding {
 		return Finding{"a tar archive", "unpack it first: tar -xf " + filepath.Base(path)}
 	}
 	if cyber(head) {
-		return Finding{What: "a Cyber record, and Cyber records are not supported yet"}
+		return Finding{"a Cyber record whose first section, the header, cannot be read", "the copy may be damaged at its very beginning"}
 	}
 	text := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(head[:min(len(head), 512)], []byte("\xef\xbb\xbf"))))
 	switch {
@@ -190,7 +190,7 @@ func folder(path string) Finding {
 	case len(mcaps) > 0:
 		return Finding{What: "a folder with MCAP storage, and MCAP is not supported yet"}
 	case len(records) > 0:
-		return Finding{What: "a folder with Cyber records, which are not supported yet"}
+		return Finding{fmt.Sprintf("a folder with %s", several(records, "file of a Cyber record")), "name one of them: " + filepath.Join(path, records[0])}
 	case len(folders) > 0:
 		return Finding{fmt.Sprintf("a folder with %s", several(folders, "recording")), "name one of them: " + filepath.Join(path, folders[0])}
 	}

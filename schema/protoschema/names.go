@@ -56,8 +56,31 @@ func unique(used map[string]bool, name string) string {
 }
 
 // fieldName makes a legal field name of ROS 2: lower case, single underscores, a
-// letter first (rosidl_adapter parser.py).
-func fieldName(s string) string { return words(s, 'f') }
+// letter first (rosidl_adapter parser.py), and no word that the code generated
+// for it in Python or C++ cannot have.
+func fieldName(s string) string {
+	name := words(s, 'f')
+	if reserved[name] {
+		name += "_field"
+	}
+	return name
+}
+
+// reserved are the lower-case keywords of Python 3 and C++20.
+var reserved = func() map[string]bool {
+	const python = `and as assert async await break class continue def del elif else except finally for from global if
+		import in is lambda nonlocal not or pass raise return try while with yield`
+	const cpp = `alignas alignof and_eq asm auto bitand bitor bool case catch char concept const consteval constexpr
+		constinit decltype default delete do double dynamic_cast enum explicit export extern false float friend goto
+		inline int long mutable namespace new noexcept not_eq nullptr operator or_eq private protected public register
+		reinterpret_cast requires short signed sizeof static static_assert static_cast struct switch template this
+		thread_local throw true typedef typeid typename union unsigned using virtual void volatile wchar_t xor xor_eq`
+	m := map[string]bool{}
+	for _, w := range strings.Fields(python + " " + cpp) {
+		m[w] = true
+	}
+	return m
+}()
 
 // packageName makes a legal package name of a protobuf package.
 func packageName(s string) string {

@@ -1,16 +1,19 @@
-// Command gen makes ROS 1 bags of any size for tests and benchmarks, with
-// bagconv's own writer. The same flags give the same bytes.
+// Command gen makes ROS 1 bags and Apollo records of any size for tests and
+// benchmarks, with bagconv's own writers. The same flags give the same bytes.
 //
 //	go run ./scripts/gen -mb 1500 big.bag                       two cameras, a lidar and small messages
 //	go run ./scripts/gen -mb 340 -profile small small.bag       small messages only
 //	go run ./scripts/gen -mb 1000 -compression lz4 lz4.bag
 //	go run ./scripts/gen -profile demo testdata/demo.bag        a second of everything, in small
 //	go run ./scripts/gen -profile tiny testdata/tiny.bag        a few small messages
+//	go run ./scripts/gen -mb 1000 big.record                    the same for Apollo, by the file's name
 //
 // Streams and rates of the profile "mixed": camera 1920x1080 rgb8 at 5 Hz,
 // camera 1920x1200 mono8 at 10 Hz, lidar of 131,072 points at 10 Hz, IMU 400 Hz,
 // tf 100 Hz, odometry 50 Hz, a type of no standard package 50 Hz, NavSatFix 10 Hz,
-// and a latched /tf_static. Pixels and points are smooth plus noise, so that
+// and a latched /tf_static. In a record: camera 1920x1080 rgb8 at 5 Hz, another one
+// compressed at 10 Hz, lidar of 120,320 points at 10 Hz, IMU 200 Hz, corrected IMU,
+// pose, chassis and tf 100 Hz, GNSS and odometry 10 Hz, /tf_static. Pixels and points are smooth plus noise, so that
 // compression behaves as on recordings of real sensors.
 package main
 
@@ -19,7 +22,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 
+	"github.com/bagconv/bagconv/formats/cyber"
 	"github.com/bagconv/bagconv/formats/rosbag1"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -28,11 +33,11 @@ func main() {
 	mb := flag.Int64("mb", 100, "size of the messages in MB")
 	profile := flag.String("profile", "mixed", "mixed, small, demo or tiny")
 	compression := flag.String("compression", "none", "none, lz4 or bz2")
-	chunk := flag.Int64("chunk-kb", 768, "chunk size in KiB")
+	chunk := flag.Int64("chunk-kb", 0, "chunk size in KiB; 0 is the format's own")
 	seed := flag.Uint64("seed", 1, "for the noise")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: gen [flags] OUT.bag")
+		fmt.Fprintln(os.Stderr, "usage: gen [flags] OUT.bag|OUT.record")
 		flag.PrintDefaults()
 		os.Exit(2)
 	}
@@ -52,11 +57,16 @@ var length = map[string]int64{"demo": 1_000_000_000, "tiny": 30_000_000}
 // generate writes messages until they have the given number of bytes together,
 // or until the profile's own end.
 func generate(path, profile string, bytes int64, seed uint64, o storage.WriteOptions) error {
-	rig, err := newRig(profile, seed)
+	format := rosbag1.Format
+	apollo := filepath.Ext(path) == ".record"
+	if apollo {
+		format = cyber.Format
+	}
+	rig, err := newRig(profile, apollo, seed)
 	if err != nil {
 		return err
 	}
-	w, err := rosbag1.Format.Create(context.Background(), path, o)
+	w, err := format.Create(context.Background(), path, o)
 	if err != nil {
 		return err
 	}

@@ -156,7 +156,6 @@ func (r *rig) cloud(s *stream) []byte {
 func (r *rig) colour(s *stream) []byte { return r.image(s, "cam_a", "rgb8", r.camera, 3) }
 func (r *rig) grey(s *stream) []byte   { return r.image(s, "cam_b", "mono8", r.mono, 1) }
 
-// image is a gradient that moves; its lower half has the noise of a sensor.
 func (r *rig) image(s *stream, frame, encoding string, size [2]int, channels int) []byte {
 	w, h := size[0], size[1]
 	r.begin()
@@ -166,21 +165,29 @@ func (r *rig) image(s *stream, frame, encoding string, size [2]int, channels int
 	r.str(encoding)
 	r.u8(0)
 	r.u32(uint32(w * channels))
+	px := r.pixels(s, size, channels)
+	r.u32(uint32(len(px)))
+	r.buf = append(r.buf, px...)
+	return r.buf
+}
+
+// pixels is a gradient that moves; its lower half has the noise of a sensor.
+func (r *rig) pixels(s *stream, size [2]int, channels int) []byte {
+	w, h := size[0], size[1]
 	n := w * h * channels
-	r.u32(uint32(n))
 	at := int(r.rng.Uint32N(uint32(len(r.noise) - n)))
-	from := len(r.buf)
+	px := r.px[:0]
 	for y := range h {
 		for x := range w {
 			v := byte((x+7*int(s.count))>>3+(y+3*int(s.count))>>2) >> 1
 			for range channels {
-				r.u8(v)
+				px = append(px, v)
 			}
 		}
 	}
-	px := r.buf[from:]
 	for i := n * 9 / 20; i < n; i++ {
 		px[i] += r.noise[at+i]
 	}
-	return r.buf
+	r.px = px
+	return px
 }

@@ -17,6 +17,7 @@ type rig struct {
 	noise   []byte // random bytes 0..7 to take slices of
 	streams []*stream
 	buf     []byte
+	px      []byte
 
 	camera       [2]int // width and height of the colour camera
 	mono         [2]int
@@ -36,7 +37,8 @@ type stream struct {
 
 const once = math.MaxInt64 / 2
 
-func newRig(profile string, seed uint64) (*rig, error) {
+// newRig makes the streams of a profile: of ROS, or of Apollo.
+func newRig(profile string, apollo bool, seed uint64) (*rig, error) {
 	r := &rig{rng: rand.New(rand.NewPCG(seed, 0)), camera: [2]int{1920, 1080}, mono: [2]int{1920, 1200}, rings: 128, steps: 1024}
 	small := []*stream{
 		r.stream("/tf_static", "tf2_msgs/TFMessage", 0, 0, (*rig).tfStatic),
@@ -50,6 +52,10 @@ func newRig(profile string, seed uint64) (*rig, error) {
 		r.stream("/lidar/points", "sensor_msgs/PointCloud2", 10, 95_000_000, (*rig).cloud),
 		r.stream("/cam_a/image_raw", "sensor_msgs/Image", 5, 30_000_000, (*rig).colour),
 		r.stream("/cam_b/image_raw", "sensor_msgs/Image", 10, 15_000_000, (*rig).grey),
+	}
+	if apollo {
+		small, large = r.apollo()
+		r.steps = 940 // 120,320 points
 	}
 	switch profile {
 	case "mixed":
@@ -68,7 +74,11 @@ func newRig(profile string, seed uint64) (*rig, error) {
 	}
 	for i, s := range r.streams {
 		s.due = start + int64(i)*137_000
-		if err := s.define(); err != nil {
+		define := s.define
+		if apollo {
+			define = s.defineProto
+		}
+		if err := define(); err != nil {
 			return nil, err
 		}
 	}

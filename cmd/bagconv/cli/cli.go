@@ -4,7 +4,8 @@
 //
 //	cli.go       Run: from the arguments to a command, from an error to an exit status
 //	args.go      flags anywhere on the line
-//	convert.go   the command convert; summary.go and report.go say what it did
+//	convert.go   the command convert, recover.go the command recover;
+//	             summary.go and report.go say what they did
 //	info.go      the command info; infotext.go and infojson.go show it
 //	topics.go, schema.go, tree.go, formats.go, version.go, help.go
 //	progress.go  how far a run is: bar, plain lines, JSON
@@ -12,8 +13,8 @@
 //	errors.go    errors as one line with a next step
 //
 // Data goes to Stdio.Out. Everything else, progress and errors included, goes to
-// Stdio.Err. Only this package prints. Commands other than convert never write
-// to a file.
+// Stdio.Err. Only this package prints. Commands other than convert and
+// recover never write to a file.
 package cli
 
 import (
@@ -94,7 +95,7 @@ func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)
 
 func (e *env) run(ctx context.Context, args []string) error {
 	commands := []*cli.Command{
-		e.convertCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
+		e.convertCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
 		e.formatsCommand(), e.versionCommand(), e.helpCommand(),
 	}
 	line, err := arrange(args[1:], commands)

@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/apollo"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/schema/builtin"
@@ -19,38 +21,66 @@ import (
 
 func (e *env) convertCommand() *cli.Command {
 	return &cli.Command{
-		Name: "convert",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "the output format: " + strings.Join(e.writable(), " or ")},
-			&cli.StringFlag{Name: "o", Aliases: []string{"output"}, Usage: "the output, as the last argument is otherwise"},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "replace an existing output"},
-			&cli.StringFlag{Name: "compression", Usage: "a codec of the output format, see bagconv formats"},
-			&cli.IntFlag{Name: "level", Usage: "the codec's level"},
-			&cli.StringFlag{Name: "chunk-size", Usage: "a size, such as 768K or 4M"},
-			&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
-			&cli.StringFlag{Name: "order", Value: "time", Usage: "time or file"},
-			&cli.StringFlag{Name: "header-seq", Value: "count", Usage: "count or zero"},
-			&cli.StringFlag{Name: "rosout", Value: "keep", Usage: "keep or ros2"},
-			&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
-			&cli.BoolFlag{Name: "strict", Usage: "fail at the first damage or loss"},
-			&cli.StringFlag{Name: "report", Usage: "a file for the report"},
-			&cli.BoolFlag{Name: "json", Usage: "the report on standard output"},
-			&cli.StringFlag{Name: "progress", Value: "auto", Usage: progressModes},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress, no summary"},
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also say what is lost by design"},
-			&cli.BoolFlag{Name: "no-sync", Usage: "do not wait for the disk"},
-		},
-		Action: e.convert,
+		Name:   "convert",
+		Flags:  append(e.outputFlags(), e.runFlags()...),
+		Action: func(c *cli.Context) error { return e.convert(c, false) },
 	}
 }
 
-// convert runs one conversion.
-func (e *env) convert(c *cli.Context) error {
+// outputFlags say what is written and how.
+func (e *env) outputFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "to", Usage: "the output format: " + orList(e.writable())},
+		&cli.StringFlag{Name: "o", Aliases: []string{"output"}, Usage: "the output, as the last argument is otherwise"},
+		&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "replace an existing output"},
+		&cli.StringFlag{Name: "compression", Usage: "a codec of the output format, see bagconv formats"},
+		&cli.IntFlag{Name: "level", Usage: "the codec's level"},
+		&cli.StringFlag{Name: "chunk-size", Usage: "a size, such as 768K or 4M"},
+		&cli.StringFlag{Name: "segment-size", Usage: "a size, such as 2G"},
+		&cli.StringFlag{Name: "segment-duration", Usage: "a duration, such as 60s"},
+		&cli.StringFlag{Name: "segment-names", Usage: "new or old"},
+		&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
+		&cli.StringFlag{Name: "proto-types", Value: "mapped", Usage: "mapped, generated or raw"},
+		&cli.StringFlag{Name: "frames", Value: "apollo", Usage: "apollo or rep103"},
+		&cli.StringFlag{Name: "apollo-layout", Value: "common_msgs", Usage: "common_msgs or legacy"},
+		&cli.StringFlag{Name: "order", Value: "time", Usage: "time or file"},
+		&cli.StringFlag{Name: "header-seq", Value: "count", Usage: "count or zero"},
+		&cli.StringFlag{Name: "rosout", Value: "keep", Usage: "keep or ros2"},
+		&cli.BoolFlag{Name: "no-sync", Usage: "do not wait for the disk"},
+	}
+}
+
+// runFlags say how to run, and what to say.
+func (e *env) runFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
+		&cli.BoolFlag{Name: "strict", Usage: "fail at the first damage or loss"},
+		&cli.StringFlag{Name: "report", Usage: "a file for the report"},
+		&cli.BoolFlag{Name: "json", Usage: "the report on standard output"},
+		&cli.StringFlag{Name: "progress", Value: "auto", Usage: progressModes},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress, no summary"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also say what is lost by design"},
+	}
+}
+
+// convert runs one conversion. With salvage it also says what was saved, and a
+// name that tells no format means that of the input.
+func (e *env) convert(c *cli.Context, salvage bool) error {
 	in, out, err := conversionPaths(c)
 	if err != nil {
 		return err
 	}
-	sink, err := e.sinkFormat(c.String("to"), out)
+	var source *storage.Format
+	to := c.String("to")
+	if salvage {
+		if source, err = e.detect(in); err != nil {
+			return err
+		}
+		if to == "" && filepath.Ext(out) == "" && source.Create != nil {
+			to = source.Name
+		}
+	}
+	sink, err := e.sinkFormat(to, out)
 	if err != nil {
 		return err
 	}
@@ -66,8 +96,10 @@ func (e *env) convert(c *cli.Context) error {
 		show = noProgress{}
 	}
 	job.Source, job.Sink, job.Progress = in, filepath.Clean(out), show.update
-	if job.SourceFormat, err = e.detect(in); err != nil {
-		return err
+	if job.SourceFormat = source; source == nil {
+		if job.SourceFormat, err = e.detect(in); err != nil {
+			return err
+		}
 	}
 	if err := e.checkOutput(job, c.String("report")); err != nil {
 		return err
@@ -92,7 +124,7 @@ func (e *env) convert(c *cli.Context) error {
 	if _, events := show.(*jsonProgress); events {
 		writeEvents(e.Err, result)
 	} else {
-		e.writeSummary(result, c.Bool("quiet"), c.Bool("verbose"))
+		e.writeSummary(result, c.Bool("quiet"), c.Bool("verbose"), salvage)
 	}
 	if result.ExitStatus != exitOK {
 		return exitStatus(result.ExitStatus)
@@ -173,6 +205,12 @@ func jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
 			}
 		}
 	}
+	if err := segments(c, job); err != nil {
+		return nil, err
+	}
+	if err := protoFlags(c, job); err != nil {
+		return nil, err
+	}
 	order, seq, rosout := c.String("order"), c.String("header-seq"), c.String("rosout")
 	if err := errors.Join(
 		oneOf("--order", order, "time", "file"),
@@ -191,6 +229,63 @@ func jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
 		job.Rosout = mapping.RosoutROS2
 	}
 	return job, nil
+}
+
+// segments takes the flags that cut the output.
+func segments(c *cli.Context, job *convert.Job) error {
+	names := job.SinkFormat.SegmentNames
+	for _, flag := range []string{"segment-size", "segment-duration", "segment-names"} {
+		if c.String(flag) != "" && len(names) == 0 {
+			return usage("", "--%s: a %s is not cut into segments", flag, job.SinkFormat.Name)
+		}
+	}
+	if s := c.String("segment-size"); s != "" {
+		n, err := parseSize(s)
+		if err != nil {
+			return usage("type for example 500M, 2G or 2000000000", "--segment-size: %v", err)
+		}
+		job.Write.SegmentSize = n
+	}
+	if s := c.String("segment-duration"); s != "" {
+		d, err := time.ParseDuration(s)
+		if err != nil || d <= 0 {
+			return usage("type for example 60s, 5m or 1h", "--segment-duration: %q is no duration above 0", s)
+		}
+		job.Write.SegmentDuration = int64(d)
+	}
+	if s := c.String("segment-names"); s != "" {
+		if err := oneOf("--segment-names", s, names...); err != nil {
+			return err
+		}
+		if job.Write.SegmentSize == 0 && job.Write.SegmentDuration == 0 {
+			return usage("add --segment-size or --segment-duration", "--segment-names says how segments are called, and nothing says where to cut")
+		}
+		job.Write.SegmentNames = s
+	}
+	return nil
+}
+
+// protoFlags takes the flags about protobuf.
+func protoFlags(c *cli.Context, job *convert.Job) error {
+	types, frames, layout := c.String("proto-types"), c.String("frames"), c.String("apollo-layout")
+	if err := errors.Join(
+		oneOf("--proto-types", types, "mapped", "generated", "raw"),
+		oneOf("--frames", frames, "apollo", "rep103"),
+		oneOf("--apollo-layout", layout, convert.ApolloLayouts()...),
+	); err != nil {
+		return err
+	}
+	switch types {
+	case "generated":
+		job.ProtoTypes = mapping.ProtoGenerated
+	case "raw":
+		job.ProtoTypes = mapping.ProtoRaw
+	}
+	if frames == "rep103" {
+		job.Frames = apollo.FramesREP103
+	}
+	job.ApolloLayout = layout
+	return nil
 }
 
 // distros lists the built-in distributions that keep accepts.

@@ -22,9 +22,10 @@ type formatJSON struct {
 	Write        bool     `json:"write"`
 	Folder       bool     `json:"folder"` // an output is a folder
 	Extensions   []string `json:"extensions"`
-	Encodings    []string `json:"encodings"`    // of messages, the native one first
-	Compressions []string `json:"compressions"` // the default first
-	Profiles     []string `json:"profiles"`     // the default first
+	Encodings    []string `json:"encodings"`     // of messages, the native one first
+	Compressions []string `json:"compressions"`  // the default first
+	Profiles     []string `json:"profiles"`      // the default first
+	SegmentNames []string `json:"segment_names"` // the default first; empty: an output is not cut
 }
 
 // listFormats says what each format reads and writes.
@@ -36,7 +37,7 @@ func (e *env) listFormats(c *cli.Context) error {
 	for _, f := range e.formats.Formats() {
 		all = append(all, formatJSON{
 			f.Name, f.Help, true, f.Create != nil, f.Folder,
-			some(f.Extensions), some(f.Accepts), some(f.Compressions), some(f.Profiles),
+			some(f.Extensions), some(f.Accepts), some(f.Compressions), some(f.Profiles), some(f.SegmentNames),
 		})
 	}
 	if c.Bool("json") {
@@ -54,15 +55,16 @@ func (e *env) listFormats(c *cli.Context) error {
 		if f.Folder {
 			output = "a folder, or " + output
 		}
-		fmt.Fprintf(e.Out, "%-6s%s: %s\n", f.Name, f.Help, does)
+		fmt.Fprintf(e.Out, "%-8s%s: %s\n", f.Name, f.Help, does)
 		for _, row := range [][2]string{
 			{"output", output}, {"messages", strings.Join(f.Encodings, ", ")},
 			{"compression", strings.Join(f.Compressions, ", ")}, {"profiles", strings.Join(f.Profiles, ", ")},
+			{"segments", strings.Join(f.SegmentNames, ", ")},
 		} {
 			if row[1] == "" {
 				continue
 			}
-			if _, err := fmt.Fprintf(e.Out, "      %-13s%s\n", row[0], wrap(row[1], 19)); err != nil {
+			if _, err := fmt.Fprintf(e.Out, "        %-13s%s\n", row[0], wrap(row[1], 21)); err != nil {
 				return err
 			}
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // verbs are the commands, in the order of the help.
-var verbs = []string{"convert", "info", "topics", "schema", "formats", "version", "help"}
+var verbs = []string{"convert", "recover", "info", "topics", "schema", "formats", "version", "help"}
 
 func (e *env) helpCommand() *cli.Command {
 	return &cli.Command{
@@ -38,15 +38,17 @@ func (e *env) help(verb string) error {
 // The help texts are at most 80 columns wide and name every flag; a test holds
 // them against the flags.
 var helpTexts = map[string]string{
-	"": helpText, "convert": convertHelp, "info": infoHelp, "topics": topicsHelp,
+	"": helpText, "convert": convertHelp, "recover": recoverHelp, "info": infoHelp, "topics": topicsHelp,
 	"schema": schemaHelp, "formats": formatsHelp, "version": versionHelp, "help": helpHelp,
 }
 
-const helpText = `bagconv converts robot recordings between ROS 1 bags and rosbag2, both ways.
-No ROS is needed. Messages are re-encoded, so that the output plays.
+const helpText = `bagconv converts robot recordings between ROS 1 bags, rosbag2 and Apollo Cyber
+records, any to any. No ROS and no Apollo is needed. Messages are re-encoded, so
+that the output plays.
 
 USAGE
   bagconv [convert] IN OUT     convert a recording
+  bagconv recover IN OUT       a clean recording from a damaged one
   bagconv info IN...           what is in a recording: topics, times, damage
   bagconv topics IN            its topics, one per line
   bagconv schema IN [TOPIC]    message definitions, as text or as a tree
@@ -57,6 +59,7 @@ USAGE
 EXAMPLES
   bagconv drive.bag drive_ros2/
   bagconv drive_ros2/ back.bag --compression lz4
+  bagconv drive.record.00000 drive_ros2/
   bagconv info drive.bag
 
 Flags may stand anywhere on the line; after -- everything is a file name. A
@@ -73,23 +76,43 @@ EXIT STATUS
 const convertHelp = `bagconv [convert] [FLAGS] IN OUT
 
 Converts one recording. The format of IN is found by its content. The format of
-OUT is that of --to, else that of its ending: .bag is a ROS 1 bag; a folder
-(/ at the end) and a name without an ending are a rosbag2 folder with SQLite;
-.db3 is the database of such a folder alone. OUT appears when it is whole; a run
-that fails leaves nothing.
+OUT is that of --to, else that of its ending: .bag is a ROS 1 bag, .record an
+Apollo Cyber record; a folder (/ at the end) and a name without an ending are a
+rosbag2 folder with SQLite; .db3 is the database of such a folder alone. OUT
+appears when it is whole; a run that fails leaves nothing. Segments of a record
+(x.record.00000, x.record.00001, ...) are read as one by the name x.record, or
+by that of their folder.
 
 OUTPUT
-  --to FORMAT           bag or db3; wins over the ending of OUT
+  --to FORMAT           bag, record or db3; wins over the ending of OUT
   -o, --output OUT      the output, instead of the last argument
   -f, --force           replace OUT when it exists
   --compression CODEC   none, lz4, bz2, ...; see bagconv formats
   --level N             level of the codec; 0 is its default
   --chunk-size SIZE     message data per chunk: 768K, 4M (times 1024), or 4MB
                         (times 1000)
+  --segment-size SIZE   begin another file before one has more message data;
+  --segment-duration D  or lasts longer than D, such as 60s (records only)
+  --segment-names new|old
+                        OUT.00000.20261121093000 (default, as Apollo 9 and
+                        later), or OUT.00000
   --no-sync             do not wait for the disk; a power cut soon after may
                         lose the output
 
 MESSAGES
+  --proto-types mapped|generated|raw
+                        what protobuf messages become in ROS, and ROS messages
+                        in a record: Apollo's types and the standard ROS types
+                        become each other (default); all types are taken over
+                        field by field; or protobuf bytes stay as they are
+                        where OUT can carry them
+  --frames apollo|rep103
+                        axes of Apollo's poses and IMUs as ROS types: as they
+                        are, right/forward/up (default), or turned to ROS's
+                        forward/left/up
+  --apollo-layout common_msgs|legacy
+                        names of the descriptor files of Apollo's types in a
+                        record: as in Apollo 8 and later (default), or before
   --distro NAME         ROS 2 distribution, such as humble: its definitions
                         where IN has none, and an output made for it
   --order time|file     by log time (default), or as in IN
@@ -123,6 +146,74 @@ EXIT STATUS
   130  interrupted; there is no output
 `
 
+const recoverHelp = `bagconv recover [FLAGS] IN OUT
+
+Writes a clean recording OUT of all that can be read of the damaged recording
+IN, and says what was saved and what is lost, in messages, bytes and blocks
+(chunks). IN is not changed. It is a conversion: OUT may have any format; where
+its name does not tell one, it has that of IN. Index, header, counts and order
+of OUT are new and right.
+
+OUTPUT
+  --to FORMAT           bag, record or db3; wins over the ending of OUT
+  -o, --output OUT      the output, instead of the last argument
+  -f, --force           replace OUT when it exists
+  --compression CODEC   none, lz4, bz2, ...; see bagconv formats
+  --level N             level of the codec; 0 is its default
+  --chunk-size SIZE     message data per chunk: 768K, 4M (times 1024), or 4MB
+                        (times 1000)
+  --segment-size SIZE   begin another file before one has more message data;
+  --segment-duration D  or lasts longer than D, such as 60s (records only)
+  --segment-names new|old
+                        OUT.00000.20261121093000 (default, as Apollo 9 and
+                        later), or OUT.00000
+  --no-sync             do not wait for the disk; a power cut soon after may
+                        lose the output
+
+MESSAGES
+  --proto-types mapped|generated|raw
+                        what protobuf messages become in ROS, and ROS messages
+                        in a record: Apollo's types and the standard ROS types
+                        become each other (default); all types are taken over
+                        field by field; or protobuf bytes stay as they are
+                        where OUT can carry them
+  --frames apollo|rep103
+                        axes of Apollo's poses and IMUs as ROS types: as they
+                        are, right/forward/up (default), or turned to ROS's
+                        forward/left/up
+  --apollo-layout common_msgs|legacy
+                        names of the descriptor files of Apollo's types in a
+                        record: as in Apollo 8 and later (default), or before
+  --distro NAME         ROS 2 distribution, such as humble: its definitions
+                        where IN has none, and an output made for it
+  --order time|file     by log time (default), or as in IN
+  --header-seq count|zero
+                        what ROS 1 headers get as seq: counted up per topic
+                        (default), or 0
+  --rosout keep|ros2    rosgraph_msgs/Log keeps all its fields (default), or
+                        becomes rcl_interfaces/msg/Log, which has fewer
+
+RUN
+  --threads N           workers; 0 (default) is one per core. The output is the
+                        same for any number
+  --report FILE         write what became of each topic as JSON
+  --json                the same on standard output
+  --progress MODE       auto (default), bar, plain, json or none
+  -q, --quiet           no progress and no summary; losses are still said
+  -v, --verbose         also say what is not carried by design
+
+EXAMPLES
+  bagconv recover cut.bag whole.bag
+  bagconv recover drive.record.00000 whole.record --report what.json
+
+EXIT STATUS
+  0    OUT is written, nothing was missing
+  1    nothing could be read; there is no output
+  2    the command line is wrong
+  3    OUT is written, and it is said what is lost
+  130  interrupted; there is no output
+`
+
 const infoHelp = `bagconv info [FLAGS] IN...
 
 Shows what is in recordings: times, size, compression, topics with the number
@@ -132,7 +223,7 @@ FLAGS
   --json                JSON: an object, or an array for several recordings
   --scan auto|always|never
                         read all messages, for exact counts and the sizes and
-                        rates of topics; auto does so up to 2 GiB
+                        rates of topics; auto does so up to 256 MB
   --threads N           workers; 0 (default) is one per core
   --progress MODE       auto (default), bar, plain, json or none
 

@@ -12,7 +12,7 @@ import (
 )
 
 // scanLimit is up to which size --scan auto reads the whole recording, in bytes.
-const scanLimit = 2 << 30
+const scanLimit = 256e6
 
 func (e *env) infoCommand() *cli.Command {
 	return &cli.Command{

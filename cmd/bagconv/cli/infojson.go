@@ -31,9 +31,12 @@ type (
 		Topics        []topicJSON       `json:"topics"`
 		Files         []string          `json:"files"`
 		Metadata      map[string]string `json:"metadata"`
+		Facts         map[string]string `json:"facts"` // what else this format has to say, such as the state of its index
+		Lost          lostJSON          `json:"lost"`
 		Warnings      []warningJSON     `json:"warnings"`
 
 		start, end int64
+		facts      []storage.Fact // in order
 	}
 	topicJSON struct {
 		Name        string    `json:"name"`
@@ -71,6 +74,10 @@ func infoOf(info *storage.Info, scan *convert.ScanResult) *infoJSON {
 		Messages: info.Messages, start: info.Start, end: info.End, Scanned: scan != nil,
 		Compression: info.Compression, Files: info.Files, Metadata: info.Metadata,
 		Topics: []topicJSON{}, Warnings: warningsJSON(info.Warnings),
+		Facts: map[string]string{}, Lost: lostJSON(info.Lost), facts: info.Facts,
+	}
+	for _, f := range info.Facts {
+		out.Facts[f.Key] = f.Value
 	}
 	if out.Compression == nil {
 		out.Compression = map[string]int64{}

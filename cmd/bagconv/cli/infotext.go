@@ -24,6 +24,9 @@ func writeInfo(w io.Writer, in *infoJSON) error {
 	key("size", "%s", sizeAndBytes(in.Size))
 	key("messages", "%s", grouped(in.Messages))
 	key("compression", "%s", compressionText(in.Compression))
+	for _, f := range in.facts {
+		key(f.Key, "%s", clean(f.Value))
+	}
 	for i, name := range in.Files {
 		if len(in.Files) > 1 {
 			fmt.Fprintf(&b, "%-14s%s\n", label(i, "files:"), clean(name))

@@ -24,12 +24,20 @@ func (e *env) writable() (names []string) {
 }
 
 // notYet are name endings of formats that are known, but not here.
-var notYet = map[string]string{".mcap": "MCAP", ".record": "Cyber records"}
+var notYet = map[string]string{".mcap": "MCAP"}
+
+// orList is "a, b or c".
+func orList(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
 
 // sinkFormat chooses the output's format: --to, else the name's ending. A
 // trailing separator or no ending means the format that is a folder.
 func (e *env) sinkFormat(to, out string) (*storage.Format, error) {
-	choices := strings.Join(e.writable(), " or ")
+	choices := orList(e.writable())
 	folder := os.IsPathSeparator(out[len(out)-1])
 	if to != "" {
 		f := e.formats.Lookup(to)
@@ -59,7 +67,7 @@ func (e *env) sinkFormat(to, out string) (*storage.Format, error) {
 			endings = append(endings, x)
 		}
 	}
-	hint := fmt.Sprintf("use --to %s, a name in %s, or a folder with / at its end", choices, strings.Join(endings, " or "))
+	hint := fmt.Sprintf("use --to %s, a name in %s, or a folder with / at its end", choices, orList(endings))
 	if what := notYet[ext]; what != "" {
 		return nil, usage(hint, "%s: %s cannot be written yet", clean(out), what)
 	}

@@ -28,6 +28,12 @@ type (
 		Losses        []lossJSON    `json:"losses"`
 		Notes         []noteJSON    `json:"notes"`
 		Warnings      []warningJSON `json:"warnings"`
+		Lost          lostJSON      `json:"lost"`
+	}
+	lostJSON struct {
+		Bytes    int64 `json:"bytes"`    // of the source that could not be read
+		Blocks   int64 `json:"blocks"`   // chunks or pages of which something is missing
+		Messages int64 `json:"messages"` // that an index or a header counted there
 	}
 	endJSON struct {
 		Path     string `json:"path"`
@@ -73,7 +79,7 @@ func resultOf(r *convert.Report, err error) *resultJSON {
 		Source: endJSON(r.Source), Sink: endJSON(r.Sink),
 		ElapsedNS: strconv.FormatInt(int64(r.Elapsed), 10), MBPerS: round1(rate(r.Source.Size, r.Elapsed)),
 		Topics: []topicResult{}, Losses: []lossJSON{}, Notes: []noteJSON{},
-		Warnings: warningsJSON(r.Warnings),
+		Warnings: warningsJSON(r.Warnings), Lost: lostJSON(r.Lost),
 	}
 	switch {
 	case err != nil:

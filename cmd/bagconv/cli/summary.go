@@ -14,7 +14,7 @@ const maxLines = 20
 
 // writeSummary says on Err what a conversion did. What is lost against the
 // nature of the formats and what is damaged is said also with --quiet.
-func (e *env) writeSummary(r *resultJSON, quiet, verbose bool) {
+func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	var lost, design []lossJSON
 	for _, l := range r.Losses {
 		if l.ByDesign {
@@ -43,6 +43,10 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose bool) {
 			count(r.Sink.Messages, "message"), sizeText(r.Source.Size), sizeText(r.Sink.Size), elapsed.Seconds(), rate(r.Source.Size, elapsed))
 		e.writeLines("warning", warningLines(r.Source.Path, odd))
 	}
+	if salvage {
+		fmt.Fprintf(e.Err, "saved: %s\n", count(r.Sink.Messages, "message"))
+		fmt.Fprintf(e.Err, "lost: %s\n", lostText(r.Lost, len(damage) > 0))
+	}
 	e.writeLines("damaged", warningLines(r.Source.Path, damage))
 	e.writeLines("lost", lossLines(lost, "message"))
 	var notes []lossJSON
@@ -58,6 +62,21 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose bool) {
 		e.writeCodes("not carried, by design", design)
 		e.writeCodes("notes", notes)
 	}
+}
+
+// lostText says what damage has cost.
+func lostText(l lostJSON, damaged bool) string {
+	switch {
+	case l == lostJSON{} && damaged:
+		return "the file does not tell how much; the lines that begin with damaged say where"
+	case l == lostJSON{}:
+		return "nothing"
+	}
+	messages := "an unknown number of messages"
+	if l.Messages > 0 {
+		messages = count(l.Messages, "message")
+	}
+	return fmt.Sprintf("%s, %s in %s", messages, count(l.Bytes, "byte"), count(l.Blocks, "damaged block"))
 }
 
 // writeCodes names the kinds of what only -v explains.

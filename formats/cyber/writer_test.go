@@ -1,0 +1,436 @@
+package cyber
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/internal/faultio"
+	"github.com/bagconv/bagconv/internal/iox"
+	pb "github.com/bagconv/bagconv/proto/cyber"
+	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/descriptorpb"
+)
+
+// A walked is a file as Apollo's classes see it: RecordFileReader walks the
+// sections, RecordViewer drops what is outside the times of header and chunks.
+type walked struct {
+	header   *pb.Header
+	index    *pb.Index
+	channels []*pb.Channel
+	chunks   []*pb.ChunkHeader
+	messages []*pb.SingleMessage
+	viewed   []*pb.SingleMessage
+}
+
+// walkFile reads a file with nothing of the reader's code, and checks what
+// Apollo's reader checks: canonical sections, adjacent to the byte.
+func walkFile(t *testing.T, path string) *walked {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &walked{header: &pb.Header{}}
+	section := func(at int) (int, []byte) {
+		if at+16 > len(b) {
+			t.Fatalf("no section at %d of %d", at, len(b))
+		}
+		if pad := b[at+4 : at+8]; !bytes.Equal(pad, make([]byte, 4)) {
+			t.Errorf("padding %x in the section header at %d", pad, at)
+		}
+		n := int(binary.LittleEndian.Uint64(b[at+8:]))
+		return int(binary.LittleEndian.Uint32(b[at:])), b[at+16 : at+16+n]
+	}
+	parse := func(p []byte, m proto.Message) {
+		if err := proto.Unmarshal(p, m); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(marshal(m), p) {
+			t.Errorf("%T is not canonical", m)
+		}
+	}
+	typ, p := section(0)
+	if parse(p, w.header); typ != 0 || b[16+len(p)] != '0' || len(bytes.Trim(b[17+len(p):2064], "\x00")) > 0 {
+		t.Errorf("header of type %d with wrong padding", typ)
+	}
+	positions := map[uint64]int{}
+	var pending *pb.ChunkHeader
+	at := 2064
+	for at < len(b) {
+		typ, p := section(at)
+		positions[uint64(at)] = typ
+		if len(p) == 0 && typ != 3 {
+			t.Errorf("empty section of type %d at %d", typ, at)
+		}
+		switch typ {
+		case 1:
+			pending = &pb.ChunkHeader{}
+			parse(p, pending)
+			w.chunks = append(w.chunks, pending)
+		case 2:
+			c := &pb.ChunkBody{}
+			parse(p, c)
+			var raw uint64
+			for _, m := range c.Messages {
+				w.messages = append(w.messages, m)
+				raw += uint64(len(m.Content))
+				if at := m.GetTime(); at >= pending.GetBeginTime() && at <= pending.GetEndTime() {
+					w.viewed = append(w.viewed, m)
+				}
+			}
+			if uint64(len(c.Messages)) != pending.GetMessageNumber() || raw != pending.GetRawSize() {
+				t.Errorf("chunk header %v of %d messages with %d bytes", pending, len(c.Messages), raw)
+			}
+		case 3:
+			w.index = &pb.Index{}
+			parse(p, w.index)
+			if uint64(at) != w.header.GetIndexPosition() || at+16+len(p) != len(b) {
+				t.Errorf("index at %d of %d bytes, header says %d", at, len(p), w.header.GetIndexPosition())
+			}
+		case 4:
+			c := &pb.Channel{}
+			parse(p, c)
+			w.channels = append(w.channels, c)
+		default:
+			t.Fatalf("section of type %d at %d", typ, at)
+		}
+		at += 16 + len(p)
+	}
+	h := w.header
+	w.viewed = slices.DeleteFunc(w.viewed, func(m *pb.SingleMessage) bool { return m.GetTime() < h.GetBeginTime() || m.GetTime() > h.GetEndTime() })
+	if h.GetSize() != uint64(len(b)) || !h.GetIsComplete() || h.GetMessageNumber() != uint64(len(w.messages)) ||
+		h.GetChunkNumber() != uint64(len(w.chunks)) || h.GetChannelNumber() != uint64(len(w.channels)) {
+		t.Errorf("header %v of %d bytes, %d messages, %d chunks", h, len(b), len(w.messages), len(w.chunks))
+	}
+	for i, c := range w.chunks[min(1, len(w.chunks)):] {
+		if c.GetBeginTime() < w.chunks[i].GetEndTime() {
+			t.Errorf("chunk %d overlaps", i+1)
+		}
+	}
+	counts := map[string]uint64{}
+	for _, m := range w.messages {
+		counts[m.GetChannelName()]++
+	}
+	for _, x := range w.index.GetIndexes() {
+		if typ, ok := positions[x.GetPosition()]; !ok || typ != int(x.GetType()) {
+			t.Errorf("index says %v", x)
+		}
+		if c := x.GetChannelCache(); c != nil && c.GetMessageNumber() != counts[c.GetName()] {
+			t.Errorf("index says %d messages of %s, there are %d", c.GetMessageNumber(), c.GetName(), counts[c.GetName()])
+		}
+	}
+	if len(w.index.GetIndexes()) != len(positions)-1 {
+		t.Errorf("%d entries in the index for %d sections", len(w.index.GetIndexes()), len(positions))
+	}
+	return w
+}
+
+func suite(name string) *storagetest.Config {
+	return &storagetest.Config{
+		Format: Format, Encoding: encoding, Name: name, Type: "test.String",
+		Schema: storage.Schema{Encoding: encoding, Data: testSet()},
+	}
+}
+
+// TestViewer: Apollo's reader and viewer return all that was written.
+func TestViewer(t *testing.T) {
+	c := suite("x.record")
+	for name, o := range map[string]storage.WriteOptions{
+		"default": {}, "small chunks": {ChunkSize: 300}, "one message each": {ChunkSize: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := c.Generate(1, storagetest.Spec{Topics: 5, Messages: 400, MaxSize: 200, Step: 300_000_000})
+			path := filepath.Join(t.TempDir(), "x.record")
+			if err := storagetest.WriteBlocks(Format, path, o, rec); err != nil {
+				t.Fatal(err)
+			}
+			w := walkFile(t, path)
+			if len(w.viewed) != len(rec.Messages) {
+				t.Fatalf("the viewer shows %d of %d messages", len(w.viewed), len(rec.Messages))
+			}
+			for i, m := range w.viewed {
+				want := &rec.Messages[i]
+				if m.GetTime() != uint64(want.LogTime) || !bytes.Equal(m.Content, want.Data) || m.GetChannelName() != rec.Topics[want.Topic].Name {
+					t.Fatalf("message %d differs", i)
+				}
+			}
+			for _, k := range w.chunks {
+				if k.GetEndTime()-k.GetBeginTime() > chunkInterval {
+					t.Errorf("a chunk of %d ns", k.GetEndTime()-k.GetBeginTime())
+				}
+			}
+		})
+	}
+}
+
+// TestHeader: what the options and metadata become in the header, and back.
+func TestHeader(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.record")
+	meta := map[string]string{metaMapName: "sunnyvale", metaMapVersion: "1.5", metaVehicleName: "mkz", "other": "x"}
+	rec := suite("").Generate(2, storagetest.Spec{Topics: 1, Messages: 3, MaxSize: 9, Step: 1})
+	if err := storagetest.WriteAll(Format, path, storage.WriteOptions{Metadata: meta}, rec); err != nil {
+		t.Fatal(err)
+	}
+	h := walkFile(t, path).header
+	if h.GetMajorVersion() != 1 || h.GetChunkRawSize() != 16<<20 || h.GetChunkInterval() != 20e9 || h.SegmentInterval == nil || h.Compress == nil || h.MinorVersion == nil {
+		t.Errorf("%v", h)
+	}
+	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	info, _ := r.Info()
+	delete(meta, "other")
+	if fmt.Sprint(info.Metadata) != fmt.Sprint(meta) || len(info.Warnings) > 0 {
+		t.Errorf("%v, %v", info.Metadata, info.Warnings)
+	}
+}
+
+// TestSegments cuts by size and by time, under new names and old, and reads the
+// segments again as one recording.
+func TestSegments(t *testing.T) {
+	rec := suite("").Generate(3, storagetest.Spec{Topics: 3, Messages: 300, MaxSize: 100, Step: 100_000_000})
+	for name, o := range map[string]storage.WriteOptions{
+		"size": {SegmentSize: 2000}, "time": {SegmentDuration: 5e9, SegmentNames: namesOld}, "both": {SegmentSize: 9000, SegmentDuration: 7e9, ChunkSize: 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			stem := filepath.Join(dir, "x.record")
+			if err := storagetest.WriteBlocks(Format, stem, o, rec); err != nil {
+				t.Fatal(err)
+			}
+			files, _ := filepath.Glob(stem + ".*")
+			if _, err := os.Stat(stem); !errors.Is(err, fs.ErrNotExist) || len(files) < 2 {
+				t.Fatalf("%v, %v", files, err)
+			}
+			total := 0
+			for i, f := range files {
+				if !strings.HasPrefix(f, fmt.Sprintf("%s.%05d", stem, i)) || (len(f) > len(stem)+6) != (o.SegmentNames != namesOld) {
+					t.Errorf("segment %d is called %s", i, f)
+				}
+				w := walkFile(t, f)
+				total += len(w.viewed)
+				if len(w.channels) != 3 && i < len(files)-1 && i > 0 {
+					t.Errorf("segment %d has %d channels", i, len(w.channels))
+				}
+				h := w.header
+				var raw int
+				for _, m := range w.messages {
+					raw += len(m.Content)
+				}
+				if o.SegmentSize > 0 && raw > int(o.SegmentSize) || o.SegmentDuration > 0 && h.GetEndTime()-h.GetBeginTime() > uint64(o.SegmentDuration) {
+					t.Errorf("segment %d of %d bytes and %d ns", i, raw, h.GetEndTime()-h.GetBeginTime())
+				}
+			}
+			if total != len(rec.Messages) {
+				t.Errorf("the viewer shows %d of %d", total, len(rec.Messages))
+			}
+			for _, path := range []string{stem, dir} {
+				if !Format.Sniff(path, nil) {
+					t.Errorf("%s is not recognised", path)
+				}
+				r, err := Open(context.Background(), path, storage.ReadOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := storagetest.ReadAll(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := storagetest.Diff(got, rec.Messages); d != "" {
+					t.Error(d)
+				}
+				if info, _ := r.Info(); len(info.Warnings) > 0 || len(info.Topics) != 3 || len(info.Files) != len(files) {
+					t.Errorf("%v", info)
+				}
+				r.Close()
+			}
+			if err := storagetest.WriteAll(Format, stem, o, rec); !errors.Is(err, fs.ErrExist) {
+				t.Errorf("existing segments: %v", err)
+			}
+			// Another recording takes the place of all of them.
+			fewer := storagetest.Recording{Topics: rec.Topics, Messages: rec.Messages[:50]}
+			over := o
+			over.Overwrite = true
+			if err := storagetest.WriteAll(Format, stem, over, fewer); err != nil {
+				t.Fatal(err)
+			}
+			left, _ := os.ReadDir(dir)
+			r, err := Open(context.Background(), stem, storage.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info, _ := r.Info(); info.Messages != 50 || len(left) != len(info.Files) {
+				t.Errorf("%d messages, %d files left", info.Messages, len(left))
+			}
+			r.Close()
+		})
+	}
+}
+
+// TestSegmentTimes orders segments by their times, not by their names.
+func TestSegmentTimes(t *testing.T) {
+	dir := t.TempDir()
+	for name, at := range map[string]uint64{"x.record.00001": 10, "x.record.00000": 20, "x.record.00002.20261120174713": 15} {
+		r := newRecord(nil).channel("/a", "test.String", testDesc()).chunk(msg{"/a", at, fmt.Sprint(at)})
+		if err := os.WriteFile(filepath.Join(dir, name), r.b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Open(context.Background(), dir, storage.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	got, err := storagetest.ReadAll(r)
+	if err != nil || len(got) != 3 || got[0].LogTime != 10 || got[1].LogTime != 15 || got[2].LogTime != 20 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "other.record"), newRecord(nil).b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(context.Background(), dir, storage.ReadOptions{}); !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(), "other.record") {
+		t.Errorf("two recordings in a folder: %v", err)
+	}
+}
+
+// TestRefused: what a record cannot hold.
+func TestRefused(t *testing.T) {
+	set := testSet()
+	topic := func(name, typ, enc string, schema []byte) storage.Topic {
+		return storage.Topic{Name: name, Type: typ, Encoding: enc, Schema: storage.Schema{Encoding: encoding, Data: schema}}
+	}
+	other := marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{testFile("other.proto", "test")}})
+	for name, topics := range map[string][]storage.Topic{
+		"encoding":    {topic("/a", "test.String", "cdr", set)},
+		"two types":   {topic("/a", "test.String", encoding, set), topic("/a", "base.String", encoding, set)},
+		"two schemas": {topic("/a", "test.String", encoding, set), topic("/a", "test.String", encoding, other)},
+		"cycle":       {topic("/a", "a.String", encoding, marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{testFile("a", "a", "b"), testFile("b", "b", "a")}}))},
+		"corrupt":     {topic("/a", "a.String", encoding, []byte("\x0a\xff"))},
+		"bomb":        {topic("/a", "t0.String", encoding, bomb(60))},
+	} {
+		dir := t.TempDir()
+		w, err := Create(context.Background(), filepath.Join(dir, "x.record"), storage.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, topic := range topics {
+			_, err = w.CreateTopic(topic)
+		}
+		if !errors.Is(err, storage.ErrUnsupported) && !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if w.Close() == nil {
+			t.Errorf("%s: Close works all the same", name)
+		}
+		if left, _ := os.ReadDir(dir); len(left) > 0 {
+			t.Errorf("%s: %v is left", name, left)
+		}
+	}
+	for name, o := range map[string]storage.WriteOptions{
+		"compression": {Compression: "lz4"}, "profile": {Profile: "humble"}, "names": {SegmentNames: "odd"}, "chunk": {ChunkSize: -1},
+		"size": {SegmentSize: -1}, "duration": {SegmentDuration: -1}, "level": {Level: 1},
+	} {
+		if _, err := Create(context.Background(), filepath.Join(t.TempDir(), "x"), o); !errors.Is(err, storage.ErrUnsupported) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// bomb is a set of files that each import the next two: a tree of 2^n nodes.
+func bomb(n int) []byte {
+	set := &descriptorpb.FileDescriptorSet{}
+	for i := range n {
+		var imports []string
+		if i+2 < n {
+			imports = []string{fmt.Sprintf("f%d", i+1), fmt.Sprintf("f%d", i+2)}
+		}
+		set.File = append(set.File, testFile(fmt.Sprintf("f%d", i), fmt.Sprintf("t%d", i), imports...))
+	}
+	return marshal(set)
+}
+
+// TestSegmentFaults lets each operation of writing segments fail in turn:
+// nothing of them is left, and what stood there before is.
+func TestSegmentFaults(t *testing.T) {
+	rec := suite("").Generate(4, storagetest.Spec{Topics: 2, Messages: 40, MaxSize: 50, Step: 1_000_000_000})
+	o := storage.WriteOptions{SegmentDuration: 10e9, Overwrite: true}
+	for n := int64(1); ; n++ {
+		dir := t.TempDir()
+		stem := filepath.Join(dir, "x.record")
+		if err := storagetest.WriteAll(Format, stem, storage.WriteOptions{SegmentDuration: 15e9, SegmentNames: namesOld}, rec); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := os.ReadDir(dir)
+		f := &faultio.FS{FS: iox.OS, N: n}
+		o.FS = f
+		err := storagetest.WriteAll(Format, stem, o, rec)
+		if !f.Fired() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		if err == nil {
+			continue // removing what was replaced may fail
+		}
+		after, _ := os.ReadDir(dir)
+		if !errors.Is(err, faultio.ErrFault) || len(after) != len(before) {
+			t.Errorf("operation %d: %v; %d files before, %d after", n, err, len(before), len(after))
+		}
+	}
+}
+
+// TestReferee holds what we write against PyPI's cyber_record.
+func TestReferee(t *testing.T) {
+	python := os.Getenv("BAGCONV_CYBER_PYTHON")
+	if python == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("CI must have PyPI's cyber_record: BAGCONV_CYBER_PYTHON")
+		}
+		t.Skip("BAGCONV_CYBER_PYTHON names no python with cyber_record")
+	}
+	rng := rand.New(rand.NewPCG(5, 5))
+	rec := suite("").Generate(5, storagetest.Spec{Topics: 4, Messages: 500, MaxSize: 1, Step: 100_000_000})
+	for i := range rec.Messages { // a test.String each
+		text := strings.Repeat("x", rng.IntN(100))
+		rec.Messages[i].Data = append([]byte{0x0a, byte(len(text))}, text...)
+	}
+	path := filepath.Join(t.TempDir(), "x.record")
+	if err := storagetest.WriteAll(Format, path, storage.WriteOptions{ChunkSize: 3000}, rec); err != nil {
+		t.Fatal(err)
+	}
+	const script = `
+import sys, warnings
+warnings.filterwarnings('ignore')
+from cyber_record.record import Record
+with Record(sys.argv[1]) as r:
+    for topic, m, t in r.read_messages():
+        print(topic, t, len(m.data))
+`
+	out, err := exec.Command(python, "-c", script, path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	for _, m := range rec.Messages {
+		fmt.Fprintln(&want, rec.Topics[m.Topic].Name, m.LogTime, len(m.Data)-2)
+	}
+	if string(out) != want.String() {
+		t.Errorf("cyber_record reads %.300s..., want %.300s...", out, want.String())
+	}
+}
