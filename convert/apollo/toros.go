@@ -38,7 +38,7 @@ func ToROS(md protoreflect.MessageDescriptor, o Options) (*ToROSProgram, error) 
 		return nil, err
 	}
 	p.t, p.initial, p.element, p.blank, p.list = t.top, t.initial, t.element, t.blank, t.list
-	p.dropped = outermost(append(t.unused, t.shadowed(fam, o)...))
+	p.dropped = outermost(append(t.unused, t.unread(fam, o)...))
 	if fam == pointCloud {
 		p.layout = layoutOf(p.element, p.list)
 	}

@@ -1,11 +1,15 @@
 package apollo
 
 import (
+	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	protoapollo "github.com/bagconv/bagconv/proto/apollo"
@@ -299,4 +303,178 @@ func TestTransforms(t *testing.T) {
 			t.Error("a static transform has a stamp")
 		}
 	})
+}
+
+func TestFix(t *testing.T) {
+	status := func(s sensormsgs.SolutionStatus) *sensormsgs.SolutionStatus { return &s }
+	for _, c := range []struct {
+		typ    sensormsgs.SolutionType
+		status sensormsgs.SolutionStatus
+		want   int8
+	}{
+		{0, 0, -1}, {16, 0, 0}, {16, 1, -1}, {18, 0, 1}, {52, 0, 1}, {48, 0, 2}, {49, 0, 2}, {50, 0, 2}, {56, 0, 2}, {55, 0, 0}, {50, 18, -1},
+	} {
+		bothWires(t, func(t *testing.T, cdr bool) {
+			r := toROS(t, &sensormsgs.GnssBestPose{SolType: &c.typ, SolStatus: status(c.status), Latitude: proto.Float64(1), Longitude: proto.Float64(2),
+				HeightMsl: proto.Float64(10), Undulation: proto.Float32(-0.5), LatitudeStdDev: proto.Float32(2), LongitudeStdDev: proto.Float32(3), HeightStdDev: proto.Float32(4)},
+				Options{CDR: cdr})
+			r.header()
+			if got, service := int8(r.U8()), r.U16(); got != c.want || service != 1 {
+				t.Errorf("%v %v: status %d service %d", c.typ, c.status, got, service)
+			}
+			near(t, "place", r.floats(3), 1, 2, 9.5)
+			near(t, "covariance", r.floats(9), diag(9, 4, 16)...)
+			if kind := r.U8(); kind != 2 {
+				t.Error("covariance type", kind)
+			}
+			r.end()
+		})
+	}
+}
+
+func TestTypes(t *testing.T) {
+	for proto, ros := range map[string]string{
+		"apollo.drivers.Image": "sensor_msgs/Image", "apollo.drivers.gnss.Imu": "sensor_msgs/Imu", "apollo.localization.CorrectedImu": "sensor_msgs/Imu",
+		"apollo.localization.Gps": "nav_msgs/Odometry", "apollo.canbus.Chassis": "", "": "",
+	} {
+		if got := ROSType(proto); got != ros {
+			t.Errorf("%s becomes %q", proto, got)
+		}
+	}
+	for ros, proto := range map[string]string{
+		"sensor_msgs/Imu": "apollo.localization.CorrectedImu", "nav_msgs/Odometry": "apollo.localization.LocalizationEstimate",
+		"tf/tfMessage": "apollo.transform.TransformStampeds", "tf2_msgs/TFMessage": "apollo.transform.TransformStampeds", "std_msgs/String": "",
+	} {
+		if got := ProtoType(ros); got != proto {
+			t.Errorf("%s becomes %q", ros, got)
+		}
+	}
+	if _, err := ToROS(protoapollo.Message("apollo.common.Header"), Options{}); err == nil {
+		t.Error("a header alone is converted")
+	}
+	if _, err := FromROS("sensor_msgs/Imu", protoapollo.Message("apollo.drivers.Image"), Options{}); err == nil {
+		t.Error("an IMU becomes an image")
+	}
+}
+
+func TestDropped(t *testing.T) {
+	for name, want := range map[string][]string{
+		"apollo.drivers.Image": {"header.frame_id", "header.lidar_timestamp", "header.module_name", "header.radar_timestamp", "header.status",
+			"header.timestamp_sec", "header.version", "measurement_time"},
+		"apollo.drivers.gnss.GnssBestPose": {"base_station_id", "datum_id", "differential_age", "header.camera_timestamp", "header.module_name",
+			"header.radar_timestamp", "header.status", "header.version", "measurement_time", "num_sats_in_solution", "num_sats_tracked", "solution_age"},
+		"apollo.transform.TransformStampeds": {"header", "transforms.header.camera_timestamp", "transforms.header.module_name",
+			"transforms.header.radar_timestamp", "transforms.header.status", "transforms.header.version"},
+	} {
+		p, err := ToROS(protoapollo.Message(name), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(p.Dropped(), want) {
+			t.Errorf("%s: %q", name, p.Dropped())
+		}
+	}
+	p, err := ToROS(protoapollo.Message("apollo.transform.TransformStampeds"), Options{CDR: true})
+	if err != nil || !slices.Contains(p.Dropped(), "transforms.header.sequence_num") {
+		t.Error(err, p.Dropped())
+	}
+	p, err = ToROS(vendorCloud(t), Options{})
+	if err != nil || !slices.Contains(p.Dropped(), "point.label") {
+		t.Error(err, p.Dropped())
+	}
+	for name, want := range map[string][]string{
+		"apollo.localization.Gps":   {"child_frame_id", "pose.covariance", "twist.covariance"},
+		"apollo.drivers.gnss.Imu":   {"angular_velocity_covariance", "linear_acceleration_covariance", "orientation", "orientation_covariance"},
+		"apollo.drivers.PointCloud": {"fields: all but x, y, z, intensity, timestamp (time, t, offset) and ring", "points.intensity: fractions", "points.ring"},
+	} {
+		p, err := FromROS(ROSType(name), protoapollo.Message(name), Options{})
+		if err != nil || !slices.Equal(p.Dropped(), want) {
+			t.Errorf("%s: %v %q", name, err, p.Dropped())
+		}
+	}
+}
+
+// TestOtherDescriptors refuses what has no sense, and takes what lacks only
+// fields that it can do without.
+func TestOtherDescriptors(t *testing.T) {
+	edit := func(field string, f func(m *descriptorpb.DescriptorProto, i int)) protoreflect.MessageDescriptor {
+		return vendorFile(t, "apollo.drivers.Image", func(file *descriptorpb.FileDescriptorProto) {
+			for _, m := range file.MessageType {
+				for i, fd := range m.Field {
+					if m.GetName() == "Image" && fd.GetName() == field {
+						f(m, i)
+						return
+					}
+				}
+			}
+		})
+	}
+	remove := func(m *descriptorpb.DescriptorProto, i int) { m.Field = slices.Delete(m.Field, i, i+1) }
+	if _, err := ToROS(edit("data", remove), Options{}); err == nil || !strings.Contains(err.Error(), "no field data") {
+		t.Error("an image without data:", err)
+	}
+	for _, name := range []string{"header", "frame_id", "encoding", "step", "measurement_time"} {
+		p, err := ToROS(edit(name, remove), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := p.Append(nil, nil, now); err != nil || newReader(t, out, false).header().stamp != now {
+			t.Error(name, err)
+		}
+		if from, err := FromROS("sensor_msgs/Image", edit(name, remove), Options{}); err != nil || name == "encoding" && !slices.Contains(from.Dropped(), "encoding") {
+			t.Error(name, err)
+		}
+	}
+	for name, kind := range map[string]descriptorpb.FieldDescriptorProto_Type{
+		"height": descriptorpb.FieldDescriptorProto_TYPE_DOUBLE, "encoding": descriptorpb.FieldDescriptorProto_TYPE_INT32,
+		"measurement_time": descriptorpb.FieldDescriptorProto_TYPE_UINT64, "data": descriptorpb.FieldDescriptorProto_TYPE_UINT64,
+	} {
+		md := edit(name, func(m *descriptorpb.DescriptorProto, i int) { m.Field[i].Type = kind.Enum() })
+		if _, err := ToROS(md, Options{}); err == nil || !strings.Contains(err.Error(), "expected kind") {
+			t.Error(name, err)
+		}
+	}
+	repeated := edit("step", func(m *descriptorpb.DescriptorProto, i int) {
+		m.Field[i].Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
+	})
+	if _, err := ToROS(repeated, Options{}); err == nil {
+		t.Error("a list of steps is taken")
+	}
+}
+
+// TestMalformed cuts messages at every byte, and changes their lengths.
+func TestMalformed(t *testing.T) {
+	for _, m := range testMessages() {
+		if len(testBytes(t, m)) > 10000 {
+			m = testCloud(3, 2)
+		}
+		b := testBytes(t, m)
+		p, err := ToROS(m.ProtoReflect().Descriptor(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := 0
+		for n := range len(b) {
+			dst, err := p.Append([]byte("old"), b[:n], now)
+			if string(dst[:3]) != "old" {
+				t.Fatal("old bytes are overwritten")
+			}
+			if err != nil {
+				if failed++; len(dst) != 3 || !errors.Is(err, ErrMalformed) {
+					t.Fatal(len(dst), err)
+				}
+			}
+		}
+		if failed < len(b)/2 {
+			t.Errorf("%T: only %d of %d cut messages are refused", m, failed, len(b))
+		}
+	}
+}
+
+func testBytes(t testing.TB, m proto.Message) []byte {
+	b, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

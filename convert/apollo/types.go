@@ -67,7 +67,7 @@ func (f family) alternatives(o Options) [][]string {
 	case gnssImu, bestPose:
 		return [][]string{{"header.timestamp_sec", "measurement_time"}, append([]string{"header.lidar_timestamp"}, others...)}
 	case correctedImu:
-		return [][]string{attitude("imu"), {"imu.linear_acceleration", "imu.linear_acceleration_vrf"},
+		return [][]string{{"imu.orientation", "imu.euler_angles"}, {"imu.linear_acceleration", "imu.linear_acceleration_vrf"},
 			{"imu.angular_velocity", "imu.angular_velocity_vrf"}, append([]string{"header.lidar_timestamp"}, others...)}
 	case estimate:
 		return [][]string{{"measurement_time", "header.timestamp_sec"}, attitude("pose"), rate("pose"), append([]string{"header.lidar_timestamp"}, others...)}
@@ -78,9 +78,25 @@ func (f family) alternatives(o Options) [][]string {
 		{"transforms.header.lidar_timestamp", "transforms.header.camera_timestamp", "transforms.header.radar_timestamp"}}
 }
 
-// shadowed lists the fields that are read only when a better one is not set.
-func (t *compiled) shadowed(fam family, o Options) []string {
+// unread lists the fields that are written only, and those that are read only when
+// a better one is not set.
+func (t *compiled) unread(fam family, o Options) []string {
 	var out []string
+	add := func(path string) {
+		if t.hasPath(path) {
+			out = append(out, path)
+		}
+	}
+	if fam == bestPose {
+		add("datum_id")
+	}
+	if o.CDR { // a Header of ROS 2 has no counter
+		if fam == transforms {
+			add("transforms.header.sequence_num")
+		} else {
+			add("header.sequence_num")
+		}
+	}
 	for _, group := range fam.alternatives(o) {
 		first := true
 		for _, path := range group {
