@@ -95,6 +95,7 @@ type Report struct {
 type End struct {
 	Path, Format, Version string
 	Size, Messages        int64
+	Files                 []string // of the output: the path itself, or several
 }
 
 // A TopicReport is what became of one topic of the source.

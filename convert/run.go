@@ -53,12 +53,12 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 	if job.Order == OrderTime {
 		spans = src.hints()
 	}
-	counts, err := attempt(ctx, job, src, plan, spans)
+	counts, files, err := attempt(ctx, job, src, plan, spans)
 	if errors.Is(err, errDisorder) {
 		// The index was wrong, or there is none and the times are far out of
 		// order: measure the blocks first, then convert again.
 		if spans, err = measure(ctx, job, src); err == nil {
-			counts, err = attempt(ctx, job, src, plan, spans)
+			counts, files, err = attempt(ctx, job, src, plan, spans)
 		}
 	}
 	if info, infoErr := src.reader.Info(); infoErr == nil {
@@ -67,12 +67,17 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 	if counts != nil {
 		plan.describe(r, src.info, counts)
 	}
+	r.Sink.Files = files
 	for _, c := range counts {
 		r.Source.Messages += c.read
 		r.Sink.Messages += c.written
 	}
-	if err == nil {
-		r.Sink.Size, err = sizeOf(job.Sink)
+	for _, path := range r.Sink.Files {
+		if err == nil {
+			var n int64
+			n, err = sizeOf(path)
+			r.Sink.Size += n
+		}
 	}
 	return err
 }
@@ -89,12 +94,12 @@ func measure(ctx context.Context, job *Job, src *source) ([]span, error) {
 	return res.spans, src.rewind()
 }
 
-// attempt writes the output once from start to end. Counts are nil when it did
-// not come to reading.
-func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, spans []span) (counts []topicCount, err error) {
+// attempt writes the output once from start to end, and returns its files. Counts
+// are nil when it did not come to reading.
+func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, spans []span) (counts []topicCount, files []string, err error) {
 	w, err := job.SinkFormat.Create(ctx, job.Sink, writeOptions(job, src.info))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	caps := storage.WriterCapabilities(w)
 	defer func() {
@@ -109,7 +114,7 @@ func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, spans 
 		tempDir: filepath.Dir(filepath.Clean(job.Sink)), budget: spillBudget,
 	}
 	if p.routes, err = routes(job, w, plan); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p.meter = newMeter(src, job.Progress)
 	defer p.meter.stop()
@@ -136,9 +141,16 @@ func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, spans 
 		err = refuseLoss(src, plan, p.counts)
 	}
 	if err != nil {
-		return p.counts, err
+		return p.counts, nil, err
 	}
-	return p.counts, w.Close()
+	if err = w.Close(); err != nil {
+		return p.counts, nil, err
+	}
+	files = []string{job.Sink}
+	if caps.Files != nil {
+		files = caps.Files.Files()
+	}
+	return p.counts, files, nil
 }
 
 // ErrLossy is the error of a strict run that could not carry everything.

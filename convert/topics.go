@@ -3,6 +3,7 @@ package convert
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/convert/mapping"
@@ -13,11 +14,13 @@ import (
 // that flow into it.
 type sinkTopic struct {
 	topic   storage.Topic
-	sources []int // indexes of Info.Topics, ascending
+	sources []int  // indexes of Info.Topics, ascending
+	renamed string // from this name, which another topic has in the sink
 }
 
 // A topicPlan says what becomes of each topic of the source.
 type topicPlan struct {
+	format  *storage.Format // of the sink
 	sinks   []sinkTopic
 	results []*mapping.Result // index = TopicID of the source; nil: it cannot cross
 	errs    []error           // why it cannot
@@ -39,9 +42,9 @@ func planTopics(job *Job, info *storage.Info) *topicPlan {
 		Rosout: job.Rosout, ProtoTypes: job.ProtoTypes, Frames: job.Frames, Layout: job.ApolloLayout,
 	})
 	n := len(info.Topics)
-	p := &topicPlan{results: make([]*mapping.Result, n), errs: make([]error, n), sinkOf: make([]int, n)}
-	type identity struct{ name, typ, encoding string }
-	joined := map[identity]int{}
+	p := &topicPlan{format: job.SinkFormat, results: make([]*mapping.Result, n), errs: make([]error, n), sinkOf: make([]int, n)}
+	type identity struct{ name, typ, encoding, schema string }
+	joined, names := map[identity]int{}, map[string]bool{}
 	for i := range info.Topics {
 		p.sinkOf[i] = -1
 		res, err := mapper.Map(&info.Topics[i].Topic)
@@ -50,7 +53,10 @@ func planTopics(job *Job, info *storage.Info) *topicPlan {
 			continue
 		}
 		p.results[i] = res
-		id := identity{res.Topic.Name, res.Topic.Type, res.Topic.Encoding}
+		id := identity{name: res.Topic.Name, typ: res.Topic.Type, encoding: res.Topic.Encoding}
+		if id.encoding == "protobuf" { // a type may have two descriptors in one recording
+			id.schema = string(res.Topic.Schema.Data)
+		}
 		if at, ok := joined[id]; ok && !job.SinkFormat.Publishers {
 			p.sinkOf[i] = at
 			p.sinks[at].join(res, i)
@@ -59,8 +65,22 @@ func planTopics(job *Job, info *storage.Info) *topicPlan {
 		joined[id] = len(p.sinks)
 		p.sinkOf[i] = len(p.sinks)
 		p.sinks = append(p.sinks, sinkTopic{topic: res.Topic, sources: []int{i}})
+		if job.SinkFormat.UniqueNames && names[res.Topic.Name] {
+			p.rename(names)
+		}
+		names[p.sinks[p.sinkOf[i]].topic.Name] = true
 	}
 	return p
+}
+
+// rename gives the last topic a name that is free.
+func (p *topicPlan) rename(names map[string]bool) {
+	s := &p.sinks[len(p.sinks)-1]
+	old := s.topic.Name
+	for n := 2; names[s.topic.Name]; n++ {
+		s.topic.Name = fmt.Sprintf("%s_%d", old, n)
+	}
+	s.renamed = old
 }
 
 // join lets another publisher flow into the topic.
@@ -135,12 +155,32 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 		report.Topics = append(report.Topics, tr)
 	}
 	p.describeJoins(r)
+	p.describeMetadata(r, info)
+}
+
+// describeMetadata reports what the recording says of itself and the sink does not keep.
+func (p *topicPlan) describeMetadata(r *reporter, info *storage.Info) {
+	var lost []string
+	for k := range info.Metadata {
+		if k != storage.MetaDistro && !p.format.Keeps(k) {
+			lost = append(lost, k)
+		}
+	}
+	if len(lost) > 0 {
+		slices.Sort(lost)
+		r.lose(Loss{Code: "metadata", Count: int64(len(lost)), ByDesign: true,
+			Message: fmt.Sprintf("there is no place for what the recording says of itself: %s", strings.Join(lost, ", "))})
+	}
 }
 
 // describeJoins reports publishers that flow together and names that have two types.
 func (p *topicPlan) describeJoins(r *reporter) {
 	first := map[string]string{} // type by topic name
 	for _, s := range p.sinks {
+		if s.renamed != "" {
+			r.lose(Loss{Code: "renamed", Topic: s.renamed, Count: int64(len(s.sources)), ByDesign: true,
+				Message: fmt.Sprintf("a name stands for one type there: this topic of %s is written as %s", s.topic.Type, s.topic.Name)})
+		}
 		if n := len(s.sources); n > 1 {
 			r.lose(Loss{Code: "publishers-joined", Topic: s.topic.Name, Count: int64(n), ByDesign: true,
 				Message: fmt.Sprintf("%d publishers became one topic; which message came from whom is not kept", n)})

@@ -74,6 +74,13 @@ type Aborter interface {
 	Abort() error
 }
 
+// A FileLister tells which files it has written, when that is not one file or
+// folder at the path that Create was given.
+type FileLister interface {
+	// Files lists the files as paths, in order. It is called after Close.
+	Files() []string
+}
+
 // ReaderCaps are the optional interfaces of a Reader, nil where it has them not.
 type ReaderCaps struct {
 	Blocks BlockReader
@@ -90,6 +97,7 @@ func ReaderCapabilities(r Reader) ReaderCaps {
 type WriterCaps struct {
 	Blocks BlockWriter
 	Abort  Aborter
+	Files  FileLister
 }
 
 // WriterCapabilities probes w.
@@ -97,5 +105,6 @@ func WriterCapabilities(w Writer) WriterCaps {
 	var c WriterCaps
 	c.Blocks, _ = w.(BlockWriter)
 	c.Abort, _ = w.(Aborter)
+	c.Files, _ = w.(FileLister)
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // A Format is a storage plugin: what it is called, how its files look, and its
@@ -43,6 +44,14 @@ type Format struct {
 	// type apart. Where it is false the converter joins them into one topic.
 	Publishers bool
 
+	// UniqueNames says that topics are told apart by their names alone: the
+	// converter gives a second topic of one name another.
+	UniqueNames bool
+
+	// Metadata lists the keys of WriteOptions.Metadata that the format keeps; an
+	// entry "*" means that it keeps any.
+	Metadata []string
+
 	// MinTime and MaxTime bound the LogTime that the format can store; both 0:
 	// any int64. Write refuses other times with an error wrapping ErrUnsupported.
 	MinTime, MaxTime int64
@@ -62,6 +71,11 @@ type Format struct {
 	// format that is only read. An existing path is an error that wraps
 	// fs.ErrExist, unless o.Overwrite is set.
 	Create func(ctx context.Context, path string, o WriteOptions) (Writer, error)
+}
+
+// Keeps tells whether a recording's metadata of a key has a place in the format.
+func (f *Format) Keeps(key string) bool {
+	return slices.Contains(f.Metadata, key) || slices.Contains(f.Metadata, "*")
 }
 
 // SniffLen is the number of bytes that Sniff is given of a file (fewer when the

@@ -167,9 +167,6 @@ func (w *window) declaration(from, to int64, first int) (d declaration, count in
 
 // undeclared makes a topic of a channel that only messages name.
 func (f *file) undeclared(at int64, name []byte) (*channel, error) {
-	if !plausibleName(name) {
-		return nil, errMalformed
-	}
 	c := &channel{name: string(name)}
 	if ids := f.r.topics.byName[c.name]; len(ids) == 1 {
 		c.topic = ids[0] // another segment declares it

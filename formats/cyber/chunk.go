@@ -102,8 +102,11 @@ func (c *chunk) step(k *walker, at int64) (next int64, ok bool, err error) {
 	if err != nil {
 		return 0, false, c.file.fail(at, "chunk", err)
 	}
-	if st == whole {
+	if st == whole && (c.file.channels[string(k.m.name)] != nil || plausibleName(k.m.name)) {
 		return at + int64(k.m.size), true, nil
+	}
+	if st == whole {
+		st = broken
 	}
 	next, err = c.skip(at, st)
 	return next, false, err
@@ -275,13 +278,17 @@ func (p *parser) run(stop int64) (int64, error) {
 		if st == odd {
 			st, err = p.odd(&m, at)
 		}
-		if err == nil && st != whole {
+		if err == nil && st == whole {
+			if err = p.add(&m, at); err == errMalformed {
+				st, err = broken, nil
+			}
+		}
+		if err == nil && st == whole {
+			at += m.size
+		} else if err == nil {
 			var next int64
 			next, err = p.c.skip(p.base+int64(at), st)
 			at = int(next - p.base)
-		} else if err == nil {
-			err = p.add(&m, at)
-			at += m.size
 		}
 		if err != nil {
 			return 0, err
@@ -325,11 +332,15 @@ func (p *parser) odd(m *message, at int) (state, error) {
 	return st, nil
 }
 
-// add appends the message at a place of the buffer.
+// add appends the message at a place of the buffer. It gives errMalformed when its
+// channel can have no such name.
 func (p *parser) add(m *message, at int) error {
 	if string(m.name) != p.name || p.name == "" {
 		ch := p.topics[string(m.name)]
-		if ch == nil {
+		switch {
+		case ch == nil && !plausibleName(m.name):
+			return errMalformed
+		case ch == nil:
 			return p.c.file.warn("undeclared-channel", p.c.head, true, storage.Lost{Messages: 1},
 				"messages of channel %.80q are not read: neither a section nor the index declares it", m.name)
 		}

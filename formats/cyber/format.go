@@ -48,6 +48,8 @@ var Format = &storage.Format{
 	Accepts:      []string{encoding},
 	Compressions: compressions,
 	SegmentNames: segmentNames,
+	UniqueNames:  true,
+	Metadata:     []string{metaMapName, metaMapVersion, metaVehicleName},
 	MinTime:      0,
 	MaxTime:      math.MaxInt64,
 	Sniff:        sniff,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 
 	pb "github.com/bagconv/bagconv/proto/cyber"
@@ -240,6 +241,18 @@ func (w *Writer) Abort() error {
 	return errors.Join(err, w.place.abort())
 }
 
+// Files lists the segments. See storage.FileLister.
+func (w *Writer) Files() []string {
+	if !w.place.segmented {
+		return []string{w.place.path}
+	}
+	files := make([]string, len(w.place.names))
+	for i, name := range w.place.names {
+		files[i] = filepath.Join(filepath.Dir(w.place.path), name)
+	}
+	return files
+}
+
 // joinAbort throws the output away after err.
 func joinAbort(err error, w *Writer) error { return errors.Join(err, w.Abort()) }
 
@@ -247,4 +260,5 @@ var (
 	_ storage.Writer      = (*Writer)(nil)
 	_ storage.BlockWriter = (*Writer)(nil)
 	_ storage.Aborter     = (*Writer)(nil)
+	_ storage.FileLister  = (*Writer)(nil)
 )

@@ -36,11 +36,12 @@ type (
 		Messages int64 `json:"messages"` // that an index or a header counted there
 	}
 	endJSON struct {
-		Path     string `json:"path"`
-		Format   string `json:"format"`
-		Version  string `json:"version"`
-		Size     int64  `json:"size"`
-		Messages int64  `json:"messages"`
+		Path     string   `json:"path"`
+		Format   string   `json:"format"`
+		Version  string   `json:"version"`
+		Size     int64    `json:"size"`
+		Messages int64    `json:"messages"`
+		Files    []string `json:"files,omitempty"`
 	}
 	topicResult struct {
 		Name         string `json:"name"`

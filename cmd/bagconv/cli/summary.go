@@ -40,7 +40,7 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 		ns, _ := strconv.ParseInt(r.ElapsedNS, 10, 64)
 		elapsed := time.Duration(ns)
 		fmt.Fprintf(e.Err, "%s -> %s: %s, %s -> %s in %.2f s (%.0f MB/s)\n", clean(r.Source.Path), clean(r.Sink.Path),
-			count(r.Sink.Messages, "message"), sizeText(r.Source.Size), sizeText(r.Sink.Size), elapsed.Seconds(), rate(r.Source.Size, elapsed))
+			count(r.Sink.Messages, "message")+inSegments(r.Sink.Files), sizeText(r.Source.Size), sizeText(r.Sink.Size), elapsed.Seconds(), rate(r.Source.Size, elapsed))
 		e.writeLines("warning", warningLines(r.Source.Path, odd))
 	}
 	if salvage {
@@ -150,4 +150,12 @@ func warningLines(path string, warnings []warningJSON) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%s [%s]", line, w.Code))
 	}
 	return lines
+}
+
+// inSegments says that an output is several files.
+func inSegments(files []string) string {
+	if len(files) < 2 {
+		return ""
+	}
+	return " in " + count(int64(len(files)), "segment")
 }
