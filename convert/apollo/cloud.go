@@ -144,11 +144,11 @@ func (p *ToROSProgram) points(rows []byte, size int, v *values, src []byte) (den
 			return false, err
 		}
 		for i := range 3 {
-			x := math.Float32bits(float32(e.real(pointX + i)))
+			x := narrow(e.num[pointX+i])
 			bad |= x&infinite + minExponent
 			binary.LittleEndian.PutUint32(row[4*i:], x)
 		}
-		binary.LittleEndian.PutUint32(row[12:], math.Float32bits(float32(e.real(pointIntensity))))
+		binary.LittleEndian.PutUint32(row[12:], narrow(e.num[pointIntensity]))
 		binary.LittleEndian.PutUint64(row[16:], math.Float64bits(seconds(e.num[pointTime])))
 		if size == rowRingSize {
 			binary.LittleEndian.PutUint16(row[24:], uint16(min(e.num[pointRing], math.MaxUint16)))

@@ -11,14 +11,13 @@ import (
 func (v *values) raw(f *field) uint64 {
 	x := v.num[f.slot]
 	if f.real {
-		r := math.Float64frombits(x)
 		switch f.coding {
 		case float64bits:
 			return x
 		case float32bits:
-			return uint64(math.Float32bits(float32(r)))
+			return uint64(narrow(x))
 		}
-		x = wholeNumber(r)
+		x = wholeNumber(math.Float64frombits(x))
 	}
 	switch f.coding {
 	case zigzag:

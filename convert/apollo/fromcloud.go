@@ -63,7 +63,7 @@ func (c *column) integer(row []byte) int64 {
 func (c *column) real(row []byte) float64 {
 	switch c.datatype {
 	case fieldFloat32:
-		return float64(math.Float32frombits(uint32(c.bits(row))))
+		return math.Float64frombits(widen(uint32(c.bits(row))))
 	case fieldFloat64:
 		return math.Float64frombits(c.bits(row))
 	case fieldInt64:
@@ -77,7 +77,7 @@ func (c *column) float32(row []byte) uint32 {
 	if c.datatype == fieldFloat32 {
 		return uint32(c.bits(row))
 	}
-	return math.Float32bits(float32(c.real(row)))
+	return narrow(math.Float64bits(c.real(row)))
 }
 
 // whole is a value rounded and clamped to 32 bits without a sign.

@@ -1,6 +1,8 @@
 package apollo
 
 import (
+	"encoding/binary"
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -252,5 +254,81 @@ func TestOdometryREP103(t *testing.T) {
 	near(t, "twist", r.floats(6), east, north, 0, 0, 0, 0.5)
 	if h := apollo.heading(); math.Abs(h-yaw) > 1e-12 {
 		t.Error("heading", h)
+	}
+}
+
+// TestMalformedROS cuts messages at every byte.
+func TestMalformedROS(t *testing.T) {
+	bothWires(t, func(t *testing.T, cdr bool) {
+		o := Options{CDR: cdr}
+		for _, m := range seeds(t) {
+			md := m.ProtoReflect().Descriptor()
+			to, err := ToROS(md, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := to.Append(nil, testBytes(t, m), now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := FromROS(ROSType(string(md.FullName())), md, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range len(b) {
+				if out, err := p.Append([]byte("old"), b[:n], now); !errors.Is(err, ErrMalformed) || string(out) != "old" {
+					t.Fatalf("%T cut to %d of %d bytes: %v", m, n, len(b), err)
+				}
+			}
+			if _, err := p.Append(nil, append(slices.Clone(b), 0), now); (err == nil) != cdr {
+				t.Errorf("%T with a byte more: %v", m, err)
+			}
+		}
+	})
+}
+
+// TestOtherCDR reads CDR in big endian.
+func TestOtherCDR(t *testing.T) {
+	b := []byte{0, 0, 0, 0}
+	b = binary.BigEndian.AppendUint32(b, uint32(now/second))
+	b = binary.BigEndian.AppendUint32(b, uint32(now%second))
+	b = append(binary.BigEndian.AppendUint32(b, 4), "cam\x00"...)
+	b = append(binary.BigEndian.AppendUint32(b, 5), "jpeg\x00\x00\x00\x00"...)
+	b = append(binary.BigEndian.AppendUint32(b, 3), "abc"...)
+	var m sensormsgs.CompressedImage
+	fromROS(t, "sensor_msgs/CompressedImage", b, &m, Options{CDR: true})
+	if m.GetFrameId() != "cam" || m.GetFormat() != "jpeg" || string(m.GetData()) != "abc" || m.GetHeader().GetCameraTimestamp() != uint64(now) {
+		t.Error(&m)
+	}
+	b[1] = 2
+	p, err := FromROS("sensor_msgs/CompressedImage", m.ProtoReflect().Descriptor(), Options{CDR: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Append(nil, b, now); !errors.Is(err, ErrMalformed) {
+		t.Error("a parameter list is read:", err)
+	}
+}
+
+// TestDefinitions holds the definitions against the bytes that ToROS writes: as
+// many, and the same again.
+func TestDefinitions(t *testing.T) {
+	for _, m := range testMessages() {
+		md := m.ProtoReflect().Descriptor()
+		to, err := ToROS(md, Options{CDR: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := to.Append(nil, testBytes(t, m), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := FromROS(ROSType(string(md.FullName())), md, Options{CDR: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := p.normal.Append(nil, b); err != nil || string(again) != string(b) {
+			t.Errorf("%s: %v", md.FullName(), err)
+		}
 	}
 }

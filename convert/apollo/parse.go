@@ -92,7 +92,7 @@ func (v *values) number(f *field, x uint64) {
 		switch f.coding {
 		case float64bits:
 		case float32bits:
-			x = math.Float64bits(float64(math.Float32frombits(uint32(x))))
+			x = widen(uint32(x))
 		case varint, uvarint32, fixed32, fixed64:
 			x = math.Float64bits(float64(x))
 		default:
@@ -100,6 +100,25 @@ func (v *values) number(f *field, x uint64) {
 		}
 	}
 	v.setInteger(f.slot, x)
+}
+
+// Go's conversions change the bits of some NaN; these keep them.
+
+// widen turns the bits of a float32 into those of a float64.
+func widen(x uint32) uint64 {
+	if x&infinite == infinite {
+		return uint64(x>>31)<<63 | 0x7ff<<52 | uint64(x&0x7fffff)<<29
+	}
+	return math.Float64bits(float64(math.Float32frombits(x)))
+}
+
+// narrow turns the bits of a float64 into those of the nearest float32.
+func narrow(x uint64) uint32 {
+	r := math.Float64frombits(x)
+	if math.IsNaN(r) && x>>29&0x7fffff != 0 {
+		return uint32(x>>63)<<31 | infinite | uint32(x>>29)&0x7fffff
+	}
+	return math.Float32bits(float32(r))
 }
 
 // consumeTag reads a tag; a negative length says that it is cut or wrong.
