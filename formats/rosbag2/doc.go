@@ -26,9 +26,10 @@
 // whole (they are decompressed into the folder for temporary files until Close)
 // or row by row. ReadBlock and Info are safe for concurrent use.
 //
-// Damage: a database that was cut off is read as if zeros followed; a range of
-// rows with a broken page gives the rows before it, and the next range goes on
-// behind it. Each loss is a warning.
+// Damage: what cannot be read as a database is salvaged (salvage.go). All leaves of
+// messages are looked for, wherever they lie, and every message that is whole is
+// given. Topics come from the rows of their table that are left, then from the
+// metadata, then they are numbers. Each loss is a warning, and counted in Info.
 //
 // Refused, wrapping storage.ErrUnsupported: folders with MCAP storage, databases
 // without the tables, messages compressed with anything but zstd.

@@ -15,7 +15,7 @@ const (
 )
 
 // blocks cuts a part into ranges of about equal size.
-func (p *part) blocks(ctx context.Context, src *source) ([]block, error) {
+func (p *part) blocks(ctx context.Context, src *source) (list []block, err error) {
 	if p.empty {
 		return nil, nil
 	}
@@ -23,18 +23,22 @@ func (p *part) blocks(ctx context.Context, src *source) ([]block, error) {
 	if p.zstdRows {
 		target = zstdBlockBytes
 	}
-	if p.table == nil {
+	ranges := p.ranges
+	switch {
+	case p.found != nil:
+		ranges = p.found.Ranges(target)
+	case p.table == nil:
 		return p.guess(target), nil
+	case p.zstdRows:
+		if ranges, err = p.table.Ranges(ctx, src, target); err != nil {
+			return nil, err
+		}
 	}
-	ranges, err := p.table.Ranges(ctx, src, target)
-	if isDamage(err) {
-		return p.guess(target), nil
-	}
-	list := make([]block, len(ranges))
+	list = make([]block, len(ranges))
 	for i, g := range ranges {
 		list[i] = block{part: p, lo: g.Lo, hi: g.Hi, bytes: g.Bytes}
 	}
-	return list, err
+	return list, nil
 }
 
 // guess cuts by rowid alone.

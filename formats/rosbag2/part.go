@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
@@ -24,7 +25,9 @@ type part struct {
 	wal   *walLog
 
 	tables tables
-	table  *sqlitefile.Table // nil: rows are read by SQLite
+	table  *sqlitefile.Table   // nil: rows are read by SQLite, or
+	found  *sqlitefile.Salvage // not nil: taken from the pages, whatever the tree says
+	ranges []sqlitefile.Range  // of table
 	topics []topicRow
 	defs   map[string]definition // by topic_type
 	last   string                // text of the last row of the metadata table
@@ -35,10 +38,15 @@ type part struct {
 	empty      bool
 	zstdRows   bool // rows are zstd frames, by metadata.yaml or by the first row
 	sniffRows  bool // a row that begins as a zstd frame is one: no CDR message begins so
+
+	mu   sync.Mutex
+	late *sqlitefile.Salvage // for ranges in which the tree turned out to be damaged
 }
 
-// openPart looks at one file. Without a database in it there is an error.
-func openPart(ctx context.Context, fsys storage.FS, path string, warn warner) (*part, error) {
+// openPart looks at one file. Without a database in it there is an error. What is
+// damaged is salvaged, unless strict is set; meta is metadata.yaml of this part
+// alone, or nil.
+func openPart(ctx context.Context, fsys storage.FS, path string, strict bool, meta *metadata, warn warner) (*part, error) {
 	p := &part{path: path, file: path}
 	st, err := fsys.Stat(path)
 	if err != nil {
@@ -65,7 +73,11 @@ func openPart(ctx context.Context, fsys storage.FS, path string, warn warner) (*
 			return nil, errors.Join(err, p.removeTemp(fsys))
 		}
 	}
-	if err := p.load(fsys, head, size, warn); err != nil {
+	err = p.load(ctx, fsys, head, size, warn)
+	if err != nil && !strict && isDamage(err) && !errors.Is(err, storage.ErrUnsupported) {
+		err = p.salvage(ctx, fsys, meta, err, warn)
+	}
+	if err != nil {
 		return nil, errors.Join(err, p.removeTemp(fsys))
 	}
 	return p, nil
@@ -113,8 +125,10 @@ func readHead(fsys storage.FS, path string) ([]byte, int64, error) {
 	return head, st.Size(), nil
 }
 
-// load looks at the header, the log and the tables.
-func (p *part) load(fsys storage.FS, head []byte, size int64, warn warner) (err error) {
+// load looks at the header, the log, the tables and the tree of messages. With an
+// error that is damage, what could be read is there.
+func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int64, warn warner) (err error) {
+	p.size, p.total = size, size
 	if err := p.readLog(fsys, warn); err != nil {
 		return err
 	}
@@ -140,7 +154,6 @@ func (p *part) load(fsys storage.FS, head []byte, size int64, warn warner) (err 
 	if p.head, err = parseHeader(head); err != nil {
 		return err
 	}
-	p.size, p.total = size, size
 	if p.wal != nil {
 		if p.wal.page != p.head.size {
 			return fmt.Errorf("the log has pages of %d bytes, the database of %d: %w", p.wal.page, p.head.size, storage.ErrCorrupt)
@@ -159,21 +172,26 @@ func (p *part) load(fsys storage.FS, head []byte, size int64, warn warner) (err 
 	if err = c.engine(1000 + p.real()/1000); err == nil {
 		err = p.readTables(c.db, warn)
 	}
-	if err == nil {
-		err = p.findTable(c.src)
+	if p.real() < p.total && (err == nil || isDamage(err)) {
+		err = fmt.Errorf("the file is cut off: %w", storage.ErrTruncated)
 	}
-	return errors.Join(err, c.close())
+	if err == nil {
+		err = p.findTable(ctx, c.src)
+	}
+	if e := c.close(); err == nil {
+		err = e
+	}
+	return err
 }
 
 // findTable looks whether the rows of messages can be read page by page. They
-// cannot where the file is cut off, and where the table is not as rosbag2 makes
-// it: then SQLite reads them, and gives the same.
-func (p *part) findTable(src *source) (err error) {
-	if p.real() < p.total {
-		return nil
+// cannot where the table is not as rosbag2 makes it: then SQLite reads them, and
+// gives the same.
+func (p *part) findTable(ctx context.Context, src *source) (err error) {
+	if p.table, err = sqlitefile.NewTable(src, p.total); err == nil {
+		p.ranges, err = p.table.Ranges(ctx, src, blockBytes)
 	}
-	p.table, err = sqlitefile.NewTable(src, p.total)
-	if errors.Is(err, sqlitefile.ErrDeclined) || isDamage(err) {
+	if errors.Is(err, sqlitefile.ErrDeclined) {
 		return nil
 	}
 	return err
@@ -230,7 +248,8 @@ type conn struct {
 	part  *part
 	files []storage.File
 	src   *source
-	scan  *sqlitefile.Scanner // nil until it is used
+	scan  *sqlitefile.Scanner  // nil until it is used
+	salv  *sqlitefile.Salvager // the same
 
 	vfs  *vfs // of the engine, which is not there until it is used
 	db   *db
@@ -253,14 +272,14 @@ func (c *conn) open(fsys storage.FS) error {
 		return err
 	}
 	c.files = append(c.files, f)
-	c.src = &source{db: f, page: p.head.size, size: p.size, total: p.total}
+	c.src = &source{db: f, size: p.size, total: p.total}
 	if p.wal != nil {
 		l, err := fsys.Open(p.log)
 		if err != nil {
 			return err
 		}
 		c.files = append(c.files, l)
-		c.src.log, c.src.at = l, p.wal.at
+		c.src.log, c.src.at, c.src.page = l, p.wal.at, p.wal.page
 	}
 	return nil
 }

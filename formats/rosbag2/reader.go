@@ -32,6 +32,8 @@ type Reader struct {
 	end    int64
 	size   int64
 
+	missing int64 // messages that metadata.yaml counts and that are not there
+
 	batch storage.Batch // of ReadNext
 	block int           // next block of ReadNext
 	next  int           // next message in batch
@@ -41,6 +43,7 @@ type Reader struct {
 	idle     []*conn
 	warnings []storage.Warning
 	warned   map[string]bool
+	lost     map[int]storage.Lost // by block
 }
 
 const (
@@ -51,7 +54,7 @@ const (
 // Open opens the recording at path: a folder, or a single database. See
 // storage.Format.
 func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
-	r := &Reader{ctx: ctx, fs: iox.FS(o.FS), path: path, strict: o.Strict, warned: map[string]bool{}}
+	r := &Reader{ctx: ctx, fs: iox.FS(o.FS), path: path, strict: o.Strict, warned: map[string]bool{}, lost: map[int]storage.Lost{}}
 	if err := r.open(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -64,7 +67,11 @@ func (r *Reader) open() (err error) {
 	}
 	var failed error
 	for _, path := range r.layout.parts {
-		p, err := openPart(r.ctx, r.fs, path, r.warner(path))
+		var meta *metadata
+		if len(r.layout.parts) == 1 {
+			meta = r.layout.meta
+		}
+		p, err := openPart(r.ctx, r.fs, path, r.strict, meta, r.warner(path))
 		if err == nil {
 			r.parts = append(r.parts, p)
 			r.size += p.bytes
@@ -138,6 +145,7 @@ func (r *Reader) Info() (*storage.Info, error) {
 	}
 	r.mu.Lock()
 	info.Warnings = slices.Clone(r.warnings)
+	info.Lost = r.lostSoFar()
 	r.mu.Unlock()
 	slices.SortStableFunc(info.Warnings, func(a, b storage.Warning) int {
 		return strings.Compare(a.Code+a.Message, b.Code+b.Message)

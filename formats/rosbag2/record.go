@@ -77,9 +77,7 @@ func (p *part) readTables(d *db, warn warner) error {
 		return nil
 	})
 	if err != nil {
-		if err = p.damaged(err, warn, "the table of topics ends early"); err != nil {
-			return err
-		}
+		return fmt.Errorf("table of topics: %w", err)
 	}
 	if !p.tables.format {
 		for i := range p.topics {
@@ -107,7 +105,7 @@ func (p *part) readTables(d *db, warn warner) error {
 			return err
 		}
 	}
-	return p.readRange(d, warn)
+	return p.readRange(d)
 }
 
 // damaged turns damage into a warning, and leaves other errors.
@@ -143,6 +141,9 @@ func (p *part) readSchema(d *db) error {
 	})
 	if err != nil {
 		return fmt.Errorf("database schema: %w", err)
+	}
+	if len(names) == 0 && p.total > 2*p.head.size {
+		return fmt.Errorf("the database schema is empty: %w", storage.ErrCorrupt)
 	}
 	if !names["topics"] || !names["messages"] {
 		return fmt.Errorf("the database has no tables topics and messages: it is no rosbag2 recording: %w", storage.ErrUnsupported)
@@ -196,29 +197,18 @@ func (d *db) columns(table string) (names []string, err error) {
 }
 
 // readRange finds the first and last rowid.
-func (p *part) readRange(d *db, warn warner) error {
+func (p *part) readRange(d *db) error {
 	first, some, err := d.one("SELECT rowid FROM messages ORDER BY rowid LIMIT 1")
 	if err != nil {
-		if err = p.damaged(err, warn, "the first message cannot be found"); err != nil {
-			return err
-		}
-		first, some = minRowID, true
+		return fmt.Errorf("the first message: %w", err)
 	}
 	end, _, err := d.one("SELECT rowid FROM messages ORDER BY rowid DESC LIMIT 1")
 	if err != nil {
-		if err = p.damaged(err, warn, "the last message cannot be found"); err != nil {
-			return err
-		}
-		end = maxRowID
+		return fmt.Errorf("the last message: %w", err)
 	}
 	p.first, p.end, p.empty = first, end, !some
 	return nil
 }
-
-const (
-	minRowID = -1 << 63
-	maxRowID = 1<<63 - 1
-)
 
 // dense is the number of messages if no rowid is missing between the first and
 // the last, as rosbag2 writes them.
@@ -234,6 +224,7 @@ func (p *part) dense() int64 {
 
 // topicIDs maps topics.id to TopicID.
 type topicIDs struct {
+	all    map[int64]storage.TopicID
 	dense  []int32 // index id; -1: none
 	sparse map[int64]storage.TopicID
 }
@@ -242,11 +233,11 @@ func newTopicIDs(m map[int64]storage.TopicID) topicIDs {
 	greatest := int64(-1)
 	for id := range m {
 		if id < 0 || id > int64(8*len(m)+1024) {
-			return topicIDs{sparse: m}
+			return topicIDs{all: m, sparse: m}
 		}
 		greatest = max(greatest, id)
 	}
-	t := topicIDs{dense: make([]int32, greatest+1)}
+	t := topicIDs{all: m, dense: make([]int32, greatest+1)}
 	for i := range t.dense {
 		t.dense[i] = -1
 	}

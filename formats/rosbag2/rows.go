@@ -10,10 +10,11 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Rows of messages are read on two routes, which give the same. One takes them
-// from the pages (package sqlitefile); it is left for the other, SQLite itself,
-// where a part has no table of the usual kind, where a row has other types, and
-// where something is damaged: SQLite has the last word on what can be read.
+// Rows of messages are read on three routes. Page by page through the tree
+// (package sqlitefile) is the usual one. SQLite itself reads a part that has no
+// table of the usual kind, and blocks that have a row of other types; it gives the
+// same. Where something is damaged the rows are taken from all leaves that are
+// found (salvage.go).
 
 // ReadBlock reads the rows of block i into b. See storage.BlockReader.
 func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
@@ -25,14 +26,22 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	}
 	f := &filler{r: r, ctx: ctx, p: p, b: b}
 	f.begin(blk)
-	left := p.table == nil
-	if !left {
-		err = f.scan(c, blk)
-		left = (isDamage(err) || errors.Is(err, sqlitefile.ErrDeclined)) && !said(err)
-	}
-	if left {
-		f.begin(blk)
+	switch {
+	case p.found != nil:
+		err = f.salvage(c, i, p.found)
+	case p.table == nil:
 		err = f.query(c, blk)
+	default:
+		if c.scan == nil {
+			c.scan = p.table.NewScanner(c.src, scanBytes)
+		}
+		err = f.read(c.scan, blk)
+		if errors.Is(err, sqlitefile.ErrDeclined) {
+			f.begin(blk)
+			err = f.query(c, blk)
+		} else if isDamage(err) && !said(err) && !r.strict {
+			err = f.rescue(c, i, err)
+		}
 	}
 	if e := r.release(c); err == nil {
 		err = e
@@ -101,25 +110,31 @@ func (f *filler) compressed(data []byte) bool {
 	return f.p.sniffRows && len(data) >= 4 && string(data[:4]) == zstdMagic
 }
 
-// scan reads the rows of a range from its pages. Each is copied once.
-func (f *filler) scan(c *conn, blk *block) error {
-	if c.scan == nil {
-		c.scan = f.p.table.NewScanner(c.src)
-	}
-	return c.scan.Scan(blk.lo, blk.hi, func(row *sqlitefile.Row) error {
+// scanBytes is how much is read at once: 1 MB in all for each scanner.
+const scanBytes = 128 << 10
+
+// A rowSource gives rows from pages.
+type rowSource interface {
+	Scan(lo, hi int64, f func(*sqlitefile.Row) error) error
+	Append(dst []byte, row *sqlitefile.Row) ([]byte, error)
+}
+
+// read reads the rows of a range from pages. Each is copied once.
+func (f *filler) read(src rowSource, blk *block) error {
+	return src.Scan(blk.lo, blk.hi, func(row *sqlitefile.Row) error {
 		topic, ok, err := f.topic(row.ID, row.Topic)
 		if err != nil || !ok {
 			return err
 		}
 		b, start := f.b, len(f.b.Buf)
 		if f.compressed(row.Local()) {
-			if b.Scratch, err = c.scan.Append(b.Scratch[:0], row); err != nil {
+			if b.Scratch, err = src.Append(b.Scratch[:0], row); err != nil {
 				return err
 			}
 			if ok, err = f.inflate(b.Scratch); err != nil || !ok {
 				return err
 			}
-		} else if b.Buf, err = c.scan.Append(b.Buf, row); err != nil {
+		} else if b.Buf, err = src.Append(b.Buf, row); err != nil {
 			return err
 		}
 		f.add(topic, row.Time, start)

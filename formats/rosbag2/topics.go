@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -193,23 +195,32 @@ func (r *Reader) count() error {
 		if p.empty {
 			continue
 		}
-		least, greatest, some, err := r.scanTimes(p, trusted)
+		t, err := r.tally(p, trusted)
 		if err != nil {
 			return err
 		}
-		if !some {
+		if !trusted {
+			for topic, n := range t.topics {
+				r.topics[topic].Messages += n
+			}
+			if err := r.nameUnknown(p, t.unknown); err != nil {
+				return err
+			}
+		}
+		if !t.some {
 			continue
 		}
 		if first {
-			r.start, r.end, first = least, greatest, false
+			r.start, r.end, first = t.least, t.most, false
 		}
-		r.start, r.end = min(r.start, least), max(r.end, greatest)
+		r.start, r.end = min(r.start, t.least), max(r.end, t.most)
 	}
 	if m := r.layout.meta; m != nil && !trusted {
 		total := int64(0)
 		for i := range r.topics {
 			total += r.topics[i].Messages
 		}
+		r.missing = max(m.Messages-total, 0)
 		if total != m.Messages {
 			return r.warn("count", total < m.Messages, "", "%s counts %d messages, the database has %d", metadataName, m.Messages, total)
 		}
@@ -232,20 +243,13 @@ func (r *Reader) sniffRows(p *part) error {
 		return nil
 	}
 	c, err := r.acquire(p)
+	if err == nil {
+		err = r.firstRow(c)
+		if e := r.release(c); err == nil {
+			err = e
+		}
+	}
 	if err != nil {
-		return r.fail(p.path, "", err)
-	}
-	if err = c.engine(0); err == nil {
-		err = c.db.query("SELECT data FROM messages LIMIT 1", func(s *stmt) error {
-			b := s.bytes(0)
-			p.zstdRows = len(b) >= 4 && string(b[:4]) == zstdMagic
-			return nil
-		})
-	}
-	if isDamage(err) {
-		err = nil // reading will say it
-	}
-	if err = errors.Join(err, r.release(c)); err != nil {
 		return r.fail(p.path, "", err)
 	}
 	if !p.zstdRows && stated {
@@ -255,6 +259,35 @@ func (r *Reader) sniffRows(p *part) error {
 		return r.warn("compression", false, p.path, "messages are compressed, which %s does not say", metadataName)
 	}
 	return nil
+}
+
+// firstRow looks whether the first row is compressed. Damage is for reading to say.
+func (r *Reader) firstRow(c *conn) (err error) {
+	p := c.part
+	frame := func(b []byte) bool { return len(b) >= 4 && string(b[:4]) == zstdMagic }
+	stop := errors.New("the first row is enough")
+	look := func(row *sqlitefile.Row) error {
+		p.zstdRows = frame(row.Local())
+		return stop
+	}
+	switch {
+	case p.found != nil:
+		first := p.found.Ranges(1)[0]
+		err = p.found.NewSalvager(c.src).Scan(first.Lo, first.Hi, look)
+	case p.table != nil:
+		err = p.table.NewScanner(c.src, countBytes).Scan(math.MinInt64, math.MaxInt64, look)
+	default:
+		if err = c.engine(0); err == nil {
+			err = c.db.query("SELECT data FROM messages LIMIT 1", func(s *stmt) error {
+				p.zstdRows = frame(s.bytes(0))
+				return nil
+			})
+		}
+	}
+	if err == stop || isDamage(err) || errors.Is(err, sqlitefile.ErrDeclined) {
+		return nil
+	}
+	return err
 }
 
 // useCounts takes the counts of metadata.yaml, or of the metadata table of a
@@ -270,7 +303,7 @@ func (r *Reader) useCounts() bool {
 	rows := int64(0)
 	for _, p := range r.parts {
 		n := p.dense()
-		if n < 0 || p.real() < p.total {
+		if n < 0 || p.found != nil || !p.plainIDs() {
 			return false
 		}
 		rows += n
@@ -295,58 +328,4 @@ func (r *Reader) useCounts() bool {
 		r.topics[i].Messages = counts[i]
 	}
 	return true
-}
-
-// scanTimes finds the least and greatest time of a part: by its index where the
-// counts are known, else by going over all rows, which counts them too. What a
-// damaged part can still give is used, and a warning says so.
-func (r *Reader) scanTimes(p *part, counted bool) (least, greatest int64, some bool, err error) {
-	c, err := r.acquire(p)
-	if err != nil {
-		return 0, 0, false, r.fail(p.path, "", err)
-	}
-	defer func() {
-		if e := r.release(c); err == nil {
-			err = r.fail(p.path, "", e)
-		}
-	}()
-	if err := c.engine(0); err != nil {
-		return 0, 0, false, r.fail(p.path, "", err)
-	}
-	if counted && p.tables.timeIndex {
-		least, some, err = c.db.one("SELECT timestamp FROM messages ORDER BY timestamp LIMIT 1")
-		if err == nil {
-			greatest, _, err = c.db.one("SELECT timestamp FROM messages ORDER BY timestamp DESC LIMIT 1")
-		}
-		if err == nil || !isDamage(err) {
-			return least, greatest, some, r.fail(p.path, "timestamp index", err)
-		}
-		if err := r.warn("index", false, p.path, "the timestamp index is damaged (%v) and is not used", err); err != nil {
-			return 0, 0, false, err
-		}
-	}
-	n, last := 0, int64(0)
-	err = c.db.query("SELECT rowid, topic_id, timestamp FROM messages", func(s *stmt) error {
-		if n&4095 == 0 && r.ctx.Err() != nil {
-			return r.ctx.Err()
-		}
-		id := s.int(0)
-		if n > 0 && id <= last {
-			return fmt.Errorf("row %d comes after row %d: %w", id, last, storage.ErrCorrupt)
-		}
-		n, last = n+1, id
-		t := s.int(2)
-		if !some {
-			least, greatest, some = t, t, true
-		}
-		least, greatest = min(least, t), max(greatest, t)
-		if topic, ok := p.ids.get(s.int(1)); ok && !counted {
-			r.topics[topic].Messages++
-		}
-		return nil
-	})
-	if isDamage(err) {
-		err = r.warn("corrupt", true, p.path, "messages can be counted only up to row %d: %v", last, err)
-	}
-	return least, greatest, some, r.fail(p.path, "messages", err)
 }

@@ -32,12 +32,12 @@ type block struct {
 	used uint32
 }
 
-// scanBlock is how much a scan reads at once.
+// scanBlock is how much a salvage reads at once.
 const scanBlock = 128 << 10
 
 func newPager(r io.ReaderAt, size int64, h header, block int64) *pager {
 	p := &pager{r: r, size: size, page: h.page, usable: h.usable}
-	p.block = max(block, int64(h.page))
+	p.block = max(block-block%int64(h.page), int64(h.page))
 	p.pages = uint32(min(size/int64(h.page), maxPage))
 	p.total = p.pages
 	if h.valid {

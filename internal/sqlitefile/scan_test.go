@@ -58,7 +58,7 @@ func scan(b []byte, target int64) (rows []idRow, ranges []Range, err error) {
 	if ranges, err = table.Ranges(context.Background(), r, target); err != nil {
 		return nil, nil, err
 	}
-	s := table.NewScanner(r)
+	s := table.NewScanner(r, 100_000)
 	var buf []byte
 	for _, g := range ranges {
 		err := s.Scan(g.Lo, g.Hi, func(row *Row) (err error) {
@@ -321,7 +321,7 @@ func BenchmarkScan(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s := table.NewScanner(f)
+			s := table.NewScanner(f, scanBlock)
 			var buf []byte
 			b.SetBytes(int64(sh.rows * sh.size))
 			b.ReportAllocs()

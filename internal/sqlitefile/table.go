@@ -69,10 +69,10 @@ type Scanner struct {
 }
 
 // NewScanner makes a scanner that reads the table from r, which shows the same
-// database as that of NewTable. It takes 1 MB of memory while it is used.
-func (t *Table) NewScanner(r io.ReaderAt) *Scanner {
+// database as that of NewTable, block bytes at once. It keeps 8 such blocks.
+func (t *Table) NewScanner(r io.ReaderAt, block int64) *Scanner {
 	s := &Scanner{root: t.root, spare: make([]byte, t.h.page)}
-	s.pager = newPager(r, t.size, t.h, scanBlock)
+	s.pager = newPager(r, t.size, t.h, block)
 	s.walker.leaf = s.leaf
 	return s
 }

@@ -1,0 +1,193 @@
+package rosbag2
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/bagconv/bagconv/internal/sqlitefile"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// countBytes is how much is read at once where the payloads do not matter.
+const countBytes = 16 << 10
+
+// A tally is what the rows of a part are known to be.
+type tally struct {
+	some    bool
+	least   int64 // time
+	most    int64
+	topics  map[storage.TopicID]int64 // nil: not counted
+	unknown map[int64]int64           // rows by topic ids that no topic has
+}
+
+func (t *tally) time(stamp int64) {
+	if !t.some {
+		t.some, t.least, t.most = true, stamp, stamp
+	}
+	t.least, t.most = min(t.least, stamp), max(t.most, stamp)
+}
+
+// tally finds the least and greatest time of a part: by its index where the counts
+// are known, else by going over all rows, which counts them too.
+func (r *Reader) tally(p *part, counted bool) (t tally, err error) {
+	if p.found != nil {
+		return p.tallyFound(), nil
+	}
+	c, err := r.acquire(p)
+	if err != nil {
+		return t, r.fail(p.path, "", err)
+	}
+	defer func() {
+		if e := r.release(c); err == nil {
+			err = r.fail(p.path, "", e)
+		}
+	}()
+	if counted && p.tables.timeIndex {
+		t, err = c.tallyIndex()
+		if err == nil || !isDamage(err) {
+			return t, r.fail(p.path, "timestamp index", err)
+		}
+		if err := r.warn("index", false, p.path, "the timestamp index is damaged (%v) and is not used", err); err != nil {
+			return t, err
+		}
+	}
+	t = tally{topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
+	if p.table != nil {
+		err = r.tallyPages(c, &t)
+		if isDamage(err) && !r.strict && p.found == nil {
+			if err = p.giveUpTree(r.ctx, c.src, err, r.warner(p.path)); err == nil {
+				t = p.tallyFound()
+			}
+		}
+		if !errors.Is(err, sqlitefile.ErrDeclined) {
+			return t, r.fail(p.path, "messages", err)
+		}
+		t = tally{topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
+	}
+	last, err := r.tallyQuery(c, &t)
+	if isDamage(err) {
+		err = r.warn("corrupt", true, p.path, "messages can be counted only up to row %d: %v", last, err)
+	}
+	return t, r.fail(p.path, "messages", err)
+}
+
+// tallyIndex asks timestamp_idx, or another that begins with the time.
+func (c *conn) tallyIndex() (t tally, err error) {
+	if err := c.engine(0); err != nil {
+		return t, err
+	}
+	t.least, t.some, err = c.db.one("SELECT timestamp FROM messages ORDER BY timestamp LIMIT 1")
+	if err == nil {
+		t.most, _, err = c.db.one("SELECT timestamp FROM messages ORDER BY timestamp DESC LIMIT 1")
+	}
+	return t, err
+}
+
+// tallyPages goes over the leaves of messages.
+func (r *Reader) tallyPages(c *conn, t *tally) error {
+	p := c.part
+	count := make([]int64, len(r.topics))
+	n := 0
+	err := p.table.NewScanner(c.src, countBytes).Scan(math.MinInt64, math.MaxInt64, func(row *sqlitefile.Row) error {
+		if n&4095 == 0 && r.ctx.Err() != nil {
+			return r.ctx.Err()
+		}
+		n++
+		t.time(row.Time)
+		if topic, ok := p.ids.get(row.Topic); ok {
+			count[topic]++
+			return nil
+		}
+		t.none(row.Topic)
+		return nil
+	})
+	for topic, n := range count {
+		t.topics[storage.TopicID(topic)] = n
+	}
+	return err
+}
+
+// maxUnknown is how many topic ids without a topic are given a number as a name.
+const maxUnknown = 10_000
+
+func (t *tally) none(id int64) {
+	if len(t.unknown) < maxUnknown || t.unknown[id] > 0 {
+		t.unknown[id]++
+	}
+}
+
+// tallyQuery has SQLite go over all rows.
+func (r *Reader) tallyQuery(c *conn, t *tally) (last int64, err error) {
+	if err := c.engine(0); err != nil {
+		return 0, err
+	}
+	n := 0
+	err = c.db.query("SELECT rowid, topic_id, timestamp FROM messages", func(s *stmt) error {
+		if n&4095 == 0 && r.ctx.Err() != nil {
+			return r.ctx.Err()
+		}
+		id := s.int(0)
+		if n > 0 && id <= last {
+			return fmt.Errorf("row %d comes after row %d: %w", id, last, storage.ErrCorrupt)
+		}
+		n, last = n+1, id
+		t.time(s.int(2))
+		if topic, ok := c.part.ids.get(s.int(1)); ok {
+			t.topics[topic]++
+			return nil
+		}
+		t.none(s.int(1))
+		return nil
+	})
+	return last, err
+}
+
+// nameUnknown makes a topic of each id of a part that no row of topics has, so that
+// its messages are not lost.
+func (r *Reader) nameUnknown(p *part, unknown map[int64]int64) error {
+	if len(unknown) == 0 {
+		return nil
+	}
+	ids := maps.Clone(p.ids.all)
+	for _, id := range slices.Sorted(maps.Keys(unknown)) {
+		t := storage.Topic{Name: fmt.Sprintf("/topic_%d", id), Type: "unknown/msg/Unknown", Encoding: encoding, Metadata: map[string]string{}}
+		if id < 0 {
+			t.Name = fmt.Sprintf("/topic_minus_%d", uint64(-id))
+		}
+		key := topicKey{t.Name, t.Type, t.Encoding}
+		topic, ok := r.index[key]
+		if !ok {
+			topic = storage.TopicID(len(r.topics))
+			r.index[key] = topic
+			r.topics = append(r.topics, storage.TopicInfo{ID: topic, Topic: t})
+		}
+		ids[id] = topic
+		r.topics[topic].Messages += unknown[id]
+		if err := r.warn("unknown-topic", true, p.path, "no topic has id %d; its %d messages are given the topic %q, and their type is not known", id, unknown[id], t.Name); err != nil {
+			return err
+		}
+	}
+	p.ids = newTopicIDs(ids)
+	return nil
+}
+
+// plainIDs tells whether the ids of the topics are 1 to n, as rosbag2 makes them.
+// Where they are not, one may be damaged.
+func (p *part) plainIDs() bool {
+	for i, t := range p.topics {
+		if t.id != int64(i)+1 {
+			return false
+		}
+	}
+	return true
+}
+
+// sortTopics puts the rows of topics in the order of their ids, each id once.
+func sortTopics(list []topicRow) []topicRow {
+	slices.SortStableFunc(list, func(a, b topicRow) int { return cmp.Compare(a.id, b.id) })
+	return slices.CompactFunc(list, func(a, b topicRow) bool { return a.id == b.id })
+}

@@ -1,0 +1,262 @@
+package rosbag2
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bagconv/bagconv/internal/sqlitefile"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// salvage takes what there is from the pages of a part that cannot be read as a
+// database, for the reason cause: rows, and of the small tables what SQLite could
+// not read. Without a single row the reason is returned.
+func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *metadata, cause error, warn warner) error {
+	if p.wal == nil {
+		p.total = p.size // no zeros behind the end
+	}
+	c, err := openConn(fsys, p)
+	if err != nil {
+		return err
+	}
+	err = p.giveUpTree(ctx, c.src, cause, warn)
+	if e := c.close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	p.useRecords(p.found.Found.Records)
+	return p.nameByCount(meta, warn)
+}
+
+// giveUpTree finds the leaves of messages without their tree.
+func (p *part) giveUpTree(ctx context.Context, src *source, cause error, warn warner) error {
+	s, err := sqlitefile.NewSalvage(ctx, src, p.total)
+	if err != nil && !isDamage(err) {
+		return err
+	}
+	if err != nil || s.Found.Rows == 0 {
+		return cause
+	}
+	p.found, p.table, p.empty = s, nil, false
+	text := ""
+	if !s.Found.Freelist {
+		text = "; which pages are out of use is not known, so messages that had been deleted may be among them"
+	}
+	return warn("salvaged", true, "%v; %d messages are taken from its pages one by one%s", cause, s.Found.Rows, text)
+}
+
+// tallyFound is the tally of a part that was salvaged.
+func (p *part) tallyFound() tally {
+	f := &p.found.Found
+	t := tally{some: f.Rows > 0, least: f.First, most: f.Last, topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
+	for id, n := range f.Topics {
+		if topic, ok := p.ids.get(id); ok {
+			t.topics[topic] += n
+		} else {
+			t.unknown[id] = n
+		}
+	}
+	return t
+}
+
+// useRecords finds the rows of the small tables by their shapes, and takes those
+// that SQLite did not give. The last value of a record is its rowid.
+func (p *part) useRecords(list [][]sqlitefile.Value) {
+	if p.defs == nil {
+		p.defs = map[string]definition{}
+	}
+	last := int64(0)
+	topics := map[int64]topicRow{}
+	for _, rec := range list {
+		id := rec[len(rec)-1].Int
+		v := rec[:len(rec)-1]
+		text := func(i int) string {
+			if i < len(v) {
+				return string(v[i].Data)
+			}
+			return ""
+		}
+		texts := 0
+		for texts+1 < len(v) && v[texts+1].Kind == sqlitefile.Text {
+			texts++
+		}
+		switch n := len(v); {
+		case n < 2 || v[0].Kind != sqlitefile.Null:
+		case n == texts+1 && n >= 3 && n <= 6 && text(1) != "" && strings.Contains(text(2), "/"):
+			row := topicRow{id, text(1), text(2), text(3), text(4), text(5)}
+			if n == 3 {
+				row.format = encoding
+			}
+			if _, ok := topics[id]; !ok {
+				topics[id] = row
+			}
+		case n == texts+1 && n == 5 && strings.Contains(text(1), "/"):
+			if _, ok := p.defs[text(1)]; !ok {
+				p.defs[text(1)] = definition{text(2), text(3)}
+			}
+		case n == texts+1 && n == 2 && p.distro == "" && id > 0 && id < 10:
+			p.tables.schema, p.distro = int(id), text(1)
+		case n == 3 && v[1].Kind == sqlitefile.Int && v[2].Kind == sqlitefile.Text && p.last == "" && id > last && strings.Contains(text(2), "version:"):
+			last = id
+		}
+	}
+	if last != 0 {
+		for _, rec := range list {
+			if len(rec) == 4 && rec[3].Int == last && rec[2].Kind == sqlitefile.Text && rec[1].Kind == sqlitefile.Int {
+				p.last = string(rec[2].Data)
+			}
+		}
+	}
+	for _, row := range topics {
+		p.topics = append(p.topics, row)
+	}
+	p.topics = sortTopics(p.topics)
+}
+
+// nameByCount finds topics that no table has any more in the metadata, which has no
+// ids: by their numbers of messages. Topics in the order of their ids, each with
+// the number that was found, are taken as they are; else a number that only one
+// topic and one id have.
+func (p *part) nameByCount(meta *metadata, warn warner) error {
+	if meta == nil && p.last != "" {
+		meta, _, _ = parseMetadata([]byte(p.last), qosCache{}) // opening says what is wrong with it
+	}
+	if meta == nil {
+		return nil
+	}
+	have := map[topicKey]bool{}
+	counts := map[int64]int64{}
+	for id, n := range p.found.Found.Topics {
+		counts[id] = n
+	}
+	for _, t := range p.topics {
+		have[topicKey{t.name, t.typ, t.format}] = true
+		delete(counts, t.id)
+	}
+	if len(counts) == 0 {
+		return nil
+	}
+	inOrder := len(p.topics) == 0
+	for i, t := range meta.Topics {
+		inOrder = inOrder && counts[int64(i)+1] == t.Messages
+	}
+	named := 0
+	for i := range meta.Topics {
+		t := &meta.Topics[i]
+		if have[topicKey{t.Name, t.Type, t.Format}] || t.Messages == 0 {
+			continue
+		}
+		id, ok := int64(i)+1, inOrder
+		if !ok {
+			id, ok = only(counts, meta.Topics, t.Messages)
+		}
+		if ok {
+			p.topics = append(p.topics, topicRow{id: id, name: t.Name, typ: t.Type, format: t.Format, hash: t.Hash})
+			named++
+		}
+	}
+	p.topics = sortTopics(p.topics)
+	if named == 0 {
+		return nil
+	}
+	return warn("topics", true, "the table of topics is damaged; %d topics are taken from the metadata, by their numbers of messages", named)
+}
+
+// only is the one id that has n messages, if one topic has so many.
+func only(counts map[int64]int64, topics []metadataTopic, n int64) (id int64, ok bool) {
+	ids, same := 0, 0
+	for k, v := range counts {
+		if v == n {
+			id = k
+			ids++
+		}
+	}
+	for i := range topics {
+		if topics[i].Messages == n {
+			same++
+		}
+	}
+	return id, ids == 1 && same == 1
+}
+
+// salvage reads the rows of block i from the leaves that were found.
+func (f *filler) salvage(c *conn, i int, s *sqlitefile.Salvage) error {
+	if c.salv == nil {
+		c.salv = s.NewSalvager(c.src)
+	}
+	if err := f.read(c.salv, &f.r.blocks[i]); err != nil {
+		return err
+	}
+	f.r.lose(i, storage.Lost{Messages: c.salv.LostRows, Bytes: c.salv.LostBytes})
+	if c.salv.LostRows == 0 {
+		return nil
+	}
+	return f.r.warn("corrupt", true, f.p.path, "%d messages of %d bytes around row %d are cut and left out", c.salv.LostRows, c.salv.LostBytes, f.last)
+}
+
+// rescue reads the rows of block i from all leaves that have them, because the tree
+// turned out to be damaged there, for the reason cause. The leaves are looked for
+// once.
+func (f *filler) rescue(c *conn, i int, cause error) (err error) {
+	p, blk := f.p, &f.r.blocks[i]
+	p.mu.Lock()
+	if p.late == nil {
+		p.late, err = sqlitefile.NewSalvage(f.ctx, c.src, p.total)
+	}
+	s := p.late
+	p.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	f.begin(blk)
+	if err := f.salvage(c, i, s); err != nil {
+		return err
+	}
+	lost := storage.Lost{Blocks: 1, Bytes: p.head.size + c.salv.LostBytes, Messages: c.salv.LostRows}
+	text := ""
+	if p.dense() >= 0 { // then every rowid is a message
+		lost.Messages = max(min(blk.hi, p.end)-max(blk.lo, p.first)+1-int64(f.n), 0)
+		text = fmt.Sprintf(", %d are lost", lost.Messages)
+	}
+	f.r.lose(i, lost)
+	return f.r.warn("corrupt", true, p.path, "messages from row %d to %d: %v; %d were found in other ways%s",
+		max(blk.lo, p.first), min(blk.hi, p.end), cause, f.n, text)
+}
+
+// lose notes what is missing of a block.
+func (r *Reader) lose(i int, l storage.Lost) {
+	if l == (storage.Lost{}) {
+		return
+	}
+	r.mu.Lock()
+	r.lost[i] = l
+	r.mu.Unlock()
+}
+
+// lostSoFar is what damage has cost, as far as it was met. r.mu is held.
+func (r *Reader) lostSoFar() (l storage.Lost) {
+	for _, b := range r.lost {
+		l.Bytes += b.Bytes
+		l.Blocks += b.Blocks
+		l.Messages += b.Messages
+	}
+	for _, p := range r.parts {
+		if p.found == nil {
+			continue
+		}
+		f := &p.found.Found
+		page := int64(f.PageSize)
+		l.Blocks += f.BadPages
+		l.Bytes += f.BadPages * page
+		l.Messages += f.BadCells
+		if cut := p.head.pages*p.head.size - p.size; cut > 0 && p.wal == nil {
+			l.Bytes += cut
+			l.Blocks += (cut + page - 1) / page
+		}
+	}
+	l.Messages = max(l.Messages, r.missing)
+	return l
+}
