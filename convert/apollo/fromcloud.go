@@ -133,8 +133,8 @@ func (c *column) nanoseconds(row []byte, stamp int64) int64 {
 	return ns
 }
 
-// rows is a cloud as it lies in a message.
-type rows struct {
+// cloudRows is a cloud as it lies in a message.
+type cloudRows struct {
 	data          []byte
 	width, height int
 	size, stride  int // of a row and of a line of them, bytes
@@ -149,7 +149,7 @@ var columnNames = [pointRing + 1][]string{
 
 // readRows reads what is behind the header of a sensor_msgs/PointCloud2, all of
 // it checked.
-func readRows(r *ros.Reader) (c rows, dense uint8, err error) {
+func readRows(r *ros.Reader) (c cloudRows, dense uint8, err error) {
 	height, width := uint64(r.U32()), uint64(r.U32())
 	var names [pointRing + 1]int // how good a name was found, from 1 for the best
 	for range r.Count(13) {

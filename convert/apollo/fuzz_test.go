@@ -31,6 +31,32 @@ func fuzzOptions(n byte) Options {
 	return o
 }
 
+// A pair is the programs of both directions.
+type pair struct {
+	md   protoreflect.MessageDescriptor
+	to   *ToROSProgram
+	from *FromROSProgram
+}
+
+// fuzzPairs compiles the programs of all types and options, which are the low
+// two bits of an index.
+func fuzzPairs(t testing.TB) (out []pair) {
+	for _, md := range fuzzTypes(t) {
+		for flags := range byte(4) {
+			to, err := ToROS(md, fuzzOptions(flags))
+			if err != nil {
+				t.Fatal(err)
+			}
+			from, err := FromROS(ROSType(string(md.FullName())), md, fuzzOptions(flags))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, pair{md, to, from})
+		}
+	}
+	return out
+}
+
 func seeds(t testing.TB) (out []proto.Message) {
 	for name, m := range testMessages() {
 		switch name {
@@ -46,26 +72,22 @@ func seeds(t testing.TB) (out []proto.Message) {
 
 // FuzzToROS converts any bytes; what comes out can be converted back.
 func FuzzToROS(f *testing.F) {
-	mds := fuzzTypes(f)
-	for _, m := range seeds(f) {
-		for i, md := range mds {
-			if md.FullName() == m.ProtoReflect().Descriptor().FullName() {
-				f.Add(byte(i), byte(i), testBytes(f, m))
+	pairs := fuzzPairs(f)
+	for i, p := range pairs {
+		for _, m := range seeds(f) {
+			if p.md.FullName() == m.ProtoReflect().Descriptor().FullName() {
+				f.Add(byte(i), testBytes(f, m))
 			}
 		}
 	}
-	f.Fuzz(func(t *testing.T, which, flags byte, b []byte) {
-		md, o := mds[int(which)%len(mds)], fuzzOptions(flags)
-		p, err := ToROS(md, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := p.Append([]byte("old"), b, now)
+	f.Fuzz(func(t *testing.T, which byte, b []byte) {
+		p := pairs[int(which)%len(pairs)]
+		out, err := p.to.Append([]byte("old"), b, now)
 		if string(out[:3]) != "old" || len(out) > most(len(b)) {
 			t.Fatalf("%d bytes became %d", len(b), len(out))
 		}
 		if err != nil {
-			if proto.Unmarshal(b, dynamicpb.NewMessage(md)) == nil {
+			if proto.Unmarshal(b, dynamicpb.NewMessage(p.md)) == nil {
 				t.Fatal("a valid message is refused:", err)
 			}
 			if len(out) != 3 || !errors.Is(err, ErrMalformed) {
@@ -73,11 +95,7 @@ func FuzzToROS(f *testing.F) {
 			}
 			return
 		}
-		back, err := FromROS(ROSType(string(md.FullName())), md, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := back.Append(nil, out[3:], now); err != nil {
+		if _, err := p.from.Append(nil, out[3:], now); err != nil {
 			t.Fatal("what was written is not read:", err)
 		}
 	})
@@ -85,32 +103,21 @@ func FuzzToROS(f *testing.F) {
 
 // FuzzFromROS converts any bytes; what comes out is a message of Apollo.
 func FuzzFromROS(f *testing.F) {
-	mds := fuzzTypes(f)
-	for _, m := range seeds(f) {
-		for i, md := range mds {
-			if md.FullName() != m.ProtoReflect().Descriptor().FullName() {
-				continue
-			}
-			for flags := range byte(4) {
-				p, err := ToROS(m.ProtoReflect().Descriptor(), fuzzOptions(flags))
+	pairs := fuzzPairs(f)
+	for i, p := range pairs {
+		for _, m := range seeds(f) {
+			if p.md.FullName() == m.ProtoReflect().Descriptor().FullName() {
+				b, err := p.to.Append(nil, testBytes(f, m), now)
 				if err != nil {
 					f.Fatal(err)
 				}
-				b, err := p.Append(nil, testBytes(f, m), now)
-				if err != nil {
-					f.Fatal(err)
-				}
-				f.Add(byte(i), flags, b)
+				f.Add(byte(i), b)
 			}
 		}
 	}
-	f.Fuzz(func(t *testing.T, which, flags byte, b []byte) {
-		md, o := mds[int(which)%len(mds)], fuzzOptions(flags)
-		p, err := FromROS(ROSType(string(md.FullName())), md, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := p.Append([]byte("old"), b, now)
+	f.Fuzz(func(t *testing.T, which byte, b []byte) {
+		p := pairs[int(which)%len(pairs)]
+		out, err := p.from.Append([]byte("old"), b, now)
 		if string(out[:3]) != "old" || len(out) > most(len(b)) {
 			t.Fatalf("%d bytes became %d", len(b), len(out))
 		}
@@ -120,14 +127,10 @@ func FuzzFromROS(f *testing.F) {
 			}
 			return
 		}
-		if err := proto.Unmarshal(out[3:], dynamicpb.NewMessage(md)); err != nil {
+		if err := proto.Unmarshal(out[3:], dynamicpb.NewMessage(p.md)); err != nil {
 			t.Fatalf("%x: %v", out[3:], err)
 		}
-		back, err := ToROS(md, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := back.Append(nil, out[3:], now); err != nil {
+		if _, err := p.to.Append(nil, out[3:], now); err != nil {
 			t.Fatal("what was written is not read:", err)
 		}
 	})
