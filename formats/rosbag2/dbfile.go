@@ -89,14 +89,14 @@ func (g *gatherFile) Truncate(size int64) error {
 
 func (g *gatherFile) Size() (int64, error) { return g.size, nil }
 
-// A sorterFile is a temporary file of the engine, removed by Close.
+// A sorterFile is a temporary file of the engine or the loader, removed by Close.
 type sorterFile struct {
 	plainFile
 	fs   storage.FS
 	path string
 }
 
-func newSorterFile(fs storage.FS, path string) (tempFile, error) {
+func newSorterFile(fs storage.FS, path string) (*sorterFile, error) {
 	f, err := fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err

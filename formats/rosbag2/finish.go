@@ -20,18 +20,12 @@ func (w *Writer) finish() error {
 			return err
 		}
 	}
-	indexed, err := w.loader.Finish()
-	if err != nil {
+	if err := w.loader.Finish(); err != nil {
 		return err
 	}
 	// SQLite again, for all that is small.
 	if err := w.openEngine(); err != nil {
 		return err
-	}
-	if !indexed {
-		if err := w.db.exec("REINDEX timestamp_idx"); err != nil {
-			return err
-		}
 	}
 	if err := w.db.exec("BEGIN"); err != nil {
 		return err

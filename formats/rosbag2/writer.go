@@ -25,11 +25,12 @@ type Writer struct {
 	profile profile
 	options map[string]string // recording-level metadata
 
-	name   string // of the database, within the folder or not
-	file   storage.File
-	gather *gatherFile
-	db     *db
-	loader *sqlitefile.Loader // takes the rows of messages while db is closed
+	name    string // of the database, within the folder or not
+	file    storage.File
+	gather  *gatherFile
+	db      *db
+	loader  *sqlitefile.Loader // takes the rows of messages while db is closed
+	sorters int                // temporary files so far
 
 	topics  []outTopic
 	index   map[topicKey]storage.TopicID
@@ -123,23 +124,19 @@ func (w *Writer) openDatabase(path string) (err error) {
 	if err := w.db.exec("COMMIT"); err != nil {
 		return err
 	}
-	base := sqlitefile.Base{PageSize: pageSize}
-	for q, to := range map[string]*uint32{
-		"SELECT rootpage FROM sqlite_master WHERE name='messages'":      &base.TableRoot,
-		"SELECT rootpage FROM sqlite_master WHERE name='timestamp_idx'": &base.IndexRoot,
-		"PRAGMA page_count": &base.Pages,
-	} {
-		v, _, err := w.db.one(q)
-		if err != nil {
-			return err
-		}
-		*to = uint32(v)
-	}
 	if err := w.closeEngine(); err != nil {
 		return err
 	}
-	w.loader, err = sqlitefile.NewLoader(w.file, base)
+	w.loader, err = sqlitefile.Open(w.file, sqlitefile.Options{Temp: func() (storage.File, error) {
+		return w.sorter()
+	}})
 	return err
+}
+
+// sorter makes a temporary file beside the database.
+func (w *Writer) sorter() (*sorterFile, error) {
+	w.sorters++
+	return newSorterFile(w.fs, fmt.Sprintf("%s.sort%d", w.file.Name(), w.sorters))
 }
 
 // openEngine lets SQLite have the file.
@@ -147,11 +144,7 @@ func (w *Writer) openEngine() (err error) {
 	if w.gather, err = newGatherFile(w.file); err != nil {
 		return err
 	}
-	sorters := 0
-	v := &vfs{file: w.gather, temp: func() (tempFile, error) {
-		sorters++
-		return newSorterFile(w.fs, fmt.Sprintf("%s.sort%d", w.file.Name(), sorters))
-	}}
+	v := &vfs{file: w.gather, temp: func() (tempFile, error) { return w.sorter() }}
 	if w.db, err = openDB(v); err != nil {
 		return err
 	}
@@ -307,6 +300,10 @@ func (w *Writer) Close() error {
 // closeDatabase closes the engine and the file.
 func (w *Writer) closeDatabase(sync bool) error {
 	err := w.closeEngine()
+	if w.loader != nil {
+		err = errors.Join(err, w.loader.Close())
+		w.loader = nil
+	}
 	if w.file == nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func TestSizes(t *testing.T) {
 				if kind != "ascending" {
 					r.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 				}
-				path := base(t, u)
+				path := newBase(t, u)
 				load(t, path, way{hook: kind == "equal"}, rows)
 				live := kind == "jittered" || kind == "ascending"
 				if live {
@@ -44,7 +44,7 @@ func TestSizes(t *testing.T) {
 // TestFired: the count by which others prove that the loader was used.
 func TestFired(t *testing.T) {
 	before := Fired.Loads.Load()
-	load(t, base(t, 512), way{}, nil)
+	load(t, newBase(t, 512), way{}, nil)
 	if Fired.Loads.Load() != before+1 {
 		t.Error("not counted")
 	}
@@ -59,7 +59,7 @@ func TestCounts(t *testing.T) {
 	case testing.Short():
 		step = 37
 	}
-	empty, err := os.ReadFile(base(t, 512))
+	empty, err := os.ReadFile(newBase(t, 512))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestDeep(t *testing.T) {
 	}
 	for _, n := range counts {
 		rows := makeRows(uint64(n), n, 40, "random")
-		path := base(t, 512)
+		path := newBase(t, 512)
 		load(t, path, way{}, rows)
 		cli(t, path, cliLife)
 		check(t, path, rows, true)
@@ -95,7 +95,7 @@ func TestDeep(t *testing.T) {
 func TestLarge(t *testing.T) {
 	for _, u := range []int{512, 4096, 65536} {
 		rows := []row{{1, 3, fill(rand.New(rand.NewPCG(1, 1)), 6<<20)}, {1, 2, nil}, {1, 1, make([]byte, 1<<20)}}
-		path := base(t, u)
+		path := newBase(t, u)
 		load(t, path, way{hook: true}, rows)
 		check(t, path, rows, true)
 	}
@@ -103,7 +103,7 @@ func TestLarge(t *testing.T) {
 
 // TestFreelist: a base with pages that are free.
 func TestFreelist(t *testing.T) {
-	path := base(t, 512, "INSERT INTO topics(name) SELECT hex(zeroblob(9000))", "DELETE FROM topics")
+	path := newBase(t, 512, "INSERT INTO topics(name) SELECT hex(zeroblob(9000))", "DELETE FROM topics")
 	rows := makeRows(3, 3000, 700, "jittered")
 	load(t, path, way{}, rows)
 	db := open(t, path)
@@ -123,7 +123,7 @@ func TestFreelist(t *testing.T) {
 func TestLockPage(t *testing.T) {
 	for lock := uint32(6); lock < 60; lock++ {
 		rows := makeRows(uint64(lock), 300, 900, "ascending")
-		path := base(t, 512)
+		path := newBase(t, 512)
 		load(t, path, way{lock: lock}, rows)
 		db := open(t, path)
 		var s string
@@ -153,7 +153,7 @@ func TestPastLockPage(t *testing.T) {
 	for i := range rows {
 		rows[i] = row{1, int64(i), data}
 	}
-	path := base(t, 4096)
+	path := newBase(t, 4096)
 	load(t, path, way{}, rows)
 
 	cli(t, path, "PRAGMA integrity_check")
@@ -165,7 +165,7 @@ func TestBuffers(t *testing.T) {
 	rows := makeRows(4, 4000, 3000, "jittered")
 	var files [2][]byte
 	for i, hook := range []bool{false, true} {
-		path := base(t, 4096)
+		path := newBase(t, 4096)
 		load(t, path, way{hook: hook}, rows)
 		files[i], _ = os.ReadFile(path)
 	}
@@ -176,7 +176,7 @@ func TestBuffers(t *testing.T) {
 
 // TestOrderOfCalls: what a caller may not do is an error, not a broken file.
 func TestOrderOfCalls(t *testing.T) {
-	f, err := os.OpenFile(base(t, 512), os.O_RDWR, 0)
+	f, err := os.OpenFile(newBase(t, 512), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestOrderOfCalls(t *testing.T) {
 	if err := errors.Join(l.Add(1, 1, make([]byte, 5000)), l.Flush()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Finish(); err == nil || !strings.Contains(err.Error(), "1 buffers are not written") {
+	if err := l.Finish(); err == nil || !strings.Contains(err.Error(), "1 buffers are not written") {
 		t.Errorf("Finish before the buffers are written: %v", err)
 	}
 	if err := l.Add(1, 1, nil); err == nil {
@@ -199,7 +199,7 @@ func TestOrderOfCalls(t *testing.T) {
 
 // TestHugeRow: SQLite does not read more than 10^9 bytes of a row.
 func TestHugeRow(t *testing.T) {
-	f, err := os.OpenFile(base(t, 512), os.O_RDWR, 0)
+	f, err := os.OpenFile(newBase(t, 512), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestDeclined(t *testing.T) {
 		"view":          {[]string{"DROP TABLE messages", "CREATE VIEW messages AS SELECT 1"}, "no table"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := os.OpenFile(base(t, 4096, c.more...), os.O_RDWR, 0)
+			f, err := os.OpenFile(newBase(t, 4096, c.more...), os.O_RDWR, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -258,7 +258,7 @@ func TestDeclined(t *testing.T) {
 		})
 	}
 	// And one that is written differently, but the same.
-	path := base(t, 4096, table("CREATE TABLE \"messages\" (\n [id] INTEGER PRIMARY KEY, -- the id\n`topic_id` int NOT NULL, timestamp BIGINT /* ns */, 'data' BLOB)")...)
+	path := newBase(t, 4096, table("CREATE TABLE \"messages\" (\n [id] INTEGER PRIMARY KEY, -- the id\n`topic_id` int NOT NULL, timestamp BIGINT /* ns */, 'data' BLOB)")...)
 	rows := makeRows(1, 10, 10, "equal")
 	load(t, path, way{}, rows)
 	check(t, path, rows, false)
@@ -266,7 +266,7 @@ func TestDeclined(t *testing.T) {
 
 // TestDeclinedHeader: headers that do not fit the file.
 func TestDeclinedHeader(t *testing.T) {
-	good, err := os.ReadFile(base(t, 512))
+	good, err := os.ReadFile(newBase(t, 512))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestDeclinedHeader(t *testing.T) {
 // TestFaults: each operation on the disk fails in turn, with an error and no
 // panic, and the base is as it was until the roots are written.
 func TestFaults(t *testing.T) {
-	empty, err := os.ReadFile(base(t, 512))
+	empty, err := os.ReadFile(newBase(t, 512))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestFaults(t *testing.T) {
 
 // TestAbandoned: a base stays an empty database until Finish.
 func TestAbandoned(t *testing.T) {
-	path := base(t, 4096)
+	path := newBase(t, 4096)
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)

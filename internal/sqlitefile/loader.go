@@ -22,8 +22,8 @@ type Options struct {
 	Memory int64
 
 	// Temp makes the file, for reading and writing, that takes the times when
-	// Memory does not hold them. Finish and Close close it; it is its maker's to
-	// have it removed then. Nil: the index of so many rows is left to SQLite.
+	// Memory does not hold them. It is closed when they are in the index, or by
+	// Close; it is its maker's to have it removed then. Nil: there is no limit.
 	Temp func() (storage.File, error)
 }
 
@@ -31,7 +31,7 @@ type Options struct {
 type Loader struct {
 	file storage.File
 	size int // of a page
-	base Base
+	base base
 	lock uint32 // the page that is never used
 
 	next uint32 // number of the next page
@@ -59,14 +59,14 @@ func Open(f storage.File, o Options) (*Loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newLoader(f, b, o, uint32(lockByte/b.PageSize)+1), nil
+	return newLoader(f, b, o, uint32(lockByte/b.page)+1), nil
 }
 
-func newLoader(f storage.File, b Base, o Options, lock uint32) *Loader {
+func newLoader(f storage.File, b base, o Options, lock uint32) *Loader {
 	if o.Memory <= 0 {
 		o.Memory = Memory
 	}
-	l := &Loader{file: f, size: b.PageSize, base: b, lock: lock, next: b.Pages + 1, q: queue{file: f}}
+	l := &Loader{file: f, size: b.page, base: b, lock: lock, next: b.pages + 1, q: queue{file: f}}
 	l.times = times{limit: o.Memory, temp: o.Temp}
 	l.leaf = newPage(l.size, tableLeaf)
 	Fired.Loads.Add(1)
@@ -264,21 +264,18 @@ func (l *Loader) flush() error {
 		if err := l.endTable(); err != nil {
 			return err
 		}
-		if !l.times.over {
-			if err := l.writeIndex(); err != nil {
-				return err
-			}
+		if err := l.writeIndex(); err != nil {
+			return err
 		}
 	}
 	return errors.Join(l.flushBuffer(), l.times.close())
 }
 
 // Finish puts the roots and then the header in place, after Flush where that has
-// not been called. indexed is false when Options did not allow to sort so many
-// rows: then the index is empty, and SQLite has to make it (REINDEX).
-func (l *Loader) Finish() (indexed bool, err error) {
+// not been called. With an error the file is no database, or an empty one.
+func (l *Loader) Finish() error {
 	if err := l.Flush(); err != nil {
-		return false, errors.Join(err, l.Close())
+		return errors.Join(err, l.Close())
 	}
 	l.err = errors.New("internal error: the loader has finished")
 	waiting, err := l.q.waiting()
@@ -286,23 +283,23 @@ func (l *Loader) Finish() (indexed bool, err error) {
 		err = fmt.Errorf("internal error: %d buffers are not written", waiting)
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	for _, r := range l.roots() {
 		if _, err := l.file.WriteAt(r.b, int64(r.no-1)*int64(l.size)); err != nil {
-			return false, err
+			return err
 		}
 	}
 	head := make([]byte, headerLen)
 	if err := iox.ReadFull(l.file, head, 0); err != nil {
-		return false, err
+		return err
 	}
 	change := binary.BigEndian.Uint32(head[24:]) + 1
 	binary.BigEndian.PutUint32(head[24:], change)
 	binary.BigEndian.PutUint32(head[28:], l.next-1)
 	binary.BigEndian.PutUint32(head[92:], change)
 	_, err = l.file.WriteAt(head, 0)
-	return !l.times.over, err
+	return err
 }
 
 // Close frees the temporary file of a loader that will not be finished. It may be

@@ -152,7 +152,7 @@ func TestSalvage20000(t *testing.T) {
 				}
 				rows[i] = row{int64(i % 7), int64(i) * 1000, fill(r, n)}
 			}
-			path := base(t, u)
+			path := newBase(t, u)
 			if native {
 				load(t, path, way{}, rows)
 			} else {
@@ -197,7 +197,7 @@ func TestSalvageDamage(t *testing.T) {
 				}
 				rows[i].topic = int64(i % 5)
 			}
-			path := base(t, u)
+			path := newBase(t, u)
 			if native {
 				load(t, path, way{}, rows)
 			} else {
@@ -263,7 +263,7 @@ func TestSalvageSound(t *testing.T) {
 		"empty":       {"DELETE FROM messages"},
 	} {
 		for _, u := range []int{512, 8192, 65536} {
-			path := base(t, u)
+			path := newBase(t, u)
 			db := open(t, path)
 			insert(t, db, makeRows(9, 1500, 3*min(u, 5000), "jittered"))
 			for _, q := range life {
@@ -287,7 +287,7 @@ func TestSalvageSound(t *testing.T) {
 // writes of a page that was moved, give their rows once; a leaf of the freelist
 // gives none.
 func TestSalvageCopies(t *testing.T) {
-	path := base(t, 1024)
+	path := newBase(t, 1024)
 	load(t, path, way{}, makeRows(2, 3000, 600, "ascending"))
 	want := library(t, path)
 	b := readFile(t, path)
@@ -305,7 +305,7 @@ func TestSalvageCopies(t *testing.T) {
 		t.Errorf("%d rows of %d: %v", len(rows), len(want), err)
 	}
 	// Two rows with the same rowid and other contents are two rows.
-	other := base(t, 1024)
+	other := newBase(t, 1024)
 	load(t, other, way{}, []row{{9, 9, []byte("other")}, {9, 9, []byte("another")}})
 	table, err := NewTable(bytes.NewReader(readFile(t, other)), 1<<20)
 	if err != nil {
@@ -324,7 +324,7 @@ func TestSalvageNothing(t *testing.T) {
 			t.Errorf("%d bytes: %v", len(b), err)
 		}
 	}
-	rows, s, err := salvage(readFile(t, base(t, 4096)), 1)
+	rows, s, err := salvage(readFile(t, newBase(t, 4096)), 1)
 	if err != nil || len(rows) != 0 || s.Found.Rows != 0 {
 		t.Errorf("%d rows: %v", len(rows), err)
 	}
@@ -332,7 +332,7 @@ func TestSalvageNothing(t *testing.T) {
 
 // TestSalvageRecords: the rows of other tables are found too.
 func TestSalvageRecords(t *testing.T) {
-	path := base(t, 512, "CREATE TABLE more(id INTEGER PRIMARY KEY, a, b, c)", "INSERT INTO topics VALUES (3, '/a'), (9, NULL)",
+	path := newBase(t, 512, "CREATE TABLE more(id INTEGER PRIMARY KEY, a, b, c)", "INSERT INTO topics VALUES (3, '/a'), (9, NULL)",
 		"INSERT INTO more VALUES (1, 2.5, zeroblob(3000), 70000), (2, 'x', x'0102', -1)")
 	load(t, path, way{}, makeRows(1, 50, 50, "equal"))
 	b := readFile(t, path)
@@ -369,7 +369,7 @@ func TestSalvageRecords(t *testing.T) {
 // TestSalvageHostile: rows that all say they are as large as the file, in one
 // chain, do not make reading endless.
 func TestSalvageHostile(t *testing.T) {
-	path := base(t, 512)
+	path := newBase(t, 512)
 	load(t, path, way{}, makeRows(1, 3000, 2000, "ascending"))
 	b := readFile(t, path)
 	for no := range len(b) / 512 {
@@ -395,7 +395,7 @@ func TestSalvageHostile(t *testing.T) {
 
 // TestSalvageCancel: it ends when it is told to.
 func TestSalvageCancel(t *testing.T) {
-	path := base(t, 512)
+	path := newBase(t, 512)
 	load(t, path, way{}, makeRows(1, 3000, 600, "ascending"))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -421,7 +421,7 @@ func TestSalvageCancel(t *testing.T) {
 // FuzzSalvage: no panic, no loop, memory in proportion.
 func FuzzSalvage(f *testing.F) {
 	for _, u := range []int{512, 1024} {
-		path := base(f, u, "INSERT INTO topics VALUES (3, '/a')")
+		path := newBase(f, u, "INSERT INTO topics VALUES (3, '/a')")
 		load(f, path, way{}, makeRows(1, 60, 1500, "jittered"))
 		b := readFile(f, path)
 		f.Add(b)

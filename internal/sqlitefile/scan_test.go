@@ -101,7 +101,7 @@ func TestScan(t *testing.T) {
 			"text":        {"INSERT INTO messages(topic_id, timestamp, data) VALUES (1, 2, 'a text')"},
 		} {
 			t.Run(fmt.Sprint(u, name), func(t *testing.T) {
-				path := base(t, u)
+				path := newBase(t, u)
 				db := open(t, path)
 				insert(t, db, makeRows(uint64(u), 1500, 3*min(u, 5000), "jittered"))
 				for _, q := range life {
@@ -142,7 +142,7 @@ func TestScanLoaded(t *testing.T) {
 		for i, n := range append(edgeSizes(u, 3), 3<<20, 700_000, 0) {
 			rows = append(rows, row{int64(i), int64(i), fill(r, n)})
 		}
-		path := base(t, u)
+		path := newBase(t, u)
 		load(t, path, way{}, rows)
 		got, ranges, err := scan(readFile(t, path), 500_000)
 		if err != nil || len(got) != len(rows) || len(ranges) < 3 {
@@ -193,13 +193,13 @@ func TestScanDeclined(t *testing.T) {
 		"text id":       {[]string{"INSERT INTO messages VALUES (1, 'one', 1, x'01')"}, "other types"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := base(t, 4096, c.more...)
+			path := newBase(t, 4096, c.more...)
 			if _, _, err := scan(readFile(t, path), 1); !errors.Is(err, ErrDeclined) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
 	}
-	path := base(t, 4096)
+	path := newBase(t, 4096)
 	for name, c := range map[string]struct {
 		at    int
 		value byte
@@ -220,7 +220,7 @@ func TestScanDeclined(t *testing.T) {
 
 // TestScanLoops: trees and chains that never end.
 func TestScanLoops(t *testing.T) {
-	path := base(t, 512)
+	path := newBase(t, 512)
 	load(t, path, way{}, makeRows(1, 3000, 2000, "ascending"))
 	good := readFile(t, path)
 	table, err := NewTable(bytes.NewReader(good), int64(len(good)))
@@ -269,7 +269,7 @@ func put32(b []byte, v uint32) {
 // file has.
 func FuzzScan(f *testing.F) {
 	for _, u := range []int{512, 1024} {
-		path := base(f, u)
+		path := newBase(f, u)
 		load(f, path, way{}, makeRows(1, 60, 1500, "jittered"))
 		f.Add(readFile(f, path))
 		db := open(f, path)
@@ -301,7 +301,7 @@ func FuzzScan(f *testing.F) {
 func BenchmarkScan(b *testing.B) {
 	for _, sh := range []struct{ rows, size int }{{300_000, 320}, {4000, 32_000}, {100, 1 << 20}} {
 		b.Run(fmt.Sprint(sh.size), func(b *testing.B) {
-			path := base(b, 4096)
+			path := newBase(b, 4096)
 			data := fill(rand.New(rand.NewPCG(1, 1)), sh.size)
 			rows := make([]row, sh.rows)
 			for i := range rows {

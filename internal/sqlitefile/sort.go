@@ -11,8 +11,7 @@ import "github.com/bagconv/bagconv/storage"
 // as a sorted run (spill.go), and the runs are merged at the end.
 type times struct {
 	limit int64                        // bytes of memory
-	temp  func() (storage.File, error) // makes the temporary file; nil: there is none
-	over  bool                         // too many, and no temporary file: nothing is kept
+	temp  func() (storage.File, error) // makes the temporary file; nil: there is none, and no limit
 
 	chunks  [][]int64 // of the run that is being collected
 	n       int       // rows of it
@@ -33,19 +32,12 @@ const (
 
 // add takes the time of the next row.
 func (t *times) add(v int64) error {
-	if t.over {
-		return nil
-	}
 	ordered := t.n == 0 || t.ordered && v >= t.last
 	most := t.limit / keptBytes
 	if !ordered {
 		most = t.limit / sortBytes
 	}
-	if int64(t.n) >= most && t.n > 0 {
-		if t.temp == nil {
-			t.over, t.chunks = true, nil
-			return nil
-		}
+	if int64(t.n) >= most && t.n > 0 && t.temp != nil {
 		if err := t.spill(); err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func TestTimes(t *testing.T) {
 func TestSpill(t *testing.T) {
 	for _, kind := range []string{"ascending", "jittered", "random", "equal"} {
 		rows := makeRows(8, 20_000, 30, kind)
-		path := base(t, 512)
+		path := newBase(t, 512)
 		name := filepath.Join(t.TempDir(), "runs")
 		var w way
 		w.Memory = 1000 * sortBytes
@@ -75,30 +75,11 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// TestNoTemp: without a temporary file the index of too many rows is SQLite's.
+// TestNoTemp: without a temporary file there is no limit.
 func TestNoTemp(t *testing.T) {
-	path := base(t, 512)
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := Open(f, Options{Memory: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
 	rows := makeRows(8, 5000, 30, "random")
-	for _, r := range rows {
-		if err := l.Add(r.topic, r.time, r.data); err != nil {
-			t.Fatal(err)
-		}
-	}
-	indexed, err := l.Finish()
-	if err := errors.Join(err, f.Close()); err != nil || indexed {
-		t.Fatal(indexed, err)
-	}
-	db := open(t, path)
-	exec1(t, db, "REINDEX timestamp_idx")
-	db.Close()
+	path := newBase(t, 512)
+	load(t, path, way{Options: Options{Memory: 1000}}, rows)
 	check(t, path, rows, false)
 }
 

@@ -116,10 +116,10 @@ func (l *Loader) roots() []root {
 		closeTable(table)
 	}
 	table.finish()
-	out := []root{{l.base.TableRoot, table.b}}
+	out := []root{{l.base.table, table.b}}
 	if l.indexRoot != nil {
 		l.indexRoot.finish()
-		out = append(out, root{l.base.IndexRoot, l.indexRoot.b})
+		out = append(out, root{l.base.index, l.indexRoot.b})
 	}
 	return out
 }
