@@ -402,6 +402,9 @@ func plainTypes(m *schema.Message, made map[*schema.Message]*schema.Message) *sc
 // toProtoPlain makes the program from src to md, which was made from plain.
 func toProtoPlain(src, plain *schema.Message, wire transcode.Wire, md protoreflect.MessageDescriptor) (Program, error) {
 	p, err := transcode.CompileToProto(plain, wire, md)
+	if err == nil && len(p.Dropped()) > 0 {
+		err = fmt.Errorf("internal error: %s has no field for %s", md.FullName(), list(p.Dropped()))
+	}
 	if err != nil || plain == src {
 		return p, err
 	}
@@ -416,6 +419,9 @@ func toProtoPlain(src, plain *schema.Message, wire transcode.Wire, md protorefle
 func fromProtoPlain(md protoreflect.MessageDescriptor, dst *schema.Message, wire transcode.Wire) (Program, error) {
 	plain := plainTypes(dst, map[*schema.Message]*schema.Message{})
 	p, err := transcode.CompileFromProto(md, plain, wire)
+	if err == nil && len(p.Dropped()) > 0 {
+		err = fmt.Errorf("%s has no field for %s", dst.Name, list(p.Dropped()))
+	}
 	if err != nil || plain == dst {
 		return p, err
 	}

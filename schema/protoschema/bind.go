@@ -79,7 +79,7 @@ func (b *binder) bind(md protoreflect.MessageDescriptor, ros *schema.Message, de
 	for _, m := range members(md) {
 		i, ok := at[m.name]
 		if same && m.field != nil {
-			i = at[string(m.field.Name())]
+			i, ok = at[string(m.field.Name())], true
 		}
 		switch {
 		case m.field == nil:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -76,7 +77,7 @@ func (e *env) convert(c *cli.Context, salvage bool) error {
 		if source, err = e.detect(in); err != nil {
 			return err
 		}
-		if to == "" && filepath.Ext(out) == "" && source.Create != nil {
+		if to == "" && filepath.Ext(out) == "" && !os.IsPathSeparator(out[len(out)-1]) && source.Create != nil {
 			to = source.Name
 		}
 	}
