@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,15 +32,9 @@ type TopicStats struct {
 // counts. threads 0 is one per core. It must be called before anything else is
 // read from r. Damage is in r.Info().Warnings afterwards.
 func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Progress)) (*ScanResult, error) {
-	info, err := r.Info()
+	s, err := sourceOf(r)
 	if err != nil {
 		return nil, err
-	}
-	s := &source{reader: r, info: info, blockReader: storage.ReaderCapabilities(r).Blocks}
-	if s.blockReader != nil {
-		if s.blocks, err = s.blockReader.Blocks(); err != nil {
-			return nil, err
-		}
 	}
 	meter := newMeter(s, progress)
 	defer meter.stop()
@@ -60,45 +53,25 @@ func scan(ctx context.Context, s *source, threads int, meter *meter) (*ScanResul
 		return scanSequential(ctx, s, meter)
 	}
 	spans := make([]span, len(s.blocks))
-	errs := make([]error, len(s.blocks)) // the first in the order of blocks wins, whatever the timing
-	parts := make([]*ScanResult, threads)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	var failed atomic.Bool
+	parts := make([]ScanResult, threads)
+	batches := make([]storage.Batch, threads)
 	for w := range parts {
-		parts[w] = &ScanResult{Topics: make([]TopicStats, len(s.info.Topics))}
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			var b storage.Batch
-			for !failed.Load() && ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(spans) {
-					return
-				}
-				errs[i] = s.blockReader.ReadBlock(ctx, i, &b)
-				if errs[i] == nil {
-					spans[i], errs[i] = parts[w].add(b.Messages)
-				}
-				if errs[i] != nil {
-					failed.Store(true)
-				}
-				meter.read(s.blocks[i].Size, len(b.Messages))
-			}
-		}()
+		parts[w].Topics = make([]TopicStats, len(s.info.Topics))
 	}
-	wg.Wait()
-	if err := ctx.Err(); err != nil {
+	err := parallel(ctx, len(spans), threads, func(w, i int) error {
+		err := s.blockReader.ReadBlock(ctx, i, &batches[w])
+		if err == nil {
+			spans[i], err = parts[w].add(batches[w].Messages)
+		}
+		meter.read(s.blocks[i].Size, len(batches[w].Messages))
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
 	total := &ScanResult{Topics: make([]TopicStats, len(s.info.Topics)), spans: spans}
-	for _, p := range parts {
-		total.join(p)
+	for i := range parts {
+		total.join(&parts[i])
 	}
 	total.bounds()
 	return total, nil

@@ -139,16 +139,23 @@ func (p *Plan) SizeHint(n int) int { return n + n/8 + 64 }
 // Append re-encodes src and appends it to dst. On error dst is returned at its
 // old length. It keeps neither slice.
 func (p *Plan) Append(dst, src []byte) ([]byte, error) {
+	dst, _, err := p.AppendRest(dst, src)
+	return dst, err
+}
+
+// AppendRest is Append, and tells how many bytes of src follow its last field:
+// in CDR, where middlewares pad, they are no error.
+func (p *Plan) AppendRest(dst, src []byte) (out []byte, rest int, err error) {
 	prog, body := p.main, src
 	if p.o.From == CDR {
 		v, err := variantOf(src)
 		if err != nil {
-			return dst, err
+			return dst, 0, err
 		}
 		body = src[cdrHeader:]
 		if v != plainLE {
 			if prog, err = p.variant(v); err != nil {
-				return dst, err
+				return dst, 0, err
 			}
 		}
 	}
@@ -165,9 +172,9 @@ func (p *Plan) Append(dst, src []byte) ([]byte, error) {
 		if e, ok := err.(*Error); ok {
 			e.Offset += len(src) - len(body)
 		}
-		return dst[:old], err
+		return dst[:old], 0, err
 	}
-	return st.dst, nil
+	return st.dst, len(body) - at, nil
 }
 
 func (p *Plan) variant(v variant) (*program, error) {

@@ -1,0 +1,48 @@
+package mapping
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Definition is what the messages of a topic look like, as a conversion takes
+// them.
+type Definition struct {
+	ROS    *schema.Message                // of ros1 and cdr messages
+	Proto  protoreflect.MessageDescriptor // of protobuf messages
+	Origin string                         // "file", or "builtin DISTRO"
+
+	// Remarks say why it is not simply what the recording has, with the codes
+	// definition-builtin, md5sum-mismatch and type-hash-mismatch.
+	Remarks []Remark
+}
+
+// Define finds the definition of a topic's messages: the recording's own, or a
+// built-in one where that is missing or has another hash than the messages. Of
+// the Mapper's options it takes SourceDistro.
+func (m *Mapper) Define(t *storage.Topic) (*Definition, error) {
+	var d *definition
+	var err error
+	switch t.Encoding {
+	case "ros1":
+		d, err = m.lib.ros1Definition(t)
+	case "cdr":
+		d, err = m.lib.ros2Definition(t, m.o.SourceDistro)
+	case "protobuf":
+		md, from, err := m.descriptor(t)
+		if err != nil {
+			return nil, err
+		}
+		return &Definition{Proto: md, Origin: from}, nil
+	default:
+		return nil, fmt.Errorf("nothing is known of messages in encoding %q", t.Encoding)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Definition{ROS: d.msg, Origin: d.origin, Remarks: d.remarks}, nil
+}
