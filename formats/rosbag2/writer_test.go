@@ -11,9 +11,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -276,4 +279,106 @@ func TestNegativeTimes(t *testing.T) {
 		t.Errorf("a negative number in\n%s", text)
 	}
 	referee(t, path, len(rows))
+}
+
+// TestManyRows: more rows out of order than the loader sorts in memory. The index
+// is whole, and the temporary files are gone.
+func TestManyRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 100 MB")
+	}
+	const n = 2_200_000
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.db3")
+	fsys := &namesFS{FS: iox.OS}
+	w, err := Create(context.Background(), path, storage.WriteOptions{NoSync: true, FS: fsys})
+	check(t, err)
+	topic, err := w.CreateTopic(sampleTopics()[0])
+	check(t, err)
+	m := storage.Message{Topic: topic, Data: []byte{0, 1, 0, 0}}
+	for i := range n {
+		m.LogTime = int64(i * 7919 % n)
+		check(t, w.Write(&m))
+	}
+	check(t, w.Close())
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v %v", entries, err)
+	}
+	if !slices.ContainsFunc(fsys.names, func(name string) bool { return strings.HasSuffix(name, ".sort1") }) {
+		t.Error("nothing was spilled: the case does not test what it says")
+	}
+	f, err := iox.OS.Open(path)
+	check(t, err)
+	defer f.Close()
+	d, err := openDB(&vfs{file: plainFile{f}, readOnly: true})
+	check(t, err)
+	want := int64(0)
+	check(t, d.query("SELECT timestamp FROM messages INDEXED BY timestamp_idx ORDER BY timestamp", func(s *stmt) error {
+		if s.int(0) != want {
+			return fmt.Errorf("entry %d of the index is %d", want, s.int(0))
+		}
+		want++
+		return nil
+	}))
+	if want != n {
+		t.Errorf("%d entries", want)
+	}
+	check(t, d.query("PRAGMA integrity_check", func(s *stmt) error {
+		if s.text(0) != "ok" {
+			return errors.New(s.text(0))
+		}
+		return nil
+	}))
+	check(t, d.close())
+}
+
+// namesFS notes which files are opened for writing.
+type namesFS struct {
+	storage.FS
+	names []string
+}
+
+func (f *namesFS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, error) {
+	f.names = append(f.names, name)
+	return f.FS.OpenFile(name, flag, perm)
+}
+
+// TestKilled kills a process that writes, at twenty moments: nothing stands under
+// the final name, or all of it.
+func TestKilled(t *testing.T) {
+	if out := os.Getenv("BAGCONV_TEST_KILL"); out != "" {
+		for fmt.Println("begun"); ; {
+			write(t, out, storage.WriteOptions{Overwrite: true}, sampleTopics(), sampleRows())
+		}
+	}
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	none, whole := 0, 0
+	for _, name := range []string{"bag", "x.db3"} {
+		for i := range 10 {
+			dir := t.TempDir()
+			path := filepath.Join(dir, name)
+			c := exec.Command(os.Args[0], "-test.run", "^TestKilled$")
+			c.Env = append(os.Environ(), "BAGCONV_TEST_KILL="+path)
+			out, err := c.StdoutPipe()
+			check(t, err)
+			check(t, c.Start())
+			_, err = out.Read(make([]byte, 6))
+			check(t, err)
+			time.Sleep(time.Duration(i*i) * time.Millisecond)
+			check(t, c.Process.Kill())
+			_ = c.Wait() // it was killed
+			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+				none++
+				continue
+			}
+			rows, info := readAll(t, path, storage.ReadOptions{Strict: true})
+			if len(rows) != len(sampleRows()) || len(info.Warnings) > 0 {
+				t.Errorf("%d rows, %v", len(rows), info.Warnings)
+			}
+			whole++
+		}
+	}
+	t.Logf("killed %d times before there was a recording, %d times after", none, whole)
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,8 +18,12 @@ import (
 
 // TestSizes: rows of every size around the thresholds at which a row spills.
 func TestSizes(t *testing.T) {
-	for _, u := range []int{512, 1024, 4096, 65536} {
-		sizes := edgeSizes(u, 30)
+	for _, u := range []int{512, 1024, 2048, 4096, 8192, 16384, 32768, 65536} {
+		around := 30
+		if u&0x11600 == 0 && testing.Short() {
+			around = 3
+		}
+		sizes := edgeSizes(u, around)
 		for kind, at := range timeKinds {
 			t.Run(fmt.Sprint(u, kind), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(u), 1))
@@ -37,6 +42,31 @@ func TestSizes(t *testing.T) {
 				}
 				check(t, path, rows, live)
 			})
+		}
+	}
+}
+
+// TestTwin: a loaded database is what SQLite makes of the same rows, table by table
+// and index by index, as its own command line sees both.
+func TestTwin(t *testing.T) {
+	for _, u := range []int{512, 4096, 65536} {
+		for kind := range timeKinds {
+			rows := makeRows(uint64(u), 1200, 2*u, kind)
+			path, twin := newBase(t, u), newBase(t, u)
+			load(t, path, way{}, rows)
+			db := open(t, twin)
+			insert(t, db, rows)
+			if !slices.Equal(library(t, path), library(t, twin)) {
+				t.Errorf("%d %s: other rows", u, kind)
+			}
+			checkIndex(t, db, rows)
+			db.Close()
+			cli(t, path, fmt.Sprintf(`ATTACH %q AS twin;
+SELECT CASE WHEN NOT EXISTS (SELECT id, topic_id, timestamp, typeof(data), data FROM main.messages EXCEPT SELECT id, topic_id, timestamp, typeof(data), data FROM twin.messages)
+AND (SELECT count(*) FROM main.messages) = (SELECT count(*) FROM twin.messages)
+AND (SELECT group_concat(timestamp||' '||rowid) FROM (SELECT timestamp, rowid FROM main.messages INDEXED BY timestamp_idx ORDER BY timestamp, rowid))
+  = (SELECT group_concat(timestamp||' '||rowid) FROM (SELECT timestamp, rowid FROM twin.messages INDEXED BY timestamp_idx ORDER BY timestamp, rowid))
+THEN 'ok' ELSE 'another' END`, twin))
 		}
 	}
 }
