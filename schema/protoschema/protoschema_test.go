@@ -235,3 +235,21 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestProtoText: a message of each shape, as .proto text.
+func TestProtoText(t *testing.T) {
+	md := apollo.Message("apollo.localization.CorrectedImu")
+	text := ProtoText(md)
+	for _, want := range []string{
+		"// localization_msgs/imu.proto\nsyntax = \"proto2\";\npackage apollo.localization;\nimport \"basic_msgs/header.proto\";\nimport \"localization_msgs/pose.proto\";\n\n" +
+			"message CorrectedImu {\n  optional apollo.common.Header header = 1;\n  optional apollo.localization.Pose imu = 3;\n}\n",
+		"  optional double x = 1 [default = nan];\n", "  optional apollo.common.ErrorCode error_code = 1 [default = OK];\n", "enum ErrorCode {\n  OK = 0;\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "message Gps") || strings.Count(text, "message Point3D") != 1 {
+		t.Errorf("types that are not needed, or twice:\n%s", text)
+	}
+}

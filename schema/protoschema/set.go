@@ -152,6 +152,12 @@ func FileSet(md protoreflect.MessageDescriptor, rename func(string) string) ([]b
 				p.Dependency[i] = rename(d)
 			}
 		}
+		if p.Options != nil { // what is for our own code only
+			p.Options.GoPackage = nil
+			if proto.Size(p.Options) == 0 {
+				p.Options = nil
+			}
+		}
 		fds.File = append(fds.File, p)
 	}
 	add(md.ParentFile())

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/mapping"
@@ -38,6 +39,8 @@ type definition struct {
 	Origin   string    `json:"origin"`   // "file", "builtin humble" or "none"
 	Text     string    `json:"text"`
 	Tree     *treeNode `json:"tree,omitempty"`
+
+	proto protoreflect.MessageDescriptor // of a protobuf type that can be read
 }
 
 // schema prints the definition of a topic, or of all topics.
@@ -134,6 +137,9 @@ func definitionsOf(info *storage.Info, name, distro string) ([]*definition, erro
 const md5OfEmpty = "d41d8cd98f00b204e9800998ecf8427e"
 
 func definitionOf(t *storage.Topic, distro string) *definition {
+	if t.Encoding == "protobuf" {
+		return protoDefinition(t)
+	}
 	d := &definition{Topics: []string{t.Name}, Type: t.Type, Encoding: t.Schema.Encoding, Origin: "file", Text: string(t.Schema.Data)}
 	if len(bytes.TrimSpace(t.Schema.Data)) > 0 || t.Metadata[storage.MetaMD5Sum] == md5OfEmpty {
 		return d
@@ -182,6 +188,11 @@ func (d *definition) tree() (*treeNode, error) {
 		msg, err = rosmsg.Parse(d.Type, []byte(d.Text), rosmsg.ROS1, lookupIn(mapping.ROS1Distro))
 	case "ros2msg":
 		msg, err = rosmsg.Parse(fullName(d.Type, rosmsg.ROS2), []byte(d.Text), rosmsg.ROS2, lookupIn(distro))
+	case "protobuf":
+		if d.proto == nil {
+			return nil, fmt.Errorf("the descriptors of %s cannot be read", d.Type)
+		}
+		return protoTree(d.proto)
 	case "ros2idl":
 		msg, err = rosidl.Parse(fullName(d.Type, rosmsg.ROS2), []byte(d.Text))
 	default:

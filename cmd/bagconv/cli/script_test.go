@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -36,6 +37,11 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata", RequireExplicitExec: true, RequireUniqueNames: true,
+		Setup: func(e *testscript.Env) error { // $TESTDATA is the repository's
+			dir, err := filepath.Abs("../../../testdata")
+			e.Setenv("TESTDATA", dir)
+			return err
+		},
 		Condition: func(name string) (bool, error) {
 			if name != "reads-all" {
 				return false, fmt.Errorf("there is no condition %q", name)
