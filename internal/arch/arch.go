@@ -29,6 +29,7 @@ var arrows = []arrow{
 	{"convert/transcode", []string{"schema", "schema/protoschema", "internal/wire/..."}},
 	{"convert/apollo", []string{"schema", "proto/...", "convert/transcode", "internal/wire/..."}},
 	{"convert/mapping", []string{"storage", "schema/...", "convert/transcode", "convert/apollo", "proto/..."}},
+	{"convert/selection", []string{"storage", "internal/wire/..."}},
 	{"schema", nil},
 	{"schema/...", []string{"schema", "proto/..."}},
 	{"storage", nil},

@@ -9,6 +9,7 @@
 //	info.go      the command info; infotext.go and infojson.go show it
 //	topics.go, schema.go, tree.go, formats.go, version.go, help.go
 //	progress.go  how far a run is: bar, plain lines, JSON
+//	select.go    flags that say which messages are taken, and what to change of them
 //	units.go     sizes, durations and times as people write them
 //	errors.go    errors as one line with a next step
 //
@@ -110,7 +111,8 @@ func (e *env) run(ctx context.Context, args []string) error {
 	}
 	app := &cli.App{
 		Name: "bagconv", HideHelp: true, HideVersion: true, Commands: commands,
-		Writer: e.Out, ErrWriter: e.Err,
+		DisableSliceFlagSeparator: true, // a comma may stand in an expression
+		Writer:                    e.Out, ErrWriter: e.Err,
 		ExitErrHandler: func(*cli.Context, error) {}, // Run returns the status
 	}
 	for _, c := range commands {

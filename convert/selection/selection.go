@@ -1,0 +1,177 @@
+// Package selection says which messages of a recording are taken, and what is
+// changed about them without looking into their fields: names, times, rates.
+//
+// A Selection and an Edit are what a command line asks for, before any
+// recording is known. Resolve and Edit.Names hold them against the topics and
+// times of one recording, and give tables by storage.TopicID for the data path:
+//
+//	sel := selection.Selection{Topics: patterns, Start: start, Duration: 10e9}
+//	choice, err := sel.Resolve(info)     // *UnknownError, *EmptyError
+//	if choice.Topics[m.Topic] && choice.Holds(m.LogTime) { ... }
+//
+// All times of a selection are log times of the recording, and all topics have
+// the names that they have there. The start belongs to a selection, the end
+// does not.
+//
+// The package does no I/O. Values are not changed after they were made and may
+// be used concurrently, but for Thin and State, which follow one stream.
+package selection
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Selection is what to take of a recording. The zero value is everything.
+type Selection struct {
+	Topics, ExcludeTopics []Pattern // no Topics: all
+	Types, ExcludeTypes   []Pattern // no Types: all
+
+	Start, End Time  // the zero Time: open
+	Duration   int64 // ns from Start, or from the recording's start; 0: not set. Not together with End
+}
+
+// All tells that nothing is left out.
+func (s *Selection) All() bool {
+	return len(s.Topics)+len(s.ExcludeTopics)+len(s.Types)+len(s.ExcludeTypes) == 0 && !s.Timed()
+}
+
+// Timed tells that the selection is bounded in time.
+func (s *Selection) Timed() bool { return s.Start.Set() || s.End.Set() || s.Duration > 0 }
+
+// A Choice is a selection of one recording.
+type Choice struct {
+	Topics      []bool // index = storage.TopicID; which are taken
+	First, Last int64  // ns since 1970, both belong to it; all of int64 where it is open
+}
+
+// Holds tells whether a message of that log time is taken.
+func (c *Choice) Holds(t int64) bool { return t >= c.First && t <= c.Last }
+
+// Cut tells that the choice begins at a time: what latched topics said before
+// it may be needed.
+func (c *Choice) Cut() bool { return c.First != math.MinInt64 }
+
+// Everything is the choice of all messages of all topics.
+func Everything(topics int) *Choice {
+	c := &Choice{Topics: make([]bool, topics), First: math.MinInt64, Last: math.MaxInt64}
+	for i := range c.Topics {
+		c.Topics[i] = true
+	}
+	return c
+}
+
+// An EmptyError is a selection that cannot hold a message of the recording.
+type EmptyError struct {
+	First, Last int64 // of the choice, ns since 1970
+	Start, End  int64 // of the recording
+}
+
+func (e *EmptyError) Error() string {
+	if e.First > e.Last {
+		return fmt.Sprintf("the selection ends at %s, where it begins or before (at %s)", stamp(e.Last+1), stamp(e.First))
+	}
+	from, to := "its start", "its end"
+	if e.First != math.MinInt64 {
+		from = stamp(e.First)
+	}
+	if e.Last != math.MaxInt64 {
+		to = stamp(e.Last + 1)
+	}
+	return fmt.Sprintf("nothing is selected: the recording lasts from %s to %s, and the selection from %s to %s", stamp(e.Start), stamp(e.End), from, to)
+}
+
+func stamp(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }
+
+// Resolve holds the selection against a recording. A pattern that matches none
+// of its topics is an *UnknownError, a time range that cannot hold a message an
+// *EmptyError.
+func (s *Selection) Resolve(info *storage.Info) (*Choice, error) {
+	c := Everything(len(info.Topics))
+	if err := s.topics(info, c.Topics); err != nil {
+		return nil, err
+	}
+	if s.Start.Set() {
+		c.First = s.Start.at(info, false)
+	}
+	switch {
+	case s.Duration > 0 && c.First == math.MinInt64:
+		c.Last = add(info.Start, s.Duration-1)
+	case s.Duration > 0:
+		c.Last = add(c.First, s.Duration-1)
+	case s.End.Set():
+		c.Last = add(s.End.at(info, true), -1)
+	}
+	if s.Timed() && (c.First > c.Last || info.Messages > 0 && (c.First > info.End || c.Last < info.Start)) {
+		return nil, &EmptyError{First: c.First, Last: c.Last, Start: info.Start, End: info.End}
+	}
+	return c, nil
+}
+
+// topics marks what the patterns take.
+func (s *Selection) topics(info *storage.Info, take []bool) error {
+	for _, group := range []struct {
+		flag     string
+		patterns []Pattern
+		exclude  bool
+		typ      bool
+	}{
+		{"--topic", s.Topics, false, false}, {"--type", s.Types, false, true},
+		{"--exclude-topic", s.ExcludeTopics, true, false}, {"--exclude-type", s.ExcludeTypes, true, true},
+	} {
+		if len(group.patterns) == 0 {
+			continue
+		}
+		hit := make([]bool, len(info.Topics))
+		for _, p := range group.patterns {
+			any := false
+			for i := range info.Topics {
+				if t := &info.Topics[i]; p.Match(t.Name) && !group.typ || group.typ && p.MatchType(t.Type) {
+					hit[i], any = true, true
+				}
+			}
+			if !any {
+				return unknown(group.flag, p, info, group.typ)
+			}
+		}
+		for i := range take {
+			take[i] = take[i] && hit[i] != group.exclude
+		}
+	}
+	return nil
+}
+
+// Blocks tells which of the blocks can hold messages of the choice by the times
+// that the index gives: false for those that need not be read. A block without
+// times belongs to the one before it. The answer is nil, all of them, when the
+// index gives no times.
+func (c *Choice) Blocks(blocks []storage.Block) []bool {
+	if len(blocks) == 0 || !blocks[0].Timed || c.First == math.MinInt64 && c.Last == math.MaxInt64 {
+		return nil
+	}
+	need := make([]bool, len(blocks))
+	for i := range blocks {
+		switch b := &blocks[i]; {
+		case b.Timed:
+			need[i] = b.End >= c.First && b.Start <= c.Last
+		default:
+			need[i] = need[i-1]
+		}
+	}
+	return need
+}
+
+// add adds without overflow: it stops at the least and the greatest int64.
+func add(a, b int64) int64 {
+	s := a + b
+	switch {
+	case a > 0 && b > 0 && s < 0:
+		return math.MaxInt64
+	case a < 0 && b < 0 && s >= 0:
+		return math.MinInt64
+	}
+	return s
+}

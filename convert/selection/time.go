@@ -1,0 +1,197 @@
+package selection
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Time is a point in a recording as people write it, ParseTime says how. The
+// zero value is not set.
+type Time struct {
+	from anchor
+	ns   int64
+}
+
+type anchor uint8
+
+const (
+	unset anchor = iota
+	fromStart
+	fromEnd
+	absolute
+)
+
+// Set tells that there is a time.
+func (t Time) Set() bool { return t.from != unset }
+
+// at returns the time in a recording, ns since 1970. The end of a recording, as
+// the end of a selection, lies behind its last message.
+func (t Time) at(info *storage.Info, asEnd bool) int64 {
+	switch {
+	case t.from == fromStart:
+		return add(info.Start, t.ns)
+	case t.from == fromEnd && asEnd && t.ns == 0:
+		return add(info.End, 1)
+	case t.from == fromEnd:
+		return add(info.End, t.ns)
+	}
+	return t.ns
+}
+
+// At returns an absolute time, ns since 1970.
+func At(ns int64) Time { return Time{absolute, ns} }
+
+const (
+	leastNs   = 1_000_000_000_000_000 // integers from here on are ns since 1970
+	leastOdd  = 100_000_000           // seconds from the start of a recording: three years
+	nsPerSec  = 1_000_000_000
+	maxSecond = math.MaxInt64/nsPerSec - 1
+)
+
+// ParseTime reads a time:
+//
+//	10  10.5  10s  1m30s  00:01:30  +10s   after the recording's first message
+//	-30s  end-30s  -00:00:30  end          before its last message
+//	2024-05-01T12:00:00Z  ...+02:00        RFC 3339
+//	@1676549454.5                          seconds since 1970
+//	1676549454500000000                    ns since 1970, from 10^15 on
+func ParseTime(s string) (Time, error) {
+	rest := strings.TrimSpace(s)
+	if epoch, ok := strings.CutPrefix(rest, "@"); ok {
+		ns, ok := decimal(strings.TrimPrefix(epoch, "-"))
+		if !ok {
+			return Time{}, fmt.Errorf("%q: after @ stand seconds since 1970, such as @1676549454.5", s)
+		}
+		if strings.HasPrefix(epoch, "-") {
+			ns = -ns
+		}
+		return Time{absolute, ns}, nil
+	}
+	if len(rest) > 10 && rest[4] == '-' && (rest[10] == 'T' || rest[10] == 't' || rest[10] == ' ') {
+		return parseDate(s, rest)
+	}
+	if n, err := strconv.ParseInt(rest, 10, 64); err == nil {
+		switch {
+		case n >= leastNs:
+			return Time{absolute, n}, nil
+		case n >= leastOdd:
+			return Time{}, fmt.Errorf("%q would be %d years after the recording's start; seconds since 1970 are written @%d", s, n/(365*86400), n)
+		}
+	}
+	t := Time{from: fromStart}
+	sign := int64(1)
+	switch {
+	case rest == "start":
+		return t, nil
+	case rest == "end":
+		return Time{from: fromEnd}, nil
+	case strings.HasPrefix(rest, "end-"):
+		t.from, sign, rest = fromEnd, -1, rest[len("end-"):]
+	case strings.HasPrefix(rest, "-"):
+		t.from, sign, rest = fromEnd, -1, rest[1:]
+	case strings.HasPrefix(rest, "start+"):
+		rest = rest[len("start+"):]
+	case strings.HasPrefix(rest, "+"):
+		rest = rest[1:]
+	}
+	ns, ok := span(rest)
+	if !ok {
+		return Time{}, fmt.Errorf("%q is no time: write 10, 10s, 1m30s or 00:01:30 from the start, -30s or end-30s from the end, 2024-05-01T12:00:00Z, or @1676549454.5", s)
+	}
+	t.ns = sign * ns
+	return t, nil
+}
+
+// parseDate reads RFC 3339. A time without a zone is refused: it means
+// something else to everybody.
+func parseDate(s, rest string) (Time, error) {
+	at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(rest[:10]+"T"+rest[11:]))
+	if err != nil {
+		if _, bare := time.Parse("2006-01-02T15:04:05", rest[:10]+"T"+rest[11:]); bare == nil {
+			return Time{}, fmt.Errorf("%q has no time zone: add Z for UTC, or an offset such as +02:00", s)
+		}
+		return Time{}, fmt.Errorf("%q is no time of RFC 3339, such as 2024-05-01T12:00:00Z", s)
+	}
+	if y := at.Year(); y < 1678 || y > 2261 {
+		return Time{}, fmt.Errorf("%q: the year is out of range", s)
+	}
+	return Time{absolute, at.UnixNano()}, nil
+}
+
+// ParseDuration reads a duration above 0, in ns: 10, 10.5, 10s, 1m30s, 00:01:30.
+func ParseDuration(s string) (int64, error) {
+	ns, ok := span(strings.TrimSpace(s))
+	if !ok || ns <= 0 {
+		return 0, fmt.Errorf("%q is no duration above 0: write 10, 10s, 1m30s or 00:01:30", s)
+	}
+	return ns, nil
+}
+
+// ParseOffset reads a duration with a sign, in ns: +0.3s, -1h, 00:00:10.
+func ParseOffset(s string) (int64, error) {
+	rest := strings.TrimSpace(s)
+	sign := int64(1)
+	if r, ok := strings.CutPrefix(rest, "-"); ok {
+		sign, rest = -1, r
+	} else {
+		rest = strings.TrimPrefix(rest, "+")
+	}
+	ns, ok := span(rest)
+	if !ok {
+		return 0, fmt.Errorf("%q is no duration: write +0.3s, -1h or 00:00:10", s)
+	}
+	return sign * ns, nil
+}
+
+// span reads a duration without a sign: a number of seconds, numbers with units,
+// or a clock.
+func span(s string) (int64, bool) {
+	if s == "" || s[0] == '-' || s[0] == '+' {
+		return 0, false
+	}
+	if ns, ok := decimal(s); ok {
+		return ns, true
+	}
+	if strings.Contains(s, ":") {
+		return clock(s)
+	}
+	d, err := time.ParseDuration(s)
+	return int64(d), err == nil
+}
+
+// decimal reads seconds with at most 9 places, exactly.
+func decimal(s string) (int64, bool) {
+	whole, frac, _ := strings.Cut(s, ".")
+	sec, err := strconv.ParseUint("0"+whole, 10, 63)
+	if err != nil || sec > maxSecond || len(frac) > 9 || len(whole)+len(frac) == 0 {
+		return 0, false
+	}
+	ns, err := strconv.ParseUint((frac + "000000000")[:9], 10, 63)
+	return int64(sec)*nsPerSec + int64(ns), err == nil
+}
+
+// clock reads [H:]MM:SS[.frac].
+func clock(s string) (int64, bool) {
+	parts := strings.Split(s, ":")
+	if len(parts) > 3 {
+		return 0, false
+	}
+	total := int64(0)
+	for i, part := range parts {
+		last := i == len(parts)-1
+		if part == "" || !last && strings.Contains(part, ".") {
+			return 0, false
+		}
+		ns, ok := decimal(part)
+		if !ok || ns > 1e6*nsPerSec || i > 0 && ns >= 60*nsPerSec {
+			return 0, false
+		}
+		total = total*60 + ns
+	}
+	return total, true
+}
