@@ -36,8 +36,9 @@
 //
 // # Writing
 //
-// A profile says what the files look like (profile.go). "universal" opens on
-// every distribution from Foxy on. timestamp_idx is built after the last row.
+// A profile says what the files look like (profile.go), and limits cut the recording
+// into parts (outpart.go). "universal" opens on
+// every distribution from Foxy on. timestamp_idx is written after the last row.
 // What rosbag2 has no place for is kept in custom_data (custom.go). The same
 // calls give the same bytes.
 package rosbag2

@@ -15,45 +15,19 @@ func (w *Writer) finish() error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	if !w.flushed {
-		if err := w.loader.Flush(); err != nil {
+	if err := w.settle(true); err != nil {
+		return err
+	}
+	for _, p := range w.parts {
+		if err := p.finish(); err != nil {
 			return err
 		}
 	}
-	if err := w.loader.Finish(); err != nil {
-		return err
-	}
-	// SQLite again, for all that is small.
-	if err := w.openEngine(); err != nil {
-		return err
-	}
-	if err := w.db.exec("BEGIN"); err != nil {
-		return err
-	}
-	if err := w.writeTopics(); err != nil {
-		return err
-	}
-	if err := w.writeDefinitions(); err != nil {
-		return err
-	}
-	meta, err := w.metadata()
-	if err != nil {
-		return err
-	}
-	text, err := meta.encode(false)
-	if err != nil {
-		return err
-	}
-	if err := w.db.run("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(meta.Version), string(text)); err != nil {
-		return err
-	}
-	if err := w.db.exec("COMMIT"); err != nil {
-		return err
-	}
-	if err := w.closeDatabase(w.sync); err != nil {
-		return err
-	}
 	if !w.single {
+		meta, err := w.metadata(w.parts...)
+		if err != nil {
+			return err
+		}
 		text, err := meta.encode(true)
 		if err != nil {
 			return err
@@ -68,7 +42,8 @@ func (w *Writer) finish() error {
 // writeDefinitions fills message_definitions: one row for each type. A topic
 // whose definition is another than that of the row is marked, so that the
 // definition goes into custom_data.
-func (w *Writer) writeDefinitions() error {
+func (p *outPart) writeDefinitions() error {
+	w := p.w
 	rows := map[string]storage.Schema{}
 	for i := range w.topics {
 		t := &w.topics[i]
@@ -85,7 +60,7 @@ func (w *Writer) writeDefinitions() error {
 			t.ownSchema = have.Encoding != t.Schema.Encoding || string(have.Data) != string(t.Schema.Data)
 		default:
 			rows[typ] = t.Schema
-			err := w.db.run("INSERT INTO message_definitions (topic_type, encoding, encoded_message_definition, type_description_hash) VALUES (?, ?, ?, ?)",
+			err := p.db.run("INSERT INTO message_definitions (topic_type, encoding, encoded_message_definition, type_description_hash) VALUES (?, ?, ?, ?)",
 				typ, t.Schema.Encoding, string(t.Schema.Data), t.Metadata[storage.MetaTypeHash])
 			if err != nil {
 				return err
@@ -95,23 +70,40 @@ func (w *Writer) writeDefinitions() error {
 	return nil
 }
 
-// metadata is what metadata.yaml and the metadata table say. Decoders take the
-// times as unsigned: a start before 1970 is written as 0 there, and a recording
-// without messages starts at the end of time, as rosbag2's own do.
-func (w *Writer) metadata() (*metadata, error) {
+// metadata is what metadata.yaml says of all parts, and the metadata table of each
+// one. Decoders take the times as unsigned: a start before 1970 is written as 0
+// there, and a recording without messages starts at the end of time, as rosbag2's
+// own do.
+func (w *Writer) metadata(parts ...*outPart) (*metadata, error) {
 	m := &metadata{
-		Version: w.profile.version, StorageID: "sqlite3", Start: math.MaxInt64, Messages: w.count,
-		Paths: []string{w.name}, Custom: maps.Clone(w.options), Distro: w.distro(),
+		Version: w.profile.version, StorageID: "sqlite3", Start: math.MaxInt64,
+		Custom: maps.Clone(w.options), Distro: w.distro(),
 	}
-	if w.count > 0 {
-		m.Start = max(w.start, 0)
-		m.Duration = int64(min(uint64(w.end)-uint64(w.start), math.MaxInt64))
+	var all outPart
+	for _, p := range parts {
+		file := metadataFile{Path: p.name, Start: math.MaxInt64, Messages: p.count}
+		if p.count > 0 {
+			file.Start, file.Duration = p.span()
+			if all.count == 0 {
+				all.start, all.end = p.start, p.end
+			}
+			all.start, all.end = min(all.start, p.start), max(all.end, p.end)
+			all.count += p.count
+		}
+		m.Paths = append(m.Paths, p.name)
+		m.Files = append(m.Files, file)
 	}
-	m.Files = []metadataFile{{Path: w.name, Start: m.Start, Duration: m.Duration, Messages: w.count}}
+	if m.Messages = all.count; all.count > 0 {
+		m.Start, m.Duration = all.span()
+	}
 	for i := range w.topics {
 		t := &w.topics[i]
+		n := int64(0)
+		for _, p := range parts {
+			n += p.of(i)
+		}
 		m.Topics = append(m.Topics, metadataTopic{
-			Name: t.Name, Type: t.Type, Format: t.Encoding, Hash: t.Metadata[storage.MetaTypeHash], QoS: t.QoS, Messages: t.messages,
+			Name: t.Name, Type: t.Type, Format: t.Encoding, Hash: t.Metadata[storage.MetaTypeHash], QoS: t.QoS, Messages: n,
 		})
 	}
 	delete(m.Custom, storage.MetaDistro)
@@ -126,6 +118,11 @@ func (w *Writer) metadata() (*metadata, error) {
 		m.Custom[customKey] = value
 	}
 	return m, nil
+}
+
+// span is the start and duration of a part with messages, as metadata has them.
+func (p *outPart) span() (start, duration int64) {
+	return max(p.start, 0), int64(min(uint64(p.end)-uint64(p.start), math.MaxInt64))
 }
 
 func (w *Writer) writeFile(path string, data []byte) error {

@@ -29,6 +29,7 @@ var Format = &storage.Format{
 	Accepts:      []string{encoding},
 	Compressions: []string{"none"},
 	Profiles:     profileNames(),
+	SegmentNames: segmentNames,
 	Sniff:        sniff,
 	Open:         Open,
 	Create:       Create,

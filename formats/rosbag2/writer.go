@@ -5,47 +5,39 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Writer writes one recording: a folder with one part, or a single file.
+// A Writer writes one recording: a folder with one part or, where it is cut into
+// segments, several; or a single file.
 type Writer struct {
-	ctx     context.Context
-	fs      storage.FS
-	out     *iox.Output
-	single  bool
-	sync    bool
-	profile profile
-	options map[string]string // recording-level metadata
+	ctx      context.Context
+	fs       storage.FS
+	out      *iox.Output
+	single   bool
+	sync     bool
+	profile  profile
+	options  map[string]string // recording-level metadata
+	size     int64             // of a segment, in bytes of messages; 0: any
+	duration int64             // of a segment, ns; 0: any
 
-	name    string // of the database, within the folder or not
-	file    storage.File
-	gather  *gatherFile
-	db      *db
-	loader  *sqlitefile.Loader // takes the rows of messages while db is closed
-	sorters int                // temporary files so far
+	parts []*outPart // the last one takes the messages
+	hand  func(storage.PendingBlock) error
 
 	topics  []outTopic
 	index   map[topicKey]storage.TopicID
-	start   int64
-	end     int64
-	count   int64
 	err     error // the first one; every further call gives it
-	flushed bool  // the loader has all rows
+	flushed bool  // the last part has all its rows
 	closed  bool
 }
 
 // outTopic is a topic with what is known when it is finished.
 type outTopic struct {
 	storage.Topic
-	messages  int64
 	ownSchema bool // message_definitions cannot hold its schema
 }
 
@@ -59,6 +51,7 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 	w := &Writer{
 		ctx: ctx, fs: iox.FS(o.FS), single: strings.HasSuffix(path, extDB), sync: !o.NoSync,
 		options: maps.Clone(o.Metadata), index: map[topicKey]storage.TopicID{},
+		size: o.SegmentSize, duration: o.SegmentDuration,
 	}
 	if err := w.create(path, o); err != nil {
 		return nil, err
@@ -76,92 +69,38 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 		e.Hint = "known are " + strings.Join(profileNames(), ", ")
 		return e
 	}
+	if hint := w.checkSegments(o); hint != "" {
+		e := w.fail(path, "segments", storage.ErrUnsupported)
+		e.Hint = hint
+		return e
+	}
 	if w.out, err = iox.NewOutput(w.fs, path, o.Overwrite, w.sync); err != nil {
 		return err
 	}
-	file := w.out.Temp()
-	w.name = base(w.out.Final())
 	if !w.single {
-		w.name += "_0" + extDB
-		if err := w.fs.Mkdir(file, 0o777); err != nil {
+		if err := w.fs.Mkdir(w.out.Temp(), 0o777); err != nil {
 			return err
 		}
-		file = filepath.Join(file, w.name)
 	}
-	if err := w.openDatabase(file); err != nil {
+	if err := w.addPart(); err != nil {
 		return errors.Join(w.wrap("", err), w.Abort())
 	}
 	return nil
 }
 
-// openDatabase makes the tables, empty, and leaves the messages to the loader.
-func (w *Writer) openDatabase(path string) (err error) {
-	if w.file, err = w.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
-		return err
-	}
-	if err := w.openEngine(); err != nil {
-		return err
-	}
-	tables := []string{"BEGIN"}
-	if w.profile.schema >= 3 {
-		tables = append(tables, createSchema)
-	}
-	if w.profile.schema >= 4 {
-		tables = append(tables, createTopics4+")")
-	} else {
-		tables = append(tables, createTopics2+")")
-	}
-	// No reader of an older schema looks at the last two.
-	tables = append(tables, createMessages, createMetadata, createDefinitions, createIndex)
-	if err := w.db.exec(strings.Join(tables, ";")); err != nil {
-		return err
-	}
-	if w.profile.schema >= 3 {
-		if err := w.db.run("INSERT INTO schema (schema_version, ros_distro) VALUES (?, ?)", int64(w.profile.schema), w.distro()); err != nil {
-			return err
-		}
-	}
-	if err := w.db.exec("COMMIT"); err != nil {
-		return err
-	}
-	if err := w.closeEngine(); err != nil {
-		return err
-	}
-	w.loader, err = sqlitefile.Open(w.file, sqlitefile.Options{Temp: func() (storage.File, error) {
-		return w.sorter()
-	}})
-	return err
-}
+// segmentNames are the ways to name segments: rosbag2 knows one, <folder>_<n>.db3.
+var segmentNames = []string{"numbered"}
 
-// sorter makes a temporary file beside the database.
-func (w *Writer) sorter() (*sorterFile, error) {
-	w.sorters++
-	return newSorterFile(w.fs, fmt.Sprintf("%s.sort%d", w.file.Name(), w.sorters))
-}
-
-// openEngine lets SQLite have the file.
-func (w *Writer) openEngine() (err error) {
-	if w.gather, err = newGatherFile(w.file); err != nil {
-		return err
+func (w *Writer) checkSegments(o storage.WriteOptions) (hint string) {
+	switch {
+	case o.SegmentSize < 0 || o.SegmentDuration < 0:
+		return "0 is no limit"
+	case o.SegmentNames != "" && !slices.Contains(segmentNames, o.SegmentNames):
+		return "known names are " + strings.Join(segmentNames, ", ")
+	case w.single && (o.SegmentSize > 0 || o.SegmentDuration > 0):
+		return "a single file is not cut; write a folder"
 	}
-	v := &vfs{file: w.gather, temp: func() (tempFile, error) { return w.sorter() }}
-	if w.db, err = openDB(v); err != nil {
-		return err
-	}
-	return w.db.exec(fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE", pageSize))
-}
-
-// closeEngine takes the file back from SQLite, with all that it has written.
-func (w *Writer) closeEngine() error {
-	if w.db == nil {
-		return nil
-	}
-	err := w.db.close()
-	w.db = nil
-	if err == nil {
-		err = w.gather.flush()
-	}
-	return err
+	return ""
 }
 
 // distro is what the recording says of itself, or the profile's name.
@@ -213,27 +152,6 @@ func (have *outTopic) join(t storage.Topic) {
 	have.QoS = append(have.QoS, t.QoS...)
 }
 
-// writeTopics fills the table of topics. It is the last moment: a topic may get
-// another publisher until then.
-func (w *Writer) writeTopics() error {
-	for i := range w.topics {
-		t := &w.topics[i]
-		qos := qosText(t.QoS, w.profile.qosNames)
-		var err error
-		if w.profile.schema >= 4 {
-			err = w.db.run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles, type_description_hash) VALUES (?, ?, ?, ?, ?, ?)",
-				int64(i)+1, t.Name, t.Type, t.Encoding, qos, t.Metadata[storage.MetaTypeHash])
-		} else {
-			err = w.db.run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles) VALUES (?, ?, ?, ?, ?)",
-				int64(i)+1, t.Name, t.Type, t.Encoding, qos)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // rowOverhead is more than what a row of messages has besides its data.
 const rowOverhead = 64
 
@@ -248,26 +166,65 @@ func (w *Writer) Write(m *storage.Message) error {
 	if len(m.Data) > maxRow-rowOverhead {
 		return w.keep(fmt.Errorf("a message of %d bytes on topic %.200q; SQLite holds at most %d: %w", len(m.Data), w.topics[m.Topic].Name, maxRow-rowOverhead, storage.ErrUnsupported))
 	}
-	if w.count&255 == 0 && w.ctx.Err() != nil {
-		return w.keep(w.ctx.Err())
-	}
 	if w.flushed {
 		return w.keep(errors.New("internal error: a message after Flush"))
 	}
-	if err := w.loader.Add(int64(m.Topic)+1, m.LogTime, m.Data); err != nil {
+	p := w.parts[len(w.parts)-1]
+	if p.count&255 == 0 && w.ctx.Err() != nil {
+		return w.keep(w.ctx.Err())
+	}
+	if p.count > 0 && w.full(p, m) {
+		if err := w.cut(p); err != nil {
+			return w.keep(err)
+		}
+		p = w.parts[len(w.parts)-1]
+	}
+	if err := p.loader.Add(int64(m.Topic)+1, m.LogTime, m.Data); err != nil {
 		return w.keep(err)
 	}
-	if w.count == 0 {
-		w.start, w.end = m.LogTime, m.LogTime
+	p.note(m)
+	return nil
+}
+
+// full tells whether a message would make a part larger or longer than a segment.
+func (w *Writer) full(p *outPart, m *storage.Message) bool {
+	if w.size > 0 && p.bytes+int64(len(m.Data)) > w.size {
+		return true
 	}
-	w.start, w.end = min(w.start, m.LogTime), max(w.end, m.LogTime)
-	w.count++
-	w.topics[m.Topic].messages++
+	return w.duration > 0 && uint64(max(p.end, m.LogTime))-uint64(min(p.start, m.LogTime)) > uint64(w.duration)
+}
+
+// cut ends the rows of a part and begins the next one. Pages of the old part may
+// still be on their way to its file while the new one is filled.
+func (w *Writer) cut(p *outPart) error {
+	if err := p.loader.Flush(); err != nil {
+		return err
+	}
+	if err := w.addPart(); err != nil {
+		return err
+	}
+	return w.settle(false)
+}
+
+// settle finishes the rows of all parts whose pages are written, of all of them
+// where all is set.
+func (w *Writer) settle(all bool) error {
+	for _, p := range w.parts {
+		if p.loader == nil || !all && !p.loader.Settled() {
+			continue
+		}
+		if err := p.settle(all); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
 // OnBlock has the pages of messages handed to f. See storage.BlockWriter.
-func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.loader.OnBuffer(f) }
+func (w *Writer) OnBlock(f func(storage.PendingBlock) error) {
+	w.hand = f
+	w.parts[0].loader.OnBuffer(f)
+}
 
 // Flush ends the rows and hands out the last pages, those of the index too. See
 // storage.BlockWriter.
@@ -276,7 +233,7 @@ func (w *Writer) Flush() error {
 		return w.err
 	}
 	w.flushed = true
-	return w.keep(w.loader.Flush())
+	return w.keep(w.parts[len(w.parts)-1].loader.Flush())
 }
 
 // Close finishes the database, writes metadata.yaml and moves the recording to
@@ -297,24 +254,6 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// closeDatabase closes the engine and the file.
-func (w *Writer) closeDatabase(sync bool) error {
-	err := w.closeEngine()
-	if w.loader != nil {
-		err = errors.Join(err, w.loader.Close())
-		w.loader = nil
-	}
-	if w.file == nil {
-		return err
-	}
-	if err == nil && sync {
-		err = w.file.Sync()
-	}
-	err = errors.Join(err, w.file.Close())
-	w.file = nil
-	return err
-}
-
 // Abort removes what was written. See storage.Aborter.
 func (w *Writer) Abort() error {
 	if w.closed {
@@ -325,7 +264,9 @@ func (w *Writer) Abort() error {
 		w.err = errors.New("the recording was aborted")
 	}
 	// The engine's complaints about a file that is thrown away do not matter.
-	_ = w.closeDatabase(false)
+	for _, p := range w.parts {
+		_ = p.close(false)
+	}
 	return w.out.Abort()
 }
 

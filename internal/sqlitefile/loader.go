@@ -271,6 +271,14 @@ func (l *Loader) flush() error {
 	return errors.Join(l.flushBuffer(), l.times.close())
 }
 
+// Settled tells whether Flush has been called and all buffers that it and Add have
+// handed out are written, so that Finish may be called. It may be called while
+// others write them.
+func (l *Loader) Settled() bool {
+	n, _ := l.q.waiting()
+	return l.ended && n == 0
+}
+
 // Finish puts the roots and then the header in place, after Flush where that has
 // not been called. With an error the file is no database, or an empty one.
 func (l *Loader) Finish() error {

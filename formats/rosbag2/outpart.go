@@ -1,0 +1,226 @@
+package rosbag2
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bagconv/bagconv/internal/sqlitefile"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// An outPart is a database in the making. SQLite makes its tables, empty; the
+// loader takes the rows of messages; settle ends them and closes the file, so that
+// a recording of many parts has few of them open; finish has SQLite fill in all
+// that is small, when the recording has all its topics.
+type outPart struct {
+	w    *Writer
+	name string // in the folder, or of the file
+	path string // where it is written
+
+	file    storage.File // nil when it is closed
+	gather  *gatherFile
+	db      *db                // nil while the loader has the file
+	loader  *sqlitefile.Loader // nil when the rows are settled
+	sorters int                // temporary files so far
+
+	start, end int64 // times, when there are messages
+	count      int64
+	bytes      int64
+	messages   []int64 // by topic
+}
+
+// addPart begins a part.
+func (w *Writer) addPart() error {
+	p := &outPart{w: w, name: base(w.out.Final()), path: w.out.Temp()}
+	if !w.single {
+		p.name = fmt.Sprintf("%s_%d%s", p.name, len(w.parts), extDB)
+		p.path = filepath.Join(p.path, p.name)
+	}
+	w.parts = append(w.parts, p)
+	return p.create()
+}
+
+// create makes the tables, empty, and leaves the messages to the loader.
+func (p *outPart) create() (err error) {
+	w := p.w
+	if err := p.open(os.O_CREATE | os.O_EXCL); err != nil {
+		return err
+	}
+	tables := []string{"BEGIN"}
+	if w.profile.schema >= 3 {
+		tables = append(tables, createSchema)
+	}
+	if w.profile.schema >= 4 {
+		tables = append(tables, createTopics4+")")
+	} else {
+		tables = append(tables, createTopics2+")")
+	}
+	// No reader of an older schema looks at the last two.
+	tables = append(tables, createMessages, createMetadata, createDefinitions, createIndex)
+	if err := p.db.exec(strings.Join(tables, ";")); err != nil {
+		return err
+	}
+	if w.profile.schema >= 3 {
+		if err := p.db.run("INSERT INTO schema (schema_version, ros_distro) VALUES (?, ?)", int64(w.profile.schema), w.distro()); err != nil {
+			return err
+		}
+	}
+	if err := p.db.exec("COMMIT"); err != nil {
+		return err
+	}
+	if err := p.closeEngine(); err != nil {
+		return err
+	}
+	p.loader, err = sqlitefile.Open(p.file, sqlitefile.Options{Temp: func() (storage.File, error) { return p.sorter() }})
+	if err == nil && w.hand != nil {
+		p.loader.OnBuffer(w.hand)
+	}
+	return err
+}
+
+// note counts a message that was added.
+func (p *outPart) note(m *storage.Message) {
+	if p.count == 0 {
+		p.start, p.end = m.LogTime, m.LogTime
+	}
+	p.start, p.end = min(p.start, m.LogTime), max(p.end, m.LogTime)
+	p.count++
+	p.bytes += int64(len(m.Data))
+	if int(m.Topic) >= len(p.messages) {
+		p.messages = append(p.messages, make([]int64, len(p.w.topics)-len(p.messages))...)
+	}
+	p.messages[m.Topic]++
+}
+
+// of is how many messages of a topic the part has.
+func (p *outPart) of(topic int) int64 {
+	if topic >= len(p.messages) {
+		return 0
+	}
+	return p.messages[topic]
+}
+
+// sorter makes a temporary file beside the database.
+func (p *outPart) sorter() (*sorterFile, error) {
+	p.sorters++
+	return newSorterFile(p.w.fs, fmt.Sprintf("%s.sort%d", p.path, p.sorters))
+}
+
+// open lets SQLite have the file.
+func (p *outPart) open(flag int) (err error) {
+	if p.file == nil {
+		if p.file, err = p.w.fs.OpenFile(p.path, os.O_RDWR|flag, 0o666); err != nil {
+			return err
+		}
+	}
+	if p.gather, err = newGatherFile(p.file); err != nil {
+		return err
+	}
+	v := &vfs{file: p.gather, temp: func() (tempFile, error) { return p.sorter() }}
+	if p.db, err = openDB(v); err != nil {
+		return err
+	}
+	return p.db.exec(fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE", pageSize))
+}
+
+// closeEngine takes the file back from SQLite, with all that it has written.
+func (p *outPart) closeEngine() error {
+	if p.db == nil {
+		return nil
+	}
+	err := p.db.close()
+	p.db = nil
+	if err == nil {
+		err = p.gather.flush()
+	}
+	p.gather = nil
+	return err
+}
+
+// settle ends the rows. keep leaves the file open for finish.
+func (p *outPart) settle(keep bool) error {
+	if err := p.loader.Finish(); err != nil {
+		return err
+	}
+	p.loader = nil
+	if keep {
+		return nil
+	}
+	err := p.file.Close()
+	p.file = nil
+	return err
+}
+
+// finish writes the small tables and closes the file.
+func (p *outPart) finish() error {
+	if err := p.open(0); err != nil {
+		return err
+	}
+	if err := p.db.exec("BEGIN"); err != nil {
+		return err
+	}
+	if err := p.writeTopics(); err != nil {
+		return err
+	}
+	if err := p.writeDefinitions(); err != nil {
+		return err
+	}
+	meta, err := p.w.metadata(p)
+	if err != nil {
+		return err
+	}
+	text, err := meta.encode(false)
+	if err != nil {
+		return err
+	}
+	if err := p.db.run("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(meta.Version), string(text)); err != nil {
+		return err
+	}
+	if err := p.db.exec("COMMIT"); err != nil {
+		return err
+	}
+	return p.close(p.w.sync)
+}
+
+// close closes what is open.
+func (p *outPart) close(sync bool) error {
+	err := p.closeEngine()
+	if p.loader != nil {
+		err = errors.Join(err, p.loader.Close())
+		p.loader = nil
+	}
+	if p.file == nil {
+		return err
+	}
+	if err == nil && sync {
+		err = p.file.Sync()
+	}
+	err = errors.Join(err, p.file.Close())
+	p.file = nil
+	return err
+}
+
+// writeTopics fills the table of topics. It is the last moment: a topic may get
+// another publisher until then.
+func (p *outPart) writeTopics() error {
+	w := p.w
+	for i := range w.topics {
+		t := &w.topics[i]
+		qos := qosText(t.QoS, w.profile.qosNames)
+		var err error
+		if w.profile.schema >= 4 {
+			err = p.db.run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles, type_description_hash) VALUES (?, ?, ?, ?, ?, ?)",
+				int64(i)+1, t.Name, t.Type, t.Encoding, qos, t.Metadata[storage.MetaTypeHash])
+		} else {
+			err = p.db.run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles) VALUES (?, ?, ?, ?, ?)",
+				int64(i)+1, t.Name, t.Type, t.Encoding, qos)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
