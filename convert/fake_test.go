@@ -17,6 +17,7 @@ type fakeBag struct {
 	topics []storage.Topic
 	blocks [][]storage.Message
 	timed  func(i int) (start, end int64) // what the index says; nil: no times
+	parts  int                            // only each parts-th block has times, those of so many from it on
 	plain  bool                           // hide the blocks: only ReadNext
 	fail   map[int]error                  // ReadBlock of block i
 	format storage.Format
@@ -83,8 +84,26 @@ func (r *fakeReader) Blocks() ([]storage.Block, error) {
 			out[i].Start, out[i].End = r.bag.timed(i)
 			out[i].Timed = true
 		}
+		if r.bag.parts > 0 && i%r.bag.parts == 0 {
+			out[i].Start, out[i].End, out[i].Timed = r.bag.group(i, r.bag.parts)
+		} else if r.bag.parts > 0 {
+			out[i].Messages = -1
+		}
 	}
 	return out, nil
+}
+
+// group returns the times of n blocks from block i on.
+func (f *fakeBag) group(i, n int) (start, end int64, some bool) {
+	for _, msgs := range f.blocks[i:min(i+n, len(f.blocks))] {
+		for _, m := range msgs {
+			if !some {
+				start, end, some = m.LogTime, m.LogTime, true
+			}
+			start, end = min(start, m.LogTime), max(end, m.LogTime)
+		}
+	}
+	return start, end, true
 }
 
 func (r *fakeReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {

@@ -89,6 +89,7 @@ func TestOrder(t *testing.T) {
 		"true index":  func(f *fakeBag) { f.timed = f.honest() },
 		"lying index": func(f *fakeBag) { f.timed = lie(f) },
 		"zero index":  func(f *fakeBag) { f.timed = func(int) (int64, int64) { return 0, 0 } },
+		"parts":       func(f *fakeBag) { f.parts = 4 },
 		"no index":    func(f *fakeBag) {},
 		"no blocks":   func(f *fakeBag) { f.plain = true },
 	} {

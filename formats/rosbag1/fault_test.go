@@ -1,6 +1,7 @@
 package rosbag1
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -99,6 +100,25 @@ func smallBag(t testing.TB, codec string) ([]byte, []storage.Message) {
 		t.Fatal(err)
 	}
 	return b, messages
+}
+
+// TestLost counts what damage has cost.
+func TestLost(t *testing.T) {
+	whole, messages := smallBag(t, "none")
+	damage := bytes.Clone(whole)
+	copy(damage[5300:], make([]byte, 40))
+	for name, b := range map[string][]byte{"damaged": damage, "cut": whole[:len(whole)*2/3]} {
+		got, info, err := openBytes(t, b, storage.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := info.Lost; l.Bytes == 0 && l.Messages == 0 || l.Blocks == 0 || l.Blocks > 2 || int(l.Messages) > len(messages)-len(got) {
+			t.Errorf("%s: %d of %d messages, lost %+v: %v", name, len(got), len(messages), l, info.Warnings)
+		}
+	}
+	if _, info, err := openBytes(t, whole, storage.ReadOptions{}); err != nil || info.Lost != (storage.Lost{}) {
+		t.Errorf("of a sound bag %+v is lost, %v", info.Lost, err)
+	}
 }
 
 // TestTruncated cuts a bag at every byte: the messages that are whole in the

@@ -38,6 +38,8 @@ type Reader struct {
 	mu       sync.Mutex
 	warnings []storage.Warning
 	warned   map[warningKey]bool
+	lost     storage.Lost
+	broken   map[int64]bool // offsets of chunks of which something is missing
 }
 
 // A block is a chunk, or a run of records that lie in the file as they are: the
@@ -66,6 +68,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	r := &Reader{
 		ctx: ctx, path: path, strict: o.Strict, file: f,
 		conns: newConnections(), codecs: map[string]int64{}, warned: map[warningKey]bool{},
+		broken: map[int64]bool{},
 	}
 	if err := r.open(); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -185,7 +188,8 @@ func (r *Reader) Info() (*storage.Info, error) {
 		info.Start, info.End = min(info.Start, b.Start), max(info.End, b.End)
 	}
 	r.mu.Lock()
-	info.Warnings = slices.Clone(r.warnings)
+	info.Warnings, info.Lost = slices.Clone(r.warnings), r.lost
+	info.Lost.Blocks = int64(len(r.broken))
 	r.mu.Unlock()
 	slices.SortStableFunc(info.Warnings, func(a, b storage.Warning) int {
 		switch {
@@ -245,13 +249,13 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	}
 	b.Messages = kept
 	if n := read - len(kept); n > 0 {
-		err := r.warn("no-connection", bl.Offset, true, "%d messages belong to a connection that the file does not define (such as id %d) and are not read", n, unknown)
+		err := r.warnLost(storage.Lost{Messages: int64(n)}, "no-connection", bl.Offset, true, "%d messages belong to a connection that the file does not define (such as id %d) and are not read", n, unknown)
 		if err != nil {
 			return err
 		}
 	}
 	if bl.Messages >= 0 && int64(read) != bl.Messages && len(w.gaps) == 0 {
-		return r.warn("count", bl.Offset, int64(read) < bl.Messages, "the index says that this chunk has %d messages, but it has %d", bl.Messages, read)
+		return r.warnLost(storage.Lost{Messages: max(0, bl.Messages-int64(read))}, "count", bl.Offset, int64(read) < bl.Messages, "the index says that this chunk has %d messages, but it has %d", bl.Messages, read)
 	}
 	return nil
 }
@@ -302,7 +306,8 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 		err = fmt.Errorf("%s: %d bytes where the chunk's header says %d: %w", c.codec.Name(), len(b.Buf), limit, storage.ErrCorrupt)
 	}
 	if err != nil {
-		err := r.warn("compressed-data", c.data, true, "the compressed data of a chunk is damaged (%v); %d of %d bytes could be read", err, len(b.Buf), limit)
+		r.lostOf(bl.Offset)
+		err := r.warnLost(storage.Lost{Bytes: max(0, limit-int64(len(b.Buf)))}, "compressed-data", c.data, true, "the compressed data of a chunk is damaged (%v); %d of %d bytes could be read", err, len(b.Buf), limit)
 		if err != nil {
 			return err
 		}
@@ -314,12 +319,15 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 // the block lies; direct says that offsets in buf are offsets in the file.
 func (r *Reader) walk(at int64, direct bool, buf []byte, w *walk) error {
 	w.records(buf)
+	if len(w.gaps) > 0 {
+		r.lostOf(at)
+	}
 	for _, g := range w.gaps {
 		offset, where := at, fmt.Sprintf(" (%d bytes into the decompressed chunk)", g.from)
 		if direct {
 			offset, where = at+int64(g.from), ""
 		}
-		if err := r.warn("chunk-data", offset, true, "%d bytes of a chunk%s cannot be read as records: %v", g.to-g.from, where, g.err); err != nil {
+		if err := r.warnLost(storage.Lost{Bytes: int64(g.to - g.from)}, "chunk-data", offset, true, "%d bytes of a chunk%s cannot be read as records: %v", g.to-g.from, where, g.err); err != nil {
 			return err
 		}
 	}
@@ -375,9 +383,21 @@ func (r *Reader) fail(at int64, what string, err error) *storage.Error {
 	return &storage.Error{Format: formatName, Path: r.path, Offset: at, What: what, Err: err}
 }
 
-// warn keeps a warning, once for a code and place. For damage in a strict
-// reader it returns an error instead.
+// lostOf says that something of the chunk at an offset is missing.
+func (r *Reader) lostOf(at int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broken[at] = true
+}
+
+// warn is warnLost where nothing that can be counted was lost.
 func (r *Reader) warn(code string, at int64, damage bool, format string, args ...any) error {
+	return r.warnLost(storage.Lost{}, code, at, damage, format, args...)
+}
+
+// warnLost keeps a warning, once for a code and place, and adds what was lost
+// there. For damage in a strict reader it returns an error instead.
+func (r *Reader) warnLost(lost storage.Lost, code string, at int64, damage bool, format string, args ...any) error {
 	message := fmt.Sprintf(format, args...)
 	if damage && r.strict {
 		return r.fail(at, message, storage.ErrCorrupt)
@@ -389,6 +409,8 @@ func (r *Reader) warn(code string, at int64, damage bool, format string, args ..
 		return nil
 	}
 	r.warned[key] = true
+	r.lost.Bytes += lost.Bytes
+	r.lost.Messages += lost.Messages
 	w := storage.Warning{Code: code, Message: message, Offset: at, Damage: damage}
 	if len(r.warnings) == maxWarnings {
 		w = storage.Warning{Code: "more", Message: fmt.Sprintf("there are more than %d warnings; the others are not listed", maxWarnings), Offset: -1, Damage: true}

@@ -121,9 +121,9 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 	}
 	s.run = false
 	if next == s.r.size {
-		return next, s.r.warn("truncated", p, true, "the last %d bytes of the file cannot be read as records: %v", next-p, cause)
+		return next, s.r.warnLost(storage.Lost{Bytes: next - p}, "truncated", p, true, "the last %d bytes of the file cannot be read as records: %v", next-p, cause)
 	}
-	return next, s.r.warn("gap", p, true, "%d bytes cannot be read as records: %v", next-p, cause)
+	return next, s.r.warnLost(storage.Lost{Bytes: next - p}, "gap", p, true, "%d bytes cannot be read as records: %v", next-p, cause)
 }
 
 // record takes in the record at p and returns where the next one is. An error
@@ -248,7 +248,8 @@ func (s *scanner) chunk(p int64, h *header) (int64, error) {
 		if c.data+c.stored > s.r.size {
 			return 0, storage.ErrCorrupt
 		}
-		return c.data + c.stored, s.r.warn("compression", p, true, "a chunk has the compression %.20q, which bags do not have; it is not read", c.compression)
+		s.r.lostOf(p)
+		return c.data + c.stored, s.r.warnLost(storage.Lost{Bytes: c.stored}, "compression", p, true, "a chunk has the compression %.20q, which bags do not have; it is not read", c.compression)
 	}
 	end := c.data + c.stored
 	if c.codec == compress.None {
@@ -258,6 +259,8 @@ func (s *scanner) chunk(p int64, h *header) (int64, error) {
 			s.open = true
 			return c.data, nil
 		case end > s.r.size:
+			s.r.lostOf(p)
+			s.r.lostOf(p)
 			err = s.r.warn("truncated", p, true, "the file ends %d bytes before the end of its last chunk", end-s.r.size)
 		case c.stored != c.size:
 			err = s.r.warn("chunk-header", p, true, "a plain chunk has two lengths, %d and %d; its records are read one by one", c.stored, c.size)
@@ -305,6 +308,7 @@ func (s *scanner) compressedEnd(p int64, c *chunk) (end int64, dirty bool, err e
 	case c.open:
 		err = s.unclosed(p)
 	case end > s.r.size && found == s.r.size:
+		s.r.lostOf(p)
 		err = s.r.warn("truncated", p, true, "the file ends %d bytes before the end of its last chunk", end-s.r.size)
 	default:
 		err = s.r.warn("chunk-header", p, true, "a chunk says that it has %d bytes, but it ends after %d", c.stored, found-c.data)
