@@ -58,6 +58,9 @@ func (r *Reader) tally(p *part, counted bool) (t tally, err error) {
 	t = tally{topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
 	if p.table != nil {
 		err = r.tallyPages(c, &t)
+		if err == nil {
+			err = r.lookForOrphans(c)
+		}
 		if isDamage(err) && !r.strict && p.found == nil {
 			if err = p.giveUpTree(r.ctx, c.src, err, r.warner(p.path)); err == nil {
 				t = p.tallyFound()
@@ -108,7 +111,23 @@ func (r *Reader) tallyPages(c *conn, t *tally) error {
 	for topic, n := range count {
 		t.topics[storage.TopicID(topic)] = n
 	}
+	c.part.rows = int64(n)
 	return err
+}
+
+// lookForOrphans looks for messages that the tree does not have, where rowids are
+// missing: a power cut can leave a tree that is sound, and short. A sound database
+// whose messages were deleted has none; it is read once more to see that.
+func (r *Reader) lookForOrphans(c *conn) error {
+	p := c.part
+	if p.rows == p.dense() {
+		return nil
+	}
+	s, err := sqlitefile.NewSalvage(r.ctx, c.src, p.total)
+	if err != nil || !s.Found.Freelist || s.Found.Rows <= p.rows {
+		return err
+	}
+	return fmt.Errorf("%d messages lie in pages that are not in the tree: %w", s.Found.Rows-p.rows, storage.ErrCorrupt)
 }
 
 // maxUnknown is how many topic ids without a topic are given a number as a name.

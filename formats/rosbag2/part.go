@@ -34,6 +34,7 @@ type part struct {
 	distro string                // of the schema table
 
 	ids        topicIDs
+	rows       int64 // that were counted
 	first, end int64 // least and greatest rowid
 	empty      bool
 	zstdRows   bool // rows are zstd frames, by metadata.yaml or by the first row
@@ -174,6 +175,12 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 	}
 	if p.real() < p.total && (err == nil || isDamage(err)) {
 		err = fmt.Errorf("the file is cut off: %w", storage.ErrTruncated)
+	}
+	if err == nil && p.wal == nil && p.head.pages > 0 && p.head.pages*p.head.size < p.size {
+		var rows int64
+		if rows, err = sqlitefile.RowsBehind(ctx, c.src, p.size); rows > 0 {
+			err = fmt.Errorf("%d messages lie behind the last page: writing was interrupted: %w", rows, storage.ErrCorrupt)
+		}
 	}
 	if err == nil {
 		err = p.findTable(ctx, c.src)

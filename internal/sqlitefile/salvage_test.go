@@ -317,6 +317,32 @@ func TestSalvageCopies(t *testing.T) {
 	}
 }
 
+// TestRowsBehind: rows in pages that the header does not count.
+func TestRowsBehind(t *testing.T) {
+	path := newBase(t, 512)
+	empty := readFile(t, path)
+	load(t, path, way{}, makeRows(1, 200, 100, "equal"))
+	b := readFile(t, path)
+	behind := func(b []byte) int64 {
+		t.Helper()
+		n, err := RowsBehind(context.Background(), bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := behind(b); n != 0 {
+		t.Errorf("%d rows behind a sound file", n)
+	}
+	if n := behind(append(bytes.Clone(b), make([]byte, 5000)...)); n != 0 {
+		t.Errorf("%d rows in zeros", n)
+	}
+	copy(b, empty) // as before the roots and the header are written
+	if n := behind(b); n != 200 {
+		t.Errorf("%d rows, want 200", n)
+	}
+}
+
 // TestSalvageNothing: files without rows.
 func TestSalvageNothing(t *testing.T) {
 	for _, b := range [][]byte{nil, []byte("hello"), make([]byte, 100_000), bytes.Repeat([]byte{13}, 100_000)} {
