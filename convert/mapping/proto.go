@@ -173,25 +173,19 @@ func (r *Result) setROS(msg *schema.Message, encoding string) {
 // backToROS maps a topic whose descriptor was made from a ROS type: it becomes
 // that type again, and from there what the type becomes in the target.
 func (m *Mapper) backToROS(t *storage.Topic, md protoreflect.MessageDescriptor, origins map[string]*protoschema.Origin) (*Result, error) {
-	o := protoschema.OriginOf(md)
-	dialect, encoding, wire := rosmsg.ROS1, "ros1", transcode.ROS1
-	if o.Dialect == "ros2msg" {
-		dialect, encoding, wire = rosmsg.ROS2, "cdr", transcode.CDR
-	}
-	msg, err := rosmsg.Parse(o.Name, []byte(o.Text), dialect, func(name string) (string, bool) {
-		if o := origins[name]; o != nil {
-			return o.Text, true
-		}
-		return "", false
-	})
+	msg, wire, err := original(md, origins)
 	if err != nil {
 		return nil, err
+	}
+	encoding := "ros1"
+	if wire == transcode.CDR {
+		encoding = "cdr"
 	}
 	first, err := fromProtoPlain(md, msg, wire)
 	if err != nil {
 		return nil, err
 	}
-	mid := storage.Topic{Name: t.Name, Type: o.Name, Encoding: encoding, Metadata: maps.Clone(t.Metadata)}
+	mid := storage.Topic{Name: t.Name, Type: msg.Name, Encoding: encoding, Metadata: maps.Clone(t.Metadata)}
 	r := &Result{Topic: mid}
 	if r.Topic.Metadata == nil {
 		r.Topic.Metadata = map[string]string{}
@@ -208,6 +202,22 @@ func (m *Mapper) backToROS(t *storage.Topic, md protoreflect.MessageDescriptor, 
 	}
 	res.Plan = chained(first, res.Plan)
 	return res, nil
+}
+
+// original parses the ROS type that a descriptor was made from.
+func original(md protoreflect.MessageDescriptor, origins map[string]*protoschema.Origin) (*schema.Message, transcode.Wire, error) {
+	o := protoschema.OriginOf(md)
+	dialect, wire := rosmsg.ROS1, transcode.ROS1
+	if o.Dialect == "ros2msg" {
+		dialect, wire = rosmsg.ROS2, transcode.CDR
+	}
+	msg, err := rosmsg.Parse(o.Name, []byte(o.Text), dialect, func(name string) (string, bool) {
+		if o := origins[name]; o != nil {
+			return o.Text, true
+		}
+		return "", false
+	})
+	return msg, wire, err
 }
 
 // toProto maps a ROS topic to protobuf.

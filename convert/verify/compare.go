@@ -1,0 +1,299 @@
+package verify
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"slices"
+	"sync"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// counted is what is known of a pair while its messages pass.
+type counted struct {
+	normal     *normalizer
+	sides      [2]sideCount
+	held       bool // it stands in comparison.held
+	index      int64
+	first      *Difference
+	differ     int64
+	shifted    bool              // first may turn out to be a message at another time
+	pending    [sha256.Size]byte // that message
+	published, // messages with another time of sending
+	recoded int64 // messages with other bytes and the same content
+}
+
+type sideCount struct {
+	queue    []entry // messages at the time of now that the other side has not had yet
+	head     int
+	messages int64 // that are compared
+	skipped  int64 // that are not: unreadable, or at a time that the other format cannot store
+	hash     hash.Hash
+	least    int64
+	greatest int64
+}
+
+// A comparison is one run.
+type comparison struct {
+	job      *Job
+	measured bool
+	info     [2]*storage.Info
+	link     *linker
+	pairs    []*pair
+	held     []*pair // with queues that are not empty
+}
+
+func (job *Job) ignores(c Code) bool { return slices.Contains(job.Ignore, c) }
+func (job *Job) exact(c Code) bool   { return slices.Contains(job.Exact, c) }
+
+func (c *comparison) side(i int) *Side {
+	if i == 0 {
+		return &c.job.A
+	}
+	return &c.job.B
+}
+
+func (c *comparison) stream(i int) convert.StreamJob {
+	s := c.side(i)
+	return convert.StreamJob{Path: s.Path, Format: s.Format, Read: c.job.Read, Measured: c.measured, Threads: c.job.Threads}
+}
+
+// run reads both sides at once.
+func (c *comparison) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	feeds := [2]*feed{newFeed(0), newFeed(1)}
+	meter := newMeter(c.job.Progress)
+	var wg sync.WaitGroup
+	for i, f := range feeds {
+		job := c.stream(i)
+		job.Progress = meter.side(i)
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			f.run(ctx, job)
+			if f.err != nil {
+				cancel(f.err)
+			}
+		}()
+	}
+	if err := c.start(ctx, feeds); err == nil {
+		c.merge(feeds)
+	} else {
+		cancel(err)
+	}
+	for _, f := range feeds {
+		for range f.batches { // it ends, as ctx is cancelled or all is read
+		}
+	}
+	wg.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return cause // of both, the one that failed first
+	}
+	c.info = [2]*storage.Info{feeds[0].info, feeds[1].info}
+	return c.locate(ctx)
+}
+
+// start waits for both descriptions, pairs the topics, and lets the streams go.
+func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
+	for i, f := range feeds {
+		select {
+		case c.info[i] = <-f.infos:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	c.link = newLinker(c.job, c.info)
+	c.pairs = c.link.pairs()
+	for i, f := range feeds {
+		f.pairs = make([]*pair, len(c.info[i].Topics))
+		plan := make([]convert.StreamTopic, len(c.info[i].Topics))
+		c.each(i, func(p *pair, k int, id storage.TopicID) {
+			f.pairs[id] = p
+			if c.job.Level == Counts {
+				plan[id].Program = nothing{}
+			} else {
+				plan[id].Program = p.program(i, k, false)
+			}
+		})
+		f.plan <- plan
+	}
+	return nil
+}
+
+// each calls f for every topic of a side, with the number of its program.
+func (c *comparison) each(side int, f func(p *pair, k int, id storage.TopicID)) {
+	for _, p := range c.pairs {
+		if p.normal == nil && p.link != nil && p.link.typ != nil {
+			p.normal = newNormalizer(p.link.typ)
+		}
+		if p.groups[side] == nil {
+			continue
+		}
+		for k, m := range p.groups[side].members {
+			f(p, k, m.topic.ID)
+		}
+	}
+}
+
+// nothing is the program of a message whose content does not count.
+type nothing struct{}
+
+func (nothing) Append(dst, _ []byte) ([]byte, error) { return dst, nil }
+func (nothing) SizeHint(int) int                     { return 0 }
+
+// merge takes the entries of both sides in order of time. Those of one time meet
+// in the queues of their pair; what is left there when the time has passed has no
+// counterpart.
+func (c *comparison) merge(feeds [2]*feed) {
+	var now int64
+	turn := 0
+	for {
+		a, b := feeds[0].next(), feeds[1].next()
+		var side int
+		switch {
+		case a == nil && b == nil:
+			c.flush()
+			return
+		case b == nil || a != nil && a.time < b.time:
+			side = 0
+		case a == nil || b.time < a.time:
+			side = 1
+		default: // the same time: in turns, so that queues stay short
+			side, turn = turn, 1-turn
+		}
+		e := a
+		if side == 1 {
+			e = b
+		}
+		if e.time != now {
+			c.flush()
+			now = e.time
+		}
+		c.take(side, e)
+		feeds[side].pos++
+	}
+}
+
+// take compares an entry with what the other side has, or keeps it.
+func (c *comparison) take(side int, e *entry) {
+	p := e.pair
+	s, o := &p.sides[side], &p.sides[1-side]
+	if e.bad && !(p.link != nil && p.link.both) || p.groups[1-side] != nil && outside(c.side(1-side).Format, e.time) {
+		s.skipped++
+		return
+	}
+	if s.messages == 0 {
+		s.least = e.time
+	}
+	s.greatest = e.time
+	s.messages++
+	if c.job.Level == Counts {
+		return
+	}
+	if s.hash == nil {
+		s.hash = sha256.New()
+	}
+	var at [8]byte
+	binary.LittleEndian.PutUint64(at[:], uint64(e.time))
+	s.hash.Write(at[:])
+	s.hash.Write(e.digest[:])
+	if p.groups[1-side] == nil || p.link == nil {
+		return
+	}
+	if o.head < len(o.queue) {
+		other := &o.queue[o.head]
+		o.head++
+		if side == 0 {
+			c.compare(p, e, other)
+		} else {
+			c.compare(p, other, e)
+		}
+		if o.head == len(o.queue) {
+			o.queue, o.head = o.queue[:0], 0
+		}
+		return
+	}
+	s.queue = append(s.queue, *e)
+	if !p.held {
+		p.held = true
+		c.held = append(c.held, p)
+	}
+}
+
+// compare holds two messages of one time against each other.
+func (c *comparison) compare(p *pair, a, b *entry) {
+	switch {
+	case a.digest != b.digest || a.bad != b.bad:
+		p.differ++
+		if p.first == nil {
+			p.first = &Difference{Kind: KindContent, Index: p.index, Time: a.time}
+		}
+	case a.raw != b.raw:
+		p.recoded++
+	}
+	if a.publish != b.publish {
+		p.published++
+	}
+	p.index++
+}
+
+// flush ends a time: what is still in the queues has no counterpart.
+func (c *comparison) flush() {
+	for _, p := range c.held {
+		p.held = false
+		for side := range p.sides {
+			s := &p.sides[side]
+			for i := range s.queue[s.head:] {
+				p.unmatched(side, &s.queue[s.head+i])
+			}
+			s.queue, s.head = s.queue[:0], 0
+		}
+	}
+	c.held = c.held[:0]
+}
+
+// unmatched notes a message that one side alone has.
+func (p *pair) unmatched(side int, e *entry) {
+	if p.shifted && p.first.Kind != kinds[side] && p.pending == e.digest {
+		// It was not missing: it stands here, at another time.
+		p.shifted = false
+		was, is := p.first.Time, e.time
+		if side == 0 {
+			was, is = is, was
+		}
+		p.first = &Difference{Kind: KindTime, Index: p.first.Index, Time: was, Path: "log time", A: nsText(was), B: nsText(is)}
+		return
+	}
+	p.shifted = false
+	p.differ++
+	if p.first == nil {
+		p.first = &Difference{Kind: kinds[side], Index: p.index, Time: e.time}
+		p.shifted, p.pending = true, e.digest
+	}
+}
+
+// kinds are those of a message that one side alone has.
+var kinds = [2]Kind{KindMissing, KindExtra}
+
+func (s *sideCount) sum() string {
+	if s.hash == nil {
+		return hex.EncodeToString(sha256.New().Sum(nil))
+	}
+	return hex.EncodeToString(s.hash.Sum(nil))
+}
+
+// nsText is a time as seconds with nine digits behind the point.
+func nsText(ns int64) string {
+	sign := ""
+	u := uint64(ns)
+	if ns < 0 {
+		sign, u = "-", -u
+	}
+	return fmt.Sprintf("%s%d.%09d", sign, u/1e9, u%1e9)
+}

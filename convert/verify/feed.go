@@ -1,0 +1,112 @@
+package verify
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// An entry is a message on its way to be compared.
+type entry struct {
+	pair          *pair
+	time, publish int64
+	raw           uint64 // hash of the bytes as they are
+	digest        [sha256.Size]byte
+	bad           bool // does not fit its definition
+}
+
+// A feed is the stream of a side's entries, in order of time.
+type feed struct {
+	side    int
+	infos   chan *storage.Info         // what the recording is, once
+	plan    chan []convert.StreamTopic // what becomes of its topics, once
+	batches chan []entry               // closed at the end
+	free    chan []entry               // batches to be filled again
+	pairs   []*pair                    // by topic; set before plan
+	info    *storage.Info              // with the warnings; when batches is closed
+	err     error                      // the same
+	cur     []entry
+	pos     int
+}
+
+// The entries of a batch, and the batches of a feed.
+const (
+	batchEntries = 512
+	feedBatches  = 6
+)
+
+func newFeed(side int) *feed {
+	f := &feed{side: side, infos: make(chan *storage.Info, 1), plan: make(chan []convert.StreamTopic, 1),
+		batches: make(chan []entry, feedBatches), free: make(chan []entry, feedBatches)}
+	for range feedBatches {
+		f.free <- make([]entry, 0, batchEntries)
+	}
+	return f
+}
+
+// run reads the recording, until its end or until ctx is cancelled.
+func (f *feed) run(ctx context.Context, job convert.StreamJob) {
+	defer close(f.batches)
+	var batch []entry
+	plan := func(info *storage.Info) ([]convert.StreamTopic, error) {
+		f.infos <- info
+		select {
+		case p := <-f.plan:
+			return p, nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	send := func() error {
+		select {
+		case f.batches <- batch:
+			batch = nil
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	f.info, f.err = convert.Stream(ctx, job, plan, func(m *storage.Message) error {
+		if batch == nil {
+			select {
+			case batch = <-f.free:
+				batch = batch[:0]
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		batch = append(batch, entry{pair: f.pairs[m.Topic], time: m.LogTime, publish: m.PublishTime})
+		if len(m.Data) == digestSize {
+			e := &batch[len(batch)-1]
+			e.digest = [sha256.Size]byte(m.Data)
+			e.bad = m.Data[sha256.Size] != 0
+			e.raw = binary.LittleEndian.Uint64(m.Data[sha256.Size+1:])
+		}
+		if len(batch) == batchEntries {
+			return send()
+		}
+		return nil
+	})
+	if f.err == nil && len(batch) > 0 {
+		f.err = send()
+	}
+}
+
+// next returns the next entry without taking it, nil at the end.
+func (f *feed) next() *entry {
+	for f.pos == len(f.cur) {
+		if f.cur != nil {
+			f.free <- f.cur
+			f.cur, f.pos = nil, 0
+		}
+		batch, ok := <-f.batches
+		if !ok {
+			return nil
+		}
+		f.cur, f.pos = batch, 0
+	}
+	return &f.cur[f.pos]
+}

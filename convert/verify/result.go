@@ -1,0 +1,181 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/bagconv/bagconv/convert"
+)
+
+// result makes the result of a comparison that is over.
+func (c *comparison) result() *Result {
+	r := &Result{Level: c.job.Level, Equal: true}
+	for i, end := range []*End{&r.A, &r.B} {
+		info := c.info[i]
+		*end = End{Path: c.side(i).Path, Format: info.Format, Version: info.Version, Size: info.Size, Warnings: info.Warnings}
+	}
+	for _, p := range c.pairs {
+		t := c.topic(r, p)
+		r.A.Messages += t.A.Messages
+		r.B.Messages += t.B.Messages
+		r.Equal = r.Equal && t.Equal
+		r.Topics = append(r.Topics, t)
+	}
+	slices.SortStableFunc(r.Exceptions, func(x, y Exception) int {
+		return cmp.Or(cmp.Compare(x.Topic, y.Topic), cmp.Compare(x.Code, y.Code))
+	})
+	return r
+}
+
+// topic judges one pair.
+func (c *comparison) topic(r *Result, p *pair) Topic {
+	t := Topic{Name: p.name()}
+	for i, end := range []*TopicEnd{&t.A, &t.B} {
+		g, s := p.groups[i], &p.sides[i]
+		if g == nil {
+			continue
+		}
+		*end = TopicEnd{Name: g.name, Type: g.typ, Encoding: g.encoding, Messages: s.messages + s.skipped}
+		if c.job.Level != Counts {
+			end.Hash = s.sum()
+		}
+	}
+	except := func(code Code, n int64, format string, a ...any) {
+		e := Exception{Code: code, Topic: t.Name, Count: n, Message: fmt.Sprintf(format, a...)}
+		if c.job.exact(code) || code == Unconvertible && !c.job.ignores(code) {
+			t.Expectations = append(t.Expectations, code)
+			if p.first == nil {
+				p.first = &Difference{Kind: KindException, Index: -1, Path: string(code), A: e.Message}
+			}
+			return
+		}
+		r.Exceptions = append(r.Exceptions, e)
+	}
+	total := func(kind Kind, a, b string) {
+		p.first = &Difference{Kind: kind, Index: -1, A: a, B: b}
+		p.differ = max(t.A.Messages, t.B.Messages)
+	}
+	switch {
+	case p.groups[0] == nil || p.groups[1] == nil:
+		c.alone(p, &t, except, total)
+	case p.link == nil:
+		total(KindType, t.A.Type, t.B.Type)
+	case c.job.Level == Bytes && t.A.Encoding != t.B.Encoding:
+		total(KindEncoding, t.A.Encoding, t.B.Encoding)
+	default:
+		c.compared(p, &t, except)
+	}
+	t.First, t.Different = p.first, p.differ
+	t.Equal = p.first == nil
+	return t
+}
+
+type exceptFunc func(code Code, n int64, format string, a ...any)
+
+// alone judges a topic that one side does not have.
+func (c *comparison) alone(p *pair, t *Topic, except exceptFunc, total func(Kind, string, string)) {
+	side, end, kind := 0, &t.A, KindMissingTopic
+	if p.groups[0] == nil {
+		side, end, kind = 1, &t.B, KindExtraTopic
+	}
+	if end.Messages == 0 {
+		except(EmptyTopics, 1, "%s has no messages, and the other recording does not have it", end.Name)
+		return
+	}
+	if c.job.Level != Bytes {
+		if err := c.link.crosses(side, p.groups[side].members[0]); err != nil {
+			p.differ = end.Messages
+			except(Unconvertible, end.Messages, "%s", err)
+			return
+		}
+	}
+	text := fmt.Sprintf("%d messages of %s", end.Messages, end.Type)
+	if other := c.twin(p, side); other != "" {
+		text += "; they are those of " + other
+	}
+	if side == 0 {
+		total(kind, text, "")
+	} else {
+		total(kind, "", text)
+	}
+}
+
+// twin finds the topic of the other side that has the same messages under
+// another name.
+func (c *comparison) twin(p *pair, side int) string {
+	for _, o := range c.pairs {
+		if o.groups[side] == nil && o.sides[1-side].messages == p.sides[side].messages && c.job.Level != Counts && o.sides[1-side].sum() == p.sides[side].sum() {
+			return o.name()
+		}
+	}
+	return ""
+}
+
+// compared judges a topic that both sides have.
+func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
+	t.Basis = c.job.Level.String()
+	a, b := &p.sides[0], &p.sides[1]
+	if c.job.Level == Counts {
+		switch {
+		case a.messages != b.messages:
+			p.first = &Difference{Kind: KindCount, Index: -1, Path: "messages", A: fmt.Sprint(a.messages), B: fmt.Sprint(b.messages)}
+			p.differ = max(a.messages-b.messages, b.messages-a.messages)
+		case a.least != b.least:
+			p.first = &Difference{Kind: KindTime, Index: 0, Time: a.least, Path: "first log time", A: nsText(a.least), B: nsText(b.least)}
+		case a.greatest != b.greatest:
+			p.first = &Difference{Kind: KindTime, Index: a.messages - 1, Time: a.greatest, Path: "last log time", A: nsText(a.greatest), B: nsText(b.greatest)}
+		}
+	} else if p.link.typ == nil {
+		t.Basis = Bytes.String()
+	}
+	messages := max(a.messages, b.messages)
+	for i, s := range []*sideCount{a, b} {
+		if s.skipped > 0 {
+			p.differ += s.skipped
+			except(Unconvertible, s.skipped, "messages of %s do not fit their definition, or their times the other format; they are not compared", c.side(i).Path)
+		}
+	}
+	for _, n := range p.notes {
+		except(n.code, 1, "%s", n.message)
+	}
+	if p.link.typ != nil && messages > 0 {
+		for _, n := range p.link.notes {
+			except(n.code, messages, "%s", n.message)
+		}
+	}
+	if p.published > 0 {
+		except(PublishTime, p.published, "messages have another time of sending")
+	}
+	if p.recoded > 0 && p.link.both {
+		code, what := Encoding, "messages have other bytes and the same content"
+		if t.A.Encoding == "protobuf" {
+			code, what = Presence, "messages have other bytes and the same content: fields that are set to their default, or in another order"
+		}
+		except(code, p.recoded, "%s", what)
+	}
+}
+
+// A meter adds up the progress of both sides.
+type meter struct {
+	report func(convert.Progress)
+	mu     sync.Mutex
+	sides  [2]convert.Progress
+}
+
+func newMeter(report func(convert.Progress)) *meter { return &meter{report: report} }
+
+// side returns the callback of a side, nil when nobody listens.
+func (m *meter) side(i int) func(convert.Progress) {
+	if m.report == nil {
+		return nil
+	}
+	return func(p convert.Progress) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.sides[i] = p
+		a, b := m.sides[0], m.sides[1]
+		m.report(convert.Progress{Bytes: a.Bytes + b.Bytes, Total: a.Total + b.Total, Messages: a.Messages + b.Messages, Elapsed: max(a.Elapsed, b.Elapsed)})
+	}
+}

@@ -1,0 +1,215 @@
+// Package verify tells whether two recordings hold the same messages, whatever
+// their formats: the same topics, and on each the same messages at the same times
+// in the same order. ROS 1 serialization, CDR and protobuf of the same values are
+// equal; so are types that a conversion maps to each other.
+//
+//	res, err := verify.Run(ctx, verify.Job{A: verify.Side{Path: "drive.bag", Format: bag}, B: ...})
+//	if err == nil && !res.Equal { res.Topics[i].First says where }
+//
+// Both recordings are read once, at the same time and in order of time. Workers
+// turn each message into canonical bytes by a program that was compiled for its
+// topic (canon.go, normal.go), and these into a SHA-256; what is compared are
+// digests, so memory does not depend on the recordings. The first difference of a
+// topic is then read again, to say in which field it is.
+//
+//	pairs.go    which topic is compared with which
+//	link.go     the type that both are brought to, and the programs
+//	digest.go   message to digest, in the workers
+//	compare.go  two streams of digests side by side
+//	locate.go   the field in which two messages differ
+//
+// Nothing is written but, for recordings far out of order, a temporary file. Run
+// may be called concurrently.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/apollo"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Level is how much is compared.
+type Level uint8
+
+// The levels.
+const (
+	Content Level = iota // topics, types, all times, and all fields as values
+	Counts               // topics, types, number of messages, first and last time
+	Bytes                // topics, types, all times, and all messages byte by byte
+)
+
+var levelNames = []string{"content", "counts", "bytes"}
+
+// Levels lists the names of the levels, the default first.
+func Levels() []string { return slices.Clone(levelNames) }
+
+// ParseLevel returns the level of that name.
+func ParseLevel(name string) (Level, bool) {
+	i := slices.Index(levelNames, name)
+	return Level(max(i, 0)), i >= 0
+}
+
+func (l Level) String() string { return levelNames[l] }
+
+// A Code names something in which two recordings may differ by design. As an
+// exception it is named in the result and the recordings are equal; what is in
+// Job.Exact makes them different.
+type Code string
+
+// The codes.
+const (
+	HeaderSeq     Code = "header-seq"    // Header.seq is compared where both sides have it
+	Types         Code = "types"         // a topic has types that a conversion maps to each other
+	Fields        Code = "fields"        // fields that the other type has no place for
+	Presence      Code = "presence"      // which protobuf fields are set, when they have their default
+	PublishTime   Code = "publish-time"  // the time of sending beside the log time
+	Encoding      Code = "encoding"      // bytes without content: padding, NaN, order of protobuf fields
+	Renamed       Code = "renamed"       // a second topic of one name has another name
+	EmptyTopics   Code = "empty-topics"  // topics without messages that one side does not have
+	Unconvertible Code = "unconvertible" // what a conversion leaves out and reports: a difference, unless ignored
+)
+
+// Codes lists all codes.
+func Codes() []Code {
+	return []Code{HeaderSeq, Types, Fields, Presence, PublishTime, Encoding, Renamed, EmptyTopics, Unconvertible}
+}
+
+// A Side is a recording.
+type Side struct {
+	Path   string
+	Format *storage.Format
+}
+
+// A Job says what to compare and how. The zero value of all but A and B is the
+// default.
+type Job struct {
+	A, B  Side
+	Level Level
+
+	// Exact lists codes that make a difference, and Ignore those that make none:
+	// that matters for HeaderSeq, which is compared where it can be, and
+	// Unconvertible.
+	Exact, Ignore []Code
+
+	Distro   string        // whose definitions to take where a recording has none; "" is its own or the default
+	Frames   apollo.Frames // of Apollo's types as standard ROS types
+	Read     storage.ReadOptions
+	Threads  int // workers; 0 is one per core
+	Progress func(convert.Progress)
+}
+
+// A Result says what was found.
+type Result struct {
+	Level      Level
+	A, B       End
+	Equal      bool
+	Topics     []Topic     // by name
+	Exceptions []Exception // by topic, then code
+}
+
+// An End is what is known of a side.
+type End struct {
+	Path, Format, Version string
+	Size, Messages        int64
+	Warnings              []storage.Warning
+}
+
+// A Topic is what is compared as one: the topics of a name and type on either side.
+type Topic struct {
+	Name         string // in A, else in B
+	A, B         TopicEnd
+	Basis        string // what is compared: "content", "bytes", "counts"; "" when there is nothing to compare with
+	Equal        bool
+	Different    int64 // messages that differ, are missing or too many
+	First        *Difference
+	Expectations []Code // exceptions that Job.Exact makes differences
+}
+
+// A TopicEnd is a topic on one side. Type is "" where the side does not have it.
+type TopicEnd struct {
+	Name, Type, Encoding string
+	Messages             int64
+	Hash                 string // content hash in hex; "" at level counts
+}
+
+// A Difference is the first one of a topic.
+type Difference struct {
+	Kind Kind
+
+	// Index is the number of the message in the topic, by time, from 0; -1 when it
+	// is about the topic as a whole. Time is that of A's message, else of B's.
+	Index int64
+	Time  int64
+
+	Path string // of the field, as "poses[2].position.x"; "byte 12" at level bytes
+	A, B string // both values
+}
+
+// A Kind is what is different.
+type Kind string
+
+// The kinds.
+const (
+	KindMissingTopic Kind = "missing-topic" // B does not have it
+	KindExtraTopic   Kind = "extra-topic"   // A does not have it
+	KindType         Kind = "type"          // types that do not become each other
+	KindEncoding     Kind = "encoding"      // level bytes, and the encodings differ
+	KindCount        Kind = "count"         // level counts
+	KindTime         Kind = "time"          // the same message at another time
+	KindMissing      Kind = "missing"       // a message of A that B does not have
+	KindExtra        Kind = "extra"         // a message of B that A does not have
+	KindContent      Kind = "content"       // a field
+	KindException    Kind = "exception"     // see Topic.Expectations
+)
+
+// An Exception is a difference by design, or one that is ignored.
+type Exception struct {
+	Code    Code
+	Topic   string
+	Count   int64 // messages, or topics where it is about a whole one
+	Message string
+}
+
+// Run compares. An error means that a side could not be read, or ctx was
+// cancelled; damage that could be passed over is in the result.
+func Run(ctx context.Context, job Job) (*Result, error) {
+	if job.A.Format == nil || job.B.Format == nil {
+		panic("internal error: verify: a side without a format")
+	}
+	res, err := run(ctx, &job, false)
+	if errors.Is(err, convert.ErrDisorder) {
+		res, err = run(ctx, &job, true)
+	}
+	return res, err
+}
+
+func run(ctx context.Context, job *Job, measured bool) (*Result, error) {
+	c := &comparison{job: job, measured: measured}
+	if err := c.run(ctx); err != nil {
+		return nil, err
+	}
+	return c.result(), nil
+}
+
+// ParseCodes reads codes with commas between them; "all" is all of them.
+func ParseCodes(text string) ([]Code, error) {
+	var out []Code
+	for _, name := range strings.Split(text, ",") {
+		switch name = strings.TrimSpace(name); {
+		case name == "":
+		case name == "all":
+			out = append(out, Codes()...)
+		case slices.Contains(Codes(), Code(name)):
+			out = append(out, Code(name))
+		default:
+			return nil, fmt.Errorf("unknown word %q", name)
+		}
+	}
+	return out, nil
+}
