@@ -69,11 +69,12 @@ func arrange(args []string, commands []*cli.Command) (line, error) {
 		flags = append(flags, args[i])
 	}
 
-	isVerb := func(c *cli.Command) bool { return len(rest) > 0 && c.Name == rest[0] }
+	isVerb := func(c *cli.Command) bool { return len(rest) > 0 && c.HasName(rest[0]) }
 	switch {
 	case l.verb == "version":
 	case !verbEnded && slices.ContainsFunc(commands, isVerb):
-		l.verb, rest = rest[0], rest[1:]
+		at := slices.IndexFunc(commands, isVerb)
+		l.verb, rest = commands[at].Name, rest[1:] // an alias stands for its command
 	case len(rest) > 0 || len(flags) > 0 && !l.help:
 		l.verb = defaultVerb
 	}

@@ -7,6 +7,7 @@
 //	convert.go   the command convert, recover.go the command recover;
 //	             summary.go and report.go say what they did
 //	info.go      the command info; infotext.go and infojson.go show it
+//	check.go     the command check; checkjson.go shows what it finds
 //	topics.go, schema.go, tree.go, formats.go, version.go, help.go
 //	progress.go  how far a run is: bar, plain lines, JSON
 //	select.go    flags that say which messages are taken, and what to change of them
@@ -51,6 +52,7 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitLossy       = 3
+	exitFindings    = 4
 	exitInterrupted = 130
 )
 
@@ -97,6 +99,7 @@ func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)
 func (e *env) run(ctx context.Context, args []string) error {
 	commands := []*cli.Command{
 		e.convertCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
+		e.checkCommand(),
 		e.formatsCommand(), e.versionCommand(), e.helpCommand(),
 	}
 	line, err := arrange(args[1:], commands)

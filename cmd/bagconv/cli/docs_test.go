@@ -9,9 +9,13 @@ import (
 
 // TestDocs holds docs/cli.md against the JSON that is printed: each key is there.
 func TestDocs(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/cli.md")
-	if err != nil {
-		t.Fatal(err)
+	var text []byte
+	for _, name := range []string{"cli.md", "check.md"} {
+		part, err := os.ReadFile("../../../docs/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, part...)
 	}
 	seen := map[reflect.Type]bool{}
 	var check func(reflect.Type)
@@ -43,7 +47,7 @@ func TestDocs(t *testing.T) {
 			check(f.Type)
 		}
 	}
-	for _, v := range []any{resultJSON{}, infoJSON{}, definition{}, formatJSON{}, progressEvent{}} {
+	for _, v := range []any{resultJSON{}, infoJSON{}, definition{}, formatJSON{}, progressEvent{}, checkJSON{}} {
 		check(reflect.TypeOf(v))
 	}
 	if len(seen) < 12 {

@@ -7,7 +7,7 @@ import (
 )
 
 // verbs are the commands, in the order of the help.
-var verbs = []string{"convert", "recover", "info", "topics", "schema", "formats", "version", "help"}
+var verbs = []string{"convert", "recover", "info", "topics", "schema", "check", "formats", "version", "help"}
 
 func (e *env) helpCommand() *cli.Command {
 	return &cli.Command{
@@ -39,7 +39,7 @@ func (e *env) help(verb string) error {
 // them against the flags.
 var helpTexts = map[string]string{
 	"": helpText, "convert": convertHelp, "recover": recoverHelp, "info": infoHelp, "topics": topicsHelp,
-	"schema": schemaHelp, "formats": formatsHelp, "version": versionHelp, "help": helpHelp,
+	"schema": schemaHelp, "check": checkHelp, "doctor": checkHelp, "formats": formatsHelp, "version": versionHelp, "help": helpHelp,
 }
 
 const helpText = `bagconv converts robot recordings between ROS 1 bags, rosbag2 and Apollo Cyber
@@ -52,6 +52,7 @@ USAGE
   bagconv info IN...           what is in a recording: topics, times, damage
   bagconv topics IN            its topics, one per line
   bagconv schema IN [TOPIC]    message definitions, as text or as a tree
+  bagconv check IN...          everything wrong or odd in a recording
   bagconv formats              which formats are read and written
   bagconv version              which build this is
   bagconv help [COMMAND]       more about a command and its flags
@@ -70,6 +71,7 @@ EXIT STATUS
   1    failed; there is no usable output
   2    the command line is wrong
   3    done, but something is damaged or lost; it is said what
+  4    check: there are findings
   130  interrupted
 `
 
@@ -280,6 +282,43 @@ EXIT STATUS
   1    the recording cannot be read, has no such topic, or a definition is
        missing or cannot be expanded
   2    the command line is wrong
+  130  interrupted
+`
+
+const checkHelp = `bagconv check [FLAGS] IN...
+
+Reads recordings from end to end, decodes all messages, and lists everything
+that is wrong or odd, with what to do about it: damage, gaps and jumps in the
+times of a topic, repeated messages and stamps, header stamps far from the log
+time, definitions that are missing or contradict their hash, messages that do
+not fit their definition. Nothing is written. The codes are in docs/check.md.
+doctor is another name of this command.
+
+FLAGS
+  --json                JSON: an object, or an array for several recordings
+  --fail-on error|warning|note
+                        the least severity that makes the exit status 4;
+                        warning is the default
+  --exit-zero           exit with 0 also with findings
+  --gap N               a time without messages is a gap when it is longer than
+                        N times the median period of its topic; 10 (default)
+  --stamp-offset D      how far header stamps may be from the log time; 1s
+                        (default)
+  --distro NAME         ROS 2 distribution, such as humble: its definitions
+                        where IN has none
+  --threads N           workers; 0 (default) is one per core
+  --progress MODE       auto (default), bar, plain, json or none
+
+EXAMPLES
+  bagconv check drive.bag
+  bagconv check --fail-on error *.bag
+  bagconv check --json drive_ros2/ | jq -r '.findings[].code'
+
+EXIT STATUS
+  0    nothing found that reaches --fail-on
+  1    a recording cannot be read; the others are looked at
+  2    the command line is wrong
+  4    there is a finding that reaches --fail-on
   130  interrupted
 `
 

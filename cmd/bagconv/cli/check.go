@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert/check"
+	"github.com/bagconv/bagconv/convert/mapping"
+)
+
+func (e *env) checkCommand() *cli.Command {
+	return &cli.Command{
+		Name:    "check",
+		Aliases: []string{"doctor"},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
+			&cli.StringFlag{Name: "fail-on", Value: "warning", Usage: "error, warning or note"},
+			&cli.BoolFlag{Name: "exit-zero", Usage: "exit with 0 also with findings"},
+			&cli.Float64Flag{Name: "gap", Value: check.DefaultGap, Usage: "a number of periods, such as 10"},
+			&cli.StringFlag{Name: "stamp-offset", Value: check.DefaultStampOffset.String(), Usage: "a duration, such as 500ms"},
+			&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
+			&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
+			&cli.StringFlag{Name: "progress", Value: "auto", Usage: progressModes},
+		},
+		Action: e.check,
+	}
+}
+
+// check looks at recordings one after the other. One that cannot be read does
+// not keep the others from being looked at.
+func (e *env) check(c *cli.Context) error {
+	paths := c.Args().Slice()
+	if len(paths) == 0 {
+		return usage("type: bagconv check IN", "there is no input on the line")
+	}
+	o, err := e.checkOptions(c)
+	if err != nil {
+		return err
+	}
+	failOn, _ := check.ParseSeverity(c.String("fail-on"))
+	status := exitOK
+	all := []*checkJSON{}
+	for i, path := range paths {
+		out, err := e.checkOne(c, path, o)
+		switch {
+		case errors.Is(err, context.Canceled):
+			return err
+		case err != nil:
+			status = exitFailed
+			e.say("%s", explain(err))
+			out = &checkJSON{SchemaVersion: schemaVersion, Path: path, Error: explain(err), Findings: []findingJSON{}, Topics: []checkTopic{}}
+		case out.reaches(failOn) && status == exitOK && !c.Bool("exit-zero"):
+			status = exitFindings
+		}
+		all = append(all, out)
+		if !c.Bool("json") && err == nil {
+			if i > 0 {
+				_, _ = io.WriteString(e.Out, "\n")
+			}
+			if err := writeCheck(e.Out, out); err != nil {
+				return err
+			}
+		}
+	}
+	if c.Bool("json") {
+		var v any = all
+		if len(all) == 1 {
+			v = all[0]
+		}
+		if err := writeJSON(e.Out, v); err != nil {
+			return err
+		}
+	}
+	if status != exitOK {
+		return exitStatus(status)
+	}
+	return nil
+}
+
+// checkOptions takes the flags.
+func (e *env) checkOptions(c *cli.Context) (o check.Options, err error) {
+	if err := oneOf("--fail-on", c.String("fail-on"), check.Severities()...); err != nil {
+		return o, err
+	}
+	if newProgress(c.String("progress"), e.Stdio) == nil {
+		return o, usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
+	}
+	if o.Gap = c.Float64("gap"); !(o.Gap > 1 && o.Gap < 1e9) {
+		return o, usage("10 is the default", "--gap is a number of periods above 1, not %v", o.Gap)
+	}
+	if o.StampOffset, err = time.ParseDuration(c.String("stamp-offset")); err != nil || o.StampOffset <= 0 {
+		return o, usage("type for example 500ms, 2s or 1h", "--stamp-offset: %q is no duration above 0", c.String("stamp-offset"))
+	}
+	if o.Distro = c.String("distro"); o.Distro != "" {
+		if err := oneOf("--distro", o.Distro, distros(mapping.KnownDistro)...); err != nil {
+			return o, err
+		}
+	}
+	if o.Threads = c.Int("threads"); o.Threads < 0 {
+		return o, usage("0 is one per core", "--threads is a number of workers, not %d", o.Threads)
+	}
+	return o, nil
+}
+
+// checkOne looks at one recording.
+func (e *env) checkOne(c *cli.Context, path string, o check.Options) (out *checkJSON, err error) {
+	r, err := e.open(c.Context, path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	show := newProgress(c.String("progress"), e.Stdio)
+	o.Progress = show.update
+	res, err := check.Run(c.Context, r, o)
+	show.stop()
+	if err != nil {
+		return nil, err
+	}
+	return checkOf(res), nil
+}

@@ -1,0 +1,155 @@
+package check
+
+import (
+	"encoding/binary"
+	"math"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/protoschema"
+)
+
+// A decoder walks over the messages of one type by its definition, and fetches
+// the stamp of their header. It may be used by any number of goroutines.
+//
+// ROS messages are re-encoded into a struct that has nothing but that stamp: the
+// program steps over all other fields and holds every length against the bytes
+// that are there. Protobuf messages are re-encoded into the ROS type that is
+// generated from their descriptor.
+type decoder struct {
+	plan  *transcode.Plan // of ROS messages
+	cdr   bool
+	proto *transcode.FromProto // of protobuf messages
+	stamp *transcode.FromProto // fetches their stamp; nil when they have none
+	time  bool                 // as two 32-bit words, else as float64 seconds
+	md    protoreflect.MessageDescriptor
+}
+
+// padding is how many bytes may follow the last field of a CDR message:
+// middlewares fill up to a multiple of 4 or 8.
+const padding = 8
+
+// decode walks over one message. stamp is noStamp when it has none; rest is the
+// number of bytes after its last field. out is memory to use again.
+func (d *decoder) decode(out *[]byte, data []byte) (stamp int64, rest int, err error) {
+	if d.plan == nil {
+		return d.decodeProto(out, data)
+	}
+	b, rest, err := d.plan.AppendRest((*out)[:0], data)
+	*out = b
+	if err != nil || len(b) < 8 {
+		return noStamp, rest, err
+	}
+	return d.words(b), rest, nil
+}
+
+func (d *decoder) decodeProto(out *[]byte, data []byte) (stamp int64, rest int, err error) {
+	b, err := d.proto.Append((*out)[:0], data)
+	*out = b[:0]
+	if err != nil || d.stamp == nil {
+		return noStamp, 0, err
+	}
+	if b, err = d.stamp.Append((*out)[:0], data); err != nil || len(b) < 8 {
+		return noStamp, 0, err
+	}
+	if d.time {
+		return d.words(b), 0, nil
+	}
+	sec := math.Float64frombits(binary.LittleEndian.Uint64(b))
+	if !(sec > -maxSeconds && sec < maxSeconds) {
+		return noStamp, 0, nil
+	}
+	return int64(sec * 1e9), 0, nil
+}
+
+const maxSeconds = 9e9 // as many as int64 holds in ns, about
+
+// words reads seconds and nanoseconds; ROS 1 has no negative ones.
+func (d *decoder) words(b []byte) int64 {
+	sec := int64(binary.LittleEndian.Uint32(b))
+	if d.cdr {
+		sec = int64(int32(sec))
+	}
+	return sec*1e9 + int64(binary.LittleEndian.Uint32(b[4:]))
+}
+
+// rosDecoder compiles the decoder of a ROS type.
+func rosDecoder(msg *schema.Message, cdr bool) (*decoder, error) {
+	o := transcode.Options{From: transcode.ROS1, To: transcode.ROS1}
+	if cdr {
+		o.From = transcode.CDR
+	}
+	plan, err := transcode.Compile(msg, stampOf(msg), o)
+	if err != nil {
+		return nil, err
+	}
+	return &decoder{plan: plan, cdr: cdr}, nil
+}
+
+// stampOf is a struct with the stamp in the header of msg and nothing else, an
+// empty one when it has no header.
+func stampOf(msg *schema.Message) *schema.Message {
+	out := &schema.Message{Name: msg.Name}
+	for _, f := range msg.Fields {
+		if f.Name != "header" || f.Type.Kind != schema.Struct || f.Type.Array != schema.Single {
+			continue
+		}
+		for _, g := range f.Type.Message.Fields {
+			if g.Name == "stamp" && isTime(g.Type) {
+				out.Fields = []schema.Field{headerField(schema.Field{Name: "stamp", Type: schema.Type{Kind: schema.Time}})}
+			}
+		}
+	}
+	return out
+}
+
+func headerField(stamp schema.Field) schema.Field {
+	return schema.Field{Name: "header", Type: schema.Type{Kind: schema.Struct, Message: &schema.Message{Name: "header", Fields: []schema.Field{stamp}}}}
+}
+
+func isTime(t schema.Type) bool {
+	return t.Array == schema.Single && (t.Kind == schema.Time || t.Kind == schema.Struct && t.Message.Name == "builtin_interfaces/msg/Time")
+}
+
+// protoDecoder compiles the decoder of a protobuf type.
+func protoDecoder(md protoreflect.MessageDescriptor) (*decoder, error) {
+	msg, err := protoschema.NewNamer(false).ROS(md)
+	if err != nil {
+		return nil, err
+	}
+	d := &decoder{md: md}
+	if d.proto, err = transcode.CompileFromProto(md, msg, transcode.ROS1); err != nil {
+		return nil, err
+	}
+	header := md.Fields().ByName("header")
+	if header == nil || header.Message() == nil || header.IsList() {
+		return d, nil
+	}
+	stamp := schema.Field{Name: "timestamp_sec", Type: schema.Type{Kind: schema.Float64}}
+	if header.Message().Fields().ByName("timestamp_sec") == nil {
+		if header.Message().Fields().ByName("stamp") == nil {
+			return d, nil
+		}
+		stamp, d.time = schema.Field{Name: "stamp", Type: schema.Type{Kind: schema.Time}}, true
+	}
+	if p, err := transcode.CompileFromProto(md, &schema.Message{Name: "stamp", Fields: []schema.Field{headerField(stamp)}}, transcode.ROS1); err == nil {
+		d.stamp = p
+	}
+	return d, nil
+}
+
+// mapper finds definitions as a conversion of the recording would.
+func (c *checker) mapper() *mapping.Mapper {
+	distro := c.o.Distro
+	if distro == "" {
+		distro = convert.DefaultDistro
+		if d := c.info.Metadata["ros_distro"]; mapping.KnownDistro(d) {
+			distro = d
+		}
+	}
+	return mapping.New(mapping.Options{Distro: distro, SourceDistro: distro})
+}

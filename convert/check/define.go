@@ -1,0 +1,144 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/protoschema"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A kind is a definition as topics have it, and what was found about it.
+type kind struct {
+	typ, encoding string
+	graph         *schema.Message // to compare with others of the name; nil when there is none
+	decoder       *decoder
+	topics        []string
+	severity      Severity
+	code          string // "" when nothing was found
+	message, hint string
+}
+
+// define finds the definition of each topic, and compiles its decoder. Topics
+// with the same definition are told of once.
+func (c *checker) define() {
+	m := c.mapper()
+	type identity struct {
+		typ, encoding, md5, hash string
+		text                     uint64
+	}
+	kinds := map[identity]*kind{}
+	var list []*kind
+	c.decoders = make([]*decoder, len(c.info.Topics))
+	for i := range c.info.Topics {
+		t := &c.info.Topics[i].Topic
+		id := identity{t.Type, t.Encoding, t.Metadata[storage.MetaMD5Sum], t.Metadata[storage.MetaTypeHash], maphash.Bytes(seed, t.Schema.Data)}
+		k := kinds[id]
+		if k == nil {
+			k = c.kindOf(m, t)
+			kinds[id] = k
+			list = append(list, k)
+		}
+		c.decoders[i] = k.decoder
+		if d := k.decoder; d != nil && d.proto != nil && len(k.topics) > 0 { // it counts what it does not know, for one topic
+			if own, err := protoDecoder(k.decoder.md); err == nil {
+				c.decoders[i] = own
+			}
+		}
+		k.topics = append(k.topics, t.Name)
+	}
+	for _, k := range list {
+		if k.code == "" {
+			continue
+		}
+		topic, what := "", ""
+		if topic = k.topics[0]; len(k.topics) > 1 {
+			what = fmt.Sprintf(" (also of %s)", joinTopics(k.topics[1:]))
+		}
+		c.add(k.severity, k.code, topic, k.hint, "%s%s", k.message, what)
+		c.findings[len(c.findings)-1].Count = int64(len(k.topics))
+	}
+	c.twoDefinitions(list)
+}
+
+// kindOf looks at the definition of a topic.
+func (c *checker) kindOf(m *mapping.Mapper, t *storage.Topic) *kind {
+	k := &kind{typ: t.Type, encoding: t.Encoding}
+	found := func(s Severity, code, message, hint string) {
+		k.severity, k.code, k.message, k.hint = s, code, message, hint
+	}
+	has := len(bytes.TrimSpace(t.Schema.Data)) > 0
+	def, err := m.Define(t)
+	switch {
+	case t.Encoding != "ros1" && t.Encoding != "cdr" && t.Encoding != "protobuf":
+		found(Note, "message-unchecked", fmt.Sprintf("messages in encoding %q are not decoded", t.Encoding), "")
+		return k
+	case err != nil && has:
+		found(Warning, "definition-unreadable", err.Error(), "its messages cannot be decoded nor converted to another encoding")
+		return k
+	case err != nil && t.Encoding == "protobuf" && c.warned("no-descriptor", "undeclared-channel"):
+		return k // the reader has said so
+	case err != nil:
+		found(Warning, "definition-missing", fmt.Sprintf("%s: %v", t.Type, err), "its messages cannot be decoded nor converted to another encoding")
+		return k
+	}
+	message := fmt.Sprintf("the recording has no descriptor of %s; the built-in one is used", t.Type)
+	if len(def.Remarks) > 0 {
+		message = def.Remarks[0].Message
+	}
+	hashed := strings.HasPrefix(t.Metadata[storage.MetaTypeHash], "RIHS01_")
+	switch {
+	case def.Origin == "file" && len(def.Remarks) == 0:
+	case !has:
+		found(Note, "definition-missing", message, "")
+	case t.Encoding == "ros1":
+		found(Warning, "definition-md5sum", message, "subscribers may refuse the topic when it is played; bagconv convert writes a definition with the right md5sum where it knows one")
+	case hashed:
+		found(Warning, "definition-hash", message, "bagconv convert writes a definition with the right hash where it knows one")
+	default:
+		found(Warning, "definition-unreadable", message, "")
+	}
+	switch {
+	case def.Proto != nil:
+		if k.decoder, err = protoDecoder(def.Proto); err == nil && has {
+			k.graph, err = protoschema.NewNamer(false).ROS(def.Proto)
+		}
+	default:
+		if k.decoder, err = rosDecoder(def.ROS, t.Encoding == "cdr"); err == nil && def.Origin == "file" {
+			k.graph = def.ROS
+		}
+	}
+	if err != nil && k.code == "" {
+		found(Note, "message-unchecked", fmt.Sprintf("messages of %s are not decoded: %v", t.Type, err), "")
+	}
+	return k
+}
+
+// twoDefinitions tells of types with one name and different fields.
+func (c *checker) twoDefinitions(list []*kind) {
+	type identity struct{ typ, encoding string }
+	first := map[identity]*kind{}
+	told := map[identity]bool{}
+	for _, k := range list {
+		id := identity{k.typ, k.encoding}
+		switch old := first[id]; {
+		case k.graph == nil:
+		case old == nil:
+			first[id] = k
+		case !told[id] && !schema.Equal(old.graph, k.graph):
+			told[id] = true
+			c.add(Warning, "definition-two", "", "a program that knows one of them cannot read the other's messages; bagconv convert fits them to the first by field names",
+				"%s has two definitions: that of %s is not that of %s", k.typ, joinTopics(old.topics), joinTopics(k.topics))
+		}
+	}
+}
+
+// warned tells whether the reader has given a warning with one of the codes.
+func (c *checker) warned(codes ...string) bool {
+	return slices.ContainsFunc(c.info.Warnings, func(w storage.Warning) bool { return slices.Contains(codes, w.Code) })
+}

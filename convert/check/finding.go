@@ -1,0 +1,265 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Severity says how bad a finding is.
+type Severity uint8
+
+// The severities, the least first.
+const (
+	Note    Severity = iota // worth knowing
+	Warning                 // odd: the recording can be used, but something is not as it should be
+	Error                   // something is or may be missing or unreadable, or a contract is broken
+)
+
+var severityNames = [...]string{Note: "note", Warning: "warning", Error: "error"}
+
+// Severities lists the names of the severities, the least first.
+func Severities() []string { return severityNames[:] }
+
+// String returns the name.
+func (s Severity) String() string { return severityNames[s] }
+
+// ParseSeverity returns the severity of a name.
+func ParseSeverity(name string) (Severity, bool) {
+	for i, n := range severityNames {
+		if n == name {
+			return Severity(i), true
+		}
+	}
+	return 0, false
+}
+
+// A Finding is something that is wrong or odd.
+type Finding struct {
+	Number   int // from 1, in the order of Result.Findings
+	Severity Severity
+	Code     string // stable and short; docs/check.md lists those of this package, docs/formats those of the readers
+	Topic    string // "" when it is about no single one
+	Count    int64  // how often it was seen
+	Message  string // lower case, with numbers
+	Hint     string // what to do; "" when there is nothing to say
+
+	// Offset is the byte in the file, that of the block (chunk) with the first
+	// message concerned where it is about messages; -1 where there is none.
+	Offset int64
+	// Time is the log time of the first message concerned, when Timed.
+	Time  int64
+	Timed bool
+}
+
+// add adds a finding that is about no message.
+func (c *checker) add(s Severity, code, topic, hint, format string, a ...any) {
+	c.findings = append(c.findings, Finding{Severity: s, Code: code, Topic: topic, Count: 1, Offset: -1,
+		Message: fmt.Sprintf(format, a...), Hint: hint})
+}
+
+// addAt adds a finding about messages, the first of them at p.
+func (c *checker) addAt(s Severity, code, topic string, n int64, p place, hint, format string, a ...any) {
+	c.add(s, code, topic, hint, format, a...)
+	f := &c.findings[len(c.findings)-1]
+	f.Count, f.Offset, f.Time, f.Timed = n, p.offset, p.time, true
+}
+
+// readerHints say what to do about a reader's warning, by its code.
+var readerHints = map[string]string{
+	"unindexed":    "bagconv recover IN OUT writes a copy with an index",
+	"unclosed":     "bagconv recover IN OUT writes a copy that is closed",
+	"no-index":     "bagconv recover IN OUT writes a copy with an index",
+	"index-wrong":  "bagconv recover IN OUT writes a copy with a right index",
+	"header-wrong": "bagconv recover IN OUT writes a copy with a right header",
+	"incomplete":   "bagconv recover IN OUT writes a copy that is closed; what never came to the file is lost",
+	"no-metadata":  "bagconv recover IN OUT writes a folder with metadata.yaml",
+	"missing-part": "copy the missing file to where the others are",
+	"part":         "copy the file again from where it was recorded",
+	"journal":      "open the database once with the recorder's own tools to bring it to its last state, or copy it without the journal",
+	"overlap":      "bagconv recover IN OUT writes a copy in the order of time",
+	"mcap":         "read them by themselves",
+	"version":      "a newer bagconv may know more of it",
+	"redefined":    "messages under this id may be of the other type; look at those topics",
+}
+
+// readerFindings takes over what the reader has to say.
+func (c *checker) readerFindings() {
+	for _, w := range c.info.Warnings {
+		f := Finding{Severity: Warning, Code: w.Code, Count: 1, Message: w.Message, Hint: readerHints[w.Code], Offset: w.Offset}
+		if w.Damage {
+			f.Severity = Error
+			if f.Hint == "" {
+				f.Hint = "copy the file again from its source; bagconv recover IN OUT saves what is left"
+			}
+		}
+		c.findings = append(c.findings, f)
+	}
+}
+
+// recordingFindings are about all topics together.
+func (c *checker) recordingFindings(res *Result) {
+	if res.Messages == 0 {
+		c.add(Note, "recording-empty", "", "", "there are no messages")
+	}
+	if b := c.order.back; b.n > 0 {
+		c.addAt(Note, "recording-unordered", "", b.n, b.first, "", "%s than the one in front", times(b.n, "is earlier", "are earlier"))
+	}
+	if o := c.order.odd; o.n > 0 {
+		c.addAt(Warning, "time-odd", "", o.n, o.first, "look at the clock of the recording computer",
+			"%s a log time that no clock shows, the first %d ns since 1970", times(o.n, "has", "have"), o.first.time)
+	}
+	types := map[string]*stream{}
+	for _, s := range c.streams {
+		if first := types[s.name]; first == nil {
+			types[s.name] = s
+		} else if first.typ != s.typ {
+			c.add(Warning, "topic-two-types", s.name, "programs that subscribe to it see one of them only; bagconv convert keeps both apart",
+				"the topic has two types, %s and %s", first.typ, s.typ)
+		}
+	}
+}
+
+// streamFindings are about the times of one topic.
+func (c *checker) streamFindings(s *stream, t *Topic, res *Result) {
+	if s.n == 0 {
+		c.add(Note, "topic-empty", s.name, "", "there are no messages of %s", s.typ)
+		return
+	}
+	if b := s.back; b.n > 0 {
+		what := ""
+		if s.torn {
+			what = "; it is too much out of order to look for gaps"
+		}
+		c.addAt(Warning, "time-jump", s.name, b.n, b.first, "bagconv convert writes messages in the order of time",
+			"the log time goes back %s, at most by %s%s", often(b.n), span(b.most), what)
+	}
+	if !t.Regular {
+		return
+	}
+	limit := int64(c.o.Gap * float64(t.Period))
+	gaps, _ := s.gaps()
+	n := 0
+	for n < len(gaps) && gaps[n].length() > limit {
+		n++
+	}
+	if n > 0 {
+		g := gaps[0]
+		c.addAt(Warning, "time-gap", s.name, int64(n), place{g.from, g.offset}, "look at what the sensor, its driver and the recorder did then",
+			"%s longer than %v times the period of %s; the longest lasts %s", gapCount(n), c.o.Gap, span(t.Period), span(g.length()))
+	}
+	edge := max(limit, 1e9)
+	if d := sub(res.End, s.max); d > edge {
+		c.addAt(Warning, "topic-ends-early", s.name, 1, place{s.max, -1}, "look at what the sensor and its driver did then",
+			"its last message is %s before the end of the recording; its period is %s", span(d), span(t.Period))
+	}
+	if d := sub(s.min, res.Start); d > edge {
+		c.addAt(Note, "topic-starts-late", s.name, 1, place{s.min, -1}, "",
+			"its first message is %s after the start of the recording; its period is %s", span(d), span(t.Period))
+	}
+}
+
+func gapCount(n int) string {
+	switch {
+	case n == 1:
+		return "a gap is"
+	case n >= maxGaps:
+		return fmt.Sprintf("%d gaps or more are", n)
+	}
+	return fmt.Sprintf("%d gaps are", n)
+}
+
+// trackFindings are about the messages of one publisher.
+func (c *checker) trackFindings(s *stream, id storage.TopicID, t *track) {
+	name := s.name
+	if who := c.info.Topics[id].Metadata[storage.MetaCallerID]; len(s.ids) > 1 && who != "" {
+		name = s.name + " of " + who
+	}
+	say := func(sev Severity, code string, y tally, hint, format string, a ...any) {
+		if y.n > 0 {
+			c.addAt(sev, code, s.name, y.n, y.first, hint, format, a...)
+			if name != s.name {
+				f := &c.findings[len(c.findings)-1]
+				f.Message = name[len(s.name)+1:] + ": " + f.Message
+			}
+		}
+	}
+	if t.bad.n > 0 {
+		say(Error, "message-undecodable", t.bad, "the definition in the recording may be another than that of the publisher",
+			"%s of %d not fit the definition of %s; the first: %v", times(t.bad.n, "does", "do"), t.n, s.typ, t.firstBad)
+	}
+	say(Warning, "message-trailing", t.rest, "the definition in the recording may be older than the publisher",
+		"%s bytes after the last field of %s, up to %d", times(t.rest.n, "has", "have"), s.typ, t.rest.most)
+	if d := c.decoders[id]; d != nil && d.proto != nil && d.proto.Unknown() > 0 {
+		c.add(Note, "message-unknown-fields", s.name, "the descriptor in the recording may be older than the publisher",
+			"%s fields that the descriptor of %s does not have", times(d.proto.Unknown(), "has", "have"), s.typ)
+		c.findings[len(c.findings)-1].Count = d.proto.Unknown()
+	}
+	say(Warning, "duplicate", t.duplicate, "two recorders or a merge may have written them twice",
+		"%s the log time and the bytes of the one before", times(t.duplicate.n, "has", "have"))
+	say(Note, "time-same", t.sameTime, "", "%s the log time of the one before", times(t.sameTime.n, "has", "have"))
+	say(Warning, "stamp-same", t.stampSame, "the driver may publish the same data twice",
+		"%s the header stamp of the one before", times(t.stampSame.n, "has", "have"))
+	say(Warning, "stamp-back", t.stampBack, "look at the clock of the sensor", "the header stamp goes back %s, at most by %s", often(t.stampBack.n), span(t.stampBack.most))
+	say(Warning, "stamp-far", t.stampFar, "look at the clocks of the sensor and of the recording computer",
+		"%s a header stamp far from the log time, from %s to %s", times(t.stampFar.n, "has", "have"), signed(t.stampLeast), signed(t.stampGreatest))
+	say(Note, "stamp-zero", t.stampZero, "", "%s a header stamp of zero", times(t.stampZero.n, "has", "have"))
+}
+
+// times is "1 message has" or "5 messages have".
+func times(n int64, one, many string) string {
+	if n == 1 {
+		return "1 message " + one
+	}
+	return fmt.Sprintf("%d messages %s", n, many)
+}
+
+func often(n int64) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// span writes a duration in ns with four digits or so.
+func span(ns int64) string {
+	d := time.Duration(ns)
+	for _, unit := range []time.Duration{time.Hour, time.Second, time.Millisecond} {
+		if abs(d) < unit {
+			continue
+		}
+		if unit == time.Hour {
+			return d.Round(time.Second).String()
+		}
+		return d.Round(unit / 1000).String()
+	}
+	return d.String()
+}
+
+func abs(d time.Duration) time.Duration {
+	if d < 0 {
+		return -d
+	}
+	return d
+}
+
+// signed is a difference to a time: "1.5s before", "2s after".
+func signed(ns int64) string {
+	if ns < 0 {
+		return span(-max(ns, -1<<62)) + " before"
+	}
+	return span(ns) + " after"
+}
+
+// joinTopics names at most three of the topics.
+func joinTopics(names []string) string {
+	if len(names) > 3 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
+	}
+	return strings.Join(names, ", ")
+}

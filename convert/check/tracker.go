@@ -1,0 +1,250 @@
+package check
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A place is where in a recording something was seen.
+type place struct {
+	time   int64 // log time of the message
+	offset int64 // of its block in the file, -1 when blocks have no place
+}
+
+// A tally counts what was seen again and again.
+type tally struct {
+	n     int64
+	most  int64 // the greatest of what is counted, where that has a meaning
+	first place
+}
+
+func (t *tally) count(p place) {
+	if t.n++; t.n == 1 {
+		t.first = p
+	}
+}
+
+// A track is what is remembered of one topic of the recording: of one publisher,
+// where the format keeps them apart.
+type track struct {
+	stream int // index into checker.streams
+	n      int64
+
+	lastTime, lastStamp int64
+	index               int // of its last message in the block at hand, -1 for none
+	lastLen             int
+	lastSum             uint64 // of the last message of the block before
+
+	decoded             int64
+	bad                 tally
+	firstBad            error
+	rest                tally // bytes after the last field
+	duplicate, sameTime tally
+	stampSame           tally
+	stampBack, stampFar tally
+	stampZero           tally
+	stampLeast          int64 // least and greatest difference to the log time of those that are far
+	stampGreatest       int64
+	latched             bool
+}
+
+// noStamp stands for the stamp of a message that has none.
+const noStamp = math.MinInt64
+
+// order is what is remembered of all topics together.
+type order struct {
+	n    int64
+	last int64
+	back tally
+	odd  tally // times that no clock shows
+}
+
+// The times that a clock may show: from 1980 to 2100, ns since 1970. Simulations
+// begin at 0 and have their own range up to ten years.
+const (
+	earliest  = 315532800e9
+	latest    = 4102444800e9
+	simulated = 10 * 365 * 86400e9
+)
+
+func implausible(t int64) bool {
+	return t < 0 || t > simulated && t < earliest || t > latest
+}
+
+// follow prepares the streams and tracks.
+func (c *checker) follow() {
+	type identity struct{ name, typ, encoding string }
+	known := map[identity]int{}
+	c.tracks = make([]track, len(c.info.Topics))
+	for i := range c.info.Topics {
+		t := &c.info.Topics[i].Topic
+		k := identity{t.Name, t.Type, t.Encoding}
+		at, ok := known[k]
+		if !ok {
+			at = len(c.streams)
+			known[k] = at
+			c.streams = append(c.streams, &stream{name: t.Name, typ: t.Type, encoding: t.Encoding})
+		}
+		c.streams[at].ids = append(c.streams[at].ids, storage.TopicID(i))
+		c.tracks[i] = track{stream: at, index: -1, lastStamp: noStamp, latched: latched(t)}
+	}
+}
+
+// latched tells whether late subscribers got the last message, so that its stamp
+// may be old.
+func latched(t *storage.Topic) bool {
+	if t.Metadata[storage.MetaLatching] == "1" {
+		return true
+	}
+	for _, q := range t.QoS {
+		if q.Durability == storage.DurabilityTransientLocal {
+			return true
+		}
+	}
+	return false
+}
+
+// A worker decodes blocks on its own core. See convert.BlockWorker.
+type worker struct {
+	*checker
+	out    []byte  // of the decoder, used again
+	stamps []int64 // of the block's messages
+	bad    []badMessage
+	rest   []restMessage
+	seen   []storage.TopicID // topics of the block
+}
+
+type badMessage struct {
+	index int
+	err   error
+}
+
+type restMessage struct{ index, bytes int }
+
+var seed = maphash.MakeSeed()
+
+// Work decodes the messages of a block.
+func (w *worker) Work(b *storage.Batch) error {
+	w.stamps, w.bad, w.rest = w.stamps[:0], w.bad[:0], w.rest[:0]
+	for i := range b.Messages {
+		m := &b.Messages[i]
+		d := w.decoders[m.Topic]
+		if d == nil {
+			w.stamps = append(w.stamps, noStamp)
+			continue
+		}
+		stamp, rest, err := d.decode(&w.out, m.Data)
+		w.stamps = append(w.stamps, stamp)
+		if err != nil {
+			w.bad = append(w.bad, badMessage{i, err})
+		} else if rest >= padding {
+			w.rest = append(w.rest, restMessage{i, rest})
+		}
+	}
+	return nil
+}
+
+// InOrder follows the messages of a block.
+func (w *worker) InOrder(at storage.Block, b *storage.Batch) error {
+	limit := int64(w.o.StampOffset)
+	for i := range b.Messages {
+		m := &b.Messages[i]
+		t := &w.tracks[m.Topic]
+		p := place{m.LogTime, at.Offset}
+		w.streams[t.stream].add(m.LogTime, len(m.Data), at.Offset)
+		if w.order.n++; w.order.n > 1 && m.LogTime < w.order.last {
+			w.order.back.count(p)
+		}
+		w.order.last = m.LogTime
+		if implausible(m.LogTime) {
+			w.order.odd.count(p)
+		}
+		twice := false
+		if t.n++; t.n > 1 && m.LogTime == t.lastTime {
+			if twice = t.same(b.Messages, m.Data); twice {
+				t.duplicate.count(p)
+			} else {
+				t.sameTime.count(p)
+			}
+		}
+		if w.decoders[m.Topic] != nil {
+			t.decoded++ // less the bad ones, below
+		}
+		if s := w.stamps[i]; s != noStamp {
+			t.stamp(s, twice, limit, p)
+		}
+		if t.index < 0 {
+			w.seen = append(w.seen, m.Topic)
+		}
+		t.lastTime, t.index = m.LogTime, i
+	}
+	for _, x := range w.bad {
+		m := &b.Messages[x.index]
+		t := &w.tracks[m.Topic]
+		if t.decoded--; t.bad.n == 0 {
+			t.firstBad = x.err
+		}
+		t.bad.count(place{m.LogTime, at.Offset})
+	}
+	for _, x := range w.rest {
+		m := &b.Messages[x.index]
+		t := &w.tracks[m.Topic]
+		t.rest.count(place{m.LogTime, at.Offset})
+		t.rest.most = max(t.rest.most, int64(x.bytes))
+	}
+	for _, id := range w.seen { // the batch goes: remember the last message of each topic
+		t := &w.tracks[id]
+		data := b.Messages[t.index].Data
+		t.lastLen, t.lastSum, t.index = len(data), sum(data), -1
+	}
+	w.seen = w.seen[:0]
+	return nil
+}
+
+// same tells whether data is that of the topic's last message.
+func (t *track) same(block []storage.Message, data []byte) bool {
+	if t.index >= 0 {
+		return bytes.Equal(block[t.index].Data, data)
+	}
+	return len(data) == t.lastLen && sum(data) == t.lastSum
+}
+
+// sum is a hash over the first and the last 4 kB of a message: those that are
+// the same there, and have the same length, topic and time, are taken as equal
+// where a block ends between them.
+func sum(data []byte) uint64 {
+	const part = 4096
+	h := maphash.Bytes(seed, data[:min(len(data), part)])
+	if len(data) > part {
+		h ^= maphash.Bytes(seed, data[len(data)-part:]) << 1
+	}
+	return h
+}
+
+// stamp looks at the stamp in the header of a message.
+func (t *track) stamp(s int64, twice bool, limit int64, p place) {
+	if s == 0 {
+		t.stampZero.count(p)
+		return
+	}
+	if t.lastStamp != noStamp && !twice {
+		switch {
+		case s == t.lastStamp:
+			t.stampSame.count(p)
+		case s < t.lastStamp:
+			t.stampBack.count(p)
+			t.stampBack.most = max(t.stampBack.most, sub(t.lastStamp, s))
+		}
+	}
+	t.lastStamp = s
+	if d := sub(s, p.time); (d > limit || d < -limit) && !t.latched {
+		if t.stampFar.n == 0 {
+			t.stampLeast, t.stampGreatest = d, d
+		}
+		t.stampLeast, t.stampGreatest = min(t.stampLeast, d), max(t.stampGreatest, d)
+		t.stampFar.count(p)
+	}
+}
