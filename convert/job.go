@@ -12,6 +12,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/apollo"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/selection"
 	protoapollo "github.com/bagconv/bagconv/proto/apollo"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -26,6 +27,9 @@ type Job struct {
 
 	Read  storage.ReadOptions // Strict: damage, an unreadable message or any other loss ends the run
 	Write storage.WriteOptions
+
+	Select selection.Selection // what to take of the source; it is no loss what is not
+	Edit   selection.Edit      // what to change of names, times and rates
 
 	Distro    string // whose standard definitions to use where the source has none, and to write; "" is DefaultDistro
 	Order     Order
@@ -84,6 +88,7 @@ type Progress struct {
 type Report struct {
 	Source, Sink End
 	Elapsed      time.Duration
+	Selection    *Selection // nil when everything was asked for
 	Topics       []TopicReport
 	Losses       []Loss            // what the output does not carry
 	Notes        []Note            // what was decided on the way and may surprise
@@ -98,13 +103,21 @@ type End struct {
 	Files                 []string // of the output: the path itself, or several
 }
 
-// A TopicReport is what became of one topic of the source.
+// A Selection is what was taken of the source.
+type Selection struct {
+	First, Last int64    // log times, ns since 1970; all of int64 where it is open
+	LeftOut     []string // names of topics that were not asked for, sorted
+}
+
+// A TopicReport is what became of one topic of the source that was asked for.
 type TopicReport struct {
 	Name           string
 	Type, Encoding string // in the source
 	SinkType       string // "" when the topic was not written
 	SinkEncoding   string
-	Read, Written  int64  // messages
+	Read, Written  int64  // messages; read are those of the selection
+	Thinned        int64  // left out to lower the rate, as was asked
+	Repeated       int64  // from before a cut, written again at its start
 	Definition     string // where the definition came from: "file", or "builtin humble"
 }
 

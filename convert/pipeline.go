@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -38,6 +39,10 @@ type pipeline struct {
 	tempDir string          // for the spill file
 	budget  int64           // memory of blocks held back for their order
 
+	choice   *selection.Choice // which times are taken; nil: all
+	offset   int64             // ns, added to all times
+	repeated []storage.Message // as selection.State gives them
+
 	counts []topicCount // result, index = TopicID of the source
 }
 
@@ -48,6 +53,11 @@ type route struct {
 	plan  mapping.Program // nil: the bytes move untouched
 	seq   *seqCounter     // nil: nothing to count
 	seqAt int             // where the counter lies in the output
+
+	skip  bool            // not asked for, and not counted
+	thin  *selection.Thin // nil: all messages stay
+	stamp *mapping.Stamp  // in the source: becomes the log time
+	mark  *mapping.Stamp  // in the sink: becomes the log time's
 }
 
 // A seqCounter numbers the messages of one topic of the sink in their order.
@@ -56,6 +66,9 @@ type seqCounter struct{ next uint32 }
 // topicCount is what happened to the messages of one topic.
 type topicCount struct {
 	read, written   int64
+	thinned         int64 // not in written
+	repeated        int64 // not in read
+	unstamped       int64 // messages without the stamp that was asked for
 	bad, outOfRange int64
 	firstBad        error // of the first unreadable message in the order of blocks
 	firstBadBlock   int
@@ -119,6 +132,9 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 			p.counts[i].join(&t[i])
 		}
 	}
+	for i := range p.counts {
+		p.counts[i].written -= p.counts[i].thinned
+	}
 	if err == nil {
 		err = dispatchErr
 	}
@@ -133,10 +149,12 @@ func (p *pipeline) plan() (seq []int, bounds []key) {
 	if p.src.blockReader == nil {
 		n = len(p.spans)
 	}
-	seq = make([]int, n)
-	for i := range seq {
-		seq[i] = i
+	for i := range n {
+		if p.src.need == nil || p.src.need[i] {
+			seq = append(seq, i)
+		}
 	}
+	n = len(seq)
 	if p.order == OrderFile || p.spans == nil {
 		return seq, nil
 	}
@@ -186,14 +204,31 @@ func (p *pipeline) dispatch(ctx context.Context, seq []int, free <-chan *batch, 
 // process reads and re-encodes one block. Messages that the sink does not take
 // are left out and counted.
 func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) error {
+	if err := p.read(ctx, b); err != nil {
+		return err
+	}
+	return p.reencode(b, tally, false)
+}
+
+// read fills b with its block.
+func (p *pipeline) read(ctx context.Context, b *batch) error {
 	if p.src.blockReader != nil {
 		if err := p.src.blockReader.ReadBlock(ctx, b.index, &b.in); err != nil {
 			return err
 		}
 		p.meter.read(p.src.blocks[b.index].Size, len(b.in.Messages))
-	} else {
-		p.meter.read(int64(len(b.in.Buf)), len(b.in.Messages))
+		if p.src.need != nil {
+			return p.src.checkTimes(b.index, b.in.Messages)
+		}
+		return nil
 	}
+	p.meter.read(int64(len(b.in.Buf)), len(b.in.Messages))
+	return nil
+}
+
+// reencode makes the messages of a block those of the sink. Repeated ones are
+// counted as such, and keep their time.
+func (p *pipeline) reencode(b *batch, tally []topicCount, repeated bool) error {
 	b.reserve()
 	sorted, last := true, int64(math.MinInt64)
 	limited := p.format.MinTime != 0 || p.format.MaxTime != 0
@@ -204,11 +239,24 @@ func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) er
 			return err
 		}
 		rt, n := &p.routes[m.Topic], &tally[m.Topic]
-		n.read++
+		if rt.skip || !repeated && p.choice != nil && !p.choice.Holds(m.LogTime) {
+			continue
+		}
+		if repeated {
+			n.repeated++
+		} else {
+			n.read++
+		}
 		if rt.drop {
 			continue
 		}
-		if limited && (m.LogTime < p.format.MinTime || m.LogTime > p.format.MaxTime) {
+		if rt.stamp != nil && !repeated {
+			if !restamp(rt.stamp, &m) {
+				n.unstamped++
+			}
+		}
+		at := m.LogTime + p.offset
+		if limited && (at < p.format.MinTime || at > p.format.MaxTime) || (at < m.LogTime) != (p.offset < 0) {
 			n.outOfRange++
 			continue
 		}
@@ -225,6 +273,9 @@ func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) er
 				continue
 			}
 			m.Data = data
+		}
+		if repeated {
+			m.PublishTime = isRepeated
 		}
 		n.written++
 		sorted = sorted && m.LogTime >= last
@@ -297,6 +348,23 @@ func (p *pipeline) collect(seq []int, bounds []key, free chan<- *batch, order <-
 
 	m := newMerger(p.tempDir, p.budget, p.emit, giveBack)
 	defer m.close()
+	if len(p.repeated) > 0 {
+		b := &batch{index: -1}
+		b.in.Messages = slices.Clone(p.repeated)
+		if err := p.reencode(b, p.counts, true); err != nil {
+			return err
+		}
+		if p.order == OrderFile {
+			if err := p.emitAll(b); err != nil {
+				return err
+			}
+		} else {
+			lent++ // it is not of the pool
+			if err := m.add(b); err != nil {
+				return err
+			}
+		}
+	}
 	before, latest := int64(math.MinInt64), int64(math.MinInt64) // before: without the last block that had messages
 	k := 0
 	for b := range order {
@@ -304,10 +372,8 @@ func (p *pipeline) collect(seq []int, bounds []key, free chan<- *batch, order <-
 			return err
 		}
 		if p.order == OrderFile {
-			for i := range b.in.Messages {
-				if err := p.emit(&b.in.Messages[i]); err != nil {
-					return err
-				}
+			if err := p.emitAll(b); err != nil {
+				return err
 			}
 			free <- b
 			continue
@@ -338,9 +404,29 @@ func (p *pipeline) collect(seq []int, bounds []key, free chan<- *batch, order <-
 	return m.advance(key{math.MaxInt64, math.MaxInt})
 }
 
+func (p *pipeline) emitAll(b *batch) error {
+	for i := range b.in.Messages {
+		if err := p.emit(&b.in.Messages[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // emit writes one message to the sink.
 func (p *pipeline) emit(m *storage.Message) error {
 	rt := &p.routes[m.Topic]
+	if m.PublishTime == isRepeated && p.repeated != nil {
+		m.PublishTime = m.LogTime
+	} else if rt.thin != nil && !rt.thin.Keep(m.LogTime) {
+		p.counts[m.Topic].thinned++
+		return nil
+	}
+	m.LogTime += p.offset
+	m.PublishTime = selection.Shift(m.PublishTime, p.offset)
+	if rt.mark != nil && !rt.mark.Set(m.Data, m.LogTime) {
+		p.counts[m.Topic].unstamped++
+	}
 	if rt.seq != nil {
 		binary.LittleEndian.PutUint32(m.Data[rt.seqAt:], rt.seq.next)
 		rt.seq.next++
@@ -355,6 +441,8 @@ func (c *topicCount) join(o *topicCount) {
 	}
 	c.read += o.read
 	c.written += o.written
+	c.repeated += o.repeated
+	c.unstamped += o.unstamped
 	c.bad += o.bad
 	c.outOfRange += o.outOfRange
 }

@@ -48,19 +48,13 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 	r.Source.Version, r.Source.Size = src.info.Version, src.info.Size
 	r.Warnings = src.info.Warnings
 
-	plan := planTopics(job, src.info)
-	var spans []span
-	if job.Order == OrderTime {
-		spans = src.hints()
+	take, err := choose(job, src)
+	if err != nil {
+		return err
 	}
-	counts, files, err := attempt(ctx, job, src, plan, spans)
-	if errors.Is(err, errDisorder) {
-		// The index was wrong, or there is none and the times are far out of
-		// order: measure the blocks first, then convert again.
-		if spans, err = measure(ctx, job, src); err == nil {
-			counts, files, err = attempt(ctx, job, src, plan, spans)
-		}
-	}
+	r.Selection = take.describe(job, src.info)
+	plan := planTopics(job, src.info, take.Choice)
+	counts, files, err := take.attempts(ctx, job, src, plan)
 	if info, infoErr := src.reader.Info(); infoErr == nil {
 		r.Warnings, r.Lost = info.Warnings, info.Lost // with what was met on the way
 	}
@@ -82,7 +76,8 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 	return err
 }
 
-// measure reads the source once for the times of its blocks.
+// measure reads the source once for the times of its blocks; src.stamps says
+// whose times.
 func measure(ctx context.Context, job *Job, src *source) ([]span, error) {
 	if err := src.rewind(); err != nil {
 		return nil, err
@@ -96,7 +91,7 @@ func measure(ctx context.Context, job *Job, src *source) ([]span, error) {
 
 // attempt writes the output once from start to end, and returns its files. Counts
 // are nil when it did not come to reading.
-func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, spans []span) (counts []topicCount, files []string, err error) {
+func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, take *taken) (counts []topicCount, files []string, err error) {
 	w, err := job.SinkFormat.Create(ctx, job.Sink, writeOptions(job, src.info))
 	if err != nil {
 		return nil, nil, err
@@ -109,13 +104,15 @@ func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, spans 
 	}()
 
 	p := &pipeline{
-		src: src, write: w.Write, order: job.Order, strict: job.Read.Strict, spans: spans,
+		src: src, write: w.Write, order: job.Order, strict: job.Read.Strict, spans: take.spans,
 		workers: workers(job.Threads), format: job.SinkFormat,
 		tempDir: filepath.Dir(filepath.Clean(job.Sink)), budget: spillBudget,
+		choice: take.Choice, offset: job.Edit.Offset, repeated: take.state,
 	}
 	if p.routes, err = routes(job, w, plan); err != nil {
 		return nil, nil, err
 	}
+	thinOut(p.routes, &job.Edit, src.info)
 	p.meter = newMeter(src, job.Progress)
 	defer p.meter.stop()
 
@@ -136,6 +133,9 @@ func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, spans 
 	}
 	if err == nil {
 		err = p.checkCounts()
+	}
+	if err == nil && !job.Select.All() && src.info.Messages > 0 && nothing(p.counts) {
+		err = ErrNothing
 	}
 	if err == nil && job.Read.Strict {
 		err = refuseLoss(src, plan, p.counts)
@@ -173,7 +173,7 @@ func refuseLoss(src *source, plan *topicPlan, counts []topicCount) error {
 func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
 	out := make([]route, len(plan.results))
 	for i := range out {
-		out[i].drop = true
+		out[i].drop, out[i].skip = true, !plan.chosen[i]
 	}
 	for _, s := range plan.sinks {
 		id, err := w.CreateTopic(s.topic)
@@ -182,7 +182,7 @@ func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
 		}
 		counter := &seqCounter{}
 		for _, i := range s.sources {
-			rt := route{sink: id, plan: plan.results[i].Plan}
+			rt := route{sink: id, plan: plan.results[i].Plan, stamp: plan.stamps[i], mark: plan.marks[i]}
 			if rt.plan != nil {
 				if rt.seqAt = mapping.SeqOffset(rt.plan); rt.seqAt >= 0 && job.HeaderSeq == SeqCount {
 					rt.seq = counter
@@ -201,7 +201,7 @@ func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
 // to be left out: the promise that nothing is lost silently.
 func (p *pipeline) checkCounts() error {
 	for i, c := range p.counts {
-		want := c.read - c.bad - c.outOfRange
+		want := c.read + c.repeated - c.bad - c.outOfRange - c.thinned
 		if p.routes[i].drop {
 			want = 0
 		}

@@ -61,6 +61,7 @@ func scan(ctx context.Context, s *source, threads int, meter *meter) (*ScanResul
 	err := parallel(ctx, len(spans), threads, func(w, i int) error {
 		err := s.blockReader.ReadBlock(ctx, i, &batches[w])
 		if err == nil {
+			s.restamp(batches[w].Messages)
 			spans[i], err = parts[w].add(batches[w].Messages)
 		}
 		meter.read(s.blocks[i].Size, len(batches[w].Messages))
@@ -89,6 +90,7 @@ func scanSequential(ctx context.Context, s *source, meter *meter) (*ScanResult, 
 		if err != nil {
 			return nil, err
 		}
+		s.restamp(b.Messages)
 		sp, err := res.add(b.Messages)
 		if err != nil {
 			return nil, err
@@ -165,8 +167,10 @@ func newMeter(s *source, report func(Progress)) *meter {
 	m := &meter{began: time.Now(), report: report, total: s.info.Size}
 	if s.blockReader != nil {
 		m.total = 0
-		for _, b := range s.blocks {
-			m.total += b.Size
+		for i, b := range s.blocks {
+			if s.need == nil || s.need[i] {
+				m.total += b.Size
+			}
 		}
 	}
 	if report == nil {

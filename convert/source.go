@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -20,6 +21,9 @@ type source struct {
 
 	blockReader storage.BlockReader // nil: sequential
 	blocks      []storage.Block     // of blockReader
+	need        []bool              // which of the blocks a run reads; nil: all
+
+	stamps []*mapping.Stamp // scan takes the times from them; index = TopicID; nil: log times
 }
 
 // The size of a block of a source that has none, in bytes and messages.
@@ -113,6 +117,21 @@ type span struct {
 	loose      bool
 }
 
+// checkTimes holds messages of a block against the times that the index gives
+// for it, when these have decided what is read.
+func (s *source) checkTimes(i int, msgs []storage.Message) error {
+	for !s.blocks[i].Timed && i > 0 {
+		i--
+	}
+	start, end := s.blocks[i].Start, s.blocks[i].End
+	for k := range msgs {
+		if t := msgs[k].LogTime; t < start || t > end {
+			return errIndex
+		}
+	}
+	return nil
+}
+
 // A key orders messages: by time, then by the place of their block in the file.
 // Messages of one block are already in order among themselves.
 type key struct {
@@ -145,6 +164,9 @@ func (s *source) hints() []span {
 // errDisorder says that the times of blocks were not what the index, or the
 // order of the file, promised. The run starts again with measured times.
 var errDisorder = errors.New("blocks are not in the order that was assumed")
+
+// errIndex says that blocks were left out by times that turn out to be wrong.
+var errIndex = errors.New("the index gives wrong times")
 
 // checkTopic guards the pipeline against a reader that invents topics.
 func checkTopic(m *storage.Message, topics int) error {

@@ -17,7 +17,7 @@ import (
 //
 // One message in a run:
 //
-//	block u32 | topic u32 | sequence u32 | log time i64 | publish time i64 | length u32 | data
+//	block i32 | topic u32 | sequence u32 | log time i64 | publish time i64 | length u32 | data
 //
 // all little endian; a run is a range of the file.
 type spill struct {
@@ -152,6 +152,6 @@ func (r *spillRun) next(c *cursor) (bool, error) {
 		Data:        r.data,
 	}
 	c.pos = 0
-	c.key = key{c.msgs[0].LogTime, int(binary.LittleEndian.Uint32(head[0:]))}
+	c.key = key{c.msgs[0].LogTime, int(int32(binary.LittleEndian.Uint32(head[0:])))}
 	return true, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -25,11 +26,15 @@ type topicPlan struct {
 	results []*mapping.Result // index = TopicID of the source; nil: it cannot cross
 	errs    []error           // why it cannot
 	sinkOf  []int             // index into sinks, -1 when it cannot cross
+	chosen  []bool            // index = TopicID of the source; nothing else is set of the others
+	restamp selection.Restamp
+	stamps  []*mapping.Stamp // in the source, becomes the log time; nil: none
+	marks   []*mapping.Stamp // in the sink, takes the log time; nil: none
 }
 
 // planTopics maps every topic. Where the sink keeps no publishers apart, those
 // of one topic and type flow together.
-func planTopics(job *Job, info *storage.Info) *topicPlan {
+func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPlan {
 	distro := job.distro()
 	sourceDistro := distro
 	if d := info.Metadata[storage.MetaDistro]; job.Distro == "" && mapping.KnownDistro(d) {
@@ -42,17 +47,23 @@ func planTopics(job *Job, info *storage.Info) *topicPlan {
 		Rosout: job.Rosout, ProtoTypes: job.ProtoTypes, Frames: job.Frames, Layout: job.ApolloLayout,
 	})
 	n := len(info.Topics)
-	p := &topicPlan{format: job.SinkFormat, results: make([]*mapping.Result, n), errs: make([]error, n), sinkOf: make([]int, n)}
+	p := &topicPlan{format: job.SinkFormat, results: make([]*mapping.Result, n), errs: make([]error, n), sinkOf: make([]int, n),
+		chosen: choice.Topics, restamp: job.Edit.Restamp, stamps: make([]*mapping.Stamp, n), marks: make([]*mapping.Stamp, n)}
 	type identity struct{ name, typ, encoding, schema string }
 	joined, names := map[identity]int{}, map[string]bool{}
 	for i := range info.Topics {
 		p.sinkOf[i] = -1
+		if !choice.Topics[i] {
+			continue
+		}
 		res, err := mapper.Map(&info.Topics[i].Topic)
 		if err != nil {
 			p.errs[i] = err
 			continue
 		}
 		p.results[i] = res
+		res.Topic.Name = job.Edit.Name(res.Topic.Name)
+		p.planStamps(mapper, info, i)
 		id := identity{name: res.Topic.Name, typ: res.Topic.Type, encoding: res.Topic.Encoding}
 		if id.encoding == "protobuf" { // a type may have two descriptors in one recording
 			id.schema = string(res.Topic.Schema.Data)
@@ -71,6 +82,18 @@ func planTopics(job *Job, info *storage.Info) *topicPlan {
 		names[p.sinks[p.sinkOf[i]].topic.Name] = true
 	}
 	return p
+}
+
+// planStamps finds the stamps that a restamp needs.
+func (p *topicPlan) planStamps(mapper *mapping.Mapper, info *storage.Info, i int) {
+	switch p.restamp {
+	case selection.RestampHeader:
+		p.stamps[i] = mapper.Stamp(&info.Topics[i].Topic)
+	case selection.RestampLog:
+		if s := mapper.Stamp(&p.results[i].Topic); s != nil && s.Settable() {
+			p.marks[i] = s
+		}
+	}
 }
 
 // rename gives the last topic a name that is free.
@@ -124,9 +147,12 @@ func joinNames(a, b string) string {
 func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicCount) {
 	r := &reporter{report, map[Loss]int{}, map[Note]bool{}}
 	for i := range info.Topics {
+		if !p.chosen[i] {
+			continue
+		}
 		t := &info.Topics[i]
 		n := counts[i]
-		tr := TopicReport{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Read: n.read, Written: n.written}
+		tr := TopicReport{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Read: n.read, Written: n.written, Thinned: n.thinned, Repeated: n.repeated}
 		if res := p.results[i]; res != nil {
 			tr.SinkType, tr.SinkEncoding, tr.Definition = res.Topic.Type, res.Topic.Encoding, res.Definition
 			for _, m := range res.Remarks {
@@ -144,6 +170,9 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 		if c, ok := programOf(p.results[i]).(mapping.Counter); ok && c.Unknown() > 0 {
 			r.lose(Loss{Code: "unknown-fields", Topic: t.Name, Count: c.Unknown(), Message: "messages have fields that their descriptor does not have; they are left out"})
 		}
+		if p.results[i] != nil {
+			p.describeStamps(r, t.Name, i, &n)
+		}
 		if n.bad > 0 {
 			r.lose(Loss{Code: "messages-unreadable", Topic: t.Name, Count: n.bad,
 				Message: "messages do not fit their definition; the first: " + n.firstBad.Error()})
@@ -156,6 +185,18 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 	}
 	p.describeJoins(r)
 	p.describeMetadata(r, info)
+}
+
+// describeStamps notes which messages keep their times although others are
+// asked for.
+func (p *topicPlan) describeStamps(r *reporter, name string, i int, n *topicCount) {
+	switch {
+	case p.restamp == selection.RestampNone || n.read == 0:
+	case p.stamps[i] == nil && p.marks[i] == nil:
+		r.note(Note{Code: "no-header", Topic: name, Message: "messages do not begin with a header, and keep their times"})
+	case n.unstamped > 0:
+		r.note(Note{Code: "no-stamp", Topic: name, Message: fmt.Sprintf("%d messages have no stamp in their header, and keep their times", n.unstamped)})
+	}
 }
 
 // describeMetadata reports what the recording says of itself and the sink does not keep.

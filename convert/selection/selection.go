@@ -164,6 +164,9 @@ func (c *Choice) Blocks(blocks []storage.Block) []bool {
 	return need
 }
 
+// Shift moves a time by some ns, and stops at the least and the greatest int64.
+func Shift(t, by int64) int64 { return add(t, by) }
+
 // add adds without overflow: it stops at the least and the greatest int64.
 func add(a, b int64) int64 {
 	s := a + b

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ import (
 func (e *env) convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:   "convert",
-		Flags:  append(e.outputFlags(), e.runFlags()...),
+		Flags:  slices.Concat(selectFlags(), editFlags(), e.outputFlags(), e.runFlags()),
 		Action: func(c *cli.Context) error { return e.convert(c, false) },
 	}
 }
@@ -177,6 +178,13 @@ func jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
 		},
 		Threads: c.Int("threads"),
 	}
+	var err error
+	if job.Select, err = selectionOf(c); err != nil {
+		return nil, err
+	}
+	if job.Edit, err = editOf(c); err != nil {
+		return nil, err
+	}
 	if job.Threads < 0 {
 		return nil, usage("0 is one per core", "--threads is a number of workers, not %d", job.Threads)
 	}
@@ -324,8 +332,10 @@ func explainRun(ctx context.Context, job *convert.Job, err error) error {
 		return existsError(job.Sink)
 	case errors.Is(err, convert.ErrLossy):
 		return &failure{path: job.Source, what: "damaged, or not all of it can be converted, and --strict is set; nothing is written", hint: "without --strict all that can be read is converted"}
+	case errors.Is(err, convert.ErrNothing):
+		return &failure{path: job.Source, what: err.Error(), hint: "bagconv info shows its topics and times"}
 	case job.Read.Strict && (errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, transcode.ErrMalformed)):
 		return fmt.Errorf("%w; without --strict all that can be read is converted", err)
 	}
-	return err
+	return explainSelection(job.Source, err)
 }

@@ -85,7 +85,7 @@ appears when it is whole; a run that fails leaves nothing. Segments of a record
 (x.record.00000, x.record.00001, ...) are read as one by the name x.record, or
 by that of their folder.
 
-OUTPUT
+` + selectHelp + editHelp + `OUTPUT
   --to FORMAT           bag, record or db3; wins over the ending of OUT
   -o, --output OUT      the output, instead of the last argument
   -f, --force           replace OUT when it exists
@@ -139,6 +139,8 @@ EXAMPLES
   bagconv drive.bag drive_ros2/
   bagconv drive.bag drive_ros2/ --distro jazzy --report report.json
   bagconv drive_ros2 drive.bag --compression lz4 --force
+  bagconv drive.bag cut.bag -S 1m30s -u 10 -t /imu -t '/camera/*'
+  bagconv drive.bag cut/ -S -30s -m /imu:=/imu/data --throttle /imu=50
 
 EXIT STATUS
   0    OUT is written, nothing is lost but what the format has no place for
@@ -156,7 +158,7 @@ IN, and says what was saved and what is lost, in messages, bytes and blocks
 its name does not tell one, it has that of IN. Index, header, counts and order
 of OUT are new and right.
 
-OUTPUT
+` + selectHelp + editHelp + `OUTPUT
   --to FORMAT           bag, record or db3; wins over the ending of OUT
   -o, --output OUT      the output, instead of the last argument
   -f, --force           replace OUT when it exists

@@ -1,12 +1,16 @@
 package cli
 
-import "github.com/urfave/cli/v2"
+import (
+	"slices"
+
+	"github.com/urfave/cli/v2"
+)
 
 // recoverCommand writes a clean recording from a damaged one. It is a conversion
 // that says what was saved and what is lost; readers salvage anyway.
 func (e *env) recoverCommand() *cli.Command {
 	var flags []cli.Flag
-	for _, f := range append(e.outputFlags(), e.runFlags()...) {
+	for _, f := range slices.Concat(selectFlags(), editFlags(), e.outputFlags(), e.runFlags()) {
 		if f.Names()[0] != "strict" { // strict and recover contradict each other
 			flags = append(flags, f)
 		}

@@ -16,19 +16,20 @@ const schemaVersion = 1
 // The JSON of --json and --report, documented in docs/cli.md.
 type (
 	resultJSON struct {
-		SchemaVersion int           `json:"schema_version"`
-		Status        string        `json:"status"` // "ok", "lossy", "failed" or "interrupted"
-		ExitStatus    int           `json:"exit_status"`
-		Error         string        `json:"error,omitempty"`
-		Source        endJSON       `json:"source"`
-		Sink          endJSON       `json:"sink"`
-		ElapsedNS     string        `json:"elapsed_ns"`
-		MBPerS        float64       `json:"mb_per_s"` // of the source
-		Topics        []topicResult `json:"topics"`
-		Losses        []lossJSON    `json:"losses"`
-		Notes         []noteJSON    `json:"notes"`
-		Warnings      []warningJSON `json:"warnings"`
-		Lost          lostJSON      `json:"lost"`
+		SchemaVersion int            `json:"schema_version"`
+		Status        string         `json:"status"` // "ok", "lossy", "failed" or "interrupted"
+		ExitStatus    int            `json:"exit_status"`
+		Error         string         `json:"error,omitempty"`
+		Source        endJSON        `json:"source"`
+		Sink          endJSON        `json:"sink"`
+		ElapsedNS     string         `json:"elapsed_ns"`
+		MBPerS        float64        `json:"mb_per_s"` // of the source
+		Selection     *selectionJSON `json:"selection"`
+		Topics        []topicResult  `json:"topics"`
+		Losses        []lossJSON     `json:"losses"`
+		Notes         []noteJSON     `json:"notes"`
+		Warnings      []warningJSON  `json:"warnings"`
+		Lost          lostJSON       `json:"lost"`
 	}
 	lostJSON struct {
 		Bytes    int64 `json:"bytes"`    // of the source that could not be read
@@ -51,6 +52,8 @@ type (
 		SinkEncoding string `json:"sink_encoding"`
 		Read         int64  `json:"read"`
 		Written      int64  `json:"written"`
+		Thinned      int64  `json:"thinned"`  // left out by --throttle and --every
+		Repeated     int64  `json:"repeated"` // from before a cut, written again at its start
 		Definition   string `json:"definition"`
 	}
 	lossJSON struct {
@@ -79,7 +82,8 @@ func resultOf(r *convert.Report, err error) *resultJSON {
 		SchemaVersion: schemaVersion, Status: "ok", ExitStatus: exitOK,
 		Source: endJSON(r.Source), Sink: endJSON(r.Sink),
 		ElapsedNS: strconv.FormatInt(int64(r.Elapsed), 10), MBPerS: round1(rate(r.Source.Size, r.Elapsed)),
-		Topics: []topicResult{}, Losses: []lossJSON{}, Notes: []noteJSON{},
+		Selection: selectionResult(r.Selection),
+		Topics:    []topicResult{}, Losses: []lossJSON{}, Notes: []noteJSON{},
 		Warnings: warningsJSON(r.Warnings), Lost: lostJSON(r.Lost),
 	}
 	switch {

@@ -2,9 +2,14 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/selection"
 )
 
@@ -83,4 +88,114 @@ func explainSelection(path string, err error) error {
 		return &failure{path: path, what: empty.Error(), err: err}
 	}
 	return err
+}
+
+// editFlags say what is changed of the messages that are taken; for commands
+// that write.
+func editFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "remap", Aliases: []string{"m"}, Usage: "OLD:=NEW, such as /camera/*:=/cam/*"},
+		&cli.StringFlag{Name: "prefix", Usage: "what to put before all topics, such as /robot1"},
+		&cli.StringSliceFlag{Name: "throttle", Usage: "TOPIC=HZ, such as /imu=10"},
+		&cli.StringSliceFlag{Name: "every", Usage: "TOPIC=N, such as /camera/*=3"},
+		&cli.StringFlag{Name: "restamp", Usage: "header or log"},
+		&cli.StringFlag{Name: "offset", Usage: "a duration, such as +0.3s or -1h"},
+		&cli.StringSliceFlag{Name: "latch", Usage: "auto, none, or a topic"},
+	}
+}
+
+// editOf takes the flags of editFlags. Errors are usage errors.
+func editOf(c *cli.Context) (selection.Edit, error) {
+	var err error
+	e := selection.Edit{
+		Remap:  parseEach(c, "remap", "remap", selection.ParseRename, &err),
+		Prefix: c.String("prefix"),
+		Offset: parseOne(c, "offset", selection.ParseOffset, &err),
+	}
+	e.Rates = append(parseEach(c, "throttle", "throttle", selection.ParseThrottle, &err),
+		parseEach(c, "every", "every", selection.ParseEvery, &err)...)
+	if err != nil {
+		return e, err
+	}
+	if e.Latch, err = selection.ParseLatch(c.StringSlice("latch")); err != nil {
+		return e, usage("", "--latch: %v", err)
+	}
+	switch s := c.String("restamp"); s {
+	case "":
+	case "header":
+		e.Restamp = selection.RestampHeader
+	case "log":
+		e.Restamp = selection.RestampLog
+	default:
+		return e, oneOf("--restamp", s, "header", "log")
+	}
+	return e, nil
+}
+
+// selectionJSON is what was taken; null where everything was.
+type selectionJSON struct {
+	StartNS *string  `json:"start_ns"` // null: from the beginning
+	EndNS   *string  `json:"end_ns"`   // the first that does not belong to it; null: to the end
+	LeftOut []string `json:"left_out_topics"`
+}
+
+func selectionResult(s *convert.Selection) *selectionJSON {
+	if s == nil {
+		return nil
+	}
+	out := &selectionJSON{LeftOut: append([]string{}, s.LeftOut...)}
+	if s.First != math.MinInt64 {
+		text := strconv.FormatInt(s.First, 10)
+		out.StartNS = &text
+	}
+	if s.Last != math.MaxInt64 {
+		text := strconv.FormatInt(s.Last+1, 10)
+		out.EndNS = &text
+	}
+	return out
+}
+
+// selectedText says what was taken: "3 of 12 topics, from ... to ...; 2 messages
+// repeated at the start". "" when that is everything.
+func selectedText(r *resultJSON) string {
+	var parts []string
+	if s := r.Selection; s != nil {
+		names := map[string]bool{}
+		for _, t := range r.Topics {
+			names[t.Name] = true
+		}
+		of := len(names)
+		for _, n := range s.LeftOut {
+			if !names[n] {
+				of++
+			}
+		}
+		text := fmt.Sprintf("%s of %d", count(int64(len(names)), "topic"), of)
+		if s.StartNS != nil {
+			text += ", from " + whenText(*s.StartNS)
+		}
+		if s.EndNS != nil {
+			text += ", until " + whenText(*s.EndNS)
+		}
+		parts = append(parts, text)
+	}
+	var thinned, repeated int64
+	for _, t := range r.Topics {
+		thinned, repeated = thinned+t.Thinned, repeated+t.Repeated
+	}
+	if thinned > 0 {
+		parts = append(parts, count(thinned, "message")+" left out by --throttle or --every")
+	}
+	if repeated > 0 {
+		parts = append(parts, count(repeated, "latched message")+" from before repeated at the start")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func whenText(s string) string {
+	ns, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return s
+	}
+	return timeText(ns)
 }

@@ -1,0 +1,103 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// latchedState reads what latched topics said before a cut. By the times of the
+// blocks it begins with the recording's first block, where things are said once
+// and for all, and goes back from the cut until nothing earlier can matter.
+// Without times it reads from the start, until the topics have had as many
+// messages as the index counts. nil when there is nothing to repeat.
+func latchedState(ctx context.Context, src *source, choice *selection.Choice, latch *selection.Latch) ([]storage.Message, error) {
+	state := selection.NewState(src.info, choice, latch)
+	if state == nil {
+		return nil, nil
+	}
+	if src.blockReader == nil {
+		return sequentialState(ctx, src, state)
+	}
+	timed := len(src.blocks) > 0 && src.blocks[0].Timed
+	seq, ends := src.before(choice.First)
+	if timed && len(seq) > 1 {
+		rest := seq[1:]
+		slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(ends[b], ends[a]) })
+	}
+	var b storage.Batch
+	for k, i := range seq {
+		end := int64(math.MaxInt64)
+		if timed && k > 0 {
+			end = ends[i]
+		}
+		if state.Complete(end) {
+			break
+		}
+		if err := errors.Join(ctx.Err(), src.blockReader.ReadBlock(ctx, i, &b)); err != nil {
+			return nil, err
+		}
+		if timed {
+			if err := src.checkTimes(i, b.Messages); err != nil {
+				return nil, err
+			}
+		}
+		if err := addAll(state, &b, i, len(src.info.Topics)); err != nil {
+			return nil, err
+		}
+	}
+	return state.Messages(), nil
+}
+
+func sequentialState(ctx context.Context, src *source, state *selection.State) ([]storage.Message, error) {
+	var b storage.Batch
+	for i := 0; !state.Complete(math.MaxInt64); i++ {
+		err := errors.Join(ctx.Err(), src.sequential(&b))
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = addAll(state, &b, i, len(src.info.Topics))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return state.Messages(), src.rewind()
+}
+
+func addAll(state *selection.State, b *storage.Batch, block, topics int) error {
+	for k := range b.Messages {
+		if err := checkTopic(&b.Messages[k], topics); err != nil {
+			return err
+		}
+		state.Add(&b.Messages[k], block, k)
+	}
+	return nil
+}
+
+// before lists the blocks that may hold messages before a time, in the order of
+// the file, and the latest time that each can have.
+func (s *source) before(t int64) (seq []int, ends []int64) {
+	ends = make([]int64, len(s.blocks))
+	start := int64(math.MinInt64)
+	for i, b := range s.blocks {
+		ends[i] = math.MaxInt64
+		switch {
+		case b.Timed:
+			start, ends[i] = b.Start, b.End
+		case i > 0:
+			ends[i] = ends[i-1]
+		}
+		if start < t && b.Messages != 0 {
+			seq = append(seq, i)
+		}
+	}
+	return seq, ends
+}

@@ -1,0 +1,196 @@
+package mapping
+
+import (
+	"encoding/binary"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Stamp finds the time in the header of a topic's messages, without decoding
+// them. It may be used by any number of goroutines.
+//
+//	ROS 1     seq u32 | stamp: sec u32, nsec u32 | ...             std_msgs/Header first
+//	CDR       encapsulation 4 bytes | stamp: sec i32, nsec u32 | ...
+//	tf        as above, of the first of the transforms: behind their count u32
+//	protobuf  header.timestamp_sec, a double: Apollo's types       any field numbers
+type Stamp struct {
+	wire   transcode.Wire
+	list   bool             // the header is that of the first element of a list
+	proto  bool             // then wire means nothing
+	header protowire.Number // field of the message
+	second protowire.Number // field of the header
+}
+
+// Stamp returns where the stamp of a topic's messages is; nil when they do not
+// begin with a header, or their type is not known.
+func (m *Mapper) Stamp(t *storage.Topic) *Stamp {
+	switch t.Encoding {
+	case "ros1":
+		if d, err := m.lib.ros1Definition(t); err == nil {
+			return stampOf(d.msg, transcode.ROS1)
+		}
+	case "cdr":
+		if d, err := m.lib.ros2Definition(t, m.o.SourceDistro); err == nil {
+			return stampOf(d.msg, transcode.CDR)
+		}
+	case "protobuf":
+		if md, _, err := m.descriptor(t); err == nil {
+			return protoStamp(md)
+		}
+	}
+	return nil
+}
+
+func stampOf(msg *schema.Message, wire transcode.Wire) *Stamp {
+	if isHeader(msg) {
+		return &Stamp{wire: wire}
+	}
+	if len(msg.Fields) == 0 || msg.Fields[0].Type.Kind != schema.Struct {
+		return nil
+	}
+	first := &msg.Fields[0].Type
+	switch {
+	case first.Array == schema.Single && isHeader(first.Message):
+		return &Stamp{wire: wire}
+	case ros1Name(msg.Name) == "tf2_msgs/TFMessage" && first.Array == schema.Unbounded &&
+		len(first.Message.Fields) > 0 && first.Message.Fields[0].Type.Kind == schema.Struct && isHeader(first.Message.Fields[0].Type.Message):
+		return &Stamp{wire: wire, list: true}
+	}
+	return nil
+}
+
+func isHeader(msg *schema.Message) bool {
+	switch msg.Name {
+	case "std_msgs/Header", "std_msgs/msg/Header", "roslib/Header":
+		return true
+	}
+	return false
+}
+
+func protoStamp(md protoreflect.MessageDescriptor) *Stamp {
+	header := md.Fields().ByName("header")
+	if header == nil || header.Kind() != protoreflect.MessageKind || header.Cardinality() == protoreflect.Repeated {
+		return nil
+	}
+	second := header.Message().Fields().ByName("timestamp_sec")
+	if second == nil || second.Kind() != protoreflect.DoubleKind || second.Cardinality() == protoreflect.Repeated {
+		return nil
+	}
+	return &Stamp{proto: true, header: header.Number(), second: second.Number()}
+}
+
+// Settable tells that Set can write the stamp: that of a list of transforms is
+// one of several.
+func (s *Stamp) Settable() bool { return !s.list }
+
+// Time returns the stamp of a message, ns since 1970; false when it has none,
+// or it is 0, which means the same.
+func (s *Stamp) Time(data []byte) (int64, bool) {
+	b, order := s.find(data)
+	switch {
+	case b == nil:
+		return 0, false
+	case s.proto:
+		sec := math.Float64frombits(binary.LittleEndian.Uint64(b))
+		if !(sec > 0 && sec < math.MaxInt64/1e9) {
+			return 0, false
+		}
+		whole := math.Floor(sec)
+		return int64(whole)*1e9 + int64(math.Round((sec-whole)*1e9)), true
+	}
+	sec, nsec := order.Uint32(b), order.Uint32(b[4:])
+	ns := int64(sec)
+	if s.wire == transcode.CDR {
+		ns = int64(int32(sec))
+	}
+	return ns*1e9 + int64(nsec), sec != 0 || nsec != 0
+}
+
+// Set writes the stamp into a message; false when there is no place for it: the
+// message is too short, has no such field, or the time is out of its range.
+func (s *Stamp) Set(data []byte, ns int64) bool {
+	b, order := s.find(data)
+	if b == nil || s.list || ns < 0 {
+		return false
+	}
+	if s.proto {
+		binary.LittleEndian.PutUint64(b, math.Float64bits(float64(ns/1e9)+float64(ns%1e9)/1e9))
+		return true
+	}
+	if sec := ns / 1e9; sec > math.MaxUint32 || s.wire == transcode.CDR && sec > math.MaxInt32 {
+		return false
+	}
+	order.PutUint32(b, uint32(ns/1e9))
+	order.PutUint32(b[4:], uint32(ns%1e9))
+	return true
+}
+
+// find returns the 8 bytes of the stamp, nil when the message has none.
+func (s *Stamp) find(data []byte) ([]byte, binary.ByteOrder) {
+	if s.proto {
+		return protoDouble(protoField(data, s.header), s.second), nil
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	at := 4 // Header.seq, or the encapsulation
+	if s.wire == transcode.CDR && len(data) > 1 && data[1]&1 == 0 {
+		order = binary.BigEndian
+	}
+	if s.list {
+		count := 0 // where it is
+		if s.wire == transcode.CDR {
+			count = 4
+		}
+		if len(data) < count+4 || order.Uint32(data[count:]) == 0 {
+			return nil, nil
+		}
+		at = 8
+	}
+	if len(data) < at+8 {
+		return nil, nil
+	}
+	return data[at : at+8], order
+}
+
+// protoField returns the last length-delimited field of that number.
+func protoField(data []byte, number protowire.Number) (found []byte) {
+	for len(data) > 0 {
+		num, typ, n := protowire.ConsumeTag(data)
+		if n < 0 {
+			return nil
+		}
+		data = data[n:]
+		if n = protowire.ConsumeFieldValue(num, typ, data); n < 0 {
+			return nil
+		}
+		if num == number && typ == protowire.BytesType {
+			found, _ = protowire.ConsumeBytes(data[:n])
+		}
+		data = data[n:]
+	}
+	return found
+}
+
+// protoDouble returns the bytes of the last 64-bit field of that number.
+func protoDouble(data []byte, number protowire.Number) (found []byte) {
+	for len(data) > 0 {
+		num, typ, n := protowire.ConsumeTag(data)
+		if n < 0 {
+			return nil
+		}
+		data = data[n:]
+		if n = protowire.ConsumeFieldValue(num, typ, data); n < 0 {
+			return nil
+		}
+		if num == number && typ == protowire.Fixed64Type {
+			found = data[:8]
+		}
+		data = data[n:]
+	}
+	return found
+}

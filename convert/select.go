@@ -1,0 +1,145 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// ErrNothing is the error of a run whose selection turned out to hold no message.
+var ErrNothing = errors.New("nothing is selected: the topics that are asked for have no message in that time")
+
+// A taken is what a job takes of its source, and what is known of when its
+// blocks were.
+type taken struct {
+	*selection.Choice
+	state []storage.Message // of latched topics, to be repeated at the cut
+	spans []span            // of the blocks, by the times of the sink; nil: not known
+}
+
+// choose holds the job's selection against the source.
+func choose(job *Job, src *source) (*taken, error) {
+	choice, err := job.Select.Resolve(src.info)
+	if err != nil {
+		return nil, err
+	}
+	if err := job.Edit.Check(src.info, choice); err != nil {
+		return nil, err
+	}
+	return &taken{Choice: choice}, nil
+}
+
+// attempts writes the output: once, and again when the times of blocks were not
+// what the index, or the order of the file, promised.
+func (t *taken) attempts(ctx context.Context, job *Job, src *source, plan *topicPlan) (counts []topicCount, files []string, err error) {
+	restamped := job.Edit.Restamp == selection.RestampHeader
+	if job.Order == OrderTime && !restamped {
+		t.spans = src.hints()
+	}
+	for measured := (struct{ log, sink bool }{}); ; {
+		if t.state == nil {
+			t.state, err = latchedState(ctx, src, t.Choice, &job.Edit.Latch)
+		}
+		if err == nil {
+			src.need = t.Blocks(src.blocks)
+			counts, files, err = attempt(ctx, job, src, plan, t)
+		}
+		switch {
+		case errors.Is(err, errIndex) && !measured.log, errors.Is(err, errDisorder) && !restamped && !measured.log:
+			measured.log = true
+			src.stamps = nil
+			if t.spans, err = measure(ctx, job, src); err == nil {
+				src.setTimes(t.spans)
+				t.state = nil
+			}
+			if restamped || job.Order == OrderFile {
+				t.spans = nil
+			}
+		case errors.Is(err, errDisorder) && !measured.sink:
+			measured.sink = true
+			src.stamps = plan.stamps
+			t.spans, err = measure(ctx, job, src)
+		default:
+			return counts, files, err
+		}
+		if err != nil {
+			return counts, files, err
+		}
+	}
+}
+
+// setTimes makes measured times those of the blocks.
+func (s *source) setTimes(spans []span) {
+	for i := range s.blocks {
+		b := &s.blocks[i]
+		b.Start, b.End, b.Messages, b.Timed = spans[i].start, spans[i].end, int64(spans[i].messages), true
+	}
+}
+
+// restamp gives messages the times of their headers, where that is asked for.
+func (s *source) restamp(msgs []storage.Message) {
+	for i := range msgs {
+		if m := &msgs[i]; int(m.Topic) < len(s.stamps) && s.stamps[m.Topic] != nil {
+			restamp(s.stamps[m.Topic], m)
+		}
+	}
+}
+
+// restamp gives a message the time of its header; false when that has none.
+func restamp(s *mapping.Stamp, m *storage.Message) bool {
+	at, ok := s.Time(m.Data)
+	if !ok {
+		return false
+	}
+	if m.PublishTime == m.LogTime {
+		m.PublishTime = at
+	}
+	m.LogTime = at
+	return true
+}
+
+// isRepeated marks the publish time of messages that are repeated at a cut, on
+// their way through the pipeline: they are not thinned out.
+const isRepeated = math.MinInt64
+
+// thinOut gives the topics of one name the counter that they share.
+func thinOut(routes []route, edit *selection.Edit, info *storage.Info) {
+	shared := map[string]*selection.Thin{}
+	for i := range routes {
+		name := info.Topics[i].Name
+		if _, known := shared[name]; !known {
+			shared[name] = edit.Thin(name)
+		}
+		routes[i].thin = shared[name]
+	}
+}
+
+// describe returns what the report says of the selection.
+func (t *taken) describe(job *Job, info *storage.Info) *Selection {
+	if job.Select.All() {
+		return nil
+	}
+	s := &Selection{First: t.First, Last: t.Last}
+	for i, chosen := range t.Topics {
+		if !chosen {
+			s.LeftOut = append(s.LeftOut, info.Topics[i].Name)
+		}
+	}
+	slices.Sort(s.LeftOut)
+	s.LeftOut = slices.Compact(s.LeftOut)
+	return s
+}
+
+func nothing(counts []topicCount) bool {
+	for _, c := range counts {
+		if c.read+c.repeated > 0 {
+			return false
+		}
+	}
+	return true
+}

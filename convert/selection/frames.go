@@ -1,0 +1,91 @@
+package selection
+
+import (
+	"encoding/binary"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// childFrames returns a function that lists the child frames of a topic's
+// messages, nil when these are no lists of transforms.
+func childFrames(t *storage.Topic) func([]string, []byte) ([]string, bool) {
+	switch shortType(t.Type) {
+	case "tf2_msgs/TFMessage", "tf/tfMessage":
+		switch t.Encoding {
+		case "ros1":
+			return func(dst []string, data []byte) ([]string, bool) { return transforms(dst, data, false) }
+		case "cdr":
+			return func(dst []string, data []byte) ([]string, bool) {
+				if len(data) < 4 || binary.BigEndian.Uint16(data) != 1 { // plain CDR, little endian
+					return dst, false
+				}
+				return transforms(dst, data[4:], true)
+			}
+		}
+	case "apollo.transform.TransformStampeds":
+		if t.Encoding == "protobuf" {
+			return apolloTransforms
+		}
+	}
+	return nil
+}
+
+// transforms walks over a TFMessage: geometry_msgs/TransformStamped[], each a
+// Header, a child_frame_id, and seven float64.
+func transforms(dst []string, body []byte, cdr bool) ([]string, bool) {
+	const least = 12 + 8 + 56 // bytes of a transform with empty names
+	r := ros.NewReader(body, cdr)
+	for n := r.Count(least); n > 0 && r.Err() == nil; n-- {
+		if !cdr {
+			r.U32() // Header.seq
+		}
+		r.U32()
+		r.U32()
+		_ = r.String()
+		dst = append(dst, string(r.String())) // a copy
+		for range 7 {
+			r.F64()
+		}
+	}
+	return dst, r.Err() == nil
+}
+
+// apolloTransforms walks over an apollo.transform.TransformStampeds: transforms
+// = 2, in each child_frame_id = 2 (transform_msgs/transform.proto).
+func apolloTransforms(dst []string, data []byte) ([]string, bool) {
+	const transforms, childFrameID = 2, 2
+	ok := fields(data, transforms, func(transform []byte) bool {
+		name := ""
+		ok := fields(transform, childFrameID, func(b []byte) bool { name = string(b); return true })
+		dst = append(dst, name)
+		return ok
+	})
+	return dst, ok
+}
+
+// fields calls f with each length-delimited field of that number.
+func fields(data []byte, number protowire.Number, f func([]byte) bool) bool {
+	for len(data) > 0 {
+		num, typ, n := protowire.ConsumeTag(data)
+		if n < 0 {
+			return false
+		}
+		data = data[n:]
+		if num == number && typ == protowire.BytesType {
+			b, n := protowire.ConsumeBytes(data)
+			if n < 0 || !f(b) {
+				return false
+			}
+			data = data[n:]
+			continue
+		}
+		if n = protowire.ConsumeFieldValue(num, typ, data); n < 0 {
+			return false
+		}
+		data = data[n:]
+	}
+	return true
+}
