@@ -30,6 +30,7 @@ var arrows = []arrow{
 	{"convert/apollo", []string{"schema", "proto/...", "convert/transcode", "internal/wire/..."}},
 	{"convert/verify", []string{"convert", "convert/mapping", "convert/transcode", "convert/apollo", "schema", "storage"}},
 	{"convert/mapping", []string{"storage", "schema/...", "convert/transcode", "convert/apollo", "proto/..."}},
+	{"convert/render", []string{"convert/transcode", "schema"}},
 	{"convert/selection", []string{"storage", "internal/wire/..."}},
 	{"convert/check", []string{"convert", "convert/mapping", "convert/transcode", "convert/selection", "schema", "schema/protoschema", "storage"}},
 	{"schema", nil},

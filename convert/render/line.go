@@ -1,0 +1,118 @@
+package render
+
+import (
+	"encoding/base64"
+	"strconv"
+)
+
+// A Line writes a message with its topic and time, and with the line end:
+//
+//	{"topic":"/imu","time":"1700000000000000000","fields":{...}}     JSON
+//
+//	---                                                              YAML
+//	topic: "/imu"
+//	time: "1700000000000000000"
+//	fields:
+//	  ...
+//
+//	/imu,1700000000000000000,...                                     CSV
+//
+// Times are log times, ns since 1970. A Line may be used by any number of
+// goroutines. It is a program that packages convert and mapping can run.
+type Line struct {
+	head, mid, tail []byte
+	p               *Program // nil: the serialized bytes, in base64
+}
+
+// NewLine makes the lines of a topic, with the fields that p writes. In YAML, p
+// must have been compiled with Indent 1.
+func NewLine(topic string, p *Program) *Line {
+	l := lineOf(topic, p.o.Style, "fields")
+	l.p = p
+	return l
+}
+
+// RawLine makes lines that have the serialized message as base64 under the name
+// raw, instead of fields.
+func RawLine(topic string, style Style) *Line {
+	l := lineOf(topic, style, "raw")
+	switch style {
+	case JSON:
+		l.mid, l.tail = append(l.mid, '"'), append([]byte{'"'}, l.tail...)
+	case YAML:
+		l.mid, l.tail = append(l.mid, ' ', '"'), append([]byte{'"'}, l.tail...)
+	}
+	return l
+}
+
+func lineOf(topic string, style Style, name string) *Line {
+	quoted := string(appendQuoted(nil, []byte(topic)))
+	l := &Line{}
+	switch style {
+	case JSON:
+		l.head, l.mid, l.tail = []byte(`{"topic":`+quoted+`,"time":"`), []byte(`","`+name+`":`), []byte("}\n")
+	case YAML:
+		l.head, l.mid, l.tail = []byte("---\ntopic: "+quoted+"\ntime: \""), []byte("\"\n"+name+":"), []byte("\n")
+	case CSV:
+		l.head, l.mid, l.tail = append(appendCell(nil, []byte(topic)), ','), []byte{','}, []byte("\n")
+	}
+	return l
+}
+
+// CSVHeader is the first line of a CSV file, with the names of the columns that
+// come after topic and time, and its line end.
+func CSVHeader(columns []string) []byte {
+	b := []byte("topic,time")
+	for _, name := range columns {
+		b = appendCell(append(b, ','), []byte(name))
+	}
+	return append(b, '\n')
+}
+
+// AppendAt writes the line of the message src, which was logged at time, at the
+// end of dst. On error dst is returned at its old length.
+func (l *Line) AppendAt(dst, src []byte, time int64) ([]byte, error) {
+	old := len(dst)
+	dst = append(dst, l.head...)
+	dst = strconv.AppendInt(dst, time, 10)
+	dst = append(dst, l.mid...)
+	if l.p == nil {
+		dst = base64.StdEncoding.AppendEncode(dst, src)
+	} else {
+		var err error
+		if len(l.p.names) == 0 && l.p.o.Style == CSV {
+			dst = dst[:len(dst)-1] // no columns, no comma
+		}
+		if dst, err = l.p.Append(dst, src); err != nil {
+			return dst[:old], err
+		}
+	}
+	return append(dst, l.tail...), nil
+}
+
+// Append is AppendAt for a message at time 0.
+func (l *Line) Append(dst, src []byte) ([]byte, error) { return l.AppendAt(dst, src, 0) }
+
+// SizeHint is how many bytes the line of a message of n bytes has, about.
+func (l *Line) SizeHint(n int) int {
+	frame := len(l.head) + len(l.mid) + len(l.tail) + 20
+	if l.p == nil {
+		return frame + base64.StdEncoding.EncodedLen(n)
+	}
+	return frame + l.p.SizeHint(n)
+}
+
+// Unknown is that of the program.
+func (l *Line) Unknown() int64 {
+	if l.p == nil {
+		return 0
+	}
+	return l.p.Unknown()
+}
+
+// Reset is that of the program.
+func (l *Line) Reset() {
+	if l.p != nil {
+		l.p.Reset()
+	}
+}

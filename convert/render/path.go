@@ -1,0 +1,180 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A step of a path goes into a field and, with an index, to one element of it.
+type step struct {
+	field int
+	index int // -1: none
+}
+
+// A column is a field that is written by itself.
+type column struct {
+	label
+	steps []step // nil: an empty cell
+	flow  bool   // in YAML its value stands on the line of its name
+}
+
+// A PathError says where a path does not fit the type.
+type PathError struct {
+	Path  string
+	Type  string   // the type in which the field is looked for
+	Field string   // what it does not have
+	Known []string // what it has; nil when the fault is another one
+	What  string   // the other fault
+}
+
+func (e *PathError) Error() string {
+	if e.What != "" {
+		return fmt.Sprintf("path %q: %s", e.Path, e.What)
+	}
+	return fmt.Sprintf("path %q: %s has no field %q", e.Path, e.Type, e.Field)
+}
+
+// A shape is a struct of either kind, as paths see it.
+type shape interface {
+	typeName() string
+	size() int
+	at(i int) member
+}
+
+type member struct {
+	name string
+	list bool
+	sub  shape // nil for what has no fields
+}
+
+// setColumns resolves the paths, or finds those of all cells of CSV.
+func (p *Program) setColumns(root shape) error {
+	if p.o.Paths == nil {
+		if p.o.Style != CSV {
+			return nil
+		}
+		l := flattener{open: map[shape]bool{}}
+		err := l.add(root, "")
+		p.names = l.names
+		return err
+	}
+	first := true
+	p.columns = make([]column, len(p.o.Paths))
+	for i, path := range p.o.Paths {
+		p.names = append(p.names, path)
+		if path == "" {
+			continue
+		}
+		c, err := resolve(root, path)
+		if err != nil {
+			return err
+		}
+		c.label = labelOf(path, first)
+		first = false
+		p.picked++
+		p.columns[i] = c
+	}
+	return nil
+}
+
+// A flattener lists the cells of a struct: fields of structs that are no list
+// are cells of their own. A type within itself is one cell.
+type flattener struct {
+	open  map[shape]bool
+	names []string
+	work  int
+}
+
+func (l *flattener) add(s shape, prefix string) error {
+	l.open[s] = true
+	defer delete(l.open, s)
+	for i := range s.size() {
+		if l.work++; l.work > maxColumns*10 || len(l.names) == maxColumns {
+			return fmt.Errorf("%s has more than %d columns; name the fields that you need", s.typeName(), maxColumns)
+		}
+		m := s.at(i)
+		if m.list || m.sub == nil || l.open[m.sub] {
+			l.names = append(l.names, prefix+m.name)
+		} else if err := l.add(m.sub, prefix+m.name+"."); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resolve finds the fields of a path.
+func resolve(s shape, path string) (column, error) {
+	c := column{flow: true}
+	for rest := path; ; {
+		var word string
+		var more bool
+		word, rest, more = strings.Cut(rest, ".")
+		name, index, err := cutIndex(word)
+		if err != nil {
+			return c, &PathError{Path: path, What: err.Error()}
+		}
+		i := 0
+		for i < s.size() && s.at(i).name != name {
+			i++
+		}
+		if i == s.size() {
+			e := &PathError{Path: path, Type: s.typeName(), Field: name, Known: []string{}}
+			for k := range s.size() {
+				e.Known = append(e.Known, s.at(k).name)
+			}
+			return c, e
+		}
+		m := s.at(i)
+		if index >= 0 && !m.list {
+			return c, &PathError{Path: path, What: name + " is no list"}
+		}
+		c.steps = append(c.steps, step{i, index})
+		projects := m.list && index < 0
+		if !more {
+			c.flow = m.sub == nil
+			return c, nil
+		}
+		if m.sub == nil {
+			return c, &PathError{Path: path, What: name + " has no fields"}
+		}
+		s = m.sub
+		if projects {
+			return projection(c, s, path, rest)
+		}
+	}
+}
+
+// projection resolves the rest of a path behind a list.
+func projection(c column, s shape, path, rest string) (column, error) {
+	tail, err := resolve(s, rest)
+	if pe, ok := err.(*PathError); ok {
+		pe.Path = path
+	}
+	c.steps = append(c.steps, tail.steps...) // c.flow stays: all of such a list is on one line
+	return c, err
+}
+
+// cutIndex splits "points[3]".
+func cutIndex(word string) (name string, index int, err error) {
+	name, number, ok := strings.Cut(word, "[")
+	if !ok {
+		return word, -1, nil
+	}
+	digits, ok := strings.CutSuffix(number, "]")
+	if n, e := strconv.ParseUint(digits, 10, 31); ok && e == nil {
+		return name, int(n), nil
+	}
+	return "", 0, fmt.Errorf("%q is no index; it is a number from 0 on, as in points[3]", "["+number)
+}
+
+func (n *node) typeName() string { return n.name }
+func (n *node) size() int        { return len(n.fields) }
+func (n *node) at(i int) member {
+	f := &n.fields[i]
+	m := member{name: f.name, list: f.list != 0}
+	if f.node != nil {
+		m.sub = f.node
+	}
+	return m
+}

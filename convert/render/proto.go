@@ -1,0 +1,241 @@
+package render
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// A protoNode is a message of protobuf. Nodes are shared where types are, and a
+// type may lie within itself.
+type protoNode struct {
+	name   string
+	fields []protoField
+	dense  []int16         // field by number, for small numbers; -1 for none
+	sparse map[int32]int16 // for the others
+	oneofs int
+	entry  bool // of a map: both fields always have a value
+}
+
+// A protoField is a field of a message.
+type protoField struct {
+	label
+	name  string
+	num   protowire.Number
+	kind  protoreflect.Kind
+	wire  protowire.Type // of one value
+	list  bool
+	oneof int // index in the message, -1: none
+	node  *protoNode
+	enum  *enum
+	zero  [3][]byte // what is written when it is not set, by style; nil for a message
+	flow  bool      // in YAML its value stands on the line of its name
+}
+
+// An enum has the names of its numbers, by style.
+type enum struct {
+	dense  [][3][]byte
+	sparse map[int32][3][]byte
+}
+
+const maxDense = 256
+
+var protoWires = map[protoreflect.Kind]protowire.Type{
+	protoreflect.Sfixed32Kind: protowire.Fixed32Type, protoreflect.Fixed32Kind: protowire.Fixed32Type, protoreflect.FloatKind: protowire.Fixed32Type,
+	protoreflect.Sfixed64Kind: protowire.Fixed64Type, protoreflect.Fixed64Kind: protowire.Fixed64Type, protoreflect.DoubleKind: protowire.Fixed64Type,
+	protoreflect.StringKind: protowire.BytesType, protoreflect.BytesKind: protowire.BytesType, protoreflect.MessageKind: protowire.BytesType,
+	protoreflect.GroupKind: protowire.StartGroupType,
+} // the others are varints, which is 0
+
+// CompileProto makes the program for messages of md. Fields stand in the order
+// of their declaration. A field whose type the descriptors lack is bytes.
+func CompileProto(md protoreflect.MessageDescriptor, o Options) (*Program, error) {
+	c := &protoCompiler{made: map[protoreflect.MessageDescriptor]*protoNode{}, enums: map[protoreflect.EnumDescriptor]*enum{}}
+	root, err := c.node(md)
+	if err != nil {
+		return nil, err
+	}
+	p := &Program{o: o, proto: root}
+	return p, p.setColumns(root)
+}
+
+type protoCompiler struct {
+	made  map[protoreflect.MessageDescriptor]*protoNode
+	enums map[protoreflect.EnumDescriptor]*enum
+	work  int
+}
+
+func (c *protoCompiler) node(md protoreflect.MessageDescriptor) (*protoNode, error) {
+	if n := c.made[md]; n != nil {
+		return n, nil
+	}
+	fields := md.Fields()
+	if c.work += 1 + fields.Len(); c.work > maxNodes || fields.Len() > maxNodes/10 {
+		return nil, errTooLarge
+	}
+	n := &protoNode{name: string(md.FullName()), fields: make([]protoField, fields.Len()), entry: md.IsMapEntry(), sparse: map[int32]int16{}}
+	c.made[md] = n
+	oneofs := map[protoreflect.FullName]int{}
+	for i := range fields.Len() {
+		fd := fields.Get(i)
+		f := &n.fields[i]
+		*f = protoField{label: labelOf(string(fd.Name()), i == 0), name: string(fd.Name()), num: fd.Number(), kind: fd.Kind(),
+			list: fd.Cardinality() == protoreflect.Repeated, oneof: -1}
+		if o := fd.ContainingOneof(); o != nil && !o.IsSynthetic() {
+			k, ok := oneofs[o.FullName()]
+			if !ok {
+				k = len(oneofs)
+				oneofs[o.FullName()] = k
+			}
+			f.oneof = k
+		}
+		if err := c.kind(f, fd); err != nil {
+			return nil, err
+		}
+		n.number(int32(f.num), int16(i))
+	}
+	n.oneofs = len(oneofs)
+	return n, nil
+}
+
+// kind fills in what follows from a field's kind.
+func (c *protoCompiler) kind(f *protoField, fd protoreflect.FieldDescriptor) (err error) {
+	switch {
+	case f.kind == protoreflect.MessageKind && fd.Message().IsPlaceholder():
+		f.kind = protoreflect.BytesKind
+	case f.kind == protoreflect.EnumKind && fd.Enum().IsPlaceholder():
+		f.kind = protoreflect.Int32Kind
+	case f.kind == protoreflect.EnumKind:
+		f.enum = c.enum(fd.Enum())
+	case f.kind == protoreflect.MessageKind || f.kind == protoreflect.GroupKind:
+		f.node, err = c.node(fd.Message())
+	}
+	f.wire = protoWires[f.kind]
+	f.flow = f.node == nil
+	if f.node == nil && !f.list {
+		for style := range f.zero {
+			f.zero[style] = f.absent(Style(style), fd)
+		}
+	}
+	return err
+}
+
+// absent is what a field without fields of its own has when it is not set.
+func (f *protoField) absent(s Style, fd protoreflect.FieldDescriptor) []byte {
+	w := out{style: s, bytes: true, most: maxExtra}
+	if f.oneof >= 0 {
+		w.null(true)
+		return w.buf
+	}
+	v := fd.Default()
+	switch f.kind {
+	case protoreflect.BoolKind:
+		w.bool(v.Bool())
+	case protoreflect.EnumKind:
+		f.enum.write(&w, int32(v.Enum()))
+	case protoreflect.FloatKind:
+		w.float32(float32(v.Float()))
+	case protoreflect.DoubleKind:
+		w.float64(v.Float())
+	case protoreflect.StringKind:
+		w.text([]byte(v.String()))
+	case protoreflect.BytesKind:
+		return nil // a note or base64: that is for the program to say
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
+		w.int(int64(v.Uint()))
+	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
+		w.uint64(v.Uint())
+	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
+		w.int64(v.Int())
+	default:
+		if n, ok := v.Interface().(int32); ok { // not so for an enum that is read as a number
+			w.int(int64(n))
+		} else {
+			w.int(0)
+		}
+	}
+	return w.buf
+}
+
+func (c *protoCompiler) enum(ed protoreflect.EnumDescriptor) *enum {
+	if e := c.enums[ed]; e != nil {
+		return e
+	}
+	e := &enum{sparse: map[int32][3][]byte{}}
+	c.enums[ed] = e
+	for i := range ed.Values().Len() {
+		v := ed.Values().Get(i)
+		name := []byte(v.Name())
+		quoted := appendQuoted(nil, name)
+		text := [3][]byte{JSON: quoted, YAML: quoted, CSV: appendCell(nil, name)}
+		num := int32(v.Number())
+		if num < 0 || num >= maxDense {
+			if _, alias := e.sparse[num]; !alias {
+				e.sparse[num] = text
+			}
+			continue
+		}
+		for len(e.dense) <= int(num) {
+			e.dense = append(e.dense, [3][]byte{})
+		}
+		if e.dense[num][0] == nil { // of two names the first counts
+			e.dense[num] = text
+		}
+	}
+	return e
+}
+
+// write writes the name of a number, or the number.
+func (e *enum) write(w *out, v int32) {
+	var text []byte
+	if v >= 0 && int(v) < len(e.dense) {
+		text = e.dense[v][w.style]
+	} else if len(e.sparse) > 0 {
+		text = e.sparse[v][w.style]
+	}
+	if text == nil {
+		w.int(int64(v))
+		return
+	}
+	w.buf = append(w.buf, text...)
+}
+
+// number makes field i known by its number.
+func (n *protoNode) number(num int32, i int16) {
+	if num >= maxDense {
+		n.sparse[num] = i
+		return
+	}
+	for len(n.dense) <= int(num) {
+		n.dense = append(n.dense, -1)
+	}
+	n.dense[num] = i
+}
+
+// find returns the field of a number, -1 for an unknown one.
+func (n *protoNode) find(num protowire.Number) int {
+	if num >= 0 && int(num) < len(n.dense) {
+		return int(n.dense[num])
+	}
+	if len(n.sparse) > 0 {
+		if i, ok := n.sparse[int32(num)]; ok {
+			return int(i)
+		}
+	}
+	return -1
+}
+
+// takes tells whether a value of that wire type belongs to the field.
+func (f *protoField) takes(wire protowire.Type) bool {
+	return wire == f.wire || wire == protowire.BytesType && f.list && f.node == nil
+}
+
+func (n *protoNode) typeName() string { return n.name }
+func (n *protoNode) size() int        { return len(n.fields) }
+func (n *protoNode) at(i int) member {
+	f := &n.fields[i]
+	m := member{name: f.name, list: f.list}
+	if f.node != nil {
+		m.sub = f.node
+	}
+	return m
+}

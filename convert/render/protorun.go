@@ -1,0 +1,407 @@
+package render
+
+import (
+	"encoding/binary"
+	"math"
+	"sync"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// A protoRun is a message of protobuf on its way. Fields may come in any order
+// and are written in that of their declaration, so a message is walked once to
+// find where its fields are, then they are fetched. Of a single value that comes
+// twice the last counts; a message that comes in parts is the parts in a row.
+type protoRun struct {
+	out
+	src     []byte
+	slots   []slot       // of the messages that are open
+	found   []occurrence // of their lists and messages
+	depth   int
+	merged  int // bytes of messages that came in parts
+	unknown bool
+	open    []*protoNode // CSV: the messages whose fields are cells
+	memory  *protoMemory
+}
+
+// A slot is what a message has of a field. After the slots of its fields there
+// is one for each oneof, whose n is the member that is set, counted from 1.
+type slot struct {
+	n           int32 // values, or parts of a message
+	first, last int32 // lists and messages: indexes into found; else first is where the value begins
+}
+
+// An occurrence is one value of a field, behind its tag.
+type occurrence struct {
+	begin, end int32
+	next       int32
+	wire       protowire.Type
+}
+
+// protoMemory is what one run leaves to the next.
+type protoMemory struct {
+	slots []slot
+	found []occurrence
+}
+
+var protoMemories = sync.Pool{New: func() any { return new(protoMemory) }}
+
+const maxKeep = 1 << 16 // entries of memory that are kept
+
+func newProtoRun(w out, src []byte) protoRun {
+	m := protoMemories.Get().(*protoMemory)
+	return protoRun{out: w, src: src, slots: m.slots[:0], found: m.found[:0], memory: m}
+}
+
+func (r *protoRun) release() {
+	if cap(r.slots) <= maxKeep && cap(r.found) <= maxKeep {
+		r.memory.slots, r.memory.found = r.slots, r.found
+		protoMemories.Put(r.memory)
+	}
+}
+
+// root writes the whole message, or the columns.
+func (r *protoRun) root(p *Program) error {
+	if len(r.src) > math.MaxInt32 {
+		return malformed(0, "a message of more than 2 GiB")
+	}
+	switch {
+	case p.columns != nil:
+		return r.pickAll(p)
+	case p.o.Style == CSV:
+		first := true
+		return r.cells(p.proto, r.src, 0, true, &first)
+	}
+	r.out.root()
+	return r.message(p.proto, r.src, 0)
+}
+
+// A view is a message whose fields have been found.
+type view struct {
+	n           *protoNode
+	p           []byte
+	at          int // of p in the whole message, about
+	base, found int // into slots and found
+}
+
+func (r *protoRun) slot(v *view, i int) *slot { return &r.slots[v.base+i] }
+
+// scan finds the fields of a message; done gives their places back.
+func (r *protoRun) scan(n *protoNode, p []byte, at int) (view, error) {
+	v := view{n, p, at, len(r.slots), len(r.found)}
+	if len(r.buf) > r.most {
+		return v, malformed(at, "the text of the message would be out of proportion")
+	}
+	if r.depth++; r.depth > maxDepth {
+		return v, malformed(at, "messages lie more than %d deep in each other", maxDepth)
+	}
+	for range len(n.fields) + n.oneofs {
+		r.slots = append(r.slots, slot{})
+	}
+	for pos := 0; pos < len(p); {
+		num, wire, k := protowire.ConsumeTag(p[pos:])
+		if k < 0 {
+			return v, malformed(at+pos, "a field's tag is cut or wrong")
+		}
+		begin := pos + k
+		size := protowire.ConsumeFieldValue(num, wire, p[begin:])
+		if size < 0 {
+			return v, malformed(at+pos, "field %d is cut or wrong: %d bytes are left", num, len(p)-begin)
+		}
+		pos = begin + size
+		i := n.find(num)
+		if i < 0 || !n.fields[i].takes(wire) {
+			r.unknown = true
+			continue
+		}
+		f, s := &n.fields[i], &r.slots[v.base+i]
+		if f.oneof >= 0 {
+			member := r.slot(&v, len(n.fields)+f.oneof)
+			if old := member.n - 1; old >= 0 && int(old) != i {
+				*r.slot(&v, int(old)) = slot{} // another member takes its place
+			}
+			member.n = int32(i + 1)
+		}
+		s.n++
+		if !f.list && f.node == nil {
+			s.first = int32(begin)
+			continue
+		}
+		r.found = append(r.found, occurrence{int32(begin), int32(pos), -1, wire})
+		last := int32(len(r.found) - 1)
+		if s.n == 1 {
+			s.first = last
+		} else {
+			r.found[s.last].next = last
+		}
+		s.last = last
+	}
+	return v, nil
+}
+
+func (r *protoRun) done(v *view) {
+	r.slots, r.found = r.slots[:v.base], r.found[:v.found]
+	r.depth--
+}
+
+// message writes a message as a struct.
+func (r *protoRun) message(n *protoNode, p []byte, at int) error {
+	v, err := r.scan(n, p, at)
+	if err != nil {
+		return err
+	}
+	if len(n.fields) == 0 {
+		r.flow("{}")
+	} else {
+		for i := range n.fields {
+			f := &n.fields[i]
+			r.key(&f.label, f.flow)
+			if err := r.value(&v, i, false); err != nil {
+				return err
+			}
+		}
+		r.close()
+	}
+	r.done(&v)
+	return nil
+}
+
+// value writes field i of a message; whole keeps a list from being a note.
+func (r *protoRun) value(v *view, i int, whole bool) error {
+	f, s := &v.n.fields[i], *r.slot(v, i)
+	switch {
+	case f.list && f.node != nil:
+		return r.messages(v, f, s, whole)
+	case f.list:
+		return r.list(v, f, s, whole)
+	case f.node != nil:
+		return r.single(v, f, s)
+	case s.n == 0 && (f.kind != protoreflect.BytesKind || f.oneof >= 0):
+		r.buf = append(r.buf, f.zero[r.style]...)
+		return nil
+	case s.n == 0:
+		r.binary(nil, whole)
+		return nil
+	}
+	return r.scalar(f, v.p[s.first:], v.at+int(s.first), whole)
+}
+
+// single writes a message that is no list; null when it is not set.
+func (r *protoRun) single(v *view, f *protoField, s slot) error {
+	if s.n == 0 && !v.n.entry {
+		r.null(false)
+		return nil
+	}
+	p, at, err := r.content(v, f, s)
+	if err != nil {
+		return err
+	}
+	r.indent++
+	err = r.message(f.node, p, at)
+	r.indent--
+	return err
+}
+
+// content returns the bytes of a message that is no list, put together from its
+// parts.
+func (r *protoRun) content(v *view, f *protoField, s slot) (p []byte, at int, err error) {
+	if s.n == 0 {
+		return nil, v.at, nil
+	}
+	o := r.found[s.first]
+	p, at = part(f, v.p, o), v.at+int(o.begin)
+	if s.n == 1 {
+		return p, at, nil
+	}
+	all := append([]byte(nil), p...)
+	for i := o.next; i >= 0; i = r.found[i].next {
+		all = append(all, part(f, v.p, r.found[i])...)
+	}
+	if r.merged += len(all); r.merged > 1<<20+16*len(r.src) {
+		return nil, at, malformed(at, "too many messages come in parts")
+	}
+	return all, at, nil
+}
+
+// part returns the content of a message; that it is whole is known.
+func part(f *protoField, p []byte, o occurrence) []byte {
+	var v []byte
+	if f.wire == protowire.StartGroupType {
+		v, _ = protowire.ConsumeGroup(f.num, p[o.begin:o.end])
+	} else {
+		v, _ = protowire.ConsumeBytes(p[o.begin:o.end])
+	}
+	return v
+}
+
+// messages writes a list of messages.
+func (r *protoRun) messages(v *view, f *protoField, s slot, whole bool) error {
+	if s.n > LongList && !whole && !r.arrays {
+		r.flow("")
+		r.note("$length", int(s.n))
+		return nil
+	}
+	r.indent++
+	next := s.first
+	for i := range int(s.n) {
+		o := r.found[next]
+		next = o.next
+		r.element(i)
+		r.indent++
+		if err := r.message(f.node, part(f, v.p, o), v.at+int(o.begin)); err != nil {
+			return err
+		}
+		r.indent--
+	}
+	r.indent--
+	r.endElements(int(s.n))
+	return nil
+}
+
+// list writes a list of values, packed or not.
+func (r *protoRun) list(v *view, f *protoField, s slot, whole bool) error {
+	if !whole && !r.arrays {
+		if n := r.length(v, f, s); n > LongList {
+			r.note("$length", n)
+			return nil
+		}
+	}
+	r.buf = append(r.buf, '[')
+	next, begun := s.first, false
+	for range s.n {
+		o := r.found[next]
+		next = o.next
+		p, at := v.p[o.begin:o.end], v.at+int(o.begin)
+		if o.wire == f.wire {
+			r.separate(&begun)
+			if err := r.scalar(f, p, at, whole); err != nil {
+				return err
+			}
+			continue
+		}
+		packed, _ := protowire.ConsumeBytes(p)
+		for len(packed) > 0 {
+			r.separate(&begun)
+			n := width(f, packed)
+			if n < 0 {
+				return malformed(at, "a packed list ends within a number")
+			}
+			if err := r.scalar(f, packed[:n], at, whole); err != nil {
+				return err
+			}
+			packed = packed[n:]
+		}
+	}
+	r.buf = append(r.buf, ']')
+	return nil
+}
+
+// separate writes a comma but for the first time.
+func (r *protoRun) separate(begun *bool) {
+	if *begun {
+		r.comma()
+	}
+	*begun = true
+}
+
+// width is how many bytes the number at the start of p takes, negative when it
+// is cut.
+func width(f *protoField, p []byte) int {
+	switch f.wire {
+	case protowire.Fixed32Type:
+		_, n := protowire.ConsumeFixed32(p)
+		return n
+	case protowire.Fixed64Type:
+		_, n := protowire.ConsumeFixed64(p)
+		return n
+	}
+	_, n := protowire.ConsumeVarint(p)
+	return n
+}
+
+// length is how many elements a list has.
+func (r *protoRun) length(v *view, f *protoField, s slot) (n int) {
+	next := s.first
+	for range s.n {
+		o := r.found[next]
+		next = o.next
+		if o.wire == f.wire {
+			n++
+			continue
+		}
+		p, _ := protowire.ConsumeBytes(v.p[o.begin:o.end])
+		switch f.wire {
+		case protowire.Fixed32Type:
+			n += len(p) / 4
+		case protowire.Fixed64Type:
+			n += len(p) / 8
+		default:
+			for _, c := range p {
+				if c < 0x80 {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// scalar writes the value at the start of p, which is whole.
+func (r *protoRun) scalar(f *protoField, p []byte, at int, whole bool) error {
+	switch f.wire {
+	case protowire.Fixed32Type:
+		v := binary.LittleEndian.Uint32(p)
+		switch f.kind {
+		case protoreflect.FloatKind:
+			r.float32(math.Float32frombits(v))
+		case protoreflect.Fixed32Kind:
+			r.int(int64(v))
+		default:
+			r.int(int64(int32(v)))
+		}
+		return nil
+	case protowire.Fixed64Type:
+		v := binary.LittleEndian.Uint64(p)
+		switch f.kind {
+		case protoreflect.DoubleKind:
+			r.float64(math.Float64frombits(v))
+		case protoreflect.Fixed64Kind:
+			r.uint64(v)
+		default:
+			r.int64(int64(v))
+		}
+		return nil
+	case protowire.BytesType:
+		b, _ := protowire.ConsumeBytes(p)
+		if f.kind == protoreflect.StringKind {
+			r.text(b)
+		} else {
+			r.binary(b, whole)
+		}
+		return nil
+	}
+	v, n := protowire.ConsumeVarint(p)
+	if n < 0 {
+		return malformed(at, "a number is cut or wrong")
+	}
+	switch f.kind {
+	case protoreflect.BoolKind:
+		r.bool(v != 0)
+	case protoreflect.EnumKind:
+		f.enum.write(&r.out, int32(v))
+	case protoreflect.Int32Kind:
+		r.int(int64(int32(v)))
+	case protoreflect.Sint32Kind:
+		r.int(int64(int32(protowire.DecodeZigZag(v & math.MaxUint32))))
+	case protoreflect.Uint32Kind:
+		r.int(int64(uint32(v)))
+	case protoreflect.Int64Kind:
+		r.int64(int64(v))
+	case protoreflect.Sint64Kind:
+		r.int64(protowire.DecodeZigZag(v))
+	default:
+		r.uint64(v)
+	}
+	return nil
+}

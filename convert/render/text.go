@@ -1,0 +1,377 @@
+package render
+
+import (
+	"encoding/base64"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// An out is the text on its way. It knows styles, not messages.
+type out struct {
+	buf    []byte
+	style  Style
+	bytes  bool
+	arrays bool
+	indent int
+	inline bool // YAML: the next key stands on this line, behind a dash
+	most   int  // length that buf may reach
+}
+
+// A label is a field's name as the styles write it.
+type label struct {
+	json []byte // with what stands before it: `{"x":` for the first field, else `,"x":`
+	yaml []byte // `x:`
+}
+
+func labelOf(name string, first bool) label {
+	j := []byte{','}
+	if first {
+		j[0] = '{'
+	}
+	j = append(appendQuoted(j, []byte(name)), ':')
+	return label{j, append(appendYAMLKey(nil, name), ':')}
+}
+
+// appendYAMLKey quotes the names that YAML would take for something else.
+func appendYAMLKey(b []byte, name string) []byte {
+	switch name {
+	case "on", "off", "yes", "no", "true", "false", "null",
+		"On", "Off", "Yes", "No", "True", "False", "Null",
+		"ON", "OFF", "YES", "NO", "TRUE", "FALSE", "NULL":
+		return appendQuoted(b, []byte(name))
+	}
+	for i := range len(name) {
+		c := name[i] | 0x20
+		if !(c >= 'a' && c <= 'z' || name[i] == '_' || i > 0 && (name[i] >= '0' && name[i] <= '9' || name[i] == '.')) {
+			return appendQuoted(b, []byte(name))
+		}
+	}
+	if name == "" {
+		return append(b, `""`...)
+	}
+	return append(b, name...)
+}
+
+// key begins a field of a struct. A flow value follows on the same line.
+func (w *out) key(l *label, flow bool) {
+	if w.style != YAML {
+		w.buf = append(w.buf, l.json...)
+		return
+	}
+	if !w.inline {
+		w.newline()
+	}
+	w.inline = false
+	w.buf = append(w.buf, l.yaml...)
+	if flow {
+		w.buf = append(w.buf, ' ')
+	}
+}
+
+const blanks = "                                "
+
+func (w *out) newline() {
+	w.buf = append(w.buf, '\n')
+	n := 2 * w.indent
+	for ; n > len(blanks); n -= len(blanks) {
+		w.buf = append(w.buf, blanks...)
+	}
+	w.buf = append(w.buf, blanks[:n]...)
+}
+
+// root begins the outermost struct. In YAML it stands behind the name of an outer
+// field when it is indented.
+func (w *out) root() { w.inline = w.style == YAML && w.indent == 0 }
+
+// close ends a struct that has fields.
+func (w *out) close() {
+	if w.style != YAML {
+		w.buf = append(w.buf, '}')
+	}
+}
+
+// closeRoot ends the outermost struct, of n fields.
+func (w *out) closeRoot(n int) {
+	if n > 0 {
+		w.close()
+	} else {
+		w.flow("{}")
+	}
+}
+
+// element begins element i of a list of structs.
+func (w *out) element(i int) {
+	switch {
+	case w.style == YAML:
+		w.newline()
+		w.buf = append(w.buf, '-', ' ')
+		w.inline = true
+	case i > 0:
+		w.buf = append(w.buf, ',')
+	default:
+		w.buf = append(w.buf, '[')
+	}
+}
+
+// endElements ends a list of n structs.
+func (w *out) endElements(n int) {
+	switch {
+	case n == 0:
+		w.flow("[]")
+	case w.style != YAML:
+		w.buf = append(w.buf, ']')
+	}
+}
+
+// flow writes a value in one piece where a block could stand.
+func (w *out) flow(text string) {
+	if w.style == YAML && !w.inline {
+		w.buf = append(w.buf, ' ')
+	}
+	w.inline = false
+	w.buf = append(w.buf, text...)
+}
+
+// comma stands between the values of a list on one line.
+func (w *out) comma() {
+	if w.buf = append(w.buf, ','); w.style == YAML {
+		w.buf = append(w.buf, ' ')
+	}
+}
+
+// null is a value that is not there: an empty cell in CSV. flow tells that no
+// block could stand in its place.
+func (w *out) null(flow bool) {
+	switch {
+	case w.style == CSV:
+	case flow:
+		w.buf = append(w.buf, "null"...)
+	default:
+		w.flow("null")
+	}
+}
+
+func (w *out) bool(v bool) { w.buf = strconv.AppendBool(w.buf, v) }
+func (w *out) int(v int64) { w.buf = strconv.AppendInt(w.buf, v, 10) }
+
+func (w *out) int64(v int64) {
+	if w.style == CSV {
+		w.buf = strconv.AppendInt(w.buf, v, 10)
+		return
+	}
+	w.buf = append(strconv.AppendInt(append(w.buf, '"'), v, 10), '"')
+}
+
+func (w *out) uint64(v uint64) {
+	if w.style == CSV {
+		w.buf = strconv.AppendUint(w.buf, v, 10)
+		return
+	}
+	w.buf = append(strconv.AppendUint(append(w.buf, '"'), v, 10), '"')
+}
+
+func (w *out) float64(v float64) { w.float(v, 64) }
+func (w *out) float32(v float32) { w.float(float64(v), 32) }
+
+// float writes a number with a point, so that it is read as a float everywhere.
+func (w *out) float(v float64, bits int) {
+	abs := math.Abs(v)
+	switch {
+	case abs < 1<<24 && v == math.Trunc(v):
+		if v == 0 && math.Signbit(v) {
+			w.buf = append(w.buf, '-')
+		}
+		w.buf = append(strconv.AppendInt(w.buf, int64(v), 10), '.', '0')
+	case abs >= 1e-4 && abs < 1e15:
+		at := len(w.buf)
+		w.buf = strconv.AppendFloat(w.buf, v, 'f', -1, bits)
+		if v == math.Trunc(v) && !hasPoint(w.buf[at:]) {
+			w.buf = append(w.buf, '.', '0')
+		}
+	case v != v || abs > math.MaxFloat64:
+		w.notFinite(v)
+	default:
+		w.exponent(v, bits)
+	}
+}
+
+func hasPoint(b []byte) bool {
+	for _, c := range b {
+		if c == '.' {
+			return true
+		}
+	}
+	return false
+}
+
+// exponent writes 1.0e+22: YAML 1.1 takes a number without a point, or an
+// exponent without a sign, for a text.
+func (w *out) exponent(v float64, bits int) {
+	at := len(w.buf)
+	w.buf = strconv.AppendFloat(w.buf, v, 'e', -1, bits)
+	if hasPoint(w.buf[at:]) {
+		return
+	}
+	for i := at; i < len(w.buf); i++ {
+		if w.buf[i] == 'e' {
+			w.buf = append(w.buf, 0, 0)
+			copy(w.buf[i+2:], w.buf[i:])
+			w.buf[i], w.buf[i+1] = '.', '0'
+			return
+		}
+	}
+}
+
+func (w *out) notFinite(v float64) {
+	names := [...][3]string{JSON: {`"NaN"`, `"Infinity"`, `"-Infinity"`}, YAML: {".nan", ".inf", "-.inf"}, CSV: {"NaN", "Infinity", "-Infinity"}}
+	i := 0
+	if v > 0 {
+		i = 1
+	} else if v < 0 {
+		i = 2
+	}
+	w.buf = append(w.buf, names[w.style][i]...)
+}
+
+// text writes a string.
+func (w *out) text(s []byte) {
+	if w.style == CSV {
+		w.buf = appendCell(w.buf, s)
+	} else {
+		w.buf = appendQuoted(w.buf, s)
+	}
+}
+
+// binary writes bytes as base64, or a note of their length.
+func (w *out) binary(b []byte, whole bool) {
+	if !w.bytes && !whole {
+		w.note("$bytes", len(b))
+		return
+	}
+	if w.style == CSV && len(b) > 0 {
+		w.buf = base64.StdEncoding.AppendEncode(w.buf, b)
+		return
+	}
+	w.buf = append(base64.StdEncoding.AppendEncode(append(w.buf, '"'), b), '"')
+}
+
+// note writes {"$bytes":12} in place of a value.
+func (w *out) note(name string, n int) {
+	at := len(w.buf)
+	w.buf = append(append(append(w.buf, '{', '"'), name...), '"', ':')
+	if w.style == YAML {
+		w.buf = append(w.buf, ' ')
+	}
+	w.buf = append(strconv.AppendInt(w.buf, int64(n), 10), '}')
+	if w.style == CSV {
+		w.cell(at)
+	}
+}
+
+// cell quotes what was written from at on as one cell of CSV.
+func (w *out) cell(at int) {
+	quotes, quote := 0, false
+	for _, c := range w.buf[at:] {
+		if c == '"' {
+			quotes++
+		}
+		quote = quote || special[c]&csvQuote != 0
+	}
+	if !quote {
+		return
+	}
+	old := len(w.buf)
+	for range quotes + 2 {
+		w.buf = append(w.buf, '"')
+	}
+	to := len(w.buf) - 2 // of the text, from its end; the last quote stands
+	for i := old - 1; i >= at; i-- {
+		w.buf[to] = w.buf[i]
+		if to--; w.buf[i] == '"' {
+			w.buf[to] = '"'
+			to--
+		}
+	}
+	w.buf[at] = '"'
+}
+
+// appendCell appends a text as a cell of CSV. An empty text is "", so that it is
+// not an empty cell.
+func appendCell(dst, s []byte) []byte {
+	quote := len(s) == 0
+	for _, c := range s {
+		quote = quote || special[c]&csvQuote != 0
+	}
+	if !quote {
+		return append(dst, s...)
+	}
+	dst = append(dst, '"')
+	for _, c := range s {
+		if c == '"' {
+			dst = append(dst, '"')
+		}
+		dst = append(dst, c)
+	}
+	return append(dst, '"')
+}
+
+// special has what is to be done with a byte of a text.
+var special = func() (t [256]uint8) {
+	for c := range t {
+		if c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			t[c] |= jsonEscape
+		}
+	}
+	for _, c := range "\",\n\r" {
+		t[c] |= csvQuote
+	}
+	return t
+}()
+
+const (
+	jsonEscape = 1 << iota
+	csvQuote
+)
+
+const hexDigits = "0123456789abcdef"
+
+// appendQuoted appends a text as a string of JSON, which is one of YAML as well.
+// Control characters and the line ends of Unicode are escaped.
+func appendQuoted(dst, s []byte) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		if special[s[i]]&jsonEscape == 0 {
+			i++
+			continue
+		}
+		size, r := 1, rune(s[i])
+		bad := false
+		if r >= utf8.RuneSelf {
+			if r, size = utf8.DecodeRune(s[i:]); r == utf8.RuneError && size == 1 {
+				bad, r = true, 0xdc00|rune(s[i])
+			}
+		}
+		if r > 0x9f && r != 0x2028 && r != 0x2029 && r != 0xfeff && !bad {
+			i += size
+			continue
+		}
+		dst = append(dst, s[from:i]...)
+		switch r {
+		case '"', '\\':
+			dst = append(dst, '\\', byte(r))
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+		}
+		i += size
+		from = i
+	}
+	return append(append(dst, s[from:]...), '"')
+}
