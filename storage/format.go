@@ -102,6 +102,12 @@ type WriteOptions struct {
 	SegmentDuration int64  // ns
 	SegmentNames    string // how they are called: one of Format.SegmentNames; "" is the default
 
+	// BeforeCommit is called by Close when the output is whole and all its files
+	// are closed, with the name that it has until then: that of the file or folder,
+	// or of a folder with the segments that will stand beside each other. An error
+	// fails Close, and nothing is left of the output. Nil: nothing is asked.
+	BeforeCommit func(path string) error
+
 	Overwrite bool // replace what is at path when Close succeeds
 	NoSync    bool // do not wait for the disk: a power cut soon after may lose the output
 	FS        FS   // where files are; nil: the operating system's

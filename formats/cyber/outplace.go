@@ -37,8 +37,12 @@ func newPlace(fsys storage.FS, path string, o storage.WriteOptions) (*outPlace, 
 		segmented: o.SegmentSize > 0 || o.SegmentDuration > 0, stamps: o.SegmentNames != namesOld,
 	}
 	var err error
-	if p.out, err = iox.NewOutput(fsys, path, o.Overwrite, p.sync); err != nil || !p.segmented {
-		return p, err
+	if p.out, err = iox.NewOutput(fsys, path, o.Overwrite, p.sync); err != nil {
+		return nil, err
+	}
+	p.out.BeforeCommit = o.BeforeCommit
+	if !p.segmented {
+		return p, nil
 	}
 	if _, err := p.old(); err != nil {
 		return nil, err
@@ -100,6 +104,9 @@ func isSegmentSuffix(s string) bool {
 func (p *outPlace) commit() error {
 	if !p.segmented {
 		return p.out.Commit()
+	}
+	if err := p.out.Check(); err != nil {
+		return errors.Join(err, p.abort())
 	}
 	old, err := p.old()
 	if err != nil {

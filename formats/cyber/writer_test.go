@@ -200,6 +200,33 @@ func TestHeader(t *testing.T) {
 	}
 }
 
+// TestSegmentsBeforeCommit: segments can be read as one, by their folder, before
+// they have their names, and are gone when that is refused.
+func TestSegmentsBeforeCommit(t *testing.T) {
+	rec := suite("").Generate(3, storagetest.Spec{Topics: 3, Messages: 300, MaxSize: 100, Step: 100_000_000})
+	dir := t.TempDir()
+	refused := errors.New("refused")
+	err := storagetest.WriteAll(Format, filepath.Join(dir, "x.record"), storage.WriteOptions{SegmentSize: 2000, BeforeCommit: func(path string) error {
+		r, err := Open(context.Background(), path, storage.ReadOptions{Strict: true})
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		got, err := storagetest.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		if d := storagetest.Diff(got, rec.Messages); d != "" {
+			t.Error(d)
+		}
+		return refused
+	}}, rec)
+	left, _ := os.ReadDir(dir)
+	if !errors.Is(err, refused) || len(left) > 0 {
+		t.Errorf("%v, and %v is left", err, left)
+	}
+}
+
 // TestSegments cuts by size and by time, under new names and old, and reads the
 // segments again as one recording.
 func TestSegments(t *testing.T) {

@@ -81,6 +81,7 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 	if err != nil {
 		return nil, createError(path, "output", err, "")
 	}
+	out.BeforeCommit = o.BeforeCommit
 	w.out = out
 	if w.file, err = fsys.OpenFile(out.Temp(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return nil, createError(path, "output", err, "")

@@ -77,6 +77,7 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 	if w.out, err = iox.NewOutput(w.fs, path, o.Overwrite, w.sync); err != nil {
 		return err
 	}
+	w.out.BeforeCommit = o.BeforeCommit
 	if !w.single {
 		if err := w.fs.Mkdir(w.out.Temp(), 0o777); err != nil {
 			return err

@@ -20,6 +20,10 @@ type Output struct {
 	overwrite bool
 	sync      bool
 	done      bool
+
+	// BeforeCommit, when set, is asked by Commit whether the output may have its
+	// final name. See storage.WriteOptions.
+	BeforeCommit func(temp string) error
 }
 
 // NewOutput checks that path is free (or may be replaced) and picks a temporary
@@ -60,7 +64,18 @@ func (o *Output) Commit() error {
 	return nil
 }
 
+// Check asks BeforeCommit; Commit does so by itself.
+func (o *Output) Check() error {
+	if o.BeforeCommit == nil {
+		return nil
+	}
+	return o.BeforeCommit(o.temp)
+}
+
 func (o *Output) commit() error {
+	if err := o.Check(); err != nil {
+		return err
+	}
 	st, err := o.fs.Stat(o.temp)
 	if err != nil {
 		return err

@@ -31,6 +31,9 @@ func reference(broken string) *storage.Format {
 			if err != nil {
 				return nil, err
 			}
+			if broken != "asks nobody" {
+				out.BeforeCommit = o.BeforeCommit
+			}
 			w := &refWriter{out: out, fs: iox.FS(o.FS), broken: broken}
 			if broken == "shows itself early" {
 				return w, os.WriteFile(path, nil, 0o666)

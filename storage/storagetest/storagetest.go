@@ -91,6 +91,7 @@ func Run(t *testing.T, c Config) {
 	t.Run("Recordings", c.recordings)
 	t.Run("Lifecycle", c.lifecycle)
 	t.Run("Existing", c.existing)
+	t.Run("BeforeCommit", c.beforeCommit)
 	t.Run("Abort", c.abort)
 	t.Run("Aliasing", c.aliasing)
 	t.Run("Concurrent", c.concurrent)

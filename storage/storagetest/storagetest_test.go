@@ -23,6 +23,7 @@ func TestBroken(t *testing.T) {
 		"forgets errors":           "Lifecycle",
 		"shows itself early":       "Lifecycle",
 		"overwrites":               "Existing",
+		"asks nobody":              "BeforeCommit",
 		"leaves a temporary file":  "Abort",
 		"spoils data too early":    "Aliasing",
 		"shares memory of blocks":  "Aliasing",

@@ -275,6 +275,34 @@ func (c *Config) existing(t *testing.T) {
 	}
 }
 
+// beforeCommit: an output can be read back before it has its name, and does not
+// get it when that is refused.
+func (c *Config) beforeCommit(t *testing.T) {
+	want := c.small()
+	refused := errors.New("refused")
+	for _, answer := range []error{nil, refused} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, c.Name)
+		asked := 0
+		err := WriteAll(c.Format, path, storage.WriteOptions{NoSync: true, BeforeCommit: func(temp string) error {
+			asked++
+			if _, err := os.Stat(path); err == nil {
+				t.Error("there is something under the final name already")
+			}
+			c.check(t, temp, want)
+			return answer
+		}}, want)
+		if asked != 1 || !errors.Is(err, answer) {
+			t.Errorf("asked %d times and told %v: %v", asked, answer, err)
+		}
+		if answer == nil {
+			c.check(t, path, want)
+		} else {
+			c.nothingLeft(t, dir)
+		}
+	}
+}
+
 // abort leaves nothing, at any moment, twice.
 func (c *Config) abort(t *testing.T) {
 	all := c.small()
