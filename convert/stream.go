@@ -3,19 +3,28 @@ package convert
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A StreamJob says which recording to stream, and how.
+// A StreamJob says which recording to stream, and how. The zero value of all but
+// the first two is the default.
 type StreamJob struct {
-	Path     string
-	Format   *storage.Format
+	Path   string
+	Format *storage.Format
+
 	Read     storage.ReadOptions
-	Measured bool // measure the times of all blocks first, instead of believing the index
-	Threads  int  // workers; 0 is one per core
+	Select   selection.Selection
+	Edit     selection.Edit  // but for RestampLog, which changes messages
+	Distro   string          // as Job.Distro
+	Limits   *storage.Format // messages at times that it cannot store are left out; nil: none
+	Measured bool            // measure the times of all blocks first, instead of believing the index
+	Threads  int             // workers; 0 is one per core
 	Progress func(Progress)
 }
 
@@ -25,50 +34,119 @@ type StreamTopic struct {
 	Program mapping.Program // runs in the workers, in any order; nil: the bytes as they are
 }
 
-// ErrDisorder is the error of Stream when the times that the index promised were
-// not those of the messages: stream again with Measured.
+// A StreamResult is what is known at the end of a stream.
+type StreamResult struct {
+	Info    *storage.Info // with the warnings met on the way
+	Refused []Refused     // index = TopicID
+}
+
+// Refused counts the messages of a topic that were left out.
+type Refused struct {
+	Messages int64 // by the program
+	Times    int64 // by StreamJob.Limits
+}
+
+// ErrDisorder is wrapped by the error of Stream when the times that the index
+// promised were not those of the messages: stream again with Measured.
 var ErrDisorder = errDisorder
 
 // Stream reads a recording on all cores and gives each message to write, in the
 // order of Run: by log time, and in the order of the file where times are equal.
-// It writes nothing. plan is called once, before the first message, and says what
-// becomes of each topic; messages keep the number of their topic. A message that
-// its program refuses is left out. The message and its data are valid until write
-// returns; an error of write ends the stream, and is returned.
+// It writes nothing but, where times are far out of order, a temporary file.
 //
-// The result has the recording's description with the warnings met on the way.
-func Stream(ctx context.Context, job StreamJob, plan func(*storage.Info) ([]StreamTopic, error), write func(*storage.Message) error) (info *storage.Info, err error) {
-	read := &Job{Source: job.Path, SourceFormat: job.Format, Read: job.Read}
+// plan is called once, before the first message, with a description that has the
+// names of Edit, and tells which topics Select takes; it says what becomes of each.
+// Messages keep the number of their topic. One that its program refuses is left
+// out and counted. A message and its data are valid until write returns; an error
+// of plan or write ends the stream, and is returned.
+func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, taken []bool) ([]StreamTopic, error), write func(*storage.Message) error) (res *StreamResult, err error) {
+	read := &Job{Source: job.Path, SourceFormat: job.Format, Read: job.Read, Select: job.Select, Edit: job.Edit, Threads: job.Threads}
+	if job.Edit.Restamp == selection.RestampLog {
+		return nil, errors.New("internal error: a stream does not set stamps")
+	}
 	src, err := openSource(ctx, read)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, src.close()) }()
-	topics, err := plan(src.info)
+	take, err := choose(read, src)
 	if err != nil {
 		return nil, err
 	}
-	spans := src.hints()
-	if job.Measured {
-		if spans, err = measure(ctx, read, src); err != nil {
-			return nil, err
-		}
+	named := *src.info
+	named.Topics = slices.Clone(named.Topics)
+	for i := range named.Topics {
+		named.Topics[i].Name = job.Edit.Name(named.Topics[i].Name)
+	}
+	topics, err := plan(&named, take.Topics)
+	if err != nil {
+		return nil, err
 	}
 	p := &pipeline{
-		src: src, write: write, spans: spans, workers: workers(job.Threads),
-		format: &storage.Format{}, tempDir: os.TempDir(), budget: spillBudget,
+		src: src, write: write, workers: workers(job.Threads), format: job.Limits,
+		tempDir: os.TempDir(), budget: spillBudget, choice: take.Choice, offset: job.Edit.Offset,
 		routes: make([]route, len(topics)),
 	}
-	for i, t := range topics {
-		p.routes[i] = route{drop: t.Drop, sink: storage.TopicID(i), plan: t.Program}
+	if p.format == nil {
+		p.format = &storage.Format{}
 	}
+	var stamps []*mapping.Stamp
+	if job.Edit.Restamp == selection.RestampHeader {
+		mapper := mapping.New(mapping.Options{SourceDistro: job.Distro})
+		stamps = make([]*mapping.Stamp, len(topics))
+		for i := range topics {
+			stamps[i] = mapper.Stamp(&src.info.Topics[i].Topic)
+		}
+	}
+	if p.spans, err = take.times(ctx, read, src, stamps, job.Measured); err != nil {
+		return nil, disorder(err)
+	}
+	p.repeated = take.state
+	src.need = take.Blocks(src.blocks)
+	for i, t := range topics {
+		p.routes[i] = route{skip: !take.Topics[i], drop: t.Drop, sink: storage.TopicID(i), plan: t.Program}
+		if stamps != nil {
+			p.routes[i].stamp = stamps[i]
+		}
+	}
+	thinOut(p.routes, &job.Edit, src.info)
 	p.meter = newMeter(src, job.Progress)
 	defer p.meter.stop()
-	if err := p.run(ctx); err != nil {
-		return nil, err
+	if err := errors.Join(p.run(ctx), ctx.Err()); err != nil {
+		return nil, disorder(err)
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	res = &StreamResult{Refused: make([]Refused, len(p.counts))}
+	for i, c := range p.counts {
+		res.Refused[i] = Refused{Messages: c.bad, Times: c.outOfRange}
 	}
-	return src.reader.Info()
+	res.Info, err = src.reader.Info()
+	return res, err
+}
+
+// times finds what latched topics said before a cut, and returns the times of the
+// blocks as the stream will have them; nil where they are not known.
+func (t *taken) times(ctx context.Context, job *Job, src *source, stamps []*mapping.Stamp, measured bool) (spans []span, err error) {
+	spans = src.hints()
+	if measured {
+		if spans, err = measure(ctx, job, src); err != nil {
+			return nil, err
+		}
+		src.setTimes(spans)
+	}
+	if t.state, err = latchedState(ctx, src, t.Choice, &job.Edit.Latch); err != nil || stamps == nil {
+		return spans, err
+	}
+	src.stamps = stamps
+	if measured {
+		return measure(ctx, job, src)
+	}
+	return nil, nil
+}
+
+// disorder makes errors about wrong times those that say so.
+func disorder(err error) error {
+	if errors.Is(err, errIndex) && !errors.Is(err, ErrDisorder) {
+		return fmt.Errorf("%w: %w", ErrDisorder, err)
+	}
+	return err
 }

@@ -31,8 +31,8 @@ type counted struct {
 type sideCount struct {
 	queue    []entry // messages at the time of now that the other side has not had yet
 	head     int
-	messages int64 // that are compared
-	skipped  int64 // that are not: unreadable, or at a time that the other format cannot store
+	messages int64
+	refused  convert.Refused
 	hash     hash.Hash
 	least    int64
 	greatest int64
@@ -43,6 +43,7 @@ type comparison struct {
 	job      *Job
 	measured bool
 	info     [2]*storage.Info
+	taken    [2][]bool
 	link     *linker
 	pairs    []*pair
 	held     []*pair // with queues that are not empty
@@ -60,7 +61,7 @@ func (c *comparison) side(i int) *Side {
 
 func (c *comparison) stream(i int) convert.StreamJob {
 	s := c.side(i)
-	return convert.StreamJob{Path: s.Path, Format: s.Format, Read: c.job.Read, Measured: c.measured, Threads: c.job.Threads}
+	return convert.StreamJob{Path: s.Path, Format: s.Format, Read: c.job.Read, Select: s.Select, Edit: s.Edit, Distro: c.job.Distro, Limits: c.side(1 - i).Format, Measured: c.measured, Threads: c.job.Threads}
 }
 
 // run reads both sides at once.
@@ -95,7 +96,13 @@ func (c *comparison) run(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause // of both, the one that failed first
 	}
-	c.info = [2]*storage.Info{feeds[0].info, feeds[1].info}
+	for i, f := range feeds {
+		c.info[i] = f.result.Info
+		c.each(i, func(p *pair, _ int, id storage.TopicID) {
+			p.sides[i].refused.Messages += f.result.Refused[id].Messages
+			p.sides[i].refused.Times += f.result.Refused[id].Times
+		})
+	}
 	return c.locate(ctx)
 }
 
@@ -103,12 +110,13 @@ func (c *comparison) run(ctx context.Context) error {
 func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 	for i, f := range feeds {
 		select {
-		case c.info[i] = <-f.infos:
+		case got := <-f.infos:
+			c.info[i], c.taken[i] = got.info, got.taken
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
-	c.link = newLinker(c.job, c.info)
+	c.link = newLinker(c.job, c.info, c.taken)
 	c.pairs = c.link.pairs()
 	for i, f := range feeds {
 		f.pairs = make([]*pair, len(c.info[i].Topics))
@@ -184,10 +192,6 @@ func (c *comparison) merge(feeds [2]*feed) {
 func (c *comparison) take(side int, e *entry) {
 	p := e.pair
 	s, o := &p.sides[side], &p.sides[1-side]
-	if e.bad && !(p.link != nil && p.link.both) || p.groups[1-side] != nil && outside(c.side(1-side).Format, e.time) {
-		s.skipped++
-		return
-	}
 	if s.messages == 0 {
 		s.least = e.time
 	}

@@ -20,6 +20,7 @@ import (
 type digester struct {
 	chain  []mapping.Program // to canonical bytes; nil: bytes are compared as they are
 	normal *normalizer
+	strict bool // refuse messages that do not fit their definition
 	full   bool
 	pool   sync.Pool // of *scratch
 }
@@ -50,8 +51,8 @@ func (d *digester) SizeHint(n int) int {
 // Append implements mapping.Program, for messages at time 0.
 func (d *digester) Append(dst, src []byte) ([]byte, error) { return d.AppendAt(dst, src, 0) }
 
-// AppendAt implements mapping.Timed. It never fails: a message that does not fit
-// its definition is digested as it is.
+// AppendAt implements mapping.Timed. A message that does not fit its definition is
+// digested as it is, unless strict is set.
 func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	s, _ := d.pool.Get().(*scratch)
 	if s == nil {
@@ -60,6 +61,9 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	defer d.pool.Put(s)
 	bad := byte(0)
 	content, err := d.content(s, src, logTime)
+	if err != nil && d.strict {
+		return dst, err
+	}
 	if err != nil {
 		bad = 1
 		s.a = append(append(s.a[:0], kindRaw), src...)

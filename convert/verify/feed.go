@@ -21,15 +21,21 @@ type entry struct {
 // A feed is the stream of a side's entries, in order of time.
 type feed struct {
 	side    int
-	infos   chan *storage.Info         // what the recording is, once
+	infos   chan described             // once
 	plan    chan []convert.StreamTopic // what becomes of its topics, once
 	batches chan []entry               // closed at the end
 	free    chan []entry               // batches to be filled again
 	pairs   []*pair                    // by topic; set before plan
-	info    *storage.Info              // with the warnings; when batches is closed
-	err     error                      // the same
+	result  *convert.StreamResult      // set when batches is closed; err too
+	err     error
 	cur     []entry
 	pos     int
+}
+
+// A described is what a recording is, and which of its topics are compared.
+type described struct {
+	info  *storage.Info
+	taken []bool
 }
 
 // The entries of a batch, and the batches of a feed.
@@ -39,7 +45,7 @@ const (
 )
 
 func newFeed(side int) *feed {
-	f := &feed{side: side, infos: make(chan *storage.Info, 1), plan: make(chan []convert.StreamTopic, 1),
+	f := &feed{side: side, infos: make(chan described, 1), plan: make(chan []convert.StreamTopic, 1),
 		batches: make(chan []entry, feedBatches), free: make(chan []entry, feedBatches)}
 	for range feedBatches {
 		f.free <- make([]entry, 0, batchEntries)
@@ -51,8 +57,8 @@ func newFeed(side int) *feed {
 func (f *feed) run(ctx context.Context, job convert.StreamJob) {
 	defer close(f.batches)
 	var batch []entry
-	plan := func(info *storage.Info) ([]convert.StreamTopic, error) {
-		f.infos <- info
+	plan := func(info *storage.Info, taken []bool) ([]convert.StreamTopic, error) {
+		f.infos <- described{info, taken}
 		select {
 		case p := <-f.plan:
 			return p, nil
@@ -69,7 +75,7 @@ func (f *feed) run(ctx context.Context, job convert.StreamJob) {
 			return context.Cause(ctx)
 		}
 	}
-	f.info, f.err = convert.Stream(ctx, job, plan, func(m *storage.Message) error {
+	f.result, f.err = convert.Stream(ctx, job, plan, func(m *storage.Message) error {
 		if batch == nil {
 			select {
 			case batch = <-f.free:

@@ -42,6 +42,7 @@ func (k *link) note(code Code, format string, a ...any) {
 type linker struct {
 	job     *Job
 	info    [2]*storage.Info
+	taken   [2][]bool
 	decoder [2]*mapping.Mapper
 	mappers map[mapperKey]*mapping.Mapper
 }
@@ -54,8 +55,8 @@ type mapperKey struct {
 	rosout   mapping.Rosout
 }
 
-func newLinker(job *Job, info [2]*storage.Info) *linker {
-	l := &linker{job: job, info: info, mappers: map[mapperKey]*mapping.Mapper{}}
+func newLinker(job *Job, info [2]*storage.Info, taken [2][]bool) *linker {
+	l := &linker{job: job, info: info, taken: taken, mappers: map[mapperKey]*mapping.Mapper{}}
 	for i := range info {
 		l.decoder[i] = mapping.New(mapping.Options{Encoding: "ros1", SourceDistro: l.distro(i), ProtoTypes: mapping.ProtoGenerated})
 	}

@@ -72,15 +72,11 @@ func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]found, erro
 	if left == 0 {
 		return got, nil
 	}
-	_, err := convert.Stream(ctx, c.stream(side), func(*storage.Info) ([]convert.StreamTopic, error) { return plan, nil },
+	_, err := convert.Stream(ctx, c.stream(side), func(*storage.Info, []bool) ([]convert.StreamTopic, error) { return plan, nil },
 		func(m *storage.Message) error {
 			p := at[m.Topic]
-			bad := m.Data[0] != 0
-			if bad && !p.link.both || outside(c.side(1-side).Format, m.LogTime) {
-				return nil
-			}
 			if seen[p] == p.first.Index {
-				got[p] = found{append([]byte(nil), m.Data[1:]...), bad}
+				got[p] = found{append([]byte(nil), m.Data[1:]...), m.Data[0] != 0}
 				if left--; left == 0 {
 					return errEnough
 				}

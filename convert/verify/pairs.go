@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/storage"
 )
 
 // A group is the topics of one side that are compared as one: the publishers of
@@ -29,6 +28,9 @@ func (l *linker) groupsOf(side int) []*group {
 	var out []*group
 	byKey := map[groupKey]*group{}
 	for i := range l.info[side].Topics {
+		if !l.taken[side][i] {
+			continue
+		}
 		t := &l.info[side].Topics[i]
 		m := &member{topic: t}
 		k := groupKey{name: t.Name, typ: t.Type, encoding: t.Encoding}
@@ -201,14 +203,9 @@ func (p *pair) name() string {
 
 // program is that of a member of a group.
 func (p *pair) program(side, i int, full bool) mapping.Program {
-	d := &digester{full: full}
+	d := &digester{full: full, strict: p.link != nil && !p.link.both}
 	if p.link != nil && p.link.typ != nil {
 		d.chain, d.normal = p.link.progs[side][i], p.normal
 	}
 	return d
-}
-
-// outside tells a time that the other side's format cannot store.
-func outside(f *storage.Format, t int64) bool {
-	return (f.MinTime != 0 || f.MaxTime != 0) && (t < f.MinTime || t > f.MaxTime)
 }

@@ -37,7 +37,7 @@ func (c *comparison) topic(r *Result, p *pair) Topic {
 		if g == nil {
 			continue
 		}
-		*end = TopicEnd{Name: g.name, Type: g.typ, Encoding: g.encoding, Messages: s.messages + s.skipped}
+		*end = TopicEnd{Name: g.name, Type: g.typ, Encoding: g.encoding, Messages: s.messages + s.refused.Messages + s.refused.Times}
 		if c.job.Level != Counts {
 			end.Hash = s.sum()
 		}
@@ -132,9 +132,11 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 	}
 	messages := max(a.messages, b.messages)
 	for i, s := range []*sideCount{a, b} {
-		if s.skipped > 0 {
-			p.differ += s.skipped
-			except(Unconvertible, s.skipped, "messages of %s do not fit their definition, or their times the other format; they are not compared", c.side(i).Path)
+		if n := s.refused.Messages; n > 0 {
+			except(Unconvertible, n, "messages of %s do not fit their definition, and are not compared", c.side(i).Path)
+		}
+		if n := s.refused.Times; n > 0 {
+			except(Unconvertible, n, "messages of %s have times that a %s cannot store, and are not compared", c.side(i).Path, c.side(1-i).Format.Name)
 		}
 	}
 	for _, n := range p.notes {

@@ -31,6 +31,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/apollo"
+	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -84,6 +85,9 @@ func Codes() []Code {
 type Side struct {
 	Path   string
 	Format *storage.Format
+
+	Select selection.Selection // compare this part of it
+	Edit   selection.Edit      // as if this had been done to it; not with selection.RestampLog
 }
 
 // A Job says what to compare and how. The zero value of all but A and B is the

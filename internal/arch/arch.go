@@ -28,7 +28,7 @@ var arrows = []arrow{
 	{"convert", []string{"storage", "schema/...", "convert/...", "internal/...", "proto/..."}},
 	{"convert/transcode", []string{"schema", "schema/protoschema", "internal/wire/..."}},
 	{"convert/apollo", []string{"schema", "proto/...", "convert/transcode", "internal/wire/..."}},
-	{"convert/verify", []string{"convert", "convert/mapping", "convert/transcode", "convert/apollo", "schema", "storage"}},
+	{"convert/verify", []string{"convert", "convert/mapping", "convert/selection", "convert/transcode", "convert/apollo", "schema", "storage"}},
 	{"convert/mapping", []string{"storage", "schema/...", "convert/transcode", "convert/apollo", "proto/..."}},
 	{"convert/render", []string{"convert/transcode", "schema"}},
 	{"convert/selection", []string{"storage", "internal/wire/..."}},
