@@ -167,6 +167,27 @@ func TestReferee(t *testing.T) {
 	}
 }
 
+// TestRefereeSegments has PyPI rosbags open a recording of several parts.
+func TestRefereeSegments(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bag")
+	rows := sampleRows()
+	for i := range rows {
+		rows[i].Topic = 0
+	}
+	topics := sampleTopics()[:1]
+	topics[0].Metadata = map[string]string{storage.MetaTypeHash: "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"}
+	write(t, path, storage.WriteOptions{SegmentSize: 1_000_000}, topics, rows)
+	referee(t, path, len(rows))
+	parts, err := filepath.Glob(filepath.Join(path, "*"+extDB))
+	check(t, err)
+	if len(parts) < 3 {
+		t.Errorf("%d parts", len(parts))
+	}
+	for _, part := range parts {
+		integrity(t, part)
+	}
+}
+
 // integrity runs SQLite's own check with the C command line.
 func integrity(t *testing.T, path string) {
 	t.Helper()
