@@ -23,8 +23,10 @@ type StreamJob struct {
 	Edit     selection.Edit  // but for RestampLog, which changes messages
 	Distro   string          // as Job.Distro
 	Limits   *storage.Format // messages at times that it cannot store are left out; nil: none
-	Measured bool            // measure the times of all blocks first, instead of believing the index
-	Threads  int             // workers; 0 is one per core
+	Order    Order
+	Measured bool // measure the times of all blocks first, instead of believing the index
+	Certain  bool // measure them where no index gives any
+	Threads  int  // workers; 0 is one per core
 	Progress func(Progress)
 }
 
@@ -44,11 +46,16 @@ type StreamResult struct {
 type Refused struct {
 	Messages int64 // by the program
 	Times    int64 // by StreamJob.Limits
+	First    error // what the program said of the first
 }
 
 // ErrDisorder is wrapped by the error of Stream when the times that the index
 // promised were not those of the messages: stream again with Measured.
 var ErrDisorder = errDisorder
+
+// ErrEnough is for write to return: the stream ends there, without an error. The
+// result is then about what was read until then.
+var ErrEnough = errors.New("enough")
 
 // Stream reads a recording on all cores and gives each message to write, in the
 // order of Run: by log time, and in the order of the file where times are equal.
@@ -83,7 +90,7 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 		return nil, err
 	}
 	p := &pipeline{
-		src: src, write: write, workers: workers(job.Threads), format: job.Limits,
+		src: src, write: write, order: job.Order, workers: workers(job.Threads), format: job.Limits,
 		tempDir: os.TempDir(), budget: spillBudget, choice: take.Choice, offset: job.Edit.Offset,
 		routes: make([]route, len(topics)),
 	}
@@ -98,7 +105,8 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 			stamps[i] = mapper.Stamp(&src.info.Topics[i].Topic)
 		}
 	}
-	if p.spans, err = take.times(ctx, read, src, stamps, job.Measured); err != nil {
+	measured := job.Measured || job.Certain && job.Order == OrderTime && src.hints() == nil
+	if p.spans, err = take.times(ctx, read, src, stamps, measured); err != nil {
 		return nil, disorder(err)
 	}
 	p.repeated = take.state
@@ -112,12 +120,14 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 	thinOut(p.routes, &job.Edit, src.info)
 	p.meter = newMeter(src, job.Progress)
 	defer p.meter.stop()
-	if err := errors.Join(p.run(ctx), ctx.Err()); err != nil {
-		return nil, disorder(err)
+	if err := p.run(ctx); !errors.Is(err, ErrEnough) {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return nil, disorder(err)
+		}
 	}
 	res = &StreamResult{Refused: make([]Refused, len(p.counts))}
 	for i, c := range p.counts {
-		res.Refused[i] = Refused{Messages: c.bad, Times: c.outOfRange}
+		res.Refused[i] = Refused{Messages: c.bad, Times: c.outOfRange, First: c.firstBad}
 	}
 	res.Info, err = src.reader.Info()
 	return res, err
