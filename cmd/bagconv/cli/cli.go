@@ -8,6 +8,7 @@
 //	             summary.go and report.go say what they did
 //	info.go      the command info; infotext.go and infojson.go show it
 //	check.go     the command check; checkjson.go shows what it finds
+//	cat.go       the command cat; catplan.go says what it writes of each topic
 //	topics.go, schema.go, tree.go, formats.go, version.go, help.go
 //	progress.go  how far a run is: bar, plain lines, JSON
 //	select.go    flags that say which messages are taken, and what to change of them
@@ -99,7 +100,7 @@ func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)
 func (e *env) run(ctx context.Context, args []string) error {
 	commands := []*cli.Command{
 		e.convertCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
-		e.checkCommand(),
+		e.catCommand(), e.checkCommand(),
 		e.formatsCommand(), e.versionCommand(), e.helpCommand(),
 	}
 	line, err := arrange(args[1:], commands)

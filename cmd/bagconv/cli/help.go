@@ -7,7 +7,7 @@ import (
 )
 
 // verbs are the commands, in the order of the help.
-var verbs = []string{"convert", "recover", "info", "topics", "schema", "check", "formats", "version", "help"}
+var verbs = []string{"convert", "recover", "info", "topics", "schema", "cat", "check", "formats", "version", "help"}
 
 func (e *env) helpCommand() *cli.Command {
 	return &cli.Command{
@@ -39,7 +39,7 @@ func (e *env) help(verb string) error {
 // them against the flags.
 var helpTexts = map[string]string{
 	"": helpText, "convert": convertHelp, "recover": recoverHelp, "info": infoHelp, "topics": topicsHelp,
-	"schema": schemaHelp, "check": checkHelp, "doctor": checkHelp, "formats": formatsHelp, "version": versionHelp, "help": helpHelp,
+	"schema": schemaHelp, "check": checkHelp, "doctor": checkHelp, "cat": catHelp, "formats": formatsHelp, "version": versionHelp, "help": helpHelp,
 }
 
 const helpText = `bagconv converts robot recordings between ROS 1 bags, rosbag2 and Apollo Cyber
@@ -52,6 +52,7 @@ USAGE
   bagconv info IN...           what is in a recording: topics, times, damage
   bagconv topics IN            its topics, one per line
   bagconv schema IN [TOPIC]    message definitions, as text or as a tree
+  bagconv cat IN [FIELD]...    messages as JSON, YAML or CSV
   bagconv check IN...          everything wrong or odd in a recording
   bagconv formats              which formats are read and written
   bagconv version              which build this is
@@ -302,6 +303,10 @@ FLAGS
                         the least severity that makes the exit status 4;
                         warning is the default
   --exit-zero           exit with 0 also with findings
+  --spec FILE           a contract, what the recording must have: topics, types,
+                        rates, gaps, counts, duration, size
+  --make-spec           write such a contract of a good recording, with room for
+                        others like it, to standard output
   --gap N               a time without messages is a gap when it is longer than
                         N times the median period of its topic; 10 (default)
   --stamp-offset D      how far header stamps may be from the log time; 1s
@@ -314,6 +319,8 @@ FLAGS
 EXAMPLES
   bagconv check drive.bag
   bagconv check --fail-on error *.bag
+  bagconv check good.bag --make-spec > drive.yaml
+  bagconv check --spec drive.yaml drive_ros2/
   bagconv check --json drive_ros2/ | jq -r '.findings[].code'
 
 EXIT STATUS

@@ -81,6 +81,7 @@ func makeBag(args []string) error {
 	n := flags.Int("n", 10, "messages of each publisher of /chatter")
 	unknown := flags.Bool("unknown", false, "add a topic whose definition is nowhere")
 	cut := flags.Int64("cut", 0, "bytes to cut off the end")
+	bad := flags.Bool("bad", false, "add a message to /chatter that does not fit its definition")
 	bare := flags.Bool("bare", false, "leave the definition of /chatter out")
 	format := flags.String("format", "bag", "")
 	if err := flags.Parse(args); err != nil {
@@ -133,6 +134,9 @@ func makeBag(args []string) error {
 	part := make([]byte, 12+4+72+4)
 	binary.LittleEndian.PutUint32(part, 7)
 	write(parts, 5, part)
+	if *bad {
+		write(a, 2, []byte{99, 0, 0, 0, 'x'})
+	}
 	if *unknown {
 		write(odd, 5, []byte{1, 2, 3})
 	}

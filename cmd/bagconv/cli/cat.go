@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/render"
+	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/storage"
+)
+
+func (e *env) catCommand() *cli.Command {
+	return &cli.Command{
+		Name: "cat",
+		Flags: append(selectFlags(),
+			&cli.StringFlag{Name: "format", Value: "ndjson", Usage: "ndjson, yaml or csv"},
+			&cli.Int64Flag{Name: "limit", Usage: "a number of messages"},
+			&cli.BoolFlag{Name: "raw", Usage: "the serialized bytes in base64, instead of fields"},
+			&cli.BoolFlag{Name: "bytes", Usage: "lists of bytes in base64, instead of their length"},
+			&cli.BoolFlag{Name: "arrays", Usage: "long lists whole, instead of their length"},
+			&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
+			&cli.StringFlag{Name: "order", Value: "time", Usage: "time or file"},
+			&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
+		),
+		Action: e.cat,
+	}
+}
+
+var catStyles = map[string]render.Style{"ndjson": render.JSON, "yaml": render.YAML, "csv": render.CSV}
+
+// A catRun is one run of cat.
+type catRun struct {
+	*env
+	path   string
+	fields []string // topics and paths of fields, as on the line; nil: everything
+	raw    bool
+	limit  int64
+	distro string
+	o      render.Options
+	lossy  bool            // something could not be written, and that was said
+	said   map[string]bool // on the way
+
+	out   *bufio.Writer
+	lines []*render.Line // index = TopicID; nil: not written
+	wrote int64
+}
+
+// cat writes messages as text, in the order of their time.
+func (e *env) cat(c *cli.Context) error {
+	job, r, err := e.catJob(c)
+	if err != nil {
+		return err
+	}
+	res, err := convert.Stream(c.Context, job, r.plan, r.write)
+	if errors.Is(err, convert.ErrDisorder) && r.wrote == 0 {
+		job.Measured = true
+		res, err = convert.Stream(c.Context, job, r.plan, r.write)
+	}
+	if flushErr := r.out.Flush(); err == nil {
+		err = flushErr
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, convert.ErrDisorder):
+		return &failure{path: r.path, what: "its index is wrong: messages that belong before the last one that was written follow",
+			hint: "--order file takes them as they come; bagconv recover makes a recording whose index is right", err: err}
+	case err != nil:
+		return explainSelection(r.path, err)
+	}
+	r.report(res)
+	if in := infoOf(res.Info, nil); in.damaged() {
+		r.lossy = true
+		e.writeLines("damaged", warningLines(r.path, in.Warnings))
+	}
+	if r.lossy {
+		return exitStatus(exitLossy)
+	}
+	return nil
+}
+
+// catJob takes the flags.
+func (e *env) catJob(c *cli.Context) (convert.StreamJob, *catRun, error) {
+	var job convert.StreamJob
+	args := c.Args().Slice()
+	if len(args) == 0 {
+		return job, nil, usage("type: bagconv cat IN", "there is no input on the line")
+	}
+	style, known := catStyles[c.String("format")]
+	r := &catRun{env: e, path: args[0], raw: c.Bool("raw"), limit: c.Int64("limit"), distro: c.String("distro"),
+		o: render.Options{Style: style, Bytes: c.Bool("bytes"), Arrays: c.Bool("arrays"), Indent: 1}, out: bufio.NewWriterSize(e.Out, 256<<10), said: map[string]bool{}}
+	if len(args) > 1 {
+		r.fields = args[1:]
+	}
+	err := oneOf("--order", c.String("order"), "time", "file")
+	if !known {
+		err = oneOf("--format", c.String("format"), "ndjson", "yaml", "csv")
+	}
+	switch {
+	case err != nil:
+	case c.IsSet("limit") && r.limit < 1:
+		err = usage("leave it out to have all", "--limit is a number of messages above 0, not %d", r.limit)
+	case c.Int("threads") < 0:
+		err = usage("0 is one per core", "--threads is a number of workers, not %d", c.Int("threads"))
+	case r.raw && (r.o.Bytes || r.o.Arrays):
+		err = usage("leave one of them out", "--raw writes no fields, which --bytes and --arrays are about")
+	case r.distro != "":
+		err = oneOf("--distro", r.distro, distros(mapping.KnownDistro)...)
+	}
+	if err != nil {
+		return job, nil, err
+	}
+	if job.Select, err = selectionOf(c); err != nil {
+		return job, nil, err
+	}
+	if job.Edit.Latch, err = selection.ParseLatch([]string{"none"}); err != nil {
+		return job, nil, err
+	}
+	if job.Format, err = e.detect(r.path); err != nil {
+		return job, nil, err
+	}
+	if c.String("order") == "file" {
+		job.Order = convert.OrderFile
+	}
+	job.Path, job.Certain, job.Threads = r.path, true, c.Int("threads")
+	return job, r, nil
+}
+
+// write takes a line that the workers have made.
+func (r *catRun) write(m *storage.Message) error {
+	if _, err := r.out.Write(m.Data); err != nil {
+		return err
+	}
+	if r.wrote++; r.wrote == r.limit {
+		return convert.ErrEnough
+	}
+	return nil
+}
+
+// report says what could not be written.
+func (r *catRun) report(res *convert.StreamResult) {
+	for i, bad := range res.Refused {
+		if bad.Messages > 0 {
+			r.lossy = true
+			r.say("%s: left out: %s; the first: %s", clean(r.path), count(bad.Messages, "message"), explain(bad.First))
+		}
+		if l := r.lines[i]; l != nil && l.Unknown() > 0 {
+			r.lossy = true
+			r.say("%s: topic %s: %s with fields that their descriptor does not have; these are left out", clean(r.path), clean(res.Info.Topics[i].Name), count(l.Unknown(), "message"))
+		}
+	}
+}

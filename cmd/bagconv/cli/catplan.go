@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/render"
+	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// plan compiles the lines of each topic that is asked for.
+func (r *catRun) plan(info *storage.Info, taken []bool) ([]convert.StreamTopic, error) {
+	r.out.Reset(r.env.Out) // of an attempt before
+	asked, err := r.ask(info)
+	if err != nil {
+		return nil, err
+	}
+	mapper := mapping.New(mapping.Options{SourceDistro: r.sourceDistro(info)})
+	columns := csvColumns{names: asked.columns}
+	if r.raw {
+		columns.names = []string{"raw"}
+	}
+	topics := make([]convert.StreamTopic, len(info.Topics))
+	r.lines = make([]*render.Line, len(info.Topics))
+	some := len(info.Topics) == 0
+	for i := range info.Topics {
+		t := &info.Topics[i].Topic
+		if topics[i].Drop = !asked.whole[i] && asked.paths[i] == nil || !taken[i]; topics[i].Drop {
+			continue
+		}
+		line, err := r.line(mapper, t, asked.paths[i], &columns)
+		if err != nil {
+			return nil, err
+		}
+		if topics[i].Drop = line == nil; line != nil {
+			topics[i].Program, some = line, true
+		}
+		r.lines[i] = line
+	}
+	if !some {
+		return nil, &failure{path: r.path, what: "none of the topics that are asked for can be written"}
+	}
+	if r.o.Style == render.CSV {
+		_, err = r.out.Write(render.CSVHeader(columns.names))
+	}
+	return topics, err
+}
+
+// line compiles the lines of one topic; nil, when that was said, for one that
+// cannot be decoded.
+func (r *catRun) line(mapper *mapping.Mapper, t *storage.Topic, paths []string, columns *csvColumns) (*render.Line, error) {
+	if r.raw {
+		return render.RawLine(t.Name, r.o.Style), nil
+	}
+	o := r.o
+	o.Paths = paths
+	p, remarks, err := compileText(mapper, t, o)
+	var wrong *render.PathError
+	switch {
+	case errors.As(err, &wrong):
+		return nil, r.explainPath(t, wrong)
+	case err != nil:
+		r.lossy = true
+		r.sayOnce(fmt.Sprintf("topic %s is left out: type %s: %v; --raw writes its bytes", t.Name, t.Type, err))
+		return nil, nil
+	}
+	for _, m := range remarks {
+		r.sayOnce("topic " + t.Name + ": " + m.Message)
+	}
+	if o.Style == render.CSV && paths == nil {
+		if err := columns.add(t.Name, p.Columns()); err != nil {
+			return nil, err
+		}
+	}
+	return render.NewLine(t.Name, p), nil
+}
+
+// compileText finds the definition of a topic, and compiles the program that
+// writes its messages.
+func compileText(mapper *mapping.Mapper, t *storage.Topic, o render.Options) (*render.Program, []mapping.Remark, error) {
+	d, err := mapper.Define(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	var p *render.Program
+	switch {
+	case d.Proto != nil:
+		p, err = render.CompileProto(d.Proto, o)
+	case t.Encoding == "ros1":
+		p, err = render.Compile(d.ROS, transcode.ROS1, o)
+	default:
+		p, err = render.Compile(d.ROS, transcode.CDR, o)
+	}
+	return p, d.Remarks, err
+}
+
+func (r *catRun) sayOnce(text string) {
+	if !r.said[text] {
+		r.said[text] = true
+		r.say("%s: %s", clean(r.path), clean(text))
+	}
+}
+
+func (r *catRun) sourceDistro(info *storage.Info) string {
+	if r.distro != "" {
+		return r.distro
+	}
+	if d := info.Metadata[storage.MetaDistro]; mapping.KnownDistro(d) {
+		return d
+	}
+	return convert.DefaultDistro
+}
+
+// explainPath adds the next step to a path that does not fit a type.
+func (r *catRun) explainPath(t *storage.Topic, e *render.PathError) error {
+	f := &failure{path: r.path, what: fmt.Sprintf("topic %s: %s", clean(t.Name), clean(e.Error())), err: e}
+	if near := nearest(e.Field, e.Known); near != "" {
+		f.hint = "did you mean " + near + "?"
+	} else if n := len(e.Known); n > 0 {
+		f.hint = "it has " + strings.Join(e.Known[:min(n, 8)], ", ")
+		if n > 8 {
+			f.hint += fmt.Sprintf(" and %d more", n-8)
+		}
+	}
+	return f
+}
+
+// csvColumns are the columns that all lines of a CSV file have.
+type csvColumns struct {
+	topic string // the first
+	names []string
+}
+
+func (c *csvColumns) add(topic string, names []string) error {
+	switch {
+	case c.topic == "":
+		c.topic, c.names = topic, names
+	case !slices.Equal(c.names, names):
+		return usage(fmt.Sprintf("take one of them with -t, or name fields, such as %s.%s", clean(topic), strings.Join(names[:min(1, len(names))], "")),
+			"a CSV file has one list of columns, and %s and %s have different fields", clean(c.topic), clean(topic))
+	}
+	return nil
+}
+
+// An asking is what the line asks for of each topic.
+type asking struct {
+	whole   []bool     // index = TopicID
+	paths   [][]string // of fields; nil: no single ones
+	columns []string   // of CSV with fields: the words of the line
+}
+
+// ask holds the fields on the line against the topics.
+func (r *catRun) ask(info *storage.Info) (*asking, error) {
+	n := len(info.Topics)
+	a := &asking{whole: make([]bool, n), paths: make([][]string, n)}
+	if r.fields == nil {
+		for i := range a.whole {
+			a.whole[i] = true
+		}
+		return a, nil
+	}
+	whole := ""
+	for k, word := range r.fields {
+		ids, path, err := findField(info, word)
+		if err != nil {
+			return nil, r.explainWord(info, word, err)
+		}
+		if path != "" && r.raw {
+			return nil, usage("name the topic alone", "%s is a field, and --raw writes whole messages", clean(word))
+		}
+		if path == "" {
+			whole = word
+		} else {
+			a.columns = append(a.columns, word)
+		}
+		for _, i := range ids {
+			if path == "" {
+				a.whole[i] = true
+				continue
+			}
+			if a.paths[i] == nil {
+				a.paths[i] = make([]string, len(r.fields))
+			}
+			a.paths[i][k] = path
+		}
+	}
+	if whole != "" && a.columns != nil && r.o.Style == render.CSV {
+		return nil, usage("name fields of that one too", "%s is a whole topic and %s a field: a CSV file has one list of columns", clean(whole), clean(a.columns[0]))
+	}
+	for i := range a.paths {
+		if a.whole[i] && a.paths[i] != nil {
+			return nil, usage("leave them out, or leave the topic out", "%s is written with all its fields, and fields of it are named too", clean(info.Topics[i].Name))
+		}
+	}
+	return a, nil
+}
+
+// findField splits a word into topics and the path of a field, "" for all fields.
+// A topic's own name counts before a pattern, and a longer name before a shorter.
+func findField(info *storage.Info, word string) (ids []storage.TopicID, path string, err error) {
+	best := -1
+	for i := range info.Topics {
+		name := info.Topics[i].Name
+		rest, ok := strings.CutPrefix(word, name)
+		if !ok || rest != "" && rest[0] != '.' || len(name) < best {
+			continue
+		}
+		if len(name) > best {
+			best, ids, path = len(name), nil, strings.TrimPrefix(rest, ".")
+			if rest == "." {
+				return nil, "", fmt.Errorf("the name of the field is missing")
+			}
+		}
+		ids = append(ids, storage.TopicID(i))
+	}
+	if ids != nil {
+		return ids, path, nil
+	}
+	topic, path, dot := strings.Cut(word, ".")
+	if dot && path == "" {
+		return nil, "", fmt.Errorf("the name of the field is missing")
+	}
+	p, err := selection.ParsePattern(topic)
+	if err != nil {
+		return nil, "", err
+	}
+	for i := range info.Topics {
+		if p.Match(info.Topics[i].Name) {
+			ids = append(ids, storage.TopicID(i))
+		}
+	}
+	if ids == nil {
+		return nil, "", errNoTopic
+	}
+	return ids, path, nil
+}
+
+var errNoTopic = errors.New("the recording has no such topic")
+
+// explainWord says what is wrong with a word that is no topic and no field.
+func (r *catRun) explainWord(info *storage.Info, word string, err error) error {
+	f := &failure{path: r.path, what: fmt.Sprintf("%s: %v", clean(word), err), hint: "a field is named as /imu.header.stamp", err: err}
+	if errors.Is(err, errNoTopic) {
+		f.hint = "bagconv topics lists what it has"
+		var names []string
+		for i := range info.Topics {
+			names = append(names, info.Topics[i].Name)
+		}
+		topic, _, _ := strings.Cut(word, ".")
+		if near := nearest(topic, names); near != "" {
+			f.hint = "did you mean " + clean(near) + "?"
+		}
+	}
+	return f
+}
