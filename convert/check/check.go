@@ -39,6 +39,8 @@ type Options struct {
 	Gap         float64       // a gap is longer than this times the topic's median period; 0: DefaultGap
 	StampOffset time.Duration // header stamps may be this far from the log time; 0: DefaultStampOffset
 
+	Contract *Contract // what the recording must have; nil: nothing
+
 	Progress func(convert.Progress)
 }
 
@@ -83,7 +85,7 @@ func hz(n, first, last int64) float64 {
 	if n < 2 || last <= first {
 		return 0
 	}
-	return float64(n-1) / (float64(last) - float64(first)) * 1e9
+	return float64(n-1) / float64(sub(last, first)) * 1e9
 }
 
 // Run reads the whole of r and returns what it found. Nothing may have been read
@@ -109,6 +111,9 @@ func Run(ctx context.Context, r storage.Reader, o Options) (*Result, error) {
 		return nil, err
 	}
 	res := c.result()
+	if o.Contract != nil {
+		c.findings = append(c.findings, o.Contract.check(res)...)
+	}
 	slices.SortStableFunc(c.findings, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
 	for i := range c.findings {
 		c.findings[i].Number = i + 1

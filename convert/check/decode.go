@@ -60,7 +60,7 @@ func (d *decoder) decodeProto(out *[]byte, data []byte) (stamp int64, rest int, 
 		return d.words(b), 0, nil
 	}
 	sec := math.Float64frombits(binary.LittleEndian.Uint64(b))
-	if !(sec > -maxSeconds && sec < maxSeconds) {
+	if !(sec > -maxSeconds && sec < maxSeconds) || sec == 0 { // 0 is what a field has that is not set
 		return noStamp, 0, nil
 	}
 	return int64(sec * 1e9), 0, nil

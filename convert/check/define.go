@@ -56,11 +56,11 @@ func (c *checker) define() {
 		if k.code == "" {
 			continue
 		}
-		topic, what := "", ""
-		if topic = k.topics[0]; len(k.topics) > 1 {
+		what := ""
+		if len(k.topics) > 1 {
 			what = fmt.Sprintf(" (also of %s)", joinTopics(k.topics[1:]))
 		}
-		c.add(k.severity, k.code, topic, k.hint, "%s%s", k.message, what)
+		c.add(k.severity, k.code, k.topics[0], k.hint, "%s%s", k.message, what)
 		c.findings[len(c.findings)-1].Count = int64(len(k.topics))
 	}
 	c.twoDefinitions(list)

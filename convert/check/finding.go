@@ -188,7 +188,7 @@ func (c *checker) trackFindings(s *stream, id storage.TopicID, t *track) {
 	}
 	if t.bad.n > 0 {
 		say(Error, "message-undecodable", t.bad, "the definition in the recording may be another than that of the publisher",
-			"%s of %d not fit the definition of %s; the first: %v", times(t.bad.n, "does", "do"), t.n, s.typ, t.firstBad)
+			"%d of %d messages do not fit the definition of %s; the first: %v", t.bad.n, t.n, s.typ, t.firstBad)
 	}
 	say(Warning, "message-trailing", t.rest, "the definition in the recording may be older than the publisher",
 		"%s bytes after the last field of %s, up to %d", times(t.rest.n, "has", "have"), s.typ, t.rest.most)

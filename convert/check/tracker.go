@@ -174,7 +174,7 @@ func (w *worker) InOrder(at storage.Block, b *storage.Batch) error {
 			t.decoded++ // less the bad ones, below
 		}
 		if s := w.stamps[i]; s != noStamp {
-			t.stamp(s, twice, limit, p)
+			t.stamp(s, twice, t.n > 1 && m.LogTime < t.lastTime, limit, p)
 		}
 		if t.index < 0 {
 			w.seen = append(w.seen, m.Topic)
@@ -224,8 +224,9 @@ func sum(data []byte) uint64 {
 	return h
 }
 
-// stamp looks at the stamp in the header of a message.
-func (t *track) stamp(s int64, twice bool, limit int64, p place) {
+// stamp looks at the stamp in the header of a message. twice says that it is the
+// message before, again; back that its log time goes back, as the stamp may too.
+func (t *track) stamp(s int64, twice, back bool, limit int64, p place) {
 	if s == 0 {
 		t.stampZero.count(p)
 		return
@@ -234,7 +235,7 @@ func (t *track) stamp(s int64, twice bool, limit int64, p place) {
 		switch {
 		case s == t.lastStamp:
 			t.stampSame.count(p)
-		case s < t.lastStamp:
+		case s < t.lastStamp && !back:
 			t.stampBack.count(p)
 			t.stampBack.most = max(t.stampBack.most, sub(t.lastStamp, s))
 		}

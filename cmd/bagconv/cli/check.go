@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -20,6 +21,8 @@ func (e *env) checkCommand() *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
 			&cli.StringFlag{Name: "fail-on", Value: "warning", Usage: "error, warning or note"},
 			&cli.BoolFlag{Name: "exit-zero", Usage: "exit with 0 also with findings"},
+			&cli.StringFlag{Name: "spec", Usage: "a file with a contract"},
+			&cli.BoolFlag{Name: "make-spec", Usage: "write a contract"},
 			&cli.Float64Flag{Name: "gap", Value: check.DefaultGap, Usage: "a number of periods, such as 10"},
 			&cli.StringFlag{Name: "stamp-offset", Value: check.DefaultStampOffset.String(), Usage: "a duration, such as 500ms"},
 			&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
@@ -41,11 +44,18 @@ func (e *env) check(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.Bool("make-spec") {
+		return e.makeSpec(c, paths, o)
+	}
 	failOn, _ := check.ParseSeverity(c.String("fail-on"))
 	status := exitOK
 	all := []*checkJSON{}
 	for i, path := range paths {
-		out, err := e.checkOne(c, path, o)
+		var out *checkJSON
+		res, err := e.checkOne(c, path, o)
+		if err == nil {
+			out = checkOf(res)
+		}
 		switch {
 		case errors.Is(err, context.Canceled):
 			return err
@@ -100,6 +110,15 @@ func (e *env) checkOptions(c *cli.Context) (o check.Options, err error) {
 			return o, err
 		}
 	}
+	if spec := c.String("spec"); spec != "" {
+		text, err := os.ReadFile(spec)
+		if err != nil {
+			return o, err
+		}
+		if o.Contract, err = check.ParseContract(text); err != nil {
+			return o, usage("docs/check.md has its keys", "--spec %s: %v", clean(spec), err)
+		}
+	}
 	if o.Threads = c.Int("threads"); o.Threads < 0 {
 		return o, usage("0 is one per core", "--threads is a number of workers, not %d", o.Threads)
 	}
@@ -107,7 +126,7 @@ func (e *env) checkOptions(c *cli.Context) (o check.Options, err error) {
 }
 
 // checkOne looks at one recording.
-func (e *env) checkOne(c *cli.Context, path string, o check.Options) (out *checkJSON, err error) {
+func (e *env) checkOne(c *cli.Context, path string, o check.Options) (res *check.Result, err error) {
 	r, err := e.open(c.Context, path)
 	if err != nil {
 		return nil, err
@@ -115,10 +134,30 @@ func (e *env) checkOne(c *cli.Context, path string, o check.Options) (out *check
 	defer func() { err = errors.Join(err, r.Close()) }()
 	show := newProgress(c.String("progress"), e.Stdio)
 	o.Progress = show.update
-	res, err := check.Run(c.Context, r, o)
+	res, err = check.Run(c.Context, r, o)
 	show.stop()
-	if err != nil {
-		return nil, err
+	return res, err
+}
+
+// makeSpec writes the contract that a recording keeps.
+func (e *env) makeSpec(c *cli.Context, paths []string, o check.Options) error {
+	switch {
+	case len(paths) > 1:
+		return usage("make it of a good one", "--make-spec takes one recording, not %d", len(paths))
+	case c.Bool("json") || o.Contract != nil:
+		return usage("", "--make-spec writes a contract, and goes neither with --json nor with --spec")
 	}
-	return checkOf(res), nil
+	res, err := e.checkOne(c, paths[0], o)
+	if err != nil {
+		return err
+	}
+	text, err := check.MakeContract(res).Format()
+	if err != nil {
+		return err
+	}
+	if out := checkOf(res); out.reaches(check.Warning) {
+		e.say("%s: there are findings (%s, %s); bagconv check shows them", clean(paths[0]), count(int64(out.Errors), "error"), count(int64(out.Warnings), "warning"))
+	}
+	_, err = e.Out.Write(text)
+	return err
 }

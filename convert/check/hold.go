@@ -1,0 +1,145 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bagconv/bagconv/convert/selection"
+)
+
+// A namedTopic is all topics of one name, whatever their types.
+type namedTopic struct {
+	name   string
+	types  []string
+	n      int64
+	first  int64
+	last   int64
+	maxGap int64 // -1: not known
+}
+
+// named joins the topics of one name, in alphabetical order.
+func (r *Result) named() []*namedTopic {
+	var out []*namedTopic
+	for i := range r.Topics {
+		t := &r.Topics[i]
+		if len(out) == 0 || out[len(out)-1].name != t.Name {
+			out = append(out, &namedTopic{name: t.Name, maxGap: -1})
+		}
+		o := out[len(out)-1]
+		if !slices.Contains(o.types, t.Type) {
+			o.types = append(o.types, t.Type)
+		}
+		if t.Messages == 0 {
+			continue
+		}
+		if o.n == 0 {
+			o.first, o.last = t.First, t.Last
+		}
+		o.first, o.last = min(o.first, t.First), max(o.last, t.Last)
+		o.n += t.Messages
+		o.maxGap = max(o.maxGap, t.MaxGap)
+	}
+	return out
+}
+
+func (t *namedTopic) hz() float64 { return hz(t.n, t.first, t.last) }
+
+// edge is how long the topic is silent at the start and at the end of the
+// recording, the longer of both.
+func (t *namedTopic) edge(r *Result) int64 {
+	return max(sub(t.first, r.Start), sub(r.End, t.last))
+}
+
+// check holds a recording against the contract.
+func (c *Contract) check(r *Result) []Finding {
+	var out []Finding
+	broken := func(code, topic, format string, a ...any) {
+		out = append(out, Finding{Severity: Error, Code: code, Topic: topic, Count: 1, Offset: -1, Message: fmt.Sprintf(format, a...)})
+	}
+	duration := Duration(sub(r.End, r.Start))
+	if how := c.Duration.outside(duration); how != "" {
+		broken("spec-duration", "", "the recording lasts %s, which is %s", span(int64(duration)), how)
+	}
+	if how := c.Size.outside(Size(r.Info.Size)); how != "" {
+		broken("spec-size", "", "the recording has %d bytes, which is %s", r.Info.Size, how)
+	}
+	if how := c.Messages.outside(r.Messages); how != "" {
+		broken("spec-messages", "", "the recording has %d messages, which is %s", r.Messages, how)
+	}
+	topics := r.named()
+	matched := make([]bool, len(topics))
+	for _, name := range c.names() {
+		rule := c.Topics[name]
+		if rule == nil {
+			rule = &Rule{}
+		}
+		pattern, err := selection.ParsePattern(name)
+		if err != nil {
+			continue // validate has refused it
+		}
+		found := false
+		for i, t := range topics {
+			if !pattern.Match(t.name) {
+				continue
+			}
+			found, matched[i] = true, true
+			if rule.Absent {
+				broken("spec-topic-forbidden", t.name, "the topic is there and must not be; it has %d messages", t.n)
+				continue
+			}
+			rule.check(t, r, broken)
+		}
+		if !found && !rule.Absent && !rule.Optional {
+			broken("spec-topic-missing", name, "there is no such topic")
+		}
+	}
+	if c.OtherTopics != nil && !*c.OtherTopics {
+		for i, t := range topics {
+			if !matched[i] {
+				broken("spec-topic-other", t.name, "the topic is in no rule, and there may be no others")
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(a.Topic, b.Topic) })
+	return out
+}
+
+// check holds a topic against the rule.
+func (rule *Rule) check(t *namedTopic, r *Result, broken func(code, topic, format string, a ...any)) {
+	for _, typ := range t.types {
+		if len(rule.Type) > 0 && !rule.Type.allow(typ) {
+			broken("spec-type", t.name, "its type is %s, not %s", typ, strings.Join(rule.Type, " or "))
+		}
+	}
+	if how := rule.Count.outside(t.n); how != "" {
+		broken("spec-count", t.name, "it has %d messages, which is %s", t.n, how)
+	}
+	if rule.Optional && t.n == 0 {
+		return // as good as not there
+	}
+	if rule.Rate != nil {
+		if hz := t.hz(); hz == 0 {
+			broken("spec-rate", t.name, "it has %d messages, too few for a rate", t.n)
+		} else if how := rule.Rate.outside(hz); how != "" {
+			broken("spec-rate", t.name, "its rate is %.4g Hz, which is %s", hz, how)
+		}
+	}
+	if rule.MaxGap > 0 && t.n > 1 {
+		switch {
+		case t.maxGap < 0:
+			broken("spec-gap", t.name, "its messages are too much out of order to look for gaps")
+		case t.maxGap > int64(rule.MaxGap):
+			broken("spec-gap", t.name, "it has no messages for %s, longer than %s", span(t.maxGap), rule.MaxGap)
+		}
+	}
+	if rule.MaxEdge > 0 {
+		switch edge := t.edge(r); {
+		case t.n == 0:
+			broken("spec-edge", t.name, "it has no messages")
+		case edge > int64(rule.MaxEdge):
+			broken("spec-edge", t.name, "it has no messages for %s at the start or at the end of the recording, longer than %s", span(edge), rule.MaxEdge)
+		}
+	}
+}

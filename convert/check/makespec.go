@@ -1,0 +1,93 @@
+package check
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/bagconv/bagconv/convert/selection"
+)
+
+// MakeContract writes the contract that the recording keeps, with room for
+// others like it: rates from four fifths to five quarters, gaps and silent edges
+// twice as long. A topic that is not regular must have a message; one without
+// messages may be missing.
+func MakeContract(r *Result) *Contract {
+	c := &Contract{Version: contractVersion, Topics: map[string]*Rule{}}
+	regular := map[string]bool{}
+	for i := range r.Topics {
+		t := &r.Topics[i]
+		regular[t.Name] = t.Regular
+	}
+	for _, t := range r.named() {
+		rule := &Rule{}
+		for _, typ := range t.types {
+			rule.Type = append(rule.Type, escape(typ))
+		}
+		one := int64(1)
+		if slices.Contains(t.types, "") { // not known
+			rule.Type = nil
+		}
+		switch hz := t.hz(); {
+		case t.n == 0:
+			rule.Optional = true
+		case regular[t.name] && len(t.types) == 1 && hz > 0 && t.maxGap > 0:
+			least, most := round(hz*0.8, 3, math.Floor), round(hz*1.25, 3, math.Ceil)
+			rule.Rate = &Range[float64]{Min: &least, Max: &most}
+			rule.MaxGap = twice(t.maxGap)
+			rule.MaxEdge = max(twice(t.edge(r)), 1e9)
+		default:
+			rule.Count = &Range[int64]{Min: &one}
+		}
+		if p, err := selection.ParsePattern(escape(t.name)); err == nil && p.Match(t.name) { // not so for names that are no UTF-8
+			c.Topics[escape(t.name)] = rule
+		}
+	}
+	return c
+}
+
+// twice is twice a time, rounded up to two digits.
+func twice(ns int64) Duration {
+	v := round(2*float64(ns), 2, math.Ceil)
+	return Duration(min(v, 1<<62))
+}
+
+// round rounds a number above 0 to some digits.
+func round(v float64, digits int, how func(float64) float64) float64 {
+	if !(v > 0) {
+		return 0
+	}
+	exp := digits - 1 - int(math.Floor(math.Log10(v)))
+	if exp < 0 {
+		unit := math.Pow10(-exp)
+		return how(v/unit) * unit
+	}
+	unit := math.Pow10(exp)
+	return how(v*unit) / unit
+}
+
+// escape writes a name as a pattern that matches nothing else.
+func escape(name string) string {
+	if name == "" {
+		return "re:"
+	}
+	text := strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(name)
+	if strings.HasPrefix(text, "re:") {
+		text = "[r]" + text[1:]
+	}
+	return text
+}
+
+// Format writes the contract as YAML.
+func (c *Contract) Format() ([]byte, error) {
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(c); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), enc.Close()
+}
