@@ -28,10 +28,8 @@ const (
 
 // pageInfo is what the header says.
 type pageInfo struct {
-	size   int64 // of a page
-	usable int64 // of it
-	pages  int64 // by the header; 0 when not valid
-	wal    bool
+	size  int64 // of a page
+	pages int64 // by the header; 0 when not valid
 }
 
 func parseHeader(h []byte) (p pageInfo, err error) {
@@ -45,14 +43,12 @@ func parseHeader(h []byte) (p pageInfo, err error) {
 	if p.size < 512 || p.size&(p.size-1) != 0 {
 		return p, fmt.Errorf("database header: a page size of %d: %w", p.size, storage.ErrCorrupt)
 	}
-	p.usable = p.size - int64(h[20])
-	if p.usable < 480 {
+	if p.size-int64(h[20]) < 480 {
 		return p, fmt.Errorf("database header: %d bytes of %d in a page are reserved: %w", h[20], p.size, storage.ErrCorrupt)
 	}
 	if binary.BigEndian.Uint32(h[24:]) == binary.BigEndian.Uint32(h[92:]) {
 		p.pages = int64(binary.BigEndian.Uint32(h[28:]))
 	}
-	p.wal = h[18] == 2 || h[19] == 2
 	return p, nil
 }
 

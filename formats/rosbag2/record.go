@@ -32,10 +32,9 @@ const (
 
 // tables says what a database has of them.
 type tables struct {
-	schema     int   // 1 to 4, or what the table of that name says
-	root       int64 // page of messages
-	timeIndex  bool  // there is an index that begins with the timestamp
-	format     bool  // topics.serialization_format; one pre-release had it not
+	schema     int  // 1 to 4, or what the table of that name says
+	timeIndex  bool // there is an index that begins with the timestamp
+	format     bool // topics.serialization_format; one pre-release had it not
 	qos        bool
 	hash       bool
 	definition bool // message_definitions
@@ -125,16 +124,13 @@ func isDamage(err error) bool {
 func (p *part) readSchema(d *db) error {
 	t := &p.tables
 	names := map[string]bool{}
-	err := d.query("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master", func(s *stmt) error {
+	err := d.query("SELECT type, name, tbl_name, sql FROM sqlite_master", func(s *stmt) error {
 		kind, name, table := s.text(0), s.text(1), s.text(2)
 		switch {
 		case kind == "table":
 			names[name] = true
-			if name == "messages" {
-				t.root = s.int(3)
-			}
 		case kind == "index" && table == "messages":
-			_, columns, _ := strings.Cut(lower(s.text(4)), "(")
+			_, columns, _ := strings.Cut(lower(s.text(3)), "(")
 			t.timeIndex = t.timeIndex || strings.HasPrefix(strings.TrimLeft(columns, "\"`[ "), "timestamp")
 		}
 		return nil

@@ -1,6 +1,7 @@
 package sqlitefile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -68,5 +69,54 @@ func BenchmarkLoad(b *testing.B) {
 				})
 			}
 		}
+	}
+}
+
+// BenchmarkSalvage finds and reads all rows of a table without its tree.
+func BenchmarkSalvage(b *testing.B) {
+	for _, sh := range []struct{ rows, size int }{{300_000, 320}, {100, 1 << 20}} {
+		b.Run(fmt.Sprint(sh.size), func(b *testing.B) {
+			path := newBase(b, 4096)
+			data := fill(rand.New(rand.NewPCG(1, 1)), sh.size)
+			rows := make([]row, sh.rows)
+			for i := range rows {
+				rows[i] = row{1, int64(i), data}
+			}
+			load(b, path, way{}, rows)
+			f, err := os.Open(path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer f.Close()
+			st, err := f.Stat()
+			if err != nil {
+				b.Fatal(err)
+			}
+			var buf []byte
+			b.SetBytes(int64(sh.rows * sh.size))
+			b.ReportAllocs()
+			for b.Loop() {
+				s, err := NewSalvage(context.Background(), f, st.Size())
+				if err != nil {
+					b.Fatal(err)
+				}
+				v := s.NewSalvager(f)
+				n := 0
+				for _, g := range s.Ranges(2 << 20) {
+					err := v.Scan(g.Lo, g.Hi, func(row *Row) (err error) {
+						n++
+						buf, err = v.Append(buf[:0], row)
+						return err
+					})
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+				if n != sh.rows {
+					b.Fatal(n)
+				}
+			}
+			b.ReportMetric(float64(sh.rows)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+		})
 	}
 }

@@ -13,7 +13,7 @@ type entry struct {
 	sql               []string // the words of it
 }
 
-// Bounds of sqlite_master: rosbag2 has at most six entries.
+// Bounds of sqlite_master: rosbag2 has at most six entries, and 2 kB.
 const (
 	maxEntries = 1000
 	maxSQL     = 1 << 20
@@ -24,18 +24,25 @@ func readSchema(r io.ReaderAt, size int64, h header) ([]entry, error) {
 	var list []entry
 	w := &walker{pager: newPager(r, size, h, 0), lo: -1 << 63, hi: 1<<63 - 1}
 	leafBuf := make([]byte, h.page)
+	left := maxSQL
 	w.leaf = func(no uint32, page []byte, _, _ int64) error {
 		b := leafBuf[:copy(leafBuf, page)]
 		base := w.usable - len(b)
 		n := cells(b)
-		if n < 0 || n+len(list) > maxEntries {
-			return corrupt("page %d: %d cells in the schema", no, n)
+		if n < 0 {
+			return corrupt("page %d: %d cells in the schema", no, get16(b[3:]))
+		}
+		if n+len(list) > maxEntries {
+			return declined("over %d entries in the schema", maxEntries)
 		}
 		for i := range n {
 			at := cellAt(b, i) - base
 			var c cell
-			if at < 8+2*n || at >= len(b) || !w.cell(b, at, &c) || c.total > maxSQL {
+			if at < 8+2*n || at >= len(b) || !w.cell(b, at, &c) {
 				return corrupt("page %d: cell %d of the schema", no, i)
+			}
+			if left -= c.total; left < 0 {
+				return declined("over %d bytes in the schema", maxSQL)
 			}
 			rec := make([]byte, c.total)
 			k := copy(rec, c.local)
