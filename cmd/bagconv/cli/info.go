@@ -50,7 +50,8 @@ func (e *env) info(c *cli.Context) error {
 		case err != nil:
 			status = exitFailed
 			e.say("%s", explain(err))
-			in = &infoJSON{SchemaVersion: schemaVersion, Path: path, Error: explain(err)}
+			in = infoOf(&storage.Info{Path: path}, nil)
+			in.Error = explain(err)
 		case in.damaged() && status == exitOK:
 			status = exitLossy
 		}

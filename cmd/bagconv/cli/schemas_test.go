@@ -1,0 +1,95 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/cmd/bagconv/cli"
+	"github.com/bagconv/bagconv/formats/all"
+)
+
+// prints runs the program and returns its standard output and exit status.
+func prints(args ...string) (out []byte, status int) {
+	var b, e bytes.Buffer
+	status = cli.Run(context.Background(), append([]string{"bagconv"}, args...), cli.Stdio{Out: &b, Err: &e}, all.Registry())
+	return b.Bytes(), status
+}
+
+// anything lists bags that are sound and broken, and whatever lies in the shared
+// data: recordings or not.
+func anything(t *testing.T) []string {
+	dir := t.TempDir()
+	made := func(name string, args ...string) string {
+		path := filepath.Join(dir, name)
+		if err := makeBag(append(args, path)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	notes := filepath.Join(dir, "notes.bag")
+	if err := os.WriteFile(notes, []byte("hello\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{
+		made("in.bag"), made("lz4.bag", "-compression", "lz4"), made("none.bag", "-n", "0"), made("odd.bag", "-unknown", "-bare"), made("cut.bag", "-cut", "700"),
+		made("cut2.bag", "-cut", "5000"), notes, filepath.Join(dir, "missing.bag"),
+	}
+	_ = filepath.WalkDir("../../../../shared/data", func(path string, d fs.DirEntry, err error) error {
+		if err == nil {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	return paths
+}
+
+// TestSchemas: what the commands print for every file, broken ones included, is
+// what the JSON Schemas in docs/schemas say.
+func TestSchemas(t *testing.T) {
+	check, info, topics, report := loadSchema(t, "check.schema.json"), loadSchema(t, "info.schema.json"), loadSchema(t, "topics.schema.json"), loadSchema(t, "report.schema.json")
+	valid := func(s *jsonSchema, want []int, args ...string) int {
+		t.Helper()
+		out, status := prints(args...)
+		if wrong := s.validate(out); len(wrong) > 0 {
+			t.Errorf("bagconv %s: %s\n%.2000s", strings.Join(args, " "), strings.Join(wrong, "\n"), out)
+		}
+		for _, w := range want {
+			if status == w {
+				return status
+			}
+		}
+		t.Errorf("bagconv %s: exit status %d", strings.Join(args, " "), status)
+		return status
+	}
+	paths := anything(t)
+	statuses := map[int]int{}
+	sinks := []string{"out", "out.bag", "out.record"}
+	converted := map[int]int{}
+	for i, path := range paths {
+		status := valid(check, []int{0, 1, 4}, "check", "--json", path)
+		statuses[status]++
+		valid(info, []int{0, 1, 3}, "info", "--json", path)
+		if status == 1 {
+			continue // topics prints nothing then, and nothing can be converted
+		}
+		valid(topics, []int{0, 3}, "topics", "--json", path)
+		valid(info, []int{0, 3}, "info", "--json", "--scan", "never", path)
+		for k, sink := range sinks {
+			if i%len(sinks) == k || i < 6 {
+				converted[valid(report, []int{0, 3, 1}, "--json", "--no-sync", path, filepath.Join(t.TempDir(), sink))]++
+			}
+		}
+	}
+	if statuses[0] == 0 || statuses[1] == 0 || statuses[4] == 0 || converted[0] == 0 || converted[3] == 0 {
+		t.Errorf("statuses of check %v, of convert %v", statuses, converted)
+	}
+	valid(check, []int{4}, append([]string{"check", "--json"}, paths[2:5]...)...)
+	valid(info, []int{1}, "info", "--json", paths[0], paths[7])
+	valid(report, []int{1}, "--json", "--no-sync", "--strict", paths[4], filepath.Join(t.TempDir(), "out.bag"))
+	valid(loadSchema(t, "formats.schema.json"), []int{0}, "formats", "--json")
+}
