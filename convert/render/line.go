@@ -46,7 +46,9 @@ func RawLine(topic string, style Style) *Line {
 }
 
 func lineOf(topic string, style Style, name string) *Line {
-	quoted := string(appendQuoted(nil, []byte(topic)))
+	w := out{style: style, yaml: style == YAML}
+	w.text([]byte(topic))
+	quoted := string(w.buf)
 	l := &Line{}
 	switch style {
 	case JSON:
@@ -54,7 +56,7 @@ func lineOf(topic string, style Style, name string) *Line {
 	case YAML:
 		l.head, l.mid, l.tail = []byte("---\ntopic: "+quoted+"\ntime: \""), []byte("\"\n"+name+":"), []byte("\n")
 	case CSV:
-		l.head, l.mid, l.tail = append(appendCell(nil, []byte(topic)), ','), []byte{','}, []byte("\n")
+		l.head, l.mid, l.tail = []byte(quoted+","), []byte{','}, []byte("\n")
 	}
 	return l
 }

@@ -27,7 +27,8 @@ type protoField struct {
 	oneof int // index in the message, -1: none
 	node  *protoNode
 	enum  *enum
-	zero  [3][]byte // what is written when it is not set, by style; nil for a message
+	zero  [3][]byte // what is written when it is not set, by style; nil for a message and for bytes
+	bytes []byte    // that of bytes
 	flow  bool      // in YAML its value stands on the line of its name
 }
 
@@ -121,7 +122,7 @@ func (c *protoCompiler) kind(f *protoField, fd protoreflect.FieldDescriptor) (er
 
 // absent is what a field without fields of its own has when it is not set.
 func (f *protoField) absent(s Style, fd protoreflect.FieldDescriptor) []byte {
-	w := out{style: s, bytes: true, most: maxExtra}
+	w := out{style: s, yaml: s == YAML, bytes: true, most: maxExtra}
 	if f.oneof >= 0 {
 		w.null(true)
 		return w.buf
@@ -139,7 +140,8 @@ func (f *protoField) absent(s Style, fd protoreflect.FieldDescriptor) []byte {
 	case protoreflect.StringKind:
 		w.text([]byte(v.String()))
 	case protoreflect.BytesKind:
-		return nil // a note or base64: that is for the program to say
+		f.bytes, _ = v.Interface().([]byte) // a note or base64: that is for the program to say
+		return nil
 	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
 		w.int(int64(v.Uint()))
 	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:

@@ -181,7 +181,7 @@ func (r *protoRun) value(v *view, i int, whole bool) error {
 		r.buf = append(r.buf, f.zero[r.style]...)
 		return nil
 	case s.n == 0:
-		r.binary(nil, whole)
+		r.binary(f.bytes, whole)
 		return nil
 	}
 	return r.scalar(f, v.p[s.first:], v.at+int(s.first), whole)

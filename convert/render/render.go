@@ -27,7 +27,8 @@
 //   - integers of 64 bits are strings in JSON and YAML, smaller ones are numbers
 //   - a byte of a text that is not UTF-8 is written as \udcXX, a code that stands
 //     alone in no valid text and that Python's surrogateescape turns back into the
-//     byte XX. In CSV it is the byte itself
+//     byte XX. In CSV it is the byte itself; in YAML, whose parsers refuse such
+//     codes, the whole text is !!binary "base64"
 //   - a ROS 1 time or duration is the struct that it is in ROS 2: sec, nanosec
 //   - lists of bytes and protobuf bytes are {"$bytes":N}, or base64 with
 //     Options.Bytes; other lists of more than [LongList] elements are
@@ -121,7 +122,7 @@ func (p *Program) SizeHint(n int) int {
 // Append writes the message src at the end of dst, without a line end. On error
 // dst is returned at its old length. It keeps neither slice.
 func (p *Program) Append(dst, src []byte) ([]byte, error) {
-	w := out{buf: dst, style: p.o.Style, bytes: p.o.Bytes, arrays: p.o.Arrays, indent: p.o.Indent,
+	w := out{buf: dst, style: p.o.Style, yaml: p.o.Style == YAML, bytes: p.o.Bytes, arrays: p.o.Arrays, indent: p.o.Indent,
 		most: len(dst) + maxExtra + maxGrowth*len(src)}
 	var err error
 	if p.ros != nil {

@@ -128,12 +128,12 @@ func checkCells(t *testing.T, p *Program, line string, want []string) {
 	if len(want) == 0 {
 		return
 	}
-	r := csv.NewReader(strings.NewReader(strings.ReplaceAll(line, "\r", "\x01") + "\n")) // the reader would make \r\n one \n
+	r := csv.NewReader(strings.NewReader("x," + strings.ReplaceAll(line, "\r", "\x01") + "\n")) // the reader would make \r\n one \n
 	got, err := r.Read()
 	for i := range got {
 		got[i] = strings.ReplaceAll(got[i], "\x01", "\r")
 	}
-	if err != nil || !slices.Equal(got, want) {
+	if err != nil || !slices.Equal(got[1:], want) {
 		t.Fatalf("%v\n got %q\nwant %q", err, got, want)
 	}
 }
@@ -296,6 +296,11 @@ func TestTexts(t *testing.T) {
 	for in, want := range map[string]string{"": `""`, "a b": "a b", "a,b": `"a,b"`, `a"b`: `"a""b"`, "a\nb": "\"a\nb\"", "\xff": "\xff"} {
 		if got := string(appendCell(nil, []byte(in))); got != want {
 			t.Errorf("%q: %s", in, got)
+		}
+	}
+	for style, want := range map[Style]string{JSON: `{"topic":"a\udcff",`, YAML: "---\ntopic: !!binary \"Yf8=\"\n", CSV: "a\xff,"} {
+		if got := string(RawLine("a\xff", style).head); !strings.HasPrefix(got, want) {
+			t.Errorf("%q", got)
 		}
 	}
 	for in, want := range map[string]string{"x": "x", "on": `"on"`, "No": `"No"`, "a.b": "a.b", "a[0].b": `"a[0].b"`, "1a": `"1a"`, "": `""`, "\u00e9": "\"\u00e9\""} {

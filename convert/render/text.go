@@ -11,6 +11,7 @@ import (
 type out struct {
 	buf    []byte
 	style  Style
+	yaml   bool // of all of the text; style may be JSON for a part of it
 	bytes  bool
 	arrays bool
 	indent int
@@ -236,9 +237,13 @@ func (w *out) notFinite(v float64) {
 
 // text writes a string.
 func (w *out) text(s []byte) {
-	if w.style == CSV {
+	switch {
+	case w.style == CSV:
 		w.buf = appendCell(w.buf, s)
-	} else {
+	case w.yaml && !utf8.Valid(s):
+		w.buf = append(append(w.buf, "!!binary "...), '"')
+		w.buf = append(base64.StdEncoding.AppendEncode(w.buf, s), '"')
+	default:
 		w.buf = appendQuoted(w.buf, s)
 	}
 }
