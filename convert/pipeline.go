@@ -349,7 +349,7 @@ func (p *pipeline) collect(seq []int, bounds []key, free chan<- *batch, order <-
 	m := newMerger(p.tempDir, p.budget, p.emit, giveBack)
 	defer m.close()
 	if len(p.repeated) > 0 {
-		b := &batch{index: -1}
+		b := &batch{index: -1, done: make(chan error, 1)}
 		b.in.Messages = slices.Clone(p.repeated)
 		if err := p.reencode(b, p.counts, true); err != nil {
 			return err

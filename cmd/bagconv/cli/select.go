@@ -170,7 +170,7 @@ func selectedText(r *resultJSON) string {
 				of++
 			}
 		}
-		text := fmt.Sprintf("%s of %d", count(int64(len(names)), "topic"), of)
+		text := fmt.Sprintf("%d of %s", len(names), count(int64(of), "topic"))
 		if s.StartNS != nil {
 			text += ", from " + whenText(*s.StartNS)
 		}

@@ -1,0 +1,364 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/storage"
+)
+
+func (f *fakeBag) span() (start, end int64, n int64) {
+	for _, msgs := range f.blocks {
+		for _, m := range msgs {
+			if n == 0 {
+				start, end = m.LogTime, m.LogTime
+			}
+			start, end, n = min(start, m.LogTime), max(end, m.LogTime), n+1
+		}
+	}
+	return start, end, n
+}
+
+// indexed lets the source say what an index would: times and counts.
+func indexed(j *Job, f *fakeBag, reads func(int)) {
+	open := j.SourceFormat.Open
+	j.SourceFormat.Open = func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+		r, err := open(ctx, path, o)
+		c := &countingReader{Reader: r, bag: f, reads: reads}
+		if b, ok := r.(storage.BlockReader); ok {
+			return struct {
+				*countingReader
+				countingBlocks
+			}{c, countingBlocks{b, reads}}, err
+		}
+		return c, err
+	}
+}
+
+type countingReader struct {
+	storage.Reader
+	bag   *fakeBag
+	reads func(int)
+}
+
+func (r *countingReader) Info() (*storage.Info, error) {
+	info, err := r.Reader.Info()
+	info.Start, info.End, info.Messages = r.bag.span()
+	for _, msgs := range r.bag.blocks {
+		for _, m := range msgs {
+			info.Topics[m.Topic].Messages++
+		}
+	}
+	return info, err
+}
+
+type countingBlocks struct {
+	storage.BlockReader
+	reads func(int)
+}
+
+func (r countingBlocks) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+	if r.reads != nil {
+		r.reads(i)
+	}
+	return r.BlockReader.ReadBlock(ctx, i, b)
+}
+
+// TestCut holds cuts by blocks, with and without an index, with one that lies,
+// and without blocks, against a filter of all messages, latched topics included.
+func TestCut(t *testing.T) {
+	for name, setup := range map[string]func(f *fakeBag){
+		"true index":  func(f *fakeBag) { f.timed = f.honest() },
+		"lying index": func(f *fakeBag) { // all is later by 30
+			honest := f.honest()
+			f.timed = func(i int) (int64, int64) {
+				start, end := honest(i)
+				return start + 30, end + 30
+			}
+		},
+		"no index":    func(f *fakeBag) {},
+		"no blocks":   func(f *fakeBag) { f.plain = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(40) {
+				f := randomBag(seed, 40, 20, []int64{0, 5, 300, 100_000}[seed%4])
+				f.topics[1].QoS = []storage.QoS{{Durability: storage.DurabilityTransientLocal, History: storage.HistoryKeepLast, Depth: 1 + int64(seed%3)}}
+				setup(f)
+				start, end, _ := f.span()
+				rng := rand.New(rand.NewPCG(seed, 2))
+				first := start + rng.Int64N(end-start)
+				last := first + 1 + rng.Int64N(end-first)
+				if name == "lying index" { // wide enough to read a block, and see
+					first = min(first, end-1500)
+					last = first + 1500
+				}
+				for _, order := range []Order{OrderTime, OrderFile} {
+					s := &fakeSink{}
+					j := fakeJob(t, f, s)
+					indexed(&j, f, nil)
+					j.Order, j.Threads = order, 1+int(seed%4)
+					j.Select.Start, j.Select.End = selection.At(first), selection.At(last)
+					var want, state []storage.Message
+					for _, m := range f.want(order) {
+						if m.LogTime >= first && m.LogTime < last {
+							want = append(want, m)
+						}
+					}
+					for _, m := range f.want(OrderTime) {
+						if m.Topic == 1 && m.LogTime < first {
+							m.LogTime, m.PublishTime = first, first
+							state = append(state, m)
+						}
+					}
+					state = state[max(0, len(state)-1-int(seed%3)):]
+					r, err := Run(context.Background(), j)
+					if len(want)+len(state) == 0 {
+						if !errors.Is(err, ErrNothing) || !s.aborted || s.closed {
+							t.Fatalf("seed %d: %v, aborted %v", seed, err, s.aborted)
+						}
+						continue
+					}
+					if err != nil {
+						t.Fatalf("seed %d: %v", seed, err)
+					}
+					sameMessages(t, s.messages, append(state, want...))
+					if r.Selection == nil || r.Selection.First != first || r.Selection.Last != last-1 ||
+						r.Source.Messages != int64(len(want)) || r.Sink.Messages != int64(len(want)+len(state)) || r.Topics[1].Repeated != int64(len(state)) {
+						t.Fatalf("report %+v", r)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestCutReads: with an index only blocks that can hold what is asked for are
+// read, and of those before a cut only the first and as many as latched topics need.
+func TestCutReads(t *testing.T) {
+	f := &fakeBag{topics: []storage.Topic{
+		{Name: "/data", Type: "p/msg/T", Encoding: "cdr"},
+		{Name: "/tf_static", Type: "p/msg/T", Encoding: "cdr"},
+		{Name: "/map", Type: "p/msg/T", Encoding: "cdr", QoS: []storage.QoS{{Durability: storage.DurabilityTransientLocal}}},
+	}}
+	for i := range int64(100) {
+		topic := storage.TopicID(0)
+		switch i {
+		case 0:
+			topic = 1
+		case 20, 60, 90:
+			topic = 2
+		}
+		var msgs []storage.Message
+		for k := range int64(10) {
+			at := i*10 + k
+			msgs = append(msgs, storage.Message{Topic: topic, LogTime: at, PublishTime: at, Data: make([]byte, 8)})
+			topic = 0
+		}
+		f.blocks = append(f.blocks, msgs)
+	}
+	f.timed = f.honest()
+	run := func(edit func(*Job)) (blocks []int, s *fakeSink) {
+		s = &fakeSink{}
+		j := fakeJob(t, f, s)
+		j.Threads = 1
+		indexed(&j, f, func(i int) { blocks = append(blocks, i) })
+		j.Select.Start, j.Select.End = selection.At(705), selection.At(725)
+		edit(&j)
+		if _, err := Run(context.Background(), j); err != nil {
+			t.Fatal(err)
+		}
+		return blocks, s
+	}
+	latch := func(values ...string) func(*Job) {
+		l, err := selection.ParseLatch(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(j *Job) { j.Edit.Latch = l }
+	}
+	if blocks, s := run(latch("none")); !slices.Equal(blocks, []int{70, 71, 72}) || len(s.messages) != 20 {
+		t.Errorf("none: blocks %v, %d messages", blocks, len(s.messages))
+	}
+	if blocks, s := run(latch("/tf_static")); !slices.Equal(blocks, []int{0, 70, 71, 72}) || len(s.messages) != 21 {
+		t.Errorf("tf_static: blocks %v, %d messages", blocks, len(s.messages))
+	}
+	blocks, s := run(latch("auto"))
+	want := []int{0}
+	for i := 70; i >= 60; i-- {
+		want = append(want, i)
+	}
+	if want = append(want, 70, 71, 72); !slices.Equal(blocks, want) || len(s.messages) != 22 {
+		t.Errorf("auto: blocks %v, %d messages", blocks, len(s.messages))
+	}
+}
+
+// TestSelectTopics: topics that are not asked for do not reach the sink or the
+// report, and a topic that cannot cross is no loss then.
+func TestSelectTopics(t *testing.T) {
+	f, s := randomBag(1, 20, 20, 10), &fakeSink{}
+	f.topics[2].Encoding = "odd"
+	j := fakeJob(t, f, s)
+	indexed(&j, f, nil)
+	f.format.Name = "other"
+	p, err := selection.ParsePattern("c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Select.ExcludeTopics = []selection.Pattern{p}
+	j.Edit.Prefix = "/r"
+	r, err := Run(context.Background(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []storage.Message
+	for _, m := range f.want(OrderTime) {
+		if m.Topic != 2 {
+			want = append(want, m)
+		}
+	}
+	sameMessages(t, s.messages, want)
+	if len(s.topics) != 2 || s.topics[0].Name != "/r/a" || len(r.Topics) != 2 || r.Lossy() || !slices.Equal(r.Selection.LeftOut, []string{"c"}) {
+		t.Errorf("topics %v, report %+v", s.topics, r)
+	}
+	j.Write.Overwrite = true
+	j.Select.Topics = []selection.Pattern{p}
+	if _, err := Run(context.Background(), j); !errors.Is(err, ErrNothing) {
+		t.Errorf("nothing is taken: %v", err)
+	}
+}
+
+// TestRates: thinning counts, and leaves what is repeated at a cut alone.
+func TestRates(t *testing.T) {
+	f, s := randomBag(5, 50, 20, 0), &fakeSink{}
+	f.timed = f.honest()
+	f.topics[0].QoS = []storage.QoS{{Durability: storage.DurabilityTransientLocal, Depth: 3}}
+	j := fakeJob(t, f, s)
+	indexed(&j, f, nil)
+	every, err := selection.ParseEvery("a=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Edit.Rates = []selection.Rate{every}
+	j.Edit.Offset = -7
+	j.Select.Start = selection.At(1000)
+	r, err := Run(context.Background(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, before, got := 0, 0, 0
+	for _, m := range f.want(OrderTime) {
+		switch {
+		case m.Topic == 0 && m.LogTime >= 1000:
+			n++
+		case m.Topic == 0:
+			before++
+		}
+	}
+	for _, m := range s.messages {
+		if m.Topic == 0 {
+			got++
+		}
+		if m.LogTime < 993 {
+			t.Fatalf("time %d", m.LogTime)
+		}
+	}
+	a := r.Topics[0]
+	if before < 3 || got != 3+(n+3)/4 || a.Repeated != 3 || a.Read != int64(n) || a.Written != int64(got) || a.Thinned != int64(n-(n+3)/4) {
+		t.Errorf("%d of %d messages, %d before: %+v", got, n, before, a)
+	}
+}
+
+// TestOffsetRange: a time that an offset pushes out of what can be stored is counted.
+func TestOffsetRange(t *testing.T) {
+	f, s := randomBag(5, 5, 20, 0), &fakeSink{}
+	j := fakeJob(t, f, s)
+	j.Edit.Offset = math.MaxInt64 - 100
+	r, err := Run(context.Background(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Losses) == 0 || r.Losses[0].Code != "time-out-of-range" || int64(len(s.messages)) != r.Sink.Messages {
+		t.Errorf("%+v", r)
+	}
+	for _, m := range s.messages {
+		if m.LogTime < math.MaxInt64-100 {
+			t.Errorf("time %d", m.LogTime)
+		}
+	}
+}
+
+// TestRestamp: the output is in the order of the headers' times, however far
+// these are from the log times, and headers can be given the log times.
+func TestRestamp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for _, jitter := range []int64{1, 1e9, 1000e9} {
+		f := &fakeBag{topics: []storage.Topic{
+			{Name: "/h", Type: "std_msgs/msg/Header", Encoding: "cdr"},
+			{Name: "/n", Type: "std_msgs/msg/Empty", Encoding: "cdr"},
+		}}
+		var want []int64
+		for range 30 {
+			var msgs []storage.Message
+			for range 10 {
+				at := int64(1e18) + int64(len(want))*1e7
+				stamp := at - rng.Int64N(jitter)
+				m := storage.Message{Topic: storage.TopicID(rng.IntN(2)), LogTime: at, PublishTime: at, Data: header(stamp)}
+				if m.Topic == 1 {
+					stamp = at
+				}
+				want = append(want, stamp)
+				msgs = append(msgs, m)
+			}
+			f.blocks = append(f.blocks, msgs)
+		}
+		slices.SortFunc(want, cmp.Compare[int64])
+		for _, setup := range []func(){func() {}, func() { f.timed = f.honest() }, func() { f.timed, f.plain = nil, true }} {
+			setup()
+			s := &fakeSink{}
+			j := fakeJob(t, f, s)
+			j.Edit.Restamp = selection.RestampHeader
+			r, err := Run(context.Background(), j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range s.messages {
+				if m.LogTime != want[i] || m.PublishTime != want[i] {
+					t.Fatalf("message %d at %d, want %d", i, m.LogTime, want[i])
+				}
+			}
+			if len(s.messages) != len(want) || len(r.Notes) != 1 || r.Notes[0].Code != "no-header" || r.Notes[0].Topic != "/n" {
+				t.Fatalf("%d messages, notes %+v", len(s.messages), r.Notes)
+			}
+		}
+		s := &fakeSink{}
+		j := fakeJob(t, f, s)
+		j.Edit.Restamp, j.Edit.Offset = selection.RestampLog, 5
+		if _, err := Run(context.Background(), j); err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range s.messages {
+			if m.Topic == 0 && stampOf(m.Data) != m.LogTime || m.Topic == 1 && stampOf(m.Data) == m.LogTime {
+				t.Fatalf("message %d: stamp %d, time %d", i, stampOf(m.Data), m.LogTime)
+			}
+		}
+	}
+}
+
+// header is a std_msgs/msg/Header in CDR, without a frame.
+func header(stamp int64) []byte {
+	b := []byte{0, 1, 0, 0}
+	b = binary.LittleEndian.AppendUint32(b, uint32(stamp/1e9))
+	b = binary.LittleEndian.AppendUint32(b, uint32(stamp%1e9))
+	return append(b, 1, 0, 0, 0, 0)
+}
+
+func stampOf(b []byte) int64 {
+	return int64(binary.LittleEndian.Uint32(b[4:]))*1e9 + int64(binary.LittleEndian.Uint32(b[8:]))
+}
