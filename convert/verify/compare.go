@@ -233,7 +233,7 @@ func (c *comparison) take(side int, e *entry) {
 // compare holds two messages of one time against each other.
 func (c *comparison) compare(p *pair, a, b *entry) {
 	switch {
-	case a.digest != b.digest || a.bad != b.bad:
+	case a.digest != b.digest || a.whole != b.whole || a.bad != b.bad:
 		p.differ++
 		if p.first == nil {
 			p.first = &Difference{Kind: KindContent, Index: p.index, Time: a.time}
@@ -274,7 +274,9 @@ func (p *pair) unmatched(side int, e *entry) {
 		p.first = &Difference{Kind: KindTime, Index: p.first.Index, Time: was, Path: "log time", A: nsText(was), B: nsText(is)}
 		return
 	}
-	p.shifted = false
+	if p.shifted && p.first.Kind != kinds[side] {
+		p.shifted = false
+	}
 	p.differ++
 	if p.first == nil {
 		p.first = &Difference{Kind: kinds[side], Index: p.index, Time: e.time}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/transcode"
 )
 
 // A digester is the program of one topic: in the workers of a stream it turns a
@@ -15,17 +16,19 @@ import (
 //	0   sha256 of 'c' and the canonical bytes, or of 'r' and the bytes as they are
 //	32  1 when the message does not fit its definition, and so has 'r'
 //	33  u64 hash of the bytes as they are, of this process only
+//	41  u64 hash of the canonical bytes with Header.seq; 0 where it is not compared
 //
 // or, with full, into the byte at 32 and the bytes that it digests.
 type digester struct {
 	chain  []mapping.Program // to canonical bytes; nil: bytes are compared as they are
 	normal *normalizer
-	strict bool // refuse messages that do not fit their definition
+	strip  *transcode.Plan // leaves Header.seq out of canonical bytes; nil: there is none in them
+	strict bool            // refuse messages that do not fit their definition
 	full   bool
 	pool   sync.Pool // of *scratch
 }
 
-const digestSize = sha256.Size + 1 + 8
+const digestSize = sha256.Size + 1 + 8 + 8
 
 // The first byte of what is digested.
 const (
@@ -72,9 +75,18 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	if d.full {
 		return append(append(dst, bad), content[1:]...), nil
 	}
+	whole := uint64(0)
+	if d.strip != nil && bad == 0 {
+		whole = maphash.Bytes(seed, content)
+		if s.a, err = d.strip.Append(append(s.a[:0], kindCanonical), content[1:]); err != nil {
+			return dst, err
+		}
+		content = s.a
+	}
 	sum := sha256.Sum256(content)
 	dst = append(append(dst, sum[:]...), bad)
-	return binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, src)), nil
+	dst = binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, src))
+	return binary.LittleEndian.AppendUint64(dst, whole), nil
 }
 
 // content returns what is digested of a message.

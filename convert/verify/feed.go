@@ -14,6 +14,7 @@ type entry struct {
 	pair          *pair
 	time, publish int64
 	raw           uint64 // hash of the bytes as they are
+	whole         uint64 // hash with Header.seq, where that is compared
 	digest        [sha256.Size]byte
 	bad           bool // does not fit its definition
 }
@@ -90,6 +91,7 @@ func (f *feed) run(ctx context.Context, job convert.StreamJob) {
 			e.digest = [sha256.Size]byte(m.Data)
 			e.bad = m.Data[sha256.Size] != 0
 			e.raw = binary.LittleEndian.Uint64(m.Data[sha256.Size+1:])
+			e.whole = binary.LittleEndian.Uint64(m.Data[sha256.Size+9:])
 		}
 		if len(batch) == batchEntries {
 			return send()

@@ -14,6 +14,7 @@ import (
 // A link is how the messages of two groups are compared.
 type link struct {
 	typ    *schema.Message // canonical type of both; nil: bytes as they are
+	strip  *transcode.Plan // from typ to what is hashed, without Header.seq; nil: it has none
 	progs  [2][]chainOf    // of the members of either group
 	notes  []note
 	both   bool // one encoding on both sides: unreadable messages are compared too
@@ -141,7 +142,10 @@ func (l *linker) direct(g [2]*group) *link {
 		if shapeOf(typ) != shapeOf(canonical(b, seq)) {
 			continue
 		}
-		k := &link{typ: typ}
+		k := &link{}
+		if k.setType(typ) != nil {
+			return nil
+		}
 		for side := range g {
 			for _, m := range g[side].members {
 				p, err := k.fit(m.dec, nil)
@@ -156,6 +160,16 @@ func (l *linker) direct(g [2]*group) *link {
 		return k
 	}
 	return nil
+}
+
+// setType sets the type of the link. Hashes are without Header.seq, so that they
+// are the same for all encodings; it is compared beside them.
+func (k *link) setType(typ *schema.Message) (err error) {
+	k.typ = typ
+	if bare := canonical(typ, false); shapeOf(bare) != shapeOf(typ) {
+		k.strip, err = transcode.Compile(typ, bare, transcode.Options{From: transcode.ROS1, To: transcode.ROS1})
+	}
+	return err
 }
 
 // seqNote notes that Header.seq is not compared.
@@ -259,7 +273,9 @@ func (l *linker) through(g [2]*group, w way) *link {
 			seq = false
 		}
 	}
-	k.typ = canonical(want, seq)
+	if k.setType(canonical(want, seq)) != nil {
+		return nil
+	}
 	for _, c := range made {
 		var head chainOf
 		if c.res.Plan != nil {

@@ -21,8 +21,6 @@ type found struct {
 	bad  bool
 }
 
-var errEnough = errors.New("all messages are found")
-
 // locate finds in which field the first different messages of each pair differ.
 func (c *comparison) locate(ctx context.Context) error {
 	var got [2]map[*pair]found
@@ -78,7 +76,7 @@ func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]found, erro
 			if seen[p] == p.first.Index {
 				got[p] = found{append([]byte(nil), m.Data[1:]...), m.Data[0] != 0}
 				if left--; left == 0 {
-					return errEnough
+					return convert.ErrEnough
 				}
 			}
 			seen[p]++
@@ -86,9 +84,6 @@ func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]found, erro
 		})
 	if err == nil && left > 0 {
 		err = errors.New("the recording has changed while it was read")
-	}
-	if errors.Is(err, errEnough) {
-		err = nil
 	}
 	return got, err
 }

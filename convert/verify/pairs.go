@@ -205,7 +205,7 @@ func (p *pair) name() string {
 func (p *pair) program(side, i int, full bool) mapping.Program {
 	d := &digester{full: full, strict: p.link != nil && !p.link.both}
 	if p.link != nil && p.link.typ != nil {
-		d.chain, d.normal = p.link.progs[side][i], p.normal
+		d.chain, d.normal, d.strip = p.link.progs[side][i], p.normal, p.link.strip
 	}
 	return d
 }

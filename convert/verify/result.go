@@ -45,9 +45,12 @@ func (c *comparison) topic(r *Result, p *pair) Topic {
 	except := func(code Code, n int64, format string, a ...any) {
 		e := Exception{Code: code, Topic: t.Name, Count: n, Message: fmt.Sprintf(format, a...)}
 		if c.job.exact(code) || code == Unconvertible && !c.job.ignores(code) {
-			t.Expectations = append(t.Expectations, code)
-			if p.first == nil {
+			t.Demanded = append(t.Demanded, code)
+			switch f := p.first; {
+			case f == nil:
 				p.first = &Difference{Kind: KindException, Index: -1, Path: string(code), A: e.Message}
+			case f.Kind == KindException:
+				f.Path, f.A = f.Path+", "+string(code), f.A+"; "+e.Message
 			}
 			return
 		}
@@ -60,10 +63,10 @@ func (c *comparison) topic(r *Result, p *pair) Topic {
 	switch {
 	case p.groups[0] == nil || p.groups[1] == nil:
 		c.alone(p, &t, except, total)
-	case p.link == nil:
-		total(KindType, t.A.Type, t.B.Type)
 	case c.job.Level == Bytes && t.A.Encoding != t.B.Encoding:
 		total(KindEncoding, t.A.Encoding, t.B.Encoding)
+	case p.link == nil:
+		total(KindType, t.A.Type, t.B.Type)
 	default:
 		c.compared(p, &t, except)
 	}
@@ -92,8 +95,11 @@ func (c *comparison) alone(p *pair, t *Topic, except exceptFunc, total func(Kind
 		}
 	}
 	text := fmt.Sprintf("%d messages of %s", end.Messages, end.Type)
+	if end.Messages == 1 {
+		text = "1 message of " + end.Type
+	}
 	if other := c.twin(p, side); other != "" {
-		text += "; they are those of " + other
+		text += ", the same as on " + other
 	}
 	if side == 0 {
 		total(kind, text, "")
@@ -144,6 +150,9 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 	}
 	if p.link.typ != nil && messages > 0 {
 		for _, n := range p.link.notes {
+			if c.job.Level == Counts && n.code != Types {
+				continue // it is about fields
+			}
 			except(n.code, messages, "%s", n.message)
 		}
 	}

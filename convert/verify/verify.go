@@ -126,13 +126,13 @@ type End struct {
 
 // A Topic is what is compared as one: the topics of a name and type on either side.
 type Topic struct {
-	Name         string // in A, else in B
-	A, B         TopicEnd
-	Basis        string // what is compared: "content", "bytes", "counts"; "" when there is nothing to compare with
-	Equal        bool
-	Different    int64 // messages that differ, are missing or too many
-	First        *Difference
-	Expectations []Code // exceptions that Job.Exact makes differences
+	Name      string // in A, else in B
+	A, B      TopicEnd
+	Basis     string // what is compared: "content", "bytes", "counts"; "" when there is nothing to compare with
+	Equal     bool
+	Different int64 // messages that differ, are missing or too many
+	First     *Difference
+	Demanded  []Code // exceptions that are differences by Job.Exact, or Unconvertible without Job.Ignore
 }
 
 // A TopicEnd is a topic on one side. Type is "" where the side does not have it.
@@ -169,7 +169,7 @@ const (
 	KindMissing      Kind = "missing"       // a message of A that B does not have
 	KindExtra        Kind = "extra"         // a message of B that A does not have
 	KindContent      Kind = "content"       // a field
-	KindException    Kind = "exception"     // see Topic.Expectations
+	KindException    Kind = "exception"     // see Topic.Demanded
 )
 
 // An Exception is a difference by design, or one that is ignored.

@@ -20,7 +20,7 @@ func testEnv() (*env, *bytes.Buffer, *bytes.Buffer) {
 func (e *env) commands() []*cli.Command {
 	return []*cli.Command{
 		e.convertCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
-		e.catCommand(), e.checkCommand(),
+		e.catCommand(), e.checkCommand(), e.verifyCommand(),
 		e.formatsCommand(), e.versionCommand(), e.helpCommand(),
 	}
 }

@@ -83,7 +83,10 @@ func Run(ctx context.Context, args []string, stdio Stdio, formats *storage.Regis
 // statusOf returns the exit status of an error.
 func statusOf(err error) int {
 	var usage *usageError
+	var differs *differsError
 	switch {
+	case errors.As(err, &differs):
+		return exitFindings
 	case errors.As(err, &usage):
 		return exitUsage
 	case errors.Is(err, context.Canceled):
@@ -100,7 +103,7 @@ func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)
 func (e *env) run(ctx context.Context, args []string) error {
 	commands := []*cli.Command{
 		e.convertCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
-		e.catCommand(), e.checkCommand(),
+		e.catCommand(), e.checkCommand(), e.verifyCommand(),
 		e.formatsCommand(), e.versionCommand(), e.helpCommand(),
 	}
 	line, err := arrange(args[1:], commands)

@@ -57,6 +57,7 @@ func (e *env) runFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
 		&cli.BoolFlag{Name: "strict", Usage: "fail at the first damage or loss"},
+		&cli.StringFlag{Name: "verify", Usage: "content, counts or bytes"},
 		&cli.StringFlag{Name: "report", Usage: "a file for the report"},
 		&cli.BoolFlag{Name: "json", Usage: "the report on standard output"},
 		&cli.StringFlag{Name: "progress", Value: "auto", Usage: progressModes},
@@ -102,6 +103,9 @@ func (e *env) convert(c *cli.Context, salvage bool) error {
 		if job.SourceFormat, err = e.detect(in); err != nil {
 			return err
 		}
+	}
+	if err := verifyOutput(c, job); err != nil {
+		return err
 	}
 	if err := e.checkOutput(job, c.String("report")); err != nil {
 		return err

@@ -50,8 +50,11 @@ func (e *failure) Unwrap() error { return e.err }
 func explain(err error) string {
 	var pe *fs.PathError
 	var own *failure
+	var differs *differsError
 	text := err.Error()
 	switch {
+	case errors.As(err, &differs):
+		return clean(differs.Error())
 	case errors.As(err, &own):
 		return own.Error()
 	case errors.Is(err, context.Canceled):

@@ -7,7 +7,7 @@ import (
 )
 
 // verbs are the commands, in the order of the help.
-var verbs = []string{"convert", "recover", "info", "topics", "schema", "cat", "check", "formats", "version", "help"}
+var verbs = []string{"convert", "recover", "info", "topics", "schema", "cat", "check", "verify", "formats", "version", "help"}
 
 func (e *env) helpCommand() *cli.Command {
 	return &cli.Command{
@@ -39,7 +39,7 @@ func (e *env) help(verb string) error {
 // them against the flags.
 var helpTexts = map[string]string{
 	"": helpText, "convert": convertHelp, "recover": recoverHelp, "info": infoHelp, "topics": topicsHelp,
-	"schema": schemaHelp, "check": checkHelp, "doctor": checkHelp, "cat": catHelp, "formats": formatsHelp, "version": versionHelp, "help": helpHelp,
+	"schema": schemaHelp, "check": checkHelp, "doctor": checkHelp, "cat": catHelp, "verify": verifyHelp, "diff": verifyHelp, "formats": formatsHelp, "version": versionHelp, "help": helpHelp,
 }
 
 const helpText = `bagconv converts robot recordings between ROS 1 bags, rosbag2 and Apollo Cyber
@@ -54,6 +54,7 @@ USAGE
   bagconv schema IN [TOPIC]    message definitions, as text or as a tree
   bagconv cat IN [FIELD]...    messages as JSON, YAML or CSV
   bagconv check IN...          everything wrong or odd in a recording
+  bagconv verify A B           whether two recordings hold the same
   bagconv formats              which formats are read and written
   bagconv version              which build this is
   bagconv help [COMMAND]       more about a command and its flags
@@ -72,7 +73,7 @@ EXIT STATUS
   1    failed; there is no usable output
   2    the command line is wrong
   3    done, but something is damaged or lost; it is said what
-  4    check: there are findings
+  4    check: there are findings; verify: there are differences
   130  interrupted
 `
 
@@ -130,6 +131,9 @@ MESSAGES
 RUN
   --threads N           workers; 0 (default) is one per core. The output is the
                         same for any number
+  --verify LEVEL        read OUT back before it gets its name, and compare it
+                        with what was read of IN: content, counts or bytes; see
+                        bagconv help verify. It takes about as long again
   --report FILE         write what became of each topic as JSON
   --json                the same on standard output
   --progress MODE       auto (default), bar, plain, json or none
@@ -148,6 +152,7 @@ EXIT STATUS
   1    failed; there is no output. With --strict also: damage or loss
   2    the command line is wrong
   3    OUT is written, but IN is damaged or something could not be converted
+  4    --verify has found a difference; there is no output
   130  interrupted; there is no output
 `
 
@@ -201,6 +206,9 @@ MESSAGES
 RUN
   --threads N           workers; 0 (default) is one per core. The output is the
                         same for any number
+  --verify LEVEL        read OUT back before it gets its name, and compare it
+                        with what was read of IN: content, counts or bytes; see
+                        bagconv help verify. It takes about as long again
   --report FILE         write what became of each topic as JSON
   --json                the same on standard output
   --progress MODE       auto (default), bar, plain, json or none
@@ -216,6 +224,7 @@ EXIT STATUS
   1    nothing could be read; there is no output
   2    the command line is wrong
   3    OUT is written, and it is said what is lost
+  4    --verify has found a difference; there is no output
   130  interrupted; there is no output
 `
 

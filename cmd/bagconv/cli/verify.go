@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/apollo"
+	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/convert/verify"
+)
+
+func (e *env) verifyCommand() *cli.Command {
+	return &cli.Command{
+		Name:    "verify",
+		Aliases: []string{"diff"},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "level", Value: "content", Usage: "content, counts or bytes"},
+			&cli.StringFlag{Name: "ignore", Usage: "words with commas between them: " + codeList},
+			&cli.StringFlag{Name: "exact", Usage: "words with commas between them: " + codeList + ", or all"},
+			&cli.StringFlag{Name: "frames", Value: "apollo", Usage: "apollo or rep103"},
+			&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
+			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
+			&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
+			&cli.StringFlag{Name: "progress", Value: "auto", Usage: progressModes},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing when they are equal"},
+		},
+		Action: e.verify,
+	}
+}
+
+// codeList names the codes of exceptions.
+var codeList = func() string {
+	var names []string
+	for _, c := range verify.Codes() {
+		names = append(names, string(c))
+	}
+	return strings.Join(names, ", ")
+}()
+
+// verify compares two recordings.
+func (e *env) verify(c *cli.Context) error {
+	job, err := e.verifyJob(c)
+	if err != nil {
+		return err
+	}
+	show := newProgress(c.String("progress"), e.Stdio)
+	if show == nil {
+		return usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
+	}
+	job.Progress = show.update
+	res, err := verify.Run(c.Context, *job)
+	show.stop()
+	if err != nil && (!c.Bool("json") || errors.Is(err, context.Canceled)) {
+		return err
+	}
+	out := verifyOf(job, res, err)
+	switch {
+	case c.Bool("json"):
+		if writeErr := writeJSON(e.Out, out); writeErr != nil {
+			return writeErr
+		}
+	case !out.Equal || !c.Bool("quiet"):
+		if err := writeVerify(e.Out, out); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for _, end := range []*verifyEnd{&out.A, &out.B} {
+		damage := slices.DeleteFunc(slices.Clone(end.Warnings), func(w warningJSON) bool { return !w.Damage })
+		e.writeLines("damaged", warningLines(end.Path, damage))
+	}
+	if !out.Equal {
+		return exitStatus(exitFindings)
+	}
+	return nil
+}
+
+// verifyJob takes the flags.
+func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
+	args := c.Args().Slice()
+	switch {
+	case len(args) == 0:
+		return nil, usage("type: bagconv verify A B", "there are no recordings on the line")
+	case len(args) == 1:
+		return nil, usage(fmt.Sprintf("type: bagconv verify %s B", clean(args[0])), "there is one recording on the line, and nothing to compare it with")
+	case len(args) > 2:
+		return nil, usage("compare them two by two", "verify compares two recordings, not %d", len(args))
+	}
+	job := &verify.Job{Threads: c.Int("threads"), Distro: c.String("distro")}
+	var err error
+	if job.Level, err = levelOf("--level", c.String("level")); err != nil {
+		return nil, err
+	}
+	for flag, codes := range map[string]*[]verify.Code{"ignore": &job.Ignore, "exact": &job.Exact} {
+		if *codes, err = verify.ParseCodes(c.String(flag)); err != nil {
+			return nil, usage("it has words of: "+codeList, "--%s: %v", flag, err)
+		}
+	}
+	for _, code := range job.Exact {
+		if slices.Contains(job.Ignore, code) {
+			return nil, usage("leave one of them out", "--ignore and --exact both name %s", code)
+		}
+	}
+	if err := oneOf("--frames", c.String("frames"), "apollo", "rep103"); err != nil {
+		return nil, err
+	}
+	if c.String("frames") == "rep103" {
+		job.Frames = apollo.FramesREP103
+	}
+	if job.Distro != "" {
+		if err := oneOf("--distro", job.Distro, distros(mapping.KnownDistro)...); err != nil {
+			return nil, err
+		}
+	}
+	if job.Threads < 0 {
+		return nil, usage("0 is one per core", "--threads is a number of workers, not %d", job.Threads)
+	}
+	for i, side := range []*verify.Side{&job.A, &job.B} {
+		side.Path = args[i]
+		if side.Format, err = e.detect(args[i]); err != nil {
+			return nil, err
+		}
+	}
+	return job, nil
+}
+
+func levelOf(flag, name string) (verify.Level, error) {
+	level, ok := verify.ParseLevel(name)
+	if !ok {
+		return 0, oneOf(flag, name, verify.Levels()...)
+	}
+	return level, nil
+}
+
+// A differsError is an output that does not hold what the input holds. Its exit
+// status is 4.
+type differsError struct{ path, what string }
+
+func (e *differsError) Error() string {
+	return fmt.Sprintf("%s: what was written is not what was read, and is thrown away: %s", clean(e.path), e.what)
+}
+
+// verifyOutput makes a conversion read its output back before it gets its name,
+// when --verify asks for it.
+func verifyOutput(c *cli.Context, job *convert.Job) error {
+	name := c.String("verify")
+	if name == "" {
+		return nil
+	}
+	level, err := levelOf("--verify", name)
+	if err != nil {
+		return err
+	}
+	if job.Edit.Restamp == selection.RestampLog && level != verify.Counts {
+		return usage("--verify counts is possible", "--restamp log changes messages, which --verify %s compares", name)
+	}
+	ctx, edit := c.Context, job.Edit
+	if edit.Restamp == selection.RestampLog { // changes no counts and no log times
+		edit.Restamp = selection.RestampNone
+	}
+	job.Write.BeforeCommit = func(path string) error {
+		res, err := verify.Run(ctx, verify.Job{
+			A:      verify.Side{Path: job.Source, Format: job.SourceFormat, Select: job.Select, Edit: edit},
+			B:      verify.Side{Path: path, Format: job.SinkFormat},
+			Level:  level,
+			Ignore: []verify.Code{verify.Unconvertible}, // the report of the conversion has it
+			Distro: job.Distro, Frames: job.Frames, Read: job.Read, Threads: job.Threads,
+		})
+		if err != nil {
+			return fmt.Errorf("reading the output back: %w", err)
+		}
+		if res.Equal {
+			return nil
+		}
+		out := verifyOf(nil, res, nil)
+		return &differsError{job.Sink, strings.Join(differenceLines(out), "; ")}
+	}
+	return nil
+}

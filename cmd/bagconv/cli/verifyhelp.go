@@ -1,0 +1,51 @@
+package cli
+
+const verifyHelp = `bagconv verify [FLAGS] A B
+
+Tells whether two recordings hold the same: the same topics, and on each the
+same messages at the same times and in the same order. They may have different
+formats: ROS 1 serialization, CDR and protobuf of the same values are equal, and
+so are types that convert maps to each other. For each topic that differs the
+first difference is shown: number of the message (from 0), log time, field, and
+both values. Nothing is written.
+
+FLAGS
+  --level content|counts|bytes
+                        compare all fields of all messages (default); or only
+                        the numbers of messages and their first and last time;
+                        or messages byte by byte, within one encoding
+  --ignore WORDS        what does not count, with commas between the words:
+                        header-seq, or unconvertible (topics and messages that
+                        a conversion leaves out and reports)
+  --exact WORDS         what counts though it may differ by design, or all:
+      header-seq        Header.seq, where one side has none
+      types             types that a conversion maps to each other
+      fields            fields that the other type has no place for
+      presence          which protobuf fields are set, when to their default
+      publish-time      the time of sending
+      encoding          bytes that mean nothing, such as padding
+      renamed           a second topic of one name under another name
+      empty-topics      topics without messages
+  --frames apollo|rep103
+                        axes that a conversion from or to Apollo has used
+  --distro NAME         ROS 2 distribution, such as humble: its definitions
+                        where a recording has none
+  --json                JSON, with the content hash of each topic
+  --threads N           workers; 0 (default) is one per core
+  --progress MODE       auto (default), bar, plain, json or none
+  -q, --quiet           print nothing when they are equal
+
+docs/content-hash.md says what a content hash is, for others to compute.
+
+EXAMPLES
+  bagconv verify drive.bag drive_ros2/
+  bagconv verify drive.record drive.bag --exact types,fields
+  bagconv verify a.bag b.bag --level bytes --json | jq .topics
+
+EXIT STATUS
+  0    equal, but for exceptions by design, which are named
+  1    a recording cannot be read
+  2    the command line is wrong
+  4    different
+  130  interrupted
+`

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bagconv/bagconv/convert/verify"
+)
+
+// The JSON of verify, documented in docs/cli.md.
+type (
+	verifyJSON struct {
+		SchemaVersion int           `json:"schema_version"`
+		Error         string        `json:"error,omitempty"` // why they could not be compared; nothing is known then
+		Level         string        `json:"level"`
+		Equal         bool          `json:"equal"`
+		A             verifyEnd     `json:"a"`
+		B             verifyEnd     `json:"b"`
+		Topics        []verifyTopic `json:"topics"`
+		Exceptions    []exceptJSON  `json:"exceptions"`
+	}
+	verifyEnd struct {
+		Path     string        `json:"path"`
+		Format   string        `json:"format"`
+		Version  string        `json:"version"`
+		Size     int64         `json:"size"`
+		Messages int64         `json:"messages"`
+		Warnings []warningJSON `json:"warnings"`
+	}
+	verifyTopic struct {
+		Name      string          `json:"name"`
+		Equal     bool            `json:"equal"`
+		Basis     string          `json:"basis"` // "content", "bytes", "counts"; "" when nothing was compared
+		A         *verifySide     `json:"a"`     // null when it does not have the topic
+		B         *verifySide     `json:"b"`
+		Different int64           `json:"different"`
+		First     *differenceJSON `json:"first"` // null when they are equal
+		Demanded  []verify.Code   `json:"demanded"`
+	}
+	verifySide struct {
+		Name     string `json:"name"`
+		Type     string `json:"type"`
+		Encoding string `json:"encoding"`
+		Messages int64  `json:"messages"`
+		Hash     string `json:"hash"`
+	}
+	differenceJSON struct {
+		Kind   verify.Kind `json:"kind"`
+		Index  *int64      `json:"index"`   // null when it is about the topic
+		TimeNS *string     `json:"time_ns"` // the same
+		Path   string      `json:"path"`
+		A      string      `json:"a"`
+		B      string      `json:"b"`
+	}
+	exceptJSON struct {
+		Code    verify.Code `json:"code"`
+		Topic   string      `json:"topic"`
+		Count   int64       `json:"count"`
+		Message string      `json:"message"`
+	}
+)
+
+// verifyOf makes the JSON of a comparison, or of its failure.
+func verifyOf(job *verify.Job, r *verify.Result, err error) *verifyJSON {
+	out := &verifyJSON{SchemaVersion: schemaVersion, Topics: []verifyTopic{}, Exceptions: []exceptJSON{}}
+	if err != nil {
+		out.Error, out.Level = explain(err), job.Level.String()
+		out.A = verifyEnd{Path: job.A.Path, Format: job.A.Format.Name, Warnings: []warningJSON{}}
+		out.B = verifyEnd{Path: job.B.Path, Format: job.B.Format.Name, Warnings: []warningJSON{}}
+		return out
+	}
+	out.Level, out.Equal = r.Level.String(), r.Equal
+	end := func(e *verify.End) verifyEnd {
+		return verifyEnd{e.Path, e.Format, e.Version, e.Size, e.Messages, warningsJSON(e.Warnings)}
+	}
+	out.A, out.B = end(&r.A), end(&r.B)
+	for i := range r.Topics {
+		out.Topics = append(out.Topics, verifyTopicOf(&r.Topics[i]))
+	}
+	for _, e := range r.Exceptions {
+		out.Exceptions = append(out.Exceptions, exceptJSON(e))
+	}
+	return out
+}
+
+func verifyTopicOf(t *verify.Topic) verifyTopic {
+	side := func(e verify.TopicEnd) *verifySide {
+		if e.Name == "" && e.Type == "" && e.Encoding == "" {
+			return nil
+		}
+		s := verifySide(e)
+		return &s
+	}
+	out := verifyTopic{Name: t.Name, Equal: t.Equal, Basis: t.Basis, A: side(t.A), B: side(t.B), Different: t.Different, Demanded: t.Demanded}
+	if out.Demanded == nil {
+		out.Demanded = []verify.Code{}
+	}
+	if d := t.First; d != nil {
+		out.First = &differenceJSON{Kind: d.Kind, Path: d.Path, A: d.A, B: d.B}
+		if d.Index >= 0 {
+			out.First.Index, out.First.TimeNS = &d.Index, nsText(d.Time)
+		}
+	}
+	return out
+}
+
+// writeVerify shows a comparison as text.
+func writeVerify(w io.Writer, r *verifyJSON) error {
+	var b strings.Builder
+	different := differenceLines(r)
+	a, other := clean(r.A.Path), clean(r.B.Path)
+	if r.Equal {
+		fmt.Fprintf(&b, "%s and %s are equal in %s: %s, %s\n", a, other, r.Level, count(int64(len(r.Topics)), "topic"), count(r.A.Messages, "message"))
+	} else {
+		fmt.Fprintf(&b, "%s and %s differ on %d of %s\n", a, other, len(different), count(int64(len(r.Topics)), "topic"))
+	}
+	for _, line := range different {
+		fmt.Fprintf(&b, "different: %s\n", clean(line))
+	}
+	var excepted []lossJSON
+	for _, e := range r.Exceptions {
+		excepted = append(excepted, lossJSON{Code: string(e.Code), Topic: e.Topic, Count: e.Count, Message: e.Message})
+	}
+	for _, line := range lossLines(excepted, "message") {
+		fmt.Fprintf(&b, "excepted: %s\n", clean(line))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// differenceLines says where topics differ first, a line for each.
+func differenceLines(r *verifyJSON) (lines []string) {
+	for i := range r.Topics {
+		if t := &r.Topics[i]; !t.Equal {
+			line := t.Name + ": " + differenceText(t.First)
+			if t.First.Index != nil && t.Different > 1 {
+				line += fmt.Sprintf("; %s in all", count(t.Different, "difference"))
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func differenceText(d *differenceJSON) string {
+	at := ""
+	if d.Index != nil {
+		at = fmt.Sprintf("message %d at %s ns", *d.Index, *d.TimeNS)
+	}
+	switch d.Kind {
+	case verify.KindMissingTopic:
+		return "B does not have the topic: " + d.A
+	case verify.KindExtraTopic:
+		return "A does not have the topic: " + d.B
+	case verify.KindType, verify.KindEncoding:
+		return fmt.Sprintf("the %s is %s in A, %s in B", d.Kind, d.A, d.B)
+	case verify.KindMissing:
+		return at + " is not in B"
+	case verify.KindExtra:
+		return at + " is not in A"
+	case verify.KindException:
+		return fmt.Sprintf("%s [%s]", d.A, d.Path)
+	case verify.KindCount:
+		return fmt.Sprintf("%s in A, %s in B", countText(d.A), countText(d.B))
+	}
+	return fmt.Sprintf("%s: %s is %s in A, %s in B", at, d.Path, d.A, d.B)
+}
+
+func countText(n string) string {
+	if n == "1" {
+		return "1 message"
+	}
+	return n + " messages"
+}
