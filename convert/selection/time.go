@@ -195,3 +195,22 @@ func clock(s string) (int64, bool) {
 	}
 	return total, true
 }
+
+// In returns the time in a recording, ns since 1970.
+func (t Time) In(info *storage.Info) int64 { return t.at(info, false) }
+
+// A Window is a range of log times, ns since 1970; both belong to it.
+type Window struct{ First, Last int64 }
+
+// Of returns a selection with the window in place of its own times. A bound that
+// is the least or the greatest of int64 is open.
+func (w Window) Of(s Selection) Selection {
+	s.Start, s.End, s.Duration = Time{}, Time{}, 0
+	if w.First != math.MinInt64 {
+		s.Start = Time{absolute, w.First}
+	}
+	if w.Last != math.MaxInt64 {
+		s.End = Time{absolute, w.Last + 1}
+	}
+	return s
+}
