@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,8 +50,8 @@ func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPl
 	n := len(info.Topics)
 	p := &topicPlan{format: job.SinkFormat, results: make([]*mapping.Result, n), errs: make([]error, n), sinkOf: make([]int, n),
 		chosen: choice.Topics, restamp: job.Edit.Restamp, stamps: make([]*mapping.Stamp, n), marks: make([]*mapping.Stamp, n)}
-	type identity struct{ name, typ, encoding, schema string }
-	joined, names := map[identity]int{}, map[string]bool{}
+	type identity struct{ name, typ, encoding string }
+	joined, names := map[identity][]int{}, map[string]bool{} // indexes of p.sinks
 	for i := range info.Topics {
 		p.sinkOf[i] = -1
 		if !choice.Topics[i] {
@@ -64,24 +65,35 @@ func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPl
 		p.results[i] = res
 		res.Topic.Name = job.Edit.Name(res.Topic.Name)
 		p.planStamps(mapper, info, i)
-		id := identity{name: res.Topic.Name, typ: res.Topic.Type, encoding: res.Topic.Encoding}
-		if id.encoding == "protobuf" { // a type may have two descriptors in one recording
-			id.schema = string(res.Topic.Schema.Data)
-		}
-		if at, ok := joined[id]; ok && !job.SinkFormat.Publishers {
+		id := identity{res.Topic.Name, res.Topic.Type, res.Topic.Encoding}
+		if at := p.twin(joined[id], &res.Topic); at >= 0 && !job.SinkFormat.Publishers {
 			p.sinkOf[i] = at
 			p.sinks[at].join(res, i)
 			continue
 		}
-		joined[id] = len(p.sinks)
 		p.sinkOf[i] = len(p.sinks)
 		p.sinks = append(p.sinks, sinkTopic{topic: res.Topic, sources: []int{i}})
-		if job.SinkFormat.UniqueNames && names[res.Topic.Name] {
+		if job.SinkFormat.UniqueNames && names[res.Topic.Name] || !job.SinkFormat.Publishers && len(joined[id]) > 0 {
 			p.rename(names)
 		}
+		joined[id] = append(joined[id], p.sinkOf[i])
 		names[p.sinks[p.sinkOf[i]].topic.Name] = true
 	}
 	return p
+}
+
+// twin returns which of some sink topics of one name and type a topic can flow
+// into: one with the same definition, or one of them without. It is -1 for none:
+// recordings that are merged may disagree on a type, and a record may have two
+// descriptors of one.
+func (p *topicPlan) twin(sinks []int, t *storage.Topic) int {
+	for _, at := range sinks {
+		have := p.sinks[at].topic.Schema.Data
+		if len(have) == 0 || len(t.Schema.Data) == 0 || bytes.Equal(have, t.Schema.Data) {
+			return at
+		}
+	}
+	return -1
 }
 
 // planStamps finds the stamps that a restamp needs.
@@ -195,7 +207,7 @@ func (p *topicPlan) describeStamps(r *reporter, name string, i int, n *topicCoun
 	case p.stamps[i] == nil && p.marks[i] == nil:
 		r.note(Note{Code: "no-header", Topic: name, Message: "messages do not begin with a header, and keep their times"})
 	case n.unstamped > 0:
-		r.note(Note{Code: "no-stamp", Topic: name, Message: fmt.Sprintf("%d messages have no stamp in their header, and keep their times", n.unstamped)})
+		r.note(Note{Code: "no-stamp", Topic: name, Message: fmt.Sprintf("messages without a stamp in their header keep their times: %d", n.unstamped)})
 	}
 }
 

@@ -22,7 +22,7 @@ type arrow struct {
 // a room has stdOnly.
 var arrows = []arrow{
 	{"cmd/bagconv", []string{"cmd/bagconv/cli", "formats/all"}},
-	{"cmd/bagconv/cli", []string{"convert/...", "storage", "schema/...", "internal/..."}},
+	{"cmd/bagconv/cli", []string{"convert/...", "storage", "schema/...", "proto/...", "internal/..."}},
 	{"formats/all", []string{"formats/...", "storage"}},
 	{"formats/...", []string{"storage", "internal/...", "proto/..."}},
 	{"convert", []string{"storage", "schema/...", "convert/...", "internal/...", "proto/..."}},
@@ -30,6 +30,7 @@ var arrows = []arrow{
 	{"convert/apollo", []string{"schema", "proto/...", "convert/transcode", "internal/wire/..."}},
 	{"convert/verify", []string{"convert", "convert/mapping", "convert/selection", "convert/transcode", "convert/apollo", "schema", "storage"}},
 	{"convert/mapping", []string{"storage", "schema/...", "convert/transcode", "convert/apollo", "proto/..."}},
+	{"convert/multi", []string{"storage"}},
 	{"convert/render", []string{"convert/transcode", "schema"}},
 	{"convert/selection", []string{"storage", "internal/wire/..."}},
 	{"convert/check", []string{"convert", "convert/mapping", "convert/transcode", "convert/selection", "schema", "schema/protoschema", "storage"}},
@@ -39,7 +40,7 @@ var arrows = []arrow{
 	{"storage/storagetest", []string{"storage", "internal/faultio", "internal/iox"}},
 	{"internal/...", []string{"storage", "internal/..."}},
 	{"proto/...", []string{"proto/..."}},
-	{"scripts/...", []string{"formats/...", "schema/...", "storage", "convert/..."}},
+	{"scripts/...", []string{"formats/...", "schema/...", "proto/...", "storage", "convert/..."}},
 }
 
 // stdOnly are rooms that import nothing from outside the module either.

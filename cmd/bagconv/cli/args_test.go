@@ -19,7 +19,7 @@ func testEnv() (*env, *bytes.Buffer, *bytes.Buffer) {
 
 func (e *env) commands() []*cli.Command {
 	return []*cli.Command{
-		e.convertCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
+		e.convertCommand(), e.filterCommand(), e.mergeCommand(), e.splitCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
 		e.catCommand(), e.checkCommand(), e.verifyCommand(),
 		e.formatsCommand(), e.versionCommand(), e.helpCommand(),
 	}

@@ -102,7 +102,7 @@ func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)
 
 func (e *env) run(ctx context.Context, args []string) error {
 	commands := []*cli.Command{
-		e.convertCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
+		e.convertCommand(), e.filterCommand(), e.mergeCommand(), e.splitCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
 		e.catCommand(), e.checkCommand(), e.verifyCommand(),
 		e.formatsCommand(), e.versionCommand(), e.helpCommand(),
 	}

@@ -25,7 +25,7 @@ func (e *env) convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:   "convert",
 		Flags:  slices.Concat(selectFlags(), editFlags(), e.outputFlags(), e.runFlags()),
-		Action: func(c *cli.Context) error { return e.convert(c, false) },
+		Action: func(c *cli.Context) error { return e.convert(c, conversion{}) },
 	}
 }
 
@@ -66,18 +66,26 @@ func (e *env) runFlags() []cli.Flag {
 	}
 }
 
-// convert runs one conversion. With salvage it also says what was saved, and a
-// name that tells no format means that of the input.
-func (e *env) convert(c *cli.Context, salvage bool) error {
+// A conversion is how a command converts.
+type conversion struct {
+	salvage    bool // say what was saved; a name that tells no format means that of the input
+	sameFormat bool // the output has the format of the input, unless --to says otherwise
+}
+
+// convert runs one conversion.
+func (e *env) convert(c *cli.Context, how conversion) error {
 	in, out, err := conversionPaths(c)
 	if err != nil {
 		return err
 	}
 	var source *storage.Format
 	to := c.String("to")
-	if salvage {
+	if how.salvage || how.sameFormat {
 		if source, err = e.detect(in); err != nil {
 			return err
+		}
+		if to == "" && source.Create != nil && how.sameFormat {
+			to = source.Name
 		}
 		if to == "" && filepath.Ext(out) == "" && !os.IsPathSeparator(out[len(out)-1]) && source.Create != nil {
 			to = source.Name
@@ -91,6 +99,17 @@ func (e *env) convert(c *cli.Context, salvage bool) error {
 	if err != nil {
 		return err
 	}
+	job.Source, job.Sink = in, filepath.Clean(out)
+	if job.SourceFormat = source; source == nil {
+		if job.SourceFormat, err = e.detect(in); err != nil {
+			return err
+		}
+	}
+	return e.runJob(c, job, how.salvage)
+}
+
+// runJob runs a conversion, shows its progress, and says what became of it.
+func (e *env) runJob(c *cli.Context, job *convert.Job, salvage bool) error {
 	show := newProgress(c.String("progress"), e.Stdio)
 	if show == nil {
 		return usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
@@ -98,12 +117,7 @@ func (e *env) convert(c *cli.Context, salvage bool) error {
 	if c.Bool("quiet") {
 		show = noProgress{}
 	}
-	job.Source, job.Sink, job.Progress = in, filepath.Clean(out), show.update
-	if job.SourceFormat = source; source == nil {
-		if job.SourceFormat, err = e.detect(in); err != nil {
-			return err
-		}
-	}
+	job.Progress = show.update
 	if err := verifyOutput(c, job); err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // verbs are the commands, in the order of the help.
-var verbs = []string{"convert", "recover", "info", "topics", "schema", "cat", "check", "verify", "formats", "version", "help"}
+var verbs = []string{"convert", "filter", "merge", "split", "recover", "info", "topics", "schema", "cat", "check", "verify", "formats", "version", "help"}
 
 func (e *env) helpCommand() *cli.Command {
 	return &cli.Command{
@@ -38,7 +38,7 @@ func (e *env) help(verb string) error {
 // The help texts are at most 80 columns wide and name every flag; a test holds
 // them against the flags.
 var helpTexts = map[string]string{
-	"": helpText, "convert": convertHelp, "recover": recoverHelp, "info": infoHelp, "topics": topicsHelp,
+	"": helpText, "convert": convertHelp, "filter": filterHelp, "merge": mergeHelp, "split": splitHelp, "recover": recoverHelp, "info": infoHelp, "topics": topicsHelp,
 	"schema": schemaHelp, "check": checkHelp, "doctor": checkHelp, "cat": catHelp, "verify": verifyHelp, "diff": verifyHelp, "formats": formatsHelp, "version": versionHelp, "help": helpHelp,
 }
 
@@ -48,6 +48,9 @@ that the output plays.
 
 USAGE
   bagconv [convert] IN OUT     convert a recording
+  bagconv filter IN OUT        a part of it, in the same format
+  bagconv merge IN IN... OUT   several recordings as one
+  bagconv split IN OUT         one recording as several
   bagconv recover IN OUT       a clean recording from a damaged one
   bagconv info IN...           what is in a recording: topics, times, damage
   bagconv topics IN            its topics, one per line
@@ -87,60 +90,7 @@ appears when it is whole; a run that fails leaves nothing. Segments of a record
 (x.record.00000, x.record.00001, ...) are read as one by the name x.record, or
 by that of their folder.
 
-` + selectHelp + editHelp + `OUTPUT
-  --to FORMAT           bag, record or db3; wins over the ending of OUT
-  -o, --output OUT      the output, instead of the last argument
-  -f, --force           replace OUT when it exists
-  --compression CODEC   none, lz4, bz2, ...; see bagconv formats
-  --level N             level of the codec; 0 is its default
-  --chunk-size SIZE     message data per chunk: 768K, 4M (times 1024), or 4MB
-                        (times 1000)
-  --segment-size SIZE   begin another file before one has more message data;
-  --segment-duration D  or lasts longer than D, such as 60s (records only)
-  --segment-names new|old
-                        OUT.00000.20261121093000 (default, as Apollo 9 and
-                        later), or OUT.00000
-  --no-sync             do not wait for the disk; a power cut soon after may
-                        lose the output
-
-MESSAGES
-  --proto-types mapped|generated|raw
-                        what protobuf messages become in ROS, and ROS messages
-                        in a record: Apollo's types and the standard ROS types
-                        become each other (default); all types are taken over
-                        field by field; or protobuf bytes stay as they are
-                        where OUT can carry them
-  --frames apollo|rep103
-                        axes of Apollo's poses and IMUs as ROS types: as they
-                        are, right/forward/up (default), or turned to ROS's
-                        forward/left/up
-  --apollo-layout common_msgs|legacy
-                        names of the descriptor files of Apollo's types in a
-                        record: as in Apollo 8 and later (default), or before
-  --distro NAME         ROS 2 distribution, such as humble: its definitions
-                        where IN has none, and an output made for it
-  --order time|file     by log time (default), or as in IN
-  --header-seq count|zero
-                        what ROS 1 headers get as seq: counted up per topic
-                        (default), or 0
-  --rosout keep|ros2    rosgraph_msgs/Log keeps all its fields (default), or
-                        becomes rcl_interfaces/msg/Log, which has fewer
-  --strict              fail at the first damage or loss, instead of going on
-                        and saying what is missing
-
-RUN
-  --threads N           workers; 0 (default) is one per core. The output is the
-                        same for any number
-  --verify LEVEL        read OUT back before it gets its name, and compare it
-                        with what was read of IN: content, counts or bytes; see
-                        bagconv help verify. It takes about as long again
-  --report FILE         write what became of each topic as JSON
-  --json                the same on standard output
-  --progress MODE       auto (default), bar, plain, json or none
-  -q, --quiet           no progress and no summary; losses are still said
-  -v, --verbose         also say what is not carried by design
-
-EXAMPLES
+` + selectHelp + editHelp + outputHelp + strictHelp + runHelp + `EXAMPLES
   bagconv drive.bag drive_ros2/
   bagconv drive.bag drive_ros2/ --distro jazzy --report report.json
   bagconv drive_ros2 drive.bag --compression lz4 --force
@@ -164,58 +114,7 @@ IN, and says what was saved and what is lost, in messages, bytes and blocks
 its name does not tell one, it has that of IN. Index, header, counts and order
 of OUT are new and right.
 
-` + selectHelp + editHelp + `OUTPUT
-  --to FORMAT           bag, record or db3; wins over the ending of OUT
-  -o, --output OUT      the output, instead of the last argument
-  -f, --force           replace OUT when it exists
-  --compression CODEC   none, lz4, bz2, ...; see bagconv formats
-  --level N             level of the codec; 0 is its default
-  --chunk-size SIZE     message data per chunk: 768K, 4M (times 1024), or 4MB
-                        (times 1000)
-  --segment-size SIZE   begin another file before one has more message data;
-  --segment-duration D  or lasts longer than D, such as 60s (records only)
-  --segment-names new|old
-                        OUT.00000.20261121093000 (default, as Apollo 9 and
-                        later), or OUT.00000
-  --no-sync             do not wait for the disk; a power cut soon after may
-                        lose the output
-
-MESSAGES
-  --proto-types mapped|generated|raw
-                        what protobuf messages become in ROS, and ROS messages
-                        in a record: Apollo's types and the standard ROS types
-                        become each other (default); all types are taken over
-                        field by field; or protobuf bytes stay as they are
-                        where OUT can carry them
-  --frames apollo|rep103
-                        axes of Apollo's poses and IMUs as ROS types: as they
-                        are, right/forward/up (default), or turned to ROS's
-                        forward/left/up
-  --apollo-layout common_msgs|legacy
-                        names of the descriptor files of Apollo's types in a
-                        record: as in Apollo 8 and later (default), or before
-  --distro NAME         ROS 2 distribution, such as humble: its definitions
-                        where IN has none, and an output made for it
-  --order time|file     by log time (default), or as in IN
-  --header-seq count|zero
-                        what ROS 1 headers get as seq: counted up per topic
-                        (default), or 0
-  --rosout keep|ros2    rosgraph_msgs/Log keeps all its fields (default), or
-                        becomes rcl_interfaces/msg/Log, which has fewer
-
-RUN
-  --threads N           workers; 0 (default) is one per core. The output is the
-                        same for any number
-  --verify LEVEL        read OUT back before it gets its name, and compare it
-                        with what was read of IN: content, counts or bytes; see
-                        bagconv help verify. It takes about as long again
-  --report FILE         write what became of each topic as JSON
-  --json                the same on standard output
-  --progress MODE       auto (default), bar, plain, json or none
-  -q, --quiet           no progress and no summary; losses are still said
-  -v, --verbose         also say what is not carried by design
-
-EXAMPLES
+` + selectHelp + editHelp + outputHelp + "\n" + runHelp + `EXAMPLES
   bagconv recover cut.bag whole.bag
   bagconv recover drive.record.00000 whole.record --report what.json
 

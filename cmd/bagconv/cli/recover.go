@@ -17,6 +17,6 @@ func (e *env) recoverCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "recover", Flags: flags,
-		Action: func(c *cli.Context) error { return e.convert(c, true) },
+		Action: func(c *cli.Context) error { return e.convert(c, conversion{salvage: true}) },
 	}
 }

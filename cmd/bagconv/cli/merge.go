@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert/multi"
+	"github.com/bagconv/bagconv/convert/selection"
+)
+
+// mergeCommand writes several recordings into one.
+func (e *env) mergeCommand() *cli.Command {
+	return &cli.Command{
+		Name: "merge",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringSliceFlag{Name: "shift", Usage: "IN=DURATION, such as second.bag=+0.3s"},
+		}, selectFlags(), editFlags(), e.outputFlags(), e.runFlags()),
+		Action: e.merge,
+	}
+}
+
+// merge runs one conversion whose source is several recordings.
+func (e *env) merge(c *cli.Context) error {
+	paths, out := c.Args().Slice(), c.String("o")
+	if out == "" && len(paths) > 1 {
+		out, paths = paths[len(paths)-1], paths[:len(paths)-1]
+	}
+	switch {
+	case len(paths) == 0 || out == "":
+		return usage("type: bagconv merge IN IN... OUT", "merge takes recordings and an output")
+	case len(paths) == 1:
+		return usage("to convert one recording type: bagconv IN OUT", "there is one input on the line, and nothing to merge it with")
+	case out == "-":
+		return usage("give the name of a file or folder", "an output cannot be written to standard output")
+	}
+	sink, err := e.sinkFormat(c.String("to"), out)
+	if err != nil {
+		return err
+	}
+	job, err := jobOf(c, sink)
+	if err != nil {
+		return err
+	}
+	job.Sink = filepath.Clean(out)
+	inputs := make([]multi.Input, len(paths))
+	for i, path := range paths {
+		if same(path, job.Sink) {
+			return usage("choose another output", "%s: it is an input and the output", clean(job.Sink))
+		}
+		for k := range i {
+			if same(path, paths[k]) {
+				return usage("name each once", "%s: it is an input twice", clean(path))
+			}
+		}
+		inputs[i].Path = path
+		if inputs[i].Format, err = e.detect(path); err != nil {
+			return err
+		}
+	}
+	if err := shifts(c.StringSlice("shift"), inputs); err != nil {
+		return err
+	}
+	job.Source, job.SourceFormat = strings.Join(paths, ", "), multi.Format(inputs)
+	return e.runJob(c, job, false)
+}
+
+// shifts takes the values of --shift.
+func shifts(values []string, inputs []multi.Input) error {
+	for _, v := range values {
+		at := strings.LastIndexByte(v, '=')
+		if at < 0 {
+			return usage("write --shift second.bag=+0.3s", "--shift %q has no =", v)
+		}
+		by, err := selection.ParseOffset(v[at+1:])
+		if err != nil {
+			return usage("", "--shift: %v", err)
+		}
+		i := slices.IndexFunc(inputs, func(in multi.Input) bool {
+			return in.Path == v[:at] || filepath.Clean(in.Path) == filepath.Clean(v[:at])
+		})
+		if i < 0 {
+			return usage(fmt.Sprintf("name one of them, such as %s", clean(inputs[0].Path)), "--shift %s: it is none of the inputs", clean(v[:at]))
+		}
+		inputs[i].Shift = by
+	}
+	return nil
+}

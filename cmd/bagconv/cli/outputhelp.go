@@ -1,0 +1,61 @@
+package cli
+
+// outputHelp, strictHelp and runHelp explain outputFlags and runFlags.
+const (
+	outputHelp = `OUTPUT
+  --to FORMAT           bag, record or db3; wins over the ending of OUT
+  -o, --output OUT      the output, instead of the last argument
+  -f, --force           replace OUT when it exists
+  --compression CODEC   none, lz4, bz2, ...; see bagconv formats
+  --level N             level of the codec; 0 is its default
+  --chunk-size SIZE     message data per chunk: 768K, 4M (times 1024), or 4MB
+                        (times 1000)
+  --segment-size SIZE   begin another file before one has more message data;
+  --segment-duration D  or lasts longer than D, such as 60s (records only)
+  --segment-names new|old
+                        OUT.00000.20261121093000 (default, as Apollo 9 and
+                        later), or OUT.00000
+  --no-sync             do not wait for the disk; a power cut soon after may
+                        lose the output
+
+MESSAGES
+  --proto-types mapped|generated|raw
+                        what protobuf messages become in ROS, and ROS messages
+                        in a record: Apollo's types and the standard ROS types
+                        become each other (default); all types are taken over
+                        field by field; or protobuf bytes stay as they are
+                        where OUT can carry them
+  --frames apollo|rep103
+                        axes of Apollo's poses and IMUs as ROS types: as they
+                        are, right/forward/up (default), or turned to ROS's
+                        forward/left/up
+  --apollo-layout common_msgs|legacy
+                        names of the descriptor files of Apollo's types in a
+                        record: as in Apollo 8 and later (default), or before
+  --distro NAME         ROS 2 distribution, such as humble: its definitions
+                        where IN has none, and an output made for it
+  --order time|file     by log time (default), or as in IN
+  --header-seq count|zero
+                        what ROS 1 headers get as seq: counted up per topic
+                        (default), or 0
+  --rosout keep|ros2    rosgraph_msgs/Log keeps all its fields (default), or
+                        becomes rcl_interfaces/msg/Log, which has fewer
+`
+	strictHelp = `  --strict              fail at the first damage or loss, instead of going on
+                        and saying what is missing
+
+`
+	runHelp = `RUN
+  --threads N           workers; 0 (default) is one per core. The output is the
+                        same for any number
+  --verify LEVEL        read OUT back before it gets its name, and compare it
+                        with what was read of IN: content, counts or bytes; see
+                        bagconv help verify. It takes about as long again
+  --report FILE         write what became of each topic as JSON
+  --json                the same on standard output
+  --progress MODE       auto (default), bar, plain, json or none
+  -q, --quiet           no progress and no summary; losses are still said
+  -v, --verbose         also say what is not carried by design
+
+`
+)

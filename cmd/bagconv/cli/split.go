@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// filterCommand is a conversion within one format.
+func (e *env) filterCommand() *cli.Command {
+	return &cli.Command{
+		Name:   "filter",
+		Flags:  slices.Concat(selectFlags(), editFlags(), e.outputFlags(), e.runFlags()),
+		Action: func(c *cli.Context) error { return e.convert(c, conversion{sameFormat: true}) },
+	}
+}
+
+// splitCommand writes a recording as several.
+func (e *env) splitCommand() *cli.Command {
+	return &cli.Command{
+		Name: "split",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "max-size", Usage: "a size, such as 2G"},
+			&cli.StringFlag{Name: "max-duration", Usage: "a duration, such as 60s"},
+			&cli.StringSliceFlag{Name: "at", Usage: "a time, such as 10s; several with commas"},
+			&cli.StringFlag{Name: "by", Usage: "topic"},
+		}, selectFlags(), editFlags(), e.outputFlags(), e.runFlags()),
+		Action: e.split,
+	}
+}
+
+// A splitPart is one output of a split.
+type splitPart struct {
+	name   string // what is put between the stem and the ending
+	window selection.Window
+	topic  string // "": all of the selection
+}
+
+// split runs a conversion for each part.
+func (e *env) split(c *cli.Context) error {
+	in, out, err := conversionPaths(c)
+	if err != nil {
+		return err
+	}
+	source, err := e.detect(in)
+	if err != nil {
+		return err
+	}
+	folder := os.IsPathSeparator(out[len(out)-1])
+	to := c.String("to")
+	if to == "" && (folder || filepath.Ext(out) == "") {
+		to = source.Name
+	}
+	sink, err := e.sinkFormat(to, strings.TrimRight(out, string(os.PathSeparator)+"/"))
+	if err != nil {
+		return err
+	}
+	job, err := jobOf(c, sink)
+	if err != nil {
+		return err
+	}
+	job.Source, job.SourceFormat = in, source
+	parts, err := e.splitParts(c, job)
+	if err != nil {
+		return err
+	}
+	stem, ext := partNames(in, out, folder, sink)
+	if folder {
+		if err := os.MkdirAll(out, 0o777); err != nil {
+			return err
+		}
+	}
+	return e.runParts(c, job, parts, stem, ext)
+}
+
+// partNames returns what the names of all parts begin and end with.
+func partNames(in, out string, folder bool, sink *storage.Format) (stem, ext string) {
+	if !sink.Folder && len(sink.Extensions) > 0 {
+		ext = sink.Extensions[0]
+	}
+	if folder {
+		_, base := splitPath(in)
+		return filepath.Join(out, strings.TrimSuffix(base, filepath.Ext(base))), ext
+	}
+	if e := filepath.Ext(out); e != "" {
+		ext = e
+	}
+	return strings.TrimSuffix(filepath.Clean(out), ext), ext
+}
+
+// splitParts finds where to split.
+func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) {
+	var ways []string
+	for _, f := range []string{"max-size", "max-duration", "at", "by"} {
+		if c.IsSet(f) {
+			ways = append(ways, "--"+f)
+		}
+	}
+	if len(ways) != 1 {
+		return nil, usage("give one of --max-size, --max-duration, --at and --by", "how to split is said by %d flags", len(ways))
+	}
+	var cut convert.Cut
+	var err error
+	switch ways[0] {
+	case "--max-size":
+		if cut.Size, err = parseSize(c.String("max-size")); err != nil || cut.Size <= 0 {
+			return nil, usage("", "--max-size is a size such as 2G, not %q", c.String("max-size"))
+		}
+	case "--max-duration":
+		if cut.Duration, err = selection.ParseDuration(c.String("max-duration")); err != nil || cut.Duration <= 0 {
+			return nil, usage("", "--max-duration is a duration such as 60s, not %q", c.String("max-duration"))
+		}
+	case "--at":
+		for _, v := range c.StringSlice("at") {
+			for _, s := range strings.Split(v, ",") {
+				t, err := selection.ParseTime(s)
+				if err != nil {
+					return nil, usage("", "--at: %v", err)
+				}
+				cut.At = append(cut.At, t)
+			}
+		}
+	case "--by":
+		if c.String("by") != "topic" {
+			return nil, usage("", "--by is topic, not %q", c.String("by"))
+		}
+		return e.topicParts(c, job)
+	}
+	windows, err := convert.Windows(c.Context, job, cut)
+	if err != nil {
+		return nil, explainSelection(job.Source, err)
+	}
+	parts := make([]splitPart, len(windows))
+	for i, w := range windows {
+		parts[i] = splitPart{name: fmt.Sprintf("_%03d", i), window: w}
+	}
+	return parts, nil
+}
+
+// topicParts makes a part for each topic of the selection.
+func (e *env) topicParts(c *cli.Context, job *convert.Job) (parts []splitPart, err error) {
+	r, err := e.open(c.Context, job.Source)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	info, err := r.Info()
+	if err != nil {
+		return nil, err
+	}
+	choice, err := job.Select.Resolve(info)
+	if err != nil {
+		return nil, explainSelection(job.Source, err)
+	}
+	seen, used := map[string]bool{}, map[string]bool{}
+	for i, t := range info.Topics {
+		if !choice.Topics[i] || seen[t.Name] || t.Messages == 0 {
+			continue
+		}
+		seen[t.Name] = true
+		name := "_" + fileName(t.Name)
+		for n := 2; used[name]; n++ {
+			name = fmt.Sprintf("_%s_%d", fileName(t.Name), n)
+		}
+		used[name] = true
+		parts = append(parts, splitPart{name: name, topic: t.Name})
+	}
+	return parts, nil
+}
+
+// fileName makes a file name of a topic's name.
+func fileName(topic string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '.':
+			return r
+		}
+		return '_'
+	}, topic), "_.")
+}
+
+// runParts writes the parts. When one fails, those before it go too.
+func (e *env) runParts(c *cli.Context, job *convert.Job, parts []splitPart, stem, ext string) (err error) {
+	var written []string
+	defer func() {
+		var status exitStatus
+		if err != nil && (!errors.As(err, &status) || int(status) != exitLossy) {
+			for _, path := range written {
+				err = errors.Join(err, os.RemoveAll(path))
+			}
+		}
+	}()
+	var lossy error
+	selected := job.Select
+	for _, p := range parts {
+		j := *job
+		j.Sink, j.Select = stem+p.name+ext, selected
+		if p.topic != "" {
+			exact, err := selection.ParsePattern(p.topic)
+			if err != nil {
+				return err
+			}
+			j.Select.Topics = []selection.Pattern{exact}
+		} else {
+			j.Select = p.window.Of(selected)
+		}
+		err := e.runJob(c, &j, false)
+		var status exitStatus
+		if errors.As(err, &status) && int(status) == exitLossy {
+			lossy, err = err, nil
+		}
+		if err != nil {
+			return err
+		}
+		written = append(written, j.Sink)
+	}
+	return lossy
+}

@@ -1,0 +1,248 @@
+// Package multi reads several recordings as one. Their blocks follow each
+// other, and whoever orders messages by time, as package convert does, merges
+// them: k-way, with memory that does not grow with the files.
+//
+// Topics stay as they are, one after the other: two recordings that disagree on
+// a type's definition, quality of service or latching stay apart as far as the
+// target keeps them apart. Formats may be mixed.
+//
+// A Reader is as safe for concurrent use as those that it is made of.
+package multi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"strings"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// An Input is one of the recordings.
+type Input struct {
+	Path   string
+	Format *storage.Format
+	Shift  int64 // ns to add to all its times
+}
+
+// Format returns a format whose Open reads all inputs, whatever path it is
+// given. It has the name of theirs when they have one, and cannot write.
+func Format(inputs []Input) *storage.Format {
+	f := &storage.Format{
+		Name: inputs[0].Format.Name, Help: "several recordings", Accepts: inputs[0].Format.Accepts,
+		Sniff: func(string, []byte) bool { return false },
+	}
+	for _, in := range inputs {
+		if in.Format != inputs[0].Format {
+			f.Name, f.Accepts = "several", nil
+		}
+	}
+	f.Open = func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+		return open(ctx, path, inputs, o)
+	}
+	return f
+}
+
+func open(ctx context.Context, path string, inputs []Input, o storage.ReadOptions) (_ storage.Reader, err error) {
+	r := &reader{path: path, name: Format(inputs).Name}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	blocks := true
+	for _, in := range inputs {
+		p := part{Input: in, topics: storage.TopicID(r.topics)}
+		if p.reader, err = in.Format.Open(ctx, in.Path, o); err != nil {
+			return nil, err
+		}
+		r.parts = append(r.parts, p)
+		info, err := p.reader.Info()
+		if err != nil {
+			return nil, err
+		}
+		r.topics += len(info.Topics)
+		blocks = blocks && storage.ReaderCapabilities(p.reader).Blocks != nil
+	}
+	if !blocks {
+		return struct{ storage.Reader }{r}, nil
+	}
+	return r, r.list()
+}
+
+// A reader is several of them.
+type reader struct {
+	path, name string
+	parts      []part
+	topics     int
+	blocks     []storage.Block
+	starts     []int // starts[i] is the first block of part i
+
+	next int   // part of ReadNext
+	err  error // of ReadNext, kept
+}
+
+type part struct {
+	Input
+	reader storage.Reader
+	topics storage.TopicID // number of its first topic
+}
+
+// list makes the blocks. When it is not known where in time a part begins, no
+// block says that it knows its times: they are measured when that matters.
+func (r *reader) list() error {
+	known := true
+	for _, p := range r.parts {
+		blocks, err := storage.ReaderCapabilities(p.reader).Blocks.Blocks()
+		if err != nil {
+			return err
+		}
+		r.starts = append(r.starts, len(r.blocks))
+		if len(blocks) > 0 {
+			known = known && blocks[0].Timed
+		}
+		for _, b := range blocks {
+			b.Start, b.End = shift(b.Start, p.Shift), shift(b.End, p.Shift)
+			r.blocks = append(r.blocks, b)
+		}
+	}
+	if !known {
+		for i := range r.blocks {
+			r.blocks[i].Timed = false
+		}
+	}
+	return nil
+}
+
+// shift adds to a time, which stays within what a time can be.
+func shift(t, by int64) int64 {
+	switch {
+	case by > 0 && t > math.MaxInt64-by:
+		return math.MaxInt64
+	case by < 0 && t < math.MinInt64-by:
+		return math.MinInt64
+	}
+	return t + by
+}
+
+// Info describes all of them together. See storage.Reader.
+func (r *reader) Info() (*storage.Info, error) {
+	all := &storage.Info{Format: r.name, Path: r.path, Compression: map[string]int64{}, Metadata: map[string]string{}}
+	some := false
+	for i, p := range r.parts {
+		info, err := p.reader.Info()
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			all.Version = info.Version
+		} else if all.Version != info.Version {
+			all.Version = ""
+		}
+		all.Size += info.Size
+		all.Files = append(all.Files, info.Files...)
+		all.Messages += info.Messages
+		if info.Messages > 0 {
+			start, end := shift(info.Start, p.Shift), shift(info.End, p.Shift)
+			if !some {
+				all.Start, all.End, some = start, end, true
+			}
+			all.Start, all.End = min(all.Start, start), max(all.End, end)
+		}
+		for k, n := range info.Compression {
+			all.Compression[k] += n
+		}
+		all.Lost.Bytes += info.Lost.Bytes
+		all.Lost.Blocks += info.Lost.Blocks
+		all.Lost.Messages += info.Lost.Messages
+		for _, t := range info.Topics {
+			t.ID += p.topics
+			t.Metadata = maps.Clone(t.Metadata)
+			all.Topics = append(all.Topics, t)
+		}
+		var differ []string
+		for k, v := range info.Metadata {
+			if old, ok := all.Metadata[k]; !ok {
+				all.Metadata[k] = v
+			} else if old != v {
+				differ = append(differ, k)
+			}
+		}
+		if len(differ) > 0 {
+			all.Warnings = append(all.Warnings, storage.Warning{Code: "metadata-differs", Offset: -1,
+				Message: fmt.Sprintf("%s: other recordings say something else of %s; what the first one says is kept", p.Path, strings.Join(differ, ", "))})
+		}
+		for _, w := range info.Warnings {
+			w.Message = p.Path + ": " + w.Message
+			all.Warnings = append(all.Warnings, w)
+		}
+	}
+	return all, nil
+}
+
+// Blocks lists the blocks of the first, then those of the second, and so on.
+func (r *reader) Blocks() ([]storage.Block, error) {
+	return append([]storage.Block(nil), r.blocks...), nil
+}
+
+// ReadBlock reads a block of one of them. See storage.BlockReader.
+func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+	if i < 0 || i >= len(r.blocks) {
+		return fmt.Errorf("there is no block %d", i)
+	}
+	k := len(r.starts) - 1
+	for r.starts[k] > i {
+		k--
+	}
+	p := &r.parts[k]
+	if err := storage.ReaderCapabilities(p.reader).Blocks.ReadBlock(ctx, i-r.starts[k], b); err != nil {
+		return err
+	}
+	for j := range b.Messages {
+		p.place(&b.Messages[j])
+	}
+	return nil
+}
+
+// place gives a message its topic and times among all.
+func (p *part) place(m *storage.Message) {
+	m.Topic += p.topics
+	if p.Shift != 0 {
+		m.LogTime, m.PublishTime = shift(m.LogTime, p.Shift), shift(m.PublishTime, p.Shift)
+	}
+}
+
+// ReadNext gives the messages of the first, then those of the second, and so on.
+func (r *reader) ReadNext() (*storage.Message, error) {
+	for r.err == nil {
+		if r.next == len(r.parts) {
+			r.err = io.EOF
+			break
+		}
+		m, err := r.parts[r.next].reader.ReadNext()
+		if err == nil {
+			r.parts[r.next].place(m)
+			return m, nil
+		}
+		if r.next++; err != io.EOF {
+			r.err = err
+		}
+	}
+	return nil, r.err
+}
+
+// Close closes all of them.
+func (r *reader) Close() error {
+	var err error
+	for _, p := range r.parts {
+		if p.reader != nil {
+			err = errors.Join(err, p.reader.Close())
+		}
+	}
+	return err
+}
+
+var _ storage.BlockReader = (*reader)(nil)

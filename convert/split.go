@@ -1,0 +1,102 @@
+package convert
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Cut says where to split a recording: one of its fields is set.
+type Cut struct {
+	Size     int64            // before a part has more bytes of message data
+	Duration int64            // ns
+	At       []selection.Time // at these times
+}
+
+// Windows returns the times of the parts into which a cut splits what the job
+// takes of its source, in order and without gaps. By size it reads all messages
+// once; messages of one time stay together.
+func Windows(ctx context.Context, job *Job, cut Cut) ([]selection.Window, error) {
+	r, err := job.SourceFormat.Open(ctx, job.Source, job.Read)
+	if err != nil {
+		return nil, err
+	}
+	info, err := r.Info()
+	if closeErr := r.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return nil, err
+	}
+	choice, err := job.Select.Resolve(info)
+	if err != nil {
+		return nil, err
+	}
+	first, last := max(choice.First, info.Start), min(choice.Last, info.End)
+	var starts []int64 // of the parts after the first
+	switch {
+	case cut.Size > 0:
+		if starts, err = startsBySize(ctx, job, choice, cut.Size); err != nil {
+			return nil, err
+		}
+	case cut.Duration > 0:
+		for at := first; last-at >= cut.Duration; {
+			at += cut.Duration
+			starts = append(starts, at)
+		}
+	default:
+		for _, t := range cut.At {
+			if at := t.In(info); at > first && at <= last {
+				starts = append(starts, at)
+			}
+		}
+		slices.Sort(starts)
+		starts = slices.Compact(starts)
+	}
+	windows := make([]selection.Window, len(starts)+1)
+	windows[0].First, windows[len(starts)].Last = choice.First, choice.Last
+	for i, at := range starts {
+		windows[i].Last, windows[i+1].First = at-1, at
+	}
+	return windows, nil
+}
+
+// startsBySize finds the times at which another part begins.
+func startsBySize(ctx context.Context, job *Job, choice *selection.Choice, size int64) (starts []int64, err error) {
+	var n, part int64 // bytes of the part, and of its messages of the last time
+	last, some := int64(0), false
+	stream := StreamJob{Path: job.Source, Format: job.SourceFormat, Read: job.Read, Threads: job.Threads}
+	plan := func(info *storage.Info, _ []bool) ([]StreamTopic, error) {
+		topics := make([]StreamTopic, len(info.Topics))
+		for i := range topics {
+			topics[i].Drop = i < len(choice.Topics) && !choice.Topics[i]
+		}
+		return topics, nil
+	}
+	write := func(m *storage.Message) error {
+		if !choice.Holds(m.LogTime) {
+			return nil
+		}
+		if !some || m.LogTime != last {
+			part = 0
+		}
+		n += int64(len(m.Data))
+		part += int64(len(m.Data))
+		if n > size && n > part { // what came at this time begins another
+			starts = append(starts, m.LogTime)
+			n = part
+		}
+		last, some = m.LogTime, true
+		return nil
+	}
+	for {
+		starts, n, part, some = nil, 0, 0, false
+		_, err = Stream(ctx, stream, plan, write)
+		if err != ErrDisorder || stream.Measured {
+			return starts, err
+		}
+		stream.Measured = true
+	}
+}
