@@ -59,6 +59,9 @@ func arrange(args []string, commands []*cli.Command) (line, error) {
 			return l, unknownFlag(arg, name, known)
 		}
 		names = append(names, name)
+		if _, several := f.(*cli.StringSliceFlag); several { // the parser wants one spelling
+			arg = dashed(f.Names()[0]) + strings.TrimPrefix(arg, dashed(name))
+		}
 		flags = append(flags, arg)
 		if _, isBool := f.(*cli.BoolFlag); isBool || hasValue {
 			continue
