@@ -3,6 +3,7 @@ package render
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -291,43 +292,46 @@ func (r *rosRun) numbers(f *field, n int) error {
 	if n > (len(r.src)-r.pos)/f.size {
 		return r.short(n * f.size)
 	}
-	p := r.src[r.pos:]
+	p, dst, style := r.src[r.pos:], r.buf, r.style
 	r.pos += n * f.size
 	for i := 0; ; {
 		switch f.kind {
 		case schema.Float64:
-			r.float64(math.Float64frombits(r.u64(p)))
+			dst = appendFloat(dst, math.Float64frombits(r.u64(p)), 64, style)
 		case schema.Float32:
-			r.float32(math.Float32frombits(r.u32(p)))
+			dst = appendFloat(dst, float64(math.Float32frombits(r.u32(p))), 32, style)
 		case schema.Uint32:
-			r.int(int64(r.u32(p)))
+			dst = strconv.AppendUint(dst, uint64(r.u32(p)), 10)
 		case schema.Int32, schema.Enum:
-			r.int(int64(int32(r.u32(p))))
+			dst = strconv.AppendInt(dst, int64(int32(r.u32(p))), 10)
 		case schema.Int64:
-			r.int64(int64(r.u64(p)))
+			dst = appendInt64(dst, int64(r.u64(p)), style)
 		case schema.Uint64:
-			r.uint64(r.u64(p))
+			dst = appendUint64(dst, r.u64(p), style)
 		case schema.Uint16:
-			r.int(int64(r.u16(p)))
+			dst = strconv.AppendUint(dst, uint64(r.u16(p)), 10)
 		case schema.Int16:
-			r.int(int64(int16(r.u16(p))))
+			dst = strconv.AppendInt(dst, int64(int16(r.u16(p))), 10)
 		case schema.Bool:
-			r.bool(p[0] != 0)
+			dst = strconv.AppendBool(dst, p[0] != 0)
 		case schema.Int8:
-			r.int(int64(int8(p[0])))
+			dst = strconv.AppendInt(dst, int64(int8(p[0])), 10)
 		case schema.Byte: // octet; in ROS 1 another word for int8
 			if r.dummy {
-				r.int(int64(p[0]))
+				dst = strconv.AppendUint(dst, uint64(p[0]), 10)
 			} else {
-				r.int(int64(int8(p[0])))
+				dst = strconv.AppendInt(dst, int64(int8(p[0])), 10)
 			}
 		default:
-			r.int(int64(p[0]))
+			dst = strconv.AppendUint(dst, uint64(p[0]), 10)
 		}
 		if i++; i == n {
+			r.buf = dst
 			return nil
 		}
-		r.comma()
+		if dst = append(dst, ','); style == YAML {
+			dst = append(dst, ' ')
+		}
 		p = p[f.size:]
 	}
 }

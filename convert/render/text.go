@@ -1,8 +1,10 @@
 package render
 
 import (
+	"bytes"
 	"encoding/base64"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -156,75 +158,47 @@ func (w *out) null(flow bool) {
 func (w *out) bool(v bool) { w.buf = strconv.AppendBool(w.buf, v) }
 func (w *out) int(v int64) { w.buf = strconv.AppendInt(w.buf, v, 10) }
 
-func (w *out) int64(v int64) {
-	if w.style == CSV {
-		w.buf = strconv.AppendInt(w.buf, v, 10)
-		return
-	}
-	w.buf = append(strconv.AppendInt(append(w.buf, '"'), v, 10), '"')
-}
+func (w *out) int64(v int64)     { w.buf = appendInt64(w.buf, v, w.style) }
+func (w *out) uint64(v uint64)   { w.buf = appendUint64(w.buf, v, w.style) }
+func (w *out) float64(v float64) { w.buf = appendFloat(w.buf, v, 64, w.style) }
+func (w *out) float32(v float32) { w.buf = appendFloat(w.buf, float64(v), 32, w.style) }
 
-func (w *out) uint64(v uint64) {
-	if w.style == CSV {
-		w.buf = strconv.AppendUint(w.buf, v, 10)
-		return
-	}
-	w.buf = append(strconv.AppendUint(append(w.buf, '"'), v, 10), '"')
-}
-
-func (w *out) float64(v float64) { w.float(v, 64) }
-func (w *out) float32(v float32) { w.float(float64(v), 32) }
-
-// float writes a number with a point, so that it is read as a float everywhere.
-func (w *out) float(v float64, bits int) {
+// appendFloat writes a number with a point, so that it is read as a float everywhere.
+func appendFloat(dst []byte, v float64, bits int, s Style) []byte {
 	abs := math.Abs(v)
 	switch {
+	case math.Float64bits(v) == 0:
+		return append(dst, '0', '.', '0')
 	case abs < 1<<24 && v == math.Trunc(v):
-		if v == 0 && math.Signbit(v) {
-			w.buf = append(w.buf, '-')
+		if v == 0 { // with its sign
+			dst = append(dst, '-')
 		}
-		w.buf = append(strconv.AppendInt(w.buf, int64(v), 10), '.', '0')
+		return append(strconv.AppendInt(dst, int64(v), 10), '.', '0')
 	case abs >= 1e-4 && abs < 1e15:
-		at := len(w.buf)
-		w.buf = strconv.AppendFloat(w.buf, v, 'f', -1, bits)
-		if v == math.Trunc(v) && !hasPoint(w.buf[at:]) {
-			w.buf = append(w.buf, '.', '0')
+		dst = strconv.AppendFloat(dst, v, 'f', -1, bits)
+		if v == math.Trunc(v) {
+			dst = append(dst, '.', '0')
 		}
+		return dst
 	case v != v || abs > math.MaxFloat64:
-		w.notFinite(v)
-	default:
-		w.exponent(v, bits)
+		return appendNotFinite(dst, v, s)
 	}
+	return appendExponent(dst, v, bits)
 }
 
-func hasPoint(b []byte) bool {
-	for _, c := range b {
-		if c == '.' {
-			return true
-		}
-	}
-	return false
-}
-
-// exponent writes 1.0e+22: YAML 1.1 takes a number without a point, or an
+// appendExponent writes 1.0e+22: YAML 1.1 takes a number without a point, or an
 // exponent without a sign, for a text.
-func (w *out) exponent(v float64, bits int) {
-	at := len(w.buf)
-	w.buf = strconv.AppendFloat(w.buf, v, 'e', -1, bits)
-	if hasPoint(w.buf[at:]) {
-		return
+func appendExponent(dst []byte, v float64, bits int) []byte {
+	at := len(dst)
+	dst = strconv.AppendFloat(dst, v, 'e', -1, bits)
+	e := at + bytes.IndexByte(dst[at:], 'e')
+	if bytes.IndexByte(dst[at:e], '.') >= 0 {
+		return dst
 	}
-	for i := at; i < len(w.buf); i++ {
-		if w.buf[i] == 'e' {
-			w.buf = append(w.buf, 0, 0)
-			copy(w.buf[i+2:], w.buf[i:])
-			w.buf[i], w.buf[i+1] = '.', '0'
-			return
-		}
-	}
+	return slices.Insert(dst, e, '.', '0')
 }
 
-func (w *out) notFinite(v float64) {
+func appendNotFinite(dst []byte, v float64, s Style) []byte {
 	names := [...][3]string{JSON: {`"NaN"`, `"Infinity"`, `"-Infinity"`}, YAML: {".nan", ".inf", "-.inf"}, CSV: {"NaN", "Infinity", "-Infinity"}}
 	i := 0
 	if v > 0 {
@@ -232,7 +206,23 @@ func (w *out) notFinite(v float64) {
 	} else if v < 0 {
 		i = 2
 	}
-	w.buf = append(w.buf, names[w.style][i]...)
+	return append(dst, names[s][i]...)
+}
+
+// A 64-bit integer is a string but in CSV.
+
+func appendInt64(dst []byte, v int64, s Style) []byte {
+	if s == CSV {
+		return strconv.AppendInt(dst, v, 10)
+	}
+	return append(strconv.AppendInt(append(dst, '"'), v, 10), '"')
+}
+
+func appendUint64(dst []byte, v uint64, s Style) []byte {
+	if s == CSV {
+		return strconv.AppendUint(dst, v, 10)
+	}
+	return append(strconv.AppendUint(append(dst, '"'), v, 10), '"')
 }
 
 // text writes a string.
