@@ -9,6 +9,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -89,7 +90,8 @@ func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPl
 func (p *topicPlan) twin(sinks []int, t *storage.Topic) int {
 	for _, at := range sinks {
 		have := p.sinks[at].topic.Schema.Data
-		if len(have) == 0 || len(t.Schema.Data) == 0 || bytes.Equal(have, t.Schema.Data) {
+		if len(have) == 0 || len(t.Schema.Data) == 0 || bytes.Equal(have, t.Schema.Data) ||
+			t.Encoding == "protobuf" && protoschema.Same(have, t.Schema.Data) {
 			return at
 		}
 	}

@@ -19,6 +19,7 @@
 package protoschema
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -161,5 +162,32 @@ func FileSet(md protoreflect.MessageDescriptor, rename func(string) string) ([]b
 		fds.File = append(fds.File, p)
 	}
 	add(md.ParentFile())
+	return proto.MarshalOptions{Deterministic: true}.Marshal(fds)
+}
+
+// Same tells whether two serialized FileDescriptorSets describe the same fields
+// by the same names and numbers, whatever options and origins their messages have.
+func Same(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	x, errX := bare(a)
+	y, errY := bare(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// bare drops the options of messages.
+func bare(data []byte) ([]byte, error) {
+	fds := &descriptorpb.FileDescriptorSet{}
+	if err := proto.Unmarshal(data, fds); err != nil {
+		return nil, err
+	}
+	for _, f := range fds.File {
+		for _, m := range f.MessageType {
+			if !m.GetOptions().GetMapEntry() {
+				m.Options = nil
+			}
+		}
+	}
 	return proto.MarshalOptions{Deterministic: true}.Marshal(fds)
 }
