@@ -127,6 +127,7 @@ type checker struct {
 	o        Options
 	info     *storage.Info
 	decoders []*decoder // index = TopicID; nil: nothing can be decoded
+	kinds    []*kind    // of definitions, in the order of their first topic
 	tracks   []track    // index = TopicID
 	streams  []*stream  // in the order of their first topic
 	order    order
@@ -148,10 +149,8 @@ func (c *checker) result() *Result {
 		res.Messages += s.n
 		res.Bytes += s.bytes
 	}
-	defined := c.findings
-	c.findings = nil
 	c.readerFindings()
-	c.findings = append(c.findings, defined...)
+	c.definitionFindings()
 	c.recordingFindings(res)
 
 	slices.SortStableFunc(c.streams, func(a, b *stream) int {

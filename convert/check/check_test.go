@@ -1,7 +1,9 @@
 package check_test
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/convert/check"
+	"github.com/bagconv/bagconv/proto/apollo"
+	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -133,6 +137,16 @@ func TestFindings(t *testing.T) {
 		}, []string{"note message-unchecked /j x1 @-1"}, `"json"`},
 		"bad descriptor": {func(f *fake, _ storage.TopicID) { f.add(f.topic(proto("\xff")), start+2990*ms, []byte{1}) },
 			[]string{"warning definition-unreadable /p x1 @-1"}, ""},
+		"unknown fields": {func(f *fake, _ storage.TopicID) {
+			id := f.topic(apolloImu(t))
+			f.add(id, start+2990*ms, append(imuMessage(float64(start)/1e9+3), 0xf8, 0x7f, 1))
+			f.add(id, start+2991*ms, imuMessage(0))
+		}, []string{"note message-unknown-fields /apollo/imu x1 @-1"}, "1 message has fields that the descriptor of apollo.drivers.gnss.Imu"},
+		"Apollo's stamp": {func(f *fake, _ storage.TopicID) {
+			id := f.topic(apolloImu(t))
+			f.add(id, start+2990*ms, imuMessage(float64(start)/1e9))
+			f.add(id, start+2991*ms, imuMessage(float64(start) / 1e9)[:5])
+		}, []string{"error message-undecodable /apollo/imu x1 @1300", "warning stamp-far /apollo/imu x1 @1300"}, "1 of 2 messages do not fit"},
 		"reader": {func(f *fake, _ storage.TopicID) {
 			f.info.Warnings = []storage.Warning{{Code: "unindexed", Message: "no index", Offset: -1}, {Code: "truncated", Message: "cut", Offset: 77, Damage: true}}
 		}, []string{"error truncated  x1 @77", "warning unindexed  x1 @-1"}, "cut"},
@@ -146,6 +160,19 @@ func TestFindings(t *testing.T) {
 			t.Errorf("%s: %q does not say %q", name, res.Findings[0].Message, c.text)
 		}
 	}
+}
+
+// apolloImu is a topic of Apollo's Imu, and imuMessage one of its messages.
+func apolloImu(t testing.TB) storage.Topic {
+	set, err := protoschema.FileSet(apollo.Message("apollo.drivers.gnss.Imu"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return storage.Topic{Name: "/apollo/imu", Type: "apollo.drivers.gnss.Imu", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf", Data: set}}
+}
+
+func imuMessage(stamp float64) []byte {
+	return binary.LittleEndian.AppendUint64([]byte{10, 9, 9}, math.Float64bits(stamp))
 }
 
 // TestPublishers: what is odd of one publisher is told of it, and messages of two

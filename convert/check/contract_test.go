@@ -139,7 +139,7 @@ func TestParseErrors(t *testing.T) {
 // written, and is broken by what has changed.
 func TestMakeContract(t *testing.T) {
 	f, _ := regular()
-	for _, name := range []string{"/empty", "", "re:x", "/a*", "/a[b]?", "/gr\u00fc\u00df e: '\"", "/\xff", "/\xff*", "null", "/two"} {
+	for _, name := range []string{"/empty", "", "re:x", "/a*", "/a[b]?", "/gr\u00fc\u00df e: '\"", "/\xff", "/\xff*", "null", "\n", "a\x00\tb*", " ", "~", "/two"} {
 		id := f.topic(storage.Topic{Name: name, Type: "", Encoding: "x"})
 		if name != "/empty" {
 			f.add(id, start, []byte{1})

@@ -26,7 +26,6 @@ type decoder struct {
 	proto *transcode.FromProto // of protobuf messages
 	stamp *transcode.FromProto // fetches their stamp; nil when they have none
 	time  bool                 // as two 32-bit words, else as float64 seconds
-	md    protoreflect.MessageDescriptor
 }
 
 // padding is how many bytes may follow the last field of a CDR message:
@@ -121,7 +120,7 @@ func protoDecoder(md protoreflect.MessageDescriptor) (*decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &decoder{md: md}
+	d := &decoder{}
 	if d.proto, err = transcode.CompileFromProto(md, msg, transcode.ROS1); err != nil {
 		return nil, err
 	}

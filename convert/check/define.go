@@ -45,25 +45,34 @@ func (c *checker) define() {
 			list = append(list, k)
 		}
 		c.decoders[i] = k.decoder
-		if d := k.decoder; d != nil && d.proto != nil && len(k.topics) > 0 { // it counts what it does not know, for one topic
-			if own, err := protoDecoder(k.decoder.md); err == nil {
-				c.decoders[i] = own
-			}
-		}
 		k.topics = append(k.topics, t.Name)
 	}
-	for _, k := range list {
-		if k.code == "" {
-			continue
+	c.kinds = list
+}
+
+// definitionFindings are about definitions, once for all topics that have one.
+func (c *checker) definitionFindings() {
+	for _, k := range c.kinds {
+		if k.code != "" {
+			c.add(k.severity, k.code, k.topics[0], k.hint, "%s%s", k.message, k.others())
+			c.findings[len(c.findings)-1].Count = int64(len(k.topics))
 		}
-		what := ""
-		if len(k.topics) > 1 {
-			what = fmt.Sprintf(" (also of %s)", joinTopics(k.topics[1:]))
+		if k.decoder != nil && k.decoder.proto != nil && k.decoder.proto.Unknown() > 0 {
+			n := k.decoder.proto.Unknown()
+			c.add(Note, "message-unknown-fields", k.topics[0], "the descriptor in the recording may be older than the publisher",
+				"%s fields that the descriptor of %s does not have%s", times(n, "has", "have"), k.typ, k.others())
+			c.findings[len(c.findings)-1].Count = n
 		}
-		c.add(k.severity, k.code, k.topics[0], k.hint, "%s%s", k.message, what)
-		c.findings[len(c.findings)-1].Count = int64(len(k.topics))
 	}
-	c.twoDefinitions(list)
+	c.twoDefinitions(c.kinds)
+}
+
+// others names the topics but for the first.
+func (k *kind) others() string {
+	if len(k.topics) == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (also of %s)", joinTopics(k.topics[1:]))
 }
 
 // kindOf looks at the definition of a topic.

@@ -192,11 +192,6 @@ func (c *checker) trackFindings(s *stream, id storage.TopicID, t *track) {
 	}
 	say(Warning, "message-trailing", t.rest, "the definition in the recording may be older than the publisher",
 		"%s bytes after the last field of %s, up to %d", times(t.rest.n, "has", "have"), s.typ, t.rest.most)
-	if d := c.decoders[id]; d != nil && d.proto != nil && d.proto.Unknown() > 0 {
-		c.add(Note, "message-unknown-fields", s.name, "the descriptor in the recording may be older than the publisher",
-			"%s fields that the descriptor of %s does not have", times(d.proto.Unknown(), "has", "have"), s.typ)
-		c.findings[len(c.findings)-1].Count = d.proto.Unknown()
-	}
 	say(Warning, "duplicate", t.duplicate, "two recorders or a merge may have written them twice",
 		"%s the log time and the bytes of the one before", times(t.duplicate.n, "has", "have"))
 	say(Note, "time-same", t.sameTime, "", "%s the log time of the one before", times(t.sameTime.n, "has", "have"))
@@ -204,7 +199,7 @@ func (c *checker) trackFindings(s *stream, id storage.TopicID, t *track) {
 		"%s the header stamp of the one before", times(t.stampSame.n, "has", "have"))
 	say(Warning, "stamp-back", t.stampBack, "look at the clock of the sensor", "the header stamp goes back %s, at most by %s", often(t.stampBack.n), span(t.stampBack.most))
 	say(Warning, "stamp-far", t.stampFar, "look at the clocks of the sensor and of the recording computer",
-		"%s a header stamp far from the log time, from %s to %s", times(t.stampFar.n, "has", "have"), signed(t.stampLeast), signed(t.stampGreatest))
+		"%s a header stamp far from the log time, %s", times(t.stampFar.n, "has", "have"), between(t.stampLeast, t.stampGreatest))
 	say(Note, "stamp-zero", t.stampZero, "", "%s a header stamp of zero", times(t.stampZero.n, "has", "have"))
 }
 
@@ -233,6 +228,9 @@ func span(ns int64) string {
 		if abs(d) < unit {
 			continue
 		}
+		if days := d / (24 * time.Hour); abs(days) >= 10 {
+			return fmt.Sprintf("%d days", days)
+		}
 		if unit == time.Hour {
 			return d.Round(time.Second).String()
 		}
@@ -246,6 +244,14 @@ func abs(d time.Duration) time.Duration {
 		return -d
 	}
 	return d
+}
+
+// between is "2s before it", "from 2s before to 1s after it".
+func between(least, greatest int64) string {
+	if a, b := signed(least), signed(greatest); a != b {
+		return "from " + a + " to " + b + " it"
+	}
+	return signed(least) + " it"
 }
 
 // signed is a difference to a time: "1.5s before", "2s after".

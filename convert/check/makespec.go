@@ -2,9 +2,11 @@ package check
 
 import (
 	"bytes"
+	"fmt"
 	"math"
-	"slices"
+	"regexp"
 	"strings"
+	"unicode"
 
 	"gopkg.in/yaml.v3"
 
@@ -25,12 +27,14 @@ func MakeContract(r *Result) *Contract {
 	for _, t := range r.named() {
 		rule := &Rule{}
 		for _, typ := range t.types {
-			rule.Type = append(rule.Type, escape(typ))
+			if p, ok := exactly(typ); ok && typ != "" {
+				rule.Type = append(rule.Type, p)
+			}
 		}
-		one := int64(1)
-		if slices.Contains(t.types, "") { // not known
+		if len(rule.Type) < len(t.types) { // one is not known
 			rule.Type = nil
 		}
+		one := int64(1)
 		switch hz := t.hz(); {
 		case t.n == 0:
 			rule.Optional = true
@@ -42,8 +46,8 @@ func MakeContract(r *Result) *Contract {
 		default:
 			rule.Count = &Range[int64]{Min: &one}
 		}
-		if p, err := selection.ParsePattern(escape(t.name)); err == nil && p.Match(t.name) { // not so for names that are no UTF-8
-			c.Topics[escape(t.name)] = rule
+		if p, ok := exactly(t.name); ok {
+			c.Topics[p] = rule
 		}
 	}
 	return c
@@ -69,10 +73,25 @@ func round(v float64, digits int, how func(float64) float64) float64 {
 	return how(v*unit) / unit
 }
 
+// exactly writes a name as a pattern, which cannot be done for some that are no UTF-8.
+func exactly(name string) (pattern string, ok bool) {
+	pattern = escape(name)
+	p, err := selection.ParsePattern(pattern)
+	return pattern, err == nil && p.Match(name)
+}
+
 // escape writes a name as a pattern that matches nothing else.
 func escape(name string) string {
-	if name == "" {
-		return "re:"
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		expr := "re:"
+		for _, r := range name {
+			if unicode.IsPrint(r) {
+				expr += regexp.QuoteMeta(string(r))
+			} else {
+				expr += fmt.Sprintf(`\x{%x}`, r)
+			}
+		}
+		return expr
 	}
 	text := strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(name)
 	if strings.HasPrefix(text, "re:") {

@@ -62,12 +62,12 @@ type order struct {
 	odd  tally // times that no clock shows
 }
 
-// The times that a clock may show: from 1980 to 2100, ns since 1970. Simulations
-// begin at 0 and have their own range up to ten years.
+// The times that a clock may show, ns since 1970: from 2007, when ROS began, to
+// 2100, and the first year, as simulations begin at 0.
 const (
-	earliest  = 315532800e9
+	earliest  = 1167609600e9
 	latest    = 4102444800e9
-	simulated = 10 * 365 * 86400e9
+	simulated = 365 * 86400e9
 )
 
 func implausible(t int64) bool {
