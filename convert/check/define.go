@@ -106,9 +106,9 @@ func (c *checker) kindOf(m *mapping.Mapper, t *storage.Topic) *kind {
 	case !has:
 		found(Note, "definition-missing", message, "")
 	case t.Encoding == "ros1":
-		found(Warning, "definition-md5sum", message, "subscribers may refuse the topic when it is played; bagconv convert writes a definition with the right md5sum where it knows one")
+		found(Warning, "definition-md5sum", message, "subscribers may refuse the topic when it is played")
 	case hashed:
-		found(Warning, "definition-hash", message, "bagconv convert writes a definition with the right hash where it knows one")
+		found(Warning, "definition-hash", message, "tools that compare hashes may refuse the topic")
 	default:
 		found(Warning, "definition-unreadable", message, "")
 	}
@@ -141,7 +141,7 @@ func (c *checker) twoDefinitions(list []*kind) {
 			first[id] = k
 		case !told[id] && !schema.Equal(old.graph, k.graph):
 			told[id] = true
-			c.add(Warning, "definition-two", "", "a program that knows one of them cannot read the other's messages; bagconv convert fits them to the first by field names",
+			c.add(Warning, "definition-two", "", "a program that knows one of them cannot read the messages of the other",
 				"%s has two definitions: that of %s is not that of %s", k.typ, joinTopics(old.topics), joinTopics(k.topics))
 		}
 	}

@@ -12,10 +12,10 @@ import (
 // with findings that hold together.
 func FuzzRun(f *testing.F) {
 	imu := apolloImu(f)
-	f.Add(uint8(0), "acme_msgs/Value", []byte(imuText), "*", value(start, 1), int64(start))
+	f.Add(uint8(0), "acme_msgs/Value", []byte(imuText), "*", value(start, 1), start)
 	f.Add(uint8(1), "acme_msgs/msg/N", []byte("int8 n\nstring[<=3] s\n"), "RIHS01_0", []byte{0, 1, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0}, int64(-1))
 	f.Add(uint8(1), "std_msgs/msg/Header", []byte{}, "", []byte{0, 0, 0, 0}, int64(0))
-	f.Add(uint8(2), imu.Type, imu.Schema.Data, "", imuMessage(2), int64(start))
+	f.Add(uint8(2), imu.Type, imu.Schema.Data, "", imuMessage(2), start)
 	encodings := []string{"ros1", "cdr", "protobuf", "json"}
 	schemas := []string{"ros1msg", "ros2msg", "protobuf", "jsonschema"}
 	f.Fuzz(func(t *testing.T, form uint8, typ string, text []byte, hash string, data []byte, at int64) {
