@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
@@ -17,7 +18,10 @@ import (
 // and for all, and goes back from the cut until nothing earlier can matter.
 // Without times it reads from the start, until the topics have had as many
 // messages as the index counts. nil when there is nothing to repeat.
-func latchedState(ctx context.Context, src *source, choice *selection.Choice, latch *selection.Latch) ([]storage.Message, error) {
+func latchedState(ctx context.Context, src *source, choice *selection.Choice, latch *selection.Latch, threads int) ([]storage.Message, error) {
+	if src.info.Messages > 0 && choice.First <= src.info.Start {
+		return nil, nil // there is nothing before
+	}
 	state := selection.NewState(src.info, choice, latch)
 	if state == nil {
 		return nil, nil
@@ -25,16 +29,18 @@ func latchedState(ctx context.Context, src *source, choice *selection.Choice, la
 	if src.blockReader == nil {
 		return sequentialState(ctx, src, state)
 	}
-	timed := len(src.blocks) > 0 && src.blocks[0].Timed
 	seq, ends := src.before(choice.First)
-	if timed && len(seq) > 1 {
+	if len(src.blocks) == 0 || !src.blocks[0].Timed {
+		return parallelState(ctx, src, state, seq, threads)
+	}
+	if len(seq) > 1 {
 		rest := seq[1:]
 		slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(ends[b], ends[a]) })
 	}
 	var b storage.Batch
 	for k, i := range seq {
 		end := int64(math.MaxInt64)
-		if timed && k > 0 {
+		if k > 0 {
 			end = ends[i]
 		}
 		if state.Complete(end) {
@@ -43,14 +49,37 @@ func latchedState(ctx context.Context, src *source, choice *selection.Choice, la
 		if err := errors.Join(ctx.Err(), src.blockReader.ReadBlock(ctx, i, &b)); err != nil {
 			return nil, err
 		}
-		if timed {
-			if err := src.checkTimes(i, b.Messages); err != nil {
-				return nil, err
-			}
+		if err := src.checkTimes(i, b.Messages); err != nil {
+			return nil, err
 		}
 		if err := addAll(state, &b, i, len(src.info.Topics)); err != nil {
 			return nil, err
 		}
+	}
+	return state.Messages(), nil
+}
+
+// parallelState reads blocks of which no times are known, all at worst.
+func parallelState(ctx context.Context, src *source, state *selection.State, seq []int, threads int) ([]storage.Message, error) {
+	threads = workers(threads)
+	batches := make([]storage.Batch, threads)
+	var mu sync.Mutex // of state
+	err := parallel(ctx, len(seq), threads, func(w, k int) error {
+		mu.Lock()
+		complete := state.Complete(math.MaxInt64)
+		mu.Unlock()
+		if complete {
+			return nil
+		}
+		if err := src.blockReader.ReadBlock(ctx, seq[k], &batches[w]); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		return addAll(state, &batches[w], seq[k], len(src.info.Topics))
+	})
+	if err != nil {
+		return nil, err
 	}
 	return state.Messages(), nil
 }

@@ -77,7 +77,7 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 }
 
 // measure reads the source once for the times of its blocks; src.stamps says
-// whose times.
+// whose times, src.need of which blocks.
 func measure(ctx context.Context, job *Job, src *source) ([]span, error) {
 	if err := src.rewind(); err != nil {
 		return nil, err

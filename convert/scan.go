@@ -59,6 +59,10 @@ func scan(ctx context.Context, s *source, threads int, meter *meter) (*ScanResul
 		parts[w].Topics = make([]TopicStats, len(s.info.Topics))
 	}
 	err := parallel(ctx, len(spans), threads, func(w, i int) error {
+		if s.need != nil && !s.need[i] {
+			spans[i] = span{start: math.MaxInt64, end: math.MinInt64}
+			return nil
+		}
 		err := s.blockReader.ReadBlock(ctx, i, &batches[w])
 		if err == nil {
 			s.restamp(batches[w].Messages)

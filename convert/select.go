@@ -43,7 +43,7 @@ func (t *taken) attempts(ctx context.Context, job *Job, src *source, plan *topic
 	}
 	for measured := (struct{ log, sink bool }{}); ; {
 		if t.state == nil {
-			t.state, err = latchedState(ctx, src, t.Choice, &job.Edit.Latch)
+			t.state, err = latchedState(ctx, src, t.Choice, &job.Edit.Latch, job.Threads)
 		}
 		if err == nil {
 			src.need = t.Blocks(src.blocks)
@@ -52,7 +52,7 @@ func (t *taken) attempts(ctx context.Context, job *Job, src *source, plan *topic
 		switch {
 		case errors.Is(err, errIndex) && !measured.log, errors.Is(err, errDisorder) && !restamped && !measured.log:
 			measured.log = true
-			src.stamps = nil
+			src.stamps, src.need = nil, nil
 			if t.spans, err = measure(ctx, job, src); err == nil {
 				src.setTimes(t.spans)
 				t.state = nil

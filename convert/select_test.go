@@ -75,7 +75,7 @@ func (r countingBlocks) ReadBlock(ctx context.Context, i int, b *storage.Batch) 
 // and without blocks, against a filter of all messages, latched topics included.
 func TestCut(t *testing.T) {
 	for name, setup := range map[string]func(f *fakeBag){
-		"true index":  func(f *fakeBag) { f.timed = f.honest() },
+		"true index": func(f *fakeBag) { f.timed = f.honest() },
 		"lying index": func(f *fakeBag) { // all is later by 30
 			honest := f.honest()
 			f.timed = func(i int) (int64, int64) {
@@ -83,8 +83,8 @@ func TestCut(t *testing.T) {
 				return start + 30, end + 30
 			}
 		},
-		"no index":    func(f *fakeBag) {},
-		"no blocks":   func(f *fakeBag) { f.plain = true },
+		"no index":  func(f *fakeBag) {},
+		"no blocks": func(f *fakeBag) { f.plain = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(40) {

@@ -143,7 +143,7 @@ func (t *taken) times(ctx context.Context, job *Job, src *source, stamps []*mapp
 		}
 		src.setTimes(spans)
 	}
-	if t.state, err = latchedState(ctx, src, t.Choice, &job.Edit.Latch); err != nil || stamps == nil {
+	if t.state, err = latchedState(ctx, src, t.Choice, &job.Edit.Latch, job.Threads); err != nil || stamps == nil {
 		return spans, err
 	}
 	src.stamps = stamps

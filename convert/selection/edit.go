@@ -106,12 +106,18 @@ func (e *Edit) Name(name string) string {
 // the choice takes. One that matches none is an *UnknownError.
 func (e *Edit) Check(info *storage.Info, c *Choice) error {
 	check := func(flag string, p Pattern) error {
+		there := false
 		for i := range info.Topics {
-			if c.Topics[i] && p.Match(info.Topics[i].Name) {
-				return nil
+			if p.Match(info.Topics[i].Name) {
+				if c.Topics[i] {
+					return nil
+				}
+				there = true
 			}
 		}
-		return unknown(flag, p, info, false)
+		err := unknown(flag, p, info, false)
+		err.LeftOut = there
+		return err
 	}
 	for i := range e.Remap {
 		if err := check("--remap", e.Remap[i].old); err != nil {

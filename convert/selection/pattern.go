@@ -133,17 +133,21 @@ func globExpr(glob string, groups bool) (*regexp.Regexp, error) {
 
 // An UnknownError is a pattern that matches nothing in the recording.
 type UnknownError struct {
-	Flag    string   // as on the command line: "--topic"
-	Pattern string   //
+	Flag    string // as on the command line: "--topic"
+	Pattern string
 	What    string   // "topic" or "type"
+	LeftOut bool     // the recording has it, but the selection does not take it
 	Known   []string // the names that the recording has, sorted, each once
 }
 
 func (e *UnknownError) Error() string {
+	if e.LeftOut {
+		return fmt.Sprintf("%s %s: this %s is not selected", e.Flag, e.Pattern, e.What)
+	}
 	return fmt.Sprintf("%s %s: the recording has no such %s", e.Flag, e.Pattern, e.What)
 }
 
-func unknown(flag string, p Pattern, info *storage.Info, typ bool) error {
+func unknown(flag string, p Pattern, info *storage.Info, typ bool) *UnknownError {
 	e := &UnknownError{Flag: flag, Pattern: p.text, What: "topic"}
 	if typ {
 		e.What = "type"

@@ -80,7 +80,9 @@ func explainSelection(path string, err error) error {
 	switch {
 	case errors.As(err, &unknown):
 		hint := "bagconv topics lists what it has"
-		if near := nearest(unknown.Pattern, unknown.Known); near != "" {
+		if unknown.LeftOut {
+			hint = "leave one of the two flags out"
+		} else if near := nearest(unknown.Pattern, unknown.Known); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		return &failure{path: path, what: clean(unknown.Error()), hint: clean(hint), err: err}
@@ -114,6 +116,9 @@ func editOf(c *cli.Context) (selection.Edit, error) {
 	}
 	e.Rates = append(parseEach(c, "throttle", "throttle", selection.ParseThrottle, &err),
 		parseEach(c, "every", "every", selection.ParseEvery, &err)...)
+	if err == nil && c.IsSet("prefix") && strings.Trim(e.Prefix, "/") == "" {
+		err = usage("type for example --prefix /robot1", "--prefix %q puts nothing before the names", e.Prefix)
+	}
 	if err != nil {
 		return e, err
 	}
