@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -152,5 +156,51 @@ func TestCutBytes(t *testing.T) {
 				t.Logf("--latch %s: %d of %d bytes read, %d of them to open", latch, n, info.Size, opened)
 			}
 		})
+	}
+}
+
+// TestCutSamples holds cuts of real recordings, in their own format, against a
+// filter of all their messages.
+func TestCutSamples(t *testing.T) {
+	dir := t.TempDir()
+	cuts := 0
+	for _, path := range slices.Concat(sorted(bags(t)), folders(t), records(t)) {
+		info, all := read(t, path)
+		if len(all) < 2 || info.End-info.Start < 4 || len(info.Warnings) > 0 {
+			continue
+		}
+		first, length := info.Start+(info.End-info.Start)/4, (info.End-info.Start)/2
+		var want []storage.Message
+		for _, m := range all {
+			if m.LogTime >= first && m.LogTime < first+length {
+				want = append(want, m)
+			}
+		}
+		if len(want) == 0 {
+			continue
+		}
+		cuts++
+		out := filepath.Join(dir, fmt.Sprintf("%d", cuts))
+		convert(t, path, out, "--to", info.Format, "--latch", "none", "-S", fmt.Sprintf("@%d.%09d", first/1e9, first%1e9), "-u", fmt.Sprintf("%dns", length))
+		if info.Format == "db3" {
+			out += "/"
+		}
+		cut, got := read(t, out)
+		if len(got) != len(want) {
+			t.Errorf("%s: %d messages, want %d", path, len(got), len(want))
+			continue
+		}
+		slices.SortStableFunc(want, func(a, b storage.Message) int { return cmp.Compare(a.LogTime, b.LogTime) })
+		slices.SortStableFunc(got, func(a, b storage.Message) int { return cmp.Compare(a.LogTime, b.LogTime) })
+		for i := range got {
+			g, w := &got[i], &want[i]
+			if g.LogTime != w.LogTime || !bytes.Equal(g.Data, w.Data) || cut.Topics[g.Topic].Name != info.Topics[w.Topic].Name {
+				t.Errorf("%s: message %d: %s at %d, want %s at %d", path, i, cut.Topics[g.Topic].Name, g.LogTime, info.Topics[w.Topic].Name, w.LogTime)
+				break
+			}
+		}
+	}
+	if cuts < 30 {
+		t.Errorf("only %d recordings were cut", cuts)
 	}
 }

@@ -127,6 +127,7 @@ func TestLatch(t *testing.T) {
 	topics := map[string]storage.Topic{
 		"plain":    {Name: "/plain"},
 		"latched":  {Name: "/map", Metadata: map[string]string{storage.MetaLatching: "1"}},
+		"joined":   {Name: "/map", Metadata: map[string]string{storage.MetaLatching: "1", storage.MetaCallerIDs: "/a,/b,/c"}},
 		"unlatch":  {Name: "/map", Metadata: map[string]string{storage.MetaLatching: "0"}},
 		"static":   {Name: "/robot/tf_static"},
 		"local":    {Name: "/l", QoS: []storage.QoS{qos(storage.DurabilityTransientLocal, storage.HistoryKeepLast, 3), qos(storage.DurabilityTransientLocal, storage.HistoryKeepLast, 0)}},
@@ -135,7 +136,7 @@ func TestLatch(t *testing.T) {
 		"hostile":  {Name: "/h", QoS: []storage.QoS{qos(storage.DurabilityTransientLocal, storage.HistoryKeepLast, 1<<62), qos(storage.DurabilityTransientLocal, storage.HistoryKeepLast, 1<<62)}},
 	}
 	for values, want := range map[string]map[string]int{
-		"":            {"plain": 0, "latched": 1, "unlatch": 0, "static": 1, "local": 4, "volatile": 0, "all": 100, "hostile": 100},
+		"":            {"plain": 0, "latched": 1, "joined": 3, "unlatch": 0, "static": 1, "local": 4, "volatile": 0, "all": 100, "hostile": 100},
 		"none":        {"plain": 0, "latched": 0, "static": 0, "local": 0},
 		"/plain":      {"plain": 1, "latched": 0, "static": 0},
 		"auto,/plain": {"plain": 1, "latched": 1},

@@ -61,7 +61,8 @@ const maxDepth = 100
 // Latched returns how many messages of the topic a late subscriber was sent: 0,
 // but for latched topics of ROS 1 (the last one of each connection), transient
 // local ones of ROS 2 (the depths of all their publishers together, 100 at
-// most), and /tf_static in any namespace.
+// most), and /tf_static in any namespace. Of publishers that were joined into
+// one topic nobody knows who sent what: there are as many messages as publishers.
 func Latched(t *storage.Topic) int {
 	n := int64(0)
 	for _, q := range t.QoS {
@@ -78,6 +79,9 @@ func Latched(t *storage.Topic) int {
 	}
 	if n == 0 && (t.Metadata[storage.MetaLatching] == "1" || Static(t.Name)) {
 		n = 1
+	}
+	if joined := t.Metadata[storage.MetaCallerIDs]; n > 0 && joined != "" {
+		n = min(max(n, 1+int64(strings.Count(joined, ","))), maxDepth)
 	}
 	return int(n)
 }
