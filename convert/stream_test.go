@@ -1,0 +1,89 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// odd refuses messages that begin with '!'.
+type odd struct{}
+
+func (odd) Append(dst, src []byte) ([]byte, error) {
+	if src[0] == '!' {
+		return dst, &transcode.Error{What: "it is odd"}
+	}
+	return append(dst, src...), nil
+}
+
+func (odd) SizeHint(n int) int { return n }
+
+// TestStreamOptions: blocks that no index knows and that are out of order are
+// measured when that is asked for; the order of the file can be had; write may
+// end the stream; what the program refuses is told.
+func TestStreamOptions(t *testing.T) {
+	at := func(time int64, data string) storage.Message {
+		return storage.Message{LogTime: time, PublishTime: time, Data: []byte(data)}
+	}
+	for _, plain := range []bool{false, true} {
+		bag := &fakeBag{plain: plain, topics: []storage.Topic{{Name: "/a", Encoding: "x"}}, blocks: [][]storage.Message{
+			{at(50, "e"), at(60, "f")}, {at(40, "!")}, {at(30, "c")}, {at(1, "a"), at(2, "b")}}}
+		path, format := bag.source(t)
+		run := func(job StreamJob, enough int) (got string, res *StreamResult, err error) {
+			job.Path, job.Format = path, format
+			res, err = Stream(context.Background(), job, func(info *storage.Info, taken []bool) ([]StreamTopic, error) {
+				return []StreamTopic{{Program: odd{}}}, nil
+			}, func(m *storage.Message) error {
+				got += string(m.Data)
+				if len(got) == enough {
+					return ErrEnough
+				}
+				return nil
+			})
+			return got, res, err
+		}
+		if !plain { // a plain reader's messages are one block
+			if _, _, err := run(StreamJob{}, 0); !errors.Is(err, ErrDisorder) {
+				t.Errorf("out of order: %v", err)
+			}
+		}
+		for _, c := range []struct {
+			job    StreamJob
+			enough int
+			want   string
+			bad    int64
+		}{
+			{StreamJob{Certain: true}, 0, "abcef", 1},
+			{StreamJob{Measured: true, Threads: 1}, 0, "abcef", 1},
+			{StreamJob{Order: OrderFile}, 0, "efcab", 1},
+			{StreamJob{Certain: true}, 2, "ab", -1},
+			{StreamJob{Order: OrderFile}, 1, "e", -1},
+		} {
+			got, res, err := run(c.job, c.enough)
+			if err != nil || got != c.want {
+				t.Errorf("plain %v, %+v: %q, %v", plain, c, got, err)
+				continue
+			}
+			if bad := res.Refused[0]; c.bad >= 0 && (bad.Messages != c.bad || bad.First == nil) {
+				t.Errorf("%+v: refused %+v", c, bad)
+			}
+		}
+	}
+}
+
+// TestStreamError: an error of write is returned as it is.
+func TestStreamError(t *testing.T) {
+	bag := &fakeBag{topics: []storage.Topic{{Name: "/a", Encoding: "x"}}, blocks: [][]storage.Message{{{LogTime: 1, Data: []byte("a")}}}}
+	path, format := bag.source(t)
+	broken := fmt.Errorf("broken pipe")
+	_, err := Stream(context.Background(), StreamJob{Path: path, Format: format},
+		func(*storage.Info, []bool) ([]StreamTopic, error) { return []StreamTopic{{}}, nil },
+		func(*storage.Message) error { return broken })
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}
