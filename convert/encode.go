@@ -25,7 +25,7 @@ type encodeJob struct {
 
 func newEncoder(ctx context.Context, workers int) *encoder {
 	ctx, cancel := context.WithCancelCause(ctx)
-	n := workers
+	n := max(1, workers-1) // and one that is appended
 	e := &encoder{ctx: ctx, cancel: cancel, jobs: make(chan *encodeJob, n), order: make(chan *encodeJob, n)}
 	for range workers {
 		e.wg.Add(1)

@@ -37,6 +37,11 @@ type Job struct {
 	Rosout    mapping.Rosout // what rosgraph_msgs/Log becomes in ROS 2
 	Threads   int            // workers; 0 is one per core
 
+	// MaxMemory is shared out among blocks on their way, those held back for their
+	// order, and the writer, in bytes; 0 is DefaultMemory. Single messages and
+	// blocks that are larger are converted all the same, one at a time.
+	MaxMemory int64
+
 	ProtoTypes   mapping.ProtoTypes // what protobuf messages become in ROS, and the other way round
 	Frames       apollo.Frames      // of Apollo's types as standard ROS types
 	ApolloLayout string             // of the descriptors of Apollo types: one of proto/apollo.Layouts

@@ -37,7 +37,8 @@ type pipeline struct {
 	meter   *meter
 	format  *storage.Format // of the sink
 	tempDir string          // for the spill file
-	budget  int64           // memory of blocks held back for their order
+	budget  budget
+	gate    *gate // blocks that are read and not collected yet
 
 	choice   *selection.Choice // which times are taken; nil: all
 	offset   int64             // ns, added to all times
@@ -76,11 +77,11 @@ type topicCount struct {
 
 // A batch is a block on its way.
 type batch struct {
-	index   int
-	in      storage.Batch // Messages in order, with Data as the sink takes it
-	out     []byte        // arena of re-encoded data
-	encodes bool          // the arena was needed before
-	done    chan error
+	index int
+	in    storage.Batch // Messages in order, with Data as the sink takes it
+	out   []byte        // arena of re-encoded data
+	done  chan error
+	taken int64 // of the gate
 	cursor
 }
 
@@ -92,6 +93,7 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
+	p.gate = newGate(p.budget.blocks)
 	n := p.workers + 1
 	free := make(chan *batch, n)
 	for range n {
@@ -178,6 +180,10 @@ func (p *pipeline) plan() (seq []int, bounds []key) {
 	return seq, bounds
 }
 
+// blockMemory is how many times its raw size a block takes: as it is in the file,
+// unpacked, and re-encoded.
+const blockMemory = 3
+
 // dispatch hands blocks to the workers and, in the same order, to the collector.
 func (p *pipeline) dispatch(ctx context.Context, seq []int, free <-chan *batch, work, order chan<- *batch) error {
 	for k := 0; p.src.blockReader == nil || k < len(seq); k++ {
@@ -193,6 +199,12 @@ func (p *pipeline) dispatch(ctx context.Context, seq []int, free <-chan *batch, 
 		} else if err := p.src.sequential(&b.in); err == io.EOF {
 			return nil
 		} else if err != nil {
+			return err
+		}
+		if b.taken = 0; p.src.blockReader != nil {
+			b.taken = blockMemory * p.src.blocks[b.index].RawSize
+		}
+		if err := p.gate.enter(ctx, b.taken); err != nil {
 			return err
 		}
 		order <- b // both have room for every block of the pool
@@ -229,7 +241,7 @@ func (p *pipeline) read(ctx context.Context, b *batch) error {
 // reencode makes the messages of a block those of the sink. Repeated ones are
 // counted as such, and keep their time.
 func (p *pipeline) reencode(b *batch, tally []topicCount, repeated bool) error {
-	b.reserve()
+	p.reserve(b)
 	sorted, last := true, int64(math.MinInt64)
 	limited := p.format.MinTime != 0 || p.format.MaxTime != 0
 	kept := b.in.Messages[:0]
@@ -289,12 +301,20 @@ func (p *pipeline) reencode(b *batch, tally []topicCount, repeated bool) error {
 	return nil
 }
 
-// reserve empties the arena, and makes it large enough for nearly any block like
-// this one, so that it does not grow in steps.
-func (b *batch) reserve() {
+// reserve empties the arena of a block, and makes it large enough for what its
+// messages become.
+func (p *pipeline) reserve(b *batch) {
 	b.out = b.out[:0]
-	need := len(b.in.Buf) + len(b.in.Buf)/8 + 64*len(b.in.Messages)
-	if b.encodes && cap(b.out) < need {
+	need := 0
+	for i := range b.in.Messages {
+		m := &b.in.Messages[i]
+		if int(m.Topic) < len(p.routes) {
+			if rt := &p.routes[m.Topic]; rt.plan != nil && !rt.drop && !rt.skip {
+				need += rt.plan.SizeHint(len(m.Data))
+			}
+		}
+	}
+	if cap(b.out) < need {
 		b.out = make([]byte, 0, need)
 	}
 }
@@ -302,9 +322,8 @@ func (b *batch) reserve() {
 // encode re-encodes src into the batch's arena. When the arena is full a new
 // one begins; slices into the old one stay good.
 func (b *batch) encode(plan mapping.Program, src []byte, logTime int64) ([]byte, error) {
-	b.encodes = true
-	if need := plan.SizeHint(len(src)); cap(b.out)-len(b.out) < need {
-		b.out = make([]byte, 0, max(need, 2*cap(b.out), 64<<10))
+	if need := plan.SizeHint(len(src)); cap(b.out)-len(b.out) < need { // a hint was too small
+		b.out = make([]byte, 0, max(need, 64<<10))
 	}
 	at := len(b.out)
 	out, err := mapping.AppendAt(plan, b.out, src, logTime)
@@ -320,6 +339,9 @@ func (p *pipeline) badMessage(m *storage.Message, err error) error {
 	return fmt.Errorf("topic %s, message of %s at time %d: %w", t.Name, t.Type, m.LogTime, err)
 }
 
+// maxSpares bounds the blocks that wait for others to be held back.
+const maxSpares = 2
+
 // collect takes the blocks in order and writes their messages.
 func (p *pipeline) collect(seq []int, bounds []key, free chan<- *batch, order <-chan *batch) error {
 	// Blocks that the merger holds are missing in the pool: spares stand in for
@@ -329,7 +351,7 @@ func (p *pipeline) collect(seq []int, bounds []key, free chan<- *batch, order <-
 	giveBack := func(b *batch) {
 		if lent > 0 {
 			lent--
-			if len(spares) < 4 {
+			if len(spares) < maxSpares {
 				spares = append(spares, b)
 			}
 			return
@@ -346,7 +368,7 @@ func (p *pipeline) collect(seq []int, bounds []key, free chan<- *batch, order <-
 		free <- &batch{done: make(chan error, 1)}
 	}
 
-	m := newMerger(p.tempDir, p.budget, p.emit, giveBack)
+	m := newMerger(p.tempDir, p.budget.held, p.emit, giveBack)
 	defer m.close()
 	if len(p.repeated) > 0 {
 		b := &batch{index: -1, done: make(chan error, 1)}
@@ -368,7 +390,9 @@ func (p *pipeline) collect(seq []int, bounds []key, free chan<- *batch, order <-
 	before, latest := int64(math.MinInt64), int64(math.MinInt64) // before: without the last block that had messages
 	k := 0
 	for b := range order {
-		if err := <-b.done; err != nil {
+		err := <-b.done
+		p.gate.leave(b.taken)
+		if err != nil {
 			return err
 		}
 		if p.order == OrderFile {
@@ -422,8 +446,10 @@ func (p *pipeline) emit(m *storage.Message) error {
 		p.counts[m.Topic].thinned++
 		return nil
 	}
-	m.LogTime += p.offset
-	m.PublishTime = selection.Shift(m.PublishTime, p.offset)
+	if p.offset != 0 {
+		m.LogTime += p.offset // reencode has seen to it that this fits
+		m.PublishTime = selection.Shift(m.PublishTime, p.offset)
+	}
 	if rt.mark != nil && !rt.mark.Set(m.Data, m.LogTime) {
 		p.counts[m.Topic].unstamped++
 	}

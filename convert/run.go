@@ -14,10 +14,6 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// spillBudget is the memory, in bytes, of blocks that wait for their order
-// before their messages move to a temporary file.
-const spillBudget = 48 << 20
-
 // Run converts one recording. The report is complete as far as the run came,
 // also when it fails. When Run returns an error nothing stands at the sink's
 // path that was not there before.
@@ -106,7 +102,7 @@ func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, take *
 	p := &pipeline{
 		src: src, write: w.Write, order: job.Order, strict: job.Read.Strict, spans: take.spans,
 		workers: workers(job.Threads), format: job.SinkFormat,
-		tempDir: filepath.Dir(filepath.Clean(job.Sink)), budget: spillBudget,
+		tempDir: filepath.Dir(filepath.Clean(job.Sink)), budget: budgetOf(job.MaxMemory),
 		choice: take.Choice, offset: job.Edit.Offset, repeated: take.state,
 	}
 	if p.routes, err = routes(job, w, plan); err != nil {
@@ -216,6 +212,9 @@ func (p *pipeline) checkCounts() error {
 // become CDR the distribution whose types they have now.
 func writeOptions(job *Job, info *storage.Info) storage.WriteOptions {
 	o := job.Write
+	if o.Memory == 0 {
+		o.Memory = budgetOf(job.MaxMemory).writer
+	}
 	if o.Metadata == nil {
 		o.Metadata = info.Metadata
 	}

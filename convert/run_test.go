@@ -130,7 +130,7 @@ func TestSpill(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &pipeline{src: src, write: s.Write, spans: src.hints(), workers: 3, meter: newMeter(src, nil),
-		format: s.target(), tempDir: t.TempDir(), budget: 1, routes: []route{{sink: 0}, {sink: 1}, {sink: 2}}}
+		format: s.target(), tempDir: t.TempDir(), budget: budget{held: 1, blocks: 1}, routes: []route{{sink: 0}, {sink: 1}, {sink: 2}}}
 	if err := p.run(context.Background()); err != nil {
 		t.Fatal(err)
 	}

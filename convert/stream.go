@@ -91,7 +91,7 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 	}
 	p := &pipeline{
 		src: src, write: write, order: job.Order, workers: workers(job.Threads), format: job.Limits,
-		tempDir: os.TempDir(), budget: spillBudget, choice: take.Choice, offset: job.Edit.Offset,
+		tempDir: os.TempDir(), budget: budgetOf(0), choice: take.Choice, offset: job.Edit.Offset,
 		routes: make([]route, len(topics)),
 	}
 	if p.format == nil {

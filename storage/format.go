@@ -108,6 +108,10 @@ type WriteOptions struct {
 	// fails Close, and nothing is left of the output. Nil: nothing is asked.
 	BeforeCommit func(path string) error
 
+	// Memory is how many bytes the writer may keep of its own, as for sorting an
+	// index; 0 is the format's default.
+	Memory int64
+
 	Overwrite bool // replace what is at path when Close succeeds
 	NoSync    bool // do not wait for the disk: a power cut soon after may lose the output
 	FS        FS   // where files are; nil: the operating system's

@@ -12,7 +12,7 @@ import (
 )
 
 // partSize is about how large the blocks of a chunk are, in bytes.
-const partSize = 4 << 20
+const partSize = 1 << 20
 
 // A chunk is a CHUNK_BODY, with what the CHUNK_HEADER before it says. It is read
 // in parts, which are blocks: part i has the messages that begin between

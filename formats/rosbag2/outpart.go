@@ -74,7 +74,7 @@ func (p *outPart) create() (err error) {
 	if err := p.closeEngine(); err != nil {
 		return err
 	}
-	p.loader, err = sqlitefile.Open(p.file, sqlitefile.Options{Temp: func() (storage.File, error) { return p.sorter() }})
+	p.loader, err = sqlitefile.Open(p.file, sqlitefile.Options{Memory: w.memory, Temp: func() (storage.File, error) { return p.sorter() }})
 	if err == nil && w.hand != nil {
 		p.loader.OnBuffer(w.hand)
 	}

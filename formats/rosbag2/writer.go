@@ -20,6 +20,7 @@ type Writer struct {
 	out      *iox.Output
 	single   bool
 	sync     bool
+	memory   int64 // for sorting the index; 0 is the loader's default
 	profile  profile
 	options  map[string]string // recording-level metadata
 	size     int64             // of a segment, in bytes of messages; 0: any
@@ -49,7 +50,7 @@ const pageSize = 4096
 // in .db3. See storage.Format.
 func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 	w := &Writer{
-		ctx: ctx, fs: iox.FS(o.FS), single: strings.HasSuffix(path, extDB), sync: !o.NoSync,
+		ctx: ctx, fs: iox.FS(o.FS), single: strings.HasSuffix(path, extDB), sync: !o.NoSync, memory: o.Memory,
 		options: maps.Clone(o.Metadata), index: map[topicKey]storage.TopicID{},
 		size: o.SegmentSize, duration: o.SegmentDuration,
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -56,6 +57,7 @@ func (e *env) outputFlags() []cli.Flag {
 func (e *env) runFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
+		&cli.StringFlag{Name: "max-memory", Value: "256M", Usage: "a size, such as 256M"},
 		&cli.BoolFlag{Name: "strict", Usage: "fail at the first damage or loss"},
 		&cli.StringFlag{Name: "verify", Usage: "content, counts or bytes"},
 		&cli.StringFlag{Name: "report", Usage: "a file for the report"},
@@ -118,6 +120,9 @@ func (e *env) runJob(c *cli.Context, job *convert.Job, salvage bool) error {
 		show = noProgress{}
 	}
 	job.Progress = show.update
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(job.MaxMemory)
+	}
 	if err := verifyOutput(c, job); err != nil {
 		return err
 	}
@@ -185,6 +190,9 @@ func exampleOutput(in string) string {
 	return name + ".bag"
 }
 
+// minMemory is what a conversion cannot well do without, in bytes.
+const minMemory = 64 << 20
+
 // jobOf takes the flags that say how to convert.
 func jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
 	job := &convert.Job{
@@ -205,6 +213,9 @@ func jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
 	}
 	if job.Threads < 0 {
 		return nil, usage("0 is one per core", "--threads is a number of workers, not %d", job.Threads)
+	}
+	if job.MaxMemory, err = parseSize(c.String("max-memory")); err != nil || job.MaxMemory < minMemory {
+		return nil, usage("", "--max-memory is a size of at least 64M, not %q", c.String("max-memory"))
 	}
 	if job.Write.Level < 0 {
 		return nil, usage("0 is the codec's default", "--level is a number above 0, not %d", job.Write.Level)

@@ -48,6 +48,8 @@ MESSAGES
 	runHelp = `RUN
   --threads N           workers; 0 (default) is one per core. The output is the
                         same for any number
+  --max-memory SIZE     what buffers may take together, 64M or more (default
+                        256M); a message that is larger is converted anyway
   --verify LEVEL        read OUT back before it gets its name, and compare it
                         with what was read of IN: content, counts or bytes; see
                         bagconv help verify. It takes about as long again
@@ -56,6 +58,10 @@ MESSAGES
   --progress MODE       auto (default), bar, plain, json or none
   -q, --quiet           no progress and no summary; losses are still said
   -v, --verbose         also say what is not carried by design
+  --config FILE         flags from a YAML file, by their long names; those on
+                        the line win
+  --print-config        print the flags in force as such a file, and do nothing
+                        else
 
 `
 )

@@ -48,10 +48,10 @@ EXIT STATUS
 const splitHelp = `bagconv split [FLAGS] IN OUT
 
 Writes a recording as several. Each part is whole by itself: it begins with what
-latched topics and /tf_static had said before (see --latch). The parts of out.bag
-are out_000.bag, out_001.bag, ...; with --by topic they are called as their topic.
-When OUT is a folder (/ at the end), they lie in it, called as IN, and have the
-format of IN. A run that fails leaves none of them.
+latched topics and /tf_static had said before (see --latch). The parts of
+out.bag are out_000.bag, out_001.bag, ...; with --by topic they are called as
+their topic. When OUT is a folder (/ at the end), they lie in it, called as IN,
+and have the format of IN. A run that fails leaves none of them.
 
 HOW TO SPLIT (one of these)
   --max-size SIZE       before a part has more message data: 2G, 500MB
@@ -65,7 +65,8 @@ HOW TO SPLIT (one of these)
   bagconv split drive_ros2/ cut.bag --at 10s,1m30s
 
 EXIT STATUS
-  0    all parts are written, nothing is lost but what the format has no place for
+  0    all parts are written, nothing is lost but what the format has no place
+       for
   1    failed; there is no part. With --strict also: damage or loss
   2    the command line is wrong
   3    the parts are written, but IN is damaged or something could not be
