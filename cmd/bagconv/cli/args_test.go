@@ -17,14 +17,6 @@ func testEnv() (*env, *bytes.Buffer, *bytes.Buffer) {
 	return &env{Stdio: Stdio{Out: &out, Err: &errOut}, formats: storage.NewRegistry(fake)}, &out, &errOut
 }
 
-func (e *env) commands() []*cli.Command {
-	return []*cli.Command{
-		e.convertCommand(), e.filterCommand(), e.mergeCommand(), e.splitCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
-		e.catCommand(), e.checkCommand(), e.verifyCommand(),
-		e.formatsCommand(), e.versionCommand(), e.helpCommand(),
-	}
-}
-
 func TestArrange(t *testing.T) {
 	e, _, _ := testEnv()
 	for in, want := range map[string]string{

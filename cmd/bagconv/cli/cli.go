@@ -4,6 +4,7 @@
 //
 //	cli.go       Run: from the arguments to a command, from an error to an exit status
 //	args.go      flags anywhere on the line
+//	config.go    flags from a file
 //	convert.go   the command convert, recover.go the command recover;
 //	             summary.go and report.go say what they did
 //	info.go      the command info; infotext.go and infojson.go show it
@@ -101,11 +102,7 @@ type exitStatus int
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 func (e *env) run(ctx context.Context, args []string) error {
-	commands := []*cli.Command{
-		e.convertCommand(), e.filterCommand(), e.mergeCommand(), e.splitCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
-		e.catCommand(), e.checkCommand(), e.verifyCommand(),
-		e.formatsCommand(), e.versionCommand(), e.helpCommand(),
-	}
+	commands := e.commands()
 	line, err := arrange(args[1:], commands)
 	switch {
 	case err != nil:
@@ -129,6 +126,19 @@ func (e *env) run(ctx context.Context, args []string) error {
 		}
 	}
 	return app.RunContext(ctx, append([]string{"bagconv", line.verb}, line.args...))
+}
+
+// commands are all that the help names, in its order.
+func (e *env) commands() []*cli.Command {
+	commands := []*cli.Command{
+		e.convertCommand(), e.filterCommand(), e.mergeCommand(), e.splitCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
+		e.catCommand(), e.checkCommand(), e.verifyCommand(),
+		e.formatsCommand(), e.versionCommand(), e.helpCommand(),
+	}
+	for _, c := range commands {
+		e.configurable(c)
+	}
+	return commands
 }
 
 // say writes one line to Err.
