@@ -7,6 +7,7 @@
 //	go run ./scripts/gen -profile demo testdata/demo.bag        a second of everything, in small
 //	go run ./scripts/gen -profile tiny testdata/tiny.bag        a few small messages
 //	go run ./scripts/gen -mb 1000 big.record                    the same for Apollo, by the file's name
+//	go run ./scripts/gen -profile uniform -size 10000 u.bag     messages of one size, on -topics topics
 //
 // Streams and rates of the profile "mixed": camera 1920x1080 rgb8 at 5 Hz,
 // camera 1920x1200 mono8 at 10 Hz, lidar of 131,072 points at 10 Hz, IMU 400 Hz,
@@ -31,7 +32,9 @@ import (
 
 func main() {
 	mb := flag.Int64("mb", 100, "size of the messages in MB")
-	profile := flag.String("profile", "mixed", "mixed, small, demo or tiny")
+	profile := flag.String("profile", "mixed", "mixed, small, uniform, demo or tiny")
+	size := flag.Int("size", 100, "bytes of a message of the profile uniform")
+	topics := flag.Int("topics", 1, "topics of the profile uniform")
 	compression := flag.String("compression", "none", "none, lz4 or bz2")
 	chunk := flag.Int64("chunk-kb", 0, "chunk size in KiB; 0 is the format's own")
 	seed := flag.Uint64("seed", 1, "for the noise")
@@ -42,7 +45,7 @@ func main() {
 		os.Exit(2)
 	}
 	o := storage.WriteOptions{Compression: *compression, ChunkSize: *chunk << 10, Overwrite: true, NoSync: true}
-	if err := generate(flag.Arg(0), *profile, *mb*1_000_000, *seed, o); err != nil {
+	if err := generate(flag.Arg(0), kind{*profile, *size, *topics}, *mb*1_000_000, *seed, o); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
@@ -54,15 +57,21 @@ const start = 1_700_000_000_000_000_000
 // length is the length of the profiles that have one, in ns.
 var length = map[string]int64{"demo": 1_000_000_000, "tiny": 30_000_000}
 
+// A kind is what is asked for.
+type kind struct {
+	profile      string
+	size, topics int // of the profile uniform
+}
+
 // generate writes messages until they have the given number of bytes together,
 // or until the profile's own end.
-func generate(path, profile string, bytes int64, seed uint64, o storage.WriteOptions) error {
+func generate(path string, k kind, bytes int64, seed uint64, o storage.WriteOptions) error {
 	format := rosbag1.Format
 	apollo := filepath.Ext(path) == ".record"
 	if apollo {
 		format = cyber.Format
 	}
-	rig, err := newRig(profile, apollo, seed)
+	rig, err := newRig(k, apollo, seed)
 	if err != nil {
 		return err
 	}
@@ -78,7 +87,7 @@ func generate(path, profile string, bytes int64, seed uint64, o storage.WriteOpt
 	var written int64
 	for {
 		s := rig.next()
-		end, short := length[profile]
+		end, short := length[k.profile]
 		if short && s.due >= start+end || !short && written >= bytes {
 			break
 		}
@@ -87,7 +96,7 @@ func generate(path, profile string, bytes int64, seed uint64, o storage.WriteOpt
 		if err := w.Write(&m); err != nil {
 			return err
 		}
-		written += int64(len(m.Data))
+		written += int64(max(len(m.Data), 1)) // messages of no bytes: one for each
 		s.count++
 		s.due += s.period
 	}

@@ -37,8 +37,30 @@ type stream struct {
 
 const once = math.MaxInt64 / 2
 
+// uniform is a stream of messages of one size: an array of bytes, or nothing at all.
+func (r *rig) uniform(name string, size int) *stream {
+	typ := "acme_msgs/Blob"
+	if size < 4 {
+		typ = "std_msgs/Empty"
+	}
+	return r.stream(name, typ, 1000, 0, func(r *rig, _ *stream) []byte {
+		r.begin()
+		if size >= 4 {
+			r.u32(uint32(size - 4))
+			at := int(r.rng.Uint32N(1 << 20))
+			for n := size - 4; n > 0; {
+				b := r.noise[at:min(at+n, len(r.noise))]
+				r.buf = append(r.buf, b...)
+				n -= len(b)
+				at = 0
+			}
+		}
+		return r.buf
+	})
+}
+
 // newRig makes the streams of a profile: of ROS, or of Apollo.
-func newRig(profile string, apollo bool, seed uint64) (*rig, error) {
+func newRig(k kind, apollo bool, seed uint64) (*rig, error) {
 	r := &rig{rng: rand.New(rand.NewPCG(seed, 0)), camera: [2]int{1920, 1080}, mono: [2]int{1920, 1200}, rings: 128, steps: 1024}
 	small := []*stream{
 		r.stream("/tf_static", "tf2_msgs/TFMessage", 0, 0, (*rig).tfStatic),
@@ -57,16 +79,23 @@ func newRig(profile string, apollo bool, seed uint64) (*rig, error) {
 		small, large = r.apollo()
 		r.steps = 940 // 120,320 points
 	}
-	switch profile {
+	switch k.profile {
 	case "mixed":
 		r.streams = append(small, large...)
 	case "small", "tiny":
 		r.streams = small
+	case "uniform":
+		if apollo {
+			return nil, fmt.Errorf("the profile uniform is for bags")
+		}
+		for i := range k.topics {
+			r.streams = append(r.streams, r.uniform(fmt.Sprintf("/topic_%05d", i), k.size))
+		}
 	case "demo":
 		r.streams = append(small, large...)
 		r.camera, r.mono, r.rings, r.steps = [2]int{64, 36}, [2]int{48, 30}, 8, 64
 	default:
-		return nil, fmt.Errorf("unknown profile %q: mixed, small, demo or tiny", profile)
+		return nil, fmt.Errorf("unknown profile %q: mixed, small, uniform, demo or tiny", k.profile)
 	}
 	r.noise = make([]byte, r.camera[0]*r.camera[1]*3+1<<20)
 	for i := range r.noise {
@@ -109,6 +138,7 @@ uint16[] codes
 Part[] parts
 bool ok
 `,
+	"acme_msgs/Blob": "uint8[] data\n",
 	"acme_msgs/Part": "int64 id\nfloat64[2] xy\n",
 }
 
