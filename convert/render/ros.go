@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/schema"
 )
@@ -334,107 +332,4 @@ func (r *rosRun) numbers(f *field, n int) error {
 		}
 		p = p[f.size:]
 	}
-}
-
-// wstring reads a wide string, in the forms that package transcode reads, and
-// writes it.
-func (r *rosRun) wstring(write bool) error {
-	n, err := r.count()
-	if err != nil {
-		return err
-	}
-	width := 4
-	if r.sizes {
-		width, n = 2, n/2
-	} else if n > (len(r.src)-r.pos)/4 {
-		width = 2
-	}
-	if n > (len(r.src)-r.pos)/width {
-		return r.short(n * width)
-	}
-	p, err := r.take(n * width)
-	if err != nil || !write {
-		return err
-	}
-	r.wide = r.wide[:0]
-	for i := 0; i < n; i++ {
-		c := r.unit(p, i, width)
-		if utf16.IsSurrogate(c) && i+1 < n {
-			if full := utf16.DecodeRune(c, r.unit(p, i+1, width)); full != utf8.RuneError {
-				r.wide = utf8.AppendRune(r.wide, full)
-				i++
-				continue
-			}
-		}
-		r.wide = utf8.AppendRune(r.wide, c) // a surrogate that stands alone becomes U+FFFD
-	}
-	r.text(r.wide)
-	return nil
-}
-
-func (r *rosRun) unit(p []byte, i, width int) rune {
-	if width == 4 {
-		return rune(uint16(r.u32(p[4*i:])))
-	}
-	return rune(r.u16(p[2*i:]))
-}
-
-// skip steps over a field.
-func (r *rosRun) skip(f *field) error {
-	n := 1
-	if f.list != schema.Single {
-		var err error
-		if n, err = r.length(f); err != nil {
-			return err
-		}
-	}
-	return r.skipElements(f, n)
-}
-
-// skipElements steps over n values of a field.
-func (r *rosRun) skipElements(f *field, n int) error {
-	if f.size > 0 {
-		if n == 0 {
-			return nil
-		}
-		if err := r.step(f.size); err != nil {
-			return err
-		}
-		if n > (len(r.src)-r.pos)/f.size {
-			return r.short(n * f.size)
-		}
-		r.pos += n * f.size
-		return nil
-	}
-	for range n {
-		var err error
-		switch f.kind {
-		case schema.Struct:
-			err = r.skipStruct(f.node)
-		case schema.WString:
-			err = r.wstring(false)
-		default:
-			_, err = r.string()
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *rosRun) skipStruct(n *node) error {
-	if err := r.enter(n); err != nil {
-		return err
-	}
-	return r.skipFields(n.fields)
-}
-
-func (r *rosRun) skipFields(fields []field) error {
-	for i := range fields {
-		if err := r.skip(&fields[i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
