@@ -124,7 +124,10 @@ func (d *deriver) field(f protoreflect.FieldDescriptor) (schema.Type, int, error
 			size += len(f.Default().String())
 		}
 	default:
-		typ.Kind = scalarKinds[k]
+		var known bool
+		if typ.Kind, known = scalarKinds[k]; !known {
+			return typ, 0, fmt.Errorf("field %s has a type that its descriptors do not have", f.FullName())
+		}
 	}
 	if f.Cardinality() == protoreflect.Repeated {
 		typ.Array, size = schema.Unbounded, 8
