@@ -34,6 +34,7 @@ type sideCount struct {
 	messages int64
 	refused  convert.Refused
 	hash     hash.Hash
+	hashed   [8 + sha256.Size]byte // what goes into it of one message
 	least    int64
 	greatest int64
 }
@@ -42,6 +43,7 @@ type sideCount struct {
 type comparison struct {
 	job      *Job
 	measured bool
+	turned   map[string]bool // the names to compare, the other way round; nil: all as they are
 	info     [2]*storage.Info
 	taken    [2][]bool
 	link     *linker
@@ -106,6 +108,40 @@ func (c *comparison) run(ctx context.Context) error {
 	return c.locate(ctx)
 }
 
+// doubtful lists the topics whose types a conversion maps to each other, and that
+// differ: the side that was taken for what the other was made from may be the wrong
+// one.
+func (c *comparison) doubtful() map[string]bool {
+	names := map[string]bool{}
+	for _, p := range c.pairs {
+		if p.link != nil && p.link.mapped && p.first != nil && c.job.Level == Content {
+			names[p.name()] = true
+		}
+	}
+	return names
+}
+
+// adopt takes over those topics that are equal the other way round.
+func (c *comparison) adopt(turned *comparison) {
+	for i, p := range c.pairs {
+		for _, o := range turned.pairs {
+			if o.first == nil && o.same(p) {
+				c.pairs[i] = o
+			}
+		}
+	}
+}
+
+// same tells pairs of the same groups.
+func (p *pair) same(o *pair) bool {
+	for i, g := range p.groups {
+		if h := o.groups[i]; (g == nil) != (h == nil) || g != nil && (g.name != h.name || g.members[0].topic.ID != h.members[0].topic.ID) {
+			return false
+		}
+	}
+	return true
+}
+
 // start waits for both descriptions, pairs the topics, and lets the streams go.
 func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 	for i, f := range feeds {
@@ -116,16 +152,21 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 			return context.Cause(ctx)
 		}
 	}
-	c.link = newLinker(c.job, c.info, c.taken)
+	c.link = newLinker(c.job, c.info, c.taken, c.turned)
 	c.pairs = c.link.pairs()
+	if c.turned != nil {
+		c.pairs = slices.DeleteFunc(c.pairs, func(p *pair) bool { return !c.turned[p.name()] })
+	}
 	for i, f := range feeds {
 		f.pairs = make([]*pair, len(c.info[i].Topics))
 		plan := make([]convert.StreamTopic, len(c.info[i].Topics))
+		for k := range plan {
+			plan[k].Drop = true
+		}
 		c.each(i, func(p *pair, k int, id storage.TopicID) {
 			f.pairs[id] = p
-			if c.job.Level == Counts {
-				plan[id].Program = nothing{}
-			} else {
+			plan[id] = convert.StreamTopic{Program: nothing{}}
+			if c.job.Level != Counts {
 				plan[id].Program = p.program(i, k, false)
 			}
 		})
@@ -203,10 +244,9 @@ func (c *comparison) take(side int, e *entry) {
 	if s.hash == nil {
 		s.hash = sha256.New()
 	}
-	var at [8]byte
-	binary.LittleEndian.PutUint64(at[:], uint64(e.time))
-	s.hash.Write(at[:])
-	s.hash.Write(e.digest[:])
+	binary.LittleEndian.PutUint64(s.hashed[:], uint64(e.time))
+	copy(s.hashed[8:], e.digest[:])
+	s.hash.Write(s.hashed[:])
 	if p.groups[1-side] == nil || p.link == nil {
 		return
 	}

@@ -44,6 +44,7 @@ type linker struct {
 	job     *Job
 	info    [2]*storage.Info
 	taken   [2][]bool
+	turned  map[string]bool // names whose types are mapped the other way round
 	decoder [2]*mapping.Mapper
 	mappers map[mapperKey]*mapping.Mapper
 }
@@ -56,8 +57,8 @@ type mapperKey struct {
 	rosout   mapping.Rosout
 }
 
-func newLinker(job *Job, info [2]*storage.Info, taken [2][]bool) *linker {
-	l := &linker{job: job, info: info, taken: taken, mappers: map[mapperKey]*mapping.Mapper{}}
+func newLinker(job *Job, info [2]*storage.Info, taken [2][]bool, turned map[string]bool) *linker {
+	l := &linker{job: job, info: info, taken: taken, turned: turned, mappers: map[mapperKey]*mapping.Mapper{}}
 	for i := range info {
 		l.decoder[i] = mapping.New(mapping.Options{Encoding: "ros1", SourceDistro: l.distro(i), ProtoTypes: mapping.ProtoGenerated})
 	}
@@ -224,6 +225,9 @@ func (l *linker) ways(g [2]*group) (out []way) {
 		if g[side].members[0].topic.Metadata[storage.MetaProtoType] != "" && g[1-side].members[0].topic.Encoding == "protobuf" {
 			first = 1 - side
 		}
+	}
+	if l.turned[g[0].name] {
+		first = 1 - first
 	}
 	for _, from := range []int{first, 1 - first} {
 		out = append(out,

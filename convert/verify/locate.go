@@ -135,6 +135,9 @@ func (d *differ) field(t schema.Type, path string) bool {
 		return n != m && d.differs(path, fmt.Sprintf("%d elements", n), fmt.Sprintf("%d elements", m))
 	}
 	for i := range min(n, m) {
+		if len(d.a)+len(d.b) == 0 {
+			return false
+		}
 		if d.value(t, path+"["+strconv.Itoa(i)+"]") {
 			return true
 		}
@@ -167,12 +170,14 @@ func (d *differ) differs(path, va, vb string) bool {
 	return true
 }
 
-// take cuts n bytes off the front of b. Canonical bytes are our own: what is
-// missing is read as zeros.
+// take cuts n bytes off the front of b. Canonical bytes are our own and whole; of
+// others what is missing is zeros.
 func take(b *[]byte, n int) []byte {
 	if n > len(*b) {
-		n = min(n, 16)
-		*b = append(append([]byte(nil), *b...), make([]byte, n)...)
+		v := make([]byte, max(min(n, 16), len(*b)))
+		copy(v, *b)
+		*b = nil
+		return v
 	}
 	v := (*b)[:n]
 	*b = (*b)[n:]

@@ -198,6 +198,13 @@ func run(ctx context.Context, job *Job, measured bool) (*Result, error) {
 	if err := c.run(ctx); err != nil {
 		return nil, err
 	}
+	if names := c.doubtful(); len(names) > 0 {
+		turned := &comparison{job: job, measured: measured, turned: names}
+		if err := turned.run(ctx); err != nil {
+			return nil, err
+		}
+		c.adopt(turned)
+	}
 	return c.result(), nil
 }
 
