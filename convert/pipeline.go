@@ -118,8 +118,16 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
+			var own buffers
 			for b := range work {
-				b.done <- p.process(ctx, b, tallies[i])
+				if p.src.blockReader != nil {
+					own.lend(b)
+				}
+				err := p.process(ctx, b, tallies[i])
+				if err == nil && p.src.blockReader != nil {
+					own.takeBack(b, p.routes)
+				}
+				b.done <- err
 			}
 		}()
 	}
@@ -220,6 +228,37 @@ func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) er
 		return err
 	}
 	return p.reencode(b, tally, false)
+}
+
+// buffers are those that a worker needs while it reads and re-encodes a block, and
+// that go on with the block only when messages still lie in them.
+type buffers struct{ buf, scratch []byte }
+
+// lend gives a block the worker's buffers, when they are larger than its own.
+func (o *buffers) lend(b *batch) {
+	if cap(o.buf) > cap(b.in.Buf) {
+		b.in.Buf, o.buf = o.buf, b.in.Buf
+	}
+	if cap(o.scratch) > cap(b.in.Scratch) {
+		b.in.Scratch, o.scratch = o.scratch, b.in.Scratch
+	}
+}
+
+// takeBack takes them again. Messages of routes without a plan lie in the buffer.
+func (o *buffers) takeBack(b *batch, routes []route) {
+	if cap(b.in.Scratch) > cap(o.scratch) {
+		o.scratch = b.in.Scratch
+	}
+	b.in.Scratch = nil
+	for i := range b.in.Messages {
+		if rt := &routes[b.in.Messages[i].Topic]; rt.plan == nil {
+			return
+		}
+	}
+	if cap(b.in.Buf) > cap(o.buf) {
+		o.buf = b.in.Buf
+	}
+	b.in.Buf = nil
 }
 
 // read fills b with its block.
