@@ -2,7 +2,7 @@ package storage
 
 import "context"
 
-// The interfaces of this file are optional. ReaderCapabilities and
+// The interfaces of this file, and Querier, are optional. ReaderCapabilities and
 // WriterCapabilities are the one place where they are probed. The plain path
 // gives the same result without them, and storagetest holds both against each
 // other.
@@ -84,12 +84,14 @@ type FileLister interface {
 // ReaderCaps are the optional interfaces of a Reader, nil where it has them not.
 type ReaderCaps struct {
 	Blocks BlockReader
+	Query  Querier
 }
 
 // ReaderCapabilities probes r.
 func ReaderCapabilities(r Reader) ReaderCaps {
 	var c ReaderCaps
 	c.Blocks, _ = r.(BlockReader)
+	c.Query, _ = r.(Querier)
 	return c
 }
 

@@ -341,14 +341,13 @@ func (p *parser) add(m *message, at int) error {
 		case ch == nil && !plausibleName(m.name):
 			return errMalformed
 		case ch == nil:
-			return p.c.file.warn("undeclared-channel", p.c.head, true, storage.Lost{Messages: 1},
-				"messages of channel %.80q are not read: neither a section nor the index declares it", m.name)
+			return p.c.undeclared(m.name)
 		}
 		p.name, p.topic = ch.name, ch.at(p.c.body)
 	}
 	t := clamp(m.time)
 	if m.time > math.MaxInt64 {
-		if err := p.c.file.warn("time", p.c.head, false, storage.Lost{}, "a message has the time %d ns; it is taken as the last time that there is", m.time); err != nil {
+		if err := p.c.hugeTime(m.time); err != nil {
 			return err
 		}
 	}
@@ -357,6 +356,17 @@ func (p *parser) add(m *message, at int) error {
 		Topic: p.topic, LogTime: t, PublishTime: t, Data: p.batch.Buf[at : at+m.length : at+m.length],
 	})
 	return nil
+}
+
+// undeclared warns of messages whose channel nothing declares.
+func (c *chunk) undeclared(name []byte) error {
+	return c.file.warn("undeclared-channel", c.head, true, storage.Lost{Messages: 1},
+		"messages of channel %.80q are not read: neither a section nor the index declares it", name)
+}
+
+// hugeTime warns of a time that is none of ours.
+func (c *chunk) hugeTime(t uint64) error {
+	return c.file.warn("time", c.head, false, storage.Lost{}, "a message has the time %d ns; it is taken as the last time that there is", t)
 }
 
 // plausibleName tells a channel name from bytes that are there by accident.

@@ -82,6 +82,7 @@ func (r *Reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
 				if err := r.addChunkInfo(&h, data); err != nil {
 					return err
 				}
+				r.blocks[len(r.blocks)-1].info = pos
 			}
 		}
 		pos = end

@@ -48,6 +48,7 @@ type block struct {
 	storage.Block
 	run   bool
 	index int64 // bytes of its INDEX_DATA records, by the trailer
+	info  int64 // offset of its CHUNK_INFO record; 0: it has none
 	dirty bool  // the scan found this chunk damaged: Size is where its bytes end, not what its header says
 }
 

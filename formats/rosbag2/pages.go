@@ -67,9 +67,10 @@ type source struct {
 	ahead    []byte // bytes of db from aheadOff on
 	aheadOff int64
 	next     int64 // where the last read of db ended
+	step     int64 // how much was read ahead
 }
 
-// aheadBytes is how much is read at once of what is read in order.
+// aheadBytes is how much is read at once, after some steps, of what is read in order.
 const aheadBytes = 128 << 10
 
 func (s *source) Size() (int64, error) { return s.total, nil }
@@ -131,10 +132,11 @@ func (s *source) readDB(p []byte, off int64) error {
 	in := off - s.aheadOff
 	if in < 0 || in+have > int64(len(s.ahead)) {
 		if off != s.next || have > aheadBytes/2 {
-			s.next = off + have
+			s.next, s.step = off+have, 0
 			return iox.ReadFull(s.db, p, off)
 		}
-		s.ahead = storage.Grow(s.ahead, int(min(aheadBytes, s.size-off)))
+		s.step = min(max(2*s.step, 4*have), aheadBytes)
+		s.ahead = storage.Grow(s.ahead, int(min(s.step, s.size-off)))
 		s.aheadOff, in = off, 0
 		if err := iox.ReadFull(s.db, s.ahead, off); err != nil {
 			s.ahead = s.ahead[:0]

@@ -37,6 +37,9 @@ type part struct {
 	rows       int64 // that were counted
 	first, end int64 // least and greatest rowid
 	empty      bool
+	timed      bool  // least and most are known
+	least      int64 // time of a message
+	most       int64
 	zstdRows   bool // rows are zstd frames, by metadata.yaml or by the first row
 	sniffRows  bool // a row that begins as a zstd frame is one: no CDR message begins so
 

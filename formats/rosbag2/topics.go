@@ -210,6 +210,7 @@ func (r *Reader) count() error {
 		if !t.some {
 			continue
 		}
+		p.timed, p.least, p.most = true, t.least, t.most
 		if first {
 			r.start, r.end, first = t.least, t.most, false
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -260,6 +261,53 @@ func (r *refReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) erro
 		b.Messages[0], b.Messages[1] = b.Messages[1], b.Messages[0]
 	}
 	return nil
+}
+
+// Query sorts all messages.
+func (r *refReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
+	return func(yield func(*storage.Message, error) bool) {
+		for _, id := range q.Topics {
+			if int(id) >= len(r.rec.Topics) && r.broken != "queries any topic" {
+				yield(nil, fmt.Errorf("ref: no topic %d", id))
+				return
+			}
+		}
+		if (q.Skip < 0 || q.Limit < 0) && r.broken != "queries any topic" {
+			yield(nil, errors.New("ref: a query of less than nothing"))
+			return
+		}
+		switch r.broken {
+		case "queries without topics":
+			q.Topics = nil
+		case "queries up to the end":
+			if q.Start != 0 {
+				q.End--
+			}
+		case "queries forwards only":
+			q.Reverse = false
+		case "skips one too many":
+			if q.Skip > 0 {
+				q.Skip++
+			}
+		case "queries move ReadNext":
+			r.at = min(r.at+1, len(r.rec.Messages))
+		}
+		var buf []byte
+		for _, m := range Select(r.rec.Messages, q) {
+			if err := ctx.Err(); err != nil && r.broken != "does not stop queries" {
+				yield(nil, err)
+				return
+			}
+			buf = append(buf[:0], m.Data...)
+			if r.broken == "queries give memory that is not theirs to give" {
+				buf = m.Data
+			}
+			m.Data = buf
+			if !yield(&m, nil) && r.broken != "does not stop queries" {
+				return
+			}
+		}
+	}
 }
 
 func (r *refReader) Close() error { return nil }

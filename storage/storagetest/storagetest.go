@@ -33,6 +33,10 @@ type Config struct {
 	// that each operation can be made to fail. Otherwise NoFaultFS says why not.
 	FaultFS   bool
 	NoFaultFS string
+
+	// ReadsAll says why a query cannot do with a small part of the file; else it
+	// is held to that.
+	ReadsAll string
 }
 
 // A Recording is what is written and expected back: topics, and messages in the
@@ -101,6 +105,8 @@ func Run(t *testing.T, c Config) {
 	t.Run("Cancelled", c.cancelled)
 	t.Run("WriteFaults", c.writeFaults)
 	t.Run("ReadFaults", c.readFaults)
+	t.Run("Query", c.query)
+	t.Run("QueryBytes", c.queryBytes)
 }
 
 // cases are the recordings that every format must carry unharmed.

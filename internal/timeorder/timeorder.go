@@ -1,0 +1,376 @@
+// Package timeorder answers a storage.Query from an index: it merges the heads
+// of messages (when, where) of the parts of a recording by time, and has only
+// those messages read that are asked for.
+//
+//	parts, by their first time     |--- 0 ---|
+//	                                    |--- 1 ---|
+//	                                                 |- 2 -|
+//	                                                          |- 3 -|
+//
+// A part is opened when the merge has come to its first time. Parts that lie
+// wholly within what a query skips are not opened, where their index counts the
+// messages: above, a query that skips as many messages as 0 and 1 have begins
+// with 2. Memory is that of the cursors of parts that overlap in time.
+//
+// An index is believed, and found out where it contradicts itself: a head
+// outside its part's times, or before the one before it, ends the query with an
+// error that wraps storage.ErrCorrupt.
+//
+// Nothing here is for concurrent use; each query has a merge of its own.
+package timeorder
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"sort"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Part is a piece of a recording with an index of its own.
+type Part struct {
+	Start, End int64 // least and greatest LogTime, when Timed
+	Timed      bool  // false: its messages may be at any time
+}
+
+// A Head is what an index knows of a message.
+type Head struct {
+	Time int64
+	Pos  int64 // grows in the order of the file within a part; what it is else is the source's affair
+}
+
+// A Source has the parts of a recording, in the order of the file.
+type Source interface {
+	// Count is the number of messages of a part that the query's topics have, or
+	// -1 when that cannot be told without looking at their heads.
+	Count(part int) (int64, error)
+
+	// Open gives the heads of a part's messages that the query asks for: of its
+	// topics, in its range of time, in its order.
+	Open(part int) (Cursor, error)
+}
+
+// A Cursor goes over heads.
+type Cursor interface {
+	// Next gives the next head, or io.EOF.
+	Next() (Head, error)
+
+	// Read gives the message of the head that Next gave last. It is valid until
+	// any cursor of the source is called again. Nil without an error: damage
+	// makes it unreadable, which was said in a warning.
+	Read() (*storage.Message, error)
+
+	// Close frees what the cursor holds.
+	Close() error
+}
+
+// Wanted checks q against a recording of n topics, and tells for each whether it
+// is asked for. all is true when every one is.
+func Wanted(q *storage.Query, n int) (wanted []bool, all bool, err error) {
+	if q.Skip < 0 || q.Limit < 0 {
+		return nil, false, fmt.Errorf("a query that skips %d messages and gives %d", q.Skip, q.Limit)
+	}
+	wanted = make([]bool, n)
+	if q.Topics == nil {
+		for i := range wanted {
+			wanted[i] = true
+		}
+		return wanted, true, nil
+	}
+	distinct := 0
+	for _, id := range q.Topics {
+		if int64(id) >= int64(n) {
+			return nil, false, fmt.Errorf("a query for topic %d of %d", id, n)
+		}
+		if !wanted[id] {
+			wanted[id] = true
+			distinct++
+		}
+	}
+	return wanted, distinct == n, nil
+}
+
+var errIndex = fmt.Errorf("the index gives times that the messages do not have: %w", storage.ErrCorrupt)
+
+// Run gives what q asks for. Errors go through fail, which says where they are
+// from; it is not called with nil.
+func Run(ctx context.Context, q storage.Query, parts []Part, src Source, fail func(error) error) iter.Seq2[*storage.Message, error] {
+	return func(yield func(*storage.Message, error) bool) {
+		m := merge{ctx: ctx, src: src, reverse: q.Reverse, skip: q.Skip}
+		first, last := q.Range()
+		m.first, m.last = m.key(first), m.key(last)
+		if q.Reverse {
+			m.first, m.last = m.last, m.first
+		}
+		err := m.all(parts, q.Limit, func(msg *storage.Message) bool { return yield(msg, nil) })
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(nil, fail(err))
+		}
+	}
+}
+
+// all runs the merge, and closes what is open after it.
+func (m *merge) all(parts []Part, limit int64, give func(*storage.Message) bool) (err error) {
+	defer func() {
+		for _, o := range m.open {
+			err = errors.Join(err, o.cursor.Close())
+		}
+	}()
+	if err := m.list(parts); err != nil {
+		return err
+	}
+	return m.run(limit, give)
+}
+
+// errStopped says that the caller has left its loop.
+var errStopped = errors.New("stopped")
+
+// A merge is a query that runs. Times are keys: as they are, or in reverse all
+// bits turned over, so that the last is the least.
+type merge struct {
+	ctx         context.Context
+	src         Source
+	reverse     bool
+	first, last int64  // keys of the query's range
+	skip        int64  // messages still to be left out
+	parts       []part // by first key, those that may have something of the query
+	open        cursors
+}
+
+// A part is a Part by keys.
+type part struct {
+	i, order    int // its number; the same counted from the end in reverse
+	first, last int64
+	timed       bool
+}
+
+func (m *merge) key(t int64) int64 {
+	if m.reverse {
+		return ^t
+	}
+	return t
+}
+
+// list sorts the parts that may have something, and drops those that are skipped
+// as a whole.
+func (m *merge) list(parts []Part) error {
+	for i, p := range parts {
+		x := part{i: i, order: i, first: m.first, last: m.last, timed: p.Timed}
+		if p.Timed {
+			x.first, x.last = m.key(p.Start), m.key(p.End)
+		}
+		if m.reverse {
+			x.order = -i
+			if p.Timed {
+				x.first, x.last = x.last, x.first
+			}
+		}
+		if x.first <= m.last && x.last >= m.first {
+			m.parts = append(m.parts, x)
+		}
+	}
+	slices.SortFunc(m.parts, func(a, b part) int {
+		if a.first != b.first {
+			if a.first < b.first {
+				return -1
+			}
+			return 1
+		}
+		return a.order - b.order
+	})
+	if m.skip == 0 {
+		return nil
+	}
+	return m.leap()
+}
+
+// leap drops the parts of which no message can come after those that are
+// skipped. The parts before k have no more messages than that, so a part that
+// ends before k begins is among them as a whole. It counts as skipped where it
+// is wholly in the range.
+func (m *merge) leap() error {
+	sum, k := int64(0), 0
+	counts := make([]int64, 0, 64)
+	for ; k < len(m.parts); k++ {
+		if err := m.ctx.Err(); k&255 == 0 && err != nil {
+			return err
+		}
+		n := int64(-1)
+		if m.parts[k].timed {
+			var err error
+			if n, err = m.src.Count(m.parts[k].i); err != nil {
+				return err
+			}
+		}
+		if n < 0 || n > m.skip-sum {
+			break
+		}
+		sum += n
+		counts = append(counts, n)
+	}
+	rest := m.parts[:0]
+	for i, p := range m.parts {
+		whole := p.first >= m.first && p.last <= m.last
+		if i < k && whole && (k == len(m.parts) || p.last < m.parts[k].first) {
+			m.skip -= counts[i]
+			continue
+		}
+		rest = append(rest, p)
+	}
+	m.parts = rest
+	return nil
+}
+
+// run gives messages until there are no more, or limit is reached.
+func (m *merge) run(limit int64, give func(*storage.Message) bool) error {
+	for n, given := 0, int64(0); ; n++ {
+		if err := m.ctx.Err(); n&63 == 0 && err != nil {
+			return err
+		}
+		for len(m.parts) > 0 && (len(m.open) == 0 || m.parts[0].first <= m.open[0].key) {
+			if err := m.start(m.parts[0]); err != nil {
+				return err
+			}
+			m.parts = m.parts[1:]
+		}
+		if len(m.open) == 0 {
+			return nil
+		}
+		top := m.open[0]
+		if m.skip > 0 {
+			m.skip--
+		} else {
+			msg, err := top.cursor.Read()
+			if err != nil {
+				return err
+			}
+			if msg != nil {
+				if !give(msg) {
+					return errStopped
+				}
+				if given++; given == limit {
+					return nil
+				}
+			}
+		}
+		if err := m.advance(top); err == io.EOF {
+			heap.Pop(&m.open)
+			err = top.cursor.Close()
+			if err != nil {
+				return err
+			}
+		} else if err != nil {
+			return err
+		} else {
+			heap.Fix(&m.open, 0)
+		}
+	}
+}
+
+// start opens a part.
+func (m *merge) start(p part) error {
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	c, err := m.src.Open(p.i)
+	if err != nil {
+		return err
+	}
+	o := &opened{cursor: c, order: p.order, key: p.first, last: p.last, timed: p.timed}
+	if err = m.advance(o); err != nil {
+		if err == io.EOF {
+			err = nil
+		}
+		return errors.Join(err, c.Close())
+	}
+	heap.Push(&m.open, o)
+	return nil
+}
+
+// advance moves a cursor to its next head.
+func (m *merge) advance(o *opened) error {
+	h, err := o.cursor.Next()
+	if err != nil {
+		return err
+	}
+	key := m.key(h.Time)
+	if o.timed && (key < o.key || key > o.last) {
+		return errIndex
+	}
+	o.key = key
+	return nil
+}
+
+// An opened is a cursor in the merge. key is that of its head; before there is
+// one, the least that it may have.
+type opened struct {
+	cursor    Cursor
+	order     int
+	key, last int64
+	timed     bool
+}
+
+// cursors is a heap.
+type cursors []*opened
+
+func (c cursors) Len() int { return len(c) }
+func (c cursors) Less(i, k int) bool {
+	if c[i].key != c[k].key {
+		return c[i].key < c[k].key
+	}
+	return c[i].order < c[k].order
+}
+func (c cursors) Swap(i, k int) { c[i], c[k] = c[k], c[i] }
+func (c *cursors) Push(x any)   { *c = append(*c, x.(*opened)) }
+func (c *cursors) Pop() any {
+	old := *c
+	o := old[len(old)-1]
+	old[len(old)-1] = nil
+	*c = old[:len(old)-1]
+	return o
+}
+
+// Heads is a list of heads that a Cursor goes over.
+type Heads struct {
+	list []Head
+	next int
+}
+
+// Add adds a head.
+func (h *Heads) Add(x Head) { h.list = append(h.list, x) }
+
+// Sort puts them in the order of time; equal times are in the order of Pos.
+func (h *Heads) Sort(reverse bool) {
+	less := func(a, b Head) bool { return a.Time < b.Time || a.Time == b.Time && a.Pos < b.Pos }
+	if !sort.SliceIsSorted(h.list, func(i, k int) bool { return less(h.list[i], h.list[k]) }) {
+		slices.SortFunc(h.list, func(a, b Head) int {
+			switch {
+			case less(a, b):
+				return -1
+			case less(b, a):
+				return 1
+			}
+			return 0
+		})
+	}
+	if reverse {
+		slices.Reverse(h.list)
+	}
+}
+
+// Next gives the next one, or io.EOF.
+func (h *Heads) Next() (Head, error) {
+	if h.next == len(h.list) {
+		return Head{}, io.EOF
+	}
+	h.next++
+	return h.list[h.next-1], nil
+}
+
+// Current is the one that Next gave last.
+func (h *Heads) Current() Head { return h.list[h.next-1] }
