@@ -30,6 +30,7 @@ var arrows = []arrow{
 	{"convert/apollo", []string{"schema", "proto/...", "convert/transcode", "internal/wire/..."}},
 	{"convert/verify", []string{"convert", "convert/mapping", "convert/selection", "convert/transcode", "convert/apollo", "schema", "storage"}},
 	{"convert/mapping", []string{"storage", "schema/...", "convert/transcode", "convert/apollo", "proto/..."}},
+	{"convert/batch", []string{"storage", "internal/iox"}},
 	{"convert/multi", []string{"storage"}},
 	{"convert/render", []string{"convert/transcode", "schema"}},
 	{"convert/selection", []string{"storage", "internal/wire/..."}},

@@ -10,6 +10,8 @@
 //	info.go      the command info; infotext.go and infojson.go show it
 //	check.go     the command check; checkjson.go shows what it finds
 //	cat.go       the command cat; catplan.go says what it writes of each topic
+//	batch.go     the command batch: its inputs and what is to be done; batchrun.go
+//	             does it, batchtext.go says what became of it
 //	topics.go, schema.go, tree.go, formats.go, version.go, help.go
 //	progress.go  how far a run is: bar, plain lines, JSON
 //	select.go    flags that say which messages are taken, and what to change of them
@@ -55,6 +57,7 @@ const (
 	exitUsage       = 2
 	exitLossy       = 3
 	exitFindings    = 4
+	exitSome        = 5 // batch: some inputs failed
 	exitInterrupted = 130
 )
 
@@ -132,7 +135,7 @@ func (e *env) run(ctx context.Context, args []string) error {
 func (e *env) commands() []*cli.Command {
 	commands := []*cli.Command{
 		e.convertCommand(), e.filterCommand(), e.mergeCommand(), e.splitCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
-		e.catCommand(), e.checkCommand(), e.verifyCommand(),
+		e.catCommand(), e.checkCommand(), e.verifyCommand(), e.batchCommand(),
 		e.formatsCommand(), e.versionCommand(), e.helpCommand(),
 	}
 	for _, c := range commands {

@@ -7,7 +7,7 @@ import (
 )
 
 // verbs are the commands, in the order of the help.
-var verbs = []string{"convert", "filter", "merge", "split", "recover", "info", "topics", "schema", "cat", "check", "verify", "formats", "version", "help"}
+var verbs = []string{"convert", "filter", "merge", "split", "recover", "info", "topics", "schema", "cat", "check", "verify", "batch", "formats", "version", "help"}
 
 func (e *env) helpCommand() *cli.Command {
 	return &cli.Command{
@@ -39,7 +39,7 @@ func (e *env) help(verb string) error {
 // them against the flags.
 var helpTexts = map[string]string{
 	"": helpText, "convert": convertHelp, "filter": filterHelp, "merge": mergeHelp, "split": splitHelp, "recover": recoverHelp, "info": infoHelp, "topics": topicsHelp,
-	"schema": schemaHelp, "check": checkHelp, "doctor": checkHelp, "cat": catHelp, "verify": verifyHelp, "diff": verifyHelp, "formats": formatsHelp, "version": versionHelp, "help": helpHelp,
+	"schema": schemaHelp, "check": checkHelp, "doctor": checkHelp, "cat": catHelp, "verify": verifyHelp, "diff": verifyHelp, "batch": batchHelp, "formats": formatsHelp, "version": versionHelp, "help": helpHelp,
 }
 
 const helpText = `bagconv converts robot recordings between ROS 1 bags, rosbag2 and Apollo Cyber
@@ -58,6 +58,7 @@ USAGE
   bagconv cat IN [FIELD]...    messages as JSON, YAML or CSV
   bagconv check IN...          everything wrong or odd in a recording
   bagconv verify A B           whether two recordings hold the same
+  bagconv batch -O OUT/ IN...  every recording of folders, with -j and --resume
   bagconv formats              which formats are read and written
   bagconv version              which build this is
   bagconv help [COMMAND]       more about a command and its flags
@@ -77,6 +78,7 @@ EXIT STATUS
   2    the command line is wrong
   3    done, but something is damaged or lost; it is said what
   4    check: there are findings; verify: there are differences
+  5    batch: some inputs failed
   130  interrupted
 `
 

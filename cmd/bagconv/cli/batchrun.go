@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/batch"
+)
+
+// reportFile makes the file of --report.
+func (b *batchRun) reportFile() (*reportFile, error) {
+	path := b.c.String("report")
+	if path != "" && same(path, b.manifest) {
+		return nil, usage("choose another name", "--report %s would overwrite the manifest", clean(path))
+	}
+	for _, in := range b.found.Inputs {
+		if path != "" && slices.ContainsFunc(in.Files, func(file string) bool { return same(file, path) }) {
+			return nil, usage("choose another name", "--report %s would overwrite an input", clean(path))
+		}
+	}
+	return newReportFile(path)
+}
+
+// runAll converts what is to be converted, and says what became of it.
+func (b *batchRun) runAll(report *reportFile) error {
+	var made folders
+	if err := made.make(filepath.Dir(b.manifest)); err != nil {
+		return explainFolder(err)
+	}
+	if err := made.make(b.out); err != nil {
+		return explainFolder(err)
+	}
+	m, err := batch.Open(b.manifest, b.c.Bool("resume"), b.c.Bool("force"))
+	if err != nil {
+		return b.explainManifest(err)
+	}
+	if err := b.plan(m); err != nil {
+		return errors.Join(err, m.Close(false))
+	}
+	tasks, claims, again := b.tasks()
+	if err := m.Begin(claims, again); err != nil {
+		return errors.Join(b.explainManifest(err), m.Close(false))
+	}
+	ctx, cancel := context.WithCancelCause(b.c.Context)
+	defer cancel(nil)
+	show := newBatchProgress(b, tasks)
+	began := time.Now()
+	batch.Run(ctx, tasks.order, b.jobs, func(ctx context.Context, t *batch.Task, fits error) {
+		item := tasks.of[t]
+		entry := b.convertOne(ctx, t, item, fits, &made, show)
+		if entry == nil {
+			show.ended(t, nil)
+			return
+		}
+		item.entry = entry
+		if err := m.Append(entry); err != nil { // what is not written down is no use
+			cancel(fmt.Errorf("the manifest: %w", err))
+		}
+		show.ended(t, item)
+	})
+	show.stop()
+	made.removeEmpty()
+	failed := m.Close(true)
+	if failed != nil {
+		failed = fmt.Errorf("the manifest: %w", failed)
+	}
+	if b.c.Context.Err() == nil && ctx.Err() != nil {
+		failed = errors.Join(context.Cause(ctx), failed)
+	}
+	return b.summarize(report, time.Since(began), failed)
+}
+
+func explainFolder(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return &failure{path: pe.Path, what: "the folder cannot be made: " + pe.Err.Error(), hint: "choose another folder", err: err}
+	}
+	return err
+}
+
+// batchTasks are the conversions of a batch.
+type batchTasks struct {
+	order []*batch.Task
+	of    map[*batch.Task]*batchItem
+}
+
+// tasks lists what is to be done, the outputs that are ours from now on, and
+// the inputs whose line in the manifest is void.
+func (b *batchRun) tasks() (tasks *batchTasks, claims []string, again map[string]bool) {
+	tasks, again = &batchTasks{of: map[*batch.Task]*batchItem{}}, map[string]bool{}
+	unknown := b.job.Write.Compression != "" && b.job.Write.Compression != "none"
+	for _, f := range slices.Concat(selectFlags(), editFlags()) {
+		unknown = unknown || b.c.IsSet(f.Names()[0])
+	}
+	for _, item := range b.items {
+		if item.action == "skip" {
+			continue
+		}
+		t := &batch.Task{Input: item.Input, Output: item.output}
+		if !unknown && item.Err == nil {
+			t.Expect = item.Size
+		}
+		tasks.order, tasks.of[t] = append(tasks.order, t), item
+		again[item.Path] = true
+		if _, err := os.Lstat(item.output); item.Err == nil && (err != nil || item.replace || b.c.Bool("force")) {
+			claims = append(claims, item.output)
+		}
+	}
+	return tasks, claims, again
+}
+
+// convertOne converts one input. It returns nil when it was interrupted.
+func (b *batchRun) convertOne(ctx context.Context, t *batch.Task, item *batchItem, fits error, made *folders, show *batchProgress) *batch.Entry {
+	began := time.Now()
+	e := &batch.Entry{
+		Input: item.Path, Size: item.Size, ModTime: item.ModTime, Output: item.output, Format: b.job.SinkFormat.Name,
+		OutputFiles: []string{}, Options: append([]string{}, b.options...), LossCodes: []string{}, ByDesign: []string{}, DamageCodes: []string{},
+	}
+	if item.Format != nil {
+		e.SourceFormat = item.Format.Name
+	}
+	job := *b.job
+	job.Source, job.SourceFormat, job.Sink = item.Path, item.Format, item.output
+	job.Write.Overwrite = job.Write.Overwrite || item.replace
+	job.Progress = func(p convert.Progress) { show.update(t, p) }
+	report := &convert.Report{}
+	err := item.Err
+	if err == nil && fits != nil {
+		err = b.explainSpace(item, fits)
+	}
+	if err == nil && b.c.Bool("checksum") {
+		e.SHA256, err = item.Hash(ctx)
+	}
+	if err == nil {
+		err = b.prepare(ctx, &job, item, made)
+	}
+	if err == nil {
+		report, err = convert.Run(ctx, job)
+	}
+	result := resultOf(report, explainRun(ctx, &job, err))
+	if result.Status == "interrupted" {
+		return nil
+	}
+	e.Status, e.Error = result.Status, result.Error
+	fillEntry(e, result)
+	e.Verified = b.c.String("verify")
+	e.DurationNS = strconv.FormatInt(int64(time.Since(began)), 10)
+	return e
+}
+
+// prepare makes room for an output.
+func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchItem, made *folders) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := verifyOutput(b.c, job); err != nil {
+		return err
+	}
+	if err := b.checkOutput(job, ""); err != nil {
+		return err
+	}
+	if err := made.make(filepath.Dir(item.output)); err != nil {
+		return explainFolder(err)
+	}
+	if item.killed {
+		return batch.RemoveLeftovers(item.output)
+	}
+	return nil
+}
+
+// explainSpace says that an output cannot fit.
+func (b *batchRun) explainSpace(item *batchItem, err error) error {
+	var space *batch.SpaceError
+	if !errors.As(err, &space) {
+		return err
+	}
+	return &failure{
+		path: b.shown(item.output), what: fmt.Sprintf("the disk has %s left, and the output needs %s or more", sizeText(space.Free), sizeText(space.Need)),
+		hint: "make room, or choose an output on another disk", err: err,
+	}
+}
+
+// fillEntry takes what a conversion has said of itself.
+func fillEntry(e *batch.Entry, r *resultJSON) {
+	add := func(codes *[]string, code string) {
+		if !slices.Contains(*codes, code) {
+			*codes = append(*codes, code)
+		}
+	}
+	for _, l := range r.Losses {
+		if l.ByDesign {
+			add(&e.ByDesign, l.Code)
+			continue
+		}
+		add(&e.LossCodes, l.Code)
+		e.Lost.Messages += l.Count
+	}
+	for _, w := range r.Warnings {
+		if w.Damage {
+			add(&e.DamageCodes, w.Code)
+		}
+	}
+	e.Lost = batch.Lost{Messages: e.Lost.Messages + r.Lost.Messages, Bytes: r.Lost.Bytes, Blocks: r.Lost.Blocks}
+	e.Topics = len(r.Topics)
+	for _, t := range r.Topics {
+		e.Read += t.Read
+	}
+	if r.Error == "" {
+		e.Written, e.OutputSize, e.OutputFiles = r.Sink.Messages, r.Sink.Size, r.Sink.Files
+	}
+}
+
+// folders are those that were made, so that empty ones can go. The zero value
+// has none. It may be used from several goroutines.
+type folders struct {
+	mu   sync.Mutex
+	made []string // a folder comes before what is in it
+}
+
+// make makes a folder with all above it.
+func (f *folders) make(dir string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var missing []string
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(d); err == nil || filepath.Dir(d) == d {
+			break
+		}
+		missing = append(missing, d)
+	}
+	for _, d := range slices.Backward(missing) {
+		if err := os.Mkdir(d, 0o777); err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+		f.made = append(f.made, d)
+	}
+	return nil
+}
+
+// removeEmpty removes those in which nothing came to stand.
+func (f *folders) removeEmpty() {
+	for _, d := range slices.Backward(f.made) {
+		_ = os.Remove(d) // fails for one that has something in it, as it should
+	}
+}

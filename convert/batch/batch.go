@@ -1,0 +1,74 @@
+// Package batch is what a conversion of many recordings needs beside the
+// conversions: which recordings there are (Finder), where each output goes
+// (Place), what was done before and what is done now (Manifest), and a loop that
+// runs several at a time while there is room on the disk (Run). It does not know
+// how one recording is converted; its caller gives that as a function.
+//
+//	find.go      folders, globs, lists and files become inputs
+//	list.go      which files of a folder belong together
+//	names.go     a mirrored tree, without two outputs of one name
+//	manifest.go  JSON lines, one per finished input; reading and mending it
+//	running.go   the file beside it while a batch runs: lock and claims
+//	leftover.go  what a killed run left: unfinished outputs
+//	state.go     size, time and hash of inputs and outputs
+//	run.go       the loop; system_*.go ask the system
+//
+// A manifest is JSON lines, UTF-8, each ending in LF:
+//
+//	{"input":"/d/a.bag","size":...,...,"status":"ok"}\n     one Entry
+//	{"input":"/d/b.bag","size":...,...,"status":"failed"}\n
+//	{"input":"/d/c.b                                        torn by a kill: ignored, mended
+//
+// A line is appended by one write and synced before the batch goes on. A file
+// that has other lines is refused, so that nothing else is ever rewritten.
+//
+// A Manifest may be used from several goroutines, a Finder from one.
+package batch
+
+import "time"
+
+// An Entry is what became of one input: a line of the manifest. Paths are
+// absolute. The keys are documented in docs/cli.md.
+type Entry struct {
+	Input        string    `json:"input"`
+	SourceFormat string    `json:"source_format"` // "" when no format claims it
+	Size         int64     `json:"size"`          // bytes, of all its files
+	ModTime      time.Time `json:"mtime"`         // of the newest of its files
+	SHA256       string    `json:"sha256,omitempty"`
+
+	Output      string   `json:"output"`
+	Format      string   `json:"format"`
+	OutputSize  int64    `json:"output_size"`
+	OutputFiles []string `json:"output_files"`
+	Options     []string `json:"options"`            // flags that change what is written
+	Verified    string   `json:"verified,omitempty"` // level at which the output was read back
+
+	Topics      int      `json:"topics"` // of the input that were asked for
+	Read        int64    `json:"read"`   // messages
+	Written     int64    `json:"written"`
+	LossCodes   []string `json:"loss_codes"`   // of what is lost, not by design
+	ByDesign    []string `json:"by_design"`    // codes of what the format has no place for
+	DamageCodes []string `json:"damage_codes"` // of damage in the input
+	Lost        Lost     `json:"lost"`
+
+	DurationNS string `json:"duration_ns"`
+	Status     string `json:"status"`
+	Error      string `json:"error,omitempty"`
+}
+
+// Lost is what is missing in an output.
+type Lost struct {
+	Messages int64 `json:"messages"` // not converted, or counted where the input is damaged
+	Bytes    int64 `json:"bytes"`    // of the input that could not be read
+	Blocks   int64 `json:"blocks"`   // of which something is missing
+}
+
+// The values of Entry.Status.
+const (
+	StatusOK     = "ok"
+	StatusLossy  = "lossy"
+	StatusFailed = "failed"
+)
+
+// Done tells whether an entry stands for an output.
+func (e *Entry) Done() bool { return e.Status == StatusOK || e.Status == StatusLossy }

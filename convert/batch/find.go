@@ -1,0 +1,251 @@
+package batch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// An Input is one recording, in one file or several.
+type Input struct {
+	Path    string          // absolute
+	Name    string          // where it lies below the base, slashes, without its ending
+	Format  *storage.Format // nil when Err says why it cannot be read
+	Files   []string        // that it consists of
+	Size    int64           // bytes, of all files
+	ModTime time.Time       // of the newest file
+	Err     error
+}
+
+// Found is what a Finder has found.
+type Found struct {
+	Inputs []*Input
+	Others int      // files that are no recordings
+	Links  []string // to folders, which are not followed
+}
+
+// A Finder turns the words of a command line into inputs.
+type Finder struct {
+	Formats *storage.Registry
+	Detect  func(path string) (*storage.Format, error) // as Registry.Detect; its errors are shown
+	Base    string                                     // outputs mirror what lies below it; "": below each folder, and the folder that all files have in common
+	Skip    []string                                   // absolute paths of folders that are not looked into
+	found   Found
+	seen    map[string]bool
+}
+
+// Find returns the recordings that words name, in the order of the words, and
+// within folders by name. A word is a file, a folder, the stem of segments, or a
+// glob. Whatever cannot be read is an Input with an Err; other errors are none.
+// Each recording is there once.
+func (f *Finder) Find(words []string) (*Found, error) {
+	f.found, f.seen = Found{}, map[string]bool{}
+	var files []*Input
+	var dirs []string
+	for _, word := range words {
+		paths := []string{word}
+		if _, err := os.Lstat(word); err != nil && strings.ContainsAny(word, "*?[") {
+			matches, err := filepath.Glob(word)
+			if err != nil {
+				return nil, fmt.Errorf("%s: a glob that cannot be read: %w", word, err)
+			}
+			if len(matches) > 0 {
+				paths = matches
+			}
+		}
+		for _, p := range paths {
+			abs, err := filepath.Abs(p)
+			if err != nil {
+				return nil, err
+			}
+			if st, err := os.Stat(abs); err == nil && st.IsDir() && !f.isWhole(abs) {
+				dirs = append(dirs, abs)
+			} else {
+				files = append(files, &Input{Path: abs})
+			}
+		}
+	}
+	f.named(files)
+	for _, dir := range dirs {
+		base := dir
+		if f.Base != "" {
+			base = f.Base
+		}
+		f.walk(dir, base)
+	}
+	return &f.found, nil
+}
+
+// isWhole tells whether a folder is one recording.
+func (f *Finder) isWhole(dir string) bool {
+	l, err := f.list(dir)
+	return err == nil && l.whole
+}
+
+// named adds what the line names, files that belong together as one.
+func (f *Finder) named(files []*Input) {
+	is := map[string]bool{}
+	for _, in := range files {
+		is[in.Path] = true
+	}
+	listed := map[string]*listing{}
+	var inputs []*Input
+	for _, in := range files {
+		dir := filepath.Dir(in.Path)
+		l, ok := listed[dir]
+		if !ok {
+			l, _ = f.list(dir) // what cannot be listed says so when it is read
+			listed[dir] = l
+		}
+		inputs = append(inputs, f.togetherWith(in, l, is))
+	}
+	base := f.Base
+	if base == "" {
+		base = common(inputs)
+	}
+	for _, in := range inputs {
+		f.add(in, base)
+	}
+}
+
+// togetherWith returns the recording of which a named file is a part, when all
+// parts are named; else the file.
+func (f *Finder) togetherWith(in *Input, l *listing, is map[string]bool) *Input {
+	if l != nil {
+		for _, g := range l.inputs {
+			if slices.Contains(g.parts, in.Path) && !slices.ContainsFunc(g.parts, func(p string) bool { return !is[p] }) {
+				return g.Input
+			}
+			if g.Path == in.Path { // the stem of segments, or a file
+				return g.Input
+			}
+		}
+	}
+	if st, err := os.Stat(in.Path); err == nil && st.IsDir() {
+		if l, err := f.list(in.Path); err == nil && l.whole {
+			return l.inputs[0].Input
+		}
+	}
+	in.Format, in.Err = f.Detect(in.Path)
+	in.Files = withWAL(in.Path)
+	return in
+}
+
+// common is the deepest folder that has all inputs in it.
+func common(inputs []*Input) string {
+	base := ""
+	for i, in := range inputs {
+		dir := filepath.Dir(in.Path)
+		if i == 0 {
+			base = dir
+		}
+		for !within(dir, base) {
+			base = filepath.Dir(base)
+		}
+	}
+	return base
+}
+
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// walk adds the recordings in a folder and below it.
+func (f *Finder) walk(dir, base string) {
+	if slices.Contains(f.Skip, dir) {
+		return
+	}
+	l, err := f.list(dir)
+	if err != nil {
+		f.add(&Input{Path: dir, Err: err}, base)
+		return
+	}
+	f.found.Others += l.others
+	f.found.Links = append(f.found.Links, l.links...)
+	for _, g := range l.inputs {
+		f.add(g.Input, base)
+	}
+	for _, sub := range l.folders {
+		f.walk(sub, base)
+	}
+}
+
+// add adds an input once.
+func (f *Finder) add(in *Input, base string) {
+	if f.seen[in.Path] {
+		return
+	}
+	f.seen[in.Path] = true
+	for _, path := range in.Files {
+		if st, err := os.Stat(path); err == nil {
+			in.Size += st.Size()
+			if st.ModTime().After(in.ModTime) {
+				in.ModTime = st.ModTime()
+			}
+		}
+	}
+	rel, err := filepath.Rel(base, in.Path)
+	if err != nil || !filepath.IsLocal(rel) || rel == "." {
+		rel = filepath.Base(in.Path)
+	}
+	if in.Format == nil || !in.Format.Folder || len(in.Files) > 0 && in.Files[0] == in.Path {
+		rel = f.stem(rel)
+	}
+	in.Name = filepath.ToSlash(rel)
+	f.found.Inputs = append(f.found.Inputs, in)
+}
+
+// segment is what the names of the segments of a record end with.
+var segment = regexp.MustCompile(`\.[0-9]{5}(\.[0-9]{14})?$`)
+
+// endings are those of files that are a recording by their name, whatever they
+// hold; more behind them says how they were stored.
+func (f *Finder) endings() (list []string) {
+	for _, format := range f.Formats.Formats() {
+		list = append(list, format.Extensions...)
+	}
+	return append(list, ".mcap")
+}
+
+// stem is a name without what tells its format.
+func (f *Finder) stem(name string) string {
+	s := trimStored(name)
+	for _, x := range f.endings() {
+		if strings.HasSuffix(strings.ToLower(s), x) && len(filepath.Base(s)) > len(x) {
+			return s[:len(s)-len(x)]
+		}
+	}
+	return name
+}
+
+// looksLike tells whether a name says that a file is a recording.
+func (f *Finder) looksLike(name string) bool { return f.stem(name) != name }
+
+// trimStored cuts the ending of a segment, of a bag that was not finished, or of
+// a file in zstd off a name.
+func trimStored(name string) string {
+	name = name[:len(name)-len(segment.FindString(name))]
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".active"), ".zstd")
+}
+
+// withWAL is a file, with the log that SQLite has beside it.
+func withWAL(path string) []string {
+	if st, err := os.Stat(path + "-wal"); err == nil && st.Mode().IsRegular() {
+		return []string{path, path + "-wal"}
+	}
+	return []string{path}
+}
+
+// exists tells whether something stands under a name; an error is no proof of
+// the contrary.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil || !os.IsNotExist(err)
+}

@@ -1,0 +1,210 @@
+package batch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"github.com/bagconv/bagconv/internal/iox"
+)
+
+// ErrNoManifest is wrapped by the error for a file with other lines than a
+// manifest has.
+var ErrNoManifest = errors.New("not a manifest of a batch")
+
+// A Manifest is the file with a line for each finished input. Open, then Begin,
+// then Append for each input, then Close.
+type Manifest struct {
+	path    string
+	entries []Entry // of earlier runs, one per input, in the order of the file
+	torn    bool    // the file has more than entries
+	running *running
+
+	mu        sync.Mutex
+	file      *os.File
+	unwritten []byte // lines for which the disk had no room
+}
+
+// Open locks a manifest and reads what it has. Without resume one that exists is
+// an error that wraps fs.ErrExist, unless replace begins it anew. Nothing is
+// written but the file of the lock.
+func Open(path string, resume, replace bool) (*Manifest, error) {
+	running, err := lockRunning(path + ".running")
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{path: path, running: running}
+	if err := m.load(resume, replace); err != nil {
+		return nil, errors.Join(err, running.close(len(running.old) == 0))
+	}
+	return m, nil
+}
+
+// Read is Open without a lock and without any writing, to look only.
+func Read(path string, resume, replace bool) (*Manifest, error) {
+	m := &Manifest{path: path, running: &running{}}
+	if err := m.running.load(path + ".running"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return m, m.load(resume, replace)
+}
+
+func (m *Manifest) load(resume, replace bool) error {
+	text, err := os.ReadFile(m.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !resume && !replace:
+		return &fs.PathError{Op: "create", Path: m.path, Err: fs.ErrExist}
+	}
+	if err := m.parse(text); err != nil {
+		return fmt.Errorf("%s: %w", m.path, err)
+	}
+	if !resume {
+		m.entries, m.torn = nil, true
+	}
+	return nil
+}
+
+// parse reads the lines. The last one may be torn. Of several about one input
+// the last counts.
+func (m *Manifest) parse(text []byte) error {
+	at := map[string]int{}
+	for n := 1; len(text) > 0; n++ {
+		line, rest, whole := bytes.Cut(text, []byte{'\n'})
+		text = rest
+		var e Entry
+		err := json.Unmarshal(line, &e)
+		if !whole {
+			m.torn = true
+			if n == 1 && len(line) > 0 && line[0] != '{' {
+				return fmt.Errorf("line 1: %w", ErrNoManifest)
+			}
+			break
+		}
+		if err != nil || e.Input == "" || e.Status == "" {
+			return fmt.Errorf("line %d: %w", n, ErrNoManifest)
+		}
+		if i, ok := at[e.Input]; ok {
+			m.entries[i], m.torn = e, true
+			continue
+		}
+		at[e.Input] = len(m.entries)
+		m.entries = append(m.entries, e)
+	}
+	return nil
+}
+
+// Entries are those of earlier runs, one per input. The slice belongs to the
+// manifest.
+func (m *Manifest) Entries() []Entry { return m.entries }
+
+// Claimed tells whether an earlier run that did not come to its end may have
+// written an output: then it is no one else's.
+func (m *Manifest) Claimed(output string) bool { return m.running.old[output] }
+
+// Begin makes the file ready: it claims the outputs that will be written, so
+// that they are known for ours if this run is killed, and drops the entries of
+// inputs that are converted again. The claims are on the disk before the
+// entries go.
+func (m *Manifest) Begin(outputs []string, again map[string]bool) error {
+	if err := m.running.claim(outputs); err != nil {
+		return err
+	}
+	kept := m.entries[:0:0]
+	for _, e := range m.entries {
+		if !again[e.Input] {
+			kept = append(kept, e)
+		}
+	}
+	if m.torn || len(kept) < len(m.entries) {
+		if err := m.rewrite(kept); err != nil {
+			return err
+		}
+	}
+	m.entries = kept
+	var err error
+	m.file, err = os.OpenFile(m.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
+	if err == nil {
+		err = iox.SyncDir(iox.OS, filepath.Dir(m.path))
+	}
+	return err
+}
+
+func (m *Manifest) rewrite(entries []Entry) error {
+	out, err := iox.NewOutput(nil, m.path, true, true)
+	if err != nil {
+		return err
+	}
+	var text []byte
+	for i := range entries {
+		text = appendLine(text, &entries[i])
+	}
+	f, err := os.OpenFile(out.Temp(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	return out.Commit()
+}
+
+func appendLine(text []byte, e *Entry) []byte {
+	line, err := json.Marshal(e)
+	if err != nil {
+		panic("internal error: " + err.Error())
+	}
+	return append(append(text, line...), '\n')
+}
+
+// Append writes the line of a finished input and waits for the disk. When the
+// disk is full the line is kept, and written with the next one or by Close.
+func (m *Manifest) Append(e *Entry) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.unwritten = appendLine(m.unwritten, e)
+	err := m.flush()
+	if errors.Is(err, syscall.ENOSPC) {
+		return nil
+	}
+	return err
+}
+
+// flush writes the lines that are not written yet, all of them or none.
+func (m *Manifest) flush() error {
+	if len(m.unwritten) == 0 {
+		return nil
+	}
+	end, err := m.file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	if _, err := m.file.Write(m.unwritten); err != nil {
+		return errors.Join(err, m.file.Truncate(end))
+	}
+	m.unwritten = m.unwritten[:0]
+	return m.file.Sync()
+}
+
+// Close ends the batch. finished says that no output was left half done, so that
+// no claim is needed any more. After Open it may be called without Begin.
+func (m *Manifest) Close(finished bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var err error
+	if m.file != nil {
+		err = errors.Join(m.flush(), m.file.Close())
+	}
+	return errors.Join(err, m.running.close(finished && err == nil))
+}

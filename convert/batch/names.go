@@ -1,0 +1,86 @@
+package batch
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Place says where the output of each input goes: below the folder out, under
+// the input's Name, with ending ext. The result has the order of inputs.
+//
+// No two outputs get one name, also where case does not count, and none is a
+// folder that another lies in: a later one gets the name of its format behind it
+// (drive_record), then a number. kept has outputs of earlier runs by input; they
+// stay where they are, and their names are taken.
+func Place(inputs []*Input, out, ext string, kept map[string]string) []string {
+	p := placer{taken: map[string]bool{}, folders: map[string]bool{}}
+	for _, path := range kept {
+		p.take(out, path)
+	}
+	outputs := make([]string, len(inputs))
+	for i, in := range inputs { // folders that are needed win over outputs
+		if outputs[i] = kept[in.Path]; outputs[i] == "" {
+			p.need(out, filepath.Join(out, filepath.FromSlash(in.Name)))
+		}
+	}
+	for i, in := range inputs {
+		if outputs[i] == "" {
+			outputs[i] = p.place(out, in, ext)
+		}
+	}
+	return outputs
+}
+
+type placer struct{ taken, folders map[string]bool }
+
+func fold(path string) string { return strings.ToLower(path) }
+
+// take makes the name of an output known.
+func (p *placer) take(out, path string) {
+	p.taken[fold(path)] = true
+	p.need(out, path)
+}
+
+// need makes the folders of an output known.
+func (p *placer) need(out, path string) {
+	for dir := filepath.Dir(path); within(dir, out) && dir != out; dir = filepath.Dir(dir) {
+		p.folders[fold(dir)] = true
+	}
+}
+
+func (p *placer) place(out string, in *Input, ext string) string {
+	dir := out
+	parts := strings.Split(in.Name, "/")
+	for _, name := range parts[:len(parts)-1] {
+		dir = p.free(filepath.Join(dir, name), "", p.taken)
+	}
+	format := "file"
+	if in.Format != nil {
+		format = in.Format.Name
+	}
+	stem := filepath.Join(dir, parts[len(parts)-1])
+	path := p.free(stem, ext, p.taken, p.folders)
+	if path != stem+ext {
+		path = p.free(stem+"_"+format, ext, p.taken, p.folders)
+	}
+	p.take(out, path)
+	return path
+}
+
+// free returns stem+ext, with a number in between when it is one of used.
+func (p *placer) free(stem, ext string, used ...map[string]bool) string {
+	for n := 1; ; n++ {
+		path := stem + ext
+		if n > 1 {
+			path = fmt.Sprintf("%s_%d%s", stem, n, ext)
+		}
+		is := false
+		for _, u := range used {
+			is = is || u[fold(path)]
+		}
+		if !is {
+			return path
+		}
+	}
+}

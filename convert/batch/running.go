@@ -1,0 +1,86 @@
+package batch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+)
+
+// ErrRunning says that another batch works on the same manifest.
+var ErrRunning = errors.New("another batch is running with this manifest")
+
+// A running is the file MANIFEST.running: there while a batch runs, and after
+// one was killed. It is locked where the system can do so, and has a JSON string
+// per line, the path of each output that may have been written without a line
+// in the manifest.
+type running struct {
+	file *os.File
+	old  map[string]bool // claims of a run that was killed
+}
+
+func lockRunning(path string) (*running, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	r := &running{file: f}
+	if err := lock(f); err != nil {
+		return nil, errors.Join(&os.PathError{Op: "lock", Path: path, Err: err}, f.Close())
+	}
+	// The one before us may have removed the file between our two calls.
+	ours, err := f.Stat()
+	there, thereErr := os.Stat(path)
+	if err != nil || thereErr != nil || !os.SameFile(ours, there) {
+		return nil, errors.Join(&os.PathError{Op: "lock", Path: path, Err: ErrRunning}, f.Close())
+	}
+	if err := r.load(path); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return r, nil
+}
+
+// load reads the claims.
+func (r *running) load(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	r.old = map[string]bool{}
+	for _, line := range bytes.Split(text, []byte{'\n'}) {
+		var output string
+		if json.Unmarshal(line, &output) == nil { // a torn line: nothing was begun yet
+			r.old[output] = true
+		}
+	}
+	return nil
+}
+
+// claim adds outputs, and waits for the disk.
+func (r *running) claim(outputs []string) error {
+	text := []byte{'\n'} // behind a torn line
+	for _, path := range outputs {
+		line, err := json.Marshal(path)
+		if err != nil {
+			return err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	if _, err := r.file.Write(text); err != nil {
+		return err
+	}
+	return r.file.Sync()
+}
+
+// close gives the lock back.
+func (r *running) close(remove bool) error {
+	var err error
+	if remove && !removeLast {
+		err = os.Remove(r.file.Name())
+	}
+	err = errors.Join(err, r.file.Close())
+	if remove && removeLast {
+		err = errors.Join(err, os.Remove(r.file.Name()))
+	}
+	return err
+}

@@ -1,0 +1,81 @@
+package batch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Hash is the SHA-256 of an input in hex: of its file; of several files, that of
+// the lines "HASH  NAME\n" of each, in the order of Files, as sha256sum prints
+// them in their folder.
+func (in *Input) Hash(ctx context.Context) (string, error) {
+	if len(in.Files) == 1 {
+		return hashFile(ctx, in.Files[0])
+	}
+	all := sha256.New()
+	for _, path := range in.Files {
+		h, err := hashFile(ctx, path)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(all, "%s  %s\n", h, filepath.Base(path))
+	}
+	return hex.EncodeToString(all.Sum(nil)), nil
+}
+
+func hashFile(ctx context.Context, path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.CopyBuffer(h, untilDone{ctx, f}, make([]byte, 1<<20)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// untilDone reads until ctx is cancelled.
+type untilDone struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r untilDone) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
+
+// Stands tells whether the output of an entry is still there, with its size.
+func (e *Entry) Stands() bool {
+	size, err := SizeOf(e.OutputFiles)
+	return err == nil && len(e.OutputFiles) > 0 && size == e.OutputSize
+}
+
+// SizeOf adds up the sizes of files, and of the files in folders.
+func SizeOf(paths []string) (size int64, err error) {
+	for _, path := range paths {
+		err := filepath.WalkDir(path, func(_ string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			st, err := d.Info()
+			if err == nil {
+				size += st.Size()
+			}
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return size, nil
+}
