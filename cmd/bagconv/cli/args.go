@@ -26,7 +26,7 @@ func arrange(args []string, commands []*cli.Command) (line, error) {
 	var flags []string // as they go to the parser
 	var names []string // of the flags, as given
 	var rest []string  // arguments that are no flags
-	known := map[string]cli.Flag{}
+	known := map[string]cli.Flag{colorFlag.Name: colorFlag}
 	for _, c := range commands {
 		for _, f := range c.Flags {
 			for _, name := range f.Names() {

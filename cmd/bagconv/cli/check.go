@@ -61,7 +61,7 @@ func (e *env) check(c *cli.Context) error {
 			return err
 		case err != nil:
 			status = exitFailed
-			e.say("%s", explain(err))
+			e.sayError(explain(err))
 			out = &checkJSON{SchemaVersion: schemaVersion, Path: path, Error: explain(err), Findings: []findingJSON{}, Topics: []checkTopic{}}
 		case out.reaches(failOn) && status == exitOK && !c.Bool("exit-zero"):
 			status = exitFindings

@@ -5,6 +5,8 @@
 //	cli.go       Run: from the arguments to a command, from an error to an exit status
 //	args.go      flags anywhere on the line
 //	config.go    flags from a file
+//	completion.go, man.go  for shells and for man
+//	color.go     which words are coloured
 //	convert.go   the command convert, recover.go the command recover;
 //	             summary.go and report.go say what they did
 //	info.go      the command info; infotext.go and infojson.go show it
@@ -65,6 +67,7 @@ const (
 type env struct {
 	Stdio
 	formats *storage.Registry
+	color   bool // of Err
 }
 
 // Run runs the command line args, args[0] being the program's name, and returns
@@ -80,7 +83,7 @@ func Run(ctx context.Context, args []string, stdio Stdio, formats *storage.Regis
 	case errors.As(err, &status):
 		return int(status) // the command has said why
 	}
-	e.say("%s", explain(err))
+	e.sayError(explain(err))
 	return statusOf(err)
 }
 
@@ -105,8 +108,15 @@ type exitStatus int
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 func (e *env) run(ctx context.Context, args []string) error {
+	if len(args) > 1 && args[1] == "__complete" { // no help names it
+		return e.complete(ctx, args[2:])
+	}
+	args, err := e.takeColor(args[1:])
+	if err != nil {
+		return err
+	}
 	commands := e.commands()
-	line, err := arrange(args[1:], commands)
+	line, err := arrange(args, commands)
 	switch {
 	case err != nil:
 		return err
@@ -136,7 +146,7 @@ func (e *env) commands() []*cli.Command {
 	commands := []*cli.Command{
 		e.convertCommand(), e.filterCommand(), e.mergeCommand(), e.splitCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
 		e.catCommand(), e.checkCommand(), e.verifyCommand(), e.batchCommand(),
-		e.formatsCommand(), e.versionCommand(), e.helpCommand(),
+		e.formatsCommand(), e.completionCommand(), e.versionCommand(), e.helpCommand(),
 	}
 	for _, c := range commands {
 		e.configurable(c)
@@ -147,4 +157,9 @@ func (e *env) commands() []*cli.Command {
 // say writes one line to Err.
 func (e *env) say(format string, a ...any) {
 	fmt.Fprintf(e.Err, "bagconv: "+format+"\n", a...)
+}
+
+// sayError writes an error to Err.
+func (e *env) sayError(text string) {
+	fmt.Fprintf(e.Err, "%s %s\n", e.painted("bagconv"), text)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // verbs are the commands, in the order of the help.
-var verbs = []string{"convert", "filter", "merge", "split", "recover", "info", "topics", "schema", "cat", "check", "verify", "batch", "formats", "version", "help"}
+var verbs = []string{"convert", "filter", "merge", "split", "recover", "info", "topics", "schema", "cat", "check", "verify", "batch", "formats", "completion", "version", "help"}
 
 func (e *env) helpCommand() *cli.Command {
 	return &cli.Command{
@@ -39,7 +39,7 @@ func (e *env) help(verb string) error {
 // them against the flags.
 var helpTexts = map[string]string{
 	"": helpText, "convert": convertHelp, "filter": filterHelp, "merge": mergeHelp, "split": splitHelp, "recover": recoverHelp, "info": infoHelp, "topics": topicsHelp,
-	"schema": schemaHelp, "check": checkHelp, "doctor": checkHelp, "cat": catHelp, "verify": verifyHelp, "diff": verifyHelp, "batch": batchHelp, "formats": formatsHelp, "version": versionHelp, "help": helpHelp,
+	"schema": schemaHelp, "check": checkHelp, "doctor": checkHelp, "cat": catHelp, "verify": verifyHelp, "diff": verifyHelp, "batch": batchHelp, "formats": formatsHelp, "completion": completionHelp, "version": versionHelp, "help": helpHelp,
 }
 
 const helpText = `bagconv converts robot recordings between ROS 1 bags, rosbag2 and Apollo Cyber
@@ -60,6 +60,7 @@ USAGE
   bagconv verify A B           whether two recordings hold the same
   bagconv batch -O OUT/ IN...  every recording of folders, with -j and --resume
   bagconv formats              which formats are read and written
+  bagconv completion SHELL     what the tab key completes
   bagconv version              which build this is
   bagconv help [COMMAND]       more about a command and its flags
 
@@ -71,6 +72,8 @@ EXAMPLES
 
 Flags may stand anywhere on the line; after -- everything is a file name. A
 file that has the name of a command is written with its folder: ./info
+All commands take --color auto|always|never; auto (default) colours errors and
+damage on a terminal, unless NO_COLOR is set.
 
 EXIT STATUS
   0    done, nothing lost
@@ -253,6 +256,24 @@ FLAGS
 EXAMPLES
   bagconv formats
   bagconv formats --json | jq -r '.formats[].name'
+
+EXIT STATUS
+  0    done
+  2    the command line is wrong
+`
+
+const completionHelp = `bagconv completion bash|zsh|fish|powershell
+
+Prints a script that makes the tab key complete commands, flags, their values,
+files, and the topics and types of the recording that is named on the line.
+
+EXAMPLES
+  source <(bagconv completion bash)
+  source <(bagconv completion zsh)
+  bagconv completion fish | source
+  bagconv completion powershell | Out-String | Invoke-Expression
+
+In a start-up file of the shell such a line works for every session.
 
 EXIT STATUS
   0    done

@@ -49,7 +49,7 @@ func (e *env) info(c *cli.Context) error {
 			return err
 		case err != nil:
 			status = exitFailed
-			e.say("%s", explain(err))
+			e.sayError(explain(err))
 			in = infoOf(&storage.Info{Path: path}, nil)
 			in.Error = explain(err)
 		case in.damaged() && status == exitOK:

@@ -33,7 +33,7 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	}
 	if r.Error != "" {
 		e.writeLines("damaged", warningLines(r.Source.Path, damage))
-		e.say("%s", r.Error)
+		e.sayError(r.Error)
 		return
 	}
 	if !quiet {
@@ -99,10 +99,10 @@ func (e *env) writeCodes(what string, losses []lossJSON) {
 func (e *env) writeLines(what string, lines []string) {
 	for i, l := range lines {
 		if i == maxLines {
-			fmt.Fprintf(e.Err, "%s: and %d more; --report FILE lists all\n", what, len(lines)-i)
+			fmt.Fprintf(e.Err, "%s and %d more; --report FILE lists all\n", e.painted(what), len(lines)-i)
 			return
 		}
-		fmt.Fprintf(e.Err, "%s: %s\n", what, clean(l))
+		fmt.Fprintf(e.Err, "%s %s\n", e.painted(what), clean(l))
 	}
 }
 
