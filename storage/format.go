@@ -236,6 +236,17 @@ func (r *Registry) Detect(path string) (*Format, error) {
 	return nil, fmt.Errorf("%s: %w", path, ErrUnknownFormat)
 }
 
+// Open opens the recording at path, whatever its format: Detect, and the Open of
+// the format found. Info.Format says which that was. Detect looks at the
+// operating system's files, also where o.FS is set.
+func (r *Registry) Open(ctx context.Context, path string, o ReadOptions) (Reader, error) {
+	f, err := r.Detect(path)
+	if err != nil {
+		return nil, err
+	}
+	return f.Open(ctx, path, o)
+}
+
 // readHead returns the first SniffLen bytes of a file, nil for a folder.
 func readHead(path string) ([]byte, error) {
 	st, err := os.Stat(path)

@@ -13,9 +13,16 @@ func format(name, magic string) *Format {
 	return &Format{
 		Name:  name,
 		Sniff: func(_ string, head []byte) bool { return len(head) >= len(magic) && string(head[:len(magic)]) == magic },
-		Open:  func(context.Context, string, ReadOptions) (Reader, error) { return nil, nil },
+		Open: func(_ context.Context, _ string, o ReadOptions) (Reader, error) {
+			if o.Strict {
+				return nil, errOpened
+			}
+			return nil, nil
+		},
 	}
 }
+
+var errOpened = errors.New("opened, with the options")
 
 func TestRegistry(t *testing.T) {
 	a, b := format("a", "AA"), format("b", "A")
@@ -33,6 +40,15 @@ func TestRegistry(t *testing.T) {
 		if got != want || (want == nil) != errors.Is(err, ErrUnknownFormat) {
 			t.Errorf("%q: %v, %v", content, got, err)
 		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "g"), []byte("AAA"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Open(context.Background(), filepath.Join(dir, "g"), ReadOptions{Strict: true}); !errors.Is(err, errOpened) {
+		t.Errorf("Open: %v", err)
+	}
+	if _, err := r.Open(context.Background(), dir, ReadOptions{}); !errors.Is(err, ErrUnknownFormat) {
+		t.Errorf("Open of a folder: %v", err)
 	}
 	if _, err := r.Detect(dir); !errors.Is(err, ErrUnknownFormat) {
 		t.Errorf("a folder: %v", err)

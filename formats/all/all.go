@@ -1,8 +1,17 @@
-// Package all is the one list of the built-in formats. A program that wants
-// fewer makes its own with storage.NewRegistry.
+// Package all is the one list of the built-in formats, and opens a recording of
+// any of them:
+//
+//	r, err := all.Open(ctx, "drive.bag", storage.ReadOptions{}) // or a rosbag2 folder, or a record
+//
+// The examples show what to do with it; docs/library.md tells more. A program
+// that wants fewer formats, or more, makes its own list with storage.NewRegistry.
+//
+// All functions may be called concurrently.
 package all
 
 import (
+	"context"
+
 	"github.com/bagconv/bagconv/formats/cyber"
 	"github.com/bagconv/bagconv/formats/rosbag1"
 	"github.com/bagconv/bagconv/formats/rosbag2"
@@ -13,4 +22,12 @@ import (
 // shown to them. Each call returns a new list of the same formats.
 func Registry() *storage.Registry {
 	return storage.NewRegistry(rosbag1.Format, cyber.Format, rosbag2.Format)
+}
+
+// Open opens the recording at path for reading, whatever its format: a file, a
+// rosbag2 folder, or the folder or common stem of the segments of a record. The
+// format is told by content, never by the name. When none claims it the error
+// wraps storage.ErrUnknownFormat.
+func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+	return Registry().Open(ctx, path, o)
 }

@@ -172,7 +172,7 @@ func Select(all []storage.Message, q storage.Query) []storage.Message {
 
 // randomQuery makes a query that asks for something of a recording, mostly.
 func randomQuery(rng *rand.Rand, info *storage.Info) (q storage.Query) {
-	if rng.IntN(3) > 0 {
+	if rng.IntN(3) > 0 && len(info.Topics) > 0 {
 		q.Topics = []storage.TopicID{}
 		for range rng.IntN(4) {
 			q.Topics = append(q.Topics, storage.TopicID(rng.IntN(len(info.Topics))))
