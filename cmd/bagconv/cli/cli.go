@@ -11,6 +11,7 @@
 //	             summary.go and report.go say what they did
 //	info.go      the command info; infotext.go and infojson.go show it
 //	check.go     the command check; checkjson.go shows what it finds
+//	verify.go    the command verify, and --verify; verifyjson.go shows differences
 //	cat.go       the command cat; catplan.go says what it writes of each topic
 //	batch.go     the command batch: its inputs and what is to be done; batchrun.go
 //	             does it, batchtext.go says what became of it

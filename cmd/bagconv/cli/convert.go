@@ -138,6 +138,9 @@ func (e *env) runJob(c *cli.Context, job *convert.Job, salvage bool) error {
 	report, runErr := convert.Run(c.Context, *job)
 	show.stop()
 	result := resultOf(report, explainRun(c.Context, job, runErr))
+	if runErr == nil {
+		result.Verified = c.String("verify")
+	}
 	if err := file.write(result); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ type (
 		Sink          endJSON        `json:"sink"`
 		ElapsedNS     string         `json:"elapsed_ns"`
 		MBPerS        float64        `json:"mb_per_s"` // of the source
+		Verified      string         `json:"verified"` // the level at which --verify has found the output equal; "" without
 		Selection     *selectionJSON `json:"selection"`
 		Topics        []topicResult  `json:"topics"`
 		Losses        []lossJSON     `json:"losses"`

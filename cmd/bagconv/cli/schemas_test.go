@@ -53,6 +53,7 @@ func anything(t *testing.T) []string {
 // error.
 func TestSchemas(t *testing.T) {
 	check, info, topics, report := loadSchema(t, "check.schema.json"), loadSchema(t, "info.schema.json"), loadSchema(t, "topics.schema.json"), loadSchema(t, "report.schema.json")
+	verify := loadSchema(t, "verify.schema.json")
 	valid := func(s *jsonSchema, want []int, args ...string) int {
 		t.Helper()
 		out, status := prints(args...)
@@ -88,6 +89,7 @@ func TestSchemas(t *testing.T) {
 			status := valid(report, []int{0, 3, 1}, "--json", "--no-sync", path, out)
 			if converted[status]++; status != 1 { // whatever the input was like, the output is not damaged
 				valid(check, []int{0}, "check", "--json", "--fail-on", "error", out)
+				valid(verify, []int{0}, "verify", "--json", "--ignore", "unconvertible", path, out)
 			}
 		}
 	}
@@ -97,5 +99,11 @@ func TestSchemas(t *testing.T) {
 	valid(check, []int{4}, append([]string{"check", "--json"}, paths[2:5]...)...)
 	valid(info, []int{1}, "info", "--json", paths[0], paths[7])
 	valid(report, []int{1}, "--json", "--no-sync", "--strict", paths[4], filepath.Join(t.TempDir(), "out.bag"))
+	valid(verify, []int{4}, "verify", "--json", paths[0], paths[2])
+	valid(verify, []int{4}, "verify", "--json", "--level", "counts", paths[0], paths[2])
+	encrypted := filepath.Join("../../../../shared/data/ros1/generated/encrypted-none.bag") // found to be a bag, and not read
+	if _, err := os.Stat(encrypted); err == nil {
+		valid(verify, []int{1}, "verify", "--json", paths[0], encrypted)
+	}
 	valid(loadSchema(t, "formats.schema.json"), []int{0}, "formats", "--json")
 }

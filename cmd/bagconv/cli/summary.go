@@ -41,6 +41,9 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 		elapsed := time.Duration(ns)
 		fmt.Fprintf(e.Err, "%s -> %s: %s, %s -> %s in %.2f s (%.0f MB/s)\n", clean(r.Source.Path), clean(r.Sink.Path),
 			count(r.Sink.Messages, "message")+inSegments(r.Sink.Files), sizeText(r.Source.Size), sizeText(r.Sink.Size), elapsed.Seconds(), rate(r.Source.Size, elapsed))
+		if r.Verified != "" {
+			fmt.Fprintf(e.Err, "verified: read back, and equal in %s\n", r.Verified)
+		}
 		if s := selectedText(r); s != "" {
 			fmt.Fprintf(e.Err, "selected: %s\n", s)
 		}
