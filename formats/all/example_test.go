@@ -10,8 +10,8 @@ import (
 	"github.com/bagconv/bagconv/formats/all"
 )
 
-// A conversion from a program: detect the source's format by its content, name
-// the sink's, run, and look at the report.
+// A conversion from a program: the source's format is told by its content, the
+// sink's is named. Progress is called from one goroutine, while others work.
 func Example() {
 	dir, err := os.MkdirTemp("", "bagconv-example-*")
 	if err != nil {
@@ -20,18 +20,28 @@ func Example() {
 	defer os.RemoveAll(dir)
 
 	formats := all.Registry()
-	in := "../../testdata/tiny.bag"
+	in := "../../testdata/demo.bag"
 	source, err := formats.Detect(in)
 	if err != nil {
 		panic(err)
 	}
+	var last convert.Progress
 	report, err := convert.Run(context.Background(), convert.Job{
 		Source: in, SourceFormat: source,
-		Sink: filepath.Join(dir, "tiny"), SinkFormat: formats.Lookup("db3"),
+		Sink: filepath.Join(dir, "demo"), SinkFormat: formats.Lookup("db3"),
+		Progress: func(p convert.Progress) { last = p },
 	})
 	if err != nil {
 		panic(err) // and nothing stands at Sink
 	}
-	fmt.Println(report.Source.Messages == report.Sink.Messages, report.Lossy())
-	// Output: true false
+	fmt.Println(report.Source.Messages, "messages read,", report.Sink.Messages, "written")
+	fmt.Println("all of the source was read:", last.Bytes == last.Total)
+	fmt.Println("anything lost:", report.Lossy())
+	l := report.Losses[0]
+	fmt.Println("by design:", l.ByDesign, l.Topic, l.Code)
+	// Output:
+	// 636 messages read, 636 written
+	// all of the source was read: true
+	// anything lost: false
+	// by design: true /tf_static header-seq
 }

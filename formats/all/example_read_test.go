@@ -1,0 +1,174 @@
+package all_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/render"
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Any recording opens with one call, and tells what is in it.
+func ExampleOpen() {
+	for _, path := range []string{"../../testdata/tiny.bag", "../../testdata/tiny.record"} {
+		r, err := all.Open(context.Background(), path, storage.ReadOptions{})
+		if err != nil {
+			panic(err)
+		}
+		info, err := r.Info()
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(info.Format, info.Version, info.Messages, "messages")
+		for _, t := range info.Topics[:2] {
+			fmt.Println(" ", t.Name, t.Type, t.Encoding, t.Messages)
+		}
+		if err := r.Close(); err != nil {
+			panic(err)
+		}
+	}
+	// Output:
+	// bag 2.0 21 messages
+	//   /tf_static tf2_msgs/TFMessage ros1 1
+	//   /imu/data sensor_msgs/Imu ros1 12
+	// record 1.0 21 messages
+	//   /tf_static apollo.transform.TransformStampeds protobuf 1
+	//   /apollo/sensor/gnss/imu apollo.drivers.gnss.Imu protobuf 6
+}
+
+// Raw messages, in the order of the file. A message and its Data are valid until
+// the next call: copy what is to be kept.
+func ExampleOpen_raw() {
+	r, err := all.Open(context.Background(), "../../testdata/tiny.bag", storage.ReadOptions{})
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+	messages, bytes := 0, 0
+	for {
+		m, err := r.ReadNext()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			panic(err)
+		}
+		messages++
+		bytes += len(m.Data)
+	}
+	fmt.Println(messages, "messages,", bytes, "bytes")
+
+	info, err := r.Info() // now with what was damaged on the way
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(len(info.Warnings), "warnings")
+	// Output:
+	// 21 messages, 6662 bytes
+	// 0 warnings
+}
+
+// topicID is the number of the first topic of a name.
+func topicID(info *storage.Info, name string) storage.TopicID {
+	for _, t := range info.Topics {
+		if t.Name == name {
+			return t.ID
+		}
+	}
+	panic("no topic " + name)
+}
+
+// The n-th message of a topic, and the last ones before a moment, without reading
+// the rest of the file.
+func ExampleOpen_query() {
+	ctx := context.Background()
+	r, err := all.Open(ctx, "../../testdata/demo.bag", storage.ReadOptions{})
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+	info, err := r.Info()
+	if err != nil {
+		panic(err)
+	}
+	q := storage.ReaderCapabilities(r).Query // nil: the format has no index
+	imu := []storage.TopicID{topicID(info, "/imu/data")}
+
+	for m, err := range q.Query(ctx, storage.Query{Topics: imu, Skip: 99, Limit: 1}) {
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println("the 100th:", m.LogTime)
+	}
+	at := info.Start + 500_000_000
+	for m, err := range q.Query(ctx, storage.Query{Topics: imu, Start: info.Start, End: at, Reverse: true, Limit: 2}) {
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println("before half a second:", m.LogTime)
+	}
+	// Output:
+	// the 100th: 1700000000247793911
+	// before half a second: 1700000000497763249
+	// before half a second: 1700000000495315075
+}
+
+// Messages with their fields, decoded: a program is compiled once for a topic, and
+// run for each message. Here it writes JSON of two fields.
+func ExampleOpen_fields() {
+	r, err := all.Open(context.Background(), "../../testdata/tiny.bag", storage.ReadOptions{})
+	if err != nil {
+		panic(err)
+	}
+	defer r.Close()
+	info, err := r.Info()
+	if err != nil {
+		panic(err)
+	}
+	topic := info.Topics[topicID(info, "/gps/fix")]
+	program, err := compile(&topic.Topic, render.Options{Paths: []string{"header.frame_id", "latitude"}})
+	if err != nil {
+		panic(err)
+	}
+	var text []byte
+	for {
+		m, err := r.ReadNext()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			panic(err)
+		}
+		if m.Topic != topic.ID {
+			continue
+		}
+		if text, err = program.Append(text[:0], m.Data); err != nil {
+			panic(err)
+		}
+		fmt.Println(string(text))
+	}
+	// Output:
+	// {"header.frame_id":"gps","latitude":52.0}
+}
+
+// compile makes the program that writes messages of a topic, in whatever encoding
+// they are. The definition is that of the file, or a standard one where it has none.
+func compile(t *storage.Topic, o render.Options) (*render.Program, error) {
+	d, err := mapping.New(mapping.Options{SourceDistro: convert.DefaultDistro}).Define(t)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case d.Proto != nil:
+		return render.CompileProto(d.Proto, o)
+	case t.Encoding == "ros1":
+		return render.Compile(d.ROS, transcode.ROS1, o)
+	default:
+		return render.Compile(d.ROS, transcode.CDR, o)
+	}
+}
