@@ -109,8 +109,11 @@ type exitStatus int
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 func (e *env) run(ctx context.Context, args []string) error {
-	if len(args) > 1 && args[1] == "__complete" { // no help names it
+	switch { // what no help names
+	case len(args) > 1 && args[1] == "__complete":
 		return e.complete(ctx, args[2:])
+	case len(args) == 2 && args[1] == "man":
+		return e.man()
 	}
 	args, err := e.takeColor(args[1:])
 	if err != nil {

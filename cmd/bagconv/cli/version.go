@@ -12,24 +12,43 @@ func (e *env) versionCommand() *cli.Command {
 	return &cli.Command{Name: "version", Action: e.version}
 }
 
-// version says which build this is, from what the Go linker left in it.
+// release is the version of a build that scripts/release makes: the linker sets
+// it (-X).
+var release string
+
+// buildVersion returns the version and the revision of this build, from what the
+// Go linker left in it; the revision is "" where the version tells it.
+func buildVersion() (version, revision string) {
+	if release != "" {
+		return release, ""
+	}
+	version = "(devel)"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return version, ""
+	}
+	if v := info.Main.Version; v != "" {
+		version = v
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && version == "(devel)":
+			revision = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true" && revision != "":
+			revision += " (modified)"
+		}
+	}
+	return version, revision
+}
+
+// version says which build this is.
 func (e *env) version(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return usage("type: bagconv version", "version takes no file")
 	}
-	version, revision := "(devel)", ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if v := info.Main.Version; v != "" {
-			version = v
-		}
-		for _, s := range info.Settings {
-			switch {
-			case s.Key == "vcs.revision" && version == "(devel)":
-				revision = " " + s.Value
-			case s.Key == "vcs.modified" && s.Value == "true" && revision != "":
-				revision += " (modified)"
-			}
-		}
+	version, revision := buildVersion()
+	if revision != "" {
+		revision = " " + revision
 	}
 	_, err := fmt.Fprintf(e.Out, "bagconv %s%s %s %s/%s\n", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestMan: the manual page has every flag and every word of the help texts, and
+// groff, where it is installed, has nothing to say against it.
+func TestMan(t *testing.T) {
+	e, out, _ := testEnv()
+	if err := e.man(); err != nil {
+		t.Fatal(err)
+	}
+	page := out.String()
+	for _, c := range e.commands() {
+		at := strings.Index(page, "\n.SH BAGCONV "+strings.ToUpper(c.Name)+"\n")
+		if at < 0 {
+			t.Errorf("no section on %s", c.Name)
+			continue
+		}
+		section := page[at+1:]
+		section = section[:max(strings.Index(section[1:], "\n.SH "), 0)+1]
+		if c.Name == "help" { // the last one
+			section = page[at:]
+		}
+		for _, f := range c.Flags {
+			for _, name := range f.Names() {
+				if !strings.Contains(section, strings.ReplaceAll(dashed(name), "-", `\-`)) {
+					t.Errorf("%s: no %s", c.Name, dashed(name))
+				}
+			}
+		}
+	}
+	for i, r := range page {
+		if r >= 0x80 || r < ' ' && r != '\n' {
+			t.Fatalf("byte %d is %q", i, r)
+		}
+	}
+	if !strings.Contains(page, ".B \\-\\-type P\n.TQ\n.B \\-\\-exclude\\-type P\nonly topics of these types, as sensor_msgs/Image,\nsensor_msgs/msg/Image or") {
+		t.Error("--type and --exclude-type are not explained together")
+	}
+
+	groff, err := exec.LookPath("groff")
+	if err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.Command(groff, "-man", "-ww", "-Tascii", "-P-c", "-P-b", "-P-u", "-rLL=200n")
+	cmd.Stdin = strings.NewReader(page)
+	var text, complaints strings.Builder
+	cmd.Stdout, cmd.Stderr = &text, &complaints
+	if err := cmd.Run(); err != nil || complaints.Len() > 0 {
+		t.Errorf("groff: %v\n%s", err, &complaints)
+	}
+	space := regexp.MustCompile(`\s+`)
+	words := map[string]bool{}
+	for _, w := range space.Split(text.String(), -1) {
+		words[w] = true
+	}
+	for verb, help := range helpTexts {
+		for _, w := range strings.Fields(help) {
+			if !words[w] {
+				t.Errorf("the page does not have the word %q of the help of %s", w, verb)
+			}
+		}
+	}
+}
