@@ -34,6 +34,7 @@ type sideCount struct {
 	messages int64
 	refused  convert.Refused
 	hash     hash.Hash
+	text     string                // of sum
 	hashed   [8 + sha256.Size]byte // what goes into it of one message
 	least    int64
 	greatest int64
@@ -327,11 +328,15 @@ func (p *pair) unmatched(side int, e *entry) {
 // kinds are those of a message that one side alone has.
 var kinds = [2]Kind{KindMissing, KindExtra}
 
+// sum is the content hash, when all messages have passed.
 func (s *sideCount) sum() string {
 	if s.hash == nil {
-		return hex.EncodeToString(sha256.New().Sum(nil))
+		s.hash = sha256.New()
 	}
-	return hex.EncodeToString(s.hash.Sum(nil))
+	if s.text == "" {
+		s.text = hex.EncodeToString(s.hash.Sum(nil))
+	}
+	return s.text
 }
 
 // nsText is a time as seconds with nine digits behind the point.

@@ -116,18 +116,21 @@ var numbered = regexp.MustCompile(`^(.*)_[0-9]+$`)
 // renamed matches what a format has renamed in which a name stands for one type:
 // /x_2 was /x.
 func (l *linker) renamed(as, bs []*group, match func(*group, []*group) *pair) {
-	for _, back := range []bool{false, true} {
-		for _, a := range as {
-			for _, b := range bs {
-				if a.pair != nil || b.pair != nil {
+	for side, sides := range [][2][]*group{{as, bs}, {bs, as}} {
+		was := map[string][]*group{} // by the name that they may have had
+		for _, g := range sides[1] {
+			if m := numbered.FindStringSubmatch(g.name); m != nil && g.pair == nil {
+				was[m[1]] = append(was[m[1]], g)
+			}
+		}
+		for _, from := range sides[0] {
+			for _, to := range was[from.name] {
+				if from.pair != nil || to.pair != nil {
 					continue
 				}
-				from, to := a, b
-				if back {
-					from, to = b, a
-				}
-				if m := numbered.FindStringSubmatch(to.name); m == nil || m[1] != from.name {
-					continue
+				a, b := from, to
+				if side == 1 {
+					a, b = to, from
 				}
 				if p := match(a, []*group{b}); p != nil {
 					p.notes = append(p.notes, note{Renamed, fmt.Sprintf("%s is %s on the other side", from.name, to.name)})
@@ -147,7 +150,7 @@ func (l *linker) adopt(groups []*group) {
 		}
 		for _, other := range groups {
 			p := other.pair
-			if p == nil || p.link == nil || p.link.typ == nil || other.name != g.name || other.typ != g.typ || other.encoding != g.encoding || g.members[0].dec == nil {
+			if p == nil || p.link == nil || p.link.typ == nil || p.link.mapped || other.name != g.name || other.typ != g.typ || other.encoding != g.encoding || g.members[0].dec == nil {
 				continue
 			}
 			side := 0
@@ -156,11 +159,7 @@ func (l *linker) adopt(groups []*group) {
 			}
 			var progs []chainOf
 			for _, m := range g.members {
-				var head chainOf
-				if p.link.mapped {
-					break
-				}
-				c, err := p.link.fit(m.dec, head)
+				c, err := p.link.fit(m.dec, nil)
 				if err != nil {
 					break
 				}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -165,5 +167,38 @@ func TestParse(t *testing.T) {
 	}
 	if _, err := verify.ParseCodes("types,all of it"); err == nil {
 		t.Error("no error")
+	}
+}
+
+// TestTwoDefinitions: a type name with two definitions on one topic. What a format
+// that has one definition for it makes of that is equal, and the fields that it has
+// no place for are named.
+func TestTwoDefinitions(t *testing.T) {
+	topic := func(caller, text string) storage.Topic {
+		msg, err := rosmsg.Parse("acme_msgs/T", []byte(text), rosmsg.ROS1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return storage.Topic{Name: "/t", Type: "acme_msgs/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(text)},
+			Metadata: map[string]string{storage.MetaMD5Sum: schema.MD5(msg), storage.MetaCallerID: caller, storage.MetaLatching: "0"}}
+	}
+	rec := storagetest.Recording{Topics: []storage.Topic{topic("/a", "int32 x\n"), topic("/b", "int32 x\nint32 y\n")}}
+	for i := range 10 {
+		data := []byte{byte(i), 0, 0, 0}
+		if i%2 == 1 {
+			data = append(data, byte(i), 0, 0, 0)
+		}
+		rec.Messages = append(rec.Messages, storage.Message{Topic: storage.TopicID(i % 2), LogTime: start + int64(i), PublishTime: start + int64(i), Data: data})
+	}
+	dir := t.TempDir()
+	bag := save(t, registry.Lookup("bag"), filepath.Join(dir, "a"), rec)
+	for to, want := range map[string]verify.Code{"bag": "", "db3": verify.Fields, "record": verify.Renamed} {
+		res := compare(t, verify.Job{}, bag, converted(t, convert.Job{}, bag, to, filepath.Join(dir, "to"+to)))
+		if !res.Equal || res.A.Messages != 10 || want == "" && len(res.Exceptions) > 0 {
+			t.Errorf("%s: %s", to, describe(res, &convert.Report{}))
+		}
+		if want != "" && !slices.ContainsFunc(res.Exceptions, func(e verify.Exception) bool { return e.Code == want }) {
+			t.Errorf("%s: no exception %s: %+v", to, want, res.Exceptions)
+		}
 	}
 }

@@ -181,8 +181,12 @@ func verifyOutput(c *cli.Context, job *convert.Job) error {
 		if res.Equal {
 			return nil
 		}
-		out := verifyOf(nil, res, nil)
-		return &differsError{job.Sink, strings.Join(differenceLines(out), "; ")}
+		const shown = 3
+		lines := differenceLines(verifyOf(nil, res, nil))
+		if n := len(lines); n > shown {
+			lines = append(lines[:shown], "and "+count(int64(n-shown), "other topic"))
+		}
+		return &differsError{job.Sink, strings.Join(lines, "; ")}
 	}
 	return nil
 }
