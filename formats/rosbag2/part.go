@@ -34,7 +34,7 @@ type part struct {
 	distro string                // of the schema table
 
 	ids        topicIDs
-	rows       int64 // that were counted
+	rows       int64 // that there are; 0: not known
 	first, end int64 // least and greatest rowid
 	empty      bool
 	timed      bool  // least and most are known

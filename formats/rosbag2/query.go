@@ -16,7 +16,7 @@ import (
 const (
 	selectHeads     = "SELECT rowid, topic_id, timestamp FROM messages WHERE timestamp BETWEEN ? AND ? ORDER BY timestamp, rowid"
 	selectHeadsBack = "SELECT rowid, topic_id, timestamp FROM messages WHERE timestamp BETWEEN ? AND ? ORDER BY timestamp DESC, rowid DESC"
-	selectRow       = "SELECT data FROM messages WHERE rowid = ?"
+	selectRow       = "SELECT data, timestamp FROM messages WHERE rowid = ?"
 )
 
 // Query reads by the index of timestamps. There is none of topics: the rows in
@@ -96,7 +96,7 @@ type cursor struct {
 	conn  *conn
 	heads *stmt
 	row   *stmt
-	n     int
+	n     int // calls of step
 	head  timeorder.Head
 	topic storage.TopicID
 }
@@ -133,7 +133,7 @@ func (k *cursor) Next() (timeorder.Head, error) {
 			return timeorder.Head{}, k.x.r.fail(p.path, "timestamp index", err)
 		}
 		if !more {
-			return timeorder.Head{}, io.EOF
+			return timeorder.Head{}, k.ended()
 		}
 		topic, ok := p.ids.get(k.heads.int(1))
 		if !ok {
@@ -148,6 +148,16 @@ func (k *cursor) Next() (timeorder.Head, error) {
 			return k.head, nil
 		}
 	}
+}
+
+// ended is io.EOF, unless the index has ended too early.
+func (k *cursor) ended() error {
+	p := k.conn.part
+	start, end := k.x.q.Range()
+	if n := int64(k.n - 1); p.rows > 0 && n != p.rows && start <= p.least && end >= p.most {
+		return k.x.r.fail(p.path, fmt.Sprintf("timestamp index: it has %d of %d rows", n, p.rows), storage.ErrCorrupt)
+	}
+	return io.EOF
 }
 
 // Read gives the current row. See timeorder.Cursor.
@@ -173,6 +183,9 @@ func (k *cursor) read() (bool, error) {
 	}
 	if !more {
 		return false, fmt.Errorf("row %d, which the index has, is not there: %w", k.head.Pos, storage.ErrCorrupt)
+	}
+	if at := k.row.int(1); at != k.head.Time {
+		return false, fmt.Errorf("row %d is at %d ns, the index says %d: %w", k.head.Pos, at, k.head.Time, storage.ErrCorrupt)
 	}
 	b, data := &k.x.batch, k.row.bytes(0)
 	b.Messages, b.Buf = b.Messages[:0], b.Buf[:0]

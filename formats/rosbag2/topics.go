@@ -211,6 +211,9 @@ func (r *Reader) count() error {
 			continue
 		}
 		p.timed, p.least, p.most = true, t.least, t.most
+		if trusted {
+			p.rows = p.dense()
+		}
 		if first {
 			r.start, r.end, first = t.least, t.most, false
 		}

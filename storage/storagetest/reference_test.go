@@ -185,12 +185,21 @@ func openRef(ctx context.Context, path string, o storage.ReadOptions, broken str
 	for at := 0; at < len(b) && err == nil; at += 16 << 10 {
 		err = iox.ReadFull(f, b[at:min(len(b), at+16<<10)], int64(at))
 	}
-	if err != nil && broken != "ignores read errors" {
+	ignores := broken == "ignores read errors" || broken == "queries ignore read errors"
+	if err != nil && !ignores {
 		return nil, err
 	}
 	r := &refReader{ctx: ctx, path: path, size: st.Size(), broken: broken}
-	if err := gob.NewDecoder(bytes.NewReader(b[4:])).Decode(&r.rec); err != nil && broken != "ignores read errors" {
+	if len(b) < 4 {
+		return nil, errors.New("ref: too short")
+	}
+	if err := gob.NewDecoder(bytes.NewReader(b[4:])).Decode(&r.rec); err != nil && !ignores {
 		return nil, err
+	}
+	for _, m := range r.rec.Messages {
+		if int(m.Topic) >= len(r.rec.Topics) {
+			return nil, fmt.Errorf("ref: a message of topic %d", m.Topic)
+		}
 	}
 	if broken == "touches the source" {
 		return r, os.WriteFile(filepath.Join(filepath.Dir(path), "lock"), nil, 0o666)
@@ -293,7 +302,11 @@ func (r *refReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*stora
 			r.at = min(r.at+1, len(r.rec.Messages))
 		}
 		var buf []byte
-		for _, m := range Select(r.rec.Messages, q) {
+		list := Select(r.rec.Messages, q)
+		if r.broken == "queries lose a message" && len(list) > 1 {
+			list = list[1:]
+		}
+		for _, m := range list {
 			if err := ctx.Err(); err != nil && r.broken != "does not stop queries" {
 				yield(nil, err)
 				return

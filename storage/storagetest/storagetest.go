@@ -107,6 +107,8 @@ func Run(t *testing.T, c Config) {
 	t.Run("ReadFaults", c.readFaults)
 	t.Run("Query", c.query)
 	t.Run("QueryBytes", c.queryBytes)
+	t.Run("QueryDamage", c.queryDamage)
+	t.Run("QueryFaults", c.queryFaults)
 }
 
 // cases are the recordings that every format must carry unharmed.
