@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -245,6 +246,8 @@ func (e *env) flagCandidates(ctx context.Context, t *typed) candidates {
 		return candidates{words: words(distros(mapping.KnownDistro))}
 	case is("a codec of"):
 		return candidates{words: words(e.codecs(t))}
+	case is("a path into the JSON"):
+		return candidates{words: words(jsonNames(reflect.TypeFor[infoJSON]()))}
 	case is("words with commas"):
 		before := t.word[:strings.LastIndexByte(t.word, ',')+1]
 		t.head, t.word = t.head+before, t.word[len(before):]

@@ -139,6 +139,8 @@ of messages, mean rate and size, and what is damaged. Nothing is written.
 
 FLAGS
   --json                JSON: an object, or an array for several recordings
+  -k, --key PATH        one thing of the JSON, such as messages or topics.name;
+                        for several recordings behind their names
   --scan auto|always|never
                         read all messages, for exact counts and the sizes and
                         rates of topics; auto does so up to 256 MB
@@ -148,6 +150,7 @@ FLAGS
 EXAMPLES
   bagconv info drive.bag
   bagconv info --json --scan always drive_ros2/ | jq .messages
+  bagconv info -k duration_ns *.bag
 
 EXIT STATUS
   0    sound

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sort"
 
 	"github.com/urfave/cli/v2"
@@ -19,6 +20,7 @@ func (e *env) infoCommand() *cli.Command {
 		Name: "info",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
+			&cli.StringFlag{Name: "key", Aliases: []string{"k"}, Usage: "a path into the JSON, such as topics.name"},
 			&cli.StringFlag{Name: "scan", Value: "auto", Usage: "auto, always or never"},
 			&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
 			&cli.StringFlag{Name: "progress", Value: "auto", Usage: progressModes},
@@ -40,6 +42,16 @@ func (e *env) info(c *cli.Context) error {
 	if newProgress(c.String("progress"), e.Stdio) == nil {
 		return usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
 	}
+	var key []keyStep
+	if c.IsSet("key") {
+		if c.Bool("json") {
+			return usage("leave one of them out", "--json prints everything, and --key one thing")
+		}
+		var err error
+		if key, err = parseKey(c.String("key")); err != nil {
+			return err
+		}
+	}
 	status := exitOK
 	var all []*infoJSON
 	for i, path := range paths {
@@ -56,7 +68,17 @@ func (e *env) info(c *cli.Context) error {
 			status = exitLossy
 		}
 		all = append(all, in)
-		if !c.Bool("json") && err == nil {
+		switch {
+		case c.Bool("json") || err != nil:
+		case key != nil:
+			before := ""
+			if len(paths) > 1 {
+				before = clean(path) + "\t"
+			}
+			if err := writeKey(e.Out, before, reflect.ValueOf(in), key); err != nil {
+				return err
+			}
+		default:
 			if i > 0 {
 				_, _ = e.Out.Write([]byte("\n"))
 			}
