@@ -29,7 +29,7 @@ func TestContent(t *testing.T) {
 		"html":       {[]byte("\n <!DOCTYPE html><title>log in</title>"), "a web page", "fetch the file itself"},
 		"lfs":        {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"), "a Git LFS pointer", "git lfs pull"},
 		"mcap":       {[]byte("\x89MCAP0\r\n\x01"), "MCAP is not supported yet", ""},
-		"cyber":      {cyberHead(0, 90), "Cyber records are not supported yet", ""},
+		"cyber":      {cyberHead(0, 90), "a Cyber record whose first section, the header, cannot be read", "the copy may be damaged"},
 		"no cyber":   {cyberHead(1, 90), "not a recording of any format", ""},
 		"metadata":   {[]byte("rosbag2_bagfile_information:\n  version: 5\n"), "the metadata.yaml", "give the folder"},
 		"database":   {[]byte("SQLite format 3\x00\x10\x00"), "SQLite database", ""},
@@ -68,7 +68,7 @@ func TestFolder(t *testing.T) {
 		"bags":    {[]string{"a.bag", "b.bag"}, "2 ROS 1 bags", "a.bag"},
 		"bag":     {[]string{"a.bag.active"}, "a ROS 1 bag in it", "a.bag.active"},
 		"mcap":    {[]string{"metadata.yaml", "a_0.mcap"}, "MCAP is not supported yet", ""},
-		"records": {[]string{"a.record.00000"}, "Cyber records", ""},
+		"records": {[]string{"a.record.00000"}, "a file of a Cyber record in it", "a.record.00000"},
 		"inside":  {[]string{"drive/metadata.yaml"}, "a recording in it", "drive"},
 		"other":   {[]string{"notes.txt", "sub/x"}, "without a recording", "metadata.yaml"},
 	} {
