@@ -1,0 +1,77 @@
+package rosbag2
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
+)
+
+// FuzzQuery asks any database for anything.
+func FuzzQuery(f *testing.F) {
+	path, _ := smallBag(f, f.TempDir())
+	db, err := os.ReadFile(path)
+	check(f, err)
+	f.Add(db, int64(0), int64(0), int64(3), int64(5), false)
+	f.Add(db, int64(5), int64(30), int64(0), int64(0), true)
+	f.Add(db[:len(db)/2], int64(0), int64(0), int64(0), int64(0), true)
+	f.Fuzz(func(t *testing.T, db []byte, start, end, skip, limit int64, reverse bool) {
+		r, err := Open(context.Background(), "/x/bad.db3", storage.ReadOptions{FS: memFS{"/x/bad.db3": db}})
+		if err != nil {
+			return
+		}
+		defer r.Close()
+		ask := storage.Query{Start: start, End: end, Skip: max(skip, 0), Limit: max(limit, 0), Reverse: reverse}
+		info, err := r.Info()
+		check(t, err)
+		if len(info.Topics) > 1 {
+			ask.Topics = []storage.TopicID{1, 0}
+		}
+		storagetest.CheckQuery(t, r, ask)
+	})
+}
+
+// TestQueryRefused: a database without the index, and a reader that is closed.
+func TestQueryRefused(t *testing.T) {
+	path, _ := smallBag(t, t.TempDir())
+	edit(t, path, "DROP INDEX timestamp_idx")
+	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	check(t, err)
+	ask := func() (n int, last error) {
+		for _, err := range r.(storage.Querier).Query(context.Background(), storage.Query{}) {
+			if last = err; err == nil {
+				n++
+			}
+		}
+		return n, last
+	}
+	if n, err := ask(); n > 0 || !errors.Is(err, storage.ErrUnsupported) {
+		t.Errorf("without the index: %d messages, %v", n, err)
+	}
+	check(t, r.Close())
+	if n, err := ask(); n > 0 || err == nil {
+		t.Errorf("after Close: %d messages, %v", n, err)
+	}
+}
+
+// TestQueryShortIndex: an index that lacks rows, in a database that SQLite takes.
+func TestQueryShortIndex(t *testing.T) {
+	path, rows := smallBag(t, t.TempDir())
+	edit(t, path, "DROP INDEX timestamp_idx; CREATE INDEX timestamp_idx ON messages (timestamp ASC) WHERE timestamp < 30; "+
+		"PRAGMA writable_schema=ON; UPDATE sqlite_master SET sql='CREATE INDEX timestamp_idx ON messages (timestamp ASC)' WHERE name='timestamp_idx'")
+	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	check(t, err)
+	defer r.Close()
+	n, last := 0, error(nil)
+	for _, err := range r.(storage.Querier).Query(context.Background(), storage.Query{}) {
+		if last = err; err == nil {
+			n++
+		}
+	}
+	if n >= len(rows) || !errors.Is(last, storage.ErrCorrupt) {
+		t.Errorf("%d messages of %d, and %v", n, len(rows), last)
+	}
+}
