@@ -46,7 +46,7 @@ func (f *Finder) list(dir string) (*listing, error) {
 	var files []string
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if strings.HasPrefix(e.Name(), ".") {
+		if strings.HasPrefix(e.Name(), ".") || besideDatabase(path) {
 			continue
 		}
 		st, err := os.Stat(path)
@@ -76,6 +76,17 @@ func (f *Finder) list(dir string) (*listing, error) {
 	return l, nil
 }
 
+// besideDatabase tells the files that SQLite keeps beside a database: they are
+// no recordings. The log counts as a part of the one beside it.
+func besideDatabase(path string) bool {
+	for _, x := range []string{"-wal", "-shm"} {
+		if name, is := strings.CutSuffix(path, x); is && exists(name) {
+			return true
+		}
+	}
+	return false
+}
+
 // folderFormat is the format whose recordings are folders that claims one.
 func (f *Finder) folderFormat(dir string) *storage.Format {
 	for _, format := range f.Formats.Formats() {
@@ -102,9 +113,6 @@ func (l *listing) addFolder(f *Finder, dir string, files []string, format *stora
 		case slices.Contains(format.Extensions, ext), described && ext == ".mcap":
 			parts = append(parts, path)
 			names[numbered.ReplaceAllString(strings.TrimSuffix(name, ext), "")] = true
-		case strings.HasSuffix(path, "-wal"):
-			own = append(own, path)
-		case strings.HasSuffix(path, "-shm"): // says nothing
 		case described && filepath.Base(path) == describes:
 			own = append(own, path)
 		default:
@@ -114,9 +122,11 @@ func (l *listing) addFolder(f *Finder, dir string, files []string, format *stora
 	if !described && (len(parts) < 2 || len(names) > 1) {
 		return files
 	}
-	all := slices.Concat(parts, own)
-	slices.Sort(all)
-	l.inputs = append(l.inputs, group{&Input{Path: dir, Format: format, Files: all}, parts})
+	for _, path := range parts {
+		own = append(own, withWAL(path)...)
+	}
+	slices.Sort(own)
+	l.inputs = append(l.inputs, group{&Input{Path: dir, Format: format, Files: own}, parts})
 	l.whole = true
 	return rest
 }

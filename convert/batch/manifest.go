@@ -41,7 +41,7 @@ func Open(path string, resume, replace bool) (*Manifest, error) {
 		return nil, err
 	}
 	m := &Manifest{path: path, running: running}
-	if err := m.load(resume, replace); err != nil {
+	if err := errors.Join(RemoveLeftovers(path), m.load(resume, replace)); err != nil {
 		return nil, errors.Join(err, running.close(len(running.old) == 0))
 	}
 	return m, nil

@@ -43,13 +43,24 @@ func (e *SpaceError) Unwrap() error { return syscall.ENOSPC }
 const leastShare = 0.5
 
 // Run calls do for each task, up to jobs at a time, begun in their order, each
-// in a goroutine of its own. A task waits for others to end while the disk has no room for what
-// all expect to write; one that cannot fit even alone is given a SpaceError
-// instead of nil. When ctx is cancelled no further task begins. Run returns when
-// all that have begun are through.
+// in a goroutine of its own. A task waits for others to end while the disk has
+// no room for what all expect to write; one that cannot fit even alone is given
+// a SpaceError instead of nil. When ctx is cancelled no further task begins. Run
+// returns when all that have begun are through.
 func Run(ctx context.Context, tasks []*Task, jobs int, do func(context.Context, *Task, error)) {
 	r := runner{free: freeSpace, running: map[*Task]bool{}}
 	r.ended = sync.NewCond(&r.mu)
+	r.run(ctx, tasks, jobs, do)
+}
+
+type runner struct {
+	free    func(dir string) (int64, bool)
+	mu      sync.Mutex
+	ended   *sync.Cond
+	running map[*Task]bool
+}
+
+func (r *runner) run(ctx context.Context, tasks []*Task, jobs int, do func(context.Context, *Task, error)) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	stop := context.AfterFunc(ctx, func() {
@@ -71,13 +82,6 @@ func Run(ctx context.Context, tasks []*Task, jobs int, do func(context.Context, 
 			r.ended.Broadcast()
 		})
 	}
-}
-
-type runner struct {
-	free    func(dir string) (int64, bool)
-	mu      sync.Mutex
-	ended   *sync.Cond
-	running map[*Task]bool
 }
 
 // admit waits until a task may begin. ok is false when ctx is cancelled.

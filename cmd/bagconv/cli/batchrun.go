@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/bagconv/bagconv/convert"
@@ -53,19 +54,30 @@ func (b *batchRun) runAll(report *reportFile) error {
 	defer cancel(nil)
 	show := newBatchProgress(b, tasks)
 	began := time.Now()
-	batch.Run(ctx, tasks.order, b.jobs, func(ctx context.Context, t *batch.Task, fits error) {
-		item := tasks.of[t]
-		entry := b.convertOne(ctx, t, item, fits, &made, show)
+	var mu sync.Mutex
+	var crowded []*batch.Task // for which others left no room: tried again alone
+	jobs := b.jobs
+	do := func(ctx context.Context, t *batch.Task, fits error) {
+		entry, err := b.convertOne(ctx, t, tasks.of[t], fits, &made, show)
+		if fits == nil && errors.Is(err, syscall.ENOSPC) && jobs > 1 {
+			mu.Lock()
+			defer mu.Unlock()
+			crowded = append(crowded, t)
+			entry = nil
+		}
 		if entry == nil {
 			show.ended(t, nil)
 			return
 		}
-		item.entry = entry
+		tasks.of[t].entry = entry
 		if err := m.Append(entry); err != nil { // what is not written down is no use
 			cancel(fmt.Errorf("the manifest: %w", err))
 		}
-		show.ended(t, item)
-	})
+		show.ended(t, tasks.of[t])
+	}
+	batch.Run(ctx, tasks.order, jobs, do)
+	jobs = 1
+	batch.Run(ctx, crowded, jobs, do)
 	show.stop()
 	made.removeEmpty()
 	failed := m.Close(true)
@@ -117,10 +129,11 @@ func (b *batchRun) tasks() (tasks *batchTasks, claims []string, again map[string
 	return tasks, claims, again
 }
 
-// convertOne converts one input. It returns nil when it was interrupted.
-func (b *batchRun) convertOne(ctx context.Context, t *batch.Task, item *batchItem, fits error, made *folders, show *batchProgress) *batch.Entry {
+// convertOne converts one input. The entry is nil when it was interrupted; err
+// is why it failed.
+func (b *batchRun) convertOne(ctx context.Context, t *batch.Task, item *batchItem, fits error, made *folders, show *batchProgress) (e *batch.Entry, err error) {
 	began := time.Now()
-	e := &batch.Entry{
+	e = &batch.Entry{
 		Input: item.Path, Size: item.Size, ModTime: item.ModTime, Output: item.output, Format: b.job.SinkFormat.Name,
 		OutputFiles: []string{}, Options: append([]string{}, b.options...), LossCodes: []string{}, ByDesign: []string{}, DamageCodes: []string{},
 	}
@@ -132,7 +145,7 @@ func (b *batchRun) convertOne(ctx context.Context, t *batch.Task, item *batchIte
 	job.Write.Overwrite = job.Write.Overwrite || item.replace
 	job.Progress = func(p convert.Progress) { show.update(t, p) }
 	report := &convert.Report{}
-	err := item.Err
+	err = item.Err
 	if err == nil && fits != nil {
 		err = b.explainSpace(item, fits)
 	}
@@ -147,13 +160,13 @@ func (b *batchRun) convertOne(ctx context.Context, t *batch.Task, item *batchIte
 	}
 	result := resultOf(report, explainRun(ctx, &job, err))
 	if result.Status == "interrupted" {
-		return nil
+		return nil, err
 	}
 	e.Status, e.Error = result.Status, result.Error
 	fillEntry(e, result)
 	e.Verified = b.c.String("verify")
 	e.DurationNS = strconv.FormatInt(int64(time.Since(began)), 10)
-	return e
+	return e, err
 }
 
 // prepare makes room for an output.

@@ -1,98 +1,13 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"text/tabwriter"
 	"time"
 
-	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/batch"
 )
-
-// A batchProgress shows how far a batch is. It may be used from several
-// goroutines.
-type batchProgress struct {
-	b      *batchRun
-	began  time.Time
-	lines  bool // a line for each input that is through
-	events bool
-
-	mu       sync.Mutex
-	show     progress
-	total    int64
-	through  int64 // bytes of inputs that are through
-	messages int64 // of those
-	count    int
-	of       int
-	running  map[*batch.Task]int64 // messages so far
-}
-
-func newBatchProgress(b *batchRun, tasks *batchTasks) *batchProgress {
-	show := newProgress(b.c.String("progress"), b.Stdio)
-	if b.c.Bool("quiet") {
-		show = noProgress{}
-	}
-	p := &batchProgress{b: b, began: time.Now(), show: show, of: len(tasks.order), running: map[*batch.Task]int64{}}
-	_, p.lines = show.(*plainProgress)
-	_, p.events = show.(*jsonProgress)
-	for _, t := range tasks.order {
-		p.total += t.Input.Size
-	}
-	return p
-}
-
-// update is told how far one conversion is.
-func (p *batchProgress) update(t *batch.Task, now convert.Progress) {
-	if now.Total > 0 {
-		t.Progress(float64(now.Bytes) / float64(now.Total))
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.running[t] = now.Messages
-	p.refresh()
-}
-
-func (p *batchProgress) refresh() {
-	now := convert.Progress{Bytes: p.through, Total: p.total, Messages: p.messages, Elapsed: time.Since(p.began)}
-	for t, messages := range p.running {
-		now.Bytes += int64(t.Done() * float64(t.Input.Size))
-		now.Messages += messages
-	}
-	p.show.update(now)
-}
-
-// ended is told that a conversion is through; item is nil when it was
-// interrupted.
-func (p *batchProgress) ended(t *batch.Task, item *batchItem) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.running, t)
-	if item == nil {
-		return
-	}
-	p.through += t.Input.Size
-	p.messages += item.entry.Written
-	p.count++
-	switch {
-	case p.events:
-		writeEvent(p.b.Err, struct {
-			Event string `json:"event"`
-			*batch.Entry
-		}{"input", item.entry})
-	case p.lines:
-		fmt.Fprintf(p.b.Err, "[%d/%d] %s\n", p.count, p.of, p.b.resultLine(item.entry))
-	}
-	p.refresh()
-}
-
-func (p *batchProgress) stop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.show.stop()
-}
 
 // resultLine says what became of an input.
 func (b *batchRun) resultLine(e *batch.Entry) string {
@@ -131,51 +46,6 @@ func (b *batchRun) problem(e *batch.Entry) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// The JSON of --json and --report, documented in docs/cli.md.
-type (
-	batchJSON struct {
-		SchemaVersion int            `json:"schema_version"`
-		Status        string         `json:"status"` // "ok", "lossy", "failed" or "interrupted"
-		ExitStatus    int            `json:"exit_status"`
-		Error         string         `json:"error,omitempty"` // what ended the batch
-		OutputDir     string         `json:"output_dir"`
-		Manifest      string         `json:"manifest"`
-		Format        string         `json:"format"`
-		Inputs        int            `json:"inputs"`
-		OK            int            `json:"ok"`
-		Lossy         int            `json:"lossy"`
-		Failed        int            `json:"failed"`
-		Skipped       int            `json:"skipped"` // done before
-		NotBegun      int            `json:"not_done"`
-		Others        int            `json:"others"` // files that are no recordings
-		Links         []string       `json:"links"`  // to folders, not followed
-		Size          int64          `json:"size"`   // of what was converted
-		OutputSize    int64          `json:"output_size"`
-		Messages      int64          `json:"messages"` // written
-		ElapsedNS     string         `json:"elapsed_ns"`
-		MBPerS        float64        `json:"mb_per_s"`
-		Results       []*batch.Entry `json:"results"` // of this run, in the order of the inputs
-	}
-	batchPlanJSON struct {
-		SchemaVersion int            `json:"schema_version"`
-		OutputDir     string         `json:"output_dir"`
-		Manifest      string         `json:"manifest"`
-		Format        string         `json:"format"`
-		Inputs        []batchPlanned `json:"inputs"`
-		Others        int            `json:"others"`
-		Links         []string       `json:"links"`
-	}
-	batchPlanned struct {
-		Input        string   `json:"input"`
-		SourceFormat string   `json:"source_format"`
-		Files        []string `json:"files"`
-		Size         int64    `json:"size"`
-		Output       string   `json:"output"`
-		Action       string   `json:"action"` // "convert", "skip" or "fail"
-		Reason       string   `json:"reason"` // why it is converted again, or fails; "" otherwise
-	}
-)
 
 // writePlan lists what would be done.
 func (b *batchRun) writePlan() error {
@@ -250,14 +120,13 @@ func (b *batchRun) summarize(report *reportFile, elapsed time.Duration, failed e
 		}
 	}
 	if b.c.String("progress") == "json" && !b.c.Bool("quiet") {
-		event := *out
-		event.Results = nil
 		writeEvent(b.Err, struct {
 			Event string `json:"event"`
-			batchJSON
-		}{"summary", event})
+			*batchJSON
+			Results *struct{} `json:"results,omitempty"` // there was an event for each
+		}{Event: "summary", batchJSON: out})
 	} else {
-		b.writeTable(out)
+		b.writeTable(out, elapsed)
 	}
 	if out.ExitStatus != exitOK {
 		return exitStatus(out.ExitStatus)
@@ -265,60 +134,9 @@ func (b *batchRun) summarize(report *reportFile, elapsed time.Duration, failed e
 	return nil
 }
 
-func (b *batchRun) summary(elapsed time.Duration, failed error) *batchJSON {
-	out := &batchJSON{
-		SchemaVersion: schemaVersion, Status: batch.StatusOK, OutputDir: b.out, Manifest: b.manifest, Format: b.job.SinkFormat.Name,
-		Inputs: len(b.items), Others: b.found.Others, Links: append([]string{}, b.found.Links...),
-		ElapsedNS: fmt.Sprint(elapsed.Nanoseconds()), Results: []*batch.Entry{},
-	}
-	for _, item := range b.items {
-		switch {
-		case item.action == "skip":
-			out.Skipped++
-			continue
-		case item.entry == nil:
-			out.NotBegun++
-			continue
-		case item.entry.Status == batch.StatusOK:
-			out.OK++
-		case item.entry.Status == batch.StatusLossy:
-			out.Lossy++
-		default:
-			out.Failed++
-		}
-		out.Results = append(out.Results, item.entry)
-		out.Size += item.entry.Size
-		out.OutputSize += item.entry.OutputSize
-		out.Messages += item.entry.Written
-	}
-	out.MBPerS = round1(rate(out.Size, elapsed))
-	switch {
-	case failed != nil:
-		out.Status, out.ExitStatus, out.Error = "failed", exitFailed, explain(failed)
-	case out.NotBegun > 0:
-		out.Status, out.ExitStatus = "interrupted", exitInterrupted
-	case out.Failed > 0:
-		out.Status, out.ExitStatus = "failed", exitSome
-	case out.Lossy > 0 || b.skippedLossy():
-		out.Status, out.ExitStatus = "lossy", exitLossy
-	}
-	return out
-}
-
-// skippedLossy tells whether what was done before was lossy: the exit status
-// stands for all of the outputs.
-func (b *batchRun) skippedLossy() bool {
-	for _, item := range b.items {
-		if item.action == "skip" && item.entry.Status == batch.StatusLossy {
-			return true
-		}
-	}
-	return false
-}
-
 // writeTable writes the summary on Err. What failed and what is lossy is said
 // also with --quiet.
-func (b *batchRun) writeTable(r *batchJSON) {
+func (b *batchRun) writeTable(r *batchJSON, elapsed time.Duration) {
 	var failed, lossy []string
 	type sum struct{ n, size, written, messages int64 }
 	sums := map[string]*sum{"ok": {}, "lossy": {}, "failed": {}, "skipped": {}, "not done": {}}
@@ -362,7 +180,7 @@ func (b *batchRun) writeTable(r *batchJSON) {
 			}
 		}
 		_ = w.Flush() // standard error: there is nowhere to say that it failed
-		fmt.Fprintf(b.Err, "%s in %s, %.0f MB/s; manifest: %s\n", count(int64(r.Inputs), "input"), durationText(b.elapsed(r)), r.MBPerS, clean(b.shown(b.manifest)))
+		fmt.Fprintf(b.Err, "%s in %s, %.0f MB/s; manifest: %s\n", count(int64(r.Inputs), "input"), durationText(int64(elapsed)), r.MBPerS, clean(b.shown(b.manifest)))
 	}
 	switch {
 	case r.Error != "":
@@ -370,12 +188,4 @@ func (b *batchRun) writeTable(r *batchJSON) {
 	case r.Status == "interrupted":
 		b.say("interrupted; what is finished stays, and --resume goes on with the rest")
 	}
-}
-
-func (b *batchRun) elapsed(r *batchJSON) int64 {
-	var ns int64
-	if _, err := fmt.Sscan(r.ElapsedNS, &ns); err != nil {
-		panic(errors.Join(errors.New("internal error"), err))
-	}
-	return ns
 }

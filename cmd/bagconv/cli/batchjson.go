@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/bagconv/bagconv/convert/batch"
+)
+
+// The JSON of --json and --report, documented in docs/cli.md.
+type (
+	batchJSON struct {
+		SchemaVersion int            `json:"schema_version"`
+		Status        string         `json:"status"` // "ok", "lossy", "failed" or "interrupted"
+		ExitStatus    int            `json:"exit_status"`
+		Error         string         `json:"error,omitempty"` // what ended the batch
+		OutputDir     string         `json:"output_dir"`
+		Manifest      string         `json:"manifest"`
+		Format        string         `json:"format"`
+		Inputs        int            `json:"inputs"`
+		OK            int            `json:"ok"`
+		Lossy         int            `json:"lossy"`
+		Failed        int            `json:"failed"`
+		Skipped       int            `json:"skipped"` // done before
+		NotBegun      int            `json:"not_done"`
+		Others        int            `json:"others"` // files that are no recordings
+		Links         []string       `json:"links"`  // to folders, not followed
+		Size          int64          `json:"size"`   // of what was converted
+		OutputSize    int64          `json:"output_size"`
+		Messages      int64          `json:"messages"` // written
+		ElapsedNS     string         `json:"elapsed_ns"`
+		MBPerS        float64        `json:"mb_per_s"`
+		Results       []*batch.Entry `json:"results"` // of this run, in the order of the inputs
+	}
+	batchPlanJSON struct {
+		SchemaVersion int            `json:"schema_version"`
+		OutputDir     string         `json:"output_dir"`
+		Manifest      string         `json:"manifest"`
+		Format        string         `json:"format"`
+		Inputs        []batchPlanned `json:"inputs"`
+		Others        int            `json:"others"`
+		Links         []string       `json:"links"`
+	}
+	batchPlanned struct {
+		Input        string   `json:"input"`
+		SourceFormat string   `json:"source_format"`
+		Files        []string `json:"files"`
+		Size         int64    `json:"size"`
+		Output       string   `json:"output"`
+		Action       string   `json:"action"` // "convert", "skip" or "fail"
+		Reason       string   `json:"reason"` // why it is converted again, or fails; "" otherwise
+	}
+)
+
+// summary says what became of each input; failed is what ended the batch before
+// its time.
+func (b *batchRun) summary(elapsed time.Duration, failed error) *batchJSON {
+	out := &batchJSON{
+		SchemaVersion: schemaVersion, Status: batch.StatusOK, OutputDir: b.out, Manifest: b.manifest, Format: b.job.SinkFormat.Name,
+		Inputs: len(b.items), Others: b.found.Others, Links: append([]string{}, b.found.Links...),
+		ElapsedNS: strconv.FormatInt(int64(elapsed), 10), Results: []*batch.Entry{},
+	}
+	for _, item := range b.items {
+		switch {
+		case item.action == "skip":
+			out.Skipped++
+			continue
+		case item.entry == nil:
+			out.NotBegun++
+			continue
+		case item.entry.Status == batch.StatusOK:
+			out.OK++
+		case item.entry.Status == batch.StatusLossy:
+			out.Lossy++
+		default:
+			out.Failed++
+		}
+		out.Results = append(out.Results, item.entry)
+		out.Size += item.entry.Size
+		out.OutputSize += item.entry.OutputSize
+		out.Messages += item.entry.Written
+	}
+	out.MBPerS = round1(rate(out.Size, elapsed))
+	switch {
+	case failed != nil:
+		out.Status, out.ExitStatus, out.Error = "failed", exitFailed, explain(failed)
+	case out.NotBegun > 0:
+		out.Status, out.ExitStatus = "interrupted", exitInterrupted
+	case out.Failed > 0:
+		out.Status, out.ExitStatus = "failed", exitSome
+	case out.Lossy > 0 || b.skippedLossy():
+		out.Status, out.ExitStatus = "lossy", exitLossy
+	}
+	return out
+}
+
+// skippedLossy tells whether what was done before was lossy: the exit status
+// stands for all of the outputs.
+func (b *batchRun) skippedLossy() bool {
+	for _, item := range b.items {
+		if item.action == "skip" && item.entry.Status == batch.StatusLossy {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert/batch"
+)
+
+// find finds the inputs.
+func (b *batchRun) find() error {
+	words, err := inputWords(b.c)
+	if err != nil {
+		return err
+	}
+	finder := batch.Finder{Formats: b.formats, Detect: b.detect, Skip: []string{b.out}}
+	if base := b.c.String("base"); base != "" {
+		if finder.Base, err = filepath.Abs(base); err != nil {
+			return err
+		}
+	}
+	if b.found, err = finder.Find(words); err != nil {
+		return usage("see: bagconv help batch", "%v", err)
+	}
+	if len(b.found.Inputs) == 0 {
+		return &failure{path: strings.Join(words, ", "), what: "there is no recording in it", hint: "bagconv formats lists what can be read", err: fs.ErrNotExist}
+	}
+	for _, in := range b.found.Inputs {
+		if in.Path == b.out {
+			return usage("choose another folder", "%s is an input and the folder for the outputs", clean(b.shown(b.out)))
+		}
+		if finder.Base != "" && !strings.HasPrefix(in.Path, strings.TrimSuffix(finder.Base, string(os.PathSeparator))+string(os.PathSeparator)) {
+			return usage("leave --base out, or name a folder that has all inputs in it", "%s does not lie below --base %s", clean(b.shown(in.Path)), clean(b.c.String("base")))
+		}
+	}
+	return nil
+}
+
+// inputWords are the words of the line, and those in the lists that it names.
+func inputWords(c *cli.Context) (words []string, err error) {
+	lists := c.StringSlice("include-from")
+	for _, word := range c.Args().Slice() {
+		if name, is := strings.CutPrefix(word, "@"); is {
+			lists = append(lists, name)
+			continue
+		}
+		if word == "" {
+			return nil, usage("", "the name of an input is empty")
+		}
+		words = append(words, word)
+	}
+	for _, name := range lists {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, &failure{path: name, what: "the list cannot be read: " + errors.Unwrap(err).Error(), hint: "a file whose name begins with @ is ./@name", err: err}
+		}
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimRight(line, "\r\n")
+			if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") {
+				words = append(words, line)
+			}
+		}
+	}
+	if len(words) == 0 {
+		if len(lists) > 0 {
+			return nil, usage("a list has a file, folder or glob per line", "there is no input in %s", clean(strings.Join(lists, ", ")))
+		}
+		return nil, usage("type for example: bagconv batch -O OUT/ drives/", "there is no input on the line")
+	}
+	return words, nil
+}
+
+// plan says what is to be done with each input.
+func (b *batchRun) plan(m *batch.Manifest) error {
+	before, kept := map[string]*batch.Entry{}, map[string]string{}
+	for i, e := range m.Entries() {
+		before[e.Input] = &m.Entries()[i]
+		if dir, err := filepath.Rel(b.out, e.Output); err == nil && filepath.IsLocal(dir) && e.Format == b.job.SinkFormat.Name {
+			kept[e.Input] = e.Output
+		}
+	}
+	ext := ""
+	if f := b.job.SinkFormat; !f.Folder && len(f.Extensions) > 0 {
+		ext = f.Extensions[0]
+	}
+	for i, path := range batch.Place(b.found.Inputs, b.out, ext, kept) {
+		item := &batchItem{Input: b.found.Inputs[i], output: path, action: "convert"}
+		b.items = append(b.items, item)
+		if item.Err != nil {
+			item.action, item.reason = "fail", explain(item.Err)
+			continue
+		}
+		old := before[item.Path]
+		if item.killed = m.Claimed(path); item.killed {
+			item.replace = true
+		}
+		if old == nil {
+			continue
+		}
+		reason, err := b.again(item, old)
+		if err != nil {
+			return err
+		}
+		if item.replace = item.replace || old.Done() && old.Output == path; reason == "" {
+			item.action, item.entry = "skip", old
+		}
+		item.reason = reason
+	}
+	return nil
+}
+
+// again says why an input that the manifest has is converted again, "" when it
+// is not.
+func (b *batchRun) again(item *batchItem, old *batch.Entry) (string, error) {
+	switch {
+	case !old.Done():
+		return "it failed before", nil
+	case old.Format != b.job.SinkFormat.Name || old.Output != item.output:
+		return "it was converted to " + old.Format + " before", nil
+	case !slices.Equal(old.Options, b.options):
+		return "it was converted with other flags before", nil
+	case b.c.String("verify") != "" && old.Verified != b.c.String("verify"):
+		return "it was not verified so before", nil
+	case !old.Stands():
+		return "its output is gone or has changed", nil
+	case old.Size != item.Size:
+		return "its size has changed", nil
+	case !b.c.Bool("checksum"):
+		if !old.ModTime.Equal(item.ModTime) {
+			return "its time has changed", nil
+		}
+		return "", nil
+	}
+	hash, err := item.Hash(b.c.Context)
+	if err != nil && b.c.Context.Err() != nil {
+		return "", err
+	}
+	if err != nil || hash != old.SHA256 {
+		return "its hash has changed or is not known", nil
+	}
+	return "", nil
+}
+
+// shown is a path as it is shown: relative to where we are when it lies below.
+func (b *batchRun) shown(path string) string {
+	if dir, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return path
+}
+
+// explainManifest adds the next step to an error about the manifest.
+func (b *batchRun) explainManifest(err error) error {
+	path := b.shown(b.manifest)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return &failure{path: path, what: "a batch has written here before", hint: "--resume goes on with it, --force begins anew", err: err}
+	case errors.Is(err, batch.ErrRunning):
+		return &failure{path: path, what: batch.ErrRunning.Error(), hint: "wait for it to end, or choose another --manifest and folder", err: err}
+	case errors.Is(err, batch.ErrNoManifest):
+		return &failure{path: path, what: strings.TrimPrefix(err.Error(), b.manifest+": "), hint: "choose another --manifest", err: err}
+	}
+	return fmt.Errorf("the manifest: %w", err)
+}
