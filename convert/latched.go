@@ -16,8 +16,8 @@ import (
 // latchedState reads what latched topics said before a cut. By the times of the
 // blocks it begins with the recording's first block, where things are said once
 // and for all, and goes back from the cut until nothing earlier can matter.
-// Without times it reads from the start, until the topics have had as many
-// messages as the index counts. nil when there is nothing to repeat.
+// Without times it asks the recording's index, or reads from the start until the
+// topics have had as many messages as were counted. nil when there is nothing to repeat.
 func latchedState(ctx context.Context, src *source, choice *selection.Choice, latch *selection.Latch, threads int) ([]storage.Message, error) {
 	if src.info.Messages > 0 && choice.First <= src.info.Start {
 		return nil, nil // there is nothing before
@@ -31,6 +31,12 @@ func latchedState(ctx context.Context, src *source, choice *selection.Choice, la
 	}
 	seq, ends := src.before(choice.First)
 	if len(src.blocks) == 0 || !src.blocks[0].Timed {
+		if q := storage.ReaderCapabilities(src.reader).Query; q != nil {
+			if msgs, err := queriedState(ctx, src, q, state, choice.First); !errors.Is(err, storage.ErrUnsupported) {
+				return msgs, err
+			}
+			state = selection.NewState(src.info, choice, latch)
+		}
 		return parallelState(ctx, src, state, seq, threads)
 	}
 	if len(seq) > 1 {
@@ -54,6 +60,23 @@ func latchedState(ctx context.Context, src *source, choice *selection.Choice, la
 		}
 		if err := addAll(state, &b, i, len(src.info.Topics)); err != nil {
 			return nil, err
+		}
+	}
+	return state.Messages(), nil
+}
+
+// queriedState goes back from the cut by the index of a recording whose blocks have
+// no times.
+func queriedState(ctx context.Context, src *source, q storage.Querier, state *selection.State, cut int64) ([]storage.Message, error) {
+	back := storage.Query{Topics: state.Topics(), Start: math.MinInt64, End: cut - 1, Reverse: true}
+	n := 0
+	for m, err := range q.Query(ctx, back) {
+		if err != nil {
+			return nil, err
+		}
+		state.Add(m, -n, 0) // the later comes first
+		if n++; state.Complete(m.LogTime - 1) {
+			break
 		}
 	}
 	return state.Messages(), nil

@@ -45,6 +45,12 @@ func (t *taken) attempts(ctx context.Context, job *Job, src *source, plan *topic
 		if t.state == nil {
 			t.state, err = latchedState(ctx, src, t.Choice, &job.Edit.Latch, job.Threads)
 		}
+		if err == nil && job.Order == OrderTime && !restamped && !measured.log && src.worthQuery(t.Choice) {
+			var queried bool
+			if queried, err = src.startQuery(ctx, t.Choice); queried {
+				t.spans = nil
+			}
+		}
 		if err == nil {
 			src.need = t.Blocks(src.blocks)
 			counts, files, err = attempt(ctx, job, src, plan, t)

@@ -22,6 +22,7 @@ type source struct {
 	blockReader storage.BlockReader // nil: sequential
 	blocks      []storage.Block     // of blockReader
 	need        []bool              // which of the blocks a run reads; nil: all
+	query       *query              // in place of blocks; nil: none
 
 	stamps []*mapping.Stamp // scan takes the times from them; index = TopicID; nil: log times
 }
@@ -59,13 +60,17 @@ func (s *source) rewind() error {
 	if s.blockReader != nil {
 		return nil
 	}
+	s.endQuery()
 	if err := s.reader.Close(); err != nil {
 		return err
 	}
 	return s.open()
 }
 
-func (s *source) close() error { return s.reader.Close() }
+func (s *source) close() error {
+	s.endQuery()
+	return s.reader.Close()
+}
 
 // sequential fills b with the next run of messages. It returns io.EOF, with b
 // empty, when there is none.
@@ -73,7 +78,7 @@ func (s *source) sequential(b *storage.Batch) error {
 	b.Messages, b.Buf = b.Messages[:0], b.Buf[:0]
 	ends := b.Scratch[:0] // Buf may move while it grows: lengths first, slices later
 	for len(b.Buf) < sequentialBytes && len(b.Messages) < sequentialMessages {
-		m, err := s.reader.ReadNext()
+		m, err := s.message()
 		if err == io.EOF {
 			break
 		}

@@ -105,11 +105,20 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 			stamps[i] = mapper.Stamp(&src.info.Topics[i].Topic)
 		}
 	}
-	measured := job.Measured || job.Certain && job.Order == OrderTime && src.hints() == nil
+	query := job.Order == OrderTime && stamps == nil && !job.Measured && src.worthQuery(take.Choice)
+	measured := job.Measured || job.Certain && job.Order == OrderTime && src.hints() == nil && !query
 	if p.spans, err = take.times(ctx, read, src, stamps, measured); err != nil {
 		return nil, disorder(err)
 	}
 	p.repeated = take.state
+	if query {
+		if query, err = src.startQuery(ctx, take.Choice); err != nil {
+			return nil, err
+		}
+		if query {
+			p.spans = nil
+		}
+	}
 	src.need = take.Blocks(src.blocks)
 	for i, t := range topics {
 		p.routes[i] = route{skip: !take.Topics[i], drop: t.Drop, sink: storage.TopicID(i), plan: t.Program}

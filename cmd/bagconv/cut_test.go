@@ -159,6 +159,41 @@ func TestCutBytes(t *testing.T) {
 	}
 }
 
+// TestCutQuery: a database is cut by its index of timestamps.
+func TestCutQuery(t *testing.T) {
+	dir := t.TempDir()
+	bag, db3 := filepath.Join(dir, "in.bag"), filepath.Join(dir, "in")
+	drive(t, bag)
+	convert(t, bag, db3+"/")
+	f := all.Registry().Lookup("db3")
+	start, err := selection.ParseTime("60")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, latch := range []string{"none", "auto"} {
+		fs := &countingFS{FS: iox.FS(nil)}
+		job := bagconvert.Job{
+			Source: db3, SourceFormat: f, Sink: filepath.Join(dir, latch+".bag"), SinkFormat: all.Registry().Lookup("bag"),
+			Read: storage.ReadOptions{FS: fs}, Select: selection.Selection{Start: start, Duration: 10e9},
+		}
+		if job.Edit.Latch, err = selection.ParseLatch([]string{latch}); err != nil {
+			t.Fatal(err)
+		}
+		report, err := bagconvert.Run(context.Background(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, limit, want := fs.bytes.Load(), report.Source.Size/8, int64(1000)
+		if latch == "auto" { // what is before the cut has to be looked at, up to /tf_static at the start
+			limit, want = report.Source.Size*3/4, 1002
+		}
+		if n > limit || report.Sink.Messages != want {
+			t.Errorf("--latch %s: %d of %d bytes read for %d messages", latch, n, report.Source.Size, report.Sink.Messages)
+		}
+		t.Logf("--latch %s: %d of %d bytes read", latch, n, report.Source.Size)
+	}
+}
+
 // TestCutSamples holds cuts of real recordings, in their own format, against a
 // filter of all their messages.
 func TestCutSamples(t *testing.T) {

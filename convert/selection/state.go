@@ -135,6 +135,16 @@ func (s *State) Complete(end int64) bool {
 	return true
 }
 
+// Topics lists the topics whose state is asked for.
+func (s *State) Topics() (ids []storage.TopicID) {
+	for i, l := range s.topics {
+		if l != nil {
+			ids = append(ids, storage.TopicID(i))
+		}
+	}
+	return ids
+}
+
 // Messages returns the state as messages at the time of the cut, in the order in
 // which they were recorded. They belong to the caller.
 func (s *State) Messages() []storage.Message {
