@@ -15,9 +15,9 @@
 //
 // A manifest is JSON lines, UTF-8, each ending in LF:
 //
-//	{"input":"/d/a.bag","size":...,...,"status":"ok"}\n     one Entry
-//	{"input":"/d/b.bag","size":...,...,"status":"failed"}\n
-//	{"input":"/d/c.b                                        torn by a kill: ignored, mended
+//	{"schema_version":1,"input":"/d/a.bag",...,"status":"ok"}\n     one Entry
+//	{"schema_version":1,"input":"/d/b.bag",...,"status":"failed"}\n
+//	{"schema_version":1,"input":"/d/c.b                          torn by a kill: ignored, mended
 //
 // A line is appended by one write and synced before the batch goes on. A file
 // that has other lines is refused, so that nothing else is ever rewritten.
@@ -27,9 +27,15 @@ package batch
 
 import "time"
 
+// SchemaVersion is the version of the lines of a manifest. Keys may be added
+// under the same version.
+const SchemaVersion = 1
+
 // An Entry is what became of one input: a line of the manifest. Paths are
 // absolute. The keys are documented in docs/cli.md.
 type Entry struct {
+	SchemaVersion int `json:"schema_version"` // SchemaVersion
+
 	Input        string    `json:"input"`
 	SourceFormat string    `json:"source_format"` // "" when no format claims it
 	Size         int64     `json:"size"`          // bytes, of all its files

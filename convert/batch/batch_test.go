@@ -194,7 +194,7 @@ func TestPlace(t *testing.T) {
 }
 
 func entry(input, status string) *Entry {
-	return &Entry{Input: input, Output: input + ".out", Status: status, OutputFiles: []string{}, Options: []string{}, LossCodes: []string{}, ByDesign: []string{}, DamageCodes: []string{},
+	return &Entry{SchemaVersion: SchemaVersion, Input: input, Output: input + ".out", Status: status, OutputFiles: []string{}, Options: []string{}, LossCodes: []string{}, ByDesign: []string{}, DamageCodes: []string{},
 		ModTime: time.Unix(1700000000, 123456789).UTC()}
 }
 
@@ -327,7 +327,7 @@ func TestAgain(t *testing.T) {
 
 // TestForeign: a file that is no manifest is refused and stays as it is.
 func TestForeign(t *testing.T) {
-	for _, text := range []string{"hello\n", "hello", "{}\n", "{\"input\":\"/a\"}\n", "\n", "[1]\n", "{\"input\":\"/a\",\"status\":\"ok\"}\nx\n", "{\"input\":\"/a\",\"status\":\"ok\"}\n\n{"} {
+	for _, text := range []string{"hello\n", "hello", "{}\n", "{\"schema_version\":2,\"input\":\"/a\",\"status\":\"ok\"}\n", "{\"schema_version\":1,\"input\":\"/a\"}\n", "\n", "[1]\n", "{\"schema_version\":1,\"input\":\"/a\",\"status\":\"ok\"}\nx\n", "{\"schema_version\":1,\"input\":\"/a\",\"status\":\"ok\"}\n\n{"} {
 		path := filepath.Join(t.TempDir(), "m.jsonl")
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -347,8 +347,8 @@ func TestForeign(t *testing.T) {
 }
 
 func FuzzManifest(f *testing.F) {
-	f.Add([]byte("{\"input\":\"/a\",\"status\":\"ok\"}\n{\"input\":\"/b\",\"sta"))
-	f.Add([]byte("{\"input\":\"/a\",\"status\":\"ok\",\"mtime\":\"2023-11-14T22:13:20.5Z\"}\n{\"input\":\"/a\",\"status\":\"failed\"}\n"))
+	f.Add([]byte("{\"schema_version\":1,\"input\":\"/a\",\"status\":\"ok\"}\n{\"schema_version\":1,\"input\":\"/b\",\"sta"))
+	f.Add([]byte("{\"schema_version\":1,\"input\":\"/a\",\"status\":\"ok\",\"mtime\":\"2023-11-14T22:13:20.5Z\"}\n{\"schema_version\":1,\"input\":\"/a\",\"status\":\"failed\"}\n"))
 	f.Add([]byte("null\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var m Manifest

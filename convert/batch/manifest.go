@@ -94,6 +94,9 @@ func (m *Manifest) parse(text []byte) error {
 		if err != nil || e.Input == "" || e.Status == "" {
 			return fmt.Errorf("line %d: %w", n, ErrNoManifest)
 		}
+		if e.SchemaVersion != SchemaVersion {
+			return fmt.Errorf("line %d: %w of this version: schema_version is %d", n, ErrNoManifest, e.SchemaVersion)
+		}
 		if i, ok := at[e.Input]; ok {
 			m.entries[i], m.torn = e, true
 			continue

@@ -134,7 +134,7 @@ func (b *batchRun) tasks() (tasks *batchTasks, claims []string, again map[string
 func (b *batchRun) convertOne(ctx context.Context, t *batch.Task, item *batchItem, fits error, made *folders, show *batchProgress) (e *batch.Entry, err error) {
 	began := time.Now()
 	e = &batch.Entry{
-		Input: item.Path, Size: item.Size, ModTime: item.ModTime, Output: item.output, Format: b.job.SinkFormat.Name,
+		SchemaVersion: batch.SchemaVersion, Input: item.Path, Size: item.Size, ModTime: item.ModTime, Output: item.output, Format: b.job.SinkFormat.Name,
 		OutputFiles: []string{}, Options: append([]string{}, b.options...), LossCodes: []string{}, ByDesign: []string{}, DamageCodes: []string{},
 	}
 	if item.Format != nil {
