@@ -60,7 +60,7 @@ func (e *env) split(c *cli.Context) error {
 	if to == "" && (folder || filepath.Ext(out) == "") {
 		to = source.Name
 	}
-	sink, err := e.sinkFormat(to, strings.TrimRight(out, string(os.PathSeparator)+"/"))
+	sink, err := e.sinkFormat(to, strings.TrimRightFunc(out, isSeparator))
 	if err != nil {
 		return err
 	}
@@ -81,6 +81,8 @@ func (e *env) split(c *cli.Context) error {
 	}
 	return e.runParts(c, job, parts, stem, ext)
 }
+
+func isSeparator(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }
 
 // partNames returns what the names of all parts begin and end with.
 func partNames(in, out string, folder bool, sink *storage.Format) (stem, ext string) {
