@@ -213,7 +213,7 @@ func written(t *testing.T, path string, entries ...*Entry) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := m.Close(true); err != nil {
+	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
@@ -260,7 +260,7 @@ func TestTorn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := m.Close(true); err != nil {
+		if err := m.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if got, _ := os.ReadFile(path); !bytes.Equal(got, text) {
@@ -304,7 +304,14 @@ func TestAgain(t *testing.T) {
 	if look, err := Read(path, true, false); err != nil || len(look.Entries()) != 2 || !look.Claimed("/c.out") {
 		t.Errorf("looking at it: %v", err)
 	}
-	if err := next.Close(true); err != nil {
+	// A run that is about something else leaves the claim to one that is about it.
+	if err := errors.Join(next.Begin([]string{"/d.out"}, nil), next.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if next, err = Open(path, true, false); err != nil || !next.Claimed("/c.out") || next.Claimed("/d.out") {
+		t.Fatalf("%v, %v", next, err)
+	}
+	if err := errors.Join(next.Begin([]string{"/c.out"}, nil), next.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path + ".running"); !errors.Is(err, fs.ErrNotExist) {
@@ -317,11 +324,56 @@ func TestAgain(t *testing.T) {
 	if err != nil || len(anew.Entries()) != 0 {
 		t.Fatalf("anew: %v", err)
 	}
-	if err := errors.Join(anew.Begin(nil, nil), anew.Close(true)); err != nil {
+	if err := errors.Join(anew.Begin(nil, nil), anew.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := os.Stat(path); err != nil || st.Size() != 0 {
 		t.Errorf("%v, %v", st, err)
+	}
+}
+
+// TestFullDisk: lines for which there is no room are written when there is.
+func TestFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("this system has no disk that is always full")
+	}
+	path := filepath.Join(t.TempDir(), "m.jsonl")
+	m, err := Open(path, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Begin([]string{"/a.out"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	file := m.file
+	m.file = full
+	if err := m.Append(entry("/a", StatusOK)); err != nil {
+		t.Error(err)
+	}
+	m.file = file
+	if err := m.Append(entry("/b", StatusOK)); err != nil {
+		t.Error(err)
+	}
+	m.file = full
+	if err := m.Append(entry("/c", StatusOK)); err != nil {
+		t.Error(err)
+	}
+	if err := m.Close(); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a line is lost: %v", err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	next, err := Open(path, true, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(next.Entries()) != 2 || !next.Claimed("/a.out") {
+		t.Errorf("%v, claims %v", next.Entries(), next.running.old)
+	}
+	if err := errors.Join(next.Begin(nil, nil), next.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 

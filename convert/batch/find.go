@@ -118,13 +118,11 @@ func (f *Finder) named(files []*Input) {
 // parts are named; else the file.
 func (f *Finder) togetherWith(in *Input, l *listing, is map[string]bool) *Input {
 	if l != nil {
-		for _, g := range l.inputs {
-			if slices.Contains(g.parts, in.Path) && !slices.ContainsFunc(g.parts, func(p string) bool { return !is[p] }) {
-				return g.Input
-			}
-			if g.Path == in.Path { // the stem of segments, or a file
-				return g.Input
-			}
+		if g, ok := l.byName[in.Path]; ok { // the stem of segments, or a file
+			return g.Input
+		}
+		if g, ok := l.byPart[in.Path]; ok && !slices.ContainsFunc(g.parts, func(p string) bool { return !is[p] }) {
+			return g.Input
 		}
 	}
 	if st, err := os.Stat(in.Path); err == nil && st.IsDir() {
@@ -159,7 +157,10 @@ func within(path, dir string) bool {
 
 // walk adds the recordings in a folder and below it.
 func (f *Finder) walk(dir, base string) {
-	if slices.Contains(f.Skip, dir) {
+	if st, err := os.Stat(dir); err == nil && slices.ContainsFunc(f.Skip, func(skip string) bool {
+		other, err := os.Stat(skip)
+		return err == nil && os.SameFile(st, other)
+	}) {
 		return
 	}
 	l, err := f.list(dir)

@@ -13,7 +13,9 @@ import (
 // A listing is one folder, without what lies in folders below.
 type listing struct {
 	inputs  []group
-	whole   bool // the folder is one recording, and nothing else is in it
+	byName  map[string]group // by path
+	byPart  map[string]group // by path of a part
+	whole   bool             // the folder is one recording, and nothing else is in it
 	folders []string
 	links   []string
 	others  int // files that are no recordings
@@ -72,6 +74,13 @@ func (f *Finder) list(dir string) (*listing, error) {
 		l.addFile(f, path)
 	}
 	l.whole = l.whole && len(l.inputs) == 1
+	l.byName, l.byPart = map[string]group{}, map[string]group{}
+	for _, g := range l.inputs {
+		l.byName[g.Path] = g
+		for _, part := range g.parts {
+			l.byPart[part] = g
+		}
+	}
 	slices.SortStableFunc(l.inputs, func(a, b group) int { return strings.Compare(a.Path, b.Path) })
 	return l, nil
 }

@@ -42,7 +42,7 @@ func Open(path string, resume, replace bool) (*Manifest, error) {
 	}
 	m := &Manifest{path: path, running: running}
 	if err := errors.Join(RemoveLeftovers(path), m.load(resume, replace)); err != nil {
-		return nil, errors.Join(err, running.close(len(running.old) == 0))
+		return nil, errors.Join(err, running.close(running.old))
 	}
 	return m, nil
 }
@@ -57,14 +57,20 @@ func Read(path string, resume, replace bool) (*Manifest, error) {
 }
 
 func (m *Manifest) load(resume, replace bool) error {
-	text, err := os.ReadFile(m.path)
+	st, err := os.Stat(m.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
+	case !st.Mode().IsRegular():
+		return fmt.Errorf("%s: not a regular file: %w", m.path, ErrNoManifest)
 	case !resume && !replace:
 		return &fs.PathError{Op: "create", Path: m.path, Err: fs.ErrExist}
+	}
+	text, err := os.ReadFile(m.path)
+	if err != nil {
+		return err
 	}
 	if err := m.parse(text); err != nil {
 		return fmt.Errorf("%s: %w", m.path, err)
@@ -135,6 +141,7 @@ func (m *Manifest) Begin(outputs []string, again map[string]bool) error {
 		}
 	}
 	m.entries = kept
+	m.running.settle(outputs, kept)
 	var err error
 	m.file, err = os.OpenFile(m.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
 	if err == nil {
@@ -200,14 +207,16 @@ func (m *Manifest) flush() error {
 	return m.file.Sync()
 }
 
-// Close ends the batch. finished says that no output was left half done, so that
-// no claim is needed any more. After Open it may be called without Begin.
-func (m *Manifest) Close(finished bool) error {
+// Close ends the batch: no output may be half done any more. The claims go when
+// all lines are written. After Open it may be called without Begin.
+func (m *Manifest) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var err error
-	if m.file != nil {
-		err = errors.Join(m.flush(), m.file.Close())
+	if m.file == nil {
+		return m.running.close(m.running.old)
 	}
-	return errors.Join(err, m.running.close(finished && err == nil))
+	if err := errors.Join(m.flush(), m.file.Close()); err != nil {
+		return errors.Join(err, m.running.file.Close())
+	}
+	return m.running.close(m.running.left)
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
+	"slices"
 )
 
 // ErrRunning says that another batch works on the same manifest.
@@ -17,6 +19,7 @@ var ErrRunning = errors.New("another batch is running with this manifest")
 type running struct {
 	file *os.File
 	old  map[string]bool // claims of a run that was killed
+	left map[string]bool // those of old that this run has nothing to do with
 }
 
 func lockRunning(path string) (*running, error) {
@@ -72,15 +75,29 @@ func (r *running) claim(outputs []string) error {
 	return r.file.Sync()
 }
 
-// close gives the lock back.
-func (r *running) close(remove bool) error {
-	var err error
-	if remove && !removeLast {
-		err = os.Remove(r.file.Name())
+// settle finds the old claims that are not about what this run writes or what
+// has a line in the manifest: they stay for a run that is about them.
+func (r *running) settle(outputs []string, entries []Entry) {
+	r.left = maps.Clone(r.old)
+	for _, path := range outputs {
+		delete(r.left, path)
 	}
-	err = errors.Join(err, r.file.Close())
-	if remove && removeLast {
-		err = errors.Join(err, os.Remove(r.file.Name()))
+	for i := range entries {
+		delete(r.left, entries[i].Output)
 	}
-	return err
+}
+
+// close gives the lock back, and leaves the file only where claims are left.
+func (r *running) close(left map[string]bool) error {
+	if len(left) > 0 {
+		err := r.file.Truncate(0)
+		if err == nil {
+			err = r.claim(slices.Sorted(maps.Keys(left)))
+		}
+		return errors.Join(err, r.file.Close())
+	}
+	if removeLast {
+		return errors.Join(r.file.Close(), os.Remove(r.file.Name()))
+	}
+	return errors.Join(os.Remove(r.file.Name()), r.file.Close())
 }

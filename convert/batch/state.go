@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Hash is the SHA-256 of an input in hex: of its file; of several files, that of
@@ -59,6 +60,9 @@ func (e *Entry) Stands() bool {
 	size, err := SizeOf(e.OutputFiles)
 	return err == nil && len(e.OutputFiles) > 0 && size == e.OutputSize
 }
+
+// Gone tells whether nothing of the output of an entry is there any more.
+func (e *Entry) Gone() bool { return !slices.ContainsFunc(e.OutputFiles, exists) }
 
 // SizeOf adds up the sizes of files, and of the files in folders.
 func SizeOf(paths []string) (size int64, err error) {

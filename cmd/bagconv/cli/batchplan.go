@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -57,9 +58,9 @@ func inputWords(c *cli.Context) (words []string, err error) {
 		words = append(words, word)
 	}
 	for _, name := range lists {
-		text, err := os.ReadFile(name)
+		text, err := readList(name)
 		if err != nil {
-			return nil, &failure{path: name, what: "the list cannot be read: " + errors.Unwrap(err).Error(), hint: "a file whose name begins with @ is ./@name", err: err}
+			return nil, &failure{path: name, what: "the list cannot be read: " + plainError(err).Error(), hint: "a file whose name begins with @ is ./@name", err: err}
 		}
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimRight(line, "\r\n")
@@ -75,6 +76,23 @@ func inputWords(c *cli.Context) (words []string, err error) {
 		return nil, usage("type for example: bagconv batch -O OUT/ drives/", "there is no input on the line")
 	}
 	return words, nil
+}
+
+// maxList is how large a list of inputs may be, in bytes: names of a million
+// files, and not a device that has no end.
+const maxList = 256 << 20
+
+func readList(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxList+1))
+	if err == nil && len(text) > maxList {
+		err = fmt.Errorf("it has more than %s", sizeText(maxList))
+	}
+	return text, err
 }
 
 // plan says what is to be done with each input.
@@ -108,7 +126,8 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 		if err != nil {
 			return err
 		}
-		if item.replace = item.replace || old.Done() && old.Output == path; reason == "" {
+		ours := old.Done() && old.Output == path && old.Stands() // nobody has changed it since
+		if item.replace = item.replace || ours; reason == "" {
 			item.action, item.entry = "skip", old
 		}
 		item.reason = reason
@@ -128,8 +147,10 @@ func (b *batchRun) again(item *batchItem, old *batch.Entry) (string, error) {
 		return "it was converted with other flags before", nil
 	case b.c.String("verify") != "" && old.Verified != b.c.String("verify"):
 		return "it was not verified so before", nil
+	case old.Gone():
+		return "its output is gone", nil
 	case !old.Stands():
-		return "its output is gone or has changed", nil
+		return "its output has changed", nil
 	case old.Size != item.Size:
 		return "its size has changed", nil
 	case !b.c.Bool("checksum"):

@@ -44,11 +44,11 @@ func (b *batchRun) runAll(report *reportFile) error {
 		return b.explainManifest(err)
 	}
 	if err := b.plan(m); err != nil {
-		return errors.Join(err, m.Close(false))
+		return errors.Join(err, m.Close())
 	}
 	tasks, claims, again := b.tasks()
 	if err := m.Begin(claims, again); err != nil {
-		return errors.Join(b.explainManifest(err), m.Close(false))
+		return errors.Join(b.explainManifest(err), m.Close())
 	}
 	ctx, cancel := context.WithCancelCause(b.c.Context)
 	defer cancel(nil)
@@ -80,7 +80,7 @@ func (b *batchRun) runAll(report *reportFile) error {
 	batch.Run(ctx, crowded, jobs, do)
 	show.stop()
 	made.removeEmpty()
-	failed := m.Close(true)
+	failed := m.Close()
 	if failed != nil {
 		failed = fmt.Errorf("the manifest: %w", failed)
 	}
