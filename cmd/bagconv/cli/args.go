@@ -12,6 +12,7 @@ import (
 // flags at the first file name, but people write them anywhere.
 type line struct {
 	verb string   // "" when there is nothing on the line
+	word string   // the first one that is no flag, where no command is named; "" otherwise
 	help bool     // -h or --help was given: show the help of verb
 	args []string // flags, then "--", then everything else
 }
@@ -80,6 +81,9 @@ func arrange(args []string, commands []*cli.Command) (line, error) {
 		l.verb, rest = commands[at].Name, rest[1:] // an alias stands for its command
 	case len(rest) > 0 || len(flags) > 0 && !l.help:
 		l.verb = defaultVerb
+		if len(rest) > 0 && !verbEnded {
+			l.word = rest[0]
+		}
 	}
 	for _, c := range commands {
 		if c.Name != l.verb || l.help {
@@ -106,7 +110,7 @@ func unknownFlag(arg, name string, known map[string]cli.Flag) error {
 	if known[name] != nil {
 		return usage("did you mean "+dashed(name)+"?", "unknown flag %s", given)
 	}
-	var names []string
+	names := []string{"help", "version"}
 	for n := range known {
 		if len(n) > 1 {
 			names = append(names, n)

@@ -130,6 +130,9 @@ func (e *env) run(ctx context.Context, args []string) error {
 		fmt.Fprint(e.Err, helpText)
 		return exitStatus(exitUsage)
 	}
+	if err := e.mistypedVerb(line.word, commands); err != nil {
+		return err
+	}
 	app := &cli.App{
 		Name: "bagconv", HideHelp: true, HideVersion: true, Commands: commands,
 		DisableSliceFlagSeparator: true, // a comma may stand in an expression

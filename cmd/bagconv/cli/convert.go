@@ -171,7 +171,7 @@ func conversionPaths(c *cli.Context) (in, out string, err error) {
 	case len(args) == 0:
 		return "", "", usage("type: bagconv IN OUT", "there is no input on the line")
 	case len(args) > 1:
-		return "", "", usage("convert them one by one", "there are %d inputs, and inputs are never merged silently", len(args))
+		return "", "", usage("bagconv merge makes one of them, bagconv batch converts each", "there are %d inputs, and inputs are never merged silently", len(args))
 	case args[0] == "":
 		return "", "", usage("", "the name of the input is empty")
 	case out == "":

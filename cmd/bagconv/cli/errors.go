@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/bagconv/bagconv/internal/identify"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -86,15 +88,33 @@ func (e *env) detect(path string) (*storage.Format, error) {
 	return nil, fail
 }
 
-// suggestPath looks for a mistyped command, then for a file of a similar name.
+// mistypedVerb returns an error when the first word of a line is no recording,
+// and nearly a command.
+func (e *env) mistypedVerb(word string, commands []*cli.Command) error {
+	if word == "" || strings.ContainsAny(word, `./\`) {
+		return nil
+	}
+	var names []string
+	for _, c := range commands {
+		names = append(names, c.Names()...)
+	}
+	near := nearest(word, names)
+	if near == "" {
+		return nil
+	}
+	if _, err := os.Stat(word); err == nil {
+		return nil
+	}
+	if _, err := e.formats.Detect(word); err == nil { // what several files begin with
+		return nil
+	}
+	return usage("did you mean "+near+"?", "there is no command and no recording %q", word)
+}
+
+// suggestPath looks for a file of a similar name.
 func (e *env) suggestPath(path string) string {
 	if path == "-" {
 		return "standard input is not read: a recording is read from several places at once"
-	}
-	if !strings.ContainsAny(path, `./\`) {
-		if verb := nearest(path, verbs); verb != "" {
-			return "did you mean the command " + verb + "?"
-		}
 	}
 	dir, base := splitPath(path)
 	entries, err := os.ReadDir(dir)
