@@ -343,3 +343,19 @@ func BenchmarkScan(b *testing.B) {
 		})
 	}
 }
+
+// TestZeroedWords sets each four bytes of a database to zero, page numbers among
+// them: rows come whole or not at all.
+func TestZeroedWords(t *testing.T) {
+	path := newBase(t, 512)
+	load(t, path, way{}, makeRows(1, 12, 1500, "jittered"))
+	whole := readFile(t, path)
+	for at := 0; at+4 <= len(whole); at += 2 {
+		b := bytes.Clone(whole)
+		clear(b[at : at+4])
+		_, _, err := scan(b, 3000)
+		if err != nil && !errors.Is(err, ErrDeclined) && !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) {
+			t.Fatalf("byte %d: %v", at, err)
+		}
+	}
+}

@@ -151,7 +151,7 @@ func (s *Scanner) leaf(no uint32, b []byte, lo, hi int64) error {
 func (s *Scanner) Append(dst []byte, row *Row) ([]byte, error) { return s.append(dst, row) }
 
 func (p *pager) append(dst []byte, row *Row) ([]byte, error) {
-	if row.next == 0 {
+	if len(row.local) == row.Size {
 		return append(dst, row.local...), nil
 	}
 	n := len(dst)
