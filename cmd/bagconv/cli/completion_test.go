@@ -2,9 +2,14 @@ package cli
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/bagconv/bagconv/storage"
 )
 
 func TestChoices(t *testing.T) {
@@ -60,6 +65,33 @@ func TestCompletes(t *testing.T) {
 		if s.about == "" || s.about != clean(s.about) || !slices.Contains(verbs, s.value) {
 			t.Errorf("the help does not say what %q does", s.value)
 		}
+	}
+}
+
+// TestCompleteSlow: a recording that takes long to open completes nothing, and
+// keeps nobody waiting.
+func TestCompleteSlow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "slow")
+	if err := os.WriteFile(path, []byte("slow"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	release := make(chan struct{})
+	defer close(release)
+	e, out, _ := testEnv()
+	e.formats = storage.NewRegistry(&storage.Format{
+		Name: "slow", Help: "never opens", Accepts: []string{"ros1"}, Sniff: func(string, []byte) bool { return true },
+		Open: func(context.Context, string, storage.ReadOptions) (storage.Reader, error) {
+			<-release
+			return nil, storage.ErrUnsupported
+		},
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if err := e.complete(ctx, []string{"--", path, "-t", "."}); err != nil || out.String() != ":\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	if ctx.Err() == nil {
+		t.Error("it was not opened")
 	}
 }
 
