@@ -229,7 +229,7 @@ func TestBatchKilled(t *testing.T) {
 		kill(out, took*time.Duration(i+1)/(moments+1))
 		finish(out)
 	}
-	if killed < moments/2 {
+	if killed < moments/3 {
 		t.Errorf("only %d of %d were killed in time", killed, moments)
 	}
 	out := filepath.Join(t.TempDir(), "out")

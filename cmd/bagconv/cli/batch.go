@@ -75,12 +75,7 @@ func (e *env) batch(c *cli.Context) (err error) {
 		}
 		return b.writePlan()
 	}
-	report, err := b.reportFile()
-	if err != nil {
-		return err
-	}
-	defer report.abort()
-	return b.runAll(report)
+	return b.runAll()
 }
 
 // flags takes the flags.

@@ -31,14 +31,20 @@ func (b *batchRun) reportFile() (*reportFile, error) {
 }
 
 // runAll converts what is to be converted, and says what became of it.
-func (b *batchRun) runAll(report *reportFile) error {
+func (b *batchRun) runAll() error {
 	var made folders
+	defer made.removeEmpty()
 	if err := made.make(filepath.Dir(b.manifest)); err != nil {
 		return explainFolder(err)
 	}
 	if err := made.make(b.out); err != nil {
 		return explainFolder(err)
 	}
+	report, err := b.reportFile()
+	if err != nil {
+		return err
+	}
+	defer report.abort()
 	m, err := batch.Open(b.manifest, b.c.Bool("resume"), b.c.Bool("force"))
 	if err != nil {
 		return b.explainManifest(err)
@@ -79,7 +85,6 @@ func (b *batchRun) runAll(report *reportFile) error {
 	jobs = 1
 	batch.Run(ctx, crowded, jobs, do)
 	show.stop()
-	made.removeEmpty()
 	failed := m.Close()
 	if failed != nil {
 		failed = fmt.Errorf("the manifest: %w", failed)
