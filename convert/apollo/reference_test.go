@@ -429,7 +429,11 @@ func TestAgainstReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := rand.New(rand.NewPCG(uint64(i), 7))
-			for range 1000 {
+			count := 1000
+			if testing.Short() {
+				count = 100
+			}
+			for range count {
 				var b []byte
 				for range 1 + r.IntN(2) {
 					m := dynamicpb.NewMessage(md)
