@@ -22,7 +22,8 @@ import (
 //	T[N]                           T[N]           N values
 //	T[], T[<=N]                    T[]            u32 count, values
 //	struct                         struct         its fields in order
-//	Header.seq of ROS 1            kept, or left out when one side has none
+//	Header.seq of ROS 1            kept, or left out when one side has none;
+//	sequence_num of Apollo's       so too
 //
 // docs/content-hash.md is the same for others to implement.
 
@@ -44,7 +45,7 @@ func (c *canonizer) message(m *schema.Message) *schema.Message {
 	c.made[m] = d
 	drop := !c.seq && hasSeq(m)
 	for i, f := range m.Fields {
-		if drop && i == 0 {
+		if drop && i == 0 || !c.seq && f.Name == "sequence_num" && m.Name == "apollo_common/Header" {
 			continue
 		}
 		d.Fields = append(d.Fields, schema.Field{Name: f.Name, Type: c.field(f.Type)})

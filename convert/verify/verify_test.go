@@ -81,9 +81,9 @@ var byDesign = map[string][]verify.Code{
 	"bag db3":    {verify.HeaderSeq},
 	"bag record": {verify.Types, verify.Fields, verify.Presence, verify.Renamed},
 	"db3 bag":    {verify.HeaderSeq, verify.Types, verify.Fields, verify.EmptyTopics, verify.Unconvertible},
-	"db3 record": {verify.Types, verify.Fields, verify.Presence, verify.EmptyTopics, verify.Unconvertible},
+	"db3 record": {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence, verify.EmptyTopics, verify.Unconvertible},
 	"record bag": {verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
-	"record db3": {verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
+	"record db3": {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
 }
 
 // TestConversions: each recording of the data folder, damaged ones too, converted
