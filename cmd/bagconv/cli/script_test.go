@@ -35,6 +35,9 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a process for each line takes minutes under the race detector")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata", RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error { // $TESTDATA is the repository's
