@@ -146,8 +146,8 @@ func (c *chunk) skip(at int64, st state) (next int64, err error) {
 }
 
 // measure goes over the heads of all messages. add is called for each, with its
-// time.
-func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name []byte, size int, time int64) error) error {
+// place and channel.
+func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name []byte) error) error {
 	k := walker{w: w, end: c.body + c.size}
 	said := c.count
 	c.cuts, c.spans = []int64{c.body}, make([]span, c.parts())
@@ -167,7 +167,7 @@ func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name 
 		}
 		if ok {
 			t := clamp(k.m.time)
-			if err := add(at, k.m.name, k.m.length, t); err != nil {
+			if err := add(at, k.m.name); err != nil {
 				return err
 			}
 			c.count++

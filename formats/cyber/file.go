@@ -41,11 +41,9 @@ func (f *file) window() *window {
 	return w
 }
 
-// open reads the header and all sections but for chunk bodies, and those too
-// where nothing else tells what is in them.
+// openFile opens a file of the recording.
 func (r *Reader) openFile(path string) (*file, error) {
-	fsys := r.fs
-	h, err := fsys.Open(path)
+	h, err := r.fs.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +54,8 @@ func (r *Reader) openFile(path string) (*file, error) {
 	return f, nil
 }
 
+// open reads the header and all sections but for chunk bodies, and those too
+// where nothing else tells what is in them.
 func (f *file) open() error {
 	st, err := f.file.Stat()
 	if err != nil {
@@ -138,7 +138,7 @@ func (f *file) measure(ctx context.Context, w *window) error {
 	for _, c := range f.chunks {
 		var topic storage.TopicID
 		last = nil
-		err := c.measure(ctx, w, func(at int64, name []byte, _ int, _ int64) (err error) {
+		err := c.measure(ctx, w, func(at int64, name []byte) (err error) {
 			if last == nil || string(name) != last.name {
 				if last = f.channels[string(name)]; last == nil {
 					if last, err = f.undeclared(at, name); err != nil {
@@ -215,24 +215,12 @@ func (f *file) warn(code string, at int64, damage bool, lost storage.Lost, forma
 		}
 		return f.fail(at, message, cause)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f.damaged = f.damaged || damage && !r.opened
+	if damage && !r.opened {
+		f.damaged = true
+	}
 	if r.several {
 		message = filepath.Base(f.path) + ": " + message
 	}
-	key := warningKey{f.path, code, at}
-	if r.warned[key] || len(r.warnings) > maxWarnings {
-		return nil
-	}
-	r.warned[key] = true
-	r.lost.Bytes += lost.Bytes
-	r.lost.Blocks += lost.Blocks
-	r.lost.Messages += lost.Messages
-	w := storage.Warning{Code: code, Message: message, Offset: at, Damage: damage}
-	if len(r.warnings) == maxWarnings {
-		w = storage.Warning{Code: "more", Message: fmt.Sprintf("there are more than %d warnings; the others are not listed", maxWarnings), Offset: -1, Damage: true}
-	}
-	r.warnings = append(r.warnings, w)
+	r.warnings.Add(f.path, storage.Warning{Code: code, Message: message, Offset: at, Damage: damage}, lost)
 	return nil
 }

@@ -68,15 +68,15 @@ func sniff(path string, head []byte) bool {
 		return false
 	}
 	for _, p := range paths {
-		if sniffPath(p) {
+		if sniffPath(iox.OS, p) {
 			return true
 		}
 	}
 	return false
 }
 
-func sniffPath(path string) bool {
-	f, err := os.Open(path)
+func sniffPath(fsys storage.FS, path string) bool {
+	f, err := fsys.Open(path)
 	if err != nil {
 		return false
 	}

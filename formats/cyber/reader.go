@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -31,12 +31,9 @@ type Reader struct {
 	next  int           // next message in batch
 	err   error         // of ReadNext, kept
 
-	mu       sync.Mutex
 	opened   bool // all files are open
 	several  bool // there are several files: warnings name theirs
-	warnings []storage.Warning
-	warned   map[warningKey]bool
-	lost     storage.Lost
+	warnings warnings.Log
 }
 
 // A block is a part of a chunk.
@@ -46,20 +43,12 @@ type block struct {
 	part  int
 }
 
-type warningKey struct {
-	path, code string
-	offset     int64
-}
-
-// maxWarnings is how many warnings are kept; the last one then says so.
-const maxWarnings = 1000
-
 // Open opens the recording at path: a file, a folder of segments, or their
 // common stem. See storage.Format.
 func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 	r := &Reader{
 		ctx: ctx, path: path, strict: o.Strict, fs: iox.FS(o.FS),
-		topics: newTopics(), warned: map[warningKey]bool{},
+		topics: newTopics(),
 	}
 	paths, err := segmentPaths(r.fs, path)
 	if err == nil {
@@ -92,7 +81,7 @@ func (r *Reader) choose(paths []string) ([]string, error) {
 	}
 	stems := map[string][]string{}
 	for _, p := range paths {
-		if !r.sniff(p) {
+		if !sniffPath(r.fs, p) {
 			continue
 		}
 		stem := segmentStem(filepath.Base(p))
@@ -113,17 +102,6 @@ func (r *Reader) choose(paths []string) ([]string, error) {
 		What: fmt.Sprintf("a folder with several recordings (%s)", strings.Join(names, ", ")),
 		Hint: "name one of them: " + filepath.Join(r.path, names[0]),
 	}
-}
-
-func (r *Reader) sniff(path string) bool {
-	f, err := r.fs.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, headerEnd)
-	n, _ := f.ReadAt(head, 0)
-	return sniffFile(head[:n])
 }
 
 // list makes the blocks.
@@ -185,12 +163,7 @@ func (r *Reader) Info() (*storage.Info, error) {
 			}
 		}
 	}
-	r.mu.Lock()
-	info.Warnings, info.Lost = slices.Clone(r.warnings), r.lost
-	r.mu.Unlock()
-	slices.SortStableFunc(info.Warnings, func(a, b storage.Warning) int {
-		return cmp.Or(cmp.Compare(a.Offset, b.Offset), strings.Compare(a.Code+a.Message, b.Code+b.Message))
-	})
+	info.Warnings, info.Lost = r.warnings.Report()
 	return info, nil
 }
 

@@ -271,7 +271,7 @@ func TestLargeChunk(t *testing.T) {
 // index ends a record of two channels and one chunk.
 func (r *record) index(t *testing.T, msgs []msg) {
 	t.Helper()
-	s := scanner{f: &file{r: &Reader{fs: memFS{b: r.b}, topics: newTopics(), warned: map[warningKey]bool{}}, file: memFile{b: r.b}, size: int64(len(r.b)), channels: map[string]*channel{}}}
+	s := scanner{f: &file{r: &Reader{fs: memFS{b: r.b}, topics: newTopics()}, file: memFile{b: r.b}, size: int64(len(r.b)), channels: map[string]*channel{}}}
 	s.w = s.f.window()
 	if err := s.run(context.Background()); err != nil {
 		t.Fatal(err)

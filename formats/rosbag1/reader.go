@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -35,11 +35,10 @@ type Reader struct {
 	next  int           // next message in batch
 	err   error         // of ReadNext, kept
 
-	mu       sync.Mutex
-	warnings []storage.Warning
-	warned   map[warningKey]bool
-	lost     storage.Lost
-	broken   map[int64]bool // offsets of chunks of which something is missing
+	warnings warnings.Log
+
+	mu     sync.Mutex
+	broken map[int64]bool // offsets of chunks of which something is missing
 }
 
 // A block is a chunk, or a run of records that lie in the file as they are: the
@@ -52,14 +51,6 @@ type block struct {
 	dirty bool  // the scan found this chunk damaged: Size is where its bytes end, not what its header says
 }
 
-type warningKey struct {
-	code   string
-	offset int64
-}
-
-// maxWarnings is how many warnings are kept; the last one then says so.
-const maxWarnings = 1000
-
 // Open opens the bag at path. See storage.Format.
 func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 	f, err := iox.FS(o.FS).Open(path)
@@ -68,8 +59,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	}
 	r := &Reader{
 		ctx: ctx, path: path, strict: o.Strict, file: f,
-		conns: newConnections(), codecs: map[string]int64{}, warned: map[warningKey]bool{},
-		broken: map[int64]bool{},
+		conns: newConnections(), codecs: map[string]int64{}, broken: map[int64]bool{},
 	}
 	if err := r.open(); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -188,19 +178,10 @@ func (r *Reader) Info() (*storage.Info, error) {
 		}
 		info.Start, info.End = min(info.Start, b.Start), max(info.End, b.End)
 	}
+	info.Warnings, info.Lost = r.warnings.Report()
 	r.mu.Lock()
-	info.Warnings, info.Lost = slices.Clone(r.warnings), r.lost
 	info.Lost.Blocks = int64(len(r.broken))
 	r.mu.Unlock()
-	slices.SortStableFunc(info.Warnings, func(a, b storage.Warning) int {
-		switch {
-		case a.Offset < b.Offset:
-			return -1
-		case a.Offset > b.Offset:
-			return 1
-		}
-		return strings.Compare(a.Code+a.Message, b.Code+b.Message)
-	})
 	return info, nil
 }
 
@@ -403,20 +384,7 @@ func (r *Reader) warnLost(lost storage.Lost, code string, at int64, damage bool,
 	if damage && r.strict {
 		return r.fail(at, message, storage.ErrCorrupt)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	key := warningKey{code, at}
-	if r.warned[key] || len(r.warnings) > maxWarnings {
-		return nil
-	}
-	r.warned[key] = true
-	r.lost.Bytes += lost.Bytes
-	r.lost.Messages += lost.Messages
-	w := storage.Warning{Code: code, Message: message, Offset: at, Damage: damage}
-	if len(r.warnings) == maxWarnings {
-		w = storage.Warning{Code: "more", Message: fmt.Sprintf("there are more than %d warnings; the others are not listed", maxWarnings), Offset: -1, Damage: true}
-	}
-	r.warnings = append(r.warnings, w)
+	r.warnings.Add("", storage.Warning{Code: code, Message: message, Offset: at, Damage: damage}, lost)
 	return nil
 }
 

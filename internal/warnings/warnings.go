@@ -1,0 +1,66 @@
+// Package warnings keeps what a reader has to say of a file: each thing once,
+// however often and by whichever goroutine it is met, and no more of them than
+// anybody reads.
+//
+// A Log may be used concurrently. The zero value is ready.
+package warnings
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Max is how many warnings are kept; the last one then says so.
+const Max = 1000
+
+// A Log is a list of warnings, and what was lost at their places.
+type Log struct {
+	mu   sync.Mutex
+	list []storage.Warning
+	seen map[key]bool
+	lost storage.Lost
+}
+
+type key struct {
+	path, code string
+	offset     int64
+}
+
+// Add keeps a warning about a file, and adds what was lost there: once for a
+// path, code and offset.
+func (l *Log) Add(path string, w storage.Warning, lost storage.Lost) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := key{path, w.Code, w.Offset}
+	if l.seen[k] || len(l.list) > Max {
+		return
+	}
+	if l.seen == nil {
+		l.seen = map[key]bool{}
+	}
+	l.seen[k] = true
+	l.lost.Bytes += lost.Bytes
+	l.lost.Blocks += lost.Blocks
+	l.lost.Messages += lost.Messages
+	if len(l.list) == Max {
+		w = storage.Warning{Code: "more", Message: fmt.Sprintf("there are more than %d warnings; the others are not listed", Max), Offset: -1, Damage: true}
+	}
+	l.list = append(l.list, w)
+}
+
+// Report returns the warnings in the order of their offsets, and what was lost in
+// all. The slice belongs to the caller.
+func (l *Log) Report() ([]storage.Warning, storage.Lost) {
+	l.mu.Lock()
+	list, lost := slices.Clone(l.list), l.lost
+	l.mu.Unlock()
+	slices.SortStableFunc(list, func(a, b storage.Warning) int {
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), strings.Compare(a.Code+a.Message, b.Code+b.Message))
+	})
+	return list, lost
+}

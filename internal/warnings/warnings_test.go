@@ -1,0 +1,30 @@
+package warnings
+
+import (
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// TestLog: each place once, in the order of offsets, and an end to the list.
+func TestLog(t *testing.T) {
+	var l Log
+	for range 2 {
+		for i := int64(Max + 10); i >= 0; i-- {
+			l.Add("", storage.Warning{Code: "gap", Offset: i}, storage.Lost{Bytes: 1, Blocks: 2, Messages: 3})
+		}
+	}
+	list, lost := l.Report()
+	if len(list) != Max+1 || list[0].Code != "more" || !list[0].Damage || list[1].Offset > list[2].Offset {
+		t.Errorf("%d warnings, from %v to %v", len(list), list[:2], list[len(list)-1])
+	}
+	if lost != (storage.Lost{Bytes: Max + 1, Blocks: 2 * (Max + 1), Messages: 3 * (Max + 1)}) {
+		t.Errorf("lost %+v", lost)
+	}
+	var two Log
+	two.Add("a", storage.Warning{Code: "gap"}, storage.Lost{})
+	two.Add("b", storage.Warning{Code: "gap"}, storage.Lost{})
+	if list, _ := two.Report(); len(list) != 2 {
+		t.Errorf("of two files: %v", list)
+	}
+}
