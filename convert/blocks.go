@@ -106,17 +106,8 @@ func (s *source) checkTopics(b *storage.Batch) error {
 
 // sourceOf makes a source of an open reader, to be read once.
 func sourceOf(r storage.Reader) (*source, error) {
-	info, err := r.Info()
-	if err != nil {
-		return nil, err
-	}
-	s := &source{reader: r, info: info, blockReader: storage.ReaderCapabilities(r).Blocks}
-	if s.blockReader != nil {
-		if s.blocks, err = s.blockReader.Blocks(); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
+	s := &source{reader: r}
+	return s, s.look()
 }
 
 // parallel calls f for the numbers 0 to n-1, in this order, on a number of

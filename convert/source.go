@@ -44,15 +44,21 @@ func (s *source) open() (err error) {
 	if s.reader, err = s.reopen(); err != nil {
 		return err
 	}
-	if s.info, err = s.reader.Info(); err != nil {
+	if err = s.look(); err != nil {
 		return errors.Join(err, s.reader.Close())
 	}
-	if s.blockReader = storage.ReaderCapabilities(s.reader).Blocks; s.blockReader != nil {
-		if s.blocks, err = s.blockReader.Blocks(); err != nil {
-			return errors.Join(err, s.reader.Close())
-		}
-	}
 	return nil
+}
+
+// look asks the reader what it has.
+func (s *source) look() (err error) {
+	if s.info, err = s.reader.Info(); err != nil {
+		return err
+	}
+	if s.blockReader = storage.ReaderCapabilities(s.reader).Blocks; s.blockReader != nil {
+		s.blocks, err = s.blockReader.Blocks()
+	}
+	return err
 }
 
 // rewind makes the source ready to be read from its start again.

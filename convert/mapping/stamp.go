@@ -158,26 +158,19 @@ func (s *Stamp) find(data []byte) ([]byte, binary.ByteOrder) {
 }
 
 // protoField returns the last length-delimited field of that number.
-func protoField(data []byte, number protowire.Number) (found []byte) {
-	for len(data) > 0 {
-		num, typ, n := protowire.ConsumeTag(data)
-		if n < 0 {
-			return nil
-		}
-		data = data[n:]
-		if n = protowire.ConsumeFieldValue(num, typ, data); n < 0 {
-			return nil
-		}
-		if num == number && typ == protowire.BytesType {
-			found, _ = protowire.ConsumeBytes(data[:n])
-		}
-		data = data[n:]
-	}
+func protoField(data []byte, number protowire.Number) []byte {
+	found, _ := protowire.ConsumeBytes(lastField(data, number, protowire.BytesType))
 	return found
 }
 
 // protoDouble returns the bytes of the last 64-bit field of that number.
-func protoDouble(data []byte, number protowire.Number) (found []byte) {
+func protoDouble(data []byte, number protowire.Number) []byte {
+	return lastField(data, number, protowire.Fixed64Type)
+}
+
+// lastField returns the value of the last field of that number and type, as it is
+// behind the tag; nil when there is none, or the message is malformed.
+func lastField(data []byte, number protowire.Number, want protowire.Type) (found []byte) {
 	for len(data) > 0 {
 		num, typ, n := protowire.ConsumeTag(data)
 		if n < 0 {
@@ -187,8 +180,8 @@ func protoDouble(data []byte, number protowire.Number) (found []byte) {
 		if n = protowire.ConsumeFieldValue(num, typ, data); n < 0 {
 			return nil
 		}
-		if num == number && typ == protowire.Fixed64Type {
-			found = data[:8]
+		if num == number && typ == want {
+			found = data[:n]
 		}
 		data = data[n:]
 	}

@@ -77,11 +77,7 @@ func (e *env) check(c *cli.Context) error {
 		}
 	}
 	if c.Bool("json") {
-		var v any = all
-		if len(all) == 1 {
-			v = all[0]
-		}
-		if err := writeJSON(e.Out, v); err != nil {
+		if err := writeJSONs(e.Out, all); err != nil {
 			return err
 		}
 	}

@@ -129,6 +129,14 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
+// writeJSONs writes one value, or several as an array.
+func writeJSONs[T any](w io.Writer, all []T) error {
+	if len(all) == 1 {
+		return writeJSON(w, all[0])
+	}
+	return writeJSON(w, all)
+}
+
 // writeEvents ends the events of --progress json: an event for each loss and
 // warning, then the error or the summary.
 func writeEvents(w io.Writer, r *resultJSON) {
