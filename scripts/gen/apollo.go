@@ -39,6 +39,9 @@ func (r *rig) apollo() (small, large []*stream) {
 		r.stream("/apollo/sensor/camera/front_6mm/image", "apollo.drivers.Image", 5, 30_000_000, (*rig).apolloImage),
 		r.stream("/apollo/sensor/camera/rear/image/compressed", "apollo.drivers.CompressedImage", 10, 30_000_000, (*rig).apolloCompressed),
 	}
+	if r.sparse {
+		large[0] = r.stream("/apollo/sensor/camera/front_12mm/image", "apollo.drivers.Image", 5, 30_000_000, (*rig).apolloImage)
+	}
 	return small, large
 }
 
@@ -286,12 +289,15 @@ func (r *rig) apolloImage(s *stream) []byte {
 	})...)
 }
 
-// apolloCompressed holds noise with the marks of a JPEG at both ends: nobody
+// apolloCompressed holds noise or zeros, with the marks of a JPEG at both ends: nobody
 // looks at it here.
 func (r *rig) apolloCompressed(s *stream) []byte {
 	n := r.camera[0] * r.camera[1] / 10
 	at := int(r.rng.Uint32N(uint32(len(r.noise) - n)))
 	data := append([]byte{0xff, 0xd8}, r.noise[at:at+n]...)
+	if r.sparse {
+		clear(data[2:])
+	}
 	return r.marshal(&sensor.CompressedImage{
 		Header: r.apolloHeader(s, "camera", "rear"), FrameId: proto.String("rear"), Format: proto.String("rgb8; jpeg compressed bgr8"),
 		Data: append(data, 0xff, 0xd9), MeasurementTime: proto.Float64(float64(s.due-s.lag) / 1e9),

@@ -8,6 +8,7 @@
 //	go run ./scripts/gen -profile tiny testdata/tiny.bag        a few small messages
 //	go run ./scripts/gen -mb 1000 big.record                    the same for Apollo, by the file's name
 //	go run ./scripts/gen -profile uniform -size 10000 u.bag     messages of one size, on -topics topics
+//	go run ./scripts/gen -mb 10000 -sparse huge.bag             10 GB that take 150 MB of the disk, in seconds
 //
 // Streams and rates of the profile "mixed": camera 1920x1080 rgb8 at 5 Hz,
 // camera 1920x1200 mono8 at 10 Hz, lidar of 131,072 points at 10 Hz, IMU 400 Hz,
@@ -16,6 +17,11 @@
 // compressed at 10 Hz, lidar of 120,320 points at 10 Hz, IMU 200 Hz, corrected IMU,
 // pose, chassis and tf 100 Hz, GNSS and odometry 10 Hz, /tf_static. Pixels and points are smooth plus noise, so that
 // compression behaves as on recordings of real sensors.
+//
+// With -sparse they are zeros, and those zeros are holes in the file. A record then
+// has another camera in the place of the lidar, whose points are no zeros. For
+// rosbag2 the bag is converted (bagconv huge.bag huge/); a database has a number in
+// each of its pages, so it has no holes.
 package main
 
 import (
@@ -27,6 +33,7 @@ import (
 
 	"github.com/bagconv/bagconv/formats/cyber"
 	"github.com/bagconv/bagconv/formats/rosbag1"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -38,6 +45,7 @@ func main() {
 	compression := flag.String("compression", "none", "none, lz4 or bz2")
 	chunk := flag.Int64("chunk-kb", 0, "chunk size in KiB; 0 is the format's own")
 	seed := flag.Uint64("seed", 1, "for the noise")
+	sparse := flag.Bool("sparse", false, "pixels and points are zeros that take no place on the disk")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: gen [flags] OUT.bag|OUT.record")
@@ -45,7 +53,10 @@ func main() {
 		os.Exit(2)
 	}
 	o := storage.WriteOptions{Compression: *compression, ChunkSize: *chunk << 10, Overwrite: true, NoSync: true}
-	if err := generate(flag.Arg(0), kind{*profile, *size, *topics}, *mb*1_000_000, *seed, o); err != nil {
+	if *sparse {
+		o.FS = iox.Sparse(nil)
+	}
+	if err := generate(flag.Arg(0), kind{*profile, *size, *topics, *sparse}, *mb*1_000_000, *seed, o); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
@@ -60,7 +71,8 @@ var length = map[string]int64{"demo": 1_000_000_000, "tiny": 30_000_000}
 // A kind is what is asked for.
 type kind struct {
 	profile      string
-	size, topics int // of the profile uniform
+	size, topics int  // of the profile uniform
+	sparse       bool // large messages are zeros
 }
 
 // generate writes messages until they have the given number of bytes together,

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // The messages, in ROS 1 serialization: little endian, no padding, strings and
@@ -133,6 +134,11 @@ func (r *rig) cloud(s *stream) []byte {
 	r.u32(uint32(step * r.steps))
 	n := r.rings * r.steps
 	r.u32(uint32(step * n))
+	if r.sparse {
+		r.zeros(step * n)
+		r.u8(1)
+		return r.buf
+	}
 	at := int(r.rng.Uint32N(uint32(len(r.noise) - n)))
 	for i := range r.steps {
 		az := 2 * math.Pi * float64(i) / float64(r.steps)
@@ -175,6 +181,11 @@ func (r *rig) image(s *stream, frame, encoding string, size [2]int, channels int
 func (r *rig) pixels(s *stream, size [2]int, channels int) []byte {
 	w, h := size[0], size[1]
 	n := w * h * channels
+	if r.sparse {
+		r.px = slices.Grow(r.px[:0], n)[:n]
+		clear(r.px)
+		return r.px
+	}
 	at := int(r.rng.Uint32N(uint32(len(r.noise) - n)))
 	px := r.px[:0]
 	for y := range h {
