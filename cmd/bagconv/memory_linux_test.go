@@ -17,15 +17,34 @@ subprocess.run(sys.argv[1:], check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 `
 
+// peakMB runs the binary with the arguments, which must succeed, and returns the
+// most memory that it has taken, in MB.
+func peakMB(t *testing.T, env []string, args ...string) int {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		missing(t, "python3")
+	}
+	cmd := exec.Command(python, append([]string{"-c", peakOf, binary}, args...)...)
+	cmd.Env = append(cmd.Environ(), env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	text, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("bagconv %s: %v: %s", strings.Join(args, " "), err, stderr.String())
+	}
+	peak, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return peak
+}
+
 // TestMemory: inputs several times as large as the limit are converted within
 // it, but for what the program itself takes.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes 700 MB")
-	}
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		missing(t, "python3")
 	}
 	dir := t.TempDir()
 	gen := filepath.Join(dir, "gen")
@@ -40,18 +59,7 @@ func TestMemory(t *testing.T) {
 		}
 		for _, to := range []string{"bag", "db3", "record"} {
 			out := filepath.Join(dir, "out_"+to)
-			cmd := exec.Command(python, "-c", peakOf, binary, "-q", "-f", "--no-sync", "--max-memory", "96M", "--to", to, in, out)
-			cmd.Env = append(cmd.Environ(), "GOMEMLIMIT=96MiB")
-			var stderr bytes.Buffer
-			cmd.Stderr = &stderr
-			text, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("%s to %s: %v: %s", end, to, err, stderr.String())
-			}
-			peak, err := strconv.Atoi(strings.TrimSpace(string(text)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			peak := peakMB(t, []string{"GOMEMLIMIT=96MiB"}, "-q", "-f", "--no-sync", "--max-memory", "96M", "--to", to, in, out)
 			t.Logf("%s to %s: %d MB", end, to, peak)
 			if peak > limit+program {
 				t.Errorf("%s to %s: %d MB at its peak, with a limit of %d", end, to, peak, limit)
