@@ -25,7 +25,8 @@
 // of the tables, and the output is bounded by a constant and a factor of the input
 // (64 at most, for transforms that are empty).
 //
-// Programs are immutable and may be used by any number of goroutines.
+// Programs may be used by any number of goroutines; nothing of them changes but the
+// count of messages with unknown fields.
 package apollo
 
 import "github.com/bagconv/bagconv/convert/transcode"

@@ -143,6 +143,7 @@ func (p *ToROSProgram) points(rows []byte, size int, v *values, src []byte) (den
 		if err := p.element.parse(&e, b, next-len(b)); err != nil {
 			return false, err
 		}
+		v.unknown = v.unknown || e.unknown
 		for i := range 3 {
 			x := narrow(e.num[pointX+i])
 			bad |= x&infinite + minExponent

@@ -143,7 +143,10 @@ func TestCloudShortWay(t *testing.T) {
 		if !fast.layout.usual {
 			t.Fatalf("%+v is not taken for usual", fast.layout)
 		}
-		slow := *fast
+		slow, err := ToROS(md, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		slow.layout.usual = false
 		pd := md.Fields().ByName("point").Message()
 		taken := 0
@@ -175,6 +178,9 @@ func TestCloudShortWay(t *testing.T) {
 			if (errX == nil) != (errY == nil) || !bytes.Equal(x, y) {
 				t.Fatalf("%x\nfast %x %v\nslow %x %v", b, x, errX, y, errY)
 			}
+		}
+		if fast.Unknown() != slow.Unknown() || fast.Unknown() == 0 {
+			t.Errorf("%d messages with unknown fields on the short way, %d on the long one", fast.Unknown(), slow.Unknown())
 		}
 		if taken < 200 {
 			t.Errorf("only %d random clouds begin with a point on the short way", taken)

@@ -9,7 +9,8 @@ import (
 
 // parse reads the fields of a message b, which begins at offset at of the whole,
 // into v. Of a value that comes twice the last counts, messages that come twice
-// are merged; unknown fields, and known ones on another wire type, are skipped.
+// are merged. Fields that no rule wants are skipped; v.unknown says whether any
+// of them, or a wanted one on another wire type, is not as the descriptor has it.
 // Depth is that of the tables.
 func (t *table) parse(v *values, b []byte, at int) error {
 	for pos := 0; pos < len(b); {
@@ -25,6 +26,7 @@ func (t *table) parse(v *values, b []byte, at int) error {
 				return malformed(at+start, "an unknown field is cut or wrong")
 			}
 			pos += k
+			v.unknown = v.unknown || f != nil || !t.leavesOut(num)
 			continue
 		}
 		switch typ {

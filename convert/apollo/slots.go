@@ -91,6 +91,8 @@ type values struct {
 
 	count       int // elements of the list
 	first, last int // where the elements begin and end
+
+	unknown bool // there was a field that the descriptor does not have
 }
 
 func (v *values) has(slot int) bool      { return v.set>>slot&1 != 0 }

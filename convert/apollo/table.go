@@ -3,6 +3,7 @@ package apollo
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -80,6 +81,9 @@ type table struct {
 	fields []field
 	low    [32]uint8 // index into fields plus one, by field number; 0 is none
 	has    uint64    // slots in it and below
+
+	unusedLow uint64             // bit per number below 64: a field of the descriptor that is not wanted
+	unused    []protowire.Number // the others of these, ascending
 }
 
 // find returns the field of a number, nil when it is not wanted.
@@ -96,6 +100,16 @@ func (t *table) find(num protowire.Number) *field {
 		}
 	}
 	return nil
+}
+
+// leavesOut tells whether a field number is one that the descriptor has and that
+// is not wanted.
+func (t *table) leavesOut(num protowire.Number) bool {
+	if num < 64 {
+		return t.unusedLow>>num&1 != 0
+	}
+	_, ok := slices.BinarySearch(t.unused, num)
+	return ok
 }
 
 // A compiler makes the tables of a message type.
@@ -133,8 +147,14 @@ func (c *compiler) table(md protoreflect.MessageDescriptor, wants []want, prefix
 	for i := range md.Fields().Len() {
 		if fd := md.Fields().Get(i); !known[fd.Name()] {
 			c.unused = append(c.unused, prefix+string(fd.Name()))
+			if num := fd.Number(); num < 64 {
+				t.unusedLow |= 1 << num
+			} else {
+				t.unused = append(t.unused, num)
+			}
 		}
 	}
+	slices.Sort(t.unused)
 	sort.Slice(t.fields, func(i, j int) bool { return t.fields[i].num < t.fields[j].num })
 	for i, f := range t.fields {
 		if f.num < 32 {

@@ -3,6 +3,7 @@ package apollo
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -23,6 +24,7 @@ type ToROSProgram struct {
 	layout  pointLayout
 
 	dropped []string
+	unknown atomic.Int64
 }
 
 // ToROS makes the program from messages of md, which has one of the names that
@@ -49,6 +51,19 @@ func ToROS(md protoreflect.MessageDescriptor, o Options) (*ToROSProgram, error) 
 // also those that are read only in want of a better one, such as
 // header.timestamp_sec of a cloud that has lidar_timestamp.
 func (p *ToROSProgram) Dropped() []string { return p.dropped }
+
+// Unknown is the number of messages so far that had fields which the descriptor
+// does not have, or has on another wire type; those fields are left out.
+func (p *ToROSProgram) Unknown() int64 { return p.unknown.Load() }
+
+// Reset sets the count of Unknown to zero.
+func (p *ToROSProgram) Reset() { p.unknown.Store(0) }
+
+// RoundsTimes tells whether the times of points, in ns, become float64 seconds:
+// their steps are 238 ns, so that a time is up to 119 ns off.
+func (p *ToROSProgram) RoundsTimes() bool {
+	return p.family == pointCloud && p.element.has>>pointTime&1 != 0
+}
 
 // SizeHint is how many bytes a message of n bytes becomes, with some to spare for
 // nearly all messages. dst grows when it is more.
@@ -100,6 +115,9 @@ func (p *ToROSProgram) Append(dst, src []byte, logTime int64) ([]byte, error) {
 	}
 	if err != nil {
 		return dst, err
+	}
+	if v.unknown {
+		p.unknown.Add(1)
 	}
 	return w.Buf, nil
 }
@@ -345,6 +363,7 @@ func (p *ToROSProgram) transforms(w *ros.Writer, v *values, src []byte) error {
 			return err
 		}
 		pos = next
+		v.unknown = v.unknown || e.unknown
 		stamp := e.stamp(p.family, &p.o)
 		if stamp == 0 {
 			stamp = outer

@@ -263,13 +263,16 @@ func (r *Result) setTypeHash(msg *schema.Message) {
 	r.Topic.Metadata = meta
 }
 
-// list names at most four of the paths.
+// mostPaths is how many fields a remark names.
+const mostPaths = 20
+
+// list names the paths, mostPaths of them at most.
 func list(paths []string) string {
 	s := ""
 	for i, p := range paths {
 		switch {
-		case i == 4:
-			return fmt.Sprintf("%s and %d more", s, len(paths)-4)
+		case i == mostPaths:
+			return fmt.Sprintf("%s and %d more", s, len(paths)-mostPaths)
 		case i > 0:
 			s += ", "
 		}

@@ -99,9 +99,9 @@ func (m *Mapper) fromProto(t *storage.Topic) (*Result, error) {
 			return nil, err
 		}
 		res.Plan = plan
-		res.Remarks = append(res.Remarks, Remark{Code: "presence", Loss: true, ByDesign: true,
-			Message: "fields that are not set have their default; which they were is not kept"})
 	}
+	res.Remarks = append(res.Remarks, Remark{Code: "presence", Loss: true, ByDesign: true,
+		Message: "fields that are not set have their default; which they were is not kept"})
 	res.setROS(dst, m.o.Encoding)
 	meta := res.Topic.Metadata
 	meta[storage.MetaProtoType] = t.Type
@@ -139,6 +139,10 @@ func (m *Mapper) standard(res *Result, md protoreflect.MessageDescriptor) *schem
 	if d := p.Dropped(); len(d) > 0 {
 		res.Remarks = append(res.Remarks, Remark{Code: "apollo-fields", Loss: true, ByDesign: true,
 			Message: fmt.Sprintf("%s has no place for %s; --proto-types generated keeps all fields", name, list(d))})
+	}
+	if p.RoundsTimes() {
+		res.Remarks = append(res.Remarks, Remark{Code: "point-times", Loss: true, ByDesign: true,
+			Message: "times of points become seconds in float64, up to 119 ns off; --proto-types generated keeps every ns"})
 	}
 	if m.o.Encoding == "cdr" {
 		return m.lib.ros2(m.o.Distro, ros2Name(name))
