@@ -132,8 +132,7 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 		return nil, err
 	}
 	if plan.DropsSeq() {
-		res.Remarks = append(res.Remarks, Remark{Code: "header-seq", Loss: true, ByDesign: true,
-			Message: "std_msgs/Header.seq does not exist in ROS 2"})
+		res.byDesign("header-seq", "std_msgs/Header.seq does not exist in ROS 2")
 	}
 	res.Topic.Type = dst.Name
 	res.Topic.Encoding = "cdr"
@@ -169,8 +168,7 @@ func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
 		res.remark("md5sum-changed", "the bag that this came from had md5sum %s for the type, now it is %s", was, md5)
 	}
 	if len(t.QoS) > 0 {
-		res.Remarks = append(res.Remarks, Remark{Code: "qos", Loss: true, ByDesign: true,
-			Message: "quality of service but for latching does not exist in ROS 1"})
+		res.byDesign("qos", "quality of service but for latching does not exist in ROS 1")
 	}
 	res.Topic.Type = dst.Name
 	res.Topic.Encoding = "ros1"
@@ -207,10 +205,7 @@ func (m *Mapper) compile(res *Result, src, dst *schema.Message, from, to transco
 		return nil, err
 	}
 	res.Plan = plan
-	if d := plan.Dropped(); len(d) > 0 {
-		res.Remarks = append(res.Remarks, Remark{Code: "fields-dropped", Loss: true,
-			Message: fmt.Sprintf("%s has no field for %s", dst.Name, list(d))})
-	}
+	res.dropped(dst.Name, plan.Dropped())
 	if a := plan.Added(); len(a) > 0 {
 		res.remark("fields-added", "%s is written as zero: %s does not have it", list(a), src.Name)
 	}
@@ -246,8 +241,21 @@ func (m *Mapper) knownROS1(src *schema.Message) *schema.Message {
 	return nil
 }
 
+// remark says what is worth knowing.
 func (r *Result) remark(code, format string, a ...any) {
 	r.Remarks = append(r.Remarks, Remark{Code: code, Message: fmt.Sprintf(format, a...)})
+}
+
+// dropped says which fields the type of that name has no place for although it could.
+func (r *Result) dropped(typ string, paths []string) {
+	if len(paths) > 0 {
+		r.Remarks = append(r.Remarks, Remark{Code: "fields-dropped", Message: fmt.Sprintf("%s has no field for %s", typ, list(paths)), Loss: true})
+	}
+}
+
+// byDesign says what the target has no place for by its nature.
+func (r *Result) byDesign(code, format string, a ...any) {
+	r.Remarks = append(r.Remarks, Remark{Code: code, Message: fmt.Sprintf(format, a...), Loss: true, ByDesign: true})
 }
 
 func (r *Result) setTypeHash(msg *schema.Message) {

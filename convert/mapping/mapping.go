@@ -9,7 +9,10 @@
 //	graph.go    turning a ROS 1 type graph into its ROS 2 twin and back
 //	qos.go      latched publishers and transient_local
 //	mapper.go   one topic from end to end, between ROS 1 and ROS 2
-//	proto.go    one topic from protobuf and to it
+//	proto.go    one topic from protobuf; toproto.go: one to it
+//	original.go ROS types that went into a record, and back
+//	apollo.go   Apollo's types that are standard ROS types
+//	pack.go     descriptors as text that metadata can hold
 //	program.go  programs in a row
 //
 // docs/mapping.md is the user's view of them. A Mapper is used by one

@@ -45,39 +45,9 @@ func (r *protoRun) leaf(v *view, i int, whole bool) error {
 	return r.json(func() error { return r.value(v, i, whole) })
 }
 
-// json runs write with the style JSON; in CSV the result is one cell.
-func (r *protoRun) json(write func() error) error {
-	at, style := len(r.buf), r.style
-	r.style = JSON
-	err := write()
-	if r.style = style; style == CSV {
-		r.cell(at)
-	}
-	return err
-}
-
 // pickAll writes the columns.
 func (r *protoRun) pickAll(p *Program) error {
-	r.out.root()
-	for i := range p.columns {
-		c := &p.columns[i]
-		if r.style == CSV && i > 0 {
-			r.buf = append(r.buf, ',')
-		}
-		if c.steps == nil {
-			continue
-		}
-		if r.style != CSV {
-			r.key(&c.label, c.flow)
-		}
-		if err := r.pick(p.proto, r.src, 0, c, c.steps); err != nil {
-			return err
-		}
-	}
-	if r.style != CSV {
-		r.closeRoot(p.picked)
-	}
-	return nil
+	return r.columns(p, func(c *column) error { return r.pick(p.proto, r.src, 0, c, c.steps) })
 }
 
 // pick writes the field that steps lead to.

@@ -30,54 +30,34 @@ func (r *rosRun) cells(n *node, first *bool) error {
 // as one cell.
 func (r *rosRun) leaf(f *field, list schema.Array, whole bool) error {
 	one := list == schema.Single
-	if r.style != CSV || one && f.kind != schema.Struct || !one && f.blob {
+	write := func() error {
 		if one {
 			return r.single(f)
 		}
 		return r.value(f, whole)
 	}
-	at := len(r.buf)
-	r.style = JSON
-	var err error
-	if one {
-		err = r.single(f)
-	} else {
-		err = r.value(f, whole)
+	if r.style != CSV || one && f.kind != schema.Struct || !one && f.blob {
+		return write()
 	}
-	r.style = CSV
-	r.cell(at)
-	return err
+	return r.json(write)
 }
 
 // pickAll writes the columns. The first one walks to the end of the message, so
 // that what does not fit is found; the others stop at their field.
 func (r *rosRun) pickAll(p *Program) error {
-	r.root()
-	end := len(r.src)
-	for i, first := 0, true; i < len(p.columns); i++ {
-		c := &p.columns[i]
-		if r.style == CSV && i > 0 {
-			r.buf = append(r.buf, ',')
-		}
-		if c.steps == nil {
-			continue
-		}
-		if r.style != CSV {
-			r.key(&c.label, c.flow)
-		}
+	end, first := len(r.src), true
+	err := r.columns(p, func(c *column) error {
 		r.pos, r.fuel = 0, maxFuel+len(r.src)
-		if err := r.pick(p.ros, c, c.steps, first); err != nil {
-			return err
-		}
+		err := r.pick(p.ros, c, c.steps, first)
 		if first {
 			end, first = r.pos, false
 		}
+		return err
+	})
+	if err == nil {
+		r.pos = end
 	}
-	r.pos = end
-	if r.style != CSV {
-		r.closeRoot(p.picked)
-	}
-	return nil
+	return err
 }
 
 // pick writes the field that steps lead to; with tail it goes on to the end of
@@ -141,20 +121,17 @@ func (r *rosRun) project(f *field, c *column, rest []step) error {
 	if err != nil {
 		return err
 	}
-	at, style := len(r.buf), r.style
-	r.style = JSON
-	r.buf = append(r.buf, '[')
-	for i := range n {
-		if i > 0 {
-			r.buf = append(r.buf, ',')
+	return r.json(func() error {
+		r.buf = append(r.buf, '[')
+		for i := range n {
+			if i > 0 {
+				r.buf = append(r.buf, ',')
+			}
+			if err := r.part(f, c, rest, true); err != nil {
+				return err
+			}
 		}
-		if err := r.part(f, c, rest, true); err != nil {
-			return err
-		}
-	}
-	r.buf = append(r.buf, ']')
-	if r.style = style; style == CSV {
-		r.cell(at)
-	}
-	return nil
+		r.buf = append(r.buf, ']')
+		return nil
+	})
 }

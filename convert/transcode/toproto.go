@@ -20,10 +20,10 @@ import (
 // default is left out, but for required fields and the set member of a oneof;
 // so is a message of which nothing would be written.
 type ToProto struct {
-	root   *node
-	bound  *protoschema.Struct
-	cdr    bool
-	normal *Plan // other forms of CDR than the usual one become it first
+	root    *node
+	dropped []string
+	cdr     bool
+	normal  *Plan // other forms of CDR than the usual one become it first
 }
 
 // CompileToProto makes the program from messages of src to messages of md, whose
@@ -33,7 +33,8 @@ func CompileToProto(src *schema.Message, from Wire, md protoreflect.MessageDescr
 	if err != nil {
 		return nil, err
 	}
-	p := &ToProto{root: nodes(s, map[*protoschema.Struct]*node{}), bound: s, cdr: from == CDR}
+	p := &ToProto{root: nodes(s, map[*protoschema.Struct]*node{}), cdr: from == CDR}
+	p.dropped, _ = s.Unpaired()
 	if p.cdr {
 		if p.normal, err = Compile(src, src, Options{From: CDR, To: CDR}); err != nil {
 			return nil, err
@@ -43,26 +44,7 @@ func CompileToProto(src *schema.Message, from Wire, md protoreflect.MessageDescr
 }
 
 // Dropped lists the paths of ROS fields that the message has no place for.
-func (p *ToProto) Dropped() []string {
-	var out []string
-	seen := map[*protoschema.Struct]bool{}
-	var walk func(s *protoschema.Struct, prefix string)
-	walk = func(s *protoschema.Struct, prefix string) {
-		if seen[s] {
-			return
-		}
-		seen[s] = true
-		for i, sl := range s.Slots {
-			if sl.Form == protoschema.None {
-				out = append(out, prefix+s.ROS.Fields[i].Name)
-			} else if sl.Struct != nil {
-				walk(sl.Struct, prefix+s.ROS.Fields[i].Name+".")
-			}
-		}
-	}
-	walk(p.bound, "")
-	return out
-}
+func (p *ToProto) Dropped() []string { return p.dropped }
 
 // SizeHint is how many bytes a message of n bytes becomes, with some to spare.
 func (p *ToProto) SizeHint(n int) int { return n + n/4 + 64 }

@@ -49,6 +49,33 @@ func Bind(md protoreflect.MessageDescriptor, ros *schema.Message) (*Struct, erro
 	return (&binder{map[bindKey]*Struct{}}).bind(md, ros, 0)
 }
 
+// Unpaired lists the paths of the fields of either side that the other has no
+// place for, also of those in nested structs; of a struct that stands in several
+// places the first.
+func (s *Struct) Unpaired() (ros, proto []string) {
+	seen := map[*Struct]bool{}
+	var walk func(s *Struct, inROS, inProto string)
+	walk = func(s *Struct, inROS, inProto string) {
+		if seen[s] {
+			return
+		}
+		seen[s] = true
+		for _, f := range s.Alone {
+			proto = append(proto, inProto+string(f.Name()))
+		}
+		for i, sl := range s.Slots {
+			name := inROS + s.ROS.Fields[i].Name
+			if sl.Form == None {
+				ros = append(ros, name)
+			} else if sl.Struct != nil {
+				walk(sl.Struct, name+".", inProto+string(sl.Field.Name())+".")
+			}
+		}
+	}
+	walk(s, "", "")
+	return ros, proto
+}
+
 type bindKey struct {
 	md  protoreflect.FullName
 	ros *schema.Message

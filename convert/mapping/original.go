@@ -1,0 +1,127 @@
+package mapping
+
+import (
+	"fmt"
+	"maps"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/protoschema"
+	"github.com/bagconv/bagconv/schema/rosmsg"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// backToROS maps a topic whose descriptor was made from a ROS type: it becomes
+// that type again, and from there what the type becomes in the target.
+func (m *Mapper) backToROS(t *storage.Topic, md protoreflect.MessageDescriptor, origins map[string]*protoschema.Origin) (*Result, error) {
+	msg, wire, err := original(md, origins)
+	if err != nil {
+		return nil, err
+	}
+	encoding := "ros1"
+	if wire == transcode.CDR {
+		encoding = "cdr"
+	}
+	first, err := fromProtoPlain(md, msg, wire)
+	if err != nil {
+		return nil, err
+	}
+	mid := storage.Topic{Name: t.Name, Type: msg.Name, Encoding: encoding, Metadata: maps.Clone(t.Metadata)}
+	r := &Result{Topic: mid}
+	if r.Topic.Metadata == nil {
+		r.Topic.Metadata = map[string]string{}
+	}
+	r.setROS(msg, encoding)
+	if encoding == "cdr" {
+		r.Topic.QoS = ros2QoS(t)
+	} else if tfStatic(t.Name) {
+		r.Topic.Metadata[storage.MetaLatching] = "1"
+	}
+	res, err := m.Map(&r.Topic)
+	if err != nil {
+		return nil, err
+	}
+	res.Plan = chained(first, res.Plan)
+	return res, nil
+}
+
+// original parses the ROS type that a descriptor was made from.
+func original(md protoreflect.MessageDescriptor, origins map[string]*protoschema.Origin) (*schema.Message, transcode.Wire, error) {
+	o := protoschema.OriginOf(md)
+	dialect, wire := rosmsg.ROS1, transcode.ROS1
+	if o.Dialect == "ros2msg" {
+		dialect, wire = rosmsg.ROS2, transcode.CDR
+	}
+	msg, err := rosmsg.Parse(o.Name, []byte(o.Text), dialect, func(name string) (string, bool) {
+		if o := origins[name]; o != nil {
+			return o.Text, true
+		}
+		return "", false
+	})
+	return msg, wire, err
+}
+
+// plainTypes replaces kinds that protobuf and .msg text have no words for: wide
+// strings become strings, IDL's enums and chars numbers.
+func plainTypes(m *schema.Message, made map[*schema.Message]*schema.Message) *schema.Message {
+	if p := made[m]; p != nil {
+		return p
+	}
+	p := &schema.Message{Name: m.Name, Constants: m.Constants}
+	same := true
+	for _, f := range m.Fields {
+		old := f.Type
+		switch f.Type.Kind {
+		case schema.WString:
+			f.Type.Kind = schema.String
+		case schema.Enum:
+			f.Type.Kind = schema.Int32
+		case schema.IDLChar:
+			f.Type.Kind = schema.Uint8
+		case schema.Struct:
+			f.Type.Message = plainTypes(f.Type.Message, made)
+		}
+		same = same && f.Type == old
+		p.Fields = append(p.Fields, f)
+	}
+	if same {
+		p = m
+	}
+	made[m] = p
+	return p
+}
+
+// toProtoPlain makes the program from src to md, which was made from plain.
+func toProtoPlain(src, plain *schema.Message, wire transcode.Wire, md protoreflect.MessageDescriptor) (Program, error) {
+	p, err := transcode.CompileToProto(plain, wire, md)
+	if err == nil && len(p.Dropped()) > 0 {
+		err = fmt.Errorf("internal error: %s has no field for %s", md.FullName(), list(p.Dropped()))
+	}
+	if err != nil || plain == src {
+		return p, err
+	}
+	first, err := transcode.Compile(src, plain, transcode.Options{From: wire, To: wire})
+	if err != nil {
+		return nil, err
+	}
+	return chained(first, p), nil
+}
+
+// fromProtoPlain makes the program from md to dst.
+func fromProtoPlain(md protoreflect.MessageDescriptor, dst *schema.Message, wire transcode.Wire) (Program, error) {
+	plain := plainTypes(dst, map[*schema.Message]*schema.Message{})
+	p, err := transcode.CompileFromProto(md, plain, wire)
+	if err == nil && len(p.Dropped()) > 0 {
+		err = fmt.Errorf("%s has no field for %s", dst.Name, list(p.Dropped()))
+	}
+	if err != nil || plain == dst {
+		return p, err
+	}
+	second, err := transcode.Compile(plain, dst, transcode.Options{From: wire, To: wire})
+	if err != nil {
+		return nil, err
+	}
+	return chained(p, second), nil
+}

@@ -1,0 +1,101 @@
+package mapping
+
+import (
+	"github.com/bagconv/bagconv/convert/apollo"
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/protoschema"
+	"github.com/bagconv/bagconv/schema/rosmsg"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// toProto maps a ROS topic to protobuf.
+func (m *Mapper) toProto(t *storage.Topic) (*Result, error) {
+	var src *definition
+	var err error
+	wire, dialect := transcode.ROS1, rosmsg.ROS1
+	if t.Encoding == "cdr" {
+		wire, dialect = transcode.CDR, rosmsg.ROS2
+		src, err = m.lib.ros2Definition(t, m.o.SourceDistro)
+	} else {
+		src, err = m.lib.ros1Definition(t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	res := src.result(t)
+	for _, k := range []string{storage.MetaProtoType, storage.MetaProtoDesc, storage.MetaMD5Sum, storage.MetaTypeHash} {
+		delete(res.Topic.Metadata, k)
+	}
+	res.Topic.Encoding, res.Topic.QoS = "protobuf", nil
+	if len(t.QoS) > 0 && !(tfStatic(t.Name) && len(t.QoS) == 1 && t.QoS[0] == latchedQoS) {
+		res.byDesign("qos", "quality of service does not exist in a record")
+	}
+	if t.Metadata[storage.MetaLatching] == "1" && !tfStatic(t.Name) {
+		res.byDesign("latching", "a record does not say that a topic is latched")
+	}
+	if t.Metadata[storage.MetaCallerID] != "" {
+		res.byDesign("callerid", "a record does not say which node published a topic")
+	}
+	if m.backToProto(res, t, src.msg, wire) || m.toApollo(res, t, src.msg) {
+		return res, nil
+	}
+	plain := plainTypes(src.msg, map[*schema.Message]*schema.Message{})
+	data, name, err := protoschema.Describe(plain, func(msg *schema.Message) *protoschema.Origin {
+		o := &protoschema.Origin{Dialect: "ros1msg", Name: msg.Name, Text: string(rosmsg.FormatSingle(msg, dialect))}
+		if dialect == rosmsg.ROS2 {
+			o.Dialect = "ros2msg"
+		}
+		return o
+	})
+	if err != nil {
+		return nil, err
+	}
+	set, err := protoschema.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	md, err := set.Message(name)
+	if err != nil {
+		return nil, err
+	}
+	if res.Plan, err = toProtoPlain(src.msg, plain, wire, md); err != nil {
+		return nil, err
+	}
+	res.Topic.Type, res.Topic.Schema = name, storage.Schema{Encoding: "protobuf", Data: data}
+	return res, nil
+}
+
+// backToProto maps a topic that was made from a protobuf type back to it.
+func (m *Mapper) backToProto(res *Result, t *storage.Topic, msg *schema.Message, wire transcode.Wire) bool {
+	name := t.Metadata[storage.MetaProtoType]
+	if name == "" {
+		return false
+	}
+	data, err := unpack(t.Metadata[storage.MetaProtoDesc])
+	if err != nil || len(data) == 0 {
+		return false
+	}
+	set, err := m.proto.parse(data)
+	if err != nil {
+		return false
+	}
+	md, err := set.Message(name)
+	if err != nil {
+		return false
+	}
+	if ros := apollo.ROSType(name); ros != "" && ros == ros1Name(msg.Name) {
+		if !m.fromROS(res, msg, ros, md) {
+			return false
+		}
+	} else {
+		p, err := transcode.CompileToProto(msg, wire, md)
+		if err != nil {
+			return false
+		}
+		res.Plan = p
+		res.dropped(name, p.Dropped())
+	}
+	res.Topic.Type, res.Topic.Schema = name, storage.Schema{Encoding: "protobuf", Data: data}
+	return true
+}

@@ -1,0 +1,159 @@
+package rosidl
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/bagconv/bagconv/schema"
+)
+
+func (p *parser) structure(scope []string) error {
+	name, err := p.word()
+	if err != nil {
+		return err
+	}
+	if p.accept(";") { // declared ahead
+		return nil
+	}
+	if err := p.expect("{"); err != nil {
+		return err
+	}
+	def := p.define(scope, name)
+	before, again := def.fields, def.complete
+	def.fields, def.complete = nil, true
+	seen := map[string]bool{}
+	for !p.accept("}") {
+		if err := p.annotations(); err != nil {
+			return err
+		}
+		ref, err := p.typeSpec(scope, 0)
+		if err != nil {
+			return err
+		}
+		for {
+			field, sized, err := p.declarator(ref, scope)
+			if err != nil {
+				return err
+			}
+			if seen[field] {
+				return p.fail("field " + field + " stands there twice")
+			}
+			if p.fields++; p.fields > maxFields {
+				return p.fail("more than 100,000 fields and constants")
+			}
+			seen[field] = true
+			def.fields = append(def.fields, fieldDef{field, sized})
+			if !p.accept(",") {
+				break
+			}
+		}
+		if err := p.expect(";"); err != nil {
+			return err
+		}
+	}
+	if again && !reflect.DeepEqual(before, def.fields) {
+		return p.fail("struct " + name + " is defined twice, and not the same")
+	}
+	return nil
+}
+
+func (p *parser) define(scope []string, name string) *structDef {
+	full := within(scope, name)
+	def := p.structs[full]
+	if def == nil {
+		def = &structDef{scope: append([]string(nil), scope...)}
+		p.structs[full] = def
+	}
+	return def
+}
+
+// declarator reads a name and perhaps one dimension.
+func (p *parser) declarator(ref typeRef, scope []string) (string, typeRef, error) {
+	name, err := p.word()
+	if err != nil || !p.accept("[") {
+		return name, ref, err
+	}
+	n, err := p.number(scope, 1, false)
+	if err == nil {
+		err = p.expect("]")
+	}
+	if err == nil && p.peek().text == "[" {
+		err = p.fail("arrays of more than one dimension are not in ROS 2")
+	}
+	elem := ref
+	return name, typeRef{elem: &elem, array: schema.Fixed, len: n}, err
+}
+
+// constant reads const TYPE NAME = VALUE; in module X_Constants it belongs to
+// the message X.
+func (p *parser) constant(scope []string) error {
+	ref, err := p.typeSpec(scope, 0)
+	if err != nil {
+		return err
+	}
+	name, err := p.word()
+	if err == nil {
+		err = p.expect("=")
+	}
+	if err != nil {
+		return err
+	}
+	full := within(scope, name)
+	value, err := p.value(ref.kind, scope, full)
+	if err != nil {
+		return err
+	}
+	if have, ok := p.consts[full]; ok {
+		if have != value {
+			return p.fail("constant " + name + " is defined twice, and not the same")
+		}
+		return nil
+	}
+	p.consts[full] = value
+	if p.fields++; p.fields > maxFields {
+		return p.fail("more than 100,000 fields and constants")
+	}
+	if n := len(scope); n > 0 && ref.kind != schema.Invalid {
+		if owner, ok := strings.CutSuffix(scope[n-1], "_Constants"); ok {
+			def := p.define(scope[:n-1], owner)
+			def.constants = append(def.constants, schema.Constant{Kind: ref.kind, StringBound: ref.bound, Name: name, Text: value})
+		}
+	}
+	return nil
+}
+
+// value reads a constant's value and the ';' behind it. Whole numbers are
+// computed, and kept under the constant's name; all else stays as it is written.
+func (p *parser) value(kind schema.Kind, scope []string, full string) (string, error) {
+	start := p.at
+	switch kind {
+	case schema.Float32, schema.Float64, schema.LongDouble, schema.String, schema.WString, schema.Bool:
+	default:
+		if n, err := p.expression(scope, 0, 0, false); err == nil && p.accept(";") {
+			p.numbers[full] = n
+			if first := p.tokens[start]; p.at == start+2 && strings.HasPrefix(strings.ToLower(first.text), "0x") {
+				return first.text, nil
+			}
+			return strconv.FormatInt(n, 10), nil
+		}
+		p.at = start
+	}
+	var text []string
+	isText := false
+	for !p.accept(";") {
+		t := p.next()
+		switch {
+		case t.kind == endToken:
+			return "", p.fail("a constant without an end")
+		case t.kind == wordToken && t.text == "L" && p.peek().kind == stringToken:
+			continue // L"wide"
+		}
+		isText = isText || t.kind == stringToken
+		text = append(text, t.text)
+	}
+	if isText { // literals side by side are one
+		return strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(strings.Join(text, "")), nil
+	}
+	return strings.NewReplacer("- ", "-", "+ ", "+").Replace(strings.Join(text, " ")), nil
+}
