@@ -1,0 +1,186 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+func (c *Config) small() Recording {
+	return c.Generate(11, Spec{Topics: 3, Messages: 400, MaxSize: 3000, Step: 1_000_000, Jitter: 2_000_000})
+}
+
+// lifecycle: what must be refused, and that errors stay.
+func (c *Config) lifecycle(t *testing.T) {
+	ctx := context.Background()
+	for name, wrong := range map[string]func(w storage.Writer) error{
+		"message of no topic": func(w storage.Writer) error {
+			return w.Write(&storage.Message{Topic: 7, LogTime: start, PublishTime: start})
+		},
+		"topic id that overflows": func(w storage.Writer) error {
+			return w.Write(&storage.Message{Topic: 1<<32 - 1, LogTime: start, PublishTime: start})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, c.Name)
+			w, err := c.Format.Create(ctx, path, storage.WriteOptions{NoSync: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.CreateTopic(c.topic("/a")); err != nil {
+				t.Fatal(err)
+			}
+			if err := wrong(w); err == nil {
+				t.Error("was not refused")
+			}
+			if err := w.Write(&storage.Message{LogTime: start, PublishTime: start}); err == nil {
+				t.Error("the writer goes on after an error")
+			}
+			if err := w.Close(); err == nil {
+				t.Error("Close forgets the error")
+			}
+			if err := abort(w); err != nil {
+				t.Error(err)
+			}
+			c.nothingLeft(t, dir)
+		})
+	}
+	t.Run("nothing before Close, nothing more after", func(t *testing.T) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, c.Name)
+		w, err := c.Format.Create(ctx, path, storage.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fill(w, c.small()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Error("there is something under the final name before Close")
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+			t.Errorf("%d entries beside each other, want the output alone", len(entries))
+		}
+		if err := w.Write(&storage.Message{LogTime: start, PublishTime: start}); err == nil {
+			t.Error("Write after Close succeeds")
+		}
+		if _, err := w.CreateTopic(c.topic("/late")); err == nil {
+			t.Error("CreateTopic after Close succeeds")
+		}
+		if err := abort(w); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Error("Abort after Close took the output away")
+		}
+	})
+	if c.Format.MinTime != 0 || c.Format.MaxTime != 0 {
+		t.Run("times beyond the limits", func(t *testing.T) {
+			for _, at := range []int64{c.Format.MinTime - 1, c.Format.MaxTime + 1} {
+				r := Recording{[]storage.Topic{c.topic("/a")}, []storage.Message{{LogTime: at, PublishTime: at}}}
+				if err := WriteAll(c.Format, filepath.Join(t.TempDir(), c.Name), storage.WriteOptions{}, r); !errors.Is(err, storage.ErrUnsupported) {
+					t.Errorf("time %d: %v", at, err)
+				}
+			}
+		})
+	}
+}
+
+// nothingLeft fails when a folder has anything in it.
+func (c *Config) nothingLeft(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		t.Errorf("left behind: %s", e.Name())
+	}
+}
+
+// existing outputs are refused, or replaced when that is asked for.
+func (c *Config) existing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), c.Name)
+	first, second := c.small(), c.Generate(12, Spec{Topics: 2, Messages: 10, MaxSize: 20, Step: 5})
+	if err := WriteAll(c.Format, path, storage.WriteOptions{}, first); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteAll(c.Format, path, storage.WriteOptions{}, second); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("an existing output: %v", err)
+	}
+	c.check(t, path, first)
+	if err := WriteAll(c.Format, path, storage.WriteOptions{Overwrite: true}, second); err != nil {
+		t.Fatal(err)
+	}
+	c.check(t, path, second)
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("%d entries beside each other, want the output alone", len(entries))
+	}
+}
+
+// beforeCommit: an output can be read back before it has its name, and does not
+// get it when that is refused.
+func (c *Config) beforeCommit(t *testing.T) {
+	want := c.small()
+	refused := errors.New("refused")
+	for _, answer := range []error{nil, refused} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, c.Name)
+		asked := 0
+		err := WriteAll(c.Format, path, storage.WriteOptions{NoSync: true, BeforeCommit: func(temp string) error {
+			asked++
+			if _, err := os.Stat(path); err == nil {
+				t.Error("there is something under the final name already")
+			}
+			c.check(t, temp, want)
+			return answer
+		}}, want)
+		if asked != 1 || !errors.Is(err, answer) {
+			t.Errorf("asked %d times and told %v: %v", asked, answer, err)
+		}
+		if answer == nil {
+			c.check(t, path, want)
+		} else {
+			c.nothingLeft(t, dir)
+		}
+	}
+}
+
+// abort leaves nothing, at any moment, twice.
+func (c *Config) abort(t *testing.T) {
+	all := c.small()
+	for _, n := range []int{-1, 0, 1, len(all.Messages)} {
+		dir := t.TempDir()
+		w, err := c.Format.Create(context.Background(), filepath.Join(dir, c.Name), storage.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n >= 0 {
+			if err := fill(w, Recording{all.Topics, all.Messages[:n]}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := storage.WriterCapabilities(w).Abort
+		if a == nil {
+			t.Fatal("the writer has no Abort")
+		}
+		for range 2 {
+			if err := a.Abort(); err != nil {
+				t.Error(err)
+			}
+		}
+		c.nothingLeft(t, dir)
+		if err := w.Write(&storage.Message{LogTime: start, PublishTime: start}); err == nil {
+			t.Error("Write after Abort succeeds")
+		}
+	}
+}
