@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -47,6 +48,7 @@ type comparison struct {
 	turned   map[string]bool // the names to compare, the other way round; nil: all as they are
 	info     [2]*storage.Info
 	taken    [2][]bool
+	times    [2]selection.Window
 	link     *linker
 	pairs    []*pair
 	held     []*pair // with queues that are not empty
@@ -82,7 +84,7 @@ func (c *comparison) run(ctx context.Context) error {
 			defer wg.Done()
 			f.run(ctx, job)
 			if f.err != nil {
-				cancel(f.err)
+				cancel(c.side(i).explain(f.err))
 			}
 		}()
 	}
@@ -149,6 +151,7 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 		select {
 		case got := <-f.infos:
 			c.info[i], c.taken[i] = got.info, got.taken
+			c.times[i] = c.side(i).times(got.info)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -121,6 +121,7 @@ type Result struct {
 type End struct {
 	Path, Format, Version string
 	Size, Messages        int64
+	Selection             *convert.Selection // what Side.Select has taken; nil: everything
 	Warnings              []storage.Warning
 }
 
@@ -180,8 +181,19 @@ type Exception struct {
 	Message string
 }
 
-// Run compares. An error means that a side could not be read, or ctx was
-// cancelled; damage that could be passed over is in the result.
+// A SelectionError says which side a Side.Select or Side.Edit does not fit.
+type SelectionError struct {
+	Path string
+	Err  error // *selection.UnknownError, *selection.EmptyError, or convert.ErrNothing
+}
+
+func (e *SelectionError) Error() string { return e.Path + ": " + e.Err.Error() }
+
+func (e *SelectionError) Unwrap() error { return e.Err }
+
+// Run compares. An error means that a side could not be read, or its selection is
+// not in it (*SelectionError), or ctx was cancelled; damage that could be passed
+// over is in the result.
 func Run(ctx context.Context, job Job) (*Result, error) {
 	if job.A.Format == nil || job.B.Format == nil {
 		panic("internal error: verify: a side without a format")
@@ -189,6 +201,9 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 	res, err := run(ctx, &job, false)
 	if errors.Is(err, convert.ErrDisorder) {
 		res, err = run(ctx, &job, true)
+	}
+	if err == nil && res.A.Messages == 0 && res.A.Selection != nil {
+		return nil, &SelectionError{job.A.Path, convert.ErrNothing} // nothing would be equal to nothing
 	}
 	return res, err
 }

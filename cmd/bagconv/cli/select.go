@@ -72,8 +72,9 @@ func parseEach[T any](c *cli.Context, flag, name string, parse func(string) (T, 
 	return values
 }
 
-// explainSelection turns an error of Selection.Resolve or Edit.Check into one
-// about the recording at path, with the next step; other errors pass.
+// explainSelection turns an error of Selection.Resolve or Edit.Check, or
+// convert.ErrNothing, into one about the recording at path, with the next step;
+// other errors pass.
 func explainSelection(path string, err error) error {
 	var unknown *selection.UnknownError
 	var empty *selection.EmptyError
@@ -86,6 +87,8 @@ func explainSelection(path string, err error) error {
 			hint = "did you mean " + near + "?"
 		}
 		return &failure{path: path, what: clean(unknown.Error()), hint: clean(hint), err: err}
+	case errors.Is(err, convert.ErrNothing):
+		return &failure{path: path, what: err.Error(), hint: "bagconv info shows its topics and times", err: err}
 	case errors.As(err, &empty):
 		return &failure{path: path, what: empty.Error(), err: err}
 	}

@@ -18,7 +18,7 @@ const (
                         @1676549454.5 (s since 1970); or ns since 1970
 
 `
-	editHelp = `WHAT TO CHANGE (topics have the names that they have in IN)
+	editHelp = `WHAT TO CHANGE (topics have the names that they have in the input)
   -m, --remap OLD:=NEW  another name; with globs: '/camera/*:=/cam/*'
   --prefix NAME         before all names, as /robot1
   --throttle TOPIC=HZ   at most so many messages per second

@@ -20,7 +20,8 @@ func (e *env) verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:    "verify",
 		Aliases: []string{"diff"},
-		Flags: []cli.Flag{
+		Flags: slices.Concat(selectFlags(), editFlags(), []cli.Flag{
+			&cli.BoolFlag{Name: "both", Usage: "take the same of B, by its own names and times"},
 			&cli.StringFlag{Name: "level", Value: "content", Usage: "content, counts or bytes"},
 			&cli.StringFlag{Name: "ignore", Usage: "words with commas between them: " + codeList},
 			&cli.StringFlag{Name: "exact", Usage: "words with commas between them: " + codeList + ", or all"},
@@ -30,7 +31,7 @@ func (e *env) verifyCommand() *cli.Command {
 			&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
 			&cli.StringFlag{Name: "progress", Value: "auto", Usage: progressModes},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing when they are equal"},
-		},
+		}),
 		Action: e.verify,
 	}
 }
@@ -57,6 +58,7 @@ func (e *env) verify(c *cli.Context) error {
 	job.Progress = show.update
 	res, err := verify.Run(c.Context, *job)
 	show.stop()
+	err = explainVerify(err)
 	if err != nil && (!c.Bool("json") || errors.Is(err, context.Canceled)) {
 		return err
 	}
@@ -82,6 +84,15 @@ func (e *env) verify(c *cli.Context) error {
 		return exitStatus(exitFindings)
 	}
 	return nil
+}
+
+// explainVerify adds the next step to errors about a selection.
+func explainVerify(err error) error {
+	var s *verify.SelectionError
+	if !errors.As(err, &s) {
+		return err
+	}
+	return explainSelection(s.Path, s.Err)
 }
 
 // verifyJob takes the flags.
@@ -124,6 +135,21 @@ func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
 	if job.Threads < 0 {
 		return nil, usage("0 is one per core", "--threads is a number of workers, not %d", job.Threads)
 	}
+	if job.A.Select, err = selectionOf(c); err != nil {
+		return nil, err
+	}
+	if job.A.Edit, err = editOf(c); err != nil {
+		return nil, err
+	}
+	if job.A.Edit, err = comparableEdit(job.A.Edit, "--level", job.Level); err != nil {
+		return nil, err
+	}
+	if c.Bool("both") {
+		if job.A.Select.All() {
+			return nil, usage("add for example --topic /imu", "--both takes of B what is taken of A, and that is everything")
+		}
+		job.B.Select, job.B.Edit.Latch = job.A.Select, job.A.Edit.Latch
+	}
 	for i, side := range []*verify.Side{&job.A, &job.B} {
 		side.Path = args[i]
 		if side.Format, err = e.detect(args[i]); err != nil {
@@ -131,6 +157,18 @@ func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
 		}
 	}
 	return job, nil
+}
+
+// comparableEdit returns the edit as verify can do it: --restamp log changes messages,
+// but not how many there are and when.
+func comparableEdit(edit selection.Edit, flag string, level verify.Level) (selection.Edit, error) {
+	if edit.Restamp == selection.RestampLog {
+		if level != verify.Counts {
+			return edit, usage(flag+" counts is possible", "--restamp log changes messages, which %s %s compares", flag, level)
+		}
+		edit.Restamp = selection.RestampNone
+	}
+	return edit, nil
 }
 
 func levelOf(flag, name string) (verify.Level, error) {
@@ -160,13 +198,11 @@ func verifyOutput(c *cli.Context, job *convert.Job) error {
 	if err != nil {
 		return err
 	}
-	if job.Edit.Restamp == selection.RestampLog && level != verify.Counts {
-		return usage("--verify counts is possible", "--restamp log changes messages, which --verify %s compares", name)
+	edit, err := comparableEdit(job.Edit, "--verify", level)
+	if err != nil {
+		return err
 	}
-	ctx, edit := c.Context, job.Edit
-	if edit.Restamp == selection.RestampLog { // changes no counts and no log times
-		edit.Restamp = selection.RestampNone
-	}
+	ctx := c.Context
 	job.Write.BeforeCommit = func(path string) error {
 		res, err := verify.Run(ctx, verify.Job{
 			A:      verify.Side{Path: job.Source, Format: job.SourceFormat, Select: job.Select, Edit: edit},

@@ -9,7 +9,13 @@ so are types that convert maps to each other. For each topic that differs the
 first difference is shown: number of the message (from 0), log time, field, and
 both values. Nothing is written.
 
-FLAGS
+With flags that select and change, A is compared as a conversion with the same
+flags would write it: they prove that B is this cut of A, or A with other names.
+B is compared as a whole. --restamp log changes messages: with --level counts.
+
+` + selectHelp + editHelp + `FLAGS
+  --both                take the same of B, whose topics and times are its own:
+                        /imu of both, the first minute of both
   --level content|counts|bytes
                         compare all fields of all messages (default); or only
                         the numbers of messages and their first and last time;
@@ -40,11 +46,13 @@ docs/content-hash.md says what a content hash is, for others to compute.
 EXAMPLES
   bagconv verify drive.bag drive_ros2/
   bagconv verify drive.record drive.bag --exact types,fields
+  bagconv verify drive.bag cut.record -S 10 -u 60 -x '/camera/*' --prefix /car
+  bagconv verify a.bag b.bag -t /imu --both
   bagconv verify a.bag b.bag --level bytes --json | jq .topics
 
 EXIT STATUS
   0    equal, but for exceptions by design, which are named
-  1    a recording cannot be read
+  1    a recording cannot be read, or has no such topic, type or time
   2    the command line is wrong
   4    different
   130  interrupted

@@ -21,12 +21,13 @@ type (
 		Exceptions    []exceptJSON  `json:"exceptions"`
 	}
 	verifyEnd struct {
-		Path     string        `json:"path"`
-		Format   string        `json:"format"`
-		Version  string        `json:"version"`
-		Size     int64         `json:"size"`
-		Messages int64         `json:"messages"`
-		Warnings []warningJSON `json:"warnings"`
+		Path      string         `json:"path"`
+		Format    string         `json:"format"`
+		Version   string         `json:"version"`
+		Size      int64          `json:"size"`
+		Messages  int64          `json:"messages"`
+		Selection *selectionJSON `json:"selection"`
+		Warnings  []warningJSON  `json:"warnings"`
 	}
 	verifyTopic struct {
 		Name      string          `json:"name"`
@@ -72,7 +73,7 @@ func verifyOf(job *verify.Job, r *verify.Result, err error) *verifyJSON {
 	}
 	out.Level, out.Equal = r.Level.String(), r.Equal
 	end := func(e *verify.End) verifyEnd {
-		return verifyEnd{e.Path, e.Format, e.Version, e.Size, e.Messages, warningsJSON(e.Warnings)}
+		return verifyEnd{e.Path, e.Format, e.Version, e.Size, e.Messages, selectionResult(e.Selection), warningsJSON(e.Warnings)}
 	}
 	out.A, out.B = end(&r.A), end(&r.B)
 	for i := range r.Topics {
@@ -115,6 +116,11 @@ func writeVerify(w io.Writer, r *verifyJSON) error {
 	} else {
 		fmt.Fprintf(&b, "%s and %s differ on %d of %s\n", a, other, len(different), count(int64(len(r.Topics)), "topic"))
 	}
+	for _, end := range []*verifyEnd{&r.A, &r.B} {
+		if text := windowText(end.Selection); text != "" {
+			fmt.Fprintf(&b, "selected of %s: %s\n", clean(end.Path), text)
+		}
+	}
 	for _, line := range different {
 		fmt.Fprintf(&b, "different: %s\n", clean(line))
 	}
@@ -133,7 +139,7 @@ func writeVerify(w io.Writer, r *verifyJSON) error {
 func differenceLines(r *verifyJSON) (lines []string) {
 	for i := range r.Topics {
 		if t := &r.Topics[i]; !t.Equal {
-			line := t.Name + ": " + differenceText(t.First)
+			line := t.Name + ": " + differenceText(t.First, partText("A", &r.A), partText("B", &r.B))
 			if t.First.Index != nil && t.Different > 1 {
 				line += fmt.Sprintf("; %s in all", count(t.Different, "difference"))
 			}
@@ -143,22 +149,49 @@ func differenceLines(r *verifyJSON) (lines []string) {
 	return lines
 }
 
-func differenceText(d *differenceJSON) string {
+// partText is what a side is called.
+func partText(name string, end *verifyEnd) string {
+	if end.Selection == nil {
+		return name
+	}
+	return "the selection of " + name
+}
+
+// windowText says what was left out of a recording: "from ..., until ..., without
+// 2 topics".
+func windowText(s *selectionJSON) string {
+	if s == nil {
+		return ""
+	}
+	var parts []string
+	if s.StartNS != nil {
+		parts = append(parts, "from "+whenText(*s.StartNS))
+	}
+	if s.EndNS != nil {
+		parts = append(parts, "until "+whenText(*s.EndNS))
+	}
+	if n := len(s.LeftOut); n > 0 || len(parts) == 0 {
+		parts = append(parts, "without "+count(int64(n), "topic"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func differenceText(d *differenceJSON, a, b string) string {
 	at := ""
 	if d.Index != nil {
 		at = fmt.Sprintf("message %d at %s ns", *d.Index, *d.TimeNS)
 	}
 	switch d.Kind {
 	case verify.KindMissingTopic:
-		return "B does not have the topic: " + d.A
+		return b + " does not have the topic: " + d.A
 	case verify.KindExtraTopic:
-		return "A does not have the topic: " + d.B
+		return a + " does not have the topic: " + d.B
 	case verify.KindType, verify.KindEncoding:
 		return fmt.Sprintf("the %s is %s in A, %s in B", d.Kind, d.A, d.B)
 	case verify.KindMissing:
-		return at + " is not in B"
+		return at + " is not in " + b
 	case verify.KindExtra:
-		return at + " is not in A"
+		return at + " is not in " + a
 	case verify.KindException:
 		return fmt.Sprintf("%s [%s]", d.A, d.Path)
 	case verify.KindCount:
