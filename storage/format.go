@@ -86,6 +86,11 @@ const SniffLen = 4096
 type ReadOptions struct {
 	Strict bool // the first damage is an error instead of a warning
 	FS     FS   // where files are; nil: the operating system's
+
+	// InfoOnlyAbove is from how many bytes on a recording is opened for Info alone,
+	// 0 for never: what only reading needs may then be left out, counts may be
+	// estimated (Info.Estimated), and reading may be refused.
+	InfoOnlyAbove int64
 }
 
 // WriteOptions say how to write. The zero value is the format's default.

@@ -11,6 +11,11 @@ type Info struct {
 	Messages   int64 // in all topics
 	Start, End int64 // least and greatest LogTime; both 0 when there is no message
 
+	// Estimated says that not all messages were looked at: Messages and those of the
+	// topics are about right, and so are Start and End where no index has them. It
+	// is never set unless ReadOptions.InfoOnlyAbove allows it.
+	Estimated bool
+
 	// Compression counts the blocks (chunks, files or messages, as the format
 	// compresses) by codec name, "none" included.
 	Compression map[string]int64

@@ -32,7 +32,7 @@ func (t *tally) time(stamp int64) {
 }
 
 // tally finds the least and greatest time of a part: by its index where the counts
-// are known, else by going over all rows, which counts them too.
+// are known or may be estimated, else by going over all rows, which counts them too.
 func (r *Reader) tally(p *part, counted bool) (t tally, err error) {
 	if p.found != nil {
 		return p.tallyFound(), nil
@@ -46,13 +46,21 @@ func (r *Reader) tally(p *part, counted bool) (t tally, err error) {
 			err = r.fail(p.path, "", e)
 		}
 	}()
-	if counted && p.tables.timeIndex {
+	if (counted || r.brief) && p.tables.timeIndex {
 		t, err = c.tallyIndex()
-		if err == nil || !isDamage(err) {
+		if err != nil && !isDamage(err) || err == nil && counted {
 			return t, r.fail(p.path, "timestamp index", err)
 		}
-		if err := r.warn("index", false, p.path, "the timestamp index is damaged (%v) and is not used", err); err != nil {
-			return t, err
+		if err != nil {
+			t = tally{}
+			if err := r.warn("index", false, p.path, "the timestamp index is damaged (%v) and is not used", err); err != nil {
+				return t, err
+			}
+		}
+	}
+	if r.brief {
+		if ok, err := r.estimate(c, &t); ok || err != nil {
+			return t, r.fail(p.path, "messages", err)
 		}
 	}
 	t = tally{topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
@@ -172,6 +180,10 @@ func (r *Reader) nameUnknown(p *part, unknown map[int64]int64) error {
 		return nil
 	}
 	ids := maps.Clone(p.ids.all)
+	about := ""
+	if r.estimated {
+		about = "about "
+	}
 	for _, id := range slices.Sorted(maps.Keys(unknown)) {
 		t := storage.Topic{Name: fmt.Sprintf("/topic_%d", id), Type: "unknown/msg/Unknown", Encoding: encoding, Metadata: map[string]string{}}
 		if id < 0 {
@@ -186,7 +198,7 @@ func (r *Reader) nameUnknown(p *part, unknown map[int64]int64) error {
 		}
 		ids[id] = topic
 		r.topics[topic].Messages += unknown[id]
-		if err := r.warn("unknown-topic", true, p.path, "no topic has id %d; its %d messages are given the topic %q, and their type is not known", id, unknown[id], t.Name); err != nil {
+		if err := r.warn("unknown-topic", true, p.path, "no topic has id %d; its %s%d messages are given the topic %q, and their type is not known", id, about, unknown[id], t.Name); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ type part struct {
 	path  string // as the recording names it
 	file  string // what is opened: path, or the decompressed copy of it
 	bytes int64  // of path
+	brief bool   // there are no ranges
 	head  pageInfo
 	size  int64  // of file
 	total int64  // of the database, with the log's pages and those cut off
@@ -48,10 +49,10 @@ type part struct {
 }
 
 // openPart looks at one file. Without a database in it there is an error. What is
-// damaged is salvaged, unless strict is set; meta is metadata.yaml of this part
-// alone, or nil.
-func openPart(ctx context.Context, fsys storage.FS, path string, strict bool, meta *metadata, warn warner) (*part, error) {
-	p := &part{path: path, file: path}
+// damaged is salvaged, unless strict is set; brief leaves out what only reading
+// needs; meta is metadata.yaml of this part alone, or nil.
+func openPart(ctx context.Context, fsys storage.FS, path string, strict, brief bool, meta *metadata, warn warner) (*part, error) {
+	p := &part{path: path, file: path, brief: brief}
 	st, err := fsys.Stat(path)
 	if err != nil {
 		return nil, err
@@ -198,7 +199,7 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 // cannot where the table is not as rosbag2 makes it: then SQLite reads them, and
 // gives the same.
 func (p *part) findTable(ctx context.Context, src *source) (err error) {
-	if p.table, err = sqlitefile.NewTable(src, p.total); err == nil {
+	if p.table, err = sqlitefile.NewTable(src, p.total); err == nil && !p.brief {
 		p.ranges, err = p.table.Ranges(ctx, src, blockBytes)
 	}
 	if errors.Is(err, sqlitefile.ErrDeclined) {

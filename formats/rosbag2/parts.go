@@ -80,6 +80,16 @@ func findParts(fsys storage.FS, path string, warn warner) (*layout, error) {
 	return nil, fmt.Errorf("no %s file in the folder: %w", extDB, fs.ErrNotExist)
 }
 
+// size is the bytes of the parts, as far as they are there.
+func (l *layout) size(fsys storage.FS) (n int64) {
+	for _, path := range l.parts {
+		if st, err := fsys.Stat(path); err == nil {
+			n += st.Size()
+		}
+	}
+	return n
+}
+
 // readMetadata reads metadata.yaml where there is one that can be read.
 func (l *layout) readMetadata(fsys storage.FS, path string, warn warner) error {
 	f, err := fsys.Open(filepath.Join(path, metadataName))

@@ -20,6 +20,7 @@ type Reader struct {
 	fs     storage.FS
 	path   string
 	strict bool
+	brief  bool // only Info is wanted: there are no blocks, and counts may be estimated
 
 	layout *layout
 	parts  []*part
@@ -32,7 +33,8 @@ type Reader struct {
 	end    int64
 	size   int64
 
-	missing int64 // messages that metadata.yaml counts and that are not there
+	estimated bool  // counts are estimated
+	missing   int64 // messages that metadata.yaml counts and that are not there
 
 	batch storage.Batch // of ReadNext
 	block int           // next block of ReadNext
@@ -55,15 +57,18 @@ const (
 // storage.Format.
 func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 	r := &Reader{ctx: ctx, fs: iox.FS(o.FS), path: path, strict: o.Strict, warned: map[string]bool{}, lost: map[int]storage.Lost{}}
-	if err := r.open(); err != nil {
+	if err := r.open(o.InfoOnlyAbove); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
 }
 
-func (r *Reader) open() (err error) {
+func (r *Reader) open(above int64) (err error) {
 	if r.layout, err = findParts(r.fs, r.path, r.warner("")); err != nil {
 		return r.fail(r.path, "", err)
+	}
+	if r.brief = above > 0 && r.layout.size(r.fs) > above; r.brief {
+		r.err = r.fail(r.path, "", errBrief)
 	}
 	var failed error
 	for _, path := range r.layout.parts {
@@ -71,7 +76,7 @@ func (r *Reader) open() (err error) {
 		if len(r.layout.parts) == 1 {
 			meta = r.layout.meta
 		}
-		p, err := openPart(r.ctx, r.fs, path, r.strict, meta, r.warner(path))
+		p, err := openPart(r.ctx, r.fs, path, r.strict, r.brief, meta, r.warner(path))
 		if err == nil {
 			r.parts = append(r.parts, p)
 			r.size += p.bytes
@@ -92,7 +97,7 @@ func (r *Reader) open() (err error) {
 	if err := r.joinTopics(); err != nil {
 		return err
 	}
-	if err := r.count(); err != nil {
+	if err := r.count(); err != nil || r.brief {
 		return err
 	}
 	return r.findBlocks()
@@ -118,7 +123,7 @@ func (r *Reader) findBlocks() error {
 func (r *Reader) Info() (*storage.Info, error) {
 	info := &storage.Info{
 		Format: formatName, Path: r.path, Size: r.size, Start: r.start, End: r.end,
-		Compression: map[string]int64{}, Metadata: maps.Clone(r.custom),
+		Compression: map[string]int64{}, Metadata: maps.Clone(r.custom), Estimated: r.estimated,
 	}
 	for _, t := range r.topics {
 		t.Metadata = maps.Clone(t.Metadata)
@@ -155,6 +160,9 @@ func (r *Reader) Info() (*storage.Info, error) {
 
 // Blocks lists the ranges of rows. See storage.BlockReader.
 func (r *Reader) Blocks() ([]storage.Block, error) {
+	if r.brief {
+		return nil, r.fail(r.path, "", errBrief)
+	}
 	list := make([]storage.Block, len(r.blocks))
 	for i, b := range r.blocks {
 		list[i] = storage.Block{Offset: -1, Size: b.bytes, RawSize: b.bytes, Messages: -1}

@@ -18,6 +18,9 @@ import (
 
 // ReadBlock reads the rows of block i into b. See storage.BlockReader.
 func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+	if r.brief {
+		return r.fail(r.path, "", errBrief)
+	}
 	blk := &r.blocks[i]
 	p := blk.part
 	c, err := r.acquire(p)

@@ -326,7 +326,7 @@ func (e *env) namesIn(ctx context.Context, paths []string) (topics, types []cand
 					path = filepath.Join(home, rest) // no shell has opened it yet
 				}
 			}
-			r, err := e.open(ctx, path)
+			r, err := e.glance(ctx, path)
 			if err != nil {
 				continue
 			}

@@ -143,7 +143,9 @@ FLAGS
                         for several recordings behind their names
   --scan auto|always|never
                         read all messages, for exact counts and the sizes and
-                        rates of topics; auto does so up to 256 MB
+                        rates of topics; auto does so up to 256 MB. Without
+                        it counts are those of the index; where there is none
+                        they are estimated, and "about" says so
   --threads N           workers; 0 (default) is one per core
   --progress MODE       auto (default), bar, plain, json or none
 

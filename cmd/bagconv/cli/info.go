@@ -12,7 +12,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// scanLimit is up to which size --scan auto reads the whole recording, in bytes.
+// scanLimit is up to which size --scan auto reads the whole recording, in bytes. Of
+// a larger one counts may be estimated.
 const scanLimit = 256e6
 
 func (e *env) infoCommand() *cli.Command {
@@ -101,7 +102,11 @@ func (e *env) info(c *cli.Context) error {
 // describe opens a recording, reads all of it when that is asked for, and
 // returns what info shows.
 func (e *env) describe(c *cli.Context, path string) (in *infoJSON, err error) {
-	r, err := e.open(c.Context, path)
+	open, mode := e.glance, c.String("scan")
+	if mode == "always" {
+		open = e.open
+	}
+	r, err := open(c.Context, path)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +116,7 @@ func (e *env) describe(c *cli.Context, path string) (in *infoJSON, err error) {
 		return nil, err
 	}
 	var scan *convert.ScanResult
-	if mode := c.String("scan"); mode == "always" || mode == "auto" && info.Size <= scanLimit {
+	if mode == "always" || mode == "auto" && info.Size <= scanLimit {
 		show := newProgress(c.String("progress"), e.Stdio)
 		scan, err = convert.Scan(c.Context, r, c.Int("threads"), show.update)
 		show.stop()
@@ -127,11 +132,20 @@ func (e *env) describe(c *cli.Context, path string) (in *infoJSON, err error) {
 
 // open opens a recording of any format.
 func (e *env) open(ctx context.Context, path string) (storage.Reader, error) {
+	return e.openWith(ctx, path, storage.ReadOptions{})
+}
+
+// glance opens a recording to look at its Info, where counts may be estimated.
+func (e *env) glance(ctx context.Context, path string) (storage.Reader, error) {
+	return e.openWith(ctx, path, storage.ReadOptions{InfoOnlyAbove: scanLimit})
+}
+
+func (e *env) openWith(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 	f, err := e.detect(path)
 	if err != nil {
 		return nil, err
 	}
-	return f.Open(ctx, path, storage.ReadOptions{})
+	return f.Open(ctx, path, o)
 }
 
 // A topicGroup is the topics of a recording that have name, type and encoding

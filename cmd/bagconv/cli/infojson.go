@@ -28,6 +28,7 @@ type (
 		End           *string           `json:"end"`
 		Compression   map[string]int64  `json:"compression"` // blocks by codec
 		Scanned       bool              `json:"scanned"`     // all messages were read; else counts are those of the index
+		Estimated     bool              `json:"estimated"`   // counts are about right
 		Topics        []topicJSON       `json:"topics"`
 		Files         []string          `json:"files"`
 		Metadata      map[string]string `json:"metadata"`
@@ -71,7 +72,7 @@ type (
 func infoOf(info *storage.Info, scan *convert.ScanResult) *infoJSON {
 	out := &infoJSON{
 		SchemaVersion: schemaVersion, Path: info.Path, Format: info.Format, Version: info.Version, Size: info.Size,
-		Messages: info.Messages, start: info.Start, end: info.End, Scanned: scan != nil,
+		Messages: info.Messages, start: info.Start, end: info.End, Scanned: scan != nil, Estimated: info.Estimated && scan == nil,
 		Compression: info.Compression, Files: info.Files, Metadata: info.Metadata,
 		Topics: []topicJSON{}, Warnings: warningsJSON(info.Warnings),
 		Facts: map[string]string{}, Lost: lostJSON(info.Lost), facts: info.Facts,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,7 +23,7 @@ func writeInfo(w io.Writer, in *infoJSON) error {
 		key("end", "%s", timeAndEpoch(in.end))
 	}
 	key("size", "%s", sizeAndBytes(in.Size))
-	key("messages", "%s", grouped(in.Messages))
+	key("messages", "%s", in.countText(in.Messages))
 	key("compression", "%s", compressionText(in.Compression))
 	for _, f := range in.facts {
 		key(f.Key, "%s", clean(f.Value))
@@ -32,13 +33,16 @@ func writeInfo(w io.Writer, in *infoJSON) error {
 			fmt.Fprintf(&b, "%-14s%s\n", label(i, "files:"), clean(name))
 		}
 	}
-	for i, line := range topicLines(in.Topics) {
+	for i, line := range topicLines(in) {
 		fmt.Fprintf(&b, "%-14s%s\n", label(i, "topics:"), line)
 	}
 	if len(in.Topics) == 0 {
 		key("topics", "none")
 	}
-	if !in.Scanned && in.Messages > 0 {
+	switch {
+	case in.Estimated:
+		key("note", "the numbers of messages are estimated from some of them; all are counted by --scan always")
+	case !in.Scanned && in.Messages > 0:
 		key("note", "sizes and rates of topics need all of the file: --scan always")
 	}
 	for i, line := range warningLines("", in.Warnings) {
@@ -72,8 +76,28 @@ func compressionText(blocks map[string]int64) string {
 	return strings.Join(codecs, ", ")
 }
 
+// countText is a number of messages: of an estimate its first three digits.
+func (in *infoJSON) countText(n int64) string {
+	if !in.Estimated {
+		return grouped(n)
+	}
+	unit := int64(1)
+	for n/unit >= 1000 {
+		unit *= 10
+	}
+	n = (n + unit/2) / unit * unit
+	switch {
+	case n == 0:
+		return "few"
+	case n >= 1e6:
+		return "about " + strconv.FormatFloat(float64(n)/1e6, 'f', -1, 64) + " million"
+	}
+	return "about " + grouped(n)
+}
+
 // topicLines writes one line per topic, in columns.
-func topicLines(topics []topicJSON) []string {
+func topicLines(in *infoJSON) []string {
+	topics := in.Topics
 	rows := make([][]string, len(topics))
 	for i, t := range topics {
 		hz, size := "-", "-"
@@ -83,8 +107,8 @@ func topicLines(topics []topicJSON) []string {
 		if t.Bytes != nil {
 			size = sizeText(*t.Bytes)
 		}
-		messages := grouped(t.Count) + " msgs"
-		if t.Count == 1 {
+		messages := in.countText(t.Count) + " msgs"
+		if t.Count == 1 && !in.Estimated {
 			messages = "1 msg " // aligned with the others
 		}
 		rows[i] = []string{clean(t.Name), messages, hz, size}

@@ -54,7 +54,7 @@ func (e *env) schema(c *cli.Context) (err error) {
 		}
 	}
 	path, topic := c.Args().Get(0), c.Args().Get(1)
-	r, err := e.open(c.Context, path)
+	r, err := e.glance(c.Context, path)
 	if err != nil {
 		return err
 	}

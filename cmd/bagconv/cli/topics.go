@@ -16,13 +16,13 @@ func (e *env) topicsCommand() *cli.Command {
 }
 
 // topics lists the topics of a recording, one per line: name, type, encoding,
-// number of messages. It reads the index only.
+// number of messages. It reads the index only, and estimates what that does not say.
 func (e *env) topics(c *cli.Context) (err error) {
 	if c.NArg() != 1 {
 		return usage("type: bagconv topics IN", "topics takes one recording, not %d", c.NArg())
 	}
 	path := c.Args().First()
-	r, err := e.open(c.Context, path)
+	r, err := e.glance(c.Context, path)
 	if err != nil {
 		return err
 	}
@@ -36,11 +36,12 @@ func (e *env) topics(c *cli.Context) (err error) {
 		err = writeJSON(e.Out, struct {
 			SchemaVersion int           `json:"schema_version"`
 			Path          string        `json:"path"`
+			Estimated     bool          `json:"estimated"`
 			Topics        []topicJSON   `json:"topics"`
 			Warnings      []warningJSON `json:"warnings"`
-		}{schemaVersion, path, in.Topics, in.Warnings})
+		}{schemaVersion, path, in.Estimated, in.Topics, in.Warnings})
 	} else {
-		err = e.writeTopics(in.Topics)
+		err = e.writeTopics(in)
 	}
 	if err == nil && in.damaged() {
 		e.writeLines("damaged", warningLines(path, in.Warnings))
@@ -49,13 +50,13 @@ func (e *env) topics(c *cli.Context) (err error) {
 	return err
 }
 
-func (e *env) writeTopics(topics []topicJSON) error {
-	rows := make([][]string, len(topics))
-	for i, t := range topics {
-		rows[i] = []string{clean(t.Name), grouped(t.Count)}
+func (e *env) writeTopics(in *infoJSON) error {
+	rows := make([][]string, len(in.Topics))
+	for i, t := range in.Topics {
+		rows[i] = []string{clean(t.Name), in.countText(t.Count)}
 	}
 	align(rows)
-	for i, t := range topics {
+	for i, t := range in.Topics {
 		if _, err := fmt.Fprintf(e.Out, "%s  %s  %s [%s]\n", rows[i][0], rows[i][1], clean(t.Type), clean(t.Encoding)); err != nil {
 			return err
 		}
