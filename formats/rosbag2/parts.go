@@ -71,7 +71,7 @@ func findParts(fsys storage.FS, path string, warn warner) (*layout, error) {
 	case len(l.parts) > 0:
 		return l, nil
 	case mcap > 0, l.meta != nil && l.meta.StorageID == "mcap":
-		return nil, fmt.Errorf("rosbag2 folder with MCAP storage: not supported yet: %w", storage.ErrUnsupported)
+		return nil, fmt.Errorf("rosbag2 folder with MCAP storage, and MCAP is %w yet", storage.ErrUnsupported)
 	case l.meta != nil && l.meta.StorageID != "sqlite3" && l.meta.StorageID != "":
 		return nil, fmt.Errorf("rosbag2 folder with storage %.40q: %w", l.meta.StorageID, storage.ErrUnsupported)
 	case l.meta != nil && len(l.meta.Paths) > 0:
