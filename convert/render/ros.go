@@ -279,19 +279,29 @@ func (r *rosRun) string() ([]byte, error) {
 	return p, err
 }
 
-// numbers writes n numbers with commas between.
-func (r *rosRun) numbers(f *field, n int) error {
+// span takes n numbers of a field; there is no padding before none.
+func (r *rosRun) span(f *field, n int) ([]byte, error) {
 	if n == 0 {
-		return nil
+		return nil, nil
 	}
 	if err := r.step(f.size); err != nil {
-		return err
+		return nil, err
 	}
 	if n > (len(r.src)-r.pos)/f.size {
-		return r.short(n * f.size)
+		return nil, r.short(n * f.size)
 	}
-	p, dst, style := r.src[r.pos:], r.buf, r.style
+	p := r.src[r.pos : r.pos+n*f.size]
 	r.pos += n * f.size
+	return p, nil
+}
+
+// numbers writes n numbers with commas between.
+func (r *rosRun) numbers(f *field, n int) error {
+	p, err := r.span(f, n)
+	if err != nil || n == 0 {
+		return err
+	}
+	dst, style := r.buf, r.style
 	for i := 0; ; {
 		switch f.kind {
 		case schema.Float64:

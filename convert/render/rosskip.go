@@ -17,17 +17,8 @@ func (r *rosRun) skip(f *field) error {
 // skipElements steps over n values of a field.
 func (r *rosRun) skipElements(f *field, n int) error {
 	if f.size > 0 {
-		if n == 0 {
-			return nil
-		}
-		if err := r.step(f.size); err != nil {
-			return err
-		}
-		if n > (len(r.src)-r.pos)/f.size {
-			return r.short(n * f.size)
-		}
-		r.pos += n * f.size
-		return nil
+		_, err := r.span(f, n)
+		return err
 	}
 	for range n {
 		var err error

@@ -70,35 +70,29 @@ func (c *compiler) emit(o op) error {
 }
 
 func (c *compiler) alignSrc(a int) error {
-	if a = min(a, c.from.align); a == 1 {
-		return nil
-	}
-	n, known := c.s.pad(a)
-	if !known {
-		c.s = phase{a, 0}
-		return c.emit(op{code: opAlignSrc, a: a})
-	}
-	if n == 0 {
-		return nil
-	}
-	c.s = c.s.add(n)
-	return c.emit(op{code: opSkip, a: n})
+	return c.alignSide(&c.s, min(a, c.from.align), opAlignSrc, opSkip)
 }
 
 func (c *compiler) alignDst(a int) error {
-	if a = min(a, c.to.align); a == 1 {
+	return c.alignSide(&c.d, min(a, c.to.align), opAlignDst, opZero)
+}
+
+// alignSide brings one side to a multiple of a: by the code static when it is
+// known how many bytes that takes, else when the program runs.
+func (c *compiler) alignSide(at *phase, a int, running, static opcode) error {
+	if a == 1 {
 		return nil
 	}
-	n, known := c.d.pad(a)
+	n, known := at.pad(a)
 	if !known {
-		c.d = phase{a, 0}
-		return c.emit(op{code: opAlignDst, a: a})
+		*at = phase{a, 0}
+		return c.emit(op{code: running, a: a})
 	}
 	if n == 0 {
 		return nil
 	}
-	c.d = c.d.add(n)
-	return c.emit(op{code: opZero, a: n})
+	*at = at.add(n)
+	return c.emit(op{code: static, a: n})
 }
 
 func (c *compiler) align(a int) error {
