@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/bagconv/bagconv/convert/selection"
@@ -15,9 +16,17 @@ type Cut struct {
 	At       []selection.Time // at these times
 }
 
+// MaxParts is into how many parts a recording is split at most. More come of a
+// slip of the pen, or of a clock that was wrong for a while.
+const MaxParts = 10_000
+
+// ErrParts is the error of a cut that makes more of them.
+var ErrParts = errors.New("it would become more than 10,000 parts")
+
 // Windows returns the times of the parts into which a cut splits what the job
-// takes of its source, in order and without gaps. By size it reads all messages
-// once; messages of one time stay together.
+// takes of its source, in order and without gaps; at most MaxParts, else the
+// error is ErrParts. By size it reads all messages once; messages of one time stay
+// together.
 func Windows(ctx context.Context, job *Job, cut Cut) ([]selection.Window, error) {
 	r, err := job.SourceFormat.Open(ctx, job.Source, job.Read)
 	if err != nil {
@@ -42,6 +51,9 @@ func Windows(ctx context.Context, job *Job, cut Cut) ([]selection.Window, error)
 			return nil, err
 		}
 	case cut.Duration > 0:
+		if last > first && (uint64(last)-uint64(first))/uint64(cut.Duration) >= MaxParts {
+			return nil, ErrParts
+		}
 		for at := first; last-at >= cut.Duration; {
 			at += cut.Duration
 			starts = append(starts, at)
@@ -53,7 +65,9 @@ func Windows(ctx context.Context, job *Job, cut Cut) ([]selection.Window, error)
 			}
 		}
 		slices.Sort(starts)
-		starts = slices.Compact(starts)
+		if starts = slices.Compact(starts); len(starts) >= MaxParts {
+			return nil, ErrParts
+		}
 	}
 	windows := make([]selection.Window, len(starts)+1)
 	windows[0].First, windows[len(starts)].Last = choice.First, choice.Last
@@ -85,7 +99,9 @@ func startsBySize(ctx context.Context, job *Job, choice *selection.Choice, size 
 		n += int64(len(m.Data))
 		part += int64(len(m.Data))
 		if n > size && n > part { // what came at this time begins another
-			starts = append(starts, m.LogTime)
+			if starts = append(starts, m.LogTime); len(starts) >= MaxParts {
+				return ErrParts
+			}
 			n = part
 		}
 		last, some = m.LogTime, true

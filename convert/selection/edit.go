@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -135,6 +136,17 @@ func (e *Edit) Check(info *storage.Info, c *Choice) error {
 		}
 	}
 	return nil
+}
+
+// Of returns the edit with those of its rules alone that are about a topic: for
+// a job that takes no other, of which Check would say that it has none of the rest.
+func (e *Edit) Of(topic string) Edit {
+	only := *e
+	other := func(p Pattern) bool { return !p.Match(topic) }
+	only.Remap = slices.DeleteFunc(slices.Clone(e.Remap), func(r Rename) bool { return other(r.old) })
+	only.Rates = slices.DeleteFunc(slices.Clone(e.Rates), func(r Rate) bool { return other(r.topic) })
+	only.Latch.topics = slices.DeleteFunc(slices.Clone(e.Latch.topics), other)
+	return only
 }
 
 // A Rate thins out topics: to a number of messages per second, or to every n-th.

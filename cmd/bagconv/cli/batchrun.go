@@ -249,7 +249,9 @@ func (f *folders) make(dir string) error {
 	defer f.mu.Unlock()
 	var missing []string
 	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Stat(d); err == nil || filepath.Dir(d) == d {
+		if st, err := os.Stat(d); err == nil && !st.IsDir() {
+			return &os.PathError{Op: "mkdir", Path: d, Err: syscall.ENOTDIR}
+		} else if err == nil || filepath.Dir(d) == d {
 			break
 		}
 		missing = append(missing, d)

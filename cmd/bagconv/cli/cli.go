@@ -7,8 +7,8 @@
 //	config.go    flags from a file
 //	completion.go, man.go  for shells and for man
 //	color.go     which words are coloured
-//	convert.go   the command convert, recover.go the command recover;
-//	             summary.go and report.go say what they did
+//	convert.go   the command convert, recover.go the command recover; run.go runs
+//	             conversions, summary.go and report.go say what they did
 //	info.go      the command info; infotext.go and infojson.go show it
 //	check.go     the command check; checkjson.go shows what it finds
 //	verify.go    the command verify, and --verify; verifyjson.go shows differences

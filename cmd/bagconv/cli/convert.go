@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -110,56 +109,6 @@ func (e *env) convert(c *cli.Context, how conversion) error {
 	return e.runJob(c, job, how.salvage)
 }
 
-// runJob runs a conversion, shows its progress, and says what became of it.
-func (e *env) runJob(c *cli.Context, job *convert.Job, salvage bool) error {
-	show := newProgress(c.String("progress"), e.Stdio)
-	if show == nil {
-		return usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
-	}
-	if c.Bool("quiet") {
-		show = noProgress{}
-	}
-	job.Progress = show.update
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(job.MaxMemory)
-	}
-	if err := verifyOutput(c, job); err != nil {
-		return err
-	}
-	if err := e.checkOutput(job, c.String("report")); err != nil {
-		return err
-	}
-	file, err := newReportFile(c.String("report"))
-	if err != nil {
-		return err
-	}
-	defer file.abort()
-
-	report, runErr := convert.Run(c.Context, *job)
-	show.stop()
-	result := resultOf(report, explainRun(c.Context, job, runErr))
-	if runErr == nil {
-		result.Verified = c.String("verify")
-	}
-	if err := file.write(result); err != nil {
-		return err
-	}
-	if c.Bool("json") {
-		if err := writeJSON(e.Out, result); err != nil {
-			return err
-		}
-	}
-	if _, events := show.(*jsonProgress); events {
-		writeEvents(e.Err, result)
-	} else {
-		e.writeSummary(result, c.Bool("quiet"), c.Bool("verbose"), salvage)
-	}
-	if result.ExitStatus != exitOK {
-		return exitStatus(result.ExitStatus)
-	}
-	return nil
-}
-
 // conversionPaths finds the input and the output on the line.
 func conversionPaths(c *cli.Context) (in, out string, err error) {
 	args := c.Args().Slice()
@@ -173,7 +122,7 @@ func conversionPaths(c *cli.Context) (in, out string, err error) {
 	case len(args) > 1:
 		return "", "", usage("bagconv merge makes one of them, bagconv batch converts each", "there are %d inputs, and inputs are never merged silently", len(args))
 	case args[0] == "":
-		return "", "", usage("", "the name of the input is empty")
+		return "", "", usage("is a variable of the shell empty?", "the name of the input is empty")
 	case out == "":
 		return "", "", usage(fmt.Sprintf("type for example: bagconv %s %s", clean(args[0]), exampleOutput(args[0])), "there is no output on the line")
 	case out == "-":

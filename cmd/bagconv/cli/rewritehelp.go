@@ -51,7 +51,9 @@ Writes a recording as several. Each part is whole by itself: it begins with what
 latched topics and /tf_static had said before (see --latch). The parts of
 out.bag are out_000.bag, out_001.bag, ...; with --by topic they are called as
 their topic. When OUT is a folder (/ at the end), they lie in it, called as IN,
-and have the format of IN. A run that fails leaves none of them.
+and have the format of IN. A part without a message is left out; the numbers of
+the others stay. There are 10,000 at most. A run that fails leaves none of them.
+--json and --report have an array, an object for each part.
 
 HOW TO SPLIT (one of these)
   --max-size SIZE       before a part has more message data: 2G, 500MB

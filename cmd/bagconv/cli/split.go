@@ -74,12 +74,14 @@ func (e *env) split(c *cli.Context) error {
 		return err
 	}
 	stem, ext := partNames(in, out, folder, sink)
+	var made folders
+	defer made.removeEmpty()
 	if folder {
-		if err := os.MkdirAll(out, 0o777); err != nil {
-			return err
+		if err := made.make(filepath.Clean(out)); err != nil {
+			return explainFolder(err)
 		}
 	}
-	return e.runParts(c, job, parts, stem, ext)
+	return e.runJobs(c, partJobs(job, parts, stem, ext), false)
 }
 
 func isSeparator(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }
@@ -138,6 +140,9 @@ func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) 
 		return e.topicParts(c, job)
 	}
 	windows, err := convert.Windows(c.Context, job, cut)
+	if errors.Is(err, convert.ErrParts) {
+		return nil, &failure{path: job.Source, what: err.Error(), hint: "split less often; bagconv info shows its times and size", err: err}
+	}
 	if err != nil {
 		return nil, explainSelection(job.Source, err)
 	}
@@ -161,6 +166,9 @@ func (e *env) topicParts(c *cli.Context, job *convert.Job) (parts []splitPart, e
 	}
 	choice, err := job.Select.Resolve(info)
 	if err != nil {
+		return nil, explainSelection(job.Source, err)
+	}
+	if err := job.Edit.Check(info, choice); err != nil {
 		return nil, explainSelection(job.Source, err)
 	}
 	seen, used := map[string]bool{}, map[string]bool{}
@@ -190,40 +198,18 @@ func fileName(topic string) string {
 	}, topic), "_.")
 }
 
-// runParts writes the parts. When one fails, those before it go too.
-func (e *env) runParts(c *cli.Context, job *convert.Job, parts []splitPart, stem, ext string) (err error) {
-	var written []string
-	defer func() {
-		var status exitStatus
-		if err != nil && (!errors.As(err, &status) || int(status) != exitLossy) {
-			for _, path := range written {
-				err = errors.Join(err, os.RemoveAll(path))
-			}
-		}
-	}()
-	var lossy error
-	selected := job.Select
-	for _, p := range parts {
+// partJobs are the conversions that write the parts.
+func partJobs(job *convert.Job, parts []splitPart, stem, ext string) []*convert.Job {
+	jobs := make([]*convert.Job, len(parts))
+	for i, p := range parts {
 		j := *job
-		j.Sink, j.Select = stem+p.name+ext, selected
+		j.Sink = stem + p.name + ext
 		if p.topic != "" {
-			exact, err := selection.ParsePattern(p.topic)
-			if err != nil {
-				return err
-			}
-			j.Select.Topics = []selection.Pattern{exact}
+			j.Select.Topics, j.Edit = []selection.Pattern{selection.Exactly(p.topic)}, job.Edit.Of(p.topic)
 		} else {
-			j.Select = p.window.Of(selected)
+			j.Select = p.window.Of(job.Select)
 		}
-		err := e.runJob(c, &j, false)
-		var status exitStatus
-		if errors.As(err, &status) && int(status) == exitLossy {
-			lossy, err = err, nil
-		}
-		if err != nil {
-			return err
-		}
-		written = append(written, j.Sink)
+		jobs[i] = &j
 	}
-	return lossy
+	return jobs
 }

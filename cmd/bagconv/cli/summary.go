@@ -49,7 +49,7 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 		}
 		e.writeLines("warning", warningLines(r.Source.Path, odd))
 	}
-	if salvage {
+	if salvage && (!quiet || len(damage) > 0 || r.Lost != lostJSON{}) {
 		fmt.Fprintf(e.Err, "saved: %s\n", count(r.Sink.Messages, "message"))
 		fmt.Fprintf(e.Err, "lost: %s\n", lostText(r.Lost, len(damage) > 0))
 	}
