@@ -59,8 +59,8 @@ type Range[T int64 | float64 | Duration | Size] struct {
 	Max *T `yaml:"max,omitempty"`
 }
 
-// maxContract bounds the text of a contract, bytes.
-const maxContract = 4 << 20
+// MaxContract bounds the text of a contract, bytes.
+const MaxContract = 4 << 20
 
 // contractVersion is the version of contracts that are read and written.
 const contractVersion = 1
@@ -68,8 +68,8 @@ const contractVersion = 1
 // ParseContract reads a contract. Errors say the line or the topic, and what is
 // wrong there.
 func ParseContract(text []byte) (*Contract, error) {
-	if len(text) > maxContract {
-		return nil, fmt.Errorf("a contract of more than %d bytes is not read", maxContract)
+	if len(text) > MaxContract {
+		return nil, fmt.Errorf("a contract of more than %d bytes is not read", MaxContract)
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	dec.KnownFields(true)

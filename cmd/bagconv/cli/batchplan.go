@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -53,7 +52,7 @@ func inputWords(c *cli.Context) (words []string, err error) {
 			continue
 		}
 		if word == "" {
-			return nil, usage("", "the name of an input is empty")
+			return nil, usage("is a variable of the shell empty?", "the name of an input is empty")
 		}
 		words = append(words, word)
 	}
@@ -79,16 +78,11 @@ func inputWords(c *cli.Context) (words []string, err error) {
 }
 
 // maxList is how large a list of inputs may be, in bytes: names of a million
-// files, and not a device that has no end.
+// files.
 const maxList = 256 << 20
 
 func readList(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxList+1))
+	text, err := readSome(name, maxList)
 	if err == nil && len(text) > maxList {
 		err = fmt.Errorf("it has more than %s", sizeText(maxList))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -107,7 +106,7 @@ func (e *env) checkOptions(c *cli.Context) (o check.Options, err error) {
 		}
 	}
 	if spec := c.String("spec"); spec != "" {
-		text, err := os.ReadFile(spec)
+		text, err := readSome(spec, check.MaxContract)
 		if err != nil {
 			return o, err
 		}

@@ -99,12 +99,7 @@ func applyConfig(ctx *cli.Context, path string, flags []cli.Flag) error {
 
 // readConfig returns the mapping that a file holds, nil when it holds nothing.
 func readConfig(path string) (*yaml.Node, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, plainError(err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxConfig+1))
+	text, err := readSome(path, maxConfig)
 	if err != nil {
 		return nil, plainError(err)
 	}
@@ -112,6 +107,17 @@ func readConfig(path string) (*yaml.Node, error) {
 		return nil, fmt.Errorf("it has more than %s, and is no list of flags", count(maxConfig, "byte"))
 	}
 	return parseConfig(text)
+}
+
+// readSome reads a file that should have at most so many bytes, and one more when
+// it has more, so that the caller can tell: a device may have no end.
+func readSome(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most+1))
 }
 
 // parseConfig returns the mapping of a text, nil when it is empty.
