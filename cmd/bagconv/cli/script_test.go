@@ -20,7 +20,8 @@ import (
 )
 
 // The scripts in testdata run the program itself, and commands that make their
-// inputs: makebag writes a bag with our own writer, makefile writes bytes.
+// inputs: makebag writes a bag with our own writer, makemarkers a rosbag2 folder
+// without definitions, makefile bytes.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"bagconv": func() {
@@ -28,9 +29,11 @@ func TestMain(m *testing.M) {
 			defer stop()
 			os.Exit(cli.Run(ctx, os.Args, cli.System(), all.Registry()))
 		},
-		"makebag":  func() { exitOn(makeBag(os.Args[1:])) },
-		"makefile": func() { exitOn(makeFile(os.Args[1:])) },
-		"exits":    func() { os.Exit(exits(os.Args[1:])) },
+		"makebag":     func() { exitOn(makeBag(os.Args[1:])) },
+		"makemarkers": func() { exitOn(makeMarkers(os.Args[1])) },
+		"makefile":    func() { exitOn(makeFile(os.Args[1:])) },
+		"exits":       func() { os.Exit(exits(os.Args[1:])) },
+		"interrupted": func() { os.Exit(interrupted(os.Args[1:])) },
 	})
 }
 
@@ -85,6 +88,7 @@ func makeBag(args []string) error {
 	unknown := flags.Bool("unknown", false, "add a topic whose definition is nowhere")
 	cut := flags.Int64("cut", 0, "bytes to cut off the end")
 	bad := flags.Bool("bad", false, "add a message to /chatter that does not fit its definition")
+	rosout := flags.Bool("rosout", false, "add /rosout")
 	bare := flags.Bool("bare", false, "leave the definition of /chatter out")
 	format := flags.String("format", "bag", "")
 	if err := flags.Parse(args); err != nil {
@@ -114,7 +118,10 @@ func makeBag(args []string) error {
 	b := topic("/chatter", "std_msgs/String", md5String, chatter, "/talker_b", "0")
 	tf := topic("/tf_static", "tf2_msgs/TFMessage", "94810edda583a504dfda3829e70d7eec", transforms, "/robot", "1")
 	parts := topic("/parts", "acme_msgs/Parts", "*", custom, "/arm", "0")
-	var odd storage.TopicID
+	var odd, console storage.TopicID
+	if *rosout {
+		console = topic("/rosout", "rosgraph_msgs/Log", "acffd30cd6b6de30f120938c17c593fb", "", "/talker_a", "0")
+	}
 	if *unknown {
 		odd = topic("/odd", "acme_msgs/Odd", "0123456789abcdef0123456789abcdef", "", "/odd", "0")
 	}
@@ -143,6 +150,9 @@ func makeBag(args []string) error {
 	if *unknown {
 		write(odd, 5, []byte{1, 2, 3})
 	}
+	if *rosout { // Header, byte level, strings name, msg, file, function, uint32 line, topics
+		write(console, 6, append(append(make([]byte, 16), 8), make([]byte, 5*4+4)...))
+	}
 	if err == nil {
 		err = w.Close()
 	}
@@ -160,6 +170,23 @@ func ros1String(s string) []byte {
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(s))), s...)
 }
 
+// makeMarkers writes a rosbag2 folder with a topic of a type that has another
+// definition in each distribution, and no definition.
+func makeMarkers(path string) error {
+	w, err := all.Registry().Lookup("db3").Create(context.Background(), path, storage.WriteOptions{})
+	if err != nil {
+		return err
+	}
+	id, err := w.CreateTopic(storage.Topic{Name: "/marker", Type: "visualization_msgs/msg/Marker", Encoding: "cdr"})
+	if err != nil {
+		return err
+	}
+	if err := w.Write(&storage.Message{Topic: id, LogTime: 1, PublishTime: 1, Data: []byte{0, 1, 0, 0}}); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
 // makeFile writes the bytes that its arguments have in hex.
 func makeFile(args []string) error {
 	data, err := hex.DecodeString(strings.Join(args[1:], ""))
@@ -167,6 +194,28 @@ func makeFile(args []string) error {
 		return err
 	}
 	return os.WriteFile(args[0], data, 0o666)
+}
+
+// interrupted runs bagconv, interrupts it when it opens a recording,
+// and succeeds when the exit status is 130.
+func interrupted(args []string) int {
+	ctx, interrupt := context.WithCancel(context.Background())
+	defer interrupt()
+	var formats []*storage.Format
+	for _, f := range all.Registry().Formats() {
+		opened := *f
+		opened.Open = func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+			interrupt()
+			return f.Open(ctx, path, o)
+		}
+		formats = append(formats, &opened)
+	}
+	got := cli.Run(ctx, append([]string{"bagconv"}, args...), cli.System(), storage.NewRegistry(formats...))
+	if got != 130 {
+		fmt.Fprintf(os.Stderr, "exit status %d, want 130\n", got)
+		return 1
+	}
+	return 0
 }
 
 // exits runs bagconv and turns its exit status into success when it is the
