@@ -78,43 +78,72 @@ func (x *query) Count(i int) (int64, error) {
 	return -1, nil
 }
 
+// Total is what the index counts, or what opening has counted where there is no
+// sound one. See timeorder.Source.
+func (x *query) Total() (n int64) {
+	for i, wanted := range x.wanted {
+		if wanted {
+			n += x.r.topics.counts[i]
+		}
+	}
+	return n
+}
+
 // Open goes over the heads of a chunk. See timeorder.Source.
-func (x *query) Open(i int) (timeorder.Cursor, error) {
+func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	if err := x.r.ctx.Err(); err != nil {
 		return nil, err
 	}
 	c := x.chunks[i]
-	k := &cursor{x: x, chunk: c, walker: walker{w: x.on(c.file), end: c.body + c.size}}
-	var ch *channel
-	var topic storage.TopicID
-	n := 0
-	for at := c.body; at < k.walker.end; n++ {
+	w := x.on(c.file)
+	k := &cursor{x: x, chunk: c, walker: walker{w: w, end: c.body + c.size}}
+	m := &k.walker.m
+	from := c.body // where the messages begin that one read should get
+	for n, at := 0, c.body; at < k.walker.end; n++ {
 		if err := x.ctx.Err(); n&0xfff == 0 && err != nil {
 			return nil, err
 		}
-		next, ok, err := c.step(&k.walker, at)
+		next, ch, err := c.stepTo(&k.walker, at)
 		if err != nil {
 			return nil, err
 		}
-		if m := &k.walker.m; ok {
-			if ch == nil || string(m.name) != ch.name {
-				if ch = c.file.channels[string(m.name)]; ch == nil {
-					if err := c.undeclared(m.name); err != nil {
-						return nil, err
-					}
-					at = next
-					continue
-				}
-				topic = ch.at(c.body)
-			}
-			if t := clamp(m.time); x.wanted[topic] && t >= x.start && t <= x.end {
+		if ch != nil {
+			if t := clamp(m.time); t >= x.start && t <= x.end && x.wanted[ch.at(c.body)] {
 				k.Add(timeorder.Head{Time: t, Pos: at})
+			}
+			if m.length > minStep {
+				run := min(int(at-from)+headBytes, maxLeap)
+				w.leap = max(run, (3*w.leap+run)/4)
+				from = next
 			}
 		}
 		at = next
 	}
-	k.Sort(x.q.Reverse)
+	k.Sort(reverse)
 	return k, nil
+}
+
+// maxLeap bounds what is read at once behind a large message, in bytes: as much as
+// there was between two of them lately.
+const maxLeap = 64 << 10
+
+// stepTo goes over the message at an offset of the body, and gives its channel. It
+// is nil for what is no message, or one of no channel, which a warning says.
+func (c *chunk) stepTo(k *walker, at int64) (next int64, ch *channel, err error) {
+	st, err := k.next(at)
+	if err != nil {
+		return 0, nil, c.file.fail(at, "chunk", err)
+	}
+	if st == whole {
+		if ch = c.file.channels[string(k.m.name)]; ch != nil {
+			return at + int64(k.m.size), ch, nil
+		}
+	}
+	next, ok, err := c.step(k, at)
+	if err == nil && ok {
+		err = c.undeclared(k.m.name)
+	}
+	return next, nil, err
 }
 
 // A cursor goes over the heads of a chunk. Pos is the offset of a message.

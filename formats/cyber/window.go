@@ -20,6 +20,7 @@ type window struct {
 	buf  []byte
 	at   int64 // offset of buf in the file
 	step int   // bytes of the next read
+	leap int   // bytes of the first read after a leap; minStep at least
 }
 
 const (
@@ -40,7 +41,7 @@ func (w *window) peek(at int64, n int) ([]byte, error) {
 	if at >= w.at && at <= w.at+int64(len(w.buf)) {
 		w.step = min(2*w.step, maxStep)
 	} else {
-		w.step = minStep
+		w.step = w.leap
 	}
 	w.step = max(w.step, minStep)
 	w.buf = storage.Grow(w.buf[:0], int(min(int64(max(n, w.step)), w.size-at)))

@@ -99,6 +99,9 @@ func (x *query) Count(i int) (int64, error) {
 	return n, nil
 }
 
+// Total is not needed: chunks are counted. See timeorder.Source.
+func (x *query) Total() int64 { return -1 }
+
 // readInfo fills in counts.
 func (x *query) readInfo(b *block) error {
 	var h header
@@ -124,7 +127,7 @@ func (x *query) readInfo(b *block) error {
 }
 
 // Open gives the heads of a block. See timeorder.Source.
-func (x *query) Open(i int) (timeorder.Cursor, error) {
+func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	if err := x.r.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -136,7 +139,7 @@ func (x *query) Open(i int) (timeorder.Cursor, error) {
 			return nil, err
 		}
 		if ok {
-			c.Sort(x.q.Reverse)
+			c.Sort(reverse)
 			return c, nil
 		}
 	}
@@ -150,7 +153,7 @@ func (x *query) Open(i int) (timeorder.Cursor, error) {
 			c.Add(timeorder.Head{Time: m.LogTime, Pos: int64(k)})
 		}
 	}
-	c.Sort(x.q.Reverse)
+	c.Sort(reverse)
 	return c, nil
 }
 

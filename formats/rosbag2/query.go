@@ -7,16 +7,9 @@ import (
 	"io"
 	"iter"
 
+	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/internal/timeorder"
 	"github.com/bagconv/bagconv/storage"
-)
-
-// The rows of a time range by timestamp_idx, and a row by its id. A row's topic
-// is looked at in the table, where it stands before the payload: that is not read.
-const (
-	selectHeads     = "SELECT rowid, topic_id, timestamp FROM messages WHERE timestamp BETWEEN ? AND ? ORDER BY timestamp, rowid"
-	selectHeadsBack = "SELECT rowid, topic_id, timestamp FROM messages WHERE timestamp BETWEEN ? AND ? ORDER BY timestamp DESC, rowid DESC"
-	selectRow       = "SELECT data, timestamp FROM messages WHERE rowid = ?"
 )
 
 // Query reads by the index of timestamps. There is none of topics: the rows in
@@ -76,15 +69,30 @@ func (x *query) list() error {
 // Count cannot tell: no table counts messages. See timeorder.Source.
 func (x *query) Count(int) (int64, error) { return -1, nil }
 
+// Total is what metadata.yaml counts, where it agrees with the number of rows, or
+// what opening has counted. See timeorder.Source.
+func (x *query) Total() (n int64) {
+	if x.r.estimated {
+		return -1
+	}
+	for i, t := range x.r.topics {
+		if x.wanted[i] {
+			n += t.Messages
+		}
+	}
+	return n
+}
+
 // Open starts to go over the index of a part. See timeorder.Source.
-func (x *query) Open(i int) (timeorder.Cursor, error) {
+func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	p := x.parts[i]
 	c, err := x.r.acquire(p)
 	if err != nil {
 		return nil, x.r.fail(p.path, "", err)
 	}
-	k := &cursor{x: x, conn: c}
-	if err := k.prepare(); err != nil {
+	k := &cursor{x: x, conn: c, reverse: reverse}
+	k.first, k.last = x.q.Range()
+	if err := k.open(); err != nil {
 		return nil, x.r.fail(p.path, "query", errors.Join(err, k.Close()))
 	}
 	return k, nil
@@ -92,60 +100,85 @@ func (x *query) Open(i int) (timeorder.Cursor, error) {
 
 // A cursor goes over the index of a part. Pos is the rowid.
 type cursor struct {
-	x     *query
-	conn  *conn
-	heads *stmt
-	row   *stmt
-	n     int // calls of step
-	head  timeorder.Head
-	topic storage.TopicID
+	x           *query
+	conn        *conn
+	first, last int64 // the range of time
+	reverse     bool
+	rows        indexed
+	n           int64 // rows so far
+	head        sqlitefile.Head
+	topic       storage.TopicID
 }
 
-func (k *cursor) prepare() (err error) {
-	if err := k.conn.engine(0); err != nil {
-		return err
+// An indexed gives rows in the order of the index.
+type indexed interface {
+	// next gives the head of the next row, or io.EOF.
+	next() (sqlitefile.Head, error)
+
+	// data appends the data of the row that next gave last.
+	data(dst []byte) ([]byte, error)
+
+	close()
+}
+
+// open begins with the pages, where they are of the usual kind.
+func (k *cursor) open() (err error) {
+	if t := k.conn.part.table; t != nil {
+		k.rows, err = k.pages(t)
+		if !errors.Is(err, sqlitefile.ErrDeclined) {
+			return err
+		}
 	}
-	text := selectHeads
-	if k.x.q.Reverse {
-		text = selectHeadsBack
+	k.rows, err = k.engine(nil)
+	return err
+}
+
+// step gives the next row. One that the pages do not tell is left to SQLite, with
+// all that follow.
+func (k *cursor) step() (sqlitefile.Head, error) {
+	h, err := k.rows.next()
+	if !errors.Is(err, sqlitefile.ErrDeclined) {
+		return h, err
 	}
-	if k.heads, err = k.conn.db.prepare(text); err == nil {
-		k.row, err = k.conn.db.prepare(selectRow)
+	var after *sqlitefile.Head
+	if k.n > 0 {
+		after = &k.head
 	}
-	if err != nil {
-		return err
+	k.rows.close()
+	if k.rows, err = k.engine(after); err != nil {
+		return h, err
 	}
-	start, end := k.x.q.Range()
-	return k.heads.bind(start, end)
+	return k.rows.next()
 }
 
 // Next gives the next row of a topic that is asked for. See timeorder.Cursor.
 func (k *cursor) Next() (timeorder.Head, error) {
 	p := k.conn.part
 	for {
-		if k.n++; k.n&255 == 0 {
+		if k.n&255 == 255 {
 			if err := errors.Join(k.x.ctx.Err(), k.x.r.ctx.Err()); err != nil {
 				return timeorder.Head{}, err
 			}
 		}
-		more, err := k.heads.step()
+		h, err := k.step()
+		if err == io.EOF {
+			return timeorder.Head{}, k.ended()
+		}
 		if err != nil {
 			return timeorder.Head{}, k.x.r.fail(p.path, "timestamp index", err)
 		}
-		if !more {
-			return timeorder.Head{}, k.ended()
-		}
-		topic, ok := p.ids.get(k.heads.int(1))
+		k.n, k.head = k.n+1, h
+		topic, ok := p.ids.get(h.Topic)
 		if !ok {
-			err := k.x.r.warn("unknown-topic", true, p.path, "messages of topic id %d are left out: no topic has it", k.heads.int(1))
+			err := k.x.r.warn("unknown-topic", true, p.path, "messages of topic id %d are left out: no topic has it", h.Topic)
 			if err != nil {
 				return timeorder.Head{}, err
 			}
 			continue
 		}
 		if k.x.wanted[topic] {
-			k.topic, k.head = topic, timeorder.Head{Time: k.heads.int(2), Pos: k.heads.int(0)}
-			return k.head, nil
+			k.topic = topic
+			return timeorder.Head{Time: h.Time, Pos: h.ID}, nil
 		}
 	}
 }
@@ -153,9 +186,8 @@ func (k *cursor) Next() (timeorder.Head, error) {
 // ended is io.EOF, unless the index has ended too early.
 func (k *cursor) ended() error {
 	p := k.conn.part
-	start, end := k.x.q.Range()
-	if n := int64(k.n - 1); p.rows > 0 && n != p.rows && start <= p.least && end >= p.most {
-		return k.x.r.fail(p.path, fmt.Sprintf("timestamp index: it has %d of %d rows", n, p.rows), storage.ErrCorrupt)
+	if p.rows > 0 && k.n != p.rows && k.first <= p.least && k.last >= p.most {
+		return k.x.r.fail(p.path, fmt.Sprintf("timestamp index: it has %d of %d rows", k.n, p.rows), storage.ErrCorrupt)
 	}
 	return io.EOF
 }
@@ -163,7 +195,6 @@ func (k *cursor) ended() error {
 // Read gives the current row. See timeorder.Cursor.
 func (k *cursor) Read() (*storage.Message, error) {
 	ok, err := k.read()
-	k.row.reset()
 	if err != nil {
 		return nil, k.x.r.fail(k.conn.part.path, "message", err)
 	}
@@ -173,29 +204,18 @@ func (k *cursor) Read() (*storage.Message, error) {
 	return &k.x.batch.Messages[0], nil
 }
 
-func (k *cursor) read() (bool, error) {
-	if err := k.row.bind(k.head.Pos); err != nil {
+func (k *cursor) read() (ok bool, err error) {
+	b := &k.x.batch
+	b.Messages = b.Messages[:0]
+	if b.Buf, err = k.rows.data(b.Buf[:0]); err != nil {
 		return false, err
 	}
-	more, err := k.row.step()
-	if err != nil {
-		return false, err
-	}
-	if !more {
-		return false, fmt.Errorf("row %d, which the index has, is not there: %w", k.head.Pos, storage.ErrCorrupt)
-	}
-	if at := k.row.int(1); at != k.head.Time {
-		return false, fmt.Errorf("row %d is at %d ns, the index says %d: %w", k.head.Pos, at, k.head.Time, storage.ErrCorrupt)
-	}
-	b, data := &k.x.batch, k.row.bytes(0)
-	b.Messages, b.Buf = b.Messages[:0], b.Buf[:0]
-	f := &filler{r: k.x.r, ctx: k.x.ctx, p: k.conn.part, b: b, n: 1, last: k.head.Pos}
-	if f.compressed(data) {
-		if ok, err := f.inflate(data); err != nil || !ok {
+	f := &filler{r: k.x.r, ctx: k.x.ctx, p: k.conn.part, b: b, n: 1, last: k.head.ID}
+	if f.compressed(b.Buf) {
+		b.Scratch, b.Buf = b.Buf, b.Scratch[:0]
+		if ok, err := f.inflate(b.Scratch); err != nil || !ok {
 			return false, err
 		}
-	} else {
-		b.Buf = append(b.Buf, data...) // SQLite's memory is not the caller's to change
 	}
 	f.add(k.topic, k.head.Time, 0)
 	f.end()
@@ -204,11 +224,8 @@ func (k *cursor) read() (bool, error) {
 
 // Close gives the connection back.
 func (k *cursor) Close() error {
-	if k.heads != nil {
-		k.heads.finalize()
-	}
-	if k.row != nil {
-		k.row.finalize()
+	if k.rows != nil {
+		k.rows.close()
 	}
 	return k.x.r.release(k.conn)
 }

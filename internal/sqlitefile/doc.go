@@ -12,8 +12,8 @@
 // valid, and empty.
 //
 // A [Table] reads messages by its tree, in ranges that can be read at the same
-// time. A [Salvage] takes rows out of a database whose tree, header or end is
-// gone.
+// time; a [Finder], by the index of timestamps. A [Salvage] takes rows out of a
+// database whose tree, header or end is gone.
 //
 // # Pages
 //
@@ -44,12 +44,13 @@
 //
 // # Concurrency
 //
-// A Loader, a Scanner and a Salvager are used by one goroutine each; a Loader's
-// Buffers may be written by another. A Table and a Salvage may be used by many. The package starts no goroutines.
+// A Loader, a Scanner, a Finder and a Salvager are used by one goroutine each; a
+// Loader's Buffers may be written by another. A Table and a Salvage may be used by
+// many. The package starts no goroutines.
 package sqlitefile
 
 import "sync/atomic"
 
 // Fired counts what this package has begun, so that tests can prove that it was
 // used and SQLite was not.
-var Fired struct{ Loads, Scans, Salvages atomic.Int64 }
+var Fired struct{ Loads, Scans, Salvages, Finds atomic.Int64 }

@@ -10,7 +10,8 @@
 // A part is opened when the merge has come to its first time. Parts that lie
 // wholly within what a query skips are not opened, where their index counts the
 // messages: above, a query that skips as many messages as 0 and 1 have begins
-// with 2. Memory is that of the cursors of parts that overlap in time.
+// with 2. Where only the whole recording is counted, one message that is nearer to
+// the end than to the start is looked for from there. Memory is that of the cursors of parts that overlap in time.
 //
 // An index is believed, and found out where it contradicts itself: a head
 // outside its part's times, or before the one before it, ends the query with an
@@ -50,9 +51,12 @@ type Source interface {
 	// -1 when that cannot be told without looking at their heads.
 	Count(part int) (int64, error)
 
+	// Total is the same of all parts, -1 where Count tells enough.
+	Total() int64
+
 	// Open gives the heads of a part's messages that the query asks for: of its
-	// topics, in its range of time, in its order.
-	Open(part int) (Cursor, error)
+	// topics, in its range of time, in the order of time or in reverse.
+	Open(part int, reverse bool) (Cursor, error)
 }
 
 // A Cursor goes over heads.
@@ -96,11 +100,13 @@ func Wanted(q *storage.Query, n int) (wanted []bool, all bool, err error) {
 }
 
 var errIndex = fmt.Errorf("the index gives times that the messages do not have: %w", storage.ErrCorrupt)
+var errCount = fmt.Errorf("the index counts more messages than there are: %w", storage.ErrCorrupt)
 
 // Run gives what q asks for. Errors go through fail, which says where they are
 // from; it is not called with nil.
 func Run(ctx context.Context, q storage.Query, parts []Part, src Source, fail func(error) error) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
+		turned := turn(&q, src.Total())
 		m := merge{ctx: ctx, src: src, reverse: q.Reverse, skip: q.Skip}
 		first, last := q.Range()
 		m.first, m.last = m.key(first), m.key(last)
@@ -108,10 +114,23 @@ func Run(ctx context.Context, q storage.Query, parts []Part, src Source, fail fu
 			m.first, m.last = m.last, m.first
 		}
 		err := m.all(parts, q.Limit, func(msg *storage.Message) bool { return yield(msg, nil) })
+		if err == nil && turned && m.skip > 0 {
+			err = errCount
+		}
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(nil, fail(err))
 		}
 	}
+}
+
+// turn makes a query for one of total messages, the n-th from the start, one for
+// the same message counted from the end, where that is nearer.
+func turn(q *storage.Query, total int64) bool {
+	if q.Start != 0 || q.End != 0 || q.Limit != 1 || q.Skip >= total || q.Skip < total-q.Skip {
+		return false
+	}
+	q.Skip, q.Reverse = total-1-q.Skip, !q.Reverse
+	return true
 }
 
 // all runs the merge, and closes what is open after it.
@@ -277,7 +296,7 @@ func (m *merge) start(p part) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
-	c, err := m.src.Open(p.i)
+	c, err := m.src.Open(p.i, m.reverse)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ type model struct {
 	q      storage.Query
 	parts  [][]storage.Message // in the order of the file
 	counts bool                // Count tells
+	total  int64               // what Total tells
 	heads  int                 // that were given
 	opened []int
 	active int // cursors that are not closed
@@ -30,7 +31,9 @@ func (m *model) Count(i int) (int64, error) {
 	return -1, nil
 }
 
-func (m *model) Open(i int) (Cursor, error) {
+func (m *model) Total() int64 { return m.total }
+
+func (m *model) Open(i int, reverse bool) (Cursor, error) {
 	m.opened = append(m.opened, i)
 	m.active++
 	c := &modelCursor{m: m, part: m.parts[i]}
@@ -40,7 +43,7 @@ func (m *model) Open(i int) (Cursor, error) {
 			c.Add(Head{msg.LogTime, int64(k)})
 		}
 	}
-	c.Sort(m.q.Reverse)
+	c.Sort(reverse)
 	return c, nil
 }
 
@@ -61,7 +64,7 @@ func (c *modelCursor) Close() error                    { c.m.active--; return ni
 
 // random makes parts that follow each other or overlap.
 func random(rng *rand.Rand) (m *model, parts []Part, all []storage.Message) {
-	m = &model{counts: rng.IntN(3) > 0}
+	m = &model{counts: rng.IntN(3) > 0, total: -1}
 	jitter := []int64{1, 3, 40, 1000}[rng.IntN(4)]
 	n := rng.IntN(300)
 	for i := range n {
@@ -80,6 +83,9 @@ func random(rng *rand.Rand) (m *model, parts []Part, all []storage.Message) {
 			p.Start, p.End = 5, 1
 		}
 		m.parts, parts, rest = append(m.parts, rest[:k]), append(parts, p), rest[k:]
+	}
+	if rng.IntN(2) == 0 {
+		m.total = int64(n)
 	}
 	return m, parts, all
 }
@@ -122,7 +128,7 @@ func TestRun(t *testing.T) {
 			m.q.Skip = rng.Int64N(int64(len(all)) + 2)
 		}
 		if rng.IntN(2) == 0 {
-			m.q.Limit = 1 + rng.Int64N(10)
+			m.q.Limit = 1 + rng.Int64N(10)*rng.Int64N(2)
 		}
 		if rng.IntN(2) == 0 {
 			m.q.Start = rng.Int64N(100) - 50
@@ -147,7 +153,7 @@ func TestRun(t *testing.T) {
 // TestSkip: parts that are skipped are not opened, also where they overlap.
 func TestSkip(t *testing.T) {
 	var parts []Part
-	m := &model{counts: true, q: storage.Query{Skip: 5005, Limit: 1}}
+	m := &model{counts: true, total: -1, q: storage.Query{Skip: 5005, Limit: 1}}
 	for i := range 100 {
 		var list []storage.Message
 		for k := range 100 {
@@ -166,11 +172,52 @@ func TestSkip(t *testing.T) {
 	}
 }
 
+// TestTurn: one message is looked for from the nearer end, and a count that proves
+// wrong is an error.
+func TestTurn(t *testing.T) {
+	m := &model{total: 100}
+	var parts []Part
+	for i := range 10 {
+		var list []storage.Message
+		for k := range 10 {
+			list = append(list, storage.Message{LogTime: int64(i*10 + k)})
+		}
+		m.parts, parts = append(m.parts, list), append(parts, Part{Start: int64(i * 10), End: int64(i*10 + 9), Timed: true})
+	}
+	for _, total := range []int64{-1, 100, 1000} {
+		for _, reverse := range []bool{false, true} {
+			m.total, m.opened, m.q = total, nil, storage.Query{Skip: 73, Limit: 1, Reverse: reverse}
+			if total == 1000 {
+				m.q.Skip = 600
+			}
+			var got []int64
+			var last error
+			for msg, err := range Run(context.Background(), m.q, parts, m, func(err error) error { return err }) {
+				if last = err; err == nil {
+					got = append(got, msg.LogTime)
+				}
+			}
+			want, opened := int64(73), map[int64]int{-1: 8, 100: 3, 1000: 10}[total]
+			if reverse {
+				want = 99 - 73
+			}
+			switch {
+			case len(m.opened) != opened:
+				t.Errorf("total %d, reverse %v: parts %v are opened", total, reverse, m.opened)
+			case total == 1000 && (len(got) > 0 || !errors.Is(last, storage.ErrCorrupt)):
+				t.Errorf("a wrong total: %v, %v", got, last)
+			case total < 1000 && (last != nil || !slices.Equal(got, []int64{want})):
+				t.Errorf("total %d, reverse %v: %v, %v", total, reverse, got, last)
+			}
+		}
+	}
+}
+
 // TestErrors: an index that lies, a cursor that fails, a context that ends, and a
 // caller that leaves.
 func TestErrors(t *testing.T) {
 	two := func() (*model, []Part) {
-		m := &model{parts: [][]storage.Message{nil, nil}}
+		m := &model{total: -1, parts: [][]storage.Message{nil, nil}}
 		for i := range 100 {
 			m.parts[i%2] = append(m.parts[i%2], storage.Message{LogTime: int64(i)})
 		}

@@ -1,0 +1,270 @@
+package sqlitefile
+
+import (
+	"cmp"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bagconv/bagconv/internal/iox"
+)
+
+// A Finder reads rows of a table in the order of time, by the index of timestamps:
+// first the heads of many rows, then the data of those that are wanted. Of the
+// table it reads the pages on the way to a row and the leaf in which the row
+// begins, leaves that follow each other at once; pages that large rows overflow
+// into are read for data only. It belongs to one goroutine.
+type Finder struct {
+	index  indexWalk
+	leaves walker
+	root   uint32
+	order  []int32 // of heads, by rowid
+	list   []leafRef
+	buf    []byte // of leaves
+	chain  []byte // of overflow pages
+}
+
+// A Head is what stands before a row's data.
+type Head struct {
+	Time, ID, Topic int64
+
+	leaf uint32
+	at   int32 // of the cell in it
+}
+
+// A leafRef is a leaf with heads that are asked for: order[first:] begins with them.
+type leafRef struct {
+	no     uint32
+	lo, hi int64
+	first  int
+}
+
+// NewFinder makes a finder that reads the table from r, which shows the same
+// database as that of NewTable. Without an index on the timestamps alone there is
+// an error that wraps ErrDeclined.
+func (t *Table) NewFinder(r io.ReaderAt) (*Finder, error) {
+	list, err := readSchema(r, t.size, t.h)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range list {
+		if e.kind != "index" || !strings.EqualFold(e.table, "messages") || len(e.sql) < 3 || e.root < 2 {
+			continue
+		}
+		e.sql[2] = "" // its name
+		switch strings.Join(e.sql, " ") {
+		case "create index  on messages ( timestamp )", "create index  on messages ( timestamp asc )":
+			f := &Finder{root: t.root, index: indexWalk{pager: newPager(r, t.size, t.h, 0), root: e.root}}
+			f.leaves.pager = newPager(r, t.size, t.h, 0)
+			if f.leaves.depth, err = f.leaves.height(t.root); err != nil {
+				return nil, err
+			}
+			Fired.Finds.Add(1)
+			return f, nil
+		}
+	}
+	return nil, declined("messages has no index on the timestamps alone")
+}
+
+// After gives the heads of up to n rows with times from first to last that come
+// after a row, nil for the start: in the order of time and then of rowids, or the
+// other way round. They are appended to list. Entries of the index without a row,
+// or with one of another time, are damage; a row of other types gives an error that
+// wraps ErrDeclined.
+func (f *Finder) After(list []Head, after *Head, first, last int64, n int, reverse bool) ([]Head, error) {
+	had := len(list)
+	x := &f.index
+	x.lo, x.hi = key{first, math.MinInt64}, key{last, math.MaxInt64}
+	if after != nil {
+		var ok bool
+		if k := (key{after.Time, after.ID}); reverse {
+			x.hi, ok = k.before()
+		} else {
+			x.lo, ok = k.after()
+		}
+		if !ok {
+			return list, nil
+		}
+	}
+	if x.hi.less(x.lo) {
+		return list, nil
+	}
+	x.out, x.n, x.reverse = list, had+n, reverse
+	if _, err := x.visit(x.root, minKey, maxKey, 0); err != nil {
+		return list, err
+	}
+	list, x.out = x.out, nil
+	return list, f.heads(list[had:])
+}
+
+// heads fills in what the table has of rows.
+func (f *Finder) heads(list []Head) error {
+	if len(list) == 0 {
+		return nil
+	}
+	f.order = f.order[:0]
+	for i := range list {
+		f.order = append(f.order, int32(i))
+	}
+	byID := func(a, b int32) int { return cmp.Compare(list[a].ID, list[b].ID) }
+	if list[0].ID > list[len(list)-1].ID {
+		slices.Reverse(f.order)
+	}
+	if !slices.IsSortedFunc(f.order, byID) {
+		slices.SortFunc(f.order, byID)
+	}
+	id := func(i int) int64 { return list[f.order[i]].ID }
+	w, next := &f.leaves, 0
+	w.lo, w.hi = id(0), id(len(list)-1)
+	f.list = f.list[:0]
+	w.leaf = func(no uint32, _ []byte, lo, hi int64) error {
+		if next == len(list) || id(next) > hi {
+			return nil
+		}
+		f.list = append(f.list, leafRef{no, lo, hi, next})
+		for next < len(list) && id(next) <= hi {
+			next++
+		}
+		if next < len(list) {
+			w.lo = id(next) // leaves before it are passed over
+		}
+		return nil
+	}
+	if err := w.walk(f.root); err != nil {
+		return err
+	}
+	return f.read(list)
+}
+
+// maxRun is how many leaves are read at once, in bytes.
+const maxRun = 128 << 10
+
+// read reads the leaves in list, those that follow each other at once.
+func (f *Finder) read(list []Head) error {
+	w := &f.leaves
+	for i := 0; i < len(f.list); {
+		no, n := f.list[i].no, 1
+		for n < maxRun/w.page && i+n < len(f.list) && f.list[i+n].no == no+uint32(n) {
+			n++
+		}
+		if no < 2 || uint64(no)+uint64(n)-1 > uint64(w.pages) {
+			return corrupt("page %d of %d in the tree of messages", no, w.pages)
+		}
+		f.buf = slices.Grow(f.buf[:0], n*w.page)[:n*w.page]
+		if err := iox.ReadFull(w.r, f.buf, int64(no-1)*int64(w.page)); err != nil {
+			return err
+		}
+		for k := range n {
+			next := len(list)
+			if i+k+1 < len(f.list) {
+				next = f.list[i+k+1].first
+			}
+			l := &f.list[i+k]
+			if err := f.leaf(l, f.buf[k*w.page:][:w.usable], list, f.order[l.first:next]); err != nil {
+				return err
+			}
+		}
+		i += n
+	}
+	return nil
+}
+
+// leaf fills in the heads that a leaf has: those of order, by rowid.
+func (f *Finder) leaf(l *leafRef, b []byte, list []Head, order []int32) error {
+	n := cells(b)
+	if b[0] != tableLeaf || n < 0 {
+		return corrupt("page %d is no leaf of messages", l.no)
+	}
+	var c cell
+	var m message
+	lo := l.lo
+	for i := 0; i < n && len(order) > 0; i++ {
+		at := cellAt(b, i)
+		if at < 8+2*n || at >= len(b) || !f.leaves.cell(b, at, &c) {
+			return corrupt("page %d: cell %d of %d at %d", l.no, i, n, at)
+		}
+		if c.rowid < lo || c.rowid > l.hi || i > 0 && c.rowid == lo {
+			return corrupt("page %d: rowid %d is not between %d and %d", l.no, c.rowid, lo, l.hi)
+		}
+		lo = c.rowid
+		h := &list[order[0]]
+		if c.rowid < h.ID {
+			continue
+		}
+		if c.rowid > h.ID {
+			break
+		}
+		switch parseMessage(c.local, c.total, &m) {
+		case isBroken:
+			return corrupt("page %d: the record of row %d", l.no, c.rowid)
+		case isOther:
+			return declined("row %d has other types", c.rowid)
+		}
+		if m.time != h.Time {
+			return corrupt("row %d is at %d ns, the index says %d", h.ID, m.time, h.Time)
+		}
+		h.Topic, h.leaf, h.at = m.topic, l.no, int32(at)
+		order = order[1:]
+	}
+	if len(order) > 0 {
+		return corrupt("row %d, which the index has, is not there", list[order[0]].ID)
+	}
+	return nil
+}
+
+// Append appends the data of a row to dst. With an error dst is as long as before.
+func (f *Finder) Append(dst []byte, h *Head) ([]byte, error) {
+	w := &f.leaves
+	b, err := w.get(h.leaf)
+	if err != nil {
+		return dst, err
+	}
+	var c cell
+	var m message
+	if int(h.at) >= len(b) || !w.cell(b, int(h.at), &c) || c.rowid != h.ID || parseMessage(c.local, c.total, &m) != isMessage {
+		return dst, corrupt("page %d: row %d has changed", h.leaf, h.ID)
+	}
+	n := len(dst)
+	dst = grow(dst, m.size)
+	k := n + copy(dst[n:], c.local[m.start:])
+	if c.next == 0 {
+		return dst, nil
+	}
+	if err := f.overflow(dst[k:], c.next); err != nil {
+		return dst[:n], err
+	}
+	return dst, nil
+}
+
+// overflow copies a chain of pages into dst, which it fills. Pages that follow each
+// other are read at once, more of them the longer they do.
+func (f *Finder) overflow(dst []byte, no uint32) error {
+	w := &f.leaves
+	for run := 4; len(dst) > 0; {
+		n := min((len(dst)+w.usable-5)/(w.usable-4), run, max(maxRun/w.page, 1))
+		if no == 0 || no > w.pages {
+			return corrupt("overflow: page %d of %d", no, w.pages)
+		}
+		n = int(min(int64(n), int64(w.pages-no)+1))
+		f.chain = slices.Grow(f.chain[:0], n*w.page)[:n*w.page]
+		if err := iox.ReadFull(w.r, f.chain, int64(no-1)*int64(w.page)); err != nil {
+			return err
+		}
+		run *= 2
+		for k := range n {
+			b := f.chain[k*w.page:][:w.usable]
+			here := no
+			no = get32(b)
+			dst = dst[copy(dst, b[4:]):]
+			if no != here+1 && k+1 < n {
+				run = 1
+				break
+			}
+		}
+	}
+	if no != 0 {
+		return corrupt("overflow: goes on with page %d behind a row's end", no)
+	}
+	return nil
+}
