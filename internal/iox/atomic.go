@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/bagconv/bagconv/storage"
 )
@@ -41,6 +42,11 @@ func NewOutput(fsys storage.FS, path string, overwrite, sync bool) (*Output, err
 	dir, base := filepath.Split(path)
 	temp := filepath.Join(dir, fmt.Sprintf(".%.200s.%08x.part", base, rand.Uint32()))
 	return &Output{fs: fsys, final: path, temp: temp, overwrite: overwrite, sync: sync}, nil
+}
+
+// IsTemp tells whether a file name, without its folder, is one that NewOutput picks.
+func IsTemp(name string) bool {
+	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".part")
 }
 
 // Temp is the name to write under until Commit.

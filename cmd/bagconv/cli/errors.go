@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/internal/identify"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -62,12 +64,38 @@ func explain(err error) string {
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	case errors.Is(err, syscall.ENOSPC):
+		if dir := tempFolder(err); dir != "" {
+			text = dir + ": no space left on device"
+		}
 		text += "; make room, or choose an output on another disk"
+	case errors.Is(err, fs.ErrPermission) && tempFolder(err) != "":
+		text = tempFolder(err) + ": no permission to write in this folder; choose another output"
+	case errors.Is(err, fs.ErrNotExist) && tempFolder(err) != "":
+		text = tempFolder(err) + ": there is no such folder to write in; make it first"
 	case errors.As(err, &pe):
 		// "open drive.bag: permission denied" -> "drive.bag: permission denied"
 		text = strings.Replace(text, pe.Error(), pe.Path+": "+pe.Err.Error(), 1)
 	}
 	return clean(strings.ReplaceAll(text, "\n", "; "))
+}
+
+// tempFolder returns the folder of the unfinished output that an error is about,
+// "" when it is about something else.
+func tempFolder(err error) string {
+	var pe *fs.PathError
+	if !errors.As(err, &pe) {
+		return ""
+	}
+	for path := pe.Path; ; {
+		dir, base := filepath.Dir(path), filepath.Base(path)
+		switch {
+		case iox.IsTemp(base):
+			return dir
+		case dir == path:
+			return ""
+		}
+		path = dir
+	}
 }
 
 // detect finds the format of a recording, and says what the path is when it is
@@ -88,8 +116,8 @@ func (e *env) detect(path string) (*storage.Format, error) {
 	return nil, fail
 }
 
-// mistypedVerb returns an error when the first word of a line is no recording,
-// and nearly a command.
+// mistypedVerb returns an error when the first word of a line may be a command,
+// and is none, and no recording either.
 func (e *env) mistypedVerb(word string, commands []*cli.Command) error {
 	if word == "" || strings.ContainsAny(word, `./\`) {
 		return nil
@@ -98,17 +126,20 @@ func (e *env) mistypedVerb(word string, commands []*cli.Command) error {
 	for _, c := range commands {
 		names = append(names, c.Names()...)
 	}
-	near := nearest(word, names)
-	if near == "" {
-		return nil
-	}
 	if _, err := os.Stat(word); err == nil {
 		return nil
 	}
 	if _, err := e.formats.Detect(word); err == nil { // what several files begin with
 		return nil
 	}
-	return usage("did you mean "+near+"?", "there is no command and no recording %q", word)
+	if near := nearest(word, names); near != "" {
+		return usage("did you mean "+near+"?", "there is no command and no recording %q", word)
+	}
+	hint := e.suggestPath(word)
+	if hint == "" {
+		hint = "see: bagconv help"
+	}
+	return &failure{path: word, what: "no such file, folder or command", hint: hint, err: fs.ErrNotExist}
 }
 
 // suggestPath looks for a file of a similar name.

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -179,6 +181,17 @@ func TestExplain(t *testing.T) {
 	_, err := os.Open("/nonexistent/drive.bag")
 	if got := explain(err); got != "/nonexistent/drive.bag: no such file or directory" {
 		t.Errorf("%q", got)
+	}
+	for cause, want := range map[error]string{
+		syscall.ENOSPC: "out: no space left on device; make room, or choose an output on another disk",
+		syscall.EACCES: "out: no permission to write in this folder; choose another output",
+		syscall.ENOENT: "out: there is no such folder to write in; make it first",
+	} {
+		for _, path := range []string{"out/.drive.bag.6a61d65a.part", "out/.drive.0c9d5cb9.part/drive_0.db3"} {
+			if got := explain(fmt.Errorf("drive.bag: bag: output: %w", &fs.PathError{Op: "open", Path: path, Err: cause})); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
 	}
 	if got := explain(errors.Join(errors.New("a"), errors.New("b"))); got != "a; b" {
 		t.Errorf("%q", got)
