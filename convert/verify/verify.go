@@ -14,6 +14,7 @@
 //
 //	pairs.go    which topic is compared with which
 //	link.go     the type that both are brought to, and the programs
+//	select.go   which part of a recording is compared
 //	digest.go   message to digest, in the workers
 //	compare.go  two streams of digests side by side
 //	locate.go   the field in which two messages differ

@@ -313,8 +313,6 @@ func explainRun(ctx context.Context, job *convert.Job, err error) error {
 		return existsError(job.Sink)
 	case errors.Is(err, convert.ErrLossy):
 		return &failure{path: job.Source, what: "damaged, or not all of it can be converted, and --strict is set; nothing is written", hint: "without --strict all that can be read is converted"}
-	case errors.Is(err, convert.ErrNothing):
-		return &failure{path: job.Source, what: err.Error(), hint: "bagconv info shows its topics and times"}
 	case job.Read.Strict && (errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, transcode.ErrMalformed)):
 		return fmt.Errorf("%w; without --strict all that can be read is converted", err)
 	}
