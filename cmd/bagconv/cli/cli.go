@@ -32,6 +32,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -142,7 +143,8 @@ func (e *env) run(ctx context.Context, args []string) error {
 	for _, c := range commands {
 		c.HideHelp = true
 		c.OnUsageError = func(_ *cli.Context, err error, _ bool) error {
-			return usage("see: bagconv help "+line.verb, "%v", err)
+			text := strings.NewReplacer("for flag -", "for --", ": parse error", "").Replace(err.Error())
+			return usage("see: bagconv help "+line.verb, "%s", text)
 		}
 	}
 	return app.RunContext(ctx, append([]string{"bagconv", line.verb}, line.args...))

@@ -92,20 +92,17 @@ func (e *env) convert(c *cli.Context, how conversion) error {
 			to = source.Name
 		}
 	}
-	sink, err := e.sinkFormat(to, out)
+	job, err := e.jobTo(c, to, out)
 	if err != nil {
 		return err
 	}
-	job, err := jobOf(c, sink)
-	if err != nil {
-		return err
-	}
-	job.Source, job.Sink = in, filepath.Clean(out)
+	job.Source = in
 	if job.SourceFormat = source; source == nil {
 		if job.SourceFormat, err = e.detect(in); err != nil {
 			return err
 		}
 	}
+	job.Read.Uncommitted = how.salvage
 	return e.runJob(c, job, how.salvage)
 }
 
@@ -140,6 +137,20 @@ func exampleOutput(in string) string {
 		return name + "_ros2/"
 	}
 	return name + ".bag"
+}
+
+// jobTo makes the job that writes out, in the format to or in that of its name.
+func (e *env) jobTo(c *cli.Context, to, out string) (*convert.Job, error) {
+	sink, err := e.sinkFormat(to, out)
+	if err != nil {
+		return nil, err
+	}
+	job, err := jobOf(c, sink)
+	if err != nil {
+		return nil, err
+	}
+	job.Sink = filepath.Clean(out)
+	return job, nil
 }
 
 // minMemory is what a conversion cannot well do without, in bytes.

@@ -102,7 +102,10 @@ by that of their folder.
   bagconv drive.bag cut.bag -S 1m30s -u 10 -t /imu -t '/camera/*'
   bagconv drive.bag cut/ -S -30s -m /imu:=/imu/data --throttle /imu=50
 
-EXIT STATUS
+` + convertExits
+
+// convertExits is what convert and filter end with.
+const convertExits = `EXIT STATUS
   0    OUT is written, nothing is lost but what the format has no place for
   1    failed; there is no output. With --strict also: damage or loss
   2    the command line is wrong

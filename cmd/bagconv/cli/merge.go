@@ -37,15 +37,10 @@ func (e *env) merge(c *cli.Context) error {
 	case out == "-":
 		return usage("give the name of a file or folder", "an output cannot be written to standard output")
 	}
-	sink, err := e.sinkFormat(c.String("to"), out)
+	job, err := e.jobTo(c, c.String("to"), out)
 	if err != nil {
 		return err
 	}
-	job, err := jobOf(c, sink)
-	if err != nil {
-		return err
-	}
-	job.Sink = filepath.Clean(out)
 	inputs := make([]multi.Input, len(paths))
 	for i, path := range paths {
 		if same(path, job.Sink) {

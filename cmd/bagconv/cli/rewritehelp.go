@@ -30,20 +30,13 @@ EXIT STATUS
 const filterHelp = `bagconv filter [FLAGS] IN OUT
 
 Takes a part of a recording and writes it in the format of IN, whatever the name
-of OUT. It is bagconv convert, but for that.
+of OUT. In all else it is bagconv convert.
 
 ` + selectHelp + editHelp + outputHelp + strictHelp + runHelp + `EXAMPLES
   bagconv filter drive.bag imu.bag -t /imu
   bagconv filter drive_ros2/ ten_seconds/ -S 1m30s -u 10
 
-EXIT STATUS
-  0    OUT is written, nothing is lost but what the format has no place for
-  1    failed; there is no output. With --strict also: damage or loss
-  2    the command line is wrong
-  3    OUT is written, but IN is damaged or something could not be converted
-  4    --verify has found a difference; there is no output
-  130  interrupted; there is no output
-`
+` + convertExits
 
 const splitHelp = `bagconv split [FLAGS] IN OUT
 

@@ -60,11 +60,11 @@ func (e *env) split(c *cli.Context) error {
 	if to == "" && (folder || filepath.Ext(out) == "") {
 		to = source.Name
 	}
-	sink, err := e.sinkFormat(to, strings.TrimRightFunc(out, isSeparator))
-	if err != nil {
-		return err
+	part := out
+	if folder {
+		part = filepath.Join(out, "part") // a name like those of the parts
 	}
-	job, err := jobOf(c, sink)
+	job, err := e.jobTo(c, to, part)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (e *env) split(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	stem, ext := partNames(in, out, folder, sink)
+	stem, ext := partNames(in, out, folder, job.SinkFormat)
 	var made folders
 	defer made.removeEmpty()
 	if folder {
@@ -83,8 +83,6 @@ func (e *env) split(c *cli.Context) error {
 	}
 	return e.runJobs(c, partJobs(job, parts, stem, ext), false)
 }
-
-func isSeparator(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }
 
 // partNames returns what the names of all parts begin and end with.
 func partNames(in, out string, folder bool, sink *storage.Format) (stem, ext string) {
