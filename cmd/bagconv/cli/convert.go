@@ -102,7 +102,6 @@ func (e *env) convert(c *cli.Context, how conversion) error {
 			return err
 		}
 	}
-	job.Read.Uncommitted = how.salvage
 	return e.runJob(c, job, how.salvage)
 }
 
