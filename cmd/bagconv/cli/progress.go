@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"sync/atomic"
+	"os"
+	"strings"
 	"time"
 
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
 
 	"github.com/bagconv/bagconv/convert"
 )
@@ -52,34 +52,55 @@ func (noProgress) stop()                   {}
 // barDelay keeps short runs free of a bar that only flashes.
 const barDelay = 300 * time.Millisecond
 
-// A barProgress is a bar on a terminal.
+// A barProgress is a line on a terminal that is written again and again. The
+// cursor stays at its beginning, so that the ^C of an interruption lands in the
+// line, and goes with it. It needs no escape sequences.
 type barProgress struct {
-	out  io.Writer
-	pool *mpb.Progress
-	bar  *mpb.Bar
-	last atomic.Pointer[convert.Progress]
+	out   io.Writer
+	drawn int // columns of what stands there
 }
 
 func (p *barProgress) update(now convert.Progress) {
-	p.last.Store(&now)
-	if p.bar == nil {
-		if now.Elapsed < barDelay {
-			return
-		}
-		p.pool = mpb.New(mpb.WithOutput(p.out), mpb.WithAutoRefresh())
-		p.bar = p.pool.New(0, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"),
-			mpb.BarWidth(24),
-			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + progressText(*p.last.Load()) })))
+	if now.Elapsed >= barDelay {
+		p.draw(func(room int) string { return barText(now, room) })
 	}
-	p.bar.SetTotal(max(now.Total, now.Bytes+1), false) // it is stop that ends it
-	p.bar.SetCurrent(now.Bytes)
 }
 
 func (p *barProgress) stop() {
-	if p.bar != nil {
-		p.bar.Abort(true)
-		p.pool.Wait()
+	if p.drawn > 0 {
+		p.draw(func(int) string { return "" })
 	}
+}
+
+func (p *barProgress) draw(text func(room int) string) {
+	room := columns(p.out) - 1 // the last column would wrap
+	line := text(room)
+	fmt.Fprintf(p.out, "\r%-*s\r", min(p.drawn, room), line)
+	p.drawn = len(line)
+}
+
+// barText is a bar with the text behind it, or what fits of the text.
+func barText(now convert.Progress, room int) string {
+	const length = 22
+	done := 0
+	if now.Total > 0 {
+		done = int(min(length*now.Bytes/now.Total, length-1))
+	}
+	text := progressText(now)
+	if line := fmt.Sprintf("[%-*s] %s", length, strings.Repeat("=", done)+">", text); len(line) <= room {
+		return line
+	}
+	return text[:max(min(room, len(text)), 0)]
+}
+
+// columns is the width of a terminal.
+func columns(out io.Writer) int {
+	if f, ok := out.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return width
+		}
+	}
+	return 80
 }
 
 // progressText says how far a run is, how fast it is, and how long it will take.
