@@ -260,7 +260,7 @@ func (l *linker) through(g [2]*group, w way) *link {
 		}
 		made = append(made, converted{res, dec})
 		for _, r := range res.Remarks {
-			if r.Loss && strings.HasSuffix(r.Code, "fields") || r.Code == "fields-dropped" {
+			if r.Loss && (strings.HasSuffix(r.Code, "fields") || r.Code == "fields-dropped" || r.Code == "point-times") {
 				k.note(Fields, "%s", r.Message)
 			}
 		}
