@@ -47,6 +47,7 @@ type fakeReader struct {
 	bag        *fakeBag
 	block, pos int
 	data       []byte
+	stored     bool // ReadBlock sets Batch.Stored
 }
 
 func (r *fakeReader) Info() (*storage.Info, error) {
@@ -121,6 +122,9 @@ func (r *fakeReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) err
 		b.Buf = append(b.Buf, m.Data...)
 		m.Data = b.Buf[at:]
 		b.Messages = append(b.Messages, m)
+	}
+	if r.stored {
+		b.Stored = r.bag.blocks[i]
 	}
 	return nil
 }

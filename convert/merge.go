@@ -15,8 +15,9 @@ import (
 type merger struct {
 	heap   []*cursor // least key first
 	emit   func(*storage.Message) error
-	free   func(*batch) // takes back a block whose messages are all emitted
-	budget int64        // bytes of memory held back before spilling
+	copy   func(*batch) (bool, error) // emits a block as a whole, where that can be
+	free   func(*batch)               // takes back a block whose messages are all emitted
+	budget int64                      // bytes of memory held back before spilling
 	held   int64
 	spill  *spill
 	last   key // of the last message emitted
@@ -35,8 +36,8 @@ type cursor struct {
 	run *spillRun // of the spill file; then msgs has one message
 }
 
-func newMerger(dir string, budget int64, emit func(*storage.Message) error, free func(*batch)) *merger {
-	return &merger{emit: emit, free: free, budget: budget, spill: newSpill(dir), last: key{math.MinInt64, -1}}
+func newMerger(dir string, budget int64, emit func(*storage.Message) error, copyBlock func(*batch) (bool, error), free func(*batch)) *merger {
+	return &merger{emit: emit, copy: copyBlock, free: free, budget: budget, spill: newSpill(dir), last: key{math.MinInt64, -1}}
 }
 
 func (m *merger) close() { m.spill.close() }
@@ -67,6 +68,18 @@ func (m *merger) advance(bound key) error {
 		for _, child := range m.heap[1:min(3, len(m.heap))] {
 			if child.key.less(stop) {
 				stop = child.key
+			}
+		}
+		if c.owner != nil && c.pos == 0 && c.end().less(stop) { // nothing comes between its messages
+			copied, err := m.copy(c.owner)
+			if err != nil {
+				return err
+			}
+			if copied {
+				m.last = c.end()
+				m.pop()
+				m.down()
+				continue
 			}
 		}
 		for c.key.less(stop) {
@@ -150,6 +163,9 @@ func (m *merger) release(c *cursor) {
 		c.owner = nil
 	}
 }
+
+// end is the key of the last message.
+func (c *cursor) end() key { return key{c.msgs[len(c.msgs)-1].LogTime, c.key.block} }
 
 // next moves to the following message; false at the end.
 func (c *cursor) next() (bool, error) {

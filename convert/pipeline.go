@@ -3,9 +3,6 @@ package convert
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -19,8 +16,8 @@ import (
 // The pipeline moves messages from the source to the sink. There are two
 // channel hops for each block and none for a message:
 //
-//	dispatcher --work--> N workers: read, decompress, re-encode, sort within the block
-//	           --order-> collector: merges blocks by time, counts Header.seq, writes
+//	dispatcher --work--> N workers (work.go): read, decompress, re-encode, sort within the block
+//	           --order-> collector (collect.go): merges blocks by time, counts Header.seq, writes
 //	                     --> encoders (encode.go), when the sink leaves compression to us
 //
 // Blocks come from a fixed pool, so memory does not depend on the recording.
@@ -30,6 +27,7 @@ type pipeline struct {
 	src     *source
 	routes  []route // index = TopicID of the source
 	write   func(*storage.Message) error
+	copier  storage.BlockCopier // takes whole blocks as they are stored; nil: none does
 	order   Order
 	strict  bool
 	spans   []span // times of the blocks, nil when not known
@@ -80,6 +78,7 @@ type batch struct {
 	index int
 	in    storage.Batch // Messages in order, with Data as the sink takes it
 	out   []byte        // arena of re-encoded data
+	whole bool          // Messages are the block's, all and unchanged, and it may be copied
 	done  chan error
 	taken int64 // of the gate
 	cursor
@@ -219,285 +218,6 @@ func (p *pipeline) dispatch(ctx context.Context, seq []int, free <-chan *batch, 
 		work <- b
 	}
 	return nil
-}
-
-// process reads and re-encodes one block. Messages that the sink does not take
-// are left out and counted.
-func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) error {
-	if err := p.read(ctx, b); err != nil {
-		return err
-	}
-	return p.reencode(b, tally, false)
-}
-
-// buffers are those that a worker needs while it reads and re-encodes a block, and
-// that go on with the block only when messages still lie in them.
-type buffers struct{ buf, scratch []byte }
-
-// lend gives a block the worker's buffers, when they are larger than its own.
-func (o *buffers) lend(b *batch) {
-	if cap(o.buf) > cap(b.in.Buf) {
-		b.in.Buf, o.buf = o.buf, b.in.Buf
-	}
-	if cap(o.scratch) > cap(b.in.Scratch) {
-		b.in.Scratch, o.scratch = o.scratch, b.in.Scratch
-	}
-}
-
-// takeBack takes them again. Messages of routes without a plan lie in the buffer.
-func (o *buffers) takeBack(b *batch, routes []route) {
-	if cap(b.in.Scratch) > cap(o.scratch) {
-		o.scratch = b.in.Scratch
-	}
-	b.in.Scratch = nil
-	for i := range b.in.Messages {
-		if rt := &routes[b.in.Messages[i].Topic]; rt.plan == nil {
-			return
-		}
-	}
-	if cap(b.in.Buf) > cap(o.buf) {
-		o.buf = b.in.Buf
-	}
-	b.in.Buf = nil
-}
-
-// read fills b with its block.
-func (p *pipeline) read(ctx context.Context, b *batch) error {
-	if p.src.blockReader != nil {
-		if err := p.src.blockReader.ReadBlock(ctx, b.index, &b.in); err != nil {
-			return err
-		}
-		p.meter.read(p.src.blocks[b.index].Size, len(b.in.Messages))
-		if p.src.need != nil {
-			return p.src.checkTimes(b.index, b.in.Messages)
-		}
-		return nil
-	}
-	p.meter.read(int64(len(b.in.Buf)), len(b.in.Messages))
-	return nil
-}
-
-// reencode makes the messages of a block those of the sink. Repeated ones are
-// counted as such, and keep their time.
-func (p *pipeline) reencode(b *batch, tally []topicCount, repeated bool) error {
-	p.reserve(b)
-	sorted, last := true, int64(math.MinInt64)
-	limited := p.format.MinTime != 0 || p.format.MaxTime != 0
-	kept := b.in.Messages[:0]
-	for i := range b.in.Messages {
-		m := b.in.Messages[i]
-		if err := checkTopic(&m, len(p.routes)); err != nil {
-			return err
-		}
-		rt, n := &p.routes[m.Topic], &tally[m.Topic]
-		if rt.skip || !repeated && p.choice != nil && !p.choice.Holds(m.LogTime) {
-			continue
-		}
-		if repeated {
-			n.repeated++
-		} else {
-			n.read++
-		}
-		if rt.drop {
-			continue
-		}
-		if rt.stamp != nil && !repeated {
-			if !restamp(rt.stamp, &m) {
-				n.unstamped++
-			}
-		}
-		at := m.LogTime + p.offset
-		if limited && (at < p.format.MinTime || at > p.format.MaxTime) || (at < m.LogTime) != (p.offset < 0) {
-			n.outOfRange++
-			continue
-		}
-		if rt.plan != nil {
-			data, err := b.encode(rt.plan, m.Data, m.LogTime)
-			if err != nil {
-				if p.strict {
-					return p.badMessage(&m, err)
-				}
-				if n.bad == 0 || b.index < n.firstBadBlock {
-					n.firstBad, n.firstBadBlock = p.badMessage(&m, err), b.index
-				}
-				n.bad++
-				continue
-			}
-			m.Data = data
-		}
-		if repeated {
-			m.PublishTime = isRepeated
-		}
-		n.written++
-		sorted = sorted && m.LogTime >= last
-		last = m.LogTime
-		kept = append(kept, m)
-	}
-	b.in.Messages = kept
-	if !sorted && p.order == OrderTime {
-		slices.SortStableFunc(kept, func(x, y storage.Message) int { return cmp.Compare(x.LogTime, y.LogTime) })
-	}
-	return nil
-}
-
-// reserve empties the arena of a block, and makes it large enough for what its
-// messages become.
-func (p *pipeline) reserve(b *batch) {
-	b.out = b.out[:0]
-	need := 0
-	for i := range b.in.Messages {
-		m := &b.in.Messages[i]
-		if int(m.Topic) < len(p.routes) {
-			if rt := &p.routes[m.Topic]; rt.plan != nil && !rt.drop && !rt.skip {
-				need += rt.plan.SizeHint(len(m.Data))
-			}
-		}
-	}
-	if cap(b.out) < need {
-		b.out = make([]byte, 0, need)
-	}
-}
-
-// encode re-encodes src into the batch's arena. When the arena is full a new
-// one begins; slices into the old one stay good.
-func (b *batch) encode(plan mapping.Program, src []byte, logTime int64) ([]byte, error) {
-	if need := plan.SizeHint(len(src)); cap(b.out)-len(b.out) < need { // a hint was too small
-		b.out = make([]byte, 0, max(need, 64<<10))
-	}
-	at := len(b.out)
-	out, err := mapping.AppendAt(plan, b.out, src, logTime)
-	if err != nil {
-		return nil, err
-	}
-	b.out = out
-	return out[at:len(out):len(out)], nil
-}
-
-func (p *pipeline) badMessage(m *storage.Message, err error) error {
-	t := &p.src.info.Topics[m.Topic]
-	return fmt.Errorf("topic %s, message of %s at time %d: %w", t.Name, t.Type, m.LogTime, err)
-}
-
-// maxSpares bounds the blocks that wait for others to be held back.
-const maxSpares = 2
-
-// collect takes the blocks in order and writes their messages.
-func (p *pipeline) collect(seq []int, bounds []key, free chan<- *batch, order <-chan *batch) error {
-	// Blocks that the merger holds are missing in the pool: spares stand in for
-	// them, so that the dispatcher never waits for a block that waits for it.
-	lent := 0
-	var spares []*batch
-	giveBack := func(b *batch) {
-		if lent > 0 {
-			lent--
-			if len(spares) < maxSpares {
-				spares = append(spares, b)
-			}
-			return
-		}
-		free <- b
-	}
-	lend := func() {
-		lent++
-		if n := len(spares); n > 0 {
-			free <- spares[n-1]
-			spares = spares[:n-1]
-			return
-		}
-		free <- &batch{done: make(chan error, 1)}
-	}
-
-	m := newMerger(p.tempDir, p.budget.held, p.emit, giveBack)
-	defer m.close()
-	if len(p.repeated) > 0 {
-		b := &batch{index: -1, done: make(chan error, 1)}
-		b.in.Messages = slices.Clone(p.repeated)
-		if err := p.reencode(b, p.counts, true); err != nil {
-			return err
-		}
-		if p.order == OrderFile {
-			if err := p.emitAll(b); err != nil {
-				return err
-			}
-		} else {
-			lent++ // it is not of the pool
-			if err := m.add(b); err != nil {
-				return err
-			}
-		}
-	}
-	before, latest := int64(math.MinInt64), int64(math.MinInt64) // before: without the last block that had messages
-	k := 0
-	for b := range order {
-		err := <-b.done
-		p.gate.leave(b.taken)
-		if err != nil {
-			return err
-		}
-		if p.order == OrderFile {
-			if err := p.emitAll(b); err != nil {
-				return err
-			}
-			free <- b
-			continue
-		}
-		// Without known times, blocks are taken to be in order but for overlaps
-		// with their neighbours; the merger notices when that is not so.
-		if n := len(b.in.Messages); n > 0 {
-			before, latest = latest, max(latest, b.in.Messages[n-1].LogTime)
-		}
-		bound := key{before, math.MaxInt}
-		if bounds != nil {
-			if k >= len(bounds) {
-				return errors.New("the recording has grown while it was read; try again when it is complete")
-			}
-			if next := k + 1; next == len(seq) || !p.spans[seq[next]].loose || bounds[k].less(bound) {
-				bound = bounds[k]
-			}
-		}
-		k++
-		lend()
-		if err := m.add(b); err != nil {
-			return err
-		}
-		if err := m.advance(bound); err != nil {
-			return err
-		}
-	}
-	return m.advance(key{math.MaxInt64, math.MaxInt})
-}
-
-func (p *pipeline) emitAll(b *batch) error {
-	for i := range b.in.Messages {
-		if err := p.emit(&b.in.Messages[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// emit writes one message to the sink.
-func (p *pipeline) emit(m *storage.Message) error {
-	rt := &p.routes[m.Topic]
-	if m.PublishTime == isRepeated && p.repeated != nil {
-		m.PublishTime = m.LogTime
-	} else if rt.thin != nil && !rt.thin.Keep(m.LogTime) {
-		p.counts[m.Topic].thinned++
-		return nil
-	}
-	if p.offset != 0 {
-		m.LogTime += p.offset // reencode has seen to it that this fits
-		m.PublishTime = selection.Shift(m.PublishTime, p.offset)
-	}
-	if rt.mark != nil && !rt.mark.Set(m.Data, m.LogTime) {
-		p.counts[m.Topic].unstamped++
-	}
-	if rt.seq != nil {
-		binary.LittleEndian.PutUint32(m.Data[rt.seqAt:], rt.seq.next)
-		rt.seq.next++
-	}
-	m.Topic = rt.sink
-	return p.write(m)
 }
 
 func (c *topicCount) join(o *topicCount) {

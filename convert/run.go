@@ -109,6 +109,9 @@ func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, take *
 		return nil, nil, err
 	}
 	thinOut(p.routes, &job.Edit, src.info)
+	if caps.Copy != nil && job.Edit.Offset == 0 && caps.Copy.CopyFrom(src.reader, copied(p.routes)) {
+		p.copier = caps.Copy
+	}
 	p.meter = newMeter(src, job.Progress)
 	defer p.meter.stop()
 

@@ -35,6 +35,11 @@ type Batch struct {
 	Messages []Message
 	Buf      []byte // the bytes that Data points into; grown by ReadBlock and kept
 	Scratch  []byte // second buffer of ReadBlock, for bytes before decompression
+
+	// Stored is what a BlockCopier of the same format needs to write the block as
+	// it is stored, together with Buf and Scratch; nil when that cannot be. It is
+	// valid as long as Messages.
+	Stored any
 }
 
 // Grow returns a slice of length n that reuses buf's memory where it can. The
@@ -65,6 +70,23 @@ type BlockWriter interface {
 type PendingBlock interface {
 	Encode() error // compress; may run concurrently with everything else
 	Append() error // write to the file, in order, one at a time
+}
+
+// A BlockCopier can take blocks of a Reader of its own format as they are
+// stored, instead of packing and compressing their messages again.
+type BlockCopier interface {
+	// CopyFrom says whose blocks may come to be copied, and what the reader's
+	// topics are here: topics[i] is that of its topic i, NoTopic when its messages
+	// are left out or changed. It is called after the last CreateTopic and before
+	// the first message. It is true when there may be blocks that can be copied:
+	// ReadBlock sets Batch.Stored of those that are read from then on.
+	CopyFrom(r Reader, topics []TopicID) bool
+
+	// CopyBlock does what writing all of b.Messages would do, which must be all
+	// that ReadBlock gave and as it gave them. It is false when the block cannot
+	// be copied at this point: then nothing was written, and its messages are to
+	// be written one by one. It keeps no reference to Buf and Scratch.
+	CopyBlock(b *Batch) (bool, error)
 }
 
 // An Aborter can throw the unfinished output away: files are removed, and
@@ -98,6 +120,7 @@ func ReaderCapabilities(r Reader) ReaderCaps {
 // WriterCaps are the optional interfaces of a Writer, nil where it has them not.
 type WriterCaps struct {
 	Blocks BlockWriter
+	Copy   BlockCopier
 	Abort  Aborter
 	Files  FileLister
 }
@@ -106,6 +129,7 @@ type WriterCaps struct {
 func WriterCapabilities(w Writer) WriterCaps {
 	var c WriterCaps
 	c.Blocks, _ = w.(BlockWriter)
+	c.Copy, _ = w.(BlockCopier)
 	c.Abort, _ = w.(Aborter)
 	c.Files, _ = w.(FileLister)
 	return c

@@ -1,9 +1,14 @@
 package storage
 
+import "math"
+
 // TopicID names a topic within one Reader or Writer. IDs are small and dense:
 // a Reader numbers its topics 0, 1, 2 ... in the order of Info.Topics, a Writer
 // in the order of CreateTopic. They are not the numbers in the file.
 type TopicID uint32
+
+// NoTopic is the number of no topic.
+const NoTopic TopicID = math.MaxUint32
 
 // A Topic is one stream of messages.
 type Topic struct {

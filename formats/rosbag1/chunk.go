@@ -3,6 +3,7 @@ package rosbag1
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/bagconv/bagconv/internal/compress"
@@ -117,6 +118,68 @@ func (r *Reader) readChunkHeader(b *block) (chunk, error) {
 		c.stored, c.open = end-c.data, true
 	}
 	return c, err
+}
+
+// load reads the bytes of a block into b.Buf and walks over its records. What
+// is damaged becomes warnings; an error means that reading fails or is strict.
+func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
+	if bl.run {
+		w.stored = nil
+		b.Buf = storage.Grow(b.Buf, int(bl.Size))
+		if err := iox.ReadFull(r.file, b.Buf, bl.Offset); err != nil {
+			return r.fail(bl.Offset, "records", err)
+		}
+		return r.walk(bl.Offset, true, b.Buf, w)
+	}
+	c, err := r.readChunkHeader(bl)
+	if err != nil {
+		return err
+	}
+	if c.codec == nil {
+		return nil // said in a warning
+	}
+	if w.stored != nil && !w.stored.suits(&c) {
+		w.stored = nil
+	}
+	if c.codec == compress.None {
+		b.Buf = storage.Grow(b.Buf, int(c.stored))
+		if err := iox.ReadFull(r.file, b.Buf, c.data); err != nil {
+			return r.fail(c.data, "chunk", err)
+		}
+		return r.walk(c.data, true, b.Buf, w)
+	}
+	b.Scratch = storage.Grow(b.Scratch, int(c.stored))
+	if err := iox.ReadFull(r.file, b.Scratch, c.data); err != nil {
+		return r.fail(c.data, "chunk", err)
+	}
+	limit := c.limit()
+	b.Buf = storage.Grow(b.Buf, int(min(limit, 8*c.stored+1<<16)))[:0]
+	b.Buf, err = c.codec.Decode(b.Buf, b.Scratch, limit)
+	if err != nil || int64(len(b.Buf)) != c.size {
+		w.stored = nil
+	}
+	if errors.Is(err, compress.ErrLimit) && !c.open {
+		// It may be the size that is wrong: then the data decodes without error.
+		free := c
+		free.open = true
+		if out, e := c.codec.Decode(nil, b.Scratch, free.limit()); e == nil {
+			b.Buf = out
+		}
+	}
+	if errors.Is(err, compress.ErrTrailing) && (c.open || int64(len(b.Buf)) == limit) {
+		err = nil
+	}
+	if err == nil && !c.open && int64(len(b.Buf)) != limit {
+		err = fmt.Errorf("%s: %d bytes where the chunk's header says %d: %w", c.codec.Name(), len(b.Buf), limit, storage.ErrCorrupt)
+	}
+	if err != nil {
+		r.lostOf(bl.Offset)
+		err := r.warnLost(storage.Lost{Bytes: max(0, limit-int64(len(b.Buf)))}, "compressed-data", c.data, true, "the compressed data of a chunk is damaged (%v); %d of %d bytes could be read", err, len(b.Buf), limit)
+		if err != nil {
+			return err
+		}
+	}
+	return r.walk(c.data, false, b.Buf, w)
 }
 
 // guessChunk finds the data of a chunk without its header: any writer's header

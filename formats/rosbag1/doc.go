@@ -27,5 +27,6 @@
 //
 // Bytes are as roscpp lays them out: fields in alphabetical order, a connection
 // in the chunk of its first message and in the trailer, index entries in the
-// order of time. The same calls give the same bytes.
+// order of time. The same calls give the same bytes. Chunks of another bag can be
+// copied as they are stored, see copy.go.
 package rosbag1

@@ -14,11 +14,14 @@ import (
 // An outChunk is a chunk on its way to the file. Write fills buf, Encode makes
 // of it all bytes of the chunk and its index records, Append writes them at
 // once. The front of buf has room for the CHUNK header, so that plain data is
-// never copied.
+// never copied. A chunk that is copied from another bag comes with its data
+// compressed.
 type outChunk struct {
 	w     *Writer
 	front int    // bytes kept for the header
 	buf   []byte // front, then records
+	ready bool   // compressed already
+	raw   int    // bytes before compression, when ready
 	used  []usedConn
 	index []indexRef
 	start int64 // least and greatest time, ns
@@ -30,10 +33,12 @@ type outChunk struct {
 
 // usedConn is a connection with messages in the chunk.
 type usedConn struct {
-	id     uint32
-	count  uint32
-	last   uint64 // time of its last message, as sortable words
-	sorted bool   // its messages came in the order of time
+	conn    int // index of Writer.conns
+	id      uint32
+	count   uint32
+	last    uint64 // time of its last message, as sortable words
+	sorted  bool   // its messages came in the order of time
+	defined bool   // of a chunk that is copied: its record stands before its messages
 }
 
 // indexRef is an index entry: of which used connection, when, where.
@@ -47,15 +52,23 @@ func (k *outChunk) rawSize() int { return len(k.buf) - k.front }
 
 // newChunk starts a chunk.
 func (w *Writer) newChunk() *outChunk {
-	k, _ := w.pool.Get().(*outChunk)
-	if k == nil {
-		k = &outChunk{w: w, front: chunkHead(w.codec)}
+	k := w.freeChunk()
+	if k.buf == nil {
 		k.buf = make([]byte, k.front, k.front+min(w.threshold, defaultChunk)+64<<10)
 	}
 	k.buf = k.buf[:k.front]
 	k.used, k.index = k.used[:0], k.index[:0]
 	k.start, k.end = math.MaxInt64, math.MinInt64
 	w.cur = k
+	return k
+}
+
+func (w *Writer) freeChunk() *outChunk {
+	k, _ := w.pool.Get().(*outChunk)
+	if k == nil {
+		k = &outChunk{w: w, front: chunkHead(w.codec)}
+	}
+	k.ready = false
 	return k
 }
 
@@ -78,27 +91,35 @@ func (k *outChunk) message(m *storage.Message, slot int) {
 	head := k.buf[at : at+messageFixed]
 	sec := uint64(m.LogTime) / 1e9
 	nsec := uint64(m.LogTime) - sec*1e9
-	binary.LittleEndian.PutUint32(head[13:], uint32(m.Topic))
+	u := &k.used[slot]
+	binary.LittleEndian.PutUint32(head[13:], u.id)
 	binary.LittleEndian.PutUint64(head[34:], nsec<<32|sec)
 	binary.LittleEndian.PutUint32(head[42:], uint32(len(m.Data)))
 	k.buf = append(k.buf, m.Data...)
 
 	when := sec<<32 | nsec
-	u := &k.used[slot]
+	u.add(when)
+	k.start, k.end = min(k.start, m.LogTime), max(k.end, m.LogTime)
+	k.index = append(k.index, indexRef{when, uint32(slot), uint32(at - k.front)})
+}
+
+// add counts a message at a time, as sortable words.
+func (u *usedConn) add(when uint64) {
 	u.count++
 	if when < u.last {
 		u.sorted = false
 	}
 	u.last = when
-	k.start, k.end = min(k.start, m.LogTime), max(k.end, m.LogTime)
-	k.index = append(k.index, indexRef{when, uint32(slot), uint32(at - k.front)})
 }
 
-// Encode compresses the chunk. See storage.PendingBlock.
+// Encode compresses the chunk, unless it is already. See storage.PendingBlock.
 func (k *outChunk) Encode() error {
-	size := k.rawSize()
+	size := k.raw
+	if !k.ready {
+		size = k.rawSize()
+	}
 	k.out = k.buf
-	if k.w.codec != compress.None {
+	if k.w.codec != compress.None && !k.ready {
 		if cap(k.packed) < k.front {
 			k.packed = make([]byte, k.front, k.front+size/2)
 		}
@@ -107,6 +128,8 @@ func (k *outChunk) Encode() error {
 		if err != nil {
 			return createError(k.w.out.Final(), "chunk", err, "")
 		}
+	}
+	if k.w.codec != compress.None {
 		k.out = k.packed
 	}
 	stored := len(k.out) - k.front
@@ -197,7 +220,7 @@ func (k *outChunk) Append() error {
 	w.pos += int64(len(k.out))
 	w.appended++
 	k.out = nil
-	if cap(k.buf) <= maxPooled {
+	if max(cap(k.buf), cap(k.packed)) <= maxPooled {
 		w.pool.Put(k)
 	}
 	return nil

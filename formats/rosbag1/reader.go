@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
@@ -36,6 +35,8 @@ type Reader struct {
 	err   error         // of ReadNext, kept
 
 	warnings warnings.Log
+
+	copying *copying // of the Writer that copies chunks; nil: none
 
 	mu     sync.Mutex
 	broken map[int64]bool // offsets of chunks of which something is missing
@@ -205,8 +206,11 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	}
 	bl := &r.blocks[i]
 	var redefined error
-	w := walk{messages: b.Messages}
+	w := walk{messages: b.Messages, stored: r.copying.begin(b)}
 	w.connection = func(at int, h *header, data []byte) {
+		if w.stored != nil && !w.stored.define(at, h, data) {
+			w.stored = nil
+		}
 		if old := r.conns.byID[h.conn]; old != nil && redefined == nil {
 			redefined = r.checkSame(old, h, data, bl.Offset)
 		}
@@ -230,6 +234,9 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 		kept = append(kept, m)
 	}
 	b.Messages = kept
+	if w.stored != nil && len(w.gaps) == 0 && (bl.Messages < 0 || int64(read) == bl.Messages) {
+		b.Stored = w.stored.finish()
+	}
 	if n := read - len(kept); n > 0 {
 		err := r.warnLost(storage.Lost{Messages: int64(n)}, "no-connection", bl.Offset, true, "%d messages belong to a connection that the file does not define (such as id %d) and are not read", n, unknown)
 		if err != nil {
@@ -240,61 +247,6 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 		return r.warnLost(storage.Lost{Messages: max(0, bl.Messages-int64(read))}, "count", bl.Offset, int64(read) < bl.Messages, "the index says that this chunk has %d messages, but it has %d", bl.Messages, read)
 	}
 	return nil
-}
-
-// load reads the bytes of a block into b.Buf and walks over its records. What
-// is damaged becomes warnings; an error means that reading fails or is strict.
-func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
-	if bl.run {
-		b.Buf = storage.Grow(b.Buf, int(bl.Size))
-		if err := iox.ReadFull(r.file, b.Buf, bl.Offset); err != nil {
-			return r.fail(bl.Offset, "records", err)
-		}
-		return r.walk(bl.Offset, true, b.Buf, w)
-	}
-	c, err := r.readChunkHeader(bl)
-	if err != nil {
-		return err
-	}
-	if c.codec == nil {
-		return nil // said in a warning
-	}
-	if c.codec == compress.None {
-		b.Buf = storage.Grow(b.Buf, int(c.stored))
-		if err := iox.ReadFull(r.file, b.Buf, c.data); err != nil {
-			return r.fail(c.data, "chunk", err)
-		}
-		return r.walk(c.data, true, b.Buf, w)
-	}
-	b.Scratch = storage.Grow(b.Scratch, int(c.stored))
-	if err := iox.ReadFull(r.file, b.Scratch, c.data); err != nil {
-		return r.fail(c.data, "chunk", err)
-	}
-	limit := c.limit()
-	b.Buf = storage.Grow(b.Buf, int(min(limit, 8*c.stored+1<<16)))[:0]
-	b.Buf, err = c.codec.Decode(b.Buf, b.Scratch, limit)
-	if errors.Is(err, compress.ErrLimit) && !c.open {
-		// It may be the size that is wrong: then the data decodes without error.
-		free := c
-		free.open = true
-		if out, e := c.codec.Decode(nil, b.Scratch, free.limit()); e == nil {
-			b.Buf = out
-		}
-	}
-	if errors.Is(err, compress.ErrTrailing) && (c.open || int64(len(b.Buf)) == limit) {
-		err = nil
-	}
-	if err == nil && !c.open && int64(len(b.Buf)) != limit {
-		err = fmt.Errorf("%s: %d bytes where the chunk's header says %d: %w", c.codec.Name(), len(b.Buf), limit, storage.ErrCorrupt)
-	}
-	if err != nil {
-		r.lostOf(bl.Offset)
-		err := r.warnLost(storage.Lost{Bytes: max(0, limit-int64(len(b.Buf)))}, "compressed-data", c.data, true, "the compressed data of a chunk is damaged (%v); %d of %d bytes could be read", err, len(b.Buf), limit)
-		if err != nil {
-			return err
-		}
-	}
-	return r.walk(c.data, false, b.Buf, w)
 }
 
 // walk goes over the records of buf and turns gaps into warnings. at is where

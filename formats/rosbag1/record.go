@@ -78,6 +78,7 @@ type header struct {
 	time, start, end      int64 // ns
 	topic, compression    []byte
 	encryptor             []byte
+	carry                 bool   // time has 1e9 nanoseconds or more
 	guessed               bool   // the op is damaged or missing, the other fields tell the record
 	dataLen               uint32 // of the record's data; set by parseRecord
 	headLen               int    // bytes of the record before its data; set by parseRecord
@@ -163,6 +164,7 @@ func (h *header) set(name, v []byte) bool {
 	case "chunk_pos":
 		return h.u64(&h.chunkPos, hasChunkPos, v)
 	case "time":
+		h.carry = len(v) == 8 && carries(v)
 		return h.when(&h.time, hasTime, v)
 	case "start_time":
 		return h.when(&h.start, 0, v)
@@ -214,6 +216,9 @@ func parseTime(b []byte) int64 {
 	return int64(v&math.MaxUint32)*1e9 + int64(v>>32)
 }
 
+// carries tells whether a time has so many nanoseconds that no writer should.
+func carries(b []byte) bool { return binary.LittleEndian.Uint32(b[4:]) >= 1e9 }
+
 func putTime(b []byte, ns int64) {
 	binary.LittleEndian.PutUint32(b, uint32(ns/1e9))
 	binary.LittleEndian.PutUint32(b[4:], uint32(ns%1e9))
@@ -236,7 +241,7 @@ func (h *header) parseRecord(b []byte) error {
 		string(b[8:13]) == word1 && string(b[17:25]) == word2 && string(b[25:34]) == word3 {
 		h.op, h.have, h.guessed = opMessage, required[opMessage], false
 		h.conn = binary.LittleEndian.Uint32(b[13:])
-		h.time = parseTime(b[34:])
+		h.time, h.carry = parseTime(b[34:]), carries(b[34:])
 		h.dataLen = binary.LittleEndian.Uint32(b[42:])
 		h.headLen = messageFixed
 		return nil

@@ -43,6 +43,7 @@ func refereeBags(t *testing.T, messages []storage.Message) []string {
 			paths = append(paths, path)
 		}
 	}
+	paths = append(paths, copiedBags(t, messages)...)
 	empty := filepath.Join(dir, "empty.bag")
 	write(t, empty, storage.WriteOptions{NoSync: true}, nil)
 	return append(paths, empty)

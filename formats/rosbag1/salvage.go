@@ -21,6 +21,7 @@ type walk struct {
 	messages   []storage.Message // appended to; Topic is the connection id as in the file
 	gaps       []gap
 	connection func(at int, h *header, data []byte) // may be nil
+	stored     *stored                              // nil: the chunk is not to be copied
 }
 
 // records reads the records of b, a decompressed chunk or a run of records in
@@ -40,12 +41,16 @@ func (w *walk) records(b []byte) {
 			switch {
 			case h.op == opChunk && end <= int64(len(b)) && string(h.compression) == "none":
 				p = data // a chunk within what was taken for one: its records follow
+				w.stored = nil
 				continue
 			case end <= int64(len(b)):
 				last = -1
 				switch h.op {
 				case opMessage:
 					last = data
+					if w.stored != nil && !w.stored.message(p, &h) {
+						w.stored = nil
+					}
 					w.messages = append(w.messages, storage.Message{
 						Topic: storage.TopicID(h.conn), LogTime: h.time, PublishTime: h.time, Data: b[data:end:end],
 					})
@@ -53,6 +58,8 @@ func (w *walk) records(b []byte) {
 					if w.connection != nil {
 						w.connection(p, &h, b[data:end])
 					}
+				default:
+					w.stored = nil // it would be copied, and is not known
 				}
 				p = int(end)
 				continue

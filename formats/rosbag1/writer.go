@@ -1,6 +1,7 @@
 package rosbag1
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -30,11 +31,15 @@ type Writer struct {
 	level     int
 	threshold int
 	sync      bool
+	copies    bool // chunks may be copied: nothing is asked for that they might not be
 	onBlock   func(storage.PendingBlock) error
 
 	conns []outConn
 	cur   *outChunk // the chunk being filled; nil when there is none
 	pool  sync.Pool // of *outChunk
+
+	copying *copying // whose chunks are copied; nil: nobody's
+	copied  int      // chunks so far, for tests
 
 	mu       sync.Mutex // guards what Append writes
 	handed   int        // chunks handed out; of Write alone
@@ -48,7 +53,10 @@ type Writer struct {
 
 // outConn is a connection being written.
 type outConn struct {
+	id      uint32
+	name    string
 	record  []byte    // the whole CONNECTION record
+	data    []byte    // of that record
 	written bool      // it is in a chunk
 	chunk   *outChunk // the last chunk with messages of it
 	slot    int       // its place in chunk.used
@@ -57,6 +65,7 @@ type outConn struct {
 // Create starts a bag. See storage.Format.
 func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 	w := &Writer{ctx: ctx, codec: compress.None, level: o.Level, threshold: defaultChunk, sync: !o.NoSync}
+	w.copies = o.ChunkSize == 0 && o.Level == 0
 	if o.Compression != "" {
 		w.codec = codecOf([]byte(o.Compression))
 	}
@@ -159,7 +168,7 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	binary.LittleEndian.PutUint32(b, uint32(len(b)-4))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
 	b = append(b, data...)
-	w.conns = append(w.conns, outConn{record: b})
+	w.conns = append(w.conns, outConn{id: uint32(id), name: t.Name, record: b, data: b[len(b)-len(data):]})
 	return storage.TopicID(id), nil
 }
 
@@ -216,7 +225,7 @@ func (w *Writer) Write(m *storage.Message) error {
 	}
 	if c.chunk != k {
 		c.chunk, c.slot = k, len(k.used)
-		k.used = append(k.used, usedConn{id: uint32(m.Topic), sorted: true})
+		k.used = append(k.used, usedConn{conn: int(m.Topic), id: c.id, sorted: true})
 	}
 	k.message(m, c.slot)
 	if k.rawSize() > w.threshold {
@@ -239,8 +248,13 @@ func (w *Writer) Flush() error {
 	}
 	w.cur = nil
 	for i := range k.used {
-		w.conns[k.used[i].id].chunk = nil
+		w.conns[k.used[i].conn].chunk = nil
 	}
+	return w.hand(k)
+}
+
+// hand passes a full chunk on.
+func (w *Writer) hand(k *outChunk) error {
 	if err := w.ctx.Err(); err != nil {
 		return w.stop(err)
 	}
@@ -295,8 +309,8 @@ func (w *Writer) finish() error {
 		return createError(w.out.Final(), fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.handed, w.appended), nil, "")
 	}
 	var trailer []byte
-	for i := range w.conns {
-		trailer = append(trailer, w.conns[i].record...)
+	for _, c := range slices.SortedFunc(slices.Values(w.conns), func(a, b outConn) int { return cmp.Compare(a.id, b.id) }) {
+		trailer = append(trailer, c.record...)
 	}
 	trailer = append(trailer, w.infos...)
 	_, err := w.file.WriteAt(trailer, w.pos)
@@ -339,5 +353,6 @@ const maxChunk = math.MaxUint32
 var (
 	_ storage.Writer      = (*Writer)(nil)
 	_ storage.BlockWriter = (*Writer)(nil)
+	_ storage.BlockCopier = (*Writer)(nil)
 	_ storage.Aborter     = (*Writer)(nil)
 )

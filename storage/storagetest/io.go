@@ -34,6 +34,23 @@ func WriteBlocks(f *storage.Format, path string, o storage.WriteOptions, r Recor
 	if err != nil {
 		return err
 	}
+	err = throughBlocks(w, func() error { return fill(w, r) })
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return errors.Join(err, abort(w))
+	}
+	return nil
+}
+
+// throughBlocks calls f, which writes to w, with the goroutines of OnBlock, and
+// waits for them. A writer that hands out no blocks is written to as it is.
+func throughBlocks(w storage.Writer, f func() error) error {
+	blocks := storage.WriterCapabilities(w).Blocks
+	if blocks == nil {
+		return f()
+	}
 	type job struct {
 		block storage.PendingBlock
 		done  chan error
@@ -53,14 +70,13 @@ func WriteBlocks(f *storage.Format, path string, o storage.WriteOptions, r Recor
 		}
 		finished <- first
 	}()
-	blocks := storage.WriterCapabilities(w).Blocks
 	blocks.OnBlock(func(b storage.PendingBlock) error {
 		j := job{b, make(chan error, 1)}
 		go func() { j.done <- b.Encode() }()
 		order <- j
 		return nil
 	})
-	err = fill(w, r)
+	err := f()
 	if err == nil {
 		err = blocks.Flush()
 	}
@@ -68,13 +84,7 @@ func WriteBlocks(f *storage.Format, path string, o storage.WriteOptions, r Recor
 	if e := <-finished; err == nil {
 		err = e
 	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		return errors.Join(err, abort(w))
-	}
-	return nil
+	return err
 }
 
 func abort(w storage.Writer) error {

@@ -100,6 +100,7 @@ func Run(t *testing.T, c Config) {
 	t.Run("Aliasing", c.aliasing)
 	t.Run("Concurrent", c.concurrent)
 	t.Run("BlockWriter", c.blockWriter)
+	t.Run("BlockCopier", c.blockCopier)
 	t.Run("Deterministic", c.deterministic)
 	t.Run("SourceUntouched", c.sourceUntouched)
 	t.Run("Cancelled", c.cancelled)

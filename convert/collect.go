@@ -1,0 +1,158 @@
+package convert
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// maxSpares bounds the blocks that wait for others to be held back.
+const maxSpares = 2
+
+// collect takes the blocks in order and writes their messages.
+func (p *pipeline) collect(seq []int, bounds []key, free chan<- *batch, order <-chan *batch) error {
+	// Blocks that the merger holds are missing in the pool: spares stand in for
+	// them, so that the dispatcher never waits for a block that waits for it.
+	lent := 0
+	var spares []*batch
+	giveBack := func(b *batch) {
+		if lent > 0 {
+			lent--
+			if len(spares) < maxSpares {
+				spares = append(spares, b)
+			}
+			return
+		}
+		free <- b
+	}
+	lend := func() {
+		lent++
+		if n := len(spares); n > 0 {
+			free <- spares[n-1]
+			spares = spares[:n-1]
+			return
+		}
+		free <- &batch{done: make(chan error, 1)}
+	}
+
+	m := newMerger(p.tempDir, p.budget.held, p.emit, p.copyBlock, giveBack)
+	defer m.close()
+	if len(p.repeated) > 0 {
+		b := &batch{index: -1, done: make(chan error, 1)}
+		b.in.Messages = slices.Clone(p.repeated)
+		if err := p.reencode(b, p.counts, true); err != nil {
+			return err
+		}
+		if p.order == OrderFile {
+			if err := p.emitAll(b); err != nil {
+				return err
+			}
+		} else {
+			lent++ // it is not of the pool
+			if err := m.add(b); err != nil {
+				return err
+			}
+		}
+	}
+	before, latest := int64(math.MinInt64), int64(math.MinInt64) // before: without the last block that had messages
+	k := 0
+	for b := range order {
+		err := <-b.done
+		p.gate.leave(b.taken)
+		if err != nil {
+			return err
+		}
+		if p.order == OrderFile {
+			if err := p.emitAll(b); err != nil {
+				return err
+			}
+			free <- b
+			continue
+		}
+		// Without known times, blocks are taken to be in order but for overlaps
+		// with their neighbours; the merger notices when that is not so.
+		if n := len(b.in.Messages); n > 0 {
+			before, latest = latest, max(latest, b.in.Messages[n-1].LogTime)
+		}
+		bound := key{before, math.MaxInt}
+		if bounds != nil {
+			if k >= len(bounds) {
+				return errors.New("the recording has grown while it was read; try again when it is complete")
+			}
+			if next := k + 1; next == len(seq) || !p.spans[seq[next]].loose || bounds[k].less(bound) {
+				bound = bounds[k]
+			}
+		}
+		k++
+		lend()
+		if err := m.add(b); err != nil {
+			return err
+		}
+		if err := m.advance(bound); err != nil {
+			return err
+		}
+	}
+	return m.advance(key{math.MaxInt64, math.MaxInt})
+}
+
+func (p *pipeline) emitAll(b *batch) error {
+	if copied, err := p.copyBlock(b); copied || err != nil {
+		return err
+	}
+	for i := range b.in.Messages {
+		if err := p.emit(&b.in.Messages[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyBlock has the sink take a whole block as it is stored, where it can be.
+func (p *pipeline) copyBlock(b *batch) (bool, error) {
+	if !b.whole {
+		return false, nil
+	}
+	b.whole = false // asked once: from here on its messages are changed
+	return p.copier.CopyBlock(&b.in)
+}
+
+// copied lists what becomes of topics whose messages go through unchanged, for
+// BlockCopier.CopyFrom.
+func copied(routes []route) []storage.TopicID {
+	topics := make([]storage.TopicID, len(routes))
+	for i := range routes {
+		topics[i] = storage.NoTopic
+		if rt := &routes[i]; !rt.drop && !rt.skip && rt.plan == nil && rt.thin == nil && rt.stamp == nil && rt.mark == nil {
+			topics[i] = rt.sink
+		}
+	}
+	return topics
+}
+
+// emit writes one message to the sink.
+func (p *pipeline) emit(m *storage.Message) error {
+	rt := &p.routes[m.Topic]
+	if m.PublishTime == isRepeated && p.repeated != nil {
+		m.PublishTime = m.LogTime
+	} else if rt.thin != nil && !rt.thin.Keep(m.LogTime) {
+		p.counts[m.Topic].thinned++
+		return nil
+	}
+	if p.offset != 0 {
+		m.LogTime += p.offset // reencode has seen to it that this fits
+		m.PublishTime = selection.Shift(m.PublishTime, p.offset)
+	}
+	if rt.mark != nil && !rt.mark.Set(m.Data, m.LogTime) {
+		p.counts[m.Topic].unstamped++
+	}
+	if rt.seq != nil {
+		binary.LittleEndian.PutUint32(m.Data[rt.seqAt:], rt.seq.next)
+		rt.seq.next++
+	}
+	m.Topic = rt.sink
+	return p.write(m)
+}

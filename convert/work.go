@@ -1,0 +1,174 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// process reads and re-encodes one block. Messages that the sink does not take
+// are left out and counted.
+func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) error {
+	if err := p.read(ctx, b); err != nil {
+		return err
+	}
+	return p.reencode(b, tally, false)
+}
+
+// buffers are those that a worker needs while it reads and re-encodes a block, and
+// that go on with the block only when messages still lie in them.
+type buffers struct{ buf, scratch []byte }
+
+// lend gives a block the worker's buffers, when they are larger than its own.
+func (o *buffers) lend(b *batch) {
+	if cap(o.buf) > cap(b.in.Buf) {
+		b.in.Buf, o.buf = o.buf, b.in.Buf
+	}
+	if cap(o.scratch) > cap(b.in.Scratch) {
+		b.in.Scratch, o.scratch = o.scratch, b.in.Scratch
+	}
+}
+
+// takeBack takes them again. Messages of routes without a plan lie in the buffer,
+// and a block that may be copied in both.
+func (o *buffers) takeBack(b *batch, routes []route) {
+	if b.whole {
+		return
+	}
+	if cap(b.in.Scratch) > cap(o.scratch) {
+		o.scratch = b.in.Scratch
+	}
+	b.in.Scratch = nil
+	for i := range b.in.Messages {
+		if rt := &routes[b.in.Messages[i].Topic]; rt.plan == nil {
+			return
+		}
+	}
+	if cap(b.in.Buf) > cap(o.buf) {
+		o.buf = b.in.Buf
+	}
+	b.in.Buf = nil
+}
+
+// read fills b with its block.
+func (p *pipeline) read(ctx context.Context, b *batch) error {
+	if p.src.blockReader != nil {
+		if err := p.src.blockReader.ReadBlock(ctx, b.index, &b.in); err != nil {
+			return err
+		}
+		p.meter.read(p.src.blocks[b.index].Size, len(b.in.Messages))
+		if p.src.need != nil {
+			return p.src.checkTimes(b.index, b.in.Messages)
+		}
+		return nil
+	}
+	p.meter.read(int64(len(b.in.Buf)), len(b.in.Messages))
+	return nil
+}
+
+// reencode makes the messages of a block those of the sink. Repeated ones are
+// counted as such, and keep their time.
+func (p *pipeline) reencode(b *batch, tally []topicCount, repeated bool) error {
+	p.reserve(b)
+	sorted, last := true, int64(math.MinInt64)
+	limited := p.format.MinTime != 0 || p.format.MaxTime != 0
+	all, kept := len(b.in.Messages), b.in.Messages[:0]
+	for i := range b.in.Messages {
+		m := b.in.Messages[i]
+		if err := checkTopic(&m, len(p.routes)); err != nil {
+			return err
+		}
+		rt, n := &p.routes[m.Topic], &tally[m.Topic]
+		if rt.skip || !repeated && p.choice != nil && !p.choice.Holds(m.LogTime) {
+			continue
+		}
+		if repeated {
+			n.repeated++
+		} else {
+			n.read++
+		}
+		if rt.drop {
+			continue
+		}
+		if rt.stamp != nil && !repeated {
+			if !restamp(rt.stamp, &m) {
+				n.unstamped++
+			}
+		}
+		at := m.LogTime + p.offset
+		if limited && (at < p.format.MinTime || at > p.format.MaxTime) || (at < m.LogTime) != (p.offset < 0) {
+			n.outOfRange++
+			continue
+		}
+		if rt.plan != nil {
+			data, err := b.encode(rt.plan, m.Data, m.LogTime)
+			if err != nil {
+				if p.strict {
+					return p.badMessage(&m, err)
+				}
+				if n.bad == 0 || b.index < n.firstBadBlock {
+					n.firstBad, n.firstBadBlock = p.badMessage(&m, err), b.index
+				}
+				n.bad++
+				continue
+			}
+			m.Data = data
+		}
+		if repeated {
+			m.PublishTime = isRepeated
+		}
+		n.written++
+		sorted = sorted && m.LogTime >= last
+		last = m.LogTime
+		kept = append(kept, m)
+	}
+	b.in.Messages = kept
+	b.whole = p.copier != nil && b.in.Stored != nil && len(kept) == all && (sorted || p.order == OrderFile)
+	if !sorted && p.order == OrderTime {
+		slices.SortStableFunc(kept, func(x, y storage.Message) int { return cmp.Compare(x.LogTime, y.LogTime) })
+	}
+	return nil
+}
+
+// reserve empties the arena of a block, and makes it large enough for what its
+// messages become.
+func (p *pipeline) reserve(b *batch) {
+	b.out = b.out[:0]
+	need := 0
+	for i := range b.in.Messages {
+		m := &b.in.Messages[i]
+		if int(m.Topic) < len(p.routes) {
+			if rt := &p.routes[m.Topic]; rt.plan != nil && !rt.drop && !rt.skip {
+				need += rt.plan.SizeHint(len(m.Data))
+			}
+		}
+	}
+	if cap(b.out) < need {
+		b.out = make([]byte, 0, need)
+	}
+}
+
+// encode re-encodes src into the batch's arena. When the arena is full a new
+// one begins; slices into the old one stay good.
+func (b *batch) encode(plan mapping.Program, src []byte, logTime int64) ([]byte, error) {
+	if need := plan.SizeHint(len(src)); cap(b.out)-len(b.out) < need { // a hint was too small
+		b.out = make([]byte, 0, max(need, 64<<10))
+	}
+	at := len(b.out)
+	out, err := mapping.AppendAt(plan, b.out, src, logTime)
+	if err != nil {
+		return nil, err
+	}
+	b.out = out
+	return out[at:len(out):len(out)], nil
+}
+
+func (p *pipeline) badMessage(m *storage.Message, err error) error {
+	t := &p.src.info.Topics[m.Topic]
+	return fmt.Errorf("topic %s, message of %s at time %d: %w", t.Name, t.Type, m.LogTime, err)
+}

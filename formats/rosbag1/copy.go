@@ -1,0 +1,236 @@
+package rosbag1
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A chunk is copied with its compressed bytes, and with new index records, when
+//
+//   - it has the compression of the output, and nothing is asked for that it might
+//     not have: no level, no chunk size;
+//   - it is at least half as large as a chunk that the Writer makes, so that bags
+//     with many small chunks are packed anew;
+//   - it reads without a complaint, and has nothing but messages and connections;
+//   - its connections have the same ids in the output, and those that it defines
+//     say the same to the byte, but for the order of fields;
+//   - each of its connections is defined before its first message there, in the
+//     chunk or in one that was written before.
+//
+// The Reader checks what can be known of the chunk alone, in any goroutine, and
+// the Writer the rest.
+
+// A copying is what a Writer and the Reader whose chunks it copies agree on. It
+// does not change.
+type copying struct {
+	codec *compress.Codec
+	least int       // bytes before compression of a chunk to be copied
+	conns []outConn // by TopicID of the reader; without a record: not to be copied
+	index []int     // of Writer.conns
+	topic func(id uint32) (storage.TopicID, bool)
+}
+
+// CopyFrom prepares for the chunks of another bag. Connections keep their ids as
+// far as that leaves no gap: ROS's own tools number what they append to a bag by
+// the count of its connections. See storage.BlockCopier.
+func (w *Writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
+	from, ok := r.(*Reader)
+	if !ok {
+		return false
+	}
+	from.copying, w.copying = nil, nil
+	if !w.copies || w.usable() != nil || w.handed > 0 || w.cur != nil || from.codecs[w.codec.Name()] == 0 || len(topics) != len(from.conns.list) {
+		return false
+	}
+	n := len(topics)
+	c := &copying{codec: w.codec, least: w.threshold / 2, conns: make([]outConn, n), index: make([]int, n), topic: from.conns.lookup}
+	w.keepIDs(from, topics)
+	some := false
+	for i, t := range topics {
+		if int64(t) < int64(len(w.conns)) && w.conns[t].id == from.conns.list[i].id {
+			c.conns[i], c.index[i], some = w.conns[t], int(t), true
+		}
+	}
+	if some {
+		from.copying, w.copying = c, c
+	}
+	return some
+}
+
+// keepIDs gives connections the ids that they have in another bag, and the others
+// those that are left of 0, 1, 2 ...
+func (w *Writer) keepIDs(from *Reader, topics []storage.TopicID) {
+	owner := make([]int, len(w.conns)) // by id: index of w.conns + 1
+	kept := make([]bool, len(w.conns))
+	for i, t := range topics {
+		id := from.conns.list[i].id
+		if int64(t) < int64(len(kept)) && int64(id) < int64(len(owner)) && !kept[t] && owner[id] == 0 {
+			kept[t], owner[id] = true, int(t)+1
+		}
+	}
+	id := 0
+	for i := range w.conns {
+		if kept[i] {
+			continue
+		}
+		for owner[id] != 0 {
+			id++
+		}
+		owner[id] = i + 1
+	}
+	for id, i := range owner {
+		w.conns[i-1].setID(uint32(id))
+	}
+}
+
+// setID changes the id, also in the record, whose first field it is.
+func (c *outConn) setID(id uint32) {
+	c.id = id
+	binary.LittleEndian.PutUint32(c.record[4+4+len("conn="):], id)
+}
+
+// stored is what Batch.Stored holds: what the index of a chunk will say.
+type stored struct {
+	from    *copying
+	raw     int
+	used    []usedConn
+	first   []uint32 // offset of the first message of each of used
+	index   []indexRef
+	slots   []uint32 // by TopicID of the reader: index of used + 1
+	defines []definition
+	start   int64
+	end     int64
+}
+
+// A definition is a CONNECTION record in a chunk.
+type definition struct {
+	topic storage.TopicID // of the reader
+	at    uint32
+}
+
+// begin returns what takes in a chunk that is about to be read into b, nil when
+// none are copied.
+func (c *copying) begin(b *storage.Batch) *stored {
+	s, _ := b.Stored.(*stored)
+	b.Stored = nil
+	if c == nil {
+		return nil
+	}
+	if s == nil {
+		s = &stored{}
+	}
+	s.from = c
+	s.used, s.first, s.index, s.defines = s.used[:0], s.first[:0], s.index[:0], s.defines[:0]
+	s.slots = append(s.slots[:0], make([]uint32, len(c.conns))...)
+	s.start, s.end = math.MaxInt64, math.MinInt64
+	return s
+}
+
+// suits tells by its header whether a chunk may be copied.
+func (s *stored) suits(c *chunk) bool {
+	s.raw = int(c.size)
+	return c.codec == s.from.codec && !c.renamed && !c.open && s.raw >= s.from.least && (c.codec != compress.None || c.stored == c.size)
+}
+
+// message takes in the message record at an offset of the chunk. It is false when
+// the chunk cannot be copied.
+func (s *stored) message(at int, h *header) bool {
+	topic, ok := s.from.topic(h.conn)
+	if !ok || s.from.conns[topic].record == nil || h.carry || h.time > maxTime {
+		return false
+	}
+	slot := s.slots[topic]
+	if slot == 0 {
+		s.used = append(s.used, usedConn{conn: s.from.index[topic], id: h.conn, sorted: true})
+		s.first = append(s.first, uint32(at))
+		slot = uint32(len(s.used))
+		s.slots[topic] = slot
+	}
+	sec := uint64(h.time) / 1e9
+	when := sec<<32 | (uint64(h.time) - sec*1e9)
+	s.used[slot-1].add(when)
+	s.index = append(s.index, indexRef{when, slot - 1, uint32(at)})
+	s.start, s.end = min(s.start, h.time), max(s.end, h.time)
+	return true
+}
+
+// define takes in the connection record at an offset of the chunk. It is false
+// when it does not say what the Writer would.
+func (s *stored) define(at int, h *header, data []byte) bool {
+	topic, ok := s.from.topic(h.conn)
+	if !ok {
+		return false
+	}
+	c := &s.from.conns[topic]
+	s.defines = append(s.defines, definition{topic, uint32(at)})
+	return c.record != nil && string(h.topic) == c.name && (bytes.Equal(data, c.data) || bytes.Equal(inOrder(data), c.data))
+}
+
+// finish ends the chunk: what can be known of it alone is known.
+func (s *stored) finish() *stored {
+	for _, d := range s.defines {
+		if slot := s.slots[d.topic]; slot != 0 && d.at < s.first[slot-1] {
+			s.used[slot-1].defined = true
+		}
+	}
+	return s
+}
+
+// inOrder returns the fields of a connection header in the order in which the
+// Writer has them; nil when they are malformed.
+func inOrder(data []byte) []byte {
+	var fields [][]byte
+	for b := data; len(b) > 0; {
+		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
+			return nil
+		}
+		n := 4 + binary.LittleEndian.Uint32(b)
+		fields = append(fields, b[:n])
+		b = b[n:]
+	}
+	slices.SortFunc(fields, func(a, b []byte) int { return bytes.Compare(fieldName(a), fieldName(b)) })
+	return bytes.Join(fields, nil)
+}
+
+func fieldName(field []byte) []byte {
+	name, _, _ := bytes.Cut(field[4:], []byte("="))
+	return name
+}
+
+// CopyBlock writes a chunk as it is stored. See storage.BlockCopier.
+func (w *Writer) CopyBlock(b *storage.Batch) (bool, error) {
+	if w.err != nil || w.closed {
+		return false, w.usable()
+	}
+	s, ok := b.Stored.(*stored)
+	if !ok || s.from != w.copying || len(b.Messages) == 0 || len(b.Messages) != len(s.index) {
+		return false, nil
+	}
+	for _, u := range s.used {
+		if !u.defined && !w.conns[u.conn].written {
+			return false, nil
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return false, err
+	}
+	for _, d := range s.defines {
+		w.conns[s.from.index[d.topic]].written = true
+	}
+	k := w.freeChunk()
+	k.ready, k.raw, k.start, k.end = true, s.raw, s.start, s.end
+	k.used, s.used = s.used, k.used[:0]
+	k.index, s.index = s.index, k.index[:0]
+	data, to := b.Buf, &k.buf
+	if w.codec != compress.None {
+		data, to = b.Scratch, &k.packed
+	}
+	*to = append(storage.Grow((*to)[:0], k.front), data...)
+	w.copied++
+	return true, w.hand(k)
+}
