@@ -1,6 +1,7 @@
 package cyber
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -20,7 +21,7 @@ type window struct {
 	buf  []byte
 	at   int64 // offset of buf in the file
 	step int   // bytes of the next read
-	leap int   // bytes of the first read after a leap; minStep at least
+	leap int   // bytes to read where there are as many between leaps; 0: not known
 }
 
 const (
@@ -39,7 +40,7 @@ func (w *window) peek(at int64, n int) ([]byte, error) {
 		return w.buf[at-w.at:][:n], nil
 	}
 	if at >= w.at && at <= w.at+int64(len(w.buf)) {
-		w.step = min(2*w.step, maxStep)
+		w.step = min(2*w.step, cmp.Or(w.leap, maxStep))
 	} else {
 		w.step = w.leap
 	}

@@ -1,11 +1,14 @@
 package rosbag2
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -73,5 +76,56 @@ func TestQueryShortIndex(t *testing.T) {
 	}
 	if n >= len(rows) || !errors.Is(last, storage.ErrCorrupt) {
 		t.Errorf("%d messages of %d, and %v", n, len(rows), last)
+	}
+}
+
+// TestQueryRoutes: rows that the pages do not tell are SQLite's to read, all of
+// them or from one on, and the answers are the same.
+func TestQueryRoutes(t *testing.T) {
+	for q, finds := range map[string]bool{
+		"": true,
+		"DROP INDEX timestamp_idx; CREATE INDEX timestamp_idx ON messages (timestamp, topic_id)":                          false,
+		"DROP INDEX timestamp_idx; CREATE INDEX timestamp_idx ON messages (timestamp DESC)":                               false,
+		"ALTER TABLE messages ADD COLUMN more INTEGER":                                                                    false,
+		"UPDATE messages SET data = 5 WHERE id = 20":                                                                      true,
+		"UPDATE messages SET data = 5 WHERE id = 1":                                                                       true,
+		"UPDATE messages SET timestamp = 17; UPDATE messages SET data = 5.5 WHERE id % 10 = 9":                            true,
+		"UPDATE messages SET timestamp = -timestamp; DELETE FROM messages WHERE id BETWEEN 5 AND 9; DELETE FROM metadata": true,
+	} {
+		for _, meta := range []bool{false, true} {
+			path, _ := smallBag(t, t.TempDir())
+			if q != "" {
+				edit(t, path, q)
+			}
+			if meta {
+				path = filepath.Dir(path)
+			}
+			before := sqlitefile.Fired.Finds.Load()
+			r, err := Open(context.Background(), path, storage.ReadOptions{})
+			check(t, err)
+			storagetest.CheckQueries(t, r, 7, 300)
+			check(t, r.Close())
+			if found := sqlitefile.Fired.Finds.Load() > before; found != finds {
+				t.Errorf("%s: pages are read: %v", q, found)
+			}
+		}
+	}
+}
+
+// TestQueryTotal: counts of metadata.yaml that are not those of the rows do not
+// lead a query to another message.
+func TestQueryTotal(t *testing.T) {
+	_, rows := smallBag(t, t.TempDir())
+	path := filepath.Join(t.TempDir(), "bag")
+	write(t, path, storage.WriteOptions{}, sampleTopics()[:2], rows)
+	meta := filepath.Join(path, metadataName)
+	text, err := os.ReadFile(meta)
+	check(t, err)
+	for _, change := range [][2]string{{"message_count: ", "message_count: 1"}, {"message_count: ", "message_count: 0 # "}} {
+		check(t, os.WriteFile(meta, bytes.ReplaceAll(text, []byte(change[0]), []byte(change[1])), 0o666))
+		r, err := Open(context.Background(), path, storage.ReadOptions{})
+		check(t, err)
+		storagetest.CheckQueries(t, r, 1, 200)
+		check(t, r.Close())
 	}
 }

@@ -237,11 +237,12 @@ func (f *Finder) Append(dst []byte, h *Head) ([]byte, error) {
 	return dst, nil
 }
 
-// overflow copies a chain of pages into dst, which it fills. Pages that follow each
-// other are read at once, more of them the longer they do.
+// overflow copies a chain of pages into dst, which it fills. They are taken to
+// follow each other, as recorders write them; where they do not, the next ones are
+// read one by one, and more at once the longer they do again.
 func (f *Finder) overflow(dst []byte, no uint32) error {
 	w := &f.leaves
-	for run := 4; len(dst) > 0; {
+	for run := maxRun / w.page; len(dst) > 0; {
 		n := min((len(dst)+w.usable-5)/(w.usable-4), run, max(maxRun/w.page, 1))
 		if no == 0 || no > w.pages {
 			return corrupt("overflow: page %d of %d", no, w.pages)

@@ -258,7 +258,7 @@ func (c *Config) queryBytes(t *testing.T) {
 		"range":          {storage.Query{Start: start + 5_000_000_000, End: start + 5_640_000_000}, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
-			disk := &countingFS{FS: iox.OS}
+			disk := &CountingFS{FS: iox.OS}
 			r := c.open(t, path, storage.ReadOptions{FS: disk})
 			defer r.Close()
 			q := storage.ReaderCapabilities(r).Query
@@ -269,7 +269,7 @@ func (c *Config) queryBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opening := disk.bytes.Load()
+			opening := disk.Bytes.Load()
 			ask := test.q
 			if ask.Topics != nil { // a format may number them anew
 				ask.Topics = []storage.TopicID{storage.TopicID(slices.IndexFunc(info.Topics, func(i storage.TopicInfo) bool { return i.Name == "/imu" }))}
@@ -278,7 +278,7 @@ func (c *Config) queryBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			read := disk.bytes.Load()
+			read := disk.Bytes.Load()
 			c.renumber(t, info, got, want)
 			if d := Diff(got, Select(want.Messages, test.q)); d != "" {
 				t.Fatal(d)
@@ -291,19 +291,21 @@ func (c *Config) queryBytes(t *testing.T) {
 	}
 }
 
-// A countingFS counts the bytes that are read.
-type countingFS struct {
+// A CountingFS counts the bytes that are read.
+type CountingFS struct {
 	storage.FS
-	bytes atomic.Int64
+	Bytes atomic.Int64
 }
 
-func (c *countingFS) Open(name string) (storage.File, error) { return c.file(c.FS.Open(name)) }
+// Open opens a file whose reads are counted.
+func (c *CountingFS) Open(name string) (storage.File, error) { return c.file(c.FS.Open(name)) }
 
-func (c *countingFS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, error) {
+// OpenFile does so too.
+func (c *CountingFS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, error) {
 	return c.file(c.FS.OpenFile(name, flag, perm))
 }
 
-func (c *countingFS) file(f storage.File, err error) (storage.File, error) {
+func (c *CountingFS) file(f storage.File, err error) (storage.File, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -312,17 +314,17 @@ func (c *countingFS) file(f storage.File, err error) (storage.File, error) {
 
 type countedFile struct {
 	storage.File
-	fs *countingFS
+	fs *CountingFS
 }
 
 func (f *countedFile) Read(p []byte) (int, error) {
 	n, err := f.File.Read(p)
-	f.fs.bytes.Add(int64(n))
+	f.fs.Bytes.Add(int64(n))
 	return n, err
 }
 
 func (f *countedFile) ReadAt(p []byte, off int64) (int, error) {
 	n, err := f.File.ReadAt(p, off)
-	f.fs.bytes.Add(int64(n))
+	f.fs.Bytes.Add(int64(n))
 	return n, err
 }

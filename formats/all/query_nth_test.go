@@ -1,0 +1,254 @@
+package all
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
+)
+
+// times are the orders in which messages may come to a file.
+var times = map[string]func(rng *rand.Rand, i int) int64{
+	"sorted":      func(_ *rand.Rand, i int) int64 { return int64(i) * 1000 },
+	"equal":       func(*rand.Rand, int) int64 { return 7 },
+	"pairs":       func(_ *rand.Rand, i int) int64 { return int64(i/2) * 1000 },
+	"overlapping": func(rng *rand.Rand, i int) int64 { return int64(i)*1000 + rng.Int64N(50_000) },
+	"backwards":   func(_ *rand.Rand, i int) int64 { return int64(1000-i) * 1000 },
+	"random":      func(rng *rand.Rand, _ int) int64 { return rng.Int64N(100_000) },
+}
+
+// makeFile writes 400 messages: of a frequent topic, a rare one, one with a
+// single message and one with none. Some are larger than a chunk.
+func makeFile(t *testing.T, f *storage.Format, at func(*rand.Rand, int) int64) string {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, 0))
+	rec := storagetest.Recording{}
+	for _, name := range []string{"/frequent", "/rare", "/once", "/never"} {
+		rec.Topics = append(rec.Topics, storage.Topic{Name: name, Type: "a_msgs/msg/A", Encoding: f.Accepts[0]})
+	}
+	for i := range 400 {
+		m := storage.Message{LogTime: 1_700_000_000_000_000_000 + at(rng, i), Data: make([]byte, 4+rng.IntN(200))}
+		m.PublishTime = m.LogTime
+		switch {
+		case i == 123:
+			m.Topic = 2
+		case i%29 == 0:
+			m.Topic, m.Data = 1, make([]byte, 20_000+i)
+		}
+		m.Data[1], m.Data[2], m.Data[3] = 1, byte(i), byte(i>>8)
+		rec.Messages = append(rec.Messages, m)
+	}
+	path := filepath.Join(t.TempDir(), "x"+append(f.Extensions, "")[0])
+	if err := storagetest.WriteAll(f, path, storage.WriteOptions{NoSync: true, ChunkSize: 4 << 10}, rec); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestQueryNth asks for every message of every topic by its number, from both
+// ends, and for some in a row, and holds the answers against reading all.
+func TestQueryNth(t *testing.T) {
+	for _, f := range Registry().Formats() {
+		if f.Create == nil {
+			continue
+		}
+		for name, at := range times {
+			if testing.Short() && name != "overlapping" {
+				continue
+			}
+			t.Run(f.Name+"/"+name, func(t *testing.T) {
+				path := makeFile(t, f, at)
+				r, err := Open(context.Background(), path, storage.ReadOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer r.Close()
+				all, err := storagetest.ReadAll(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				info, err := r.Info()
+				if err != nil || info.Messages != 400 {
+					t.Fatalf("%d messages, %v", info.Messages, err)
+				}
+				for _, topic := range info.Topics {
+					mine := slices.DeleteFunc(slices.Clone(all), func(m storage.Message) bool { return m.Topic != topic.ID })
+					slices.SortStableFunc(mine, func(a, b storage.Message) int { return cmp.Compare(a.LogTime, b.LogTime) })
+					holdNth(t, r, topic.ID, mine)
+				}
+			})
+		}
+	}
+}
+
+// holdNth asks for each of a topic's messages, which are in their order.
+func holdNth(t *testing.T, r storage.Reader, topic storage.TopicID, want []storage.Message) {
+	t.Helper()
+	for _, reverse := range []bool{false, true} {
+		for n := range len(want) + 2 {
+			for _, limit := range []int{1, 3} {
+				if limit > 1 && n%7 > 0 {
+					continue
+				}
+				i := n
+				ask := storage.Query{Topics: []storage.TopicID{topic}, Skip: int64(n), Limit: int64(limit), Reverse: reverse}
+				for m, err := range storage.ReaderCapabilities(r).Query.Query(context.Background(), ask) {
+					if err != nil {
+						t.Fatalf("%+v: %v", ask, err)
+					}
+					if i >= len(want) {
+						t.Fatalf("%+v: there are %d", ask, len(want))
+					}
+					w := &want[i]
+					if reverse {
+						w = &want[len(want)-1-i]
+					}
+					if m.Topic != topic || m.LogTime != w.LogTime || !bytes.Equal(m.Data, w.Data) {
+						t.Fatalf("%+v: %v at %d, want the one at %d", ask, m.Topic, m.LogTime, w.LogTime)
+					}
+					i++
+				}
+				if given := min(limit, max(len(want)-n, 0)); i-n != given {
+					t.Fatalf("%+v: %d messages, want %d", ask, i-n, given)
+				}
+			}
+		}
+	}
+}
+
+// A layout bounds what a query may read of the recording that TestQueryBytes makes,
+// in bytes, by how the format lays it out.
+type layout struct {
+	open int64 // to open it
+	half int64 // to pass over half of the messages
+	seek int64 // to find the first message, when its time is known
+	each int64 // for each large message that is given, beside it
+}
+
+const (
+	page    = 4 << 10 // what is read at least behind a leap; a page of a database
+	entries = 40      // of one small message beside its data: its record's head and its entries in indexes, at most
+	chunk   = 16 << 20
+)
+
+// layouts are those of a recording with large messages of a size, and bytes of small
+// ones, n in number, between them.
+func layouts(large, size, n, bytes int64) map[string]layout {
+	bytes += n * entries
+	return map[string]layout{
+		// A large message has a chunk for itself, the small ones before it another. Of
+		// each the header is read (128 bytes at once), and its info in the trailer: less
+		// than 200 bytes. Two overlap at any time; of each the header, the index and the
+		// message are looked for.
+		"bag": {open: 2*large*(128+200) + 16*page, half: 2 * large * 200, seek: 2 * 3 * page, each: 2 * 3 * page},
+		// Of a chunk of 16 MB the header is read. What lies between two large messages
+		// is read at once with the head of the second; where that is less than it was
+		// before, as much again is read of the second.
+		"record": {open: large*size/chunk*2*page + 16*page, half: large/2*page + bytes + 16*page, seek: 2 * (chunk/size + 2) * page, each: 2*page + 2*bytes/large},
+		// A large row begins in a leaf that it fills at most. Opening reads those, and up
+		// to 4 pages ahead.
+		"db3": {open: large*5*page + bytes/64 + 64*page, half: large/2*page + bytes + 16*page, seek: 8 * page, each: 5*page + 2*bytes/large},
+	}
+}
+
+// TestQueryBytes counts what is read of a large recording for one message and for
+// ten seconds, opening included, and holds it against the layout. None of it grows
+// with the payload of what is passed over.
+func TestQueryBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes files of 1.2 GB")
+	}
+	const frames, perFrame, frameSize, smallSize = 600, 10, 2 << 20, 300
+	want := storagetest.Recording{}
+	for _, f := range Registry().Formats() {
+		if f.Create == nil {
+			continue
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			want.Topics = nil
+			for _, name := range []string{"/camera", "/imu"} {
+				want.Topics = append(want.Topics, storage.Topic{Name: name, Type: "a_msgs/msg/A", Encoding: f.Accepts[0]})
+			}
+			want.Messages = nil
+			frame := make([]byte, frameSize)
+			for i := range int64(frames) {
+				at := 1_700_000_000_000_000_000 + i*200_000_000
+				want.Messages = append(want.Messages, storage.Message{LogTime: at, PublishTime: at, Data: frame})
+				for k := range int64(perFrame) {
+					at := at + k*20_000_000
+					want.Messages = append(want.Messages, storage.Message{Topic: 1, LogTime: at, PublishTime: at, Data: []byte(fmt.Sprintf("%0*d", smallSize, i*perFrame+k))})
+				}
+			}
+			path := filepath.Join(t.TempDir(), "x"+append(f.Extensions, "")[0])
+			if err := storagetest.WriteAll(f, path, storage.WriteOptions{NoSync: true, FS: iox.Sparse(nil)}, want); err != nil {
+				t.Fatal(err)
+			}
+			l, ok := layouts(frames, frameSize, frames*perFrame, frames*perFrame*smallSize)[f.Name]
+			if !ok {
+				t.Fatal("the layout of this format is not known here")
+			}
+			const second = 1_000_000_000
+			from := want.Messages[0].LogTime + 60*second
+			for name, c := range map[string]struct {
+				q    storage.Query
+				most int64 // bytes
+			}{
+				"first":           {storage.Query{Topics: []storage.TopicID{1}, Limit: 1}, smallSize + l.seek},
+				"n-th":            {storage.Query{Topics: []storage.TopicID{1}, Skip: frames * perFrame / 3, Limit: 1}, smallSize + l.seek + l.half},
+				"n-th near last":  {storage.Query{Topics: []storage.TopicID{1}, Skip: frames*perFrame - 20, Limit: 1}, smallSize + l.seek + l.half},
+				"n-th large":      {storage.Query{Topics: []storage.TopicID{0}, Skip: frames / 2, Limit: 1}, frameSize + l.seek + l.half},
+				"before a moment": {storage.Query{Topics: []storage.TopicID{1}, End: from, Reverse: true, Limit: 1}, smallSize + l.seek},
+				"ten seconds":     {storage.Query{Start: from, End: from + 10*second - 1}, l.seek + 50*(frameSize+l.each) + 50*perFrame*(smallSize+entries)},
+			} {
+				disk := &storagetest.CountingFS{FS: iox.OS}
+				r, err := f.Open(context.Background(), path, storage.ReadOptions{FS: disk})
+				if err != nil {
+					t.Fatal(err)
+				}
+				info, err := r.Info()
+				if err != nil {
+					t.Fatal(err)
+				}
+				opening := disk.Bytes.Load()
+				ask := c.q
+				ask.Topics = nil
+				for _, id := range c.q.Topics { // a format may number them anew
+					ask.Topics = append(ask.Topics, storage.TopicID(slices.IndexFunc(info.Topics, func(t storage.TopicInfo) bool { return t.Name == want.Topics[id].Name })))
+				}
+				var got []string
+				for m, err := range storage.ReaderCapabilities(r).Query.Query(context.Background(), ask) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, fmt.Sprint(info.Topics[m.Topic].Name, m.LogTime, len(m.Data), string(m.Data[len(m.Data)-8:])))
+				}
+				var right []string
+				for _, m := range storagetest.Select(want.Messages, c.q) {
+					right = append(right, fmt.Sprint(want.Topics[m.Topic].Name, m.LogTime, len(m.Data), string(m.Data[len(m.Data)-8:])))
+				}
+				if len(right) == 0 || !slices.Equal(got, right) {
+					t.Errorf("%s: %d messages, want %d", name, len(got), len(right))
+				}
+				query := disk.Bytes.Load() - opening
+				t.Logf("%s: %d bytes to open, of %d; %d for the query, of %d", name, opening, l.open, query, c.most)
+				if opening > l.open || query > c.most {
+					t.Errorf("%s reads %d bytes to open it, %d at most, and then %d, %d at most", name, opening, l.open, query, c.most)
+				}
+				if part := info.Size / 100; len(right) == 1 && opening+query > part && c.q.Topics[0] == 1 {
+					t.Errorf("%s reads %d bytes, over a hundredth of %d", name, opening+query, info.Size)
+				}
+				if err := r.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
