@@ -87,6 +87,10 @@ type ReadOptions struct {
 	Strict bool // the first damage is an error instead of a warning
 	FS     FS   // where files are; nil: the operating system's
 
+	// Uncommitted also takes what a writer had not committed when it was stopped, as
+	// far as it is whole. Formats without transactions have no such thing.
+	Uncommitted bool
+
 	// InfoOnlyAbove is from how many bytes on a recording is opened for Info alone,
 	// 0 for never: what only reading needs may then be left out, counts may be
 	// estimated (Info.Estimated), and reading may be refused.

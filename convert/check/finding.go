@@ -78,7 +78,7 @@ var readerHints = map[string]string{
 	"no-metadata":  "bagconv recover IN OUT writes a folder with metadata.yaml",
 	"missing-part": "copy the missing file to where the others are",
 	"part":         "copy the file again from where it was recorded",
-	"journal":      "open the database once with the recorder's own tools to bring it to its last state, or copy it without the journal",
+	"journal":      "bagconv recover IN OUT writes a copy, with what was not committed as far as it is whole",
 	"overlap":      "bagconv recover IN OUT writes a copy in the order of time",
 	"mcap":         "read them by themselves",
 	"version":      "a newer bagconv may know more of it",

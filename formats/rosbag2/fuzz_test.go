@@ -6,12 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
 )
 
-// FuzzReader opens and reads any bytes as a database, with any log beside it: no
+// FuzzReader opens and reads any bytes as a database, with any log or journal beside it: no
 // panic, no hang, errors with a place, and no more messages than the bytes can have.
 func FuzzReader(f *testing.F) {
 	path, _ := smallBag(f, f.TempDir())
@@ -22,11 +23,23 @@ func FuzzReader(f *testing.F) {
 	check(f, err)
 	f.Add(db, []byte(nil))
 	f.Add(db, makeWAL(db, now, pageSize, true))
+	c := crashes(f, 512, "OFF", 10)[1]
+	f.Add(c.db, c.journal)
 	f.Add(db[:len(db)/2], []byte(nil))
 	f.Add(db[pageSize:], []byte(nil))
 	f.Fuzz(func(t *testing.T, db, wal []byte) {
 		fsys := memFS{"/x/bad.db3": db}
-		if len(wal) > 0 {
+		switch {
+		case strings.HasPrefix(string(wal), journalMagic):
+			fsys["/x/bad.db3-journal"] = wal
+			r, err := Open(t.Context(), "/x/bad.db3", storage.ReadOptions{FS: fsys, Uncommitted: true})
+			if err == nil {
+				for err == nil {
+					_, err = r.ReadNext()
+				}
+				check(t, r.Close())
+			}
+		case len(wal) > 0:
 			fsys["/x/bad.db3-wal"] = wal
 		}
 		n, _, err := tryFS(t, fsys, "/x/bad.db3", false)

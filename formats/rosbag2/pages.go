@@ -52,14 +52,14 @@ func parseHeader(h []byte) (p pageInfo, err error) {
 	return p, nil
 }
 
-// source is a database file as the engine shall see it: with the committed
-// frames of its log laid over it, its header saying that there is no log, and
+// source is a database file as the engine shall see it: with the pages of the log
+// or journal beside it laid over it, its header saying that there is no log, and
 // zeros where it was cut off. Nothing of this is written anywhere. Pages that
 // are read one after the other are read ahead. It belongs to one connection.
 type source struct {
 	db    io.ReaderAt
-	log   io.ReaderAt     // nil without frames
-	at    map[int64]int64 // page number (from 0) to its offset in log
+	log   io.ReaderAt     // what is beside it, nil without pages
+	at    map[int64]int64 // page number (from 0) to its offset in log; a complement is one in db
 	page  int64           // page size
 	size  int64           // of db
 	total int64           // that the engine sees
@@ -108,7 +108,9 @@ func (s *source) readAt(p []byte, off int64) (int, error) {
 		in := (off + int64(done)) % s.page
 		part := p[done:min(int64(len(p)), int64(done)+s.page-in)]
 		var err error
-		if at, ok := s.at[(off+int64(done))/s.page]; ok {
+		if at, ok := s.at[(off+int64(done))/s.page]; ok && at < 0 {
+			err = s.readDB(part, ^at+in)
+		} else if ok {
 			err = iox.ReadFull(s.log, part, at+in)
 		} else {
 			err = s.readDB(part, off+int64(done))
@@ -146,95 +148,4 @@ func (s *source) readDB(p []byte, off int64) error {
 	s.next = off + have
 	copy(p, s.ahead[in:])
 	return nil
-}
-
-// A write-ahead log is a header of 32 bytes and frames of 24 bytes and a page,
-// https://www.sqlite.org/fileformat2.html section 4. Numbers are big-endian.
-//
-//	header  0 magic 0x377f0682, or ..83 for checksums over big-endian words
-//	        4 version 3007000   8 page size   12 checkpoint number
-//	       16 salt (8 bytes)   24 checksum of the first 24 bytes
-//	frame   0 page number   4 pages of the database after this commit, else 0
-//	        8 salt         16 checksum of these 8 bytes and the page, going on
-//	                          from the one before
-const (
-	walMagic     = 0x377f0682
-	walVersion   = 3007000
-	walHeaderLen = 32
-	walFrameLen  = 24
-)
-
-// walLog is what a log holds that was committed.
-type walLog struct {
-	at    map[int64]int64 // page number (from 0) to offset of the page in the log
-	page  int64
-	pages int64 // of the database after the last commit; 0: no commit
-	open  int   // sound frames after the last commit
-}
-
-// readWAL reads the frames of a log of size bytes up to the first that is not
-// sound, as recovery does. A log that was never begun gives no frames.
-func readWAL(r io.ReaderAt, size int64) (*walLog, error) {
-	w := &walLog{at: map[int64]int64{}}
-	if size < walHeaderLen {
-		return w, nil
-	}
-	var h [walHeaderLen]byte
-	if err := iox.ReadFull(r, h[:], 0); err != nil {
-		return nil, err
-	}
-	magic := binary.BigEndian.Uint32(h[:])
-	if magic&^1 != walMagic || binary.BigEndian.Uint32(h[4:]) != walVersion {
-		return nil, fmt.Errorf("log header: magic %#x, version %d: %w", magic, binary.BigEndian.Uint32(h[4:]), storage.ErrCorrupt)
-	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if magic&1 != 0 {
-		order = binary.BigEndian
-	}
-	w.page = int64(binary.BigEndian.Uint32(h[8:]))
-	if w.page < 512 || w.page > 65536 || w.page&(w.page-1) != 0 {
-		return nil, fmt.Errorf("log header: a page size of %d: %w", w.page, storage.ErrCorrupt)
-	}
-	var sum walSum
-	sum.add(h[:24], order)
-	if !sum.equal(h[24:]) {
-		return nil, fmt.Errorf("log header: wrong checksum: %w", storage.ErrCorrupt)
-	}
-	frame := make([]byte, walFrameLen+w.page)
-	pending := map[int64]int64{}
-	for off := int64(walHeaderLen); off+int64(len(frame)) <= size; off += int64(len(frame)) {
-		if err := iox.ReadFull(r, frame, off); err != nil {
-			return nil, err
-		}
-		number := int64(binary.BigEndian.Uint32(frame))
-		sum.add(frame[:8], order)
-		sum.add(frame[walFrameLen:], order)
-		if string(frame[8:16]) != string(h[16:24]) || !sum.equal(frame[16:]) || number == 0 {
-			break
-		}
-		pending[number-1] = off + walFrameLen
-		w.open++
-		if pages := binary.BigEndian.Uint32(frame[4:]); pages != 0 {
-			for k, v := range pending {
-				w.at[k] = v
-			}
-			clear(pending)
-			w.pages, w.open = int64(pages), 0
-		}
-	}
-	return w, nil
-}
-
-// walSum is the log's running checksum.
-type walSum struct{ a, b uint32 }
-
-func (s *walSum) add(p []byte, order binary.ByteOrder) {
-	for ; len(p) >= 8; p = p[8:] {
-		s.a += order.Uint32(p) + s.b
-		s.b += order.Uint32(p[4:]) + s.a
-	}
-}
-
-func (s *walSum) equal(p []byte) bool {
-	return s.a == binary.BigEndian.Uint32(p) && s.b == binary.BigEndian.Uint32(p[4:])
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"sync"
 
@@ -18,12 +17,11 @@ type part struct {
 	path  string // as the recording names it
 	file  string // what is opened: path, or the decompressed copy of it
 	bytes int64  // of path
-	brief bool   // there are no ranges
+	how   opening
 	head  pageInfo
-	size  int64  // of file
-	total int64  // of the database, with the log's pages and those cut off
-	log   string // path of the -wal with frames, else ""
-	wal   *walLog
+	size  int64    // of file
+	total int64    // of the database, as it is read
+	over  *overlay // what is beside the file, nil without
 
 	tables tables
 	table  *sqlitefile.Table   // nil: rows are read by SQLite, or
@@ -48,11 +46,17 @@ type part struct {
 	late *sqlitefile.Salvage // for ranges in which the tree turned out to be damaged
 }
 
-// openPart looks at one file. Without a database in it there is an error. What is
-// damaged is salvaged, unless strict is set; brief leaves out what only reading
-// needs; meta is metadata.yaml of this part alone, or nil.
-func openPart(ctx context.Context, fsys storage.FS, path string, strict, brief bool, meta *metadata, warn warner) (*part, error) {
-	p := &part{path: path, file: path, brief: brief}
+// opening says how a part is opened.
+type opening struct {
+	strict      bool      // what is damaged is not salvaged
+	brief       bool      // what only reading needs is left out
+	uncommitted bool      // rows that were never committed are taken too
+	meta        *metadata // metadata.yaml of this part alone, or nil
+}
+
+// openPart looks at one file. Without a database in it there is an error.
+func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn warner) (*part, error) {
+	p := &part{path: path, file: path, how: o}
 	st, err := fsys.Stat(path)
 	if err != nil {
 		return nil, err
@@ -79,8 +83,12 @@ func openPart(ctx context.Context, fsys storage.FS, path string, strict, brief b
 		}
 	}
 	err = p.load(ctx, fsys, head, size, warn)
-	if err != nil && !strict && isDamage(err) && !errors.Is(err, storage.ErrUnsupported) {
-		err = p.salvage(ctx, fsys, meta, err, warn)
+	broken := isDamage(err) && !errors.Is(err, storage.ErrUnsupported)
+	switch {
+	case o.uncommitted && p.over.unfinished() && (err == nil || broken):
+		err = p.salvageOpen(ctx, fsys, o.meta, err, warn)
+	case broken && !o.strict:
+		err = p.salvage(ctx, fsys, o.meta, err, warn)
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.removeTemp(fsys))
@@ -88,11 +96,11 @@ func openPart(ctx context.Context, fsys storage.FS, path string, strict, brief b
 	return p, nil
 }
 
-// real is the bytes that there are for the database, in the file and its log.
+// real is the bytes that there are for the database, in the file and beside it.
 func (p *part) real() int64 {
 	n := p.size
-	if p.wal != nil {
-		n += int64(len(p.wal.at)) * p.wal.page
+	if p.over != nil {
+		n += int64(len(p.over.at)) * p.over.page
 	}
 	return n
 }
@@ -134,12 +142,12 @@ func readHead(fsys storage.FS, path string) ([]byte, int64, error) {
 // error that is damage, what could be read is there.
 func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int64, warn warner) (err error) {
 	p.size, p.total = size, size
-	if err := p.readLog(fsys, warn); err != nil {
+	if err := p.readBeside(ctx, fsys, head, warn); err != nil {
 		return err
 	}
-	if p.wal != nil {
-		if at, ok := p.wal.at[0]; ok { // the first page is in the log
-			f, err := fsys.Open(p.log)
+	if p.over != nil {
+		if at, ok := p.over.at[0]; ok { // the first page is there
+			f, err := fsys.Open(p.over.path)
 			if err != nil {
 				return err
 			}
@@ -153,17 +161,20 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 	if size == 0 && len(head) == 0 {
 		return fmt.Errorf("the file is empty: %w", storage.ErrTruncated)
 	}
+	if p.over != nil && p.over.pages == 0 {
+		return fmt.Errorf("the only transaction was never committed: %w", storage.ErrTruncated)
+	}
 	if len(head) < headerLen && strings.HasPrefix(sqliteMagic, string(head[:min(len(head), 16)])) {
 		return fmt.Errorf("database header: %d of %d bytes: %w", len(head), headerLen, storage.ErrTruncated)
 	}
 	if p.head, err = parseHeader(head); err != nil {
 		return err
 	}
-	if p.wal != nil {
-		if p.wal.page != p.head.size {
-			return fmt.Errorf("the log has pages of %d bytes, the database of %d: %w", p.wal.page, p.head.size, storage.ErrCorrupt)
+	if p.over != nil {
+		if p.over.page != p.head.size {
+			return fmt.Errorf("%s has pages of %d bytes, the database of %d: %w", base(p.over.path), p.over.page, p.head.size, storage.ErrCorrupt)
 		}
-		p.total = min(p.wal.pages*p.head.size, p.real())
+		p.total = min(p.over.pages*p.head.size, p.real())
 	} else if want := p.head.pages * p.head.size; want > p.size {
 		p.total = want
 		if err := warn("truncated", true, "%d of %d bytes of the database are there", p.size, want); err != nil {
@@ -180,9 +191,9 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 	if p.real() < p.total && (err == nil || isDamage(err)) {
 		err = fmt.Errorf("the file is cut off: %w", storage.ErrTruncated)
 	}
-	if err == nil && p.wal == nil && p.head.pages > 0 && p.head.pages*p.head.size < p.size {
+	if err == nil && p.over == nil && p.head.pages > 0 && p.head.pages*p.head.size < p.size {
 		var rows int64
-		if rows, err = sqlitefile.RowsBehind(ctx, c.src, p.size); rows > 0 {
+		if rows, err = sqlitefile.RowsBehind(ctx, c.src, p.size, p.head.size, p.head.pages); rows > 0 {
 			err = fmt.Errorf("%d messages lie behind the last page: writing was interrupted: %w", rows, storage.ErrCorrupt)
 		}
 	}
@@ -199,58 +210,13 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 // cannot where the table is not as rosbag2 makes it: then SQLite reads them, and
 // gives the same.
 func (p *part) findTable(ctx context.Context, src *source) (err error) {
-	if p.table, err = sqlitefile.NewTable(src, p.total); err == nil && !p.brief {
+	if p.table, err = sqlitefile.NewTable(src, p.total); err == nil && !p.how.brief {
 		p.ranges, err = p.table.Ranges(ctx, src, blockBytes)
 	}
 	if errors.Is(err, sqlitefile.ErrDeclined) {
 		return nil
 	}
 	return err
-}
-
-// readLog looks for a write-ahead log with frames beside the file, and warns of
-// a rollback journal, which is not applied.
-func (p *part) readLog(fsys storage.FS, warn warner) error {
-	if p.file != p.path {
-		return nil
-	}
-	if st, err := fsys.Stat(p.path + "-journal"); err == nil && st.Mode().IsRegular() && st.Size() > 512 {
-		if err := warn("journal", true, "a rollback journal of %d bytes is beside it; it is not applied, and the last transaction may be incomplete", st.Size()); err != nil {
-			return err
-		}
-	}
-	path := p.path + "-wal"
-	st, err := fsys.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && (st.Size() == 0 || !st.Mode().IsRegular()) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	f, err := fsys.Open(path)
-	if err != nil {
-		return err
-	}
-	w, err := readWAL(f, st.Size())
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) {
-		return warn("wal", true, "the write-ahead log beside it cannot be applied: %v", err)
-	}
-	if err != nil {
-		return err
-	}
-	if w.open > 0 {
-		if err := warn("wal-uncommitted", true, "%d pages in the write-ahead log were never committed and are not applied", w.open); err != nil {
-			return err
-		}
-	}
-	if w.pages > 0 {
-		p.log, p.wal = path, w
-		p.bytes += st.Size()
-	}
-	return nil
 }
 
 // A conn is a part with its own open files. It is used by one goroutine at a
@@ -284,13 +250,13 @@ func (c *conn) open(fsys storage.FS) error {
 	}
 	c.files = append(c.files, f)
 	c.src = &source{db: f, size: p.size, total: p.total}
-	if p.wal != nil {
-		l, err := fsys.Open(p.log)
+	if p.over != nil {
+		l, err := fsys.Open(p.over.path)
 		if err != nil {
 			return err
 		}
 		c.files = append(c.files, l)
-		c.src.log, c.src.at, c.src.page = l, p.wal.at, p.wal.page
+		c.src.log, c.src.at, c.src.page = l, p.over.at, p.over.page
 	}
 	return nil
 }

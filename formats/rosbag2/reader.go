@@ -57,26 +57,26 @@ const (
 // storage.Format.
 func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 	r := &Reader{ctx: ctx, fs: iox.FS(o.FS), path: path, strict: o.Strict, warned: map[string]bool{}, lost: map[int]storage.Lost{}}
-	if err := r.open(o.InfoOnlyAbove); err != nil {
+	if err := r.open(o); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
 }
 
-func (r *Reader) open(above int64) (err error) {
+func (r *Reader) open(o storage.ReadOptions) (err error) {
 	if r.layout, err = findParts(r.fs, r.path, r.warner("")); err != nil {
 		return r.fail(r.path, "", err)
 	}
-	if r.brief = above > 0 && r.layout.size(r.fs) > above; r.brief {
+	if r.brief = o.InfoOnlyAbove > 0 && r.layout.size(r.fs) > o.InfoOnlyAbove; r.brief {
 		r.err = r.fail(r.path, "", errBrief)
 	}
 	var failed error
 	for _, path := range r.layout.parts {
-		var meta *metadata
+		how := opening{strict: r.strict, brief: r.brief, uncommitted: o.Uncommitted}
 		if len(r.layout.parts) == 1 {
-			meta = r.layout.meta
+			how.meta = r.layout.meta
 		}
-		p, err := openPart(r.ctx, r.fs, path, r.strict, r.brief, meta, r.warner(path))
+		p, err := openPart(r.ctx, r.fs, path, how, r.warner(path))
 		if err == nil {
 			r.parts = append(r.parts, p)
 			r.size += p.bytes

@@ -13,7 +13,7 @@ import (
 // database, for the reason cause: rows, and of the small tables what SQLite could
 // not read. Without a single row the reason is returned.
 func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *metadata, cause error, warn warner) error {
-	if p.wal == nil {
+	if p.over == nil {
 		p.total = p.size // no zeros behind the end
 	}
 	c, err := openConn(fsys, p)
@@ -252,7 +252,7 @@ func (r *Reader) lostSoFar() (l storage.Lost) {
 		l.Blocks += f.BadPages
 		l.Bytes += f.BadPages * page
 		l.Messages += f.BadCells
-		if cut := p.head.pages*p.head.size - p.size; cut > 0 && p.wal == nil {
+		if cut := p.head.pages*p.head.size - p.size; cut > 0 && p.over == nil {
 			l.Bytes += cut
 			l.Blocks += (cut + page - 1) / page
 		}

@@ -3,6 +3,7 @@ package sqlitefile
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -325,7 +326,7 @@ func TestRowsBehind(t *testing.T) {
 	b := readFile(t, path)
 	behind := func(b []byte) int64 {
 		t.Helper()
-		n, err := RowsBehind(context.Background(), bytes.NewReader(b), int64(len(b)))
+		n, err := RowsBehind(context.Background(), bytes.NewReader(b), int64(len(b)), 512, int64(binary.BigEndian.Uint32(b[28:])))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,18 +5,21 @@ import (
 	"io"
 )
 
-// RowsBehind counts the rows of messages in pages behind the last one that the
-// header counts. SQLite does not look there, and leaves such pages only when it is
-// stopped in the middle of a transaction: the pages are written, the header and the
-// tree are not.
-func RowsBehind(ctx context.Context, r io.ReaderAt, size int64) (rows int64, err error) {
+// RowsBehind counts the rows of messages behind the first pages of a database of size
+// bytes, with pages of page bytes. SQLite leaves pages behind those that the header
+// counts only when it is stopped in the middle of a transaction: they are written, the
+// header and the tree are not.
+func RowsBehind(ctx context.Context, r io.ReaderAt, size, page, pages int64) (rows int64, err error) {
 	h, err := readHeader(r, size)
-	if err != nil || !h.valid {
+	if err != nil && !damage(err) {
 		return 0, err
+	}
+	if err != nil || int64(h.page) != page {
+		h = header{page: int(page), usable: int(page)}
 	}
 	p := newPager(r, size, h, scanBlock)
 	p.cutPage()
-	for no := int64(h.pages) + 1; no <= int64(p.pages); no++ {
+	for no := pages + 1; no <= int64(p.pages); no++ {
 		if no&1023 == 0 && ctx.Err() != nil {
 			return rows, ctx.Err()
 		}

@@ -102,6 +102,7 @@ func (e *env) convert(c *cli.Context, how conversion) error {
 			return err
 		}
 	}
+	job.Read.Uncommitted = how.salvage
 	return e.runJob(c, job, how.salvage)
 }
 

@@ -120,7 +120,8 @@ Writes a clean recording OUT of all that can be read of the damaged recording
 IN, and says what was saved and what is lost, in messages, bytes and blocks
 (chunks). IN is not changed. It is a conversion: OUT may have any format; where
 its name does not tell one, it has that of IN. Index, header, counts and order
-of OUT are new and right.
+of OUT are new and right. Of a database that was being written, messages that
+were never committed are taken too.
 
 ` + selectHelp + editHelp + outputHelp + "\n" + runHelp + `EXAMPLES
   bagconv recover cut.bag whole.bag
