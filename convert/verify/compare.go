@@ -34,6 +34,7 @@ type sideCount struct {
 	head     int
 	messages int64
 	refused  convert.Refused
+	unknown  int64 // messages with fields that their descriptor does not have
 	hash     hash.Hash
 	text     string                // of sum
 	hashed   [8 + sha256.Size]byte // what goes into it of one message
@@ -103,7 +104,8 @@ func (c *comparison) run(ctx context.Context) error {
 	}
 	for i, f := range feeds {
 		c.info[i] = f.result.Info
-		c.each(i, func(p *pair, _ int, id storage.TopicID) {
+		c.each(i, func(p *pair, k int, id storage.TopicID) {
+			p.sides[i].unknown += p.link.unknown(i, k)
 			p.sides[i].refused.Messages += f.result.Refused[id].Messages
 			p.sides[i].refused.Times += f.result.Refused[id].Times
 		})

@@ -23,6 +23,20 @@ type link struct {
 
 type chainOf []mapping.Program
 
+// unknown is how many messages of a member had fields that their descriptor does
+// not have, which are in no digest.
+func (k *link) unknown(side, member int) (n int64) {
+	if k == nil || k.typ == nil {
+		return 0
+	}
+	for _, p := range k.progs[side][member] {
+		if c, ok := p.(mapping.Counter); ok {
+			n += c.Unknown()
+		}
+	}
+	return n
+}
+
 // A note is an exception of a whole topic; its count is that of the messages.
 type note struct {
 	code    Code

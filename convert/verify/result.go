@@ -141,6 +141,9 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 		if n := s.refused.Messages; n > 0 {
 			except(Unconvertible, n, "messages of %s do not fit their definition, and are not compared", c.side(i).Path)
 		}
+		if n := s.unknown; n > 0 && !(p.link.both && p.recoded == 0) { // not when all bytes are the same
+			except(Unconvertible, n, "messages of %s have fields that their descriptor does not have, which are not compared", c.side(i).Path)
+		}
 		if n := s.refused.Times; n > 0 {
 			except(Unconvertible, n, "messages of %s have times that a %s cannot store, and are not compared", c.side(i).Path, c.side(1-i).Format.Name)
 		}
@@ -163,6 +166,9 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 		code, what := Encoding, "messages have other bytes and the same content"
 		if t.A.Encoding == "protobuf" {
 			code, what = Presence, "messages have other bytes and the same content: fields that are set to their default, or in another order"
+			if a.unknown+b.unknown > 0 {
+				what = "messages have other bytes and the same content, as far as their descriptor goes"
+			}
 		}
 		except(code, p.recoded, "%s", what)
 	}

@@ -21,8 +21,8 @@ B is compared as a whole. --restamp log changes messages: with --level counts.
                         the numbers of messages and their first and last time;
                         or messages byte by byte, within one encoding
   --ignore WORDS        what does not count, with commas between the words:
-                        header-seq, or unconvertible (topics and messages that
-                        a conversion leaves out and reports)
+                        header-seq, or unconvertible (topics, messages and
+                        unknown fields that a conversion leaves out and reports)
   --exact WORDS         what counts though it may differ by design, or all:
       header-seq        Header.seq, where one side has none
       types             types that a conversion maps to each other
