@@ -242,7 +242,7 @@ func TestJournalOdd(t *testing.T) {
 	if _, _, err := huge.byUs(t, storage.ReadOptions{}); err != nil && !isDamage(err) {
 		t.Error(err)
 	}
-	first := put(16, 0) // the first transaction of all
+	first := put(16, 0)                       // the first transaction of all
 	for _, all := range []bool{false, true} { // then there is nothing but what was not committed
 		if rows, info, err := first.byUs(t, storage.ReadOptions{Uncommitted: all}); err != nil || len(rows) < 100 || !slices.Contains(codes(info), "salvaged") {
 			t.Errorf("the first transaction: %d rows, %v", len(rows), err)

@@ -36,7 +36,7 @@ func number(v int64) *yaml.Node {
 func text(s string) *yaml.Node {
 	n := &yaml.Node{}
 	n.SetString(s)
-	if strings.ContainsAny(s, "\n\r") && n.Tag == "!!str" {
+	if strings.ContainsAny(s, "\n\r\u0085\u2028\u2029") && n.Tag == "!!str" { // line breaks of YAML
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n

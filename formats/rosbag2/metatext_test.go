@@ -1,0 +1,93 @@
+package rosbag2
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+	"gopkg.in/yaml.v3"
+)
+
+// encodeWhole is encode as one document of yaml.v3.
+func (m *metadata) encodeWhole(t testing.TB, outer bool) string {
+	root := mapping("version", number(int64(m.Version)), "storage_identifier", text(m.StorageID),
+		"duration", mapping("nanoseconds", number(m.Duration)),
+		"starting_time", mapping("nanoseconds_since_epoch", number(m.Start)),
+		"message_count", number(m.Messages))
+	topics := sequence()
+	for i := range m.Topics {
+		n, err := m.topicNode(&m.Topics[i])
+		check(t, err)
+		topics.Content = append(topics.Content, n)
+	}
+	put(root, "topics_with_message_count", topics)
+	root.Content = append(root.Content, m.rest().Content...)
+	if outer {
+		root = mapping(metadataKey, root)
+	}
+	out, err := yaml.Marshal(root)
+	check(t, err)
+	return string(out)
+}
+
+// oddTexts are what YAML writes in all its styles.
+var oddTexts = []string{"", "/a", "~", "1", "1e3", "true", "- x", "a: b", " lead", "trail ", "a\nb", "\n\na\n\n b\n", "a\rb", "a\u2028b", "a\u0085\u0085b", "'", "\"", "# no", "\t",
+	"\x00", "\xff\xfe", strings.Repeat("\xff", 300), strings.Repeat("word ", 60), strings.Repeat("y", 300), "&a", "*a", "!!x", "é\u00a0", "%", "|", "> x\n", "\ufeff", "? x"}
+
+// TestMetadataPieces: the text in pieces is that of one document, byte for byte, in all
+// profiles.
+func TestMetadataPieces(t *testing.T) {
+	qos := []storage.QoS{{History: storage.HistoryKeepLast, Depth: 10, Deadline: storage.QoSInfinite}, {}}
+	for version := 1; version <= newestMetadata; version++ {
+		for _, n := range []int{0, 1, topicsAtOnce - 1, topicsAtOnce, topicsAtOnce + 1, 3 * topicsAtOnce} {
+			m := &metadata{Version: version, StorageID: "sqlite3", Duration: 1, Start: -2, Messages: 3, Paths: []string{"a_0.db3"}}
+			for i := range n {
+				odd := func(k int) string { return oddTexts[(i*7+k)%len(oddTexts)] }
+				m.Topics = append(m.Topics, metadataTopic{Name: odd(0), Type: odd(1), Format: odd(2), Hash: odd(3), Messages: int64(i), QoS: qos[:i%3]})
+				if i < 40 {
+					m.Paths = append(m.Paths, odd(4))
+					m.Files = append(m.Files, metadataFile{Path: odd(5), Start: int64(i)})
+				}
+				if n > topicsAtOnce {
+					m.Custom = map[string]string{odd(6): odd(7), "b" + odd(8): odd(9)}
+				}
+				m.Distro = odd(10)
+			}
+			for _, outer := range []bool{true, false} {
+				got, err := m.encode(outer)
+				check(t, err)
+				if want := m.encodeWhole(t, outer); string(got) != want {
+					t.Fatalf("version %d, %d topics, outer %v: %s", version, n, outer, firstDifference(string(got), want))
+				}
+			}
+		}
+	}
+}
+
+func firstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return fmt.Sprintf("line %d: %q, want %q", i+1, x[i], y[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, want %d", len(x), len(y))
+}
+
+// FuzzMetadataPieces: the same for any text.
+func FuzzMetadataPieces(f *testing.F) {
+	for i, s := range oddTexts {
+		f.Add(s, oddTexts[(i+1)%len(oddTexts)], i%10)
+	}
+	f.Fuzz(func(t *testing.T, a, b string, version int) {
+		m := &metadata{Version: version, StorageID: b, Topics: []metadataTopic{{Name: a, Type: b, Format: b, Hash: a}, {Name: b, Type: a}}, Paths: []string{a, b}, Custom: map[string]string{a: b, b: a}}
+		for _, outer := range []bool{true, false} {
+			got, err := m.encode(outer)
+			check(t, err)
+			if want := m.encodeWhole(t, outer); string(got) != want {
+				t.Fatal(firstDifference(string(got), want))
+			}
+		}
+	})
+}
