@@ -1,7 +1,9 @@
 package mapping
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -54,5 +56,13 @@ func TestApolloLosses(t *testing.T) {
 		if n.Reset(); n.Unknown() != 0 {
 			t.Errorf("%s: the count stays", c.typ)
 		}
+	}
+}
+
+// TestWithoutType: a channel of a record may have neither type nor descriptor.
+func TestWithoutType(t *testing.T) {
+	_, err := New(Options{Encoding: "cdr"}).Map(&storage.Topic{Name: "/t", Encoding: "protobuf"})
+	if !errors.Is(err, ErrCannotCross) || !strings.HasPrefix(err.Error(), "a topic without a type cannot be converted: ") {
+		t.Error(err)
 	}
 }

@@ -71,7 +71,10 @@ func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
 	default:
 		err = fmt.Errorf("messages are in encoding %q, and there is no way from it to %q", t.Encoding, m.o.Encoding)
 	}
-	if err != nil {
+	switch {
+	case err != nil && t.Type == "":
+		return nil, fmt.Errorf("a topic without a type %w: %w", ErrCannotCross, err)
+	case err != nil:
 		return nil, fmt.Errorf("type %s %w: %w", t.Type, ErrCannotCross, err)
 	}
 	return res, nil
