@@ -72,7 +72,7 @@ type EmptyError struct {
 
 func (e *EmptyError) Error() string {
 	if e.First > e.Last {
-		return fmt.Sprintf("the selection ends at %s, where it begins or before (at %s)", stamp(e.Last+1), stamp(e.First))
+		return fmt.Sprintf("the selection begins at %s and ends at %s: its end must be later", stamp(e.First), stamp(e.Last+1))
 	}
 	from, to := "its start", "its end"
 	if e.First != math.MinInt64 {
