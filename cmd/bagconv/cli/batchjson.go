@@ -60,6 +60,7 @@ func (b *batchRun) summary(elapsed time.Duration, failed error) *batchJSON {
 		Inputs: len(b.items), Others: b.found.Others, Links: append([]string{}, b.found.Links...),
 		ElapsedNS: strconv.FormatInt(int64(elapsed), 10), Results: []*batch.Entry{},
 	}
+	converted := int64(0) // bytes: what failed was not read
 	for _, item := range b.items {
 		switch {
 		case item.action == "skip":
@@ -75,12 +76,15 @@ func (b *batchRun) summary(elapsed time.Duration, failed error) *batchJSON {
 		default:
 			out.Failed++
 		}
+		if item.entry.Status != batch.StatusFailed {
+			converted += item.entry.Size
+		}
 		out.Results = append(out.Results, item.entry)
 		out.Size += item.entry.Size
 		out.OutputSize += item.entry.OutputSize
 		out.Messages += item.entry.Written
 	}
-	out.MBPerS = round1(rate(out.Size, elapsed))
+	out.MBPerS = round1(rate(converted, elapsed))
 	switch {
 	case failed != nil:
 		out.Status, out.ExitStatus, out.Error = "failed", exitFailed, explain(failed)
