@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/formats/all"
@@ -102,6 +101,11 @@ func TestBatchAll(t *testing.T) {
 		if err != nil || f.Name != e.SourceFormat || e.Format != "db3" || e.SHA256 == "" {
 			t.Errorf("%+v: %v", e, err)
 		}
+		if st, err := os.Stat(e.Input); err == nil && st.Mode().IsRegular() && (st.Size() != e.Size || !st.ModTime().Equal(e.ModTime) || digest(t, e.Input) != e.SHA256) {
+			if _, err := os.Stat(e.Input + "-wal"); err != nil { // the log of a database belongs to it
+				t.Errorf("%+v: size %d, time %v, SHA-256 %s", e, st.Size(), st.ModTime(), digest(t, e.Input))
+			}
+		}
 		_, in := read(t, e.Input)
 		info, msgs := read(t, e.Output)
 		if int64(len(msgs)) != e.Written || len(info.Warnings) > 0 {
@@ -176,113 +180,6 @@ func recordings(t *testing.T, n int) string {
 		}
 	}
 	return dir
-}
-
-// TestBatchKilled: kill -9 at ten moments, each followed by --resume, ends with
-// the outputs of an undisturbed batch, one line per input, and nothing else; and
-// so do ten kills in a row of one batch.
-func TestBatchKilled(t *testing.T) {
-	in := recordings(t, 0)
-	whole := filepath.Join(t.TempDir(), "whole")
-	began := time.Now()
-	if status, stderr := bagconv(t, "batch", "-q", "-j", "2", "-O", whole, in); status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
-	}
-	took := time.Since(began)
-	want, lines := everything(t, whole), len(manifest(t, filepath.Join(whole, "manifest.jsonl")))
-	if lines != 6 || len(want) != 12 {
-		t.Fatalf("%d inputs, %d files", lines, len(want))
-	}
-	killed := 0
-	kill := func(out string, after time.Duration) {
-		cmd := exec.Command(binary, "batch", "-q", "-j", "2", "-O", out, in, "--resume")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(after)
-		_ = cmd.Process.Kill()
-		if cmd.Wait() != nil {
-			killed++
-		}
-	}
-	finish := func(out string) {
-		t.Helper()
-		if status, stderr := bagconv(t, "batch", "-q", "-j", "2", "-O", out, in, "--resume"); status != 0 {
-			t.Fatalf("resumed: exit status %d: %s", status, stderr)
-		}
-		if got := everything(t, out); !equal(got, want) {
-			t.Errorf("%d files, want %d: %v", len(got), len(want), got)
-		}
-		for _, e := range manifest(t, filepath.Join(out, "manifest.jsonl")) {
-			if lines--; e.Status != batch.StatusOK || !e.Stands() {
-				t.Errorf("%+v", e)
-			}
-		}
-		if lines != 0 {
-			t.Errorf("%d lines are missing", lines)
-		}
-		lines = 6
-	}
-	const moments = 10
-	for i := range moments {
-		out := filepath.Join(t.TempDir(), "out")
-		kill(out, took*time.Duration(i+1)/(moments+1))
-		finish(out)
-	}
-	if killed < moments/3 {
-		t.Errorf("only %d of %d were killed in time", killed, moments)
-	}
-	out := filepath.Join(t.TempDir(), "out")
-	for i := range moments {
-		kill(out, took*time.Duration(i%4+1)/(moments+1))
-	}
-	finish(out)
-	t.Logf("%d of %d runs of %v were killed in time", killed, 2*moments, took)
-}
-
-// TestBatchInterrupted: SIGINT keeps what is finished, and it is in the
-// manifest; nothing else stays.
-func TestBatchInterrupted(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("there is no SIGINT to send")
-	}
-	in := recordings(t, 1)
-	out := filepath.Join(t.TempDir(), "out")
-	cmd := exec.Command(binary, "batch", "-j", "1", "-O", out, in)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for range 1000 { // until one is finished
-		if text, _ := os.ReadFile(filepath.Join(out, "manifest.jsonl")); bytes.Contains(text, []byte{'\n'}) {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	if status := cmd.ProcessState.ExitCode(); status != 130 || !strings.Contains(stderr.String(), "interrupted; what is finished stays, and --resume goes on with the rest") {
-		t.Fatalf("exit status %d: %s", status, &stderr)
-	}
-	entries := manifest(t, filepath.Join(out, "manifest.jsonl"))
-	if len(entries) == 0 || len(entries) == 6 {
-		t.Errorf("%d of 6 are finished", len(entries))
-	}
-	files := everything(t, out)
-	if len(files) != 2*len(entries) {
-		t.Errorf("%d are finished, and there are %v", len(entries), files)
-	}
-	for _, e := range entries {
-		if e.Status != batch.StatusOK || !e.Stands() {
-			t.Errorf("%+v", e)
-		}
-	}
-	if status, text := bagconv(t, "batch", "-q", "-O", out, in, "--resume"); status != 0 || len(manifest(t, filepath.Join(out, "manifest.jsonl"))) != 6 {
-		t.Errorf("resumed: exit status %d: %s", status, text)
-	}
 }
 
 // TestBatchDiskFull: on a disk of 24 MB one recording cannot fit, and one grows
