@@ -37,8 +37,8 @@ type Batch struct {
 	Scratch  []byte // second buffer of ReadBlock, for bytes before decompression
 
 	// Stored is what a BlockCopier of the same format needs to write the block as
-	// it is stored, together with Buf and Scratch; nil when that cannot be. It is
-	// valid as long as Messages.
+	// it is stored, together with Scratch; nil when that cannot be. It is valid as
+	// long as Messages.
 	Stored any
 }
 

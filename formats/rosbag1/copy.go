@@ -12,15 +12,17 @@ import (
 
 // A chunk is copied with its compressed bytes, and with new index records, when
 //
-//   - it has the compression of the output, and nothing is asked for that it might
-//     not have: no level, no chunk size;
+//   - it is compressed as the output is to be, and nothing is asked for that it might
+//     not have: no level, no chunk size. Plain chunks are packed anew, which costs no
+//     more;
 //   - it is at least half as large as a chunk that the Writer makes, so that bags
 //     with many small chunks are packed anew;
 //   - it reads without a complaint, and has nothing but messages and connections;
 //   - its connections have the same ids in the output, and those that it defines
 //     say the same to the byte, but for the order of fields;
 //   - each of its connections is defined before its first message there, in the
-//     chunk or in one that was written before.
+//     chunk or in one that is written before. One that is being filled takes in
+//     what is missing.
 //
 // The Reader checks what can be known of the chunk alone, in any goroutine, and
 // the Writer the rest.
@@ -44,7 +46,7 @@ func (w *Writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 		return false
 	}
 	from.copying, w.copying = nil, nil
-	if !w.copies || w.usable() != nil || w.handed > 0 || w.cur != nil || from.codecs[w.codec.Name()] == 0 || len(topics) != len(from.conns.list) {
+	if !w.copies || w.codec == compress.None || w.usable() != nil || w.handed > 0 || w.cur != nil || from.codecs[w.codec.Name()] == 0 || len(topics) != len(from.conns.list) {
 		return false
 	}
 	n := len(topics)
@@ -134,7 +136,7 @@ func (c *copying) begin(b *storage.Batch) *stored {
 // suits tells by its header whether a chunk may be copied.
 func (s *stored) suits(c *chunk) bool {
 	s.raw = int(c.size)
-	return c.codec == s.from.codec && !c.renamed && !c.open && s.raw >= s.from.least && (c.codec != compress.None || c.stored == c.size)
+	return c.codec == s.from.codec && !c.renamed && !c.open && s.raw >= s.from.least
 }
 
 // message takes in the message record at an offset of the chunk. It is false when
@@ -202,6 +204,26 @@ func fieldName(field []byte) []byte {
 	return name
 }
 
+// defineBefore puts the records of connections that no chunk has yet, and that are
+// not defined by the chunk to come, into the one that is being filled. It is false
+// when there is none.
+func (w *Writer) defineBefore(used []usedConn) bool {
+	var missing []*outConn
+	size := 0
+	for _, u := range used {
+		if c := &w.conns[u.conn]; !u.defined && !c.written {
+			missing, size = append(missing, c), size+len(c.record)
+		}
+	}
+	if size > 0 && (w.cur == nil || w.cur.rawSize()+size > maxChunk) {
+		return false
+	}
+	for _, c := range missing {
+		w.cur.buf, c.written = append(w.cur.buf, c.record...), true
+	}
+	return true
+}
+
 // CopyBlock writes a chunk as it is stored. See storage.BlockCopier.
 func (w *Writer) CopyBlock(b *storage.Batch) (bool, error) {
 	if w.err != nil || w.closed {
@@ -211,10 +233,8 @@ func (w *Writer) CopyBlock(b *storage.Batch) (bool, error) {
 	if !ok || s.from != w.copying || len(b.Messages) == 0 || len(b.Messages) != len(s.index) {
 		return false, nil
 	}
-	for _, u := range s.used {
-		if !u.defined && !w.conns[u.conn].written {
-			return false, nil
-		}
+	if !w.defineBefore(s.used) {
+		return false, nil
 	}
 	if err := w.Flush(); err != nil {
 		return false, err
@@ -226,11 +246,7 @@ func (w *Writer) CopyBlock(b *storage.Batch) (bool, error) {
 	k.ready, k.raw, k.start, k.end = true, s.raw, s.start, s.end
 	k.used, s.used = s.used, k.used[:0]
 	k.index, s.index = s.index, k.index[:0]
-	data, to := b.Buf, &k.buf
-	if w.codec != compress.None {
-		data, to = b.Scratch, &k.packed
-	}
-	*to = append(storage.Grow((*to)[:0], k.front), data...)
+	k.packed = append(storage.Grow(k.packed[:0], k.front), b.Scratch...)
 	w.copied++
 	return true, w.hand(k)
 }

@@ -114,12 +114,12 @@ func (u *usedConn) add(when uint64) {
 
 // Encode compresses the chunk, unless it is already. See storage.PendingBlock.
 func (k *outChunk) Encode() error {
-	size := k.raw
-	if !k.ready {
-		size = k.rawSize()
-	}
+	size := k.rawSize()
 	k.out = k.buf
-	if k.w.codec != compress.None && !k.ready {
+	switch {
+	case k.ready:
+		size, k.out = k.raw, k.packed
+	case k.w.codec != compress.None:
 		if cap(k.packed) < k.front {
 			k.packed = make([]byte, k.front, k.front+size/2)
 		}
@@ -128,8 +128,6 @@ func (k *outChunk) Encode() error {
 		if err != nil {
 			return createError(k.w.out.Final(), "chunk", err, "")
 		}
-	}
-	if k.w.codec != compress.None {
 		k.out = k.packed
 	}
 	stored := len(k.out) - k.front

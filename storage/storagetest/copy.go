@@ -26,7 +26,7 @@ func (c *Config) blockCopier(t *testing.T) {
 	}
 	inline := func(_ storage.Writer, f func() error) error { return f() }
 	for i, codec := range c.Format.Compressions {
-		if i > 0 && testing.Short() {
+		if i > 1 && testing.Short() {
 			break
 		}
 		o := storage.WriteOptions{Compression: codec, NoSync: true}
@@ -45,7 +45,7 @@ func (c *Config) blockCopier(t *testing.T) {
 					t.Fatalf("%s: %v", codec, err)
 				}
 				c.check(t, out, want)
-				if whole := len(want.Topics) == 3; copied == 0 || copied == blocks && !whole {
+				if whole := len(want.Topics) == 3; copied == 0 && codec != "none" || copied == blocks && !whole {
 					t.Errorf("%s: %d of %d blocks are copied with %d topics of 3", codec, copied, blocks, len(want.Topics))
 				}
 			}
