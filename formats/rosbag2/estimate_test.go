@@ -174,7 +174,7 @@ func TestEstimateCount(t *testing.T) {
 		m := metadata{Version: 5, StorageID: "sqlite3", Messages: count, Paths: []string{"uneven.db3"}}
 		text, err := m.encode(true)
 		check(t, err)
-		check(t, os.WriteFile(filepath.Join(filepath.Dir(path), metadataName), text, 0o600))
+		check(t, os.WriteFile(filepath.Join(filepath.Dir(path), metadataName), []byte(text), 0o600))
 		info, _, _ := glance(t, filepath.Dir(path), 1)
 		said := false
 		for _, w := range info.Warnings {

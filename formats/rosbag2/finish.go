@@ -2,6 +2,7 @@ package rosbag2
 
 import (
 	"errors"
+	"io"
 	"maps"
 	"math"
 	"os"
@@ -107,11 +108,14 @@ func (w *Writer) metadata(parts ...*outPart) (*metadata, error) {
 		})
 	}
 	delete(m.Custom, storage.MetaDistro)
-	value, err := customJSON(w.topics)
-	if err != nil {
-		return nil, err
+	if w.custom == nil { // all parts have the same definitions, and so the same
+		value, err := customJSON(w.topics)
+		if err != nil {
+			return nil, err
+		}
+		w.custom = &value
 	}
-	if value != "" {
+	if value := *w.custom; value != "" {
 		if m.Custom == nil {
 			m.Custom = map[string]string{}
 		}
@@ -125,12 +129,12 @@ func (p *outPart) span() (start, duration int64) {
 	return max(p.start, 0), int64(min(uint64(p.end)-uint64(p.start), math.MaxInt64))
 }
 
-func (w *Writer) writeFile(path string, data []byte) error {
+func (w *Writer) writeFile(path, text string) error {
 	f, err := w.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	_, err = io.WriteString(f, text)
 	if err == nil && w.sync {
 		err = f.Sync()
 	}

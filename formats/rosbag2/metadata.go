@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/bagconv/bagconv/storage"
 	"gopkg.in/yaml.v3"
@@ -199,6 +200,20 @@ func parseMetadata(text []byte, cache qosCache) (m *metadata, odd []string, err 
 		}
 	}
 	return m, odd, nil
+}
+
+// withoutTopics leaves the topics out of the text of the metadata table, where they
+// are most of it: the lines behind their key, up to the next key.
+func withoutTopics(text string) string {
+	const key = "\ntopics_with_message_count:\n"
+	before, rest, ok := strings.Cut(text, key)
+	for ok && rest != "" && (rest[0] == ' ' || rest[0] == '-') {
+		_, rest, ok = strings.Cut(rest, "\n")
+	}
+	if !ok {
+		return text
+	}
+	return before + "\n" + rest
 }
 
 // integer is a number of 64 bits; some were written as unsigned, or by builds

@@ -294,7 +294,7 @@ func FuzzMetadata(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, odd, err := parseMetadata(out, qosCache{})
+		again, odd, err := parseMetadata([]byte(out), qosCache{})
 		if err != nil || odd != nil {
 			t.Fatalf("%v %v of\n%s", err, odd, out)
 		}

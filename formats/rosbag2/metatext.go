@@ -3,14 +3,12 @@ package rosbag2
 import (
 	"bytes"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/bagconv/bagconv/storage"
 	"gopkg.in/yaml.v3"
 )
-
-// topicsAtOnce is how many topics are one YAML document: yaml.v3 keeps all of a document
-// until its end, some 25 kB a topic.
-const topicsAtOnce = 64
 
 // encode gives the YAML text, with or without the outer key. It writes the keys
 // that the version demands, and besides those the ones of later versions that
@@ -18,10 +16,11 @@ const topicsAtOnce = 64
 //
 // The text is put together of pieces, with the bytes that yaml.v3 gives for the whole:
 // what is inside something else is the same there, four columns to the right.
-func (m *metadata) encode(outer bool) ([]byte, error) {
-	var b yamlText
+func (m *metadata) encode(outer bool) (string, error) {
+	b := yamlText{qos: map[string][]byte{}}
+	b.Grow(m.size())
 	if outer {
-		b.line(metadataKey + ":")
+		b.line(metadataKey, ":")
 		b.indent += yamlIndent
 	}
 	b.add(mapping(
@@ -35,24 +34,28 @@ func (m *metadata) encode(outer bool) ([]byte, error) {
 	} else {
 		b.line("topics_with_message_count:")
 		b.indent += yamlIndent
-		for i := 0; i < len(m.Topics); i += topicsAtOnce {
-			some := sequence()
-			for j := range m.Topics[i:min(i+topicsAtOnce, len(m.Topics))] {
-				t, err := m.topicNode(&m.Topics[i+j])
-				if err != nil {
-					return nil, err
-				}
-				some.Content = append(some.Content, t)
-			}
-			b.add(some)
+		for i := range m.Topics {
+			b.topic(m.Version, &m.Topics[i])
 		}
 		b.indent -= yamlIndent
 	}
 	b.add(m.rest())
 	if b.err != nil {
-		return nil, fmt.Errorf("%s: %w", metadataName, b.err)
+		return "", fmt.Errorf("%s: %w", metadataName, b.err)
 	}
-	return b.Bytes(), nil
+	return b.String(), nil
+}
+
+// size is about how many bytes the text has.
+func (m *metadata) size() int {
+	n := 1000 + 350*len(m.Topics)
+	for i := range m.Topics {
+		n += len(m.Topics[i].Name) + len(m.Topics[i].Type)
+	}
+	for k, v := range m.Custom {
+		n += len(k) + len(v) + len(v)/4 // quotes are escaped
+	}
+	return n
 }
 
 // rest is what follows the topics.
@@ -83,25 +86,23 @@ func (m *metadata) rest() *yaml.Node {
 	return root
 }
 
-func (m *metadata) topicNode(t *metadataTopic) (*yaml.Node, error) {
-	n := mapping("name", text(t.Name), "type", text(t.Type), "serialization_format", text(t.Format))
-	if m.Version >= 9 {
-		q, err := qosNode(t.QoS)
-		if err != nil {
-			return nil, err
-		}
-		put(n, "offered_qos_profiles", q)
-	} else {
-		put(n, "offered_qos_profiles", quoted(qosText(t.QoS, false)))
-	}
-	if m.Version >= 7 || t.Hash != "" {
+// topicNode is a topic as a node. Its profiles are a string with numbers, from version
+// 9 on a list with names.
+func topicNode(version int, t *metadataTopic) (*yaml.Node, error) {
+	qos, err := qosNode(version, t.QoS)
+	n := mapping("name", text(t.Name), "type", text(t.Type), "serialization_format", text(t.Format), qosKey, qos)
+	if version >= 7 || t.Hash != "" {
 		put(n, "type_description_hash", quotedIfEmpty(t.Hash))
 	}
-	return mapping("topic_metadata", n, "message_count", number(t.Messages)), nil
+	return mapping("topic_metadata", n, "message_count", number(t.Messages)), err
 }
 
-// qosNode is profiles by their names.
-func qosNode(list []storage.QoS) (*yaml.Node, error) {
+const qosKey = "offered_qos_profiles"
+
+func qosNode(version int, list []storage.QoS) (*yaml.Node, error) {
+	if version < 9 {
+		return quoted(qosText(list, false)), nil
+	}
 	var q yaml.Node
 	if err := yaml.Unmarshal([]byte(qosText(list, true)), &q); err != nil {
 		return nil, fmt.Errorf("internal error: QoS text: %w", err)
@@ -114,29 +115,102 @@ const yamlIndent = 4
 
 // A yamlText is a YAML document that is put together of pieces.
 type yamlText struct {
-	bytes.Buffer
+	strings.Builder
 	indent int // of what is added
+	qos    map[string][]byte
 	err    error
 }
 
-var spaces = []byte("        ")
+// topic adds a topic to a sequence. Topics may be many: those with usual names are
+// written without yaml.v3, which takes 130 kB of memory for each piece.
+func (b *yamlText) topic(version int, t *metadataTopic) {
+	if !plain(t.Name) || !plain(t.Type) || t.Format != encoding || t.Hash != "" && !plain(t.Hash) {
+		n, err := topicNode(version, t)
+		if err != nil {
+			b.err = err
+			return
+		}
+		one := sequence()
+		one.Content = append(one.Content, n)
+		b.add(one)
+		return
+	}
+	b.line("- topic_metadata:")
+	b.indent += yamlIndent
+	b.line("name: ", t.Name)
+	b.line("type: ", t.Type)
+	b.line("serialization_format: ", t.Format)
+	b.profiles(version, t.QoS)
+	switch {
+	case t.Hash != "":
+		b.line("type_description_hash: ", t.Hash)
+	case version >= 7:
+		b.line(`type_description_hash: ""`)
+	}
+	b.indent -= yamlIndent
+	b.line("  message_count: ", strconv.FormatInt(t.Messages, 10))
+}
 
-func (b *yamlText) line(text string) {
-	b.Write(spaces[:b.indent])
-	b.WriteString(text)
+// profiles adds profiles of quality of service, of which a recording has few.
+func (b *yamlText) profiles(version int, list []storage.QoS) {
+	key := qosText(list, version >= 9)
+	text, ok := b.qos[key]
+	if !ok {
+		n, err := qosNode(version, list)
+		if err == nil {
+			text, err = yaml.Marshal(mapping(qosKey, n))
+		}
+		if err != nil {
+			b.err = err
+			return
+		}
+		b.qos[key] = text
+	}
+	b.lines(text)
+}
+
+// plain tells whether a string is surely written as it is: a name with a slash, or a
+// type hash, of common letters.
+func plain(s string) bool {
+	if !strings.Contains(s, "/") && !strings.HasPrefix(s, "RIHS01_") {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '/':
+		case i > 0 && (c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+const spaces = "                "
+
+func (b *yamlText) line(texts ...string) {
+	b.WriteString(spaces[:b.indent])
+	for _, s := range texts {
+		b.WriteString(s)
+	}
 	b.WriteByte('\n')
 }
 
-// add writes a node. Empty lines, as text has them, are not indented.
+// add adds a node.
 func (b *yamlText) add(n *yaml.Node) {
 	text, err := yaml.Marshal(n)
 	if err != nil {
 		b.err = err
 		return
 	}
+	b.lines(text)
+}
+
+// lines adds lines. Empty ones, as texts have them, are not indented.
+func (b *yamlText) lines(text []byte) {
 	for line := range bytes.Lines(text) {
 		if line[0] != '\n' {
-			b.Write(spaces[:b.indent])
+			b.WriteString(spaces[:b.indent])
 		}
 		b.Write(line)
 	}

@@ -2,6 +2,7 @@ package rosbag2
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ func (m *metadata) encodeWhole(t testing.TB, outer bool) string {
 		"message_count", number(m.Messages))
 	topics := sequence()
 	for i := range m.Topics {
-		n, err := m.topicNode(&m.Topics[i])
+		n, err := topicNode(m.Version, &m.Topics[i])
 		check(t, err)
 		topics.Content = append(topics.Content, n)
 	}
@@ -40,16 +41,19 @@ var oddTexts = []string{"", "/a", "~", "1", "1e3", "true", "- x", "a: b", " lead
 func TestMetadataPieces(t *testing.T) {
 	qos := []storage.QoS{{History: storage.HistoryKeepLast, Depth: 10, Deadline: storage.QoSInfinite}, {}}
 	for version := 1; version <= newestMetadata; version++ {
-		for _, n := range []int{0, 1, topicsAtOnce - 1, topicsAtOnce, topicsAtOnce + 1, 3 * topicsAtOnce} {
+		for _, n := range []int{0, 1, 50, 200} {
 			m := &metadata{Version: version, StorageID: "sqlite3", Duration: 1, Start: -2, Messages: 3, Paths: []string{"a_0.db3"}}
 			for i := range n {
 				odd := func(k int) string { return oddTexts[(i*7+k)%len(oddTexts)] }
 				m.Topics = append(m.Topics, metadataTopic{Name: odd(0), Type: odd(1), Format: odd(2), Hash: odd(3), Messages: int64(i), QoS: qos[:i%3]})
+				if last := &m.Topics[i]; i%2 == 0 {
+					last.Name, last.Type, last.Format, last.Hash = "/a/b_1"+odd(0), "p/msg/T", encoding, []string{"", "RIHS01_0f"}[i/2%2]
+				}
 				if i < 40 {
 					m.Paths = append(m.Paths, odd(4))
 					m.Files = append(m.Files, metadataFile{Path: odd(5), Start: int64(i)})
 				}
-				if n > topicsAtOnce {
+				if n > 100 {
 					m.Custom = map[string]string{odd(6): odd(7), "b" + odd(8): odd(9)}
 				}
 				m.Distro = odd(10)
@@ -57,8 +61,8 @@ func TestMetadataPieces(t *testing.T) {
 			for _, outer := range []bool{true, false} {
 				got, err := m.encode(outer)
 				check(t, err)
-				if want := m.encodeWhole(t, outer); string(got) != want {
-					t.Fatalf("version %d, %d topics, outer %v: %s", version, n, outer, firstDifference(string(got), want))
+				if want := m.encodeWhole(t, outer); got != want {
+					t.Fatalf("version %d, %d topics, outer %v: %s", version, n, outer, firstDifference(got, want))
 				}
 			}
 		}
@@ -75,18 +79,49 @@ func firstDifference(a, b string) string {
 	return fmt.Sprintf("%d lines, want %d", len(x), len(y))
 }
 
+// TestWithoutTopics: all but the topics is read as before.
+func TestWithoutTopics(t *testing.T) {
+	for version := 1; version <= newestMetadata; version++ {
+		for _, n := range []int{0, 1, 20} {
+			m := &metadata{Version: version, StorageID: "sqlite3", Paths: []string{"a"}, Custom: map[string]string{"k": "v\nw"}, Distro: "foxy"}
+			for i := range n {
+				m.Topics = append(m.Topics, metadataTopic{Name: oddTexts[i], Type: "p/msg/T", QoS: make([]storage.QoS, i%2)})
+			}
+			whole, err := m.encode(false)
+			check(t, err)
+			text := withoutTopics(whole)
+			if n > 0 && strings.Contains(text, "topic_metadata") {
+				t.Errorf("version %d, %d topics:\n%s", version, n, text)
+			}
+			got, _, err := parseMetadata([]byte(text), qosCache{})
+			check(t, err)
+			want, _, err := parseMetadata([]byte(whole), qosCache{})
+			check(t, err)
+			want.Topics = nil
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("version %d, %d topics: %+v, want %+v", version, n, got, want)
+			}
+		}
+	}
+	for _, text := range []string{"", "a: b\ntopics_with_message_count:\n  - x", "topics_with_message_count:\n"} {
+		if got := withoutTopics(text); got != text {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 // FuzzMetadataPieces: the same for any text.
 func FuzzMetadataPieces(f *testing.F) {
 	for i, s := range oddTexts {
 		f.Add(s, oddTexts[(i+1)%len(oddTexts)], i%10)
 	}
 	f.Fuzz(func(t *testing.T, a, b string, version int) {
-		m := &metadata{Version: version, StorageID: b, Topics: []metadataTopic{{Name: a, Type: b, Format: b, Hash: a}, {Name: b, Type: a}}, Paths: []string{a, b}, Custom: map[string]string{a: b, b: a}}
+		m := &metadata{Version: version, StorageID: b, Topics: []metadataTopic{{Name: a, Type: b, Format: b, Hash: a}, {Name: b, Type: a}, {Name: "/" + a, Type: "p/msg/T", Format: encoding, Hash: a, QoS: make([]storage.QoS, len(b)%3)}, {Name: a + "/", Type: b + "/", Format: encoding, Hash: "RIHS01_" + b}}, Paths: []string{a, b}, Custom: map[string]string{a: b, b: a}}
 		for _, outer := range []bool{true, false} {
 			got, err := m.encode(outer)
 			check(t, err)
-			if want := m.encodeWhole(t, outer); string(got) != want {
-				t.Fatal(firstDifference(string(got), want))
+			if want := m.encodeWhole(t, outer); got != want {
+				t.Fatal(firstDifference(got, want))
 			}
 		}
 	})

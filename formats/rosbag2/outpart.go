@@ -176,7 +176,7 @@ func (p *outPart) finish() error {
 	if err != nil {
 		return err
 	}
-	if err := p.db.run("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(meta.Version), string(text)); err != nil {
+	if err := p.db.run("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(meta.Version), text); err != nil {
 		return err
 	}
 	if err := p.db.exec("COMMIT"); err != nil {

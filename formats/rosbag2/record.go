@@ -47,9 +47,11 @@ type topicRow struct {
 	name, typ, format, qos, hash string
 }
 
-// definition is a row of message_definitions.
+// definition is a row of message_definitions. Its text is that of all topics of the
+// type.
 type definition struct {
-	encoding, text string
+	encoding string
+	text     []byte
 }
 
 // readTables reads all but the messages.
@@ -87,7 +89,7 @@ func (p *part) readTables(d *db, warn warner) error {
 		p.defs = map[string]definition{}
 		err := d.query("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions ORDER BY id", func(s *stmt) error {
 			if _, ok := p.defs[s.text(0)]; !ok {
-				p.defs[s.text(0)] = definition{s.text(1), s.text(2)}
+				p.defs[s.text(0)] = definition{s.text(1), slices.Clone(s.bytes(2))}
 			}
 			return nil
 		})

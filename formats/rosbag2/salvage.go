@@ -95,7 +95,7 @@ func (p *part) useRecords(list [][]sqlitefile.Value) {
 			}
 		case n == texts+1 && n == 5 && strings.Contains(text(1), "/"):
 			if _, ok := p.defs[text(1)]; !ok {
-				p.defs[text(1)] = definition{text(2), text(3)}
+				p.defs[text(1)] = definition{text(2), v[3].Data}
 			}
 		case n == texts+1 && n == 2 && p.distro == "" && id > 0 && id < 10:
 			p.tables.schema, p.distro = int(id), text(1)

@@ -231,9 +231,9 @@ func TestSalvageOrder(t *testing.T) {
 	m, _, err := parseMetadata(text, qosCache{})
 	check(t, err)
 	slices.Reverse(m.Topics)
-	text, err = m.encode(true)
+	reversed, err := m.encode(true)
 	check(t, err)
-	check(t, os.WriteFile(path, text, 0o666))
+	check(t, os.WriteFile(path, []byte(reversed), 0o666))
 	for _, no := range []int{0, b.root["topics"]} {
 		clear(b.file[no*pageSize:][:pageSize])
 	}

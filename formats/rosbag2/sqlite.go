@@ -21,11 +21,8 @@ type db struct {
 	dead bool
 }
 
-// sqliteStatic and sqliteTransient say whether SQLite must copy a bound value.
-const (
-	sqliteStatic    = uintptr(0)
-	sqliteTransient = ^uintptr(0)
-)
+// sqliteStatic says that SQLite need not copy a bound value.
+const sqliteStatic = uintptr(0)
 
 // openDB registers v and opens its database.
 func openDB(v *vfs) (d *db, err error) {
@@ -148,10 +145,11 @@ func (d *db) exec(sql string) (err error) {
 
 // A stmt is a prepared statement.
 type stmt struct {
-	db  *db
-	c   uintptr // sqlite3_stmt*
-	buf uintptr // C memory of the bound blob
-	cap int
+	db    *db
+	c     uintptr // sqlite3_stmt*
+	buf   uintptr // C memory of the bound blob
+	cap   int
+	texts []uintptr // C memory of bound texts
 }
 
 // prepare compiles one statement.
@@ -225,13 +223,15 @@ func (s *stmt) bindInt(i int, v int64) error {
 	return s.check(engine.Xsqlite3_bind_int64(s.db.tls, s.c, int32(i), v))
 }
 
+// bindText binds a copy of v that lives as long as the statement, so that SQLite makes
+// no other.
 func (s *stmt) bindText(i int, v string) error {
 	p, err := cString(s.db.tls, v)
 	if err != nil {
 		return err
 	}
-	defer engine.Xsqlite3_free(s.db.tls, p)
-	return s.check(engine.Xsqlite3_bind_text(s.db.tls, s.c, int32(i), p, int32(len(v)), sqliteTransient))
+	s.texts = append(s.texts, p)
+	return s.check(engine.Xsqlite3_bind_text(s.db.tls, s.c, int32(i), p, int32(len(v)), sqliteStatic))
 }
 
 // bindBlob binds the statement's one blob. v is copied into memory of the
@@ -287,7 +287,10 @@ func (s *stmt) finalize() {
 	}
 	engine.Xsqlite3_finalize(s.db.tls, s.c)
 	engine.Xsqlite3_free(s.db.tls, s.buf)
-	s.c, s.buf, s.cap = 0, 0, 0
+	for _, p := range s.texts {
+		engine.Xsqlite3_free(s.db.tls, p)
+	}
+	s.c, s.buf, s.cap, s.texts = 0, 0, 0, nil
 }
 
 func (s *stmt) int(col int) int64 { return engine.Xsqlite3_column_int64(s.db.tls, s.c, int32(col)) }

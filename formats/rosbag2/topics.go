@@ -1,6 +1,7 @@
 package rosbag2
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -67,20 +68,20 @@ func (r *Reader) describe(t *storage.Topic, p *part, row *topicRow) error {
 	if row.hash != "" && t.Metadata[storage.MetaTypeHash] == "" {
 		t.Metadata[storage.MetaTypeHash] = row.hash
 	}
-	s := storage.Schema{Encoding: def.encoding, Data: []byte(def.text)}
+	s := storage.Schema{Encoding: def.encoding, Data: def.text}
 	if len(s.Data) == 0 {
 		return nil
 	}
 	if s.Encoding == "" || s.Encoding == "unknown" {
 		// Kilted and older say so of services without dependencies.
 		s.Encoding = "ros2msg"
-		if strings.HasPrefix(strings.TrimLeft(def.text, "=\r\n "), "IDL:") {
+		if bytes.HasPrefix(bytes.TrimLeft(def.text, "=\r\n "), []byte("IDL:")) {
 			s.Encoding = "ros2idl"
 		}
 	}
 	if t.Schema.Data == nil {
 		t.Schema = s
-	} else if t.Schema.Encoding != s.Encoding || string(t.Schema.Data) != def.text {
+	} else if t.Schema.Encoding != s.Encoding || !bytes.Equal(t.Schema.Data, def.text) {
 		return r.warn("definition", false, p.path, "topic %.200q: its definition differs from that of the part before, which is used", t.Name)
 	}
 	return nil
@@ -116,7 +117,11 @@ func (r *Reader) useMetadata() error {
 		if p.last == "" {
 			continue
 		}
-		m, _, err := parseMetadata([]byte(p.last), qosCache{})
+		text := p.last
+		if r.layout.meta != nil {
+			text = withoutTopics(text) // of which metadata.yaml has said all
+		}
+		m, _, err := parseMetadata([]byte(text), qosCache{})
 		if err != nil {
 			if err := r.warn("metadata", false, p.path, "the row of the metadata table cannot be read (%v)", err); err != nil {
 				return err

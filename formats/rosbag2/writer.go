@@ -30,6 +30,7 @@ type Writer struct {
 	hand  func(storage.PendingBlock) error
 
 	topics  []outTopic
+	custom  *string // of custom_data, once all topics are there
 	index   map[topicKey]storage.TopicID
 	err     error // the first one; every further call gives it
 	flushed bool  // the last part has all its rows
