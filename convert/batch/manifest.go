@@ -81,6 +81,10 @@ func (m *Manifest) load(resume, replace bool) error {
 	return nil
 }
 
+// lineStart is what a line begins with, so that what is torn in the first line
+// is told from a file of somebody else.
+var lineStart = []byte(`{"schema_version":`)
+
 // parse reads the lines. The last one may be torn. Of several about one input
 // the last counts.
 func (m *Manifest) parse(text []byte) error {
@@ -92,7 +96,7 @@ func (m *Manifest) parse(text []byte) error {
 		err := json.Unmarshal(line, &e)
 		if !whole {
 			m.torn = true
-			if n == 1 && len(line) > 0 && line[0] != '{' {
+			if n == 1 && !bytes.HasPrefix(line, lineStart) && !bytes.HasPrefix(lineStart, line) {
 				return fmt.Errorf("line 1: %w", ErrNoManifest)
 			}
 			break
