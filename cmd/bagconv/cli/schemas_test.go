@@ -99,6 +99,9 @@ func TestSchemas(t *testing.T) {
 	valid(check, []int{4}, append([]string{"check", "--json"}, paths[2:5]...)...)
 	valid(info, []int{1}, "info", "--json", paths[0], paths[7])
 	valid(report, []int{1}, "--json", "--no-sync", "--strict", paths[4], filepath.Join(t.TempDir(), "out.bag"))
+	valid(report, []int{0}, "split", "--json", "--no-sync", "--at", "400ms", paths[0], filepath.Join(t.TempDir(), "out.bag"))
+	valid(report, []int{1}, "split", "--json", "--no-sync", "--at", "400ms", "--strict", paths[3], filepath.Join(t.TempDir(), "out"), "--to", "db3")
+	valid(report, []int{0}, "merge", "--json", "--no-sync", paths[0], paths[1], filepath.Join(t.TempDir(), "out.bag"))
 	valid(verify, []int{4}, "verify", "--json", paths[0], paths[2])
 	valid(verify, []int{4}, "verify", "--json", "--level", "counts", paths[0], paths[2])
 	encrypted := filepath.Join("../../../../shared/data/ros1/generated/encrypted-none.bag") // found to be a bag, and not read
