@@ -113,7 +113,7 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 			}
 			if m.length > minStep {
 				run := min(int(at-from)+headBytes, maxLeap)
-				w.leap = max(run, (3*w.leap+run)/4)
+				w.leap = max(run, (7*w.leap+run)/8)
 				from = next
 			}
 		}

@@ -106,6 +106,13 @@ func (r *Reader) choose(paths []string) ([]string, error) {
 
 // list makes the blocks.
 func (r *Reader) list() {
+	n := 0
+	for _, f := range r.files {
+		for _, c := range f.chunks {
+			n += c.parts()
+		}
+	}
+	r.blocks = make([]block, 0, n)
 	for _, f := range r.files {
 		for _, c := range f.chunks {
 			for part := range c.parts() {
