@@ -106,16 +106,13 @@ var errCount = fmt.Errorf("the index counts more messages than there are: %w", s
 // from; it is not called with nil.
 func Run(ctx context.Context, q storage.Query, parts []Part, src Source, fail func(error) error) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
-		turned := turn(&q, src.Total())
-		m := merge{ctx: ctx, src: src, reverse: q.Reverse, skip: q.Skip}
-		first, last := q.Range()
-		m.first, m.last = m.key(first), m.key(last)
-		if q.Reverse {
-			m.first, m.last = m.last, m.first
+		give := func(msg *storage.Message) bool { return yield(msg, nil) }
+		err := errUnread
+		if t, ok := turn(q, src.Total()); ok {
+			err = newMerge(ctx, t, src, true).all(parts, 1, give)
 		}
-		err := m.all(parts, q.Limit, func(msg *storage.Message) bool { return yield(msg, nil) })
-		if err == nil && turned && m.skip > 0 {
-			err = errCount
+		if errors.Is(err, errUnread) {
+			err = newMerge(ctx, q, src, false).all(parts, q.Limit, give)
 		}
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(nil, fail(err))
@@ -123,14 +120,24 @@ func Run(ctx context.Context, q storage.Query, parts []Part, src Source, fail fu
 	}
 }
 
-// turn makes a query for one of total messages, the n-th from the start, one for
-// the same message counted from the end, where that is nearer.
-func turn(q *storage.Query, total int64) bool {
+// turn makes of a query for one of total messages, the n-th from the start, one
+// for the same message counted from the end; ok is false where that is no nearer.
+func turn(q storage.Query, total int64) (t storage.Query, ok bool) {
 	if q.Start != 0 || q.End != 0 || q.Limit != 1 || q.Skip >= total || q.Skip < total-q.Skip {
-		return false
+		return q, false
 	}
 	q.Skip, q.Reverse = total-1-q.Skip, !q.Reverse
-	return true
+	return q, true
+}
+
+func newMerge(ctx context.Context, q storage.Query, src Source, turned bool) *merge {
+	m := &merge{ctx: ctx, src: src, reverse: q.Reverse, turned: turned, skip: q.Skip}
+	first, last := q.Range()
+	m.first, m.last = m.key(first), m.key(last)
+	if q.Reverse {
+		m.first, m.last = m.last, m.first
+	}
+	return m
 }
 
 // all runs the merge, and closes what is open after it.
@@ -146,8 +153,13 @@ func (m *merge) all(parts []Part, limit int64, give func(*storage.Message) bool)
 	return m.run(limit, give)
 }
 
-// errStopped says that the caller has left its loop.
-var errStopped = errors.New("stopped")
+// errStopped says that the caller has left its loop; errUnread, that damage makes
+// the message unreadable that a turned query has come to: the one that the caller
+// gets instead is behind it, in the order that was asked for.
+var (
+	errStopped = errors.New("stopped")
+	errUnread  = errors.New("unreadable")
+)
 
 // A merge is a query that runs. Times are keys: as they are, or in reverse all
 // bits turned over, so that the last is the least.
@@ -155,6 +167,7 @@ type merge struct {
 	ctx         context.Context
 	src         Source
 	reverse     bool
+	turned      bool   // the query is for one message, which is there
 	first, last int64  // keys of the query's range
 	skip        int64  // messages still to be left out
 	parts       []part // by first key, those that may have something of the query
@@ -258,6 +271,9 @@ func (m *merge) run(limit int64, give func(*storage.Message) bool) error {
 			m.parts = m.parts[1:]
 		}
 		if len(m.open) == 0 {
+			if m.turned {
+				return errCount
+			}
 			return nil
 		}
 		top := m.open[0]
@@ -267,6 +283,9 @@ func (m *merge) run(limit int64, give func(*storage.Message) bool) error {
 			msg, err := top.cursor.Read()
 			if err != nil {
 				return err
+			}
+			if msg == nil && m.turned {
+				return errUnread
 			}
 			if msg != nil {
 				if !give(msg) {

@@ -22,6 +22,7 @@ type model struct {
 	opened []int
 	active int // cursors that are not closed
 	broken error
+	lost   int64 // messages at that time cannot be read, unless 0
 }
 
 func (m *model) Count(i int) (int64, error) {
@@ -59,8 +60,14 @@ func (c *modelCursor) Next() (Head, error) {
 	}
 	return c.Heads.Next()
 }
-func (c *modelCursor) Read() (*storage.Message, error) { return &c.part[c.Current().Pos], nil }
-func (c *modelCursor) Close() error                    { c.m.active--; return nil }
+func (c *modelCursor) Read() (*storage.Message, error) {
+	msg := &c.part[c.Current().Pos]
+	if c.m.lost != 0 && msg.LogTime == c.m.lost {
+		return nil, nil
+	}
+	return msg, nil
+}
+func (c *modelCursor) Close() error { c.m.active--; return nil }
 
 // random makes parts that follow each other or overlap.
 func random(rng *rand.Rand) (m *model, parts []Part, all []storage.Message) {
@@ -208,6 +215,33 @@ func TestTurn(t *testing.T) {
 				t.Errorf("a wrong total: %v, %v", got, last)
 			case total < 1000 && (last != nil || !slices.Equal(got, []int64{want})):
 				t.Errorf("total %d, reverse %v: %v, %v", total, reverse, got, last)
+			}
+		}
+	}
+}
+
+// TestTurnUnread: in the place of a message that cannot be read comes the next one
+// in the order of the query, from wherever it was looked for.
+func TestTurnUnread(t *testing.T) {
+	for _, total := range []int64{-1, 10} {
+		for _, reverse := range []bool{false, true} {
+			m := &model{total: total, lost: 6, q: storage.Query{Skip: 6, Limit: 1, Reverse: reverse}, parts: make([][]storage.Message, 1)}
+			want := int64(7)
+			if reverse {
+				m.q.Skip, m.lost, want = 7, 2, 1
+			}
+			for i := range int64(10) {
+				m.parts[0] = append(m.parts[0], storage.Message{LogTime: i})
+			}
+			var got []int64
+			for msg, err := range Run(context.Background(), m.q, []Part{{0, 9, true}}, m, func(err error) error { return err }) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, msg.LogTime)
+			}
+			if !slices.Equal(got, []int64{want}) || m.active != 0 {
+				t.Errorf("total %d, reverse %v: %v, want %d; %d cursors are open", total, reverse, got, want, m.active)
 			}
 		}
 	}
