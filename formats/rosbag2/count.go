@@ -80,6 +80,12 @@ func (r *Reader) tally(p *part, counted bool) (t tally, err error) {
 		t = tally{topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
 	}
 	last, err := r.tallyQuery(c, &t)
+	if isDamage(err) && !r.strict {
+		e := p.giveUpQuery(r.ctx, c.src, &t, err, r.warner(p.path))
+		if e == nil || !isDamage(e) {
+			return t, r.fail(p.path, "messages", e)
+		}
+	}
 	if isDamage(err) {
 		err = r.warn("corrupt", true, p.path, "messages can be counted only up to row %d: %v", last, err)
 	}

@@ -40,12 +40,41 @@ func (p *part) giveUpTree(ctx context.Context, src *source, cause error, warn wa
 	if err != nil || s.Found.Rows == 0 {
 		return cause
 	}
+	return p.useFound(s, cause, warn)
+}
+
+// useFound has the rows be read from their pages.
+func (p *part) useFound(s *sqlitefile.Salvage, cause error, warn warner) error {
 	p.found, p.table, p.empty = s, nil, false
 	text := ""
 	if !s.Found.Freelist {
 		text = "; which pages are out of use is not known, so messages that had been deleted may be among them"
 	}
 	return warn("salvaged", true, "%v; %d messages are taken from its pages one by one%s", cause, s.Found.Rows, text)
+}
+
+// giveUpQuery is giveUpTree where SQLite reads the rows, and t are those it has given. If
+// the pages have no more, as of a table in which they cannot be known, cause is returned.
+func (p *part) giveUpQuery(ctx context.Context, src *source, t *tally, cause error, warn warner) error {
+	given := int64(0)
+	for _, n := range t.topics {
+		given += n
+	}
+	for _, n := range t.unknown {
+		given += n
+	}
+	s, err := sqlitefile.NewSalvage(ctx, src, p.total)
+	if err != nil && !isDamage(err) {
+		return err
+	}
+	if err != nil || s.Found.Rows <= given {
+		return cause
+	}
+	if err := p.useFound(s, cause, warn); err != nil {
+		return err
+	}
+	*t = p.tallyFound()
+	return nil
 }
 
 // tallyFound is the tally of a part that was salvaged.

@@ -309,3 +309,32 @@ func TestSalvageRandom(t *testing.T) {
 		}
 	}
 }
+
+// TestSalvageColumns: a table with another column is read by SQLite; where that meets
+// damage, the rows are taken from their pages.
+func TestSalvageColumns(t *testing.T) {
+	for _, lost := range []string{"root", "leaf"} {
+		path, _ := unevenBag(t, t.TempDir(), 5000, 100)
+		edit(t, path, "DELETE FROM metadata", "ALTER TABLE messages ADD COLUMN note TEXT", "UPDATE messages SET note='x' WHERE id%2=0")
+		b, err := os.ReadFile(path)
+		check(t, err)
+		table, leaf := 0, 0
+		for no := range len(b) / pageSize {
+			switch page := b[no*pageSize:]; {
+			case page[0] == 5 && table == 0:
+				table = no
+			case page[0] == 13 && binary.BigEndian.Uint16(page[3:]) > 10:
+				leaf = no
+			}
+		}
+		no, least := table, 5000
+		if lost == "leaf" {
+			no, least = leaf, 4900
+		}
+		clear(b[no*pageSize:][:pageSize])
+		rows, info := readAll(t, "/x/x.db3", storage.ReadOptions{FS: memFS{"/x/x.db3": b}})
+		if len(rows) < least || int64(len(rows)) != info.Messages || !slices.Contains(codes(info), "salvaged") {
+			t.Errorf("without a %s: %d rows of 5000, Info has %d: %v", lost, len(rows), info.Messages, info.Warnings)
+		}
+	}
+}

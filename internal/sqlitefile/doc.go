@@ -36,7 +36,8 @@
 // has to do it, with the same result: other columns, WITHOUT ROWID, STRICT,
 // generated columns, text that is not UTF-8; for loading also rows or indexes that
 // are there already, triggers, AUTOINCREMENT, auto-vacuum, reserved bytes, a
-// write-ahead log in the header, a size that is not that of the header. A row
+// write-ahead log in the header, a size that is not that of the header. (A Salvage
+// takes other columns too, where the schema tells them.) A row
 // with other types declines when it is met. A -wal or -journal beside the file is
 // the caller's to see and to apply first: this package reads one file.
 //

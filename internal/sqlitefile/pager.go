@@ -20,6 +20,8 @@ type pager struct {
 	total  uint32 // pages by the header, at least those in the file
 	block  int64  // bytes read at once, a multiple of page
 
+	columns *columns // of messages, nil for the usual ones: for salvaging
+
 	blocks [8]block
 	last   int // the block that was used last
 	clock  uint32

@@ -27,6 +27,7 @@ type Salvage struct {
 	size   int64
 	leaves []foundLeaf // by mid
 	limit  int         // no row of more bytes is believed
+	other  *columns    // of messages, nil for the usual ones
 	Found  Found
 }
 
@@ -75,7 +76,13 @@ func NewSalvage(ctx context.Context, r io.ReaderAt, size int64) (*Salvage, error
 		}
 	}
 	s := &Salvage{h: h, size: size, Found: Found{PageSize: h.page, First: math.MaxInt64, Last: math.MinInt64, Topics: map[int64]int64{}}}
+	if known {
+		if s.other, err = otherColumns(r, size, h); err != nil {
+			return nil, err
+		}
+	}
 	w := &sweep{Salvage: s, pager: newPager(r, size, h, scanBlock), spare: make([]byte, h.page)}
+	w.columns = s.other
 	w.cutPage()
 	if err := w.run(ctx); err != nil {
 		return nil, err
@@ -218,7 +225,13 @@ func cellsAtMost(b []byte) int { return min(int(get16(b[3:])), (len(b)-8)/2) }
 // message reads cell i of a leaf, and tells whether it is a row of messages.
 func (p *pager) message(b []byte, i int, c *cell, m *message) bool {
 	at := cellAt(b, i)
-	return at >= 10 && at < len(b) && p.cell(b, at, c) && parseMessage(c.local, c.total, m) == isMessage
+	if at < 10 || at >= len(b) || !p.cell(b, at, c) {
+		return false
+	}
+	if p.columns != nil {
+		return p.columns.parse(c.local, c.total, m) == isMessage
+	}
+	return parseMessage(c.local, c.total, m) == isMessage
 }
 
 // records keeps the rows of a leaf of another table.

@@ -36,6 +36,7 @@ type foundRow struct {
 // as that of NewSalvage. It takes 1 MB of memory while it is used.
 func (s *Salvage) NewSalvager(r io.ReaderAt) *Salvager {
 	v := &Salvager{pager: newPager(r, s.size, s.h, scanBlock), s: s, spare: make([]byte, s.h.page)}
+	v.columns = s.other
 	v.cutPage()
 	return v
 }
@@ -107,8 +108,8 @@ func (v *Salvager) read(at foundRow) (*Row, error) {
 	if !v.message(b, int(at.index), &c, &m) {
 		return &v.row, corrupt("page %d has changed", at.page)
 	}
-	v.row = Row{ID: c.rowid, Topic: m.topic, Time: m.time, Size: m.size, local: c.local[m.start:], next: c.next}
-	if m.size > v.s.limit || int64(m.size) > v.left {
+	v.row = Row{ID: c.rowid, Topic: m.topic, Time: m.time, Size: m.size, local: c.local[m.start:], next: c.next, tail: c.total - m.start - m.size}
+	if all := m.size + v.row.tail; all > v.s.limit || int64(all) > v.left {
 		return &v.row, corrupt("page %d: row %d of %d bytes", at.page, c.rowid, m.size)
 	}
 	if c.next != 0 { // its block may be replaced while the chain is read

@@ -49,13 +49,14 @@ type Row struct {
 	Time  int64 // timestamp, ns since 1970
 	Size  int   // bytes of data; no more than the database has
 
-	local []byte // the data, or the start of it
+	local []byte // the data, or the start of it; with tail, if it has all
 	next  uint32 // overflow page with what follows
+	tail  int    // bytes of the columns behind the data, where a salvaged table has some
 }
 
 // Local is the data as far as it lies in the leaf: all of it, when it is Size
 // bytes long.
-func (r *Row) Local() []byte { return r.local }
+func (r *Row) Local() []byte { return r.local[:min(len(r.local), r.Size)] }
 
 // A Scanner reads rows of a table, in the order of their rowids. It belongs to
 // one goroutine.
@@ -151,16 +152,16 @@ func (s *Scanner) leaf(no uint32, b []byte, lo, hi int64) error {
 func (s *Scanner) Append(dst []byte, row *Row) ([]byte, error) { return s.append(dst, row) }
 
 func (p *pager) append(dst []byte, row *Row) ([]byte, error) {
-	if len(row.local) == row.Size {
-		return append(dst, row.local...), nil
+	if len(row.local) >= row.Size {
+		return append(dst, row.Local()...), nil
 	}
 	n := len(dst)
-	dst = grow(dst, row.Size)
+	dst = grow(dst, row.Size+row.tail)
 	k := copy(dst[n:], row.local)
 	if err := p.chain(dst[n+k:], row.next); err != nil {
 		return dst[:n], err
 	}
-	return dst, nil
+	return dst[:n+row.Size], nil
 }
 
 // grow makes dst n bytes longer, by half at least where it must move.
