@@ -22,7 +22,8 @@ import (
 //     say the same to the byte, but for the order of fields;
 //   - each of its connections is defined before its first message there, in the
 //     chunk or in one that is written before. One that is being filled takes in
-//     what is missing.
+//     what is missing, when it defines another one already: who scans a bag by its
+//     index records does not look for definitions in chunks of known connections.
 //
 // The Reader checks what can be known of the chunk alone, in any goroutine, and
 // the Writer the rest.
@@ -206,7 +207,7 @@ func fieldName(field []byte) []byte {
 
 // defineBefore puts the records of connections that no chunk has yet, and that are
 // not defined by the chunk to come, into the one that is being filled. It is false
-// when there is none.
+// when that cannot be.
 func (w *Writer) defineBefore(used []usedConn) bool {
 	var missing []*outConn
 	size := 0
@@ -215,7 +216,7 @@ func (w *Writer) defineBefore(used []usedConn) bool {
 			missing, size = append(missing, c), size+len(c.record)
 		}
 	}
-	if size > 0 && (w.cur == nil || w.cur.rawSize()+size > maxChunk) {
+	if size > 0 && (w.cur == nil || !w.cur.defines || w.cur.rawSize()+size > maxChunk) {
 		return false
 	}
 	for _, c := range missing {
@@ -239,8 +240,8 @@ func (w *Writer) CopyBlock(b *storage.Batch) (bool, error) {
 	if err := w.Flush(); err != nil {
 		return false, err
 	}
-	for _, d := range s.defines {
-		w.conns[s.from.index[d.topic]].written = true
+	for _, u := range s.used {
+		w.conns[u.conn].written = true // others that it defines are defined again with their first message
 	}
 	k := w.freeChunk()
 	k.ready, k.raw, k.start, k.end = true, s.raw, s.start, s.end

@@ -73,6 +73,7 @@ func TestCopyOdd(t *testing.T) {
 		"defined anew":                {true, func(c *rawChunk) { c.connection(1, &topics[1]) }},
 		"defined before its messages": {true, func(c *rawChunk) { c.connection(2, &topics[2]); c.message(2, 5) }},
 		"defined after a message":     {false, func(c *rawChunk) { c.message(2, 5); c.connection(2, &topics[2]) }},
+		"defined for later":           {true, func(c *rawChunk) { c.connection(2, &topics[2]) }},
 		"a known one defined later":   {true, func(c *rawChunk) { c.message(1, 5); c.connection(1, &topics[1]) }},
 		"other latching": {false, func(c *rawChunk) {
 			other := topics[0]
@@ -180,6 +181,51 @@ func TestCopyTopics(t *testing.T) {
 			if n := len(readAll(t, r)); n != c.left {
 				t.Errorf("%d messages, want %d", n, c.left)
 			}
+		})
+	}
+}
+
+// TestCopyDefines: connections are where a scan by index records looks for them,
+// in chunks that have messages of a connection not known yet.
+func TestCopyDefines(t *testing.T) {
+	chunk := func(conn uint32, at int64, n int, defines ...uint32) *rawChunk {
+		c := &rawChunk{}
+		for _, id := range defines {
+			c.connection(id, &testTopics[id])
+		}
+		for i := range n {
+			c.message(conn, at+int64(i))
+		}
+		return c
+	}
+	for name, c := range map[string]struct {
+		chunks []*rawChunk
+		repack int
+		want   int // copied
+	}{
+		"by a copied one without messages of it": {[]*rawChunk{chunk(0, 0, 10, 0), chunk(0, 10, 10, 1), chunk(1, 20, 10)}, -1, 2},
+		"in a packed one that defines no other":  {[]*rawChunk{chunk(0, 0, 10, 0), chunk(0, 10, 2, 1), chunk(1, 20, 10)}, 1, 1},
+		"in a packed one that defines another":   {[]*rawChunk{chunk(0, 0, 2, 0, 1), chunk(1, 10, 10), chunk(0, 20, 10)}, 0, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := rawBag(compress.LZ4, c.chunks...)
+			var want []storage.Message
+			var r *Reader
+			for range 2 {
+				sr, err := Open(context.Background(), "x.bag", storage.ReadOptions{FS: memFS{b: b}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r = sr.(*Reader); want == nil {
+					want = readAll(t, r)
+				}
+			}
+			out := filepath.Join(t.TempDir(), "out.bag")
+			n := copyBag(t, r, out, storage.WriteOptions{Compression: "lz4", NoSync: true}, 900, nil, func(i int) bool { return i == c.repack })
+			if n != c.want {
+				t.Errorf("%d of 3 chunks are copied, want %d", n, c.want)
+			}
+			sameBag(t, out, want, testNames)
 		})
 	}
 }

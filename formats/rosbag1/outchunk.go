@@ -27,6 +27,8 @@ type outChunk struct {
 	start int64 // least and greatest time, ns
 	end   int64
 
+	defines bool // it has the record of one of its connections
+
 	packed []byte // compressed: front, then data
 	out    []byte // what Append writes
 }
@@ -59,6 +61,7 @@ func (w *Writer) newChunk() *outChunk {
 	k.buf = k.buf[:k.front]
 	k.used, k.index = k.used[:0], k.index[:0]
 	k.start, k.end = math.MaxInt64, math.MinInt64
+	k.defines = false
 	w.cur = k
 	return k
 }

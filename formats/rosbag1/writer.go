@@ -221,7 +221,7 @@ func (w *Writer) Write(m *storage.Message) error {
 	}
 	if !c.written {
 		k.buf = append(k.buf, c.record...)
-		c.written = true
+		c.written, k.defines = true, true
 	}
 	if c.chunk != k {
 		c.chunk, c.slot = k, len(k.used)
