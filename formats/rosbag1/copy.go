@@ -129,7 +129,6 @@ func (c *copying) begin(b *storage.Batch) *stored {
 	}
 	s.from = c
 	s.used, s.first, s.index, s.defines = s.used[:0], s.first[:0], s.index[:0], s.defines[:0]
-	s.slots = append(s.slots[:0], make([]uint32, len(c.conns))...)
 	s.start, s.end = math.MaxInt64, math.MinInt64
 	return s
 }
@@ -137,7 +136,11 @@ func (c *copying) begin(b *storage.Batch) *stored {
 // suits tells by its header whether a chunk may be copied.
 func (s *stored) suits(c *chunk) bool {
 	s.raw = int(c.size)
-	return c.codec == s.from.codec && !c.renamed && !c.open && s.raw >= s.from.least
+	if c.codec != s.from.codec || c.renamed || c.open || s.raw < s.from.least {
+		return false
+	}
+	s.slots = append(s.slots[:0], make([]uint32, len(s.from.conns))...)
+	return true
 }
 
 // message takes in the message record at an offset of the chunk. It is false when
