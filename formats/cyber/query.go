@@ -16,7 +16,7 @@ import (
 // See storage.Querier.
 func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
-		x := &query{r: r, ctx: ctx, q: q}
+		x := &query{r: r, ctx: ctx, q: q, leaps: map[*channel]int{}}
 		x.start, x.end = q.Range()
 		var err error
 		if x.wanted, x.all, err = timeorder.Wanted(&q, len(r.topics.list)); err != nil {
@@ -58,6 +58,7 @@ type query struct {
 	chunks     []*chunk
 	file       *file // that the window is on
 	window     window
+	leaps      map[*channel]int // bytes of small messages behind a large one; nil: at a chunk's start
 	msg        storage.Message
 }
 
@@ -98,7 +99,8 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	w := x.on(c.file)
 	k := &cursor{x: x, chunk: c, walker: walker{w: w, end: c.body + c.size}}
 	m := &k.walker.m
-	from := c.body // where the messages begin that one read should get
+	from, large := c.body, (*channel)(nil) // where the last large message ended, and its channel
+	w.leap = x.leaps[large]
 	for n, at := 0, c.body; at < k.walker.end; n++ {
 		if err := x.ctx.Err(); n&0xfff == 0 && err != nil {
 			return nil, err
@@ -113,8 +115,9 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 			}
 			if m.length > minStep {
 				run := min(int(at-from)+headBytes, maxLeap)
-				w.leap = max(run, (7*w.leap+run)/8)
-				from = next
+				x.leaps[large] = max(run, (7*x.leaps[large]+run)/8)
+				from, large = next, ch
+				w.leap = x.leaps[ch]
 			}
 		}
 		at = next
@@ -124,7 +127,8 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 }
 
 // maxLeap bounds what is read at once behind a large message, in bytes: as much as
-// there was between two of them lately.
+// lay between one of its channel and the next large one lately. Sensors keep their
+// pace, so that is mostly one read of what is needed.
 const maxLeap = 64 << 10
 
 // stepTo goes over the message at an offset of the body, and gives its channel. It
