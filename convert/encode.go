@@ -19,8 +19,9 @@ type encoder struct {
 }
 
 type encodeJob struct {
-	block storage.PendingBlock
-	done  chan error
+	block    storage.PendingBlock
+	done     chan error
+	appended chan struct{} // closed when it is in the file, or never will be; nil: nobody waits for it
 }
 
 func newEncoder(ctx context.Context, workers int) *encoder {
@@ -48,6 +49,9 @@ func newEncoder(ctx context.Context, workers int) *encoder {
 				e.err = err
 				e.cancel(err)
 			}
+			if j.appended != nil {
+				close(j.appended)
+			}
 		}
 	}()
 	return e
@@ -60,12 +64,18 @@ func (e *encoder) add(block storage.PendingBlock) error {
 		return context.Cause(e.ctx)
 	}
 	j := &encodeJob{block: block, done: make(chan error, 1)}
+	if block.Lent() {
+		j.appended = make(chan struct{})
+	}
 	select {
 	case e.order <- j:
 	case <-e.ctx.Done():
 		return context.Cause(e.ctx)
 	}
 	e.jobs <- j // has as much room as order
+	if j.appended != nil {
+		<-j.appended
+	}
 	return nil
 }
 

@@ -58,7 +58,8 @@ type BlockWriter interface {
 	// block is handed to f from within Write or Flush, instead of being encoded
 	// and written there. The caller runs Encode of each block, in any goroutine,
 	// then Append of each in the order in which f received them. Append may run
-	// while Write fills the next block. An error from f fails the Write.
+	// while Write fills the next block, but for a block that is Lent. An error from
+	// f fails the Write.
 	OnBlock(f func(PendingBlock) error)
 
 	// Flush hands out the last, partly filled block. All blocks must have been
@@ -70,6 +71,11 @@ type BlockWriter interface {
 type PendingBlock interface {
 	Encode() error // compress; may run concurrently with everything else
 	Append() error // write to the file, in order, one at a time
+
+	// Lent is true for a block that points into the Data of the message that is
+	// being written, which saves a copy of a large one: f must have appended it,
+	// and so all blocks before it, when it returns.
+	Lent() bool
 }
 
 // A BlockCopier can take blocks of a Reader of its own format as they are

@@ -96,6 +96,9 @@ func (k *outChunk) grow(b []byte) []byte {
 // Encode has nothing to do. See storage.PendingBlock.
 func (k *outChunk) Encode() error { return nil }
 
+// Lent is false: messages are copied. See storage.PendingBlock.
+func (k *outChunk) Lent() bool { return false }
+
 // Append writes the chunk, and before it the channels that its segment does not
 // have yet. See storage.PendingBlock.
 func (k *outChunk) Append() error {

@@ -15,13 +15,17 @@ import (
 // of it all bytes of the chunk and its index records, Append writes them at
 // once. The front of buf has room for the CHUNK header, so that plain data is
 // never copied. A chunk that is copied from another bag comes with its data
-// compressed.
+// compressed. The data of a large message that ends a plain chunk is not copied
+// either, but lent by the caller of Write:
+//
+//	buf: [CHUNK header][records ... MSG_DATA header] lent: [data] buf: [INDEX_DATA records]
 type outChunk struct {
 	w     *Writer
 	front int    // bytes kept for the header
 	buf   []byte // front, then records
 	ready bool   // compressed already
 	raw   int    // bytes before compression, when ready
+	lent  []byte // data of the last record; nil: it is in buf
 	used  []usedConn
 	index []indexRef
 	start int64 // least and greatest time, ns
@@ -30,7 +34,8 @@ type outChunk struct {
 	defines bool // it has the record of one of its connections
 
 	packed []byte // compressed: front, then data
-	out    []byte // what Append writes
+	out    []byte // what Append writes, up to the lent data
+	after  []byte // and after it
 }
 
 // usedConn is a connection with messages in the chunk.
@@ -50,7 +55,10 @@ type indexRef struct {
 	at   uint32
 }
 
-func (k *outChunk) rawSize() int { return len(k.buf) - k.front }
+func (k *outChunk) rawSize() int { return len(k.buf) - k.front + len(k.lent) }
+
+// Lent is true while a message's data is not in the chunk. See storage.PendingBlock.
+func (k *outChunk) Lent() bool { return k.lent != nil }
 
 // newChunk starts a chunk.
 func (w *Writer) newChunk() *outChunk {
@@ -71,7 +79,7 @@ func (w *Writer) freeChunk() *outChunk {
 	if k == nil {
 		k = &outChunk{w: w, front: chunkHead(w.codec)}
 	}
-	k.ready = false
+	k.ready, k.lent = false, nil
 	return k
 }
 
@@ -87,8 +95,13 @@ func chunkHead(c *compress.Codec) int {
 const messageHead = "\x26\x00\x00\x00" + "\x09\x00\x00\x00conn=\x00\x00\x00\x00" + "\x04\x00\x00\x00op=\x02" +
 	"\x0d\x00\x00\x00time=\x00\x00\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00"
 
-// message adds a message of the connection in slot.
-func (k *outChunk) message(m *storage.Message, slot int) {
+// minLent is the least data that is lent and not copied: a copy of less takes no
+// longer than to wait for the write.
+const minLent = 256 << 10
+
+// message adds a message of the connection in slot. It is the last one when its
+// data is lent.
+func (k *outChunk) message(m *storage.Message, slot int, lend bool) {
 	at := len(k.buf)
 	k.buf = append(k.buf, messageHead...)
 	head := k.buf[at : at+messageFixed]
@@ -98,7 +111,11 @@ func (k *outChunk) message(m *storage.Message, slot int) {
 	binary.LittleEndian.PutUint32(head[13:], u.id)
 	binary.LittleEndian.PutUint64(head[34:], nsec<<32|sec)
 	binary.LittleEndian.PutUint32(head[42:], uint32(len(m.Data)))
-	k.buf = append(k.buf, m.Data...)
+	if lend {
+		k.lent = m.Data
+	} else {
+		k.buf = append(k.buf, m.Data...)
+	}
 
 	when := sec<<32 | nsec
 	u.add(when)
@@ -133,7 +150,7 @@ func (k *outChunk) Encode() error {
 		}
 		k.out = k.packed
 	}
-	stored := len(k.out) - k.front
+	stored := len(k.out) - k.front + len(k.lent)
 	if stored > maxChunk {
 		return createError(k.w.out.Final(), fmt.Sprintf("chunk of %d bytes", stored), storage.ErrUnsupported, "choose a smaller chunk size")
 	}
@@ -142,11 +159,15 @@ func (k *outChunk) Encode() error {
 	h = appendOp(h, opChunk)
 	h = appendU32Field(h, "size", uint32(size))
 	binary.LittleEndian.AppendUint32(h, uint32(stored))
+	data := len(k.out)
 	k.appendIndex()
 	if k.w.codec == compress.None {
 		k.buf = k.out // it may have grown
 	} else {
 		k.packed = k.out
+	}
+	if k.Lent() {
+		k.out, k.after = k.out[:data], k.out[data:]
 	}
 	return nil
 }
@@ -214,13 +235,19 @@ func (k *outChunk) Append() error {
 	if w.file == nil {
 		return createError(w.out.Final(), "the writer is closed", nil, "")
 	}
-	if _, err := w.file.WriteAt(k.out, w.pos); err != nil {
-		return createError(w.out.Final(), "chunk", err, "")
+	start := w.pos
+	for _, b := range [][]byte{k.out, k.lent, k.after} {
+		if len(b) == 0 {
+			continue
+		}
+		if _, err := w.file.WriteAt(b, w.pos); err != nil {
+			return createError(w.out.Final(), "chunk", err, "")
+		}
+		w.pos += int64(len(b))
 	}
-	w.infos = k.appendInfo(w.infos, w.pos)
-	w.pos += int64(len(k.out))
+	w.infos = k.appendInfo(w.infos, start)
 	w.appended++
-	k.out = nil
+	k.out, k.lent, k.after = nil, nil, nil
 	if max(cap(k.buf), cap(k.packed)) <= maxPooled {
 		w.pool.Put(k)
 	}

@@ -227,8 +227,9 @@ func (w *Writer) Write(m *storage.Message) error {
 		c.chunk, c.slot = k, len(k.used)
 		k.used = append(k.used, usedConn{conn: int(m.Topic), id: c.id, sorted: true})
 	}
-	k.message(m, c.slot)
-	if k.rawSize() > w.threshold {
+	last := k.rawSize()+messageFixed+len(m.Data) > w.threshold
+	k.message(m, c.slot, last && w.codec == compress.None && len(m.Data) >= minLent)
+	if last {
 		return w.Flush()
 	}
 	return nil

@@ -54,6 +54,9 @@ func (q *queue) waiting() (int, error) {
 // Encode does nothing: pages are made as they are filled.
 func (b *Buffer) Encode() error { return nil }
 
+// Lent is false: rows are copied into pages.
+func (b *Buffer) Lent() bool { return false }
+
 // Append writes the buffer and gives it back to the loader. It may run while the
 // loader fills another, and is called once. After an error the loader fails too.
 func (b *Buffer) Append() error {

@@ -52,8 +52,9 @@ func throughBlocks(w storage.Writer, f func() error) error {
 		return f()
 	}
 	type job struct {
-		block storage.PendingBlock
-		done  chan error
+		block    storage.PendingBlock
+		done     chan error
+		appended chan struct{}
 	}
 	order := make(chan job, 4)
 	finished := make(chan error)
@@ -67,13 +68,18 @@ func throughBlocks(w storage.Writer, f func() error) error {
 			if first == nil {
 				first = err
 			}
+			close(j.appended)
 		}
 		finished <- first
 	}()
 	blocks.OnBlock(func(b storage.PendingBlock) error {
-		j := job{b, make(chan error, 1)}
+		lent := b.Lent() // asked before b is somebody else's
+		j := job{b, make(chan error, 1), make(chan struct{})}
 		go func() { j.done <- b.Encode() }()
 		order <- j
+		if lent {
+			<-j.appended
+		}
 		return nil
 	})
 	err := f()

@@ -100,6 +100,7 @@ func (w *refWriter) Flush() error {
 type refBlock struct{ w *refWriter }
 
 func (b refBlock) Encode() error { return nil }
+func (b refBlock) Lent() bool    { return false }
 func (b refBlock) Append() error {
 	if b.w.broken == "loses a block" && len(b.w.rec.Messages) > 100 {
 		b.w.rec.Messages = b.w.rec.Messages[100:]
