@@ -70,7 +70,7 @@ func TestFinder(t *testing.T) {
 		}
 		for i, life := range [][]string{
 			nil,
-			{"DELETE FROM messages WHERE id%7<3 OR id BETWEEN 500 AND 900"},
+			{"DELETE FROM messages WHERE id%7<3 OR id BETWEEN 300 AND 400"},
 			{"UPDATE messages SET timestamp = timestamp/2 WHERE id%3=0", "DELETE FROM messages WHERE id%5=0", "VACUUM"},
 			{"PRAGMA auto_vacuum=1", "VACUUM", "INSERT INTO messages(topic_id, timestamp, data) SELECT id, id, zeroblob(id*9%5000) FROM messages"},
 			{fmt.Sprintf("INSERT INTO messages VALUES (%d, 1, 1, x'01'), (%d, 1<<40, 1, zeroblob(100000))", math.MinInt64, math.MaxInt64)},
@@ -81,7 +81,7 @@ func TestFinder(t *testing.T) {
 			t.Run(fmt.Sprint(kind, i), func(t *testing.T) {
 				path := newBase(t, u)
 				db := open(t, path)
-				insert(t, db, makeRows(uint64(i), 1200, 3*min(u, 3000), kind))
+				insert(t, db, makeRows(uint64(i), 600, 3*min(u, 1500), kind))
 				for _, q := range life {
 					exec1(t, db, q)
 				}
