@@ -21,7 +21,8 @@ type Finder struct {
 	root   uint32
 	order  []int32 // of heads, by rowid
 	list   []leafRef
-	buf    []byte // of leaves
+	buf    []byte // of leaves: all in list when they are kept, else of one run
+	kept   bool
 	chain  []byte // of overflow pages
 }
 
@@ -30,6 +31,7 @@ type Head struct {
 	Time, ID, Topic int64
 
 	leaf uint32
+	slot int32 // in Finder.list
 	at   int32 // of the cell in it
 }
 
@@ -137,12 +139,16 @@ func (f *Finder) heads(list []Head) error {
 	return f.read(list)
 }
 
-// maxRun is how many leaves are read at once, in bytes.
-const maxRun = 128 << 10
+const (
+	maxRun  = 128 << 10 // how much is read of leaves at once, bytes
+	maxKept = 2 << 20   // how much of them is kept for the data of small rows
+)
 
 // read reads the leaves in list, those that follow each other at once.
 func (f *Finder) read(list []Head) error {
 	w := &f.leaves
+	keep := len(f.list)*w.page <= maxKept
+	f.kept = false
 	for i := 0; i < len(f.list); {
 		no, n := f.list[i].no, 1
 		for n < maxRun/w.page && i+n < len(f.list) && f.list[i+n].no == no+uint32(n) {
@@ -151,8 +157,12 @@ func (f *Finder) read(list []Head) error {
 		if no < 2 || uint64(no)+uint64(n)-1 > uint64(w.pages) {
 			return corrupt("page %d of %d in the tree of messages", no, w.pages)
 		}
-		f.buf = slices.Grow(f.buf[:0], n*w.page)[:n*w.page]
-		if err := iox.ReadFull(w.r, f.buf, int64(no-1)*int64(w.page)); err != nil {
+		from := 0
+		if keep {
+			from = i * w.page
+		}
+		f.buf = slices.Grow(f.buf[:from], n*w.page)[:from+n*w.page]
+		if err := iox.ReadFull(w.r, f.buf[from:], int64(no-1)*int64(w.page)); err != nil {
 			return err
 		}
 		for k := range n {
@@ -161,18 +171,19 @@ func (f *Finder) read(list []Head) error {
 				next = f.list[i+k+1].first
 			}
 			l := &f.list[i+k]
-			if err := f.leaf(l, f.buf[k*w.page:][:w.usable], list, f.order[l.first:next]); err != nil {
+			if err := f.leaf(i+k, f.buf[from+k*w.page:][:w.usable], list, f.order[l.first:next]); err != nil {
 				return err
 			}
 		}
 		i += n
 	}
+	f.kept = keep
 	return nil
 }
 
-// leaf fills in the heads that a leaf has: those of order, by rowid.
-func (f *Finder) leaf(l *leafRef, b []byte, list []Head, order []int32) error {
-	n := cells(b)
+// leaf fills in the heads that the leaf in slot has: those of order, by rowid.
+func (f *Finder) leaf(slot int, b []byte, list []Head, order []int32) error {
+	l, n := &f.list[slot], cells(b)
 	if b[0] != tableLeaf || n < 0 {
 		return corrupt("page %d is no leaf of messages", l.no)
 	}
@@ -204,7 +215,7 @@ func (f *Finder) leaf(l *leafRef, b []byte, list []Head, order []int32) error {
 		if m.time != h.Time {
 			return corrupt("row %d is at %d ns, the index says %d", h.ID, m.time, h.Time)
 		}
-		h.Topic, h.leaf, h.at = m.topic, l.no, int32(at)
+		h.Topic, h.leaf, h.slot, h.at = m.topic, l.no, int32(slot), int32(at)
 		order = order[1:]
 	}
 	if len(order) > 0 {
@@ -216,7 +227,7 @@ func (f *Finder) leaf(l *leafRef, b []byte, list []Head, order []int32) error {
 // Append appends the data of a row to dst. With an error dst is as long as before.
 func (f *Finder) Append(dst []byte, h *Head) ([]byte, error) {
 	w := &f.leaves
-	b, err := w.get(h.leaf)
+	b, err := f.get(h)
 	if err != nil {
 		return dst, err
 	}
@@ -235,6 +246,15 @@ func (f *Finder) Append(dst []byte, h *Head) ([]byte, error) {
 		return dst[:n], err
 	}
 	return dst, nil
+}
+
+// get returns the leaf of a row, which has been read before.
+func (f *Finder) get(h *Head) ([]byte, error) {
+	w, slot := &f.leaves, int(h.slot)
+	if f.kept && slot < len(f.list) && f.list[slot].no == h.leaf {
+		return f.buf[slot*w.page:][:w.usable], nil
+	}
+	return w.get(h.leaf)
 }
 
 // overflow copies a chain of pages into dst, which it fills. They are taken to
