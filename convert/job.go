@@ -25,8 +25,8 @@ type Job struct {
 	Sink         string
 	SinkFormat   *storage.Format
 
-	Read  storage.ReadOptions // Strict: damage, an unreadable message or any other loss ends the run
-	Write storage.WriteOptions
+	Read  storage.ReadOptions  // Strict: damage, an unreadable message or any other loss ends the run
+	Write storage.WriteOptions // Compression "": what most blocks of a source in the same format have
 
 	Select selection.Selection // what to take of the source; it is no loss what is not
 	Edit   selection.Edit      // what to change of names, times and rates

@@ -221,6 +221,9 @@ func writeOptions(job *Job, info *storage.Info) storage.WriteOptions {
 	if o.Metadata == nil {
 		o.Metadata = info.Metadata
 	}
+	if o.Compression == "" && job.SourceFormat.Name == job.SinkFormat.Name {
+		o.Compression = mostly(info.Compression, job.SinkFormat.Compressions)
+	}
 	if job.SinkFormat.Accepts[0] == "cdr" && job.SourceFormat.Name != job.SinkFormat.Name {
 		o.Metadata = maps.Clone(o.Metadata)
 		if o.Metadata == nil {
@@ -229,6 +232,17 @@ func writeOptions(job *Job, info *storage.Info) storage.WriteOptions {
 		o.Metadata[storage.MetaDistro] = job.distro()
 	}
 	return o
+}
+
+// mostly returns the codec of the most blocks, the first of codecs where there are
+// none; of as many, the one that comes first.
+func mostly(blocks map[string]int64, codecs []string) (most string) {
+	for _, c := range codecs {
+		if most == "" || blocks[c] > blocks[most] {
+			most = c
+		}
+	}
+	return most
 }
 
 // checkEnds refuses to write a recording over itself or into itself.

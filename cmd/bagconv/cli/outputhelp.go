@@ -6,7 +6,9 @@ const (
   --to FORMAT           bag, record or db3; wins over the ending of OUT
   -o, --output OUT      the output, instead of the last argument
   -f, --force           replace OUT when it exists
-  --compression CODEC   none, lz4, bz2, ...; see bagconv formats
+  --compression CODEC   none, lz4 or bz2 (bags only); a bag that becomes a bag
+                        keeps its own, and so its chunks as they are stored,
+                        and everything else gets none
   --level N             level of the codec; 0 is its default
   --chunk-size SIZE     message data per chunk: 768K, 4M (times 1024), or 4MB
                         (times 1000)
