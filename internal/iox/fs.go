@@ -39,12 +39,33 @@ func (osFS) Rename(from, to string) error               { return os.Rename(from,
 func (osFS) Remove(name string) error                   { return os.Remove(name) }
 func (osFS) RemoveAll(name string) error                { return os.RemoveAll(name) }
 
-// file keeps a nil *os.File from becoming a non-nil interface.
 func file(f *os.File, err error) (storage.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	return osFile{f}, nil
+}
+
+// An osFile writes in pieces.
+type osFile struct{ *os.File }
+
+// writePiece is how much is written at once. Linux since 6.16 puts what one call
+// writes to ext4 into as large pages as it can, and takes up to four times as long
+// when it has to make those first; less costs calls. `dd bs=...` of 1.5 GB into a
+// file, seconds: 16 KiB 0.43, 64 KiB 0.31, 128 KiB 0.30, 256 KiB 0.30 to 0.45,
+// 1 MiB 0.6 to 1.0, 6 MiB 0.8 to 1.3.
+const writePiece = 128 << 10
+
+// WriteAt writes like os.File, in pieces that end at multiples of writePiece.
+func (f osFile) WriteAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) && err == nil {
+		at := off + int64(n)
+		piece := p[n:min(int64(len(p)), int64(n)+writePiece-at%writePiece)]
+		var k int
+		k, err = f.File.WriteAt(piece, at)
+		n += k
+	}
+	return n, err
 }
 
 // ReadFull reads exactly len(p) bytes at off. A file that ends too early gives

@@ -1,6 +1,7 @@
 package iox
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -114,5 +115,35 @@ func TestReadFull(t *testing.T) {
 	}
 	if err := ReadFull(r, p, 2); !errors.Is(err, storage.ErrTruncated) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A write in pieces is the write of all, wherever it begins.
+func TestWritePieces(t *testing.T) {
+	f, err := OS.OpenFile(filepath.Join(t.TempDir(), "x"), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	data := make([]byte, 3*writePiece+5)
+	for i := range data {
+		data[i] = byte(i * 7 / 5)
+	}
+	for _, off := range []int64{0, 1, writePiece - 1, writePiece, writePiece + 1, 10*writePiece - 3} {
+		for _, n := range []int{0, 1, writePiece - 1, writePiece, writePiece + 1, 2*writePiece + 3, len(data)} {
+			if err := f.Truncate(0); err != nil {
+				t.Fatal(err)
+			}
+			if k, err := f.WriteAt(data[:n], off); k != n || err != nil {
+				t.Fatalf("%d bytes at %d: %d, %v", n, off, k, err)
+			}
+			got := make([]byte, n)
+			if err := ReadFull(f, got, off); err != nil || !bytes.Equal(got, data[:n]) {
+				t.Errorf("%d bytes at %d are others, %v", n, off, err)
+			}
+		}
+	}
+	if n, err := f.WriteAt(data[:3], -1); n != 0 || err == nil {
+		t.Errorf("before the start: %d, %v", n, err)
 	}
 }
