@@ -69,7 +69,8 @@ type openFile struct {
 
 var (
 	vfsOnce    sync.Once
-	vfsMethods uintptr // C sqlite3_io_methods
+	vfsMethods uintptr             // C sqlite3_io_methods
+	vfsSystem  engine.Tsqlite3_vfs // SQLite's own; it is in the list that every registration changes
 	vfsErr     error
 )
 
@@ -112,12 +113,8 @@ func (v *vfs) register(tls *libc.TLS) error {
 		return err
 	}
 	handle := addOpen(openFile{vfs: v})
-	std := engine.Xsqlite3_vfs_find(tls, 0)
-	if std == 0 {
-		return errors.New("SQLite has no file system")
-	}
 	m := at[engine.Tsqlite3_vfs](c)
-	*m = *at[engine.Tsqlite3_vfs](std) // time, sleep, randomness
+	*m = vfsSystem // time, sleep, randomness
 	m.FiVersion, m.FpNext = 1, 0
 	m.FszOsFile, m.FmxPathname = int32(unsafe.Sizeof(vfsFile{})), 64
 	m.FzName, m.FpAppData = v.name, handle
@@ -189,6 +186,11 @@ func getOpen(h uintptr) openFile {
 }
 
 func initMethods(tls *libc.TLS) error {
+	system := engine.Xsqlite3_vfs_find(tls, 0)
+	if system == 0 {
+		return errors.New("SQLite has no file system")
+	}
+	vfsSystem = *at[engine.Tsqlite3_vfs](system)
 	p, err := calloc(tls, unsafe.Sizeof(engine.Tsqlite3_io_methods{}))
 	if err != nil {
 		return err
