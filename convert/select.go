@@ -130,8 +130,14 @@ func (t *taken) describe(job *Job, info *storage.Info) *Selection {
 	if job.Select.All() {
 		return nil
 	}
-	s := &Selection{First: t.First, Last: t.Last}
-	for i, chosen := range t.Topics {
+	return SelectionOf(t.First, t.Last, t.Topics, info)
+}
+
+// SelectionOf describes what was taken of a recording: the log times, and which of
+// its topics.
+func SelectionOf(first, last int64, topics []bool, info *storage.Info) *Selection {
+	s := &Selection{First: first, Last: last}
+	for i, chosen := range topics {
 		if !chosen {
 			s.LeftOut = append(s.LeftOut, info.Topics[i].Name)
 		}

@@ -3,7 +3,6 @@ package verify
 import (
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/selection"
@@ -36,13 +35,6 @@ func (c *comparison) selected(side int) *convert.Selection {
 	if c.side(side).Select.All() {
 		return nil
 	}
-	s := &convert.Selection{First: c.times[side].First, Last: c.times[side].Last}
-	for i, taken := range c.taken[side] {
-		if !taken {
-			s.LeftOut = append(s.LeftOut, c.info[side].Topics[i].Name)
-		}
-	}
-	slices.Sort(s.LeftOut)
-	s.LeftOut = slices.Compact(s.LeftOut)
-	return s
+	t := c.times[side]
+	return convert.SelectionOf(t.First, t.Last, c.taken[side], c.info[side])
 }

@@ -40,7 +40,7 @@ func parseHeader(h []byte) (p pageInfo, err error) {
 	if p.size == 1 {
 		p.size = 65536
 	}
-	if p.size < 512 || p.size&(p.size-1) != 0 {
+	if !powerOfTwo(p.size, 512, 65536) {
 		return p, fmt.Errorf("database header: a page size of %d: %w", p.size, storage.ErrCorrupt)
 	}
 	if p.size-int64(h[20]) < 480 {

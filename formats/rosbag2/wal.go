@@ -46,7 +46,7 @@ func readWAL(r io.ReaderAt, size int64) (*overlay, error) {
 		order = binary.BigEndian
 	}
 	w.page = int64(binary.BigEndian.Uint32(h[8:]))
-	if w.page < 512 || w.page > 65536 || w.page&(w.page-1) != 0 {
+	if !powerOfTwo(w.page, 512, 65536) {
 		return nil, fmt.Errorf("log header: a page size of %d: %w", w.page, storage.ErrCorrupt)
 	}
 	var sum walSum
