@@ -10,11 +10,12 @@ import (
 // that is declared again with another type or definition is another topic from
 // there on.
 type channel struct {
-	name  string
-	topic storage.TopicID
-	from  int64    // offset in the file
-	next  *channel // declared later
-	typ   string   // as declared
+	name   string
+	number int // from 1, in its file
+	topic  storage.TopicID
+	from   int64    // offset in the file
+	next   *channel // declared later
+	typ    string   // as declared
 }
 
 // at returns the topic of messages in a chunk at an offset of the file.
@@ -127,6 +128,7 @@ func (f *file) declare(w *window, at int64, d declaration) error {
 	c := &channel{name: d.name, from: at, typ: d.typ, topic: f.r.topics.add(d.name, d.typ, s)}
 	old := f.channels[d.name]
 	if old == nil {
+		c.number = len(f.channels) + 1
 		f.channels[d.name] = c
 		return nil
 	}
@@ -167,7 +169,7 @@ func (w *window) declaration(from, to int64, first int) (d declaration, count in
 
 // undeclared makes a topic of a channel that only messages name.
 func (f *file) undeclared(at int64, name []byte) (*channel, error) {
-	c := &channel{name: string(name)}
+	c := &channel{name: string(name), number: len(f.channels) + 1}
 	if ids := f.r.topics.byName[c.name]; len(ids) == 1 {
 		c.topic = ids[0] // another segment declares it
 	} else {

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"runtime"
+	"slices"
+	"sync"
 
 	"github.com/bagconv/bagconv/internal/timeorder"
 	"github.com/bagconv/bagconv/storage"
@@ -16,7 +19,7 @@ import (
 // See storage.Querier.
 func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
-		x := &query{r: r, ctx: ctx, q: q, leaps: map[*channel]int{}}
+		x := &query{r: r, ctx: ctx, q: q}
 		x.start, x.end = q.Range()
 		var err error
 		if x.wanted, x.all, err = timeorder.Wanted(&q, len(r.topics.list)); err != nil {
@@ -56,18 +59,48 @@ type query struct {
 	wanted     []bool // index = TopicID
 	all        bool
 	chunks     []*chunk
-	file       *file // that the window is on
-	window     window
-	leaps      map[*channel]int // bytes of small messages behind a large one; nil: at a chunk's start
+	msgs       view // on the messages that are given
 	msg        storage.Message
+
+	mu   sync.Mutex
+	free []*view // on heads, that Open does not use now
 }
 
-// on gives the query's one window, on a file.
-func (x *query) on(f *file) *window {
-	if x.file != f {
-		x.file, x.window = f, window{r: f.file, size: f.size, buf: x.window.buf[:0]}
+// A view is a window on one file after the other, with what messages so far tell of
+// those that come: sensors keep their pace. Slices are by the numbers of channels; 0
+// is the start of a chunk.
+type view struct {
+	file   *file
+	window window
+	leaps  []int      // bytes of small messages behind a large one
+	after  []*channel // of the message that came after one
+}
+
+// on puts the window on a file.
+func (v *view) on(f *file) *window {
+	if v.file != f {
+		v.file, v.window = f, window{r: f.file, size: f.size, buf: v.window.buf[:0]}
+		v.leaps, v.after = make([]int, len(f.channels)+1), make([]*channel, len(f.channels)+1)
 	}
-	return &x.window
+	return &v.window
+}
+
+// view gives one that nobody else uses; put takes it back.
+func (x *query) view() *view {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if n := len(x.free); n > 0 {
+		v := x.free[n-1]
+		x.free = x.free[:n-1]
+		return v
+	}
+	return &view{}
+}
+
+func (x *query) put(v *view) {
+	x.mu.Lock()
+	x.free = append(x.free, v)
+	x.mu.Unlock()
 }
 
 // Count tells what a chunk's header says, when all topics are asked for. See
@@ -90,22 +123,29 @@ func (x *query) Total() (n int64) {
 	return n
 }
 
+// Ahead is as many chunks as there are processors, up to a few. See timeorder.Source.
+func (x *query) Ahead() int { return min(runtime.GOMAXPROCS(0), maxAhead) }
+
+// maxAhead bounds how many chunks are looked at before it is known that they are needed.
+const maxAhead = 4
+
 // Open goes over the heads of a chunk. See timeorder.Source.
 func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	if err := x.r.ctx.Err(); err != nil {
 		return nil, err
 	}
-	c := x.chunks[i]
-	w := x.on(c.file)
+	c, v := x.chunks[i], x.view()
+	defer x.put(v)
+	w := v.on(c.file)
 	k := &cursor{x: x, chunk: c, walker: walker{w: w, end: c.body + c.size}}
 	m := &k.walker.m
-	from, large := c.body, (*channel)(nil) // where the last large message ended, and its channel
-	w.leap = x.leaps[large]
+	from, large, last := c.body, 0, 0 // where the last large message ended, its channel, and that of the last one
+	w.leap = v.leaps[large]
 	for n, at := 0, c.body; at < k.walker.end; n++ {
 		if err := x.ctx.Err(); n&0xfff == 0 && err != nil {
 			return nil, err
 		}
-		next, ch, err := c.stepTo(&k.walker, at)
+		next, ch, err := c.stepTo(&k.walker, at, v.after[last])
 		if err != nil {
 			return nil, err
 		}
@@ -113,16 +153,18 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 			if t := clamp(m.time); t >= x.start && t <= x.end && x.wanted[ch.at(c.body)] {
 				k.Add(timeorder.Head{Time: t, Pos: at})
 			}
+			v.after[last], last = ch, ch.number
 			if m.length > minStep {
 				run := min(int(at-from)+headBytes, maxLeap)
-				x.leaps[large] = max(run, (7*x.leaps[large]+run)/8)
-				from, large = next, ch
-				w.leap = x.leaps[ch]
+				v.leaps[large] = max(run, (7*v.leaps[large]+run)/8)
+				from, large = next, ch.number
+				w.leap = v.leaps[large]
 			}
 		}
 		at = next
 	}
 	k.Sort(reverse)
+	k.leaps = slices.Clone(v.leaps) // another chunk may have the view next
 	return k, nil
 }
 
@@ -131,14 +173,18 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 // pace, so that is mostly one read of what is needed.
 const maxLeap = 64 << 10
 
-// stepTo goes over the message at an offset of the body, and gives its channel. It
-// is nil for what is no message, or one of no channel, which a warning says.
-func (c *chunk) stepTo(k *walker, at int64) (next int64, ch *channel, err error) {
+// stepTo goes over the message at an offset of the body, and gives its channel,
+// probably guess. It is nil for what is no message, or one of no channel, which a
+// warning says.
+func (c *chunk) stepTo(k *walker, at int64, guess *channel) (next int64, ch *channel, err error) {
 	st, err := k.next(at)
 	if err != nil {
 		return 0, nil, c.file.fail(at, "chunk", err)
 	}
 	if st == whole {
+		if guess != nil && guess.name == string(k.m.name) {
+			return at + int64(k.m.size), guess, nil
+		}
 		if ch = c.file.channels[string(k.m.name)]; ch != nil {
 			return at + int64(k.m.size), ch, nil
 		}
@@ -156,14 +202,16 @@ type cursor struct {
 	x      *query
 	chunk  *chunk
 	walker walker
+	leaps  []int // of the view that has seen the chunk
 	topic  storage.TopicID
-	name   string // of the channel whose topic that is
+	ch     *channel // whose topic that is
 }
 
 // Read gives the message of the current head. See timeorder.Cursor.
 func (k *cursor) Read() (*storage.Message, error) {
 	at, c := k.Current().Pos, k.chunk
-	w := k.x.on(c.file)
+	w := k.x.msgs.on(c.file)
+	k.walker.w = w
 	st, err := k.walker.next(at)
 	if err != nil {
 		return nil, c.file.fail(at, "message", err)
@@ -172,12 +220,14 @@ func (k *cursor) Read() (*storage.Message, error) {
 	if st != whole || clamp(m.time) != k.Current().Time {
 		return nil, c.file.fail(at, "message: the file has changed", storage.ErrCorrupt)
 	}
-	if string(m.name) != k.name || k.name == "" {
-		ch := c.file.channels[string(m.name)]
-		if ch == nil {
+	if k.ch == nil || string(m.name) != k.ch.name {
+		if k.ch = c.file.channels[string(m.name)]; k.ch == nil {
 			return nil, c.file.fail(at, "message: the file has changed", storage.ErrCorrupt)
 		}
-		k.name, k.topic = ch.name, ch.at(c.body)
+		k.topic = k.ch.at(c.body)
+	}
+	if m.length > minStep {
+		w.leap = k.leaps[k.ch.number]
 	}
 	t := clamp(m.time)
 	if m.time > math.MaxInt64 {

@@ -126,6 +126,9 @@ func (x *query) readInfo(b *block) error {
 	return nil
 }
 
+// Ahead is 0: what is passed over is counted by CHUNK_INFO. See timeorder.Source.
+func (x *query) Ahead() int { return 0 }
+
 // Open gives the heads of a block. See timeorder.Source.
 func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	if err := x.r.ctx.Err(); err != nil {

@@ -100,9 +100,9 @@ func tryFS(t testing.TB, fsys storage.FS, path string, strict bool) (rows int, s
 	return rows, len(info.Warnings) > 0, err
 }
 
-// step is how many bytes the loops go on: few enough steps for a quick run,
+// stride is how many bytes the loops go on: few enough steps for a quick run,
 // and not a divisor of the page size.
-func step(size, want int) int {
+func stride(size, want int) int {
 	if testing.Short() {
 		want /= 10
 	}
@@ -117,7 +117,7 @@ func TestTruncated(t *testing.T) {
 	db, err := os.ReadFile(path)
 	check(t, err)
 	best := 0
-	for n := 0; n < len(db); n += step(len(db), 6000) {
+	for n := 0; n < len(db); n += stride(len(db), 6000) {
 		got, said, err := tryBytes(t, db[:n], false)
 		if !said {
 			t.Fatalf("cut at %d of %d: %d rows, nothing said", n, len(db), got)
@@ -144,7 +144,7 @@ func TestFlipped(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	n := 0
-	for i := 0; i < len(db); i += step(len(db), 9000) {
+	for i := 0; i < len(db); i += stride(len(db), 9000) {
 		for _, x := range []byte{0xff, 1 << (i % 8)} {
 			db[i] ^= x
 			got, _, _ := tryBytes(t, db, false)

@@ -29,7 +29,7 @@ func (p *part) blocks(ctx context.Context, src *source) (list []block, err error
 		ranges = p.found.Ranges(target)
 	case p.table == nil:
 		return p.guess(target), nil
-	case p.zstdRows:
+	case ranges == nil || p.zstdRows:
 		if ranges, err = p.table.Ranges(ctx, src, target); err != nil {
 			return nil, err
 		}

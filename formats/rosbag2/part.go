@@ -26,7 +26,7 @@ type part struct {
 	tables tables
 	table  *sqlitefile.Table   // nil: rows are read by SQLite, or
 	found  *sqlitefile.Salvage // not nil: taken from the pages, whatever the tree says
-	ranges []sqlitefile.Range  // of table
+	ranges []sqlitefile.Range  // of table, nil until they are needed
 	topics []topicRow
 	defs   map[string]definition // by topic_type
 	last   string                // text of the last row of the metadata table
@@ -50,6 +50,7 @@ type part struct {
 type opening struct {
 	strict      bool      // what is damaged is not salvaged
 	brief       bool      // what only reading needs is left out
+	lazy        bool      // what only reading all of it needs waits until it is asked for
 	uncommitted bool      // rows that were never committed are taken too
 	meta        *metadata // metadata.yaml of this part alone, or nil
 }
@@ -210,7 +211,7 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 // cannot where the table is not as rosbag2 makes it: then SQLite reads them, and
 // gives the same.
 func (p *part) findTable(ctx context.Context, src *source) (err error) {
-	if p.table, err = sqlitefile.NewTable(src, p.total); err == nil && !p.how.brief {
+	if p.table, err = sqlitefile.NewTable(src, p.total); err == nil && !p.how.brief && !p.how.lazy {
 		p.ranges, err = p.table.Ranges(ctx, src, blockBytes)
 	}
 	if errors.Is(err, sqlitefile.ErrDeclined) {

@@ -83,6 +83,9 @@ func (x *query) Total() (n int64) {
 	return n
 }
 
+// Ahead is 0: rows are looked at ahead, not files (queryrows.go). See timeorder.Source.
+func (x *query) Ahead() int { return 0 }
+
 // Open starts to go over the index of a part. See timeorder.Source.
 func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	p := x.parts[i]
@@ -118,7 +121,7 @@ type indexed interface {
 	// data appends the data of the row that next gave last.
 	data(dst []byte) ([]byte, error)
 
-	close()
+	close() error
 }
 
 // open begins with the pages, where they are of the usual kind.
@@ -144,7 +147,11 @@ func (k *cursor) step() (sqlitefile.Head, error) {
 	if k.n > 0 {
 		after = &k.head
 	}
-	k.rows.close()
+	rows := k.rows
+	k.rows = nil
+	if err := rows.close(); err != nil {
+		return h, err
+	}
 	if k.rows, err = k.engine(after); err != nil {
 		return h, err
 	}
@@ -224,10 +231,11 @@ func (k *cursor) read() (ok bool, err error) {
 
 // Close gives the connection back.
 func (k *cursor) Close() error {
+	var err error
 	if k.rows != nil {
-		k.rows.close()
+		err = k.rows.close()
 	}
-	return k.x.r.release(k.conn)
+	return errors.Join(err, k.x.r.release(k.conn))
 }
 
 var (

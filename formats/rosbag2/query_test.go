@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/sqlitefile"
@@ -126,6 +128,43 @@ func TestQueryTotal(t *testing.T) {
 		r, err := Open(context.Background(), path, storage.ReadOptions{})
 		check(t, err)
 		storagetest.CheckQueries(t, r, 1, 200)
+		check(t, r.Close())
+	}
+}
+
+// TestQueryAhead: of many rows some are looked at ahead. The answers are the same,
+// also where a row on the way is left to SQLite, and no connection is lost.
+func TestQueryAhead(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	const n = 40_000
+	rng := rand.New(rand.NewPCG(1, 2))
+	var rows []storage.Message
+	for i := range n {
+		m := storage.Message{LogTime: int64(i)*10 + rng.Int64N(40), Data: []byte{0, 1, 0, 0, byte(i), byte(i >> 8)}}
+		if rng.IntN(9) == 0 {
+			m.Topic = 1
+		}
+		rows = append(rows, m)
+	}
+	for _, q := range []string{"", "UPDATE messages SET data = 5 WHERE id = 21000"} {
+		path := filepath.Join(t.TempDir(), "x.db3")
+		write(t, path, storage.WriteOptions{}, sampleTopics()[:2], rows)
+		if q != "" {
+			edit(t, path, q)
+		}
+		r, err := Open(context.Background(), path, storage.ReadOptions{})
+		check(t, err)
+		storagetest.CheckQueries(t, r, 3, 15)
+		for range 3 * maxIdle { // a caller that leaves while steps are ahead
+			ask := storage.Query{Topics: []storage.TopicID{1}, Skip: 2000, Reverse: true}
+			for _, err := range r.(storage.Querier).Query(context.Background(), ask) {
+				check(t, err)
+				break
+			}
+		}
+		if idle := len(r.(*Reader).idle); idle < 2 || idle > maxIdle {
+			t.Errorf("%d connections are idle", idle)
+		}
 		check(t, r.Close())
 	}
 }

@@ -1,8 +1,10 @@
 package rosbag2
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"runtime"
 
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
@@ -11,55 +13,140 @@ import (
 // Rows in the order of the index are read on two routes, as those of blocks are
 // (rows.go): page by page, and by SQLite where the pages are of another kind.
 
-// A pageRows reads the index and the heads of rows from pages: some rows at
-// first, and more at once the longer it goes on.
+// A pageRows reads the index and the heads of rows from pages: some rows at first,
+// and more at once the longer it goes on. Then it looks at some ahead, several steps
+// at once.
+//
+//	index (on the cursor's connection)   keys of step 1, 2, 3, ...
+//	heads (a connection for each step)        1 |--------|
+//	                                          2  |--------|
+//	                                          3   |--------|
 type pageRows struct {
-	k    *cursor
-	f    *sqlitefile.Finder
-	list []sqlitefile.Head
-	at   int // in list, of the next one
-	n    int // how many are asked for
-	last sqlitefile.Head
+	k     *cursor
+	keys  *sqlitefile.Finder
+	last  sqlitefile.Head // whose key came last from the index
+	some  bool            // there is one
+	end   bool            // the index has no more
+	n     int             // how many are asked for
+	given int             // heads, up to those of cur
+	cur   *step           // whose rows are given
+	at    int             // in its list, of the next one
+	soon  []*step         // ahead, in their order
+	free  []*step
 }
 
-// How many heads are looked for at once.
+// How many rows are looked at in a step, and how many steps at once.
 const (
 	fewHeads  = 8
-	manyHeads = 4096
+	manyHeads = 1024
+	maxSteps  = 4
 )
+
+// A step is rows that are looked at together.
+type step struct {
+	conn *conn // of its own, or nil: the cursor's
+	f    *sqlitefile.Finder
+	list []sqlitefile.Head
+	done chan error
+}
 
 func (k *cursor) pages(t *sqlitefile.Table) (indexed, error) {
 	f, err := t.NewFinder(k.conn.src)
 	if err != nil {
 		return nil, err
 	}
-	return &pageRows{k: k, f: f, n: fewHeads}, nil
+	return &pageRows{k: k, keys: f, n: fewHeads, cur: &step{f: f, done: make(chan error, 1)}}, nil
 }
 
 func (p *pageRows) next() (h sqlitefile.Head, err error) {
-	if p.at == len(p.list) {
-		var after *sqlitefile.Head
-		if p.at > 0 {
-			p.last = p.list[p.at-1]
-			after = &p.last
-		}
-		p.list, err = p.f.After(p.list[:0], after, p.k.first, p.k.last, p.n, p.k.reverse)
-		if err != nil {
-			p.list = p.list[:0]
+	if p.at == len(p.cur.list) {
+		if err := p.advance(); err != nil {
 			return h, err
 		}
-		if len(p.list) == 0 {
-			return h, io.EOF
-		}
-		p.at, p.n = 0, min(2*p.n, manyHeads)
 	}
 	p.at++
-	return p.list[p.at-1], nil
+	return p.cur.list[p.at-1], nil
 }
 
-func (p *pageRows) data(dst []byte) ([]byte, error) { return p.f.Append(dst, &p.list[p.at-1]) }
+// advance goes on to the next step, and has those behind it begin: so many that what
+// is read in vain in the end is no more than a quarter of the rest.
+func (p *pageRows) advance() error {
+	if len(p.soon) == 0 {
+		p.begin(p.cur, false)
+	} else if p.cur.conn != nil {
+		p.free = append(p.free, p.cur)
+	}
+	p.cur, p.at, p.soon = p.soon[0], 0, p.soon[1:]
+	if err := <-p.cur.done; err != nil {
+		p.cur.list = p.cur.list[:0]
+		return err
+	}
+	if len(p.cur.list) == 0 {
+		return io.EOF
+	}
+	p.given += len(p.cur.list)
+	most := min(runtime.GOMAXPROCS(0), maxSteps, p.given/4/manyHeads)
+	for most > 1 && len(p.soon) < most && !p.end {
+		s, err := p.spare()
+		if err != nil {
+			return err
+		}
+		p.begin(s, true)
+	}
+	return nil
+}
 
-func (p *pageRows) close() {}
+// begin has a step look at the next rows of the index; aside while others do.
+func (p *pageRows) begin(s *step, aside bool) {
+	var after *sqlitefile.Head
+	if p.some {
+		after = &p.last
+	}
+	var err error
+	s.list, err = p.keys.After(s.list[:0], after, p.k.first, p.k.last, p.n, p.k.reverse)
+	if n := len(s.list); n > 0 {
+		p.last, p.some = s.list[n-1], true
+	}
+	p.end = err != nil || len(s.list) < p.n
+	p.n = min(2*p.n, manyHeads)
+	p.soon = append(p.soon, s)
+	switch {
+	case err != nil:
+		s.done <- err
+	case aside:
+		go func() { s.done <- s.f.Heads(s.list) }()
+	default:
+		s.done <- s.f.Heads(s.list)
+	}
+}
+
+// spare gives a step that has a connection of its own.
+func (p *pageRows) spare() (*step, error) {
+	if n := len(p.free); n > 0 {
+		s := p.free[n-1]
+		p.free = p.free[:n-1]
+		return s, nil
+	}
+	c, err := p.k.x.r.acquire(p.k.conn.part)
+	if err != nil {
+		return nil, err
+	}
+	return &step{conn: c, f: p.keys.Another(c.src), done: make(chan error, 1)}, nil
+}
+
+func (p *pageRows) data(dst []byte) ([]byte, error) { return p.cur.f.Append(dst, &p.cur.list[p.at-1]) }
+
+func (p *pageRows) close() (err error) {
+	for _, s := range p.soon {
+		<-s.done
+	}
+	for _, s := range append(append(p.free, p.soon...), p.cur) {
+		if s.conn != nil {
+			err = errors.Join(err, p.k.x.r.release(s.conn))
+		}
+	}
+	return err
+}
 
 // The rows of a time range, and a row by its id. A row's topic is looked at in the
 // table, where it stands before the payload: that is not read.
@@ -82,8 +169,7 @@ type engineRows struct {
 func (k *cursor) engine(after *sqlitefile.Head) (indexed, error) {
 	e := &engineRows{k: k, after: after}
 	if err := e.prepare(); err != nil {
-		e.close()
-		return nil, err
+		return nil, errors.Join(err, e.close())
 	}
 	return e, nil
 }
@@ -150,10 +236,11 @@ func (e *engineRows) data(dst []byte) ([]byte, error) {
 	return append(dst, e.row.bytes(0)...), nil // SQLite's memory is not the caller's to change
 }
 
-func (e *engineRows) close() {
+func (e *engineRows) close() error {
 	for _, s := range []*stmt{e.heads, e.row} {
 		if s != nil {
 			s.finalize()
 		}
 	}
+	return nil
 }

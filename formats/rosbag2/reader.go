@@ -14,13 +14,15 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Reader reads a recording. ReadBlock and Info are safe for concurrent use.
+// A Reader reads a recording. ReadBlock, Query and Info are safe for concurrent use;
+// Blocks is called before them.
 type Reader struct {
 	ctx    context.Context
 	fs     storage.FS
 	path   string
 	strict bool
 	brief  bool // only Info is wanted: there are no blocks, and counts may be estimated
+	lazy   bool // blocks are found when they are first asked for
 
 	layout *layout
 	parts  []*part
@@ -28,6 +30,7 @@ type Reader struct {
 	index  map[topicKey]storage.TopicID
 	custom map[string]string
 	row    *metadata // of the metadata table of a single file without metadata.yaml
+	found  bool      // blocks are
 	blocks []block
 	start  int64
 	end    int64
@@ -70,9 +73,10 @@ func (r *Reader) open(o storage.ReadOptions) (err error) {
 	if r.brief = o.InfoOnlyAbove > 0 && r.layout.size(r.fs) > o.InfoOnlyAbove; r.brief {
 		r.err = r.fail(r.path, "", errBrief)
 	}
+	r.lazy = r.layout.size(r.fs) > eagerBytes
 	var failed error
 	for _, path := range r.layout.parts {
-		how := opening{strict: r.strict, brief: r.brief, uncommitted: o.Uncommitted}
+		how := opening{strict: r.strict, brief: r.brief, lazy: r.lazy, uncommitted: o.Uncommitted}
 		if len(r.layout.parts) == 1 {
 			how.meta = r.layout.meta
 		}
@@ -97,25 +101,47 @@ func (r *Reader) open(o storage.ReadOptions) (err error) {
 	if err := r.joinTopics(); err != nil {
 		return err
 	}
-	if err := r.count(); err != nil || r.brief {
+	if err := r.count(); err != nil || r.brief || r.lazy {
 		return err
 	}
 	return r.findBlocks()
 }
 
-// findBlocks cuts the parts into blocks.
+// eagerBytes is up to which size the blocks of a recording are found when it is
+// opened, so that damage of the tree is known from then on. They are not worth the
+// time above that, where only a message or two may be wanted. Tests change it.
+var eagerBytes = int64(256e6)
+
+// findBlocks cuts the parts into blocks, once.
 func (r *Reader) findBlocks() error {
+	if r.brief {
+		return r.fail(r.path, "", errBrief)
+	}
+	if r.found {
+		return nil
+	}
+	if len(r.parts) == 0 {
+		return r.err // of Close
+	}
+	r.blocks = nil
 	for _, p := range r.parts {
 		c, err := r.acquire(p)
 		if err != nil {
 			return r.fail(p.path, "", err)
 		}
 		list, err := p.blocks(r.ctx, c.src)
+		if r.lazy && !r.strict && isDamage(err) {
+			if err = p.giveUpTree(r.ctx, c.src, err, r.warner(p.path)); err == nil {
+				r.missing += max(p.rows-p.found.Found.Rows, 0)
+				list, err = p.blocks(r.ctx, c.src)
+			}
+		}
 		if err = errors.Join(err, r.release(c)); err != nil {
 			return r.fail(p.path, "", err)
 		}
 		r.blocks = append(r.blocks, list...)
 	}
+	r.found = true
 	return nil
 }
 
@@ -160,8 +186,8 @@ func (r *Reader) Info() (*storage.Info, error) {
 
 // Blocks lists the ranges of rows. See storage.BlockReader.
 func (r *Reader) Blocks() ([]storage.Block, error) {
-	if r.brief {
-		return nil, r.fail(r.path, "", errBrief)
+	if err := r.findBlocks(); err != nil {
+		return nil, err
 	}
 	list := make([]storage.Block, len(r.blocks))
 	for i, b := range r.blocks {
@@ -177,6 +203,9 @@ func (r *Reader) ReadNext() (*storage.Message, error) {
 		if r.next < len(r.batch.Messages) {
 			r.next++
 			return &r.batch.Messages[r.next-1], nil
+		}
+		if r.err = r.findBlocks(); r.err != nil {
+			break
 		}
 		if r.block == len(r.blocks) {
 			r.err = io.EOF

@@ -11,14 +11,15 @@ import (
 )
 
 // A Finder reads rows of a table in the order of time, by the index of timestamps:
-// first the heads of many rows, then the data of those that are wanted. Of the
-// table it reads the pages on the way to a row and the leaf in which the row
-// begins, leaves that follow each other at once; pages that large rows overflow
-// into are read for data only. It belongs to one goroutine.
+// first the keys of many rows, then their heads, then the data of those that are
+// wanted. Of the table it reads the pages on the way to a row and the leaf in which
+// the row begins, leaves that follow each other at once; pages that large rows
+// overflow into are read for data only. It belongs to one goroutine; others may read
+// the heads of other rows with finders of their own.
 type Finder struct {
 	index  indexWalk
 	leaves walker
-	root   uint32
+	table  *Table
 	order  []int32 // of heads, by rowid
 	list   []leafRef
 	buf    []byte // of leaves: all in list when they are kept, else of one run
@@ -57,8 +58,7 @@ func (t *Table) NewFinder(r io.ReaderAt) (*Finder, error) {
 		e.sql[2] = "" // its name
 		switch strings.Join(e.sql, " ") {
 		case "create index  on messages ( timestamp )", "create index  on messages ( timestamp asc )":
-			f := &Finder{root: t.root, index: indexWalk{pager: newPager(r, t.size, t.h, 0), root: e.root}}
-			f.leaves.pager = newPager(r, t.size, t.h, 0)
+			f := t.newFinder(r, e.root)
 			if f.leaves.depth, err = f.leaves.height(t.root); err != nil {
 				return nil, err
 			}
@@ -69,11 +69,22 @@ func (t *Table) NewFinder(r io.ReaderAt) (*Finder, error) {
 	return nil, declined("messages has no index on the timestamps alone")
 }
 
-// After gives the heads of up to n rows with times from first to last that come
-// after a row, nil for the start: in the order of time and then of rowids, or the
-// other way round. They are appended to list. Entries of the index without a row,
-// or with one of another time, are damage; a row of other types gives an error that
-// wraps ErrDeclined.
+func (t *Table) newFinder(r io.ReaderAt, index uint32) *Finder {
+	f := &Finder{table: t, index: indexWalk{pager: newPager(r, t.size, t.h, 0), root: index}}
+	f.leaves.pager = newPager(r, t.size, t.h, 0)
+	return f
+}
+
+// Another makes a finder of the same table that reads from r.
+func (f *Finder) Another(r io.ReaderAt) *Finder {
+	g := f.table.newFinder(r, f.index.root)
+	g.leaves.depth = f.leaves.depth
+	return g
+}
+
+// After gives the times and rowids of up to n rows with times from first to last that
+// come after a row, nil for the start: in the order of time and then of rowids, or
+// the other way round. They are appended to list.
 func (f *Finder) After(list []Head, after *Head, first, last int64, n int, reverse bool) ([]Head, error) {
 	had := len(list)
 	x := &f.index
@@ -97,11 +108,13 @@ func (f *Finder) After(list []Head, after *Head, first, last int64, n int, rever
 		return list, err
 	}
 	list, x.out = x.out, nil
-	return list, f.heads(list[had:])
+	return list, nil
 }
 
-// heads fills in what the table has of rows.
-func (f *Finder) heads(list []Head) error {
+// Heads fills in what the table has of rows that After gave, of any finder of the
+// table. Entries of the index without a row, or with one of another time, are damage;
+// a row of other types gives an error that wraps ErrDeclined.
+func (f *Finder) Heads(list []Head) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -133,7 +146,7 @@ func (f *Finder) heads(list []Head) error {
 		}
 		return nil
 	}
-	if err := w.walk(f.root); err != nil {
+	if err := w.walk(f.table.root); err != nil {
 		return err
 	}
 	return f.read(list)
@@ -224,7 +237,7 @@ func (f *Finder) leaf(slot int, b []byte, list []Head, order []int32) error {
 	return nil
 }
 
-// Append appends the data of a row to dst. With an error dst is as long as before.
+// Append appends the data of a row that Heads was called with last to dst. With an error dst is as long as before.
 func (f *Finder) Append(dst []byte, h *Head) ([]byte, error) {
 	w := &f.leaves
 	b, err := f.get(h)

@@ -29,8 +29,15 @@ func newFinder(b []byte) (*Finder, error) {
 func find(f *Finder, first, last int64, n, max int, reverse bool) (rows []idRow, err error) {
 	var after *Head
 	var list []Head
+	keys := f
 	for {
-		if list, err = f.After(list[:0], after, first, last, n, reverse); err != nil || len(list) == 0 {
+		if list, err = keys.After(list[:0], after, first, last, n, reverse); err != nil || len(list) == 0 {
+			return rows, err
+		}
+		if after != nil && n > 1 {
+			f = keys.Another(keys.leaves.r) // which gives the same
+		}
+		if err := f.Heads(list); err != nil {
 			return rows, err
 		}
 		for i := range list {
@@ -147,6 +154,9 @@ func TestFinderReads(t *testing.T) {
 	}
 	clear(r.count)
 	list, err := f.After(nil, nil, 0, n, n, false)
+	if err == nil {
+		err = f.Heads(list)
+	}
 	if err != nil || len(list) != n {
 		t.Fatalf("%d heads, %v", len(list), err)
 	}

@@ -11,7 +11,9 @@
 // wholly within what a query skips are not opened, where their index counts the
 // messages: above, a query that skips as many messages as 0 and 1 have begins
 // with 2. Where only the whole recording is counted, one message that is nearer to
-// the end than to the start is looked for from there. Memory is that of the cursors of parts that overlap in time.
+// the end than to the start is looked for from there. Where neither tells enough, the
+// parts that are passed over are opened ahead, several at once. Memory is that of the
+// cursors of parts that overlap in time, and of those ahead.
 //
 // An index is believed, and found out where it contradicts itself: a head
 // outside its part's times, or before the one before it, ends the query with an
@@ -56,6 +58,10 @@ type Source interface {
 	// Open gives the heads of a part's messages that the query asks for: of its
 	// topics, in its range of time, in the order of time or in reverse.
 	Open(part int, reverse bool) (Cursor, error)
+
+	// Ahead is how many goroutines may open parts before the merge comes to them. Above
+	// 0, Open is called concurrently, with itself and with the cursors' methods.
+	Ahead() int
 }
 
 // A Cursor goes over heads.
@@ -145,6 +151,13 @@ func (m *merge) all(parts []Part, limit int64, give func(*storage.Message) bool)
 		for _, o := range m.open {
 			err = errors.Join(err, o.cursor.Close())
 		}
+		for _, g := range m.ahead {
+			for o := range g.parts {
+				if o.err == nil {
+					err = errors.Join(err, o.cursor.Close())
+				}
+			}
+		}
 	}()
 	if err := m.list(parts); err != nil {
 		return err
@@ -171,6 +184,8 @@ type merge struct {
 	skip        int64  // messages still to be left out
 	parts       []part // by first key, those that may have something of the query
 	open        cursors
+	ahead       []group // of the first ones of parts
+	most        int64   // heads that a part had, as far as they are known
 }
 
 // A part is a Part by keys.
@@ -296,6 +311,7 @@ func (m *merge) run(limit int64, give func(*storage.Message) bool) error {
 			}
 		}
 		if err := m.advance(top); err == io.EOF {
+			m.most = max(m.most, top.given)
 			heap.Pop(&m.open)
 			err = top.cursor.Close()
 			if err != nil {
@@ -314,19 +330,71 @@ func (m *merge) start(p part) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
-	c, err := m.src.Open(p.i, m.reverse)
-	if err != nil {
-		return err
+	var got opening
+	if len(m.ahead) > 0 {
+		g := &m.ahead[0]
+		got = <-g.parts
+		if g.n--; g.n == 0 {
+			m.ahead = m.ahead[1:]
+		}
+	} else {
+		got.cursor, got.err = m.src.Open(p.i, m.reverse)
 	}
-	o := &opened{cursor: c, order: p.order, key: p.first, last: p.last, timed: p.timed}
-	if err = m.advance(o); err != nil {
+	if got.err != nil {
+		return got.err
+	}
+	m.openAhead()
+	o := &opened{cursor: got.cursor, order: p.order, key: p.first, last: p.last, timed: p.timed}
+	if err := m.advance(o); err != nil {
 		if err == io.EOF {
 			err = nil
 		}
-		return errors.Join(err, c.Close())
+		return errors.Join(err, o.cursor.Close())
 	}
 	heap.Push(&m.open, o)
 	return nil
+}
+
+// An opening is what Open gives.
+type opening struct {
+	cursor Cursor
+	err    error
+}
+
+// A group is parts that a goroutine opens one after the other.
+type group struct {
+	parts chan opening // closed behind the last one
+	n     int          // that are still to be taken
+}
+
+// groupParts is how many parts are in a group: an index of a chunk is read in less
+// time than a goroutine takes to wake up.
+const groupParts = 16
+
+// openAhead opens the parts behind the first one, as far as what is still to be
+// skipped will need them: each is taken to have as many heads as the largest so far.
+func (m *merge) openAhead() {
+	if m.most == 0 {
+		return
+	}
+	ahead := 0
+	for _, g := range m.ahead {
+		ahead += g.n
+	}
+	need := int(min(m.skip/m.most, int64(len(m.parts)-1)))
+	for len(m.ahead) < m.src.Ahead() && ahead < need {
+		n := min(need-ahead, groupParts)
+		g := group{make(chan opening, n), n}
+		go func(parts []part) {
+			for _, p := range parts {
+				cursor, err := m.src.Open(p.i, m.reverse)
+				g.parts <- opening{cursor, err}
+			}
+			close(g.parts)
+		}(m.parts[1+ahead:][:n])
+		m.ahead = append(m.ahead, g)
+		ahead += n
+	}
 }
 
 // advance moves a cursor to its next head.
@@ -339,6 +407,7 @@ func (m *merge) advance(o *opened) error {
 	if o.timed && (key < o.key || key > o.last) {
 		return errIndex
 	}
+	o.given++
 	o.key = key
 	return nil
 }
@@ -350,6 +419,7 @@ type opened struct {
 	order     int
 	key, last int64
 	timed     bool
+	given     int64 // heads so far
 }
 
 // cursors is a heap.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
@@ -23,7 +24,13 @@ type model struct {
 	active int // cursors that are not closed
 	broken error
 	lost   int64 // messages at that time cannot be read, unless 0
+
+	mu       sync.Mutex
+	ahead    int
+	unopened int // the part, from 1, that cannot be opened
 }
+
+var errUnopened = errors.New("unopened")
 
 func (m *model) Count(i int) (int64, error) {
 	if m.counts {
@@ -34,9 +41,19 @@ func (m *model) Count(i int) (int64, error) {
 
 func (m *model) Total() int64 { return m.total }
 
+func (m *model) Ahead() int { return m.ahead }
+
 func (m *model) Open(i int, reverse bool) (Cursor, error) {
+	m.mu.Lock()
 	m.opened = append(m.opened, i)
 	m.active++
+	m.mu.Unlock()
+	if m.unopened == i+1 {
+		m.mu.Lock()
+		m.active--
+		m.mu.Unlock()
+		return nil, errUnopened
+	}
 	c := &modelCursor{m: m, part: m.parts[i]}
 	start, end := m.q.Range()
 	for k, msg := range c.part {
@@ -67,11 +84,16 @@ func (c *modelCursor) Read() (*storage.Message, error) {
 	}
 	return msg, nil
 }
-func (c *modelCursor) Close() error { c.m.active--; return nil }
+func (c *modelCursor) Close() error {
+	c.m.mu.Lock()
+	c.m.active--
+	c.m.mu.Unlock()
+	return nil
+}
 
 // random makes parts that follow each other or overlap.
 func random(rng *rand.Rand) (m *model, parts []Part, all []storage.Message) {
-	m = &model{counts: rng.IntN(3) > 0, total: -1}
+	m = &model{counts: rng.IntN(3) > 0, total: -1, ahead: max(rng.IntN(6)-2, 0)}
 	jitter := []int64{1, 3, 40, 1000}[rng.IntN(4)]
 	n := rng.IntN(300)
 	for i := range n {
@@ -176,6 +198,37 @@ func TestSkip(t *testing.T) {
 	}
 	if len(m.opened) > 4 || !slices.Contains(m.opened, 50) {
 		t.Errorf("parts %v are opened", m.opened)
+	}
+}
+
+// TestAhead: parts that are opened ahead are those that are needed, and one of them
+// that cannot be opened matters when the merge has come to it.
+func TestAhead(t *testing.T) {
+	for _, ahead := range []int{0, 1, 4} {
+		for _, unopened := range []int{0, 30, 73, 75} {
+			m := &model{total: -1, ahead: ahead, unopened: unopened, q: storage.Query{Skip: 735, Limit: 2}}
+			var parts []Part
+			for i := range 100 {
+				var list []storage.Message
+				for k := range 10 {
+					list = append(list, storage.Message{LogTime: int64(i*10 + k)})
+				}
+				m.parts, parts = append(m.parts, list), append(parts, Part{Start: int64(i * 10), End: int64(i*10 + 9), Timed: true})
+			}
+			var got []int64
+			var last error
+			for msg, err := range Run(context.Background(), m.q, parts, m, func(err error) error { return err }) {
+				if last = err; err == nil {
+					got = append(got, msg.LogTime)
+				}
+			}
+			if found := slices.Equal(got, []int64{735, 736}); found == errors.Is(last, errUnopened) || found != (unopened == 0 || unopened > 74) {
+				t.Errorf("%d ahead, without part %d: %v, %v", ahead, unopened-1, got, last)
+			}
+			if n := len(m.opened); n > 74 || n < 74 && unopened == 0 || m.active != 0 {
+				t.Errorf("%d ahead, without part %d: %d parts are opened, %d cursors are left", ahead, unopened-1, n, m.active)
+			}
+		}
 	}
 }
 
