@@ -124,7 +124,7 @@ func (c *chunk) skip(at int64, st state) (next int64, err error) {
 	defer windows.Put(w)
 	var m message
 	for next = at + 1; next < end; {
-		b, err := w.peek(next, int(min(minStep, end-next)))
+		b, err := w.peek(next, int(min(searchStep, end-next)))
 		if err != nil {
 			return 0, f.fail(next, "chunk", err)
 		}

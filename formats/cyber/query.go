@@ -123,11 +123,8 @@ func (x *query) Total() (n int64) {
 	return n
 }
 
-// Ahead is as many chunks as there are processors, up to a few. See timeorder.Source.
-func (x *query) Ahead() int { return min(runtime.GOMAXPROCS(0), maxAhead) }
-
-// maxAhead bounds how many chunks are looked at before it is known that they are needed.
-const maxAhead = 4
+// Ahead is one for each processor, up to a few. See timeorder.Source.
+func (x *query) Ahead() int { return min(runtime.GOMAXPROCS(0)-1, 3) }
 
 // Open goes over the heads of a chunk. See timeorder.Source.
 func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
@@ -153,8 +150,11 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 			if t := clamp(m.time); t >= x.start && t <= x.end && x.wanted[ch.at(c.body)] {
 				k.Add(timeorder.Head{Time: t, Pos: at})
 			}
-			v.after[last], last = ch, ch.number
-			if m.length > minStep {
+			if v.after[last] != ch {
+				v.after[last] = ch
+			}
+			last = ch.number
+			if m.length > largeMessage {
 				run := min(int(at-from)+headBytes, maxLeap)
 				v.leaps[large] = max(run, (7*v.leaps[large]+run)/8)
 				from, large = next, ch.number
@@ -172,6 +172,9 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 // lay between one of its channel and the next large one lately. Sensors keep their
 // pace, so that is mostly one read of what is needed.
 const maxLeap = 64 << 10
+
+// largeMessage is from how many bytes on a message is leapt over.
+const largeMessage = 4 << 10
 
 // stepTo goes over the message at an offset of the body, and gives its channel,
 // probably guess. It is nil for what is no message, or one of no channel, which a
@@ -226,7 +229,7 @@ func (k *cursor) Read() (*storage.Message, error) {
 		}
 		k.topic = k.ch.at(c.body)
 	}
-	if m.length > minStep {
+	if m.length > largeMessage {
 		w.leap = k.leaps[k.ch.number]
 	}
 	t := clamp(m.time)

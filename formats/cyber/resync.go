@@ -150,7 +150,7 @@ func (s *scanner) find(from int64) (int64, error) {
 	w := s.f.window()
 	defer windows.Put(w)
 	for at := from; at < s.f.size; {
-		b, err := w.peek(at, minStep)
+		b, err := w.peek(at, searchStep)
 		if err != nil {
 			return 0, s.f.fail(at, "section", err)
 		}

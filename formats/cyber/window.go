@@ -25,8 +25,10 @@ type window struct {
 }
 
 const (
-	minStep = 4 << 10
+	minStep = 512
 	maxStep = 256 << 10
+
+	searchStep = 4 << 10 // of what is looked through for something
 )
 
 // peek returns the bytes from offset at on: n of them, or as many as the file
@@ -153,7 +155,7 @@ func isIO(err error) bool {
 // far they are.
 func (w *window) zeros(at int64) (end int64, err error) {
 	for at < w.size {
-		b, err := w.peek(at, minStep)
+		b, err := w.peek(at, searchStep)
 		if err != nil {
 			return at, err
 		}

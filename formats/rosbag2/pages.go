@@ -55,7 +55,7 @@ func parseHeader(h []byte) (p pageInfo, err error) {
 // source is a database file as the engine shall see it: with the pages of the log
 // or journal beside it laid over it, its header saying that there is no log, and
 // zeros where it was cut off. Nothing of this is written anywhere. Pages that
-// are read one after the other are read ahead. It belongs to one connection.
+// are read one after the other are read ahead. It belongs to one goroutine.
 type source struct {
 	db    io.ReaderAt
 	log   io.ReaderAt     // what is beside it, nil without pages
@@ -72,6 +72,11 @@ type source struct {
 
 // aheadBytes is how much is read at once, after some steps, of what is read in order.
 const aheadBytes = 128 << 10
+
+// another is one on the same files.
+func (s *source) another() *source {
+	return &source{db: s.db, log: s.log, at: s.at, page: s.page, size: s.size, total: s.total}
+}
 
 func (s *source) Size() (int64, error) { return s.total, nil }
 

@@ -45,6 +45,9 @@ type query struct {
 	batch  storage.Batch // of the current message
 }
 
+// context tells whether the query, or the reader, shall end.
+func (x *query) context() error { return errors.Join(x.ctx.Err(), x.r.ctx.Err()) }
+
 // list takes the parts that have messages.
 func (x *query) list() error {
 	if len(x.r.parts) == 0 {
@@ -108,20 +111,24 @@ type cursor struct {
 	first, last int64 // the range of time
 	reverse     bool
 	rows        indexed
-	n           int64 // rows so far
+	n           int64 // calls of step
 	head        sqlitefile.Head
 	topic       storage.TopicID
 }
 
 // An indexed gives rows in the order of the index.
 type indexed interface {
-	// next gives the head of the next row, or io.EOF.
+	// next gives the head of the next row, or io.EOF. Rows of topics that are not asked
+	// for may be left out.
 	next() (sqlitefile.Head, error)
+
+	// given is how many rows next has passed, with those left out, and the last of them.
+	given() (int64, *sqlitefile.Head)
 
 	// data appends the data of the row that next gave last.
 	data(dst []byte) ([]byte, error)
 
-	close() error
+	close()
 }
 
 // open begins with the pages, where they are of the usual kind.
@@ -132,7 +139,7 @@ func (k *cursor) open() (err error) {
 			return err
 		}
 	}
-	k.rows, err = k.engine(nil)
+	k.rows, err = k.engine(0, nil)
 	return err
 }
 
@@ -143,16 +150,10 @@ func (k *cursor) step() (sqlitefile.Head, error) {
 	if !errors.Is(err, sqlitefile.ErrDeclined) {
 		return h, err
 	}
-	var after *sqlitefile.Head
-	if k.n > 0 {
-		after = &k.head
-	}
 	rows := k.rows
 	k.rows = nil
-	if err := rows.close(); err != nil {
-		return h, err
-	}
-	if k.rows, err = k.engine(after); err != nil {
+	rows.close()
+	if k.rows, err = k.engine(rows.given()); err != nil {
 		return h, err
 	}
 	return k.rows.next()
@@ -163,7 +164,7 @@ func (k *cursor) Next() (timeorder.Head, error) {
 	p := k.conn.part
 	for {
 		if k.n&255 == 255 {
-			if err := errors.Join(k.x.ctx.Err(), k.x.r.ctx.Err()); err != nil {
+			if err := k.x.context(); err != nil {
 				return timeorder.Head{}, err
 			}
 		}
@@ -193,8 +194,9 @@ func (k *cursor) Next() (timeorder.Head, error) {
 // ended is io.EOF, unless the index has ended too early.
 func (k *cursor) ended() error {
 	p := k.conn.part
-	if p.rows > 0 && k.n != p.rows && k.first <= p.least && k.last >= p.most {
-		return k.x.r.fail(p.path, fmt.Sprintf("timestamp index: it has %d of %d rows", k.n, p.rows), storage.ErrCorrupt)
+	n, _ := k.rows.given()
+	if p.rows > 0 && n != p.rows && k.first <= p.least && k.last >= p.most {
+		return k.x.r.fail(p.path, fmt.Sprintf("timestamp index: it has %d of %d rows", n, p.rows), storage.ErrCorrupt)
 	}
 	return io.EOF
 }
@@ -231,11 +233,10 @@ func (k *cursor) read() (ok bool, err error) {
 
 // Close gives the connection back.
 func (k *cursor) Close() error {
-	var err error
 	if k.rows != nil {
-		err = k.rows.close()
+		k.rows.close()
 	}
-	return errors.Join(err, k.x.r.release(k.conn))
+	return k.x.r.release(k.conn)
 }
 
 var (

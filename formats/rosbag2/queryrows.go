@@ -1,11 +1,11 @@
 package rosbag2
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
 
+	"github.com/bagconv/bagconv/internal/ahead"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -17,10 +17,10 @@ import (
 // and more at once the longer it goes on. Then it looks at some ahead, several steps
 // at once.
 //
-//	index (on the cursor's connection)   keys of step 1, 2, 3, ...
-//	heads (a connection for each step)        1 |--------|
-//	                                          2  |--------|
-//	                                          3   |--------|
+//	index   keys of step 1, 2, 3, ...
+//	heads        1 |--------|
+//	              2  |--------|
+//	               3   |--------|
 type pageRows struct {
 	k     *cursor
 	keys  *sqlitefile.Finder
@@ -28,26 +28,29 @@ type pageRows struct {
 	some  bool            // there is one
 	end   bool            // the index has no more
 	n     int             // how many are asked for
-	given int             // heads, up to those of cur
+	seen  int64           // rows, up to those of cur
+	upTo  sqlitefile.Head // the last of them
 	cur   *step           // whose rows are given
 	at    int             // in its list, of the next one
-	soon  []*step         // ahead, in their order
+	soon  []*step         // behind it, in their order
+	ahead ahead.Queue     // looks at them
 	free  []*step
 }
 
-// How many rows are looked at in a step, and how many steps at once.
+// How many rows are looked at in a step, and how many steps ahead.
 const (
 	fewHeads  = 8
-	manyHeads = 1024
+	manyHeads = 512
 	maxSteps  = 4
 )
 
 // A step is rows that are looked at together.
 type step struct {
-	conn *conn // of its own, or nil: the cursor's
 	f    *sqlitefile.Finder
 	list []sqlitefile.Head
-	done chan error
+	rows int             // that were looked at: list has those that may be asked for
+	last sqlitefile.Head // of them
+	err  error
 }
 
 func (k *cursor) pages(t *sqlitefile.Table) (indexed, error) {
@@ -55,11 +58,14 @@ func (k *cursor) pages(t *sqlitefile.Table) (indexed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pageRows{k: k, keys: f, n: fewHeads, cur: &step{f: f, done: make(chan error, 1)}}, nil
+	f.Few = k.x.q.Limit > 0 && k.x.q.Limit < fewHeads
+	p := &pageRows{k: k, keys: f, n: fewHeads, cur: &step{f: f}}
+	p.ahead.Workers = min(runtime.GOMAXPROCS(0)-1, 3)
+	return p, nil
 }
 
 func (p *pageRows) next() (h sqlitefile.Head, err error) {
-	if p.at == len(p.cur.list) {
+	for p.at == len(p.cur.list) {
 		if err := p.advance(); err != nil {
 			return h, err
 		}
@@ -68,84 +74,95 @@ func (p *pageRows) next() (h sqlitefile.Head, err error) {
 	return p.cur.list[p.at-1], nil
 }
 
-// advance goes on to the next step, and has those behind it begin: so many that what
-// is read in vain in the end is no more than a quarter of the rest.
+// advance goes on to the next step, and adds some behind it: so many that what is
+// read in vain in the end is no more than a quarter of the rest.
 func (p *pageRows) advance() error {
-	if len(p.soon) == 0 {
-		p.begin(p.cur, false)
-	} else if p.cur.conn != nil {
-		p.free = append(p.free, p.cur)
-	}
-	p.cur, p.at, p.soon = p.soon[0], 0, p.soon[1:]
-	if err := <-p.cur.done; err != nil {
-		p.cur.list = p.cur.list[:0]
+	if err := p.k.x.context(); err != nil {
 		return err
 	}
-	if len(p.cur.list) == 0 {
+	s := p.cur
+	if len(p.soon) == 0 {
+		p.begin(s)
+		p.look(s)
+	} else {
+		p.ahead.Take()
+		p.cur, p.soon = p.soon[0], p.soon[1:]
+		if s.f != p.keys {
+			p.free = append(p.free, s)
+		}
+	}
+	s, p.at = p.cur, 0
+	if s.err != nil {
+		s.list = s.list[:0]
+		return s.err
+	}
+	if s.rows == 0 {
 		return io.EOF
 	}
-	p.given += len(p.cur.list)
-	most := min(runtime.GOMAXPROCS(0), maxSteps, p.given/4/manyHeads)
-	for most > 1 && len(p.soon) < most && !p.end {
-		s, err := p.spare()
-		if err != nil {
-			return err
-		}
-		p.begin(s, true)
+	p.seen, p.upTo = p.seen+int64(s.rows), s.last
+	if p.ahead.Workers == 0 || len(p.soon) > maxSteps/2 {
+		return nil
+	}
+	for n := min(maxSteps, int(p.seen/4/manyHeads)); len(p.soon) < n && !p.end; {
+		s := p.spare()
+		p.begin(s)
+		p.soon = append(p.soon, s)
+		p.ahead.Add(func() { p.look(s) })
 	}
 	return nil
 }
 
-// begin has a step look at the next rows of the index; aside while others do.
-func (p *pageRows) begin(s *step, aside bool) {
+// begin gives a step the next keys of the index.
+func (p *pageRows) begin(s *step) {
 	var after *sqlitefile.Head
 	if p.some {
 		after = &p.last
 	}
-	var err error
-	s.list, err = p.keys.After(s.list[:0], after, p.k.first, p.k.last, p.n, p.k.reverse)
-	if n := len(s.list); n > 0 {
-		p.last, p.some = s.list[n-1], true
+	s.list, s.err = p.keys.After(s.list[:0], after, p.k.first, p.k.last, p.n, p.k.reverse)
+	if s.rows = len(s.list); s.rows > 0 {
+		s.last = s.list[s.rows-1]
+		p.last, p.some = s.last, true
 	}
-	p.end = err != nil || len(s.list) < p.n
+	p.end = s.err != nil || s.rows < p.n
 	p.n = min(2*p.n, manyHeads)
-	p.soon = append(p.soon, s)
-	switch {
-	case err != nil:
-		s.done <- err
-	case aside:
-		go func() { s.done <- s.f.Heads(s.list) }()
-	default:
-		s.done <- s.f.Heads(s.list)
-	}
 }
 
-// spare gives a step that has a connection of its own.
-func (p *pageRows) spare() (*step, error) {
+// spare gives a step that looks by itself.
+func (p *pageRows) spare() *step {
 	if n := len(p.free); n > 0 {
 		s := p.free[n-1]
 		p.free = p.free[:n-1]
-		return s, nil
+		return s
 	}
-	c, err := p.k.x.r.acquire(p.k.conn.part)
-	if err != nil {
-		return nil, err
+	return &step{f: p.keys.Another(p.k.conn.src.another())}
+}
+
+// look fills in the list of a step, and drops what is of other topics.
+func (p *pageRows) look(s *step) {
+	if s.err == nil {
+		s.err = s.f.Heads(s.list)
 	}
-	return &step{conn: c, f: p.keys.Another(c.src), done: make(chan error, 1)}, nil
+	if s.err != nil {
+		return
+	}
+	ids, rest := &p.k.conn.part.ids, s.list[:0]
+	for i := range s.list {
+		if topic, ok := ids.get(s.list[i].Topic); !ok || p.k.x.wanted[topic] {
+			rest = append(rest, s.list[i])
+		}
+	}
+	s.list = rest
 }
 
 func (p *pageRows) data(dst []byte) ([]byte, error) { return p.cur.f.Append(dst, &p.cur.list[p.at-1]) }
 
-func (p *pageRows) close() (err error) {
-	for _, s := range p.soon {
-		<-s.done
+func (p *pageRows) close() { p.ahead.Stop() }
+
+func (p *pageRows) given() (int64, *sqlitefile.Head) {
+	if p.seen == 0 {
+		return 0, nil
 	}
-	for _, s := range append(append(p.free, p.soon...), p.cur) {
-		if s.conn != nil {
-			err = errors.Join(err, p.k.x.r.release(s.conn))
-		}
-	}
-	return err
+	return p.seen, &p.upTo
 }
 
 // The rows of a time range, and a row by its id. A row's topic is looked at in the
@@ -163,13 +180,15 @@ type engineRows struct {
 	row   *stmt
 	after *sqlitefile.Head // rows up to this one were given before
 	head  sqlitefile.Head
+	n     int64 // rows so far, with those before
 }
 
-// engine begins after a row, nil for the start.
-func (k *cursor) engine(after *sqlitefile.Head) (indexed, error) {
-	e := &engineRows{k: k, after: after}
+// engine begins after a row, the n-th, or nil for the start.
+func (k *cursor) engine(n int64, after *sqlitefile.Head) (indexed, error) {
+	e := &engineRows{k: k, after: after, n: n}
 	if err := e.prepare(); err != nil {
-		return nil, errors.Join(err, e.close())
+		e.close()
+		return nil, err
 	}
 	return e, nil
 }
@@ -214,9 +233,12 @@ func (e *engineRows) next() (sqlitefile.Head, error) {
 			continue
 		}
 		e.head = h
+		e.n++
 		return h, nil
 	}
 }
+
+func (e *engineRows) given() (int64, *sqlitefile.Head) { return e.n, &e.head }
 
 func (e *engineRows) data(dst []byte) ([]byte, error) {
 	defer e.row.reset()
@@ -236,11 +258,10 @@ func (e *engineRows) data(dst []byte) ([]byte, error) {
 	return append(dst, e.row.bytes(0)...), nil // SQLite's memory is not the caller's to change
 }
 
-func (e *engineRows) close() error {
+func (e *engineRows) close() {
 	for _, s := range []*stmt{e.heads, e.row} {
 		if s != nil {
 			s.finalize()
 		}
 	}
-	return nil
 }

@@ -17,6 +17,8 @@ import (
 // overflow into are read for data only. It belongs to one goroutine; others may read
 // the heads of other rows with finders of their own.
 type Finder struct {
+	Few bool // the data of few rows is asked for: leaves are not kept for them
+
 	index  indexWalk
 	leaves walker
 	table  *Table
@@ -78,6 +80,7 @@ func (t *Table) newFinder(r io.ReaderAt, index uint32) *Finder {
 // Another makes a finder of the same table that reads from r.
 func (f *Finder) Another(r io.ReaderAt) *Finder {
 	g := f.table.newFinder(r, f.index.root)
+	g.Few = f.Few
 	g.leaves.depth = f.leaves.depth
 	return g
 }
@@ -160,7 +163,7 @@ const (
 // read reads the leaves in list, those that follow each other at once.
 func (f *Finder) read(list []Head) error {
 	w := &f.leaves
-	keep := len(f.list)*w.page <= maxKept
+	keep := !f.Few && len(f.list)*w.page <= maxKept
 	f.kept = false
 	for i := 0; i < len(f.list); {
 		no, n := f.list[i].no, 1

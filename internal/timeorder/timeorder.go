@@ -31,6 +31,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/bagconv/bagconv/internal/ahead"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -59,8 +60,9 @@ type Source interface {
 	// topics, in its range of time, in the order of time or in reverse.
 	Open(part int, reverse bool) (Cursor, error)
 
-	// Ahead is how many goroutines may open parts before the merge comes to them. Above
-	// 0, Open is called concurrently, with itself and with the cursors' methods.
+	// Ahead is how many goroutines, beside the query's own, may open parts before the
+	// merge comes to them. Above 0, Open is called concurrently, with itself and with the
+	// cursors' methods.
 	Ahead() int
 }
 
@@ -151,11 +153,9 @@ func (m *merge) all(parts []Part, limit int64, give func(*storage.Message) bool)
 		for _, o := range m.open {
 			err = errors.Join(err, o.cursor.Close())
 		}
-		for _, g := range m.ahead {
-			for o := range g.parts {
-				if o.err == nil {
-					err = errors.Join(err, o.cursor.Close())
-				}
+		for _, o := range m.soon[:m.ahead.Stop()] {
+			if o.err == nil {
+				err = errors.Join(err, o.cursor.Close())
 			}
 		}
 	}()
@@ -184,8 +184,9 @@ type merge struct {
 	skip        int64  // messages still to be left out
 	parts       []part // by first key, those that may have something of the query
 	open        cursors
-	ahead       []group // of the first ones of parts
-	most        int64   // heads that a part had, as far as they are known
+	ahead       ahead.Queue // opens the first ones of parts
+	soon        []*opening  // for them
+	most        int64       // heads that a part had, as far as they are known
 }
 
 // A part is a Part by keys.
@@ -331,12 +332,9 @@ func (m *merge) start(p part) error {
 		return err
 	}
 	var got opening
-	if len(m.ahead) > 0 {
-		g := &m.ahead[0]
-		got = <-g.parts
-		if g.n--; g.n == 0 {
-			m.ahead = m.ahead[1:]
-		}
+	if len(m.soon) > 0 {
+		m.ahead.Take()
+		got, m.soon = *m.soon[0], m.soon[1:]
 	} else {
 		got.cursor, got.err = m.src.Open(p.i, m.reverse)
 	}
@@ -361,39 +359,20 @@ type opening struct {
 	err    error
 }
 
-// A group is parts that a goroutine opens one after the other.
-type group struct {
-	parts chan opening // closed behind the last one
-	n     int          // that are still to be taken
-}
-
-// groupParts is how many parts are in a group: an index of a chunk is read in less
-// time than a goroutine takes to wake up.
-const groupParts = 16
+// maxAhead is how many parts are opened ahead at most.
+const maxAhead = 64
 
 // openAhead opens the parts behind the first one, as far as what is still to be
 // skipped will need them: each is taken to have as many heads as the largest so far.
 func (m *merge) openAhead() {
-	if m.most == 0 {
+	m.ahead.Workers = m.src.Ahead()
+	if m.most == 0 || m.ahead.Workers == 0 || len(m.soon) > maxAhead/2 {
 		return
 	}
-	ahead := 0
-	for _, g := range m.ahead {
-		ahead += g.n
-	}
-	need := int(min(m.skip/m.most, int64(len(m.parts)-1)))
-	for len(m.ahead) < m.src.Ahead() && ahead < need {
-		n := min(need-ahead, groupParts)
-		g := group{make(chan opening, n), n}
-		go func(parts []part) {
-			for _, p := range parts {
-				cursor, err := m.src.Open(p.i, m.reverse)
-				g.parts <- opening{cursor, err}
-			}
-			close(g.parts)
-		}(m.parts[1+ahead:][:n])
-		m.ahead = append(m.ahead, g)
-		ahead += n
+	for n := min(m.skip/m.most, int64(len(m.parts)-1), maxAhead); int64(len(m.soon)) < n; {
+		o, part := &opening{}, m.parts[1+len(m.soon)].i
+		m.soon = append(m.soon, o)
+		m.ahead.Add(func() { o.cursor, o.err = m.src.Open(part, m.reverse) })
 	}
 }
 
