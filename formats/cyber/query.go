@@ -20,6 +20,7 @@ import (
 func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
 		x := &query{r: r, ctx: ctx, q: q}
+		defer x.close()
 		x.start, x.end = q.Range()
 		var err error
 		if x.wanted, x.all, err = timeorder.Wanted(&q, len(r.topics.list)); err != nil {
@@ -71,7 +72,7 @@ type query struct {
 // is the start of a chunk.
 type view struct {
 	file   *file
-	window window
+	window *window // of windows
 	leaps  []int      // bytes of small messages behind a large one
 	after  []*channel // of the message that came after one
 }
@@ -79,10 +80,17 @@ type view struct {
 // on puts the window on a file.
 func (v *view) on(f *file) *window {
 	if v.file != f {
-		v.file, v.window = f, window{r: f.file, size: f.size, buf: v.window.buf[:0]}
+		v.close()
+		v.file, v.window = f, f.window()
 		v.leaps, v.after = make([]int, len(f.channels)+1), make([]*channel, len(f.channels)+1)
 	}
-	return &v.window
+	return v.window
+}
+
+func (v *view) close() {
+	if v.window != nil {
+		windows.Put(v.window)
+	}
 }
 
 // view gives one that nobody else uses; put takes it back.
@@ -101,6 +109,13 @@ func (x *query) put(v *view) {
 	x.mu.Lock()
 	x.free = append(x.free, v)
 	x.mu.Unlock()
+}
+
+// close gives the memory of messages and heads to other queries.
+func (x *query) close() {
+	for _, v := range append(x.free, &x.msgs) {
+		v.close()
+	}
 }
 
 // Count tells what a chunk's header says, when all topics are asked for. See
