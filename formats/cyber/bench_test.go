@@ -42,7 +42,7 @@ func BenchmarkReadBlock(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			for i := range r.(*Reader).blocks {
+			for i := range r.(*Reader).blocks() {
 				if err := r.(*Reader).ReadBlock(context.Background(), i, &batch); err != nil {
 					b.Fatal(err)
 				}

@@ -72,7 +72,7 @@ type query struct {
 // is the start of a chunk.
 type view struct {
 	file   *file
-	window *window // of windows
+	window *window    // of windows
 	leaps  []int      // bytes of small messages behind a large one
 	after  []*channel // of the message that came after one
 }

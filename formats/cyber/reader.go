@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/warnings"
@@ -24,7 +25,7 @@ type Reader struct {
 	fs     storage.FS
 	files  []*file // in the order of their first messages
 	topics topics
-	blocks []block
+	blocks func() []block // made when they are first asked for
 
 	batch storage.Batch // of ReadNext
 	block int           // next block of ReadNext
@@ -50,6 +51,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 		ctx: ctx, path: path, strict: o.Strict, fs: iox.FS(o.FS),
 		topics: newTopics(),
 	}
+	r.blocks = sync.OnceValue(r.list)
 	paths, err := segmentPaths(r.fs, path)
 	if err == nil {
 		paths, err = r.choose(paths)
@@ -69,7 +71,6 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	slices.SortStableFunc(r.files, func(a, b *file) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
-	r.list()
 	return r, nil
 }
 
@@ -105,14 +106,14 @@ func (r *Reader) choose(paths []string) ([]string, error) {
 }
 
 // list makes the blocks.
-func (r *Reader) list() {
+func (r *Reader) list() (list []block) {
 	n := 0
 	for _, f := range r.files {
 		for _, c := range f.chunks {
 			n += c.parts()
 		}
 	}
-	r.blocks = make([]block, 0, n)
+	list = make([]block, 0, n)
 	for _, f := range r.files {
 		for _, c := range f.chunks {
 			for part := range c.parts() {
@@ -129,10 +130,11 @@ func (r *Reader) list() {
 						b.Messages = c.count
 					}
 				}
-				r.blocks = append(r.blocks, block{Block: b, chunk: c, part: part})
+				list = append(list, block{Block: b, chunk: c, part: part})
 			}
 		}
 	}
+	return list
 }
 
 // Info describes the recording. See storage.Reader.
@@ -176,9 +178,10 @@ func (r *Reader) Info() (*storage.Info, error) {
 
 // Blocks lists the parts of the chunks. See storage.BlockReader.
 func (r *Reader) Blocks() ([]storage.Block, error) {
-	out := make([]storage.Block, len(r.blocks))
-	for i := range r.blocks {
-		out[i] = r.blocks[i].Block
+	list := r.blocks()
+	out := make([]storage.Block, len(list))
+	for i := range list {
+		out[i] = list[i].Block
 	}
 	return out, nil
 }
@@ -189,10 +192,11 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if err := errors.Join(ctx.Err(), r.ctx.Err()); err != nil {
 		return err
 	}
-	if i < 0 || i >= len(r.blocks) {
+	list := r.blocks()
+	if i < 0 || i >= len(list) {
 		return &storage.Error{Format: formatName, Path: r.path, Offset: -1, What: fmt.Sprintf("there is no block %d", i)}
 	}
-	return r.blocks[i].chunk.read(ctx, r.blocks[i].part, b)
+	return list[i].chunk.read(ctx, list[i].part, b)
 }
 
 // ReadNext returns the next message of the blocks in order. See storage.Reader.
@@ -202,7 +206,7 @@ func (r *Reader) ReadNext() (*storage.Message, error) {
 			r.next++
 			return &r.batch.Messages[r.next-1], nil
 		}
-		if r.block == len(r.blocks) {
+		if r.block == len(r.blocks()) {
 			r.err = io.EOF
 			break
 		}
