@@ -105,7 +105,7 @@ type Report struct {
 type End struct {
 	Path, Format, Version string
 	Size, Messages        int64
-	Files                 []string // of the output: the path itself, or several
+	Files                 []string // that hold the messages: the path itself, or several
 }
 
 // A Selection is what was taken of the source.

@@ -41,7 +41,7 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, src.close()) }()
-	r.Source.Version, r.Source.Size = src.info.Version, src.info.Size
+	r.Source.Version, r.Source.Size, r.Source.Files = src.info.Version, src.info.Size, src.info.Files
 	r.Warnings = src.info.Warnings
 
 	take, err := choose(job, src)
@@ -248,10 +248,7 @@ func mostly(blocks map[string]int64, codecs []string) (most string) {
 // checkEnds refuses to write a recording over itself or into itself.
 func checkEnds(job *Job) error {
 	in, err := os.Stat(job.Source)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	stem := err != nil // the source is several files with this name in common; opening them will tell
+	stem := err != nil // the source is several files, which this names together; opening them will tell
 	out, err := os.Stat(job.Sink)
 	if err == nil && !stem && os.SameFile(in, out) {
 		return fmt.Errorf("%s: input and output are the same; choose another output", job.Sink)

@@ -64,6 +64,7 @@ type source struct {
 	size  int64           // of db
 	total int64           // that the engine sees
 
+	exact    bool   // nothing is read ahead
 	ahead    []byte // bytes of db from aheadOff on
 	aheadOff int64
 	next     int64 // where the last read of db ended
@@ -73,9 +74,9 @@ type source struct {
 // aheadBytes is how much is read at once, after some steps, of what is read in order.
 const aheadBytes = 128 << 10
 
-// another is one on the same files.
+// another is one on the same files, which reads nothing ahead.
 func (s *source) another() *source {
-	return &source{db: s.db, log: s.log, at: s.at, page: s.page, size: s.size, total: s.total}
+	return &source{db: s.db, log: s.log, at: s.at, page: s.page, size: s.size, total: s.total, exact: true}
 }
 
 func (s *source) Size() (int64, error) { return s.total, nil }
@@ -138,7 +139,7 @@ func (s *source) readDB(p []byte, off int64) error {
 	p = p[:have]
 	in := off - s.aheadOff
 	if in < 0 || in+have > int64(len(s.ahead)) {
-		if off != s.next || have > aheadBytes/2 {
+		if off != s.next || have > aheadBytes/2 || s.exact {
 			s.next, s.step = off+have, 0
 			return iox.ReadFull(s.db, p, off)
 		}

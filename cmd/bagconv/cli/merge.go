@@ -59,8 +59,17 @@ func (e *env) merge(c *cli.Context) error {
 	if err := shifts(c.StringSlice("shift"), inputs); err != nil {
 		return err
 	}
-	job.Source, job.SourceFormat = strings.Join(paths, ", "), multi.Format(inputs)
+	job.Source, job.SourceFormat = inShort(paths), multi.Format(inputs)
 	return e.runJob(c, job, false)
+}
+
+// inShort names several recordings together.
+func inShort(paths []string) string {
+	const most = 4
+	if n := len(paths); n > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(paths[:most-1], ", "), n-most+1)
+	}
+	return strings.Join(paths, ", ")
 }
 
 // shifts takes the values of --shift.

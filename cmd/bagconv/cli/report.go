@@ -43,7 +43,7 @@ type (
 		Version  string   `json:"version"`
 		Size     int64    `json:"size"`
 		Messages int64    `json:"messages"`
-		Files    []string `json:"files,omitempty"`
+		Files    []string `json:"files,omitempty"` // that hold the messages
 	}
 	topicResult struct {
 		Name         string `json:"name"`
