@@ -23,7 +23,7 @@ type BlockWorker interface {
 
 // EachBlock reads the whole of r, on several cores where the format allows it,
 // for analyses that do their work on many cores and draw their conclusions in
-// the order of the file. threads 0 is one per core; worker is called once for
+// the order of the file. threads 0 is one per core, 16 at most; worker is called once for
 // each. It must be called before anything else is read from r; damage is in
 // r.Info().Warnings afterwards. Batches are used again: nothing of them may be
 // kept. Blocks of a format that has none are runs of messages with Offset -1.
@@ -39,19 +39,18 @@ func EachBlock(ctx context.Context, r storage.Reader, threads int, progress func
 	if s.blockReader == nil {
 		return s.eachSequential(ctx, meter, worker())
 	}
-	threads = workers(threads)
+	threads = workers(threads, s.memory)
 	team := make([]BlockWorker, threads)
-	batches := make([]storage.Batch, threads)
 	for i := range team {
 		team[i] = worker()
 	}
 	line := newQueue()
-	return parallel(ctx, len(s.blocks), threads, func(w, i int) error {
-		b := &batches[w]
-		err := s.blockReader.ReadBlock(ctx, i, b)
-		if err == nil {
-			err = s.checkTopics(b)
-		}
+	seq := make([]int, len(s.blocks))
+	for i := range seq {
+		seq[i] = i
+	}
+	return s.parallel(ctx, seq, threads, func(w, i int, b *storage.Batch) error {
+		err := s.checkTopics(b)
 		if err == nil {
 			err = team[w].Work(b)
 		}
@@ -110,36 +109,57 @@ func sourceOf(r storage.Reader) (*source, error) {
 	return s, s.look()
 }
 
-// parallel calls f for the numbers 0 to n-1, in this order, on a number of
-// workers. After an error no further number is begun. It returns the error of
-// the least number that has one.
-func parallel(ctx context.Context, n, threads int, f func(worker, i int) error) error {
+// parallel reads the blocks in seq on a number of workers, and calls f with each and its
+// place in seq. As many are read at once as fit into
+// memory. After an error no further one is begun. It returns the error of the first
+// block in the order of seq that has one. Of b nothing may be kept.
+func (s *source) parallel(ctx context.Context, seq []int, threads int, f func(worker, k int, b *storage.Batch) error) error {
+	memory := budgetOf(s.memory)
+	gate, spares := newGate(memory.blocks), &spares{limit: memory.spare}
 	errs := make([]error, threads)
 	first := make([]int, threads) // whose error it is
-	var next atomic.Int64
+	var mu sync.Mutex             // whoever has it begins the next block
+	next := 0
+	begin := func() (k int, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next == len(seq) {
+			return 0, false
+		}
+		next++
+		return next - 1, gate.enter(ctx, rawMemory*s.blocks[seq[next-1]].RawSize) == nil
+	}
 	var failed atomic.Bool
 	var wg sync.WaitGroup
 	for w := range threads {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
+			var b storage.Batch
 			for !failed.Load() && ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
+				k, ok := begin()
+				if !ok {
 					return
 				}
-				if errs[w] = f(w, i); errs[w] != nil {
-					first[w] = i
+				block := &s.blocks[seq[k]]
+				spares.borrow(&b, block)
+				err := s.blockReader.ReadBlock(ctx, seq[k], &b)
+				if err == nil {
+					err = f(w, k, &b)
+				}
+				spares.giveBack(&b)
+				gate.leave(rawMemory * block.RawSize)
+				if err != nil {
+					errs[w], first[w] = err, k
 					failed.Store(true)
+					return
 				}
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	least, err := n, error(nil)
+	least, err := len(seq), error(nil)
 	for w, e := range errs {
 		if e != nil && first[w] < least {
 			least, err = first[w], e
@@ -147,6 +167,10 @@ func parallel(ctx context.Context, n, threads int, f func(worker, i int) error) 
 	}
 	return err
 }
+
+// rawMemory is how many times its raw size a block takes: as it is in the file, and
+// unpacked.
+const rawMemory = 2
 
 // errStopped is the error of a block that has not been looked at because one
 // before it failed.

@@ -14,12 +14,13 @@ import (
 const maxSpares = 2
 
 // collect takes the blocks in order and writes their messages.
-func (p *pipeline) collect(seq []int, bounds []key, free chan<- *batch, order <-chan *batch) error {
+func (p *pipeline) collect(seq []int, bounds []key, free *pool, order <-chan *batch) error {
 	// Blocks that the merger holds are missing in the pool: spares stand in for
 	// them, so that the dispatcher never waits for a block that waits for it.
 	lent := 0
 	var spares []*batch
 	giveBack := func(b *batch) {
+		p.empty(b)
 		if lent > 0 {
 			lent--
 			if len(spares) < maxSpares {
@@ -27,16 +28,16 @@ func (p *pipeline) collect(seq []int, bounds []key, free chan<- *batch, order <-
 			}
 			return
 		}
-		free <- b
+		free.put(b)
 	}
 	lend := func() {
 		lent++
 		if n := len(spares); n > 0 {
-			free <- spares[n-1]
+			free.put(spares[n-1])
 			spares = spares[:n-1]
 			return
 		}
-		free <- &batch{done: make(chan error, 1)}
+		free.put(nil)
 	}
 
 	m := newMerger(p.tempDir, p.budget.held, p.emit, p.copyBlock, giveBack)
@@ -70,7 +71,8 @@ func (p *pipeline) collect(seq []int, bounds []key, free chan<- *batch, order <-
 			if err := p.emitAll(b); err != nil {
 				return err
 			}
-			free <- b
+			p.empty(b)
+			free.put(b)
 			continue
 		}
 		// Without known times, blocks are taken to be in order but for overlaps

@@ -82,26 +82,23 @@ func queriedState(ctx context.Context, src *source, q storage.Querier, state *se
 	return state.Messages(), nil
 }
 
+// errComplete says that the blocks that follow need not be read.
+var errComplete = errors.New("complete")
+
 // parallelState reads blocks of which no times are known, all at worst.
 func parallelState(ctx context.Context, src *source, state *selection.State, seq []int, threads int) ([]storage.Message, error) {
-	threads = workers(threads)
-	batches := make([]storage.Batch, threads)
+	threads = workers(threads, src.memory)
 	var mu sync.Mutex // of state
-	err := parallel(ctx, len(seq), threads, func(w, k int) error {
-		mu.Lock()
-		complete := state.Complete(math.MaxInt64)
-		mu.Unlock()
-		if complete {
-			return nil
-		}
-		if err := src.blockReader.ReadBlock(ctx, seq[k], &batches[w]); err != nil {
-			return err
-		}
+	err := src.parallel(ctx, seq, threads, func(_, k int, b *storage.Batch) error {
 		mu.Lock()
 		defer mu.Unlock()
-		return addAll(state, &batches[w], seq[k], len(src.info.Topics))
+		err := addAll(state, b, seq[k], len(src.info.Topics))
+		if err == nil && state.Complete(math.MaxInt64) {
+			err = errComplete
+		}
+		return err
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errComplete) {
 		return nil, err
 	}
 	return state.Messages(), nil

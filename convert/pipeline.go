@@ -36,7 +36,8 @@ type pipeline struct {
 	format  *storage.Format // of the sink
 	tempDir string          // for the spill file
 	budget  budget
-	gate    *gate // blocks that are read and not collected yet
+	gate    *gate   // blocks that are read and not collected yet
+	spares  *spares // buffers of blocks
 
 	choice   *selection.Choice // which times are taken; nil: all
 	offset   int64             // ns, added to all times
@@ -92,12 +93,9 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	p.gate = newGate(p.budget.blocks)
+	p.gate, p.spares = newGate(p.budget.blocks), &spares{limit: p.budget.spare}
 	n := p.workers + 1
-	free := make(chan *batch, n)
-	for range n {
-		free <- &batch{done: make(chan error, 1)}
-	}
+	free := newPool(n)
 	work, order := make(chan *batch, n), make(chan *batch, n)
 	seq, bounds := p.plan()
 
@@ -117,16 +115,8 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			var own buffers
 			for b := range work {
-				if p.src.blockReader != nil {
-					own.lend(b)
-				}
-				err := p.process(ctx, b, tallies[i])
-				if err == nil && p.src.blockReader != nil {
-					own.takeBack(b, p.routes)
-				}
-				b.done <- err
+				b.done <- p.process(ctx, b, tallies[i])
 			}
 		}()
 	}
@@ -192,13 +182,11 @@ func (p *pipeline) plan() (seq []int, bounds []key) {
 const blockMemory = 3
 
 // dispatch hands blocks to the workers and, in the same order, to the collector.
-func (p *pipeline) dispatch(ctx context.Context, seq []int, free <-chan *batch, work, order chan<- *batch) error {
+func (p *pipeline) dispatch(ctx context.Context, seq []int, free *pool, work, order chan<- *batch) error {
 	for k := 0; p.src.blockReader == nil || k < len(seq); k++ {
-		var b *batch
-		select {
-		case b = <-free:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		b, err := free.take(ctx)
+		if err != nil {
+			return err
 		}
 		b.index = k
 		if p.src.blockReader != nil {

@@ -78,7 +78,7 @@ func measure(ctx context.Context, job *Job, src *source) ([]span, error) {
 	if err := src.rewind(); err != nil {
 		return nil, err
 	}
-	res, err := scan(ctx, src, workers(job.Threads), newMeter(src, nil))
+	res, err := scan(ctx, src, workers(job.Threads, job.MaxMemory), newMeter(src, nil))
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, take *
 
 	p := &pipeline{
 		src: src, write: w.Write, order: job.Order, strict: job.Read.Strict, spans: take.spans,
-		workers: workers(job.Threads), format: job.SinkFormat,
+		workers: workers(job.Threads, job.MaxMemory), format: job.SinkFormat,
 		tempDir: filepath.Dir(filepath.Clean(job.Sink)), budget: budgetOf(job.MaxMemory),
 		choice: take.Choice, offset: job.Edit.Offset, repeated: take.state,
 	}

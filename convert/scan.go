@@ -29,7 +29,7 @@ type TopicStats struct {
 }
 
 // Scan reads the whole of r, on several cores where the format allows it, and
-// counts. threads 0 is one per core. It must be called before anything else is
+// counts. threads 0 is one per core, 16 at most. It must be called before anything else is
 // read from r. Damage is in r.Info().Warnings afterwards.
 func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Progress)) (*ScanResult, error) {
 	s, err := sourceOf(r)
@@ -38,14 +38,22 @@ func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Prog
 	}
 	meter := newMeter(s, progress)
 	defer meter.stop()
-	return scan(ctx, s, workers(threads), meter)
+	return scan(ctx, s, workers(threads, s.memory), meter)
 }
 
-func workers(threads int) int {
+// workerMemory is how much of a conversion's memory there is for each worker, bytes:
+// where there are more workers they wait for each other.
+const workerMemory = 16 << 20
+
+// workers is how many work, where threads 0 is one per core as far as memory allows.
+func workers(threads int, memory int64) int {
 	if threads > 0 {
 		return threads
 	}
-	return runtime.GOMAXPROCS(0)
+	if memory <= 0 {
+		memory = DefaultMemory
+	}
+	return min(runtime.GOMAXPROCS(0), max(2, int(memory/workerMemory)))
 }
 
 func scan(ctx context.Context, s *source, threads int, meter *meter) (*ScanResult, error) {
@@ -54,21 +62,22 @@ func scan(ctx context.Context, s *source, threads int, meter *meter) (*ScanResul
 	}
 	spans := make([]span, len(s.blocks))
 	parts := make([]ScanResult, threads)
-	batches := make([]storage.Batch, threads)
 	for w := range parts {
 		parts[w].Topics = make([]TopicStats, len(s.info.Topics))
 	}
-	err := parallel(ctx, len(spans), threads, func(w, i int) error {
-		if s.need != nil && !s.need[i] {
+	var seq []int
+	for i := range spans {
+		if s.need == nil || s.need[i] {
+			seq = append(seq, i)
+		} else {
 			spans[i] = span{start: math.MaxInt64, end: math.MinInt64}
-			return nil
 		}
-		err := s.blockReader.ReadBlock(ctx, i, &batches[w])
-		if err == nil {
-			s.restamp(batches[w].Messages)
-			spans[i], err = parts[w].add(batches[w].Messages)
-		}
-		meter.read(s.blocks[i].Size, len(batches[w].Messages))
+	}
+	err := s.parallel(ctx, seq, threads, func(w, k int, b *storage.Batch) (err error) {
+		i := seq[k]
+		s.restamp(b.Messages)
+		spans[i], err = parts[w].add(b.Messages)
+		meter.read(s.blocks[i].Size, len(b.Messages))
 		return err
 	})
 	if err != nil {

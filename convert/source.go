@@ -24,6 +24,8 @@ type source struct {
 	need        []bool              // which of the blocks a run reads; nil: all
 	query       *query              // in place of blocks; nil: none
 
+	memory int64 // Job.MaxMemory
+
 	stamps []*mapping.Stamp // scan takes the times from them; index = TopicID; nil: log times
 }
 
@@ -34,7 +36,7 @@ const (
 )
 
 func openSource(ctx context.Context, job *Job) (*source, error) {
-	s := &source{reopen: func() (storage.Reader, error) {
+	s := &source{memory: job.MaxMemory, reopen: func() (storage.Reader, error) {
 		return job.SourceFormat.Open(ctx, job.Source, job.Read)
 	}}
 	return s, s.open()

@@ -26,7 +26,7 @@ type StreamJob struct {
 	Order    Order
 	Measured bool // measure the times of all blocks first, instead of believing the index
 	Certain  bool // measure them where no index gives any
-	Threads  int  // workers; 0 is one per core
+	Threads  int  // workers; 0 is one per core, 16 at most
 	Progress func(Progress)
 }
 
@@ -90,7 +90,7 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 		return nil, err
 	}
 	p := &pipeline{
-		src: src, write: write, order: job.Order, workers: workers(job.Threads), format: job.Limits,
+		src: src, write: write, order: job.Order, workers: workers(job.Threads, 0), format: job.Limits,
 		tempDir: os.TempDir(), budget: budgetOf(0), choice: take.Choice, offset: job.Edit.Offset,
 		routes: make([]route, len(topics)),
 	}

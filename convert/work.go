@@ -14,45 +14,44 @@ import (
 // process reads and re-encodes one block. Messages that the sink does not take
 // are left out and counted.
 func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) error {
+	if p.src.blockReader != nil {
+		p.spares.borrow(&b.in, &p.src.blocks[b.index])
+	}
 	if err := p.read(ctx, b); err != nil {
 		return err
 	}
-	return p.reencode(b, tally, false)
+	if err := p.reencode(b, tally, false); err != nil || p.src.blockReader == nil {
+		return err
+	}
+	p.settle(b)
+	return nil
 }
 
-// buffers are those that a worker needs while it reads and re-encodes a block, and
-// that go on with the block only when messages still lie in them.
-type buffers struct{ buf, scratch []byte }
-
-// lend gives a block the worker's buffers, when they are larger than its own.
-func (o *buffers) lend(b *batch) {
-	if cap(o.buf) > cap(b.in.Buf) {
-		b.in.Buf, o.buf = o.buf, b.in.Buf
-	}
-	if cap(o.scratch) > cap(b.in.Scratch) {
-		b.in.Scratch, o.scratch = o.scratch, b.in.Scratch
-	}
-}
-
-// takeBack takes them again. Messages of routes without a plan lie in the buffer,
-// and a block that may be copied in both.
-func (o *buffers) takeBack(b *batch, routes []route) {
+// settle gives back the buffers that are not needed once a block is re-encoded.
+// Messages of routes without a plan lie in the first, and a block that may be copied
+// in both.
+func (p *pipeline) settle(b *batch) {
 	if b.whole {
 		return
 	}
-	if cap(b.in.Scratch) > cap(o.scratch) {
-		o.scratch = b.in.Scratch
-	}
+	p.spares.put(b.in.Scratch)
 	b.in.Scratch = nil
 	for i := range b.in.Messages {
-		if rt := &routes[b.in.Messages[i].Topic]; rt.plan == nil {
+		if rt := &p.routes[b.in.Messages[i].Topic]; rt.plan == nil {
 			return
 		}
 	}
-	if cap(b.in.Buf) > cap(o.buf) {
-		o.buf = b.in.Buf
-	}
+	p.spares.put(b.in.Buf)
 	b.in.Buf = nil
+}
+
+// empty gives back what a block has whose messages are written.
+func (p *pipeline) empty(b *batch) {
+	p.spares.put(b.out)
+	b.out = nil
+	if p.src.blockReader != nil { // else the source goes on with them
+		p.spares.giveBack(&b.in)
+	}
 }
 
 // read fills b with its block.
@@ -138,7 +137,6 @@ func (p *pipeline) reencode(b *batch, tally []topicCount, repeated bool) error {
 // reserve empties the arena of a block, and makes it large enough for what its
 // messages become.
 func (p *pipeline) reserve(b *batch) {
-	b.out = b.out[:0]
 	need := 0
 	for i := range b.in.Messages {
 		m := &b.in.Messages[i]
@@ -148,7 +146,7 @@ func (p *pipeline) reserve(b *batch) {
 			}
 		}
 	}
-	if cap(b.out) < need {
+	if b.out = p.spares.take(int64(need)); b.out == nil {
 		b.out = make([]byte, 0, need)
 	}
 }
