@@ -26,55 +26,58 @@ var ErrParts = errors.New("it would become more than 10,000 parts")
 // Windows returns the times of the parts into which a cut splits what the job
 // takes of its source, in order and without gaps; at most MaxParts, else the
 // error is ErrParts. By size it reads all messages once; messages of one time stay
-// together.
-func Windows(ctx context.Context, job *Job, cut Cut) ([]selection.Window, error) {
+// together. Times of cut.At before or after all of it split nothing: outside has their
+// indices.
+func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window, outside []int, err error) {
 	r, err := job.SourceFormat.Open(ctx, job.Source, job.Read)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	info, err := r.Info()
 	if closeErr := r.Close(); err == nil {
 		err = closeErr
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	choice, err := job.Select.Resolve(info)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	first, last := max(choice.First, info.Start), min(choice.Last, info.End)
 	var starts []int64 // of the parts after the first
 	switch {
 	case cut.Size > 0:
 		if starts, err = startsBySize(ctx, job, choice, cut.Size); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	case cut.Duration > 0:
 		if last > first && (uint64(last)-uint64(first))/uint64(cut.Duration) >= MaxParts {
-			return nil, ErrParts
+			return nil, nil, ErrParts
 		}
 		for at := first; last-at >= cut.Duration; {
 			at += cut.Duration
 			starts = append(starts, at)
 		}
 	default:
-		for _, t := range cut.At {
+		for i, t := range cut.At {
 			if at := t.In(info); at > first && at <= last {
 				starts = append(starts, at)
+			} else if at != first {
+				outside = append(outside, i)
 			}
 		}
 		slices.Sort(starts)
 		if starts = slices.Compact(starts); len(starts) >= MaxParts {
-			return nil, ErrParts
+			return nil, nil, ErrParts
 		}
 	}
-	windows := make([]selection.Window, len(starts)+1)
+	windows = make([]selection.Window, len(starts)+1)
 	windows[0].First, windows[len(starts)].Last = choice.First, choice.Last
 	for i, at := range starts {
 		windows[i].Last, windows[i+1].First = at-1, at
 	}
-	return windows, nil
+	return windows, outside, nil
 }
 
 // startsBySize finds the times at which another part begins.

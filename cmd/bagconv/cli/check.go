@@ -108,7 +108,7 @@ func (e *env) checkOptions(c *cli.Context) (o check.Options, err error) {
 	if spec := c.String("spec"); spec != "" {
 		text, err := readSome(spec, check.MaxContract)
 		if err != nil {
-			return o, err
+			return o, usage("docs/check.md has its keys", "--spec %s: %v", clean(spec), plainError(err))
 		}
 		if o.Contract, err = check.ParseContract(text); err != nil {
 			return o, usage("docs/check.md has its keys", "--spec %s: %v", clean(spec), err)

@@ -111,6 +111,7 @@ func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) 
 		return nil, usage("give one of --max-size, --max-duration, --at and --by", "how to split is said by %d flags", len(ways))
 	}
 	var cut convert.Cut
+	var times []string // of --at
 	var err error
 	switch ways[0] {
 	case "--max-size":
@@ -128,7 +129,7 @@ func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) 
 				if err != nil {
 					return nil, usage("", "--at: %v", err)
 				}
-				cut.At = append(cut.At, t)
+				cut.At, times = append(cut.At, t), append(times, s)
 			}
 		}
 	case "--by":
@@ -137,12 +138,19 @@ func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) 
 		}
 		return e.topicParts(c, job)
 	}
-	windows, err := convert.Windows(c.Context, job, cut)
+	windows, outside, err := convert.Windows(c.Context, job, cut)
 	if errors.Is(err, convert.ErrParts) {
 		return nil, &failure{path: job.Source, what: err.Error(), hint: "split less often; bagconv info shows its times and size", err: err}
 	}
 	if err != nil {
 		return nil, explainSelection(job.Source, err)
+	}
+	if !c.Bool("quiet") {
+		var lines []string
+		for _, i := range outside {
+			lines = append(lines, fmt.Sprintf("%s: --at %s is before or after all of it, and splits nothing", job.Source, times[i]))
+		}
+		e.writeLines("warning", lines)
 	}
 	parts := make([]splitPart, len(windows))
 	for i, w := range windows {
