@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -225,6 +226,9 @@ func (r *Reader) acquire(p *part) (*conn, error) {
 		if c.part == p {
 			r.idle = slices.Delete(r.idle, i, i+1)
 			r.mu.Unlock()
+			if c.scan != nil {
+				idleScans.Add(-1)
+			}
 			return c, nil
 		}
 	}
@@ -238,6 +242,10 @@ func (r *Reader) release(c *conn) error {
 	if c.db != nil && c.db.dead {
 		return c.close()
 	}
+	if c.scan != nil && idleScans.Add(1) > maxIdleScans {
+		idleScans.Add(-1)
+		c.scan = nil
+	}
 	var drop *conn
 	r.mu.Lock()
 	r.idle = append(r.idle, c)
@@ -247,9 +255,24 @@ func (r *Reader) release(c *conn) error {
 	}
 	r.mu.Unlock()
 	if drop != nil {
-		return drop.close()
+		return drop.retire()
 	}
 	return nil
+}
+
+// idleScans counts the scanners of connections that are idle, of all readers: each has
+// memory of its own (scanBytes), which many databases that are read at once, as for
+// merging, would add up.
+var idleScans atomic.Int64
+
+const maxIdleScans = 24
+
+// retire closes a connection that was idle.
+func (c *conn) retire() error {
+	if c.scan != nil {
+		idleScans.Add(-1)
+	}
+	return c.close()
 }
 
 // Close frees the files and removes decompressed parts.
@@ -260,7 +283,7 @@ func (r *Reader) Close() error {
 	r.mu.Unlock()
 	var err error
 	for _, c := range idle {
-		err = errors.Join(err, c.close())
+		err = errors.Join(err, c.retire())
 	}
 	for _, p := range r.parts {
 		err = errors.Join(err, p.removeTemp(r.fs))

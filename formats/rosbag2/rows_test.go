@@ -118,3 +118,28 @@ func TestRoutesDeclined(t *testing.T) {
 		})
 	}
 }
+
+// TestIdleScans: of many databases that are read at once, some scanners wait for the
+// next block, and none when the readers are closed.
+func TestIdleScans(t *testing.T) {
+	path, _ := smallBag(t, t.TempDir())
+	before := idleScans.Load()
+	var readers []storage.Reader
+	for range 2 * maxIdleScans {
+		r, err := Open(context.Background(), path, storage.ReadOptions{})
+		check(t, err)
+		readers = append(readers, r)
+		for range 2 {
+			check(t, r.(storage.BlockReader).ReadBlock(context.Background(), 0, new(storage.Batch)))
+		}
+	}
+	if n := idleScans.Load(); n != maxIdleScans {
+		t.Errorf("%d scanners are idle, want %d", n, maxIdleScans)
+	}
+	for _, r := range readers {
+		check(t, r.Close())
+	}
+	if n := idleScans.Load(); n != before {
+		t.Errorf("%d scanners are idle at the end, %d before", n, before)
+	}
+}
