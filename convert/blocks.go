@@ -49,8 +49,10 @@ func EachBlock(ctx context.Context, r storage.Reader, threads int, progress func
 	for i := range seq {
 		seq[i] = i
 	}
-	return s.parallel(ctx, seq, threads, func(w, i int, b *storage.Batch) error {
-		err := s.checkTopics(b)
+	return s.parallel(ctx, seq, threads, func(w, i int, b *storage.Batch, err error) error {
+		if err == nil {
+			err = s.checkTopics(b)
+		}
 		if err == nil {
 			err = team[w].Work(b)
 		}
@@ -110,10 +112,10 @@ func sourceOf(r storage.Reader) (*source, error) {
 }
 
 // parallel reads the blocks in seq on a number of workers, and calls f with each and its
-// place in seq. As many are read at once as fit into
-// memory. After an error no further one is begun. It returns the error of the first
-// block in the order of seq that has one. Of b nothing may be kept.
-func (s *source) parallel(ctx context.Context, seq []int, threads int, f func(worker, k int, b *storage.Batch) error) error {
+// place in seq, also with one that could not be read, and why. As many are read at
+// once as fit into memory. After an error of f no further one is begun. It returns
+// that of the first block in the order of seq that has one. Of b nothing may be kept.
+func (s *source) parallel(ctx context.Context, seq []int, threads int, f func(worker, k int, b *storage.Batch, err error) error) error {
 	memory := budgetOf(s.memory)
 	gate, spares := newGate(memory.blocks), &spares{limit: memory.spare}
 	errs := make([]error, threads)
@@ -141,10 +143,7 @@ func (s *source) parallel(ctx context.Context, seq []int, threads int, f func(wo
 				}
 				block := &s.blocks[seq[k]]
 				spares.borrow(&b, block)
-				err := s.blockReader.ReadBlock(ctx, seq[k], &b)
-				if err == nil {
-					err = f(w, k, &b)
-				}
+				err := f(w, k, &b, s.blockReader.ReadBlock(ctx, seq[k], &b))
 				spares.giveBack(&b)
 				gate.leave(rawMemory * block.RawSize)
 				if err != nil {

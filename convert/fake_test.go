@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/bagconv/bagconv/storage"
 )
@@ -109,6 +110,7 @@ func (f *fakeBag) group(i, n int) (start, end int64, some bool) {
 
 func (r *fakeReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if err := r.bag.fail[i]; err != nil {
+		time.Sleep(time.Millisecond) // until others are at the blocks behind it
 		return err
 	}
 	b.Messages, b.Buf = b.Messages[:0], b.Buf[:0]

@@ -89,10 +89,12 @@ var errComplete = errors.New("complete")
 func parallelState(ctx context.Context, src *source, state *selection.State, seq []int, threads int) ([]storage.Message, error) {
 	threads = workers(threads, src.memory)
 	var mu sync.Mutex // of state
-	err := src.parallel(ctx, seq, threads, func(_, k int, b *storage.Batch) error {
+	err := src.parallel(ctx, seq, threads, func(_, k int, b *storage.Batch, err error) error {
 		mu.Lock()
 		defer mu.Unlock()
-		err := addAll(state, b, seq[k], len(src.info.Topics))
+		if err == nil {
+			err = addAll(state, b, seq[k], len(src.info.Topics))
+		}
 		if err == nil && state.Complete(math.MaxInt64) {
 			err = errComplete
 		}

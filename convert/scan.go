@@ -73,10 +73,12 @@ func scan(ctx context.Context, s *source, threads int, meter *meter) (*ScanResul
 			spans[i] = span{start: math.MaxInt64, end: math.MinInt64}
 		}
 	}
-	err := s.parallel(ctx, seq, threads, func(w, k int, b *storage.Batch) (err error) {
+	err := s.parallel(ctx, seq, threads, func(w, k int, b *storage.Batch, err error) error {
 		i := seq[k]
-		s.restamp(b.Messages)
-		spans[i], err = parts[w].add(b.Messages)
+		if err == nil {
+			s.restamp(b.Messages)
+			spans[i], err = parts[w].add(b.Messages)
+		}
 		meter.read(s.blocks[i].Size, len(b.Messages))
 		return err
 	})
