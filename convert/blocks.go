@@ -23,7 +23,7 @@ type BlockWorker interface {
 
 // EachBlock reads the whole of r, on several cores where the format allows it,
 // for analyses that do their work on many cores and draw their conclusions in
-// the order of the file. threads 0 is one per core, 16 at most; worker is called once for
+// the order of the file. threads 0 is one per core, 12 at most; worker is called once for
 // each. It must be called before anything else is read from r; damage is in
 // r.Info().Warnings afterwards. Batches are used again: nothing of them may be
 // kept. Blocks of a format that has none are runs of messages with Offset -1.
@@ -116,8 +116,7 @@ func sourceOf(r storage.Reader) (*source, error) {
 // once as fit into memory. After an error of f no further one is begun. It returns
 // that of the first block in the order of seq that has one. Of b nothing may be kept.
 func (s *source) parallel(ctx context.Context, seq []int, threads int, f func(worker, k int, b *storage.Batch, err error) error) error {
-	memory := budgetOf(s.memory)
-	gate, spares := newGate(memory.blocks), &spares{limit: memory.spare}
+	gate, spares := newGate(budgetOf(s.memory).blocks), new(spares)
 	errs := make([]error, threads)
 	first := make([]int, threads) // whose error it is
 	var mu sync.Mutex             // whoever has it begins the next block
@@ -135,16 +134,18 @@ func (s *source) parallel(ctx context.Context, seq []int, threads int, f func(wo
 	var wg sync.WaitGroup
 	for w := range threads {
 		wg.Go(func() {
-			var b storage.Batch
+			var messages []storage.Message
 			for !failed.Load() && ctx.Err() == nil {
 				k, ok := begin()
 				if !ok {
 					return
 				}
 				block := &s.blocks[seq[k]]
-				spares.borrow(&b, block)
+				own := spares.take()
+				b := storage.Batch{Messages: messages, Buf: own.buf, Scratch: own.scratch}
 				err := f(w, k, &b, s.blockReader.ReadBlock(ctx, seq[k], &b))
-				spares.giveBack(&b)
+				spares.put(buffers{b.Buf, b.Scratch})
+				messages = b.Messages
 				gate.leave(rawMemory * block.RawSize)
 				if err != nil {
 					errs[w], first[w] = err, k

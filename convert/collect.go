@@ -20,7 +20,6 @@ func (p *pipeline) collect(seq []int, bounds []key, free *pool, order <-chan *ba
 	lent := 0
 	var spares []*batch
 	giveBack := func(b *batch) {
-		p.empty(b)
 		if lent > 0 {
 			lent--
 			if len(spares) < maxSpares {
@@ -71,7 +70,6 @@ func (p *pipeline) collect(seq []int, bounds []key, free *pool, order <-chan *ba
 			if err := p.emitAll(b); err != nil {
 				return err
 			}
-			p.empty(b)
 			free.put(b)
 			continue
 		}

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/bagconv/bagconv/storage"
@@ -16,7 +15,6 @@ const DefaultMemory = 256 << 20
 // converted with more memory, not refused.
 type budget struct {
 	blocks int64 // on their way between the dispatcher and the collector
-	spare  int64 // that are kept for those that come
 	held   int64 // held back for their order before they move to a file
 	writer int64 // of the writer's own
 }
@@ -25,7 +23,7 @@ func budgetOf(total int64) budget {
 	if total <= 0 {
 		total = DefaultMemory
 	}
-	return budget{blocks: total / 4, spare: total / 8, held: total / 5, writer: total / 4}
+	return budget{blocks: total / 3, held: total / 5, writer: total / 4}
 }
 
 // A gate lets blocks through while they fit into memory together. One goes
@@ -68,66 +66,54 @@ func (g *gate) leave(n int64) {
 	}
 }
 
-// spares keeps buffers that are not used now. Blocks take what fits them, so that
-// their memory is that of what is in them, whatever passed before, and what is used
-// one after the other is one buffer, however many workers there are.
-type spares struct {
-	mu    sync.Mutex
-	list  [][]byte // the one that came last is at the end
-	bytes int64
-	limit int64
+// buffers are what a block is read into.
+type buffers struct{ buf, scratch []byte }
+
+// lend gives a batch those that are larger than its own.
+func (o *buffers) lend(b *storage.Batch) {
+	if cap(o.buf) > cap(b.Buf) {
+		b.Buf, o.buf = o.buf, b.Buf
+	}
+	if cap(o.scratch) > cap(b.Scratch) {
+		b.Scratch, o.scratch = o.scratch, b.Scratch
+	}
 }
 
-// take gives an empty buffer for n bytes, the smallest that is large enough, or nil.
-func (s *spares) take(n int64) []byte {
-	if n <= 0 {
-		return nil
+// takeBack takes them again: the second, and the first unless messages lie in it.
+func (o *buffers) takeBack(b *storage.Batch, used bool) {
+	if cap(b.Scratch) > cap(o.scratch) {
+		o.scratch = b.Scratch
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	best := -1
-	for i, b := range slices.Backward(s.list) {
-		if c := int64(cap(b)); c >= n && (best < 0 || c < int64(cap(s.list[best]))) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return nil
-	}
-	b := s.list[best]
-	s.list = slices.Delete(s.list, best, best+1)
-	s.bytes -= int64(cap(b))
-	return b
-}
-
-// put takes a buffer, and drops those that came first where they are too many.
-func (s *spares) put(b []byte) {
-	if cap(b) == 0 {
+	b.Scratch = nil
+	if used {
 		return
 	}
+	if cap(b.Buf) > cap(o.buf) {
+		o.buf = b.Buf
+	}
+	b.Buf = nil
+}
+
+// spares keeps buffers that are not used now. Those that came last go first: what is
+// never used at the same time shares its memory, however many workers there are.
+type spares struct {
+	mu   sync.Mutex
+	list []buffers
+}
+
+func (s *spares) take() (o buffers) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.list = append(s.list, b[:0])
-	s.bytes += int64(cap(b))
-	for s.bytes > s.limit {
-		s.bytes -= int64(cap(s.list[0]))
-		s.list = slices.Delete(s.list, 0, 1)
+	if n := len(s.list); n > 0 {
+		o, s.list = s.list[n-1], s.list[:n-1]
 	}
+	return o
 }
 
-// borrow gives a batch buffers for a block.
-func (s *spares) borrow(b *storage.Batch, of *storage.Block) {
-	b.Buf = s.take(of.RawSize)
-	if of.Size < of.RawSize {
-		b.Scratch = s.take(of.Size)
-	}
-}
-
-// giveBack takes the buffers of a batch.
-func (s *spares) giveBack(b *storage.Batch) {
-	s.put(b.Buf)
-	s.put(b.Scratch)
-	b.Buf, b.Scratch = nil, nil
+func (s *spares) put(o buffers) {
+	s.mu.Lock()
+	s.list = append(s.list, o)
+	s.mu.Unlock()
 }
 
 // A pool is a fixed number of blocks, which are made when they are first needed.

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/bagconv/bagconv/storage"
 )
 
 // TestGate: what does not fit waits until it does, a block that never fits goes
@@ -40,24 +42,24 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestSpares: a buffer goes to what fits into it, the smallest one that is large
-// enough, and those that came first are dropped where they are too many.
+// TestSpares: the buffers that came last are lent first, where they are larger, and
+// those with messages in them stay where they are.
 func TestSpares(t *testing.T) {
-	s := &spares{limit: 100}
-	for _, n := range []int{10, 40, 20} {
-		s.put(make([]byte, 3, n))
+	var s spares
+	s.put(buffers{make([]byte, 1), make([]byte, 1)})
+	s.put(buffers{make([]byte, 9), make([]byte, 5)})
+	own, b := s.take(), storage.Batch{Buf: make([]byte, 3)}
+	if own.lend(&b); cap(b.Buf) != 9 || cap(b.Scratch) != 5 || cap(own.buf) != 3 {
+		t.Errorf("lent are %d and %d bytes, for %d", cap(b.Buf), cap(b.Scratch), cap(own.buf))
 	}
-	s.put(nil)
-	for _, c := range []struct{ ask, want int }{{41, 0}, {0, 0}, {11, 20}, {11, 40}, {11, 0}, {1, 10}} {
-		if b := s.take(int64(c.ask)); cap(b) != c.want || len(b) != 0 {
-			t.Errorf("for %d bytes: %d of %d, want 0 of %d", c.ask, len(b), cap(b), c.want)
-		}
+	if own.takeBack(&b, true); cap(b.Buf) != 9 || b.Scratch != nil || cap(own.buf) != 3 || cap(own.scratch) != 5 {
+		t.Errorf("%d bytes stay, %d and %d come back", cap(b.Buf), cap(own.buf), cap(own.scratch))
 	}
-	for _, n := range []int{60, 30, 50} {
-		s.put(make([]byte, n))
+	if own.takeBack(&b, false); b.Buf != nil || cap(own.buf) != 9 {
+		t.Errorf("%d bytes stay, %d come back", cap(b.Buf), cap(own.buf))
 	}
-	if len(s.list) != 2 || s.bytes != 80 || s.take(55) != nil {
-		t.Errorf("%d buffers of %d bytes in all are kept", len(s.list), s.bytes)
+	if s.put(own); len(s.list) != 2 || cap(s.take().buf) != 9 {
+		t.Error("what came last is not the first")
 	}
 }
 
@@ -68,7 +70,7 @@ func TestWorkers(t *testing.T) {
 		threads int
 		memory  int64
 		want    int
-	}{{0, 0, 16}, {0, 1 << 30, 64}, {0, 64 << 20, 4}, {0, 1, 2}, {40, 1, 40}} {
+	}{{0, 0, 12}, {0, 1 << 30, 51}, {0, 64 << 20, 3}, {0, 1, 2}, {40, 1, 40}} {
 		if got := workers(c.threads, c.memory); got != c.want {
 			t.Errorf("%d threads with %d bytes: %d workers, want %d", c.threads, c.memory, got, c.want)
 		}

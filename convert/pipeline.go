@@ -37,7 +37,7 @@ type pipeline struct {
 	tempDir string          // for the spill file
 	budget  budget
 	gate    *gate   // blocks that are read and not collected yet
-	spares  *spares // buffers of blocks
+	spares  *spares // buffers that blocks are read into
 
 	choice   *selection.Choice // which times are taken; nil: all
 	offset   int64             // ns, added to all times
@@ -93,7 +93,7 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	p.gate, p.spares = newGate(p.budget.blocks), &spares{limit: p.budget.spare}
+	p.gate, p.spares = newGate(p.budget.blocks), new(spares)
 	n := p.workers + 1
 	free := newPool(n)
 	work, order := make(chan *batch, n), make(chan *batch, n)

@@ -29,7 +29,7 @@ type TopicStats struct {
 }
 
 // Scan reads the whole of r, on several cores where the format allows it, and
-// counts. threads 0 is one per core, 16 at most. It must be called before anything else is
+// counts. threads 0 is one per core, 12 at most. It must be called before anything else is
 // read from r. Damage is in r.Info().Warnings afterwards.
 func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Progress)) (*ScanResult, error) {
 	s, err := sourceOf(r)
@@ -43,7 +43,7 @@ func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Prog
 
 // workerMemory is how much of a conversion's memory there is for each worker, bytes:
 // where there are more workers they wait for each other.
-const workerMemory = 16 << 20
+const workerMemory = 20 << 20
 
 // workers is how many work, where threads 0 is one per core as far as memory allows.
 func workers(threads int, memory int64) int {

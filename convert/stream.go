@@ -26,7 +26,7 @@ type StreamJob struct {
 	Order    Order
 	Measured bool // measure the times of all blocks first, instead of believing the index
 	Certain  bool // measure them where no index gives any
-	Threads  int  // workers; 0 is one per core, 16 at most
+	Threads  int  // workers; 0 is one per core, 12 at most
 	Progress func(Progress)
 }
 

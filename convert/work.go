@@ -14,59 +14,43 @@ import (
 // process reads and re-encodes one block. Messages that the sink does not take
 // are left out and counted.
 func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) error {
-	if p.src.blockReader != nil {
-		p.spares.borrow(&b.in, &p.src.blocks[b.index])
+	if p.src.blockReader == nil {
+		p.meter.read(int64(len(b.in.Buf)), len(b.in.Messages))
+		return p.reencode(b, tally, false)
 	}
+	own := p.spares.take()
+	defer func() { p.spares.put(own) }()
+	own.lend(&b.in)
 	if err := p.read(ctx, b); err != nil {
 		return err
 	}
-	if err := p.reencode(b, tally, false); err != nil || p.src.blockReader == nil {
-		return err
+	if err := p.reencode(b, tally, false); err != nil || b.whole {
+		return err // a block that may be copied needs both buffers
 	}
-	p.settle(b)
+	own.takeBack(&b.in, p.inPlace(b))
 	return nil
 }
 
-// settle gives back the buffers that are not needed once a block is re-encoded.
-// Messages of routes without a plan lie in the first, and a block that may be copied
-// in both.
-func (p *pipeline) settle(b *batch) {
-	if b.whole {
-		return
-	}
-	p.spares.put(b.in.Scratch)
-	b.in.Scratch = nil
+// inPlace tells whether messages of a block lie in the buffer that it was read into:
+// those of routes without a plan.
+func (p *pipeline) inPlace(b *batch) bool {
 	for i := range b.in.Messages {
-		if rt := &p.routes[b.in.Messages[i].Topic]; rt.plan == nil {
-			return
+		if p.routes[b.in.Messages[i].Topic].plan == nil {
+			return true
 		}
 	}
-	p.spares.put(b.in.Buf)
-	b.in.Buf = nil
-}
-
-// empty gives back what a block has whose messages are written.
-func (p *pipeline) empty(b *batch) {
-	p.spares.put(b.out)
-	b.out = nil
-	if p.src.blockReader != nil { // else the source goes on with them
-		p.spares.giveBack(&b.in)
-	}
+	return false
 }
 
 // read fills b with its block.
 func (p *pipeline) read(ctx context.Context, b *batch) error {
-	if p.src.blockReader != nil {
-		if err := p.src.blockReader.ReadBlock(ctx, b.index, &b.in); err != nil {
-			return err
-		}
-		p.meter.read(p.src.blocks[b.index].Size, len(b.in.Messages))
-		if p.src.need != nil {
-			return p.src.checkTimes(b.index, b.in.Messages)
-		}
-		return nil
+	if err := p.src.blockReader.ReadBlock(ctx, b.index, &b.in); err != nil {
+		return err
 	}
-	p.meter.read(int64(len(b.in.Buf)), len(b.in.Messages))
+	p.meter.read(p.src.blocks[b.index].Size, len(b.in.Messages))
+	if p.src.need != nil {
+		return p.src.checkTimes(b.index, b.in.Messages)
+	}
 	return nil
 }
 
@@ -146,7 +130,7 @@ func (p *pipeline) reserve(b *batch) {
 			}
 		}
 	}
-	if b.out = p.spares.take(int64(need)); b.out == nil {
+	if b.out = b.out[:0]; cap(b.out) < need {
 		b.out = make([]byte, 0, need)
 	}
 }

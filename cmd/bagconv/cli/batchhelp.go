@@ -54,7 +54,7 @@ var batchOutputHelp = "OUTPUTS\n" + outputHelp[strings.Index(outputHelp, "  --co
 
 // batchRunHelp is runHelp, with what is said of all conversions.
 var batchRunHelp = strings.NewReplacer(
-	`  --threads N           workers; 0 (default) is one per core, one for each 16M
+	`  --threads N           workers; 0 (default) is one per core, one for each 20M
                         of --max-memory at most. The output is the same for any
                         number
 `, `  --threads N           workers of each; 0 (default) shares the cores out

@@ -48,7 +48,7 @@ MESSAGES
 
 `
 	runHelp = `RUN
-  --threads N           workers; 0 (default) is one per core, one for each 16M
+  --threads N           workers; 0 (default) is one per core, one for each 20M
                         of --max-memory at most. The output is the same for any
                         number
   --max-memory SIZE     what buffers may take together, 64M or more (default

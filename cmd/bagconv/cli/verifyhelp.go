@@ -37,7 +37,7 @@ B is compared as a whole. --restamp log changes messages: with --level counts.
   --distro NAME         ROS 2 distribution, such as humble: its definitions
                         where a recording has none
   --json                JSON, with the content hash of each topic
-  --threads N           workers; 0 (default) is one per core, 16 at most
+  --threads N           workers; 0 (default) is one per core, 12 at most
   --progress MODE       auto (default), bar, plain, json or none
   -q, --quiet           print nothing when they are equal
 
