@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"sync"
 
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -20,7 +21,9 @@ import (
 // storage.Querier.
 func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
-		x := &query{r: r, ctx: ctx, q: q, infos: r.window(), index: r.window(), data: r.window()}
+		buf := messages.Get().(*[]byte)
+		x := &query{r: r, ctx: ctx, q: q, infos: r.window(), index: r.window(), data: r.window(), buf: *buf}
+		defer func() { *buf = x.buf; messages.Put(buf) }()
 		x.start, x.end = q.Range()
 		var err error
 		if x.wanted, x.all, err = timeorder.Wanted(&q, len(r.conns.list)); err != nil {
@@ -35,6 +38,9 @@ func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 		timeorder.Run(ctx, q, parts, x, r.queryError)(yield)
 	}
 }
+
+// messages has the memory of large messages, for other queries.
+var messages = sync.Pool{New: func() any { return new([]byte) }}
 
 // queryError says where an error of a query is from.
 func (r *Reader) queryError(err error) error {

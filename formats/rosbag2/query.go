@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"sync"
 
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/internal/timeorder"
@@ -18,7 +19,9 @@ import (
 // or a salvaged one. See storage.Querier.
 func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
-		x := &query{r: r, ctx: ctx, q: q}
+		buf := messages.Get().(*[]byte)
+		x := &query{r: r, ctx: ctx, q: q, batch: storage.Batch{Buf: *buf}}
+		defer func() { *buf = x.batch.Buf; messages.Put(buf) }()
 		var err error
 		if x.wanted, _, err = timeorder.Wanted(&q, len(r.topics)); err == nil {
 			err = x.list()
@@ -34,6 +37,9 @@ func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 		timeorder.Run(ctx, q, parts, x, func(err error) error { return r.fail(r.path, "query", err) })(yield)
 	}
 }
+
+// messages has the memory of messages, for other queries.
+var messages = sync.Pool{New: func() any { return new([]byte) }}
 
 // A query is one that runs.
 type query struct {
