@@ -23,7 +23,7 @@ func budgetOf(total int64) budget {
 	if total <= 0 {
 		total = DefaultMemory
 	}
-	return budget{blocks: total / 3, held: total / 5, writer: total / 4}
+	return budget{blocks: total / 4, held: total / 5, writer: total / 4}
 }
 
 // A gate lets blocks through while they fit into memory together. One goes
