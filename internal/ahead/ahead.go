@@ -51,17 +51,11 @@ func (q *Queue) work() {
 	q.mu.Lock()
 	for q.next < len(q.jobs) {
 		q.one()
-		q.wake()
-	}
-	q.alive--
-	q.wake()
-	q.mu.Unlock()
-}
-
-func (q *Queue) wake() {
-	if q.done.L != nil {
 		q.done.Signal()
 	}
+	q.alive--
+	q.done.Signal()
+	q.mu.Unlock()
 }
 
 // one does the next job. q.mu is held, but while the job runs.

@@ -201,20 +201,25 @@ func TestSkip(t *testing.T) {
 	}
 }
 
+// tens gives a model n parts of ten messages each, one at each time from 0 on.
+func (m *model) tens(n int) (parts []Part) {
+	for i := range n {
+		var list []storage.Message
+		for k := range 10 {
+			list = append(list, storage.Message{LogTime: int64(i*10 + k)})
+		}
+		m.parts, parts = append(m.parts, list), append(parts, Part{Start: int64(i * 10), End: int64(i*10 + 9), Timed: true})
+	}
+	return parts
+}
+
 // TestAhead: parts that are opened ahead are those that are needed, and one of them
 // that cannot be opened matters when the merge has come to it.
 func TestAhead(t *testing.T) {
 	for _, ahead := range []int{0, 1, 4} {
 		for _, unopened := range []int{0, 30, 73, 75} {
 			m := &model{total: -1, ahead: ahead, unopened: unopened, q: storage.Query{Skip: 735, Limit: 2}}
-			var parts []Part
-			for i := range 100 {
-				var list []storage.Message
-				for k := range 10 {
-					list = append(list, storage.Message{LogTime: int64(i*10 + k)})
-				}
-				m.parts, parts = append(m.parts, list), append(parts, Part{Start: int64(i * 10), End: int64(i*10 + 9), Timed: true})
-			}
+			parts := m.tens(100)
 			var got []int64
 			var last error
 			for msg, err := range Run(context.Background(), m.q, parts, m, func(err error) error { return err }) {
@@ -236,14 +241,7 @@ func TestAhead(t *testing.T) {
 // wrong is an error.
 func TestTurn(t *testing.T) {
 	m := &model{total: 100}
-	var parts []Part
-	for i := range 10 {
-		var list []storage.Message
-		for k := range 10 {
-			list = append(list, storage.Message{LogTime: int64(i*10 + k)})
-		}
-		m.parts, parts = append(m.parts, list), append(parts, Part{Start: int64(i * 10), End: int64(i*10 + 9), Timed: true})
-	}
+	parts := m.tens(10)
 	for _, total := range []int64{-1, 100, 1000} {
 		for _, reverse := range []bool{false, true} {
 			m.total, m.opened, m.q = total, nil, storage.Query{Skip: 73, Limit: 1, Reverse: reverse}
