@@ -36,9 +36,20 @@ type Info struct {
 type Fact struct{ Key, Value string }
 
 // Lost is what could not be read, as far as the file tells: the bytes that were
-// passed over, the blocks (chunks, pages) of which something is missing, and
-// the messages that an index or a header counted there.
-type Lost struct{ Bytes, Blocks, Messages int64 }
+// passed over or are missing, the blocks (chunks, pages) of which something is
+// missing, and the messages that an index or a header counted there.
+type Lost struct {
+	Bytes, Blocks, Messages int64
+	Uncounted               bool // more messages than these are or may be missing, and nothing counts them
+}
+
+// Add adds what was lost in another place.
+func (l *Lost) Add(o Lost) {
+	l.Bytes += o.Bytes
+	l.Blocks += o.Blocks
+	l.Messages += o.Messages
+	l.Uncounted = l.Uncounted || o.Uncounted
+}
 
 // TopicInfo is a topic with what the recording's index says of it.
 type TopicInfo struct {

@@ -64,9 +64,10 @@ type Entry struct {
 
 // Lost is what is missing in an output.
 type Lost struct {
-	Messages int64 `json:"messages"` // not converted, or counted where the input is damaged
-	Bytes    int64 `json:"bytes"`    // of the input that could not be read
-	Blocks   int64 `json:"blocks"`   // of which something is missing
+	Messages  int64 `json:"messages"`  // not converted, or counted where the input is damaged
+	Bytes     int64 `json:"bytes"`     // of the input that could not be read
+	Blocks    int64 `json:"blocks"`    // of which something is missing
+	Uncounted bool  `json:"uncounted"` // more messages are or may be missing, and nothing counts them
 }
 
 // The values of Entry.Status.

@@ -155,9 +155,7 @@ func (r *reader) Info() (*storage.Info, error) {
 		for k, n := range info.Compression {
 			all.Compression[k] += n
 		}
-		all.Lost.Bytes += info.Lost.Bytes
-		all.Lost.Blocks += info.Lost.Blocks
-		all.Lost.Messages += info.Lost.Messages
+		all.Lost.Add(info.Lost)
 		for _, t := range info.Topics {
 			t.ID += p.topics
 			t.Metadata = maps.Clone(t.Metadata)

@@ -173,6 +173,11 @@ func (r *Reader) Info() (*storage.Info, error) {
 		}
 	}
 	info.Warnings, info.Lost = r.warnings.Report()
+	for _, w := range info.Warnings {
+		if w.Damage && info.Lost.Messages == 0 {
+			info.Lost.Uncounted = true
+		}
+	}
 	return info, nil
 }
 

@@ -183,6 +183,11 @@ func (r *Reader) Info() (*storage.Info, error) {
 	r.mu.Lock()
 	info.Lost.Blocks = int64(len(r.broken))
 	r.mu.Unlock()
+	for _, w := range info.Warnings {
+		if w.Damage && info.Lost.Messages == 0 {
+			info.Lost.Uncounted = true
+		}
+	}
 	return info, nil
 }
 

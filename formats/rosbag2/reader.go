@@ -179,6 +179,11 @@ func (r *Reader) Info() (*storage.Info, error) {
 	info.Warnings = slices.Clone(r.warnings)
 	info.Lost = r.lostSoFar()
 	r.mu.Unlock()
+	for _, w := range info.Warnings {
+		if w.Damage && info.Lost.Messages == 0 {
+			info.Lost.Uncounted = true
+		}
+	}
 	slices.SortStableFunc(info.Warnings, func(a, b storage.Warning) int {
 		return strings.Compare(a.Code+a.Message, b.Code+b.Message)
 	})

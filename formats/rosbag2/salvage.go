@@ -268,9 +268,7 @@ func (r *Reader) lose(i int, l storage.Lost) {
 // lostSoFar is what damage has cost, as far as it was met. r.mu is held.
 func (r *Reader) lostSoFar() (l storage.Lost) {
 	for _, b := range r.lost {
-		l.Bytes += b.Bytes
-		l.Blocks += b.Blocks
-		l.Messages += b.Messages
+		l.Add(b)
 	}
 	for _, p := range r.parts {
 		if p.found == nil {

@@ -44,9 +44,7 @@ func (l *Log) Add(path string, w storage.Warning, lost storage.Lost) {
 		l.seen = map[key]bool{}
 	}
 	l.seen[k] = true
-	l.lost.Bytes += lost.Bytes
-	l.lost.Blocks += lost.Blocks
-	l.lost.Messages += lost.Messages
+	l.lost.Add(lost)
 	if len(l.list) == Max {
 		w = storage.Warning{Code: "more", Message: fmt.Sprintf("there are more than %d warnings; the others are not listed", Max), Offset: -1, Damage: true}
 	}

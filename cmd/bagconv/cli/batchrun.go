@@ -226,7 +226,7 @@ func fillEntry(e *batch.Entry, r *resultJSON) {
 			add(&e.DamageCodes, w.Code)
 		}
 	}
-	e.Lost = batch.Lost{Messages: e.Lost.Messages + r.Lost.Messages, Bytes: r.Lost.Bytes, Blocks: r.Lost.Blocks}
+	e.Lost = batch.Lost{Messages: e.Lost.Messages + r.Lost.Messages, Bytes: r.Lost.Bytes, Blocks: r.Lost.Blocks, Uncounted: r.Lost.Uncounted}
 	e.Topics = len(r.Topics)
 	for _, t := range r.Topics {
 		e.Read += t.Read

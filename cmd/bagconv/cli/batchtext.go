@@ -32,7 +32,12 @@ func (b *batchRun) problem(e *batch.Entry) string {
 		return text
 	}
 	var parts []string
-	if l := e.Lost; l.Messages > 0 {
+	switch l := e.Lost; {
+	case l.Uncounted && l.Messages > 0:
+		parts = append(parts, "at least "+count(l.Messages, "message")+" lost")
+	case l.Uncounted:
+		parts = append(parts, "an unknown number of messages lost")
+	case l.Messages > 0:
 		parts = append(parts, count(l.Messages, "message")+" lost")
 	}
 	if e.Lost.Bytes > 0 {

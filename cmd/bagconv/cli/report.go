@@ -33,9 +33,10 @@ type (
 		Lost          lostJSON       `json:"lost"`
 	}
 	lostJSON struct {
-		Bytes    int64 `json:"bytes"`    // of the source that could not be read
-		Blocks   int64 `json:"blocks"`   // chunks or pages of which something is missing
-		Messages int64 `json:"messages"` // that an index or a header counted there
+		Bytes     int64 `json:"bytes"`     // of the source that could not be read
+		Blocks    int64 `json:"blocks"`    // chunks or pages of which something is missing
+		Messages  int64 `json:"messages"`  // that an index or a header counted there
+		Uncounted bool  `json:"uncounted"` // more messages are or may be missing, and nothing counts them
 	}
 	endJSON struct {
 		Path     string   `json:"path"`

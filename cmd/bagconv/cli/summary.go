@@ -78,8 +78,15 @@ func lostText(l lostJSON, damaged bool) string {
 	case l == lostJSON{}:
 		return "nothing"
 	}
-	messages := "an unknown number of messages"
-	if l.Messages > 0 {
+	var messages string
+	switch {
+	case l.Uncounted && l.Messages == 0:
+		messages = "an unknown number of messages"
+	case l.Uncounted:
+		messages = "at least " + count(l.Messages, "message")
+	case l.Messages == 0:
+		messages = "no message"
+	default:
 		messages = count(l.Messages, "message")
 	}
 	return fmt.Sprintf("%s, %s in %s", messages, count(l.Bytes, "byte"), count(l.Blocks, "damaged block"))
