@@ -553,3 +553,19 @@ func TestFreeSpace(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// TestForeignLock: a file in the place of the lock that is none stays as it is.
+func TestForeignLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.jsonl")
+	for _, text := range []string{"hello\n", "\"/a\"\nhello", "{}"} {
+		if err := os.WriteFile(path+".running", []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path, false, false); !errors.Is(err, ErrNoManifest) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if got, _ := os.ReadFile(path + ".running"); string(got) != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}

@@ -28,6 +28,7 @@ type Found struct {
 	Inputs []*Input
 	Others int      // files that are no recordings
 	Links  []string // to folders, which are not followed
+	Passed []string // folders of Finder.Skip that were met
 }
 
 // A Finder turns the words of a command line into inputs.
@@ -161,6 +162,7 @@ func (f *Finder) walk(dir, base string) {
 		other, err := os.Stat(skip)
 		return err == nil && os.SameFile(st, other)
 	}) {
+		f.found.Passed = append(f.found.Passed, dir)
 		return
 	}
 	l, err := f.list(dir)

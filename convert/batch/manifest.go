@@ -36,6 +36,9 @@ type Manifest struct {
 // an error that wraps fs.ErrExist, unless replace begins it anew. Nothing is
 // written but the file of the lock.
 func Open(path string, resume, replace bool) (*Manifest, error) {
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		return nil, notRegular(path)
+	}
 	running, err := lockRunning(path + ".running")
 	if err != nil {
 		return nil, err
@@ -56,6 +59,14 @@ func Read(path string, resume, replace bool) (*Manifest, error) {
 	return m, m.load(resume, replace)
 }
 
+func noManifest(path string, err error) error {
+	return &fs.PathError{Op: "open", Path: path, Err: err}
+}
+
+func notRegular(path string) error {
+	return noManifest(path, fmt.Errorf("not a regular file: %w", ErrNoManifest))
+}
+
 func (m *Manifest) load(resume, replace bool) error {
 	st, err := os.Stat(m.path)
 	switch {
@@ -64,7 +75,7 @@ func (m *Manifest) load(resume, replace bool) error {
 	case err != nil:
 		return err
 	case !st.Mode().IsRegular():
-		return fmt.Errorf("%s: not a regular file: %w", m.path, ErrNoManifest)
+		return notRegular(m.path)
 	case !resume && !replace:
 		return &fs.PathError{Op: "create", Path: m.path, Err: fs.ErrExist}
 	}
@@ -73,7 +84,7 @@ func (m *Manifest) load(resume, replace bool) error {
 		return err
 	}
 	if err := m.parse(text); err != nil {
-		return fmt.Errorf("%s: %w", m.path, err)
+		return noManifest(m.path, err)
 	}
 	if !resume {
 		m.entries, m.torn = nil, true

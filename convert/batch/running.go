@@ -23,6 +23,9 @@ type running struct {
 }
 
 func lockRunning(path string) (*running, error) {
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		return nil, notRegular(path)
+	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666)
 	if err != nil {
 		return nil, err
@@ -43,7 +46,8 @@ func lockRunning(path string) (*running, error) {
 	return r, nil
 }
 
-// load reads the claims.
+// load reads the claims. A file with anything else in it is somebody else's; only
+// the last line before a claim may be torn, as a kill leaves it.
 func (r *running) load(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -52,8 +56,12 @@ func (r *running) load(path string) error {
 	r.old = map[string]bool{}
 	for _, line := range bytes.Split(text, []byte{'\n'}) {
 		var output string
-		if json.Unmarshal(line, &output) == nil { // a torn line: nothing was begun yet
+		switch {
+		case len(line) == 0:
+		case json.Unmarshal(line, &output) == nil:
 			r.old[output] = true
+		case line[0] != '"': // a torn line begins as a whole one does: nothing was begun yet
+			return noManifest(path, ErrNoManifest)
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ func sniff(path string, head []byte) bool {
 	if head != nil {
 		return isSQLite(head, func() (io.ReadCloser, error) { return os.Open(path) })
 	}
-	if f, err := os.Open(filepath.Join(path, metadataName)); err == nil {
+	if f, err := iox.OS.Open(filepath.Join(path, metadataName)); err == nil {
 		defer f.Close()
 		b, err := io.ReadAll(io.LimitReader(f, 64<<10))
 		if err == nil && strings.Contains(string(b), metadataKey) {

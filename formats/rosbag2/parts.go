@@ -96,6 +96,9 @@ func (l *layout) readMetadata(fsys storage.FS, path string, warn warner) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return warn("no-metadata", false, "no %s in the folder; the parts are taken in the order of their numbers", metadataName)
 	}
+	if errors.Is(err, iox.ErrNotRegular) {
+		return warn("metadata", true, "%s is no file and is not read; what only it says is lost", metadataName)
+	}
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
+// ErrNotRegular is the error for a device, pipe or socket in place of a file.
+var ErrNotRegular = fmt.Errorf("neither a regular file nor a folder: %w", storage.ErrUnsupported)
+
 // OS is the operating system's file system.
 var OS storage.FS = osFS{}
 
@@ -28,7 +31,15 @@ func FS(fs storage.FS) storage.FS {
 
 type osFS struct{}
 
-func (osFS) Open(name string) (storage.File, error) { return file(os.Open(name)) }
+// Open refuses what is neither a file nor a folder: a pipe without a writer would
+// wait for one, and a device has no end.
+func (osFS) Open(name string) (storage.File, error) {
+	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() && !st.IsDir() {
+		return nil, &os.PathError{Op: "open", Path: name, Err: ErrNotRegular}
+	}
+	return file(os.Open(name))
+}
+
 func (osFS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, error) {
 	return file(os.OpenFile(name, flag, perm))
 }

@@ -29,6 +29,9 @@ func (b *batchRun) find() error {
 	if b.found, err = finder.Find(words); err != nil {
 		return usage("see: bagconv help batch", "%v", err)
 	}
+	if len(b.found.Inputs) == 0 && len(b.found.Passed) > 0 {
+		return usage("choose another folder", "%s is the folder for the outputs, and no recording in it is an input", clean(b.shown(b.out)))
+	}
 	if len(b.found.Inputs) == 0 {
 		return &failure{path: strings.Join(words, ", "), what: "there is no recording in it", hint: "bagconv formats lists what can be read", err: fs.ErrNotExist}
 	}
@@ -182,7 +185,10 @@ func (b *batchRun) explainManifest(err error) error {
 	case errors.Is(err, batch.ErrRunning):
 		return &failure{path: path, what: batch.ErrRunning.Error(), hint: "wait for it to end, or choose another --manifest and folder", err: err}
 	case errors.Is(err, batch.ErrNoManifest):
-		return &failure{path: path, what: strings.TrimPrefix(err.Error(), b.manifest+": "), hint: "choose another --manifest", err: err}
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			return &failure{path: b.shown(pe.Path), what: pe.Err.Error(), hint: "choose another --manifest", err: err}
+		}
 	}
 	return fmt.Errorf("the manifest: %w", err)
 }
