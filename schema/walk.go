@@ -1,15 +1,16 @@
 package schema
 
 // Dependencies returns the messages that m uses, directly or below, in
-// depth-first pre-order, each once, without m itself.
+// depth-first pre-order, each name once, without m itself. Equal types may stand
+// in a graph as several objects; see Ambiguous for types that are not equal.
 func Dependencies(m *Message) []*Message {
 	var deps []*Message
-	seen := map[*Message]bool{m: true}
+	seen := map[string]bool{m.Name: true}
 	var walk func(*Message)
 	walk = func(m *Message) {
 		for _, f := range m.Fields {
-			if d := f.Type.Message; d != nil && !seen[d] {
-				seen[d] = true
+			if d := f.Type.Message; d != nil && !seen[d.Name] {
+				seen[d.Name] = true
 				deps = append(deps, d)
 				walk(d)
 			}
@@ -17,6 +18,34 @@ func Dependencies(m *Message) []*Message {
 	}
 	walk(m)
 	return deps
+}
+
+// Ambiguous returns a name that two different types in the graph of m have, and
+// "" if there is none. No text or hash can describe a graph that has one. The
+// parsers never return such a graph; one that is put together may be.
+func Ambiguous(m *Message) string {
+	first, seen, equal := map[string]*Message{}, map[*Message]bool{}, equals{}
+	var walk func(*Message) string
+	walk = func(m *Message) string {
+		if seen[m] {
+			return ""
+		}
+		seen[m] = true
+		if have := first[m.Name]; have == nil {
+			first[m.Name] = m
+		} else if !equal.same(have, m) {
+			return m.Name
+		}
+		for _, f := range m.Fields {
+			if f.Type.Message != nil {
+				if name := walk(f.Type.Message); name != "" {
+					return name
+				}
+			}
+		}
+		return ""
+	}
+	return walk(m)
 }
 
 // Equal tells whether two messages have the same name, fields, constants and

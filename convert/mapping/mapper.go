@@ -123,6 +123,9 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 	case dst.Name == plainROS2Name(ros1Log):
 		res.remark("rosout-kept", "rosgraph_msgs/Log keeps its fields as rosgraph_msgs/msg/Log, which no ROS 2 distribution has; --rosout ros2 makes it rcl_interfaces/msg/Log and drops topics and frame_id")
 	}
+	if err := unambiguous(dst); err != nil {
+		return nil, err
+	}
 	// One definition for a type name: a later topic with another one is fitted to it.
 	if first := m.types[dst.Name]; first == nil {
 		m.types[dst.Name] = dst
@@ -163,6 +166,9 @@ func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
 	if asked != "" && asked != dst.Name {
 		dst = m.named(asked, dst)
 	}
+	if err := unambiguous(dst); err != nil {
+		return nil, err
+	}
 	if _, err := m.compile(res, src.msg, dst, transcode.CDR, transcode.ROS1); err != nil {
 		return nil, err
 	}
@@ -186,6 +192,15 @@ func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
 		meta[storage.MetaROS2Type] = src.msg.Name
 	}
 	return res, nil
+}
+
+// unambiguous refuses a type whose definition cannot be written: two different
+// types of the source have one name in the target.
+func unambiguous(dst *schema.Message) error {
+	if name := schema.Ambiguous(dst); name != "" {
+		return fmt.Errorf("two different types that it uses would both be %s", name)
+	}
+	return nil
 }
 
 // named gives the target the name that was asked for: the library's definition

@@ -29,7 +29,35 @@ func mapTo(t *testing.T, encoding string, topic *storage.Topic) *Result {
 	if err != nil {
 		t.Fatalf("%s to %s: %v", topic.Type, encoding, err)
 	}
+	if encoding != "protobuf" {
+		checkDefinition(t, &res.Topic)
+	}
 	return res
+}
+
+// checkDefinition parses the definition that is written for a topic: it has each
+// type once, and the hash that is written with it.
+func checkDefinition(t *testing.T, topic *storage.Topic) {
+	t.Helper()
+	dialect, text := rosmsg.ROS1, string(topic.Schema.Data)
+	if topic.Encoding == "cdr" {
+		dialect = rosmsg.ROS2
+	}
+	seen := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "MSG: ") && seen[line] {
+			t.Errorf("%s: the definition has %q twice", topic.Type, line)
+		}
+		seen[line] = true
+	}
+	msg, err := rosmsg.Parse(topic.Type, topic.Schema.Data, dialect, nil)
+	if err != nil {
+		t.Errorf("the definition of %s: %v", topic.Type, err)
+	} else if md5 := topic.Metadata[storage.MetaMD5Sum]; dialect == rosmsg.ROS1 && md5 != schema.MD5(msg) {
+		t.Errorf("%s has md5sum %s, its definition %s", topic.Type, md5, schema.MD5(msg))
+	} else if hash := topic.Metadata[storage.MetaTypeHash]; dialect == rosmsg.ROS2 && hash != hashOf(msg) {
+		t.Errorf("%s has type hash %s, its definition %s", topic.Type, hash, hashOf(msg))
+	}
 }
 
 // TestThereAndBack: every standard ROS 1 type comes back from ROS 2 with its name,
@@ -50,6 +78,35 @@ func TestThereAndBack(t *testing.T) {
 				t.Errorf("%s: %s came back as %q, was %q", name, k, back.Topic.Metadata[k], v)
 			}
 		}
+	}
+}
+
+// TestSharedParts: a type of its own that has a standard type in it besides others
+// which share its parts is written with each part once, and comes back as it was.
+func TestSharedParts(t *testing.T) {
+	for _, name := range builtin.Names(ROS1Distro) {
+		msg, err := rosmsg.Parse("acme/T", []byte("Header a\n"+name+" b\ngeometry_msgs/PoseStamped c\ngeometry_msgs/Point[2] d\ntime e\n"), rosmsg.ROS1, lookupIn(ROS1Distro))
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := mapTo(t, "cdr", &storage.Topic{Name: "/t", Type: msg.Name, Encoding: "ros1",
+			Schema: storage.Schema{Encoding: "ros1msg", Data: rosmsg.Format(msg, rosmsg.ROS1)}})
+		back := mapTo(t, "ros1", &there.Topic)
+		wrapped := name == "std_msgs/Time" || name == "std_msgs/Duration" // become time and duration
+		if got := back.Topic.Metadata[storage.MetaMD5Sum]; got != schema.MD5(msg) && !wrapped && ros1Name(ros2Name(name)) == name {
+			t.Errorf("with %s: md5sum %s, was %s", name, got, schema.MD5(msg))
+		}
+		mapTo(t, "protobuf", &there.Topic)
+	}
+}
+
+// TestAmbiguous: two types that would have one name in the target are refused.
+func TestAmbiguous(t *testing.T) {
+	text := "acme/Q_Request a\n---\nint8 b\n" + strings.Repeat("=", 80) + "\nMSG: acme/Q_Request\nint8 c\n"
+	_, err := New(Options{Encoding: "ros1", SourceDistro: "humble"}).Map(&storage.Topic{Type: "acme/srv/Q_Event", Encoding: "cdr",
+		Schema: storage.Schema{Encoding: "ros2msg", Data: []byte(text)}})
+	if err == nil || !strings.Contains(err.Error(), "two different types") {
+		t.Error(err)
 	}
 }
 

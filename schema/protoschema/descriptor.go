@@ -159,7 +159,11 @@ func (d *describer) message(m *schema.Message) (*descriptorpb.FileDescriptorProt
 		return nil, fmt.Errorf("%q is no name that protobuf knows", m.Name)
 	}
 	name := strings.ReplaceAll(pkg, ".", "/") + "/" + short + ".proto"
-	if other := d.taken[name]; other != nil {
+	switch other := d.taken[name]; {
+	case other != nil && d.made[other] != nil && schema.Equal(other, m):
+		d.made[m] = d.made[other]
+		return d.made[m], nil
+	case other != nil:
 		return nil, fmt.Errorf("two types would both be %s", name)
 	}
 	d.taken[name] = m
