@@ -2,6 +2,7 @@ package transcode
 
 import (
 	"fmt"
+	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -35,7 +36,7 @@ func (r *fromRun) content(s *slotProgram, v []byte, at int) error {
 	case protoschema.Nested:
 		return r.message(s.node, v, at)
 	case protoschema.Stamp:
-		return r.stamp(v, at)
+		return r.stamp(s.span, v, at)
 	default: // Bytes, Raw
 		if s.exact {
 			if len(v) != s.len {
@@ -106,8 +107,9 @@ func (r *fromRun) put(s *slotProgram, v uint64) {
 }
 
 // stamp writes a google.protobuf.Timestamp or Duration as two 32-bit words.
-func (r *fromRun) stamp(p []byte, at int) error {
-	var sec, nsec uint64
+func (r *fromRun) stamp(span bool, p []byte, at int) error {
+	var sec int64
+	var nsec int32
 	for pos := 0; pos < len(p); {
 		num, wire, k := tag(p[pos:])
 		if k < 0 {
@@ -120,9 +122,9 @@ func (r *fromRun) stamp(p []byte, at int) error {
 				return r.bad(at+pos, "a number is cut or wrong")
 			}
 			if num == 1 {
-				sec = v
+				sec = int64(v)
 			} else {
-				nsec = v
+				nsec = int32(v)
 			}
 			pos += k
 			continue
@@ -133,8 +135,13 @@ func (r *fromRun) stamp(p []byte, at int) error {
 		r.unknown = true
 		pos += k
 	}
-	if s := int64(sec); s < -1<<31 || s >= 1<<32 {
-		return r.bad(at, fmt.Sprintf("a time of %d seconds does not fit into 32 bits", s))
+	last := int64(math.MaxUint32)
+	if span {
+		sec, nsec = otherSigns(sec, nsec)
+		last = math.MaxInt32
+	}
+	if sec < math.MinInt32 || sec > last {
+		return r.bad(at, fmt.Sprintf("%d seconds do not fit into 32 bits", sec))
 	}
 	r.w.U32(uint32(sec))
 	r.w.U32(uint32(nsec))

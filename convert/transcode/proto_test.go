@@ -2,6 +2,7 @@ package transcode
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
@@ -425,6 +427,74 @@ func TestDescribed(t *testing.T) {
 				if _, err := there.Append(nil, in[:n]); err == nil && wire == ROS1 {
 					t.Fatalf("seed %d: cut at %d of %d goes unnoticed", seed, n, len(in))
 				}
+			}
+		}
+	}
+}
+
+// TestDuration: a duration is the same in protobuf whether it comes from ROS 1 or
+// from CDR, in the form that protobuf demands, and comes back.
+func TestDuration(t *testing.T) {
+	ros1 := &schema.Message{Name: "p/T", Fields: []schema.Field{field("d", schema.Duration)}}
+	ros2 := &schema.Message{Name: "p/msg/T", Fields: []schema.Field{strct("d", &schema.Message{Name: "builtin_interfaces/msg/Duration",
+		Fields: []schema.Field{field("sec", schema.Int32), field("nanosec", schema.Uint32)}})}}
+	for _, c := range []struct {
+		sec, nsec int32 // in ROS
+		seconds   int64 // in protobuf
+		nanos     int32
+	}{
+		{0, 0, 0, 0},
+		{1, 500_000_000, 1, 500_000_000},
+		{-1, 0, -1, 0},
+		{-1, 500_000_000, 0, -500_000_000},
+		{-1, 999_999_999, 0, -1},
+		{-2114, 1, -2113, -999_999_999},
+		{math.MinInt32, 1, math.MinInt32 + 1, -999_999_999},
+		{math.MaxInt32, 999_999_999, math.MaxInt32, 999_999_999},
+		// Not as ROS writes them, but the sum stays what it is.
+		{-1, -500_000_000, -2, 500_000_000},
+		{0, -1, -1, 999_999_999},
+		{math.MinInt32, -1, math.MinInt32 - 1, 999_999_999},
+		{-3, 1_500_000_000, -3, 1_500_000_000},
+		{3, -1_500_000_000, 3, -1_500_000_000},
+	} {
+		for wire, typ := range map[Wire]*schema.Message{ROS1: ros1, CDR: ros2} {
+			data, name, err := protoschema.Describe(typ, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set, err := protoschema.Parse(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			md, err := set.Message(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			there, err := CompileToProto(typ, wire, md)
+			if err != nil {
+				t.Fatal(err)
+			}
+			back, err := CompileFromProto(md, typ, wire)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := ros.NewWriter(nil, wire == CDR)
+			w.U32(uint32(c.sec))
+			w.U32(uint32(c.nsec))
+			pb, err := there.Append(nil, w.Buf)
+			var got durationpb.Duration
+			if d, n := protowire.ConsumeBytes(pb[min(1, len(pb)):]); n > 0 {
+				err = errors.Join(err, proto.Unmarshal(d, &got))
+			}
+			if err != nil || got.Seconds != c.seconds || got.Nanos != c.nanos {
+				t.Errorf("wire %d: %d s %d ns became %v, want %d s %d ns (%v)", wire, c.sec, c.nsec, &got, c.seconds, c.nanos, err)
+			}
+			if normal := c.nsec >= 0 && c.nsec < 1e9; normal && got.CheckValid() != nil {
+				t.Errorf("%v is no duration for protobuf", &got)
+			}
+			if again, err := back.Append(nil, pb); err != nil || !bytes.Equal(again, w.Buf) {
+				t.Errorf("wire %d: %x came back as %x (%v)", wire, w.Buf, again, err)
 			}
 		}
 	}

@@ -186,7 +186,7 @@ func (t *toRun) nested(s *slotProgram, keep bool) {
 	}
 	begin := len(t.out)
 	if s.form == protoschema.Stamp {
-		t.stamp()
+		t.stamp(s.span)
 	} else {
 		t.message(s.node)
 	}
@@ -214,18 +214,21 @@ func (t *toRun) length(head int) {
 	protowire.AppendVarint(t.out[:head], uint64(n))
 }
 
-// stamp writes two 32-bit words as a google.protobuf.Timestamp or Duration.
-func (t *toRun) stamp() {
-	sec, nsec := t.r.U32(), t.r.U32()
-	seconds := int64(sec)
-	if t.cdr {
-		seconds = int64(int32(sec))
+// stamp writes two 32-bit words as a google.protobuf.Timestamp, or as a Duration.
+func (t *toRun) stamp(span bool) {
+	word, nsec := t.r.U32(), int32(t.r.U32())
+	sec := int64(word)
+	if span || t.cdr {
+		sec = int64(int32(word))
 	}
-	if seconds != 0 {
-		t.out = protowire.AppendVarint(append(t.out, 1<<3), uint64(seconds))
+	if span {
+		sec, nsec = otherSigns(sec, nsec)
+	}
+	if sec != 0 {
+		t.out = protowire.AppendVarint(append(t.out, 1<<3), uint64(sec))
 	}
 	if nsec != 0 {
-		t.out = protowire.AppendVarint(append(t.out, 2<<3), uint64(int64(int32(nsec))))
+		t.out = protowire.AppendVarint(append(t.out, 2<<3), uint64(int64(nsec)))
 	}
 }
 
