@@ -1,25 +1,14 @@
 package convert
 
 import (
-	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
-	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
 )
-
-// A sinkTopic is a topic to create in the sink, and the topics of the source
-// that flow into it.
-type sinkTopic struct {
-	topic   storage.Topic
-	sources []int  // indexes of Info.Topics, ascending
-	renamed string // from this name, which another topic has in the sink
-}
 
 // A topicPlan says what becomes of each topic of the source.
 type topicPlan struct {
@@ -34,8 +23,7 @@ type topicPlan struct {
 	marks   []*mapping.Stamp // in the sink, takes the log time; nil: none
 }
 
-// planTopics maps every topic. Where the sink keeps no publishers apart, those
-// of one topic and type flow together.
+// planTopics maps every topic.
 func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPlan {
 	distro := job.distro()
 	sourceDistro := distro
@@ -51,8 +39,7 @@ func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPl
 	n := len(info.Topics)
 	p := &topicPlan{format: job.SinkFormat, results: make([]*mapping.Result, n), errs: make([]error, n), sinkOf: make([]int, n),
 		chosen: choice.Topics, restamp: job.Edit.Restamp, stamps: make([]*mapping.Stamp, n), marks: make([]*mapping.Stamp, n)}
-	type identity struct{ name, typ, encoding string }
-	joined, names := map[identity][]int{}, map[string]bool{} // indexes of p.sinks
+	sinks := newJoiner(job.SinkFormat)
 	for i := range info.Topics {
 		p.sinkOf[i] = -1
 		if !choice.Topics[i] {
@@ -66,36 +53,10 @@ func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPl
 		p.results[i] = res
 		res.Topic.Name = job.Edit.Name(res.Topic.Name)
 		p.planStamps(mapper, info, i)
-		id := identity{res.Topic.Name, res.Topic.Type, res.Topic.Encoding}
-		if at := p.twin(joined[id], &res.Topic); at >= 0 && !job.SinkFormat.Publishers {
-			p.sinkOf[i] = at
-			p.sinks[at].join(res, i)
-			continue
-		}
-		p.sinkOf[i] = len(p.sinks)
-		p.sinks = append(p.sinks, sinkTopic{topic: res.Topic, sources: []int{i}})
-		if job.SinkFormat.UniqueNames && names[res.Topic.Name] || !job.SinkFormat.Publishers && len(joined[id]) > 0 {
-			p.rename(names)
-		}
-		joined[id] = append(joined[id], p.sinkOf[i])
-		names[p.sinks[p.sinkOf[i]].topic.Name] = true
+		p.sinkOf[i] = sinks.add(&res.Topic, i)
 	}
+	p.sinks = sinks.finish()
 	return p
-}
-
-// twin returns which of some sink topics of one name and type a topic can flow
-// into: one with the same definition, or one of them without. It is -1 for none:
-// recordings that are merged may disagree on a type, and a record may have two
-// descriptors of one.
-func (p *topicPlan) twin(sinks []int, t *storage.Topic) int {
-	for _, at := range sinks {
-		have := p.sinks[at].topic.Schema.Data
-		if len(have) == 0 || len(t.Schema.Data) == 0 || bytes.Equal(have, t.Schema.Data) ||
-			t.Encoding == "protobuf" && protoschema.Same(have, t.Schema.Data) {
-			return at
-		}
-	}
-	return -1
 }
 
 // planStamps finds the stamps that a restamp needs.
@@ -108,53 +69,6 @@ func (p *topicPlan) planStamps(mapper *mapping.Mapper, info *storage.Info, i int
 			p.marks[i] = s
 		}
 	}
-}
-
-// rename gives the last topic a name that is free.
-func (p *topicPlan) rename(names map[string]bool) {
-	s := &p.sinks[len(p.sinks)-1]
-	old := s.topic.Name
-	for n := 2; names[s.topic.Name]; n++ {
-		s.topic.Name = fmt.Sprintf("%s_%d", old, n)
-	}
-	s.renamed = old
-}
-
-// join lets another publisher flow into the topic.
-func (s *sinkTopic) join(res *mapping.Result, i int) {
-	s.sources = append(s.sources, i)
-	t := &s.topic
-	t.QoS = mapping.JoinQoS(t.QoS, res.Topic.QoS)
-	meta := maps.Clone(t.Metadata)
-	if meta == nil {
-		meta = map[string]string{}
-	}
-	meta[storage.MetaCallerIDs] = joinNames(callers(t.Metadata), callers(res.Topic.Metadata))
-	delete(meta, storage.MetaCallerID)
-	if res.Topic.Metadata[storage.MetaLatching] == "1" {
-		meta[storage.MetaLatching] = "1"
-	}
-	t.Metadata = meta
-}
-
-func callers(meta map[string]string) string {
-	if all := meta[storage.MetaCallerIDs]; all != "" {
-		return all
-	}
-	return meta[storage.MetaCallerID]
-}
-
-// joinNames joins two comma separated lists, each name once.
-func joinNames(a, b string) string {
-	var names []string
-	seen := map[string]bool{}
-	for _, n := range strings.Split(a+","+b, ",") {
-		if n != "" && !seen[n] {
-			seen[n] = true
-			names = append(names, n)
-		}
-	}
-	return strings.Join(names, ",")
 }
 
 // describe adds what became of each topic to the report.

@@ -40,19 +40,3 @@ func ros1Latching(t *storage.Topic) string {
 	}
 	return "0"
 }
-
-// JoinQoS returns the profiles of a topic that joins publishers with those of a
-// and b. Equal profiles are kept once: players need to know only what was
-// offered, and take the recorded profile when all agree.
-func JoinQoS(a, b []storage.QoS) []storage.QoS {
-	for _, q := range b {
-		known := false
-		for _, p := range a {
-			known = known || p == q
-		}
-		if !known {
-			a = append(a[:len(a):len(a)], q)
-		}
-	}
-	return a
-}

@@ -19,7 +19,6 @@
 package protoschema
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -165,15 +164,14 @@ func FileSet(md protoreflect.MessageDescriptor, rename func(string) string) ([]b
 	return proto.MarshalOptions{Deterministic: true}.Marshal(fds)
 }
 
-// Same tells whether two serialized FileDescriptorSets describe the same fields
-// by the same names and numbers, whatever options and origins their messages have.
-func Same(a, b []byte) bool {
-	if bytes.Equal(a, b) {
-		return true
+// Shape is the same for serialized FileDescriptorSets that describe the same fields by
+// the same names and numbers, whatever options and origins their messages have. Of
+// what is no such set it is the bytes themselves.
+func Shape(data []byte) string {
+	if b, err := bare(data); err == nil {
+		data = b
 	}
-	x, errX := bare(a)
-	y, errY := bare(b)
-	return errX == nil && errY == nil && bytes.Equal(x, y)
+	return string(data)
 }
 
 // bare drops the options of messages.

@@ -1,0 +1,163 @@
+package convert
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/bagconv/bagconv/schema/protoschema"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A sinkTopic is a topic to create in the sink, and the topics of the source
+// that flow into it.
+type sinkTopic struct {
+	topic   storage.Topic
+	sources []int       // indexes of Info.Topics, ascending
+	renamed string      // from this name, which another topic has in the sink
+	joined  *publishers // of sources; nil: there is one source
+}
+
+// A joiner decides which topics of the source flow into one topic of the sink. Its
+// time grows with the topics, not with their pairs: one name may have as many
+// publishers and definitions as the recording has topics.
+type joiner struct {
+	format *storage.Format // of the sink
+	sinks  []sinkTopic
+	same   map[identity]*twins
+	named  map[string]bool // names of sinks
+	number map[string]int  // of a name that several want: the last number that was tried
+}
+
+type identity struct{ name, typ, encoding string }
+
+// twins are the topics of the sink with one identity: recordings that are merged may
+// disagree on a type, and a record may have two descriptors of one.
+type twins struct {
+	first int            // index of joiner.sinks
+	by    map[string]int // all of them, by their definition; nil while there is one
+}
+
+func newJoiner(f *storage.Format) *joiner {
+	return &joiner{format: f, same: map[identity]*twins{}, named: map[string]bool{}, number: map[string]int{}}
+}
+
+// add returns which of the sinks topic i of the source, as it is in the sink, flows
+// into. Where the sink keeps no publishers apart, those of one topic, type and
+// definition flow together; a topic without a definition goes with any.
+func (j *joiner) add(t *storage.Topic, i int) int {
+	id := identity{t.Name, t.Type, t.Encoding}
+	others := j.same[id]
+	if others != nil && !j.format.Publishers {
+		if at := j.twin(others, t); at >= 0 {
+			j.sinks[at].join(t, i)
+			return at
+		}
+	}
+	at := len(j.sinks)
+	j.sinks = append(j.sinks, sinkTopic{topic: *t, sources: []int{i}})
+	switch {
+	case others == nil:
+		j.same[id] = &twins{first: at}
+	case !j.format.Publishers:
+		others.by[definitionKey(t)] = at
+	}
+	if j.format.UniqueNames && j.named[t.Name] || !j.format.Publishers && others != nil {
+		j.rename(&j.sinks[at])
+	}
+	j.named[j.sinks[at].topic.Name] = true
+	return at
+}
+
+// twin returns the sink of one identity that has the definition of t, -1 for none.
+func (j *joiner) twin(others *twins, t *storage.Topic) int {
+	first := &j.sinks[others.first].topic
+	if len(t.Schema.Data) == 0 || len(first.Schema.Data) == 0 || bytes.Equal(first.Schema.Data, t.Schema.Data) {
+		return others.first
+	}
+	if others.by == nil {
+		others.by = map[string]int{definitionKey(first): others.first}
+	}
+	if at, ok := others.by[definitionKey(t)]; ok {
+		return at
+	}
+	return -1
+}
+
+// definitionKey is equal for topics of one identity with the same definition.
+func definitionKey(t *storage.Topic) string {
+	if t.Encoding == "protobuf" {
+		return protoschema.Shape(t.Schema.Data)
+	}
+	return string(t.Schema.Data)
+}
+
+// rename gives a topic a name that is free.
+func (j *joiner) rename(s *sinkTopic) {
+	s.renamed = s.topic.Name
+	n := max(j.number[s.renamed], 1)
+	for j.named[s.topic.Name] {
+		n++
+		s.topic.Name = fmt.Sprintf("%s_%d", s.renamed, n)
+	}
+	j.number[s.renamed] = n
+}
+
+// finish returns the topics of the sink, when all topics of the source were added.
+func (j *joiner) finish() []sinkTopic {
+	for i := range j.sinks {
+		if s := &j.sinks[i]; s.joined != nil {
+			s.topic.Metadata[storage.MetaCallerIDs] = strings.Join(s.joined.names, ",")
+		}
+	}
+	return j.sinks
+}
+
+// join lets another publisher flow into the topic.
+func (s *sinkTopic) join(t *storage.Topic, i int) {
+	s.sources = append(s.sources, i)
+	if s.joined == nil {
+		s.joined = &publishers{known: map[string]bool{}, offered: map[storage.QoS]bool{}}
+		s.topic.QoS = s.joined.add(nil, &s.topic)
+		s.topic.Metadata = maps.Clone(s.topic.Metadata)
+		if s.topic.Metadata == nil {
+			s.topic.Metadata = map[string]string{}
+		}
+		delete(s.topic.Metadata, storage.MetaCallerID)
+	}
+	s.topic.QoS = s.joined.add(s.topic.QoS, t)
+	if t.Metadata[storage.MetaLatching] == "1" {
+		s.topic.Metadata[storage.MetaLatching] = "1"
+	}
+}
+
+// publishers are those that flow together into one topic.
+type publishers struct {
+	names   []string // in the order in which they came
+	known   map[string]bool
+	offered map[storage.QoS]bool
+}
+
+// add adds the publishers of t, and its profiles to qos. Equal profiles are kept
+// once: players need to know only what was offered, and take the recorded profile
+// when all agree.
+func (p *publishers) add(qos []storage.QoS, t *storage.Topic) []storage.QoS {
+	callers := t.Metadata[storage.MetaCallerIDs]
+	if callers == "" {
+		callers = t.Metadata[storage.MetaCallerID]
+	}
+	for name := range strings.SplitSeq(callers, ",") {
+		if name != "" && !p.known[name] {
+			p.known[name] = true
+			p.names = append(p.names, name)
+		}
+	}
+	for _, q := range t.QoS {
+		if !p.offered[q] {
+			p.offered[q] = true
+			qos = append(qos, q)
+		}
+	}
+	return qos
+}
