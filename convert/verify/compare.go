@@ -17,7 +17,6 @@ import (
 
 // counted is what is known of a pair while its messages pass.
 type counted struct {
-	normal     *normalizer
 	sides      [2]sideCount
 	held       bool // it stands in comparison.held
 	index      int64
@@ -34,7 +33,7 @@ type sideCount struct {
 	head     int
 	messages int64
 	refused  convert.Refused
-	unknown  int64 // messages with fields that their descriptor does not have
+	unknown  int64 // messages with more than their definition, and not the same bytes on the other side
 	hash     hash.Hash
 	text     string                // of sum
 	hashed   [8 + sha256.Size]byte // what goes into it of one message
@@ -119,7 +118,7 @@ func (c *comparison) run(ctx context.Context) error {
 func (c *comparison) doubtful() map[string]bool {
 	names := map[string]bool{}
 	for _, p := range c.pairs {
-		if p.link != nil && p.link.mapped && p.first != nil && c.job.Level == Content {
+		if p.link != nil && p.link.from >= 0 && p.first != nil && c.job.Level == Content {
 			names[p.name()] = true
 		}
 	}
@@ -184,9 +183,6 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 // each calls f for every topic of a side, with the number of its program.
 func (c *comparison) each(side int, f func(p *pair, k int, id storage.TopicID)) {
 	for _, p := range c.pairs {
-		if p.normal == nil && p.link != nil && p.link.typ != nil {
-			p.normal = newNormalizer(p.link.typ)
-		}
 		if p.groups[side] == nil {
 			continue
 		}
@@ -279,13 +275,20 @@ func (c *comparison) take(side int, e *entry) {
 // compare holds two messages of one time against each other.
 func (c *comparison) compare(p *pair, a, b *entry) {
 	switch {
-	case a.digest != b.digest || a.whole != b.whole || a.bad != b.bad:
+	case a.digest != b.digest || a.seq != b.seq || (a.flags^b.flags)&flagBad != 0 || b.flags&^a.flags&flagOpen != 0:
 		p.differ++
 		if p.first == nil {
 			p.first = &Difference{Kind: KindContent, Index: p.index, Time: a.time}
 		}
 	case a.raw != b.raw:
 		p.recoded++
+	}
+	if a.raw != b.raw || !p.link.both {
+		for i, e := range []*entry{a, b} {
+			if e.flags&flagRest != 0 {
+				p.sides[i].unknown++
+			}
+		}
 	}
 	if a.publish != b.publish {
 		p.published++

@@ -6,47 +6,57 @@ import (
 	"hash/maphash"
 	"sync"
 
+	"github.com/bagconv/bagconv/convert/content"
 	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/transcode"
 )
+
+// A reader reads the messages of a topic as canonical ones.
+type reader struct {
+	head    mapping.Program // what a conversion makes of Apollo's types goes before; nil: nothing does
+	program *content.Program
+}
 
 // A digester is the program of one topic: in the workers of a stream it turns a
 // message into its digest,
 //
 //	0   sha256 of 'c' and the canonical bytes, or of 'r' and the bytes as they are
-//	32  1 when the message does not fit its definition, and so has 'r'
+//	32  flags
 //	33  u64 hash of the bytes as they are, of this process only
-//	41  u64 hash of the canonical bytes with Header.seq; 0 where it is not compared
+//	41  u64 hash of the counters of Headers; 0 where they are not compared
 //
-// or, with full, into the byte at 32 and the bytes that it digests.
+// or, with full, into its flags and the bytes that it digests, the counters of
+// Headers among them.
 type digester struct {
-	chain  []mapping.Program // to canonical bytes; nil: bytes are compared as they are
-	normal *normalizer
-	strip  *transcode.Plan // leaves Header.seq out of canonical bytes; nil: there is none in them
-	strict bool            // refuse messages that do not fit their definition
+	reader *reader // nil: bytes are compared as they are
+	seq    bool    // counters of Headers are compared
+	strict bool    // refuse messages that do not fit their definition
 	full   bool
 	pool   sync.Pool // of *scratch
 }
 
 const digestSize = sha256.Size + 1 + 8 + 8
 
-// The first byte of what is digested.
+// The flags of a message.
 const (
-	kindCanonical = 'c'
-	kindRaw       = 'r'
+	flagBad  byte = 1 << iota // it does not fit its definition, and is digested as it is
+	flagRest                  // it has more than its definition
+	flagOpen                  // a string in it does not end with NUL
 )
 
-type scratch struct{ a, b []byte }
+// rawMark goes before bytes that are digested as they are.
+const rawMark = 'r'
+
+type scratch struct {
+	buf    []byte
+	writer *content.Writer
+}
 
 var seed = maphash.MakeSeed()
 
 // SizeHint implements mapping.Program.
 func (d *digester) SizeHint(n int) int {
 	if d.full {
-		for _, p := range d.chain {
-			n = p.SizeHint(n)
-		}
-		return n + 1
+		return n + n/2 + 64
 	}
 	return digestSize
 }
@@ -59,51 +69,67 @@ func (d *digester) Append(dst, src []byte) ([]byte, error) { return d.AppendAt(d
 func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	s, _ := d.pool.Get().(*scratch)
 	if s == nil {
-		s = &scratch{}
+		s = &scratch{writer: content.NewWriter(d.full)}
 	}
 	defer d.pool.Put(s)
-	bad := byte(0)
-	content, err := d.content(s, src, logTime)
+	flags, err := d.read(s, src, logTime)
 	if err != nil && d.strict {
 		return dst, err
 	}
+	raw := d.reader == nil || err != nil
 	if err != nil {
-		bad = 1
-		s.a = append(append(s.a[:0], kindRaw), src...)
-		content = s.a
+		flags = flagBad
 	}
 	if d.full {
-		return append(append(dst, bad), content[1:]...), nil
-	}
-	whole := uint64(0)
-	if d.strip != nil && bad == 0 {
-		whole = maphash.Bytes(seed, content)
-		if s.a, err = d.strip.Append(append(s.a[:0], kindCanonical), content[1:]); err != nil {
-			return dst, err
+		dst = append(dst, flags)
+		if raw {
+			return append(dst, src...), nil
 		}
-		content = s.a
+		return append(dst, s.writer.Bytes()...), nil
 	}
-	sum := sha256.Sum256(content)
-	dst = append(append(dst, sum[:]...), bad)
+	seq := uint64(0)
+	var sum [sha256.Size]byte
+	if raw {
+		sum = s.rawSum(src)
+	} else {
+		sum = s.writer.Sum()
+		if d.seq {
+			seq = s.writer.Seq
+		}
+	}
+	dst = append(append(dst, sum[:]...), flags)
 	dst = binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, src))
-	return binary.LittleEndian.AppendUint64(dst, whole), nil
+	return binary.LittleEndian.AppendUint64(dst, seq), nil
 }
 
-// content returns what is digested of a message.
-func (d *digester) content(s *scratch, src []byte, logTime int64) ([]byte, error) {
-	if d.chain == nil {
-		s.a = append(append(s.a[:0], kindRaw), src...)
-		return s.a, nil
+// read reads a message into the writer of s.
+func (d *digester) read(s *scratch, src []byte, logTime int64) (flags byte, err error) {
+	if d.reader == nil {
+		return 0, nil
 	}
-	for _, p := range d.chain {
-		out, err := mapping.AppendAt(p, append(s.a[:0], kindCanonical), src, logTime)
-		if err != nil {
-			return nil, err
+	if d.reader.head != nil {
+		if s.buf, err = mapping.AppendAt(d.reader.head, s.buf[:0], src, logTime); err != nil {
+			return 0, err
 		}
-		s.a, s.b = s.b, out // src may lie in the other one
-		src = out[1:]
+		src = s.buf
 	}
-	return s.b, d.normal.run(s.b[1:])
+	err = d.reader.program.Read(s.writer, src)
+	if s.writer.Rest {
+		flags |= flagRest
+	}
+	if s.writer.Open {
+		flags |= flagOpen
+	}
+	return flags, err
+}
+
+// rawSum is the SHA-256 of 'r' and the bytes of a message.
+func (s *scratch) rawSum(src []byte) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	h.Write([]byte{rawMark})
+	h.Write(src)
+	h.Sum(sum[:0])
+	return sum
 }
 
 var _ mapping.Timed = (*digester)(nil)

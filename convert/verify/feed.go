@@ -14,9 +14,9 @@ type entry struct {
 	pair          *pair
 	time, publish int64
 	raw           uint64 // hash of the bytes as they are
-	whole         uint64 // hash with Header.seq, where that is compared
+	seq           uint64 // hash of the counters of Headers, where they are compared
 	digest        [sha256.Size]byte
-	bad           bool // does not fit its definition
+	flags         byte
 }
 
 // A feed is the stream of a side's entries, in order of time.
@@ -89,9 +89,9 @@ func (f *feed) run(ctx context.Context, job convert.StreamJob) {
 		if len(m.Data) == digestSize {
 			e := &batch[len(batch)-1]
 			e.digest = [sha256.Size]byte(m.Data)
-			e.bad = m.Data[sha256.Size] != 0
+			e.flags = m.Data[sha256.Size]
 			e.raw = binary.LittleEndian.Uint64(m.Data[sha256.Size+1:])
-			e.whole = binary.LittleEndian.Uint64(m.Data[sha256.Size+9:])
+			e.seq = binary.LittleEndian.Uint64(m.Data[sha256.Size+9:])
 		}
 		if len(batch) == batchEntries {
 			return send()

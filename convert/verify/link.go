@@ -5,36 +5,33 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/content"
 	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // A link is how the messages of two groups are compared.
 type link struct {
-	typ    *schema.Message // canonical type of both; nil: bytes as they are
-	strip  *transcode.Plan // from typ to what is hashed, without Header.seq; nil: it has none
-	progs  [2][]chainOf    // of the members of either group
-	notes  []note
-	both   bool // one encoding on both sides: unreadable messages are compared too
-	mapped bool
+	typ     *schema.Message // canonical type of both, with the counters of Headers where both have them; nil: bytes as they are
+	seq     bool            // it has some
+	readers [2][]*reader    // of the members of either group
+	notes   []note
+	both    bool // one encoding on both sides: unreadable messages are compared too
+	from    int  // the side whose messages are taken as the other's type; -1: neither
 }
 
-type chainOf []mapping.Program
-
-// unknown is how many messages of a member had fields that their descriptor does
-// not have, which are in no digest.
-func (k *link) unknown(side, member int) (n int64) {
+// unknown is how many messages of a member had fields that a mapping of Apollo's
+// types has left out because their descriptor does not have them.
+func (k *link) unknown(side, member int) int64 {
 	if k == nil || k.typ == nil {
 		return 0
 	}
-	for _, p := range k.progs[side][member] {
-		if c, ok := p.(mapping.Counter); ok {
-			n += c.Unknown()
-		}
+	if c, ok := k.readers[side][member].head.(mapping.Counter); ok {
+		return c.Unknown()
 	}
-	return n
+	return 0
 }
 
 // A note is an exception of a whole topic; its count is that of the messages.
@@ -59,7 +56,8 @@ type linker struct {
 	info    [2]*storage.Info
 	taken   [2][]bool
 	turned  map[string]bool // names whose types are mapped the other way round
-	decoder [2]*mapping.Mapper
+	definer [2]*mapping.Mapper
+	namer   [2]*protoschema.Namer
 	mappers map[mapperKey]*mapping.Mapper
 }
 
@@ -74,7 +72,8 @@ type mapperKey struct {
 func newLinker(job *Job, info [2]*storage.Info, taken [2][]bool, turned map[string]bool) *linker {
 	l := &linker{job: job, info: info, taken: taken, turned: turned, mappers: map[mapperKey]*mapping.Mapper{}}
 	for i := range info {
-		l.decoder[i] = mapping.New(mapping.Options{Encoding: "ros1", SourceDistro: l.distro(i), ProtoTypes: mapping.ProtoGenerated})
+		l.definer[i] = mapping.New(mapping.Options{Encoding: "ros1", SourceDistro: l.distro(i)})
+		l.namer[i] = protoschema.NewNamer(false)
 	}
 	return l
 }
@@ -102,46 +101,44 @@ func (l *linker) mapper(k mapperKey) *mapping.Mapper {
 	return m
 }
 
-// A member is a topic of a side, with what its messages are.
-type member struct {
-	topic *storage.TopicInfo
-	dec   *mapping.Decoded // nil: nothing is known of them
-	err   error            // why
-}
-
-func (l *linker) decode(side int, t *storage.TopicInfo) *member {
-	m := &member{topic: t}
-	m.dec, m.err = l.decoder[side].Decode(&t.Topic)
-	return m
-}
-
 // link finds the way to compare a with b, false when there is none.
 func (l *linker) link(g [2]*group) (*link, bool) {
 	a, b := g[0].members[0], g[1].members[0]
 	same := a.topic.Encoding == b.topic.Encoding
 	sameType := same && a.topic.Encoding == "protobuf" && a.topic.Type == b.topic.Type ||
 		same && mapping.SameType(a.topic.Type, b.topic.Type)
+	known := a.def != nil && b.def != nil
 	if l.job.Level == Bytes {
-		return &link{both: true}, sameType
+		differ := known && content.ShapeOf(content.Canonical(a.def.msg, true)) != content.ShapeOf(content.Canonical(b.def.msg, true))
+		return &link{both: true, from: -1}, sameType && !differ
 	}
-	if a.dec != nil && b.dec != nil {
-		if sameType || mapping.SameType(a.dec.Message.Name, b.dec.Message.Name) {
-			if k := l.direct(g); k != nil {
-				k.both = same
-				return k, true
-			}
-		}
-		for _, way := range l.ways(g) {
-			if k := l.through(g, way); k != nil {
-				k.both = same
-				return k, true
-			}
+	if !known {
+		return &link{both: true, from: -1}, sameType
+	}
+	alike := sameType || mapping.SameType(a.def.msg.Name, b.def.msg.Name)
+	if alike {
+		if k := l.direct(g); k != nil {
+			k.both = same
+			return k, true
 		}
 	}
-	return &link{both: true}, sameType
+	for _, from := range l.ways(g) {
+		var k *link
+		if alike {
+			k = l.named(g, from, same)
+		}
+		for i := 0; k == nil && i < len(conversions); i++ {
+			k = l.through(g, from, conversions[i])
+		}
+		if k != nil {
+			k.both = same
+			return k, true
+		}
+	}
+	return nil, false
 }
 
-// seqs are the ways to take Header.seq, in the order to try.
+// seqs are the ways to take the counters of Headers, in the order to try.
 func (l *linker) seqs() []bool {
 	if l.job.ignores(HeaderSeq) {
 		return []bool{false}
@@ -151,23 +148,16 @@ func (l *linker) seqs() []bool {
 
 // direct links groups whose types are of one shape.
 func (l *linker) direct(g [2]*group) *link {
-	a, b := g[0].members[0].dec.Message, g[1].members[0].dec.Message
+	a, b := g[0].members[0].def.msg, g[1].members[0].def.msg
 	for _, seq := range l.seqs() {
-		typ := canonical(a, seq)
-		if shapeOf(typ) != shapeOf(canonical(b, seq)) {
+		typ := content.Canonical(a, seq)
+		if content.ShapeOf(typ) != content.ShapeOf(content.Canonical(b, seq)) {
 			continue
 		}
-		k := &link{}
-		if k.setType(typ) != nil {
-			return nil
-		}
+		k := newLink(typ, -1)
 		for side := range g {
-			for _, m := range g[side].members {
-				p, err := k.fit(m.dec, nil)
-				if err != nil {
-					return nil
-				}
-				k.progs[side] = append(k.progs[side], p)
+			if k.readAll(side, g[side], true) != nil {
+				return nil
 			}
 		}
 		k.seqNote(a, b, seq)
@@ -177,63 +167,89 @@ func (l *linker) direct(g [2]*group) *link {
 	return nil
 }
 
-// setType sets the type of the link. Hashes are without Header.seq, so that they
-// are the same for all encodings; it is compared beside them.
-func (k *link) setType(typ *schema.Message) (err error) {
-	k.typ = typ
-	if bare := canonical(typ, false); shapeOf(bare) != shapeOf(typ) {
-		k.strip, err = transcode.Compile(typ, bare, transcode.Options{From: transcode.ROS1, To: transcode.ROS1})
+// named links groups whose types have one name and not the same fields, by the
+// names of the fields: those of ROS 1 and ROS 2, or of two distributions.
+func (l *linker) named(g [2]*group, from int, strict bool) *link {
+	a, b := g[0].members[0].def, g[1].members[0].def
+	src, want := g[from].members[0].def.msg, g[1-from].members[0].def.msg
+	seq := l.countersFit(g, src, want)
+	k := newLink(content.Canonical(want, seq), from)
+	for side := range g {
+		if k.readAll(side, g[side], strict) != nil {
+			return nil
+		}
 	}
-	return err
+	k.seqNote(a.msg, b.msg, seq)
+	k.presenceNote(g)
+	return k
 }
 
-// seqNote notes that Header.seq is not compared.
-func (k *link) seqNote(a, b *schema.Message, seq bool) {
-	if seq {
-		return
-	}
-	for _, m := range []*schema.Message{a, b} {
-		if shapeOf(canonical(m, true)) != shapeOf(canonical(m, false)) {
-			k.note(HeaderSeq, "Header.seq is not compared")
-			return
+// countersFit tells whether both types have the counters of Headers, and a
+// conversion keeps them.
+func (l *linker) countersFit(g [2]*group, a, b *schema.Message) bool {
+	for i := range g {
+		if g[i].members[0].topic.Encoding == "cdr" { // a conversion has no counter to write, or makes one up
+			return false
 		}
+	}
+	return !l.job.ignores(HeaderSeq) && content.HasCounter(content.Canonical(a, true)) && content.HasCounter(content.Canonical(b, true))
+}
+
+func newLink(typ *schema.Message, from int) *link {
+	return &link{typ: typ, seq: content.HasCounter(typ), from: from}
+}
+
+// seqNote notes that the counters of Headers are not compared.
+func (k *link) seqNote(a, b *schema.Message, seq bool) {
+	if !seq && (content.HasCounter(content.Canonical(a, true)) || content.HasCounter(content.Canonical(b, true))) {
+		k.note(HeaderSeq, "Header.seq is not compared")
 	}
 }
 
 // presenceNote notes that one side does not know which fields were set.
 func (k *link) presenceNote(g [2]*group) {
-	if g[0].members[0].dec.Generated != g[1].members[0].dec.Generated {
+	if g[0].members[0].def.generated != g[1].members[0].def.generated {
 		k.note(Presence, "fields that are not set are compared by their default")
 	}
 }
 
-// fit makes the program from the messages of d, after the programs of head, to
-// the type of the link.
-func (k *link) fit(d *mapping.Decoded, head chainOf) (chainOf, error) {
-	chain := append(chainOf{}, head...)
-	if d.Program != nil {
-		chain = append(chain, d.Program)
+// readAll makes the readers of all members of a group.
+func (k *link) readAll(side int, g *group, strict bool) error {
+	for _, m := range g.members {
+		if err := k.read(side, m.def, nil, strict); err != nil {
+			return err
+		}
 	}
-	plan, err := transcode.Compile(d.Message, k.typ, transcode.Options{From: d.Wire, To: transcode.ROS1})
-	if err != nil {
-		return nil, err
-	}
-	if lost := append(plan.Dropped(), plan.Added()...); len(lost) > 0 {
-		k.note(Fields, "one of %s and %s does not have %s", d.Message.Name, k.typ.Name, some(lost))
-	}
-	return append(chain, plan), nil
+	return nil
 }
 
-// A way is a conversion from one side to the type of the other.
-type way struct {
-	from   int
+// read makes the reader of messages of d, which head makes, for the type of the link.
+func (k *link) read(side int, d *definition, head mapping.Program, strict bool) error {
+	p, err := d.program(k.typ, strict)
+	if err != nil {
+		return err
+	}
+	if lost := append(p.Dropped(), p.Added()...); len(lost) > 0 {
+		k.note(Fields, "one of %s and %s does not have %s", d.msg.Name, k.typ.Name, some(lost))
+	}
+	k.readers[side] = append(k.readers[side], &reader{head, p})
+	return nil
+}
+
+// A conversion is a way to convert types to others.
+type conversion struct {
 	types  mapping.ProtoTypes
 	rosout mapping.Rosout
 }
 
-// ways lists the conversions by which one group may have become the other, the
-// likely ones first: what was made from protobuf says so; else A became B.
-func (l *linker) ways(g [2]*group) (out []way) {
+// conversions lists them, the likely ones first.
+var conversions = []conversion{
+	{mapping.ProtoMapped, mapping.RosoutKeep}, {mapping.ProtoMapped, mapping.RosoutROS2}, {mapping.ProtoGenerated, mapping.RosoutKeep},
+}
+
+// ways lists the sides from which a conversion may have come, the likely one
+// first: what was made from protobuf says so; else A became B.
+func (l *linker) ways(g [2]*group) [2]int {
 	first := 0
 	for side := range g {
 		if g[side].members[0].topic.Metadata[storage.MetaProtoType] != "" && g[1-side].members[0].topic.Encoding == "protobuf" {
@@ -243,79 +259,61 @@ func (l *linker) ways(g [2]*group) (out []way) {
 	if l.turned[g[0].name] {
 		first = 1 - first
 	}
-	for _, from := range []int{first, 1 - first} {
-		out = append(out,
-			way{from, mapping.ProtoMapped, mapping.RosoutKeep}, way{from, mapping.ProtoMapped, mapping.RosoutROS2},
-			way{from, mapping.ProtoGenerated, mapping.RosoutKeep})
-	}
-	return out
+	return [2]int{first, 1 - first}
 }
 
-// through links groups by converting one to the type of the other, nil when
-// that is not what the conversion gives.
-func (l *linker) through(g [2]*group, w way) *link {
-	to := 1 - w.from
+// through links groups of which one becomes the type of the other in a conversion,
+// nil when it does not. Only Apollo's types are converted by the programs of the
+// conversion; fields of all others are paired here.
+func (l *linker) through(g [2]*group, from int, c conversion) *link {
+	to := 1 - from
 	dst := g[to].members[0]
-	mapper := l.mapper(mapperKey{w.from, dst.topic.Encoding, w.types, w.rosout})
-	k := &link{mapped: true}
-	type converted struct {
-		res *mapping.Result
-		dec *mapping.Decoded
+	if dst.topic.Encoding == g[from].members[0].topic.Encoding {
+		return nil
 	}
-	var made []converted
-	for _, m := range g[w.from].members {
+	mapper := l.mapper(mapperKey{from, dst.topic.Encoding, c.types, c.rosout})
+	k := &link{from: from}
+	type source struct {
+		def  *definition
+		head mapping.Program
+	}
+	var sources []source
+	for _, m := range g[from].members {
 		res, err := mapper.Map(&m.topic.Topic)
 		if err != nil || res.Topic.Encoding != dst.topic.Encoding || !sameName(&res.Topic, &dst.topic.Topic) {
 			return nil
 		}
-		dec, err := l.decoder[to].Decode(&res.Topic)
-		if err != nil {
-			return nil
+		s := source{def: m.def}
+		if _, ok := res.Plan.(mapping.Timed); ok {
+			converted := l.define(to, &storage.TopicInfo{Topic: res.Topic})
+			if converted.def == nil {
+				return nil
+			}
+			s = source{converted.def, res.Plan}
 		}
-		made = append(made, converted{res, dec})
+		sources = append(sources, s)
 		for _, r := range res.Remarks {
 			if r.Loss && (strings.HasSuffix(r.Code, "fields") || r.Code == "fields-dropped" || r.Code == "point-times") {
 				k.note(Fields, "%s", r.Message)
 			}
 		}
 	}
-	src, want := made[0].dec.Message, dst.dec.Message
-	seq := false
-	for _, seq = range l.seqs() {
-		if shapeOf(canonical(src, seq)) == shapeOf(canonical(want, seq)) {
-			break
+	src, want := sources[0].def.msg, dst.def.msg
+	seq := l.countersFit(g, src, want)
+	k.typ = content.Canonical(want, seq)
+	k.seq = content.HasCounter(k.typ)
+	for _, s := range sources {
+		if k.read(from, s.def, s.head, false) != nil {
+			return nil
 		}
 	}
-	for i := range g {
-		if g[i].members[0].topic.Encoding == "cdr" { // a conversion has no counter to give, or makes one up
-			seq = false
-		}
-	}
-	if k.setType(canonical(want, seq)) != nil {
+	if k.readAll(to, g[to], false) != nil {
 		return nil
 	}
-	for _, c := range made {
-		var head chainOf
-		if c.res.Plan != nil {
-			head = chainOf{c.res.Plan}
-		}
-		p, err := k.fit(c.dec, head)
-		if err != nil {
-			return nil
-		}
-		k.progs[w.from] = append(k.progs[w.from], p)
-	}
-	for _, m := range g[to].members {
-		p, err := k.fit(m.dec, nil)
-		if err != nil {
-			return nil
-		}
-		k.progs[to] = append(k.progs[to], p)
-	}
 	a, b := g[0].members[0], g[1].members[0]
-	k.seqNote(a.dec.Message, b.dec.Message, seq)
+	k.seqNote(a.def.msg, b.def.msg, seq)
 	k.presenceNote(g)
-	if !mapping.SameType(a.dec.Message.Name, b.dec.Message.Name) {
+	if !mapping.SameType(a.def.msg.Name, b.def.msg.Name) {
 		k.note(Types, "%s and %s are compared as a conversion maps them", a.topic.Type, b.topic.Type)
 	}
 	return k

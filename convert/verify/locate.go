@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/content"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -17,8 +18,8 @@ import (
 // A found is a message that was read again: its canonical bytes, or its own when
 // it does not fit its definition.
 type found struct {
-	data []byte
-	bad  bool
+	data  []byte
+	flags byte
 }
 
 // locate finds in which field the first different messages of each pair differ.
@@ -35,13 +36,16 @@ func (c *comparison) locate(ctx context.Context) error {
 			continue
 		}
 		a, b := got[0][p], got[1][p]
-		if p.link.typ == nil || a.bad || b.bad {
+		if p.link.typ == nil || (a.flags|b.flags)&flagBad != 0 {
 			p.first.Path, p.first.A, p.first.B = firstByte(a.data, b.data)
 			continue
 		}
 		d := differ{a: a.data, b: b.data}
 		if !d.message(p.link.typ, "") {
-			return fmt.Errorf("internal error: verify: no field of topic %s differs at message %d", p.name(), p.index)
+			if b.flags&^a.flags&flagOpen == 0 {
+				return fmt.Errorf("internal error: verify: no field of topic %s differs at message %d", p.name(), p.index)
+			}
+			d.path, d.va, d.vb = "end of a string", "NUL", "missing"
 		}
 		p.first.Path, p.first.A, p.first.B = d.path, d.va, d.vb
 	}
@@ -74,7 +78,7 @@ func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]found, erro
 		func(m *storage.Message) error {
 			p := at[m.Topic]
 			if seen[p] == p.first.Index {
-				got[p] = found{append([]byte(nil), m.Data[1:]...), m.Data[0] != 0}
+				got[p] = found{append([]byte(nil), m.Data[1:]...), m.Data[0]}
 				if left--; left == 0 {
 					return convert.ErrEnough
 				}
@@ -131,7 +135,7 @@ func (d *differ) field(t schema.Type, path string) bool {
 	if t.Array == schema.Unbounded {
 		n, m = int(binary.LittleEndian.Uint32(take(&d.a, 4))), int(binary.LittleEndian.Uint32(take(&d.b, 4)))
 	}
-	if t.Kind == schema.Struct && emptyStruct(t.Message) {
+	if t.Kind == schema.Struct && content.Hollow(t.Message) {
 		return n != m && d.differs(path, fmt.Sprintf("%d elements", n), fmt.Sprintf("%d elements", m))
 	}
 	for i := range min(n, m) {
@@ -143,12 +147,6 @@ func (d *differ) field(t schema.Type, path string) bool {
 		}
 	}
 	return n != m && d.differs(path, fmt.Sprintf("%d elements", n), fmt.Sprintf("%d elements", m))
-}
-
-// emptyStruct tells a type whose values have no bytes.
-func emptyStruct(m *schema.Message) bool {
-	n := newNormalizer(m)
-	return n.size == 0
 }
 
 func (d *differ) value(t schema.Type, path string) bool {
@@ -188,11 +186,7 @@ func take(b *[]byte, n int) []byte {
 func number(k schema.Kind, b []byte) string {
 	switch k {
 	case schema.Time, schema.Duration:
-		sec, nsec := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
-		if k == schema.Duration {
-			return fmt.Sprintf("%d s %d ns", int32(sec), int32(nsec))
-		}
-		return fmt.Sprintf("%d.%09d", sec, nsec)
+		return nsText(int64(binary.LittleEndian.Uint64(b)))
 	case schema.Float32:
 		return strconv.FormatFloat(float64(math.Float32frombits(binary.LittleEndian.Uint32(b))), 'g', -1, 32)
 	case schema.Float64:

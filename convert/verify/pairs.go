@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/bagconv/bagconv/convert/content"
 	"github.com/bagconv/bagconv/convert/mapping"
 )
 
@@ -20,7 +21,7 @@ type group struct {
 // A groupKey is what the members of a group have in common.
 type groupKey struct {
 	name, typ, encoding string
-	shape               shape
+	shape               content.Shape
 }
 
 // groupsOf groups the topics of a side, in their order.
@@ -32,13 +33,10 @@ func (l *linker) groupsOf(side int) []*group {
 			continue
 		}
 		t := &l.info[side].Topics[i]
-		m := &member{topic: t}
+		m := l.define(side, t)
 		k := groupKey{name: t.Name, typ: t.Type, encoding: t.Encoding}
-		if l.job.Level != Bytes {
-			m = l.decode(side, t)
-			if m.dec != nil {
-				k.shape = shapeOf(canonical(m.dec.Message, true))
-			}
+		if m.def != nil {
+			k.shape = content.ShapeOf(content.Canonical(m.def.msg, true))
 		}
 		g := byKey[k]
 		if g == nil {
@@ -76,7 +74,7 @@ func (l *linker) pairs() []*pair {
 	}
 	match := func(a *group, candidates []*group) *pair {
 		for _, b := range candidates {
-			if b.pair != nil {
+			if a.pair != nil || b.pair != nil {
 				continue
 			}
 			if k, ok := l.link([2]*group{a, b}); ok {
@@ -85,12 +83,15 @@ func (l *linker) pairs() []*pair {
 		}
 		return nil
 	}
+	for _, a := range as { // those of the same type first
+		match(a, slices.DeleteFunc(slices.Clone(named[a.name]), func(b *group) bool { return a.typ != b.typ }))
+	}
 	for _, a := range as {
 		match(a, named[a.name])
 	}
 	l.renamed(as, bs, match)
-	l.adopt(as)
-	l.adopt(bs)
+	l.adopt(0, as)
+	l.adopt(1, bs)
 	for _, a := range as { // one name, and types that have nothing to do with each other
 		for _, b := range named[a.name] {
 			if a.pair == nil && b.pair == nil {
@@ -140,55 +141,65 @@ func (l *linker) renamed(as, bs []*group, match func(*group, []*group) *pair) {
 	}
 }
 
-// adopt adds groups without a counterpart to one of the same name and type whose
-// definition is another: a rosbag2 folder has one definition for a type name, and
-// conversions fit the messages of the others to it.
-func (l *linker) adopt(groups []*group) {
+// adopt adds groups without a counterpart to one of the same name whose counterpart
+// is theirs too: a conversion makes one topic of those that get the same type, and a
+// rosbag2 folder has one definition for a type name, to which messages of the others
+// are fitted.
+func (l *linker) adopt(side int, groups []*group) {
 	for _, g := range groups {
-		if g.pair != nil {
-			continue
-		}
 		for _, other := range groups {
 			p := other.pair
-			if p == nil || p.link == nil || p.link.typ == nil || p.link.mapped || other.name != g.name || other.typ != g.typ || other.encoding != g.encoding || g.members[0].dec == nil {
+			if g.pair != nil || p == nil || p.link == nil || p.link.typ == nil || other.name != g.name || other.encoding != g.encoding || g.members[0].def == nil {
 				continue
 			}
-			side := 0
-			if p.groups[1] == other {
-				side = 1
+			if l.join(p, side, g) {
+				other.members = append(other.members, g.members...)
+				g.pair = p
 			}
-			var progs []chainOf
-			for _, m := range g.members {
-				c, err := p.link.fit(m.dec, nil)
-				if err != nil {
-					break
-				}
-				progs = append(progs, c)
-			}
-			if len(progs) < len(g.members) {
-				continue
-			}
-			p.link.progs[side] = append(p.link.progs[side], progs...)
-			other.members = append(other.members, g.members...)
-			g.pair = p
-			break
 		}
 	}
 }
 
+// join makes the readers of one more group of a side of a pair, and tells whether
+// there are any.
+func (l *linker) join(p *pair, side int, g *group) bool {
+	have := p.groups[side]
+	if have.typ == g.typ && p.link.from < 0 {
+		k := &link{typ: p.link.typ, notes: p.link.notes}
+		if k.readAll(side, g, false) != nil {
+			return false
+		}
+		p.link.readers[side] = append(p.link.readers[side], k.readers[side]...)
+		p.link.notes = k.notes
+		return true
+	}
+	if p.groups[1-side] == nil || p.link.both { // within one encoding nothing gets another type
+		return false
+	}
+	ends := [2]*group{g, p.groups[1-side]}
+	if side == 1 {
+		ends = [2]*group{p.groups[0], g}
+	}
+	k, ok := l.link(ends)
+	if !ok || k.typ == nil || k.from != p.link.from || content.ShapeOf(k.typ) != content.ShapeOf(p.link.typ) {
+		return false
+	}
+	p.link.readers[side] = append(p.link.readers[side], k.readers[side]...)
+	for _, n := range k.notes {
+		p.link.note(n.code, "%s", n.message)
+	}
+	return true
+}
+
 // alone is the program of a group without a counterpart, for its hash.
 func (l *linker) alone(side int, g *group) *link {
-	k := &link{both: true}
-	if g.members[0].dec == nil {
-		return k
+	if g.members[0].def == nil || l.job.Level == Bytes {
+		return &link{both: true, from: -1}
 	}
-	k.typ = canonical(g.members[0].dec.Message, false)
-	for _, m := range g.members {
-		p, err := k.fit(m.dec, nil)
-		if err != nil {
-			return &link{both: true}
-		}
-		k.progs[side] = append(k.progs[side], p)
+	k := newLink(content.Canonical(g.members[0].def.msg, false), -1)
+	k.both = true
+	if k.readAll(side, g, true) != nil {
+		return &link{both: true, from: -1}
 	}
 	return k
 }
@@ -204,7 +215,7 @@ func (p *pair) name() string {
 func (p *pair) program(side, i int, full bool) mapping.Program {
 	d := &digester{full: full, strict: p.link != nil && !p.link.both}
 	if p.link != nil && p.link.typ != nil {
-		d.chain, d.normal, d.strip = p.link.progs[side][i], p.normal, p.link.strip
+		d.reader, d.seq = p.link.readers[side][i], p.link.seq
 	}
 	return d
 }

@@ -141,8 +141,8 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 		if n := s.refused.Messages; n > 0 {
 			except(Unconvertible, n, "messages of %s do not fit their definition, and are not compared", c.side(i).Path)
 		}
-		if n := s.unknown; n > 0 && !(p.link.both && p.recoded == 0) { // not when all bytes are the same
-			except(Unconvertible, n, "messages of %s have fields that their descriptor does not have, which are not compared", c.side(i).Path)
+		if n := s.unknown; n > 0 {
+			except(Unconvertible, n, "messages of %s have more than their definition says, which is not compared", c.side(i).Path)
 		}
 		if n := s.refused.Times; n > 0 {
 			except(Unconvertible, n, "messages of %s have times that a %s cannot store, and are not compared", c.side(i).Path, c.side(1-i).Format.Name)

@@ -1,0 +1,85 @@
+// Package content reads serialized messages into canonical bytes: the same bytes
+// for the same values, whatever the encoding. ROS 1 serialization, CDR and
+// protobuf are read as a subscriber of each reads them.
+//
+// It exists to judge what package transcode has written. So it shares no code
+// with it: each encoding is read here a second time, by a walk over the type, and
+// nothing is written but canonical bytes.
+//
+//	typ := content.Canonical(msg, false)
+//	p, err := content.FromROS(msg, content.CDR, typ, false)
+//	w := content.NewWriter(false)
+//	err = p.Read(w, message)
+//	digest := w.Sum()
+//
+//	canon.go    canonical types, and which of them are the same
+//	match.go    which field of a type is which field of another
+//	ros.go      ROS 1 and CDR: programs; rosread.go runs them
+//	proto.go    protobuf: programs; protoread.go runs them
+//	writer.go   canonical bytes, or their SHA-256
+//
+// Refused are types with long double, wchar or unions, and parameter lists
+// (PL_CDR). No length of a message is trusted, and memory is bounded by the
+// message: what is hashed is not held. A Program may be used by any number of
+// goroutines, a Writer by one.
+package content
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Wire is an encoding of ROS.
+type Wire uint8
+
+// The encodings of ROS.
+const (
+	ROS1 Wire = iota
+	CDR
+)
+
+// ErrMalformed is wrapped by the errors of Read: the message does not fit its
+// definition.
+var ErrMalformed = errors.New("the message does not fit its definition")
+
+func malformed(at int, format string, a ...any) error {
+	return fmt.Errorf("%w: %s at byte %d of the message", ErrMalformed, fmt.Sprintf(format, a...), at)
+}
+
+var errTooLarge = errors.New("the definition is too large to be compared")
+
+// The limits of a type and of a message.
+const (
+	maxDepth  = 256
+	maxNodes  = 100_000
+	maxZero   = 16 << 20 // bytes of the fields that a type has alone
+	maxFuel   = 1 << 16  // values that take no bytes, in one message
+	maxGrowth = 256      // canonical bytes for each byte of a protobuf message,
+	maxExtra  = 16 << 20 // and beyond these
+)
+
+// A Program reads the messages of one type.
+type Program struct {
+	ros            *rosNode // nil: protobuf
+	cdr            bool
+	proto          *protoNode
+	dropped, added []string
+}
+
+// Dropped lists the paths of fields that the canonical type has no place for, but
+// for the counter of a Header.
+func (p *Program) Dropped() []string { return p.dropped }
+
+// Added lists the paths of fields that only the canonical type has, but for the
+// counter of a Header; they are zero.
+func (p *Program) Added() []string { return p.added }
+
+// Read writes the canonical bytes of a message to w, which is reset before. The
+// error wraps ErrMalformed. src is not kept.
+func (p *Program) Read(w *Writer, src []byte) error {
+	w.Reset()
+	if p.ros != nil {
+		return readROS(p, w, src)
+	}
+	return readProto(p, w, src)
+}

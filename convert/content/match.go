@@ -1,0 +1,228 @@
+package content
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bagconv/bagconv/schema"
+)
+
+// A slot is a field, or one of a struct that a rule looks into, by its path.
+type slot struct {
+	path    string
+	at      []int       // indexes of the fields on the way to it
+	typ     schema.Type // as its side has it
+	counter bool        // of a Header
+}
+
+// A rule says which fields are the same though they have other names. Keys are
+// paths in the canonical type, values paths in the source.
+type rule struct {
+	from  map[string]string
+	table map[string]*[256]byte // translates the one-byte value of a field
+}
+
+// ruleFor returns the rule between two types that are not the same; nil: names
+// decide. rosgraph_msgs/Log of ROS 1 and rcl_interfaces/msg/Log of ROS 2 have the
+// stamp at another place and other numbers for the levels.
+func ruleFor(src, dst string) *rule {
+	const ros1Log, ros2Log = "rosgraph_msgs/Log", "rcl_interfaces/Log"
+	switch plainName(src) + " " + plainName(dst) {
+	case ros1Log + " " + ros2Log:
+		return &rule{map[string]string{"stamp": "header.stamp"}, map[string]*[256]byte{"level": levels(true)}}
+	case ros2Log + " " + ros1Log:
+		return &rule{map[string]string{"header.stamp": "stamp"}, map[string]*[256]byte{"level": levels(false)}}
+	}
+	return nil
+}
+
+// levels translates the levels of logs: DEBUG 1 is 10, INFO 2 is 20, WARN 4 is 30,
+// ERROR 8 is 40, FATAL 16 is 50. All other values stay.
+func levels(toROS2 bool) *[256]byte {
+	var t [256]byte
+	for i := range t {
+		t[i] = byte(i)
+	}
+	for step := range 5 {
+		ros1, ros2 := byte(1)<<step, byte(10*(step+1))
+		if toROS2 {
+			t[ros1] = ros2
+		} else {
+			t[ros2] = ros1
+		}
+	}
+	return &t
+}
+
+// plainName is "pkg/Type" for "pkg/Type" and "pkg/msg/Type".
+func plainName(name string) string { return strings.Replace(name, "/msg/", "/", 1) }
+
+// slots lists the fields of a struct, and of those that paths lead into.
+func slots(m *schema.Message, open map[string]bool, prefix string, at []int, out []slot) []slot {
+	for i, f := range m.Fields {
+		here := append(append([]int(nil), at...), i)
+		if path := prefix + f.Name; open[path] && f.Type.Kind == schema.Struct && f.Type.Array == schema.Single {
+			out = slots(f.Type.Message, open, path+".", here, out)
+		} else {
+			out = append(out, slot{path, here, f.Type, isCounter(m, i)})
+		}
+	}
+	return out
+}
+
+// A pairing says what the fields of a canonical struct are read from.
+type pairing struct {
+	src, dst []slot
+	from     []int // of each dst, an index into src; -1 for none
+	table    []*[256]byte
+	ordered  bool // from ascends
+}
+
+// pairUp pairs the fields of two structs: by a rule, by the same name, and else by
+// the name without regard to case.
+func pairUp(src, dst *schema.Message) *pairing {
+	r := ruleFor(src.Name, dst.Name)
+	openSrc, openDst := map[string]bool{}, map[string]bool{}
+	if r != nil {
+		for d, s := range r.from {
+			openOuter(openDst, d)
+			openOuter(openSrc, s)
+		}
+	}
+	p := &pairing{src: slots(src, openSrc, "", nil, nil), dst: slots(dst, openDst, "", nil, nil), ordered: true}
+	exact, folded := map[string]int{}, map[string]int{}
+	for i, s := range p.src {
+		exact[s.path] = i
+		if low := strings.ToLower(s.path); folded[low] == 0 {
+			folded[low] = i + 1
+		}
+	}
+	used := map[int]bool{}
+	last := -1
+	for _, d := range p.dst {
+		path := d.path
+		var table *[256]byte
+		if r != nil {
+			table = r.table[path]
+			if from := r.from[path]; from != "" {
+				path = from
+			}
+		}
+		i, ok := exact[path]
+		if !ok {
+			i = folded[strings.ToLower(path)] - 1
+		}
+		if i < 0 || used[i] {
+			i = -1
+		} else {
+			used[i] = true
+			p.ordered = p.ordered && i > last
+			last = i
+		}
+		p.from, p.table = append(p.from, i), append(p.table, table)
+	}
+	return p
+}
+
+func openOuter(open map[string]bool, path string) {
+	for i := range path {
+		if path[i] == '.' {
+			open[path[:i]] = true
+		}
+	}
+}
+
+// A comparer compiles programs and notes what one side has alone.
+type comparer struct {
+	strict         bool // the same types only
+	dropped, added []string
+	noted          map[string]bool
+	zeros          map[*schema.Message]int
+	work           int
+}
+
+func newComparer(strict bool) *comparer {
+	return &comparer{strict: strict, noted: map[string]bool{}, zeros: map[*schema.Message]int{}}
+}
+
+// note notes the fields that a pairing leaves over on either side.
+func (c *comparer) note(p *pairing, prefix string) {
+	used := map[int]bool{}
+	add := func(list *[]string, s slot, side string) {
+		if path := prefix + s.path; !s.counter && !c.noted[side+path] {
+			c.noted[side+path] = true
+			*list = append(*list, path)
+		}
+	}
+	for k, i := range p.from {
+		used[i] = true
+		if i < 0 {
+			add(&c.added, p.dst[k], "+")
+		}
+	}
+	for i, s := range p.src {
+		if !used[i] {
+			add(&c.dropped, s, "-")
+		}
+	}
+}
+
+// enter counts a pair of types against the limits.
+func (c *comparer) enter(fields, depth int) error {
+	if c.work += 1 + fields; c.work > maxNodes || depth > maxDepth {
+		return errTooLarge
+	}
+	return nil
+}
+
+// zero returns how many zero bytes stand for a field of the canonical type.
+func (c *comparer) zero(t schema.Type) (int, error) {
+	n := zeroSize(t, c.zeros)
+	if n > maxZero {
+		return 0, errTooLarge
+	}
+	return n, nil
+}
+
+// fits tells whether a value of a source type, as canonical type, is one of dst.
+// Between encodings a conversion writes an array as a list and a byte with the
+// sign of the target's definition; within one encoding these are other types.
+func (c *comparer) fits(src, dst schema.Type) error {
+	s := canonicalType(src)
+	same := s.Kind == dst.Kind && s.Array == dst.Array && s.Len == dst.Len
+	if !same && !c.strict {
+		isByte := func(k schema.Kind) bool { return k == schema.Int8 || k == schema.Uint8 }
+		same = (s.Kind == dst.Kind || isByte(s.Kind) && isByte(dst.Kind)) &&
+			(s.Array == dst.Array && s.Len == dst.Len || s.Array == schema.Fixed && dst.Array == schema.Unbounded)
+	}
+	if !same || dst.Kind == schema.Invalid || dst.Kind == schema.WChar || dst.Kind == schema.LongDouble {
+		return fmt.Errorf("a %s is not a %s", typeName(src), typeName(dst))
+	}
+	return nil
+}
+
+func typeName(t schema.Type) string {
+	name := t.Kind.String()
+	if t.Kind == schema.Struct {
+		name = t.Message.Name
+	}
+	switch t.Array {
+	case schema.Fixed:
+		return fmt.Sprintf("%s[%d]", name, t.Len)
+	case schema.Bounded, schema.Unbounded:
+		return name + "[]"
+	}
+	return name
+}
+
+func classOf(k schema.Kind) class {
+	switch k {
+	case schema.Bool:
+		return boolean
+	case schema.Float32:
+		return float32Class
+	case schema.Float64:
+		return float64Class
+	}
+	return plain
+}

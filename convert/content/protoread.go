@@ -1,0 +1,491 @@
+package content
+
+import (
+	"encoding/binary"
+	"math"
+	"sync"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/bagconv/bagconv/schema"
+)
+
+// A protoReader is a message on its way. Fields may stand in any order, so each
+// message is walked once to find them, and then they are written in the order of
+// the canonical type. Of a single value that comes several times the last counts,
+// of the members of a oneof too, and a message that comes in parts is all of them.
+// A value on another wire type than its field's is an unknown field.
+type protoReader struct {
+	w      *Writer
+	most   int // canonical bytes
+	merged int // bytes of messages in parts
+	size   int // of the message
+	work   int // structs that were written
+	found  []occurrence
+	slots  []slotRange
+}
+
+// An occurrence is a value of a field, behind its tag.
+type occurrence struct {
+	p    []byte
+	wire protowire.Type
+	next int32 // of the same field; -1: none
+}
+
+// A slotRange is what was found of a field. Behind those of its fields a message
+// has one for each oneof, whose n is the index of the member that is set plus one.
+type slotRange struct{ first, last, n int32 }
+
+var protoReaders = sync.Pool{New: func() any { return new(protoReader) }}
+
+func readProto(p *Program, w *Writer, src []byte) error {
+	if len(src) > math.MaxInt32 {
+		return malformed(0, "a protobuf message has less than 2 GiB, this one has %d bytes", len(src))
+	}
+	r := protoReaders.Get().(*protoReader)
+	defer func() {
+		if len(src) < 1<<20 && cap(r.found) < 1<<16 { // else it would hold the message
+			protoReaders.Put(r)
+		}
+	}()
+	*r = protoReader{w: w, most: maxExtra + maxGrowth*len(src), size: len(src), found: r.found[:0], slots: r.slots[:0]}
+	return r.message(p.proto, src)
+}
+
+func (r *protoReader) bad(p []byte, format string, a ...any) error {
+	return malformed(r.size-len(p), format, a...)
+}
+
+// scan finds the fields of a message.
+func (r *protoReader) scan(n *protoNode, p []byte) error {
+	base := len(r.slots)
+	for range len(n.fields) + n.oneofs {
+		r.slots = append(r.slots, slotRange{})
+	}
+	slots := r.slots[base:]
+	for len(p) > 0 {
+		num, wire, k := protowire.ConsumeTag(p)
+		if k < 0 {
+			return r.bad(p, "the tag of a field is cut or wrong")
+		}
+		p = p[k:]
+		size := protowire.ConsumeFieldValue(num, wire, p)
+		if size < 0 {
+			return r.bad(p, "field %d is cut or wrong", num)
+		}
+		value := p[:size]
+		p = p[size:]
+		i := n.find(num)
+		if i < 0 || wire != n.fields[i].wire && !(wire == protowire.BytesType && n.fields[i].list && n.fields[i].number) {
+			r.w.Rest = true
+			continue
+		}
+		f, s := &n.fields[i], &slots[i]
+		if f.oneof >= 0 {
+			member := &slots[len(n.fields)+f.oneof].n
+			if *member != 0 && *member != int32(i)+1 {
+				slots[*member-1] = slotRange{}
+			}
+			*member = int32(i) + 1
+		}
+		if s.n > 0 && !f.list && !f.parts {
+			r.found[s.first] = occurrence{value, wire, -1}
+			continue
+		}
+		r.found = append(r.found, occurrence{value, wire, -1})
+		at := int32(len(r.found) - 1)
+		if s.n == 0 {
+			s.first = at
+		} else {
+			r.found[s.last].next = at
+		}
+		s.last = at
+		s.n++
+	}
+	return nil
+}
+
+// message writes a message as a struct.
+func (r *protoReader) message(n *protoNode, p []byte) error {
+	if n.hollow && len(p) == 0 {
+		return nil
+	}
+	base, found := len(r.slots), len(r.found)
+	if err := r.scan(n, p); err != nil {
+		return err
+	}
+	if r.work++; r.w.Len() > r.most || r.work > r.most {
+		return r.bad(p, "too many empty messages: the content would be out of proportion")
+	}
+	for i := range n.steps {
+		s := &n.steps[i]
+		var err error
+		switch s.form {
+		case protoZero:
+			r.w.zeros(s.size)
+		case protoCase:
+			num := uint32(0)
+			if member := r.slots[base+len(n.fields)+s.field].n; member > 0 {
+				num = uint32(n.fields[member-1].num)
+			}
+			r.w.u32(num)
+		case protoClock:
+			err = r.clock(n, s, base)
+		default:
+			f := &n.fields[s.field]
+			if f.list {
+				err = r.list(f, s, r.slots[base+s.field])
+			} else {
+				err = r.single(f, s, r.slots[base+s.field])
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r.slots, r.found = r.slots[:base], r.found[:found]
+	return nil
+}
+
+// single writes a field that is no list.
+func (r *protoReader) single(f *protoField, s *protoStep, at slotRange) error {
+	if f.parts {
+		p, err := r.joined(f, at)
+		if err != nil {
+			return err
+		}
+		return r.part(s, p)
+	}
+	if at.n > 0 {
+		return r.value(s, r.found[at.first].p)
+	}
+	switch s.form {
+	case protoText:
+		r.w.text(s.text)
+	case protoArray:
+		if s.list {
+			r.w.u32(uint32(s.len))
+		}
+		r.w.zeros(s.len)
+	default:
+		return r.put(s, s.bits)
+	}
+	return nil
+}
+
+// joined returns the content of a message that may come in parts.
+func (r *protoReader) joined(f *protoField, at slotRange) ([]byte, error) {
+	if at.n == 0 {
+		return nil, nil
+	}
+	o := r.found[at.first]
+	all := inner(f, o.p)
+	if at.n == 1 {
+		return all, nil
+	}
+	all = append([]byte(nil), all...)
+	for i := o.next; i >= 0; i = r.found[i].next {
+		all = append(all, inner(f, r.found[i].p)...)
+	}
+	if r.merged += len(all); r.merged > 1<<20+16*r.size {
+		return nil, malformed(0, "too many messages that come in parts")
+	}
+	return all, nil
+}
+
+// inner returns the content of a message; that it is whole is known.
+func inner(f *protoField, p []byte) []byte {
+	var v []byte
+	if f.wire == protowire.StartGroupType {
+		v, _ = protowire.ConsumeGroup(f.num, p)
+	} else {
+		v, _ = protowire.ConsumeBytes(p)
+	}
+	return v
+}
+
+// part writes the content of a message.
+func (r *protoReader) part(s *protoStep, p []byte) error {
+	switch s.form {
+	case protoRaw:
+		r.w.text(p)
+		return nil
+	case protoTime:
+		return r.time(p)
+	}
+	return r.message(s.node, p)
+}
+
+// value writes a value that is no message.
+func (r *protoReader) value(s *protoStep, p []byte) error {
+	if s.form != protoText && s.form != protoArray {
+		v, _, err := r.number(s, p)
+		if err != nil {
+			return err
+		}
+		return r.put(s, v)
+	}
+	b, _ := protowire.ConsumeBytes(p)
+	if s.form == protoText {
+		r.w.text(b)
+		return nil
+	}
+	if len(b) != s.len {
+		return malformed(0, "an array of %d bytes has %d", s.len, len(b))
+	}
+	if s.list {
+		r.w.u32(uint32(s.len))
+	}
+	r.w.bytes(b)
+	return nil
+}
+
+// number reads a number, and returns how many bytes it took.
+func (r *protoReader) number(s *protoStep, p []byte) (uint64, int, error) {
+	switch wire, _ := wireOf(s.kind); wire {
+	case protowire.Fixed32Type:
+		if len(p) < 4 {
+			return 0, 0, malformed(0, "a number is cut")
+		}
+		v := binary.LittleEndian.Uint32(p)
+		if s.kind == protoreflect.Sfixed32Kind {
+			return uint64(int64(int32(v))), 4, nil
+		}
+		return uint64(v), 4, nil
+	case protowire.Fixed64Type:
+		if len(p) < 8 {
+			return 0, 0, malformed(0, "a number is cut")
+		}
+		return binary.LittleEndian.Uint64(p), 8, nil
+	}
+	v, n := protowire.ConsumeVarint(p)
+	if n < 0 {
+		return 0, 0, malformed(0, "a number is cut or wrong")
+	}
+	switch s.kind {
+	case protoreflect.BoolKind:
+		if v != 0 {
+			v = 1
+		}
+	case protoreflect.Int32Kind, protoreflect.EnumKind:
+		v = uint64(int64(int32(v)))
+	case protoreflect.Uint32Kind:
+		v = uint64(uint32(v))
+	case protoreflect.Sint32Kind:
+		v = uint64(int64(int32(protowire.DecodeZigZag(v & math.MaxUint32))))
+	case protoreflect.Sint64Kind:
+		v = uint64(protowire.DecodeZigZag(v))
+	}
+	return v, n, nil
+}
+
+// put writes a number, which its canonical kind must be able to hold.
+func (r *protoReader) put(s *protoStep, v uint64) error {
+	ok := true
+	switch i := int64(v); s.to {
+	case schema.Uint8:
+		ok = v <= math.MaxUint8
+	case schema.Uint16:
+		ok = v <= math.MaxUint16
+	case schema.Int8:
+		ok = i >= math.MinInt8 && i <= math.MaxInt8
+	case schema.Int16:
+		ok = i >= math.MinInt16 && i <= math.MaxInt16
+	case schema.Int32:
+		ok = i >= math.MinInt32 && i <= math.MaxInt32
+	case schema.Uint32:
+		ok = v <= math.MaxUint32
+	}
+	if !ok {
+		return malformed(0, "%d is no %s", int64(v), s.to)
+	}
+	if s.form == protoCounter {
+		r.w.counter(uint32(v))
+		return nil
+	}
+	if s.table != nil && s.to.Size() == 1 {
+		v = uint64(s.table[byte(v)])
+	}
+	r.w.room(8)
+	at := len(r.w.buf)
+	r.w.buf = appendNumber(r.w.buf, s.to, v)
+	switch s.to {
+	case schema.Float32:
+		float32s(r.w.buf[at:])
+	case schema.Float64:
+		float64s(r.w.buf[at:])
+	}
+	return nil
+}
+
+// list writes a list or an array.
+func (r *protoReader) list(f *protoField, s *protoStep, at slotRange) error {
+	count := int(at.n)
+	if f.number {
+		count = 0
+		for i, left := at.first, at.n; left > 0; i, left = r.found[i].next, left-1 {
+			n, err := r.packed(f, s, &r.found[i])
+			if err != nil {
+				return err
+			}
+			count += n
+		}
+	}
+	if s.len >= 0 && count != s.len {
+		if count == 0 {
+			return r.zeroArray(s)
+		}
+		return malformed(0, "an array of %d values has %d", s.len, count)
+	}
+	if s.list {
+		r.w.u32(uint32(count))
+	}
+	for i, left := at.first, at.n; left > 0; left-- {
+		o := r.found[i] // the list of found grows below
+		i = o.next
+		var err error
+		switch {
+		case f.number:
+			err = r.numbers(f, s, &o)
+		case f.parts:
+			err = r.part(s, inner(f, o.p))
+		default:
+			err = r.value(s, o.p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// zeroArray writes an array that is not set.
+func (r *protoReader) zeroArray(s *protoStep) error {
+	if s.list {
+		r.w.u32(uint32(s.len))
+	}
+	for range s.len {
+		if r.w.Len() > r.most {
+			return malformed(0, "an array of %d values is not set", s.len)
+		}
+		was := r.w.Len()
+		var err error
+		switch s.form {
+		case protoMessage, protoTime, protoRaw:
+			err = r.part(s, nil)
+		case protoText:
+			r.w.text(nil)
+		default:
+			err = r.put(s, 0)
+		}
+		if err != nil || r.w.Len() == was {
+			return err
+		}
+	}
+	return nil
+}
+
+// widthOf is how many bytes each number of a wire type takes, 0 when that differs.
+func widthOf(wire protowire.Type) int {
+	switch wire {
+	case protowire.Fixed32Type:
+		return 4
+	case protowire.Fixed64Type:
+		return 8
+	}
+	return 0
+}
+
+// packed counts the numbers of an occurrence.
+func (r *protoReader) packed(f *protoField, s *protoStep, o *occurrence) (int, error) {
+	if o.wire != protowire.BytesType {
+		return 1, nil
+	}
+	p, _ := protowire.ConsumeBytes(o.p)
+	width := widthOf(f.wire)
+	if width == 0 {
+		n := 0
+		for _, b := range p {
+			if b < 0x80 {
+				n++
+			}
+		}
+		return n, nil
+	}
+	if len(p)%width != 0 {
+		return 0, malformed(0, "a packed list ends within a number")
+	}
+	return len(p) / width, nil
+}
+
+// numbers writes the numbers of an occurrence.
+func (r *protoReader) numbers(f *protoField, s *protoStep, o *occurrence) error {
+	p := o.p
+	if o.wire == protowire.BytesType {
+		p, _ = protowire.ConsumeBytes(p)
+		if width := widthOf(f.wire); width > 0 && width == s.to.Size() {
+			r.w.numbers(p, classOf(s.to))
+			return nil
+		}
+	}
+	for len(p) > 0 {
+		v, n, err := r.number(s, p)
+		if err != nil {
+			return err
+		}
+		if err := r.put(s, v); err != nil {
+			return err
+		}
+		p = p[n:]
+	}
+	return nil
+}
+
+// time writes a google.protobuf.Timestamp or Duration: {1 int64 seconds, 2 int32
+// nanos}.
+func (r *protoReader) time(p []byte) error {
+	var v [3]uint64
+	for len(p) > 0 {
+		num, wire, k := protowire.ConsumeTag(p)
+		if k < 0 {
+			return r.bad(p, "the tag of a field is cut or wrong")
+		}
+		p = p[k:]
+		size := protowire.ConsumeFieldValue(num, wire, p)
+		if size < 0 {
+			return r.bad(p, "field %d is cut or wrong", num)
+		}
+		if num <= 2 && wire == protowire.VarintType {
+			v[num], _ = protowire.ConsumeVarint(p)
+		} else {
+			r.w.Rest = true
+		}
+		p = p[size:]
+	}
+	sec, nsec := int64(v[1]), int64(int32(v[2]))
+	const most = math.MaxInt64/1_000_000_000 - 8
+	if sec < -most || sec > most {
+		return malformed(0, "a time of %d seconds", sec)
+	}
+	r.w.u64(uint64(sec*1e9 + nsec))
+	return nil
+}
+
+// clock writes a message that is a time: {int32 sec, uint32 nanosec}.
+func (r *protoReader) clock(n *protoNode, s *protoStep, base int) error {
+	var v [2]uint64
+	for i, field := range []int{s.field, s.after} {
+		at := r.slots[base+field]
+		if at.n == 0 {
+			continue
+		}
+		p := r.found[at.first].p
+		if n.fields[field].wire != protowire.Fixed32Type || len(p) < 4 {
+			return malformed(0, "a time without 32-bit words")
+		}
+		v[i] = uint64(binary.LittleEndian.Uint32(p))
+	}
+	r.w.u64(uint64(int64(int32(v[0]))*1e9 + int64(v[1])))
+	return nil
+}

@@ -1,0 +1,129 @@
+package verify
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/bagconv/bagconv/convert/content"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/protoschema"
+	"github.com/bagconv/bagconv/schema/rosmsg"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A member is a topic of a side, with what its messages are.
+type member struct {
+	topic *storage.TopicInfo
+	def   *definition // nil: nothing is known of them
+	wrong []string    // what is wrong with the topic's definition
+}
+
+// A definition is what the messages of a topic look like.
+type definition struct {
+	msg       *schema.Message                // the ROS type that they are, or that they were made from
+	wire      content.Wire                   // of ROS messages
+	proto     protoreflect.MessageDescriptor // of protobuf messages
+	generated bool                           // msg is generated from proto: which fields are set is not known
+}
+
+// define finds the definition of a topic's messages: the recording's own, or a
+// built-in one.
+func (l *linker) define(side int, t *storage.TopicInfo) *member {
+	m := &member{topic: t, wrong: doubled(&t.Topic)}
+	d, err := l.definer[side].Define(&t.Topic)
+	if err != nil {
+		return m
+	}
+	for _, r := range d.Remarks {
+		if len(t.Schema.Data) > 0 {
+			m.wrong = append(m.wrong, r.Message)
+		}
+	}
+	switch {
+	case d.Proto != nil:
+		m.def = l.defineProto(side, d.Proto)
+	case t.Encoding == "cdr":
+		m.def = &definition{msg: d.ROS, wire: content.CDR}
+	default:
+		m.def = &definition{msg: d.ROS, wire: content.ROS1}
+	}
+	return m
+}
+
+// defineProto finds the ROS type of a protobuf message: the one that it was made
+// from, which stands in its descriptor, or else the one generated from it.
+func (l *linker) defineProto(side int, md protoreflect.MessageDescriptor) *definition {
+	if msg, err := original(md); err == nil {
+		if _, err := content.FromProto(md, msg, false, content.Canonical(msg, true), true); err == nil {
+			return &definition{msg: msg, proto: md}
+		}
+	}
+	msg, err := l.namer[side].ROS(md)
+	if err != nil {
+		return nil
+	}
+	return &definition{msg: msg, proto: md, generated: true}
+}
+
+// original reads the ROS type that a descriptor was made from.
+func original(md protoreflect.MessageDescriptor) (*schema.Message, error) {
+	origins := protoschema.Origins(md)
+	if origins == nil {
+		return nil, fmt.Errorf("%s was not made from a ROS type", md.FullName())
+	}
+	o, dialect := protoschema.OriginOf(md), rosmsg.ROS1
+	if o.Dialect == "ros2msg" {
+		dialect = rosmsg.ROS2
+	}
+	return rosmsg.Parse(o.Name, []byte(o.Text), dialect, func(name string) (string, bool) {
+		if o := origins[name]; o != nil {
+			return o.Text, true
+		}
+		return "", false
+	})
+}
+
+// program makes the program from the messages of d to a canonical type.
+func (d *definition) program(to *schema.Message, strict bool) (*content.Program, error) {
+	if d.proto != nil {
+		return content.FromProto(d.proto, d.msg, d.generated, to, strict)
+	}
+	return content.FromROS(d.msg, d.wire, to, strict)
+}
+
+// doubled names the types that the definition of a topic has twice: many readers
+// refuse such a recording.
+func doubled(t *storage.Topic) (wrong []string) {
+	seen := map[string]bool{}
+	add := func(name string) {
+		if seen[name] {
+			wrong = append(wrong, fmt.Sprintf("the definition of %s has %s twice", t.Type, name))
+		}
+		seen[name] = true
+	}
+	switch t.Schema.Encoding {
+	case "ros1msg", "ros2msg":
+		for line := range bytes.Lines(t.Schema.Data) {
+			if name, ok := strings.CutPrefix(string(bytes.TrimSpace(line)), "MSG:"); ok {
+				add(strings.TrimSpace(name))
+			}
+		}
+	case "protobuf":
+		var set descriptorpb.FileDescriptorSet
+		if proto.Unmarshal(t.Schema.Data, &set) != nil {
+			return []string{fmt.Sprintf("the descriptors of %s cannot be read", t.Type)}
+		}
+		for _, f := range set.File {
+			add(f.GetName())
+			for _, m := range f.MessageType {
+				add("." + f.GetPackage() + "." + m.GetName())
+			}
+		}
+	}
+	return wrong
+}
