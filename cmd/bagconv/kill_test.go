@@ -15,7 +15,7 @@ import (
 func generated(t *testing.T, args ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "in.bag")
-	cmd := exec.Command("go", append(append([]string{"run", "../../scripts/gen"}, args...), path)...)
+	cmd := exec.Command("go", append(append([]string{"run", "-buildvcs=false", "../../scripts/gen"}, args...), path)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("gen: %v: %s", err, out)
 	}

@@ -1,0 +1,141 @@
+// Command testsum reads `go test -json` from standard input and prints what people need of it: a line
+// for each package, the output of what failed, and which tests were skipped, with the reason. Its exit
+// status is 1 if a test or a package failed, or if no test ran.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// An event is a line of `go test -json`. See `go doc test2json`.
+type event struct {
+	Action, Package, ImportPath, Test, Output string
+	Elapsed                                   float64 // seconds
+}
+
+// A summary collects events until they are printed.
+type summary struct {
+	out     io.Writer
+	output  map[string][]string // by package and test: lines since the test began
+	passed  int
+	failed  int
+	skipped map[string][]string // by reason: names of tests
+}
+
+func main() {
+	s := &summary{out: os.Stdout, output: map[string][]string{}, skipped: map[string][]string{}}
+	if err := s.read(os.Stdin); err != nil {
+		fmt.Fprintln(os.Stderr, "testsum:", err)
+		os.Exit(1)
+	}
+	if s.print(); s.failed > 0 || s.passed == 0 {
+		os.Exit(1)
+	}
+}
+
+// read takes all events. A line that is none, such as an error of the go command, is printed.
+func (s *summary) read(r io.Reader) error {
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadString('\n')
+		var e event
+		if json.Unmarshal([]byte(line), &e) == nil {
+			s.add(e)
+		} else {
+			fmt.Fprint(s.out, line)
+		}
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *summary) add(e event) {
+	key := e.Package + " " + e.Test
+	switch e.Action {
+	case "build-output":
+		fmt.Fprint(s.out, e.Output)
+	case "output":
+		s.output[key] = append(s.output[key], e.Output)
+	case "pass":
+		s.end(e, &s.passed, "ok  ")
+	case "fail":
+		fmt.Fprint(s.out, strings.Join(s.output[key], ""))
+		if e.Test == "" {
+			s.printRest(e.Package)
+		}
+		s.end(e, &s.failed, "FAIL")
+	case "skip":
+		if e.Test != "" {
+			reason := reasonOf(s.output[key])
+			s.skipped[reason] = append(s.skipped[reason], e.Test)
+		}
+		delete(s.output, key)
+	}
+}
+
+// end counts a test, or prints the line of a package.
+func (s *summary) end(e event, count *int, word string) {
+	delete(s.output, e.Package+" "+e.Test)
+	if e.Test != "" {
+		*count++
+		return
+	}
+	if word == "FAIL" {
+		*count++
+	}
+	fmt.Fprintf(s.out, "%s  %7.1fs  %s\n", word, e.Elapsed, e.Package)
+}
+
+// printRest prints what the tests have printed that had not ended when their package did.
+func (s *summary) printRest(pkg string) {
+	for _, key := range slices.Sorted(maps.Keys(s.output)) {
+		if strings.HasPrefix(key, pkg+" Test") || strings.HasPrefix(key, pkg+" Fuzz") {
+			fmt.Fprint(s.out, strings.Join(s.output[key], ""))
+			delete(s.output, key)
+		}
+	}
+}
+
+// reasonOf returns what t.Skip printed: "    file.go:12: reason".
+func reasonOf(output []string) string {
+	for _, line := range output {
+		if _, reason, ok := strings.Cut(line, ".go:"); ok {
+			_, reason, _ = strings.Cut(reason, ": ")
+			return strings.TrimSpace(reason)
+		}
+	}
+	return "no reason"
+}
+
+func (s *summary) print() {
+	n := 0
+	var lines []string
+	for reason, tests := range s.skipped {
+		n += len(tests)
+		slices.Sort(tests)
+		lines = append(lines, fmt.Sprintf("  %3d  %s: %s", len(tests), reason, shorten(slices.Compact(tests))))
+	}
+	slices.Sort(lines)
+	fmt.Fprintf(s.out, "%d passed, %d failed, %d skipped\n", s.passed, s.failed, n)
+	for _, line := range lines {
+		fmt.Fprintln(s.out, line)
+	}
+}
+
+// shorten names three tests at most.
+func shorten(tests []string) string {
+	if len(tests) > 3 {
+		return strings.Join(tests[:3], ", ") + fmt.Sprintf(" and %d more", len(tests)-3)
+	}
+	return strings.Join(tests, ", ")
+}

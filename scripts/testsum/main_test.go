@@ -1,0 +1,42 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSummary(t *testing.T) {
+	in := `{"Action":"output","Package":"p","Test":"TestA","Output":"noise\n"}
+{"Action":"pass","Package":"p","Test":"TestA","Elapsed":0.1}
+{"Action":"output","Package":"p","Test":"TestB","Output":"    b_test.go:3: want 2, got 3\n"}
+{"Action":"fail","Package":"p","Test":"TestB","Elapsed":0.1}
+{"Action":"output","Package":"p","Test":"TestC","Output":"    c_test.go:9: no python3: install it\n"}
+{"Action":"skip","Package":"p","Test":"TestC","Elapsed":0}
+{"Action":"output","Package":"p","Test":"TestD","Output":"    c_test.go:9: no python3: install it\n"}
+{"Action":"skip","Package":"p","Test":"TestD","Elapsed":0}
+{"Action":"output","Package":"p","Test":"TestE","Output":"panic: test timed out\n"}
+{"Action":"fail","Package":"p","Elapsed":1.5}
+{"Action":"skip","Package":"q","Elapsed":0}
+{"ImportPath":"r","Action":"build-output","Output":"r.go:1: syntax error\n"}
+{"Action":"fail","Package":"r","Elapsed":0}
+go: no such tool
+`
+	var out strings.Builder
+	s := &summary{out: &out, output: map[string][]string{}, skipped: map[string][]string{}}
+	if err := s.read(strings.NewReader(in)); err != nil {
+		t.Fatal(err)
+	}
+	s.print()
+	want := `    b_test.go:3: want 2, got 3
+panic: test timed out
+FAIL      1.5s  p
+r.go:1: syntax error
+FAIL      0.0s  r
+go: no such tool
+1 passed, 3 failed, 2 skipped
+    2  no python3: install it: TestC, TestD
+`
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
