@@ -253,3 +253,31 @@ func TestProtoText(t *testing.T) {
 		t.Errorf("types that are not needed, or twice:\n%s", text)
 	}
 }
+
+// TestCircles: files that import themselves or each other are read, and the same
+// files give the same types every time, whatever their order.
+func TestCircles(t *testing.T) {
+	ref := func(name, of string) *descriptorpb.DescriptorProto {
+		return message(name, field("x", 1, descriptorpb.FieldDescriptorProto_TYPE_MESSAGE, of))
+	}
+	self := set(t, file("a.proto", []string{"a.proto", "a.proto"}, ref("A", ".p.B"), message("B")))
+	if md, err := self.Message("p.A"); err != nil || md.Fields().Get(0).Message().IsPlaceholder() {
+		t.Errorf("a file that imports itself: %v", err)
+	}
+	a, b := file("a.proto", []string{"b.proto"}, ref("A", ".p.B")), file("b.proto", []string{"a.proto"}, ref("B", ".p.A"))
+	circle := set(t, a, b)
+	if md, err := circle.Message("p.A"); err != nil || md.Fields().Get(0).Message().IsPlaceholder() {
+		t.Errorf("two files that import each other: %v", err)
+	}
+	// c uses a type of a file that it does not import.
+	foreign := file("c.proto", nil, ref("C", ".p.D"))
+	other := file("d.proto", nil, message("D"))
+	for range 50 {
+		for _, s := range []*Set{set(t, foreign, other), set(t, other, foreign)} {
+			md, err := s.Message("p.C")
+			if err != nil || !md.Fields().Get(0).Message().IsPlaceholder() {
+				t.Fatalf("a type of a file that is not imported: %v", err)
+			}
+		}
+	}
+}

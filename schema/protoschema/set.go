@@ -38,9 +38,10 @@ const (
 // A Set holds the types of one FileDescriptorSet.
 type Set struct{ files *protoregistry.Files }
 
-// Parse reads a serialized FileDescriptorSet. Imports that it lacks are
-// tolerated: fields of their types are carried as bytes. Of two files that
-// define the same names the first counts, and imports of the other mean it too.
+// Parse reads a serialized FileDescriptorSet. Imports that it lacks, and those that
+// close a circle, are tolerated: fields of their types are carried as bytes. Of two
+// files that define the same names the first counts, and imports of the other mean
+// it too.
 func Parse(data []byte) (*Set, error) {
 	if len(data) > maxSetSize {
 		return nil, fmt.Errorf("its descriptors have %d bytes, more than %d are not read", len(data), maxSetSize)
@@ -53,7 +54,7 @@ func Parse(data []byte) (*Set, error) {
 		return nil, fmt.Errorf("it has %d descriptor files, more than %d are not read", len(fds.File), maxSetFiles)
 	}
 	joinTwins(fds)
-	files, err := (protodesc.FileOptions{AllowUnresolvable: true}).NewFiles(fds)
+	files, err := link(fds)
 	if err != nil {
 		return nil, fmt.Errorf("its descriptors do not fit together: %w", err)
 	}
