@@ -62,6 +62,20 @@ type Format struct {
 	// of several files. The name's suffix is no evidence.
 	Sniff func(path string, head []byte) bool
 
+	// Whole tells of which recording the file at path is a part: the name by which
+	// Open reads all of it, and its parts. The name is "" for a file that is no part
+	// of several, or whose others have no common name. Nil: recordings have one file.
+	Whole func(path string) (name string, parts []string)
+
+	// TopicName tells whether a topic can have a name in a recording that is
+	// written; CreateTopic refuses others. Nil: any. The converter gives a topic
+	// another name where it must.
+	TopicName func(name string) bool
+
+	// MaxMessage bounds the Data of a message that can be written, in bytes; 0: no
+	// bound. Write refuses larger ones with an error wrapping ErrUnsupported.
+	MaxMessage int64
+
 	// Open opens a recording for reading. It never writes to the source or
 	// beside it. ctx bounds the call and all later reading.
 	Open func(ctx context.Context, path string, o ReadOptions) (Reader, error)
@@ -148,7 +162,9 @@ type Reader interface {
 }
 
 // A Writer writes one recording. After an error every further call fails, and
-// Close then throws the output away.
+// Close then throws the output away; but an error of CreateTopic that wraps
+// ErrUnsupported or ErrCorrupt may be about that topic alone, and the writer can go
+// on without it.
 type Writer interface {
 	// CreateTopic makes a stream known. Topics may be created at any time
 	// before their first message. Two topics may have the same name; a format

@@ -35,12 +35,14 @@ type Info struct {
 // case and without spaces: "index", "chunks".
 type Fact struct{ Key, Value string }
 
-// Lost is what could not be read, as far as the file tells: the bytes that were
-// passed over or are missing, the blocks (chunks, pages) of which something is
-// missing, and the messages that an index or a header counted there.
+// Lost is what damage has cost, as far as the recording itself tells: by a header,
+// an index or the size that a file should have. The zero value is nothing.
 type Lost struct {
-	Bytes, Blocks, Messages int64
-	Uncounted               bool // more messages than these are or may be missing, and nothing counts them
+	Bytes     int64 // that were passed over, or that a file should have and has not
+	Blocks    int64 // chunks or pages of which something is missing
+	Messages  int64 // that a header or an index counts and that cannot be read
+	Duration  int64 // ns of the recording of which no message is left: at its ends, or between two parts
+	Uncounted bool  // more messages than these are or may be missing, and nothing counts them
 }
 
 // Add adds what was lost in another place.
@@ -48,6 +50,7 @@ func (l *Lost) Add(o Lost) {
 	l.Bytes += o.Bytes
 	l.Blocks += o.Blocks
 	l.Messages += o.Messages
+	l.Duration += o.Duration
 	l.Uncounted = l.Uncounted || o.Uncounted
 }
 

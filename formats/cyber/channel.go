@@ -121,7 +121,7 @@ func (f *file) declare(w *window, at int64, d declaration) error {
 			return err
 		}
 	case s.set == nil:
-		if err := f.warn("no-descriptor", at, false, storage.Lost{}, "channel %.80q has no descriptors: its messages of %.80q can be copied, but not re-encoded", d.name, d.typ); err != nil {
+		if err := f.warn("no-descriptor", at, false, storage.Lost{}, "channel %.80q has no descriptors of its messages of %.80q", d.name, d.typ); err != nil {
 			return err
 		}
 	}

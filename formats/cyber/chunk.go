@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/internal/iox"
@@ -34,6 +35,9 @@ type chunk struct {
 	mu    sync.Mutex
 	cuts  []int64 // cuts[i] is where part i begins, as far as that is known
 	spans []span  // of the parts, once measured
+	reads []int64 // messages of each part that was read, and 1; only where the header counts them
+
+	broken atomic.Bool // bytes of it cannot be read as messages
 }
 
 // A span is what measuring shows of a part.
@@ -117,8 +121,10 @@ func (c *chunk) step(k *walker, at int64) (next int64, ok bool, err error) {
 func (c *chunk) skip(at int64, st state) (next int64, err error) {
 	f, end := c.file, c.body+c.size
 	if st == short && c.cut {
-		return end, f.warn("truncated", at, true, storage.Lost{Bytes: end - at, Blocks: 1},
-			"the file ends within a message; the last %d bytes are not read", end-at)
+		if !f.r.opened {
+			f.tail.at = min(f.tail.at, at)
+		}
+		return end, nil
 	}
 	w := f.window()
 	defer windows.Put(w)
@@ -141,8 +147,11 @@ func (c *chunk) skip(at int64, st state) (next int64, err error) {
 		}
 		next++
 	}
-	return next, f.warn("chunk-data", at, true, storage.Lost{Bytes: next - at, Blocks: 1},
-		"%d bytes of a chunk cannot be read as messages", next-at)
+	lost := storage.Lost{Bytes: next - at, Uncounted: !c.said}
+	if c.broken.CompareAndSwap(false, true) {
+		lost.Blocks = 1
+	}
+	return next, f.warn("chunk-data", at, true, lost, "%d bytes of a chunk cannot be read as messages", next-at)
 }
 
 // measure goes over the heads of all messages. add is called for each, with its
@@ -152,7 +161,7 @@ func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name 
 	said := c.count
 	c.cuts, c.spans = []int64{c.body}, make([]span, c.parts())
 	c.count, c.raw, c.begin, c.end = 0, 0, math.MaxInt64, math.MinInt64
-	part, broken := 0, false
+	part := 0
 	for at := c.body; at < k.end; {
 		for part+1 < len(c.spans) && at >= c.bound(part+1) {
 			part++
@@ -179,25 +188,61 @@ func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name 
 			}
 			s.count++
 			s.begin, s.end = min(s.begin, t), max(s.end, t)
-		} else {
-			broken = true
 		}
 		at = next
 	}
 	for len(c.cuts) < len(c.spans) {
 		c.cuts = append(c.cuts, k.end)
 	}
-	if c.said && said != c.count {
-		lost := storage.Lost{}
-		if broken || c.cut {
-			lost.Messages = max(0, said-c.count)
-		}
-		if err := c.file.warn("count", c.head, false, lost, "a chunk says that it has %d messages; %d can be read", said, c.count); err != nil {
-			return err
-		}
-	}
 	c.measured = true
+	switch {
+	case !c.said || said == c.count:
+	case c.broken.Load() || c.cut: // which says why
+		c.file.lost.Messages += max(0, said-c.count)
+	default:
+		return c.file.warn("count", c.head, false, storage.Lost{}, "a chunk says that it has %d messages; %d can be read", said, c.count)
+	}
 	return nil
+}
+
+// wasRead notes how many messages a part has. When all parts of a chunk that was not
+// measured are read they must be as many as its header says.
+func (c *chunk) wasRead(part int, n int64) error {
+	if !c.said || c.measured {
+		return nil
+	}
+	c.mu.Lock()
+	if c.reads == nil {
+		c.reads = make([]int64, c.parts())
+	}
+	c.reads[part] = n + 1
+	c.mu.Unlock()
+	if lost, known := c.lost(); known && lost != 0 && !c.broken.Load() {
+		return c.file.warn("count", c.head, lost > 0, storage.Lost{}, "a chunk says that it has %d messages; %d can be read", c.count, c.count-lost)
+	}
+	return nil
+}
+
+// lost is how many messages the header of a chunk counts beyond those that were
+// read: below 0 where there are more. It is not known until all parts are read. A
+// chunk that was measured lost nothing since.
+func (c *chunk) lost() (n int64, known bool) {
+	if !c.said || c.measured {
+		return 0, true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reads == nil {
+		return 0, false
+	}
+	n = c.count
+	for _, read := range c.reads {
+		if read == 0 {
+			return 0, false
+		}
+		n -= read - 1
+	}
+	return n, true
 }
 
 // clamp makes a time of the file one of ours.
@@ -213,7 +258,7 @@ func (c *chunk) read(ctx context.Context, part int, b *storage.Batch) error {
 	f, end, stop := c.file, c.body+c.size, c.bound(part+1)
 	if at >= stop {
 		c.starts(part+1, at)
-		return nil
+		return c.wasRead(part, 0)
 	}
 	// What is read at first: the messages up to stop, and the head of one more.
 	n := int(min(stop+headBytes, end) - at)
@@ -227,11 +272,7 @@ func (c *chunk) read(ctx context.Context, part int, b *storage.Batch) error {
 		return err
 	}
 	c.starts(part+1, at)
-	if n := int64(len(b.Messages)); c.said && !c.measured && c.parts() == 1 && n != c.count {
-		return f.warn("count", c.head, n < c.count, storage.Lost{Messages: max(0, c.count-n)},
-			"a chunk says that it has %d messages; %d can be read", c.count, n)
-	}
-	return nil
+	return c.wasRead(part, int64(len(b.Messages)))
 }
 
 // A parser makes messages of the bytes of a part.
@@ -360,13 +401,13 @@ func (p *parser) add(m *message, at int) error {
 
 // undeclared warns of messages whose channel nothing declares.
 func (c *chunk) undeclared(name []byte) error {
-	return c.file.warn("undeclared-channel", c.head, true, storage.Lost{Messages: 1},
+	return c.file.warn("undeclared-channel", c.head, true, storage.Lost{},
 		"messages of channel %.80q are not read: neither a section nor the index declares it", name)
 }
 
-// hugeTime warns of a time that is none of ours.
+// hugeTime warns of a time that is none of ours: it is lost, but not its message.
 func (c *chunk) hugeTime(t uint64) error {
-	return c.file.warn("time", c.head, false, storage.Lost{}, "a message has the time %d ns; it is taken as the last time that there is", t)
+	return c.file.warn("time", c.head, true, storage.Lost{}, "a message has the time %d ns, which is after the year 2262; it gets the last time that there is, %d ns", t, int64(math.MaxInt64))
 }
 
 // plausibleName tells a channel name from bytes that are there by accident.

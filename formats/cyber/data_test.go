@@ -118,7 +118,12 @@ func timeOrderHash(info *storage.Info, msgs []storage.Message) string {
 
 // TestDataSegments opens the segments of the data folder by their stem.
 func TestDataSegments(t *testing.T) {
+	// The limit of the last segment of seg-v60 shows that another followed.
 	for stem, want := range map[string]int64{"seg-v10.record": 940, "seg-v60.record": 317} {
+		missing := 0
+		if stem == "seg-v60.record" {
+			missing = 1
+		}
 		path := filepath.Join(dataDir, "generated", stem)
 		paths, err := filepath.Glob(path + ".*")
 		if err != nil || len(paths) == 0 {
@@ -130,7 +135,7 @@ func TestDataSegments(t *testing.T) {
 		}
 		defer r.Close()
 		info, _ := r.Info()
-		if info.Messages != want || len(info.Topics) != 13 || len(info.Files) != len(paths) || len(info.Warnings) > 0 {
+		if info.Messages != want || len(info.Topics) != 13 || len(info.Files) != len(paths) || len(info.Warnings) != missing {
 			t.Errorf("%s: %d messages in %d topics and %d files, %v", stem, info.Messages, len(info.Topics), len(info.Files), info.Warnings)
 		}
 		if !Format.Sniff(path, nil) {

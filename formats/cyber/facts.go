@@ -35,6 +35,8 @@ func (r *Reader) facts() []storage.Fact {
 		switch {
 		case f.header == nil:
 			return "unknown: the header cannot be read"
+		case f.missing > 0:
+			return fmt.Sprintf("no: %d of the %d messages of the header are missing", f.missing, f.header.GetMessageNumber())
 		case f.header.GetIsComplete():
 			return "yes"
 		}

@@ -28,6 +28,11 @@ type file struct {
 	counts     map[string]int64 // messages by channel, as the index says
 	damaged    bool             // a warning of damage was given while its sections were read
 	proven     bool             // counts are from the index
+	indexCut   bool             // the file ends within the index
+	tail       tail             // what is wrong at its end
+	lost       storage.Lost     // messages that were found missing while it was opened
+	whole      int64            // chunks that are there in full
+	missing    int64            // messages that the header counts and that cannot be read
 	begin, end int64            // least and greatest time of its messages, ns; begin > end: it has none
 }
 
@@ -157,7 +162,7 @@ func (f *file) measure(ctx context.Context, w *window) error {
 	return nil
 }
 
-// settle fills in times and counts, and holds the header against them.
+// settle fills in times and counts, and compares the header with them.
 func (f *file) settle() error {
 	var messages int64
 	overlaps := 0
@@ -169,6 +174,9 @@ func (f *file) settle() error {
 			overlaps++
 		}
 		messages += c.count
+		if !c.cut {
+			f.whole++
+		}
 		f.begin, f.end = min(f.begin, c.begin), max(f.end, c.end)
 	}
 	for name, n := range f.counts {
@@ -179,23 +187,13 @@ func (f *file) settle() error {
 			return err
 		}
 	}
-	h := f.header
-	if h == nil {
-		return nil
+	if err := f.account(messages); err != nil {
+		return err
 	}
-	if !h.GetIsComplete() {
-		return f.warn("incomplete", 0, false, storage.Lost{}, "the recorder did not end: its last messages may never have come to the file")
+	if err := f.checkEnd(); err != nil {
+		return err
 	}
-	if f.damaged {
-		return nil
-	}
-	if n := clamp(h.GetMessageNumber()); n != messages {
-		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header says %d messages; there are %d", n, messages)
-	}
-	if messages > 0 && (clamp(h.GetBeginTime()) != f.begin || clamp(h.GetEndTime()) != f.end) {
-		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header has times that are not those of the messages; Apollo's viewer leaves out what is outside of them")
-	}
-	return nil
+	return f.checkHeader(messages)
 }
 
 // fail makes an error about a place in the file.
@@ -204,9 +202,20 @@ func (f *file) fail(at int64, what string, err error) *storage.Error {
 }
 
 // warn keeps a warning, once for a code and place, and what was lost there. For
-// damage in a strict reader it returns an error instead.
+// damage in a strict reader it returns an error instead. Messages that are found
+// missing while the file is opened are left to account.
 func (f *file) warn(code string, at int64, damage bool, lost storage.Lost, format string, args ...any) error {
-	message := fmt.Sprintf(format, args...)
+	if !f.r.opened {
+		f.damaged = f.damaged || damage
+		f.lost.Messages += lost.Messages
+		f.lost.Uncounted = f.lost.Uncounted || lost.Uncounted
+		lost.Messages, lost.Uncounted = 0, false
+	}
+	return f.report(code, at, damage, lost, fmt.Sprintf(format, args...))
+}
+
+// report keeps a warning, and what was lost.
+func (f *file) report(code string, at int64, damage bool, lost storage.Lost, message string) error {
 	r := f.r
 	if damage && r.strict {
 		cause := storage.ErrCorrupt
@@ -214,9 +223,6 @@ func (f *file) warn(code string, at int64, damage bool, lost storage.Lost, forma
 			cause = storage.ErrTruncated
 		}
 		return f.fail(at, message, cause)
-	}
-	if damage && !r.opened {
-		f.damaged = true
 	}
 	if r.several {
 		message = filepath.Base(f.path) + ": " + message

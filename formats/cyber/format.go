@@ -40,6 +40,12 @@ var (
 
 const extension = ".record"
 
+// channelName tells whether a channel can have a name, so that readers find its
+// messages: Channel and SingleMessage have it as a string.
+func channelName(name string) bool {
+	return plausibleName([]byte(name)) && len(name) <= maxName
+}
+
 // Format is the Apollo Cyber record.
 var Format = &storage.Format{
 	Name:         formatName,
@@ -52,8 +58,11 @@ var Format = &storage.Format{
 	Metadata:     []string{metaMapName, metaMapVersion, metaVehicleName},
 	MinTime:      0,
 	MaxTime:      math.MaxInt64,
+	MaxMessage:   maxSection - maxName - 64,
 	Sniff:        sniff,
 	Open:         Open,
+	Whole:        wholeOf,
+	TopicName:    channelName,
 	Create:       Create,
 }
 

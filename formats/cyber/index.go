@@ -42,8 +42,7 @@ func (s *scanner) readIndex(at, from, to int64, whole bool) (next int64, err err
 	switch {
 	case !whole:
 		// Nothing that is only in the index is lost but counts.
-		f.index = indexMissing
-		err = f.warn("no-index", at, false, storage.Lost{}, "the file ends within the index")
+		f.index, f.indexCut, err = indexMissing, true, nil
 	case err != nil || check.n != len(s.entries) || !check.ok && !check.shifted:
 		f.index = indexWrong
 		err = f.warn("index-wrong", at, false, storage.Lost{}, "the index is not that of this file; it is not used")

@@ -39,7 +39,7 @@ type descSet struct {
 // tree returns the serialized ProtoDesc for type typ of a serialized
 // FileDescriptorSet: of the file that defines typ or, when none does, of the
 // last one. The order of the files does not matter otherwise. Imports that are
-// not in the set are left out. An empty set gives an empty tree. The result is
+// not in the set, or that close a circle, are left out. An empty set gives an empty tree. The result is
 // shared and must not be changed. Errors wrap storage.ErrCorrupt or
 // storage.ErrUnsupported.
 func (d *descTrees) tree(set []byte, typ string) ([]byte, error) {
@@ -64,6 +64,11 @@ func (d *descTrees) tree(set []byte, typ string) ([]byte, error) {
 	}
 	if root.tree == nil {
 		if err := s.measure(root, 1); err != nil {
+			for _, f := range s.files { // what it did not come to
+				if f.state == measuring {
+					f.state, f.deps = notMeasured, nil
+				}
+			}
 			return nil, err
 		}
 		root.tree = root.appendTree(make([]byte, 0, root.size))
@@ -77,8 +82,6 @@ func (s *descSet) measure(f *descFile, level int) error {
 	switch {
 	case f.state == measured:
 		return nil
-	case f.state == measuring:
-		return fmt.Errorf("file %.200q imports itself: %w", f.name, storage.ErrUnsupported)
 	case level > maxDepth:
 		return fmt.Errorf("files import each other %d deep: %w", level, storage.ErrUnsupported)
 	}
@@ -87,7 +90,7 @@ func (s *descSet) measure(f *descFile, level int) error {
 	f.depth = 1
 	for _, name := range f.imports {
 		dep := s.byName[name]
-		if dep == nil {
+		if dep == nil || dep.state == measuring { // a circle cannot be written as a tree
 			continue
 		}
 		if err := s.measure(dep, level+1); err != nil {

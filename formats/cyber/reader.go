@@ -67,6 +67,9 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 		}
 		r.files = append(r.files, f)
 	}
+	if err := r.checkSegments(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
 	r.opened = true
 	slices.SortStableFunc(r.files, func(a, b *file) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
@@ -173,12 +176,23 @@ func (r *Reader) Info() (*storage.Info, error) {
 		}
 	}
 	info.Warnings, info.Lost = r.warnings.Report()
-	for _, w := range info.Warnings {
-		if w.Damage && info.Lost.Messages == 0 {
-			info.Lost.Uncounted = true
+	info.Lost.Add(r.lostInChunks())
+	return info, nil
+}
+
+// lostInChunks is what reading chunks has shown beyond what opening has.
+func (r *Reader) lostInChunks() (lost storage.Lost) {
+	for _, f := range r.files {
+		for _, c := range f.chunks {
+			n, known := c.lost()
+			if known {
+				lost.Messages += max(0, n)
+			} else if c.broken.Load() {
+				lost.Uncounted = true
+			}
 		}
 	}
-	return info, nil
+	return lost
 }
 
 // Blocks lists the parts of the chunks. See storage.BlockReader.

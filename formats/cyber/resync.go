@@ -121,7 +121,8 @@ func (s *scanner) lost(at int64) (next int64, err error) {
 		return 0, f.fail(at, "section", err)
 	}
 	if zero == f.size {
-		return f.size, f.warn("zero-tail", at, true, storage.Lost{Bytes: f.size - at}, "the last %d bytes of the file are zeros", f.size-at)
+		f.endsAt(at, "zero-tail", 0, "the last %d bytes of the file are zeros", f.size-at)
+		return f.size, nil
 	}
 	if next, err = s.find(min(s.from, at)); err != nil {
 		return 0, err
@@ -132,11 +133,11 @@ func (s *scanner) lost(at int64) (next int64, err error) {
 		}
 	}
 	s.from = max(next, at) + 1
-	lost := storage.Lost{Bytes: max(0, next-at)}
 	if next == f.size {
-		return next, f.warn("truncated", at, true, lost, "the last %d bytes of the file are no section", next-at)
+		f.endsAt(at, "truncated", 0, "the last %d bytes of the file are no section", next-at)
+		return next, nil
 	}
-	return next, f.warn("bad-section", at, true, lost, "there is no section here; the next one begins at byte %d", next)
+	return next, f.warn("bad-section", at, true, storage.Lost{Bytes: max(0, next-at), Uncounted: true}, "there is no section here; the next one begins at byte %d", next)
 }
 
 // newer tells whether a section was not read yet.

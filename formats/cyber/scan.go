@@ -49,13 +49,11 @@ func (s *scanner) run(ctx context.Context) error {
 		}
 		at = next
 	}
-	if err := s.orphan(); err != nil {
-		return err
+	if c := s.pending; c != nil {
+		f.endsAt(c.head, "truncated", 0, "the file ends before the chunk of %d messages that its last section announces", c.count)
+		f.tail.at = min(f.tail.at, c.head)
 	}
-	if f.index == indexMissing {
-		return f.warn("no-index", -1, false, storage.Lost{}, "there is no index: what is in the file was found by reading the heads of all messages")
-	}
-	return nil
+	return s.orphan()
 }
 
 // endOfSections is where section goes on after the last one.
@@ -167,21 +165,23 @@ func (s *scanner) body(at, from, size int64) (next int64, err error) {
 		}
 		switch {
 		case end >= 0 && end != next && end < f.size:
-			if err := f.warn("bad-section", at, true, storage.Lost{}, "a chunk says that it has %d bytes, but it ends after %d", size, end-from); err != nil {
+			if err := f.warn("bad-section", at, true, storage.Lost{Uncounted: !c.said}, "a chunk says that it has %d bytes, but it ends after %d", size, end-from); err != nil {
 				return 0, err
 			}
 			next, c.size = end, end-from
 		case size > f.size-from:
 			c.cut = true
 			next = f.size
-			if err := f.warn("truncated", c.head, true, storage.Lost{}, "the file ends %d bytes before the end of its last chunk; what is there of it is read", size-c.size); err != nil {
-				return 0, err
-			}
+			f.endsAt(f.size, "truncated", from+size, "")
 		}
 	}
 	s.pending, s.from = nil, next
 	if c.size == 0 {
 		lost := storage.Lost{Messages: c.count}
+		if c.cut {
+			f.lost.Add(lost)
+			return next, nil
+		}
 		return next, f.warn("empty-chunk", c.head, c.count > 0, lost, "a chunk without messages; Apollo's reader stops there")
 	}
 	s.add(c, at, next)
@@ -203,7 +203,11 @@ func (s *scanner) orphan() error {
 	if s.pending = nil; c == nil {
 		return nil
 	}
-	if c.count == 0 {
+	switch {
+	case s.f.tail.found && s.f.tail.at == c.head:
+		s.f.lost.Add(storage.Lost{Messages: c.count})
+		return nil
+	case c.count == 0:
 		return s.f.warn("empty-chunk", c.head, false, storage.Lost{}, "a chunk header without its chunk")
 	}
 	return s.f.warn("bad-section", c.head, true, storage.Lost{Blocks: 1, Messages: c.count}, "the chunk of %d messages that its header announces is missing", c.count)

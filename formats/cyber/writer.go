@@ -64,7 +64,7 @@ type outChannel struct {
 // CreateTopic makes a channel. See storage.Writer. Of the topic its name, type
 // and descriptors are kept. Apollo tells channels apart by their name: a second
 // topic of one name becomes the same channel if type and descriptors are equal,
-// and is refused otherwise.
+// and is refused otherwise. A topic that is refused does not stop the writer.
 func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err := w.usable(); err != nil {
 		return 0, err
@@ -75,20 +75,22 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if t.Schema.Encoding != "" && t.Schema.Encoding != encoding {
 		return 0, w.refuse("a record has protobuf descriptors only", "topic %.80q: definition of kind %q", t.Name, t.Schema.Encoding)
 	}
-	if len(t.Name) > maxName || len(t.Type) > maxName {
-		return 0, w.refuse("", "topic %.80q: names of %d and %d bytes", t.Name, len(t.Name), len(t.Type))
+	if !channelName(t.Name) || len(t.Type) > maxName {
+		return 0, w.refuse(fmt.Sprintf("names are UTF-8 of 1 to %d bytes", maxName), "topic %.80q: names of %d and %d bytes", t.Name, len(t.Name), len(t.Type))
 	}
 	desc, err := w.trees.tree(t.Schema.Data, t.Type)
 	if err != nil {
-		return 0, w.stop(outError(w.place.path, fmt.Sprintf("topic %.80q: descriptors", t.Name), err, ""))
+		return 0, outError(w.place.path, fmt.Sprintf("topic %.80q: descriptors", t.Name), err, "")
 	}
 	c := w.names[t.Name]
 	switch {
 	case c == nil:
 		c = &outChannel{name: t.Name, typ: t.Type, desc: desc, prefix: messagePrefix(t.Name)}
-		if w.cached += int64(len(desc) + len(t.Name) + len(t.Type)); w.cached > maxSection {
-			return 0, w.refuse("write fewer topics into one recording", "descriptors of %d topics: an index of %d bytes", len(w.channels)+1, w.cached)
+		size := int64(len(desc) + len(t.Name) + len(t.Type))
+		if w.cached+size > maxSection {
+			return 0, w.refuse("write fewer topics into one recording", "descriptors of %d topics: an index of %d bytes", len(w.channels)+1, w.cached+size)
 		}
+		w.cached += size
 		w.names[t.Name] = c
 		w.channels = append(w.channels, c)
 	case c.typ != t.Type:
@@ -100,9 +102,9 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	return storage.TopicID(len(w.topics) - 1), nil
 }
 
-// refuse stops the writer with the error for what a record cannot hold.
+// refuse returns the error for what a record cannot hold.
 func (w *Writer) refuse(hint, format string, args ...any) error {
-	return w.stop(outError(w.place.path, fmt.Sprintf(format, args...), storage.ErrUnsupported, hint))
+	return outError(w.place.path, fmt.Sprintf(format, args...), storage.ErrUnsupported, hint)
 }
 
 // usable returns the error that stopped the writer.
@@ -131,14 +133,14 @@ func (w *Writer) Write(m *storage.Message) error {
 		return w.stop(outError(w.place.path, fmt.Sprintf("there is no topic %d", m.Topic), nil, ""))
 	}
 	if m.LogTime < 0 {
-		return w.refuse("", "time %d ns is before 1970", m.LogTime)
+		return w.stop(w.refuse("", "time %d ns is before 1970", m.LogTime))
 	}
 	c := w.topics[m.Topic]
 	content := int64(len(m.Data))
 	size := int64(len(c.prefix)+protowire.SizeVarint(uint64(m.LogTime))+1+protowire.SizeVarint(uint64(content))) + content
 	whole := 1 + int64(protowire.SizeVarint(uint64(size))) + size
 	if whole > maxSection {
-		return w.refuse("", "message of %d bytes", content)
+		return w.stop(w.refuse("", "message of %d bytes", content))
 	}
 	if w.place.segmented && w.seg.ends(w, m.LogTime, content) {
 		if err := w.nextSegment(); err != nil {

@@ -51,6 +51,13 @@ func (l *Log) Add(path string, w storage.Warning, lost storage.Lost) {
 	l.list = append(l.list, w)
 }
 
+// Lose adds what was lost where other warnings tell why.
+func (l *Log) Lose(lost storage.Lost) {
+	l.mu.Lock()
+	l.lost.Add(lost)
+	l.mu.Unlock()
+}
+
 // Report returns the warnings in the order of their offsets, and what was lost in
 // all. The slice belongs to the caller.
 func (l *Log) Report() ([]storage.Warning, storage.Lost) {

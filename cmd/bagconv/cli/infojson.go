@@ -75,7 +75,7 @@ func infoOf(info *storage.Info, scan *convert.ScanResult) *infoJSON {
 		Messages: info.Messages, start: info.Start, end: info.End, Scanned: scan != nil, Estimated: info.Estimated && scan == nil,
 		Compression: info.Compression, Files: info.Files, Metadata: info.Metadata,
 		Topics: []topicJSON{}, Warnings: warningsJSON(info.Warnings),
-		Facts: map[string]string{}, Lost: lostJSON(info.Lost), facts: info.Facts,
+		Facts: map[string]string{}, Lost: lostOf(info.Lost), facts: info.Facts,
 	}
 	for _, f := range info.Facts {
 		out.Facts[f.Key] = f.Value

@@ -45,6 +45,9 @@ func writeInfo(w io.Writer, in *infoJSON) error {
 	case !in.Scanned && in.Messages > 0:
 		key("note", "sizes and rates of topics need all of the file: --scan always")
 	}
+	if in.damaged() {
+		key("lost", "%s", in.Lost.text())
+	}
 	for i, line := range warningLines("", in.Warnings) {
 		fmt.Fprintf(&b, "%-14s%s\n", label(i, "warnings:"), clean(line))
 	}

@@ -33,10 +33,11 @@ type (
 		Lost          lostJSON       `json:"lost"`
 	}
 	lostJSON struct {
-		Bytes     int64 `json:"bytes"`     // of the source that could not be read
-		Blocks    int64 `json:"blocks"`    // chunks or pages of which something is missing
-		Messages  int64 `json:"messages"`  // that an index or a header counted there
-		Uncounted bool  `json:"uncounted"` // more messages are or may be missing, and nothing counts them
+		Bytes      int64  `json:"bytes"`       // of the source that are missing or could not be read
+		Blocks     int64  `json:"blocks"`      // chunks or pages of which something is missing
+		Messages   int64  `json:"messages"`    // that an index or a header counts there
+		Uncounted  bool   `json:"uncounted"`   // more messages are or may be missing, and nothing counts them
+		DurationNS string `json:"duration_ns"` // of the recording of which no message is left
 	}
 	endJSON struct {
 		Path     string   `json:"path"`
@@ -86,7 +87,7 @@ func resultOf(r *convert.Report, err error) *resultJSON {
 		ElapsedNS: strconv.FormatInt(int64(r.Elapsed), 10), MBPerS: round1(rate(r.Source.Size, r.Elapsed)),
 		Selection: selectionResult(r.Selection),
 		Topics:    []topicResult{}, Losses: []lossJSON{}, Notes: []noteJSON{},
-		Warnings: warningsJSON(r.Warnings), Lost: lostJSON(r.Lost),
+		Warnings: warningsJSON(r.Warnings), Lost: lostOf(r.Lost),
 	}
 	switch {
 	case err != nil:
@@ -120,6 +121,10 @@ func warningsJSON(warnings []storage.Warning) []warningJSON {
 		out = append(out, j)
 	}
 	return out
+}
+
+func lostOf(l storage.Lost) lostJSON {
+	return lostJSON{Bytes: l.Bytes, Blocks: l.Blocks, Messages: l.Messages, Uncounted: l.Uncounted, DurationNS: strconv.FormatInt(l.Duration, 10)}
 }
 
 // writeJSON writes indented JSON with a newline at its end.

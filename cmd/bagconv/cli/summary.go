@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bagconv/bagconv/storage"
 )
 
 // maxLines is how many lines the summary has at most of each kind; the report
@@ -49,9 +51,11 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 		}
 		e.writeLines("warning", warningLines(r.Source.Path, odd))
 	}
-	if salvage && (!quiet || len(damage) > 0 || r.Lost != lostJSON{}) {
+	if salvage && (!quiet || len(damage) > 0) {
 		fmt.Fprintf(e.Err, "saved: %s\n", count(r.Sink.Messages, "message"))
-		fmt.Fprintf(e.Err, "lost: %s\n", lostText(r.Lost, len(damage) > 0))
+	}
+	if salvage && !quiet || len(damage) > 0 {
+		fmt.Fprintf(e.Err, "lost: %s\n", r.Lost.text())
 	}
 	e.writeLines("damaged", warningLines(r.Source.Path, damage))
 	e.writeLines("lost", lossLines(lost, "message"))
@@ -70,12 +74,10 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	}
 }
 
-// lostText says what damage has cost.
-func lostText(l lostJSON, damaged bool) string {
-	switch {
-	case l == lostJSON{} && damaged:
-		return "the file does not tell how much; the lines that begin with damaged say where"
-	case l == lostJSON{}:
+// text tells what damage has cost: "8,150 messages, 7,699,990 bytes in 3 damaged
+// blocks, 2m22.9s".
+func (l lostJSON) text() string {
+	if l == lostOf(storage.Lost{}) {
 		return "nothing"
 	}
 	var messages string
@@ -89,7 +91,17 @@ func lostText(l lostJSON, damaged bool) string {
 	default:
 		messages = count(l.Messages, "message")
 	}
-	return fmt.Sprintf("%s, %s in %s", messages, count(l.Bytes, "byte"), count(l.Blocks, "damaged block"))
+	parts := []string{messages}
+	if l.Bytes > 0 {
+		parts = append(parts, count(l.Bytes, "byte"))
+	}
+	if l.Blocks > 0 {
+		parts[len(parts)-1] += " in " + count(l.Blocks, "damaged block")
+	}
+	if ns, err := strconv.ParseInt(l.DurationNS, 10, 64); err == nil && ns > 0 {
+		parts = append(parts, durationText(ns))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // writeCodes names the kinds of what only -v explains.

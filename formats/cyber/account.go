@@ -1,0 +1,118 @@
+package cyber
+
+import (
+	"fmt"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A tail is what is wrong at the end of a file: nothing that can be read follows.
+// Whether it is damage is known when the messages are counted.
+type tail struct {
+	found   bool
+	at      int64 // where that begins
+	code    string
+	message string
+	size    int64 // what the file should have, bytes, as a section says; 0: not known
+}
+
+// endsAt notes what is wrong at the end of the file; the first note counts. size is
+// that of the file as it should be, 0 where nothing tells it.
+func (f *file) endsAt(at int64, code string, size int64, format string, args ...any) {
+	if !f.tail.found {
+		f.tail = tail{true, at, code, fmt.Sprintf(format, args...), size}
+	}
+}
+
+// account compares what can be read with what the header counts, and reports what
+// is missing: once, and by the header alone where it is complete. messages are
+// those that can be read.
+func (f *file) account(messages int64) error {
+	lost := f.lost
+	said, counted := f.counted()
+	size := f.tail.size
+	switch {
+	case !counted:
+	case messages < said:
+		lost.Messages, lost.Uncounted = said-messages, false
+		lost.Blocks = max(lost.Blocks, clamp(f.header.GetChunkNumber())-f.whole)
+		lost.Duration = f.missingTime()
+		size = max(size, clamp(f.header.GetSize()))
+	default: // all are there: at most the index is cut
+		lost.Messages, lost.Uncounted = 0, false
+		f.tail, size = tail{}, 0
+	}
+	f.missing = lost.Messages
+	cut := size > f.size
+	switch {
+	case cut || f.tail.found:
+		t := f.tail
+		if !t.found {
+			t = tail{at: f.size, code: "truncated"}
+		}
+		if cut {
+			t.message = fmt.Sprintf("the file is cut: %d of %d bytes are there", f.size, size)
+		}
+		lost.Bytes += max(size, f.size) - t.at
+		lost.Uncounted = lost.Uncounted || !counted
+		return f.report(t.code, t.at, true, lost, t.message)
+	case counted && messages < said && !f.damaged:
+		return f.report("truncated", f.size, true, lost, fmt.Sprintf("the header counts %d messages, and %d are there", said, messages))
+	}
+	f.r.warnings.Lose(lost)
+	return nil
+}
+
+// counted returns how many messages the header counts. It is believed where the
+// recorder has ended, and the index does not prove that it is wrong.
+func (f *file) counted() (said int64, ok bool) {
+	h := f.header
+	if said = clamp(h.GetMessageNumber()); !h.GetIsComplete() || f.proven {
+		return 0, false
+	}
+	// A message takes some bytes: a number that no file can hold is damage of the header.
+	return said, said > 0 && said <= max(f.size, clamp(h.GetSize()))/minMessage
+}
+
+// minMessage is what a message takes at least, in bytes, with the shortest name.
+const minMessage = 5
+
+// missingTime is how much of the time that the header gives has no message, ns.
+func (f *file) missingTime() int64 {
+	begin, end := clamp(f.header.GetBeginTime()), clamp(f.header.GetEndTime())
+	switch {
+	case begin > end:
+		return 0
+	case f.begin > f.end:
+		return end - begin
+	}
+	return max(0, f.begin-begin) + max(0, end-f.end)
+}
+
+// checkHeader reports where the header is wrong about messages that are all there.
+func (f *file) checkHeader(messages int64) error {
+	h := f.header
+	switch n := clamp(h.GetMessageNumber()); {
+	case h == nil || !h.GetIsComplete() || f.missing > 0 || f.damaged:
+	case n != messages:
+		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header says %d messages; there are %d", n, messages)
+	case messages > 0 && (clamp(h.GetBeginTime()) != f.begin || clamp(h.GetEndTime()) != f.end):
+		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header has times that are not those of the messages; Apollo's viewer leaves out what is outside of them")
+	}
+	return nil
+}
+
+// checkEnd reports a recorder that did not end, or an index that is missing.
+func (f *file) checkEnd() error {
+	none := "there is no index"
+	if f.indexCut {
+		none = "the file ends within the index"
+	}
+	switch {
+	case f.header != nil && !f.header.GetIsComplete():
+		return f.warn("incomplete", 0, false, storage.Lost{}, "the recorder did not end: its last messages may never have come to the file")
+	case f.index == indexMissing && f.missing == 0 && !f.tail.found:
+		return f.warn("no-index", -1, false, storage.Lost{}, "%s: what is in the file was found by reading the heads of all messages", none)
+	}
+	return nil
+}
