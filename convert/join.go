@@ -17,6 +17,9 @@ type sinkTopic struct {
 	sources []int       // indexes of Info.Topics, ascending
 	renamed string      // from this name, which another topic has in the sink
 	joined  *publishers // of sources; nil: there is one source
+	invalid *string     // the name that it should have, which the sink cannot have; nil: it has it
+	bare    error       // why its definition is not written; nil: it is
+	refused error       // why the sink does not take it; nil: it does
 }
 
 // A joiner decides which topics of the source flow into one topic of the sink. Its

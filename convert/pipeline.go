@@ -70,6 +70,7 @@ type topicCount struct {
 	repeated        int64 // not in read
 	unstamped       int64 // messages without the stamp that was asked for
 	bad, outOfRange int64
+	tooLarge        int64
 	firstBad        error // of the first unreadable message in the order of blocks
 	firstBadBlock   int
 }
@@ -218,4 +219,5 @@ func (c *topicCount) join(o *topicCount) {
 	c.unstamped += o.unstamped
 	c.bad += o.bad
 	c.outOfRange += o.outOfRange
+	c.tooLarge += o.tooLarge
 }

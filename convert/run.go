@@ -174,10 +174,14 @@ func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
 	for i := range out {
 		out[i].drop, out[i].skip = true, !plan.chosen[i]
 	}
-	for _, s := range plan.sinks {
-		id, err := w.CreateTopic(s.topic)
+	for k := range plan.sinks {
+		s := &plan.sinks[k]
+		id, err := createTopic(w, s)
 		if err != nil {
 			return nil, fmt.Errorf("topic %s: %w", s.topic.Name, err)
+		}
+		if s.refused != nil {
+			continue
 		}
 		counter := &seqCounter{}
 		for _, i := range s.sources {
@@ -196,11 +200,35 @@ func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
 	return out, nil
 }
 
+// createTopic creates a topic. One that the sink refuses is left out, and costs no
+// other; where the definition is what it refuses, the messages go without.
+func createTopic(w storage.Writer, s *sinkTopic) (storage.TopicID, error) {
+	s.bare, s.refused = nil, nil // of an attempt before
+	id, err := w.CreateTopic(s.topic)
+	if !refusal(err) {
+		return id, err
+	}
+	if bare := s.topic; len(bare.Schema.Data) > 0 {
+		bare.Schema = storage.Schema{}
+		if id, again := w.CreateTopic(bare); !refusal(again) {
+			s.bare = err
+			return id, again
+		}
+	}
+	s.refused = err
+	return 0, nil
+}
+
+// refusal tells whether an error is about a topic, and not about the output.
+func refusal(err error) bool {
+	return errors.Is(err, storage.ErrUnsupported) || errors.Is(err, storage.ErrCorrupt)
+}
+
 // checkCounts holds what was read against what was written and what is known
 // to be left out: the promise that nothing is lost silently.
 func (p *pipeline) checkCounts() error {
 	for i, c := range p.counts {
-		want := c.read + c.repeated - c.bad - c.outOfRange - c.thinned
+		want := c.read + c.repeated - c.bad - c.outOfRange - c.tooLarge - c.thinned
 		if p.routes[i].drop {
 			want = 0
 		}

@@ -53,7 +53,14 @@ func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPl
 		p.results[i] = res
 		res.Topic.Name = job.Edit.Name(res.Topic.Name)
 		p.planStamps(mapper, info, i)
+		given := res.Topic.Name
+		if valid := job.SinkFormat.TopicName; valid != nil && !valid(given) {
+			res.Topic.Name = mapping.PlainName(given)
+		}
 		p.sinkOf[i] = sinks.add(&res.Topic, i)
+		if given != res.Topic.Name {
+			sinks.sinks[p.sinkOf[i]].invalid = &given
+		}
 	}
 	p.sinks = sinks.finish()
 	return p
@@ -81,7 +88,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 		t := &info.Topics[i]
 		n := counts[i]
 		tr := TopicReport{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Read: n.read, Written: n.written, Thinned: n.thinned, Repeated: n.repeated}
-		if res := p.results[i]; res != nil {
+		if res := p.results[i]; res != nil && p.sinks[p.sinkOf[i]].refused == nil {
 			tr.SinkType, tr.SinkEncoding, tr.Definition = res.Topic.Type, res.Topic.Encoding, res.Definition
 			for _, m := range res.Remarks {
 				if m.Loss {
@@ -93,7 +100,11 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 				}
 			}
 		} else {
-			r.lose(Loss{Code: "topic-dropped", Topic: t.Name, Count: n.read, Message: p.errs[i].Error()})
+			err := p.errs[i]
+			if res != nil {
+				err = p.sinks[p.sinkOf[i]].refused
+			}
+			r.lose(Loss{Code: "topic-dropped", Topic: t.Name, Count: n.read, Message: err.Error()})
 		}
 		if c, ok := programOf(p.results[i]).(mapping.Counter); ok && c.Unknown() > 0 {
 			r.lose(Loss{Code: "unknown-fields", Topic: t.Name, Count: c.Unknown(), Message: "messages have fields that their descriptor does not have; they are left out"})
@@ -104,6 +115,10 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 		if n.bad > 0 {
 			r.lose(Loss{Code: "messages-unreadable", Topic: t.Name, Count: n.bad,
 				Message: "messages do not fit their definition; the first: " + n.firstBad.Error()})
+		}
+		if n.tooLarge > 0 {
+			r.lose(Loss{Code: "message-too-large", Topic: t.Name, Count: n.tooLarge,
+				Message: fmt.Sprintf("the format cannot store messages of more than %d bytes", p.format.MaxMessage)})
 		}
 		if n.outOfRange > 0 {
 			r.lose(Loss{Code: "time-out-of-range", Topic: t.Name, Count: n.outOfRange,
@@ -146,7 +161,18 @@ func (p *topicPlan) describeMetadata(r *reporter, info *storage.Info) {
 func (p *topicPlan) describeJoins(r *reporter) {
 	first := map[string]string{} // type by topic name
 	for _, s := range p.sinks {
-		if s.renamed != "" {
+		if s.refused != nil {
+			continue
+		}
+		if s.bare != nil {
+			r.lose(Loss{Code: "definition-dropped", Topic: s.topic.Name, Count: int64(len(s.sources)),
+				Message: fmt.Sprintf("the messages are written without their definition: %v", s.bare)})
+		}
+		switch {
+		case s.invalid != nil:
+			r.lose(Loss{Code: "renamed", Topic: *s.invalid, Count: int64(len(s.sources)), ByDesign: true,
+				Message: fmt.Sprintf("names are UTF-8 there, and not empty: this topic of %s is written as %s", s.topic.Type, s.topic.Name)})
+		case s.renamed != "":
 			r.lose(Loss{Code: "renamed", Topic: s.renamed, Count: int64(len(s.sources)), ByDesign: true,
 				Message: fmt.Sprintf("a name stands for one type there: this topic of %s is written as %s", s.topic.Type, s.topic.Name)})
 		}

@@ -102,6 +102,10 @@ func (p *pipeline) reencode(b *batch, tally []topicCount, repeated bool) error {
 			}
 			m.Data = data
 		}
+		if most := p.format.MaxMessage; most > 0 && int64(len(m.Data)) > most {
+			n.tooLarge++
+			continue
+		}
 		if repeated {
 			m.PublishTime = isRepeated
 		}

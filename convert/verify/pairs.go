@@ -114,19 +114,23 @@ func (l *linker) pairs() []*pair {
 
 var numbered = regexp.MustCompile(`^(.*)_[0-9]+$`)
 
-// renamed matches what a format has renamed in which a name stands for one type:
-// /x_2 was /x.
+// renamed matches what a format has renamed in which a name stands for one type, or
+// which cannot have all names: /x_2 was /x, and unnamed had no name.
 func (l *linker) renamed(as, bs []*group, match func(*group, []*group) *pair) {
 	for side, sides := range [][2][]*group{{as, bs}, {bs, as}} {
 		was := map[string][]*group{} // by the name that they may have had
 		for _, g := range sides[1] {
-			if m := numbered.FindStringSubmatch(g.name); m != nil && g.pair == nil {
+			if g.pair != nil {
+				continue
+			}
+			was[g.name] = append(was[g.name], g)
+			if m := numbered.FindStringSubmatch(g.name); m != nil {
 				was[m[1]] = append(was[m[1]], g)
 			}
 		}
 		for _, from := range sides[0] {
-			for _, to := range was[from.name] {
-				if from.pair != nil || to.pair != nil {
+			for _, to := range was[mapping.PlainName(from.name)] {
+				if to.name == from.name || from.pair != nil || to.pair != nil {
 					continue
 				}
 				a, b := from, to
@@ -134,7 +138,7 @@ func (l *linker) renamed(as, bs []*group, match func(*group, []*group) *pair) {
 					a, b = to, from
 				}
 				if p := match(a, []*group{b}); p != nil {
-					p.notes = append(p.notes, note{Renamed, fmt.Sprintf("%s is %s on the other side", from.name, to.name)})
+					p.notes = append(p.notes, note{Renamed, fmt.Sprintf("%q is %q on the other side", from.name, to.name)})
 				}
 			}
 		}

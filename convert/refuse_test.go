@@ -1,0 +1,119 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A pickySink refuses topics and definitions.
+type pickySink struct {
+	fakeSink
+	topic, definition string // what it refuses
+}
+
+func (s *pickySink) target() *storage.Format {
+	f := s.fakeSink.target()
+	create := f.Create
+	f.Create = func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+		_, err := create(ctx, path, o)
+		return s, err
+	}
+	return f
+}
+
+func (s *pickySink) CreateTopic(t storage.Topic) (storage.TopicID, error) {
+	if t.Name == s.topic || s.definition != "" && string(t.Schema.Data) == s.definition {
+		return 0, fmt.Errorf("topic %s: %w", t.Name, storage.ErrUnsupported)
+	}
+	return s.fakeSink.CreateTopic(t)
+}
+
+// TestRefusedTopics: a topic, a definition or a message that the sink cannot hold
+// costs that one, and is reported; a strict run refuses.
+func TestRefusedTopics(t *testing.T) {
+	for name, c := range map[string]struct {
+		sink    pickySink
+		format  func(*storage.Format)
+		code    string
+		count   int64
+		written int // messages of /a; all of the others are
+	}{
+		"topic":      {sink: pickySink{topic: "/a"}, code: "topic-dropped", count: 3},
+		"definition": {sink: pickySink{definition: "uint32 a"}, code: "definition-dropped", count: 1, written: 3},
+		"message":    {format: func(f *storage.Format) { f.MaxMessage = 10 }, code: "message-too-large", count: 1, written: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bag := &fakeBag{topics: []storage.Topic{
+				{Name: "/a", Type: "p/msg/A", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("uint32 a")}},
+				{Name: "/b", Type: "p/msg/B", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("uint32 b")}},
+			}}
+			var msgs []storage.Message
+			for i, size := range []int{4, 4, 10, 10, 11, 8} {
+				msgs = append(msgs, storage.Message{Topic: storage.TopicID(i % 2), LogTime: int64(i), Data: make([]byte, size)})
+			}
+			bag.blocks = [][]storage.Message{msgs}
+			job := fakeJob(t, bag, &c.sink.fakeSink)
+			job.SinkFormat = c.sink.target()
+			if c.format != nil {
+				c.format(job.SinkFormat)
+			}
+			job.Write.Overwrite = true
+			r, err := Run(context.Background(), job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Losses) != 1 || r.Losses[0].Code != c.code || r.Losses[0].Topic != "/a" || r.Losses[0].Count != c.count || !r.Lossy() {
+				t.Errorf("%+v", r.Losses)
+			}
+			if len(c.sink.messages) != 3+c.written || r.Topics[0].Written != int64(c.written) || (r.Topics[0].SinkType == "") != (name == "topic") {
+				t.Errorf("%d messages are written; %+v", len(c.sink.messages), r.Topics)
+			}
+			job.Read.Strict = true
+			if _, err := Run(context.Background(), job); !errors.Is(err, ErrLossy) {
+				t.Errorf("strict: %v", err)
+			}
+		})
+	}
+}
+
+// TestTopicNames: a name that the sink cannot have becomes another, which is free,
+// and is reported.
+func TestTopicNames(t *testing.T) {
+	bag := &fakeBag{}
+	for _, name := range []string{"/bad\xff", "", "/fine", "/bad%FF", "unnamed"} {
+		bag.topics = append(bag.topics, storage.Topic{Name: name, Type: "p/msg/A", Encoding: "cdr"})
+	}
+	var msgs []storage.Message
+	for i := range 10 {
+		msgs = append(msgs, storage.Message{Topic: storage.TopicID(i % 5), LogTime: int64(i)})
+	}
+	bag.blocks = [][]storage.Message{msgs}
+	sink := &fakeSink{}
+	job := fakeJob(t, bag, sink)
+	job.SinkFormat.UniqueNames = true
+	job.SinkFormat.TopicName = func(name string) bool { return name != "" && !strings.Contains(name, "\xff") }
+	r, err := Run(context.Background(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, topic := range sink.topics {
+		names = append(names, topic.Name)
+	}
+	if got, want := strings.Join(names, " "), "/bad%FF unnamed /fine /bad%FF_2 unnamed_2"; got != want {
+		t.Errorf("topics %q, want %q", got, want)
+	}
+	if len(sink.messages) != 10 || len(r.Losses) != 4 || r.Lossy() {
+		t.Errorf("%d messages; %+v", len(sink.messages), r.Losses)
+	}
+	for _, l := range r.Losses {
+		if l.Code != "renamed" {
+			t.Errorf("%+v", l)
+		}
+	}
+}
