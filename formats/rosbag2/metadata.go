@@ -1,6 +1,7 @@
 package rosbag2
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -68,47 +69,6 @@ const newestMetadata = 9
 // maxMetadata bounds the bytes of a metadata.yaml that is read.
 const maxMetadata = 64 << 20
 
-type metadataYAML struct {
-	Version   yaml.Node `yaml:"version"`
-	StorageID string    `yaml:"storage_identifier"`
-	Duration  struct {
-		NS yaml.Node `yaml:"nanoseconds"`
-	} `yaml:"duration"`
-	Start struct {
-		NS yaml.Node `yaml:"nanoseconds_since_epoch"`
-	} `yaml:"starting_time"`
-	Messages    yaml.Node      `yaml:"message_count"`
-	Topics      []topicYAML    `yaml:"topics_with_message_count"`
-	Compression string         `yaml:"compression_format"`
-	Mode        string         `yaml:"compression_mode"`
-	Paths       []string       `yaml:"relative_file_paths"`
-	Files       []fileYAML     `yaml:"files"`
-	Custom      map[string]any `yaml:"custom_data"`
-	Distro      string         `yaml:"ros_distro"`
-}
-
-type topicYAML struct {
-	Topic struct {
-		Name   string    `yaml:"name"`
-		Type   string    `yaml:"type"`
-		Format string    `yaml:"serialization_format"`
-		QoS    yaml.Node `yaml:"offered_qos_profiles"`
-		Hash   string    `yaml:"type_description_hash"`
-	} `yaml:"topic_metadata"`
-	Messages yaml.Node `yaml:"message_count"`
-}
-
-type fileYAML struct {
-	Path  string `yaml:"path"`
-	Start struct {
-		NS yaml.Node `yaml:"nanoseconds_since_epoch"`
-	} `yaml:"starting_time"`
-	Duration struct {
-		NS yaml.Node `yaml:"nanoseconds"`
-	} `yaml:"duration"`
-	Messages yaml.Node `yaml:"message_count"`
-}
-
 // A qosCache parses each text once: the topics of a recording share few.
 type qosCache map[string]qosResult
 
@@ -128,78 +88,138 @@ func (c qosCache) parse(text string) ([]storage.QoS, error) {
 
 // parseMetadata reads metadata.yaml, or the text of the metadata table, which
 // has no outer key. Numbers that are no numbers are 0: what they count is
-// counted again. Profiles that do not parse are left out, and said in odd.
-func parseMetadata(text []byte, cache qosCache) (m *metadata, odd []string, err error) {
-	defer func() {
-		if p := recover(); p != nil { // yaml.v3 panics on some broken documents
-			m, err = nil, fmt.Errorf("YAML: %v: %w", p, storage.ErrCorrupt)
-		}
-	}()
-	var outer struct {
-		Info yaml.Node `yaml:"rosbag2_bagfile_information"`
-	}
-	var y metadataYAML
-	if err := yaml.Unmarshal(text, &outer); err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", err, storage.ErrCorrupt)
-	}
-	if outer.Info.Kind != 0 {
-		err = outer.Info.Decode(&y)
-	} else {
-		err = yaml.Unmarshal(text, &y)
-	}
+// counted again. Profiles that do not parse are left out, and named in odd. The
+// error is that of ctx, or wraps storage.ErrCorrupt.
+func parseMetadata(ctx context.Context, text []byte, cache qosCache) (m *metadata, odd []string, err error) {
+	root, err := parseYAML(ctx, text)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", err, storage.ErrCorrupt)
+		return nil, nil, err
 	}
-	m = &metadata{
-		Version: int(min(integer(&y.Version), math.MaxInt32)), StorageID: y.StorageID,
-		Duration: integer(&y.Duration.NS), Start: integer(&y.Start.NS), Messages: integer(&y.Messages),
-		Compression: lower(y.Compression), Mode: upper(y.Mode), Paths: y.Paths, Distro: y.Distro,
+	r := &metadataReader{yamlReader: newYAMLReader(len(text)), cache: cache}
+	r.fields(root, func(key string, v *yaml.Node) {
+		if key == metadataKey {
+			root = v
+		}
+	})
+	m = r.metadata(root)
+	if r.err != nil {
+		return nil, nil, r.err
 	}
 	if m.Version <= 0 {
 		return nil, nil, fmt.Errorf("no version of %s: %w", metadataKey, storage.ErrCorrupt)
 	}
-	if m.Compression == "none" {
-		m.Compression = ""
-	}
-	if m.Mode == "NONE" {
-		m.Mode = ""
-	}
-	for i := range y.Topics {
-		t := &y.Topics[i]
-		out := metadataTopic{
-			Name: t.Topic.Name, Type: t.Topic.Type, Format: t.Topic.Format, Hash: t.Topic.Hash, Messages: integer(&t.Messages),
+	return m, r.odd, nil
+}
+
+// A metadataReader takes metadata from YAML.
+type metadataReader struct {
+	*yamlReader
+	cache qosCache
+	odd   []string
+}
+
+func (r *metadataReader) metadata(n *yaml.Node) *metadata {
+	m := &metadata{}
+	r.fields(n, func(key string, v *yaml.Node) {
+		switch key {
+		case "version":
+			m.Version = int(min(integer(v), math.MaxInt32))
+		case "storage_identifier":
+			m.StorageID = r.text(v)
+		case "duration":
+			m.Duration = r.number(v, "nanoseconds")
+		case "starting_time":
+			m.Start = r.number(v, "nanoseconds_since_epoch")
+		case "message_count":
+			m.Messages = integer(v)
+		case "topics_with_message_count":
+			for _, t := range r.items(v) {
+				m.Topics = append(m.Topics, r.topic(t))
+			}
+		case "compression_format":
+			if m.Compression = lower(r.text(v)); m.Compression == "none" {
+				m.Compression = ""
+			}
+		case "compression_mode":
+			if m.Mode = upper(r.text(v)); m.Mode == "NONE" {
+				m.Mode = ""
+			}
+		case "relative_file_paths":
+			m.Paths = r.texts(v)
+		case "files":
+			for _, f := range r.items(v) {
+				m.Files = append(m.Files, r.file(f))
+			}
+		case "custom_data":
+			r.fields(v, func(key string, v *yaml.Node) {
+				if m.Custom == nil {
+					m.Custom = map[string]string{}
+				}
+				m.Custom[key] = r.anyText(v)
+			})
+		case "ros_distro":
+			m.Distro = r.text(v)
 		}
-		var e error
-		switch q := &t.Topic.QoS; q.Kind {
-		case yaml.ScalarNode:
-			out.QoS, e = cache.parse(q.Value)
-		case yaml.SequenceNode:
-			out.QoS, e = parseQoSNode(q)
+	})
+	return m
+}
+
+func (r *metadataReader) topic(n *yaml.Node) (t metadataTopic) {
+	var odd error
+	r.fields(n, func(key string, v *yaml.Node) {
+		switch key {
+		case "topic_metadata":
+			r.fields(v, func(key string, v *yaml.Node) {
+				switch key {
+				case "name":
+					t.Name = r.text(v)
+				case "type":
+					t.Type = r.text(v)
+				case "serialization_format":
+					t.Format = r.text(v)
+				case qosKey:
+					t.QoS, odd = r.qos(v)
+				case "type_description_hash":
+					t.Hash = r.text(v)
+				}
+			})
+		case "message_count":
+			t.Messages = integer(v)
 		}
-		if e != nil {
-			odd = append(odd, fmt.Sprintf("topic %.200q: %v", out.Name, e))
-		}
-		m.Topics = append(m.Topics, out)
+	})
+	if odd != nil {
+		r.odd = append(r.odd, fmt.Sprintf("topic %.200q: %v", t.Name, odd))
 	}
-	for i := range y.Files {
-		f := &y.Files[i]
-		m.Files = append(m.Files, metadataFile{
-			Path: f.Path, Start: integer(&f.Start.NS), Duration: integer(&f.Duration.NS), Messages: integer(&f.Messages),
-		})
+	return t
+}
+
+// qos returns the profiles of a topic: a list, or up to version 8 the text of one.
+func (r *metadataReader) qos(n *yaml.Node) (list []storage.QoS, err error) {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return r.cache.parse(n.Value)
+	case yaml.SequenceNode:
+		inner := yamlReader{left: r.left}
+		list, err = inner.profiles(n)
+		r.left = inner.left
 	}
-	for k, v := range y.Custom {
-		if m.Custom == nil {
-			m.Custom = map[string]string{}
+	return list, err
+}
+
+func (r *metadataReader) file(n *yaml.Node) (f metadataFile) {
+	r.fields(n, func(key string, v *yaml.Node) {
+		switch key {
+		case "path":
+			f.Path = r.text(v)
+		case "starting_time":
+			f.Start = r.number(v, "nanoseconds_since_epoch")
+		case "duration":
+			f.Duration = r.number(v, "nanoseconds")
+		case "message_count":
+			f.Messages = integer(v)
 		}
-		if s, ok := v.(string); ok {
-			m.Custom[k] = s
-		} else if v != nil {
-			m.Custom[k] = fmt.Sprint(v)
-		} else {
-			m.Custom[k] = ""
-		}
-	}
-	return m, odd, nil
+	})
+	return f
 }
 
 // withoutTopics leaves the topics out of the text of the metadata table, where they

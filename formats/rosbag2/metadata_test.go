@@ -232,7 +232,7 @@ const jazzyText = `rosbag2_bagfile_information:
 `
 
 func TestParseMetadata(t *testing.T) {
-	m, odd, err := parseMetadata([]byte(jazzyText), qosCache{})
+	m, odd, err := parseMetadata(t.Context(), []byte(jazzyText), qosCache{})
 	check(t, err)
 	want := &metadata{
 		Version: 9, StorageID: "sqlite3", Duration: 5, Start: 9223372036854775807, Messages: 1,
@@ -249,11 +249,11 @@ func TestParseMetadata(t *testing.T) {
 		t.Errorf("got %+v %v\nwant %+v", m, odd, want)
 	}
 	for _, text := range []string{"", "a: b", "[1]", "rosbag2_bagfile_information: x", "\xff", "a: &a [*a]", "rosbag2_bagfile_information:\n  version: 0\n"} {
-		if _, _, err := parseMetadata([]byte(text), qosCache{}); !errors.Is(err, storage.ErrCorrupt) {
+		if _, _, err := parseMetadata(t.Context(), []byte(text), qosCache{}); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	m, odd, err = parseMetadata([]byte(strings.ReplaceAll(jazzyText, "best_effort", "sometimes")), qosCache{})
+	m, odd, err = parseMetadata(t.Context(), []byte(strings.ReplaceAll(jazzyText, "best_effort", "sometimes")), qosCache{})
 	if err != nil || len(odd) != 1 || m.Topics[0].QoS != nil {
 		t.Errorf("unknown policy: %v %v", odd, err)
 	}
@@ -282,7 +282,7 @@ func FuzzMetadata(f *testing.F) {
 	f.Add([]byte("version: 5\ntopics_with_message_count:\n  - topic_metadata: {name: a, offered_qos_profiles: \"- history: 3\\n  depth: 0\"}\n    message_count: 3\ncustom_data: ~\n"))
 	f.Add([]byte("version: 1\nrelative_file_paths: [a, b]\nstarting_time: {nanoseconds_since_epoch: -5}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, _, err := parseMetadata(text, qosCache{})
+		m, _, err := parseMetadata(t.Context(), text, qosCache{})
 		if err != nil {
 			if !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrUnsupported) {
 				t.Fatal(err)
@@ -294,7 +294,7 @@ func FuzzMetadata(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, odd, err := parseMetadata([]byte(out), qosCache{})
+		again, odd, err := parseMetadata(t.Context(), []byte(out), qosCache{})
 		if err != nil || odd != nil {
 			t.Fatalf("%v %v of\n%s", err, odd, out)
 		}

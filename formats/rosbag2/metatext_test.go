@@ -93,9 +93,9 @@ func TestWithoutTopics(t *testing.T) {
 			if n > 0 && strings.Contains(text, "topic_metadata") {
 				t.Errorf("version %d, %d topics:\n%s", version, n, text)
 			}
-			got, _, err := parseMetadata([]byte(text), qosCache{})
+			got, _, err := parseMetadata(t.Context(), []byte(text), qosCache{})
 			check(t, err)
-			want, _, err := parseMetadata([]byte(whole), qosCache{})
+			want, _, err := parseMetadata(t.Context(), []byte(whole), qosCache{})
 			check(t, err)
 			want.Topics = nil
 			if !reflect.DeepEqual(got, want) {

@@ -37,7 +37,7 @@ type layout struct {
 type warner func(code string, damage bool, format string, args ...any) error
 
 // findParts finds the files of the recording at path.
-func findParts(fsys storage.FS, path string, warn warner) (*layout, error) {
+func findParts(ctx context.Context, fsys storage.FS, path string, warn warner) (*layout, error) {
 	st, err := fsys.Stat(path)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func findParts(fsys storage.FS, path string, warn warner) (*layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.readMetadata(fsys, path, warn); err != nil {
+	if err := l.readMetadata(ctx, fsys, path, warn); err != nil {
 		return nil, err
 	}
 	found := listParts(fsys, path, entries)
@@ -91,7 +91,7 @@ func (l *layout) size(fsys storage.FS) (n int64) {
 }
 
 // readMetadata reads metadata.yaml where there is one that can be read.
-func (l *layout) readMetadata(fsys storage.FS, path string, warn warner) error {
+func (l *layout) readMetadata(ctx context.Context, fsys storage.FS, path string, warn warner) error {
 	f, err := fsys.Open(filepath.Join(path, metadataName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return warn("no-metadata", false, "no %s in the folder; the parts are taken in the order of their numbers", metadataName)
@@ -112,7 +112,10 @@ func (l *layout) readMetadata(fsys storage.FS, path string, warn warner) error {
 	if len(data) > maxMetadata {
 		return warn("metadata", true, "%s is over %d MB and is not read", metadataName, maxMetadata>>20)
 	}
-	m, odd, err := parseMetadata(data, qosCache{})
+	m, odd, err := parseMetadata(ctx, data, qosCache{})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		return warn("metadata", true, "%s cannot be read (%v); what only it says is lost", metadataName, err)
 	}

@@ -1,7 +1,9 @@
 package rosbag2
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,86 +28,89 @@ var (
 // maxQoS bounds the profiles of one topic that are kept.
 const maxQoS = 10000
 
-type qosYAML struct {
-	History     yaml.Node   `yaml:"history"`
-	Depth       yaml.Node   `yaml:"depth"`
-	Reliability yaml.Node   `yaml:"reliability"`
-	Durability  yaml.Node   `yaml:"durability"`
-	Deadline    durationYML `yaml:"deadline"`
-	Lifespan    durationYML `yaml:"lifespan"`
-	Liveliness  yaml.Node   `yaml:"liveliness"`
-	Lease       durationYML `yaml:"liveliness_lease_duration"`
-	Avoid       yaml.Node   `yaml:"avoid_ros_namespace_conventions"`
-}
-
-type durationYML struct {
-	Sec  yaml.Node `yaml:"sec"`
-	NSec yaml.Node `yaml:"nsec"`
-}
-
 // parseQoSText reads the text of a topics row or of metadata.yaml before
 // version 9. Empty text is no profile.
 func parseQoSText(text string) ([]storage.QoS, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	var n yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &n); err != nil {
-		return nil, fmt.Errorf("QoS: %w: %w", err, storage.ErrCorrupt)
+	root, err := parseYAML(context.Background(), []byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("QoS: %w", err)
 	}
-	return parseQoSNode(&n)
+	return newYAMLReader(len(text)).profiles(root)
 }
 
-// parseQoSNode reads a sequence of profiles.
-func parseQoSNode(n *yaml.Node) ([]storage.QoS, error) {
-	var list []qosYAML
-	if err := n.Decode(&list); err != nil {
-		return nil, fmt.Errorf("QoS: %w: %w", err, storage.ErrCorrupt)
-	}
+// profiles returns a sequence of profiles. Its error is that of the reader, too.
+func (r *yamlReader) profiles(n *yaml.Node) (out []storage.QoS, err error) {
+	list := r.items(n)
 	if len(list) > maxQoS {
 		return nil, fmt.Errorf("QoS: %d profiles: %w", len(list), storage.ErrUnsupported)
 	}
-	var out []storage.QoS
-	for i := range list {
-		q, err := list[i].qos()
-		if err != nil {
-			return nil, fmt.Errorf("QoS: profile %d: %w: %w", i, err, storage.ErrCorrupt)
+	for i, n := range list {
+		q := r.profile(n)
+		if r.err != nil {
+			return nil, fmt.Errorf("QoS: profile %d: %w", i, r.err)
 		}
 		out = append(out, q)
+	}
+	if r.err != nil {
+		return nil, fmt.Errorf("QoS: %w", r.err)
 	}
 	return out, nil
 }
 
-func (y *qosYAML) qos() (q storage.QoS, err error) {
-	policy := func(n *yaml.Node, what string, names []string) uint8 {
-		v, e := parsePolicy(n.Value, names)
-		if e != nil && err == nil {
-			err = fmt.Errorf("%s: %w", what, e)
+func (r *yamlReader) profile(n *yaml.Node) (q storage.QoS) {
+	policy := func(v *yaml.Node, what string, names []string) uint8 {
+		p, err := parsePolicy(v.Value, names)
+		if err != nil {
+			r.fail(v, "%s: %v", what, err)
 		}
-		return v
+		return p
 	}
-	number := func(n *yaml.Node, what string) uint64 {
-		v, e := parseUint(n.Value)
-		if e != nil && err == nil {
-			err = fmt.Errorf("%s: %w", what, e)
+	r.fields(n, func(key string, v *yaml.Node) {
+		switch key {
+		case "history":
+			q.History = storage.History(policy(v, key, historyNames))
+		case "depth":
+			q.Depth = int64(min(r.unsigned(v, key), math.MaxInt64))
+		case "reliability":
+			q.Reliability = storage.Reliability(policy(v, key, reliabilityNames))
+		case "durability":
+			q.Durability = storage.Durability(policy(v, key, durabilityNames))
+		case "deadline":
+			q.Deadline = r.duration(v, key)
+		case "lifespan":
+			q.Lifespan = r.duration(v, key)
+		case "liveliness":
+			q.Liveliness = storage.Liveliness(policy(v, key, livelinessNames))
+		case "liveliness_lease_duration":
+			q.Lease = r.duration(v, key)
+		case "avoid_ros_namespace_conventions":
+			q.AvoidROSNamespaceConventions = strings.EqualFold(v.Value, "true")
 		}
-		return v
+	})
+	return q
+}
+
+func (r *yamlReader) duration(n *yaml.Node, what string) (d storage.QoSDuration) {
+	r.fields(n, func(key string, v *yaml.Node) {
+		switch key {
+		case "sec":
+			d.Sec = r.unsigned(v, what)
+		case "nsec":
+			d.NSec = r.unsigned(v, what)
+		}
+	})
+	return normalDuration(d)
+}
+
+func (r *yamlReader) unsigned(n *yaml.Node, what string) uint64 {
+	v, err := parseUint(n.Value)
+	if err != nil {
+		r.fail(n, "%s: %v", what, err)
 	}
-	duration := func(d *durationYML, what string) storage.QoSDuration {
-		return normalDuration(storage.QoSDuration{Sec: number(&d.Sec, what), NSec: number(&d.NSec, what)})
-	}
-	q = storage.QoS{
-		History:     storage.History(policy(&y.History, "history", historyNames)),
-		Depth:       int64(min(number(&y.Depth, "depth"), 1<<63-1)),
-		Reliability: storage.Reliability(policy(&y.Reliability, "reliability", reliabilityNames)),
-		Durability:  storage.Durability(policy(&y.Durability, "durability", durabilityNames)),
-		Deadline:    duration(&y.Deadline, "deadline"),
-		Lifespan:    duration(&y.Lifespan, "lifespan"),
-		Liveliness:  storage.Liveliness(policy(&y.Liveliness, "liveliness", livelinessNames)),
-		Lease:       duration(&y.Lease, "liveliness_lease_duration"),
-	}
-	q.AvoidROSNamespaceConventions = strings.EqualFold(y.Avoid.Value, "true")
-	return q, err
+	return v
 }
 
 // parsePolicy takes a number or a name; nothing is the system's default.

@@ -68,7 +68,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 }
 
 func (r *Reader) open(o storage.ReadOptions) (err error) {
-	if r.layout, err = findParts(r.fs, r.path, r.warner("")); err != nil {
+	if r.layout, err = findParts(r.ctx, r.fs, r.path, r.warner("")); err != nil {
 		return r.fail(r.path, "", err)
 	}
 	if r.brief = o.InfoOnlyAbove > 0 && r.layout.size(r.fs) > o.InfoOnlyAbove; r.brief {

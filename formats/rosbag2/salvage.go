@@ -28,7 +28,7 @@ func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *metadata, cau
 		return err
 	}
 	p.useRecords(p.found.Found.Records)
-	return p.nameByCount(meta, warn)
+	return p.nameByCount(ctx, meta, warn)
 }
 
 // giveUpTree finds the leaves of messages without their tree.
@@ -149,9 +149,9 @@ func (p *part) useRecords(list [][]sqlitefile.Value) {
 // ids: by their numbers of messages. Topics in the order of their ids, each with
 // the number that was found, are taken as they are; else a number that only one
 // topic and one id have.
-func (p *part) nameByCount(meta *metadata, warn warner) error {
+func (p *part) nameByCount(ctx context.Context, meta *metadata, warn warner) error {
 	if meta == nil && p.last != "" {
-		meta, _, _ = parseMetadata([]byte(p.last), qosCache{}) // opening says what is wrong with it
+		meta, _, _ = parseMetadata(ctx, []byte(p.last), qosCache{}) // opening says what is wrong with it
 	}
 	if meta == nil {
 		return nil

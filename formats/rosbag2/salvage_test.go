@@ -230,7 +230,7 @@ func TestSalvageOrder(t *testing.T) {
 	path := filepath.Join(b.dir, metadataName)
 	text, err := os.ReadFile(path)
 	check(t, err)
-	m, _, err := parseMetadata(text, qosCache{})
+	m, _, err := parseMetadata(t.Context(), text, qosCache{})
 	check(t, err)
 	slices.Reverse(m.Topics)
 	reversed, err := m.encode(true)

@@ -121,7 +121,10 @@ func (r *Reader) useMetadata() error {
 		if r.layout.meta != nil {
 			text = withoutTopics(text) // of which metadata.yaml has said all
 		}
-		m, _, err := parseMetadata([]byte(text), qosCache{})
+		m, _, err := parseMetadata(r.ctx, []byte(text), qosCache{})
+		if r.ctx.Err() != nil {
+			return r.ctx.Err()
+		}
 		if err != nil {
 			if err := r.warn("metadata", false, p.path, "the row of the metadata table cannot be read (%v)", err); err != nil {
 				return err
