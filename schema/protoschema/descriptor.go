@@ -171,6 +171,7 @@ func (d *describer) message(m *schema.Message) (*descriptorpb.FileDescriptorProt
 	msg := &descriptorpb.DescriptorProto{Name: proto.String(short)}
 	imports := map[string]bool{}
 	number := int32(0)
+	json := map[string]bool{}
 	for _, fld := range m.Fields {
 		if number++; number == 19000 { // reserved for implementations up to 19999
 			number = 20000
@@ -179,6 +180,11 @@ func (d *describer) message(m *schema.Message) (*descriptorpb.FileDescriptorProt
 			Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()}
 		if !protoreflect.Name(fld.Name).IsValid() {
 			return nil, fmt.Errorf("field %s of %s: no name that protobuf knows", fld.Name, m.Name)
+		}
+		if usual := jsonName(fld.Name); json[usual] {
+			p.JsonName = proto.String(unique(json, fld.Name))
+		} else {
+			json[usual] = true
 		}
 		dep, err := d.field(p, fld.Type)
 		if err != nil {
@@ -247,6 +253,26 @@ func (d *describer) field(p *descriptorpb.FieldDescriptorProto, t schema.Type) (
 	}
 	p.TypeName = proto.String("." + f.GetPackage() + "." + f.MessageType[0].GetName())
 	return f.GetName(), nil
+}
+
+// jsonName is the name that a field has in JSON if its descriptor names none
+// (protoc: without underscores, and what follows them in upper case). Readers
+// refuse a message in which two fields have the same: a_b and aB.
+func jsonName(name string) string {
+	var b strings.Builder
+	up := false
+	for _, c := range []byte(name) {
+		if c == '_' {
+			up = true
+			continue
+		}
+		if up && 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		b.WriteByte(c)
+		up = false
+	}
+	return b.String()
 }
 
 // wellKnown adds one of protobuf's own files and returns its name.
