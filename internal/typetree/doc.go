@@ -7,7 +7,7 @@
 // every kind. From a type and a value come
 //
 //	text       AppendText     the definition in either dialect, with its dependencies
-//	md5sum     MD5            of ROS 1
+//	hashes     MD5, RIHS01    of ROS 1 and of ROS 2
 //	ROS 1      AppendROS1     the serialized message
 //	CDR        AppendCDR      the serialized message, little endian, padded with zeros
 //	truth      AppendTruth    JSON that says what a reader must find

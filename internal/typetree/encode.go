@@ -99,7 +99,7 @@ func (e *encoder) single(f *Field, v Value) {
 // stacks of ROS 2 write it.
 func (e *encoder) text(k Kind, s string) {
 	switch {
-	case k == Wide:
+	case k == Wide && e.cdr:
 		units := utf16.Encode([]rune(s))
 		e.number(4, uint64(len(units)))
 		for _, u := range units {

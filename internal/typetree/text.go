@@ -1,8 +1,6 @@
 package typetree
 
 import (
-	"crypto/md5"
-	"encoding/hex"
 	"fmt"
 	"strings"
 )
@@ -80,6 +78,9 @@ func (f *Field) word(d Dialect) string {
 	case d == ROS2 && f.Bound > 0:
 		s = fmt.Sprintf("%s<=%d", s, f.Bound)
 	}
+	if d == ROS1 && f.Kind == Wide {
+		s = string(String)
+	}
 	return s + f.brackets(d)
 }
 
@@ -93,22 +94,4 @@ func (f *Field) brackets(d Dialect) string {
 		return "[]"
 	}
 	return ""
-}
-
-// MD5 returns the ROS 1 md5sum of a type (ros/genmsg compute_md5_text).
-func MD5(m *Message) string {
-	var b strings.Builder
-	for _, c := range m.Constants {
-		fmt.Fprintf(&b, "%s %s=%s\n", c.Kind, c.Name, c.ROS1)
-	}
-	for i := range m.Fields {
-		f := &m.Fields[i]
-		if f.Kind == Nested {
-			fmt.Fprintf(&b, "%s %s\n", MD5(f.Message), f.Name)
-		} else {
-			fmt.Fprintf(&b, "%s %s\n", f.word(ROS1), f.Name)
-		}
-	}
-	sum := md5.Sum([]byte(strings.TrimSpace(b.String())))
-	return hex.EncodeToString(sum[:])
 }

@@ -13,20 +13,21 @@ import (
 )
 
 // TestDefinitions: the text of every type is one that our parsers read, and has
-// the md5sum that the type has.
+// the md5sum and the type hash that the type has.
 func TestDefinitions(t *testing.T) {
 	for seed := range uint64(4) {
 		w := New(seed, 100, Options{ROS2: seed >= 2, Odd: seed%2 == 1})
 		for _, m := range w.Roots {
 			text := AppendText(nil, m, ROS2)
-			if _, err := rosmsg.Parse(m.TypeName(ROS2), text, rosmsg.ROS2, nil); err != nil {
+			g, err := rosmsg.Parse(m.TypeName(ROS2), text, rosmsg.ROS2, nil)
+			if err != nil {
 				t.Fatalf("%s: %v\n%s", m.TypeName(ROS2), err, text)
 			}
-			if m.Has(Wide) {
-				continue
+			if got, err := schema.RIHS01(g); got != RIHS01(m) || err != nil {
+				t.Errorf("%s: type hash %s, ours is %s, %v\n%s", m.TypeName(ROS2), got, RIHS01(m), err, text)
 			}
 			text = AppendText(nil, m, ROS1)
-			g, err := rosmsg.Parse(m.TypeName(ROS1), text, rosmsg.ROS1, nil)
+			g, err = rosmsg.Parse(m.TypeName(ROS1), text, rosmsg.ROS1, nil)
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", m.TypeName(ROS1), err, text)
 			}
