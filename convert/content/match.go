@@ -215,6 +215,41 @@ func typeName(t schema.Type) string {
 	return name
 }
 
+// TypesDiffer returns the path of the first field in which two canonical types
+// differ, and its type in both, "" where it is missing; all are "" for types that are
+// the same.
+func TypesDiffer(a, b *schema.Message) (path, inA, inB string) {
+	return typesDiffer(a, b, "", map[[2]*schema.Message]bool{})
+}
+
+func typesDiffer(a, b *schema.Message, prefix string, seen map[[2]*schema.Message]bool) (path, inA, inB string) {
+	k := [2]*schema.Message{a, b}
+	if seen[k] {
+		return "", "", ""
+	}
+	seen[k] = true
+	for i := range max(len(a.Fields), len(b.Fields)) {
+		if i >= len(a.Fields) {
+			return prefix + b.Fields[i].Name, "", typeName(b.Fields[i].Type)
+		}
+		f := a.Fields[i]
+		path := prefix + f.Name
+		if i >= len(b.Fields) || !strings.EqualFold(f.Name, b.Fields[i].Name) {
+			return path, typeName(f.Type), ""
+		}
+		s, t := f.Type, b.Fields[i].Type
+		if s.Kind != t.Kind || s.Array != t.Array || s.Len != t.Len {
+			return path, typeName(s), typeName(t)
+		}
+		if s.Kind == schema.Struct {
+			if path, x, y := typesDiffer(s.Message, t.Message, path+".", seen); path != "" {
+				return path, x, y
+			}
+		}
+	}
+	return "", "", ""
+}
+
 func classOf(k schema.Kind) class {
 	switch k {
 	case schema.Bool:

@@ -49,6 +49,7 @@ type comparison struct {
 	info     [2]*storage.Info
 	taken    [2][]bool
 	times    [2]selection.Window
+	counts   [2][]int64 // messages of each topic by the index; nil: it is not known, or not all are read
 	link     *linker
 	pairs    []*pair
 	held     []*pair // with queues that are not empty
@@ -66,7 +67,11 @@ func (c *comparison) side(i int) *Side {
 
 func (c *comparison) stream(i int) convert.StreamJob {
 	s := c.side(i)
-	return convert.StreamJob{Path: s.Path, Format: s.Format, Read: c.job.Read, Select: s.Select, Edit: s.Edit, Distro: c.job.Distro, Limits: c.side(1 - i).Format, Measured: c.measured, Threads: c.job.Threads}
+	job := convert.StreamJob{Path: s.Path, Format: s.Format, Read: c.job.Read, Select: s.Select, Edit: s.Edit, Distro: c.job.Distro, Measured: c.measured, Threads: c.job.Threads}
+	if c.job.Level == Counts { // at the others a time is judged when the other side does not have it
+		job.Limits = c.side(1 - i).Format
+	}
+	return job
 }
 
 // run reads both sides at once.
@@ -103,6 +108,7 @@ func (c *comparison) run(ctx context.Context) error {
 	}
 	for i, f := range feeds {
 		c.info[i] = f.result.Info
+		c.countIndex(i, f)
 		c.each(i, func(p *pair, k int, id storage.TopicID) {
 			p.sides[i].unknown += p.link.unknown(i, k)
 			p.sides[i].refused.Messages += f.result.Refused[id].Messages
@@ -153,6 +159,7 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 		case got := <-f.infos:
 			c.info[i], c.taken[i] = got.info, got.taken
 			c.times[i] = c.side(i).times(got.info)
+			c.counts[i] = c.side(i).indexed(got.info)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -272,7 +279,7 @@ func (c *comparison) take(side int, e *entry) {
 	}
 }
 
-// compare holds two messages of one time against each other.
+// compare compares two messages of one time.
 func (c *comparison) compare(p *pair, a, b *entry) {
 	switch {
 	case a.digest != b.digest || a.seq != b.seq || (a.flags^b.flags)&flagBad != 0 || b.flags&^a.flags&flagOpen != 0:
@@ -303,12 +310,23 @@ func (c *comparison) flush() {
 		for side := range p.sides {
 			s := &p.sides[side]
 			for i := range s.queue[s.head:] {
-				p.unmatched(side, &s.queue[s.head+i])
+				if e := &s.queue[s.head+i]; c.storable(1-side, e.time) {
+					p.unmatched(side, e)
+				} else {
+					s.messages--
+					s.refused.Times++
+				}
 			}
 			s.queue, s.head = s.queue[:0], 0
 		}
 	}
 	c.held = c.held[:0]
+}
+
+// storable tells whether the format of a side can store a time.
+func (c *comparison) storable(side int, ns int64) bool {
+	f := c.side(side).Format
+	return f.MinTime == 0 && f.MaxTime == 0 || f.MinTime <= ns && ns <= f.MaxTime
 }
 
 // unmatched notes a message that one side alone has.

@@ -3,6 +3,7 @@ package verify
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -20,7 +21,7 @@ import (
 type member struct {
 	topic *storage.TopicInfo
 	def   *definition // nil: nothing is known of them
-	wrong []string    // what is wrong with the topic's definition
+	flaws []string    // what is wrong with the topic for other readers
 }
 
 // A definition is what the messages of a topic look like.
@@ -34,14 +35,14 @@ type definition struct {
 // define finds the definition of a topic's messages: the recording's own, or a
 // built-in one.
 func (l *linker) define(side int, t *storage.TopicInfo) *member {
-	m := &member{topic: t, wrong: doubled(&t.Topic)}
+	m := &member{topic: t, flaws: doubled(&t.Topic)}
 	d, err := l.definer[side].Define(&t.Topic)
 	if err != nil {
 		return m
 	}
 	for _, r := range d.Remarks {
 		if len(t.Schema.Data) > 0 {
-			m.wrong = append(m.wrong, r.Message)
+			m.flaws = append(m.flaws, r.Message)
 		}
 	}
 	switch {
@@ -98,11 +99,11 @@ func (d *definition) program(to *schema.Message, strict bool) (*content.Program,
 
 // doubled names the types that the definition of a topic has twice: many readers
 // refuse such a recording.
-func doubled(t *storage.Topic) (wrong []string) {
+func doubled(t *storage.Topic) (flaws []string) {
 	seen := map[string]bool{}
 	add := func(name string) {
 		if seen[name] {
-			wrong = append(wrong, fmt.Sprintf("the definition of %s has %s twice", t.Type, name))
+			flaws = append(flaws, fmt.Sprintf("the definition of %s has %s twice", t.Type, name))
 		}
 		seen[name] = true
 	}
@@ -125,5 +126,30 @@ func doubled(t *storage.Topic) (wrong []string) {
 			}
 		}
 	}
-	return wrong
+	return flaws
+}
+
+// bare tells a topic whose recording does not say what its messages are.
+func (m *member) bare() bool {
+	return m.def == nil || len(m.topic.Schema.Data) == 0 && len(m.def.msg.Fields) > 0
+}
+
+// countIndex notes topics of which the index counts other messages than were read.
+func (c *comparison) countIndex(side int, f *feed) {
+	if c.counts[side] == nil || damaged(c.info[side]) {
+		return
+	}
+	c.each(side, func(p *pair, k int, id storage.TopicID) {
+		refused := &f.result.Refused[id]
+		have := f.counts[id] + refused.Messages + refused.Times
+		if n := c.counts[side][id]; n != have {
+			m := p.groups[side].members[k]
+			m.flaws = append(m.flaws, fmt.Sprintf("the index counts %d messages, and %d are there", n, have))
+		}
+	})
+}
+
+// damaged tells that not all of a recording could be read.
+func damaged(info *storage.Info) bool {
+	return info.Lost != storage.Lost{} || slices.ContainsFunc(info.Warnings, func(w storage.Warning) bool { return w.Damage })
 }

@@ -27,6 +27,7 @@ type feed struct {
 	batches chan []entry               // closed at the end
 	free    chan []entry               // batches to be filled again
 	pairs   []*pair                    // by topic; set before plan
+	counts  []int64                    // messages by topic
 	result  *convert.StreamResult      // set when batches is closed; err too
 	err     error
 	cur     []entry
@@ -59,6 +60,7 @@ func (f *feed) run(ctx context.Context, job convert.StreamJob) {
 	defer close(f.batches)
 	var batch []entry
 	plan := func(info *storage.Info, taken []bool) ([]convert.StreamTopic, error) {
+		f.counts = make([]int64, len(info.Topics))
 		f.infos <- described{info, taken}
 		select {
 		case p := <-f.plan:
@@ -85,6 +87,7 @@ func (f *feed) run(ctx context.Context, job convert.StreamJob) {
 				return context.Cause(ctx)
 			}
 		}
+		f.counts[m.Topic]++
 		batch = append(batch, entry{pair: f.pairs[m.Topic], time: m.LogTime, publish: m.PublishTime})
 		if len(m.Data) == digestSize {
 			e := &batch[len(batch)-1]

@@ -319,6 +319,26 @@ func (l *linker) through(g [2]*group, from int, c conversion) *link {
 	return k
 }
 
+// typesOf says what the types of two groups are that cannot be compared: their names,
+// or for types of one name the first field that is not the same.
+func typesOf(a, b *group) [2]string {
+	x, y := a.members[0].def, b.members[0].def
+	if x == nil || y == nil || !mapping.SameType(x.msg.Name, y.msg.Name) {
+		return [2]string{a.typ, b.typ}
+	}
+	path, ta, tb := content.TypesDiffer(content.Canonical(x.msg, false), content.Canonical(y.msg, false))
+	if path == "" {
+		return [2]string{a.typ, b.typ}
+	}
+	side := func(g *group, t string) string {
+		if t == "" {
+			return fmt.Sprintf("%s without %s", g.typ, path)
+		}
+		return fmt.Sprintf("%s with %s %s", g.typ, t, path)
+	}
+	return [2]string{side(a, ta), side(b, tb)}
+}
+
 func sameName(a, b *storage.Topic) bool {
 	return a.Type == b.Type || a.Encoding != "protobuf" && mapping.SameType(a.Type, b.Type)
 }

@@ -54,6 +54,7 @@ type pair struct {
 	groups [2]*group
 	link   *link // nil: they cannot be compared
 	notes  []note
+	why    [2]string // link is nil: what the types are, where they differ
 	counted
 }
 
@@ -95,7 +96,7 @@ func (l *linker) pairs() []*pair {
 	for _, a := range as { // one name, and types that have nothing to do with each other
 		for _, b := range named[a.name] {
 			if a.pair == nil && b.pair == nil {
-				join(a, b, nil)
+				join(a, b, nil).why = typesOf(a, b)
 			}
 		}
 	}

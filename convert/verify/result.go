@@ -14,7 +14,7 @@ func (c *comparison) result() *Result {
 	r := &Result{Level: c.job.Level, Equal: true}
 	for i, end := range []*End{&r.A, &r.B} {
 		info := c.info[i]
-		*end = End{Path: c.side(i).Path, Format: info.Format, Version: info.Version, Size: info.Size, Selection: c.selected(i), Warnings: info.Warnings}
+		*end = End{Path: c.side(i).Path, Format: info.Format, Version: info.Version, Size: info.Size, Selection: c.selected(i), Warnings: info.Warnings, Damaged: damaged(info)}
 	}
 	for _, p := range c.pairs {
 		t := c.topic(r, p)
@@ -66,13 +66,46 @@ func (c *comparison) topic(r *Result, p *pair) Topic {
 	case c.job.Level == Bytes && t.A.Encoding != t.B.Encoding:
 		total(KindEncoding, t.A.Encoding, t.B.Encoding)
 	case p.link == nil:
-		total(KindType, t.A.Type, t.B.Type)
+		total(KindType, p.why[0], p.why[1])
 	default:
 		c.compared(p, &t, except)
 	}
+	c.flaws(p, &t, except)
 	t.First, t.Different = p.first, p.differ
 	t.Equal = p.first == nil
 	return t
+}
+
+// flaws judges what is wrong with a topic for other readers. In B that is a
+// difference, unless A has it too.
+func (c *comparison) flaws(p *pair, t *Topic, except exceptFunc) {
+	var texts [2][]string
+	for i, g := range p.groups {
+		if g != nil {
+			for _, m := range g.members {
+				texts[i] = append(texts[i], m.flaws...)
+			}
+		}
+	}
+	for i := range texts {
+		new := slices.DeleteFunc(slices.Clone(texts[i]), func(s string) bool { return slices.Contains(texts[1-i], s) })
+		if len(new) == 0 || p.groups[1-i] == nil {
+			continue
+		}
+		if i == 0 {
+			except(Flaws, 1, "%s", new[0])
+		} else if p.first == nil {
+			p.first = &Difference{Kind: KindFlaw, Index: -1, Path: "definition", B: new[0]}
+		}
+	}
+	if p.groups[0] == nil || p.groups[1] == nil || t.A.Encoding != t.B.Encoding {
+		return
+	}
+	for i, g := range p.groups {
+		if o := p.groups[1-i]; g.members[0].bare() && !o.members[0].bare() && t.A.Messages+t.B.Messages > 0 {
+			except(Definitions, 1, "%s does not say what the messages of %s are", c.side(i).Path, g.typ)
+		}
+	}
 }
 
 type exceptFunc func(code Code, n int64, format string, a ...any)

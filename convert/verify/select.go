@@ -38,3 +38,17 @@ func (c *comparison) selected(side int) *convert.Selection {
 	t := c.times[side]
 	return convert.SelectionOf(t.First, t.Last, c.taken[side], c.info[side])
 }
+
+// indexed returns how many messages each topic of a recording has by its index, nil
+// when that is not known or when not all of them are read.
+func (s *Side) indexed(info *storage.Info) []int64 {
+	e := &s.Edit
+	if !s.Select.All() || info.Estimated || e.Offset != 0 || len(e.Rates) > 0 {
+		return nil
+	}
+	counts := make([]int64, len(info.Topics))
+	for i := range counts {
+		counts[i] = info.Topics[i].Messages
+	}
+	return counts
+}

@@ -7,12 +7,17 @@
 //	if err == nil && !res.Equal { res.Topics[i].First says where }
 //
 // Both recordings are read once, at the same time and in order of time. Workers
-// turn each message into canonical bytes by a program that was compiled for its
-// topic (canon.go, normal.go), and these into a SHA-256; what is compared are
-// digests, so memory does not depend on the recordings. The first difference of a
-// topic is then read again, to say in which field it is.
+// read each message into canonical bytes by a program that was compiled for its
+// topic (package content, which shares nothing with the programs of a conversion),
+// and these into a SHA-256; what is compared are digests, so memory does not depend
+// on the recordings. The first difference of a topic is then read again, to say in
+// which field it is.
+//
+// Messages of Apollo's types that are compared with standard ROS types go through
+// the program of the conversion first. A fault in it is not found here.
 //
 //	pairs.go    which topic is compared with which
+//	define.go   what the messages of a topic are, and what is wrong with that
 //	link.go     the type that both are brought to, and the programs
 //	select.go   which part of a recording is compared
 //	digest.go   message to digest, in the workers
@@ -74,12 +79,14 @@ const (
 	Encoding      Code = "encoding"      // bytes without content: padding, NaN, order of protobuf fields
 	Renamed       Code = "renamed"       // a second topic of one name has another name
 	EmptyTopics   Code = "empty-topics"  // topics without messages that one side does not have
+	Definitions   Code = "definitions"   // one side has no definition of the messages
+	Flaws         Code = "flaws"         // what is wrong with a topic of A, and not of B: see KindFlaw
 	Unconvertible Code = "unconvertible" // what a conversion leaves out and reports: a difference, unless ignored
 )
 
 // Codes lists all codes.
 func Codes() []Code {
-	return []Code{HeaderSeq, Types, Fields, Presence, PublishTime, Encoding, Renamed, EmptyTopics, Unconvertible}
+	return []Code{HeaderSeq, Types, Fields, Presence, PublishTime, Encoding, Renamed, EmptyTopics, Definitions, Flaws, Unconvertible}
 }
 
 // A Side is a recording.
@@ -124,6 +131,10 @@ type End struct {
 	Size, Messages        int64
 	Selection             *convert.Selection // what Side.Select has taken; nil: everything
 	Warnings              []storage.Warning
+
+	// Damaged is set when not all of it could be read: what is lost there was not
+	// compared, and recordings that are equal are so but for that.
+	Damaged bool
 }
 
 // A Topic is what is compared as one: the topics of a name and type on either side.
@@ -172,6 +183,11 @@ const (
 	KindExtra        Kind = "extra"         // a message of B that A does not have
 	KindContent      Kind = "content"       // a field
 	KindException    Kind = "exception"     // see Topic.Demanded
+
+	// KindFlaw is what other readers refuse in B, and not in A: a definition that has a
+	// type twice, an md5sum or type hash that is not that of the definition, an index
+	// that counts other messages than there are.
+	KindFlaw Kind = "flaw"
 )
 
 // An Exception is a difference by design, or one that is ignored.

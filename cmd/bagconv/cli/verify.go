@@ -77,13 +77,21 @@ func (e *env) verify(c *cli.Context) error {
 		return err
 	}
 	for _, end := range []*verifyEnd{&out.A, &out.B} {
-		damage := slices.DeleteFunc(slices.Clone(end.Warnings), func(w warningJSON) bool { return !w.Damage })
-		e.writeLines("damaged", warningLines(end.Path, damage))
+		e.writeLines("damaged", damageLines(end))
 	}
-	if !out.Equal {
+	switch {
+	case !out.Equal:
 		return exitStatus(exitFindings)
+	case out.A.Damaged || out.B.Damaged:
+		return exitStatus(exitLossy)
 	}
 	return nil
+}
+
+// damageLines says what is damaged of a side.
+func damageLines(end *verifyEnd) []string {
+	damage := slices.DeleteFunc(slices.Clone(end.Warnings), func(w warningJSON) bool { return !w.Damage })
+	return warningLines(end.Path, damage)
 }
 
 // explainVerify adds the next step to errors about a selection.
@@ -214,8 +222,11 @@ func verifyOutput(c *cli.Context, job *convert.Job) error {
 		if err != nil {
 			return fmt.Errorf("reading the output back: %w", err)
 		}
-		if res.Equal {
+		switch {
+		case res.Equal && !res.B.Damaged:
 			return nil
+		case res.Equal:
+			return &differsError{job.Sink, "it cannot be read whole: " + strings.Join(damageLines(&verifyOf(nil, res, nil).B), "; ")}
 		}
 		const shown = 3
 		lines := differenceLines(verifyOf(nil, res, nil))

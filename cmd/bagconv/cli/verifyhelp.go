@@ -7,7 +7,14 @@ same messages at the same times and in the same order. They may have different
 formats: ROS 1 serialization, CDR and protobuf of the same values are equal, and
 so are types that convert maps to each other. For each topic that differs the
 first difference is shown: number of the message (from 0), log time, field, and
-both values. Nothing is written.
+both values. Nothing is written. Messages are read by other code than convert
+writes them with.
+
+Not compared, whatever the flags: quality of service, latching, callerid and
+the number of publishers, constants and defaults of definitions, metadata, and
+the order of messages of different topics. An md5sum or type hash must be that
+of its definition. Faults in the rules for Apollo's types, which verify shares
+with convert, are not found; docs/content-hash.md lists all blind spots.
 
 With flags that select and change, A is compared as a conversion with the same
 flags would write it: they prove that B is this cut of A, or A with other names.
@@ -32,6 +39,8 @@ B is compared as a whole. --restamp log changes messages: with --level counts.
       encoding          bytes that mean nothing, such as padding
       renamed           a second topic of one name under another name
       empty-topics      topics without messages
+      definitions       messages without a definition on one side
+      flaws             what other readers refuse in A; in B it always counts
   --frames apollo|rep103
                         axes that a conversion from or to Apollo has used
   --distro NAME         ROS 2 distribution, such as humble: its definitions
@@ -54,6 +63,7 @@ EXIT STATUS
   0    equal, but for exceptions by design, which are named
   1    a recording cannot be read, or has no such topic, type or time
   2    the command line is wrong
-  4    different
+  3    equal as far as they can be read: one of them is damaged
+  4    different, damaged or not
   130  interrupted
 `

@@ -28,6 +28,7 @@ type (
 		Messages  int64          `json:"messages"`
 		Selection *selectionJSON `json:"selection"`
 		Warnings  []warningJSON  `json:"warnings"`
+		Damaged   bool           `json:"damaged"`
 	}
 	verifyTopic struct {
 		Name      string          `json:"name"`
@@ -73,7 +74,7 @@ func verifyOf(job *verify.Job, r *verify.Result, err error) *verifyJSON {
 	}
 	out.Level, out.Equal = r.Level.String(), r.Equal
 	end := func(e *verify.End) verifyEnd {
-		return verifyEnd{e.Path, e.Format, e.Version, e.Size, e.Messages, selectionResult(e.Selection), warningsJSON(e.Warnings)}
+		return verifyEnd{e.Path, e.Format, e.Version, e.Size, e.Messages, selectionResult(e.Selection), warningsJSON(e.Warnings), e.Damaged}
 	}
 	out.A, out.B = end(&r.A), end(&r.B)
 	for i := range r.Topics {
@@ -112,7 +113,7 @@ func writeVerify(w io.Writer, r *verifyJSON) error {
 	different := differenceLines(r)
 	a, other := clean(r.A.Path), clean(r.B.Path)
 	if r.Equal {
-		fmt.Fprintf(&b, "%s and %s are equal in %s: %s, %s\n", a, other, r.Level, count(int64(len(r.Topics)), "topic"), count(r.A.Messages, "message"))
+		fmt.Fprintf(&b, "%s and %s are equal in %s%s: %s, %s\n", a, other, r.Level, asFarAs(r), count(int64(len(r.Topics)), "topic"), count(r.A.Messages, "message"))
 	} else {
 		fmt.Fprintf(&b, "%s and %s differ on %d of %s\n", a, other, len(different), count(int64(len(r.Topics)), "topic"))
 	}
@@ -133,6 +134,20 @@ func writeVerify(w io.Writer, r *verifyJSON) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// asFarAs names the damaged sides, of which only the rest is compared.
+func asFarAs(r *verifyJSON) string {
+	var names []string
+	for _, end := range []*verifyEnd{&r.A, &r.B} {
+		if end.Damaged {
+			names = append(names, clean(end.Path))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", as far as " + strings.Join(names, " and ") + " can be read"
 }
 
 // differenceLines says where topics differ first, a line for each.
@@ -170,7 +185,7 @@ func windowText(s *selectionJSON) string {
 	if s.EndNS != nil {
 		parts = append(parts, "until "+whenText(*s.EndNS))
 	}
-	if n := len(s.LeftOut); n > 0 || len(parts) == 0 {
+	if n := len(s.LeftOut); n > 0 {
 		parts = append(parts, "without "+count(int64(n), "topic"))
 	}
 	return strings.Join(parts, ", ")
@@ -188,6 +203,8 @@ func differenceText(d *differenceJSON, a, b string) string {
 		return a + " does not have the topic: " + d.B
 	case verify.KindType, verify.KindEncoding:
 		return fmt.Sprintf("the %s is %s in A, %s in B", d.Kind, d.A, d.B)
+	case verify.KindFlaw:
+		return d.B + ", and not so in A"
 	case verify.KindMissing:
 		return at + " is not in " + b
 	case verify.KindExtra:
