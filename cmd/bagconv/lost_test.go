@@ -1,0 +1,334 @@
+package main
+
+import (
+	"context"
+	le "encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	bagconvert "github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// TestLost cuts recordings of all formats at many places, and holds what a
+// conversion reports as lost, and what it has written, against the whole recording:
+//
+//	sum      written and lost messages are those of the whole, unless it is said
+//	         that more may be lost than is counted; they are never more
+//	counted  what the file itself counts is counted: by the header of a record,
+//	         metadata.yaml of a rosbag2 folder, the index of a bag whose chunks are
+//	         all there
+//	nothing  where all messages are written none is lost; where some are missing
+//	         that the file counts, there is damage
+//	bytes    no more bytes are lost than the whole has, and, where messages that the
+//	         file counts are lost, all that was cut off
+//	time     where the file has the times of all, the time that is lost and that of
+//	         what is written is the time of the whole
+//	once     a cut is one warning of damage
+//
+// The places are the same in each run. What does not hold yet is in lostGaps.
+func TestLost(t *testing.T) {
+	cuts := 50
+	if testing.Short() {
+		cuts = 8
+	}
+	dir := t.TempDir()
+	var list []string
+	for _, made := range []struct {
+		name  string
+		flags []string
+	}{
+		{"plain.bag", []string{"--chunk-size", "64K"}}, {"lz4.bag", []string{"--chunk-size", "64K", "--compression", "lz4"}},
+		{"file.db3", nil}, {"folder/", nil}, {"chunks.record", []string{"--chunk-size", "64K"}},
+	} {
+		out := filepath.Join(dir, made.name)
+		convert(t, append([]string{"../../testdata/demo.bag", dir + "/" + made.name}, made.flags...)...)
+		list = append(list, filepath.Clean(out))
+	}
+	list = append(list, "../../testdata/tiny.bag", "../../testdata/tiny.record")
+	list = append(list, sharedRecordings(t)...)
+	gaps := map[string]int{}
+	runs := 0
+	for _, path := range list {
+		whole, err := cutRun(t, path, "", 0)
+		if err != nil || whole.Lossy() {
+			continue // no recording, or one that is damaged already
+		}
+		for _, file := range whole.Source.Files {
+			st, err := os.Stat(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(uint64(st.Size()), 12))
+			for range min(cuts, int(st.Size())) {
+				size := rng.Int64N(st.Size())
+				c := &cut{t: t, path: path, file: file, size: size, of: st.Size(), whole: whole, gaps: gaps}
+				if c.part, err = cutRun(t, path, file, size); err == nil {
+					runs++
+					c.check()
+				} else if !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) && !errors.Is(err, storage.ErrUnsupported) {
+					t.Errorf("%s, %d bytes of %s: %v", path, size, file, err)
+				}
+			}
+		}
+	}
+	for format, names := range lostGaps {
+		for name := range names {
+			if gaps[format+" "+name] == 0 && !testing.Short() && len(list) > 20 { // without the data folder some do not show
+				t.Errorf("%s %s holds: take it out of lostGaps", format, name)
+			}
+		}
+	}
+	t.Logf("%d recordings, %d runs; known gaps: %v", len(list), runs, gaps)
+	if runs < 7*cuts/2 {
+		t.Errorf("only %d cut recordings could be read", runs)
+	}
+}
+
+// lostGaps are the rules of TestLost that do not hold for a format yet, and why.
+var lostGaps = map[string]map[string]string{
+	"bag": {
+		"sum":     "messages without a connection are lost, and those that follow are not said to be uncounted",
+		"counted": "a cut in the index is uncounted, although all chunks are there",
+		"nothing": "so is a cut behind the last message",
+		"bytes":   "what is missing of a compressed chunk is counted as if it were 64 MB",
+		"once":    "a cut is two or three warnings",
+		"time":    "of messages whose connection is cut off, the time is not said",
+	},
+	"db3": {
+		"sum":     "rows of the last page are counted twice",
+		"counted": "metadata.yaml is not believed in all cases",
+		"nothing": "a cut that costs no message is uncounted",
+		"bytes":   "of a file in zstd nothing tells the size",
+		"once":    "each table that is cut is a warning",
+		"time":    "nothing tells the time that is lost",
+	},
+}
+
+// sharedRecordings are those of the data folder, where it is there.
+func sharedRecordings(t *testing.T) (list []string) {
+	for _, name := range []string{"ros1", "rosbag2", "cyber", "findings-1"} {
+		err := filepath.WalkDir(filepath.Join("../../../shared/data", name), func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				return err
+			case !d.IsDir():
+				list = append(list, path)
+				return nil
+			}
+			if _, err := os.Stat(filepath.Join(path, "metadata.yaml")); err == nil {
+				list = append(list, path)
+				return fs.SkipDir
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return list
+}
+
+// cutRun converts a recording of which one file ends after size bytes to nowhere; an
+// empty name cuts none.
+func cutRun(t *testing.T, path, file string, size int64) (*cutResult, error) {
+	t.Helper()
+	f, err := all.Registry().Detect(path)
+	if err != nil {
+		return nil, err
+	}
+	sink := &countingSink{}
+	r, err := bagconvert.Run(context.Background(), bagconvert.Job{
+		Source: path, SourceFormat: f, Sink: filepath.Join(t.TempDir(), "nowhere"), Threads: 2,
+		SinkFormat: &storage.Format{Name: f.Name, Accepts: f.Accepts, Publishers: true, Metadata: []string{"*"},
+			Create: func(context.Context, string, storage.WriteOptions) (storage.Writer, error) { return sink, nil }},
+		Read: storage.ReadOptions{FS: &cutFS{iox.OS, file, size}},
+	})
+	return &cutResult{r, sink}, err
+}
+
+// A cutResult is what became of a conversion.
+type cutResult struct {
+	*bagconvert.Report
+	*countingSink
+}
+
+// length is the time from the first message to the last, ns.
+func (r *cutResult) length() int64 { return r.last - r.first }
+
+// A cut is a recording of which one file is cut.
+type cut struct {
+	t           *testing.T
+	path, file  string
+	size, of    int64 // bytes that the file has, and those that it should have
+	whole, part *cutResult
+	gaps        map[string]int
+}
+
+// check checks the rules of TestLost.
+func (c *cut) check() {
+	lost, all, read := c.part.Lost, c.whole.messages, c.part.messages
+	knows := c.counts()
+	damage := 0
+	for _, w := range c.part.Warnings {
+		if w.Damage {
+			damage++
+		}
+	}
+	c.hold("sum", lost.Messages+read == all || lost.Uncounted && lost.Messages+read < all)
+	if knows {
+		c.hold("counted", !lost.Uncounted && lost.Messages+read == all)
+	}
+	if read == all {
+		c.hold("nothing", lost.Messages == 0 && !lost.Uncounted && lost.Duration == 0)
+	} else if knows {
+		c.hold("nothing", damage > 0 && c.part.Lossy())
+		if !c.odd("stale-tail") && !c.odd("empty-chunk") { // records that are longer than their header says
+			c.hold("bytes", lost.Bytes >= c.of-c.size)
+		}
+		if read > 0 && !c.odd("header-wrong") {
+			c.hold("time", lost.Duration == c.whole.length()-c.part.length())
+		}
+	}
+	c.hold("bytes", lost.Bytes <= c.of)
+	c.hold("once", damage <= 1)
+}
+
+// odd tells whether the whole recording has a warning.
+func (c *cut) odd(code string) bool {
+	return slices.ContainsFunc(c.whole.Warnings, func(w storage.Warning) bool { return w.Code == code })
+}
+
+// hold fails for a rule that is broken and not among the gaps.
+func (c *cut) hold(rule string, ok bool) {
+	c.t.Helper()
+	format := c.part.Source.Format
+	switch {
+	case ok:
+	case lostGaps[format][rule] != "":
+		c.gaps[format+" "+rule]++
+	default:
+		c.t.Errorf("%s: %s, with %d of %d bytes of %s: %d of %d messages are written, lost are %+v; %v", rule, c.path, c.size, c.of,
+			filepath.Base(c.file), c.part.messages, c.whole.messages, c.part.Lost, c.part.Warnings)
+	}
+}
+
+var (
+	yamlCount = regexp.MustCompile(`(?m)^  message_count: (\d+)$`)
+	indexPos  = regexp.MustCompile(`(?s)index_pos=(.{8})`)
+)
+
+// counts tells whether what is left of the recording counts its messages.
+func (c *cut) counts() bool {
+	switch c.part.Source.Format {
+	case "record": // the header
+		r, err := all.Open(context.Background(), c.path, storage.ReadOptions{})
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		defer r.Close()
+		info, err := r.Info()
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		return c.size >= 2064 && slices.Contains(info.Facts, storage.Fact{Key: "complete", Value: "yes"})
+	case "db3": // metadata.yaml
+		text, err := os.ReadFile(filepath.Join(c.path, "metadata.yaml"))
+		m := yamlCount.FindSubmatch(text)
+		return err == nil && m != nil && string(m[1]) == fmt.Sprint(c.whole.messages)
+	case "bag": // nothing, but then all chunks are there
+		head := make([]byte, 4096)
+		f, err := os.Open(c.file)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		defer f.Close()
+		n, _ := f.ReadAt(head, 0)
+		m := indexPos.FindSubmatch(head[:n])
+		if m == nil {
+			return false
+		}
+		pos := int64(le.LittleEndian.Uint64(m[1])) // 0 in one that was not closed
+		return pos > 0 && c.size >= pos
+	}
+	return false
+}
+
+// A countingSink takes messages and keeps their number and times.
+type countingSink struct {
+	topics      storage.TopicID
+	messages    int64
+	first, last int64
+}
+
+func (s *countingSink) CreateTopic(storage.Topic) (storage.TopicID, error) {
+	s.topics++
+	return s.topics - 1, nil
+}
+
+func (s *countingSink) Write(m *storage.Message) error {
+	if s.messages++; s.messages == 1 {
+		s.first, s.last = m.LogTime, m.LogTime
+	}
+	s.first, s.last = min(s.first, m.LogTime), max(s.last, m.LogTime)
+	return nil
+}
+
+func (s *countingSink) Close() error    { return nil }
+func (s *countingSink) Files() []string { return nil }
+
+// A cutFS has one file that ends early.
+type cutFS struct {
+	storage.FS
+	path string
+	size int64
+}
+
+// A cutFile ends after size bytes.
+type cutFile struct {
+	storage.File
+	*io.SectionReader
+}
+
+type cutInfo struct {
+	os.FileInfo
+	size int64
+}
+
+func (c *cutFS) Open(name string) (storage.File, error) {
+	f, err := c.FS.Open(name)
+	if err != nil || filepath.Clean(name) != filepath.Clean(c.path) {
+		return f, err
+	}
+	return cutFile{f, io.NewSectionReader(f, 0, c.size)}, nil
+}
+
+func (c *cutFS) Stat(name string) (os.FileInfo, error) {
+	st, err := c.FS.Stat(name)
+	if err != nil || filepath.Clean(name) != filepath.Clean(c.path) {
+		return st, err
+	}
+	return cutInfo{st, c.size}, nil
+}
+
+func (f cutFile) Read(p []byte) (int, error)               { return f.SectionReader.Read(p) }
+func (f cutFile) ReadAt(p []byte, at int64) (int, error)   { return f.SectionReader.ReadAt(p, at) }
+func (f cutFile) Seek(at int64, whence int) (int64, error) { return f.SectionReader.Seek(at, whence) }
+func (f cutFile) Stat() (os.FileInfo, error) {
+	st, err := f.File.Stat()
+	return cutInfo{st, f.SectionReader.Size()}, err
+}
+
+func (i cutInfo) Size() int64 { return i.size }
