@@ -16,6 +16,9 @@ type Format struct {
 	Name string // short and lower case, as in --to: "bag", "db3"
 	Help string // one line for `bagconv formats`
 
+	// Aliases are other names that Lookup knows, the best known first.
+	Aliases []string
+
 	// Extensions are the file name endings that choose this format for an
 	// output, with the dot. They never choose the format of an input.
 	Extensions []string
@@ -31,6 +34,9 @@ type Format struct {
 	// Compressions lists the values that WriteOptions.Compression may have,
 	// the default first. Empty: the format cannot be written.
 	Compressions []string
+
+	// Chunks says that the format has chunks. Others ignore WriteOptions.ChunkSize.
+	Chunks bool
 
 	// Profiles lists the values that WriteOptions.Profile may have, the default
 	// first. Empty: there is nothing to choose.
@@ -220,10 +226,12 @@ func NewRegistry(formats ...*Format) *Registry {
 		if f == nil || f.Name == "" || f.Sniff == nil || f.Open == nil {
 			panic("internal error: storage: incomplete format")
 		}
-		if seen[f.Name] {
-			panic("internal error: storage: format registered twice: " + f.Name)
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
+			if seen[name] {
+				panic("internal error: storage: format registered twice: " + name)
+			}
+			seen[name] = true
 		}
-		seen[f.Name] = true
 	}
 	return &Registry{formats: formats}
 }
@@ -231,10 +239,10 @@ func NewRegistry(formats ...*Format) *Registry {
 // Formats returns the formats in order. The slice must not be changed.
 func (r *Registry) Formats() []*Format { return r.formats }
 
-// Lookup returns the format of that name, or nil.
+// Lookup returns the format of that name or alias, or nil.
 func (r *Registry) Lookup(name string) *Format {
 	for _, f := range r.formats {
-		if f.Name == name {
+		if f.Name == name || slices.Contains(f.Aliases, name) {
 			return f
 		}
 	}

@@ -112,6 +112,14 @@ func (l *Line) Unknown() int64 {
 	return l.p.Unknown()
 }
 
+// Noted is that of the program.
+func (l *Line) Noted() (long, bytes int64) {
+	if l.p == nil {
+		return 0, 0
+	}
+	return l.p.Noted()
+}
+
 // Reset is that of the program.
 func (l *Line) Reset() {
 	if l.p != nil {

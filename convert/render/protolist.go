@@ -6,7 +6,7 @@ import "google.golang.org/protobuf/encoding/protowire"
 func (r *protoRun) messages(v *view, f *protoField, s slot, whole bool) error {
 	if s.n > LongList && !whole && !r.arrays {
 		r.flow("")
-		r.note("$length", int(s.n))
+		r.note(noteLength, int(s.n))
 		return nil
 	}
 	r.indent++
@@ -30,7 +30,7 @@ func (r *protoRun) messages(v *view, f *protoField, s slot, whole bool) error {
 func (r *protoRun) list(v *view, f *protoField, s slot, whole bool) error {
 	if !whole && !r.arrays {
 		if n := r.length(v, f, s); n > LongList {
-			r.note("$length", n)
+			r.note(noteLength, n)
 			return nil
 		}
 	}

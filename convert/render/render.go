@@ -98,6 +98,7 @@ type Program struct {
 	ros     *node // nil: protobuf
 	proto   *protoNode
 	unknown atomic.Int64
+	noted   [len(noteNames)]atomic.Int64
 }
 
 // Columns are the names of the cells that a program for CSV writes: the paths
@@ -108,8 +109,19 @@ func (p *Program) Columns() []string { return p.names }
 // descriptor does not have; those fields are not written.
 func (p *Program) Unknown() int64 { return p.unknown.Load() }
 
-// Reset sets the count of Unknown to zero.
-func (p *Program) Reset() { p.unknown.Store(0) }
+// Noted is the number of messages so far in which a list was written as its
+// length: the long lists, and the lists of bytes.
+func (p *Program) Noted() (long, bytes int64) {
+	return p.noted[noteLength].Load(), p.noted[noteBytes].Load()
+}
+
+// Reset sets the counts of Unknown and Noted to zero.
+func (p *Program) Reset() {
+	p.unknown.Store(0)
+	for i := range p.noted {
+		p.noted[i].Store(0)
+	}
+}
 
 // SizeHint is how many bytes a message of n bytes becomes, about.
 func (p *Program) SizeHint(n int) int {
@@ -128,11 +140,11 @@ func (p *Program) Append(dst, src []byte) ([]byte, error) {
 	if p.ros != nil {
 		r := rosRun{out: w}
 		err = r.message(p, src)
-		w.buf = r.buf
+		w = r.out
 	} else {
 		r := newProtoRun(w, src)
 		err = r.root(p)
-		w.buf = r.buf
+		w = r.out
 		if r.unknown && err == nil {
 			p.unknown.Add(1)
 		}
@@ -140,6 +152,11 @@ func (p *Program) Append(dst, src []byte) ([]byte, error) {
 	}
 	if err != nil {
 		return dst, err
+	}
+	for i, noted := range w.noted {
+		if noted {
+			p.noted[i].Add(1)
+		}
 	}
 	return w.buf, nil
 }

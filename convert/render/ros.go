@@ -196,7 +196,7 @@ func (r *rosRun) value(f *field, whole bool) error {
 		if f.kind == schema.Struct && r.style == YAML {
 			r.flow("")
 		}
-		r.note("$length", n)
+		r.note(noteLength, n)
 		return r.skipElements(f, n)
 	case f.kind == schema.Struct:
 		r.indent++

@@ -19,6 +19,7 @@ type out struct {
 	indent int
 	inline bool // YAML: the next key stands on this line, behind a dash
 	most   int  // length that buf may reach
+	noted  [len(noteNames)]bool
 }
 
 // A label is a field's name as the styles write it.
@@ -241,7 +242,7 @@ func (w *out) text(s []byte) {
 // binary writes bytes as base64, or a note of their length.
 func (w *out) binary(b []byte, whole bool) {
 	if !w.bytes && !whole {
-		w.note("$bytes", len(b))
+		w.note(noteBytes, len(b))
 		return
 	}
 	if w.style == CSV && len(b) > 0 {
@@ -251,10 +252,19 @@ func (w *out) binary(b []byte, whole bool) {
 	w.buf = append(base64.StdEncoding.AppendEncode(append(w.buf, '"'), b), '"')
 }
 
+// A note stands in place of a list and has its length.
+const (
+	noteLength = iota
+	noteBytes
+)
+
+var noteNames = [...]string{noteLength: "$length", noteBytes: "$bytes"}
+
 // note writes {"$bytes":12} in place of a value.
-func (w *out) note(name string, n int) {
+func (w *out) note(kind, n int) {
+	w.noted[kind] = true
 	at := len(w.buf)
-	w.buf = append(append(append(w.buf, '{', '"'), name...), '"', ':')
+	w.buf = append(append(append(w.buf, '{', '"'), noteNames[kind]...), '"', ':')
 	if w.style == YAML {
 		w.buf = append(w.buf, ' ')
 	}

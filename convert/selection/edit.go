@@ -216,10 +216,11 @@ func (e *Edit) Thin(name string) *Thin {
 	return nil
 }
 
-// Keep tells whether the next message stays. For a rate the messages that stay
-// are the first at or after each tick of a clock with that rate, so that jitter
-// does not lower the rate; a gap of more than a period, and a jump back in time,
-// start the clock again.
+// Keep reports whether the next message stays. For a rate, the first message of
+// each tick of a clock with that rate stays. A message belongs to a tick from a
+// tenth of a period before it on, so that jitter does not lower the rate of a
+// topic that has just that rate. A gap of more than a period, and a jump back in
+// time, start the clock again.
 func (t *Thin) Keep(at int64) bool {
 	if t.period == 0 {
 		t.seen++
@@ -227,7 +228,7 @@ func (t *Thin) Keep(at int64) bool {
 	}
 	switch back := add(t.next, -2*t.period); {
 	case !t.began || at < back:
-	case at < t.next:
+	case at < add(t.next, -t.period/10):
 		return false
 	case at-t.next < t.period:
 		t.next = add(t.next, t.period)

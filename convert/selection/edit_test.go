@@ -67,6 +67,13 @@ func TestThrottle(t *testing.T) {
 			t.Errorf("message %d: %v", i, !want)
 		}
 	}
+	// A topic of just that rate stays whole, also if its stamps are rounded down.
+	thin = e.Thin("/imu")
+	for i := range int64(1500) {
+		if !thin.Keep(begin + i*20e6 - i%3*20) {
+			t.Errorf("message %d of 50 Hz is left out", i)
+		}
+	}
 	for _, in := range []string{"", "/a", "=3", "/a=", "/a=0", "/a=-1", "/a=x", "/a=1e30", "/a=nan"} {
 		if r, err := ParseThrottle(in); err == nil {
 			t.Errorf("%s: %+v", in, r)

@@ -75,13 +75,11 @@ func ParseTime(s string) (Time, error) {
 	if len(rest) > 10 && rest[4] == '-' && (rest[10] == 'T' || rest[10] == 't' || rest[10] == ' ') {
 		return parseDate(s, rest)
 	}
-	if n, err := strconv.ParseInt(rest, 10, 64); err == nil {
-		switch {
-		case n >= leastNs:
-			return Time{absolute, n}, nil
-		case n >= leastOdd:
-			return Time{}, fmt.Errorf("%q would be %d years after the recording's start; seconds since 1970 are written @%d", s, n/(365*86400), n)
-		}
+	if n, err := strconv.ParseInt(rest, 10, 64); err == nil && n >= leastNs {
+		return Time{absolute, n}, nil
+	}
+	if ns, ok := decimal(rest); ok && ns/nsPerSec >= leastOdd {
+		return Time{}, fmt.Errorf("%q would be %d years after the recording's start; seconds since 1970 are written @%s", s, ns/nsPerSec/(365*86400), rest)
 	}
 	t := Time{from: fromStart}
 	sign := int64(1)

@@ -50,9 +50,11 @@ func channelName(name string) bool {
 var Format = &storage.Format{
 	Name:         formatName,
 	Help:         "Apollo Cyber record",
+	Aliases:      []string{"cyber", "apollo"},
 	Extensions:   []string{extension},
 	Accepts:      []string{encoding},
 	Compressions: compressions,
+	Chunks:       true,
 	SegmentNames: segmentNames,
 	UniqueNames:  true,
 	Metadata:     []string{metaMapName, metaMapVersion, metaVehicleName},

@@ -20,9 +20,11 @@ const maxTime = math.MaxUint32*1e9 + 999999999
 var Format = &storage.Format{
 	Name:         formatName,
 	Help:         "ROS 1 bag, version 2.0",
+	Aliases:      []string{"ros1", "rosbag", "rosbag1"},
 	Extensions:   []string{".bag"},
 	Accepts:      []string{encoding},
 	Compressions: []string{"none", "lz4", "bz2"},
+	Chunks:       true,
 	Publishers:   true,
 	MinTime:      0,
 	MaxTime:      maxTime,

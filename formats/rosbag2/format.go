@@ -23,6 +23,7 @@ const maxRow = 1000000000
 var Format = &storage.Format{
 	Name:         formatName,
 	Help:         "rosbag2 folder or file, SQLite storage",
+	Aliases:      []string{"rosbag2", "ros2", "sqlite3"},
 	Metadata:     []string{"*"},
 	Folder:       true,
 	Extensions:   []string{extDB},

@@ -65,6 +65,11 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 	if o.Compression != "" && o.Compression != "none" {
 		return w.fail(path, fmt.Sprintf("compression %.40q", o.Compression), storage.ErrUnsupported)
 	}
+	if o.Level != 0 {
+		e := w.fail(path, fmt.Sprintf("compression level %d", o.Level), storage.ErrUnsupported)
+		e.Hint = "nothing is compressed: leave it at 0"
+		return e
+	}
 	var ok bool
 	if w.profile, ok = findProfile(o.Profile); !ok {
 		e := w.fail(path, fmt.Sprintf("profile %.40q", o.Profile), storage.ErrUnsupported)

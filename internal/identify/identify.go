@@ -186,15 +186,24 @@ func folder(path string) Finding {
 	}
 	switch {
 	case len(bags) > 0:
-		return Finding{fmt.Sprintf("a folder with %s", several(bags, "ROS 1 bag")), "name one of them: " + filepath.Join(path, bags[0])}
+		return Finding{fmt.Sprintf("a folder with %s", several(bags, "ROS 1 bag")), nameOne(path, bags)}
 	case len(mcaps) > 0:
 		return Finding{What: "a folder with MCAP storage, and MCAP is not supported yet"}
 	case len(records) > 0:
-		return Finding{fmt.Sprintf("a folder with %s", several(records, "file of a Cyber record")), "name one of them: " + filepath.Join(path, records[0])}
+		return Finding{fmt.Sprintf("a folder with %s", several(records, "file of a Cyber record")), nameOne(path, records)}
 	case len(folders) > 0:
-		return Finding{fmt.Sprintf("a folder with %s", several(folders, "recording")), "name one of them: " + filepath.Join(path, folders[0])}
+		return Finding{fmt.Sprintf("a folder with %s", several(folders, "recording")), nameOne(path, folders)}
 	}
 	return Finding{"a folder without a recording", "there is no metadata.yaml and no .db3 file in it"}
+}
+
+// nameOne says what to do with a folder of recordings.
+func nameOne(path string, names []string) string {
+	one := filepath.Join(path, names[0])
+	if len(names) == 1 {
+		return "name it: " + one
+	}
+	return fmt.Sprintf("convert all: bagconv batch -O OUT/ %s; or name one: %s", path, one)
 }
 
 func several(names []string, what string) string {

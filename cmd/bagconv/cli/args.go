@@ -46,12 +46,16 @@ func arrange(args []string, commands []*cli.Command) (line, error) {
 			ended, verbEnded = true, len(rest) == 0
 			continue
 		}
+		if short := splitShort(arg, known); short != nil {
+			args = slices.Concat(args[:i], short, args[i+1:])
+			arg = args[i]
+		}
 		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		switch arg {
 		case "-h", "--help":
 			l.help = true
 			continue
-		case "--version":
+		case "-V", "--version":
 			l.verb = "version"
 			continue
 		}
@@ -99,6 +103,28 @@ func arrange(args []string, commands []*cli.Command) (line, error) {
 	return l, nil
 }
 
+// splitShort takes apart short flags that are written as one word, as -qv, and a
+// value behind the last of them, as -t/imu. It returns nil for everything else.
+func splitShort(arg string, known map[string]cli.Flag) (words []string) {
+	if len(arg) < 3 || arg[1] == '-' || arg[2] == '=' || known[strings.TrimLeft(arg, "-")] != nil {
+		return nil
+	}
+	for i := 1; i < len(arg); i++ {
+		f := known[arg[i:i+1]]
+		if f == nil {
+			return nil
+		}
+		words = append(words, "-"+arg[i:i+1])
+		if _, isBool := f.(*cli.BoolFlag); !isBool {
+			if rest := arg[i+1:]; rest != "" {
+				words[len(words)-1] += "=" + strings.TrimPrefix(rest, "=")
+			}
+			break
+		}
+	}
+	return words
+}
+
 // isKnown tells whether an argument is one of our flags, so that it is no value.
 func isKnown(arg string, known map[string]cli.Flag) bool {
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
@@ -116,7 +142,7 @@ func unknownFlag(arg, name string, known map[string]cli.Flag) error {
 			names = append(names, n)
 		}
 	}
-	if near := nearest(name, names); near != "" {
+	if near := suggest(name, names); near != "" && len(name) > 1 {
 		return usage("did you mean --"+near+"?", "unknown flag %s", given)
 	}
 	return usage("see: bagconv help; a file of that name is ./"+given, "unknown flag %s", given)
@@ -140,6 +166,24 @@ func nearest(typed string, words []string) string {
 		}
 		if d := distance(typed, w); d < bestDistance {
 			best, bestDistance = w, d
+		}
+	}
+	return best
+}
+
+// suggest returns the word that somebody may have meant: the nearest one, else the
+// shortest that has what was typed in it, whatever its case; "" when there is none.
+func suggest(typed string, words []string) string {
+	if near := nearest(typed, words); near != "" {
+		return near
+	}
+	if typed = strings.Trim(typed, "/"); len(typed) < 2 {
+		return ""
+	}
+	best := ""
+	for _, w := range slices.Sorted(slices.Values(words)) {
+		if strings.Contains(strings.ToLower(w), strings.ToLower(typed)) && (best == "" || len(w) < len(best)) {
+			best = w
 		}
 	}
 	return best

@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,7 +25,7 @@ func (e *env) catCommand() *cli.Command {
 			&cli.Int64Flag{Name: "limit", Usage: "a number of messages"},
 			&cli.BoolFlag{Name: "raw", Usage: "the serialized bytes in base64, instead of fields"},
 			&cli.BoolFlag{Name: "bytes", Usage: "lists of bytes in base64, instead of their length"},
-			&cli.BoolFlag{Name: "arrays", Usage: "long lists whole, instead of their length"},
+			&cli.BoolFlag{Name: "arrays", Usage: "long lists whole, also on a terminal"},
 			&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
 			&cli.StringFlag{Name: "order", Value: "time", Usage: "time or file"},
 			&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
@@ -92,8 +95,9 @@ func (e *env) catJob(c *cli.Context) (convert.StreamJob, *catRun, error) {
 		return job, nil, usage("type: bagconv cat IN", "there is no input on the line")
 	}
 	style, known := catStyles[c.String("format")]
+	arrays := c.Bool("arrays") || !c.IsSet("arrays") && !e.OutTerminal // who reads a pipe counts on one type for each field
 	r := &catRun{env: e, path: args[0], raw: c.Bool("raw"), limit: c.Int64("limit"), distro: c.String("distro"),
-		o: render.Options{Style: style, Bytes: c.Bool("bytes"), Arrays: c.Bool("arrays"), Indent: 1}, out: bufio.NewWriterSize(e.Out, 256<<10), said: map[string]bool{}}
+		o: render.Options{Style: style, Bytes: c.Bool("bytes"), Arrays: arrays, Indent: 1}, out: bufio.NewWriterSize(e.Out, 256<<10), said: map[string]bool{}}
 	if len(args) > 1 {
 		r.fields = args[1:]
 	}
@@ -107,7 +111,7 @@ func (e *env) catJob(c *cli.Context) (convert.StreamJob, *catRun, error) {
 		err = usage("leave it out to have all", "--limit is a number of messages above 0, not %d", r.limit)
 	case c.Int("threads") < 0:
 		err = usage("0 is one per core", "--threads is a number of workers, not %d", c.Int("threads"))
-	case r.raw && (r.o.Bytes || r.o.Arrays):
+	case r.raw && (c.Bool("bytes") || c.Bool("arrays")):
 		err = usage("leave one of them out", "--raw writes no fields, which --bytes and --arrays are about")
 	case r.distro != "":
 		err = oneOf("--distro", r.distro, distros(mapping.KnownDistro)...)
@@ -154,4 +158,37 @@ func (r *catRun) report(res *convert.StreamResult) {
 			r.say("%s: topic %s: %s with fields that their descriptor does not have; these are left out", clean(r.path), clean(res.Info.Topics[i].Name), count(l.Unknown(), "message"))
 		}
 	}
+	r.reportNotes(res)
+}
+
+// reportNotes names the topics with lists that are written as their length.
+func (r *catRun) reportNotes(res *convert.StreamResult) {
+	var long, bytes []string
+	for i, l := range r.lines {
+		if l == nil {
+			continue
+		}
+		lists, blobs := l.Noted()
+		name := clean(res.Info.Topics[i].Name)
+		if lists > 0 && !slices.Contains(long, name) {
+			long = append(long, name)
+		}
+		if blobs > 0 && !slices.Contains(bytes, name) {
+			bytes = append(bytes, name)
+		}
+	}
+	if long != nil {
+		r.say("note: lists of more than %d elements are written as their length, in %s; --arrays writes them whole", render.LongList, someOf(long))
+	}
+	if bytes != nil {
+		r.say("note: bytes are written as their number, in %s; --bytes writes them in base64", someOf(bytes))
+	}
+}
+
+// someOf names three of several, and counts the others.
+func someOf(names []string) string {
+	if n := len(names); n > 3 {
+		return strings.Join(names[:3], ", ") + fmt.Sprintf(" and %d more", n-3)
+	}
+	return strings.Join(names, ", ")
 }

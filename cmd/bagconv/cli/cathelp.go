@@ -16,8 +16,10 @@ without an index a list of all, /tf.transforms.child_frame_id.
   --limit N             the first N messages
   --bytes               uint8[], byte[] and bytes as base64. Without it they are
                         {"$bytes":N}; one that is named is always written
-  --arrays              lists of more than 128 elements whole. Without it they
-                        are {"$length":N}; one that is named is always whole
+  --arrays              lists of more than 128 elements whole on a terminal,
+                        too. There they are {"$length":N}, unless they are
+                        named. In a pipe or file they are whole, unless
+                        --arrays=false is set
   --raw                 the serialized messages as base64, under "raw"
   --order time|file     by log time (default), or as in IN. Where IN has no
                         index with times, by time reads it twice

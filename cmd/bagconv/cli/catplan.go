@@ -44,7 +44,7 @@ func (r *catRun) plan(info *storage.Info, taken []bool) ([]convert.StreamTopic, 
 		r.lines[i] = line
 	}
 	if !some {
-		return nil, &failure{path: r.path, what: "none of the topics that are asked for can be written"}
+		return nil, &failure{path: r.path, what: "no topic is left: those that are named are left out by flags, or cannot be written", hint: "bagconv topics lists what it has"}
 	}
 	if r.o.Style == render.CSV {
 		_, err = r.out.Write(render.CSVHeader(columns.names))
@@ -253,7 +253,7 @@ func (r *catRun) explainWord(info *storage.Info, word string, err error) error {
 			names = append(names, info.Topics[i].Name)
 		}
 		topic, _, _ := strings.Cut(word, ".")
-		if near := nearest(topic, names); near != "" {
+		if near := suggest(topic, names); near != "" {
 			f.hint = "did you mean " + clean(near) + "?"
 		}
 	}

@@ -42,15 +42,17 @@ import (
 
 // Stdio is where a command writes.
 type Stdio struct {
-	Out, Err io.Writer
-	Terminal bool // Err is a terminal that can move its cursor
+	Out, Err    io.Writer
+	Terminal    bool // Err is a terminal that can move its cursor
+	OutTerminal bool // Out is a terminal: somebody reads it
 }
 
 // System is the process's own.
 func System() Stdio {
 	return Stdio{
 		Out: os.Stdout, Err: os.Stderr,
-		Terminal: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
+		Terminal:    term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
+		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,6 +76,9 @@ type conversion struct {
 
 // convert runs one conversion.
 func (e *env) convert(c *cli.Context, how conversion) error {
+	if err := e.checkTopicWords(c); err != nil {
+		return err
+	}
 	in, out, err := conversionPaths(c)
 	if err != nil {
 		return err
@@ -117,26 +121,75 @@ func conversionPaths(c *cli.Context) (in, out string, err error) {
 	case len(args) == 0:
 		return "", "", usage("type: bagconv IN OUT", "there is no input on the line")
 	case len(args) > 1:
-		return "", "", usage("bagconv merge makes one of them, bagconv batch converts each", "there are %d inputs, and inputs are never merged silently", len(args))
+		return "", "", usage("to join them: bagconv merge; to convert each: bagconv batch -O DIR/", "%d inputs (%s) and one output, %s", len(args), clean(someOf(args)), clean(out))
 	case args[0] == "":
 		return "", "", usage("is a variable of the shell empty?", "the name of the input is empty")
 	case out == "":
-		return "", "", usage(fmt.Sprintf("type for example: bagconv %s %s", clean(args[0]), exampleOutput(args[0])), "there is no output on the line")
+		return "", "", usage("type for example: "+exampleLine(c.Command.Name, args[0]), "there is no output on the line")
 	case out == "-":
 		return "", "", usage("give the name of a file or folder", "an output cannot be written to standard output")
 	}
 	return args[0], out, nil
 }
 
-// exampleOutput makes up an output for a hint.
-func exampleOutput(in string) string {
+// exampleLine makes up a command line for a hint.
+func exampleLine(verb, in string) string {
 	_, base := splitPath(in)
 	ext := filepath.Ext(base)
-	name := clean(strings.TrimSuffix(base, ext))
-	if ext == ".bag" {
-		return name + "_ros2/"
+	name := strings.TrimSuffix(base, ext)
+	switch {
+	case verb == "recover":
+		name += "_recovered" + cmp.Or(ext, "/")
+	case verb == "filter":
+		name += "_part" + cmp.Or(ext, "/")
+	case ext == ".bag":
+		name += "_ros2/"
+	default:
+		name += ".bag"
 	}
-	return name + ".bag"
+	if verb != defaultVerb {
+		in = verb + " " + in
+	}
+	return clean("bagconv " + in + " " + name)
+}
+
+// checkTopicWords finds topics of the input among the files on the line: other
+// programs take several words behind one --topic.
+func (e *env) checkTopicWords(c *cli.Context) error {
+	args := c.Args().Slice()
+	if len(args) < 2 || !c.IsSet("topic") && !c.IsSet("exclude-topic") {
+		return nil
+	}
+	var names []string
+	for _, word := range args[1:] {
+		if !strings.HasPrefix(word, "/") {
+			continue
+		}
+		if names == nil {
+			names = e.topicNames(c.Context, args[0])
+		}
+		if slices.Contains(names, word) {
+			return usage("give the flag once for each topic: -t A -t B", "%s is a topic of %s, and stands in the place of a file", clean(word), clean(args[0]))
+		}
+	}
+	return nil
+}
+
+// topicNames lists the topics of a recording; nil if it cannot be read.
+func (e *env) topicNames(ctx context.Context, path string) (names []string) {
+	r, err := e.formats.Open(ctx, path, storage.ReadOptions{InfoOnlyAbove: 1})
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	info, err := r.Info()
+	if err != nil {
+		return nil
+	}
+	for i := range info.Topics {
+		names = append(names, info.Topics[i].Name)
+	}
+	return names
 }
 
 // jobTo makes the job that writes out, in the format to or in that of its name.
@@ -180,15 +233,18 @@ func jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
 	if job.MaxMemory, err = parseSize(c.String("max-memory")); err != nil || job.MaxMemory < minMemory {
 		return nil, usage("", "--max-memory is a size of at least 64M, not %q", c.String("max-memory"))
 	}
-	if job.Write.Level < 0 {
-		return nil, usage("0 is the codec's default", "--level is a number above 0, not %d", job.Write.Level)
-	}
 	if s := job.Write.Compression; s != "" {
 		if err := oneOf("--compression of "+sink.Name, s, sink.Compressions...); err != nil {
 			return nil, err
 		}
 	}
+	if job.Write.Level < 0 {
+		return nil, usage("0 is the codec's default", "--level is a number above 0, not %d", job.Write.Level)
+	}
 	if s := c.String("chunk-size"); s != "" {
+		if !sink.Chunks {
+			return nil, usage("leave it out", "--chunk-size: a %s has no chunks", sink.Name)
+		}
 		n, err := parseSize(s)
 		if err != nil {
 			return nil, usage("type for example 768K, 4M or 1000000", "--chunk-size: %v", err)
@@ -230,6 +286,23 @@ func jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
 		job.Rosout = mapping.RosoutROS2
 	}
 	return job, nil
+}
+
+// checkLevel refuses a level where nothing is compressed.
+func checkLevel(job *convert.Job) error {
+	codec, sink := job.Write.Compression, job.SinkFormat
+	if codec == "" && job.SourceFormat != nil && job.SourceFormat.Name == sink.Name {
+		return nil // it may be that of the source
+	}
+	codecs := slices.DeleteFunc(slices.Clone(sink.Compressions), func(s string) bool { return s == "none" })
+	switch {
+	case job.Write.Level == 0:
+	case len(codecs) == 0:
+		return usage("leave it out", "--level: a %s is written without compression", sink.Name)
+	case codec == "none" || codec == "" && sink.Compressions[0] == "none":
+		return usage("add --compression "+orList(codecs), "--level: nothing is compressed without a codec")
+	}
+	return nil
 }
 
 // segments takes the flags that cut the output.
@@ -307,7 +380,7 @@ func oneOf(flag, value string, choices ...string) error {
 		}
 	}
 	hint := "it is one of: " + strings.Join(choices, ", ")
-	if near := nearest(value, choices); near != "" && len(value) > 2 {
+	if near := suggest(strings.ToLower(value), choices); near != "" && len(value) > 2 {
 		hint += "; did you mean " + near + "?"
 	}
 	return usage(hint, "%s: unknown value %q", flag, value)

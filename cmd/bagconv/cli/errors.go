@@ -135,11 +135,27 @@ func (e *env) mistypedVerb(word string, commands []*cli.Command) error {
 	if near := nearest(word, names); near != "" {
 		return usage("did you mean "+near+"?", "there is no command and no recording %q", word)
 	}
+	if instead := foreignVerbs[word]; instead != "" {
+		return usage(instead, "there is no command %q", word)
+	}
 	hint := e.suggestPath(word)
 	if hint == "" {
 		hint = "see: bagconv help"
 	}
 	return &failure{path: word, what: "no such file, folder or command", hint: hint, err: fs.ErrNotExist}
+}
+
+// foreignVerbs are commands of other programs, and what does the same here.
+var foreignVerbs = map[string]string{
+	"echo": "bagconv cat prints messages", "export": "bagconv cat --format csv prints messages", "dump": "bagconv cat prints messages",
+	"print": "bagconv cat prints messages", "ls": "bagconv topics lists topics", "list": "bagconv topics lists topics",
+	"show": "bagconv info describes a recording", "stat": "bagconv info describes a recording",
+	"reindex": "bagconv recover writes a recording with a sound index", "fix": "bagconv recover writes what can be read",
+	"repair": "bagconv recover writes what can be read", "doctor": "bagconv check finds what is wrong",
+	"compress": "type: bagconv in.bag out.bag --compression lz4", "decompress": "type: bagconv in.bag out.bag --compression none",
+	"sort": "every conversion sorts by time: bagconv in.bag out.bag", "cut": "type: bagconv filter in.bag out.bag -S 10 -u 60",
+	"diff": "bagconv verify compares two recordings", "compare": "bagconv verify compares two recordings",
+	"play": "bagconv converts recordings and plays none", "record": "bagconv converts recordings and records none",
 }
 
 // suggestPath looks for a file of a similar name.

@@ -23,6 +23,17 @@ func (e *env) writable() (names []string) {
 	return names
 }
 
+// writableWithAliases lists them with the name that they are best known by.
+func (e *env) writableWithAliases() (names []string) {
+	for _, name := range e.writable() {
+		if aliases := e.formats.Lookup(name).Aliases; len(aliases) > 0 {
+			name += " (" + aliases[0] + ")"
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
 // notYet are name endings of formats that are known, but not here.
 var notYet = map[string]string{".mcap": "MCAP"}
 
@@ -37,7 +48,7 @@ func orList(words []string) string {
 // sinkFormat chooses the output's format: --to, else the name's ending. A
 // trailing separator or no ending means the format that is a folder.
 func (e *env) sinkFormat(to, out string) (*storage.Format, error) {
-	choices := orList(e.writable())
+	choices := orList(e.writableWithAliases())
 	folder := os.IsPathSeparator(out[len(out)-1])
 	if to != "" {
 		f := e.formats.Lookup(to)

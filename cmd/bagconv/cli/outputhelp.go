@@ -9,14 +9,15 @@ const (
   --compression CODEC   none, lz4 or bz2 (bags only); a bag that becomes a bag
                         keeps its own, and so its chunks as they are stored,
                         and everything else gets none
-  --level N             level of the codec; 0 is its default
-  --chunk-size SIZE     message data per chunk: 768K, 4M (times 1024), or 4MB
-                        (times 1000)
+  --level N             level of the codec (lz4, bz2); 0 is its default
+  --chunk-size SIZE     message data per chunk of a bag or record: 768K, 4M
+                        (times 1024), or 4MB (times 1000)
   --segment-size SIZE   begin another file before one has more message data;
-  --segment-duration D  or lasts longer than D, such as 60s (records only)
+  --segment-duration D  or lasts longer than D, such as 60s. A record becomes
+                        several files, a rosbag2 folder gets several databases
   --segment-names new|old
-                        OUT.00000.20261121093000 (default, as Apollo 9 and
-                        later), or OUT.00000
+                        of a record: OUT.00000.20261121093000 (default, as
+                        Apollo 9 and later), or OUT.00000
   --no-sync             do not wait for the disk; a power cut soon after may
                         lose the output
 

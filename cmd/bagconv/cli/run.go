@@ -24,7 +24,7 @@ func (e *env) runJobs(c *cli.Context, jobs []*convert.Job, salvage bool) error {
 		return usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
 	}
 	for _, job := range jobs {
-		if err := verifyOutput(c, job); err != nil {
+		if err := errors.Join(checkLevel(job), verifyOutput(c, job)); err != nil {
 			return err
 		}
 		if err := e.checkOutput(job, c.String("report")); err != nil {

@@ -124,7 +124,7 @@ func definitionsOf(info *storage.Info, name, distro string) ([]*definition, erro
 	}
 	if name != "" && len(out) == 0 {
 		fail := &failure{path: info.Path, what: fmt.Sprintf("no topic is called %s", clean(name)), hint: "bagconv topics lists them"}
-		if near := nearest(name, names); near != "" {
+		if near := suggest(name, names); near != "" {
 			fail.hint = "did you mean " + clean(near) + "?"
 		}
 		return nil, fail

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,9 +82,13 @@ func explainSelection(path string, err error) error {
 	switch {
 	case errors.As(err, &unknown):
 		hint := "bagconv topics lists what it has"
+		names := strings.Split(unknown.Pattern, ",")
+		several := len(names) > 1 && !slices.ContainsFunc(names, func(s string) bool { return !slices.Contains(unknown.Known, s) })
 		if unknown.LeftOut {
 			hint = "leave one of the two flags out"
-		} else if near := nearest(unknown.Pattern, unknown.Known); near != "" {
+		} else if several {
+			hint = "give the flag once for each: " + unknown.Flag + " " + strings.Join(names, " "+unknown.Flag+" ")
+		} else if near := suggest(unknown.Pattern, unknown.Known); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		return &failure{path: path, what: clean(unknown.Error()), hint: clean(hint), err: err}
