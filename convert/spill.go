@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -22,7 +22,7 @@ import (
 // all little endian; a run is a range of the file.
 type spill struct {
 	dir  string
-	file *os.File
+	file storage.File
 	size int64
 }
 
@@ -41,11 +41,10 @@ func (s *spill) open() error {
 	if s.file != nil {
 		return nil
 	}
-	f, err := os.CreateTemp(s.dir, ".bagconv-*.spill")
+	f, err := iox.TempFile(nil, s.dir)
 	if err != nil {
 		return fmt.Errorf("messages are too far out of order for memory, and the temporary file for sorting cannot be made: %w", err)
 	}
-	_ = os.Remove(f.Name()) // where that works, it is gone already; else close does it
 	s.file = f
 	return nil
 }
@@ -56,7 +55,6 @@ func (s *spill) close() {
 		return
 	}
 	_ = s.file.Close()
-	_ = os.Remove(s.file.Name())
 	s.file = nil
 }
 
@@ -116,7 +114,7 @@ func (s *spill) write(from []*cursor, release func(*cursor)) (*cursor, error) {
 }
 
 type appendAt struct {
-	f  *os.File
+	f  io.WriterAt
 	at int64
 }
 

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,8 +14,7 @@ import (
 )
 
 // An outPlace is where a recording comes to stand: a file at path, or segments
-// beside each other that have path as their stem. Until commit it stands under
-// one temporary name: as a file, or segments in a folder.
+// beside each other that have path as their stem.
 type outPlace struct {
 	out       *iox.Output
 	fs        storage.FS
@@ -28,26 +26,24 @@ type outPlace struct {
 	names     []string // of the segments so far
 }
 
-// newPlace checks that the place is free, or may be taken. Of segments it makes
-// the folder.
+// newPlace checks that the place is free, or may be taken.
 func newPlace(fsys storage.FS, path string, o storage.WriteOptions) (*outPlace, error) {
 	path = filepath.Clean(path)
 	p := &outPlace{
 		fs: fsys, path: path, overwrite: o.Overwrite, sync: !o.NoSync,
 		segmented: o.SegmentSize > 0 || o.SegmentDuration > 0, stamps: o.SegmentNames != namesOld,
 	}
+	if p.segmented {
+		if _, err := p.old(); err != nil {
+			return nil, err
+		}
+	}
 	var err error
 	if p.out, err = iox.NewOutput(fsys, path, o.Overwrite, p.sync); err != nil {
 		return nil, err
 	}
 	p.out.BeforeCommit = o.BeforeCommit
-	if !p.segmented {
-		return p, nil
-	}
-	if _, err := p.old(); err != nil {
-		return nil, err
-	}
-	return p, fsys.Mkdir(p.out.Temp(), 0o777)
+	return p, nil
 }
 
 // create makes the file of a segment.
@@ -59,7 +55,7 @@ func (p *outPlace) create(s *outSegment) (storage.File, error) {
 			name += "." + time.Unix(0, s.first).UTC().Format(stampFormat)
 		}
 		p.names = append(p.names, name)
-		path = filepath.Join(path, name)
+		path = filepath.Join(p.out.TempDir(), name)
 	}
 	return p.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 }
@@ -105,40 +101,12 @@ func (p *outPlace) commit() error {
 	if !p.segmented {
 		return p.out.Commit()
 	}
-	if err := p.out.Check(); err != nil {
-		return errors.Join(err, p.abort())
-	}
 	old, err := p.old()
 	if err != nil {
 		return errors.Join(err, p.abort())
 	}
-	dir, temp := filepath.Dir(p.path), p.out.Temp()
-	var moves [][2]string
-	for i, name := range old {
-		moves = append(moves, [2]string{filepath.Join(dir, name), filepath.Join(temp, fmt.Sprint("old.", i))})
-	}
-	for _, name := range p.names {
-		moves = append(moves, [2]string{filepath.Join(temp, name), filepath.Join(dir, name)})
-	}
-	done := 0
-	for err == nil && done < len(moves) {
-		if err = p.fs.Rename(moves[done][0], moves[done][1]); err == nil {
-			done++
-		}
-	}
-	if err == nil && p.sync {
-		err = iox.SyncDir(p.fs, dir)
-	}
-	if err == nil {
-		return p.abort() // the folder, with the recording that was replaced
-	}
-	for _, m := range slices.Backward(moves[:done]) {
-		if e := p.fs.Rename(m[1], m[0]); e != nil { // the folder may hold what cannot be replaced
-			return errors.Join(err, fmt.Errorf("what stood there before may be in %s: %w", temp, e))
-		}
-	}
-	return errors.Join(err, p.abort())
+	return p.out.CommitAll(p.names, old)
 }
 
-// abort removes what has the temporary name.
+// abort removes what has been made.
 func (p *outPlace) abort() error { return p.out.Abort() }

@@ -93,7 +93,7 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 	out.BeforeCommit = o.BeforeCommit
 	w.out = out
 	if w.file, err = fsys.OpenFile(out.Temp(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
-		return nil, createError(path, "output", err, "")
+		return nil, errors.Join(createError(path, "output", err, ""), out.Abort())
 	}
 	head := w.fileHeader(0)
 	if _, err := w.file.WriteAt(head, 0); err != nil {

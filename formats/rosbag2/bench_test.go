@@ -31,7 +31,7 @@ func benchFill(b *testing.B, path string, page, cache, tx, rows, size int, index
 	check(b, err)
 	g, err := newGatherFile(f)
 	check(b, err)
-	v := &vfs{file: g, temp: func() (tempFile, error) { return newSorterFile(iox.OS, path+".tmp") }}
+	v := &vfs{file: g, temp: func() (tempFile, error) { return tempIn(iox.OS, filepath.Dir(path)) }}
 	d, err := openDB(v)
 	check(b, err)
 	pragmas := fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;", page)

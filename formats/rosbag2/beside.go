@@ -76,7 +76,7 @@ func (p *part) salvageOpen(ctx context.Context, fsys storage.FS, meta *metadata,
 // readBeside looks for a rollback journal or a write-ahead log beside the file. head
 // is how the database begins.
 func (p *part) readBeside(ctx context.Context, fsys storage.FS, head []byte, warn warner) error {
-	if p.file != p.path {
+	if p.temp != nil {
 		return nil
 	}
 	err := p.openBeside(fsys, "-journal", func(f storage.File, size int64) error {
@@ -176,7 +176,7 @@ func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, 
 	if len(o.at) == 0 && o.pages*o.page >= p.size {
 		return nil // nothing had been written to the database
 	}
-	db, err := fsys.Open(p.file)
+	db, err := p.open(fsys)
 	if err != nil {
 		return err
 	}

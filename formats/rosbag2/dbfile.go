@@ -1,8 +1,7 @@
 package rosbag2
 
 import (
-	"os"
-
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -16,6 +15,11 @@ func (f plainFile) Size() (int64, error) {
 	}
 	return st.Size(), nil
 }
+
+// A sharedFile is a file that several read and one other closes.
+type sharedFile struct{ storage.File }
+
+func (sharedFile) Close() error { return nil }
 
 // A gatherFile writes a file in large pieces. SQLite writes single pages, in
 // long runs that follow each other while rows are appended; one system call per
@@ -89,25 +93,11 @@ func (g *gatherFile) Truncate(size int64) error {
 
 func (g *gatherFile) Size() (int64, error) { return g.size, nil }
 
-// A sorterFile is a temporary file of the engine or the loader, removed by Close.
-type sorterFile struct {
-	plainFile
-	fs   storage.FS
-	path string
-}
-
-func newSorterFile(fs storage.FS, path string) (*sorterFile, error) {
-	f, err := fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+// tempIn makes a temporary file of the engine in a folder.
+func tempIn(fsys storage.FS, dir string) (tempFile, error) {
+	f, err := iox.TempFile(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
-	return &sorterFile{plainFile: plainFile{f}, fs: fs, path: path}, nil
-}
-
-func (s *sorterFile) Close() error {
-	err := s.plainFile.File.Close()
-	if e := s.fs.Remove(s.path); err == nil {
-		err = e
-	}
-	return err
+	return plainFile{f}, nil
 }

@@ -30,9 +30,24 @@ func (m memFS) Open(name string) (storage.File, error) {
 	return &memFile{Reader: bytes.NewReader(b), fs: m, name: name}, nil
 }
 
-func (m memFS) OpenFile(name string, _ int, _ os.FileMode) (storage.File, error) {
-	m[name] = nil
-	return m.Open(name)
+// Unnamed is a file that is not among the others.
+func (m memFS) Unnamed(string) (storage.File, error) { return &memTemp{}, nil }
+
+// A memTemp is written from its start to its end, and read then.
+type memTemp struct {
+	storage.File
+	b []byte
+}
+
+func (f *memTemp) Write(p []byte) (int, error) { f.b = append(f.b, p...); return len(p), nil }
+func (f *memTemp) ReadAt(p []byte, off int64) (int, error) {
+	return bytes.NewReader(f.b).ReadAt(p, off)
+}
+func (f *memTemp) Stat() (os.FileInfo, error) { return memInfo{"", int64(len(f.b)), 0o600}, nil }
+func (f *memTemp) Close() error               { return nil }
+
+func (memFS) OpenFile(string, int, os.FileMode) (storage.File, error) {
+	return nil, errors.ErrUnsupported
 }
 
 func (m memFS) Stat(name string) (os.FileInfo, error) {
@@ -56,7 +71,7 @@ func (m memFS) ReadDir(dir string) (list []os.DirEntry, err error) {
 	return list, nil
 }
 
-func (m memFS) Remove(name string) error              { delete(m, name); return nil }
+func (memFS) Remove(string) error                     { return errors.ErrUnsupported }
 func (memFS) Mkdir(string, os.FileMode) error         { return errors.ErrUnsupported }
 func (memFS) Rename(string, string) error             { return errors.ErrUnsupported }
 func (memFS) RemoveAll(string) error                  { return errors.ErrUnsupported }
@@ -64,10 +79,6 @@ func (f *memFile) Read(p []byte) (int, error)         { return f.Reader.Read(p) 
 func (f *memFile) Seek(o int64, w int) (int64, error) { return f.Reader.Seek(o, w) }
 func (f *memFile) ReadAt(p []byte, o int64) (int, error) {
 	return f.Reader.ReadAt(p, o)
-}
-func (f *memFile) Write(p []byte) (int, error) {
-	f.fs[f.name] = append(f.fs[f.name], p...)
-	return len(p), nil
 }
 func (f *memFile) Close() error               { return nil }
 func (f *memFile) Name() string               { return f.name }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -20,11 +21,10 @@ type outPart struct {
 	name string // in the folder, or of the file
 	path string // where it is written
 
-	file    storage.File // nil when it is closed
-	gather  *gatherFile
-	db      *db                // nil while the loader has the file
-	loader  *sqlitefile.Loader // nil when the rows are settled
-	sorters int                // temporary files so far
+	file   storage.File // nil when it is closed
+	gather *gatherFile
+	db     *db                // nil while the loader has the file
+	loader *sqlitefile.Loader // nil when the rows are settled
 
 	start, end int64 // times, when there are messages
 	count      int64
@@ -74,7 +74,9 @@ func (p *outPart) create() (err error) {
 	if err := p.closeEngine(); err != nil {
 		return err
 	}
-	p.loader, err = sqlitefile.Open(p.file, sqlitefile.Options{Memory: w.memory, Temp: func() (storage.File, error) { return p.sorter() }})
+	p.loader, err = sqlitefile.Open(p.file, sqlitefile.Options{Memory: w.memory, Temp: func() (storage.File, error) {
+		return iox.TempFile(w.fs, filepath.Dir(p.path))
+	}})
 	if err == nil && w.hand != nil {
 		p.loader.OnBuffer(w.hand)
 	}
@@ -103,12 +105,6 @@ func (p *outPart) of(topic int) int64 {
 	return p.messages[topic]
 }
 
-// sorter makes a temporary file beside the database.
-func (p *outPart) sorter() (*sorterFile, error) {
-	p.sorters++
-	return newSorterFile(p.w.fs, fmt.Sprintf("%s.sort%d", p.path, p.sorters))
-}
-
 // open lets SQLite have the file.
 func (p *outPart) open(flag int) (err error) {
 	if p.file == nil {
@@ -119,7 +115,7 @@ func (p *outPart) open(flag int) (err error) {
 	if p.gather, err = newGatherFile(p.file); err != nil {
 		return err
 	}
-	v := &vfs{file: p.gather, temp: func() (tempFile, error) { return p.sorter() }}
+	v := &vfs{file: p.gather, temp: func() (tempFile, error) { return tempIn(p.w.fs, filepath.Dir(p.path)) }}
 	if p.db, err = openDB(v); err != nil {
 		return err
 	}

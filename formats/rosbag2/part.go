@@ -14,12 +14,12 @@ import (
 
 // A part is one database file of a recording.
 type part struct {
-	path  string // as the recording names it
-	file  string // what is opened: path, or the decompressed copy of it
-	bytes int64  // of path
+	path  string       // as the recording names it
+	temp  storage.File // the decompressed copy of it, which has no name; nil: there is none
+	bytes int64        // of path
 	how   opening
 	head  pageInfo
-	size  int64    // of file
+	size  int64    // of temp, or of path
 	total int64    // of the database, as it is read
 	over  *overlay // what is beside the file, nil without
 
@@ -57,7 +57,7 @@ type opening struct {
 
 // openPart looks at one file. Without a database in it there is an error.
 func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn warner) (*part, error) {
-	p := &part{path: path, file: path, how: o}
+	p := &part{path: path, how: o}
 	st, err := fsys.Stat(path)
 	if err != nil {
 		return nil, err
@@ -66,21 +66,20 @@ func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn
 		return nil, fmt.Errorf("not a regular file: %w", storage.ErrUnsupported)
 	}
 	p.bytes = st.Size()
-	head, size, err := readHead(fsys, path)
+	head, size, err := p.readHead(fsys)
 	if err != nil {
 		return nil, err
 	}
 	if strings.HasPrefix(string(head), zstdMagic) {
-		temp, cut, err := inflate(ctx, fsys, path)
-		if err != nil {
+		var cut error
+		if p.temp, cut, err = inflate(ctx, fsys, path); err != nil {
 			return nil, err
 		}
-		p.file = temp
-		if head, size, err = readHead(fsys, temp); err == nil && cut != nil {
+		if head, size, err = p.readHead(fsys); err == nil && cut != nil {
 			err = p.explainCut(head, size, cut, warn)
 		}
 		if err != nil {
-			return nil, errors.Join(err, p.removeTemp(fsys))
+			return nil, errors.Join(err, p.close())
 		}
 	}
 	err = p.load(ctx, fsys, head, size, warn)
@@ -92,7 +91,7 @@ func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn
 		err = p.salvage(ctx, fsys, o.meta, err, warn)
 	}
 	if err != nil {
-		return nil, errors.Join(err, p.removeTemp(fsys))
+		return nil, errors.Join(err, p.close())
 	}
 	return p, nil
 }
@@ -114,16 +113,25 @@ func (p *part) explainCut(head []byte, size int64, cut error, warn warner) error
 	return warn("zstd", true, "decompression stopped after %d bytes: %v", size, cut)
 }
 
-func (p *part) removeTemp(fsys storage.FS) error {
-	if p.file == p.path {
+// open opens the database.
+func (p *part) open(fsys storage.FS) (storage.File, error) {
+	if p.temp != nil {
+		return sharedFile{p.temp}, nil
+	}
+	return fsys.Open(p.path)
+}
+
+// close frees the decompressed copy.
+func (p *part) close() error {
+	if p.temp == nil {
 		return nil
 	}
-	return fsys.Remove(p.file)
+	return p.temp.Close()
 }
 
 // readHead reads the database header, as far as the file has it.
-func readHead(fsys storage.FS, path string) ([]byte, int64, error) {
-	f, err := fsys.Open(path)
+func (p *part) readHead(fsys storage.FS) ([]byte, int64, error) {
+	f, err := p.open(fsys)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -245,7 +253,7 @@ func openConn(fsys storage.FS, p *part) (*conn, error) {
 
 func (c *conn) open(fsys storage.FS) error {
 	p := c.part
-	f, err := fsys.Open(p.file)
+	f, err := p.open(fsys)
 	if err != nil {
 		return err
 	}

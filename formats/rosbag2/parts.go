@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -259,59 +258,55 @@ const (
 	inflateSlack = 1 << 30
 )
 
-// inflate writes the decompressed part to a new file in the folder for
-// temporary files, and returns its path. rosbag2 does not end the zstd frame
+// inflate writes the decompressed part to a file without a name in the folder for
+// temporary files. rosbag2 does not end the zstd frame
 // when the size of the database is a multiple of 131072 bytes; all of it is
 // there, and the decoder gives it before it says that the frame is cut
 // (ros2/ros2 issue 1476). With an error other than of writing, what could be
 // decoded is in the file, and cut says what the matter is.
-func inflate(ctx context.Context, fsys storage.FS, path string) (temp string, cut, err error) {
+func inflate(ctx context.Context, fsys storage.FS, path string) (temp storage.File, cut, err error) {
 	in, err := fsys.Open(path)
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
 	defer in.Close()
 	st, err := in.Stat()
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
-	temp = filepath.Join(os.TempDir(), fmt.Sprintf("bagconv-%016x%s", rand.Uint64(), extDB))
-	out, err := fsys.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	out, err := iox.TempFile(fsys, os.TempDir())
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
-	defer func() {
-		if e := out.Close(); err == nil {
-			err = e
-		}
-		if err != nil {
-			err = errors.Join(err, fsys.Remove(temp))
-			temp = ""
-		}
-	}()
+	if cut, err = inflateTo(ctx, out, in, st.Size()*maxInflate+inflateSlack); err != nil {
+		return nil, nil, errors.Join(err, out.Close())
+	}
+	return out, cut, nil
+}
+
+func inflateTo(ctx context.Context, out io.Writer, in io.Reader, limit int64) (cut, err error) {
 	dec, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
 	if err != nil {
-		return temp, nil, err
+		return nil, err
 	}
 	defer dec.Close()
 	buf := make([]byte, 256<<10)
-	limit := st.Size()*maxInflate + inflateSlack
 	for n := int64(0); ; {
 		if err := ctx.Err(); err != nil {
-			return temp, nil, err
+			return nil, err
 		}
 		got, rerr := dec.Read(buf)
 		if n += int64(got); n > limit {
-			return temp, nil, fmt.Errorf("it decompresses to over %d times its size: %w", maxInflate, storage.ErrCorrupt)
+			return nil, fmt.Errorf("it decompresses to over %d times its size: %w", maxInflate, storage.ErrCorrupt)
 		}
 		if _, err := out.Write(buf[:got]); err != nil {
-			return temp, nil, err
+			return nil, err
 		}
 		if rerr == io.EOF {
-			return temp, nil, nil
+			return nil, nil
 		}
 		if rerr != nil {
-			return temp, rerr, nil
+			return rerr, nil
 		}
 	}
 }

@@ -162,7 +162,7 @@ func (r *Reader) Info() (*storage.Info, error) {
 	for _, p := range r.parts {
 		info.Files = append(info.Files, p.path)
 		schema = max(schema, p.tables.schema)
-		if rows = rows || p.zstdRows; p.file != p.path {
+		if rows = rows || p.zstdRows; p.temp != nil {
 			info.Compression["zstd"]++
 		} else if !p.zstdRows {
 			info.Compression["none"]++
@@ -291,7 +291,7 @@ func (r *Reader) Close() error {
 		err = errors.Join(err, c.retire())
 	}
 	for _, p := range r.parts {
-		err = errors.Join(err, p.removeTemp(r.fs))
+		err = errors.Join(err, p.close())
 	}
 	r.parts = nil
 	if r.err == nil {

@@ -38,7 +38,7 @@ type vfs struct {
 	err error // the first error of file
 }
 
-// A tempFile is removed when it is closed.
+// A tempFile is gone when it is closed.
 type tempFile interface {
 	dbFile
 	Close() error

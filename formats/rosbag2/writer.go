@@ -87,7 +87,7 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 	w.out.BeforeCommit = o.BeforeCommit
 	if !w.single {
 		if err := w.fs.Mkdir(w.out.Temp(), 0o777); err != nil {
-			return err
+			return errors.Join(err, w.out.Abort())
 		}
 	}
 	if err := w.addPart(); err != nil {

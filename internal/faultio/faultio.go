@@ -1,16 +1,20 @@
 // Package faultio makes disks fail, for tests: a storage.FS over another that
 // counts operations and lets one of them fail.
 //
-// An operation is an open, read, write, sync, truncate, close, rename, mkdir or
-// remove. The N-th one fails, once, as the Fault says; all others go through.
-// Everything may be used from several goroutines.
+// An operation is an open, read, write, sync, truncate, lock, close, rename, mkdir or
+// listing, and with Death or Kill a remove. The N-th one fails as the Fault says;
+// all others go through, but for those after a Death. Everything may be used from
+// several goroutines.
 package faultio
 
 import (
 	"errors"
 	"os"
+	"path/filepath"
+	"sync"
 	"sync/atomic"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -20,11 +24,15 @@ var ErrFault = errors.New("faultio: the disk is on fire")
 // A Fault is the way in which an operation fails.
 type Fault uint8
 
-// The faults. Short moves half of the bytes before it fails; operations that
-// move none fail as with Error.
+// The faults. Error fails once. Short moves half of the bytes before it fails;
+// operations that move none fail as with Error. Death is what a process that is killed
+// sees of its disk: the N-th operation and all after it do nothing and fail, and all
+// files are closed, with their locks. Kill ends this process without any warning.
 const (
 	Error Fault = iota
 	Short
+	Death
+	Kill
 )
 
 // FS is a file system whose operation number N fails. N counts from 1; 0 is none.
@@ -33,8 +41,18 @@ type FS struct {
 	N     int64
 	Fault Fault
 
+	// Plain takes away what not every system has: names that are exchanged, names that
+	// must be free, files without a name.
+	Plain bool
+
+	// NoSync counts syncs and does not do them, which is faster.
+	NoSync bool
+
 	count atomic.Int64
 	fired atomic.Bool
+
+	mu   sync.Mutex
+	open map[*faulty]bool // with Death
 }
 
 // Count is the number of operations so far.
@@ -45,11 +63,51 @@ func (f *FS) Fired() bool { return f.fired.Load() }
 
 // step counts an operation and tells whether it fails.
 func (f *FS) step() bool {
-	if f.count.Add(1) != f.N {
+	switch n := f.count.Add(1); {
+	case f.N == 0 || n < f.N || n > f.N && f.Fault != Death:
 		return false
+	case n == f.N && f.Fault == Kill:
+		kill()
 	}
-	f.fired.Store(true)
+	if !f.fired.Swap(true) && f.Fault == Death {
+		f.closeAll()
+	}
 	return true
+}
+
+// kill ends the process as SIGKILL does.
+func kill() {
+	if p, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = p.Kill()
+	}
+	select {}
+}
+
+// closeAll closes the files of a process that has died.
+func (f *FS) closeAll() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for file := range f.open {
+		_ = file.File.Close()
+	}
+	f.open = nil
+}
+
+// opened keeps a file for closeAll.
+func (f *FS) opened(file storage.File) storage.File {
+	out := &faulty{file, f}
+	if f.Fault == Death {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.Fired() { // died meanwhile
+			_ = file.Close()
+		}
+		if f.open == nil {
+			f.open = map[*faulty]bool{}
+		}
+		f.open[out] = true
+	}
+	return out
 }
 
 func (f *FS) path(op, name string) error { return &os.PathError{Op: op, Path: name, Err: ErrFault} }
@@ -68,7 +126,7 @@ func (f *FS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, er
 	if err != nil {
 		return nil, err
 	}
-	return &faulty{file, f}, nil
+	return f.opened(file), nil
 }
 
 // Stat returns a file's description.
@@ -103,8 +161,63 @@ func (f *FS) Rename(from, to string) error {
 	return f.FS.Rename(from, to)
 }
 
-// Remove and RemoveAll never fail: tests look at what is left when cleaning up
-// works.
+// Exchange swaps two names.
+func (f *FS) Exchange(a, b string) error {
+	if f.Plain {
+		return errors.ErrUnsupported
+	}
+	if f.step() {
+		return f.path("exchange", a)
+	}
+	return iox.Exchange(f.FS, a, b)
+}
+
+// RenameNew moves a file or folder to a name that must be free.
+func (f *FS) RenameNew(from, to string) error {
+	if f.Plain {
+		return errors.ErrUnsupported
+	}
+	if f.step() {
+		return f.path("rename", from)
+	}
+	return iox.RenameNew(f.FS, from, to)
+}
+
+// Unnamed makes a file without a name.
+func (f *FS) Unnamed(dir string) (storage.File, error) {
+	if f.Plain {
+		return nil, errors.ErrUnsupported
+	}
+	if f.step() {
+		return nil, f.path("open", dir)
+	}
+	file, err := iox.TempFile(f.FS, dir)
+	if err != nil {
+		return nil, err
+	}
+	return f.opened(file), nil
+}
+
+// Remove removes a name. It fails with Death only, as RemoveAll does: other tests look
+// at what is left when cleaning up works.
+func (f *FS) Remove(name string) error {
+	if f.Fault >= Death && f.step() {
+		return f.path("remove", name)
+	}
+	return f.FS.Remove(name)
+}
+
+// RemoveAll removes a file or folder. Who dies meanwhile has removed one name of it.
+func (f *FS) RemoveAll(name string) error {
+	before := f.Fired()
+	if f.Fault >= Death && f.step() {
+		if entries, err := f.FS.ReadDir(name); err == nil && len(entries) > 0 && !before {
+			_ = f.FS.RemoveAll(filepath.Join(name, entries[0].Name()))
+		}
+		return f.path("remove", name)
+	}
+	return f.FS.RemoveAll(name)
+}
 
 type faulty struct {
 	storage.File
@@ -138,6 +251,9 @@ func (f *faulty) Sync() error {
 	if f.fs.step() {
 		return ErrFault
 	}
+	if f.fs.NoSync {
+		return nil
+	}
 	return f.File.Sync()
 }
 
@@ -148,7 +264,20 @@ func (f *faulty) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
+// TryLock locks the file.
+func (f *faulty) TryLock() error {
+	if f.fs.step() {
+		return ErrFault
+	}
+	return iox.TryLock(f.File)
+}
+
 func (f *faulty) Close() error {
+	if f.fs.Fault == Death {
+		f.fs.mu.Lock()
+		delete(f.fs.open, f)
+		f.fs.mu.Unlock()
+	}
 	fail := f.fs.step()
 	if err := f.File.Close(); err != nil || !fail {
 		return err

@@ -40,7 +40,7 @@ func TestOutputFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, o.Temp(), "one")
-		if filepath.Dir(o.Temp()) != dir || o.Final() != path {
+		if FinalPath(o.Temp()) != path || o.Final() != path {
 			t.Errorf("%s for %s", o.Temp(), o.Final())
 		}
 		if err := errors.Join(o.Commit(), o.Commit(), o.Abort()); err != nil {

@@ -1,0 +1,89 @@
+package iox
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A renamer is a storage.FS that can do more with names than Rename. OS is one. Its
+// methods return an error that wraps errors.ErrUnsupported where the system or the
+// file system cannot do it; then nothing has changed.
+type renamer interface {
+	Exchange(a, b string) error
+	RenameNew(from, to string) error
+}
+
+// Exchange swaps two names of one file system in one step. The error wraps
+// errors.ErrUnsupported where that cannot be done.
+func Exchange(fsys storage.FS, a, b string) error {
+	if r, ok := fsys.(renamer); ok {
+		return r.Exchange(a, b)
+	}
+	return &os.LinkError{Op: "exchange", Old: a, New: b, Err: errors.ErrUnsupported}
+}
+
+// RenameNew renames a file or folder to a name that must be free; else the error
+// wraps fs.ErrExist. Where the system cannot do both in one step, a file that is made
+// between the two may be replaced.
+func RenameNew(fsys storage.FS, from, to string) error {
+	if r, ok := fsys.(renamer); ok {
+		if err := r.RenameNew(from, to); !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+	}
+	if _, err := fsys.Stat(to); err == nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: fs.ErrExist}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fsys.Rename(from, to)
+}
+
+func (osFS) Exchange(a, b string) error { return exchange(a, b) }
+
+// RenameNew links files where the system has nothing better.
+func (osFS) RenameNew(from, to string) error {
+	err := renameNew(from, to)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if st, statErr := os.Lstat(from); statErr != nil || !st.Mode().IsRegular() {
+		return err
+	}
+	if linkErr := os.Link(from, to); errors.Is(linkErr, fs.ErrExist) {
+		return linkErr
+	} else if linkErr != nil {
+		return err
+	}
+	return os.Remove(from)
+}
+
+// unsupported is the error of a call that the system or the file system does not
+// have.
+func unsupported(op, a, b string) error {
+	return &os.LinkError{Op: op, Old: a, New: b, Err: errors.ErrUnsupported}
+}
+
+// ErrLocked is the error of a file that another process has locked.
+var ErrLocked = errors.New("another process has locked it")
+
+// A locker is a storage.File that can be locked. Those of OS are.
+type locker interface{ TryLock() error }
+
+// TryLock locks a file until it is closed, or the process ends in whatever way. The
+// error is ErrLocked when somebody else has locked it, and wraps
+// errors.ErrUnsupported where there are no locks.
+func TryLock(f any) error {
+	switch f := f.(type) {
+	case locker:
+		return f.TryLock()
+	case *os.File:
+		return tryLock(f)
+	}
+	return errors.ErrUnsupported
+}
+
+func (f osFile) TryLock() error { return tryLock(f.File) }
