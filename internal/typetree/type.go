@@ -80,13 +80,6 @@ func (m *Message) TypeName(d Dialect) string {
 	return m.Package + "/" + m.Name
 }
 
-// Older returns the type as it was before its last n fields were added.
-func (m *Message) Older(n int) *Message {
-	old := *m
-	old.Fields = m.Fields[:len(m.Fields)-n]
-	return &old
-}
-
 // Has tells whether the type or one below it has a field of the kind.
 func (m *Message) Has(kind Kind) bool {
 	for _, f := range m.Fields {

@@ -3,6 +3,7 @@ package typetree
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -215,6 +216,30 @@ func (w *World) constants(n int) (out []Constant) {
 	for i := range n {
 		t := texts[w.r.IntN(len(texts))]
 		out = append(out, Constant{Kind: t.kind, Name: fmt.Sprintf("%s_%d", strings.ToUpper(string(t.kind)), i), ROS1: t.ros1, ROS2: t.ros2})
+	}
+	return out
+}
+
+// Older returns the roots as they were before up to three fields were added at
+// their ends. A root that is a part of another stays as it is, and so does one
+// that would have no field left. Values of the root are values of the older one:
+// those of the added fields are passed over.
+func (w *World) Older() []*Message {
+	parts := map[*Message]bool{}
+	for _, m := range w.Roots {
+		for _, p := range m.dependencies() {
+			parts[p] = true
+		}
+	}
+	out := slices.Clone(w.Roots)
+	for i, m := range w.Roots {
+		n := 1 + w.r.IntN(3)
+		if parts[m] || len(m.Fields) <= n || m.Package == "std_msgs" {
+			continue
+		}
+		older := *m
+		older.Fields = m.Fields[:len(m.Fields)-n]
+		out[i] = &older
 	}
 	return out
 }
