@@ -32,6 +32,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -45,14 +46,28 @@ type Stdio struct {
 	Out, Err    io.Writer
 	Terminal    bool // Err is a terminal that can move its cursor
 	OutTerminal bool // Out is a terminal: somebody reads it
+
+	// LimitMemory is called with the bytes that a conversion may take, for a process
+	// that has nothing else to do; nil: memory is left as it is.
+	LimitMemory func(bytes int64)
 }
 
-// System is the process's own.
+// System is the process's own. It is for one command at a time, and sets the limits of
+// the process.
 func System() Stdio {
 	return Stdio{
 		Out: os.Stdout, Err: os.Stderr,
 		Terminal:    term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
 		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		LimitMemory: limitMemory,
+	}
+}
+
+// limitMemory sets the limit that the collector of garbage keeps to, unless the
+// environment has one.
+func limitMemory(bytes int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(bytes)
 	}
 }
 
@@ -76,7 +91,7 @@ type env struct {
 
 // Run runs the command line args, args[0] being the program's name, and returns
 // its exit status. When ctx is cancelled it cleans up and returns 130. It may be
-// called concurrently.
+// called concurrently, but with the Stdio of System.
 func Run(ctx context.Context, args []string, stdio Stdio, formats *storage.Registry) int {
 	e := &env{Stdio: stdio, formats: formats}
 	err := e.run(ctx, args)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
 
@@ -75,8 +74,8 @@ func (e *env) runOne(c *cli.Context, job *convert.Job) (*resultJSON, error) {
 		show = noProgress{}
 	}
 	job.Progress = show.update
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(job.MaxMemory)
+	if e.LimitMemory != nil {
+		e.LimitMemory(job.MaxMemory)
 	}
 	report, err := convert.Run(c.Context, *job)
 	show.stop()
