@@ -42,7 +42,7 @@ func (p *pipeline) collect(seq []int, bounds []key, free *pool, order <-chan *ba
 	m := newMerger(p.tempDir, p.budget.held, p.emit, p.copyBlock, giveBack)
 	defer m.close()
 	if len(p.repeated) > 0 {
-		b := &batch{index: -1, done: make(chan error, 1)}
+		b := &batch{index: repeatedBlock, done: make(chan error, 1)}
 		b.in.Messages = slices.Clone(p.repeated)
 		if err := p.reencode(b, p.counts, true); err != nil {
 			return err
@@ -104,7 +104,7 @@ func (p *pipeline) emitAll(b *batch) error {
 		return err
 	}
 	for i := range b.in.Messages {
-		if err := p.emit(&b.in.Messages[i]); err != nil {
+		if err := p.emit(&b.in.Messages[i], b.index); err != nil {
 			return err
 		}
 	}
@@ -133,12 +133,10 @@ func copied(routes []route) []storage.TopicID {
 	return topics
 }
 
-// emit writes one message to the sink.
-func (p *pipeline) emit(m *storage.Message) error {
+// emit writes one message of a block to the sink.
+func (p *pipeline) emit(m *storage.Message, block int) error {
 	rt := &p.routes[m.Topic]
-	if m.PublishTime == isRepeated && p.repeated != nil {
-		m.PublishTime = m.LogTime
-	} else if rt.thin != nil && !rt.thin.Keep(m.LogTime) {
+	if block != repeatedBlock && rt.thin != nil && !rt.thin.Keep(m.LogTime) {
 		p.counts[m.Topic].thinned++
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 //	add(block) ... advance(bound) emits everything that lies before bound
 type merger struct {
 	heap   []*cursor // least key first
-	emit   func(*storage.Message) error
+	emit   func(m *storage.Message, block int) error
 	copy   func(*batch) (bool, error) // emits a block as a whole, where that can be
 	free   func(*batch)               // takes back a block whose messages are all emitted
 	budget int64                      // bytes of memory held back before spilling
@@ -36,7 +36,7 @@ type cursor struct {
 	run *spillRun // of the spill file; then msgs has one message
 }
 
-func newMerger(dir string, budget int64, emit func(*storage.Message) error, copyBlock func(*batch) (bool, error), free func(*batch)) *merger {
+func newMerger(dir string, budget int64, emit func(m *storage.Message, block int) error, copyBlock func(*batch) (bool, error), free func(*batch)) *merger {
 	return &merger{emit: emit, copy: copyBlock, free: free, budget: budget, spill: newSpill(dir), last: key{math.MinInt64, -1}}
 }
 
@@ -84,7 +84,7 @@ func (m *merger) advance(bound key) error {
 		}
 		for c.key.less(stop) {
 			m.last = c.key
-			if err := m.emit(&c.msgs[c.pos]); err != nil {
+			if err := m.emit(&c.msgs[c.pos], c.key.block); err != nil {
 				return err
 			}
 			more, err := c.next()

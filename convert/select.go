@@ -3,7 +3,6 @@ package convert
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/bagconv/bagconv/convert/mapping"
@@ -109,9 +108,9 @@ func restamp(s *mapping.Stamp, m *storage.Message) bool {
 	return true
 }
 
-// isRepeated marks the publish time of messages that are repeated at a cut, on
-// their way through the pipeline: they are not thinned out.
-const isRepeated = math.MinInt64
+// repeatedBlock is the number of the block of messages that are repeated at a cut:
+// they come before all others of their time, and are not thinned out.
+const repeatedBlock = -1
 
 // thinOut gives the topics of one name the counter that they share.
 func thinOut(routes []route, edit *selection.Edit, info *storage.Info) {

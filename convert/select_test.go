@@ -275,6 +275,34 @@ func TestRates(t *testing.T) {
 	}
 }
 
+// TestRepeatedOutOfBand: a message is repeated or not by where it comes from, whatever
+// its publish time is.
+func TestRepeatedOutOfBand(t *testing.T) {
+	f, s := &fakeBag{topics: []storage.Topic{{Name: "a", Encoding: "cdr", QoS: []storage.QoS{{Durability: storage.DurabilityTransientLocal, Depth: 1}}}}}, &fakeSink{}
+	for i := range int64(20) {
+		f.blocks = append(f.blocks, []storage.Message{{LogTime: i, PublishTime: math.MinInt64, Data: []byte{byte(i)}}})
+	}
+	f.timed = f.honest()
+	j := fakeJob(t, f, s)
+	indexed(&j, f, nil)
+	every, err := selection.ParseEvery("a=5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Edit.Rates = []selection.Rate{every}
+	j.Select.Start = selection.At(10)
+	if _, err := Run(context.Background(), j); err != nil {
+		t.Fatal(err)
+	}
+	var got [][2]int64
+	for _, m := range s.messages {
+		got = append(got, [2]int64{m.LogTime, m.PublishTime})
+	}
+	if want := [][2]int64{{10, 10}, {10, math.MinInt64}, {15, math.MinInt64}}; !slices.Equal(got, want) {
+		t.Errorf("log and publish times %v, want %v", got, want)
+	}
+}
+
 // TestOffsetRange: a time that an offset pushes out of what can be stored is counted.
 func TestOffsetRange(t *testing.T) {
 	f, s := randomBag(5, 5, 20, 0), &fakeSink{}

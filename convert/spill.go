@@ -17,7 +17,7 @@ import (
 //
 // One message in a run:
 //
-//	block i32 | topic u32 | sequence u32 | log time i64 | publish time i64 | length u32 | data
+//	block i32 | topic u32 | sequence u32 | log time i64 | publish time i64 | length u64 | data
 //
 // all little endian; a run is a range of the file.
 type spill struct {
@@ -31,7 +31,7 @@ type spill struct {
 const maxRuns = 32
 
 const (
-	runHeader    = 4 + 4 + 4 + 8 + 8 + 4
+	runHeader    = 4 + 4 + 4 + 8 + 8 + 8
 	runReadAhead = 256 << 10
 )
 
@@ -74,12 +74,7 @@ func (s *spill) write(from []*cursor, release func(*cursor)) (*cursor, error) {
 	for len(m.heap) > 0 {
 		c := m.heap[0]
 		msg := &c.msgs[c.pos]
-		binary.LittleEndian.PutUint32(head[0:], uint32(c.key.block))
-		binary.LittleEndian.PutUint32(head[4:], uint32(msg.Topic))
-		binary.LittleEndian.PutUint32(head[8:], msg.Sequence)
-		binary.LittleEndian.PutUint64(head[12:], uint64(msg.LogTime))
-		binary.LittleEndian.PutUint64(head[20:], uint64(msg.PublishTime))
-		binary.LittleEndian.PutUint32(head[28:], uint32(len(msg.Data)))
+		putRunHeader(&head, c.key.block, msg, uint64(len(msg.Data)))
 		if _, err := w.Write(head[:]); err != nil {
 			return nil, err
 		}
@@ -113,6 +108,24 @@ func (s *spill) write(from []*cursor, release func(*cursor)) (*cursor, error) {
 	return c, err
 }
 
+func putRunHeader(head *[runHeader]byte, block int, m *storage.Message, length uint64) {
+	binary.LittleEndian.PutUint32(head[0:], uint32(block))
+	binary.LittleEndian.PutUint32(head[4:], uint32(m.Topic))
+	binary.LittleEndian.PutUint32(head[8:], m.Sequence)
+	binary.LittleEndian.PutUint64(head[12:], uint64(m.LogTime))
+	binary.LittleEndian.PutUint64(head[20:], uint64(m.PublishTime))
+	binary.LittleEndian.PutUint64(head[28:], length)
+}
+
+func parseRunHeader(head *[runHeader]byte) (block int, m storage.Message, length uint64) {
+	return int(int32(binary.LittleEndian.Uint32(head[0:]))), storage.Message{
+		Topic:       storage.TopicID(binary.LittleEndian.Uint32(head[4:])),
+		Sequence:    binary.LittleEndian.Uint32(head[8:]),
+		LogTime:     int64(binary.LittleEndian.Uint64(head[12:])),
+		PublishTime: int64(binary.LittleEndian.Uint64(head[20:])),
+	}, binary.LittleEndian.Uint64(head[28:])
+}
+
 type appendAt struct {
 	f  io.WriterAt
 	at int64
@@ -138,18 +151,14 @@ func (r *spillRun) next(c *cursor) (bool, error) {
 	} else if err != nil {
 		return false, err
 	}
-	r.data = storage.Grow(r.data, int(binary.LittleEndian.Uint32(head[28:])))
+	block, msg, n := parseRunHeader(&head)
+	r.data = storage.Grow(r.data, int(n))
 	if _, err := io.ReadFull(r.r, r.data); err != nil {
 		return false, err
 	}
-	c.msgs[0] = storage.Message{
-		Topic:       storage.TopicID(binary.LittleEndian.Uint32(head[4:])),
-		Sequence:    binary.LittleEndian.Uint32(head[8:]),
-		LogTime:     int64(binary.LittleEndian.Uint64(head[12:])),
-		PublishTime: int64(binary.LittleEndian.Uint64(head[20:])),
-		Data:        r.data,
-	}
+	msg.Data = r.data
+	c.msgs[0] = msg
 	c.pos = 0
-	c.key = key{c.msgs[0].LogTime, int(int32(binary.LittleEndian.Uint32(head[0:])))}
+	c.key = key{msg.LogTime, block}
 	return true, nil
 }

@@ -107,7 +107,7 @@ func (p *pipeline) reencode(b *batch, tally []topicCount, repeated bool) error {
 			continue
 		}
 		if repeated {
-			m.PublishTime = isRepeated
+			m.PublishTime = m.LogTime
 		}
 		n.written++
 		sorted = sorted && m.LogTime >= last
