@@ -35,7 +35,7 @@ type Job struct {
 	Order     Order
 	HeaderSeq HeaderSeq
 	Rosout    mapping.Rosout // what rosgraph_msgs/Log becomes in ROS 2
-	Threads   int            // workers; 0 is one per core, one for 20 MB of MaxMemory at most
+	Threads   int            // workers, MaxThreads at most; 0 is one per core, one for 20 MB of MaxMemory at most
 
 	// MaxMemory is shared out among blocks on their way, those held back for their
 	// order, and the writer, in bytes; 0 is DefaultMemory. Single messages and

@@ -70,7 +70,7 @@ func TestWorkers(t *testing.T) {
 		threads int
 		memory  int64
 		want    int
-	}{{0, 0, 12}, {0, 1 << 30, 51}, {0, 64 << 20, 3}, {0, 1, 2}, {40, 1, 40}} {
+	}{{0, 0, 12}, {0, 1 << 30, 51}, {0, 64 << 20, 3}, {0, 1, 2}, {40, 1, 40}, {99999999999, 1, MaxThreads}} {
 		if got := workers(c.threads, c.memory); got != c.want {
 			t.Errorf("%d threads with %d bytes: %d workers, want %d", c.threads, c.memory, got, c.want)
 		}

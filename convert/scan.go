@@ -45,10 +45,14 @@ func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Prog
 // where there are more workers they wait for each other.
 const workerMemory = 20 << 20
 
+// MaxThreads is the most workers that there are, however many are asked for: each has
+// memory of its own.
+const MaxThreads = 256
+
 // workers is how many work, where threads 0 is one per core as far as memory allows.
 func workers(threads int, memory int64) int {
 	if threads > 0 {
-		return threads
+		return min(threads, MaxThreads)
 	}
 	if memory <= 0 {
 		memory = DefaultMemory

@@ -54,10 +54,11 @@ var batchOutputHelp = "OUTPUTS\n" + outputHelp[strings.Index(outputHelp, "  --co
 
 // batchRunHelp is runHelp, with what is said of all conversions.
 var batchRunHelp = strings.NewReplacer(
-	`  --threads N           workers; 0 (default) is one per core, one for each 20M
-                        of --max-memory at most. The output is the same for any
-                        number
-`, `  --threads N           workers of each; 0 (default) shares the cores out
+	`  --threads N           workers, 256 at most; 0 (default) is one per core, up
+                        to one for each 20M of --max-memory. The output is the
+                        same for any number
+`, `  --threads N           workers of each, 256 at most; 0 (default) shares the
+                        cores out
 `,
 	`what buffers may take together, 64M or more (default
                         256M); a message that is larger is converted anyway

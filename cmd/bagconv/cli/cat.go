@@ -101,7 +101,10 @@ func (e *env) catJob(c *cli.Context) (convert.StreamJob, *catRun, error) {
 	if len(args) > 1 {
 		r.fields = args[1:]
 	}
-	err := oneOf("--order", c.String("order"), "time", "file")
+	threads, err := threadsOf(c)
+	if err == nil {
+		err = oneOf("--order", c.String("order"), "time", "file")
+	}
 	if !known {
 		err = oneOf("--format", c.String("format"), "ndjson", "yaml", "csv")
 	}
@@ -109,8 +112,6 @@ func (e *env) catJob(c *cli.Context) (convert.StreamJob, *catRun, error) {
 	case err != nil:
 	case c.IsSet("limit") && r.limit < 1:
 		err = usage("leave it out to have all", "--limit is a number of messages above 0, not %d", r.limit)
-	case c.Int("threads") < 0:
-		err = usage("0 is one per core", "--threads is a number of workers, not %d", c.Int("threads"))
 	case r.raw && (c.Bool("bytes") || c.Bool("arrays")):
 		err = usage("leave one of them out", "--raw writes no fields, which --bytes and --arrays are about")
 	case r.distro != "":
@@ -131,7 +132,7 @@ func (e *env) catJob(c *cli.Context) (convert.StreamJob, *catRun, error) {
 	if c.String("order") == "file" {
 		job.Order = convert.OrderFile
 	}
-	job.Path, job.Certain, job.Threads = r.path, true, c.Int("threads")
+	job.Path, job.Certain, job.Threads = r.path, true, threads
 	return job, r, nil
 }
 

@@ -25,7 +25,8 @@ without an index a list of all, /tf.transforms.child_frame_id.
                         index with times, by time reads it twice
   --distro NAME         ROS 2 distribution, such as humble: its definitions
                         where IN has none
-  --threads N           workers; 0 (default) is one per core, 12 at most
+  --threads N           workers, 256 at most; 0 (default) is one per core, up
+                        to 12
 
 64-bit integers are strings, as are "NaN", "Infinity" and "-Infinity"; floats
 have a point. docs/cli.md has all rules.

@@ -114,10 +114,8 @@ func (e *env) checkOptions(c *cli.Context) (o check.Options, err error) {
 			return o, usage("docs/check.md has its keys", "--spec %s: %v", clean(spec), err)
 		}
 	}
-	if o.Threads = c.Int("threads"); o.Threads < 0 {
-		return o, usage("0 is one per core", "--threads is a number of workers, not %d", o.Threads)
-	}
-	return o, nil
+	o.Threads, err = threadsOf(c)
+	return o, err
 }
 
 // checkOne looks at one recording.

@@ -206,6 +206,15 @@ func (e *env) jobTo(c *cli.Context, to, out string) (*convert.Job, error) {
 	return job, nil
 }
 
+// threadsOf takes the number of workers.
+func threadsOf(c *cli.Context) (int, error) {
+	n := c.Int("threads")
+	if n < 0 || n > convert.MaxThreads {
+		return 0, usage(fmt.Sprintf("0 is one per core, %d is the most", convert.MaxThreads), "--threads is a number of workers, not %d", n)
+	}
+	return n, nil
+}
+
 // minMemory is what a conversion cannot well do without, in bytes.
 const minMemory = 64 << 20
 
@@ -218,7 +227,6 @@ func jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
 			Compression: c.String("compression"), Level: c.Int("level"),
 			Overwrite: c.Bool("force"), NoSync: c.Bool("no-sync"),
 		},
-		Threads: c.Int("threads"),
 	}
 	var err error
 	if job.Select, err = selectionOf(c); err != nil {
@@ -227,8 +235,8 @@ func jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
 	if job.Edit, err = editOf(c); err != nil {
 		return nil, err
 	}
-	if job.Threads < 0 {
-		return nil, usage("0 is one per core", "--threads is a number of workers, not %d", job.Threads)
+	if job.Threads, err = threadsOf(c); err != nil {
+		return nil, err
 	}
 	if job.MaxMemory, err = parseSize(c.String("max-memory")); err != nil || job.MaxMemory < minMemory {
 		return nil, usage("", "--max-memory is a size of at least 64M, not %q", c.String("max-memory"))

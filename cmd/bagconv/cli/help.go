@@ -150,7 +150,8 @@ FLAGS
                         rates of topics; auto does so up to 256 MB. Without
                         it counts are those of the index; where there is none
                         they are estimated, and "about" says so
-  --threads N           workers; 0 (default) is one per core, 12 at most
+  --threads N           workers, 256 at most; 0 (default) is one per core, up
+                        to 12
   --progress MODE       auto (default), bar, plain, json or none
 
 EXAMPLES
@@ -235,7 +236,8 @@ FLAGS
                         (default)
   --distro NAME         ROS 2 distribution, such as humble: its definitions
                         where IN has none
-  --threads N           workers; 0 (default) is one per core, 12 at most
+  --threads N           workers, 256 at most; 0 (default) is one per core, up
+                        to 12
   --progress MODE       auto (default), bar, plain, json or none
 
 EXAMPLES

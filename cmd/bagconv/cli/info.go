@@ -43,6 +43,9 @@ func (e *env) info(c *cli.Context) error {
 	if newProgress(c.String("progress"), e.Stdio) == nil {
 		return usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
 	}
+	if _, err := threadsOf(c); err != nil {
+		return err
+	}
 	var key []keyStep
 	if c.IsSet("key") {
 		if c.Bool("json") {

@@ -49,9 +49,9 @@ MESSAGES
 
 `
 	runHelp = `RUN
-  --threads N           workers; 0 (default) is one per core, one for each 20M
-                        of --max-memory at most. The output is the same for any
-                        number
+  --threads N           workers, 256 at most; 0 (default) is one per core, up
+                        to one for each 20M of --max-memory. The output is the
+                        same for any number
   --max-memory SIZE     what buffers may take together, 64M or more (default
                         256M); a message that is larger is converted anyway
   --verify LEVEL        read OUT back before it gets its name, and compare it

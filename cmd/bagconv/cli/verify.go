@@ -114,7 +114,7 @@ func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
 	case len(args) > 2:
 		return nil, usage("compare them two by two", "verify compares two recordings, not %d", len(args))
 	}
-	job := &verify.Job{Threads: c.Int("threads"), Distro: c.String("distro")}
+	job := &verify.Job{Distro: c.String("distro")}
 	var err error
 	if job.Level, err = levelOf("--level", c.String("level")); err != nil {
 		return nil, err
@@ -140,8 +140,8 @@ func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
 			return nil, err
 		}
 	}
-	if job.Threads < 0 {
-		return nil, usage("0 is one per core", "--threads is a number of workers, not %d", job.Threads)
+	if job.Threads, err = threadsOf(c); err != nil {
+		return nil, err
 	}
 	if job.A.Select, err = selectionOf(c); err != nil {
 		return nil, err

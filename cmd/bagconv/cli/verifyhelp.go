@@ -46,7 +46,8 @@ B is compared as a whole. --restamp log changes messages: with --level counts.
   --distro NAME         ROS 2 distribution, such as humble: its definitions
                         where a recording has none
   --json                JSON, with the content hash of each topic
-  --threads N           workers; 0 (default) is one per core, 12 at most
+  --threads N           workers, 256 at most; 0 (default) is one per core, up
+                        to 12
   --progress MODE       auto (default), bar, plain, json or none
   -q, --quiet           print nothing when they are equal
 
