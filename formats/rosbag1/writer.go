@@ -74,7 +74,7 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 	}
 	if o.Level < 0 || o.Level > w.codec.MaxLevel() {
 		return nil, createError(path, fmt.Sprintf("compression level %d of %s", o.Level, w.codec.Name()), storage.ErrUnsupported,
-			fmt.Sprintf("levels go to %d, 0 is the default", w.codec.MaxLevel()))
+			levelHint(w.codec))
 	}
 	if o.Profile != "" {
 		return nil, createError(path, fmt.Sprintf("profile %q", o.Profile), storage.ErrUnsupported, "a bag has no profiles")
@@ -357,3 +357,11 @@ var (
 	_ storage.BlockCopier = (*Writer)(nil)
 	_ storage.Aborter     = (*Writer)(nil)
 )
+
+// levelHint says which levels a codec has.
+func levelHint(c *compress.Codec) string {
+	if c.MaxLevel() == 0 {
+		return "nothing is compressed without a codec: lz4 or bz2"
+	}
+	return fmt.Sprintf("levels go to %d, 0 is the default", c.MaxLevel())
+}
