@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -82,11 +83,19 @@ func ParseContract(text []byte) (*Contract, error) {
 	if err := dec.Decode(&yaml.Node{}); err != io.EOF {
 		return nil, errors.New("there is something behind the contract (---)")
 	}
+	if c.Version == 0 {
+		return nil, fmt.Errorf("it does not begin with contract: %d", contractVersion)
+	}
 	if c.Version != contractVersion {
 		return nil, fmt.Errorf("it has contract: %d, and only contract: %d is known", c.Version, contractVersion)
 	}
 	return c, c.validate()
 }
+
+// yamlMismatch is how the YAML package reports a value of another kind.
+var yamlMismatch = regexp.MustCompile("cannot unmarshal (!![a-z]+)( `[^`]*`)?")
+
+var yamlKinds = map[string]string{"!!str": "the text", "!!seq": "a list", "!!map": "a mapping", "!!int": "the number", "!!float": "the number", "!!bool": "the word", "!!null": "nothing"}
 
 // plainYAML is the error of the YAML package without the names of our types.
 func plainYAML(err error) string {
@@ -96,6 +105,10 @@ func plainYAML(err error) string {
 	for _, l := range strings.Split(text, "\n") {
 		l, _, _ = strings.Cut(strings.TrimSpace(l), " in type ")
 		l, _, _ = strings.Cut(l, " into ")
+		l = yamlMismatch.ReplaceAllStringFunc(l, func(s string) string {
+			m := yamlMismatch.FindStringSubmatch(s)
+			return yamlKinds[m[1]] + m[2] + " does not belong here"
+		})
 		lines = append(lines, strings.Replace(l, "field ", "unknown key ", 1))
 	}
 	return strings.ReplaceAll(strings.Join(lines, "; "), " not found", "")

@@ -104,11 +104,11 @@ func TestEdge(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                                          "it is empty; bagconv check --make-spec writes one",
-		"topics: {}":                                                "it has contract: 0, and only contract: 1 is known",
+		"topics: {}":                                                "it does not begin with contract: 1",
 		"contract: 2":                                               "it has contract: 2, and only contract: 1 is known",
 		"contract: 1\nfoo: 3":                                       "line 2: unknown key foo",
 		"contract: 1\ntopics: {/a: {rat: 3}}":                       "line 2: unknown key rat",
-		"contract: 1\ntopics: [a]":                                  "line 2: cannot unmarshal !!seq",
+		"contract: 1\ntopics: [a]":                                  "line 2: a list does not belong here",
 		"contract: 1\ntopics: {/a: , /a: }":                         `line 2: mapping key "/a" already defined at line 2`,
 		"contract: 1\nduration: {min: 30}":                          `line 2: "30" is no duration, such as 50ms, 2s or 1h30m`,
 		"contract: 1\nduration: {max: -3s}":                         `line 2: "-3s" is no duration, such as 50ms, 2s or 1h30m`,

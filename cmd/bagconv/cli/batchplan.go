@@ -26,6 +26,9 @@ func (b *batchRun) find() error {
 			return err
 		}
 	}
+	if err := b.checkWords(b.c.Args().Slice()); err != nil {
+		return err
+	}
 	if b.found, err = finder.Find(words); err != nil {
 		return usage("see: bagconv help batch", "%v", err)
 	}
@@ -44,6 +47,22 @@ func (b *batchRun) find() error {
 		}
 	}
 	return nil
+}
+
+// checkWords refuses a line on which no name stands for anything, before a folder
+// is made for its outputs.
+func (b *batchRun) checkWords(words []string) error {
+	var missing error
+	for _, word := range words {
+		_, err := b.formats.Detect(word)
+		if strings.HasPrefix(word, "@") || strings.ContainsAny(word, "*?[") || !errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if missing == nil {
+			missing = &failure{path: word, what: "no such file or folder", hint: b.suggestPath(word), err: err}
+		}
+	}
+	return missing
 }
 
 // inputWords are the words of the line, and those in the lists that it names.

@@ -58,6 +58,9 @@ func (p *batchProgress) refresh() {
 		now.Bytes += int64(t.Done() * float64(t.Input.Size))
 		now.Messages += messages
 	}
+	if bar, ok := p.show.(*barProgress); ok {
+		bar.of = fmt.Sprintf("%d of %d, ", min(p.count+1, p.of), p.of)
+	}
 	p.show.update(now)
 }
 

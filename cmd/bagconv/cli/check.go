@@ -108,10 +108,10 @@ func (e *env) checkOptions(c *cli.Context) (o check.Options, err error) {
 	if spec := c.String("spec"); spec != "" {
 		text, err := readSome(spec, check.MaxContract)
 		if err != nil {
-			return o, usage("docs/check.md has its keys", "--spec %s: %v", clean(spec), plainError(err))
+			return o, usage("see: bagconv help contracts", "--spec %s: %v", clean(spec), plainError(err))
 		}
 		if o.Contract, err = check.ParseContract(text); err != nil {
-			return o, usage("docs/check.md has its keys", "--spec %s: %v", clean(spec), err)
+			return o, usage("see: bagconv help contracts", "--spec %s: %v", clean(spec), err)
 		}
 	}
 	o.Threads, err = threadsOf(c)

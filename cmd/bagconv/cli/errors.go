@@ -151,11 +151,11 @@ var foreignVerbs = map[string]string{
 	"print": "bagconv cat prints messages", "ls": "bagconv topics lists topics", "list": "bagconv topics lists topics",
 	"show": "bagconv info describes a recording", "stat": "bagconv info describes a recording",
 	"reindex": "bagconv recover writes a recording with a sound index", "fix": "bagconv recover writes what can be read",
-	"repair": "bagconv recover writes what can be read", "doctor": "bagconv check finds what is wrong",
+	"repair":   "bagconv recover writes what can be read",
 	"compress": "type: bagconv in.bag out.bag --compression lz4", "decompress": "type: bagconv in.bag out.bag --compression none",
 	"sort": "every conversion sorts by time: bagconv in.bag out.bag", "cut": "type: bagconv filter in.bag out.bag -S 10 -u 60",
-	"diff": "bagconv verify compares two recordings", "compare": "bagconv verify compares two recordings",
-	"play": "bagconv converts recordings and plays none", "record": "bagconv converts recordings and records none",
+	"compare": "bagconv verify compares two recordings",
+	"play":    "bagconv converts recordings and plays none", "record": "bagconv converts recordings and records none",
 }
 
 // suggestPath looks for a file of a similar name.

@@ -24,9 +24,12 @@ func (e *env) helpCommand() *cli.Command {
 // help prints the help of a command, that of the program for "".
 func (e *env) help(verb string) error {
 	text, ok := helpTexts[verb]
+	if verb == "contracts" {
+		text, ok = contractHelp, true
+	}
 	if !ok {
 		hint := "see: bagconv help"
-		if near := nearest(verb, verbs); near != "" {
+		if near := nearest(verb, append([]string{"contracts"}, verbs...)); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		return usage(hint, "there is no command %q", verb)
@@ -227,7 +230,8 @@ FLAGS
                         warning is the default
   --exit-zero           exit with 0 also with findings
   --spec FILE           a contract, what the recording must have: topics, types,
-                        rates, gaps, counts, duration, size
+                        rates, gaps, counts, duration, size. Its keys are in
+                        bagconv help contracts
   --make-spec           write such a contract of a good recording, with room for
                         others like it, to standard output
   --gap N               a time without messages is a gap when it is longer than
@@ -307,11 +311,13 @@ EXIT STATUS
 
 const helpHelp = `bagconv help [COMMAND]
 
-Prints the help of a command, or of the program. The same as --help.
+Prints the help of a command, or of the program. The same as --help. The word
+contracts prints what the file of check --spec may have.
 
 EXAMPLES
   bagconv help convert
   bagconv info --help
+  bagconv help contracts
 
 EXIT STATUS
   0    done

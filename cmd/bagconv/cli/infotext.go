@@ -33,17 +33,19 @@ func writeInfo(w io.Writer, in *infoJSON) error {
 			fmt.Fprintf(&b, "%-14s%s\n", label(i, "files:"), clean(name))
 		}
 	}
-	for i, line := range topicLines(in) {
-		fmt.Fprintf(&b, "%-14s%s\n", label(i, "topics:"), line)
+	one := in.oneEncoding()
+	if one != "" {
+		key("encoding", "%s", clean(one))
 	}
-	if len(in.Topics) == 0 {
-		key("topics", "none")
+	key("topics", "%s", map[bool]string{true: "none", false: grouped(int64(len(in.Topics)))}[len(in.Topics) == 0])
+	for _, line := range topicLines(in, one == "") {
+		b.WriteString("  " + line + "\n")
 	}
 	switch {
 	case in.Estimated:
 		key("note", "the numbers of messages are estimated from some of them; all are counted by --scan always")
 	case !in.Scanned && in.Messages > 0:
-		key("note", "sizes and rates of topics need all of the file: --scan always")
+		key("note", "rates marked ~ are of the whole duration, and sizes need all of the file: --scan always")
 	}
 	if in.damaged() {
 		key("lost", "%s", in.Lost.text())
@@ -98,34 +100,59 @@ func (in *infoJSON) countText(n int64) string {
 	return "about " + grouped(n)
 }
 
-// topicLines writes one line per topic, in columns.
-func topicLines(in *infoJSON) []string {
-	topics := in.Topics
-	rows := make([][]string, len(topics))
-	for i, t := range topics {
-		hz, size := "-", "-"
-		if t.HzMean != nil {
-			hz = fmt.Sprintf("%.1f Hz", *t.HzMean)
+// oneEncoding returns the encoding of all topics, "" if there are several or none.
+func (in *infoJSON) oneEncoding() (one string) {
+	for _, t := range in.Topics {
+		if one != "" && one != t.Encoding {
+			return ""
 		}
+		one = t.Encoding
+	}
+	return one
+}
+
+// topicLines writes a heading and one line per topic, in columns; with encodings,
+// each line has that of its messages.
+func topicLines(in *infoJSON, encodings bool) []string {
+	if len(in.Topics) == 0 {
+		return nil
+	}
+	rows := [][]string{{"topic", "messages", "rate", "size"}}
+	last := []string{"type"} // the last column is not aligned
+	for _, t := range in.Topics {
+		size := "-"
 		if t.Bytes != nil {
 			size = sizeText(*t.Bytes)
 		}
-		messages := in.countText(t.Count) + " msgs"
-		if t.Count == 1 && !in.Estimated {
-			messages = "1 msg " // aligned with the others
-		}
-		rows[i] = []string{clean(t.Name), messages, hz, size}
+		rows = append(rows, []string{clean(t.Name), in.countText(t.Count), in.rateText(&t), size})
+		last = append(last, clean(t.Type)+remarks(&t, encodings))
 	}
 	align(rows)
-	lines := make([]string, len(topics))
-	for i, t := range topics {
-		lines[i] = fmt.Sprintf("%s : %s [%s]%s", strings.Join(rows[i], "  "), clean(t.Type), clean(t.Encoding), remarks(&t))
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		lines[i] = strings.Join(row, "  ") + "  " + last[i]
 	}
 	return lines
 }
 
-func remarks(t *topicJSON) string {
+// rateText is the mean rate of a topic; without a scan that over the whole
+// duration, marked.
+func (in *infoJSON) rateText(t *topicJSON) string {
+	switch seconds := float64(in.end-in.start) / 1e9; {
+	case t.HzMean != nil:
+		return fmt.Sprintf("%.1f Hz", *t.HzMean)
+	case in.Scanned || t.Count < 2 || seconds <= 0:
+		return "-"
+	default:
+		return fmt.Sprintf("~%.1f Hz", float64(t.Count-1)/seconds)
+	}
+}
+
+func remarks(t *topicJSON, encoding bool) string {
 	var r []string
+	if encoding && t.Encoding != "" {
+		r = append(r, clean(t.Encoding))
+	}
 	if t.Connections > 1 {
 		r = append(r, fmt.Sprintf("%d connections", t.Connections))
 	}

@@ -25,7 +25,7 @@ func TestEstimateText(t *testing.T) {
 	if err := writeInfo(&b, in); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"messages:     about 30.1 million\n", "/imu  about 30.1 million msgs", "  about 1 msgs", "  few msgs", "are estimated"} {
+	for _, want := range []string{"messages:     about 30.1 million\n", "/imu   about 30.1 million  ", "  about 1  ", "  few  ", "are estimated"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)
 		}

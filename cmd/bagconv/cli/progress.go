@@ -57,12 +57,13 @@ const barDelay = 300 * time.Millisecond
 // line, and goes with it. It needs no escape sequences.
 type barProgress struct {
 	out   io.Writer
-	drawn int // columns of what stands there
+	drawn int    // columns of what stands there
+	of    string // before the text: which of several inputs, as "2 of 6, "
 }
 
 func (p *barProgress) update(now convert.Progress) {
 	if now.Elapsed >= barDelay {
-		p.draw(func(room int) string { return barText(now, room) })
+		p.draw(func(room int) string { return barText(p.of+progressText(now), now, room) })
 	}
 }
 
@@ -80,13 +81,12 @@ func (p *barProgress) draw(text func(room int) string) {
 }
 
 // barText is a bar with the text behind it, or what fits of the text.
-func barText(now convert.Progress, room int) string {
+func barText(text string, now convert.Progress, room int) string {
 	const length = 22
 	done := 0
 	if now.Total > 0 {
 		done = int(min(length*now.Bytes/now.Total, length-1))
 	}
-	text := progressText(now)
 	if line := fmt.Sprintf("[%-*s] %s", length, strings.Repeat("=", done)+">", text); len(line) <= room {
 		return line
 	}

@@ -7,15 +7,16 @@ const (
   -t, --topic P         only these topics. P is a name, a glob (* is any run of
                         characters, / included), or re: and a regular
                         expression for the whole name; again for more topics
-  -x, --exclude-topic P not these
+  -x, --exclude-topic P
+                        not these
   --type P              only topics of these types, as sensor_msgs/Image,
   --exclude-type P      sensor_msgs/msg/Image or apollo.drivers.Image
   -S, --start TIME      from TIME on
   -E, --end TIME        up to TIME, without it
   -u, --duration D      that long from --start, or from the start
-                        TIME is 10, 10.5s, 1m30s or 00:01:30 from the start;
-                        -30s or end-30s before the end; 2024-05-01T12:00:00Z;
-                        @1676549454.5 (s since 1970); or ns since 1970
+
+TIME is 10, 10.5s, 1m30s or 00:01:30 from the start; -30s or end-30s before the
+end; 2024-05-01T12:00:00Z; @1676549454.5 (s since 1970); or ns since 1970.
 
 `
 	editHelp = `WHAT TO CHANGE (topics have the names that they have in the input)

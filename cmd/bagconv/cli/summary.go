@@ -156,7 +156,7 @@ func lossLines(losses []lossJSON, what string) (lines []string) {
 		case what != "":
 			line += count(n, what) + ": "
 		case n > 0:
-			line += "(" + grouped(n) + ") "
+			line += "(" + count(n, "time") + ") "
 		}
 		lines = append(lines, fmt.Sprintf("%s%s [%s]", line, k.message, k.code))
 	}
