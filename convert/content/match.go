@@ -185,15 +185,13 @@ func (c *comparer) zero(t schema.Type) (int, error) {
 }
 
 // fits tells whether a value of a source type, as canonical type, is one of dst.
-// Between encodings a conversion writes an array as a list and a byte with the
-// sign of the target's definition; within one encoding these are other types.
+// Between encodings a conversion may write an array as a list; within one encoding
+// these are other types.
 func (c *comparer) fits(src, dst schema.Type) error {
 	s := canonicalType(src)
 	same := s.Kind == dst.Kind && s.Array == dst.Array && s.Len == dst.Len
 	if !same && !c.strict {
-		isByte := func(k schema.Kind) bool { return k == schema.Int8 || k == schema.Uint8 }
-		same = (s.Kind == dst.Kind || isByte(s.Kind) && isByte(dst.Kind)) &&
-			(s.Array == dst.Array && s.Len == dst.Len || s.Array == schema.Fixed && dst.Array == schema.Unbounded)
+		same = s.Kind == dst.Kind && s.Array == schema.Fixed && dst.Array == schema.Unbounded
 	}
 	if !same || dst.Kind == schema.Invalid || dst.Kind == schema.WChar || dst.Kind == schema.LongDouble {
 		return fmt.Errorf("a %s is not a %s", typeName(src), typeName(dst))

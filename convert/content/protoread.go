@@ -164,10 +164,12 @@ func (r *protoReader) single(f *protoField, s *protoStep, at slotRange) error {
 	case protoText:
 		r.w.text(s.text)
 	case protoArray:
-		if s.list {
-			r.w.u32(uint32(s.len))
+		if s.len > 0 {
+			return malformed(0, "an array of %d bytes is not set", s.len)
 		}
-		r.w.zeros(s.len)
+		if s.list {
+			r.w.u32(0)
+		}
 	default:
 		return r.put(s, s.bits)
 	}
@@ -332,10 +334,7 @@ func (r *protoReader) list(f *protoField, s *protoStep, at slotRange) error {
 			count += n
 		}
 	}
-	if s.len >= 0 && count != s.len {
-		if count == 0 {
-			return r.zeroArray(s)
-		}
+	if s.len >= 0 && count != s.len { // what is made from an array is never left out
 		return malformed(0, "an array of %d values has %d", s.len, count)
 	}
 	if s.list {
@@ -354,32 +353,6 @@ func (r *protoReader) list(f *protoField, s *protoStep, at slotRange) error {
 			err = r.value(s, o.p)
 		}
 		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// zeroArray writes an array that is not set.
-func (r *protoReader) zeroArray(s *protoStep) error {
-	if s.list {
-		r.w.u32(uint32(s.len))
-	}
-	for range s.len {
-		if r.w.Len() > r.most {
-			return malformed(0, "an array of %d values is not set", s.len)
-		}
-		was := r.w.Len()
-		var err error
-		switch s.form {
-		case protoMessage, protoTime, protoRaw:
-			err = r.part(s, nil)
-		case protoText:
-			r.w.text(nil)
-		default:
-			err = r.put(s, 0)
-		}
-		if err != nil || r.w.Len() == was {
 			return err
 		}
 	}

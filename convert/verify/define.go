@@ -40,8 +40,9 @@ func (l *linker) define(side int, t *storage.TopicInfo) *member {
 	if err != nil {
 		return m
 	}
-	for _, r := range d.Remarks {
-		if len(t.Schema.Data) > 0 {
+	for _, r := range d.Remarks { // of a definition that is there and not the one of its md5sum or type hash
+		hashed := t.Encoding == "ros1" || t.Metadata[storage.MetaTypeHash] != ""
+		if len(t.Schema.Data) > 0 && (r.Code != "definition-builtin" || hashed) {
 			m.flaws = append(m.flaws, r.Message)
 		}
 	}

@@ -290,13 +290,13 @@ func (l *linker) through(g [2]*group, from int, c conversion) *link {
 				return nil
 			}
 			s = source{converted.def, res.Plan}
-		}
-		sources = append(sources, s)
-		for _, r := range res.Remarks {
-			if r.Loss && (strings.HasSuffix(r.Code, "fields") || r.Code == "fields-dropped" || r.Code == "point-times") {
-				k.note(Fields, "%s", r.Message)
+			for _, r := range res.Remarks {
+				if r.Loss && (strings.HasSuffix(r.Code, "fields") || r.Code == "point-times") {
+					k.note(Fields, "%s", r.Message)
+				}
 			}
 		}
+		sources = append(sources, s)
 	}
 	src, want := sources[0].def.msg, dst.def.msg
 	seq := l.countersFit(g, src, want)
