@@ -22,18 +22,24 @@ type chunk struct {
 	open        bool  // lengths are 0 or cannot be believed: the recorder died here, or the header is damaged
 }
 
-// maxOpen is the most that a chunk of unknown size may decompress to.
-const maxOpen = 64 << 20
+// Where the size of a chunk is not known, it may decompress to some times the bytes
+// that are stored, as messages of sensors hardly do, and a small one to a little more:
+// maxOpen where the recorder wrote no size, which is then part of rawSize, and maxWrong
+// where the size turns out to be too small.
+const (
+	maxGrowth = 16
+	maxOpen   = 64 << 20
+	maxWrong  = 4 << 20
+)
 
 // limit is how much the chunk may decompress to. A size that the stored bytes
 // can hardly have been made from is not believed: lz4 shrinks by 255 at most,
 // bz2 by far more for zeros, so that small chunks get some room.
 func (c *chunk) limit() int64 {
-	most := max(maxOpen, 1024*c.stored)
 	if c.open {
-		return most
+		return max(maxOpen, maxGrowth*c.stored)
 	}
-	return min(c.size, most)
+	return min(c.size, max(maxOpen, 1024*c.stored))
 }
 
 // rawSize is the memory that reading the chunk takes.
@@ -160,9 +166,7 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 	}
 	if errors.Is(err, compress.ErrLimit) && !c.open {
 		// It may be the size that is wrong: then the data decodes without error.
-		free := c
-		free.open = true
-		if out, e := c.codec.Decode(nil, b.Scratch, free.limit()); e == nil {
+		if out, e := c.codec.Decode(nil, b.Scratch, max(maxWrong, maxGrowth*c.stored)); e == nil || errors.Is(e, compress.ErrLimit) {
 			b.Buf = out
 		}
 	}

@@ -1,0 +1,56 @@
+package rosbag1
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// TestUnderstatedSize: a chunk that decompresses to far more than its header says takes
+// memory in proportion to its bytes. What is read of it is there, and the rest is
+// reported.
+func TestUnderstatedSize(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "zeros.bag")
+	messages := make([]storage.Message, 100)
+	for i := range messages {
+		messages[i] = storage.Message{LogTime: int64(i+1) * 1e9, Data: make([]byte, 1<<20)}
+	}
+	write(t, path, storage.WriteOptions{Compression: "lz4", ChunkSize: 1 << 30}, messages)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(data, []byte("\x09\x00\x00\x00size="))
+	binary.LittleEndian.PutUint32(data[at+9:], 1000)
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var b storage.Batch
+	if err := r.(storage.BlockReader).ReadBlock(context.Background(), 0, &b); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := len(b.Messages); n < 4 || n > 10 {
+		t.Errorf("%d messages of 1 MB are read of a chunk of %d bytes", n, len(data))
+	}
+	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 32 {
+		t.Errorf("a bag of %d bytes takes %d MB", len(data), took)
+	}
+	info, err := r.Info()
+	if err != nil || info.Lost.Blocks == 0 || !info.Lost.Uncounted {
+		t.Errorf("reported are %+v, %v", info.Lost, err)
+	}
+}
