@@ -1,17 +1,23 @@
 package rosbag2
 
-import "context"
+import (
+	"context"
+
+	"github.com/bagconv/bagconv/internal/sqlitefile"
+)
 
 // A block is a range of rowids in a part.
 type block struct {
 	part   *part
 	lo, hi int64
 	bytes  int64 // of the pages that hold its rows, about
+	size   int64 // of its rows in memory, about
+	sized  bool  // size is no less than what its rows, decompressed, may have
 }
 
 const (
-	blockBytes     = 2 << 20   // of a block's pages
-	zstdBlockBytes = 512 << 10 // of rows that are compressed one by one
+	blockBytes     = 2 << 20   // of a block's pages, or of its rows when they are decompressed
+	zstdBlockBytes = 512 << 10 // of rows that are compressed one by one, where their sizes are not looked at
 )
 
 // blocks cuts a part into ranges of about equal size.
@@ -30,13 +36,17 @@ func (p *part) blocks(ctx context.Context, src *source) (list []block, err error
 	case p.table == nil:
 		return p.guess(target), nil
 	case ranges == nil || p.zstdRows:
-		if ranges, err = p.table.Ranges(ctx, src, target); err != nil {
+		var size func(*sqlitefile.Row) int64
+		if p.zstdRows {
+			target, size = blockBytes, func(row *sqlitefile.Row) int64 { return unpackedSize(row.Local(), row.Size) }
+		}
+		if ranges, err = p.table.Ranges(ctx, src, target, size); err != nil {
 			return nil, err
 		}
 	}
 	list = make([]block, len(ranges))
 	for i, g := range ranges {
-		list[i] = block{part: p, lo: g.Lo, hi: g.Hi, bytes: g.Bytes}
+		list[i] = block{part: p, lo: g.Lo, hi: g.Hi, bytes: g.Bytes, size: max(g.Size, g.Bytes), sized: p.zstdRows && p.found == nil}
 	}
 	return list, nil
 }
@@ -45,7 +55,7 @@ func (p *part) blocks(ctx context.Context, src *source) (list []block, err error
 func (p *part) guess(target int64) []block {
 	lo, hi, n := p.first, p.end, p.dense()
 	if n < 0 || n > p.real()/8 {
-		return []block{{part: p, lo: lo, hi: hi, bytes: p.real()}}
+		return []block{{part: p, lo: lo, hi: hi, bytes: p.real(), size: p.real()}}
 	}
 	each := max(p.real()/max(n, 1), 1)
 	step := max(target/each, 1)
@@ -55,7 +65,7 @@ func (p *part) guess(target int64) []block {
 		if step-1 < hi-lo {
 			end = lo + step - 1
 		}
-		list = append(list, block{part: p, lo: lo, hi: end, bytes: (end - lo + 1) * each})
+		list = append(list, block{part: p, lo: lo, hi: end, bytes: (end - lo + 1) * each, size: (end - lo + 1) * each})
 		if end == hi {
 			break
 		}

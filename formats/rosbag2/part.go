@@ -220,7 +220,7 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 // gives the same.
 func (p *part) findTable(ctx context.Context, src *source) (err error) {
 	if p.table, err = sqlitefile.NewTable(src, p.total); err == nil && !p.how.brief && !p.how.lazy {
-		p.ranges, err = p.table.Ranges(ctx, src, blockBytes)
+		p.ranges, err = p.table.Ranges(ctx, src, blockBytes, nil)
 	}
 	if errors.Is(err, sqlitefile.ErrDeclined) {
 		return nil

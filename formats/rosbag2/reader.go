@@ -197,7 +197,7 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 	}
 	list := make([]storage.Block, len(r.blocks))
 	for i, b := range r.blocks {
-		list[i] = storage.Block{Offset: -1, Size: b.bytes, RawSize: b.bytes, Messages: -1}
+		list[i] = storage.Block{Offset: -1, Size: b.bytes, RawSize: b.size, Messages: -1}
 	}
 	return list, nil
 }

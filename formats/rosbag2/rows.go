@@ -70,14 +70,15 @@ type filler struct {
 	ctx  context.Context
 	p    *part
 	b    *storage.Batch
+	blk  *block
 	n    int   // rows so far
 	last int64 // rowid of the last one
 }
 
 func (f *filler) begin(blk *block) {
-	f.n, f.last = 0, 0
+	f.blk, f.n, f.last = blk, 0, 0
 	f.b.Messages = f.b.Messages[:0]
-	f.b.Buf = storage.Grow(f.b.Buf, int(min(blk.bytes, maxGrow)))[:0]
+	f.b.Buf = storage.Grow(f.b.Buf, int(min(blk.size, maxGrow)))[:0]
 }
 
 func (f *filler) end() {
@@ -110,8 +111,11 @@ func (f *filler) add(topic storage.TopicID, stamp int64, start int) {
 
 // compressed tells whether a row is to be decompressed. data is its start.
 func (f *filler) compressed(data []byte) bool {
-	return f.p.sniffRows && len(data) >= 4 && string(data[:4]) == zstdMagic
+	return f.p.sniffRows && isFrame(data)
 }
+
+// isFrame tells whether data begins as a zstd frame.
+func isFrame(data []byte) bool { return len(data) >= 4 && string(data[:4]) == zstdMagic }
 
 // scanBytes is how much is read at once: 1 MB in all for each scanner.
 const scanBytes = 128 << 10
@@ -217,21 +221,45 @@ func (f *filler) after(blk *block) string {
 const (
 	rowInflate = 200
 	rowSlack   = 64 << 20
-	maxInBlock = 512 << 20 // of all rows of a block
 )
+
+// What all rows of a block may take where their sizes were not looked at: where the
+// tree is damaged or of another kind, and where only some rows are compressed.
+const (
+	maxInBlock = 512 << 20
+	maxMixed   = 64 << 20
+)
+
+// unpackedSize is the most bytes that a row of some bytes becomes. start is its start.
+func unpackedSize(start []byte, size int) int64 {
+	if !isFrame(start) {
+		return int64(size)
+	}
+	most := int64(size)*rowInflate + rowSlack
+	if stated, ok := compress.ZstdSize(start); ok {
+		return min(stated, most)
+	}
+	return most
+}
 
 // inflate appends what a row decompresses to. ok is false when it is damaged, and
 // left out. Where nothing says that rows are compressed, a row that is no frame
 // only looked like one, and is taken as it is.
 func (f *filler) inflate(row []byte) (ok bool, err error) {
 	start := len(f.b.Buf)
-	limit := min(int64(len(row))*rowInflate+rowSlack, maxInBlock-int64(start))
+	limit := unpackedSize(row, len(row))
+	switch {
+	case !f.p.zstdRows:
+		limit = min(limit, maxMixed-int64(start))
+	case !f.blk.sized:
+		limit = min(limit, maxInBlock-int64(start))
+	}
 	buf, err := compress.Zstd.Decode(f.b.Buf, row, limit)
 	switch {
 	case err == nil:
 		f.b.Buf = buf
 		return true, nil
-	case !f.p.zstdRows:
+	case !f.p.zstdRows && !errors.Is(err, compress.ErrLimit):
 		f.b.Buf = append(f.b.Buf[:start], row...)
 		return true, nil
 	}

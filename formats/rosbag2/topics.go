@@ -290,10 +290,9 @@ func (r *Reader) sniffRows(p *part) error {
 // firstRow looks whether the first row is compressed. Damage is for reading to say.
 func (r *Reader) firstRow(c *conn) (err error) {
 	p := c.part
-	frame := func(b []byte) bool { return len(b) >= 4 && string(b[:4]) == zstdMagic }
 	stop := errors.New("the first row is enough")
 	look := func(row *sqlitefile.Row) error {
-		p.zstdRows = frame(row.Local())
+		p.zstdRows = isFrame(row.Local())
 		return stop
 	}
 	switch {
@@ -305,7 +304,7 @@ func (r *Reader) firstRow(c *conn) (err error) {
 	default:
 		if err = c.engine(0); err == nil {
 			err = c.db.query("SELECT data FROM messages LIMIT 1", func(s *stmt) error {
-				p.zstdRows = frame(s.bytes(0))
+				p.zstdRows = isFrame(s.bytes(0))
 				return nil
 			})
 		}

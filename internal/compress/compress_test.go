@@ -130,3 +130,33 @@ func TestConcurrent(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestZstdSize: it is no less than what a frame decompresses to, and near it where the
+// frame says so.
+func TestZstdSize(t *testing.T) {
+	for _, n := range []int{1, 100, 255, 256, 1000, 128 << 10, 1 << 20, 10 << 20} {
+		for name, src := range map[string][]byte{"zeros": make([]byte, n), "counts": counting(n)} {
+			frame, err := Zstd.Encode(nil, src, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			size, ok := ZstdSize(frame[:min(len(frame), 24)])
+			if !ok || size < int64(n) || n >= 256 && size != int64(n) || size > max(int64(n), zstdBlock) {
+				t.Errorf("%d %s: %d, %t", n, name, size, ok)
+			}
+		}
+	}
+	for _, src := range []string{"", "\x28\xb5\x2f\xfd", "no frame at all, but long enough"} {
+		if size, ok := ZstdSize([]byte(src)); ok {
+			t.Errorf("%q: %d", src, size)
+		}
+	}
+}
+
+func counting(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i ^ i>>8)
+	}
+	return b
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -71,6 +72,25 @@ func decodeZstd(dst, src []byte, limit int64) ([]byte, error) {
 	}
 	return dst, zstdError(err)
 }
+
+// ZstdSize returns the most bytes that the first frame of src decompresses to, by what
+// it says; false where it says nothing. The first 24 bytes of src are enough.
+func ZstdSize(src []byte) (size int64, ok bool) {
+	var h zstd.Header
+	switch {
+	case h.Decode(src) != nil:
+	case h.HasFCS:
+		return int64(min(h.FrameContentSize, math.MaxInt64)), true
+	case h.FirstBlock.OK && h.FirstBlock.Last && h.FirstBlock.Compressed:
+		return zstdBlock, true
+	case h.FirstBlock.OK && h.FirstBlock.Last:
+		return int64(h.FirstBlock.DecompressedSize), true
+	}
+	return 0, false
+}
+
+// zstdBlock is the most that a block of a frame decompresses to.
+const zstdBlock = 128 << 10
 
 func zstdError(err error) error {
 	switch {

@@ -10,15 +10,23 @@ import (
 type Range struct {
 	Lo, Hi int64 // rowids, both included
 	Bytes  int64 // of the pages that hold them, about
+	Size   int64 // of the rows, as Ranges is told; Bytes where it is told nothing
 }
 
 // Ranges cuts the table, as r shows it, into ranges of about target bytes, which
 // together are all rowids. It reads the interior pages of the tree, and those
 // leaves whose rows are large: the page numbers tell how much lies between two
 // leaves, because recordings are written in order.
-func (t *Table) Ranges(ctx context.Context, r io.ReaderAt, target int64) ([]Range, error) {
-	w := &walker{pager: newPager(r, t.size, t.h, 0), lo: math.MinInt64, hi: math.MaxInt64}
-	c := &cutter{w: w, target: target, left: t.size, seen: make([]uint64, (uint64(w.pages)+64)/64)}
+//
+// Where size is not nil it says how large a row is for the reader, in bytes, and
+// target is about that. All leaves are then read. The row has only what is Local.
+func (t *Table) Ranges(ctx context.Context, r io.ReaderAt, target int64, size func(*Row) int64) ([]Range, error) {
+	block := int64(0)
+	if size != nil {
+		block = scanBlock
+	}
+	w := &walker{pager: newPager(r, t.size, t.h, block), lo: math.MinInt64, hi: math.MaxInt64}
+	c := &cutter{w: w, target: target, size: size, left: t.size, seen: make([]uint64, (uint64(w.pages)+64)/64)}
 	c.open.Lo = math.MinInt64
 	w.leaf = func(no uint32, _ []byte, lo, hi int64) error {
 		if c.leaves++; c.leaves&1023 == 0 && ctx.Err() != nil {
@@ -62,6 +70,7 @@ func (w *walker) height(no uint32) (int, error) {
 type cutter struct {
 	w      *walker
 	target int64
+	size   func(*Row) int64
 	left   int64    // bytes that rows may still claim
 	seen   []uint64 // a bit for each page: leaves
 	leaves int
@@ -116,10 +125,10 @@ func (c *cutter) add(next int64) error {
 		pages = max(pages, distance(int64(c.before), no))
 	}
 	page := int64(c.w.page)
-	if pages*page > max(c.target/16, page) {
+	if c.size != nil || pages*page > max(c.target/16, page) {
 		return c.rows()
 	}
-	c.push(c.last.hi, pages*page)
+	c.push(c.last.hi, pages*page, pages*page)
 	return nil
 }
 
@@ -159,22 +168,29 @@ func (c *cutter) rows() error {
 		if i == n-1 {
 			cell.rowid = c.last.hi
 		}
-		c.push(cell.rowid, int64(max(cell.total, 1)))
+		bytes := int64(max(cell.total, 1))
+		size := bytes
+		var m message
+		if c.size != nil && parseMessage(cell.local, cell.total, &m) == isMessage {
+			size = max(c.size(&Row{ID: cell.rowid, Topic: m.topic, Time: m.time, Size: m.size, local: cell.local[m.start:]}), 1)
+		}
+		c.push(cell.rowid, bytes, size)
 	}
 	if n == 0 {
-		c.push(c.last.hi, 1)
+		c.push(c.last.hi, 1, 1)
 	}
 	return nil
 }
 
 // push adds what ends with rowid hi.
-func (c *cutter) push(hi, bytes int64) {
-	if c.open.Bytes > 0 && c.open.Bytes+bytes > c.target+c.target/2 {
+func (c *cutter) push(hi, bytes, size int64) {
+	if c.open.Size > 0 && c.open.Size+size > c.target+c.target/2 {
 		c.cut()
 	}
 	c.open.Hi = hi
 	c.open.Bytes += bytes
-	if c.open.Bytes >= c.target && hi != math.MaxInt64 {
+	c.open.Size += size
+	if c.open.Size >= c.target && hi != math.MaxInt64 {
 		c.cut()
 	}
 }

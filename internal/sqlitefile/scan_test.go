@@ -55,7 +55,7 @@ func scan(b []byte, target int64) (rows []idRow, ranges []Range, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if ranges, err = table.Ranges(context.Background(), r, target); err != nil {
+	if ranges, err = table.Ranges(context.Background(), r, target, nil); err != nil {
 		return nil, nil, err
 	}
 	s := table.NewScanner(r, 100_000)
