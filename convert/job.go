@@ -25,6 +25,12 @@ type Job struct {
 	Sink         string
 	SinkFormat   *storage.Format
 
+	// Formats are those whose recordings Write.Overwrite may replace; nil: the two above.
+	// Whatever it is set to, a run replaces and removes nothing that it reads, and
+	// nothing but a recording: one file that a format claims, or a folder that holds the
+	// files of one recording and nothing else.
+	Formats *storage.Registry
+
 	Read  storage.ReadOptions  // Strict: damage, an unreadable message or any other loss ends the run
 	Write storage.WriteOptions // Compression "": what most blocks of a source in the same format have
 

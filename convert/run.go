@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -20,7 +19,8 @@ import (
 //
 // Errors of the source and the sink wrap the sentinels of package storage; an
 // existing output is fs.ErrExist unless Write.Overwrite is set; a cancelled
-// context gives its cause.
+// context gives its cause. What CheckOutputs refuses, Run refuses too, and whatever
+// else turns out on the way to be none of a run's business: see Job.Formats.
 func Run(ctx context.Context, job Job) (*Report, error) {
 	r := &Report{
 		Source: End{Path: job.Source, Format: job.SourceFormat.Name},
@@ -33,7 +33,7 @@ func Run(ctx context.Context, job Job) (*Report, error) {
 }
 
 func run(ctx context.Context, job *Job, r *Report) (err error) {
-	if err := checkEnds(job); err != nil {
+	if err := guarded(job); err != nil {
 		return err
 	}
 	src, err := openSource(ctx, job)
@@ -271,27 +271,6 @@ func mostly(blocks map[string]int64, codecs []string) (most string) {
 		}
 	}
 	return most
-}
-
-// checkEnds refuses to write a recording over itself or into itself.
-func checkEnds(job *Job) error {
-	in, err := os.Stat(job.Source)
-	stem := err != nil // the source is several files, which this names together; opening them will tell
-	out, err := os.Stat(job.Sink)
-	if err == nil && !stem && os.SameFile(in, out) {
-		return fmt.Errorf("%s: input and output are the same; choose another output", job.Sink)
-	}
-	if err == nil && !job.Write.Overwrite {
-		return &fs.PathError{Op: "create", Path: job.Sink, Err: fs.ErrExist}
-	}
-	if stem || !in.IsDir() {
-		return nil
-	}
-	dir := filepath.Dir(filepath.Clean(job.Sink))
-	if st, err := os.Stat(dir); err == nil && os.SameFile(in, st) {
-		return fmt.Errorf("%s: the output lies inside the input folder; choose another place", job.Sink)
-	}
-	return nil
 }
 
 // sizeOf adds up the bytes of a file or of all files in a folder.

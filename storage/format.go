@@ -86,11 +86,43 @@ type Format struct {
 	// beside it. ctx bounds the call and all later reading.
 	Open func(ctx context.Context, path string, o ReadOptions) (Reader, error)
 
+	// Files lists the files of the recording at path, by its index and their names, and
+	// reads no messages. Errors are those of Open. Nil: a recording is the one file at
+	// its path. See FilesOf.
+	Files func(fsys FS, path string) (Files, error)
+
 	// Create starts a recording that will appear at path when Close succeeds,
 	// and not before: writers work under a temporary name beside it. Nil for a
 	// format that is only read. An existing path is an error that wraps
 	// fs.ErrExist, unless o.Overwrite is set.
 	Create func(ctx context.Context, path string, o WriteOptions) (Writer, error)
+}
+
+// Claims reports whether path is a recording of this format, by its content, or a part
+// of one. Nothing may stand there but a file or folder.
+func (f *Format) Claims(path string) bool {
+	head, err := readHead(path)
+	return err == nil && f.Sniff != nil && f.Sniff(path, head)
+}
+
+// Files are the files of one recording, as paths.
+type Files struct {
+	Folders  []string // that are the recording, so that nothing else belongs into them
+	Messages []string // that hold the messages, in order
+	Beside   []string // what else belongs to it: metadata, a write-ahead log
+
+	// Guessed reports that nothing in the files or their names says that they are one
+	// recording; they only lie together.
+	Guessed bool
+}
+
+// FilesOf returns the files of the recording at path; fsys nil means the operating
+// system's files.
+func (f *Format) FilesOf(fsys FS, path string) (Files, error) {
+	if f.Files == nil {
+		return Files{Messages: []string{path}}, nil
+	}
+	return f.Files(fsys, path)
 }
 
 // Keeps tells whether a recording's metadata of a key has a place in the format.

@@ -65,6 +65,7 @@ var Format = &storage.Format{
 	Open:         Open,
 	Whole:        wholeOf,
 	TopicName:    channelName,
+	Files:        files,
 	Create:       Create,
 }
 
@@ -164,4 +165,17 @@ func segmentStem(name string) string {
 		}
 	}
 	return name
+}
+
+// files lists the file, or the segments. See storage.Format.
+func files(fsys storage.FS, path string) (f storage.Files, err error) {
+	fsys = iox.FS(fsys)
+	paths, err := segmentPaths(fsys, path)
+	if err == nil {
+		f.Messages, err = choose(fsys, path, paths)
+	}
+	if st, statErr := fsys.Stat(path); statErr == nil && st.IsDir() {
+		f.Folders = []string{path}
+	}
+	return f, err
 }

@@ -54,7 +54,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	r.blocks = sync.OnceValue(r.list)
 	paths, err := segmentPaths(r.fs, path)
 	if err == nil {
-		paths, err = r.choose(paths)
+		paths, err = choose(r.fs, path, paths)
 	}
 	if err != nil {
 		return nil, err
@@ -79,13 +79,13 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 
 // choose takes the files that belong to one recording, and refuses to guess
 // between several.
-func (r *Reader) choose(paths []string) ([]string, error) {
-	if len(paths) == 1 && paths[0] == r.path {
+func choose(fsys storage.FS, path string, paths []string) ([]string, error) {
+	if len(paths) == 1 && paths[0] == path {
 		return paths, nil
 	}
 	stems := map[string][]string{}
 	for _, p := range paths {
-		if !sniffPath(r.fs, p) {
+		if !sniffPath(fsys, p) {
 			continue
 		}
 		stem := segmentStem(filepath.Base(p))
@@ -94,7 +94,7 @@ func (r *Reader) choose(paths []string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(stems))
 	switch len(names) {
 	case 0:
-		return nil, &storage.Error{Format: formatName, Path: r.path, Offset: -1, What: "a folder without records", Err: storage.ErrUnknownFormat}
+		return nil, &storage.Error{Format: formatName, Path: path, Offset: -1, What: "a folder without records", Err: storage.ErrUnknownFormat}
 	case 1:
 		return stems[names[0]], nil
 	}
@@ -102,9 +102,9 @@ func (r *Reader) choose(paths []string) ([]string, error) {
 		names = append(names[:5], "...")
 	}
 	return nil, &storage.Error{
-		Format: formatName, Path: r.path, Offset: -1, Err: storage.ErrUnsupported,
+		Format: formatName, Path: path, Offset: -1, Err: storage.ErrUnsupported,
 		What: fmt.Sprintf("a folder with several recordings (%s)", strings.Join(names, ", ")),
-		Hint: "name one of them: " + filepath.Join(r.path, names[0]),
+		Hint: "name one of them: " + filepath.Join(path, names[0]),
 	}
 }
 

@@ -33,6 +33,7 @@ var Format = &storage.Format{
 	SegmentNames: segmentNames,
 	Sniff:        sniff,
 	Open:         Open,
+	Files:        files,
 	Create:       Create,
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/internal/guard"
 )
 
 // batchCommand converts all recordings that it finds.
@@ -44,6 +45,7 @@ type batchRun struct {
 	found    *batch.Found
 	items    []*batchItem // as found.Inputs
 	jobs     int
+	guard    *guard.Guard // of all inputs
 }
 
 // A batchItem is one input.
@@ -59,6 +61,7 @@ type batchItem struct {
 
 func (e *env) batch(c *cli.Context) (err error) {
 	b := &batchRun{env: e, c: c}
+	e.report.failed = b.failure
 	if err := b.flags(); err != nil {
 		return err
 	}
@@ -101,6 +104,7 @@ func (b *batchRun) flags() error {
 	if b.job, err = jobOf(c, sink); err != nil {
 		return err
 	}
+	b.job.Formats = b.formats
 	if err := verifyOutput(c, &convert.Job{Edit: b.job.Edit}); err != nil {
 		return err
 	}

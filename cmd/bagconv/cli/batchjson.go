@@ -98,6 +98,19 @@ func (b *batchRun) summary(elapsed time.Duration, failed error) *batchJSON {
 	return out
 }
 
+// failure is the report of a batch that failed before its work began.
+func (b *batchRun) failure(err error) any {
+	out := &batchJSON{OutputDir: b.out, Manifest: b.manifest, Links: []string{}, Results: []*batch.Entry{}, ElapsedNS: "0"}
+	if b.found != nil {
+		out = b.summary(0, err)
+	}
+	out.SchemaVersion, out.Status, out.ExitStatus, out.Error = schemaVersion, "failed", statusOf(err), explain(err)
+	if out.ExitStatus == exitInterrupted {
+		out.Status = "interrupted"
+	}
+	return out
+}
+
 // skippedLossy tells whether what was done before was lossy: the exit status
 // stands for all of the outputs.
 func (b *batchRun) skippedLossy() bool {

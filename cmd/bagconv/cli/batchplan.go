@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/internal/guard"
 )
 
 // find finds the inputs.
@@ -38,7 +39,11 @@ func (b *batchRun) find() error {
 	if len(b.found.Inputs) == 0 {
 		return &failure{path: strings.Join(words, ", "), what: "there is no recording in it", hint: "bagconv formats lists what can be read", err: fs.ErrNotExist}
 	}
+	b.guard = guard.New(b.formats.Formats()...)
 	for _, in := range b.found.Inputs {
+		if in.Format != nil {
+			b.guard.Keep(in.Format, in.Path)
+		}
 		if in.Path == b.out {
 			return usage("choose another folder", "%s is an input and the folder for the outputs", clean(b.shown(b.out)))
 		}

@@ -14,20 +14,16 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/internal/guard"
 )
 
 // reportFile makes the file of --report.
 func (b *batchRun) reportFile() (*reportFile, error) {
 	path := b.c.String("report")
 	if path != "" && same(path, b.manifest) {
-		return nil, usage("choose another name", "--report %s would overwrite the manifest", clean(path))
+		return nil, b.refuseReport("the manifest")
 	}
-	for _, in := range b.found.Inputs {
-		if path != "" && slices.ContainsFunc(in.Files, func(file string) bool { return same(file, path) }) {
-			return nil, usage("choose another name", "--report %s would overwrite an input", clean(path))
-		}
-	}
-	return newReportFile(path)
+	return b.openReport(b.c.Context, path, b.report.notEnded())
 }
 
 // runAll converts what is to be converted, and says what became of it.
@@ -44,7 +40,6 @@ func (b *batchRun) runAll() error {
 	if err != nil {
 		return err
 	}
-	defer report.abort()
 	m, err := batch.Open(b.manifest, b.c.Bool("resume"), b.c.Bool("force"))
 	if err != nil {
 		return b.explainManifest(err)
@@ -148,6 +143,7 @@ func (b *batchRun) convertOne(ctx context.Context, t *batch.Task, item *batchIte
 	job := *b.job
 	job.Source, job.SourceFormat, job.Sink = item.Path, item.Format, item.output
 	job.Write.Overwrite = job.Write.Overwrite || item.replace
+	job.Write.FS = b.guard.Writer(nil, job.Write.Overwrite)
 	job.Progress = func(p convert.Progress) { show.update(t, p) }
 	report := &convert.Report{}
 	err = item.Err
@@ -182,7 +178,7 @@ func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchIte
 	if err := verifyOutput(b.c, job); err != nil {
 		return err
 	}
-	if err := b.checkOutput(job, ""); err != nil {
+	if err := b.checkOutput(job); err != nil {
 		return err
 	}
 	if err := made.make(filepath.Dir(item.output)); err != nil {
@@ -190,6 +186,24 @@ func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchIte
 	}
 	if item.killed {
 		return batch.RemoveLeftovers(item.output)
+	}
+	return nil
+}
+
+// checkOutput refuses an output that would take the place of an input, or of something
+// else than an old output.
+func (b *batchRun) checkOutput(job *convert.Job) error {
+	_, err := b.guard.Output(guard.Output{Path: job.Sink, Format: job.SinkFormat, Name: job.Source, Overwrite: true})
+	if err == nil {
+		err = convert.CheckOutputs(job)
+	}
+	if errors.Is(err, guard.ErrFolder) {
+		var r *guard.Refusal
+		errors.As(err, &r)
+		r.Hint = "remove it yourself, or choose another folder for the outputs"
+	}
+	if err != nil {
+		return explainOutput(job, err)
 	}
 	return nil
 }

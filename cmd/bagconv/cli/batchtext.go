@@ -119,6 +119,7 @@ func (b *batchRun) summarize(report *reportFile, elapsed time.Duration, failed e
 	if err := report.write(out); err != nil {
 		return err
 	}
+	b.report.ended = true
 	if b.c.Bool("json") {
 		if err := writeJSON(b.Out, out); err != nil {
 			return err

@@ -86,7 +86,9 @@ const (
 type env struct {
 	Stdio
 	formats *storage.Registry
-	color   bool // of Err
+	color   bool   // of Err
+	word    string // the first of the line, where it names no command; see mistypedVerb
+	report  reporting
 }
 
 // Run runs the command line args, args[0] being the program's name, and returns
@@ -103,6 +105,9 @@ func Run(ctx context.Context, args []string, stdio Stdio, formats *storage.Regis
 		return int(status) // the command has said why
 	}
 	e.sayError(explain(err))
+	if failed := e.reportFailure(ctx, args[min(1, len(args)):], err); failed != nil {
+		e.sayError(explain(failed))
+	}
 	return statusOf(err)
 }
 
@@ -148,9 +153,7 @@ func (e *env) run(ctx context.Context, args []string) error {
 		fmt.Fprint(e.Err, helpText)
 		return exitStatus(exitUsage)
 	}
-	if err := e.mistypedVerb(line.word, commands); err != nil {
-		return err
-	}
+	e.word = line.word
 	app := &cli.App{
 		Name: "bagconv", HideHelp: true, HideVersion: true, Commands: commands,
 		DisableSliceFlagSeparator: true, // a comma may stand in an expression

@@ -48,6 +48,7 @@ func (e *env) configurable(c *cli.Command) {
 		if ctx.Bool("print-config") {
 			return writeConfig(e.Out, ctx, flags)
 		}
+		e.report.path, e.report.json = ctx.String("report"), ctx.Bool("json")
 		return action(ctx)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/bagconv/bagconv/convert/apollo"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/schema/builtin"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -76,17 +77,20 @@ type conversion struct {
 
 // convert runs one conversion.
 func (e *env) convert(c *cli.Context, how conversion) error {
+	if err := e.mistypedVerb(e.word, e.commands()); err != nil {
+		return err
+	}
 	if err := e.checkTopicWords(c); err != nil {
 		return err
 	}
-	in, out, err := conversionPaths(c)
+	in, out, err := e.conversionPaths(c)
 	if err != nil {
 		return err
 	}
 	var source *storage.Format
 	to := c.String("to")
 	if how.salvage || how.sameFormat {
-		if source, err = e.detect(in); err != nil {
+		if source, err = e.detectInput(in, out); err != nil {
 			return err
 		}
 		if to == "" && source.Create != nil && how.sameFormat {
@@ -102,7 +106,7 @@ func (e *env) convert(c *cli.Context, how conversion) error {
 	}
 	job.Source = in
 	if job.SourceFormat = source; source == nil {
-		if job.SourceFormat, err = e.detect(in); err != nil {
+		if job.SourceFormat, err = e.detectInput(in, out); err != nil {
 			return err
 		}
 	}
@@ -110,8 +114,20 @@ func (e *env) convert(c *cli.Context, how conversion) error {
 	return e.runJob(c, job, how.salvage)
 }
 
+// detectInput is detect for the input of a line that also names an output.
+func (e *env) detectInput(in, out string) (*storage.Format, error) {
+	f, err := e.detect(in)
+	var own *failure
+	if errors.Is(err, fs.ErrNotExist) && errors.As(err, &own) {
+		if other, e := e.formats.Detect(out); e == nil {
+			own.hint = fmt.Sprintf("%s is there (%s): the input comes first, the output last", clean(out), other.Name)
+		}
+	}
+	return f, err
+}
+
 // conversionPaths finds the input and the output on the line.
-func conversionPaths(c *cli.Context) (in, out string, err error) {
+func (e *env) conversionPaths(c *cli.Context) (in, out string, err error) {
 	args := c.Args().Slice()
 	out = c.String("o")
 	if out == "" && len(args) > 1 {
@@ -129,6 +145,7 @@ func conversionPaths(c *cli.Context) (in, out string, err error) {
 	case out == "-":
 		return "", "", usage("give the name of a file or folder", "an output cannot be written to standard output")
 	}
+	e.report.source, e.report.sink = args[0], out
 	return args[0], out, nil
 }
 
@@ -202,7 +219,7 @@ func (e *env) jobTo(c *cli.Context, to, out string) (*convert.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	job.Sink = filepath.Clean(out)
+	job.Sink, job.Formats = filepath.Clean(out), e.formats
 	return job, nil
 }
 
@@ -401,8 +418,8 @@ func explainRun(ctx context.Context, job *convert.Job, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		return &failure{path: job.Sink, what: "interrupted, nothing is written", err: context.Canceled}
-	case errors.Is(err, fs.ErrExist):
-		return existsError(job.Sink)
+	case errors.Is(err, fs.ErrExist), errors.As(err, new(*guard.Refusal)):
+		return explainOutput(job, err)
 	case errors.Is(err, convert.ErrLossy):
 		return &failure{path: job.Source, what: "damaged, or not all of it can be converted, and --strict is set; nothing is written", hint: "without --strict all that can be read is converted"}
 	case job.Read.Strict && (errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, transcode.ErrMalformed)):

@@ -37,15 +37,13 @@ func (e *env) merge(c *cli.Context) error {
 	case out == "-":
 		return usage("give the name of a file or folder", "an output cannot be written to standard output")
 	}
+	e.report.source, e.report.sink = inShort(paths), out
 	job, err := e.jobTo(c, c.String("to"), out)
 	if err != nil {
 		return err
 	}
 	inputs := make([]multi.Input, len(paths))
 	for i, path := range paths {
-		if same(path, job.Sink) {
-			return usage("choose another output", "%s: it is an input and the output", clean(job.Sink))
-		}
 		for k := range i {
 			if same(path, paths[k]) {
 				return usage("name each once", "%s: it is an input twice", clean(path))

@@ -6,10 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -85,31 +88,62 @@ func (e *env) sinkFormat(to, out string) (*storage.Format, error) {
 	return nil, usage(hint, "%s: the ending %s tells no output format", clean(out), clean(ext))
 }
 
-// checkOutput refuses outputs that would destroy something else than an old
-// output.
-func (e *env) checkOutput(job *convert.Job, report string) error {
-	if same(job.Source, job.Sink) {
-		return usage("choose another output", "%s: input and output are the same", clean(job.Sink))
+// checkOutputs refuses outputs that would take the place of something else than an old
+// output, and a report that would lie in one of them.
+func (e *env) checkOutputs(jobs []*convert.Job, report string) error {
+	for _, job := range jobs {
+		if report != "" && (same(report, job.Source) || within(report, job.Sink)) {
+			return e.refuseReport("the input or the output")
+		}
 	}
-	if report != "" && (same(report, job.Source) || same(report, job.Sink)) {
-		return usage("choose another name", "--report %s would overwrite the input or the output", clean(report))
+	err := convert.CheckOutputs(jobs...)
+	if err == nil {
+		return nil
 	}
-	st, err := os.Stat(job.Sink)
-	switch {
-	case err != nil:
-		return nil // missing, as it should be; or Create will say
-	case !job.Write.Overwrite:
-		return existsError(job.Sink)
-	case st.IsDir() && !job.SinkFormat.Folder:
-		return usage("name a file in it", "%s is a folder, and a %s is a file", clean(job.Sink), job.SinkFormat.Name)
-	case st.IsDir() && !onlyRecording(job.Sink, job.SinkFormat):
-		return &failure{path: job.Sink, what: "the folder has other things in it than a recording, and --force would remove them", hint: "choose another output, or remove it yourself"}
+	job := jobs[0]
+	var r *guard.Refusal
+	if errors.As(err, &r) {
+		if i := slices.IndexFunc(jobs, func(j *convert.Job) bool { return j.Sink == r.Path }); i >= 0 {
+			job = jobs[i]
+		}
 	}
-	return nil
+	return explainOutput(job, err)
 }
 
-func existsError(path string) error {
-	return &failure{path: path, what: "it exists already", hint: "--force replaces it", err: fs.ErrExist}
+// explainOutput adds the next step to an error about the place of an output.
+func explainOutput(job *convert.Job, err error) error {
+	var r *guard.Refusal
+	switch {
+	case !errors.As(err, &r):
+		if errors.Is(err, fs.ErrExist) { // it came meanwhile
+			return &failure{path: job.Sink, what: "it exists already", hint: "choose another name, or --force replaces it", err: fs.ErrExist}
+		}
+		return err
+	case errors.Is(r.Err, guard.ErrInput), errors.Is(r.Err, syscall.EISDIR):
+		return usage(clean(r.Hint), "%s: %s", clean(r.Path), clean(r.What))
+	case !errors.Is(r.Err, fs.ErrExist):
+		return &failure{path: r.Path, what: clean(r.What), hint: clean(r.Hint), err: err}
+	case older(job):
+		return &failure{path: r.Path, what: r.What + " and is older than the input", hint: "the last argument is the output: are the two the wrong way round?", err: err}
+	}
+	return &failure{path: r.Path, what: r.What, hint: r.Hint + ", or --force replaces it", err: err}
+}
+
+// older reports whether what stands at the output is older than the input: then it was
+// not made from it, but perhaps the other way round.
+func older(job *convert.Job) bool {
+	time := func(f *storage.Format, path string) (t time.Time) {
+		files, err := f.FilesOf(nil, path)
+		if err != nil || len(files.Messages) == 0 {
+			return t
+		}
+		if st, err := os.Stat(files.Messages[0]); err == nil {
+			t = st.ModTime()
+		}
+		return t
+	}
+	in, out := time(job.SourceFormat, job.Source), time(job.SinkFormat, job.Sink)
+	return !out.IsZero() && out.Before(in)
 }
 
 // same tells whether two names are one file, also when it does not exist.
@@ -124,69 +158,14 @@ func same(a, b string) bool {
 	return errA == nil && errB == nil && a == b
 }
 
-// onlyRecording tells whether all that a folder has is a recording of the
-// format: its files and metadata.yaml.
-func onlyRecording(dir string, f *storage.Format) bool {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return false
-	}
-	for _, entry := range entries {
-		ours := entry.Name() == "metadata.yaml"
-		for _, x := range f.Extensions {
-			ours = ours || strings.Contains(entry.Name(), x)
+// within reports whether a path is that of dir, or of something in it.
+func within(path, dir string) bool {
+	for p := filepath.Clean(path); ; p = filepath.Dir(p) {
+		if same(p, dir) {
+			return true
 		}
-		if !ours || !entry.Type().IsRegular() {
+		if p == filepath.Dir(p) {
 			return false
 		}
-	}
-	return true
-}
-
-// A reportFile is the file of --report. It is made before the run, so that a
-// name that cannot be written costs nothing, and appears when it is whole.
-type reportFile struct {
-	out  *iox.Output
-	file *os.File
-}
-
-// newReportFile starts a report; with an empty path the report goes nowhere.
-func newReportFile(path string) (*reportFile, error) {
-	if path == "" {
-		return &reportFile{}, nil
-	}
-	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		return nil, usage("give the name of a file", "--report %s is a folder", clean(path))
-	}
-	out, err := iox.NewOutput(nil, path, true, false)
-	if err != nil {
-		return nil, err
-	}
-	file, err := os.Create(out.Temp())
-	if err != nil {
-		return nil, &failure{path: path, what: "the report cannot be written there", hint: "is its folder there, and may you write in it?", err: err}
-	}
-	return &reportFile{out: out, file: file}, nil
-}
-
-func (r *reportFile) write(v any) error {
-	if r.out == nil {
-		return nil
-	}
-	err := errors.Join(writeJSON(r.file, v), r.file.Close())
-	if err == nil {
-		err = r.out.Commit()
-	}
-	if err != nil {
-		return fmt.Errorf("the report could not be written: %w", err)
-	}
-	r.out = nil
-	return nil
-}
-
-func (r *reportFile) abort() {
-	if r.out != nil {
-		_ = r.file.Close()
-		_ = r.out.Abort()
 	}
 }

@@ -5,7 +5,7 @@ const (
 	outputHelp = `OUTPUT
   --to FORMAT           bag, record or db3; wins over the ending of OUT
   -o, --output OUT      the output, instead of the last argument
-  -f, --force           replace OUT when it exists
+  -f, --force           replace OUT when it is a recording
   --compression CODEC   none, lz4 or bz2 (bags only); a bag that becomes a bag
                         keeps its own, and so its chunks as they are stored,
                         and everything else gets none

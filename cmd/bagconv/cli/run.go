@@ -26,15 +26,14 @@ func (e *env) runJobs(c *cli.Context, jobs []*convert.Job, salvage bool) error {
 		if err := errors.Join(checkLevel(job), verifyOutput(c, job)); err != nil {
 			return err
 		}
-		if err := e.checkOutput(job, c.String("report")); err != nil {
-			return err
-		}
 	}
-	file, err := newReportFile(c.String("report"))
+	if err := e.checkOutputs(jobs, c.String("report")); err != nil {
+		return err
+	}
+	file, err := e.openReport(c.Context, c.String("report"), e.report.notEnded())
 	if err != nil {
 		return err
 	}
-	defer file.abort()
 	var results []*resultJSON
 	status := exitOK
 	for i, job := range jobs {
@@ -55,6 +54,7 @@ func (e *env) runJobs(c *cli.Context, jobs []*convert.Job, salvage bool) error {
 	if err := file.write(oneOrAll(results)); err != nil {
 		return err
 	}
+	e.report.ended = true
 	if c.Bool("json") {
 		if err := writeJSONs(e.Out, results); err != nil {
 			return err

@@ -47,7 +47,7 @@ type splitPart struct {
 
 // split runs a conversion for each part.
 func (e *env) split(c *cli.Context) error {
-	in, out, err := conversionPaths(c)
+	in, out, err := e.conversionPaths(c)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,72 @@
+package convert
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/bagconv/bagconv/internal/guard"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// CheckOutputs reports why the output of one of the jobs may not be written where it
+// should: it would take the place of what the job reads, or of something that is no
+// recording. It changes nothing; Run checks the same.
+func CheckOutputs(jobs ...*Job) error {
+	var g *guard.Guard
+	for i, job := range jobs {
+		if i == 0 || job.Source != jobs[i-1].Source || job.SourceFormat != jobs[i-1].SourceFormat {
+			g = newGuard(job)
+		}
+		if _, err := checkOutput(g, job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guarded checks a job, and makes its file systems refuse what CheckOutputs cannot
+// foresee.
+func guarded(job *Job) error {
+	g := newGuard(job)
+	replaces, err := checkOutput(g, job)
+	if err != nil {
+		return err
+	}
+	job.Read.FS = g.Reader(job.Read.FS)
+	job.Write.FS = g.Writer(job.Write.FS, job.Write.Overwrite)
+	job.Write.Overwrite = job.Write.Overwrite || replaces // an empty folder is as good as none
+	return nil
+}
+
+func newGuard(job *Job) *guard.Guard {
+	formats := []*storage.Format{job.SourceFormat, job.SinkFormat}
+	if job.Formats != nil {
+		formats = job.Formats.Formats()
+	}
+	g := guard.New(formats...)
+	g.Keep(job.SourceFormat, job.Source)
+	return g
+}
+
+func checkOutput(g *guard.Guard, job *Job) (replaces bool, err error) {
+	if samePath(job.Source, job.Sink) {
+		return false, &guard.Refusal{Path: job.Sink, What: "input and output are the same", Hint: "choose another output", Err: guard.ErrInput}
+	}
+	return g.Output(guard.Output{
+		Path: job.Sink, Format: job.SinkFormat, Name: job.Source, Overwrite: job.Write.Overwrite,
+		Segments: job.Write.SegmentSize > 0 || job.Write.SegmentDuration > 0,
+	})
+}
+
+// samePath reports whether two names are one, also where nothing stands, as under the
+// stem of segments.
+func samePath(a, b string) bool {
+	sa, errA := os.Stat(a)
+	sb, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(sa, sb)
+	}
+	a, errA = filepath.Abs(a)
+	b, errB = filepath.Abs(b)
+	return errA == nil && errB == nil && a == b
+}

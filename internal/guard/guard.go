@@ -1,0 +1,348 @@
+// Package guard is the one rule about which files a run may write, replace and remove.
+//
+// A run may write what does not exist yet, and change what it has made itself. Of what
+// stood there before, it never touches
+//
+//   - a file that it reads or will read: the file itself counts, not its name, so links,
+//     parts, segments and folders lead to the same answer;
+//   - a device, a pipe or a socket;
+//   - anything but a recording, where a recording is written: a format must claim the
+//     content, and a folder must hold the files of one recording and nothing else;
+//   - anything but a file of the same kind, where a report is written.
+//
+// Output and Kind check before work begins. The file systems that Writer and Kind
+// return check again at each operation, so that what changes meanwhile, or what an
+// early check cannot foresee, is refused too. Nobody can check and replace in one step:
+// a file that appears between the two is not protected.
+//
+// A Guard and its file systems are safe for concurrent use.
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Guard knows what a run reads, and which recordings it may replace.
+type Guard struct {
+	formats []*storage.Format
+
+	mu    sync.Mutex
+	kept  []keptFile
+	paths map[string]bool // of kept
+}
+
+// A keptFile is a file, or a folder that is a recording, which the run reads.
+type keptFile struct {
+	path string
+	info os.FileInfo
+}
+
+// New returns a guard of a run that may replace recordings of these formats.
+func New(formats ...*storage.Format) *Guard {
+	return &Guard{formats: formats, paths: map[string]bool{}}
+}
+
+// ErrInput is wrapped by the Refusal of a file that the run reads, ErrFolder by that of a
+// folder that cannot be replaced, but can hold an output.
+var (
+	ErrInput  = errors.New("it is an input")
+	ErrFolder = errors.New("the folder stays")
+)
+
+// A Refusal is the error of a path that a run must leave alone. It wraps fs.ErrExist
+// where only the wish to replace is missing.
+type Refusal struct {
+	Path string
+	What string // what stands there
+	Hint string // what to do instead
+	Err  error  // may be nil
+}
+
+func (r *Refusal) Error() string { return r.Path + ": " + r.What + "; " + r.Hint }
+
+func (r *Refusal) Unwrap() error { return r.Err }
+
+const otherOutput = "choose another output"
+
+// Keep protects the files of the recording at path. What cannot be listed, opening the
+// recording will tell.
+func (g *Guard) Keep(f *storage.Format, path string) {
+	files, err := f.FilesOf(nil, path)
+	if err != nil {
+		files.Messages = append(files.Messages, path)
+	}
+	for _, list := range [][]string{files.Folders, files.Messages, files.Beside} {
+		for _, path := range list {
+			g.keep(path)
+		}
+	}
+}
+
+// keep protects what stands at path now.
+func (g *Guard) keep(path string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.paths[path] {
+		return
+	}
+	if info, err := os.Stat(path); err == nil {
+		g.paths[path] = true
+		g.kept = append(g.kept, keptFile{path, info})
+	}
+}
+
+// input returns the path under which the run reads a file, "" for none.
+func (g *Guard) input(info os.FileInfo) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, k := range g.kept {
+		if os.SameFile(k.info, info) {
+			return k.path
+		}
+	}
+	return ""
+}
+
+// An Output is a recording that will be written.
+type Output struct {
+	Path      string
+	Format    *storage.Format
+	Name      string // of the input, for an example of a better output
+	Segments  bool   // it may become several files of which Path is the stem
+	Overwrite bool
+}
+
+// Output checks where a recording will stand. replaces reports that something stands
+// there that may be replaced: what Overwrite allows, or an empty folder.
+func (g *Guard) Output(o Output) (replaces bool, err error) {
+	if err := g.inside(o.Path); err != nil {
+		return false, err
+	}
+	target, err := os.Stat(o.Path)
+	folder := err == nil && target.IsDir()
+	if folder && !o.Format.Folder {
+		return false, &Refusal{o.Path, fmt.Sprintf("it is a folder, and a %s is a file", o.Format.Name), "name a file in it: " + o.into(), syscall.EISDIR}
+	}
+	if err := g.replaceable(o.Path); err != nil {
+		var r *Refusal
+		if errors.As(err, &r) && errors.Is(err, ErrFolder) {
+			r.Hint = "write into it: " + o.into()
+		}
+		return false, err
+	}
+	old, _ := o.Format.FilesOf(nil, o.Path)
+	switch {
+	case !folder && len(old.Beside) > 0:
+		return false, &Refusal{o.Path, old.Beside[0] + " lies beside it and would be taken for a part of the output", "remove it, or choose another output", nil}
+	case o.Segments:
+		for _, path := range old.Messages {
+			if err := g.replaceable(path); err != nil {
+				return false, err
+			}
+		}
+	case target == nil:
+		old.Messages = nil // segments, which stay
+	}
+	st, err := os.Lstat(o.Path)
+	switch {
+	case err != nil && len(old.Messages) == 0:
+		return false, nil
+	case err == nil && st.IsDir() && isEmpty(o.Path):
+		return true, nil
+	case !o.Overwrite:
+		return false, &Refusal{o.Path, "it exists already" + g.kindOf(o.Path), "choose another name", fs.ErrExist}
+	}
+	return true, nil
+}
+
+// into is an example of an output in the folder at Path.
+func (o *Output) into() string {
+	name := filepath.Base(o.Name)
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	if name == "" || name == "." || name == ".." || os.IsPathSeparator(name[0]) {
+		name = "NAME"
+	}
+	if o.Format.Folder || len(o.Format.Extensions) == 0 {
+		return filepath.Join(o.Path, name) + string(filepath.Separator)
+	}
+	return filepath.Join(o.Path, name+o.Format.Extensions[0])
+}
+
+// inside refuses a path below a folder that is an input.
+func (g *Guard) inside(path string) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
+		if st, err := os.Stat(dir); err == nil {
+			if in := g.input(st); in != "" {
+				return &Refusal{path, "it would lie inside the input folder " + in, otherOutput, ErrInput}
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
+}
+
+// kindOf says what a recording is, in brackets.
+func (g *Guard) kindOf(path string) string {
+	for _, f := range g.formats {
+		if f.Claims(path) {
+			return " (" + f.Name + ")"
+		}
+	}
+	return ""
+}
+
+func isEmpty(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && len(entries) == 0
+}
+
+// replaceable returns nil when what stands at path may be replaced by a recording, or
+// removed; also when nothing does. A link stands for what it points to.
+func (g *Guard) replaceable(path string) error {
+	if _, err := os.Lstat(path); err != nil {
+		return nil
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return &Refusal{path, "it is a link to something that is not there", "remove the link, or choose another output", nil}
+	}
+	if in := g.input(st); in != "" {
+		what := "it is an input"
+		if filepath.Clean(in) != filepath.Clean(path) {
+			what = "it is a file of an input, " + in
+		}
+		return &Refusal{path, what, otherOutput, ErrInput}
+	}
+	switch {
+	case st.IsDir():
+		return g.replaceableFolder(path)
+	case !st.Mode().IsRegular():
+		return &Refusal{path, "it is " + irregular(st.Mode()), "choose a file for the output", iox.ErrNotRegular}
+	case st.Size() == 0:
+		return nil
+	}
+	for _, f := range g.formats {
+		if f.Claims(path) {
+			return nil
+		}
+	}
+	return &Refusal{path, "it is no recording, and nothing else is replaced", "choose another output, or remove it yourself", nil}
+}
+
+func irregular(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
+// replaceableFolder allows an empty folder, and one that is exactly one recording.
+func (g *Guard) replaceableFolder(dir string) error {
+	base := filepath.Base(filepath.Clean(dir))
+	switch {
+	case base == "." || base == ".." || os.IsPathSeparator(base[0]):
+		return &Refusal{dir, "this folder cannot be replaced", "write into it", ErrFolder}
+	case isMount(dir):
+		return &Refusal{dir, "a mount point cannot be replaced", "write into it", ErrFolder}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	if in := g.inputIn(dir, false); in != "" {
+		return &Refusal{dir, "it holds an input, " + in, otherOutput, ErrInput}
+	}
+	var stranger string
+	for _, f := range g.formats {
+		if !f.Folder || !f.Claims(dir) {
+			continue
+		}
+		if stranger = notOf(f, dir, entries); stranger == "" {
+			return nil
+		}
+		break
+	}
+	if stranger == "" {
+		stranger = entries[0].Name()
+	}
+	return &Refusal{dir, fmt.Sprintf("the folder has other things in it than a recording (%s)", stranger), "write into it", ErrFolder}
+}
+
+// inputIn returns the first input in a folder, and with deep also in those below it.
+func (g *Guard) inputIn(dir string, deep bool) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if st, err := os.Stat(path); err == nil {
+			if in := g.input(st); in != "" {
+				return in
+			}
+		}
+		if deep && e.IsDir() {
+			if in := g.inputIn(path, deep); in != "" {
+				return in
+			}
+		}
+	}
+	return ""
+}
+
+// leftover reports whether path is what a run that was killed has left, or lies in it,
+// and this run does not read it.
+func (g *Guard) leftover(path string) bool {
+	for p := absolute(path); p != filepath.Dir(p); p = filepath.Dir(p) {
+		if !iox.IsTemp(filepath.Base(p)) {
+			continue
+		}
+		st, err := os.Stat(path)
+		return err != nil || g.input(st) == "" && g.inputIn(path, true) == ""
+	}
+	return false
+}
+
+// notOf returns the first entry of a folder that does not belong to the recording that
+// the folder is, "" when all do.
+func notOf(f *storage.Format, dir string, entries []os.DirEntry) string {
+	files, err := f.FilesOf(nil, dir)
+	if err != nil {
+		return entries[0].Name()
+	}
+	belongs := map[string]bool{}
+	for _, path := range files.Beside {
+		belongs[filepath.Clean(path)] = true
+	}
+	for _, path := range files.Messages {
+		belongs[filepath.Clean(path)] = f.Claims(path)
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if !belongs[path] || !e.Type().IsRegular() || files.Guessed {
+			return e.Name()
+		}
+	}
+	return ""
+}
