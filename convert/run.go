@@ -40,7 +40,12 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, src.close()) }()
+	defer func() {
+		// With the output in its place all was read, and an error would say otherwise.
+		if e := src.close(); err != nil {
+			err = errors.Join(err, e)
+		}
+	}()
 	r.Source.Version, r.Source.Size, r.Source.Files = src.info.Version, src.info.Size, src.info.Files
 	r.Warnings = src.info.Warnings
 
@@ -63,11 +68,8 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 		r.Sink.Messages += c.written
 	}
 	for _, path := range r.Sink.Files {
-		if err == nil {
-			var n int64
-			n, err = sizeOf(path)
-			r.Sink.Size += n
-		}
+		n, _ := sizeOf(path) // the output stands, whatever becomes of it now
+		r.Sink.Size += n
 	}
 	return err
 }

@@ -94,7 +94,7 @@ func (m *Manifest) load(resume, replace bool) error {
 
 // lineStart is what a line begins with, so that what is torn in the first line
 // is told from a file of somebody else.
-var lineStart = []byte(`{"schema_version":`)
+var lineStart = fmt.Appendf(nil, `{"schema_version":%d,"input":"`, SchemaVersion)
 
 // parse reads the lines. The last one may be torn. Of several about one input
 // the last counts.

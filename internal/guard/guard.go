@@ -24,6 +24,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -140,7 +141,14 @@ func (g *Guard) Output(o Output) (replaces bool, err error) {
 		}
 		return false, err
 	}
-	old, _ := o.Format.FilesOf(nil, o.Path)
+	if whole := g.wholeOf(o.Path); whole != "" {
+		return false, &Refusal{o.Path, "it is a part of the recording " + whole + ", which would not be whole without it", otherOutput, nil}
+	}
+	format := o.Format
+	if f := g.formatOf(o.Path); f != nil {
+		format = f
+	}
+	old, _ := format.FilesOf(nil, o.Path)
 	switch {
 	case !folder && len(old.Beside) > 0:
 		return false, &Refusal{o.Path, old.Beside[0] + " lies beside it and would be taken for a part of the output", "remove it, or choose another output", nil}
@@ -160,7 +168,11 @@ func (g *Guard) Output(o Output) (replaces bool, err error) {
 	case err == nil && st.IsDir() && isEmpty(o.Path):
 		return true, nil
 	case !o.Overwrite:
-		return false, &Refusal{o.Path, "it exists already" + g.kindOf(o.Path), "choose another name", fs.ErrExist}
+		what := "it exists already"
+		if format := g.formatOf(o.Path); format != nil {
+			what += " (" + format.Name + ")"
+		}
+		return false, &Refusal{o.Path, what, "choose another name", fs.ErrExist}
 	}
 	return true, nil
 }
@@ -196,11 +208,39 @@ func (g *Guard) inside(path string) error {
 	}
 }
 
-// kindOf says what a recording is, in brackets.
-func (g *Guard) kindOf(path string) string {
+// formatOf returns the format whose recording stands at path, nil for none.
+func (g *Guard) formatOf(path string) *storage.Format {
 	for _, f := range g.formats {
 		if f.Claims(path) {
-			return " (" + f.Name + ")"
+			return f
+		}
+	}
+	return nil
+}
+
+// wholeOf returns the recording of which the file at path is one part of several, ""
+// where it is none.
+func (g *Guard) wholeOf(path string) string {
+	if st, err := os.Lstat(path); err != nil || st.IsDir() {
+		return ""
+	}
+	dir := filepath.Dir(path)
+	for _, f := range g.formats {
+		if f.Whole != nil {
+			if name, _ := f.Whole(path); name != "" {
+				return name
+			}
+		}
+		if !f.Folder || !f.Claims(dir) {
+			continue
+		}
+		files, err := f.FilesOf(nil, dir)
+		if err != nil || files.Guessed || !slices.Contains(files.Messages, filepath.Clean(path)) {
+			continue
+		}
+		described := slices.ContainsFunc(files.Beside, func(p string) bool { return !strings.HasPrefix(p, filepath.Clean(path)) })
+		if described || len(files.Messages) > 1 {
+			return dir
 		}
 	}
 	return ""
@@ -236,10 +276,8 @@ func (g *Guard) replaceable(path string) error {
 	case st.Size() == 0:
 		return nil
 	}
-	for _, f := range g.formats {
-		if f.Claims(path) {
-			return nil
-		}
+	if g.formatOf(path) != nil {
+		return nil
 	}
 	return &Refusal{path, "it is no recording, and nothing else is replaced", "choose another output, or remove it yourself", nil}
 }
@@ -336,6 +374,9 @@ func notOf(f *storage.Format, dir string, entries []os.DirEntry) string {
 		belongs[filepath.Clean(path)] = true
 	}
 	for _, path := range files.Messages {
+		if filepath.Dir(path) != filepath.Clean(dir) {
+			return filepath.Base(path) + ", which lies elsewhere"
+		}
 		belongs[filepath.Clean(path)] = f.Claims(path)
 	}
 	for _, e := range entries {

@@ -126,7 +126,10 @@ func TestOutput(t *testing.T) {
 		{"a.bag", "db3", "plus", refused, refused},
 		{"a.bag", "db3", "linked", refused, refused},
 		{"a.bag", "db3", "pointer", refused, refused},
-		{"a.bag", "db3", "outside", exists, replaces}, // has nothing but metadata.yaml
+		{"a.bag", "db3", "outside", refused, refused},
+		{"a.bag", "db3", "run/run_0.db3", refused, refused},
+		{"a.bag", "bag", "run/run_0.db3", refused, refused},
+		{"a.bag", "bag", "log.db3", refused, refused},
 		{"a.bag", "db3", ".", refused, refused},
 		{"a.bag", "db3", "..", refused, refused},
 		{"a.bag", "db3", string(filepath.Separator), refused, refused},
@@ -176,6 +179,7 @@ func TestSegments(t *testing.T) {
 		{"x.record", "x.record.00001", input},
 		{"x.record", "y.record", replaces},
 		{"y.record.00000", "x.record", replaces},
+		{"y.record.00000", "x.record.00001", refused},
 		{"x.record", "z.record", free},
 	} {
 		g := guard.New(reg.Formats()...)

@@ -53,7 +53,7 @@ func (e *env) openReport(ctx context.Context, path string, begun any) (*reportFi
 	}
 	e.report.opened = true
 	st, err := os.Stat(path)
-	if err == nil && st.IsDir() {
+	if err == nil && st.IsDir() || os.IsPathSeparator(path[len(path)-1]) {
 		return nil, usage("give the name of a file", "--report %s is a folder", clean(path))
 	}
 	r := &reportFile{path: path}
