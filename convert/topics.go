@@ -92,7 +92,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 			tr.SinkType, tr.SinkEncoding, tr.Definition = res.Topic.Type, res.Topic.Encoding, res.Definition
 			for _, m := range res.Remarks {
 				if m.Loss {
-					if n.read > 0 {
+					if n.read > 0 && !m.Counted {
 						r.lose(Loss{Code: m.Code, Topic: t.Name, Count: n.written, Message: m.Message, ByDesign: m.ByDesign})
 					}
 				} else {
@@ -104,10 +104,14 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 			if res != nil {
 				err = p.sinks[p.sinkOf[i]].refused
 			}
-			r.lose(Loss{Code: "topic-dropped", Topic: t.Name, Count: n.read, Message: err.Error()})
+			if n.read > 0 {
+				r.lose(Loss{Code: "topic-dropped", Topic: t.Name, Count: n.read, Message: err.Error()})
+			} else {
+				r.note(Note{Code: "topic-dropped", Topic: t.Name, Message: "it has no messages and is left out: " + err.Error()})
+			}
 		}
-		if c, ok := programOf(p.results[i]).(mapping.Counter); ok && c.Unknown() > 0 {
-			r.lose(Loss{Code: "unknown-fields", Topic: t.Name, Count: c.Unknown(), Message: "messages have fields that their descriptor does not have; they are left out"})
+		for _, l := range mapping.Losses(programOf(p.results[i])) {
+			r.lose(Loss{Code: l.Code, Topic: t.Name, Count: l.Messages, Bytes: l.Bytes, Message: l.Message})
 		}
 		if p.results[i] != nil {
 			p.describeStamps(r, t.Name, i, &n)
@@ -194,13 +198,13 @@ func (p *topicPlan) describeJoins(r *reporter) {
 // same topic, adds to the count.
 type reporter struct {
 	report *Report
-	losses map[Loss]int // index into report.Losses; the key has no count
+	losses map[Loss]int // index into report.Losses; the key has no counts
 	notes  map[Note]bool
 }
 
 func (r *reporter) lose(l Loss) {
 	k := l
-	k.Count = 0
+	k.Count, k.Bytes = 0, 0
 	i, known := r.losses[k]
 	if !known {
 		r.losses[k] = len(r.report.Losses)
@@ -208,6 +212,7 @@ func (r *reporter) lose(l Loss) {
 		return
 	}
 	r.report.Losses[i].Count += l.Count
+	r.report.Losses[i].Bytes += l.Bytes
 }
 
 func (r *reporter) note(n Note) {

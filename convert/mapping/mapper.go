@@ -225,7 +225,7 @@ func (m *Mapper) compile(res *Result, src, dst *schema.Message, from, to transco
 	res.Plan = plan
 	res.dropped(dst.Name, plan.Dropped())
 	if a := plan.Added(); len(a) > 0 {
-		res.remark("fields-added", "%s is written as zero: %s does not have it", list(a), src.Name)
+		res.remark("fields-added", "%s is written as zero: %s does not have it", transcode.List(a), src.Name)
 	}
 	return plan, nil
 }
@@ -264,10 +264,11 @@ func (r *Result) remark(code, format string, a ...any) {
 	r.Remarks = append(r.Remarks, Remark{Code: code, Message: fmt.Sprintf(format, a...)})
 }
 
-// dropped says which fields the type of that name has no place for although it could.
+// dropped says which fields the type of that name has no place for although it
+// could. Only messages in which they have a value lose something.
 func (r *Result) dropped(typ string, paths []string) {
 	if len(paths) > 0 {
-		r.Remarks = append(r.Remarks, Remark{Code: "fields-dropped", Message: fmt.Sprintf("%s has no field for %s", typ, list(paths)), Loss: true})
+		r.Remarks = append(r.Remarks, Remark{Code: "fields-dropped", Message: fmt.Sprintf("%s has no field for %s", typ, transcode.List(paths)), Loss: true, Counted: true})
 	}
 }
 
@@ -287,22 +288,4 @@ func (r *Result) setTypeHash(msg *schema.Message) {
 	}
 	meta[storage.MetaTypeHash] = hash
 	r.Topic.Metadata = meta
-}
-
-// mostPaths is how many fields a remark names.
-const mostPaths = 20
-
-// list names the paths, mostPaths of them at most.
-func list(paths []string) string {
-	s := ""
-	for i, p := range paths {
-		switch {
-		case i == mostPaths:
-			return fmt.Sprintf("%s and %d more", s, len(paths)-mostPaths)
-		case i > 0:
-			s += ", "
-		}
-		s += p
-	}
-	return s
 }

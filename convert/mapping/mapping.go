@@ -34,6 +34,7 @@ type Remark struct {
 	Code, Message string
 	Loss          bool // the target does not carry it; otherwise it is only worth knowing
 	ByDesign      bool // a loss that lies in the nature of the target format
+	Counted       bool // a loss of those messages only that the program counts; see Losses
 }
 
 // Rosout says what becomes of rosgraph_msgs/Log in ROS 2, which has

@@ -46,7 +46,7 @@ func (c *compiler) close(head op, body []op) error {
 
 // loop compiles a list, whose count the source has at its position. Where the
 // body is one copy, the whole list is.
-func (c *compiler) loop(code opcode, minSize int, lead func() (src, dst int), element func() error) error {
+func (c *compiler) loop(head op, minSize int, lead func() (src, dst int), element func() error) error {
 	c.read(4)
 	s, d := c.s, c.d // after the count: an empty list ends here
 	ls, ld := lead()
@@ -68,13 +68,14 @@ func (c *compiler) loop(code opcode, minSize int, lead func() (src, dst int), el
 	if ld <= 4 {
 		ld = 1
 	}
-	head := op{code: code, a: alignments(ls, ld), b: minSize}
+	code := head.code
+	head.a, head.b = alignments(ls, ld), minSize
 	if len(body) == 1 && body[0].a > 0 {
 		switch o := body[0]; {
 		case o.code == opCopy && code == opLoop:
 			return c.close(op{code: opList, a: head.a, b: o.a}, nil)
 		case o.code == opSkip && code == opSkipLoop:
-			return c.close(op{code: opSkipList, a: head.a, b: o.a}, nil)
+			return c.close(op{code: opSkipList, drop: head.drop, a: head.a, b: o.a}, nil)
 		case o.code == opBool && o.a == 1:
 			return c.close(op{code: opListBool, a: head.a, b: 1}, nil)
 		case o.code == opSwap && o.a == 1:
@@ -116,10 +117,11 @@ func (c *compiler) repeat(n, minSize int, lead func() (src, dst int), element fu
 	return c.close(op{code: opRepeat, a: n, b: minSize}, body)
 }
 
-// skip compiles a field that only the source has.
-func (c *compiler) skip(t schema.Type) error {
+// skip compiles a field of the source that is not written, or is written later.
+// drop is its number among the dropped fields, 0 when its value does not matter.
+func (c *compiler) skip(t schema.Type, drop uint16) error {
 	lead := func() (int, int) { return c.lead(t, c.from), 1 }
-	value := func() error { return c.skipValue(t) }
+	value := func() error { return c.skipValue(t, drop) }
 	switch t.Array {
 	case schema.Single:
 		return value()
@@ -135,17 +137,22 @@ func (c *compiler) skip(t schema.Type) error {
 	if err := c.alignSrc(4); err != nil {
 		return err
 	}
-	return c.loop(opSkipLoop, c.minSize(single(t)), lead, value)
+	value = func() error { return c.skipValue(t, 0) } // that the list is not empty is enough
+	return c.loop(op{code: opSkipLoop, drop: drop}, c.minSize(single(t)), lead, value)
 }
 
-func (c *compiler) skipValue(t schema.Type) error {
+func (c *compiler) skipValue(t schema.Type, drop uint16) error {
 	switch t.Kind {
 	case schema.Struct:
 		if err := c.enter(t.Message); err != nil {
 			return err
 		}
 		for _, f := range t.Message.Fields {
-			if err := c.skip(f.Type); err != nil {
+			number := drop
+			if isCounter(t.Message, f) {
+				number = 0
+			}
+			if err := c.skip(f.Type, number); err != nil {
 				return err
 			}
 		}
@@ -159,7 +166,7 @@ func (c *compiler) skipValue(t schema.Type) error {
 		if t.Kind == schema.WString {
 			code = opSkipWString
 		}
-		return c.emit(op{code: code})
+		return c.emit(op{code: code, drop: drop})
 	case schema.LongDouble, schema.WChar:
 		return fmt.Errorf("a %s cannot be read", t.Kind)
 	}
@@ -168,7 +175,7 @@ func (c *compiler) skipValue(t schema.Type) error {
 		return err
 	}
 	c.read(size)
-	return c.emit(op{code: opSkip, a: size})
+	return c.emit(op{code: opSkip, drop: drop, a: size})
 }
 
 // enter steps over what stands before the fields of a source struct.

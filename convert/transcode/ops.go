@@ -4,8 +4,9 @@ package transcode
 // its op.
 type op struct {
 	code opcode
-	a, b int // see the codes
-	n    int // length of the body, in ops
+	drop uint16 // of ops that skip: the number of the dropped field, from 1; 0 is none whose value counts
+	a, b int    // see the codes
+	n    int    // length of the body, in ops
 	tab  *[256]byte
 }
 
