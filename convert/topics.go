@@ -27,19 +27,21 @@ type topicPlan struct {
 func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPlan {
 	distro := job.distro()
 	sourceDistro := distro
-	if d := info.Metadata[storage.MetaDistro]; job.Distro == "" && mapping.KnownDistro(d) {
-		sourceDistro = d
+	certain := job.Distro != ""
+	if d := info.Metadata[storage.MetaDistro]; !certain && mapping.KnownDistro(d) {
+		sourceDistro, certain = d, true
 	}
 	mapper := mapping.New(mapping.Options{
 		Encoding: job.SinkFormat.Accepts[0],
 		Keep:     job.SourceFormat.Name == job.SinkFormat.Name,
-		Distro:   distro, SourceDistro: sourceDistro,
+		Distro:   distro, SourceDistro: sourceDistro, Certain: certain,
 		Rosout: job.Rosout, ProtoTypes: job.ProtoTypes, Frames: job.Frames, Layout: job.ApolloLayout,
 	})
 	n := len(info.Topics)
 	p := &topicPlan{format: job.SinkFormat, results: make([]*mapping.Result, n), errs: make([]error, n), sinkOf: make([]int, n),
 		chosen: choice.Topics, restamp: job.Edit.Restamp, stamps: make([]*mapping.Stamp, n), marks: make([]*mapping.Stamp, n)}
 	sinks := newJoiner(job.SinkFormat)
+	mapper.Complete(chosenTopics(info, choice))
 	for i := range info.Topics {
 		p.sinkOf[i] = -1
 		if !choice.Topics[i] {
@@ -64,6 +66,15 @@ func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPl
 	}
 	p.sinks = sinks.finish()
 	return p
+}
+
+func chosenTopics(info *storage.Info, choice *selection.Choice) (topics []*storage.Topic) {
+	for i := range info.Topics {
+		if choice.Topics[i] {
+			topics = append(topics, &info.Topics[i].Topic)
+		}
+	}
+	return topics
 }
 
 // planStamps finds the stamps that a restamp needs.

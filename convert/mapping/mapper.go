@@ -19,6 +19,7 @@ type Options struct {
 	Keep         bool   // carry messages as they are, whatever their encoding: same format on both sides
 	Distro       string // ROS 2 distribution whose types are written
 	SourceDistro string // ROS 2 distribution whose types are read where the source carries none
+	Certain      bool   // SourceDistro is what the source or the user says, and no default
 	Rosout       Rosout
 	ProtoTypes   ProtoTypes
 	Frames       apollo.Frames
@@ -32,8 +33,10 @@ type Mapper struct {
 	o     Options
 	lib   library
 	types map[string]*schema.Message // ROS 2 sinks: the definition that each type name has
-	twin  twin
-	proto protoTypes
+
+	complete bool // topics that stay CDR get the standard definitions that the source does not have
+	twin     twin
+	proto    protoTypes
 }
 
 // ErrCannotCross is wrapped by the errors of Map: the topic has no form in the
@@ -81,23 +84,27 @@ func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
 }
 
 // same carries the topic over. A ROS 2 topic gets its type's name as it is
-// written since 2019, and one without a definition gets the standard one, when it
-// is the same in every distribution.
+// written since 2019, and one without a definition gets the standard one, if
+// Complete has found that it can be told.
 func (m *Mapper) same(t *storage.Topic) *Result {
 	res := &Result{Topic: *t, Definition: "file"}
 	if t.Encoding == "cdr" {
 		res.Topic.Type = fullROS2Name(t.Type)
 	}
-	if len(t.Schema.Data) > 0 {
+	if defined(t) {
 		return res
 	}
 	res.Definition = "none"
-	if t.Encoding != "cdr" || m.o.Encoding != "cdr" {
+	if !m.complete || t.Encoding != "cdr" {
 		return res
 	}
-	def, distro := m.lib.unambiguous(fullROS2Name(t.Type))
+	def, distro := m.standard2(t)
 	if def == nil {
+		res.remark("definition-missing", "nothing knows the definition of %s; it is written without one, and readers that look for definitions in the recording cannot decode its messages", t.Type)
 		return res
+	}
+	if shared, _ := m.lib.unambiguous(def.Name); shared == nil && t.Metadata[storage.MetaTypeHash] == "" {
+		res.remark("definition-builtin", "the recording has no definition of %s; that of its distribution, ROS 2 %s, is written", t.Type, distro)
 	}
 	res.Definition = "builtin " + distro
 	res.Topic.Type = def.Name
