@@ -6,12 +6,28 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
+// elements are the types of the elements of a list or array on either side; nil
+// for those that are no structs, or are not written.
+type elements struct{ src, dst *schema.Message }
+
+// A bodyStart is what is known when the body of a list is begun.
+type bodyStart struct {
+	of   elements
+	s, d phase
+}
+
 // body compiles the elements of a list or array: what is known of the positions
 // must hold before each of them, so the body is compiled again until it does.
 // Only what a shorter phase can prove is left in the end, and usually that is all.
-func (c *compiler) body(element func() error) (ops []op, err error) {
+// What has held is remembered: lists in lists would take twice the time for each
+// level otherwise.
+func (c *compiler) body(of elements, element func() error) (ops []op, err error) {
 	start, barrier := len(c.ops), c.barrier
 	s, d, marks := c.s, c.d, c.marks
+	key := bodyStart{of, s, d}
+	if held, ok := c.held[key]; ok {
+		s, d = held[0], held[1]
+	}
 	for {
 		c.ops, c.barrier, c.marks = c.ops[:start], start, marks
 		c.s, c.d = s, d
@@ -25,6 +41,9 @@ func (c *compiler) body(element func() error) (ops []op, err error) {
 		s, d = s2, d2
 	}
 	c.s, c.d = s, d
+	if of.src != nil || of.dst != nil {
+		c.held[key] = [2]phase{s, d}
+	}
 	ops = append(ops, c.ops[start:]...)
 	c.ops, c.barrier = c.ops[:start], barrier
 	return ops, nil
@@ -46,7 +65,7 @@ func (c *compiler) close(head op, body []op) error {
 
 // loop compiles a list, whose count the source has at its position. Where the
 // body is one copy, the whole list is.
-func (c *compiler) loop(head op, minSize int, lead func() (src, dst int), element func() error) error {
+func (c *compiler) loop(head op, of elements, minSize int, lead func() (src, dst int), element func() error) error {
 	c.read(4)
 	s, d := c.s, c.d // after the count: an empty list ends here
 	ls, ld := lead()
@@ -56,7 +75,7 @@ func (c *compiler) loop(head op, minSize int, lead func() (src, dst int), elemen
 	if ld > 4 {
 		c.d = phase{ld, 0}
 	}
-	body, err := c.body(element)
+	body, err := c.body(of, element)
 	if err != nil {
 		return err
 	}
@@ -86,7 +105,7 @@ func (c *compiler) loop(head op, minSize int, lead func() (src, dst int), elemen
 }
 
 // repeat compiles n values in a row.
-func (c *compiler) repeat(n, minSize int, lead func() (src, dst int), element func() error) error {
+func (c *compiler) repeat(n int, of elements, minSize int, lead func() (src, dst int), element func() error) error {
 	if n == 0 {
 		return nil
 	}
@@ -97,7 +116,7 @@ func (c *compiler) repeat(n, minSize int, lead func() (src, dst int), element fu
 	if err := c.alignDst(ld); err != nil {
 		return err
 	}
-	body, err := c.body(element)
+	body, err := c.body(of, element)
 	if err != nil {
 		return err
 	}
@@ -129,7 +148,7 @@ func (c *compiler) skip(t schema.Type, drop uint16) error {
 		if err := c.listSize(t); err != nil {
 			return err
 		}
-		return c.repeat(t.Len, c.minSize(single(t)), lead, value)
+		return c.repeat(t.Len, elements{src: t.Message}, c.minSize(single(t)), lead, value)
 	}
 	if err := c.listSize(t); err != nil {
 		return err
@@ -138,7 +157,7 @@ func (c *compiler) skip(t schema.Type, drop uint16) error {
 		return err
 	}
 	value = func() error { return c.skipValue(t, 0) } // that the list is not empty is enough
-	return c.loop(op{code: opSkipLoop, drop: drop}, c.minSize(single(t)), lead, value)
+	return c.loop(op{code: opSkipLoop, drop: drop}, elements{src: t.Message}, c.minSize(single(t)), lead, value)
 }
 
 func (c *compiler) skipValue(t schema.Type, drop uint16) error {
@@ -202,7 +221,7 @@ func (c *compiler) zero(t schema.Type) error {
 	case schema.Single:
 		return c.zeroValue(t)
 	case schema.Fixed:
-		return c.repeat(t.Len, 0, func() (int, int) { return 1, c.lead(t, c.to) }, func() error { return c.zeroValue(t) })
+		return c.repeat(t.Len, elements{dst: t.Message}, 0, func() (int, int) { return 1, c.lead(t, c.to) }, func() error { return c.zeroValue(t) })
 	}
 	return c.zeros(4, 4)
 }

@@ -113,15 +113,31 @@ func ruleFor(r *Rule, path string) (From, bool) {
 	return f, ok
 }
 
-// structure compiles one struct.
-func (c *compiler) structure(src, dst *schema.Message, path string) error {
+// pair pairs two structs, once however often they are met.
+func (c *compiler) pair(src, dst *schema.Message) (*pairing, error) {
+	k := [2]*schema.Message{src, dst}
+	if p := c.pairings[k]; p != nil {
+		return p, nil
+	}
 	var rule *Rule
 	if c.rule != nil {
 		rule = c.rule(src, dst)
 	}
 	p, err := pair(src, dst, rule)
+	if err == nil {
+		c.pairings[k] = p
+	}
+	return p, err
+}
+
+// structure compiles one struct.
+func (c *compiler) structure(src, dst *schema.Message, path string) error {
+	p, err := c.pair(src, dst)
 	if err != nil {
 		return err
+	}
+	if c.work += len(p.src); c.work > maxWork {
+		return errTooLarge
 	}
 	if p.looksIn && c.from.delimited {
 		return fmt.Errorf("%s cannot be read from delimited CDR", src.Name)
