@@ -144,6 +144,9 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if names := illegalNames(dst); len(names) > 0 {
+		res.remark("illegal-names", "ROS 2 does not allow the names %s; they are kept, and its tools may refuse the type", transcode.List(names))
+	}
 	if plan.DropsSeq() {
 		res.byDesign("header-seq", "std_msgs/Header.seq does not exist in ROS 2")
 	}

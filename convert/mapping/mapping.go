@@ -7,6 +7,8 @@
 //	names.go    type names that differ between ROS 1 and ROS 2
 //	rules.go    fields that do not match by name (log levels, time wrappers)
 //	graph.go    turning a ROS 1 type graph into its ROS 2 twin and back
+//	complete.go definitions that a copied recording does not have
+//	legal.go    names that ROS 2 does not allow
 //	qos.go      latched publishers and transient_local
 //	mapper.go   one topic from end to end, between ROS 1 and ROS 2
 //	proto.go    one topic from protobuf; toproto.go: one to it

@@ -165,6 +165,31 @@ func TestNoFields(t *testing.T) {
 	}
 }
 
+// TestIllegalNames: what ROS 2 does not allow is told, and standard types have nothing of it.
+func TestIllegalNames(t *testing.T) {
+	for text, want := range map[string]string{
+		"int8 kp\nint8 LIMIT_2=1\n": "", "int8 Kp\n": "acme/msg/T.Kp", "int8 class\n": "acme/msg/T.class", "int8 int32_\n": "acme/msg/T.int32_",
+		"int8 a__b\nint8 a\n": "acme/msg/T.a__b", "int8 Limit=1\n": "acme/msg/T.Limit",
+		"Bar_Baz b\n" + strings.Repeat("=", 80) + "\nMSG: acme/Bar_Baz\nint8 a\n": "acme/msg/Bar_Baz",
+	} {
+		res := mapTo(t, "cdr", &storage.Topic{Name: "/t", Type: "acme/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(text)}})
+		told := ""
+		for _, r := range res.Remarks {
+			if r.Code == "illegal-names" {
+				told = r.Message
+			}
+		}
+		if want == "" && told != "" || want != "" && !strings.Contains(told, "names "+want+";") {
+			t.Errorf("%q: %q, want %q", text, told, want)
+		}
+	}
+	for _, name := range builtin.Names("jazzy") {
+		if names := illegalNames((library{}).ros2("jazzy", name)); len(names) > 0 {
+			t.Errorf("%s: %v", name, names)
+		}
+	}
+}
+
 // TestAmbiguous: two types that would have one name in the target are refused.
 func TestAmbiguous(t *testing.T) {
 	text := "acme/Q_Request a\n---\nint8 b\n" + strings.Repeat("=", 80) + "\nMSG: acme/Q_Request\nint8 c\n"
