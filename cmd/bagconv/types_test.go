@@ -56,6 +56,7 @@ func typeCases() []typeCase {
 				header(w)
 				pose(w)
 			})},
+		{"visualization_msgs/Marker", "", make([]byte, 154)}, // ROS 2 adds fields, which are empty
 		{"std_msgs/Empty", "", nil},
 		{"acme_msgs/Nothing", "# nothing\n", nil},
 		{"acme_msgs/Constants", "int8 X=1\nstring NAME=some text\n", nil},
