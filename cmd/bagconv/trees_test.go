@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -157,21 +156,6 @@ func (w *treeWorld) writeTruth(t *testing.T) string {
 	return w.path("truth")
 }
 
-// A treeJob is one output for the referees.
-type treeJob struct {
-	Path, Format, Truth string
-	Without             []string // topics that a named loss has left out
-	Seq                 bool     // Header.seq is that of the truth
-	Odd                 bool     // PyPI's rosbags does not know all of its shapes
-}
-
-// A verdict is what a referee says of an output.
-type verdict struct {
-	Path, Reader string
-	Messages     int // that were decoded and compared
-	Problems     []string
-}
-
 // treeRoutes are the conversions: from, to. The first name of each chain is
 // written by the generator, b is from the bag and d from the rosbag2 folder.
 var treeRoutes = []struct {
@@ -207,7 +191,7 @@ func TestTrees(t *testing.T) {
 			turn <- struct{}{}
 			defer func() { <-turn }()
 			w := newTreeWorld(t, seed<<32+uint64(i), min(treesPerWorld, n-i*treesPerWorld), kind)
-			w.judge(t, r, w.convert(t))
+			r.judge(t, w.dir, len(w.messages), w.convert(t))
 		})
 	}
 }
@@ -229,7 +213,7 @@ func (w *treeWorld) convert(t *testing.T) (jobs []treeJob) {
 		if w.kind.ROS2 && route.from[0] == 'b' {
 			continue
 		}
-		if lost := w.goRoute(t, route.from, route.to); len(lost) > 0 {
+		if lost := goRoute(t, w.dir, route.from, route.to); len(lost) > 0 {
 			t.Errorf("%s -> %s: there is nothing that the target cannot carry, and lost is: %v", route.from, route.to, lost)
 		}
 		add(route.to, route.seq)
@@ -240,13 +224,13 @@ func (w *treeWorld) convert(t *testing.T) (jobs []treeJob) {
 // goRoute converts, and returns how many messages of each topic have lost
 // something, by the code of the loss. The exit status has to tell whether there
 // are any.
-func (w *treeWorld) goRoute(t *testing.T, from, to string) map[string]int64 {
+func goRoute(t *testing.T, dir, from, to string) map[string]int64 {
 	t.Helper()
-	out, report := w.path(to), w.path(to+".report.json")
+	out, report := filepath.Join(dir, to), filepath.Join(dir, to+".report.json")
 	if formatOf(to) == "db3" {
 		out += "/"
 	}
-	status, stderr := bagconv(t, "-q", "convert", w.path(from), out, "--no-sync", "--report", report)
+	status, stderr := bagconv(t, "-q", "convert", filepath.Join(dir, from), out, "--no-sync", "--report", report)
 	lost := losses(t, report)
 	if (status == 3) != (len(lost) > 0) || status != 0 && status != 3 {
 		t.Errorf("%s -> %s: exit status %d, and lost is %v: %s", from, to, status, lost, stderr)
@@ -304,100 +288,48 @@ func TestTreesOlderDefinition(t *testing.T) {
 	w.writeDB3(t, "d")
 	var jobs []treeJob
 	for _, to := range []string{"d-b.bag", "d-r.record"} {
-		if lost := w.goRoute(t, "d", to); !maps.Equal(lost, want) {
+		if lost := goRoute(t, w.dir, "d", to); !maps.Equal(lost, want) {
 			t.Errorf("d -> %s: lost is %v, it should be %v", to, lost, want)
 		}
 		jobs = append(jobs, treeJob{Path: w.path(to), Format: formatOf(to), Truth: truth})
 	}
-	if lost := w.goRoute(t, "d", "d-d"); len(lost) > 0 {
+	if lost := goRoute(t, w.dir, "d", "d-d"); len(lost) > 0 {
 		t.Errorf("d -> d-d copies the bytes, and lost is %v", lost)
 	}
-	w.judge(t, r, jobs)
+	r.judge(t, w.dir, len(w.messages), jobs)
 }
 
-// readerLimits are the shapes that a reader does not know although they are right:
-// what it prints of them, and why that is no fault of the output.
-var readerLimits = []struct{ reader, problem, reason string }{
-	{"@foxglove/rosmsg2-serialization", "wstring is implementation-defined", "it refuses every wstring"},
-	{"@foxglove/rosmsg2-serialization", "Invalid field name", "it refuses names that rosidl refuses, as fields of ROS 1 may have them"},
-	{"@foxglove/rosmsg2-serialization", "Cannot unambiguously determine", "it looks for a bare type name in all packages"},
-	{"@foxglove/rosbag", "Cannot unambiguously determine", "it looks for a bare type name in all packages"},
-	{"@foxglove/rosmsg2-serialization", "no root MessageDefinition", "it takes a type of constants alone for a module of constants"},
+// protoRoutes are the conversions of a record with types that Python's protobuf made.
+var protoRoutes = []struct{ from, to string }{
+	{"p.record", "p-d"}, {"p.record", "p-b.bag"}, {"p-d", "p-d-r.record"}, {"p-b.bag", "p-b-r.record"},
+	{"p-d", "p-d-b.bag"}, {"p-b.bag", "p-b-d"}, {"p-d-b.bag", "p-d-b-r.record"},
 }
 
-// limitOf returns which limit of a reader a problem is, -1 for none.
-func limitOf(reader, problem string) int {
-	for i, l := range readerLimits {
-		if l.reader == reader && strings.Contains(problem, l.problem) {
-			return i
-		}
-	}
-	return -1
-}
-
-// referees are the interpreters that have other people's readers.
-type referees struct{ rosbags, cyber, node, modules string }
-
-func findReferees(t *testing.T) (r referees) {
-	t.Helper()
-	if r.rosbags = os.Getenv("BAGCONV_ROSBAGS_PYTHON"); r.rosbags == "" {
-		missing(t, "PyPI's rosbags (set BAGCONV_ROSBAGS_PYTHON to a python that has it)")
-	}
-	if r.cyber = os.Getenv("BAGCONV_CYBER_PYTHON"); r.cyber == "" {
-		missing(t, "PyPI's protobuf (set BAGCONV_CYBER_PYTHON to a python that has it)")
-	}
-	if r.modules = os.Getenv("BAGCONV_NODE_MODULES"); r.modules == "" {
-		missing(t, "npm's @foxglove/rosbag (set BAGCONV_NODE_MODULES to a node_modules that has it)")
-	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		missing(t, "node")
-	}
-	r.node = node
-	return r
-}
-
-// judge lets every referee read the outputs that it knows.
-func (w *treeWorld) judge(t *testing.T, r referees, jobs []treeJob) {
-	t.Helper()
-	const folder = "testdata/referee/trees/"
-	for _, referee := range []struct {
-		program, script, formats string
-		readers                  int // of each output
-	}{
-		{r.rosbags, "ros.py", "bag db3", 2}, {r.cyber, "proto.py", "record", 1}, {r.node, "foxglove.mjs", "bag db3", 1},
-	} {
-		var mine []treeJob
-		want := 0
-		for _, job := range jobs {
-			if strings.Contains(referee.formats, job.Format) {
-				mine = append(mine, job)
-				if want += referee.readers; job.Odd && referee.readers == 2 {
-					want-- // rosbags is not asked
+// TestTreesProtobuf: a record with random protobuf types, written by Python's
+// protobuf, has every value in each output, and back in a record.
+func TestTreesProtobuf(t *testing.T) {
+	r := findReferees(t)
+	n, seed := trees(t)
+	const script = "testdata/referee/trees/protogen.py"
+	for i := range max(1, n/treesPerWorld/4) {
+		t.Run(fmt.Sprintf("world %d", i), func(t *testing.T) {
+			dir := t.TempDir()
+			number := strconv.FormatUint(seed<<32+uint64(i), 10)
+			if out, err := exec.Command(r.cyber, script, number, strconv.Itoa(treesPerWorld), dir).CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", script, err, out)
+			}
+			var jobs []treeJob
+			for _, route := range protoRoutes {
+				if lost := goRoute(t, dir, route.from, route.to); len(lost) > 0 {
+					t.Errorf("%s -> %s: there is nothing that the target cannot carry, and lost is: %v", route.from, route.to, lost)
 				}
+				job := treeJob{Path: filepath.Join(dir, route.to), Format: formatOf(route.to), Truth: filepath.Join(dir, "truth")}
+				if job.Format == "record" {
+					job.Truth += ".proto"
+				}
+				jobs = append(jobs, job)
 			}
-		}
-		text, err := json.Marshal(mine)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list := w.path(referee.script + ".jobs")
-		if err := os.WriteFile(list, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(referee.program, folder+referee.script, list)
-		cmd.Env = append(os.Environ(), "BAGCONV_NODE_MODULES="+r.modules)
-		verdicts := jsonLines[verdict](t, cmd)
-		for _, v := range verdicts {
-			problems := slices.DeleteFunc(v.Problems, func(p string) bool { return limitOf(v.Reader, p) >= 0 })
-			if n := len(problems); n > 0 {
-				t.Errorf("%s reads %s: %d problems\n%s", v.Reader, filepath.Base(v.Path), n, strings.Join(problems[:min(n, 8)], "\n"))
-			} else if v.Messages < len(w.messages)/8 { // of odd names some reader knows few
-				t.Errorf("%s reads %s: only %d messages were compared", v.Reader, filepath.Base(v.Path), v.Messages)
-			}
-		}
-		if len(verdicts) != want {
-			t.Errorf("%s: %d of %d verdicts", referee.script, len(verdicts), want)
-		}
+			r.judge(t, dir, 2*treesPerWorld, jobs)
+		})
 	}
 }

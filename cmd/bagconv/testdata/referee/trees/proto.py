@@ -4,7 +4,7 @@ import json, struct, sys
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-from truth import Judge, Ns, load
+from truth import Judge, Ns, circular, load, without_maps
 
 TIMES = ('google.protobuf.Timestamp', 'google.protobuf.Duration')
 
@@ -54,7 +54,7 @@ def add(pool, desc, seen):
     file = descriptor_pb2.FileDescriptorProto.FromString(b''.join(v for number, v in parts if number == 1))
     if file.name not in seen:
         seen.add(file.name)
-        pool.Add(file)
+        pool.Add(without_maps(file))
 
 
 def plain(m):
@@ -67,7 +67,10 @@ def plain(m):
     out = {}
     for f in m.DESCRIPTOR.fields:
         v = getattr(m, f.name)
-        if f.label == f.LABEL_REPEATED:
+        if f.message_type and circular(f.message_type, m.DESCRIPTOR):
+            raw = [list(x.SerializeToString(deterministic=True)) for x in (v if f.label == f.LABEL_REPEATED else [v])]
+            out[f.name] = raw if f.label == f.LABEL_REPEATED else raw[0]
+        elif f.label == f.LABEL_REPEATED:
             out[f.name] = [plain(x) if f.message_type else x for x in v]
         else:
             out[f.name] = plain(v) if f.message_type else v
@@ -86,8 +89,8 @@ def record(job, topics, messages):
                 classes[topic] = message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
             except Exception as e:
                 judge.problem('%s (%s): %s: %s' % (topic, name, type(e).__name__, e))
-            want = topics.get(topic, {}).get('ROS2', '').replace('/', '.')
-            if name != want:
+            want = topics.get(topic, {})
+            if name != want.get('Proto', want.get('ROS2', '').replace('/', '.')):
                 judge.problem('%s is %s, it should be %s' % (topic, name, want))
         elif kind == 2:
             bodies.append(body)

@@ -79,7 +79,7 @@ class Judge:
             return self.problem('%s at %d: %s: %s' % (topic, time, type(e).__name__, e))
         self.messages += 1
         if d := differ(want, got):
-            self.problem('%s (%s) at %d%s' % (topic, self.topics[topic]['ROS1'], time, d))
+            self.problem('%s (%s) at %d%s' % (topic, self.topics[topic].get('ROS1'), time, d))
 
     def done(self):
         if self.left:
@@ -97,3 +97,24 @@ def without_seq(v):
     if list(v) == ['seq', 'stamp', 'frame_id']:
         v['seq'] = '*'
     return v
+
+
+def circular(md, of, seen=None):
+    """whether a protobuf message has one of type of below it, or is one: in ROS it is its serialized bytes"""
+    seen = set() if seen is None else seen
+    if md.full_name in seen:
+        return False
+    seen.add(md.full_name)
+    return md.full_name == of.full_name or any(f.message_type and circular(f.message_type, of, seen) for f in md.fields)
+
+
+def without_maps(file):
+    """a FileDescriptorProto whose maps are lists of their entries, so that their order is seen"""
+    file = type(file).FromString(file.SerializeToString())
+
+    def change(messages):
+        for m in messages:
+            m.options.ClearField('map_entry')
+            change(m.nested_type)
+    change(file.message_type)
+    return file
