@@ -71,7 +71,7 @@ type treeWorld struct {
 const messagesPerTree = 2
 
 func newTreeWorld(t *testing.T, seed uint64, types int, kind typetree.Options) *treeWorld {
-	w := &treeWorld{World: typetree.New(seed, types, kind), kind: kind, dir: t.TempDir()}
+	w := &treeWorld{World: typetree.New(seed, types, kind), kind: kind, dir: t.ArtifactDir()}
 	w.older = w.Roots
 	for range messagesPerTree {
 		for i, m := range w.Roots {
@@ -313,7 +313,7 @@ func TestTreesProtobuf(t *testing.T) {
 	const script = "testdata/referee/trees/protogen.py"
 	for i := range max(1, n/treesPerWorld/4) {
 		t.Run(fmt.Sprintf("world %d", i), func(t *testing.T) {
-			dir := t.TempDir()
+			dir := t.ArtifactDir()
 			number := strconv.FormatUint(seed<<32+uint64(i), 10)
 			if out, err := exec.Command(r.cyber, script, number, strconv.Itoa(treesPerWorld), dir).CombinedOutput(); err != nil {
 				t.Fatalf("%s: %v\n%s", script, err, out)

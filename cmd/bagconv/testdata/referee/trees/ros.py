@@ -6,16 +6,17 @@ from pathlib import Path
 
 import numpy
 warnings.filterwarnings('ignore')
-from rosbags.highlevel import AnyReader
+from rosbags.highlevel import AnyReader, anyreader
 from rosbags.rosbag1 import Reader as BagReader
-from rosbags.typesys import msg as typesys_msg, store as typesys_store
+from rosbags.rosbag2 import storage_sqlite3
+from rosbags.typesys import store as typesys_store
 
 from msgdef import Definition
 from truth import Judge, Ns, load
 
 # Two thirds of its time are not needed here: its parser is asked for the same texts in every output of a world, and each
 # type gets functions that write and convert as well.
-typesys_msg.parse_message_definition = functools.cache(typesys_msg.parse_message_definition)
+anyreader.get_types_from_msg = storage_sqlite3.get_types_from_msg = functools.cache(anyreader.get_types_from_msg)
 for name in 'generate_serialize_cdr', 'generate_serialize_ros1', 'generate_ros1_to_cdr', 'generate_cdr_to_ros1':
     assert hasattr(typesys_store, name)
     setattr(typesys_store, name, lambda *args, **more: None)
