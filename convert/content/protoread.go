@@ -3,6 +3,7 @@ package content
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -60,17 +61,16 @@ func (r *protoReader) bad(p []byte, format string, a ...any) error {
 // scan finds the fields of a message.
 func (r *protoReader) scan(n *protoNode, p []byte) error {
 	base := len(r.slots)
-	for range len(n.fields) + n.oneofs {
-		r.slots = append(r.slots, slotRange{})
-	}
+	r.slots = slices.Grow(r.slots, len(n.fields)+n.oneofs)[:base+len(n.fields)+n.oneofs]
 	slots := r.slots[base:]
+	clear(slots)
 	for len(p) > 0 {
-		num, wire, k := protowire.ConsumeTag(p)
+		num, wire, k := tag(p)
 		if k < 0 {
 			return r.bad(p, "the tag of a field is cut or wrong")
 		}
 		p = p[k:]
-		size := protowire.ConsumeFieldValue(num, wire, p)
+		size := fieldSize(num, wire, p)
 		if size < 0 {
 			return r.bad(p, "field %d is cut or wrong", num)
 		}
@@ -104,6 +104,28 @@ func (r *protoReader) scan(n *protoNode, p []byte) error {
 		s.n++
 	}
 	return nil
+}
+
+// tag reads a tag; nearly all have one byte.
+func tag(p []byte) (protowire.Number, protowire.Type, int) {
+	if b := p[0]; b >= 8 && b < 0x80 {
+		return protowire.Number(b >> 3), protowire.Type(b & 7), 1
+	}
+	return protowire.ConsumeTag(p)
+}
+
+// fieldSize is how many bytes the value of a field takes, negative when it is cut or
+// wrong.
+func fieldSize(num protowire.Number, wire protowire.Type, p []byte) int {
+	switch {
+	case wire == protowire.Fixed64Type && len(p) >= 8:
+		return 8
+	case wire == protowire.Fixed32Type && len(p) >= 4:
+		return 4
+	case wire == protowire.BytesType && len(p) > 0 && p[0] < 0x80 && int(p[0]) < len(p):
+		return 1 + int(p[0])
+	}
+	return protowire.ConsumeFieldValue(num, wire, p)
 }
 
 // message writes a message as a struct.

@@ -204,7 +204,7 @@ func differenceText(d *differenceJSON, a, b string) string {
 	case verify.KindType, verify.KindEncoding:
 		return fmt.Sprintf("the %s is %s in A, %s in B", d.Kind, d.A, d.B)
 	case verify.KindFlaw:
-		return d.B + ", and not so in A"
+		return d.B + "; A does not have this flaw"
 	case verify.KindMissing:
 		return at + " is not in " + b
 	case verify.KindExtra:
