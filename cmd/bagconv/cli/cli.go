@@ -8,7 +8,9 @@
 //	completion.go, man.go  for shells and for man
 //	color.go     which words are coloured
 //	convert.go   the command convert, recover.go the command recover; run.go runs
-//	             conversions, summary.go and report.go say what they did
+//	             conversions, summary.go and report.go say what they did, reportfile.go
+//	             writes the file of --report, earlyreport.go where nothing was done
+//	output.go    which format an output has, and why it may not stand where it should
 //	info.go      the command info; infotext.go and infojson.go show it
 //	check.go     the command check; checkjson.go shows what it finds
 //	verify.go    the command verify, and --verify; verifyjson.go shows differences
