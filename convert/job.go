@@ -31,6 +31,10 @@ type Job struct {
 	// files of one recording and nothing else.
 	Formats *storage.Registry
 
+	// Stage, when set, keeps the output until its Commit puts it in place. The files in
+	// the report are those that it will have then.
+	Stage *Stage
+
 	Read  storage.ReadOptions  // Strict: damage, an unreadable message or any other loss ends the run
 	Write storage.WriteOptions // Compression "": what most blocks of a source in the same format have
 
@@ -137,7 +141,6 @@ type Loss struct {
 	Code    string // stable and short: "topic-dropped", "header-seq"
 	Topic   string // "" when it is not about one topic
 	Count   int64  // messages (or topics) concerned
-	Bytes   int64  // of the source that are left out of these messages, 0 if they are not counted
 	Message string
 	// ByDesign marks what the target format has no place for by its nature, such
 	// as Header.seq in ROS 2: it is listed, but does not change the exit status.

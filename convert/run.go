@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -62,14 +63,17 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 	if counts != nil {
 		plan.describe(r, src.info, counts)
 	}
-	r.Sink.Files = files
 	for _, c := range counts {
 		r.Source.Messages += c.read
 		r.Sink.Messages += c.written
 	}
-	for _, path := range r.Sink.Files {
+	for _, path := range files {
 		n, _ := sizeOf(path) // the output stands, whatever becomes of it now
 		r.Sink.Size += n
+		r.Sink.Files = append(r.Sink.Files, iox.FinalPath(path))
+	}
+	if err == nil && job.Stage != nil {
+		job.Stage.add(job, files)
 	}
 	return err
 }
@@ -90,7 +94,11 @@ func measure(ctx context.Context, job *Job, src *source) ([]span, error) {
 // attempt writes the output once from start to end, and returns its files. Counts
 // are nil when it did not come to reading.
 func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, take *taken) (counts []topicCount, files []string, err error) {
-	w, err := job.SinkFormat.Create(ctx, job.Sink, writeOptions(job, src.info))
+	path := job.Sink
+	if job.Stage != nil {
+		path = job.Stage.path(job)
+	}
+	w, err := job.SinkFormat.Create(ctx, path, writeOptions(job, src.info))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -147,7 +155,7 @@ func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, take *
 	if err = w.Close(); err != nil {
 		return p.counts, nil, err
 	}
-	files = []string{job.Sink}
+	files = []string{path}
 	if caps.Files != nil {
 		files = caps.Files.Files()
 	}
@@ -192,7 +200,9 @@ func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
 				if rt.seqAt = mapping.SeqOffset(rt.plan); rt.seqAt >= 0 && job.HeaderSeq == SeqCount {
 					rt.seq = counter
 				}
-				mapping.Reset(rt.plan) // of an attempt before
+				if c, ok := rt.plan.(mapping.Counter); ok {
+					c.Reset() // of an attempt before
+				}
 			}
 			out[i] = rt
 		}

@@ -27,6 +27,12 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(heldFile); path != "" {
 		os.Exit(runHeld(path))
 	}
+	if signal := os.Getenv(signalledChild); signal != "" {
+		os.Exit(runSignalledChild(signal))
+	}
+	if what := os.Getenv(killedChild); what != "" {
+		os.Exit(runKilledChild(what))
+	}
 	dir, err := os.MkdirTemp("", "bagconv-test-*")
 	if err != nil {
 		panic(err)

@@ -20,7 +20,26 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(cli.Run(ctx, os.Args, cli.System(), all.Registry()))
+	os.Exit(cli.Run(untilSignal(), os.Args, cli.System(), all.Registry()))
+}
+
+// untilSignal returns a context that ends with the first signal that asks the process
+// to end. A second one ends the process at once.
+func untilSignal() context.Context {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as it is under nohup
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	context.AfterFunc(ctx, stop)
+	// Whoever reads our output is gone. More of these signals come while the run cleans
+	// up, for everything that it has to say.
+	ctx, cancel := context.WithCancelCause(ctx)
+	gone := make(chan os.Signal, 1)
+	signal.Notify(gone, syscall.SIGPIPE)
+	go func() {
+		<-gone
+		cancel(cli.ErrNoReader)
+	}()
+	return ctx
 }

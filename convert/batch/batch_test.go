@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -416,41 +415,6 @@ func FuzzManifest(f *testing.F) {
 			t.Errorf("%q, written again %q: %v", text, again, err)
 		}
 	})
-}
-
-func TestLeftovers(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"out", "x.record", "a+b(1)", strings.Repeat("long", 55)} {
-		o, err := iox.NewOutput(nil, filepath.Join(dir, name), false, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		other, err := iox.NewOutput(nil, filepath.Join(dir, name+"_2"), false, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(name) > 200 { // cannot be told from another one with these 200 characters
-			other = o
-		}
-		if err := errors.Join(os.Mkdir(o.Temp(), 0o777), os.WriteFile(filepath.Join(o.Temp(), "f"), nil, 0o666), os.WriteFile(o.Temp()+".old", nil, 0o666)); err != nil {
-			t.Fatal(err)
-		}
-		if other != o {
-			if err := os.WriteFile(other.Temp(), nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := RemoveLeftovers(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-		if exists(o.Temp()) || exists(o.Temp()+".old") || other != o && !exists(other.Temp()) {
-			left, _ := os.ReadDir(dir)
-			t.Errorf("%s: left %v", name, left)
-		}
-	}
-	if err := RemoveLeftovers(filepath.Join(dir, "missing", "x")); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestHash(t *testing.T) {

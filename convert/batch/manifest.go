@@ -44,7 +44,7 @@ func Open(path string, resume, replace bool) (*Manifest, error) {
 		return nil, err
 	}
 	m := &Manifest{path: path, running: running}
-	if err := errors.Join(RemoveLeftovers(path), m.load(resume, replace)); err != nil {
+	if err := m.load(resume, replace); err != nil {
 		return nil, errors.Join(err, running.close(running.old))
 	}
 	return m, nil

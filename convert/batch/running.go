@@ -7,6 +7,8 @@ import (
 	"maps"
 	"os"
 	"slices"
+
+	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // ErrRunning says that another batch works on the same manifest.
@@ -31,8 +33,8 @@ func lockRunning(path string) (*running, error) {
 		return nil, err
 	}
 	r := &running{file: f}
-	if err := lock(f); err != nil {
-		return nil, errors.Join(&os.PathError{Op: "lock", Path: path, Err: err}, f.Close())
+	if err := iox.TryLock(f); errors.Is(err, iox.ErrLocked) { // a file system without locks is no reason to stop
+		return nil, errors.Join(&os.PathError{Op: "lock", Path: path, Err: ErrRunning}, f.Close())
 	}
 	// The one before us may have removed the file between our two calls.
 	ours, err := f.Stat()

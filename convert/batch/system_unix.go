@@ -3,9 +3,7 @@
 package batch
 
 import (
-	"errors"
 	"math"
-	"os"
 	"syscall"
 )
 
@@ -19,14 +17,4 @@ func freeSpace(dir string) (bytes int64, known bool) {
 		return 0, false
 	}
 	return int64(min(st.Bavail*uint64(st.Bsize), math.MaxInt64)), true
-}
-
-// lock locks a file for this process, or returns ErrRunning. A file system
-// without locks is no reason to stop.
-func lock(f *os.File) error {
-	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return ErrRunning
-	}
-	return nil
 }

@@ -6,28 +6,12 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// elements are the types of the elements of a list or array on either side; nil
-// for those that are no structs, or are not written.
-type elements struct{ src, dst *schema.Message }
-
-// A bodyStart is what is known when the body of a list is begun.
-type bodyStart struct {
-	of   elements
-	s, d phase
-}
-
 // body compiles the elements of a list or array: what is known of the positions
 // must hold before each of them, so the body is compiled again until it does.
 // Only what a shorter phase can prove is left in the end, and usually that is all.
-// What has held is remembered: lists in lists would take twice the time for each
-// level otherwise.
-func (c *compiler) body(of elements, element func() error) (ops []op, err error) {
+func (c *compiler) body(element func() error) (ops []op, err error) {
 	start, barrier := len(c.ops), c.barrier
 	s, d, marks := c.s, c.d, c.marks
-	key := bodyStart{of, s, d}
-	if held, ok := c.held[key]; ok {
-		s, d = held[0], held[1]
-	}
 	for {
 		c.ops, c.barrier, c.marks = c.ops[:start], start, marks
 		c.s, c.d = s, d
@@ -41,9 +25,6 @@ func (c *compiler) body(of elements, element func() error) (ops []op, err error)
 		s, d = s2, d2
 	}
 	c.s, c.d = s, d
-	if of.src != nil || of.dst != nil {
-		c.held[key] = [2]phase{s, d}
-	}
 	ops = append(ops, c.ops[start:]...)
 	c.ops, c.barrier = c.ops[:start], barrier
 	return ops, nil
@@ -65,7 +46,7 @@ func (c *compiler) close(head op, body []op) error {
 
 // loop compiles a list, whose count the source has at its position. Where the
 // body is one copy, the whole list is.
-func (c *compiler) loop(head op, of elements, minSize int, lead func() (src, dst int), element func() error) error {
+func (c *compiler) loop(code opcode, minSize int, lead func() (src, dst int), element func() error) error {
 	c.read(4)
 	s, d := c.s, c.d // after the count: an empty list ends here
 	ls, ld := lead()
@@ -75,7 +56,7 @@ func (c *compiler) loop(head op, of elements, minSize int, lead func() (src, dst
 	if ld > 4 {
 		c.d = phase{ld, 0}
 	}
-	body, err := c.body(of, element)
+	body, err := c.body(element)
 	if err != nil {
 		return err
 	}
@@ -87,14 +68,13 @@ func (c *compiler) loop(head op, of elements, minSize int, lead func() (src, dst
 	if ld <= 4 {
 		ld = 1
 	}
-	code := head.code
-	head.a, head.b = alignments(ls, ld), minSize
+	head := op{code: code, a: alignments(ls, ld), b: minSize}
 	if len(body) == 1 && body[0].a > 0 {
 		switch o := body[0]; {
 		case o.code == opCopy && code == opLoop:
 			return c.close(op{code: opList, a: head.a, b: o.a}, nil)
 		case o.code == opSkip && code == opSkipLoop:
-			return c.close(op{code: opSkipList, drop: head.drop, a: head.a, b: o.a}, nil)
+			return c.close(op{code: opSkipList, a: head.a, b: o.a}, nil)
 		case o.code == opBool && o.a == 1:
 			return c.close(op{code: opListBool, a: head.a, b: 1}, nil)
 		case o.code == opSwap && o.a == 1:
@@ -105,7 +85,7 @@ func (c *compiler) loop(head op, of elements, minSize int, lead func() (src, dst
 }
 
 // repeat compiles n values in a row.
-func (c *compiler) repeat(n int, of elements, minSize int, lead func() (src, dst int), element func() error) error {
+func (c *compiler) repeat(n, minSize int, lead func() (src, dst int), element func() error) error {
 	if n == 0 {
 		return nil
 	}
@@ -116,7 +96,7 @@ func (c *compiler) repeat(n int, of elements, minSize int, lead func() (src, dst
 	if err := c.alignDst(ld); err != nil {
 		return err
 	}
-	body, err := c.body(of, element)
+	body, err := c.body(element)
 	if err != nil {
 		return err
 	}
@@ -136,11 +116,10 @@ func (c *compiler) repeat(n int, of elements, minSize int, lead func() (src, dst
 	return c.close(op{code: opRepeat, a: n, b: minSize}, body)
 }
 
-// skip compiles a field of the source that is not written, or is written later.
-// drop is its number among the dropped fields, 0 when its value does not matter.
-func (c *compiler) skip(t schema.Type, drop uint16) error {
+// skip compiles a field that only the source has.
+func (c *compiler) skip(t schema.Type) error {
 	lead := func() (int, int) { return c.lead(t, c.from), 1 }
-	value := func() error { return c.skipValue(t, drop) }
+	value := func() error { return c.skipValue(t) }
 	switch t.Array {
 	case schema.Single:
 		return value()
@@ -148,7 +127,7 @@ func (c *compiler) skip(t schema.Type, drop uint16) error {
 		if err := c.listSize(t); err != nil {
 			return err
 		}
-		return c.repeat(t.Len, elements{src: t.Message}, c.minSize(single(t)), lead, value)
+		return c.repeat(t.Len, c.minSize(single(t)), lead, value)
 	}
 	if err := c.listSize(t); err != nil {
 		return err
@@ -156,22 +135,17 @@ func (c *compiler) skip(t schema.Type, drop uint16) error {
 	if err := c.alignSrc(4); err != nil {
 		return err
 	}
-	value = func() error { return c.skipValue(t, 0) } // that the list is not empty is enough
-	return c.loop(op{code: opSkipLoop, drop: drop}, elements{src: t.Message}, c.minSize(single(t)), lead, value)
+	return c.loop(opSkipLoop, c.minSize(single(t)), lead, value)
 }
 
-func (c *compiler) skipValue(t schema.Type, drop uint16) error {
+func (c *compiler) skipValue(t schema.Type) error {
 	switch t.Kind {
 	case schema.Struct:
 		if err := c.enter(t.Message); err != nil {
 			return err
 		}
 		for _, f := range t.Message.Fields {
-			number := drop
-			if isCounter(t.Message, f) {
-				number = 0
-			}
-			if err := c.skip(f.Type, number); err != nil {
+			if err := c.skip(f.Type); err != nil {
 				return err
 			}
 		}
@@ -185,7 +159,7 @@ func (c *compiler) skipValue(t schema.Type, drop uint16) error {
 		if t.Kind == schema.WString {
 			code = opSkipWString
 		}
-		return c.emit(op{code: code, drop: drop})
+		return c.emit(op{code: code})
 	case schema.LongDouble, schema.WChar:
 		return fmt.Errorf("a %s cannot be read", t.Kind)
 	}
@@ -194,7 +168,7 @@ func (c *compiler) skipValue(t schema.Type, drop uint16) error {
 		return err
 	}
 	c.read(size)
-	return c.emit(op{code: opSkip, drop: drop, a: size})
+	return c.emit(op{code: opSkip, a: size})
 }
 
 // enter steps over what stands before the fields of a source struct.
@@ -221,7 +195,7 @@ func (c *compiler) zero(t schema.Type) error {
 	case schema.Single:
 		return c.zeroValue(t)
 	case schema.Fixed:
-		return c.repeat(t.Len, elements{dst: t.Message}, 0, func() (int, int) { return 1, c.lead(t, c.to) }, func() error { return c.zeroValue(t) })
+		return c.repeat(t.Len, 0, func() (int, int) { return 1, c.lead(t, c.to) }, func() error { return c.zeroValue(t) })
 	}
 	return c.zeros(4, 4)
 }

@@ -69,7 +69,13 @@ func (o *Output) place(names, old []string) error {
 	}
 	switch {
 	case len(names) == 1 && len(j.Old) == 0:
-		return o.moveIn(names[0])
+		err := o.moveIn(names[0])
+		if o.overwrite && errors.Is(err, fs.ErrExist) {
+			if _, statErr := o.fs.Stat(filepath.Join(o.dir, names[0])); statErr == nil { // it came meanwhile, from a rival
+				return o.place(names, old)
+			}
+		}
+		return err
 	case len(names) == 1 && len(j.Old) == 1 && j.Old[0].Name == names[0]:
 		if err := o.exchange(j); !errors.Is(err, errors.ErrUnsupported) {
 			return err

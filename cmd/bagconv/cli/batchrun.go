@@ -40,6 +40,7 @@ func (b *batchRun) runAll() error {
 	if err != nil {
 		return err
 	}
+	b.cleanUp([]string{b.manifest})
 	m, err := batch.Open(b.manifest, b.c.Bool("resume"), b.c.Bool("force"))
 	if err != nil {
 		return b.explainManifest(err)
@@ -47,6 +48,13 @@ func (b *batchRun) runAll() error {
 	if err := b.plan(m); err != nil {
 		return errors.Join(err, m.Close())
 	}
+	var killed []string
+	for _, item := range b.items {
+		if item.killed {
+			killed = append(killed, item.output)
+		}
+	}
+	b.cleanUp(killed)
 	tasks, claims, again := b.tasks()
 	if err := m.Begin(claims, again); err != nil {
 		return errors.Join(b.explainManifest(err), m.Close())
@@ -183,9 +191,6 @@ func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchIte
 	}
 	if err := made.make(filepath.Dir(item.output)); err != nil {
 		return explainFolder(err)
-	}
-	if item.killed {
-		return batch.RemoveLeftovers(item.output)
 	}
 	return nil
 }

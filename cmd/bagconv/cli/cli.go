@@ -36,6 +36,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -93,6 +94,10 @@ type env struct {
 	report  reporting
 }
 
+// ErrNoReader is the cause of a context that ends because nobody reads any more what
+// the program writes.
+var ErrNoReader = fmt.Errorf("nobody reads the output any more: %w", context.Canceled)
+
 // Run runs the command line args, args[0] being the program's name, and returns
 // its exit status. When ctx is cancelled it cleans up and returns 130. It may be
 // called concurrently, but with the Stdio of System.
@@ -106,11 +111,22 @@ func Run(ctx context.Context, args []string, stdio Stdio, formats *storage.Regis
 	case errors.As(err, &status):
 		return int(status) // the command has said why
 	}
-	e.sayError(explain(err))
+	if noReader(ctx, err) {
+		err = ErrNoReader
+	} else {
+		e.sayError(explain(err))
+	}
 	if failed := e.reportFailure(ctx, args[min(1, len(args)):], err); failed != nil {
 		e.sayError(explain(failed))
 	}
 	return statusOf(err)
+}
+
+// noReader reports whether a command was ended by its reader, as by head, which needs
+// no word.
+func noReader(ctx context.Context, err error) bool {
+	var w *writtenError
+	return !errors.As(err, &w) && (errors.Is(err, syscall.EPIPE) || context.Cause(ctx) == ErrNoReader)
 }
 
 // statusOf returns the exit status of an error.

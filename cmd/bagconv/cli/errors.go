@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/urfave/cli/v2"
 
@@ -77,8 +77,11 @@ func explain(err error) string {
 		// "open drive.bag: permission denied" -> "drive.bag: permission denied"
 		text = strings.Replace(text, pe.Error(), pe.Path+": "+pe.Err.Error(), 1)
 	}
-	return clean(strings.ReplaceAll(text, "\n", "; "))
+	return clean(strings.ReplaceAll(staging.ReplaceAllString(text, "$1"), "\n", "; "))
 }
+
+// staging matches the part of a path that goes when an output gets its name.
+var staging = regexp.MustCompile(`(^|[\s/\\])(?:\.[^/\\:]+\.[0-9a-f]{8}\.part[/\\]new[/\\])+`)
 
 // tempFolder returns the folder of the unfinished output that an error is about,
 // "" when it is about something else.
@@ -179,12 +182,10 @@ func (e *env) suggestPath(path string) string {
 	return ""
 }
 
-// clean makes text from files safe for a terminal: control characters, and
-// characters that are not seen but change the order of others, become escapes.
+// clean makes text from files safe for a terminal: control characters become
+// escapes.
 func clean(s string) string {
-	safe := func(r rune) bool {
-		return r >= ' ' && r < 0x7f || r >= 0xa0 && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
-	}
+	safe := func(r rune) bool { return r >= ' ' && r != 0x7f && (r < 0x80 || r >= 0xa0) }
 	if !strings.ContainsFunc(s, func(r rune) bool { return !safe(r) || r == 0xfffd }) {
 		return s
 	}
@@ -195,8 +196,6 @@ func clean(s string) string {
 			fmt.Fprintf(&b, `\x%02x`, s[i]) // not UTF-8
 		case safe(r):
 			b.WriteRune(r)
-		case r > 0xff:
-			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			fmt.Fprintf(&b, `\x%02x`, r)
 		}

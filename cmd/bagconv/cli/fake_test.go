@@ -193,6 +193,10 @@ func TestExplain(t *testing.T) {
 			}
 		}
 	}
+	staged := ".s.0123abcd.part/new/.s_000.bag.01234567.part/new/s_000.bag"
+	if got := explain(fmt.Errorf("out/%s: bag: write %s: no", staged, staged)); got != "out/s_000.bag: bag: write s_000.bag: no" {
+		t.Errorf("%q", got)
+	}
 	if got := explain(errors.Join(errors.New("a"), errors.New("b"))); got != "a; b" {
 		t.Errorf("%q", got)
 	}

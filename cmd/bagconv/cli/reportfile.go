@@ -64,6 +64,7 @@ func (e *env) openReport(ctx context.Context, path string, begun any) (*reportFi
 		e.report.file = r
 		return r, nil
 	}
+	e.cleanUp([]string{path})
 	if err := reportKind.Check(path); err != nil {
 		return nil, explainReport(path, err)
 	}

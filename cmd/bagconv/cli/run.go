@@ -3,7 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,13 +12,14 @@ import (
 
 // runJob runs a conversion, shows its progress, and says what became of it.
 func (e *env) runJob(c *cli.Context, job *convert.Job, salvage bool) error {
-	return e.runJobs(c, []*convert.Job{job}, salvage)
+	return e.runJobs(c, "", []*convert.Job{job}, salvage)
 }
 
-// runJobs does so for conversions that belong together. One of which nothing is
-// selected is left out, unless that is so of all. When one fails, the outputs of
-// those before it go too, and the report is that of the failure.
-func (e *env) runJobs(c *cli.Context, jobs []*convert.Job, salvage bool) error {
+// runJobs does so for conversions whose outputs appear together: then stem is what all
+// their names begin with; "" for a single one. A conversion of which nothing is
+// selected is left out, unless that is so of all. When one fails, nothing is written,
+// and the report is that of the failure.
+func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage bool) error {
 	if newProgress(c.String("progress"), e.Stdio) == nil {
 		return usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
 	}
@@ -27,6 +28,11 @@ func (e *env) runJobs(c *cli.Context, jobs []*convert.Job, salvage bool) error {
 			return err
 		}
 	}
+	place := stem
+	if place == "" {
+		place = jobs[0].Sink
+	}
+	e.cleanUp([]string{place}, jobs...)
 	if err := e.checkOutputs(jobs, c.String("report")); err != nil {
 		return err
 	}
@@ -34,36 +40,99 @@ func (e *env) runJobs(c *cli.Context, jobs []*convert.Job, salvage bool) error {
 	if err != nil {
 		return err
 	}
-	var results []*resultJSON
-	status := exitOK
-	for i, job := range jobs {
-		result, err := e.runOne(c, job)
-		if alone := i == len(jobs)-1 && len(results) == 0; errors.Is(err, convert.ErrNothing) && !alone {
-			continue
-		}
-		e.sayResult(c, result, salvage)
-		if result.Error != "" {
-			if err := removeOutputs(results); err != nil {
-				e.sayError(explain(err))
-			}
-			results, status = []*resultJSON{result}, result.ExitStatus
-			break
-		}
-		results, status = append(results, result), max(status, result.ExitStatus)
-	}
-	if err := file.write(oneOrAll(results)); err != nil {
+	results, status, err := e.runStaged(c, stem, jobs, salvage)
+	if err != nil {
 		return err
 	}
 	e.report.ended = true
+	if err := file.write(oneOrAll(results)); err != nil {
+		return written(status, err)
+	}
 	if c.Bool("json") {
 		if err := writeJSONs(e.Out, results); err != nil {
-			return err
+			return written(status, err)
 		}
 	}
 	if status != exitOK {
 		return exitStatus(status)
 	}
 	return nil
+}
+
+// A writtenError is the error of a report; the output is there all the same.
+type writtenError struct{ err error }
+
+func (e *writtenError) Error() string {
+	return "the output is written and whole, but its report is not: " + plainError(e.err).Error()
+}
+
+func (e *writtenError) Unwrap() error { return e.err }
+
+// written returns an error of the report of a run that ended with a status.
+func written(status int, err error) error {
+	if status != exitOK && status != exitLossy {
+		return err
+	}
+	return &writtenError{err}
+}
+
+// runStaged runs the conversions, and puts their outputs in place when all of them are
+// whole.
+func (e *env) runStaged(c *cli.Context, stem string, jobs []*convert.Job, salvage bool) (results []*resultJSON, status int, err error) {
+	var stage *convert.Stage
+	if stem != "" {
+		if stage, err = convert.NewStage(stem, jobs[0]); err != nil {
+			return nil, 0, explainRun(c.Context, jobs[0], err)
+		}
+		defer func() { err = errors.Join(err, stage.Abort()) }()
+	}
+	for i, job := range jobs {
+		job.Stage = stage
+		result, err := e.runOne(c, job)
+		if alone := i == len(jobs)-1 && len(results) == 0; errors.Is(err, convert.ErrNothing) && !alone {
+			continue
+		}
+		if result.Error != "" {
+			e.sayResult(c, result, salvage)
+			return []*resultJSON{result}, result.ExitStatus, nil
+		}
+		results, status = append(results, result), max(status, result.ExitStatus)
+	}
+	if stage != nil {
+		err := c.Context.Err()
+		if err == nil {
+			err = stage.Commit()
+		}
+		if err != nil {
+			job := jobs[0]
+			result := resultOf(&convert.Report{Source: convert.End{Path: job.Source}, Sink: convert.End{Path: job.Sink}}, explainRun(c.Context, job, err))
+			e.sayResult(c, result, salvage)
+			return []*resultJSON{result}, result.ExitStatus, nil
+		}
+	}
+	for _, result := range results {
+		e.sayResult(c, result, salvage)
+	}
+	return results, status, nil
+}
+
+// cleanUp removes or finishes what runs that were killed have left of the outputs, and
+// names it.
+func (e *env) cleanUp(paths []string, jobs ...*convert.Job) {
+	found, err := convert.CleanUp(paths, jobs...)
+	for _, l := range found {
+		switch {
+		case l.Err != nil:
+			e.writeLines("warning", []string{fmt.Sprintf("%s: left by a run that was killed: %v; when no run uses it any more, remove it", l.Path, l.Err)})
+		case l.Finished:
+			e.writeLines("note", []string{l.Path + ": a run was killed while it put its output in place; that is finished now"})
+		default:
+			e.writeLines("note", []string{l.Path + ": left by a run that was killed; it is removed"})
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrPermission) { // then nothing can be written there either
+		e.sayError(explain(err))
+	}
 }
 
 // runOne runs a conversion and shows its progress. The error is that of the run;
@@ -93,17 +162,4 @@ func (e *env) sayResult(c *cli.Context, result *resultJSON, salvage bool) {
 		return
 	}
 	e.writeSummary(result, c.Bool("quiet"), c.Bool("verbose"), salvage)
-}
-
-// removeOutputs removes what runs have written.
-func removeOutputs(results []*resultJSON) (err error) {
-	for _, r := range results {
-		for _, path := range r.Sink.Files {
-			err = errors.Join(err, os.RemoveAll(path))
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("what was written before cannot be removed: %w", err)
-	}
-	return nil
 }

@@ -81,7 +81,7 @@ func (e *env) split(c *cli.Context) error {
 			return explainFolder(err)
 		}
 	}
-	return e.runJobs(c, partJobs(job, parts, stem, ext), false)
+	return e.runJobs(c, stem, partJobs(job, parts, stem, ext), false)
 }
 
 // partNames returns what the names of all parts begin and end with.
