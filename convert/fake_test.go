@@ -22,6 +22,7 @@ type fakeBag struct {
 	plain  bool                           // hide the blocks: only ReadNext
 	fail   map[int]error                  // ReadBlock of block i
 	format storage.Format
+	files  []string // Info.Files
 }
 
 // source returns a job's source side. The path exists, because Run looks.
@@ -52,7 +53,7 @@ type fakeReader struct {
 }
 
 func (r *fakeReader) Info() (*storage.Info, error) {
-	info := &storage.Info{Format: "fake"}
+	info := &storage.Info{Format: "fake", Files: r.bag.files}
 	for i, t := range r.bag.topics {
 		info.Topics = append(info.Topics, storage.TopicInfo{Topic: t, ID: storage.TopicID(i)})
 	}

@@ -58,7 +58,7 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 	plan := planTopics(job, src.info, take.Choice)
 	counts, files, err := take.attempts(ctx, job, src, plan)
 	if info, infoErr := src.reader.Info(); infoErr == nil {
-		r.Warnings, r.Lost = info.Warnings, info.Lost // with what was met on the way
+		r.Warnings, r.Lost = append(info.Warnings, src.changed...), info.Lost // with what was met on the way
 	}
 	if counts != nil {
 		plan.describe(r, src.info, counts)
@@ -140,6 +140,7 @@ func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, take *
 	if err == nil {
 		err = ctx.Err()
 	}
+	src.changed = src.files.changes()
 	if err == nil {
 		err = p.checkCounts()
 	}
@@ -171,7 +172,7 @@ func refuseLoss(src *source, plan *topicPlan, counts []topicCount) error {
 	if err != nil {
 		return err
 	}
-	r := Report{Warnings: info.Warnings}
+	r := Report{Warnings: append(info.Warnings, src.changed...)}
 	if plan.describe(&r, src.info, counts); r.Lossy() {
 		return ErrLossy
 	}

@@ -19,6 +19,9 @@ type source struct {
 	info   *storage.Info
 	reopen func() (storage.Reader, error)
 
+	files   *sourceFiles
+	changed []storage.Warning // of files, when all was read
+
 	blockReader storage.BlockReader // nil: sequential
 	blocks      []storage.Block     // of blockReader
 	need        []bool              // which of the blocks a run reads; nil: all
@@ -39,7 +42,11 @@ func openSource(ctx context.Context, job *Job) (*source, error) {
 	s := &source{memory: job.MaxMemory, reopen: func() (storage.Reader, error) {
 		return job.SourceFormat.Open(ctx, job.Source, job.Read)
 	}}
-	return s, s.open()
+	if err := s.open(); err != nil {
+		return s, err
+	}
+	s.files = lookAt(job.Read.FS, s.info.Files)
+	return s, nil
 }
 
 func (s *source) open() (err error) {

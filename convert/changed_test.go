@@ -1,0 +1,59 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A source that is overwritten while it is read is damaged, and a strict run refuses
+// it; one whose name changes is not.
+func TestSourceChanged(t *testing.T) {
+	old := time.Unix(1_700_000_000, 0)
+	for name, c := range map[string]struct {
+		do   func(path string) error
+		want bool
+	}{
+		"nothing":     {func(string) error { return nil }, false},
+		"overwritten": {func(path string) error { return os.WriteFile(path, []byte("new"), 0o666) }, true},
+		"grown": {func(path string) error {
+			return errors.Join(os.WriteFile(path, []byte("old and new"), 0o666), os.Chtimes(path, old, old))
+		}, true},
+		"renamed": {func(path string) error { return os.Rename(path, path+".old") }, false},
+		"removed": {os.Remove, false},
+		"replaced": {func(path string) error {
+			return errors.Join(os.WriteFile(path+".new", []byte("old"), 0o666), os.Chtimes(path+".new", old, old), os.Rename(path+".new", path))
+		}, true},
+		"read only": {func(path string) error { return os.Chmod(path, 0o400) }, false},
+	} {
+		for _, strict := range []bool{false, true} {
+			bag := randomBag(1, 3, 5, 0)
+			source, format := bag.source(t)
+			if err := errors.Join(os.WriteFile(source, []byte("old"), 0o666), os.Chtimes(source, old, old)); err != nil {
+				t.Fatal(err)
+			}
+			bag.files = []string{source}
+			sink := &fakeSink{}
+			target := sink.target()
+			create := target.Create
+			target.Create = func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+				if err := c.do(source); err != nil {
+					t.Error(err)
+				}
+				return create(ctx, path, o)
+			}
+			job := Job{Source: source, SourceFormat: format, Sink: filepath.Join(t.TempDir(), "sink"), SinkFormat: target}
+			job.Read.Strict = strict
+			r, err := Run(t.Context(), job)
+			damaged := len(r.Warnings) == 1 && r.Warnings[0].Code == "source-changed" && r.Lossy()
+			if strict && c.want != errors.Is(err, ErrLossy) || !strict && err != nil || damaged != c.want || !c.want && len(r.Warnings) > 0 {
+				t.Errorf("%s, strict=%v: %v, %v", name, strict, err, r.Warnings)
+			}
+		}
+	}
+}
