@@ -39,7 +39,7 @@ func (p *pipeline) collect(seq []int, bounds []key, free *pool, order <-chan *ba
 		free.put(nil)
 	}
 
-	m := newMerger(p.tempDir, p.budget.held, p.emit, p.copyBlock, giveBack)
+	m := newMerger(p.tempDir, p.budget.held, p.emit, p.encodeLate, p.copyBlock, giveBack)
 	defer m.close()
 	if len(p.repeated) > 0 {
 		b := &batch{index: repeatedBlock, done: make(chan error, 1)}
@@ -104,6 +104,11 @@ func (p *pipeline) emitAll(b *batch) error {
 		return err
 	}
 	for i := range b.in.Messages {
+		if whole, err := p.encodeLate(b, i); err != nil {
+			return err
+		} else if !whole {
+			continue
+		}
 		if err := p.emit(&b.in.Messages[i], b.index); err != nil {
 			return err
 		}

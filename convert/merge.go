@@ -15,9 +15,10 @@ import (
 type merger struct {
 	heap   []*cursor // least key first
 	emit   func(m *storage.Message, block int) error
-	copy   func(*batch) (bool, error) // emits a block as a whole, where that can be
-	free   func(*batch)               // takes back a block whose messages are all emitted
-	budget int64                      // bytes of memory held back before spilling
+	finish func(b *batch, i int) (bool, error) // makes message i of a block ready to be emitted; false: it is left out
+	copy   func(*batch) (bool, error)          // emits a block as a whole, where that can be
+	free   func(*batch)                        // takes back a block whose messages are all emitted
+	budget int64                               // bytes of memory held back before spilling
 	held   int64
 	spill  *spill
 	last   key // of the last message emitted
@@ -36,8 +37,9 @@ type cursor struct {
 	run *spillRun // of the spill file; then msgs has one message
 }
 
-func newMerger(dir string, budget int64, emit func(m *storage.Message, block int) error, copyBlock func(*batch) (bool, error), free func(*batch)) *merger {
-	return &merger{emit: emit, copy: copyBlock, free: free, budget: budget, spill: newSpill(dir), last: key{math.MinInt64, -1}}
+func newMerger(dir string, budget int64, emit func(m *storage.Message, block int) error, finish func(b *batch, i int) (bool, error),
+	copyBlock func(*batch) (bool, error), free func(*batch)) *merger {
+	return &merger{emit: emit, finish: finish, copy: copyBlock, free: free, budget: budget, spill: newSpill(dir), last: key{math.MinInt64, -1}}
 }
 
 func (m *merger) close() { m.spill.close() }
@@ -84,7 +86,11 @@ func (m *merger) advance(bound key) error {
 		}
 		for c.key.less(stop) {
 			m.last = c.key
-			if err := m.emit(&c.msgs[c.pos], c.key.block); err != nil {
+			ready, err := c.ready(m.finish)
+			if err == nil && ready {
+				err = m.emit(&c.msgs[c.pos], c.key.block)
+			}
+			if err != nil {
 				return err
 			}
 			more, err := c.next()
@@ -118,11 +124,13 @@ func (m *merger) spillHeld() error {
 	for _, c := range runs {
 		m.push(c)
 	}
-	r, err := m.spill.write(blocks, m.release)
+	r, err := m.spill.write(blocks, m.finish, m.release)
 	if err != nil {
 		return err
 	}
-	m.push(r)
+	if r != nil {
+		m.push(r)
+	}
 	return m.compact()
 }
 
@@ -141,7 +149,7 @@ func (m *merger) compact() error {
 			higher = higher || c.run != nil && c.run.level > level
 		}
 		if len(same) >= maxRuns {
-			r, err := m.spill.write(same, func(*cursor) {})
+			r, err := m.spill.write(same, m.finish, func(*cursor) {})
 			if err != nil {
 				return err
 			}
@@ -162,6 +170,14 @@ func (m *merger) release(c *cursor) {
 		m.free(c.owner)
 		c.owner = nil
 	}
+}
+
+// ready makes the next message ready to be emitted, see merger.finish.
+func (c *cursor) ready(finish func(b *batch, i int) (bool, error)) (bool, error) {
+	if c.owner == nil || c.owner.late == nil {
+		return true, nil
+	}
+	return finish(c.owner, c.pos)
 }
 
 // end is the key of the last message.

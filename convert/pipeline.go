@@ -44,6 +44,7 @@ type pipeline struct {
 	repeated []storage.Message // as selection.State gives them
 
 	counts []topicCount // result, index = TopicID of the source
+	last   []byte       // memory of the last message that encodeLate has made
 }
 
 // A route says what happens to the messages of one topic of the source.
@@ -80,6 +81,8 @@ type batch struct {
 	index int
 	in    storage.Batch // Messages in order, with Data as the sink takes it
 	out   []byte        // arena of re-encoded data
+	made  int           // bytes of re-encoded data, also in arenas before out
+	late  []bool        // by index of in.Messages: Data is the source's, see late.go; nil: of none
 	whole bool          // Messages are the block's, all and unchanged, and it may be copied
 	done  chan error
 	taken int64 // of the gate
@@ -87,7 +90,7 @@ type batch struct {
 }
 
 func (b *batch) memory() int64 {
-	return int64(cap(b.in.Buf)+cap(b.in.Scratch)+cap(b.out)) + int64(cap(b.in.Messages))*64
+	return int64(cap(b.in.Buf)+cap(b.in.Scratch)+max(cap(b.out), b.made)) + int64(cap(b.in.Messages))*64
 }
 
 func (p *pipeline) run(ctx context.Context) (err error) {

@@ -24,6 +24,7 @@ type spill struct {
 	dir  string
 	file storage.File
 	size int64
+	head [runHeader]byte
 }
 
 // maxRuns is how many runs of one level are read side by side before they are
@@ -59,8 +60,8 @@ func (s *spill) close() {
 }
 
 // write merges what is left of the cursors into a new run and gives each cursor
-// back as soon as it is empty.
-func (s *spill) write(from []*cursor, release func(*cursor)) (*cursor, error) {
+// back as soon as it is empty. The run is nil when nothing is left.
+func (s *spill) write(from []*cursor, finish func(b *batch, i int) (bool, error), release func(*cursor)) (*cursor, error) {
 	if err := s.open(); err != nil {
 		return nil, err
 	}
@@ -70,18 +71,15 @@ func (s *spill) write(from []*cursor, release func(*cursor)) (*cursor, error) {
 	for _, c := range from {
 		m.push(c)
 	}
-	var head [runHeader]byte
 	for len(m.heap) > 0 {
 		c := m.heap[0]
-		msg := &c.msgs[c.pos]
-		putRunHeader(&head, c.key.block, msg, uint64(len(msg.Data)))
-		if _, err := w.Write(head[:]); err != nil {
+		ready, err := c.ready(finish)
+		if err == nil && ready {
+			err = s.put(w, &c.msgs[c.pos], c.key.block)
+		}
+		if err != nil {
 			return nil, err
 		}
-		if _, err := w.Write(msg.Data); err != nil {
-			return nil, err
-		}
-		s.size += runHeader + int64(len(msg.Data))
 		more, err := c.next()
 		if err != nil {
 			return nil, err
@@ -97,6 +95,9 @@ func (s *spill) write(from []*cursor, release func(*cursor)) (*cursor, error) {
 	if err := w.Flush(); err != nil {
 		return nil, err
 	}
+	if s.size == start {
+		return nil, nil
+	}
 	c := &cursor{
 		msgs: make([]storage.Message, 1),
 		run:  &spillRun{r: bufio.NewReaderSize(io.NewSectionReader(s.file, start, s.size-start), runReadAhead)},
@@ -106,6 +107,17 @@ func (s *spill) write(from []*cursor, release func(*cursor)) (*cursor, error) {
 		err = fmt.Errorf("internal error: empty run")
 	}
 	return c, err
+}
+
+// put adds a message to a run.
+func (s *spill) put(w *bufio.Writer, m *storage.Message, block int) error {
+	putRunHeader(&s.head, block, m, uint64(len(m.Data)))
+	if _, err := w.Write(s.head[:]); err != nil {
+		return err
+	}
+	s.size += runHeader + int64(len(m.Data))
+	_, err := w.Write(m.Data)
+	return err
 }
 
 func putRunHeader(head *[runHeader]byte, block int, m *storage.Message, length uint64) {

@@ -1,11 +1,9 @@
 package convert
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/storage"
@@ -32,8 +30,11 @@ func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) er
 }
 
 // inPlace tells whether messages of a block lie in the buffer that it was read into:
-// those of routes without a plan.
+// those of routes without a plan, and late ones.
 func (p *pipeline) inPlace(b *batch) bool {
+	if b.late != nil {
+		return true
+	}
 	for i := range b.in.Messages {
 		if p.routes[b.in.Messages[i].Topic].plan == nil {
 			return true
@@ -57,7 +58,7 @@ func (p *pipeline) read(ctx context.Context, b *batch) error {
 // reencode makes the messages of a block those of the sink. Repeated ones are
 // counted as such, and keep their time.
 func (p *pipeline) reencode(b *batch, tally []topicCount, repeated bool) error {
-	p.reserve(b)
+	room := p.reserve(b)
 	sorted, last := true, int64(math.MinInt64)
 	limited := p.format.MinTime != 0 || p.format.MaxTime != 0
 	all, kept := len(b.in.Messages), b.in.Messages[:0]
@@ -88,28 +89,28 @@ func (p *pipeline) reencode(b *batch, tally []topicCount, repeated bool) error {
 			n.outOfRange++
 			continue
 		}
-		if rt.plan != nil {
+		late := rt.plan != nil && b.made > room
+		if rt.plan != nil && !late {
 			data, err := b.encode(rt.plan, m.Data, m.LogTime)
 			if err != nil {
-				if p.strict {
-					return p.badMessage(&m, err)
+				if err = p.refuse(n, b.index, &m, err); err != nil {
+					return err
 				}
-				if n.bad == 0 || b.index < n.firstBadBlock {
-					n.firstBad, n.firstBadBlock = p.badMessage(&m, err), b.index
-				}
-				n.bad++
 				continue
 			}
 			m.Data = data
 		}
-		if most := p.format.MaxMessage; most > 0 && int64(len(m.Data)) > most {
-			n.tooLarge++
+		if !late && p.tooLarge(n, &m) {
 			continue
 		}
 		if repeated {
 			m.PublishTime = m.LogTime
 		}
-		n.written++
+		if late {
+			b.isLate(len(kept))
+		} else {
+			n.written++
+		}
 		sorted = sorted && m.LogTime >= last
 		last = m.LogTime
 		kept = append(kept, m)
@@ -117,14 +118,38 @@ func (p *pipeline) reencode(b *batch, tally []topicCount, repeated bool) error {
 	b.in.Messages = kept
 	b.whole = p.copier != nil && b.in.Stored != nil && len(kept) == all && (sorted || p.order == OrderFile)
 	if !sorted && p.order == OrderTime {
-		slices.SortStableFunc(kept, func(x, y storage.Message) int { return cmp.Compare(x.LogTime, y.LogTime) })
+		b.sort()
 	}
 	return nil
 }
 
+// refuse counts a message that cannot be re-encoded. It is an error in strict runs.
+func (p *pipeline) refuse(n *topicCount, block int, m *storage.Message, err error) error {
+	if p.strict {
+		return p.badMessage(m, err)
+	}
+	if n.bad == 0 || block < n.firstBadBlock {
+		n.firstBad, n.firstBadBlock = p.badMessage(m, err), block
+	}
+	n.bad++
+	return nil
+}
+
+// tooLarge counts a message that the sink cannot hold.
+func (p *pipeline) tooLarge(n *topicCount, m *storage.Message) bool {
+	most := p.format.MaxMessage
+	if most == 0 || int64(len(m.Data)) <= most {
+		return false
+	}
+	n.tooLarge++
+	return true
+}
+
 // reserve empties the arena of a block, and makes it large enough for what its
-// messages become.
-func (p *pipeline) reserve(b *batch) {
+// messages become. It returns how many bytes they may become before the others are
+// late.
+func (p *pipeline) reserve(b *batch) (room int) {
+	room = max(lateGrowth*len(b.in.Buf), int(p.budget.blocks)/(p.workers+1))
 	need := 0
 	for i := range b.in.Messages {
 		m := &b.in.Messages[i]
@@ -134,9 +159,11 @@ func (p *pipeline) reserve(b *batch) {
 			}
 		}
 	}
-	if b.out = b.out[:0]; cap(b.out) < need {
-		b.out = make([]byte, 0, need)
+	b.made, b.late = 0, nil
+	if b.out = b.out[:0]; cap(b.out) < min(need, room) {
+		b.out = make([]byte, 0, min(need, room))
 	}
+	return room
 }
 
 // encode re-encodes src into the batch's arena. When the arena is full a new
@@ -151,6 +178,7 @@ func (b *batch) encode(plan mapping.Program, src []byte, logTime int64) ([]byte,
 		return nil, err
 	}
 	b.out = out
+	b.made += len(out) - at
 	return out[at:len(out):len(out)], nil
 }
 

@@ -54,7 +54,7 @@ const (
 	maxNodes  = 100_000
 	maxZero   = 16 << 20 // bytes of the fields that a type has alone
 	maxFuel   = 1 << 16  // values that take no bytes, in one message
-	maxGrowth = 256      // canonical bytes for each byte of a protobuf message,
+	maxGrowth = 32       // canonical bytes for each byte of a protobuf message,
 	maxExtra  = 16 << 20 // and beyond these
 )
 

@@ -84,7 +84,7 @@ type Options struct {
 // the message: a list of messages that take no bytes must not fill the memory.
 const (
 	maxExtra  = 32 << 20
-	maxGrowth = 256
+	maxGrowth = 32
 	maxFuel   = 1 << 16 // values without bytes in one message
 )
 

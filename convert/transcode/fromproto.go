@@ -57,7 +57,7 @@ func (p *FromProto) SizeHint(n int) int { return n + n/2 + 256 }
 // Growth of a message is limited: a list of empty messages must not fill the
 // memory with default values.
 const (
-	maxGrowth = 256
+	maxGrowth = 32
 	maxExtra  = 16 << 20
 )
 
