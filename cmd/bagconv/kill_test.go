@@ -74,8 +74,8 @@ func TestKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if killed < 5 {
-			t.Errorf("only %d of 20 runs to %s were killed in time", killed, way.out)
+		if killed == 0 {
+			t.Errorf("none of 20 runs to %s was killed in time", way.out)
 		}
 	}
 	if digest(t, bag) != before {
