@@ -12,8 +12,11 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/verify"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
@@ -298,8 +301,37 @@ func TestDeep(t *testing.T) {
 		}
 	}
 	path := saved(t, "bag", messagesOf([]storage.Topic{bagTopic(t, "/x", "p/A", b.String())}, make([]byte, 40)))
-	if res := compare(t, verify.Job{}, path, path); !res.Equal || res.Topics[0].Basis != "content" {
+	record := converted(t, convert.Job{}, path, "record", filepath.Join(t.TempDir(), "r"))
+	rec := load(t, record)
+	withoutOrigin(t, &rec.Topics[0])
+	for _, other := range []string{path, record} {
+		if res := compare(t, verify.Job{}, path, other); !res.Equal || res.Topics[0].Basis != "content" || res.B.Messages != 1 {
+			t.Error(describe(res, &convert.Report{}))
+		}
+	}
+	twin := saved(t, "record", rec)
+	back := converted(t, convert.Job{ProtoTypes: mapping.ProtoGenerated}, twin, "bag", filepath.Join(t.TempDir(), "b"))
+	if res := compare(t, verify.Job{}, twin, back); !res.Equal || res.B.Messages != 1 {
 		t.Error(describe(res, &convert.Report{}))
+	}
+}
+
+// withoutOrigin takes the ROS definition out of the descriptors of a topic: the type
+// becomes one like any other of protobuf.
+func withoutOrigin(t testing.TB, topic *storage.Topic) {
+	t.Helper()
+	var set descriptorpb.FileDescriptorSet
+	if err := proto.Unmarshal(topic.Schema.Data, &set); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range set.File {
+		for _, m := range f.MessageType {
+			m.Options = nil
+		}
+	}
+	var err error
+	if topic.Schema.Data, err = proto.Marshal(&set); err != nil {
+		t.Fatal(err)
 	}
 }
 
