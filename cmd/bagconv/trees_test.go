@@ -265,6 +265,24 @@ func losses(t *testing.T, path string) map[string]int64 {
 	return out
 }
 
+// TestTreesBefore1970: times before 1970 are in a record, and in the rosbag2
+// folder that is made of it. A bag cannot hold them.
+func TestTreesBefore1970(t *testing.T) {
+	r := findReferees(t)
+	_, seed := trees(t)
+	w := newTreeWorld(t, seed<<32+1<<30, treesPerWorld, typetree.Options{ROS2: true, Before1970: true})
+	truth := w.writeTruth(t)
+	w.writeDB3(t, "d")
+	var jobs []treeJob
+	for _, route := range [][2]string{{"d", "d-r.record"}, {"d-r.record", "d-r-d"}, {"d-r.record", "d-r-r.record"}} {
+		if lost := goRoute(t, w.dir, route[0], route[1]); len(lost) > 0 {
+			t.Errorf("%s -> %s: there is nothing that the target cannot carry, and lost is: %v", route[0], route[1], lost)
+		}
+		jobs = append(jobs, treeJob{Path: w.path(route[1]), Format: formatOf(route[1]), Truth: truth})
+	}
+	r.judge(t, w.dir, len(w.messages), jobs)
+}
+
 // TestTreesOlderDefinition: a rosbag2 folder whose definitions are older than its
 // publishers has bytes behind the last field that they know. All fields before
 // are carried, and what follows is reported, message by message, where it is

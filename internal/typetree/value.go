@@ -64,6 +64,8 @@ func (w *World) single(f *Field, budget *int) Value {
 		return w.r.IntN(2) == 0
 	case f.Kind.isText():
 		return w.text(f)
+	case f.Kind == Time && w.o.Before1970 && w.r.IntN(2) == 0:
+		return time.Duration(w.pick(-1, -1e9, -5e8, -1<<31*int64(time.Second), -1-w.r.Int64N(1e18)))
 	case f.Kind == Time:
 		return time.Duration(w.pick(0, 1, 999_999_999, 1<<31*int64(time.Second)-1, 1_700_000_000*int64(time.Second)+w.r.Int64N(int64(1e15))))
 	case f.Kind == Duration:

@@ -16,6 +16,9 @@ type Options struct {
 	// Odd adds names and kinds that are legal, and that some reader treats wrongly:
 	// keywords of Python, char, names that ROS 2 does not allow.
 	Odd bool
+
+	// Before1970 adds times before 1970, which ROS 2 has and ROS 1 has not.
+	Before1970 bool
 }
 
 // A World is the set of types of one recording, and the source of their values.
