@@ -34,7 +34,7 @@ type Found struct {
 // A Finder turns the words of a command line into inputs.
 type Finder struct {
 	Formats *storage.Registry
-	Detect  func(path string) (*storage.Format, error) // as Registry.Detect; its errors are shown
+	Detect  func(path string) (*storage.Format, error) // as Registry.Detect; its errors are shown, and it may know formats that content does not tell
 	Base    string                                     // outputs mirror what lies below it; "": below each folder, and the folder that all files have in common
 	Skip    []string                                   // absolute paths of folders that are not looked into
 	found   Found

@@ -167,16 +167,16 @@ func (l *listing) addSegments(f *Finder, files []string) (rest []string) {
 // addFile adds a file that is a recording, or has the name of one.
 func (l *listing) addFile(f *Finder, path string) {
 	format, err := f.Formats.Detect(path)
-	if err == nil {
+	looks := f.looksLike(filepath.Base(path))
+	if err != nil && looks {
+		format, err = f.Detect(path) // the line may tell the format
+	}
+	switch {
+	case err == nil:
 		l.inputs = append(l.inputs, group{&Input{Path: path, Format: format, Files: withWAL(path)}, []string{path}})
-		return
-	}
-	if !f.looksLike(filepath.Base(path)) {
+	case !looks:
 		l.others++
-		return
+	default:
+		l.inputs = append(l.inputs, group{&Input{Path: path, Err: err, Files: []string{path}}, []string{path}})
 	}
-	if _, said := f.Detect(path); said != nil {
-		err = said
-	}
-	l.inputs = append(l.inputs, group{&Input{Path: path, Err: err, Files: []string{path}}, []string{path}})
 }

@@ -244,3 +244,78 @@ func TestOnePart(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// TestUnreadableSegment: a segment of which nothing can be read costs that one.
+func TestUnreadableSegment(t *testing.T) {
+	for name, destroy := range map[string]func([]byte) []byte{
+		"empty": func([]byte) []byte { return nil },
+		"noise": func(b []byte) []byte { return bytes.Repeat([]byte("noise"), len(b)/5) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			stem := filepath.Join(t.TempDir(), "x.record")
+			written(t, stem, 60, storage.WriteOptions{SegmentSize: 1000, SegmentNames: namesOld})
+			b, err := os.ReadFile(stem + ".00002")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(stem+".00002", destroy(b), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			r, err := Open(context.Background(), stem, storage.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			info, _ := r.Info()
+			if list := damages(info); len(list) != 1 || list[0].Code != "segment" || info.Messages != 50 || !info.Lost.Uncounted {
+				t.Errorf("%d messages, lost are %+v; %v", info.Messages, info.Lost, info.Warnings)
+			}
+			if _, err := Open(context.Background(), stem, storage.ReadOptions{Strict: true}); !isOurs(err) {
+				t.Errorf("strict: %v", err)
+			}
+		})
+	}
+}
+
+// TestDamagedHeader destroys the header of a record, in parts and in whole, and moves
+// it: all messages are read, with a warning of damage.
+func TestDamagedHeader(t *testing.T) {
+	whole := tiny(t)
+	all, _, err := openBytes(t, whole, storage.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	patched := func(at int, with string) []byte {
+		b := bytes.Clone(whole)
+		copy(b[at:], with)
+		return b
+	}
+	for name, c := range map[string]struct {
+		b     []byte
+		sniff bool
+	}{
+		"type":    {patched(0, "\x04"), true},
+		"size":    {patched(8, "\xff\xff\xff"), true},
+		"version": {patched(17, "\x09"), true},
+		"field":   {patched(16, "\xff\xff\xff\xff"), false},
+		"all":     {patched(0, strings.Repeat("\xff", headerEnd)), false},
+		"moved":   {append([]byte("123"), whole...), false},
+		"gone":    {whole[headerEnd:], false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := sniffFile(c.b[:storage.SniffLen]); got != c.sniff {
+				t.Errorf("is taken for a record: %v", got)
+			}
+			msgs, info, err := openBytes(t, c.b, storage.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := storagetest.Diff(msgs, all); d != "" || len(damages(info)) != 1 || info.Lost.Messages > 0 {
+				t.Errorf("%s; lost are %+v, %v", d, info.Lost, info.Warnings)
+			}
+			if _, _, err := openBytes(t, c.b, storage.ReadOptions{Strict: true}); !isOurs(err) {
+				t.Errorf("strict: %v", err)
+			}
+		})
+	}
+}

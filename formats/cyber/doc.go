@@ -10,7 +10,7 @@
 //
 // # Reading
 //
-// The sections are the truth, the index is held against them: recorders before
+// The sections are the truth, the index is compared with them: recorders before
 // August 2019 wrote where sections end and not where they begin. Times, counts
 // and order are measured where the index does not hold together. Chunks may
 // overlap in time, be cut, or lie about their size; see docs/formats/cyber.md
@@ -28,8 +28,8 @@
 //
 // # Refused
 //
-// A recording whose folder has records of several names, a file without a
-// section of any kind behind its header, sections over 2 GiB when writing.
+// A recording whose folder has records of several names, a file without header
+// and sections, sections over 2 GiB and names that are no UTF-8 when writing.
 // Apollo's compress flag is ignored: no version ever compressed.
 //
 // # Concurrency

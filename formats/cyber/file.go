@@ -1,6 +1,7 @@
 package cyber
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,8 @@ type file struct {
 	file storage.File
 	size int64
 
-	header     *pb.Header // nil when it cannot be read
+	header     *pb.Header       // nil when it cannot be read
+	wrong      *storage.Warning // what is wrong with it; nil: nothing
 	channels   map[string]*channel
 	redeclared bool // a channel has several topics
 	chunks     []*chunk
@@ -76,6 +78,9 @@ func (f *file) open() error {
 	if err := s.run(f.r.ctx); err != nil {
 		return err
 	}
+	if err := f.checkFound(); err != nil {
+		return err
+	}
 	if f.proven = f.prove(); !f.proven {
 		if err := f.measure(f.r.ctx, w); err != nil {
 			return err
@@ -84,7 +89,8 @@ func (f *file) open() error {
 	return f.settle()
 }
 
-// readHeader reads the HEADER section.
+// readHeader reads the HEADER section. A record without one, or whose header is
+// damaged, is read all the same.
 func (f *file) readHeader(w *window) error {
 	b, err := w.peek(0, headerEnd)
 	if err != nil {
@@ -93,27 +99,53 @@ func (f *file) readHeader(w *window) error {
 	if len(b) < sectionHead+1 {
 		return f.fail(0, "header", storage.ErrTruncated)
 	}
-	if !sniffFile(b) {
-		return f.fail(0, "no Cyber record: the file does not begin with a header section", storage.ErrCorrupt)
-	}
-	size := parseSection(b).size
-	if sectionHead+size > int64(len(b)) {
+	x := parseSection(b)
+	switch fits := x.size > 0 && x.size <= maxHeader+1; {
+	case fits && x.size > int64(len(b)-sectionHead) && sniffFile(b):
 		return f.fail(0, "header", storage.ErrTruncated)
+	case !fits || x.size > int64(len(b)-sectionHead):
+		f.badHeader("header", "the file does not begin with a header that can be read; what follows is")
+		return nil
 	}
-	h := &pb.Header{}
-	if proto.Unmarshal(b[sectionHead:sectionHead+size], h) != nil {
-		return f.warn("header", 0, true, storage.Lost{}, "the header cannot be read; what follows it is")
+	h, typed := &pb.Header{}, x.typ == uint32(pb.SectionType_SECTION_HEADER)
+	content := b[sectionHead:][:x.size]
+	if !typed && !bytes.HasPrefix(content, versionFields) || proto.Unmarshal(content, h) != nil {
+		f.badHeader("header", "the file does not begin with a header that can be read; what follows is")
+		return nil
 	}
 	f.header = h
 	switch {
+	case !typed:
+		f.badHeader("header", "the first section has the type %d, and not that of a header, 0", x.typ)
 	case h.GetMajorVersion() != 1:
-		e := f.fail(0, fmt.Sprintf("version %d.%d", h.GetMajorVersion(), h.GetMinorVersion()), storage.ErrUnsupported)
-		e.Hint = "records of Apollo 3.5 and later have version 1.0"
-		return e
+		f.badHeader("version", "the header has version %d.%d; what follows is read as version 1.0, the only one that there is", h.GetMajorVersion(), h.GetMinorVersion())
 	case h.GetCompress() != pb.CompressType_COMPRESS_NONE:
 		return f.warn("compress-flag", 0, false, storage.Lost{}, "the header says %s, but no version of Apollo compresses: the chunks are read as they are", h.GetCompress())
 	}
 	return nil
+}
+
+// badHeader notes what is wrong with the header, which checkFound reports.
+func (f *file) badHeader(code, format string, args ...any) {
+	f.wrong = &storage.Warning{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// checkFound reports what is wrong with the header. It refuses a file in which
+// nothing of a record was found behind it.
+func (f *file) checkFound() error {
+	h := f.header
+	switch {
+	case f.wrong == nil:
+		return nil
+	case len(f.chunks) > 0 || len(f.channels) > 0 || f.index != indexMissing:
+	case h == nil:
+		return f.fail(0, "no Cyber record: neither a header nor another section can be found", storage.ErrCorrupt)
+	case h.GetMajorVersion() != 1:
+		e := f.fail(0, fmt.Sprintf("version %d.%d", h.GetMajorVersion(), h.GetMinorVersion()), storage.ErrUnsupported)
+		e.Hint = "records of Apollo 3.5 and later have version 1.0"
+		return e
+	}
+	return f.warn(f.wrong.Code, 0, true, storage.Lost{}, "%s", f.wrong.Message)
 }
 
 // prove tells whether the index can be believed: it has what the sections have,

@@ -1,7 +1,7 @@
 package cyber
 
 import (
-	"encoding/binary"
+	"bytes"
 	"math"
 	"os"
 	"path/filepath"
@@ -99,21 +99,30 @@ func sniffPath(fsys storage.FS, path string) bool {
 }
 
 // sniffFile tells whether a file begins with a HEADER section: type 0, a size
-// that leaves room for the padding, and major_version as the first field. What
-// follows may be damaged.
+// that leaves room for the padding, and major_version as the first field; or, where
+// type and size are damaged, whether the header of version 1.0 and its padding stand
+// in their place, and a section behind them. What follows may be damaged.
 func sniffFile(head []byte) bool {
 	if len(head) < sectionHead+1 {
 		return false
 	}
-	size := binary.LittleEndian.Uint64(head[8:])
-	if binary.LittleEndian.Uint32(head) != uint32(pb.SectionType_SECTION_HEADER) || size == 0 || size > maxHeader+1 {
-		return false
+	if x := parseSection(head); x.typ == uint32(pb.SectionType_SECTION_HEADER) && x.size > 0 && x.size <= maxHeader+1 {
+		end := sectionHead + int(x.size)
+		if head[sectionHead] == 1<<3 || end <= len(head) && proto.Unmarshal(head[sectionHead:end], &pb.Header{}) == nil {
+			return true
+		}
 	}
-	if head[sectionHead] == 1<<3 {
-		return true
-	}
-	end := sectionHead + int(size)
-	return end <= len(head) && proto.Unmarshal(head[sectionHead:end], &pb.Header{}) == nil
+	const padding = 64
+	return len(head) >= headerEnd+sectionHead && bytes.HasPrefix(head[sectionHead:], versionFields) &&
+		bytes.Equal(head[headerEnd-padding:headerEnd], make([]byte, padding)) && plausibleSection(parseSection(head[headerEnd:]))
+}
+
+// versionFields begin the header of every version of Apollo.
+var versionFields = []byte{1 << 3, 1, 2 << 3, 0}
+
+// plausibleSection tells whether a section may follow the header.
+func plausibleSection(x section) bool {
+	return x.typ > 0 && x.typ <= uint32(pb.SectionType_SECTION_CHANNEL) && x.size >= 0
 }
 
 // segmentPaths lists the files that may be the recording at path: of a folder

@@ -32,8 +32,9 @@ type Reader struct {
 	next  int           // next message in batch
 	err   error         // of ReadNext, kept
 
-	opened   bool // all files are open
-	several  bool // there are several files: warnings name theirs
+	opened   bool  // all files are open
+	several  bool  // there are several files: warnings name theirs
+	unread   []int // numbers of segments that are there and cannot be read
 	warnings warnings.Log
 }
 
@@ -60,12 +61,21 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 		return nil, err
 	}
 	r.several = len(paths) > 1
+	var failed error
 	for _, p := range paths {
 		f, err := r.openFile(p)
-		if err != nil {
+		if err == nil {
+			r.files = append(r.files, f)
+			continue
+		}
+		if !r.several || r.strict || !isDamage(err) {
 			return nil, errors.Join(err, r.Close())
 		}
-		r.files = append(r.files, f)
+		failed = errors.Join(failed, err)
+		r.unreadable(p, err)
+	}
+	if len(r.files) == 0 {
+		return nil, failed
 	}
 	if err := r.checkSegments(); err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -77,6 +87,25 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	return r, nil
 }
 
+// isDamage tells errors about what is in a file from those of the system.
+func isDamage(err error) bool {
+	return errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, storage.ErrUnsupported)
+}
+
+// unreadable reports a segment of which nothing can be read.
+func (r *Reader) unreadable(path string, err error) {
+	lost := storage.Lost{Uncounted: true}
+	if st, statErr := r.fs.Stat(path); statErr == nil {
+		lost.Bytes = st.Size()
+	}
+	base := filepath.Base(path)
+	message := fmt.Sprintf("%s: nothing of this segment can be read: %s", base, strings.TrimPrefix(err.Error(), path+": "+formatName+": "))
+	r.warnings.Add(path, storage.Warning{Code: "segment", Message: message, Offset: -1, Damage: true}, lost)
+	if n, ok := segmentNumber(base); ok {
+		r.unread = append(r.unread, n)
+	}
+}
+
 // choose takes the files that belong to one recording, and refuses to guess
 // between several.
 func choose(fsys storage.FS, path string, paths []string) ([]string, error) {
@@ -85,11 +114,16 @@ func choose(fsys storage.FS, path string, paths []string) ([]string, error) {
 	}
 	stems := map[string][]string{}
 	for _, p := range paths {
-		if !sniffPath(fsys, p) {
-			continue
+		if sniffPath(fsys, p) {
+			stem := segmentStem(filepath.Base(p))
+			stems[stem] = append(stems[stem], p)
 		}
-		stem := segmentStem(filepath.Base(p))
-		stems[stem] = append(stems[stem], p)
+	}
+	for _, p := range paths { // segments of these that are damaged
+		base := filepath.Base(p)
+		if stem := segmentStem(base); stem != base && len(stems[stem]) > 0 && !slices.Contains(stems[stem], p) {
+			stems[stem] = append(stems[stem], p)
+		}
 	}
 	names := slices.Sorted(maps.Keys(stems))
 	switch len(names) {

@@ -33,6 +33,11 @@ const maxChunkHeader = 1 << 10
 func (s *scanner) run(ctx context.Context) error {
 	f := s.f
 	s.from = min(headerEnd, f.size)
+	if b, err := s.w.peek(s.from, sectionHead); err == nil && f.header == nil && (len(b) < sectionHead || !plausibleSection(parseSection(b))) {
+		if s.from, err = s.find(0); err != nil { // the header was moved, or is not there
+			return err
+		}
+	}
 	for at := s.from; at < f.size; {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -65,10 +65,17 @@ func (r *Reader) checkSegments() error {
 	next := 0
 	var before *file
 	for _, f := range own {
-		if n := numbers[f]; n > next {
-			if err := r.missing(before, f, next, n-1); err != nil {
-				return err
+		for from := next; from < numbers[f]; from++ {
+			to := from
+			for to < numbers[f] && !slices.Contains(r.unread, to) {
+				to++
 			}
+			if to > from {
+				if err := r.missing(before, f, from, to-1); err != nil {
+					return err
+				}
+			}
+			from = to
 		}
 		before, next = f, max(next, numbers[f]+1)
 	}

@@ -17,6 +17,7 @@
 //	cat.go       the command cat; catplan.go says what it writes of each topic
 //	batch.go     the command batch: its inputs and what is to be done; batchrun.go
 //	             does it, batchtext.go says what became of it
+//	from.go      the flag --from, of all commands that read recordings
 //	topics.go, schema.go, tree.go, formats.go, version.go, help.go
 //	progress.go  how far a run is: bar, plain lines, JSON
 //	select.go    flags that say which messages are taken, and what to change of them
@@ -92,6 +93,7 @@ type env struct {
 	color   bool   // of Err
 	word    string // the first of the line, where it names no command; see mistypedVerb
 	report  reporting
+	from    *storage.Format // of inputs whose content does not tell it; nil: they are no recordings
 }
 
 // ErrNoReader is the cause of a context that ends because nobody reads any more what
@@ -196,6 +198,7 @@ func (e *env) commands() []*cli.Command {
 		e.formatsCommand(), e.completionCommand(), e.versionCommand(), e.helpCommand(),
 	}
 	for _, c := range commands {
+		e.readable(c)
 		e.configurable(c)
 	}
 	return commands

@@ -102,12 +102,15 @@ func tempFolder(err error) string {
 	}
 }
 
-// detect finds the format of a recording, and says what the path is when it is
-// none of ours.
+// detect finds the format of a recording: that of its content, else that of --from.
+// The error says what the path is when it is none of ours.
 func (e *env) detect(path string) (*storage.Format, error) {
 	f, err := e.formats.Detect(path)
 	if err == nil {
 		return f, nil
+	}
+	if e.from != nil && errors.Is(err, storage.ErrUnknownFormat) {
+		return e.from, nil
 	}
 	found := identify.Path(path)
 	fail := &failure{path: path, what: found.What, hint: found.Hint, err: err}

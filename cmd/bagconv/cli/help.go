@@ -145,6 +145,8 @@ Shows what is in recordings: times, size, compression, topics with the number
 of messages, mean rate and size, and what is damaged. Nothing is written.
 
 FLAGS
+  --from FORMAT         bag, record or db3, where the content of IN no longer
+                        tells it
   --json                JSON: an object, or an array for several recordings
   -k, --key PATH        one thing of the JSON, such as messages or topics.name;
                         for several recordings behind their names
@@ -176,6 +178,8 @@ Lists the topics of a recording, one per line: name, number of messages by the
 index, type, encoding. Publishers of one topic and type are one line.
 
 FLAGS
+  --from FORMAT         bag, record or db3, where the content of IN no longer
+                        tells it
   --json                JSON, with publishers, quality of service and hashes
 
 EXAMPLES
@@ -197,6 +201,8 @@ all topics. Where the recording has none, the standard definition is printed,
 and standard error says so.
 
 FLAGS
+  --from FORMAT         bag, record or db3, where the content of IN no longer
+                        tells it
   --tree                the fields with their types and array bounds, expanded
   --json                JSON
   --distro NAME         whose standard definitions to take, such as humble;
@@ -224,6 +230,8 @@ not fit their definition. Nothing is written. The codes are in docs/check.md.
 doctor is another name of this command.
 
 FLAGS
+  --from FORMAT         bag, record or db3, where the content of IN no longer
+                        tells it
   --json                JSON: an object, or an array for several recordings
   --fail-on error|warning|note
                         the least severity that makes the exit status 4;

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,6 +34,7 @@ func TestMain(m *testing.M) {
 		"makebag":     func() { exitOn(makeBag(os.Args[1:])) },
 		"makemarkers": func() { exitOn(makeMarkers(os.Args[1])) },
 		"makefile":    func() { exitOn(makeFile(os.Args[1:])) },
+		"patch":       func() { exitOn(patch(os.Args[1], os.Args[2], os.Args[3])) },
 		"exits":       func() { os.Exit(exits(os.Args[1:])) },
 		"interrupted": func() { os.Exit(interrupted(os.Args[1:])) },
 	})
@@ -55,6 +58,24 @@ func TestScripts(t *testing.T) {
 			return os.Getuid() <= 0, nil // root, or Windows: chmod keeps nobody out
 		},
 	})
+}
+
+// patch overwrites bytes, in hex, at an offset of a file.
+func patch(path, offset, digits string) error {
+	at, err := strconv.ParseInt(offset, 10, 64)
+	if err != nil {
+		return err
+	}
+	b, err := hex.DecodeString(digits)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(b, at)
+	return errors.Join(err, f.Close())
 }
 
 func exitOn(err error) {
