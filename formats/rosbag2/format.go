@@ -31,6 +31,7 @@ var Format = &storage.Format{
 	Compressions: []string{"none"},
 	Profiles:     profileNames(),
 	SegmentNames: segmentNames,
+	MaxMessage:   maxRow - rowOverhead,
 	Sniff:        sniff,
 	Open:         Open,
 	Files:        files,

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -196,4 +197,20 @@ func FuzzArrange(f *testing.F) {
 			t.Errorf("%q became longer: %q", args, l.args)
 		}
 	})
+}
+
+// TestSpan: the longest span of all is one, and not -1 ns.
+func TestSpan(t *testing.T) {
+	for s, want := range map[span][2]string{
+		{0, 45_550_000_000}:                {"45550000000", "45.55s"},
+		{math.MinInt64, math.MaxInt64}:     {"18446744073709551615", "5124095h34m33s"},
+		{-1, math.MaxInt64}:                {"9223372036854775808", "2562047h47m16s"},
+		{math.MaxInt64, math.MaxInt64}:     {"0", "0s"},
+		{2_000_000_000, 1_000_000_000}:     {"-1000000000", "-1s"},
+		{math.MinInt64, math.MinInt64 + 1}: {"1", "0s"},
+	} {
+		if s.ns() != want[0] || s.text() != want[1] {
+			t.Errorf("%v: %s, %s; want %v", s, s.ns(), s.text(), want)
+		}
+	}
 }

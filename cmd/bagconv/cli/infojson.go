@@ -93,7 +93,8 @@ func infoOf(info *storage.Info, scan *convert.ScanResult) *infoJSON {
 		out.Messages, out.start, out.end = scan.Messages, scan.Start, scan.End
 	}
 	if out.Messages > 0 {
-		out.StartNS, out.EndNS, out.DurationNS = nsText(out.start), nsText(out.end), nsText(out.end-out.start)
+		duration := span{out.start, out.end}.ns()
+		out.StartNS, out.EndNS, out.DurationNS = nsText(out.start), nsText(out.end), &duration
 		start, end := timeText(out.start), timeText(out.end)
 		out.Start, out.End = &start, &end
 	}
@@ -130,8 +131,8 @@ func topicOf(g *topicGroup, info *storage.Info) topicJSON {
 		if s.Messages > 0 {
 			t.FirstNS, t.LastNS = nsText(s.First), nsText(s.Last)
 		}
-		if d := s.Last - s.First; s.Messages > 1 && d > 0 {
-			hz := math.Round(float64(s.Messages-1)/(float64(d)/1e9)*1000) / 1000
+		if d := float64(s.Last) - float64(s.First); s.Messages > 1 && s.Last > s.First {
+			hz := math.Round(float64(s.Messages-1)/(d/1e9)*1000) / 1000
 			t.HzMean = &hz
 		}
 	}

@@ -18,7 +18,7 @@ func writeInfo(w io.Writer, in *infoJSON) error {
 	key("path", "%s", clean(in.Path))
 	key("format", "%s %s", in.Format, clean(in.Version))
 	if in.StartNS != nil {
-		key("duration", "%s", durationText(in.end-in.start))
+		key("duration", "%s", span{in.start, in.end}.text())
 		key("start", "%s", timeAndEpoch(in.start))
 		key("end", "%s", timeAndEpoch(in.end))
 	}

@@ -82,6 +82,27 @@ func durationText(ns int64) string {
 	return fmt.Sprintf("%dh%02dm%02ds", d/time.Hour, d%time.Hour/time.Minute, d%time.Minute/time.Second)
 }
 
+// A span is the time from one time to another, in ns: one of 292 years is no
+// int64 any more. The bounds of an index that contradicts itself may be reversed.
+type span struct{ start, end int64 }
+
+// ns writes the number of ns.
+func (s span) ns() string {
+	if s.end < s.start {
+		return strconv.FormatInt(s.end-s.start, 10)
+	}
+	return strconv.FormatUint(uint64(s.end)-uint64(s.start), 10)
+}
+
+// text writes the duration as durationText does.
+func (s span) text() string {
+	if d := s.end - s.start; d >= 0 || s.end < s.start {
+		return durationText(d)
+	}
+	sec := (uint64(s.end) - uint64(s.start)) / 1e9
+	return fmt.Sprintf("%dh%02dm%02ds", sec/3600, sec%3600/60, sec%60)
+}
+
 // timeText writes a time in ns since 1970 in UTC: "2023-11-14T22:13:20.5Z".
 func timeText(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }
 
