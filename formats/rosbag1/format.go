@@ -28,6 +28,7 @@ var Format = &storage.Format{
 	Publishers:   true,
 	MinTime:      0,
 	MaxTime:      maxTime,
+	MaxMessage:   maxChunk - messageFixed,
 	Sniff:        sniff,
 	Open:         Open,
 	Create:       Create,

@@ -126,18 +126,22 @@ func (e *env) detectInput(in, out string) (*storage.Format, error) {
 	return f, err
 }
 
-// conversionPaths finds the input and the output on the line.
+// conversionPaths finds the input and the output on the line. All parts of one
+// recording are that recording.
 func (e *env) conversionPaths(c *cli.Context) (in, out string, err error) {
 	args := c.Args().Slice()
 	out = c.String("o")
 	if out == "" && len(args) > 1 {
 		out, args = args[len(args)-1], args[:len(args)-1]
 	}
+	if len(args) > 1 {
+		args = e.joinParts(args)
+	}
 	switch {
 	case len(args) == 0:
 		return "", "", usage("type: bagconv IN OUT", "there is no input on the line")
 	case len(args) > 1:
-		return "", "", usage("to join them: bagconv merge; to convert each: bagconv batch -O DIR/", "%d inputs (%s) and one output, %s", len(args), clean(someOf(args)), clean(out))
+		return "", "", e.severalInputs(args, out)
 	case args[0] == "":
 		return "", "", usage("is a variable of the shell empty?", "the name of the input is empty")
 	case out == "":

@@ -70,7 +70,7 @@ USAGE
 EXAMPLES
   bagconv drive.bag drive_ros2/
   bagconv drive_ros2/ back.bag --compression lz4
-  bagconv drive.record.00000 drive_ros2/
+  bagconv drive.record drive_ros2/
   bagconv info drive.bag
 
 Flags may stand anywhere on the line; after -- everything is a file name. A
@@ -95,8 +95,8 @@ OUT is that of --to, else that of its ending: .bag is a ROS 1 bag, .record an
 Apollo Cyber record; a folder (/ at the end) and a name without an ending are a
 rosbag2 folder with SQLite; .db3 is the database of such a folder alone. OUT
 appears when it is whole; a run that fails leaves nothing. Segments of a record
-(x.record.00000, x.record.00001, ...) are read as one by the name x.record, or
-by that of their folder.
+(x.record.00000, x.record.00001, ...) are read as one by the name x.record, by
+that of their folder, or when all are named; a single one is read alone.
 
 ` + selectHelp + editHelp + outputHelp + strictHelp + runHelp + `EXAMPLES
   bagconv drive.bag drive_ros2/
@@ -128,7 +128,7 @@ were never committed are taken too.
 
 ` + selectHelp + editHelp + outputHelp + "\n" + runHelp + `EXAMPLES
   bagconv recover cut.bag whole.bag
-  bagconv recover drive.record.00000 whole.record --report what.json
+  bagconv recover drive.record whole.record --report what.json
 
 EXIT STATUS
   0    OUT is written, nothing was missing

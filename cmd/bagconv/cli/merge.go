@@ -29,10 +29,12 @@ func (e *env) merge(c *cli.Context) error {
 	if out == "" && len(paths) > 1 {
 		out, paths = paths[len(paths)-1], paths[:len(paths)-1]
 	}
+	named := len(paths)
+	paths = e.joinParts(paths)
 	switch {
 	case len(paths) == 0 || out == "":
 		return usage("type: bagconv merge IN IN... OUT", "merge takes recordings and an output")
-	case len(paths) == 1:
+	case named == 1:
 		return usage("to convert one recording type: bagconv IN OUT", "there is one input on the line, and nothing to merge it with")
 	case out == "-":
 		return usage("give the name of a file or folder", "an output cannot be written to standard output")

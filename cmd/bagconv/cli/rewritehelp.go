@@ -14,7 +14,7 @@ WHICH RECORDINGS
 
 ` + selectHelp + editHelp + outputHelp + strictHelp + runHelp + `EXAMPLES
   bagconv merge front.bag rear.bag both_ros2/
-  bagconv merge drive_0/ drive_1/ drive.record.00000 all.record
+  bagconv merge drive_0/ drive_1/ drive.record all.record
   bagconv merge a.bag b.bag -o ab.bag --shift b.bag=-1.25s
 
 EXIT STATUS

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 		"makemarkers": func() { exitOn(makeMarkers(os.Args[1])) },
 		"makefile":    func() { exitOn(makeFile(os.Args[1:])) },
 		"patch":       func() { exitOn(patch(os.Args[1], os.Args[2], os.Args[3])) },
+		"truncate":    func() { exitOn(truncate(os.Args[1], os.Args[2])) },
 		"exits":       func() { os.Exit(exits(os.Args[1:])) },
 		"interrupted": func() { os.Exit(interrupted(os.Args[1:])) },
 	})
@@ -76,6 +77,15 @@ func patch(path, offset, digits string) error {
 	}
 	_, err = f.WriteAt(b, at)
 	return errors.Join(err, f.Close())
+}
+
+// truncate cuts a file.
+func truncate(path, size string) error {
+	n, err := strconv.ParseInt(size, 10, 64)
+	if err != nil {
+		return err
+	}
+	return os.Truncate(path, n)
 }
 
 func exitOn(err error) {
