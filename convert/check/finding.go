@@ -89,7 +89,10 @@ var readerHints = map[string]string{
 func (c *checker) readerFindings() {
 	for _, w := range c.info.Warnings {
 		f := Finding{Severity: Warning, Code: w.Code, Count: 1, Message: w.Message, Hint: readerHints[w.Code], Offset: w.Offset}
-		if w.Damage {
+		switch {
+		case w.Code == "one-part": // as it was asked for
+			f.Severity = Note
+		case w.Damage:
 			f.Severity = Error
 			if f.Hint == "" {
 				f.Hint = "copy the file again from its source; bagconv recover IN OUT saves what is left"

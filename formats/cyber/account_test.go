@@ -267,7 +267,7 @@ func TestUnreadableSegment(t *testing.T) {
 			}
 			defer r.Close()
 			info, _ := r.Info()
-			if list := damages(info); len(list) != 1 || list[0].Code != "segment" || info.Messages != 50 || !info.Lost.Uncounted {
+			if list := damages(info); len(list) != 1 || list[0].Code != "part" || info.Messages != 50 || !info.Lost.Uncounted {
 				t.Errorf("%d messages, lost are %+v; %v", info.Messages, info.Lost, info.Warnings)
 			}
 			if _, err := Open(context.Background(), stem, storage.ReadOptions{Strict: true}); !isOurs(err) {

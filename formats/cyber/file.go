@@ -118,7 +118,7 @@ func (f *file) readHeader(w *window) error {
 	case !typed:
 		f.badHeader("header", "the first section has the type %d, and not that of a header, 0", x.typ)
 	case h.GetMajorVersion() != 1:
-		f.badHeader("version", "the header has version %d.%d; what follows is read as version 1.0, the only one that there is", h.GetMajorVersion(), h.GetMinorVersion())
+		f.badHeader("header", "the header has version %d.%d; what follows is read as version 1.0, the only one that there is", h.GetMajorVersion(), h.GetMinorVersion())
 	case h.GetCompress() != pb.CompressType_COMPRESS_NONE:
 		return f.warn("compress-flag", 0, false, storage.Lost{}, "the header says %s, but no version of Apollo compresses: the chunks are read as they are", h.GetCompress())
 	}

@@ -100,7 +100,7 @@ func (r *Reader) unreadable(path string, err error) {
 	}
 	base := filepath.Base(path)
 	message := fmt.Sprintf("%s: nothing of this segment can be read: %s", base, strings.TrimPrefix(err.Error(), path+": "+formatName+": "))
-	r.warnings.Add(path, storage.Warning{Code: "segment", Message: message, Offset: -1, Damage: true}, lost)
+	r.warnings.Add(path, storage.Warning{Code: "part", Message: message, Offset: -1, Damage: true}, lost)
 	if n, ok := segmentNumber(base); ok {
 		r.unread = append(r.unread, n)
 	}

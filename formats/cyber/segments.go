@@ -80,7 +80,7 @@ func (r *Reader) checkSegments() error {
 		before, next = f, max(next, numbers[f]+1)
 	}
 	if last.ended() {
-		return last.report("missing-segment", -1, true, storage.Lost{Uncounted: true},
+		return last.report("missing-part", -1, true, storage.Lost{Uncounted: true},
 			fmt.Sprintf("segment %05d is missing: segment %05d has reached the limit at which the recorder begins another", next, numbers[last]))
 	}
 	return nil
@@ -97,7 +97,7 @@ func (r *Reader) missing(before, after *file, from, to int) error {
 	if to > from {
 		what = fmt.Sprintf("segments %05d to %05d are missing", from, to)
 	}
-	return after.report("missing-segment", -1, true, lost, what)
+	return after.report("missing-part", -1, true, lost, what)
 }
 
 // ended tells whether a file has reached a limit of its header. The recorder then
@@ -119,10 +119,10 @@ func (r *Reader) checkAlone(f *file, number int) error {
 	switch {
 	case name != "":
 		last, _ := segmentNumber(filepath.Base(parts[len(parts)-1]))
-		return f.report("part", -1, false, storage.Lost{},
+		return f.report("one-part", -1, false, storage.Lost{},
 			fmt.Sprintf("this is part %d of %d of one recording; all of it is read by the name %s", number+1, max(last+1, len(parts)), name))
 	case number > 0:
-		return f.report("part", -1, false, storage.Lost{}, fmt.Sprintf("this is part %d of a recording; the others are not beside it", number+1))
+		return f.report("one-part", -1, false, storage.Lost{}, fmt.Sprintf("this is part %d of a recording; the others are not beside it", number+1))
 	}
 	return nil
 }
