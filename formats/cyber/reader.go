@@ -121,7 +121,11 @@ func choose(fsys storage.FS, path string, paths []string) ([]string, error) {
 	}
 	for _, p := range paths { // segments of these that are damaged
 		base := filepath.Base(p)
-		if stem := segmentStem(base); stem != base && len(stems[stem]) > 0 && !slices.Contains(stems[stem], p) {
+		stem := segmentStem(base)
+		if stem == base || len(stems[stem]) == 0 || slices.Contains(stems[stem], p) {
+			continue
+		}
+		if st, err := r.fs.Stat(p); err == nil && st.Mode().IsRegular() {
 			stems[stem] = append(stems[stem], p)
 		}
 	}
