@@ -125,7 +125,7 @@ func choose(fsys storage.FS, path string, paths []string) ([]string, error) {
 		if stem == base || len(stems[stem]) == 0 || slices.Contains(stems[stem], p) {
 			continue
 		}
-		if st, err := r.fs.Stat(p); err == nil && st.Mode().IsRegular() {
+		if st, err := fsys.Stat(p); err == nil && st.Mode().IsRegular() {
 			stems[stem] = append(stems[stem], p)
 		}
 	}

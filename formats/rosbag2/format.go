@@ -35,6 +35,7 @@ var Format = &storage.Format{
 	Sniff:        sniff,
 	Open:         Open,
 	Files:        files,
+	Whole:        wholeOf,
 	Create:       Create,
 }
 

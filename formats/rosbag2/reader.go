@@ -71,6 +71,11 @@ func (r *Reader) open(o storage.ReadOptions) (err error) {
 	if r.layout, err = findParts(r.ctx, r.fs, r.path, r.warner("")); err != nil {
 		return r.fail(r.path, "", err)
 	}
+	if !r.layout.folder {
+		if err := r.checkAlone(); err != nil {
+			return err
+		}
+	}
 	if r.brief = o.InfoOnlyAbove > 0 && r.layout.size(r.fs) > o.InfoOnlyAbove; r.brief {
 		r.err = r.fail(r.path, "", errBrief)
 	}
