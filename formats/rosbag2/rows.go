@@ -251,7 +251,7 @@ func (f *filler) inflate(row []byte) (ok bool, err error) {
 	switch {
 	case !f.p.zstdRows:
 		limit = min(limit, maxMixed-int64(start))
-	case !f.blk.sized:
+	case f.blk != nil && !f.blk.sized: // a query reads one row, and has no block
 		limit = min(limit, maxInBlock-int64(start))
 	}
 	buf, err := compress.Zstd.Decode(f.b.Buf, row, limit)
