@@ -141,6 +141,7 @@ type Loss struct {
 	Code    string // stable and short: "topic-dropped", "header-seq"
 	Topic   string // "" when it is not about one topic
 	Count   int64  // messages (or topics) concerned
+	Bytes   int64  // of the source that are left out of these messages, 0 if they are not counted
 	Message string
 	// ByDesign marks what the target format has no place for by its nature, such
 	// as Header.seq in ROS 2: it is listed, but does not change the exit status.

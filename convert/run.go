@@ -201,9 +201,7 @@ func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
 				if rt.seqAt = mapping.SeqOffset(rt.plan); rt.seqAt >= 0 && job.HeaderSeq == SeqCount {
 					rt.seq = counter
 				}
-				if c, ok := rt.plan.(mapping.Counter); ok {
-					c.Reset() // of an attempt before
-				}
+				mapping.Reset(rt.plan) // of an attempt before
 			}
 			out[i] = rt
 		}

@@ -27,19 +27,21 @@ type topicPlan struct {
 func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPlan {
 	distro := job.distro()
 	sourceDistro := distro
-	if d := info.Metadata[storage.MetaDistro]; job.Distro == "" && mapping.KnownDistro(d) {
-		sourceDistro = d
+	certain := job.Distro != ""
+	if d := info.Metadata[storage.MetaDistro]; !certain && mapping.KnownDistro(d) {
+		sourceDistro, certain = d, true
 	}
 	mapper := mapping.New(mapping.Options{
 		Encoding: job.SinkFormat.Accepts[0],
 		Keep:     job.SourceFormat.Name == job.SinkFormat.Name,
-		Distro:   distro, SourceDistro: sourceDistro,
+		Distro:   distro, SourceDistro: sourceDistro, Certain: certain,
 		Rosout: job.Rosout, ProtoTypes: job.ProtoTypes, Frames: job.Frames, Layout: job.ApolloLayout,
 	})
 	n := len(info.Topics)
 	p := &topicPlan{format: job.SinkFormat, results: make([]*mapping.Result, n), errs: make([]error, n), sinkOf: make([]int, n),
 		chosen: choice.Topics, restamp: job.Edit.Restamp, stamps: make([]*mapping.Stamp, n), marks: make([]*mapping.Stamp, n)}
 	sinks := newJoiner(job.SinkFormat)
+	mapper.Complete(chosenTopics(info, choice))
 	for i := range info.Topics {
 		p.sinkOf[i] = -1
 		if !choice.Topics[i] {
@@ -64,6 +66,15 @@ func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPl
 	}
 	p.sinks = sinks.finish()
 	return p
+}
+
+func chosenTopics(info *storage.Info, choice *selection.Choice) (topics []*storage.Topic) {
+	for i := range info.Topics {
+		if choice.Topics[i] {
+			topics = append(topics, &info.Topics[i].Topic)
+		}
+	}
+	return topics
 }
 
 // planStamps finds the stamps that a restamp needs.
@@ -92,7 +103,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 			tr.SinkType, tr.SinkEncoding, tr.Definition = res.Topic.Type, res.Topic.Encoding, res.Definition
 			for _, m := range res.Remarks {
 				if m.Loss {
-					if n.read > 0 {
+					if n.read > 0 && !m.Counted {
 						r.lose(Loss{Code: m.Code, Topic: t.Name, Count: n.written, Message: m.Message, ByDesign: m.ByDesign})
 					}
 				} else {
@@ -104,10 +115,14 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 			if res != nil {
 				err = p.sinks[p.sinkOf[i]].refused
 			}
-			r.lose(Loss{Code: "topic-dropped", Topic: t.Name, Count: n.read, Message: err.Error()})
+			if n.read > 0 {
+				r.lose(Loss{Code: "topic-dropped", Topic: t.Name, Count: n.read, Message: err.Error()})
+			} else {
+				r.note(Note{Code: "topic-dropped", Topic: t.Name, Message: "it has no messages and is left out: " + err.Error()})
+			}
 		}
-		if c, ok := programOf(p.results[i]).(mapping.Counter); ok && c.Unknown() > 0 {
-			r.lose(Loss{Code: "unknown-fields", Topic: t.Name, Count: c.Unknown(), Message: "messages have fields that their descriptor does not have; they are left out"})
+		for _, l := range mapping.Losses(programOf(p.results[i])) {
+			r.lose(Loss{Code: l.Code, Topic: t.Name, Count: l.Messages, Bytes: l.Bytes, Message: l.Message})
 		}
 		if p.results[i] != nil {
 			p.describeStamps(r, t.Name, i, &n)
@@ -194,13 +209,13 @@ func (p *topicPlan) describeJoins(r *reporter) {
 // same topic, adds to the count.
 type reporter struct {
 	report *Report
-	losses map[Loss]int // index into report.Losses; the key has no count
+	losses map[Loss]int // index into report.Losses; the key has no counts
 	notes  map[Note]bool
 }
 
 func (r *reporter) lose(l Loss) {
 	k := l
-	k.Count = 0
+	k.Count, k.Bytes = 0, 0
 	i, known := r.losses[k]
 	if !known {
 		r.losses[k] = len(r.report.Losses)
@@ -208,6 +223,7 @@ func (r *reporter) lose(l Loss) {
 		return
 	}
 	r.report.Losses[i].Count += l.Count
+	r.report.Losses[i].Bytes += l.Bytes
 }
 
 func (r *reporter) note(n Note) {

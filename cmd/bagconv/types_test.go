@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bagconv/bagconv/formats/all"
@@ -54,6 +56,11 @@ func typeCases() []typeCase {
 				header(w)
 				pose(w)
 			})},
+		{"visualization_msgs/Marker", "", make([]byte, 154)}, // ROS 2 adds fields, which are empty
+		{"std_msgs/Empty", "", nil},
+		{"acme_msgs/Nothing", "# nothing\n", nil},
+		{"acme_msgs/Constants", "int8 X=1\nstring NAME=some text\n", nil},
+		{"acme_msgs/Empties", "std_msgs/Empty a\nuint8 b\nConstants[] c\n" + strings.Repeat("=", 80) + "\nMSG: acme_msgs/Constants\nint8 X=1\n", []byte{5, 2, 0, 0, 0}},
 		{"acme_msgs/Durations", "duration[5] d\n", message(func(w *ros.Writer) {
 			words(w, -1, 0, -1, 500_000_000, -2114, 1, 0, 0, 3, 999_999_999)
 		})},
@@ -80,6 +87,68 @@ func typesBag(t *testing.T, path string, cases []typeCase) {
 			err = w.Write(&storage.Message{Topic: id, LogTime: at, PublishTime: at, Data: c.message})
 		}
 		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWithoutDefinitions: a folder of before Iron, which has no definitions, is
+// copied so that rosbags decodes every message as before: with the definitions of
+// all types, or of none.
+func TestWithoutDefinitions(t *testing.T) {
+	dir := t.TempDir()
+	var pairs []string
+	for name, more := range map[string][]typeCase{"some": nil, "known": {{name: "acme_msgs/Own", text: "int8 a\n", message: []byte{1}}}} {
+		cases := append([]typeCase{
+			{"std_msgs/String", "", []byte{1, 0, 0, 0, 'a'}},
+			{"sensor_msgs/Range", "", make([]byte, 12+4+1+16)}, // another in Iron and later
+			{"std_msgs/Empty", "", nil},
+		}, more...)
+		bag, full, bare := filepath.Join(dir, name+".bag"), filepath.Join(dir, name+"_full"), filepath.Join(dir, name+"_bare")
+		typesBag(t, bag, cases)
+		convert(t, bag, full+"/", "--distro", "humble")
+		undefined(t, full, bare)
+		for _, args := range [][]string{{"convert", bare}, {"filter", bare, "-t", "/*"}} {
+			out := filepath.Join(dir, name+"_"+args[0])
+			if status, stderr := bagconv(t, slices.Insert(args, 2, out+"/")...); status != 0 {
+				t.Errorf("%v: exit status %d: %s", args, status, stderr)
+			}
+			if len(more) == 0 { // rosbags does not know acme_msgs/Own without its definition
+				pairs = append(pairs, bare, out)
+			}
+			info, _ := read(t, out)
+			defined := 0
+			for _, topic := range info.Topics {
+				if topic.Schema.Encoding != "" {
+					defined++
+				}
+			}
+			if want := map[string]int{"some": len(cases), "known": 0}[name]; defined != want {
+				t.Errorf("%s: %d of %d topics have a definition, want %d", out, defined, len(cases), want)
+			}
+		}
+	}
+	checkPairs(t, len(pairs)/2, pairs)
+}
+
+// undefined copies a folder without its definitions.
+func undefined(t *testing.T, from, to string) {
+	t.Helper()
+	info, msgs := read(t, from)
+	w, err := all.Registry().Lookup("db3").Create(context.Background(), to, storage.WriteOptions{NoSync: true, Profile: "humble", Metadata: map[string]string{storage.MetaDistro: "humble"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, topic := range info.Topics {
+		if _, err := w.CreateTopic(storage.Topic{Name: topic.Name, Type: topic.Type, Encoding: "cdr"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range msgs {
+		if err := w.Write(&msgs[i]); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -190,10 +190,13 @@ func TestCloudShortWay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		long, err := FromROS("sensor_msgs/PointCloud2", md, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if !back.layout.usual {
 			t.Errorf("%+v is not taken for usual", back.layout)
 		}
-		long := *back
 		long.layout.usual = false
 		src, err := fast.Append(nil, testBytes(t, testCloud(1000, 7)), now)
 		if err != nil {

@@ -21,6 +21,7 @@ type FromROSProgram struct {
 	layout  pointLayout
 	normal  *transcode.Plan // other forms of CDR than the usual one become it first
 	dropped []string
+	losses  transcode.LossCounter
 }
 
 // FromROS makes the program from a ROS type, spelled as in ROS 1 and with the
@@ -56,6 +57,24 @@ func FromROS(ros string, md protoreflect.MessageDescriptor, o Options) (*FromROS
 // paths; behind some it says which part of them.
 func (p *FromROSProgram) Dropped() []string { return p.dropped }
 
+// Losses lists what the messages so far lost against their definition: bytes behind
+// their last field.
+func (p *FromROSProgram) Losses() []transcode.Loss {
+	out := p.losses.Losses()
+	if p.normal != nil {
+		out = append(out, p.normal.Losses()...)
+	}
+	return out
+}
+
+// Reset sets what Losses counts to zero.
+func (p *FromROSProgram) Reset() {
+	p.losses.Reset()
+	if p.normal != nil {
+		p.normal.Reset()
+	}
+}
+
 // SizeHint is how many bytes a message of n bytes becomes, with some to spare for
 // nearly all messages. dst grows when it is more.
 func (p *FromROSProgram) SizeHint(n int) int {
@@ -90,6 +109,9 @@ func (p *FromROSProgram) Append(dst, src []byte, logTime int64) ([]byte, error) 
 	}
 	if err != nil {
 		return dst, malformed(head+r.Pos(), err.Error())
+	}
+	if rest := body[r.Pos():]; len(rest) > 0 {
+		p.losses.Trailing(rest)
 	}
 	return out, nil
 }

@@ -64,7 +64,7 @@ var expected = map[string]string{
 	"ros1/generated/no-messages.bag":                       "recording-empty",
 	"ros1/UbiquityRobotics+fiducials/aruco_transforms.bag": "stamp-far",
 	"cyber/generated/no-desc-and-undeclared.record":        "no-descriptor undeclared-channel",
-	"cyber/generated/truncated-midchunk.record":            "truncated truncated no-index incomplete count",
+	"cyber/generated/truncated-midchunk.record":            "truncated incomplete",
 }
 
 // TestData: every message of every file is read and accounted for, the findings

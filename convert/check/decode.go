@@ -28,18 +28,15 @@ type decoder struct {
 	time  bool                 // as two 32-bit words, else as float64 seconds
 }
 
-// padding is how many bytes may follow the last field of a CDR message:
-// middlewares fill up to a multiple of 4 or 8.
-const padding = 8
-
 // decode walks over one message. stamp is noStamp when it has none; rest is the
-// number of bytes after its last field. out is memory to use again.
+// number of bytes after its last field that are no padding. out is memory to use again.
 func (d *decoder) decode(out *[]byte, data []byte) (stamp int64, rest int, err error) {
 	if d.plan == nil {
 		return d.decodeProto(out, data)
 	}
-	b, rest, err := d.plan.AppendRest((*out)[:0], data)
+	b, behind, err := d.plan.AppendRest((*out)[:0], data)
 	*out = b
+	rest = transcode.Trailing(behind)
 	if err != nil || len(b) < 8 {
 		return noStamp, rest, err
 	}

@@ -140,7 +140,7 @@ func (w *worker) Work(b *storage.Batch) error {
 		w.stamps = append(w.stamps, stamp)
 		if err != nil {
 			w.bad = append(w.bad, badMessage{i, err})
-		} else if rest >= padding {
+		} else if rest > 0 {
 			w.rest = append(w.rest, restMessage{i, rest})
 		}
 	}

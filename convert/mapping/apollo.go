@@ -4,6 +4,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/convert/apollo"
+	"github.com/bagconv/bagconv/convert/transcode"
 	protoapollo "github.com/bagconv/bagconv/proto/apollo"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/protoschema"
@@ -24,7 +25,7 @@ func (m *Mapper) standard(res *Result, md protoreflect.MessageDescriptor) *schem
 	}
 	res.Plan = mapped{p}
 	if d := p.Dropped(); len(d) > 0 {
-		res.byDesign("apollo-fields", "%s has no place for %s; --proto-types generated keeps all fields", name, list(d))
+		res.byDesign("apollo-fields", "%s has no place for %s; --proto-types generated keeps all fields", name, transcode.List(d))
 	}
 	if p.RoundsTimes() {
 		res.byDesign("point-times", "times of points become seconds in float64, up to 119 ns off; --proto-types generated keeps every ns")
@@ -92,7 +93,7 @@ func (m *Mapper) fromROS(res *Result, msg *schema.Message, ros string, md protor
 	}
 	res.Plan = mappedBack{p}
 	if d := p.Dropped(); len(d) > 0 {
-		res.byDesign("ros-fields", "%s has no place for %s; --proto-types generated keeps all fields", md.FullName(), list(d))
+		res.byDesign("ros-fields", "%s has no place for %s; --proto-types generated keeps all fields", md.FullName(), transcode.List(d))
 	}
 	return true
 }

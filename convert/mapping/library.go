@@ -156,11 +156,12 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 	}
 	var msg *schema.Message
 	err := fmt.Errorf("the recording has no definition of it")
-	empty := &schema.Message{Name: name}
-	if hash != "" && hash == hashOf(empty) {
-		return &definition{msg: empty, origin: "file"}, nil // its text is as empty as none
-	}
-	if len(strings.TrimSpace(string(t.Schema.Data))) > 0 {
+	if blank := len(strings.TrimSpace(string(t.Schema.Data))) == 0; blank {
+		// The text of a type without fields is as empty as none.
+		if empty := (&schema.Message{Name: name}); hash != "" && hash == hashOf(empty) {
+			return &definition{msg: empty, origin: "file"}, nil
+		}
+	} else {
 		if t.Schema.Encoding == "ros2idl" {
 			msg, err = rosidl.Parse(name, t.Schema.Data)
 		} else {

@@ -19,6 +19,7 @@ type Options struct {
 	Keep         bool   // carry messages as they are, whatever their encoding: same format on both sides
 	Distro       string // ROS 2 distribution whose types are written
 	SourceDistro string // ROS 2 distribution whose types are read where the source carries none
+	Certain      bool   // SourceDistro is what the source or the user says, and no default
 	Rosout       Rosout
 	ProtoTypes   ProtoTypes
 	Frames       apollo.Frames
@@ -32,8 +33,10 @@ type Mapper struct {
 	o     Options
 	lib   library
 	types map[string]*schema.Message // ROS 2 sinks: the definition that each type name has
-	twin  twin
-	proto protoTypes
+
+	complete bool // topics that stay CDR get the standard definitions that the source does not have
+	twin     twin
+	proto    protoTypes
 }
 
 // ErrCannotCross is wrapped by the errors of Map: the topic has no form in the
@@ -81,23 +84,27 @@ func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
 }
 
 // same carries the topic over. A ROS 2 topic gets its type's name as it is
-// written since 2019, and one without a definition gets the standard one, when it
-// is the same in every distribution.
+// written since 2019, and one without a definition gets the standard one, if
+// Complete has found that it can be told.
 func (m *Mapper) same(t *storage.Topic) *Result {
 	res := &Result{Topic: *t, Definition: "file"}
 	if t.Encoding == "cdr" {
 		res.Topic.Type = fullROS2Name(t.Type)
 	}
-	if len(t.Schema.Data) > 0 {
+	if defined(t) {
 		return res
 	}
 	res.Definition = "none"
-	if t.Encoding != "cdr" || m.o.Encoding != "cdr" {
+	if !m.complete || t.Encoding != "cdr" {
 		return res
 	}
-	def, distro := m.lib.unambiguous(fullROS2Name(t.Type))
+	def, distro := m.standard2(t)
 	if def == nil {
+		res.remark("definition-missing", "nothing knows the definition of %s; it is written without one, and readers that look for definitions in the recording cannot decode its messages", t.Type)
 		return res
+	}
+	if shared, _ := m.lib.unambiguous(def.Name); shared == nil && t.Metadata[storage.MetaTypeHash] == "" {
+		res.remark("definition-builtin", "the recording has no definition of %s; that of its distribution, ROS 2 %s, is written", t.Type, distro)
 	}
 	res.Definition = "builtin " + distro
 	res.Topic.Type = def.Name
@@ -136,6 +143,9 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 	plan, err := m.compile(res, src.msg, dst, transcode.ROS1, transcode.CDR)
 	if err != nil {
 		return nil, err
+	}
+	if names := illegalNames(dst); len(names) > 0 {
+		res.remark("illegal-names", "ROS 2 does not allow the names %s; they are kept, and its tools may refuse the type", transcode.List(names))
 	}
 	if plan.DropsSeq() {
 		res.byDesign("header-seq", "std_msgs/Header.seq does not exist in ROS 2")
@@ -225,7 +235,7 @@ func (m *Mapper) compile(res *Result, src, dst *schema.Message, from, to transco
 	res.Plan = plan
 	res.dropped(dst.Name, plan.Dropped())
 	if a := plan.Added(); len(a) > 0 {
-		res.remark("fields-added", "%s is written as zero: %s does not have it", list(a), src.Name)
+		res.remark("fields-added", "%s is written as zero: %s does not have it", transcode.List(a), src.Name)
 	}
 	return plan, nil
 }
@@ -264,10 +274,11 @@ func (r *Result) remark(code, format string, a ...any) {
 	r.Remarks = append(r.Remarks, Remark{Code: code, Message: fmt.Sprintf(format, a...)})
 }
 
-// dropped says which fields the type of that name has no place for although it could.
+// dropped says which fields the type of that name has no place for although it
+// could. Only messages in which they have a value lose something.
 func (r *Result) dropped(typ string, paths []string) {
 	if len(paths) > 0 {
-		r.Remarks = append(r.Remarks, Remark{Code: "fields-dropped", Message: fmt.Sprintf("%s has no field for %s", typ, list(paths)), Loss: true})
+		r.Remarks = append(r.Remarks, Remark{Code: "fields-dropped", Message: fmt.Sprintf("%s has no field for %s", typ, transcode.List(paths)), Loss: true, Counted: true})
 	}
 }
 
@@ -287,22 +298,4 @@ func (r *Result) setTypeHash(msg *schema.Message) {
 	}
 	meta[storage.MetaTypeHash] = hash
 	r.Topic.Metadata = meta
-}
-
-// mostPaths is how many fields a remark names.
-const mostPaths = 20
-
-// list names the paths, mostPaths of them at most.
-func list(paths []string) string {
-	s := ""
-	for i, p := range paths {
-		switch {
-		case i == mostPaths:
-			return fmt.Sprintf("%s and %d more", s, len(paths)-mostPaths)
-		case i > 0:
-			s += ", "
-		}
-		s += p
-	}
-	return s
 }

@@ -7,6 +7,8 @@
 //	names.go    type names that differ between ROS 1 and ROS 2
 //	rules.go    fields that do not match by name (log levels, time wrappers)
 //	graph.go    turning a ROS 1 type graph into its ROS 2 twin and back
+//	complete.go definitions that a copied recording does not have
+//	legal.go    names that ROS 2 does not allow
 //	qos.go      latched publishers and transient_local
 //	mapper.go   one topic from end to end, between ROS 1 and ROS 2
 //	proto.go    one topic from protobuf; toproto.go: one to it
@@ -34,6 +36,7 @@ type Remark struct {
 	Code, Message string
 	Loss          bool // the target does not carry it; otherwise it is only worth knowing
 	ByDesign      bool // a loss that lies in the nature of the target format
+	Counted       bool // a loss of those messages only that the program counts; see Losses
 }
 
 // Rosout says what becomes of rosgraph_msgs/Log in ROS 2, which has

@@ -100,6 +100,96 @@ func TestSharedParts(t *testing.T) {
 	}
 }
 
+// TestComplete: a recording without definitions gets all of them or none; one with
+// some gets those that are known.
+func TestComplete(t *testing.T) {
+	topic := func(typ, text string) *storage.Topic {
+		s := &storage.Topic{Name: "/" + typ, Type: typ, Encoding: "cdr"}
+		if text != "" {
+			s.Schema = storage.Schema{Encoding: "ros2msg", Data: []byte(text)}
+		}
+		return s
+	}
+	same, other, custom, own := topic("std_msgs/msg/String", ""), topic("sensor_msgs/msg/Range", ""), topic("acme/msg/T", ""), topic("acme/msg/U", "int8 a")
+	old := topic("std_msgs/String", "") // of before 2019
+	for name, c := range map[string]struct {
+		distro string
+		topics []*storage.Topic
+		filled int // of the topics without a definition
+	}{
+		"all share the types":           {"", []*storage.Topic{same, old}, 2},
+		"one depends on the distro":     {"", []*storage.Topic{same, other}, 0},
+		"the distro is known":           {"jazzy", []*storage.Topic{same, other, old}, 3},
+		"one is nowhere":                {"jazzy", []*storage.Topic{same, other, custom}, 0},
+		"some have definitions already": {"jazzy", []*storage.Topic{same, other, custom, own}, 2},
+	} {
+		o := Options{Encoding: "cdr", Keep: true, Distro: "humble", SourceDistro: "humble"}
+		if c.distro != "" {
+			o.SourceDistro, o.Certain = c.distro, true
+		}
+		m := New(o)
+		m.Complete(c.topics)
+		filled := 0
+		for _, s := range c.topics {
+			res, err := m.Map(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(s.Schema.Data) == 0 && len(res.Topic.Schema.Data) > 0 {
+				filled++
+				checkDefinition(t, &res.Topic)
+			}
+		}
+		if filled != c.filled {
+			t.Errorf("%s: %d definitions are filled in, want %d", name, filled, c.filled)
+		}
+	}
+}
+
+// TestNoFields: types without fields have a definition, and keep their constants.
+func TestNoFields(t *testing.T) {
+	for _, text := range []string{"", "int8 X=1\nstring NAME=some text\n"} {
+		msg, err := rosmsg.Parse("acme/T", []byte(text), rosmsg.ROS1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		topic := &storage.Topic{Name: "/t", Type: "acme/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(text)},
+			Metadata: map[string]string{storage.MetaMD5Sum: schema.MD5(msg)}}
+		there := mapTo(t, "cdr", topic)
+		if there.Topic.Schema.Encoding == "" || !defined(&there.Topic) {
+			t.Errorf("%q: no definition in ROS 2", text)
+		}
+		if back := mapTo(t, "ros1", &there.Topic); back.Topic.Metadata[storage.MetaMD5Sum] != schema.MD5(msg) {
+			t.Errorf("%q: another md5sum came back, of %q", text, back.Topic.Schema.Data)
+		}
+	}
+}
+
+// TestIllegalNames: what ROS 2 does not allow is told, and standard types have nothing of it.
+func TestIllegalNames(t *testing.T) {
+	for text, want := range map[string]string{
+		"int8 kp\nint8 LIMIT_2=1\n": "", "int8 Kp\n": "acme/msg/T.Kp", "int8 class\n": "acme/msg/T.class", "int8 int32_\n": "acme/msg/T.int32_",
+		"int8 a__b\nint8 a\n": "acme/msg/T.a__b", "int8 Limit=1\n": "acme/msg/T.Limit",
+		"Bar_Baz b\n" + strings.Repeat("=", 80) + "\nMSG: acme/Bar_Baz\nint8 a\n": "acme/msg/Bar_Baz",
+	} {
+		res := mapTo(t, "cdr", &storage.Topic{Name: "/t", Type: "acme/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(text)}})
+		told := ""
+		for _, r := range res.Remarks {
+			if r.Code == "illegal-names" {
+				told = r.Message
+			}
+		}
+		if want == "" && told != "" || want != "" && !strings.Contains(told, "names "+want+";") {
+			t.Errorf("%q: %q, want %q", text, told, want)
+		}
+	}
+	for _, name := range builtin.Names("jazzy") {
+		if names := illegalNames((library{}).ros2("jazzy", name)); len(names) > 0 {
+			t.Errorf("%s: %v", name, names)
+		}
+	}
+}
+
 // TestAmbiguous: two types that would have one name in the target are refused.
 func TestAmbiguous(t *testing.T) {
 	text := "acme/Q_Request a\n---\nint8 b\n" + strings.Repeat("=", 80) + "\nMSG: acme/Q_Request\nint8 c\n"

@@ -97,7 +97,7 @@ func plainTypes(m *schema.Message, made map[*schema.Message]*schema.Message) *sc
 func toProtoPlain(src, plain *schema.Message, wire transcode.Wire, md protoreflect.MessageDescriptor) (Program, error) {
 	p, err := transcode.CompileToProto(plain, wire, md)
 	if err == nil && len(p.Dropped()) > 0 {
-		err = fmt.Errorf("internal error: %s has no field for %s", md.FullName(), list(p.Dropped()))
+		err = fmt.Errorf("internal error: %s has no field for %s", md.FullName(), transcode.List(p.Dropped()))
 	}
 	if err != nil || plain == src {
 		return p, err
@@ -114,7 +114,7 @@ func fromProtoPlain(md protoreflect.MessageDescriptor, dst *schema.Message, wire
 	plain := plainTypes(dst, map[*schema.Message]*schema.Message{})
 	p, err := transcode.CompileFromProto(md, plain, wire)
 	if err == nil && len(p.Dropped()) > 0 {
-		err = fmt.Errorf("%s has no field for %s", dst.Name, list(p.Dropped()))
+		err = fmt.Errorf("%s has no field for %s", dst.Name, transcode.List(p.Dropped()))
 	}
 	if err != nil || plain == dst {
 		return p, err

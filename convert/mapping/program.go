@@ -1,6 +1,10 @@
 package mapping
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/bagconv/bagconv/convert/transcode"
+)
 
 // A Program re-encodes the messages of one topic. It may be used by any number
 // of goroutines. A program can also be Timed, a Counter, or have a SeqOffset.
@@ -25,6 +29,36 @@ type Timed interface {
 type Counter interface {
 	Unknown() int64
 	Reset()
+}
+
+// A loser counts what its messages lost.
+type loser interface {
+	Losses() []transcode.Loss
+	Reset()
+}
+
+// Losses lists what the messages that p re-encoded so far had and their output
+// does not have. It is empty when nothing was lost.
+func Losses(p Program) []transcode.Loss {
+	if c, ok := p.(*chain); ok {
+		return append(Losses(c.first), Losses(c.second)...)
+	}
+	var out []transcode.Loss
+	if c, ok := p.(Counter); ok && c.Unknown() > 0 {
+		out = append(out, transcode.Loss{Code: "unknown-fields", Messages: c.Unknown(),
+			Message: "messages have fields that their descriptor does not have; they are left out"})
+	}
+	if l, ok := p.(loser); ok {
+		out = append(out, l.Losses()...)
+	}
+	return out
+}
+
+// Reset sets what Losses and a Counter count to zero.
+func Reset(p Program) {
+	if c, ok := p.(interface{ Reset() }); ok {
+		c.Reset()
+	}
 }
 
 // SeqOffset returns where in the output of a program the counter of a ROS 1
@@ -90,9 +124,6 @@ func (c *chain) Unknown() (n int64) {
 
 // Reset implements Counter.
 func (c *chain) Reset() {
-	for _, p := range []Program{c.first, c.second} {
-		if u, ok := p.(Counter); ok {
-			u.Reset()
-		}
-	}
+	Reset(c.first)
+	Reset(c.second)
 }

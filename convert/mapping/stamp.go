@@ -17,10 +17,12 @@ import (
 //
 //	ROS 1     seq u32 | stamp: sec u32, nsec u32 | ...             std_msgs/Header first
 //	CDR       encapsulation 4 bytes | stamp: sec i32, nsec u32 | ...
+//	          XCDR2 delimited: a size before the message, the header and the stamp
 //	tf        as above, of the first of the transforms: behind their count u32
 //	protobuf  header.timestamp_sec, a double: Apollo's types       any field numbers
 type Stamp struct {
 	wire   transcode.Wire
+	bare   bool             // the message is a header itself
 	list   bool             // the header is that of the first element of a list
 	proto  bool             // then wire means nothing
 	header protowire.Number // field of the message
@@ -49,7 +51,7 @@ func (m *Mapper) Stamp(t *storage.Topic) *Stamp {
 
 func stampOf(msg *schema.Message, wire transcode.Wire) *Stamp {
 	if isHeader(msg) {
-		return &Stamp{wire: wire}
+		return &Stamp{wire: wire, bare: true}
 	}
 	if len(msg.Fields) == 0 || msg.Fields[0].Type.Kind != schema.Struct {
 		return nil
@@ -131,25 +133,43 @@ func (s *Stamp) Set(data []byte, ns int64) bool {
 	return true
 }
 
-// find returns the 8 bytes of the stamp, nil when the message has none.
+// find returns the 8 bytes of the stamp, nil when the message has none, or is in a
+// form of CDR that is not known.
 func (s *Stamp) find(data []byte) ([]byte, binary.ByteOrder) {
 	if s.proto {
 		return protoDouble(protoField(data, s.header), s.second), nil
 	}
 	var order binary.ByteOrder = binary.LittleEndian
-	at := 4 // Header.seq, or the encapsulation
-	if s.wire == transcode.CDR && len(data) > 1 && data[1]&1 == 0 {
-		order = binary.BigEndian
-	}
-	if s.list {
-		count := 0 // where it is
-		if s.wire == transcode.CDR {
-			count = 4
-		}
-		if len(data) < count+4 || order.Uint32(data[count:]) == 0 {
+	var form transcode.Form
+	at := 0
+	if s.wire == transcode.CDR {
+		var err error
+		if form, err = transcode.FormOf(data); err != nil {
 			return nil, nil
 		}
-		at = 8
+		if form.BigEndian {
+			order = binary.BigEndian
+		}
+		at = 4 // the encapsulation
+	}
+	size := func(has bool) { // a u32 before a struct or list
+		if has {
+			at += 4
+		}
+	}
+	size(form.Delimited) // of the message
+	if s.list {
+		size(form.Sizes) // of the list
+		if len(data) < at+4 || order.Uint32(data[at:]) == 0 {
+			return nil, nil
+		}
+		at += 4
+		size(form.Delimited) // of the transform
+	}
+	size(form.Delimited && !s.bare) // of the header
+	size(form.Delimited)            // of the stamp
+	if s.wire == transcode.ROS1 {
+		at += 4 // Header.seq
 	}
 	if len(data) < at+8 {
 		return nil, nil

@@ -102,6 +102,49 @@ func TestStamp(t *testing.T) {
 	if _, ok := m.Stamp(&tf).Time(append([]byte{0, 1, 0, 0}, make([]byte, 100)...)); ok {
 		t.Error("an empty list has a stamp")
 	}
+	// XCDR2: sizes before structs and lists.
+	plain := topic("std_msgs/msg/Header", "cdr")
+	for _, c := range []struct {
+		topic storage.Topic
+		words []uint32 // behind the encapsulation
+		id    byte
+		at    int // word of the seconds
+	}{
+		{imu, []uint32{100, 5, 0}, 0x07, 0},
+		{imu, []uint32{99, 50, 8, 100, 5, 0}, 0x09, 3},
+		{imu, []uint32{99, 50, 8, 100, 5, 0}, 0x15, 3},
+		{imu, []uint32{99, 50, 8, 100, 5, 0}, 0x08, 3},
+		{plain, []uint32{99, 8, 100, 5, 0}, 0x09, 2},
+		{plain, []uint32{100, 5, 0}, 0x11, 0},
+		{tf, []uint32{99, 1, 100, 5, 0}, 0x07, 2},
+		{tf, []uint32{99, 90, 1, 80, 50, 8, 100, 5, 0}, 0x09, 6},
+	} {
+		s := m.Stamp(&c.topic)
+		var order binary.AppendByteOrder = binary.LittleEndian
+		if c.id == 0x08 {
+			order = binary.BigEndian
+		}
+		data := []byte{0, c.id, 0, 0}
+		for _, w := range c.words {
+			data = order.AppendUint32(data, w)
+		}
+		if got, ok := s.Time(data); !ok || got != 100_000_000_005 {
+			t.Errorf("%s in form %02x: %d, %v", c.topic.Type, c.id, got, ok)
+		}
+		before := bytes.Clone(data)
+		if ok := s.Set(data, 7_000_000_008); ok != s.Settable() {
+			t.Errorf("%s in form %02x: set: %v", c.topic.Type, c.id, ok)
+		} else if ok {
+			at := 4 + 4*c.at
+			want := order.AppendUint32(order.AppendUint32(before[:at:at], 7), 8)
+			if want = append(want, before[at+8:]...); !bytes.Equal(data, want) {
+				t.Errorf("%s in form %02x: % x, want % x", c.topic.Type, c.id, data, want)
+			}
+		}
+	}
+	if _, ok := m.Stamp(&imu).Time([]byte{0, 3, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}); ok || m.Stamp(&imu).Set(make([]byte, 3), 1) {
+		t.Error("a parameter list has a stamp")
+	}
 	for _, c := range []storage.Topic{topic("std_msgs/String", "ros1"), topic("std_msgs/msg/String", "cdr"), topic("unknown/T", "ros1"), topic("apollo.common.Point3D", "protobuf"), topic("x", "json")} {
 		if m.Stamp(&c) != nil {
 			t.Errorf("%s has a stamp", c.Type)

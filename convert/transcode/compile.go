@@ -3,6 +3,7 @@ package transcode
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/bagconv/bagconv/schema"
@@ -21,28 +22,70 @@ type compiler struct {
 	work     int
 	minSizes map[*schema.Message]int
 	firsts   map[firstKey]firstByte
+	pairings map[[2]*schema.Message]*pairing
+	held     map[bodyStart][2]phase // with which a body that began with these could be compiled
 	notes    notes
 }
 
 // notes is what the user should know of the match.
 type notes struct {
-	dropped, added []string
-	seq            bool
-	seen           map[string]bool
+	dropped, added pathList
+	seq            bool // a Header.seq is dropped
 }
 
-func (n *notes) add(list *[]string, path string) {
-	if !n.seen[path] {
-		n.seen[path] = true
-		*list = append(*list, path)
+// A pathList lists paths of fields, each once.
+type pathList struct {
+	paths   []string
+	numbers map[string]int // of the paths, from 1
+}
+
+// add puts a path on the list, unless it is there, and returns its number.
+func (l *pathList) add(path string) uint16 {
+	number := l.numbers[path]
+	if number == 0 {
+		if l.numbers == nil {
+			l.numbers = map[string]int{}
+		}
+		l.paths = append(l.paths, path)
+		number = len(l.paths)
+		l.numbers[path] = number
 	}
+	return uint16(min(number, math.MaxUint16))
 }
 
-var errTooLarge = errors.New("the definition is too large for a program")
+var (
+	errTooLarge = errors.New("the definition is too large for a program")
+	errFlat     = fmt.Errorf("%w: with all types that it uses written out it has more than %d fields", errTooLarge, maxFlat)
+)
+
+// flatFields returns how many fields a type has when all types that it uses are
+// written out, or maxFlat+1 if there are more.
+func flatFields(m *schema.Message, known map[*schema.Message]int) int {
+	n, ok := known[m]
+	if ok {
+		return n
+	}
+	for _, f := range m.Fields {
+		n++
+		if f.Type.Message != nil {
+			n += flatFields(f.Type.Message, known)
+		}
+		n = min(n, maxFlat+1)
+	}
+	known[m] = n
+	return n
+}
+
+func newCompiler(from layout, o Options) *compiler {
+	return &compiler{rule: o.Rule, from: from, to: layoutOf(o.To, plainLE), s: phase{8, 0}, d: phase{8, 0},
+		minSizes: map[*schema.Message]int{}, firsts: map[firstKey]firstByte{}, pairings: map[[2]*schema.Message]*pairing{}, held: map[bodyStart][2]phase{}}
+}
 
 func compile(p *Plan, from layout) (*program, error) {
-	c := &compiler{rule: p.o.Rule, from: from, to: layoutOf(p.o.To, plainLE), s: phase{8, 0}, d: phase{8, 0},
-		minSizes: map[*schema.Message]int{}, firsts: map[firstKey]firstByte{}, notes: notes{seen: map[string]bool{}}}
+	c := newCompiler(from, p.o)
+	if known := map[*schema.Message]int{}; flatFields(p.src, known) > maxFlat || flatFields(p.dst, known) > maxFlat {
+		return nil, errFlat
+	}
 	if err := c.structure(p.src, p.dst, ""); err != nil {
 		return nil, err
 	}
@@ -59,7 +102,7 @@ func (c *compiler) emit(o op) error {
 	}
 	if n := len(c.ops); n > c.barrier {
 		last := &c.ops[n-1]
-		same := last.code == o.code && last.b == o.b
+		same := last.code == o.code && last.b == o.b && last.drop == o.drop
 		if same && (o.code == opCopy || o.code == opSkip || o.code == opZero || o.code == opBool || o.code == opSwap) {
 			last.a += o.a
 			return nil
@@ -131,7 +174,7 @@ func (c *compiler) transfer(src, dst schema.Type, tab *[256]byte, path string) e
 			}
 			c.wrote(4)
 		}
-		return c.repeat(src.Len, c.minSize(single(src)), lead, value)
+		return c.repeat(src.Len, elements{src.Message, dst.Message}, c.minSize(single(src)), lead, value)
 	case src.Array == schema.Fixed || dst.Array == schema.Fixed:
 		return cannot()
 	}
@@ -142,7 +185,7 @@ func (c *compiler) transfer(src, dst schema.Type, tab *[256]byte, path string) e
 		return err
 	}
 	c.wrote(4)
-	return c.loop(opLoop, c.minSize(single(src)), lead, value)
+	return c.loop(op{code: opLoop}, elements{src.Message, dst.Message}, c.minSize(single(src)), lead, value)
 }
 
 // listSize steps over the size that XCDR2 puts before lists of what is not primitive.

@@ -53,6 +53,20 @@ func variantOf(src []byte) (variant, error) {
 	return v, nil
 }
 
+// A Form is what the encapsulation header of a CDR message tells of its form.
+type Form struct {
+	BigEndian bool
+	Sizes     bool // XCDR2: a u32 stands before lists of what is not primitive: their size
+	Delimited bool // and before each struct
+}
+
+// FormOf returns the form of a CDR message, or an error if it is none that is read.
+func FormOf(message []byte) (Form, error) {
+	v, err := variantOf(message)
+	l := layoutOf(CDR, v)
+	return Form{l.big, l.sizes, l.delimited}, err
+}
+
 func layoutOf(w Wire, v variant) layout {
 	if w == ROS1 {
 		return ros1Layout

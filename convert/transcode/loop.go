@@ -6,12 +6,28 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
+// elements are the types of the elements of a list or array on either side; nil
+// for those that are no structs, or are not written.
+type elements struct{ src, dst *schema.Message }
+
+// A bodyStart is what is known when the body of a list is begun.
+type bodyStart struct {
+	of   elements
+	s, d phase
+}
+
 // body compiles the elements of a list or array: what is known of the positions
 // must hold before each of them, so the body is compiled again until it does.
 // Only what a shorter phase can prove is left in the end, and usually that is all.
-func (c *compiler) body(element func() error) (ops []op, err error) {
+// What has held is remembered: lists in lists would take twice the time for each
+// level otherwise.
+func (c *compiler) body(of elements, element func() error) (ops []op, err error) {
 	start, barrier := len(c.ops), c.barrier
 	s, d, marks := c.s, c.d, c.marks
+	key := bodyStart{of, s, d}
+	if held, ok := c.held[key]; ok {
+		s, d = held[0], held[1]
+	}
 	for {
 		c.ops, c.barrier, c.marks = c.ops[:start], start, marks
 		c.s, c.d = s, d
@@ -25,6 +41,9 @@ func (c *compiler) body(element func() error) (ops []op, err error) {
 		s, d = s2, d2
 	}
 	c.s, c.d = s, d
+	if of.src != nil || of.dst != nil {
+		c.held[key] = [2]phase{s, d}
+	}
 	ops = append(ops, c.ops[start:]...)
 	c.ops, c.barrier = c.ops[:start], barrier
 	return ops, nil
@@ -46,7 +65,7 @@ func (c *compiler) close(head op, body []op) error {
 
 // loop compiles a list, whose count the source has at its position. Where the
 // body is one copy, the whole list is.
-func (c *compiler) loop(code opcode, minSize int, lead func() (src, dst int), element func() error) error {
+func (c *compiler) loop(head op, of elements, minSize int, lead func() (src, dst int), element func() error) error {
 	c.read(4)
 	s, d := c.s, c.d // after the count: an empty list ends here
 	ls, ld := lead()
@@ -56,7 +75,7 @@ func (c *compiler) loop(code opcode, minSize int, lead func() (src, dst int), el
 	if ld > 4 {
 		c.d = phase{ld, 0}
 	}
-	body, err := c.body(element)
+	body, err := c.body(of, element)
 	if err != nil {
 		return err
 	}
@@ -68,13 +87,14 @@ func (c *compiler) loop(code opcode, minSize int, lead func() (src, dst int), el
 	if ld <= 4 {
 		ld = 1
 	}
-	head := op{code: code, a: alignments(ls, ld), b: minSize}
+	code := head.code
+	head.a, head.b = alignments(ls, ld), minSize
 	if len(body) == 1 && body[0].a > 0 {
 		switch o := body[0]; {
 		case o.code == opCopy && code == opLoop:
 			return c.close(op{code: opList, a: head.a, b: o.a}, nil)
 		case o.code == opSkip && code == opSkipLoop:
-			return c.close(op{code: opSkipList, a: head.a, b: o.a}, nil)
+			return c.close(op{code: opSkipList, drop: head.drop, a: head.a, b: o.a}, nil)
 		case o.code == opBool && o.a == 1:
 			return c.close(op{code: opListBool, a: head.a, b: 1}, nil)
 		case o.code == opSwap && o.a == 1:
@@ -85,7 +105,7 @@ func (c *compiler) loop(code opcode, minSize int, lead func() (src, dst int), el
 }
 
 // repeat compiles n values in a row.
-func (c *compiler) repeat(n, minSize int, lead func() (src, dst int), element func() error) error {
+func (c *compiler) repeat(n int, of elements, minSize int, lead func() (src, dst int), element func() error) error {
 	if n == 0 {
 		return nil
 	}
@@ -96,7 +116,7 @@ func (c *compiler) repeat(n, minSize int, lead func() (src, dst int), element fu
 	if err := c.alignDst(ld); err != nil {
 		return err
 	}
-	body, err := c.body(element)
+	body, err := c.body(of, element)
 	if err != nil {
 		return err
 	}
@@ -116,10 +136,11 @@ func (c *compiler) repeat(n, minSize int, lead func() (src, dst int), element fu
 	return c.close(op{code: opRepeat, a: n, b: minSize}, body)
 }
 
-// skip compiles a field that only the source has.
-func (c *compiler) skip(t schema.Type) error {
+// skip compiles a field of the source that is not written, or is written later.
+// drop is its number among the dropped fields, 0 when its value does not matter.
+func (c *compiler) skip(t schema.Type, drop uint16) error {
 	lead := func() (int, int) { return c.lead(t, c.from), 1 }
-	value := func() error { return c.skipValue(t) }
+	value := func() error { return c.skipValue(t, drop) }
 	switch t.Array {
 	case schema.Single:
 		return value()
@@ -127,7 +148,7 @@ func (c *compiler) skip(t schema.Type) error {
 		if err := c.listSize(t); err != nil {
 			return err
 		}
-		return c.repeat(t.Len, c.minSize(single(t)), lead, value)
+		return c.repeat(t.Len, elements{src: t.Message}, c.minSize(single(t)), lead, value)
 	}
 	if err := c.listSize(t); err != nil {
 		return err
@@ -135,17 +156,22 @@ func (c *compiler) skip(t schema.Type) error {
 	if err := c.alignSrc(4); err != nil {
 		return err
 	}
-	return c.loop(opSkipLoop, c.minSize(single(t)), lead, value)
+	value = func() error { return c.skipValue(t, 0) } // that the list is not empty is enough
+	return c.loop(op{code: opSkipLoop, drop: drop}, elements{src: t.Message}, c.minSize(single(t)), lead, value)
 }
 
-func (c *compiler) skipValue(t schema.Type) error {
+func (c *compiler) skipValue(t schema.Type, drop uint16) error {
 	switch t.Kind {
 	case schema.Struct:
 		if err := c.enter(t.Message); err != nil {
 			return err
 		}
 		for _, f := range t.Message.Fields {
-			if err := c.skip(f.Type); err != nil {
+			number := drop
+			if isCounter(t.Message, f) {
+				number = 0
+			}
+			if err := c.skip(f.Type, number); err != nil {
 				return err
 			}
 		}
@@ -159,7 +185,7 @@ func (c *compiler) skipValue(t schema.Type) error {
 		if t.Kind == schema.WString {
 			code = opSkipWString
 		}
-		return c.emit(op{code: code})
+		return c.emit(op{code: code, drop: drop})
 	case schema.LongDouble, schema.WChar:
 		return fmt.Errorf("a %s cannot be read", t.Kind)
 	}
@@ -168,7 +194,7 @@ func (c *compiler) skipValue(t schema.Type) error {
 		return err
 	}
 	c.read(size)
-	return c.emit(op{code: opSkip, a: size})
+	return c.emit(op{code: opSkip, drop: drop, a: size})
 }
 
 // enter steps over what stands before the fields of a source struct.
@@ -195,7 +221,7 @@ func (c *compiler) zero(t schema.Type) error {
 	case schema.Single:
 		return c.zeroValue(t)
 	case schema.Fixed:
-		return c.repeat(t.Len, 0, func() (int, int) { return 1, c.lead(t, c.to) }, func() error { return c.zeroValue(t) })
+		return c.repeat(t.Len, elements{dst: t.Message}, 0, func() (int, int) { return 1, c.lead(t, c.to) }, func() error { return c.zeroValue(t) })
 	}
 	return c.zeros(4, 4)
 }

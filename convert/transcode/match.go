@@ -30,10 +30,14 @@ func slots(m *schema.Message, prefix string, opened map[string]bool, out []slot)
 				continue
 			}
 		}
-		seq := f.Name == "seq" && f.Type == schema.Type{Kind: schema.Uint32} && strings.HasSuffix(m.Name, "/Header")
-		out = append(out, slot{path, f.Type, seq})
+		out = append(out, slot{path, f.Type, isCounter(m, f)})
 	}
 	return out
+}
+
+// isCounter tells whether f is the counter of a ROS 1 Header.
+func isCounter(m *schema.Message, f schema.Field) bool {
+	return f.Name == "seq" && f.Type == schema.Type{Kind: schema.Uint32} && strings.HasSuffix(m.Name, "/Header")
 }
 
 // opened lists the paths of structs that paths lead into.
@@ -109,15 +113,31 @@ func ruleFor(r *Rule, path string) (From, bool) {
 	return f, ok
 }
 
-// structure compiles one struct.
-func (c *compiler) structure(src, dst *schema.Message, path string) error {
+// pair pairs two structs, once however often they are met.
+func (c *compiler) pair(src, dst *schema.Message) (*pairing, error) {
+	k := [2]*schema.Message{src, dst}
+	if p := c.pairings[k]; p != nil {
+		return p, nil
+	}
 	var rule *Rule
 	if c.rule != nil {
 		rule = c.rule(src, dst)
 	}
 	p, err := pair(src, dst, rule)
+	if err == nil {
+		c.pairings[k] = p
+	}
+	return p, err
+}
+
+// structure compiles one struct.
+func (c *compiler) structure(src, dst *schema.Message, path string) error {
+	p, err := c.pair(src, dst)
 	if err != nil {
 		return err
+	}
+	if c.work += len(p.src); c.work > maxWork {
+		return errTooLarge
 	}
 	if p.looksIn && c.from.delimited {
 		return fmt.Errorf("%s cannot be read from delimited CDR", src.Name)
@@ -125,7 +145,7 @@ func (c *compiler) structure(src, dst *schema.Message, path string) error {
 	if path != "" {
 		path += "."
 	}
-	c.note(p, path)
+	drops := c.note(p, path)
 	if err := c.enter(src); err != nil {
 		return err
 	}
@@ -135,7 +155,7 @@ func (c *compiler) structure(src, dst *schema.Message, path string) error {
 		}
 	}
 	if !p.ordered {
-		return c.shuffled(p, path)
+		return c.shuffled(p, drops, path)
 	}
 	next := 0
 	for k, d := range p.dst {
@@ -147,7 +167,7 @@ func (c *compiler) structure(src, dst *schema.Message, path string) error {
 			continue
 		}
 		for ; next < i; next++ {
-			if err := c.skip(p.src[next].typ); err != nil {
+			if err := c.skip(p.src[next].typ, drops[next]); err != nil {
 				return err
 			}
 		}
@@ -157,7 +177,7 @@ func (c *compiler) structure(src, dst *schema.Message, path string) error {
 		next++
 	}
 	for ; next < len(p.src); next++ {
-		if err := c.skip(p.src[next].typ); err != nil {
+		if err := c.skip(p.src[next].typ, drops[next]); err != nil {
 			return err
 		}
 	}
@@ -166,7 +186,7 @@ func (c *compiler) structure(src, dst *schema.Message, path string) error {
 
 // shuffled compiles a struct whose fields stand in another order: a first walk
 // marks where each one is, then they are fetched in the destination's order.
-func (c *compiler) shuffled(p *pairing, path string) error {
+func (c *compiler) shuffled(p *pairing, drops []uint16, path string) error {
 	needed := map[int]bool{len(p.src): true}
 	for _, i := range p.from {
 		needed[i] = true
@@ -184,7 +204,7 @@ func (c *compiler) shuffled(p *pairing, path string) error {
 			c.marks++
 		}
 		if i < len(p.src) {
-			if err := c.skip(p.src[i].typ); err != nil {
+			if err := c.skip(p.src[i].typ, drops[i]); err != nil {
 				return err
 			}
 		}
@@ -211,13 +231,15 @@ func (c *compiler) shuffled(p *pairing, path string) error {
 	return seek(len(p.src))
 }
 
-// note keeps what one side has alone.
-func (c *compiler) note(p *pairing, path string) {
+// note keeps what one side has alone, and returns the numbers of the dropped
+// fields among those of the source; 0 for the others.
+func (c *compiler) note(p *pairing, path string) []uint16 {
+	drops := make([]uint16, len(p.src))
 	used := map[int]bool{}
 	for k, i := range p.from {
 		used[i] = true
 		if d := p.dst[k]; i < 0 && !d.seq {
-			c.notes.add(&c.notes.added, path+d.path)
+			c.notes.added.add(path + d.path)
 		}
 	}
 	for i, s := range p.src {
@@ -226,7 +248,8 @@ func (c *compiler) note(p *pairing, path string) {
 		case s.seq:
 			c.notes.seq = true
 		default:
-			c.notes.add(&c.notes.dropped, path+s.path)
+			drops[i] = c.notes.dropped.add(path + s.path)
 		}
 	}
+	return drops
 }

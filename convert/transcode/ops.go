@@ -4,8 +4,9 @@ package transcode
 // its op.
 type op struct {
 	code opcode
-	a, b int // see the codes
-	n    int // length of the body, in ops
+	drop uint16 // of ops that skip: the number of the dropped field, from 1; 0 is none whose value counts
+	a, b int    // see the codes
+	n    int    // length of the body, in ops
 	tab  *[256]byte
 }
 
@@ -46,7 +47,8 @@ const (
 
 const (
 	maxOps   = 100_000   // of a program
-	maxWork  = 2_000_000 // ops made while compiling, also those thrown away
+	maxWork  = 2_000_000 // ops made and fields visited while compiling, also those thrown away
+	maxFlat  = 200_000   // fields of a type when all that it uses is written out
 	maxMarks = 32
 	maxZero  = 16 << 20 // bytes of zero that a field without a source may take
 	maxFuel  = 1 << 16  // in one message: elements that take no bytes, and runs of 64 zeros

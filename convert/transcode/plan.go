@@ -24,7 +24,8 @@
 // Input is not trusted: every count is held against the bytes that remain before
 // anything is copied, and a type that needs an unreasonable program is refused.
 //
-// A Plan is immutable and may be used by any number of goroutines.
+// A Plan may be used by any number of goroutines. It does not change, but for the
+// counts of what was lost.
 package transcode
 
 import (
@@ -88,6 +89,7 @@ type Plan struct {
 	variants [variants]variantProgram // for other forms of CDR; compiled when one is met
 	seqAt    int
 	notes    notes
+	lost     LossCounter
 }
 
 type variantProgram struct{ p atomic.Pointer[program] }
@@ -100,6 +102,7 @@ func Compile(src, dst *schema.Message, o Options) (*Plan, error) {
 	if p.main, err = compile(p, layoutOf(o.From, plainLE)); err != nil {
 		return nil, err
 	}
+	p.lost.init(dst.Name, p.notes.dropped.paths)
 	if o.To == ROS1 && len(dst.Fields) > 0 {
 		if h := dst.Fields[0].Type; h.Kind == schema.Struct && h.Array == schema.Single && isSeq(h.Message, 0) {
 			p.seqAt = 0
@@ -123,11 +126,18 @@ func (p *Plan) DropsSeq() bool { return p.notes.seq }
 
 // Dropped lists the paths of source fields that the destination has no place
 // for, but for Header.seq.
-func (p *Plan) Dropped() []string { return p.notes.dropped }
+func (p *Plan) Dropped() []string { return p.notes.dropped.paths }
 
 // Added lists the paths of destination fields that the source does not have,
 // but for Header.seq; they are zero.
-func (p *Plan) Added() []string { return p.notes.added }
+func (p *Plan) Added() []string { return p.notes.added.paths }
+
+// Losses lists what the messages so far lost: values of fields that Dropped
+// lists, text, and bytes behind their last field.
+func (p *Plan) Losses() []Loss { return p.lost.Losses() }
+
+// Reset sets what Losses counts to zero.
+func (p *Plan) Reset() { p.lost.Reset() }
 
 // Ops is the length of the program.
 func (p *Plan) Ops() int { return len(p.main.ops) }
@@ -139,23 +149,27 @@ func (p *Plan) SizeHint(n int) int { return n + n/8 + 64 }
 // Append re-encodes src and appends it to dst. On error dst is returned at its
 // old length. It keeps neither slice.
 func (p *Plan) Append(dst, src []byte) ([]byte, error) {
-	dst, _, err := p.AppendRest(dst, src)
+	dst, rest, err := p.AppendRest(dst, src)
+	if len(rest) > 0 {
+		p.lost.Trailing(rest)
+	}
 	return dst, err
 }
 
-// AppendRest is Append, and tells how many bytes of src follow its last field:
-// in CDR, where middlewares pad, they are no error.
-func (p *Plan) AppendRest(dst, src []byte) (out []byte, rest int, err error) {
+// AppendRest is Append, and returns the bytes of src behind its last field. In
+// CDR, where middlewares pad, they are no error; Trailing tells what is padding.
+// They are not counted.
+func (p *Plan) AppendRest(dst, src []byte) (out, rest []byte, err error) {
 	prog, body := p.main, src
 	if p.o.From == CDR {
 		v, err := variantOf(src)
 		if err != nil {
-			return dst, 0, err
+			return dst, nil, err
 		}
 		body = src[cdrHeader:]
 		if v != plainLE {
 			if prog, err = p.variant(v); err != nil {
-				return dst, 0, err
+				return dst, nil, err
 			}
 		}
 	}
@@ -163,7 +177,7 @@ func (p *Plan) AppendRest(dst, src []byte) (out []byte, rest int, err error) {
 	if p.o.To == CDR {
 		dst = append(dst, 0, 1, 0, 0)
 	}
-	st := state{prog: prog, src: body, dst: dst, base: len(dst), fuel: maxFuel}
+	st := state{prog: prog, lost: &p.lost, src: body, dst: dst, base: len(dst), fuel: maxFuel}
 	at, err := st.run(0, 0, len(prog.ops))
 	if err == nil && p.o.From == ROS1 && at != len(body) {
 		err = &Error{at, fmt.Sprintf("%d bytes are left over", len(body)-at)}
@@ -172,9 +186,15 @@ func (p *Plan) AppendRest(dst, src []byte) (out []byte, rest int, err error) {
 		if e, ok := err.(*Error); ok {
 			e.Offset += len(src) - len(body)
 		}
-		return dst[:old], 0, err
+		return dst[:old], nil, err
 	}
-	return st.dst, len(body) - at, nil
+	if st.valued {
+		p.lost.dropped.Add(1)
+	}
+	if st.replaced {
+		p.lost.replaced.Add(1)
+	}
+	return st.dst, body[at:], nil
 }
 
 func (p *Plan) variant(v variant) (*program, error) {

@@ -9,12 +9,15 @@ import (
 
 // A state is one message on its way.
 type state struct {
-	prog  *program
-	src   []byte // without the encapsulation header
-	dst   []byte
-	base  int // where the body begins in dst
-	fuel  int
-	marks [maxMarks]int
+	prog     *program
+	lost     *LossCounter
+	src      []byte // without the encapsulation header
+	dst      []byte
+	base     int // where the body begins in dst
+	fuel     int
+	valued   bool // a dropped field had a value
+	replaced bool // text has U+FFFD for what it cannot be
+	marks    [maxMarks]int
 }
 
 var zeros [64]byte
@@ -35,6 +38,9 @@ func (s *state) run(pos, from, to int) (int, error) {
 		case opSkip:
 			if o.a > len(src)-pos {
 				return pos, s.short(pos, o.a)
+			}
+			if o.drop != 0 && !isZero(src[pos:pos+o.a]) {
+				s.value(o)
 			}
 			pos += o.a
 		case opZero:
@@ -146,6 +152,9 @@ func (s *state) rare(pos int, o *op) (int, error) {
 		return pos + n, nil
 	case opSkipString:
 		n, at, err := s.length(pos)
+		if err == nil && o.drop != 0 && !isZero(src[at:at+n]) {
+			s.value(o)
+		}
 		return at + n, err
 	case opEmpty:
 		if s.prog.to.nul {
@@ -166,6 +175,7 @@ func (s *state) rare(pos int, o *op) (int, error) {
 		if s.prog.from.nul && n > 0 && text[n-1] == 0 {
 			text = text[:n-1]
 		}
+		s.replaced = s.replaced || !utf8.Valid(text)
 		s.wide(utf16.Encode([]rune(string(text))))
 		return at + n, nil
 	}
@@ -191,18 +201,22 @@ func (s *state) wstring(pos int, o *op) (int, error) {
 	}
 	end := at + n*width
 	if o.code == opSkipWString {
+		if o.drop != 0 && n > 0 {
+			s.value(o)
+		}
 		return end, nil
 	}
-	units := make([]uint16, n)
-	for i := range units {
-		p := s.src[at+i*width:]
+	units := make([]uint16, 0, n)
+	for p := s.src[at:end]; len(p) > 0; p = p[width:] {
 		switch {
-		case s.prog.from.big && width == 4:
-			units[i] = uint16(binary.BigEndian.Uint32(p))
+		case width == 2 && s.prog.from.big:
+			units = append(units, binary.BigEndian.Uint16(p))
+		case width == 2:
+			units = append(units, binary.LittleEndian.Uint16(p))
 		case s.prog.from.big:
-			units[i] = binary.BigEndian.Uint16(p)
+			units = s.unit(units, binary.BigEndian.Uint32(p))
 		default:
-			units[i] = binary.LittleEndian.Uint16(p)
+			units = s.unit(units, binary.LittleEndian.Uint32(p))
 		}
 	}
 	if o.code == opWStringWide {
@@ -211,7 +225,19 @@ func (s *state) wstring(pos int, o *op) (int, error) {
 	}
 	head := len(s.dst)
 	s.dst = append(s.dst, 0, 0, 0, 0)
-	for _, r := range utf16.Decode(units) {
+	for i := 0; i < len(units); i++ {
+		r := rune(units[i])
+		if utf16.IsSurrogate(r) {
+			second := rune(0)
+			if i+1 < len(units) {
+				second = rune(units[i+1])
+			}
+			if r = utf16.DecodeRune(r, second); r == utf8.RuneError {
+				s.replaced = true
+			} else {
+				i++
+			}
+		}
 		s.dst = utf8.AppendRune(s.dst, r)
 	}
 	if s.prog.to.nul {
@@ -219,6 +245,16 @@ func (s *state) wstring(pos int, o *op) (int, error) {
 	}
 	binary.LittleEndian.PutUint32(s.dst[head:], uint32(len(s.dst)-head-4))
 	return end, nil
+}
+
+// unit appends a character of four bytes: a UTF-16 unit, or a code point where a
+// publisher's characters are that wide.
+func (s *state) unit(units []uint16, v uint32) []uint16 {
+	if v <= 0xffff {
+		return append(units, uint16(v))
+	}
+	s.replaced = s.replaced || v > utf8.MaxRune
+	return utf16.AppendRune(units, rune(min(v, utf8.MaxRune+1)))
 }
 
 // wide writes a wide string.
@@ -262,6 +298,9 @@ func (s *state) list(pos int, o *op) (n, at int, err error) {
 	if count == 0 {
 		return 0, at, nil
 	}
+	if o.drop != 0 {
+		s.value(o)
+	}
 	if a := o.a >> 4; a > 1 {
 		at = (at + a - 1) &^ (a - 1)
 	}
@@ -279,6 +318,12 @@ func (s *state) list(pos int, o *op) (n, at int, err error) {
 		return count, at, nil
 	}
 	return count * o.b, at, nil
+}
+
+// value notes that the field which an op skips has a value.
+func (s *state) value(o *op) {
+	s.valued = true
+	s.lost.value(o.drop)
 }
 
 func (s *state) zero(n int) {

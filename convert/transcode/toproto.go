@@ -24,6 +24,7 @@ type ToProto struct {
 	dropped []string
 	cdr     bool
 	normal  *Plan // other forms of CDR than the usual one become it first
+	lost    LossCounter
 }
 
 // CompileToProto makes the program from messages of src to messages of md, whose
@@ -35,6 +36,7 @@ func CompileToProto(src *schema.Message, from Wire, md protoreflect.MessageDescr
 	}
 	p := &ToProto{root: nodes(s, map[*protoschema.Struct]*node{}), cdr: from == CDR}
 	p.dropped, _ = s.Unpaired()
+	p.lost.init(string(md.FullName()), p.dropped)
 	if p.cdr {
 		if p.normal, err = Compile(src, src, Options{From: CDR, To: CDR}); err != nil {
 			return nil, err
@@ -45,6 +47,24 @@ func CompileToProto(src *schema.Message, from Wire, md protoreflect.MessageDescr
 
 // Dropped lists the paths of ROS fields that the message has no place for.
 func (p *ToProto) Dropped() []string { return p.dropped }
+
+// Losses lists what the messages so far lost: values of fields that Dropped
+// lists, and bytes behind their last field.
+func (p *ToProto) Losses() []Loss {
+	out := p.lost.Losses()
+	if p.normal != nil {
+		out = append(out, p.normal.Losses()...)
+	}
+	return out
+}
+
+// Reset sets what Losses counts to zero.
+func (p *ToProto) Reset() {
+	p.lost.Reset()
+	if p.normal != nil {
+		p.normal.Reset()
+	}
+}
 
 // SizeHint is how many bytes a message of n bytes becomes, with some to spare.
 func (p *ToProto) SizeHint(n int) int { return n + n/4 + 64 }
@@ -77,6 +97,12 @@ func (p *ToProto) Append(dst, src []byte) ([]byte, error) {
 	if err != nil {
 		return dst[:old], err
 	}
+	if t.valued {
+		p.lost.all()
+	}
+	if rest := body[t.r.Pos():]; len(rest) > 0 {
+		p.lost.Trailing(rest)
+	}
 	return t.out, nil
 }
 
@@ -88,6 +114,8 @@ type toRun struct {
 	fuel  int // elements that take no bytes
 	cases []int32
 	err   error
+
+	valued bool // a field that protobuf has no place for had a value
 }
 
 func (t *toRun) failed() bool { return t.err != nil || t.r.Err() != nil }
@@ -346,6 +374,7 @@ func (t *toRun) skip(typ schema.Type) {
 		n = typ.Len
 	case schema.Bounded, schema.Unbounded:
 		n = int(t.r.U32())
+		t.valued = t.valued || n > 0
 	}
 	size := typ.Kind.Size()
 	if typ.Kind == schema.Time || typ.Kind == schema.Duration {
@@ -355,14 +384,14 @@ func (t *toRun) skip(typ schema.Type) {
 		if n > 0 {
 			t.r.Align(min(size, 8))
 		}
-		t.r.Take(n * size)
+		t.valued = !isZero(t.r.Take(n*size)) || t.valued
 		return
 	}
 	for range n {
 		before := t.r.Pos()
 		switch {
 		case typ.Kind == schema.String:
-			t.r.String()
+			t.valued = len(t.r.String()) > 0 || t.valued
 		case typ.Kind != schema.Struct:
 			t.err = fmt.Errorf("%w: a %s cannot be read", ErrMalformed, typ.Kind)
 		case len(typ.Message.Fields) == 0 && t.cdr:

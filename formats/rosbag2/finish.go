@@ -40,15 +40,15 @@ func (w *Writer) finish() error {
 	return w.out.Commit()
 }
 
-// writeDefinitions fills message_definitions: one row for each type. A topic
-// whose definition is another than that of the row is marked, so that the
+// writeDefinitions fills message_definitions: one row for each type whose definition
+// is known; the text of a type without fields is empty. A topic whose definition is another than that of the row is marked, so that the
 // definition goes into custom_data.
 func (p *outPart) writeDefinitions() error {
 	w := p.w
 	rows := map[string]storage.Schema{}
 	for i := range w.topics {
 		t := &w.topics[i]
-		if len(t.Schema.Data) == 0 {
+		if len(t.Schema.Data) == 0 && t.Schema.Encoding == "" {
 			continue
 		}
 		typ := definitionType(t.Type)

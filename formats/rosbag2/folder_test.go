@@ -394,24 +394,41 @@ func TestManyTopics(t *testing.T) {
 	compare(t, path, topics, rows)
 }
 
-// TestJoinPublishers: the same key in CreateTopic gives the same topic.
-func TestJoinPublishers(t *testing.T) {
+// TestSecondTopic: two topics of one name and type cannot be told apart in a
+// recording. The second one is refused, and the writer goes on without it.
+func TestSecondTopic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bag")
 	w, err := Create(context.Background(), path, storage.WriteOptions{NoSync: true})
 	check(t, err)
-	a, b := sampleTopics()[0], sampleTopics()[0]
-	a.QoS, b.QoS = a.QoS[:1], b.QoS[1:]
-	b.Metadata = map[string]string{"more": "x", "own": "not taken"}
-	for range 2 {
-		id, err := w.CreateTopic(a)
-		check(t, err)
-		if id != 0 {
-			t.Fatal(id)
-		}
-		a = b
+	topic := sampleTopics()[0]
+	_, err = w.CreateTopic(topic)
+	check(t, err)
+	second := topic
+	second.Schema.Data = []byte("another")
+	if id, err := w.CreateTopic(second); !errors.Is(err, storage.ErrUnsupported) {
+		t.Errorf("a second topic of the name and type: id %d, %v", id, err)
 	}
 	check(t, w.Close())
-	want := sampleTopics()[0]
-	want.Metadata["more"] = "x"
-	compare(t, path, []storage.Topic{want}, nil)
+	compare(t, path, []storage.Topic{topic}, nil)
+}
+
+// TestEmptyDefinition: the definition of a type without fields is known and empty,
+// and comes back so.
+func TestEmptyDefinition(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bag")
+	topics := []storage.Topic{
+		{Name: "/empty", Type: "std_msgs/msg/Empty", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg"}, Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_" + strings.Repeat("2", 64)}},
+		{Name: "/unknown", Type: "p/msg/T", Encoding: "cdr"},
+	}
+	write(t, path, storage.WriteOptions{}, topics, nil)
+	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	check(t, err)
+	defer r.Close()
+	info, err := r.Info()
+	check(t, err)
+	for i, want := range []string{"ros2msg", ""} {
+		if got := info.Topics[i].Schema; got.Encoding != want || len(got.Data) > 0 {
+			t.Errorf("%s: %+v", topics[i].Name, got)
+		}
+	}
 }

@@ -69,8 +69,8 @@ func (r *Reader) describe(t *storage.Topic, p *part, row *topicRow) error {
 		t.Metadata[storage.MetaTypeHash] = row.hash
 	}
 	s := storage.Schema{Encoding: def.encoding, Data: def.text}
-	if len(s.Data) == 0 {
-		return nil
+	if len(s.Data) == 0 && s.Encoding != "ros2msg" && s.Encoding != "ros2idl" {
+		return nil // not known, while that of a type without fields is known and empty
 	}
 	if s.Encoding == "" || s.Encoding == "unknown" {
 		// Kilted and older say so of services without dependencies.
@@ -79,7 +79,7 @@ func (r *Reader) describe(t *storage.Topic, p *part, row *topicRow) error {
 			s.Encoding = "ros2idl"
 		}
 	}
-	if t.Schema.Data == nil {
+	if t.Schema.Encoding == "" {
 		t.Schema = s
 	} else if t.Schema.Encoding != s.Encoding || !bytes.Equal(t.Schema.Data, def.text) {
 		return r.warn("definition", false, p.path, "topic %.200q: its definition differs from that of the part before, which is used", t.Name)

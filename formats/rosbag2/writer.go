@@ -120,8 +120,8 @@ func (w *Writer) distro() string {
 }
 
 // CreateTopic adds a row to topics. The same name with another type or encoding
-// is a topic of its own. The same name, type and encoding again gives the id
-// that it has, with the QoS profiles joined and new metadata added. See
+// is a topic of its own. Readers cannot tell apart two of the same name, type and
+// encoding, so the second is refused with storage.ErrUnsupported. See
 // storage.Writer.
 func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if w.err != nil {
@@ -131,9 +131,8 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 		t.Encoding = encoding
 	}
 	key := topicKey{t.Name, t.Type, t.Encoding}
-	if id, ok := w.index[key]; ok {
-		w.topics[id].join(t)
-		return id, nil
+	if _, ok := w.index[key]; ok {
+		return 0, w.fail(w.out.Final(), fmt.Sprintf("a second topic %.200q of type %.200q", t.Name, t.Type), storage.ErrUnsupported)
 	}
 	t.QoS = slices.Clone(t.QoS)
 	t.Metadata = maps.Clone(t.Metadata)
@@ -142,22 +141,6 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	w.topics = append(w.topics, outTopic{Topic: t})
 	w.index[key] = id
 	return id, nil
-}
-
-// join adds a second publisher to a topic.
-func (have *outTopic) join(t storage.Topic) {
-	for k, v := range t.Metadata {
-		if _, ok := have.Metadata[k]; !ok {
-			if have.Metadata == nil {
-				have.Metadata = map[string]string{}
-			}
-			have.Metadata[k] = v
-		}
-	}
-	if have.Schema.Data == nil {
-		have.Schema = storage.Schema{Encoding: t.Schema.Encoding, Data: slices.Clone(t.Schema.Data)}
-	}
-	have.QoS = append(have.QoS, t.QoS...)
 }
 
 // rowOverhead is more than what a row of messages has besides its data.

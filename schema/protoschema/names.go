@@ -66,6 +66,10 @@ func fieldName(s string) string {
 	return name
 }
 
+// Reserved tells whether a field of ROS 2 cannot have that name although it is
+// spelled as one: a keyword of Python or C++, in which code is generated.
+func Reserved(name string) bool { return reserved[name] }
+
 // reserved are the lower-case keywords of Python 3 and C++20.
 var reserved = func() map[string]bool {
 	const python = `and as assert async await break class continue def del elif else except finally for from global if

@@ -169,10 +169,22 @@ func TestUnits(t *testing.T) {
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{
 		"/imu": "/imu", "/gr\u00fc\u00df": "/gr\u00fc\u00df", "a\x1b[31mb": `a\x1b[31mb`, "a\nb": `a\x0ab`, "\u009b": `\x9b`, "a\xffb": `a\xffb`, "\ufffd": "\ufffd",
+		"/a\u202eb": `/a\u202eb`, "\u2066": `\u2066`, "\u2028": `\u2028`, "\ufeff": `\ufeff`, "\u00ad": `\xad`, "\U000e0001": `\ue0001`,
 	} {
 		if got := clean(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
+	}
+}
+
+func TestForReader(t *testing.T) {
+	const text = "# \x1b[31m\a\n\tint32 a\n\nlast"
+	if got := (&env{}).forReader(text); got != text {
+		t.Errorf("%q in a pipe", got)
+	}
+	e := &env{Stdio: Stdio{OutTerminal: true}}
+	if got, want := e.forReader(text), "# \\x1b[31m\\x07\n\tint32 a\n\nlast"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

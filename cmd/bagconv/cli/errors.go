@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 
@@ -185,10 +186,12 @@ func (e *env) suggestPath(path string) string {
 	return ""
 }
 
-// clean makes text from files safe for a terminal: control characters become
-// escapes.
+// clean makes text from files safe for a terminal: control characters, and
+// characters that are not seen but change the order of others, become escapes.
 func clean(s string) string {
-	safe := func(r rune) bool { return r >= ' ' && r != 0x7f && (r < 0x80 || r >= 0xa0) }
+	safe := func(r rune) bool {
+		return r >= ' ' && r < 0x7f || r >= 0xa0 && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
+	}
 	if !strings.ContainsFunc(s, func(r rune) bool { return !safe(r) || r == 0xfffd }) {
 		return s
 	}
@@ -199,6 +202,8 @@ func clean(s string) string {
 			fmt.Fprintf(&b, `\x%02x`, s[i]) // not UTF-8
 		case safe(r):
 			b.WriteRune(r)
+		case r > 0xff:
+			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			fmt.Fprintf(&b, `\x%02x`, r)
 		}

@@ -63,6 +63,7 @@ type (
 		Code     string `json:"code"`
 		Topic    string `json:"topic"`
 		Count    int64  `json:"count"`
+		Bytes    int64  `json:"bytes,omitempty"`
 		Message  string `json:"message"`
 		ByDesign bool   `json:"by_design"`
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -204,6 +205,23 @@ func (d *definition) tree() (*treeNode, error) {
 	return treeOf(msg)
 }
 
+// forReader returns text of several lines from a file as it is, for a terminal
+// with each line made safe.
+func (e *env) forReader(text string) string {
+	if !e.OutTerminal {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		words := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		for i := range words {
+			words[i] = clean(words[i])
+		}
+		b.WriteString(strings.Join(words, "\t") + line[len(strings.TrimSuffix(line, "\n")):])
+	}
+	return b.String()
+}
+
 func (e *env) writeDefinitions(defs []*definition, path string, tree, asJSON bool) error {
 	if asJSON {
 		if defs == nil {
@@ -233,6 +251,6 @@ func (e *env) writeDefinitions(defs []*definition, path string, tree, asJSON boo
 			d.Tree.write(&b, 0)
 		}
 	}
-	_, err := e.Out.Write([]byte(b.String()))
+	_, err := io.WriteString(e.Out, e.forReader(b.String()))
 	return err
 }

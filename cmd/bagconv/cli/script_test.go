@@ -23,7 +23,7 @@ import (
 
 // The scripts in testdata run the program itself, and commands that make their
 // inputs: makebag writes a bag with our own writer, makemarkers a rosbag2 folder
-// without definitions, makefile bytes.
+// without definitions, maketopic one of a single topic, makefile bytes.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"bagconv": func() {
@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 		},
 		"makebag":     func() { exitOn(makeBag(os.Args[1:])) },
 		"makemarkers": func() { exitOn(makeMarkers(os.Args[1])) },
+		"maketopic":   func() { exitOn(makeTopic(os.Args[1:])) },
 		"makefile":    func() { exitOn(makeFile(os.Args[1:])) },
 		"patch":       func() { exitOn(patch(os.Args[1], os.Args[2], os.Args[3])) },
 		"truncate":    func() { exitOn(truncate(os.Args[1], os.Args[2])) },
@@ -182,7 +183,8 @@ func makeBag(args []string) error {
 		write(odd, 5, []byte{1, 2, 3})
 	}
 	if *rosout { // Header, byte level, strings name, msg, file, function, uint32 line, topics
-		write(console, 6, append(append(make([]byte, 16), 8), make([]byte, 5*4+4)...))
+		log := append(append(make([]byte, 16), 8), make([]byte, 5*4)...)
+		write(console, 6, append(append(log, 1, 0, 0, 0), ros1String("/chatter")...))
 	}
 	if err == nil {
 		err = w.Close()
@@ -214,6 +216,33 @@ func makeMarkers(path string) error {
 	}
 	if err := w.Write(&storage.Message{Topic: id, LogTime: 1, PublishTime: 1, Data: []byte{0, 1, 0, 0}}); err != nil {
 		return err
+	}
+	return w.Close()
+}
+
+// makeTopic writes a rosbag2 folder with the topic /x: args are its path, the type
+// and its definition, and messages in hex.
+func makeTopic(args []string) error {
+	w, err := all.Registry().Lookup("db3").Create(context.Background(), args[0], storage.WriteOptions{})
+	if err != nil {
+		return err
+	}
+	t := storage.Topic{Name: "/x", Type: args[1], Encoding: "cdr"}
+	if args[2] != "" {
+		t.Schema = storage.Schema{Encoding: "ros2msg", Data: []byte(args[2])}
+	}
+	id, err := w.CreateTopic(t)
+	if err != nil {
+		return err
+	}
+	for i, text := range args[3:] {
+		data, err := hex.DecodeString(text)
+		if err != nil {
+			return err
+		}
+		if err := w.Write(&storage.Message{Topic: id, LogTime: int64(i), PublishTime: int64(i), Data: data}); err != nil {
+			return err
+		}
 	}
 	return w.Close()
 }

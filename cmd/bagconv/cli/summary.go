@@ -132,7 +132,7 @@ func (e *env) writeLines(what string, lines []string) {
 // them; "" when it differs.
 func lossLines(losses []lossJSON, what string) (lines []string) {
 	type kind struct{ code, message string }
-	topics, counts := map[kind][]string{}, map[kind]int64{}
+	topics, counts, bytes := map[kind][]string{}, map[kind]int64{}, map[kind]int64{}
 	var kinds []kind
 	for _, l := range losses {
 		k := kind{l.Code, l.Message}
@@ -141,6 +141,7 @@ func lossLines(losses []lossJSON, what string) (lines []string) {
 		}
 		topics[k] = append(topics[k], l.Topic)
 		counts[k] += l.Count
+		bytes[k] += l.Bytes
 	}
 	for _, k := range kinds {
 		line := ""
@@ -154,7 +155,11 @@ func lossLines(losses []lossJSON, what string) (lines []string) {
 		}
 		switch n := counts[k]; {
 		case what != "":
-			line += count(n, what) + ": "
+			line += count(n, what)
+			if bytes[k] > 0 {
+				line += ", " + count(bytes[k], "byte")
+			}
+			line += ": "
 		case n > 0:
 			line += "(" + count(n, "time") + ") "
 		}
