@@ -67,6 +67,8 @@ func (c *checker) addAt(s Severity, code, topic string, n int64, p place, hint, 
 	f.Count, f.Offset, f.Time, f.Timed = n, p.offset, p.time, true
 }
 
+const soundCopy = "other programs may refuse it; bagconv recover IN OUT writes a sound copy"
+
 // readerHints say what to do about a reader's warning, by its code.
 var readerHints = map[string]string{
 	"unindexed":    "bagconv recover IN OUT writes a copy with an index",
@@ -81,7 +83,17 @@ var readerHints = map[string]string{
 	"journal":      "bagconv recover IN OUT writes a copy, with what was not committed as far as it is whole",
 	"overlap":      "bagconv recover IN OUT writes a copy in the order of time",
 	"mcap":         "read them by themselves",
+	"index":        soundCopy,
 	"version":      "a newer bagconv may know more of it",
+	"version-line": soundCopy,
+	"record":       soundCopy,
+	"junk":         soundCopy,
+	"op":           soundCopy,
+	"gap":          soundCopy,
+	"chunk-header": soundCopy,
+	"compression":  soundCopy,
+	"connection":   soundCopy,
+	"count":        soundCopy,
 	"redefined":    "messages under this id may be of the other type; look at those topics",
 }
 
@@ -94,7 +106,7 @@ func (c *checker) readerFindings() {
 			f.Severity = Note
 		case w.Damage:
 			f.Severity = Error
-			if f.Hint == "" {
+			if f.Hint == "" || f.Hint == soundCopy {
 				f.Hint = "copy the file again from its source; bagconv recover IN OUT saves what is left"
 			}
 		}

@@ -19,6 +19,7 @@ type chunk struct {
 	stored      int64 // bytes in the file
 	size        int64 // bytes before compression; 0 when open
 	renamed     bool  // compression is not known, codec is what the data looks like
+	guessed     bool  // its op is damaged
 	open        bool  // lengths are 0 or cannot be believed: the recorder died here, or the header is damaged
 }
 
@@ -48,6 +49,23 @@ func (c *chunk) rawSize() int64 {
 		return c.stored
 	}
 	return c.stored + c.limit()
+}
+
+// unread is how many of the stored bytes could not be decompressed, about, when
+// got bytes came of them; 0 when it is not known how many there should be.
+func (c *chunk) unread(got int64) int64 {
+	if c.open || got >= c.size {
+		return 0
+	}
+	return int64(float64(c.stored) * float64(c.size-got) / float64(c.size))
+}
+
+// readText says how much of a damaged chunk could be decompressed.
+func (c *chunk) readText(got int) string {
+	if c.open {
+		return fmt.Sprintf("%d bytes", got)
+	}
+	return fmt.Sprintf("%d of %d bytes", got, c.size)
 }
 
 func codecOf(compression []byte) *compress.Codec {
@@ -85,7 +103,7 @@ func newChunk(at int64, h *header, data []byte) chunk {
 	c := chunk{
 		codec: codecOf(h.compression), compression: string(h.compression),
 		data: at + int64(h.headLen), stored: int64(h.dataLen), size: int64(h.size),
-		open: h.dataLen == 0 && h.size == 0,
+		open: h.dataLen == 0 && h.size == 0, guessed: h.guessed,
 	}
 	if c.codec != nil {
 		return c
@@ -103,31 +121,34 @@ func newChunk(at int64, h *header, data []byte) chunk {
 }
 
 // readChunkHeader reads the header of a block's chunk and makes the best of a
-// damaged one. The result has no codec when there is nothing to read.
-func (r *Reader) readChunkHeader(b *block) (chunk, error) {
+// damaged one. The result has no codec when there is nothing to read. What is
+// wrong goes to d.
+func (r *Reader) readChunkHeader(b *block, d *damage) (chunk, error) {
 	end := b.Offset + b.Size
 	c, err := r.chunkHeader(b)
 	switch {
 	case isIO(err):
 		return c, r.fail(b.Offset, "chunk", err)
 	case err != nil:
-		if err := r.warn("chunk-header", b.Offset, true, "the header of a chunk cannot be read: %v", err); err != nil {
-			return c, err
-		}
+		d.repair("chunk-header", b.Offset, "the header of a chunk cannot be read: %v", err)
 		return r.guessChunk(b)
 	case c.codec == nil:
-		return c, r.warn("compression", b.Offset, true, "a chunk has the compression %.20q, which bags do not have; it is not read", c.compression)
+		d.add("compression", b.Offset, c.stored, "a chunk has the compression %.20q, which bags do not have; it is not read", c.compression)
+		return c, nil
 	case c.renamed:
-		err = r.warn("compression", b.Offset, true, "a chunk has the compression %.20q; it is read as %s", c.compression, c.codec.Name())
+		d.repair("compression", b.Offset, "a chunk has the compression %.20q; it is read as %s", c.compression, c.codec.Name())
+	}
+	if c.guessed {
+		d.repair("op", b.Offset, "%v", errOp)
 	}
 	if b.dirty || c.data+c.stored > end {
 		c.stored, c.open = end-c.data, true
 	}
-	return c, err
+	return c, nil
 }
 
 // load reads the bytes of a block into b.Buf and walks over its records. What
-// is damaged becomes warnings; an error means that reading fails or is strict.
+// is wrong is in w.damage; an error means that reading fails.
 func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 	if bl.run {
 		w.stored = nil
@@ -135,14 +156,15 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 		if err := iox.ReadFull(r.file, b.Buf, bl.Offset); err != nil {
 			return r.fail(bl.Offset, "records", err)
 		}
-		return r.walk(bl.Offset, true, b.Buf, w)
+		w.block(bl.Offset, false, b.Buf)
+		return nil
 	}
-	c, err := r.readChunkHeader(bl)
+	c, err := r.readChunkHeader(bl, &w.damage)
 	if err != nil {
 		return err
 	}
 	if c.codec == nil {
-		return nil // said in a warning
+		return nil // it is in w.damage
 	}
 	if w.stored != nil && !w.stored.suits(&c) {
 		w.stored = nil
@@ -152,7 +174,8 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 		if err := iox.ReadFull(r.file, b.Buf, c.data); err != nil {
 			return r.fail(c.data, "chunk", err)
 		}
-		return r.walk(c.data, true, b.Buf, w)
+		w.block(c.data, false, b.Buf)
+		return nil
 	}
 	b.Scratch = storage.Grow(b.Scratch, int(c.stored))
 	if err := iox.ReadFull(r.file, b.Scratch, c.data); err != nil {
@@ -166,24 +189,23 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 	}
 	if errors.Is(err, compress.ErrLimit) && !c.open {
 		// It may be the size that is wrong: then the data decodes without error.
-		if out, e := c.codec.Decode(nil, b.Scratch, max(maxWrong, maxGrowth*c.stored)); e == nil || errors.Is(e, compress.ErrLimit) {
+		if out, e := c.codec.Decode(nil, b.Scratch, max(maxWrong, maxGrowth*c.stored)); e == nil {
+			b.Buf, err = out, nil
+		} else if errors.Is(e, compress.ErrLimit) {
 			b.Buf = out
 		}
 	}
 	if errors.Is(err, compress.ErrTrailing) && (c.open || int64(len(b.Buf)) == limit) {
 		err = nil
 	}
-	if err == nil && !c.open && int64(len(b.Buf)) != limit {
-		err = fmt.Errorf("%s: %d bytes where the chunk's header says %d: %w", c.codec.Name(), len(b.Buf), limit, storage.ErrCorrupt)
+	switch {
+	case err == nil && !c.open && int64(len(b.Buf)) != c.size:
+		w.damage.repair("chunk-header", bl.Offset, "a chunk says that it has %d bytes before compression, and it has %d", c.size, len(b.Buf))
+	case err != nil:
+		w.damage.add("compressed-data", c.data, c.unread(int64(len(b.Buf))), "the compressed data of a chunk is damaged (%v); %s could be read", err, c.readText(len(b.Buf)))
 	}
-	if err != nil {
-		r.lostOf(bl.Offset)
-		err := r.warnLost(storage.Lost{Bytes: max(0, limit-int64(len(b.Buf)))}, "compressed-data", c.data, true, "the compressed data of a chunk is damaged (%v); %d of %d bytes could be read", err, len(b.Buf), limit)
-		if err != nil {
-			return err
-		}
-	}
-	return r.walk(c.data, false, b.Buf, w)
+	w.block(c.data, true, b.Buf)
+	return nil
 }
 
 // guessChunk finds the data of a chunk without its header: any writer's header

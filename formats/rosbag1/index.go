@@ -24,29 +24,26 @@ func indexError(format string, args ...any) error {
 }
 
 // readIndex takes connections and blocks from the trailer, when it is there and
-// agrees with the file. Otherwise it says why in a warning, and false: the file
-// has to be scanned.
-func (r *Reader) readIndex(h header) (bool, error) {
-	if h.op != opFileHeader {
-		return false, nil // the warning is there already
-	}
+// agrees with the file. Otherwise it returns why not, and the file has to be
+// scanned.
+func (r *Reader) readIndex(h header) (*reason, error) {
 	pos := h.indexPos
 	switch {
 	case pos == 0:
-		return false, r.warn("unindexed", -1, false, "the bag was not closed, it has no index; all of it is scanned")
+		return &reason{code: "unindexed", at: -1, what: "the bag was not closed, it has no index; all of it is scanned", head: h}, nil
 	case pos > uint64(r.size):
-		return false, r.warn("truncated", r.size, true, "the file is cut: its index should be at byte %d", pos)
+		return &reason{code: "truncated", at: r.size, what: fmt.Sprintf("the file is cut off: %d of at least %d bytes are there", r.size, pos), head: h}, nil
 	case pos < uint64(r.first):
-		return false, r.warn("index", 13, true, "the position of the index, %d, lies within the file header; all of it is scanned", pos)
+		return &reason{code: "index", at: 13, what: fmt.Sprintf("the position of the index, %d, lies within the file header", pos), head: h}, nil
 	}
 	err := r.readTrailer(int64(pos), h.connCount, h.chunkCount)
 	if err == nil {
 		err = r.verify(int64(pos))
 	}
 	if errors.Is(err, errIndex) {
-		return false, r.warn("index", int64(pos), true, "%v; the file is scanned instead", err)
+		return &reason{code: "index", at: int64(pos), what: err.Error(), head: h}, nil
 	}
-	return err == nil, err
+	return nil, err
 }
 
 // readTrailer reads the CONNECTION and CHUNK_INFO records at the end of the file.
@@ -61,6 +58,9 @@ func (r *Reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
 		end := pos + int64(h.headLen) + h.dataSize()
 		if end > r.size {
 			return indexError("%s at byte %d is cut", opName(h.op), pos)
+		}
+		if err := r.checkTrailer(&h, pos, chunks > 0); err != nil {
+			return err
 		}
 		switch h.op {
 		case opConnection, opChunkInfo:
@@ -96,6 +96,21 @@ func (r *Reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
 	return nil
 }
 
+// checkTrailer looks at what kind of record stands in the trailer.
+func (r *Reader) checkTrailer(h *header, pos int64, infos bool) error {
+	switch {
+	case h.op == opChunk || h.op == opMessage:
+		return indexError("there is a %s at byte %d of the index", opName(h.op), pos)
+	case h.guessed:
+		return r.warn("op", pos, false, "%v", errOp)
+	case h.op == opConnection && infos:
+		return r.warn("record", pos, false, "a connection stands behind a chunk info; other programs expect it before")
+	case h.op != opConnection && h.op != opChunkInfo:
+		return r.warn("record", pos, false, "a %s stands in the index", opName(h.op))
+	}
+	return nil
+}
+
 // indexFailure keeps errors of the disk apart from a bad index.
 func (r *Reader) indexFailure(err error, format string, args ...any) error {
 	if isIO(err) {
@@ -109,7 +124,7 @@ func (r *Reader) addChunkInfo(h *header, data []byte) error {
 	if uint64(len(data)) != 8*uint64(h.count) {
 		return indexError("a chunk info has %d bytes for %d connections", len(data), h.count)
 	}
-	b := block{Block: storage.Block{Offset: int64(h.chunkPos), Start: h.start, End: h.end}}
+	b := block{counted: -1, Block: storage.Block{Offset: int64(h.chunkPos), Start: h.start, End: h.end}}
 	for ; len(data) > 0; data = data[8:] {
 		id, n := binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:])
 		c := r.conns.byID[id]
@@ -120,6 +135,7 @@ func (r *Reader) addChunkInfo(h *header, data []byte) error {
 		b.Messages += int64(n)
 		b.index += indexHead + indexEntry*int64(n)
 	}
+	b.counted = b.Messages
 	if b.Timed = b.Messages > 0; b.Timed && b.Start > b.End {
 		return indexError("a chunk ends before it starts")
 	}
@@ -174,6 +190,11 @@ func (r *Reader) verify(pos int64) error {
 		case c.codec == compress.None && c.stored != c.size:
 			return indexError("plain chunk at byte %d has two lengths", b.Offset)
 		}
+		if c.guessed {
+			if err := r.warn("op", b.Offset, false, "%v", errOp); err != nil {
+				return err
+			}
+		}
 		if rest := c.data + c.stored; end-rest != b.index {
 			if err := r.verifyRest(rest, end); err != nil {
 				return err
@@ -221,8 +242,16 @@ func (r *Reader) verifyRest(from, to int64) error {
 		if err != nil || end > to {
 			break
 		}
-		if h.op == opChunk || h.op == opMessage {
+		switch {
+		case h.op == opChunk || h.op == opMessage:
 			return indexError("there is a %s at byte %d that is not in the index", opName(h.op), from)
+		case h.guessed:
+			err = r.warn("op", from, false, "%v", errOp)
+		case h.op != opIndex:
+			err = r.warn("record", from, false, "a %s stands between the chunks", opName(h.op))
+		}
+		if err != nil {
+			return err
 		}
 		from = end
 	}
@@ -236,28 +265,7 @@ func (r *Reader) verifyRest(from, to int64) error {
 	if at < to {
 		return indexError("there is a record at byte %d that is not in the index", at)
 	}
-	zero, err := r.zeros(from, to)
-	if err != nil {
-		return err
-	}
-	return r.warn("junk", from, !zero, "%d bytes that are no record are passed over", to-from)
-}
-
-// zeros tells whether all bytes of a range are 0.
-func (r *Reader) zeros(from, to int64) (bool, error) {
-	buf := make([]byte, min(to-from, 64<<10))
-	for ; from < to; from += int64(len(buf)) {
-		buf = buf[:min(int64(len(buf)), to-from)]
-		if err := iox.ReadFull(r.file, buf, from); err != nil {
-			return false, r.fail(from, "index", err)
-		}
-		for _, c := range buf {
-			if c != 0 {
-				return false, nil
-			}
-		}
-	}
-	return true, nil
+	return r.warn("junk", from, false, "%d bytes that are no record are passed over; all chunks that the index counts are there", to-from)
 }
 
 // A window reads a file in pieces that grow while they follow each other.

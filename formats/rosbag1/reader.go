@@ -50,6 +50,9 @@ type block struct {
 	index int64 // bytes of its INDEX_DATA records, by the trailer
 	info  int64 // offset of its CHUNK_INFO record; 0: it has none
 	dirty bool  // the scan found this chunk damaged: Size is where its bytes end, not what its header says
+	cut   bool  // the file ends within this chunk, or its recorder stopped there: a warning of the whole bag has it
+
+	counted int64 // messages, by CHUNK_INFO or else by INDEX_DATA; -1 where nothing counts them
 }
 
 // Open opens the bag at path. See storage.Format.
@@ -74,65 +77,95 @@ func (r *Reader) open() error {
 		return err
 	}
 	r.size = st.Size()
-	head, err := r.readHead()
+	h, why, err := r.readHead()
 	if err != nil {
 		return err
 	}
-	indexed, err := r.readIndex(head)
-	if err == nil && !indexed {
-		err = r.scan()
+	if why == nil {
+		if why, err = r.readIndex(h); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
+	if why != nil {
+		if err = r.scan(*why); err == nil && len(r.conns.list) == 0 && why.none != nil {
+			err = why.none
+		}
+	} else {
+		r.conns.freeze()
 	}
-	r.conns.freeze()
-	return nil
+	return err
 }
 
-// readHead reads the version line and the file header.
-func (r *Reader) readHead() (header, error) {
-	var h header
+// readHead reads the version line and the file header. Where the header cannot be
+// read it returns why.
+func (r *Reader) readHead() (h header, why *reason, err error) {
 	head := make([]byte, min(r.size, storage.SniffLen))
 	if err := iox.ReadFull(r.file, head, 0); err != nil {
-		return h, r.fail(0, "version line", err)
+		return h, nil, r.fail(0, "version line", err)
 	}
 	line, _, whole := bytes.Cut(head[:min(len(head), 64)], []byte("\n"))
-	if err := r.checkVersion(string(line), whole); err != nil {
-		return h, err
-	}
 	at := int64(len(line) + 1)
+	if err := r.checkVersion(string(line), whole); err != nil {
+		switch {
+		case errors.Is(err, storage.ErrTruncated) || r.strict:
+			return h, nil, err
+		case !looksLikeBag(head) && errors.Is(err, storage.ErrUnsupported):
+			return h, nil, err
+		case !looksLikeBag(head):
+			r.version = "2.0"
+			return h, &reason{code: "header", what: "the version line and the file header cannot be read", none: err}, nil
+		}
+		at, r.version = int64(len(versionLine)), "2.0"
+		if err := r.warn("version-line", 0, false, "the version line is damaged; what follows is a bag of version 2.0"); err != nil {
+			return h, nil, err
+		}
+	}
 	r.first = at
-	err := h.parseRecord(head[at:])
+	no := func(format string, args ...any) (header, *reason, error) {
+		return header{}, &reason{code: "header", at: at, what: fmt.Sprintf(format, args...) + "; the index is not used"}, nil
+	}
+	err = h.parseRecord(head[at:])
 	if err == storage.ErrTruncated && len(head) == storage.SniffLen && r.size > storage.SniffLen {
 		// A header with a long encrypted key.
 		rest := make([]byte, min(r.size-at, maxHeader+8))
 		if err := iox.ReadFull(r.file, rest, at); err != nil {
-			return h, r.fail(at, "file header", err)
+			return h, nil, r.fail(at, "file header", err)
 		}
 		err = h.parseRecord(rest)
 	}
 	switch {
 	case err == storage.ErrTruncated && r.size <= storage.SniffLen:
-		return h, r.fail(at, "file header", err)
+		return h, nil, r.fail(at, "file header", err)
 	case err != nil:
-		return header{}, r.warn("header", at, true, "the file header cannot be read (%v); the index is not used", err)
+		return no("the file header cannot be read (%v)", err)
 	case h.op != opFileHeader:
-		return header{}, r.warn("header", at, true, "the first record is a %s, not a file header; the index is not used", opName(h.op))
+		return no("the first record is a %s, not a file header", opName(h.op))
 	case h.have&hasEncryptor != 0 && len(h.encryptor) > 0:
 		e := r.fail(at, fmt.Sprintf("the bag is encrypted with %.60q", h.encryptor), storage.ErrUnsupported)
 		e.Hint = "decrypt it first: rosbag decrypt"
-		return h, e
+		return h, nil, e
 	}
 	end := at + int64(h.headLen) + h.dataSize()
 	if end > r.size {
 		if int64(h.headLen)+h.dataSize() == headerSize+8 {
-			return h, r.fail(at, "file header", storage.ErrTruncated)
+			return h, nil, r.fail(at, "file header", storage.ErrTruncated)
 		}
-		return header{}, r.warn("header", at, true, "the file header has a length of %d bytes that is over the end of the file; the index is not used", h.dataSize())
+		return no("the file header has a length of %d bytes that is over the end of the file", h.dataSize())
+	}
+	if h.guessed {
+		if err := r.warn("op", at, false, "%v", errOp); err != nil {
+			return h, nil, err
+		}
 	}
 	r.first = end
 	h.topic, h.compression, h.encryptor = nil, nil, nil
-	return h, nil
+	return h, nil, nil
+}
+
+// looksLikeBag tells whether a file header stands where that of version 2.0 does.
+func looksLikeBag(head []byte) bool {
+	var h header
+	return len(head) > len(versionLine) && h.parseRecord(head[len(versionLine):]) == nil && h.op == opFileHeader
 }
 
 // checkVersion takes 2.x. line is the first line, as far as the file has it.
@@ -181,13 +214,8 @@ func (r *Reader) Info() (*storage.Info, error) {
 	}
 	info.Warnings, info.Lost = r.warnings.Report()
 	r.mu.Lock()
-	info.Lost.Blocks = int64(len(r.broken))
+	info.Lost.Blocks += int64(len(r.broken))
 	r.mu.Unlock()
-	for _, w := range info.Warnings {
-		if w.Damage && info.Lost.Messages == 0 {
-			info.Lost.Uncounted = true
-		}
-	}
 	return info, nil
 }
 
@@ -239,38 +267,14 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 		kept = append(kept, m)
 	}
 	b.Messages = kept
-	if w.stored != nil && len(w.gaps) == 0 && (bl.Messages < 0 || int64(read) == bl.Messages) {
+	if w.stored != nil && w.damage.places == 0 && (bl.Messages < 0 || int64(read) == bl.Messages) {
 		b.Stored = w.stored.finish()
 	}
 	if n := read - len(kept); n > 0 {
-		err := r.warnLost(storage.Lost{Messages: int64(n)}, "no-connection", bl.Offset, true, "%d messages belong to a connection that the file does not define (such as id %d) and are not read", n, unknown)
-		if err != nil {
-			return err
-		}
+		w.damage.left = int64(n)
+		w.damage.repair("no-connection", bl.Offset, "%d messages belong to a connection that the file does not define (such as id %d) and are not read", n, unknown)
 	}
-	if bl.Messages >= 0 && int64(read) != bl.Messages && len(w.gaps) == 0 {
-		return r.warnLost(storage.Lost{Messages: max(0, bl.Messages-int64(read))}, "count", bl.Offset, int64(read) < bl.Messages, "the index says that this chunk has %d messages, but it has %d", bl.Messages, read)
-	}
-	return nil
-}
-
-// walk goes over the records of buf and turns gaps into warnings. at is where
-// the block lies; direct says that offsets in buf are offsets in the file.
-func (r *Reader) walk(at int64, direct bool, buf []byte, w *walk) error {
-	w.records(buf)
-	if len(w.gaps) > 0 {
-		r.lostOf(at)
-	}
-	for _, g := range w.gaps {
-		offset, where := at, fmt.Sprintf(" (%d bytes into the decompressed chunk)", g.from)
-		if direct {
-			offset, where = at+int64(g.from), ""
-		}
-		if err := r.warnLost(storage.Lost{Bytes: int64(g.to - g.from)}, "chunk-data", offset, true, "%d bytes of a chunk%s cannot be read as records: %v", g.to-g.from, where, g.err); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.judge(bl, &w.damage, int64(len(kept)))
 }
 
 // checkSame warns when a connection record disagrees with the one that is known.
@@ -282,7 +286,7 @@ func (r *Reader) checkSame(old *connection, h *header, data []byte, at int64) er
 	}
 	c, err := parseConnection(h, data)
 	if err != nil {
-		return r.warn("connection", at, true, "connection %d cannot be read: %v", h.conn, err)
+		return r.warn("connection", at, false, "connection %d cannot be read: %v", h.conn, err)
 	}
 	if !c.same(old) {
 		return r.warn("redefined", at, true, "connection %d is defined twice, as %s (%s) and as %s (%s); the first is used",

@@ -128,7 +128,7 @@ func (h *header) guess(fields int) error {
 	for _, g := range [...]struct {
 		op     byte
 		fields int
-	}{{opMessage, 3}, {opChunk, 3}, {opConnection, 3}, {opIndex, 4}, {opChunkInfo, 6}} {
+	}{{opMessage, 3}, {opChunk, 3}, {opConnection, 3}, {opIndex, 4}, {opFileHeader, 4}, {opChunkInfo, 6}} {
 		if need := required[g.op] &^ hasOp; h.have&need == need && fields == g.fields {
 			h.op, h.guessed = g.op, true
 			return nil

@@ -20,8 +20,26 @@ type gap struct {
 type walk struct {
 	messages   []storage.Message // appended to; Topic is the connection id as in the file
 	gaps       []gap
+	guessed    int // records whose op is damaged
+	damage     damage
 	connection func(at int, h *header, data []byte) // may be nil
 	stored     *stored                              // nil: the chunk is not to be copied
+}
+
+// block goes over the records of a block that begins at byte at of the file, or
+// was decompressed from there, and adds to damage what cannot be read.
+func (w *walk) block(at int64, compressed bool, b []byte) {
+	w.records(b)
+	for _, g := range w.gaps {
+		offset, where := at+int64(g.from), ""
+		if compressed {
+			offset, where = at, fmt.Sprintf(" (%d bytes into the decompressed chunk)", g.from)
+		}
+		w.damage.add("chunk-data", offset, int64(g.to-g.from), "%d bytes of a chunk%s cannot be read as records: %v", g.to-g.from, where, g.err)
+	}
+	if w.guessed > 0 {
+		w.damage.repair("op", at, "the op of %d records of a chunk is damaged; they are read for what their other fields say", w.guessed)
+	}
 }
 
 // records reads the records of b, a decompressed chunk or a run of records in
@@ -34,7 +52,8 @@ func (w *walk) records(b []byte) {
 		err := h.parseRecord(b[p:])
 		if err == nil {
 			if h.guessed {
-				w.gaps = append(w.gaps, gap{p, p, errOp})
+				w.guessed++
+				w.stored = nil
 			}
 			data := p + h.headLen
 			end := int64(data) + h.dataSize()

@@ -3,9 +3,11 @@ package rosbag1
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -29,6 +31,32 @@ type scanner struct {
 		conn       uint32
 	} // message of the run
 	open bool // the last chunk header was that of a plain chunk without end
+
+	chunks  int64 // that have a header
+	inside  int64 // where the data of the last chunk ends, as its header says
+	damaged []int // blocks in which something is wrong
+	notes   []note
+	infos   []chunkInfo
+	settled int // notes that were there at the last chunk or message
+}
+
+// A note is something wrong between the records. What it means is known when all
+// of the file is: see account.
+type note struct {
+	code      string
+	at, bytes int64
+	repaired  bool // nothing was passed over
+	inside    bool // a chunk: there may have been messages
+	what      string
+}
+
+// note keeps what is wrong. Of very many the last ones are one.
+func (s *scanner) note(code string, at, bytes int64, repaired bool, format string, args ...any) {
+	if len(s.notes) > warnings.Max {
+		s.notes[len(s.notes)-1].bytes += bytes
+		return
+	}
+	s.notes = append(s.notes, note{code, at, bytes, repaired, at < s.inside, fmt.Sprintf(format, args...)})
 }
 
 // indexed is one INDEX_DATA record.
@@ -38,8 +66,8 @@ type indexed struct {
 	start, end int64
 }
 
-// scan fills in connections and blocks.
-func (r *Reader) scan() error {
+// scan fills in connections and blocks. why is what keeps the index from being used.
+func (r *Reader) scan(why reason) error {
 	r.conns, r.blocks, r.codecs = newConnections(), nil, map[string]int64{}
 	s := scanner{r: r, w: window{r: r.file, size: r.size}, counts: map[uint32]int64{}}
 	var h header
@@ -69,9 +97,7 @@ func (r *Reader) scan() error {
 		return err
 	}
 	if s.open {
-		if err := s.unclosed(r.size); err != nil {
-			return err
-		}
+		s.unclosed(r.size)
 	}
 	var unknown bool
 	for id, n := range s.counts {
@@ -86,7 +112,8 @@ func (r *Reader) scan() error {
 			r.blocks[i].Messages = -1
 		}
 	}
-	return nil
+	r.conns.freeze()
+	return s.account(why)
 }
 
 // skip passes over bytes that are no record, up to the next that are.
@@ -121,9 +148,11 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 	}
 	s.run = false
 	if next == s.r.size {
-		return next, s.r.warnLost(storage.Lost{Bytes: next - p}, "truncated", p, true, "the last %d bytes of the file cannot be read as records: %v", next-p, cause)
+		s.note("truncated", p, next-p, false, "the last %d bytes of the file cannot be read as records: %v", next-p, cause)
+	} else {
+		s.note("gap", p, next-p, false, "%d bytes cannot be read as records: %v", next-p, cause)
 	}
-	return next, s.r.warnLost(storage.Lost{Bytes: next - p}, "gap", p, true, "%d bytes cannot be read as records: %v", next-p, cause)
+	return next, nil
 }
 
 // record takes in the record at p and returns where the next one is. An error
@@ -136,9 +165,7 @@ func (s *scanner) record(p int64, h *header) (int64, error) {
 		return 0, storage.ErrTruncated
 	}
 	if h.guessed {
-		if err := s.r.warn("op", p, true, "%v", errOp); err != nil {
-			return 0, err
-		}
+		s.note("op", p, 0, true, "%v", errOp)
 	}
 	if h.op != opIndex {
 		if err := s.endChunk(); err != nil {
@@ -155,6 +182,14 @@ func (s *scanner) record(p int64, h *header) (int64, error) {
 		return end, s.indexData(h.conn, data, end)
 	case opMessage:
 		return end, s.message(p, end, h)
+	case opFileHeader:
+		s.note("record", p, 0, true, "a second file header")
+	case opChunkInfo:
+		b, err := s.w.record(h, p)
+		if err != nil {
+			return 0, err
+		}
+		s.chunkInfo(h, b)
 	case opConnection:
 		if s.run {
 			s.r.blocks[len(s.r.blocks)-1].Size += end - p
@@ -172,15 +207,14 @@ func (s *scanner) record(p int64, h *header) (int64, error) {
 func (s *scanner) message(p, end int64, h *header) error {
 	if s.open {
 		s.open = false
-		if err := s.unclosed(p); err != nil {
-			return err
-		}
+		s.unclosed(p)
 	}
+	s.settled = len(s.notes)
 	blocks := s.r.blocks
 	if !s.run || blocks[len(blocks)-1].Size > runSize {
 		s.run = true
 		s.r.codecs["none"]++
-		s.r.blocks = append(blocks, block{run: true, Block: storage.Block{Offset: p, Timed: true, Start: h.time, End: h.time}})
+		s.r.blocks = append(blocks, block{run: true, counted: -1, Block: storage.Block{Offset: p, Timed: true, Start: h.time, End: h.time}})
 	}
 	b := &s.r.blocks[len(s.r.blocks)-1]
 	b.Size += end - p
@@ -192,9 +226,10 @@ func (s *scanner) message(p, end int64, h *header) error {
 	return nil
 }
 
-// unclosed warns of a chunk that was never ended.
-func (s *scanner) unclosed(p int64) error {
-	return s.r.warn("unclosed", p, true, "the recorder stopped within the chunk that begins here; what the file has of it is read")
+// unclosed notes a chunk that was never ended.
+func (s *scanner) unclosed(p int64) {
+	s.r.lostOf(p)
+	s.note("unclosed", p, 0, false, "the recorder stopped within the chunk that begins here; what the file has of it is read")
 }
 
 // define takes in a connection.
@@ -204,7 +239,7 @@ func (s *scanner) define(at int64, h *header, data []byte) error {
 	}
 	c, err := parseConnection(h, data)
 	if err != nil {
-		return s.r.warn("connection", at, true, "connection %d cannot be read: %v", h.conn, err)
+		return s.r.warn("connection", at, false, "connection %d cannot be read: %v", h.conn, err)
 	}
 	s.r.conns.add(c)
 	return nil
@@ -232,68 +267,62 @@ func (s *scanner) indexData(conn uint32, data, end int64) error {
 
 // chunk takes in a CHUNK record.
 func (s *scanner) chunk(p int64, h *header) (int64, error) {
+	s.chunks++
+	s.settled = len(s.notes)
 	h.compression = bytes.Clone(h.compression) // the window may move
 	magic, err := s.w.data(p+int64(h.headLen), 4)
 	if err != nil {
 		return 0, err
 	}
 	c := newChunk(p, h, magic)
-	if c.renamed {
-		err := s.r.warn("compression", p, true, "a chunk has the compression %.20q; it is read as %s", c.compression, c.codec.Name())
-		if err != nil {
-			return 0, err
-		}
-	}
-	if c.codec == nil {
-		if c.data+c.stored > s.r.size {
-			return 0, storage.ErrCorrupt
-		}
-		s.r.lostOf(p)
-		return c.data + c.stored, s.r.warnLost(storage.Lost{Bytes: c.stored}, "compression", p, true, "a chunk has the compression %.20q, which bags do not have; it is not read", c.compression)
-	}
 	end := c.data + c.stored
+	if c.codec == nil && end > s.r.size {
+		return 0, storage.ErrCorrupt
+	}
+	s.inside = end
 	if c.codec == compress.None {
-		var err error
 		switch {
 		case c.open:
-			s.open = true
+			s.open, s.inside = true, math.MaxInt64
 			return c.data, nil
 		case end > s.r.size:
 			s.r.lostOf(p)
-			s.r.lostOf(p)
-			err = s.r.warn("truncated", p, true, "the file ends %d bytes before the end of its last chunk", end-s.r.size)
+			s.note("truncated", p, 0, false, "the file ends %d bytes before the end of its last chunk", end-s.r.size)
+			return c.data, nil
 		case c.stored != c.size:
-			err = s.r.warn("chunk-header", p, true, "a plain chunk has two lengths, %d and %d; its records are read one by one", c.stored, c.size)
-		}
-		if err != nil || end > s.r.size || c.stored != c.size {
-			return c.data, err
+			s.note("chunk-header", p, 0, true, "a plain chunk has two lengths, %d and %d; its records are read one by one", c.stored, c.size)
+			return c.data, nil
 		}
 	}
-	dirty := false
-	if c.codec != compress.None {
+	b := block{counted: -1, dirty: c.codec == nil, Block: storage.Block{Offset: p, RawSize: c.rawSize(), Messages: -1}}
+	if c.codec != compress.None && c.codec != nil {
 		var err error
-		if end, dirty, err = s.compressedEnd(p, &c); err != nil || end == c.data {
+		if end, err = s.compressedEnd(p, &c, &b); err != nil || end == c.data {
 			return end, err
 		}
 	}
 	s.unnamed = true
-	s.r.codecs[c.codec.Name()]++
-	s.r.blocks = append(s.r.blocks, block{dirty: dirty, Block: storage.Block{Offset: p, Size: end - p, RawSize: c.rawSize(), Messages: -1}})
+	if c.codec != nil {
+		s.r.codecs[c.codec.Name()]++
+	}
+	b.Size = end - p
+	s.r.blocks = append(s.r.blocks, b)
 	return end, nil
 }
 
 // compressedEnd returns where the data of a compressed chunk ends. When it is
-// not where the header says, dirty is true and a warning was given.
-func (s *scanner) compressedEnd(p int64, c *chunk) (end int64, dirty bool, err error) {
+// not where the header says, the block is dirty.
+func (s *scanner) compressedEnd(p int64, c *chunk, b *block) (end int64, err error) {
 	const after = 1<<opIndex | 1<<opChunk | 1<<opChunkInfo
 	end = c.data + c.stored
 	if end <= s.r.size {
 		follows, err := s.w.follows(end)
 		if err == nil && c.open && end == s.r.size {
-			err = s.unclosed(p)
+			s.unclosed(p)
+			b.cut = true
 		}
 		if err != nil || follows {
-			return end, false, err
+			return end, err
 		}
 	}
 	to := min(end, s.r.size)
@@ -302,18 +331,21 @@ func (s *scanner) compressedEnd(p int64, c *chunk) (end int64, dirty bool, err e
 	}
 	found, err := s.r.find(c.data, to, after)
 	if err != nil || found == end {
-		return end, false, err
+		return end, err
 	}
+	b.dirty = true
 	switch {
 	case c.open:
-		err = s.unclosed(p)
+		s.unclosed(p)
+		b.cut = found == s.r.size
 	case end > s.r.size && found == s.r.size:
 		s.r.lostOf(p)
-		err = s.r.warn("truncated", p, true, "the file ends %d bytes before the end of its last chunk", end-s.r.size)
+		s.note("truncated", p, 0, false, "the file ends %d bytes before the end of its last chunk", end-s.r.size)
+		b.cut = true
 	default:
-		err = s.r.warn("chunk-header", p, true, "a chunk says that it has %d bytes, but it ends after %d", c.stored, found-c.data)
+		s.note("chunk-header", p, 0, true, "a chunk says that it has %d bytes, but it ends after %d", c.stored, found-c.data)
 	}
-	return found, true, err
+	return found, nil
 }
 
 // endChunk settles what the last chunk holds: by its index records where all of
@@ -327,8 +359,12 @@ func (s *scanner) endChunk() error {
 	s.index = s.index[:0]
 	b := &s.r.blocks[len(s.r.blocks)-1]
 	known := len(index) > 0 && !b.dirty
+	if len(index) > 0 {
+		b.counted = 0
+	}
 	for _, x := range index {
 		known = known && s.r.conns.byID[x.conn] != nil
+		b.counted += x.count
 	}
 	if !known {
 		return s.readChunk(b)
@@ -360,6 +396,9 @@ func (s *scanner) readChunk(b *block) error {
 	err := s.r.load(b, &s.batch, &w)
 	if err == nil {
 		err = failed
+	}
+	if w.damage.places > 0 {
+		s.damaged = append(s.damaged, len(s.r.blocks)-1)
 	}
 	s.batch.Messages = w.messages
 	b.Messages = int64(len(w.messages))
