@@ -57,6 +57,8 @@ func run(t *testing.T, path string, o check.Options) (*check.Result, error) {
 var expected = map[string]string{
 	"ros1/generated/plain.bag":                             "",
 	"ros1/generated/bit-flip-in-chunk.bag":                 "chunk-data",
+	"ros1/generated/truncated-in-chunk.bag":                "truncated",
+	"ros1/generated/truncated-in-trailer.bag":              "index",
 	"ros1/generated/reverse-order.bag":                     "time-jump time-jump recording-unordered",
 	"ros1/generated/two-types-one-topic.bag":               "topic-two-types",
 	"ros1/generated/index-pos-zero.bag":                    "unindexed",
