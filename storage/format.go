@@ -143,6 +143,11 @@ type ReadOptions struct {
 	// far as it is whole. Formats without transactions have no such thing.
 	Uncommitted bool
 
+	// CheckIndexes also compares the indexes of the recording with what they are
+	// about, as far as reading does without them and the format can. What is wrong
+	// is a warning.
+	CheckIndexes bool
+
 	// InfoOnlyAbove is from how many bytes on a recording is opened for Info alone,
 	// 0 for never: what only reading needs may then be left out, counts may be
 	// estimated (Info.Estimated), and reading may be refused.

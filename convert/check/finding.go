@@ -86,6 +86,7 @@ var readerHints = map[string]string{
 	"index":        soundCopy,
 	"version":      "a newer bagconv may know more of it",
 	"version-line": soundCopy,
+	"index-data":   soundCopy,
 	"record":       soundCopy,
 	"junk":         soundCopy,
 	"op":           soundCopy,

@@ -20,7 +20,8 @@ const emptyMD5 = "d41d8cd98f00b204e9800998ecf8427e"
 type connection struct {
 	id    uint32
 	topic storage.Topic
-	count int64 // messages, by the index or the scan
+	count int64  // messages, by the index or the scan
+	lacks string // the first field of a connection header that is not there and that other readers need; "" when all are
 }
 
 // parseConnection makes a connection of a record's header and data. Everything
@@ -33,6 +34,7 @@ func parseConnection(h *header, data []byte) (*connection, error) {
 		Metadata: map[string]string{},
 	}}
 	var definition []byte
+	have := map[string]bool{}
 	for b := data; len(b) > 0; {
 		if len(b) < 4 {
 			return nil, errFieldLength
@@ -46,6 +48,7 @@ func parseConnection(h *header, data []byte) (*connection, error) {
 			return nil, errFieldEquals
 		}
 		b = b[4+n:]
+		have[string(name)] = true
 		switch string(name) {
 		case "type":
 			c.topic.Type = string(value)
@@ -59,10 +62,23 @@ func parseConnection(h *header, data []byte) (*connection, error) {
 			c.topic.Metadata[string(name)] = string(value)
 		}
 	}
+	for _, name := range []string{"message_definition", storage.MetaMD5Sum, "type"} {
+		if !have[name] {
+			c.lacks = name
+		}
+	}
 	if len(definition) > 0 || c.topic.Metadata[storage.MetaMD5Sum] == emptyMD5 {
 		c.topic.Schema = storage.Schema{Encoding: schemaEncoding, Data: append([]byte(nil), definition...)}
 	}
 	return c, nil
+}
+
+// checkFields warns of a connection that lacks a field which other readers need.
+func (r *Reader) checkFields(c *connection, at int64) error {
+	if c.lacks == "" {
+		return nil
+	}
+	return r.warn("connection", at, false, "connection %d, topic %.200q, has no field %s; other programs may refuse the bag", c.id, c.topic.Name, c.lacks)
 }
 
 // same tells whether two records define the same connection. Texts are left

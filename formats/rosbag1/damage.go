@@ -75,9 +75,15 @@ func (r *Reader) judge(bl *block, d *damage, kept int64) error {
 
 // countIndex adds up what the INDEX_DATA records behind a chunk count.
 func (r *Reader) countIndex(bl *block) (n int64, err error) {
+	c, err := r.chunkHeader(bl) // Size may be estimated
+	if isIO(err) {
+		return 0, r.fail(bl.Offset, "chunk", err)
+	} else if err != nil {
+		return 0, nil
+	}
 	w := r.window()
 	var h header
-	for at := bl.Offset + bl.Size; at < r.size; at += int64(h.headLen) + h.dataSize() {
+	for at := c.data + c.stored; at < r.size; at += int64(h.headLen) + h.dataSize() {
 		if err := w.header(&h, at); isIO(err) {
 			return 0, r.fail(at, "index", err)
 		} else if err != nil || h.op != opIndex {

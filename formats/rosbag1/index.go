@@ -74,6 +74,9 @@ func (r *Reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
 				if err != nil {
 					return indexError("connection at byte %d: %v", pos, err)
 				}
+				if err := r.checkFields(c, pos); err != nil {
+					return err
+				}
 				if old := r.conns.add(c); old != c && !old.same(c) {
 					return indexError("connection %d is defined twice", c.id)
 				}
@@ -103,6 +106,8 @@ func (r *Reader) checkTrailer(h *header, pos int64, infos bool) error {
 		return indexError("there is a %s at byte %d of the index", opName(h.op), pos)
 	case h.guessed:
 		return r.warn("op", pos, false, "%v", errOp)
+	case h.op == opChunkInfo && h.version != 1:
+		return r.warn("record", pos, false, "a chunk info has version %d; 1 is the only one", h.version)
 	case h.op == opConnection && infos:
 		return r.warn("record", pos, false, "a connection stands behind a chunk info; other programs expect it before")
 	case h.op != opConnection && h.op != opChunkInfo:

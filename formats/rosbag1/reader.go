@@ -20,6 +20,7 @@ type Reader struct {
 	ctx    context.Context
 	path   string
 	strict bool
+	audits bool // INDEX_DATA is compared with the chunks
 	file   storage.File
 	size   int64
 
@@ -62,7 +63,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 		return nil, err
 	}
 	r := &Reader{
-		ctx: ctx, path: path, strict: o.Strict, file: f,
+		ctx: ctx, path: path, strict: o.Strict, audits: o.CheckIndexes, file: f,
 		conns: newConnections(), codecs: map[string]int64{}, broken: map[int64]bool{},
 	}
 	if err := r.open(); err != nil {
@@ -273,6 +274,11 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if n := read - len(kept); n > 0 {
 		w.damage.left = int64(n)
 		w.damage.repair("no-connection", bl.Offset, "%d messages belong to a connection that the file does not define (such as id %d) and are not read", n, unknown)
+	}
+	if r.audits && !bl.run && !bl.cut && w.damage.places == 0 && (bl.info > 0 || bl.counted > 0) {
+		if err := r.audit(bl, b.Buf); err != nil {
+			return err
+		}
 	}
 	return r.judge(bl, &w.damage, int64(len(kept)))
 }

@@ -56,6 +56,8 @@ const (
 	hasIndexPos
 	hasChunkPos
 	hasEncryptor
+	hasStart
+	hasEnd
 )
 
 // What a record of each op must have.
@@ -64,7 +66,7 @@ var required = [8]uint16{
 	opFileHeader: hasOp | hasIndexPos,
 	opIndex:      hasOp | hasConn | hasCount,
 	opChunk:      hasOp | hasCompression | hasSize,
-	opChunkInfo:  hasOp | hasChunkPos | hasCount,
+	opChunkInfo:  hasOp | hasChunkPos | hasCount | hasStart | hasEnd,
 	opConnection: hasOp | hasConn | hasTopic,
 }
 
@@ -73,6 +75,7 @@ type header struct {
 	op                    byte
 	have                  uint16
 	conn, count, size     uint32
+	version               uint32
 	connCount, chunkCount uint32
 	indexPos, chunkPos    uint64
 	time, start, end      int64 // ns
@@ -155,6 +158,8 @@ func (h *header) set(name, v []byte) bool {
 		return h.u32(&h.count, hasCount, v)
 	case "size":
 		return h.u32(&h.size, hasSize, v)
+	case "ver":
+		return h.u32(&h.version, 0, v)
 	case "conn_count":
 		return h.u32(&h.connCount, 0, v)
 	case "chunk_count":
@@ -167,9 +172,9 @@ func (h *header) set(name, v []byte) bool {
 		h.carry = len(v) == 8 && carries(v)
 		return h.when(&h.time, hasTime, v)
 	case "start_time":
-		return h.when(&h.start, 0, v)
+		return h.when(&h.start, hasStart, v)
 	case "end_time":
-		return h.when(&h.end, 0, v)
+		return h.when(&h.end, hasEnd, v)
 	case "topic":
 		h.topic = v
 		h.have |= hasTopic

@@ -242,7 +242,7 @@ func (s *scanner) define(at int64, h *header, data []byte) error {
 		return s.r.warn("connection", at, false, "connection %d cannot be read: %v", h.conn, err)
 	}
 	s.r.conns.add(c)
-	return nil
+	return s.r.checkFields(c, at)
 }
 
 // indexData takes in an INDEX_DATA record: how many messages, and their times.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/check"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/storage"
 )
 
 func (e *env) checkCommand() *cli.Command {
@@ -120,7 +121,7 @@ func (e *env) checkOptions(c *cli.Context) (o check.Options, err error) {
 
 // checkOne looks at one recording.
 func (e *env) checkOne(c *cli.Context, path string, o check.Options) (res *check.Result, err error) {
-	r, err := e.open(c.Context, path)
+	r, err := e.openWith(c.Context, path, storage.ReadOptions{CheckIndexes: true})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,102 @@
+package rosbag1
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// entry is what an INDEX_DATA record says of a message.
+type entry struct {
+	conn uint32
+	time int64
+	at   uint32 // in the chunk
+}
+
+// audit compares the INDEX_DATA records behind a chunk with its records, which b
+// has. Reading does without them, so this is done only if it is asked for. What is wrong with them is a warning, the first thing of each chunk: no
+// message is lost by it.
+func (r *Reader) audit(bl *block, b []byte) error {
+	err := r.compareIndex(bl, messagesOf(b))
+	switch {
+	case isIO(err):
+		return r.fail(bl.Offset, "index", err)
+	case err != nil:
+		return r.warn("index-data", bl.Offset, false, "the index records of a chunk do not fit it: %v", err)
+	}
+	return nil
+}
+
+// messagesOf lists the messages of a chunk, as often as they are there.
+func messagesOf(b []byte) map[entry]int {
+	found := map[entry]int{}
+	var h header
+	for p := 0; p < len(b) && p <= math.MaxUint32; {
+		if h.parseRecord(b[p:]) != nil || h.dataSize() > int64(len(b)-p-h.headLen) {
+			break // what follows is damaged, and reading says so
+		}
+		if h.op == opMessage {
+			found[entry{h.conn, h.time, uint32(p)}]++
+		}
+		p += h.headLen + int(h.dataSize())
+	}
+	return found
+}
+
+// compareIndex reads the INDEX_DATA records of a chunk and takes what they have out
+// of found, of which nothing may be left.
+func (r *Reader) compareIndex(bl *block, found map[entry]int) error {
+	c, err := r.chunkHeader(bl) // Size may be estimated
+	if err != nil {
+		return err
+	}
+	w := r.window()
+	var h header
+	for at := c.data + c.stored; at < r.size; at += int64(h.headLen) + h.dataSize() {
+		err := w.header(&h, at)
+		if err == nil && at+int64(h.headLen)+h.dataSize() > r.size {
+			err = storage.ErrTruncated
+		}
+		switch {
+		case isIO(err):
+			return err
+		case err != nil:
+			return fmt.Errorf("record at byte %d: %w", at, err)
+		case h.op != opIndex:
+			return leftOver(found)
+		case h.guessed:
+			return fmt.Errorf("record at byte %d: %w", at, errOp)
+		case h.version != 1:
+			return fmt.Errorf("record at byte %d has version %d; 1 is the only one", at, h.version)
+		case h.dataSize() != int64(h.dataLen) && uint64(h.dataLen) != 20*uint64(h.count) && uint64(h.dataLen) != 24*uint64(h.count):
+			return fmt.Errorf("record at byte %d has %d bytes for %d messages", at, h.dataLen, h.count)
+		}
+		data, err := w.record(&h, at)
+		if err != nil {
+			return err
+		}
+		conn := h.conn
+		for ; len(data) >= indexEntry; data = data[indexEntry:] {
+			e := entry{conn, parseTime(data), binary.LittleEndian.Uint32(data[8:])}
+			if found[e] == 0 {
+				return fmt.Errorf("the record at byte %d has a message of connection %d, %d bytes into the chunk, that is not there", at, conn, e.at)
+			}
+			if found[e]--; found[e] == 0 {
+				delete(found, e)
+			}
+		}
+	}
+	return leftOver(found)
+}
+
+var errNotIndexed = errors.New("not all of its messages are in them")
+
+func leftOver(found map[entry]int) error {
+	if len(found) > 0 {
+		return errNotIndexed
+	}
+	return nil
+}
