@@ -166,6 +166,18 @@ func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, take *
 // ErrLossy is the error of a strict run that could not carry everything.
 var ErrLossy = errors.New("not everything can be converted, and strict mode allows no loss")
 
+// A LossError is why a strict run was refused: the losses and the damage that a run
+// without strict would have reported. It wraps ErrLossy.
+type LossError struct {
+	Losses []Loss            // none by design
+	Damage []storage.Warning // of the source
+}
+
+func (e *LossError) Error() string { return ErrLossy.Error() }
+
+// Unwrap returns ErrLossy.
+func (e *LossError) Unwrap() error { return ErrLossy }
+
 // refuseLoss fails a strict run before its output gets its name.
 func refuseLoss(src *source, plan *topicPlan, counts []topicCount) error {
 	info, err := src.reader.Info()
@@ -173,8 +185,20 @@ func refuseLoss(src *source, plan *topicPlan, counts []topicCount) error {
 		return err
 	}
 	r := Report{Warnings: append(info.Warnings, src.changed...)}
-	if plan.describe(&r, src.info, counts); r.Lossy() {
-		return ErrLossy
+	plan.describe(&r, src.info, counts)
+	refused := &LossError{}
+	for _, l := range r.Losses {
+		if !l.ByDesign {
+			refused.Losses = append(refused.Losses, l)
+		}
+	}
+	for _, w := range r.Warnings {
+		if w.Damage {
+			refused.Damage = append(refused.Damage, w)
+		}
+	}
+	if len(refused.Losses)+len(refused.Damage) > 0 {
+		return refused
 	}
 	return nil
 }

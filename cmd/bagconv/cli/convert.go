@@ -415,6 +415,25 @@ func oneOf(flag, value string, choices ...string) error {
 	return usage(hint, "%s: unknown value %q", flag, value)
 }
 
+// refusedText says what a strict run was refused for, on one line: the first of it,
+// and how much more there is.
+func refusedText(err error) string {
+	var refused *convert.LossError
+	if !errors.As(err, &refused) {
+		return err.Error()
+	}
+	var losses []lossJSON
+	for _, l := range refused.Losses {
+		losses = append(losses, lossJSON(l))
+	}
+	lines := append(lossLines(losses, "message"), warningLines("", warningsJSON(refused.Damage))...)
+	text := lines[0]
+	if n := len(lines) - 1; n > 0 {
+		text += fmt.Sprintf(", and %d more; --report FILE lists all", n)
+	}
+	return text
+}
+
 // explainRun adds the next step to an error of a run.
 func explainRun(ctx context.Context, job *convert.Job, err error) error {
 	switch {
@@ -425,7 +444,7 @@ func explainRun(ctx context.Context, job *convert.Job, err error) error {
 	case errors.Is(err, fs.ErrExist), errors.As(err, new(*guard.Refusal)):
 		return explainOutput(job, err)
 	case errors.Is(err, convert.ErrLossy):
-		return &failure{path: job.Source, what: "damaged, or not all of it can be converted, and --strict is set; nothing is written", hint: "without --strict all that can be read is converted"}
+		return &failure{path: job.Source, what: "nothing is written because of --strict: " + refusedText(err), hint: "without --strict all that can be read is converted"}
 	case job.Read.Strict && (errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, transcode.ErrMalformed)):
 		return fmt.Errorf("%w; without --strict all that can be read is converted", err)
 	}
