@@ -74,10 +74,26 @@ func TestRefusedTopics(t *testing.T) {
 				t.Errorf("%d messages are written; %+v", len(c.sink.messages), r.Topics)
 			}
 			job.Read.Strict = true
-			if _, err := Run(context.Background(), job); !errors.Is(err, ErrLossy) {
-				t.Errorf("strict: %v", err)
+			var refused *LossError
+			if _, err := Run(context.Background(), job); !errors.Is(err, ErrLossy) || !errors.As(err, &refused) || len(refused.Losses) != 1 || refused.Losses[0] != r.Losses[0] {
+				t.Errorf("strict: %v, %+v", err, refused)
 			}
 		})
+	}
+}
+
+// TestRefusedWithoutMessages: a topic that the sink cannot hold, and that has no
+// messages, is no loss.
+func TestRefusedWithoutMessages(t *testing.T) {
+	bag := &fakeBag{topics: []storage.Topic{{Name: "/a", Type: "p/msg/A", Encoding: "cdr"}, {Name: "/b", Type: "p/msg/A", Encoding: "cdr"}}}
+	bag.blocks = [][]storage.Message{{{Topic: 1, LogTime: 1, Data: []byte{0, 1, 0, 0}}}}
+	sink := pickySink{topic: "/a"}
+	job := fakeJob(t, bag, &sink.fakeSink)
+	job.SinkFormat = sink.target()
+	job.Read.Strict = true
+	r, err := Run(context.Background(), job)
+	if err != nil || r.Lossy() || len(r.Notes) != 1 || r.Notes[0].Code != "topic-dropped" || r.Notes[0].Topic != "/a" {
+		t.Errorf("%v, losses %+v, notes %+v", err, r.Losses, r.Notes)
 	}
 }
 
