@@ -111,7 +111,7 @@ func (s *scanner) complete(h *header) bool {
 
 // headline says why the bag was scanned, and what is missing of it as a whole.
 func (s *scanner) headline(why *reason, complete bool, missing int64) error {
-	lost := storage.Lost{Blocks: missing, Uncounted: missing > 0}
+	lost := storage.Lost{Blocks: missing, Messages: s.ownerless, Uncounted: missing > 0}
 	what := why.what
 	count, whole := int64(why.head.chunkCount), s.chunks
 	switch {
@@ -126,7 +126,9 @@ func (s *scanner) headline(why *reason, complete bool, missing int64) error {
 			s.notes = s.notes[:n]
 		}
 		if !lost.Uncounted {
-			lost.Bytes = 0
+			if s.ownerless == 0 {
+				lost.Bytes = 0
+			}
 			what += "; no chunk is missing, only the index"
 			break
 		}
@@ -141,7 +143,13 @@ func (s *scanner) headline(why *reason, complete bool, missing int64) error {
 	case why.code == "header":
 		lost.Uncounted = !complete && len(s.notes) > 0
 	}
-	return s.r.warnLost(lost, why.code, why.at, lost.Uncounted, "%s", what)
+	if s.ownerless > 0 {
+		what += fmt.Sprintf("; %d messages belong to connections that the file does not define, and are not read", s.ownerless)
+		if why.code == "unindexed" {
+			why.code = "no-connection"
+		}
+	}
+	return s.r.warnLost(lost, why.code, why.at, lost.Uncounted || s.ownerless > 0, "%s", what)
 }
 
 // end is the greatest log time that the scan has met.

@@ -39,6 +39,8 @@ type Reader struct {
 
 	copying *copying // of the Writer that copies chunks; nil: none
 
+	ownerless bool // the scan has told of the messages that belong to no connection
+
 	mu     sync.Mutex
 	broken map[int64]bool // offsets of chunks of which something is missing
 }
@@ -148,7 +150,11 @@ func (r *Reader) readHead() (h header, why *reason, err error) {
 	}
 	end := at + int64(h.headLen) + h.dataSize()
 	if end > r.size {
-		if int64(h.headLen)+h.dataSize() == headerSize+8 {
+		found, err := r.find(at+int64(h.headLen), r.size, 1<<opMessage|1<<opChunk|1<<opConnection|1<<opChunkInfo)
+		if err != nil {
+			return h, nil, r.fail(at, "file header", err)
+		}
+		if found == r.size {
 			return h, nil, r.fail(at, "file header", storage.ErrTruncated)
 		}
 		return no("the file header has a length of %d bytes that is over the end of the file", h.dataSize())
@@ -271,7 +277,8 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if w.stored != nil && w.damage.places == 0 && (bl.Messages < 0 || int64(read) == bl.Messages) {
 		b.Stored = w.stored.finish()
 	}
-	if n := read - len(kept); n > 0 {
+	if n := read - len(kept); n > 0 && !r.ownerless {
+		read = len(kept)
 		w.damage.left = int64(n)
 		w.damage.repair("no-connection", bl.Offset, "%d messages belong to a connection that the file does not define (such as id %d) and are not read", n, unknown)
 	}
@@ -280,7 +287,7 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 			return err
 		}
 	}
-	return r.judge(bl, &w.damage, int64(len(kept)))
+	return r.judge(bl, &w.damage, int64(read))
 }
 
 // checkSame warns when a connection record disagrees with the one that is known.

@@ -32,12 +32,14 @@ type scanner struct {
 	} // message of the run
 	open bool // the last chunk header was that of a plain chunk without end
 
-	chunks  int64 // that have a header
-	inside  int64 // where the data of the last chunk ends, as its header says
-	damaged []int // blocks in which something is wrong
-	notes   []note
-	infos   []chunkInfo
-	settled int // notes that were there at the last chunk or message
+	chunks    int64 // that have a header
+	inside    int64 // where the data of the last chunk ends, as its header says
+	damaged   []int // blocks in which something is wrong
+	notes     []note
+	infos     []chunkInfo
+	ownerless int64 // messages of connections that the file does not define
+	trailer   bool  // the last records were those of an index
+	settled   int   // notes that were there at the last chunk or message
 }
 
 // A note is something wrong between the records. What it means is known when all
@@ -99,16 +101,16 @@ func (r *Reader) scan(why reason) error {
 	if s.open {
 		s.unclosed(r.size)
 	}
-	var unknown bool
 	for id, n := range s.counts {
 		if c := r.conns.byID[id]; c != nil {
 			c.count = n
 		} else {
-			unknown = true
+			s.ownerless += n
 		}
 	}
+	r.ownerless = s.ownerless > 0
 	for i := range r.blocks {
-		if unknown { // in some of them
+		if r.ownerless { // in some of them
 			r.blocks[i].Messages = -1
 		}
 	}
@@ -148,7 +150,7 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 	}
 	s.run = false
 	if next == s.r.size {
-		s.note("truncated", p, next-p, false, "the last %d bytes of the file cannot be read as records: %v", next-p, cause)
+		s.note("truncated", p, next-p, s.trailer, "the last %d bytes of the file cannot be read as records: %v", next-p, cause)
 	} else {
 		s.note("gap", p, next-p, false, "%d bytes cannot be read as records: %v", next-p, cause)
 	}
@@ -190,10 +192,12 @@ func (s *scanner) record(p int64, h *header) (int64, error) {
 			return 0, err
 		}
 		s.chunkInfo(h, b)
+		s.trailer = true
 	case opConnection:
 		if s.run {
 			s.r.blocks[len(s.r.blocks)-1].Size += end - p
 		}
+		s.trailer = s.trailer || !s.run && !s.open
 		b, err := s.w.record(h, p)
 		if err != nil {
 			return 0, err
@@ -209,7 +213,7 @@ func (s *scanner) message(p, end int64, h *header) error {
 		s.open = false
 		s.unclosed(p)
 	}
-	s.settled = len(s.notes)
+	s.settled, s.trailer = len(s.notes), false
 	blocks := s.r.blocks
 	if !s.run || blocks[len(blocks)-1].Size > runSize {
 		s.run = true
@@ -268,7 +272,7 @@ func (s *scanner) indexData(conn uint32, data, end int64) error {
 // chunk takes in a CHUNK record.
 func (s *scanner) chunk(p int64, h *header) (int64, error) {
 	s.chunks++
-	s.settled = len(s.notes)
+	s.settled, s.trailer = len(s.notes), false
 	h.compression = bytes.Clone(h.compression) // the window may move
 	magic, err := s.w.data(p+int64(h.headLen), 4)
 	if err != nil {
@@ -384,6 +388,13 @@ func (s *scanner) endChunk() error {
 	return nil
 }
 
+// whole tells whether all that the header of a chunk announces has come out of it,
+// though its last bytes, which end the compressed data, are cut off.
+func (s *scanner) whole(b *block) bool {
+	c, err := s.r.chunkHeader(b)
+	return err == nil && !c.open && int64(len(s.batch.Buf)) == c.size
+}
+
 // readChunk reads a chunk to see what it holds.
 func (s *scanner) readChunk(b *block) error {
 	var failed error
@@ -397,7 +408,9 @@ func (s *scanner) readChunk(b *block) error {
 	if err == nil {
 		err = failed
 	}
-	if w.damage.places > 0 {
+	if b.cut && s.whole(b) {
+		b.cut, s.notes[len(s.notes)-1].inside = false, false
+	} else if w.damage.places > 0 {
 		s.damaged = append(s.damaged, len(s.r.blocks)-1)
 	}
 	s.batch.Messages = w.messages
