@@ -191,7 +191,7 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 		// It may be the size that is wrong: then the data decodes without error.
 		if out, e := c.codec.Decode(nil, b.Scratch, max(maxWrong, maxGrowth*c.stored)); e == nil {
 			b.Buf, err = out, nil
-		} else if errors.Is(e, compress.ErrLimit) {
+		} else if errors.Is(e, compress.ErrLimit) && len(out) > len(b.Buf) {
 			b.Buf = out
 		}
 	}

@@ -97,9 +97,10 @@ func (c *conn) tallyIndex() (t tally, err error) {
 	if err := c.engine(0); err != nil {
 		return t, err
 	}
-	t.least, t.some, err = c.db.one("SELECT timestamp FROM messages ORDER BY timestamp LIMIT 1")
+	const numbers = "SELECT timestamp FROM messages WHERE timestamp BETWEEN ? AND ? AND typeof(timestamp) = 'integer' ORDER BY timestamp"
+	t.least, t.some, err = c.db.one(numbers+" LIMIT 1", int64(math.MinInt64), int64(math.MaxInt64))
 	if err == nil {
-		t.most, _, err = c.db.one("SELECT timestamp FROM messages ORDER BY timestamp DESC LIMIT 1")
+		t.most, _, err = c.db.one(numbers+" DESC LIMIT 1", int64(math.MinInt64), int64(math.MaxInt64))
 	}
 	return t, err
 }
@@ -159,7 +160,7 @@ func (r *Reader) tallyQuery(c *conn, t *tally) (last int64, err error) {
 		return 0, err
 	}
 	n := 0
-	err = c.db.query("SELECT rowid, topic_id, timestamp FROM messages", func(s *stmt) error {
+	err = c.db.query("SELECT rowid, topic_id, timestamp, typeof(data) IN ('blob', 'text') FROM messages", func(s *stmt) error {
 		if n&4095 == 0 && r.ctx.Err() != nil {
 			return r.ctx.Err()
 		}
@@ -168,7 +169,11 @@ func (r *Reader) tallyQuery(c *conn, t *tally) (last int64, err error) {
 			return fmt.Errorf("row %d comes after row %d: %w", id, last, storage.ErrCorrupt)
 		}
 		n, last = n+1, id
-		t.time(s.int(2))
+		stamp, ok, err := c.part.rowTime(c, s, 2, id)
+		if err != nil || !ok || s.int(3) == 0 {
+			return err // reading tells of a row that is left out
+		}
+		t.time(stamp)
 		if topic, ok := c.part.ids.get(s.int(1)); ok {
 			t.topics[topic]++
 			return nil
@@ -204,7 +209,7 @@ func (r *Reader) nameUnknown(p *part, unknown map[int64]int64) error {
 		}
 		ids[id] = topic
 		r.topics[topic].Messages += unknown[id]
-		if err := r.warn("unknown-topic", true, p.path, "no topic has id %d; its %s%d messages are given the topic %q, and their type is not known", id, about, unknown[id], t.Name); err != nil {
+		if err := r.warn("unknown-topic", !r.told(), p.path, "no topic has id %d; its %s%d messages are given the topic %q, and their type is not known", id, about, unknown[id], t.Name); err != nil {
 			return err
 		}
 	}

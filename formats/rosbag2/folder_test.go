@@ -214,6 +214,11 @@ func TestListedPaths(t *testing.T) {
 		t.Errorf("strict: %v", err)
 	}
 	check(t, os.Remove(filepath.Join(dir, "bag_0.db3")))
+	rows, info = readAll(t, dir, storage.ReadOptions{})
+	if len(rows) != len(sampleRows()) || !slices.Equal(codes(info), []string{"paths"}) || info.Lost != (storage.Lost{}) {
+		t.Errorf("no listed part: %d rows, %v", len(rows), info.Warnings)
+	}
+	check(t, os.Remove(filepath.Join(dir, "other.db3")))
 	if _, err := Open(context.Background(), dir, storage.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no part: %v", err)
 	}
@@ -260,7 +265,7 @@ func TestZstdFile(t *testing.T) {
 	}{
 		{"whole", db, true, 0, nil},
 		{"open", padded, false, 0, []string{"zstd-open"}},
-		{"cut", db, true, len(db) / 4, []string{"truncated", "zstd"}},
+		{"cut", db, true, len(db) / 4, []string{"truncated"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b bytes.Buffer
@@ -347,6 +352,13 @@ func TestZstdRows(t *testing.T) {
 		})
 	}
 	meta := filepath.Join(path, metadataName)
+	rewrite(t, meta, `compression_mode: ""`, "compression_mode: MESSAGE")
+	rewrite(t, meta, `compression_format: ""`, "compression_format: lz4")
+	if got, info := readAll(t, path, storage.ReadOptions{}); len(got) != len(rows) || !slices.Equal(codes(info), []string{"compression"}) {
+		t.Errorf("zstd called lz4: %d rows, %v", len(got), info.Warnings)
+	}
+	path = bag(t, sampleRows())
+	meta = filepath.Join(path, metadataName)
 	rewrite(t, meta, `compression_mode: ""`, "compression_mode: MESSAGE")
 	rewrite(t, meta, `compression_format: ""`, "compression_format: lz4")
 	if _, err := Open(context.Background(), path, storage.ReadOptions{}); !errors.Is(err, storage.ErrUnsupported) {

@@ -21,6 +21,7 @@ type part struct {
 	head  pageInfo
 	size  int64    // of temp, or of path
 	total int64    // of the database, as it is read
+	cut   string   // how much of the file is there, where its end is missing
 	over  *overlay // what is beside the file, nil without
 
 	tables tables
@@ -43,6 +44,7 @@ type part struct {
 	sniffRows  bool // a row that begins as a zstd frame is one: no CDR message begins so
 
 	mu   sync.Mutex
+	odd  map[int64]oddTime   // rows whose time is no integer; nil until one was met
 	late *sqlitefile.Salvage // for ranges in which the tree turned out to be damaged
 }
 
@@ -89,6 +91,8 @@ func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn
 		err = p.salvageOpen(ctx, fsys, o.meta, err, warn)
 	case broken && !o.strict:
 		err = p.salvage(ctx, fsys, o.meta, err, warn)
+	case err == nil && p.cut != "":
+		err = warn("zstd", true, "%s", p.cut)
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.close())
@@ -110,7 +114,11 @@ func (p *part) explainCut(head []byte, size int64, cut error, warn warner) error
 	if h, err := parseHeader(head); err == nil && h.pages > 0 && h.pages*h.size == size {
 		return warn("zstd-open", false, "the zstd frame has no end, as rosbag2 leaves it at a multiple of 131072 bytes; all %d bytes were there", size)
 	}
-	return warn("zstd", true, "decompression stopped after %d bytes: %v", size, cut)
+	p.cut = fmt.Sprintf("decompression stopped after %d bytes: %v", size, cut)
+	if p.how.strict {
+		return warn("zstd", true, "%s", p.cut)
+	}
+	return nil
 }
 
 // open opens the database.
@@ -186,8 +194,12 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 		p.total = min(p.over.pages*p.head.size, p.real())
 	} else if want := p.head.pages * p.head.size; want > p.size {
 		p.total = want
-		if err := warn("truncated", true, "%d of %d bytes of the database are there", p.size, want); err != nil {
-			return err
+		if p.cut != "" {
+			p.cut += "; "
+		}
+		p.cut += fmt.Sprintf("%d of %d bytes of the database are there", p.size, want)
+		if p.how.strict {
+			return warn("truncated", true, "%s", p.cut)
 		}
 	}
 	c, err := openConn(fsys, p)

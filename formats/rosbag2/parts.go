@@ -42,7 +42,7 @@ func findParts(ctx context.Context, fsys storage.FS, path string, warn warner) (
 		return nil, err
 	}
 	if !st.IsDir() {
-		return &layout{parts: []string{path}}, nil
+		return &layout{parts: []string{path}}, noteWhole(ctx, fsys, path, warn)
 	}
 	l := &layout{folder: true}
 	entries, err := fsys.ReadDir(path)
@@ -135,6 +135,7 @@ func (l *layout) readMetadata(ctx context.Context, fsys storage.FS, path string,
 // and parts compressed as a whole were sometimes listed without ".zstd".
 func (l *layout) listed(fsys storage.FS, dir string, found []string, warn warner) error {
 	seen := map[string]bool{}
+	var missing []string
 	for _, p := range l.meta.Paths {
 		p = filepath.FromSlash(p)
 		if strings.HasSuffix(p, ".mcap") || strings.HasSuffix(p, ".mcap"+extZstd) {
@@ -153,14 +154,21 @@ func (l *layout) listed(fsys storage.FS, dir string, found []string, warn warner
 			}
 		}
 		if path == "" {
-			if err := warn("missing-part", true, "%s lists %.200q, which is not there", metadataName, p); err != nil {
-				return err
-			}
+			missing = append(missing, p)
 			continue
 		}
 		if !seen[path] {
 			seen[path] = true
 			l.parts = append(l.parts, path)
+		}
+	}
+	if len(l.parts) == 0 && len(found) > 0 && len(missing) > 0 {
+		l.parts = found
+		return warn("paths", false, "%s lists %d files, such as %.200q, and none of them is there; the databases in the folder are read", metadataName, len(missing), missing[0])
+	}
+	for _, p := range missing {
+		if err := warn("missing-part", true, "%s lists %.200q, which is not there", metadataName, p); err != nil {
+			return err
 		}
 	}
 	for _, p := range found {

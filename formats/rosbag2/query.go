@@ -222,7 +222,11 @@ func (k *cursor) Read() (*storage.Message, error) {
 func (k *cursor) read() (ok bool, err error) {
 	b := &k.x.batch
 	b.Messages = b.Messages[:0]
-	if b.Buf, err = k.rows.data(b.Buf[:0]); err != nil {
+	b.Buf, err = k.rows.data(b.Buf[:0])
+	if err == errNoData {
+		return false, (&filler{r: k.x.r, p: k.conn.part}).oddRow(k.head.ID, false, true)
+	}
+	if err != nil {
 		return false, err
 	}
 	f := &filler{r: k.x.r, ctx: k.x.ctx, p: k.conn.part, b: b, n: 1, last: k.head.ID}

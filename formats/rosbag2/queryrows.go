@@ -8,6 +8,7 @@ import (
 	"github.com/bagconv/bagconv/internal/ahead"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
+	engine "modernc.org/sqlite/lib"
 )
 
 // Rows in the order of the index are read on two routes, as those of blocks are
@@ -252,7 +253,14 @@ func (e *engineRows) data(dst []byte) ([]byte, error) {
 	if !more {
 		return dst, fmt.Errorf("row %d, which the index has, is not there: %w", e.head.ID, storage.ErrCorrupt)
 	}
-	if at := e.row.int(1); at != e.head.Time {
+	if !e.row.isData(0) {
+		return dst, errNoData
+	}
+	if e.row.kind(1) != engine.SQLITE_INTEGER {
+		if err := e.k.x.r.warn("row", true, e.k.conn.part.path, "the time of row %d is no integer; it is taken from the index of times", e.head.ID); err != nil {
+			return dst, err
+		}
+	} else if at := e.row.int(1); at != e.head.Time {
 		return dst, fmt.Errorf("row %d is at %d ns, the index says %d: %w", e.head.ID, at, e.head.Time, storage.ErrCorrupt)
 	}
 	return append(dst, e.row.bytes(0)...), nil // SQLite's memory is not the caller's to change

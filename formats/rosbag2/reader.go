@@ -49,7 +49,7 @@ type Reader struct {
 	idle     []*conn
 	warnings []storage.Warning
 	warned   map[string]bool
-	lost     map[int]storage.Lost // by block
+	lost     map[int]storage.Lost // by block; of parts that cannot be read at all below 0
 }
 
 const (
@@ -100,6 +100,7 @@ func (r *Reader) open(o storage.ReadOptions) (err error) {
 		if err := r.warn("part", true, path, "%v", errors.Unwrap(err)); err != nil {
 			return err
 		}
+		r.losePart(path)
 	}
 	if len(r.parts) == 0 {
 		return failed
@@ -182,13 +183,8 @@ func (r *Reader) Info() (*storage.Info, error) {
 	}
 	r.mu.Lock()
 	info.Warnings = slices.Clone(r.warnings)
-	info.Lost = r.lostSoFar()
+	info.Lost = r.lostSoFar(info.Messages)
 	r.mu.Unlock()
-	for _, w := range info.Warnings {
-		if w.Damage && info.Lost.Messages == 0 {
-			info.Lost.Uncounted = true
-		}
-	}
 	slices.SortStableFunc(info.Warnings, func(a, b storage.Warning) int {
 		return strings.Compare(a.Code+a.Message, b.Code+b.Message)
 	})

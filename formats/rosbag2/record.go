@@ -34,6 +34,7 @@ const (
 type tables struct {
 	schema     int  // 1 to 4, or what the table of that name says
 	timeIndex  bool // there is an index that begins with the timestamp
+	indexName  string
 	format     bool // topics.serialization_format; one pre-release had it not
 	qos        bool
 	hash       bool
@@ -112,7 +113,7 @@ func (p *part) readTables(d *db, warn warner) error {
 // damaged turns damage into a warning, and leaves other errors.
 func (p *part) damaged(err error, warn warner, what string) error {
 	if isDamage(err) {
-		return warn("corrupt", true, "%s: %v", what, err)
+		return warn("corrupt", p.cut == "", "%s: %v", what, err)
 	}
 	return err
 }
@@ -133,7 +134,9 @@ func (p *part) readSchema(d *db) error {
 			names[name] = true
 		case kind == "index" && table == "messages":
 			_, columns, _ := strings.Cut(lower(s.text(3)), "(")
-			t.timeIndex = t.timeIndex || strings.HasPrefix(strings.TrimLeft(columns, "\"`[ "), "timestamp")
+			if strings.HasPrefix(strings.TrimLeft(columns, "\"`[ "), "timestamp") {
+				t.timeIndex, t.indexName = true, name
+			}
 		}
 		return nil
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
+	engine "modernc.org/sqlite/lib"
 )
 
 // Rows of messages are read on three routes. Page by page through the tree
@@ -50,6 +51,7 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 		err = e
 	}
 	f.end()
+	r.lose(i, f.lost)
 	return r.fail(p.path, "messages", err)
 }
 
@@ -71,12 +73,13 @@ type filler struct {
 	p    *part
 	b    *storage.Batch
 	blk  *block
-	n    int   // rows so far
-	last int64 // rowid of the last one
+	n    int          // rows so far
+	lost storage.Lost // of rows that are left out
+	last int64        // rowid of the last one
 }
 
 func (f *filler) begin(blk *block) {
-	f.blk, f.n, f.last = blk, 0, 0
+	f.blk, f.n, f.last, f.lost = blk, 0, 0, storage.Lost{}
 	f.b.Messages = f.b.Messages[:0]
 	f.b.Buf = storage.Grow(f.b.Buf, int(min(blk.size, maxGrow)))[:0]
 }
@@ -99,6 +102,7 @@ func (f *filler) topic(rowid, id int64) (topic storage.TopicID, ok bool, err err
 	f.n++
 	f.last = rowid
 	if topic, ok = f.p.ids.get(id); !ok {
+		f.lost.Messages++
 		err = f.r.warn("unknown-topic", true, f.p.path, "messages of topic id %d are left out: no topic has it", id)
 	}
 	return topic, ok, err
@@ -157,6 +161,7 @@ func (f *filler) query(c *conn, blk *block) error {
 		c.rows.reset()
 	}
 	if isDamage(err) && !said(err) {
+		f.lost.Uncounted = true
 		return f.r.warn("corrupt", true, f.p.path, "messages after %s cannot be read: %v", f.after(blk), err)
 	}
 	return err
@@ -184,6 +189,20 @@ func (f *filler) steps(c *conn, blk *block) (err error) {
 		if f.n > 0 && id <= f.last {
 			return fmt.Errorf("row %d comes after row %d: %w", id, f.last, storage.ErrCorrupt)
 		}
+		stamp, known, err := f.p.rowTime(c, c.rows, 2, id)
+		if err != nil {
+			return err
+		}
+		isData := c.rows.isData(3)
+		if !isData || c.rows.kind(2) != engine.SQLITE_INTEGER {
+			if err := f.oddRow(id, isData, known); err != nil {
+				return err
+			}
+			if !isData || !known {
+				f.n, f.last = f.n+1, id
+				continue
+			}
+		}
 		data := c.rows.bytes(3)
 		if limit -= int64(len(data)); limit < 0 {
 			return fmt.Errorf("the rows from %d on have more bytes than the file: %w", blk.lo, storage.ErrCorrupt)
@@ -206,7 +225,7 @@ func (f *filler) steps(c *conn, blk *block) (err error) {
 		} else {
 			f.b.Buf = append(f.b.Buf, data...)
 		}
-		f.add(topic, c.rows.int(2), start)
+		f.add(topic, stamp, start)
 	}
 }
 
@@ -264,5 +283,7 @@ func (f *filler) inflate(row []byte) (ok bool, err error) {
 		return true, nil
 	}
 	f.b.Buf = f.b.Buf[:start]
+	f.lost.Messages++
+	f.lost.Blocks = 1
 	return false, f.r.warn("zstd", true, f.p.path, "row %d is left out: %v", f.last, err)
 }

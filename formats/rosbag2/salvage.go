@@ -3,6 +3,7 @@ package rosbag2
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/internal/sqlitefile"
@@ -49,6 +50,9 @@ func (p *part) useFound(s *sqlitefile.Salvage, cause error, warn warner) error {
 	text := ""
 	if !s.Found.Freelist {
 		text = "; which pages are out of use is not known, so messages that had been deleted may be among them"
+	}
+	if p.cut != "" {
+		return warn("truncated", true, "%s; %d messages are taken from its pages one by one%s", p.cut, s.Found.Rows, text)
 	}
 	return warn("salvaged", true, "%v; %d messages are taken from its pages one by one%s", cause, s.Found.Rows, text)
 }
@@ -223,7 +227,7 @@ func (f *filler) salvage(c *conn, i int, s *sqlitefile.Salvage) error {
 	if c.salv.LostRows == 0 {
 		return nil
 	}
-	return f.r.warn("corrupt", true, f.p.path, "%d messages of %d bytes around row %d are cut and left out", c.salv.LostRows, c.salv.LostBytes, f.last)
+	return f.r.warn("corrupt", f.p.cut == "", f.p.path, "%d messages of %d bytes around row %d are cut and left out", c.salv.LostRows, c.salv.LostBytes, f.last)
 }
 
 // rescue reads the rows of block i from all leaves that have them, because the tree
@@ -244,7 +248,7 @@ func (f *filler) rescue(c *conn, i int, cause error) (err error) {
 	if err := f.salvage(c, i, s); err != nil {
 		return err
 	}
-	lost := storage.Lost{Blocks: 1, Bytes: p.head.size + c.salv.LostBytes, Messages: c.salv.LostRows}
+	lost := storage.Lost{Blocks: 1, Bytes: p.head.size + c.salv.LostBytes, Messages: c.salv.LostRows, Uncounted: p.dense() < 0}
 	text := ""
 	if p.dense() >= 0 { // then every rowid is a message
 		lost.Messages = max(min(blk.hi, p.end)-max(blk.lo, p.first)+1-int64(f.n), 0)
@@ -253,6 +257,15 @@ func (f *filler) rescue(c *conn, i int, cause error) (err error) {
 	f.r.lose(i, lost)
 	return f.r.warn("corrupt", true, p.path, "messages from row %d to %d: %v; %d were found in other ways%s",
 		max(blk.lo, p.first), min(blk.hi, p.end), cause, f.n, text)
+}
+
+// uncounted are the codes of damage that leaves open how much is missing.
+var uncounted = []string{"truncated", "salvaged", "part", "missing-part", "wal", "wal-uncommitted", "journal"}
+
+// told tells whether damage is known that explains what else is missing: that is no
+// other damage.
+func (r *Reader) told() bool {
+	return slices.ContainsFunc(r.warnings, func(w storage.Warning) bool { return w.Damage && slices.Contains(uncounted, w.Code) })
 }
 
 // lose notes what is missing of a block.
@@ -265,11 +278,26 @@ func (r *Reader) lose(i int, l storage.Lost) {
 	r.mu.Unlock()
 }
 
-// lostSoFar is what damage has cost, as far as it was met. r.mu is held.
-func (r *Reader) lostSoFar() (l storage.Lost) {
+// losePart notes that a part cannot be read at all.
+func (r *Reader) losePart(path string) {
+	head, size, err := (&part{path: path}).readHead(r.fs)
+	if err != nil {
+		return
+	}
+	if h, err := parseHeader(head); err == nil {
+		size = max(size, h.pages*h.size)
+	}
+	r.lose(-1-len(r.lost), storage.Lost{Bytes: size, Blocks: 1})
+}
+
+// lostSoFar is what damage has cost, as far as it was met. total is the number of
+// messages that there are by the topics. Where metadata.yaml has counted them all,
+// what is missing is known; else it may be more than what was met. r.mu is held.
+func (r *Reader) lostSoFar(total int64) (l storage.Lost) {
 	for _, b := range r.lost {
 		l.Add(b)
 	}
+	badCells := int64(0)
 	for _, p := range r.parts {
 		if p.found == nil {
 			continue
@@ -278,12 +306,24 @@ func (r *Reader) lostSoFar() (l storage.Lost) {
 		page := int64(f.PageSize)
 		l.Blocks += f.BadPages
 		l.Bytes += f.BadPages * page
-		l.Messages += f.BadCells
+		badCells += f.BadCells
 		if cut := p.head.pages*p.head.size - p.size; cut > 0 && p.over == nil {
 			l.Bytes += cut
 			l.Blocks += (cut + page - 1) / page
 		}
 	}
-	l.Messages = max(l.Messages, r.missing)
+	m := r.layout.meta
+	if m != nil && m.Messages >= total && total > 0 && !r.estimated {
+		l.Messages += r.missing
+		l.Uncounted = false
+		if l.Messages > 0 {
+			l.Duration = max(m.Duration-(r.end-r.start), 0)
+		}
+		return l
+	}
+	l.Messages += max(badCells, r.missing)
+	for _, w := range r.warnings {
+		l.Uncounted = l.Uncounted || w.Damage && slices.Contains(uncounted, w.Code)
+	}
 	return l
 }

@@ -166,7 +166,7 @@ func (r *Reader) useMetadata() error {
 		}
 		var err error
 		if k, ok := byName[t.Name]; !ok {
-			err = r.warn("metadata-topic", t.Messages > 0, "", "%s counts %d messages of topic %.200q, which no part has", metadataName, t.Messages, t.Name)
+			err = r.warn("metadata-topic", t.Messages > 0 && !r.told(), "", "%s counts %d messages of topic %.200q, which no part has", metadataName, t.Messages, t.Name)
 		} else if have := &r.topics[k]; have.Type != t.Type {
 			err = r.warn("metadata-topic", false, "", "topic %.200q: %s says type %.200q, the database %.200q, which is used", t.Name, metadataName, t.Type, have.Type)
 		} else {
@@ -251,7 +251,7 @@ func (r *Reader) compareCount(stated int64) error {
 	if total == stated {
 		return nil
 	}
-	return r.warn("count", total < stated, "", "%s counts %d messages, the database has %s%d", metadataName, stated, about, total)
+	return r.warn("count", total < stated && !r.told(), "", "%s counts %d messages, the database has %s%d", metadataName, stated, about, total)
 }
 
 // sniffRows finds out whether the rows of a part are compressed one by one.
@@ -262,10 +262,9 @@ func (r *Reader) sniffRows(p *part) error {
 		p.sniffRows = p.sniffRows && p.topics[i].format == encoding
 	}
 	p.sniffRows = p.sniffRows || stated
-	if m := r.layout.meta; m != nil && m.Mode == "MESSAGE" && m.Compression != "zstd" {
-		return r.fail(p.path, fmt.Sprintf("messages compressed with %.40q", m.Compression), storage.ErrUnsupported)
-	}
-	if p.empty || !p.sniffRows {
+	m := r.layout.meta
+	other := m != nil && m.Mode == "MESSAGE" && m.Compression != "zstd" // or the name of the codec is damaged
+	if p.empty || !p.sniffRows && !other {
 		return nil
 	}
 	c, err := r.acquire(p)
@@ -278,11 +277,15 @@ func (r *Reader) sniffRows(p *part) error {
 	if err != nil {
 		return r.fail(p.path, "", err)
 	}
+	if other && !p.zstdRows {
+		return r.fail(p.path, fmt.Sprintf("messages compressed with %.40q", m.Compression), storage.ErrUnsupported)
+	}
+	p.sniffRows = p.sniffRows || other
 	if !p.zstdRows && stated {
 		return r.warn("compression", false, p.path, "%s says that messages are compressed, the first is not", metadataName)
 	}
-	if p.zstdRows && !stated && r.layout.meta != nil {
-		return r.warn("compression", false, p.path, "messages are compressed, which %s does not say", metadataName)
+	if p.zstdRows && !stated && m != nil {
+		return r.warn("compression", false, p.path, "messages are compressed with zstd, which %s does not say", metadataName)
 	}
 	return nil
 }
