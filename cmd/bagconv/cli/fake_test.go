@@ -147,7 +147,7 @@ func TestStrictLoss(t *testing.T) {
 	if status != exitFailed || exists(filepath.Join(dir, "out.fake")) {
 		t.Errorf("status %d, output there: %v, %s", status, exists(filepath.Join(dir, "out.fake")), errOut)
 	}
-	if !strings.Contains(errOut, "and --strict is set; nothing is written") {
+	if !strings.Contains(errOut, "nothing is written because of --strict: 5 bytes are lost, at byte 7 [gap]; without") {
 		t.Errorf("said %q", errOut)
 	}
 	if status, _, errOut, _ := runFake(t, "damaged", "DIR/in.fake", "DIR/out.fake", "-q"); status != exitLossy || !strings.Contains(errOut, "damaged: ") {
