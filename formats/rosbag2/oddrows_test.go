@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
@@ -110,20 +109,5 @@ func TestOddValues(t *testing.T) {
 				t.Errorf("%s: from %d to %d", name, info.Start, info.End)
 			}
 		}
-	}
-}
-
-// TestOnePart: a part of a recording that is read by itself says so, and what names
-// the whole.
-func TestOnePart(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "run")
-	_, rows := timedBag(t)
-	write(t, dir, storage.WriteOptions{SegmentSize: 100}, sampleTopics()[:2], rows)
-	_, info := readAll(t, filepath.Join(dir, "run_1.db3"), storage.ReadOptions{Strict: true})
-	if len(info.Warnings) != 1 || info.Warnings[0].Code != "one-part" || info.Warnings[0].Damage || !strings.Contains(info.Warnings[0].Message, "part 2 of 2 of a recording; bagconv "+dir+" converts") {
-		t.Errorf("%v", info.Warnings)
-	}
-	if _, info := readAll(t, dir, storage.ReadOptions{}); len(info.Warnings) > 0 {
-		t.Errorf("the whole: %v", info.Warnings)
 	}
 }

@@ -42,7 +42,7 @@ func findParts(ctx context.Context, fsys storage.FS, path string, warn warner) (
 		return nil, err
 	}
 	if !st.IsDir() {
-		return &layout{parts: []string{path}}, noteWhole(ctx, fsys, path, warn)
+		return &layout{parts: []string{path}}, nil
 	}
 	l := &layout{folder: true}
 	entries, err := fsys.ReadDir(path)
