@@ -31,16 +31,21 @@ const (
 	maxGrowth = 16
 	maxOpen   = 64 << 20
 	maxWrong  = 4 << 20
+	maxBZ2    = 520 << 20 // of bz2, of which 45 bytes can be 45 MB of one value, where the size says so
 )
 
 // limit is how much the chunk may decompress to. A size that the stored bytes
-// can hardly have been made from is not believed: lz4 shrinks by 255 at most,
-// bz2 by far more for zeros, so that small chunks get some room.
+// can hardly have been made from is not believed: lz4 shrinks by 255 at most, and
+// small chunks get some room. bz2 shrinks a constant message by a million.
 func (c *chunk) limit() int64 {
 	if c.open {
 		return max(maxOpen, maxGrowth*c.stored)
 	}
-	return min(c.size, max(maxOpen, 1024*c.stored))
+	most := max(maxOpen, 1024*c.stored)
+	if c.codec == compress.BZ2 {
+		most = max(most, maxBZ2)
+	}
+	return min(c.size, most)
 }
 
 // rawSize is the memory that reading the chunk takes.

@@ -54,3 +54,14 @@ func TestUnderstatedSize(t *testing.T) {
 		t.Errorf("reported are %+v, %v", info.Lost, err)
 	}
 }
+
+// TestConstantMessage: a message of one value, of which bz2 makes a millionth, is read.
+func TestConstantMessage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "map.bag")
+	want := []storage.Message{{LogTime: 1e9, Data: make([]byte, maxOpen+16<<20)}}
+	write(t, path, storage.WriteOptions{Compression: "bz2", NoSync: true}, want)
+	r := open(t, path, storage.ReadOptions{Strict: true})
+	if got := readAll(t, r); len(got) != 1 || !bytes.Equal(got[0].Data, want[0].Data) {
+		t.Errorf("%d messages", len(got))
+	}
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/internal/guard"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // find finds the inputs.
@@ -136,6 +137,10 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 			item.action, item.reason = "fail", explain(item.Err)
 			continue
 		}
+		if err := b.refused(item); err != nil {
+			item.action, item.reason = "fail", explain(err)
+			continue
+		}
 		old := before[item.Path]
 		if item.killed = m.Claimed(path); item.killed {
 			item.replace = true
@@ -154,6 +159,19 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 		item.reason = reason
 	}
 	return nil
+}
+
+// refused opens a folder in a dry run: what cannot be read of it, such as other
+// storage than SQLite, is known then, and opening takes little time.
+func (b *batchRun) refused(item *batchItem) error {
+	if st, err := os.Stat(item.Path); !b.c.Bool("dry-run") || err != nil || !st.IsDir() {
+		return nil
+	}
+	r, err := item.Format.Open(b.c.Context, item.Path, storage.ReadOptions{InfoOnlyAbove: 1})
+	if err != nil {
+		return err
+	}
+	return r.Close()
 }
 
 // again says why an input that the manifest has is converted again, "" when it

@@ -193,15 +193,20 @@ func (e *env) topicParts(c *cli.Context, job *convert.Job) (parts []splitPart, e
 	return parts, nil
 }
 
+// maxFileName is how many bytes of a topic's name a file name has at most: file
+// systems allow 255 for all of it.
+const maxFileName = 150
+
 // fileName makes a file name of a topic's name.
 func fileName(topic string) string {
-	return strings.Trim(strings.Map(func(r rune) rune {
+	name := strings.Trim(strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '.':
 			return r
 		}
 		return '_'
 	}, topic), "_.")
+	return name[:min(len(name), maxFileName)]
 }
 
 // partJobs are the conversions that write the parts.

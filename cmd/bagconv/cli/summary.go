@@ -59,6 +59,9 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	}
 	e.writeLines("damaged", warningLines(r.Source.Path, damage))
 	e.writeLines("lost", lossLines(lost, "message"))
+	if r.Source.Messages > 0 && r.Sink.Messages == 0 {
+		fmt.Fprintf(e.Err, "%s nothing is left: none of the %s could be converted, and %s is an empty recording\n", e.painted("lost"), count(r.Source.Messages, "message"), clean(r.Sink.Path))
+	}
 	var notes []lossJSON
 	for _, n := range r.Notes {
 		notes = append(notes, lossJSON{Code: n.Code, Topic: n.Topic, Message: n.Message})
