@@ -229,7 +229,7 @@ func (k *cursor) read() (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	f := &filler{r: k.x.r, ctx: k.x.ctx, p: k.conn.part, b: b, n: 1, last: k.head.ID}
+	f := &filler{r: k.x.r, ctx: k.x.ctx, p: k.conn.part, b: b, blk: &block{sized: true}, n: 1, last: k.head.ID}
 	if f.compressed(b.Buf) {
 		b.Scratch, b.Buf = b.Buf, b.Scratch[:0]
 		if ok, err := f.inflate(b.Scratch); err != nil || !ok {
