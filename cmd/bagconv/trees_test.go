@@ -266,13 +266,22 @@ func losses(t *testing.T, path string) map[string]int64 {
 }
 
 // TestTreesBefore1970: times before 1970 are in a record, and in the rosbag2
-// folder that is made of it. A bag cannot hold them.
+// folder that is made of it. A bag cannot hold them: the report has the messages.
 func TestTreesBefore1970(t *testing.T) {
 	r := findReferees(t)
 	_, seed := trees(t)
 	w := newTreeWorld(t, seed<<32+1<<30, treesPerWorld, typetree.Options{ROS2: true, Before1970: true})
 	truth := w.writeTruth(t)
 	w.writeDB3(t, "d")
+	want := map[string]int64{}
+	for _, m := range w.messages {
+		if typetree.Before1970(w.Roots[m.root], m.value) {
+			want[treeTopic(m.root)+": time-wrapped"]++
+		}
+	}
+	if lost := goRoute(t, w.dir, "d", "d-b.bag"); !maps.Equal(lost, want) || len(want) < treesPerWorld/10 {
+		t.Errorf("d -> d-b.bag: lost is %v, it should be %v", lost, want)
+	}
 	var jobs []treeJob
 	for _, route := range [][2]string{{"d", "d-r.record"}, {"d-r.record", "d-r-d"}, {"d-r.record", "d-r-r.record"}} {
 		if lost := goRoute(t, w.dir, route[0], route[1]); len(lost) > 0 {

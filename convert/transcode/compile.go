@@ -218,7 +218,10 @@ func (c *compiler) value(src, dst schema.Type, tab *[256]byte, path string, cann
 				return err
 			}
 		}
-		return c.numbers(2, 4, false, nil)
+		if err := c.numbers(2, 4, false, nil); err != nil || !isPoint(src) || !isPoint(dst) || c.from.dummy == c.to.dummy {
+			return err
+		}
+		return c.emit(op{code: opWrapped})
 	case src.Kind == schema.Struct && dst.Kind == schema.Struct:
 		return c.structure(src.Message, dst.Message, path)
 	case text(src.Kind) && text(dst.Kind):
@@ -236,6 +239,12 @@ func isTime(t schema.Type) bool {
 	}
 	return t.Kind == schema.Struct && strings.HasPrefix(t.Message.Name, "builtin_interfaces/msg/") && len(t.Message.Fields) == 2 &&
 		t.Message.Fields[0].Type == schema.Type{Kind: schema.Int32} && t.Message.Fields[1].Type == schema.Type{Kind: schema.Uint32}
+}
+
+// isPoint tells the times from the durations. Seconds of a ROS 1 time have no sign,
+// those of ROS 2 have one; durations have one in both.
+func isPoint(t schema.Type) bool {
+	return t.Kind == schema.Time || t.Kind == schema.Struct && t.Message.Name == "builtin_interfaces/msg/Time"
 }
 
 func isByte(k schema.Kind) bool {

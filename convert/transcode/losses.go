@@ -25,6 +25,7 @@ type LossCounter struct {
 	trailing atomic.Int64  // messages with bytes behind their last field
 	bytes    atomic.Int64  // how many
 	replaced atomic.Int64  // messages with U+FFFD in place of text
+	wrapped  atomic.Int64  // messages with a time that the destination cannot hold
 }
 
 func (c *LossCounter) init(target string, paths []string) {
@@ -49,6 +50,10 @@ func (c *LossCounter) Losses() (out []Loss) {
 	if n := c.replaced.Load(); n > 0 {
 		out = append(out, Loss{Code: "text-replaced", Messages: n, Message: "text that is no Unicode has U+FFFD for what it cannot be"})
 	}
+	if n := c.wrapped.Load(); n > 0 {
+		out = append(out, Loss{Code: "time-wrapped", Messages: n,
+			Message: "times before 1970 or from 2038 on: the same bytes are another time there, 136 years off"})
+	}
 	return out
 }
 
@@ -57,7 +62,7 @@ func (c *LossCounter) Reset() {
 	for i := range c.valued {
 		c.valued[i].Store(false)
 	}
-	for _, n := range []*atomic.Int64{&c.dropped, &c.trailing, &c.bytes, &c.replaced} {
+	for _, n := range []*atomic.Int64{&c.dropped, &c.trailing, &c.bytes, &c.replaced, &c.wrapped} {
 		n.Store(0)
 	}
 }

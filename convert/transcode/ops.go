@@ -28,6 +28,7 @@ const (
 	opWStringWide // a wstring to a wstring
 	opSkipWString
 	opStringWide // a string to a wstring
+	opWrapped    // the time just written is looked at: nothing is read or written
 	opCount      // u32 a to the destination: a fixed array becomes a list
 
 	// Lists: u32 count, then, when it is not 0, the elements, aligned to

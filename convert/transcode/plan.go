@@ -194,6 +194,9 @@ func (p *Plan) AppendRest(dst, src []byte) (out, rest []byte, err error) {
 	if st.replaced {
 		p.lost.replaced.Add(1)
 	}
+	if st.wrapped {
+		p.lost.wrapped.Add(1)
+	}
 	return st.dst, body[at:], nil
 }
 

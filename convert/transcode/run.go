@@ -17,6 +17,7 @@ type state struct {
 	fuel     int
 	valued   bool // a dropped field had a value
 	replaced bool // text has U+FFFD for what it cannot be
+	wrapped  bool // a time has another value in the destination
 	marks    [maxMarks]int
 }
 
@@ -113,6 +114,8 @@ func (s *state) run(pos, from, to int) (int, error) {
 				}
 			}
 			i += o.n
+		case opWrapped:
+			s.wrapped = s.wrapped || s.dst[len(s.dst)-5] >= 0x80 // the highest bit of the seconds
 		case opMark:
 			s.marks[o.a] = pos
 		case opSeek:

@@ -120,3 +120,23 @@ func (w *World) text(f *Field) string {
 	}
 	return s
 }
+
+// Before1970 tells whether a message has a time before 1970.
+func Before1970(m *Message, v []Value) bool {
+	for i := range m.Fields {
+		f := &m.Fields[i]
+		list, many := v[i].([]Value)
+		if !many || f.Array == One {
+			list = v[i : i+1]
+		}
+		for _, x := range list {
+			if sub, ok := x.([]Value); ok && Before1970(f.Message, sub) {
+				return true
+			}
+			if ns, ok := x.(time.Duration); ok && f.Kind == Time && ns < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
