@@ -52,7 +52,8 @@ type comparison struct {
 	counts   [2][]int64 // messages of each topic by the index; nil: it is not known, or not all are read
 	link     *linker
 	pairs    []*pair
-	held     []*pair // with queues that are not empty
+	held     []*pair           // with queues that are not empty
+	alones   [2]map[sum]string // names of the topics that a side does not have, when they were first needed
 }
 
 func (job *Job) ignores(c Code) bool { return slices.Contains(job.Ignore, c) }
@@ -133,9 +134,15 @@ func (c *comparison) doubtful() map[string]bool {
 
 // adopt takes over those topics that are equal the other way round.
 func (c *comparison) adopt(turned *comparison) {
+	named := map[string][]*pair{}
+	for _, o := range turned.pairs {
+		if o.first == nil {
+			named[o.name()] = append(named[o.name()], o)
+		}
+	}
 	for i, p := range c.pairs {
-		for _, o := range turned.pairs {
-			if o.first == nil && o.same(p) {
+		for _, o := range named[p.name()] {
+			if o.same(p) {
 				c.pairs[i] = o
 			}
 		}

@@ -14,9 +14,15 @@ import (
 // a name and type. Where a name and type has several definitions, each is a group.
 type group struct {
 	name, typ, encoding string
+	shape               content.Shape
 	members             []*member
 	pair                *pair
+	tried               int // how many groups it was tried with
 }
+
+// maxTried is how many groups of the other side a group is tried with, besides one of
+// its own shape. More of one name are an attack on time, and stay without counterpart.
+const maxTried = 100
 
 // A groupKey is what the members of a group have in common.
 type groupKey struct {
@@ -40,7 +46,7 @@ func (l *linker) groupsOf(side int) []*group {
 		}
 		g := byKey[k]
 		if g == nil {
-			g = &group{name: t.Name, typ: t.Type, encoding: t.Encoding}
+			g = &group{name: t.Name, typ: t.Type, encoding: t.Encoding, shape: k.shape}
 			byKey[k] = g
 			out = append(out, g)
 		}
@@ -69,14 +75,16 @@ func (l *linker) pairs() []*pair {
 		out = append(out, p)
 		return p
 	}
-	named := map[string][]*group{}
-	for _, b := range bs {
-		named[b.name] = append(named[b.name], b)
-	}
 	match := func(a *group, candidates []*group) *pair {
 		for _, b := range candidates {
-			if a.pair != nil || b.pair != nil {
+			if a.pair != nil {
+				break
+			}
+			if b.pair != nil {
 				continue
+			}
+			if a.tried++; a.tried > maxTried {
+				return nil
 			}
 			if k, ok := l.link([2]*group{a, b}); ok {
 				return join(a, b, k)
@@ -84,20 +92,25 @@ func (l *linker) pairs() []*pair {
 		}
 		return nil
 	}
-	for _, a := range as { // those of the same type first
-		match(a, slices.DeleteFunc(slices.Clone(named[a.name]), func(b *group) bool { return a.typ != b.typ }))
-	}
-	for _, a := range as {
-		match(a, named[a.name])
+	// Those of the same definition first, then those of the same type, then all.
+	for _, key := range []func(*group) groupKey{
+		func(g *group) groupKey { return groupKey{name: g.name, typ: g.typ, shape: g.shape} },
+		func(g *group) groupKey { return groupKey{name: g.name, typ: g.typ} },
+		func(g *group) groupKey { return groupKey{name: g.name} },
+	} {
+		candidates := unpaired(bs, key)
+		for _, a := range as {
+			match(a, candidates[key(a)])
+		}
 	}
 	l.renamed(as, bs, match)
 	l.adopt(0, as)
 	l.adopt(1, bs)
+	named := unpaired(bs, func(b *group) groupKey { return groupKey{name: b.name} })
 	for _, a := range as { // one name, and types that have nothing to do with each other
-		for _, b := range named[a.name] {
-			if a.pair == nil && b.pair == nil {
-				join(a, b, nil).why = typesOf(a, b)
-			}
+		if left := named[groupKey{name: a.name}]; a.pair == nil && len(left) > 0 {
+			join(a, left[0], nil).why = typesOf(a, left[0])
+			named[groupKey{name: a.name}] = left[1:]
 		}
 	}
 	for side, groups := range [2][]*group{as, bs} {
@@ -110,6 +123,17 @@ func (l *linker) pairs() []*pair {
 		}
 	}
 	slices.SortStableFunc(out, func(x, y *pair) int { return cmp.Compare(x.name(), y.name()) })
+	return out
+}
+
+// unpaired lists those groups by a key that have no counterpart yet.
+func unpaired(groups []*group, key func(*group) groupKey) map[groupKey][]*group {
+	out := map[groupKey][]*group{}
+	for _, g := range groups {
+		if g.pair == nil {
+			out[key(g)] = append(out[key(g)], g)
+		}
+	}
 	return out
 }
 
@@ -151,15 +175,25 @@ func (l *linker) renamed(as, bs []*group, match func(*group, []*group) *pair) {
 // rosbag2 folder has one definition for a type name, to which messages of the others
 // are fitted.
 func (l *linker) adopt(side int, groups []*group) {
+	type key struct{ name, encoding string }
+	linked := map[key][]*group{}
 	for _, g := range groups {
-		for _, other := range groups {
-			p := other.pair
-			if g.pair != nil || p == nil || p.link == nil || p.link.typ == nil || other.name != g.name || other.encoding != g.encoding || g.members[0].def == nil {
-				continue
+		if p := g.pair; p != nil && p.link != nil && p.link.typ != nil {
+			linked[key{g.name, g.encoding}] = append(linked[key{g.name, g.encoding}], g)
+		}
+	}
+	for _, g := range groups {
+		if g.pair != nil || g.members[0].def == nil {
+			continue
+		}
+		for _, other := range linked[key{g.name, g.encoding}] {
+			if g.tried++; g.tried > 2*maxTried {
+				break
 			}
-			if l.join(p, side, g) {
+			if p := other.pair; l.join(p, side, g) {
 				other.members = append(other.members, g.members...)
 				g.pair = p
+				break
 			}
 		}
 	}

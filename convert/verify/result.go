@@ -88,7 +88,11 @@ func (c *comparison) flaws(p *pair, t *Topic, except exceptFunc) {
 		}
 	}
 	for i := range texts {
-		new := slices.DeleteFunc(slices.Clone(texts[i]), func(s string) bool { return slices.Contains(texts[1-i], s) })
+		both := map[string]bool{}
+		for _, s := range texts[1-i] {
+			both[s] = true
+		}
+		new := slices.DeleteFunc(slices.Clone(texts[i]), func(s string) bool { return both[s] })
 		if len(new) == 0 || p.groups[1-i] == nil {
 			continue
 		}
@@ -144,13 +148,30 @@ func (c *comparison) alone(p *pair, t *Topic, except exceptFunc, total func(Kind
 // twin finds the topic of the other side that has the same messages under
 // another name.
 func (c *comparison) twin(p *pair, side int) string {
-	for _, o := range c.pairs {
-		if o.groups[side] == nil && o.sides[1-side].messages == p.sides[side].messages && c.job.Level != Counts && o.sides[1-side].sum() == p.sides[side].sum() {
-			return o.name()
+	if c.job.Level == Counts {
+		return ""
+	}
+	if c.alones[side] == nil {
+		c.alones[side] = map[sum]string{}
+		for _, o := range c.pairs {
+			if o.groups[side] != nil {
+				continue
+			}
+			if k := o.sides[1-side].key(); c.alones[side][k] == "" {
+				c.alones[side][k] = o.name()
+			}
 		}
 	}
-	return ""
+	return c.alones[side][p.sides[side].key()]
 }
+
+// A sum is equal for the messages of topics that are the same.
+type sum struct {
+	messages int64
+	hash     string
+}
+
+func (s *sideCount) key() sum { return sum{s.messages, s.sum()} }
 
 // compared judges a topic that both sides have.
 func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
