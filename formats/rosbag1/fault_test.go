@@ -300,3 +300,40 @@ func FuzzReader(f *testing.F) {
 		openBytes(t, b, storage.ReadOptions{Strict: true})
 	})
 }
+
+// TestVersionLine: a bag is found by its file header where the version line is
+// damaged, and by its records where both are, if it is said to be a bag.
+func TestVersionLine(t *testing.T) {
+	whole, messages := smallBag(t, "lz4")
+	for at := range versionLine {
+		b := bytes.Clone(whole)
+		b[at] ^= 0x20
+		if !sniff("", b[:storage.SniffLen]) {
+			t.Errorf("byte %d: not recognized", at)
+		}
+		got, i, err := openBytes(t, b, storage.ReadOptions{})
+		if err != nil {
+			t.Fatalf("byte %d: %v", at, err)
+		}
+		equalMessages(t, got, messages)
+		if i.Lost != (storage.Lost{}) || damaged(i) {
+			t.Errorf("byte %d: lost %+v, %v", at, i.Lost, i.Warnings)
+		}
+	}
+	b := bytes.Clone(whole)
+	copy(b, make([]byte, 100))
+	if sniff("", b[:storage.SniffLen]) {
+		t.Error("zeros are recognized as a bag")
+	}
+	got, i, err := openBytes(t, b, storage.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equalMessages(t, got, messages)
+	if i.Lost.Messages != 0 || i.Lost.Uncounted {
+		t.Errorf("lost %+v, %v", i.Lost, i.Warnings)
+	}
+	if _, _, err := openBytes(t, make([]byte, 9000), storage.ReadOptions{}); !errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("zeros: %v", err)
+	}
+}

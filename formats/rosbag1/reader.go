@@ -110,7 +110,7 @@ func (r *Reader) readHead() (h header, why *reason, err error) {
 	at := int64(len(line) + 1)
 	if err := r.checkVersion(string(line), whole); err != nil {
 		switch {
-		case errors.Is(err, storage.ErrTruncated) || r.strict:
+		case errors.Is(err, storage.ErrTruncated) && !looksLikeBag(head) || r.strict:
 			return h, nil, err
 		case !looksLikeBag(head) && errors.Is(err, storage.ErrUnsupported):
 			return h, nil, err

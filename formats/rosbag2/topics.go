@@ -40,7 +40,7 @@ func (r *Reader) joinTopics() error {
 			}
 			list, err := cache.parse(row.qos)
 			if err != nil {
-				if err := r.warn("qos", true, p.path, "topic %.200q: %v", row.name, err); err != nil {
+				if err := r.warn("qos", !r.told(), p.path, "topic %.200q: %v", row.name, err); err != nil {
 					return err
 				}
 			}
