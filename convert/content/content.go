@@ -16,6 +16,7 @@
 //	match.go    which field of a type is which field of another
 //	ros.go      ROS 1 and CDR: programs; rosread.go runs them
 //	proto.go    protobuf: programs; protoread.go runs them
+//	within.go   times that not every encoding holds
 //	writer.go   canonical bytes, or their SHA-256
 //
 // Refused are types with long double, wchar or unions, and parameter lists
@@ -64,6 +65,8 @@ type Program struct {
 	cdr            bool
 	proto          *protoNode
 	dropped, added []string
+	within         *Wire // the encoding that times are to fit into; nil: any
+	held           bool
 }
 
 // Dropped lists the paths of fields that the canonical type has no place for, but
@@ -78,6 +81,7 @@ func (p *Program) Added() []string { return p.added }
 // error wraps ErrMalformed. src is not kept.
 func (p *Program) Read(w *Writer, src []byte) error {
 	w.Reset()
+	w.within, w.held = p.within, p.held
 	if p.ros != nil {
 		return readROS(p, w, src)
 	}

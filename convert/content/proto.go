@@ -37,7 +37,7 @@ type protoStep struct {
 	form  protoForm
 	field int               // index into fields; of protoCase the oneof
 	kind  protoreflect.Kind // of protoNumber
-	to    schema.Kind       // its canonical kind
+	to    schema.Kind       // its canonical kind; of a time too
 	list  bool              // a list: a count stands before the values
 	len   int               // an array of so many values; -1: it is none
 	bits  uint64            // of a number that is not set
@@ -106,7 +106,7 @@ func (c *protoCompiler) node(md protoreflect.MessageDescriptor, ros, dst *schema
 		if len(dst.Fields) != 1 || dst.Fields[0].Type != (schema.Type{Kind: k}) {
 			return nil, fmt.Errorf("a %s is not a %s", ros.Name, dst.Name)
 		}
-		n.steps = []protoStep{{form: protoClock, field: fields[0].Index(), after: fields[1].Index(), len: -1}}
+		n.steps = []protoStep{{form: protoClock, to: k, field: fields[0].Index(), after: fields[1].Index(), len: -1}}
 		return n, nil
 	}
 	p := pairUp(ros, dst)
@@ -291,7 +291,7 @@ func (c *protoCompiler) value(s *protoStep, fd protoreflect.FieldDescriptor, t, 
 		if !message || fd.Message().FullName() != map[schema.Kind]protoreflect.FullName{schema.Time: "google.protobuf.Timestamp", schema.Duration: "google.protobuf.Duration"}[k] {
 			return cannot
 		}
-		s.form = protoTime
+		s.form, s.to = protoTime, k
 	case k == schema.String:
 		if fd.Kind() != protoreflect.StringKind {
 			return cannot

@@ -236,7 +236,7 @@ func (r *protoReader) part(s *protoStep, p []byte) error {
 		r.w.text(p)
 		return nil
 	case protoTime:
-		return r.time(p)
+		return r.time(p, s.to == schema.Duration)
 	}
 	return r.message(s.node, p)
 }
@@ -439,7 +439,7 @@ func (r *protoReader) numbers(f *protoField, s *protoStep, o *occurrence) error 
 
 // time writes a google.protobuf.Timestamp or Duration: {1 int64 seconds, 2 int32
 // nanos}.
-func (r *protoReader) time(p []byte) error {
+func (r *protoReader) time(p []byte, span bool) error {
 	var v [3]uint64
 	for len(p) > 0 {
 		num, wire, k := protowire.ConsumeTag(p)
@@ -463,7 +463,10 @@ func (r *protoReader) time(p []byte) error {
 	if sec < -most || sec > most {
 		return malformed(0, "a time of %d seconds", sec)
 	}
-	r.w.u64(uint64(sec*1e9 + nsec))
+	if r.w.within != nil && wide(*r.w.within, sec, nsec, span) {
+		return malformed(0, "%d seconds in 32 bits", sec)
+	}
+	r.w.time(sec, nsec, span)
 	return nil
 }
 
@@ -481,6 +484,6 @@ func (r *protoReader) clock(n *protoNode, s *protoStep, base int) error {
 		}
 		v[i] = uint64(binary.LittleEndian.Uint32(p))
 	}
-	r.w.u64(uint64(int64(int32(v[0]))*1e9 + int64(v[1])))
+	r.w.time(int64(int32(v[0])), int64(v[1]), s.to == schema.Duration)
 	return nil
 }

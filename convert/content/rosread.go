@@ -273,7 +273,7 @@ func (r *rosReader) one(s *rosStep) error {
 	if r.ros1 && s.form == formDuration {
 		part = int64(int32(nsec))
 	}
-	r.w.u64(uint64(whole*1e9 + part))
+	r.w.time(whole, part, s.form == formDuration)
 	return nil
 }
 

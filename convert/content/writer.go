@@ -15,10 +15,14 @@ type Writer struct {
 	// Open is set when a string of CDR did not end with NUL. It is taken whole, but
 	// some readers leave out its last byte.
 	Open bool
+	// Beyond is set when a time or duration is none in the encoding of Program.Within.
+	Beyond bool
 	// Seq is a hash of the counters of all Headers, when the canonical type has them.
 	Seq uint64
 
 	keep    bool
+	within  *Wire // of the Program
+	held    bool
 	buf     []byte
 	sum     hash.Hash // of what was taken out of buf; nil: nothing was
 	summed  bool
@@ -41,7 +45,7 @@ func NewWriter(keep bool) *Writer { return &Writer{keep: keep} }
 
 // Reset begins a message.
 func (w *Writer) Reset() {
-	w.Rest, w.Open, w.Seq = false, false, 1
+	w.Rest, w.Open, w.Beyond, w.Seq = false, false, false, 1
 	w.buf, w.written, w.summed = w.buf[:0], 0, false
 	if !w.keep {
 		w.buf = append(w.buf, canonicalMark)

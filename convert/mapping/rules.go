@@ -43,16 +43,6 @@ func rule(src, dst *schema.Message) *transcode.Rule {
 			"header.stamp": {Path: "stamp"},
 			"level":        {Path: "level", Table: levelToROS1},
 		}}
-	case "std_msgs/Time > builtin_interfaces/msg/Time", "std_msgs/Duration > builtin_interfaces/msg/Duration":
-		return &transcode.Rule{Fields: fields{
-			"sec":     {Path: "data.sec"},
-			"nanosec": {Path: "data.nsec"},
-		}}
-	case "builtin_interfaces/msg/Time > std_msgs/Time", "builtin_interfaces/msg/Duration > std_msgs/Duration":
-		return &transcode.Rule{Fields: fields{
-			"data.sec":  {Path: "sec"},
-			"data.nsec": {Path: "nanosec"},
-		}}
 	}
 	return nil
 }

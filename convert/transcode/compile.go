@@ -102,8 +102,8 @@ func (c *compiler) emit(o op) error {
 	}
 	if n := len(c.ops); n > c.barrier {
 		last := &c.ops[n-1]
-		same := last.code == o.code && last.b == o.b && last.drop == o.drop
-		if same && (o.code == opCopy || o.code == opSkip || o.code == opZero || o.code == opBool || o.code == opSwap) {
+		same := last.code == o.code && last.b == o.b && last.drop == o.drop && last.bit == o.bit
+		if same && (o.code == opCopy || o.code == opTime || o.code == opSkip || o.code == opZero || o.code == opBool || o.code == opSwap) {
 			last.a += o.a
 			return nil
 		}
@@ -218,10 +218,7 @@ func (c *compiler) value(src, dst schema.Type, tab *[256]byte, path string, cann
 				return err
 			}
 		}
-		if err := c.numbers(2, 4, false, nil); err != nil || !isPoint(src) || !isPoint(dst) || c.from.dummy == c.to.dummy {
-			return err
-		}
-		return c.emit(op{code: opWrapped})
+		return c.time(src, dst)
 	case src.Kind == schema.Struct && dst.Kind == schema.Struct:
 		return c.structure(src.Message, dst.Message, path)
 	case text(src.Kind) && text(dst.Kind):
@@ -241,10 +238,34 @@ func isTime(t schema.Type) bool {
 		t.Message.Fields[0].Type == schema.Type{Kind: schema.Int32} && t.Message.Fields[1].Type == schema.Type{Kind: schema.Uint32}
 }
 
-// isPoint tells the times from the durations. Seconds of a ROS 1 time have no sign,
-// those of ROS 2 have one; durations have one in both.
-func isPoint(t schema.Type) bool {
-	return t.Kind == schema.Time || t.Kind == schema.Struct && t.Message.Name == "builtin_interfaces/msg/Time"
+// time compiles a time or duration. In CDR both are the same; which it is, ROS 1 knows.
+func (c *compiler) time(src, dst schema.Type) error {
+	kind := src.Kind
+	if c.from.align > 1 {
+		kind = dst.Kind
+	}
+	if (c.from.align > 1) == (c.to.align > 1) || kind == schema.Struct {
+		return c.numbers(2, 4, false, nil)
+	}
+	if err := c.align(4); err != nil {
+		return err
+	}
+	c.read(8)
+	c.wrote(8)
+	if kind == schema.Duration {
+		return c.emit(op{code: opTime, bit: durationBit, a: 1})
+	}
+	return c.emit(op{code: opTime, bit: timeBit, a: 1})
+}
+
+// timeIn returns the only field of m when the other side is a time and m is
+// not: ROS 1 has its times as messages in std_msgs/Time and Duration.
+func timeIn(m, other *schema.Message) (schema.Type, bool) {
+	if len(m.Fields) != 1 || !isTime(schema.Type{Kind: schema.Struct, Message: other}) {
+		return schema.Type{}, false
+	}
+	t := m.Fields[0].Type
+	return t, t.Array == schema.Single && (t.Kind == schema.Time || t.Kind == schema.Duration)
 }
 
 func isByte(k schema.Kind) bool {

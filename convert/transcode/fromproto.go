@@ -25,6 +25,7 @@ type FromProto struct {
 	dropped []string
 	cdr     bool
 	unknown atomic.Int64
+	lost    LossCounter
 }
 
 // CompileFromProto makes the program from messages of md to messages of dst,
@@ -45,8 +46,14 @@ func CompileFromProto(md protoreflect.MessageDescriptor, dst *schema.Message, to
 // descriptor does not have; those fields are left out.
 func (p *FromProto) Unknown() int64 { return p.unknown.Load() }
 
-// Reset sets the count of Unknown to zero.
-func (p *FromProto) Reset() { p.unknown.Store(0) }
+// Losses lists what else the messages so far lost: times.
+func (p *FromProto) Losses() []Loss { return p.lost.Losses() }
+
+// Reset sets what Unknown and Losses count to zero.
+func (p *FromProto) Reset() {
+	p.unknown.Store(0)
+	p.lost.Reset()
+}
 
 // Dropped lists the paths of fields that the ROS type has no place for.
 func (p *FromProto) Dropped() []string { return p.dropped }
@@ -80,6 +87,9 @@ func (p *FromProto) Append(dst, src []byte) ([]byte, error) {
 	if r.unknown {
 		p.unknown.Add(1)
 	}
+	if r.wrapped {
+		p.lost.wrapped.Add(1)
+	}
 	return r.w.Buf, nil
 }
 
@@ -90,6 +100,7 @@ type fromRun struct {
 	most     int // length that w.Buf may reach
 	anyOrder bool
 	unknown  bool
+	wrapped  bool      // a time has another value in the destination
 	cases    []oneCase // of the messages that are open
 }
 

@@ -2,7 +2,6 @@ package transcode
 
 import (
 	"fmt"
-	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -108,8 +107,7 @@ func (r *fromRun) put(s *slotProgram, v uint64) {
 
 // stamp writes a google.protobuf.Timestamp or Duration as two 32-bit words.
 func (r *fromRun) stamp(span bool, p []byte, at int) error {
-	var sec int64
-	var nsec int32
+	var sec, nsec int64
 	for pos := 0; pos < len(p); {
 		num, wire, k := tag(p[pos:])
 		if k < 0 {
@@ -124,7 +122,7 @@ func (r *fromRun) stamp(span bool, p []byte, at int) error {
 			if num == 1 {
 				sec = int64(v)
 			} else {
-				nsec = int32(v)
+				nsec = int64(int32(v))
 			}
 			pos += k
 			continue
@@ -135,16 +133,13 @@ func (r *fromRun) stamp(span bool, p []byte, at int) error {
 		r.unknown = true
 		pos += k
 	}
-	last := int64(math.MaxUint32)
-	if span {
-		sec, nsec = otherSigns(sec, nsec)
-		last = math.MaxInt32
-	}
-	if sec < math.MinInt32 || sec > last {
+	word, nanos, wrapped, ok := fromProtoTime(sec, nsec, span, r.w.CDR())
+	if !ok {
 		return r.bad(at, fmt.Sprintf("%d seconds do not fit into 32 bits", sec))
 	}
-	r.w.U32(uint32(sec))
-	r.w.U32(uint32(nsec))
+	r.wrapped = r.wrapped || wrapped
+	r.w.U32(word)
+	r.w.U32(nanos)
 	return nil
 }
 

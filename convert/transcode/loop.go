@@ -97,6 +97,8 @@ func (c *compiler) loop(head op, of elements, minSize int, lead func() (src, dst
 			return c.close(op{code: opSkipList, drop: head.drop, a: head.a, b: o.a}, nil)
 		case o.code == opBool && o.a == 1:
 			return c.close(op{code: opListBool, a: head.a, b: 1}, nil)
+		case o.code == opTime && o.a == 1:
+			return c.close(op{code: opListTime, bit: o.bit, a: head.a, b: 8}, nil)
 		case o.code == opSwap && o.a == 1:
 			return c.close(op{code: opListSwap, a: head.a, b: o.b}, nil)
 		}
@@ -125,7 +127,7 @@ func (c *compiler) repeat(n int, of elements, minSize int, lead func() (src, dst
 	}
 	if len(body) == 1 {
 		switch o := body[0]; o.code {
-		case opCopy, opSkip, opZero, opBool, opSwap, opTable:
+		case opCopy, opSkip, opZero, opBool, opSwap, opTime, opTable:
 			if o.a > (1<<40)/n || o.code == opZero && o.a*n > maxZero {
 				return errTooLarge
 			}

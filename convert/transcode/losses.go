@@ -52,7 +52,7 @@ func (c *LossCounter) Losses() (out []Loss) {
 	}
 	if n := c.wrapped.Load(); n > 0 {
 		out = append(out, Loss{Code: "time-wrapped", Messages: n,
-			Message: "times before 1970 or from 2038 on: the same bytes are another time there, 136 years off"})
+			Message: "times before 1970 or from 2038 on: the same bytes are another time there"})
 	}
 	return out
 }

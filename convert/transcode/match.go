@@ -19,16 +19,9 @@ type slot struct {
 func slots(m *schema.Message, prefix string, opened map[string]bool, out []slot) []slot {
 	for _, f := range m.Fields {
 		path := prefix + f.Name
-		if opened[path] && f.Type.Array == schema.Single {
-			switch f.Type.Kind {
-			case schema.Struct:
-				out = slots(f.Type.Message, path+".", opened, out)
-				continue
-			case schema.Time, schema.Duration:
-				// ROS 2 has a signed number of seconds for both; the bits are the same.
-				out = append(out, slot{path: path + ".sec", typ: schema.Type{Kind: schema.Int32}}, slot{path: path + ".nsec", typ: schema.Type{Kind: schema.Uint32}})
-				continue
-			}
+		if opened[path] && f.Type.Array == schema.Single && f.Type.Kind == schema.Struct {
+			out = slots(f.Type.Message, path+".", opened, out)
+			continue
 		}
 		out = append(out, slot{path, f.Type, isCounter(m, f)})
 	}
@@ -132,6 +125,18 @@ func (c *compiler) pair(src, dst *schema.Message) (*pairing, error) {
 
 // structure compiles one struct.
 func (c *compiler) structure(src, dst *schema.Message, path string) error {
+	if t, ok := timeIn(src, dst); ok {
+		if err := c.enter(src); err != nil {
+			return err
+		}
+		return c.time(t, schema.Type{Kind: schema.Struct, Message: dst})
+	}
+	if t, ok := timeIn(dst, src); ok {
+		if err := c.enter(src); err != nil {
+			return err
+		}
+		return c.time(schema.Type{Kind: schema.Struct, Message: src}, t)
+	}
 	p, err := c.pair(src, dst)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ package transcode
 // its op.
 type op struct {
 	code opcode
+	bit  uint8  // of times: the one that tells those whose value is another on the other side
 	drop uint16 // of ops that skip: the number of the dropped field, from 1; 0 is none whose value counts
 	a, b int    // see the codes
 	n    int    // length of the body, in ops
@@ -19,6 +20,7 @@ const (
 	opAlignSrc               // to a
 	opAlignDst               // to a, with zeros
 	opSwap                   // a values of b bytes, other end first
+	opTime                   // a times or durations
 	opBool                   // a bytes, made 0 or 1
 	opTable                  // 1 byte through tab
 	opString                 // a string
@@ -28,7 +30,6 @@ const (
 	opWStringWide // a wstring to a wstring
 	opSkipWString
 	opStringWide // a string to a wstring
-	opWrapped    // the time just written is looked at: nothing is read or written
 	opCount      // u32 a to the destination: a fixed array becomes a list
 
 	// Lists: u32 count, then, when it is not 0, the elements, aligned to
@@ -36,6 +37,7 @@ const (
 	opList     // of b bytes each, copied as they are
 	opListSwap // of numbers of b bytes
 	opListBool // of bool
+	opListTime // of times or durations
 	opSkipList // of b bytes each, skipped
 	opLoop     // of the body, which takes at least b bytes of the source
 	opSkipLoop // the same, nothing written

@@ -52,12 +52,13 @@ type Options struct {
 	// Rule is asked for every pair of structs, nested ones too; nil, or a nil
 	// result, matches fields by name: exactly, else without regard to case. A
 	// field of the source alone is skipped, one of the destination alone is zero.
+	// It is not asked for a message of a time and that time itself, such as
+	// std_msgs/Time and builtin_interfaces/msg/Time, which become each other.
 	Rule func(src, dst *schema.Message) *Rule
 }
 
 // A Rule names the source of fields that do not match by name. Keys are paths
-// in the destination struct ("stamp", "header.stamp"); a time or duration has
-// the parts "sec" and "nsec".
+// in the destination struct ("stamp", "header.stamp").
 type Rule struct{ Fields map[string]From }
 
 // From is where a destination field comes from.
@@ -133,7 +134,7 @@ func (p *Plan) Dropped() []string { return p.notes.dropped.paths }
 func (p *Plan) Added() []string { return p.notes.added.paths }
 
 // Losses lists what the messages so far lost: values of fields that Dropped
-// lists, text, and bytes behind their last field.
+// lists, text, times, and bytes behind their last field.
 func (p *Plan) Losses() []Loss { return p.lost.Losses() }
 
 // Reset sets what Losses counts to zero.

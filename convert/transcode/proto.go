@@ -201,18 +201,3 @@ func (n *node) find(num int32) int {
 	}
 	return -1
 }
-
-// otherSigns returns a duration with its parts in the way of the other side:
-// -0.5 s is (-1 s, 500,000,000 ns) in ROS, and (0 s, -500,000,000 ns) in
-// protobuf, whose parts have one sign. It is its own inverse and never changes
-// the sum, so that also a duration which is in the way of neither side, such as
-// one with more than 10^9 ns, comes back as it was.
-func otherSigns(sec int64, nsec int32) (int64, int32) {
-	switch {
-	case sec < 0 && 0 < nsec && nsec < 1e9:
-		return sec + 1, nsec - 1e9
-	case sec <= 0 && -1e9 < nsec && nsec < 0:
-		return sec - 1, nsec + 1e9
-	}
-	return sec, nsec
-}

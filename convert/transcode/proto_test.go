@@ -434,6 +434,7 @@ func TestDescribed(t *testing.T) {
 
 // TestDuration: a duration is the same in protobuf whether it comes from ROS 1 or
 // from CDR, in the form that protobuf demands, and comes back.
+// See TestTimesOfProto for nanoseconds of 2^31 and more.
 func TestDuration(t *testing.T) {
 	ros1 := &schema.Message{Name: "p/T", Fields: []schema.Field{field("d", schema.Duration)}}
 	ros2 := &schema.Message{Name: "p/msg/T", Fields: []schema.Field{strct("d", &schema.Message{Name: "builtin_interfaces/msg/Duration",
@@ -459,6 +460,9 @@ func TestDuration(t *testing.T) {
 		{3, -1_500_000_000, 3, -1_500_000_000},
 	} {
 		for wire, typ := range map[Wire]*schema.Message{ROS1: ros1, CDR: ros2} {
+			if wire == CDR && c.nsec < 0 {
+				continue // CDR has no such duration
+			}
 			data, name, err := protoschema.Describe(typ, nil)
 			if err != nil {
 				t.Fatal(err)

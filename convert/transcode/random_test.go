@@ -106,7 +106,9 @@ func (r maker) value(t schema.Type, depth int) any {
 		}
 		return string(b)
 	case schema.Time, schema.Duration:
-		return &strc{names: []string{"sec", "nanosec"}, vals: []any{r.number(4), r.number(4)}}
+		nsec := r.number(4)
+		nsec.bytes[3] &= 0x7f // from 2^31 ns on see TestTimes
+		return &strc{names: []string{"sec", "nanosec"}, vals: []any{r.number(4), nsec}}
 	case schema.Bool:
 		return num{[]byte{byte(r.IntN(2))}}
 	}

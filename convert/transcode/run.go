@@ -36,6 +36,20 @@ func (s *state) run(pos, from, to int) (int, error) {
 			}
 			s.dst = append(s.dst, src[pos:pos+o.a]...)
 			pos += o.a
+		case opTime:
+			n := 8 * o.a
+			if n > len(src)-pos {
+				return pos, s.short(pos, n)
+			}
+			if v := uint64(0); o.a == 1 && !s.prog.from.big { // nearly all
+				if v = binary.LittleEndian.Uint64(src[pos:]); v>>(o.bit&63)&1 != 0 {
+					v = s.unusual(v, o.bit)
+				}
+				s.dst = binary.LittleEndian.AppendUint64(s.dst, v)
+			} else {
+				s.times(src[pos:pos+n], o.bit)
+			}
+			pos += n
 		case opSkip:
 			if o.a > len(src)-pos {
 				return pos, s.short(pos, o.a)
@@ -73,7 +87,7 @@ func (s *state) run(pos, from, to int) (int, error) {
 				s.dst = binary.LittleEndian.AppendUint32(s.dst, uint32(len(text)))
 				s.dst = append(s.dst, text...)
 			}
-		case opList, opSkipList, opListBool, opListSwap:
+		case opList, opSkipList, opListBool, opListTime, opListSwap:
 			n, at, err := s.list(pos, o)
 			if err != nil {
 				return pos, err
@@ -84,6 +98,8 @@ func (s *state) run(pos, from, to int) (int, error) {
 				s.dst = append(s.dst, src[at:pos]...)
 			case opListBool:
 				s.bools(src[at:pos])
+			case opListTime:
+				s.times(src[at:pos], o.bit)
 			case opListSwap:
 				s.swap(src[at:pos], o.b)
 			}
@@ -114,8 +130,6 @@ func (s *state) run(pos, from, to int) (int, error) {
 				}
 			}
 			i += o.n
-		case opWrapped:
-			s.wrapped = s.wrapped || s.dst[len(s.dst)-5] >= 0x80 // the highest bit of the seconds
 		case opMark:
 			s.marks[o.a] = pos
 		case opSeek:

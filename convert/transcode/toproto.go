@@ -244,19 +244,13 @@ func (t *toRun) length(head int) {
 
 // stamp writes two 32-bit words as a google.protobuf.Timestamp, or as a Duration.
 func (t *toRun) stamp(span bool) {
-	word, nsec := t.r.U32(), int32(t.r.U32())
-	sec := int64(word)
-	if span || t.cdr {
-		sec = int64(int32(word))
-	}
-	if span {
-		sec, nsec = otherSigns(sec, nsec)
-	}
+	word := t.r.U32()
+	sec, nsec := toProtoTime(word, t.r.U32(), span, t.cdr)
 	if sec != 0 {
 		t.out = protowire.AppendVarint(append(t.out, 1<<3), uint64(sec))
 	}
 	if nsec != 0 {
-		t.out = protowire.AppendVarint(append(t.out, 2<<3), uint64(int64(nsec)))
+		t.out = protowire.AppendVarint(append(t.out, 2<<3), uint64(nsec))
 	}
 }
 

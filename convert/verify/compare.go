@@ -25,6 +25,7 @@ type counted struct {
 	shifted    bool              // first may turn out to be a message at another time
 	pending    [sha256.Size]byte // that message
 	published, // messages with another time of sending
+	beyond, // messages with a time that the other encoding cannot hold
 	recoded int64 // messages with other bytes and the same content
 }
 
@@ -289,7 +290,7 @@ func (c *comparison) take(side int, e *entry) {
 // compare compares two messages of one time.
 func (c *comparison) compare(p *pair, a, b *entry) {
 	switch {
-	case a.digest != b.digest || a.seq != b.seq || (a.flags^b.flags)&flagBad != 0 || b.flags&^a.flags&flagOpen != 0:
+	case !a.becomes(b) && !b.becomes(a) || a.seq != b.seq || (a.flags^b.flags)&flagBad != 0 || b.flags&^a.flags&flagOpen != 0:
 		p.differ++
 		if p.first == nil {
 			p.first = &Difference{Kind: KindContent, Index: p.index, Time: a.time}
@@ -304,10 +305,18 @@ func (c *comparison) compare(p *pair, a, b *entry) {
 			}
 		}
 	}
+	if (a.flags|b.flags)&flagTime != 0 {
+		p.beyond++
+	}
 	if a.publish != b.publish {
 		p.published++
 	}
 	p.index++
+}
+
+// becomes tells whether a conversion of e to the encoding of o has the content of o.
+func (e *entry) becomes(o *entry) bool {
+	return e.digest == o.digest || e.flags&flagTime != 0 && e.held == binary.LittleEndian.Uint64(o.digest[:])
 }
 
 // flush ends a time: what is still in the queues has no counterpart.

@@ -23,6 +23,7 @@ type reader struct {
 //	32  flags
 //	33  u64 hash of the bytes as they are, of this process only
 //	41  u64 hash of the counters of Headers; 0 where they are not compared
+//	49  u64 of the digest that the other side has when its encoding cannot hold a time
 //
 // or, with full, into its flags and the bytes that it digests, the counters of
 // Headers among them.
@@ -34,13 +35,14 @@ type digester struct {
 	pool   sync.Pool // of *scratch
 }
 
-const digestSize = sha256.Size + 1 + 8 + 8
+const digestSize = sha256.Size + 1 + 8 + 8 + 8
 
 // The flags of a message.
 const (
 	flagBad  byte = 1 << iota // it does not fit its definition, and is digested as it is
 	flagRest                  // it has more than its definition
 	flagOpen                  // a string in it does not end with NUL
+	flagTime                  // it has a time that the other encoding cannot hold
 )
 
 // rawMark goes before bytes that are digested as they are.
@@ -87,7 +89,7 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 		}
 		return append(dst, s.writer.Bytes()...), nil
 	}
-	seq := uint64(0)
+	seq, held := uint64(0), uint64(0)
 	var sum [sha256.Size]byte
 	if raw {
 		sum = s.rawSum(src)
@@ -96,10 +98,27 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 		if d.seq {
 			seq = s.writer.Seq
 		}
+		if flags&flagTime != 0 {
+			if held, err = d.held(s, src, logTime); err != nil {
+				return dst, err
+			}
+		}
 	}
 	dst = append(append(dst, sum[:]...), flags)
 	dst = binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, src))
-	return binary.LittleEndian.AppendUint64(dst, seq), nil
+	dst = binary.LittleEndian.AppendUint64(dst, seq)
+	return binary.LittleEndian.AppendUint64(dst, held), nil
+}
+
+// held reads a message once more, with its times as the other encoding has them. It
+// returns the beginning of its digest.
+func (d *digester) held(s *scratch, src []byte, logTime int64) (uint64, error) {
+	other := digester{reader: &reader{d.reader.head, d.reader.program.Held()}}
+	if _, err := other.read(s, src, logTime); err != nil {
+		return 0, err
+	}
+	sum := s.writer.Sum()
+	return binary.LittleEndian.Uint64(sum[:]), nil
 }
 
 // read reads a message into the writer of s.
@@ -119,6 +138,9 @@ func (d *digester) read(s *scratch, src []byte, logTime int64) (flags byte, err 
 	}
 	if s.writer.Open {
 		flags |= flagOpen
+	}
+	if s.writer.Beyond {
+		flags |= flagTime
 	}
 	return flags, err
 }

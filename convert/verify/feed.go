@@ -15,6 +15,7 @@ type entry struct {
 	time, publish int64
 	raw           uint64 // hash of the bytes as they are
 	seq           uint64 // hash of the counters of Headers, where they are compared
+	held          uint64 // what digest of the other side begins with, when flagTime is set
 	digest        [sha256.Size]byte
 	flags         byte
 }
@@ -95,6 +96,7 @@ func (f *feed) run(ctx context.Context, job convert.StreamJob) {
 			e.flags = m.Data[sha256.Size]
 			e.raw = binary.LittleEndian.Uint64(m.Data[sha256.Size+1:])
 			e.seq = binary.LittleEndian.Uint64(m.Data[sha256.Size+9:])
+			e.held = binary.LittleEndian.Uint64(m.Data[sha256.Size+17:])
 		}
 		if len(batch) == batchEntries {
 			return send()

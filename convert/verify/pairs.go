@@ -254,7 +254,16 @@ func (p *pair) name() string {
 func (p *pair) program(side, i int, full bool) mapping.Program {
 	d := &digester{full: full, strict: p.link != nil && !p.link.both}
 	if p.link != nil && p.link.typ != nil {
-		d.reader, d.seq = p.link.readers[side][i], p.link.seq
+		r := *p.link.readers[side][i]
+		if other := p.groups[1-side]; other != nil && other.encoding != p.groups[side].encoding {
+			switch other.encoding {
+			case "ros1":
+				r.program = r.program.Within(content.ROS1)
+			case "cdr":
+				r.program = r.program.Within(content.CDR)
+			}
+		}
+		d.reader, d.seq = &r, p.link.seq
 	}
 	return d
 }

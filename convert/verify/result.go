@@ -202,6 +202,9 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 			except(Unconvertible, n, "messages of %s have times that a %s cannot store, and are not compared", c.side(i).Path, c.side(1-i).Format.Name)
 		}
 	}
+	if p.beyond > 0 {
+		except(Unconvertible, p.beyond, "messages have times that the other encoding cannot hold, and that are other times there")
+	}
 	for _, n := range p.notes {
 		except(n.code, 1, "%s", n.message)
 	}
