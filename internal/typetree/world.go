@@ -39,7 +39,7 @@ func New(seed uint64, n int, o Options) *World {
 	}
 	shapes := []func() *Message{w.empty, w.constantsOnly, w.shared, w.deep}
 	for i := range n {
-		m := (*Message)(nil)
+		var m *Message
 		switch {
 		case i%25 == 0:
 			m = w.types[w.r.IntN(25)] // a standard type alone
