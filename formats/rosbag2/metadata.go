@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/bagconv/bagconv/storage"
 	"gopkg.in/yaml.v3"
@@ -66,8 +65,11 @@ const metadataKey = "rosbag2_bagfile_information"
 // newestMetadata is the newest version that is known here.
 const newestMetadata = 9
 
+// topicsKey is the list of topics, most of the text.
+const topicsKey = "topics_with_message_count"
+
 // maxMetadata bounds the bytes of a metadata.yaml that is read.
-const maxMetadata = 64 << 20
+const maxMetadata = 512 << 20
 
 // A qosCache parses each text once: the topics of a recording share few.
 type qosCache map[string]qosResult
@@ -91,29 +93,60 @@ func (c qosCache) parse(text string) ([]storage.QoS, error) {
 // counted again. Profiles that do not parse are left out, and named in odd. The
 // error is that of ctx, or wraps storage.ErrCorrupt.
 func parseMetadata(ctx context.Context, text []byte, cache qosCache) (m *metadata, odd []string, err error) {
-	root, err := parseYAML(ctx, text)
+	rest, pieces := cutTopics(text)
+	m, odd, err = parsePieces(ctx, rest, pieces, cache)
+	if err != nil && ctx.Err() == nil && pieces != nil && simple(text) { // it is a whole that the cuts have broken, or broken itself
+		m, odd, err = parsePieces(ctx, text, nil, cache)
+	}
+	if err == nil && m.Version <= 0 {
+		err = fmt.Errorf("no version of %s: %w", metadataKey, storage.ErrCorrupt)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &metadataReader{yamlReader: newYAMLReader(len(text)), cache: cache}
+	return m, odd, nil
+}
+
+// parsePieces reads metadata of which topics were cut out.
+func parsePieces(ctx context.Context, rest []byte, pieces [][]byte, cache qosCache) (*metadata, []string, error) {
+	r := &metadataReader{cache: cache}
+	root, err := r.parse(ctx, rest)
+	if err != nil {
+		return nil, nil, err
+	}
 	r.fields(root, func(key string, v *yaml.Node) {
 		if key == metadataKey {
 			root = v
 		}
 	})
-	m = r.metadata(root)
-	if r.err != nil {
-		return nil, nil, r.err
+	m := r.metadata(root)
+	if len(pieces) > 0 && m.Topics != nil {
+		r.fail(root, "key %q is there twice", topicsKey)
 	}
-	if m.Version <= 0 {
-		return nil, nil, fmt.Errorf("no version of %s: %w", metadataKey, storage.ErrCorrupt)
+	for _, piece := range pieces {
+		if r.err != nil {
+			break
+		}
+		if root, err = r.parse(ctx, piece); err != nil {
+			return nil, nil, err
+		}
+		r.topics(m, root)
 	}
-	return m, r.odd, nil
+	return m, r.odd, r.err
+}
+
+// parse parses a text that is simple, and makes the reader ready for it.
+func (r *metadataReader) parse(ctx context.Context, text []byte) (*yaml.Node, error) {
+	if !simple(text) {
+		return nil, fmt.Errorf("over %d MB of keys and values: %w", maxSimple>>20, storage.ErrUnsupported)
+	}
+	r.yamlReader = newYAMLReader(len(text))
+	return parseYAML(ctx, text)
 }
 
 // A metadataReader takes metadata from YAML.
 type metadataReader struct {
-	*yamlReader
+	yamlReader
 	cache qosCache
 	odd   []string
 }
@@ -132,10 +165,8 @@ func (r *metadataReader) metadata(n *yaml.Node) *metadata {
 			m.Start = r.number(v, "nanoseconds_since_epoch")
 		case "message_count":
 			m.Messages = integer(v)
-		case "topics_with_message_count":
-			for _, t := range r.items(v) {
-				m.Topics = append(m.Topics, r.topic(t))
-			}
+		case topicsKey:
+			r.topics(m, v)
 		case "compression_format":
 			if m.Compression = lower(r.text(v)); m.Compression == "none" {
 				m.Compression = ""
@@ -162,6 +193,12 @@ func (r *metadataReader) metadata(n *yaml.Node) *metadata {
 		}
 	})
 	return m
+}
+
+func (r *metadataReader) topics(m *metadata, n *yaml.Node) {
+	for _, t := range r.items(n) {
+		m.Topics = append(m.Topics, r.topic(t))
+	}
 }
 
 func (r *metadataReader) topic(n *yaml.Node) (t metadataTopic) {
@@ -220,20 +257,6 @@ func (r *metadataReader) file(n *yaml.Node) (f metadataFile) {
 		}
 	})
 	return f
-}
-
-// withoutTopics leaves the topics out of the text of the metadata table, where they
-// are most of it: the lines behind their key, up to the next key.
-func withoutTopics(text string) string {
-	const key = "\ntopics_with_message_count:\n"
-	before, rest, ok := strings.Cut(text, key)
-	for ok && rest != "" && (rest[0] == ' ' || rest[0] == '-') {
-		_, rest, ok = strings.Cut(rest, "\n")
-	}
-	if !ok {
-		return text
-	}
-	return before + "\n" + rest
 }
 
 // integer is a number of 64 bits; some were written as unsigned, or by builds

@@ -103,7 +103,7 @@ func TestWithoutTopics(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"", "a: b\ntopics_with_message_count:\n  - x", "topics_with_message_count:\n"} {
+	for _, text := range []string{"", "a: b\ntopics_with_message_count: [x]\n", "topics_with_message_count:\n"} {
 		if got := withoutTopics(text); got != text {
 			t.Errorf("%q: %q", text, got)
 		}

@@ -38,7 +38,8 @@ func parseQoSText(text string) ([]storage.QoS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("QoS: %w", err)
 	}
-	return newYAMLReader(len(text)).profiles(root)
+	r := newYAMLReader(len(text))
+	return r.profiles(root)
 }
 
 // profiles returns a sequence of profiles. Its error is that of the reader, too.

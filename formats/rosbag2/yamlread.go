@@ -59,7 +59,7 @@ type yamlReader struct {
 // newYAMLReader returns a reader for a text of some bytes. Without aliases no node
 // is looked at twice, and there are at most two for a byte; a document of aliases to
 // aliases is refused.
-func newYAMLReader(bytes int) *yamlReader { return &yamlReader{left: 16*bytes + 1<<16} }
+func newYAMLReader(bytes int) yamlReader { return yamlReader{left: 16*bytes + 1<<16} }
 
 func (r *yamlReader) fail(n *yaml.Node, format string, args ...any) {
 	if r.err == nil {
