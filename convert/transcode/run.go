@@ -41,8 +41,9 @@ func (s *state) run(pos, from, to int) (int, error) {
 			if n > len(src)-pos {
 				return pos, s.short(pos, n)
 			}
-			if v := uint64(0); o.a == 1 && !s.prog.from.big { // nearly all
-				if v = binary.LittleEndian.Uint64(src[pos:]); v>>(o.bit&63)&1 != 0 {
+			if o.a == 1 && !s.prog.from.big { // nearly all
+				v := binary.LittleEndian.Uint64(src[pos:])
+				if v>>(o.bit&63)&1 != 0 {
 					v = s.unusual(v, o.bit)
 				}
 				s.dst = binary.LittleEndian.AppendUint64(s.dst, v)
