@@ -20,13 +20,16 @@ import (
 //	0a length  0a length channel_name  10 time  1a length content
 //
 // The body stands in blocks of one size, so that it never has to be copied to
-// grow. The front of the first block has room for what stands before the body.
+// grow. The front of the first block has room for what stands before the body. The
+// data of a message that is larger than a chunk ends it, and is not copied, but lent
+// by the caller of Write.
 type outChunk struct {
 	w        *Writer
 	seg      *outSegment
 	channels []*outChannel // those known when the chunk was full
 	blocks   [][]byte      // full, of blockSize
 	tail     []byte        // the block being filled
+	lent     []byte        // data of the last message, behind tail; nil: it is in the blocks
 	body     int64         // bytes of ChunkBody
 	raw      int64         // bytes of content
 	count    int64
@@ -39,6 +42,7 @@ const (
 	sectionHead = 16
 	maxFront    = sectionHead + 4*(1+binary.MaxVarintLen64) + sectionHead // what can stand before the body
 	maxFixed    = 3 + 3*binary.MaxVarintLen64                             // of a message, without name and content
+	minLent     = 256 << 10                                               // least data that is lent: a copy of less takes no longer than to wait for the write
 )
 
 // A block holds the head of any message.
@@ -62,8 +66,8 @@ func (w *Writer) newChunk(t int64) *outChunk {
 }
 
 // add appends a message: size is the length of the SingleMessage, whole that
-// with its tag and length.
-func (k *outChunk) add(prefix []byte, m *storage.Message, size, whole int64) {
+// with its tag and length. It is the last one when its data is lent.
+func (k *outChunk) add(prefix []byte, m *storage.Message, size, whole int64, lend bool) {
 	b := k.tail
 	if cap(b)-len(b) < len(prefix)+maxFixed {
 		b = k.grow(b)
@@ -75,6 +79,9 @@ func (k *outChunk) add(prefix []byte, m *storage.Message, size, whole int64) {
 	b = append(b, 3<<3|byte(protowire.BytesType))
 	b = protowire.AppendVarint(b, uint64(len(m.Data)))
 	data := m.Data
+	if lend {
+		k.lent, data = data, nil
+	}
 	for len(data) > cap(b)-len(b) {
 		n := cap(b) - len(b)
 		b = k.grow(append(b, data[:n]...))
@@ -96,8 +103,8 @@ func (k *outChunk) grow(b []byte) []byte {
 // Encode has nothing to do. See storage.PendingBlock.
 func (k *outChunk) Encode() error { return nil }
 
-// Lent is false: messages are copied. See storage.PendingBlock.
-func (k *outChunk) Lent() bool { return false }
+// Lent is true while a message's data is not in the chunk. See storage.PendingBlock.
+func (k *outChunk) Lent() bool { return k.lent != nil }
 
 // Append writes the chunk, and before it the channels that its segment does not
 // have yet. See storage.PendingBlock.
@@ -120,7 +127,7 @@ func (k *outChunk) Append() error {
 	for _, b := range k.blocks {
 		blockPool.Put((*[blockSize]byte)(b[:blockSize]))
 	}
-	k.blocks, k.tail = nil, nil // they are others' now
+	k.blocks, k.tail, k.lent = nil, nil, nil // they are others' now
 	return nil
 }
 

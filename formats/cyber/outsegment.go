@@ -219,6 +219,9 @@ func (s *outSegment) putChunk(k *outChunk) error {
 		}
 		skip = 0
 	}
+	if err := s.put(k.lent); err != nil {
+		return err
+	}
 	if s.chunks == 0 {
 		s.begin, s.end = k.begin, k.end
 	}

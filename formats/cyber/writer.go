@@ -159,7 +159,10 @@ func (w *Writer) Write(m *storage.Message) error {
 	}
 	w.seg.add(m.LogTime, content)
 	c.count++
-	k.add(c.prefix, m, size, whole)
+	lend := content > w.chunkSize && content >= minLent // no other message follows in this chunk
+	if k.add(c.prefix, m, size, whole, lend); lend {
+		return w.Flush()
+	}
 	return nil
 }
 
