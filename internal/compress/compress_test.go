@@ -160,3 +160,25 @@ func counting(n int) []byte {
 	}
 	return b
 }
+
+// TestDecodeKeepsRoom: what is decoded into a longer buffer leaves the rest of it to
+// what comes next, however low the limit is.
+func TestDecodeKeepsRoom(t *testing.T) {
+	src := counting(1000)
+	for _, c := range []*Codec{None, LZ4, BZ2, Zstd} {
+		packed, err := c.Encode(nil, src, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		room := make([]byte, 0, 10*len(src)+1) // one more, to see that there is no more
+		out := room
+		for range 10 {
+			if out, err = c.Decode(out, packed, int64(len(src))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(out) != 10*len(src) || &out[0] != &room[:1][0] {
+			t.Errorf("%s: %d bytes are in a buffer of %d, want them in that of %d", c.Name(), len(out), cap(out), cap(room))
+		}
+	}
+}

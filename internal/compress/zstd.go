@@ -59,7 +59,7 @@ func decodeZstd(dst, src []byte, limit int64) ([]byte, error) {
 			dst = grow(dst, size)
 			room := len(dst) + int(min(int64(cap(dst)-len(dst)), limit))
 			if out, err := d.DecodeAll(src, dst[:len(dst):room]); err == nil {
-				return out, nil
+				return dst[:len(out)], nil // with all its room, which out does not have
 			}
 		}
 	}
