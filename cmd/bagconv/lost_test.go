@@ -23,7 +23,7 @@ import (
 // TestLost cuts recordings of all formats at many places, and holds what a
 // conversion reports as lost, and what it has written, against the whole recording:
 //
-//	sum      written and lost messages are those of the whole, unless it is said
+//	sum      written and lost messages are those of the whole, unless the report says otherwise
 //	         that more may be lost than is counted; they are never more
 //	counted  what the file itself counts is counted: by the header of a record,
 //	         metadata.yaml of a rosbag2 folder, the index of a bag whose chunks are

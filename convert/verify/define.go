@@ -135,7 +135,7 @@ func (m *member) bare() bool {
 	return m.def == nil || len(m.topic.Schema.Data) == 0 && len(m.def.msg.Fields) > 0
 }
 
-// countIndex notes topics of which the index counts other messages than were read.
+// countIndex notes the topics whose index entry and messages read differ in number.
 func (c *comparison) countIndex(side int, f *feed) {
 	if c.counts[side] == nil || damaged(c.info[side]) {
 		return

@@ -250,10 +250,10 @@ func TestFlipped(t *testing.T) {
 						}
 					}
 					if lost := len(messages) - len(got); lost > 0 && !damaged(i) || !i.Lost.Uncounted && int(i.Lost.Messages) != lost {
-						t.Fatalf("byte %d ^ %#x: %d messages are lost, and it is said %+v: %v", at, mask, lost, i.Lost, i.Warnings)
+						t.Fatalf("byte %d ^ %#x: %d messages are lost, and the report is %+v: %v", at, mask, lost, i.Lost, i.Warnings)
 					}
 					if i.Lost.Uncounted && at >= len(versionLine)+8+headerSize {
-						t.Fatalf("byte %d ^ %#x: the index counts what is lost, and it is said %+v: %v", at, mask, i.Lost, i.Warnings)
+						t.Fatalf("byte %d ^ %#x: the index counts what is lost, and the report is %+v: %v", at, mask, i.Lost, i.Warnings)
 					}
 					if codec == "none" && same < len(messages)-2 {
 						t.Errorf("byte %d ^ %#x: only %d messages of %d are as they were: %v", at, mask, same, len(messages), i.Warnings)
@@ -302,7 +302,7 @@ func FuzzReader(f *testing.F) {
 }
 
 // TestVersionLine: a bag is found by its file header where the version line is
-// damaged, and by its records where both are, if it is said to be a bag.
+// damaged, and by its records if both are damaged and the caller names the format.
 func TestVersionLine(t *testing.T) {
 	whole, messages := smallBag(t, "lz4")
 	for at := range versionLine {

@@ -15,7 +15,7 @@ import (
 // which takes minutes for the keys that fit into a few MB. So it only parses here, and
 // a yamlReader takes the values from its nodes, in time proportional to the text.
 
-// parseYAML returns the root of a document, an empty node where there is none. It ends
+// parseYAML returns the root of a document, or an empty node if there is none. It ends
 // at once with ctx.
 func parseYAML(ctx context.Context, text []byte) (root *yaml.Node, err error) {
 	defer func() {

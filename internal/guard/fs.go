@@ -97,7 +97,7 @@ func (w *writerFS) make(path string) {
 	w.owned[absolute(path)] = ""
 }
 
-// forget notes that a name is gone: what comes to stand there is somebody else's.
+// forget notes that a name is gone: a file that appears there later belongs to somebody else.
 func (w *writerFS) forget(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -218,7 +218,7 @@ func (g *Guard) formatOf(path string) *storage.Format {
 	return nil
 }
 
-// wholeOf returns the recording of which the file at path is one part of several, ""
+// wholeOf returns the recording that the file at path is one of several parts of, ""
 // where it is none.
 func (g *Guard) wholeOf(path string) string {
 	if st, err := os.Lstat(path); err != nil || st.IsDir() {
