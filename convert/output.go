@@ -1,10 +1,8 @@
 package convert
 
 import (
-	"os"
-	"path/filepath"
-
 	"github.com/bagconv/bagconv/internal/guard"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -49,24 +47,11 @@ func newGuard(job *Job) *guard.Guard {
 }
 
 func checkOutput(g *guard.Guard, job *Job) (replaces bool, err error) {
-	if samePath(job.Source, job.Sink) {
+	if iox.SamePath(job.Source, job.Sink) {
 		return false, &guard.Refusal{Path: job.Sink, What: "input and output are the same", Hint: "choose another output", Err: guard.ErrInput}
 	}
 	return g.Output(guard.Output{
 		Path: job.Sink, Format: job.SinkFormat, Name: job.Source, Overwrite: job.Write.Overwrite,
 		Segments: job.Write.SegmentSize > 0 || job.Write.SegmentDuration > 0,
 	})
-}
-
-// samePath reports whether two names are one, also where nothing stands, as under the
-// stem of segments.
-func samePath(a, b string) bool {
-	sa, errA := os.Stat(a)
-	sb, errB := os.Stat(b)
-	if errA == nil && errB == nil {
-		return os.SameFile(sa, sb)
-	}
-	a, errA = filepath.Abs(a)
-	b, errB = filepath.Abs(b)
-	return errA == nil && errB == nil && a == b
 }

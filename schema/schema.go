@@ -12,6 +12,8 @@
 // It imports the standard library only.
 package schema
 
+import "fmt"
+
 // A Message is a struct type.
 type Message struct {
 	// Name is the full name in the dialect of its source: "pkg/Type" for ROS 1,
@@ -121,4 +123,20 @@ func (k Kind) String() string {
 		return kindNames[k]
 	}
 	return "invalid"
+}
+
+// Text returns the type as messages to people write it: "float64[9]", "p/A[]". It
+// does not tell a bounded list from an unbounded one.
+func (t Type) Text() string {
+	name := t.Kind.String()
+	if t.Kind == Struct {
+		name = t.Message.Name
+	}
+	switch t.Array {
+	case Fixed:
+		return fmt.Sprintf("%s[%d]", name, t.Len)
+	case Bounded, Unbounded:
+		return name + "[]"
+	}
+	return name
 }

@@ -194,23 +194,9 @@ func (c *comparer) fits(src, dst schema.Type) error {
 		same = s.Kind == dst.Kind && s.Array == schema.Fixed && dst.Array == schema.Unbounded
 	}
 	if !same || dst.Kind == schema.Invalid || dst.Kind == schema.WChar || dst.Kind == schema.LongDouble {
-		return fmt.Errorf("a %s is not a %s", typeName(src), typeName(dst))
+		return fmt.Errorf("a %s is not a %s", src.Text(), dst.Text())
 	}
 	return nil
-}
-
-func typeName(t schema.Type) string {
-	name := t.Kind.String()
-	if t.Kind == schema.Struct {
-		name = t.Message.Name
-	}
-	switch t.Array {
-	case schema.Fixed:
-		return fmt.Sprintf("%s[%d]", name, t.Len)
-	case schema.Bounded, schema.Unbounded:
-		return name + "[]"
-	}
-	return name
 }
 
 // TypesDiffer returns the path of the first field in which two canonical types
@@ -228,16 +214,16 @@ func typesDiffer(a, b *schema.Message, prefix string, seen map[[2]*schema.Messag
 	seen[k] = true
 	for i := range max(len(a.Fields), len(b.Fields)) {
 		if i >= len(a.Fields) {
-			return prefix + b.Fields[i].Name, "", typeName(b.Fields[i].Type)
+			return prefix + b.Fields[i].Name, "", b.Fields[i].Type.Text()
 		}
 		f := a.Fields[i]
 		path := prefix + f.Name
 		if i >= len(b.Fields) || !strings.EqualFold(f.Name, b.Fields[i].Name) {
-			return path, typeName(f.Type), ""
+			return path, f.Type.Text(), ""
 		}
 		s, t := f.Type, b.Fields[i].Type
 		if s.Kind != t.Kind || s.Array != t.Array || s.Len != t.Len {
-			return path, typeName(s), typeName(t)
+			return path, s.Text(), t.Text()
 		}
 		if s.Kind == schema.Struct {
 			if path, x, y := typesDiffer(s.Message, t.Message, path+".", seen); path != "" {

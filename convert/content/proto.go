@@ -257,7 +257,7 @@ func (c *protoCompiler) step(md protoreflect.MessageDescriptor, fields []protore
 	repeated := fd.Cardinality() == protoreflect.Repeated
 	message := fd.Kind() == protoreflect.MessageKind || fd.Kind() == protoreflect.GroupKind
 	byteList := canonicalType(t).Kind == schema.Uint8 || t.Kind == schema.Int8
-	cannot := fmt.Errorf("a %s and a %s do not fit", fd.Kind(), typeName(t))
+	cannot := fmt.Errorf("a %s and a %s do not fit", fd.Kind(), t.Text())
 	if many && !repeated { // bytes
 		switch {
 		case !byteList || fd.Kind() != protoreflect.BytesKind && !(message && t.Array != schema.Fixed):

@@ -152,7 +152,7 @@ func (c *compiler) wrote(n int) { c.d = c.d.add(n) }
 // transfer compiles one field that both sides have.
 func (c *compiler) transfer(src, dst schema.Type, tab *[256]byte, path string) error {
 	cannot := func() error {
-		return fmt.Errorf("field %s: a %s does not become a %s", path, typeName(src), typeName(dst))
+		return fmt.Errorf("field %s: a %s does not become a %s", path, src.Text(), dst.Text())
 	}
 	value := func() error { return c.value(src, dst, tab, path, cannot) }
 	lead := func() (int, int) { return c.lead(src, c.from), c.lead(dst, c.to) }
@@ -388,18 +388,4 @@ func (c *compiler) minSize(t schema.Type) int {
 		return 4
 	}
 	return one
-}
-
-func typeName(t schema.Type) string {
-	name := t.Kind.String()
-	if t.Kind == schema.Struct {
-		name = t.Message.Name
-	}
-	switch t.Array {
-	case schema.Fixed:
-		return fmt.Sprintf("%s[%d]", name, t.Len)
-	case schema.Bounded, schema.Unbounded:
-		return name + "[]"
-	}
-	return name
 }

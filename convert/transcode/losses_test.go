@@ -74,7 +74,7 @@ func TestDroppedValues(t *testing.T) {
 					if from == ROS1 && form != plainLE {
 						continue
 					}
-					name := fmt.Sprintf("%s of form %d, wire %d, in %s", typeName(c.f.Type), form, from, order)
+					name := fmt.Sprintf("%s of form %d, wire %d, in %s", c.f.Type.Text(), form, from, order)
 					p, err := Compile(src, dst, Options{From: from, To: ROS1})
 					if err != nil {
 						t.Fatal(name, err)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/bagconv/bagconv/storage"
 )
@@ -90,4 +91,17 @@ func ReadFull(r io.ReaderAt, p []byte, off int64) error {
 		return fmt.Errorf("%d of %d bytes: %w", n, len(p), storage.ErrTruncated)
 	}
 	return err
+}
+
+// SamePath reports whether two names are one, also where nothing stands, as under the
+// stem of segments.
+func SamePath(a, b string) bool {
+	sa, errA := os.Stat(a)
+	sb, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(sa, sb)
+	}
+	a, errA = filepath.Abs(a)
+	b, errB = filepath.Abs(b)
+	return errA == nil && errB == nil && a == b
 }

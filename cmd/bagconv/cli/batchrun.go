@@ -15,12 +15,13 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/internal/guard"
+	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // reportFile makes the file of --report.
 func (b *batchRun) reportFile() (*reportFile, error) {
 	path := b.c.String("report")
-	if path != "" && same(path, b.manifest) {
+	if path != "" && iox.SamePath(path, b.manifest) {
 		return nil, b.refuseReport("the manifest")
 	}
 	return b.openReport(b.c.Context, path, b.report.notEnded())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/multi"
 	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // mergeCommand writes several recordings into one.
@@ -47,7 +48,7 @@ func (e *env) merge(c *cli.Context) error {
 	inputs := make([]multi.Input, len(paths))
 	for i, path := range paths {
 		for k := range i {
-			if same(path, paths[k]) {
+			if iox.SamePath(path, paths[k]) {
 				return usage("name each once", "%s: it is an input twice", clean(path))
 			}
 		}

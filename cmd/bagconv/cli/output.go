@@ -13,6 +13,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/internal/guard"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -92,7 +93,7 @@ func (e *env) sinkFormat(to, out string) (*storage.Format, error) {
 // output, and a report that would lie in one of them.
 func (e *env) checkOutputs(jobs []*convert.Job, report string) error {
 	for _, job := range jobs {
-		if report != "" && (same(report, job.Source) || within(report, job.Sink)) {
+		if report != "" && (iox.SamePath(report, job.Source) || within(report, job.Sink)) {
 			return e.refuseReport("the input or the output")
 		}
 	}
@@ -146,22 +147,10 @@ func older(job *convert.Job) bool {
 	return !out.IsZero() && out.Before(in)
 }
 
-// same tells whether two names are one file, also when it does not exist.
-func same(a, b string) bool {
-	sa, errA := os.Stat(a)
-	sb, errB := os.Stat(b)
-	if errA == nil && errB == nil {
-		return os.SameFile(sa, sb)
-	}
-	a, errA = filepath.Abs(a)
-	b, errB = filepath.Abs(b)
-	return errA == nil && errB == nil && a == b
-}
-
 // within reports whether a path is that of dir, or of something in it.
 func within(path, dir string) bool {
 	for p := filepath.Clean(path); ; p = filepath.Dir(p) {
-		if same(p, dir) {
+		if iox.SamePath(p, dir) {
 			return true
 		}
 		if p == filepath.Dir(p) {
