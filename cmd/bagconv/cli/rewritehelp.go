@@ -49,7 +49,8 @@ the others stay. There are 10,000 at most. A run that fails leaves none of them.
 --json and --report have an array, an object for each part.
 
 HOW TO SPLIT (one of these)
-  --max-size SIZE       before a part has more message data: 2G, 500MB
+  --max-size SIZE       before a part has more message data: 2G, 500MB. A number
+                        without a unit is bytes, for up to 1,000 parts
   --max-duration D      after so long: 60s, 5m
   --at TIME,TIME...     at these times
   --by topic            a part for each topic

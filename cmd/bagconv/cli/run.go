@@ -110,6 +110,10 @@ func (e *env) runStaged(c *cli.Context, stem string, jobs []*convert.Job, salvag
 			return []*resultJSON{result}, result.ExitStatus, nil
 		}
 	}
+	if len(results) > 1 && !writesEvents(c) {
+		e.writeParts(results, c.Bool("quiet"), c.Bool("verbose"))
+		return results, status, nil
+	}
 	for _, result := range results {
 		e.sayResult(c, result, salvage)
 	}
@@ -157,9 +161,14 @@ func (e *env) runOne(c *cli.Context, job *convert.Job) (*resultJSON, error) {
 
 // sayResult says on standard error what became of a run.
 func (e *env) sayResult(c *cli.Context, result *resultJSON, salvage bool) {
-	if c.String("progress") == "json" && !c.Bool("quiet") {
+	if writesEvents(c) {
 		writeEvents(e.Err, result)
 		return
 	}
 	e.writeSummary(result, c.Bool("quiet"), c.Bool("verbose"), salvage)
+}
+
+// writesEvents reports whether a run tells on standard error what it does as JSON.
+func writesEvents(c *cli.Context) bool {
+	return c.String("progress") == "json" && !c.Bool("quiet")
 }

@@ -183,14 +183,7 @@ func selectedText(r *resultJSON) string {
 				of++
 			}
 		}
-		text := fmt.Sprintf("%d of %s", len(names), count(int64(of), "topic"))
-		if s.StartNS != nil {
-			text += ", from " + whenText(*s.StartNS)
-		}
-		if s.EndNS != nil {
-			text += ", until " + whenText(*s.EndNS)
-		}
-		parts = append(parts, text)
+		parts = append(parts, fmt.Sprintf("%d of %s%s", len(names), count(int64(of), "topic"), s.timeText()))
 	}
 	var thinned, repeated int64
 	for _, t := range r.Topics {
@@ -203,6 +196,17 @@ func selectedText(r *resultJSON) string {
 		parts = append(parts, count(repeated, "latched message")+" from before repeated at the start")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// timeText is ", from TIME, until TIME", as far as the selection has bounds.
+func (s *selectionJSON) timeText() (text string) {
+	if s.StartNS != nil {
+		text += ", from " + whenText(*s.StartNS)
+	}
+	if s.EndNS != nil {
+		text += ", until " + whenText(*s.EndNS)
+	}
+	return text
 }
 
 func whenText(s string) string {

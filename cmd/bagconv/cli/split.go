@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -108,7 +109,11 @@ func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) 
 		}
 	}
 	if len(ways) != 1 {
-		return nil, usage("give one of --max-size, --max-duration, --at and --by", "how to split is said by %d flags", len(ways))
+		what := "split needs exactly one of --max-size, --max-duration, --at, --by"
+		if len(ways) > 1 {
+			what += ", not " + strings.Join(ways, " and ")
+		}
+		return nil, usage("for example: --max-size 2G, or --max-duration 1m", "%s", what)
 	}
 	var cut convert.Cut
 	var times []string // of --at
@@ -139,6 +144,9 @@ func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) 
 		return e.topicParts(c, job)
 	}
 	windows, outside, err := convert.Windows(c.Context, job, cut)
+	if err := checkSizeUnit(c.String("max-size"), len(windows), err); err != nil {
+		return nil, err
+	}
 	if errors.Is(err, convert.ErrParts) {
 		return nil, &failure{path: job.Source, what: err.Error(), hint: "split less often; bagconv info shows its times and size", err: err}
 	}
@@ -157,6 +165,18 @@ func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) 
 		parts[i] = splitPart{name: fmt.Sprintf("_%03d", i), window: w}
 	}
 	return parts, nil
+}
+
+// manyParts is from how many parts on a size without a unit is taken for a slip.
+const manyParts = 1000
+
+// checkSizeUnit refuses a number of bytes that makes very many parts: other programs
+// count in MB. windowsErr is the error of convert.Windows.
+func checkSizeUnit(size string, parts int, windowsErr error) error {
+	if _, err := strconv.ParseFloat(size, 64); err != nil || parts <= manyParts && !errors.Is(windowsErr, convert.ErrParts) {
+		return nil
+	}
+	return usage(fmt.Sprintf("add the unit that you mean: %sM, or %sB for bytes", size, size), "--max-size %s is a number of bytes, and would make more than %s", size, count(manyParts, "part"))
 }
 
 // topicParts makes a part for each topic of the selection.

@@ -107,6 +107,17 @@ func (l lostJSON) text() string {
 	return strings.Join(parts, ", ")
 }
 
+// most returns what two readings of one recording have found to be lost: each has seen
+// a part of it.
+func (l lostJSON) most(o lostJSON) lostJSON {
+	a, _ := strconv.ParseInt(l.DurationNS, 10, 64)
+	b, _ := strconv.ParseInt(o.DurationNS, 10, 64)
+	return lostJSON{
+		Bytes: max(l.Bytes, o.Bytes), Blocks: max(l.Blocks, o.Blocks), Messages: max(l.Messages, o.Messages),
+		Uncounted: l.Uncounted || o.Uncounted, DurationNS: strconv.FormatInt(max(a, b), 10),
+	}
+}
+
 // writeCodes names the kinds of what only -v explains.
 func (e *env) writeCodes(what string, losses []lossJSON) {
 	var codes []string
