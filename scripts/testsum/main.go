@@ -1,15 +1,18 @@
 // Command testsum reads `go test -json` from standard input and prints what people need of it: a line
-// for each package, the output of what failed, and which tests were skipped, with the reason. Its exit
+// for each package, the output of what failed, which tests were skipped, with the reason, and which took
+// the most time. Its exit
 // status is 1 if a test or a package failed, or if no test ran.
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 )
@@ -27,6 +30,7 @@ type summary struct {
 	passed  int
 	failed  int
 	skipped map[string][]string // by reason: names of tests
+	ended   []event             // of tests that are not part of another one
 }
 
 func main() {
@@ -88,6 +92,9 @@ func (s *summary) end(e event, count *int, word string) {
 	delete(s.output, e.Package+" "+e.Test)
 	if e.Test != "" {
 		*count++
+		if !strings.Contains(e.Test, "/") {
+			s.ended = append(s.ended, e)
+		}
 		return
 	}
 	if word == "FAIL" {
@@ -129,6 +136,24 @@ func (s *summary) print() {
 	fmt.Fprintf(s.out, "%d passed, %d failed, %d skipped\n", s.passed, s.failed, n)
 	for _, line := range lines {
 		fmt.Fprintln(s.out, line)
+	}
+	s.printSlowest()
+}
+
+// slowTest is from how many seconds on a test is named, slowTests how many are.
+const slowTest, slowTests = 5, 12
+
+// printSlowest names the tests that took the most time.
+func (s *summary) printSlowest() {
+	slices.SortStableFunc(s.ended, func(a, b event) int { return cmp.Compare(b.Elapsed, a.Elapsed) })
+	for i, e := range s.ended {
+		if i == slowTests || e.Elapsed < slowTest {
+			return
+		}
+		if i == 0 {
+			fmt.Fprintln(s.out, "slowest:")
+		}
+		fmt.Fprintf(s.out, "  %6.1fs  %s: %s\n", e.Elapsed, path.Base(e.Package), e.Test)
 	}
 }
 

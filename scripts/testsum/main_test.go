@@ -7,9 +7,10 @@ import (
 
 func TestSummary(t *testing.T) {
 	in := `{"Action":"output","Package":"p","Test":"TestA","Output":"noise\n"}
-{"Action":"pass","Package":"p","Test":"TestA","Elapsed":0.1}
+{"Action":"pass","Package":"p","Test":"TestA/part","Elapsed":7}
+{"Action":"pass","Package":"p","Test":"TestA","Elapsed":7.04}
 {"Action":"output","Package":"p","Test":"TestB","Output":"    b_test.go:3: want 2, got 3\n"}
-{"Action":"fail","Package":"p","Test":"TestB","Elapsed":0.1}
+{"Action":"fail","Package":"p","Test":"TestB","Elapsed":61}
 {"Action":"output","Package":"p","Test":"TestC","Output":"    c_test.go:9: no python3: install it\n"}
 {"Action":"skip","Package":"p","Test":"TestC","Elapsed":0}
 {"Action":"output","Package":"p","Test":"TestD","Output":"    c_test.go:9: no python3: install it\n"}
@@ -33,8 +34,11 @@ FAIL      1.5s  p
 r.go:1: syntax error
 FAIL      0.0s  r
 go: no such tool
-1 passed, 3 failed, 2 skipped
+2 passed, 3 failed, 2 skipped
     2  no python3: install it: TestC, TestD
+slowest:
+    61.0s  p: TestB
+     7.0s  p: TestA
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
