@@ -12,12 +12,14 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
-
 	_ "modernc.org/sqlite"
 )
 
 const benchTables = createTopics2 + ");" + createMessages
+
+const insertMessage = "INSERT INTO messages (topic_id, timestamp, data) VALUES (?, ?, ?)"
 
 const scanSQL = "SELECT id, topic_id, timestamp, data FROM messages"
 
@@ -29,38 +31,36 @@ var benchShapes = []struct {
 func benchFill(b *testing.B, path string, page, cache, tx, rows, size int, index bool) {
 	f, err := iox.OS.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	check(b, err)
-	g, err := newGatherFile(f)
+	g, err := sqlite.NewGather(f)
 	check(b, err)
-	v := &vfs{file: g, temp: func() (tempFile, error) { return tempIn(iox.OS, filepath.Dir(path)) }}
-	d, err := openDB(v)
+	v := sqlite.Options{File: g, Temp: func() (storage.File, error) { return iox.TempFile(iox.OS, filepath.Dir(path)) }}
+	d, err := sqlite.Open(v)
 	check(b, err)
 	pragmas := fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;", page)
 	if cache != 0 {
 		pragmas += fmt.Sprintf("PRAGMA cache_size=%d;", -cache)
 	}
-	check(b, d.exec(pragmas+benchTables+";BEGIN"))
-	s, err := d.prepare(insertMessage)
+	check(b, d.Exec(pragmas+benchTables+";BEGIN"))
+	s, err := d.Prepare(insertMessage)
 	check(b, err)
 	blob := make([]byte, size)
 	for i := range rows {
 		blob[0] = byte(i)
-		check(b, s.bindInt(1, int64(i%8+1)))
-		check(b, s.bindInt(2, 1700000000000000000+int64(i)*1000))
-		check(b, s.bindBlob(3, blob))
-		_, err := s.step()
+		check(b, s.Bind(int64(i%8+1), 1700000000000000000+int64(i)*1000, blob))
+		_, err := s.Step()
 		check(b, err)
-		s.reset()
+		s.Reset()
 		if tx > 0 && i%tx == tx-1 {
-			check(b, d.exec("COMMIT; BEGIN"))
+			check(b, d.Exec("COMMIT; BEGIN"))
 		}
 	}
-	s.finalize()
-	check(b, d.exec("COMMIT"))
+	s.Finalize()
+	check(b, d.Exec("COMMIT"))
 	if index {
-		check(b, d.exec(createIndex))
+		check(b, d.Exec(createIndex))
 	}
-	check(b, d.close())
-	check(b, g.flush())
+	check(b, d.Close())
+	check(b, g.Flush())
 	check(b, f.Close())
 }
 
@@ -147,19 +147,19 @@ func BenchmarkEngine(b *testing.B) {
 				for b.Loop() {
 					f, err := iox.OS.Open(path)
 					check(b, err)
-					v := &vfs{file: plainFile{f}, readOnly: true}
-					d, err := openDB(v)
+					v := sqlite.Options{File: sqlite.Plain{File: f}, ReadOnly: true}
+					d, err := sqlite.Open(v)
 					check(b, err)
 					n := 0
-					check(b, d.query(scanSQL, func(s *stmt) error {
-						buf = append(buf[:0], s.bytes(3)...)
-						n += int(s.int(0)*0+s.int(1)*0+s.int(2)*0) + 1
+					check(b, d.Query(scanSQL, func(s *sqlite.Stmt) error {
+						buf = append(buf[:0], s.Bytes(3)...)
+						n += int(s.Int(0)*0+s.Int(1)*0+s.Int(2)*0) + 1
 						return nil
 					}))
 					if n != sh.rows {
 						b.Fatal(n)
 					}
-					check(b, d.close())
+					check(b, d.Close())
 					check(b, f.Close())
 				}
 				report(b, sh.rows, sh.size)

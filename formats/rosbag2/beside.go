@@ -5,63 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// An overlay is pages of a file beside the database that, laid over it, give the
-// state after the last commit: the committed frames of a write-ahead log, or what a
-// rollback journal has kept.
-type overlay struct {
-	path  string          // of that file
-	page  int64           // bytes
-	pages int64           // of the database in that state; a log without a commit has 0
-	at    map[int64]int64 // page number (from 0) to offset of the page; its complement is one in the database
-	open  map[int64]int64 // of a log: the frames after the last commit
-	undo  bool            // it is a journal: what it covers in the database was not committed
-}
-
-// unfinished tells whether there are pages that were written and not committed.
-func (o *overlay) unfinished() bool { return o != nil && (o.undo || len(o.open) > 0) }
-
-// uncommitted is the database of size bytes with what was not committed, for taking
-// rows from its pages: the committed state, behind it the pages that it does not have,
-// and behind those, as if they were more pages, the newer ones of pages that it has.
-func (o *overlay) uncommitted(size int64) *overlay {
-	now := *o
-	now.at, now.open, now.pages = map[int64]int64{}, nil, max(o.pages, (size+o.page-1)/o.page)
-	maps.Copy(now.at, o.at)
-	newer := map[int64]int64{}
-	if o.undo {
-		for no := range o.at {
-			newer[no] = ^(no * o.page) // in the database
-		}
-	}
-	for no, at := range o.open {
-		if no < o.pages {
-			newer[no] = at
-		} else {
-			now.at[no], now.pages = at, max(now.pages, no+1)
-		}
-	}
-	for _, no := range slices.Sorted(maps.Keys(newer)) {
-		now.at[now.pages] = newer[no]
-		now.pages++
-	}
-	return &now
-}
-
 // salvageOpen takes rows from the pages, with those of a transaction that was not
 // committed. cause is why the committed state cannot be read, or nil.
-func (p *part) salvageOpen(ctx context.Context, fsys storage.FS, meta *metadata, cause error, warn warner) error {
+func (p *part) salvageOpen(ctx context.Context, fsys storage.FS, meta *ros2bag.Metadata, cause error, warn ros2bag.Warner) error {
 	over, total := p.over, p.total
-	p.over = p.over.uncommitted(p.size)
-	p.total = p.over.pages * p.over.page
+	p.over = p.over.Uncommitted(p.size)
+	p.total = p.over.Pages * p.over.Page
 	reason := cause
 	if reason == nil {
 		reason = fmt.Errorf("the last transaction was not committed: %w", storage.ErrCorrupt)
@@ -75,7 +33,7 @@ func (p *part) salvageOpen(ctx context.Context, fsys storage.FS, meta *metadata,
 
 // readBeside looks for a rollback journal or a write-ahead log beside the file. head
 // is how the database begins.
-func (p *part) readBeside(ctx context.Context, fsys storage.FS, head []byte, warn warner) error {
+func (p *part) readBeside(ctx context.Context, fsys storage.FS, head []byte, warn ros2bag.Warner) error {
 	if p.temp != nil {
 		return nil
 	}
@@ -105,7 +63,7 @@ func (p *part) openBeside(fsys storage.FS, suffix string, use func(f storage.Fil
 	}
 	err = errors.Join(use(f, st.Size()), f.Close())
 	if err == nil && p.over != nil {
-		p.over.path = path
+		p.over.Path = path
 		p.bytes += st.Size()
 	}
 	return err
@@ -119,23 +77,23 @@ func (p *part) fate() string {
 	return "bagconv recover takes the messages in them as far as they are whole"
 }
 
-func (p *part) useWAL(f storage.File, size int64, warn warner) error {
-	w, err := readWAL(f, size)
+func (p *part) useWAL(f storage.File, size int64, warn ros2bag.Warner) error {
+	w, err := sqlite.ReadWAL(f, size)
 	if errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) {
 		return warn("wal", true, "the write-ahead log beside it cannot be applied: %v", err)
 	}
 	if err != nil {
 		return err
 	}
-	if len(w.open) > 0 {
-		if err := warn("wal-uncommitted", true, "%d pages in the write-ahead log were never committed and are not applied; %s", len(w.open), p.fate()); err != nil {
+	if len(w.Open) > 0 {
+		if err := warn("wal-uncommitted", true, "%d pages in the write-ahead log were never committed and are not applied; %s", len(w.Open), p.fate()); err != nil {
 			return err
 		}
 	}
-	if w.pages == 0 && p.how.uncommitted && len(w.open) > 0 {
-		w.pages = p.size / w.page // nothing of it was committed
+	if w.Pages == 0 && p.how.uncommitted && len(w.Open) > 0 {
+		w.Pages = p.size / w.Page // nothing of it was committed
 	}
-	if w.pages > 0 {
+	if w.Pages > 0 {
 		p.over = w
 	}
 	return nil
@@ -144,12 +102,12 @@ func (p *part) useWAL(f storage.File, size int64, warn warner) error {
 // useJournal rolls back, as SQLite would on opening the database. A journal that
 // begins with zero, in an empty database, or of a transaction that was committed
 // with others, has nothing to roll back.
-func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, size int64, head []byte, warn warner) error {
+func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, size int64, head []byte, warn ros2bag.Warner) error {
 	var first [1]byte
 	if err := iox.ReadFull(f, first[:], 0); err != nil || first[0] == 0 || p.size == 0 {
 		return err
 	}
-	super, err := superJournal(f, size)
+	super, err := sqlite.SuperJournal(f, size)
 	if err != nil {
 		return err
 	}
@@ -163,24 +121,24 @@ func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, 
 		}
 	}
 	page := int64(0)
-	if h, err := parseHeader(head); err == nil {
-		page = h.size
+	if h, err := sqlite.ParseHeader(head); err == nil {
+		page = int64(h.Page)
 	}
-	o, cut, err := readJournal(f, size, page)
+	o, cut, err := sqlite.ReadJournal(f, size, page)
 	if err != nil {
 		return err
 	}
 	if o == nil {
 		return warn("journal", true, "the file beside it that is called a rollback journal is none, or has no whole header; it is not applied")
 	}
-	if len(o.at) == 0 && o.pages*o.page >= p.size {
+	if len(o.At) == 0 && o.Pages*o.Page >= p.size {
 		return nil // nothing had been written to the database
 	}
 	db, err := p.open(fsys)
 	if err != nil {
 		return err
 	}
-	rows, err := sqlitefile.RowsBehind(ctx, db, p.size, o.page, o.pages)
+	rows, err := sqlitefile.RowsBehind(ctx, db, p.size, o.Page, o.Pages)
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}
@@ -188,6 +146,6 @@ func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, 
 	if cut {
 		text = "; the journal ends before its last record, so that some pages may be those of after it"
 	}
-	o.undo, p.over = true, o
-	return warn("journal", true, "the last transaction was not committed, with at least %d messages: %d pages are rolled back by the journal beside it%s; %s", rows, len(o.at), text, p.fate())
+	o.Undo, p.over = true, o
+	return warn("journal", true, "the last transaction was not committed, with at least %d messages: %d pages are rolled back by the journal beside it%s; %s", rows, len(o.At), text, p.fate())
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -98,9 +99,9 @@ func (c *conn) tallyIndex() (t tally, err error) {
 		return t, err
 	}
 	const numbers = "SELECT timestamp FROM messages WHERE timestamp BETWEEN ? AND ? AND typeof(timestamp) = 'integer' ORDER BY timestamp"
-	t.least, t.some, err = c.db.one(numbers+" LIMIT 1", int64(math.MinInt64), int64(math.MaxInt64))
+	t.least, t.some, err = c.db.One(numbers+" LIMIT 1", int64(math.MinInt64), int64(math.MaxInt64))
 	if err == nil {
-		t.most, _, err = c.db.one(numbers+" DESC LIMIT 1", int64(math.MinInt64), int64(math.MaxInt64))
+		t.most, _, err = c.db.One(numbers+" DESC LIMIT 1", int64(math.MinInt64), int64(math.MaxInt64))
 	}
 	return t, err
 }
@@ -160,25 +161,25 @@ func (r *Reader) tallyQuery(c *conn, t *tally) (last int64, err error) {
 		return 0, err
 	}
 	n := 0
-	err = c.db.query("SELECT rowid, topic_id, timestamp, typeof(data) IN ('blob', 'text') FROM messages", func(s *stmt) error {
+	err = c.db.Query("SELECT rowid, topic_id, timestamp, typeof(data) IN ('blob', 'text') FROM messages", func(s *sqlite.Stmt) error {
 		if n&4095 == 0 && r.ctx.Err() != nil {
 			return r.ctx.Err()
 		}
-		id := s.int(0)
+		id := s.Int(0)
 		if n > 0 && id <= last {
 			return fmt.Errorf("row %d comes after row %d: %w", id, last, storage.ErrCorrupt)
 		}
 		n, last = n+1, id
 		stamp, ok, err := c.part.rowTime(c, s, 2, id)
-		if err != nil || !ok || s.int(3) == 0 {
+		if err != nil || !ok || s.Int(3) == 0 {
 			return err // reading tells of a row that is left out
 		}
 		t.time(stamp)
-		if topic, ok := c.part.ids.get(s.int(1)); ok {
+		if topic, ok := c.part.ids.get(s.Int(1)); ok {
 			t.topics[topic]++
 			return nil
 		}
-		t.none(s.int(1))
+		t.none(s.Int(1))
 		return nil
 	})
 	return last, err

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -25,16 +26,16 @@ func edit(t testing.TB, path string, sql ...string) {
 	t.Helper()
 	f, err := iox.OS.OpenFile(path, os.O_RDWR, 0)
 	check(t, err)
-	g, err := newGatherFile(f)
+	g, err := sqlite.NewGather(f)
 	check(t, err)
-	d, err := openDB(&vfs{file: g})
+	d, err := sqlite.Open(sqlite.Options{File: g})
 	check(t, err)
-	check(t, d.exec("PRAGMA journal_mode=OFF"))
+	check(t, d.Exec("PRAGMA journal_mode=OFF"))
 	for _, s := range sql {
-		check(t, d.exec(s))
+		check(t, d.Exec(s))
 	}
-	check(t, d.close())
-	check(t, g.flush())
+	check(t, d.Close())
+	check(t, g.Flush())
 	check(t, f.Close())
 }
 
@@ -247,11 +248,11 @@ func TestTreeOfManyWays(t *testing.T) {
 		write(t, path, storage.WriteOptions{}, sampleTopics(), sampleRows())
 		f, err := iox.OS.Open(path)
 		check(t, err)
-		d, err := openDB(&vfs{file: plainFile{f}, readOnly: true})
+		d, err := sqlite.Open(sqlite.Options{File: sqlite.Plain{File: f}, ReadOnly: true})
 		check(t, err)
-		root, _, err := d.one("SELECT rootpage FROM sqlite_master WHERE name = ?", table)
+		root, _, err := d.One("SELECT rootpage FROM sqlite_master WHERE name = ?", table)
 		check(t, err)
-		check(t, d.close())
+		check(t, d.Close())
 		check(t, f.Close())
 		db, err := os.ReadFile(path)
 		check(t, err)
@@ -289,18 +290,30 @@ func TestTreeOfManyWays(t *testing.T) {
 	}
 }
 
+// What makeWAL needs of the format.
+const (
+	walHeaderLen = 32
+	walFrameLen  = 24
+)
+
 // makeWAL builds a log as SQLite does, from the pages in which two states of a
 // database differ.
 func makeWAL(old, now []byte, page int, commit bool) []byte {
 	h := make([]byte, walHeaderLen)
-	binary.BigEndian.PutUint32(h, walMagic|1)
-	binary.BigEndian.PutUint32(h[4:], walVersion)
+	binary.BigEndian.PutUint32(h, 0x377f0683)
+	binary.BigEndian.PutUint32(h[4:], 3007000)
 	binary.BigEndian.PutUint32(h[8:], uint32(page))
 	copy(h[16:], "saltsalt")
-	var sum walSum
-	sum.add(h[:24], binary.BigEndian)
-	binary.BigEndian.PutUint32(h[24:], sum.a)
-	binary.BigEndian.PutUint32(h[28:], sum.b)
+	var a, b uint32
+	sum := func(p []byte) {
+		for ; len(p) >= 8; p = p[8:] {
+			a += binary.BigEndian.Uint32(p) + b
+			b += binary.BigEndian.Uint32(p[4:]) + a
+		}
+	}
+	sum(h[:24])
+	binary.BigEndian.PutUint32(h[24:], a)
+	binary.BigEndian.PutUint32(h[28:], b)
 	var changed []int
 	for i := 0; i*page < len(now); i++ {
 		if (i+1)*page > len(old) || string(old[i*page:(i+1)*page]) != string(now[i*page:(i+1)*page]) {
@@ -314,10 +327,10 @@ func makeWAL(old, now []byte, page int, commit bool) []byte {
 			binary.BigEndian.PutUint32(f[4:], uint32(len(now)/page))
 		}
 		copy(f[8:], "saltsalt")
-		sum.add(f[:8], binary.BigEndian)
-		sum.add(now[i*page:(i+1)*page], binary.BigEndian)
-		binary.BigEndian.PutUint32(f[16:], sum.a)
-		binary.BigEndian.PutUint32(f[20:], sum.b)
+		sum(f[:8])
+		sum(now[i*page : (i+1)*page])
+		binary.BigEndian.PutUint32(f[16:], a)
+		binary.BigEndian.PutUint32(f[20:], b)
 		h = append(append(h, f...), now[i*page:(i+1)*page]...)
 	}
 	return h

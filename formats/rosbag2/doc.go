@@ -1,7 +1,7 @@
 // Package rosbag2 reads and writes rosbag2 recordings with SQLite storage.
 //
 //	drive/
-//	  metadata.yaml    topics, counts, times, list of parts (metadata.go)
+//	  metadata.yaml    topics, counts, times, list of parts (package ros2bag)
 //	  drive_0.db3      SQLite: topics, messages, ... (record.go)
 //	  drive_1.db3      the next part; "drive_1.db3.zstd" when compressed as a whole
 //	  drive_1.db3-wal  frames that a crashed recorder left; applied while reading
@@ -13,8 +13,7 @@
 //
 // # Engine
 //
-// SQLite is modernc.org/sqlite, by its C API (sqlite.go) over a file system of
-// our own (vfs.go): each database is a storage.File, so that the engine cannot
+// Package sqlite has the engine: each database is a storage.File, so that SQLite cannot
 // lock, create or change anything beside a source. It reads and writes all that is
 // small. The rows of messages go page by page (package sqlitefile), and through
 // SQLite only where that declines (rows.go). Blocks are ranges of rowids.
@@ -36,9 +35,9 @@
 //
 // # Writing
 //
-// A profile says what the files look like (profile.go), and limits cut the recording
+// A profile says what the files look like (ros2bag.Profile), and limits cut the recording
 // into parts (outpart.go). "universal" opens on
 // every distribution from Foxy on. timestamp_idx is written after the last row.
-// What rosbag2 has no place for is kept in custom_data (custom.go). The same
+// What rosbag2 has no place for is kept in custom_data (ros2bag.CustomTopic). The same
 // calls give the same bytes.
 package rosbag2

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -37,15 +38,15 @@ func (r *Reader) estimate(c *conn, t *tally) (ok bool, err error) {
 	if err := c.engine(0); err != nil {
 		return false, err
 	}
-	q, err := c.db.prepare("SELECT topic_id, timestamp FROM messages WHERE rowid BETWEEN ? AND ?")
+	q, err := c.db.Prepare("SELECT topic_id, timestamp FROM messages WHERE rowid BETWEEN ? AND ?")
 	if err != nil {
 		return false, err
 	}
-	defer q.finalize()
+	defer q.Finalize()
 	parts := int64(len(r.parts))
 	s := &sample{
 		q: q, first: p.first, n: n, windows: max(roundWindows/parts, leastWindows),
-		rows: min(max(p.head.size/(p.real()/n), 1), windowRows),
+		rows: min(max(int64(p.head.Page)/(p.real()/n), 1), windowRows),
 		rnd:  rand.New(rand.NewPCG(uint64(n), uint64(p.first))), topics: map[int64]int64{},
 	}
 	begin := time.Now()
@@ -73,9 +74,9 @@ func (r *Reader) estimate(c *conn, t *tally) (ok bool, err error) {
 
 // A sample is the rows of a part that are looked at.
 type sample struct {
-	q             *stmt // the topic and time of a range of rowids
-	first, n      int64 // rowids of the part
-	windows, rows int64 // of a round; of a window
+	q             *sqlite.Stmt // the topic and time of a range of rowids
+	first, n      int64        // rowids of the part
+	windows, rows int64        // of a round; of a window
 	rnd           *rand.Rand
 	asked         int64 // rowids
 	topics        map[int64]int64
@@ -88,22 +89,22 @@ func (s *sample) round() error {
 	each, more := s.n/s.windows, s.n%s.windows
 	for i := range s.windows {
 		lo := s.first + each*i + min(i, more) + s.rnd.Int64N(each-s.rows+1)
-		if err := s.q.bind(lo, lo+s.rows-1); err != nil {
+		if err := s.q.Bind(lo, lo+s.rows-1); err != nil {
 			return err
 		}
 		s.asked += s.rows
 		for {
-			row, err := s.q.step()
+			row, err := s.q.Step()
 			if err != nil {
 				return err
 			}
 			if !row {
 				break
 			}
-			s.topics[s.q.int(0)]++
-			s.times.time(s.q.int(1))
+			s.topics[s.q.Int(0)]++
+			s.times.time(s.q.Int(1))
 		}
-		s.q.reset()
+		s.q.Reset()
 	}
 	return nil
 }

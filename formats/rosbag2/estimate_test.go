@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ros2bag"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -171,10 +172,10 @@ func TestEstimateCount(t *testing.T) {
 	for count, want := range map[int64]bool{20_000: true, 5000: false} {
 		path, _ := unevenBag(t, t.TempDir(), 10_000, 100)
 		edit(t, path, "DELETE FROM metadata")
-		m := metadata{Version: 5, StorageID: "sqlite3", Messages: count, Paths: []string{"uneven.db3"}}
-		text, err := m.encode(true)
+		m := ros2bag.Metadata{Version: 5, StorageID: "sqlite3", Messages: count, Paths: []string{"uneven.db3"}}
+		text, err := m.Encode(true)
 		check(t, err)
-		check(t, os.WriteFile(filepath.Join(filepath.Dir(path), metadataName), []byte(text), 0o600))
+		check(t, os.WriteFile(filepath.Join(filepath.Dir(path), ros2bag.MetadataName), []byte(text), 0o600))
 		info, _, _ := glance(t, filepath.Dir(path), 1)
 		said := false
 		for _, w := range info.Warnings {

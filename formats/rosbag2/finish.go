@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/bagconv/bagconv/internal/ros2bag"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -29,11 +30,11 @@ func (w *Writer) finish() error {
 		if err != nil {
 			return err
 		}
-		text, err := meta.encode(true)
+		text, err := meta.Encode(true)
 		if err != nil {
 			return err
 		}
-		if err := w.writeFile(filepath.Join(w.out.Temp(), metadataName), text); err != nil {
+		if err := w.writeFile(filepath.Join(w.out.Temp(), ros2bag.MetadataName), text); err != nil {
 			return err
 		}
 	}
@@ -61,7 +62,7 @@ func (p *outPart) writeDefinitions() error {
 			t.ownSchema = have.Encoding != t.Schema.Encoding || string(have.Data) != string(t.Schema.Data)
 		default:
 			rows[typ] = t.Schema
-			err := p.db.run("INSERT INTO message_definitions (topic_type, encoding, encoded_message_definition, type_description_hash) VALUES (?, ?, ?, ?)",
+			err := p.db.Run("INSERT INTO message_definitions (topic_type, encoding, encoded_message_definition, type_description_hash) VALUES (?, ?, ?, ?)",
 				typ, t.Schema.Encoding, string(t.Schema.Data), t.Metadata[storage.MetaTypeHash])
 			if err != nil {
 				return err
@@ -75,14 +76,14 @@ func (p *outPart) writeDefinitions() error {
 // one. Decoders take the times as unsigned: a start before 1970 is written as 0
 // there, and a recording without messages starts at the end of time, as rosbag2's
 // own do.
-func (w *Writer) metadata(parts ...*outPart) (*metadata, error) {
-	m := &metadata{
-		Version: w.profile.version, StorageID: "sqlite3", Start: math.MaxInt64,
+func (w *Writer) metadata(parts ...*outPart) (*ros2bag.Metadata, error) {
+	m := &ros2bag.Metadata{
+		Version: w.profile.Version, StorageID: "sqlite3", Start: math.MaxInt64,
 		Custom: maps.Clone(w.options), Distro: w.distro(),
 	}
 	var all outPart
 	for _, p := range parts {
-		file := metadataFile{Path: p.name, Start: math.MaxInt64, Messages: p.count}
+		file := ros2bag.File{Path: p.name, Start: math.MaxInt64, Messages: p.count}
 		if p.count > 0 {
 			file.Start, file.Duration = p.span()
 			if all.count == 0 {
@@ -103,13 +104,19 @@ func (w *Writer) metadata(parts ...*outPart) (*metadata, error) {
 		for _, p := range parts {
 			n += p.of(i)
 		}
-		m.Topics = append(m.Topics, metadataTopic{
+		m.Topics = append(m.Topics, ros2bag.Topic{
 			Name: t.Name, Type: t.Type, Format: t.Encoding, Hash: t.Metadata[storage.MetaTypeHash], QoS: t.QoS, Messages: n,
 		})
 	}
 	delete(m.Custom, storage.MetaDistro)
 	if w.custom == nil { // all parts have the same definitions, and so the same
-		value, err := customJSON(w.topics)
+		var kept []ros2bag.CustomTopic
+		for i := range w.topics {
+			if c, ok := ros2bag.KeepTopic(&w.topics[i].Topic, w.topics[i].ownSchema); ok {
+				kept = append(kept, c)
+			}
+		}
+		value, err := ros2bag.EncodeCustom(kept)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +126,7 @@ func (w *Writer) metadata(parts ...*outPart) (*metadata, error) {
 		if m.Custom == nil {
 			m.Custom = map[string]string{}
 		}
-		m.Custom[customKey] = value
+		m.Custom[ros2bag.CustomKey] = value
 	}
 	return m, nil
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/ros2bag"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/klauspost/compress/zstd"
 )
@@ -160,7 +161,7 @@ func rewrite(t testing.TB, path, old, new string) {
 func TestFolderWithoutMetadata(t *testing.T) {
 	topics, rows := sampleTopics(), sampleRows()
 	dir := bag(t, rows)
-	check(t, os.Remove(filepath.Join(dir, metadataName)))
+	check(t, os.Remove(filepath.Join(dir, ros2bag.MetadataName)))
 	got, info := readAll(t, dir, storage.ReadOptions{})
 	if len(got) != len(rows) || info.Messages != int64(len(rows)) || !slices.Equal(codes(info), []string{"no-metadata"}) {
 		t.Errorf("%d rows, warnings %v", len(got), info.Warnings)
@@ -198,13 +199,13 @@ func TestPartOrder(t *testing.T) {
 func TestListedPaths(t *testing.T) {
 	for _, listed := range []string{"bag/bag_0.db3", "elsewhere/bag_0.db3", "/nowhere/bag_0.db3", "bag_0.db3.zstd"} {
 		dir := bag(t, sampleRows())
-		rewrite(t, filepath.Join(dir, metadataName), "- bag_0.db3", "- "+listed)
+		rewrite(t, filepath.Join(dir, ros2bag.MetadataName), "- bag_0.db3", "- "+listed)
 		if rows, info := readAll(t, dir, storage.ReadOptions{}); len(rows) != len(sampleRows()) || info.Warnings != nil {
 			t.Errorf("%s: %d rows, %v", listed, len(rows), info.Warnings)
 		}
 	}
 	dir := bag(t, sampleRows())
-	rewrite(t, filepath.Join(dir, metadataName), "- bag_0.db3", "- bag_0.db3\n        - bag_1.db3")
+	rewrite(t, filepath.Join(dir, ros2bag.MetadataName), "- bag_0.db3", "- bag_0.db3\n        - bag_1.db3")
 	copyFile(t, filepath.Join(dir, "bag_0.db3"), filepath.Join(dir, "other.db3"))
 	rows, info := readAll(t, dir, storage.ReadOptions{})
 	if len(rows) != len(sampleRows()) || !slices.Equal(codes(info), []string{"missing-part", "unlisted-part"}) {
@@ -228,7 +229,7 @@ func TestListedPaths(t *testing.T) {
 func TestWrongCounts(t *testing.T) {
 	dir := bag(t, sampleRows())
 	n := len(sampleRows())
-	rewrite(t, filepath.Join(dir, metadataName), fmt.Sprintf("message_count: %d", n), fmt.Sprintf("message_count: %d", n+1))
+	rewrite(t, filepath.Join(dir, ros2bag.MetadataName), fmt.Sprintf("message_count: %d", n), fmt.Sprintf("message_count: %d", n+1))
 	_, info := readAll(t, dir, storage.ReadOptions{})
 	if info.Messages != int64(n) || !slices.Equal(codes(info), []string{"count"}) || !info.Warnings[0].Damage {
 		t.Errorf("%d messages, %+v", info.Messages, info.Warnings)
@@ -283,9 +284,9 @@ func TestZstdFile(t *testing.T) {
 			z := b.Bytes()
 			z = z[:len(z)-min(c.cut, len(z)/2)]
 			os.Remove(plain)
-			check(t, os.WriteFile(plain+extZstd, z, 0o666))
+			check(t, os.WriteFile(plain+".zstd", z, 0o666))
 			before := listing(t, dir)
-			if !sniff(plain+extZstd, z[:min(len(z), storage.SniffLen)]) {
+			if !sniff(plain+".zstd", z[:min(len(z), storage.SniffLen)]) {
 				t.Error("not recognised")
 			}
 			got, info := readAll(t, dir, storage.ReadOptions{})
@@ -330,7 +331,7 @@ func TestZstdRows(t *testing.T) {
 	write(t, path, storage.WriteOptions{}, topics, packed)
 	for _, mode := range []string{"MESSAGE", "message", "", "file gone"} {
 		t.Run(mode, func(t *testing.T) {
-			meta := filepath.Join(path, metadataName)
+			meta := filepath.Join(path, ros2bag.MetadataName)
 			text, err := os.ReadFile(meta)
 			check(t, err)
 			defer func() { check(t, os.WriteFile(meta, text, 0o666)) }()
@@ -351,14 +352,14 @@ func TestZstdRows(t *testing.T) {
 			}
 		})
 	}
-	meta := filepath.Join(path, metadataName)
+	meta := filepath.Join(path, ros2bag.MetadataName)
 	rewrite(t, meta, `compression_mode: ""`, "compression_mode: MESSAGE")
 	rewrite(t, meta, `compression_format: ""`, "compression_format: lz4")
 	if got, info := readAll(t, path, storage.ReadOptions{}); len(got) != len(rows) || !slices.Equal(codes(info), []string{"compression"}) {
 		t.Errorf("zstd called lz4: %d rows, %v", len(got), info.Warnings)
 	}
 	path = bag(t, sampleRows())
-	meta = filepath.Join(path, metadataName)
+	meta = filepath.Join(path, ros2bag.MetadataName)
 	rewrite(t, meta, `compression_mode: ""`, "compression_mode: MESSAGE")
 	rewrite(t, meta, `compression_format: ""`, "compression_format: lz4")
 	if _, err := Open(context.Background(), path, storage.ReadOptions{}); !errors.Is(err, storage.ErrUnsupported) {

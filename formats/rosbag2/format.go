@@ -1,12 +1,11 @@
 package rosbag2
 
 import (
-	"io"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -15,9 +14,10 @@ const (
 	encoding   = "cdr"
 )
 
-// maxRow is SQLite's limit for a row in a file that any reader can open
-// (SQLITE_MAX_LENGTH as it is built everywhere).
-const maxRow = 1000000000
+// db3 is the storage whose parts are SQLite databases.
+var db3 = &ros2bag.Storage{
+	ID: "sqlite3", Ext: ".db3", Magic: sqlite.Magic, Beside: []string{"-wal", "-journal"}, WholePart: wholePart,
+}
 
 // Format is the rosbag2 recording with SQLite storage.
 var Format = &storage.Format{
@@ -26,16 +26,16 @@ var Format = &storage.Format{
 	Aliases:      []string{"rosbag2", "ros2", "sqlite3"},
 	Metadata:     []string{"*"},
 	Folder:       true,
-	Extensions:   []string{extDB},
+	Extensions:   []string{db3.Ext},
 	Accepts:      []string{encoding},
 	Compressions: []string{"none"},
-	Profiles:     profileNames(),
+	Profiles:     ros2bag.ProfileNames(),
 	SegmentNames: segmentNames,
-	MaxMessage:   maxRow - rowOverhead,
+	MaxMessage:   sqlite.MaxRow - rowOverhead,
 	Sniff:        sniff,
 	Open:         Open,
-	Files:        files,
-	Whole:        wholeOf,
+	Files:        db3.Files,
+	Whole:        func(path string) (string, []string) { return db3.Whole(iox.OS, path) },
 	Create:       Create,
 }
 
@@ -44,17 +44,24 @@ var Format = &storage.Format{
 // is ours too, so that it is refused by name.
 func sniff(path string, head []byte) bool {
 	if head != nil {
-		return isSQLite(head, func() (io.ReadCloser, error) { return os.Open(path) })
+		return db3.IsPart(iox.OS, path, head)
 	}
-	if f, err := iox.OS.Open(filepath.Join(path, metadataName)); err == nil {
-		defer f.Close()
-		b, err := io.ReadAll(io.LimitReader(f, 64<<10))
-		if err == nil && strings.Contains(string(b), metadataKey) {
-			return true
-		}
+	return db3.IsFolder(iox.OS, path)
+}
+
+// wholePart tells whether a database has all its pages.
+func wholePart(fsys storage.FS, path string) bool {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return false
 	}
-	entries, err := os.ReadDir(path)
-	return err == nil && len(listParts(iox.OS, path, entries)) > 0
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	h, err := sqlite.ReadHeader(f, st.Size())
+	return err == nil && h.Size() <= st.Size()
 }
 
 func base(path string) string { return filepath.Base(path) }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -30,7 +32,7 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, db, wal []byte) {
 		fsys := memFS{"/x/bad.db3": db}
 		switch {
-		case strings.HasPrefix(string(wal), journalMagic):
+		case strings.HasPrefix(string(wal), sqlite.JournalMagic):
 			fsys["/x/bad.db3-journal"] = wal
 			r, err := Open(t.Context(), "/x/bad.db3", storage.ReadOptions{FS: fsys, Uncommitted: true})
 			if err == nil {
@@ -57,7 +59,7 @@ func FuzzReader(f *testing.F) {
 func FuzzFolder(f *testing.F) {
 	dir := filepath.Join(f.TempDir(), "bag")
 	write(f, dir, storage.WriteOptions{}, sampleTopics(), sampleRows()[:20])
-	text, err := os.ReadFile(filepath.Join(dir, metadataName))
+	text, err := os.ReadFile(filepath.Join(dir, ros2bag.MetadataName))
 	check(f, err)
 	db, err := os.ReadFile(filepath.Join(dir, "bag_0.db3"))
 	check(f, err)

@@ -3,6 +3,7 @@ package rosbag2
 import (
 	"context"
 
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 )
 
@@ -21,7 +22,7 @@ const (
 )
 
 // blocks cuts a part into ranges of about equal size.
-func (p *part) blocks(ctx context.Context, src *source) (list []block, err error) {
+func (p *part) blocks(ctx context.Context, src *sqlite.Image) (list []block, err error) {
 	if p.empty {
 		return nil, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -150,7 +151,7 @@ func TestJournal(t *testing.T) {
 						t.Errorf("%s: recover has not %.30q", name, row)
 					}
 				}
-				headers += bytes.Count(c.journal, []byte(journalMagic))
+				headers += bytes.Count(c.journal, []byte(sqlite.JournalMagic))
 				if slices.Contains(codes(info), "journal") {
 					rolledBack++
 					more += len(all) - len(want)
@@ -173,7 +174,7 @@ func TestJournal(t *testing.T) {
 func TestJournalCut(t *testing.T) {
 	list := crashes(t, 512, "FULL", 10)
 	c := list[6]
-	step := journalSector
+	step := 512 // a sector
 	if testing.Short() {
 		step *= 7
 	}
@@ -209,7 +210,7 @@ func TestJournalOdd(t *testing.T) {
 			sum += uint32(ch)
 		}
 		b := binary.BigEndian.AppendUint32([]byte(name), uint32(len(name)))
-		return append(binary.BigEndian.AppendUint32(b, sum), journalMagic...)
+		return append(binary.BigEndian.AppendUint32(b, sum), sqlite.JournalMagic...)
 	}
 	for name, x := range map[string]crash{
 		"empty":            {db: c.db, journal: []byte{}},
@@ -226,7 +227,7 @@ func TestJournalOdd(t *testing.T) {
 		"other nonce":      put(12, 77),
 		"zero page number": put(512, 0),
 		"page 2^32-1":      put(512, 1<<32-1),
-		"lock page":        put(512, lockByte/512+1),
+		"lock page":        put(512, sqlite.LockByte/512+1),
 		"super gone":       with(func(b []byte) []byte { return append(b, super("/elsewhere/x.db3-mj0123")...) }),
 		"no super":         with(func(b []byte) []byte { s := super("/y"); s[0]++; return append(b, s...) }),
 	} {
@@ -272,26 +273,4 @@ func TestUncommittedWAL(t *testing.T) {
 	if len(rows) != 60 || len(rows[59].data) != 10000 || !slices.Equal(codes(info), []string{"salvaged", "wal-uncommitted"}) {
 		t.Errorf("%d rows, want 60: %v", len(rows), info.Warnings)
 	}
-}
-
-// FuzzJournal: any journal is read without harm, and no page of it lies outside.
-func FuzzJournal(f *testing.F) {
-	j := crashes(f, 512, "FULL", 10)[6].journal
-	f.Add(j[:4096], int64(512))
-	f.Add(slices.Concat(j[:512+520], make([]byte, 1024-520), j[:512+520]), int64(0))
-	f.Fuzz(func(t *testing.T, b []byte, page int64) {
-		if _, err := superJournal(bytes.NewReader(b), int64(len(b))); err != nil {
-			t.Fatal(err)
-		}
-		o, _, err := readJournal(bytes.NewReader(b), int64(len(b)), page)
-		check(t, err)
-		if o == nil {
-			return
-		}
-		for n, at := range o.at {
-			if n < 0 || n >= o.pages || at+o.page > int64(len(b)) {
-				t.Fatalf("page %d at %d", n, at)
-			}
-		}
-	})
 }

@@ -1,15 +1,13 @@
 package rosbag2
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strconv"
-	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/ros2bag"
 	"github.com/bagconv/bagconv/storage"
 	"gopkg.in/yaml.v3"
 )
@@ -84,7 +82,7 @@ func (d *decoder) qos(list *yaml.Node, names bool) {
 
 // open decodes the file and finds the parts, as `ros2 bag play` does.
 func (d *decoder) open(dir string) error {
-	text, err := os.ReadFile(filepath.Join(dir, metadataName))
+	text, err := os.ReadFile(filepath.Join(dir, ros2bag.MetadataName))
 	if err != nil {
 		return err
 	}
@@ -92,7 +90,7 @@ func (d *decoder) open(dir string) error {
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return err
 	}
-	info := d.key(doc.Content[0], metadataKey, yaml.MappingNode)
+	info := d.key(doc.Content[0], "rosbag2_bagfile_information", yaml.MappingNode)
 	version := int(d.uint(info, "version"))
 	since := func(v int) bool { return version >= v && d.newest >= v }
 	if id := d.text(info, "storage_identifier"); id != "sqlite3" {
@@ -166,14 +164,14 @@ func (d *decoder) open(dir string) error {
 func TestDecoders(t *testing.T) {
 	distros := []decoder{{distro: "foxy", newest: 4}, {distro: "galactic", newest: 4}, {distro: "humble", newest: 5}, {distro: "iron", newest: 7},
 		{distro: "jazzy", newest: 9}, {distro: "kilted", newest: 9}, {distro: "lyrical", newest: 9}, {distro: "rolling", newest: 9}}
-	for _, profile := range profileNames() {
+	for _, profile := range ros2bag.ProfileNames() {
 		for _, rows := range [][]storage.Message{nil, sampleRows()} {
 			dir := filepath.Join(t.TempDir(), "bag")
 			write(t, dir, storage.WriteOptions{Profile: profile}, sampleTopics(), rows)
-			p, _ := findProfile(profile)
+			p, _ := ros2bag.FindProfile(profile)
 			for _, d := range distros {
 				err := d.open(dir)
-				if opens := p.version < 9 || d.newest >= 9; opens != (err == nil) {
+				if opens := p.Version < 9 || d.newest >= 9; opens != (err == nil) {
 					t.Errorf("profile %s on %s with %d rows: %v", profile, d.distro, len(rows), err)
 				}
 			}
@@ -188,83 +186,12 @@ func TestDecoders(t *testing.T) {
 	}
 }
 
-const jazzyText = `rosbag2_bagfile_information:
-  version: 9
-  storage_identifier: sqlite3
-  duration:
-    nanoseconds: 5
-  starting_time:
-    nanoseconds_since_epoch: 9223372036854775807
-  message_count: 1
-  topics_with_message_count:
-    - topic_metadata:
-        name: /a
-        type: p/msg/T
-        serialization_format: cdr
-        offered_qos_profiles:
-          - history: keep_last
-            depth: 10
-            reliability: best_effort
-            durability: transient_local
-            deadline: {sec: 2147483647, nsec: 4294967295}
-            lifespan: {sec: 2147483647, nsec: 2147483647}
-            liveliness: manual_by_topic
-            liveliness_lease_duration: {sec: 1, nsec: 2}
-            avoid_ros_namespace_conventions: true
-        type_description_hash: RIHS01_00
-      message_count: 1
-  compression_format: ZSTD
-  compression_mode: message
-  relative_file_paths:
-    - a_0.db3
-  files:
-    - path: a_0.db3
-      starting_time:
-        nanoseconds_since_epoch: 7
-      duration:
-        nanoseconds: 5
-      message_count: 1
-  custom_data:
-    k: v
-    n: 5
-    e: ~
-  ros_distro: jazzy
-`
-
-func TestParseMetadata(t *testing.T) {
-	m, odd, err := parseMetadata(t.Context(), []byte(jazzyText), qosCache{})
-	check(t, err)
-	want := &metadata{
-		Version: 9, StorageID: "sqlite3", Duration: 5, Start: 9223372036854775807, Messages: 1,
-		Topics: []metadataTopic{{Name: "/a", Type: "p/msg/T", Format: "cdr", Hash: "RIHS01_00", Messages: 1, QoS: []storage.QoS{{
-			History: storage.HistoryKeepLast, Depth: 10, Reliability: storage.ReliabilityBestEffort, Durability: storage.DurabilityTransientLocal,
-			Deadline: storage.QoSInfinite, Lifespan: storage.QoSInfinite, Liveliness: storage.LivelinessManualByTopic,
-			Lease: storage.QoSDuration{Sec: 1, NSec: 2}, AvoidROSNamespaceConventions: true,
-		}}}},
-		Compression: "zstd", Mode: "MESSAGE", Paths: []string{"a_0.db3"},
-		Files:  []metadataFile{{Path: "a_0.db3", Start: 7, Duration: 5, Messages: 1}},
-		Custom: map[string]string{"k": "v", "n": "5", "e": ""}, Distro: "jazzy",
-	}
-	if !reflect.DeepEqual(m, want) || odd != nil {
-		t.Errorf("got %+v %v\nwant %+v", m, odd, want)
-	}
-	for _, text := range []string{"", "a: b", "[1]", "rosbag2_bagfile_information: x", "\xff", "a: &a [*a]", "rosbag2_bagfile_information:\n  version: 0\n"} {
-		if _, _, err := parseMetadata(t.Context(), []byte(text), qosCache{}); !errors.Is(err, storage.ErrCorrupt) {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-	m, odd, err = parseMetadata(t.Context(), []byte(strings.ReplaceAll(jazzyText, "best_effort", "sometimes")), qosCache{})
-	if err != nil || len(odd) != 1 || m.Topics[0].QoS != nil {
-		t.Errorf("unknown policy: %v %v", odd, err)
-	}
-}
-
 // TestBadMetadata: a recording is read without its metadata.yaml when that
 // cannot be parsed.
 func TestBadMetadata(t *testing.T) {
-	for text, code := range map[string]string{"{{{": "metadata", strings.ReplaceAll(jazzyText, "version: 9", "version: 10"): "version"} {
+	for code, change := range map[string][2]string{"metadata": {"rosbag2", "{{{"}, "version": {" version: 5", " version: 10"}} {
 		dir := bag(t, sampleRows())
-		check(t, os.WriteFile(filepath.Join(dir, metadataName), []byte(strings.ReplaceAll(text, "a_0.db3", "bag_0.db3")), 0o666))
+		rewrite(t, filepath.Join(dir, ros2bag.MetadataName), change[0], change[1])
 		rows, info := readAll(t, dir, storage.ReadOptions{})
 		found := false
 		for _, c := range codes(info) {
@@ -274,76 +201,4 @@ func TestBadMetadata(t *testing.T) {
 			t.Errorf("%d rows, %v", len(rows), info.Warnings)
 		}
 	}
-}
-
-// FuzzMetadata: whatever parses is written and parsed again to the same.
-func FuzzMetadata(f *testing.F) {
-	f.Add([]byte(jazzyText))
-	f.Add([]byte("version: 5\ntopics_with_message_count:\n  - topic_metadata: {name: a, offered_qos_profiles: \"- history: 3\\n  depth: 0\"}\n    message_count: 3\ncustom_data: ~\n"))
-	f.Add([]byte("version: 1\nrelative_file_paths: [a, b]\nstarting_time: {nanoseconds_since_epoch: -5}\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		m, _, err := parseMetadata(t.Context(), text, qosCache{})
-		if err != nil {
-			if !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrUnsupported) {
-				t.Fatal(err)
-			}
-			return
-		}
-		m.Files = nil
-		out, err := m.encode(true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, odd, err := parseMetadata(t.Context(), []byte(out), qosCache{})
-		if err != nil || odd != nil {
-			t.Fatalf("%v %v of\n%s", err, odd, out)
-		}
-		if again.Files = nil; again.Messages != m.Messages || len(again.Topics) != len(m.Topics) || len(again.Custom) != len(m.Custom) {
-			t.Fatalf("%+v\n%+v\n%s", m, again, out)
-		}
-		for i := range m.Topics {
-			if a, b := m.Topics[i], again.Topics[i]; a.Name != b.Name || a.Type != b.Type || len(a.QoS) != len(b.QoS) {
-				t.Fatalf("%+v\n%+v\n%s", a, b, out)
-			}
-		}
-	})
-}
-
-// FuzzQoS: profiles keep their meaning as numbers and as names.
-func FuzzQoS(f *testing.F) {
-	f.Add(qosText(sampleTopics()[0].QoS, false))
-	f.Add(qosText(sampleTopics()[0].QoS, true))
-	f.Add("- history: 9\n")
-	f.Add("- &a {deadline: {sec: 2147483647, nsec: 4294967295}}\n- *a\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		list, err := parseQoSText(text)
-		if err != nil {
-			return
-		}
-		for _, names := range []bool{false, true} {
-			again, err := parseQoSText(qosText(list, names))
-			if err != nil || len(again) != len(list) || len(list) > 0 && !reflect.DeepEqual(again, list) {
-				t.Fatalf("%v: %+v\n%+v", err, list, again)
-			}
-		}
-	})
-}
-
-// FuzzWAL: any log is read without harm, and no page of it lies outside.
-func FuzzWAL(f *testing.F) {
-	old, now := make([]byte, 2048), make([]byte, 4096)
-	now[600] = 1
-	f.Add(makeWAL(old, now, 512, true))
-	f.Add(makeWAL(old, now, 1024, false))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		w, err := readWAL(strings.NewReader(string(b)), int64(len(b)))
-		if err != nil {
-			return
-		}
-		for n, at := range w.at {
-			if n < 0 || at+w.page > int64(len(b)) {
-				t.Fatalf("page %d at %d", n, at)
-			}
-		}
-	})
 }

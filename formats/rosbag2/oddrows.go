@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	engine "modernc.org/sqlite/lib"
+	"github.com/bagconv/bagconv/internal/sqlite"
 )
 
 // An oddTime is what is known of a row whose time is no integer, as one flipped bit
@@ -36,17 +36,17 @@ func (p *part) oddTimes(c *conn) (map[int64]oddTime, error) {
 	if err := c.engine(0); err != nil {
 		return nil, err
 	}
-	err := c.db.query(selectOdd, func(s *stmt) error {
-		odd[s.int(0)] = oddTime{}
+	err := c.db.Query(selectOdd, func(s *sqlite.Stmt) error {
+		odd[s.Int(0)] = oddTime{}
 		return nil
 	}, int64(maxOdd))
 	if isDamage(err) {
 		err = nil // there may be more of them, which are then lost
 	}
 	if err == nil && p.tables.timeIndex {
-		err = c.db.query(fmt.Sprintf(selectIndexed, sqlName(p.tables.indexName)), func(s *stmt) error {
-			if _, ok := odd[s.int(0)]; ok && s.kind(1) == engine.SQLITE_INTEGER {
-				odd[s.int(0)] = oddTime{s.int(1), true}
+		err = c.db.Query(fmt.Sprintf(selectIndexed, sqlName(p.tables.indexName)), func(s *sqlite.Stmt) error {
+			if _, ok := odd[s.Int(0)]; ok && s.IsInt(1) {
+				odd[s.Int(0)] = oddTime{s.Int(1), true}
 			}
 			return nil
 		}, int64(math.MinInt64), int64(math.MaxInt64))
@@ -62,9 +62,9 @@ func (p *part) oddTimes(c *conn) (map[int64]oddTime, error) {
 
 // rowTime is the time in column col of the current row, whose rowid is id. ok is
 // false when it is no integer and the index does not have it either.
-func (p *part) rowTime(c *conn, s *stmt, col int, id int64) (t int64, ok bool, err error) {
-	if s.kind(col) == engine.SQLITE_INTEGER {
-		return s.int(col), true, nil
+func (p *part) rowTime(c *conn, s *sqlite.Stmt, col int, id int64) (t int64, ok bool, err error) {
+	if s.IsInt(col) {
+		return s.Int(col), true, nil
 	}
 	odd, err := p.oddTimes(c)
 	return odd[id].time, odd[id].known, err
@@ -72,12 +72,6 @@ func (p *part) rowTime(c *conn, s *stmt, col int, id int64) (t int64, ok bool, e
 
 // errNoData tells that a row has no message.
 var errNoData = errors.New("a row without data")
-
-// isData tells whether column col of the current row can be a message.
-func (s *stmt) isData(col int) bool {
-	k := s.kind(col)
-	return k == engine.SQLITE_BLOB || k == engine.SQLITE_TEXT
-}
 
 // oddRow says what became of a row that is not as rosbag2 writes it.
 func (f *filler) oddRow(id int64, data, known bool) error {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -22,8 +24,8 @@ type outPart struct {
 	path string // where it is written
 
 	file   storage.File // nil when it is closed
-	gather *gatherFile
-	db     *db                // nil while the loader has the file
+	gather *sqlite.Gather
+	db     *sqlite.DB         // nil while the loader has the file
 	loader *sqlitefile.Loader // nil when the rows are settled
 
 	start, end int64 // times, when there are messages
@@ -36,7 +38,7 @@ type outPart struct {
 func (w *Writer) addPart() error {
 	p := &outPart{w: w, name: base(w.out.Final()), path: w.out.Temp()}
 	if !w.single {
-		p.name = fmt.Sprintf("%s_%d%s", p.name, len(w.parts), extDB)
+		p.name = db3.PartName(p.name, len(w.parts))
 		p.path = filepath.Join(p.path, p.name)
 	}
 	w.parts = append(w.parts, p)
@@ -50,25 +52,25 @@ func (p *outPart) create() (err error) {
 		return err
 	}
 	tables := []string{"BEGIN"}
-	if w.profile.schema >= 3 {
+	if w.profile.Schema >= 3 {
 		tables = append(tables, createSchema)
 	}
-	if w.profile.schema >= 4 {
+	if w.profile.Schema >= 4 {
 		tables = append(tables, createTopics4+")")
 	} else {
 		tables = append(tables, createTopics2+")")
 	}
 	// No reader of an older schema looks at the last two.
 	tables = append(tables, createMessages, createMetadata, createDefinitions, createIndex)
-	if err := p.db.exec(strings.Join(tables, ";")); err != nil {
+	if err := p.db.Exec(strings.Join(tables, ";")); err != nil {
 		return err
 	}
-	if w.profile.schema >= 3 {
-		if err := p.db.run("INSERT INTO schema (schema_version, ros_distro) VALUES (?, ?)", int64(w.profile.schema), w.distro()); err != nil {
+	if w.profile.Schema >= 3 {
+		if err := p.db.Run("INSERT INTO schema (schema_version, ros_distro) VALUES (?, ?)", int64(w.profile.Schema), w.distro()); err != nil {
 			return err
 		}
 	}
-	if err := p.db.exec("COMMIT"); err != nil {
+	if err := p.db.Exec("COMMIT"); err != nil {
 		return err
 	}
 	if err := p.closeEngine(); err != nil {
@@ -112,14 +114,14 @@ func (p *outPart) open(flag int) (err error) {
 			return err
 		}
 	}
-	if p.gather, err = newGatherFile(p.file); err != nil {
+	if p.gather, err = sqlite.NewGather(p.file); err != nil {
 		return err
 	}
-	v := &vfs{file: p.gather, temp: func() (tempFile, error) { return tempIn(p.w.fs, filepath.Dir(p.path)) }}
-	if p.db, err = openDB(v); err != nil {
+	temp := func() (storage.File, error) { return iox.TempFile(p.w.fs, filepath.Dir(p.path)) }
+	if p.db, err = sqlite.Open(sqlite.Options{File: p.gather, Temp: temp}); err != nil {
 		return err
 	}
-	return p.db.exec(fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE", pageSize))
+	return p.db.Exec(fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE", pageSize))
 }
 
 // closeEngine takes the file back from SQLite, with all that it has written.
@@ -127,10 +129,10 @@ func (p *outPart) closeEngine() error {
 	if p.db == nil {
 		return nil
 	}
-	err := p.db.close()
+	err := p.db.Close()
 	p.db = nil
 	if err == nil {
-		err = p.gather.flush()
+		err = p.gather.Flush()
 	}
 	p.gather = nil
 	return err
@@ -155,7 +157,7 @@ func (p *outPart) finish() error {
 	if err := p.open(0); err != nil {
 		return err
 	}
-	if err := p.db.exec("BEGIN"); err != nil {
+	if err := p.db.Exec("BEGIN"); err != nil {
 		return err
 	}
 	if err := p.writeTopics(); err != nil {
@@ -168,14 +170,14 @@ func (p *outPart) finish() error {
 	if err != nil {
 		return err
 	}
-	text, err := meta.encode(false)
+	text, err := meta.Encode(false)
 	if err != nil {
 		return err
 	}
-	if err := p.db.run("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(meta.Version), text); err != nil {
+	if err := p.db.Run("INSERT INTO metadata (metadata_version, metadata) VALUES (?, ?)", int64(meta.Version), text); err != nil {
 		return err
 	}
-	if err := p.db.exec("COMMIT"); err != nil {
+	if err := p.db.Exec("COMMIT"); err != nil {
 		return err
 	}
 	return p.close(p.w.sync)
@@ -205,13 +207,13 @@ func (p *outPart) writeTopics() error {
 	w := p.w
 	for i := range w.topics {
 		t := &w.topics[i]
-		qos := qosText(t.QoS, w.profile.qosNames)
+		qos := ros2bag.QoSText(t.QoS, w.profile.QoSNames)
 		var err error
-		if w.profile.schema >= 4 {
-			err = p.db.run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles, type_description_hash) VALUES (?, ?, ?, ?, ?, ?)",
+		if w.profile.Schema >= 4 {
+			err = p.db.Run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles, type_description_hash) VALUES (?, ?, ?, ?, ?, ?)",
 				int64(i)+1, t.Name, t.Type, t.Encoding, qos, t.Metadata[storage.MetaTypeHash])
 		} else {
-			err = p.db.run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles) VALUES (?, ?, ?, ?, ?)",
+			err = p.db.Run("INSERT INTO topics (id, name, type, serialization_format, offered_qos_profiles) VALUES (?, ?, ?, ?, ?)",
 				int64(i)+1, t.Name, t.Type, t.Encoding, qos)
 		}
 		if err != nil {

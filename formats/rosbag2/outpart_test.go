@@ -166,7 +166,7 @@ func TestRefereeSegments(t *testing.T) {
 	topics[0].Metadata = map[string]string{storage.MetaTypeHash: "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"}
 	write(t, path, storage.WriteOptions{SegmentSize: 1_000_000}, topics, rows)
 	referee(t, path, len(rows))
-	parts, err := filepath.Glob(filepath.Join(path, "*"+extDB))
+	parts, err := filepath.Glob(filepath.Join(path, "*"+db3.Ext))
 	check(t, err)
 	if len(parts) < 3 {
 		t.Errorf("%d parts", len(parts))

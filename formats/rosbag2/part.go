@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -18,11 +20,11 @@ type part struct {
 	temp  storage.File // the decompressed copy of it, which has no name; nil: there is none
 	bytes int64        // of path
 	how   opening
-	head  pageInfo
-	size  int64    // of temp, or of path
-	total int64    // of the database, as it is read
-	cut   string   // how much of the file is there, where its end is missing
-	over  *overlay // what is beside the file, nil without
+	head  sqlite.Header
+	size  int64           // of temp, or of path
+	total int64           // of the database, as it is read
+	cut   string          // how much of the file is there, where its end is missing
+	over  *sqlite.Overlay // what is beside the file, nil without
 
 	tables tables
 	table  *sqlitefile.Table   // nil: rows are read by SQLite, or
@@ -50,15 +52,15 @@ type part struct {
 
 // opening says how a part is opened.
 type opening struct {
-	strict      bool      // what is damaged is not salvaged
-	brief       bool      // what only reading needs is left out
-	lazy        bool      // what only reading all of it needs waits until it is asked for
-	uncommitted bool      // rows that were never committed are taken too
-	meta        *metadata // metadata.yaml of this part alone, or nil
+	strict      bool              // what is damaged is not salvaged
+	brief       bool              // what only reading needs is left out
+	lazy        bool              // what only reading all of it needs waits until it is asked for
+	uncommitted bool              // rows that were never committed are taken too
+	meta        *ros2bag.Metadata // metadata.yaml of this part alone, or nil
 }
 
 // openPart looks at one file. Without a database in it there is an error.
-func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn warner) (*part, error) {
+func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn ros2bag.Warner) (*part, error) {
 	p := &part{path: path, how: o}
 	st, err := fsys.Stat(path)
 	if err != nil {
@@ -72,9 +74,9 @@ func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(string(head), zstdMagic) {
+	if strings.HasPrefix(string(head), ros2bag.ZstdMagic) {
 		var cut error
-		if p.temp, cut, err = inflate(ctx, fsys, path); err != nil {
+		if p.temp, cut, err = ros2bag.Inflate(ctx, fsys, path); err != nil {
 			return nil, err
 		}
 		if head, size, err = p.readHead(fsys); err == nil && cut != nil {
@@ -87,7 +89,7 @@ func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn
 	err = p.load(ctx, fsys, head, size, warn)
 	broken := isDamage(err) && !errors.Is(err, storage.ErrUnsupported)
 	switch {
-	case o.uncommitted && p.over.unfinished() && (err == nil || broken):
+	case o.uncommitted && p.over.Unfinished() && (err == nil || broken):
 		err = p.salvageOpen(ctx, fsys, o.meta, err, warn)
 	case broken && !o.strict:
 		err = p.salvage(ctx, fsys, o.meta, err, warn)
@@ -104,14 +106,14 @@ func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn
 func (p *part) real() int64 {
 	n := p.size
 	if p.over != nil {
-		n += int64(len(p.over.at)) * p.over.page
+		n += int64(len(p.over.At)) * p.over.Page
 	}
 	return n
 }
 
 // explainCut tells a frame that rosbag2 did not end from one that is damaged.
-func (p *part) explainCut(head []byte, size int64, cut error, warn warner) error {
-	if h, err := parseHeader(head); err == nil && h.pages > 0 && h.pages*h.size == size {
+func (p *part) explainCut(head []byte, size int64, cut error, warn ros2bag.Warner) error {
+	if h, err := sqlite.ParseHeader(head); err == nil && h.Size() > 0 && h.Size() == size {
 		return warn("zstd-open", false, "the zstd frame has no end, as rosbag2 leaves it at a multiple of 131072 bytes; all %d bytes were there", size)
 	}
 	p.cut = fmt.Sprintf("decompression stopped after %d bytes: %v", size, cut)
@@ -120,6 +122,11 @@ func (p *part) explainCut(head []byte, size int64, cut error, warn warner) error
 	}
 	return nil
 }
+
+// A sharedFile is a file that several read and one other closes.
+type sharedFile struct{ storage.File }
+
+func (sharedFile) Close() error { return nil }
 
 // open opens the database.
 func (p *part) open(fsys storage.FS) (storage.File, error) {
@@ -148,7 +155,7 @@ func (p *part) readHead(fsys storage.FS) ([]byte, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	head := make([]byte, min(st.Size(), headerLen))
+	head := make([]byte, min(st.Size(), sqlite.HeaderLen))
 	if err := iox.ReadFull(f, head, 0); err != nil {
 		return nil, 0, err
 	}
@@ -157,18 +164,18 @@ func (p *part) readHead(fsys storage.FS) ([]byte, int64, error) {
 
 // load looks at the header, the log, the tables and the tree of messages. With an
 // error that is damage, what could be read is there.
-func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int64, warn warner) (err error) {
+func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int64, warn ros2bag.Warner) (err error) {
 	p.size, p.total = size, size
 	if err := p.readBeside(ctx, fsys, head, warn); err != nil {
 		return err
 	}
 	if p.over != nil {
-		if at, ok := p.over.at[0]; ok { // the first page is there
-			f, err := fsys.Open(p.over.path)
+		if at, ok := p.over.At[0]; ok { // the first page is there
+			f, err := fsys.Open(p.over.Path)
 			if err != nil {
 				return err
 			}
-			head = make([]byte, headerLen)
+			head = make([]byte, sqlite.HeaderLen)
 			err = errors.Join(iox.ReadFull(f, head, at), f.Close())
 			if err != nil {
 				return err
@@ -178,21 +185,21 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 	if size == 0 && len(head) == 0 {
 		return fmt.Errorf("the file is empty: %w", storage.ErrTruncated)
 	}
-	if p.over != nil && p.over.pages == 0 {
+	if p.over != nil && p.over.Pages == 0 {
 		return fmt.Errorf("the only transaction was never committed: %w", storage.ErrTruncated)
 	}
-	if len(head) < headerLen && strings.HasPrefix(sqliteMagic, string(head[:min(len(head), 16)])) {
-		return fmt.Errorf("database header: %d of %d bytes: %w", len(head), headerLen, storage.ErrTruncated)
+	if len(head) < sqlite.HeaderLen && strings.HasPrefix(sqlite.Magic, string(head[:min(len(head), 16)])) {
+		return fmt.Errorf("database header: %d of %d bytes: %w", len(head), sqlite.HeaderLen, storage.ErrTruncated)
 	}
-	if p.head, err = parseHeader(head); err != nil {
+	if p.head, err = sqlite.ParseHeader(head); err != nil {
 		return err
 	}
 	if p.over != nil {
-		if p.over.page != p.head.size {
-			return fmt.Errorf("%s has pages of %d bytes, the database of %d: %w", base(p.over.path), p.over.page, p.head.size, storage.ErrCorrupt)
+		if p.over.Page != int64(p.head.Page) {
+			return fmt.Errorf("%s has pages of %d bytes, the database of %d: %w", base(p.over.Path), p.over.Page, int64(p.head.Page), storage.ErrCorrupt)
 		}
-		p.total = min(p.over.pages*p.head.size, p.real())
-	} else if want := p.head.pages * p.head.size; want > p.size {
+		p.total = min(p.over.Pages*int64(p.head.Page), p.real())
+	} else if want := p.head.Size(); want > p.size {
 		p.total = want
 		if p.cut != "" {
 			p.cut += "; "
@@ -212,9 +219,9 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 	if p.real() < p.total && (err == nil || isDamage(err)) {
 		err = fmt.Errorf("the file is cut off: %w", storage.ErrTruncated)
 	}
-	if err == nil && p.over == nil && p.head.pages > 0 && p.head.pages*p.head.size < p.size {
+	if err == nil && p.over == nil && p.head.Size() > 0 && p.head.Size() < p.size {
 		var rows int64
-		if rows, err = sqlitefile.RowsBehind(ctx, c.src, p.size, p.head.size, p.head.pages); rows > 0 {
+		if rows, err = sqlitefile.RowsBehind(ctx, c.src, p.size, int64(p.head.Page), int64(p.head.Pages)); rows > 0 {
 			err = fmt.Errorf("%d messages lie behind the last page: writing was interrupted: %w", rows, storage.ErrCorrupt)
 		}
 	}
@@ -230,7 +237,7 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 // findTable looks whether the rows of messages can be read page by page. They
 // cannot where the table is not as rosbag2 makes it: then SQLite reads them, and
 // gives the same.
-func (p *part) findTable(ctx context.Context, src *source) (err error) {
+func (p *part) findTable(ctx context.Context, src *sqlite.Image) (err error) {
 	if p.table, err = sqlitefile.NewTable(src, p.total); err == nil && !p.how.brief && !p.how.lazy {
 		p.ranges, err = p.table.Ranges(ctx, src, blockBytes, nil)
 	}
@@ -245,13 +252,12 @@ func (p *part) findTable(ctx context.Context, src *source) (err error) {
 type conn struct {
 	part  *part
 	files []storage.File
-	src   *source
+	src   *sqlite.Image
 	scan  *sqlitefile.Scanner  // nil until it is used
 	salv  *sqlitefile.Salvager // the same
 
-	vfs  *vfs // of the engine, which is not there until it is used
-	db   *db
-	rows *stmt // the rows of a range
+	db   *sqlite.DB   // not there until it is used
+	rows *sqlite.Stmt // the rows of a range
 }
 
 // openConn opens a part.
@@ -270,39 +276,36 @@ func (c *conn) open(fsys storage.FS) error {
 		return err
 	}
 	c.files = append(c.files, f)
-	c.src = &source{db: f, size: p.size, total: p.total}
+	var log storage.File
 	if p.over != nil {
-		l, err := fsys.Open(p.over.path)
-		if err != nil {
+		if log, err = fsys.Open(p.over.Path); err != nil {
 			return err
 		}
-		c.files = append(c.files, l)
-		c.src.log, c.src.at, c.src.page = l, p.over.at, p.over.page
+		c.files = append(c.files, log)
 	}
+	c.src = sqlite.NewImage(f, p.size, p.total, p.over, log)
 	return nil
 }
 
-// engine opens the database in SQLite, unless it is. budget is that of vfs, for
-// what is read without being held against the number of rows that a file can
-// have.
+// engine opens the database in SQLite, unless it is. budget is that of sqlite.Options, for
+// what is read without a limit from the number of rows that a file can have.
 func (c *conn) engine(budget int64) (err error) {
 	if c.db != nil {
 		return nil
 	}
-	c.vfs = &vfs{file: c.src, readOnly: true, maxValue: c.part.real(), budget: budget}
-	if c.db, err = openDB(c.vfs); err != nil {
+	if c.db, err = sqlite.Open(sqlite.Options{File: c.src, ReadOnly: true, MaxValue: c.part.real(), Budget: budget}); err != nil {
 		return err
 	}
-	return c.db.exec("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0")
+	return c.db.Exec("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0")
 }
 
 func (c *conn) close() error {
 	var err error
 	if c.rows != nil {
-		c.rows.finalize()
+		c.rows.Finalize()
 	}
 	if c.db != nil {
-		err = c.db.close()
+		err = c.db.Close()
 	}
 	for _, f := range c.files {
 		err = errors.Join(err, f.Close())

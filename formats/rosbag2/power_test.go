@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -57,32 +58,30 @@ func (f *powerFile) Size() (int64, error)      { return int64(len(f.b)), nil }
 // for those of the pages that the cut has torn.
 func TestPowerCut(t *testing.T) {
 	f := &powerFile{}
-	d, err := openDB(&vfs{file: f})
+	d, err := sqlite.Open(sqlite.Options{File: f})
 	check(t, err)
-	check(t, d.exec("PRAGMA page_size=1024; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=20;"+
+	check(t, d.Exec("PRAGMA page_size=1024; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=20;"+
 		createTopics2+");"+createMessages+";"+createIndex+";INSERT INTO topics VALUES (1, '/a', 'std_msgs/msg/String', 'cdr', '')"))
 	data := func(i int) []byte { return fmt.Appendf(make([]byte, 50+i*7919%900), "row %d", i) }
-	s, err := d.prepare(insertMessage)
+	s, err := d.Prepare(insertMessage)
 	check(t, err)
 	type commit struct{ writes, rows int }
 	var commits []commit
 	rows := 0
 	for range 60 {
-		check(t, d.exec("BEGIN"))
+		check(t, d.Exec("BEGIN"))
 		for range 25 {
-			check(t, s.bindInt(1, 1))
-			check(t, s.bindInt(2, int64(rows)))
-			check(t, s.bindBlob(3, data(rows)))
-			_, err := s.step()
+			check(t, s.Bind(int64(1), int64(rows), data(rows)))
+			_, err := s.Step()
 			check(t, err)
-			s.reset()
+			s.Reset()
 			rows++
 		}
-		check(t, d.exec("COMMIT"))
+		check(t, d.Exec("COMMIT"))
 		commits = append(commits, commit{len(f.writes), rows})
 	}
-	s.finalize()
-	check(t, d.close())
+	s.Finalize()
+	check(t, d.Close())
 	failed := 0
 	for cut := commits[0].writes; cut <= len(f.writes); cut += 7 {
 		rng := rand.New(rand.NewPCG(uint64(cut), 3))

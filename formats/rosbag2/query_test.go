@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
@@ -118,7 +119,7 @@ func TestQueryTotal(t *testing.T) {
 	_, rows := smallBag(t, t.TempDir())
 	path := filepath.Join(t.TempDir(), "bag")
 	write(t, path, storage.WriteOptions{}, sampleTopics()[:2], rows)
-	meta := filepath.Join(path, metadataName)
+	meta := filepath.Join(path, ros2bag.MetadataName)
 	text, err := os.ReadFile(meta)
 	check(t, err)
 	for _, change := range [][2]string{{"message_count: ", "message_count: 1"}, {"message_count: ", "message_count: 0 # "}} {

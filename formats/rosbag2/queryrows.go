@@ -6,9 +6,9 @@ import (
 	"runtime"
 
 	"github.com/bagconv/bagconv/internal/ahead"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
-	engine "modernc.org/sqlite/lib"
 )
 
 // Rows in the order of the index are read on two routes, as those of blocks are
@@ -135,7 +135,7 @@ func (p *pageRows) spare() *step {
 		p.free = p.free[:n-1]
 		return s
 	}
-	return &step{f: p.keys.Another(p.k.conn.src.another())}
+	return &step{f: p.keys.Another(p.k.conn.src.Another())}
 }
 
 // look fills in the list of a step, and drops what is of other topics.
@@ -177,8 +177,8 @@ const (
 // An engineRows has SQLite read the index.
 type engineRows struct {
 	k     *cursor
-	heads *stmt
-	row   *stmt
+	heads *sqlite.Stmt
+	row   *sqlite.Stmt
 	after *sqlitefile.Head // rows up to this one were given before
 	head  sqlitefile.Head
 	n     int64 // rows so far, with those before
@@ -203,8 +203,8 @@ func (e *engineRows) prepare() (err error) {
 	if k.reverse {
 		text = selectHeadsBack
 	}
-	if e.heads, err = k.conn.db.prepare(text); err == nil {
-		e.row, err = k.conn.db.prepare(selectRow)
+	if e.heads, err = k.conn.db.Prepare(text); err == nil {
+		e.row, err = k.conn.db.Prepare(selectRow)
 	}
 	if err != nil {
 		return err
@@ -217,19 +217,19 @@ func (e *engineRows) prepare() (err error) {
 	default:
 		first = e.after.Time
 	}
-	return e.heads.bind(first, last)
+	return e.heads.Bind(first, last)
 }
 
 func (e *engineRows) next() (sqlitefile.Head, error) {
 	for {
-		more, err := e.heads.step()
+		more, err := e.heads.Step()
 		if err != nil {
 			return e.head, err
 		}
 		if !more {
 			return e.head, io.EOF
 		}
-		h := sqlitefile.Head{ID: e.heads.int(0), Topic: e.heads.int(1), Time: e.heads.int(2)}
+		h := sqlitefile.Head{ID: e.heads.Int(0), Topic: e.heads.Int(1), Time: e.heads.Int(2)}
 		if a := e.after; a != nil && h.Time == a.Time && (h.ID == a.ID || (h.ID < a.ID) != e.k.reverse) {
 			continue
 		}
@@ -242,34 +242,34 @@ func (e *engineRows) next() (sqlitefile.Head, error) {
 func (e *engineRows) given() (int64, *sqlitefile.Head) { return e.n, &e.head }
 
 func (e *engineRows) data(dst []byte) ([]byte, error) {
-	defer e.row.reset()
-	if err := e.row.bind(e.head.ID); err != nil {
+	defer e.row.Reset()
+	if err := e.row.Bind(e.head.ID); err != nil {
 		return dst, err
 	}
-	more, err := e.row.step()
+	more, err := e.row.Step()
 	if err != nil {
 		return dst, err
 	}
 	if !more {
 		return dst, fmt.Errorf("row %d, which the index has, is not there: %w", e.head.ID, storage.ErrCorrupt)
 	}
-	if !e.row.isData(0) {
+	if !e.row.IsBytes(0) {
 		return dst, errNoData
 	}
-	if e.row.kind(1) != engine.SQLITE_INTEGER {
+	if !e.row.IsInt(1) {
 		if err := e.k.x.r.warn("row", true, e.k.conn.part.path, "the time of row %d is no integer; it is taken from the index of times", e.head.ID); err != nil {
 			return dst, err
 		}
-	} else if at := e.row.int(1); at != e.head.Time {
+	} else if at := e.row.Int(1); at != e.head.Time {
 		return dst, fmt.Errorf("row %d is at %d ns, the index says %d: %w", e.head.ID, at, e.head.Time, storage.ErrCorrupt)
 	}
-	return append(dst, e.row.bytes(0)...), nil // SQLite's memory is not the caller's to change
+	return append(dst, e.row.Bytes(0)...), nil // SQLite's memory is not the caller's to change
 }
 
 func (e *engineRows) close() {
-	for _, s := range []*stmt{e.heads, e.row} {
+	for _, s := range []*sqlite.Stmt{e.heads, e.row} {
 		if s != nil {
-			s.finalize()
+			s.Finalize()
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ros2bag"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -25,13 +26,13 @@ type Reader struct {
 	brief  bool // only Info is wanted: there are no blocks, and counts may be estimated
 	lazy   bool // blocks are found when they are first asked for
 
-	layout *layout
+	layout *ros2bag.Layout
 	parts  []*part
 	topics []storage.TopicInfo
 	index  map[topicKey]storage.TopicID
 	custom map[string]string
-	row    *metadata // of the metadata table of a single file without metadata.yaml
-	found  bool      // blocks are
+	row    *ros2bag.Metadata // of the metadata table of a single file without metadata.yaml
+	found  bool              // blocks are
 	blocks []block
 	start  int64
 	end    int64
@@ -68,23 +69,23 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 }
 
 func (r *Reader) open(o storage.ReadOptions) (err error) {
-	if r.layout, err = findParts(r.ctx, r.fs, r.path, r.warner("")); err != nil {
+	if r.layout, err = db3.Find(r.ctx, r.fs, r.path, r.warner("")); err != nil {
 		return r.fail(r.path, "", err)
 	}
-	if !r.layout.folder {
+	if !r.layout.Folder {
 		if err := r.checkAlone(); err != nil {
 			return err
 		}
 	}
-	if r.brief = o.InfoOnlyAbove > 0 && r.layout.size(r.fs) > o.InfoOnlyAbove; r.brief {
+	if r.brief = o.InfoOnlyAbove > 0 && r.layout.Size(r.fs) > o.InfoOnlyAbove; r.brief {
 		r.err = r.fail(r.path, "", errBrief)
 	}
-	r.lazy = r.layout.size(r.fs) > eagerBytes
+	r.lazy = r.layout.Size(r.fs) > eagerBytes
 	var failed error
-	for _, path := range r.layout.parts {
+	for _, path := range r.layout.Parts {
 		how := opening{strict: r.strict, brief: r.brief, lazy: r.lazy, uncommitted: o.Uncommitted}
-		if len(r.layout.parts) == 1 {
-			how.meta = r.layout.meta
+		if len(r.layout.Parts) == 1 {
+			how.meta = r.layout.Meta
 		}
 		p, err := openPart(r.ctx, r.fs, path, how, r.warner(path))
 		if err == nil {
@@ -93,7 +94,7 @@ func (r *Reader) open(o storage.ReadOptions) (err error) {
 			continue
 		}
 		err = r.fail(path, "", err)
-		if !isDamage(err) || r.strict || len(r.layout.parts) == 1 {
+		if !isDamage(err) || r.strict || len(r.layout.Parts) == 1 {
 			return err
 		}
 		failed = errors.Join(failed, err)
@@ -178,7 +179,7 @@ func (r *Reader) Info() (*storage.Info, error) {
 		info.Compression["zstd"] = info.Messages
 	}
 	info.Version = fmt.Sprintf("schema %d", schema)
-	if m := r.layout.meta; m != nil {
+	if m := r.layout.Meta; m != nil {
 		info.Version = fmt.Sprintf("metadata %d, %s", m.Version, info.Version)
 	}
 	r.mu.Lock()
@@ -245,7 +246,7 @@ func (r *Reader) acquire(p *part) (*conn, error) {
 // release puts a connection back, and closes the one that was idle longest
 // when there are too many.
 func (r *Reader) release(c *conn) error {
-	if c.db != nil && c.db.dead {
+	if c.db != nil && c.db.Dead() {
 		return c.close()
 	}
 	if c.scan != nil && idleScans.Add(1) > maxIdleScans {
@@ -326,7 +327,7 @@ func (r *Reader) warn(code string, damage bool, path, format string, args ...any
 }
 
 // warner binds warn to a file.
-func (r *Reader) warner(path string) warner {
+func (r *Reader) warner(path string) ros2bag.Warner {
 	return func(code string, damage bool, format string, args ...any) error {
 		return r.warn(code, damage, path, format, args...)
 	}

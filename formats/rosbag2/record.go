@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -26,7 +28,6 @@ const (
 	createMetadata    = "CREATE TABLE metadata(id INTEGER PRIMARY KEY,metadata_version INTEGER NOT NULL,metadata TEXT NOT NULL)"
 	createDefinitions = "CREATE TABLE message_definitions(id INTEGER PRIMARY KEY,topic_type TEXT NOT NULL,encoding TEXT NOT NULL,encoded_message_definition TEXT NOT NULL,type_description_hash TEXT NOT NULL)"
 	createIndex       = "CREATE INDEX timestamp_idx ON messages (timestamp ASC)"
-	insertMessage     = "INSERT INTO messages (topic_id, timestamp, data) VALUES (?, ?, ?)"
 	selectMessages    = "SELECT rowid, topic_id, timestamp, data FROM messages WHERE rowid BETWEEN ? AND ?"
 )
 
@@ -56,7 +57,7 @@ type definition struct {
 }
 
 // readTables reads all but the messages.
-func (p *part) readTables(d *db, warn warner) error {
+func (p *part) readTables(d *sqlite.DB, warn ros2bag.Warner) error {
 	if err := p.readSchema(d); err != nil {
 		return err
 	}
@@ -71,11 +72,11 @@ func (p *part) readTables(d *db, warn warner) error {
 			columns = append(columns, "''")
 		}
 	}
-	err := d.query("SELECT "+strings.Join(columns, ",")+" FROM topics ORDER BY id", func(s *stmt) error {
-		if n := len(p.topics); n > 0 && s.int(0) <= p.topics[n-1].id {
-			return fmt.Errorf("topic id %d comes after %d: %w", s.int(0), p.topics[n-1].id, storage.ErrCorrupt)
+	err := d.Query("SELECT "+strings.Join(columns, ",")+" FROM topics ORDER BY id", func(s *sqlite.Stmt) error {
+		if n := len(p.topics); n > 0 && s.Int(0) <= p.topics[n-1].id {
+			return fmt.Errorf("topic id %d comes after %d: %w", s.Int(0), p.topics[n-1].id, storage.ErrCorrupt)
 		}
-		p.topics = append(p.topics, topicRow{s.int(0), s.text(1), s.text(2), s.text(3), s.text(4), s.text(5)})
+		p.topics = append(p.topics, topicRow{s.Int(0), s.Text(1), s.Text(2), s.Text(3), s.Text(4), s.Text(5)})
 		return nil
 	})
 	if err != nil {
@@ -88,9 +89,9 @@ func (p *part) readTables(d *db, warn warner) error {
 	}
 	if p.tables.definition {
 		p.defs = map[string]definition{}
-		err := d.query("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions ORDER BY id", func(s *stmt) error {
-			if _, ok := p.defs[s.text(0)]; !ok {
-				p.defs[s.text(0)] = definition{s.text(1), slices.Clone(s.bytes(2))}
+		err := d.Query("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions ORDER BY id", func(s *sqlite.Stmt) error {
+			if _, ok := p.defs[s.Text(0)]; !ok {
+				p.defs[s.Text(0)] = definition{s.Text(1), slices.Clone(s.Bytes(2))}
 			}
 			return nil
 		})
@@ -99,8 +100,8 @@ func (p *part) readTables(d *db, warn warner) error {
 		}
 	}
 	if p.tables.metadata {
-		err := d.query("SELECT metadata FROM metadata ORDER BY id DESC LIMIT 1", func(s *stmt) error {
-			p.last = s.text(0)
+		err := d.Query("SELECT metadata FROM metadata ORDER BY id DESC LIMIT 1", func(s *sqlite.Stmt) error {
+			p.last = s.Text(0)
 			return nil
 		})
 		if err = p.damaged(err, warn, "the table of metadata cannot be read"); err != nil {
@@ -111,7 +112,7 @@ func (p *part) readTables(d *db, warn warner) error {
 }
 
 // damaged turns damage into a warning, and leaves other errors.
-func (p *part) damaged(err error, warn warner, what string) error {
+func (p *part) damaged(err error, warn ros2bag.Warner, what string) error {
 	if isDamage(err) {
 		return warn("corrupt", p.cut == "", "%s: %v", what, err)
 	}
@@ -124,16 +125,16 @@ func isDamage(err error) bool {
 }
 
 // readSchema finds out which tables and columns there are.
-func (p *part) readSchema(d *db) error {
+func (p *part) readSchema(d *sqlite.DB) error {
 	t := &p.tables
 	names := map[string]bool{}
-	err := d.query("SELECT type, name, tbl_name, sql FROM sqlite_master", func(s *stmt) error {
-		kind, name, table := s.text(0), s.text(1), s.text(2)
+	err := d.Query("SELECT type, name, tbl_name, sql FROM sqlite_master", func(s *sqlite.Stmt) error {
+		kind, name, table := s.Text(0), s.Text(1), s.Text(2)
 		switch {
 		case kind == "table":
 			names[name] = true
 		case kind == "index" && table == "messages":
-			_, columns, _ := strings.Cut(lower(s.text(3)), "(")
+			_, columns, _ := strings.Cut(strings.ToLower(s.Text(3)), "(")
 			if strings.HasPrefix(strings.TrimLeft(columns, "\"`[ "), "timestamp") {
 				t.timeIndex, t.indexName = true, name
 			}
@@ -143,13 +144,13 @@ func (p *part) readSchema(d *db) error {
 	if err != nil {
 		return fmt.Errorf("database schema: %w", err)
 	}
-	if len(names) == 0 && p.total > 2*p.head.size {
+	if len(names) == 0 && p.total > 2*int64(p.head.Page) {
 		return fmt.Errorf("the database schema is empty: %w", storage.ErrCorrupt)
 	}
 	if !names["topics"] || !names["messages"] {
 		return fmt.Errorf("the database has no tables topics and messages: it is no rosbag2 recording: %w", storage.ErrUnsupported)
 	}
-	columns, err := d.columns("topics")
+	columns, err := columnsOf(d, "topics")
 	if err != nil {
 		return err
 	}
@@ -161,14 +162,14 @@ func (p *part) readSchema(d *db) error {
 		t.schema = 2
 	}
 	if names["metadata"] {
-		columns, err := d.columns("metadata")
+		columns, err := columnsOf(d, "metadata")
 		if err != nil {
 			return err
 		}
 		t.metadata = slices.Contains(columns, "metadata") && slices.Contains(columns, "id")
 	}
 	if names["message_definitions"] {
-		columns, err := d.columns("message_definitions")
+		columns, err := columnsOf(d, "message_definitions")
 		if err != nil {
 			return err
 		}
@@ -178,8 +179,8 @@ func (p *part) readSchema(d *db) error {
 		}
 	}
 	if names["schema"] {
-		err := d.query("SELECT schema_version, ros_distro FROM schema LIMIT 1", func(s *stmt) error {
-			t.schema, p.distro = int(s.int(0)), s.text(1)
+		err := d.Query("SELECT schema_version, ros_distro FROM schema LIMIT 1", func(s *sqlite.Stmt) error {
+			t.schema, p.distro = int(s.Int(0)), s.Text(1)
 			return nil
 		})
 		if err != nil && !isDamage(err) {
@@ -189,21 +190,21 @@ func (p *part) readSchema(d *db) error {
 	return nil
 }
 
-func (d *db) columns(table string) (names []string, err error) {
-	err = d.query("PRAGMA table_info("+table+")", func(s *stmt) error {
-		names = append(names, lower(s.text(1)))
+func columnsOf(d *sqlite.DB, table string) (names []string, err error) {
+	err = d.Query("PRAGMA table_info("+table+")", func(s *sqlite.Stmt) error {
+		names = append(names, strings.ToLower(strings.TrimSpace(s.Text(1))))
 		return nil
 	})
 	return names, err
 }
 
 // readRange finds the first and last rowid.
-func (p *part) readRange(d *db) error {
-	first, some, err := d.one("SELECT rowid FROM messages ORDER BY rowid LIMIT 1")
+func (p *part) readRange(d *sqlite.DB) error {
+	first, some, err := d.One("SELECT rowid FROM messages ORDER BY rowid LIMIT 1")
 	if err != nil {
 		return fmt.Errorf("the first message: %w", err)
 	}
-	end, _, err := d.one("SELECT rowid FROM messages ORDER BY rowid DESC LIMIT 1")
+	end, _, err := d.One("SELECT rowid FROM messages ORDER BY rowid DESC LIMIT 1")
 	if err != nil {
 		return fmt.Errorf("the last message: %w", err)
 	}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
-	engine "modernc.org/sqlite/lib"
 )
 
 // Rows of messages are read on three routes. Page by page through the tree
@@ -119,7 +119,7 @@ func (f *filler) compressed(data []byte) bool {
 }
 
 // isFrame tells whether data begins as a zstd frame.
-func isFrame(data []byte) bool { return len(data) >= 4 && string(data[:4]) == zstdMagic }
+func isFrame(data []byte) bool { return len(data) >= 4 && string(data[:4]) == ros2bag.ZstdMagic }
 
 // scanBytes is how much is read at once: 1 MB in all for each scanner.
 const scanBytes = 128 << 10
@@ -158,7 +158,7 @@ func (f *filler) read(src rowSource, blk *block) error {
 func (f *filler) query(c *conn, blk *block) error {
 	err := f.steps(c, blk)
 	if c.rows != nil {
-		c.rows.reset()
+		c.rows.Reset()
 	}
 	if isDamage(err) && !said(err) {
 		f.lost.Uncounted = true
@@ -172,20 +172,20 @@ func (f *filler) steps(c *conn, blk *block) (err error) {
 		return err
 	}
 	if c.rows == nil {
-		if c.rows, err = c.db.prepare(selectMessages); err != nil {
+		if c.rows, err = c.db.Prepare(selectMessages); err != nil {
 			return err
 		}
 	}
-	if err := c.rows.bind(blk.lo, blk.hi); err != nil {
+	if err := c.rows.Bind(blk.lo, blk.hi); err != nil {
 		return err
 	}
 	limit := f.p.real()
 	for {
-		more, err := c.rows.step()
+		more, err := c.rows.Step()
 		if err != nil || !more {
 			return err
 		}
-		id := c.rows.int(0)
+		id := c.rows.Int(0)
 		if f.n > 0 && id <= f.last {
 			return fmt.Errorf("row %d comes after row %d: %w", id, f.last, storage.ErrCorrupt)
 		}
@@ -193,8 +193,8 @@ func (f *filler) steps(c *conn, blk *block) (err error) {
 		if err != nil {
 			return err
 		}
-		isData := c.rows.isData(3)
-		if !isData || c.rows.kind(2) != engine.SQLITE_INTEGER {
+		isData := c.rows.IsBytes(3)
+		if !isData || !c.rows.IsInt(2) {
 			if err := f.oddRow(id, isData, known); err != nil {
 				return err
 			}
@@ -203,11 +203,11 @@ func (f *filler) steps(c *conn, blk *block) (err error) {
 				continue
 			}
 		}
-		data := c.rows.bytes(3)
+		data := c.rows.Bytes(3)
 		if limit -= int64(len(data)); limit < 0 {
 			return fmt.Errorf("the rows from %d on have more bytes than the file: %w", blk.lo, storage.ErrCorrupt)
 		}
-		topic, ok, err := f.topic(id, c.rows.int(1))
+		topic, ok, err := f.topic(id, c.rows.Int(1))
 		if err != nil {
 			return err
 		}

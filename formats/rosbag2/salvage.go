@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -13,7 +15,7 @@ import (
 // salvage takes what there is from the pages of a part that cannot be read as a
 // database, for the reason cause: rows, and of the small tables what SQLite could
 // not read. Without a single row the reason is returned.
-func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *metadata, cause error, warn warner) error {
+func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *ros2bag.Metadata, cause error, warn ros2bag.Warner) error {
 	if p.over == nil {
 		p.total = p.size // no zeros behind the end
 	}
@@ -33,7 +35,7 @@ func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *metadata, cau
 }
 
 // giveUpTree finds the leaves of messages without their tree.
-func (p *part) giveUpTree(ctx context.Context, src *source, cause error, warn warner) error {
+func (p *part) giveUpTree(ctx context.Context, src *sqlite.Image, cause error, warn ros2bag.Warner) error {
 	s, err := sqlitefile.NewSalvage(ctx, src, p.total)
 	if err != nil && !isDamage(err) {
 		return err
@@ -45,7 +47,7 @@ func (p *part) giveUpTree(ctx context.Context, src *source, cause error, warn wa
 }
 
 // useFound has the rows be read from their pages.
-func (p *part) useFound(s *sqlitefile.Salvage, cause error, warn warner) error {
+func (p *part) useFound(s *sqlitefile.Salvage, cause error, warn ros2bag.Warner) error {
 	p.found, p.table, p.empty = s, nil, false
 	text := ""
 	if !s.Found.Freelist {
@@ -59,7 +61,7 @@ func (p *part) useFound(s *sqlitefile.Salvage, cause error, warn warner) error {
 
 // giveUpQuery is giveUpTree where SQLite reads the rows, and t are those it has given. If
 // the pages have no more, as of a table in which they cannot be known, cause is returned.
-func (p *part) giveUpQuery(ctx context.Context, src *source, t *tally, cause error, warn warner) error {
+func (p *part) giveUpQuery(ctx context.Context, src *sqlite.Image, t *tally, cause error, warn ros2bag.Warner) error {
 	given := int64(0)
 	for _, n := range t.topics {
 		given += n
@@ -153,9 +155,9 @@ func (p *part) useRecords(list [][]sqlitefile.Value) {
 // ids: by their numbers of messages. Topics in the order of their ids, each with
 // the number that was found, are taken as they are; else a number that only one
 // topic and one id have.
-func (p *part) nameByCount(ctx context.Context, meta *metadata, warn warner) error {
+func (p *part) nameByCount(ctx context.Context, meta *ros2bag.Metadata, warn ros2bag.Warner) error {
 	if meta == nil && p.last != "" {
-		meta, _, _ = parseMetadata(ctx, []byte(p.last), qosCache{}) // opening says what is wrong with it
+		meta, _, _ = ros2bag.ParseMetadata(ctx, []byte(p.last), ros2bag.QoSCache{}) // opening says what is wrong with it
 	}
 	if meta == nil {
 		return nil
@@ -199,7 +201,7 @@ func (p *part) nameByCount(ctx context.Context, meta *metadata, warn warner) err
 }
 
 // only is the one id that has n messages, if one topic has so many.
-func only(counts map[int64]int64, topics []metadataTopic, n int64) (id int64, ok bool) {
+func only(counts map[int64]int64, topics []ros2bag.Topic, n int64) (id int64, ok bool) {
 	ids, same := 0, 0
 	for k, v := range counts {
 		if v == n {
@@ -248,7 +250,7 @@ func (f *filler) rescue(c *conn, i int, cause error) (err error) {
 	if err := f.salvage(c, i, s); err != nil {
 		return err
 	}
-	lost := storage.Lost{Blocks: 1, Bytes: p.head.size + c.salv.LostBytes, Messages: c.salv.LostRows, Uncounted: p.dense() < 0}
+	lost := storage.Lost{Blocks: 1, Bytes: int64(p.head.Page) + c.salv.LostBytes, Messages: c.salv.LostRows, Uncounted: p.dense() < 0}
 	text := ""
 	if p.dense() >= 0 { // then every rowid is a message
 		lost.Messages = max(min(blk.hi, p.end)-max(blk.lo, p.first)+1-int64(f.n), 0)
@@ -284,8 +286,8 @@ func (r *Reader) losePart(path string) {
 	if err != nil {
 		return
 	}
-	if h, err := parseHeader(head); err == nil {
-		size = max(size, h.pages*h.size)
+	if h, err := sqlite.ParseHeader(head); err == nil {
+		size = max(size, h.Size())
 	}
 	r.lose(-1-len(r.lost), storage.Lost{Bytes: size, Blocks: 1})
 }
@@ -307,12 +309,12 @@ func (r *Reader) lostSoFar(total int64) (l storage.Lost) {
 		l.Blocks += f.BadPages
 		l.Bytes += f.BadPages * page
 		badCells += f.BadCells
-		if cut := p.head.pages*p.head.size - p.size; cut > 0 && p.over == nil {
+		if cut := p.head.Size() - p.size; cut > 0 && p.over == nil {
 			l.Bytes += cut
 			l.Blocks += (cut + page - 1) / page
 		}
 	}
-	m := r.layout.meta
+	m := r.layout.Meta
 	if m != nil && m.Messages >= total && total > 0 && !r.estimated {
 		l.Messages += r.missing
 		l.Uncounted = false

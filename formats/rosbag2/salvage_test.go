@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -53,13 +55,13 @@ func newBrokenBag(t *testing.T, n int) *brokenBag {
 	check(t, err)
 	f, err := iox.OS.Open(b.db)
 	check(t, err)
-	d, err := openDB(&vfs{file: plainFile{f}, readOnly: true})
+	d, err := sqlite.Open(sqlite.Options{File: sqlite.Plain{File: f}, ReadOnly: true})
 	check(t, err)
-	check(t, d.query("SELECT name, rootpage FROM sqlite_master", func(s *stmt) error {
-		b.root[s.text(0)] = int(s.int(1)) - 1
+	check(t, d.Query("SELECT name, rootpage FROM sqlite_master", func(s *sqlite.Stmt) error {
+		b.root[s.Text(0)] = int(s.Int(1)) - 1
 		return nil
 	}))
-	check(t, d.close())
+	check(t, d.Close())
 	check(t, f.Close())
 	b.visit(b.root["messages"])
 	if len(b.pages) != n {
@@ -211,7 +213,7 @@ func TestSalvageTopics(t *testing.T) {
 			t.Errorf("topic %s: %+v, want %+v", topic.Name, got, topic)
 		}
 	}
-	check(t, os.Remove(filepath.Join(b.dir, metadataName)))
+	check(t, os.Remove(filepath.Join(b.dir, ros2bag.MetadataName)))
 	clear(gone[b.root["metadata"]*pageSize:][:pageSize])
 	info = b.read(t, gone, all, "by number", false)
 	for _, topic := range info.Topics {
@@ -227,13 +229,13 @@ func TestSalvageTopics(t *testing.T) {
 // TestSalvageOrder: metadata in another order than the ids, as rosbag2 writes it.
 func TestSalvageOrder(t *testing.T) {
 	b := newBrokenBag(t, 2000)
-	path := filepath.Join(b.dir, metadataName)
+	path := filepath.Join(b.dir, ros2bag.MetadataName)
 	text, err := os.ReadFile(path)
 	check(t, err)
-	m, _, err := parseMetadata(t.Context(), text, qosCache{})
+	m, _, err := ros2bag.ParseMetadata(t.Context(), text, ros2bag.QoSCache{})
 	check(t, err)
 	slices.Reverse(m.Topics)
-	reversed, err := m.encode(true)
+	reversed, err := m.Encode(true)
 	check(t, err)
 	check(t, os.WriteFile(path, []byte(reversed), 0o666))
 	for _, no := range []int{0, b.root["topics"]} {

@@ -9,9 +9,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/bagconv/bagconv/storage"
+	"github.com/klauspost/compress/zstd"
 )
 
 // The database of a .db3.zstd has no name while it is read, by as many readers as there
@@ -32,10 +31,10 @@ func TestDecompressedHasNoName(t *testing.T) {
 	_, err = enc.Write(plain)
 	check(t, err)
 	check(t, enc.Close())
-	check(t, os.WriteFile(path+extZstd, packed.Bytes(), 0o666))
+	check(t, os.WriteFile(path+".zstd", packed.Bytes(), 0o666))
 	t.Setenv("TMPDIR", temp)
 	for range 2 {
-		r, err := Open(context.Background(), path+extZstd, storage.ReadOptions{})
+		r, err := Open(context.Background(), path+".zstd", storage.ReadOptions{})
 		check(t, err)
 		n := 0
 		for ; ; n++ {

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -19,7 +21,7 @@ type topicKey struct{ name, typ, format string }
 // and gives them what the tables, metadata.yaml and our own notes say.
 func (r *Reader) joinTopics() error {
 	r.index = map[topicKey]storage.TopicID{}
-	cache := qosCache{}
+	cache := ros2bag.QoSCache{}
 	for _, p := range r.parts {
 		ids := map[int64]storage.TopicID{}
 		here := map[storage.TopicID][]storage.QoS{}
@@ -38,7 +40,7 @@ func (r *Reader) joinTopics() error {
 			if err := r.describe(&r.topics[id].Topic, p, row); err != nil {
 				return err
 			}
-			list, err := cache.parse(row.qos)
+			list, err := cache.Parse(row.qos)
 			if err != nil {
 				if err := r.warn("qos", !r.told(), p.path, "topic %.200q: %v", row.name, err); err != nil {
 					return err
@@ -104,6 +106,26 @@ func definitionType(typ string) string {
 	return typ
 }
 
+// useCustom gives topics back what KeepTopic kept of them.
+func (r *Reader) useCustom() error {
+	value, ok := r.custom[ros2bag.CustomKey]
+	if !ok {
+		return nil
+	}
+	list, err := ros2bag.DecodeCustom(value)
+	if err != nil {
+		return r.warn("custom-data", false, "", "custom_data: %s cannot be read (%v)", ros2bag.CustomKey, err)
+	}
+	delete(r.custom, ros2bag.CustomKey)
+	for i := range list {
+		c := &list[i]
+		if id, ok := r.index[topicKey{c.Name, c.Type, c.Encoding}]; ok {
+			c.Restore(&r.topics[id].Topic)
+		}
+	}
+	return nil
+}
+
 // useMetadata adds what only metadata.yaml knows. The tables win where both
 // speak: they lie with the messages.
 func (r *Reader) useMetadata() error {
@@ -118,10 +140,10 @@ func (r *Reader) useMetadata() error {
 			continue
 		}
 		text := p.last
-		if r.layout.meta != nil {
-			text = withoutTopics(text) // of which metadata.yaml has said all
+		if r.layout.Meta != nil {
+			text = ros2bag.WithoutTopics(text) // of which metadata.yaml has said all
 		}
-		m, _, err := parseMetadata(r.ctx, []byte(text), qosCache{})
+		m, _, err := ros2bag.ParseMetadata(r.ctx, []byte(text), ros2bag.QoSCache{})
 		if r.ctx.Err() != nil {
 			return r.ctx.Err()
 		}
@@ -137,13 +159,13 @@ func (r *Reader) useMetadata() error {
 		}
 	}
 	r.custom = custom
-	m := r.layout.meta
+	m := r.layout.Meta
 	if m != nil {
 		r.addCustom(custom, m)
 	} else if m = r.row; m == nil {
 		return nil
 	}
-	known := r.layout.meta != nil // else m is written with the tables, and not compared
+	known := r.layout.Meta != nil // else m is written with the tables, and not compared
 	byName := map[string]int{}
 	for i := range r.topics {
 		byName[r.topics[i].Name] = i
@@ -166,11 +188,11 @@ func (r *Reader) useMetadata() error {
 		}
 		var err error
 		if k, ok := byName[t.Name]; !ok {
-			err = r.warn("metadata-topic", t.Messages > 0 && !r.told(), "", "%s counts %d messages of topic %.200q, which no part has", metadataName, t.Messages, t.Name)
+			err = r.warn("metadata-topic", t.Messages > 0 && !r.told(), "", "%s counts %d messages of topic %.200q, which no part has", ros2bag.MetadataName, t.Messages, t.Name)
 		} else if have := &r.topics[k]; have.Type != t.Type {
-			err = r.warn("metadata-topic", false, "", "topic %.200q: %s says type %.200q, the database %.200q, which is used", t.Name, metadataName, t.Type, have.Type)
+			err = r.warn("metadata-topic", false, "", "topic %.200q: %s says type %.200q, the database %.200q, which is used", t.Name, ros2bag.MetadataName, t.Type, have.Type)
 		} else {
-			err = r.warn("metadata-topic", false, "", "topic %.200q: %s says serialization format %.40q, the database %.40q, which is used", t.Name, metadataName, t.Format, have.Encoding)
+			err = r.warn("metadata-topic", false, "", "topic %.200q: %s says serialization format %.40q, the database %.40q, which is used", t.Name, ros2bag.MetadataName, t.Format, have.Encoding)
 		}
 		if err != nil {
 			return err
@@ -179,7 +201,7 @@ func (r *Reader) useMetadata() error {
 	return nil
 }
 
-func (r *Reader) addCustom(to map[string]string, m *metadata) {
+func (r *Reader) addCustom(to map[string]string, m *ros2bag.Metadata) {
 	maps.Copy(to, m.Custom)
 	if m.Distro != "" {
 		to[storage.MetaDistro] = m.Distro
@@ -227,7 +249,7 @@ func (r *Reader) count() error {
 		}
 		r.start, r.end = min(r.start, t.least), max(r.end, t.most)
 	}
-	if m := r.layout.meta; m != nil && !trusted {
+	if m := r.layout.Meta; m != nil && !trusted {
 		return r.compareCount(m.Messages)
 	}
 	return nil
@@ -251,18 +273,18 @@ func (r *Reader) compareCount(stated int64) error {
 	if total == stated {
 		return nil
 	}
-	return r.warn("count", total < stated && !r.told(), "", "%s counts %d messages, the database has %s%d", metadataName, stated, about, total)
+	return r.warn("count", total < stated && !r.told(), "", "%s counts %d messages, the database has %s%d", ros2bag.MetadataName, stated, about, total)
 }
 
 // sniffRows finds out whether the rows of a part are compressed one by one.
 func (r *Reader) sniffRows(p *part) error {
-	stated := r.layout.meta != nil && r.layout.meta.Mode == "MESSAGE" && r.layout.meta.Compression == "zstd"
+	stated := r.layout.Meta != nil && r.layout.Meta.Mode == "MESSAGE" && r.layout.Meta.Compression == "zstd"
 	p.sniffRows = true
 	for i := range p.topics {
 		p.sniffRows = p.sniffRows && p.topics[i].format == encoding
 	}
 	p.sniffRows = p.sniffRows || stated
-	m := r.layout.meta
+	m := r.layout.Meta
 	other := m != nil && m.Mode == "MESSAGE" && m.Compression != "zstd" // or the name of the codec is damaged
 	if p.empty || !p.sniffRows && !other {
 		return nil
@@ -282,10 +304,10 @@ func (r *Reader) sniffRows(p *part) error {
 	}
 	p.sniffRows = p.sniffRows || other
 	if !p.zstdRows && stated {
-		return r.warn("compression", false, p.path, "%s says that messages are compressed, the first is not", metadataName)
+		return r.warn("compression", false, p.path, "%s says that messages are compressed, the first is not", ros2bag.MetadataName)
 	}
 	if p.zstdRows && !stated && m != nil {
-		return r.warn("compression", false, p.path, "messages are compressed with zstd, which %s does not say", metadataName)
+		return r.warn("compression", false, p.path, "messages are compressed with zstd, which %s does not say", ros2bag.MetadataName)
 	}
 	return nil
 }
@@ -306,8 +328,8 @@ func (r *Reader) firstRow(c *conn) (err error) {
 		err = p.table.NewScanner(c.src, countBytes).Scan(math.MinInt64, math.MaxInt64, look)
 	default:
 		if err = c.engine(0); err == nil {
-			err = c.db.query("SELECT data FROM messages LIMIT 1", func(s *stmt) error {
-				p.zstdRows = isFrame(s.bytes(0))
+			err = c.db.Query("SELECT data FROM messages LIMIT 1", func(s *sqlite.Stmt) error {
+				p.zstdRows = isFrame(s.Bytes(0))
 				return nil
 			})
 		}
@@ -321,7 +343,7 @@ func (r *Reader) firstRow(c *conn) (err error) {
 // useCounts takes the counts of metadata.yaml, or of the metadata table of a
 // single file, if they hold together.
 func (r *Reader) useCounts() bool {
-	m := r.layout.meta
+	m := r.layout.Meta
 	if m == nil {
 		m = r.row
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/ros2bag"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -60,7 +61,7 @@ func TestOnePart(t *testing.T) {
 		}
 	}
 	text := "rosbag2_bagfile_information:\n  version: 5\n  storage_identifier: sqlite3\n  relative_file_paths: [run_0.db3, run_1.db3]\n"
-	if err := os.WriteFile(filepath.Join(dir, metadataName), []byte(text), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ros2bag.MetadataName), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if name, parts := Format.Whole(first); name != dir || len(parts) != 2 {

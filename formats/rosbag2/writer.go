@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -21,7 +23,7 @@ type Writer struct {
 	single   bool
 	sync     bool
 	memory   int64 // for sorting the index; 0 is the loader's default
-	profile  profile
+	profile  ros2bag.Profile
 	options  map[string]string // recording-level metadata
 	size     int64             // of a segment, in bytes of messages; 0: any
 	duration int64             // of a segment, ns; 0: any
@@ -51,7 +53,7 @@ const pageSize = 4096
 // in .db3. See storage.Format.
 func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 	w := &Writer{
-		ctx: ctx, fs: iox.FS(o.FS), single: strings.HasSuffix(path, extDB), sync: !o.NoSync, memory: o.Memory,
+		ctx: ctx, fs: iox.FS(o.FS), single: strings.HasSuffix(path, db3.Ext), sync: !o.NoSync, memory: o.Memory,
 		options: maps.Clone(o.Metadata), index: map[topicKey]storage.TopicID{},
 		size: o.SegmentSize, duration: o.SegmentDuration,
 	}
@@ -71,9 +73,9 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 		return e
 	}
 	var ok bool
-	if w.profile, ok = findProfile(o.Profile); !ok {
+	if w.profile, ok = ros2bag.FindProfile(o.Profile); !ok {
 		e := w.fail(path, fmt.Sprintf("profile %.40q", o.Profile), storage.ErrUnsupported)
-		e.Hint = "known are " + strings.Join(profileNames(), ", ")
+		e.Hint = "known are " + strings.Join(ros2bag.ProfileNames(), ", ")
 		return e
 	}
 	if hint := w.checkSegments(o); hint != "" {
@@ -116,7 +118,7 @@ func (w *Writer) distro() string {
 	if d := w.options[storage.MetaDistro]; d != "" {
 		return d
 	}
-	return w.profile.distro
+	return w.profile.Distro
 }
 
 // CreateTopic adds a row to topics. The same name with another type or encoding
@@ -154,8 +156,8 @@ func (w *Writer) Write(m *storage.Message) error {
 	if int(m.Topic) >= len(w.topics) {
 		return w.keep(fmt.Errorf("internal error: a message of topic %d, of %d: %w", m.Topic, len(w.topics), storage.ErrUnsupported))
 	}
-	if len(m.Data) > maxRow-rowOverhead {
-		return w.keep(fmt.Errorf("a message of %d bytes on topic %.200q; SQLite holds at most %d: %w", len(m.Data), w.topics[m.Topic].Name, maxRow-rowOverhead, storage.ErrUnsupported))
+	if len(m.Data) > sqlite.MaxRow-rowOverhead {
+		return w.keep(fmt.Errorf("a message of %d bytes on topic %.200q; SQLite holds at most %d: %w", len(m.Data), w.topics[m.Topic].Name, sqlite.MaxRow-rowOverhead, storage.ErrUnsupported))
 	}
 	if w.flushed {
 		return w.keep(errors.New("internal error: a message after Flush"))

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -110,7 +112,7 @@ func compare(t *testing.T, path string, topics []storage.Topic, rows []storage.M
 // reads back exactly what was written.
 func TestRoundTrip(t *testing.T) {
 	topics, rows := sampleTopics(), sampleRows()
-	for _, profile := range append(profileNames(), "") {
+	for _, profile := range append(ros2bag.ProfileNames(), "") {
 		for _, name := range []string{"bag", "bag.db3"} {
 			t.Run(profile+"/"+name, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), name)
@@ -153,7 +155,7 @@ func TestReferee(t *testing.T) {
 	for i := range rows {
 		rows[i].Topic %= 4
 	}
-	for _, profile := range profileNames() {
+	for _, profile := range ros2bag.ProfileNames() {
 		for what, rows := range map[string][]storage.Message{"some": rows, "none": nil} {
 			t.Run(profile+"/"+what, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "bag")
@@ -221,7 +223,7 @@ func TestWriteSameBytes(t *testing.T) {
 		check(t, os.Mkdir(filepath.Dir(path), 0o777))
 		write(t, path, storage.WriteOptions{}, topics, rows)
 		var all []byte
-		for _, f := range []string{"bag_0.db3", metadataName} {
+		for _, f := range []string{"bag_0.db3", ros2bag.MetadataName} {
 			b, err := os.ReadFile(filepath.Join(path, f))
 			check(t, err)
 			all = append(all, b...)
@@ -273,7 +275,7 @@ func TestNegativeTimes(t *testing.T) {
 	if info.Start != math.MinInt64 || info.End != math.MaxInt64 {
 		t.Errorf("times %d to %d", info.Start, info.End)
 	}
-	text, err := os.ReadFile(filepath.Join(path, metadataName))
+	text, err := os.ReadFile(filepath.Join(path, ros2bag.MetadataName))
 	check(t, err)
 	if strings.Contains(string(text), ": -") {
 		t.Errorf("a negative number in\n%s", text)
@@ -310,12 +312,12 @@ func TestManyRows(t *testing.T) {
 	f, err := iox.OS.Open(path)
 	check(t, err)
 	defer f.Close()
-	d, err := openDB(&vfs{file: plainFile{f}, readOnly: true})
+	d, err := sqlite.Open(sqlite.Options{File: sqlite.Plain{File: f}, ReadOnly: true})
 	check(t, err)
 	want := int64(0)
-	check(t, d.query("SELECT timestamp FROM messages INDEXED BY timestamp_idx ORDER BY timestamp", func(s *stmt) error {
-		if s.int(0) != want {
-			return fmt.Errorf("entry %d of the index is %d", want, s.int(0))
+	check(t, d.Query("SELECT timestamp FROM messages INDEXED BY timestamp_idx ORDER BY timestamp", func(s *sqlite.Stmt) error {
+		if s.Int(0) != want {
+			return fmt.Errorf("entry %d of the index is %d", want, s.Int(0))
 		}
 		want++
 		return nil
@@ -323,13 +325,13 @@ func TestManyRows(t *testing.T) {
 	if want != n {
 		t.Errorf("%d entries", want)
 	}
-	check(t, d.query("PRAGMA integrity_check", func(s *stmt) error {
-		if s.text(0) != "ok" {
-			return errors.New(s.text(0))
+	check(t, d.Query("PRAGMA integrity_check", func(s *sqlite.Stmt) error {
+		if s.Text(0) != "ok" {
+			return errors.New(s.Text(0))
 		}
 		return nil
 	}))
-	check(t, d.close())
+	check(t, d.Close())
 }
 
 // namesFS notes which files are opened for writing.

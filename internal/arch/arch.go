@@ -40,6 +40,8 @@ var arrows = []arrow{
 	{"schema/...", []string{"schema", "proto/..."}},
 	{"storage", nil},
 	{"storage/storagetest", []string{"storage", "internal/faultio", "internal/iox"}},
+	{"internal/sqlite", []string{"storage", "internal/iox"}},
+	{"internal/ros2bag", []string{"storage", "internal/iox"}},
 	{"internal/...", []string{"storage", "internal/..."}},
 	{"proto/...", []string{"proto/..."}},
 	{"scripts/...", []string{"formats/...", "schema/...", "proto/...", "storage", "convert/...", "internal/..."}},

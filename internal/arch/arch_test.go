@@ -79,6 +79,9 @@ func TestRule(t *testing.T) {
 		{"schema", module + "/schema/rosmsg", false},
 		{"schema/rosmsg", module + "/schema", true},
 		{"convert/transcode", module + "/storage", false},
+		{"formats/rosbag2", module + "/internal/ros2bag", true},
+		{"internal/ros2bag", module + "/internal/sqlite", false},
+		{"internal/sqlite", module + "/internal/sqlitefile", false},
 		{"convert", "gopkg.in/yaml.v3", true},
 		{"somewhere/else", module + "/storage", false},
 	} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -39,7 +40,7 @@ func findBase(f storage.File) (b base, err error) {
 	if slices.Contains(table.sql, "autoincrement") {
 		return b, declined("SQLite keeps count of the ids of messages")
 	}
-	b = base{page: h.page, pages: h.pages, table: table.root}
+	b = base{page: h.Page, pages: h.Pages, table: table.root}
 	for _, e := range list {
 		if !strings.EqualFold(e.table, "messages") || e.kind == "table" {
 			continue
@@ -55,30 +56,30 @@ func findBase(f storage.File) (b base, err error) {
 }
 
 // checkBase holds the header against what a loader needs.
-func checkBase(f storage.File) (h header, err error) {
+func checkBase(f storage.File) (h sqlite.Header, err error) {
 	st, err := f.Stat()
 	if err != nil {
 		return h, err
 	}
-	if h, err = readHeader(f, st.Size()); err != nil {
+	if h, err = sqlite.ReadHeader(f, st.Size()); err != nil {
 		if damage(err) {
 			err = errors.Join(err, ErrDeclined)
 		}
 		return h, err
 	}
 	switch {
-	case h.wal:
+	case h.WAL:
 		err = declined("the base has a write-ahead log")
-	case h.usable != h.page:
-		err = declined("%d bytes of each page are reserved, and may be for checksums", h.page-h.usable)
-	case h.format != 4:
-		err = declined("schema format %d", h.format)
-	case h.vacuum != 0:
+	case h.Usable != h.Page:
+		err = declined("%d bytes of each page are reserved, and may be for checksums", h.Page-h.Usable)
+	case h.Format != 4:
+		err = declined("schema format %d", h.Format)
+	case h.Vacuum != 0:
 		err = declined("the base has auto-vacuum")
-	case h.text != 1:
+	case h.Text != 1:
 		err = declined("the text is not UTF-8")
-	case !h.valid || int64(h.pages)*int64(h.page) != st.Size():
-		err = declined("%d pages of %d bytes in a file of %d", h.pages, h.page, st.Size())
+	case !h.Valid || int64(h.Pages)*int64(h.Page) != st.Size():
+		err = declined("%d pages of %d bytes in a file of %d", h.Pages, h.Page, st.Size())
 	}
 	return h, err
 }

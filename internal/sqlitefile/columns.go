@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/bagconv/bagconv/internal/sqlite"
 )
 
 // columns is where the values of messages stand in a record of a table that has other
@@ -13,7 +15,7 @@ type columns struct{ topic, time, data int }
 
 // otherColumns finds the columns of a table messages that NewTable declines for them. It
 // gives nil where they are the usual ones, or the schema cannot be read.
-func otherColumns(r io.ReaderAt, size int64, h header) (*columns, error) {
+func otherColumns(r io.ReaderAt, size int64, h sqlite.Header) (*columns, error) {
 	list, err := readSchema(r, size, h)
 	if err != nil && !damage(err) && !errors.Is(err, ErrDeclined) {
 		return nil, err

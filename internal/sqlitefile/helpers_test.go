@@ -15,9 +15,9 @@ import (
 	"strings"
 	"testing"
 
-	_ "modernc.org/sqlite"
-
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
+	_ "modernc.org/sqlite"
 )
 
 type row struct {
@@ -120,7 +120,7 @@ func tryLoad(path string, w way, rows []row, openFile func(string) (storage.File
 		return err
 	}
 	if w.lock == 0 {
-		w.lock = uint32(lockByte/b.page) + 1
+		w.lock = uint32(sqlite.LockByte/b.page) + 1
 	}
 	l := newLoader(f, b, w.Options, w.lock)
 	defer func() { err = errors.Join(err, l.Close()) }()

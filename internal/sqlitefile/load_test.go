@@ -13,6 +13,7 @@ import (
 
 	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -238,7 +239,7 @@ func TestHugeRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Add(1, 1, make([]byte, maxRow)); !errors.Is(err, storage.ErrUnsupported) {
+	if err := l.Add(1, 1, make([]byte, sqlite.MaxRow)); !errors.Is(err, storage.ErrUnsupported) {
 		t.Errorf("a huge row: %v", err)
 	}
 	if err := l.Add(1, 1, nil); err == nil {

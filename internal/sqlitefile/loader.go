@@ -6,11 +6,9 @@ import (
 	"fmt"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
-
-// maxRow is the most bytes of a row's record: SQLite reads no more by default.
-const maxRow = 1_000_000_000
 
 // Memory is the memory for sorting where Options leave it open.
 const Memory = 64 << 20
@@ -59,7 +57,7 @@ func Open(f storage.File, o Options) (*Loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newLoader(f, b, o, uint32(lockByte/b.page)+1), nil
+	return newLoader(f, b, o, uint32(sqlite.LockByte/b.page)+1), nil
 }
 
 func newLoader(f storage.File, b base, o Options, lock uint32) *Loader {
@@ -110,8 +108,8 @@ func (l *Loader) add(topic, timestamp int64, head, body []byte) error {
 	n += putInt(rec[n:], topic, tt)
 	n += putInt(rec[n:], timestamp, mt)
 	total := n + size
-	if total > maxRow {
-		return fmt.Errorf("a row of %d bytes; SQLite reads at most %d: %w", total, maxRow, storage.ErrUnsupported)
+	if total > sqlite.MaxRow {
+		return fmt.Errorf("a row of %d bytes; SQLite reads at most %d: %w", total, sqlite.MaxRow, storage.ErrUnsupported)
 	}
 	l.rows++
 	if err := l.times.add(timestamp); err != nil {
@@ -298,7 +296,7 @@ func (l *Loader) Finish() error {
 			return err
 		}
 	}
-	head := make([]byte, headerLen)
+	head := make([]byte, sqlite.HeaderLen)
 	if err := iox.ReadFull(l.file, head, 0); err != nil {
 		return err
 	}

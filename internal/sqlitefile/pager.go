@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -37,13 +38,13 @@ type block struct {
 // scanBlock is how much a salvage reads at once.
 const scanBlock = 128 << 10
 
-func newPager(r io.ReaderAt, size int64, h header, block int64) *pager {
-	p := &pager{r: r, size: size, page: h.page, usable: h.usable}
-	p.block = max(block-block%int64(h.page), int64(h.page))
-	p.pages = uint32(min(size/int64(h.page), maxPage))
+func newPager(r io.ReaderAt, size int64, h sqlite.Header, block int64) *pager {
+	p := &pager{r: r, size: size, page: h.Page, usable: h.Usable}
+	p.block = max(block-block%int64(h.Page), int64(h.Page))
+	p.pages = uint32(min(size/int64(h.Page), maxPage))
 	p.total = p.pages
-	if h.valid {
-		p.total = max(p.total, h.pages)
+	if h.Valid {
+		p.total = max(p.total, h.Pages)
 	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/sqlite"
 )
 
 // voteBytes is how much is looked at at once: a multiple of every page size.
@@ -13,20 +14,20 @@ const voteBytes = 1 << 20
 // vote finds the size of a page, by the number of rows of messages that pages of
 // each size have. h is what the header says, where known is set; it wins
 // when nothing gives more.
-func vote(ctx context.Context, r io.ReaderAt, size int64, h header, known bool) (header, error) {
-	var list []header
+func vote(ctx context.Context, r io.ReaderAt, size int64, h sqlite.Header, known bool) (sqlite.Header, error) {
+	var list []sqlite.Header
 	if known {
 		list = append(list, h)
 	}
 	for page := 512; page <= 65536; page *= 2 {
 		try := h // with what else the header says
-		try.page, try.usable = page, page
+		try.Page, try.Usable = page, page
 		list = append(list, try)
 	}
 	votes := make([]int64, len(list))
 	pagers := make([]pager, len(list))
 	for i, try := range list {
-		pagers[i] = pager{size: size, page: try.page, usable: try.usable}
+		pagers[i] = pager{size: size, page: try.Page, usable: try.Usable}
 	}
 	buf := make([]byte, min(voteBytes, size))
 	for off := int64(0); off < size; off += voteBytes {

@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -23,7 +24,7 @@ import (
 //
 // It is safe for concurrent use. It keeps 24 bytes for each leaf.
 type Salvage struct {
-	h      header
+	h      sqlite.Header
 	size   int64
 	leaves []foundLeaf // by mid
 	limit  int         // no row of more bytes is believed
@@ -65,23 +66,23 @@ const (
 // without any row of messages gives no error.
 func NewSalvage(ctx context.Context, r io.ReaderAt, size int64) (*Salvage, error) {
 	Fired.Salvages.Add(1)
-	h, err := readHeader(r, size)
+	h, err := sqlite.ReadHeader(r, size)
 	if err != nil && !damage(err) {
 		return nil, err
 	}
 	known := err == nil
-	if !known || h.usable != h.page || !h.valid || int64(h.pages)*int64(h.page) != size {
+	if !known || h.Usable != h.Page || !h.Valid || int64(h.Pages)*int64(h.Page) != size {
 		if h, err = vote(ctx, r, size, h, known); err != nil {
 			return nil, err
 		}
 	}
-	s := &Salvage{h: h, size: size, Found: Found{PageSize: h.page, First: math.MaxInt64, Last: math.MinInt64, Topics: map[int64]int64{}}}
+	s := &Salvage{h: h, size: size, Found: Found{PageSize: h.Page, First: math.MaxInt64, Last: math.MinInt64, Topics: map[int64]int64{}}}
 	if known {
 		if s.other, err = otherColumns(r, size, h); err != nil {
 			return nil, err
 		}
 	}
-	w := &sweep{Salvage: s, pager: newPager(r, size, h, scanBlock), spare: make([]byte, h.page)}
+	w := &sweep{Salvage: s, pager: newPager(r, size, h, scanBlock), spare: make([]byte, h.Page)}
 	w.columns = s.other
 	w.cutPage()
 	if err := w.run(ctx); err != nil {
@@ -143,7 +144,7 @@ func (w *sweep) run(ctx context.Context) (err error) {
 // that goes on behind the file's end there is what the file has
 // (https://www.sqlite.org/fileformat2.html section 1.5).
 func (w *sweep) freelist() ([]uint64, error) {
-	if w.h.free == 0 && w.h.freePages == 0 {
+	if w.h.Free == 0 && w.h.FreePages == 0 {
 		return nil, nil
 	}
 	list := make([]uint64, (uint64(w.pages)+64)/64)
@@ -159,7 +160,7 @@ func (w *sweep) freelist() ([]uint64, error) {
 		list[no/64] |= 1 << (no % 64)
 		return nil
 	}
-	for no := w.h.free; no != 0; {
+	for no := w.h.Free; no != 0; {
 		if err := take(no); err != nil {
 			return nil, err
 		}
@@ -178,8 +179,8 @@ func (w *sweep) freelist() ([]uint64, error) {
 		}
 		no = get32(b)
 	}
-	if n != w.h.freePages {
-		return nil, corrupt("freelist: %d pages, the header counts %d", n, w.h.freePages)
+	if n != w.h.FreePages {
+		return nil, corrupt("freelist: %d pages, the header counts %d", n, w.h.FreePages)
 	}
 	return list, nil
 }
@@ -286,7 +287,7 @@ func (s *Salvage) Ranges(target int64) []Range {
 			list = append(list, open)
 			open = Range{Lo: at}
 		}
-		open.Bytes += max(int64(s.h.page), int64(l.kb)<<10)
+		open.Bytes += max(int64(s.h.Page), int64(l.kb)<<10)
 	}
 	open.Hi = math.MaxInt64
 	return append(list, open)

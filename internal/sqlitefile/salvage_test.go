@@ -55,7 +55,7 @@ func newOracle(t testing.TB, path string) *oracle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, u := table.h.page, table.h.usable
+	page, u := table.h.Page, table.h.Usable
 	var visit func(no int)
 	visit = func(no int) {
 		start := (no - 1) * page

@@ -35,7 +35,7 @@ type foundRow struct {
 // NewSalvager makes a salvager that reads from r, which shows the same database
 // as that of NewSalvage. It takes 1 MB of memory while it is used.
 func (s *Salvage) NewSalvager(r io.ReaderAt) *Salvager {
-	v := &Salvager{pager: newPager(r, s.size, s.h, scanBlock), s: s, spare: make([]byte, s.h.page)}
+	v := &Salvager{pager: newPager(r, s.size, s.h, scanBlock), s: s, spare: make([]byte, s.h.Page)}
 	v.columns = s.other
 	v.cutPage()
 	return v

@@ -4,6 +4,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/bagconv/bagconv/internal/sqlite"
 )
 
 // entry is a row of sqlite_master.
@@ -20,10 +22,10 @@ const (
 )
 
 // readSchema reads sqlite_master, whose tree has its root in page 1.
-func readSchema(r io.ReaderAt, size int64, h header) ([]entry, error) {
+func readSchema(r io.ReaderAt, size int64, h sqlite.Header) ([]entry, error) {
 	var list []entry
 	w := &walker{pager: newPager(r, size, h, 0), lo: -1 << 63, hi: 1<<63 - 1}
-	leafBuf := make([]byte, h.page)
+	leafBuf := make([]byte, h.Page)
 	left := maxSQL
 	w.leaf = func(no uint32, page []byte, _, _ int64) error {
 		b := leafBuf[:copy(leafBuf, page)]

@@ -1,12 +1,16 @@
 package sqlitefile
 
-import "io"
+import (
+	"io"
+
+	"github.com/bagconv/bagconv/internal/sqlite"
+)
 
 // A Table is messages of a database that is only read. It holds no file: the
 // database comes with each call, so that every goroutine can have its own. It is
 // safe for concurrent use.
 type Table struct {
-	h    header
+	h    sqlite.Header
 	size int64 // bytes of the database
 	root uint32
 }
@@ -19,17 +23,17 @@ type Table struct {
 // header that says "write-ahead log" is declined, because r may not be all. Who
 // has applied the log shows a header that says there is none.
 func NewTable(r io.ReaderAt, size int64) (*Table, error) {
-	h, err := readHeader(r, size)
+	h, err := sqlite.ReadHeader(r, size)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case h.wal:
+	case h.WAL:
 		return nil, declined("the database has a write-ahead log")
-	case h.text != 1:
+	case h.Text != 1:
 		return nil, declined("the text is not UTF-8")
-	case h.format < 1 || h.format > 4:
-		return nil, declined("schema format %d", h.format)
+	case h.Format < 1 || h.Format > 4:
+		return nil, declined("schema format %d", h.Format)
 	}
 	list, err := readSchema(r, size, h)
 	if err != nil {
@@ -72,7 +76,7 @@ type Scanner struct {
 // NewScanner makes a scanner that reads the table from r, which shows the same
 // database as that of NewTable, block bytes at once. It keeps 8 such blocks.
 func (t *Table) NewScanner(r io.ReaderAt, block int64) *Scanner {
-	s := &Scanner{root: t.root, spare: make([]byte, t.h.page)}
+	s := &Scanner{root: t.root, spare: make([]byte, t.h.Page)}
 	s.pager = newPager(r, t.size, t.h, block)
 	s.walker.leaf = s.leaf
 	return s

@@ -3,6 +3,8 @@ package sqlitefile
 import (
 	"context"
 	"io"
+
+	"github.com/bagconv/bagconv/internal/sqlite"
 )
 
 // RowsBehind counts the rows of messages behind the first pages of a database of size
@@ -10,12 +12,12 @@ import (
 // counts only when it is stopped in the middle of a transaction: they are written, the
 // header and the tree are not.
 func RowsBehind(ctx context.Context, r io.ReaderAt, size, page, pages int64) (rows int64, err error) {
-	h, err := readHeader(r, size)
+	h, err := sqlite.ReadHeader(r, size)
 	if err != nil && !damage(err) {
 		return 0, err
 	}
-	if err != nil || int64(h.page) != page {
-		h = header{page: int(page), usable: int(page)}
+	if err != nil || int64(h.Page) != page {
+		h = sqlite.Header{Page: int(page), Usable: int(page)}
 	}
 	p := newPager(r, size, h, scanBlock)
 	p.cutPage()

@@ -3,6 +3,8 @@ package sqlitefile
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/bagconv/bagconv/internal/sqlite"
 )
 
 // maxDepth is the most levels of a tree, SQLite's own limit.
@@ -51,7 +53,7 @@ func (w *walker) visit(no uint32, lo, hi int64, depth int) error {
 		return err
 	}
 	if no == 1 {
-		b = b[headerLen:] // offsets are from the page's begin: see cells
+		b = b[sqlite.HeaderLen:] // offsets are from the page's begin: see cells
 	}
 	switch b[0] {
 	case tableLeaf:

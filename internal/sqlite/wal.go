@@ -1,4 +1,4 @@
-package rosbag2
+package sqlite
 
 import (
 	"encoding/binary"
@@ -26,10 +26,10 @@ const (
 	walFrameLen  = 24
 )
 
-// readWAL reads the frames of a log of size bytes up to the first that is not
+// ReadWAL reads the frames of a log of size bytes up to the first that is not
 // sound, as recovery does. A log that was never begun gives no frames.
-func readWAL(r io.ReaderAt, size int64) (*overlay, error) {
-	w := &overlay{at: map[int64]int64{}, open: map[int64]int64{}}
+func ReadWAL(r io.ReaderAt, size int64) (*Overlay, error) {
+	w := &Overlay{At: map[int64]int64{}, Open: map[int64]int64{}}
 	if size < walHeaderLen {
 		return w, nil
 	}
@@ -45,16 +45,16 @@ func readWAL(r io.ReaderAt, size int64) (*overlay, error) {
 	if magic&1 != 0 {
 		order = binary.BigEndian
 	}
-	w.page = int64(binary.BigEndian.Uint32(h[8:]))
-	if !powerOfTwo(w.page, 512, 65536) {
-		return nil, fmt.Errorf("log header: a page size of %d: %w", w.page, storage.ErrCorrupt)
+	w.Page = int64(binary.BigEndian.Uint32(h[8:]))
+	if !powerOfTwo(w.Page, 512, 65536) {
+		return nil, fmt.Errorf("log header: a page size of %d: %w", w.Page, storage.ErrCorrupt)
 	}
 	var sum walSum
 	sum.add(h[:24], order)
 	if !sum.equal(h[24:]) {
 		return nil, fmt.Errorf("log header: wrong checksum: %w", storage.ErrCorrupt)
 	}
-	frame := make([]byte, walFrameLen+w.page)
+	frame := make([]byte, walFrameLen+w.Page)
 	for off := int64(walHeaderLen); off+int64(len(frame)) <= size; off += int64(len(frame)) {
 		if err := iox.ReadFull(r, frame, off); err != nil {
 			return nil, err
@@ -65,11 +65,11 @@ func readWAL(r io.ReaderAt, size int64) (*overlay, error) {
 		if string(frame[8:16]) != string(h[16:24]) || !sum.equal(frame[16:]) || number == 0 {
 			break
 		}
-		w.open[number-1] = off + walFrameLen
+		w.Open[number-1] = off + walFrameLen
 		if pages := binary.BigEndian.Uint32(frame[4:]); pages != 0 {
-			maps.Copy(w.at, w.open)
-			clear(w.open)
-			w.pages = int64(pages)
+			maps.Copy(w.At, w.Open)
+			clear(w.Open)
+			w.Pages = int64(pages)
 		}
 	}
 	return w, nil

@@ -1,4 +1,4 @@
-package rosbag2
+package ros2bag
 
 import (
 	"errors"
@@ -12,20 +12,20 @@ import (
 
 // TestCutTopics: metadata reads the same in pieces and as a whole.
 func TestCutTopics(t *testing.T) {
-	m := &metadata{Version: 9, StorageID: "sqlite3", Paths: []string{"a"}, Custom: map[string]string{"k": "v\nw"}, Distro: "jazzy"}
+	m := &Metadata{Version: 9, StorageID: "sqlite3", Paths: []string{"a"}, Custom: map[string]string{"k": "v\nw"}, Distro: "jazzy"}
 	for i := range 3000 {
-		m.Topics = append(m.Topics, metadataTopic{Name: fmt.Sprint("/t", i), Type: "p/msg/T", Format: encoding, Messages: int64(i), QoS: make([]storage.QoS, i%3)})
+		m.Topics = append(m.Topics, Topic{Name: fmt.Sprint("/t", i), Type: "p/msg/T", Format: cdr, Messages: int64(i), QoS: make([]storage.QoS, i%3)})
 	}
 	for _, outer := range []bool{true, false} {
-		text, err := m.encode(outer)
+		text, err := m.Encode(outer)
 		check(t, err)
 		rest, pieces := cutTopics([]byte(text))
 		if len(pieces) < 3 || len(rest) > 1000 {
 			t.Fatalf("%d pieces of %d bytes, and %d bytes", len(pieces), len(text), len(rest))
 		}
-		got, odd, err := parsePieces(t.Context(), rest, pieces, qosCache{})
+		got, odd, err := parsePieces(t.Context(), rest, pieces, QoSCache{})
 		check(t, err)
-		want, _, err := parsePieces(t.Context(), []byte(text), nil, qosCache{})
+		want, _, err := parsePieces(t.Context(), []byte(text), nil, QoSCache{})
 		check(t, err)
 		if odd != nil || !reflect.DeepEqual(got, want) || len(got.Topics) != len(m.Topics) {
 			t.Errorf("outer %v: %d topics, want %d; %v", outer, len(got.Topics), len(want.Topics), odd)
@@ -46,13 +46,13 @@ func TestOddTopics(t *testing.T) {
 		"# a comment\nversion: 4\ntopics_with_message_count:\n  - {topic_metadata: {name: \"/a\n  \"},\n  message_count: 1}\n",
 		"custom_data: {k: \"\ntopics_with_message_count:\n  - {}\"}\nversion: 4\ntopics_with_message_count:\n  - " + one,
 	} {
-		m, odd, err := parseMetadata(t.Context(), []byte(text), qosCache{})
+		m, odd, err := ParseMetadata(t.Context(), []byte(text), QoSCache{})
 		if err != nil || odd != nil || len(m.Topics) != 1 || strings.TrimSpace(m.Topics[0].Name) != "/a" || m.Topics[0].Messages != 1 {
 			t.Errorf("%q: %+v %v %v", text, m, odd, err)
 		}
 	}
 	twice := "version: 4\ntopics_with_message_count:\n  - " + one + "\ntopics_with_message_count: [" + one + "]\n"
-	if _, _, err := parseMetadata(t.Context(), []byte(twice), qosCache{}); !errors.Is(err, storage.ErrCorrupt) {
+	if _, _, err := ParseMetadata(t.Context(), []byte(twice), QoSCache{}); !errors.Is(err, storage.ErrCorrupt) {
 		t.Error(err)
 	}
 }
@@ -61,7 +61,7 @@ func TestOddTopics(t *testing.T) {
 // string is not.
 func TestSimple(t *testing.T) {
 	long := "version: 4\ncustom_data:\n  k: \"" + strings.Repeat(`\"x\": [1, 2], `, maxSimple/10) + "\"\n"
-	if m, _, err := parseMetadata(t.Context(), []byte(long), qosCache{}); err != nil || len(m.Custom["k"]) < maxSimple {
+	if m, _, err := ParseMetadata(t.Context(), []byte(long), QoSCache{}); err != nil || len(m.Custom["k"]) < maxSimple {
 		t.Error(err)
 	}
 	for _, text := range []string{
@@ -69,7 +69,7 @@ func TestSimple(t *testing.T) {
 		"version: 4\ncustom_data: {a: \"" + strings.Repeat(`x", b: "y`, maxSimple/5) + "\"}",
 		"version: 4\ntopics_with_message_count:\n  - x: [" + strings.Repeat("a, ", maxSimple/2) + "]\n",
 	} {
-		if _, _, err := parseMetadata(t.Context(), []byte(text), qosCache{}); !errors.Is(err, storage.ErrUnsupported) {
+		if _, _, err := ParseMetadata(t.Context(), []byte(text), QoSCache{}); !errors.Is(err, storage.ErrUnsupported) {
 			t.Errorf("%.50q: %v", text, err)
 		}
 	}

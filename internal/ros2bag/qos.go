@@ -1,4 +1,4 @@
-package rosbag2
+package ros2bag
 
 import (
 	"context"
@@ -28,9 +28,9 @@ var (
 // maxQoS bounds the profiles of one topic that are kept.
 const maxQoS = 10000
 
-// parseQoSText reads the text of a topics row or of metadata.yaml before
+// ParseQoS reads the text of a topics row or of metadata.yaml before
 // version 9. Empty text is no profile.
-func parseQoSText(text string) ([]storage.QoS, error) {
+func ParseQoS(text string) ([]storage.QoS, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
@@ -151,9 +151,9 @@ func normalDuration(d storage.QoSDuration) storage.QoSDuration {
 	return d
 }
 
-// qosText is the YAML text of the profiles, with numbers or with names. No
+// QoSText is the YAML text of the profiles, with numbers or with names. No
 // profile is "" with numbers and "[]" with names, as rosbag2 writes them.
-func qosText(list []storage.QoS, names bool) string {
+func QoSText(list []storage.QoS, names bool) string {
 	if len(list) == 0 {
 		if names {
 			return "[]"

@@ -1,4 +1,4 @@
-package rosbag2
+package ros2bag
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 )
 
 // encodeWhole is encode as one document of yaml.v3.
-func (m *metadata) encodeWhole(t testing.TB, outer bool) string {
+func (m *Metadata) encodeWhole(t testing.TB, outer bool) string {
 	root := mapping("version", number(int64(m.Version)), "storage_identifier", text(m.StorageID),
 		"duration", mapping("nanoseconds", number(m.Duration)),
 		"starting_time", mapping("nanoseconds_since_epoch", number(m.Start)),
@@ -42,16 +42,16 @@ func TestMetadataPieces(t *testing.T) {
 	qos := []storage.QoS{{History: storage.HistoryKeepLast, Depth: 10, Deadline: storage.QoSInfinite}, {}}
 	for version := 1; version <= newestMetadata; version++ {
 		for _, n := range []int{0, 1, 50, 200} {
-			m := &metadata{Version: version, StorageID: "sqlite3", Duration: 1, Start: -2, Messages: 3, Paths: []string{"a_0.db3"}}
+			m := &Metadata{Version: version, StorageID: "sqlite3", Duration: 1, Start: -2, Messages: 3, Paths: []string{"a_0.db3"}}
 			for i := range n {
 				odd := func(k int) string { return oddTexts[(i*7+k)%len(oddTexts)] }
-				m.Topics = append(m.Topics, metadataTopic{Name: odd(0), Type: odd(1), Format: odd(2), Hash: odd(3), Messages: int64(i), QoS: qos[:i%3]})
+				m.Topics = append(m.Topics, Topic{Name: odd(0), Type: odd(1), Format: odd(2), Hash: odd(3), Messages: int64(i), QoS: qos[:i%3]})
 				if last := &m.Topics[i]; i%2 == 0 {
-					last.Name, last.Type, last.Format, last.Hash = "/a/b_1"+odd(0), "p/msg/T", encoding, []string{"", "RIHS01_0f"}[i/2%2]
+					last.Name, last.Type, last.Format, last.Hash = "/a/b_1"+odd(0), "p/msg/T", cdr, []string{"", "RIHS01_0f"}[i/2%2]
 				}
 				if i < 40 {
 					m.Paths = append(m.Paths, odd(4))
-					m.Files = append(m.Files, metadataFile{Path: odd(5), Start: int64(i)})
+					m.Files = append(m.Files, File{Path: odd(5), Start: int64(i)})
 				}
 				if n > 100 {
 					m.Custom = map[string]string{odd(6): odd(7), "b" + odd(8): odd(9)}
@@ -59,7 +59,7 @@ func TestMetadataPieces(t *testing.T) {
 				m.Distro = odd(10)
 			}
 			for _, outer := range []bool{true, false} {
-				got, err := m.encode(outer)
+				got, err := m.Encode(outer)
 				check(t, err)
 				if want := m.encodeWhole(t, outer); got != want {
 					t.Fatalf("version %d, %d topics, outer %v: %s", version, n, outer, firstDifference(got, want))
@@ -83,19 +83,19 @@ func firstDifference(a, b string) string {
 func TestWithoutTopics(t *testing.T) {
 	for version := 1; version <= newestMetadata; version++ {
 		for _, n := range []int{0, 1, 20} {
-			m := &metadata{Version: version, StorageID: "sqlite3", Paths: []string{"a"}, Custom: map[string]string{"k": "v\nw"}, Distro: "foxy"}
+			m := &Metadata{Version: version, StorageID: "sqlite3", Paths: []string{"a"}, Custom: map[string]string{"k": "v\nw"}, Distro: "foxy"}
 			for i := range n {
-				m.Topics = append(m.Topics, metadataTopic{Name: oddTexts[i], Type: "p/msg/T", QoS: make([]storage.QoS, i%2)})
+				m.Topics = append(m.Topics, Topic{Name: oddTexts[i], Type: "p/msg/T", QoS: make([]storage.QoS, i%2)})
 			}
-			whole, err := m.encode(false)
+			whole, err := m.Encode(false)
 			check(t, err)
-			text := withoutTopics(whole)
+			text := WithoutTopics(whole)
 			if n > 0 && strings.Contains(text, "topic_metadata") {
 				t.Errorf("version %d, %d topics:\n%s", version, n, text)
 			}
-			got, _, err := parseMetadata(t.Context(), []byte(text), qosCache{})
+			got, _, err := ParseMetadata(t.Context(), []byte(text), QoSCache{})
 			check(t, err)
-			want, _, err := parseMetadata(t.Context(), []byte(whole), qosCache{})
+			want, _, err := ParseMetadata(t.Context(), []byte(whole), QoSCache{})
 			check(t, err)
 			want.Topics = nil
 			if !reflect.DeepEqual(got, want) {
@@ -104,7 +104,7 @@ func TestWithoutTopics(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "a: b\ntopics_with_message_count: [x]\n", "topics_with_message_count:\n"} {
-		if got := withoutTopics(text); got != text {
+		if got := WithoutTopics(text); got != text {
 			t.Errorf("%q: %q", text, got)
 		}
 	}
@@ -116,9 +116,9 @@ func FuzzMetadataPieces(f *testing.F) {
 		f.Add(s, oddTexts[(i+1)%len(oddTexts)], i%10)
 	}
 	f.Fuzz(func(t *testing.T, a, b string, version int) {
-		m := &metadata{Version: version, StorageID: b, Topics: []metadataTopic{{Name: a, Type: b, Format: b, Hash: a}, {Name: b, Type: a}, {Name: "/" + a, Type: "p/msg/T", Format: encoding, Hash: a, QoS: make([]storage.QoS, len(b)%3)}, {Name: a + "/", Type: b + "/", Format: encoding, Hash: "RIHS01_" + b}}, Paths: []string{a, b}, Custom: map[string]string{a: b, b: a}}
+		m := &Metadata{Version: version, StorageID: b, Topics: []Topic{{Name: a, Type: b, Format: b, Hash: a}, {Name: b, Type: a}, {Name: "/" + a, Type: "p/msg/T", Format: cdr, Hash: a, QoS: make([]storage.QoS, len(b)%3)}, {Name: a + "/", Type: b + "/", Format: cdr, Hash: "RIHS01_" + b}}, Paths: []string{a, b}, Custom: map[string]string{a: b, b: a}}
 		for _, outer := range []bool{true, false} {
-			got, err := m.encode(outer)
+			got, err := m.Encode(outer)
 			check(t, err)
 			if want := m.encodeWhole(t, outer); got != want {
 				t.Fatal(firstDifference(got, want))

@@ -1,14 +1,12 @@
-package rosbag2
+package sqlite
 
-import (
-	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/storage"
-)
+import "github.com/bagconv/bagconv/storage"
 
-// plainFile is a file as it is. It is what a reader gives to the engine.
-type plainFile struct{ storage.File }
+// Plain is a file as it is.
+type Plain struct{ storage.File }
 
-func (f plainFile) Size() (int64, error) {
+// Size is the length of the file in bytes.
+func (f Plain) Size() (int64, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return 0, err
@@ -16,15 +14,10 @@ func (f plainFile) Size() (int64, error) {
 	return st.Size(), nil
 }
 
-// A sharedFile is a file that several read and one other closes.
-type sharedFile struct{ storage.File }
-
-func (sharedFile) Close() error { return nil }
-
-// A gatherFile writes a file in large pieces. SQLite writes single pages, in
+// A Gather writes a file in large pieces. SQLite writes single pages, in
 // long runs that follow each other while rows are appended; one system call per
 // page would cost more than encoding the page. Not for concurrent use.
-type gatherFile struct {
+type Gather struct {
 	f    storage.File
 	buf  []byte // len is what is waiting
 	off  int64  // of buf[0] in the file
@@ -33,15 +26,17 @@ type gatherFile struct {
 
 const gatherSize = 1 << 20
 
-func newGatherFile(f storage.File) (*gatherFile, error) {
+// NewGather begins with what is in f, which stays the caller's.
+func NewGather(f storage.File) (*Gather, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	return &gatherFile{f: f, buf: make([]byte, 0, gatherSize), size: st.Size()}, nil
+	return &Gather{f: f, buf: make([]byte, 0, gatherSize), size: st.Size()}, nil
 }
 
-func (g *gatherFile) flush() error {
+// Flush writes what is waiting.
+func (g *Gather) Flush() error {
 	if len(g.buf) == 0 {
 		return nil
 	}
@@ -50,7 +45,8 @@ func (g *gatherFile) flush() error {
 	return err
 }
 
-func (g *gatherFile) WriteAt(p []byte, off int64) (int, error) {
+// WriteAt is as that of io.WriterAt; Flush ends it.
+func (g *Gather) WriteAt(p []byte, off int64) (int, error) {
 	end := off + int64(len(p))
 	g.size = max(g.size, end)
 	if at := off - g.off; at >= 0 && at <= int64(len(g.buf)) && at+int64(len(p)) <= int64(cap(g.buf)) {
@@ -60,7 +56,7 @@ func (g *gatherFile) WriteAt(p []byte, off int64) (int, error) {
 		copy(g.buf[at:], p)
 		return len(p), nil
 	}
-	if err := g.flush(); err != nil {
+	if err := g.Flush(); err != nil {
 		return 0, err
 	}
 	if len(p) > cap(g.buf) {
@@ -71,33 +67,27 @@ func (g *gatherFile) WriteAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-func (g *gatherFile) ReadAt(p []byte, off int64) (int, error) {
+// ReadAt is as that of io.ReaderAt.
+func (g *Gather) ReadAt(p []byte, off int64) (int, error) {
 	if at := off - g.off; at >= 0 && at+int64(len(p)) <= int64(len(g.buf)) {
 		return copy(p, g.buf[at:]), nil
 	}
 	if off < g.off+int64(len(g.buf)) && off+int64(len(p)) > g.off {
-		if err := g.flush(); err != nil {
+		if err := g.Flush(); err != nil {
 			return 0, err
 		}
 	}
 	return g.f.ReadAt(p, off)
 }
 
-func (g *gatherFile) Truncate(size int64) error {
-	if err := g.flush(); err != nil {
+// Truncate cuts the file, or makes it longer.
+func (g *Gather) Truncate(size int64) error {
+	if err := g.Flush(); err != nil {
 		return err
 	}
 	g.size = size
 	return g.f.Truncate(size)
 }
 
-func (g *gatherFile) Size() (int64, error) { return g.size, nil }
-
-// tempIn makes a temporary file of the engine in a folder.
-func tempIn(fsys storage.FS, dir string) (tempFile, error) {
-	f, err := iox.TempFile(fsys, dir)
-	if err != nil {
-		return nil, err
-	}
-	return plainFile{f}, nil
-}
+// Size is that of the file with what is waiting.
+func (g *Gather) Size() (int64, error) { return g.size, nil }

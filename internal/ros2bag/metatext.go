@@ -1,4 +1,4 @@
-package rosbag2
+package ros2bag
 
 import (
 	"bytes"
@@ -10,13 +10,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// encode gives the YAML text, with or without the outer key. It writes the keys
+// Encode gives the YAML text, with or without the outer key. It writes the keys
 // that the version demands, and besides those the ones of later versions that
 // have a value: decoders ignore what they do not know.
 //
 // The text is put together of pieces, with the bytes that yaml.v3 gives for the whole:
 // what is inside something else is the same there, four columns to the right.
-func (m *metadata) encode(outer bool) (string, error) {
+func (m *Metadata) Encode(outer bool) (string, error) {
 	b := yamlText{qos: map[string][]byte{}}
 	b.Grow(m.size())
 	if outer {
@@ -41,13 +41,13 @@ func (m *metadata) encode(outer bool) (string, error) {
 	}
 	b.add(m.rest())
 	if b.err != nil {
-		return "", fmt.Errorf("%s: %w", metadataName, b.err)
+		return "", fmt.Errorf("%s: %w", MetadataName, b.err)
 	}
 	return b.String(), nil
 }
 
 // size is about how many bytes the text has.
-func (m *metadata) size() int {
+func (m *Metadata) size() int {
 	n := 1000 + 350*len(m.Topics)
 	for i := range m.Topics {
 		n += len(m.Topics[i].Name) + len(m.Topics[i].Type)
@@ -59,7 +59,7 @@ func (m *metadata) size() int {
 }
 
 // rest is what follows the topics.
-func (m *metadata) rest() *yaml.Node {
+func (m *Metadata) rest() *yaml.Node {
 	root := mapping("compression_format", quoted(m.Compression), "compression_mode", quoted(m.Mode))
 	paths := sequence()
 	for _, p := range m.Paths {
@@ -88,7 +88,7 @@ func (m *metadata) rest() *yaml.Node {
 
 // topicNode is a topic as a node. Its profiles are a string with numbers, from version
 // 9 on a list with names.
-func topicNode(version int, t *metadataTopic) (*yaml.Node, error) {
+func topicNode(version int, t *Topic) (*yaml.Node, error) {
 	qos, err := qosNode(version, t.QoS)
 	n := mapping("name", text(t.Name), "type", text(t.Type), "serialization_format", text(t.Format), qosKey, qos)
 	if version >= 7 || t.Hash != "" {
@@ -101,10 +101,10 @@ const qosKey = "offered_qos_profiles"
 
 func qosNode(version int, list []storage.QoS) (*yaml.Node, error) {
 	if version < 9 {
-		return quoted(qosText(list, false)), nil
+		return quoted(QoSText(list, false)), nil
 	}
 	var q yaml.Node
-	if err := yaml.Unmarshal([]byte(qosText(list, true)), &q); err != nil {
+	if err := yaml.Unmarshal([]byte(QoSText(list, true)), &q); err != nil {
 		return nil, fmt.Errorf("internal error: QoS text: %w", err)
 	}
 	return q.Content[0], nil
@@ -123,8 +123,8 @@ type yamlText struct {
 
 // topic adds a topic to a sequence. Topics may be many: those with usual names are
 // written without yaml.v3, which takes 130 kB of memory for each piece.
-func (b *yamlText) topic(version int, t *metadataTopic) {
-	if !plain(t.Name) || !plain(t.Type) || t.Format != encoding || t.Hash != "" && !plain(t.Hash) {
+func (b *yamlText) topic(version int, t *Topic) {
+	if !plain(t.Name) || !plain(t.Type) || t.Format != cdr || t.Hash != "" && !plain(t.Hash) {
 		n, err := topicNode(version, t)
 		if err != nil {
 			b.err = err
@@ -153,7 +153,7 @@ func (b *yamlText) topic(version int, t *metadataTopic) {
 
 // profiles adds profiles of quality of service, of which a recording has few.
 func (b *yamlText) profiles(version int, list []storage.QoS) {
-	key := qosText(list, version >= 9)
+	key := QoSText(list, version >= 9)
 	text, ok := b.qos[key]
 	if !ok {
 		n, err := qosNode(version, list)

@@ -1,4 +1,4 @@
-package rosbag2
+package ros2bag
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// metadata is the content of metadata.yaml, of any version from 1 to 9. Each
+// Metadata is the content of metadata.yaml, of any version from 1 to 9. Each
 // version added keys, and only version 9 changed one: offered_qos_profiles went
 // from a string to a sequence. Sources: ros2/rosbag2
 // rosbag2_storage/include/rosbag2_storage/yaml.hpp and, for version 4,
@@ -30,34 +30,36 @@ import (
 //	  files                      (5) - {path, starting_time{}, duration{}, message_count}
 //	  custom_data                (6) map of strings, or null
 //	  ros_distro                 (8)
-type metadata struct {
+type Metadata struct {
 	Version     int
 	StorageID   string
 	Duration    int64 // ns
 	Start       int64 // ns since 1970
 	Messages    int64
-	Topics      []metadataTopic
+	Topics      []Topic
 	Compression string // codec, lower case
 	Mode        string // FILE, MESSAGE or ""; upper case
 	Paths       []string
-	Files       []metadataFile
+	Files       []File
 	Custom      map[string]string
 	Distro      string
 }
 
-type metadataTopic struct {
+// Topic is a topic with its number of messages. Format is the encoding of its messages.
+type Topic struct {
 	Name, Type, Format, Hash string
 	QoS                      []storage.QoS
 	Messages                 int64
 }
 
-type metadataFile struct {
+// File is a part: its path as it is listed, when it begins and how long it is.
+type File struct {
 	Path                      string
 	Start, Duration, Messages int64
 }
 
-// metadataName is the name of the file in the recording's folder.
-const metadataName = "metadata.yaml"
+// MetadataName is the name of the file in the recording's folder.
+const MetadataName = "metadata.yaml"
 
 // metadataKey wraps the content in metadata.yaml, but not in the metadata table.
 const metadataKey = "rosbag2_bagfile_information"
@@ -71,28 +73,29 @@ const topicsKey = "topics_with_message_count"
 // maxMetadata bounds the bytes of a metadata.yaml that is read.
 const maxMetadata = 512 << 20
 
-// A qosCache parses each text once: the topics of a recording share few.
-type qosCache map[string]qosResult
+// A QoSCache parses each text once: the topics of a recording share few.
+type QoSCache map[string]qosResult
 
 type qosResult struct {
 	list []storage.QoS
 	err  error
 }
 
-func (c qosCache) parse(text string) ([]storage.QoS, error) {
+// Parse is ParseQoS.
+func (c QoSCache) Parse(text string) ([]storage.QoS, error) {
 	r, ok := c[text]
 	if !ok {
-		r.list, r.err = parseQoSText(text)
+		r.list, r.err = ParseQoS(text)
 		c[text] = r
 	}
 	return r.list, r.err
 }
 
-// parseMetadata reads metadata.yaml, or the text of the metadata table, which
+// ParseMetadata reads metadata.yaml, or the text of the metadata table, which
 // has no outer key. Numbers that are no numbers are 0: what they count is
 // counted again. Profiles that do not parse are left out, and named in odd. The
 // error is that of ctx, or wraps storage.ErrCorrupt.
-func parseMetadata(ctx context.Context, text []byte, cache qosCache) (m *metadata, odd []string, err error) {
+func ParseMetadata(ctx context.Context, text []byte, cache QoSCache) (m *Metadata, odd []string, err error) {
 	rest, pieces := cutTopics(text)
 	m, odd, err = parsePieces(ctx, rest, pieces, cache)
 	if err != nil && ctx.Err() == nil && pieces != nil && simple(text) { // it is a whole that the cuts have broken, or broken itself
@@ -108,7 +111,7 @@ func parseMetadata(ctx context.Context, text []byte, cache qosCache) (m *metadat
 }
 
 // parsePieces reads metadata of which topics were cut out.
-func parsePieces(ctx context.Context, rest []byte, pieces [][]byte, cache qosCache) (*metadata, []string, error) {
+func parsePieces(ctx context.Context, rest []byte, pieces [][]byte, cache QoSCache) (*Metadata, []string, error) {
 	r := &metadataReader{cache: cache}
 	root, err := r.parse(ctx, rest)
 	if err != nil {
@@ -147,12 +150,12 @@ func (r *metadataReader) parse(ctx context.Context, text []byte) (*yaml.Node, er
 // A metadataReader takes metadata from YAML.
 type metadataReader struct {
 	yamlReader
-	cache qosCache
+	cache QoSCache
 	odd   []string
 }
 
-func (r *metadataReader) metadata(n *yaml.Node) *metadata {
-	m := &metadata{}
+func (r *metadataReader) metadata(n *yaml.Node) *Metadata {
+	m := &Metadata{}
 	r.fields(n, func(key string, v *yaml.Node) {
 		switch key {
 		case "version":
@@ -195,13 +198,13 @@ func (r *metadataReader) metadata(n *yaml.Node) *metadata {
 	return m
 }
 
-func (r *metadataReader) topics(m *metadata, n *yaml.Node) {
+func (r *metadataReader) topics(m *Metadata, n *yaml.Node) {
 	for _, t := range r.items(n) {
 		m.Topics = append(m.Topics, r.topic(t))
 	}
 }
 
-func (r *metadataReader) topic(n *yaml.Node) (t metadataTopic) {
+func (r *metadataReader) topic(n *yaml.Node) (t Topic) {
 	var odd error
 	r.fields(n, func(key string, v *yaml.Node) {
 		switch key {
@@ -234,7 +237,7 @@ func (r *metadataReader) topic(n *yaml.Node) (t metadataTopic) {
 func (r *metadataReader) qos(n *yaml.Node) (list []storage.QoS, err error) {
 	switch n.Kind {
 	case yaml.ScalarNode:
-		return r.cache.parse(n.Value)
+		return r.cache.Parse(n.Value)
 	case yaml.SequenceNode:
 		inner := yamlReader{left: r.left}
 		list, err = inner.profiles(n)
@@ -243,7 +246,7 @@ func (r *metadataReader) qos(n *yaml.Node) (list []storage.QoS, err error) {
 	return list, err
 }
 
-func (r *metadataReader) file(n *yaml.Node) (f metadataFile) {
+func (r *metadataReader) file(n *yaml.Node) (f File) {
 	r.fields(n, func(key string, v *yaml.Node) {
 		switch key {
 		case "path":

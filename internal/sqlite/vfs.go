@@ -1,4 +1,4 @@
-package rosbag2
+package sqlite
 
 import (
 	"errors"
@@ -11,37 +11,27 @@ import (
 	engine "modernc.org/sqlite/lib"
 )
 
-// A dbFile is what the engine sees as its file.
-type dbFile interface {
+// A File is what the engine sees as its file.
+type File interface {
 	io.ReaderAt
 	io.WriterAt
 	Truncate(size int64) error
 	Size() (int64, error)
 }
 
-// A vfs shows SQLite one database, whose bytes are a dbFile. It is registered
+// A vfs shows SQLite one database, whose bytes are a File. It is registered
 // with SQLite under a name of its own, for one connection. The
 // engine so never opens, locks or creates a file of the operating system:
 // nothing can appear beside a source, and faults injected under a storage.FS
 // reach the engine. Methods are those of https://www.sqlite.org/vfs.html,
 // version 1, which has no shared memory.
 type vfs struct {
-	file     dbFile
-	readOnly bool
-	maxValue int64                    // of a text or blob that is read, in bytes
-	temp     func() (tempFile, error) // for sorters; nil: SQLite must do without
-	budget   int64                    // thousands of steps that the connection may still take; 0: any number
+	Options // Budget is what is left of it
 
 	name, c uintptr // C string, C sqlite3_vfs
 
 	mu  sync.Mutex
 	err error // the first error of file
-}
-
-// A tempFile is gone when it is closed.
-type tempFile interface {
-	dbFile
-	Close() error
 }
 
 // dbName is the name of the database within its vfs.
@@ -63,8 +53,8 @@ var open struct {
 
 type openFile struct {
 	vfs  *vfs
-	file dbFile
-	temp tempFile // file, when it is one
+	file File
+	temp bool // file is a temporary one, a Plain
 }
 
 var (
@@ -212,20 +202,20 @@ func vfsOpen(_ *libc.TLS, c, name, file uintptr, flags int32, outFlags uintptr) 
 	f := at[vfsFile](file)
 	*f = vfsFile{}
 	v := getOpen(at[engine.Tsqlite3_vfs](c).FpAppData).vfs
-	o := openFile{vfs: v, file: v.file}
+	o := openFile{vfs: v, file: v.File}
 	if flags&engine.SQLITE_OPEN_MAIN_DB == 0 {
-		if name != 0 || v.temp == nil {
+		if name != 0 || v.Temp == nil {
 			return engine.SQLITE_CANTOPEN
 		}
-		t, err := v.temp()
+		t, err := v.Temp()
 		if err != nil {
 			return v.fail(err, engine.SQLITE_CANTOPEN)
 		}
-		o.file, o.temp = t, t
+		o.file, o.temp = Plain{t}, true
 	}
 	if outFlags != 0 {
 		*at[int32](outFlags) = flags
-		if v.readOnly && o.temp == nil {
+		if v.ReadOnly && !o.temp {
 			*at[int32](outFlags) = flags&^engine.SQLITE_OPEN_READWRITE | engine.SQLITE_OPEN_READONLY
 		}
 	}
@@ -256,8 +246,8 @@ func fileClose(_ *libc.TLS, file uintptr) int32 {
 	h := at[vfsFile](file).handle
 	o := getOpen(h)
 	removeOpen(h)
-	if o.temp != nil {
-		if err := o.temp.Close(); err != nil {
+	if o.temp {
+		if err := o.file.(Plain).Close(); err != nil {
 			return o.vfs.fail(err, engine.SQLITE_IOERR_CLOSE)
 		}
 	}
@@ -321,7 +311,7 @@ func fileSectorSize(*libc.TLS, uintptr) int32 { return 4096 }
 // fileCharacteristics says immutable for what is only read: SQLite then takes
 // no locks and looks for no journal.
 func fileCharacteristics(_ *libc.TLS, file uintptr) int32 {
-	if o := getOpen(at[vfsFile](file).handle); o.vfs.readOnly && o.temp == nil {
+	if o := getOpen(at[vfsFile](file).handle); o.vfs.ReadOnly && !o.temp {
 		return engine.SQLITE_IOCAP_IMMUTABLE
 	}
 	return 0
@@ -332,7 +322,7 @@ func fileCharacteristics(_ *libc.TLS, file uintptr) int32 {
 // any file could hold.
 func progress(_ *libc.TLS, handle uintptr) int32 {
 	v := getOpen(handle).vfs
-	if v.budget--; v.budget <= 0 {
+	if v.Budget--; v.Budget <= 0 {
 		return 1
 	}
 	return 0

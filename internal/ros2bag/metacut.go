@@ -1,4 +1,4 @@
-package rosbag2
+package ros2bag
 
 import "bytes"
 
@@ -118,8 +118,8 @@ func oneString(line []byte) bool {
 	return true
 }
 
-// withoutTopics leaves the topics out of the text of the metadata table.
-func withoutTopics(text string) string {
+// WithoutTopics leaves the topics out of the text of the metadata table.
+func WithoutTopics(text string) string {
 	rest, _ := cutTopics([]byte(text))
 	return string(rest)
 }

@@ -1,62 +1,18 @@
-package rosbag2
+package sqlite
 
 import (
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// The header of an SQLite database, https://www.sqlite.org/fileformat2.html
-// section 1.3, as far as it is used here. Numbers are big-endian.
-//
-//	 0  16  "SQLite format 3\0"
-//	16   2  page size, a power of two from 512; 1 is 65536
-//	18   1  2 when a write-ahead log is in use, else 1
-//	19   1  the same, for reading
-//	20   1  bytes reserved at the end of each page
-//	24   4  change counter
-//	28   4  number of pages, valid when byte 92.. equals 24..
-//	92   4  change counter for which the number of pages is valid
-const (
-	sqliteMagic = "SQLite format 3\x00"
-	headerLen   = 100
-)
-
-// pageInfo is what the header says.
-type pageInfo struct {
-	size  int64 // of a page
-	pages int64 // by the header; 0 when not valid
-}
-
-func parseHeader(h []byte) (p pageInfo, err error) {
-	if len(h) < headerLen || string(h[:16]) != sqliteMagic {
-		return p, fmt.Errorf("no SQLite database: the first bytes are %.16q: %w", h[:min(len(h), 16)], storage.ErrCorrupt)
-	}
-	p.size = int64(binary.BigEndian.Uint16(h[16:]))
-	if p.size == 1 {
-		p.size = 65536
-	}
-	if !powerOfTwo(p.size, 512, 65536) {
-		return p, fmt.Errorf("database header: a page size of %d: %w", p.size, storage.ErrCorrupt)
-	}
-	if p.size-int64(h[20]) < 480 {
-		return p, fmt.Errorf("database header: %d bytes of %d in a page are reserved: %w", h[20], p.size, storage.ErrCorrupt)
-	}
-	if binary.BigEndian.Uint32(h[24:]) == binary.BigEndian.Uint32(h[92:]) {
-		p.pages = int64(binary.BigEndian.Uint32(h[28:]))
-	}
-	return p, nil
-}
-
-// source is a database file as the engine shall see it: with the pages of the log
+// An Image is a database file as the engine shall see it: with the pages of the log
 // or journal beside it laid over it, its header saying that there is no log, and
 // zeros where it was cut off. Nothing of this is written anywhere. Pages that
 // are read one after the other are read ahead. It belongs to one goroutine.
-type source struct {
+type Image struct {
 	db    io.ReaderAt
 	log   io.ReaderAt     // what is beside it, nil without pages
 	at    map[int64]int64 // page number (from 0) to its offset in log; a complement is one in db
@@ -74,19 +30,31 @@ type source struct {
 // aheadBytes is how much is read at once, after some steps, of what is read in order.
 const aheadBytes = 128 << 10
 
-// another is one on the same files, which reads nothing ahead.
-func (s *source) another() *source {
-	return &source{db: s.db, log: s.log, at: s.at, page: s.page, size: s.size, total: s.total, exact: true}
+// NewImage is the database db of size bytes, of which the engine sees total. over, unless
+// it is nil, is laid over it; log is its file.
+func NewImage(db io.ReaderAt, size, total int64, over *Overlay, log io.ReaderAt) *Image {
+	s := &Image{db: db, size: size, total: total}
+	if over != nil {
+		s.log, s.at, s.page = log, over.At, over.Page
+	}
+	return s
 }
 
-func (s *source) Size() (int64, error) { return s.total, nil }
+// Another is one on the same files, which reads nothing ahead.
+func (s *Image) Another() *Image {
+	return &Image{db: s.db, log: s.log, at: s.at, page: s.page, size: s.size, total: s.total, exact: true}
+}
 
-func (s *source) WriteAt([]byte, int64) (int, error) { return 0, errors.ErrUnsupported }
+// Size is the bytes that the engine sees.
+func (s *Image) Size() (int64, error) { return s.total, nil }
 
-func (s *source) Truncate(int64) error { return errors.ErrUnsupported }
+// WriteAt and Truncate refuse.
+func (s *Image) WriteAt([]byte, int64) (int, error) { return 0, errors.ErrUnsupported }
+
+func (s *Image) Truncate(int64) error { return errors.ErrUnsupported }
 
 // ReadAt reads like io.ReaderAt.
-func (s *source) ReadAt(p []byte, off int64) (int, error) {
+func (s *Image) ReadAt(p []byte, off int64) (int, error) {
 	n, err := s.readAt(p, off)
 	for i := int64(18); i <= 19; i++ {
 		if j := i - off; j >= 0 && j < int64(n) && p[j] == 2 {
@@ -96,7 +64,7 @@ func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-func (s *source) readAt(p []byte, off int64) (int, error) {
+func (s *Image) readAt(p []byte, off int64) (int, error) {
 	if off >= s.total {
 		return 0, io.EOF
 	}
@@ -130,7 +98,7 @@ func (s *source) readAt(p []byte, off int64) (int, error) {
 }
 
 // readDB reads from the file, and zeros after its end.
-func (s *source) readDB(p []byte, off int64) error {
+func (s *Image) readDB(p []byte, off int64) error {
 	have := min(max(s.size-off, 0), int64(len(p)))
 	clear(p[have:])
 	if have == 0 {

@@ -1,4 +1,4 @@
-package rosbag2
+package sqlite
 
 import (
 	"encoding/binary"
@@ -22,17 +22,17 @@ import (
 // may stand at the end: name, its length, checksum, magic. Where it is gone the
 // transaction was committed.
 const (
-	journalMagic     = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+	JournalMagic     = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 	journalHeaderLen = 28
 	journalSector    = 512 // the least that a journal has
 	maxSuperName     = 1024
 )
 
-// readJournal reads a journal of size bytes as far as SQLite does when it rolls back:
+// ReadJournal reads a journal of size bytes as far as SQLite does when it rolls back:
 // to the first record that is not sound. page is that of the database, 0 if it is
 // not known. Without a header that can be read there is nil: SQLite leaves the
 // database as it is then. cut tells that the header counts more records.
-func readJournal(r io.ReaderAt, size, page int64) (o *overlay, cut bool, err error) {
+func ReadJournal(r io.ReaderAt, size, page int64) (o *Overlay, cut bool, err error) {
 	h := make([]byte, journalHeaderLen)
 	var buf []byte
 	sector := int64(journalSector)
@@ -40,7 +40,7 @@ func readJournal(r io.ReaderAt, size, page int64) (o *overlay, cut bool, err err
 		if err := iox.ReadFull(r, h, off); err != nil {
 			return nil, false, err
 		}
-		if string(h[:8]) != journalMagic {
+		if string(h[:8]) != JournalMagic {
 			break
 		}
 		records, nonce := int64(binary.BigEndian.Uint32(h[8:])), binary.BigEndian.Uint32(h[12:])
@@ -52,7 +52,7 @@ func readJournal(r io.ReaderAt, size, page int64) (o *overlay, cut bool, err err
 			if !powerOfTwo(page, 512, 65536) || !powerOfTwo(sector, 32, 65536) {
 				return nil, false, nil
 			}
-			o = &overlay{page: page, pages: int64(binary.BigEndian.Uint32(h[16:])), at: map[int64]int64{}}
+			o = &Overlay{Page: page, Pages: int64(binary.BigEndian.Uint32(h[16:])), At: map[int64]int64{}}
 			buf = make([]byte, page+8)
 		}
 		off += sector
@@ -68,23 +68,18 @@ func readJournal(r io.ReaderAt, size, page int64) (o *overlay, cut bool, err err
 				return nil, false, err
 			}
 			number := int64(binary.BigEndian.Uint32(buf))
-			lock := number == lockByte/page+1
-			if number == 0 || lock || number <= o.pages && binary.BigEndian.Uint32(buf[4+page:]) != journalSum(nonce, buf[4:4+page]) {
+			lock := number == LockByte/page+1
+			if number == 0 || lock || number <= o.Pages && binary.BigEndian.Uint32(buf[4+page:]) != journalSum(nonce, buf[4:4+page]) {
 				return o, counted, nil
 			}
-			if number <= o.pages {
-				o.at[number-1] = off + 4
+			if number <= o.Pages {
+				o.At[number-1] = off + 4
 			}
 			off += page + 8
 		}
 	}
 	return o, false, nil
 }
-
-// lockByte is where the page lies that SQLite keeps for locks, and never journals.
-const lockByte = 1 << 30
-
-func powerOfTwo(n, least, most int64) bool { return n >= least && n <= most && n&(n-1) == 0 }
 
 // journalSum is the checksum of a page: of every 200th byte from its end.
 func journalSum(nonce uint32, page []byte) uint32 {
@@ -94,8 +89,8 @@ func journalSum(nonce uint32, page []byte) uint32 {
 	return nonce
 }
 
-// superJournal is the name of the super-journal at the end of a journal, "" without.
-func superJournal(r io.ReaderAt, size int64) (string, error) {
+// SuperJournal is the name of the super-journal at the end of a journal, "" without.
+func SuperJournal(r io.ReaderAt, size int64) (string, error) {
 	var tail [16]byte
 	if size < int64(len(tail)) {
 		return "", nil
@@ -104,7 +99,7 @@ func superJournal(r io.ReaderAt, size int64) (string, error) {
 		return "", err
 	}
 	n, sum := int64(binary.BigEndian.Uint32(tail[:])), binary.BigEndian.Uint32(tail[4:])
-	if string(tail[8:]) != journalMagic || n == 0 || n > maxSuperName || n > size-16 {
+	if string(tail[8:]) != JournalMagic || n == 0 || n > maxSuperName || n > size-16 {
 		return "", nil
 	}
 	name := make([]byte, n)

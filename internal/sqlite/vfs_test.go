@@ -1,4 +1,4 @@
-package rosbag2
+package sqlite
 
 import (
 	"sync"

@@ -1,4 +1,4 @@
-package rosbag2
+package sqlite
 
 import (
 	"errors"
@@ -10,11 +10,11 @@ import (
 	engine "modernc.org/sqlite/lib"
 )
 
-// A db is a connection to an SQLite database: the part of the C API that this
-// package needs, as Go. It is used by one goroutine at a time. A panic of the
+// A DB is a connection to an SQLite database: the part of the C API that is
+// needed here, as Go. It is used by one goroutine at a time. A panic of the
 // translated C code (it may come from a hostile file) is turned into an error
 // that wraps storage.ErrCorrupt, and the connection is not used again.
-type db struct {
+type DB struct {
 	tls  *libc.TLS
 	vfs  *vfs
 	c    uintptr // sqlite3*
@@ -24,12 +24,22 @@ type db struct {
 // sqliteStatic says that SQLite need not copy a bound value.
 const sqliteStatic = uintptr(0)
 
-// openDB registers v and opens its database.
-func openDB(v *vfs) (d *db, err error) {
-	d = &db{tls: libc.NewTLS(), vfs: v}
+// Options say what a connection works on.
+type Options struct {
+	File     File                         // the database
+	ReadOnly bool                         // nothing is written, and nothing in the schema of the file is run
+	MaxValue int64                        // of a text or blob that is read, in bytes; for ReadOnly
+	Temp     func() (storage.File, error) // makes temporary files for sorting; nil: SQLite must do without
+	Budget   int64                        // thousands of steps after which the connection stops; 0: any number
+}
+
+// Open opens the database. Close frees the connection; the files stay the caller's.
+func Open(o Options) (d *DB, err error) {
+	v := &vfs{Options: o}
+	d = &DB{tls: libc.NewTLS(), vfs: v}
 	defer func() {
 		if err != nil {
-			_ = d.close()
+			_ = d.Close()
 		}
 	}()
 	defer d.recovered(&err)
@@ -47,7 +57,7 @@ func openDB(v *vfs) (d *db, err error) {
 	}
 	defer engine.Xsqlite3_free(d.tls, pp)
 	flags := int32(engine.SQLITE_OPEN_NOMUTEX | engine.SQLITE_OPEN_READWRITE | engine.SQLITE_OPEN_CREATE)
-	if v.readOnly {
+	if v.ReadOnly {
 		flags = engine.SQLITE_OPEN_NOMUTEX | engine.SQLITE_OPEN_READONLY
 	}
 	rc := engine.Xsqlite3_open_v2(d.tls, name, pp, flags, v.name)
@@ -55,10 +65,10 @@ func openDB(v *vfs) (d *db, err error) {
 	if rc != engine.SQLITE_OK {
 		return d, d.error(rc)
 	}
-	if v.budget > 0 {
+	if v.Budget > 0 {
 		engine.Xsqlite3_progress_handler(d.tls, d.c, 1000, fn(progress), at[engine.Tsqlite3_vfs](v.c).FpAppData)
 	}
-	if v.readOnly {
+	if v.ReadOnly {
 		// Nothing of a file's schema may act: no triggers, no views, no
 		// functions, no virtual tables with side effects.
 		for _, op := range []int32{engine.SQLITE_DBCONFIG_DEFENSIVE, engine.SQLITE_DBCONFIG_TRUSTED_SCHEMA} {
@@ -70,13 +80,16 @@ func openDB(v *vfs) (d *db, err error) {
 			engine.Xsqlite3_db_config(d.tls, d.c, op, va)
 			libc.Xfree(d.tls, va)
 		}
-		engine.Xsqlite3_limit(d.tls, d.c, engine.SQLITE_LIMIT_LENGTH, int32(min(max(v.maxValue, 1<<20), maxRow)))
+		engine.Xsqlite3_limit(d.tls, d.c, engine.SQLITE_LIMIT_LENGTH, int32(min(max(v.MaxValue, 1<<20), MaxRow)))
 	}
 	return d, nil
 }
 
-// close frees the connection and its vfs. Its statements must be finalized before.
-func (d *db) close() (err error) {
+// Dead tells whether the engine gave up, or the connection is closed.
+func (d *DB) Dead() bool { return d.dead }
+
+// Close frees the connection and its vfs. Its statements must be finalized before.
+func (d *DB) Close() (err error) {
 	defer d.recovered(&err)
 	if d.c != 0 && !d.dead {
 		if rc := engine.Xsqlite3_close_v2(d.tls, d.c); rc != engine.SQLITE_OK {
@@ -94,7 +107,7 @@ func (d *db) close() (err error) {
 }
 
 // recovered turns a panic of the engine into an error.
-func (d *db) recovered(err *error) {
+func (d *DB) recovered(err *error) {
 	if p := recover(); p != nil {
 		d.dead = true
 		*err = fmt.Errorf("the SQLite engine gave up (%v): %w", p, storage.ErrCorrupt)
@@ -104,7 +117,7 @@ func (d *db) recovered(err *error) {
 var errDead = fmt.Errorf("the SQLite connection is closed: %w", storage.ErrCorrupt)
 
 // error describes rc, which is not SQLITE_OK.
-func (d *db) error(rc int32) error {
+func (d *DB) error(rc int32) error {
 	msg := fmt.Sprintf("SQLite error %d", rc)
 	if d.c != 0 {
 		if s := libc.GoString(engine.Xsqlite3_errmsg(d.tls, d.c)); s != "" && s != "not an error" {
@@ -120,14 +133,14 @@ func (d *db) error(rc int32) error {
 	case engine.SQLITE_TOOBIG:
 		return fmt.Errorf("%s: %w", msg, storage.ErrUnsupported)
 	}
-	if d.vfs.readOnly {
+	if d.vfs.ReadOnly {
 		return fmt.Errorf("%s: %w", msg, storage.ErrCorrupt)
 	}
 	return errors.New(msg)
 }
 
-// exec runs statements that give no rows that matter.
-func (d *db) exec(sql string) (err error) {
+// Exec runs statements that give no rows that matter.
+func (d *DB) Exec(sql string) (err error) {
 	if d.dead {
 		return errDead
 	}
@@ -143,17 +156,15 @@ func (d *db) exec(sql string) (err error) {
 	return nil
 }
 
-// A stmt is a prepared statement.
-type stmt struct {
-	db    *db
-	c     uintptr // sqlite3_stmt*
-	buf   uintptr // C memory of the bound blob
-	cap   int
-	texts []uintptr // C memory of bound texts
+// A Stmt is a prepared statement.
+type Stmt struct {
+	db     *DB
+	c      uintptr   // sqlite3_stmt*
+	values []uintptr // C memory of bound texts and blobs
 }
 
-// prepare compiles one statement.
-func (d *db) prepare(sql string) (s *stmt, err error) {
+// Prepare compiles one statement.
+func (d *DB) Prepare(sql string) (s *Stmt, err error) {
 	if d.dead {
 		return nil, errDead
 	}
@@ -171,21 +182,21 @@ func (d *db) prepare(sql string) (s *stmt, err error) {
 	if rc := engine.Xsqlite3_prepare_v2(d.tls, d.c, p, -1, pp, 0); rc != engine.SQLITE_OK {
 		return nil, d.error(rc)
 	}
-	return &stmt{db: d, c: *at[uintptr](pp)}, nil
+	return &Stmt{db: d, c: *at[uintptr](pp)}, nil
 }
 
-// query runs sql and calls row for each row of the result.
-func (d *db) query(sql string, row func(s *stmt) error, args ...any) error {
-	s, err := d.prepare(sql)
+// Query runs sql and calls row for each row of the result.
+func (d *DB) Query(sql string, row func(s *Stmt) error, args ...any) error {
+	s, err := d.Prepare(sql)
 	if err != nil {
 		return err
 	}
-	defer s.finalize()
-	if err := s.bind(args...); err != nil {
+	defer s.Finalize()
+	if err := s.Bind(args...); err != nil {
 		return err
 	}
 	for {
-		more, err := s.step()
+		more, err := s.Step()
 		if err != nil || !more {
 			return err
 		}
@@ -195,22 +206,35 @@ func (d *db) query(sql string, row func(s *stmt) error, args ...any) error {
 	}
 }
 
-// run executes sql with its arguments.
-func (d *db) run(sql string, args ...any) error {
-	return d.query(sql, func(*stmt) error { return nil }, args...)
+// Run executes sql with its arguments.
+func (d *DB) Run(sql string, args ...any) error {
+	return d.Query(sql, func(*Stmt) error { return nil }, args...)
 }
 
-// bind binds int64 and string values to parameters 1, 2, ...
-func (s *stmt) bind(args ...any) error {
+// Bind binds int64, string and []byte values to parameters 1, 2, ... of a statement that
+// is not running. Texts and blobs are copied into memory of the statement.
+func (s *Stmt) Bind(args ...any) error {
+	if len(s.values) > 0 {
+		engine.Xsqlite3_clear_bindings(s.db.tls, s.c)
+		s.free()
+	}
 	for i, a := range args {
 		var err error
 		switch a := a.(type) {
 		case int64:
-			err = s.bindInt(i+1, a)
+			err = s.check(engine.Xsqlite3_bind_int64(s.db.tls, s.c, int32(i+1), a))
 		case string:
-			err = s.bindText(i+1, a)
+			var p uintptr
+			if p, err = s.copy(a); err == nil {
+				err = s.check(engine.Xsqlite3_bind_text(s.db.tls, s.c, int32(i+1), p, int32(len(a)), sqliteStatic))
+			}
+		case []byte:
+			var p uintptr
+			if p, err = s.copy(string(a)); err == nil {
+				err = s.check(engine.Xsqlite3_bind_blob(s.db.tls, s.c, int32(i+1), p, int32(len(a)), sqliteStatic))
+			}
 		default:
-			panic(fmt.Sprintf("internal error: rosbag2: a %T cannot be bound", a))
+			panic(fmt.Sprintf("internal error: sqlite: a %T cannot be bound", a))
 		}
 		if err != nil {
 			return err
@@ -219,47 +243,33 @@ func (s *stmt) bind(args ...any) error {
 	return nil
 }
 
-func (s *stmt) bindInt(i int, v int64) error {
-	return s.check(engine.Xsqlite3_bind_int64(s.db.tls, s.c, int32(i), v))
-}
-
-// bindText binds a copy of v that lives as long as the statement, so that SQLite makes
-// no other.
-func (s *stmt) bindText(i int, v string) error {
+// copy keeps v in C memory until other values are bound, so that SQLite makes no other
+// copy. (It cannot use v itself: its memory is the Go runtime's.)
+func (s *Stmt) copy(v string) (uintptr, error) {
 	p, err := cString(s.db.tls, v)
-	if err != nil {
-		return err
+	if err == nil {
+		s.values = append(s.values, p)
 	}
-	s.texts = append(s.texts, p)
-	return s.check(engine.Xsqlite3_bind_text(s.db.tls, s.c, int32(i), p, int32(len(v)), sqliteStatic))
+	return p, err
 }
 
-// bindBlob binds the statement's one blob. v is copied into memory of the
-// statement, which is used again; SQLite makes no second copy. (SQLite cannot
-// be given v itself: its memory is the Go runtime's.)
-func (s *stmt) bindBlob(i int, v []byte) error {
-	if len(v) > s.cap || s.buf == 0 {
-		n := max(len(v)+len(v)/4, 4096)
-		engine.Xsqlite3_free(s.db.tls, s.buf)
-		s.cap = 0
-		if s.buf = engine.Xsqlite3_malloc64(s.db.tls, uint64(n)); s.buf == 0 {
-			return errors.New("out of memory")
-		}
-		s.cap = n
+// free frees the memory of bound values.
+func (s *Stmt) free() {
+	for _, p := range s.values {
+		engine.Xsqlite3_free(s.db.tls, p)
 	}
-	copy(mem(s.buf, len(v)), v)
-	return s.check(engine.Xsqlite3_bind_blob(s.db.tls, s.c, int32(i), s.buf, int32(len(v)), sqliteStatic))
+	s.values = s.values[:0]
 }
 
-func (s *stmt) check(rc int32) error {
+func (s *Stmt) check(rc int32) error {
 	if rc != engine.SQLITE_OK {
 		return s.db.error(rc)
 	}
 	return nil
 }
 
-// step moves to the next row; false is the end.
-func (s *stmt) step() (more bool, err error) {
+// Step moves to the next row; false is the end.
+func (s *Stmt) Step() (more bool, err error) {
 	if s.db.dead {
 		return false, errDead
 	}
@@ -274,32 +284,39 @@ func (s *stmt) step() (more bool, err error) {
 	}
 }
 
-// reset makes the statement ready to run again, with its bindings.
-func (s *stmt) reset() {
+// Reset makes the statement ready to run again, with its bindings.
+func (s *Stmt) Reset() {
 	if !s.db.dead {
 		engine.Xsqlite3_reset(s.db.tls, s.c)
 	}
 }
 
-func (s *stmt) finalize() {
+// Finalize frees the statement.
+func (s *Stmt) Finalize() {
 	if s.db.dead {
 		return
 	}
 	engine.Xsqlite3_finalize(s.db.tls, s.c)
-	engine.Xsqlite3_free(s.db.tls, s.buf)
-	for _, p := range s.texts {
-		engine.Xsqlite3_free(s.db.tls, p)
-	}
-	s.c, s.buf, s.cap, s.texts = 0, 0, 0, nil
+	s.free()
+	s.c = 0
 }
 
-func (s *stmt) int(col int) int64 { return engine.Xsqlite3_column_int64(s.db.tls, s.c, int32(col)) }
+// Int is the value in column col of the current row as an integer.
+func (s *Stmt) Int(col int) int64 { return engine.Xsqlite3_column_int64(s.db.tls, s.c, int32(col)) }
 
-func (s *stmt) kind(col int) int32 { return engine.Xsqlite3_column_type(s.db.tls, s.c, int32(col)) }
+// IsInt tells whether the value is an integer, IsBytes whether it is a blob or text.
+func (s *Stmt) IsInt(col int) bool { return s.kind(col) == engine.SQLITE_INTEGER }
 
-// bytes is a blob or text in SQLite's memory, valid until the next step. It
+func (s *Stmt) IsBytes(col int) bool {
+	k := s.kind(col)
+	return k == engine.SQLITE_BLOB || k == engine.SQLITE_TEXT
+}
+
+func (s *Stmt) kind(col int) int32 { return engine.Xsqlite3_column_type(s.db.tls, s.c, int32(col)) }
+
+// Bytes is a blob or text in SQLite's memory, valid until the next step. It
 // may fail for want of memory, which gives nil for a value with a length.
-func (s *stmt) bytes(col int) []byte {
+func (s *Stmt) Bytes(col int) []byte {
 	p := engine.Xsqlite3_column_blob(s.db.tls, s.c, int32(col))
 	if p == 0 {
 		return nil
@@ -307,14 +324,15 @@ func (s *stmt) bytes(col int) []byte {
 	return mem(p, int(engine.Xsqlite3_column_bytes(s.db.tls, s.c, int32(col))))
 }
 
-func (s *stmt) text(col int) string { return string(s.bytes(col)) }
+// Text is a copy of a blob or text.
+func (s *Stmt) Text(col int) string { return string(s.Bytes(col)) }
 
-// one gives the first column of the first row as an integer; ok is false when
+// One gives the first column of the first row as an integer; ok is false when
 // there is no row or the value is NULL.
-func (d *db) one(sql string, args ...any) (v int64, ok bool, err error) {
-	err = d.query(sql, func(s *stmt) error {
+func (d *DB) One(sql string, args ...any) (v int64, ok bool, err error) {
+	err = d.Query(sql, func(s *Stmt) error {
 		if !ok {
-			v, ok = s.int(0), s.kind(0) != engine.SQLITE_NULL
+			v, ok = s.Int(0), s.kind(0) != engine.SQLITE_NULL
 		}
 		return nil
 	}, args...)

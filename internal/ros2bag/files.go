@@ -1,0 +1,71 @@
+package ros2bag
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// PartName is the name of part n of the recording in a folder of that name.
+func (s *Storage) PartName(folder string, n int) string {
+	return fmt.Sprintf("%s_%d%s", folder, n, s.Ext)
+}
+
+// partNumber is what tells the parts of one recording apart: <folder>_<n>.db3, and
+// since Lyrical <n>_<folder>.db3.
+var partNumber = regexp.MustCompile(`^[0-9]+_|_[0-9]+$`)
+
+// Files lists metadata.yaml and the parts that it lists, or all parts in a folder
+// without one, each with what is beside it. See storage.Format.
+func (s *Storage) Files(fsys storage.FS, path string) (f storage.Files, err error) {
+	fsys = iox.FS(fsys)
+	l, err := s.Find(context.Background(), fsys, path, func(string, bool, string, ...any) error { return nil })
+	if err != nil {
+		f.Beside = s.beside(fsys, path) // of a part that is gone
+		return f, err
+	}
+	f.Messages = l.Parts
+	if l.Folder {
+		f.Folders = []string{path}
+	}
+	if l.Meta != nil {
+		f.Beside = append(f.Beside, filepath.Join(path, MetadataName))
+	}
+	names := map[string]bool{}
+	for _, p := range l.Parts {
+		f.Beside = append(f.Beside, s.beside(fsys, p)...)
+		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(p), extZstd), s.Ext)
+		names[partNumber.ReplaceAllString(name, "")] = true
+	}
+	f.Guessed = len(names) > 1 && (l.Meta == nil || len(l.Meta.Paths) == 0)
+	return f, nil
+}
+
+// beside lists the files that are beside a part.
+func (s *Storage) beside(fsys storage.FS, path string) (list []string) {
+	for _, suffix := range s.Beside {
+		if regular(fsys, path+suffix) {
+			list = append(list, path+suffix)
+		}
+	}
+	return list
+}
+
+// Whole returns the folder of which a part is one of several, and its parts; "" if there
+// is none. See storage.Format. It believes metadata.yaml. Without one the parts in a
+// folder are one recording if their names differ in the number of the part alone.
+func (s *Storage) Whole(fsys storage.FS, path string) (name string, parts []string) {
+	path = filepath.Clean(path)
+	dir := filepath.Dir(path)
+	f, err := s.Files(fsys, dir)
+	if err != nil || f.Guessed || len(f.Messages) < 2 || !slices.Contains(f.Messages, path) {
+		return "", nil
+	}
+	return dir, f.Messages
+}

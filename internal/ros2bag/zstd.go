@@ -1,0 +1,102 @@
+package ros2bag
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxInflate is how many times its size a compressed part may grow, beyond
+// inflateSlack bytes: more is an attack on the disk.
+const (
+	maxInflate   = 1000
+	inflateSlack = 1 << 30
+)
+
+// Inflate writes the decompressed part to a file without a name in the folder for
+// temporary files. rosbag2 does not end the zstd frame
+// when the size of the database is a multiple of 131072 bytes; all of it is
+// there, and the decoder gives it before it says that the frame is cut
+// (ros2/ros2 issue 1476). With an error other than of writing, what could be
+// decoded is in the file, and cut says what the matter is.
+func Inflate(ctx context.Context, fsys storage.FS, path string) (temp storage.File, cut, err error) {
+	in, err := fsys.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.Close()
+	st, err := in.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := iox.TempFile(fsys, os.TempDir())
+	if err != nil {
+		return nil, nil, err
+	}
+	if cut, err = inflateTo(ctx, out, in, st.Size()*maxInflate+inflateSlack); err != nil {
+		return nil, nil, errors.Join(err, out.Close())
+	}
+	return out, cut, nil
+}
+
+func inflateTo(ctx context.Context, out io.Writer, in io.Reader, limit int64) (cut, err error) {
+	dec, err := newDecoder(in)
+	if err != nil {
+		return nil, err
+	}
+	defer dec.Close()
+	buf := make([]byte, 256<<10)
+	for n := int64(0); ; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		got, rerr := dec.Read(buf)
+		if n += int64(got); n > limit {
+			return nil, fmt.Errorf("it decompresses to over %d times its size: %w", maxInflate, storage.ErrCorrupt)
+		}
+		if _, err := out.Write(buf[:got]); err != nil {
+			return nil, err
+		}
+		if rerr == io.EOF {
+			return nil, nil
+		}
+		if rerr != nil {
+			return rerr, nil
+		}
+	}
+}
+
+// IsPart tells whether a file begins as a part, after decompression if it is a zstd
+// frame. head is how it begins.
+func (s *Storage) IsPart(fsys storage.FS, path string, head []byte) bool {
+	if bytes.HasPrefix(head, []byte(s.Magic)) {
+		return true
+	}
+	if !bytes.HasPrefix(head, []byte(ZstdMagic)) {
+		return false
+	}
+	f, err := fsys.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	dec, err := newDecoder(f)
+	if err != nil {
+		return false
+	}
+	defer dec.Close()
+	first := make([]byte, len(s.Magic))
+	_, err = io.ReadFull(dec, first)
+	return err == nil && string(first) == s.Magic
+}
+
+func newDecoder(r io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
+}

@@ -1,0 +1,26 @@
+package sqlitefile
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// ErrDeclined is wrapped by errors about a database that is sound as far as was
+// looked at, but not of the one kind that this package knows. The caller leaves
+// it to SQLite, which gives the same rows.
+var ErrDeclined = errors.New("left to SQLite")
+
+func declined(format string, args ...any) error {
+	return fmt.Errorf(format+": %w", append(args, ErrDeclined)...)
+}
+
+// damage tells a broken file from a broken disk.
+func damage(err error) bool {
+	return errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated)
+}
+
+func corrupt(format string, args ...any) error {
+	return fmt.Errorf(format+": %w", append(args, storage.ErrCorrupt)...)
+}
