@@ -276,7 +276,8 @@ func NewRegistry(formats ...*Format) *Registry {
 // Formats returns the formats in order. The slice must not be changed.
 func (r *Registry) Formats() []*Format { return r.formats }
 
-// Lookup returns the format of that name or alias, or nil.
+// Lookup returns the format of that name or alias. It returns nil if there is none; a
+// caller that takes names from outside must check before it uses the result.
 func (r *Registry) Lookup(name string) *Format {
 	for _, f := range r.formats {
 		if f.Name == name || slices.Contains(f.Aliases, name) {

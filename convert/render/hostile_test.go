@@ -109,7 +109,7 @@ func TestProtoValues(t *testing.T) {
 		{Options{Paths: []string{"table.value.n"}}, "\x3a\x00", `{"table.value.n":[0]}`}, // the value of a map is always there
 		{Options{Paths: []string{"b", "a", "n"}}, "\x45\x00\x00\x00\x3f\x08\x01\x4a\x00\x08\x02",
 			`{"b":{"n":0,"self":null,"packed":[],"text":{"$bytes":0},"g":null,"list":[],"table":[],"a":null,"b":null},"a":null,"n":2}`},
-		{Options{Style: CSV, Paths: []string{"g", "self", "list", "text", "list[0]"}}, "\x2b\x08\x07\x2c\x22\x01z", `"{""n"":7}",,[],eg==,`},
+		{Options{Style: CSV, Paths: []string{"g", "self", "list", "text", "list[0]"}}, "\x2b\x08\x07\x2c\x22\x01z", `7,,[],eg==,`},
 		{Options{Style: YAML, Paths: []string{"g", "self", "list[0]", "list"}}, "\x2b\x08\x07\x2c", "g:\n  n: 7\nself: null\n\"list[0]\": null\nlist: []"},
 	} {
 		p, err := CompileProto(md, c.o)

@@ -17,6 +17,8 @@ type column struct {
 	label
 	steps []step // nil: an empty cell
 	flow  bool   // in YAML its value stands on the line of its name
+	whole bool   // a long list is written whole: a path names it
+	sub   shape  // the struct that it is; nil for a list and for what has no fields
 }
 
 // A PathError says where a path does not fit the type.
@@ -59,23 +61,41 @@ func (p *Program) setColumns(root shape) error {
 		p.names = l.names
 		return err
 	}
-	first := true
-	p.columns = make([]column, len(p.o.Paths))
-	for i, path := range p.o.Paths {
-		p.names = append(p.names, path)
+	for _, path := range p.o.Paths {
 		if path == "" {
+			p.names, p.columns = append(p.names, ""), append(p.columns, column{})
 			continue
 		}
-		c, err := resolve(root, path)
+		paths, err := p.expand(root, path)
 		if err != nil {
 			return err
 		}
-		c.label = labelOf(path, first)
-		first = false
-		p.picked++
-		p.columns[i] = c
+		for _, name := range paths {
+			c, err := resolve(root, name, nil)
+			if err != nil {
+				return err
+			}
+			c.whole = name == path
+			c.label = labelOf(name, p.picked == 0)
+			p.picked++
+			p.names, p.columns = append(p.names, name), append(p.columns, c)
+		}
 	}
 	return nil
+}
+
+// expand returns the paths of the cells that a path becomes in CSV: a struct has those
+// that it has in the whole message.
+func (p *Program) expand(root shape, path string) ([]string, error) {
+	if p.o.Style != CSV {
+		return []string{path}, nil
+	}
+	l := flattener{open: map[shape]bool{}}
+	c, err := resolve(root, path, l.open)
+	if err != nil || c.sub == nil || l.open[c.sub] {
+		return []string{path}, err
+	}
+	return l.names, l.add(c.sub, path+".")
 }
 
 // A flattener lists the cells of a struct: fields of structs that are no list
@@ -103,10 +123,14 @@ func (l *flattener) add(s shape, prefix string) error {
 	return nil
 }
 
-// resolve finds the fields of a path.
-func resolve(s shape, path string) (column, error) {
+// resolve finds the fields of a path, and adds the structs that it leads through to
+// open, which may be nil.
+func resolve(s shape, path string, open map[shape]bool) (column, error) {
 	c := column{flow: true}
 	for rest := path; ; {
+		if open != nil {
+			open[s] = true
+		}
 		var word string
 		var more bool
 		word, rest, more = strings.Cut(rest, ".")
@@ -133,6 +157,9 @@ func resolve(s shape, path string) (column, error) {
 		projects := m.list && index < 0
 		if !more {
 			c.flow = m.sub == nil
+			if !projects {
+				c.sub = m.sub
+			}
 			return c, nil
 		}
 		if m.sub == nil {
@@ -147,7 +174,7 @@ func resolve(s shape, path string) (column, error) {
 
 // projection resolves the rest of a path behind a list.
 func projection(c column, s shape, path, rest string) (column, error) {
-	tail, err := resolve(s, rest)
+	tail, err := resolve(s, rest, nil)
 	if pe, ok := err.(*PathError); ok {
 		pe.Path = path
 	}

@@ -62,7 +62,7 @@ func (r *protoRun) pick(n *protoNode, p []byte, at int, c *column, steps []step)
 	case f.list && t.index >= 0:
 		err = r.elementOf(&v, f, s, c, t.index, rest)
 	case len(rest) == 0:
-		err = r.leaf(&v, t.field, true)
+		err = r.leaf(&v, t.field, c.whole)
 	case f.list:
 		err = r.json(func() error { return r.project(&v, f, s, c, rest) })
 	case s.n == 0 && !n.entry:

@@ -76,7 +76,8 @@ type Options struct {
 	// Paths are the fields to write, in this order; nil is all of the message.
 	// "a.b" is field b of field a, "list[2].b" that of one element (null when
 	// there is none), and "list.b" a list of those of all elements. An empty path
-	// is an empty cell in CSV, and nothing in the other styles.
+	// is an empty cell in CSV, and nothing in the other styles. In CSV a struct
+	// becomes the cells that it has in the whole message, see [Program.Columns].
 	Paths []string
 }
 
@@ -102,7 +103,7 @@ type Program struct {
 }
 
 // Columns are the names of the cells that a program for CSV writes: the paths
-// that it was given, or those of all fields. The slice must not be changed.
+// that it was given, a struct as those of its fields, or those of all fields. The slice must not be changed.
 func (p *Program) Columns() []string { return p.names }
 
 // Unknown is the number of messages so far that had fields which their

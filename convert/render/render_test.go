@@ -186,6 +186,22 @@ func pathMessage(t testing.TB, n int) (*schema.Message, []byte) {
 	return m, w.out
 }
 
+// columnsOf are the columns of the paths of TestPaths: in CSV a struct has those of its
+// fields.
+func columnsOf(paths []string, style Style) (names []string) {
+	for _, path := range paths {
+		fields := map[string]string{"ps[1].q": ".y .s", "at": ".sec .nanosec", "ps[0]": ".id .q.y .q.s", "ps[9]": ".id .q.y .q.s"}[path]
+		if style != CSV || fields == "" {
+			names = append(names, path)
+			continue
+		}
+		for _, f := range strings.Fields(fields) {
+			names = append(names, path+f)
+		}
+	}
+	return names
+}
+
 func TestPaths(t *testing.T) {
 	m, msg := pathMessage(t, 2)
 	for _, c := range []struct{ paths, json, csv string }{
@@ -193,14 +209,14 @@ func TestPaths(t *testing.T) {
 		{"one.q.s name", `{"one.q.s":"s2","name":"left, right"}`, `s2,"left, right"`},
 		{"ps.id", `{"ps.id":["1152921504606846976","1152921504606846977"]}`, `"[""1152921504606846976"",""1152921504606846977""]"`},
 		{"ps[1].id ps[2].id", `{"ps[1].id":"1152921504606846977","ps[2].id":null}`, `1152921504606846977,`},
-		{"ps[1].q", `{"ps[1].q":{"y":[0.1,"NaN"],"s":"s1"}}`, `"{""y"":[0.1,""NaN""],""s"":""s1""}"`},
+		{"ps[1].q", `{"ps[1].q":{"y":[0.1,"NaN"],"s":"s1"}}`, `"[0.1,""NaN""]",s1`},
 		{"ps.q.y", `{"ps.q.y":[[0.1,"NaN"],[0.1,"NaN"]]}`, `"[[0.1,""NaN""],[0.1,""NaN""]]"`},
 		{"ps.q.y[1]", `{"ps.q.y[1]":["NaN","NaN"]}`, `"[""NaN"",""NaN""]"`},
 		{"data data[1]", `{"data":"YWJj","data[1]":98}`, `YWJj,98`},
-		{"at.sec at", `{"at.sec":7,"at":{"sec":7,"nanosec":8}}`, `7,"{""sec"":7,""nanosec"":8}"`},
+		{"at.sec at", `{"at.sec":7,"at":{"sec":7,"nanosec":8}}`, `7,7,8`},
 		{"ranges ranges[1]", `{"ranges":[0.0,1.0],"ranges[1]":1.0}`, `"[0.0,1.0]",1.0`},
 		{"one.q.y[1]", `{"one.q.y[1]":"NaN"}`, `NaN`},
-		{"ps[0] ps[9]", `{"ps[0]":{"id":"1152921504606846976","q":{"y":[0.1,"NaN"],"s":"s0"}},"ps[9]":null}`, `"{""id"":""1152921504606846976"",""q"":{""y"":[0.1,""NaN""],""s"":""s0""}}",`},
+		{"ps[0] ps[9]", `{"ps[0]":{"id":"1152921504606846976","q":{"y":[0.1,"NaN"],"s":"s0"}},"ps[9]":null}`, `1152921504606846976,"[0.1,""NaN""]",s0,,,`},
 	} {
 		o := Options{Paths: strings.Fields(c.paths)}
 		texts := map[Style]string{}
@@ -220,8 +236,8 @@ func TestPaths(t *testing.T) {
 			if _, err := p.Append(nil, append(slices.Clone(msg), 0)); !errors.Is(err, transcode.ErrMalformed) {
 				t.Errorf("%s: a byte too many: %v", c.paths, err)
 			}
-			if !slices.Equal(p.Columns(), o.Paths) {
-				t.Errorf("columns %v", p.Columns())
+			if want := columnsOf(o.Paths, o.Style); !slices.Equal(p.Columns(), want) {
+				t.Errorf("columns %v, not %v", p.Columns(), want)
 			}
 		}
 		if texts[JSON] != c.json || texts[CSV] != c.csv {
@@ -277,6 +293,31 @@ func TestPathsAskForAll(t *testing.T) {
 	}
 	if s := text(Options{Paths: []string{""}}); s != `{}` {
 		t.Error(s)
+	}
+}
+
+// TestPathsAsColumns: in CSV a struct that is named has the cells that it has in the
+// whole message.
+func TestPathsAsColumns(t *testing.T) {
+	m, msg := pathMessage(t, 2)
+	compile := func(paths ...string) (columns []string, cells string) {
+		p, err := Compile(m, transcode.ROS1, Options{Style: CSV, Paths: paths})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := p.Append(nil, msg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Columns(), string(out)
+	}
+	columns, cells := compile()
+	for _, name := range []string{"at", "one"} {
+		sub, text := compile(name)
+		at := slices.Index(columns, sub[0])
+		if len(sub) < 2 || at < 0 || !slices.Equal(columns[at:at+len(sub)], sub) || !strings.Contains(","+cells+",", ","+text+",") {
+			t.Errorf("%s: %v %s; in all: %v %s", name, sub, text, columns, cells)
+		}
 	}
 }
 

@@ -78,7 +78,7 @@ func (r *rosRun) pick(n *node, c *column, steps []step, tail bool) error {
 	case s.index >= 0:
 		err = r.elementOf(f, c, s.index, rest, tail)
 	case len(rest) == 0:
-		err = r.leaf(f, f.list, true)
+		err = r.leaf(f, f.list, c.whole)
 	default:
 		err = r.project(f, c, rest)
 	}
@@ -93,7 +93,7 @@ func (r *rosRun) part(f *field, c *column, rest []step, tail bool) error {
 	if len(rest) > 0 {
 		return r.pick(f.node, c, rest, tail)
 	}
-	return r.leaf(f, schema.Single, true)
+	return r.leaf(f, schema.Single, c.whole)
 }
 
 // elementOf writes one element of a list; null when there is none.

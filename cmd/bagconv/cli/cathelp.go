@@ -11,8 +11,8 @@ without an index a list of all, /tf.transforms.child_frame_id.
 ` + selectHelp + `FLAGS
   --format ndjson|yaml|csv
                         lines of JSON (default), YAML documents, or CSV: a
-                        column for each field named, or for each field of the
-                        topic
+                        column for each field named (of a struct, for each of
+                        its fields), or for each field of the topic
   --limit N             the first N messages
   --bytes               uint8[], byte[] and bytes as base64. Without it they are
                         {"$bytes":N}; one that is named is always written

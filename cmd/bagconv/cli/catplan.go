@@ -22,6 +22,9 @@ func (r *catRun) plan(info *storage.Info, taken []bool) ([]convert.StreamTopic, 
 		return nil, err
 	}
 	mapper := mapping.New(mapping.Options{SourceDistro: r.sourceDistro(info)})
+	if err := r.expand(mapper, info, asked, taken); err != nil {
+		return nil, err
+	}
 	columns := csvColumns{names: asked.columns}
 	if r.raw {
 		columns.names = []string{"raw"}
@@ -152,7 +155,54 @@ func (c *csvColumns) add(topic string, names []string) error {
 type asking struct {
 	whole   []bool     // index = TopicID
 	paths   [][]string // of fields; nil: no single ones
-	columns []string   // of CSV with fields: the words of the line
+	columns []string   // of CSV with fields: the words of the line, a struct as its fields
+}
+
+// expand makes of each struct that is named for CSV the columns of its fields, in all
+// topics that have it; the others leave their cells empty.
+func (r *catRun) expand(mapper *mapping.Mapper, info *storage.Info, a *asking, taken []bool) error {
+	if r.o.Style != render.CSV || a.columns == nil {
+		return nil
+	}
+	words := a.columns
+	a.columns = nil
+	old, paths := a.paths, make([][]string, len(a.paths))
+	for k, word := range words {
+		columns := csvColumns{}
+		for i := range old {
+			if old[i] == nil || old[i][k] == "" || !taken[i] {
+				continue
+			}
+			t, o := &info.Topics[i].Topic, r.o
+			o.Paths = old[i][k : k+1]
+			p, _, err := compileText(mapper, t, o)
+			if err != nil {
+				continue // line says so
+			}
+			names := slices.Clone(p.Columns())
+			for j := range names {
+				names[j] = word + strings.TrimPrefix(names[j], old[i][k])
+			}
+			if err := columns.add(t.Name, names); err != nil {
+				return err
+			}
+		}
+		if columns.names == nil {
+			columns.names = []string{word}
+		}
+		a.columns = append(a.columns, columns.names...)
+		for i := range old {
+			switch {
+			case old[i] == nil:
+			case old[i][k] != "":
+				paths[i] = append(paths[i], old[i][k])
+			default:
+				paths[i] = append(paths[i], make([]string, len(columns.names))...)
+			}
+		}
+	}
+	a.paths = paths
+	return nil
 }
 
 // ask holds the fields on the line against the topics.

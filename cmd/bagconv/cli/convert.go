@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,9 +93,12 @@ func (e *env) convert(c *cli.Context, how conversion) error {
 			return err
 		}
 		if to == "" && source.Create != nil && how.sameFormat {
-			to = source.Name
+			if to = source.Name; endsInSeparator(out) && !source.Folder {
+				return usage("bagconv convert writes the others, and has the same flags; or leave the separator at its end out",
+					"%s names a folder, and %s writes a %s as its input is", clean(out), c.Command.Name, to)
+			}
 		}
-		if to == "" && filepath.Ext(out) == "" && !os.IsPathSeparator(out[len(out)-1]) && source.Create != nil {
+		if to == "" && filepath.Ext(out) == "" && !endsInSeparator(out) && source.Create != nil {
 			to = source.Name
 		}
 	}
@@ -224,6 +226,9 @@ func (e *env) jobTo(c *cli.Context, to, out string) (*convert.Job, error) {
 		return nil, err
 	}
 	job.Sink, job.Formats = filepath.Clean(out), e.formats
+	if other := e.formatOfEnding(out); other != "" && other != sink.Name && !c.Bool("quiet") {
+		e.writeLines("note", []string{fmt.Sprintf("%s: a %s is written, and the ending of this name is that of %s", out, sink.Name, other)})
+	}
 	return job, nil
 }
 

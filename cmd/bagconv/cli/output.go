@@ -49,11 +49,26 @@ func orList(words []string) string {
 	return strings.Join(words, "")
 }
 
+// formatOfEnding returns the format that the ending of a name belongs to; "" if none is
+// known by it.
+func (e *env) formatOfEnding(path string) string {
+	ext := strings.ToLower(filepath.Ext(path))
+	for _, f := range e.formats.Formats() {
+		if slices.Contains(f.Extensions, ext) {
+			return f.Name
+		}
+	}
+	return notYet[ext]
+}
+
+// endsInSeparator reports whether a name is written as that of a folder.
+func endsInSeparator(path string) bool { return os.IsPathSeparator(path[len(path)-1]) }
+
 // sinkFormat chooses the output's format: --to, else the name's ending. A
 // trailing separator or no ending means the format that is a folder.
 func (e *env) sinkFormat(to, out string) (*storage.Format, error) {
 	choices := orList(e.writableWithAliases())
-	folder := os.IsPathSeparator(out[len(out)-1])
+	folder := endsInSeparator(out)
 	if to != "" {
 		f := e.formats.Lookup(to)
 		switch {

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -56,7 +55,7 @@ func (e *env) split(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	folder := os.IsPathSeparator(out[len(out)-1])
+	folder := endsInSeparator(out)
 	to := c.String("to")
 	if to == "" && (folder || filepath.Ext(out) == "") {
 		to = source.Name
