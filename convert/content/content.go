@@ -33,10 +33,11 @@ import (
 // A Wire is an encoding of ROS.
 type Wire uint8
 
-// The encodings of ROS.
+// The encodings of ROS, and for Program.Within that of Apollo.
 const (
 	ROS1 Wire = iota
 	CDR
+	Protobuf
 )
 
 // ErrMalformed is wrapped by the errors of Read: the message does not fit its

@@ -299,7 +299,8 @@ func (r *rosReader) text(emit bool) error {
 
 // wide reads a wide string. Where 4 bytes for each unit do not fit, 2 are tried: so
 // one middleware writes them. A surrogate that stands alone is written as if it
-// were a character, and so is different from all others.
+// were a character, and so is different from all others. Some publishers have code
+// points in the 4 bytes.
 func (r *rosReader) wide(emit bool) error {
 	count, err := r.word()
 	if err != nil {
@@ -322,10 +323,11 @@ func (r *rosReader) wide(emit bool) error {
 		u := p[i*width:]
 		switch {
 		case r.big && width == 4:
-			u = u[2:]
-			fallthrough
+			return rune(min(binary.BigEndian.Uint32(u), utf8.MaxRune+1))
 		case r.big:
 			return rune(binary.BigEndian.Uint16(u))
+		case width == 4:
+			return rune(min(binary.LittleEndian.Uint32(u), utf8.MaxRune+1))
 		}
 		return rune(binary.LittleEndian.Uint16(u))
 	}
@@ -340,8 +342,17 @@ func (r *rosReader) wide(emit bool) error {
 					continue
 				}
 			}
+			if r.w.within != nil {
+				r.w.Replaced = true
+			}
+			if r.w.held {
+				c = utf8.RuneError
+			}
 			out = append(out, 0xe0|byte(c>>12), 0x80|byte(c>>6)&0x3f, 0x80|byte(c)&0x3f)
 			continue
+		}
+		if c > utf8.MaxRune && r.w.within != nil {
+			r.w.Replaced = true
 		}
 		out = utf8.AppendRune(out, c)
 	}

@@ -5,11 +5,13 @@ import "math"
 // Not every encoding holds all times. A time of ROS 1 is u32 s and u32 ns, its
 // duration i32 and i32; both are i32 and u32 in ROS 2, and i64 and i32 in protobuf. A
 // conversion keeps the bits of a time that the other encoding cannot hold, and reports
-// it.
+// it. Only CDR has wide strings, of UTF-16 units that may be no Unicode; a conversion
+// writes U+FFFD for those in UTF-8, and reports that, too.
 
 // Within returns p for messages that are compared with those of another encoding: it
-// sets Writer.Beyond for times that wire cannot hold, and refuses those of protobuf
-// that have no place in 32 bits. The canonical bytes are the same.
+// sets Writer.Beyond for times that wire cannot hold, and Writer.Replaced for text; it
+// refuses times of protobuf that have no place in 32 bits. The canonical bytes are the
+// same.
 func (p *Program) Within(wire Wire) *Program {
 	q := *p
 	q.within = &wire
@@ -17,7 +19,8 @@ func (p *Program) Within(wire Wire) *Program {
 }
 
 // Held returns p, which Within has made, with other canonical bytes: times beyond
-// what the other encoding holds are those that it reads in the same bits.
+// what the other encoding holds are those that it reads in the same bits, and text that
+// is no Unicode is U+FFFD.
 func (p *Program) Held() *Program {
 	q := *p
 	q.held = true
@@ -41,6 +44,8 @@ func (w *Writer) time(sec, nsec int64, span bool) {
 func holds(wire Wire, sec, nsec int64, span bool) bool {
 	first, last, most := int64(math.MinInt32), int64(math.MaxInt32), int64(math.MaxUint32)
 	switch {
+	case wire == Protobuf:
+		return true
 	case wire == ROS1 && span:
 		most = math.MaxInt32
 	case wire == ROS1:

@@ -17,6 +17,9 @@ type Writer struct {
 	Open bool
 	// Beyond is set when a time or duration is none in the encoding of Program.Within.
 	Beyond bool
+	// Replaced is set when a wide string is no Unicode, so that the encoding of
+	// Program.Within cannot hold all of it.
+	Replaced bool
 	// Seq is a hash of the counters of all Headers, when the canonical type has them.
 	Seq uint64
 
@@ -45,7 +48,7 @@ func NewWriter(keep bool) *Writer { return &Writer{keep: keep} }
 
 // Reset begins a message.
 func (w *Writer) Reset() {
-	w.Rest, w.Open, w.Beyond, w.Seq = false, false, false, 1
+	w.Rest, w.Open, w.Beyond, w.Replaced, w.Seq = false, false, false, false, 1
 	w.buf, w.written, w.summed = w.buf[:0], 0, false
 	if !w.keep {
 		w.buf = append(w.buf, canonicalMark)

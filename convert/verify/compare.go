@@ -26,6 +26,7 @@ type counted struct {
 	pending    [sha256.Size]byte // that message
 	published, // messages with another time of sending
 	beyond, // messages with a time that the other encoding cannot hold
+	replaced, // messages with text that the other encoding cannot hold
 	recoded int64 // messages with other bytes and the same content
 }
 
@@ -308,6 +309,9 @@ func (c *comparison) compare(p *pair, a, b *entry) {
 	if (a.flags|b.flags)&flagTime != 0 {
 		p.beyond++
 	}
+	if (a.flags|b.flags)&flagText != 0 {
+		p.replaced++
+	}
 	if a.publish != b.publish {
 		p.published++
 	}
@@ -316,7 +320,7 @@ func (c *comparison) compare(p *pair, a, b *entry) {
 
 // becomes tells whether a conversion of e to the encoding of o has the content of o.
 func (e *entry) becomes(o *entry) bool {
-	return e.digest == o.digest || e.flags&flagTime != 0 && e.held == binary.LittleEndian.Uint64(o.digest[:])
+	return e.digest == o.digest || e.flags&(flagTime|flagText) != 0 && e.held == binary.LittleEndian.Uint64(o.digest[:])
 }
 
 // flush ends a time: what is still in the queues has no counterpart.

@@ -23,7 +23,7 @@ type reader struct {
 //	32  flags
 //	33  u64 hash of the bytes as they are, of this process only
 //	41  u64 hash of the counters of Headers; 0 where they are not compared
-//	49  u64 of the digest that the other side has when its encoding cannot hold a time
+//	49  u64 of the digest that the other side has when its encoding cannot hold a time or text
 //
 // or, with full, into its flags and the bytes that it digests, the counters of
 // Headers among them.
@@ -43,6 +43,7 @@ const (
 	flagRest                  // it has more than its definition
 	flagOpen                  // a string in it does not end with NUL
 	flagTime                  // it has a time that the other encoding cannot hold
+	flagText                  // it has text that the other encoding cannot hold
 )
 
 // rawMark goes before bytes that are digested as they are.
@@ -98,7 +99,7 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 		if d.seq {
 			seq = s.writer.Seq
 		}
-		if flags&flagTime != 0 {
+		if flags&(flagTime|flagText) != 0 {
 			if held, err = d.held(s, src, logTime); err != nil {
 				return dst, err
 			}
@@ -110,7 +111,7 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(dst, held), nil
 }
 
-// held reads a message once more, with its times as the other encoding has them. It
+// held reads a message once more, with its times and text as the other encoding has them. It
 // returns the beginning of its digest.
 func (d *digester) held(s *scratch, src []byte, logTime int64) (uint64, error) {
 	other := digester{reader: &reader{d.reader.head, d.reader.program.Held()}}
@@ -141,6 +142,9 @@ func (d *digester) read(s *scratch, src []byte, logTime int64) (flags byte, err 
 	}
 	if s.writer.Beyond {
 		flags |= flagTime
+	}
+	if s.writer.Replaced {
+		flags |= flagText
 	}
 	return flags, err
 }

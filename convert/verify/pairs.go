@@ -261,6 +261,8 @@ func (p *pair) program(side, i int, full bool) mapping.Program {
 				r.program = r.program.Within(content.ROS1)
 			case "cdr":
 				r.program = r.program.Within(content.CDR)
+			case "protobuf":
+				r.program = r.program.Within(content.Protobuf)
 			}
 		}
 		d.reader, d.seq = &r, p.link.seq

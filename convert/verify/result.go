@@ -205,6 +205,9 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 	if p.beyond > 0 {
 		except(Unconvertible, p.beyond, "messages have times that the other encoding cannot hold, and that are other times there")
 	}
+	if p.replaced > 0 {
+		except(Unconvertible, p.replaced, "messages have wide strings that are no Unicode, which the other encoding replaces by U+FFFD")
+	}
 	for _, n := range p.notes {
 		except(n.code, 1, "%s", n.message)
 	}
