@@ -55,7 +55,7 @@ func latchedState(ctx context.Context, src *source, choice *selection.Choice, la
 		if err := errors.Join(ctx.Err(), src.blockReader.ReadBlock(ctx, i, &b)); err != nil {
 			return nil, err
 		}
-		if err := src.checkTimes(i, b.Messages); err != nil {
+		if err := src.checkIndex(i, b.Messages); err != nil {
 			return nil, err
 		}
 		if err := addAll(state, &b, i, len(src.info.Topics)); err != nil {

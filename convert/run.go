@@ -142,6 +142,9 @@ func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, take *
 	}
 	src.changed = src.files.changes()
 	if err == nil {
+		err = src.checkCounts(take.Choice, p.counts)
+	}
+	if err == nil {
 		err = p.checkCounts()
 	}
 	if err == nil && !job.Select.All() && src.info.Messages > 0 && nothing(p.counts) {

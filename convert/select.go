@@ -82,7 +82,7 @@ func (t *taken) attempts(ctx context.Context, job *Job, src *source, plan *topic
 func (s *source) setTimes(spans []span) {
 	for i := range s.blocks {
 		b := &s.blocks[i]
-		b.Start, b.End, b.Messages, b.Timed = spans[i].start, spans[i].end, int64(spans[i].messages), true
+		b.Start, b.End, b.Messages, b.Timed, b.Topics = spans[i].start, spans[i].end, int64(spans[i].messages), true, nil
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -137,15 +139,47 @@ type span struct {
 	loose      bool
 }
 
-// checkTimes holds messages of a block against the times that the index gives
-// for it, when these have decided what is read.
-func (s *source) checkTimes(i int, msgs []storage.Message) error {
+// checkIndex compares the messages of a block with the topics and times that the index
+// has for it, when these have decided what is read.
+func (s *source) checkIndex(i int, msgs []storage.Message) error {
+	if topics := s.blocks[i].Topics; len(topics) > 0 {
+		listed := make([]bool, len(s.info.Topics))
+		for _, id := range topics {
+			listed[id] = true
+		}
+		for k := range msgs {
+			if id := msgs[k].Topic; int(id) < len(listed) && !listed[id] {
+				return errIndex
+			}
+		}
+	}
 	for !s.blocks[i].Timed && i > 0 {
 		i--
+	}
+	if !s.blocks[i].Timed {
+		return nil
 	}
 	start, end := s.blocks[i].Start, s.blocks[i].End
 	for k := range msgs {
 		if t := msgs[k].LogTime; t < start || t > end {
+			return errIndex
+		}
+	}
+	return nil
+}
+
+// checkCounts compares how many messages of the chosen topics were read with what the
+// index counts, if its topics have decided what is read. Damage explains what is missing.
+func (s *source) checkCounts(choice *selection.Choice, counts []topicCount) error {
+	if s.need == nil || choice.First != math.MinInt64 || choice.Last != math.MaxInt64 || s.info.Estimated {
+		return nil
+	}
+	info, err := s.reader.Info()
+	if err != nil || info.Lost != (storage.Lost{}) {
+		return err
+	}
+	for i := range counts {
+		if choice.Topics[i] && counts[i].read != s.info.Topics[i].Messages {
 			return errIndex
 		}
 	}
@@ -185,8 +219,9 @@ func (s *source) hints() []span {
 // order of the file, promised. The run starts again with measured times.
 var errDisorder = errors.New("blocks are not in the order that was assumed")
 
-// errIndex says that blocks were left out by times that turn out to be wrong.
-var errIndex = errors.New("the index gives wrong times")
+// errIndex is the error of a run that has left out blocks by an index that turns out to
+// be wrong.
+var errIndex = errors.New("the index has wrong times or topics")
 
 // checkTopic guards the pipeline against a reader that invents topics.
 func checkTopic(m *storage.Message, topics int) error {

@@ -48,7 +48,7 @@ func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window
 	var starts []int64 // of the parts after the first
 	switch {
 	case cut.Size > 0:
-		if starts, err = startsBySize(ctx, job, choice, cut.Size); err != nil {
+		if starts, err = startsBySize(ctx, job, cut.Size); err != nil {
 			return nil, nil, err
 		}
 	case cut.Duration > 0:
@@ -81,21 +81,15 @@ func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window
 }
 
 // startsBySize finds the times at which another part begins.
-func startsBySize(ctx context.Context, job *Job, choice *selection.Choice, size int64) (starts []int64, err error) {
+func startsBySize(ctx context.Context, job *Job, size int64) (starts []int64, err error) {
 	var n, part int64 // bytes of the part, and of its messages of the last time
 	last, some := int64(0), false
-	stream := StreamJob{Path: job.Source, Format: job.SourceFormat, Read: job.Read, Threads: job.Threads}
+	stream := StreamJob{Path: job.Source, Format: job.SourceFormat, Read: job.Read, Select: job.Select, Threads: job.Threads}
+	stream.Edit.Latch = selection.NoLatch
 	plan := func(info *storage.Info, _ []bool) ([]StreamTopic, error) {
-		topics := make([]StreamTopic, len(info.Topics))
-		for i := range topics {
-			topics[i].Drop = i < len(choice.Topics) && !choice.Topics[i]
-		}
-		return topics, nil
+		return make([]StreamTopic, len(info.Topics)), nil
 	}
 	write := func(m *storage.Message) error {
-		if !choice.Holds(m.LogTime) {
-			return nil
-		}
 		if !some || m.LogTime != last {
 			part = 0
 		}
@@ -113,7 +107,7 @@ func startsBySize(ctx context.Context, job *Job, choice *selection.Choice, size 
 	for {
 		starts, n, part, some = nil, 0, 0, false
 		_, err = Stream(ctx, stream, plan, write)
-		if err != ErrDisorder || stream.Measured {
+		if !errors.Is(err, ErrDisorder) || stream.Measured {
 			return starts, err
 		}
 		stream.Measured = true

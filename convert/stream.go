@@ -32,7 +32,8 @@ type StreamJob struct {
 
 // A StreamTopic says what becomes of the messages of a topic.
 type StreamTopic struct {
-	Drop    bool
+	Skip    bool            // they are not asked for: what holds nothing else may not be read
+	Drop    bool            // they are read, and left out
 	Program mapping.Program // runs in the workers, in any order; nil: the bytes as they are
 }
 
@@ -85,9 +86,12 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 	for i := range named.Topics {
 		named.Topics[i].Name = job.Edit.Name(named.Topics[i].Name)
 	}
-	topics, err := plan(&named, take.Topics)
+	topics, err := plan(&named, slices.Clone(take.Topics))
 	if err != nil {
 		return nil, err
+	}
+	for i := range topics {
+		take.Topics[i] = take.Topics[i] && !topics[i].Skip
 	}
 	p := &pipeline{
 		src: src, write: write, order: job.Order, workers: workers(job.Threads, 0), format: job.Limits,
@@ -130,6 +134,9 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 	p.meter = newMeter(src, job.Progress)
 	defer p.meter.stop()
 	if err := p.run(ctx); !errors.Is(err, ErrEnough) {
+		if err == nil {
+			err = src.checkCounts(take.Choice, p.counts)
+		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return nil, disorder(err)
 		}

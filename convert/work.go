@@ -50,7 +50,7 @@ func (p *pipeline) read(ctx context.Context, b *batch) error {
 	}
 	p.meter.read(p.src.blocks[b.index].Size, len(b.in.Messages))
 	if p.src.need != nil {
-		return p.src.checkTimes(b.index, b.in.Messages)
+		return p.src.checkIndex(b.index, b.in.Messages)
 	}
 	return nil
 }

@@ -26,6 +26,11 @@ type Block struct {
 	Messages     int64 // -1 when not known
 	Start, End   int64 // least and greatest LogTime, when Timed
 	Timed        bool  // Start and End are known from an index, as hints until the block is read; without: it follows the block before it
+
+	// Topics are those that the block has messages of, each once, by an index and as
+	// hints too; empty if that is not known. Blocks may share a slice: it must not be
+	// changed.
+	Topics []TopicID
 }
 
 // A Batch holds the messages of one block and their memory, to be used again

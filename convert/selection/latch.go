@@ -13,6 +13,9 @@ type Latch struct {
 	topics    []Pattern
 }
 
+// NoLatch repeats nothing.
+var NoLatch = Latch{set: true}
+
 // ParseLatch reads auto, none, or topics, or several of them; none stands alone.
 func ParseLatch(values []string) (Latch, error) {
 	l := Latch{set: len(values) > 0}

@@ -20,6 +20,7 @@ package selection
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/bagconv/bagconv/storage"
@@ -144,24 +145,33 @@ func (s *Selection) topics(info *storage.Info, take []bool) error {
 	return nil
 }
 
-// Blocks tells which of the blocks can hold messages of the choice by the times
-// that the index gives: false for those that need not be read. A block without
-// times belongs to the one before it. The answer is nil, all of them, when the
-// index gives no times.
+// Blocks reports which of the blocks can hold messages of the choice, by the times and
+// topics that the index has for them: false for those that need not be read. A block
+// without times belongs to the one before it. The answer is nil if that is all of them.
 func (c *Choice) Blocks(blocks []storage.Block) []bool {
-	if len(blocks) == 0 || !blocks[0].Timed || c.First == math.MinInt64 && c.Last == math.MaxInt64 {
+	timed := len(blocks) > 0 && blocks[0].Timed
+	need, all := make([]bool, len(blocks)), true
+	overlaps := true
+	for i := range blocks {
+		b := &blocks[i]
+		if timed && b.Timed {
+			overlaps = b.End >= c.First && b.Start <= c.Last
+		}
+		need[i] = overlaps && c.holdsOne(b.Topics)
+		all = all && need[i]
+	}
+	if all {
 		return nil
 	}
-	need := make([]bool, len(blocks))
-	for i := range blocks {
-		switch b := &blocks[i]; {
-		case b.Timed:
-			need[i] = b.End >= c.First && b.Start <= c.Last
-		default:
-			need[i] = need[i-1]
-		}
-	}
 	return need
+}
+
+// holdsOne reports whether one of the topics of a block is of the choice. Those that
+// are not known may be.
+func (c *Choice) holdsOne(topics []storage.TopicID) bool {
+	return len(topics) == 0 || slices.ContainsFunc(topics, func(id storage.TopicID) bool {
+		return int(id) < len(c.Topics) && c.Topics[id]
+	})
 }
 
 // Shift moves a time by some ns, and stops at the least and the greatest int64.

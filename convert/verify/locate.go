@@ -60,7 +60,7 @@ func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]found, erro
 	at := make([]*pair, len(plan))
 	seen := map[*pair]int64{}
 	for i := range plan {
-		plan[i].Drop = true
+		plan[i].Skip = true
 	}
 	c.each(side, func(p *pair, k int, id storage.TopicID) {
 		if p.first != nil && p.first.Kind == KindContent {

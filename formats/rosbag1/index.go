@@ -130,11 +130,15 @@ func (r *Reader) addChunkInfo(h *header, data []byte) error {
 		return indexError("a chunk info has %d bytes for %d connections", len(data), h.count)
 	}
 	b := block{counted: -1, Block: storage.Block{Offset: int64(h.chunkPos), Start: h.start, End: h.end}}
+	var ids []byte // as in the record, of connections that have messages
 	for ; len(data) > 0; data = data[8:] {
 		id, n := binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:])
 		c := r.conns.byID[id]
 		if c == nil {
 			return indexError("a chunk has messages of connection %d, which is not defined", id)
+		}
+		if n > 0 {
+			ids = append(ids, data[:4]...)
 		}
 		c.count += int64(n)
 		b.Messages += int64(n)
@@ -147,8 +151,33 @@ func (r *Reader) addChunkInfo(h *header, data []byte) error {
 	if h.chunkPos < uint64(r.first) || h.chunkPos >= uint64(r.size) {
 		return indexError("a chunk should be at byte %d", h.chunkPos)
 	}
+	b.Topics = r.topicSet(ids)
 	r.blocks = append(r.blocks, b)
 	return nil
+}
+
+// topicSet returns the connections with these ids, 4 bytes each, for Block.Topics.
+func (r *Reader) topicSet(ids []byte) []storage.TopicID {
+	set, known := r.topicSets[string(ids)]
+	if !known {
+		set = make([]storage.TopicID, len(ids)/4)
+		for i := range set {
+			set[i] = storage.TopicID(binary.LittleEndian.Uint32(ids[4*i:]))
+		}
+		r.topicSets[string(ids)] = set
+	}
+	return set
+}
+
+// numberTopics makes topics of the connections in Block.Topics, when these have their
+// numbers.
+func (r *Reader) numberTopics() {
+	for _, set := range r.topicSets {
+		for i, id := range set {
+			set[i], _ = r.conns.lookup(uint32(id)) // addChunkInfo has found it
+		}
+	}
+	r.topicSets = nil
 }
 
 // verify puts the blocks in the order of the file and holds them against the

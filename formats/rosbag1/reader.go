@@ -30,6 +30,8 @@ type Reader struct {
 	blocks  []block
 	codecs  map[string]int64 // chunks by compression
 
+	topicSets map[string][]storage.TopicID // Block.Topics, until freeze ids of connections, by their CHUNK_INFO; equal ones share memory
+
 	batch storage.Batch // of ReadNext
 	block int           // next block of ReadNext
 	next  int           // next message in batch
@@ -67,6 +69,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	r := &Reader{
 		ctx: ctx, path: path, strict: o.Strict, audits: o.CheckIndexes, file: f,
 		conns: newConnections(), codecs: map[string]int64{}, broken: map[int64]bool{},
+		topicSets: map[string][]storage.TopicID{},
 	}
 	if err := r.open(); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -95,6 +98,7 @@ func (r *Reader) open() error {
 		}
 	} else {
 		r.conns.freeze()
+		r.numberTopics()
 	}
 	return err
 }

@@ -70,7 +70,7 @@ type indexed struct {
 
 // scan fills in connections and blocks. why is what keeps the index from being used.
 func (r *Reader) scan(why reason) error {
-	r.conns, r.blocks, r.codecs = newConnections(), nil, map[string]int64{}
+	r.conns, r.blocks, r.codecs, r.topicSets = newConnections(), nil, map[string]int64{}, nil
 	s := scanner{r: r, w: window{r: r.file, size: r.size}, counts: map[uint32]int64{}}
 	var h header
 	for p := r.first; p < r.size; {

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
@@ -143,6 +145,19 @@ func (c *Config) checkBlocks(t *testing.T, r storage.BlockReader, want Recording
 		total += len(b.Messages)
 		if blk.Messages >= 0 && blk.Messages != int64(len(b.Messages)) {
 			t.Errorf("block %d has %d messages, its index says %d", i, len(b.Messages), blk.Messages)
+		}
+		has := map[storage.TopicID]bool{}
+		for _, m := range b.Messages {
+			has[m.Topic] = true
+		}
+		for _, topic := range blk.Topics {
+			if !has[topic] {
+				t.Errorf("block %d has no message of topic %d, its index says so", i, topic)
+			}
+			delete(has, topic)
+		}
+		if len(blk.Topics) > 0 && len(has) > 0 {
+			t.Errorf("block %d has messages of topics %v, its index does not say so", i, slices.Sorted(maps.Keys(has)))
 		}
 		for _, m := range b.Messages {
 			if blk.Timed && (m.LogTime < blk.Start || m.LogTime > blk.End) {

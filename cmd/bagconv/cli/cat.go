@@ -123,9 +123,7 @@ func (e *env) catJob(c *cli.Context) (convert.StreamJob, *catRun, error) {
 	if job.Select, err = selectionOf(c); err != nil {
 		return job, nil, err
 	}
-	if job.Edit.Latch, err = selection.ParseLatch([]string{"none"}); err != nil {
-		return job, nil, err
-	}
+	job.Edit.Latch = selection.NoLatch
 	if job.Format, err = e.detect(r.path); err != nil {
 		return job, nil, err
 	}

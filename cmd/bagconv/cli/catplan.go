@@ -34,14 +34,14 @@ func (r *catRun) plan(info *storage.Info, taken []bool) ([]convert.StreamTopic, 
 	some := len(info.Topics) == 0
 	for i := range info.Topics {
 		t := &info.Topics[i].Topic
-		if topics[i].Drop = !asked.whole[i] && asked.paths[i] == nil || !taken[i]; topics[i].Drop {
+		if topics[i].Skip = !asked.whole[i] && asked.paths[i] == nil || !taken[i]; topics[i].Skip {
 			continue
 		}
 		line, err := r.line(mapper, t, asked.paths[i], &columns)
 		if err != nil {
 			return nil, err
 		}
-		if topics[i].Drop = line == nil; line != nil {
+		if topics[i].Skip = line == nil; line != nil {
 			topics[i].Program, some = line, true
 		}
 		r.lines[i] = line

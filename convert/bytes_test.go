@@ -1,0 +1,166 @@
+package convert_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/faultio"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
+)
+
+// The tests of this file count the bytes that are read and written, at the files: in
+// proportion to what is asked, whatever the format.
+
+const ms = 1_000_000 // ns
+
+// A sample is a recording of about 12 MB: 3,000 messages of 4 KB, one each ms, on the
+// topics /often, /second, and /rare, which has ten of them beside each other.
+type sample struct {
+	format *storage.Format
+	path   string
+}
+
+func rare(i int) bool { return i >= 1500 && i < 1510 }
+
+// write makes a sample; at is the time of message i, in ms.
+func write(t *testing.T, name string, at func(i int) int64) sample {
+	t.Helper()
+	s := sample{all.Registry().Lookup(name), filepath.Join(t.TempDir(), "in."+name)}
+	rec := storagetest.Recording{Topics: []storage.Topic{
+		{Name: "/often", Type: "p/msg/T", Encoding: s.format.Accepts[0]},
+		{Name: "/second", Type: "p/msg/T", Encoding: s.format.Accepts[0]},
+		{Name: "/rare", Type: "p/msg/T", Encoding: s.format.Accepts[0]},
+	}}
+	for i := range 3000 {
+		m := storage.Message{Topic: storage.TopicID(i % 2), LogTime: 1e18 + at(i)*ms, Data: make([]byte, 4096)}
+		if rare(i) {
+			m.Topic = 2
+		}
+		m.PublishTime = m.LogTime
+		copy(m.Data, fmt.Sprintf("%06d", i))
+		rec.Messages = append(rec.Messages, m)
+	}
+	if err := storagetest.WriteAll(s.format, s.path, storage.WriteOptions{ChunkSize: 256 << 10, NoSync: true}, rec); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func inOrder(i int) int64 { return int64(i) }
+
+// A cost is what opening a sample reads, its index above all, and the sizes of its blocks.
+type cost struct {
+	open   int64
+	blocks []storage.Block
+}
+
+func (s sample) cost(t *testing.T) (c cost) {
+	t.Helper()
+	counter := &faultio.Counter{FS: iox.FS(nil)}
+	r, err := s.format.Open(context.Background(), s.path, storage.ReadOptions{FS: counter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if c.blocks, err = storage.ReaderCapabilities(r).Blocks.Blocks(); err != nil {
+		t.Fatal(err)
+	}
+	c.open = counter.Read.Load()
+	return c
+}
+
+// edge is what reading a block, or writing a file, may take beside it: pages at its ends
+// that it shares with others, or headers. In bytes.
+const edge = 64 << 10
+
+// of returns the bytes of opening, and of the blocks that f takes.
+func (c cost) of(f func(b *storage.Block) bool) int64 {
+	n := c.open
+	for i := range c.blocks {
+		if f(&c.blocks[i]) {
+			n += c.blocks[i].Size + edge
+		}
+	}
+	return n
+}
+
+// atMost reports more than 1.1 times what is needed.
+func atMost(t *testing.T, what string, n, need int64) {
+	t.Helper()
+	if float64(n) > 1.1*float64(need) {
+		t.Errorf("%s: %d bytes, %.2f times the %d that are needed", what, n, float64(n)/float64(need), need)
+	}
+}
+
+// sizeOf adds up the files at or below a path.
+func sizeOf(t *testing.T, path string) (n int64) {
+	t.Helper()
+	err := filepath.Walk(path, func(_ string, st os.FileInfo, err error) error {
+		if err == nil && st.Mode().IsRegular() {
+			n += st.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// run converts a sample within its format, and returns how many messages were written.
+func (s sample) run(t *testing.T, counter *faultio.Counter, edit func(*convert.Job)) (messages, size int64) {
+	t.Helper()
+	job := convert.Job{Source: s.path, SourceFormat: s.format, Sink: filepath.Join(t.TempDir(), "out"), SinkFormat: s.format}
+	job.Read.FS, job.Write.FS, job.Write.NoSync = counter, counter, true
+	edit(&job)
+	report, err := convert.Run(context.Background(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Sink.Messages, sizeOf(t, job.Sink)
+}
+
+// TestBytesOfTopic: of a topic only those blocks are read that the index has it in.
+func TestBytesOfTopic(t *testing.T) {
+	for _, name := range []string{"bag", "record", "db3"} {
+		t.Run(name, func(t *testing.T) {
+			s := write(t, name, inOrder)
+			c := s.cost(t)
+			need := c.of(func(b *storage.Block) bool { return len(b.Topics) == 0 || slices.Contains(b.Topics, 2) })
+			if name == "bag" && need > sizeOf(t, s.path)/10 {
+				t.Errorf("the blocks with the topic, by the index, have %d bytes", need)
+			}
+			counter := &faultio.Counter{FS: iox.FS(nil)}
+			n, size := s.run(t, counter, func(j *convert.Job) { j.Select.Topics = []selection.Pattern{selection.Exactly("/rare")} })
+			if n != 10 {
+				t.Errorf("%d messages", n)
+			}
+			atMost(t, "read", counter.Read.Load(), need)
+			atMost(t, "written", counter.Written.Load(), size+edge)
+		})
+	}
+}
+
+// TestSplitDisorder: where to cut by size is found also in a recording whose messages are
+// far out of order.
+func TestSplitDisorder(t *testing.T) {
+	for _, name := range []string{"bag", "record", "db3"} {
+		t.Run(name, func(t *testing.T) {
+			s := write(t, name, func(i int) int64 { return int64((i + 1500) % 3000) })
+			job := convert.Job{Source: s.path, SourceFormat: s.format}
+			windows, _, err := convert.Windows(context.Background(), &job, convert.Cut{Size: 1000 * 4096})
+			if err != nil || len(windows) != 3 || windows[1].First != 1e18+1000*ms || windows[2].First != 1e18+2000*ms {
+				t.Errorf("%v, %v", windows, err)
+			}
+		})
+	}
+}
