@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 )
@@ -57,6 +58,19 @@ type Format struct {
 	// Metadata lists the keys of WriteOptions.Metadata that the format keeps; an
 	// entry "*" means that it keeps any.
 	Metadata []string
+
+	// QoS says that the format keeps Topic.QoS. What it does not keep is nil in a
+	// recording that is read back.
+	QoS bool
+
+	// TopicMetadata reports whether the format keeps a key of Topic.Metadata; nil: it
+	// keeps none. CreateTopic passes over the others.
+	TopicMetadata func(key string) bool
+
+	// PublishTime and Sequence say that the format keeps these fields of Message.
+	// Without them a message that is read has its LogTime as PublishTime, and
+	// Sequence 0.
+	PublishTime, Sequence bool
 
 	// MinTime and MaxTime bound the LogTime that the format can store; both 0:
 	// any int64. Write refuses other times with an error wrapping ErrUnsupported.
@@ -128,6 +142,22 @@ func (f *Format) FilesOf(fsys FS, path string) (Files, error) {
 // Keeps tells whether a recording's metadata of a key has a place in the format.
 func (f *Format) Keeps(key string) bool {
 	return slices.Contains(f.Metadata, key) || slices.Contains(f.Metadata, "*")
+}
+
+// Kept returns t without what the format does not keep of it. The result shares
+// memory with t.
+func (f *Format) Kept(t Topic) Topic {
+	if !f.QoS {
+		t.QoS = nil
+	}
+	for key := range t.Metadata {
+		if f.TopicMetadata == nil || !f.TopicMetadata(key) {
+			t.Metadata = maps.Clone(t.Metadata)
+			maps.DeleteFunc(t.Metadata, func(key, _ string) bool { return f.TopicMetadata == nil || !f.TopicMetadata(key) })
+			break
+		}
+	}
+	return t
 }
 
 // SniffLen is the number of bytes that Sniff is given of a file (fewer when the
@@ -206,8 +236,8 @@ type Reader interface {
 
 // A Writer writes one recording. After an error every further call fails, and
 // Close then throws the output away; but an error of CreateTopic that wraps
-// ErrUnsupported or ErrCorrupt may be about that topic alone, and the writer can go
-// on without it.
+// ErrUnsupported or ErrCorrupt is about that topic alone, and the writer goes on
+// without it.
 type Writer interface {
 	// CreateTopic makes a stream known. Topics may be created at any time
 	// before their first message. Two topics may have the same name; a format

@@ -36,7 +36,7 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 			fmt.Sprintf("a header holds %d bytes", maxHeader))
 	}
 	w := &Writer{
-		ctx: ctx, header: header, names: map[string]*outChannel{}, seg: &outSegment{},
+		ctx: ctx, header: header, names: map[string]bool{}, seg: &outSegment{},
 		chunkSize: int64(header.GetChunkRawSize()), segmentSize: o.SegmentSize, segmentDuration: o.SegmentDuration,
 	}
 	w.bodySize = min(2*w.chunkSize+1<<20, maxSection)

@@ -1,7 +1,6 @@
 package cyber
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -36,13 +35,12 @@ type Writer struct {
 	onBlock         func(storage.PendingBlock) error
 
 	trees    descTrees
-	names    map[string]*outChannel
-	channels []*outChannel // in the order of their sections
-	topics   []*outChannel // by TopicID; two topics may be one channel
-	cached   int64         // bytes that the channels take in an INDEX
-	seg      *outSegment   // the one being filled
-	cur      *outChunk     // the chunk being filled; nil when there is none
-	handed   int           // chunks handed out
+	names    map[string]bool // of channels
+	channels []*outChannel   // in the order of their sections; index = TopicID
+	cached   int64           // bytes that the channels take in an INDEX
+	seg      *outSegment     // the one being filled
+	cur      *outChunk       // the chunk being filled; nil when there is none
+	handed   int             // chunks handed out
 
 	mu       sync.Mutex  // guards what Append writes
 	open     *outSegment // whose file is being written
@@ -63,8 +61,7 @@ type outChannel struct {
 
 // CreateTopic makes a channel. See storage.Writer. Of the topic its name, type
 // and descriptors are kept. Apollo tells channels apart by their name: a second
-// topic of one name becomes the same channel if type and descriptors are equal,
-// and is refused otherwise. A topic that is refused does not stop the writer.
+// topic of one name is refused. A topic that is refused does not stop the writer.
 func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err := w.usable(); err != nil {
 		return 0, err
@@ -82,24 +79,17 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err != nil {
 		return 0, outError(w.place.path, fmt.Sprintf("topic %.80q: descriptors", t.Name), err, "")
 	}
-	c := w.names[t.Name]
+	size := int64(len(desc) + len(t.Name) + len(t.Type))
 	switch {
-	case c == nil:
-		c = &outChannel{name: t.Name, typ: t.Type, desc: desc, prefix: messagePrefix(t.Name)}
-		size := int64(len(desc) + len(t.Name) + len(t.Type))
-		if w.cached+size > maxSection {
-			return 0, w.refuse("write fewer topics into one recording", "descriptors of %d topics: an index of %d bytes", len(w.channels)+1, w.cached+size)
-		}
-		w.cached += size
-		w.names[t.Name] = c
-		w.channels = append(w.channels, c)
-	case c.typ != t.Type:
-		return 0, w.refuse("rename one of them, or leave it out", "topic %.80q has the types %.80q and %.80q, and a channel has one", t.Name, c.typ, t.Type)
-	case !bytes.Equal(c.desc, desc):
-		return 0, w.refuse("rename one of them, or leave it out", "topic %.80q has two definitions of %.80q, and a channel has one", t.Name, t.Type)
+	case w.names[t.Name]:
+		return 0, w.refuse("rename one of them, or leave it out", "a second topic %.80q: a channel has one type and one definition", t.Name)
+	case w.cached+size > maxSection:
+		return 0, w.refuse("write fewer topics into one recording", "descriptors of %d topics: an index of %d bytes", len(w.channels)+1, w.cached+size)
 	}
-	w.topics = append(w.topics, c)
-	return storage.TopicID(len(w.topics) - 1), nil
+	w.cached += size
+	w.names[t.Name] = true
+	w.channels = append(w.channels, &outChannel{name: t.Name, typ: t.Type, desc: desc, prefix: messagePrefix(t.Name)})
+	return storage.TopicID(len(w.channels) - 1), nil
 }
 
 // refuse returns the error for what a record cannot hold.
@@ -129,13 +119,13 @@ func (w *Writer) Write(m *storage.Message) error {
 	if w.err != nil || w.closed {
 		return w.usable()
 	}
-	if uint64(m.Topic) >= uint64(len(w.topics)) {
+	if uint64(m.Topic) >= uint64(len(w.channels)) {
 		return w.stop(outError(w.place.path, fmt.Sprintf("there is no topic %d", m.Topic), nil, ""))
 	}
 	if m.LogTime < 0 {
 		return w.stop(w.refuse("", "time %d ns is before 1970", m.LogTime))
 	}
-	c := w.topics[m.Topic]
+	c := w.channels[m.Topic]
 	content := int64(len(m.Data))
 	size := int64(len(c.prefix)+protowire.SizeVarint(uint64(m.LogTime))+1+protowire.SizeVarint(uint64(content))) + content
 	whole := 1 + int64(protowire.SizeVarint(uint64(size))) + size

@@ -142,7 +142,15 @@ func suite(name string) *storagetest.Config {
 	return &storagetest.Config{
 		Format: Format, Encoding: encoding, Name: name, Type: "test.String",
 		Schema: storage.Schema{Encoding: encoding, Data: testSet()},
+		Others: []storagetest.Definition{
+			{Type: "other.String", Schema: definition(testFile("other.proto", "other"))},
+			{Type: "test.String", Schema: definition(testFile("test.proto", "test"))},
+		},
 	}
+}
+
+func definition(files ...*descriptorpb.FileDescriptorProto) storage.Schema {
+	return storage.Schema{Encoding: encoding, Data: marshal(&descriptorpb.FileDescriptorSet{File: files})}
 }
 
 // TestViewer: Apollo's reader and viewer return all that was written.

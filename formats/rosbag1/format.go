@@ -18,20 +18,27 @@ const maxTime = math.MaxUint32*1e9 + 999999999
 
 // Format is the ROS 1 bag.
 var Format = &storage.Format{
-	Name:         formatName,
-	Help:         "ROS 1 bag, version 2.0",
-	Aliases:      []string{"ros1", "rosbag", "rosbag1"},
-	Extensions:   []string{".bag"},
-	Accepts:      []string{encoding},
-	Compressions: []string{"none", "lz4", "bz2"},
-	Chunks:       true,
-	Publishers:   true,
-	MinTime:      0,
-	MaxTime:      maxTime,
-	MaxMessage:   maxChunk - messageFixed,
-	Sniff:        sniff,
-	Open:         Open,
-	Create:       Create,
+	Name:          formatName,
+	Help:          "ROS 1 bag, version 2.0",
+	Aliases:       []string{"ros1", "rosbag", "rosbag1"},
+	Extensions:    []string{".bag"},
+	Accepts:       []string{encoding},
+	Compressions:  []string{"none", "lz4", "bz2"},
+	Chunks:        true,
+	Publishers:    true,
+	TopicMetadata: headerField,
+	MinTime:       0,
+	MaxTime:       maxTime,
+	MaxMessage:    maxChunk - messageFixed,
+	Sniff:         sniff,
+	Open:          Open,
+	Create:        Create,
+}
+
+// headerField reports whether a key of a topic's metadata can be a field of the
+// connection header. Some fields have a place of their own in storage.Topic.
+func headerField(key string) bool {
+	return key != "" && key != "type" && key != "message_definition" && !strings.Contains(key, "=")
 }
 
 // sniff knows bags of all versions by their first line, also those that Open

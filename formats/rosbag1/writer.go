@@ -126,21 +126,23 @@ func (w *Writer) fileHeader(indexPos int64) []byte {
 	return append(b, strings.Repeat(" ", headerSize-n)...)
 }
 
-// CreateTopic makes a connection. See storage.Writer. The keys of t.Metadata
-// become fields of the connection header.
+// CreateTopic makes a connection. See storage.Writer. Those keys of t.Metadata that
+// can be fields of the connection header become such.
 func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err := w.usable(); err != nil {
 		return 0, err
 	}
 	if t.Encoding != encoding {
-		return 0, w.refuse("topic %.80q: messages of encoding %q", t.Name, t.Encoding)
+		return 0, w.unsupported("topic %.80q: messages of encoding %q", t.Name, t.Encoding)
 	}
 	if t.Schema.Encoding != "" && t.Schema.Encoding != schemaEncoding {
-		return 0, w.refuse("topic %.80q: definition of kind %q", t.Name, t.Schema.Encoding)
+		return 0, w.unsupported("topic %.80q: definition of kind %q", t.Name, t.Schema.Encoding)
 	}
-	fields := maps.Clone(t.Metadata)
-	if fields == nil {
-		fields = map[string]string{}
+	fields := map[string]string{}
+	for k, v := range t.Metadata {
+		if headerField(k) {
+			fields[k] = v
+		}
 	}
 	if fields[storage.MetaMD5Sum] == "" {
 		fields[storage.MetaMD5Sum] = "*"
@@ -152,13 +154,10 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	fields["message_definition"] = string(t.Schema.Data)
 	var data []byte
 	for _, k := range slices.Sorted(maps.Keys(fields)) {
-		if k == "" || strings.Contains(k, "=") {
-			return 0, w.refuse("topic %.80q: metadata key %q", t.Name, k)
-		}
 		data = appendField(data, k, fields[k])
 	}
 	if len(t.Name) > maxHeader/2 || len(data) > maxChunk/2 {
-		return 0, w.refuse("topic %.80q: definition of %d bytes", t.Name, len(data))
+		return 0, w.unsupported("topic %.80q: definition of %d bytes", t.Name, len(data))
 	}
 	id := len(w.conns)
 	b := make([]byte, 4, 64+len(t.Name)+len(data))
@@ -172,9 +171,14 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	return storage.TopicID(id), nil
 }
 
-// refuse stops the writer with the error for what a bag cannot hold.
+// unsupported returns the error for what a bag cannot hold.
+func (w *Writer) unsupported(format string, args ...any) error {
+	return createError(w.out.Final(), fmt.Sprintf(format, args...), storage.ErrUnsupported, "")
+}
+
+// refuse stops the writer with that error.
 func (w *Writer) refuse(format string, args ...any) error {
-	return w.stop(createError(w.out.Final(), fmt.Sprintf(format, args...), storage.ErrUnsupported, ""))
+	return w.stop(w.unsupported(format, args...))
 }
 
 // usable returns the error that stopped the writer.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 
@@ -212,18 +213,6 @@ func TestRefused(t *testing.T) {
 	for name, f := range map[string]func(w storage.Writer) error{
 		"before 1970": func(w storage.Writer) error { return w.Write(&storage.Message{LogTime: -1}) },
 		"after 2106":  func(w storage.Writer) error { return w.Write(&storage.Message{LogTime: maxTime + 1}) },
-		"encoding": func(w storage.Writer) error {
-			_, err := w.CreateTopic(storage.Topic{Name: "/x", Encoding: "cdr"})
-			return err
-		},
-		"schema": func(w storage.Writer) error {
-			_, err := w.CreateTopic(storage.Topic{Name: "/x", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros2msg"}})
-			return err
-		},
-		"metadata key": func(w storage.Writer) error {
-			_, err := w.CreateTopic(storage.Topic{Name: "/x", Encoding: "ros1", Metadata: map[string]string{"a=b": "c"}})
-			return err
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -252,6 +241,39 @@ func TestRefused(t *testing.T) {
 		if _, err := Create(context.Background(), filepath.Join(t.TempDir(), "a.bag"), o); !errors.Is(err, storage.ErrUnsupported) {
 			t.Errorf("%+v: error %v", o, err)
 		}
+	}
+}
+
+// TestTopicRefused: a topic that a bag cannot hold costs no other.
+func TestTopicRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.bag")
+	w, err := Create(context.Background(), path, storage.WriteOptions{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, topic := range map[string]storage.Topic{
+		"encoding": {Name: "/x", Encoding: "cdr"},
+		"schema":   {Name: "/x", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros2msg"}},
+		"name":     {Name: strings.Repeat("x", maxHeader/2+1), Encoding: "ros1"},
+	} {
+		if _, err := w.CreateTopic(topic); !errors.Is(err, storage.ErrUnsupported) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	id, err := w.CreateTopic(testTopics[0])
+	if err == nil {
+		err = errors.Join(w.Write(&storage.Message{Topic: id, LogTime: 1}), w.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(context.Background(), path, storage.ReadOptions{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if info, err := r.Info(); err != nil || len(info.Topics) != 1 || info.Messages != 1 {
+		t.Errorf("%+v, %v", info, err)
 	}
 }
 

@@ -7,12 +7,20 @@ import (
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
+func textSchema(text string) storage.Schema {
+	return storage.Schema{Encoding: "ros2msg", Data: []byte(text)}
+}
+
 func TestStorage(t *testing.T) {
 	for _, name := range []string{"folder", "file.db3"} {
 		t.Run(name, func(t *testing.T) {
 			storagetest.Run(t, storagetest.Config{
 				Format: Format, Encoding: "cdr", Name: name, Type: "std_msgs/msg/String", FaultFS: true,
-				Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")},
+				Schema: textSchema("string data\n"),
+				Others: []storagetest.Definition{
+					{Type: "std_msgs/msg/Int32", Schema: textSchema("int32 data\n")},
+					{Type: "std_msgs/msg/String", Schema: textSchema("string[] data\n")},
+				},
 			})
 		})
 	}

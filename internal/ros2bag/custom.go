@@ -3,6 +3,7 @@ package ros2bag
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -25,6 +26,9 @@ type CustomTopic struct {
 	Encoding string            `json:"encoding,omitempty"` // "" is cdr
 	Metadata map[string]string `json:"metadata,omitempty"` // all but type_description_hash
 
+	// Bytes are keys and values that are not both UTF-8, which JSON strings cannot hold.
+	Bytes [][2][]byte `json:"metadata_bytes,omitempty"` // base64
+
 	// The topic's own definition, where the storage has another one for the type, or
 	// cannot hold it.
 	SchemaEncoding string `json:"schema_encoding,omitempty"`
@@ -32,15 +36,19 @@ type CustomTopic struct {
 }
 
 // KeepTopic returns what is to be kept of a topic, with its definition if ownSchema is
-// set; ok is false if there is nothing. Strings that are no UTF-8 cannot be kept in JSON
-// and are left out.
+// set; ok is false if there is nothing.
 func KeepTopic(t *storage.Topic, ownSchema bool) (c CustomTopic, ok bool) {
 	c = CustomTopic{Name: t.Name, Type: t.Type}
 	if t.Encoding != cdr {
 		c.Encoding = t.Encoding
 	}
-	for k, v := range t.Metadata {
-		if k != storage.MetaTypeHash && utf8.ValidString(k) && utf8.ValidString(v) {
+	for _, k := range slices.Sorted(maps.Keys(t.Metadata)) {
+		v := t.Metadata[k]
+		switch {
+		case k == storage.MetaTypeHash:
+		case !utf8.ValidString(k) || !utf8.ValidString(v):
+			c.Bytes = append(c.Bytes, [2][]byte{[]byte(k), []byte(v)})
+		default:
 			if c.Metadata == nil {
 				c.Metadata = map[string]string{}
 			}
@@ -50,12 +58,15 @@ func KeepTopic(t *storage.Topic, ownSchema bool) (c CustomTopic, ok bool) {
 	if ownSchema {
 		c.SchemaEncoding, c.Schema = t.Schema.Encoding, t.Schema.Data
 	}
-	return c, c.Metadata != nil || ownSchema
+	return c, c.Metadata != nil || c.Bytes != nil || ownSchema
 }
 
 // Restore gives a topic back what was kept of it.
 func (c *CustomTopic) Restore(t *storage.Topic) {
 	maps.Copy(t.Metadata, c.Metadata)
+	for _, b := range c.Bytes {
+		t.Metadata[string(b[0])] = string(b[1])
+	}
 	if c.Schema != nil {
 		t.Schema = storage.Schema{Encoding: c.SchemaEncoding, Data: c.Schema}
 	}

@@ -14,7 +14,7 @@ import (
 // WriteAll writes a recording with the plain calls of Writer and closes it. On
 // error the output is aborted.
 func WriteAll(f *storage.Format, path string, o storage.WriteOptions, r Recording) (err error) {
-	w, err := f.Create(context.Background(), path, o)
+	w, err := r.create(f, path, o)
 	if err != nil {
 		return err
 	}
@@ -27,10 +27,18 @@ func WriteAll(f *storage.Format, path string, o storage.WriteOptions, r Recordin
 	return nil
 }
 
+// create starts an output for a recording.
+func (r *Recording) create(f *storage.Format, path string, o storage.WriteOptions) (storage.Writer, error) {
+	if o.Metadata == nil {
+		o.Metadata = r.Metadata
+	}
+	return f.Create(context.Background(), path, o)
+}
+
 // WriteBlocks does the same through OnBlock: blocks are encoded by several
 // goroutines and appended in order by one more.
 func WriteBlocks(f *storage.Format, path string, o storage.WriteOptions, r Recording) (err error) {
-	w, err := f.Create(context.Background(), path, o)
+	w, err := r.create(f, path, o)
 	if err != nil {
 		return err
 	}
@@ -215,13 +223,16 @@ func clone(msgs []storage.Message) []storage.Message {
 func Diff(got, want []storage.Message) string {
 	for i := range min(len(got), len(want)) {
 		g, w := got[i], want[i]
-		if g.Topic != w.Topic || g.LogTime != w.LogTime || g.PublishTime != w.PublishTime || !bytes.Equal(g.Data, w.Data) {
-			return fmt.Sprintf("message %d is topic %d, time %d, published %d, %d bytes % .20x; want topic %d, time %d, published %d, %d bytes % .20x",
-				i, g.Topic, g.LogTime, g.PublishTime, len(g.Data), g.Data, w.Topic, w.LogTime, w.PublishTime, len(w.Data), w.Data)
+		if g.Topic != w.Topic || g.LogTime != w.LogTime || g.PublishTime != w.PublishTime || g.Sequence != w.Sequence || !bytes.Equal(g.Data, w.Data) {
+			return fmt.Sprintf("message %d is %s; want %s", i, show(&g), show(&w))
 		}
 	}
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d messages, want %d", len(got), len(want))
 	}
 	return ""
+}
+
+func show(m *storage.Message) string {
+	return fmt.Sprintf("topic %d, time %d, published %d, sequence %d, %d bytes % .20x", m.Topic, m.LogTime, m.PublishTime, m.Sequence, len(m.Data), m.Data)
 }

@@ -86,7 +86,7 @@ func (c *Config) lifecycle(t *testing.T) {
 	if c.Format.MinTime != 0 || c.Format.MaxTime != 0 {
 		t.Run("times beyond the limits", func(t *testing.T) {
 			for _, at := range []int64{c.Format.MinTime - 1, c.Format.MaxTime + 1} {
-				r := Recording{[]storage.Topic{c.topic("/a")}, []storage.Message{{LogTime: at, PublishTime: at}}}
+				r := Recording{Topics: []storage.Topic{c.topic("/a")}, Messages: []storage.Message{{LogTime: at, PublishTime: at}}}
 				if err := WriteAll(c.Format, filepath.Join(t.TempDir(), c.Name), storage.WriteOptions{}, r); !errors.Is(err, storage.ErrUnsupported) {
 					t.Errorf("time %d: %v", at, err)
 				}
@@ -165,7 +165,7 @@ func (c *Config) abort(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n >= 0 {
-			if err := fill(w, Recording{all.Topics, all.Messages[:n]}); err != nil {
+			if err := fill(w, Recording{Topics: all.Topics, Messages: all.Messages[:n]}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -279,7 +279,7 @@ func (c *Config) queryBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 			read := disk.Bytes.Load()
-			c.renumber(t, info, got, want)
+			renumber(t, got, match(t, info, want))
 			if d := Diff(got, Select(want.Messages, test.q)); d != "" {
 				t.Fatal(d)
 			}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 func reference(broken string) *storage.Format {
 	return &storage.Format{
 		Name: "ref", Extensions: []string{".ref"}, Accepts: []string{"x"}, Compressions: []string{"none"}, Publishers: true,
+		Metadata: []string{"*"}, QoS: true, TopicMetadata: func(string) bool { return true }, PublishTime: true, Sequence: true,
 		MinTime: 0, MaxTime: 1 << 62,
 		Sniff: func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("REF1")) },
 		Open: func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
@@ -35,7 +37,7 @@ func reference(broken string) *storage.Format {
 			if broken != "asks nobody" {
 				out.BeforeCommit = o.BeforeCommit
 			}
-			w := &refWriter{out: out, fs: iox.FS(o.FS), broken: broken}
+			w := &refWriter{out: out, fs: iox.FS(o.FS), broken: broken, rec: Recording{Metadata: maps.Clone(o.Metadata)}}
 			if broken == "shows itself early" {
 				return w, os.WriteFile(path, nil, 0o666)
 			}
@@ -65,6 +67,18 @@ func (w *refWriter) fail(err error) error {
 func (w *refWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if w.err != nil {
 		return 0, w.err
+	}
+	switch w.broken {
+	case "refuses a second topic of one name for good", "takes two topics of one name for one":
+		for i := range w.rec.Topics {
+			if w.rec.Topics[i].Name != t.Name {
+				continue
+			}
+			if w.broken == "takes two topics of one name for one" {
+				return storage.TopicID(i), nil
+			}
+			return 0, w.fail(fmt.Errorf("ref: a second topic %q: %w", t.Name, storage.ErrUnsupported))
+		}
 	}
 	w.rec.Topics = append(w.rec.Topics, t)
 	return storage.TopicID(len(w.rec.Topics) - 1), nil
@@ -210,8 +224,11 @@ func openRef(ctx context.Context, path string, o storage.ReadOptions, broken str
 
 func (r *refReader) Info() (*storage.Info, error) {
 	info := &storage.Info{Format: "ref", Path: r.path, Size: r.size, Files: []string{r.path}, Messages: int64(len(r.rec.Messages))}
+	if r.broken != "drops the recording's metadata" {
+		info.Metadata = maps.Clone(r.rec.Metadata)
+	}
 	for i, t := range r.rec.Topics {
-		info.Topics = append(info.Topics, storage.TopicInfo{Topic: t, ID: storage.TopicID(i)})
+		info.Topics = append(info.Topics, storage.TopicInfo{Topic: r.topic(t), ID: storage.TopicID(i)})
 	}
 	for i, m := range r.rec.Messages {
 		if i == 0 {
@@ -229,11 +246,50 @@ func (r *refReader) Info() (*storage.Info, error) {
 	return info, nil
 }
 
+// topic returns a topic as it is, or without one thing.
+func (r *refReader) topic(t storage.Topic) storage.Topic {
+	switch r.broken {
+	case "drops types":
+		t.Type = ""
+	case "drops encodings":
+		t.Encoding = ""
+	case "drops definitions":
+		t.Schema.Data = nil
+	case "drops the language of definitions":
+		t.Schema.Encoding = ""
+	case "one definition of a type":
+		for _, o := range r.rec.Topics {
+			if o.Type == t.Type {
+				t.Schema = o.Schema
+				break
+			}
+		}
+	case "drops quality of service":
+		t.QoS = nil
+	case "one profile of a topic":
+		t.QoS = t.QoS[:min(len(t.QoS), 1)]
+	case "drops metadata of topics":
+		t.Metadata = nil
+	}
+	return t
+}
+
+// message is the same for messages.
+func (r *refReader) message(m *storage.Message) {
+	switch r.broken {
+	case "drops publish times":
+		m.PublishTime = m.LogTime
+	case "drops sequence numbers":
+		m.Sequence = 0
+	}
+}
+
 func (r *refReader) ReadNext() (*storage.Message, error) {
 	if r.at == len(r.rec.Messages) {
 		return nil, io.EOF
 	}
 	m := r.rec.Messages[r.at]
+	r.message(&m)
 	r.at++
 	r.buf = append(r.buf[:0], m.Data...)
 	m.Data = r.buf
@@ -265,6 +321,7 @@ func (r *refReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) erro
 		} else {
 			m.Data = bytes.Clone(m.Data)
 		}
+		r.message(&m)
 		b.Messages = append(b.Messages, m)
 	}
 	if r.broken == "swaps messages of blocks" && len(b.Messages) > 1 {

@@ -1,7 +1,7 @@
 // Package storagetest is the suite that every format passes. A format's test is
 //
 //	func TestStorage(t *testing.T) {
-//		storagetest.Run(t, storagetest.Config{Format: rosbag1.Format, Encoding: "ros1", Name: "x.bag"})
+//		storagetest.Run(t, storagetest.Config{Format: rosbag1.Format, Encoding: "ros1", Name: "x.bag", ...})
 //	}
 //
 // The suite writes recordings that try the corners of the contract in package
@@ -15,6 +15,7 @@ package storagetest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -29,6 +30,13 @@ type Config struct {
 	Schema   storage.Schema // that every topic gets
 	Type     string         // of every topic; "std_msgs/String" when empty
 
+	// Metadata is what every topic gets: what the format would add otherwise.
+	Metadata map[string]string
+
+	// Others are further definitions: one of another type, and one of Type that is not
+	// Schema.
+	Others []Definition
+
 	// FaultFS says that all of a writer's I/O goes through WriteOptions.FS, so
 	// that each operation can be made to fail. Otherwise NoFaultFS says why not.
 	FaultFS   bool
@@ -39,11 +47,12 @@ type Config struct {
 	ReadsAll string
 }
 
-// A Recording is what is written and expected back: topics, and messages in the
-// order of writing.
+// A Recording is what is written and expected back: topics, messages in the order
+// of writing, and what the recording says of itself.
 type Recording struct {
 	Topics   []storage.Topic
 	Messages []storage.Message
+	Metadata map[string]string
 }
 
 // Spec says what Generate makes.
@@ -73,7 +82,14 @@ func (c *Config) Generate(seed uint64, s Spec) Recording {
 		for k := range data {
 			data[k] = byte(rng.Uint32() >> 8 & 0x3f) // compresses a little, as real data does
 		}
-		r.Messages = append(r.Messages, storage.Message{Topic: storage.TopicID(rng.IntN(s.Topics)), LogTime: at, PublishTime: at, Data: data})
+		m := storage.Message{Topic: storage.TopicID(rng.IntN(s.Topics)), LogTime: at, PublishTime: at, Data: data}
+		if c.Format.PublishTime {
+			m.PublishTime -= int64(i%7) * 1000
+		}
+		if c.Format.Sequence {
+			m.Sequence = uint32(i)
+		}
+		r.Messages = append(r.Messages, m)
 	}
 	return r
 }
@@ -83,7 +99,11 @@ func (c *Config) topic(name string) storage.Topic {
 	if typ == "" {
 		typ = "std_msgs/String"
 	}
-	return storage.Topic{Name: name, Type: typ, Encoding: c.Encoding, Schema: c.Schema, Metadata: map[string]string{}}
+	metadata := maps.Clone(c.Metadata)
+	if metadata == nil {
+		metadata = map[string]string{}
+	}
+	return storage.Topic{Name: name, Type: typ, Encoding: c.Encoding, Schema: c.Schema, Metadata: metadata}
 }
 
 // Run runs the suite.
@@ -93,6 +113,7 @@ func Run(t *testing.T, c Config) {
 		t.Fatal("storagetest: set FaultFS, or say in NoFaultFS why not")
 	}
 	t.Run("Recordings", c.recordings)
+	t.Run("OneName", c.oneName)
 	t.Run("Lifecycle", c.lifecycle)
 	t.Run("Existing", c.existing)
 	t.Run("BeforeCommit", c.beforeCommit)
@@ -122,16 +143,17 @@ func (c *Config) cases() map[string]Recording {
 	out := map[string]Recording{
 		"empty":                  {},
 		"topic without messages": {Topics: one},
-		"message of 0 bytes":     {one, []storage.Message{at(0, nil), at(1, []byte{1}), at(2, nil)}},
-		"messages of megabytes":  {one, []storage.Message{at(0, mb(3)), at(1, []byte("small")), at(2, mb(9)), at(3, mb(1))}},
+		"message of 0 bytes":     {Topics: one, Messages: []storage.Message{at(0, nil), at(1, []byte{1}), at(2, nil)}},
+		"messages of megabytes":  {Topics: one, Messages: []storage.Message{at(0, mb(3)), at(1, []byte("small")), at(2, mb(9)), at(3, mb(1))}},
 		"equal times":            c.Generate(1, Spec{Topics: 3, Messages: 500, MaxSize: 50}),
 		"unsorted times":         c.Generate(2, Spec{Topics: 3, Messages: 2000, MaxSize: 400, Step: 1000, Jitter: 1_000_000_000}),
 		"many small":             c.Generate(3, Spec{Topics: 5, Messages: 30_000, MaxSize: 60, Step: 1_000_000}),
 		"mixed sizes":            c.Generate(4, Spec{Topics: 9, Messages: 300, MaxSize: 60_000, Step: 1_000_000, Jitter: 3_000_000}),
 		"10,000 topics":          c.Generate(5, Spec{Topics: 10_000, Messages: 12_000, MaxSize: 8, Step: 1000}),
-		"odd names": {[]storage.Topic{c.topic("/ünïcödé/日本語"), c.topic("relative"), c.topic("/with space"), c.topic("/quote'\"\\"),
-			c.topic("/a=b"), c.topic("/new\nline"), c.topic("/very" + string(make70('x')))}, []storage.Message{at(0, []byte("x"))}},
+		"odd names": {Topics: []storage.Topic{c.topic("/ünïcödé/日本語"), c.topic("relative"), c.topic("/with space"), c.topic("/quote'\"\\"),
+			c.topic("/a=b"), c.topic("/new\nline"), c.topic("/very" + string(make70('x')))}, Messages: []storage.Message{at(0, []byte("x"))}},
 	}
+	out["whole"] = c.whole()
 	ends := Recording{Topics: one}
 	for _, t := range []int64{c.Format.MinTime, c.Format.MinTime + 1, 0, 1, start, c.Format.MaxTime} {
 		m := storage.Message{LogTime: t, PublishTime: t, Data: []byte("x")}

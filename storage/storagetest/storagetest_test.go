@@ -5,12 +5,21 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/bagconv/bagconv/storage"
 )
 
 // TestReference: the suite passes a format that does everything right.
 func TestReference(t *testing.T) {
 	broken := os.Getenv("STORAGETEST_BROKEN")
-	c := Config{Format: reference(broken), Encoding: "x", Name: "x.ref", FaultFS: true}
+	c := Config{
+		Format: reference(broken), Encoding: "x", Name: "x.ref", FaultFS: true,
+		Schema: storage.Schema{Encoding: "text", Data: []byte("a")},
+		Others: []Definition{
+			{"std_msgs/Int32", storage.Schema{Encoding: "text", Data: []byte("b")}},
+			{"std_msgs/String", storage.Schema{Encoding: "text", Data: []byte("another")}},
+		},
+	}
 	if broken != "reads all of it" {
 		c.ReadsAll = "it is one gob"
 	}
@@ -25,6 +34,19 @@ func TestBroken(t *testing.T) {
 		"miscounts":                                      "Recordings",
 		"swaps messages of blocks":                       "Recordings",
 		"keeps data":                                     "Recordings",
+		"drops types":                                    "Recordings/whole",
+		"drops encodings":                                "Recordings/whole",
+		"drops definitions":                              "Recordings/whole",
+		"drops the language of definitions":              "Recordings/whole",
+		"one definition of a type":                       "Recordings/whole",
+		"drops quality of service":                       "Recordings/whole",
+		"one profile of a topic":                         "Recordings/whole",
+		"drops metadata of topics":                       "Recordings/whole",
+		"drops the recording's metadata":                 "Recordings/whole",
+		"drops publish times":                            "Recordings/whole",
+		"drops sequence numbers":                         "Recordings/whole",
+		"takes two topics of one name for one":           "OneName/another_type",
+		"refuses a second topic of one name for good":    "OneName/another_type",
 		"forgets errors":                                 "Lifecycle",
 		"shows itself early":                             "Lifecycle",
 		"overwrites":                                     "Existing",
