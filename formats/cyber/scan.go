@@ -217,3 +217,28 @@ func (s *scanner) orphan() error {
 	}
 	return s.f.warn("bad-section", c.head, true, storage.Lost{Blocks: 1, Messages: c.count}, "the chunk of %d messages that its header announces is missing", c.count)
 }
+
+// follows tells whether there may be a section at an offset, or the file ends.
+func (s *scanner) follows(at int64) bool {
+	if at == s.f.size {
+		return true
+	}
+	b, err := s.w.peek(at, sectionHead)
+	if err != nil || len(b) < sectionHead {
+		return false
+	}
+	x := parseSection(b)
+	if x.size < 0 {
+		return false
+	}
+	fits := x.size <= s.f.size-at-sectionHead
+	switch pb.SectionType(x.typ) {
+	case pb.SectionType_SECTION_CHUNK_HEADER:
+		return fits && x.size <= maxChunkHeader
+	case pb.SectionType_SECTION_CHUNK_BODY, pb.SectionType_SECTION_INDEX:
+		return true
+	case pb.SectionType_SECTION_CHANNEL:
+		return fits && x.size > 0
+	}
+	return false
+}

@@ -56,16 +56,6 @@ func (w *window) peek(at int64, n int) ([]byte, error) {
 	return w.buf[:n], nil
 }
 
-// section is a section header.
-type section struct {
-	typ  uint32
-	size int64
-}
-
-func parseSection(b []byte) section {
-	return section{binary.LittleEndian.Uint32(b), int64(binary.LittleEndian.Uint64(b[8:]))}
-}
-
 // errMalformed says that bytes are not what they should be. It goes no further
 // than this package.
 var errMalformed = errors.New("malformed")

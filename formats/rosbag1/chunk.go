@@ -242,3 +242,101 @@ func hasMagic(codec *compress.Codec, data []byte) bool {
 	}
 	return true
 }
+
+// A gap is a range of bytes that could not be read as records.
+type gap struct {
+	from, to int
+	err      error
+}
+
+// A walk goes over the records of a chunk.
+type walk struct {
+	messages   []storage.Message // appended to; Topic is the connection id as in the file
+	gaps       []gap
+	guessed    int // records whose op is damaged
+	damage     damage
+	connection func(at int, h *header, data []byte) // may be nil
+	stored     *stored                              // nil: the chunk is not to be copied
+}
+
+// block goes over the records of a block that begins at byte at of the file, or
+// was decompressed from there, and adds to damage what cannot be read.
+func (w *walk) block(at int64, compressed bool, b []byte) {
+	w.records(b)
+	for _, g := range w.gaps {
+		offset, where := at+int64(g.from), ""
+		if compressed {
+			offset, where = at, fmt.Sprintf(" (%d bytes into the decompressed chunk)", g.from)
+		}
+		w.damage.add("chunk-data", offset, int64(g.to-g.from), "%d bytes of a chunk%s cannot be read as records: %v", g.to-g.from, where, g.err)
+	}
+	if w.guessed > 0 {
+		w.damage.repair("op", at, "the op of %d records of a chunk is damaged; they are read for what their other fields say", w.guessed)
+	}
+}
+
+// records reads the records of b, a decompressed chunk or a run of records in
+// the file. Where bytes make no sense it looks for the next record that does.
+// Message data points into b.
+func (w *walk) records(b []byte) {
+	var h header
+	last := -1 // where the data of the record before p begins, when that was a message
+	for p := 0; p < len(b); {
+		err := h.parseRecord(b[p:])
+		if err == nil {
+			if h.guessed {
+				w.guessed++
+				w.stored = nil
+			}
+			data := p + h.headLen
+			end := int64(data) + h.dataSize()
+			switch {
+			case h.op == opChunk && end <= int64(len(b)) && string(h.compression) == "none":
+				p = data // a chunk within what was taken for one: its records follow
+				w.stored = nil
+				continue
+			case end <= int64(len(b)):
+				last = -1
+				switch h.op {
+				case opMessage:
+					last = data
+					if w.stored != nil && !w.stored.message(p, &h) {
+						w.stored = nil
+					}
+					w.messages = append(w.messages, storage.Message{
+						Topic: storage.TopicID(h.conn), LogTime: h.time, PublishTime: h.time, Data: b[data:end:end],
+					})
+				case opConnection:
+					if w.connection != nil {
+						w.connection(p, &h, b[data:end])
+					}
+				default:
+					w.stored = nil // it would be copied, and is not known
+				}
+				p = int(end)
+				continue
+			}
+			err = fmt.Errorf("%s of %d bytes is cut after %d: %w", opName(h.op), h.dataSize(), len(b)-data, storage.ErrTruncated)
+		}
+		// When a record begins within the last message, it is that message's
+		// length that is damaged: it ends there.
+		next := 0
+		if last >= 0 && last < p {
+			if next = nextRecord(b[:p], last); next < p {
+				m := &w.messages[len(w.messages)-1]
+				m.Data = b[last:next:next]
+				err = errLength
+			}
+		}
+		if next == 0 || next >= p {
+			next = nextRecord(b, p+1)
+		} else {
+			p = last
+		}
+		last = -1
+		w.gaps = append(w.gaps, gap{p, next, err})
+		p = next
+	}
+}
+
+var errLength = errors.New("the length of a message is damaged; it is taken to end at the next record")

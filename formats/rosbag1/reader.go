@@ -39,6 +39,8 @@ type Reader struct {
 
 	warnings warnings.Log
 
+	verifies int // chunk headers that are compared with the index
+
 	copying *copying // of the Writer that copies chunks; nil: none
 
 	ownerless bool // the scan has told of the messages that belong to no connection
@@ -62,12 +64,21 @@ type block struct {
 
 // Open opens the bag at path. See storage.Format.
 func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+	r, err := openReader(ctx, path, o, verifyChunks)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// openReader opens the bag; no more chunk headers than verify are compared with the index.
+func openReader(ctx context.Context, path string, o storage.ReadOptions, verify int) (*Reader, error) {
 	f, err := iox.FS(o.FS).Open(path)
 	if err != nil {
 		return nil, err
 	}
 	r := &Reader{
-		ctx: ctx, path: path, strict: o.Strict, audits: o.CheckIndexes, file: f,
+		ctx: ctx, path: path, strict: o.Strict, audits: o.CheckIndexes, verifies: verify, file: f,
 		conns: newConnections(), codecs: map[string]int64{}, broken: map[int64]bool{},
 		topicSets: map[string][]storage.TopicID{},
 	}

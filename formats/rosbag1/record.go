@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/bagconv/bagconv/storage"
@@ -308,4 +309,22 @@ func appendName(dst []byte, name string, size int) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(name)+1+size))
 	dst = append(dst, name...)
 	return append(dst, '=')
+}
+
+func opName(op byte) string {
+	switch op {
+	case opMessage:
+		return "message"
+	case opFileHeader:
+		return "file header"
+	case opIndex:
+		return "index"
+	case opChunk:
+		return "chunk"
+	case opChunkInfo:
+		return "chunk info"
+	case opConnection:
+		return "connection"
+	}
+	return fmt.Sprintf("record of unknown op %d", op)
 }

@@ -81,13 +81,15 @@ func TestScanTimes(t *testing.T) {
 
 // TestManyChunks opens a bag with more chunks than are verified.
 func TestManyChunks(t *testing.T) {
-	defer func(n int) { verifyChunks = n }(verifyChunks)
-	verifyChunks = 7
 	for _, codec := range Format.Compressions {
 		path := filepath.Join(t.TempDir(), "a.bag")
 		messages := testMessages(300)
 		write(t, path, storage.WriteOptions{Compression: codec, ChunkSize: 100, NoSync: true}, messages)
-		r := open(t, path, storage.ReadOptions{Strict: true})
+		r, err := openReader(t.Context(), path, storage.ReadOptions{Strict: true}, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close() })
 		equalMessages(t, readAll(t, r), messages)
 		i := info(t, r)
 		if n := i.Compression[codec]; n != int64(len(r.blocks)) || len(r.blocks) < 50 || len(i.Warnings) > 0 {

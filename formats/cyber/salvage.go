@@ -5,31 +5,6 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// follows tells whether there may be a section at an offset, or the file ends.
-func (s *scanner) follows(at int64) bool {
-	if at == s.f.size {
-		return true
-	}
-	b, err := s.w.peek(at, sectionHead)
-	if err != nil || len(b) < sectionHead {
-		return false
-	}
-	x := parseSection(b)
-	if x.size < 0 {
-		return false
-	}
-	fits := x.size <= s.f.size-at-sectionHead
-	switch pb.SectionType(x.typ) {
-	case pb.SectionType_SECTION_CHUNK_HEADER:
-		return fits && x.size <= maxChunkHeader
-	case pb.SectionType_SECTION_CHUNK_BODY, pb.SectionType_SECTION_INDEX:
-		return true
-	case pb.SectionType_SECTION_CHANNEL:
-		return fits && x.size > 0
-	}
-	return false
-}
-
 // bodyEnd looks for the end of a body that claims to end at an offset behind
 // which no section is: where its messages end and another section begins, or
 // else at the first section within. It is -1 when there is none.

@@ -1,10 +1,21 @@
 package cyber
 
 import (
+	"encoding/binary"
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
+
+// section is a section header: u32 type | 4 bytes that mean nothing | i64 size.
+type section struct {
+	typ  uint32
+	size int64
+}
+
+func parseSection(b []byte) section {
+	return section{binary.LittleEndian.Uint32(b), int64(binary.LittleEndian.Uint64(b[8:]))}
+}
 
 // A message is a SingleMessage in a chunk body, by offsets.
 type message struct {
