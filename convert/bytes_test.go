@@ -36,9 +36,9 @@ func write(t *testing.T, name string, at func(i int) int64) sample {
 	t.Helper()
 	s := sample{all.Registry().Lookup(name), filepath.Join(t.TempDir(), "in."+name)}
 	rec := storagetest.Recording{Topics: []storage.Topic{
-		{Name: "/often", Type: "p/msg/T", Encoding: s.format.Accepts[0]},
-		{Name: "/second", Type: "p/msg/T", Encoding: s.format.Accepts[0]},
-		{Name: "/rare", Type: "p/msg/T", Encoding: s.format.Accepts[0]},
+		{Name: "/often", Type: "p/msg/T", Encoding: s.format.Native},
+		{Name: "/second", Type: "p/msg/T", Encoding: s.format.Native},
+		{Name: "/rare", Type: "p/msg/T", Encoding: s.format.Native},
 	}}
 	for i := range 3000 {
 		m := storage.Message{Topic: storage.TopicID(i % 2), LogTime: 1e18 + at(i)*ms, Data: make([]byte, 4096)}

@@ -156,6 +156,12 @@ func (p *pipeline) emit(m *storage.Message, block int) error {
 		binary.LittleEndian.PutUint32(m.Data[rt.seqAt:], rt.seq.next)
 		rt.seq.next++
 	}
+	if !p.format.PublishTime && m.PublishTime != m.LogTime {
+		p.counts[m.Topic].publishTimes++
+	}
+	if !p.format.Sequence && m.Sequence != 0 {
+		p.counts[m.Topic].sequences++
+	}
 	m.Topic = rt.sink
 	return p.write(m)
 }

@@ -32,7 +32,7 @@ func (f *fakeBag) source(t *testing.T) (string, *storage.Format) {
 		t.Fatal(err)
 	}
 	f.format = storage.Format{
-		Name: "fake", Accepts: []string{"cdr"}, Publishers: true,
+		Name: "fake", Native: "cdr", Publishers: true, PublishTime: true, Sequence: true,
 		Sniff: func(string, []byte) bool { return true },
 		Open: func(context.Context, string, storage.ReadOptions) (storage.Reader, error) {
 			r := &fakeReader{bag: f}
@@ -147,7 +147,7 @@ var errFakeDisk = errors.New("disk on fire")
 
 func (s *fakeSink) target() *storage.Format {
 	s.format = storage.Format{
-		Name: "fake", Accepts: []string{"cdr"}, Publishers: true, Compressions: []string{"none"},
+		Name: "fake", Native: "cdr", Publishers: true, PublishTime: true, Sequence: true, Compressions: []string{"none"},
 		Create: func(_ context.Context, path string, _ storage.WriteOptions) (storage.Writer, error) {
 			s.attempts++
 			s.topics, s.messages = nil, nil

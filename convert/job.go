@@ -41,6 +41,10 @@ type Job struct {
 	Select selection.Selection // what to take of the source; it is no loss what is not
 	Edit   selection.Edit      // what to change of names, times and rates
 
+	// Encoding of the messages in the output: "" is the native one of SinkFormat, and
+	// leaves recordings of that format as they are; else one of Encodings, or EncodingKeep.
+	Encoding string
+
 	Distro    string // whose standard definitions to use where the source has none, and to write; "" is DefaultDistro
 	Order     Order
 	HeaderSeq HeaderSeq

@@ -70,6 +70,8 @@ type topicCount struct {
 	thinned         int64 // not in written
 	repeated        int64 // not in read
 	unstamped       int64 // messages without the stamp that was asked for
+	publishTimes    int64 // written without their own, which the format does not keep
+	sequences       int64 // likewise
 	bad, outOfRange int64
 	tooLarge        int64
 	firstBad        error // of the first unreadable message in the order of blocks

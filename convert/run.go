@@ -55,7 +55,11 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 		return err
 	}
 	r.Selection = take.describe(job, src.info)
-	plan := planTopics(job, src.info, take.Choice)
+	encoding, err := job.encoding()
+	if err != nil {
+		return err
+	}
+	plan := planTopics(job, encoding, src.info, take.Choice)
 	counts, files, err := take.attempts(ctx, job, src, plan)
 	if info, infoErr := src.reader.Info(); infoErr == nil {
 		r.Warnings, r.Lost = append(info.Warnings, src.changed...), info.Lost // with what was met on the way
@@ -288,7 +292,7 @@ func writeOptions(job *Job, info *storage.Info) storage.WriteOptions {
 	if o.Compression == "" && job.SourceFormat.Name == job.SinkFormat.Name {
 		o.Compression = mostly(info.Compression, job.SinkFormat.Compressions)
 	}
-	if job.SinkFormat.Accepts[0] == "cdr" && job.SourceFormat.Name != job.SinkFormat.Name {
+	if job.becomesCDR(info) {
 		o.Metadata = maps.Clone(o.Metadata)
 		if o.Metadata == nil {
 			o.Metadata = map[string]string{}

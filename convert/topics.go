@@ -23,8 +23,9 @@ type topicPlan struct {
 	marks   []*mapping.Stamp // in the sink, takes the log time; nil: none
 }
 
-// planTopics maps every topic.
-func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPlan {
+// planTopics maps every topic. encoding is what messages become that do not stay as
+// they are.
+func planTopics(job *Job, encoding string, info *storage.Info, choice *selection.Choice) *topicPlan {
 	distro := job.distro()
 	sourceDistro := distro
 	certain := job.Distro != ""
@@ -32,8 +33,8 @@ func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPl
 		sourceDistro, certain = d, true
 	}
 	mapper := mapping.New(mapping.Options{
-		Encoding: job.SinkFormat.Accepts[0],
-		Keep:     job.SourceFormat.Name == job.SinkFormat.Name,
+		Encoding: encoding,
+		Keep:     job.stays,
 		Distro:   distro, SourceDistro: sourceDistro, Certain: certain,
 		Rosout: job.Rosout, ProtoTypes: job.ProtoTypes, Frames: job.Frames, Layout: job.ApolloLayout,
 	})
@@ -53,6 +54,7 @@ func planTopics(job *Job, info *storage.Info, choice *selection.Choice) *topicPl
 			continue
 		}
 		p.results[i] = res
+		res.Fit(job.SinkFormat)
 		res.Topic.Name = job.Edit.Name(res.Topic.Name)
 		p.planStamps(mapper, info, i)
 		given := res.Topic.Name
@@ -134,6 +136,14 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 		if n.tooLarge > 0 {
 			r.lose(Loss{Code: "message-too-large", Topic: t.Name, Count: n.tooLarge,
 				Message: fmt.Sprintf("the format cannot store messages of more than %d bytes", p.format.MaxMessage)})
+		}
+		if n.publishTimes > 0 {
+			r.lose(Loss{Code: "publish-time", Topic: t.Name, Count: n.publishTimes, ByDesign: true,
+				Message: "the format has no place for the time of sending; the time of recording stands for it"})
+		}
+		if n.sequences > 0 {
+			r.lose(Loss{Code: "sequence", Topic: t.Name, Count: n.sequences, ByDesign: true,
+				Message: "the format has no place for the number that the publisher gave a message"})
 		}
 		if n.outOfRange > 0 {
 			r.lose(Loss{Code: "time-out-of-range", Topic: t.Name, Count: n.outOfRange,

@@ -28,9 +28,13 @@ type Format struct {
 	// without an extension or with a trailing separator means this format.
 	Folder bool
 
-	// Accepts lists the message encodings that the format can carry, its native
-	// one first. An entry "*" means that it carries any encoding as it is.
-	Accepts []string
+	// Native is the encoding of its messages: what others are converted to.
+	Native string
+
+	// Carries reports whether the format also keeps messages and definitions of other
+	// encodings, as they are. An empty schemaEncoding is that of a topic without a
+	// definition. Nil: it keeps its native encoding only.
+	Carries func(encoding, schemaEncoding string) bool
 
 	// Compressions lists the values that WriteOptions.Compression may have,
 	// the default first. Empty: the format cannot be written.
@@ -142,6 +146,12 @@ func (f *Format) FilesOf(fsys FS, path string) (Files, error) {
 // Keeps tells whether a recording's metadata of a key has a place in the format.
 func (f *Format) Keeps(key string) bool {
 	return slices.Contains(f.Metadata, key) || slices.Contains(f.Metadata, "*")
+}
+
+// Holds reports whether the format takes the messages of a topic, and its definition,
+// as they are.
+func (f *Format) Holds(t *Topic) bool {
+	return t.Encoding == f.Native || f.Carries != nil && f.Carries(t.Encoding, t.Schema.Encoding)
 }
 
 // Kept returns t without what the format does not keep of it. The result shares

@@ -15,11 +15,11 @@ import (
 
 // Options say what the topics are mapped to.
 type Options struct {
-	Encoding     string // of the sink's messages: "ros1", "cdr" or "protobuf"
-	Keep         bool   // carry messages as they are, whatever their encoding: same format on both sides
-	Distro       string // ROS 2 distribution whose types are written
-	SourceDistro string // ROS 2 distribution whose types are read where the source carries none
-	Certain      bool   // SourceDistro is what the source or the user says, and no default
+	Encoding     string                      // of the sink's messages: "ros1", "cdr" or "protobuf"
+	Keep         func(t *storage.Topic) bool // reports whether messages stay as they are, whatever their encoding; nil: none do
+	Distro       string                      // ROS 2 distribution whose types are written
+	SourceDistro string                      // ROS 2 distribution whose types are read where the source carries none
+	Certain      bool                        // SourceDistro is what the source or the user says, and no default
 	Rosout       Rosout
 	ProtoTypes   ProtoTypes
 	Frames       apollo.Frames
@@ -61,7 +61,7 @@ func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
 	var res *Result
 	var err error
 	switch {
-	case m.o.Keep || t.Encoding == m.o.Encoding:
+	case m.o.Keep != nil && m.o.Keep(t) || t.Encoding == m.o.Encoding:
 		res = m.same(t)
 	case t.Encoding == "ros1" && m.o.Encoding == "cdr":
 		res, err = m.ros1ToCDR(t)

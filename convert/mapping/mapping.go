@@ -21,7 +21,11 @@
 // goroutine; what it returns is immutable.
 package mapping
 
-import "github.com/bagconv/bagconv/storage"
+import (
+	"slices"
+
+	"github.com/bagconv/bagconv/storage"
+)
 
 // A Result is what a topic becomes.
 type Result struct {
@@ -37,6 +41,32 @@ type Remark struct {
 	Loss          bool // the target does not carry it; otherwise it is only worth knowing
 	ByDesign      bool // a loss that lies in the nature of the target format
 	Counted       bool // a loss of those messages only that the program counts; see Losses
+}
+
+// handled are keys of a topic's metadata whose loss Map reports, or which another form
+// of the topic says.
+var handled = []string{
+	storage.MetaCallerID, storage.MetaCallerIDs, storage.MetaLatching, storage.MetaMD5Sum, storage.MetaROS1Type,
+	storage.MetaROS2Type, storage.MetaTypeHash, storage.MetaProtoType, storage.MetaProtoDesc,
+}
+
+// Fit removes what a format does not keep of a topic, with a remark.
+func (r *Result) Fit(f *storage.Format) {
+	kept := f.Kept(r.Topic)
+	if len(r.Topic.QoS) > 0 && !f.QoS {
+		r.byDesign("qos", "there is no place for quality of service")
+	}
+	var lost []string
+	for key := range r.Topic.Metadata {
+		if _, ok := kept.Metadata[key]; !ok && !slices.Contains(handled, key) {
+			lost = append(lost, key)
+		}
+	}
+	if len(lost) > 0 {
+		slices.Sort(lost)
+		r.byDesign("topic-metadata", "there is no place for what the recording says of the topic: %q", lost)
+	}
+	r.Topic = kept
 }
 
 // Rosout says what becomes of rosgraph_msgs/Log in ROS 2, which has

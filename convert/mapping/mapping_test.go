@@ -123,7 +123,7 @@ func TestComplete(t *testing.T) {
 		"one is nowhere":                {"jazzy", []*storage.Topic{same, other, custom}, 0},
 		"some have definitions already": {"jazzy", []*storage.Topic{same, other, custom, own}, 2},
 	} {
-		o := Options{Encoding: "cdr", Keep: true, Distro: "humble", SourceDistro: "humble"}
+		o := Options{Encoding: "cdr", Keep: func(*storage.Topic) bool { return true }, Distro: "humble", SourceDistro: "humble"}
 		if c.distro != "" {
 			o.SourceDistro, o.Certain = c.distro, true
 		}

@@ -32,12 +32,12 @@ type Input struct {
 // given. It has the name of theirs when they have one, and cannot write.
 func Format(inputs []Input) *storage.Format {
 	f := &storage.Format{
-		Name: inputs[0].Format.Name, Help: "several recordings", Accepts: inputs[0].Format.Accepts,
+		Name: inputs[0].Format.Name, Help: "several recordings", Native: inputs[0].Format.Native,
 		Sniff: func(string, []byte) bool { return false },
 	}
 	for _, in := range inputs {
 		if in.Format != inputs[0].Format {
-			f.Name, f.Accepts = "several", nil
+			f.Name, f.Native = "several", ""
 		}
 	}
 	f.Open = func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {

@@ -343,28 +343,18 @@ func sameName(a, b *storage.Topic) bool {
 	return a.Type == b.Type || a.Encoding != "protobuf" && mapping.SameType(a.Type, b.Type)
 }
 
-// crosses tells whether a conversion can write a topic in the other side's
+// crosses reports whether a conversion can write a topic in the other side's
 // encoding, and why not.
 func (l *linker) crosses(side int, m *member) error {
-	to := l.otherEncoding(side)
-	if to == "" || to == m.topic.Encoding {
+	a, other := l.job.A.Format, l.job.B.Format
+	if side == 1 {
+		a, other = other, a
+	}
+	if a.Name == other.Name || other.Native == "" || other.Holds(&m.topic.Topic) {
 		return nil
 	}
-	_, err := l.mapper(mapperKey{side, to, mapping.ProtoMapped, mapping.RosoutKeep}).Map(&m.topic.Topic)
+	_, err := l.mapper(mapperKey{side, other.Native, mapping.ProtoMapped, mapping.RosoutKeep}).Map(&m.topic.Topic)
 	return err
-}
-
-// otherEncoding is the encoding that a conversion to the other side writes.
-func (l *linker) otherEncoding(side int) string {
-	a, b := l.job.A.Format, l.job.B.Format
-	other := b
-	if side == 1 {
-		other = a
-	}
-	if a.Name == b.Name || len(other.Accepts) == 0 || other.Accepts[0] == "*" {
-		return ""
-	}
-	return other.Accepts[0]
 }
 
 // some names at most four of the paths.

@@ -67,7 +67,8 @@ func memoryFormat() *storage.Format {
 	kept := map[string]*memory{}
 	return &storage.Format{
 		Name: "mem", Help: "recordings in memory",
-		Accepts:      []string{"*"}, // any message, as it is
+		Native:       "ros1",
+		Carries:      func(string, string) bool { return true }, // any message, as it is
 		Compressions: []string{"none"},
 		Publishers:   true,
 		Sniff:        func(path string, _ []byte) bool { return strings.HasPrefix(path, "mem:") },

@@ -52,7 +52,7 @@ var Format = &storage.Format{
 	Help:         "Apollo Cyber record",
 	Aliases:      []string{"cyber", "apollo"},
 	Extensions:   []string{extension},
-	Accepts:      []string{encoding},
+	Native:       encoding,
 	Compressions: compressions,
 	Chunks:       true,
 	SegmentNames: segmentNames,

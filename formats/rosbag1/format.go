@@ -22,7 +22,7 @@ var Format = &storage.Format{
 	Help:          "ROS 1 bag, version 2.0",
 	Aliases:       []string{"ros1", "rosbag", "rosbag1"},
 	Extensions:    []string{".bag"},
-	Accepts:       []string{encoding},
+	Native:        encoding,
 	Compressions:  []string{"none", "lz4", "bz2"},
 	Chunks:        true,
 	Publishers:    true,

@@ -29,7 +29,7 @@ var Format = &storage.Format{
 	TopicMetadata: func(string) bool { return true },
 	Folder:        true,
 	Extensions:    []string{db3.Ext},
-	Accepts:       []string{encoding},
+	Native:        encoding,
 	Compressions:  []string{"none"},
 	Profiles:      ros2bag.ProfileNames(),
 	SegmentNames:  segmentNames,

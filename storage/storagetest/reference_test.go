@@ -22,7 +22,7 @@ import (
 // the recording as gob. broken names one thing that it does wrong.
 func reference(broken string) *storage.Format {
 	return &storage.Format{
-		Name: "ref", Extensions: []string{".ref"}, Accepts: []string{"x"}, Compressions: []string{"none"}, Publishers: true,
+		Name: "ref", Extensions: []string{".ref"}, Native: "x", Compressions: []string{"none"}, Publishers: true,
 		Metadata: []string{"*"}, QoS: true, TopicMetadata: func(string) bool { return true }, PublishTime: true, Sequence: true,
 		MinTime: 0, MaxTime: 1 << 62,
 		Sniff: func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("REF1")) },

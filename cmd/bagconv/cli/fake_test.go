@@ -21,7 +21,7 @@ import (
 // fake is a format whose recordings are files that begin with "fake". What
 // reading one does is in its second word.
 var fake = &storage.Format{
-	Name: "fake", Help: "a format for tests", Extensions: []string{".fake"}, Accepts: []string{"cdr"},
+	Name: "fake", Help: "a format for tests", Extensions: []string{".fake"}, Native: "cdr",
 	Compressions: []string{"none"}, Profiles: []string{"universal", "humble"}, Publishers: true,
 	Sniff: func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("fake")) },
 	Open: func(_ context.Context, path string, _ storage.ReadOptions) (storage.Reader, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bagconv/bagconv/convert"
 	"github.com/urfave/cli/v2"
 )
 
@@ -37,7 +38,7 @@ func (e *env) listFormats(c *cli.Context) error {
 	for _, f := range e.formats.Formats() {
 		all = append(all, formatJSON{
 			f.Name, f.Help, true, f.Create != nil, f.Folder,
-			some(f.Extensions), some(f.Accepts), some(f.Compressions), some(f.Profiles), some(f.SegmentNames),
+			some(f.Extensions), convert.Encodings(f), some(f.Compressions), some(f.Profiles), some(f.SegmentNames),
 		})
 	}
 	if c.Bool("json") {

@@ -1,0 +1,172 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// text is a message of std_msgs/String, "a", in each encoding.
+var text = map[string][]byte{
+	"ros1": {1, 0, 0, 0, 'a'}, "cdr": {0, 1, 0, 0, 2, 0, 0, 0, 'a', 0}, "protobuf": {0x0a, 1, 'a'},
+}
+
+func textTopic(encoding string) storage.Topic {
+	t := storage.Topic{Name: "/" + encoding, Type: "std_msgs/String", Encoding: encoding}
+	if encoding == "cdr" {
+		t.Type = "std_msgs/msg/String"
+	}
+	t.Schema = storage.Schema{Encoding: map[string]string{"ros1": "ros1msg", "cdr": "ros2msg"}[encoding], Data: []byte("string data\n")}
+	return t
+}
+
+// textBag has five messages of a topic. Three have a time of sending of their own, two
+// a sequence number.
+func textBag(encoding string) *fakeBag {
+	f := &fakeBag{topics: []storage.Topic{textTopic(encoding)}}
+	for i := range int64(5) {
+		m := storage.Message{LogTime: 1e18 + i, PublishTime: 1e18 + i - min(max(i-1, 0), 1), Data: text[encoding]}
+		if i < 2 {
+			m.Sequence = uint32(i) + 7
+		}
+		f.blocks = append(f.blocks, []storage.Message{m})
+	}
+	return f
+}
+
+// lostFields returns the counts of the losses of publish times and sequence numbers.
+func lostFields(t *testing.T, r *Report) (publish, sequence int64) {
+	t.Helper()
+	for _, l := range r.Losses {
+		switch l.Code {
+		case "publish-time":
+			publish += l.Count
+		case "sequence":
+			sequence += l.Count
+		default:
+			continue
+		}
+		if !l.ByDesign || l.Topic == "" {
+			t.Errorf("%+v", l)
+		}
+	}
+	if r.Lossy() {
+		t.Errorf("what a format does not keep changes the exit status: %+v", r.Losses)
+	}
+	return publish, sequence
+}
+
+// TestFieldsKept converts from each format to each other: what a format does not keep
+// of a message is counted, and nothing else is.
+func TestFieldsKept(t *testing.T) {
+	formats := slices.Clone(all.Registry().Formats())
+	fake := *(&fakeSink{}).target()
+	formats = append(formats, &fake)
+	for _, from := range formats {
+		path, source := textBag("cdr").source(t)
+		if from != &fake {
+			out := filepath.Join(t.TempDir(), "in"+from.Extensions[0])
+			if _, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: out, SinkFormat: from}); err != nil {
+				t.Fatal(err)
+			}
+			path, source = out, from
+		}
+		for _, to := range formats {
+			out := filepath.Join(t.TempDir(), "out.x")
+			if to != &fake {
+				out = filepath.Join(t.TempDir(), "out"+to.Extensions[0])
+			}
+			r, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: out, SinkFormat: to})
+			if err != nil {
+				t.Fatalf("%s to %s: %v", from.Name, to.Name, err)
+			}
+			var wantPublish, wantSequence int64
+			if source.PublishTime && !to.PublishTime {
+				wantPublish = 3
+			}
+			if source.Sequence && !to.Sequence {
+				wantSequence = 2
+			}
+			if publish, sequence := lostFields(t, r); publish != wantPublish || sequence != wantSequence {
+				t.Errorf("%s to %s: %d publish times and %d sequence numbers are reported as lost, want %d and %d",
+					from.Name, to.Name, publish, sequence, wantPublish, wantSequence)
+			}
+		}
+	}
+}
+
+// TestEncoding: the encoding is chosen per topic.
+func TestEncoding(t *testing.T) {
+	bag := &fakeBag{topics: []storage.Topic{textTopic("ros1"), textTopic("cdr")}}
+	bag.blocks = [][]storage.Message{{{Topic: 0, LogTime: 1, Data: text["ros1"]}, {Topic: 1, LogTime: 2, Data: text["cdr"]}}}
+	for _, test := range []struct {
+		asked string
+		same  bool // source and sink are of one format
+		want  []string
+	}{
+		{"", false, []string{"cdr", "cdr"}},
+		{"", true, []string{"ros1", "cdr"}},
+		{EncodingKeep, false, []string{"ros1", "cdr"}},
+		{"ros1", false, []string{"ros1", "ros1"}},
+		{"ros1", true, []string{"ros1", "ros1"}},
+		{"cdr", true, []string{"cdr", "cdr"}},
+		{"protobuf", false, nil},
+		{"odd", false, nil},
+	} {
+		path, source := bag.source(t)
+		sink := &fakeSink{}
+		target := sink.target()
+		target.Carries = func(encoding, schema string) bool { return encoding == "ros1" && (schema == "ros1msg" || schema == "") }
+		if !test.same {
+			target.Name = "other"
+		}
+		_, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: target, Encoding: test.asked})
+		if test.want == nil {
+			if !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(), "other carries cdr, ros1") || sink.attempts > 0 {
+				t.Errorf("%q: %v, after %d attempts", test.asked, err, sink.attempts)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%q: %v", test.asked, err)
+		}
+		for i, want := range test.want {
+			topic, data := sink.topics[i], sink.messages[i].Data
+			if topic.Encoding != want || topic.Type != textTopic(want).Type || string(data) != string(text[want]) {
+				t.Errorf("%q, same format %t: topic %d is %s of %s, % x", test.asked, test.same, i, topic.Encoding, topic.Type, data)
+			}
+		}
+	}
+}
+
+// TestTopicMetadata: keys that the sink has no place for are reported, but for those
+// that mapping accounts for.
+func TestTopicMetadata(t *testing.T) {
+	bag := textBag("cdr")
+	bag.topics[0].Metadata = map[string]string{"colour": "red", "shape": "round", storage.MetaTypeHash: "RIHS01_x"}
+	bag.topics[0].QoS = []storage.QoS{{Depth: 1}}
+	path, source := bag.source(t)
+	sink := &fakeSink{}
+	target := sink.target()
+	target.TopicMetadata = func(key string) bool { return key == "shape" }
+	r, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: target})
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := map[string]string{}
+	for _, l := range r.Losses {
+		codes[l.Code] = l.Message
+	}
+	if len(codes) != 2 || codes["qos"] == "" || !strings.Contains(codes["topic-metadata"], `["colour"]`) || r.Lossy() {
+		t.Errorf("%+v", r.Losses)
+	}
+	if topic := sink.topics[0]; len(topic.Metadata) != 1 || topic.Metadata["shape"] != "round" || topic.QoS != nil {
+		t.Errorf("%+v", topic)
+	}
+}
