@@ -61,11 +61,16 @@ type TopicInfo struct {
 	Messages int64
 }
 
+// CodeOnePart is the code of a warning that the recording is one part of another, which
+// Format.Whole names. It is the only code that has a meaning outside the formats.
+const CodeOnePart = "one-part"
+
 // A Warning says what is odd or damaged in a file. Its Message reads well
 // after the path: lower case, with numbers, and the next step where there is one.
 type Warning struct {
 	Code    string // stable and short: "truncated", "unindexed"; listed in docs/formats
 	Message string
-	Offset  int64 // byte offset in the file, -1 when it has none
-	Damage  bool  // something is or may be missing: a conversion exits with status 3
+	Hint    string // what to do, as a sentence without a full stop; "" when there is nothing to do
+	Offset  int64  // byte offset in the file, -1 when it has none
+	Damage  bool   // something is or may be missing: a conversion exits with status 3
 }

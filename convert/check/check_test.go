@@ -148,7 +148,7 @@ func TestFindings(t *testing.T) {
 			f.add(id, start+2991*ms, imuMessage(float64(start) / 1e9)[:5])
 		}, []string{"error message-undecodable /apollo/imu x1 @1300", "warning stamp-far /apollo/imu x1 @1300"}, "1 of 2 messages do not fit"},
 		"reader": {func(f *fake, _ storage.TopicID) {
-			f.info.Warnings = []storage.Warning{{Code: "unindexed", Message: "no index", Offset: -1}, {Code: "truncated", Message: "cut", Offset: 77, Damage: true}}
+			f.info.Warnings = []storage.Warning{{Code: "unindexed", Message: "no index", Hint: "make one", Offset: -1}, {Code: "truncated", Message: "cut", Offset: 77, Damage: true}}
 		}, []string{"error truncated  x1 @77", "warning unindexed  x1 @-1"}, "cut"},
 	} {
 		f, id := regular()
@@ -158,6 +158,9 @@ func TestFindings(t *testing.T) {
 			t.Errorf("%s: found\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 		} else if len(got) > 0 && !strings.Contains(res.Findings[0].Message, c.text) {
 			t.Errorf("%s: %q does not say %q", name, res.Findings[0].Message, c.text)
+		}
+		if name == "reader" && (len(res.Findings) < 2 || res.Findings[1].Hint != "make one") {
+			t.Errorf("%s: the hint of the reader is not in %+v", name, res.Findings)
 		}
 	}
 }

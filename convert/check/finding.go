@@ -67,49 +67,15 @@ func (c *checker) addAt(s Severity, code, topic string, n int64, p place, hint, 
 	f.Count, f.Offset, f.Time, f.Timed = n, p.offset, p.time, true
 }
 
-const soundCopy = "other programs may refuse it; bagconv recover IN OUT writes a sound copy"
-
-// readerHints say what to do about a reader's warning, by its code.
-var readerHints = map[string]string{
-	"unindexed":    "bagconv recover IN OUT writes a copy with an index",
-	"unclosed":     "bagconv recover IN OUT writes a copy that is closed",
-	"no-index":     "bagconv recover IN OUT writes a copy with an index",
-	"index-wrong":  "bagconv recover IN OUT writes a copy with a right index",
-	"header-wrong": "bagconv recover IN OUT writes a copy with a right header",
-	"incomplete":   "bagconv recover IN OUT writes a copy that is closed; what never came to the file is lost",
-	"no-metadata":  "bagconv recover IN OUT writes a folder with metadata.yaml",
-	"missing-part": "copy the missing file to where the others are",
-	"part":         "copy the file again from where it was recorded",
-	"journal":      "bagconv recover IN OUT writes a copy, with what was not committed as far as it is whole",
-	"overlap":      "bagconv recover IN OUT writes a copy in the order of time",
-	"mcap":         "read them by themselves",
-	"index":        soundCopy,
-	"version":      "a newer bagconv may know more of it",
-	"version-line": soundCopy,
-	"index-data":   soundCopy,
-	"record":       soundCopy,
-	"junk":         soundCopy,
-	"op":           soundCopy,
-	"gap":          soundCopy,
-	"chunk-header": soundCopy,
-	"compression":  soundCopy,
-	"connection":   soundCopy,
-	"count":        soundCopy,
-	"redefined":    "messages under this id may be of the other type; look at those topics",
-}
-
 // readerFindings takes over what the reader has to say.
 func (c *checker) readerFindings() {
 	for _, w := range c.info.Warnings {
-		f := Finding{Severity: Warning, Code: w.Code, Count: 1, Message: w.Message, Hint: readerHints[w.Code], Offset: w.Offset}
+		f := Finding{Severity: Warning, Code: w.Code, Count: 1, Message: w.Message, Hint: w.Hint, Offset: w.Offset}
 		switch {
-		case w.Code == "one-part": // as it was asked for
+		case w.Code == storage.CodeOnePart: // as it was asked for
 			f.Severity = Note
 		case w.Damage:
 			f.Severity = Error
-			if f.Hint == "" || f.Hint == soundCopy {
-				f.Hint = "copy the file again from its source; bagconv recover IN OUT saves what is left"
-			}
 		}
 		c.findings = append(c.findings, f)
 	}

@@ -50,7 +50,7 @@ type block struct {
 func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 	r := &Reader{
 		ctx: ctx, path: path, strict: o.Strict, fs: iox.FS(o.FS),
-		topics: newTopics(),
+		topics: newTopics(), warnings: warnings.Log{Hints: hints},
 	}
 	r.blocks = sync.OnceValue(r.list)
 	paths, err := segmentPaths(r.fs, path)

@@ -119,10 +119,10 @@ func (r *Reader) checkAlone(f *file, number int) error {
 	switch {
 	case name != "":
 		last, _ := segmentNumber(filepath.Base(parts[len(parts)-1]))
-		return f.report("one-part", -1, false, storage.Lost{},
+		return f.report(storage.CodeOnePart, -1, false, storage.Lost{},
 			fmt.Sprintf("this is part %d of %d of one recording; all of it is read by the name %s", number+1, max(last+1, len(parts)), name))
 	case number > 0:
-		return f.report("one-part", -1, false, storage.Lost{}, fmt.Sprintf("this is part %d of a recording; the others are not beside it", number+1))
+		return f.report(storage.CodeOnePart, -1, false, storage.Lost{}, fmt.Sprintf("this is part %d of a recording; the others are not beside it", number+1))
 	}
 	return nil
 }

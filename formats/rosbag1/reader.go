@@ -80,7 +80,7 @@ func openReader(ctx context.Context, path string, o storage.ReadOptions, verify 
 	r := &Reader{
 		ctx: ctx, path: path, strict: o.Strict, audits: o.CheckIndexes, verifies: verify, file: f,
 		conns: newConnections(), codecs: map[string]int64{}, broken: map[int64]bool{},
-		topicSets: map[string][]storage.TopicID{},
+		topicSets: map[string][]storage.TopicID{}, warnings: warnings.Log{Hints: hints},
 	}
 	if err := r.open(); err != nil {
 		return nil, errors.Join(err, f.Close())

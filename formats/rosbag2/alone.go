@@ -3,6 +3,8 @@ package rosbag2
 import (
 	"path/filepath"
 	"slices"
+
+	"github.com/bagconv/bagconv/storage"
 )
 
 // checkAlone tells of a database that was named itself that it is one of several.
@@ -11,6 +13,6 @@ func (r *Reader) checkAlone() error {
 	if name == "" {
 		return nil
 	}
-	return r.warn("one-part", false, r.path, "this is part %d of %d of one recording; all of it is read by the name %s",
+	return r.warn(storage.CodeOnePart, false, r.path, "this is part %d of %d of one recording; all of it is read by the name %s",
 		1+slices.Index(parts, filepath.Clean(r.path)), len(parts), name)
 }

@@ -322,7 +322,7 @@ func (r *Reader) warn(code string, damage bool, path, format string, args ...any
 	} else {
 		r.warned[code+msg] = true
 	}
-	r.warnings = append(r.warnings, storage.Warning{Code: code, Message: msg, Offset: -1, Damage: damage})
+	r.warnings = append(r.warnings, storage.Warning{Code: code, Message: msg, Hint: ros2bag.Hints.Of(code, damage), Offset: -1, Damage: damage})
 	return nil
 }
 

@@ -41,7 +41,7 @@ var arrows = []arrow{
 	{"storage", nil},
 	{"storage/storagetest", []string{"storage", "internal/faultio", "internal/iox"}},
 	{"internal/sqlite", []string{"storage", "internal/iox"}},
-	{"internal/ros2bag", []string{"storage", "internal/iox"}},
+	{"internal/ros2bag", []string{"storage", "internal/iox", "internal/warnings"}},
 	{"internal/...", []string{"storage", "internal/..."}},
 	{"proto/...", []string{"proto/..."}},
 	{"scripts/...", []string{"formats/...", "schema/...", "proto/...", "storage", "convert/...", "internal/..."}},

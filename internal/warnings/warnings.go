@@ -18,8 +18,25 @@ import (
 // Max is how many warnings are kept; the last one then says so.
 const Max = 1000
 
+// Hints are what to do about the warnings of a format, by their codes.
+type Hints map[string]string
+
+// SoundCopy is the hint at what this program reads and others may not.
+const SoundCopy = "other programs may refuse it; bagconv recover IN OUT writes a sound copy"
+
+// Of returns the hint for a warning. Damage has one in any case.
+func (h Hints) Of(code string, damage bool) string {
+	hint := h[code]
+	if damage && (hint == "" || hint == SoundCopy) {
+		return "copy the file again from its source; bagconv recover IN OUT saves what is left"
+	}
+	return hint
+}
+
 // A Log is a list of warnings, and what was lost at their places.
 type Log struct {
+	Hints Hints // for warnings that come without one
+
 	mu   sync.Mutex
 	list []storage.Warning
 	seen map[key]bool
@@ -47,6 +64,9 @@ func (l *Log) Add(path string, w storage.Warning, lost storage.Lost) {
 	l.lost.Add(lost)
 	if len(l.list) == Max {
 		w = storage.Warning{Code: "more", Message: fmt.Sprintf("there are more than %d warnings; the others are not listed", Max), Offset: -1, Damage: true}
+	}
+	if w.Hint == "" {
+		w.Hint = l.Hints.Of(w.Code, w.Damage)
 	}
 	l.list = append(l.list, w)
 }

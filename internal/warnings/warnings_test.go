@@ -1,6 +1,7 @@
 package warnings
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
@@ -26,5 +27,24 @@ func TestLog(t *testing.T) {
 	two.Add("b", storage.Warning{Code: "gap"}, storage.Lost{})
 	if list, _ := two.Report(); len(list) != 2 {
 		t.Errorf("of two files: %v", list)
+	}
+}
+
+// TestHints: what the format has for a code; damage has a hint in any case.
+func TestHints(t *testing.T) {
+	l := Log{Hints: Hints{"part": "copy it", "gap": SoundCopy}}
+	for i, c := range []struct {
+		code, hint string
+		damage     bool
+		want       string
+	}{
+		{"part", "", true, "copy it"}, {"gap", "", false, SoundCopy}, {"gap", "", true, "saves what is left"},
+		{"other", "", false, ""}, {"other", "", true, "saves what is left"}, {"part", "its own", false, "its own"},
+	} {
+		l.Add("", storage.Warning{Code: c.code, Hint: c.hint, Offset: int64(i), Damage: c.damage}, storage.Lost{})
+		list, _ := l.Report()
+		if got := list[i].Hint; !strings.Contains(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%+v: %q", c, got)
+		}
 	}
 }
