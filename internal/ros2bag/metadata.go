@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/bagconv/bagconv/storage"
 	"gopkg.in/yaml.v3"
@@ -171,11 +172,11 @@ func (r *metadataReader) metadata(n *yaml.Node) *Metadata {
 		case topicsKey:
 			r.topics(m, v)
 		case "compression_format":
-			if m.Compression = lower(r.text(v)); m.Compression == "none" {
+			if m.Compression = strings.ToLower(strings.TrimSpace(r.text(v))); m.Compression == "none" {
 				m.Compression = ""
 			}
 		case "compression_mode":
-			if m.Mode = upper(r.text(v)); m.Mode == "NONE" {
+			if m.Mode = strings.ToUpper(strings.TrimSpace(r.text(v))); m.Mode == "NONE" {
 				m.Mode = ""
 			}
 		case "relative_file_paths":

@@ -146,3 +146,51 @@ func FuzzQoS(f *testing.F) {
 		}
 	})
 }
+
+// TestQoSText: the text of profiles is as rosbag2 writes it.
+func TestQoSText(t *testing.T) {
+	const numbers = `- history: 1
+  depth: 7
+  reliability: 1
+  durability: 1
+  deadline:
+    sec: 9223372036
+    nsec: 854775807
+  lifespan:
+    sec: 1
+    nsec: 2
+  liveliness: 1
+  liveliness_lease_duration:
+    sec: 9223372036
+    nsec: 854775807
+  avoid_ros_namespace_conventions: true
+- history: 0
+  depth: 0
+  reliability: 0
+  durability: 0
+  deadline:
+    sec: 0
+    nsec: 0
+  lifespan:
+    sec: 0
+    nsec: 0
+  liveliness: 0
+  liveliness_lease_duration:
+    sec: 0
+    nsec: 0
+  avoid_ros_namespace_conventions: false`
+	names := strings.NewReplacer("history: 1", "history: keep_last", "history: 0", "history: system_default",
+		"reliability: 1", "reliability: reliable", "reliability: 0", "reliability: system_default",
+		"durability: 1", "durability: transient_local", "durability: 0", "durability: system_default",
+		"liveliness: 1", "liveliness: automatic", "liveliness: 0", "liveliness: system_default").Replace(numbers)
+	for _, c := range []struct {
+		got, want string
+	}{
+		{QoSText(sampleQoS, false), numbers}, {QoSText(sampleQoS, true), names}, {QoSText(nil, false), ""}, {QoSText(nil, true), "[]"},
+		{QoSText([]storage.QoS{{History: 99}}, true)[:18], "- history: unknown"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s\nwant %s", c.got, c.want)
+		}
+	}
+}

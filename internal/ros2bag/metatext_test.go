@@ -2,7 +2,10 @@ package ros2bag
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -125,4 +128,111 @@ func FuzzMetadataPieces(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The nodes of metadata.yaml, of which yaml.v3 makes the reference.
+
+func mapping(pairs ...any) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	for i := 0; i < len(pairs); i += 2 {
+		put(n, pairs[i].(string), pairs[i+1].(*yaml.Node))
+	}
+	return n
+}
+
+func put(n *yaml.Node, key string, value *yaml.Node) {
+	n.Content = append(n.Content, text(key), value)
+}
+
+// sequence is written as [] while it is empty.
+func sequence() *yaml.Node { return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"} }
+
+func number(v int64) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.FormatInt(v, 10)}
+}
+
+// text is a string, in quotes where it needs them; bytes that are no UTF-8
+// become !!binary.
+func text(s string) *yaml.Node {
+	n := &yaml.Node{}
+	n.SetString(s)
+	if strings.ContainsAny(s, "\n\r\u0085\u2028\u2029") && n.Tag == "!!str" { // line breaks of YAML
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}
+
+func quoted(s string) *yaml.Node {
+	n := text(s)
+	n.Style = yaml.DoubleQuotedStyle
+	return n
+}
+
+func quotedIfEmpty(s string) *yaml.Node {
+	if s == "" {
+		return quoted(s)
+	}
+	return text(s)
+}
+
+// stringMap is ~ while it is empty, as rosbag2 writes it.
+func stringMap(m map[string]string) *yaml.Node {
+	if len(m) == 0 {
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "~"}
+	}
+	n := mapping()
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		put(n, k, quoted(m[k]))
+	}
+	return n
+}
+
+// rest is what follows the topics.
+func (m *Metadata) rest() *yaml.Node {
+	root := mapping("compression_format", quoted(m.Compression), "compression_mode", quoted(m.Mode))
+	paths := sequence()
+	for _, p := range m.Paths {
+		paths.Content = append(paths.Content, text(p))
+	}
+	put(root, "relative_file_paths", paths)
+	if m.Version >= 5 {
+		files := sequence()
+		for _, f := range m.Files {
+			files.Content = append(files.Content, mapping(
+				"path", text(f.Path),
+				"starting_time", mapping("nanoseconds_since_epoch", number(f.Start)),
+				"duration", mapping("nanoseconds", number(f.Duration)),
+				"message_count", number(f.Messages)))
+		}
+		put(root, "files", files)
+	}
+	if m.Version >= 5 || len(m.Custom) > 0 {
+		put(root, "custom_data", stringMap(m.Custom))
+	}
+	if m.Version >= 5 || m.Distro != "" {
+		put(root, "ros_distro", quotedIfEmpty(m.Distro))
+	}
+	return root
+}
+
+// topicNode is a topic as a node. Its profiles are a string with numbers, from version
+// 9 on a list with names.
+func topicNode(version int, t *Topic) (*yaml.Node, error) {
+	qos, err := qosNode(version, t.QoS)
+	n := mapping("name", text(t.Name), "type", text(t.Type), "serialization_format", text(t.Format), qosKey, qos)
+	if version >= 7 || t.Hash != "" {
+		put(n, "type_description_hash", quotedIfEmpty(t.Hash))
+	}
+	return mapping("topic_metadata", n, "message_count", number(t.Messages)), err
+}
+
+func qosNode(version int, list []storage.QoS) (*yaml.Node, error) {
+	if version < 9 {
+		return quoted(QoSText(list, false)), nil
+	}
+	var q yaml.Node
+	if err := yaml.Unmarshal([]byte(QoSText(list, true)), &q); err != nil {
+		return nil, fmt.Errorf("internal error: QoS text: %w", err)
+	}
+	return q.Content[0], nil
 }

@@ -160,29 +160,36 @@ func QoSText(list []storage.QoS, names bool) string {
 		}
 		return ""
 	}
-	policy := func(v uint8, table []string) string {
+	b := yamlText{step: 2}
+	b.elements(len(list), func(i int) { writeProfile(&b, &list[i], names) })
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func writeProfile(b *yamlText, q *storage.QoS, names bool) {
+	policy := func(key string, v uint8, table []string) {
 		if int(v) >= len(table) {
 			v = uint8(slices.Index(table, "unknown"))
 		}
 		if names {
-			return table[v]
+			b.line(key, ": ", table[v])
+		} else {
+			b.number(key, int64(v))
 		}
-		return strconv.Itoa(int(v))
 	}
-	var b strings.Builder
 	duration := func(key string, d storage.QoSDuration) {
 		d = normalDuration(d)
-		fmt.Fprintf(&b, "  %s:\n    sec: %d\n    nsec: %d\n", key, d.Sec, d.NSec)
+		b.nested(key, func() {
+			b.line("sec: ", strconv.FormatUint(d.Sec, 10))
+			b.line("nsec: ", strconv.FormatUint(d.NSec, 10))
+		})
 	}
-	for _, q := range list {
-		fmt.Fprintf(&b, "- history: %s\n  depth: %d\n  reliability: %s\n  durability: %s\n",
-			policy(uint8(q.History), historyNames), max(q.Depth, 0),
-			policy(uint8(q.Reliability), reliabilityNames), policy(uint8(q.Durability), durabilityNames))
-		duration("deadline", q.Deadline)
-		duration("lifespan", q.Lifespan)
-		fmt.Fprintf(&b, "  liveliness: %s\n", policy(uint8(q.Liveliness), livelinessNames))
-		duration("liveliness_lease_duration", q.Lease)
-		fmt.Fprintf(&b, "  avoid_ros_namespace_conventions: %t\n", q.AvoidROSNamespaceConventions)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	policy("history", uint8(q.History), historyNames)
+	b.number("depth", max(q.Depth, 0))
+	policy("reliability", uint8(q.Reliability), reliabilityNames)
+	policy("durability", uint8(q.Durability), durabilityNames)
+	duration("deadline", q.Deadline)
+	duration("lifespan", q.Lifespan)
+	policy("liveliness", uint8(q.Liveliness), livelinessNames)
+	duration("liveliness_lease_duration", q.Lease)
+	b.line("avoid_ros_namespace_conventions: ", strconv.FormatBool(q.AvoidROSNamespaceConventions))
 }

@@ -1,71 +1,168 @@
 package ros2bag
 
 import (
-	"maps"
-	"slices"
+	"bytes"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 )
 
-// The nodes of which metadata.yaml is built: yaml.v3 then keeps the order of
-// keys and the quotes that rosbag2's own files have.
+// A yamlText is a YAML document in the making, with the bytes that yaml.v3 gives for it.
+// Usual values are written without yaml.v3, which takes 130 kB of memory for each that it
+// writes: topics may be many.
+type yamlText struct {
+	strings.Builder
+	step   int  // columns of a level
+	indent int  // of the next line
+	dash   bool // it is the first one of an element of a list
+	err    error
+}
 
-func mapping(pairs ...any) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-	for i := 0; i < len(pairs); i += 2 {
-		put(n, pairs[i].(string), pairs[i+1].(*yaml.Node))
+const spaces = "                        "
+
+func (b *yamlText) line(texts ...string) {
+	if b.dash {
+		b.WriteString(spaces[:b.indent-2])
+		b.WriteString("- ")
+		b.dash = false
+	} else {
+		b.WriteString(spaces[:b.indent])
 	}
-	return n
+	for _, s := range texts {
+		b.WriteString(s)
+	}
+	b.WriteByte('\n')
 }
 
-func put(n *yaml.Node, key string, value *yaml.Node) {
-	n.Content = append(n.Content, text(key), value)
+// nested writes a key with a mapping.
+func (b *yamlText) nested(key string, fields func()) {
+	b.line(key, ":")
+	was := b.indent
+	b.indent += b.step - b.indent%b.step
+	fields()
+	b.indent = was
 }
 
-// sequence is written as [] while it is empty.
-func sequence() *yaml.Node { return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"} }
-
-func number(v int64) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.FormatInt(v, 10)}
+// list writes a key with a list of n elements.
+func (b *yamlText) list(key string, n int, element func(i int)) {
+	if n == 0 {
+		b.line(key, ": []")
+		return
+	}
+	b.line(key, ":")
+	b.indent += b.step
+	b.elements(n, element)
+	b.indent -= b.step
 }
 
-// text is a string, in quotes where it needs them; bytes that are no UTF-8
+func (b *yamlText) elements(n int, element func(i int)) {
+	b.indent += 2
+	for i := range n {
+		b.dash = true
+		element(i)
+	}
+	b.indent -= 2
+}
+
+func (b *yamlText) number(key string, v int64) { b.line(key, ": ", strconv.FormatInt(v, 10)) }
+
+// text writes a key with a string, in quotes if it needs them.
+func (b *yamlText) text(key, value string) {
+	if plain(value) {
+		b.line(key, ": ", value)
+		return
+	}
+	b.node(pair(key, textNode(value)))
+}
+
+// word writes a key with a string that is in quotes if it is empty.
+func (b *yamlText) word(key, value string) {
+	if value == "" {
+		b.quoted(key, value)
+		return
+	}
+	b.text(key, value)
+}
+
+// quoted writes a key with a string that is always in quotes.
+func (b *yamlText) quoted(key, value string) {
+	if plain(key) && printable(value) {
+		b.line(key, ": ", strconv.Quote(value))
+		return
+	}
+	n := textNode(value)
+	n.Style = yaml.DoubleQuotedStyle
+	b.node(pair(key, n))
+}
+
+// element writes an element of a list that is a string.
+func (b *yamlText) element(value string) {
+	if plain(value) {
+		b.line(value)
+		return
+	}
+	b.node(textNode(value))
+}
+
+// node has yaml.v3 write a node: an element of a list, the first field of one, or fields.
+func (b *yamlText) node(n *yaml.Node) {
+	indent := b.indent
+	if b.dash {
+		n = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{n}}
+		indent, b.dash = indent-2, false
+	}
+	text, err := yaml.Marshal(n)
+	if err != nil {
+		b.err = err
+		return
+	}
+	for line := range bytes.Lines(text) {
+		if line[0] != '\n' { // empty lines, as texts have them, are not indented
+			b.WriteString(spaces[:indent])
+		}
+		b.Write(line)
+	}
+}
+
+func pair(key string, value *yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode(key), value}}
+}
+
+// textNode is a string, in quotes where it needs them; bytes that are no UTF-8
 // become !!binary.
-func text(s string) *yaml.Node {
+func textNode(s string) *yaml.Node {
 	n := &yaml.Node{}
 	n.SetString(s)
-	if strings.ContainsAny(s, "\n\r\u0085\u2028\u2029") && n.Tag == "!!str" { // line breaks of YAML
+	if n.Tag == "!!str" && strings.ContainsAny(s, "\n\r\u0085\u2028\u2029") { // line breaks of YAML
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n
 }
 
-func quoted(s string) *yaml.Node {
-	n := text(s)
-	n.Style = yaml.DoubleQuotedStyle
-	return n
+// plain tells whether a string is surely written as it is: a path, key or type of common
+// letters, or a type hash.
+func plain(s string) bool {
+	if !strings.ContainsAny(s, "/_") && s != "cdr" {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '/':
+		case i > 0 && (c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'):
+		default:
+			return false
+		}
+	}
+	return true
 }
 
-func quotedIfEmpty(s string) *yaml.Node {
-	if s == "" {
-		return quoted(s)
+// printable tells whether a string has no bytes but those that YAML and Go quote alike.
+func printable(s string) bool {
+	for i := range len(s) {
+		if (s[i] < ' ' || s[i] > '~') && s[i] != '\n' {
+			return false
+		}
 	}
-	return text(s)
+	return true
 }
-
-// stringMap is ~ while it is empty, as rosbag2 writes it.
-func stringMap(m map[string]string) *yaml.Node {
-	if len(m) == 0 {
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "~"}
-	}
-	n := mapping()
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		put(n, k, quoted(m[k]))
-	}
-	return n
-}
-
-func lower(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
-func upper(s string) string { return strings.ToUpper(strings.TrimSpace(s)) }
