@@ -222,7 +222,7 @@ func BenchmarkReader(b *testing.B) {
 			b.SetBytes(int64(sh.rows * sh.size))
 			b.ReportAllocs()
 			for b.Loop() {
-				r, err := Open(context.Background(), path, storage.ReadOptions{})
+				r, err := open(context.Background(), path, storage.ReadOptions{})
 				check(b, err)
 				n := 0
 				for {
@@ -265,7 +265,7 @@ func BenchmarkReadBlocks(b *testing.B) {
 			b.ReportAllocs()
 			messages, bytes := int64(0), int64(0)
 			for b.Loop() {
-				r, err := Open(context.Background(), path, storage.ReadOptions{})
+				r, err := open(context.Background(), path, storage.ReadOptions{})
 				check(b, err)
 				br := r.(storage.BlockReader)
 				blocks, err := br.Blocks()

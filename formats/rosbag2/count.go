@@ -2,23 +2,20 @@ package rosbag2
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 
-	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// countBytes is how much is read at once where the payloads do not matter.
-const countBytes = 16 << 10
-
 // A tally is what the rows of a part are known to be.
 type tally struct {
-	some    bool
+	rows    int64 // that were looked at
+	last    int64 // rowid of the last one
+	some    bool  // there are times
 	least   int64 // time
 	most    int64
 	topics  map[storage.TopicID]int64 // nil: not counted
@@ -64,31 +61,25 @@ func (r *Reader) tally(p *part, counted bool) (t tally, err error) {
 			return t, r.fail(p.path, "messages", err)
 		}
 	}
-	t = tally{topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
-	if p.table != nil {
-		err = r.tallyPages(c, &t)
-		if err == nil {
-			err = r.lookForOrphans(c)
-		}
-		if isDamage(err) && !r.strict && p.found == nil {
-			if err = p.giveUpTree(r.ctx, c.src, err, r.warner(p.path)); err == nil {
-				t = p.tallyFound()
-			}
-		}
-		if !errors.Is(err, sqlitefile.ErrDeclined) {
-			return t, r.fail(p.path, "messages", err)
-		}
-		t = tally{topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
+	t, err = r.tallyRows(c)
+	if err == nil && p.table != nil {
+		err = r.lookForOrphans(c)
 	}
-	last, err := r.tallyQuery(c, &t)
-	if isDamage(err) && !r.strict {
-		e := p.giveUpQuery(r.ctx, c.src, &t, err, r.warner(p.path))
-		if e == nil || !isDamage(e) {
-			return t, r.fail(p.path, "messages", e)
+	if !isDamage(err) {
+		return t, r.fail(p.path, "messages", err)
+	}
+	plain, cause := p.table == nil, err
+	if !r.strict {
+		given := int64(0)
+		if plain {
+			given = t.rows
+		}
+		if err = p.giveUpTree(r.ctx, c.src, cause, given, r.warner(p.path)); err == nil {
+			return p.tallyFound(), nil
 		}
 	}
-	if isDamage(err) {
-		err = r.warn("corrupt", true, p.path, "messages can be counted only up to row %d: %v", last, err)
+	if plain && isDamage(err) {
+		return t, r.warn("corrupt", true, p.path, "messages can be counted only up to row %d: %v", t.last, cause)
 	}
 	return t, r.fail(p.path, "messages", err)
 }
@@ -106,17 +97,29 @@ func (c *conn) tallyIndex() (t tally, err error) {
 	return t, err
 }
 
-// tallyPages goes over the leaves of messages.
-func (r *Reader) tallyPages(c *conn, t *tally) error {
+// tallyRows goes over all rows.
+func (r *Reader) tallyRows(c *conn) (tally, error) {
 	p := c.part
+	t := tally{topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
 	count := make([]int64, len(r.topics))
-	n := 0
-	err := p.table.NewScanner(c.src, countBytes).Scan(math.MinInt64, math.MaxInt64, func(row *sqlitefile.Row) error {
-		if n&4095 == 0 && r.ctx.Err() != nil {
+	err := c.scanner(true).Scan(math.MinInt64, math.MaxInt64, func(row *sqlitefile.Row) error {
+		if t.rows&4095 == 0 && r.ctx.Err() != nil {
 			return r.ctx.Err()
 		}
-		n++
-		t.time(row.Time)
+		t.rows++
+		t.last = row.ID
+		stamp := row.Time
+		if row.NoTime {
+			odd, err := c.rowTime(row.ID)
+			if err != nil || !odd.known {
+				return err // reading tells of a row that is left out
+			}
+			stamp = odd.time
+		}
+		if row.NoData {
+			return nil
+		}
+		t.time(stamp)
 		if topic, ok := p.ids.get(row.Topic); ok {
 			count[topic]++
 			return nil
@@ -127,8 +130,8 @@ func (r *Reader) tallyPages(c *conn, t *tally) error {
 	for topic, n := range count {
 		t.topics[storage.TopicID(topic)] = n
 	}
-	c.part.rows = int64(n)
-	return err
+	p.rows = t.rows
+	return t, err
 }
 
 // lookForOrphans looks for messages that the tree does not have, where rowids are
@@ -153,36 +156,6 @@ func (t *tally) none(id int64) {
 	if len(t.unknown) < maxUnknown || t.unknown[id] > 0 {
 		t.unknown[id]++
 	}
-}
-
-// tallyQuery has SQLite go over all rows.
-func (r *Reader) tallyQuery(c *conn, t *tally) (last int64, err error) {
-	if err := c.engine(0); err != nil {
-		return 0, err
-	}
-	n := 0
-	err = c.db.Query("SELECT rowid, topic_id, timestamp, typeof(data) IN ('blob', 'text') FROM messages", func(s *sqlite.Stmt) error {
-		if n&4095 == 0 && r.ctx.Err() != nil {
-			return r.ctx.Err()
-		}
-		id := s.Int(0)
-		if n > 0 && id <= last {
-			return fmt.Errorf("row %d comes after row %d: %w", id, last, storage.ErrCorrupt)
-		}
-		n, last = n+1, id
-		stamp, ok, err := c.part.rowTime(c, s, 2, id)
-		if err != nil || !ok || s.Int(3) == 0 {
-			return err // reading tells of a row that is left out
-		}
-		t.time(stamp)
-		if topic, ok := c.part.ids.get(s.Int(1)); ok {
-			t.topics[topic]++
-			return nil
-		}
-		t.none(s.Int(1))
-		return nil
-	})
-	return last, err
 }
 
 // nameUnknown makes a topic of each id of a part that no row of topics has, so that

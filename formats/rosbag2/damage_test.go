@@ -73,7 +73,7 @@ func tryBytes(t testing.TB, file []byte, strict bool) (rows int, said bool, err 
 func tryFS(t testing.TB, fsys storage.FS, path string, strict bool) (rows int, said bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	r, err := Open(ctx, path, storage.ReadOptions{Strict: strict, FS: fsys})
+	r, err := open(ctx, path, storage.ReadOptions{Strict: strict, FS: fsys})
 	if err != nil {
 		var e *storage.Error
 		if !errors.As(err, &e) || e.Path == "" {
@@ -412,7 +412,7 @@ func TestBlocks(t *testing.T) {
 		rows = append(rows, storage.Message{Topic: 1, LogTime: int64(70000 + i), Data: big[:i%7*3000]})
 	}
 	write(t, path, storage.WriteOptions{}, sampleTopics(), rows)
-	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	r, err := open(context.Background(), path, storage.ReadOptions{})
 	check(t, err)
 	defer r.Close()
 	br := storage.ReaderCapabilities(r).Blocks
@@ -457,7 +457,7 @@ func TestBlocks(t *testing.T) {
 func TestCancel(t *testing.T) {
 	path := bag(t, sampleRows())
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := Open(ctx, path, storage.ReadOptions{})
+	r, err := open(ctx, path, storage.ReadOptions{})
 	check(t, err)
 	cancel()
 	if _, err := r.ReadNext(); !errors.Is(err, context.Canceled) {

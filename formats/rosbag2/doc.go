@@ -15,8 +15,8 @@
 //
 // Package sqlite has the engine: each database is a storage.File, so that SQLite cannot
 // lock, create or change anything beside a source. It reads and writes all that is
-// small. The rows of messages go page by page (package sqlitefile), and through
-// SQLite only where that declines (rows.go). Blocks are ranges of rowids.
+// small. The rows of messages go page by page (package sqlitefile); SQLite reads them only
+// if their table is of another kind (plain.go). Blocks are ranges of rowids.
 //
 // # Reading
 //

@@ -75,7 +75,7 @@ func unevenBag(t testing.TB, dir string, n, size int) (path string, counts []int
 func glance(t *testing.T, path string, above int64) (*storage.Info, storage.Reader, int64) {
 	t.Helper()
 	fsys := &readFS{FS: iox.OS}
-	r, err := Open(context.Background(), path, storage.ReadOptions{InfoOnlyAbove: above, FS: fsys})
+	r, err := open(context.Background(), path, storage.ReadOptions{InfoOnlyAbove: above, FS: fsys})
 	check(t, err)
 	t.Cleanup(func() { check(t, r.Close()) })
 	info, err := r.Info()
@@ -161,7 +161,7 @@ func TestEstimateDamage(t *testing.T) {
 	if info.Estimated || info.Messages == 0 || info.Messages > 15_000 || len(info.Warnings) == 0 {
 		t.Errorf("%d messages, estimated %v, warnings %v", info.Messages, info.Estimated, info.Warnings)
 	}
-	if _, err := Open(context.Background(), path, storage.ReadOptions{InfoOnlyAbove: 1, Strict: true}); !isDamage(err) {
+	if _, err := open(context.Background(), path, storage.ReadOptions{InfoOnlyAbove: 1, Strict: true}); !isDamage(err) {
 		t.Errorf("strict: %v", err)
 	}
 }

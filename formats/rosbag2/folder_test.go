@@ -112,7 +112,7 @@ func TestRealFolders(t *testing.T) {
 		}
 	})
 	for _, name := range []string{"v9-jazzy-mcap-rosbag2_2025_11_24-16_52_36/rosbag2_2025_11_24-16_52_36", "nometa-split-multiple_files-mcap/multiple_files"} {
-		_, err := Open(context.Background(), filepath.Join(dataDir, name), storage.ReadOptions{})
+		_, err := open(context.Background(), filepath.Join(dataDir, name), storage.ReadOptions{})
 		if !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(), "MCAP is not supported yet") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -211,7 +211,7 @@ func TestListedPaths(t *testing.T) {
 	if len(rows) != len(sampleRows()) || !slices.Equal(codes(info), []string{"missing-part", "unlisted-part"}) {
 		t.Errorf("%d rows, %v", len(rows), info.Warnings)
 	}
-	if _, err := Open(context.Background(), dir, storage.ReadOptions{Strict: true}); !errors.Is(err, storage.ErrCorrupt) {
+	if _, err := open(context.Background(), dir, storage.ReadOptions{Strict: true}); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("strict: %v", err)
 	}
 	check(t, os.Remove(filepath.Join(dir, "bag_0.db3")))
@@ -220,7 +220,7 @@ func TestListedPaths(t *testing.T) {
 		t.Errorf("no listed part: %d rows, %v", len(rows), info.Warnings)
 	}
 	check(t, os.Remove(filepath.Join(dir, "other.db3")))
-	if _, err := Open(context.Background(), dir, storage.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := open(context.Background(), dir, storage.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no part: %v", err)
 	}
 }
@@ -362,7 +362,7 @@ func TestZstdRows(t *testing.T) {
 	meta = filepath.Join(path, ros2bag.MetadataName)
 	rewrite(t, meta, `compression_mode: ""`, "compression_mode: MESSAGE")
 	rewrite(t, meta, `compression_format: ""`, "compression_format: lz4")
-	if _, err := Open(context.Background(), path, storage.ReadOptions{}); !errors.Is(err, storage.ErrUnsupported) {
+	if _, err := open(context.Background(), path, storage.ReadOptions{}); !errors.Is(err, storage.ErrUnsupported) {
 		t.Errorf("lz4: %v", err)
 	}
 }
@@ -388,7 +388,7 @@ func TestUnknownTopic(t *testing.T) {
 	if n := len(sampleRows()); len(rows) != n || info.Messages != int64(n) || named != want || !slices.Equal(codes(info), []string{"unknown-topic"}) {
 		t.Errorf("%d rows of %d, info %d, %d without a topic, %v", len(rows), n, info.Messages, named, info.Warnings)
 	}
-	if _, err := Open(context.Background(), path, storage.ReadOptions{Strict: true}); !errors.Is(err, storage.ErrCorrupt) {
+	if _, err := open(context.Background(), path, storage.ReadOptions{Strict: true}); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("strict: %v", err)
 	}
 }
@@ -434,7 +434,7 @@ func TestEmptyDefinition(t *testing.T) {
 		{Name: "/unknown", Type: "p/msg/T", Encoding: "cdr"},
 	}
 	write(t, path, storage.WriteOptions{}, topics, nil)
-	r, err := Open(context.Background(), path, storage.ReadOptions{})
+	r, err := open(context.Background(), path, storage.ReadOptions{})
 	check(t, err)
 	defer r.Close()
 	info, err := r.Info()

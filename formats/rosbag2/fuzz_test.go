@@ -34,7 +34,7 @@ func FuzzReader(f *testing.F) {
 		switch {
 		case strings.HasPrefix(string(wal), sqlite.JournalMagic):
 			fsys["/x/bad.db3-journal"] = wal
-			r, err := Open(t.Context(), "/x/bad.db3", storage.ReadOptions{FS: fsys, Uncommitted: true})
+			r, err := open(t.Context(), "/x/bad.db3", storage.ReadOptions{FS: fsys, Uncommitted: true})
 			if err == nil {
 				for err == nil {
 					_, err = r.ReadNext()
@@ -67,7 +67,7 @@ func FuzzFolder(f *testing.F) {
 	f.Add("rosbag2_bagfile_information: {version: 9, relative_file_paths: [bag_0.db3], message_count: 20}")
 	f.Fuzz(func(t *testing.T, text string) {
 		fsys := memFS{"/x/metadata.yaml": []byte(text), "/x/bag_0.db3": db}
-		r, err := Open(context.Background(), "/x", storage.ReadOptions{FS: fsys})
+		r, err := open(context.Background(), "/x", storage.ReadOptions{FS: fsys})
 		var e *storage.Error
 		if err != nil {
 			if !errors.As(err, &e) {

@@ -103,7 +103,7 @@ func (c crash) byUs(t testing.TB, o storage.ReadOptions) ([]string, *storage.Inf
 		fsys["/x/x.db3-journal"] = c.journal
 	}
 	o.FS = fsys
-	r, err := Open(t.Context(), "/x/x.db3", o)
+	r, err := open(t.Context(), "/x/x.db3", o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,9 +13,17 @@ import (
 // lazily runs f with all recordings taken for large ones, whose blocks are not looked
 // for when they are opened.
 func lazily(f func()) {
-	defer func(was int64) { eagerBytes = was }(eagerBytes)
-	eagerBytes = -1
+	defer func(was int64) { eager = was }(eager)
+	eager = -1
 	f()
+}
+
+// eager is the last argument of openReader in tests.
+var eager = int64(eagerBytes)
+
+// open is Open, where lazily may make a difference.
+func open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+	return openReader(ctx, path, o, eager)
 }
 
 // TestLazyBlocks: blocks that are found late are the same, and so is what is said of
@@ -39,7 +47,7 @@ func TestLazyBlocks(t *testing.T) {
 		strict       error
 	}
 	read := func() (x result) {
-		r, err := Open(context.Background(), dir, storage.ReadOptions{})
+		r, err := open(context.Background(), dir, storage.ReadOptions{})
 		check(t, err)
 		defer func() { check(t, r.Close()) }()
 		for _, err = r.ReadNext(); err == nil; _, err = r.ReadNext() {
@@ -98,7 +106,7 @@ func TestLazyDamage(t *testing.T) {
 func TestLazyClosed(t *testing.T) {
 	path, _ := smallBag(t, t.TempDir())
 	lazily(func() {
-		r, err := Open(context.Background(), path, storage.ReadOptions{})
+		r, err := open(context.Background(), path, storage.ReadOptions{})
 		check(t, err)
 		check(t, r.Close())
 		if list, err := r.(storage.BlockReader).Blocks(); err == nil {

@@ -1,7 +1,6 @@
 package rosbag2
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -60,33 +59,35 @@ func (p *part) oddTimes(c *conn) (map[int64]oddTime, error) {
 	return odd, err
 }
 
-// rowTime is the time in column col of the current row, whose rowid is id. ok is
-// false when it is no integer and the index does not have it either.
-func (p *part) rowTime(c *conn, s *sqlite.Stmt, col int, id int64) (t int64, ok bool, err error) {
-	if s.IsInt(col) {
-		return s.Int(col), true, nil
+// odd decides about a row that is not as rosbag2 writes it, and reports it: ok is false if
+// it is left out, because it has no data, or its time is no integer and not in the index
+// either.
+func (f *filler) odd(id, time int64, noTime, noData bool) (stamp int64, ok bool, err error) {
+	t := oddTime{time, true}
+	if noTime {
+		if t, err = f.c.rowTime(id); err != nil {
+			return 0, false, err
+		}
 	}
-	odd, err := p.oddTimes(c)
-	return odd[id].time, odd[id].known, err
-}
-
-// errNoData tells that a row has no message.
-var errNoData = errors.New("a row without data")
-
-// oddRow says what became of a row that is not as rosbag2 writes it.
-func (f *filler) oddRow(id int64, data, known bool) error {
+	ok = t.known && !noData
 	what := "the time of row %d is no integer; it is taken from the index of times"
 	switch {
-	case !data:
+	case noData:
 		what = "the message of row %d is not there: its data is neither blob nor text"
-	case !known:
+	case !ok:
 		what = "the message of row %d is left out: its time is no integer, and no index has it"
 	}
-	if !data || !known {
+	if !ok {
 		f.lost.Messages++
 		f.lost.Blocks = 1
 	}
-	return f.r.warn("row", true, f.p.path, what, id)
+	return t.time, ok, f.r.warn("row", true, f.c.part.path, what, id)
+}
+
+// rowTime returns what is known of the time of a row that has none that is an integer.
+func (c *conn) rowTime(id int64) (oddTime, error) {
+	odd, err := c.part.oddTimes(c)
+	return odd[id], err
 }
 
 // sqlName writes a name into SQL.

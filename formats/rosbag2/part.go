@@ -235,8 +235,7 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 }
 
 // findTable looks whether the rows of messages can be read page by page. They
-// cannot where the table is not as rosbag2 makes it: then SQLite reads them, and
-// gives the same.
+// cannot where the table is not as rosbag2 makes it: then SQLite reads them (plain.go).
 func (p *part) findTable(ctx context.Context, src *sqlite.Image) (err error) {
 	if p.table, err = sqlitefile.NewTable(src, p.total); err == nil && !p.how.brief && !p.how.lazy {
 		p.ranges, err = p.table.Ranges(ctx, src, blockBytes, nil)
@@ -256,8 +255,7 @@ type conn struct {
 	scan  *sqlitefile.Scanner  // nil until it is used
 	salv  *sqlitefile.Salvager // the same
 
-	db   *sqlite.DB   // not there until it is used
-	rows *sqlite.Stmt // the rows of a range
+	db *sqlite.DB // not there until it is used
 }
 
 // openConn opens a part.
@@ -301,9 +299,6 @@ func (c *conn) engine(budget int64) (err error) {
 
 func (c *conn) close() error {
 	var err error
-	if c.rows != nil {
-		c.rows.Finalize()
-	}
 	if c.db != nil {
 		err = c.db.Close()
 	}

@@ -15,8 +15,8 @@ import (
 
 // Query reads by the index of timestamps. There is none of topics: the rows in
 // the range are looked at, without their payloads. Refused, wrapping
-// storage.ErrUnsupported, are recordings that have a part without such an index,
-// or a salvaged one. See storage.Querier.
+// storage.ErrUnsupported, are recordings that have a part without such an index, with
+// other columns, or a salvaged one. See storage.Querier.
 func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
 		buf := messages.Get().(*[]byte)
@@ -63,16 +63,20 @@ func (x *query) list() error {
 		if p.empty {
 			continue
 		}
-		if p.found != nil || !p.tables.timeIndex {
-			return &storage.Error{
-				Format: formatName, Path: p.path, Offset: -1, Err: storage.ErrUnsupported,
-				What: "query: the messages have no index of timestamps that can be used",
-				Hint: "read all of it in the order of the file, or convert it: what is written has one",
-			}
+		if p.table == nil || !p.table.Indexed() {
+			return noIndex(p.path)
 		}
 		x.parts = append(x.parts, p)
 	}
 	return nil
+}
+
+func noIndex(path string) error {
+	return &storage.Error{
+		Format: formatName, Path: path, Offset: -1, Err: storage.ErrUnsupported,
+		What: "query: the messages have no index of timestamps that can be used",
+		Hint: "read all of it in the order of the file, or convert it: what is written has one",
+	}
 }
 
 // Count cannot tell: no table counts messages. See timeorder.Source.
@@ -104,7 +108,7 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	}
 	k := &cursor{x: x, conn: c, reverse: reverse}
 	k.first, k.last = x.q.Range()
-	if err := k.open(); err != nil {
+	if k.rows, err = k.pages(); err != nil {
 		return nil, x.r.fail(p.path, "query", errors.Join(err, k.Close()))
 	}
 	return k, nil
@@ -116,53 +120,10 @@ type cursor struct {
 	conn        *conn
 	first, last int64 // the range of time
 	reverse     bool
-	rows        indexed
+	rows        *pageRows
 	n           int64 // calls of step
 	head        sqlitefile.Head
 	topic       storage.TopicID
-}
-
-// An indexed gives rows in the order of the index.
-type indexed interface {
-	// next gives the head of the next row, or io.EOF. Rows of topics that are not asked
-	// for may be left out.
-	next() (sqlitefile.Head, error)
-
-	// given is how many rows next has passed, with those left out, and the last of them.
-	given() (int64, *sqlitefile.Head)
-
-	// data appends the data of the row that next gave last.
-	data(dst []byte) ([]byte, error)
-
-	close()
-}
-
-// open begins with the pages, where they are of the usual kind.
-func (k *cursor) open() (err error) {
-	if t := k.conn.part.table; t != nil {
-		k.rows, err = k.pages(t)
-		if !errors.Is(err, sqlitefile.ErrDeclined) {
-			return err
-		}
-	}
-	k.rows, err = k.engine(0, nil)
-	return err
-}
-
-// step gives the next row. One that the pages do not tell is left to SQLite, with
-// all that follow.
-func (k *cursor) step() (sqlitefile.Head, error) {
-	h, err := k.rows.next()
-	if !errors.Is(err, sqlitefile.ErrDeclined) {
-		return h, err
-	}
-	rows := k.rows
-	k.rows = nil
-	rows.close()
-	if k.rows, err = k.engine(rows.given()); err != nil {
-		return h, err
-	}
-	return k.rows.next()
 }
 
 // Next gives the next row of a topic that is asked for. See timeorder.Cursor.
@@ -174,9 +135,12 @@ func (k *cursor) Next() (timeorder.Head, error) {
 				return timeorder.Head{}, err
 			}
 		}
-		h, err := k.step()
+		h, err := k.rows.next()
 		if err == io.EOF {
 			return timeorder.Head{}, k.ended()
+		}
+		if errors.Is(err, sqlitefile.ErrDeclined) { // an entry is no time
+			err = noIndex(p.path)
 		}
 		if err != nil {
 			return timeorder.Head{}, k.x.r.fail(p.path, "timestamp index", err)
@@ -190,6 +154,14 @@ func (k *cursor) Next() (timeorder.Head, error) {
 			}
 			continue
 		}
+		if h.NoTime || h.NoData {
+			f := &filler{r: k.x.r, c: k.conn}
+			if _, ok, err := f.odd(h.ID, h.Time, false, h.NoData); err != nil {
+				return timeorder.Head{}, err
+			} else if !ok {
+				continue
+			}
+		}
 		if k.x.wanted[topic] {
 			k.topic = topic
 			return timeorder.Head{Time: h.Time, Pos: h.ID}, nil
@@ -200,8 +172,7 @@ func (k *cursor) Next() (timeorder.Head, error) {
 // ended is io.EOF, unless the index has ended too early.
 func (k *cursor) ended() error {
 	p := k.conn.part
-	n, _ := k.rows.given()
-	if p.rows > 0 && n != p.rows && k.first <= p.least && k.last >= p.most {
+	if n := k.rows.seen; p.rows > 0 && n != p.rows && k.first <= p.least && k.last >= p.most {
 		return k.x.r.fail(p.path, fmt.Sprintf("timestamp index: it has %d of %d rows", n, p.rows), storage.ErrCorrupt)
 	}
 	return io.EOF
@@ -220,23 +191,19 @@ func (k *cursor) Read() (*storage.Message, error) {
 }
 
 func (k *cursor) read() (ok bool, err error) {
-	b := &k.x.batch
+	b, h := &k.x.batch, &k.head
 	b.Messages = b.Messages[:0]
-	b.Buf, err = k.rows.data(b.Buf[:0])
-	if err == errNoData {
-		return false, (&filler{r: k.x.r, p: k.conn.part}).oddRow(k.head.ID, false, true)
-	}
-	if err != nil {
+	f := &filler{r: k.x.r, ctx: k.x.ctx, c: k.conn, b: b, blk: &block{sized: true}, n: 1, last: h.ID}
+	if b.Buf, err = k.rows.data(b.Buf[:0]); err != nil {
 		return false, err
 	}
-	f := &filler{r: k.x.r, ctx: k.x.ctx, p: k.conn.part, b: b, blk: &block{sized: true}, n: 1, last: k.head.ID}
 	if f.compressed(b.Buf) {
 		b.Scratch, b.Buf = b.Buf, b.Scratch[:0]
 		if ok, err := f.inflate(b.Scratch); err != nil || !ok {
 			return false, err
 		}
 	}
-	f.add(k.topic, k.head.Time, 0)
+	f.add(k.topic, h.Time, 0)
 	f.end()
 	return true, nil
 }

@@ -1,18 +1,12 @@
 package rosbag2
 
 import (
-	"fmt"
 	"io"
 	"runtime"
 
 	"github.com/bagconv/bagconv/internal/ahead"
-	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
-	"github.com/bagconv/bagconv/storage"
 )
-
-// Rows in the order of the index are read on two routes, as those of blocks are
-// (rows.go): page by page, and by SQLite where the pages are of another kind.
 
 // A pageRows reads the index and the heads of rows from pages: some rows at first,
 // and more at once the longer it goes on. Then it looks at some ahead, several steps
@@ -30,7 +24,6 @@ type pageRows struct {
 	end   bool            // the index has no more
 	n     int             // how many are asked for
 	seen  int64           // rows, up to those of cur
-	upTo  sqlitefile.Head // the last of them
 	cur   *step           // whose rows are given
 	at    int             // in its list, of the next one
 	soon  []*step         // behind it, in their order
@@ -49,13 +42,12 @@ const (
 type step struct {
 	f    *sqlitefile.Finder
 	list []sqlitefile.Head
-	rows int             // that were looked at: list has those that may be asked for
-	last sqlitefile.Head // of them
+	rows int // that were looked at: list has those that may be asked for
 	err  error
 }
 
-func (k *cursor) pages(t *sqlitefile.Table) (indexed, error) {
-	f, err := t.NewFinder(k.conn.src)
+func (k *cursor) pages() (*pageRows, error) {
+	f, err := k.conn.part.table.NewFinder(k.conn.src)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +92,7 @@ func (p *pageRows) advance() error {
 	if s.rows == 0 {
 		return io.EOF
 	}
-	p.seen, p.upTo = p.seen+int64(s.rows), s.last
+	p.seen += int64(s.rows)
 	if p.ahead.Workers == 0 || len(p.soon) > maxSteps/2 {
 		return nil
 	}
@@ -121,8 +113,7 @@ func (p *pageRows) begin(s *step) {
 	}
 	s.list, s.err = p.keys.After(s.list[:0], after, p.k.first, p.k.last, p.n, p.k.reverse)
 	if s.rows = len(s.list); s.rows > 0 {
-		s.last = s.list[s.rows-1]
-		p.last, p.some = s.last, true
+		p.last, p.some = s.list[s.rows-1], true
 	}
 	p.end = s.err != nil || s.rows < p.n
 	p.n = min(2*p.n, manyHeads)
@@ -158,118 +149,3 @@ func (p *pageRows) look(s *step) {
 func (p *pageRows) data(dst []byte) ([]byte, error) { return p.cur.f.Append(dst, &p.cur.list[p.at-1]) }
 
 func (p *pageRows) close() { p.ahead.Stop() }
-
-func (p *pageRows) given() (int64, *sqlitefile.Head) {
-	if p.seen == 0 {
-		return 0, nil
-	}
-	return p.seen, &p.upTo
-}
-
-// The rows of a time range, and a row by its id. A row's topic is looked at in the
-// table, where it stands before the payload: that is not read.
-const (
-	selectHeads     = "SELECT rowid, topic_id, timestamp FROM messages WHERE timestamp BETWEEN ? AND ? ORDER BY timestamp, rowid"
-	selectHeadsBack = "SELECT rowid, topic_id, timestamp FROM messages WHERE timestamp BETWEEN ? AND ? ORDER BY timestamp DESC, rowid DESC"
-	selectRow       = "SELECT data, timestamp FROM messages WHERE rowid = ?"
-)
-
-// An engineRows has SQLite read the index.
-type engineRows struct {
-	k     *cursor
-	heads *sqlite.Stmt
-	row   *sqlite.Stmt
-	after *sqlitefile.Head // rows up to this one were given before
-	head  sqlitefile.Head
-	n     int64 // rows so far, with those before
-}
-
-// engine begins after a row, the n-th, or nil for the start.
-func (k *cursor) engine(n int64, after *sqlitefile.Head) (indexed, error) {
-	e := &engineRows{k: k, after: after, n: n}
-	if err := e.prepare(); err != nil {
-		e.close()
-		return nil, err
-	}
-	return e, nil
-}
-
-func (e *engineRows) prepare() (err error) {
-	k := e.k
-	if err := k.conn.engine(0); err != nil {
-		return err
-	}
-	text := selectHeads
-	if k.reverse {
-		text = selectHeadsBack
-	}
-	if e.heads, err = k.conn.db.Prepare(text); err == nil {
-		e.row, err = k.conn.db.Prepare(selectRow)
-	}
-	if err != nil {
-		return err
-	}
-	first, last := k.first, k.last
-	switch {
-	case e.after == nil:
-	case k.reverse:
-		last = e.after.Time
-	default:
-		first = e.after.Time
-	}
-	return e.heads.Bind(first, last)
-}
-
-func (e *engineRows) next() (sqlitefile.Head, error) {
-	for {
-		more, err := e.heads.Step()
-		if err != nil {
-			return e.head, err
-		}
-		if !more {
-			return e.head, io.EOF
-		}
-		h := sqlitefile.Head{ID: e.heads.Int(0), Topic: e.heads.Int(1), Time: e.heads.Int(2)}
-		if a := e.after; a != nil && h.Time == a.Time && (h.ID == a.ID || (h.ID < a.ID) != e.k.reverse) {
-			continue
-		}
-		e.head = h
-		e.n++
-		return h, nil
-	}
-}
-
-func (e *engineRows) given() (int64, *sqlitefile.Head) { return e.n, &e.head }
-
-func (e *engineRows) data(dst []byte) ([]byte, error) {
-	defer e.row.Reset()
-	if err := e.row.Bind(e.head.ID); err != nil {
-		return dst, err
-	}
-	more, err := e.row.Step()
-	if err != nil {
-		return dst, err
-	}
-	if !more {
-		return dst, fmt.Errorf("row %d, which the index has, is not there: %w", e.head.ID, storage.ErrCorrupt)
-	}
-	if !e.row.IsBytes(0) {
-		return dst, errNoData
-	}
-	if !e.row.IsInt(1) {
-		if err := e.k.x.r.warn("row", true, e.k.conn.part.path, "the time of row %d is no integer; it is taken from the index of times", e.head.ID); err != nil {
-			return dst, err
-		}
-	} else if at := e.row.Int(1); at != e.head.Time {
-		return dst, fmt.Errorf("row %d is at %d ns, the index says %d: %w", e.head.ID, at, e.head.Time, storage.ErrCorrupt)
-	}
-	return append(dst, e.row.Bytes(0)...), nil // SQLite's memory is not the caller's to change
-}
-
-func (e *engineRows) close() {
-	for _, s := range []*sqlite.Stmt{e.heads, e.row} {
-		if s != nil {
-			s.Finalize()
-		}
-	}
-}

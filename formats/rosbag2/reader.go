@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -61,14 +62,24 @@ const (
 // Open opens the recording at path: a folder, or a single database. See
 // storage.Format.
 func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+	return openReader(ctx, path, o, eagerBytes)
+}
+
+// eagerBytes is up to which size the blocks of a recording are found when it is
+// opened, so that damage of the tree is known from then on. They are not worth the
+// time above that, where only a message or two may be wanted.
+const eagerBytes = 256e6
+
+// openReader finds the blocks of recordings of up to eager bytes.
+func openReader(ctx context.Context, path string, o storage.ReadOptions, eager int64) (storage.Reader, error) {
 	r := &Reader{ctx: ctx, fs: iox.FS(o.FS), path: path, strict: o.Strict, warned: map[string]bool{}, lost: map[int]storage.Lost{}}
-	if err := r.open(o); err != nil {
+	if err := r.open(o, eager); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
 }
 
-func (r *Reader) open(o storage.ReadOptions) (err error) {
+func (r *Reader) open(o storage.ReadOptions, eager int64) (err error) {
 	if r.layout, err = db3.Find(r.ctx, r.fs, r.path, r.warner("")); err != nil {
 		return r.fail(r.path, "", err)
 	}
@@ -80,7 +91,7 @@ func (r *Reader) open(o storage.ReadOptions) (err error) {
 	if r.brief = o.InfoOnlyAbove > 0 && r.layout.Size(r.fs) > o.InfoOnlyAbove; r.brief {
 		r.err = r.fail(r.path, "", errBrief)
 	}
-	r.lazy = r.layout.Size(r.fs) > eagerBytes
+	r.lazy = r.layout.Size(r.fs) > eager
 	var failed error
 	for _, path := range r.layout.Parts {
 		how := opening{strict: r.strict, brief: r.brief, lazy: r.lazy, uncommitted: o.Uncommitted}
@@ -115,10 +126,15 @@ func (r *Reader) open(o storage.ReadOptions) (err error) {
 	return r.findBlocks()
 }
 
-// eagerBytes is up to which size the blocks of a recording are found when it is
-// opened, so that damage of the tree is known from then on. They are not worth the
-// time above that, where only a message or two may be wanted. Tests change it.
-var eagerBytes = int64(256e6)
+// checkAlone tells of a database that was named itself that it is one of several.
+func (r *Reader) checkAlone() error {
+	name, parts := db3.Whole(r.fs, r.path)
+	if name == "" {
+		return nil
+	}
+	return r.warn(storage.CodeOnePart, false, r.path, "this is part %d of %d of one recording; all of it is read by the name %s",
+		1+slices.Index(parts, filepath.Clean(r.path)), len(parts), name)
+}
 
 // findBlocks cuts the parts into blocks, once.
 func (r *Reader) findBlocks() error {
@@ -137,11 +153,11 @@ func (r *Reader) findBlocks() error {
 		if err != nil {
 			return r.fail(p.path, "", err)
 		}
-		list, err := p.blocks(r.ctx, c.src)
+		list, err := p.blocks(r.ctx, c)
 		if r.lazy && !r.strict && isDamage(err) {
-			if err = p.giveUpTree(r.ctx, c.src, err, r.warner(p.path)); err == nil {
+			if err = p.giveUpTree(r.ctx, c.src, err, 0, r.warner(p.path)); err == nil {
 				r.missing += max(p.rows-p.found.Found.Rows, 0)
-				list, err = p.blocks(r.ctx, c.src)
+				list, err = p.blocks(r.ctx, c)
 			}
 		}
 		if err = errors.Join(err, r.release(c)); err != nil {

@@ -28,7 +28,6 @@ const (
 	createMetadata    = "CREATE TABLE metadata(id INTEGER PRIMARY KEY,metadata_version INTEGER NOT NULL,metadata TEXT NOT NULL)"
 	createDefinitions = "CREATE TABLE message_definitions(id INTEGER PRIMARY KEY,topic_type TEXT NOT NULL,encoding TEXT NOT NULL,encoded_message_definition TEXT NOT NULL,type_description_hash TEXT NOT NULL)"
 	createIndex       = "CREATE INDEX timestamp_idx ON messages (timestamp ASC)"
-	selectMessages    = "SELECT rowid, topic_id, timestamp, data FROM messages WHERE rowid BETWEEN ? AND ?"
 )
 
 // tables says what a database has of them.

@@ -31,7 +31,7 @@ type row struct {
 // readAll reads a recording by ReadNext.
 func readAll(t testing.TB, path string, o storage.ReadOptions) ([]row, *storage.Info) {
 	t.Helper()
-	r, err := Open(context.Background(), path, o)
+	r, err := open(context.Background(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}

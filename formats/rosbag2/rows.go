@@ -13,9 +13,35 @@ import (
 
 // Rows of messages are read on three routes. Page by page through the tree
 // (package sqlitefile) is the usual one. SQLite itself reads a part that has no
-// table of the usual kind, and blocks that have a row of other types; it gives the
-// same. Where something is damaged the rows are taken from all leaves that are
-// found (salvage.go).
+// table of the usual kind (plain.go). Where something is damaged the rows are taken from
+// all leaves that are found (salvage.go).
+
+// A rowSource reads rows on one of the routes. It belongs to one goroutine.
+type rowSource interface {
+	Scan(lo, hi int64, f func(*sqlitefile.Row) error) error
+	Append(dst []byte, row *sqlitefile.Row) ([]byte, error)
+}
+
+// scanBytes is how much is read at once: 1 MB in all for each scanner. countBytes is that
+// where the payloads do not matter.
+const (
+	scanBytes  = 128 << 10
+	countBytes = 16 << 10
+)
+
+// scanner reads a part that was not salvaged; heads tells that no data is asked for, but
+// for what is Local.
+func (c *conn) scanner(heads bool) rowSource {
+	switch {
+	case c.part.table == nil:
+		return &plainRows{c: c, heads: heads}
+	case heads:
+		return c.part.table.NewScanner(c.src, countBytes)
+	case c.scan == nil:
+		c.scan = c.part.table.NewScanner(c.src, scanBytes)
+	}
+	return c.scan
+}
 
 // ReadBlock reads the rows of block i into b. See storage.BlockReader.
 func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
@@ -28,23 +54,16 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if err != nil {
 		return r.fail(p.path, "", err)
 	}
-	f := &filler{r: r, ctx: ctx, p: p, b: b}
+	f := &filler{r: r, ctx: ctx, c: c, b: b}
 	f.begin(blk)
-	switch {
-	case p.found != nil:
-		err = f.salvage(c, i, p.found)
-	case p.table == nil:
-		err = f.query(c, blk)
-	default:
-		if c.scan == nil {
-			c.scan = p.table.NewScanner(c.src, scanBytes)
-		}
-		err = f.read(c.scan, blk)
-		if errors.Is(err, sqlitefile.ErrDeclined) {
-			f.begin(blk)
-			err = f.query(c, blk)
-		} else if isDamage(err) && !said(err) && !r.strict {
-			err = f.rescue(c, i, err)
+	if p.found != nil {
+		err = f.salvage(i, p.found)
+	} else if err = f.read(c.scanner(false)); isDamage(err) && !said(err) && !r.strict {
+		if p.table != nil {
+			err = f.rescue(i, err)
+		} else {
+			f.lost.Uncounted = true
+			err = r.warn("corrupt", true, p.path, "messages after %s cannot be read: %v", f.after(), err)
 		}
 	}
 	if e := r.release(c); err == nil {
@@ -70,7 +89,7 @@ const maxGrow = 16 << 20
 type filler struct {
 	r    *Reader
 	ctx  context.Context
-	p    *part
+	c    *conn
 	b    *storage.Batch
 	blk  *block
 	n    int          // rows so far
@@ -101,9 +120,9 @@ func (f *filler) topic(rowid, id int64) (topic storage.TopicID, ok bool, err err
 	}
 	f.n++
 	f.last = rowid
-	if topic, ok = f.p.ids.get(id); !ok {
+	if topic, ok = f.c.part.ids.get(id); !ok {
 		f.lost.Messages++
-		err = f.r.warn("unknown-topic", true, f.p.path, "messages of topic id %d are left out: no topic has it", id)
+		err = f.r.warn("unknown-topic", true, f.c.part.path, "messages of topic id %d are left out: no topic has it", id)
 	}
 	return topic, ok, err
 }
@@ -115,24 +134,24 @@ func (f *filler) add(topic storage.TopicID, stamp int64, start int) {
 
 // compressed tells whether a row is to be decompressed. data is its start.
 func (f *filler) compressed(data []byte) bool {
-	return f.p.sniffRows && isFrame(data)
+	return f.c.part.sniffRows && isFrame(data)
 }
 
 // isFrame tells whether data begins as a zstd frame.
 func isFrame(data []byte) bool { return len(data) >= 4 && string(data[:4]) == ros2bag.ZstdMagic }
 
-// scanBytes is how much is read at once: 1 MB in all for each scanner.
-const scanBytes = 128 << 10
-
-// A rowSource gives rows from pages.
-type rowSource interface {
-	Scan(lo, hi int64, f func(*sqlitefile.Row) error) error
-	Append(dst []byte, row *sqlitefile.Row) ([]byte, error)
-}
-
-// read reads the rows of a range from pages. Each is copied once.
-func (f *filler) read(src rowSource, blk *block) error {
-	return src.Scan(blk.lo, blk.hi, func(row *sqlitefile.Row) error {
+// read reads the rows of the block. Each is copied once.
+func (f *filler) read(src rowSource) error {
+	return src.Scan(f.blk.lo, f.blk.hi, func(row *sqlitefile.Row) error {
+		stamp := row.Time
+		if row.NoTime || row.NoData {
+			var ok bool
+			var err error
+			if stamp, ok, err = f.odd(row.ID, row.Time, row.NoTime, row.NoData); err != nil || !ok {
+				f.n, f.last = f.n+1, row.ID
+				return err
+			}
+		}
 		topic, ok, err := f.topic(row.ID, row.Topic)
 		if err != nil || !ok {
 			return err
@@ -148,92 +167,17 @@ func (f *filler) read(src rowSource, blk *block) error {
 		} else if b.Buf, err = src.Append(b.Buf, row); err != nil {
 			return err
 		}
-		f.add(topic, row.Time, start)
+		f.add(topic, stamp, start)
 		return nil
 	})
 }
 
-// query reads the rows of a range with SQLite. Each is copied once, from SQLite's
-// memory. After damage the rows before it are there, and a warning.
-func (f *filler) query(c *conn, blk *block) error {
-	err := f.steps(c, blk)
-	if c.rows != nil {
-		c.rows.Reset()
-	}
-	if isDamage(err) && !said(err) {
-		f.lost.Uncounted = true
-		return f.r.warn("corrupt", true, f.p.path, "messages after %s cannot be read: %v", f.after(blk), err)
-	}
-	return err
-}
-
-func (f *filler) steps(c *conn, blk *block) (err error) {
-	if err := c.engine(0); err != nil {
-		return err
-	}
-	if c.rows == nil {
-		if c.rows, err = c.db.Prepare(selectMessages); err != nil {
-			return err
-		}
-	}
-	if err := c.rows.Bind(blk.lo, blk.hi); err != nil {
-		return err
-	}
-	limit := f.p.real()
-	for {
-		more, err := c.rows.Step()
-		if err != nil || !more {
-			return err
-		}
-		id := c.rows.Int(0)
-		if f.n > 0 && id <= f.last {
-			return fmt.Errorf("row %d comes after row %d: %w", id, f.last, storage.ErrCorrupt)
-		}
-		stamp, known, err := f.p.rowTime(c, c.rows, 2, id)
-		if err != nil {
-			return err
-		}
-		isData := c.rows.IsBytes(3)
-		if !isData || !c.rows.IsInt(2) {
-			if err := f.oddRow(id, isData, known); err != nil {
-				return err
-			}
-			if !isData || !known {
-				f.n, f.last = f.n+1, id
-				continue
-			}
-		}
-		data := c.rows.Bytes(3)
-		if limit -= int64(len(data)); limit < 0 {
-			return fmt.Errorf("the rows from %d on have more bytes than the file: %w", blk.lo, storage.ErrCorrupt)
-		}
-		topic, ok, err := f.topic(id, c.rows.Int(1))
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		start := len(f.b.Buf)
-		if f.compressed(data) {
-			if ok, err = f.inflate(data); err != nil {
-				return err
-			}
-			if !ok {
-				continue
-			}
-		} else {
-			f.b.Buf = append(f.b.Buf, data...)
-		}
-		f.add(topic, stamp, start)
-	}
-}
-
-func (f *filler) after(blk *block) string {
+// after tells how far the block was read.
+func (f *filler) after() string {
 	if f.n == 0 {
-		return fmt.Sprintf("the start of rows %d to %d", blk.lo, blk.hi)
+		return fmt.Sprintf("the start of rows %d to %d", f.blk.lo, f.blk.hi)
 	}
-	return fmt.Sprintf("row %d, up to row %d,", f.last, blk.hi)
+	return fmt.Sprintf("row %d, up to row %d,", f.last, f.blk.hi)
 }
 
 // What decompression of a row may take: a row beyond it is an attack on memory.
@@ -268,7 +212,7 @@ func (f *filler) inflate(row []byte) (ok bool, err error) {
 	start := len(f.b.Buf)
 	limit := unpackedSize(row, len(row))
 	switch {
-	case !f.p.zstdRows:
+	case !f.c.part.zstdRows:
 		limit = min(limit, maxMixed-int64(start))
 	case f.blk != nil && !f.blk.sized: // a query reads one row, and has no block
 		limit = min(limit, maxInBlock-int64(start))
@@ -278,12 +222,12 @@ func (f *filler) inflate(row []byte) (ok bool, err error) {
 	case err == nil:
 		f.b.Buf = buf
 		return true, nil
-	case !f.p.zstdRows && !errors.Is(err, compress.ErrLimit):
+	case !f.c.part.zstdRows && !errors.Is(err, compress.ErrLimit):
 		f.b.Buf = append(f.b.Buf[:start], row...)
 		return true, nil
 	}
 	f.b.Buf = f.b.Buf[:start]
 	f.lost.Messages++
 	f.lost.Blocks = 1
-	return false, f.r.warn("zstd", true, f.p.path, "row %d is left out: %v", f.last, err)
+	return false, f.r.warn("zstd", true, f.c.part.path, "row %d is left out: %v", f.last, err)
 }

@@ -23,7 +23,7 @@ func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *ros2bag.Metad
 	if err != nil {
 		return err
 	}
-	err = p.giveUpTree(ctx, c.src, cause, warn)
+	err = p.giveUpTree(ctx, c.src, cause, 0, warn)
 	if e := c.close(); err == nil {
 		err = e
 	}
@@ -34,20 +34,16 @@ func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *ros2bag.Metad
 	return p.nameByCount(ctx, meta, warn)
 }
 
-// giveUpTree finds the leaves of messages without their tree.
-func (p *part) giveUpTree(ctx context.Context, src *sqlite.Image, cause error, warn ros2bag.Warner) error {
+// giveUpTree finds the leaves of messages without their tree, and has the rows be read from
+// there. Unless they have more rows than were given in order, cause is returned.
+func (p *part) giveUpTree(ctx context.Context, src *sqlite.Image, cause error, given int64, warn ros2bag.Warner) error {
 	s, err := sqlitefile.NewSalvage(ctx, src, p.total)
 	if err != nil && !isDamage(err) {
 		return err
 	}
-	if err != nil || s.Found.Rows == 0 {
+	if err != nil || s.Found.Rows <= given {
 		return cause
 	}
-	return p.useFound(s, cause, warn)
-}
-
-// useFound has the rows be read from their pages.
-func (p *part) useFound(s *sqlitefile.Salvage, cause error, warn ros2bag.Warner) error {
 	p.found, p.table, p.empty = s, nil, false
 	text := ""
 	if !s.Found.Freelist {
@@ -57,30 +53,6 @@ func (p *part) useFound(s *sqlitefile.Salvage, cause error, warn ros2bag.Warner)
 		return warn("truncated", true, "%s; %d messages are taken from its pages one by one%s", p.cut, s.Found.Rows, text)
 	}
 	return warn("salvaged", true, "%v; %d messages are taken from its pages one by one%s", cause, s.Found.Rows, text)
-}
-
-// giveUpQuery is giveUpTree where SQLite reads the rows, and t are those it has given. If
-// the pages have no more, as of a table in which they cannot be known, cause is returned.
-func (p *part) giveUpQuery(ctx context.Context, src *sqlite.Image, t *tally, cause error, warn ros2bag.Warner) error {
-	given := int64(0)
-	for _, n := range t.topics {
-		given += n
-	}
-	for _, n := range t.unknown {
-		given += n
-	}
-	s, err := sqlitefile.NewSalvage(ctx, src, p.total)
-	if err != nil && !isDamage(err) {
-		return err
-	}
-	if err != nil || s.Found.Rows <= given {
-		return cause
-	}
-	if err := p.useFound(s, cause, warn); err != nil {
-		return err
-	}
-	*t = p.tallyFound()
-	return nil
 }
 
 // tallyFound is the tally of a part that was salvaged.
@@ -218,25 +190,26 @@ func only(counts map[int64]int64, topics []ros2bag.Topic, n int64) (id int64, ok
 }
 
 // salvage reads the rows of block i from the leaves that were found.
-func (f *filler) salvage(c *conn, i int, s *sqlitefile.Salvage) error {
+func (f *filler) salvage(i int, s *sqlitefile.Salvage) error {
+	c := f.c
 	if c.salv == nil {
 		c.salv = s.NewSalvager(c.src)
 	}
-	if err := f.read(c.salv, &f.r.blocks[i]); err != nil {
+	if err := f.read(c.salv); err != nil {
 		return err
 	}
 	f.r.lose(i, storage.Lost{Messages: c.salv.LostRows, Bytes: c.salv.LostBytes})
 	if c.salv.LostRows == 0 {
 		return nil
 	}
-	return f.r.warn("corrupt", f.p.cut == "", f.p.path, "%d messages of %d bytes around row %d are cut and left out", c.salv.LostRows, c.salv.LostBytes, f.last)
+	return f.r.warn("corrupt", f.c.part.cut == "", f.c.part.path, "%d messages of %d bytes around row %d are cut and left out", c.salv.LostRows, c.salv.LostBytes, f.last)
 }
 
 // rescue reads the rows of block i from all leaves that have them, because the tree
 // turned out to be damaged there, for the reason cause. The leaves are looked for
 // once.
-func (f *filler) rescue(c *conn, i int, cause error) (err error) {
-	p, blk := f.p, &f.r.blocks[i]
+func (f *filler) rescue(i int, cause error) (err error) {
+	c, p, blk := f.c, f.c.part, f.blk
 	p.mu.Lock()
 	if p.late == nil {
 		p.late, err = sqlitefile.NewSalvage(f.ctx, c.src, p.total)
@@ -247,7 +220,7 @@ func (f *filler) rescue(c *conn, i int, cause error) (err error) {
 		return err
 	}
 	f.begin(blk)
-	if err := f.salvage(c, i, s); err != nil {
+	if err := f.salvage(i, s); err != nil {
 		return err
 	}
 	lost := storage.Lost{Blocks: 1, Bytes: int64(p.head.Page) + c.salv.LostBytes, Messages: c.salv.LostRows, Uncounted: p.dense() < 0}

@@ -115,7 +115,7 @@ func (b *brokenBag) whole(broken func(page int) bool) (list []int) {
 func (b *brokenBag) read(t *testing.T, file []byte, whole []int, what string, names bool) *storage.Info {
 	t.Helper()
 	check(t, os.WriteFile(b.db, file, 0o666))
-	r, err := Open(context.Background(), b.dir, storage.ReadOptions{})
+	r, err := open(context.Background(), b.dir, storage.ReadOptions{})
 	if err != nil {
 		t.Errorf("%s: %v, with %d whole rows", what, err, len(whole))
 		return nil
@@ -178,7 +178,7 @@ func TestSalvageRoot(t *testing.T) {
 	if info.Lost.Bytes < 2<<20 || info.Lost.Blocks < 2<<20/pageSize || info.Lost.Messages < lost || info.Lost.Messages > lost+5 || !slices.Contains(codes(info), "truncated") {
 		t.Errorf("%d rows are lost, Info says %+v; %v", lost, info.Lost, codes(info))
 	}
-	if _, err := Open(context.Background(), b.dir, storage.ReadOptions{Strict: true}); err == nil {
+	if _, err := open(context.Background(), b.dir, storage.ReadOptions{Strict: true}); err == nil {
 		t.Error("strict reading opens it")
 	}
 }

@@ -34,7 +34,7 @@ func TestDecompressedHasNoName(t *testing.T) {
 	check(t, os.WriteFile(path+".zstd", packed.Bytes(), 0o666))
 	t.Setenv("TMPDIR", temp)
 	for range 2 {
-		r, err := Open(context.Background(), path+".zstd", storage.ReadOptions{})
+		r, err := open(context.Background(), path+".zstd", storage.ReadOptions{})
 		check(t, err)
 		n := 0
 		for ; ; n++ {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/internal/ros2bag"
-	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -320,21 +319,13 @@ func (r *Reader) firstRow(c *conn) (err error) {
 		p.zstdRows = isFrame(row.Local())
 		return stop
 	}
-	switch {
-	case p.found != nil:
+	if p.found != nil {
 		first := p.found.Ranges(1)[0]
 		err = p.found.NewSalvager(c.src).Scan(first.Lo, first.Hi, look)
-	case p.table != nil:
-		err = p.table.NewScanner(c.src, countBytes).Scan(math.MinInt64, math.MaxInt64, look)
-	default:
-		if err = c.engine(0); err == nil {
-			err = c.db.Query("SELECT data FROM messages LIMIT 1", func(s *sqlite.Stmt) error {
-				p.zstdRows = isFrame(s.Bytes(0))
-				return nil
-			})
-		}
+	} else {
+		err = c.scanner(p.table != nil).Scan(math.MinInt64, math.MaxInt64, look)
 	}
-	if err == stop || isDamage(err) || errors.Is(err, sqlitefile.ErrDeclined) {
+	if err == stop || isDamage(err) {
 		return nil
 	}
 	return err

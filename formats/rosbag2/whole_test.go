@@ -31,7 +31,7 @@ func TestOnePart(t *testing.T) {
 	first, second := write("run_0.db3"), write("run_1.db3")
 	warnings := func(path string) (text string) {
 		t.Helper()
-		r, err := Open(context.Background(), path, storage.ReadOptions{Strict: true})
+		r, err := open(context.Background(), path, storage.ReadOptions{Strict: true})
 		if err != nil {
 			t.Fatal(err)
 		}

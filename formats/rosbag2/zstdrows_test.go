@@ -27,7 +27,7 @@ func openRows(t *testing.T, rows ...[]byte) *Reader {
 	}
 	path := filepath.Join(t.TempDir(), "bag")
 	write(t, path, storage.WriteOptions{}, sampleTopics(), messages)
-	r, err := Open(t.Context(), path, storage.ReadOptions{})
+	r, err := open(t.Context(), path, storage.ReadOptions{})
 	check(t, err)
 	t.Cleanup(func() { check(t, r.Close()) })
 	return r.(*Reader)

@@ -56,6 +56,9 @@ func (e *entry) columns() (names []string) {
 	return names
 }
 
+// usual are the columns of rosbag2's own table.
+var usual = columns{topic: 1, time: 2, data: 3}
+
 // parse decodes a record of total bytes, of which the leaf has rec, as parseMessage. The
 // topic and the time must be in the leaf: they are where they stand before the data.
 func (c *columns) parse(rec []byte, total int, m *message) shape {
@@ -63,7 +66,8 @@ func (c *columns) parse(rec []byte, total int, m *message) shape {
 	if n == 0 || head < int64(n) || head > int64(len(rec)) {
 		return isOther
 	}
-	seen, at := 0, head
+	*m = message{noTime: true, noData: true}
+	is, seen, at := isMessage, 0, head
 	types := rec[n:head]
 	for i := 0; len(types) > 0; i++ {
 		t, n := varint(types)
@@ -77,21 +81,29 @@ func (c *columns) parse(rec []byte, total int, m *message) shape {
 		}
 		switch i {
 		case c.topic, c.time:
-			if t == 0 || t == 7 || t > 9 || at+size > int64(len(rec)) {
+			seen++
+			if t == 0 || t == 7 || t > 9 {
+				is = isOdd
+				break
+			}
+			if at+size > int64(len(rec)) {
 				return isOther
 			}
-			v := getInt(rec[at:], byte(t))
-			if seen++; i == c.topic {
+			if v := getInt(rec[at:], byte(t)); i == c.topic {
 				m.topic = v
 			} else {
-				m.time = v
+				m.time, m.noTime = v, false
 			}
 		case c.data:
-			if t < 12 || at > int64(len(rec)) {
+			seen++
+			if t < 12 {
+				is = isOdd
+				break
+			}
+			if at > int64(len(rec)) {
 				return isOther
 			}
-			m.start, m.size, m.text = int(at), int(size), t&1 == 1
-			seen++
+			m.start, m.size, m.noData = int(at), int(size), false
 		}
 		at += size
 	}
@@ -101,5 +113,5 @@ func (c *columns) parse(rec []byte, total int, m *message) shape {
 	if at != int64(total) {
 		return isBroken
 	}
-	return isMessage
+	return is
 }

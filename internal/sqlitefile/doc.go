@@ -37,8 +37,8 @@
 // generated columns, text that is not UTF-8; for loading also rows or indexes that
 // are there already, triggers, AUTOINCREMENT, auto-vacuum, reserved bytes, a
 // write-ahead log in the header, a size that is not that of the header. (A Salvage
-// takes other columns too, where the schema tells them.) A row
-// with other types declines when it is met. A -wal or -journal beside the file is
+// takes other columns too, where the schema tells them.)
+// So does an index whose entries are no pairs of integers, when one is met. A -wal or -journal beside the file is
 // the caller's to see and to apply first: this package reads one file.
 //
 // Rows of more than 10^9 bytes are refused, because SQLite does not read them.
@@ -49,9 +49,3 @@
 // Loader's Buffers may be written by another. A Table and a Salvage may be used by
 // many. The package starts no goroutines.
 package sqlitefile
-
-import "sync/atomic"
-
-// Fired counts what this package has begun, so that tests can prove that it was
-// used and SQLite was not.
-var Fired struct{ Loads, Scans, Salvages, Finds atomic.Int64 }

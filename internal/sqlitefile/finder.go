@@ -29,9 +29,11 @@ type Finder struct {
 	chain  []byte // of overflow pages
 }
 
-// A Head is what stands before a row's data.
+// A Head is what stands before a row's data. The time is that of the index.
 type Head struct {
 	Time, ID, Topic int64
+
+	NoTime, NoData bool // of the row: see Row
 
 	leaf uint32
 	slot int32 // in Finder.list
@@ -48,11 +50,17 @@ type leafRef struct {
 // NewFinder makes a finder that reads the table from r, which shows the same
 // database as that of NewTable. Without an index on the timestamps alone there is
 // an error that wraps ErrDeclined.
-func (t *Table) NewFinder(r io.ReaderAt) (*Finder, error) {
-	list, err := readSchema(r, t.size, t.h)
-	if err != nil {
-		return nil, err
+func (t *Table) NewFinder(r io.ReaderAt) (f *Finder, err error) {
+	if !t.Indexed() {
+		return nil, declined("messages has no index on the timestamps alone")
 	}
+	f = t.newFinder(r)
+	f.leaves.depth, err = f.leaves.height(t.root)
+	return f, err
+}
+
+// findIndex returns the root of the index of timestamps, 0 if there is none.
+func findIndex(list []entry) uint32 {
 	for _, e := range list {
 		if e.kind != "index" || !strings.EqualFold(e.table, "messages") || len(e.sql) < 3 || e.root < 2 {
 			continue
@@ -60,26 +68,21 @@ func (t *Table) NewFinder(r io.ReaderAt) (*Finder, error) {
 		e.sql[2] = "" // its name
 		switch strings.Join(e.sql, " ") {
 		case "create index  on messages ( timestamp )", "create index  on messages ( timestamp asc )":
-			f := t.newFinder(r, e.root)
-			if f.leaves.depth, err = f.leaves.height(t.root); err != nil {
-				return nil, err
-			}
-			Fired.Finds.Add(1)
-			return f, nil
+			return e.root
 		}
 	}
-	return nil, declined("messages has no index on the timestamps alone")
+	return 0
 }
 
-func (t *Table) newFinder(r io.ReaderAt, index uint32) *Finder {
-	f := &Finder{table: t, index: indexWalk{pager: newPager(r, t.size, t.h, 0), root: index}}
+func (t *Table) newFinder(r io.ReaderAt) *Finder {
+	f := &Finder{table: t, index: indexWalk{pager: newPager(r, t.size, t.h, 0), root: t.index}}
 	f.leaves.pager = newPager(r, t.size, t.h, 0)
 	return f
 }
 
 // Another makes a finder of the same table that reads from r.
 func (f *Finder) Another(r io.ReaderAt) *Finder {
-	g := f.table.newFinder(r, f.index.root)
+	g := f.table.newFinder(r)
 	g.Few = f.Few
 	g.leaves.depth = f.leaves.depth
 	return g
@@ -115,8 +118,7 @@ func (f *Finder) After(list []Head, after *Head, first, last int64, n int, rever
 }
 
 // Heads fills in what the table has of rows that After gave, of any finder of the
-// table. Entries of the index without a row, or with one of another time, are damage;
-// a row of other types gives an error that wraps ErrDeclined.
+// table. Entries of the index without a row, or with one of another time, are damage.
 func (f *Finder) Heads(list []Head) error {
 	if len(list) == 0 {
 		return nil
@@ -222,15 +224,13 @@ func (f *Finder) leaf(slot int, b []byte, list []Head, order []int32) error {
 		if c.rowid > h.ID {
 			break
 		}
-		switch parseMessage(c.local, c.total, &m) {
-		case isBroken:
+		if parseRow(c.local, c.total, &m) > isOdd {
 			return corrupt("page %d: the record of row %d", l.no, c.rowid)
-		case isOther:
-			return declined("row %d has other types", c.rowid)
 		}
-		if m.time != h.Time {
+		if m.time != h.Time && !m.noTime {
 			return corrupt("row %d is at %d ns, the index says %d", h.ID, m.time, h.Time)
 		}
+		h.NoTime, h.NoData = m.noTime, m.noData
 		h.Topic, h.leaf, h.slot, h.at = m.topic, l.no, int32(slot), int32(at)
 		order = order[1:]
 	}
@@ -249,8 +249,11 @@ func (f *Finder) Append(dst []byte, h *Head) ([]byte, error) {
 	}
 	var c cell
 	var m message
-	if int(h.at) >= len(b) || !w.cell(b, int(h.at), &c) || c.rowid != h.ID || parseMessage(c.local, c.total, &m) != isMessage {
+	if int(h.at) >= len(b) || !w.cell(b, int(h.at), &c) || c.rowid != h.ID || parseRow(c.local, c.total, &m) > isOdd {
 		return dst, corrupt("page %d: row %d has changed", h.leaf, h.ID)
+	}
+	if m.noData {
+		return dst, nil
 	}
 	n := len(dst)
 	dst = grow(dst, m.size)

@@ -140,14 +140,8 @@ func tryLoad(path string, w way, rows []row, openFile func(string) (storage.File
 			return nil
 		})
 	}
-	for i, r := range rows {
-		if i%2 == 0 {
-			err = l.Add(r.topic, r.time, r.data)
-		} else {
-			k := i % (len(r.data) + 1)
-			err = l.AddParts(r.topic, r.time, r.data[:k], r.data[k:])
-		}
-		if err != nil {
+	for _, r := range rows {
+		if err = l.Add(r.topic, r.time, r.data); err != nil {
 			return err
 		}
 	}

@@ -72,15 +72,6 @@ THEN 'ok' ELSE 'another' END`, twin))
 	}
 }
 
-// TestFired: the count by which others prove that the loader was used.
-func TestFired(t *testing.T) {
-	before := Fired.Loads.Load()
-	load(t, newBase(t, 512), way{}, nil)
-	if Fired.Loads.Load() != before+1 {
-		t.Error("not counted")
-	}
-}
-
 // TestCounts: every number of rows, so that levels begin and end at every place.
 func TestCounts(t *testing.T) {
 	step := 7

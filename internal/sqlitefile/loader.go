@@ -67,7 +67,6 @@ func newLoader(f storage.File, b base, o Options, lock uint32) *Loader {
 	l := &Loader{file: f, size: b.page, base: b, lock: lock, next: b.pages + 1, q: queue{file: f}}
 	l.times = times{limit: o.Memory, temp: o.Temp}
 	l.leaf = newPage(l.size, tableLeaf)
-	Fired.Loads.Add(1)
 	return l
 }
 
@@ -79,16 +78,11 @@ func (l *Loader) OnBuffer(f func(storage.PendingBlock) error) { l.hand = f }
 // Add adds a row; rowids count from 1. It keeps no reference to data. A row of
 // more than 10^9 bytes gives an error that wraps storage.ErrUnsupported.
 func (l *Loader) Add(topic, timestamp int64, data []byte) error {
-	return l.AddParts(topic, timestamp, nil, data)
-}
-
-// AddParts adds a row whose data is head and then body.
-func (l *Loader) AddParts(topic, timestamp int64, head, body []byte) error {
 	if l.err == nil {
 		if l.ended {
 			l.err = errors.New("internal error: a row after Flush")
 		} else {
-			l.err = l.add(topic, timestamp, head, body)
+			l.err = l.add(topic, timestamp, data)
 		}
 	}
 	return l.err
@@ -98,8 +92,8 @@ func (l *Loader) AddParts(topic, timestamp int64, head, body []byte) error {
 // bytes at a time.
 const recordSpace = 64
 
-func (l *Loader) add(topic, timestamp int64, head, body []byte) error {
-	size := len(head) + len(body)
+func (l *Loader) add(topic, timestamp int64, data []byte) error {
+	size := len(data)
 	var rec [recordSpace]byte
 	tt, mt := serial(topic), serial(timestamp)
 	rec[2], rec[3] = tt, mt
@@ -131,40 +125,34 @@ func (l *Loader) add(topic, timestamp int64, head, body []byte) error {
 	at := l.leaf.b[l.leaf.reserve(need):]
 	at = at[copy(at, prefix[:m]):]
 	at = at[copy(at, rec[:n]):]
-	k := copy(at[:local-n], head)
-	head = head[k:]
-	at = at[k:]
-	k = copy(at[:local-n-k], body)
-	body = body[k:]
+	k := copy(at[:local-n], data)
 	if local == total {
 		return nil
 	}
-	first, err := l.overflow(head, body)
+	first, err := l.overflow(data[k:])
 	binary.BigEndian.PutUint32(at[k:], first)
 	return err
 }
 
 // overflow writes a chain of pages with the rest of a row.
-func (l *Loader) overflow(head, body []byte) (first uint32, err error) {
+func (l *Loader) overflow(rest []byte) (first uint32, err error) {
 	first = l.next
 	if first == l.lock {
 		first++
 	}
-	for len(head)+len(body) > 0 {
+	for len(rest) > 0 {
 		no, p, err := l.page()
 		if err != nil {
 			return 0, err
 		}
-		n := 4 + copy(p[4:], head)
-		head = head[n-4:]
-		k := copy(p[n:], body)
-		body = body[k:]
+		n := 4 + copy(p[4:], rest)
+		rest = rest[n-4:]
 		following := uint32(0)
-		if len(head)+len(body) > 0 {
+		if len(rest) > 0 {
 			following = l.after(no)
 		}
 		binary.BigEndian.PutUint32(p, following)
-		clear(p[n+k:])
+		clear(p[n:])
 	}
 	return first, nil
 }

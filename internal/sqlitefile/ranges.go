@@ -171,7 +171,7 @@ func (c *cutter) rows() error {
 		bytes := int64(max(cell.total, 1))
 		size := bytes
 		var m message
-		if c.size != nil && parseMessage(cell.local, cell.total, &m) == isMessage {
+		if c.size != nil && parseRow(cell.local, cell.total, &m) <= isOdd && !m.noData {
 			size = max(c.size(&Row{ID: cell.rowid, Topic: m.topic, Time: m.time, Size: m.size, local: cell.local[m.start:]}), 1)
 		}
 		c.push(cell.rowid, bytes, size)

@@ -124,16 +124,28 @@ type shape uint8
 
 const (
 	isMessage shape = iota
-	isOther         // sound, but no row of messages as they are written
+	isOdd           // sound, with values of other types than messages are written with
+	isOther         // no row of messages
 	isBroken        // contradicts itself
 )
 
 // message is a decoded record of messages.
 type message struct {
-	topic, time int64
-	start       int // where the data begins in the record
-	size        int // of the data
-	text        bool
+	topic, time int64 // 0 if it is no integer
+	start       int   // where the data begins in the record
+	size        int   // of the data
+
+	noTime, noData bool // of an odd one: the time is no integer, the data is neither blob nor text
+}
+
+// parseRow decodes the start of a record of messages, as parseMessage, also one with
+// values of other types.
+func parseRow(rec []byte, total int, m *message) shape {
+	is := parseMessage(rec, total, m)
+	if is == isOther {
+		is = usual.parse(rec, total, m)
+	}
+	return is
 }
 
 // parseMessage decodes the start of a record of total bytes. rec is what the leaf
@@ -163,7 +175,7 @@ func parseMessage(rec []byte, total int, m *message) shape {
 		return isBroken
 	}
 	m.size = total - m.start
-	m.text = dt&1 == 1
+	m.noTime, m.noData = false, false
 	m.topic = getInt(rec[head:], tt)
 	m.time = getInt(rec[head+topicLen:], mt)
 	return isMessage

@@ -65,7 +65,6 @@ const (
 // or twice where its header leaves doubts about the size of a page. A database
 // without any row of messages gives no error.
 func NewSalvage(ctx context.Context, r io.ReaderAt, size int64) (*Salvage, error) {
-	Fired.Salvages.Add(1)
 	h, err := sqlite.ReadHeader(r, size)
 	if err != nil && !damage(err) {
 		return nil, err

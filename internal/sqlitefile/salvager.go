@@ -46,7 +46,6 @@ func (s *Salvage) NewSalvager(r io.ReaderAt) *Salvager {
 // or storage.ErrTruncated, as those of Append do, only tells that the row is cut:
 // it is lost, unless it is there once more. Any other error of f ends the scan.
 func (v *Salvager) Scan(lo, hi int64, f func(*Row) error) error {
-	Fired.Scans.Add(1)
 	v.LostRows, v.LostBytes = 0, 0
 	if err := v.collect(lo, hi); err != nil {
 		return err

@@ -10,10 +10,14 @@ import (
 // database comes with each call, so that every goroutine can have its own. It is
 // safe for concurrent use.
 type Table struct {
-	h    sqlite.Header
-	size int64 // bytes of the database
-	root uint32
+	h     sqlite.Header
+	size  int64 // bytes of the database
+	root  uint32
+	index uint32 // root of the index of timestamps; 0: there is none of the usual kind
 }
+
+// Indexed tells whether there is an index for NewFinder.
+func (t *Table) Indexed() bool { return t.index != 0 }
 
 // NewTable looks at the database of size bytes that r shows. What is not of the
 // kind that this package knows gives an error that wraps ErrDeclined; what
@@ -43,7 +47,7 @@ func NewTable(r io.ReaderAt, size int64) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Table{h: h, size: size, root: e.root}, nil
+	return &Table{h: h, size: size, root: e.root, index: findIndex(list)}, nil
 }
 
 // A Row is a row of messages. It is valid during the call that it is given to.
@@ -53,6 +57,9 @@ type Row struct {
 	Time  int64 // timestamp, ns since 1970
 	Size  int   // bytes of data; no more than the database has
 
+	// What is of other types than rosbag2 writes: Time is 0, or there is no data.
+	NoTime, NoData bool
+
 	local []byte // the data, or the start of it; with tail, if it has all
 	next  uint32 // overflow page with what follows
 	tail  int    // bytes of the columns behind the data, where a salvaged table has some
@@ -61,6 +68,12 @@ type Row struct {
 // Local is the data as far as it lies in the leaf: all of it, when it is Size
 // bytes long.
 func (r *Row) Local() []byte { return r.local[:min(len(r.local), r.Size)] }
+
+// NewRow returns a row that was read in another way, with its data. data is nil if only
+// its size is known.
+func NewRow(id, topic, time int64, size int, data []byte) *Row {
+	return &Row{ID: id, Topic: topic, Time: time, Size: size, local: data}
+}
 
 // A Scanner reads rows of a table, in the order of their rowids. It belongs to
 // one goroutine.
@@ -83,12 +96,10 @@ func (t *Table) NewScanner(r io.ReaderAt, block int64) *Scanner {
 }
 
 // Scan calls f for the rows from lo to hi, in order, and returns the first error:
-// that of f as it is; damage, which wraps storage.ErrCorrupt or
-// storage.ErrTruncated; or a row of other types, which wraps ErrDeclined. All
-// rows before it have been given. Rows that together claim more bytes than the
+// that of f as it is, or damage, which wraps storage.ErrCorrupt or
+// storage.ErrTruncated. All rows before it have been given. Rows that together claim more bytes than the
 // database has are damage.
 func (s *Scanner) Scan(lo, hi int64, f func(*Row) error) error {
-	Fired.Scans.Add(1)
 	s.lo, s.hi, s.f = lo, hi, f
 	s.limit = s.size
 	err := s.walk(s.root)
@@ -123,11 +134,8 @@ func (s *Scanner) leaf(no uint32, b []byte, lo, hi int64) error {
 		if c.rowid > s.hi {
 			return nil
 		}
-		switch parseMessage(c.local, c.total, &m) {
-		case isBroken:
+		if parseRow(c.local, c.total, &m) > isOdd {
 			return corrupt("page %d: the record of row %d", no, c.rowid)
-		case isOther:
-			return declined("row %d has other types", c.rowid)
 		}
 		if s.limit -= int64(c.total); s.limit < 0 {
 			return corrupt("page %d: rows of more bytes than the database has", no)
@@ -136,7 +144,7 @@ func (s *Scanner) leaf(no uint32, b []byte, lo, hi int64) error {
 			b, copied = s.spare[:copy(s.spare, b)], true
 			s.cell(b, at, &c)
 		}
-		s.row = Row{ID: c.rowid, Topic: m.topic, Time: m.time, Size: m.size, local: c.local[m.start:], next: c.next}
+		s.row = Row{ID: c.rowid, Topic: m.topic, Time: m.time, Size: m.size, NoTime: m.noTime, NoData: m.noData, local: c.local[m.start:], next: c.next}
 		if err := s.f(&s.row); err != nil {
 			return err
 		}

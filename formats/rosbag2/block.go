@@ -3,7 +3,6 @@ package rosbag2
 import (
 	"context"
 
-	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 )
 
@@ -22,7 +21,7 @@ const (
 )
 
 // blocks cuts a part into ranges of about equal size.
-func (p *part) blocks(ctx context.Context, src *sqlite.Image) (list []block, err error) {
+func (p *part) blocks(ctx context.Context, c *conn) (list []block, err error) {
 	if p.empty {
 		return nil, nil
 	}
@@ -35,41 +34,20 @@ func (p *part) blocks(ctx context.Context, src *sqlite.Image) (list []block, err
 	case p.found != nil:
 		ranges = p.found.Ranges(target)
 	case p.table == nil:
-		return p.guess(target), nil
+		ranges, err = (&plainRows{c: c, heads: true}).ranges(ctx, target)
 	case ranges == nil || p.zstdRows:
 		var size func(*sqlitefile.Row) int64
 		if p.zstdRows {
 			target, size = blockBytes, func(row *sqlitefile.Row) int64 { return unpackedSize(row.Local(), row.Size) }
 		}
-		if ranges, err = p.table.Ranges(ctx, src, target, size); err != nil {
-			return nil, err
-		}
+		ranges, err = p.table.Ranges(ctx, c.src, target, size)
+	}
+	if err != nil {
+		return nil, err
 	}
 	list = make([]block, len(ranges))
 	for i, g := range ranges {
-		list[i] = block{part: p, lo: g.Lo, hi: g.Hi, bytes: g.Bytes, size: max(g.Size, g.Bytes), sized: p.zstdRows && p.found == nil}
+		list[i] = block{part: p, lo: g.Lo, hi: g.Hi, bytes: g.Bytes, size: max(g.Size, g.Bytes), sized: p.zstdRows && p.table != nil}
 	}
 	return list, nil
-}
-
-// guess cuts by rowid alone.
-func (p *part) guess(target int64) []block {
-	lo, hi, n := p.first, p.end, p.dense()
-	if n < 0 || n > p.real()/8 {
-		return []block{{part: p, lo: lo, hi: hi, bytes: p.real(), size: p.real()}}
-	}
-	each := max(p.real()/max(n, 1), 1)
-	step := max(target/each, 1)
-	var list []block
-	for ; lo <= hi; lo += step {
-		end := hi
-		if step-1 < hi-lo {
-			end = lo + step - 1
-		}
-		list = append(list, block{part: p, lo: lo, hi: end, bytes: (end - lo + 1) * each, size: (end - lo + 1) * each})
-		if end == hi {
-			break
-		}
-	}
-	return list
 }
