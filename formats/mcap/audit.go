@@ -1,0 +1,138 @@
+package mcap
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// audit compares what reading does without: the checksum of the data section, and the
+// indexes of attachments and metadata. What is wrong with them is a warning; nothing
+// is lost by it.
+func (r *Reader) audit(s *summary) error {
+	if s == nil || s.dataEnd == 0 {
+		return nil
+	}
+	if err := r.auditData(s); err != nil {
+		return err
+	}
+	for _, x := range s.attachments {
+		i := slices.IndexFunc(r.attachments, func(a placedAttachment) bool { return uint64(a.at) == x.offset })
+		if i < 0 || uint64(r.attachments[i].length) != x.length || r.attachments[i].attachment != x.attachment {
+			if err := r.warn("attachment-index", int64(min(x.offset, uint64(r.size))), false, "the index has an attachment %.80q here that is not as it says", x.name); err != nil {
+				return err
+			}
+		}
+	}
+	for _, x := range s.metadata {
+		if !slices.Contains(r.metadata, placed{int64(x.offset), int64(x.length)}) {
+			if err := r.warn("metadata-index", int64(min(x.offset, uint64(r.size))), false, "the index has a metadata record %.80q here that is not as it says", x.name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// auditData compares the checksum of the data section.
+func (r *Reader) auditData(s *summary) error {
+	w := r.window()
+	b, err := w.data(s.dataEnd, recordHead+4)
+	if err != nil {
+		return r.fail(s.dataEnd, "data end", err)
+	}
+	if len(b) < recordHead+4 {
+		return nil
+	}
+	want := binary.LittleEndian.Uint32(b[recordHead:])
+	if want == 0 {
+		return nil
+	}
+	sum := uint32(0)
+	for at := int64(0); at < s.dataEnd; {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		b, err := w.data(at, min(windowStep, s.dataEnd-at))
+		if err != nil {
+			return r.fail(at, "data section", err)
+		}
+		sum = crc32.Update(sum, crc32.IEEETable, b)
+		at += int64(len(b))
+	}
+	if sum != want {
+		return r.warn("data-crc", s.dataEnd, false, "the checksum of the data section differs: something before this byte was changed")
+	}
+	return nil
+}
+
+// entry is what a Message Index says of a message.
+type entry struct {
+	channel     uint16
+	log, offset uint64
+}
+
+// auditIndex compares the Message Index records behind a chunk with its records, which
+// b has.
+func (r *Reader) auditIndex(bl *block, b []byte) error {
+	err := r.compareIndex(bl, messagesOf(b))
+	switch {
+	case isIO(err):
+		return r.fail(bl.index.at, "message index", err)
+	case err != nil:
+		return r.warn("message-index", bl.Offset, false, "the message index of a chunk does not fit it: %v", err)
+	}
+	return nil
+}
+
+// messagesOf lists the messages of a chunk, as often as they are there.
+func messagesOf(b []byte) map[entry]int {
+	found := map[entry]int{}
+	c := cursor{b: b}
+	for c.step() {
+		var m message
+		if c.op == opMessage && m.parse(c.body) == nil {
+			found[entry{m.channel, m.log, uint64(c.at)}]++
+		}
+	}
+	return found
+}
+
+// compareIndex reads the Message Index records of a chunk and takes what they have out
+// of found, of which nothing may be left.
+func (r *Reader) compareIndex(bl *block, found map[entry]int) error {
+	w := r.window()
+	for at := bl.index.at; at < bl.index.at+bl.index.size; {
+		h, err := w.head(at)
+		if err != nil || h.op != opMessageIndex {
+			return errors.Join(fmt.Errorf("there is no message index at byte %d", at), err)
+		}
+		body, err := w.body(at, h, bl.index.size)
+		if err != nil {
+			return err
+		}
+		var m messageIndex
+		if err := m.parse(body); err != nil {
+			return fmt.Errorf("record at byte %d: %w", at, err)
+		}
+		for i := range len(m.entries) / indexEntry {
+			log, offset := m.entry(i)
+			e := entry{m.channel, log, offset}
+			if found[e] == 0 {
+				return fmt.Errorf("the record at byte %d has a message of channel %d, %d bytes into the chunk, that is not there: %w", at, m.channel, offset, storage.ErrCorrupt)
+			}
+			if found[e]--; found[e] == 0 {
+				delete(found, e)
+			}
+		}
+		at += recordHead + int64(h.length)
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("not all of its messages are in it: %w", storage.ErrCorrupt)
+	}
+	return nil
+}

@@ -1,0 +1,327 @@
+package mcap
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A block is a chunk, or a run of records that lie in the file as they are.
+type block struct {
+	storage.Block
+	run     bool
+	scanned bool  // it was read when the file was opened: its definitions are known
+	cut     bool  // the file ends within it, or its recorder stopped there: a warning of the whole file has it
+	counted int64 // messages, by the Message Index; -1: not known
+	counts  []indexed
+	index   extent // its Message Index records
+}
+
+// An extent is a part of the file.
+type extent struct{ at, size int64 }
+
+// indexed is what a Chunk Index says of a channel's messages in its chunk.
+type indexed struct {
+	channel uint16
+	n       int64
+	at      int64 // of the Message Index record
+}
+
+// Blocks lists the chunks and runs. See storage.BlockReader.
+func (r *Reader) Blocks() ([]storage.Block, error) {
+	out := make([]storage.Block, len(r.blocks))
+	for i := range r.blocks {
+		out[i] = r.blocks[i].Block
+	}
+	return out, nil
+}
+
+// ReadBlock reads a block. See storage.BlockReader.
+func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+	b.Messages = b.Messages[:0]
+	if err := errors.Join(ctx.Err(), r.ctx.Err()); err != nil {
+		return err
+	}
+	if i < 0 || i >= len(r.blocks) {
+		return r.fail(-1, fmt.Sprintf("there is no block %d", i), nil)
+	}
+	bl := &r.blocks[i]
+	w := walk{r: r, bl: bl, view: r.defs.view(i), batch: b, stored: r.copying.begin(b)}
+	c, err := r.load(bl, b, &w.damage)
+	if err != nil {
+		return err
+	}
+	if w.stored != nil && (c == nil || !w.stored.suits(c, b.Buf)) {
+		w.stored = nil
+	}
+	w.records(b.Buf, -1)
+	if w.stored != nil && w.damage.places == 0 && (bl.counted < 0 || bl.counted == int64(len(b.Messages))) {
+		b.Stored = w.stored
+	}
+	if r.audits && !bl.run && w.damage.places == 0 && bl.index.size > 0 {
+		if err := r.auditIndex(bl, b.Buf); err != nil {
+			return err
+		}
+	}
+	return r.judge(bl, &w)
+}
+
+// load reads the records of a block into b.Buf, and what is stored of a chunk into
+// b.Scratch. It returns the chunk, nil where there is none.
+func (r *Reader) load(bl *block, b *storage.Batch, d *damage) (*chunk, error) {
+	if bl.run {
+		b.Buf = storage.Grow(b.Buf, int(bl.Size))
+		if err := iox.ReadFull(r.file, b.Buf, bl.Offset); err != nil {
+			return nil, r.fail(bl.Offset, "records", err)
+		}
+		return nil, nil
+	}
+	c, err := r.chunkHeader(bl)
+	if isIO(err) {
+		return nil, r.fail(bl.Offset, "chunk", err)
+	}
+	if c.head == 0 {
+		b.Buf = b.Buf[:0]
+		d.add("chunk-header", bl.Offset, bl.Size, "the header of a chunk cannot be read: %v", err)
+		return nil, nil
+	}
+	if err != nil && !bl.cut {
+		d.repair("chunk-header", bl.Offset, "%v", err)
+	}
+	data := bl.Offset + recordHead + int64(c.head)
+	size := min(c.n, uint64(bl.Offset+bl.Size-data))
+	codec, _ := c.codec()
+	to := &b.Scratch
+	if codec == compress.None {
+		to = &b.Buf
+	}
+	*to = storage.Grow(*to, int(size))
+	if err := iox.ReadFull(r.file, *to, data); err != nil {
+		return nil, r.fail(data, "chunk", err)
+	}
+	c.data = *to
+	b.Buf = c.decode(b.Buf, bl.Offset, d)
+	return c, nil
+}
+
+// chunkHead is enough for the header of a chunk with any compression that there is.
+const chunkHead = 128
+
+// chunkHeader reads the header of the chunk of a block, and as much of its data as is
+// at hand. Its head is 0 where there is none. Other errors say what is odd.
+func (r *Reader) chunkHeader(bl *block) (*chunk, error) {
+	c := &chunk{}
+	b := make([]byte, min(chunkHead, bl.Size))
+	if err := iox.ReadFull(r.file, b, bl.Offset); err != nil {
+		return c, errIO{err}
+	}
+	h, err := parseHead(b)
+	if err != nil || h.op != opChunk {
+		return c, fmt.Errorf("no chunk is there: %w", storage.ErrCorrupt)
+	}
+	err = c.parse(b[recordHead:], h.length)
+	switch length := uint64(bl.Size - recordHead); {
+	case c.head > 0 && (c.open() || h.length == 1<<64-1):
+		return c, nil
+	case c.head > 0 && (err != nil || h.length != length):
+		return c, fmt.Errorf("a chunk says that it has %d bytes, and its record %d; there are %d", c.n, h.length, length)
+	}
+	return c, err
+}
+
+// A walk goes over the records of a block and takes its messages.
+type walk struct {
+	r       *Reader
+	bl      *block
+	view    view
+	batch   *storage.Batch
+	damage  damage
+	scan    *scanner           // that reads the block for what is in it; nil: its messages are taken
+	late    int64              // messages whose log time does not fit
+	schemas map[uint16]*schema // that this chunk defines
+	stored  *stored            // nil: the chunk is not to be copied
+}
+
+// records goes over the records of b. at is -1, or where in the block the chunk is
+// whose content b is.
+func (w *walk) records(b []byte, at int64) {
+	c := cursor{b: b, known: func(id uint16) bool { _, ok := w.view.lookup(id, 0); return ok }}
+	for c.step() {
+		place := at
+		if place < 0 {
+			place = int64(c.at)
+		}
+		switch c.op {
+		case opMessage:
+			w.message(c.body, place)
+		case opSchema, opChannel:
+			w.definition(c.op, int(place), c.body)
+		case opChunk:
+			w.stored = nil
+			if at >= 0 {
+				w.damage.add("nested-chunk", w.bl.Offset, int64(len(c.body)), "a chunk in a chunk in a chunk is not read")
+				continue
+			}
+			w.damage.repair("nested-chunk", w.bl.Offset, "a chunk has another chunk in it; its messages are read")
+			var n chunk
+			if n.parse(c.body, uint64(len(c.body))); n.head > 0 {
+				w.records(n.decode(nil, w.bl.Offset, &w.damage), place)
+			}
+		default:
+			w.stored = nil
+			if !w.bl.run && (c.op == opAttachment || c.op == opMetadata) {
+				w.damage.add("misplaced", w.bl.Offset, int64(len(c.body)), "a chunk has a record in it that may not be there, and is not read: %s", opName(c.op))
+			}
+		}
+	}
+	for _, g := range c.gaps {
+		if g.err == errZero && g.to == len(b) {
+			w.damage.repair("zero-tail", w.offset(g.from), "the last %d bytes of a chunk are zero", g.to-g.from)
+			continue
+		}
+		w.damage.add("chunk-data", w.offset(g.from), int64(g.to-g.from), "%d bytes of a chunk, %d bytes from its start, cannot be read as records: %v", g.to-g.from, g.from, g.err)
+	}
+}
+
+// offset is where in the file byte at of the block is, or what it was decompressed from.
+func (w *walk) offset(at int) int64 {
+	if w.bl.run {
+		return w.bl.Offset + int64(at)
+	}
+	return w.bl.Offset
+}
+
+// message takes a message.
+func (w *walk) message(body []byte, at int64) {
+	if len(body) < messageFixed {
+		w.damage.add("record", w.offset(int(at)), int64(len(body)), "a message of %d bytes is too short", len(body))
+		w.stored = nil
+		return
+	}
+	id := binary.LittleEndian.Uint16(body)
+	log := binary.LittleEndian.Uint64(body[6:])
+	if w.scan != nil {
+		w.scan.take(w.bl, id, log)
+		return
+	}
+	topic, ok := w.view.lookup(id, at)
+	if !ok || log > math.MaxInt64 {
+		w.stored = nil
+		if ok {
+			w.late++
+			return
+		}
+		if !w.bl.scanned {
+			w.damage.left++
+			w.damage.repair("no-channel", w.bl.Offset, "messages of channel %d, which the file does not define, are not read", id)
+		}
+		return
+	}
+	if w.stored != nil && !w.stored.message(at, id, topic, int64(log)) {
+		w.stored = nil
+	}
+	w.batch.Messages = append(w.batch.Messages, storage.Message{
+		Topic: topic, LogTime: int64(log),
+		PublishTime: int64(binary.LittleEndian.Uint64(body[14:])),
+		Sequence:    binary.LittleEndian.Uint32(body[2:]),
+		Data:        body[messageFixed:len(body):len(body)],
+	})
+}
+
+// definition looks at a definition in a block. What it says is known, but where the
+// block was not read before: there it may contradict the summary.
+func (w *walk) definition(op byte, at int, body []byte) {
+	if w.stored != nil && !w.stored.define(op, at, body) {
+		w.stored = nil
+	}
+	if w.scan != nil {
+		if err := w.scan.define(op, body, position{len(w.r.blocks) - 1, int64(at)}); err != nil {
+			w.damage.add("record", w.offset(at), int64(len(body)), "a %s cannot be read: %v", opName(op), err)
+		}
+		return
+	}
+	if w.bl.scanned {
+		return
+	}
+	if op == opSchema {
+		var s schema
+		if s.parse(body) == nil && s.id != 0 {
+			if w.schemas == nil {
+				w.schemas = map[uint16]*schema{}
+			}
+			w.schemas[s.id] = &s
+		}
+		return
+	}
+	var c channel
+	if c.parse(body) != nil {
+		return
+	}
+	topic, ok := w.view.lookup(c.id, int64(at))
+	if !ok {
+		return // its messages are left out, and reported
+	}
+	t := w.r.defs.list[topic]
+	s := w.schemas[c.schema]
+	if s == nil && c.schema != 0 {
+		s = t.schema
+	}
+	if key(&c, s) == key(&t.channel, t.schema) {
+		return
+	}
+	w.stored = nil
+	w.view.topics = slices.Clone(w.view.topics)
+	w.view.topics[c.id] = 0
+	w.damage.add("redefined", w.bl.Offset, 0, "channel %d is %.80q in the summary and %.80q in a chunk; what follows of it there is not read", c.id, t.channel.topic, c.topic)
+}
+
+// judge makes one warning of what is wrong with a block that was read.
+func (r *Reader) judge(bl *block, w *walk) error {
+	kept, d := int64(len(w.batch.Messages)), &w.damage
+	if w.late > 0 {
+		if err := r.warnLost(storage.Lost{Messages: w.late}, "time", bl.Offset, true,
+			"%d messages were logged at 2^63 ns or later, which no other format has a place for, and are not read", w.late); err != nil {
+			return err
+		}
+	}
+	kept += w.late
+	if d.places == 0 && (bl.counted < 0 || bl.counted == kept || bl.scanned) || bl.cut {
+		return nil
+	}
+	lost := storage.Lost{Bytes: d.bytes}
+	switch {
+	case bl.scanned && r.accounted:
+	case bl.counted >= 0:
+		lost.Messages = max(0, bl.counted-kept)
+	default:
+		lost.Messages, lost.Uncounted = d.left, !d.repaired && d.code != "chunk-crc"
+	}
+	if d.places == 0 {
+		d.code, d.at, d.repaired = "count", bl.Offset, true
+		d.what = fmt.Sprintf("the index says that this chunk has %d messages, but it has %d", bl.counted, kept)
+	} else {
+		if d.places > 1 {
+			d.what += fmt.Sprintf(", and %d more places of the chunk are damaged", d.places-1)
+		}
+		if bl.counted >= 0 {
+			d.what += fmt.Sprintf("; %d of the %d messages that the index counts there were read", min(kept, bl.counted), bl.counted)
+		}
+	}
+	missing := lost.Messages > 0 || !d.repaired
+	if missing {
+		r.lostOf(bl.Offset)
+	}
+	return r.warnLost(lost, d.code, d.at, missing, "%s", d.what)
+}
+
+// sameBytes tells whether a record's body says what a record says, which may be
+// followed by what a newer writer has added.
+func sameBytes(body, record []byte) bool { return bytes.HasPrefix(body, record[recordHead:]) }

@@ -1,0 +1,54 @@
+package mcap
+
+import (
+	"math"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+const formatName = "mcap"
+
+// metaProfile is the key of the recording's metadata for the profile of a file, where
+// it is not the one that its encodings have.
+const metaProfile = "mcap_profile"
+
+// Format is MCAP.
+var Format = &storage.Format{
+	Name:         formatName,
+	Help:         "MCAP file",
+	Extensions:   []string{".mcap"},
+	Accepts:      []string{"cdr", "*"},
+	Compressions: []string{"zstd", "lz4", "none"},
+	Chunks:       true,
+	Publishers:   true,
+	Metadata:     []string{metaProfile},
+	MinTime:      0,
+	MaxTime:      math.MaxInt64,
+	Sniff:        sniff,
+	Open:         Open,
+	Create:       Create,
+}
+
+// sniff knows MCAP files by their magic, also those that Open refuses, so that they
+// are refused by name, and by the Header where the magic is damaged.
+func sniff(_ string, head []byte) bool { return headKind(head) != headOther }
+
+// profileOf is the profile of a file whose channels have these encodings: "ros1" and
+// "ros2" are those of files with nothing else.
+func profileOf(encodings []string) string {
+	profile := ""
+	for i, e := range encodings {
+		p := ""
+		switch e {
+		case "ros1":
+			p = "ros1"
+		case "cdr":
+			p = "ros2"
+		}
+		if i > 0 && p != profile {
+			return ""
+		}
+		profile = p
+	}
+	return profile
+}

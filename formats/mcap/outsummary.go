@@ -1,0 +1,154 @@
+package mcap
+
+import (
+	"cmp"
+	"encoding/binary"
+	"hash/crc32"
+	"slices"
+)
+
+// sections is what a Writer keeps of what it has written, for the summary.
+type sections struct {
+	pos    int64  // end of the file so far
+	sum    uint32 // checksum of it
+	counts []uint64
+	stats  statistics
+
+	chunkIndexes, attachmentIndexes, metadataIndexes []byte // records
+}
+
+// begin writes what a file begins with, once. The profile is that of the channels
+// there are by then.
+func (w *Writer) begin() error {
+	if w.file == nil {
+		return w.fail("the writer is closed", nil)
+	}
+	if w.pos > 0 {
+		return nil
+	}
+	if !w.profiled {
+		encodings := make([]string, len(w.channels))
+		for i := range w.channels {
+			encodings[i] = w.channels[i].encoding
+		}
+		w.header.profile = profileOf(encodings)
+	}
+	return w.put(w.header.append([]byte(magic)))
+}
+
+// put writes bytes at the end of the file.
+func (w *Writer) put(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	if _, err := w.file.WriteAt(b, w.pos); err != nil {
+		return w.fail("output", err)
+	}
+	w.pos += int64(len(b))
+	w.sum = crc32.Update(w.sum, crc32.IEEETable, b)
+	return nil
+}
+
+// account adds a chunk that was written at an offset to the summary.
+func (w *Writer) account(k *outChunk, offset int64) {
+	x := chunkIndex{
+		start: uint64(k.start), end: uint64(k.end), offset: uint64(offset), length: uint64(k.length),
+		indexLength: uint64(len(k.out) + len(k.lent) + len(k.after) - k.length), compression: codecName(w.codec),
+		stored: uint64(k.stored), original: uint64(k.raw),
+	}
+	for i := range k.used {
+		u := &k.used[i]
+		for len(w.counts) <= u.channel {
+			w.counts = append(w.counts, 0)
+		}
+		w.counts[u.channel] += uint64(u.count)
+		if w.layout.messageIndexes {
+			x.indexes = appendCount(x.indexes, u.id, uint64(offset+int64(k.length+u.at)))
+		}
+	}
+	s := &w.stats
+	if s.messages == 0 || uint64(k.start) < s.start {
+		s.start = uint64(k.start)
+	}
+	s.end = max(s.end, uint64(k.end))
+	s.messages += uint64(len(k.index))
+	if w.layout.chunks {
+		s.chunks++
+		w.chunkIndexes = x.append(w.chunkIndexes)
+	}
+}
+
+// writeSummary writes the end of the data, the summary and the footer.
+func (w *Writer) writeSummary() error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	b, at := beginRecord(nil, opDataEnd)
+	b = endRecord(binary.LittleEndian.AppendUint32(b, w.sum), at)
+	start := w.pos + int64(len(b))
+	summary := len(b)
+	var offsets []byte
+	group := func(op byte, write bool, f func(dst []byte) []byte) {
+		from := len(b)
+		if write {
+			b = f(b)
+		}
+		if len(b) > from {
+			x := summaryOffset{op, uint64(start) + uint64(from-summary), uint64(len(b) - from)}
+			offsets = x.append(offsets)
+		}
+	}
+	l := &w.layout
+	group(opSchema, l.schemas, w.appendSchemas)
+	group(opChannel, l.channels, w.appendChannels)
+	group(opStatistics, l.statistics, w.appendStatistics)
+	group(opChunkIndex, l.chunkIndexes, func(dst []byte) []byte { return append(dst, w.chunkIndexes...) })
+	group(opAttachmentIndex, l.attachmentIndexes, func(dst []byte) []byte { return append(dst, w.attachmentIndexes...) })
+	group(opMetadataIndex, l.metadataIndexes, func(dst []byte) []byte { return append(dst, w.metadataIndexes...) })
+	var f footer
+	if len(b) > summary {
+		f.summaryStart = uint64(start)
+		if l.summaryOffsets {
+			f.offsetStart = uint64(start) + uint64(len(b)-summary)
+			b = append(b, offsets...)
+		}
+	}
+	b = f.append(b, crc32.ChecksumIEEE(b[summary:]), true)
+	return w.put(append(b, magic...))
+}
+
+// appendSchemas appends the schemas in the order of id.
+func (w *Writer) appendSchemas(dst []byte) []byte {
+	for _, s := range slices.SortedFunc(slices.Values(w.schemas), func(a, b outSchema) int { return cmp.Compare(a.id, b.id) }) {
+		dst = s.append(dst)
+	}
+	return dst
+}
+
+// byID returns the indexes of channels in the order of id.
+func (w *Writer) order() []int {
+	order := make([]int, len(w.channels))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(w.channels[a].id, w.channels[b].id) })
+	return order
+}
+
+func (w *Writer) appendChannels(dst []byte) []byte {
+	for _, i := range w.order() {
+		dst = w.channels[i].append(dst)
+	}
+	return dst
+}
+
+func (w *Writer) appendStatistics(dst []byte) []byte {
+	s := w.stats
+	s.schemas, s.channels = uint16(len(w.schemas)), uint32(len(w.channels))
+	for _, i := range w.order() {
+		if i < len(w.counts) && w.counts[i] > 0 {
+			s.counts = appendCount(s.counts, w.channels[i].id, w.counts[i])
+		}
+	}
+	return s.append(dst)
+}

@@ -1,0 +1,117 @@
+package mcap
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A gap is a range of bytes that could not be read as records.
+type gap struct {
+	from, to int
+	err      error
+}
+
+// A cursor goes over the records of b: a decompressed chunk, or bytes of the file.
+// Where bytes make no sense as a record it goes on at the next that do. A message
+// whose end is no record's start is left out: its length may be damaged.
+type cursor struct {
+	b     []byte
+	known func(channel uint16) bool // which channels a message found after damage may have; nil: any
+
+	op   byte
+	at   int    // where the record begins
+	body []byte // points into b
+
+	next int
+	gaps []gap
+}
+
+var (
+	errLength = errors.New("the length of a message is damaged")
+	errCut    = fmt.Errorf("a record is cut: %w", storage.ErrTruncated)
+)
+
+// step goes to the next record. It is false at the end.
+func (c *cursor) step() bool {
+	for c.next < len(c.b) {
+		p, rest := c.next, c.b[c.next:]
+		h, err := parseHead(rest)
+		if err == nil && h.length > uint64(len(rest)-recordHead) {
+			err = errCut
+		}
+		if err == nil {
+			end := p + recordHead + int(h.length)
+			if end == len(c.b) || followed(c.b[end:]) {
+				c.op, c.at, c.body, c.next = h.op, p, c.b[p+recordHead:end:end], end
+				return true
+			}
+			// What follows is no record. A record with inner lengths proves itself.
+			if h.op != opMessage && h.op <= opDataEnd && checkBody(h.op, h.length, c.b[p+recordHead:end]) == nil {
+				c.op, c.at, c.body, c.next = h.op, p, c.b[p+recordHead:end:end], end
+				return true
+			}
+			err = errLength
+		}
+		if err == errZero && zeros(rest) {
+			c.gaps = append(c.gaps, gap{p, len(c.b), errZero})
+			c.next = len(c.b)
+			return false
+		}
+		c.next = nextRecord(c.b, p+1, c.known)
+		c.gaps = append(c.gaps, gap{p, c.next, err})
+	}
+	return false
+}
+
+// followed tells whether b, which is what stands behind a record, can begin with
+// another one, or with the zeros of a file that was made longer than it became.
+func followed(b []byte) bool {
+	if len(b) < recordHead {
+		return b[0] != 0 || zeros(b)
+	}
+	length := binary.LittleEndian.Uint64(b[1:])
+	if b[0] == 0 {
+		return length == 0 && zeros(b[:min(len(b), 64)])
+	}
+	// One that is cut is longer than what is left, but not by any number.
+	return length <= uint64(len(b)-recordHead) || length < 1<<32 && b[0] <= opDataEnd || bytes.HasPrefix(b, []byte(magic))
+}
+
+func zeros(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// nextRecord returns the offset, from from on, of the next bytes in b that read as a
+// record, fit into b, and are followed by another one or the end of b; len(b) when
+// there is none.
+func nextRecord(b []byte, from int, known func(uint16) bool) int {
+	for at := from; at+recordHead <= len(b); at++ {
+		op := b[at]
+		if op == 0 || op > opDataEnd {
+			continue
+		}
+		length := binary.LittleEndian.Uint64(b[at+1:])
+		if length > uint64(len(b)-at-recordHead) {
+			continue
+		}
+		end := at + recordHead + int(length)
+		body := b[at+recordHead : end]
+		if checkBody(op, length, body) != nil || end < len(b) && !followed(b[end:]) {
+			continue
+		}
+		if op == opMessage && known != nil && !known(binary.LittleEndian.Uint16(body)) {
+			continue
+		}
+		return at
+	}
+	return len(b)
+}

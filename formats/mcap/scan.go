@@ -1,0 +1,283 @@
+package mcap
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// runSize is when a run of records outside of chunks is cut into another block.
+const runSize = 1 << 20
+
+// A scanner goes over the data section, record header by record header. A chunk that
+// the summary has as it is becomes a block unread; any other is read for what is in
+// it. Without a sound summary it goes on to the end of the file.
+type scanner struct {
+	r   *Reader
+	w   window
+	end int64 // of what is scanned
+
+	known []chunkIndex // by offset, those to come
+	step  int          // every so many of them are compared with their chunk
+	seen  int
+
+	run     bool // the last block is a run that may grow
+	batch   storage.Batch
+	first   bool        // no record was met since the last magic
+	closed  bool        // the last record was a Footer
+	summary bool        // the data of the present file has ended
+	stats   *statistics // of the only file, where its end was found
+	files   int
+	notes   []note
+	late    int64 // messages whose log time does not fit
+	damaged []int // blocks in which something is wrong
+	private int64
+}
+
+// scan fills in definitions, blocks, attachments and metadata. s is nil where no
+// summary can be used, and why says so.
+func (r *Reader) scan(s *summary, why string) error {
+	k := &scanner{r: r, w: r.window(), end: r.size, first: true, files: 1}
+	if s != nil && why == "" {
+		k.end, k.known = s.dataEnd, s.chunks
+		k.step = (len(s.chunks) + verifyChunks - 1) / verifyChunks
+		for i := range s.schemas {
+			r.defs.addSchema(&s.schemas[i])
+		}
+		for i := range s.channels {
+			r.defs.addChannel(&s.channels[i], position{})
+		}
+		k.stats = s.statistics
+	}
+	for p := int64(len(magic)); p < k.end; {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		next, err := k.at(p)
+		if isIO(err) {
+			err = r.fail(p, "record", err)
+		}
+		if err != nil {
+			return err
+		}
+		p = next
+	}
+	return k.finish(s, why)
+}
+
+// at takes in what is at p and returns where the next record should be.
+func (s *scanner) at(p int64) (int64, error) {
+	for len(s.known) > 0 && s.known[0].offset < uint64(p) {
+		s.known = s.known[1:]
+	}
+	if len(s.known) > 0 && s.known[0].offset == uint64(p) {
+		x := &s.known[0]
+		s.seen++
+		bl, err := s.verify(x, s.step <= 1 || s.seen%s.step == 0 || len(s.known) == 1)
+		if err != nil {
+			return 0, err
+		}
+		if bl != nil {
+			s.run, s.first = false, false
+			s.r.blocks = append(s.r.blocks, *bl)
+			s.r.codecs[codecOf(x.compression).Name()]++
+			for _, c := range bl.counts {
+				s.r.defs.count(c.channel, c.n)
+			}
+			return bl.index.at + bl.index.size, nil
+		}
+	}
+	h, err := s.w.head(p)
+	switch {
+	case isIO(err):
+		return 0, err
+	case errors.Is(err, errZero) || err != nil && h.op != opChunk:
+		return s.odd(p, h, err)
+	}
+	if h.op != opMessage && h.op != opSchema && h.op != opChannel {
+		s.run = false
+	}
+	next, err := s.record(p, h)
+	if err != nil && !isIO(err) && !isFatal(err) {
+		return s.skip(p, err)
+	}
+	s.first = false
+	return next, err
+}
+
+// isFatal tells an error that ends the scan.
+func isFatal(err error) bool {
+	var e *storage.Error
+	return errors.As(err, &e)
+}
+
+// record takes in the record at p. An error that is not from the disk or from strict
+// reading means that it makes no sense.
+func (s *scanner) record(p int64, h recordHeader) (int64, error) {
+	if h.op == opChunk {
+		return s.chunk(p, h)
+	}
+	end := p + recordHead + int64(h.length)
+	if h.op == opMessage {
+		return end, s.message(p, end)
+	}
+	if h.op == opFooter {
+		s.closed = true
+	}
+	if h.op == opAttachment {
+		return end, s.attachment(p, h)
+	}
+	most := int64(maxRecord)
+	if h.op == opMessageIndex || h.op > opDataEnd {
+		most = indexFixed
+	}
+	b, err := s.w.body(p, h, most)
+	if err != nil {
+		return 0, err
+	}
+	if h.op == opMessageIndex {
+		f := fields{b: b}
+		f.u16()
+		if n := uint64(f.u32()); f.bad || n%indexEntry != 0 || n+indexFixed > h.length {
+			err = errShort
+		}
+	} else if h.op <= opDataEnd {
+		err = checkBody(h.op, h.length, b)
+	}
+	if ok, e := s.w.followed(end); e != nil || !ok && (err != nil || h.op > opDataEnd) {
+		return 0, errors.Join(e, err, errLength)
+	}
+	if err != nil {
+		s.note("record", p, end-p, h.op == opMessageIndex, "a %s cannot be read: %v", opName(h.op), err)
+		return end, nil
+	}
+	return end, s.small(p, h, b)
+}
+
+// small takes in a record that is no chunk, message or attachment, and whose fields
+// are in their bounds.
+func (s *scanner) small(p int64, h recordHeader, b []byte) error {
+	switch h.op {
+	case opHeader:
+		if !s.first {
+			s.note("record", p, 0, true, "a header that is not the first record")
+			return nil
+		}
+		if s.files == 1 {
+			return s.r.header.parse(b)
+		}
+	case opSchema, opChannel:
+		at := position{len(s.r.blocks), -1}
+		if s.run {
+			bl := &s.r.blocks[len(s.r.blocks)-1]
+			at = position{len(s.r.blocks) - 1, p - bl.Offset}
+			bl.Size = p + recordHead + int64(h.length) - bl.Offset
+			bl.RawSize = bl.Size
+		}
+		if err := s.define(h.op, b, at); err != nil {
+			s.note("record", p, int64(h.length), false, "a %s cannot be read: %v", opName(h.op), err)
+		}
+	case opMetadata:
+		s.r.metadata = append(s.r.metadata, placed{p, recordHead + int64(h.length)})
+	case opStatistics:
+		s.stats = &statistics{}
+		return s.stats.parse(b)
+	case opDataEnd:
+		s.summary = true
+	default:
+		if h.op > opDataEnd {
+			s.private++
+		}
+	}
+	return nil
+}
+
+// define takes in a definition.
+func (s *scanner) define(op byte, b []byte, at position) error {
+	if op == opSchema {
+		var k schema
+		err := k.parse(b)
+		if err == nil {
+			s.r.defs.addSchema(&k)
+		}
+		return err
+	}
+	var c channel
+	if err := c.parse(b); err != nil {
+		return err
+	}
+	if _, defined := s.r.defs.current[c.id]; defined && s.summary {
+		return nil // the data has said what it is
+	}
+	if s.r.defs.addChannel(&c, at) {
+		s.note("redefined", s.place(at), 0, true, "channel %d means something else from here on: topic %.80q", c.id, c.topic)
+	}
+	return nil
+}
+
+// place is where in the file a position is, about.
+func (s *scanner) place(at position) int64 {
+	if at.block >= len(s.r.blocks) {
+		return s.w.at
+	}
+	return s.r.blocks[at.block].Offset
+}
+
+// message adds a message that stands outside of chunks to a run.
+func (s *scanner) message(p, end int64) error {
+	b, err := s.w.data(p+recordHead, min(messageFixed, end-p-recordHead))
+	if err != nil {
+		return err
+	}
+	if len(b) < messageFixed {
+		return errShort
+	}
+	id, log := binary.LittleEndian.Uint16(b), binary.LittleEndian.Uint64(b[6:])
+	ok, err := s.w.followed(end)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errLength
+	}
+	if n := len(s.r.blocks) - 1; !s.run || s.r.blocks[n].Size > runSize {
+		s.run = true
+		s.r.codecs["none"]++
+		s.r.blocks = append(s.r.blocks, block{run: true, scanned: true, counted: -1, Block: storage.Block{Offset: p}})
+	}
+	bl := &s.r.blocks[len(s.r.blocks)-1]
+	bl.Size = end - bl.Offset
+	bl.RawSize = bl.Size
+	s.take(bl, id, log)
+	return nil
+}
+
+// take counts a message of a block that is being scanned.
+func (s *scanner) take(bl *block, id uint16, log uint64) {
+	if log > math.MaxInt64 {
+		s.late++
+		return
+	}
+	s.r.defs.count(id, 1)
+	if !bl.Timed {
+		bl.Start, bl.End, bl.Timed = int64(log), int64(log), true
+	}
+	bl.Messages++
+	bl.Start, bl.End = min(bl.Start, int64(log)), max(bl.End, int64(log))
+}
+
+// A note is something wrong between the records. What it costs is known when all of
+// the file is.
+type note struct {
+	code      string
+	at, bytes int64
+	repaired  bool // nothing is missing
+	what      string
+}
+
+func (s *scanner) note(code string, at, bytes int64, repaired bool, format string, args ...any) {
+	s.notes = append(s.notes, note{code, at, bytes, repaired, fmt.Sprintf(format, args...)})
+}

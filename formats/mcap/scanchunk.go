@@ -1,0 +1,242 @@
+package mcap
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/storage"
+)
+
+const allOps = 1<<(opDataEnd+1) - 1
+
+// dataOps are records that stand between chunks.
+const dataOps = 1<<opSchema | 1<<opChannel | 1<<opChunk | 1<<opMessageIndex | 1<<opAttachment | 1<<opMetadata | 1<<opDataEnd
+
+// chunk takes in the Chunk record at p, whose length need not fit.
+func (s *scanner) chunk(p int64, h recordHeader) (int64, error) {
+	b, err := s.w.data(p+recordHead, chunkHead)
+	if err != nil {
+		return 0, err
+	}
+	var c chunk
+	_ = c.parse(b, h.length)
+	if c.head == 0 || c.start > c.end && !c.open() && c.size > 0 && len(c.compression) > 16 {
+		return 0, errShort
+	}
+	codec, _ := c.codec()
+	data := p + recordHead + int64(c.head)
+	end, whole, err := s.chunkEnd(p, data, h, &c)
+	if err != nil {
+		return 0, err
+	}
+	s.run = false
+	if !whole && codec == compress.None {
+		// Its records follow as if they were in the open.
+		return data, nil
+	}
+	bl := block{scanned: true, counted: -1, cut: end == s.r.size && !whole}
+	bl.Block = storage.Block{Offset: p, Size: end - p}
+	if codec != nil {
+		bl.RawSize = c.rawSize(codec, min(end-data, int64(min(c.n, math.MaxInt64))))
+		s.r.codecs[codec.Name()]++
+	}
+	if len(s.known) > 0 && s.known[0].offset == uint64(p) {
+		s.note("chunk-index", p, 0, true, "the index does not have the chunk here as it is, or not the channels in it; it is not used for it")
+	}
+	s.r.blocks = append(s.r.blocks, bl)
+	return end, s.readChunk()
+}
+
+// chunkEnd returns where the chunk at p ends. whole is false when the file ends
+// sooner, or nothing tells.
+func (s *scanner) chunkEnd(p, data int64, h recordHeader, c *chunk) (end int64, whole bool, err error) {
+	var byRecord, byData int64 // where it ends, as its record and its data say; 0: beyond the file
+	if h.length <= uint64(s.r.size-p-recordHead) {
+		byRecord = p + recordHead + int64(h.length)
+	}
+	if c.n <= uint64(s.r.size-data) {
+		byData = data + int64(c.n)
+	}
+	for _, end := range [...]int64{byRecord, byData} {
+		if end < data {
+			continue
+		}
+		ok, err := s.w.followed(end)
+		if err != nil || ok {
+			return end, true, err
+		}
+	}
+	if byRecord == byData && byRecord > 0 {
+		return byRecord, true, nil // what follows is damaged
+	}
+	what := "the recorder stopped within the chunk that begins here; what the file has of it is read"
+	if !c.open() {
+		what = "a chunk has a wrong length"
+	}
+	ops := uint32(dataOps)
+	if codec, _ := c.codec(); codec == compress.None {
+		s.r.lostOf(p)
+		s.cutNote(p, h, c, what)
+		return data, false, nil
+	}
+	end, err = s.w.find(data, s.r.size, ops)
+	if err == nil {
+		s.r.lostOf(p)
+		s.cutNote(p, h, c, what)
+	}
+	return end, end < s.r.size, err
+}
+
+// cutNote notes a chunk that the file does not have as a whole.
+func (s *scanner) cutNote(p int64, h recordHeader, c *chunk, what string) {
+	if !c.open() && h.length == uint64(c.head)+c.n {
+		s.note("truncated", p, 0, false, "the file ends %d bytes before the end of its last chunk", uint64(p)+recordHead+h.length-uint64(s.r.size))
+		return
+	}
+	s.note("unclosed", p, 0, false, "%s", what)
+}
+
+// readChunk reads the last block for what is in it.
+func (s *scanner) readChunk() error {
+	i := len(s.r.blocks) - 1
+	bl := &s.r.blocks[i]
+	s.batch.Messages = s.batch.Messages[:0]
+	w := walk{r: s.r, bl: bl, view: view{}, batch: &s.batch, scan: s}
+	if _, err := s.r.load(bl, &s.batch, &w.damage); err != nil {
+		return err
+	}
+	bl.RawSize = max(bl.RawSize, int64(len(s.batch.Buf)))
+	w.records(s.batch.Buf, -1)
+	if w.damage.places > 0 {
+		s.damaged = append(s.damaged, i)
+	}
+	return nil
+}
+
+// attachment takes in an Attachment record.
+func (s *scanner) attachment(p int64, h recordHeader) error {
+	b, err := s.w.body(p, h, checked)
+	if err != nil {
+		return err
+	}
+	a := placedAttachment{placed: placed{p, recordHead + int64(h.length)}}
+	n, err := a.parse(b)
+	if err != nil && uint64(len(b)) < h.length {
+		if b, err = s.w.body(p, h, maxRecord); err != nil {
+			return err
+		}
+		n, err = a.parse(b)
+	}
+	if err == nil && (a.size > h.length || uint64(n)+a.size+4 > h.length) {
+		err = errShort
+	}
+	if err != nil {
+		ok, e := s.w.followed(p + recordHead + int64(h.length))
+		if e != nil || !ok {
+			return err
+		}
+		s.note("attachment", p, recordHead+int64(h.length), false, "an attachment cannot be read: %v", err)
+		return nil
+	}
+	a.data = p + recordHead + int64(n)
+	s.r.attachments = append(s.r.attachments, a)
+	return nil
+}
+
+// odd looks at what is no whole record at p.
+func (s *scanner) odd(p int64, h recordHeader, cause error) (int64, error) {
+	b, err := s.w.data(p, int64(len(magic)))
+	if err != nil {
+		return 0, err
+	}
+	if string(b) == magic {
+		return s.magic(p)
+	}
+	if s.closed && p+int64(len(b)) == s.r.size && len(b) < len(magic) && string(b) == magic[:len(b)] {
+		return s.r.size, nil // the end magic is cut
+	}
+	return s.skip(p, cause)
+}
+
+// magic takes in a magic behind the first one: the end of the file, or another one
+// that was put behind it.
+func (s *scanner) magic(p int64) (int64, error) {
+	next := p + int64(len(magic))
+	s.run = false
+	if s.closed && !s.first {
+		s.closed, s.first = false, true // of the next file, if there is one
+		b, err := s.w.data(next, int64(len(magic)))
+		if err != nil || len(b) == 0 {
+			return next, err
+		}
+		if string(b) != magic {
+			n, err := s.w.find(next, s.r.size, allOps)
+			if err == nil && n == s.r.size {
+				s.note("trailing", next, n-next, true, "%d bytes behind the end of the file are not read", n-next)
+			}
+			return n, err
+		}
+		next += int64(len(magic))
+	}
+	if next < s.r.size && (len(s.r.blocks) > 0 || len(s.r.defs.list) > 0) {
+		s.files++
+		s.stats, s.summary = nil, false
+		s.r.defs.newFile(position{len(s.r.blocks), -1})
+		s.note("second-file", next-int64(len(magic)), 0, true, "another file begins here; both are read")
+	}
+	s.first = true
+	return next, nil
+}
+
+// skip passes over bytes that are no record, up to the next that are.
+func (s *scanner) skip(p int64, cause error) (int64, error) {
+	s.run = false
+	next, err := s.w.find(p+1, s.end, allOps)
+	if err != nil {
+		return 0, err
+	}
+	if len(s.known) > 0 && s.known[0].offset > uint64(p) && s.known[0].offset < uint64(next) {
+		next = int64(s.known[0].offset)
+	}
+	if next < s.end || s.end < s.r.size {
+		s.note("gap", p, next-p, false, "%d bytes cannot be read as records: %v", next-p, cause)
+		return next, nil
+	}
+	return next, s.tail(p, next, cause)
+}
+
+// tail notes what the last bytes of a file are, that are no record.
+func (s *scanner) tail(p, end int64, cause error) error {
+	for at := p; ; {
+		b, err := s.w.data(at, windowStep)
+		if err != nil {
+			return err
+		}
+		if len(b) == 0 {
+			s.note("zero-tail", p, 0, true, "the last %d bytes of the file are zero", end-p)
+			return nil
+		}
+		if !zeros(b) {
+			break
+		}
+		at += int64(len(b))
+	}
+	op := byte(0)
+	if b, err := s.w.data(p, recordHead); err != nil {
+		return err
+	} else if len(b) > 0 {
+		op = b[0]
+		if len(b) == recordHead && binary.LittleEndian.Uint64(b[1:]) > 1<<40 {
+			op = 0
+		}
+	}
+	// What is not the content of a recording can be cut without loss.
+	whole := s.closed || s.summary
+	switch op {
+	case opMessageIndex, opDataEnd, opFooter, opChunkIndex, opStatistics, opSummaryOffset, opAttachmentIndex, opMetadataIndex:
+		whole = true
+	}
+	s.note("truncated", p, end-p, whole, "the last %d bytes of the file are no whole record: %v", end-p, cause)
+	return nil
+}

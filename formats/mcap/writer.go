@@ -1,0 +1,371 @@
+package mcap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// defaultChunk is the chunk threshold of other writers: a chunk ends once it has more
+// bytes than this.
+const defaultChunk = 1 << 20
+
+// A Writer writes an MCAP file. See storage.Writer for how it may be used.
+type Writer struct {
+	ctx       context.Context
+	out       *iox.Output
+	file      storage.File
+	codec     *compress.Codec
+	level     int
+	threshold int
+	sync      bool
+	copies    bool // chunks may be copied: nothing is asked for that they might not be
+	layout    layout
+	header    header
+	profiled  bool // the profile was asked for
+	onBlock   func(storage.PendingBlock) error
+
+	channels []outChannel
+	schemas  []outSchema
+	byID     map[string]int // index of schemas, by what one says
+	cur      *outChunk      // the chunk being filled; nil when there is none
+	begun    bool           // a chunk was begun
+	pool     sync.Pool      // of *outChunk
+
+	copying *copying // whose chunks are copied; nil: nobody's
+	copied  int      // chunks so far, for tests
+
+	mu       sync.Mutex // guards what Append writes
+	handed   int        // chunks handed out; of Write alone
+	appended int        // chunks that came back
+	sections
+
+	err    error // the first one, kept
+	closed bool
+}
+
+// An outChannel is a channel being written.
+type outChannel struct {
+	channel
+	schema  int // index of Writer.schemas; -1: none
+	written bool
+	chunk   *outChunk // the last chunk with messages of it
+	slot    int       // its place in chunk.used
+}
+
+// An outSchema is a schema being written.
+type outSchema struct {
+	schema
+	written bool
+}
+
+// A layout says which of the parts that a file need not have are written. All are but
+// in tests, which compare files of any with those of other writers.
+type layout struct {
+	chunks, messageIndexes                             bool
+	schemas, channels, statistics, chunkIndexes        bool // in the summary
+	attachmentIndexes, metadataIndexes, summaryOffsets bool
+}
+
+var fullLayout = layout{true, true, true, true, true, true, true, true, true}
+
+// Create starts a file. See storage.Format.
+func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+	w := &Writer{
+		ctx: ctx, codec: compress.Zstd, level: o.Level, threshold: defaultChunk, sync: !o.NoSync, layout: fullLayout,
+		byID: map[string]int{}, header: header{library: "bagconv"},
+	}
+	w.copies = o.ChunkSize == 0 && o.Level == 0
+	w.header.profile, w.profiled = o.Metadata[metaProfile]
+	if o.Compression != "" {
+		if w.codec = compress.Lookup(o.Compression); w.codec == nil || codecOf(codecName(w.codec)) == nil {
+			return nil, createError(path, fmt.Sprintf("compression %q", o.Compression), storage.ErrUnsupported, "MCAP has none, lz4 or zstd")
+		}
+	}
+	if o.Level < 0 || o.Level > w.codec.MaxLevel() {
+		return nil, createError(path, fmt.Sprintf("compression level %d of %s", o.Level, w.codec.Name()), storage.ErrUnsupported, levelHint(w.codec))
+	}
+	if o.Profile != "" {
+		return nil, createError(path, fmt.Sprintf("profile %q", o.Profile), storage.ErrUnsupported, "the profile of an MCAP file follows from its encodings")
+	}
+	if o.ChunkSize < 0 || o.ChunkSize > maxChunk {
+		return nil, createError(path, fmt.Sprintf("chunk size %d", o.ChunkSize), storage.ErrUnsupported, "a chunk may have up to 4 GiB")
+	}
+	if o.ChunkSize > 0 {
+		w.threshold = int(o.ChunkSize)
+	}
+	fsys := iox.FS(o.FS)
+	out, err := iox.NewOutput(fsys, path, o.Overwrite, w.sync)
+	if err != nil {
+		return nil, createError(path, "output", err, "")
+	}
+	out.BeforeCommit = o.BeforeCommit
+	w.out = out
+	if w.file, err = fsys.OpenFile(out.Temp(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+		return nil, errors.Join(createError(path, "output", err, ""), out.Abort())
+	}
+	return w, nil
+}
+
+// maxChunk is the most that a chunk size may be: 4 GiB.
+const maxChunk = 1 << 32
+
+func createError(path, what string, err error, hint string) error {
+	return &storage.Error{Format: formatName, Path: path, Offset: -1, What: what, Err: err, Hint: hint}
+}
+
+// levelHint says which levels a codec has.
+func levelHint(c *compress.Codec) string {
+	if c.MaxLevel() == 0 {
+		return "nothing is compressed without a codec: lz4 or zstd"
+	}
+	return fmt.Sprintf("levels go to %d, 0 is the default", c.MaxLevel())
+}
+
+// fail makes an error about the output.
+func (w *Writer) fail(what string, err error) error {
+	return createError(w.out.Final(), what, err, "")
+}
+
+// The ids of channels and schemas are 16 bits; that of a schema is not 0.
+const (
+	maxChannels = 1 << 16
+	maxSchemas  = 1<<16 - 1
+)
+
+// CreateTopic makes a channel. See storage.Writer. A topic without a type and a
+// definition gets no schema. An error leaves the Writer as it was.
+func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
+	if err := w.usable(); err != nil {
+		return 0, err
+	}
+	refuse := func(format string, args ...any) (storage.TopicID, error) {
+		return 0, w.fail(fmt.Sprintf("topic %.80q: ", t.Name)+fmt.Sprintf(format, args...), storage.ErrUnsupported)
+	}
+	if !validName(t.Name) || !validName(t.Type) {
+		return refuse("a name that is no UTF-8")
+	}
+	if len(w.channels) == maxChannels {
+		return refuse("a file has %d channels at most", maxChannels)
+	}
+	c := outChannel{schema: -1}
+	c.id, c.topic, c.encoding = uint16(len(w.channels)+1), t.Name, t.Encoding
+	for _, k := range slices.Sorted(maps.Keys(t.Metadata)) {
+		name := k
+		if k == storage.MetaTypeHash {
+			name = metaTypeHash
+		}
+		c.metadata = append(c.metadata, pair{name, t.Metadata[k]})
+	}
+	if t.Type != "" || t.Schema.Encoding != "" || len(t.Schema.Data) > 0 {
+		s := schema{name: t.Type, encoding: t.Schema.Encoding, data: t.Schema.Data}
+		k := string(s.append(nil))
+		i, ok := w.byID[k]
+		if !ok {
+			if i = len(w.schemas); i == maxSchemas {
+				return refuse("a file has %d schemas at most", maxSchemas)
+			}
+			s.id = uint16(i + 1)
+			w.schemas = append(w.schemas, outSchema{schema: s})
+			w.byID[k] = i
+		}
+		c.schema, c.channel.schema = i, w.schemas[i].id
+	}
+	w.channels = append(w.channels, c)
+	return storage.TopicID(len(w.channels) - 1), nil
+}
+
+// validName tells whether a string can be written as one.
+func validName(s string) bool { return utf8.ValidString(s) }
+
+// refuse stops the writer with the error for what a file cannot have.
+func (w *Writer) refuse(format string, args ...any) error {
+	return w.stop(w.fail(fmt.Sprintf(format, args...), storage.ErrUnsupported))
+}
+
+// usable returns the error that stopped the writer.
+func (w *Writer) usable() error {
+	if w.err == nil && w.closed {
+		return w.fail("the writer is closed", os.ErrClosed)
+	}
+	return w.err
+}
+
+// stop keeps the first error.
+func (w *Writer) stop(err error) error {
+	if w.err == nil {
+		w.err = err
+	}
+	return w.err
+}
+
+// Write adds a message. See storage.Writer.
+func (w *Writer) Write(m *storage.Message) error {
+	if w.err != nil || w.closed {
+		return w.usable()
+	}
+	if int64(m.Topic) >= int64(len(w.channels)) {
+		return w.stop(w.fail(fmt.Sprintf("there is no topic %d", m.Topic), nil))
+	}
+	if m.LogTime < 0 {
+		return w.refuse("time %d ns is before 1970", m.LogTime)
+	}
+	k := w.cur
+	if k == nil {
+		k = w.newChunk()
+		if !w.begun { // the first chunk defines all that is known
+			for i := range w.channels {
+				k.buf = w.define(k.buf, i)
+			}
+		}
+		w.begun = true
+	}
+	c := &w.channels[m.Topic]
+	k.buf = w.define(k.buf, int(m.Topic))
+	if c.chunk != k {
+		c.chunk, c.slot = k, len(k.used)
+		k.used = append(k.used, usedChannel{channel: int(m.Topic), id: c.id})
+	}
+	last := k.rawSize()+recordHead+messageFixed+len(m.Data) > w.threshold
+	k.message(m, c.slot, last && w.codec == compress.None && len(m.Data) >= minLent)
+	if last {
+		return w.Flush()
+	}
+	return nil
+}
+
+// define appends the records of a channel and its schema, unless they were written.
+func (w *Writer) define(dst []byte, i int) []byte {
+	c := &w.channels[i]
+	if c.written {
+		return dst
+	}
+	c.written = true
+	if c.schema >= 0 && !w.schemas[c.schema].written {
+		w.schemas[c.schema].written = true
+		dst = w.schemas[c.schema].append(dst)
+	}
+	return c.append(dst)
+}
+
+// OnBlock hands full chunks to f. See storage.BlockWriter.
+func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.onBlock = f }
+
+// Flush ends the chunk. See storage.BlockWriter.
+func (w *Writer) Flush() error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	k := w.cur
+	if k == nil {
+		return nil
+	}
+	w.cur = nil
+	for i := range k.used {
+		w.channels[k.used[i].channel].chunk = nil
+	}
+	return w.hand(k)
+}
+
+// hand passes a full chunk on.
+func (w *Writer) hand(k *outChunk) error {
+	if err := w.ctx.Err(); err != nil {
+		return w.stop(err)
+	}
+	w.handed++
+	if w.onBlock != nil {
+		if err := w.onBlock(k); err != nil {
+			return w.stop(err)
+		}
+		return nil
+	}
+	err := k.Encode()
+	if err == nil {
+		err = k.Append()
+	}
+	if err != nil {
+		return w.stop(err)
+	}
+	return nil
+}
+
+// Close finishes the file. See storage.Writer.
+func (w *Writer) Close() error {
+	if w.closed {
+		return w.usable()
+	}
+	err := w.finish()
+	if err != nil {
+		_ = w.stop(err)
+		return errors.Join(err, w.Abort())
+	}
+	w.closed = true
+	if err := w.out.Commit(); err != nil {
+		return w.stop(w.fail("output", err))
+	}
+	return nil
+}
+
+// finish writes what stands behind the data, and closes the file.
+func (w *Writer) finish() error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	if k := w.cur; k != nil { // not handed out any more: nobody would append it
+		w.onBlock = nil
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.appended != w.handed {
+		return w.fail(fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.handed, w.appended), nil)
+	}
+	if err := w.writeSummary(); err != nil {
+		return err
+	}
+	if w.sync {
+		if err := w.file.Sync(); err != nil {
+			return w.fail("summary", err)
+		}
+	}
+	f := w.file
+	w.file = nil
+	if err := f.Close(); err != nil {
+		return w.fail("output", err)
+	}
+	return nil
+}
+
+// Abort removes the unfinished file. See storage.Aborter.
+func (w *Writer) Abort() error {
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var err error
+	if w.file != nil {
+		err = w.file.Close()
+		w.file = nil
+	}
+	return errors.Join(err, w.out.Abort())
+}
+
+var (
+	_ storage.Writer      = (*Writer)(nil)
+	_ storage.BlockWriter = (*Writer)(nil)
+	_ storage.BlockCopier = (*Writer)(nil)
+	_ storage.Aborter     = (*Writer)(nil)
+)
