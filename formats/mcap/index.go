@@ -2,8 +2,10 @@ package mcap
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"slices"
 
 	"github.com/bagconv/bagconv/internal/iox"
@@ -125,74 +127,97 @@ func (s *summary) parse(b []byte) error {
 }
 
 // counts takes the number of messages of each channel from where their Message Index
-// records are: an entry has 16 bytes. It is nil where these do not lie one behind the
-// other, as where a newer writer made them longer.
-func (x *chunkIndex) counts() []indexed {
+// records are: an entry has 16 bytes. Where those do not lie one behind the other, as
+// when a newer writer made them longer, they are looked at. It is nil where there are
+// none, or others than the index says.
+func (s *scanner) counts(x *chunkIndex) ([]indexed, error) {
 	var out []indexed
 	eachCount(x.indexes, func(channel uint16, at uint64) {
 		out = append(out, indexed{channel: channel, at: int64(at)})
 	})
-	if len(out) == 0 || x.indexLength > 1<<62 {
-		return nil
-	}
 	slices.SortFunc(out, func(a, b indexed) int { return cmp.Compare(a.at, b.at) })
-	end := int64(x.offset + x.length + x.indexLength)
-	if out[0].at != int64(x.offset+x.length) {
-		return nil
-	}
+	from, end := int64(x.offset+x.length), int64(x.offset+x.length+x.indexLength)
 	for i := range out {
 		next := end
 		if i+1 < len(out) {
 			next = out[i+1].at
 		}
-		size := next - out[i].at - recordHead - indexFixed
+		if out[i].at != from || next < from {
+			return nil, nil
+		}
+		size := next - from - recordHead - indexFixed
 		if size < 0 || size%indexEntry != 0 {
-			return nil
+			h, n, err := s.indexHead(from)
+			if err != nil || h.length != uint64(next-from-recordHead) {
+				return nil, ioError(err)
+			}
+			size = n * indexEntry
 		}
 		out[i].n = size / indexEntry
+		from = next
 	}
-	return out
+	return out, nil
+}
+
+// indexHead reads the start of the Message Index record at off, and how many messages
+// it has.
+func (s *scanner) indexHead(off int64) (recordHeader, int64, error) {
+	b, err := s.w.data(off, recordHead+indexFixed)
+	if err != nil {
+		return recordHeader{}, 0, err
+	}
+	h, err := parseHead(b)
+	if err != nil || h.op != opMessageIndex || len(b) < recordHead+indexFixed {
+		return h, 0, errShort
+	}
+	n := binary.LittleEndian.Uint32(b[recordHead+2:])
+	if n%indexEntry != 0 || uint64(n)+indexFixed > h.length {
+		return h, 0, errShort
+	}
+	return h, int64(n / indexEntry), nil
 }
 
 // verify compares the index of a chunk with the chunk, when that is asked for, and
-// returns the block; nil where they do not fit and the chunk has to be read.
-func (s *scanner) verify(x *chunkIndex, look bool) (*block, error) {
+// returns the block; nil where they do not fit, and wrong if the index is to blame.
+func (s *scanner) verify(x *chunkIndex, look bool) (bl *block, wrong bool, err error) {
 	const most = 1 << 62
-	at := int64(x.offset)
-	if x.length < chunkFixed || x.length > most || x.indexLength > most || x.offset+x.length+x.indexLength > uint64(s.end) || x.start > x.end {
-		return nil, nil
+	codec := codecOf(x.compression)
+	if x.length < chunkFixed || x.length > most || x.indexLength > most || x.offset+x.length+x.indexLength > uint64(s.end) ||
+		x.start > x.end || x.end > math.MaxInt64 || codec == nil || x.stored > x.length {
+		return nil, x.length > 0 && len(x.indexes) > 0, nil
 	}
-	counts := x.counts()
-	bl := &block{index: extent{at + int64(x.length), int64(x.indexLength)}, counts: counts}
+	counts, err := s.counts(x)
+	if err != nil {
+		return nil, false, err
+	}
+	bl = &block{index: extent{int64(x.offset + x.length), int64(x.indexLength)}, counts: counts}
 	for _, c := range counts {
-		if _, ok := s.r.defs.current[c.channel]; !ok && c.n > 0 {
-			return nil, nil
+		if c.n > 0 && !s.r.defs.complete(c.channel) {
+			return nil, false, nil // the definition may be in the chunk
 		}
 		bl.counted += c.n
 	}
-	if bl.counted == 0 || x.end > 1<<63-1 {
-		return nil, nil
+	if bl.counted == 0 {
+		return nil, len(counts) == 0 && len(x.indexes) > 0, nil
 	}
-	bl.Block = storage.Block{Offset: at, Size: int64(x.length), Messages: bl.counted, Start: int64(x.start), End: int64(x.end), Timed: true}
-	codec := codecOf(x.compression)
-	if codec == nil || x.stored > x.length {
-		return nil, nil
+	bl.Block = storage.Block{
+		Offset: int64(x.offset), Size: int64(x.length), Messages: bl.counted, Start: int64(x.start), End: int64(x.end), Timed: true,
 	}
 	c := &chunk{size: x.original, n: x.stored, compression: x.compression}
 	if look {
-		var err error
-		if c, err = s.r.chunkHeader(bl); err != nil || c.compression != x.compression || c.n != x.stored || c.size != x.original || c.start != x.start || c.end != x.end {
-			return nil, ioError(err)
+		if c, err = s.r.chunkHeader(bl); err != nil || c.compression != x.compression || c.n != x.stored || c.size != x.original ||
+			c.start != x.start || c.end != x.end {
+			return nil, true, ioError(err)
 		}
 		for _, k := range []indexed{counts[0], counts[len(counts)-1]} {
-			h, err := s.w.head(k.at)
-			if err != nil || h != (recordHeader{opMessageIndex, uint64(indexFixed + k.n*indexEntry)}) {
-				return nil, ioError(err)
+			h, n, err := s.indexHead(k.at)
+			if err != nil || n != k.n || k.at+recordHead+int64(h.length) > bl.index.at+bl.index.size {
+				return nil, true, ioError(err)
 			}
 		}
 	}
 	bl.RawSize = c.rawSize(codec, int64(x.stored))
-	return bl, nil
+	return bl, false, nil
 }
 
 // ioError keeps errors of the disk, and drops those that say what is damaged.

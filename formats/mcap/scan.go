@@ -76,7 +76,7 @@ func (s *scanner) at(p int64) (int64, error) {
 	if len(s.known) > 0 && s.known[0].offset == uint64(p) {
 		x := &s.known[0]
 		s.seen++
-		bl, err := s.verify(x, s.step <= 1 || s.seen%s.step == 0 || len(s.known) == 1)
+		bl, wrong, err := s.verify(x, s.step <= 1 || s.seen%s.step == 0 || len(s.known) == 1)
 		if err != nil {
 			return 0, err
 		}
@@ -88,6 +88,9 @@ func (s *scanner) at(p int64) (int64, error) {
 				s.r.defs.count(c.channel, c.n)
 			}
 			return bl.index.at + bl.index.size, nil
+		}
+		if wrong {
+			s.note("chunk-index", p, 0, true, "the index does not have the chunk here as it is; it is not used for it")
 		}
 	}
 	h, err := s.w.head(p)

@@ -41,9 +41,6 @@ func (s *scanner) chunk(p int64, h recordHeader) (int64, error) {
 		bl.RawSize = c.rawSize(codec, min(end-data, int64(min(c.n, math.MaxInt64))))
 		s.r.codecs[codec.Name()]++
 	}
-	if len(s.known) > 0 && s.known[0].offset == uint64(p) {
-		s.note("chunk-index", p, 0, true, "the index does not have the chunk here as it is, or not the channels in it; it is not used for it")
-	}
 	s.r.blocks = append(s.r.blocks, bl)
 	return end, s.readChunk()
 }

@@ -138,6 +138,12 @@ func (d *definitions) addChannel(c *channel, at position) (redefined bool) {
 	return defined
 }
 
+// complete tells whether a channel is defined, and its schema.
+func (d *definitions) complete(id uint16) bool {
+	i, ok := d.current[id]
+	return ok && (d.list[i].schema != nil || d.list[i].channel.schema == 0)
+}
+
 // count adds messages of a channel.
 func (d *definitions) count(id uint16, n int64) {
 	if i, ok := d.current[id]; ok {
