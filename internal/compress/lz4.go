@@ -98,18 +98,56 @@ func grow(dst []byte, n int) []byte {
 	return out
 }
 
-// decodeLZ4 decodes one frame. It goes on after a wrong checksum, so that the
-// caller gets the bytes as they are, and reports it at the end.
+// decodeLZ4 decodes frame after frame, and passes over those to be skipped. It goes on
+// after a wrong checksum, so that the caller gets the bytes as they are, and reports it
+// at the end.
 func decodeLZ4(dst, src []byte, limit int64) ([]byte, error) {
+	start, first := len(dst), true
+	var damage error
+	for len(src) > 0 || first {
+		if n := skippableLZ4(src); n > 0 {
+			src = src[min(n, int64(len(src))):]
+			continue
+		}
+		if !first && (len(src) < 4 || binary.LittleEndian.Uint32(src) != lz4Magic) {
+			if damage == nil {
+				damage = fmt.Errorf("%d %w", len(src), ErrTrailing)
+			}
+			break
+		}
+		var err error
+		dst, src, err = decodeLZ4Frame(dst, src, limit-int64(len(dst)-start))
+		if damage == nil {
+			damage = err
+		}
+		if src == nil {
+			break
+		}
+		first = false
+	}
+	return dst, damage
+}
+
+// skippableLZ4 returns the size of a frame that is to be skipped; 0: it is none.
+func skippableLZ4(src []byte) int64 {
+	if len(src) < 8 || binary.LittleEndian.Uint32(src)&^0xF != 0x184D2A50 {
+		return 0
+	}
+	return 8 + int64(binary.LittleEndian.Uint32(src[4:]))
+}
+
+// decodeLZ4Frame decodes one frame and returns what follows it, nil when its end was
+// not found.
+func decodeLZ4Frame(dst, src []byte, limit int64) (out, rest []byte, damage error) {
 	head, n, damage := parseLZ4Header(src)
 	if n == 0 {
-		return dst, damage
+		return dst, nil, damage
 	}
 	src = src[n:]
 	start := len(dst)
 	for {
 		if len(src) < 4 {
-			return dst, cutLZ4("block length")
+			return dst, nil, cutLZ4("block length")
 		}
 		word := binary.LittleEndian.Uint32(src)
 		src = src[4:]
@@ -118,7 +156,7 @@ func decodeLZ4(dst, src []byte, limit int64) ([]byte, error) {
 		}
 		size := int(word &^ lz4Plain)
 		if size > head.blockSize {
-			return dst, fmt.Errorf("block of %d bytes where at most %d may be: %w", size, head.blockSize, ErrCorrupt)
+			return dst, nil, fmt.Errorf("block of %d bytes where at most %d may be: %w", size, head.blockSize, ErrCorrupt)
 		}
 		block := src[:min(size, len(src))]
 		room := limit - int64(len(dst)-start)
@@ -129,12 +167,12 @@ func decodeLZ4(dst, src []byte, limit int64) ([]byte, error) {
 		var err error
 		dst, err = decodeLZ4Block(dst, block, window, word&lz4Plain != 0, len(block) < size, head.blockSize, room)
 		if err != nil {
-			return dst, err
+			return dst, nil, err
 		}
 		src = src[size:]
 		if head.blockSum {
 			if len(src) < 4 {
-				return dst, cutLZ4("block checksum")
+				return dst, nil, cutLZ4("block checksum")
 			}
 			if binary.LittleEndian.Uint32(src) != xxh32(block) && damage == nil {
 				damage = fmt.Errorf("wrong block checksum: %w", ErrCorrupt)
@@ -144,17 +182,14 @@ func decodeLZ4(dst, src []byte, limit int64) ([]byte, error) {
 	}
 	if head.contentSum {
 		if len(src) < 4 {
-			return dst, cutLZ4("content checksum")
+			return dst, nil, cutLZ4("content checksum")
 		}
 		if binary.LittleEndian.Uint32(src) != xxh32(dst[start:]) && damage == nil {
 			damage = fmt.Errorf("wrong content checksum: %w", ErrCorrupt)
 		}
 		src = src[4:]
 	}
-	if damage == nil && len(src) > 0 {
-		damage = fmt.Errorf("%d %w", len(src), ErrTrailing)
-	}
-	return dst, damage
+	return dst, src[:len(src):len(src)], damage
 }
 
 func cutLZ4(what string) error { return fmt.Errorf("cut in %s: %w", what, io.ErrUnexpectedEOF) }

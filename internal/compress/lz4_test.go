@@ -85,6 +85,34 @@ func TestLZ4ForROS(t *testing.T) {
 	}
 }
 
+// TestLZ4SeveralFrames: one frame behind the other, and frames to be skipped; the last one
+// may be cut.
+func TestLZ4SeveralFrames(t *testing.T) {
+	skip := []byte("\x5e\x2a\x4d\x18\x05\x00\x00\x00hello")
+	one, err := LZ4.Encode(nil, bytes.Repeat([]byte("one"), 100), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := LZ4.Encode(nil, bytes.Repeat([]byte("two"), 1000), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := append(bytes.Repeat([]byte("one"), 100), bytes.Repeat([]byte("two"), 1000)...)
+	src := bytes.Join([][]byte{skip, one, skip, skip, two, skip}, nil)
+	if out, err := LZ4.Decode(nil, src, 3300); err != nil || !bytes.Equal(out, want) {
+		t.Errorf("%d bytes of %d, %v", len(out), len(want), err)
+	}
+	if out, err := LZ4.Decode(nil, src, 3299); !errors.Is(err, ErrLimit) || len(out) != 3299 {
+		t.Errorf("over the limit: %d bytes, %v", len(out), err)
+	}
+	for n := range src {
+		out, err := LZ4.Decode([]byte("x"), src[:n], 4000)
+		if len(out) == 0 || out[0] != 'x' || !bytes.HasPrefix(want, out[1:]) {
+			t.Fatalf("cut at %d: %d bytes that are not the first ones, %v", n, len(out), err)
+		}
+	}
+}
+
 // TestBZ2Trailing: bytes after a stream are told from damage in it.
 func TestBZ2Trailing(t *testing.T) {
 	src := text(1000)
