@@ -77,11 +77,23 @@ func (s *scanner) headline(sum *summary, why string, found, missing int64, count
 			return err
 		}
 	case missing > 0 && len(s.notes) == 0 && len(s.damaged) == 0, s.stats != nil && (!counts || int64(s.stats.messages) < found):
-		if err := r.warn("statistics", -1, false, "the statistics count %d messages; the file has %d", s.stats.messages, found); err != nil {
+		damaged, err := s.dataDamaged()
+		if err != nil {
+			return err
+		}
+		if !damaged {
+			lost = storage.Lost{} // it is the statistics that are wrong
+		}
+		if err := r.warnLost(lost, "statistics", -1, damaged, "the statistics count %d messages; the file has %d", s.stats.messages, found); err != nil {
 			return err
 		}
 	case missing > 0:
 		if err := r.warnLost(lost, "missing", -1, true, "%d of the %d messages that the statistics count cannot be read", missing, found+missing); err != nil {
+			return err
+		}
+	}
+	if s.private > 0 {
+		if err := r.warn("private", -1, false, "%d records of opcodes that are private or of a newer version are passed over", s.private); err != nil {
 			return err
 		}
 	}

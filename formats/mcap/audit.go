@@ -14,9 +14,6 @@ import (
 // indexes of attachments and metadata. What is wrong with them is a warning; nothing
 // is lost by it.
 func (r *Reader) audit(s *summary) error {
-	if s == nil || s.dataEnd == 0 {
-		return nil
-	}
 	if err := r.auditData(s); err != nil {
 		return err
 	}
@@ -40,34 +37,36 @@ func (r *Reader) audit(s *summary) error {
 
 // auditData compares the checksum of the data section.
 func (r *Reader) auditData(s *summary) error {
+	sum, want, err := r.dataSum(s)
+	if err == nil && want != 0 && sum != want {
+		err = r.warn("data-crc", s.dataEnd, false, "the checksum of the data section differs: something before this byte was changed")
+	}
+	return err
+}
+
+// dataSum returns the checksum of the data section, and what it should be; 0: that is
+// not known.
+func (r *Reader) dataSum(s *summary) (sum, want uint32, err error) {
 	w := r.window()
 	b, err := w.data(s.dataEnd, recordHead+4)
 	if err != nil {
-		return r.fail(s.dataEnd, "data end", err)
+		return 0, 0, r.fail(s.dataEnd, "data end", err)
 	}
-	if len(b) < recordHead+4 {
-		return nil
+	if len(b) == recordHead+4 {
+		want = binary.LittleEndian.Uint32(b[recordHead:])
 	}
-	want := binary.LittleEndian.Uint32(b[recordHead:])
-	if want == 0 {
-		return nil
-	}
-	sum := uint32(0)
-	for at := int64(0); at < s.dataEnd; {
+	for at := int64(0); want != 0 && at < s.dataEnd; {
 		if err := r.ctx.Err(); err != nil {
-			return err
+			return 0, 0, err
 		}
 		b, err := w.data(at, min(windowStep, s.dataEnd-at))
 		if err != nil {
-			return r.fail(at, "data section", err)
+			return 0, 0, r.fail(at, "data section", err)
 		}
 		sum = crc32.Update(sum, crc32.IEEETable, b)
 		at += int64(len(b))
 	}
-	if sum != want {
-		return r.warn("data-crc", s.dataEnd, false, "the checksum of the data section differs: something before this byte was changed")
-	}
-	return nil
+	return sum, want, nil
 }
 
 // entry is what a Message Index says of a message.

@@ -23,6 +23,10 @@ type block struct {
 	counted int64 // messages, by the Message Index; -1: not known
 	counts  []indexed
 	index   extent // its Message Index records
+
+	// says is what the index says of the chunk, where that is right and the chunk's own
+	// header is not.
+	says *chunkIndex
 }
 
 // An extent is a part of the file.
@@ -123,12 +127,21 @@ func (r *Reader) chunkHeader(bl *block) (*chunk, error) {
 	if err := iox.ReadFull(r.file, b, bl.Offset); err != nil {
 		return c, errIO{err}
 	}
+	if x := bl.says; x != nil && len(b) >= chunkFixed {
+		const sum = recordHead + 3*8 // before the checksum, which the index does not have
+		return &chunk{
+			start: x.start, end: x.end, size: x.original, crc: binary.LittleEndian.Uint32(b[sum:]), compression: x.compression,
+			n: x.stored, head: int(x.length - recordHead - x.stored),
+		}, nil
+	}
 	h, err := parseHead(b)
-	if err != nil || h.op != opChunk {
+	if err != nil || h.op != opChunk && !bl.scanned {
 		return c, fmt.Errorf("no chunk is there: %w", storage.ErrCorrupt)
 	}
 	err = c.parse(b[recordHead:], h.length)
 	switch length := uint64(bl.Size - recordHead); {
+	case h.op != opChunk && c.head > 0:
+		return c, errors.New("the opcode of a chunk is damaged")
 	case c.head > 0 && (c.open() || h.length == 1<<64-1):
 		return c, nil
 	case c.head > 0 && (err != nil || h.length != length):
@@ -208,6 +221,10 @@ func (w *walk) message(body []byte, at int64) {
 	}
 	id := binary.LittleEndian.Uint16(body)
 	log := binary.LittleEndian.Uint64(body[6:])
+	if w.damage.places > 0 && !w.damage.repaired && w.bl.counted >= 0 && (int64(log) < w.bl.Start || int64(log) > w.bl.End) {
+		w.damage.add("record", w.bl.Offset, int64(len(body)), "a message is logged at another time than any of its chunk")
+		return
+	}
 	if w.scan != nil {
 		w.scan.take(w.bl, id, log)
 		return
@@ -241,6 +258,11 @@ func (w *walk) message(body []byte, at int64) {
 func (w *walk) definition(op byte, at int, body []byte) {
 	if w.stored != nil && !w.stored.define(op, at, body) {
 		w.stored = nil
+	}
+	if w.damage.places > 0 && !w.damage.repaired {
+		if _, ok := w.view.lookup(binary.LittleEndian.Uint16(append(body[:min(2, len(body)):min(2, len(body))], 0, 0)), int64(at)); ok {
+			return
+		}
 	}
 	if w.scan != nil {
 		if err := w.scan.define(op, body, position{len(w.r.blocks) - 1, int64(at)}); err != nil {

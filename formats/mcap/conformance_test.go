@@ -70,8 +70,9 @@ func (r *vectorRecord) pairs(name string) []pair {
 func eachVector(t *testing.T, f func(t *testing.T, name string, v *vector, b []byte)) {
 	paths, _ := filepath.Glob(vectors + "/*/*.mcap")
 	if len(paths) == 0 {
-		paths, _ = filepath.Glob("testdata/conformance/*.mcap")
-	} else if len(paths) != 416 {
+		t.Skip("the official test files are not here")
+	}
+	if len(paths) != 416 {
 		t.Errorf("%d official test files, want 416", len(paths))
 	}
 	for _, path := range paths {

@@ -1,5 +1,16 @@
 package mcap
 
+import (
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
 // placed is where a record is in the file.
 type placed struct {
 	at, length int64
@@ -10,4 +21,73 @@ type placedAttachment struct {
 	placed
 	attachment
 	data int64 // where its data begins
+}
+
+// openAttachment opens the data of an attachment. A checksum that differs is told by a
+// warning, when all of it was read.
+func (r *Reader) openAttachment(a *placedAttachment) (*attachmentReader, error) {
+	head := make([]byte, a.data-a.at-recordHead)
+	if err := iox.ReadFull(r.file, head, a.at+recordHead); err != nil {
+		return nil, r.fail(a.at, "attachment", err)
+	}
+	x := &attachmentReader{r: r, a: a, sum: crc32.NewIEEE(), left: int64(a.size)}
+	x.sum.Write(head)
+	return x, nil
+}
+
+// An attachmentReader reads the data of an attachment.
+type attachmentReader struct {
+	r    *Reader
+	a    *placedAttachment
+	sum  hash.Hash32
+	left int64
+	err  error // once all was read: io.EOF, or that the checksum differs
+}
+
+// Read reads on. At the end it compares the checksum.
+func (x *attachmentReader) Read(p []byte) (int, error) {
+	if x.left == 0 {
+		if x.err == nil {
+			x.err = x.check()
+		}
+		return 0, x.err
+	}
+	p = p[:min(int64(len(p)), x.left)]
+	at := x.a.data + int64(x.a.size) - x.left
+	if err := iox.ReadFull(x.r.file, p, at); err != nil {
+		return 0, x.r.fail(at, "attachment", err)
+	}
+	x.sum.Write(p)
+	x.left -= int64(len(p))
+	return len(p), nil
+}
+
+func (x *attachmentReader) check() error {
+	var b [4]byte
+	at := x.a.data + int64(x.a.size)
+	if err := iox.ReadFull(x.r.file, b[:], at); err != nil {
+		return x.r.fail(at, "attachment", err)
+	}
+	if want := binary.LittleEndian.Uint32(b[:]); want != 0 && want != x.sum.Sum32() {
+		if err := x.r.warn("attachment-crc", x.a.at, true, "the checksum of attachment %.80q differs: it is read, and may be damaged", x.a.name); err != nil {
+			return err
+		}
+	}
+	return io.EOF
+}
+
+// Close does nothing: the file is the Reader's.
+func (x *attachmentReader) Close() error { return nil }
+
+// readMetadata reads a metadata record.
+func (r *Reader) readMetadata(p placed) (metadata, error) {
+	b := make([]byte, min(p.length-recordHead, maxRecord))
+	if err := iox.ReadFull(r.file, b, p.at+recordHead); err != nil {
+		return metadata{}, r.fail(p.at, "metadata record", err)
+	}
+	var m metadata
+	if err := m.parse(b); err != nil {
+		return metadata{}, r.fail(p.at, "metadata record", fmt.Errorf("%w: %w", storage.ErrCorrupt, err))
+	}
+	return m, nil
 }

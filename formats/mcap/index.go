@@ -33,7 +33,8 @@ type summary struct {
 // tailSize is how much of the end of a file is read at once.
 const tailSize = 64 << 10
 
-// readSummary reads the summary. Where there is none that can be used it returns why.
+// readSummary reads the summary. Where there is none that can be used it returns why,
+// and what there is of one, if anything.
 func (r *Reader) readSummary() (s *summary, why string, err error) {
 	const end = recordHead + footerSize + int64(len(magic))
 	if r.size < int64(len(magic))+end {
@@ -58,7 +59,7 @@ func (r *Reader) readSummary() (s *summary, why string, err error) {
 		return nil, "the file has no summary", nil
 	}
 	if start > uint64(s.end) || start < uint64(len(magic))+dataEnd {
-		return nil, fmt.Sprintf("the summary should be at byte %d", start), nil
+		return s, fmt.Sprintf("the summary should be at byte %d", start), nil
 	}
 	s.start = int64(start)
 	s.dataEnd = s.start - dataEnd
@@ -68,7 +69,7 @@ func (r *Reader) readSummary() (s *summary, why string, err error) {
 		return nil, "", r.fail(s.dataEnd, "data end", err)
 	}
 	if h, err := parseHead(before); err != nil || h != (recordHeader{opDataEnd, 4}) {
-		return nil, fmt.Sprintf("there is no end of the data before byte %d, at which the summary should begin", start), nil
+		return s, fmt.Sprintf("there is no end of the data before byte %d, at which the summary should begin", start), nil
 	}
 	b := make([]byte, s.end-s.start)
 	if from := r.size - int64(len(tail)); s.start >= from {
@@ -77,10 +78,10 @@ func (r *Reader) readSummary() (s *summary, why string, err error) {
 		return nil, "", r.fail(s.start, "summary", err)
 	}
 	if sum := s.footer.crc; sum != 0 && sum != crc32.Update(crc32.ChecksumIEEE(b), crc32.IEEETable, foot[:recordHead+footerSize-4]) {
-		return nil, "the checksum of the summary differs", nil
+		return s, "the checksum of the summary differs", nil
 	}
 	if err := s.parse(b); err != nil {
-		return nil, fmt.Sprintf("the summary cannot be read: %v", err), nil
+		return s, fmt.Sprintf("the summary cannot be read: %v", err), nil
 	}
 	return s, "", nil
 }
@@ -182,9 +183,12 @@ func (s *scanner) indexHead(off int64) (recordHeader, int64, error) {
 func (s *scanner) verify(x *chunkIndex, look bool) (bl *block, wrong bool, err error) {
 	const most = 1 << 62
 	codec := codecOf(x.compression)
-	if x.length < chunkFixed || x.length > most || x.indexLength > most || x.offset+x.length+x.indexLength > uint64(s.end) ||
-		x.start > x.end || x.end > math.MaxInt64 || codec == nil || x.stored > x.length {
-		return nil, x.length > 0 && len(x.indexes) > 0, nil
+	if x.length < chunkFixed || x.length > most || x.indexLength > most || x.offset+x.length+x.indexLength > uint64(s.end) {
+		x.length, x.indexLength = 0, 0
+		return nil, true, nil
+	}
+	if x.start > x.end || x.end > math.MaxInt64 || codec == nil || x.stored > x.length {
+		return nil, x.end <= math.MaxInt64 && len(x.indexes) > 0, nil
 	}
 	counts, err := s.counts(x)
 	if err != nil {

@@ -76,7 +76,7 @@ func (r *Reader) open() error {
 	if err := r.scan(s, why); err != nil {
 		return err
 	}
-	if r.audits {
+	if r.audits && why == "" {
 		return r.audit(s)
 	}
 	return nil

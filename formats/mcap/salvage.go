@@ -49,8 +49,12 @@ func (c *cursor) step() bool {
 				c.op, c.at, c.body, c.next = h.op, p, c.b[p+recordHead:end:end], end
 				return true
 			}
-			// What follows is no record. A record with inner lengths proves itself.
+			// What follows is no record. One with inner lengths is believed, but for bytes
+			// behind its fields.
 			if h.op != opMessage && h.op <= opDataEnd && checkBody(h.op, h.length, c.b[p+recordHead:end]) == nil {
+				if q := nextRecord(c.b, p+recordHead, c.known); q < end && checkBody(h.op, uint64(q-p-recordHead), c.b[p+recordHead:q]) == nil {
+					end = q
+				}
 				c.op, c.at, c.body, c.next = h.op, p, c.b[p+recordHead:end:end], end
 				return true
 			}

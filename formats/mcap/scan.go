@@ -24,17 +24,19 @@ type scanner struct {
 	step  int          // every so many of them are compared with their chunk
 	seen  int
 
-	run     bool // the last block is a run that may grow
-	batch   storage.Batch
-	first   bool        // no record was met since the last magic
-	closed  bool        // the last record was a Footer
-	summary bool        // the data of the present file has ended
-	stats   *statistics // of the only file, where its end was found
-	files   int
-	notes   []note
-	late    int64 // messages whose log time does not fit
-	damaged []int // blocks in which something is wrong
-	private int64
+	run         bool // the last block is a run that may grow
+	batch       storage.Batch
+	first       bool        // no record was met since the last magic
+	closed      bool        // the last record was a Footer
+	summary     bool        // the data of the present file has ended
+	stats       *statistics // of the only file, where its end was found
+	files       int
+	sum         *summary // nil: none is used
+	damagedData *bool    // whether the checksum of the data section differs; nil: not looked at
+	notes       []note
+	late        int64 // messages whose log time does not fit
+	damaged     []int // blocks in which something is wrong
+	private     int64
 }
 
 // scan fills in definitions, blocks, attachments and metadata. s is nil where no
@@ -50,7 +52,7 @@ func (r *Reader) scan(s *summary, why string) error {
 		for i := range s.channels {
 			r.defs.addChannel(&s.channels[i], position{})
 		}
-		k.stats = s.statistics
+		k.stats, k.sum = s.statistics, s
 	}
 	for p := int64(len(magic)); p < k.end; {
 		if err := r.ctx.Err(); err != nil {
@@ -90,7 +92,10 @@ func (s *scanner) at(p int64) (int64, error) {
 			return bl.index.at + bl.index.size, nil
 		}
 		if wrong {
-			s.note("chunk-index", p, 0, true, "the index does not have the chunk here as it is; it is not used for it")
+			s.note("chunk-index", p, 0, true, "the index does not have the chunk here as it is")
+			if next, err := s.bySummary(x); next > 0 || err != nil {
+				return next, err
+			}
 		}
 	}
 	h, err := s.w.head(p)
@@ -124,7 +129,7 @@ func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 		return s.chunk(p, h)
 	}
 	end := p + recordHead + int64(h.length)
-	if h.op == opMessage {
+	if h.op == opMessage && !s.summary {
 		return end, s.message(p, end)
 	}
 	if h.op == opFooter {
@@ -134,8 +139,8 @@ func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 		return end, s.attachment(p, h)
 	}
 	most := int64(maxRecord)
-	if h.op == opMessageIndex || h.op > opDataEnd {
-		most = indexFixed
+	if h.op == opMessageIndex || h.op == opMessage || h.op > opDataEnd {
+		most = messageFixed
 	}
 	b, err := s.w.body(p, h, most)
 	if err != nil {
@@ -150,11 +155,24 @@ func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 	} else if h.op <= opDataEnd {
 		err = checkBody(h.op, h.length, b)
 	}
-	if ok, e := s.w.followed(end); e != nil || !ok && (err != nil || h.op > opDataEnd) {
+	if (err != nil || h.op > opDataEnd) && s.w.isChunk(p, h) {
+		return s.chunk(p, h)
+	}
+	ok, e := s.w.followed(end)
+	if e != nil || !ok && (err != nil || h.op > opDataEnd) {
 		return 0, errors.Join(e, err, errLength)
 	}
+	if !ok { // it is believed, but for bytes behind its fields
+		q, e := s.w.find(p+recordHead, end, allOps)
+		if e != nil {
+			return 0, e
+		}
+		if n := q - p - recordHead; q < end && n <= int64(len(b)) && checkBody(h.op, uint64(n), b[:n]) == nil {
+			end, h.length, b = q, uint64(n), b[:n]
+		}
+	}
 	if err != nil {
-		s.note("record", p, end-p, h.op == opMessageIndex, "a %s cannot be read: %v", opName(h.op), err)
+		s.note("record", p, end-p, false, "a %s cannot be read: %v", opName(h.op), err)
 		return end, nil
 	}
 	return end, s.small(p, h, b)
@@ -180,16 +198,30 @@ func (s *scanner) small(p int64, h recordHeader, b []byte) error {
 			bl.Size = p + recordHead + int64(h.length) - bl.Offset
 			bl.RawSize = bl.Size
 		}
+		wrong, err := s.contradicts(h.op, b)
+		if err != nil {
+			return err
+		}
+		if wrong {
+			s.note("definition", p, int64(h.length), false, "a %s is damaged: the summary has another, and the checksum of the data differs; the summary is used", opName(h.op))
+			return nil
+		}
 		if err := s.define(h.op, b, at); err != nil {
 			s.note("record", p, int64(h.length), false, "a %s cannot be read: %v", opName(h.op), err)
 		}
 	case opMetadata:
+		if err := new(metadata).parse(b); err != nil {
+			s.note("record", p, int64(h.length), false, "a metadata record cannot be read: %v", err)
+			return nil
+		}
 		s.r.metadata = append(s.r.metadata, placed{p, recordHead + int64(h.length)})
 	case opStatistics:
 		s.stats = &statistics{}
 		return s.stats.parse(b)
 	case opDataEnd:
 		s.summary = true
+	case opMessage:
+		s.note("record", p, int64(h.length), true, "a message behind the end of the data is not read")
 	default:
 		if h.op > opDataEnd {
 			s.private++
@@ -219,6 +251,49 @@ func (s *scanner) define(op byte, b []byte, at position) error {
 		s.note("redefined", s.place(at), 0, true, "channel %d means something else from here on: topic %.80q", c.id, c.topic)
 	}
 	return nil
+}
+
+// contradicts tells whether a definition outside of chunks differs from the summary
+// and is the one of them that is damaged.
+func (s *scanner) contradicts(op byte, b []byte) (bool, error) {
+	if s.sum == nil {
+		return false, nil
+	}
+	defs := s.r.defs
+	if op == opSchema {
+		var k schema
+		if err := k.parse(b); err != nil {
+			return false, nil
+		}
+		if old := defs.schemas[k.id]; old == nil || old.same(&k) {
+			return false, nil
+		}
+	} else {
+		var c channel
+		if err := c.parse(b); err != nil {
+			return false, nil
+		}
+		if i, ok := defs.current[c.id]; !ok || key(&c, defs.schemas[c.schema]) == key(&defs.list[i].channel, defs.list[i].schema) {
+			return false, nil
+		}
+	}
+	return s.dataDamaged()
+}
+
+// dataDamaged tells whether the checksum of the data section differs.
+func (s *scanner) dataDamaged() (bool, error) {
+	if s.sum == nil {
+		return false, nil
+	}
+	if s.damagedData == nil {
+		sum, want, err := s.r.dataSum(s.sum)
+		if err != nil {
+			return false, err
+		}
+		damaged := want != 0 && sum != want
+		s.damagedData = &damaged
+	}
+	return *s.damagedData, nil
 }
 
 // place is where in the file a position is, about.

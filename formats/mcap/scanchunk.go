@@ -94,6 +94,24 @@ func (s *scanner) cutNote(p int64, h recordHeader, c *chunk, what string) {
 	s.note("unclosed", p, 0, false, "%s", what)
 }
 
+// bySummary takes in a chunk as the index says that it is, if its data agrees with
+// that, and returns where its Message Index ends; 0 where it does not.
+func (s *scanner) bySummary(x *chunkIndex) (int64, error) {
+	if x.length < chunkFixed || x.stored > x.length-chunkFixed || codecOf(x.compression) == nil {
+		return 0, nil
+	}
+	bl := block{scanned: true, counted: -1, says: x, index: extent{int64(x.offset + x.length), int64(x.indexLength)}}
+	bl.Block = storage.Block{Offset: int64(x.offset), Size: int64(x.length)}
+	var d damage
+	if _, err := s.r.load(&bl, &s.batch, &d); err != nil || d.places > 0 {
+		return 0, err
+	}
+	s.run, s.first = false, false
+	s.r.blocks = append(s.r.blocks, bl)
+	s.r.codecs[codecOf(x.compression).Name()]++
+	return bl.index.at + bl.index.size, s.readChunk()
+}
+
 // readChunk reads the last block for what is in it.
 func (s *scanner) readChunk() error {
 	i := len(s.r.blocks) - 1

@@ -128,6 +128,17 @@ func (w *window) find(from, to int64, ops uint32) (int64, error) {
 	return to, nil
 }
 
+// isChunk tells whether the record at off, which says that it is something else, can be
+// nothing but a chunk whose opcode is damaged.
+func (w *window) isChunk(off int64, h recordHeader) bool {
+	b, err := w.body(off, h, chunkHead)
+	var c chunk
+	if err != nil || c.parse(b, h.length) != nil || uint64(c.head)+c.n != h.length || c.start > c.end {
+		return false
+	}
+	return codecOf(c.compression) != nil
+}
+
 // plausible tells whether a record at off, of which h is the start, makes sense.
 func (w *window) plausible(off int64, h recordHeader) (bool, error) {
 	room := uint64(w.size - off - recordHead)

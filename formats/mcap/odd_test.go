@@ -1,0 +1,168 @@
+package mcap
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+const oddFiles = "../../../shared/data/mcap/generated"
+
+// An oddCase is what must come of a file: expected.json beside them.
+type oddCase struct {
+	About     string
+	Want, Min int
+	Exit      []int // of the program: 0 sound, 3 with losses, 1 refused
+	Truth     [][5]any
+	Topics    []string
+	Flags     []string
+	Folder    bool
+
+	Attachments [][4]any
+	Metadata    [][2]any
+}
+
+// less says of which odd files less is read than is in them, and why.
+var less = map[string]int{
+	"extreme-times.mcap": 3, // log times over 2^63-1 have no place in the contract
+	"lz4-raw-block.mcap": 0, // no lz4 frame, which nothing that records writes
+}
+
+// TestOddFiles: of each odd file everything is read that can be, nothing that was not
+// written, and the damage is told.
+func TestOddFiles(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(oddFiles, "expected.json"))
+	if err != nil {
+		t.Skip("the odd files are not here")
+	}
+	var cases map[string]oddCase
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&cases); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range cases {
+		if c.Folder {
+			continue
+		}
+		t.Run(name, func(t *testing.T) { testOdd(t, name, &c) })
+	}
+}
+
+func testOdd(t *testing.T, name string, c *oddCase) {
+	b, err := os.ReadFile(filepath.Join(oddFiles, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, info, r, err := openBytes(t, b, storage.ReadOptions{})
+	if err == nil {
+		readExtras(t, r, c)
+		if info, err = r.Info(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err != nil {
+		if c.Min > 0 || !slices.Contains(c.Exit, 1) {
+			t.Fatalf("%s: refused: %v", c.About, err)
+		}
+		return
+	}
+	truth := map[string]int{}
+	for _, m := range c.Truth {
+		topic := m[0]
+		if slices.Contains(c.Flags, "bad-topic") {
+			topic = nil
+		}
+		truth[fmt.Sprintln(topic, m[1], m[2], m[3], m[4])]++
+	}
+	for _, m := range got {
+		var topic any = info.Topics[m.Topic].Name
+		if slices.Contains(c.Flags, "bad-topic") {
+			topic = nil
+		}
+		k := fmt.Sprintln(topic, uint64(m.LogTime), uint64(m.PublishTime), m.Sequence, fmt.Sprintf("%x", sha256.Sum256(m.Data))[:16])
+		if truth[k]--; truth[k] < 0 && !slices.Contains(c.Flags, "any-content") {
+			t.Errorf("a message that was not there: %s", k)
+		}
+	}
+	want := c.Want
+	if n, ok := less[name]; ok {
+		want = n
+	}
+	if len(got) < want {
+		t.Errorf("%s: %d messages, want %d", c.About, len(got), want)
+	}
+	if len(got) < c.Want && !damaged(info) || !slices.Contains(c.Exit, 0) && !damaged(info) {
+		t.Errorf("%s: no damage is told: %+v", c.About, info.Warnings)
+	}
+	if !slices.Contains(c.Exit, 3) && damaged(info) {
+		t.Errorf("%s: damage is told: %+v", c.About, info.Warnings)
+	}
+	if slices.Equal(c.Exit, []int{0}) {
+		names := map[string]bool{}
+		for i := range info.Topics {
+			names[info.Topics[i].Name] = true
+		}
+		if len(names) != len(c.Topics) || len(r.attachments) != len(c.Attachments) || len(r.metadata) != len(c.Metadata) {
+			t.Errorf("%d topics, %d attachments, %d metadata records, want %d, %d, %d", len(names), len(r.attachments), len(r.metadata),
+				len(c.Topics), len(c.Attachments), len(c.Metadata))
+		}
+		if info.Messages != int64(len(got)) {
+			t.Errorf("info says %d messages of %d", info.Messages, len(got))
+		}
+	}
+	if testing.Verbose() {
+		for _, w := range info.Warnings {
+			t.Logf("%+v", w)
+		}
+		t.Logf("%d messages, lost %+v", len(got), info.Lost)
+	}
+}
+
+// readExtras reads attachments and metadata records, and compares them with what must
+// be there.
+func readExtras(t *testing.T, r *Reader, c *oddCase) {
+	want := map[string]int{}
+	for _, a := range c.Attachments {
+		want[fmt.Sprintln(a[:]...)]++
+	}
+	for i := range r.attachments {
+		a := &r.attachments[i]
+		x, err := r.openAttachment(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(x)
+		if err != nil || x.Close() != nil {
+			t.Fatal(err)
+		}
+		want[fmt.Sprintln(a.name, a.mediaType, len(b), fmt.Sprintf("%x", sha256.Sum256(b))[:16])]--
+	}
+	for _, m := range c.Metadata {
+		want[fmt.Sprint(m[0], m[1])]++
+	}
+	for _, p := range r.metadata {
+		m, err := r.readMetadata(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := map[string]any{}
+		for _, v := range m.values {
+			values[v.key] = v.value
+		}
+		want[fmt.Sprint(m.name, values)]--
+	}
+	for k, n := range want {
+		if n != 0 && slices.Contains(c.Exit, 0) {
+			t.Errorf("attachment or metadata record %q: %d too few", k, n)
+		}
+	}
+}
