@@ -1,7 +1,9 @@
 package mcap
 
 import (
+	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/bagconv/bagconv/storage"
 )
@@ -20,6 +22,7 @@ func (s *scanner) finish(sum *summary, why string) error {
 		found += t.messages
 	}
 	r.defs.freeze()
+	r.listTopics()
 	missing := int64(0)
 	counts := s.stats != nil && s.stats.sound()
 	if counts {
@@ -47,6 +50,48 @@ func (s *scanner) finish(sum *summary, why string) error {
 		}
 	}
 	return nil
+}
+
+// listTopics says of each block which topics it has messages of. Blocks with the same
+// ones share a list.
+func (r *Reader) listTopics() {
+	if len(r.defs.changes) > 0 {
+		return
+	}
+	lists := map[string][]storage.TopicID{}
+	var ids []storage.TopicID
+	var key []byte
+	for i := range r.blocks {
+		b := &r.blocks[i]
+		if b.many {
+			continue
+		}
+		ids, key = ids[:0], key[:0]
+		add := func(channel uint16) {
+			if t, ok := r.defs.lookup(channel); ok {
+				ids = append(ids, t)
+			}
+		}
+		for _, c := range b.counts {
+			if c.n > 0 {
+				add(c.channel)
+			}
+		}
+		for _, c := range b.channels {
+			add(c)
+		}
+		b.channels = nil
+		slices.Sort(ids)
+		for _, t := range ids {
+			key = binary.LittleEndian.AppendUint32(key, uint32(t))
+		}
+		list, ok := lists[string(key)]
+		if !ok {
+			list = slices.Clone(ids)
+			lists[string(key)] = list
+		}
+		b.Topics = list
+	}
 }
 
 // sound tells whether the counts add up.

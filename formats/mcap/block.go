@@ -24,6 +24,9 @@ type block struct {
 	counts  []indexed
 	index   extent // its Message Index records
 
+	channels []uint16 // that a block which was scanned has messages of
+	many     bool     // there are too many of them to list
+
 	// says is what the index says of the chunk, where that is right and the chunk's own
 	// header is not.
 	says *chunkIndex
@@ -166,7 +169,7 @@ type walk struct {
 // records goes over the records of b. at is -1, or where in the block the chunk is
 // whose content b is.
 func (w *walk) records(b []byte, at int64) {
-	c := cursor{b: b, known: func(id uint16) bool { _, ok := w.view.lookup(id, 0); return ok }}
+	c := cursor{b: b, suspect: w.damage.places > 0 && !w.damage.repaired, known: func(id uint16) bool { _, ok := w.view.lookup(id, 0); return ok }}
 	for c.step() {
 		place := at
 		if place < 0 {

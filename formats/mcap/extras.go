@@ -79,8 +79,8 @@ func (x *attachmentReader) check() error {
 // Close does nothing: the file is the Reader's.
 func (x *attachmentReader) Close() error { return nil }
 
-// readMetadata reads a metadata record.
-func (r *Reader) readMetadata(p placed) (metadata, error) {
+// metadataAt reads a metadata record.
+func (r *Reader) metadataAt(p placed) (metadata, error) {
 	b := make([]byte, min(p.length-recordHead, maxRecord))
 	if err := iox.ReadFull(r.file, b, p.at+recordHead); err != nil {
 		return metadata{}, r.fail(p.at, "metadata record", err)

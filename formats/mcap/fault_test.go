@@ -174,6 +174,9 @@ func TestFlipped(t *testing.T) {
 			}
 			b := make([]byte, len(whole))
 			for at := range whole {
+				if testing.Short() && at%5 != 0 {
+					continue
+				}
 				for _, mask := range []byte{0x01, 0xff} {
 					copy(b, whole)
 					b[at] ^= mask

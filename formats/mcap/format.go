@@ -2,6 +2,7 @@ package mcap
 
 import (
 	"math"
+	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/storage"
 )
@@ -14,19 +15,25 @@ const metaProfile = "mcap_profile"
 
 // Format is MCAP.
 var Format = &storage.Format{
-	Name:         formatName,
-	Help:         "MCAP file",
-	Extensions:   []string{".mcap"},
-	Accepts:      []string{"cdr", "*"},
-	Compressions: []string{"zstd", "lz4", "none"},
-	Chunks:       true,
-	Publishers:   true,
-	Metadata:     []string{metaProfile},
-	MinTime:      0,
-	MaxTime:      math.MaxInt64,
-	Sniff:        sniff,
-	Open:         Open,
-	Create:       Create,
+	Name:          formatName,
+	Help:          "MCAP file",
+	Extensions:    []string{".mcap"},
+	Native:        "cdr",
+	Carries:       func(string, string) bool { return true },
+	Compressions:  []string{"zstd", "lz4", "none"},
+	Chunks:        true,
+	Publishers:    true,
+	Metadata:      []string{metaProfile},
+	QoS:           true,
+	TopicMetadata: func(string) bool { return true },
+	PublishTime:   true,
+	Sequence:      true,
+	MinTime:       0,
+	MaxTime:       math.MaxInt64,
+	TopicName:     utf8.ValidString,
+	Sniff:         sniff,
+	Open:          Open,
+	Create:        Create,
 }
 
 // sniff knows MCAP files by their magic, also those that Open refuses, so that they

@@ -150,7 +150,7 @@ func readExtras(t *testing.T, r *Reader, c *oddCase) {
 		want[fmt.Sprint(m[0], m[1])]++
 	}
 	for _, p := range r.metadata {
-		m, err := r.readMetadata(p)
+		m, err := r.metadataAt(p)
 		if err != nil {
 			t.Fatal(err)
 		}

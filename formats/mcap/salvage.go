@@ -22,6 +22,10 @@ type cursor struct {
 	b     []byte
 	known func(channel uint16) bool // which channels a message found after damage may have; nil: any
 
+	// suspect says that there is damage somewhere in b: a message that has another
+	// record in it is taken to be longer than it was.
+	suspect bool
+
 	op   byte
 	at   int    // where the record begins
 	body []byte // points into b
@@ -46,6 +50,14 @@ func (c *cursor) step() bool {
 		if err == nil {
 			end := p + recordHead + int(h.length)
 			if end == len(c.b) || followed(c.b[end:]) {
+				if h.op != opMessage {
+					end = c.fieldsEnd(p, end, h.op)
+				} else if c.suspect {
+					if q := nextRecord(c.b, p+recordHead, c.known); q < end {
+						c.gap(p, q, errLength)
+						continue
+					}
+				}
 				c.op, c.at, c.body, c.next = h.op, p, c.b[p+recordHead:end:end], end
 				return true
 			}
@@ -61,14 +73,28 @@ func (c *cursor) step() bool {
 			err = errLength
 		}
 		if err == errZero && zeros(rest) {
-			c.gaps = append(c.gaps, gap{p, len(c.b), errZero})
-			c.next = len(c.b)
+			c.gap(p, len(c.b), errZero)
 			return false
 		}
-		c.next = nextRecord(c.b, p+1, c.known)
-		c.gaps = append(c.gaps, gap{p, c.next, err})
+		c.gap(p, nextRecord(c.b, p+1, c.known), err)
 	}
 	return false
+}
+
+// gap passes over bytes that are no record.
+func (c *cursor) gap(from, to int, err error) {
+	c.gaps = append(c.gaps, gap{from, to, err})
+	c.next = to
+}
+
+// fieldsEnd returns where the record from p to end ends: behind its fields, if another
+// record begins there.
+func (c *cursor) fieldsEnd(p, end int, op byte) int {
+	n, err := knownFields(op, uint64(end-p-recordHead), c.b[p+recordHead:end])
+	if q := p + recordHead + int(n); err == nil && q+recordHead <= end && nextRecord(c.b, q, c.known) == q {
+		return q
+	}
+	return end
 }
 
 // followed tells whether b, which is what stands behind a record, can begin with

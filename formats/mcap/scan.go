@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bagconv/bagconv/storage"
 )
@@ -146,14 +147,33 @@ func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	size := h.length
 	if h.op == opMessageIndex {
 		f := fields{b: b}
 		f.u16()
-		if n := uint64(f.u32()); f.bad || n%indexEntry != 0 || n+indexFixed > h.length {
+		n := uint64(f.u32())
+		if f.bad || n%indexEntry != 0 || n+indexFixed > h.length {
 			err = errShort
 		}
-	} else if h.op <= opDataEnd {
-		err = checkBody(h.op, h.length, b)
+		size = n + indexFixed
+	} else {
+		size, err = knownFields(h.op, h.length, b)
+	}
+	if err == nil && size+recordHead <= h.length {
+		// Another record behind the fields is no padding.
+		q := p + recordHead + int64(size)
+		if next, e := s.w.head(q); e == nil && next.op <= opDataEnd {
+			ok, e := s.w.plausible(q, next)
+			if e != nil {
+				return 0, e
+			}
+			if ok {
+				end, h.length = q, size
+			}
+		}
+		if b, err = s.w.body(p, h, most); err != nil {
+			return 0, err
+		}
 	}
 	if (err != nil || h.op > opDataEnd) && s.w.isChunk(p, h) {
 		return s.chunk(p, h)
@@ -333,6 +353,9 @@ func (s *scanner) message(p, end int64) error {
 	return nil
 }
 
+// maxListed is how many channels of a block are listed that the index does not have.
+const maxListed = 100
+
 // take counts a message of a block that is being scanned.
 func (s *scanner) take(bl *block, id uint16, log uint64) {
 	if log > math.MaxInt64 {
@@ -340,6 +363,10 @@ func (s *scanner) take(bl *block, id uint16, log uint64) {
 		return
 	}
 	s.r.defs.count(id, 1)
+	if n := len(bl.channels); !bl.many && (n == 0 || bl.channels[n-1] != id) && !slices.Contains(bl.channels, id) {
+		bl.channels = append(bl.channels, id)
+		bl.many = n == maxListed
+	}
 	if !bl.Timed {
 		bl.Start, bl.End, bl.Timed = int64(log), int64(log), true
 	}

@@ -189,10 +189,17 @@ var layouts = [...]string{
 // checkBody tells by its fields whether b, the start of a body of length bytes, can
 // be that of a record: in the time that it takes to skip them.
 func checkBody(op byte, length uint64, b []byte) error {
+	_, err := knownFields(op, length, b)
+	return err
+}
+
+// knownFields returns how many bytes of a body are fields that are known. What follows
+// them is from a newer writer, or the length is damaged.
+func knownFields(op byte, length uint64, b []byte) (size uint64, err error) {
 	if int(op) >= len(layouts) {
-		return nil
+		return length, nil
 	}
-	bad := func() error { return fmt.Errorf("%s: %w", opName(op), errShort) }
+	bad := func() (uint64, error) { return 0, fmt.Errorf("%s: %w", opName(op), errShort) }
 	f := fields{b: b}
 	rest := length
 	for _, code := range layouts[op] {
@@ -210,7 +217,7 @@ func checkBody(op byte, length uint64, b []byte) error {
 			}
 			f.b = f.b[min(n, uint64(len(f.b))):]
 			if rest -= n; rest > uint64(len(f.b)) && len(f.b) == 0 {
-				return nil // what follows is not at hand
+				return length, nil // what follows is not at hand
 			}
 			continue
 		}
@@ -223,8 +230,10 @@ func checkBody(op byte, length uint64, b []byte) error {
 	switch {
 	case op == opFooter && length != footerSize, op == opDataEnd && length != 4:
 		return bad()
-	case op == opMessageIndex:
-		return new(messageIndex).parse(b)
+	case op == opMessageIndex && (length-rest-indexFixed)%indexEntry != 0:
+		return bad()
+	case op == opMessage:
+		return length, nil
 	}
-	return nil
+	return length - rest, nil
 }

@@ -6,12 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/ros2bag"
 	"github.com/bagconv/bagconv/storage"
 )
-
-// metaTypeHash is the key of the channel metadata that ROS 2 has for the hash of
-// the type; in a Topic it is storage.MetaTypeHash.
-const metaTypeHash = "topic_type_hash"
 
 // A topic is a channel as one definition has it.
 type topic struct {
@@ -168,12 +165,13 @@ func (d *definitions) freeze() {
 		return cmp.Or(cmp.Compare(a.channel.id, b.channel.id), cmp.Compare(a.order, b.order))
 	})
 	number := make([]int, len(d.list))
+	cache := ros2bag.QoSCache{}
 	for i, t := range d.list {
 		number[t.order] = i
 		if s := d.schemas[t.channel.schema]; t.schema == nil && s != nil {
 			t.schema = s
 		}
-		t.fill()
+		t.fill(cache)
 	}
 	for id, i := range d.first {
 		if i > 0 {
@@ -191,7 +189,7 @@ func (d *definitions) freeze() {
 }
 
 // fill makes the topic of the contract.
-func (t *topic) fill() {
+func (t *topic) fill(cache ros2bag.QoSCache) {
 	c := &t.channel
 	t.Topic = storage.Topic{
 		Name:     strings.ToValidUTF8(c.topic, "\uFFFD"),
@@ -203,14 +201,11 @@ func (t *topic) fill() {
 		t.Schema = storage.Schema{Encoding: t.schema.encoding, Data: t.schema.data}
 	}
 	for _, p := range c.metadata {
-		k := p.key
-		if k == metaTypeHash {
-			k = storage.MetaTypeHash
-		}
-		if _, ok := t.Metadata[k]; !ok {
-			t.Metadata[k] = p.value
+		if _, ok := t.Metadata[p.key]; !ok {
+			t.Metadata[p.key] = p.value
 		}
 	}
+	readMetadata(&t.Topic, cache)
 }
 
 // A view is what channel ids mean in a block, while its records are gone through.

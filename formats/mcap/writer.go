@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -159,13 +157,7 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	}
 	c := outChannel{schema: -1}
 	c.id, c.topic, c.encoding = uint16(len(w.channels)+1), t.Name, t.Encoding
-	for _, k := range slices.Sorted(maps.Keys(t.Metadata)) {
-		name := k
-		if k == storage.MetaTypeHash {
-			name = metaTypeHash
-		}
-		c.metadata = append(c.metadata, pair{name, t.Metadata[k]})
-	}
+	c.metadata = metadataOf(&t, t.Encoding == "cdr" && !w.profiled)
 	if t.Type != "" || t.Schema.Encoding != "" || len(t.Schema.Data) > 0 {
 		s := schema{name: t.Type, encoding: t.Schema.Encoding, data: t.Schema.Data}
 		k := string(s.append(nil))

@@ -1,0 +1,84 @@
+package mcap
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Keys of channel metadata that have a place of their own in storage.Topic.
+const (
+	metaQoS      = "offered_qos_profiles" // YAML, as rosbag2 writes it; the profile ros2 requires the key
+	metaTypeHash = "topic_type_hash"      // storage.MetaTypeHash
+
+	// metaBytes has the entries whose key or value is no UTF-8, which MCAP does not
+	// have: JSON, a list of pairs in base64.
+	metaBytes = "bagconv_bytes"
+)
+
+// readMetadata gives what a channel's metadata says its place in a topic. A text of QoS
+// profiles that the Writer would write otherwise stays in the metadata too.
+func readMetadata(t *storage.Topic, cache ros2bag.QoSCache) {
+	m := t.Metadata
+	if hash, ok := m[metaTypeHash]; ok {
+		if _, taken := m[storage.MetaTypeHash]; !taken {
+			delete(m, metaTypeHash)
+			m[storage.MetaTypeHash] = hash
+		}
+	}
+	if text, ok := m[metaQoS]; ok {
+		qos, err := cache.Parse(text)
+		if err == nil {
+			t.QoS = qos
+			if ros2bag.QoSText(qos, false) == text {
+				delete(m, metaQoS)
+			}
+		}
+	}
+	if text, ok := m[metaBytes]; ok {
+		var list [][2][]byte
+		if json.Unmarshal([]byte(text), &list) == nil {
+			delete(m, metaBytes)
+			for _, p := range list {
+				m[string(p[0])] = string(p[1])
+			}
+		}
+	}
+}
+
+// metadataOf returns the metadata of a topic's channel, sorted by key. With qos it has
+// the key for QoS profiles also if there is none.
+func metadataOf(t *storage.Topic, qos bool) []pair {
+	m := maps.Clone(t.Metadata)
+	if m == nil {
+		m = map[string]string{}
+	}
+	text, kept := m[metaQoS]
+	if list, err := ros2bag.ParseQoS(text); !kept || err == nil && !slices.Equal(list, t.QoS) || err != nil && len(t.QoS) > 0 {
+		if delete(m, metaQoS); qos || len(t.QoS) > 0 {
+			m[metaQoS] = ros2bag.QoSText(t.QoS, false)
+		}
+	}
+	if hash, ok := m[storage.MetaTypeHash]; ok {
+		delete(m, storage.MetaTypeHash)
+		m[metaTypeHash] = hash
+	}
+	var odd [][2][]byte
+	var out []pair
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if v := m[k]; utf8.ValidString(k) && utf8.ValidString(v) {
+			out = append(out, pair{k, v})
+		} else {
+			odd = append(odd, [2][]byte{[]byte(k), []byte(v)})
+		}
+	}
+	if odd != nil {
+		text, _ := json.Marshal(odd) // bytes always can be
+		out = append(out, pair{metaBytes, string(text)})
+	}
+	return out
+}
