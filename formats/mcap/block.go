@@ -188,7 +188,7 @@ func (w *walk) records(b []byte, at int64) {
 			}
 			w.damage.repair("nested-chunk", w.bl.Offset, "a chunk has another chunk in it; its messages are read")
 			var n chunk
-			if n.parse(c.body, uint64(len(c.body))); n.head > 0 {
+			if _ = n.parse(c.body, uint64(len(c.body))); n.head > 0 {
 				w.records(n.decode(nil, w.bl.Offset, &w.damage), place)
 			}
 		default:

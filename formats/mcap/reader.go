@@ -53,6 +53,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	r := &Reader{
 		ctx: ctx, path: path, strict: o.Strict, audits: o.CheckIndexes, file: f,
 		defs: newDefinitions(), codecs: map[string]int64{}, broken: map[int64]bool{},
+		warnings: warnings.Log{Hints: hints},
 	}
 	if err := r.open(); err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -147,7 +147,7 @@ func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	size := h.length
+	var size uint64
 	if h.op == opMessageIndex {
 		f := fields{b: b}
 		f.u16()
