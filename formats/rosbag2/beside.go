@@ -71,7 +71,7 @@ func (p *part) openBeside(fsys storage.FS, suffix string, use func(f storage.Fil
 
 // fate says what becomes of messages that were not committed.
 func (p *part) fate() string {
-	if p.how.uncommitted {
+	if p.uncommitted {
 		return "messages in them are taken as far as they are whole"
 	}
 	return "bagconv recover takes the messages in them as far as they are whole"
@@ -90,7 +90,7 @@ func (p *part) useWAL(f storage.File, size int64, warn ros2bag.Warner) error {
 			return err
 		}
 	}
-	if w.Pages == 0 && p.how.uncommitted && len(w.Open) > 0 {
+	if w.Pages == 0 && p.uncommitted && len(w.Open) > 0 {
 		w.Pages = p.size / w.Page // nothing of it was committed
 	}
 	if w.Pages > 0 {

@@ -1,12 +1,10 @@
 package rosbag2
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 
+	"github.com/bagconv/bagconv/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -29,10 +27,118 @@ func (t *tally) time(stamp int64) {
 	t.least, t.most = min(t.least, stamp), max(t.most, stamp)
 }
 
+// count finds how many messages each topic has, and the first and last time.
+// The counts of metadata.yaml are used where they hold together: the sum over
+// the topics is the stated total and the number of rowids, and each topic that
+// has messages is one of the database. Anything else is counted row by row,
+// without touching the payloads.
+func (r *Reader) count() error {
+	for _, p := range r.parts {
+		if err := r.sniffRows(p); err != nil {
+			return err
+		}
+	}
+	trusted := r.useCounts()
+	first := true
+	for _, p := range r.parts {
+		if p.empty {
+			continue
+		}
+		t, err := r.tally(p, trusted)
+		if err != nil {
+			return err
+		}
+		if !trusted {
+			for topic, n := range t.topics {
+				r.topics[topic].Messages += n
+			}
+			if err := r.nameUnknown(p, t.unknown); err != nil {
+				return err
+			}
+		}
+		if !t.some {
+			continue
+		}
+		p.timed, p.least, p.most = true, t.least, t.most
+		if trusted {
+			p.rows = p.dense()
+		}
+		if first {
+			r.start, r.end, first = t.least, t.most, false
+		}
+		r.start, r.end = min(r.start, t.least), max(r.end, t.most)
+	}
+	if m := r.layout.Meta; m != nil && !trusted {
+		return r.compareCount(m.Messages)
+	}
+	return nil
+}
+
+// compareCount says that metadata.yaml counts other than there are. Where that is an
+// estimate, only more than there are rowids is known to be wrong.
+func (r *Reader) compareCount(stated int64) error {
+	total, about := int64(0), ""
+	for i := range r.topics {
+		total += r.topics[i].Messages
+	}
+	if r.estimated {
+		total, about = 0, "no more than "
+		for _, p := range r.parts {
+			total += max(p.dense(), 0)
+		}
+		total = min(total, stated)
+	}
+	r.missing = max(stated-total, 0)
+	if total == stated {
+		return nil
+	}
+	return r.warn("count", total < stated && !r.explained(), "", "%s counts %d messages, the database has %s%d", ros2bag.MetadataName, stated, about, total)
+}
+
+// useCounts takes the counts of metadata.yaml, or of the metadata table of a
+// single file, if they hold together.
+func (r *Reader) useCounts() bool {
+	m := r.layout.Meta
+	if m == nil {
+		m = r.row
+	}
+	if m == nil {
+		return false
+	}
+	rows := int64(0)
+	for _, p := range r.parts {
+		n := p.dense()
+		if n < 0 || p.salvaged != nil || !p.plainIDs() {
+			return false
+		}
+		rows += n
+	}
+	counts := make([]int64, len(r.topics))
+	sum := int64(0)
+	for i := range m.Topics {
+		t := &m.Topics[i]
+		k, ok := r.index[topicKey{t.Name, t.Type, t.Format}]
+		if t.Messages < 0 || t.Messages > 0 && !ok {
+			return false
+		}
+		if ok {
+			counts[k] += t.Messages
+		}
+		sum += t.Messages
+	}
+	if sum != m.Messages || sum != rows {
+		return false
+	}
+	for i := range counts {
+		r.topics[i].Messages = counts[i]
+	}
+	return true
+}
+
 // tally finds the least and greatest time of a part: by its index where the counts
 // are known or may be estimated, else by going over all rows, which counts them too.
 func (r *Reader) tally(p *part, counted bool) (t tally, err error) {
-	if p.found != nil {
+	if p.salvaged != nil {
 		return p.tallyFound(), nil
 	}
 	c, err := r.acquire(p)
@@ -156,54 +262,4 @@ func (t *tally) none(id int64) {
 	if len(t.unknown) < maxUnknown || t.unknown[id] > 0 {
 		t.unknown[id]++
 	}
-}
-
-// nameUnknown makes a topic of each id of a part that no row of topics has, so that
-// its messages are not lost.
-func (r *Reader) nameUnknown(p *part, unknown map[int64]int64) error {
-	if len(unknown) == 0 {
-		return nil
-	}
-	ids := maps.Clone(p.ids.all)
-	about := ""
-	if r.estimated {
-		about = "about "
-	}
-	for _, id := range slices.Sorted(maps.Keys(unknown)) {
-		t := storage.Topic{Name: fmt.Sprintf("/topic_%d", id), Type: "unknown/msg/Unknown", Encoding: encoding, Metadata: map[string]string{}}
-		if id < 0 {
-			t.Name = fmt.Sprintf("/topic_minus_%d", uint64(-id))
-		}
-		key := topicKey{t.Name, t.Type, t.Encoding}
-		topic, ok := r.index[key]
-		if !ok {
-			topic = storage.TopicID(len(r.topics))
-			r.index[key] = topic
-			r.topics = append(r.topics, storage.TopicInfo{ID: topic, Topic: t})
-		}
-		ids[id] = topic
-		r.topics[topic].Messages += unknown[id]
-		if err := r.warn("unknown-topic", !r.told(), p.path, "no topic has id %d; its %s%d messages are given the topic %q, and their type is not known", id, about, unknown[id], t.Name); err != nil {
-			return err
-		}
-	}
-	p.ids = newTopicIDs(ids)
-	return nil
-}
-
-// plainIDs tells whether the ids of the topics are 1 to n, as rosbag2 makes them.
-// Where they are not, one may be damaged.
-func (p *part) plainIDs() bool {
-	for i, t := range p.topics {
-		if t.id != int64(i)+1 {
-			return false
-		}
-	}
-	return true
-}
-
-// sortTopics puts the rows of topics in the order of their ids, each id once.
-func sortTopics(list []topicRow) []topicRow {
-	slices.SortStableFunc(list, func(a, b topicRow) int { return cmp.Compare(a.id, b.id) })
-	return slices.CompactFunc(list, func(a, b topicRow) bool { return a.id == b.id })
 }

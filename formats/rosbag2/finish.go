@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -72,32 +71,14 @@ func (p *outPart) writeDefinitions() error {
 	return nil
 }
 
-// metadata is what metadata.yaml says of all parts, and the metadata table of each
-// one. Decoders take the times as unsigned: a start before 1970 is written as 0
-// there, and a recording without messages starts at the end of time, as rosbag2's
-// own do.
+// metadata is what metadata.yaml says of all parts, and the metadata table of each one.
 func (w *Writer) metadata(parts ...*outPart) (*ros2bag.Metadata, error) {
-	m := &ros2bag.Metadata{
-		Version: w.profile.Version, StorageID: "sqlite3", Start: math.MaxInt64,
-		Custom: maps.Clone(w.options), Distro: w.distro(),
+	m := &ros2bag.Metadata{Version: w.profile.Version, StorageID: db3.ID, Custom: maps.Clone(w.options), Distro: w.distro()}
+	list := make([]ros2bag.Part, len(parts))
+	for i, p := range parts {
+		list[i] = p.Part
 	}
-	var all outPart
-	for _, p := range parts {
-		file := ros2bag.File{Path: p.name, Start: math.MaxInt64, Messages: p.count}
-		if p.count > 0 {
-			file.Start, file.Duration = p.span()
-			if all.count == 0 {
-				all.start, all.end = p.start, p.end
-			}
-			all.start, all.end = min(all.start, p.start), max(all.end, p.end)
-			all.count += p.count
-		}
-		m.Paths = append(m.Paths, p.name)
-		m.Files = append(m.Files, file)
-	}
-	if m.Messages = all.count; all.count > 0 {
-		m.Start, m.Duration = all.span()
-	}
+	m.SetParts(list)
 	for i := range w.topics {
 		t := &w.topics[i]
 		n := int64(0)
@@ -129,11 +110,6 @@ func (w *Writer) metadata(parts ...*outPart) (*ros2bag.Metadata, error) {
 		m.Custom[ros2bag.CustomKey] = value
 	}
 	return m, nil
-}
-
-// span is the start and duration of a part with messages, as metadata has them.
-func (p *outPart) span() (start, duration int64) {
-	return max(p.start, 0), int64(min(uint64(p.end)-uint64(p.start), math.MaxInt64))
 }
 
 func (w *Writer) writeFile(path, text string) error {

@@ -19,8 +19,8 @@ import (
 // a recording of many parts has few of them open; finish has SQLite fill in all
 // that is small, when the recording has all its topics.
 type outPart struct {
+	ros2bag.Part
 	w    *Writer
-	name string // in the folder, or of the file
 	path string // where it is written
 
 	file   storage.File // nil when it is closed
@@ -28,18 +28,16 @@ type outPart struct {
 	db     *sqlite.DB         // nil while the loader has the file
 	loader *sqlitefile.Loader // nil when the rows are settled
 
-	start, end int64 // times, when there are messages
-	count      int64
-	bytes      int64
-	messages   []int64 // by topic
+	bytes  int64   // of messages
+	topics []int64 // messages by topic
 }
 
 // addPart begins a part.
 func (w *Writer) addPart() error {
-	p := &outPart{w: w, name: base(w.out.Final()), path: w.out.Temp()}
-	if !w.single {
-		p.name = db3.PartName(p.name, len(w.parts))
-		p.path = filepath.Join(p.path, p.name)
+	p := &outPart{w: w, path: w.out.Temp()}
+	if p.Name = base(w.out.Final()); !w.single {
+		p.Name = db3.PartName(p.Name, len(w.parts))
+		p.path = filepath.Join(p.path, p.Name)
 	}
 	w.parts = append(w.parts, p)
 	return p.create()
@@ -87,24 +85,20 @@ func (p *outPart) create() (err error) {
 
 // note counts a message that was added.
 func (p *outPart) note(m *storage.Message) {
-	if p.count == 0 {
-		p.start, p.end = m.LogTime, m.LogTime
-	}
-	p.start, p.end = min(p.start, m.LogTime), max(p.end, m.LogTime)
-	p.count++
+	p.Add(m.LogTime)
 	p.bytes += int64(len(m.Data))
-	if int(m.Topic) >= len(p.messages) {
-		p.messages = append(p.messages, make([]int64, len(p.w.topics)-len(p.messages))...)
+	if int(m.Topic) >= len(p.topics) {
+		p.topics = append(p.topics, make([]int64, len(p.w.topics)-len(p.topics))...)
 	}
-	p.messages[m.Topic]++
+	p.topics[m.Topic]++
 }
 
 // of is how many messages of a topic the part has.
 func (p *outPart) of(topic int) int64 {
-	if topic >= len(p.messages) {
+	if topic >= len(p.topics) {
 		return 0
 	}
-	return p.messages[topic]
+	return p.topics[topic]
 }
 
 // open lets SQLite have the file.

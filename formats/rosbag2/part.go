@@ -19,21 +19,21 @@ type part struct {
 	path  string       // as the recording names it
 	temp  storage.File // the decompressed copy of it, which has no name; nil: there is none
 	bytes int64        // of path
-	how   opening
+	opening
 	head  sqlite.Header
 	size  int64           // of temp, or of path
 	total int64           // of the database, as it is read
 	cut   string          // how much of the file is there, where its end is missing
 	over  *sqlite.Overlay // what is beside the file, nil without
 
-	tables tables
-	table  *sqlitefile.Table   // nil: rows are read by SQLite, or
-	found  *sqlitefile.Salvage // not nil: taken from the pages, whatever the tree says
-	ranges []sqlitefile.Range  // of table, nil until they are needed
-	topics []topicRow
-	defs   map[string]definition // by topic_type
-	last   string                // text of the last row of the metadata table
-	distro string                // of the schema table
+	tables   tables
+	table    *sqlitefile.Table   // nil: rows are read by SQLite, or
+	salvaged *sqlitefile.Salvage // not nil: taken from the pages, whatever the tree says
+	ranges   []sqlitefile.Range  // of table, nil until they are needed
+	topics   []topicRow
+	defs     map[string]definition // by topic_type
+	last     string                // text of the last row of the metadata table
+	distro   string                // of the schema table
 
 	ids        topicIDs
 	rows       int64 // that there are; 0: not known
@@ -45,9 +45,9 @@ type part struct {
 	zstdRows   bool // rows are zstd frames, by metadata.yaml or by the first row
 	sniffRows  bool // a row that begins as a zstd frame is one: no CDR message begins so
 
-	mu   sync.Mutex
-	odd  map[int64]oddTime   // rows whose time is no integer; nil until one was met
-	late *sqlitefile.Salvage // for ranges in which the tree turned out to be damaged
+	mu      sync.Mutex
+	odd     map[int64]oddTime   // rows whose time is no integer; nil until one was met
+	rescued *sqlitefile.Salvage // for ranges in which the tree turned out to be damaged
 }
 
 // opening says how a part is opened.
@@ -61,7 +61,7 @@ type opening struct {
 
 // openPart looks at one file. Without a database in it there is an error.
 func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn ros2bag.Warner) (*part, error) {
-	p := &part{path: path, how: o}
+	p := &part{path: path, opening: o}
 	st, err := fsys.Stat(path)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (p *part) explainCut(head []byte, size int64, cut error, warn ros2bag.Warne
 		return warn("zstd-open", false, "the zstd frame has no end, as rosbag2 leaves it at a multiple of 131072 bytes; all %d bytes were there", size)
 	}
 	p.cut = fmt.Sprintf("decompression stopped after %d bytes: %v", size, cut)
-	if p.how.strict {
+	if p.strict {
 		return warn("zstd", true, "%s", p.cut)
 	}
 	return nil
@@ -205,7 +205,7 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 			p.cut += "; "
 		}
 		p.cut += fmt.Sprintf("%d of %d bytes of the database are there", p.size, want)
-		if p.how.strict {
+		if p.strict {
 			return warn("truncated", true, "%s", p.cut)
 		}
 	}
@@ -237,7 +237,7 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 // findTable looks whether the rows of messages can be read page by page. They
 // cannot where the table is not as rosbag2 makes it: then SQLite reads them (plain.go).
 func (p *part) findTable(ctx context.Context, src *sqlite.Image) (err error) {
-	if p.table, err = sqlitefile.NewTable(src, p.total); err == nil && !p.how.brief && !p.how.lazy {
+	if p.table, err = sqlitefile.NewTable(src, p.total); err == nil && !p.brief && !p.lazy {
 		p.ranges, err = p.table.Ranges(ctx, src, blockBytes, nil)
 	}
 	if errors.Is(err, sqlitefile.ErrDeclined) {

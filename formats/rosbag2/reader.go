@@ -33,7 +33,7 @@ type Reader struct {
 	index  map[topicKey]storage.TopicID
 	custom map[string]string
 	row    *ros2bag.Metadata // of the metadata table of a single file without metadata.yaml
-	found  bool              // blocks are
+	cut    bool              // into blocks
 	blocks []block
 	start  int64
 	end    int64
@@ -141,7 +141,7 @@ func (r *Reader) findBlocks() error {
 	if r.brief {
 		return r.fail(r.path, "", errBrief)
 	}
-	if r.found {
+	if r.cut {
 		return nil
 	}
 	if len(r.parts) == 0 {
@@ -156,7 +156,7 @@ func (r *Reader) findBlocks() error {
 		list, err := p.blocks(r.ctx, c)
 		if r.lazy && !r.strict && isDamage(err) {
 			if err = p.giveUpTree(r.ctx, c.src, err, 0, r.warner(p.path)); err == nil {
-				r.missing += max(p.rows-p.found.Found.Rows, 0)
+				r.missing += max(p.rows-p.salvaged.Found.Rows, 0)
 				list, err = p.blocks(r.ctx, c)
 			}
 		}
@@ -165,7 +165,7 @@ func (r *Reader) findBlocks() error {
 		}
 		r.blocks = append(r.blocks, list...)
 	}
-	r.found = true
+	r.cut = true
 	return nil
 }
 

@@ -3,7 +3,6 @@ package rosbag2
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/internal/ros2bag"
@@ -30,7 +29,7 @@ func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *ros2bag.Metad
 	if err != nil {
 		return err
 	}
-	p.useRecords(p.found.Found.Records)
+	p.useRecords(p.salvaged.Found.Records)
 	return p.nameByCount(ctx, meta, warn)
 }
 
@@ -44,7 +43,7 @@ func (p *part) giveUpTree(ctx context.Context, src *sqlite.Image, cause error, g
 	if err != nil || s.Found.Rows <= given {
 		return cause
 	}
-	p.found, p.table, p.empty = s, nil, false
+	p.salvaged, p.table, p.empty = s, nil, false
 	text := ""
 	if !s.Found.Freelist {
 		text = "; which pages are out of use is not known, so messages that had been deleted may be among them"
@@ -57,7 +56,7 @@ func (p *part) giveUpTree(ctx context.Context, src *sqlite.Image, cause error, g
 
 // tallyFound is the tally of a part that was salvaged.
 func (p *part) tallyFound() tally {
-	f := &p.found.Found
+	f := &p.salvaged.Found
 	t := tally{some: f.Rows > 0, least: f.First, most: f.Last, topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
 	for id, n := range f.Topics {
 		if topic, ok := p.ids.get(id); ok {
@@ -136,7 +135,7 @@ func (p *part) nameByCount(ctx context.Context, meta *ros2bag.Metadata, warn ros
 	}
 	have := map[topicKey]bool{}
 	counts := map[int64]int64{}
-	for id, n := range p.found.Found.Topics {
+	for id, n := range p.salvaged.Found.Topics {
 		counts[id] = n
 	}
 	for _, t := range p.topics {
@@ -211,10 +210,10 @@ func (f *filler) salvage(i int, s *sqlitefile.Salvage) error {
 func (f *filler) rescue(i int, cause error) (err error) {
 	c, p, blk := f.c, f.c.part, f.blk
 	p.mu.Lock()
-	if p.late == nil {
-		p.late, err = sqlitefile.NewSalvage(f.ctx, c.src, p.total)
+	if p.rescued == nil {
+		p.rescued, err = sqlitefile.NewSalvage(f.ctx, c.src, p.total)
 	}
-	s := p.late
+	s := p.rescued
 	p.mu.Unlock()
 	if err != nil {
 		return err
@@ -232,73 +231,4 @@ func (f *filler) rescue(i int, cause error) (err error) {
 	f.r.lose(i, lost)
 	return f.r.warn("corrupt", true, p.path, "messages from row %d to %d: %v; %d were found in other ways%s",
 		max(blk.lo, p.first), min(blk.hi, p.end), cause, f.n, text)
-}
-
-// uncounted are the codes of damage that leaves open how much is missing.
-var uncounted = []string{"truncated", "salvaged", "part", "missing-part", "wal", "wal-uncommitted", "journal"}
-
-// told tells whether damage is known that explains what else is missing: that is no
-// other damage.
-func (r *Reader) told() bool {
-	return slices.ContainsFunc(r.warnings, func(w storage.Warning) bool { return w.Damage && slices.Contains(uncounted, w.Code) })
-}
-
-// lose notes what is missing of a block.
-func (r *Reader) lose(i int, l storage.Lost) {
-	if l == (storage.Lost{}) {
-		return
-	}
-	r.mu.Lock()
-	r.lost[i] = l
-	r.mu.Unlock()
-}
-
-// losePart notes that a part cannot be read at all.
-func (r *Reader) losePart(path string) {
-	head, size, err := (&part{path: path}).readHead(r.fs)
-	if err != nil {
-		return
-	}
-	if h, err := sqlite.ParseHeader(head); err == nil {
-		size = max(size, h.Size())
-	}
-	r.lose(-1-len(r.lost), storage.Lost{Bytes: size, Blocks: 1})
-}
-
-// lostSoFar is what damage has cost, as far as it was met. total is the number of
-// messages that there are by the topics. Where metadata.yaml has counted them all,
-// what is missing is known; else it may be more than what was met. r.mu is held.
-func (r *Reader) lostSoFar(total int64) (l storage.Lost) {
-	for _, b := range r.lost {
-		l.Add(b)
-	}
-	badCells := int64(0)
-	for _, p := range r.parts {
-		if p.found == nil {
-			continue
-		}
-		f := &p.found.Found
-		page := int64(f.PageSize)
-		l.Blocks += f.BadPages
-		l.Bytes += f.BadPages * page
-		badCells += f.BadCells
-		if cut := p.head.Size() - p.size; cut > 0 && p.over == nil {
-			l.Bytes += cut
-			l.Blocks += (cut + page - 1) / page
-		}
-	}
-	m := r.layout.Meta
-	if m != nil && m.Messages >= total && total > 0 && !r.estimated {
-		l.Messages += r.missing
-		l.Uncounted = false
-		if l.Messages > 0 {
-			l.Duration = max(m.Duration-(r.end-r.start), 0)
-		}
-		return l
-	}
-	l.Messages += max(badCells, r.missing)
-	for _, w := range r.warnings {
-		l.Uncounted = l.Uncounted || w.Damage && slices.Contains(uncounted, w.Code)
-	}
-	return l
 }

@@ -2,14 +2,13 @@ package rosbag2
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"maps"
-	"math"
+	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/internal/ros2bag"
-	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -41,7 +40,7 @@ func (r *Reader) joinTopics() error {
 			}
 			list, err := cache.Parse(row.qos)
 			if err != nil {
-				if err := r.warn("qos", !r.told(), p.path, "topic %.200q: %v", row.name, err); err != nil {
+				if err := r.warn("qos", !r.explained(), p.path, "topic %.200q: %v", row.name, err); err != nil {
 					return err
 				}
 			}
@@ -187,7 +186,7 @@ func (r *Reader) useMetadata() error {
 		}
 		var err error
 		if k, ok := byName[t.Name]; !ok {
-			err = r.warn("metadata-topic", t.Messages > 0 && !r.told(), "", "%s counts %d messages of topic %.200q, which no part has", ros2bag.MetadataName, t.Messages, t.Name)
+			err = r.warn("metadata-topic", t.Messages > 0 && !r.explained(), "", "%s counts %d messages of topic %.200q, which no part has", ros2bag.MetadataName, t.Messages, t.Name)
 		} else if have := &r.topics[k]; have.Type != t.Type {
 			err = r.warn("metadata-topic", false, "", "topic %.200q: %s says type %.200q, the database %.200q, which is used", t.Name, ros2bag.MetadataName, t.Type, have.Type)
 		} else {
@@ -207,166 +206,52 @@ func (r *Reader) addCustom(to map[string]string, m *ros2bag.Metadata) {
 	}
 }
 
-// count finds how many messages each topic has, and the first and last time.
-// The counts of metadata.yaml are used where they hold together: the sum over
-// the topics is the stated total and the number of rowids, and each topic that
-// has messages is one of the database. Anything else is counted row by row,
-// without touching the payloads.
-func (r *Reader) count() error {
-	for _, p := range r.parts {
-		if err := r.sniffRows(p); err != nil {
-			return err
-		}
+// nameUnknown makes a topic of each id of a part that no row of topics has, so that
+// its messages are not lost.
+func (r *Reader) nameUnknown(p *part, unknown map[int64]int64) error {
+	if len(unknown) == 0 {
+		return nil
 	}
-	trusted := r.useCounts()
-	first := true
-	for _, p := range r.parts {
-		if p.empty {
-			continue
-		}
-		t, err := r.tally(p, trusted)
-		if err != nil {
-			return err
-		}
-		if !trusted {
-			for topic, n := range t.topics {
-				r.topics[topic].Messages += n
-			}
-			if err := r.nameUnknown(p, t.unknown); err != nil {
-				return err
-			}
-		}
-		if !t.some {
-			continue
-		}
-		p.timed, p.least, p.most = true, t.least, t.most
-		if trusted {
-			p.rows = p.dense()
-		}
-		if first {
-			r.start, r.end, first = t.least, t.most, false
-		}
-		r.start, r.end = min(r.start, t.least), max(r.end, t.most)
-	}
-	if m := r.layout.Meta; m != nil && !trusted {
-		return r.compareCount(m.Messages)
-	}
-	return nil
-}
-
-// compareCount says that metadata.yaml counts other than there are. Where that is an
-// estimate, only more than there are rowids is known to be wrong.
-func (r *Reader) compareCount(stated int64) error {
-	total, about := int64(0), ""
-	for i := range r.topics {
-		total += r.topics[i].Messages
-	}
+	ids := maps.Clone(p.ids.all)
+	about := ""
 	if r.estimated {
-		total, about = 0, "no more than "
-		for _, p := range r.parts {
-			total += max(p.dense(), 0)
+		about = "about "
+	}
+	for _, id := range slices.Sorted(maps.Keys(unknown)) {
+		t := storage.Topic{Name: fmt.Sprintf("/topic_%d", id), Type: "unknown/msg/Unknown", Encoding: encoding, Metadata: map[string]string{}}
+		if id < 0 {
+			t.Name = fmt.Sprintf("/topic_minus_%d", uint64(-id))
 		}
-		total = min(total, stated)
-	}
-	r.missing = max(stated-total, 0)
-	if total == stated {
-		return nil
-	}
-	return r.warn("count", total < stated && !r.told(), "", "%s counts %d messages, the database has %s%d", ros2bag.MetadataName, stated, about, total)
-}
-
-// sniffRows finds out whether the rows of a part are compressed one by one.
-func (r *Reader) sniffRows(p *part) error {
-	stated := r.layout.Meta != nil && r.layout.Meta.Mode == "MESSAGE" && r.layout.Meta.Compression == "zstd"
-	p.sniffRows = true
-	for i := range p.topics {
-		p.sniffRows = p.sniffRows && p.topics[i].format == encoding
-	}
-	p.sniffRows = p.sniffRows || stated
-	m := r.layout.Meta
-	other := m != nil && m.Mode == "MESSAGE" && m.Compression != "zstd" // or the name of the codec is damaged
-	if p.empty || !p.sniffRows && !other {
-		return nil
-	}
-	c, err := r.acquire(p)
-	if err == nil {
-		err = r.firstRow(c)
-		if e := r.release(c); err == nil {
-			err = e
+		key := topicKey{t.Name, t.Type, t.Encoding}
+		topic, ok := r.index[key]
+		if !ok {
+			topic = storage.TopicID(len(r.topics))
+			r.index[key] = topic
+			r.topics = append(r.topics, storage.TopicInfo{ID: topic, Topic: t})
+		}
+		ids[id] = topic
+		r.topics[topic].Messages += unknown[id]
+		if err := r.warn("unknown-topic", !r.explained(), p.path, "no topic has id %d; its %s%d messages are given the topic %q, and their type is not known", id, about, unknown[id], t.Name); err != nil {
+			return err
 		}
 	}
-	if err != nil {
-		return r.fail(p.path, "", err)
-	}
-	if other && !p.zstdRows {
-		return r.fail(p.path, fmt.Sprintf("messages compressed with %.40q", m.Compression), storage.ErrUnsupported)
-	}
-	p.sniffRows = p.sniffRows || other
-	if !p.zstdRows && stated {
-		return r.warn("compression", false, p.path, "%s says that messages are compressed, the first is not", ros2bag.MetadataName)
-	}
-	if p.zstdRows && !stated && m != nil {
-		return r.warn("compression", false, p.path, "messages are compressed with zstd, which %s does not say", ros2bag.MetadataName)
-	}
+	p.ids = newTopicIDs(ids)
 	return nil
 }
 
-// firstRow looks whether the first row is compressed. Damage is for reading to say.
-func (r *Reader) firstRow(c *conn) (err error) {
-	p := c.part
-	stop := errors.New("the first row is enough")
-	look := func(row *sqlitefile.Row) error {
-		p.zstdRows = isFrame(row.Local())
-		return stop
-	}
-	if p.found != nil {
-		first := p.found.Ranges(1)[0]
-		err = p.found.NewSalvager(c.src).Scan(first.Lo, first.Hi, look)
-	} else {
-		err = c.scanner(p.table != nil).Scan(math.MinInt64, math.MaxInt64, look)
-	}
-	if err == stop || isDamage(err) {
-		return nil
-	}
-	return err
-}
-
-// useCounts takes the counts of metadata.yaml, or of the metadata table of a
-// single file, if they hold together.
-func (r *Reader) useCounts() bool {
-	m := r.layout.Meta
-	if m == nil {
-		m = r.row
-	}
-	if m == nil {
-		return false
-	}
-	rows := int64(0)
-	for _, p := range r.parts {
-		n := p.dense()
-		if n < 0 || p.found != nil || !p.plainIDs() {
+// plainIDs tells whether the ids of the topics are 1 to n, as rosbag2 makes them.
+// Where they are not, one may be damaged.
+func (p *part) plainIDs() bool {
+	for i, t := range p.topics {
+		if t.id != int64(i)+1 {
 			return false
 		}
-		rows += n
-	}
-	counts := make([]int64, len(r.topics))
-	sum := int64(0)
-	for i := range m.Topics {
-		t := &m.Topics[i]
-		k, ok := r.index[topicKey{t.Name, t.Type, t.Format}]
-		if t.Messages < 0 || t.Messages > 0 && !ok {
-			return false
-		}
-		if ok {
-			counts[k] += t.Messages
-		}
-		sum += t.Messages
-	}
-	if sum != m.Messages || sum != rows {
-		return false
-	}
-	for i := range counts {
-		r.topics[i].Messages = counts[i]
 	}
 	return true
+}
+
+// sortTopics puts the rows of topics in the order of their ids, each id once.
+func sortTopics(list []topicRow) []topicRow {
+	slices.SortStableFunc(list, func(a, b topicRow) int { return cmp.Compare(a.id, b.id) })
+	return slices.CompactFunc(list, func(a, b topicRow) bool { return a.id == b.id })
 }

@@ -163,10 +163,10 @@ func (w *Writer) Write(m *storage.Message) error {
 		return w.keep(errors.New("internal error: a message after Flush"))
 	}
 	p := w.parts[len(w.parts)-1]
-	if p.count&255 == 0 && w.ctx.Err() != nil {
+	if p.Messages&255 == 0 && w.ctx.Err() != nil {
 		return w.keep(w.ctx.Err())
 	}
-	if p.count > 0 && w.full(p, m) {
+	if p.Messages > 0 && w.full(p, m) {
 		if err := w.cut(p); err != nil {
 			return w.keep(err)
 		}
@@ -184,7 +184,7 @@ func (w *Writer) full(p *outPart, m *storage.Message) bool {
 	if w.size > 0 && p.bytes+int64(len(m.Data)) > w.size {
 		return true
 	}
-	return w.duration > 0 && uint64(max(p.end, m.LogTime))-uint64(min(p.start, m.LogTime)) > uint64(w.duration)
+	return w.duration > 0 && uint64(max(p.End, m.LogTime))-uint64(min(p.Start, m.LogTime)) > uint64(w.duration)
 }
 
 // cut ends the rows of a part and begins the next one. Pages of the old part may

@@ -2,7 +2,6 @@ package ros2bag
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,11 +10,6 @@ import (
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
-
-// PartName is the name of part n of the recording in a folder of that name.
-func (s *Storage) PartName(folder string, n int) string {
-	return fmt.Sprintf("%s_%d%s", folder, n, s.Ext)
-}
 
 // partNumber is what tells the parts of one recording apart: <folder>_<n>.db3, and
 // since Lyrical <n>_<folder>.db3.

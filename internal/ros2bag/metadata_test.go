@@ -2,6 +2,7 @@ package ros2bag
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -191,6 +192,29 @@ func TestQoSText(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("%s\nwant %s", c.got, c.want)
+		}
+	}
+}
+
+// TestSetParts: times before 1970, the widest duration, and parts without messages.
+func TestSetParts(t *testing.T) {
+	var a, b Part
+	for _, stamp := range []int64{7, -5, 3} {
+		a.Add(stamp)
+	}
+	b.Add(math.MaxInt64)
+	a.Name, b.Name = "a", "b"
+	for _, c := range []struct {
+		parts           []Part
+		start, duration int64
+		messages        int64
+	}{
+		{nil, math.MaxInt64, 0, 0}, {[]Part{{Name: "x"}}, math.MaxInt64, 0, 0}, {[]Part{a, {Name: "x"}}, 0, 12, 3}, {[]Part{a, b}, 0, math.MaxInt64, 4}, {[]Part{b}, math.MaxInt64, 0, 1},
+	} {
+		var m Metadata
+		m.SetParts(c.parts)
+		if m.Start != c.start || m.Duration != c.duration || m.Messages != c.messages || len(m.Files) != len(c.parts) || len(m.Paths) != len(c.parts) {
+			t.Errorf("%v: %+v", c.parts, m)
 		}
 	}
 }

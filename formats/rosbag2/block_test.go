@@ -23,7 +23,7 @@ func readRoute(t *testing.T, path string, plain bool) (rows []row, warnings []st
 			tables++
 		}
 		if plain {
-			p.table, r.found = nil, false
+			p.table, r.cut = nil, false
 		}
 	}
 	check(t, r.findBlocks())

@@ -1,0 +1,77 @@
+package rosbag2
+
+import (
+	"slices"
+
+	"github.com/bagconv/bagconv/internal/sqlite"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// uncounted are the codes of damage that leaves open how much is missing.
+var uncounted = []string{"truncated", "salvaged", "part", "missing-part", "wal", "wal-uncommitted", "journal"}
+
+// explained tells whether damage is known that explains what else is missing: that is no
+// other damage.
+func (r *Reader) explained() bool {
+	return slices.ContainsFunc(r.warnings, func(w storage.Warning) bool { return w.Damage && slices.Contains(uncounted, w.Code) })
+}
+
+// lose notes what is missing of a block.
+func (r *Reader) lose(i int, l storage.Lost) {
+	if l == (storage.Lost{}) {
+		return
+	}
+	r.mu.Lock()
+	r.lost[i] = l
+	r.mu.Unlock()
+}
+
+// losePart notes that a part cannot be read at all.
+func (r *Reader) losePart(path string) {
+	head, size, err := (&part{path: path}).readHead(r.fs)
+	if err != nil {
+		return
+	}
+	if h, err := sqlite.ParseHeader(head); err == nil {
+		size = max(size, h.Size())
+	}
+	r.lose(-1-len(r.lost), storage.Lost{Bytes: size, Blocks: 1})
+}
+
+// lostSoFar is what damage has cost, as far as it was met. total is the number of
+// messages that there are by the topics. Where metadata.yaml has counted them all,
+// what is missing is known; else it may be more than what was met. r.mu is held.
+func (r *Reader) lostSoFar(total int64) (l storage.Lost) {
+	for _, b := range r.lost {
+		l.Add(b)
+	}
+	badCells := int64(0)
+	for _, p := range r.parts {
+		if p.salvaged == nil {
+			continue
+		}
+		f := &p.salvaged.Found
+		page := int64(f.PageSize)
+		l.Blocks += f.BadPages
+		l.Bytes += f.BadPages * page
+		badCells += f.BadCells
+		if cut := p.head.Size() - p.size; cut > 0 && p.over == nil {
+			l.Bytes += cut
+			l.Blocks += (cut + page - 1) / page
+		}
+	}
+	m := r.layout.Meta
+	if m != nil && m.Messages >= total && total > 0 && !r.estimated {
+		l.Messages += r.missing
+		l.Uncounted = false
+		if l.Messages > 0 {
+			l.Duration = max(m.Duration-(r.end-r.start), 0)
+		}
+		return l
+	}
+	l.Messages += max(badCells, r.missing)
+	for _, w := range r.warnings {
+		l.Uncounted = l.Uncounted || w.Damage && slices.Contains(uncounted, w.Code)
+	}
+	return l
+}

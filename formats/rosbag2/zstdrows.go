@@ -1,0 +1,128 @@
+package rosbag2
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/sqlitefile"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// sniffRows finds out whether the rows of a part are compressed one by one.
+func (r *Reader) sniffRows(p *part) error {
+	stated := r.layout.Meta != nil && r.layout.Meta.Mode == "MESSAGE" && r.layout.Meta.Compression == "zstd"
+	p.sniffRows = true
+	for i := range p.topics {
+		p.sniffRows = p.sniffRows && p.topics[i].format == encoding
+	}
+	p.sniffRows = p.sniffRows || stated
+	m := r.layout.Meta
+	other := m != nil && m.Mode == "MESSAGE" && m.Compression != "zstd" // or the name of the codec is damaged
+	if p.empty || !p.sniffRows && !other {
+		return nil
+	}
+	c, err := r.acquire(p)
+	if err == nil {
+		err = r.firstRow(c)
+		if e := r.release(c); err == nil {
+			err = e
+		}
+	}
+	if err != nil {
+		return r.fail(p.path, "", err)
+	}
+	if other && !p.zstdRows {
+		return r.fail(p.path, fmt.Sprintf("messages compressed with %.40q", m.Compression), storage.ErrUnsupported)
+	}
+	p.sniffRows = p.sniffRows || other
+	if !p.zstdRows && stated {
+		return r.warn("compression", false, p.path, "%s says that messages are compressed, the first is not", ros2bag.MetadataName)
+	}
+	if p.zstdRows && !stated && m != nil {
+		return r.warn("compression", false, p.path, "messages are compressed with zstd, which %s does not say", ros2bag.MetadataName)
+	}
+	return nil
+}
+
+// firstRow looks whether the first row is compressed. Damage is for reading to say.
+func (r *Reader) firstRow(c *conn) (err error) {
+	p := c.part
+	stop := errors.New("the first row is enough")
+	look := func(row *sqlitefile.Row) error {
+		p.zstdRows = isFrame(row.Local())
+		return stop
+	}
+	if p.salvaged != nil {
+		first := p.salvaged.Ranges(1)[0]
+		err = p.salvaged.NewSalvager(c.src).Scan(first.Lo, first.Hi, look)
+	} else {
+		err = c.scanner(p.table != nil).Scan(math.MinInt64, math.MaxInt64, look)
+	}
+	if err == stop || isDamage(err) {
+		return nil
+	}
+	return err
+}
+
+// compressed tells whether a row is to be decompressed. data is its start.
+func (f *filler) compressed(data []byte) bool {
+	return f.c.part.sniffRows && isFrame(data)
+}
+
+// isFrame tells whether data begins as a zstd frame.
+func isFrame(data []byte) bool { return len(data) >= 4 && string(data[:4]) == ros2bag.ZstdMagic }
+
+// What decompression of a row may take: a row beyond it is an attack on memory.
+const (
+	rowInflate = 200
+	rowSlack   = 64 << 20
+)
+
+// What all rows of a block may take where their sizes were not looked at: where the
+// tree is damaged or of another kind, and where only some rows are compressed.
+const (
+	maxInBlock = 512 << 20
+	maxMixed   = 64 << 20
+)
+
+// unpackedSize is the most bytes that a row of some bytes becomes. start is its start.
+func unpackedSize(start []byte, size int) int64 {
+	if !isFrame(start) {
+		return int64(size)
+	}
+	most := int64(size)*rowInflate + rowSlack
+	if stated, ok := compress.ZstdSize(start); ok {
+		return min(stated, most)
+	}
+	return most
+}
+
+// inflate appends what a row decompresses to. ok is false when it is damaged, and
+// left out. Where nothing says that rows are compressed, a row that is no frame
+// only looked like one, and is taken as it is.
+func (f *filler) inflate(row []byte) (ok bool, err error) {
+	start := len(f.b.Buf)
+	limit := unpackedSize(row, len(row))
+	switch {
+	case !f.c.part.zstdRows:
+		limit = min(limit, maxMixed-int64(start))
+	case f.blk != nil && !f.blk.sized: // a query reads one row, and has no block
+		limit = min(limit, maxInBlock-int64(start))
+	}
+	buf, err := compress.Zstd.Decode(f.b.Buf, row, limit)
+	switch {
+	case err == nil:
+		f.b.Buf = buf
+		return true, nil
+	case !f.c.part.zstdRows && !errors.Is(err, compress.ErrLimit):
+		f.b.Buf = append(f.b.Buf[:start], row...)
+		return true, nil
+	}
+	f.b.Buf = f.b.Buf[:start]
+	f.lost.Messages++
+	f.lost.Blocks = 1
+	return false, f.r.warn("zstd", true, f.c.part.path, "row %d is left out: %v", f.last, err)
+}

@@ -1,0 +1,57 @@
+package ros2bag
+
+import (
+	"fmt"
+	"math"
+)
+
+// PartName is the name of part n of the recording in a folder of that name.
+func (s *Storage) PartName(folder string, n int) string {
+	return fmt.Sprintf("%s_%d%s", folder, n, s.Ext)
+}
+
+// A Part is a part that is written.
+type Part struct {
+	Name       string // in the folder
+	Messages   int64
+	Start, End int64 // least and greatest log time, if there are messages
+}
+
+// Add counts a message.
+func (p *Part) Add(logTime int64) {
+	if p.Messages == 0 {
+		p.Start, p.End = logTime, logTime
+	}
+	p.Start, p.End = min(p.Start, logTime), max(p.End, logTime)
+	p.Messages++
+}
+
+// SetParts fills in what m says of its parts. Decoders take times as unsigned: a start
+// before 1970 is written as 0, and what has no messages starts at the end of time, as
+// rosbag2 writes it.
+func (m *Metadata) SetParts(parts []Part) {
+	m.Paths, m.Files = nil, nil
+	var all Part
+	for _, p := range parts {
+		m.Paths = append(m.Paths, p.Name)
+		m.Files = append(m.Files, p.file())
+		if p.Messages > 0 {
+			all.Add(p.Start)
+			all.Add(p.End)
+		}
+	}
+	whole := all.file()
+	m.Start, m.Duration, m.Messages = whole.Start, whole.Duration, 0
+	for _, p := range parts {
+		m.Messages += p.Messages
+	}
+}
+
+func (p *Part) file() File {
+	f := File{Path: p.Name, Start: math.MaxInt64, Messages: p.Messages}
+	if p.Messages > 0 {
+		f.Start = max(p.Start, 0)
+		f.Duration = int64(min(uint64(p.End)-uint64(p.Start), math.MaxInt64))
+	}
+	return f
+}
