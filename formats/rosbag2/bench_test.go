@@ -31,12 +31,10 @@ var benchShapes = []struct {
 func benchFill(b *testing.B, path string, page, cache, tx, rows, size int, index bool) {
 	f, err := iox.OS.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	check(b, err)
-	g, err := sqlite.NewGather(f)
-	check(b, err)
-	v := sqlite.Options{File: g, Temp: func() (storage.File, error) { return iox.TempFile(iox.OS, filepath.Dir(path)) }}
+	v := sqlite.Options{File: sqlite.Plain{File: f}}
 	d, err := sqlite.Open(v)
 	check(b, err)
-	pragmas := fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;", page)
+	pragmas := fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY;", page)
 	if cache != 0 {
 		pragmas += fmt.Sprintf("PRAGMA cache_size=%d;", -cache)
 	}
@@ -60,7 +58,6 @@ func benchFill(b *testing.B, path string, page, cache, tx, rows, size int, index
 		check(b, d.Exec(createIndex))
 	}
 	check(b, d.Close())
-	check(b, g.Flush())
 	check(b, f.Close())
 }
 

@@ -26,16 +26,13 @@ func edit(t testing.TB, path string, sql ...string) {
 	t.Helper()
 	f, err := iox.OS.OpenFile(path, os.O_RDWR, 0)
 	check(t, err)
-	g, err := sqlite.NewGather(f)
-	check(t, err)
-	d, err := sqlite.Open(sqlite.Options{File: g})
+	d, err := sqlite.Open(sqlite.Options{File: sqlite.Plain{File: f}})
 	check(t, err)
 	check(t, d.Exec("PRAGMA journal_mode=OFF"))
 	for _, s := range sql {
 		check(t, d.Exec(s))
 	}
 	check(t, d.Close())
-	check(t, g.Flush())
 	check(t, f.Close())
 }
 

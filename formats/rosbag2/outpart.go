@@ -23,8 +23,7 @@ type outPart struct {
 	w    *Writer
 	path string // where it is written
 
-	file   storage.File // nil when it is closed
-	gather *sqlite.Gather
+	file   storage.File       // nil when it is closed
 	db     *sqlite.DB         // nil while the loader has the file
 	loader *sqlitefile.Loader // nil when the rows are settled
 
@@ -108,27 +107,19 @@ func (p *outPart) open(flag int) (err error) {
 			return err
 		}
 	}
-	if p.gather, err = sqlite.NewGather(p.file); err != nil {
-		return err
-	}
-	temp := func() (storage.File, error) { return iox.TempFile(p.w.fs, filepath.Dir(p.path)) }
-	if p.db, err = sqlite.Open(sqlite.Options{File: p.gather, Temp: temp}); err != nil {
+	if p.db, err = sqlite.Open(sqlite.Options{File: sqlite.Plain{File: p.file}}); err != nil {
 		return err
 	}
 	return p.db.Exec(fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE", pageSize))
 }
 
-// closeEngine takes the file back from SQLite, with all that it has written.
+// closeEngine takes the file back from SQLite.
 func (p *outPart) closeEngine() error {
 	if p.db == nil {
 		return nil
 	}
 	err := p.db.Close()
 	p.db = nil
-	if err == nil {
-		err = p.gather.Flush()
-	}
-	p.gather = nil
 	return err
 }
 

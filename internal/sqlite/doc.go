@@ -4,7 +4,6 @@
 //
 //	engine.go   the connection and its statements
 //	vfs.go      the file system that SQLite is shown: one database, a File
-//	file.go     Files: one as it is, and one that is written in large pieces
 //	header.go   the header of a database
 //	image.go    a database with the pages of a log or journal laid over it
 //	wal.go      write-ahead logs
@@ -18,6 +17,6 @@
 // functions of its file; values larger than Options.MaxValue are an error that wraps
 // storage.ErrUnsupported.
 //
-// A DB and its statements, a Gather and an Image belong to one goroutine at a time;
+// A DB with its statements and an Image belong to one goroutine at a time;
 // different ones may be used concurrently. An Overlay is read only once it is made.
 package sqlite

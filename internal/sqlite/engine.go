@@ -26,11 +26,10 @@ const sqliteStatic = uintptr(0)
 
 // Options say what a connection works on.
 type Options struct {
-	File     File                         // the database
-	ReadOnly bool                         // nothing is written, and nothing in the schema of the file is run
-	MaxValue int64                        // of a text or blob that is read, in bytes; for ReadOnly
-	Temp     func() (storage.File, error) // makes temporary files for sorting; nil: SQLite must do without
-	Budget   int64                        // thousands of steps after which the connection stops; 0: any number
+	File     File  // the database
+	ReadOnly bool  // nothing is written, and nothing in the schema of the file is run
+	MaxValue int64 // of a text or blob that is read, in bytes; for ReadOnly
+	Budget   int64 // thousands of steps after which the connection stops; 0: any number
 }
 
 // Open opens the database. Close frees the connection; the files stay the caller's.

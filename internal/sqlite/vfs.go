@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/bagconv/bagconv/storage"
 	"modernc.org/libc"
 	engine "modernc.org/sqlite/lib"
 )
@@ -17,6 +18,18 @@ type File interface {
 	io.WriterAt
 	Truncate(size int64) error
 	Size() (int64, error)
+}
+
+// Plain is a file as it is.
+type Plain struct{ storage.File }
+
+// Size is the length of the file in bytes.
+func (f Plain) Size() (int64, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return st.Size(), nil
 }
 
 // A vfs shows SQLite one database, whose bytes are a File. It is registered
@@ -54,7 +67,6 @@ var open struct {
 type openFile struct {
 	vfs  *vfs
 	file File
-	temp bool // file is a temporary one, a Plain
 }
 
 var (
@@ -196,30 +208,22 @@ func initMethods(tls *libc.TLS) error {
 	return nil
 }
 
-// vfsOpen opens the database, or a sorter's temporary file (name 0). There are
-// no journals: the writer switches them off, the reader has none.
-func vfsOpen(_ *libc.TLS, c, name, file uintptr, flags int32, outFlags uintptr) int32 {
+// vfsOpen opens the database. There are no other files: the writer switches journals
+// off, the reader has none, and what is sorted is little.
+func vfsOpen(_ *libc.TLS, c, _, file uintptr, flags int32, outFlags uintptr) int32 {
 	f := at[vfsFile](file)
 	*f = vfsFile{}
 	v := getOpen(at[engine.Tsqlite3_vfs](c).FpAppData).vfs
-	o := openFile{vfs: v, file: v.File}
 	if flags&engine.SQLITE_OPEN_MAIN_DB == 0 {
-		if name != 0 || v.Temp == nil {
-			return engine.SQLITE_CANTOPEN
-		}
-		t, err := v.Temp()
-		if err != nil {
-			return v.fail(err, engine.SQLITE_CANTOPEN)
-		}
-		o.file, o.temp = Plain{t}, true
+		return engine.SQLITE_CANTOPEN
 	}
 	if outFlags != 0 {
 		*at[int32](outFlags) = flags
-		if v.ReadOnly && !o.temp {
+		if v.ReadOnly {
 			*at[int32](outFlags) = flags&^engine.SQLITE_OPEN_READWRITE | engine.SQLITE_OPEN_READONLY
 		}
 	}
-	f.handle = addOpen(o)
+	f.handle = addOpen(openFile{v, v.File})
 	f.methods = vfsMethods
 	return engine.SQLITE_OK
 }
@@ -243,14 +247,7 @@ func vfsFullPathname(_ *libc.TLS, _, name uintptr, n int32, out uintptr) int32 {
 }
 
 func fileClose(_ *libc.TLS, file uintptr) int32 {
-	h := at[vfsFile](file).handle
-	o := getOpen(h)
-	removeOpen(h)
-	if o.temp {
-		if err := o.file.(Plain).Close(); err != nil {
-			return o.vfs.fail(err, engine.SQLITE_IOERR_CLOSE)
-		}
-	}
+	removeOpen(at[vfsFile](file).handle)
 	return engine.SQLITE_OK
 }
 
@@ -311,7 +308,7 @@ func fileSectorSize(*libc.TLS, uintptr) int32 { return 4096 }
 // fileCharacteristics says immutable for what is only read: SQLite then takes
 // no locks and looks for no journal.
 func fileCharacteristics(_ *libc.TLS, file uintptr) int32 {
-	if o := getOpen(at[vfsFile](file).handle); o.vfs.ReadOnly && !o.temp {
+	if o := getOpen(at[vfsFile](file).handle); o.vfs.ReadOnly {
 		return engine.SQLITE_IOCAP_IMMUTABLE
 	}
 	return 0
