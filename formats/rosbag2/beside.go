@@ -46,7 +46,7 @@ func (p *part) readBeside(ctx context.Context, fsys storage.FS, head []byte, war
 	return p.openBeside(fsys, "-wal", func(f storage.File, size int64) error { return p.useWAL(f, size, warn) })
 }
 
-// openBeside opens a file beside the database, where there is one with something in
+// openBeside opens a file beside the database, if there is one with something in
 // it.
 func (p *part) openBeside(fsys storage.FS, suffix string, use func(f storage.File, size int64) error) error {
 	path := p.path + suffix
@@ -69,7 +69,7 @@ func (p *part) openBeside(fsys storage.FS, suffix string, use func(f storage.Fil
 	return err
 }
 
-// fate says what becomes of messages that were not committed.
+// fate returns what becomes of messages that were not committed.
 func (p *part) fate() string {
 	if p.uncommitted {
 		return "messages in them are taken as far as they are whole"
@@ -111,7 +111,7 @@ func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, 
 	if err != nil {
 		return err
 	}
-	if super != "" { // beside it: where it was recorded means nothing here
+	if super != "" { // beside it: the path at which it was recorded means nothing here
 		_, err := fsys.Stat(filepath.Join(filepath.Dir(p.path), filepath.Base(super)))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil

@@ -28,7 +28,7 @@ func (t *tally) time(stamp int64) {
 }
 
 // count finds how many messages each topic has, and the first and last time.
-// The counts of metadata.yaml are used where they hold together: the sum over
+// The counts of metadata.yaml are used if they agree: the sum over
 // the topics is the stated total and the number of rowids, and each topic that
 // has messages is one of the database. Anything else is counted row by row,
 // without touching the payloads.
@@ -74,7 +74,7 @@ func (r *Reader) count() error {
 	return nil
 }
 
-// compareCount says that metadata.yaml counts other than there are. Where that is an
+// compareCount reports that metadata.yaml counts other than there are. If that is an
 // estimate, only more than there are rowids is known to be wrong.
 func (r *Reader) compareCount(stated int64) error {
 	total, about := int64(0), ""
@@ -96,7 +96,7 @@ func (r *Reader) compareCount(stated int64) error {
 }
 
 // useCounts takes the counts of metadata.yaml, or of the metadata table of a
-// single file, if they hold together.
+// single file, if they agree with each other and with the rowids.
 func (r *Reader) useCounts() bool {
 	m := r.layout.Meta
 	if m == nil {

@@ -35,7 +35,7 @@
 //
 // # Writing
 //
-// A profile says what the files look like (ros2bag.Profile), and limits cut the recording
+// A profile (ros2bag.Profile) decides what the files look like, and limits cut the recording
 // into parts (outpart.go). "universal" opens on
 // every distribution from Foxy on. timestamp_idx is written after the last row.
 // What rosbag2 has no place for is kept in custom_data (ros2bag.CustomTopic). The same

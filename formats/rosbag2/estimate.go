@@ -27,7 +27,7 @@ var errBrief = errors.New("the recording was opened for Info alone: open it with
 
 // estimate adds to t how many messages each topic of a part has, about. In each
 // round the rowids are cut into equal strata, and a window is looked at somewhere in
-// each; how many rounds there are, the disk decides. ok is false where that will not
+// each; how many rounds there are, the disk decides. ok is false if that will not
 // do: the rowids are too far apart, there are few messages, or a page is damaged.
 func (r *Reader) estimate(c *conn, t *tally) (ok bool, err error) {
 	p := c.part
@@ -56,7 +56,7 @@ func (r *Reader) estimate(c *conn, t *tally) (ok bool, err error) {
 		}
 		if err := s.round(); err != nil {
 			if isDamage(err) {
-				return false, nil // counting meets it again, and says so
+				return false, nil // counting meets it again, and reports it
 			}
 			return false, err
 		}

@@ -23,7 +23,7 @@ type part struct {
 	head  sqlite.Header
 	size  int64           // of temp, or of path
 	total int64           // of the database, as it is read
-	cut   string          // how much of the file is there, where its end is missing
+	cut   string          // how much of the file is there, if its end is missing
 	over  *sqlite.Overlay // what is beside the file, nil without
 
 	tables   tables
@@ -50,7 +50,7 @@ type part struct {
 	rescued *sqlitefile.Salvage // for ranges in which the tree turned out to be damaged
 }
 
-// opening says how a part is opened.
+// opening is how a part is opened.
 type opening struct {
 	strict      bool              // what is damaged is not salvaged
 	brief       bool              // what only reading needs is left out

@@ -79,10 +79,10 @@ func noIndex(path string) error {
 	}
 }
 
-// Count cannot tell: no table counts messages. See timeorder.Source.
+// Count is not known: no table counts messages. See timeorder.Source.
 func (x *query) Count(int) (int64, error) { return -1, nil }
 
-// Total is what metadata.yaml counts, where it agrees with the number of rows, or
+// Total is what metadata.yaml counts, if it agrees with the number of rows, or
 // what opening has counted. See timeorder.Source.
 func (x *query) Total() (n int64) {
 	if x.r.estimated {
@@ -126,7 +126,7 @@ type cursor struct {
 	topic       storage.TopicID
 }
 
-// Next gives the next row of a topic that is asked for. See timeorder.Cursor.
+// Next returns the next row of a topic that is asked for. See timeorder.Cursor.
 func (k *cursor) Next() (timeorder.Head, error) {
 	p := k.conn.part
 	for {
@@ -178,7 +178,7 @@ func (k *cursor) ended() error {
 	return io.EOF
 }
 
-// Read gives the current row. See timeorder.Cursor.
+// Read returns the current row. See timeorder.Cursor.
 func (k *cursor) Read() (*storage.Message, error) {
 	ok, err := k.read()
 	if err != nil {
@@ -208,7 +208,7 @@ func (k *cursor) read() (ok bool, err error) {
 	return true, nil
 }
 
-// Close gives the connection back.
+// Close puts the connection back.
 func (k *cursor) Close() error {
 	if k.rows != nil {
 		k.rows.close()

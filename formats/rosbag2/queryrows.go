@@ -105,7 +105,7 @@ func (p *pageRows) advance() error {
 	return nil
 }
 
-// begin gives a step the next keys of the index.
+// begin takes the next keys of the index into a step.
 func (p *pageRows) begin(s *step) {
 	var after *sqlitefile.Head
 	if p.some {
@@ -119,7 +119,7 @@ func (p *pageRows) begin(s *step) {
 	p.n = min(2*p.n, manyHeads)
 }
 
-// spare gives a step that looks by itself.
+// spare returns a step with a finder of its own.
 func (p *pageRows) spare() *step {
 	if n := len(p.free); n > 0 {
 		s := p.free[n-1]

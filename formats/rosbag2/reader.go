@@ -55,7 +55,7 @@ type Reader struct {
 }
 
 const (
-	maxWarnings = 1000 // that are kept; the last one then says so
+	maxWarnings = 1000 // that are kept; the last one then tells that there are more
 	maxIdle     = 8    // connections that are kept for the next block
 )
 
@@ -242,7 +242,7 @@ func (r *Reader) ReadNext() (*storage.Message, error) {
 	return nil, r.err
 }
 
-// acquire gives a connection to a part.
+// acquire returns a connection to a part.
 func (r *Reader) acquire(p *part) (*conn, error) {
 	r.mu.Lock()
 	for i, c := range r.idle {

@@ -30,9 +30,9 @@ const (
 	createIndex       = "CREATE INDEX timestamp_idx ON messages (timestamp ASC)"
 )
 
-// tables says what a database has of them.
+// tables is what a database has of them.
 type tables struct {
-	schema     int  // 1 to 4, or what the table of that name says
+	schema     int  // 1 to 4, or what the table of that name has
 	timeIndex  bool // there is an index that begins with the timestamp
 	indexName  string
 	format     bool // topics.serialization_format; one pre-release had it not

@@ -128,7 +128,7 @@ func (p *part) useRecords(list [][]sqlitefile.Value) {
 // topic and one id have.
 func (p *part) nameByCount(ctx context.Context, meta *ros2bag.Metadata, warn ros2bag.Warner) error {
 	if meta == nil && p.last != "" {
-		meta, _, _ = ros2bag.ParseMetadata(ctx, []byte(p.last), ros2bag.QoSCache{}) // opening says what is wrong with it
+		meta, _, _ = ros2bag.ParseMetadata(ctx, []byte(p.last), ros2bag.QoSCache{}) // opening reports what is wrong with it
 	}
 	if meta == nil {
 		return nil

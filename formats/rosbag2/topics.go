@@ -16,7 +16,7 @@ import (
 type topicKey struct{ name, typ, format string }
 
 // joinTopics numbers the topics of all parts, in the order in which they come,
-// and gives them what the tables, metadata.yaml and our own notes say.
+// and fills in what the tables, metadata.yaml and custom_data have about them.
 func (r *Reader) joinTopics() error {
 	r.index = map[topicKey]storage.TopicID{}
 	cache := ros2bag.QoSCache{}
@@ -73,7 +73,7 @@ func (r *Reader) describe(t *storage.Topic, p *part, row *topicRow) error {
 		return nil // not known, while that of a type without fields is known and empty
 	}
 	if s.Encoding == "" || s.Encoding == "unknown" {
-		// Kilted and older say so of services without dependencies.
+		// Kilted and older write so for services without dependencies.
 		s.Encoding = "ros2msg"
 		if bytes.HasPrefix(bytes.TrimLeft(def.text, "=\r\n "), []byte("IDL:")) {
 			s.Encoding = "ros2idl"
@@ -139,7 +139,7 @@ func (r *Reader) useMetadata() error {
 		}
 		text := p.last
 		if r.layout.Meta != nil {
-			text = ros2bag.WithoutTopics(text) // of which metadata.yaml has said all
+			text = ros2bag.WithoutTopics(text) // metadata.yaml has them all
 		}
 		m, _, err := ros2bag.ParseMetadata(r.ctx, []byte(text), ros2bag.QoSCache{})
 		if r.ctx.Err() != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Writer writes one recording: a folder with one part or, where it is cut into
+// A Writer writes one recording: a folder with one part or, if it is cut into
 // segments, several; or a single file.
 type Writer struct {
 	ctx      context.Context
@@ -34,7 +34,7 @@ type Writer struct {
 	topics  []outTopic
 	custom  *string // of custom_data, once all topics are there
 	index   map[topicKey]storage.TopicID
-	err     error // the first one; every further call gives it
+	err     error // the first one; every further call returns it
 	flushed bool  // the last part has all its rows
 	closed  bool
 }
@@ -113,7 +113,7 @@ func (w *Writer) checkSegments(o storage.WriteOptions) (hint string) {
 	return ""
 }
 
-// distro is what the recording says of itself, or the profile's name.
+// distro is the distribution that the recording names, or the profile's name.
 func (w *Writer) distro() string {
 	if d := w.options[storage.MetaDistro]; d != "" {
 		return d

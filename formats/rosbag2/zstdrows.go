@@ -47,7 +47,7 @@ func (r *Reader) sniffRows(p *part) error {
 	return nil
 }
 
-// firstRow looks whether the first row is compressed. Damage is for reading to say.
+// firstRow looks whether the first row is compressed. Damage is for reading to report.
 func (r *Reader) firstRow(c *conn) (err error) {
 	p := c.part
 	stop := errors.New("the first row is enough")
@@ -101,7 +101,7 @@ func unpackedSize(start []byte, size int) int64 {
 }
 
 // inflate appends what a row decompresses to. ok is false when it is damaged, and
-// left out. Where nothing says that rows are compressed, a row that is no frame
+// left out. If nothing tells that rows are compressed, a row that is no frame
 // only looked like one, and is taken as it is.
 func (f *filler) inflate(row []byte) (ok bool, err error) {
 	start := len(f.b.Buf)

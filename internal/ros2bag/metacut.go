@@ -12,7 +12,7 @@ const (
 )
 
 // cutTopics cuts the list of topics out of a text in block style, as rosbag2 writes it,
-// and into pieces, each a sequence of some topics. Pieces are nil where there is no such
+// and into pieces, each a sequence of some topics. Pieces are nil if there is no such
 // list; rest is then the text.
 func cutTopics(text []byte) (rest []byte, pieces [][]byte) {
 	begin, indent := findTopics(text)

@@ -111,7 +111,7 @@ func ParseMetadata(ctx context.Context, text []byte, cache QoSCache) (m *Metadat
 	return m, odd, nil
 }
 
-// parsePieces reads metadata of which topics were cut out.
+// parsePieces reads metadata whose topics were cut out.
 func parsePieces(ctx context.Context, rest []byte, pieces [][]byte, cache QoSCache) (*Metadata, []string, error) {
 	r := &metadataReader{cache: cache}
 	root, err := r.parse(ctx, rest)

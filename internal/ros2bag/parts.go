@@ -26,7 +26,7 @@ func (p *Part) Add(logTime int64) {
 	p.Messages++
 }
 
-// SetParts fills in what m says of its parts. Decoders take times as unsigned: a start
+// SetParts fills in what m has about its parts. Decoders take times as unsigned: a start
 // before 1970 is written as 0, and what has no messages starts at the end of time, as
 // rosbag2 writes it.
 func (m *Metadata) SetParts(parts []Part) {

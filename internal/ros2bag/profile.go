@@ -31,7 +31,7 @@ func ProfileNames() (names []string) {
 	return names
 }
 
-// FindProfile gives the profile of that name; "" is the default.
+// FindProfile returns the profile of that name; "" is the default.
 func FindProfile(name string) (Profile, bool) {
 	if name == "" {
 		return profiles[0], true

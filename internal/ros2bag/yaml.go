@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// A yamlText is a YAML document in the making, with the bytes that yaml.v3 gives for it.
+// A yamlText is a YAML document in the making, with the bytes that yaml.v3 writes for it.
 // Usual values are written without yaml.v3, which takes 130 kB of memory for each that it
 // writes: topics may be many.
 type yamlText struct {
@@ -129,7 +129,7 @@ func pair(key string, value *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode(key), value}}
 }
 
-// textNode is a string, in quotes where it needs them; bytes that are no UTF-8
+// textNode is a string, in quotes if it needs them; bytes that are no UTF-8
 // become !!binary.
 func textNode(s string) *yaml.Node {
 	n := &yaml.Node{}

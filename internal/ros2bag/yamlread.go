@@ -145,7 +145,7 @@ func (r *yamlReader) anyText(n *yaml.Node) string {
 	return strings.TrimSpace(string(text))
 }
 
-// number returns a field of a mapping that has only this one; 0 where it is not there.
+// number returns a field of a mapping that has only this one; 0 if it is not there.
 func (r *yamlReader) number(n *yaml.Node, field string) (v int64) {
 	r.fields(n, func(key string, value *yaml.Node) {
 		if key == field {

@@ -23,9 +23,9 @@ const (
 // Inflate writes the decompressed part to a file without a name in the folder for
 // temporary files. rosbag2 does not end the zstd frame
 // when the size of the database is a multiple of 131072 bytes; all of it is
-// there, and the decoder gives it before it says that the frame is cut
+// there, and the decoder returns it before it reports that the frame is cut
 // (ros2/ros2 issue 1476). With an error other than of writing, what could be
-// decoded is in the file, and cut says what the matter is.
+// decoded is in the file, and cut is the error of the decoder.
 func Inflate(ctx context.Context, fsys storage.FS, path string) (temp storage.File, cut, err error) {
 	in, err := fsys.Open(path)
 	if err != nil {

@@ -21,10 +21,10 @@ type DB struct {
 	dead bool
 }
 
-// sqliteStatic says that SQLite need not copy a bound value.
+// sqliteStatic tells SQLite that it need not copy a bound value.
 const sqliteStatic = uintptr(0)
 
-// Options say what a connection works on.
+// Options are what a connection works on.
 type Options struct {
 	File     File  // the database
 	ReadOnly bool  // nothing is written, and nothing in the schema of the file is run
@@ -314,7 +314,7 @@ func (s *Stmt) IsBytes(col int) bool {
 func (s *Stmt) kind(col int) int32 { return engine.Xsqlite3_column_type(s.db.tls, s.c, int32(col)) }
 
 // Bytes is a blob or text in SQLite's memory, valid until the next step. It
-// may fail for want of memory, which gives nil for a value with a length.
+// returns nil for a value with a length if there is no memory for it.
 func (s *Stmt) Bytes(col int) []byte {
 	p := engine.Xsqlite3_column_blob(s.db.tls, s.c, int32(col))
 	if p == 0 {
@@ -326,7 +326,7 @@ func (s *Stmt) Bytes(col int) []byte {
 // Text is a copy of a blob or text.
 func (s *Stmt) Text(col int) string { return string(s.Bytes(col)) }
 
-// One gives the first column of the first row as an integer; ok is false when
+// One returns the first column of the first row as an integer; ok is false when
 // there is no row or the value is NULL.
 func (d *DB) One(sql string, args ...any) (v int64, ok bool, err error) {
 	err = d.Query(sql, func(s *Stmt) error {

@@ -9,7 +9,7 @@ import (
 )
 
 // An Image is a database file as the engine shall see it: with the pages of the log
-// or journal beside it laid over it, its header saying that there is no log, and
+// or journal beside it laid over it, a header that tells of no log, and
 // zeros where it was cut off. Nothing of this is written anywhere. Pages that
 // are read one after the other are read ahead. It belongs to one goroutine.
 type Image struct {

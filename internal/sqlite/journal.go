@@ -11,7 +11,7 @@ import (
 // transaction that was going on, https://www.sqlite.org/fileformat2.html section 3.
 // Numbers are big-endian.
 //
-//	header  0 magic   8 records that follow, all that there are where it is
+//	header  0 magic   8 records that follow, all that there are if it is
 //	        0xffffffff  12 nonce of the checksums  16 pages of the database before
 //	       20 sector size  24 page size, 0 for that of the database; then zeros up to
 //	        the end of the sector

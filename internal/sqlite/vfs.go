@@ -143,7 +143,7 @@ func (v *vfs) unregister(tls *libc.TLS) {
 	v.c = 0
 }
 
-// fail keeps the first error and gives SQLite its number.
+// fail keeps the first error and returns its number for SQLite.
 func (v *vfs) fail(err error, rc int32) int32 {
 	v.mu.Lock()
 	if v.err == nil {
@@ -305,7 +305,7 @@ func fileControl(*libc.TLS, uintptr, int32, uintptr) int32 { return engine.SQLIT
 
 func fileSectorSize(*libc.TLS, uintptr) int32 { return 4096 }
 
-// fileCharacteristics says immutable for what is only read: SQLite then takes
+// fileCharacteristics is immutable for what is only read: SQLite then takes
 // no locks and looks for no journal.
 func fileCharacteristics(_ *libc.TLS, file uintptr) int32 {
 	if o := getOpen(at[vfsFile](file).handle); o.vfs.ReadOnly {

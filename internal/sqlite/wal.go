@@ -27,7 +27,7 @@ const (
 )
 
 // ReadWAL reads the frames of a log of size bytes up to the first that is not
-// sound, as recovery does. A log that was never begun gives no frames.
+// sound, as recovery does. A log that was never begun has no frames.
 func ReadWAL(r io.ReaderAt, size int64) (*Overlay, error) {
 	w := &Overlay{At: map[int64]int64{}, Open: map[int64]int64{}}
 	if size < walHeaderLen {

@@ -10,16 +10,14 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// unfinished returns what SQLite has beside a database of pages of 512 bytes in the middle
-// of a transaction: a rollback journal, or in mode WAL a log with a transaction that was
+// unfinished returns a database of pages of 512 bytes in the middle of a transaction, and
+// what SQLite has beside it: a rollback journal, or in mode WAL a log with a transaction that was
 // committed and one that was not.
-func unfinished(t testing.TB, mode string) []byte {
+func unfinished(t testing.TB, mode string) (db, beside []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.db")
 	d, err := sql.Open("sqlite", "file:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer d.Close()
 	d.SetMaxOpenConns(1)
 	for _, q := range []string{
@@ -29,20 +27,19 @@ func unfinished(t testing.TB, mode string) []byte {
 		"BEGIN",
 		"UPDATE t SET data = randomblob(101)",
 	} {
-		if _, err := d.Exec(q); err != nil {
-			t.Fatal(err)
-		}
+		_, err := d.Exec(q)
+		check(t, err)
 	}
-	b, err := os.ReadFile(path + map[bool]string{true: "-wal", false: "-journal"}[mode == "WAL"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	db, err = os.ReadFile(path)
+	check(t, err)
+	beside, err = os.ReadFile(path + map[bool]string{true: "-wal", false: "-journal"}[mode == "WAL"])
+	check(t, err)
+	return db, beside
 }
 
 // FuzzWAL: any log is read without harm, and no page of it lies outside.
 func FuzzWAL(f *testing.F) {
-	b := unfinished(f, "WAL")
+	_, b := unfinished(f, "WAL")
 	o, err := ReadWAL(bytes.NewReader(b), int64(len(b)))
 	if err != nil || o.Page != 512 || o.Pages < 10 || len(o.At) < 10 || !o.Unfinished() {
 		f.Fatalf("%+v, %v", o, err)
@@ -64,7 +61,7 @@ func FuzzWAL(f *testing.F) {
 
 // FuzzJournal: any journal is read without harm, and no page of it lies outside.
 func FuzzJournal(f *testing.F) {
-	j := unfinished(f, "DELETE")
+	_, j := unfinished(f, "DELETE")
 	if o, _, err := ReadJournal(bytes.NewReader(j), int64(len(j)), 512); err != nil || o == nil || len(o.At) < 10 {
 		f.Fatalf("%+v, %v", o, err)
 	}
