@@ -91,6 +91,19 @@ type Format struct {
 	// of several, or whose others have no common name. Nil: recordings have one file.
 	Whole func(path string) (name string, parts []string)
 
+	// Recordings returns which of the names are one recording, and the rest; see GroupsOf.
+	// Nil: a recording has one file.
+	Recordings func(fsys FS, dir string, names []string) (groups []Group, rest []string)
+
+	// Stem returns the name of a recording without what tells its format; see StemOf. Nil:
+	// what tells it are Extensions.
+	Stem func(name string) string
+
+	// Identify says in one line what a file is that is no recording, but has to do with
+	// the format, and what to do next; "" for all others. head is that of Sniff. Nil:
+	// there is no such file.
+	Identify func(path string, head []byte) (what, hint string)
+
 	// TopicName tells whether a topic can have a name in a recording that is
 	// written; CreateTopic refuses others. Nil: any. The converter gives a topic
 	// another name where it must.
@@ -101,7 +114,8 @@ type Format struct {
 	MaxMessage int64
 
 	// Open opens a recording for reading. It never writes to the source or
-	// beside it. ctx bounds the call and all later reading.
+	// beside it. ctx bounds the call and all later reading. A format without Open is
+	// known by name only, so that its files are refused by name: it has Identify.
 	Open func(ctx context.Context, path string, o ReadOptions) (Reader, error)
 
 	// Files lists the files of the recording at path, by its index and their names, and
@@ -293,15 +307,18 @@ type File interface {
 // asked first when a file is detected.
 type Registry struct {
 	formats []*Format
+	known   []*Format // formats, and those without Open
 }
 
-// NewRegistry returns a registry of the given formats. It panics when one has
-// no name, Sniff or Open, or when a name appears twice: that is our own bug.
+// NewRegistry returns a registry of the given formats. It panics if one lacks what
+// every format has, or if a name appears twice: that is our own bug.
 func NewRegistry(formats ...*Format) *Registry {
 	seen := map[string]bool{}
+	r := &Registry{}
+	var nameOnly []*Format
 	for _, f := range formats {
-		if f == nil || f.Name == "" || f.Sniff == nil || f.Open == nil {
-			panic("internal error: storage: incomplete format")
+		if err := f.incomplete(); err != nil {
+			panic("internal error: storage: " + err.Error())
 		}
 		for _, name := range append([]string{f.Name}, f.Aliases...) {
 			if seen[name] {
@@ -309,8 +326,14 @@ func NewRegistry(formats ...*Format) *Registry {
 			}
 			seen[name] = true
 		}
+		if f.Open == nil {
+			nameOnly = append(nameOnly, f)
+		} else {
+			r.formats = append(r.formats, f)
+		}
 	}
-	return &Registry{formats: formats}
+	r.known = slices.Concat(r.formats, nameOnly)
+	return r
 }
 
 // Formats returns the formats in order. The slice must not be changed.

@@ -18,36 +18,33 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Formats of files that begin with a word, shaped as the real ones: a file, a
-// file or segments under a stem, a file or a folder of files.
+// formats are the real ones, which open nothing.
 func formats() *storage.Registry {
-	open := func(context.Context, string, storage.ReadOptions) (storage.Reader, error) {
-		return nil, errors.New("not here")
+	var list []*storage.Format
+	for _, f := range all.Registry().Known() {
+		f := *f
+		if f.Open != nil {
+			f.Open = func(context.Context, string, storage.ReadOptions) (storage.Reader, error) {
+				return nil, errors.New("not here")
+			}
+		}
+		list = append(list, &f)
 	}
-	begins := func(path, word string) bool {
-		b, _ := os.ReadFile(path)
-		return strings.HasPrefix(string(b), word)
-	}
-	under := func(pattern, word string) bool {
-		paths, _ := filepath.Glob(pattern)
-		return slices.ContainsFunc(paths, func(p string) bool { return begins(p, word) })
-	}
-	return storage.NewRegistry(
-		&storage.Format{Name: "bag", Extensions: []string{".bag"}, Open: open, Sniff: func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("bag")) }},
-		&storage.Format{Name: "record", Extensions: []string{".record"}, Open: open, Sniff: func(path string, head []byte) bool {
-			return bytes.HasPrefix(head, []byte("record")) || head == nil && under(path+".*", "record")
-		}},
-		&storage.Format{Name: "db3", Extensions: []string{".db3"}, Folder: true, Open: open, Sniff: func(path string, head []byte) bool {
-			return bytes.HasPrefix(head, []byte("db3")) || head == nil && (under(path+"/*.db3", "db3") || begins(path+"/metadata.yaml", "rosbag2"))
-		}},
-	)
+	return storage.NewRegistry(list...)
 }
 
-// tree makes files, each "path" or "path=content"; without a content it is the
-// format's name that the ending tells.
+// heads are what files of a kind begin with.
+var heads = map[string]string{
+	"bag": "#ROSBAG V2.0\n", "record": strings.Repeat("\x00", 8) + "\x01" + strings.Repeat("\x00", 7) + "\x08",
+	"db3": "SQLite format 3\x00", "rosbag2": "rosbag2_bagfile_information:",
+}
+
+// tree makes files, each "path" or "path=content", the name of one of heads among them;
+// without a content the ending tells it.
 func tree(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,6 +56,9 @@ func tree(t *testing.T, files ...string) string {
 					content = x
 				}
 			}
+		}
+		if head, is := heads[content]; is {
+			content = head
 		}
 		path = filepath.Join(dir, path)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666)); err != nil {
@@ -77,7 +77,7 @@ func TestFind(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "b"), filepath.Join(dir, "rec", "link")); err != nil {
 		t.Skip(err) // a system without links
 	}
-	all := formats()
+	registry := formats()
 	find := func(base string, words ...string) []string {
 		t.Helper()
 		for i := range words {
@@ -86,7 +86,7 @@ func TestFind(t *testing.T) {
 		if base != "" {
 			base = filepath.Join(dir, base)
 		}
-		f := Finder{Formats: all, Detect: all.Detect, Base: base, Skip: []string{filepath.Join(dir, "ros2", "several")}}
+		f := Finder{Formats: registry, Detect: registry.Detect, Base: base, Skip: []string{filepath.Join(dir, "ros2", "several")}}
 		found, err := f.Find(words)
 		if err != nil {
 			t.Fatal(err)
@@ -111,47 +111,47 @@ func TestFind(t *testing.T) {
 		want  []string
 	}{
 		{"", []string{"."}, []string{
-			"a.bag a bag 1/3", "b/a.bag b/a bag 1/3", "b/broken.bag b/broken - 1/0", "b/c.bag.active b/c bag 1/3", "b/odd.bag.off b/odd.bag.off bag 1/3", "b/x.mcap b/x - 1/0",
-			"rec/x.record rec/x record 2/12", "rec/y.record rec/y record 1/6", "rec/z.record rec/z record 1/6", "rec/z.record.00000 rec/z record 1/6",
-			"ros2/drive ros2/drive db3 4/14", "ros2/drive/extra.bag ros2/drive/extra bag 1/3", "ros2/drive/more/m.bag ros2/drive/more/m bag 1/3",
-			"ros2/mcap ros2/mcap db3 2/7", "ros2/parts ros2/parts db3 2/6", "ros2/single/s.db3 ros2/single/s db3 2/4", "others 1 links 1"}},
+			"a.bag a bag 1/13", "b/a.bag b/a bag 1/13", "b/broken.bag b/broken - 1/0", "b/c.bag.active b/c bag 1/13", "b/odd.bag.off b/odd.bag.off bag 1/13", "b/x.mcap b/x - 1/0",
+			"rec/x.record rec/x record 2/34", "rec/y.record rec/y record 1/17", "rec/z.record rec/z record 1/17", "rec/z.record.00000 rec/z record 1/17",
+			"ros2/drive ros2/drive db3 4/61", "ros2/drive/extra.bag ros2/drive/extra bag 1/13", "ros2/drive/more/m.bag ros2/drive/more/m bag 1/13",
+			"ros2/mcap ros2/mcap db3 2/28", "ros2/parts ros2/parts db3 2/32", "ros2/single/s.db3 ros2/single/s db3 2/17", "others 1 links 1"}},
 		{"", []string{"b", "rec/link"}, []string{
-			"b/a.bag a bag 1/3", "b/broken.bag broken - 1/0", "b/c.bag.active c bag 1/3", "b/odd.bag.off odd.bag.off bag 1/3", "b/x.mcap x - 1/0",
-			"rec/link/a.bag a bag 1/3", "rec/link/broken.bag broken - 1/0", "rec/link/c.bag.active c bag 1/3", "rec/link/odd.bag.off odd.bag.off bag 1/3", "rec/link/x.mcap x - 1/0", "others 2 links 0"}},
-		{"", []string{"a.bag", "b/a.bag", "a.bag"}, []string{"a.bag a bag 1/3", "b/a.bag b/a bag 1/3", "others 0 links 0"}},
-		{"", []string{"b/a.bag"}, []string{"b/a.bag a bag 1/3", "others 0 links 0"}},
-		{".", []string{"b/a.bag", "ros2/single"}, []string{"b/a.bag b/a bag 1/3", "ros2/single/s.db3 ros2/single/s db3 2/4", "others 0 links 0"}},
-		{"", []string{"*/*a*.bag", "rec/x.record.*"}, []string{"b/a.bag b/a bag 1/3", "ros2/drive/extra.bag ros2/drive/extra bag 1/3", "others 0 links 0"}},
-		{"", []string{"rec/x.record.*"}, []string{"rec/x.record x record 2/12", "others 0 links 0"}},
-		{"", []string{"rec/x.record"}, []string{"rec/x.record x record 2/12", "others 0 links 0"}},
-		{"", []string{"rec/x.record.00001"}, []string{"rec/x.record.00001 x record 1/6", "others 0 links 0"}},
-		{"", []string{"ros2/drive/*.db3"}, []string{"ros2/drive drive db3 4/14", "others 0 links 0"}},
-		{"", []string{"ros2/drive/q_1.db3"}, []string{"ros2/drive/q_1.db3 q_1 db3 2/4", "others 0 links 0"}},
-		{"", []string{"ros2/parts"}, []string{"ros2/parts parts db3 2/6", "others 0 links 0"}},
-		{"", []string{"ros2/parts/*"}, []string{"ros2/parts parts db3 2/6", "others 0 links 0"}},
+			"b/a.bag a bag 1/13", "b/broken.bag broken - 1/0", "b/c.bag.active c bag 1/13", "b/odd.bag.off odd.bag.off bag 1/13", "b/x.mcap x - 1/0",
+			"rec/link/a.bag a bag 1/13", "rec/link/broken.bag broken - 1/0", "rec/link/c.bag.active c bag 1/13", "rec/link/odd.bag.off odd.bag.off bag 1/13", "rec/link/x.mcap x - 1/0", "others 2 links 0"}},
+		{"", []string{"a.bag", "b/a.bag", "a.bag"}, []string{"a.bag a bag 1/13", "b/a.bag b/a bag 1/13", "others 0 links 0"}},
+		{"", []string{"b/a.bag"}, []string{"b/a.bag a bag 1/13", "others 0 links 0"}},
+		{".", []string{"b/a.bag", "ros2/single"}, []string{"b/a.bag b/a bag 1/13", "ros2/single/s.db3 ros2/single/s db3 2/17", "others 0 links 0"}},
+		{"", []string{"*/*a*.bag", "rec/x.record.*"}, []string{"b/a.bag b/a bag 1/13", "ros2/drive/extra.bag ros2/drive/extra bag 1/13", "others 0 links 0"}},
+		{"", []string{"rec/x.record.*"}, []string{"rec/x.record x record 2/34", "others 0 links 0"}},
+		{"", []string{"rec/x.record"}, []string{"rec/x.record x record 2/34", "others 0 links 0"}},
+		{"", []string{"rec/x.record.00001"}, []string{"rec/x.record.00001 x record 1/17", "others 0 links 0"}},
+		{"", []string{"ros2/drive/*.db3"}, []string{"ros2/drive drive db3 4/61", "others 0 links 0"}},
+		{"", []string{"ros2/drive/q_1.db3"}, []string{"ros2/drive/q_1.db3 q_1 db3 2/17", "others 0 links 0"}},
+		{"", []string{"ros2/parts"}, []string{"ros2/parts parts db3 2/32", "others 0 links 0"}},
+		{"", []string{"ros2/parts/*"}, []string{"ros2/parts parts db3 2/32", "others 0 links 0"}},
 		{"", []string{"missing.bag", "none*.bag"}, []string{"missing.bag missing - 1/0", "none*.bag none* - 1/0", "others 0 links 0"}},
 		{"", []string{"ros2/several"}, []string{"others 0 links 0"}},
 	} {
 		words := slices.Clone(c.words)
 		want := slices.Clone(c.want)
 		if words[0] == "*/*a*.bag" { // both words: the folder in common is the top
-			want = []string{"b/a.bag b/a bag 1/3", "rec/x.record rec/x record 2/12", "others 0 links 0"}
+			want = []string{"b/a.bag b/a bag 1/13", "rec/x.record rec/x record 2/34", "others 0 links 0"}
 			words[0] = "b/a*.bag"
 		}
 		if got := find(c.base, words...); !slices.Equal(got, want) {
 			t.Errorf("%v:\n got %q\nwant %q", c.words, got, want)
 		}
 	}
-	f := Finder{Formats: all, Detect: all.Detect}
+	f := Finder{Formats: registry, Detect: registry.Detect}
 	if _, err := f.Find([]string{"[x"}); !errors.Is(err, filepath.ErrBadPattern) {
 		t.Errorf("a bad glob: %v", err)
 	}
 }
 
 func TestPlace(t *testing.T) {
-	all := formats()
+	registry := formats()
 	in := func(name, format string) *Input {
-		return &Input{Path: "/in/" + name + "." + format, Name: name, Format: all.Lookup(format)}
+		return &Input{Path: "/in/" + name + "." + format, Name: name, Format: registry.Lookup(format)}
 	}
 	inputs := []*Input{in("drive", "bag"), in("drive", "db3"), in("drive", "record"), in("Drive", "bag"), {Path: "/in/drive.mcap", Name: "drive"},
 		in("x", "bag"), in("x/y", "bag"), in("kept", "record"), in("k/z", "bag"), in("k/z_bag", "bag")}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -132,7 +131,7 @@ func (f *Finder) togetherWith(in *Input, l *listing, is map[string]bool) *Input 
 		}
 	}
 	in.Format, in.Err = f.Detect(in.Path)
-	in.Files = withWAL(in.Path)
+	in.Files = filesOf(in.Format, in.Path)
 	return in
 }
 
@@ -205,24 +204,11 @@ func (f *Finder) add(in *Input, base string) {
 	f.found.Inputs = append(f.found.Inputs, in)
 }
 
-// segment is what the names of the segments of a record end with.
-var segment = regexp.MustCompile(`\.[0-9]{5}(\.[0-9]{14})?$`)
-
-// endings are those of files that are a recording by their name, whatever they
-// hold; more behind them says how they were stored.
-func (f *Finder) endings() (list []string) {
-	for _, format := range f.Formats.Formats() {
-		list = append(list, format.Extensions...)
-	}
-	return append(list, ".mcap")
-}
-
 // stem is a name without what tells its format.
 func (f *Finder) stem(name string) string {
-	s := trimStored(name)
-	for _, x := range f.endings() {
-		if strings.HasSuffix(strings.ToLower(s), x) && len(filepath.Base(s)) > len(x) {
-			return s[:len(s)-len(x)]
+	for _, format := range f.Formats.Known() {
+		if s := format.StemOf(name); s != name {
+			return s
 		}
 	}
 	return name
@@ -230,21 +216,6 @@ func (f *Finder) stem(name string) string {
 
 // looksLike tells whether a name says that a file is a recording.
 func (f *Finder) looksLike(name string) bool { return f.stem(name) != name }
-
-// trimStored cuts the ending of a segment, of a bag that was not finished, or of
-// a file in zstd off a name.
-func trimStored(name string) string {
-	name = name[:len(name)-len(segment.FindString(name))]
-	return strings.TrimSuffix(strings.TrimSuffix(name, ".active"), ".zstd")
-}
-
-// withWAL is a file, with the log that SQLite has beside it.
-func withWAL(path string) []string {
-	if st, err := os.Stat(path + "-wal"); err == nil && st.Mode().IsRegular() {
-		return []string{path, path + "-wal"}
-	}
-	return []string{path}
-}
 
 // exists tells whether something stands under a name; an error is no proof of
 // the contrary.

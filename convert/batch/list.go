@@ -3,7 +3,6 @@ package batch
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,18 +26,8 @@ type group struct {
 	parts []string // files that make the recording when all are there
 }
 
-// describes is the file that makes a folder one rosbag2 recording, whatever its
-// files are called.
-const describes = "metadata.yaml"
-
-// list finds the recordings in a folder. These files are one:
-//
-//	metadata.yaml and what it describes     the folder; files of other formats
-//	                                        beside them are recordings of their own
-//	x_0.db3 x_1.db3 x_2.db3, or 0_x 1_x     the folder, where nothing describes it
-//	x.record.00000 x.record.00001 ...       the stem x.record
-//
-// Names that begin with a dot are left out.
+// list finds the recordings in a folder: those that the formats make of several files,
+// and each other file by itself. Names that begin with a dot are left out.
 func (f *Finder) list(dir string) (*listing, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -48,7 +37,7 @@ func (f *Finder) list(dir string) (*listing, error) {
 	var files []string
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if strings.HasPrefix(e.Name(), ".") || besideDatabase(path) {
+		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		st, err := os.Stat(path)
@@ -60,20 +49,22 @@ func (f *Finder) list(dir string) (*listing, error) {
 		case st.IsDir():
 			l.folders = append(l.folders, path)
 		case st.Mode().IsRegular():
-			files = append(files, path)
+			files = append(files, e.Name())
 		default:
 			l.others++
 		}
 	}
-	if format := f.folderFormat(dir); format != nil {
-		files = l.addFolder(f, dir, files, format)
+	for _, format := range f.Formats.Formats() {
+		var groups []storage.Group
+		groups, files = format.GroupsOf(nil, dir, files)
+		for _, g := range groups {
+			l.addGroup(dir, format, g)
+		}
 	}
-	l.whole = l.whole && len(l.folders) == 0
-	files = l.addSegments(f, files)
-	for _, path := range files {
-		l.addFile(f, path)
+	for _, name := range files {
+		l.addFile(f, filepath.Join(dir, name))
 	}
-	l.whole = l.whole && len(l.inputs) == 1
+	l.whole = l.whole && len(l.folders) == 0 && len(l.inputs) == 1
 	l.byName, l.byPart = map[string]group{}, map[string]group{}
 	for _, g := range l.inputs {
 		l.byName[g.Path] = g
@@ -85,83 +76,18 @@ func (f *Finder) list(dir string) (*listing, error) {
 	return l, nil
 }
 
-// besideDatabase tells the files that SQLite keeps beside a database: they are
-// no recordings. The log counts as a part of the one beside it.
-func besideDatabase(path string) bool {
-	for _, x := range []string{"-wal", "-shm"} {
-		if name, is := strings.CutSuffix(path, x); is && exists(name) {
-			return true
+// addGroup adds the recording that a format makes of several files.
+func (l *listing) addGroup(dir string, format *storage.Format, g storage.Group) {
+	paths := func(names []string) (list []string) {
+		for _, name := range names {
+			list = append(list, filepath.Join(dir, name))
 		}
+		return list
 	}
-	return false
-}
-
-// folderFormat is the format whose recordings are folders that claims one.
-func (f *Finder) folderFormat(dir string) *storage.Format {
-	for _, format := range f.Formats.Formats() {
-		if format.Folder && format.Sniff(dir, nil) {
-			return format
-		}
-	}
-	return nil
-}
-
-// numbered is the number that tells the parts of a recording apart.
-var numbered = regexp.MustCompile(`^[0-9]+_|_[0-9]+$`)
-
-// addFolder adds a folder as one recording where it is one, and returns the
-// files that do not belong to it.
-func (l *listing) addFolder(f *Finder, dir string, files []string, format *storage.Format) (rest []string) {
-	var parts, own []string
-	names := map[string]bool{}
-	described := slices.Contains(files, filepath.Join(dir, describes))
-	for _, path := range files {
-		name := trimStored(filepath.Base(path))
-		ext := filepath.Ext(name)
-		switch {
-		case slices.Contains(format.Extensions, ext), described && ext == ".mcap":
-			parts = append(parts, path)
-			names[numbered.ReplaceAllString(strings.TrimSuffix(name, ext), "")] = true
-		case described && filepath.Base(path) == describes:
-			own = append(own, path)
-		default:
-			rest = append(rest, path)
-		}
-	}
-	if !described && (len(parts) < 2 || len(names) > 1) {
-		return files
-	}
-	for _, path := range parts {
-		own = append(own, withWAL(path)...)
-	}
-	slices.Sort(own)
-	l.inputs = append(l.inputs, group{&Input{Path: dir, Format: format, Files: own}, parts})
-	l.whole = true
-	return rest
-}
-
-// addSegments adds the segments of records, and returns the other files.
-func (l *listing) addSegments(f *Finder, files []string) (rest []string) {
-	segments := map[string][]string{}
-	for _, path := range files {
-		if s := path[:len(path)-len(segment.FindString(path))]; s != path && !exists(s) {
-			segments[s] = append(segments[s], path)
-		}
-	}
-	for stem, parts := range segments {
-		format, err := f.Formats.Detect(stem)
-		if err != nil {
-			delete(segments, stem)
-			continue
-		}
-		l.inputs = append(l.inputs, group{&Input{Path: stem, Format: format, Files: parts}, parts})
-	}
-	for _, path := range files {
-		if segments[path[:len(path)-len(segment.FindString(path))]] == nil {
-			rest = append(rest, path)
-		}
-	}
-	return rest
+	files := paths(slices.Concat(g.Parts, g.Beside))
+	slices.Sort(files)
+	l.inputs = append(l.inputs, group{&Input{Path: filepath.Join(dir, g.Name), Format: format, Files: files}, paths(g.Parts)})
+	l.whole = l.whole || g.Name == ""
 }
 
 // addFile adds a file that is a recording, or has the name of one.
@@ -173,10 +99,22 @@ func (l *listing) addFile(f *Finder, path string) {
 	}
 	switch {
 	case err == nil:
-		l.inputs = append(l.inputs, group{&Input{Path: path, Format: format, Files: withWAL(path)}, []string{path}})
+		l.inputs = append(l.inputs, group{&Input{Path: path, Format: format, Files: filesOf(format, path)}, []string{path}})
 	case !looks:
 		l.others++
 	default:
 		l.inputs = append(l.inputs, group{&Input{Path: path, Err: err, Files: []string{path}}, []string{path}})
 	}
+}
+
+// filesOf lists the files of a recording that is one file, with those beside it.
+func filesOf(format *storage.Format, path string) []string {
+	if format == nil {
+		return []string{path}
+	}
+	files, err := format.FilesOf(nil, path)
+	if err != nil || len(files.Messages) == 0 {
+		return []string{path}
+	}
+	return slices.Concat(files.Messages, files.Beside)
 }

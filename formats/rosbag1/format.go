@@ -11,6 +11,7 @@ const (
 	formatName     = "bag"
 	encoding       = "ros1"
 	schemaEncoding = "ros1msg"
+	extension      = ".bag"
 )
 
 // maxTime is the last time that two 32-bit words can hold, in February 2106.
@@ -21,7 +22,7 @@ var Format = &storage.Format{
 	Name:          formatName,
 	Help:          "ROS 1 bag, version 2.0",
 	Aliases:       []string{"ros1", "rosbag", "rosbag1"},
-	Extensions:    []string{".bag"},
+	Extensions:    []string{extension},
 	Native:        encoding,
 	Compressions:  []string{"none", "lz4", "bz2"},
 	Chunks:        true,
@@ -31,6 +32,7 @@ var Format = &storage.Format{
 	MaxTime:       maxTime,
 	MaxMessage:    maxChunk - messageFixed,
 	Sniff:         sniff,
+	Stem:          stem,
 	Open:          Open,
 	Create:        Create,
 }
@@ -39,6 +41,15 @@ var Format = &storage.Format{
 // connection header. Some fields have a place of their own in storage.Topic.
 func headerField(key string) bool {
 	return key != "" && key != "type" && key != "message_definition" && !strings.Contains(key, "=")
+}
+
+// stem also knows the name that rosbag gives a bag until it is closed.
+func stem(name string) string {
+	closed := strings.TrimSuffix(name, ".active")
+	if s := storage.TrimExtension(closed, extension); s != closed {
+		return s
+	}
+	return name
 }
 
 // sniff knows bags of all versions by their first line, also those that Open

@@ -1,6 +1,7 @@
 package rosbag2
 
 import (
+	"bytes"
 	"path/filepath"
 
 	"github.com/bagconv/bagconv/internal/iox"
@@ -16,7 +17,7 @@ const (
 
 // db3 is the storage whose parts are SQLite databases.
 var db3 = &ros2bag.Storage{
-	ID: "sqlite3", Ext: ".db3", Magic: sqlite.Magic, Beside: []string{"-wal", "-journal"}, WholePart: wholePart,
+	ID: "sqlite3", Ext: ".db3", Magic: sqlite.Magic, Beside: []string{"-wal", "-journal"}, Scratch: []string{"-shm"}, WholePart: wholePart,
 }
 
 // Format is the rosbag2 recording with SQLite storage.
@@ -35,6 +36,9 @@ var Format = &storage.Format{
 	SegmentNames:  segmentNames,
 	MaxMessage:    sqlite.MaxRow - rowOverhead,
 	Sniff:         sniff,
+	Recordings:    db3.Recordings,
+	Stem:          db3.Stem,
+	Identify:      identify,
 	Open:          Open,
 	Files:         db3.Files,
 	Whole:         func(path string) (string, []string) { return db3.Whole(iox.OS, path) },
@@ -49,6 +53,17 @@ func sniff(path string, head []byte) bool {
 		return db3.IsPart(iox.OS, path, head)
 	}
 	return db3.IsFolder(iox.OS, path)
+}
+
+// identify knows what belongs to a recording or its database, and is no recording.
+func identify(path string, head []byte) (what, hint string) {
+	switch {
+	case bytes.HasPrefix(head, []byte(sqlite.Magic)):
+		return "an SQLite database without the tables of rosbag2", ""
+	case sqlite.IsWAL(head):
+		return "the write-ahead log of an SQLite database", "give the " + db3.Ext + " file beside it"
+	}
+	return db3.Identify(path, head)
 }
 
 // wholePart tells whether a database has all its pages.

@@ -1,6 +1,5 @@
 // Package identify says what a path is that no format claims: a web page, a Git
-// LFS pointer, a compressed file, a recording of a kind that is not supported
-// yet. It looks at the first bytes and, for a folder, at the names in it; the
+// LFS pointer, a compressed file, a file that a format knows and refuses. It looks at the first bytes and, for a folder, at the names in it; the
 // suffix of a file is no evidence. It never writes, and reads at most 4 KiB.
 //
 // It is only asked when detection has failed, so that a sound recording never
@@ -9,7 +8,6 @@ package identify
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +17,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bagconv/bagconv/storage"
 )
 
 // A Finding says what a path is. Both texts fit into one line.
@@ -30,15 +30,16 @@ type Finding struct {
 // headLen is how much of a file is looked at.
 const headLen = 4096
 
-// Path looks at path, which may be a file, a folder, or missing.
-func Path(path string) Finding {
+// Path looks at path, which may be a file, a folder, or missing. It asks the formats about
+// files that have to do with them.
+func Path(path string, formats *storage.Registry) Finding {
 	st, err := os.Stat(path)
 	if err != nil {
 		return failure(path, err)
 	}
 	switch {
 	case st.IsDir():
-		return folder(path)
+		return folder(path, formats)
 	case !st.Mode().IsRegular():
 		return Finding{"not a regular file", "pipes and devices are not read; copy the recording into a file first"}
 	case st.Size() == 0:
@@ -54,7 +55,7 @@ func Path(path string) Finding {
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return failure(path, err)
 	}
-	return content(path, head[:n], int64(n) == st.Size())
+	return content(path, head[:n], int64(n) == st.Size(), formats)
 }
 
 // failure explains an error of the file system.
@@ -82,11 +83,6 @@ var magics = []struct {
 	magic, what, hint string
 }{
 	{"version https://git-lfs.github.com/spec/", "a Git LFS pointer, not the recording itself", "run: git lfs pull"},
-	{"\x89MCAP", "an MCAP file, and MCAP is not supported yet", ""},
-	{"rosbag2_bagfile_information:", "the metadata.yaml of a rosbag2 recording", "give the folder that it lies in"},
-	{"SQLite format 3\x00", "an SQLite database without the tables of rosbag2", ""},
-	{"\x37\x7f\x06\x82", "the write-ahead log of an SQLite database", "give the .db3 file beside it"},
-	{"\x37\x7f\x06\x83", "the write-ahead log of an SQLite database", "give the .db3 file beside it"},
 	{"\x1f\x8b", "a file compressed by gzip", "unpack it first: gunzip -k"},
 	{"BZh", "a file compressed by bzip2", "unpack it first: bunzip2 -k"},
 	{"\x28\xb5\x2f\xfd", "a file compressed by zstd", "unpack it first: zstd -d"},
@@ -98,7 +94,7 @@ var magics = []struct {
 }
 
 // content tells by the first bytes. whole says that they are the whole file.
-func content(path string, head []byte, whole bool) Finding {
+func content(path string, head []byte, whole bool, formats *storage.Registry) Finding {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
 			f := Finding{m.what, m.hint}
@@ -111,8 +107,8 @@ func content(path string, head []byte, whole bool) Finding {
 	if len(head) >= 262 && string(head[257:262]) == "ustar" {
 		return Finding{"a tar archive", "unpack it first: tar -xf " + filepath.Base(path)}
 	}
-	if cyber(head) {
-		return Finding{"a Cyber record whose first section, the header, cannot be read", "the copy may be damaged at its very beginning"}
+	if what, hint := formats.Identify(path, head); what != "" {
+		return Finding{what, hint}
 	}
 	text := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(head[:min(len(head), 512)], []byte("\xef\xbb\xbf"))))
 	switch {
@@ -124,23 +120,6 @@ func content(path string, head []byte, whole bool) Finding {
 		return Finding{What: "a text file, not a recording"}
 	}
 	return Finding{What: "not a recording of any format known here"}
-}
-
-// cyber knows the first section of a Cyber record: a C struct of a 32-bit type
-// (0, the header), 4 bytes of padding that may hold anything, a 64-bit size
-// below 2048, then a protobuf whose first field is major_version
-// (ApolloAuto/apollo cyber/record/file/section.h, cyber/proto/record.proto).
-//
-//	0       4         8            16
-//	+-------+---------+------------+------+----
-//	| type 0| padding | size < 2048| 0x08 | ...
-//	+-------+---------+------------+------+----
-func cyber(head []byte) bool {
-	if len(head) < 17 || binary.LittleEndian.Uint32(head) != 0 {
-		return false
-	}
-	size := binary.LittleEndian.Uint64(head[8:])
-	return size > 0 && size <= 2048 && head[16] == 0x08
 }
 
 // isText tells printable UTF-8. A character that is cut by the end of head counts.
@@ -158,8 +137,8 @@ func isText(head []byte, whole bool) bool {
 	return true
 }
 
-// folder tells by the names in it, and for MCAP and records by their first bytes.
-func folder(path string) Finding {
+// folder tells by the names in it, and of folders in it by their content.
+func folder(path string, formats *storage.Registry) Finding {
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return failure(path, err)
@@ -167,34 +146,39 @@ func folder(path string) Finding {
 	if len(entries) == 0 {
 		return Finding{What: "an empty folder"}
 	}
-	var bags, mcaps, records, folders []string
-	for i, e := range entries {
-		name := e.Name()
-		switch {
-		case i >= 1000: // enough to say what it is
-		case e.IsDir():
-			if _, err := os.Stat(filepath.Join(path, name, "metadata.yaml")); err == nil {
-				folders = append(folders, name)
+	files := map[*storage.Format][]string{} // names of recordings
+	var folders []string
+	for _, e := range entries[:min(len(entries), 1000)] { // enough to say what it is
+		if e.IsDir() {
+			if _, err := formats.Detect(filepath.Join(path, e.Name())); err == nil {
+				folders = append(folders, e.Name())
 			}
-		case strings.HasSuffix(name, ".bag") || strings.HasSuffix(name, ".bag.active"):
-			bags = append(bags, name)
-		case strings.HasSuffix(name, ".mcap"):
-			mcaps = append(mcaps, name)
-		case strings.Contains(name, ".record"):
-			records = append(records, name)
+			continue
+		}
+		for _, f := range formats.Known() {
+			if f.StemOf(e.Name()) != e.Name() {
+				files[f] = append(files[f], e.Name())
+				break
+			}
 		}
 	}
-	switch {
-	case len(bags) > 0:
-		return Finding{fmt.Sprintf("a folder with %s", several(bags, "ROS 1 bag")), nameOne(path, bags)}
-	case len(mcaps) > 0:
-		return Finding{What: "a folder with MCAP storage, and MCAP is not supported yet"}
-	case len(records) > 0:
-		return Finding{fmt.Sprintf("a folder with %s", several(records, "file of a Cyber record")), nameOne(path, records)}
-	case len(folders) > 0:
-		return Finding{fmt.Sprintf("a folder with %s", several(folders, "recording")), nameOne(path, folders)}
+	var endings []string
+	for _, f := range formats.Known() {
+		switch names := files[f]; {
+		case len(names) == 0:
+		case f.Open == nil:
+			return Finding{What: fmt.Sprintf("a folder with %s files, and %s is not supported yet", f.Help, f.Help)}
+		default:
+			return Finding{fmt.Sprintf("a folder with %s", several(names, "file", " of format "+f.Name)), nameOne(path, names)}
+		}
+		if f.Open != nil {
+			endings = append(endings, f.Extensions...)
+		}
 	}
-	return Finding{"a folder without a recording", "there is no metadata.yaml and no .db3 file in it"}
+	if len(folders) > 0 {
+		return Finding{fmt.Sprintf("a folder with %s", several(folders, "recording", "")), nameOne(path, folders)}
+	}
+	return Finding{"a folder without a recording", "no file in it has a name in " + strings.Join(endings, ", ")}
 }
 
 // nameOne says what to do with a folder of recordings.
@@ -206,9 +190,10 @@ func nameOne(path string, names []string) string {
 	return fmt.Sprintf("convert all: bagconv batch -O OUT/ %s; or name one: %s", path, one)
 }
 
-func several(names []string, what string) string {
+// several counts names: "a file of format bag in it", "2 files of format bag in it".
+func several(names []string, what, kind string) string {
 	if len(names) == 1 {
-		return "a " + what + " in it"
+		return "a " + what + kind + " in it"
 	}
-	return fmt.Sprintf("%d %ss in it", len(names), what)
+	return fmt.Sprintf("%d %ss%s in it", len(names), what, kind)
 }

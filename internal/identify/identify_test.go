@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bagconv/bagconv/formats/all"
 )
 
 func cyberHead(typ byte, size byte) []byte {
@@ -51,7 +53,7 @@ func TestContent(t *testing.T) {
 			if err := os.WriteFile(path, c.data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			f := Path(path)
+			f := Path(path, all.Registry())
 			if !strings.Contains(f.What, c.what) || !strings.Contains(f.Hint, c.hint) {
 				t.Errorf("got %q, %q; want %q, %q", f.What, f.Hint, c.what, c.hint)
 			}
@@ -65,25 +67,26 @@ func TestFolder(t *testing.T) {
 		what, hint string
 	}{
 		"empty":   {nil, "an empty folder", ""},
-		"bags":    {[]string{"a.bag", "b.bag"}, "2 ROS 1 bags", "a.bag"},
-		"bag":     {[]string{"a.bag.active"}, "a ROS 1 bag in it", "a.bag.active"},
+		"bags":    {[]string{"a.bag", "b.bag"}, "2 files of format bag in it", "a.bag"},
+		"bag":     {[]string{"a.bag.active"}, "a file of format bag in it", "a.bag.active"},
 		"mcap":    {[]string{"metadata.yaml", "a_0.mcap"}, "MCAP is not supported yet", ""},
-		"records": {[]string{"a.record.00000"}, "a file of a Cyber record in it", "a.record.00000"},
-		"inside":  {[]string{"drive/metadata.yaml"}, "a recording in it", "drive"},
-		"other":   {[]string{"notes.txt", "sub/x"}, "without a recording", "metadata.yaml"},
+		"records": {[]string{"a.record.00000"}, "a file of format record in it", "a.record.00000"},
+		"inside":  {[]string{"drive/metadata.yaml=rosbag2_bagfile_information:"}, "a recording in it", "drive"},
+		"other":   {[]string{"notes.txt", "sub/x"}, "without a recording", ".bag, .record, .db3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			for _, name := range c.files {
+				name, data, _ := strings.Cut(name, "=")
 				path := filepath.Join(dir, name)
 				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(path, nil, 0o600); err != nil {
+				if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			f := Path(dir)
+			f := Path(dir, all.Registry())
 			if !strings.Contains(f.What, c.what) || !strings.Contains(f.Hint, c.hint) {
 				t.Errorf("got %q, %q; want %q, %q", f.What, f.Hint, c.what, c.hint)
 			}
@@ -93,17 +96,17 @@ func TestFolder(t *testing.T) {
 
 func TestUnreadable(t *testing.T) {
 	dir := t.TempDir()
-	if f := Path(filepath.Join(dir, "missing.bag")); f.What != "no such file or folder" {
+	if f := Path(filepath.Join(dir, "missing.bag"), all.Registry()); f.What != "no such file or folder" {
 		t.Errorf("missing: %q", f.What)
 	}
 	file := filepath.Join(dir, "file.bag")
 	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := Path(file + string(filepath.Separator)); f.What != "a file, not a folder" {
+	if f := Path(file+string(filepath.Separator), all.Registry()); f.What != "a file, not a folder" {
 		t.Errorf("file with a separator: %q", f.What)
 	}
-	if f := Path(os.DevNull); !strings.Contains(f.What, "not a regular file") {
+	if f := Path(os.DevNull, all.Registry()); !strings.Contains(f.What, "not a regular file") {
 		t.Errorf("device: %q", f.What)
 	}
 	path := filepath.Join(dir, "locked.bag")
@@ -113,7 +116,7 @@ func TestUnreadable(t *testing.T) {
 	if _, err := os.Open(path); err == nil {
 		t.Skip("this user may read everything")
 	}
-	if f := Path(path); !strings.Contains(f.What, "no permission") {
+	if f := Path(path, all.Registry()); !strings.Contains(f.What, "no permission") {
 		t.Errorf("locked: %q", f.What)
 	}
 }
@@ -123,7 +126,7 @@ func FuzzContent(f *testing.F) {
 	f.Add(cyberHead(0, 90), false)
 	f.Add([]byte("\xef\xbb\xbf<html"), true)
 	f.Fuzz(func(t *testing.T, head []byte, whole bool) {
-		got := content("in", head, whole)
+		got := content("in", head, whole, all.Registry())
 		if got.What == "" || strings.ContainsAny(got.What+got.Hint, "\n\r") {
 			t.Errorf("%q", got)
 		}

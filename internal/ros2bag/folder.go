@@ -23,6 +23,9 @@ type Storage struct {
 	Magic  string   // how parts begin
 	Beside []string // endings of files that belong to a part, after its whole name
 
+	// Scratch are the endings of files beside a part of which nothing is needed.
+	Scratch []string
+
 	// WholePart tells whether a part has its end.
 	WholePart func(fsys storage.FS, path string) bool
 }

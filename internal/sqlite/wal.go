@@ -26,6 +26,11 @@ const (
 	walFrameLen  = 24
 )
 
+// IsWAL reports whether a file begins as a write-ahead log.
+func IsWAL(head []byte) bool {
+	return len(head) >= 4 && binary.BigEndian.Uint32(head)&^1 == walMagic
+}
+
 // ReadWAL reads the frames of a log of size bytes up to the first that is not
 // sound, as recovery does. A log that was never begun has no frames.
 func ReadWAL(r io.ReaderAt, size int64) (*Overlay, error) {

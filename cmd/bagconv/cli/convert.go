@@ -226,8 +226,8 @@ func (e *env) jobTo(c *cli.Context, to, out string) (*convert.Job, error) {
 		return nil, err
 	}
 	job.Sink, job.Formats = filepath.Clean(out), e.formats
-	if other := e.formatOfEnding(out); other != "" && other != sink.Name && !c.Bool("quiet") {
-		e.writeLines("note", []string{fmt.Sprintf("%s: a %s is written, and the ending of this name is that of %s", out, sink.Name, other)})
+	if other := e.formats.Named(out); other != nil && other != sink && !c.Bool("quiet") {
+		e.writeLines("note", []string{fmt.Sprintf("%s: a %s is written, and the ending of this name is that of %s", out, sink.Name, other.Name)})
 	}
 	return job, nil
 }

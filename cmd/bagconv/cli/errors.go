@@ -113,7 +113,7 @@ func (e *env) detect(path string) (*storage.Format, error) {
 	if e.from != nil && errors.Is(err, storage.ErrUnknownFormat) {
 		return e.from, nil
 	}
-	found := identify.Path(path)
+	found := identify.Path(path, e.formats)
 	fail := &failure{path: path, what: found.What, hint: found.Hint, err: err}
 	if errors.Is(err, fs.ErrNotExist) && fail.hint == "" {
 		fail.hint = e.suggestPath(path)

@@ -38,27 +38,12 @@ func (e *env) writableWithAliases() (names []string) {
 	return names
 }
 
-// notYet are name endings of formats that are known, but not here.
-var notYet = map[string]string{".mcap": "MCAP"}
-
 // orList is "a, b or c".
 func orList(words []string) string {
 	if n := len(words); n > 1 {
 		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
 	}
 	return strings.Join(words, "")
-}
-
-// formatOfEnding returns the format that the ending of a name belongs to; "" if none is
-// known by it.
-func (e *env) formatOfEnding(path string) string {
-	ext := strings.ToLower(filepath.Ext(path))
-	for _, f := range e.formats.Formats() {
-		if slices.Contains(f.Extensions, ext) {
-			return f.Name
-		}
-	}
-	return notYet[ext]
 }
 
 // endsInSeparator reports whether a name is written as that of a folder.
@@ -72,8 +57,8 @@ func (e *env) sinkFormat(to, out string) (*storage.Format, error) {
 	if to != "" {
 		f := e.formats.Lookup(to)
 		switch {
-		case f == nil && notYet["."+to] != "":
-			return nil, usage("--to takes "+choices, "%s cannot be written yet", notYet["."+to])
+		case f == nil && e.formats.Named("."+to) != nil:
+			return nil, usage("--to takes "+choices, "%s cannot be written yet", e.formats.Named("."+to).Help)
 		case f == nil || f.Create == nil:
 			return nil, usage("--to takes "+choices, "unknown output format %q", to)
 		case folder && !f.Folder:
@@ -98,8 +83,8 @@ func (e *env) sinkFormat(to, out string) (*storage.Format, error) {
 		}
 	}
 	hint := fmt.Sprintf("use --to %s, a name in %s, or a folder with / at its end", choices, orList(endings))
-	if what := notYet[ext]; what != "" {
-		return nil, usage(hint, "%s: %s cannot be written yet", clean(out), what)
+	if f := e.formats.Named(out); f != nil && f.Create == nil {
+		return nil, usage(hint, "%s: %s cannot be written yet", clean(out), f.Help)
 	}
 	return nil, usage(hint, "%s: the ending %s tells no output format", clean(out), clean(ext))
 }
