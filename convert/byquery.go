@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"math"
@@ -11,9 +12,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A query is a source's way to a part of its time when its blocks have no times,
-// as those of a database: by the index, one message after the other. That is
-// slower for each message than blocks are, and reads nothing else.
+// A query is a source's way to a few of its messages: by the index, one after the other.
+// That is slower for each message than blocks are, and reads nothing else.
 type query struct {
 	next  func() (*storage.Message, error, bool)
 	stop  func()
@@ -21,22 +21,43 @@ type query struct {
 	ended bool
 }
 
-// queryPart is the part of a recording's time over which blocks are faster.
-const queryPart = 0.25
+// Up to here a query reads less than blocks do, or is as fast.
+const (
+	queryPart  = 0.25     // of the recording's time, if its blocks have no times
+	queryLimit = 1000     // messages that are wanted
+	queryShare = 0.01     // of the messages, if blocks have no topics, and there are
+	queryLarge = 16 << 10 // bytes for each of all messages
+)
 
-// worthQuery tells whether a choice is read by a query.
-func (s *source) worthQuery(c *selection.Choice) bool {
-	if s.blockReader == nil || len(s.blocks) < 2 || s.blocks[0].Timed || storage.ReaderCapabilities(s.reader).Query == nil {
+// worthQuery reports whether a choice is read by a query, of which so many messages are
+// wanted, 0 for all.
+func (s *source) worthQuery(c *selection.Choice, limit int64) bool {
+	if s.blockReader == nil || len(s.blocks) == 0 || storage.ReaderCapabilities(s.reader).Query == nil {
 		return false
 	}
-	whole := float64(s.info.End) - float64(s.info.Start)
-	part := float64(min(c.Last, s.info.End)) - float64(max(c.First, s.info.Start))
-	return part < queryPart*whole
+	if limit > 0 && limit <= queryLimit {
+		return true
+	}
+	if s.order != storage.OrderBlocks && len(s.blocks) > 1 {
+		whole := float64(s.info.End) - float64(s.info.Start)
+		part := float64(min(c.Last, s.info.End)) - float64(max(c.First, s.info.Start))
+		if part < queryPart*whole {
+			return true
+		}
+	}
+	chosen := int64(0)
+	for i, taken := range c.Topics {
+		if taken {
+			chosen += s.info.Topics[i].Messages
+		}
+	}
+	return len(s.blocks[0].Topics) == 0 && !s.info.Estimated && s.info.Messages*queryLarge <= s.info.Size &&
+		float64(chosen) < queryShare*float64(s.info.Messages)
 }
 
 // startQuery makes the source give the messages of a choice by a query, as if it
 // had no blocks. It is false when the recording has no index for that.
-func (s *source) startQuery(ctx context.Context, c *selection.Choice) (bool, error) {
+func (s *source) startQuery(ctx context.Context, c *selection.Choice, limit int64) (bool, error) {
 	q := storage.Query{Start: max(c.First, s.info.Start), End: min(c.Last, s.info.End)}
 	if q.Start == 0 && q.End == 0 {
 		q.Start = math.MinInt64 // both 0 are all times
@@ -55,10 +76,10 @@ func (s *source) startQuery(ctx context.Context, c *selection.Choice) (bool, err
 	}
 	if err != nil {
 		x.stop()
-		return false, err
+		return false, wrongIndex(err)
 	}
 	x.first, x.ended = m, !ok
-	s.query, s.blockReader, s.blocks, s.need = x, nil, nil, nil
+	s.query, s.blockReader, s.blocks, s.need, s.limit = x, nil, nil, nil, limit
 	return true, nil
 }
 
@@ -80,7 +101,16 @@ func (s *source) message() (*storage.Message, error) {
 		x.ended = true
 		return nil, io.EOF
 	}
-	return m, err
+	return m, wrongIndex(err)
+}
+
+// wrongIndex makes the error of a query one about its index, if that is what is damaged:
+// the messages are there all the same.
+func wrongIndex(err error) error {
+	if errors.Is(err, storage.ErrCorrupt) {
+		return fmt.Errorf("%w: %w", errIndex, err)
+	}
+	return err
 }
 
 // endQuery lets the query go.

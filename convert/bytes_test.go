@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/multi"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/faultio"
@@ -161,6 +162,73 @@ func TestSplitDisorder(t *testing.T) {
 			if err != nil || len(windows) != 3 || windows[1].First != 1e18+1000*ms || windows[2].First != 1e18+2000*ms {
 				t.Errorf("%v, %v", windows, err)
 			}
+		})
+	}
+}
+
+// TestBytesOfLimit: the first message of a recording is read alone, with no more than the
+// block that it lies in.
+func TestBytesOfLimit(t *testing.T) {
+	for _, name := range []string{"bag", "record", "db3"} {
+		t.Run(name, func(t *testing.T) {
+			s := write(t, name, inOrder)
+			first := int64(0)
+			need := s.cost(t).of(func(*storage.Block) bool { first++; return first == 1 })
+			counter := &faultio.Counter{FS: iox.FS(nil)}
+			n := 0
+			job := convert.StreamJob{Path: s.path, Format: s.format, Read: storage.ReadOptions{FS: counter}, Expected: 1}
+			_, err := convert.Stream(context.Background(), job, func(info *storage.Info, _ []bool) ([]convert.StreamTopic, error) {
+				return make([]convert.StreamTopic, len(info.Topics)), nil
+			}, func(m *storage.Message) error {
+				if n++; string(m.Data[:6]) != "000000" {
+					t.Errorf("message %q comes first", m.Data[:6])
+				}
+				return convert.ErrEnough
+			})
+			if err != nil || n != 1 {
+				t.Errorf("%d messages, %v", n, err)
+			}
+			atMost(t, "read", counter.Read.Load(), need)
+		})
+	}
+}
+
+// TestBytesOfMerge: recordings that overlap in time are read and written once.
+func TestBytesOfMerge(t *testing.T) {
+	for _, name := range []string{"bag", "record", "db3"} {
+		t.Run(name, func(t *testing.T) {
+			var inputs []multi.Input
+			need := int64(0)
+			for i := range 2 {
+				s := write(t, name, func(k int) int64 { return 2*int64(k) + int64(i) })
+				inputs = append(inputs, multi.Input{Path: s.path, Format: s.format})
+				need += s.cost(t).of(func(*storage.Block) bool { return true })
+			}
+			counter := &faultio.Counter{FS: iox.FS(nil)}
+			s := sample{inputs[0].Format, filepath.Join(t.TempDir(), "both")}
+			n, size := s.run(t, counter, func(j *convert.Job) { j.SourceFormat = multi.Format(inputs) })
+			if n != 6000 {
+				t.Errorf("%d messages", n)
+			}
+			atMost(t, "read", counter.Read.Load(), need)
+			atMost(t, "written", counter.Written.Load(), size+edge)
+		})
+	}
+}
+
+// TestBytesOfDisorder: a recording far out of order is written once, in order.
+func TestBytesOfDisorder(t *testing.T) {
+	for _, name := range []string{"bag", "record", "db3"} {
+		t.Run(name, func(t *testing.T) {
+			s := write(t, name, func(i int) int64 { return int64((i + 1500) % 3000) })
+			need := s.cost(t).of(func(*storage.Block) bool { return true })
+			counter := &faultio.Counter{FS: iox.FS(nil)}
+			n, size := s.run(t, counter, func(*convert.Job) {})
+			if n != 3000 {
+				t.Errorf("%d messages", n)
+			}
+			atMost(t, "read", counter.Read.Load(), need)
+			atMost(t, "written", counter.Written.Load(), size+edge)
 		})
 	}
 }

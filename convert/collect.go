@@ -47,7 +47,7 @@ func (p *pipeline) collect(seq []int, bounds []key, free *pool, order <-chan *ba
 		if err := p.reencode(b, p.counts, true); err != nil {
 			return err
 		}
-		if p.order == OrderFile {
+		if bounds == nil {
 			if err := p.emitAll(b); err != nil {
 				return err
 			}
@@ -58,7 +58,6 @@ func (p *pipeline) collect(seq []int, bounds []key, free *pool, order <-chan *ba
 			}
 		}
 	}
-	before, latest := int64(math.MinInt64), int64(math.MinInt64) // before: without the last block that had messages
 	k := 0
 	for b := range order {
 		err := <-b.done
@@ -66,35 +65,24 @@ func (p *pipeline) collect(seq []int, bounds []key, free *pool, order <-chan *ba
 		if err != nil {
 			return err
 		}
-		if p.order == OrderFile {
+		if bounds == nil {
 			if err := p.emitAll(b); err != nil {
 				return err
 			}
 			free.put(b)
 			continue
 		}
-		// Without known times, blocks are taken to be in order but for overlaps
-		// with their neighbours; the merger notices when that is not so.
-		if n := len(b.in.Messages); n > 0 {
-			before, latest = latest, max(latest, b.in.Messages[n-1].LogTime)
+		if k >= len(bounds) {
+			return errors.New("the recording has grown while it was read; try again when it is complete")
 		}
-		bound := key{before, math.MaxInt}
-		if bounds != nil {
-			if k >= len(bounds) {
-				return errors.New("the recording has grown while it was read; try again when it is complete")
-			}
-			if next := k + 1; next == len(seq) || !p.spans[seq[next]].loose || bounds[k].less(bound) {
-				bound = bounds[k]
-			}
-		}
-		k++
 		lend()
 		if err := m.add(b); err != nil {
 			return err
 		}
-		if err := m.advance(bound); err != nil {
+		if err := m.advance(bounds[k]); err != nil {
 			return err
 		}
+		k++
 	}
 	return m.advance(key{math.MaxInt64, math.MaxInt})
 }

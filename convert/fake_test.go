@@ -18,7 +18,7 @@ type fakeBag struct {
 	topics []storage.Topic
 	blocks [][]storage.Message
 	timed  func(i int) (start, end int64) // what the index says; nil: no times
-	parts  int                            // only each parts-th block has times, those of so many from it on
+	parts  int                            // blocks have the times of so many together
 	plain  bool                           // hide the blocks: only ReadNext
 	fail   map[int]error                  // ReadBlock of block i
 	format storage.Format
@@ -87,13 +87,22 @@ func (r *fakeReader) Blocks() ([]storage.Block, error) {
 			out[i].Start, out[i].End = r.bag.timed(i)
 			out[i].Timed = true
 		}
-		if r.bag.parts > 0 && i%r.bag.parts == 0 {
-			out[i].Start, out[i].End, out[i].Timed = r.bag.group(i, r.bag.parts)
-		} else if r.bag.parts > 0 {
+		if r.bag.parts > 0 {
 			out[i].Messages = -1
+			out[i].Start, out[i].End, out[i].Timed = r.bag.group(i-i%r.bag.parts, r.bag.parts)
 		}
 	}
 	return out, nil
+}
+
+func (r *fakeReader) Order() storage.Order {
+	switch {
+	case r.bag.timed != nil:
+		return storage.OrderBlocks
+	case r.bag.parts > 0:
+		return storage.OrderParts
+	}
+	return storage.OrderNone
 }
 
 // group returns the times of n blocks from block i on.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
@@ -16,8 +15,8 @@ import (
 // latchedState reads what latched topics said before a cut. By the times of the
 // blocks it begins with the recording's first block, where things are said once
 // and for all, and goes back from the cut until nothing earlier can matter.
-// Without times it asks the recording's index, or reads from the start until the
-// topics have had as many messages as were counted. nil when there is nothing to repeat.
+// Without times it asks the recording's index; without blocks it reads from the start until
+// the topics have had as many messages as were counted. nil when there is nothing to repeat.
 func latchedState(ctx context.Context, src *source, choice *selection.Choice, latch *selection.Latch, threads int) ([]storage.Message, error) {
 	if src.info.Messages > 0 && choice.First <= src.info.Start {
 		return nil, nil // there is nothing before
@@ -29,16 +28,17 @@ func latchedState(ctx context.Context, src *source, choice *selection.Choice, la
 	if src.blockReader == nil {
 		return sequentialState(ctx, src, state)
 	}
-	seq, ends := src.before(choice.First)
-	if len(src.blocks) == 0 || !src.blocks[0].Timed {
-		if q := storage.ReaderCapabilities(src.reader).Query; q != nil {
-			if msgs, err := queriedState(ctx, src, q, state, choice.First); !errors.Is(err, storage.ErrUnsupported) {
-				return msgs, err
-			}
-			state = selection.NewState(src.info, choice, latch)
+	if src.order != storage.OrderBlocks {
+		msgs, err := queriedState(ctx, src, state, choice.First)
+		if !errors.Is(err, storage.ErrUnsupported) {
+			return msgs, err
 		}
-		return parallelState(ctx, src, state, seq, threads)
+		if err := src.findTimes(ctx, threads); err != nil {
+			return nil, err
+		}
+		state = selection.NewState(src.info, choice, latch)
 	}
+	seq, ends := src.before(choice.First)
 	if len(seq) > 1 {
 		rest := seq[1:]
 		slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(ends[b], ends[a]) })
@@ -67,7 +67,8 @@ func latchedState(ctx context.Context, src *source, choice *selection.Choice, la
 
 // queriedState goes back from the cut by the index of a recording whose blocks have
 // no times.
-func queriedState(ctx context.Context, src *source, q storage.Querier, state *selection.State, cut int64) ([]storage.Message, error) {
+func queriedState(ctx context.Context, src *source, state *selection.State, cut int64) ([]storage.Message, error) {
+	q := storage.ReaderCapabilities(src.reader).Query // prepare has seen it
 	back := storage.Query{Topics: state.Topics(), Start: math.MinInt64, End: cut - 1, Reverse: true}
 	n := 0
 	for m, err := range q.Query(ctx, back) {
@@ -78,30 +79,6 @@ func queriedState(ctx context.Context, src *source, q storage.Querier, state *se
 		if n++; state.Complete(m.LogTime - 1) {
 			break
 		}
-	}
-	return state.Messages(), nil
-}
-
-// errComplete says that the blocks that follow need not be read.
-var errComplete = errors.New("complete")
-
-// parallelState reads blocks of which no times are known, all at worst.
-func parallelState(ctx context.Context, src *source, state *selection.State, seq []int, threads int) ([]storage.Message, error) {
-	threads = workers(threads, src.memory)
-	var mu sync.Mutex // of state
-	err := src.parallel(ctx, seq, threads, func(_, k int, b *storage.Batch, err error) error {
-		mu.Lock()
-		defer mu.Unlock()
-		if err == nil {
-			err = addAll(state, b, seq[k], len(src.info.Topics))
-		}
-		if err == nil && state.Complete(math.MaxInt64) {
-			err = errComplete
-		}
-		return err
-	})
-	if err != nil && !errors.Is(err, errComplete) {
-		return nil, err
 	}
 	return state.Messages(), nil
 }
@@ -137,16 +114,11 @@ func addAll(state *selection.State, b *storage.Batch, block, topics int) error {
 // the file, and the latest time that each can have.
 func (s *source) before(t int64) (seq []int, ends []int64) {
 	ends = make([]int64, len(s.blocks))
-	start := int64(math.MinInt64)
 	for i, b := range s.blocks {
-		ends[i] = math.MaxInt64
-		switch {
-		case b.Timed:
-			start, ends[i] = b.Start, b.End
-		case i > 0:
-			ends[i] = ends[i-1]
+		if ends[i] = math.MaxInt64; b.Timed {
+			ends[i] = b.End
 		}
-		if start < t && b.Messages != 0 {
+		if (!b.Timed || b.Start < t) && b.Messages != 0 {
 			seq = append(seq, i)
 		}
 	}

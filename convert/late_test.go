@@ -62,7 +62,7 @@ func TestLate(t *testing.T) {
 				bag.blocks = append(bag.blocks, list)
 			}
 			path, format := bag.source(t)
-			job := StreamJob{Path: path, Format: format, Threads: 2, Measured: true}
+			job := StreamJob{Path: path, Format: format, Threads: 2, NoIndex: true}
 			if name == "file" {
 				job = StreamJob{Path: path, Format: format, Threads: 2, Order: OrderFile}
 			}

@@ -54,7 +54,7 @@ func (m *merger) add(b *batch) error {
 	c := &b.cursor
 	*c = cursor{key: key{msgs[0].LogTime, b.index}, msgs: msgs, owner: b, size: b.memory()}
 	if c.key.less(m.last) {
-		return errDisorder
+		return errIndex
 	}
 	m.held += c.size
 	m.push(c)

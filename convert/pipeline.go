@@ -28,9 +28,8 @@ type pipeline struct {
 	routes  []route // index = TopicID of the source
 	write   func(*storage.Message) error
 	copier  storage.BlockCopier // takes whole blocks as they are stored; nil: none does
-	order   Order
+	order   Order               // OrderTime: messages of a block are sorted
 	strict  bool
-	spans   []span // times of the blocks, nil when not known
 	workers int
 	meter   *meter
 	format  *storage.Format // of the sink
@@ -101,6 +100,9 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 
 	p.gate, p.spares = newGate(p.budget.blocks), new(spares)
 	n := p.workers + 1
+	if p.src.query != nil && p.src.limit > 0 {
+		n = 1 // a block has what is wanted, and no more is read
+	}
 	free := newPool(n)
 	work, order := make(chan *batch, n), make(chan *batch, n)
 	seq, bounds := p.plan()
@@ -146,37 +148,37 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 	return err
 }
 
-// plan returns the blocks in the order in which they are read, and for each the
-// bound before which nothing can follow once it has been read. Both are nil
-// for blocks read as they come with nothing known of their times.
+// plan returns the blocks in the order in which they are read, and for each the bound
+// before which nothing can follow once it has been read; nil if they are not merged, but
+// come in the order of the output.
 func (p *pipeline) plan() (seq []int, bounds []key) {
+	spans := p.src.spans
 	n := len(p.src.blocks)
 	if p.src.blockReader == nil {
-		n = len(p.spans)
+		n = len(spans)
 	}
 	for i := range n {
 		if p.src.need == nil || p.src.need[i] {
 			seq = append(seq, i)
 		}
 	}
-	n = len(seq)
-	if p.order == OrderFile || p.spans == nil {
+	if spans == nil {
 		return seq, nil
 	}
 	start := func(i int) int64 {
-		if p.spans[i].messages == 0 {
+		if spans[i].messages == 0 {
 			return math.MaxInt64
 		}
-		return p.spans[i].start
+		return spans[i].start
 	}
 	if p.src.blockReader != nil {
 		slices.SortStableFunc(seq, func(a, b int) int { return cmp.Compare(start(a), start(b)) })
 	}
-	bounds = make([]key, n)
+	bounds = make([]key, len(seq))
 	least := key{math.MaxInt64, math.MaxInt}
-	for k := n - 1; k >= 0; k-- {
+	for k := len(seq) - 1; k >= 0; k-- {
 		bounds[k] = least
-		if b := (key{start(seq[k]), seq[k]}); b.less(least) && !p.spans[seq[k]].loose {
+		if b := (key{start(seq[k]), seq[k]}); b.less(least) {
 			least = b
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -60,7 +61,15 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 		return err
 	}
 	plan := planTopics(job, encoding, src.info, take.Choice)
-	counts, files, err := take.attempts(ctx, job, src, plan)
+	how := reading{order: job.Order, latch: &job.Edit.Latch, threads: job.Threads}
+	if job.Edit.Restamp == selection.RestampHeader {
+		how.stamps = plan.stamps
+	}
+	counts, files, err := write(ctx, job, src, plan, take, how)
+	if errors.Is(err, errIndex) {
+		how.disbelieve = true
+		counts, files, err = write(ctx, job, src, plan, take, how)
+	}
 	if info, infoErr := src.reader.Info(); infoErr == nil {
 		r.Warnings, r.Lost = append(info.Warnings, src.changed...), info.Lost // with what was met on the way
 	}
@@ -82,22 +91,12 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 	return err
 }
 
-// measure reads the source once for the times of its blocks; src.stamps says
-// whose times, src.need of which blocks.
-func measure(ctx context.Context, job *Job, src *source) ([]span, error) {
-	if err := src.rewind(); err != nil {
-		return nil, err
+// write plans how to read the source, writes the output from start to end, and returns
+// its files. Counts are nil if it did not come to reading.
+func write(ctx context.Context, job *Job, src *source, plan *topicPlan, take *taken, how reading) (counts []topicCount, files []string, err error) {
+	if err := take.prepare(ctx, src, how); err != nil {
+		return nil, nil, err
 	}
-	res, err := scan(ctx, src, workers(job.Threads, job.MaxMemory), newMeter(src, nil))
-	if err != nil {
-		return nil, err
-	}
-	return res.spans, src.rewind()
-}
-
-// attempt writes the output once from start to end, and returns its files. Counts
-// are nil when it did not come to reading.
-func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, take *taken) (counts []topicCount, files []string, err error) {
 	path := job.Sink
 	if job.Stage != nil {
 		path = job.Stage.path(job)
@@ -114,7 +113,7 @@ func attempt(ctx context.Context, job *Job, src *source, plan *topicPlan, take *
 	}()
 
 	p := &pipeline{
-		src: src, write: w.Write, order: job.Order, strict: job.Read.Strict, spans: take.spans,
+		src: src, write: w.Write, order: job.Order, strict: job.Read.Strict,
 		workers: workers(job.Threads, job.MaxMemory), format: job.SinkFormat,
 		tempDir: filepath.Dir(filepath.Clean(job.Sink)), budget: budgetOf(job.MaxMemory),
 		choice: take.Choice, offset: job.Edit.Offset, repeated: take.state,

@@ -107,7 +107,11 @@ func TestOrder(t *testing.T) {
 							t.Fatal(err)
 						}
 						sameMessages(t, s.messages, f.want(order))
-						if n := int64(len(s.messages)); r.Source.Messages != n || r.Sink.Messages != n || !s.closed || s.attempts > 2 {
+						attempts := 1
+						if order == OrderTime && (name == "lying index" || name == "zero index") {
+							attempts = 2 // at most: it may not matter
+						}
+						if n := int64(len(s.messages)); r.Source.Messages != n || r.Sink.Messages != n || !s.closed || s.attempts > attempts {
 							t.Fatalf("report %+v, closed %v after %d attempts", r, s.closed, s.attempts)
 						}
 					}
@@ -129,7 +133,8 @@ func TestSpill(t *testing.T) {
 	if err := src.open(); err != nil {
 		t.Fatal(err)
 	}
-	p := &pipeline{src: src, write: s.Write, spans: src.hints(), workers: 3, meter: newMeter(src, nil),
+	src.spans = src.blockSpans()
+	p := &pipeline{src: src, write: s.Write, workers: 3, meter: newMeter(src, nil),
 		format: s.target(), tempDir: t.TempDir(), budget: budget{held: 1, blocks: 1}, routes: []route{{sink: 0}, {sink: 1}, {sink: 2}}}
 	if err := p.run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -158,8 +163,8 @@ func TestErrors(t *testing.T) {
 	t.Run("read without blocks", func(t *testing.T) {
 		f, s := randomBag(3, 60, 20, 5), &fakeSink{}
 		f.plain, f.fail = true, map[int]error{30: early}
-		if _, err := Run(context.Background(), fakeJob(t, f, s)); !errors.Is(err, early) || !s.aborted {
-			t.Fatalf("%v, aborted %v", err, s.aborted)
+		if _, err := Run(context.Background(), fakeJob(t, f, s)); !errors.Is(err, early) || s.attempts > 0 {
+			t.Fatalf("%v, %d outputs begun", err, s.attempts)
 		}
 	})
 	t.Run("write", func(t *testing.T) {

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"context"
 	"errors"
 	"slices"
 
@@ -13,12 +12,10 @@ import (
 // ErrNothing is the error of a run whose selection turned out to hold no message.
 var ErrNothing = errors.New("nothing is selected: the topics that are asked for have no message in that time")
 
-// A taken is what a job takes of its source, and what is known of when its
-// blocks were.
+// A taken is what a job takes of its source.
 type taken struct {
 	*selection.Choice
 	state []storage.Message // of latched topics, to be repeated at the cut
-	spans []span            // of the blocks, by the times of the sink; nil: not known
 }
 
 // choose holds the job's selection against the source.
@@ -31,59 +28,6 @@ func choose(job *Job, src *source) (*taken, error) {
 		return nil, err
 	}
 	return &taken{Choice: choice}, nil
-}
-
-// attempts writes the output: once, and again when the times of blocks were not
-// what the index, or the order of the file, promised.
-func (t *taken) attempts(ctx context.Context, job *Job, src *source, plan *topicPlan) (counts []topicCount, files []string, err error) {
-	restamped := job.Edit.Restamp == selection.RestampHeader
-	if job.Order == OrderTime && !restamped {
-		t.spans = src.hints()
-	}
-	for measured := (struct{ log, sink bool }{}); ; {
-		if t.state == nil {
-			t.state, err = latchedState(ctx, src, t.Choice, &job.Edit.Latch, job.Threads)
-		}
-		if err == nil && job.Order == OrderTime && !restamped && !measured.log && src.worthQuery(t.Choice) {
-			var queried bool
-			if queried, err = src.startQuery(ctx, t.Choice); queried {
-				t.spans = nil
-			}
-		}
-		if err == nil {
-			src.need = t.Blocks(src.blocks)
-			counts, files, err = attempt(ctx, job, src, plan, t)
-		}
-		switch {
-		case errors.Is(err, errIndex) && !measured.log, errors.Is(err, errDisorder) && !restamped && !measured.log:
-			measured.log = true
-			src.stamps, src.need = nil, nil
-			if t.spans, err = measure(ctx, job, src); err == nil {
-				src.setTimes(t.spans)
-				t.state = nil
-			}
-			if restamped || job.Order == OrderFile {
-				t.spans = nil
-			}
-		case errors.Is(err, errDisorder) && !measured.sink:
-			measured.sink = true
-			src.stamps = plan.stamps
-			t.spans, err = measure(ctx, job, src)
-		default:
-			return counts, files, err
-		}
-		if err != nil {
-			return counts, files, err
-		}
-	}
-}
-
-// setTimes makes measured times those of the blocks.
-func (s *source) setTimes(spans []span) {
-	for i := range s.blocks {
-		b := &s.blocks[i]
-		b.Start, b.End, b.Messages, b.Timed, b.Topics = spans[i].start, spans[i].end, int64(spans[i].messages), true, nil
-	}
 }
 
 // restamp gives messages the times of their headers, where that is asked for.

@@ -26,8 +26,11 @@ type source struct {
 
 	blockReader storage.BlockReader // nil: sequential
 	blocks      []storage.Block     // of blockReader
+	order       storage.Order       // what is known of the times of blocks
+	spans       []span              // times of all blocks in the output; nil: they are read in their order
 	need        []bool              // which of the blocks a run reads; nil: all
-	query       *query              // in place of blocks; nil: none
+	query       *query              // in place of blocks, in order of time; nil: none
+	limit       int64               // of the query: messages of one of its blocks; 0: sequentialMessages
 
 	memory int64 // Job.MaxMemory
 
@@ -67,7 +70,9 @@ func (s *source) look() (err error) {
 		return err
 	}
 	if s.blockReader = storage.ReaderCapabilities(s.reader).Blocks; s.blockReader != nil {
-		s.blocks, err = s.blockReader.Blocks()
+		if s.blocks, err = s.blockReader.Blocks(); err == nil {
+			s.order = s.blockReader.Order()
+		}
 	}
 	return err
 }
@@ -78,6 +83,7 @@ func (s *source) rewind() error {
 		return nil
 	}
 	s.endQuery()
+	s.limit = 0
 	if err := s.reader.Close(); err != nil {
 		return err
 	}
@@ -94,7 +100,11 @@ func (s *source) close() error {
 func (s *source) sequential(b *storage.Batch) error {
 	b.Messages, b.Buf = b.Messages[:0], b.Buf[:0]
 	ends := b.Scratch[:0] // Buf may move while it grows: lengths first, slices later
-	for len(b.Buf) < sequentialBytes && len(b.Messages) < sequentialMessages {
+	most := sequentialMessages
+	if s.limit > 0 {
+		most = int(min(s.limit, sequentialMessages))
+	}
+	for len(b.Buf) < sequentialBytes && len(b.Messages) < most {
 		m, err := s.message()
 		if err == io.EOF {
 			break
@@ -131,12 +141,10 @@ func lenAt(b []byte, i int) (n int) {
 	return n
 }
 
-// A span is the time range of a block. A loose one is not known: the block
-// follows the one before it, and so do its times as far as one can tell.
+// A span is the time range of a block.
 type span struct {
 	start, end int64
-	messages   int
-	loose      bool
+	messages   int // -1 when not known
 }
 
 // checkIndex compares the messages of a block with the topics and times that the index
@@ -152,9 +160,6 @@ func (s *source) checkIndex(i int, msgs []storage.Message) error {
 				return errIndex
 			}
 		}
-	}
-	for !s.blocks[i].Timed && i > 0 {
-		i--
 	}
 	if !s.blocks[i].Timed {
 		return nil
@@ -195,32 +200,7 @@ type key struct {
 
 func (k key) less(o key) bool { return k.time < o.time || k.time == o.time && k.block < o.block }
 
-// hints returns what the source's index says of the blocks' times, nil when it
-// says nothing of the first.
-func (s *source) hints() []span {
-	if s.blockReader == nil || len(s.blocks) == 0 || !s.blocks[0].Timed {
-		return nil
-	}
-	spans := make([]span, len(s.blocks))
-	for i, b := range s.blocks {
-		switch {
-		case !b.Timed: // goes where the one before it goes
-			spans[i] = span{start: spans[i-1].start, loose: true, messages: -1}
-		case b.Start > b.End && b.Messages != 0:
-			return nil
-		default:
-			spans[i] = span{start: b.Start, end: b.End, messages: int(b.Messages)}
-		}
-	}
-	return spans
-}
-
-// errDisorder says that the times of blocks were not what the index, or the
-// order of the file, promised. The run starts again with measured times.
-var errDisorder = errors.New("blocks are not in the order that was assumed")
-
-// errIndex is the error of a run that has left out blocks by an index that turns out to
-// be wrong.
+// errIndex is the error of a run that has believed an index which turns out to be wrong.
 var errIndex = errors.New("the index has wrong times or topics")
 
 // checkTopic guards the pipeline against a reader that invents topics.

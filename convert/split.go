@@ -107,9 +107,9 @@ func startsBySize(ctx context.Context, job *Job, size int64) (starts []int64, er
 	for {
 		starts, n, part, some = nil, 0, 0, false
 		_, err = Stream(ctx, stream, plan, write)
-		if !errors.Is(err, ErrDisorder) || stream.Measured {
+		if !errors.Is(err, ErrIndex) || stream.NoIndex {
 			return starts, err
 		}
-		stream.Measured = true
+		stream.NoIndex = true
 	}
 }

@@ -3,7 +3,6 @@ package convert
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 
@@ -24,9 +23,9 @@ type StreamJob struct {
 	Distro   string          // as Job.Distro
 	Limits   *storage.Format // messages at times that it cannot store are left out; nil: none
 	Order    Order
-	Measured bool // measure the times of all blocks first, instead of believing the index
-	Certain  bool // measure them where no index gives any
-	Threads  int  // workers; 0 is one per core, 12 at most
+	NoIndex  bool  // read the times of messages first, instead of believing an index
+	Expected int64 // about how many messages write takes before it returns ErrEnough; 0: all
+	Threads  int   // workers; 0 is one per core, 12 at most
 	Progress func(Progress)
 }
 
@@ -50,9 +49,9 @@ type Refused struct {
 	First    error // what the program said of the first
 }
 
-// ErrDisorder is wrapped by the error of Stream when the times that the index
-// promised were not those of the messages: stream again with Measured.
-var ErrDisorder = errDisorder
+// ErrIndex is wrapped by the error of Stream if the index of the recording turns out to be
+// wrong: stream it again with NoIndex.
+var ErrIndex = errIndex
 
 // ErrEnough is for write to return: the stream ends there, without an error. The
 // result is then about what was read until then.
@@ -109,21 +108,11 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 			stamps[i] = mapper.Stamp(&src.info.Topics[i].Topic)
 		}
 	}
-	query := job.Order == OrderTime && stamps == nil && !job.Measured && src.worthQuery(take.Choice)
-	measured := job.Measured || job.Certain && job.Order == OrderTime && src.hints() == nil && !query
-	if p.spans, err = take.times(ctx, read, src, stamps, measured); err != nil {
-		return nil, disorder(err)
+	how := reading{order: job.Order, stamps: stamps, latch: &job.Edit.Latch, limit: job.Expected, threads: job.Threads, disbelieve: job.NoIndex}
+	if err := take.prepare(ctx, src, how); err != nil {
+		return nil, err
 	}
 	p.repeated = take.state
-	if query {
-		if query, err = src.startQuery(ctx, take.Choice); err != nil {
-			return nil, err
-		}
-		if query {
-			p.spans = nil
-		}
-	}
-	src.need = take.Blocks(src.blocks)
 	for i, t := range topics {
 		p.routes[i] = route{skip: !take.Topics[i], drop: t.Drop, sink: storage.TopicID(i), plan: t.Program}
 		if stamps != nil {
@@ -138,7 +127,7 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 			err = src.checkCounts(take.Choice, p.counts)
 		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
-			return nil, disorder(err)
+			return nil, err
 		}
 	}
 	res = &StreamResult{Refused: make([]Refused, len(p.counts))}
@@ -147,32 +136,4 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 	}
 	res.Info, err = src.reader.Info()
 	return res, err
-}
-
-// times finds what latched topics said before a cut, and returns the times of the
-// blocks as the stream will have them; nil where they are not known.
-func (t *taken) times(ctx context.Context, job *Job, src *source, stamps []*mapping.Stamp, measured bool) (spans []span, err error) {
-	spans = src.hints()
-	if measured {
-		if spans, err = measure(ctx, job, src); err != nil {
-			return nil, err
-		}
-		src.setTimes(spans)
-	}
-	if t.state, err = latchedState(ctx, src, t.Choice, &job.Edit.Latch, job.Threads); err != nil || stamps == nil {
-		return spans, err
-	}
-	src.stamps = stamps
-	if measured {
-		return measure(ctx, job, src)
-	}
-	return nil, nil
-}
-
-// disorder makes errors about wrong times those that say so.
-func disorder(err error) error {
-	if errors.Is(err, errIndex) && !errors.Is(err, ErrDisorder) {
-		return fmt.Errorf("%w: %w", ErrDisorder, err)
-	}
-	return err
 }

@@ -23,7 +23,7 @@ func (odd) Append(dst, src []byte) ([]byte, error) {
 func (odd) SizeHint(n int) int { return n }
 
 // TestStreamOptions: blocks that no index knows and that are out of order are
-// measured when that is asked for; the order of the file can be had; write may
+// measured; the order of the file can be had; write may
 // end the stream; what the program refuses is told.
 func TestStreamOptions(t *testing.T) {
 	at := func(time int64, data string) storage.Message {
@@ -46,21 +46,16 @@ func TestStreamOptions(t *testing.T) {
 			})
 			return got, res, err
 		}
-		if !plain { // a plain reader's messages are one block
-			if _, _, err := run(StreamJob{}, 0); !errors.Is(err, ErrDisorder) {
-				t.Errorf("out of order: %v", err)
-			}
-		}
 		for _, c := range []struct {
 			job    StreamJob
 			enough int
 			want   string
 			bad    int64
 		}{
-			{StreamJob{Certain: true}, 0, "abcef", 1},
-			{StreamJob{Measured: true, Threads: 1}, 0, "abcef", 1},
+			{StreamJob{}, 0, "abcef", 1},
+			{StreamJob{NoIndex: true, Threads: 1}, 0, "abcef", 1},
 			{StreamJob{Order: OrderFile}, 0, "efcab", 1},
-			{StreamJob{Certain: true}, 2, "ab", -1},
+			{StreamJob{}, 2, "ab", -1},
 			{StreamJob{Order: OrderFile}, 1, "e", -1},
 		} {
 			got, res, err := run(c.job, c.enough)

@@ -13,10 +13,31 @@ type BlockReader interface {
 	// Reading all of them gives the messages of ReadNext in the same order.
 	Blocks() ([]Block, error)
 
+	// Order is what is known of their times. It is called after Blocks.
+	Order() Order
+
 	// ReadBlock reads block i of Blocks into b, replacing what b held. It may be
 	// called concurrently, with different batches. In a damaged block it gives
 	// what it could read and adds a warning to Info.
 	ReadBlock(ctx context.Context, i int, b *Batch) error
+}
+
+// Order is what a recording promises about the log times of its blocks. Promises of an
+// index are hints: it may be damaged.
+type Order uint8
+
+const (
+	OrderNone   Order = iota // nothing
+	OrderParts               // Start and End of a block bound the part of the recording that it lies in, such as a file
+	OrderBlocks              // Start and End are of each block itself; one that is not Timed has no messages
+)
+
+// A BlockTimer can find out the times of blocks without reading all messages: by an index
+// of times, or by what stands before the data of messages.
+type BlockTimer interface {
+	// BlockTimes returns Blocks with the promise of OrderBlocks. If the recording has no
+	// way to it but to read its messages, the error wraps ErrUnsupported.
+	BlockTimes(ctx context.Context) ([]Block, error)
 }
 
 // A Block is a part of a recording that can be read by itself.
@@ -24,8 +45,8 @@ type Block struct {
 	Offset, Size int64 // where it lies and how many bytes are read there; Offset is -1 where that has no meaning
 	RawSize      int64 // bytes of memory that reading it takes, about
 	Messages     int64 // -1 when not known
-	Start, End   int64 // least and greatest LogTime, when Timed
-	Timed        bool  // Start and End are known from an index, as hints until the block is read; without: it follows the block before it
+	Start, End   int64 // least and greatest LogTime, when Timed, as BlockReader.Order promises
+	Timed        bool  // Start and End are known
 
 	// Topics are those that the block has messages of, each once, by an index and as
 	// hints too; empty if that is not known. Blocks may share a slice: it must not be
@@ -117,6 +138,7 @@ type FileLister interface {
 // ReaderCaps are the optional interfaces of a Reader, nil where it has them not.
 type ReaderCaps struct {
 	Blocks BlockReader
+	Times  BlockTimer
 	Query  Querier
 }
 
@@ -124,6 +146,7 @@ type ReaderCaps struct {
 func ReaderCapabilities(r Reader) ReaderCaps {
 	var c ReaderCaps
 	c.Blocks, _ = r.(BlockReader)
+	c.Times, _ = r.(BlockTimer)
 	c.Query, _ = r.(Querier)
 	return c
 }

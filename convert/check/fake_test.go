@@ -48,6 +48,8 @@ func (f *fake) Blocks() ([]storage.Block, error) {
 	return out, nil
 }
 
+func (f *fake) Order() storage.Order { return storage.OrderNone }
+
 func (f *fake) ReadBlock(_ context.Context, i int, b *storage.Batch) error {
 	b.Messages, b.Buf = b.Messages[:0], b.Buf[:0]
 	part := f.messages[i*f.perBlock : min(len(f.messages), (i+1)*f.perBlock)]

@@ -80,7 +80,8 @@ func open(ctx context.Context, path string, inputs []Input, o storage.ReadOption
 	if !blocks {
 		return struct{ storage.Reader }{r}, nil
 	}
-	return r, r.list()
+	r.blocks, err = r.list(func(p *part) ([]storage.Block, error) { return p.blocks().Blocks() })
+	return r, err
 }
 
 // A reader is several of them.
@@ -101,31 +102,60 @@ type part struct {
 	topics storage.TopicID // number of its first topic
 }
 
-// list makes the blocks. When it is not known where in time a part begins, no
-// block says that it knows its times: they are measured when that matters.
-func (r *reader) list() error {
-	known := true
-	for _, p := range r.parts {
-		blocks, err := storage.ReaderCapabilities(p.reader).Blocks.Blocks()
+// list makes the blocks, as f returns those of a part.
+func (r *reader) list(f func(p *part) ([]storage.Block, error)) (all []storage.Block, err error) {
+	r.starts = r.starts[:0]
+	for i := range r.parts {
+		p := &r.parts[i]
+		blocks, err := f(p)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		r.starts = append(r.starts, len(r.blocks))
-		if len(blocks) > 0 {
-			known = known && blocks[0].Timed
-		}
+		r.starts = append(r.starts, len(all))
 		for _, b := range blocks {
 			b.Start, b.End = shift(b.Start, p.Shift), shift(b.End, p.Shift)
-			r.blocks = append(r.blocks, b)
+			b.Topics = p.numbered(b.Topics)
+			all = append(all, b)
 		}
 	}
-	if !known {
-		for i := range r.blocks {
-			r.blocks[i].Timed = false
-		}
-	}
-	return nil
+	return all, nil
 }
+
+// numbered returns topics of a part as they are among all.
+func (p *part) numbered(topics []storage.TopicID) []storage.TopicID {
+	if p.topics == 0 {
+		return topics
+	}
+	all := make([]storage.TopicID, len(topics))
+	for i, id := range topics {
+		all[i] = id + p.topics
+	}
+	return all
+}
+
+// Order promises what all of them promise. See storage.BlockReader.
+func (r *reader) Order() storage.Order {
+	order := storage.OrderBlocks
+	for i := range r.parts {
+		order = min(order, r.parts[i].blocks().Order())
+	}
+	return order
+}
+
+// BlockTimes finds the times of those that do not promise them. See storage.BlockTimer.
+func (r *reader) BlockTimes(ctx context.Context) ([]storage.Block, error) {
+	return r.list(func(p *part) ([]storage.Block, error) {
+		if p.blocks().Order() == storage.OrderBlocks {
+			return p.blocks().Blocks()
+		}
+		if times := storage.ReaderCapabilities(p.reader).Times; times != nil {
+			return times.BlockTimes(ctx)
+		}
+		return nil, fmt.Errorf("%s: the times of its messages: %w", p.Path, storage.ErrUnsupported)
+	})
+}
+
+func (p *part) blocks() storage.BlockReader { return storage.ReaderCapabilities(p.reader).Blocks }
 
 // shift adds to a time, which stays within what a time can be.
 func shift(t, by int64) int64 {
@@ -206,7 +236,7 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 		k--
 	}
 	p := &r.parts[k]
-	if err := storage.ReaderCapabilities(p.reader).Blocks.ReadBlock(ctx, i-r.starts[k], b); err != nil {
+	if err := p.blocks().ReadBlock(ctx, i-r.starts[k], b); err != nil {
 		return err
 	}
 	for j := range b.Messages {
@@ -253,4 +283,7 @@ func (r *reader) Close() error {
 	return err
 }
 
-var _ storage.BlockReader = (*reader)(nil)
+var (
+	_ storage.BlockReader = (*reader)(nil)
+	_ storage.BlockTimer  = (*reader)(nil)
+)

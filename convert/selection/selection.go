@@ -146,18 +146,13 @@ func (s *Selection) topics(info *storage.Info, take []bool) error {
 }
 
 // Blocks reports which of the blocks can hold messages of the choice, by the times and
-// topics that the index has for them: false for those that need not be read. A block
-// without times belongs to the one before it. The answer is nil if that is all of them.
+// topics that the index has for them: false for those that need not be read. The answer is
+// nil if that is all of them.
 func (c *Choice) Blocks(blocks []storage.Block) []bool {
-	timed := len(blocks) > 0 && blocks[0].Timed
 	need, all := make([]bool, len(blocks)), true
-	overlaps := true
 	for i := range blocks {
 		b := &blocks[i]
-		if timed && b.Timed {
-			overlaps = b.End >= c.First && b.Start <= c.Last
-		}
-		need[i] = overlaps && c.holdsOne(b.Topics)
+		need[i] = (!b.Timed || b.End >= c.First && b.Start <= c.Last) && c.holdsOne(b.Topics)
 		all = all && need[i]
 	}
 	if all {

@@ -200,13 +200,13 @@ func TestBlocks(t *testing.T) {
 	timed := func(a, b int64) storage.Block { return storage.Block{Timed: true, Start: a, End: b} }
 	c := &Choice{First: 10, Last: 19}
 	blocks := []storage.Block{timed(0, 9), {}, timed(5, 10), timed(12, 13), {}, timed(19, 30), timed(20, 30), timed(0, 40)}
-	want := []bool{false, false, true, true, true, true, false, true}
+	want := []bool{false, true, true, true, true, true, false, true}
 	for i, got := range c.Blocks(blocks) {
 		if got != want[i] {
 			t.Errorf("block %d: %v", i, got)
 		}
 	}
-	if c.Blocks([]storage.Block{{}, timed(0, 1)}) != nil || Everything(1).Blocks(blocks) != nil || c.Blocks(nil) != nil {
+	if c.Blocks([]storage.Block{{}, timed(0, 10)}) != nil || Everything(1).Blocks(blocks) != nil || c.Blocks(nil) != nil {
 		t.Error("blocks are left out that nothing is known of")
 	}
 }

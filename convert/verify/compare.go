@@ -45,17 +45,17 @@ type sideCount struct {
 
 // A comparison is one run.
 type comparison struct {
-	job      *Job
-	measured bool
-	turned   map[string]bool // the names to compare, the other way round; nil: all as they are
-	info     [2]*storage.Info
-	taken    [2][]bool
-	times    [2]selection.Window
-	counts   [2][]int64 // messages of each topic by the index; nil: it is not known, or not all are read
-	link     *linker
-	pairs    []*pair
-	held     []*pair           // with queues that are not empty
-	alones   [2]map[sum]string // names of the topics that a side does not have, when they were first needed
+	job     *Job
+	noIndex bool
+	turned  map[string]bool // the names to compare, the other way round; nil: all as they are
+	info    [2]*storage.Info
+	taken   [2][]bool
+	times   [2]selection.Window
+	counts  [2][]int64 // messages of each topic by the index; nil: it is not known, or not all are read
+	link    *linker
+	pairs   []*pair
+	held    []*pair           // with queues that are not empty
+	alones  [2]map[sum]string // names of the topics that a side does not have, when they were first needed
 }
 
 func (job *Job) ignores(c Code) bool { return slices.Contains(job.Ignore, c) }
@@ -70,7 +70,7 @@ func (c *comparison) side(i int) *Side {
 
 func (c *comparison) stream(i int) convert.StreamJob {
 	s := c.side(i)
-	job := convert.StreamJob{Path: s.Path, Format: s.Format, Read: c.job.Read, Select: s.Select, Edit: s.Edit, Distro: c.job.Distro, Measured: c.measured, Threads: c.job.Threads}
+	job := convert.StreamJob{Path: s.Path, Format: s.Format, Read: c.job.Read, Select: s.Select, Edit: s.Edit, Distro: c.job.Distro, NoIndex: c.noIndex, Threads: c.job.Threads}
 	if c.job.Level == Counts { // at the others a time is judged when the other side does not have it
 		job.Limits = c.side(1 - i).Format
 	}

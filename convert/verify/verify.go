@@ -216,7 +216,7 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 		panic("internal error: verify: a side without a format")
 	}
 	res, err := run(ctx, &job, false)
-	if errors.Is(err, convert.ErrDisorder) {
+	if errors.Is(err, convert.ErrIndex) {
 		res, err = run(ctx, &job, true)
 	}
 	if err == nil && res.A.Messages == 0 && res.A.Selection != nil {
@@ -225,13 +225,13 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 	return res, err
 }
 
-func run(ctx context.Context, job *Job, measured bool) (*Result, error) {
-	c := &comparison{job: job, measured: measured}
+func run(ctx context.Context, job *Job, noIndex bool) (*Result, error) {
+	c := &comparison{job: job, noIndex: noIndex}
 	if err := c.run(ctx); err != nil {
 		return nil, err
 	}
 	if names := c.doubtful(); len(names) > 0 {
-		turned := &comparison{job: job, measured: measured, turned: names}
+		turned := &comparison{job: job, noIndex: noIndex, turned: names}
 		if err := turned.run(ctx); err != nil {
 			return nil, err
 		}

@@ -154,45 +154,78 @@ func (c *chunk) skip(at int64, st state) (next int64, err error) {
 	return next, f.warn("chunk-data", at, true, lost, "%d bytes of a chunk cannot be read as messages", next-at)
 }
 
-// measure goes over the heads of all messages. add is called for each, with its
-// place and channel.
-func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name []byte) error) error {
-	k := walker{w: w, end: c.body + c.size}
-	said := c.count
-	c.cuts, c.spans = []int64{c.body}, make([]span, c.parts())
-	c.count, c.raw, c.begin, c.end = 0, 0, math.MaxInt64, math.MinInt64
-	part := 0
-	for at := c.body; at < k.end; {
-		for part+1 < len(c.spans) && at >= c.bound(part+1) {
-			part++
-			c.cuts = append(c.cuts, at)
+// heads goes over the heads of all messages. add is called for each, with the part
+// that it begins in and its place; k.m is the message. It returns where the parts begin.
+func (c *chunk) heads(ctx context.Context, k *walker, add func(part int, at int64) error) (cuts []int64, err error) {
+	cuts = append(make([]int64, 0, c.parts()), c.body)
+	n := 0
+	for at := c.body; at < k.end; n++ {
+		for len(cuts) < c.parts() && at >= c.bound(len(cuts)) {
+			cuts = append(cuts, at)
 		}
-		if c.count&0xfff == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if n&0xfff == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
-		next, ok, err := c.step(&k, at)
+		next, ok, err := c.step(k, at)
+		if err == nil && ok {
+			err = add(len(cuts)-1, at)
+		}
 		if err != nil {
-			return err
-		}
-		if ok {
-			t := clamp(k.m.time)
-			if err := add(at, k.m.name); err != nil {
-				return err
-			}
-			c.count++
-			c.raw += int64(k.m.length)
-			c.begin, c.end = min(c.begin, t), max(c.end, t)
-			s := &c.spans[part]
-			if s.count == 0 {
-				s.begin, s.end = t, t
-			}
-			s.count++
-			s.begin, s.end = min(s.begin, t), max(s.end, t)
+			return nil, err
 		}
 		at = next
 	}
-	for len(c.cuts) < len(c.spans) {
-		c.cuts = append(c.cuts, k.end)
+	for len(cuts) < c.parts() {
+		cuts = append(cuts, k.end)
+	}
+	return cuts, nil
+}
+
+// add takes the time of a message into a span.
+func (s *span) add(t int64) {
+	if s.count == 0 {
+		s.begin, s.end = t, t
+	}
+	s.count++
+	s.begin, s.end = min(s.begin, t), max(s.end, t)
+}
+
+// times goes over the heads of all messages for the times of the parts.
+func (c *chunk) times(ctx context.Context) ([]span, error) {
+	w := c.file.window()
+	defer windows.Put(w)
+	k := &walker{w: w, end: c.body + c.size}
+	spans := make([]span, c.parts())
+	cuts, err := c.heads(ctx, k, func(part int, _ int64) error {
+		spans[part].add(clamp(k.m.time))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.cuts = cuts
+	c.mu.Unlock()
+	return spans, nil
+}
+
+// measure makes count, times and parts of a chunk those of its messages. add is called
+// for each, with its place and channel.
+func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name []byte) error) (err error) {
+	k := &walker{w: w, end: c.body + c.size}
+	said := c.count
+	c.spans = make([]span, c.parts())
+	c.count, c.raw, c.begin, c.end = 0, 0, math.MaxInt64, math.MinInt64
+	c.cuts, err = c.heads(ctx, k, func(part int, at int64) error {
+		t := clamp(k.m.time)
+		c.count++
+		c.raw += int64(k.m.length)
+		c.begin, c.end = min(c.begin, t), max(c.end, t)
+		c.spans[part].add(t)
+		return add(at, k.m.name)
+	})
+	if err != nil {
+		return err
 	}
 	c.measured = true
 	switch {

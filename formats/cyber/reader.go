@@ -163,10 +163,10 @@ func (r *Reader) list() (list []block) {
 				switch {
 				case c.measured:
 					s := c.spans[part]
-					b.Messages, b.Start, b.End, b.Timed = s.count, s.begin, s.end, true
+					b.Messages, b.Start, b.End, b.Timed = s.count, s.begin, s.end, s.count > 0
 				case c.said:
 					// Where in the chunk a part's times are is not known.
-					b.Start, b.End, b.Timed = c.begin, c.end, part == 0
+					b.Start, b.End, b.Timed = c.begin, c.end, true
 					if c.parts() == 1 {
 						b.Messages = c.count
 					}
@@ -243,6 +243,49 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 	return out, nil
 }
 
+// Order: chunk headers have times, and chunks are read in parts. See
+// storage.BlockReader.
+func (r *Reader) Order() storage.Order {
+	order := storage.OrderBlocks
+	for _, f := range r.files {
+		for _, c := range f.chunks {
+			switch {
+			case c.measured:
+			case !c.said:
+				return storage.OrderNone
+			case c.parts() > 1:
+				order = storage.OrderParts
+			}
+		}
+	}
+	return order
+}
+
+// BlockTimes goes over the heads of the messages in chunks of several parts. See
+// storage.BlockTimer.
+func (r *Reader) BlockTimes(ctx context.Context) ([]storage.Block, error) {
+	out, err := r.Blocks()
+	if err != nil {
+		return nil, err
+	}
+	list := r.blocks()
+	for i := 0; i < len(list); i += list[i].chunk.parts() {
+		c := list[i].chunk
+		if c.measured || c.said && c.parts() == 1 {
+			continue
+		}
+		spans, err := c.times(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for part, s := range spans {
+			b := &out[i+part]
+			b.Messages, b.Start, b.End, b.Timed = s.count, s.begin, s.end, s.count > 0
+		}
+	}
+	return out, nil
+}
+
 // ReadBlock reads a part of a chunk. See storage.BlockReader.
 func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	b.Messages = b.Messages[:0]
@@ -289,4 +332,5 @@ func (r *Reader) Close() error {
 var (
 	_ storage.Reader      = (*Reader)(nil)
 	_ storage.BlockReader = (*Reader)(nil)
+	_ storage.BlockTimer  = (*Reader)(nil)
 )

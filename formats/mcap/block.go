@@ -51,6 +51,9 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 	return out, nil
 }
 
+// Order: each chunk has times of its own. See storage.BlockReader.
+func (r *Reader) Order() storage.Order { return storage.OrderBlocks }
+
 // ReadBlock reads a block. See storage.BlockReader.
 func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	b.Messages = b.Messages[:0]

@@ -208,6 +208,10 @@ func (r *Reader) tallyRows(c *conn) (tally, error) {
 	p := c.part
 	t := tally{topics: map[storage.TopicID]int64{}, unknown: map[int64]int64{}}
 	count := make([]int64, len(r.topics))
+	var spans *sqlitefile.Spans
+	if p.ranges != nil && !p.zstdRows { // they are the blocks
+		spans = sqlitefile.NewSpans(p.ranges)
+	}
 	err := c.scanner(true).Scan(math.MinInt64, math.MaxInt64, func(row *sqlitefile.Row) error {
 		if t.rows&4095 == 0 && r.ctx.Err() != nil {
 			return r.ctx.Err()
@@ -226,6 +230,9 @@ func (r *Reader) tallyRows(c *conn) (tally, error) {
 			return nil
 		}
 		t.time(stamp)
+		if spans != nil {
+			spans.Add(row.ID, stamp)
+		}
 		if topic, ok := p.ids.get(row.Topic); ok {
 			count[topic]++
 			return nil
@@ -237,6 +244,9 @@ func (r *Reader) tallyRows(c *conn) (tally, error) {
 		t.topics[storage.TopicID(topic)] = n
 	}
 	p.rows = t.rows
+	if err == nil && spans != nil {
+		p.spans = spans.List
+	}
 	return t, err
 }
 

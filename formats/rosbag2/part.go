@@ -30,6 +30,7 @@ type part struct {
 	table    *sqlitefile.Table   // nil: rows are read by SQLite, or
 	salvaged *sqlitefile.Salvage // not nil: taken from the pages, whatever the tree says
 	ranges   []sqlitefile.Range  // of table, nil until they are needed
+	spans    []sqlitefile.Span   // of the blocks; nil while their times are not known
 	topics   []topicRow
 	defs     map[string]definition // by topic_type
 	last     string                // text of the last row of the metadata table

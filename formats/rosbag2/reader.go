@@ -214,8 +214,17 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 		return nil, err
 	}
 	list := make([]storage.Block, len(r.blocks))
+	k := 0 // number of a block in its part
 	for i, b := range r.blocks {
-		list[i] = storage.Block{Offset: -1, Size: b.bytes, RawSize: b.size, Messages: -1}
+		if k++; i == 0 || b.part != r.blocks[i-1].part {
+			k = 0
+		}
+		p := b.part
+		list[i] = storage.Block{Offset: -1, Size: b.bytes, RawSize: b.size, Messages: -1, Start: p.least, End: p.most, Timed: p.timed}
+		if p.spans != nil {
+			s := p.spans[k]
+			list[i].Messages, list[i].Start, list[i].End, list[i].Timed = s.Rows, s.Least, s.Most, s.Rows > 0
+		}
 	}
 	return list, nil
 }
@@ -361,4 +370,7 @@ func (r *Reader) fail(path, what string, err error) error {
 	return &storage.Error{Format: formatName, Path: path, Offset: -1, What: what, Err: err}
 }
 
-var _ storage.BlockReader = (*Reader)(nil)
+var (
+	_ storage.BlockReader = (*Reader)(nil)
+	_ storage.BlockTimer  = (*Reader)(nil)
+)

@@ -43,7 +43,7 @@ func (p *part) giveUpTree(ctx context.Context, src *sqlite.Image, cause error, g
 	if err != nil || s.Found.Rows <= given {
 		return cause
 	}
-	p.salvaged, p.table, p.empty = s, nil, false
+	p.salvaged, p.table, p.spans, p.empty = s, nil, nil, false
 	text := ""
 	if !s.Found.Freelist {
 		text = "; which pages are out of use is not known, so messages that had been deleted may be among them"

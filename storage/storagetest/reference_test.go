@@ -304,6 +304,8 @@ func (r *refReader) Blocks() ([]storage.Block, error) {
 	return out, nil
 }
 
+func (r *refReader) Order() storage.Order { return storage.OrderNone }
+
 func (r *refReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if err := ctx.Err(); err != nil && r.broken != "does not stop" {
 		return err

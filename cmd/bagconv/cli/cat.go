@@ -60,8 +60,8 @@ func (e *env) cat(c *cli.Context) error {
 		return err
 	}
 	res, err := convert.Stream(c.Context, job, r.plan, r.write)
-	if errors.Is(err, convert.ErrDisorder) && r.wrote == 0 {
-		job.Measured = true
+	if errors.Is(err, convert.ErrIndex) && r.wrote == 0 {
+		job.NoIndex = true
 		res, err = convert.Stream(c.Context, job, r.plan, r.write)
 	}
 	if flushErr := r.out.Flush(); err == nil {
@@ -70,7 +70,7 @@ func (e *env) cat(c *cli.Context) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
-	case errors.Is(err, convert.ErrDisorder):
+	case errors.Is(err, convert.ErrIndex):
 		return &failure{path: r.path, what: "its index is wrong: messages that belong before the last one that was written follow",
 			hint: "--order file takes them as they come; bagconv recover makes a recording whose index is right", err: err}
 	case err != nil:
@@ -130,7 +130,7 @@ func (e *env) catJob(c *cli.Context) (convert.StreamJob, *catRun, error) {
 	if c.String("order") == "file" {
 		job.Order = convert.OrderFile
 	}
-	job.Path, job.Certain, job.Threads = r.path, true, threads
+	job.Path, job.Expected, job.Threads = r.path, r.limit, threads
 	return job, r, nil
 }
 

@@ -24,6 +24,8 @@ func (r *lying) Blocks() ([]storage.Block, error) {
 	return []storage.Block{{Messages: 2, Start: 10, End: 20, Timed: true}, {Messages: 2, Start: 30, End: 40, Timed: true}}, nil
 }
 
+func (r *lying) Order() storage.Order { return storage.OrderBlocks }
+
 func (r *lying) ReadBlock(_ context.Context, i int, b *storage.Batch) error {
 	b.Messages = b.Messages[:0]
 	for _, at := range [][]int64{{10, 20}, {15, 35}}[i] {

@@ -1,0 +1,123 @@
+package rosbag2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/bagconv/bagconv/internal/sqlitefile"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Order: the times of a database are known as a whole, and those of its ranges of rows
+// where opening it has gone over all rows. See storage.BlockReader.
+func (r *Reader) Order() storage.Order {
+	order := storage.OrderBlocks
+	for _, p := range r.parts {
+		switch {
+		case p.empty || p.spans != nil:
+		case !p.timed:
+			return storage.OrderNone
+		default:
+			order = storage.OrderParts
+		}
+	}
+	return order
+}
+
+// BlockTimes reads the index of timestamps, or the rows without their data. See
+// storage.BlockTimer.
+func (r *Reader) BlockTimes(ctx context.Context) ([]storage.Block, error) {
+	if err := r.findBlocks(); err != nil {
+		return nil, err
+	}
+	for _, p := range r.parts {
+		if p.empty || p.spans != nil {
+			continue
+		}
+		if err := r.findSpans(ctx, p); err != nil {
+			return nil, r.fail(p.path, "times of messages", err)
+		}
+	}
+	return r.Blocks()
+}
+
+// findSpans finds the times of the blocks of a part.
+func (r *Reader) findSpans(ctx context.Context, p *part) error {
+	if p.salvaged != nil {
+		return errNoTimes
+	}
+	var ranges []sqlitefile.Range
+	for i := range r.blocks {
+		if b := &r.blocks[i]; b.part == p {
+			ranges = append(ranges, sqlitefile.Range{Lo: b.lo, Hi: b.hi})
+		}
+	}
+	if len(ranges) == 0 {
+		return nil
+	}
+	c, err := r.acquire(p)
+	if err != nil {
+		return err
+	}
+	spans, err := p.spansByIndex(ctx, c, ranges)
+	if isDamage(err) || errors.Is(err, sqlitefile.ErrDeclined) {
+		spans, err = c.spans(ctx, ranges)
+	}
+	if isDamage(err) {
+		err = errNoTimes // reading tells what is wrong
+	}
+	if err == nil {
+		p.spans = spans
+	}
+	return errors.Join(err, r.release(c))
+}
+
+// errNoTimes is the error of a part whose rows can only be read as they are.
+var errNoTimes = fmt.Errorf("its rows have to be read for their times: %w", storage.ErrUnsupported)
+
+// spansByIndex finds them by the index of timestamps, if that has as many rows as there are.
+func (p *part) spansByIndex(ctx context.Context, c *conn, ranges []sqlitefile.Range) ([]sqlitefile.Span, error) {
+	if p.table == nil || !p.table.Indexed() {
+		return nil, sqlitefile.ErrDeclined
+	}
+	f, err := p.table.NewFinder(c.src)
+	if err != nil {
+		return nil, err
+	}
+	spans, err := f.Spans(ctx, ranges)
+	if err != nil {
+		return nil, err
+	}
+	n := int64(0)
+	for _, s := range spans {
+		n += s.Rows
+	}
+	if p.rows > 0 && n != p.rows {
+		return nil, storage.ErrCorrupt
+	}
+	return spans, nil
+}
+
+// spans finds them by going over the rows, without their data.
+func (c *conn) spans(ctx context.Context, ranges []sqlitefile.Range) ([]sqlitefile.Span, error) {
+	spans := sqlitefile.NewSpans(ranges)
+	n := 0
+	err := c.scanner(true).Scan(math.MinInt64, math.MaxInt64, func(row *sqlitefile.Row) error {
+		if n++; n&4095 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		stamp := row.Time
+		if row.NoTime {
+			odd, err := c.rowTime(row.ID)
+			if err != nil || !odd.known {
+				return err // reading tells of a row that is left out
+			}
+			stamp = odd.time
+		}
+		spans.Add(row.ID, stamp)
+		return nil
+	})
+	return spans.List, err
+}
