@@ -232,3 +232,85 @@ func TestBytesOfDisorder(t *testing.T) {
 		})
 	}
 }
+
+// TestBytesOfSplit: however many outputs there are, the source is read once and what is
+// written are the outputs. They are those that single runs make.
+func TestBytesOfSplit(t *testing.T) {
+	byTopic := func(j *convert.Job, i int) {
+		j.Select.Topics = []selection.Pattern{selection.Exactly([]string{"/often", "/second", "/rare"}[i])}
+	}
+	byTime := func(j *convert.Job, i int) {
+		j.Select.Start, j.Select.End = selection.At(1e18+int64(i)*1000*ms), selection.At(1e18+int64(i+1)*1000*ms)
+	}
+	for _, name := range []string{"bag", "record", "db3"} {
+		for how, edit := range map[string]func(*convert.Job, int){"topic": byTopic, "time": byTime} {
+			t.Run(name+" by "+how, func(t *testing.T) {
+				s := write(t, name, inOrder)
+				need := s.cost(t).of(func(*storage.Block) bool { return true })
+				counter := &faultio.Counter{FS: iox.FS(nil)}
+				dir := t.TempDir()
+				var jobs []*convert.Job
+				for i := range 3 {
+					job := &convert.Job{Source: s.path, SourceFormat: s.format, Sink: filepath.Join(dir, fmt.Sprintf("out%d", i)), SinkFormat: s.format}
+					job.Read.FS, job.Write.FS, job.Write.NoSync = counter, counter, true
+					edit(job, i)
+					jobs = append(jobs, job)
+				}
+				stage, err := convert.NewStage(filepath.Join(dir, "out"), jobs[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, job := range jobs {
+					job.Stage = stage
+				}
+				reports, err := convert.RunAll(context.Background(), jobs)
+				if err == nil {
+					err = stage.Commit()
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum, size := int64(0), int64(0)
+				for i, r := range reports {
+					sum, size = sum+r.Sink.Messages, size+sizeOf(t, jobs[i].Sink)+edge
+				}
+				if sum != 3000 {
+					t.Errorf("%d messages", sum)
+				}
+				atMost(t, "read", counter.Read.Load(), need)
+				atMost(t, "written", counter.Written.Load(), size)
+				for i, job := range jobs {
+					single := *job
+					single.Stage, single.Sink = nil, filepath.Join(dir, fmt.Sprintf("single%d", i))
+					if _, err := convert.Run(context.Background(), single); err != nil {
+						t.Fatal(err)
+					}
+					sameFiles(t, job.Sink, single.Sink)
+				}
+			})
+		}
+	}
+}
+
+// sameFiles compares the messages of two recordings.
+func sameFiles(t *testing.T, a, b string) {
+	t.Helper()
+	read := func(path string) []storage.Message {
+		r, err := all.Registry().Open(context.Background(), path, storage.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		list, err := storagetest.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	x, y := read(a), read(b)
+	if !slices.EqualFunc(x, y, func(m, n storage.Message) bool {
+		return m.Topic == n.Topic && m.LogTime == n.LogTime && string(m.Data) == string(n.Data)
+	}) {
+		t.Errorf("%s has %d messages, %s %d, or they differ", a, len(x), b, len(y))
+	}
+}

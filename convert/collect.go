@@ -41,21 +41,24 @@ func (p *pipeline) collect(seq []int, bounds []key, free *pool, order <-chan *ba
 
 	m := newMerger(p.tempDir, p.budget.held, p.emit, p.encodeLate, p.copyBlock, giveBack)
 	defer m.close()
-	if len(p.repeated) > 0 {
+	for _, to := range p.sinks {
+		if len(to.state) == 0 {
+			continue
+		}
 		b := &batch{index: repeatedBlock, done: make(chan error, 1)}
-		b.in.Messages = slices.Clone(p.repeated)
-		if err := p.reencode(b, p.counts, true); err != nil {
+		b.in.Messages = slices.Clone(to.state)
+		if err := p.reencode(b, p.counts, to); err != nil {
 			return err
 		}
 		if bounds == nil {
 			if err := p.emitAll(b); err != nil {
 				return err
 			}
-		} else {
-			lent++ // it is not of the pool
-			if err := m.add(b); err != nil {
-				return err
-			}
+			continue
+		}
+		lent++ // it is not of the pool
+		if err := m.add(b); err != nil {
+			return err
 		}
 	}
 	k := 0
@@ -106,11 +109,12 @@ func (p *pipeline) emitAll(b *batch) error {
 
 // copyBlock has the sink take a whole block as it is stored, where it can be.
 func (p *pipeline) copyBlock(b *batch) (bool, error) {
-	if !b.whole {
+	to := b.whole
+	if to == nil {
 		return false, nil
 	}
-	b.whole = false // asked once: from here on its messages are changed
-	return p.copier.CopyBlock(&b.in)
+	b.whole = nil // asked once: from here on its messages are changed
+	return to.copier.CopyBlock(&b.in)
 }
 
 // copied lists what becomes of topics whose messages go through unchanged, for
@@ -133,9 +137,9 @@ func (p *pipeline) emit(m *storage.Message, block int) error {
 		p.counts[m.Topic].thinned++
 		return nil
 	}
-	if p.offset != 0 {
-		m.LogTime += p.offset // reencode has seen to it that this fits
-		m.PublishTime = selection.Shift(m.PublishTime, p.offset)
+	if offset := rt.to.offset; offset != 0 {
+		m.LogTime += offset // reencode has seen to it that this fits
+		m.PublishTime = selection.Shift(m.PublishTime, offset)
 	}
 	if rt.mark != nil && !rt.mark.Set(m.Data, m.LogTime) {
 		p.counts[m.Topic].unstamped++
@@ -144,12 +148,12 @@ func (p *pipeline) emit(m *storage.Message, block int) error {
 		binary.LittleEndian.PutUint32(m.Data[rt.seqAt:], rt.seq.next)
 		rt.seq.next++
 	}
-	if !p.format.PublishTime && m.PublishTime != m.LogTime {
+	if !rt.to.format.PublishTime && m.PublishTime != m.LogTime {
 		p.counts[m.Topic].publishTimes++
 	}
-	if !p.format.Sequence && m.Sequence != 0 {
+	if !rt.to.format.Sequence && m.Sequence != 0 {
 		p.counts[m.Topic].sequences++
 	}
 	m.Topic = rt.sink
-	return p.write(m)
+	return rt.to.write(m)
 }

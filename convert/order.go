@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
@@ -25,39 +26,42 @@ import (
 type reading struct {
 	order      Order
 	stamps     []*mapping.Stamp // times of the output, by topic; nil: log times
-	latch      *selection.Latch // of which topics the state before a cut is repeated
 	limit      int64            // so many messages are wanted, or a few more; 0: all
 	threads    int
 	disbelieve bool // the index is wrong: find out by reading
 }
 
-// prepare decides how the source is read for what a job takes of it: which blocks, or by a
-// query, and the order in which their messages come.
-func (t *taken) prepare(ctx context.Context, src *source, how reading) (err error) {
+// prepare decides how the source is read for the sinks: which blocks, or by a query, and
+// the order in which their messages come. It reads what latched topics said before a cut.
+func prepare(ctx context.Context, src *source, sinks []*sink, how reading) (err error) {
 	src.stamps, src.need, src.spans = nil, nil, nil
 	if how.disbelieve {
 		if err := src.readTimes(ctx, how.threads); err != nil {
 			return err
 		}
 	}
-	query := !how.disbelieve && how.order == OrderTime && how.stamps == nil && src.worthQuery(t.Choice, how.limit)
-	if !query && (how.order == OrderTime || t.Cut()) {
+	all := union(sinks)
+	cut := slices.ContainsFunc(sinks, func(s *sink) bool { return s.choice.Cut() })
+	query := !how.disbelieve && how.order == OrderTime && how.stamps == nil && src.worthQuery(all, how.limit)
+	if !query && (how.order == OrderTime || cut) {
 		if err := src.findTimes(ctx, how.threads); err != nil {
 			return err
 		}
 	}
-	if t.state, err = latchedState(ctx, src, t.Choice, how.latch, how.threads); err != nil {
-		return err
+	for _, s := range sinks {
+		if s.state, err = latchedState(ctx, src, s.choice, s.latch, how.threads); err != nil {
+			return err
+		}
 	}
 	if query {
-		if query, err = src.startQuery(ctx, t.Choice, how.limit); err != nil || query {
+		if query, err = src.startQuery(ctx, all, how.limit); err != nil || query {
 			return err
 		}
 		if err := src.findTimes(ctx, how.threads); err != nil {
 			return err
 		}
 	}
-	src.need = t.Blocks(src.blocks)
+	src.need = needed(sinks, src.blocks)
 	switch {
 	case how.order == OrderFile:
 	case how.stamps != nil:
@@ -67,6 +71,42 @@ func (t *taken) prepare(ctx context.Context, src *source, how reading) (err erro
 		src.spans = src.blockSpans()
 	}
 	return err
+}
+
+// union returns a choice that has what the sinks take.
+func union(sinks []*sink) *selection.Choice {
+	if len(sinks) == 1 {
+		return sinks[0].choice
+	}
+	all := &selection.Choice{First: math.MaxInt64, Last: math.MinInt64, Topics: make([]bool, len(sinks[0].choice.Topics))}
+	for _, s := range sinks {
+		all.First, all.Last = min(all.First, s.choice.First), max(all.Last, s.choice.Last)
+		for i, taken := range s.choice.Topics {
+			all.Topics[i] = all.Topics[i] || taken
+		}
+	}
+	return all
+}
+
+// needed reports which of the blocks can hold messages for one of the sinks; nil: all.
+func needed(sinks []*sink, blocks []storage.Block) (need []bool) {
+	for _, s := range sinks {
+		takes := s.choice.Blocks(blocks)
+		if takes == nil {
+			return nil
+		}
+		if need == nil {
+			need = takes
+			continue
+		}
+		for i := range need {
+			need[i] = need[i] || takes[i]
+		}
+	}
+	if !slices.Contains(need, false) {
+		return nil
+	}
+	return need
 }
 
 // findTimes finds the times of the blocks, as cheaply as the format can.

@@ -22,18 +22,22 @@ func CheckOutputs(jobs ...*Job) error {
 	return nil
 }
 
-// guarded checks a job, and makes its file systems refuse what CheckOutputs cannot
-// foresee.
-func guarded(job *Job) error {
-	g := newGuard(job)
-	replaces, err := checkOutput(g, job)
-	if err != nil {
-		return err
+// guarded checks jobs of one source, and returns them with file systems that refuse what
+// CheckOutputs cannot foresee. failed is the index of the job that the error is about.
+func guarded(jobs []*Job) (list []*Job, failed int, err error) {
+	g := newGuard(jobs[0])
+	for i, job := range jobs {
+		replaces, err := checkOutput(g, job)
+		if err != nil {
+			return nil, i, err
+		}
+		job := *job
+		job.Read.FS = g.Reader(job.Read.FS)
+		job.Write.FS = g.Writer(job.Write.FS, job.Write.Overwrite)
+		job.Write.Overwrite = job.Write.Overwrite || replaces // an empty folder is as good as none
+		list = append(list, &job)
 	}
-	job.Read.FS = g.Reader(job.Read.FS)
-	job.Write.FS = g.Writer(job.Write.FS, job.Write.Overwrite)
-	job.Write.Overwrite = job.Write.Overwrite || replaces // an empty folder is as good as none
-	return nil
+	return list, 0, nil
 }
 
 func newGuard(job *Job) *guard.Guard {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/bagconv/bagconv/convert/mapping"
@@ -25,29 +26,39 @@ import (
 // the output is the same for any number of workers.
 type pipeline struct {
 	src     *source
-	routes  []route // index = TopicID of the source
-	write   func(*storage.Message) error
-	copier  storage.BlockCopier // takes whole blocks as they are stored; nil: none does
-	order   Order               // OrderTime: messages of a block are sorted
+	sinks   []*sink
+	order   Order // OrderTime: messages of a block are sorted
 	strict  bool
 	workers int
 	meter   *meter
-	format  *storage.Format // of the sink
-	tempDir string          // for the spill file
+	tempDir string // for the spill file
 	budget  budget
 	gate    *gate   // blocks that are read and not collected yet
 	spares  *spares // buffers that blocks are read into
 
-	choice   *selection.Choice // which times are taken; nil: all
-	offset   int64             // ns, added to all times
-	repeated []storage.Message // as selection.State gives them
-
-	counts []topicCount // result, index = TopicID of the source
+	routes []route      // of all sinks, one after the other; Message.Topic is the index from reencode on
+	counts []topicCount // the same
+	takers []takers     // index = TopicID of the source
+	copies bool         // a message may go to several sinks
 	last   []byte       // memory of the last message that encodeLate has made
 }
 
-// A route says what happens to the messages of one topic of the source.
+// A sink takes messages of a run: an output, or a function.
+type sink struct {
+	write  func(*storage.Message) error
+	copier storage.BlockCopier // takes whole blocks as they are stored; nil: it cannot
+	format *storage.Format     // whose limits the messages keep
+	choice *selection.Choice   // what it takes
+	latch  *selection.Latch    // of which topics the state before a cut is repeated
+	state  []storage.Message   // of latched topics, to be repeated at its start
+	offset int64               // ns, added to all times
+	routes []route             // index = TopicID of the source
+	counts []topicCount        // the same; nil before the run
+}
+
+// A route says what happens to the messages of one topic of the source in a sink.
 type route struct {
+	to    *sink
 	drop  bool
 	sink  storage.TopicID
 	plan  mapping.Program // nil: the bytes move untouched
@@ -58,6 +69,50 @@ type route struct {
 	thin  *selection.Thin // nil: all messages stay
 	stamp *mapping.Stamp  // in the source: becomes the log time
 	mark  *mapping.Stamp  // in the sink: becomes the log time's
+}
+
+// takers are the sinks that a topic goes to, as indices of pipeline.routes.
+type takers struct {
+	routes   []int // by the start of what their sinks take
+	disjoint bool  // in time: a message goes to one of them at most
+}
+
+// at returns those that may take a message.
+func (t *takers) at(p *pipeline, time int64) []int {
+	if len(t.routes) < 2 || !t.disjoint {
+		return t.routes
+	}
+	n := sort.Search(len(t.routes), func(i int) bool { return p.routes[t.routes[i]].to.choice.First > time })
+	return t.routes[max(n-1, 0):n]
+}
+
+// join makes one table of the routes of all sinks.
+func (p *pipeline) join() {
+	topics := len(p.src.info.Topics)
+	p.takers = make([]takers, topics)
+	p.counts = make([]topicCount, topics*len(p.sinks))
+	for k, s := range p.sinks {
+		s.counts = p.counts[k*topics : (k+1)*topics]
+		for i := range s.routes {
+			s.routes[i].to = s
+			if t := &p.takers[i]; !s.routes[i].skip {
+				t.routes = append(t.routes, len(p.routes)+i)
+			}
+		}
+		p.routes = append(p.routes, s.routes...)
+	}
+	for i := range p.takers {
+		t := &p.takers[i]
+		choice := func(k int) *selection.Choice { return p.routes[t.routes[k]].to.choice }
+		slices.SortStableFunc(t.routes, func(a, b int) int {
+			return cmp.Compare(p.routes[a].to.choice.First, p.routes[b].to.choice.First)
+		})
+		t.disjoint = true
+		for k := 1; k < len(t.routes); k++ {
+			t.disjoint = t.disjoint && choice(k-1).Last < choice(k).First
+		}
+		p.copies = p.copies || !t.disjoint
+	}
 }
 
 // A seqCounter numbers the messages of one topic of the sink in their order.
@@ -84,7 +139,7 @@ type batch struct {
 	out   []byte        // arena of re-encoded data
 	made  int           // bytes of re-encoded data, also in arenas before out
 	late  []bool        // by index of in.Messages: Data is the source's, see late.go; nil: of none
-	whole bool          // Messages are the block's, all and unchanged, and it may be copied
+	whole *sink         // where it may be copied: Messages are the block's, all and unchanged; nil: nowhere
 	done  chan error
 	taken int64 // of the gate
 	cursor
@@ -98,6 +153,7 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
+	p.join()
 	p.gate, p.spares = newGate(p.budget.blocks), new(spares)
 	n := p.workers + 1
 	if p.src.query != nil && p.src.limit > 0 {
@@ -116,7 +172,6 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 		defer close(work)
 		dispatchErr = p.dispatch(ctx, seq, free, work, order)
 	}()
-	p.counts = make([]topicCount, len(p.routes))
 	tallies := make([][]topicCount, p.workers)
 	for i := range tallies {
 		tallies[i] = make([]topicCount, len(p.routes))

@@ -3,15 +3,11 @@ package convert
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -24,23 +20,74 @@ import (
 // context gives its cause. What CheckOutputs refuses, Run refuses too, and whatever
 // else turns out on the way to be none of a run's business: see Job.Formats.
 func Run(ctx context.Context, job Job) (*Report, error) {
-	r := &Report{
-		Source: End{Path: job.Source, Format: job.SourceFormat.Name},
-		Sink:   End{Path: job.Sink, Format: job.SinkFormat.Name},
+	reports, err := RunAll(ctx, []*Job{&job})
+	var failed *JobError
+	if errors.As(err, &failed) {
+		return reports[0], failed.Err
 	}
-	began := time.Now()
-	err := run(ctx, &job, r)
-	r.Elapsed = time.Since(began)
-	return r, err
+	return reports[0], err
 }
 
-func run(ctx context.Context, job *Job, r *Report) (err error) {
-	if err := guarded(job); err != nil {
-		return err
+// MaxOutputs is how many outputs are written at once. Where there are more, the source is
+// read again for each so many.
+const MaxOutputs = 64
+
+// A JobError is the error of one of the jobs of RunAll: the first, if it is about what they
+// have in common.
+type JobError struct {
+	Job int // its index
+	Err error
+}
+
+func (e *JobError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of Run for that job.
+func (e *JobError) Unwrap() error { return e.Err }
+
+// RunAll converts one recording into several outputs, and reads it once. The jobs have the
+// source and how it is read, Order, Edit.Restamp, MaxMemory, Threads and Progress in common,
+// which are those of the first. Reports have the indices of the jobs.
+//
+// A job of which nothing is selected has no output, and Sink.Messages is 0, unless that is so
+// of all of them: then the error is ErrNothing. Errors are those of Run as a *JobError; all
+// outputs of jobs with a Stage are thrown away with that.
+func RunAll(ctx context.Context, jobs []*Job) ([]*Report, error) {
+	reports := make([]*Report, len(jobs))
+	for i, job := range jobs {
+		reports[i] = &Report{
+			Source: End{Path: job.Source, Format: job.SourceFormat.Name},
+			Sink:   End{Path: job.Sink, Format: job.SinkFormat.Name},
+		}
 	}
-	src, err := openSource(ctx, job)
+	some := false
+	for first := 0; first < len(jobs); first += MaxOutputs {
+		last := min(first+MaxOutputs, len(jobs))
+		began := time.Now()
+		failed, err := run(ctx, jobs[first:last], reports[first:last])
+		for _, r := range reports[first:last] {
+			r.Elapsed = time.Since(began)
+			some = some || r.Sink.Files != nil
+		}
+		if err != nil && (len(jobs) == 1 || !errors.Is(err, ErrNothing)) {
+			return reports, &JobError{first + failed, err}
+		}
+	}
+	if !some {
+		return reports, &JobError{0, ErrNothing}
+	}
+	return reports, nil
+}
+
+// run converts a recording into some outputs. failed is the index of the job that the
+// error is about.
+func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err error) {
+	jobs, failed, err = guarded(jobs)
 	if err != nil {
-		return err
+		return failed, err
+	}
+	src, err := openSource(ctx, jobs[0])
+	if err != nil {
+		return 0, err
 	}
 	defer func() {
 		// With the output in its place all was read, and an error would say otherwise.
@@ -48,125 +95,92 @@ func run(ctx context.Context, job *Job, r *Report) (err error) {
 			err = errors.Join(err, e)
 		}
 	}()
-	r.Source.Version, r.Source.Size, r.Source.Files = src.info.Version, src.info.Size, src.info.Files
-	r.Warnings = src.info.Warnings
-
-	take, err := choose(job, src)
-	if err != nil {
-		return err
+	outputs := make([]*output, len(jobs))
+	for i, job := range jobs {
+		r := reports[i]
+		r.Source.Version, r.Source.Size, r.Source.Files = src.info.Version, src.info.Size, src.info.Files
+		r.Warnings = src.info.Warnings
+		if outputs[i], err = newOutput(job, src); err != nil {
+			return i, err
+		}
+		r.Selection = outputs[i].describe(src.info)
 	}
-	r.Selection = take.describe(job, src.info)
-	encoding, err := job.encoding()
-	if err != nil {
-		return err
-	}
-	plan := planTopics(job, encoding, src.info, take.Choice)
-	how := reading{order: job.Order, latch: &job.Edit.Latch, threads: job.Threads}
-	if job.Edit.Restamp == selection.RestampHeader {
-		how.stamps = plan.stamps
-	}
-	counts, files, err := write(ctx, job, src, plan, take, how)
+	failed, err = write(ctx, src, outputs, false)
 	if errors.Is(err, errIndex) {
-		how.disbelieve = true
-		counts, files, err = write(ctx, job, src, plan, take, how)
+		failed, err = write(ctx, src, outputs, true)
 	}
-	if info, infoErr := src.reader.Info(); infoErr == nil {
-		r.Warnings, r.Lost = append(info.Warnings, src.changed...), info.Lost // with what was met on the way
+	for i, o := range outputs {
+		o.report(src, reports[i])
+		if err == nil && o.job.Stage != nil && o.files != nil {
+			o.job.Stage.add(o.job, o.files)
+		}
 	}
-	if counts != nil {
-		plan.describe(r, src.info, counts)
-	}
-	for _, c := range counts {
-		r.Source.Messages += c.read
-		r.Sink.Messages += c.written
-	}
-	for _, path := range files {
-		n, _ := sizeOf(path) // the output stands, whatever becomes of it now
-		r.Sink.Size += n
-		r.Sink.Files = append(r.Sink.Files, iox.FinalPath(path))
-	}
-	if err == nil && job.Stage != nil {
-		job.Stage.add(job, files)
-	}
-	return err
+	return failed, err
 }
 
-// write plans how to read the source, writes the output from start to end, and returns
-// its files. Counts are nil if it did not come to reading.
-func write(ctx context.Context, job *Job, src *source, plan *topicPlan, take *taken, how reading) (counts []topicCount, files []string, err error) {
-	if err := take.prepare(ctx, src, how); err != nil {
-		return nil, nil, err
+// write plans how to read the source, and writes the outputs from start to end. failed is
+// the index of the one that the error is about.
+func write(ctx context.Context, src *source, outputs []*output, disbelieve bool) (failed int, err error) {
+	job := outputs[0].job
+	how := reading{order: job.Order, threads: job.Threads, disbelieve: disbelieve}
+	if job.Edit.Restamp == selection.RestampHeader {
+		how.stamps = outputs[0].plan.stamps
 	}
-	path := job.Sink
-	if job.Stage != nil {
-		path = job.Stage.path(job)
+	p := &pipeline{
+		src: src, order: job.Order, strict: job.Read.Strict, workers: workers(job.Threads, job.MaxMemory),
+		tempDir: filepath.Dir(filepath.Clean(job.Sink)), budget: budgetOf(job.MaxMemory),
 	}
-	w, err := job.SinkFormat.Create(ctx, path, writeOptions(job, src.info))
-	if err != nil {
-		return nil, nil, err
+	for _, o := range outputs {
+		p.sinks = append(p.sinks, &o.sink)
 	}
-	caps := storage.WriterCapabilities(w)
+	if err := prepare(ctx, src, p.sinks, how); err != nil {
+		return 0, err
+	}
 	defer func() {
-		if err != nil && caps.Abort != nil {
-			err = errors.Join(err, caps.Abort.Abort())
+		if err != nil {
+			for _, o := range outputs {
+				err = errors.Join(err, o.abort())
+			}
 		}
 	}()
-
-	p := &pipeline{
-		src: src, write: w.Write, order: job.Order, strict: job.Read.Strict,
-		workers: workers(job.Threads, job.MaxMemory), format: job.SinkFormat,
-		tempDir: filepath.Dir(filepath.Clean(job.Sink)), budget: budgetOf(job.MaxMemory),
-		choice: take.Choice, offset: job.Edit.Offset, repeated: take.state,
-	}
-	if p.routes, err = routes(job, w, plan); err != nil {
-		return nil, nil, err
-	}
-	thinOut(p.routes, &job.Edit, src.info)
-	if caps.Copy != nil && job.Edit.Offset == 0 && caps.Copy.CopyFrom(src.reader, copied(p.routes)) {
-		p.copier = caps.Copy
+	enc := newEncoder(ctx, p.workers)
+	for i, o := range outputs {
+		if err := o.open(ctx, src, enc, p.budget.writer/int64(len(outputs))); err != nil {
+			return i, errors.Join(err, enc.wait())
+		}
+		if o.caps.Copy != nil && slices.Equal(o.choice.Topics, outputs[0].choice.Topics) {
+			o.copyFrom(src)
+		}
 	}
 	p.meter = newMeter(src, job.Progress)
 	defer p.meter.stop()
-
-	if caps.Blocks == nil {
-		err = p.run(ctx)
-	} else {
-		enc := newEncoder(ctx, p.workers)
-		caps.Blocks.OnBlock(enc.add)
-		if err = p.run(enc.ctx); err == nil {
-			err = caps.Blocks.Flush()
+	err = p.run(enc.ctx)
+	for _, o := range outputs {
+		if err == nil && o.caps.Blocks != nil {
+			err = o.caps.Blocks.Flush()
 		}
-		if encErr := enc.wait(); encErr != nil {
-			err = encErr // the cause of whatever else failed
-		}
+	}
+	if encErr := enc.wait(); encErr != nil {
+		err = encErr // the cause of whatever else failed
 	}
 	if err == nil {
 		err = ctx.Err()
 	}
 	src.changed = src.files.changes()
-	if err == nil {
-		err = src.checkCounts(take.Choice, p.counts)
-	}
-	if err == nil {
-		err = p.checkCounts()
-	}
-	if err == nil && !job.Select.All() && src.info.Messages > 0 && nothing(p.counts) {
-		err = ErrNothing
-	}
-	if err == nil && job.Read.Strict {
-		err = refuseLoss(src, plan, p.counts)
-	}
 	if err != nil {
-		return p.counts, nil, err
+		return 0, err
 	}
-	if err = w.Close(); err != nil {
-		return p.counts, nil, err
+	for i, o := range outputs {
+		if err := o.check(src, len(outputs) == 1); err != nil {
+			return i, err
+		}
 	}
-	files = []string{path}
-	if caps.Files != nil {
-		files = caps.Files.Files()
+	for i, o := range outputs {
+		if err := o.finish(); err != nil {
+			return i, err
+		}
 	}
-	return p.counts, files, nil
+	return 0, nil
 }
 
 // ErrLossy is the error of a strict run that could not carry everything.
@@ -185,13 +199,13 @@ func (e *LossError) Error() string { return ErrLossy.Error() }
 func (e *LossError) Unwrap() error { return ErrLossy }
 
 // refuseLoss fails a strict run before its output gets its name.
-func refuseLoss(src *source, plan *topicPlan, counts []topicCount) error {
+func (o *output) refuseLoss(src *source) error {
 	info, err := src.reader.Info()
 	if err != nil {
 		return err
 	}
 	r := Report{Warnings: append(info.Warnings, src.changed...)}
-	plan.describe(&r, src.info, counts)
+	o.plan.describe(&r, src.info, o.counts)
 	refused := &LossError{}
 	for _, l := range r.Losses {
 		if !l.ByDesign {
@@ -207,122 +221,4 @@ func refuseLoss(src *source, plan *topicPlan, counts []topicCount) error {
 		return refused
 	}
 	return nil
-}
-
-// routes creates the topics in the sink.
-func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
-	out := make([]route, len(plan.results))
-	for i := range out {
-		out[i].drop, out[i].skip = true, !plan.chosen[i]
-	}
-	for k := range plan.sinks {
-		s := &plan.sinks[k]
-		id, err := createTopic(w, s)
-		if err != nil {
-			return nil, fmt.Errorf("topic %s: %w", s.topic.Name, err)
-		}
-		if s.refused != nil {
-			continue
-		}
-		counter := &seqCounter{}
-		for _, i := range s.sources {
-			rt := route{sink: id, plan: plan.results[i].Plan, stamp: plan.stamps[i], mark: plan.marks[i]}
-			if rt.plan != nil {
-				if rt.seqAt = mapping.SeqOffset(rt.plan); rt.seqAt >= 0 && job.HeaderSeq == SeqCount {
-					rt.seq = counter
-				}
-				mapping.Reset(rt.plan) // of an attempt before
-			}
-			out[i] = rt
-		}
-	}
-	return out, nil
-}
-
-// createTopic creates a topic. One that the sink refuses is left out, and costs no
-// other; where the definition is what it refuses, the messages go without.
-func createTopic(w storage.Writer, s *sinkTopic) (storage.TopicID, error) {
-	s.bare, s.refused = nil, nil // of an attempt before
-	id, err := w.CreateTopic(s.topic)
-	if !refusal(err) {
-		return id, err
-	}
-	if bare := s.topic; len(bare.Schema.Data) > 0 {
-		bare.Schema = storage.Schema{}
-		if id, again := w.CreateTopic(bare); !refusal(again) {
-			s.bare = err
-			return id, again
-		}
-	}
-	s.refused = err
-	return 0, nil
-}
-
-// refusal tells whether an error is about a topic, and not about the output.
-func refusal(err error) bool {
-	return errors.Is(err, storage.ErrUnsupported) || errors.Is(err, storage.ErrCorrupt)
-}
-
-// checkCounts holds what was read against what was written and what is known
-// to be left out: the promise that nothing is lost silently.
-func (p *pipeline) checkCounts() error {
-	for i, c := range p.counts {
-		want := c.read + c.repeated - c.bad - c.outOfRange - c.tooLarge - c.thinned
-		if p.routes[i].drop {
-			want = 0
-		}
-		if c.written != want {
-			return fmt.Errorf("internal error: topic %s: %d of %d messages written", p.src.info.Topics[i].Name, c.written, want)
-		}
-	}
-	return nil
-}
-
-// writeOptions fills in what the recording itself says, and for messages that
-// become CDR the distribution whose types they have now.
-func writeOptions(job *Job, info *storage.Info) storage.WriteOptions {
-	o := job.Write
-	if o.Memory == 0 {
-		o.Memory = budgetOf(job.MaxMemory).writer
-	}
-	if o.Metadata == nil {
-		o.Metadata = info.Metadata
-	}
-	if o.Compression == "" && job.SourceFormat.Name == job.SinkFormat.Name {
-		o.Compression = mostly(info.Compression, job.SinkFormat.Compressions)
-	}
-	if job.becomesCDR(info) {
-		o.Metadata = maps.Clone(o.Metadata)
-		if o.Metadata == nil {
-			o.Metadata = map[string]string{}
-		}
-		o.Metadata[storage.MetaDistro] = job.distro()
-	}
-	return o
-}
-
-// mostly returns the codec of the most blocks, the first of codecs where there are
-// none; of as many, the one that comes first.
-func mostly(blocks map[string]int64, codecs []string) (most string) {
-	for _, c := range codecs {
-		if most == "" || blocks[c] > blocks[most] {
-			most = c
-		}
-	}
-	return most
-}
-
-// sizeOf adds up the bytes of a file or of all files in a folder.
-func sizeOf(path string) (n int64, err error) {
-	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		st, err := d.Info()
-		if err == nil {
-			n += st.Size()
-		}
-		return err
-	})
-	return n, err
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -134,8 +135,8 @@ func TestSpill(t *testing.T) {
 		t.Fatal(err)
 	}
 	src.spans = src.blockSpans()
-	p := &pipeline{src: src, write: s.Write, workers: 3, meter: newMeter(src, nil),
-		format: s.target(), tempDir: t.TempDir(), budget: budget{held: 1, blocks: 1}, routes: []route{{sink: 0}, {sink: 1}, {sink: 2}}}
+	to := &sink{write: s.Write, format: s.target(), choice: selection.Everything(3), routes: []route{{sink: 0}, {sink: 1}, {sink: 2}}}
+	p := &pipeline{src: src, sinks: []*sink{to}, workers: 3, meter: newMeter(src, nil), tempDir: t.TempDir(), budget: budget{held: 1, blocks: 1}}
 	if err := p.run(context.Background()); err != nil {
 		t.Fatal(err)
 	}

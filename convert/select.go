@@ -12,22 +12,13 @@ import (
 // ErrNothing is the error of a run whose selection turned out to hold no message.
 var ErrNothing = errors.New("nothing is selected: the topics that are asked for have no message in that time")
 
-// A taken is what a job takes of its source.
-type taken struct {
-	*selection.Choice
-	state []storage.Message // of latched topics, to be repeated at the cut
-}
-
-// choose holds the job's selection against the source.
-func choose(job *Job, src *source) (*taken, error) {
+// choose resolves the job's selection for the source.
+func choose(job *Job, src *source) (*selection.Choice, error) {
 	choice, err := job.Select.Resolve(src.info)
 	if err != nil {
 		return nil, err
 	}
-	if err := job.Edit.Check(src.info, choice); err != nil {
-		return nil, err
-	}
-	return &taken{Choice: choice}, nil
+	return choice, job.Edit.Check(src.info, choice)
 }
 
 // restamp gives messages the times of their headers, where that is asked for.
@@ -69,11 +60,11 @@ func thinOut(routes []route, edit *selection.Edit, info *storage.Info) {
 }
 
 // describe returns what the report says of the selection.
-func (t *taken) describe(job *Job, info *storage.Info) *Selection {
-	if job.Select.All() {
+func (o *output) describe(info *storage.Info) *Selection {
+	if o.job.Select.All() {
 		return nil
 	}
-	return SelectionOf(t.First, t.Last, t.Topics, info)
+	return SelectionOf(o.choice.First, o.choice.Last, o.choice.Topics, info)
 }
 
 // SelectionOf describes what was taken of a recording: the log times, and which of

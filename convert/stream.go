@@ -76,7 +76,7 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, src.close()) }()
-	take, err := choose(read, src)
+	choice, err := choose(read, src)
 	if err != nil {
 		return nil, err
 	}
@@ -85,21 +85,18 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 	for i := range named.Topics {
 		named.Topics[i].Name = job.Edit.Name(named.Topics[i].Name)
 	}
-	topics, err := plan(&named, slices.Clone(take.Topics))
+	topics, err := plan(&named, slices.Clone(choice.Topics))
 	if err != nil {
 		return nil, err
 	}
 	for i := range topics {
-		take.Topics[i] = take.Topics[i] && !topics[i].Skip
+		choice.Topics[i] = choice.Topics[i] && !topics[i].Skip
 	}
-	p := &pipeline{
-		src: src, write: write, order: job.Order, workers: workers(job.Threads, 0), format: job.Limits,
-		tempDir: os.TempDir(), budget: budgetOf(0), choice: take.Choice, offset: job.Edit.Offset,
-		routes: make([]route, len(topics)),
+	to := &sink{write: write, format: job.Limits, choice: choice, latch: &job.Edit.Latch, offset: job.Edit.Offset, routes: make([]route, len(topics))}
+	if to.format == nil {
+		to.format = &storage.Format{}
 	}
-	if p.format == nil {
-		p.format = &storage.Format{}
-	}
+	p := &pipeline{src: src, sinks: []*sink{to}, order: job.Order, workers: workers(job.Threads, 0), tempDir: os.TempDir(), budget: budgetOf(0)}
 	var stamps []*mapping.Stamp
 	if job.Edit.Restamp == selection.RestampHeader {
 		mapper := mapping.New(mapping.Options{SourceDistro: job.Distro})
@@ -108,23 +105,22 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 			stamps[i] = mapper.Stamp(&src.info.Topics[i].Topic)
 		}
 	}
-	how := reading{order: job.Order, stamps: stamps, latch: &job.Edit.Latch, limit: job.Expected, threads: job.Threads, disbelieve: job.NoIndex}
-	if err := take.prepare(ctx, src, how); err != nil {
+	how := reading{order: job.Order, stamps: stamps, limit: job.Expected, threads: job.Threads, disbelieve: job.NoIndex}
+	if err := prepare(ctx, src, p.sinks, how); err != nil {
 		return nil, err
 	}
-	p.repeated = take.state
 	for i, t := range topics {
-		p.routes[i] = route{skip: !take.Topics[i], drop: t.Drop, sink: storage.TopicID(i), plan: t.Program}
+		to.routes[i] = route{skip: !choice.Topics[i], drop: t.Drop, sink: storage.TopicID(i), plan: t.Program}
 		if stamps != nil {
-			p.routes[i].stamp = stamps[i]
+			to.routes[i].stamp = stamps[i]
 		}
 	}
-	thinOut(p.routes, &job.Edit, src.info)
+	thinOut(to.routes, &job.Edit, src.info)
 	p.meter = newMeter(src, job.Progress)
 	defer p.meter.stop()
 	if err := p.run(ctx); !errors.Is(err, ErrEnough) {
 		if err == nil {
-			err = src.checkCounts(take.Choice, p.counts)
+			err = src.checkCounts(choice, p.counts)
 		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/storage"
@@ -14,7 +15,7 @@ import (
 func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) error {
 	if p.src.blockReader == nil {
 		p.meter.read(int64(len(b.in.Buf)), len(b.in.Messages))
-		return p.reencode(b, tally, false)
+		return p.reencode(b, tally, nil)
 	}
 	own := p.spares.take()
 	defer func() { p.spares.put(own) }()
@@ -22,7 +23,7 @@ func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) er
 	if err := p.read(ctx, b); err != nil {
 		return err
 	}
-	if err := p.reencode(b, tally, false); err != nil || b.whole {
+	if err := p.reencode(b, tally, nil); err != nil || b.whole != nil {
 		return err // a block that may be copied needs both buffers
 	}
 	own.takeBack(&b.in, p.inPlace(b))
@@ -55,71 +56,106 @@ func (p *pipeline) read(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// reencode makes the messages of a block those of the sink. Repeated ones are
-// counted as such, and keep their time.
-func (p *pipeline) reencode(b *batch, tally []topicCount, repeated bool) error {
+// reencode makes the messages of a block those of the sinks, and their topics routes.
+// Messages that are repeated at the start of a sink are for that alone: they are counted as
+// such, and keep their time.
+func (p *pipeline) reencode(b *batch, tally []topicCount, repeated *sink) error {
 	room := p.reserve(b)
-	sorted, last := true, int64(math.MinInt64)
-	limited := p.format.MinTime != 0 || p.format.MaxTime != 0
-	all, kept := len(b.in.Messages), b.in.Messages[:0]
+	r := reencoding{p: p, b: b, tally: tally, repeated: repeated, room: room, sorted: true, last: math.MinInt64}
+	all := len(b.in.Messages)
+	if r.kept = b.in.Messages[:0]; p.copies { // they may become more
+		r.kept = make([]storage.Message, 0, all)
+	}
 	for i := range b.in.Messages {
-		m := b.in.Messages[i]
-		if err := checkTopic(&m, len(p.routes)); err != nil {
+		m := &b.in.Messages[i]
+		if err := checkTopic(m, len(p.takers)); err != nil {
 			return err
 		}
-		rt, n := &p.routes[m.Topic], &tally[m.Topic]
-		if rt.skip || !repeated && p.choice != nil && !p.choice.Holds(m.LogTime) {
-			continue
-		}
-		if repeated {
-			n.repeated++
-		} else {
-			n.read++
-		}
-		if rt.drop {
-			continue
-		}
-		if rt.stamp != nil && !repeated {
-			if !restamp(rt.stamp, &m) {
-				n.unstamped++
-			}
-		}
-		at := m.LogTime + p.offset
-		if limited && (at < p.format.MinTime || at > p.format.MaxTime) || (at < m.LogTime) != (p.offset < 0) {
-			n.outOfRange++
-			continue
-		}
-		late := rt.plan != nil && b.made > room
-		if rt.plan != nil && !late {
-			data, err := b.encode(rt.plan, m.Data, m.LogTime)
-			if err != nil {
-				if err = p.refuse(n, b.index, &m, err); err != nil {
-					return err
-				}
+		for _, route := range p.takers[m.Topic].at(p, m.LogTime) {
+			if to := p.routes[route].to; repeated != nil && to != repeated || repeated == nil && !to.choice.Holds(m.LogTime) {
 				continue
 			}
-			m.Data = data
+			if err := r.add(*m, route); err != nil {
+				return err
+			}
 		}
-		if !late && p.tooLarge(n, &m) {
-			continue
-		}
-		if repeated {
-			m.PublishTime = m.LogTime
-		}
-		if late {
-			b.isLate(len(kept))
-		} else {
-			n.written++
-		}
-		sorted = sorted && m.LogTime >= last
-		last = m.LogTime
-		kept = append(kept, m)
 	}
-	b.in.Messages = kept
-	b.whole = p.copier != nil && b.in.Stored != nil && len(kept) == all && (sorted || p.order == OrderFile)
-	if !sorted && p.order == OrderTime {
+	b.in.Messages, b.whole = r.kept, nil
+	if b.in.Stored != nil && len(r.kept) == all && !r.several && all > 0 && !p.copies && (r.sorted || p.order == OrderFile) {
+		if to := p.routes[r.kept[0].Topic].to; to.copier != nil {
+			b.whole = to
+		}
+	}
+	if !r.sorted && p.order == OrderTime {
 		b.sort()
 	}
+	return nil
+}
+
+// A reencoding is the messages of a block on their way to the sinks.
+type reencoding struct {
+	p        *pipeline
+	b        *batch
+	tally    []topicCount
+	repeated *sink
+	room     int
+	kept     []storage.Message
+	sorted   bool // they are
+	several  bool // they go to several sinks
+	last     int64
+}
+
+// add sends a message on a route.
+func (r *reencoding) add(m storage.Message, route int) error {
+	p, b := r.p, r.b
+	rt, n := &p.routes[route], &r.tally[route]
+	m.Topic = storage.TopicID(route)
+	if r.repeated != nil {
+		n.repeated++
+	} else {
+		n.read++
+	}
+	if rt.drop {
+		return nil
+	}
+	if rt.stamp != nil && r.repeated == nil {
+		if !restamp(rt.stamp, &m) {
+			n.unstamped++
+		}
+	}
+	f, offset := rt.to.format, rt.to.offset
+	at := m.LogTime + offset
+	if (f.MinTime != 0 || f.MaxTime != 0) && (at < f.MinTime || at > f.MaxTime) || (at < m.LogTime) != (offset < 0) {
+		n.outOfRange++
+		return nil
+	}
+	late := rt.plan != nil && b.made > r.room
+	switch {
+	case late:
+	case rt.plan != nil:
+		data, err := b.encode(rt.plan, m.Data, m.LogTime)
+		if err != nil {
+			return p.refuse(n, b.index, &m, err)
+		}
+		m.Data = data
+	case p.copies && rt.mark != nil: // which changes it
+		m.Data = slices.Clone(m.Data)
+	}
+	if !late && p.tooLarge(n, &m) {
+		return nil
+	}
+	if r.repeated != nil {
+		m.PublishTime = m.LogTime
+	}
+	if late {
+		b.isLate(len(r.kept))
+	} else {
+		n.written++
+	}
+	r.sorted = r.sorted && m.LogTime >= r.last
+	r.last = m.LogTime
+	r.several = r.several || len(r.kept) > 0 && p.routes[r.kept[len(r.kept)-1].Topic].to != rt.to
+	r.kept = append(r.kept, m)
 	return nil
 }
 
@@ -137,7 +173,7 @@ func (p *pipeline) refuse(n *topicCount, block int, m *storage.Message, err erro
 
 // tooLarge counts a message that the sink cannot hold.
 func (p *pipeline) tooLarge(n *topicCount, m *storage.Message) bool {
-	most := p.format.MaxMessage
+	most := p.routes[m.Topic].to.format.MaxMessage
 	if most == 0 || int64(len(m.Data)) <= most {
 		return false
 	}
@@ -153,8 +189,8 @@ func (p *pipeline) reserve(b *batch) (room int) {
 	need := 0
 	for i := range b.in.Messages {
 		m := &b.in.Messages[i]
-		if int(m.Topic) < len(p.routes) {
-			if rt := &p.routes[m.Topic]; rt.plan != nil && !rt.drop && !rt.skip {
+		if int(m.Topic) < len(p.takers) && len(p.takers[m.Topic].routes) > 0 {
+			if rt := &p.routes[p.takers[m.Topic].routes[0]]; rt.plan != nil && !rt.drop {
 				need += rt.plan.SizeHint(len(m.Data))
 			}
 		}
@@ -183,6 +219,6 @@ func (b *batch) encode(plan mapping.Program, src []byte, logTime int64) ([]byte,
 }
 
 func (p *pipeline) badMessage(m *storage.Message, err error) error {
-	t := &p.src.info.Topics[m.Topic]
+	t := &p.src.info.Topics[int(m.Topic)%len(p.takers)]
 	return fmt.Errorf("topic %s, message of %s at time %d: %w", t.Name, t.Type, m.LogTime, err)
 }

@@ -16,6 +16,7 @@ import (
 // (cyber/record/header_builder.h).
 const (
 	defaultChunk  = 16 << 20       // bytes of content in a chunk
+	leastChunk    = 1 << 20        // the same, if there is little memory
 	chunkInterval = 20_000_000_000 // ns that a chunk lasts
 )
 
@@ -80,6 +81,9 @@ func fixedHeader(o storage.WriteOptions) *pb.Header {
 	chunk := o.ChunkSize
 	if chunk == 0 {
 		chunk = defaultChunk
+		if o.Memory > 0 { // one is filled while another is written
+			chunk = min(chunk, max(o.Memory/2, leastChunk))
+		}
 	}
 	h := &pb.Header{
 		MajorVersion: proto.Uint32(1), MinorVersion: proto.Uint32(0),

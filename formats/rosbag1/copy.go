@@ -46,8 +46,9 @@ func (w *Writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 	if !ok {
 		return false
 	}
-	from.copying, w.copying = nil, nil
+	w.copying = nil
 	if !w.copies || w.codec == compress.None || w.usable() != nil || w.handed > 0 || w.cur != nil || from.codecs[w.codec.Name()] == 0 || len(topics) != len(from.conns.list) {
+		from.copying = nil
 		return false
 	}
 	n := len(topics)
@@ -59,10 +60,21 @@ func (w *Writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 			c.conns[i], c.index[i], some = w.conns[t], int(t), true
 		}
 	}
-	if some {
+	switch {
+	case !some:
+		from.copying = nil
+	case c.same(from.copying): // of another part of the bag
+		w.copying = from.copying
+	default:
 		from.copying, w.copying = c, c
 	}
 	return some
+}
+
+// same reports whether two Writers take the same chunks in the same way.
+func (c *copying) same(o *copying) bool {
+	return o != nil && c.codec == o.codec && c.least == o.least && slices.Equal(c.index, o.index) &&
+		slices.EqualFunc(c.conns, o.conns, func(a, b outConn) bool { return a.id == b.id && bytes.Equal(a.record, b.record) })
 }
 
 // keepIDs gives connections the ids that they have in another bag, and the others

@@ -86,17 +86,16 @@ func (e *env) runStaged(c *cli.Context, stem string, jobs []*convert.Job, salvag
 		}
 		defer func() { err = errors.Join(err, stage.Abort()) }()
 	}
-	for i, job := range jobs {
+	for _, job := range jobs {
 		job.Stage = stage
-		result, err := e.runOne(c, job)
-		if alone := i == len(jobs)-1 && len(results) == 0; errors.Is(err, convert.ErrNothing) && !alone {
-			continue
-		}
-		if result.Error != "" {
-			e.sayResult(c, result, salvage)
-			return []*resultJSON{result}, result.ExitStatus, nil
-		}
-		results, status = append(results, result), max(status, result.ExitStatus)
+	}
+	results, err = e.runAll(c, jobs)
+	if err != nil {
+		e.sayResult(c, results[0], salvage)
+		return results, results[0].ExitStatus, nil
+	}
+	for _, result := range results {
+		status = max(status, result.ExitStatus)
 	}
 	if stage != nil {
 		err := c.Context.Err()
@@ -139,24 +138,32 @@ func (e *env) cleanUp(paths []string, jobs ...*convert.Job) {
 	}
 }
 
-// runOne runs a conversion and shows its progress. The error is that of the run;
-// the result has it as text.
-func (e *env) runOne(c *cli.Context, job *convert.Job) (*resultJSON, error) {
+// runAll runs the conversions and shows their progress. With an error there is one result,
+// of the job that it is about, with the error as text.
+func (e *env) runAll(c *cli.Context, jobs []*convert.Job) (results []*resultJSON, err error) {
 	show := newProgress(c.String("progress"), e.Stdio)
 	if c.Bool("quiet") {
 		show = noProgress{}
 	}
-	job.Progress = show.update
+	jobs[0].Progress = show.update
 	if e.LimitMemory != nil {
-		e.LimitMemory(job.MaxMemory)
+		e.LimitMemory(jobs[0].MaxMemory)
 	}
-	report, err := convert.Run(c.Context, *job)
+	reports, err := convert.RunAll(c.Context, jobs)
 	show.stop()
-	result := resultOf(report, explainRun(c.Context, job, err))
-	if err == nil {
-		result.Verified = c.String("verify")
+	var failed *convert.JobError
+	if errors.As(err, &failed) {
+		return []*resultJSON{resultOf(reports[failed.Job], explainRun(c.Context, jobs[failed.Job], failed.Err))}, err
 	}
-	return result, err
+	for _, report := range reports {
+		if report.Sink.Files == nil {
+			continue // nothing of it was selected
+		}
+		result := resultOf(report, nil)
+		result.Verified = c.String("verify")
+		results = append(results, result)
+	}
+	return results, nil
 }
 
 // sayResult says on standard error what became of a run.

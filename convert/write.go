@@ -1,0 +1,250 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+
+	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// An output is what a run makes for a job.
+type output struct {
+	sink
+	job    *Job
+	plan   *topicPlan
+	writer storage.Writer // nil: it is not open
+	caps   storage.WriterCaps
+	path   string
+	files  []string // that were written, nil while there are none
+}
+
+// newOutput plans the output of a job.
+func newOutput(job *Job, src *source) (*output, error) {
+	choice, err := choose(job, src)
+	if err != nil {
+		return nil, err
+	}
+	encoding, err := job.encoding()
+	if err != nil {
+		return nil, err
+	}
+	o := &output{job: job, plan: planTopics(job, encoding, src.info, choice)}
+	o.sink = sink{format: job.SinkFormat, choice: choice, latch: &job.Edit.Latch, offset: job.Edit.Offset}
+	return o, nil
+}
+
+// open creates the output and its topics. Its blocks go to enc.
+func (o *output) open(ctx context.Context, src *source, enc *encoder, memory int64) (err error) {
+	job := o.job
+	o.path, o.counts, o.copier = job.Sink, nil, nil
+	if job.Stage != nil {
+		o.path = job.Stage.path(job)
+	}
+	if o.writer, err = job.SinkFormat.Create(ctx, o.path, writeOptions(job, src.info, memory)); err != nil {
+		o.writer = nil
+		return err
+	}
+	o.write, o.caps = o.writer.Write, storage.WriterCapabilities(o.writer)
+	if o.routes, err = routes(job, o.writer, o.plan); err != nil {
+		return err
+	}
+	thinOut(o.routes, &job.Edit, src.info)
+	if o.caps.Blocks != nil {
+		o.caps.Blocks.OnBlock(enc.add)
+	}
+	return nil
+}
+
+// copyFrom has the writer take blocks as they are stored, where that can be.
+func (o *output) copyFrom(src *source) {
+	if o.offset == 0 && o.caps.Copy.CopyFrom(src.reader, copied(o.routes)) {
+		o.copier = o.caps.Copy
+	}
+}
+
+// check looks whether the output is what it should be, before any gets its name. One of
+// which nothing was selected is thrown away: alone, that is an error.
+func (o *output) check(src *source, alone bool) error {
+	err := src.checkCounts(o.choice, o.counts)
+	if err == nil {
+		err = o.checkCounts(src)
+	}
+	if err == nil && !o.job.Select.All() && src.info.Messages > 0 && nothing(o.counts) {
+		if !alone {
+			return o.abort()
+		}
+		err = ErrNothing
+	}
+	if err == nil && o.job.Read.Strict {
+		err = o.refuseLoss(src)
+	}
+	return err
+}
+
+// finish puts the output in place.
+func (o *output) finish() error {
+	if o.writer == nil {
+		return nil // nothing was selected
+	}
+	if err := o.writer.Close(); err != nil {
+		return err
+	}
+	o.writer = nil
+	if o.files = []string{o.path}; o.caps.Files != nil {
+		o.files = o.caps.Files.Files()
+	}
+	return nil
+}
+
+// abort throws the output away, unless it is finished.
+func (o *output) abort() error {
+	w := o.writer
+	o.writer = nil
+	if w == nil || o.caps.Abort == nil {
+		return nil
+	}
+	return o.caps.Abort.Abort()
+}
+
+// report says what became of the output.
+func (o *output) report(src *source, r *Report) {
+	if info, err := src.reader.Info(); err == nil {
+		r.Warnings, r.Lost = append(info.Warnings, src.changed...), info.Lost // with what was met on the way
+	}
+	if o.counts != nil {
+		o.plan.describe(r, src.info, o.counts)
+	}
+	for _, c := range o.counts {
+		r.Source.Messages += c.read
+		r.Sink.Messages += c.written
+	}
+	for _, path := range o.files {
+		n, _ := sizeOf(path) // the output stands, whatever becomes of it now
+		r.Sink.Size += n
+		r.Sink.Files = append(r.Sink.Files, iox.FinalPath(path))
+	}
+}
+
+// routes creates the topics in the sink.
+func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
+	out := make([]route, len(plan.results))
+	for i := range out {
+		out[i].drop, out[i].skip = true, !plan.chosen[i]
+	}
+	for k := range plan.sinks {
+		s := &plan.sinks[k]
+		id, err := createTopic(w, s)
+		if err != nil {
+			return nil, fmt.Errorf("topic %s: %w", s.topic.Name, err)
+		}
+		if s.refused != nil {
+			continue
+		}
+		counter := &seqCounter{}
+		for _, i := range s.sources {
+			rt := route{sink: id, plan: plan.results[i].Plan, stamp: plan.stamps[i], mark: plan.marks[i]}
+			if rt.plan != nil {
+				if rt.seqAt = mapping.SeqOffset(rt.plan); rt.seqAt >= 0 && job.HeaderSeq == SeqCount {
+					rt.seq = counter
+				}
+				mapping.Reset(rt.plan) // of an attempt before
+			}
+			out[i] = rt
+		}
+	}
+	return out, nil
+}
+
+// createTopic creates a topic. One that the sink refuses is left out, and costs no
+// other; where the definition is what it refuses, the messages go without.
+func createTopic(w storage.Writer, s *sinkTopic) (storage.TopicID, error) {
+	s.bare, s.refused = nil, nil // of an attempt before
+	id, err := w.CreateTopic(s.topic)
+	if !refusal(err) {
+		return id, err
+	}
+	if bare := s.topic; len(bare.Schema.Data) > 0 {
+		bare.Schema = storage.Schema{}
+		if id, again := w.CreateTopic(bare); !refusal(again) {
+			s.bare = err
+			return id, again
+		}
+	}
+	s.refused = err
+	return 0, nil
+}
+
+// refusal tells whether an error is about a topic, and not about the output.
+func refusal(err error) bool {
+	return errors.Is(err, storage.ErrUnsupported) || errors.Is(err, storage.ErrCorrupt)
+}
+
+// checkCounts compares what was read with what was written and what is known to be left
+// out: the promise that nothing is lost silently.
+func (o *output) checkCounts(src *source) error {
+	for i, c := range o.counts {
+		want := c.read + c.repeated - c.bad - c.outOfRange - c.tooLarge - c.thinned
+		if o.routes[i].drop {
+			want = 0
+		}
+		if c.written != want {
+			return fmt.Errorf("internal error: topic %s: %d of %d messages written", src.info.Topics[i].Name, c.written, want)
+		}
+	}
+	return nil
+}
+
+// writeOptions fills in what the recording itself says, and for messages that
+// become CDR the distribution whose types they have now.
+func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptions {
+	o := job.Write
+	if o.Memory == 0 {
+		o.Memory = memory
+	}
+	if o.Metadata == nil {
+		o.Metadata = info.Metadata
+	}
+	if o.Compression == "" && job.SourceFormat.Name == job.SinkFormat.Name {
+		o.Compression = mostly(info.Compression, job.SinkFormat.Compressions)
+	}
+	if job.becomesCDR(info) {
+		o.Metadata = maps.Clone(o.Metadata)
+		if o.Metadata == nil {
+			o.Metadata = map[string]string{}
+		}
+		o.Metadata[storage.MetaDistro] = job.distro()
+	}
+	return o
+}
+
+// mostly returns the codec of the most blocks, the first of codecs where there are
+// none; of as many, the one that comes first.
+func mostly(blocks map[string]int64, codecs []string) (most string) {
+	for _, c := range codecs {
+		if most == "" || blocks[c] > blocks[most] {
+			most = c
+		}
+	}
+	return most
+}
+
+// sizeOf adds up the bytes of a file or of all files in a folder.
+func sizeOf(path string) (n int64, err error) {
+	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		st, err := d.Info()
+		if err == nil {
+			n += st.Size()
+		}
+		return err
+	})
+	return n, err
+}
