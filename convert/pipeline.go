@@ -77,11 +77,8 @@ type takers struct {
 	disjoint bool  // in time: a message goes to one of them at most
 }
 
-// at returns those that may take a message.
+// at returns the one that may take a message at a time, if they are disjoint.
 func (t *takers) at(p *pipeline, time int64) []int {
-	if len(t.routes) < 2 || !t.disjoint {
-		return t.routes
-	}
 	n := sort.Search(len(t.routes), func(i int) bool { return p.routes[t.routes[i]].to.choice.First > time })
 	return t.routes[max(n-1, 0):n]
 }

@@ -67,23 +67,31 @@ func (p *pipeline) reencode(b *batch, tally []topicCount, repeated *sink) error 
 		r.kept = make([]storage.Message, 0, all)
 	}
 	for i := range b.in.Messages {
-		m := &b.in.Messages[i]
-		if err := checkTopic(m, len(p.takers)); err != nil {
+		m := b.in.Messages[i]
+		if err := checkTopic(&m, len(p.takers)); err != nil {
 			return err
 		}
-		for _, route := range p.takers[m.Topic].at(p, m.LogTime) {
+		t := &p.takers[m.Topic]
+		routes := t.routes
+		if len(routes) > 1 && t.disjoint {
+			routes = t.at(p, m.LogTime)
+		}
+		for k, route := range routes {
+			if k > 0 {
+				m = b.in.Messages[i]
+			}
 			if to := p.routes[route].to; repeated != nil && to != repeated || repeated == nil && !to.choice.Holds(m.LogTime) {
 				continue
 			}
-			if err := r.add(*m, route); err != nil {
+			if err := r.add(&m, route); err != nil {
 				return err
 			}
 		}
 	}
 	b.in.Messages, b.whole = r.kept, nil
 	if b.in.Stored != nil && len(r.kept) == all && !r.several && all > 0 && !p.copies && (r.sorted || p.order == OrderFile) {
-		if to := p.routes[r.kept[0].Topic].to; to.copier != nil {
-			b.whole = to
+		if r.to.copier != nil {
+			b.whole = r.to
 		}
 	}
 	if !r.sorted && p.order == OrderTime {
@@ -100,13 +108,14 @@ type reencoding struct {
 	repeated *sink
 	room     int
 	kept     []storage.Message
-	sorted   bool // they are
-	several  bool // they go to several sinks
+	sorted   bool  // they are
+	to       *sink // of the last one
+	several  bool  // they go to several sinks
 	last     int64
 }
 
-// add sends a message on a route.
-func (r *reencoding) add(m storage.Message, route int) error {
+// add sends a message on a route. It may change m.
+func (r *reencoding) add(m *storage.Message, route int) error {
 	p, b := r.p, r.b
 	rt, n := &p.routes[route], &r.tally[route]
 	m.Topic = storage.TopicID(route)
@@ -119,7 +128,7 @@ func (r *reencoding) add(m storage.Message, route int) error {
 		return nil
 	}
 	if rt.stamp != nil && r.repeated == nil {
-		if !restamp(rt.stamp, &m) {
+		if !restamp(rt.stamp, m) {
 			n.unstamped++
 		}
 	}
@@ -135,13 +144,13 @@ func (r *reencoding) add(m storage.Message, route int) error {
 	case rt.plan != nil:
 		data, err := b.encode(rt.plan, m.Data, m.LogTime)
 		if err != nil {
-			return p.refuse(n, b.index, &m, err)
+			return p.refuse(n, b.index, m, err)
 		}
 		m.Data = data
 	case p.copies && rt.mark != nil: // which changes it
 		m.Data = slices.Clone(m.Data)
 	}
-	if !late && p.tooLarge(n, &m) {
+	if !late && p.tooLarge(n, m) {
 		return nil
 	}
 	if r.repeated != nil {
@@ -154,8 +163,10 @@ func (r *reencoding) add(m storage.Message, route int) error {
 	}
 	r.sorted = r.sorted && m.LogTime >= r.last
 	r.last = m.LogTime
-	r.several = r.several || len(r.kept) > 0 && p.routes[r.kept[len(r.kept)-1].Topic].to != rt.to
-	r.kept = append(r.kept, m)
+	if r.to != rt.to {
+		r.several, r.to = r.several || r.to != nil, rt.to
+	}
+	r.kept = append(r.kept, *m)
 	return nil
 }
 
