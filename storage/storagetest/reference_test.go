@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -296,15 +297,57 @@ func (r *refReader) ReadNext() (*storage.Message, error) {
 	return &m, nil
 }
 
+// Blocks have the times of the whole recording, and BlockTimes their own.
 func (r *refReader) Blocks() ([]storage.Block, error) {
+	all := times(r.rec.Messages)
+	if r.broken == "bounds of parts that are too narrow" {
+		all.End--
+	}
 	var out []storage.Block
 	for at := 0; at < len(r.rec.Messages); at += refBlockLen {
-		out = append(out, storage.Block{Offset: -1, Messages: -1})
+		b := all
+		b.Topics = topicsOf(r.rec.Messages[at:min(len(r.rec.Messages), at+refBlockLen)])
+		if r.broken == "blocks without one of their topics" && len(b.Topics) > 1 {
+			b.Topics = b.Topics[1:]
+		}
+		out = append(out, b)
 	}
 	return out, nil
 }
 
-func (r *refReader) Order() storage.Order { return storage.OrderNone }
+func (r *refReader) Order() storage.Order { return storage.OrderParts }
+
+func (r *refReader) BlockTimes(context.Context) ([]storage.Block, error) {
+	var out []storage.Block
+	for at := 0; at < len(r.rec.Messages); at += refBlockLen {
+		b := times(r.rec.Messages[at:min(len(r.rec.Messages), at+refBlockLen)])
+		if r.broken == "times of blocks that are too wide" {
+			b.Start--
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+func times(msgs []storage.Message) storage.Block {
+	b := storage.Block{Offset: -1, Messages: -1}
+	for i, m := range msgs {
+		if i == 0 {
+			b.Start, b.End, b.Timed = m.LogTime, m.LogTime, true
+		}
+		b.Start, b.End = min(b.Start, m.LogTime), max(b.End, m.LogTime)
+	}
+	return b
+}
+
+func topicsOf(msgs []storage.Message) (topics []storage.TopicID) {
+	for _, m := range msgs {
+		if !slices.Contains(topics, m.Topic) {
+			topics = append(topics, m.Topic)
+		}
+	}
+	return topics
+}
 
 func (r *refReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if err := ctx.Err(); err != nil && r.broken != "does not stop" {

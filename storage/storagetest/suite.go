@@ -73,7 +73,7 @@ func (c *Config) check(t *testing.T, path string, want Recording) {
 		if d := Diff(got, want.Messages); d != "" {
 			t.Errorf("ReadBlock: %s", d)
 		}
-		c.checkBlocks(t, b, want)
+		checkBlocks(t, r, want)
 	}
 }
 
@@ -118,48 +118,6 @@ func (c *Config) checkInfo(t *testing.T, info *storage.Info, want Recording, ids
 	}
 	if !maps.Equal(got, want.Metadata) {
 		t.Errorf("info says of the recording %q; want %q", got, want.Metadata)
-	}
-}
-
-// checkBlocks holds what is said of blocks against what is in them.
-func (c *Config) checkBlocks(t *testing.T, r storage.BlockReader, want Recording) {
-	t.Helper()
-	blocks, err := r.Blocks()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b storage.Batch
-	total := 0
-	for i, blk := range blocks {
-		if err := r.ReadBlock(context.Background(), i, &b); err != nil {
-			t.Fatal(err)
-		}
-		total += len(b.Messages)
-		if blk.Messages >= 0 && blk.Messages != int64(len(b.Messages)) {
-			t.Errorf("block %d has %d messages, its index says %d", i, len(b.Messages), blk.Messages)
-		}
-		has := map[storage.TopicID]bool{}
-		for _, m := range b.Messages {
-			has[m.Topic] = true
-		}
-		for _, topic := range blk.Topics {
-			if !has[topic] {
-				t.Errorf("block %d has no message of topic %d, its index says so", i, topic)
-			}
-			delete(has, topic)
-		}
-		if len(blk.Topics) > 0 && len(has) > 0 {
-			t.Errorf("block %d has messages of topics %v, its index does not say so", i, slices.Sorted(maps.Keys(has)))
-		}
-		for _, m := range b.Messages {
-			if blk.Timed && (m.LogTime < blk.Start || m.LogTime > blk.End) {
-				t.Errorf("block %d has a message at %d, its index says %d to %d", i, m.LogTime, blk.Start, blk.End)
-				break
-			}
-		}
-	}
-	if total != len(want.Messages) {
-		t.Errorf("blocks have %d messages, want %d", total, len(want.Messages))
 	}
 }
 

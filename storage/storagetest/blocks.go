@@ -1,0 +1,84 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// checkBlocks compares what is said of blocks with what is in them.
+func checkBlocks(t *testing.T, r storage.Reader, want Recording) {
+	t.Helper()
+	caps := storage.ReaderCapabilities(r)
+	blocks, err := caps.Blocks.Blocks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := caps.Blocks.Order()
+	timed := blocks
+	if caps.Times != nil {
+		timed, err = caps.Times.BlockTimes(context.Background())
+		if err != nil && !errors.Is(err, storage.ErrUnsupported) || err == nil && len(timed) != len(blocks) {
+			t.Fatalf("times of %d blocks, want %d: %v", len(timed), len(blocks), err)
+		}
+		if err != nil {
+			timed = nil
+		}
+	}
+	var b storage.Batch
+	total := 0
+	for i, blk := range blocks {
+		if err := caps.Blocks.ReadBlock(context.Background(), i, &b); err != nil {
+			t.Fatal(err)
+		}
+		total += len(b.Messages)
+		if blk.Messages >= 0 && blk.Messages != int64(len(b.Messages)) {
+			t.Errorf("block %d has %d messages, its index says %d", i, len(b.Messages), blk.Messages)
+		}
+		checkBlockTopics(t, i, blk, b.Messages)
+		checkBlockTimes(t, i, blk, order, b.Messages)
+		if caps.Times != nil && timed != nil {
+			checkBlockTimes(t, i, timed[i], storage.OrderBlocks, b.Messages)
+		}
+	}
+	if total != len(want.Messages) {
+		t.Errorf("blocks have %d messages, want %d", total, len(want.Messages))
+	}
+}
+
+// checkBlockTopics: the topics of a block are all that it has.
+func checkBlockTopics(t *testing.T, i int, blk storage.Block, msgs []storage.Message) {
+	t.Helper()
+	if len(blk.Topics) == 0 {
+		return
+	}
+	has := map[storage.TopicID]bool{}
+	for k := range msgs {
+		has[msgs[k].Topic] = true
+	}
+	if got := slices.Sorted(slices.Values(blk.Topics)); !slices.Equal(got, slices.Sorted(maps.Keys(has))) {
+		t.Errorf("block %d has messages of topics %v, its index says %v", i, slices.Sorted(maps.Keys(has)), got)
+	}
+}
+
+// checkBlockTimes: the times of a block keep the promise of its recording.
+func checkBlockTimes(t *testing.T, i int, blk storage.Block, order storage.Order, msgs []storage.Message) {
+	t.Helper()
+	if len(msgs) == 0 || order == storage.OrderNone {
+		return
+	}
+	least, most := msgs[0].LogTime, msgs[0].LogTime
+	for k := range msgs {
+		least, most = min(least, msgs[k].LogTime), max(most, msgs[k].LogTime)
+	}
+	if !blk.Timed || blk.Start > least || blk.End < most {
+		t.Errorf("block %d has messages from %d to %d, its index says %d to %d (%v)", i, least, most, blk.Start, blk.End, blk.Timed)
+	}
+	if order == storage.OrderBlocks && (blk.Start < least || blk.End > most) {
+		t.Errorf("block %d lasts from %d to %d, and its messages from %d to %d", i, blk.Start, blk.End, least, most)
+	}
+}
