@@ -55,7 +55,7 @@ func findBase(f storage.File) (b base, err error) {
 	return b, checkRoots(f, b)
 }
 
-// checkBase holds the header against what a loader needs.
+// checkBase compares the header with what a loader needs.
 func checkBase(f storage.File) (h sqlite.Header, err error) {
 	st, err := f.Stat()
 	if err != nil {

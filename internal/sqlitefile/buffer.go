@@ -57,7 +57,7 @@ func (b *Buffer) Encode() error { return nil }
 // Lent is false: rows are copied into pages.
 func (b *Buffer) Lent() bool { return false }
 
-// Append writes the buffer and gives it back to the loader. It may run while the
+// Append writes the buffer and returns it to the loader. It may run while the
 // loader fills another, and is called once. After an error the loader fails too.
 func (b *Buffer) Append() error {
 	_, err := b.q.file.WriteAt(b.b, b.at)

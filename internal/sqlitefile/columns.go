@@ -14,7 +14,7 @@ import (
 type columns struct{ topic, time, data int }
 
 // otherColumns finds the columns of a table messages that NewTable declines for them. It
-// gives nil where they are the usual ones, or the schema cannot be read.
+// returns nil if they are the usual ones, or the schema cannot be read.
 func otherColumns(r io.ReaderAt, size int64, h sqlite.Header) (*columns, error) {
 	list, err := readSchema(r, size, h)
 	if err != nil && !damage(err) && !errors.Is(err, ErrDeclined) {

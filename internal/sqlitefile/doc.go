@@ -37,7 +37,7 @@
 // generated columns, text that is not UTF-8; for loading also rows or indexes that
 // are there already, triggers, AUTOINCREMENT, auto-vacuum, reserved bytes, a
 // write-ahead log in the header, a size that is not that of the header. (A Salvage
-// takes other columns too, where the schema tells them.)
+// takes other columns too, if the schema can be read.)
 // So does an index whose entries are no pairs of integers, when one is met. A -wal or -journal beside the file is
 // the caller's to see and to apply first: this package reads one file.
 //

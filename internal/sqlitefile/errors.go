@@ -9,7 +9,7 @@ import (
 
 // ErrDeclined is wrapped by errors about a database that is sound as far as was
 // looked at, but not of the one kind that this package knows. The caller leaves
-// it to SQLite, which gives the same rows. It wraps storage.ErrUnsupported.
+// it to SQLite, which reads the same rows. It wraps storage.ErrUnsupported.
 var ErrDeclined = fmt.Errorf("left to SQLite: %w", storage.ErrUnsupported)
 
 func declined(format string, args ...any) error {

@@ -88,7 +88,7 @@ func (f *Finder) Another(r io.ReaderAt) *Finder {
 	return g
 }
 
-// After gives the times and rowids of up to n rows with times from first to last that
+// After returns the times and rowids of up to n rows with times from first to last that
 // come after a row, nil for the start: in the order of time and then of rowids, or
 // the other way round. They are appended to list.
 func (f *Finder) After(list []Head, after *Head, first, last int64, n int, reverse bool) ([]Head, error) {

@@ -9,7 +9,7 @@ var minKey, maxKey = key{math.MinInt64, math.MinInt64}, key{math.MaxInt64, math.
 
 func (k key) less(o key) bool { return k.time < o.time || k.time == o.time && k.id < o.id }
 
-// after is the least key that is greater; ok is false where there is none.
+// after is the least key that is greater; ok is false if there is none.
 func (k key) after() (next key, ok bool) {
 	switch {
 	case k.id < math.MaxInt64:
@@ -57,8 +57,8 @@ type indexPage struct {
 	child []uint32 // one more than keys; none for a leaf
 }
 
-// visit goes over the entries under a page, all of which are from lo to hi. done
-// says that no more are wanted.
+// visit goes over the entries under a page, which must be from lo to hi. done
+// tells that no more are wanted.
 func (x *indexWalk) visit(no uint32, lo, hi key, depth int) (done bool, err error) {
 	if depth > maxDepth {
 		return false, corrupt("page %d: the index is too deep", no)

@@ -13,7 +13,7 @@ import (
 // Memory is the memory for sorting where Options leave it open.
 const Memory = 64 << 20
 
-// Options say how to load. The zero value is ready.
+// Options are how to load. The zero value is ready.
 type Options struct {
 	// Memory is how many bytes the times of rows may take until they are in the
 	// index: 8 a row, 32 when they are out of order. 0 is the constant Memory.
@@ -21,7 +21,7 @@ type Options struct {
 
 	// Temp makes the file, for reading and writing, that takes the times when
 	// Memory does not hold them. It is closed when they are in the index, or by
-	// Close; it is its maker's to have it removed then. Nil: there is no limit.
+	// Close; the caller removes it. Nil: there is no limit.
 	Temp func() (storage.File, error)
 }
 
@@ -49,7 +49,7 @@ type Loader struct {
 }
 
 // Open starts to load into f, a closed database with an empty messages table and
-// timestamp_idx. What it cannot take for one gives an error that wraps
+// timestamp_idx. What is none is an error that wraps
 // ErrDeclined: then the rows are for SQLite to insert. f stays the caller's;
 // nobody else may write to it until Finish.
 func Open(f storage.File, o Options) (*Loader, error) {
@@ -76,7 +76,7 @@ func newLoader(f storage.File, b base, o Options, lock uint32) *Loader {
 func (l *Loader) OnBuffer(f func(storage.PendingBlock) error) { l.hand = f }
 
 // Add adds a row; rowids count from 1. It keeps no reference to data. A row of
-// more than 10^9 bytes gives an error that wraps storage.ErrUnsupported.
+// more than 10^9 bytes is an error that wraps storage.ErrUnsupported.
 func (l *Loader) Add(topic, timestamp int64, data []byte) error {
 	if l.err == nil {
 		if l.ended {

@@ -12,15 +12,15 @@ import (
 const voteBytes = 1 << 20
 
 // vote finds the size of a page, by the number of rows of messages that pages of
-// each size have. h is what the header says, where known is set; it wins
-// when nothing gives more.
+// each size have. h is what the header has, if known is set; it wins
+// if no other size has more.
 func vote(ctx context.Context, r io.ReaderAt, size int64, h sqlite.Header, known bool) (sqlite.Header, error) {
 	var list []sqlite.Header
 	if known {
 		list = append(list, h)
 	}
 	for page := 512; page <= 65536; page *= 2 {
-		try := h // with what else the header says
+		try := h // with what else the header has
 		try.Page, try.Usable = page, page
 		list = append(list, try)
 	}

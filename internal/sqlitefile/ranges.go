@@ -10,7 +10,7 @@ import (
 type Range struct {
 	Lo, Hi int64 // rowids, both included
 	Bytes  int64 // of the pages that hold them, about
-	Size   int64 // of the rows, as Ranges is told; Bytes where it is told nothing
+	Size   int64 // of the rows by the function that Ranges got; Bytes without one
 }
 
 // Ranges cuts the table, as r shows it, into ranges of about target bytes, which
@@ -18,7 +18,7 @@ type Range struct {
 // leaves whose rows are large: the page numbers tell how much lies between two
 // leaves, because recordings are written in order.
 //
-// Where size is not nil it says how large a row is for the reader, in bytes, and
+// If size is not nil it returns how large a row is for the reader, in bytes, and
 // target is about that. All leaves are then read. The row has only what is Local.
 func (t *Table) Ranges(ctx context.Context, r io.ReaderAt, target int64, size func(*Row) int64) ([]Range, error) {
 	block := int64(0)
@@ -52,7 +52,7 @@ func (w *walker) height(no uint32) (int, error) {
 			return 0, err
 		}
 		if b[0] != tableInterior || no == 1 {
-			return h, nil // the walk says what is wrong with it
+			return h, nil // the walk reports what is wrong with it
 		}
 		at := int(get16(b[12:]))
 		if get16(b[3:]) == 0 {

@@ -34,7 +34,7 @@ func serial(v int64) byte {
 
 var serialBytes = [16]int{1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 
-// putInt writes v in the form that serial says and returns the bytes used. b has
+// putInt writes v in the form of a serial type and returns the bytes used. b has
 // room for 8.
 func putInt(b []byte, v int64, serial byte) int {
 	n := serialBytes[serial&0xf]

@@ -50,7 +50,7 @@ type Found struct {
 type foundLeaf struct {
 	mid, lo int64
 	page    uint32
-	kb      uint32 // that its rows say they have, in 1024 bytes
+	kb      uint32 // that its rows claim, in 1024 bytes
 }
 
 // Bounds of what a damaged file is believed to have.
@@ -58,12 +58,12 @@ const (
 	maxTopics      = 1 << 16  // topic ids
 	maxRecords     = 1 << 16  // rows of other tables
 	maxRecordBytes = 64 << 20 // and their bytes
-	maxClaim       = 8        // times the file's size that all rows together may say they have
+	maxClaim       = 8        // times the file's size that all rows together may claim
 )
 
 // NewSalvage goes over the pages of the database of size bytes that r shows, once,
 // or twice where its header leaves doubts about the size of a page. A database
-// without any row of messages gives no error.
+// without any row of messages is no error.
 func NewSalvage(ctx context.Context, r io.ReaderAt, size int64) (*Salvage, error) {
 	h, err := sqlite.ReadHeader(r, size)
 	if err != nil && !damage(err) {
@@ -103,7 +103,7 @@ type sweep struct {
 	free   []uint64 // a bit for each page of the freelist
 	ids    []int64
 	spare  []byte
-	claims [64]int64 // bytes that rows of so many bits of size say they have
+	claims [64]int64 // bytes that rows of so many bits of size claim
 	bytes  int64     // of Records
 }
 
@@ -261,7 +261,7 @@ func (w *sweep) records(no uint32, b []byte, n int) error {
 	return nil
 }
 
-// believe is the greatest size of a row that is believed: all rows up to it say no
+// believe is the greatest size of a row that is believed: all rows up to it claim no
 // more than a few times what the file can have. A few damaged sizes among sound
 // ones change nothing.
 func (w *sweep) believe() int {

@@ -2,7 +2,7 @@ package sqlitefile
 
 import "github.com/bagconv/bagconv/storage"
 
-// times holds the times of all rows and gives them back in the order of the
+// times holds the times of all rows and returns them in the order of the
 // index: by time, equal times by rowid.
 //
 // 8 bytes a row are kept, in chunks; rows that come in order need no more. Rows

@@ -20,12 +20,12 @@ type Table struct {
 func (t *Table) Indexed() bool { return t.index != 0 }
 
 // NewTable looks at the database of size bytes that r shows. What is not of the
-// kind that this package knows gives an error that wraps ErrDeclined; what
+// kind that this package knows is an error that wraps ErrDeclined; what
 // contradicts itself, one that wraps storage.ErrCorrupt or storage.ErrTruncated.
 //
 // Auto-vacuum and reserved bytes are fine: neither changes how a tree is read. A
-// header that says "write-ahead log" is declined, because r may not be all. Who
-// has applied the log shows a header that says there is none.
+// header with a write-ahead log is declined, because r may not be all. A caller that
+// has applied the log shows a header without one.
 func NewTable(r io.ReaderAt, size int64) (*Table, error) {
 	h, err := sqlite.ReadHeader(r, size)
 	if err != nil {
@@ -50,7 +50,7 @@ func NewTable(r io.ReaderAt, size int64) (*Table, error) {
 	return &Table{h: h, size: size, root: e.root, index: findIndex(list)}, nil
 }
 
-// A Row is a row of messages. It is valid during the call that it is given to.
+// A Row is a row of messages. It is valid during the call that gets it.
 type Row struct {
 	ID    int64 // rowid
 	Topic int64 // topic_id
@@ -97,8 +97,8 @@ func (t *Table) NewScanner(r io.ReaderAt, block int64) *Scanner {
 
 // Scan calls f for the rows from lo to hi, in order, and returns the first error:
 // that of f as it is, or damage, which wraps storage.ErrCorrupt or
-// storage.ErrTruncated. All rows before it have been given. Rows that together claim more bytes than the
-// database has are damage.
+// storage.ErrTruncated. f was called with all rows before it. Rows that together claim
+// more bytes than the database has are damage.
 func (s *Scanner) Scan(lo, hi int64, f func(*Row) error) error {
 	s.lo, s.hi, s.f = lo, hi, f
 	s.limit = s.size
