@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -27,10 +26,7 @@ type Reader struct {
 	topics topics
 	blocks func() []block // made when they are first asked for
 
-	batch storage.Batch // of ReadNext
-	block int           // next block of ReadNext
-	next  int           // next message in batch
-	err   error         // of ReadNext, kept
+	seq storage.Sequence // of ReadNext
 
 	opened   bool  // all files are open
 	several  bool  // there are several files: warnings name theirs
@@ -300,28 +296,11 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 }
 
 // ReadNext returns the next message of the blocks in order. See storage.Reader.
-func (r *Reader) ReadNext() (*storage.Message, error) {
-	for r.err == nil {
-		if r.next < len(r.batch.Messages) {
-			r.next++
-			return &r.batch.Messages[r.next-1], nil
-		}
-		if r.block == len(r.blocks()) {
-			r.err = io.EOF
-			break
-		}
-		r.err = r.ReadBlock(r.ctx, r.block, &r.batch)
-		r.block++
-		r.next = 0
-	}
-	return nil, r.err
-}
+func (r *Reader) ReadNext() (*storage.Message, error) { return r.seq.Next(r.ctx, r, len(r.blocks())) }
 
 // Close closes the files.
 func (r *Reader) Close() error {
-	if r.err == nil {
-		r.err = &storage.Error{Format: formatName, Path: r.path, Offset: -1, What: "the reader is closed"}
-	}
+	r.seq.Stop(&storage.Error{Format: formatName, Path: r.path, Offset: -1, What: "the reader is closed"})
 	var err error
 	for _, f := range r.files {
 		err = errors.Join(err, f.file.Close())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -42,10 +41,7 @@ type Reader struct {
 	estimated bool  // counts are estimated
 	missing   int64 // messages that metadata.yaml counts and that are not there
 
-	batch storage.Batch // of ReadNext
-	block int           // next block of ReadNext
-	next  int           // next message in batch
-	err   error         // of ReadNext, kept
+	seq storage.Sequence // of ReadNext
 
 	mu       sync.Mutex
 	idle     []*conn
@@ -88,9 +84,7 @@ func (r *Reader) open(o storage.ReadOptions, eager int64) (err error) {
 			return err
 		}
 	}
-	if r.brief = o.InfoOnlyAbove > 0 && r.layout.Size(r.fs) > o.InfoOnlyAbove; r.brief {
-		r.err = r.fail(r.path, "", errBrief)
-	}
+	r.brief = o.InfoOnlyAbove > 0 && r.layout.Size(r.fs) > o.InfoOnlyAbove
 	r.lazy = r.layout.Size(r.fs) > eager
 	var failed error
 	for _, path := range r.layout.Parts {
@@ -145,7 +139,7 @@ func (r *Reader) findBlocks() error {
 		return nil
 	}
 	if len(r.parts) == 0 {
-		return r.err // of Close
+		return r.closed()
 	}
 	r.blocks = nil
 	for _, p := range r.parts {
@@ -232,23 +226,10 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 // ReadNext returns the next message, part after part in the order of rows. See
 // storage.Reader.
 func (r *Reader) ReadNext() (*storage.Message, error) {
-	for r.err == nil {
-		if r.next < len(r.batch.Messages) {
-			r.next++
-			return &r.batch.Messages[r.next-1], nil
-		}
-		if r.err = r.findBlocks(); r.err != nil {
-			break
-		}
-		if r.block == len(r.blocks) {
-			r.err = io.EOF
-			break
-		}
-		r.next = 0
-		r.err = r.ReadBlock(r.ctx, r.block, &r.batch)
-		r.block++
+	if err := r.findBlocks(); err != nil {
+		r.seq.Stop(err)
 	}
-	return nil, r.err
+	return r.seq.Next(r.ctx, r, len(r.blocks))
 }
 
 // acquire returns a connection to a part.
@@ -321,11 +302,11 @@ func (r *Reader) Close() error {
 		err = errors.Join(err, p.close())
 	}
 	r.parts = nil
-	if r.err == nil {
-		r.err = fmt.Errorf("%s: the reader is closed", r.path)
-	}
+	r.seq.Stop(r.closed())
 	return err
 }
+
+func (r *Reader) closed() error { return fmt.Errorf("%s: the reader is closed", r.path) }
 
 // warn keeps a warning, once for each text. Damage is an error when reading is
 // strict. It may be called concurrently.
