@@ -159,7 +159,7 @@ func copyJob(t *testing.T, codec string, change func(i int, m *storage.Message))
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	copied := new(int)

@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -168,5 +169,31 @@ func TestTopicMetadata(t *testing.T) {
 	}
 	if topic := sink.topics[0]; len(topic.Metadata) != 1 || topic.Metadata["shape"] != "round" || topic.QoS != nil {
 		t.Errorf("%+v", topic)
+	}
+}
+
+// TestVerify: the output is whole when Verify is called, and has its name only if it
+// agrees.
+func TestVerify(t *testing.T) {
+	format := all.Registry().Lookup("bag")
+	refused := errors.New("refused")
+	for _, answer := range []error{nil, refused} {
+		path, source := textBag("cdr").source(t)
+		out := filepath.Join(t.TempDir(), "out.bag")
+		_, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: out, SinkFormat: format, Verify: func(made string) error {
+			r, err := format.Open(context.Background(), made, storage.ReadOptions{Strict: true})
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			if info, err := r.Info(); err != nil || info.Messages != 5 || made == out {
+				t.Errorf("%s: %+v, %v", made, info, err)
+			}
+			return answer
+		}})
+		left, _ := os.ReadDir(filepath.Dir(out))
+		if !errors.Is(err, answer) || (answer == nil) != (len(left) == 1) {
+			t.Errorf("%v: %v, and there is %v", answer, err, left)
+		}
 	}
 }

@@ -181,5 +181,6 @@ func (s *fakeSink) Write(m *storage.Message) error {
 	return nil
 }
 
-func (s *fakeSink) Close() error { s.closed = true; return nil }
-func (s *fakeSink) Abort() error { s.aborted = true; return nil }
+func (s *fakeSink) Finish() (string, error) { return "", nil }
+func (s *fakeSink) Commit() error           { s.closed = true; return nil }
+func (s *fakeSink) Close() error            { s.aborted = s.aborted || !s.closed; return nil }

@@ -60,6 +60,12 @@ type Job struct {
 	Frames       apollo.Frames      // of Apollo's types as standard ROS types
 	ApolloLayout string             // of the descriptors of Apollo types: one of proto/apollo.Layouts
 
+	// Verify, when set, is called when the output is whole and all its files are closed,
+	// with the name that it has until it is put in place: that of the file or folder, or
+	// of a folder with the segments that will stand beside each other. An error fails the
+	// run, and nothing is left of the output.
+	Verify func(path string) error
+
 	// Progress, when set, is called now and then from one goroutine, and a last
 	// time at the end. It must return quickly.
 	Progress func(Progress)

@@ -137,9 +137,10 @@ func write(ctx context.Context, src *source, outputs []*output, disbelieve bool)
 		return 0, err
 	}
 	defer func() {
-		if err != nil {
-			for _, o := range outputs {
-				err = errors.Join(err, o.abort())
+		// With the outputs in place an error would say otherwise.
+		for _, o := range outputs {
+			if e := o.close(); err != nil {
+				err = errors.Join(err, e)
 			}
 		}
 	}()
@@ -177,6 +178,11 @@ func write(ctx context.Context, src *source, outputs []*output, disbelieve bool)
 	}
 	for i, o := range outputs {
 		if err := o.finish(); err != nil {
+			return i, err
+		}
+	}
+	for i, o := range outputs {
+		if err := o.commit(); err != nil {
 			return i, err
 		}
 	}

@@ -77,7 +77,7 @@ func (o *output) check(src *source, alone bool) error {
 	}
 	if err == nil && !o.job.Select.All() && src.info.Messages > 0 && nothing(o.counts) {
 		if !alone {
-			return o.abort()
+			return o.close()
 		}
 		err = ErrNothing
 	}
@@ -87,29 +87,40 @@ func (o *output) check(src *source, alone bool) error {
 	return err
 }
 
-// finish puts the output in place.
+// finish makes the output whole and has it verified, before it has its name.
 func (o *output) finish() error {
 	if o.writer == nil {
 		return nil // nothing was selected
 	}
-	if err := o.writer.Close(); err != nil {
+	made, err := o.writer.Finish()
+	if err == nil && o.job.Verify != nil {
+		err = o.job.Verify(made)
+	}
+	return err
+}
+
+// commit puts the output in place.
+func (o *output) commit() error {
+	if o.writer == nil {
+		return nil
+	}
+	if err := o.writer.Commit(); err != nil {
 		return err
 	}
-	o.writer = nil
 	if o.files = []string{o.path}; o.caps.Files != nil {
 		o.files = o.caps.Files.Files()
 	}
 	return nil
 }
 
-// abort throws the output away, unless it is finished.
-func (o *output) abort() error {
-	w := o.writer
-	o.writer = nil
-	if w == nil || o.caps.Abort == nil {
+// close throws the output away, unless it is in place.
+func (o *output) close() error {
+	if o.writer == nil {
 		return nil
 	}
-	return o.caps.Abort.Abort()
+	w := o.writer
+	o.writer = nil
+	return w.Close()
 }
 
 // report says what became of the output.

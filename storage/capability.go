@@ -89,7 +89,7 @@ type BlockWriter interface {
 	OnBlock(f func(PendingBlock) error)
 
 	// Flush hands out the last, partly filled block. All blocks must have been
-	// appended before Close is called.
+	// appended before Finish or Commit is called.
 	Flush() error
 }
 
@@ -121,17 +121,10 @@ type BlockCopier interface {
 	CopyBlock(b *Batch) (bool, error)
 }
 
-// An Aborter can throw the unfinished output away: files are removed, and
-// nothing stands under the final name. It may be called at any time before
-// Close, also after an error; every format that writes has it.
-type Aborter interface {
-	Abort() error
-}
-
 // A FileLister tells which files it has written, when that is not one file or
 // folder at the path that Create was given.
 type FileLister interface {
-	// Files lists the files as paths, in order. It is called after Close.
+	// Files lists the files as paths, in order. It is called after Commit.
 	Files() []string
 }
 
@@ -155,7 +148,6 @@ func ReaderCapabilities(r Reader) ReaderCaps {
 type WriterCaps struct {
 	Blocks BlockWriter
 	Copy   BlockCopier
-	Abort  Aborter
 	Files  FileLister
 }
 
@@ -164,7 +156,6 @@ func WriterCapabilities(w Writer) WriterCaps {
 	var c WriterCaps
 	c.Blocks, _ = w.(BlockWriter)
 	c.Copy, _ = w.(BlockCopier)
-	c.Abort, _ = w.(Aborter)
 	c.Files, _ = w.(FileLister)
 	return c
 }

@@ -123,7 +123,7 @@ type Format struct {
 	// its path. See FilesOf.
 	Files func(fsys FS, path string) (Files, error)
 
-	// Create starts a recording that will appear at path when Close succeeds,
+	// Create starts a recording that will appear at path when Commit succeeds,
 	// and not before: writers work under a temporary name beside it. Nil for a
 	// format that is only read. An existing path is an error that wraps
 	// fs.ErrExist, unless o.Overwrite is set.
@@ -222,17 +222,11 @@ type WriteOptions struct {
 	SegmentDuration int64  // ns
 	SegmentNames    string // how they are called: one of Format.SegmentNames; "" is the default
 
-	// BeforeCommit is called by Close when the output is whole and all its files
-	// are closed, with the name that it has until then: that of the file or folder,
-	// or of a folder with the segments that will stand beside each other. An error
-	// fails Close, and nothing is left of the output. Nil: nothing is asked.
-	BeforeCommit func(path string) error
-
 	// Memory is how many bytes the writer may keep of its own, as for sorting an
 	// index; 0 is the format's default.
 	Memory int64
 
-	Overwrite bool // replace what is at path when Close succeeds
+	Overwrite bool // replace what is at path when Commit succeeds
 	NoSync    bool // do not wait for the disk: a power cut soon after may lose the output
 	FS        FS   // where files are; nil: the operating system's
 
@@ -258,8 +252,8 @@ type Reader interface {
 	Close() error
 }
 
-// A Writer writes one recording. After an error every further call fails, and
-// Close then throws the output away; but an error of CreateTopic that wraps
+// A Writer writes one recording. After an error every further call but Close fails;
+// but an error of CreateTopic that wraps
 // ErrUnsupported or ErrCorrupt is about that topic alone, and the writer goes on
 // without it.
 type Writer interface {
@@ -271,8 +265,18 @@ type Writer interface {
 	// Write adds a message. It keeps no reference to m or m.Data.
 	Write(m *Message) error
 
-	// Close finishes the recording and moves it to its final name. Without a
-	// nil error from Close, nothing stands under that name.
+	// Finish writes what is left to write and closes all files. It returns the name that
+	// the output has until Commit, where it can be read: that of the file or folder, or
+	// of a folder with the segments that will stand beside each other. Only Commit and
+	// Close may follow.
+	Finish() (path string, err error)
+
+	// Commit finishes the recording, unless Finish has, and moves it to its final name.
+	// Without a nil error from Commit, nothing of it stands under that name.
+	Commit() error
+
+	// Close throws away what was not committed and frees what the writer holds. It may
+	// be called at any time, and more than once.
 	Close() error
 }
 

@@ -275,7 +275,7 @@ func squeezed(t *testing.T, path string) {
 		err = w.Write(&storage.Message{Topic: id, LogTime: int64(i + 1), PublishTime: int64(i + 1), Data: make([]byte, 1_000_000)})
 	}
 	if err == nil {
-		err = w.Close()
+		err = w.Commit()
 	}
 	if err != nil {
 		t.Fatal(err)

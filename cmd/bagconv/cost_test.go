@@ -112,7 +112,7 @@ func writeRecording(t *testing.T, f *storage.Format, path string, o storage.Writ
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 }

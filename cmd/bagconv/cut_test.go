@@ -75,7 +75,7 @@ func drive(t testing.TB, path string) {
 			}
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -161,7 +161,7 @@ func blobs(t *testing.T, dir string, i, scale int) (path string, size int64) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	return path, size

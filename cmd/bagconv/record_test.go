@@ -288,7 +288,7 @@ func TestTwoHeaders(t *testing.T) {
 			}
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	for _, types := range []string{"mapped", "generated"} {

@@ -111,7 +111,7 @@ func (w *treeWorld) write(t *testing.T, name string, topic func(m *typetree.Mess
 			t.Fatal(err)
 		}
 	}
-	if err := out.Close(); err != nil {
+	if err := out.Commit(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -90,7 +90,7 @@ func typesBag(t *testing.T, path string, cases []typeCase) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -152,7 +152,7 @@ func undefined(t *testing.T, from, to string) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -43,7 +43,7 @@ func soundBag(t *testing.T, codec string) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(path)

@@ -38,7 +38,7 @@ func ExampleRegistry_format() {
 			panic(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		panic(err)
 	}
 
@@ -83,7 +83,7 @@ func memoryFormat() *storage.Format {
 			if kept[path] != nil && !o.Overwrite {
 				return nil, &storage.Error{Format: "mem", Path: path, Offset: -1, Err: fs.ErrExist}
 			}
-			return &memoryWriter{commit: func(m *memory) { kept[path] = m }}, nil
+			return &memoryWriter{kept: kept, path: path}, nil
 		},
 	}
 }
@@ -127,13 +127,15 @@ func (r *memoryReader) Close() error { return nil }
 
 type memoryWriter struct {
 	memory
-	commit func(*memory) // makes the recording appear; nil when the writer has ended
+	kept  map[string]*memory
+	path  string
+	ended bool
 }
 
 var errEnded = errors.New("mem: the writer has ended")
 
 func (w *memoryWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
-	if w.commit == nil {
+	if w.ended {
 		return 0, errEnded
 	}
 	id := storage.TopicID(len(w.topics))
@@ -142,11 +144,11 @@ func (w *memoryWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 }
 
 func (w *memoryWriter) Write(m *storage.Message) error {
-	if w.commit == nil {
+	if w.ended {
 		return errEnded
 	}
 	if int64(m.Topic) >= int64(len(w.topics)) {
-		w.commit = nil
+		w.ended = true
 		return fmt.Errorf("mem: no topic %d", m.Topic)
 	}
 	keep := *m
@@ -156,16 +158,30 @@ func (w *memoryWriter) Write(m *storage.Message) error {
 	return nil
 }
 
-func (w *memoryWriter) Close() error {
-	if w.commit == nil {
-		return errEnded
+// unfinished is the name that a recording has before Commit.
+func (w *memoryWriter) unfinished() string { return w.path + ".part" }
+
+func (w *memoryWriter) Finish() (string, error) {
+	if w.ended {
+		return "", errEnded
 	}
-	w.commit(&w.memory)
-	w.commit = nil
-	return nil
+	w.ended = true
+	w.kept[w.unfinished()] = &w.memory
+	return w.unfinished(), nil
 }
 
-func (w *memoryWriter) Abort() error {
-	w.commit = nil
+func (w *memoryWriter) Commit() error {
+	if w.kept[w.unfinished()] == nil {
+		if _, err := w.Finish(); err != nil {
+			return err
+		}
+	}
+	w.kept[w.path] = &w.memory
+	return w.Close()
+}
+
+func (w *memoryWriter) Close() error {
+	w.ended = true
+	delete(w.kept, w.unfinished())
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Writing: topics first, then messages that are serialized already. The file
-// stands under its name when Close has succeeded, and not before.
+// stands under its name when Commit has succeeded, and not before.
 func ExampleRegistry_write() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "bagconv-example-*")
@@ -43,7 +43,7 @@ func writeHello(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	abort := storage.WriterCapabilities(w).Abort // throws away what is not finished
+	defer w.Close() // throws away what is not committed
 	topic, err := w.CreateTopic(storage.Topic{
 		Name: "/chatter", Type: "std_msgs/String", Encoding: "ros1",
 		Schema:   storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")},
@@ -57,10 +57,7 @@ func writeHello(ctx context.Context, path string) error {
 		err = w.Write(&storage.Message{Topic: topic, LogTime: at, PublishTime: at, Data: data})
 	}
 	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		_ = abort.Abort()
+		err = w.Commit()
 	}
 	return err
 }

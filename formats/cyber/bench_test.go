@@ -98,7 +98,7 @@ func BenchmarkWrite(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			if err := w.Close(); err != nil {
+			if err := w.Commit(); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -2,6 +2,7 @@ package cyber
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -49,7 +50,7 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 		return w, nil // the name of a segment has the time of its first message
 	}
 	if err := w.enter(w.seg); err != nil {
-		return nil, joinAbort(err, w)
+		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
 }

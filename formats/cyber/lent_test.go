@@ -86,7 +86,7 @@ func writeLent(t *testing.T, path string, chunk int64, sizes []int, inline bool)
 		t.Fatal(err)
 	}
 	appendAll()
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	return lent

@@ -42,7 +42,6 @@ func newPlace(fsys storage.FS, path string, o storage.WriteOptions) (*outPlace, 
 	if p.out, err = iox.NewOutput(fsys, path, o.Overwrite, p.sync); err != nil {
 		return nil, err
 	}
-	p.out.BeforeCommit = o.BeforeCommit
 	return p, nil
 }
 
@@ -108,5 +107,14 @@ func (p *outPlace) commit() error {
 	return p.out.CommitAll(p.names, old)
 }
 
-// abort removes what has been made.
+// made is where the recording is until it has its final names: the file, or the
+// folder of the segments.
+func (p *outPlace) made() string {
+	if p.segmented {
+		return p.out.TempDir()
+	}
+	return p.out.Temp()
+}
+
+// abort removes what has been made, unless it was committed.
 func (p *outPlace) abort() error { return p.out.Abort() }

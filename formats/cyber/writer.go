@@ -47,8 +47,9 @@ type Writer struct {
 	appended int         // chunks in the files
 	broken   error       // what stopped Append
 
-	err    error // the first one, kept
-	closed bool
+	err      error // the first one, kept
+	finished bool  // only Commit and Close may follow
+	closed   bool
 }
 
 // An outChannel is a channel being written.
@@ -99,7 +100,7 @@ func (w *Writer) refuse(hint, format string, args ...any) error {
 
 // usable returns the error that stopped the writer.
 func (w *Writer) usable() error {
-	if w.err == nil && w.closed {
+	if w.err == nil && w.finished {
 		return outError(w.place.path, "the writer is closed", os.ErrClosed, "")
 	}
 	return w.err
@@ -116,7 +117,7 @@ func (w *Writer) stop(err error) error {
 // Write adds a message. See storage.Writer. Its time is LogTime; a record has
 // no place for PublishTime and Sequence.
 func (w *Writer) Write(m *storage.Message) error {
-	if w.err != nil || w.closed {
+	if w.err != nil || w.finished {
 		return w.usable()
 	}
 	if uint64(m.Topic) >= uint64(len(w.channels)) {
@@ -184,15 +185,25 @@ func (w *Writer) Flush() error {
 	return nil
 }
 
-// Close finishes the recording. See storage.Writer.
-func (w *Writer) Close() error {
-	if w.closed {
+// Finish writes the rest of the last segment. See storage.Writer.
+func (w *Writer) Finish() (string, error) {
+	if err := w.finish(); err != nil {
+		return "", w.stop(err)
+	}
+	w.finished = true
+	return w.place.made(), nil
+}
+
+// Commit moves the recording to its names. See storage.Writer.
+func (w *Writer) Commit() error {
+	if w.err != nil || w.closed {
 		return w.usable()
 	}
-	if err := w.finish(); err != nil {
-		return joinAbort(w.stop(err), w)
+	if !w.finished {
+		if _, err := w.Finish(); err != nil {
+			return err
+		}
 	}
-	w.closed = true
 	if err := w.place.commit(); err != nil {
 		return w.stop(outError(w.place.path, "output", err, ""))
 	}
@@ -217,12 +228,9 @@ func (w *Writer) finish() error {
 	return w.leave()
 }
 
-// Abort removes the unfinished recording. See storage.Aborter.
-func (w *Writer) Abort() error {
-	if w.closed {
-		return nil
-	}
-	w.closed = true
+// Close removes what was not committed. See storage.Writer.
+func (w *Writer) Close() error {
+	w.finished, w.closed = true, true
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.broken == nil {
@@ -248,12 +256,8 @@ func (w *Writer) Files() []string {
 	return files
 }
 
-// joinAbort throws the output away after err.
-func joinAbort(err error, w *Writer) error { return errors.Join(err, w.Abort()) }
-
 var (
 	_ storage.Writer      = (*Writer)(nil)
 	_ storage.BlockWriter = (*Writer)(nil)
-	_ storage.Aborter     = (*Writer)(nil)
 	_ storage.FileLister  = (*Writer)(nil)
 )

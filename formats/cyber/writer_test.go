@@ -208,29 +208,37 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestSegmentsBeforeCommit: segments can be read as one, by their folder, before
-// they have their names, and are gone when that is refused.
-func TestSegmentsBeforeCommit(t *testing.T) {
+// TestSegmentsFinish: segments can be read as one, by their folder, before they have
+// their names, and are gone if they do not get them.
+func TestSegmentsFinish(t *testing.T) {
 	rec := suite("").Generate(3, storagetest.Spec{Topics: 3, Messages: 300, MaxSize: 100, Step: 100_000_000})
 	dir := t.TempDir()
-	refused := errors.New("refused")
-	err := storagetest.WriteAll(Format, filepath.Join(dir, "x.record"), storage.WriteOptions{SegmentSize: 2000, BeforeCommit: func(path string) error {
-		r, err := Open(context.Background(), path, storage.ReadOptions{Strict: true})
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		got, err := storagetest.ReadAll(r)
-		if err != nil {
-			return err
-		}
-		if d := storagetest.Diff(got, rec.Messages); d != "" {
-			t.Error(d)
-		}
-		return refused
-	}}, rec)
-	left, _ := os.ReadDir(dir)
-	if !errors.Is(err, refused) || len(left) > 0 {
+	w, err := Create(context.Background(), filepath.Join(dir, "x.record"), storage.WriteOptions{SegmentSize: 2000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, topic := range rec.Topics {
+		_, e := w.CreateTopic(topic)
+		err = errors.Join(err, e)
+	}
+	for i := range rec.Messages {
+		err = errors.Join(err, w.Write(&rec.Messages[i]))
+	}
+	path, e := w.Finish()
+	if err = errors.Join(err, e); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(context.Background(), path, storage.ReadOptions{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := storagetest.ReadAll(r)
+	if d := storagetest.Diff(got, rec.Messages); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	r.Close()
+	err = w.Close()
+	if left, _ := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("%v, and %v is left", err, left)
 	}
 }
@@ -372,7 +380,7 @@ func TestRefused(t *testing.T) {
 		}
 		id, err := w.CreateTopic(topic("/sound", "test.String", encoding, set))
 		if err == nil {
-			err = errors.Join(w.Write(&storage.Message{Topic: id, Data: []byte("x")}), w.Close())
+			err = errors.Join(w.Write(&storage.Message{Topic: id, Data: []byte("x")}), w.Commit())
 		}
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -307,7 +307,7 @@ func TestConformanceWrite(t *testing.T) {
 		w.layout = layout{has("ch"), has("mx"), has("rsh"), has("rch"), has("st"), has("chx"), has("ax"), has("mdx"), has("sum")}
 		writeVector(t, w, v)
 		pad()
-		if err := w.Close(); err != nil {
+		if err := w.Commit(); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		got, err := os.ReadFile(path)

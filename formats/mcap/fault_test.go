@@ -60,7 +60,7 @@ func write(t testing.TB, path string, o storage.WriteOptions, l layout, messages
 	if err := w.writeAttachment(attachment{5, 4, "calib.yaml", "text/yaml", 10}, bytes.NewReader([]byte("camera: 1\n"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 }

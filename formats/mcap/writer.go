@@ -47,8 +47,9 @@ type Writer struct {
 	appended int        // chunks that came back
 	sections
 
-	err    error // the first one, kept
-	closed bool
+	err      error // the first one, kept
+	finished bool  // only Commit and Close may follow
+	closed   bool
 }
 
 // An outChannel is a channel being written.
@@ -106,7 +107,6 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 	if err != nil {
 		return nil, createError(path, "output", err, "")
 	}
-	out.BeforeCommit = o.BeforeCommit
 	w.out = out
 	if w.file, err = fsys.OpenFile(out.Temp(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return nil, errors.Join(createError(path, "output", err, ""), out.Abort())
@@ -186,7 +186,7 @@ func (w *Writer) refuse(format string, args ...any) error {
 
 // usable returns the error that stopped the writer.
 func (w *Writer) usable() error {
-	if w.err == nil && w.closed {
+	if w.err == nil && w.finished {
 		return w.fail("the writer is closed", os.ErrClosed)
 	}
 	return w.err
@@ -202,7 +202,7 @@ func (w *Writer) stop(err error) error {
 
 // Write adds a message. See storage.Writer.
 func (w *Writer) Write(m *storage.Message) error {
-	if w.err != nil || w.closed {
+	if w.err != nil || w.finished {
 		return w.usable()
 	}
 	if int64(m.Topic) >= int64(len(w.channels)) {
@@ -290,17 +290,25 @@ func (w *Writer) hand(k *outChunk) error {
 	return nil
 }
 
-// Close finishes the file. See storage.Writer.
-func (w *Writer) Close() error {
-	if w.closed {
+// Finish writes the summary. See storage.Writer.
+func (w *Writer) Finish() (string, error) {
+	if err := w.finish(); err != nil {
+		return "", w.stop(err)
+	}
+	w.finished = true
+	return w.out.Temp(), nil
+}
+
+// Commit moves the file to its name. See storage.Writer.
+func (w *Writer) Commit() error {
+	if w.err != nil || w.closed {
 		return w.usable()
 	}
-	err := w.finish()
-	if err != nil {
-		_ = w.stop(err)
-		return errors.Join(err, w.Abort())
+	if !w.finished {
+		if _, err := w.Finish(); err != nil {
+			return err
+		}
 	}
-	w.closed = true
 	if err := w.out.Commit(); err != nil {
 		return w.stop(w.fail("output", err))
 	}
@@ -339,12 +347,9 @@ func (w *Writer) finish() error {
 	return nil
 }
 
-// Abort removes the unfinished file. See storage.Aborter.
-func (w *Writer) Abort() error {
-	if w.closed {
-		return nil
-	}
-	w.closed = true
+// Close removes what was not committed. See storage.Writer.
+func (w *Writer) Close() error {
+	w.finished, w.closed = true, true
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var err error
@@ -359,5 +364,4 @@ var (
 	_ storage.Writer      = (*Writer)(nil)
 	_ storage.BlockWriter = (*Writer)(nil)
 	_ storage.BlockCopier = (*Writer)(nil)
-	_ storage.Aborter     = (*Writer)(nil)
 )

@@ -45,7 +45,7 @@ func writeBench(b testing.TB, path, codec string, size, n int) int64 {
 			b.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		b.Fatal(err)
 	}
 	return int64(size+messageFixed) * int64(n)

@@ -60,7 +60,7 @@ func copyBag(t testing.TB, r *Reader, path string, o storage.WriteOptions, thres
 			}
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	return w.copied
@@ -299,7 +299,7 @@ func copyLate(t *testing.T, in, out, codec string) []storage.Message {
 		}
 	}
 	put(first.Messages[1:])
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	return all

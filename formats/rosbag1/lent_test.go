@@ -93,7 +93,7 @@ func writeLent(t *testing.T, path string, o storage.WriteOptions, messages []sto
 		t.Fatal(err)
 	}
 	appendAll()
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	return lent

@@ -76,7 +76,7 @@ func TestQueryCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	r := open(t, path, storage.ReadOptions{})

@@ -47,8 +47,9 @@ type Writer struct {
 	infos    []byte     // CHUNK_INFO records so far
 	appended int        // chunks in the file
 
-	err    error // the first one, kept
-	closed bool
+	err      error // the first one, kept
+	finished bool  // only Commit and Close may follow
+	closed   bool
 }
 
 // outConn is a connection being written.
@@ -90,7 +91,6 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 	if err != nil {
 		return nil, createError(path, "output", err, "")
 	}
-	out.BeforeCommit = o.BeforeCommit
 	w.out = out
 	if w.file, err = fsys.OpenFile(out.Temp(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return nil, errors.Join(createError(path, "output", err, ""), out.Abort())
@@ -183,7 +183,7 @@ func (w *Writer) refuse(format string, args ...any) error {
 
 // usable returns the error that stopped the writer.
 func (w *Writer) usable() error {
-	if w.err == nil && w.closed {
+	if w.err == nil && w.finished {
 		return createError(w.out.Final(), "the writer is closed", os.ErrClosed, "")
 	}
 	return w.err
@@ -199,7 +199,7 @@ func (w *Writer) stop(err error) error {
 
 // Write adds a message. See storage.Writer.
 func (w *Writer) Write(m *storage.Message) error {
-	if w.err != nil || w.closed {
+	if w.err != nil || w.finished {
 		return w.usable()
 	}
 	if int(m.Topic) >= len(w.conns) {
@@ -280,17 +280,25 @@ func (w *Writer) hand(k *outChunk) error {
 	return nil
 }
 
-// Close finishes the bag. See storage.Writer.
-func (w *Writer) Close() error {
-	if w.closed {
+// Finish writes the index. See storage.Writer.
+func (w *Writer) Finish() (string, error) {
+	if err := w.finish(); err != nil {
+		return "", w.stop(err)
+	}
+	w.finished = true
+	return w.out.Temp(), nil
+}
+
+// Commit moves the bag to its name. See storage.Writer.
+func (w *Writer) Commit() error {
+	if w.err != nil || w.closed {
 		return w.usable()
 	}
-	err := w.finish()
-	if err != nil {
-		_ = w.stop(err)
-		return errors.Join(err, w.Abort())
+	if !w.finished {
+		if _, err := w.Finish(); err != nil {
+			return err
+		}
 	}
-	w.closed = true
 	if err := w.out.Commit(); err != nil {
 		return w.stop(createError(w.out.Final(), "output", err, ""))
 	}
@@ -336,12 +344,9 @@ func (w *Writer) finish() error {
 	return nil
 }
 
-// Abort removes the unfinished bag. See storage.Aborter.
-func (w *Writer) Abort() error {
-	if w.closed {
-		return nil
-	}
-	w.closed = true
+// Close removes what was not committed. See storage.Writer.
+func (w *Writer) Close() error {
+	w.finished, w.closed = true, true
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var err error
@@ -359,7 +364,6 @@ var (
 	_ storage.Writer      = (*Writer)(nil)
 	_ storage.BlockWriter = (*Writer)(nil)
 	_ storage.BlockCopier = (*Writer)(nil)
-	_ storage.Aborter     = (*Writer)(nil)
 )
 
 // levelHint says which levels a codec has.

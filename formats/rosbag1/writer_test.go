@@ -59,7 +59,7 @@ func write(t testing.TB, path string, o storage.WriteOptions, messages []storage
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -195,7 +195,7 @@ func TestOnBlock(t *testing.T) {
 			close(jobs)
 			close(order)
 			wg.Wait()
-			if err := w.Close(); err != nil {
+			if err := w.Commit(); err != nil {
 				t.Fatal(err)
 			}
 			a, _ := os.ReadFile(filepath.Join(dir, "plain.bag"))
@@ -229,8 +229,11 @@ func TestRefused(t *testing.T) {
 			if err := w.Write(&storage.Message{}); err == nil {
 				t.Error("a write after an error")
 			}
-			if err := w.Close(); !errors.Is(err, storage.ErrUnsupported) {
-				t.Errorf("close: %v", err)
+			if err := w.Commit(); !errors.Is(err, storage.ErrUnsupported) {
+				t.Errorf("Commit: %v", err)
+			}
+			if err := w.Close(); err != nil {
+				t.Error(err)
 			}
 			if left, _ := os.ReadDir(dir); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
@@ -262,7 +265,7 @@ func TestTopicRefused(t *testing.T) {
 	}
 	id, err := w.CreateTopic(testTopics[0])
 	if err == nil {
-		err = errors.Join(w.Write(&storage.Message{Topic: id, LogTime: 1}), w.Close())
+		err = errors.Join(w.Write(&storage.Message{Topic: id, LogTime: 1}), w.Commit())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -289,20 +292,20 @@ func TestTimeEnds(t *testing.T) {
 	}
 }
 
-func TestAbort(t *testing.T) {
+func TestClose(t *testing.T) {
 	dir := t.TempDir()
 	w, err := Create(context.Background(), filepath.Join(dir, "a.bag"), storage.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.(storage.Aborter).Abort(); err != nil {
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if w.Close() == nil {
-		t.Error("close after abort")
+	if w.Commit() == nil {
+		t.Error("Commit after Close")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	w, err = Create(ctx, filepath.Join(dir, "a.bag"), storage.WriteOptions{ChunkSize: 1})
@@ -314,8 +317,11 @@ func TestAbort(t *testing.T) {
 	if err := w.Write(&storage.Message{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("write after cancel: %v", err)
 	}
-	if err := w.Close(); !errors.Is(err, context.Canceled) {
-		t.Errorf("close after cancel: %v", err)
+	if err := w.Commit(); !errors.Is(err, context.Canceled) {
+		t.Errorf("Commit after cancel: %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -382,22 +388,23 @@ func TestWriteFaults(t *testing.T) {
 		left := n
 		dir := t.TempDir()
 		path := filepath.Join(dir, "a.bag")
-		err := func() error {
+		err := func() (err error) {
 			w, err := Create(context.Background(), path, storage.WriteOptions{ChunkSize: 200, FS: faultFS{iox.OS, &left}})
 			if err != nil {
 				return err
 			}
+			defer func() { err = errors.Join(err, w.Close()) }()
 			for _, topic := range testTopics {
 				if _, err := w.CreateTopic(topic); err != nil {
-					return errors.Join(err, w.Close())
+					return err
 				}
 			}
 			for i := range messages {
 				if err := w.Write(&messages[i]); err != nil {
-					return errors.Join(err, w.Close())
+					return err
 				}
 			}
-			return w.Close()
+			return w.Commit()
 		}()
 		if left >= 0 {
 			if err != nil || n < 8 {

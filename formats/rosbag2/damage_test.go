@@ -463,9 +463,10 @@ func TestCancel(t *testing.T) {
 	check(t, r.Close())
 	w, err := Create(ctx, filepath.Join(t.TempDir(), "x"), storage.WriteOptions{})
 	if err == nil {
-		if err = w.Close(); !errors.Is(err, context.Canceled) {
-			t.Errorf("Close: %v", err)
+		if err = w.Commit(); !errors.Is(err, context.Canceled) {
+			t.Errorf("Commit: %v", err)
 		}
+		check(t, w.Close())
 	}
 }
 

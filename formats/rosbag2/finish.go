@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// finish writes what is known only at the end, and gives the recording its name.
+// finish writes what is known only at the end.
 func (w *Writer) finish() error {
 	if err := w.ctx.Err(); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (w *Writer) finish() error {
 			return err
 		}
 	}
-	return w.out.Commit()
+	return nil
 }
 
 // writeDefinitions fills message_definitions: one row for each type whose definition

@@ -421,7 +421,7 @@ func TestSecondTopic(t *testing.T) {
 	if id, err := w.CreateTopic(second); !errors.Is(err, storage.ErrUnsupported) {
 		t.Errorf("a second topic of the name and type: id %d, %v", id, err)
 	}
-	check(t, w.Close())
+	check(t, w.Commit())
 	compare(t, path, []storage.Topic{topic}, nil)
 }
 

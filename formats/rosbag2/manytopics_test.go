@@ -32,7 +32,7 @@ func TestManyTopics(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := os.Stat(filepath.Join(path, "metadata.yaml")); err != nil || st.Size() < 64<<20 {

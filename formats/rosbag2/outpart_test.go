@@ -107,7 +107,7 @@ func writeBlocks(t *testing.T, path string, o storage.WriteOptions, topics []sto
 	}
 	check(t, w.Flush())
 	close(blocks)
-	check(t, errors.Join(<-done, w.Close()))
+	check(t, errors.Join(<-done, w.Commit()))
 }
 
 // TestSegmentFaults: each operation on the disk fails in turn while a recording of
@@ -135,7 +135,7 @@ func TestSegmentFaults(t *testing.T) {
 						return err
 					}
 				}
-				return nil
+				return w.Commit()
 			}()
 			if !fsys.Fired() {
 				check(t, err)

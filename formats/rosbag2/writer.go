@@ -31,12 +31,12 @@ type Writer struct {
 	parts []*outPart // the last one takes the messages
 	hand  func(storage.PendingBlock) error
 
-	topics  []outTopic
-	custom  *string // of custom_data, once all topics are there
-	index   map[topicKey]storage.TopicID
-	err     error // the first one; every further call returns it
-	flushed bool  // the last part has all its rows
-	closed  bool
+	topics   []outTopic
+	custom   *string // of custom_data, once all topics are there
+	index    map[topicKey]storage.TopicID
+	err      error // the first one; every further call returns it
+	flushed  bool  // the last part has all its rows
+	finished bool  // it can be committed
 }
 
 // outTopic is a topic with what is known when it is finished.
@@ -86,14 +86,13 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 	if w.out, err = iox.NewOutput(w.fs, path, o.Overwrite, w.sync); err != nil {
 		return err
 	}
-	w.out.BeforeCommit = o.BeforeCommit
 	if !w.single {
 		if err := w.fs.Mkdir(w.out.Temp(), 0o777); err != nil {
 			return errors.Join(err, w.out.Abort())
 		}
 	}
 	if err := w.addPart(); err != nil {
-		return errors.Join(w.wrap("", err), w.Abort())
+		return errors.Join(w.wrap("", err), w.Close())
 	}
 	return nil
 }
@@ -229,32 +228,39 @@ func (w *Writer) Flush() error {
 	return w.keep(w.parts[len(w.parts)-1].loader.Flush())
 }
 
-// Close finishes the database, writes metadata.yaml and moves the recording to
-// its name. See storage.Writer.
-func (w *Writer) Close() error {
-	if w.closed {
-		return w.err
-	}
+// Finish finishes the database and writes metadata.yaml. See storage.Writer.
+func (w *Writer) Finish() (string, error) {
 	if w.err == nil {
 		_ = w.keep(w.finish())
 	}
 	if w.err != nil {
-		w.err = errors.Join(w.err, w.Abort())
+		return "", w.err
+	}
+	w.finished = true
+	w.err = errEnded
+	return w.out.Temp(), nil
+}
+
+// Commit moves the recording to its name. See storage.Writer.
+func (w *Writer) Commit() error {
+	if !w.finished {
+		if _, err := w.Finish(); err != nil {
+			return err
+		}
+	}
+	w.finished = false // a second time is an error
+	if err := w.out.Commit(); err != nil {
+		w.err = w.wrap("", err)
 		return w.err
 	}
-	w.closed = true
-	w.err = errors.New("the recording is closed")
 	return nil
 }
 
-// Abort removes what was written. See storage.Aborter.
-func (w *Writer) Abort() error {
-	if w.closed {
-		return nil
-	}
-	w.closed = true
+// Close removes what was not committed. See storage.Writer.
+func (w *Writer) Close() error {
+	w.finished = false
 	if w.err == nil {
-		w.err = errors.New("the recording was aborted")
+		w.err = errEnded
 	}
 	// The engine's complaints about a file that is thrown away do not matter.
 	for _, p := range w.parts {
@@ -262,6 +268,9 @@ func (w *Writer) Abort() error {
 	}
 	return w.out.Abort()
 }
+
+// errEnded is the error of calls after Finish, Commit or Close.
+var errEnded = errors.New("the recording is closed")
 
 // keep makes err the error of all further calls.
 func (w *Writer) keep(err error) error {
@@ -284,6 +293,6 @@ func (w *Writer) fail(path, what string, err error) *storage.Error {
 }
 
 var (
-	_ storage.Aborter     = (*Writer)(nil)
+	_ storage.Writer      = (*Writer)(nil)
 	_ storage.BlockWriter = (*Writer)(nil)
 )

@@ -82,7 +82,7 @@ func write(t testing.TB, path string, o storage.WriteOptions, topics []storage.T
 	for i := range rows {
 		check(t, w.Write(&rows[i]))
 	}
-	check(t, w.Close())
+	check(t, w.Commit())
 }
 
 // compare holds a recording that was read against what was written.
@@ -254,9 +254,10 @@ func TestCreateRefuses(t *testing.T) {
 	if err := w.Write(&storage.Message{Topic: 3}); err == nil {
 		t.Error("a message without a topic was taken")
 	}
-	if err := w.Close(); err == nil {
-		t.Error("Close after an error gave none")
+	if err := w.Commit(); err == nil {
+		t.Error("Commit after an error gave none")
 	}
+	check(t, w.Close())
 	left, err := os.ReadDir(dir)
 	check(t, err)
 	if len(left) != 1 {
@@ -302,7 +303,7 @@ func TestManyRows(t *testing.T) {
 		m.LogTime = int64(i * 7919 % n)
 		check(t, w.Write(&m))
 	}
-	check(t, w.Close())
+	check(t, w.Commit())
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("%v %v", entries, err)
 	}

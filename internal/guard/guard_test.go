@@ -20,7 +20,7 @@ func record(t *testing.T, format, path string) {
 	t.Helper()
 	w, err := all.Registry().Lookup(format).Create(context.Background(), path, storage.WriteOptions{NoSync: true})
 	if err == nil {
-		err = w.Close()
+		err = w.Commit()
 	}
 	if err != nil {
 		t.Fatal(err)

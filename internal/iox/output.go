@@ -31,10 +31,6 @@ type Output struct {
 	overwrite bool
 	sync      bool
 	done      bool
-
-	// BeforeCommit, when set, is asked by Commit whether the output may have its
-	// final name. See storage.WriteOptions.
-	BeforeCommit func(path string) error
 }
 
 // The names in a staging folder.
@@ -156,27 +152,21 @@ func (o *Output) Final() string { return filepath.Join(o.dir, o.base) }
 // themselves; the names are synced here (where the output was made with sync). On
 // error the output is removed, and what stood at Final stands there.
 func (o *Output) Commit() error {
-	return o.commit(o.Temp(), []string{o.base}, nil)
+	return o.commit([]string{o.base}, nil)
 }
 
 // CommitAll moves what is in TempDir under the given names into the folder of the
 // output, and removes what stands there under these names or those of old: all or
 // nothing, on error as for Commit. Each name must be without a folder.
 func (o *Output) CommitAll(names, old []string) error {
-	return o.commit(o.TempDir(), names, old)
+	return o.commit(names, old)
 }
 
-func (o *Output) commit(made string, names, old []string) error {
+func (o *Output) commit(names, old []string) error {
 	if o.done {
 		return nil
 	}
-	var err error
-	if o.BeforeCommit != nil {
-		err = o.BeforeCommit(made)
-	}
-	if err == nil {
-		err = o.place(names, old)
-	}
+	err := o.place(names, old)
 	var unclean *uncleanError
 	if errors.As(err, &unclean) { // what is in the staging folder is needed
 		o.done = true

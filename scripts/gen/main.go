@@ -112,5 +112,5 @@ func generate(path string, k kind, bytes int64, seed uint64, o storage.WriteOpti
 		s.count++
 		s.due += s.period
 	}
-	return w.Close()
+	return w.Commit()
 }

@@ -70,9 +70,10 @@ func (c *Config) copyTo(in, out string, o storage.WriteOptions, n int, through f
 	if err != nil {
 		return 0, 0, err
 	}
+	defer func() { err = errors.Join(err, w.Close()) }()
 	copier, reader := storage.WriterCapabilities(w).Copy, storage.ReaderCapabilities(r).Blocks
 	if copier == nil {
-		return 0, 0, errors.Join(errors.ErrUnsupported, abort(w))
+		return 0, 0, errors.ErrUnsupported
 	}
 	topics := make([]storage.TopicID, len(info.Topics))
 	wanted := c.Generate(0, Spec{Topics: n}).Topics
@@ -80,13 +81,13 @@ func (c *Config) copyTo(in, out string, o storage.WriteOptions, n int, through f
 		topics[i] = storage.NoTopic
 		if slices.ContainsFunc(wanted, func(t storage.Topic) bool { return t.Name == topic.Name }) {
 			if topics[i], err = w.CreateTopic(topic.Topic); err != nil {
-				return 0, 0, errors.Join(err, abort(w))
+				return 0, 0, err
 			}
 		}
 	}
 	list, err := reader.Blocks()
 	if err != nil {
-		return 0, 0, errors.Join(err, abort(w))
+		return 0, 0, err
 	}
 	copies := copier.CopyFrom(r, topics)
 	err = through(w, func() error {
@@ -119,10 +120,7 @@ func (c *Config) copyTo(in, out string, o storage.WriteOptions, n int, through f
 		return nil
 	})
 	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		err = errors.Join(err, abort(w))
+		err = w.Commit()
 	}
 	return len(list), copied, err
 }

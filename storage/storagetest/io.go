@@ -11,20 +11,17 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// WriteAll writes a recording with the plain calls of Writer and closes it. On
-// error the output is aborted.
+// WriteAll writes a recording with the plain calls of Writer and commits it. On
+// error nothing is left of it.
 func WriteAll(f *storage.Format, path string, o storage.WriteOptions, r Recording) (err error) {
 	w, err := r.create(f, path, o)
 	if err != nil {
 		return err
 	}
-	if err := fill(w, r); err != nil {
-		return errors.Join(err, abort(w))
+	if err = fill(w, r); err == nil {
+		err = w.Commit()
 	}
-	if err := w.Close(); err != nil {
-		return errors.Join(err, abort(w))
-	}
-	return nil
+	return errors.Join(err, w.Close())
 }
 
 // create starts an output for a recording.
@@ -44,12 +41,9 @@ func WriteBlocks(f *storage.Format, path string, o storage.WriteOptions, r Recor
 	}
 	err = throughBlocks(w, func() error { return fill(w, r) })
 	if err == nil {
-		err = w.Close()
+		err = w.Commit()
 	}
-	if err != nil {
-		return errors.Join(err, abort(w))
-	}
-	return nil
+	return errors.Join(err, w.Close())
 }
 
 // throughBlocks calls f, which writes to w, with the goroutines of OnBlock, and
@@ -99,13 +93,6 @@ func throughBlocks(w storage.Writer, f func() error) error {
 		err = e
 	}
 	return err
-}
-
-func abort(w storage.Writer) error {
-	if a := storage.WriterCapabilities(w).Abort; a != nil {
-		return a.Abort()
-	}
-	return nil
 }
 
 // fill writes topics and messages. The memory of each message is spoilt as soon

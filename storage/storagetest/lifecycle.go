@@ -42,16 +42,16 @@ func (c *Config) lifecycle(t *testing.T) {
 			if err := w.Write(&storage.Message{LogTime: start, PublishTime: start}); err == nil {
 				t.Error("the writer goes on after an error")
 			}
-			if err := w.Close(); err == nil {
-				t.Error("Close forgets the error")
+			if err := w.Commit(); err == nil {
+				t.Error("Commit forgets the error")
 			}
-			if err := abort(w); err != nil {
+			if err := w.Close(); err != nil {
 				t.Error(err)
 			}
 			c.nothingLeft(t, dir)
 		})
 	}
-	t.Run("nothing before Close, nothing more after", func(t *testing.T) {
+	t.Run("nothing before Commit, nothing more after", func(t *testing.T) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, c.Name)
 		w, err := c.Format.Create(ctx, path, storage.WriteOptions{})
@@ -62,25 +62,30 @@ func (c *Config) lifecycle(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(path); err == nil {
-			t.Error("there is something under the final name before Close")
+			t.Error("there is something under the final name before Commit")
 		}
-		if err := w.Close(); err != nil {
+		if err := w.Commit(); err != nil {
 			t.Fatal(err)
 		}
 		if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 			t.Errorf("%d entries beside each other, want the output alone", len(entries))
 		}
 		if err := w.Write(&storage.Message{LogTime: start, PublishTime: start}); err == nil {
-			t.Error("Write after Close succeeds")
+			t.Error("Write after Commit succeeds")
 		}
 		if _, err := w.CreateTopic(c.topic("/late")); err == nil {
-			t.Error("CreateTopic after Close succeeds")
+			t.Error("CreateTopic after Commit succeeds")
 		}
-		if err := abort(w); err != nil {
-			t.Error(err)
+		if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+			t.Errorf("%d entries beside each other after CreateTopic, want the output alone", len(entries))
+		}
+		for range 2 {
+			if err := w.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 		if _, err := os.Stat(path); err != nil {
-			t.Error("Abort after Close took the output away")
+			t.Error("Close after Commit took the output away")
 		}
 	})
 	if c.Format.MinTime != 0 || c.Format.MaxTime != 0 {
@@ -127,36 +132,46 @@ func (c *Config) existing(t *testing.T) {
 	}
 }
 
-// beforeCommit: an output can be read back before it has its name, and does not
-// get it when that is refused.
-func (c *Config) beforeCommit(t *testing.T) {
+// finish: an output can be read before it has its name, and does not get it without
+// Commit.
+func (c *Config) finish(t *testing.T) {
 	want := c.small()
-	refused := errors.New("refused")
-	for _, answer := range []error{nil, refused} {
+	for _, commits := range []bool{true, false} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, c.Name)
-		asked := 0
-		err := WriteAll(c.Format, path, storage.WriteOptions{NoSync: true, BeforeCommit: func(temp string) error {
-			asked++
-			if _, err := os.Stat(path); err == nil {
-				t.Error("there is something under the final name already")
+		w, err := c.Format.Create(context.Background(), path, storage.WriteOptions{NoSync: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fill(w, want); err != nil {
+			t.Fatal(err)
+		}
+		made, err := w.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Error("there is something under the final name before Commit")
+		}
+		c.check(t, made, want)
+		if commits {
+			if err := w.Commit(); err != nil {
+				t.Error(err)
 			}
-			c.check(t, temp, want)
-			return answer
-		}}, want)
-		if asked != 1 || !errors.Is(err, answer) {
-			t.Errorf("asked %d times and told %v: %v", asked, answer, err)
 		}
-		if answer == nil {
-			c.check(t, path, want)
-		} else {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		if !commits {
 			c.nothingLeft(t, dir)
+			continue
 		}
+		c.check(t, path, want)
 	}
 }
 
-// abort leaves nothing, at any moment, twice.
-func (c *Config) abort(t *testing.T) {
+// closing without Commit leaves nothing, at any moment, twice.
+func (c *Config) closing(t *testing.T) {
 	all := c.small()
 	for _, n := range []int{-1, 0, 1, len(all.Messages)} {
 		dir := t.TempDir()
@@ -169,18 +184,17 @@ func (c *Config) abort(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		a := storage.WriterCapabilities(w).Abort
-		if a == nil {
-			t.Fatal("the writer has no Abort")
-		}
 		for range 2 {
-			if err := a.Abort(); err != nil {
+			if err := w.Close(); err != nil {
 				t.Error(err)
 			}
 		}
 		c.nothingLeft(t, dir)
 		if err := w.Write(&storage.Message{LogTime: start, PublishTime: start}); err == nil {
-			t.Error("Write after Abort succeeds")
+			t.Error("Write after Close succeeds")
+		}
+		if err := w.Commit(); err == nil {
+			t.Error("Commit after Close succeeds")
 		}
 	}
 }

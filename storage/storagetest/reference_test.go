@@ -35,9 +35,6 @@ func reference(broken string) *storage.Format {
 			if err != nil {
 				return nil, err
 			}
-			if broken != "asks nobody" {
-				out.BeforeCommit = o.BeforeCommit
-			}
 			w := &refWriter{out: out, fs: iox.FS(o.FS), broken: broken, rec: Recording{Metadata: maps.Clone(o.Metadata)}}
 			if broken == "shows itself early" {
 				return w, os.WriteFile(path, nil, 0o666)
@@ -53,7 +50,10 @@ type refWriter struct {
 	broken  string
 	rec     Recording
 	err     error
+	late    []byte // what Commit writes, of a mutant
 	onBlock func(storage.PendingBlock) error
+
+	finished bool
 }
 
 var errEnded = errors.New("ref: the writer has ended")
@@ -123,9 +123,9 @@ func (b refBlock) Append() error {
 	return nil
 }
 
-func (w *refWriter) Close() error {
+func (w *refWriter) Finish() (string, error) {
 	if w.err != nil {
-		return w.err
+		return "", w.err
 	}
 	if n := len(w.rec.Messages); w.broken == "loses the last message" && n > 0 {
 		w.rec.Messages = w.rec.Messages[:n-1]
@@ -133,16 +133,38 @@ func (w *refWriter) Close() error {
 	var b bytes.Buffer
 	b.WriteString("REF1")
 	if err := gob.NewEncoder(&b).Encode(w.rec); err != nil {
-		return w.fail(err)
+		return "", w.fail(err)
 	}
 	if w.broken == "other bytes each time" {
 		b.Write(binary.LittleEndian.AppendUint64(nil, rand.Uint64()))
 	}
-	if err := w.save(b.Bytes()); err != nil && w.broken != "ignores write errors" {
-		return w.fail(err)
+	if w.broken == "finishes at the end" {
+		w.late = b.Bytes()
+	} else if err := w.save(b.Bytes()); err != nil && w.broken != "ignores write errors" {
+		return "", w.fail(err)
+	}
+	_ = w.fail(errEnded)
+	w.finished = true
+	if w.broken == "commits when it finishes" {
+		return w.out.Final(), w.out.Commit()
+	}
+	return w.out.Temp(), nil
+}
+
+func (w *refWriter) Commit() error {
+	if !w.finished {
+		if _, err := w.Finish(); err != nil {
+			return err
+		}
+	}
+	w.finished = false
+	if w.late != nil {
+		if err := w.save(w.late); err != nil {
+			return err
+		}
 	}
 	err := w.out.Commit()
-	if w.fail(errEnded); err != nil {
+	if err != nil {
 		w.err = err
 		if w.broken == "hides the cause" {
 			return errors.New("ref: something failed")
@@ -165,10 +187,11 @@ func (w *refWriter) save(b []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-func (w *refWriter) Abort() error {
+func (w *refWriter) Close() error {
 	if w.err == nil {
 		_ = w.fail(errEnded)
 	}
+	w.finished = false
 	if w.broken == "leaves a temporary file" {
 		return os.WriteFile(w.out.Temp(), nil, 0o666)
 	}

@@ -221,7 +221,7 @@ func (c *Config) blockWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		has := storage.WriterCapabilities(w).Blocks != nil
-		if err := abort(w); err != nil {
+		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if !has {

@@ -164,7 +164,7 @@ func (c *Config) oneName(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer func() { _ = abort(w) }()
+			defer w.Close()
 			want := Recording{Topics: []storage.Topic{first}}
 			ids := make([]storage.TopicID, 1, 3)
 			if ids[0], err = w.CreateTopic(first); err != nil {
@@ -193,7 +193,7 @@ func (c *Config) oneName(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := w.Close(); err != nil {
+			if err := w.Commit(); err != nil {
 				t.Fatal(err)
 			}
 			c.check(t, path, want)

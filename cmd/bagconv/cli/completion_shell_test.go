@@ -119,7 +119,7 @@ func writeTopics(t *testing.T, path string, names ...string) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 }

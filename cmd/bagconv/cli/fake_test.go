@@ -87,8 +87,9 @@ func createFake(_ context.Context, path string, o storage.WriteOptions) (storage
 
 func (w *fakeWriter) CreateTopic(storage.Topic) (storage.TopicID, error) { return 0, nil }
 func (w *fakeWriter) Write(*storage.Message) error                       { return nil }
-func (w *fakeWriter) Close() error                                       { return os.WriteFile(w.path, []byte("fake written"), 0o666) }
-func (w *fakeWriter) Abort() error                                       { return nil }
+func (w *fakeWriter) Finish() (string, error)                            { return w.path, nil }
+func (w *fakeWriter) Commit() error                                      { return os.WriteFile(w.path, []byte("fake written"), 0o666) }
+func (w *fakeWriter) Close() error                                       { return nil }
 
 // runFake runs bagconv on a recording of the fake format.
 func runFake(t *testing.T, does string, args ...string) (status int, out, errOut, dir string) {

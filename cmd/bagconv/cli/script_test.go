@@ -191,7 +191,7 @@ func makeBag(args []string) error {
 		write(console, 6, append(append(log, 1, 0, 0, 0), ros1String("/chatter")...))
 	}
 	if err == nil {
-		err = w.Close()
+		err = w.Commit()
 	}
 	if err != nil || *cut == 0 {
 		return err
@@ -221,7 +221,7 @@ func makeMarkers(path string) error {
 	if err := w.Write(&storage.Message{Topic: id, LogTime: 1, PublishTime: 1, Data: []byte{0, 1, 0, 0}}); err != nil {
 		return err
 	}
-	return w.Close()
+	return w.Commit()
 }
 
 // makeTopic writes a rosbag2 folder with the topic /x: args are its path, the type
@@ -248,7 +248,7 @@ func makeTopic(args []string) error {
 			return err
 		}
 	}
-	return w.Close()
+	return w.Commit()
 }
 
 // makeFile writes the bytes that its arguments have in hex.

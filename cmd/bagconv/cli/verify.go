@@ -211,7 +211,7 @@ func verifyOutput(c *cli.Context, job *convert.Job) error {
 		return err
 	}
 	ctx := c.Context
-	job.Write.BeforeCommit = func(path string) error {
+	job.Verify = func(path string) error {
 		res, err := verify.Run(ctx, verify.Job{
 			A:      verify.Side{Path: job.Source, Format: job.SourceFormat, Select: job.Select, Edit: edit},
 			B:      verify.Side{Path: path, Format: job.SinkFormat},
