@@ -33,7 +33,7 @@ func (f *fakeBag) source(t *testing.T) (string, *storage.Format) {
 	}
 	f.format = storage.Format{
 		Name: "fake", Native: "cdr", Publishers: true, PublishTime: true, Sequence: true,
-		Sniff: func(string, []byte) bool { return true },
+		Sniff: func(storage.FS, string, []byte) bool { return true },
 		Open: func(context.Context, string, storage.ReadOptions) (storage.Reader, error) {
 			r := &fakeReader{bag: f}
 			if f.plain {

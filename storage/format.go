@@ -83,8 +83,9 @@ type Format struct {
 	// Sniff tells by content whether path is a recording of this format. head
 	// holds the first bytes of the file (up to SniffLen), and is nil for a
 	// folder, or where nothing stands under the name: it may be the common stem
-	// of several files. The name's suffix is no evidence.
-	Sniff func(path string, head []byte) bool
+	// of several files. The name's suffix is no evidence. fsys nil means the
+	// operating system's files.
+	Sniff func(fsys FS, path string, head []byte) bool
 
 	// Whole tells of which recording the file at path is a part: the name by which
 	// Open reads all of it, and its parts. The name is "" for a file that is no part
@@ -133,8 +134,8 @@ type Format struct {
 // Claims reports whether path is a recording of this format, by its content, or a part
 // of one. Nothing may stand there but a file or folder.
 func (f *Format) Claims(path string) bool {
-	head, err := readHead(path)
-	return err == nil && f.Sniff != nil && f.Sniff(path, head)
+	head, err := readHead(nil, path)
+	return err == nil && f.Sniff != nil && f.Sniff(nil, path, head)
 }
 
 // Files are the files of one recording, as paths.
@@ -358,13 +359,16 @@ func (r *Registry) Lookup(name string) *Format {
 // means that path cannot be read; when no format claims it the error wraps
 // ErrUnknownFormat. A path under which nothing stands may still be the stem of a
 // recording in several files; else the error wraps fs.ErrNotExist.
-func (r *Registry) Detect(path string) (*Format, error) {
-	head, err := readHead(path)
+func (r *Registry) Detect(path string) (*Format, error) { return r.DetectIn(nil, path) }
+
+// DetectIn does the same with the files of fsys; nil: the operating system's.
+func (r *Registry) DetectIn(fsys FS, path string) (*Format, error) {
+	head, err := readHead(fsys, path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	for _, f := range r.formats {
-		if f.Sniff(path, head) {
+		if f.Sniff(fsys, path, head) {
 			return f, nil
 		}
 	}
@@ -374,11 +378,10 @@ func (r *Registry) Detect(path string) (*Format, error) {
 	return nil, fmt.Errorf("%s: %w", path, ErrUnknownFormat)
 }
 
-// Open opens the recording at path, whatever its format: Detect, and the Open of
-// the format found. Info.Format says which that was. Detect looks at the
-// operating system's files, also where o.FS is set.
+// Open opens the recording at path, whatever its format: DetectIn, and the Open of
+// the format found. Info.Format says which that was.
 func (r *Registry) Open(ctx context.Context, path string, o ReadOptions) (Reader, error) {
-	f, err := r.Detect(path)
+	f, err := r.DetectIn(o.FS, path)
 	if err != nil {
 		return nil, err
 	}
@@ -386,8 +389,12 @@ func (r *Registry) Open(ctx context.Context, path string, o ReadOptions) (Reader
 }
 
 // readHead returns the first SniffLen bytes of a file, nil for a folder.
-func readHead(path string) ([]byte, error) {
-	st, err := os.Stat(path)
+func readHead(fsys FS, path string) ([]byte, error) {
+	stat, open := os.Stat, func(path string) (io.ReadCloser, error) { return os.Open(path) }
+	if fsys != nil {
+		stat, open = fsys.Stat, func(path string) (io.ReadCloser, error) { return fsys.Open(path) }
+	}
+	st, err := stat(path)
 	if err != nil {
 		return nil, err
 	}
@@ -397,7 +404,7 @@ func readHead(path string) ([]byte, error) {
 	if !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file: %w", path, ErrUnsupported)
 	}
-	f, err := os.Open(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}

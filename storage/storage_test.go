@@ -11,8 +11,10 @@ import (
 
 func format(name, magic string) *Format {
 	return &Format{
-		Name:  name,
-		Sniff: func(_ string, head []byte) bool { return len(head) >= len(magic) && string(head[:len(magic)]) == magic },
+		Name: name,
+		Sniff: func(_ FS, _ string, head []byte) bool {
+			return len(head) >= len(magic) && string(head[:len(magic)]) == magic
+		},
 		Open: func(_ context.Context, _ string, o ReadOptions) (Reader, error) {
 			if o.Strict {
 				return nil, errOpened

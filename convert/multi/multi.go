@@ -33,7 +33,7 @@ type Input struct {
 func Format(inputs []Input) *storage.Format {
 	f := &storage.Format{
 		Name: inputs[0].Format.Name, Help: "several recordings", Native: inputs[0].Format.Native,
-		Sniff: func(string, []byte) bool { return false },
+		Sniff: func(storage.FS, string, []byte) bool { return false },
 	}
 	for _, in := range inputs {
 		if in.Format != inputs[0].Format {

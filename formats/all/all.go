@@ -24,7 +24,7 @@ import (
 var mcapName = &storage.Format{
 	Name: mcap.Format.Name, Help: "MCAP", Extensions: mcap.Format.Extensions,
 	Identify: func(path string, head []byte) (what, hint string) {
-		if head != nil && mcap.Format.Sniff(path, head) {
+		if head != nil && mcap.Format.Sniff(nil, path, head) {
 			return "an MCAP file, and MCAP is not supported yet", ""
 		}
 		return "", ""

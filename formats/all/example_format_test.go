@@ -71,7 +71,7 @@ func memoryFormat() *storage.Format {
 		Carries:      func(string, string) bool { return true }, // any message, as it is
 		Compressions: []string{"none"},
 		Publishers:   true,
-		Sniff:        func(path string, _ []byte) bool { return strings.HasPrefix(path, "mem:") },
+		Sniff:        func(_ storage.FS, path string, _ []byte) bool { return strings.HasPrefix(path, "mem:") },
 		Open: func(_ context.Context, path string, _ storage.ReadOptions) (storage.Reader, error) {
 			m := kept[path]
 			if m == nil {

@@ -138,7 +138,7 @@ func TestDataSegments(t *testing.T) {
 		if info.Messages != want || len(info.Topics) != 13 || len(info.Files) != len(paths) || len(info.Warnings) != missing {
 			t.Errorf("%s: %d messages in %d topics and %d files, %v", stem, info.Messages, len(info.Topics), len(info.Files), info.Warnings)
 		}
-		if !Format.Sniff(path, nil) {
+		if !Format.Sniff(nil, path, nil) {
 			t.Errorf("%s is not recognised", stem)
 		}
 	}

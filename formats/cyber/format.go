@@ -74,16 +74,17 @@ var Format = &storage.Format{
 
 // sniff knows a record by its HEADER section, and the segments of a recording
 // by one of them.
-func sniff(path string, head []byte) bool {
+func sniff(fsys storage.FS, path string, head []byte) bool {
 	if head != nil {
 		return sniffFile(head)
 	}
-	paths, err := segmentPaths(iox.OS, path)
+	fsys = iox.FS(fsys)
+	paths, err := segmentPaths(fsys, path)
 	if err != nil {
 		return false
 	}
 	for _, p := range paths {
-		if sniffPath(iox.OS, p) {
+		if sniffPath(fsys, p) {
 			return true
 		}
 	}

@@ -283,7 +283,7 @@ func TestSegments(t *testing.T) {
 				t.Errorf("the viewer shows %d of %d", total, len(rec.Messages))
 			}
 			for _, path := range []string{stem, dir} {
-				if !Format.Sniff(path, nil) {
+				if !Format.Sniff(nil, path, nil) {
 					t.Errorf("%s is not recognised", path)
 				}
 				r, err := Open(context.Background(), path, storage.ReadOptions{})

@@ -258,7 +258,7 @@ func TestRefused(t *testing.T) {
 		if _, _, _, err := openBytes(t, c.b, storage.ReadOptions{}); !errors.Is(err, c.err) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if sniff("", c.b) != c.sniff {
+		if sniff(nil, "", c.b) != c.sniff {
 			t.Errorf("%s: sniff says %v", c.name, !c.sniff)
 		}
 	}

@@ -38,7 +38,7 @@ var Format = &storage.Format{
 
 // sniff knows MCAP files by their magic, also those that Open refuses, so that they
 // are refused by name, and by the Header where the magic is damaged.
-func sniff(_ string, head []byte) bool { return headKind(head) != headOther }
+func sniff(_ storage.FS, _ string, head []byte) bool { return headKind(head) != headOther }
 
 // profileOf is the profile of a file whose channels have these encodings: "ros1" and
 // "ros2" are those of files with nothing else.

@@ -308,7 +308,7 @@ func TestVersionLine(t *testing.T) {
 	for at := range versionLine {
 		b := bytes.Clone(whole)
 		b[at] ^= 0x20
-		if !sniff("", b[:storage.SniffLen]) {
+		if !sniff(nil, "", b[:storage.SniffLen]) {
 			t.Errorf("byte %d: not recognized", at)
 		}
 		got, i, err := openBytes(t, b, storage.ReadOptions{})
@@ -322,7 +322,7 @@ func TestVersionLine(t *testing.T) {
 	}
 	b := bytes.Clone(whole)
 	copy(b, make([]byte, 100))
-	if sniff("", b[:storage.SniffLen]) {
+	if sniff(nil, "", b[:storage.SniffLen]) {
 		t.Error("zeros are recognized as a bag")
 	}
 	got, i, err := openBytes(t, b, storage.ReadOptions{})

@@ -55,7 +55,7 @@ func stem(name string) string {
 // sniff knows bags of all versions by their first line, also those that Open
 // refuses, so that they are refused by name, and by the file header where that
 // line is damaged.
-func sniff(_ string, head []byte) bool {
+func sniff(_ storage.FS, _ string, head []byte) bool {
 	line := string(head[:min(len(head), 16)])
 	return strings.HasPrefix(line, magicV2) || strings.HasPrefix(line, "#ROSRECORD V") || strings.HasPrefix(line, "#ROSLOG V") || looksLikeBag(head)
 }

@@ -59,7 +59,7 @@ func TestRealFolders(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(dataDir, c.name)
-			if !sniff(path, nil) {
+			if !sniff(nil, path, nil) {
 				t.Error("not recognised")
 			}
 			before := listing(t, path)
@@ -286,7 +286,7 @@ func TestZstdFile(t *testing.T) {
 			os.Remove(plain)
 			check(t, os.WriteFile(plain+".zstd", z, 0o666))
 			before := listing(t, dir)
-			if !sniff(plain+".zstd", z[:min(len(z), storage.SniffLen)]) {
+			if !sniff(nil, plain+".zstd", z[:min(len(z), storage.SniffLen)]) {
 				t.Error("not recognised")
 			}
 			got, info := readAll(t, dir, storage.ReadOptions{})

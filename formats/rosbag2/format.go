@@ -48,11 +48,11 @@ var Format = &storage.Format{
 // sniff knows a folder by its metadata.yaml or the databases in it, and a file
 // by SQLite's first line, also within zstd. A rosbag2 folder with MCAP storage
 // is ours too, so that it is refused by name.
-func sniff(path string, head []byte) bool {
+func sniff(fsys storage.FS, path string, head []byte) bool {
 	if head != nil {
-		return db3.IsPart(iox.OS, path, head)
+		return db3.IsPart(iox.FS(fsys), path, head)
 	}
-	return db3.IsFolder(iox.OS, path)
+	return db3.IsFolder(iox.FS(fsys), path)
 }
 
 // identify knows what belongs to a recording or its database, and is no recording.

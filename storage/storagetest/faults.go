@@ -3,7 +3,9 @@ package storagetest
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/faultio"
@@ -33,6 +35,51 @@ func (c *Config) sourceUntouched(t *testing.T) {
 		t.Error("the source's folder has changed")
 	}
 }
+
+// elsewhere: a recording is detected and read through the file system that it is in.
+func (c *Config) elsewhere(t *testing.T) {
+	dir := t.TempDir()
+	want := c.small()
+	if err := WriteAll(c.Format, filepath.Join(dir, c.Name), storage.WriteOptions{NoSync: true}, want); err != nil {
+		t.Fatal(err)
+	}
+	formats := storage.NewRegistry(c.Format)
+	r, err := formats.Open(context.Background(), filepath.Join(nowhere, c.Name), storage.ReadOptions{FS: movedFS{iox.OS, dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	got, err := ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(want.Messages) {
+		t.Errorf("%d messages, want %d", len(got), len(want.Messages))
+	}
+}
+
+// nowhere is a folder that only a movedFS has.
+var nowhere = filepath.FromSlash("/storagetest/nowhere")
+
+// A movedFS has what is in dir under the name nowhere, to be read.
+type movedFS struct {
+	storage.FS
+	dir string
+}
+
+func (m movedFS) path(name string) string {
+	if rest, ok := strings.CutPrefix(name, nowhere); ok {
+		return m.dir + rest
+	}
+	return name
+}
+
+func (m movedFS) Open(name string) (storage.File, error) { return m.FS.Open(m.path(name)) }
+func (m movedFS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, error) {
+	return m.FS.OpenFile(m.path(name), flag, perm)
+}
+func (m movedFS) Stat(name string) (os.FileInfo, error)      { return m.FS.Stat(m.path(name)) }
+func (m movedFS) ReadDir(name string) ([]os.DirEntry, error) { return m.FS.ReadDir(m.path(name)) }
 
 // cancelled: a context that has ended ends the reading.
 func (c *Config) cancelled(t *testing.T) {

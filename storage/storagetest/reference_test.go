@@ -26,7 +26,12 @@ func reference(broken string) *storage.Format {
 		Name: "ref", Extensions: []string{".ref"}, Native: "x", Compressions: []string{"none"}, Publishers: true,
 		Metadata: []string{"*"}, QoS: true, TopicMetadata: func(string) bool { return true }, PublishTime: true, Sequence: true,
 		MinTime: 0, MaxTime: 1 << 62,
-		Sniff: func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("REF1")) },
+		Sniff: func(_ storage.FS, path string, head []byte) bool {
+			if broken == "sniffs at the disk" {
+				head, _ = os.ReadFile(path)
+			}
+			return bytes.HasPrefix(head, []byte("REF1"))
+		},
 		Open: func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 			return openRef(ctx, path, o, broken)
 		},

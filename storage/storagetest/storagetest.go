@@ -124,6 +124,7 @@ func Run(t *testing.T, c Config) {
 	t.Run("BlockCopier", c.blockCopier)
 	t.Run("Deterministic", c.deterministic)
 	t.Run("SourceUntouched", c.sourceUntouched)
+	t.Run("Elsewhere", c.elsewhere)
 	t.Run("Cancelled", c.cancelled)
 	t.Run("WriteFaults", c.writeFaults)
 	t.Run("ReadFaults", c.readFaults)

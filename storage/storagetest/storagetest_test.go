@@ -61,6 +61,7 @@ func TestBroken(t *testing.T) {
 		"loses a block":                                  "BlockWriter",
 		"other bytes each time":                          "Deterministic",
 		"touches the source":                             "SourceUntouched",
+		"sniffs at the disk":                             "Elsewhere",
 		"does not stop":                                  "Cancelled",
 		"ignores write errors":                           "WriteFaults",
 		"hides the cause":                                "WriteFaults",

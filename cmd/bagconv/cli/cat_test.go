@@ -38,7 +38,7 @@ func (r *lying) ReadBlock(_ context.Context, i int, b *storage.Batch) error {
 // measured; after it, cat says so and fails.
 func TestCatDisorder(t *testing.T) {
 	format := &storage.Format{
-		Name: "lying", Native: "cdr", Sniff: func(string, []byte) bool { return true },
+		Name: "lying", Native: "cdr", Sniff: func(storage.FS, string, []byte) bool { return true },
 		Open: func(_ context.Context, path string, _ storage.ReadOptions) (storage.Reader, error) {
 			return &lying{fakeReader{path: path}}, nil
 		},

@@ -23,7 +23,7 @@ import (
 var fake = &storage.Format{
 	Name: "fake", Help: "a format for tests", Extensions: []string{".fake"}, Native: "cdr",
 	Compressions: []string{"none"}, Profiles: []string{"universal", "humble"}, Publishers: true,
-	Sniff: func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("fake")) },
+	Sniff: func(_ storage.FS, _ string, head []byte) bool { return bytes.HasPrefix(head, []byte("fake")) },
 	Open: func(_ context.Context, path string, _ storage.ReadOptions) (storage.Reader, error) {
 		return openFake(path)
 	},
