@@ -32,7 +32,7 @@ func (f *fakeBag) source(t *testing.T) (string, *storage.Format) {
 		t.Fatal(err)
 	}
 	f.format = storage.Format{
-		Name: "fake", Native: "cdr", Publishers: true, PublishTime: true, Sequence: true,
+		Name: "fake", Native: "cdr", PublishTime: true, Sequence: true,
 		Sniff: func(storage.FS, string, []byte) bool { return true },
 		Open: func(context.Context, string, storage.ReadOptions) (storage.Reader, error) {
 			r := &fakeReader{bag: f}
@@ -150,13 +150,14 @@ type fakeSink struct {
 	aborted  bool
 	failAt   int // Write number, 1 is the first; 0: none
 	format   storage.Format
+	identity storage.Identity
 }
 
 var errFakeDisk = errors.New("disk on fire")
 
 func (s *fakeSink) target() *storage.Format {
 	s.format = storage.Format{
-		Name: "fake", Native: "cdr", Publishers: true, PublishTime: true, Sequence: true, Compressions: []string{"none"},
+		Name: "fake", Native: "cdr", PublishTime: true, Sequence: true, Compressions: []string{"none"},
 		Create: func(_ context.Context, path string, _ storage.WriteOptions) (storage.Writer, error) {
 			s.attempts++
 			s.topics, s.messages = nil, nil
@@ -164,6 +165,14 @@ func (s *fakeSink) target() *storage.Format {
 		},
 	}
 	return &s.format
+}
+
+// Identity keeps all topics apart, unless a test asks for names.
+func (s *fakeSink) Identity() storage.Identity {
+	if s.identity == storage.IdentityName {
+		return s.identity
+	}
+	return storage.IdentityTopic
 }
 
 func (s *fakeSink) CreateTopic(t storage.Topic) (storage.TopicID, error) {

@@ -26,14 +26,14 @@ type sinkTopic struct {
 // time grows with the topics, not with their pairs: one name may have as many
 // publishers and definitions as the recording has topics.
 type joiner struct {
-	format *storage.Format // of the sink
-	sinks  []sinkTopic
-	same   map[identity]*twins
-	named  map[string]bool // names of sinks
-	number map[string]int  // of a name that several want: the last number that was tried
+	identity storage.Identity // of the sink
+	sinks    []sinkTopic
+	same     map[topicKey]*twins
+	named    map[string]bool // names of sinks
+	number   map[string]int  // of a name that several want: the last number that was tried
 }
 
-type identity struct{ name, typ, encoding string }
+type topicKey struct{ name, typ, encoding string }
 
 // twins are the topics of the sink with one identity: recordings that are merged may
 // disagree on a type, and a record may have two descriptors of one.
@@ -42,17 +42,18 @@ type twins struct {
 	by    map[string]int // all of them, by their definition; nil while there is one
 }
 
-func newJoiner(f *storage.Format) *joiner {
-	return &joiner{format: f, same: map[identity]*twins{}, named: map[string]bool{}, number: map[string]int{}}
+func newJoiner(identity storage.Identity) *joiner {
+	return &joiner{identity: identity, same: map[topicKey]*twins{}, named: map[string]bool{}, number: map[string]int{}}
 }
 
 // add returns which of the sinks topic i of the source, as it is in the sink, flows
 // into. Where the sink keeps no publishers apart, those of one topic, type and
 // definition flow together; a topic without a definition goes with any.
 func (j *joiner) add(t *storage.Topic, i int) int {
-	id := identity{t.Name, t.Type, t.Encoding}
+	id := topicKey{t.Name, t.Type, t.Encoding}
 	others := j.same[id]
-	if others != nil && !j.format.Publishers {
+	apart := j.identity == storage.IdentityTopic
+	if others != nil && !apart {
 		if at := j.twin(others, t); at >= 0 {
 			j.sinks[at].join(t, i)
 			return at
@@ -63,10 +64,10 @@ func (j *joiner) add(t *storage.Topic, i int) int {
 	switch {
 	case others == nil:
 		j.same[id] = &twins{first: at}
-	case !j.format.Publishers:
+	case !apart:
 		others.by[definitionKey(t)] = at
 	}
-	if j.format.UniqueNames && j.named[t.Name] || !j.format.Publishers && others != nil {
+	if j.identity == storage.IdentityName && j.named[t.Name] || !apart && others != nil {
 		j.rename(&j.sinks[at])
 	}
 	j.named[j.sinks[at].topic.Name] = true

@@ -13,8 +13,8 @@ import (
 )
 
 // joinAll returns what a joiner makes of topics, and where each went.
-func joinAll(f storage.Format, topics ...storage.Topic) (sinks []sinkTopic, at []int) {
-	j := newJoiner(&f)
+func joinAll(identity storage.Identity, topics ...storage.Topic) (sinks []sinkTopic, at []int) {
+	j := newJoiner(identity)
 	for i := range topics {
 		at = append(at, j.add(&topics[i], i))
 	}
@@ -33,7 +33,7 @@ func TestJoin(t *testing.T) {
 	last := topic("int8 a", "/c", two, one)
 	last.Metadata = map[string]string{storage.MetaCallerIDs: "/d,/a", storage.MetaLatching: "1"}
 	topics := []storage.Topic{topic("int8 a", "/a", one), topic("int8 b", "/b"), topic("int8 a", "/c", one), topic("", "/a"), topic("int8 b", "/b"), last}
-	sinks, at := joinAll(storage.Format{UniqueNames: true}, topics...)
+	sinks, at := joinAll(storage.IdentityName, topics...)
 	if !slices.Equal(at, []int{0, 1, 0, 0, 1, 0}) || len(sinks) != 2 {
 		t.Fatalf("%d topics, %v", len(sinks), at)
 	}
@@ -50,7 +50,7 @@ func TestJoin(t *testing.T) {
 	if len(topics[0].Metadata) != 2 || topics[0].Metadata[storage.MetaCallerID] != "/a" {
 		t.Errorf("the topic that was added has changed: %v", topics[0])
 	}
-	if sinks, _ := joinAll(storage.Format{Publishers: true}, topics...); len(sinks) != len(topics) {
+	if sinks, _ := joinAll(storage.IdentityTopic, topics...); len(sinks) != len(topics) {
 		t.Errorf("%d topics where publishers are kept apart, want %d", len(sinks), len(topics))
 	}
 }
@@ -71,7 +71,7 @@ func TestJoinDescriptors(t *testing.T) {
 	topic := func(def []byte) storage.Topic {
 		return storage.Topic{Name: "/t", Type: "p.T", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf", Data: def}}
 	}
-	_, at := joinAll(storage.Format{UniqueNames: true}, topic(set("T", "a", false)), topic(set("T", "b", false)), topic(set("T", "a", true)), topic(set("T", "b", true)))
+	_, at := joinAll(storage.IdentityName, topic(set("T", "a", false)), topic(set("T", "b", false)), topic(set("T", "a", true)), topic(set("T", "b", true)))
 	if !slices.Equal(at, []int{0, 1, 0, 1}) {
 		t.Errorf("topics go to %v", at)
 	}
@@ -101,7 +101,7 @@ func TestJoinCost(t *testing.T) {
 					topics[i] = storage.Topic{Name: "/t", Type: "p/T", Encoding: "cdr", Schema: storage.Schema{Data: []byte("int8 a")}}
 					vary(&topics[i], i)
 				}
-				joinAll(storage.Format{UniqueNames: true}, topics...)
+				joinAll(storage.IdentityName, topics...)
 			})
 		})
 	}

@@ -101,8 +101,8 @@ func TestRefusedWithoutMessages(t *testing.T) {
 // and is reported.
 func TestTopicNames(t *testing.T) {
 	bag := &fakeBag{}
-	for _, name := range []string{"/bad\xff", "", "/fine", "/bad%FF", "unnamed"} {
-		bag.topics = append(bag.topics, storage.Topic{Name: name, Type: "p/msg/A", Encoding: "cdr"})
+	for i, name := range []string{"/bad\xff", "", "/fine", "/bad%FF", "unnamed"} {
+		bag.topics = append(bag.topics, storage.Topic{Name: name, Type: "p/msg/" + string(rune('A'+i)), Encoding: "cdr"})
 	}
 	var msgs []storage.Message
 	for i := range 10 {
@@ -111,7 +111,7 @@ func TestTopicNames(t *testing.T) {
 	bag.blocks = [][]storage.Message{msgs}
 	sink := &fakeSink{}
 	job := fakeJob(t, bag, sink)
-	job.SinkFormat.UniqueNames = true
+	sink.identity = storage.IdentityName
 	job.SinkFormat.TopicName = func(name string) bool { return name != "" && !strings.Contains(name, "\xff") }
 	r, err := Run(context.Background(), job)
 	if err != nil {

@@ -41,7 +41,6 @@ func planTopics(job *Job, encoding string, info *storage.Info, choice *selection
 	n := len(info.Topics)
 	p := &topicPlan{format: job.SinkFormat, results: make([]*mapping.Result, n), errs: make([]error, n), sinkOf: make([]int, n),
 		chosen: choice.Topics, restamp: job.Edit.Restamp, stamps: make([]*mapping.Stamp, n), marks: make([]*mapping.Stamp, n)}
-	sinks := newJoiner(job.SinkFormat)
 	mapper.Complete(chosenTopics(info, choice))
 	for i := range info.Topics {
 		p.sinkOf[i] = -1
@@ -57,17 +56,28 @@ func planTopics(job *Job, encoding string, info *storage.Info, choice *selection
 		res.Fit(job.SinkFormat)
 		res.Topic.Name = job.Edit.Name(res.Topic.Name)
 		p.planStamps(mapper, info, i)
-		given := res.Topic.Name
-		if valid := job.SinkFormat.TopicName; valid != nil && !valid(given) {
-			res.Topic.Name = mapping.PlainName(given)
+	}
+	return p
+}
+
+// join decides which topics of the source become one in a sink that tells topics apart
+// by identity, and what they are called.
+func (p *topicPlan) join(identity storage.Identity) {
+	sinks := newJoiner(identity)
+	for i, res := range p.results {
+		if res == nil {
+			continue
 		}
-		p.sinkOf[i] = sinks.add(&res.Topic, i)
-		if given != res.Topic.Name {
+		t := res.Topic
+		if valid := p.format.TopicName; valid != nil && !valid(t.Name) {
+			t.Name = mapping.PlainName(t.Name)
+		}
+		p.sinkOf[i] = sinks.add(&t, i)
+		if given := res.Topic.Name; given != t.Name {
 			sinks.sinks[p.sinkOf[i]].invalid = &given
 		}
 	}
 	p.sinks = sinks.finish()
-	return p
 }
 
 func chosenTopics(info *storage.Info, choice *selection.Choice) (topics []*storage.Topic) {

@@ -51,6 +51,7 @@ func (o *output) open(ctx context.Context, src *source, enc *encoder, memory int
 		return err
 	}
 	o.write, o.caps = o.writer.Write, storage.WriterCapabilities(o.writer)
+	o.plan.join(o.writer.Identity())
 	if o.routes, err = routes(job, o.writer, o.plan); err != nil {
 		return err
 	}

@@ -51,14 +51,6 @@ type Format struct {
 	// default first. Empty: a recording is always written into one place.
 	SegmentNames []string
 
-	// Publishers says that the format keeps several publishers of one topic and
-	// type apart. Where it is false the converter joins them into one topic.
-	Publishers bool
-
-	// UniqueNames says that topics are told apart by their names alone: the
-	// converter gives a second topic of one name another.
-	UniqueNames bool
-
 	// Metadata lists the keys of WriteOptions.Metadata that the format keeps; an
 	// entry "*" means that it keeps any.
 	Metadata []string
@@ -258,9 +250,12 @@ type Reader interface {
 // ErrUnsupported or ErrCorrupt is about that topic alone, and the writer goes on
 // without it.
 type Writer interface {
+	// Identity is what tells topics of this output apart. It does not change.
+	Identity() Identity
+
 	// CreateTopic makes a stream known. Topics may be created at any time
-	// before their first message. Two topics may have the same name; a format
-	// that cannot keep them apart says so in an error wrapping ErrUnsupported.
+	// before their first message. A second topic with the identity of another is
+	// refused with an error wrapping ErrUnsupported.
 	CreateTopic(t Topic) (TopicID, error)
 
 	// Write adds a message. It keeps no reference to m or m.Data.

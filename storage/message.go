@@ -20,6 +20,16 @@ type Topic struct {
 	Metadata map[string]string // see the Meta constants; other keys are kept where the format can
 }
 
+// Identity is what tells topics of an output apart. The converter joins or renames
+// topics that are one by it.
+type Identity uint8
+
+const (
+	IdentityType  Identity = iota // name, type and encoding: two types may have one name
+	IdentityName                  // the name alone
+	IdentityTopic                 // each topic is one of its own: several publishers of one name and type stay apart
+)
+
 // A Schema is a message definition as the file has it. Formats never parse it.
 type Schema struct {
 	Encoding string // "ros1msg", "ros2msg", "ros2idl", "protobuf"; "" when the file has none

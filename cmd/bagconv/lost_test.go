@@ -124,7 +124,7 @@ func cutRun(t *testing.T, path, file string, size int64) (*cutResult, error) {
 	sink := &countingSink{}
 	r, err := bagconvert.Run(context.Background(), bagconvert.Job{
 		Source: path, SourceFormat: f, Sink: filepath.Join(t.TempDir(), "nowhere"), Threads: 2,
-		SinkFormat: &storage.Format{Name: f.Name, Native: f.Native, Publishers: true, Metadata: []string{"*"},
+		SinkFormat: &storage.Format{Name: f.Name, Native: f.Native, Metadata: []string{"*"},
 			Create: func(context.Context, string, storage.WriteOptions) (storage.Writer, error) { return sink, nil }},
 		Read: storage.ReadOptions{FS: &cutFS{iox.OS, file, size}},
 	})
@@ -265,10 +265,11 @@ func (s *countingSink) Write(m *storage.Message) error {
 	return nil
 }
 
-func (s *countingSink) Finish() (string, error) { return "", nil }
-func (s *countingSink) Commit() error           { return nil }
-func (s *countingSink) Close() error            { return nil }
-func (s *countingSink) Files() []string         { return nil }
+func (s *countingSink) Identity() storage.Identity { return storage.IdentityTopic }
+func (s *countingSink) Finish() (string, error)    { return "", nil }
+func (s *countingSink) Commit() error              { return nil }
+func (s *countingSink) Close() error               { return nil }
+func (s *countingSink) Files() []string            { return nil }
 
 // A cutFS has one file that ends early.
 type cutFS struct {

@@ -70,7 +70,6 @@ func memoryFormat() *storage.Format {
 		Native:       "ros1",
 		Carries:      func(string, string) bool { return true }, // any message, as it is
 		Compressions: []string{"none"},
-		Publishers:   true,
 		Sniff:        func(_ storage.FS, path string, _ []byte) bool { return strings.HasPrefix(path, "mem:") },
 		Open: func(_ context.Context, path string, _ storage.ReadOptions) (storage.Reader, error) {
 			m := kept[path]
@@ -133,6 +132,8 @@ type memoryWriter struct {
 }
 
 var errEnded = errors.New("mem: the writer has ended")
+
+func (w *memoryWriter) Identity() storage.Identity { return storage.IdentityTopic }
 
 func (w *memoryWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if w.ended {

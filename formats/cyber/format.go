@@ -56,7 +56,6 @@ var Format = &storage.Format{
 	Compressions: compressions,
 	Chunks:       true,
 	SegmentNames: segmentNames,
-	UniqueNames:  true,
 	Metadata:     []string{metaMapName, metaMapVersion, metaVehicleName},
 	MinTime:      0,
 	MaxTime:      math.MaxInt64,

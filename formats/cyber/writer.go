@@ -60,6 +60,9 @@ type outChannel struct {
 	count     int64  // messages in the segment being filled; of Write alone
 }
 
+// Identity returns that a channel is known by its name. See storage.Writer.
+func (w *Writer) Identity() storage.Identity { return storage.IdentityName }
+
 // CreateTopic makes a channel. See storage.Writer. Of the topic its name, type
 // and descriptors are kept. Apollo tells channels apart by their name: a second
 // topic of one name is refused. A topic that is refused does not stop the writer.

@@ -22,7 +22,6 @@ var Format = &storage.Format{
 	Carries:       func(string, string) bool { return true },
 	Compressions:  []string{"zstd", "lz4", "none"},
 	Chunks:        true,
-	Publishers:    true,
 	Metadata:      []string{metaProfile},
 	QoS:           true,
 	TopicMetadata: func(string) bool { return true },

@@ -140,6 +140,9 @@ const (
 	maxSchemas  = 1<<16 - 1
 )
 
+// Identity returns that channels are kept apart. See storage.Writer.
+func (w *Writer) Identity() storage.Identity { return storage.IdentityTopic }
+
 // CreateTopic makes a channel. See storage.Writer. A topic without a type and a
 // definition gets no schema. An error leaves the Writer as it was.
 func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {

@@ -26,7 +26,6 @@ var Format = &storage.Format{
 	Native:        encoding,
 	Compressions:  []string{"none", "lz4", "bz2"},
 	Chunks:        true,
-	Publishers:    true,
 	TopicMetadata: headerField,
 	MinTime:       0,
 	MaxTime:       maxTime,

@@ -126,6 +126,9 @@ func (w *Writer) fileHeader(indexPos int64) []byte {
 	return append(b, strings.Repeat(" ", headerSize-n)...)
 }
 
+// Identity returns that connections are kept apart. See storage.Writer.
+func (w *Writer) Identity() storage.Identity { return storage.IdentityTopic }
+
 // CreateTopic makes a connection. See storage.Writer. Those keys of t.Metadata that
 // can be fields of the connection header become such.
 func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {

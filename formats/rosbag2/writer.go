@@ -120,6 +120,9 @@ func (w *Writer) distro() string {
 	return w.profile.Distro
 }
 
+// Identity returns that readers know topics by name, type and encoding. See storage.Writer.
+func (w *Writer) Identity() storage.Identity { return storage.IdentityType }
+
 // CreateTopic adds a row to topics. The same name with another type or encoding
 // is a topic of its own. Readers cannot tell apart two of the same name, type and
 // encoding, so the second is refused with storage.ErrUnsupported. See

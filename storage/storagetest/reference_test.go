@@ -23,7 +23,7 @@ import (
 // the recording as gob. broken names one thing that it does wrong.
 func reference(broken string) *storage.Format {
 	return &storage.Format{
-		Name: "ref", Extensions: []string{".ref"}, Native: "x", Compressions: []string{"none"}, Publishers: true,
+		Name: "ref", Extensions: []string{".ref"}, Native: "x", Compressions: []string{"none"},
 		Metadata: []string{"*"}, QoS: true, TopicMetadata: func(string) bool { return true }, PublishTime: true, Sequence: true,
 		MinTime: 0, MaxTime: 1 << 62,
 		Sniff: func(_ storage.FS, path string, head []byte) bool {
@@ -69,6 +69,8 @@ func (w *refWriter) fail(err error) error {
 	}
 	return err
 }
+
+func (w *refWriter) Identity() storage.Identity { return storage.IdentityTopic }
 
 func (w *refWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if w.err != nil {

@@ -158,13 +158,13 @@ func (c *Config) oneName(t *testing.T) {
 	}
 	for name, twin := range twins {
 		t.Run(name, func(t *testing.T) {
-			kept := c.Format.Publishers || !c.Format.UniqueNames && twin.Type != first.Type
 			path := filepath.Join(t.TempDir(), c.Name)
 			w, err := c.Format.Create(context.Background(), path, storage.WriteOptions{NoSync: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer w.Close()
+			kept := w.Identity() == storage.IdentityTopic || w.Identity() == storage.IdentityType && twin.Type != first.Type
 			want := Recording{Topics: []storage.Topic{first}}
 			ids := make([]storage.TopicID, 1, 3)
 			if ids[0], err = w.CreateTopic(first); err != nil {

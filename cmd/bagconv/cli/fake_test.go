@@ -22,7 +22,7 @@ import (
 // reading one does is in its second word.
 var fake = &storage.Format{
 	Name: "fake", Help: "a format for tests", Extensions: []string{".fake"}, Native: "cdr",
-	Compressions: []string{"none"}, Profiles: []string{"universal", "humble"}, Publishers: true,
+	Compressions: []string{"none"}, Profiles: []string{"universal", "humble"},
 	Sniff: func(_ storage.FS, _ string, head []byte) bool { return bytes.HasPrefix(head, []byte("fake")) },
 	Open: func(_ context.Context, path string, _ storage.ReadOptions) (storage.Reader, error) {
 		return openFake(path)
@@ -86,6 +86,7 @@ func createFake(_ context.Context, path string, o storage.WriteOptions) (storage
 }
 
 func (w *fakeWriter) CreateTopic(storage.Topic) (storage.TopicID, error) { return 0, nil }
+func (w *fakeWriter) Identity() storage.Identity                         { return storage.IdentityTopic }
 func (w *fakeWriter) Write(*storage.Message) error                       { return nil }
 func (w *fakeWriter) Finish() (string, error)                            { return w.path, nil }
 func (w *fakeWriter) Commit() error                                      { return os.WriteFile(w.path, []byte("fake written"), 0o666) }
