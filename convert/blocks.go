@@ -2,12 +2,9 @@ package convert
 
 import (
 	"context"
-	"errors"
 	"io"
-	"math"
-	"sync"
-	"sync/atomic"
 
+	"github.com/bagconv/bagconv/internal/ordered"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -44,29 +41,19 @@ func EachBlock(ctx context.Context, r storage.Reader, threads int, progress func
 	for i := range team {
 		team[i] = worker()
 	}
-	line := newQueue()
 	seq := make([]int, len(s.blocks))
 	for i := range seq {
 		seq[i] = i
 	}
-	return s.parallel(ctx, seq, threads, func(w, i int, b *storage.Batch, err error) error {
-		if err == nil {
-			err = s.checkTopics(b)
-		}
-		if err == nil {
-			err = team[w].Work(b)
-		}
-		if err == nil {
-			if !line.wait(i) {
-				return errStopped
-			}
-			err = team[w].InOrder(s.blocks[i], b)
-		}
-		if err != nil {
-			line.stop(i)
+	return s.parallel(ctx, seq, threads, func(w, _ int, b *storage.Batch) error {
+		if err := s.checkTopics(b); err != nil {
 			return err
 		}
-		line.next()
+		return team[w].Work(b)
+	}, func(w, i int, b *storage.Batch) error {
+		if err := team[w].InOrder(s.blocks[i], b); err != nil {
+			return err
+		}
 		meter.read(s.blocks[i].Size, len(b.Messages))
 		return nil
 	})
@@ -111,106 +98,48 @@ func sourceOf(r storage.Reader) (*source, error) {
 	return s, s.look()
 }
 
-// parallel reads the blocks in seq on a number of workers, and calls f with each and its
-// place in seq, also with one that could not be read, and why. As many are read at
-// once as fit into memory. After an error of f no further one is begun. It returns
-// that of the first block in the order of seq that has one. Of b nothing may be kept.
-func (s *source) parallel(ctx context.Context, seq []int, threads int, f func(worker, k int, b *storage.Batch, err error) error) error {
-	gate, spares := newGate(budgetOf(s.memory).blocks), new(spares)
-	errs := make([]error, threads)
-	first := make([]int, threads) // whose error it is
-	var mu sync.Mutex             // whoever has it begins the next block
-	next := 0
-	begin := func() (k int, ok bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if next == len(seq) {
-			return 0, false
-		}
-		next++
-		return next - 1, gate.enter(ctx, rawMemory*s.blocks[seq[next-1]].RawSize) == nil
+// parallel reads the blocks in seq on a number of workers, as many at once as fit into
+// memory. It calls work with each and its place in seq, at the same time for different ones,
+// and then inOrder in the order of seq; nil: nothing. The error is that of the first block in
+// the order of seq that has one. Of b nothing may be kept.
+func (s *source) parallel(ctx context.Context, seq []int, threads int, work, inOrder func(worker, k int, b *storage.Batch) error) error {
+	spares, next := new(spares), 0
+	batches := make([]storage.Batch, threads) // by worker; their buffers are spares'
+	release := func(w int) {
+		spares.put(buffers{batches[w].Buf, batches[w].Scratch})
+		batches[w].Buf, batches[w].Scratch = nil, nil
 	}
-	var failed atomic.Bool
-	var wg sync.WaitGroup
-	for w := range threads {
-		wg.Go(func() {
-			var messages []storage.Message
-			for !failed.Load() && ctx.Err() == nil {
-				k, ok := begin()
-				if !ok {
-					return
-				}
-				block := &s.blocks[seq[k]]
-				own := spares.take()
-				b := storage.Batch{Messages: messages, Buf: own.buf, Scratch: own.scratch}
-				err := f(w, k, &b, s.blockReader.ReadBlock(ctx, seq[k], &b))
-				spares.put(buffers{b.Buf, b.Scratch})
-				messages = b.Messages
-				gate.leave(rawMemory * block.RawSize)
-				if err != nil {
-					errs[w], first[w] = err, k
-					failed.Store(true)
-					return
-				}
+	line := ordered.Line[int]{
+		Workers: threads, Limit: budgetOf(s.memory).blocks,
+		Next: func() (k int, bytes int64, ok bool) {
+			if next == len(seq) {
+				return 0, 0, false
 			}
-		})
+			next++
+			return next - 1, rawMemory * s.blocks[seq[next-1]].RawSize, true
+		},
+		Work: func(w, k int) error {
+			b, own := &batches[w], spares.take()
+			b.Buf, b.Scratch = own.buf, own.scratch
+			err := s.blockReader.ReadBlock(ctx, seq[k], b)
+			if err == nil {
+				err = work(w, k, b)
+			}
+			if inOrder == nil {
+				release(w)
+			}
+			return err
+		},
 	}
-	wg.Wait()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	least, err := len(seq), error(nil)
-	for w, e := range errs {
-		if e != nil && first[w] < least {
-			least, err = first[w], e
+	if inOrder != nil {
+		line.Finish = func(w, k int) error {
+			defer release(w)
+			return inOrder(w, k, &batches[w])
 		}
 	}
-	return err
+	return line.Run(ctx)
 }
 
 // rawMemory is how many times its raw size a block takes: as it is in the file, and
 // unpacked.
 const rawMemory = 2
-
-// errStopped is the error of a block that has not been looked at because one
-// before it failed.
-var errStopped = errors.New("stopped by a failure before")
-
-// A queue lets numbers through in their order.
-type queue struct {
-	mu      sync.Mutex
-	changed *sync.Cond
-	turn    int
-	stopped int // numbers above it never have their turn
-}
-
-func newQueue() *queue {
-	q := &queue{stopped: math.MaxInt}
-	q.changed = sync.NewCond(&q.mu)
-	return q
-}
-
-// wait returns when it is i's turn, with false when it will never be.
-func (q *queue) wait(i int) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for q.turn != i && i < q.stopped {
-		q.changed.Wait()
-	}
-	return q.turn == i
-}
-
-func (q *queue) next() {
-	q.mu.Lock()
-	q.turn++
-	q.mu.Unlock()
-	q.changed.Broadcast()
-}
-
-// stop says that number i has failed.
-func (q *queue) stop(i int) {
-	q.mu.Lock()
-	q.stopped = min(q.stopped, i)
-	q.mu.Unlock()
-	q.changed.Broadcast()
-}

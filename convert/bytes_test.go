@@ -35,6 +35,12 @@ func rare(i int) bool { return i >= 1500 && i < 1510 }
 // write makes a sample; at is the time of message i, in ms.
 func write(t *testing.T, name string, at func(i int) int64) sample {
 	t.Helper()
+	return writeSized(t, name, 4096, at)
+}
+
+// writeSized makes one with messages of another size.
+func writeSized(t *testing.T, name string, size int, at func(i int) int64) sample {
+	t.Helper()
 	s := sample{all.Registry().Lookup(name), filepath.Join(t.TempDir(), "in."+name)}
 	rec := storagetest.Recording{Topics: []storage.Topic{
 		{Name: "/often", Type: "p/msg/T", Encoding: s.format.Native},
@@ -42,7 +48,7 @@ func write(t *testing.T, name string, at func(i int) int64) sample {
 		{Name: "/rare", Type: "p/msg/T", Encoding: s.format.Native},
 	}}
 	for i := range 3000 {
-		m := storage.Message{Topic: storage.TopicID(i % 2), LogTime: 1e18 + at(i)*ms, Data: make([]byte, 4096)}
+		m := storage.Message{Topic: storage.TopicID(i % 2), LogTime: 1e18 + at(i)*ms, Data: make([]byte, size)}
 		if rare(i) {
 			m.Topic = 2
 		}
@@ -147,6 +153,24 @@ func TestBytesOfTopic(t *testing.T) {
 			}
 			atMost(t, "read", counter.Read.Load(), need)
 			atMost(t, "written", counter.Written.Load(), size+edge)
+		})
+	}
+}
+
+// TestBytesOfFew: a few messages of a recording of large ones are read alone, where its
+// blocks do not have their topics: by the heads of the others.
+func TestBytesOfFew(t *testing.T) {
+	for _, name := range []string{"record", "db3"} {
+		t.Run(name, func(t *testing.T) {
+			s := writeSized(t, name, 20<<10, inOrder)
+			counter := &faultio.Counter{FS: iox.FS(nil)}
+			n, _ := s.run(t, counter, func(j *convert.Job) { j.Select.Topics = []selection.Pattern{selection.Exactly("/rare")} })
+			if n != 10 {
+				t.Errorf("%d messages", n)
+			}
+			if size := sizeOf(t, s.path); counter.Read.Load() > size/2 {
+				t.Errorf("%d bytes are read of %d", counter.Read.Load(), size)
+			}
 		})
 	}
 }

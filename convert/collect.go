@@ -64,7 +64,7 @@ func (p *pipeline) collect(seq []int, bounds []key, free *pool, order <-chan *ba
 	k := 0
 	for b := range order {
 		err := <-b.done
-		p.gate.leave(b.taken)
+		p.gate.Leave(b.taken)
 		if err != nil {
 			return err
 		}

@@ -2,57 +2,60 @@ package convert
 
 import (
 	"context"
-	"sync"
 
+	"github.com/bagconv/bagconv/internal/ordered"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// An encoder runs the costly part of a BlockWriter: it compresses full blocks in
-// several goroutines and appends them to the file in order in one more.
+// An encoder runs the costly part of BlockWriters: it compresses full blocks in several
+// goroutines, and appends them to their files in order.
 type encoder struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	jobs   chan *encodeJob
-	order  chan *encodeJob
-	wg     sync.WaitGroup
-	err    error // of the first block in order that failed; read after wait
+	blocks chan *pending
+	done   chan struct{} // closed at the end
+	err    error         // of the first block in order that failed; read after done
 }
 
-type encodeJob struct {
-	block    storage.PendingBlock
-	done     chan error
-	appended chan struct{} // closed when it is in the file, or never will be; nil: nobody waits for it
+// A pending is a block on its way.
+type pending struct {
+	storage.PendingBlock
+	appended chan struct{} // closed when it is in the file; nil: nobody waits for it
 }
 
 func newEncoder(ctx context.Context, workers int) *encoder {
-	ctx, cancel := context.WithCancelCause(ctx)
-	n := max(1, workers-1) // and one that is appended
-	e := &encoder{ctx: ctx, cancel: cancel, jobs: make(chan *encodeJob, n), order: make(chan *encodeJob, n)}
-	for range workers {
-		e.wg.Add(1)
-		go func() {
-			defer e.wg.Done()
-			for j := range e.jobs {
-				j.done <- j.block.Encode()
+	e := &encoder{blocks: make(chan *pending), done: make(chan struct{})}
+	e.ctx, e.cancel = context.WithCancelCause(ctx)
+	line := ordered.Line[*pending]{
+		Workers: workers,
+		Next: func() (b *pending, bytes int64, ok bool) {
+			select {
+			case b, ok = <-e.blocks:
+			case <-ctx.Done():
 			}
-		}()
-	}
-	e.wg.Add(1)
-	go func() {
-		defer e.wg.Done()
-		for j := range e.order {
-			err := <-j.done
-			if err == nil && e.err == nil {
-				err = j.block.Append()
-			}
-			if err != nil && e.err == nil {
-				e.err = err
+			return b, 0, ok
+		},
+		Work: func(_ int, b *pending) error {
+			err := b.Encode()
+			if err != nil {
 				e.cancel(err)
 			}
-			if j.appended != nil {
-				close(j.appended)
+			return err
+		},
+		Finish: func(_ int, b *pending) error {
+			err := b.Append()
+			if err != nil {
+				e.cancel(err)
+			} else if b.appended != nil {
+				close(b.appended)
 			}
-		}
+			return err
+		},
+	}
+	go func() {
+		defer close(e.done)
+		e.err = line.Run(ctx)
+		e.cancel(e.err)
 	}()
 	return e
 }
@@ -60,30 +63,27 @@ func newEncoder(ctx context.Context, workers int) *encoder {
 // add is the function for BlockWriter.OnBlock. It waits while too many blocks
 // are on their way, which bounds memory.
 func (e *encoder) add(block storage.PendingBlock) error {
-	if e.ctx.Err() != nil {
-		return context.Cause(e.ctx)
-	}
-	j := &encodeJob{block: block, done: make(chan error, 1)}
+	b := &pending{PendingBlock: block}
 	if block.Lent() {
-		j.appended = make(chan struct{})
+		b.appended = make(chan struct{})
 	}
 	select {
-	case e.order <- j:
+	case e.blocks <- b:
 	case <-e.ctx.Done():
 		return context.Cause(e.ctx)
 	}
-	e.jobs <- j // has as much room as order
-	if j.appended != nil {
-		<-j.appended
+	if b.appended != nil {
+		select {
+		case <-b.appended:
+		case <-e.done: // nobody looks at it any more
+		}
 	}
 	return nil
 }
 
 // wait ends the encoder when all blocks were added, and returns its error.
 func (e *encoder) wait() error {
-	close(e.jobs)
-	close(e.order)
-	e.wg.Wait()
-	e.cancel(nil)
+	close(e.blocks)
+	<-e.done
 	return e.err
 }

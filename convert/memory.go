@@ -26,46 +26,6 @@ func budgetOf(total int64) budget {
 	return budget{blocks: total / 4, held: total / 5, writer: total / 4}
 }
 
-// A gate lets blocks through while they fit into memory together. One goes
-// through alone whatever its size.
-type gate struct {
-	mu    sync.Mutex
-	used  int64
-	limit int64
-	freed chan struct{} // has a token when memory was given back
-}
-
-func newGate(limit int64) *gate { return &gate{limit: limit, freed: make(chan struct{}, 1)} }
-
-// enter waits until n bytes fit. Only one goroutine may be waiting.
-func (g *gate) enter(ctx context.Context, n int64) error {
-	for {
-		g.mu.Lock()
-		if g.used == 0 || g.used+n <= g.limit {
-			g.used += n
-			g.mu.Unlock()
-			return nil
-		}
-		g.mu.Unlock()
-		select {
-		case <-g.freed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// leave gives n bytes back.
-func (g *gate) leave(n int64) {
-	g.mu.Lock()
-	g.used -= n
-	g.mu.Unlock()
-	select {
-	case g.freed <- struct{}{}:
-	default:
-	}
-}
-
 // buffers are what a block is read into.
 type buffers struct{ buf, scratch []byte }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/ordered"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -33,8 +34,8 @@ type pipeline struct {
 	meter   *meter
 	tempDir string // for the spill file
 	budget  budget
-	gate    *gate   // blocks that are read and not collected yet
-	spares  *spares // buffers that blocks are read into
+	gate    *ordered.Gate // blocks that are read and not collected yet
+	spares  *spares       // buffers that blocks are read into
 
 	routes []route      // of all sinks, one after the other; Message.Topic is the index from reencode on
 	counts []topicCount // the same
@@ -151,7 +152,7 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 	defer cancel(nil)
 
 	p.join()
-	p.gate, p.spares = newGate(p.budget.blocks), new(spares)
+	p.gate, p.spares = ordered.NewGate(p.budget.blocks), new(spares)
 	n := p.workers + 1
 	if p.src.query != nil && p.src.limit > 0 {
 		n = 1 // a block has what is wanted, and no more is read
@@ -259,7 +260,7 @@ func (p *pipeline) dispatch(ctx context.Context, seq []int, free *pool, work, or
 		if b.taken = 0; p.src.blockReader != nil {
 			b.taken = blockMemory * p.src.blocks[b.index].RawSize
 		}
-		if err := p.gate.enter(ctx, b.taken); err != nil {
+		if err := p.gate.Enter(ctx, b.taken); err != nil {
 			return err
 		}
 		order <- b // both have room for every block of the pool

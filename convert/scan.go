@@ -77,15 +77,13 @@ func scan(ctx context.Context, s *source, threads int, meter *meter) (*ScanResul
 			spans[i] = span{start: math.MaxInt64, end: math.MinInt64}
 		}
 	}
-	err := s.parallel(ctx, seq, threads, func(w, k int, b *storage.Batch, err error) error {
+	err := s.parallel(ctx, seq, threads, func(w, k int, b *storage.Batch) (err error) {
 		i := seq[k]
-		if err == nil {
-			s.restamp(b.Messages)
-			spans[i], err = parts[w].add(b.Messages)
-		}
+		s.restamp(b.Messages)
+		spans[i], err = parts[w].add(b.Messages)
 		meter.read(s.blocks[i].Size, len(b.Messages))
 		return err
-	})
+	}, nil)
 	if err != nil {
 		return nil, err
 	}

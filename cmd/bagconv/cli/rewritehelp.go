@@ -46,6 +46,7 @@ out.bag are out_000.bag, out_001.bag, ...; with --by topic they are called as
 their topic. When OUT is a folder (/ at the end), they lie in it, called as IN,
 and have the format of IN. A part without a message is left out; the numbers of
 the others stay. There are 10,000 at most. A run that fails leaves none of them.
+IN is read once for 64 parts, and with --max-size once more, to find the times.
 --json and --report have an array, an object for each part.
 
 HOW TO SPLIT (one of these)
