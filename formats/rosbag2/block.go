@@ -183,7 +183,7 @@ func (f *filler) read(src rowSource) error {
 		if row.NoTime || row.NoData {
 			var ok bool
 			var err error
-			if stamp, ok, err = f.odd(row.ID, row.Time, row.NoTime, row.NoData); err != nil || !ok {
+			if stamp, ok, err = f.odd(row); err != nil || !ok {
 				f.n, f.last = f.n+1, row.ID
 				return err
 			}

@@ -137,3 +137,39 @@ func TestIdleScans(t *testing.T) {
 		t.Errorf("%d scanners are idle at the end, %d before", n, before)
 	}
 }
+
+// TestPlainBlocks: a table with other columns is cut into blocks by the sizes of its rows,
+// however far apart their rowids are.
+func TestPlainBlocks(t *testing.T) {
+	const n, size = 12, 1 << 20
+	path := filepath.Join(t.TempDir(), "x.db3")
+	rows := make([]storage.Message, n)
+	for i := range rows {
+		rows[i] = storage.Message{LogTime: int64(i), Data: make([]byte, size)}
+	}
+	write(t, path, storage.WriteOptions{}, sampleTopics()[:1], rows)
+	edit(t, path, "ALTER TABLE messages ADD COLUMN more INTEGER", "UPDATE messages SET id = -id * 100000000000")
+	r, err := open(context.Background(), path, storage.ReadOptions{Strict: true})
+	check(t, err)
+	defer r.Close()
+	blocks, err := r.(storage.BlockReader).Blocks()
+	check(t, err)
+	var b storage.Batch
+	total, last := 0, int64(n)
+	for i, block := range blocks {
+		check(t, r.(storage.BlockReader).ReadBlock(context.Background(), i, &b))
+		if len(b.Buf) > 3*size || block.RawSize < int64(len(b.Buf)) {
+			t.Errorf("block %d: %d bytes, which states %d", i, len(b.Buf), block.RawSize)
+		}
+		for _, m := range b.Messages {
+			if m.LogTime >= last || len(m.Data) != size { // the greatest id has become the least
+				t.Errorf("message at %d after %d, %d bytes", m.LogTime, last, len(m.Data))
+			}
+			last = m.LogTime
+			total++
+		}
+	}
+	if total != n || len(blocks) < n/3 {
+		t.Errorf("%d messages in %d blocks", total, len(blocks))
+	}
+}

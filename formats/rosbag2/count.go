@@ -218,16 +218,9 @@ func (r *Reader) tallyRows(c *conn) (tally, error) {
 		}
 		t.rows++
 		t.last = row.ID
-		stamp := row.Time
-		if row.NoTime {
-			odd, err := c.rowTime(row.ID)
-			if err != nil || !odd.known {
-				return err // reading tells of a row that is left out
-			}
-			stamp = odd.time
-		}
-		if row.NoData {
-			return nil
+		stamp, ok, err := c.rowTime(row)
+		if err != nil || !ok || row.NoData {
+			return err // reading tells of a row that is left out
 		}
 		t.time(stamp)
 		if spans != nil {

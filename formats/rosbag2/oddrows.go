@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/internal/sqlite"
+	"github.com/bagconv/bagconv/internal/sqlitefile"
 )
 
 // An oddTime is what is known of a row whose time is no integer, as one flipped bit
@@ -62,32 +63,32 @@ func (p *part) oddTimes(c *conn) (map[int64]oddTime, error) {
 // odd decides about a row that is not as rosbag2 writes it, and reports it: ok is false if
 // it is left out, because it has no data, or its time is no integer and not in the index
 // either.
-func (f *filler) odd(id, time int64, noTime, noData bool) (stamp int64, ok bool, err error) {
-	t := oddTime{time, true}
-	if noTime {
-		if t, err = f.c.rowTime(id); err != nil {
-			return 0, false, err
-		}
+func (f *filler) odd(row *sqlitefile.Row) (stamp int64, ok bool, err error) {
+	if stamp, ok, err = f.c.rowTime(row); err != nil {
+		return 0, false, err
 	}
-	ok = t.known && !noData
 	what := "the time of row %d is no integer; it is taken from the index of times"
 	switch {
-	case noData:
+	case row.NoData:
 		what = "the message of row %d is not there: its data is neither blob nor text"
 	case !ok:
 		what = "the message of row %d is left out: its time is no integer, and no index has it"
 	}
-	if !ok {
+	if ok = ok && !row.NoData; !ok {
 		f.lost.Messages++
 		f.lost.Blocks = 1
 	}
-	return t.time, ok, f.r.warn("row", true, f.c.part.path, what, id)
+	return stamp, ok, f.r.warn("row", true, f.c.part.path, what, row.ID)
 }
 
-// rowTime returns what is known of the time of a row that has none that is an integer.
-func (c *conn) rowTime(id int64) (oddTime, error) {
+// rowTime returns the time of a row, that of the index if the row has none. ok is false if
+// that has none either.
+func (c *conn) rowTime(row *sqlitefile.Row) (stamp int64, ok bool, err error) {
+	if !row.NoTime {
+		return row.Time, true, nil
+	}
 	odd, err := c.part.oddTimes(c)
-	return odd[id], err
+	return odd[row.ID].time, odd[row.ID].known, err
 }
 
 // sqlName writes a name into SQL.

@@ -156,7 +156,7 @@ func (k *cursor) Next() (timeorder.Head, error) {
 		}
 		if h.NoTime || h.NoData {
 			f := &filler{r: k.x.r, c: k.conn}
-			if _, ok, err := f.odd(h.ID, h.Time, false, h.NoData); err != nil {
+			if _, ok, err := f.odd(&sqlitefile.Row{ID: h.ID, Time: h.Time, NoData: h.NoData}); err != nil {
 				return timeorder.Head{}, err
 			} else if !ok {
 				continue

@@ -108,16 +108,11 @@ func (c *conn) spans(ctx context.Context, ranges []sqlitefile.Range) ([]sqlitefi
 		if n++; n&4095 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		stamp := row.Time
-		if row.NoTime {
-			odd, err := c.rowTime(row.ID)
-			if err != nil || !odd.known {
-				return err // reading tells of a row that is left out
-			}
-			stamp = odd.time
+		stamp, ok, err := c.rowTime(row)
+		if err == nil && ok {
+			spans.Add(row.ID, stamp)
 		}
-		spans.Add(row.ID, stamp)
-		return nil
+		return err
 	})
 	return spans.List, err
 }
