@@ -239,7 +239,7 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 	return out, nil
 }
 
-// Order: chunk headers have times, and chunks are read in parts. See
+// Order is by parts or by blocks: chunk headers have times, and chunks are read in parts. See
 // storage.BlockReader.
 func (r *Reader) Order() storage.Order {
 	order := storage.OrderBlocks

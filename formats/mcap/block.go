@@ -51,7 +51,7 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 	return out, nil
 }
 
-// Order: each chunk has times of its own. See storage.BlockReader.
+// Order is by blocks: each chunk has times of its own. See storage.BlockReader.
 func (r *Reader) Order() storage.Order { return storage.OrderBlocks }
 
 // ReadBlock reads a block. See storage.BlockReader.

@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Order: the times of a database are known as a whole, and those of its ranges of rows
+// Order is by parts or by blocks: the times of a database are known as a whole, and those of its ranges of rows
 // where opening it has gone over all rows. See storage.BlockReader.
 func (r *Reader) Order() storage.Order {
 	order := storage.OrderBlocks

@@ -303,9 +303,10 @@ func (s *Stmt) Finalize() {
 // Int is the value in column col of the current row as an integer.
 func (s *Stmt) Int(col int) int64 { return engine.Xsqlite3_column_int64(s.db.tls, s.c, int32(col)) }
 
-// IsInt tells whether the value is an integer, IsBytes whether it is a blob or text.
+// IsInt reports whether the value is an integer.
 func (s *Stmt) IsInt(col int) bool { return s.kind(col) == engine.SQLITE_INTEGER }
 
+// IsBytes reports whether the value is a blob or text.
 func (s *Stmt) IsBytes(col int) bool {
 	k := s.kind(col)
 	return k == engine.SQLITE_BLOB || k == engine.SQLITE_TEXT

@@ -48,9 +48,10 @@ func (s *Image) Another() *Image {
 // Size is the bytes that the engine sees.
 func (s *Image) Size() (int64, error) { return s.total, nil }
 
-// WriteAt and Truncate refuse.
+// WriteAt refuses.
 func (s *Image) WriteAt([]byte, int64) (int, error) { return 0, errors.ErrUnsupported }
 
+// Truncate refuses.
 func (s *Image) Truncate(int64) error { return errors.ErrUnsupported }
 
 // ReadAt reads like io.ReaderAt.
