@@ -155,5 +155,9 @@ func (p *pipeline) emit(m *storage.Message, block int) error {
 		p.counts[m.Topic].sequences++
 	}
 	m.Topic = rt.sink
-	return rt.to.write(m)
+	err := rt.to.write(m)
+	if err != nil {
+		p.failed = rt.to
+	}
+	return err
 }

@@ -18,6 +18,7 @@ type fakeBag struct {
 	topics []storage.Topic
 	blocks [][]storage.Message
 	timed  func(i int) (start, end int64) // what the index says; nil: no times
+	has    func(i int) []storage.TopicID  // the topics of a block, as the index says; nil: it does not
 	parts  int                            // blocks have the times of so many together
 	plain  bool                           // hide the blocks: only ReadNext
 	fail   map[int]error                  // ReadBlock of block i
@@ -86,6 +87,9 @@ func (r *fakeReader) Blocks() ([]storage.Block, error) {
 		if r.bag.timed != nil {
 			out[i].Start, out[i].End = r.bag.timed(i)
 			out[i].Timed = true
+		}
+		if r.bag.has != nil {
+			out[i].Topics = r.bag.has(i)
 		}
 		if r.bag.parts > 0 {
 			out[i].Messages = -1

@@ -41,6 +41,7 @@ type pipeline struct {
 	counts []topicCount // the same
 	takers []takers     // index = TopicID of the source
 	copies bool         // a message may go to several sinks
+	failed *sink        // whose write has failed
 	last   []byte       // memory of the last message that encodeLate has made
 }
 

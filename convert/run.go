@@ -169,7 +169,7 @@ func write(ctx context.Context, src *source, outputs []*output, disbelieve bool)
 	}
 	src.changed = src.files.changes()
 	if err != nil {
-		return 0, err
+		return max(slices.Index(p.sinks, p.failed), 0), err
 	}
 	for i, o := range outputs {
 		if err := o.check(src, len(outputs) == 1); err != nil {

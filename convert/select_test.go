@@ -199,6 +199,59 @@ func TestCutReads(t *testing.T) {
 	}
 }
 
+// TestTopicsLie: an index that leaves a topic out of a block loses no message: it is found
+// out by a block with a topic that it does not have, or by the number of messages.
+func TestTopicsLie(t *testing.T) {
+	of := func(f *fakeBag, i int) (topics []storage.TopicID) {
+		for _, m := range f.blocks[i] {
+			if !slices.Contains(topics, m.Topic) {
+				topics = append(topics, m.Topic)
+			}
+		}
+		return topics
+	}
+	for name, c := range map[string]struct {
+		lie      map[int][]storage.TopicID // topics of blocks
+		timed    bool                      // the selection is: counts tell nothing
+		attempts int
+	}{
+		"true":                 {nil, false, 1},
+		"fewer than it counts": {map[int][]storage.TopicID{5: {2}}, false, 2},
+		"a block with another": {map[int][]storage.TopicID{5: {2}, 6: {0}}, true, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, s := randomBag(1, 20, 20, 10), &fakeSink{}
+			f.timed = f.honest()
+			f.has = func(i int) []storage.TopicID {
+				if topics := c.lie[i]; topics != nil {
+					return topics
+				}
+				return of(f, i)
+			}
+			j := fakeJob(t, f, s)
+			indexed(&j, f, nil)
+			j.Select.Topics = []selection.Pattern{selection.Exactly("a")}
+			if c.timed {
+				_, end, _ := f.span()
+				j.Select.End = selection.At(end + 1)
+			}
+			if _, err := Run(context.Background(), j); err != nil {
+				t.Fatal(err)
+			}
+			var want []storage.Message
+			for _, m := range f.want(OrderTime) {
+				if m.Topic == 0 {
+					want = append(want, m)
+				}
+			}
+			sameMessages(t, s.messages, want)
+			if s.attempts != c.attempts {
+				t.Errorf("%d attempts", s.attempts)
+			}
+		})
+	}
+}
+
 // TestSelectTopics: topics that are not asked for do not reach the sink or the
 // report, and a topic that cannot cross is no loss then.
 func TestSelectTopics(t *testing.T) {
