@@ -14,7 +14,8 @@ import (
 
 // latchedState reads what latched topics said before a cut. By the times of the
 // blocks it begins with the recording's first block, where things are said once
-// and for all, and goes back from the cut until nothing earlier can matter.
+// and for all, and goes back from the cut until nothing earlier can matter. Blocks that have
+// none of these topics by the index are passed over.
 // Without times it asks the recording's index; without blocks it reads from the start until
 // the topics have had as many messages as were counted. nil when there is nothing to repeat.
 func latchedState(ctx context.Context, src *source, choice *selection.Choice, latch *selection.Latch, threads int) ([]storage.Message, error) {
@@ -43,8 +44,16 @@ func latchedState(ctx context.Context, src *source, choice *selection.Choice, la
 		rest := seq[1:]
 		slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(ends[b], ends[a]) })
 	}
+	latched := selection.Choice{First: math.MinInt64, Last: math.MaxInt64, Topics: make([]bool, len(src.info.Topics))}
+	for _, id := range state.Topics() {
+		latched.Topics[id] = true
+	}
+	need := latched.Blocks(src.blocks)
 	var b storage.Batch
 	for k, i := range seq {
+		if need != nil && !need[i] {
+			continue
+		}
 		end := int64(math.MaxInt64)
 		if k > 0 {
 			end = ends[i]

@@ -197,6 +197,15 @@ func TestCutReads(t *testing.T) {
 	if want = append(want, 70, 71, 72); !slices.Equal(blocks, want) || len(s.messages) != 22 {
 		t.Errorf("auto: blocks %v, %d messages", blocks, len(s.messages))
 	}
+	f.has = func(i int) []storage.TopicID {
+		if topic, ok := map[int]storage.TopicID{0: 1, 20: 2, 60: 2, 90: 2}[i]; ok {
+			return []storage.TopicID{0, topic}
+		}
+		return []storage.TopicID{0}
+	}
+	if blocks, s := run(latch("auto")); !slices.Equal(blocks, []int{0, 60, 70, 71, 72}) || len(s.messages) != 22 {
+		t.Errorf("auto, with the topics of blocks: %v, %d messages", blocks, len(s.messages))
+	}
 }
 
 // TestTopicsLie: an index that leaves a topic out of a block loses no message: it is found
