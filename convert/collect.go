@@ -10,85 +10,64 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// maxSpares bounds the blocks that wait for others to be held back.
-const maxSpares = 2
+// A collector takes the blocks in order and writes their messages. The worker whose block
+// it is runs it: one at a time.
+type collector struct {
+	p      *pipeline
+	bounds []key // see pipeline.plan
+	k      int   // blocks so far
+	merger *merger
+	free   *batches
+}
 
-// collect takes the blocks in order and writes their messages.
-func (p *pipeline) collect(seq []int, bounds []key, free *pool, order <-chan *batch) error {
-	// Blocks that the merger holds are missing in the pool: spares stand in for
-	// them, so that the dispatcher never waits for a block that waits for it.
-	lent := 0
-	var spares []*batch
-	giveBack := func(b *batch) {
-		if lent > 0 {
-			lent--
-			if len(spares) < maxSpares {
-				spares = append(spares, b)
-			}
-			return
-		}
-		free.put(b)
-	}
-	lend := func() {
-		lent++
-		if n := len(spares); n > 0 {
-			free.put(spares[n-1])
-			spares = spares[:n-1]
-			return
-		}
-		free.put(nil)
-	}
+func newCollector(p *pipeline, bounds []key, free *batches) *collector {
+	return &collector{p: p, bounds: bounds, free: free,
+		merger: newMerger(p.tempDir, p.budget.held, p.emit, p.encodeLate, p.copyBlock, free.put)}
+}
 
-	m := newMerger(p.tempDir, p.budget.held, p.emit, p.encodeLate, p.copyBlock, giveBack)
-	defer m.close()
-	for _, to := range p.sinks {
+func (c *collector) close() { c.merger.close() }
+
+// repeat writes what latched topics said before the start of a sink.
+func (c *collector) repeat() error {
+	for _, to := range c.p.sinks {
 		if len(to.state) == 0 {
 			continue
 		}
-		b := &batch{index: repeatedBlock, done: make(chan error, 1)}
+		b := &batch{index: repeatedBlock}
 		b.in.Messages = slices.Clone(to.state)
-		if err := p.reencode(b, p.counts, to); err != nil {
-			return err
+		err := c.p.reencode(b, c.p.counts, to)
+		if err == nil && c.bounds == nil {
+			err = c.p.emitAll(b)
+		} else if err == nil {
+			err = c.merger.add(b)
 		}
-		if bounds == nil {
-			if err := p.emitAll(b); err != nil {
-				return err
-			}
-			continue
-		}
-		lent++ // it is not of the pool
-		if err := m.add(b); err != nil {
-			return err
-		}
-	}
-	k := 0
-	for b := range order {
-		err := <-b.done
-		p.gate.Leave(b.taken)
 		if err != nil {
 			return err
 		}
-		if bounds == nil {
-			if err := p.emitAll(b); err != nil {
-				return err
-			}
-			free.put(b)
-			continue
-		}
-		if k >= len(bounds) {
-			return errors.New("the recording has grown while it was read; try again when it is complete")
-		}
-		lend()
-		if err := m.add(b); err != nil {
-			return err
-		}
-		if err := m.advance(bounds[k]); err != nil {
-			return err
-		}
-		k++
 	}
-	return m.advance(key{math.MaxInt64, math.MaxInt})
+	return nil
 }
+
+// add takes a block.
+func (c *collector) add(b *batch) error {
+	if c.bounds == nil {
+		err := c.p.emitAll(b)
+		c.free.put(b)
+		return err
+	}
+	if c.k >= len(c.bounds) {
+		return errors.New("the recording has grown while it was read; try again when it is complete")
+	}
+	bound := c.bounds[c.k]
+	c.k++
+	if err := c.merger.add(b); err != nil {
+		return err
+	}
+	return c.merger.advance(bound)
+}
+
+// end writes what is held back.
+func (c *collector) end() error { return c.merger.advance(key{math.MaxInt64, math.MaxInt}) }
 
 func (p *pipeline) emitAll(b *batch) error {
 	if copied, err := p.copyBlock(b); copied || err != nil {

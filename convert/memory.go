@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"context"
 	"sync"
 
 	"github.com/bagconv/bagconv/storage"
@@ -76,45 +75,30 @@ func (s *spares) put(o buffers) {
 	s.mu.Unlock()
 }
 
-// A pool is a fixed number of blocks, which are made when they are first needed.
-type pool struct {
-	mu     sync.Mutex
-	blocks []*batch
-	tokens chan struct{}
+// batches keeps blocks that are not used now, to be used again.
+type batches struct {
+	most int
+
+	mu   sync.Mutex
+	list []*batch
 }
 
-func newPool(n int) *pool {
-	p := &pool{tokens: make(chan struct{}, n)}
-	for range n {
-		p.tokens <- struct{}{}
-	}
-	return p
-}
-
-// take waits for a block.
-func (p *pool) take(ctx context.Context) (*batch, error) {
-	select {
-	case <-p.tokens:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := len(p.blocks)
+func (l *batches) take() *batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(l.list)
 	if n == 0 {
-		return &batch{done: make(chan error, 1)}, nil
+		return &batch{}
 	}
-	b := p.blocks[n-1]
-	p.blocks = p.blocks[:n-1]
-	return b, nil
+	b := l.list[n-1]
+	l.list = l.list[:n-1]
+	return b
 }
 
-// put gives a block back, or lets another be made: nil.
-func (p *pool) put(b *batch) {
-	if b != nil {
-		p.mu.Lock()
-		p.blocks = append(p.blocks, b)
-		p.mu.Unlock()
+func (l *batches) put(b *batch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) < l.most {
+		l.list = append(l.list, b)
 	}
-	p.tokens <- struct{}{}
 }

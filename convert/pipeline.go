@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"sync"
 
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
@@ -15,16 +14,15 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// The pipeline moves messages from the source to the sink. There are two
-// channel hops for each block and none for a message:
+// The pipeline moves messages from the source to the sinks:
 //
-//	dispatcher --work--> N workers (work.go): read, decompress, re-encode, sort within the block
-//	           --order-> collector (collect.go): merges blocks by time, counts Header.seq, writes
-//	                     --> encoders (encode.go), when the sink leaves compression to us
+//	N+1 workers (work.go): read a block, decompress, re-encode, sort within the block
+//	in order, by one of them (collect.go): merge blocks by time, count Header.seq, write
+//	encoders (encode.go), if a sink leaves compression to us
 //
-// Blocks come from a fixed pool, so memory does not depend on the recording.
-// The collector takes blocks in the order of dispatch, never of completion:
-// the output is the same for any number of workers.
+// A worker has one block, so memory does not depend on the recording. Blocks are collected
+// in the order in which they were begun (package ordered): the output is the same for any
+// number of workers.
 type pipeline struct {
 	src     *source
 	sinks   []*sink
@@ -34,8 +32,7 @@ type pipeline struct {
 	meter   *meter
 	tempDir string // for the spill file
 	budget  budget
-	gate    *ordered.Gate // blocks that are read and not collected yet
-	spares  *spares       // buffers that blocks are read into
+	spares  *spares // buffers that blocks are read into
 
 	routes []route      // of all sinks, one after the other; Message.Topic is the index from reencode on
 	counts []topicCount // the same
@@ -139,8 +136,6 @@ type batch struct {
 	made  int           // bytes of re-encoded data, also in arenas before out
 	late  []bool        // by index of in.Messages: Data is the source's, see late.go; nil: of none
 	whole *sink         // where it may be copied: Messages are the block's, all and unchanged; nil: nowhere
-	done  chan error
-	taken int64 // of the gate
 	cursor
 }
 
@@ -149,45 +144,50 @@ func (b *batch) memory() int64 {
 }
 
 func (p *pipeline) run(ctx context.Context) (err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-
 	p.join()
-	p.gate, p.spares = ordered.NewGate(p.budget.blocks), new(spares)
-	n := p.workers + 1
+	p.spares = new(spares)
+	workers := p.workers + 1 // one of them collects
 	if p.src.query != nil && p.src.limit > 0 {
-		n = 1 // a block has what is wanted, and no more is read
+		workers = 1 // a block has what is wanted, and no more is read
 	}
-	free := newPool(n)
-	work, order := make(chan *batch, n), make(chan *batch, n)
+	free := &batches{most: workers}
 	seq, bounds := p.plan()
-
-	var wg sync.WaitGroup
-	var dispatchErr error
-	wg.Add(1)
-	go func() {
-		defer wg.Done()
-		defer close(order)
-		defer close(work)
-		dispatchErr = p.dispatch(ctx, seq, free, work, order)
-	}()
-	tallies := make([][]topicCount, p.workers)
+	c := newCollector(p, bounds, free)
+	defer c.close()
+	if err := c.repeat(); err != nil {
+		return err
+	}
+	tallies := make([][]topicCount, workers)
 	for i := range tallies {
 		tallies[i] = make([]topicCount, len(p.routes))
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for b := range work {
-				b.done <- p.process(ctx, b, tallies[i])
+	}
+	next := 0
+	var failed error // to read a source without blocks
+	err = ordered.Line[*batch]{
+		Workers: workers, Limit: p.budget.blocks,
+		Next: func() (b *batch, bytes int64, ok bool) {
+			if p.src.blockReader != nil && next == len(seq) {
+				return nil, 0, false
 			}
-		}()
+			b = free.take()
+			if b.index = next; p.src.blockReader != nil {
+				b.index = seq[next]
+				bytes = blockMemory * p.src.blocks[b.index].RawSize
+			} else if failed = p.src.sequential(&b.in); failed != nil {
+				return nil, 0, false
+			}
+			next++
+			return b, bytes, true
+		},
+		Work:   func(w int, b *batch) error { return p.process(ctx, b, tallies[w]) },
+		Finish: func(_ int, b *batch) error { return c.add(b) },
+	}.Run(ctx)
+	if err == nil && failed != io.EOF {
+		err = failed
 	}
-	err = p.collect(seq, bounds, free, order)
-	cancel(err)
-	for b := range order { // drain
-		<-b.done
+	if err == nil {
+		err = c.end()
 	}
-	wg.Wait()
 	for _, t := range tallies {
 		for i := range t {
 			p.counts[i].join(&t[i])
@@ -195,9 +195,6 @@ func (p *pipeline) run(ctx context.Context) (err error) {
 	}
 	for i := range p.counts {
 		p.counts[i].written -= p.counts[i].thinned
-	}
-	if err == nil {
-		err = dispatchErr
 	}
 	return err
 }
@@ -242,33 +239,6 @@ func (p *pipeline) plan() (seq []int, bounds []key) {
 // blockMemory is how many times its raw size a block takes: as it is in the file,
 // unpacked, and re-encoded.
 const blockMemory = 3
-
-// dispatch hands blocks to the workers and, in the same order, to the collector.
-func (p *pipeline) dispatch(ctx context.Context, seq []int, free *pool, work, order chan<- *batch) error {
-	for k := 0; p.src.blockReader == nil || k < len(seq); k++ {
-		b, err := free.take(ctx)
-		if err != nil {
-			return err
-		}
-		b.index = k
-		if p.src.blockReader != nil {
-			b.index = seq[k]
-		} else if err := p.src.sequential(&b.in); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if b.taken = 0; p.src.blockReader != nil {
-			b.taken = blockMemory * p.src.blocks[b.index].RawSize
-		}
-		if err := p.gate.Enter(ctx, b.taken); err != nil {
-			return err
-		}
-		order <- b // both have room for every block of the pool
-		work <- b
-	}
-	return nil
-}
 
 func (c *topicCount) join(o *topicCount) {
 	if o.bad > 0 && (c.bad == 0 || o.firstBadBlock < c.firstBadBlock) {

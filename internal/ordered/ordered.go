@@ -26,7 +26,7 @@ type Line[T any] struct {
 }
 
 // Run does all jobs. After an error no further one is begun; those before it are finished,
-// and those behind it are not. When ctx ends no further one is begun, and its error is
+// and those behind it are not. When ctx ends no further one is begun, and its cause is
 // returned; Next must not wait longer than that.
 func (l Line[T]) Run(ctx context.Context) error {
 	r := &run[T]{Line: l, ctx: ctx, gate: NewGate(l.Limit), failed: math.MaxInt}
@@ -39,8 +39,8 @@ func (l Line[T]) Run(ctx context.Context) error {
 		})
 	}
 	wg.Wait()
-	if err := ctx.Err(); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	return r.err
 }
