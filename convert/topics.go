@@ -18,6 +18,7 @@ type topicPlan struct {
 	errs    []error           // why it cannot
 	sinkOf  []int             // index into sinks, -1 when it cannot cross
 	chosen  []bool            // index = TopicID of the source; nothing else is set of the others
+	extras  []Loss            // attachments and metadata records that are not copied
 	restamp selection.Restamp
 	stamps  []*mapping.Stamp // in the source, becomes the log time; nil: none
 	marks   []*mapping.Stamp // in the sink, takes the log time; nil: none
@@ -160,6 +161,9 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 				Message: "the format cannot store times before 1970 or that late"})
 		}
 		report.Topics = append(report.Topics, tr)
+	}
+	for _, l := range p.extras {
+		r.lose(l)
 	}
 	p.describeJoins(r)
 	p.describeMetadata(r, info)

@@ -55,6 +55,9 @@ func (o *output) open(ctx context.Context, src *source, enc *encoder, memory int
 	if o.routes, err = routes(job, o.writer, o.plan); err != nil {
 		return err
 	}
+	if o.plan.extras, err = copyExtras(ctx, src.reader, o.caps.Extras); err != nil {
+		return err
+	}
 	thinOut(o.routes, &job.Edit, src.info)
 	if o.caps.Blocks != nil {
 		o.caps.Blocks.OnBlock(enc.add)

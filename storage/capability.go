@@ -2,7 +2,7 @@ package storage
 
 import "context"
 
-// The interfaces of this file, and Querier, are optional. ReaderCapabilities and
+// The interfaces of this file, Querier, ExtraReader and ExtraWriter are optional. ReaderCapabilities and
 // WriterCapabilities are the one place where they are probed. The plain path
 // gives the same result without them, and storagetest holds both against each
 // other.
@@ -133,6 +133,7 @@ type ReaderCaps struct {
 	Blocks BlockReader
 	Times  BlockTimer
 	Query  Querier
+	Extras ExtraReader
 }
 
 // ReaderCapabilities probes r.
@@ -141,6 +142,7 @@ func ReaderCapabilities(r Reader) ReaderCaps {
 	c.Blocks, _ = r.(BlockReader)
 	c.Times, _ = r.(BlockTimer)
 	c.Query, _ = r.(Querier)
+	c.Extras, _ = r.(ExtraReader)
 	return c
 }
 
@@ -149,6 +151,7 @@ type WriterCaps struct {
 	Blocks BlockWriter
 	Copy   BlockCopier
 	Files  FileLister
+	Extras ExtraWriter
 }
 
 // WriterCapabilities probes w.
@@ -157,5 +160,6 @@ func WriterCapabilities(w Writer) WriterCaps {
 	c.Blocks, _ = w.(BlockWriter)
 	c.Copy, _ = w.(BlockCopier)
 	c.Files, _ = w.(FileLister)
+	c.Extras, _ = w.(ExtraWriter)
 	return c
 }

@@ -78,7 +78,10 @@ func open(ctx context.Context, path string, inputs []Input, o storage.ReadOption
 		blocks = blocks && storage.ReaderCapabilities(p.reader).Blocks != nil
 	}
 	if !blocks {
-		return struct{ storage.Reader }{r}, nil
+		return struct {
+			storage.Reader
+			storage.ExtraReader
+		}{r, r}, nil
 	}
 	r.blocks, err = r.list(func(p *part) ([]storage.Block, error) { return p.blocks().Blocks() })
 	return r, err
@@ -217,6 +220,29 @@ func (r *reader) Info() (*storage.Info, error) {
 			w.Message = p.Path + ": " + w.Message
 			all.Warnings = append(all.Warnings, w)
 		}
+	}
+	return all, nil
+}
+
+// Extras lists those of the first, then those of the second, and so on. See
+// storage.ExtraReader.
+func (r *reader) Extras() (all storage.Extras, err error) {
+	for i := range r.parts {
+		p := &r.parts[i]
+		extras := storage.ReaderCapabilities(p.reader).Extras
+		if extras == nil {
+			continue
+		}
+		x, err := extras.Extras()
+		if err != nil {
+			return all, err
+		}
+		for k := range x.Attachments {
+			a := &x.Attachments[k]
+			a.LogTime = shift(a.LogTime, p.Shift)
+		}
+		all.Attachments = append(all.Attachments, x.Attachments...)
+		all.Metadata = append(all.Metadata, x.Metadata...)
 	}
 	return all, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/multi"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/formats/mcap"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -175,6 +176,35 @@ func TestDifferent(t *testing.T) {
 		}
 		if len(info.Topics) != 2 || info.Topics[0].Messages != 1 || bytes.Equal(info.Topics[0].Schema.Data, info.Topics[1].Schema.Data) {
 			t.Errorf("%s: %+v", name, info.Topics)
+		}
+	}
+}
+
+// TestExtras: attachments and metadata records of all are there, those of a recording
+// that is shifted at their new times.
+func TestExtras(t *testing.T) {
+	dir := t.TempDir()
+	var inputs []multi.Input
+	for i, name := range []string{"a.mcap", "b.mcap"} {
+		rec := storagetest.SampleExtras(storagetest.Recording{Topics: []storage.Topic{{Name: "/a", Type: "a_msgs/msg/A", Encoding: "cdr"}}})
+		path := filepath.Join(dir, name)
+		if err := storagetest.WriteAll(mcap.Format, path, storage.WriteOptions{NoSync: true}, rec); err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, multi.Input{Path: path, Format: mcap.Format, Shift: int64(i) * 1000})
+	}
+	r, err := multi.Format(inputs).Open(context.Background(), dir, storage.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	attachments, records, err := storagetest.ReadExtras(r)
+	if err != nil || len(attachments) != 8 || len(records) != 6 {
+		t.Fatalf("%d attachments, %d metadata records, %v", len(attachments), len(records), err)
+	}
+	for i := range 4 {
+		if a, b := attachments[i], attachments[4+i]; a.Name != b.Name || b.LogTime != a.LogTime+1000 || b.CreateTime != a.CreateTime {
+			t.Errorf("%q at %d and %q at %d", a.Name, a.LogTime, b.Name, b.LogTime)
 		}
 	}
 }

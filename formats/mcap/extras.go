@@ -6,10 +6,56 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
+	"math"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
+
+// Extras lists attachments and metadata records. See storage.ExtraReader.
+func (r *Reader) Extras() (storage.Extras, error) {
+	var x storage.Extras
+	for i := range r.attachments {
+		a := &r.attachments[i]
+		if max(a.log, a.create) > math.MaxInt64 {
+			if err := r.warn("time", a.at, true, "attachment %.80q has a time after the year 2262; it gets the last time that there is, %d ns", a.name, int64(math.MaxInt64)); err != nil {
+				return x, err
+			}
+		}
+		x.Attachments = append(x.Attachments, storage.Attachment{
+			Name: a.name, MediaType: a.mediaType, Size: int64(a.size),
+			LogTime: int64(min(a.log, math.MaxInt64)), CreateTime: int64(min(a.create, math.MaxInt64)),
+			Open: func() (io.ReadCloser, error) { return r.openAttachment(a) },
+		})
+	}
+	for _, p := range r.metadata {
+		m, err := r.metadataAt(p)
+		if err != nil {
+			return x, err
+		}
+		x.Metadata = append(x.Metadata, storage.MetadataRecord{Name: m.name, Values: func() (map[string]string, error) { return r.metadataValues(p) }})
+	}
+	return x, nil
+}
+
+// metadataValues reads the values of a metadata record.
+func (r *Reader) metadataValues(p placed) (map[string]string, error) {
+	m, err := r.metadataAt(p)
+	if err != nil {
+		return nil, err
+	}
+	values := make(map[string]string, len(m.values))
+	for _, v := range m.values {
+		if _, ok := values[v.key]; ok {
+			if err := r.warn("repeated-key", p.at, false, "metadata record %.80q has the key %.80q twice; the first is used", m.name, v.key); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		values[v.key] = v.value
+	}
+	return values, nil
+}
 
 // placed is where a record is in the file.
 type placed struct {

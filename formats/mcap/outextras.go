@@ -2,13 +2,64 @@ package mcap
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
+	"slices"
+
+	"github.com/bagconv/bagconv/storage"
 )
 
 // copyPiece is how much of an attachment is in memory.
 const copyPiece = 128 << 10
+
+// WriteAttachment copies an attachment. See storage.ExtraWriter.
+func (w *Writer) WriteAttachment(a *storage.Attachment) error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	switch {
+	case !validName(a.Name) || !validName(a.MediaType):
+		return w.fail(fmt.Sprintf("attachment %.80q: a name that is no UTF-8", a.Name), storage.ErrUnsupported)
+	case min(a.LogTime, a.CreateTime, a.Size) < 0:
+		return w.fail(fmt.Sprintf("attachment %.80q: a time before 1970 or no size", a.Name), storage.ErrUnsupported)
+	}
+	content, err := a.Open()
+	if err != nil {
+		return w.stop(err)
+	}
+	err = w.writeAttachment(attachment{uint64(a.LogTime), uint64(a.CreateTime), a.Name, a.MediaType, uint64(a.Size)}, content)
+	if err = errors.Join(err, content.Close()); err != nil {
+		return w.stop(err)
+	}
+	return nil
+}
+
+// WriteMetadata writes a metadata record. See storage.ExtraWriter.
+func (w *Writer) WriteMetadata(m *storage.MetadataRecord) error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	values, err := m.Values()
+	if err != nil {
+		return w.stop(err)
+	}
+	record := metadata{name: m.Name}
+	valid := validName(m.Name)
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		record.values = append(record.values, pair{key, values[key]})
+		valid = valid && validName(key) && validName(values[key])
+	}
+	if !valid {
+		return w.fail(fmt.Sprintf("metadata record %.80q: text that is no UTF-8", m.Name), storage.ErrUnsupported)
+	}
+	if err := w.writeMetadata(record); err != nil {
+		return w.stop(err)
+	}
+	return nil
+}
 
 // writeAttachment writes an attachment of a.size bytes, which come from data, behind
 // the chunks that were appended so far.

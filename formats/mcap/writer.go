@@ -367,4 +367,6 @@ var (
 	_ storage.Writer      = (*Writer)(nil)
 	_ storage.BlockWriter = (*Writer)(nil)
 	_ storage.BlockCopier = (*Writer)(nil)
+	_ storage.ExtraWriter = (*Writer)(nil)
+	_ storage.ExtraReader = (*Reader)(nil)
 )

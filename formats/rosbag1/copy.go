@@ -242,7 +242,7 @@ func (w *Writer) defineBefore(used []usedConn) bool {
 
 // CopyBlock writes a chunk as it is stored. See storage.BlockCopier.
 func (w *Writer) CopyBlock(b *storage.Batch) (bool, error) {
-	if w.err != nil || w.closed {
+	if w.err != nil || w.finished {
 		return false, w.usable()
 	}
 	s, ok := b.Stored.(*stored)

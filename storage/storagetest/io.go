@@ -109,6 +109,11 @@ func fill(w storage.Writer, r Recording) error {
 		}
 		ids[i] = id
 	}
+	if x := storage.WriterCapabilities(w).Extras; x != nil {
+		if err := fillExtras(x, r); err != nil {
+			return err
+		}
+	}
 	var data []byte
 	for _, m := range r.Messages {
 		data = append(data[:0], m.Data...)

@@ -109,6 +109,37 @@ func (w *refWriter) Write(m *storage.Message) error {
 	return nil
 }
 
+func (w *refWriter) WriteAttachment(a *storage.Attachment) error {
+	if w.err != nil {
+		return w.err
+	}
+	content, err := a.Open()
+	if err != nil {
+		return w.fail(err)
+	}
+	b, err := io.ReadAll(content)
+	if err = errors.Join(err, content.Close()); err != nil {
+		return w.fail(err)
+	}
+	if int64(len(b)) != a.Size && w.broken != "takes attachments of any size" {
+		return w.fail(fmt.Errorf("ref: %d bytes of attachment %q, want %d", len(b), a.Name, a.Size))
+	}
+	w.rec.Attachments = append(w.rec.Attachments, Attachment{a.Name, a.MediaType, a.LogTime, a.CreateTime, b})
+	return nil
+}
+
+func (w *refWriter) WriteMetadata(m *storage.MetadataRecord) error {
+	if w.err != nil {
+		return w.err
+	}
+	values, err := m.Values()
+	if err != nil {
+		return w.fail(err)
+	}
+	w.rec.Records = append(w.rec.Records, MetadataRecord{m.Name, values})
+	return nil
+}
+
 func (w *refWriter) OnBlock(f func(storage.PendingBlock) error) { w.onBlock = f }
 
 func (w *refWriter) Flush() error {
@@ -454,6 +485,40 @@ func (r *refReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*stora
 			}
 		}
 	}
+}
+
+func (r *refReader) Extras() (x storage.Extras, err error) {
+	names := map[string]bool{}
+	for i := range r.rec.Attachments {
+		a := *r.rec.Attachments[i].Source()
+		switch r.broken {
+		case "drops attachments":
+			continue
+		case "one attachment of a name":
+			if names[a.Name] {
+				continue
+			}
+		case "drops media types":
+			a.MediaType = ""
+		case "drops times of attachments":
+			a.CreateTime = a.LogTime
+		case "reads attachments once":
+			whole := bytes.NewReader(r.rec.Attachments[i].Content)
+			a.Open = func() (io.ReadCloser, error) { return io.NopCloser(whole), nil }
+		}
+		names[a.Name] = true
+		x.Attachments = append(x.Attachments, a)
+	}
+	names = map[string]bool{}
+	for i := range r.rec.Records {
+		m := r.rec.Records[i].Source()
+		if r.broken == "drops metadata records" || r.broken == "one metadata record of a name" && names[m.Name] {
+			continue
+		}
+		names[m.Name] = true
+		x.Metadata = append(x.Metadata, *m)
+	}
+	return x, nil
 }
 
 func (r *refReader) Close() error { return nil }

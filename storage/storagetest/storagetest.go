@@ -48,11 +48,14 @@ type Config struct {
 }
 
 // A Recording is what is written and expected back: topics, messages in the order
-// of writing, and what the recording says of itself.
+// of writing, what the recording says of itself, and what else it carries.
 type Recording struct {
 	Topics   []storage.Topic
 	Messages []storage.Message
 	Metadata map[string]string
+
+	Attachments []Attachment
+	Records     []MetadataRecord
 }
 
 // Spec says what Generate makes.
@@ -114,6 +117,7 @@ func Run(t *testing.T, c Config) {
 	}
 	t.Run("Recordings", c.recordings)
 	t.Run("OneName", c.oneName)
+	t.Run("Extras", c.extras)
 	t.Run("Lifecycle", c.lifecycle)
 	t.Run("Existing", c.existing)
 	t.Run("Finish", c.finish)

@@ -31,6 +31,14 @@ func TestReference(t *testing.T) {
 func TestBroken(t *testing.T) {
 	for broken, found := range map[string]string{
 		"loses the last message":                         "Recordings",
+		"drops attachments":                              "Extras",
+		"one attachment of a name":                       "Extras",
+		"drops media types":                              "Extras",
+		"drops times of attachments":                     "Extras",
+		"reads attachments once":                         "Extras",
+		"takes attachments of any size":                  "Extras",
+		"drops metadata records":                         "Extras",
+		"one metadata record of a name":                  "Extras",
 		"miscounts":                                      "Recordings",
 		"swaps messages of blocks":                       "Recordings",
 		"bounds of parts that are too narrow":            "Recordings",

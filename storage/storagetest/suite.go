@@ -49,6 +49,7 @@ func (c *Config) check(t *testing.T, path string, want Recording) {
 	want = c.kept(want)
 	ids := match(t, info, want)
 	c.checkInfo(t, info, want, ids)
+	checkExtras(t, r, want)
 	got, err := ReadAll(r)
 	if err != nil {
 		t.Fatal(err)

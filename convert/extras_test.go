@@ -1,0 +1,145 @@
+package convert
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/formats/mcap"
+	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
+)
+
+// An extraSink takes attachments and metadata records, but for those of one name.
+type extraSink struct {
+	fakeSink
+	refused string
+	names   []string
+}
+
+func (s *extraSink) target() *storage.Format {
+	f := s.fakeSink.target()
+	create := f.Create
+	f.Create = func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+		_, err := create(ctx, path, o)
+		return s, err
+	}
+	return f
+}
+
+func (s *extraSink) take(name string) error {
+	if name == s.refused {
+		return fmt.Errorf("the name %s: %w", name, storage.ErrUnsupported)
+	}
+	s.names = append(s.names, name)
+	return nil
+}
+
+func (s *extraSink) WriteAttachment(a *storage.Attachment) error   { return s.take(a.Name) }
+func (s *extraSink) WriteMetadata(m *storage.MetadataRecord) error { return s.take(m.Name) }
+
+// withExtras writes an MCAP file with attachments and metadata records.
+func withExtras(t *testing.T) (path string, rec storagetest.Recording) {
+	rec = storagetest.SampleExtras(storagetest.Recording{Topics: []storage.Topic{textTopic("cdr")}})
+	rec.Topics[0].Metadata = map[string]string{}
+	for i := range int64(5) {
+		rec.Messages = append(rec.Messages, storage.Message{LogTime: 1e18 + i, PublishTime: 1e18 + i, Data: text["cdr"]})
+	}
+	path = filepath.Join(t.TempDir(), "in.mcap")
+	if err := storagetest.WriteAll(mcap.Format, path, storage.WriteOptions{NoSync: true}, rec); err != nil {
+		t.Fatal(err)
+	}
+	return path, rec
+}
+
+// TestExtras: attachments and metadata records are copied where there is a place, and
+// else are a loss by design.
+func TestExtras(t *testing.T) {
+	in, rec := withExtras(t)
+	out := filepath.Join(t.TempDir(), "out.mcap")
+	r, err := Run(context.Background(), Job{Source: in, SourceFormat: mcap.Format, Sink: out, SinkFormat: mcap.Format})
+	if err != nil || len(r.Losses) > 0 {
+		t.Fatal(err, r.Losses)
+	}
+	reader, err := mcap.Format.Open(context.Background(), out, storage.ReadOptions{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	attachments, records, err := storagetest.ReadExtras(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.EqualFunc(attachments, rec.Attachments, func(a, b storagetest.Attachment) bool {
+		return a.Name == b.Name && a.LogTime == b.LogTime && a.MediaType == b.MediaType && string(a.Content) == string(b.Content)
+	}) || !slices.EqualFunc(records, rec.Records, func(a, b storagetest.MetadataRecord) bool { return a.Name == b.Name && maps.Equal(a.Values, b.Values) }) {
+		t.Errorf("%d attachments and %d metadata records are copied, or not as they were", len(attachments), len(records))
+	}
+	for _, to := range all.Registry().Formats() {
+		out := filepath.Join(t.TempDir(), "out"+to.Extensions[0])
+		r, err := Run(context.Background(), Job{Source: in, SourceFormat: mcap.Format, Sink: out, SinkFormat: to})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkExtraLosses(t, r, 4, 3, true)
+	}
+}
+
+// checkExtraLosses compares what a report says of attachments and metadata records.
+func checkExtraLosses(t *testing.T, r *Report, attachments, records int64, byDesign bool) {
+	t.Helper()
+	got := map[string]Loss{}
+	for _, l := range r.Losses {
+		got[l.Code] = l
+	}
+	for code, want := range map[string]int64{"attachment": attachments, "metadata-record": records} {
+		l, ok := got[code]
+		if l.Count != want || ok && (l.ByDesign != byDesign || !strings.Contains(l.Message, `["`)) {
+			t.Errorf("%s to %s: %s: %+v, want %d", r.Source.Format, r.Sink.Format, code, l, want)
+		}
+	}
+	if attachments > 1 && got["attachment"].Bytes < 3<<16 {
+		t.Errorf("attachments of %d bytes are lost", got["attachment"].Bytes)
+	}
+}
+
+// TestExtrasRefused: one that the sink refuses costs no other, and is a loss that counts.
+func TestExtrasRefused(t *testing.T) {
+	in, _ := withExtras(t)
+	for name, want := range map[string][2]int64{"map": {1, 0}, "robot": {0, 2}} {
+		sink := &extraSink{refused: name}
+		r, err := Run(context.Background(), Job{Source: in, SourceFormat: mcap.Format, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: sink.target()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkExtraLosses(t, r, want[0], want[1], false)
+		if n := len(sink.names); int64(n) != 7-want[0]-want[1] || !r.Lossy() {
+			t.Errorf("%s: %d are copied: %+v", name, n, r.Losses)
+		}
+	}
+}
+
+// TestExtrasEnd: a context that has ended ends the copying.
+func TestExtrasEnd(t *testing.T) {
+	in, _ := withExtras(t)
+	reader, err := mcap.Format.Open(context.Background(), in, storage.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	w, err := mcap.Format.Create(context.Background(), filepath.Join(t.TempDir(), "x.mcap"), storage.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := copyExtras(ctx, reader, storage.WriterCapabilities(w).Extras); err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) {
+		t.Errorf("%v", err)
+	}
+}
