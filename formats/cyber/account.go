@@ -13,7 +13,7 @@ type tail struct {
 	at      int64 // where that begins
 	code    string
 	message string
-	size    int64 // what the file should have, bytes, as a section says; 0: not known
+	size    int64 // what the file should have by a section, bytes; 0: not known
 }
 
 // endsAt notes what is wrong at the end of the file; the first note counts. size is
@@ -25,7 +25,7 @@ func (f *file) endsAt(at int64, code string, size int64, format string, args ...
 }
 
 // account compares what can be read with what the header counts, and reports what
-// is missing: once, and by the header alone where it is complete. messages are
+// is missing: once, and by the header alone if it is complete. messages are
 // those that can be read.
 func (f *file) account(messages int64) error {
 	lost := f.lost
@@ -63,7 +63,7 @@ func (f *file) account(messages int64) error {
 	return nil
 }
 
-// counted returns how many messages the header counts. It is believed where the
+// counted returns how many messages the header counts. It is believed if the
 // recorder has ended, and the index does not prove that it is wrong.
 func (f *file) counted() (said int64, ok bool) {
 	h := f.header
@@ -77,7 +77,7 @@ func (f *file) counted() (said int64, ok bool) {
 // minMessage is what a message takes at least, in bytes, with the shortest name.
 const minMessage = 5
 
-// missingTime is how much of the time that the header gives has no message, ns.
+// missingTime is how much of the time in the header has no message, ns.
 func (f *file) missingTime() int64 {
 	begin, end := clamp(f.header.GetBeginTime()), clamp(f.header.GetEndTime())
 	switch {
@@ -89,7 +89,7 @@ func (f *file) missingTime() int64 {
 	return max(0, f.begin-begin) + max(0, end-f.end)
 }
 
-// checkHeader reports where the header is wrong about messages that are all there.
+// checkHeader reports what is wrong in the header about messages that are all there.
 func (f *file) checkHeader(messages int64) error {
 	h := f.header
 	switch n := clamp(h.GetMessageNumber()); {

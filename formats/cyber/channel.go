@@ -41,7 +41,7 @@ type topics struct {
 	schemas map[[sha256.Size]byte]schema // by proto_desc
 }
 
-// A schema is what a proto_desc gives.
+// A schema is what a proto_desc has.
 type schema struct {
 	set []byte
 	sum [sha256.Size]byte
@@ -101,7 +101,7 @@ type declaration struct {
 	desc      field // proto_desc
 }
 
-// declare takes in a channel that was declared at an offset.
+// declare adds a channel that was declared at an offset.
 func (f *file) declare(w *window, at int64, d declaration) error {
 	var s schema
 	size := d.desc.to - d.desc.from
@@ -143,7 +143,7 @@ func (f *file) declare(w *window, at int64, d declaration) error {
 	return nil
 }
 
-// declaration reads a Channel message, or a ChannelCache where its fields begin at
+// declaration reads a Channel message, or a ChannelCache if its fields begin at
 // 2, and returns it and message_number.
 func (w *window) declaration(from, to int64, first int) (d declaration, count int64, err error) {
 	err = w.fields(from, to, func(x field) (err error) {

@@ -15,7 +15,7 @@ import (
 // partSize is about how large the blocks of a chunk are, in bytes.
 const partSize = 1 << 20
 
-// A chunk is a CHUNK_BODY, with what the CHUNK_HEADER before it says. It is read
+// A chunk is a CHUNK_BODY, with what the CHUNK_HEADER before it has. It is read
 // in parts, which are blocks: part i has the messages that begin between
 // bound(i) and bound(i+1). Where the first of them begins is found by going over
 // the heads of those before, once, by whoever needs it first.
@@ -26,7 +26,7 @@ type chunk struct {
 	size int64 // of that, as far as the file has it
 	cut  bool  // the file ends within
 
-	said       bool // count, begin and end are what its header says
+	said       bool // count, begin and end are those of its header
 	measured   bool // they are what its messages say
 	count      int64
 	begin, end int64 // least and greatest time, ns
@@ -35,7 +35,7 @@ type chunk struct {
 	mu    sync.Mutex
 	cuts  []int64 // cuts[i] is where part i begins, as far as that is known
 	spans []span  // of the parts, once measured
-	reads []int64 // messages of each part that was read, and 1; only where the header counts them
+	reads []int64 // messages of each part that was read, and 1; only if the header counts them
 
 	broken atomic.Bool // bytes of it cannot be read as messages
 }
@@ -100,7 +100,7 @@ func (c *chunk) starts(part int, at int64) {
 }
 
 // step goes over the message at an offset of the body, or over what is no
-// message: then ok is false, and a warning is given.
+// message: then ok is false, and there is a warning.
 func (c *chunk) step(k *walker, at int64) (next int64, ok bool, err error) {
 	st, err := k.next(at)
 	if err != nil {
@@ -230,7 +230,7 @@ func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name 
 	c.measured = true
 	switch {
 	case !c.said || said == c.count:
-	case c.broken.Load() || c.cut: // which says why
+	case c.broken.Load() || c.cut: // which tells why
 		c.file.lost.Messages += max(0, said-c.count)
 	default:
 		return c.file.warn("count", c.head, false, storage.Lost{}, "a chunk says that it has %d messages; %d can be read", said, c.count)
@@ -239,7 +239,7 @@ func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name 
 }
 
 // wasRead notes how many messages a part has. When all parts of a chunk that was not
-// measured are read they must be as many as its header says.
+// measured are read they must be as many as in its header.
 func (c *chunk) wasRead(part int, n int64) error {
 	if !c.said || c.measured {
 		return nil
@@ -257,7 +257,7 @@ func (c *chunk) wasRead(part int, n int64) error {
 }
 
 // lost is how many messages the header of a chunk counts beyond those that were
-// read: below 0 where there are more. It is not known until all parts are read. A
+// read: below 0 if there are more. It is not known until all parts are read. A
 // chunk that was measured lost nothing since.
 func (c *chunk) lost() (n int64, known bool) {
 	if !c.said || c.measured {
@@ -406,7 +406,7 @@ func (p *parser) odd(m *message, at int) (state, error) {
 	return st, nil
 }
 
-// add appends the message at a place of the buffer. It gives errMalformed when its
+// add appends the message at a place of the buffer. It returns errMalformed if its
 // channel can have no such name.
 func (p *parser) add(m *message, at int) error {
 	if string(m.name) != p.name || p.name == "" {

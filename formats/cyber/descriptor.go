@@ -102,7 +102,7 @@ func (s *descReader) walk(desc []byte) error {
 	return nil
 }
 
-// add takes in a FileDescriptorProto.
+// add adds a FileDescriptorProto.
 func (s *descReader) add(raw []byte) error {
 	key := sha256.Sum256(raw)
 	if s.seen[key] || len(raw) == 0 {

@@ -12,7 +12,7 @@
 //
 // The sections are the truth, the index is compared with them: recorders before
 // August 2019 wrote where sections end and not where they begin. Times, counts
-// and order are measured where the index does not hold together. Chunks may
+// and order are measured if the index contradicts itself. Chunks may
 // overlap in time, be cut, or lie about their size; see docs/formats/cyber.md
 // for what is read and which warnings are given. A path names one file, or the
 // folder or the common stem of the segments of one recording.

@@ -9,7 +9,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// facts says what is known of a recording beyond what all formats have.
+// facts lists what is known of a recording beyond what all formats have.
 func (r *Reader) facts() []storage.Fact {
 	var out []storage.Fact
 	add := func(key, format string, args ...any) {
@@ -65,7 +65,7 @@ func (r *Reader) facts() []storage.Fact {
 	return out
 }
 
-// addMap adds what Apollo 9 and later says of map and vehicle.
+// addMap adds what Apollo 9 and later writes about map and vehicle.
 func addMap(add func(string, string, ...any), h *pb.Header) {
 	if m := h.GetMapInfo(); m.GetName() != "" || m.GetVersion() != "" {
 		add("map", "%s", strings.TrimSpace(m.GetName()+" "+m.GetVersion()))

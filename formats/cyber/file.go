@@ -27,8 +27,8 @@ type file struct {
 	redeclared bool // a channel has several topics
 	chunks     []*chunk
 	index      indexState
-	counts     map[string]int64 // messages by channel, as the index says
-	damaged    bool             // a warning of damage was given while its sections were read
+	counts     map[string]int64 // messages by channel, by the index
+	damaged    bool             // there was a warning of damage while its sections were read
 	proven     bool             // counts are from the index
 	indexCut   bool             // the file ends within the index
 	tail       tail             // what is wrong at its end
@@ -41,7 +41,7 @@ type file struct {
 // windows has *window that are not used.
 var windows = sync.Pool{New: func() any { return new(window) }}
 
-// window returns a window on the file; the caller gives it back to windows.
+// window returns a window on the file; the caller puts it back into windows.
 func (f *file) window() *window {
 	w := windows.Get().(*window)
 	*w = window{r: f.file, size: f.size, buf: w.buf[:0]}

@@ -19,7 +19,7 @@ const (
 )
 
 // Keys of storage.Info.Metadata and storage.WriteOptions.Metadata: what the
-// header of Apollo 9 and later says of where and with what it was recorded.
+// header of Apollo 9 and later has about where and with what it was recorded.
 const (
 	metaMapName     = "cyber_map_name"
 	metaMapVersion  = "cyber_map_version"

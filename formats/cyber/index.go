@@ -5,7 +5,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// indexState is what the index is worth, held against the sections.
+// indexState is what the index is worth, compared with the sections.
 type indexState uint8
 
 const (
@@ -65,7 +65,7 @@ func (s *scanner) readIndex(at, from, to int64, whole bool) (next int64, err err
 	return endOfSections, err
 }
 
-// An indexCheck holds the entries of an index against the sections.
+// An indexCheck compares the entries of an index with the sections.
 type indexCheck struct {
 	s           *scanner
 	n           int  // entries so far

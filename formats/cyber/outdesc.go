@@ -39,7 +39,7 @@ type descSet struct {
 // tree returns the serialized ProtoDesc for type typ of a serialized
 // FileDescriptorSet: of the file that defines typ or, when none does, of the
 // last one. The order of the files does not matter otherwise. Imports that are
-// not in the set, or that close a circle, are left out. An empty set gives an empty tree. The result is
+// not in the set, or that close a circle, are left out. The tree of an empty set is empty. The result is
 // shared and must not be changed. Errors wrap storage.ErrCorrupt or
 // storage.ErrUnsupported.
 func (d *descTrees) tree(set []byte, typ string) ([]byte, error) {

@@ -38,7 +38,7 @@ type outSegment struct {
 	begin, end int64 // least and greatest time in the file, ns
 }
 
-// An outEntry is what the index tells of a channel, or of the two sections of a
+// An outEntry is what the index has about a channel, or of the two sections of a
 // chunk.
 type outEntry struct {
 	pos     int64 // of the section header

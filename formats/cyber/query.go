@@ -38,7 +38,7 @@ func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 	}
 }
 
-// queryError says where an error of a query is from.
+// queryError makes an error of a query a *storage.Error.
 func (r *Reader) queryError(err error) error {
 	var e *storage.Error
 	if errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -60,7 +60,7 @@ type query struct {
 	wanted     []bool // index = TopicID
 	all        bool
 	chunks     []*chunk
-	msgs       view // on the messages that are given
+	msgs       view // on the messages that are returned
 	msg        storage.Message
 
 	mu   sync.Mutex
@@ -93,7 +93,7 @@ func (v *view) close() {
 	}
 }
 
-// view gives one that nobody else uses; put takes it back.
+// view returns one that nobody else uses; put takes it back.
 func (x *query) view() *view {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -111,14 +111,14 @@ func (x *query) put(v *view) {
 	x.mu.Unlock()
 }
 
-// close gives the memory of messages and heads to other queries.
+// close leaves the memory of messages and heads to other queries.
 func (x *query) close() {
 	for _, v := range append(x.free, &x.msgs) {
 		v.close()
 	}
 }
 
-// Count tells what a chunk's header says, when all topics are asked for. See
+// Count is what a chunk's header has, if all topics are asked for. See
 // timeorder.Source.
 func (x *query) Count(i int) (int64, error) {
 	if c := x.chunks[i]; x.all && (c.measured || c.said) {
@@ -127,7 +127,7 @@ func (x *query) Count(i int) (int64, error) {
 	return -1, nil
 }
 
-// Total is what the index counts, or what opening has counted where there is no
+// Total is what the index counts, or what opening has counted if there is no
 // sound one. See timeorder.Source.
 func (x *query) Total() (n int64) {
 	for i, wanted := range x.wanted {
@@ -191,9 +191,9 @@ const maxLeap = 64 << 10
 // largeMessage is from how many bytes on a message is leapt over.
 const largeMessage = 4 << 10
 
-// stepTo goes over the message at an offset of the body, and gives its channel,
+// stepTo goes over the message at an offset of the body, and returns its channel,
 // probably guess. It is nil for what is no message, or one of no channel, which a
-// warning says.
+// warning reports.
 func (c *chunk) stepTo(k *walker, at int64, guess *channel) (next int64, ch *channel, err error) {
 	st, err := k.next(at)
 	if err != nil {
@@ -225,7 +225,7 @@ type cursor struct {
 	ch     *channel // whose topic that is
 }
 
-// Read gives the message of the current head. See timeorder.Cursor.
+// Read returns the message of the current head. See timeorder.Cursor.
 func (k *cursor) Read() (*storage.Message, error) {
 	at, c := k.Current().Pos, k.chunk
 	w := k.x.msgs.on(c.file)

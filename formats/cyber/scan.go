@@ -154,7 +154,7 @@ func (s *scanner) chunkHeader(from, to int64) (*chunk, error) {
 	return c, nil
 }
 
-// body takes in a CHUNK_BODY of a claimed size.
+// body adds a CHUNK_BODY of a claimed size.
 func (s *scanner) body(at, from, size int64) (next int64, err error) {
 	f := s.f
 	c := s.pending
@@ -202,7 +202,7 @@ func (s *scanner) add(c *chunk, body, end int64) {
 	s.entries = append(s.entries, entry{typ: uint32(pb.SectionType_SECTION_CHUNK_BODY), at: body, end: end, count: c.count})
 }
 
-// orphan says that a CHUNK_HEADER has no body.
+// orphan reports that a CHUNK_HEADER has no body.
 func (s *scanner) orphan() error {
 	c := s.pending
 	if s.pending = nil; c == nil {

@@ -21,7 +21,7 @@ func segmentNumber(name string) (n int, ok bool) {
 	return n, err == nil
 }
 
-// wholeOf tells of which recording a file is a segment. See storage.Format. A stem
+// wholeOf returns the recording of which a file is a segment. See storage.Format. A stem
 // that is a file itself names that file.
 func wholeOf(path string) (name string, parts []string) { return wholeIn(iox.OS, path) }
 
@@ -113,7 +113,7 @@ func (f *file) ended() bool {
 	return messages > 1 && (size > 0 && raw > size || interval > 0 && f.end-f.begin > interval)
 }
 
-// checkAlone tells of a file that was named itself that it is one of several.
+// checkAlone reports that a file that was named itself is one of several.
 func (r *Reader) checkAlone(f *file, number int) error {
 	name, parts := wholeIn(r.fs, r.path)
 	switch {

@@ -56,7 +56,7 @@ func (w *window) peek(at int64, n int) ([]byte, error) {
 	return w.buf[:n], nil
 }
 
-// errMalformed says that bytes are not what they should be. It goes no further
+// errMalformed means that bytes are not what they should be. It goes no further
 // than this package.
 var errMalformed = errors.New("malformed")
 

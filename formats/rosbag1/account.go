@@ -14,14 +14,14 @@ type reason struct {
 	code string
 	at   int64
 	what string
-	head header // of the file; op is 0 where it cannot be read
+	head header // of the file; op is 0 if it cannot be read
 	none error  // of a file in which the scan finds nothing of a bag
 }
 
 // A chunkInfo is what a CHUNK_INFO record counts in a chunk.
 type chunkInfo struct{ at, messages int64 }
 
-// chunkInfo takes in a CHUNK_INFO record that the scan has met.
+// chunkInfo adds a CHUNK_INFO record that the scan has met.
 func (s *scanner) chunkInfo(h *header, data []byte) {
 	x := chunkInfo{at: int64(h.chunkPos)}
 	for ; len(data) >= 8; data = data[8:] {
@@ -30,8 +30,8 @@ func (s *scanner) chunkInfo(h *header, data []byte) {
 	s.infos = append(s.infos, x)
 }
 
-// account says what is missing in a bag that was scanned, by all that it knows of
-// itself. The CHUNK_INFO records count the messages of each chunk, when all of
+// account reports what is missing in a bag that was scanned, by all that the bag itself
+// counts. The CHUNK_INFO records count the messages of each chunk, when all of
 // them are there. Without them the file header counts the chunks, and each chunk
 // has its own INDEX_DATA. What nothing counts is uncounted.
 func (s *scanner) account(why reason) error {
@@ -109,7 +109,7 @@ func (s *scanner) complete(h *header) bool {
 	return len(s.infos) > 0 && s.settled == len(s.notes)
 }
 
-// headline says why the bag was scanned, and what is missing of it as a whole.
+// headline reports why the bag was scanned, and what is missing of it as a whole.
 func (s *scanner) headline(why *reason, complete bool, missing int64) error {
 	lost := storage.Lost{Blocks: missing, Messages: s.ownerless, Uncounted: missing > 0}
 	what := why.what

@@ -9,7 +9,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// entry is what an INDEX_DATA record says of a message.
+// entry is what an INDEX_DATA record has about a message.
 type entry struct {
 	conn uint32
 	time int64
@@ -36,7 +36,7 @@ func messagesOf(b []byte) map[entry]int {
 	var h header
 	for p := 0; p < len(b) && p <= math.MaxUint32; {
 		if h.parseRecord(b[p:]) != nil || h.dataSize() > int64(len(b)-p-h.headLen) {
-			break // what follows is damaged, and reading says so
+			break // what follows is damaged, and reading reports it
 		}
 		if h.op == opMessage {
 			found[entry{h.conn, h.time, uint32(p)}]++

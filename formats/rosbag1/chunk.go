@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A chunk is what the header of a CHUNK record says.
+// A chunk is what the header of a CHUNK record has.
 type chunk struct {
 	codec       *compress.Codec // nil: a compression that bags do not have
 	compression string
@@ -65,7 +65,7 @@ func (c *chunk) unread(got int64) int64 {
 	return int64(float64(c.stored) * float64(c.size-got) / float64(c.size))
 }
 
-// readText says how much of a damaged chunk could be decompressed.
+// readText tells how much of a damaged chunk could be decompressed.
 func (c *chunk) readText(got int) string {
 	if c.open {
 		return fmt.Sprintf("%d bytes", got)
@@ -280,7 +280,7 @@ func (w *walk) block(at int64, compressed bool, b []byte) {
 // Message data points into b.
 func (w *walk) records(b []byte) {
 	var h header
-	last := -1 // where the data of the record before p begins, when that was a message
+	last := -1 // where the data of the record before p begins, if that was a message
 	for p := 0; p < len(b); {
 		err := h.parseRecord(b[p:])
 		if err == nil {

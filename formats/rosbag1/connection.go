@@ -9,7 +9,7 @@ import (
 )
 
 // metaTopic is the key of Topic.Metadata for the topic name in the connection
-// header, where it is not the name in the record. The record has the name after
+// header, if it is not the name in the record. The record has the name after
 // resolving and renaming, the connection header what the publisher announced.
 const metaTopic = "topic"
 
@@ -93,7 +93,7 @@ func (c *connection) same(o *connection) bool {
 type connections struct {
 	list   []*connection // after freeze: by id; index = TopicID
 	byID   map[uint32]*connection
-	dense  []storage.TopicID // by id, TopicID + 1; 0 where there is none
+	dense  []storage.TopicID // by id, TopicID + 1; 0 if there is none
 	sparse map[uint32]storage.TopicID
 }
 
@@ -114,7 +114,7 @@ func (t *connections) add(c *connection) *connection {
 	return c
 }
 
-// freeze gives the connections their TopicIDs, in the order of id.
+// freeze assigns TopicIDs to the connections, in the order of id.
 func (t *connections) freeze() {
 	slices.SortFunc(t.list, func(a, b *connection) int {
 		if a.id < b.id {

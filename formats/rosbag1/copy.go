@@ -77,7 +77,7 @@ func (c *copying) same(o *copying) bool {
 		slices.EqualFunc(c.conns, o.conns, func(a, b outConn) bool { return a.id == b.id && bytes.Equal(a.record, b.record) })
 }
 
-// keepIDs gives connections the ids that they have in another bag, and the others
+// keepIDs assigns to connections the ids that they have in another bag, and the others
 // those that are left of 0, 1, 2 ...
 func (w *Writer) keepIDs(from *Reader, topics []storage.TopicID) {
 	owner := make([]int, len(w.conns)) // by id: index of w.conns + 1
@@ -155,7 +155,7 @@ func (s *stored) suits(c *chunk) bool {
 	return true
 }
 
-// message takes in the message record at an offset of the chunk. It is false when
+// message checks the message record at an offset of the chunk. It is false when
 // the chunk cannot be copied.
 func (s *stored) message(at int, h *header) bool {
 	topic, ok := s.from.topic(h.conn)
@@ -177,7 +177,7 @@ func (s *stored) message(at int, h *header) bool {
 	return true
 }
 
-// define takes in the connection record at an offset of the chunk. It is false
+// define checks the connection record at an offset of the chunk. It is false
 // when it does not say what the Writer would.
 func (s *stored) define(at int, h *header, data []byte) bool {
 	topic, ok := s.from.topic(h.conn)

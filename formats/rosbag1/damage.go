@@ -94,7 +94,7 @@ func (r *Reader) countIndex(bl *block) (n int64, err error) {
 	return n, nil
 }
 
-// leftOf says how many messages of a chunk were read, if it is known how many
+// leftOf tells how many messages of a chunk were read, if it is known how many
 // there were.
 func leftOf(counted, kept int64) string {
 	switch {

@@ -1,7 +1,7 @@
 // Package rosbag1 reads and writes ROS 1 bags, version 2.0.
 //
 //	"#ROSBAG V2.0\n"
-//	FILE_HEADER          4096 bytes; says where the trailer is, 0 while recording
+//	FILE_HEADER          4096 bytes, with the offset of the trailer, 0 while recording
 //	CHUNK                records, plain or compressed: CONNECTION, MSG_DATA
 //	INDEX_DATA ...       one for each connection in the chunk
 //	CHUNK, INDEX_DATA ...
@@ -15,10 +15,10 @@
 // # Reading
 //
 // The chunks are the truth and the index is a hint. A closed bag is opened by
-// its trailer, once that has been held against the chunk headers; any other is
+// its trailer, once that agrees with the chunk headers; any other is
 // scanned: chunk by chunk where each has its index records, record by record
 // where the recorder died. After damage the reader goes on at the next record
-// that makes sense, and says in a warning what it passed over. Each chunk is a
+// that makes sense, and reports in a warning what it passed over. Each chunk is a
 // block; ReadBlock is safe for concurrent use.
 //
 // Refused, wrapping storage.ErrUnsupported: versions before 2.0, encrypted bags.
@@ -27,6 +27,6 @@
 //
 // Bytes are as roscpp lays them out: fields in alphabetical order, a connection
 // in the chunk of its first message and in the trailer, index entries in the
-// order of time. The same calls give the same bytes. Chunks of another bag can be
+// order of time. The same calls write the same bytes. Chunks of another bag can be
 // copied as they are stored, see copy.go.
 package rosbag1

@@ -178,7 +178,7 @@ func (r *Reader) numberTopics() {
 	r.topicSets = nil
 }
 
-// verify puts the blocks in the order of the file and holds them against the
+// verify puts the blocks in the order of the file and compares them with the
 // chunk headers: each chunk must begin where the index records of the one before
 // end. pos is where the trailer begins.
 func (r *Reader) verify(pos int64) error {

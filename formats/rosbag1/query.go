@@ -42,7 +42,7 @@ func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 // messages has the memory of large messages, for other queries.
 var messages = sync.Pool{New: func() any { return new([]byte) }}
 
-// queryError says where an error of a query is from.
+// queryError makes an error of a query a *storage.Error.
 func (r *Reader) queryError(err error) error {
 	var e *storage.Error
 	if errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -135,7 +135,7 @@ func (x *query) readInfo(b *block) error {
 // Ahead is 0: what is passed over is counted by CHUNK_INFO. See timeorder.Source.
 func (x *query) Ahead() int { return 0 }
 
-// Open gives the heads of a block. See timeorder.Source.
+// Open returns the heads of a block. See timeorder.Source.
 func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	if err := x.r.ctx.Err(); err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ type cursor struct {
 }
 
 // byIndex takes the heads from INDEX_DATA. ok is false when that does not hold
-// what CHUNK_INFO says.
+// what CHUNK_INFO has.
 func (c *cursor) byIndex(b *block) (ok bool, err error) {
 	x := c.x
 	if err := x.readInfo(b); err != nil {
@@ -260,7 +260,7 @@ func ioError(err error) error {
 	return nil
 }
 
-// Read gives the message of the current head. See timeorder.Cursor.
+// Read returns the message of the current head. See timeorder.Cursor.
 func (c *cursor) Read() (*storage.Message, error) {
 	x, head := c.x, c.Current()
 	if c.indexed && c.chunk.codec == compress.None {
@@ -317,7 +317,7 @@ func (c *cursor) direct(head timeorder.Head) (*storage.Message, error) {
 	return c.message(&h, head, c.x.buf)
 }
 
-// message makes a message of a record that must be what the index says.
+// message makes a message of a record that must be what the index has.
 func (c *cursor) message(h *header, head timeorder.Head, data []byte) (*storage.Message, error) {
 	topic, ok := c.x.r.conns.lookup(h.conn)
 	if h.op != opMessage || h.time != head.Time || !ok || !c.x.wanted[topic] {

@@ -52,7 +52,7 @@ type block struct {
 	run   bool
 	index int64 // bytes of its INDEX_DATA records, by the trailer
 	info  int64 // offset of its CHUNK_INFO record; 0: it has none
-	dirty bool  // the scan found this chunk damaged: Size is where its bytes end, not what its header says
+	dirty bool  // the scan found this chunk damaged: Size is where its bytes end, not what its header has
 	cut   bool  // the file ends within this chunk, or its recorder stopped there: a warning of the whole bag has it
 
 	counted int64 // messages, by CHUNK_INFO or else by INDEX_DATA; -1 where nothing counts them
@@ -336,7 +336,7 @@ func (r *Reader) fail(at int64, what string, err error) *storage.Error {
 	return &storage.Error{Format: formatName, Path: r.path, Offset: at, What: what, Err: err}
 }
 
-// lostOf says that something of the chunk at an offset is missing.
+// lostOf notes that something of the chunk at an offset is missing.
 func (r *Reader) lostOf(at int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -216,7 +216,7 @@ func (h *header) when(to *int64, bit uint16, v []byte) bool {
 	return true
 }
 
-// parseTime gives a time in ns. Nanoseconds over 1e9 count as they are.
+// parseTime returns a time in ns. Nanoseconds over 1e9 count as they are.
 func parseTime(b []byte) int64 {
 	v := binary.LittleEndian.Uint64(b)
 	return int64(v&math.MaxUint32)*1e9 + int64(v>>32)

@@ -33,7 +33,7 @@ type scanner struct {
 	open bool // the last chunk header was that of a plain chunk without end
 
 	chunks    int64 // that have a header
-	inside    int64 // where the data of the last chunk ends, as its header says
+	inside    int64 // where the data of the last chunk ends by its header
 	damaged   []int // blocks in which something is wrong
 	notes     []note
 	infos     []chunkInfo
@@ -157,7 +157,7 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 	return next, nil
 }
 
-// record takes in the record at p and returns where the next one is. An error
+// record handles the record at p and returns where the next one is. An error
 // that is not from the disk or from strict reading means that the record makes
 // no sense.
 func (s *scanner) record(p int64, h *header) (int64, error) {
@@ -236,7 +236,7 @@ func (s *scanner) unclosed(p int64) {
 	s.note("unclosed", p, 0, false, "the recorder stopped within the chunk that begins here; what the file has of it is read")
 }
 
-// define takes in a connection.
+// define adds a connection.
 func (s *scanner) define(at int64, h *header, data []byte) error {
 	if old := s.r.conns.byID[h.conn]; old != nil {
 		return s.r.checkSame(old, h, data, at)
@@ -249,7 +249,7 @@ func (s *scanner) define(at int64, h *header, data []byte) error {
 	return s.r.checkFields(c, at)
 }
 
-// indexData takes in an INDEX_DATA record: how many messages, and their times.
+// indexData adds up an INDEX_DATA record: how many messages, and their times.
 func (s *scanner) indexData(conn uint32, data, end int64) error {
 	x := indexed{conn: conn, count: (end - data) / indexEntry, start: math.MaxInt64}
 	for at := data; at < end; {
@@ -269,7 +269,7 @@ func (s *scanner) indexData(conn uint32, data, end int64) error {
 	return nil
 }
 
-// chunk takes in a CHUNK record.
+// chunk adds a CHUNK record.
 func (s *scanner) chunk(p int64, h *header) (int64, error) {
 	s.chunks++
 	s.settled, s.trailer = len(s.notes), false
@@ -315,7 +315,7 @@ func (s *scanner) chunk(p int64, h *header) (int64, error) {
 }
 
 // compressedEnd returns where the data of a compressed chunk ends. When it is
-// not where the header says, the block is dirty.
+// not where it is by the header, the block is dirty.
 func (s *scanner) compressedEnd(p int64, c *chunk, b *block) (end int64, err error) {
 	const after = 1<<opIndex | 1<<opChunk | 1<<opChunkInfo
 	end = c.data + c.stored

@@ -369,7 +369,7 @@ var (
 	_ storage.BlockCopier = (*Writer)(nil)
 )
 
-// levelHint says which levels a codec has.
+// levelHint names the levels that a codec has.
 func levelHint(c *compress.Codec) string {
 	if c.MaxLevel() == 0 {
 		return "nothing is compressed without a codec: lz4 or bz2"

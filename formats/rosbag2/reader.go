@@ -120,7 +120,7 @@ func (r *Reader) open(o storage.ReadOptions, eager int64) (err error) {
 	return r.findBlocks()
 }
 
-// checkAlone tells of a database that was named itself that it is one of several.
+// checkAlone reports that a database that was named itself is one of several.
 func (r *Reader) checkAlone() error {
 	name, parts := db3.Whole(r.fs, r.path)
 	if name == "" {
