@@ -66,7 +66,7 @@ func (m *Metadata) write(b *yamlText) {
 		b.line("custom_data: ~")
 	}
 	if m.Version >= 5 || m.Distro != "" {
-		b.word("ros_distro", m.Distro)
+		b.text("ros_distro", m.Distro)
 	}
 }
 
@@ -85,7 +85,7 @@ func (t *Topic) write(b *yamlText, version int) {
 			b.list(qosKey, len(t.QoS), func(i int) { writeProfile(b, &t.QoS[i], true) })
 		}
 		if version >= 7 || t.Hash != "" {
-			b.word("type_description_hash", t.Hash)
+			b.text("type_description_hash", t.Hash)
 		}
 	})
 	b.number("message_count", t.Messages)

@@ -76,15 +76,6 @@ func (b *yamlText) text(key, value string) {
 	b.node(pair(key, textNode(value)))
 }
 
-// word writes a key with a string that is in quotes if it is empty.
-func (b *yamlText) word(key, value string) {
-	if value == "" {
-		b.quoted(key, value)
-		return
-	}
-	b.text(key, value)
-}
-
 // quoted writes a key with a string that is always in quotes.
 func (b *yamlText) quoted(key, value string) {
 	if plain(key) && printable(value) {
