@@ -25,7 +25,9 @@
 // never look inside. Encodings and schema encodings have the names of MCAP's
 // registry: "ros1", "cdr", "protobuf"; "ros1msg", "ros2msg", "ros2idl".
 //
-// Times are nanoseconds since 1970-01-01 UTC. Sizes and offsets are bytes.
+// Times are nanoseconds since 1970-01-01 UTC. A file may have times that int64 cannot
+// hold: a Reader returns the nearest that it can, or leaves the message out, with a
+// warning that is damage. Sizes and offsets are bytes.
 //
 // # Concurrency
 //

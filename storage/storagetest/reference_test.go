@@ -23,7 +23,7 @@ import (
 // the recording as gob. broken names one thing that it does wrong.
 func reference(broken string) *storage.Format {
 	return &storage.Format{
-		Name: "ref", Extensions: []string{".ref"}, Native: "x", Compressions: []string{"none"},
+		Name: "ref", Extensions: []string{".ref"}, Native: "x", Carries: func(encoding, schema string) bool { return encoding != "cdr" }, Compressions: []string{"none"},
 		Metadata: []string{"*"}, QoS: true, TopicMetadata: func(string) bool { return true }, PublishTime: true, Sequence: true,
 		MinTime: 0, MaxTime: 1 << 62,
 		Sniff: func(_ storage.FS, path string, head []byte) bool {
@@ -315,6 +315,8 @@ func (r *refReader) topic(t storage.Topic) storage.Topic {
 		t.Type = ""
 	case "drops encodings":
 		t.Encoding = ""
+	case "carries one encoding in truth":
+		t.Encoding = "x"
 	case "drops definitions":
 		t.Schema.Data = nil
 	case "drops the language of definitions":

@@ -115,6 +115,9 @@ func Run(t *testing.T, c Config) {
 	if c.FaultFS == (c.NoFaultFS != "") {
 		t.Fatal("storagetest: set FaultFS, or say in NoFaultFS why not")
 	}
+	if topic := c.topic("/a"); !c.Format.Holds(&topic) {
+		t.Fatalf("storagetest: the format does not carry %s", c.Encoding)
+	}
 	t.Run("Recordings", c.recordings)
 	t.Run("OneName", c.oneName)
 	t.Run("Extras", c.extras)

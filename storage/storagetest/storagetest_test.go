@@ -47,6 +47,7 @@ func TestBroken(t *testing.T) {
 		"keeps data":                                     "Recordings",
 		"drops types":                                    "Recordings/whole",
 		"drops encodings":                                "Recordings/whole",
+		"carries one encoding in truth":                  "Recordings/whole",
 		"drops definitions":                              "Recordings/whole",
 		"drops the language of definitions":              "Recordings/whole",
 		"one definition of a type":                       "Recordings/whole",

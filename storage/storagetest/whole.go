@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"path/filepath"
@@ -113,9 +114,25 @@ func (c *Config) wholeTopics() []storage.Topic {
 	return topics
 }
 
+// carried are topics of other encodings than the native one, as far as the format keeps
+// them as they are.
+func (c *Config) carried() (topics []storage.Topic) {
+	for _, e := range [][2]string{{"ros1", "ros1msg"}, {"cdr", "ros2msg"}, {"cdr", "ros2idl"}, {"protobuf", "protobuf"}, {"json", "jsonschema"}, {"json", ""}} {
+		topic := c.topic(fmt.Sprintf("/carried_%s_%s", e[0], e[1]))
+		topic.Type, topic.Encoding, topic.Schema = "carried_msgs/"+e[0]+e[1], e[0], storage.Schema{Encoding: e[1]}
+		if e[1] != "" {
+			topic.Schema.Data = []byte("definition in " + e[1])
+		}
+		if e[0] != c.Format.Native && c.Format.Holds(&topic) {
+			topics = append(topics, topic)
+		}
+	}
+	return topics
+}
+
 // whole is a recording with all that a recording can have.
 func (c *Config) whole() Recording {
-	r := Recording{Topics: c.wholeTopics(), Metadata: map[string]string{}}
+	r := Recording{Topics: append(c.wholeTopics(), c.carried()...), Metadata: map[string]string{}}
 	for i := range 300 {
 		at := start + int64(i)*1000
 		m := storage.Message{Topic: storage.TopicID(i % len(r.Topics)), LogTime: at, PublishTime: at - int64(i), Sequence: uint32(i), Data: []byte{byte(i), 1}}
