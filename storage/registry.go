@@ -1,0 +1,120 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// A Registry is an ordered list of formats. The order decides which format is
+// asked first when a file is detected.
+type Registry struct {
+	formats []*Format
+	known   []*Format // formats, and those without Open
+}
+
+// NewRegistry returns a registry of the given formats. It panics if one lacks what
+// every format has, or if a name appears twice: that is our own bug.
+func NewRegistry(formats ...*Format) *Registry {
+	seen := map[string]bool{}
+	r := &Registry{}
+	var nameOnly []*Format
+	for _, f := range formats {
+		if err := f.incomplete(); err != nil {
+			panic("internal error: storage: " + err.Error())
+		}
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
+			if seen[name] {
+				panic("internal error: storage: format registered twice: " + name)
+			}
+			seen[name] = true
+		}
+		if f.Open == nil {
+			nameOnly = append(nameOnly, f)
+		} else {
+			r.formats = append(r.formats, f)
+		}
+	}
+	r.known = slices.Concat(r.formats, nameOnly)
+	return r
+}
+
+// Formats returns the formats in order. The slice must not be changed.
+func (r *Registry) Formats() []*Format { return r.formats }
+
+// Lookup returns the format of that name or alias. It returns nil if there is none; a
+// caller that takes names from outside must check before it uses the result.
+func (r *Registry) Lookup(name string) *Format {
+	for _, f := range r.formats {
+		if f.Name == name || slices.Contains(f.Aliases, name) {
+			return f
+		}
+	}
+	return nil
+}
+
+// Detect returns the format of the recording at path, by its content. An error
+// means that path cannot be read; when no format claims it the error wraps
+// ErrUnknownFormat. A path under which nothing stands may still be the stem of a
+// recording in several files; else the error wraps fs.ErrNotExist.
+func (r *Registry) Detect(path string) (*Format, error) { return r.DetectIn(nil, path) }
+
+// DetectIn does the same with the files of fsys; nil: the operating system's.
+func (r *Registry) DetectIn(fsys FS, path string) (*Format, error) {
+	head, err := readHead(fsys, path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, f := range r.formats {
+		if f.Sniff(fsys, path, head) {
+			return f, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%s: %w", path, ErrUnknownFormat)
+}
+
+// Open opens the recording at path, whatever its format: DetectIn, and the Open of
+// the format found. Info.Format says which that was.
+func (r *Registry) Open(ctx context.Context, path string, o ReadOptions) (Reader, error) {
+	f, err := r.DetectIn(o.FS, path)
+	if err != nil {
+		return nil, err
+	}
+	return f.Open(ctx, path, o)
+}
+
+// readHead returns the first SniffLen bytes of a file, nil for a folder.
+func readHead(fsys FS, path string) ([]byte, error) {
+	stat, open := os.Stat, func(path string) (io.ReadCloser, error) { return os.Open(path) }
+	if fsys != nil {
+		stat, open = fsys.Stat, func(path string) (io.ReadCloser, error) { return fsys.Open(path) }
+	}
+	st, err := stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if st.IsDir() {
+		return nil, nil
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file: %w", path, ErrUnsupported)
+	}
+	f, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, SniffLen)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	return head[:n], nil
+}
