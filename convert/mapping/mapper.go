@@ -84,11 +84,11 @@ func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
 }
 
 // same carries the topic over. A ROS 2 topic gets its type's name as it is
-// written since 2019, and one without a definition gets the standard one, if
-// Complete has found that it can be told.
+// written since 2019, unless it stays as it is with its definition, and one without a
+// definition gets the standard one, if Complete has found that it can be told.
 func (m *Mapper) same(t *storage.Topic) *Result {
 	res := &Result{Topic: *t, Definition: "file"}
-	if t.Encoding == "cdr" {
+	if t.Encoding == "cdr" && !(defined(t) && m.o.Keep != nil && m.o.Keep(t)) {
 		res.Topic.Type = fullROS2Name(t.Type)
 	}
 	if defined(t) {

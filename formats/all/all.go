@@ -19,22 +19,10 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// mcapName makes MCAP files known by name, so that they are refused by name. Package mcap
-// says what keeps it from being registered itself.
-var mcapName = &storage.Format{
-	Name: mcap.Format.Name, Help: "MCAP", Extensions: mcap.Format.Extensions,
-	Identify: func(path string, head []byte) (what, hint string) {
-		if head != nil && mcap.Format.Sniff(nil, path, head) {
-			return "an MCAP file, and MCAP is not supported yet", ""
-		}
-		return "", ""
-	},
-}
-
 // Registry returns the built-in formats, in the order in which a recording is
 // shown to them. Each call returns a new list of the same formats.
 func Registry() *storage.Registry {
-	return storage.NewRegistry(rosbag1.Format, cyber.Format, rosbag2.Format, mcapName)
+	return storage.NewRegistry(rosbag1.Format, cyber.Format, rosbag2.Format, mcap.Format)
 }
 
 // Open opens the recording at path for reading, whatever its format: a file, a

@@ -164,6 +164,7 @@ type walk struct {
 	batch   *storage.Batch
 	damage  damage
 	scan    *scanner           // that reads the block for what is in it; nil: its messages are taken
+	suspect bool               // what was decompressed is damaged
 	late    int64              // messages whose log time does not fit
 	schemas map[uint16]*schema // that this chunk defines
 	stored  *stored            // nil: the chunk is not to be copied
@@ -172,7 +173,10 @@ type walk struct {
 // records goes over the records of b. at is -1, or where in the block the chunk is
 // whose content b is.
 func (w *walk) records(b []byte, at int64) {
-	c := cursor{b: b, suspect: w.damage.places > 0 && !w.damage.repaired, known: func(id uint16) bool { _, ok := w.view.lookup(id, 0); return ok }}
+	if at < 0 {
+		w.suspect = w.damage.places > 0 && !w.damage.repaired
+	}
+	c := cursor{b: b, suspect: w.suspect, known: func(id uint16) bool { _, ok := w.view.lookup(id, 0); return ok }}
 	for c.step() {
 		place := at
 		if place < 0 {
@@ -189,7 +193,7 @@ func (w *walk) records(b []byte, at int64) {
 				w.damage.add("nested-chunk", w.bl.Offset, int64(len(c.body)), "a chunk in a chunk in a chunk is not read")
 				continue
 			}
-			w.damage.repair("nested-chunk", w.bl.Offset, "a chunk has another chunk in it; its messages are read")
+			w.damage.add("nested-chunk", w.bl.Offset, 0, "a chunk has another chunk in it, which the index does not know; its messages are read")
 			var n chunk
 			if _ = n.parse(c.body, uint64(len(c.body))); n.head > 0 {
 				w.records(n.decode(nil, w.bl.Offset, &w.damage), place)
@@ -227,7 +231,7 @@ func (w *walk) message(body []byte, at int64) {
 	}
 	id := binary.LittleEndian.Uint16(body)
 	log := binary.LittleEndian.Uint64(body[6:])
-	if w.damage.places > 0 && !w.damage.repaired && w.bl.counted >= 0 && (int64(log) < w.bl.Start || int64(log) > w.bl.End) {
+	if w.suspect && w.bl.counted >= 0 && (int64(log) < w.bl.Start || int64(log) > w.bl.End) {
 		w.damage.add("record", w.bl.Offset, int64(len(body)), "a message is logged at another time than any of its chunk")
 		return
 	}
@@ -265,7 +269,7 @@ func (w *walk) definition(op byte, at int, body []byte) {
 	if w.stored != nil && !w.stored.define(op, at, body) {
 		w.stored = nil
 	}
-	if w.damage.places > 0 && !w.damage.repaired {
+	if w.suspect {
 		if _, ok := w.view.lookup(binary.LittleEndian.Uint16(append(body[:min(2, len(body)):min(2, len(body))], 0, 0)), int64(at)); ok {
 			return
 		}

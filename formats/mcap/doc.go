@@ -33,10 +33,6 @@
 // As [storage.Reader] and [storage.Writer] say: Reader.ReadBlock and Info may be
 // called from several goroutines, and so may an [storage.PendingBlock]'s Encode.
 //
-// The package is not in formats/all yet: the program does not know MCAP. What keeps it
-// out are attachments and metadata records, which the contract has no place for; they
-// are found and can be read and written here, but a conversion would drop them.
-//
 // Facts of the format are from its specification (foxglove/mcap, website/docs/spec)
 // and from real files.
 package mcap

@@ -162,7 +162,7 @@ func (r *Reader) Info() (*storage.Info, error) {
 		info.Topics = append(info.Topics, storage.TopicInfo{Topic: topic, ID: storage.TopicID(i), Messages: t.messages})
 		info.Messages += t.messages
 	}
-	if r.header.profile != profileOf(topicEncodings(info.Topics)) {
+	if !r.defs.usual(r.header.profile) {
 		info.Metadata[metaProfile] = r.header.profile
 	}
 	first := true
@@ -181,14 +181,6 @@ func (r *Reader) Info() (*storage.Info, error) {
 	info.Lost.Blocks += int64(len(r.broken))
 	r.mu.Unlock()
 	return info, nil
-}
-
-func topicEncodings(topics []storage.TopicInfo) []string {
-	out := make([]string, len(topics))
-	for i := range topics {
-		out[i] = topics[i].Encoding
-	}
-	return out
 }
 
 // ReadNext returns the next message of the blocks in order. See storage.Reader.

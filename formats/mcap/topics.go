@@ -188,6 +188,19 @@ func (d *definitions) freeze() {
 	})
 }
 
+// usual tells whether the Writer would choose this profile for the channels, and add
+// nothing to them for it.
+func (d *definitions) usual(profile string) bool {
+	encodings := make([]string, len(d.list))
+	for i, t := range d.list {
+		encodings[i] = t.channel.encoding
+		if profile == "ros2" && !slices.ContainsFunc(t.channel.metadata, func(p pair) bool { return p.key == metaQoS }) {
+			return false
+		}
+	}
+	return profile == profileOf(encodings)
+}
+
 // fill makes the topic of the contract.
 func (t *topic) fill(cache ros2bag.QoSCache) {
 	c := &t.channel

@@ -81,7 +81,7 @@ func (s *Storage) Find(ctx context.Context, fsys storage.FS, path string, warn W
 	case len(l.Parts) > 0:
 		return l, nil
 	case mcap > 0, l.Meta != nil && l.Meta.StorageID == "mcap":
-		return nil, fmt.Errorf("rosbag2 folder with MCAP storage, and MCAP is %w yet", storage.ErrUnsupported)
+		return nil, fmt.Errorf("rosbag2 folder with MCAP storage, which is %w yet; name one of its .mcap files", storage.ErrUnsupported)
 	case l.Meta != nil && l.Meta.StorageID != s.ID && l.Meta.StorageID != "":
 		return nil, fmt.Errorf("rosbag2 folder with storage %.40q: %w", l.Meta.StorageID, storage.ErrUnsupported)
 	case l.Meta != nil && len(l.Meta.Paths) > 0:

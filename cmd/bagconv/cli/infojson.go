@@ -131,7 +131,7 @@ func topicOf(g *topicGroup, info *storage.Info) topicJSON {
 		if s.Messages > 0 {
 			t.FirstNS, t.LastNS = nsText(s.First), nsText(s.Last)
 		}
-		if d := float64(s.Last) - float64(s.First); s.Messages > 1 && s.Last > s.First {
+		if d := float64(uint64(s.Last) - uint64(s.First)); s.Messages > 1 && s.Last > s.First {
 			hz := math.Round(float64(s.Messages-1)/(d/1e9)*1000) / 1000
 			t.HzMean = &hz
 		}

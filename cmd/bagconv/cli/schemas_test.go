@@ -88,7 +88,11 @@ func TestSchemas(t *testing.T) {
 			out := filepath.Join(t.TempDir(), sink)
 			status := valid(report, []int{0, 3, 1}, "--json", "--no-sync", path, out)
 			if converted[status]++; status != 1 { // whatever the input was like, the output is not damaged
-				valid(check, []int{0}, "check", "--json", "--fail-on", "error", out)
+				wanted := []int{0}
+				if said, _ := prints("check", "--json", path); strings.Contains(string(said), `"message-undecodable"`) {
+					wanted = []int{0, 4} // messages that were no messages stay so
+				}
+				valid(check, wanted, "check", "--json", "--fail-on", "error", out)
 				valid(verify, []int{0, 3}, "verify", "--json", "--ignore", "unconvertible", path, out)
 			}
 		}
