@@ -306,12 +306,6 @@ func (s *Stmt) Int(col int) int64 { return engine.Xsqlite3_column_int64(s.db.tls
 // IsInt reports whether the value is an integer.
 func (s *Stmt) IsInt(col int) bool { return s.kind(col) == engine.SQLITE_INTEGER }
 
-// IsBytes reports whether the value is a blob or text.
-func (s *Stmt) IsBytes(col int) bool {
-	k := s.kind(col)
-	return k == engine.SQLITE_BLOB || k == engine.SQLITE_TEXT
-}
-
 func (s *Stmt) kind(col int) int32 { return engine.Xsqlite3_column_type(s.db.tls, s.c, int32(col)) }
 
 // Bytes is a blob or text in SQLite's memory, valid until the next step. It
