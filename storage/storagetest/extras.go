@@ -109,6 +109,23 @@ func SampleExtras(r Recording) Recording {
 	return r
 }
 
+// withExtras adds small extras to a recording, if the format has a place for them.
+func (c *Config) withExtras(t *testing.T, r Recording) Recording {
+	t.Helper()
+	w, err := c.Format.Create(context.Background(), filepath.Join(t.TempDir(), c.Name), storage.WriteOptions{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if storage.WriterCapabilities(w).Extras != nil {
+		r = SampleExtras(r)
+		r.Attachments, r.Records = r.Attachments[:2], r.Records[:2]
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // extras: attachments and metadata records come back, whether they were written before
 // the messages or after them.
 func (c *Config) extras(t *testing.T) {

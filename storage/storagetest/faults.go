@@ -106,7 +106,7 @@ func (c *Config) writeFaults(t *testing.T) {
 	if !c.FaultFS {
 		t.Skip(c.NoFaultFS)
 	}
-	want := c.Generate(16, Spec{Topics: 2, Messages: 60, MaxSize: 2000, Step: 1000})
+	want := c.withExtras(t, c.Generate(16, Spec{Topics: 2, Messages: 60, MaxSize: 2000, Step: 1000}))
 	for _, fault := range []faultio.Fault{faultio.Error, faultio.Short} {
 		for n := int64(1); ; n++ {
 			dir := t.TempDir()
@@ -140,13 +140,15 @@ func (c *Config) writeFaults(t *testing.T) {
 // the format salvages, no wrong message.
 func (c *Config) readFaults(t *testing.T) {
 	path := filepath.Join(t.TempDir(), c.Name)
-	want := c.Generate(17, Spec{Topics: 2, Messages: 60, MaxSize: 2000, Step: 1000})
+	want := c.withExtras(t, c.Generate(17, Spec{Topics: 2, Messages: 60, MaxSize: 2000, Step: 1000}))
 	if err := WriteAll(c.Format, path, storage.WriteOptions{ChunkSize: 20 << 10}, want); err != nil {
 		t.Fatal(err)
 	}
 	for n := int64(1); ; n++ {
 		disk := &faultio.FS{FS: iox.OS, N: n}
 		var got []storage.Message
+		var attachments []Attachment
+		var records []MetadataRecord
 		r, err := c.Format.Open(context.Background(), path, storage.ReadOptions{FS: disk})
 		if err == nil {
 			got, err = ReadAll(r)
@@ -154,6 +156,9 @@ func (c *Config) readFaults(t *testing.T) {
 				if _, again := r.ReadNext(); !errors.Is(again, err) && again.Error() != err.Error() {
 					t.Errorf("operation %d: %v, and then %v", n, err, again)
 				}
+			}
+			if err == nil {
+				attachments, records, err = ReadExtras(r)
 			}
 			if closeErr := r.Close(); err == nil {
 				err = closeErr
@@ -165,8 +170,8 @@ func (c *Config) readFaults(t *testing.T) {
 			}
 			return
 		}
-		if err == nil && Diff(got, want.Messages) != "" {
-			t.Errorf("operation %d fails, and messages are missing without an error", n)
+		if err == nil && (Diff(got, want.Messages) != "" || len(attachments) != len(want.Attachments) || len(records) != len(want.Records)) {
+			t.Errorf("operation %d fails, and messages or attachments are missing without an error", n)
 		}
 		if err != nil && !errors.Is(err, faultio.ErrFault) {
 			t.Errorf("operation %d: the error hides its cause: %v", n, err)
