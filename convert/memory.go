@@ -13,7 +13,7 @@ const DefaultMemory = 256 << 20
 // one block, however large that is: a recording with a message of 1 GB is
 // converted with more memory, not refused.
 type budget struct {
-	blocks int64 // on their way between the dispatcher and the collector
+	blocks int64 // on their way to the collector
 	held   int64 // held back for their order before they move to a file
 	writer int64 // of the writer's own
 }

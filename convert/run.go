@@ -66,11 +66,11 @@ func RunAll(ctx context.Context, jobs []*Job) ([]*Report, error) {
 		failed, err := run(ctx, jobs[first:last], reports[first:last])
 		for _, r := range reports[first:last] {
 			r.Elapsed = time.Since(began)
-			some = some || r.Sink.Files != nil
 		}
-		if err != nil && (len(jobs) == 1 || !errors.Is(err, ErrNothing)) {
+		if err != nil && !errors.Is(err, ErrNothing) {
 			return reports, &JobError{first + failed, err}
 		}
+		some = some || err == nil
 	}
 	if !some {
 		return reports, &JobError{0, ErrNothing}
@@ -79,7 +79,7 @@ func RunAll(ctx context.Context, jobs []*Job) ([]*Report, error) {
 }
 
 // run converts a recording into some outputs. failed is the index of the job that the
-// error is about.
+// error is about; ErrNothing is about all of them.
 func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err error) {
 	jobs, failed, err = guarded(jobs)
 	if err != nil {
@@ -146,7 +146,11 @@ func write(ctx context.Context, src *source, outputs []*output, disbelieve bool)
 	}()
 	enc := newEncoder(ctx, p.workers)
 	for i, o := range outputs {
-		if err := o.open(ctx, src, enc, p.budget.writer/int64(len(outputs))); err != nil {
+		err := context.Cause(ctx)
+		if err == nil {
+			err = o.open(ctx, src, enc, p.budget.writer/int64(len(outputs)))
+		}
+		if err != nil {
 			return i, errors.Join(err, enc.wait())
 		}
 		if o.caps.Copy != nil && slices.Equal(o.choice.Topics, outputs[0].choice.Topics) {
@@ -172,9 +176,12 @@ func write(ctx context.Context, src *source, outputs []*output, disbelieve bool)
 		return max(slices.Index(p.sinks, p.failed), 0), err
 	}
 	for i, o := range outputs {
-		if err := o.check(src, len(outputs) == 1); err != nil {
+		if err := o.check(src); err != nil {
 			return i, err
 		}
+	}
+	if !slices.ContainsFunc(outputs, func(o *output) bool { return o.writer != nil }) {
+		return 0, ErrNothing
 	}
 	for i, o := range outputs {
 		if err := o.finish(); err != nil {

@@ -73,17 +73,14 @@ func (o *output) copyFrom(src *source) {
 }
 
 // check looks whether the output is what it should be, before any gets its name. One of
-// which nothing was selected is thrown away: alone, that is an error.
-func (o *output) check(src *source, alone bool) error {
+// which nothing was selected is thrown away.
+func (o *output) check(src *source) error {
 	err := src.checkCounts(o.choice, o.counts)
 	if err == nil {
 		err = o.checkCounts(src)
 	}
 	if err == nil && !o.job.Select.All() && src.info.Messages > 0 && nothing(o.counts) {
-		if !alone {
-			return o.close()
-		}
-		err = ErrNothing
+		return o.close()
 	}
 	if err == nil && o.job.Read.Strict {
 		err = o.refuseLoss(src)
