@@ -36,7 +36,7 @@ func TestCompletes(t *testing.T) {
 	e, _, _ := testEnv()
 	enumerated := map[string]string{
 		"order": "time file", "header-seq": "count zero", "rosout": "keep ros2", "frames": "apollo rep103", "restamp": "header log",
-		"proto-types": "mapped generated raw", "apollo-layout": "common_msgs legacy", "segment-names": "new old",
+		"encoding": "native keep ros1 cdr protobuf", "proto-types": "mapped generated raw", "apollo-layout": "common_msgs legacy", "segment-names": "new old",
 		"verify": "content counts bytes", "progress": "auto bar plain json none", "scan": "auto always never",
 		"fail-on": "error warning note", "by": "topic", "to": "fake",
 	}

@@ -43,6 +43,7 @@ func (e *env) outputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "segment-duration", Usage: "a duration, such as 60s"},
 		&cli.StringFlag{Name: "segment-names", Usage: "new or old"},
 		&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
+		&cli.StringFlag{Name: "encoding", Value: "native", Usage: "native, keep, ros1, cdr or protobuf"},
 		&cli.StringFlag{Name: "proto-types", Value: "mapped", Usage: "mapped, generated or raw"},
 		&cli.StringFlag{Name: "frames", Value: "apollo", Usage: "apollo or rep103"},
 		&cli.StringFlag{Name: "apollo-layout", Value: "common_msgs", Usage: "common_msgs or legacy"},
@@ -299,6 +300,9 @@ func jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
 	if err := segments(c, job); err != nil {
 		return nil, err
 	}
+	if err := encodingFlag(c, job); err != nil {
+		return nil, err
+	}
 	if err := protoFlags(c, job); err != nil {
 		return nil, err
 	}
@@ -369,6 +373,19 @@ func segments(c *cli.Context, job *convert.Job) error {
 			return usage("add --segment-size or --segment-duration", "--segment-names says how segments are called, and nothing says where to cut")
 		}
 		job.Write.SegmentNames = s
+	}
+	return nil
+}
+
+// encodingFlag takes the encoding of the messages in the output.
+func encodingFlag(c *cli.Context, job *convert.Job) error {
+	s := c.String("encoding")
+	known := append([]string{"native", convert.EncodingKeep}, convert.Encodings(job.SinkFormat)...)
+	if err := oneOf("--encoding of "+job.SinkFormat.Name, s, known...); err != nil {
+		return err
+	}
+	if s != "native" {
+		job.Encoding = s
 	}
 	return nil
 }

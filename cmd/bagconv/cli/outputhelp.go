@@ -22,6 +22,11 @@ const (
                         lose the output
 
 MESSAGES
+  --encoding native|keep|ros1|cdr|protobuf
+                        of the messages in OUT: that of its format, or as they
+                        are between two of one format (default); as they are
+                        where the format carries them; or the one named, if it
+                        does. bagconv formats lists what each one carries
   --proto-types mapped|generated|raw
                         what protobuf messages become in ROS, and ROS messages
                         in a record: Apollo's types and the standard ROS types
