@@ -252,6 +252,12 @@ func (s *scanner) tail(p, end int64, cause error) error {
 	case opMessageIndex, opDataEnd, opFooter, opChunkIndex, opStatistics, opSummaryOffset, opAttachmentIndex, opMetadataIndex:
 		whole = true
 	}
+	for i := range s.notes {
+		if n := &s.notes[i]; n.code == "truncated" && !n.repaired {
+			n.bytes += end - p // of the chunk that is known to be cut
+			return nil
+		}
+	}
 	s.note("truncated", p, end-p, whole, "the last %d bytes of the file are no whole record: %v", end-p, cause)
 	return nil
 }
