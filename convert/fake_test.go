@@ -161,7 +161,7 @@ var errFakeDisk = errors.New("disk on fire")
 
 func (s *fakeSink) target() *storage.Format {
 	s.format = storage.Format{
-		Name: "fake", Native: "cdr", PublishTime: true, Sequence: true, Compressions: []string{"none"},
+		Name: "fake", Native: "cdr", PublishTime: true, Sequence: true, Options: storage.Options{{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}}},
 		Create: func(_ context.Context, path string, _ storage.WriteOptions) (storage.Writer, error) {
 			s.attempts++
 			s.topics, s.messages = nil, nil

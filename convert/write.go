@@ -223,7 +223,7 @@ func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptio
 		o.Metadata = info.Metadata
 	}
 	if o.Compression == "" && job.SourceFormat.Name == job.SinkFormat.Name {
-		o.Compression = mostly(info.Compression, job.SinkFormat.Compressions)
+		o.Compression = mostly(info.Compression, job.SinkFormat.Options.Choices(storage.NameCompression))
 	}
 	if job.becomesCDR(info) {
 		o.Metadata = maps.Clone(o.Metadata)

@@ -33,20 +33,8 @@ type Format struct {
 	// definition. Nil: it keeps its native encoding only.
 	Carries func(encoding, schemaEncoding string) bool
 
-	// Compressions lists the values that WriteOptions.Compression may have,
-	// the default first. Empty: the format cannot be written.
-	Compressions []string
-
-	// Chunks says that the format has chunks. Others ignore WriteOptions.ChunkSize.
-	Chunks bool
-
-	// Profiles lists the values that WriteOptions.Profile may have, the default
-	// first. Empty: there is nothing to choose.
-	Profiles []string
-
-	// SegmentNames lists the values that WriteOptions.SegmentNames may have, the
-	// default first. Empty: a recording is always written into one place.
-	SegmentNames []string
+	// Options are what can be chosen of an output. Others are refused.
+	Options Options
 
 	// Metadata lists the keys of WriteOptions.Metadata that the format keeps; an
 	// entry "*" means that it keeps any.
@@ -198,19 +186,24 @@ type ReadOptions struct {
 	InfoOnlyAbove int64
 }
 
-// WriteOptions say how to write. The zero value is the format's default.
+// WriteOptions say how to write. The zero value is the format's default. The first
+// fields are options of the names that are theirs; a format without such an option
+// refuses other values than zero.
 type WriteOptions struct {
-	Compression string // one of Format.Compressions; "" is the default
+	Compression string // "" is the default
 	Level       int    // codec level; 0 is the codec's default
 	ChunkSize   int64  // bytes of message data per chunk before compression; 0 is the format's default
-	Profile     string // one of Format.Profiles; "" is the default
+	Profile     string // "" is the default
 
 	// A recording may be cut into segments, each a whole file with all topics:
 	// before a message that would make one larger or longer. 0 is no limit, and
 	// without any limit there is one file, at path itself.
 	SegmentSize     int64  // bytes of message data
 	SegmentDuration int64  // ns
-	SegmentNames    string // how they are called: one of Format.SegmentNames; "" is the default
+	SegmentNames    string // how they are called; "" is the default
+
+	// Values are those of the format's further options, by name. See Options.Set.
+	Values map[string]string
 
 	// Memory is how many bytes the writer may keep of its own, as for sorting an
 	// index; 0 is the format's default.

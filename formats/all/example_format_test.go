@@ -65,12 +65,13 @@ func ExampleRegistry_format() {
 // memoryFormat makes a format that keeps its recordings itself.
 func memoryFormat() *storage.Format {
 	kept := map[string]*memory{}
+	options := storage.Options{{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}}}
 	return &storage.Format{
 		Name: "mem", Help: "recordings in memory",
-		Native:       "ros1",
-		Carries:      func(string, string) bool { return true }, // any message, as it is
-		Compressions: []string{"none"},
-		Sniff:        func(_ storage.FS, path string, _ []byte) bool { return strings.HasPrefix(path, "mem:") },
+		Native:  "ros1",
+		Carries: func(string, string) bool { return true }, // any message, as it is
+		Options: options,
+		Sniff:   func(_ storage.FS, path string, _ []byte) bool { return strings.HasPrefix(path, "mem:") },
 		Open: func(_ context.Context, path string, _ storage.ReadOptions) (storage.Reader, error) {
 			m := kept[path]
 			if m == nil {
@@ -79,6 +80,9 @@ func memoryFormat() *storage.Format {
 			return &memoryReader{memory: m, path: path}, nil
 		},
 		Create: func(_ context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+			if err := options.Check(&o); err != nil {
+				return nil, &storage.Error{Format: "mem", Path: path, Offset: -1, What: "option", Err: err}
+			}
 			if kept[path] != nil && !o.Overwrite {
 				return nil, &storage.Error{Format: "mem", Path: path, Offset: -1, Err: fs.ErrExist}
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	pb "github.com/bagconv/bagconv/proto/cyber"
@@ -29,8 +28,11 @@ const maxSection = math.MaxInt32
 // becomes path.00000.YYYYMMDDhhmmss, path.00001... and nothing stands at path
 // itself; without one it is a single file at path.
 func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
-	if what, hint := refused(o); what != "" {
-		return nil, outError(path, what, storage.ErrUnsupported, hint)
+	if err := options.Check(&o); err != nil {
+		return nil, outError(path, "option", err, "")
+	}
+	if o.ChunkSize > maxSection {
+		return nil, outError(path, fmt.Sprintf("chunk size %d", o.ChunkSize), storage.ErrUnsupported, "a chunk has up to 2147483647 bytes")
 	}
 	header := fixedHeader(o)
 	if n := proto.Size(header) + maxCounters; n > maxHeader {
@@ -53,27 +55,6 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
-}
-
-// refused tells which option cannot be followed, and what to do; "" for none.
-func refused(o storage.WriteOptions) (what, hint string) {
-	switch {
-	case o.Compression != "" && !slices.Contains(compressions, o.Compression):
-		return fmt.Sprintf("compression %q", o.Compression), "no version of Apollo compresses records"
-	case o.Level != 0:
-		return fmt.Sprintf("compression level %d", o.Level), "no version of Apollo compresses records"
-	case o.Profile != "":
-		return fmt.Sprintf("profile %q", o.Profile), "a record has no profiles"
-	case o.ChunkSize < 0 || o.ChunkSize > maxSection:
-		return fmt.Sprintf("chunk size %d", o.ChunkSize), "a chunk has up to 2147483647 bytes"
-	case o.SegmentSize < 0:
-		return fmt.Sprintf("segment size %d", o.SegmentSize), "0 is no limit"
-	case o.SegmentDuration < 0:
-		return fmt.Sprintf("segment duration %d ns", o.SegmentDuration), "0 is no limit"
-	case o.SegmentNames != "" && !slices.Contains(segmentNames, o.SegmentNames):
-		return fmt.Sprintf("segment names %q", o.SegmentNames), "there are new and old ones"
-	}
-	return "", ""
 }
 
 // fixedHeader is what stands in the header of every segment. Apollo sets all

@@ -32,11 +32,15 @@ const (
 	namesOld = "old"
 )
 
-// What Format says too; in variables of their own, as Create asks for them.
-var (
-	compressions = []string{"none"}
-	segmentNames = []string{namesNew, namesOld}
-)
+// options are in a variable of their own, as Create asks for them. No version of Apollo
+// compresses records.
+var options = storage.Options{
+	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}, Help: "nothing is compressed"},
+	{Name: storage.NameChunkSize, Kind: storage.OptionSize, Help: "message data per chunk: 768K, 4M (times 1024), or 4MB (times 1000)"},
+	{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin another file before one has more message data"},
+	{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration, Help: "begin another file before one lasts longer, such as 60s"},
+	{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{namesNew, namesOld}, Help: "OUT.00000.20261121093000 as Apollo 9 and later, or OUT.00000"},
+}
 
 const extension = ".record"
 
@@ -48,27 +52,25 @@ func channelName(name string) bool {
 
 // Format is the Apollo Cyber record.
 var Format = &storage.Format{
-	Name:         formatName,
-	Help:         "Apollo Cyber record",
-	Aliases:      []string{"cyber", "apollo"},
-	Extensions:   []string{extension},
-	Native:       encoding,
-	Compressions: compressions,
-	Chunks:       true,
-	SegmentNames: segmentNames,
-	Metadata:     []string{metaMapName, metaMapVersion, metaVehicleName},
-	MinTime:      0,
-	MaxTime:      math.MaxInt64,
-	MaxMessage:   maxSection - maxName - 64,
-	Sniff:        sniff,
-	Recordings:   recordings,
-	Stem:         func(name string) string { return storage.TrimExtension(segmentStem(name), extension) },
-	Identify:     identify,
-	Open:         Open,
-	Whole:        wholeOf,
-	TopicName:    channelName,
-	Files:        files,
-	Create:       Create,
+	Name:       formatName,
+	Help:       "Apollo Cyber record",
+	Aliases:    []string{"cyber", "apollo"},
+	Extensions: []string{extension},
+	Native:     encoding,
+	Options:    options,
+	Metadata:   []string{metaMapName, metaMapVersion, metaVehicleName},
+	MinTime:    0,
+	MaxTime:    math.MaxInt64,
+	MaxMessage: maxSection - maxName - 64,
+	Sniff:      sniff,
+	Recordings: recordings,
+	Stem:       func(name string) string { return storage.TrimExtension(segmentStem(name), extension) },
+	Identify:   identify,
+	Open:       Open,
+	Whole:      wholeOf,
+	TopicName:  channelName,
+	Files:      files,
+	Create:     Create,
 }
 
 // sniff knows a record by its HEADER section, and the segments of a recording

@@ -13,6 +13,13 @@ const formatName = "mcap"
 // it is not the one that its encodings have.
 const metaProfile = "mcap_profile"
 
+// options are in a variable of their own, as Create asks for them.
+var options = storage.Options{
+	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"zstd", "lz4", "none"}, Help: "codec of the chunks"},
+	{Name: storage.NameLevel, Kind: storage.OptionInteger, Help: "level of the codec; 0 is its default"},
+	{Name: storage.NameChunkSize, Kind: storage.OptionSize, Help: "message data per chunk: 768K, 4M (times 1024), or 4MB (times 1000)"},
+}
+
 // Format is MCAP.
 var Format = &storage.Format{
 	Name:          formatName,
@@ -20,8 +27,7 @@ var Format = &storage.Format{
 	Extensions:    []string{".mcap"},
 	Native:        "cdr",
 	Carries:       func(string, string) bool { return true },
-	Compressions:  []string{"zstd", "lz4", "none"},
-	Chunks:        true,
+	Options:       options,
 	Metadata:      []string{metaProfile},
 	QoS:           true,
 	TopicMetadata: func(string) bool { return true },

@@ -79,6 +79,9 @@ var fullLayout = layout{true, true, true, true, true, true, true, true, true}
 
 // Create starts a file. See storage.Format.
 func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+	if err := options.Check(&o); err != nil {
+		return nil, createError(path, "option", err, "")
+	}
 	w := &Writer{
 		ctx: ctx, codec: compress.Zstd, level: o.Level, threshold: defaultChunk, sync: !o.NoSync, layout: fullLayout,
 		byID: map[string]int{}, header: header{library: "bagconv"},
@@ -86,17 +89,12 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 	w.copies = o.ChunkSize == 0 && o.Level == 0
 	w.header.profile, w.profiled = o.Metadata[metaProfile]
 	if o.Compression != "" {
-		if w.codec = compress.Lookup(o.Compression); w.codec == nil || codecOf(codecName(w.codec)) == nil {
-			return nil, createError(path, fmt.Sprintf("compression %q", o.Compression), storage.ErrUnsupported, "MCAP has none, lz4 or zstd")
-		}
+		w.codec = compress.Lookup(o.Compression)
 	}
-	if o.Level < 0 || o.Level > w.codec.MaxLevel() {
+	if o.Level > w.codec.MaxLevel() {
 		return nil, createError(path, fmt.Sprintf("compression level %d of %s", o.Level, w.codec.Name()), storage.ErrUnsupported, levelHint(w.codec))
 	}
-	if o.Profile != "" {
-		return nil, createError(path, fmt.Sprintf("profile %q", o.Profile), storage.ErrUnsupported, "the profile of an MCAP file follows from its encodings")
-	}
-	if o.ChunkSize < 0 || o.ChunkSize > maxChunk {
+	if o.ChunkSize > maxChunk {
 		return nil, createError(path, fmt.Sprintf("chunk size %d", o.ChunkSize), storage.ErrUnsupported, "a chunk may have up to 4 GiB")
 	}
 	if o.ChunkSize > 0 {

@@ -52,7 +52,7 @@ func writeBench(b testing.TB, path, codec string, size, n int) int64 {
 }
 
 func benchMatrix(b *testing.B, f func(b *testing.B, codec string, size, n int)) {
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		for _, s := range benchShapes {
 			n := s.n
 			if codec == "bz2" {

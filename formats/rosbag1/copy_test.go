@@ -127,7 +127,7 @@ var testNames = func() (names []string) {
 // one, wherever the change from one to the other comes.
 func TestCopy(t *testing.T) {
 	messages := testMessages(600)
-	for _, codec := range Format.Compressions[1:] {
+	for _, codec := range Format.Options.Choices(storage.NameCompression)[1:] {
 		t.Run(codec, func(t *testing.T) {
 			dir := t.TempDir()
 			in, out := filepath.Join(dir, "in.bag"), filepath.Join(dir, "out.bag")
@@ -316,7 +316,7 @@ func TestCopyLate(t *testing.T) {
 // copiedBags writes bags of which most chunks are copied.
 func copiedBags(t *testing.T, messages []storage.Message) (paths []string) {
 	dir := t.TempDir()
-	for _, codec := range Format.Compressions[1:] {
+	for _, codec := range Format.Options.Choices(storage.NameCompression)[1:] {
 		in, out := filepath.Join(dir, "in.bag"), filepath.Join(dir, codec+"-copied.bag")
 		write(t, in, storage.WriteOptions{Compression: codec, ChunkSize: 2000, Overwrite: true, NoSync: true}, messages)
 		repack := func(i int) bool { return i%3 == 0 }

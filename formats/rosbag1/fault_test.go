@@ -124,7 +124,7 @@ func TestLost(t *testing.T) {
 // TestTruncated cuts a bag at every byte: the messages that are whole in the
 // file come back, in order, and a warning tells of the damage.
 func TestTruncated(t *testing.T) {
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		t.Run(codec, func(t *testing.T) {
 			whole, messages := smallBag(t, codec)
 			last := 0
@@ -208,7 +208,7 @@ func TestTruncatedPlain(t *testing.T) {
 // takes long to decode, every third byte one way): nothing breaks, messages that
 // are not touched come back, and what is lost is told.
 func TestFlipped(t *testing.T) {
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		t.Run(codec, func(t *testing.T) {
 			whole, messages := smallBag(t, codec)
 			intact := map[string]bool{}
@@ -271,7 +271,7 @@ func key(m storage.Message) string {
 // TestHostileSizes opens bags whose lengths lie: memory stays small.
 func TestHostileSizes(t *testing.T) {
 	var before, after runtime.MemStats
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		whole, _ := smallBag(t, codec)
 		for at := 4117; at+4 <= len(whole); at++ {
 			b := append([]byte(nil), whole...)
@@ -287,7 +287,7 @@ func TestHostileSizes(t *testing.T) {
 }
 
 func FuzzReader(f *testing.F) {
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		whole, _ := smallBag(f, codec)
 		f.Add(whole)
 		f.Add(whole[:len(whole)*2/3])

@@ -17,6 +17,13 @@ const (
 // maxTime is the last time that two 32-bit words can hold, in February 2106.
 const maxTime = math.MaxUint32*1e9 + 999999999
 
+// options are in a variable of their own, as Create asks for them.
+var options = storage.Options{
+	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none", "lz4", "bz2"}, Help: "codec of the chunks; a bag that becomes a bag keeps its own, and so its chunks as they are stored"},
+	{Name: storage.NameLevel, Kind: storage.OptionInteger, Help: "level of the codec; 0 is its default"},
+	{Name: storage.NameChunkSize, Kind: storage.OptionSize, Help: "message data per chunk: 768K, 4M (times 1024), or 4MB (times 1000)"},
+}
+
 // Format is the ROS 1 bag.
 var Format = &storage.Format{
 	Name:          formatName,
@@ -24,8 +31,7 @@ var Format = &storage.Format{
 	Aliases:       []string{"ros1", "rosbag", "rosbag1"},
 	Extensions:    []string{extension},
 	Native:        encoding,
-	Compressions:  []string{"none", "lz4", "bz2"},
-	Chunks:        true,
+	Options:       options,
 	TopicMetadata: headerField,
 	MinTime:       0,
 	MaxTime:       maxTime,

@@ -12,7 +12,7 @@ import (
 
 // FuzzQuery asks any bytes for anything.
 func FuzzQuery(f *testing.F) {
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		whole, _ := smallBag(f, codec)
 		f.Add(whole, int64(0), int64(0), int64(3), int64(5), false)
 		f.Add(whole[:len(whole)*2/3], int64(0), int64(1)<<62, int64(0), int64(0), true)
@@ -34,7 +34,7 @@ func FuzzQuery(f *testing.F) {
 // TestQueryWithoutIndex: a bag that was not closed, and one with other records in
 // the place of INDEX_DATA, are queried all the same.
 func TestQueryWithoutIndex(t *testing.T) {
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		whole, messages := smallBag(t, codec)
 		open := append([]byte(nil), whole...)
 		copy(open[13:], (&Writer{}).fileHeader(0)[13:])
@@ -97,7 +97,7 @@ func TestQueryCache(t *testing.T) {
 
 // BenchmarkQueryNth opens a bag of 64 MB and reads one message of it.
 func BenchmarkQueryNth(b *testing.B) {
-	for _, codec := range Format.Compressions[:2] {
+	for _, codec := range Format.Options.Choices(storage.NameCompression)[:2] {
 		b.Run(codec, func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "x.bag")
 			b.SetBytes(writeBench(b, path, codec, 1<<16, 1000))

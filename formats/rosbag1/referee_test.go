@@ -36,7 +36,7 @@ func run(t *testing.T, name string, args ...string) string {
 func refereeBags(t *testing.T, messages []storage.Message) []string {
 	var paths []string
 	dir := t.TempDir()
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		for _, chunk := range []int64{1, 2000, 0} {
 			path := filepath.Join(dir, fmt.Sprintf("%s-%d.bag", codec, chunk))
 			write(t, path, storage.WriteOptions{Compression: codec, ChunkSize: chunk, NoSync: true}, messages)

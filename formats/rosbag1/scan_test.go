@@ -15,7 +15,7 @@ import (
 // TestScanEqualsIndex reads bags without their index: the same comes out.
 func TestScanEqualsIndex(t *testing.T) {
 	var paths []string
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		paths = append(paths, filepath.Join("testdata", codec+".bag"))
 	}
 	filepath.WalkDir(realBags, func(path string, d fs.DirEntry, err error) error {
@@ -81,7 +81,7 @@ func TestScanTimes(t *testing.T) {
 
 // TestManyChunks opens a bag with more chunks than are verified.
 func TestManyChunks(t *testing.T) {
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		path := filepath.Join(t.TempDir(), "a.bag")
 		messages := testMessages(300)
 		write(t, path, storage.WriteOptions{Compression: codec, ChunkSize: 100, NoSync: true}, messages)

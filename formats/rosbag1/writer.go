@@ -65,22 +65,19 @@ type outConn struct {
 
 // Create starts a bag. See storage.Format.
 func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+	if err := options.Check(&o); err != nil {
+		return nil, createError(path, "option", err, "")
+	}
 	w := &Writer{ctx: ctx, codec: compress.None, level: o.Level, threshold: defaultChunk, sync: !o.NoSync}
 	w.copies = o.ChunkSize == 0 && o.Level == 0
 	if o.Compression != "" {
 		w.codec = codecOf([]byte(o.Compression))
 	}
-	if w.codec == nil {
-		return nil, createError(path, fmt.Sprintf("compression %q", o.Compression), storage.ErrUnsupported, "a bag has none, lz4 or bz2")
-	}
-	if o.Level < 0 || o.Level > w.codec.MaxLevel() {
+	if o.Level > w.codec.MaxLevel() {
 		return nil, createError(path, fmt.Sprintf("compression level %d of %s", o.Level, w.codec.Name()), storage.ErrUnsupported,
 			levelHint(w.codec))
 	}
-	if o.Profile != "" {
-		return nil, createError(path, fmt.Sprintf("profile %q", o.Profile), storage.ErrUnsupported, "a bag has no profiles")
-	}
-	if o.ChunkSize < 0 || o.ChunkSize > maxChunk {
+	if o.ChunkSize > maxChunk {
 		return nil, createError(path, fmt.Sprintf("chunk size %d", o.ChunkSize), storage.ErrUnsupported, "a chunk may have up to 4 GiB")
 	}
 	if o.ChunkSize > 0 {

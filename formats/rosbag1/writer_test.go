@@ -78,7 +78,7 @@ func equalMessages(t testing.TB, got, want []storage.Message) {
 }
 
 func TestRoundTrip(t *testing.T) {
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		t.Run(codec, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a.bag")
 			messages := testMessages(100)
@@ -105,7 +105,7 @@ var update = flag.Bool("update", false, "rewrite testdata/*.bag")
 
 // TestGolden pins the bytes that the writer makes.
 func TestGolden(t *testing.T) {
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		t.Run(codec, func(t *testing.T) {
 			golden := filepath.Join("testdata", codec+".bag")
 			path := filepath.Join(t.TempDir(), "a.bag")
@@ -136,7 +136,7 @@ func TestGolden(t *testing.T) {
 // TestOnBlock writes through another's goroutines: the bytes are the same.
 func TestOnBlock(t *testing.T) {
 	messages := testMessages(1000)
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		t.Run(codec, func(t *testing.T) {
 			dir := t.TempDir()
 			o := storage.WriteOptions{Compression: codec, ChunkSize: 700, NoSync: true}

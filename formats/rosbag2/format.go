@@ -20,6 +20,16 @@ var db3 = &ros2bag.Storage{
 	ID: "sqlite3", Ext: ".db3", Magic: sqlite.Magic, Beside: []string{"-wal", "-journal"}, Scratch: []string{"-shm"}, WholePart: wholePart,
 }
 
+// options are in a variable of their own, as Create asks for them. rosbag2 knows one way
+// to name segments, <folder>_<n>.db3.
+var options = storage.Options{
+	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}, Help: "nothing is compressed"},
+	{Name: storage.NameProfile, Kind: storage.OptionChoice, Values: ros2bag.ProfileNames(), Help: "the distribution that the output is made for"},
+	{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin another file before one has more message data"},
+	{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration, Help: "begin another file before one lasts longer, such as 60s"},
+	{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{"numbered"}, Help: "OUT_0, OUT_1, ... in the folder"},
+}
+
 // Format is the rosbag2 recording with SQLite storage.
 var Format = &storage.Format{
 	Name:          formatName,
@@ -31,9 +41,7 @@ var Format = &storage.Format{
 	Folder:        true,
 	Extensions:    []string{db3.Ext},
 	Native:        encoding,
-	Compressions:  []string{"none"},
-	Profiles:      ros2bag.ProfileNames(),
-	SegmentNames:  segmentNames,
+	Options:       options,
 	MaxMessage:    sqlite.MaxRow - rowOverhead,
 	Sniff:         sniff,
 	Recordings:    db3.Recordings,

@@ -64,25 +64,15 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 }
 
 func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
-	if o.Compression != "" && o.Compression != "none" {
-		return w.fail(path, fmt.Sprintf("compression %.40q", o.Compression), storage.ErrUnsupported)
+	if err := options.Check(&o); err != nil {
+		return w.fail(path, "option", err)
 	}
-	if o.Level != 0 {
-		e := w.fail(path, fmt.Sprintf("compression level %d", o.Level), storage.ErrUnsupported)
-		e.Hint = "nothing is compressed: leave it at 0"
-		return e
-	}
-	var ok bool
-	if w.profile, ok = ros2bag.FindProfile(o.Profile); !ok {
-		e := w.fail(path, fmt.Sprintf("profile %.40q", o.Profile), storage.ErrUnsupported)
-		e.Hint = "known are " + strings.Join(ros2bag.ProfileNames(), ", ")
-		return e
-	}
-	if hint := w.checkSegments(o); hint != "" {
+	if w.single && (o.SegmentSize > 0 || o.SegmentDuration > 0) {
 		e := w.fail(path, "segments", storage.ErrUnsupported)
-		e.Hint = hint
+		e.Hint = "a single file is not cut; write a folder"
 		return e
 	}
+	w.profile, _ = ros2bag.FindProfile(o.Profile) // options has the names
 	if w.out, err = iox.NewOutput(w.fs, path, o.Overwrite, w.sync); err != nil {
 		return err
 	}
@@ -95,21 +85,6 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 		return errors.Join(w.wrap("", err), w.Close())
 	}
 	return nil
-}
-
-// segmentNames are the ways to name segments: rosbag2 knows one, <folder>_<n>.db3.
-var segmentNames = []string{"numbered"}
-
-func (w *Writer) checkSegments(o storage.WriteOptions) (hint string) {
-	switch {
-	case o.SegmentSize < 0 || o.SegmentDuration < 0:
-		return "0 is no limit"
-	case o.SegmentNames != "" && !slices.Contains(segmentNames, o.SegmentNames):
-		return "known names are " + strings.Join(segmentNames, ", ")
-	case w.single && (o.SegmentSize > 0 || o.SegmentDuration > 0):
-		return "a single file is not cut; write a folder"
-	}
-	return ""
 }
 
 // distro is the distribution that the recording names, or the profile's name.

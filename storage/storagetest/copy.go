@@ -25,7 +25,7 @@ func (c *Config) blockCopier(t *testing.T) {
 		}
 	}
 	inline := func(_ storage.Writer, f func() error) error { return f() }
-	for i, codec := range c.Format.Compressions {
+	for i, codec := range c.Format.Options.Choices(storage.NameCompression) {
 		if i > 1 && testing.Short() {
 			break
 		}

@@ -12,9 +12,9 @@ import (
 )
 
 // WriteAll writes a recording with the plain calls of Writer and commits it. On
-// error nothing is left of it.
+// error nothing is left of it. A format without chunks is not asked for their size.
 func WriteAll(f *storage.Format, path string, o storage.WriteOptions, r Recording) (err error) {
-	w, err := r.create(f, path, o)
+	w, err := r.create(f, path, withChunks(f, o))
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (r *Recording) create(f *storage.Format, path string, o storage.WriteOption
 // WriteBlocks does the same through OnBlock: blocks are encoded by several
 // goroutines and appended in order by one more.
 func WriteBlocks(f *storage.Format, path string, o storage.WriteOptions, r Recording) (err error) {
-	w, err := r.create(f, path, o)
+	w, err := r.create(f, path, withChunks(f, o))
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (c *Config) query(t *testing.T) {
 		"many per topic": c.Generate(27, Spec{Topics: 1, Messages: 5000, MaxSize: 30, Step: 1000, Jitter: 3000}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			for i, codec := range c.Format.Compressions {
+			for i, codec := range c.Format.Options.Choices(storage.NameCompression) {
 				path := filepath.Join(t.TempDir(), c.Name)
 				o := storage.WriteOptions{Compression: codec, NoSync: true, ChunkSize: 32 << 10}
 				if err := WriteAll(c.Format, path, o, want); err != nil {

@@ -22,8 +22,9 @@ import (
 // The reference is the smallest format that passes the suite: a magic word, then
 // the recording as gob. broken names one thing that it does wrong.
 func reference(broken string) *storage.Format {
+	options := storage.Options{{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}}}
 	return &storage.Format{
-		Name: "ref", Extensions: []string{".ref"}, Native: "x", Carries: func(encoding, schema string) bool { return encoding != "cdr" }, Compressions: []string{"none"},
+		Name: "ref", Extensions: []string{".ref"}, Native: "x", Carries: func(encoding, schema string) bool { return encoding != "cdr" }, Options: options,
 		Metadata: []string{"*"}, QoS: true, TopicMetadata: func(string) bool { return true }, PublishTime: true, Sequence: true,
 		MinTime: 0, MaxTime: 1 << 62,
 		Sniff: func(_ storage.FS, path string, head []byte) bool {
@@ -36,6 +37,9 @@ func reference(broken string) *storage.Format {
 			return openRef(ctx, path, o, broken)
 		},
 		Create: func(_ context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+			if err := options.Check(&o); err != nil && broken != "takes any option" {
+				return nil, err
+			}
 			out, err := iox.NewOutput(o.FS, path, o.Overwrite || broken == "overwrites", !o.NoSync)
 			if err != nil {
 				return nil, err

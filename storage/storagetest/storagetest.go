@@ -123,6 +123,7 @@ func Run(t *testing.T, c Config) {
 	t.Run("Extras", c.extras)
 	t.Run("Lifecycle", c.lifecycle)
 	t.Run("Existing", c.existing)
+	t.Run("Options", c.options)
 	t.Run("Finish", c.finish)
 	t.Run("Close", c.closing)
 	t.Run("Aliasing", c.aliasing)

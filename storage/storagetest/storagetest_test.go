@@ -62,6 +62,7 @@ func TestBroken(t *testing.T) {
 		"forgets errors":                                 "Lifecycle",
 		"shows itself early":                             "Lifecycle",
 		"overwrites":                                     "Existing",
+		"takes any option":                               "Options",
 		"finishes at the end":                            "Finish",
 		"commits when it finishes":                       "Finish",
 		"leaves a temporary file":                        "Close",

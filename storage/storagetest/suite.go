@@ -20,7 +20,7 @@ import (
 func (c *Config) recordings(t *testing.T) {
 	for name, want := range c.cases() {
 		t.Run(name, func(t *testing.T) {
-			for _, codec := range c.Format.Compressions {
+			for _, codec := range c.Format.Options.Choices(storage.NameCompression) {
 				path := filepath.Join(t.TempDir(), c.Name)
 				if err := WriteAll(c.Format, path, storage.WriteOptions{Compression: codec, NoSync: true}, want); err != nil {
 					t.Fatalf("%s: %v", codec, err)
@@ -203,7 +203,7 @@ func (c *Config) concurrent(t *testing.T) {
 
 // blockWriter: the same bytes with OnBlock and without.
 func (c *Config) blockWriter(t *testing.T) {
-	for _, codec := range c.Format.Compressions {
+	for _, codec := range c.Format.Options.Choices(storage.NameCompression) {
 		dir := t.TempDir()
 		a, b := filepath.Join(dir, "a", c.Name), filepath.Join(dir, "b", c.Name)
 		for _, p := range []string{a, b} {
@@ -212,7 +212,7 @@ func (c *Config) blockWriter(t *testing.T) {
 			}
 		}
 		want := c.Generate(15, Spec{Topics: 4, Messages: 4000, MaxSize: 2000, Step: 1000})
-		o := storage.WriteOptions{Compression: codec, NoSync: true, ChunkSize: 100 << 10}
+		o := withChunks(c.Format, storage.WriteOptions{Compression: codec, NoSync: true, ChunkSize: 100 << 10})
 		w, err := c.Format.Create(context.Background(), a, o)
 		if err != nil {
 			t.Fatal(err)

@@ -91,7 +91,7 @@ func TestHelp(t *testing.T) {
 	var names []string
 	for _, c := range e.commands() {
 		names = append(names, c.Name)
-		text := helpTexts[c.Name]
+		text := e.helpText(c.Name)
 		for _, f := range c.Flags {
 			for _, name := range f.Names() {
 				if !strings.Contains(text, dashed(name)) {
@@ -111,7 +111,8 @@ func TestHelp(t *testing.T) {
 	if !slices.Equal(names, verbs) {
 		t.Errorf("commands %v, verbs %v", names, verbs)
 	}
-	for name, text := range helpTexts {
+	for name := range helpTexts {
+		text := e.helpText(name)
 		for _, line := range strings.Split(text, "\n") {
 			if len(line) > 80 {
 				t.Errorf("help %s: %d columns: %s", name, len(line), line)
@@ -128,12 +129,12 @@ func TestUnits(t *testing.T) {
 	for in, want := range map[string]int64{
 		"1": 1, "1000": 1000, "768K": 768 << 10, "4M": 4 << 20, "1.5M": 3 << 19, "4MB": 4_000_000, "4MiB": 4 << 20, "2g": 2 << 30, "10b": 10, "4 M": 4 << 20,
 	} {
-		if got, err := parseSize(in); err != nil || got != want {
+		if got, err := storage.ParseSize(in); err != nil || got != want {
 			t.Errorf("%s: %d, %v", in, got, err)
 		}
 	}
 	for _, in := range []string{"", "0", "-1", "x", "4X", "M", "1e30", "nan", "inf", "0.1"} {
-		if got, err := parseSize(in); err == nil {
+		if got, err := storage.ParseSize(in); err == nil {
 			t.Errorf("%q: %d", in, got)
 		}
 	}

@@ -101,7 +101,7 @@ func (b *batchRun) flags() error {
 	if err != nil {
 		return err
 	}
-	if b.job, err = jobOf(c, sink); err != nil {
+	if b.job, err = b.jobOf(c, sink); err != nil {
 		return err
 	}
 	b.job.Formats = b.formats

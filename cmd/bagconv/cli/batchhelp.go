@@ -50,7 +50,7 @@ EXIT STATUS
 `
 
 // batchOutputHelp is outputHelp without what batch explains itself.
-var batchOutputHelp = "OUTPUTS\n" + outputHelp[strings.Index(outputHelp, "  --compression"):]
+var batchOutputHelp = "OUTPUTS\n" + outputHelp[strings.Index(outputHelp, "{options}"):]
 
 // batchRunHelp is runHelp, with what is said of all conversions.
 var batchRunHelp = strings.NewReplacer(

@@ -227,7 +227,10 @@ func (e *env) flagCandidates(ctx context.Context, t *typed) candidates {
 	}
 	topics := func(topics, _ []candidate) []candidate { return topics }
 	is := func(prefix string) bool { return strings.HasPrefix(about, prefix) }
+	name := t.flag.Names()[0]
 	switch {
+	case slices.ContainsFunc(e.formatOptions(), func(o formatOption) bool { return o.name == name }):
+		return candidates{words: words(e.optionChoices(t, name))}
 	case is("a file"), is("a folder"), is("the output,"):
 		return candidates{files: true}
 	case is("a topic"):
@@ -244,8 +247,6 @@ func (e *env) flagCandidates(ctx context.Context, t *typed) candidates {
 		return candidates{words: suffixed(words(t.rest), "="), noSpace: true}
 	case is("a ROS 2 distribution"):
 		return candidates{words: words(distros(mapping.KnownDistro))}
-	case is("a codec of"):
-		return candidates{words: words(e.codecs(t))}
 	case is("a path into the JSON"):
 		return candidates{words: words(jsonNames(reflect.TypeFor[infoJSON]()))}
 	case is("words with commas"):
@@ -283,29 +284,6 @@ func suffixed(list []candidate, suffix string) []candidate {
 		list[i].value += suffix
 	}
 	return list
-}
-
-// codecs are those of the output's format, of all formats when it is not known.
-func (e *env) codecs(t *typed) (names []string) {
-	out := t.given["o"]
-	if out == "" && len(t.rest) > 1 {
-		out = t.rest[len(t.rest)-1]
-	}
-	if to := t.given["to"]; to != "" || out != "" {
-		if f, err := e.sinkFormat(to, out+"."); to != "" && err == nil {
-			return f.Compressions
-		} else if f, err = e.sinkFormat("", out); to == "" && err == nil {
-			return f.Compressions
-		}
-	}
-	for _, f := range e.formats.Formats() {
-		for _, c := range f.Compressions {
-			if f.Create != nil && !slices.Contains(names, c) {
-				names = append(names, c)
-			}
-		}
-	}
-	return names
 }
 
 // completionTime is how long a key press may take.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -32,16 +31,11 @@ func (e *env) convertCommand() *cli.Command {
 
 // outputFlags say what is written and how.
 func (e *env) outputFlags() []cli.Flag {
-	return []cli.Flag{
+	return slices.Concat([]cli.Flag{
 		&cli.StringFlag{Name: "to", Usage: "the output format: " + orList(e.writable())},
 		&cli.StringFlag{Name: "o", Aliases: []string{"output"}, Usage: "the output, as the last argument is otherwise"},
 		&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "replace an existing output"},
-		&cli.StringFlag{Name: "compression", Usage: "a codec of the output format, see bagconv formats"},
-		&cli.IntFlag{Name: "level", Usage: "the codec's level"},
-		&cli.StringFlag{Name: "chunk-size", Usage: "a size, such as 768K or 4M"},
-		&cli.StringFlag{Name: "segment-size", Usage: "a size, such as 2G"},
-		&cli.StringFlag{Name: "segment-duration", Usage: "a duration, such as 60s"},
-		&cli.StringFlag{Name: "segment-names", Usage: "new or old"},
+	}, e.optionFlags(), []cli.Flag{
 		&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
 		&cli.StringFlag{Name: "encoding", Value: "native", Usage: "native, keep, ros1, cdr or protobuf"},
 		&cli.StringFlag{Name: "proto-types", Value: "mapped", Usage: "mapped, generated or raw"},
@@ -51,7 +45,7 @@ func (e *env) outputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "header-seq", Value: "count", Usage: "count or zero"},
 		&cli.StringFlag{Name: "rosout", Value: "keep", Usage: "keep or ros2"},
 		&cli.BoolFlag{Name: "no-sync", Usage: "do not wait for the disk"},
-	}
+	})
 }
 
 // runFlags say how to run, and what to say.
@@ -222,7 +216,7 @@ func (e *env) jobTo(c *cli.Context, to, out string) (*convert.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	job, err := jobOf(c, sink)
+	job, err := e.jobOf(c, sink)
 	if err != nil {
 		return nil, err
 	}
@@ -246,12 +240,11 @@ func threadsOf(c *cli.Context) (int, error) {
 const minMemory = 64 << 20
 
 // jobOf takes the flags that say how to convert.
-func jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
+func (e *env) jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
 	job := &convert.Job{
 		SinkFormat: sink,
 		Read:       storage.ReadOptions{Strict: c.Bool("strict")},
 		Write: storage.WriteOptions{
-			Compression: c.String("compression"), Level: c.Int("level"),
 			Overwrite: c.Bool("force"), NoSync: c.Bool("no-sync"),
 		},
 	}
@@ -265,40 +258,20 @@ func jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
 	if job.Threads, err = threadsOf(c); err != nil {
 		return nil, err
 	}
-	if job.MaxMemory, err = parseSize(c.String("max-memory")); err != nil || job.MaxMemory < minMemory {
+	if job.MaxMemory, err = storage.ParseSize(c.String("max-memory")); err != nil || job.MaxMemory < minMemory {
 		return nil, usage("", "--max-memory is a size of at least 64M, not %q", c.String("max-memory"))
 	}
-	if s := job.Write.Compression; s != "" {
-		if err := oneOf("--compression of "+sink.Name, s, sink.Compressions...); err != nil {
-			return nil, err
-		}
-	}
-	if job.Write.Level < 0 {
-		return nil, usage("0 is the codec's default", "--level is a number above 0, not %d", job.Write.Level)
-	}
-	if s := c.String("chunk-size"); s != "" {
-		if !sink.Chunks {
-			return nil, usage("leave it out", "--chunk-size: a %s has no chunks", sink.Name)
-		}
-		n, err := parseSize(s)
-		if err != nil {
-			return nil, usage("type for example 768K, 4M or 1000000", "--chunk-size: %v", err)
-		}
-		job.Write.ChunkSize = n
+	if err := e.setOptions(c, job); err != nil {
+		return nil, err
 	}
 	if s := c.String("distro"); s != "" {
 		if err := oneOf("--distro", s, distros(mapping.KnownDistro)...); err != nil {
 			return nil, err
 		}
 		job.Distro = s
-		for _, p := range sink.Profiles {
-			if p == s {
-				job.Write.Profile = s
-			}
+		if slices.Contains(sink.Options.Choices(storage.NameProfile), s) {
+			job.Write.Profile = s
 		}
-	}
-	if err := segments(c, job); err != nil {
-		return nil, err
 	}
 	if err := encodingFlag(c, job); err != nil {
 		return nil, err
@@ -332,47 +305,11 @@ func checkLevel(job *convert.Job) error {
 	if codec == "" && job.SourceFormat != nil && job.SourceFormat.Name == sink.Name {
 		return nil // it may be that of the source
 	}
-	codecs := slices.DeleteFunc(slices.Clone(sink.Compressions), func(s string) bool { return s == "none" })
+	codecs := slices.DeleteFunc(slices.Clone(sink.Options.Choices(storage.NameCompression)), func(s string) bool { return s == "none" })
 	switch {
 	case job.Write.Level == 0:
-	case len(codecs) == 0:
-		return usage("leave it out", "--level: a %s is written without compression", sink.Name)
-	case codec == "none" || codec == "" && sink.Compressions[0] == "none":
+	case codec == "none" || codec == "" && sink.Options.Choices(storage.NameCompression)[0] == "none":
 		return usage("add --compression "+orList(codecs), "--level: nothing is compressed without a codec")
-	}
-	return nil
-}
-
-// segments takes the flags that cut the output.
-func segments(c *cli.Context, job *convert.Job) error {
-	names := job.SinkFormat.SegmentNames
-	for _, flag := range []string{"segment-size", "segment-duration", "segment-names"} {
-		if c.String(flag) != "" && len(names) == 0 {
-			return usage("", "--%s: a %s is not cut into segments", flag, job.SinkFormat.Name)
-		}
-	}
-	if s := c.String("segment-size"); s != "" {
-		n, err := parseSize(s)
-		if err != nil {
-			return usage("type for example 500M, 2G or 2000000000", "--segment-size: %v", err)
-		}
-		job.Write.SegmentSize = n
-	}
-	if s := c.String("segment-duration"); s != "" {
-		d, err := time.ParseDuration(s)
-		if err != nil || d <= 0 {
-			return usage("type for example 60s, 5m or 1h", "--segment-duration: %q is no duration above 0", s)
-		}
-		job.Write.SegmentDuration = int64(d)
-	}
-	if s := c.String("segment-names"); s != "" {
-		if err := oneOf("--segment-names", s, names...); err != nil {
-			return err
-		}
-		if job.Write.SegmentSize == 0 && job.Write.SegmentDuration == 0 {
-			return usage("add --segment-size or --segment-duration", "--segment-names says how segments are called, and nothing says where to cut")
-		}
-		job.Write.SegmentNames = s
 	}
 	return nil
 }

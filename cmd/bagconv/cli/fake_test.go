@@ -15,14 +15,24 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/storage"
 )
+
+// realOptions are those of all built-in formats, so that commands have all flags.
+func realOptions() storage.Options {
+	list := storage.Options{{Name: storage.NameProfile, Kind: storage.OptionChoice, Values: []string{"universal", "humble"}}}
+	for _, o := range (&env{formats: all.Registry()}).formatOptions() {
+		list = append(list, *o.first())
+	}
+	return list
+}
 
 // fake is a format whose recordings are files that begin with "fake". What
 // reading one does is in its second word.
 var fake = &storage.Format{
 	Name: "fake", Help: "a format for tests", Extensions: []string{".fake"}, Native: "cdr",
-	Compressions: []string{"none"}, Profiles: []string{"universal", "humble"},
+	Options: realOptions(),
 	Sniff: func(_ storage.FS, _ string, head []byte) bool { return bytes.HasPrefix(head, []byte("fake")) },
 	Open: func(_ context.Context, path string, _ storage.ReadOptions) (storage.Reader, error) {
 		return openFake(path)

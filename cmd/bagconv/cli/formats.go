@@ -6,6 +6,8 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/storage"
 )
 
 func (e *env) formatsCommand() *cli.Command {
@@ -17,16 +19,17 @@ func (e *env) formatsCommand() *cli.Command {
 }
 
 type formatJSON struct {
-	Name         string   `json:"name"`
-	Help         string   `json:"help"`
-	Read         bool     `json:"read"`
-	Write        bool     `json:"write"`
-	Folder       bool     `json:"folder"` // an output is a folder
-	Extensions   []string `json:"extensions"`
-	Encodings    []string `json:"encodings"`     // of messages, the native one first
-	Compressions []string `json:"compressions"`  // the default first
-	Profiles     []string `json:"profiles"`      // the default first
-	SegmentNames []string `json:"segment_names"` // the default first; empty: an output is not cut
+	Name         string       `json:"name"`
+	Help         string       `json:"help"`
+	Read         bool         `json:"read"`
+	Write        bool         `json:"write"`
+	Folder       bool         `json:"folder"` // an output is a folder
+	Extensions   []string     `json:"extensions"`
+	Encodings    []string     `json:"encodings"`     // of messages, the native one first
+	Compressions []string     `json:"compressions"`  // the default first
+	Profiles     []string     `json:"profiles"`      // the default first
+	SegmentNames []string     `json:"segment_names"` // the default first; empty: an output is not cut
+	Options      []optionJSON `json:"options"`       // what can be chosen of an output, those above among it
 }
 
 // listFormats says what each format reads and writes.
@@ -38,7 +41,7 @@ func (e *env) listFormats(c *cli.Context) error {
 	for _, f := range e.formats.Formats() {
 		all = append(all, formatJSON{
 			f.Name, f.Help, true, f.Create != nil, f.Folder,
-			some(f.Extensions), convert.Encodings(f), some(f.Compressions), some(f.Profiles), some(f.SegmentNames),
+			some(f.Extensions), convert.Encodings(f), some(f.Options.Choices(storage.NameCompression)), some(f.Options.Choices(storage.NameProfile)), some(f.Options.Choices(storage.NameSegmentNames)), optionsJSON(f.Options),
 		})
 	}
 	if c.Bool("json") {

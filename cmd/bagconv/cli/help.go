@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -23,11 +24,8 @@ func (e *env) helpCommand() *cli.Command {
 
 // help prints the help of a command, that of the program for "".
 func (e *env) help(verb string) error {
-	text, ok := helpTexts[verb]
-	if verb == "contracts" {
-		text, ok = contractHelp, true
-	}
-	if !ok {
+	text := e.helpText(verb)
+	if text == "" {
 		hint := "see: bagconv help"
 		if near := nearest(verb, append([]string{"contracts"}, verbs...)); near != "" {
 			hint = "did you mean " + near + "?"
@@ -36,6 +34,16 @@ func (e *env) help(verb string) error {
 	}
 	_, err := fmt.Fprint(e.Out, text)
 	return err
+}
+
+// helpText returns the help of a command, that of the program for "", with what the
+// formats know of themselves; "" if there is no such command.
+func (e *env) helpText(verb string) string {
+	text := helpTexts[verb]
+	if verb == "contracts" {
+		text = contractHelp
+	}
+	return strings.ReplaceAll(text, "{options}\n", e.optionsHelp())
 }
 
 // The help texts are at most 80 columns wide and name every flag; a test holds

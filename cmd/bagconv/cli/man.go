@@ -20,7 +20,7 @@ func (e *env) man() error {
 	lines = append(lines, manText(".SH", intro)...)
 	lines = append(lines, manText(".SH", "USAGE\n"+general)...)
 	for _, verb := range verbs {
-		call, rest, _ := strings.Cut(helpTexts[verb], "\n")
+		call, rest, _ := strings.Cut(e.helpText(verb), "\n")
 		lines = append(lines, ".SH BAGCONV "+roff(strings.ToUpper(verb)), ".B "+roff(call))
 		lines = append(lines, manText(".SS", rest)...)
 	}

@@ -59,8 +59,8 @@ func TestMan(t *testing.T) {
 	for _, w := range space.Split(text.String(), -1) {
 		words[w] = true
 	}
-	for verb, help := range helpTexts {
-		for _, w := range strings.Fields(help) {
+	for verb := range helpTexts {
+		for _, w := range strings.Fields(e.helpText(verb)) {
 			if !words[w] {
 				t.Errorf("the page does not have the word %q of the help of %s", w, verb)
 			}

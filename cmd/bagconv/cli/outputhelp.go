@@ -6,18 +6,7 @@ const (
   --to FORMAT           bag, record or db3; wins over the ending of OUT
   -o, --output OUT      the output, instead of the last argument
   -f, --force           replace OUT when it is a recording
-  --compression CODEC   none, lz4 or bz2 (bags only); a bag that becomes a bag
-                        keeps its own, and so its chunks as they are stored,
-                        and everything else gets none
-  --level N             level of the codec (lz4, bz2); 0 is its default
-  --chunk-size SIZE     message data per chunk of a bag or record: 768K, 4M
-                        (times 1024), or 4MB (times 1000)
-  --segment-size SIZE   begin another file before one has more message data;
-  --segment-duration D  or lasts longer than D, such as 60s. A record becomes
-                        several files, a rosbag2 folder gets several databases
-  --segment-names new|old
-                        of a record: OUT.00000.20261121093000 (default, as
-                        Apollo 9 and later), or OUT.00000
+{options}
   --no-sync             do not wait for the disk; a power cut soon after may
                         lose the output
 

@@ -119,7 +119,7 @@ func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) 
 	var err error
 	switch ways[0] {
 	case "--max-size":
-		if cut.Size, err = parseSize(c.String("max-size")); err != nil || cut.Size <= 0 {
+		if cut.Size, err = storage.ParseSize(c.String("max-size")); err != nil || cut.Size <= 0 {
 			return nil, usage("", "--max-size is a size such as 2G, not %q", c.String("max-size"))
 		}
 	case "--max-duration":

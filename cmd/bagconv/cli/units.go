@@ -9,25 +9,6 @@ import (
 	"time"
 )
 
-// sizeUnits are the multiples that parseSize knows, lower case.
-var sizeUnits = map[string]float64{
-	"": 1, "b": 1,
-	"k": 1 << 10, "m": 1 << 20, "g": 1 << 30,
-	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30,
-	"kb": 1e3, "mb": 1e6, "gb": 1e9,
-}
-
-// parseSize reads a size in bytes: "1000", "768K", "1.5M" (of 1024), "4MB" (of 1000).
-func parseSize(s string) (int64, error) {
-	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	unit, ok := sizeUnits[strings.ToLower(s[len(digits):])]
-	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-	if !ok || err != nil || !(n > 0) || n*unit < 1 || n*unit > math.MaxInt64/2 {
-		return 0, fmt.Errorf("%q is no size", s)
-	}
-	return int64(n * unit), nil
-}
-
 // sizeText writes a size with three digits or more: "91.8 MB".
 func sizeText(n int64) string {
 	f, unit := float64(n), "bytes"

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A formatOption is an option with the formats that have it, and what it is in each.
+type formatOption struct {
+	name    string
+	formats []*storage.Format
+}
+
+// formatOptions lists the options of the formats that are written. The distribution,
+// which is also about definitions, has a flag of its own.
+func (e *env) formatOptions() (list []formatOption) {
+	for _, f := range e.formats.Formats() {
+		if f.Create == nil {
+			continue
+		}
+		for _, o := range f.Options {
+			i := slices.IndexFunc(list, func(x formatOption) bool { return x.name == o.Name })
+			switch {
+			case o.Name == storage.NameProfile:
+			case i < 0:
+				list = append(list, formatOption{o.Name, []*storage.Format{f}})
+			default:
+				list[i].formats = append(list[i].formats, f)
+			}
+		}
+	}
+	return list
+}
+
+// first is the option in the first format that has it.
+func (o *formatOption) first() *storage.Option { return o.formats[0].Options.Find(o.name) }
+
+// optionFlags are the flags of the options.
+func (e *env) optionFlags() (flags []cli.Flag) {
+	for _, o := range e.formatOptions() {
+		about := o.first().Help
+		if o.first().Kind == storage.OptionInteger {
+			flags = append(flags, &cli.IntFlag{Name: o.name, Usage: about})
+		} else {
+			flags = append(flags, &cli.StringFlag{Name: o.name, Usage: about})
+		}
+	}
+	return flags
+}
+
+// setOptions takes the flags of options for an output.
+func (e *env) setOptions(c *cli.Context, job *convert.Job) error {
+	sink := job.SinkFormat
+	for _, o := range e.formatOptions() {
+		if !c.IsSet(o.name) {
+			continue
+		}
+		value := c.String(o.name)
+		if o.first().Kind == storage.OptionInteger {
+			if value = strconv.Itoa(c.Int(o.name)); value == "0" {
+				continue // the default of every format
+			}
+		}
+		option := sink.Options.Find(o.name)
+		if option == nil {
+			return usage("leave it out", "--%s: a %s has no such option", o.name, sink.Name)
+		}
+		if option.Kind == storage.OptionChoice {
+			if err := oneOf("--"+o.name+" of "+sink.Name, value, option.Values...); err != nil {
+				return err
+			}
+		}
+		if err := sink.Options.Set(&job.Write, o.name, value); err != nil {
+			return optionUsage(err)
+		}
+	}
+	if w := job.Write; w.SegmentNames != "" && w.SegmentSize == 0 && w.SegmentDuration == 0 {
+		return usage("add --segment-size or --segment-duration", "--segment-names says how segments are called, and nothing says where to cut")
+	}
+	return nil
+}
+
+// optionUsage makes an error of the line of one about an option.
+func optionUsage(err error) error {
+	o, ok := err.(*storage.OptionError)
+	if !ok {
+		return err
+	}
+	return usage(o.Hint, "--%s: %s", o.Name, o.What)
+}
+
+// optionChoices are the values of an option in the format of the output, in all formats
+// if that is not known.
+func (e *env) optionChoices(t *typed, name string) (values []string) {
+	out := t.given["o"]
+	if out == "" && len(t.rest) > 1 {
+		out = t.rest[len(t.rest)-1]
+	}
+	if to := t.given["to"]; to != "" || out != "" {
+		if f, err := e.sinkFormat(to, cmp.Or(out, "x")); err == nil {
+			return f.Options.Choices(name)
+		}
+	}
+	for _, f := range e.formats.Formats() {
+		for _, v := range f.Options.Choices(name) {
+			if f.Create != nil && !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+	}
+	return values
+}
+
+// optionArgs stand for the value of an option in the help.
+var optionArgs = map[storage.OptionKind]string{
+	storage.OptionChoice: "VALUE", storage.OptionInteger: "N", storage.OptionSize: "SIZE", storage.OptionDuration: "D",
+}
+
+// optionsHelp explains the options, as the help of commands has them.
+func (e *env) optionsHelp() string {
+	const column = 24
+	var b strings.Builder
+	for _, o := range e.formatOptions() {
+		head := "  --" + o.name + " " + optionArgs[o.first().Kind]
+		if len(head) > column-2 {
+			head += "\n"
+		} else {
+			head += strings.Repeat(" ", column-len(head))
+		}
+		b.WriteString(head)
+		if strings.HasSuffix(head, "\n") {
+			b.WriteString(strings.Repeat(" ", column))
+		}
+		b.WriteString(wrap(o.text(), column) + "\n")
+	}
+	return b.String()
+}
+
+// text says what the option is in each format: "none (default), lz4 or bz2 (bag): ...".
+func (o *formatOption) text() string {
+	var parts []string
+	names := map[string][]string{} // of formats, by what it is in them
+	for _, f := range o.formats {
+		option := f.Options.Find(o.name)
+		if option.Kind == storage.OptionChoice && len(option.Values) < 2 {
+			continue // there is nothing to choose
+		}
+		text := option.Help
+		if option.Kind == storage.OptionChoice {
+			values := slices.Clone(option.Values)
+			values[0] += " (default)"
+			text = orList(values) + ": " + text
+		}
+		if names[text] == nil {
+			parts = append(parts, text)
+		}
+		names[text] = append(names[text], f.Name)
+	}
+	for i, text := range parts {
+		parts[i] = fmt.Sprintf("%s (%s)", text, strings.Join(names[text], ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// optionJSON is an option in the JSON of bagconv formats.
+type optionJSON struct {
+	Name   string   `json:"name"`
+	Kind   string   `json:"kind"`
+	Values []string `json:"values"` // of a choice, the default first
+	Help   string   `json:"help"`
+}
+
+func optionsJSON(options storage.Options) []optionJSON {
+	list := []optionJSON{}
+	for _, o := range options {
+		list = append(list, optionJSON{o.Name, string(o.Kind), some(o.Values), o.Help})
+	}
+	return list
+}
