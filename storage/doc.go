@@ -7,7 +7,7 @@
 // The shape follows the rosbag2 storage API: open, create_topic, write,
 // read_next, info, close.
 //
-//	r, err := format.Open(ctx, "drive.bag", storage.ReadOptions{})
+//	r, err := format.Open(ctx, "drive", storage.ReadOptions{})
 //	info, err := r.Info()
 //	for {
 //		m, err := r.ReadNext() // m and m.Data are valid until the next call

@@ -86,7 +86,7 @@ type QoSDuration struct{ Sec, NSec uint64 }
 var QoSInfinite = QoSDuration{9223372036, 854775807}
 
 // History is a policy. The policies have the numbers of rmw (ros2/rmw types.h),
-// which metadata.yaml up to version 8 stores.
+// which rosbag2 stores up to version 8 of its metadata.
 type History uint8
 
 const (

@@ -15,8 +15,8 @@
 //
 // A manifest is JSON lines, UTF-8, each ending in LF:
 //
-//	{"schema_version":1,"input":"/d/a.bag",...,"status":"ok"}\n     one Entry
-//	{"schema_version":1,"input":"/d/b.bag",...,"status":"failed"}\n
+//	{"schema_version":1,"input":"/d/a.x",...,"status":"ok"}\n     one Entry
+//	{"schema_version":1,"input":"/d/b.x",...,"status":"failed"}\n
 //	{"schema_version":1,"input":"/d/c.b                          torn by a kill: ignored, mended
 //
 // A line is appended by one write and synced before the batch goes on. A file

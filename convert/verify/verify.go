@@ -3,7 +3,7 @@
 // in the same order. ROS 1 serialization, CDR and protobuf of the same values are
 // equal; so are types that a conversion maps to each other.
 //
-//	res, err := verify.Run(ctx, verify.Job{A: verify.Side{Path: "drive.bag", Format: bag}, B: ...})
+//	res, err := verify.Run(ctx, verify.Job{A: verify.Side{Path: "drive", Format: bag}, B: ...})
 //	if err == nil && !res.Equal { res.Topics[i].First says where }
 //
 // Both recordings are read once, at the same time and in order of time. Workers

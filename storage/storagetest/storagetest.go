@@ -1,7 +1,7 @@
 // Package storagetest is the suite that every format passes. A format's test is
 //
 //	func TestStorage(t *testing.T) {
-//		storagetest.Run(t, storagetest.Config{Format: rosbag1.Format, Encoding: "ros1", Name: "x.bag", ...})
+//		storagetest.Run(t, storagetest.Config{Format: Format, Encoding: "ros1", Name: "x.ext", ...})
 //	}
 //
 // The suite writes recordings that try the corners of the contract in package
@@ -26,7 +26,7 @@ import (
 type Config struct {
 	Format   *storage.Format
 	Encoding string         // of the messages written; the suite's are random bytes
-	Name     string         // of the output in its folder: "x.bag", or "x" for a folder
+	Name     string         // of the output in its folder: "x.ext", or "x" for a folder
 	Schema   storage.Schema // that every topic gets
 	Type     string         // of every topic; "std_msgs/String" when empty
 

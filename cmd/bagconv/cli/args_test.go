@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -111,8 +113,12 @@ func TestHelp(t *testing.T) {
 	if !slices.Equal(names, verbs) {
 		t.Errorf("commands %v, verbs %v", names, verbs)
 	}
+	real := &env{formats: all.Registry()}
 	for name := range helpTexts {
-		text := e.helpText(name)
+		text := real.helpText(name)
+		if at := regexp.MustCompile(`\{[a-z]+\}`).FindString(text); at != "" {
+			t.Errorf("help %s: %s is not filled in", name, at)
+		}
 		for _, line := range strings.Split(text, "\n") {
 			if len(line) > 80 {
 				t.Errorf("help %s: %d columns: %s", name, len(line), line)

@@ -95,7 +95,7 @@ func (b *batchRun) flags() error {
 		return usage("add --resume", "--checksum changes nothing in what --dry-run lists")
 	}
 	if to == "" {
-		to = "db3"
+		to = b.folderFormat()
 	}
 	sink, err := b.sinkFormat(to, "x")
 	if err != nil {

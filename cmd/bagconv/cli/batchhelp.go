@@ -19,7 +19,7 @@ were. What failed is tried again.
 
 BATCH
   -O, --output-dir OUT  the folder for the outputs; it is made
-  --to FORMAT           db3 (default), bag or record
+  --to FORMAT           {formats}; {folder} if there is no --to
   -j, --jobs N          conversions at a time; 0 (default) is one per two cores
   --include-from FILE   a list, as @FILE: an input per line; # begins a comment
   --base DIR            outputs mirror what lies below DIR; by default, below

@@ -32,8 +32,8 @@ without an index a list of all, /tf.transforms.child_frame_id.
 have a point. docs/cli.md has all rules.
 
 EXAMPLES
-  bagconv cat drive.bag /imu --limit 3
-  bagconv cat drive.bag -t '/camera/*' -S 10 -u 1 | jq -c .fields.header
+  bagconv cat drive{file} /imu --limit 3
+  bagconv cat drive{file} -t '/camera/*' -S 10 -u 1 | jq -c .fields.header
   bagconv cat drive_ros2/ --format csv /imu.angular_velocity.z /odom.pose
 
 EXIT STATUS

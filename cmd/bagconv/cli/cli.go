@@ -170,7 +170,7 @@ func (e *env) run(ctx context.Context, args []string) error {
 	case line.help:
 		return e.help(line.verb)
 	case line.verb == "":
-		fmt.Fprint(e.Err, helpText)
+		fmt.Fprint(e.Err, e.helpText(""))
 		return exitStatus(exitUsage)
 	}
 	e.word = line.word

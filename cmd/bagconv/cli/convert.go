@@ -142,7 +142,7 @@ func (e *env) conversionPaths(c *cli.Context) (in, out string, err error) {
 	case args[0] == "":
 		return "", "", usage("is a variable of the shell empty?", "the name of the input is empty")
 	case out == "":
-		return "", "", usage("type for example: "+exampleLine(c.Command.Name, args[0]), "there is no output on the line")
+		return "", "", usage("type for example: "+e.exampleLine(c.Command.Name, args[0]), "there is no output on the line")
 	case out == "-":
 		return "", "", usage("give the name of a file or folder", "an output cannot be written to standard output")
 	}
@@ -151,7 +151,7 @@ func (e *env) conversionPaths(c *cli.Context) (in, out string, err error) {
 }
 
 // exampleLine makes up a command line for a hint.
-func exampleLine(verb, in string) string {
+func (e *env) exampleLine(verb, in string) string {
 	_, base := splitPath(in)
 	ext := filepath.Ext(base)
 	name := strings.TrimSuffix(base, ext)
@@ -160,10 +160,10 @@ func exampleLine(verb, in string) string {
 		name += "_recovered" + cmp.Or(ext, "/")
 	case verb == "filter":
 		name += "_part" + cmp.Or(ext, "/")
-	case ext == ".bag":
+	case ext == e.fileEnding(0):
 		name += "_ros2/"
 	default:
-		name += ".bag"
+		name += e.fileEnding(0)
 	}
 	if verb != defaultVerb {
 		in = verb + " " + in

@@ -75,7 +75,7 @@ func explain(err error) string {
 	case errors.Is(err, fs.ErrNotExist) && tempFolder(err) != "":
 		text = tempFolder(err) + ": there is no such folder to write in; make it first"
 	case errors.As(err, &pe):
-		// "open drive.bag: permission denied" -> "drive.bag: permission denied"
+		// "open drive: permission denied" -> "drive: permission denied"
 		text = strings.Replace(text, pe.Error(), pe.Path+": "+pe.Err.Error(), 1)
 	}
 	return clean(strings.ReplaceAll(staging.ReplaceAllString(text, "$1"), "\n", "; "))
@@ -160,8 +160,8 @@ var foreignVerbs = map[string]string{
 	"show": "bagconv info describes a recording", "stat": "bagconv info describes a recording",
 	"reindex": "bagconv recover writes a recording with a sound index", "fix": "bagconv recover writes what can be read",
 	"repair":   "bagconv recover writes what can be read",
-	"compress": "type: bagconv in.bag out.bag --compression lz4", "decompress": "type: bagconv in.bag out.bag --compression none",
-	"sort": "every conversion sorts by time: bagconv in.bag out.bag", "cut": "type: bagconv filter in.bag out.bag -S 10 -u 60",
+	"compress": "type: bagconv IN OUT --compression lz4", "decompress": "type: bagconv IN OUT --compression none",
+	"sort": "every conversion sorts by time: bagconv IN OUT", "cut": "type: bagconv filter IN OUT -S 10 -u 60",
 	"compare": "bagconv verify compares two recordings",
 	"play":    "bagconv converts recordings and plays none", "record": "bagconv converts recordings and records none",
 }

@@ -33,7 +33,7 @@ func realOptions() storage.Options {
 var fake = &storage.Format{
 	Name: "fake", Help: "a format for tests", Extensions: []string{".fake"}, Native: "cdr",
 	Options: realOptions(),
-	Sniff: func(_ storage.FS, _ string, head []byte) bool { return bytes.HasPrefix(head, []byte("fake")) },
+	Sniff:   func(_ storage.FS, _ string, head []byte) bool { return bytes.HasPrefix(head, []byte("fake")) },
 	Open: func(_ context.Context, path string, _ storage.ReadOptions) (storage.Reader, error) {
 		return openFake(path)
 	},

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -43,7 +42,7 @@ func (e *env) helpText(verb string) string {
 	if verb == "contracts" {
 		text = contractHelp
 	}
-	return strings.ReplaceAll(text, "{options}\n", e.optionsHelp())
+	return e.expand(text)
 }
 
 // The help texts are at most 80 columns wide and name every flag; a test holds
@@ -76,10 +75,10 @@ USAGE
   bagconv help [COMMAND]       more about a command and its flags
 
 EXAMPLES
-  bagconv drive.bag drive_ros2/
-  bagconv drive_ros2/ back.bag --compression lz4
-  bagconv drive.record drive_ros2/
-  bagconv info drive.bag
+  bagconv drive{file} drive_ros2/
+  bagconv drive_ros2/ back{file} --compression lz4
+  bagconv drive{other} drive_ros2/
+  bagconv info drive{file}
 
 Flags may stand anywhere on the line; after -- everything is a file name. A
 file that has the name of a command is written with its folder: ./info
@@ -99,19 +98,19 @@ EXIT STATUS
 const convertHelp = `bagconv [convert] [FLAGS] IN OUT
 
 Converts one recording. The format of IN is found by its content. The format of
-OUT is that of --to, else that of its ending: .bag is a ROS 1 bag, .record an
-Apollo Cyber record; a folder (/ at the end) and a name without an ending are a
-rosbag2 folder with SQLite; .db3 is the database of such a folder alone. OUT
-appears when it is whole; a run that fails leaves nothing. Segments of a record
-(x.record.00000, x.record.00001, ...) are read as one by the name x.record, by
-that of their folder, or when all are named; a single one is read alone.
+OUT is that of --to, else that of its ending:
+{endings}
+A folder (/ at the end) and a name without an ending make a folder ({folder}).
+OUT appears when it is whole; a run that fails leaves nothing. Files that are
+parts of one recording are read as one by their common name or that of their
+folder, or when all are named; a single one is read alone.
 
 ` + selectHelp + editHelp + outputHelp + strictHelp + runHelp + `EXAMPLES
-  bagconv drive.bag drive_ros2/
-  bagconv drive.bag drive_ros2/ --distro jazzy --report report.json
-  bagconv drive_ros2 drive.bag --compression lz4 --force
-  bagconv drive.bag cut.bag -S 1m30s -u 10 -t /imu -t '/camera/*'
-  bagconv drive.bag cut/ -S -30s -m /imu:=/imu/data --throttle /imu=50
+  bagconv drive{file} drive_ros2/
+  bagconv drive{file} drive_ros2/ --distro jazzy --report report.json
+  bagconv drive_ros2 drive{file} --compression lz4 --force
+  bagconv drive{file} cut{file} -S 1m30s -u 10 -t /imu -t '/camera/*'
+  bagconv drive{file} cut/ -S -30s -m /imu:=/imu/data --throttle /imu=50
 
 ` + convertExits
 
@@ -135,8 +134,8 @@ of OUT are new and right. Of a database that was being written, messages that
 were never committed are taken too.
 
 ` + selectHelp + editHelp + outputHelp + "\n" + runHelp + `EXAMPLES
-  bagconv recover cut.bag whole.bag
-  bagconv recover drive.record whole.record --report what.json
+  bagconv recover cut{file} whole{file}
+  bagconv recover drive{other} whole{other} --report what.json
 
 EXIT STATUS
   0    OUT is written, nothing was missing
@@ -153,7 +152,7 @@ Shows what is in recordings: times, size, compression, topics with the number
 of messages, mean rate and size, and what is damaged. Nothing is written.
 
 FLAGS
-  --from FORMAT         bag, record or db3, where the content of IN no longer
+  --from FORMAT         {formats}, where the content of IN no longer
                         tells it
   --json                JSON: an object, or an array for several recordings
   -k, --key PATH        one thing of the JSON, such as messages or topics.name;
@@ -168,9 +167,9 @@ FLAGS
   --progress MODE       auto (default), bar, plain, json or none
 
 EXAMPLES
-  bagconv info drive.bag
+  bagconv info drive{file}
   bagconv info --json --scan always drive_ros2/ | jq .messages
-  bagconv info -k duration_ns *.bag
+  bagconv info -k duration_ns *{file}
 
 EXIT STATUS
   0    sound
@@ -186,13 +185,13 @@ Lists the topics of a recording, one per line: name, number of messages by the
 index, type, encoding. Publishers of one topic and type are one line.
 
 FLAGS
-  --from FORMAT         bag, record or db3, where the content of IN no longer
+  --from FORMAT         {formats}, where the content of IN no longer
                         tells it
   --json                JSON, with publishers, quality of service and hashes
 
 EXAMPLES
-  bagconv topics drive.bag
-  bagconv topics drive.bag --json | jq -r '.topics[].name'
+  bagconv topics drive{file}
+  bagconv topics drive{file} --json | jq -r '.topics[].name'
 
 EXIT STATUS
   0    done
@@ -209,7 +208,7 @@ all topics. Where the recording has none, the standard definition is printed,
 and standard error says so.
 
 FLAGS
-  --from FORMAT         bag, record or db3, where the content of IN no longer
+  --from FORMAT         {formats}, where the content of IN no longer
                         tells it
   --tree                the fields with their types and array bounds, expanded
   --json                JSON
@@ -217,7 +216,7 @@ FLAGS
                         ROS 1 types are those of noetic
 
 EXAMPLES
-  bagconv schema drive.bag /imu
+  bagconv schema drive{file} /imu
   bagconv schema drive_ros2/ /imu --tree
 
 EXIT STATUS
@@ -238,7 +237,7 @@ not fit their definition. Nothing is written. The codes are in docs/check.md.
 doctor is another name of this command.
 
 FLAGS
-  --from FORMAT         bag, record or db3, where the content of IN no longer
+  --from FORMAT         {formats}, where the content of IN no longer
                         tells it
   --json                JSON: an object, or an array for several recordings
   --fail-on error|warning|note
@@ -261,9 +260,9 @@ FLAGS
   --progress MODE       auto (default), bar, plain, json or none
 
 EXAMPLES
-  bagconv check drive.bag
-  bagconv check --fail-on error *.bag
-  bagconv check good.bag --make-spec > drive.yaml
+  bagconv check drive{file}
+  bagconv check --fail-on error *{file}
+  bagconv check good{file} --make-spec > drive.yaml
   bagconv check --spec drive.yaml drive_ros2/
   bagconv check --json drive_ros2/ | jq -r '.findings[].code'
 

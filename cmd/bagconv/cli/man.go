@@ -11,7 +11,7 @@ import (
 // macros of man(7), made from the help texts.
 func (e *env) man() error {
 	version, _ := buildVersion()
-	intro, general, _ := strings.Cut(helpText, "USAGE\n")
+	intro, general, _ := strings.Cut(e.helpText(""), "USAGE\n")
 	lines := []string{
 		fmt.Sprintf(".TH BAGCONV 1 \"\" \"bagconv %s\" \"User Commands\"", roff(version)),
 		".SH NAME", "bagconv \\- convert robot recordings: ROS 1 bags, rosbag2, Apollo Cyber records",

@@ -18,7 +18,7 @@ func (e *env) mergeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "merge",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringSliceFlag{Name: "shift", Usage: "IN=DURATION, such as second.bag=+0.3s"},
+			&cli.StringSliceFlag{Name: "shift", Usage: "IN=DURATION, such as second_ros2=+0.3s"},
 		}, selectFlags(), editFlags(), e.outputFlags(), e.runFlags()),
 		Action: e.merge,
 	}
@@ -78,7 +78,7 @@ func shifts(values []string, inputs []multi.Input) error {
 	for _, v := range values {
 		at := strings.LastIndexByte(v, '=')
 		if at < 0 {
-			return usage("write --shift second.bag=+0.3s", "--shift %q has no =", v)
+			return usage("write --shift second_ros2=+0.3s", "--shift %q has no =", v)
 		}
 		by, err := selection.ParseOffset(v[at+1:])
 		if err != nil {

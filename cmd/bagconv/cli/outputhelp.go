@@ -3,7 +3,7 @@ package cli
 // outputHelp, strictHelp and runHelp explain outputFlags and runFlags.
 const (
 	outputHelp = `OUTPUT
-  --to FORMAT           bag, record or db3; wins over the ending of OUT
+  --to FORMAT           {formats}; wins over the ending of OUT
   -o, --output OUT      the output, instead of the last argument
   -f, --force           replace OUT when it is a recording
 {options}

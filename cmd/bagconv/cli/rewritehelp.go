@@ -10,12 +10,12 @@ not grow with the inputs.
 
 WHICH RECORDINGS
   --shift IN=D          add a duration to all times of one input, such as
-                        second.bag=+0.3s; again for others
+                        second{file}=+0.3s; again for others
 
 ` + selectHelp + editHelp + outputHelp + strictHelp + runHelp + `EXAMPLES
-  bagconv merge front.bag rear.bag both_ros2/
-  bagconv merge drive_0/ drive_1/ drive.record all.record
-  bagconv merge a.bag b.bag -o ab.bag --shift b.bag=-1.25s
+  bagconv merge front{file} rear{file} both_ros2/
+  bagconv merge drive_0/ drive_1/ drive{other} all{other}
+  bagconv merge a{file} b{file} -o ab{file} --shift b{file}=-1.25s
 
 EXIT STATUS
   0    OUT is written, nothing is lost but what the format has no place for
@@ -33,7 +33,7 @@ Takes a part of a recording and writes it in the format of IN, whatever the name
 of OUT. In all else it is bagconv convert.
 
 ` + selectHelp + editHelp + outputHelp + strictHelp + runHelp + `EXAMPLES
-  bagconv filter drive.bag imu.bag -t /imu
+  bagconv filter drive{file} imu{file} -t /imu
   bagconv filter drive_ros2/ ten_seconds/ -S 1m30s -u 10
 
 ` + convertExits
@@ -42,7 +42,7 @@ const splitHelp = `bagconv split [FLAGS] IN OUT
 
 Writes a recording as several. Each part is whole by itself: it begins with what
 latched topics and /tf_static had said before (see --latch). The parts of
-out.bag are out_000.bag, out_001.bag, ...; with --by topic they are called as
+out{file} are out_000{file}, out_001{file}, ...; with --by topic they are called as
 their topic. When OUT is a folder (/ at the end), they lie in it, called as IN,
 and have the format of IN. A part without a message is left out; the numbers of
 the others stay. There are 10,000 at most. A run that fails leaves none of them.
@@ -57,9 +57,9 @@ HOW TO SPLIT (one of these)
   --by topic            a part for each topic
 
 ` + selectHelp + editHelp + outputHelp + strictHelp + runHelp + `EXAMPLES
-  bagconv split drive.bag parts/ --max-duration 1m
-  bagconv split drive.bag part.record --max-size 2G
-  bagconv split drive_ros2/ cut.bag --at 10s,1m30s
+  bagconv split drive{file} parts/ --max-duration 1m
+  bagconv split drive{file} part{other} --max-size 2G
+  bagconv split drive_ros2/ cut{file} --at 10s,1m30s
 
 EXIT STATUS
   0    all parts are written, nothing is lost but what the format has no place

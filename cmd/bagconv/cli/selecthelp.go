@@ -14,7 +14,7 @@ const (
   -S, --start TIME      from TIME on
   -E, --end TIME        up to TIME, without it
   -u, --duration D      that long from --start, or from the start
-  --from FORMAT         read as bag, record or db3 what no longer tells its
+  --from FORMAT         read as {formats} what no longer tells its
                         format: a recording whose first bytes are damaged
 
 TIME is 10, 10.5s, 1m30s or 00:01:30 from the start; -30s or end-30s before the

@@ -54,11 +54,11 @@ B is compared as a whole. --restamp log changes messages: with --level counts.
 docs/content-hash.md says what a content hash is, for others to compute.
 
 EXAMPLES
-  bagconv verify drive.bag drive_ros2/
-  bagconv verify drive.record drive.bag --exact types,fields
-  bagconv verify drive.bag cut.record -S 10 -u 60 -x '/camera/*' --prefix /car
-  bagconv verify a.bag b.bag -t /imu --both
-  bagconv verify a.bag b.bag --level bytes --json | jq .topics
+  bagconv verify drive{file} drive_ros2/
+  bagconv verify drive{other} drive{file} --exact types,fields
+  bagconv verify drive{file} cut{other} -S 10 -u 60 -x '/camera/*' --prefix /car
+  bagconv verify a{file} b{file} -t /imu --both
+  bagconv verify a{file} b{file} --level bytes --json | jq .topics
 
 EXIT STATUS
   0    equal, but for exceptions by design, which are named

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// expand fills in what a help text leaves to the formats:
+//
+//	{formats}, {folder}  names of those that are written, and of the one that is a folder
+//	{file}, {other}      endings of two of them, for examples
+//	{endings}            a line for each ending
+//	{options}            what can be chosen of an output
+//
+// Lines that become too long are broken.
+func (e *env) expand(text string) string {
+	const width, column = 80, 24
+	text = strings.NewReplacer("{options}\n", e.optionsHelp(), "{endings}\n", e.endingsHelp()).Replace(text)
+	file := e.fileEnding(0)
+	words := strings.NewReplacer("{formats}", orList(e.writable()), "{folder}", e.folderFormat(),
+		"{file}", file, "{other}", cmp.Or(e.fileEnding(1), file))
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = words.Replace(line)
+		if lines[i] == line || len(lines[i]) <= width {
+			continue
+		}
+		if strings.HasPrefix(line, "  -") && len(line) > column {
+			lines[i] = lines[i][:column] + wrap(lines[i][column:], column)
+		} else {
+			lines[i] = wrap(lines[i], 0)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// endingsHelp lists which ending chooses which format.
+func (e *env) endingsHelp() string {
+	var b strings.Builder
+	for _, f := range e.formats.Formats() {
+		if f.Create != nil {
+			fmt.Fprintf(&b, "  %-22s%s\n", strings.Join(f.Extensions, ", "), wrap(f.Help+" ("+f.Name+")", 24))
+		}
+	}
+	return b.String()
+}
+
+// fileEnding is the ending of the n-th format, from 0, whose outputs are files; "" if
+// there are fewer.
+func (e *env) fileEnding(n int) string {
+	for _, f := range e.formats.Formats() {
+		if f.Create == nil || f.Folder || len(f.Extensions) == 0 {
+			continue
+		}
+		if n == 0 {
+			return f.Extensions[0]
+		}
+		n--
+	}
+	return ""
+}
+
+// folderFormat is the name of the format whose outputs are folders; that of the first
+// one if there is none.
+func (e *env) folderFormat() string {
+	name := ""
+	for _, f := range e.formats.Formats() {
+		switch {
+		case f.Create == nil:
+		case f.Folder:
+			return f.Name
+		default:
+			name = cmp.Or(name, f.Name)
+		}
+	}
+	return name
+}
