@@ -72,7 +72,7 @@ type Job struct {
 }
 
 // DefaultDistro is whose definitions are used when nothing says otherwise.
-const DefaultDistro = "humble"
+const DefaultDistro = mapping.DefaultDistro
 
 func (j *Job) distro() string {
 	if j.Distro == "" {

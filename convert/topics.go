@@ -27,16 +27,11 @@ type topicPlan struct {
 // planTopics maps every topic. encoding is what messages become that do not stay as
 // they are.
 func planTopics(job *Job, encoding string, info *storage.Info, choice *selection.Choice) *topicPlan {
-	distro := job.distro()
-	sourceDistro := distro
-	certain := job.Distro != ""
-	if d := info.Metadata[storage.MetaDistro]; !certain && mapping.KnownDistro(d) {
-		sourceDistro, certain = d, true
-	}
+	sourceDistro, certain := mapping.SourceDistro(job.Distro, info.Metadata)
 	mapper := mapping.New(mapping.Options{
 		Encoding: encoding,
 		Keep:     job.stays,
-		Distro:   distro, SourceDistro: sourceDistro, Certain: certain,
+		Distro:   job.distro(), SourceDistro: sourceDistro, Certain: certain,
 		Rosout: job.Rosout, ProtoTypes: job.ProtoTypes, Frames: job.Frames, Layout: job.ApolloLayout,
 	})
 	n := len(info.Topics)

@@ -6,7 +6,6 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/schema"
@@ -140,12 +139,6 @@ func protoDecoder(md protoreflect.MessageDescriptor) (*decoder, error) {
 
 // mapper finds definitions as a conversion of the recording would.
 func (c *checker) mapper() *mapping.Mapper {
-	distro := c.o.Distro
-	if distro == "" {
-		distro = convert.DefaultDistro
-		if d := c.info.Metadata["ros_distro"]; mapping.KnownDistro(d) {
-			distro = d
-		}
-	}
+	distro, _ := mapping.SourceDistro(c.o.Distro, c.info.Metadata)
 	return mapping.New(mapping.Options{Distro: distro, SourceDistro: distro})
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/content"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
@@ -80,13 +79,8 @@ func newLinker(job *Job, info [2]*storage.Info, taken [2][]bool, turned map[stri
 
 // distro is whose definitions complete a side, as for a conversion.
 func (l *linker) distro(side int) string {
-	switch d := l.info[side].Metadata[storage.MetaDistro]; {
-	case l.job.Distro != "":
-		return l.job.Distro
-	case mapping.KnownDistro(d):
-		return d
-	}
-	return convert.DefaultDistro
+	distro, _ := mapping.SourceDistro(l.job.Distro, l.info[side].Metadata)
+	return distro
 }
 
 func (l *linker) mapper(k mapperKey) *mapping.Mapper {

@@ -45,7 +45,7 @@ func TestPyPI(t *testing.T) {
 	dir := t.TempDir()
 	messages := testMessages(300)
 	var paths []string
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		for _, size := range []int64{1, 2000, 0} {
 			path := filepath.Join(dir, fmt.Sprintf("%s-%d.mcap", codec, size))
 			write(t, path, storage.WriteOptions{Compression: codec, ChunkSize: size}, fullLayout, messages)
@@ -92,7 +92,7 @@ func TestPyPI(t *testing.T) {
 
 // BenchmarkReadBlock reads the blocks of a file of small messages.
 func BenchmarkReadBlock(b *testing.B) {
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		b.Run(codec, func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "x.mcap")
 			write(b, path, storage.WriteOptions{Compression: codec}, fullLayout, testMessages(100_000))
@@ -127,7 +127,7 @@ func BenchmarkWrite(b *testing.B) {
 	for i := range messages {
 		size += int64(len(messages[i].Data))
 	}
-	for _, codec := range Format.Compressions {
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		b.Run(codec, func(b *testing.B) {
 			b.SetBytes(size)
 			b.ReportAllocs()

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
@@ -114,8 +113,8 @@ func (e *env) catJob(c *cli.Context) (convert.StreamJob, *catRun, error) {
 		err = usage("leave it out to have all", "--limit is a number of messages above 0, not %d", r.limit)
 	case r.raw && (c.Bool("bytes") || c.Bool("arrays")):
 		err = usage("leave one of them out", "--raw writes no fields, which --bytes and --arrays are about")
-	case r.distro != "":
-		err = oneOf("--distro", r.distro, distros(mapping.KnownDistro)...)
+	default:
+		_, err = distroOf(c)
 	}
 	if err != nil {
 		return job, nil, err

@@ -21,7 +21,8 @@ func (r *catRun) plan(info *storage.Info, taken []bool) ([]convert.StreamTopic, 
 	if err != nil {
 		return nil, err
 	}
-	mapper := mapping.New(mapping.Options{SourceDistro: r.sourceDistro(info)})
+	distro, _ := mapping.SourceDistro(r.distro, info.Metadata)
+	mapper := mapping.New(mapping.Options{SourceDistro: distro})
 	if err := r.expand(mapper, info, asked, taken); err != nil {
 		return nil, err
 	}
@@ -108,16 +109,6 @@ func (r *catRun) sayOnce(text string) {
 		r.said[text] = true
 		r.say("%s: %s", clean(r.path), clean(text))
 	}
-}
-
-func (r *catRun) sourceDistro(info *storage.Info) string {
-	if r.distro != "" {
-		return r.distro
-	}
-	if d := info.Metadata[storage.MetaDistro]; mapping.KnownDistro(d) {
-		return d
-	}
-	return convert.DefaultDistro
 }
 
 // explainPath adds the next step to a path that does not fit a type.

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert/check"
-	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -101,10 +100,8 @@ func (e *env) checkOptions(c *cli.Context) (o check.Options, err error) {
 	if o.StampOffset, err = time.ParseDuration(c.String("stamp-offset")); err != nil || o.StampOffset <= 0 {
 		return o, usage("type for example 500ms, 2s or 1h", "--stamp-offset: %q is no duration above 0", c.String("stamp-offset"))
 	}
-	if o.Distro = c.String("distro"); o.Distro != "" {
-		if err := oneOf("--distro", o.Distro, distros(mapping.KnownDistro)...); err != nil {
-			return o, err
-		}
+	if o.Distro, err = distroOf(c); err != nil {
+		return o, err
 	}
 	if spec := c.String("spec"); spec != "" {
 		text, err := readSome(spec, check.MaxContract)

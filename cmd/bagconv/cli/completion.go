@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/bagconv/bagconv/convert/mapping"
 )
 
 // The scripts hand the line over to "bagconv __complete", and know nothing about
@@ -246,7 +244,7 @@ func (e *env) flagCandidates(ctx context.Context, t *typed) candidates {
 	case is("IN="):
 		return candidates{words: suffixed(words(t.rest), "="), noSpace: true}
 	case is("a ROS 2 distribution"):
-		return candidates{words: words(distros(mapping.KnownDistro))}
+		return candidates{words: words(distros())}
 	case is("a path into the JSON"):
 		return candidates{words: words(jsonNames(reflect.TypeFor[infoJSON]()))}
 	case is("words with commas"):

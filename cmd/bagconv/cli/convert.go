@@ -264,14 +264,11 @@ func (e *env) jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) 
 	if err := e.setOptions(c, job); err != nil {
 		return nil, err
 	}
-	if s := c.String("distro"); s != "" {
-		if err := oneOf("--distro", s, distros(mapping.KnownDistro)...); err != nil {
-			return nil, err
-		}
-		job.Distro = s
-		if slices.Contains(sink.Options.Choices(storage.NameProfile), s) {
-			job.Write.Profile = s
-		}
+	if job.Distro, err = distroOf(c); err != nil {
+		return nil, err
+	}
+	if slices.Contains(sink.Options.Choices(storage.NameProfile), job.Distro) {
+		job.Write.Profile = job.Distro
 	}
 	if err := encodingFlag(c, job); err != nil {
 		return nil, err
@@ -350,14 +347,18 @@ func protoFlags(c *cli.Context, job *convert.Job) error {
 	return nil
 }
 
-// distros lists the built-in distributions that keep accepts.
-func distros(keep func(string) bool) (names []string) {
-	for _, d := range builtin.Distros() {
-		if keep(d) {
-			names = append(names, d)
-		}
+// distros lists the ROS 2 distributions whose types are built in.
+func distros() (names []string) {
+	return slices.DeleteFunc(slices.Clone(builtin.Distros()), func(d string) bool { return !mapping.KnownDistro(d) })
+}
+
+// distroOf takes --distro; "" if it is not set.
+func distroOf(c *cli.Context) (string, error) {
+	d := c.String("distro")
+	if d == "" {
+		return "", nil
 	}
-	return names
+	return d, oneOf("--distro", d, distros()...)
 }
 
 // oneOf checks the value of a flag that takes a few words.

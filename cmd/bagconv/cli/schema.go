@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
@@ -49,10 +48,9 @@ func (e *env) schema(c *cli.Context) (err error) {
 	if c.NArg() < 1 || c.NArg() > 2 {
 		return usage("type: bagconv schema IN [TOPIC]", "schema takes a recording and perhaps a topic")
 	}
-	if d := c.String("distro"); d != "" {
-		if err := oneOf("--distro", d, distros(mapping.KnownDistro)...); err != nil {
-			return err
-		}
+	distro, err := distroOf(c)
+	if err != nil {
+		return err
 	}
 	path, topic := c.Args().Get(0), c.Args().Get(1)
 	r, err := e.glance(c.Context, path)
@@ -64,7 +62,7 @@ func (e *env) schema(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defs, err := definitionsOf(info, topic, c.String("distro"))
+	defs, err := definitionsOf(info, topic, distro)
 	if err != nil {
 		return err
 	}
@@ -97,12 +95,7 @@ func (e *env) schema(c *cli.Context) (err error) {
 // definitionsOf collects the distinct definitions of the topics called name, of
 // all with an empty name, in the order of the recording.
 func definitionsOf(info *storage.Info, name, distro string) ([]*definition, error) {
-	if distro == "" {
-		distro = convert.DefaultDistro
-		if d := info.Metadata[storage.MetaDistro]; mapping.KnownDistro(d) {
-			distro = d
-		}
-	}
+	distro, _ = mapping.SourceDistro(distro, info.Metadata)
 	type key struct{ typ, encoding, text string }
 	byKey := map[key]*definition{}
 	var out []*definition
@@ -180,7 +173,7 @@ func fullName(name string, d rosmsg.Dialect) string {
 func (d *definition) tree() (*treeNode, error) {
 	var msg *schema.Message
 	var err error
-	distro := convert.DefaultDistro
+	distro := mapping.DefaultDistro
 	if of, ok := strings.CutPrefix(d.Origin, "builtin "); ok {
 		distro = of
 	}

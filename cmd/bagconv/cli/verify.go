@@ -11,7 +11,6 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/apollo"
-	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/convert/verify"
 )
@@ -114,7 +113,7 @@ func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
 	case len(args) > 2:
 		return nil, usage("compare them two by two", "verify compares two recordings, not %d", len(args))
 	}
-	job := &verify.Job{Distro: c.String("distro")}
+	job := &verify.Job{}
 	var err error
 	if job.Level, err = levelOf("--level", c.String("level")); err != nil {
 		return nil, err
@@ -135,10 +134,8 @@ func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
 	if c.String("frames") == "rep103" {
 		job.Frames = apollo.FramesREP103
 	}
-	if job.Distro != "" {
-		if err := oneOf("--distro", job.Distro, distros(mapping.KnownDistro)...); err != nil {
-			return nil, err
-		}
+	if job.Distro, err = distroOf(c); err != nil {
+		return nil, err
 	}
 	if job.Threads, err = threadsOf(c); err != nil {
 		return nil, err
