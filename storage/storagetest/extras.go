@@ -207,7 +207,7 @@ func (c *Config) together(t *testing.T, path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer content.Close()
+		defer func() { _ = content.Close() }()
 		open = append(open, content)
 	}
 	var got [3][]byte

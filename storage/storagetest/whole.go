@@ -180,7 +180,7 @@ func (c *Config) oneName(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer w.Close()
+			defer func() { _ = w.Close() }()
 			kept := w.Identity() == storage.IdentityTopic || w.Identity() == storage.IdentityType && twin.Type != first.Type
 			want := Recording{Topics: []storage.Topic{first}}
 			ids := make([]storage.TopicID, 1, 3)
