@@ -79,12 +79,18 @@ func compare(t *testing.T, job verify.Job, a, b string) *verify.Result {
 // each of them for a recording of the data folder.
 var byDesign = map[string][]verify.Code{
 	"bag bag": nil, "db3 db3": {verify.Definitions}, "record record": nil,
-	"bag db3":    {verify.HeaderSeq},
-	"bag record": {verify.Types, verify.Fields, verify.Presence, verify.Renamed},
-	"db3 bag":    {verify.HeaderSeq, verify.Types, verify.Fields, verify.EmptyTopics, verify.Unconvertible},
-	"db3 record": {verify.EmptyTopics, verify.Unconvertible},
-	"record bag": {verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
-	"record db3": {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
+	"bag db3":     {verify.HeaderSeq},
+	"bag record":  {verify.Types, verify.Fields, verify.Presence, verify.Renamed},
+	"db3 bag":     {verify.HeaderSeq, verify.Types, verify.Fields, verify.EmptyTopics, verify.Unconvertible},
+	"db3 record":  {verify.EmptyTopics, verify.Unconvertible},
+	"bag mcap":    {verify.HeaderSeq, verify.Unconvertible},
+	"db3 mcap":    {verify.Unconvertible},
+	"record mcap": {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
+	"mcap bag":    {verify.HeaderSeq, verify.Unconvertible},
+	"mcap db3":    {verify.Unconvertible},
+	"mcap record": {verify.EmptyTopics, verify.Unconvertible},
+	"record bag":  {verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
+	"record db3":  {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
 }
 
 // TestConversions: each recording of the data folder, damaged ones too, converted
