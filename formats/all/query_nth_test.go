@@ -149,6 +149,10 @@ func layouts(large, size, n, bytes int64) map[string]layout {
 		// than 200 bytes. Two overlap at any time; of each the header, the index and the
 		// message are looked for.
 		"bag": {open: 2*large*(128+200) + 16*page, half: 2 * large * 200, seek: 2 * 3 * page, each: 2 * 3 * page},
+		// Chunks as in a bag. Of each the summary has an index, with the place of the index
+		// of each channel, and before and behind it is a head; one chunk is read to see
+		// whether the summary is right.
+		"mcap": {open: 2*large*450 + size + 16*page, half: 2 * page, seek: 2 * 3 * page, each: 2 * 3 * page},
 		// Of a chunk of 16 MB the header is read. What lies between two large messages
 		// is read at once with the head of the second; where that is less than it was
 		// before, as much again is read of the second.
@@ -188,7 +192,7 @@ func TestQueryBytes(t *testing.T) {
 				}
 			}
 			path := filepath.Join(t.TempDir(), "x"+append(f.Extensions, "")[0])
-			if err := storagetest.WriteAll(f, path, storage.WriteOptions{NoSync: true, FS: iox.Sparse(nil)}, want); err != nil {
+			if err := storagetest.WriteAll(f, path, storage.WriteOptions{Compression: "none", NoSync: true, FS: iox.Sparse(nil)}, want); err != nil {
 				t.Fatal(err)
 			}
 			l, ok := layouts(frames, frameSize, frames*perFrame, frames*perFrame*smallSize)[f.Name]
