@@ -177,7 +177,7 @@ func TestColorInTerminal(t *testing.T) {
 		want          bool
 	}{{"", "", true}, {"--color=auto", "", true}, {"--color=never", "", false}, {"", "NO_COLOR=1", false}, {"--color=always", "NO_COLOR=1", true}, {"", "TERM=dumb", false}} {
 		// tmux gives its sessions a TERM of its own.
-		term := newTerminal(t, 80, 20, c.environ+" $B none.bag out/ "+c.flag+"; $B formats "+c.flag+"; echo through", "NO_COLOR=")
+		term := newTerminal(t, 80, 40, c.environ+" $B none.bag out/ "+c.flag+"; $B formats "+c.flag+"; echo through", "NO_COLOR=")
 		term.until("through", nil)
 		rows := term.screen("-e")
 		colored := strings.Contains(rows[0], red)
