@@ -66,35 +66,38 @@ func TestRecordFields(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for i, path := range records(t) {
-		// cyber_record reads neither files without an index nor those whose index is shifted; we do.
-		clean := filepath.Join(dir, fmt.Sprintf("clean%d.record", i))
-		convert(t, path, clean)
-		info, msgs := read(t, clean)
-		if len(msgs) == 0 || strings.Contains(path, "no-desc") {
-			continue
-		}
-		args := []string{"testdata/referee/fields.py", cyberPython, clean}
-		for _, types := range []string{"mapped", "generated"} {
-			for _, end := range []string{"/", ".bag"} {
-				out := filepath.Join(dir, fmt.Sprintf("%s%d", types, i)) + end
-				convert(t, path, out, "--proto-types", types)
-				args = append(args, filepath.Clean(out))
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel() // the referee takes long
+			// cyber_record reads neither files without an index nor those whose index is shifted; we do.
+			clean := filepath.Join(dir, fmt.Sprintf("clean%d.record", i))
+			convert(t, path, clean)
+			info, msgs := read(t, clean)
+			if len(msgs) == 0 || strings.Contains(path, "no-desc") {
+				return
 			}
-		}
-		type result struct {
-			Out              string
-			Messages, Fields int
-			Problems         []string
-		}
-		results := jsonLines[result](t, exec.Command(python, args...))
-		for _, r := range results {
-			if len(r.Problems) > 0 || r.Messages != len(msgs) || r.Fields < 3*len(msgs) {
-				t.Errorf("%s -> %s: %d of %d messages, %d fields compared: %s", path, r.Out, r.Messages, len(msgs), r.Fields, strings.Join(r.Problems, "; "))
+			args := []string{"testdata/referee/fields.py", cyberPython, clean}
+			for _, types := range []string{"mapped", "generated"} {
+				for _, end := range []string{"/", ".bag"} {
+					out := filepath.Join(dir, fmt.Sprintf("%s%d", types, i)) + end
+					convert(t, path, out, "--proto-types", types)
+					args = append(args, filepath.Clean(out))
+				}
 			}
-		}
-		if len(results) != 4 || info.Messages != int64(len(msgs)) {
-			t.Errorf("%s: %d of 4 outputs compared", path, len(results))
-		}
+			type result struct {
+				Out              string
+				Messages, Fields int
+				Problems         []string
+			}
+			results := jsonLines[result](t, exec.Command(python, args...))
+			for _, r := range results {
+				if len(r.Problems) > 0 || r.Messages != len(msgs) || r.Fields < 3*len(msgs) {
+					t.Errorf("%s -> %s: %d of %d messages, %d fields compared: %s", path, r.Out, r.Messages, len(msgs), r.Fields, strings.Join(r.Problems, "; "))
+				}
+			}
+			if len(results) != 4 || info.Messages != int64(len(msgs)) {
+				t.Errorf("%s: %d of 4 outputs compared", path, len(results))
+			}
+		})
 	}
 }
 
