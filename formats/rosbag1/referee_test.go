@@ -85,6 +85,9 @@ func summary(messages []storage.Message) (bytes int, first, last int64, sum uint
 
 // TestRefereePython has Debian's rosbag read, check and reindex our bags.
 func TestRefereePython(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes large bags")
+	}
 	if out, err := exec.Command("/usr/bin/python3", "-c", "import rosbag, std_msgs").CombinedOutput(); err != nil {
 		missing(t, "python3-rosbag", fmt.Errorf("%w: %s", err, out))
 	}
@@ -148,6 +151,9 @@ func TestRefereePython(t *testing.T) {
 
 // TestRefereeCpp has roscpp's library read our bags.
 func TestRefereeCpp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes large bags")
+	}
 	bin := filepath.Join(t.TempDir(), "count")
 	args := []string{"-O1", "-o", bin, "testdata/referee/count.cpp"}
 	for _, p := range []string{"class_loader", "pluginlib", "rcpputils", "rcutils", "ament_index_cpp"} {

@@ -50,9 +50,13 @@ func TestSizes(t *testing.T) {
 // TestTwin: a loaded database is what SQLite makes of the same rows, table by table
 // and index by index, as its own command line sees both.
 func TestTwin(t *testing.T) {
+	n := 1200
+	if testing.Short() {
+		n = 150 // 1,200 take 800 MB
+	}
 	for _, u := range []int{512, 4096, 65536} {
 		for kind := range timeKinds {
-			rows := makeRows(uint64(u), 1200, 2*u, kind)
+			rows := makeRows(uint64(u), n, 2*u, kind)
 			path, twin := newBase(t, u), newBase(t, u)
 			load(t, path, way{}, rows)
 			db := open(t, twin)
