@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )

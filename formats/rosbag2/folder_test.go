@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/klauspost/compress/zstd"
 )

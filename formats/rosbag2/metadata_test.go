@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/storage"
 	"gopkg.in/yaml.v3"
 )

@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/bagconv/bagconv/internal/ros2bag"
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )

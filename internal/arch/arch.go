@@ -24,7 +24,8 @@ var arrows = []arrow{
 	{"cmd/bagconv", []string{"cmd/bagconv/cli", "formats/all"}},
 	{"cmd/bagconv/cli", []string{"convert/...", "storage", "schema/...", "proto/...", "internal/..."}},
 	{"formats/all", []string{"formats/...", "storage"}},
-	{"formats/...", []string{"storage", "internal/...", "proto/..."}},
+	{"formats/internal/ros2bag", []string{"storage", "internal/iox", "internal/warnings"}},
+	{"formats/...", []string{"storage", "internal/...", "proto/...", "formats/internal/..."}},
 	{"convert", []string{"storage", "schema/...", "convert/...", "internal/...", "proto/..."}},
 	{"convert/transcode", []string{"schema", "schema/protoschema", "internal/wire/..."}},
 	{"convert/apollo", []string{"schema", "proto/...", "convert/transcode", "internal/wire/..."}},
@@ -41,7 +42,6 @@ var arrows = []arrow{
 	{"storage", nil},
 	{"storage/storagetest", []string{"storage", "internal/faultio", "internal/iox"}},
 	{"internal/sqlite", []string{"storage", "internal/iox"}},
-	{"internal/ros2bag", []string{"storage", "internal/iox", "internal/warnings"}},
 	{"internal/...", []string{"storage", "internal/..."}},
 	{"proto/...", []string{"proto/..."}},
 	{"scripts/...", []string{"formats/...", "schema/...", "proto/...", "storage", "convert/...", "internal/..."}},
@@ -79,7 +79,7 @@ func check(pkg, imp string) string {
 
 // sibling tells two formats: none may know another.
 func sibling(pkg, imp string) bool {
-	return strings.HasPrefix(pkg, "formats/") && pkg != "formats/all" && strings.HasPrefix(imp, "formats/")
+	return strings.HasPrefix(pkg, "formats/") && pkg != "formats/all" && strings.HasPrefix(imp, "formats/") && !strings.HasPrefix(imp, "formats/internal/")
 }
 
 func match(pattern, path string) bool {

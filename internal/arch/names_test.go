@@ -18,7 +18,7 @@ var formatWords = regexp.MustCompile(`mcap|\.(db3|record|bag)\b|metadata\.yaml`)
 
 // knowFormats are the rooms that may have them: the formats, and packages for formats
 // alone.
-var knowFormats = []string{"formats", "internal/ros2bag", "internal/sqlite", "internal/sqlitefile", "scripts"}
+var knowFormats = []string{"formats", "internal/sqlite", "internal/sqlitefile", "scripts"}
 
 // TestFormatNames: no format is known by name outside its room. What others need of it
 // is asked of storage.Format.
