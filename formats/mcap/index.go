@@ -15,7 +15,7 @@ import (
 // verifyChunks is how many chunk headers are read when a file is opened, to compare
 // the index with them. Of a file with more chunks as many are read, evenly spread,
 // so that opening a file of any size is quick. Tests lower it.
-var verifyChunks = 16384
+const verifyChunks = 16384
 
 // A summary is what the summary section says.
 type summary struct {
@@ -33,8 +33,8 @@ type summary struct {
 // tailSize is how much of the end of a file is read at once.
 const tailSize = 64 << 10
 
-// readSummary reads the summary. Where there is none that can be used it returns why,
-// and what there is of one, if anything.
+// readSummary reads the summary. If the file has none, or one that cannot be used, why is
+// the reason, and s is what could be read of it, or nil.
 func (r *Reader) readSummary() (s *summary, why string, err error) {
 	const end = recordHead + footerSize + int64(len(magic))
 	if r.size < int64(len(magic))+end {
@@ -86,6 +86,12 @@ func (r *Reader) readSummary() (s *summary, why string, err error) {
 	return s, "", nil
 }
 
+// grow appends a zero value to a list and returns it.
+func grow[T any](list *[]T) *T {
+	*list = append(*list, *new(T))
+	return &(*list)[len(*list)-1]
+}
+
 // parse reads the records of the summary. Others than those that belong there are
 // passed over.
 func (s *summary) parse(b []byte) error {
@@ -94,23 +100,18 @@ func (s *summary) parse(b []byte) error {
 		var err error
 		switch c.op {
 		case opSchema:
-			s.schemas = append(s.schemas, schema{})
-			err = s.schemas[len(s.schemas)-1].parse(c.body)
+			err = grow(&s.schemas).parse(c.body)
 		case opChannel:
-			s.channels = append(s.channels, channel{})
-			err = s.channels[len(s.channels)-1].parse(c.body)
+			err = grow(&s.channels).parse(c.body)
 		case opStatistics:
 			s.statistics = &statistics{}
 			err = s.statistics.parse(c.body)
 		case opChunkIndex:
-			s.chunks = append(s.chunks, chunkIndex{})
-			err = s.chunks[len(s.chunks)-1].parse(c.body)
+			err = grow(&s.chunks).parse(c.body)
 		case opAttachmentIndex:
-			s.attachments = append(s.attachments, attachmentIndex{})
-			err = s.attachments[len(s.attachments)-1].parse(c.body)
+			err = grow(&s.attachments).parse(c.body)
 		case opMetadataIndex:
-			s.metadata = append(s.metadata, metadataIndex{})
-			err = s.metadata[len(s.metadata)-1].parse(c.body)
+			err = grow(&s.metadata).parse(c.body)
 		case opSummaryOffset:
 			err = new(summaryOffset).parse(c.body)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"strings"
 	"sync"
@@ -32,10 +31,7 @@ type Reader struct {
 	metadata    []placed
 	accounted   bool // what is missing of blocks that were read at Open was reported as a whole
 
-	batch storage.Batch // of ReadNext
-	block int           // next block of ReadNext
-	next  int           // next message in batch
-	err   error         // of ReadNext, kept
+	seq storage.Sequence // of ReadNext
 
 	warnings warnings.Log
 	copying  *copying // of the Writer that copies chunks; nil: none
@@ -184,28 +180,11 @@ func (r *Reader) Info() (*storage.Info, error) {
 }
 
 // ReadNext returns the next message of the blocks in order. See storage.Reader.
-func (r *Reader) ReadNext() (*storage.Message, error) {
-	for r.err == nil {
-		if r.next < len(r.batch.Messages) {
-			r.next++
-			return &r.batch.Messages[r.next-1], nil
-		}
-		if r.block == len(r.blocks) {
-			r.err = io.EOF
-			break
-		}
-		r.err = r.ReadBlock(r.ctx, r.block, &r.batch)
-		r.block++
-		r.next = 0
-	}
-	return nil, r.err
-}
+func (r *Reader) ReadNext() (*storage.Message, error) { return r.seq.Next(r.ctx, r, len(r.blocks)) }
 
 // Close closes the file.
 func (r *Reader) Close() error {
-	if r.err == nil {
-		r.err = r.fail(-1, "the reader is closed", nil)
-	}
+	r.seq.Stop(r.fail(-1, "the reader is closed", nil))
 	return r.file.Close()
 }
 
