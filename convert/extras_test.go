@@ -22,15 +22,7 @@ type extraSink struct {
 	names   []string
 }
 
-func (s *extraSink) target() *storage.Format {
-	f := s.fakeSink.target()
-	create := f.Create
-	f.Create = func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
-		_, err := create(ctx, path, o)
-		return s, err
-	}
-	return f
-}
+func (s *extraSink) target() *storage.Format { return s.fakeSink.targetOf(s) }
 
 func (s *extraSink) take(name string) error {
 	if name == s.refused {

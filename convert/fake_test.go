@@ -159,6 +159,17 @@ type fakeSink struct {
 
 var errFakeDisk = errors.New("disk on fire")
 
+// targetOf is target with another writer in place of s, which embeds it.
+func (s *fakeSink) targetOf(w storage.Writer) *storage.Format {
+	f := s.target()
+	create := f.Create
+	f.Create = func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+		_, err := create(ctx, path, o)
+		return w, err
+	}
+	return f
+}
+
 func (s *fakeSink) target() *storage.Format {
 	s.format = storage.Format{
 		Name: "fake", Native: "cdr", PublishTime: true, Sequence: true, Options: storage.Options{{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}}},

@@ -16,15 +16,7 @@ type pickySink struct {
 	topic, definition string // what it refuses
 }
 
-func (s *pickySink) target() *storage.Format {
-	f := s.fakeSink.target()
-	create := f.Create
-	f.Create = func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
-		_, err := create(ctx, path, o)
-		return s, err
-	}
-	return f
-}
+func (s *pickySink) target() *storage.Format { return s.fakeSink.targetOf(s) }
 
 func (s *pickySink) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if t.Name == s.topic || s.definition != "" && string(t.Schema.Data) == s.definition {
