@@ -85,7 +85,7 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 }
 
 // load reads the records of a block into b.Buf, and what is stored of a chunk into
-// b.Scratch. It returns the chunk, nil where there is none.
+// b.Scratch. It returns the chunk, or nil if the block is none or its header cannot be read.
 func (r *Reader) load(bl *block, b *storage.Batch, d *damage) (*chunk, error) {
 	if bl.run {
 		b.Buf = storage.Grow(b.Buf, int(bl.Size))
@@ -126,7 +126,8 @@ func (r *Reader) load(bl *block, b *storage.Batch, d *damage) (*chunk, error) {
 const chunkHead = 128
 
 // chunkHeader reads the header of the chunk of a block, and as much of its data as is
-// at hand. Its head is 0 where there is none. Other errors say what is odd.
+// at hand. An errIO is an error of the file. Any other is about the header: if the head of
+// the chunk is 0 it cannot be read at all.
 func (r *Reader) chunkHeader(bl *block) (*chunk, error) {
 	c := &chunk{}
 	b := make([]byte, min(chunkHead, bl.Size))

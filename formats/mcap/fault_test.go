@@ -237,7 +237,7 @@ func TestHostileSizes(t *testing.T) {
 	}
 }
 
-// TestRefused: what is no MCAP file, or one that cannot be read, and what is said.
+// TestRefused: the errors for files that are not MCAP, or cannot be read at all.
 func TestRefused(t *testing.T) {
 	whole, _ := smalls[0].file(t)
 	text := bytes.ReplaceAll(whole, []byte("\r\n"), []byte("\n"))

@@ -98,7 +98,7 @@ const (
 )
 
 // find returns the offset, from from on, of the next record with an op in ops (a bit
-// for each) that makes sense; to where there is none before that.
+// for each) that makes sense, or to if there is none before it.
 func (w *window) find(from, to int64, ops uint32) (int64, error) {
 	var piece []byte
 	for off := from; off < to; {

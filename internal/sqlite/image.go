@@ -30,8 +30,8 @@ type Image struct {
 // aheadBytes is how much is read at once, after some steps, of what is read in order.
 const aheadBytes = 128 << 10
 
-// NewImage is the database db of size bytes, of which the engine sees total. over, unless
-// it is nil, is laid over it; log is its file.
+// NewImage returns the database db, which has size bytes; the engine is told that there are
+// total. If over is not nil its pages, which are in the file log, take the place of those of db.
 func NewImage(db io.ReaderAt, size, total int64, over *Overlay, log io.ReaderAt) *Image {
 	s := &Image{db: db, size: size, total: total}
 	if over != nil {

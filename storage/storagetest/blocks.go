@@ -10,7 +10,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// checkBlocks compares what is said of blocks with what is in them.
+// checkBlocks compares the order, times and topics that a reader states for its blocks with
+// the messages in them.
 func checkBlocks(t *testing.T, r storage.Reader, want Recording) {
 	t.Helper()
 	caps := storage.ReaderCapabilities(r)
