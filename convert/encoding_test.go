@@ -197,3 +197,60 @@ func TestVerify(t *testing.T) {
 		}
 	}
 }
+
+// TestCarried: what cannot be converted is written as it is where the format holds it,
+// whatever becomes of the other topics, and is a loss of its topic elsewhere.
+func TestCarried(t *testing.T) {
+	odd := storage.Topic{Name: "/odd", Type: "Odd", Encoding: "flatbuffer", Schema: storage.Schema{Encoding: "flatbuffer", Data: []byte{1, 2}}}
+	bare := storage.Topic{Name: "/bare", Type: "x/Unknown", Encoding: "ros1"}
+	torn := textTopic("ros1")
+	torn.Name, torn.Schema.Data = "/torn", []byte("string string string\n")
+	bag := &fakeBag{topics: []storage.Topic{odd, bare, torn, textTopic("ros1")}}
+	bag.blocks = [][]storage.Message{{
+		{Topic: 0, LogTime: 1, Data: []byte("odd")}, {Topic: 1, LogTime: 2, Data: []byte("bare")},
+		{Topic: 2, LogTime: 3, Data: []byte("torn")}, {Topic: 3, LogTime: 4, Data: text["ros1"]},
+	}}
+	for _, holds := range []bool{true, false} {
+		path, source := bag.source(t)
+		sink := &fakeSink{}
+		target := sink.target()
+		target.Name = "other"
+		if holds {
+			target.Carries = func(string, string) bool { return true }
+		}
+		r, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: target})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !holds {
+			var lost []string
+			for _, l := range r.Losses {
+				if l.Code == "topic-dropped" && l.Count == 1 && !l.ByDesign {
+					lost = append(lost, l.Topic)
+				}
+			}
+			if want := []string{"/odd", "/bare", "/torn"}; !slices.Equal(lost, want) || len(sink.messages) != 1 {
+				t.Errorf("lost are %q, want %q; %d messages written", lost, want, len(sink.messages))
+			}
+			continue
+		}
+		notes := 0
+		for _, n := range r.Notes {
+			if n.Code == "carried" {
+				notes++
+			}
+		}
+		if notes != 3 || r.Lossy() || len(sink.messages) != 4 {
+			t.Fatalf("%d notes, losses %+v, %d messages", notes, r.Losses, len(sink.messages))
+		}
+		for i, want := range bag.topics[:3] {
+			if got := sink.topics[i]; got.Type != want.Type || got.Encoding != want.Encoding || got.Schema.Encoding != want.Schema.Encoding ||
+				string(got.Schema.Data) != string(want.Schema.Data) || string(sink.messages[i].Data) != want.Name[1:] {
+				t.Errorf("topic %d is %+v, want %+v", i, got, want)
+			}
+		}
+		if sink.topics[3].Encoding != "cdr" || string(sink.messages[3].Data) != string(text["cdr"]) {
+			t.Errorf("the topic that can be converted is %+v", sink.topics[3])
+		}
+	}
+}

@@ -31,6 +31,7 @@ func planTopics(job *Job, encoding string, info *storage.Info, choice *selection
 	mapper := mapping.New(mapping.Options{
 		Encoding: encoding,
 		Keep:     job.stays,
+		Holds:    job.SinkFormat.Holds,
 		Distro:   job.distro(), SourceDistro: sourceDistro, Certain: certain,
 		Rosout: job.Rosout, ProtoTypes: job.ProtoTypes, Frames: job.Frames, Layout: job.ApolloLayout,
 	})

@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Encoding     string                      // of the sink's messages: "ros1", "cdr" or "protobuf"
 	Keep         func(t *storage.Topic) bool // reports whether messages stay as they are, whatever their encoding; nil: none do
+	Holds        func(t *storage.Topic) bool // reports whether the sink could take a topic as it is; nil: none that has another encoding
 	Distro       string                      // ROS 2 distribution whose types are written
 	SourceDistro string                      // ROS 2 distribution whose types are read where the source carries none
 	Certain      bool                        // SourceDistro is what the source or the user says, and no default
@@ -56,8 +57,22 @@ func New(o Options) *Mapper {
 	return m
 }
 
-// Map says what topic t becomes. The error wraps ErrCannotCross.
+// Map says what topic t becomes. One that cannot be converted stays as it is if the
+// sink holds such topics. The error wraps ErrCannotCross.
 func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
+	res, err := m.convert(t)
+	if err != nil && m.o.Holds != nil && m.o.Holds(t) {
+		res := &Result{Topic: *t, Definition: "file"}
+		if !defined(t) {
+			res.Definition = "none"
+		}
+		res.remark("carried", "its messages are written as they are, in encoding %q: %v", t.Encoding, err)
+		return res, nil
+	}
+	return res, err
+}
+
+func (m *Mapper) convert(t *storage.Topic) (*Result, error) {
 	var res *Result
 	var err error
 	switch {

@@ -344,7 +344,7 @@ func (l *linker) crosses(side int, m *member) error {
 	if side == 1 {
 		a, other = other, a
 	}
-	if a.Name == other.Name || other.Native == "" || other.Native == m.topic.Encoding {
+	if a.Name == other.Name || other.Native == "" || other.Holds(&m.topic.Topic) {
 		return nil
 	}
 	_, err := l.mapper(mapperKey{side, other.Native, mapping.ProtoMapped, mapping.RosoutKeep}).Map(&m.topic.Topic)
