@@ -20,6 +20,7 @@ import (
 // that are there. Protobuf messages are re-encoded into the ROS type that is
 // generated from their descriptor.
 type decoder struct {
+	head  mapping.Program // makes the messages those of plan; nil: they are
 	plan  *transcode.Plan // of ROS messages
 	cdr   bool
 	proto *transcode.FromProto // of protobuf messages
@@ -33,8 +34,15 @@ func (d *decoder) decode(out *[]byte, data []byte) (stamp int64, rest int, err e
 	if d.plan == nil {
 		return d.decodeProto(out, data)
 	}
-	b, behind, err := d.plan.AppendRest((*out)[:0], data)
-	*out = b
+	buf := (*out)[:0]
+	if d.head != nil {
+		if buf, err = d.head.Append(buf, data); err != nil {
+			return noStamp, 0, err
+		}
+		data = buf
+	}
+	b, behind, err := d.plan.AppendRest(buf, data)
+	*out, b = b, b[len(buf):]
 	rest = transcode.Trailing(behind)
 	if err != nil || len(b) < 8 {
 		return noStamp, rest, err
@@ -72,8 +80,8 @@ func (d *decoder) words(b []byte) int64 {
 	return sec*1e9 + int64(binary.LittleEndian.Uint32(b[4:]))
 }
 
-// rosDecoder compiles the decoder of a ROS type.
-func rosDecoder(msg *schema.Message, cdr bool) (*decoder, error) {
+// rosDecoder compiles the decoder of a ROS type, whose messages head makes.
+func rosDecoder(msg *schema.Message, cdr bool, head mapping.Program) (*decoder, error) {
 	o := transcode.Options{From: transcode.ROS1, To: transcode.ROS1}
 	if cdr {
 		o.From = transcode.CDR
@@ -82,7 +90,7 @@ func rosDecoder(msg *schema.Message, cdr bool) (*decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &decoder{plan: plan, cdr: cdr}, nil
+	return &decoder{head: head, plan: plan, cdr: cdr}, nil
 }
 
 // stampOf is a struct with the stamp in the header of msg and nothing else, an

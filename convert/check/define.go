@@ -103,6 +103,8 @@ func (c *checker) kindOf(m *mapping.Mapper, t *storage.Topic) *kind {
 	hashed := strings.HasPrefix(t.Metadata[storage.MetaTypeHash], "RIHS01_")
 	switch {
 	case def.Origin == "file" && len(def.Remarks) == 0:
+	case def.Either != nil:
+		found(Note, "definition-ros1", message, "programs that read such messages as CDR of ROS 2 cannot; a conversion writes what they can read")
 	case !has:
 		found(Note, "definition-missing", message, "")
 	case t.Encoding == "ros1":
@@ -118,7 +120,7 @@ func (c *checker) kindOf(m *mapping.Mapper, t *storage.Topic) *kind {
 			k.graph, err = protoschema.NewNamer(false).ROS(def.Proto)
 		}
 	default:
-		if k.decoder, err = rosDecoder(def.ROS, t.Encoding == "cdr"); err == nil && def.Origin == "file" {
+		if k.decoder, err = rosDecoder(def.ROS, t.Encoding == "cdr", def.Head); err == nil && def.Origin == "file" {
 			k.graph = def.ROS
 		}
 	}

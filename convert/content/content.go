@@ -68,6 +68,15 @@ type Program struct {
 	dropped, added []string
 	within         *Wire // the encoding that times are to fit into; nil: any
 	held           bool
+	other          *Program // of messages that do not fit this one; nil: there are none
+}
+
+// Either returns p for messages of which some are those of q: those that do not fit p,
+// or have bytes behind its last field.
+func (p *Program) Either(q *Program) *Program {
+	r := *p
+	r.other = q
+	return &r
 }
 
 // Dropped lists the paths of fields that the canonical type has no place for, but
@@ -83,6 +92,20 @@ func (p *Program) Added() []string { return p.added }
 func (p *Program) Read(w *Writer, src []byte) error {
 	w.Reset()
 	w.within, w.held = p.within, p.held
+	if p.other != nil {
+		first := *p
+		first.other = nil
+		err := first.Read(w, src)
+		if err == nil && !w.Rest {
+			return nil
+		}
+		second := *p.other
+		second.within, second.held = p.within, p.held
+		if second.Read(w, src) == nil {
+			return nil
+		}
+		return first.Read(w, src)
+	}
 	if p.ros != nil {
 		return readROS(p, w, src)
 	}

@@ -35,7 +35,7 @@ func (m *Mapper) Decode(t *storage.Topic) (*Decoded, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Decoded{Message: d.msg, Wire: transcode.CDR, Definition: d.origin, Remarks: d.remarks}, nil
+		return &Decoded{Message: d.msg, Wire: transcode.CDR, Program: d.head, Definition: d.origin, Remarks: d.remarks}, nil
 	}
 	md, origin, err := m.descriptor(t)
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 // them.
 type Definition struct {
 	ROS    *schema.Message                // of ros1 and cdr messages
+	Head   Program                        // makes the messages those of ROS; nil: they are
+	Either *schema.Message                // the ROS 1 type of cdr messages with its text, each CDR or as ROS 1 has it
 	Proto  protoreflect.MessageDescriptor // of protobuf messages
 	Origin string                         // "file", or "builtin DISTRO"
 
@@ -44,5 +46,5 @@ func (m *Mapper) Define(t *storage.Topic) (*Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Definition{ROS: d.msg, Origin: d.origin, Remarks: d.remarks}, nil
+	return &Definition{ROS: d.msg, Head: d.head, Either: d.either, Origin: d.origin, Remarks: d.remarks}, nil
 }

@@ -95,6 +95,10 @@ type definition struct {
 	msg     *schema.Message
 	origin  string // "file" or "builtin DISTRO"
 	remarks []Remark
+
+	head   Program         // makes the messages those of msg; nil: they are
+	either *schema.Message // the ROS 1 type of messages that are called CDR, see ros1InCDR
+	seq    bool            // head drops the counter of a Header
 }
 
 func (d *definition) remark(code, format string, a ...any) {
@@ -107,6 +111,9 @@ func (d *definition) result(t *storage.Topic) *Result {
 	res.Topic.Metadata = maps.Clone(t.Metadata)
 	if res.Topic.Metadata == nil {
 		res.Topic.Metadata = map[string]string{}
+	}
+	if d.seq {
+		res.byDesign("header-seq", "std_msgs/Header.seq does not exist in ROS 2")
 	}
 	return res
 }
@@ -154,6 +161,9 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 	if !validHash(hash) {
 		hash = ""
 	}
+	if t.Schema.Encoding == "omgidl" || strings.Contains(name, "::") {
+		name = rosidl.RosName(strings.ReplaceAll(strings.TrimPrefix(t.Type, "::"), "/", "::"))
+	}
 	var msg *schema.Message
 	err := fmt.Errorf("the recording has no definition of it")
 	if blank := len(strings.TrimSpace(string(t.Schema.Data))) == 0; blank {
@@ -162,9 +172,14 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 			return &definition{msg: empty, origin: "file"}, nil
 		}
 	} else {
-		if t.Schema.Encoding == "ros2idl" {
+		switch t.Schema.Encoding {
+		case "ros1msg":
+			return l.ros1InCDR(t, distro)
+		case "ros2idl":
 			msg, err = rosidl.Parse(name, t.Schema.Data)
-		} else {
+		case "omgidl":
+			msg, err = rosidl.Parse(t.Type, t.Schema.Data)
+		default:
 			msg, err = rosmsg.Parse(name, t.Schema.Data, rosmsg.ROS2, lookupIn(distro))
 		}
 	}

@@ -76,8 +76,15 @@ func (m *Mapper) convert(t *storage.Topic) (*Result, error) {
 	var res *Result
 	var err error
 	switch {
-	case m.o.Keep != nil && m.o.Keep(t) || t.Encoding == m.o.Encoding:
+	case m.o.Keep != nil && m.o.Keep(t):
 		res = m.same(t)
+	case t.Encoding == m.o.Encoding:
+		if foreign(t) {
+			res, err = m.toROS2(t)
+		}
+		if res == nil {
+			res, err = m.same(t), nil
+		}
 	case t.Encoding == "ros1" && m.o.Encoding == "cdr":
 		res, err = m.ros1ToCDR(t)
 	case t.Encoding == "cdr" && m.o.Encoding == "ros1":
@@ -87,7 +94,7 @@ func (m *Mapper) convert(t *storage.Topic) (*Result, error) {
 	case m.o.Encoding == "protobuf" && (t.Encoding == "ros1" || t.Encoding == "cdr"):
 		res, err = m.toProto(t)
 	default:
-		err = fmt.Errorf("messages are in encoding %q, and there is no way from it to %q", t.Encoding, m.o.Encoding)
+		err = errNoWay(t.Encoding, m.o.Encoding)
 	}
 	switch {
 	case err != nil && t.Type == "":
@@ -197,6 +204,7 @@ func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
 	if _, err := m.compile(res, src.msg, dst, transcode.CDR, transcode.ROS1); err != nil {
 		return nil, err
 	}
+	res.Plan = after(src.head, res.Plan)
 	md5 := schema.MD5(dst)
 	if was := t.Metadata[storage.MetaMD5Sum]; was != "" && was != "*" && was != md5 {
 		res.remark("md5sum-changed", "the bag that this came from had md5sum %s for the type, now it is %s", was, md5)

@@ -10,6 +10,7 @@
 //	complete.go definitions that a copied recording does not have
 //	legal.go    names that ROS 2 does not allow
 //	qos.go      latched publishers and transient_local
+//	foreign.go  CDR with definitions of IDL or ROS 1
 //	mapper.go   one topic from end to end, between ROS 1 and ROS 2
 //	proto.go    one topic from protobuf; toproto.go: one to it
 //	original.go ROS types that went into a record, and back

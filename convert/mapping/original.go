@@ -63,9 +63,9 @@ func original(md protoreflect.MessageDescriptor, origins map[string]*protoschema
 	return msg, wire, err
 }
 
-// plainTypes replaces kinds that protobuf and .msg text have no words for: wide
-// strings become strings, IDL's enums and chars numbers.
-func plainTypes(m *schema.Message, made map[*schema.Message]*schema.Message) *schema.Message {
+// plainTypes replaces kinds that .msg text has no words for, IDL's enums and chars, by
+// numbers of the same bytes; with proto also wide strings by strings.
+func plainTypes(m *schema.Message, made map[*schema.Message]*schema.Message, proto bool) *schema.Message {
 	if p := made[m]; p != nil {
 		return p
 	}
@@ -75,13 +75,15 @@ func plainTypes(m *schema.Message, made map[*schema.Message]*schema.Message) *sc
 		old := f.Type
 		switch f.Type.Kind {
 		case schema.WString:
-			f.Type.Kind = schema.String
+			if proto {
+				f.Type.Kind = schema.String
+			}
 		case schema.Enum:
 			f.Type.Kind = schema.Int32
 		case schema.IDLChar:
 			f.Type.Kind = schema.Uint8
 		case schema.Struct:
-			f.Type.Message = plainTypes(f.Type.Message, made)
+			f.Type.Message = plainTypes(f.Type.Message, made, proto)
 		}
 		same = same && f.Type == old
 		p.Fields = append(p.Fields, f)
@@ -111,7 +113,7 @@ func toProtoPlain(src, plain *schema.Message, wire transcode.Wire, md protorefle
 
 // fromProtoPlain makes the program from md to dst.
 func fromProtoPlain(md protoreflect.MessageDescriptor, dst *schema.Message, wire transcode.Wire) (Program, error) {
-	plain := plainTypes(dst, map[*schema.Message]*schema.Message{})
+	plain := plainTypes(dst, map[*schema.Message]*schema.Message{}, true)
 	p, err := transcode.CompileFromProto(md, plain, wire)
 	if err == nil && len(p.Dropped()) > 0 {
 		err = fmt.Errorf("%s has no field for %s", dst.Name, transcode.List(p.Dropped()))

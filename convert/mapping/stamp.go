@@ -38,7 +38,7 @@ func (m *Mapper) Stamp(t *storage.Topic) *Stamp {
 			return stampOf(d.msg, transcode.ROS1)
 		}
 	case "cdr":
-		if d, err := m.lib.ros2Definition(t, m.o.SourceDistro); err == nil {
+		if d, err := m.lib.ros2Definition(t, m.o.SourceDistro); err == nil && d.head == nil {
 			return stampOf(d.msg, transcode.CDR)
 		}
 	case "protobuf":

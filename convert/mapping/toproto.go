@@ -38,9 +38,10 @@ func (m *Mapper) toProto(t *storage.Topic) (*Result, error) {
 		res.byDesign("callerid", "a record does not say which node published a topic")
 	}
 	if m.backToProto(res, t, src.msg, wire) || m.toApollo(res, t, src.msg) {
+		res.Plan = after(src.head, res.Plan)
 		return res, nil
 	}
-	plain := plainTypes(src.msg, map[*schema.Message]*schema.Message{})
+	plain := plainTypes(src.msg, map[*schema.Message]*schema.Message{}, true)
 	data, name, err := protoschema.Describe(plain, func(msg *schema.Message) *protoschema.Origin {
 		o := &protoschema.Origin{Dialect: "ros1msg", Name: msg.Name, Text: string(rosmsg.FormatSingle(msg, dialect))}
 		if dialect == rosmsg.ROS2 {
@@ -62,6 +63,7 @@ func (m *Mapper) toProto(t *storage.Topic) (*Result, error) {
 	if res.Plan, err = toProtoPlain(src.msg, plain, wire, md); err != nil {
 		return nil, err
 	}
+	res.Plan = after(src.head, res.Plan)
 	res.Topic.Type, res.Topic.Schema = name, storage.Schema{Encoding: "protobuf", Data: data}
 	return res, nil
 }

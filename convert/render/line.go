@@ -21,7 +21,20 @@ import (
 // goroutines. It is a program that packages convert and mapping can run.
 type Line struct {
 	head, mid, tail []byte
+	first           Maker    // makes the messages those that p reads; nil: they are
 	p               *Program // nil: the serialized bytes, in base64
+}
+
+// A Maker makes messages of another encoding those that a Program reads, as packages
+// transcode and mapping do.
+type Maker interface {
+	Append(dst, src []byte) ([]byte, error)
+}
+
+// After returns l for messages that first makes those which it reads; nil: they are.
+func (l *Line) After(first Maker) *Line {
+	l.first = first
+	return l
 }
 
 // NewLine makes the lines of a topic, with the fields that p writes. In YAML, p
@@ -84,6 +97,11 @@ func (l *Line) AppendAt(dst, src []byte, time int64) ([]byte, error) {
 		var err error
 		if len(l.p.names) == 0 && l.p.o.Style == CSV {
 			dst = dst[:len(dst)-1] // no columns, no comma
+		}
+		if l.first != nil {
+			if src, err = l.first.Append(nil, src); err != nil {
+				return dst[:old], err
+			}
 		}
 		if dst, err = l.p.Append(dst, src); err != nil {
 			return dst[:old], err

@@ -28,6 +28,7 @@ type member struct {
 type definition struct {
 	msg       *schema.Message                // the ROS type that they are, or that they were made from
 	wire      content.Wire                   // of ROS messages
+	either    *schema.Message                // the ROS 1 type of messages in CDR or ROS 1; nil: they are of msg and in wire
 	proto     protoreflect.MessageDescriptor // of protobuf messages
 	generated bool                           // msg is generated from proto: which fields are set is not known
 }
@@ -50,7 +51,7 @@ func (l *linker) define(side int, t *storage.TopicInfo) *member {
 	case d.Proto != nil:
 		m.def = l.defineProto(side, d.Proto)
 	case t.Encoding == "cdr":
-		m.def = &definition{msg: d.ROS, wire: content.CDR}
+		m.def = &definition{msg: d.ROS, wire: content.CDR, either: d.Either}
 	default:
 		m.def = &definition{msg: d.ROS, wire: content.ROS1}
 	}
@@ -94,6 +95,17 @@ func original(md protoreflect.MessageDescriptor) (*schema.Message, error) {
 func (d *definition) program(to *schema.Message, strict bool) (*content.Program, error) {
 	if d.proto != nil {
 		return content.FromProto(d.proto, d.msg, d.generated, to, strict)
+	}
+	if d.either != nil {
+		cdr, err := content.FromROS(d.either, content.CDR, to, strict)
+		if err != nil {
+			return nil, err
+		}
+		ros1, err := content.FromROS(d.either, content.ROS1, to, strict)
+		if err != nil {
+			return nil, err
+		}
+		return cdr.Either(ros1), nil
 	}
 	return content.FromROS(d.msg, d.wire, to, strict)
 }

@@ -19,10 +19,14 @@ type parser struct {
 	numbers map[string]int64   // of them the whole numbers, for bounds
 	made    map[string]*schema.Message
 	flat    map[string]schema.Type // types, resolved
+
+	refused   map[string]string // names of types that are not read: "a union"
+	flattened int               // fields of the messages that were made
 }
 
 type structDef struct {
 	scope     []string
+	base      string // as it is written; "" without one
 	fields    []fieldDef
 	constants []schema.Constant
 	complete  bool // its body was read
@@ -113,11 +117,39 @@ func (p *parser) definitions(scope []string) error {
 			err = p.typedef(scope)
 		case p.accept("enum"):
 			err = p.enum(scope)
+		case p.accept("union"):
+			err = p.skip(scope, "a union")
+		case p.accept("bitmask"):
+			err = p.skip(scope, "a bitmask")
+		case p.accept("bitset"):
+			err = p.skip(scope, "a bitset")
 		default:
 			err = p.fail(strconv.Quote(clip(t.text)) + " is not in the part of IDL that is read")
 		}
 		if err != nil {
 			return err
+		}
+	}
+}
+
+// skip steps over the definition of a type that is not read.
+func (p *parser) skip(scope []string, what string) error {
+	name, err := p.word()
+	if err != nil {
+		return err
+	}
+	p.refused[within(scope, name)] = what
+	for depth := 0; ; {
+		switch t := p.next(); {
+		case t.kind == endToken:
+			return p.fail(what + " without an end")
+		case t.kind != signToken:
+		case t.text == "{":
+			depth++
+		case t.text == "}":
+			depth--
+		case t.text == ";" && depth == 0:
+			return nil
 		}
 	}
 }

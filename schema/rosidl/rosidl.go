@@ -1,13 +1,16 @@
-// Package rosidl reads the subset of OMG IDL that recordings carry as "ros2idl":
-// modules, structs, constants, typedefs (also of arrays), enums, sequences,
-// bounded strings and annotations (ros2/rosidl rosidl_parser grammar.lark).
+// Package rosidl reads the subset of OMG IDL that recordings carry as "ros2idl" and
+// "omgidl": modules, structs, also with a base, constants, typedefs (also of arrays),
+// enums, sequences, bounded strings and annotations (ros2/rosidl rosidl_parser
+// grammar.lark; OMG IDL 4.2).
 //
-// Text is a chain of blocks, the root's too, each after a line of 80 '=' and a
-// line "IDL: pkg/msg/Type". Annotations and comments are stepped over.
+// ros2idl is a chain of blocks, the root's too, each after a line of 80 '=' and a
+// line "IDL: pkg/msg/Type"; omgidl is IDL alone. Annotations and comments are stepped
+// over. Types get names of ROS 2, as RosName makes them. An array of several dimensions
+// becomes one of one dimension with as many values, which has the same bytes.
 //
-// Refused are unions, bitmasks, maps, arrays of more than one dimension,
-// @optional and @bit_bound, two definitions of one type, recursion, and text out
-// of proportion: over 16 MiB or a million words, names over 512 bytes, over
+// Refused where the root uses them are unions, bitmasks, bitsets and maps; refused
+// anywhere are @optional and @bit_bound, two definitions of one type, recursion, and
+// text out of proportion: over 16 MiB or a million words, names over 512 bytes, over
 // 100,000 fields in all. Parse may be called concurrently.
 package rosidl
 
@@ -26,6 +29,7 @@ const (
 	maxScope  = 10  // modules in modules
 	maxWord   = 256 // names are repeated for each use, so a long one is a bomb
 	maxName   = 512
+	maxLen    = 1<<31 - 1 // values of an array
 )
 
 // An Error is a definition that cannot be read.
@@ -46,9 +50,9 @@ func (e *Error) Error() string {
 	return where + ": " + e.What
 }
 
-// Parse reads the definition of the message called name ("pkg/msg/Type") and of
-// all that it uses. Each type is one *schema.Message in the result. The error is
-// an *Error.
+// Parse reads the definition of the message called name ("pkg/msg/Type", or
+// "pkg::Type" with any number of modules) and of all that it uses. Each type is one
+// *schema.Message in the result. The error is an *Error.
 func Parse(name string, text []byte) (*schema.Message, error) {
 	switch {
 	case len(name) > maxName:
@@ -57,7 +61,7 @@ func Parse(name string, text []byte) (*schema.Message, error) {
 		return nil, &Error{Type: name, What: "text of more than 16 MiB"}
 	}
 	p := &parser{structs: map[string]*structDef{}, types: map[string]typeRef{}, consts: map[string]string{}, numbers: map[string]int64{},
-		made: map[string]*schema.Message{}, flat: map[string]schema.Type{}}
+		made: map[string]*schema.Message{}, flat: map[string]schema.Type{}, refused: map[string]string{}}
 	for _, block := range split(string(text)) {
 		tokens, err := lex(block)
 		if err == nil {
@@ -71,7 +75,47 @@ func Parse(name string, text []byte) (*schema.Message, error) {
 			return nil, err
 		}
 	}
-	return p.message(strings.ReplaceAll(name, "/", "::"), "", 0)
+	return p.message(p.root(strings.TrimPrefix(strings.ReplaceAll(name, "/", "::"), "::")), "", 0)
+}
+
+// root returns the scoped name of the message: as it was asked for, or else of the one
+// struct that has that name in ROS 2.
+func (p *parser) root(name string) string {
+	if def := p.structs[name]; def != nil && def.complete {
+		return name
+	}
+	found := ""
+	for have, def := range p.structs {
+		if def.complete && RosName(have) == RosName(name) {
+			if found != "" {
+				return name
+			}
+			found = have
+		}
+	}
+	if found == "" {
+		return name
+	}
+	return found
+}
+
+// RosName returns the name that a type of IDL has in ROS 2: "a::b::T" is "a_b/msg/T".
+// What ROS 2 wrote into DDS gets its own name again: "pkg::msg::dds_::T_" is
+// "pkg/msg/T". A type without a module is one of package "idl".
+func RosName(scoped string) string {
+	parts := strings.Split(scoped, "::")
+	modules, short := parts[:len(parts)-1], parts[len(parts)-1]
+	if n := len(modules); n > 1 && modules[n-1] == "dds_" && len(short) > 1 {
+		modules, short = modules[:n-1], strings.TrimSuffix(short, "_")
+	}
+	folder := "msg"
+	if n := len(modules); n > 1 && (modules[n-1] == "msg" || modules[n-1] == "srv" || modules[n-1] == "action") {
+		modules, folder = modules[:n-1], modules[n-1]
+	}
+	if len(modules) == 0 {
+		modules = []string{"idl"}
+	}
+	return strings.Join(modules, "_") + "/" + folder + "/" + short
 }
 
 // split cuts the text at its separators.
@@ -102,16 +146,17 @@ func split(text string) []string {
 
 // builtin are the structs of the language itself, for text that leaves them out.
 func builtin(name string) *schema.Message {
-	if name != "builtin_interfaces::msg::Time" && name != "builtin_interfaces::msg::Duration" {
+	name = RosName(name)
+	if name != "builtin_interfaces/msg/Time" && name != "builtin_interfaces/msg/Duration" {
 		return nil
 	}
-	return &schema.Message{Name: strings.ReplaceAll(name, "::", "/"), Fields: []schema.Field{
+	return &schema.Message{Name: name, Fields: []schema.Field{
 		{Name: "sec", Type: schema.Type{Kind: schema.Int32}}, {Name: "nanosec", Type: schema.Type{Kind: schema.Uint32}}}}
 }
 
 // message makes the graph of a struct.
 func (p *parser) message(name, user string, depth int) (*schema.Message, error) {
-	full := strings.ReplaceAll(name, "::", "/")
+	full := RosName(name)
 	if m := p.made[name]; m != nil {
 		return m, nil
 	}
@@ -136,6 +181,9 @@ func (p *parser) message(name, user string, depth int) (*schema.Message, error) 
 	def.active = true
 	defer func() { def.active = false }()
 	m := &schema.Message{Name: full, Constants: def.constants}
+	if err := p.inherit(m, def, depth); err != nil {
+		return nil, err
+	}
 	for _, f := range def.fields {
 		t, err := p.resolve(f.ref, def.scope, full, depth)
 		if err != nil {
@@ -144,10 +192,33 @@ func (p *parser) message(name, user string, depth int) (*schema.Message, error) 
 		if f.name == "structure_needs_at_least_one_member" && len(def.fields) == 1 {
 			continue // the place-holder of an empty message
 		}
+		if p.flattened++; p.flattened > maxFields {
+			return nil, fail("more than 100,000 fields")
+		}
 		m.Fields = append(m.Fields, schema.Field{Name: f.name, Type: t})
 	}
 	p.made[name] = m
 	return m, nil
+}
+
+// inherit puts the fields of the base before those of a struct, as they stand in the
+// bytes.
+func (p *parser) inherit(m *schema.Message, def *structDef, depth int) error {
+	if def.base == "" {
+		return nil
+	}
+	t, err := p.resolve(typeRef{name: def.base}, def.scope, m.Name, depth)
+	if err != nil {
+		return err
+	}
+	if t.Kind != schema.Struct || t.Array != schema.Single {
+		return &Error{Type: m.Name, What: def.base + " is no struct that it can be based on"}
+	}
+	if p.flattened += len(t.Message.Fields); p.flattened > maxFields {
+		return &Error{Type: m.Name, What: "more than 100,000 fields"}
+	}
+	m.Fields = append(m.Fields, t.Message.Fields...)
+	return nil
 }
 
 // resolve turns a type as written into one of the graph.
@@ -161,7 +232,14 @@ func (p *parser) resolve(r typeRef, scope []string, user string, depth int) (sch
 			return t, nil
 		}
 		elem, err := p.resolve(*r.elem, scope, user, depth+1)
-		if err == nil && elem.Array != schema.Single {
+		switch {
+		case err != nil || elem.Array == schema.Single:
+		case elem.Array == schema.Fixed && r.array == schema.Fixed && elem.Len <= maxLen/max(r.len, 1):
+			elem.Len *= r.len // dimensions
+			return elem, nil
+		case elem.Array == schema.Fixed && r.array == schema.Fixed:
+			err = &Error{Type: user, What: "an array of more than 2^31 values"}
+		default:
 			err = &Error{Type: user, What: "lists of lists are not in ROS 2"}
 		}
 		elem.Array, elem.Len = r.array, r.len
@@ -177,6 +255,9 @@ func (p *parser) resolve(r typeRef, scope []string, user string, depth int) (sch
 				p.flat[name] = t
 			}
 			return t, err
+		}
+		if what := p.refused[name]; what != "" {
+			return schema.Type{}, &Error{Type: user, What: "it uses " + name + ", and " + what + " is not read"}
 		}
 		if p.structs[name] != nil || builtin(name) != nil {
 			m, err := p.message(name, user, depth+1)

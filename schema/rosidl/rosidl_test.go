@@ -96,26 +96,32 @@ func TestParse(t *testing.T) {
 func TestRefused(t *testing.T) {
 	wrap := func(s string) string { return "module p { module msg { " + s + " }; };" }
 	for text, want := range map[string]string{
-		wrap("struct T { p::msg::T t; };"):                      "contains itself",
-		wrap("struct T { sequence<p::msg::U> u; };"):            "missing",
-		wrap("struct T { float a[2][3]; };"):                    "dimension",
-		wrap("union T switch(long) { case 1: long a; };"):       "not in the part",
-		wrap("struct T { long a; long a; };"):                   "twice",
-		wrap("struct T { long a[99999999999]; };"):              "no number",
-		wrap("struct T { sequence<sequence<long>> a; };"):       "lists of lists",
-		wrap("typedef p::msg::A A; struct T { p::msg::A a; };"): "deeply",
-		wrap("struct T { @optional long a; };"):                 "@optional",
-		wrap("@bit_bound(8) enum E { A }; struct T { E a; };"):  "@bit_bound",
-		wrap("struct T { long a[1/0]; };"):                      "division",
-		wrap("struct T { long a[-1]; };"):                       "no number",
-		wrap("struct T { long a[UNKNOWN]; };"):                  "no whole number",
-		wrap("struct T { sequence<long, 0> a; };"):              "no number",
-		wrap("struct T { long a; }; struct T { long b; };"):     "twice",
-		wrap("const long A = 1; const long A = 2;"):             "twice",
-		wrap("module T_Constants { const long A = 1; };"):       "missing",
-		wrap("map<string, long> a;"):                            "not in the part",
-		wrap("bitmask B { X };"):                                "not in the part",
-		wrap("struct T : p::msg::U { long a; };"):               "is missing before",
+		wrap("struct T { p::msg::T t; };"):                                   "contains itself",
+		wrap("struct T { sequence<p::msg::U> u; };"):                         "missing",
+		wrap("struct T { float a[65536][65536]; };"):                         "2^31",
+		wrap("typedef long A[65536]; struct T { A a[65536]; };"):             "2^31",
+		wrap("union T switch(long) { case 1: long a; };"):                    "missing",
+		wrap("union U switch(long) { case 1: long a; }; struct T { U u; };"): "a union is not read",
+		"union U switch(long) { case 1: ":                                    "without an end",
+		wrap("struct T { map<string, long> a; };"):                           "a map is not read",
+		wrap("struct T : T { long a; };"):                                    "contains itself",
+		wrap("enum E { A }; struct T : E { long a; };"):                      "no struct",
+		wrap("struct T { long a; long a; };"):                                "twice",
+		wrap("struct T { long a[99999999999]; };"):                           "no number",
+		wrap("struct T { sequence<sequence<long>> a; };"):                    "lists of lists",
+		wrap("typedef p::msg::A A; struct T { p::msg::A a; };"):              "deeply",
+		wrap("struct T { @optional long a; };"):                              "@optional",
+		wrap("@bit_bound(8) enum E { A }; struct T { E a; };"):               "@bit_bound",
+		wrap("struct T { long a[1/0]; };"):                                   "division",
+		wrap("struct T { long a[-1]; };"):                                    "no number",
+		wrap("struct T { long a[UNKNOWN]; };"):                               "no whole number",
+		wrap("struct T { sequence<long, 0> a; };"):                           "no number",
+		wrap("struct T { long a; }; struct T { long b; };"):                  "twice",
+		wrap("const long A = 1; const long A = 2;"):                          "twice",
+		wrap("module T_Constants { const long A = 1; };"):                    "missing",
+		wrap("map<string, long> a;"):                                         "not in the part",
+		wrap("bitmask B { X }; struct T { B b; };"):                          "a bitmask is not read",
+		wrap("struct T : p::msg::U { long a; };"):                            "is missing",
 		"/* no end":                          "without an end",
 		"module p { module msg { struct T {": "missing",
 		strings.Repeat("module a {", 100):    "deeply",
@@ -225,6 +231,8 @@ func TestBombs(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
+	f.Add("module p { module msg { union U switch(long) { case 1: long x; }; struct B { long a[2][2]; }; struct T : B { sequence<U> u; }; }; };")
+	f.Add("typedef long A[9]; typedef A B[9]; const long N = 1 << 4; module p { module msg { struct T { B b[N]; string<N> s; }; }; };")
 	f.Add(sample)
 	f.Add("module p { module msg { struct T { long a[3]; }; }; };")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -239,4 +247,33 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestOMG: plain IDL, with types in any modules and in none, gets names of ROS 2.
+func TestOMG(t *testing.T) {
+	const text = `
+		union Unused switch (long) { case 1: long a; default: struct_less b; };
+		bitmask AlsoUnused { @position(0) X };
+		module a { module b {
+			@extensibility(FINAL) struct Base { @key unsigned long id; };
+			@appendable struct T : Base { float grid[2][3]; char text[4]; ::Plain p; rcl::msg::dds_::Time_ t; };
+		}; };
+		@final struct Plain { sequence<octet> data; };
+		module rcl { module msg { module dds_ { struct Time_ { long sec; }; }; }; };`
+	for _, name := range []string{"a::b::T", "::a::b::T", "a_b/msg/T"} {
+		m, err := Parse(name, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range m.Fields {
+			got = append(got, f.Type.Text()+" "+f.Name)
+		}
+		if want := "uint32 id, float32[6] grid, idl char[4] text, idl/msg/Plain p, rcl/msg/Time t"; m.Name != "a_b/msg/T" || strings.Join(got, ", ") != want {
+			t.Errorf("%s is %s with %q, want %q", name, m.Name, got, want)
+		}
+	}
+	if m, err := Parse("Plain", []byte(text)); err != nil || m.Name != "idl/msg/Plain" {
+		t.Errorf("%v, %v", m, err)
+	}
 }

@@ -16,12 +16,18 @@ func (p *parser) structure(scope []string) error {
 	if p.accept(";") { // declared ahead
 		return nil
 	}
+	base := ""
+	if p.accept(":") {
+		if base, err = p.scopedName(); err != nil {
+			return err
+		}
+	}
 	if err := p.expect("{"); err != nil {
 		return err
 	}
 	def := p.define(scope, name)
-	before, again := def.fields, def.complete
-	def.fields, def.complete = nil, true
+	before, was, again := def.fields, def.base, def.complete
+	def.fields, def.base, def.complete = nil, base, true
 	seen := map[string]bool{}
 	for !p.accept("}") {
 		if err := p.annotations(); err != nil {
@@ -52,7 +58,7 @@ func (p *parser) structure(scope []string) error {
 			return err
 		}
 	}
-	if again && !reflect.DeepEqual(before, def.fields) {
+	if again && (was != base || !reflect.DeepEqual(before, def.fields)) {
 		return p.fail("struct " + name + " is defined twice, and not the same")
 	}
 	return nil
@@ -68,21 +74,28 @@ func (p *parser) define(scope []string, name string) *structDef {
 	return def
 }
 
-// declarator reads a name and perhaps one dimension.
+// declarator reads a name and its dimensions.
 func (p *parser) declarator(ref typeRef, scope []string) (string, typeRef, error) {
 	name, err := p.word()
-	if err != nil || !p.accept("[") {
+	if err != nil || p.peek().text != "[" {
 		return name, ref, err
 	}
-	n, err := p.number(scope, 1, false)
-	if err == nil {
-		err = p.expect("]")
-	}
-	if err == nil && p.peek().text == "[" {
-		err = p.fail("arrays of more than one dimension are not in ROS 2")
+	all := 1
+	for p.accept("[") {
+		n, err := p.number(scope, 1, false)
+		if err == nil {
+			err = p.expect("]")
+		}
+		if err == nil && n > maxLen/all {
+			err = p.fail("an array of more than 2^31 values")
+		}
+		if err != nil {
+			return name, ref, err
+		}
+		all *= n
 	}
 	elem := ref
-	return name, typeRef{elem: &elem, array: schema.Fixed, len: n}, err
+	return name, typeRef{elem: &elem, array: schema.Fixed, len: all}, nil
 }
 
 // constant reads const TYPE NAME = VALUE; in module X_Constants it belongs to

@@ -63,6 +63,8 @@ func (p *parser) typeSpec(scope []string, depth int) (typeRef, error) {
 		return p.bounded(schema.WString, scope)
 	case p.accept("sequence"):
 		return p.sequence(scope, depth)
+	case p.peek().text == "map" && p.tokens[min(p.at+1, len(p.tokens)-1)].text == "<":
+		return typeRef{}, p.fail("a map is not read")
 	}
 	if k, ok := words[p.peek().text]; ok && p.peek().kind == wordToken {
 		p.at++

@@ -64,7 +64,7 @@ func (r *catRun) line(mapper *mapping.Mapper, t *storage.Topic, paths []string, 
 	}
 	o := r.o
 	o.Paths = paths
-	p, remarks, err := compileText(mapper, t, o)
+	p, d, err := compileText(mapper, t, o)
 	var wrong *render.PathError
 	switch {
 	case errors.As(err, &wrong):
@@ -74,7 +74,7 @@ func (r *catRun) line(mapper *mapping.Mapper, t *storage.Topic, paths []string, 
 		r.sayOnce(fmt.Sprintf("topic %s is left out: type %s: %v; --raw writes its bytes", t.Name, t.Type, err))
 		return nil, nil
 	}
-	for _, m := range remarks {
+	for _, m := range d.Remarks {
 		r.sayOnce("topic " + t.Name + ": " + m.Message)
 	}
 	if o.Style == render.CSV && paths == nil {
@@ -82,12 +82,16 @@ func (r *catRun) line(mapper *mapping.Mapper, t *storage.Topic, paths []string, 
 			return nil, err
 		}
 	}
-	return render.NewLine(t.Name, p), nil
+	line := render.NewLine(t.Name, p)
+	if d.Head != nil {
+		line.After(d.Head)
+	}
+	return line, nil
 }
 
 // compileText finds the definition of a topic, and compiles the program that
 // writes its messages.
-func compileText(mapper *mapping.Mapper, t *storage.Topic, o render.Options) (*render.Program, []mapping.Remark, error) {
+func compileText(mapper *mapping.Mapper, t *storage.Topic, o render.Options) (*render.Program, *mapping.Definition, error) {
 	d, err := mapper.Define(t)
 	if err != nil {
 		return nil, nil, err
@@ -101,7 +105,7 @@ func compileText(mapper *mapping.Mapper, t *storage.Topic, o render.Options) (*r
 	default:
 		p, err = render.Compile(d.ROS, transcode.CDR, o)
 	}
-	return p, d.Remarks, err
+	return p, d, err
 }
 
 func (r *catRun) sayOnce(text string) {

@@ -35,7 +35,7 @@ func (e *env) schemaCommand() *cli.Command {
 type definition struct {
 	Topics   []string  `json:"topics"`
 	Type     string    `json:"type"`
-	Encoding string    `json:"encoding"` // of the text: "ros1msg", "ros2msg", "ros2idl"; "" when there is none
+	Encoding string    `json:"encoding"` // of the text: "ros1msg", "ros2msg", "ros2idl", ...; "" when there is none
 	Origin   string    `json:"origin"`   // "file", "builtin humble" or "none"
 	Text     string    `json:"text"`
 	Tree     *treeNode `json:"tree,omitempty"`
@@ -179,7 +179,7 @@ func (d *definition) tree() (*treeNode, error) {
 	}
 	switch d.Encoding {
 	case "ros1msg":
-		msg, err = rosmsg.Parse(d.Type, []byte(d.Text), rosmsg.ROS1, lookupIn(mapping.ROS1Distro))
+		msg, err = rosmsg.Parse(strings.Replace(d.Type, "/msg/", "/", 1), []byte(d.Text), rosmsg.ROS1, lookupIn(mapping.ROS1Distro))
 	case "ros2msg":
 		msg, err = rosmsg.Parse(fullName(d.Type, rosmsg.ROS2), []byte(d.Text), rosmsg.ROS2, lookupIn(distro))
 	case "protobuf":
@@ -189,6 +189,8 @@ func (d *definition) tree() (*treeNode, error) {
 		return protoTree(d.proto)
 	case "ros2idl":
 		msg, err = rosidl.Parse(fullName(d.Type, rosmsg.ROS2), []byte(d.Text))
+	case "omgidl":
+		msg, err = rosidl.Parse(d.Type, []byte(d.Text))
 	default:
 		err = fmt.Errorf("the definition of %s is in %q, which has no tree here", d.Type, d.Encoding)
 	}
