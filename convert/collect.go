@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -127,10 +128,13 @@ func (p *pipeline) emit(m *storage.Message, block int) error {
 		binary.LittleEndian.PutUint32(m.Data[rt.seqAt:], rt.seq.next)
 		rt.seq.next++
 	}
+	if rt.headerSeq == mapping.SeqFromSequence {
+		binary.LittleEndian.PutUint32(m.Data[rt.seqAt:], m.Sequence)
+	}
 	if !rt.to.format.PublishTime && m.PublishTime != m.LogTime {
 		p.counts[m.Topic].publishTimes++
 	}
-	if !rt.to.format.Sequence && m.Sequence != 0 {
+	if !rt.to.format.Sequence && m.Sequence != 0 && rt.headerSeq != mapping.SeqFromSequence {
 		p.counts[m.Topic].sequences++
 	}
 	m.Topic = rt.sink

@@ -47,12 +47,12 @@ func newJoiner(identity storage.Identity) *joiner {
 }
 
 // add returns which of the sinks topic i of the source, as it is in the sink, flows
-// into. Where the sink keeps no publishers apart, those of one topic, type and
-// definition flow together; a topic without a definition goes with any.
-func (j *joiner) add(t *storage.Topic, i int) int {
+// into. If the sink keeps no publishers apart, or flows is set, those of one topic, type
+// and definition flow together; a topic without a definition goes with any.
+func (j *joiner) add(t *storage.Topic, i int, flows bool) int {
 	id := topicKey{t.Name, t.Type, t.Encoding}
 	others := j.same[id]
-	apart := j.identity == storage.IdentityTopic
+	apart := j.identity == storage.IdentityTopic && !flows
 	if others != nil && !apart {
 		if at := j.twin(others, t); at >= 0 {
 			j.sinks[at].join(t, i)
@@ -67,7 +67,7 @@ func (j *joiner) add(t *storage.Topic, i int) int {
 	case !apart:
 		others.by[definitionKey(t)] = at
 	}
-	if j.identity == storage.IdentityName && j.named[t.Name] || !apart && others != nil {
+	if j.identity == storage.IdentityName && j.named[t.Name] || j.identity == storage.IdentityType && others != nil {
 		j.rename(&j.sinks[at])
 	}
 	j.named[j.sinks[at].topic.Name] = true

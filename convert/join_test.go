@@ -16,7 +16,7 @@ import (
 func joinAll(identity storage.Identity, topics ...storage.Topic) (sinks []sinkTopic, at []int) {
 	j := newJoiner(identity)
 	for i := range topics {
-		at = append(at, j.add(&topics[i], i))
+		at = append(at, j.add(&topics[i], i, false))
 	}
 	return j.finish(), at
 }
@@ -52,6 +52,15 @@ func TestJoin(t *testing.T) {
 	}
 	if sinks, _ := joinAll(storage.IdentityTopic, topics...); len(sinks) != len(topics) {
 		t.Errorf("%d topics where publishers are kept apart, want %d", len(sinks), len(topics))
+	}
+	// Where they are kept apart, topics of one definition can flow together all the same.
+	j := newJoiner(storage.IdentityTopic)
+	at = nil
+	for i := range topics {
+		at = append(at, j.add(&topics[i], i, i != 2))
+	}
+	if !slices.Equal(at, []int{0, 1, 2, 0, 1, 0}) || j.sinks[1].renamed != "" {
+		t.Errorf("topics that flow together went to %v", at)
 	}
 }
 

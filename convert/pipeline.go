@@ -64,6 +64,8 @@ type route struct {
 	seq   *seqCounter     // nil: nothing to count
 	seqAt int             // where the counter lies in the output
 
+	headerSeq mapping.HeaderSeq
+
 	skip  bool            // not asked for, and not counted
 	thin  *selection.Thin // nil: all messages stay
 	stamp *mapping.Stamp  // in the source: becomes the log time

@@ -34,6 +34,8 @@ func planTopics(job *Job, encoding string, info *storage.Info, choice *selection
 		Holds:    job.SinkFormat.Holds,
 		Distro:   job.distro(), SourceDistro: sourceDistro, Certain: certain,
 		Rosout: job.Rosout, ProtoTypes: job.ProtoTypes, Frames: job.Frames, Layout: job.ApolloLayout,
+		Hashes:   job.SourceFormat.Name != job.SinkFormat.Name,
+		Sequence: job.SinkFormat.Sequence && !job.SourceFormat.Sequence,
 	})
 	n := len(info.Topics)
 	p := &topicPlan{format: job.SinkFormat, results: make([]*mapping.Result, n), errs: make([]error, n), sinkOf: make([]int, n),
@@ -69,7 +71,8 @@ func (p *topicPlan) join(identity storage.Identity) {
 		if valid := p.format.TopicName; valid != nil && !valid(t.Name) {
 			t.Name = mapping.PlainName(t.Name)
 		}
-		p.sinkOf[i] = sinks.add(&t, i)
+		// ROS 2 knows no publishers, and readers take two channels of one name and type for one.
+		p.sinkOf[i] = sinks.add(&t, i, res.Plan != nil && t.Encoding == "cdr")
 		if given := res.Topic.Name; given != t.Name {
 			sinks.sinks[p.sinkOf[i]].invalid = &given
 		}

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -137,6 +138,9 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 	if (f.MinTime != 0 || f.MaxTime != 0) && (at < f.MinTime || at > f.MaxTime) || (at < m.LogTime) != (offset < 0) {
 		n.outOfRange++
 		return nil
+	}
+	if rt.headerSeq == mapping.SeqToSequence && len(m.Data) >= 4 {
+		m.Sequence = binary.LittleEndian.Uint32(m.Data)
 	}
 	late := rt.plan != nil && b.made > r.room
 	switch {

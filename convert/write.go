@@ -162,15 +162,28 @@ func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
 		for _, i := range s.sources {
 			rt := route{sink: id, plan: plan.results[i].Plan, stamp: plan.stamps[i], mark: plan.marks[i]}
 			if rt.plan != nil {
-				if rt.seqAt = mapping.SeqOffset(rt.plan); rt.seqAt >= 0 && job.HeaderSeq == SeqCount {
-					rt.seq = counter
-				}
+				rt.countSeq(job.HeaderSeq, plan.results[i].HeaderSeq, counter)
 				mapping.Reset(rt.plan) // of an attempt before
 			}
 			out[i] = rt
 		}
 	}
 	return out, nil
+}
+
+// countSeq sets what is written to the counter of the Header that ROS 1 messages begin with,
+// or what is kept of it.
+func (rt *route) countSeq(rule HeaderSeq, kept mapping.HeaderSeq, counter *seqCounter) {
+	rt.seqAt = mapping.SeqOffset(rt.plan)
+	switch {
+	case kept == mapping.SeqToSequence:
+		rt.headerSeq = kept
+	case rt.seqAt < 0 || rule == SeqZero:
+	case kept == mapping.SeqFromSequence:
+		rt.headerSeq = kept
+	default:
+		rt.seq = counter
+	}
 }
 
 // createTopic creates a topic. One that the sink refuses is left out, and costs no

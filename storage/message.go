@@ -47,6 +47,7 @@ const (
 	MetaTypeHash  = "type_description_hash" // "RIHS01_<64 hex>"
 	MetaProtoType = "protobuf_type"         // the full name of the protobuf message that a ROS type was made from
 	MetaProtoDesc = "protobuf_descriptor"   // its FileDescriptorSet: serialized, gzip, base64
+	MetaHeaderSeq = "header_seq"            // "sequence": Message.Sequence is the Header.seq that the messages had in ROS 1
 )
 
 // Keys of Info.Metadata and WriteOptions.Metadata that more than one format

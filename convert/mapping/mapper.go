@@ -24,6 +24,8 @@ type Options struct {
 	Rosout       Rosout
 	ProtoTypes   ProtoTypes
 	Frames       apollo.Frames
+	Sequence     bool   // the sink keeps Message.Sequence, which the source does not have
+	Hashes       bool   // CDR topics that stay as they are get the hash of their definition, if they have none
 	Layout       string // of the descriptors of Apollo types that are written: one of proto/apollo.Layouts; "" is the first
 }
 
@@ -114,6 +116,11 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 		res.Topic.Type = fullROS2Name(t.Type)
 	}
 	if defined(t) {
+		if m.o.Hashes && t.Encoding == "cdr" && t.Metadata[storage.MetaTypeHash] == "" {
+			if def, err := m.lib.ros2Definition(&res.Topic, m.o.SourceDistro); err == nil && def.origin == "file" {
+				res.setTypeHash(def.msg)
+			}
+		}
 		return res
 	}
 	res.Definition = "none"
@@ -169,9 +176,7 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 	if names := illegalNames(dst); len(names) > 0 {
 		res.remark("illegal-names", "ROS 2 does not allow the names %s; they are kept, and its tools may refuse the type", transcode.List(names))
 	}
-	if plan.DropsSeq() {
-		res.byDesign("header-seq", "std_msgs/Header.seq does not exist in ROS 2")
-	}
+	res.dropSeq(plan, m.o.Sequence)
 	res.Topic.Type = dst.Name
 	res.Topic.Encoding = "cdr"
 	res.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: rosmsg.Format(dst, rosmsg.ROS2)}
@@ -219,6 +224,10 @@ func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
 	meta := res.Topic.Metadata
 	meta[storage.MetaMD5Sum] = md5
 	meta[storage.MetaLatching] = ros1Latching(t)
+	if meta[storage.MetaHeaderSeq] == "sequence" {
+		res.HeaderSeq = SeqFromSequence
+	}
+	delete(meta, storage.MetaHeaderSeq)
 	delete(meta, storage.MetaROS1Type)
 	delete(meta, storage.MetaTypeHash)
 	if ros2Name(dst.Name) != src.msg.Name {
@@ -308,6 +317,20 @@ func (r *Result) dropped(typ string, paths []string) {
 // byDesign says what the target has no place for by its nature.
 func (r *Result) byDesign(code, format string, a ...any) {
 	r.Remarks = append(r.Remarks, Remark{Code: code, Message: fmt.Sprintf(format, a...), Loss: true, ByDesign: true})
+}
+
+// dropSeq sets what becomes of the counters of ROS 1 Headers in ROS 2, which has none. The
+// one that a message begins with may become the sequence of the message.
+func (r *Result) dropSeq(plan *transcode.Plan, sequence bool) {
+	first, other := plan.DropsSeq()
+	if first && sequence {
+		r.HeaderSeq = SeqToSequence
+		r.Topic.Metadata[storage.MetaHeaderSeq] = "sequence"
+		first = false
+	}
+	if first || other {
+		r.byDesign("header-seq", "std_msgs/Header.seq does not exist in ROS 2")
+	}
 }
 
 func (r *Result) setTypeHash(msg *schema.Message) {

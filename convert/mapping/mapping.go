@@ -34,7 +34,17 @@ type Result struct {
 	Plan       Program       // nil: the bytes move untouched
 	Definition string        // where the source's definition came from: "file", "builtin humble", "none"
 	Remarks    []Remark
+	HeaderSeq  HeaderSeq
 }
+
+// HeaderSeq is what becomes of the counter of the Header that ROS 1 messages begin with.
+type HeaderSeq uint8
+
+const (
+	SeqNone         HeaderSeq = iota // it is as in the source, or has no place
+	SeqToSequence                    // it becomes Message.Sequence
+	SeqFromSequence                  // it was Message.Sequence
+)
 
 // A Remark is something to report about a topic.
 type Remark struct {
@@ -48,7 +58,7 @@ type Remark struct {
 // of the topic says.
 var handled = []string{
 	storage.MetaCallerID, storage.MetaCallerIDs, storage.MetaLatching, storage.MetaMD5Sum, storage.MetaROS1Type,
-	storage.MetaROS2Type, storage.MetaTypeHash, storage.MetaProtoType, storage.MetaProtoDesc,
+	storage.MetaROS2Type, storage.MetaTypeHash, storage.MetaProtoType, storage.MetaProtoDesc, storage.MetaHeaderSeq,
 }
 
 // Fit removes what a format does not keep of a topic, with a remark.
@@ -66,6 +76,9 @@ func (r *Result) Fit(f *storage.Format) {
 	if len(lost) > 0 {
 		slices.Sort(lost)
 		r.byDesign("topic-metadata", "there is no place for what the recording says of the topic: %q", lost)
+	}
+	if !f.Sequence {
+		delete(kept.Metadata, storage.MetaHeaderSeq)
 	}
 	r.Topic = kept
 }

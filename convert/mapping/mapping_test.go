@@ -231,7 +231,7 @@ func TestLog(t *testing.T) {
 	if err != nil || cdr[4+8] != 40 {
 		t.Fatalf("%v % x", err, cdr)
 	}
-	if d := strings.Join(there.Plan.(*transcode.Plan).Dropped(), " "); d != "header.frame_id topics" || !there.Plan.(*transcode.Plan).DropsSeq() {
+	if d := strings.Join(there.Plan.(*transcode.Plan).Dropped(), " "); d != "header.frame_id topics" || len(there.Remarks) == 0 {
 		t.Errorf("dropped %q", d)
 	}
 	back := mapTo(t, "ros1", &there.Topic)
@@ -338,5 +338,52 @@ func TestOneDefinition(t *testing.T) {
 	}
 	if got, err := b.Plan.Append(nil, []byte{2, 3}); err != nil || !bytes.Equal(got, []byte{0, 1, 0, 0, 0, 2}) {
 		t.Errorf("%v % x", err, got)
+	}
+}
+
+// TestHeaderSeq: the counter of the first Header becomes the number of the message, if the
+// sink has one for it; those of other Headers do not.
+func TestHeaderSeq(t *testing.T) {
+	const header = "\n================================================================================\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"
+	for _, c := range []struct {
+		name, text     string
+		number, losses bool // with a sequence in the sink
+	}{
+		{"first", "std_msgs/Header header\nint8 a" + header, true, false},
+		{"both", "std_msgs/Header header\nstd_msgs/Header other" + header, true, true},
+		{"second", "int8 a\nstd_msgs/Header header" + header, false, true},
+		{"array", "std_msgs/Header[] header" + header, false, true},
+		{"none", "int8 a", false, false},
+	} {
+		topic := &storage.Topic{Name: "/t", Type: "p/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(c.text)}}
+		for _, sequence := range []bool{false, true} {
+			res, err := New(Options{Encoding: "cdr", Distro: "humble", Sequence: sequence}).Map(topic)
+			if err != nil {
+				t.Fatal(err)
+			}
+			number, lost := res.HeaderSeq == SeqToSequence, len(res.Remarks) > 0
+			wantLost := c.losses || c.number && !sequence
+			if number != (c.number && sequence) || (res.Topic.Metadata[storage.MetaHeaderSeq] == "sequence") != number || lost != wantLost {
+				t.Errorf("%s, sequence %v: number %v, lost %v", c.name, sequence, number, lost)
+			}
+			if back := mapTo(t, "ros1", &res.Topic); (back.HeaderSeq == SeqFromSequence) != number || back.Topic.Metadata[storage.MetaHeaderSeq] != "" {
+				t.Errorf("%s, sequence %v: on the way back %v", c.name, sequence, back.HeaderSeq)
+			}
+		}
+	}
+}
+
+// TestHashes: a topic that stays CDR gets the hash of its own definition, if it is asked for
+// and there is none.
+func TestHashes(t *testing.T) {
+	topic := storage.Topic{Name: "/t", Type: "p/msg/T", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 a")}}
+	for _, hashes := range []bool{false, true} {
+		res, err := New(Options{Encoding: "cdr", Distro: "humble", SourceDistro: "humble", Hashes: hashes}).Map(&topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res.Topic.Metadata[storage.MetaTypeHash]; validHash(got) != hashes {
+			t.Errorf("hashes %v: %q", hashes, got)
+		}
 	}
 }

@@ -89,6 +89,7 @@ type Plan struct {
 	main     *program                 // for ROS 1, and for CDR as ROS 2 writes it
 	variants [variants]variantProgram // for other forms of CDR; compiled when one is met
 	seqAt    int
+	seq      seqLoss
 	notes    notes
 	lost     LossCounter
 }
@@ -109,6 +110,9 @@ func Compile(src, dst *schema.Message, o Options) (*Plan, error) {
 			p.seqAt = 0
 		}
 	}
+	if p.notes.seq {
+		p.seq = seqLossOf(src, o.From)
+	}
 	return p, nil
 }
 
@@ -122,8 +126,38 @@ func isSeq(m *schema.Message, i int) bool {
 // zero there.
 func (p *Plan) SeqOffset() int { return p.seqAt }
 
-// DropsSeq tells whether the source has a Header.seq that the destination has not.
-func (p *Plan) DropsSeq() bool { return p.notes.seq }
+// DropsSeq reports whether the source has a Header.seq that the destination has not: that
+// of the Header that ROS 1 messages begin with, as their first 4 bytes, and any other.
+func (p *Plan) DropsSeq() (first, other bool) { return p.seq.first, p.seq.other }
+
+// A seqLoss is which Header.seq of a message the destination has not.
+type seqLoss struct{ first, other bool }
+
+// seqLossOf returns the loss if no Header.seq has a place in the destination.
+func seqLossOf(src *schema.Message, from Wire) (l seqLoss) {
+	fields := src.Fields
+	if from == ROS1 && len(fields) > 0 {
+		if h := fields[0].Type; h.Kind == schema.Struct && h.Array == schema.Single && isSeq(h.Message, 0) {
+			l.first, fields = true, fields[1:]
+		}
+	}
+	seen := map[*schema.Message]bool{}
+	var look func(*schema.Message) bool
+	look = func(m *schema.Message) bool {
+		if seen[m] {
+			return false
+		}
+		seen[m] = true
+		for _, f := range m.Fields {
+			if isCounter(m, f) || f.Type.Message != nil && look(f.Type.Message) {
+				return true
+			}
+		}
+		return false
+	}
+	l.other = look(&schema.Message{Fields: fields})
+	return l
+}
 
 // Dropped lists the paths of source fields that the destination has no place
 // for, but for Header.seq.
