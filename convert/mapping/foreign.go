@@ -59,7 +59,8 @@ func (l library) ros1InCDR(t *storage.Topic, distro string) (*definition, error)
 			return nil, err
 		}
 	}
-	d := &definition{msg: msg, origin: "file", head: e, either: text, seq: e[0].DropsSeq()}
+	_, seq := e[0].DropsSeq()
+	d := &definition{msg: msg, origin: "file", head: e, either: text, seq: seq}
 	d.remark("definition-ros1", "the definition of %s is one of ROS 1; a message that is no CDR of it is read as ROS 1 serializes it", t.Type)
 	return d, nil
 }
