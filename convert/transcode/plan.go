@@ -155,7 +155,7 @@ func seqLossOf(src *schema.Message, from Wire) (l seqLoss) {
 		}
 		return false
 	}
-	l.other = look(&schema.Message{Fields: fields})
+	l.other = look(&schema.Message{Name: src.Name, Fields: fields})
 	return l
 }
 
