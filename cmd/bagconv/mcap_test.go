@@ -67,3 +67,28 @@ func TestThroughMCAP(t *testing.T) {
 		}
 	})
 }
+
+// TestKeptThroughMCAP: bag -> MCAP -> bag with --encoding keep gives back all
+// connections with what is said of them, and each byte of each message, counters of
+// Headers among them. The MCAP file has what the tools of the format write.
+func TestKeptThroughMCAP(t *testing.T) {
+	dir := t.TempDir()
+	n := 0
+	for path := range bags(t) {
+		n++
+		mid, back := filepath.Join(dir, fmt.Sprintf("k%d.mcap", n)), filepath.Join(dir, fmt.Sprintf("k%d.bag", n))
+		convert(t, path, mid, "--encoding", "keep", "--no-sync")
+		convert(t, mid, back, "--no-sync")
+		same(t, path, back)
+		info, _ := read(t, mid)
+		for i := range info.Topics {
+			topic := &info.Topics[i].Topic
+			if topic.Encoding != "ros1" || topic.Schema.Encoding != "ros1msg" {
+				t.Errorf("%s: %s is in %s with a definition in %s", mid, topic.Name, topic.Encoding, topic.Schema.Encoding)
+			}
+		}
+		if profile := info.Metadata["mcap_profile"]; profile != "" {
+			t.Errorf("%s: profile %q", mid, profile)
+		}
+	}
+}

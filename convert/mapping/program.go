@@ -40,6 +40,9 @@ type loser interface {
 // Losses lists what the messages that p re-encoded so far had and their output
 // does not have. It is empty when nothing was lost.
 func Losses(p Program) []transcode.Loss {
+	if w, ok := p.(wellKnownProgram); ok {
+		p = w.chain
+	}
 	if c, ok := p.(*chain); ok {
 		return append(Losses(c.first), Losses(c.second)...)
 	}

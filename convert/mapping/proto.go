@@ -18,7 +18,7 @@ import (
 type ProtoTypes uint8
 
 const (
-	ProtoMapped    ProtoTypes = iota // Apollo's types become the standard ROS types that they correspond to, others are generated
+	ProtoMapped    ProtoTypes = iota // Apollo's and Foxglove's types become the standard ROS types that they correspond to, others are generated
 	ProtoGenerated                   // each field becomes a field, for all types
 	ProtoRaw                         // the bytes stay protobuf where the target can carry them
 )
@@ -84,6 +84,9 @@ func (m *Mapper) fromProto(t *storage.Topic) (*Result, error) {
 		res.remark("protobuf-generated", "a bag cannot carry protobuf; messages become a generated type")
 	}
 	dst := m.standard(res, md)
+	if dst == nil {
+		dst = m.wellKnownProto(res, md)
+	}
 	if dst == nil {
 		if dst, err = m.proto.namer.ROS(md); err != nil {
 			return nil, err

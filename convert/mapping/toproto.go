@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"github.com/bagconv/bagconv/convert/apollo"
+	"github.com/bagconv/bagconv/convert/foxglove"
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/protoschema"
@@ -73,6 +74,9 @@ func (m *Mapper) backToProto(res *Result, t *storage.Topic, msg *schema.Message,
 	name := t.Metadata[storage.MetaProtoType]
 	if name == "" {
 		return false
+	}
+	if known := foxglove.ROSType(name, t.Encoding == "cdr"); known != "" && known == ros1Name(msg.Name) {
+		return false // there is no way back from the standard type
 	}
 	data, err := unpack(t.Metadata[storage.MetaProtoDesc])
 	if err != nil || len(data) == 0 {

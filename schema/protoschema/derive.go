@@ -38,6 +38,7 @@ func NewNamer(ros2 bool) *Namer { return &Namer{ros2, map[string]*schema.Message
 //	repeated bytes   bagconv_msgs/Bytes[]
 //	message, group   a field of the type generated from it
 //	map              a list of entries {key, value}
+//	google.protobuf.Timestamp, Duration   time, duration
 //	oneof            its members as fields, and before the first one NAME_case: the
 //	                 number of the field that is set, 0 for none
 //	recursion        uint8[] (or Bytes[]) with the serialized message
@@ -108,6 +109,10 @@ func (d *deriver) field(f protoreflect.FieldDescriptor) (schema.Type, int, error
 			}
 			return schema.Type{Kind: schema.Uint8, Array: schema.Unbounded}, size, nil
 		}
+		if kind := timeKind(f.Message()); kind != schema.Invalid {
+			typ = d.namer.time(kind)
+			break
+		}
 		t, err := d.message(f.Message())
 		if err != nil {
 			return typ, 0, err
@@ -142,6 +147,36 @@ var scalarKinds = map[protoreflect.Kind]schema.Kind{
 	protoreflect.Int64Kind: schema.Int64, protoreflect.Sint64Kind: schema.Int64, protoreflect.Sfixed64Kind: schema.Int64,
 	protoreflect.Uint64Kind: schema.Uint64, protoreflect.Fixed64Kind: schema.Uint64,
 	protoreflect.FloatKind: schema.Float32, protoreflect.DoubleKind: schema.Float64,
+}
+
+// timeKind tells Timestamp and Duration, with the fields that they have everywhere.
+func timeKind(md protoreflect.MessageDescriptor) schema.Kind {
+	kind := schema.Invalid
+	switch md.FullName() {
+	case timestampName:
+		kind = schema.Time
+	case durationName:
+		kind = schema.Duration
+	}
+	sec, nanos := md.Fields().ByName("seconds"), md.Fields().ByName("nanos")
+	if md.Fields().Len() != 2 || sec == nil || nanos == nil || sec.Kind() != protoreflect.Int64Kind || nanos.Kind() != protoreflect.Int32Kind ||
+		sec.Number() != 1 || nanos.Number() != 2 || sec.IsList() || nanos.IsList() {
+		return schema.Invalid
+	}
+	return kind
+}
+
+// time is the type of a time or duration: in ROS 2 a struct.
+func (n *Namer) time(k schema.Kind) schema.Type {
+	if !n.ros2 {
+		return schema.Type{Kind: k}
+	}
+	name := "builtin_interfaces/msg/Time"
+	if k == schema.Duration {
+		name = "builtin_interfaces/msg/Duration"
+	}
+	return schema.Type{Kind: schema.Struct, Message: &schema.Message{Name: name, Fields: []schema.Field{
+		{Name: "sec", Type: schema.Type{Kind: schema.Int32}}, {Name: "nanosec", Type: schema.Type{Kind: schema.Uint32}}}}}
 }
 
 // isRaw tells a message whose definition the descriptors lack.

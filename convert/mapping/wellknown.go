@@ -1,0 +1,67 @@
+package mapping
+
+import (
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/bagconv/bagconv/convert/foxglove"
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/protoschema"
+)
+
+// wellKnown makes the program to the standard ROS type of one of Foxglove's schemas,
+// and returns that type; nil when there is none, or none is asked for. src is the ROS 1
+// type that is generated from the schema, head makes messages of it.
+func (m *Mapper) wellKnown(res *Result, name string, src *schema.Message, head Program) *schema.Message {
+	cdr := m.o.Encoding == "cdr"
+	ros := foxglove.ROSType(name, cdr)
+	if ros == "" || m.o.ProtoTypes != ProtoMapped {
+		return nil
+	}
+	p, err := foxglove.ToROS(name, src, foxglove.Options{CDR: cdr})
+	if err != nil {
+		res.remark("not-mapped", "%s does not become %s but a generated type: %v", name, ros, err)
+		return nil
+	}
+	dst := m.lib.ros1(ros)
+	if cdr {
+		dst = m.lib.ros2(m.o.Distro, ros2Name(ros))
+	}
+	if dst == nil {
+		return nil
+	}
+	res.Plan = wellKnownProgram{&chain{first: head, second: p}}
+	if d := p.Dropped(); len(d) > 0 {
+		res.byDesign("foxglove-fields", "%s has no place for %s; --proto-types generated keeps all fields", ros, transcode.List(d))
+	}
+	if p.Rounds() {
+		res.byDesign("rounded-fields", "numbers of %s are float32 in %s; --proto-types generated keeps all bits", name, ros)
+	}
+	return dst
+}
+
+// wellKnownProto is wellKnown for a protobuf topic.
+func (m *Mapper) wellKnownProto(res *Result, md protoreflect.MessageDescriptor) *schema.Message {
+	name := string(md.FullName())
+	if foxglove.ROSType(name, false) == "" {
+		return nil
+	}
+	src, err := protoschema.NewNamer(false).ROS(md)
+	if err != nil {
+		return nil
+	}
+	head, err := transcode.CompileFromProto(md, src, transcode.ROS1)
+	if err != nil {
+		return nil
+	}
+	return m.wellKnown(res, name, src, head)
+}
+
+// wellKnownProgram is a program of package foxglove, behind the one to the generated
+// type. It is Timed as all that change what messages mean.
+type wellKnownProgram struct{ *chain }
+
+// AppendAt implements Timed.
+func (p wellKnownProgram) AppendAt(dst, src []byte, _ int64) ([]byte, error) {
+	return p.Append(dst, src)
+}
