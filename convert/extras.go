@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,13 +9,45 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bagconv/bagconv/convert/extras"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// copyExtras copies attachments and metadata records of the source, whatever is selected
-// of its messages, and returns what is lost of them. Where the sink has a place for them
-// only those are lost that it refuses, or that damage makes unreadable.
-func copyExtras(ctx context.Context, r storage.Reader, to storage.ExtraWriter) (lost []Loss, err error) {
+// ErrNoPlace is the error of a run that shall attach files to an output that has no place
+// for them.
+var ErrNoPlace = errors.New("the output has no place for attachments")
+
+// writeExtras writes attachments and metadata records of the source, and then what is
+// attached.
+func (o *output) writeExtras(ctx context.Context, r storage.Reader) (err error) {
+	var to []storage.ExtraWriter
+	if o.caps.Extras != nil {
+		to = append(to, o.caps.Extras)
+	}
+	if o.job.Extras != "" {
+		o.aside = extras.NewFolder(o.job.extrasFS, o.job.Extras, o.job.Write.Overwrite, !o.job.Write.NoSync)
+		to = append(to, o.aside)
+	}
+	if o.plan.extras, err = CopyExtras(ctx, r, to...); err != nil {
+		return err
+	}
+	o.plan.aside = o.aside
+	for i := range o.added {
+		if o.caps.Extras == nil {
+			return ErrNoPlace
+		}
+		if err := copyAttachment(ctx, &o.added[i], o.caps.Extras); err != nil {
+			return fmt.Errorf("%s: %w", o.job.Attach[i], err)
+		}
+	}
+	return nil
+}
+
+// CopyExtras copies attachments and metadata records of a recording, whatever is selected
+// of its messages, each to the first of several places that takes it, and returns what is
+// lost of them. If there is a place, only those are lost that it refuses, or that damage
+// makes unreadable.
+func CopyExtras(ctx context.Context, r storage.Reader, to ...storage.ExtraWriter) (lost []Loss, err error) {
 	from := storage.ReaderCapabilities(r).Extras
 	if from == nil {
 		return nil, nil
@@ -27,13 +60,13 @@ func copyExtras(ctx context.Context, r storage.Reader, to storage.ExtraWriter) (
 	tables := extraLoss{Loss: Loss{Code: "metadata-record"}, what: "metadata records"}
 	for i := range x.Attachments {
 		a := &x.Attachments[i]
-		if err := files.take(a.Name, a.Size, to != nil, func() error { return copyAttachment(ctx, a, to) }); err != nil {
+		if err := files.take(a.Name, a.Size, to, func(w storage.ExtraWriter) error { return copyAttachment(ctx, a, w) }); err != nil {
 			return nil, err
 		}
 	}
 	for i := range x.Metadata {
 		m := &x.Metadata[i]
-		if err := tables.take(m.Name, 0, to != nil, func() error { return copyMetadata(m, to) }); err != nil {
+		if err := tables.take(m.Name, 0, to, func(w storage.ExtraWriter) error { return copyMetadata(m, w) }); err != nil {
 			return nil, err
 		}
 	}
@@ -53,25 +86,12 @@ func copyAttachment(ctx context.Context, a *storage.Attachment, to storage.Extra
 		return err
 	}
 	opened := *a
-	opened.Open = func() (io.ReadCloser, error) { return endingReader{content, ctx}, nil }
+	opened.Open = func() (io.ReadCloser, error) { return extras.Ending(ctx, content), nil }
 	if err := to.WriteAttachment(&opened); err != nil {
 		_ = content.Close() // the sink may not have come to it
 		return err
 	}
 	return nil
-}
-
-// An endingReader ends with its context.
-type endingReader struct {
-	io.ReadCloser
-	ctx context.Context
-}
-
-func (r endingReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.ReadCloser.Read(p)
 }
 
 func copyMetadata(m *storage.MetadataRecord, to storage.ExtraWriter) error {
@@ -92,16 +112,18 @@ type extraLoss struct {
 	first error // why the first is not copied; nil: the format has no place for any
 }
 
-// take copies one, if the sink has a place, or counts it.
-func (l *extraLoss) take(name string, size int64, place bool, write func() error) error {
-	if place {
-		err := write()
+// take copies one to the first of the places that takes it, or counts it.
+func (l *extraLoss) take(name string, size int64, to []storage.ExtraWriter, write func(storage.ExtraWriter) error) error {
+	var first error
+	for _, w := range to {
+		err := write(w)
 		if !refusal(err) && !errors.Is(err, storage.ErrTruncated) {
 			return err
 		}
-		if l.first == nil {
-			l.first = err
-		}
+		first = cmp.Or(first, err)
+	}
+	if l.first == nil {
+		l.first = first
 	}
 	l.Count++
 	l.Bytes += size

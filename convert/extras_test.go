@@ -2,8 +2,11 @@ package convert
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/formats/mcap"
+	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -134,7 +138,99 @@ func TestExtrasEnd(t *testing.T) {
 	defer w.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := copyExtras(ctx, reader, storage.WriterCapabilities(w).Extras); err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) {
+	if _, err := CopyExtras(ctx, reader, storage.WriterCapabilities(w).Extras); err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) {
 		t.Errorf("%v", err)
+	}
+}
+
+// extrasIn reads the attachments and metadata records of an MCAP file.
+func extrasIn(t *testing.T, path string) []storagetest.Attachment {
+	t.Helper()
+	reader, err := mcap.Format.Open(context.Background(), path, storage.ReadOptions{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	attachments, _, err := storagetest.ReadExtras(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return attachments
+}
+
+// TestAttach: files are attached behind what the source has, and are an error where there
+// is no place for them.
+func TestAttach(t *testing.T) {
+	in, rec := withExtras(t)
+	file := filepath.Join(t.TempDir(), "cal.json")
+	if err := os.WriteFile(file, []byte("{}"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out.mcap")
+	job := Job{Source: in, SourceFormat: mcap.Format, Sink: out, SinkFormat: mcap.Format, Attach: []string{file, file}}
+	if r, err := Run(context.Background(), job); err != nil || r.Lossy() {
+		t.Fatal(err)
+	}
+	got := extrasIn(t, out)
+	if n := len(rec.Attachments); len(got) != n+2 || got[n].Name != "cal.json" || string(got[n+1].Content) != "{}" || got[n].MediaType != "application/json" {
+		t.Errorf("%d attachments", len(got))
+	}
+	job.SinkFormat = all.Registry().Lookup("bag")
+	job.Sink, job.Extras = filepath.Join(t.TempDir(), "out.bag"), filepath.Join(t.TempDir(), "x")
+	if _, err := Run(context.Background(), job); !errors.Is(err, ErrNoPlace) {
+		t.Errorf("%v", err)
+	}
+	for _, path := range []string{job.Sink, job.Extras} {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s stands after a run that failed", path)
+		}
+	}
+	job.Attach = []string{filepath.Join(t.TempDir(), "nothing")}
+	if _, err := Run(context.Background(), job); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestExtrasAside: what the sink has no place for, or refuses, is no loss when it is
+// written beside the output; a run that fails leaves nothing there.
+func TestExtrasAside(t *testing.T) {
+	in, rec := withExtras(t)
+	bag := all.Registry().Lookup("bag")
+	dir := t.TempDir()
+	job := Job{Source: in, SourceFormat: mcap.Format, Sink: filepath.Join(dir, "out.bag"), SinkFormat: bag, Extras: filepath.Join(dir, "x")}
+	job.Verify = func(string) error { return errors.New("no") }
+	if _, err := Run(context.Background(), job); err == nil {
+		t.Fatal("no error")
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
+		t.Errorf("a run that failed leaves %v", entries)
+	}
+	job.Verify = nil
+	r, err := Run(context.Background(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkExtraLosses(t, r, 0, 0, true)
+	entries, err := os.ReadDir(job.Extras)
+	if err != nil || len(entries) != len(rec.Attachments)+1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	if !slices.ContainsFunc(r.Notes, func(n Note) bool { return n.Code == "extras" && strings.Contains(n.Message, job.Extras) }) {
+		t.Errorf("%+v", r.Notes)
+	}
+
+	sink := &extraSink{refused: "map"}
+	job = Job{Source: in, SourceFormat: mcap.Format, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: sink.target(), Extras: filepath.Join(t.TempDir(), "y")}
+	if r, err = Run(context.Background(), job); err != nil {
+		t.Fatal(err)
+	}
+	checkExtraLosses(t, r, 0, 0, true)
+	if entries, err := os.ReadDir(job.Extras); err != nil || len(entries) != 2 || len(sink.names) != 6 {
+		t.Errorf("%v, %v, %v", entries, err, sink.names)
+	}
+
+	job.Sink, job.Extras = filepath.Join(dir, "folder"), filepath.Join(dir, "folder", "x")
+	if _, err := Run(context.Background(), job); !errors.As(err, new(*guard.Refusal)) {
+		t.Errorf("extras in the output: %v", err)
 	}
 }

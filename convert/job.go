@@ -45,6 +45,17 @@ type Job struct {
 	// leaves recordings of that format as they are; else one of Encodings, or EncodingKeep.
 	Encoding string
 
+	// Attach are paths of files that become attachments of the output, behind those of the
+	// source. An output without a place for them is ErrNoPlace.
+	Attach []string
+
+	// Extras is a folder for attachments and metadata records of the source that the output
+	// has no place for; "" is none, and then they are lost. It stands when the output does,
+	// with an index (extras.IndexName) beside the files. Jobs that run together must not
+	// share it. Files that are there are replaced as the output is.
+	Extras   string
+	extrasFS storage.FS // of that folder
+
 	Distro    string // whose standard definitions to use where the source has none, and to write; "" is DefaultDistro
 	Order     Order
 	HeaderSeq HeaderSeq

@@ -1,6 +1,10 @@
 package convert
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
+
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -32,6 +36,7 @@ func guarded(jobs []*Job) (list []*Job, failed int, err error) {
 			return nil, i, err
 		}
 		job := *job
+		job.extrasFS = g.Files(job.Write.FS, job.Write.Overwrite)
 		job.Read.FS = g.Reader(job.Read.FS)
 		job.Write.FS = g.Writer(job.Write.FS, job.Write.Overwrite)
 		job.Write.Overwrite = job.Write.Overwrite || replaces // an empty folder is as good as none
@@ -47,6 +52,9 @@ func newGuard(job *Job) *guard.Guard {
 	}
 	g := guard.New(formats...)
 	g.Keep(job.SourceFormat, job.Source)
+	for _, path := range job.Attach {
+		g.KeepFile(path)
+	}
 	return g
 }
 
@@ -54,8 +62,29 @@ func checkOutput(g *guard.Guard, job *Job) (replaces bool, err error) {
 	if iox.SamePath(job.Source, job.Sink) {
 		return false, &guard.Refusal{Path: job.Sink, What: "input and output are the same", Hint: "choose another output", Err: guard.ErrInput}
 	}
+	if job.Extras != "" {
+		if err := checkExtras(g, job); err != nil {
+			return false, err
+		}
+	}
 	return g.Output(guard.Output{
 		Path: job.Sink, Format: job.SinkFormat, Name: job.Source, Overwrite: job.Write.Overwrite,
 		Segments: job.Write.SegmentSize > 0 || job.Write.SegmentDuration > 0,
 	})
+}
+
+// checkExtras refuses a folder for extras that would be a part of the source or the sink.
+func checkExtras(g *guard.Guard, job *Job) error {
+	sink, dir := absolute(job.Sink), absolute(job.Extras)
+	if rest, ok := strings.CutPrefix(dir, sink); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		return &guard.Refusal{Path: job.Extras, What: "it would lie in the output", Hint: "choose a folder beside it", Err: guard.ErrInput}
+	}
+	return g.Folder(job.Extras)
+}
+
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return filepath.Clean(path)
 }

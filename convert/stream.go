@@ -27,6 +27,10 @@ type StreamJob struct {
 	Expected int64 // about how many messages write takes before it returns ErrEnough; 0: all
 	Threads  int   // workers; 0 is one per core, 12 at most
 	Progress func(Progress)
+
+	// End, when set, is called with the recording when its messages were read: for what it
+	// has besides them.
+	End func(storage.Reader) error
 }
 
 // A StreamTopic says what becomes of the messages of a topic.
@@ -129,6 +133,11 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 	res = &StreamResult{Refused: make([]Refused, len(p.counts))}
 	for i, c := range p.counts {
 		res.Refused[i] = Refused{Messages: c.bad, Times: c.outOfRange, First: c.firstBad}
+	}
+	if job.End != nil {
+		if err := job.End(src.reader); err != nil {
+			return nil, err
+		}
 	}
 	res.Info, err = src.reader.Info()
 	return res, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bagconv/bagconv/convert/extras"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
@@ -19,6 +20,7 @@ type topicPlan struct {
 	sinkOf  []int             // index into sinks, -1 when it cannot cross
 	chosen  []bool            // index = TopicID of the source; nothing else is set of the others
 	extras  []Loss            // attachments and metadata records that are not copied
+	aside   *extras.Folder    // those that are written into Job.Extras; nil: there is no such folder
 	restamp selection.Restamp
 	stamps  []*mapping.Stamp // in the source, becomes the log time; nil: none
 	marks   []*mapping.Stamp // in the sink, takes the log time; nil: none
@@ -163,6 +165,11 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 	}
 	for _, l := range p.extras {
 		r.lose(l)
+	}
+	if p.aside != nil {
+		if x := p.aside.Index(); len(x.Attachments)+len(x.Metadata) > 0 {
+			r.note(Note{Code: "extras", Message: fmt.Sprintf("the output has no place for %d attachments and %d metadata records; they are in %s", len(x.Attachments), len(x.Metadata), p.aside.Dir())})
+		}
 	}
 	p.describeJoins(r)
 	p.describeMetadata(r, info)

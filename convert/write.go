@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 
+	"github.com/bagconv/bagconv/convert/extras"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -21,7 +22,9 @@ type output struct {
 	writer storage.Writer // nil: it is not open
 	caps   storage.WriterCaps
 	path   string
-	files  []string // that were written, nil while there are none
+	added  []storage.Attachment // Job.Attach
+	aside  *extras.Folder       // what the sink has no place for; nil: that is lost
+	files  []string             // that were written, nil while there are none
 }
 
 // newOutput plans the output of a job.
@@ -35,6 +38,13 @@ func newOutput(job *Job, src *source) (*output, error) {
 		return nil, err
 	}
 	o := &output{job: job, plan: planTopics(job, encoding, src.info, choice)}
+	for _, path := range job.Attach {
+		a, err := extras.FromFile(job.Read.FS, path)
+		if err != nil {
+			return nil, err
+		}
+		o.added = append(o.added, a)
+	}
 	o.sink = sink{format: job.SinkFormat, choice: choice, latch: &job.Edit.Latch, offset: job.Edit.Offset}
 	return o, nil
 }
@@ -55,7 +65,7 @@ func (o *output) open(ctx context.Context, src *source, enc *encoder, memory int
 	if o.routes, err = routes(job, o.writer, o.plan); err != nil {
 		return err
 	}
-	if o.plan.extras, err = copyExtras(ctx, src.reader, o.caps.Extras); err != nil {
+	if err := o.writeExtras(ctx, src.reader); err != nil {
 		return err
 	}
 	thinOut(o.routes, &job.Edit, src.info)
@@ -94,6 +104,9 @@ func (o *output) finish() error {
 		return nil // nothing was selected
 	}
 	made, err := o.writer.Finish()
+	if err == nil && o.aside != nil {
+		err = o.aside.Check()
+	}
 	if err == nil && o.job.Verify != nil {
 		err = o.job.Verify(made)
 	}
@@ -104,6 +117,11 @@ func (o *output) finish() error {
 func (o *output) commit() error {
 	if o.writer == nil {
 		return nil
+	}
+	if o.aside != nil { // first: without them the output would not be all
+		if err := o.aside.Commit(); err != nil {
+			return err
+		}
 	}
 	if err := o.writer.Commit(); err != nil {
 		return err
@@ -121,7 +139,11 @@ func (o *output) close() error {
 	}
 	w := o.writer
 	o.writer = nil
-	return w.Close()
+	err := w.Close()
+	if o.aside != nil {
+		err = errors.Join(err, o.aside.Close())
+	}
+	return err
 }
 
 // report says what became of the output.

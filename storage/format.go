@@ -53,6 +53,10 @@ type Format struct {
 	// Sequence 0.
 	PublishTime, Sequence bool
 
+	// Extras says that outputs have a place for attachments and metadata records; whether
+	// one has, its Writer says: see ExtraWriter.
+	Extras bool
+
 	// MinTime and MaxTime bound the LogTime that the format can store; both 0:
 	// any int64. Write refuses other times with an error wrapping ErrUnsupported.
 	MinTime, MaxTime int64

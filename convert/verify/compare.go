@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/extras"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -54,6 +55,7 @@ type comparison struct {
 	counts  [2][]int64 // messages of each topic by the index; nil: it is not known, or not all are read
 	link    *linker
 	pairs   []*pair
+	extras  [2]extras.Digests // of a comparison that is not turned
 	held    []*pair           // with queues that are not empty
 	alones  [2]map[sum]string // names of the topics that a side does not have, when they were first needed
 }
@@ -87,6 +89,9 @@ func (c *comparison) run(ctx context.Context) error {
 	for i, f := range feeds {
 		job := c.stream(i)
 		job.Progress = meter.side(i)
+		if c.turned == nil {
+			job.End = func(r storage.Reader) error { return c.readExtras(ctx, i, r) }
+		}
 		wg.Add(1)
 		go func() {
 			defer wg.Done()

@@ -23,6 +23,7 @@ func (c *comparison) result() *Result {
 		r.Equal = r.Equal && t.Equal
 		r.Topics = append(r.Topics, t)
 	}
+	c.judgeExtras(r)
 	slices.SortStableFunc(r.Exceptions, func(x, y Exception) int {
 		return cmp.Or(cmp.Compare(x.Topic, y.Topic), cmp.Compare(x.Code, y.Code))
 	})

@@ -1,6 +1,6 @@
 // Package verify tells whether two recordings hold the same messages, whatever
 // their formats: the same topics, and on each the same messages at the same times
-// in the same order. ROS 1 serialization, CDR and protobuf of the same values are
+// in the same order, and the same attachments and metadata records. ROS 1 serialization, CDR and protobuf of the same values are
 // equal; so are types that a conversion maps to each other.
 //
 //	res, err := verify.Run(ctx, verify.Job{A: verify.Side{Path: "drive", Format: bag}, B: ...})
@@ -23,6 +23,7 @@
 //	digest.go   message to digest, in the workers
 //	compare.go  two streams of digests side by side
 //	locate.go   the field in which two messages differ
+//	extras.go   attachments and metadata records
 //
 // Nothing is written but, for recordings far out of order, a temporary file. Run
 // may be called concurrently.
@@ -81,12 +82,13 @@ const (
 	EmptyTopics   Code = "empty-topics"  // topics without messages that one side does not have
 	Definitions   Code = "definitions"   // one side has no definition of the messages
 	Flaws         Code = "flaws"         // what is wrong with a topic of A, and not of B: see KindFlaw
+	Extras        Code = "extras"        // attachments and metadata records: the other format has no place for any
 	Unconvertible Code = "unconvertible" // what a conversion leaves out and reports: a difference, unless ignored
 )
 
 // Codes lists all codes.
 func Codes() []Code {
-	return []Code{HeaderSeq, Types, Fields, Presence, PublishTime, Encoding, Renamed, EmptyTopics, Definitions, Flaws, Unconvertible}
+	return []Code{HeaderSeq, Types, Fields, Presence, PublishTime, Encoding, Renamed, EmptyTopics, Definitions, Flaws, Extras, Unconvertible}
 }
 
 // A Side is a recording.
@@ -96,6 +98,7 @@ type Side struct {
 
 	Select selection.Selection // compare this part of it
 	Edit   selection.Edit      // as if this had been done to it; not with selection.RestampLog
+	Attach []string            // as if these files were attached to it
 }
 
 // A Job says what to compare and how. The zero value of all but A and B is the
@@ -122,6 +125,7 @@ type Result struct {
 	A, B       End
 	Equal      bool
 	Topics     []Topic     // by name
+	Extras     []Extra     // attachments and metadata records that differ, by name
 	Exceptions []Exception // by topic, then code
 }
 
@@ -131,6 +135,8 @@ type End struct {
 	Size, Messages        int64
 	Selection             *convert.Selection // what Side.Select has taken; nil: everything
 	Warnings              []storage.Warning
+	Attachments           int // that can be read
+	MetadataRecords       int // the same
 
 	// Damaged is set when not all of it could be read: what is lost there was not
 	// compared, and recordings that are equal are so but for that.
@@ -153,6 +159,16 @@ type TopicEnd struct {
 	Name, Type, Encoding string
 	Messages             int64
 	Hash                 string // content hash in hex; "" at level counts
+}
+
+// An Extra is an attachment or a metadata record that differs. Those of one name are
+// compared in their order, but for those that are equal.
+type Extra struct {
+	Record bool // a metadata record
+	Name   string
+	Kind   Kind   // KindMissing, KindExtra, KindTime or KindContent
+	Path   string // what differs: "media type", "log time", "create time", "size" or "content"
+	A, B   string // both values
 }
 
 // A Difference is the first one of a topic.

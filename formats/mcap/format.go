@@ -33,6 +33,7 @@ var Format = &storage.Format{
 	TopicMetadata: func(string) bool { return true },
 	PublishTime:   true,
 	Sequence:      true,
+	Extras:        true,
 	MinTime:       0,
 	MaxTime:       math.MaxInt64,
 	TopicName:     utf8.ValidString,

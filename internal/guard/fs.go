@@ -47,6 +47,30 @@ func (g *Guard) Writer(base storage.FS, overwrite bool) storage.FS {
 	})
 }
 
+// Files returns base (nil: the operating system) as the file system for files that are no
+// recordings, such as attachments. Where overwrite is set they replace files that the run
+// does not read.
+func (g *Guard) Files(base storage.FS, overwrite bool) storage.FS {
+	return newWriter(base, func(path string) error {
+		st, err := os.Stat(path)
+		switch {
+		case g.leftover(path):
+			return nil
+		case err != nil:
+			return nil // missing, or it will tell
+		case st.IsDir():
+			return &Refusal{path, "it is a folder", "choose another folder", nil}
+		case !st.Mode().IsRegular():
+			return &Refusal{path, "it is " + irregular(st.Mode()), "choose another folder", nil}
+		case g.input(st) != "":
+			return &Refusal{path, "it is an input of this run, and a file to be written has its name", "choose another folder", ErrInput}
+		case !overwrite:
+			return &os.PathError{Op: "replace", Path: path, Err: os.ErrExist}
+		}
+		return nil
+	})
+}
+
 // A writerFS refuses to touch what its run has not made, unless may allows it.
 type writerFS struct {
 	storage.FS

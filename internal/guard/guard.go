@@ -89,6 +89,9 @@ func (g *Guard) Keep(f *storage.Format, path string) {
 	}
 }
 
+// KeepFile protects the file at path.
+func (g *Guard) KeepFile(path string) { g.keep(path) }
+
 // keep protects what stands at path now.
 func (g *Guard) keep(path string) {
 	g.mu.Lock()
@@ -189,6 +192,9 @@ func (o *Output) into() string {
 	}
 	return filepath.Join(o.Path, name+o.Format.Extensions[0])
 }
+
+// Folder checks a folder into which files shall be written that are no recordings.
+func (g *Guard) Folder(path string) error { return g.inside(filepath.Join(path, "file")) }
 
 // inside refuses a path below a folder that is an input.
 func (g *Guard) inside(path string) error {

@@ -252,6 +252,38 @@ func TestWriter(t *testing.T) {
 	}
 }
 
+// TestFiles: files that are no recordings replace others when they are asked to, and never
+// an input.
+func TestFiles(t *testing.T) {
+	place(t)
+	g := guard.New(all.Registry().Formats()...)
+	g.Keep(all.Registry().Lookup("bag"), "a.bag")
+	g.KeepFile("notes/thesis.txt")
+	for _, c := range []struct {
+		path         string
+		plain, force string
+	}{
+		{"new.txt", free, free}, {"thesis.bag", exists, free}, {"b.bag", exists, free},
+		{"a.bag", input, input}, {"notes/thesis.txt", input, input}, {"run", refused, refused}, {os.DevNull, refused, refused},
+	} {
+		for overwrite, want := range map[bool]string{false: c.plain, true: c.force} {
+			if got := verdict(false, open(g.Files(nil, overwrite), c.path, os.O_RDWR|os.O_CREATE)); got != want {
+				t.Errorf("%s, overwrite %v: %s, want %s", c.path, overwrite, got, want)
+			}
+			if c.path == "new.txt" {
+				os.Remove(c.path)
+			}
+		}
+	}
+	g.Keep(all.Registry().Lookup("db3"), "run")
+	if g.Folder("run/files") == nil || g.Folder("run") == nil {
+		t.Error("files may be written into an input")
+	}
+	if err := g.Folder("notes"); err != nil {
+		t.Error(err)
+	}
+}
+
 func open(fsys storage.FS, path string, flag int) error {
 	f, err := fsys.OpenFile(path, flag, 0o666)
 	if err == nil {

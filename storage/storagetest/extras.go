@@ -189,6 +189,9 @@ func (c *Config) extraWriter(t *testing.T, path string) storage.Writer {
 		}
 		t.Skip("the format has no place for attachments and metadata records")
 	}
+	if !c.Format.Extras {
+		t.Error("there is a place for attachments and metadata records, and Format.Extras does not say so")
+	}
 	return w
 }
 

@@ -63,6 +63,7 @@ func TestBroken(t *testing.T) {
 		"shows itself early":                             "Lifecycle",
 		"overwrites":                                     "Existing",
 		"takes any option":                               "Options",
+		"hides its place for extras":                     "Extras",
 		"finishes at the end":                            "Finish",
 		"commits when it finishes":                       "Finish",
 		"leaves a temporary file":                        "Close",

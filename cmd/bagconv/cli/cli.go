@@ -18,6 +18,7 @@
 //	batch.go     the command batch: its inputs and what is to be done; batchrun.go
 //	             does it, batchtext.go says what became of it
 //	from.go      the flag --from, of all commands that read recordings
+//	list.go      the command list; extras.go has the flags about attachments
 //	topics.go, schema.go, tree.go, formats.go, version.go, help.go
 //	progress.go  how far a run is: bar, plain lines, JSON
 //	select.go    flags that say which messages are taken, and what to change of them
@@ -25,8 +26,8 @@
 //	errors.go    errors as one line with a next step
 //
 // Data goes to Stdio.Out. Everything else, progress and errors included, goes to
-// Stdio.Err. Only this package prints. Commands other than convert and
-// recover never write to a file.
+// Stdio.Err. Only this package prints. Commands that only read never
+// write to a file, but for list --extract.
 package cli
 
 import (
@@ -193,7 +194,7 @@ func (e *env) run(ctx context.Context, args []string) error {
 // commands are all that the help names, in its order.
 func (e *env) commands() []*cli.Command {
 	commands := []*cli.Command{
-		e.convertCommand(), e.filterCommand(), e.mergeCommand(), e.splitCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.schemaCommand(),
+		e.convertCommand(), e.filterCommand(), e.mergeCommand(), e.splitCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.listCommand(), e.schemaCommand(),
 		e.catCommand(), e.checkCommand(), e.verifyCommand(), e.batchCommand(),
 		e.formatsCommand(), e.completionCommand(), e.versionCommand(), e.helpCommand(),
 	}

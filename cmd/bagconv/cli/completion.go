@@ -190,6 +190,8 @@ func (e *env) candidates(ctx context.Context, t *typed) candidates {
 	switch name := t.verb.Name; {
 	case name == "help" && len(t.rest) == 0:
 		return candidates{words: verbSummaries()}
+	case name == "list" && len(t.rest) == 0:
+		return candidates{words: words(listed)}
 	case name == "completion" && len(t.rest) == 0:
 		return candidates{words: words(shells)}
 	case name == "help", name == "completion", name == "formats", name == "version":

@@ -24,7 +24,7 @@ import (
 func (e *env) convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:   "convert",
-		Flags:  slices.Concat(selectFlags(), editFlags(), e.outputFlags(), e.runFlags()),
+		Flags:  slices.Concat(selectFlags(), editFlags(), e.outputFlags(), extraFlags(), e.runFlags()),
 		Action: func(c *cli.Context) error { return e.convert(c, conversion{}) },
 	}
 }
@@ -270,6 +270,9 @@ func (e *env) jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) 
 	if slices.Contains(sink.Options.Choices(storage.NameProfile), job.Distro) {
 		job.Write.Profile = job.Distro
 	}
+	if err := setExtras(c, job); err != nil {
+		return nil, err
+	}
 	if err := encodingFlag(c, job); err != nil {
 		return nil, err
 	}
@@ -401,6 +404,10 @@ func explainRun(ctx context.Context, job *convert.Job, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		return &failure{path: job.Sink, what: "interrupted, nothing is written", err: context.Canceled}
+	case errors.Is(err, convert.ErrNoPlace):
+		return noPlace(job)
+	case job.Extras != "" && aboutFolder(err, job.Extras):
+		return explainExtras(job.Extras, err)
 	case errors.Is(err, fs.ErrExist), errors.As(err, new(*guard.Refusal)):
 		return explainOutput(job, err)
 	case errors.Is(err, convert.ErrLossy):

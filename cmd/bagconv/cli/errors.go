@@ -156,7 +156,8 @@ func (e *env) mistypedVerb(word string, commands []*cli.Command) error {
 // foreignVerbs are commands of other programs, and what does the same here.
 var foreignVerbs = map[string]string{
 	"echo": "bagconv cat prints messages", "export": "bagconv cat --format csv prints messages", "dump": "bagconv cat prints messages",
-	"print": "bagconv cat prints messages", "ls": "bagconv topics lists topics", "list": "bagconv topics lists topics",
+	"print": "bagconv cat prints messages", "ls": "bagconv topics lists topics",
+	"get": "bagconv list attachments IN --extract DIR writes attachments", "add": "type: bagconv IN OUT --attach FILE",
 	"show": "bagconv info describes a recording", "stat": "bagconv info describes a recording",
 	"reindex": "bagconv recover writes a recording with a sound index", "fix": "bagconv recover writes what can be read",
 	"repair":   "bagconv recover writes what can be read",

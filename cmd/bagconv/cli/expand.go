@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/bagconv/bagconv/storage"
 )
 
 // expand fills in what a help text leaves to the formats:
 //
 //	{formats}, {folder}  names of those that are written, and of the one that is a folder
 //	{file}, {other}      endings of two of them, for examples
+//	{attached}           ending of one that has attachments
 //	{endings}            a line for each ending
 //	{options}            what can be chosen of an output
 //
@@ -19,7 +22,8 @@ func (e *env) expand(text string) string {
 	text = strings.NewReplacer("{options}\n", e.optionsHelp(), "{endings}\n", e.endingsHelp()).Replace(text)
 	file := e.fileEnding(0)
 	words := strings.NewReplacer("{formats}", orList(e.writable()), "{folder}", e.folderFormat(),
-		"{file}", file, "{other}", cmp.Or(e.fileEnding(1), file))
+		"{file}", file, "{other}", cmp.Or(e.fileEnding(1), file),
+		"{attached}", cmp.Or(e.attachedEnding(), file))
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		lines[i] = words.Replace(line)
@@ -57,6 +61,26 @@ func (e *env) fileEnding(n int) string {
 			return f.Extensions[0]
 		}
 		n--
+	}
+	return ""
+}
+
+// withExtras are the formats whose outputs have a place for attachments.
+func (e *env) withExtras() (list []*storage.Format) {
+	for _, f := range e.formats.Formats() {
+		if f.Create != nil && f.Extras {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// attachedEnding is the ending of one of them whose outputs are files; "" if there is none.
+func (e *env) attachedEnding() string {
+	for _, f := range e.withExtras() {
+		if !f.Folder && len(f.Extensions) > 0 {
+			return f.Extensions[0]
+		}
 	}
 	return ""
 }

@@ -25,6 +25,7 @@ type formatJSON struct {
 	Write        bool         `json:"write"`
 	Folder       bool         `json:"folder"` // an output is a folder
 	Extensions   []string     `json:"extensions"`
+	Attachments  bool         `json:"attachments"`   // an output has a place for attachments and metadata records
 	Encodings    []string     `json:"encodings"`     // of messages, the native one first
 	Compressions []string     `json:"compressions"`  // the default first
 	Profiles     []string     `json:"profiles"`      // the default first
@@ -41,7 +42,7 @@ func (e *env) listFormats(c *cli.Context) error {
 	for _, f := range e.formats.Formats() {
 		all = append(all, formatJSON{
 			f.Name, f.Help, true, f.Create != nil, f.Folder,
-			some(f.Extensions), convert.Encodings(f), some(f.Options.Choices(storage.NameCompression)), some(f.Options.Choices(storage.NameProfile)), some(f.Options.Choices(storage.NameSegmentNames)), optionsJSON(f.Options),
+			some(f.Extensions), f.Extras, convert.Encodings(f), some(f.Options.Choices(storage.NameCompression)), some(f.Options.Choices(storage.NameProfile)), some(f.Options.Choices(storage.NameSegmentNames)), optionsJSON(f.Options),
 		})
 	}
 	if c.Bool("json") {
@@ -60,8 +61,12 @@ func (e *env) listFormats(c *cli.Context) error {
 			output = "a folder, or " + output
 		}
 		fmt.Fprintf(e.Out, "%-8s%s: %s\n", f.Name, f.Help, does)
+		also := ""
+		if f.Attachments {
+			also = "attachments, metadata records"
+		}
 		for _, row := range [][2]string{
-			{"output", output}, {"messages", strings.Join(f.Encodings, ", ")},
+			{"output", output}, {"messages", strings.Join(f.Encodings, ", ")}, {"also", also},
 			{"compression", strings.Join(f.Compressions, ", ")}, {"profiles", strings.Join(f.Profiles, ", ")},
 			{"segments", strings.Join(f.SegmentNames, ", ")},
 		} {

@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert/extras"
 )
 
 // verbs are the commands, in the order of the help.
-var verbs = []string{"convert", "filter", "merge", "split", "recover", "info", "topics", "schema", "cat", "check", "verify", "batch", "formats", "completion", "version", "help"}
+var verbs = []string{"convert", "filter", "merge", "split", "recover", "info", "topics", "list", "schema", "cat", "check", "verify", "batch", "formats", "completion", "version", "help"}
 
 func (e *env) helpCommand() *cli.Command {
 	return &cli.Command{
@@ -48,7 +50,7 @@ func (e *env) helpText(verb string) string {
 // The help texts are at most 80 columns wide and name every flag; a test holds
 // them against the flags.
 var helpTexts = map[string]string{
-	"": helpText, "convert": convertHelp, "filter": filterHelp, "merge": mergeHelp, "split": splitHelp, "recover": recoverHelp, "info": infoHelp, "topics": topicsHelp,
+	"": helpText, "convert": convertHelp, "filter": filterHelp, "merge": mergeHelp, "split": splitHelp, "recover": recoverHelp, "info": infoHelp, "topics": topicsHelp, "list": listHelp,
 	"schema": schemaHelp, "check": checkHelp, "doctor": checkHelp, "cat": catHelp, "verify": verifyHelp, "diff": verifyHelp, "batch": batchHelp, "formats": formatsHelp, "completion": completionHelp, "version": versionHelp, "help": helpHelp,
 }
 
@@ -64,6 +66,7 @@ USAGE
   bagconv recover IN OUT       a clean recording from a damaged one
   bagconv info IN...           what is in a recording: topics, times, damage
   bagconv topics IN            its topics, one per line
+  bagconv list attachments IN  files and tables that it carries
   bagconv schema IN [TOPIC]    message definitions, as text or as a tree
   bagconv cat IN [FIELD]...    messages as JSON, YAML or CSV
   bagconv check IN...          everything wrong or odd in a recording
@@ -105,7 +108,7 @@ OUT appears when it is whole; a run that fails leaves nothing. Files that are
 parts of one recording are read as one by their common name or that of their
 folder, or when all are named; a single one is read alone.
 
-` + selectHelp + editHelp + outputHelp + strictHelp + runHelp + `EXAMPLES
+` + selectHelp + editHelp + outputHelp + strictHelp + extraHelp + runHelp + `EXAMPLES
   bagconv drive{file} drive_ros2/
   bagconv drive{file} drive_ros2/ --distro jazzy --report report.json
   bagconv drive_ros2 drive{file} --compression lz4 --force
@@ -133,7 +136,7 @@ its name does not tell one, it has that of IN. Index, header, counts and order
 of OUT are new and right. Of a database that was being written, messages that
 were never committed are taken too.
 
-` + selectHelp + editHelp + outputHelp + "\n" + runHelp + `EXAMPLES
+` + selectHelp + editHelp + outputHelp + extraHelp + "\n" + runHelp + `EXAMPLES
   bagconv recover cut{file} whole{file}
   bagconv recover drive{other} whole{other} --report what.json
 
@@ -149,7 +152,8 @@ EXIT STATUS
 const infoHelp = `bagconv info [FLAGS] IN...
 
 Shows what is in recordings: times, size, compression, topics with the number
-of messages, mean rate and size, and what is damaged. Nothing is written.
+of messages, mean rate and size, attachments and metadata records, and what is
+damaged. Nothing is written.
 
 FLAGS
   --from FORMAT         {formats}, where the content of IN no longer
@@ -198,6 +202,40 @@ EXIT STATUS
   1    the recording cannot be read
   2    the command line is wrong
   3    the recording is damaged; what can be read is listed
+  130  interrupted
+`
+
+const listHelp = `bagconv list [FLAGS] attachments IN
+
+Lists what a recording carries besides messages: attachments, which are files
+such as a calibration, with size, times and media type, and metadata records,
+which are tables of texts. Nothing is written without --extract.
+
+FLAGS
+  --extract DIR         write attachments as files into DIR, which is made if it
+                        is not there, and ` + extras.IndexName + ` with their names, media
+                        types and times, and with the metadata records. A name
+                        never leads out of DIR: folders in it are left out, and
+                        what is there twice gets a number
+  -f, --force           replace files in DIR that have these names
+  --from FORMAT         {formats}, where the content of IN no longer
+                        tells it
+  --json                JSON, with the values of metadata records
+  --config FILE         flags from a YAML file, by their long names; those on
+                        the line win
+  --print-config        print the flags in force as such a file, and do nothing
+                        else
+
+EXAMPLES
+  bagconv list attachments drive{attached}
+  bagconv list attachments drive{attached} --extract files/
+  bagconv list attachments drive{attached} --json | jq '.metadata_records[].values'
+
+EXIT STATUS
+  0    done
+  1    the recording cannot be read, or DIR cannot be written; no file is there
+  2    the command line is wrong
+  3    the recording is damaged; what can be read is listed and extracted
   130  interrupted
 `
 

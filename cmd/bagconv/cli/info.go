@@ -114,6 +114,10 @@ func (e *env) describe(c *cli.Context, path string) (in *infoJSON, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
+	attachments, records, err := extrasOf(r)
+	if err != nil {
+		return nil, err
+	}
 	info, err := r.Info()
 	if err != nil {
 		return nil, err
@@ -130,7 +134,9 @@ func (e *env) describe(c *cli.Context, path string) (in *infoJSON, err error) {
 			return nil, err
 		}
 	}
-	return infoOf(info, scan), nil
+	in = infoOf(info, scan)
+	in.Attachments, in.Records = attachments, records
+	return in, nil
 }
 
 // open opens a recording of any format.

@@ -30,6 +30,8 @@ type (
 		Scanned       bool              `json:"scanned"`     // all messages were read; else counts are those of the index
 		Estimated     bool              `json:"estimated"`   // counts are about right
 		Topics        []topicJSON       `json:"topics"`
+		Attachments   []attachmentJSON  `json:"attachments"`
+		Records       []recordJSON      `json:"metadata_records"`
 		Files         []string          `json:"files"`
 		Metadata      map[string]string `json:"metadata"`
 		Facts         map[string]string `json:"facts"` // what else this format has to say, such as the state of its index
@@ -74,7 +76,7 @@ func infoOf(info *storage.Info, scan *convert.ScanResult) *infoJSON {
 		SchemaVersion: schemaVersion, Path: info.Path, Format: info.Format, Version: info.Version, Size: info.Size,
 		Messages: info.Messages, start: info.Start, end: info.End, Scanned: scan != nil, Estimated: info.Estimated && scan == nil,
 		Compression: info.Compression, Files: info.Files, Metadata: info.Metadata,
-		Topics: []topicJSON{}, Warnings: warningsJSON(info.Warnings),
+		Topics: []topicJSON{}, Attachments: []attachmentJSON{}, Records: []recordJSON{}, Warnings: warningsJSON(info.Warnings),
 		Facts: map[string]string{}, Lost: lostOf(info.Lost), facts: info.Facts,
 	}
 	for _, f := range info.Facts {

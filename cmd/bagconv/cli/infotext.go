@@ -41,6 +41,12 @@ func writeInfo(w io.Writer, in *infoJSON) error {
 	for _, line := range topicLines(in, one == "") {
 		b.WriteString("  " + line + "\n")
 	}
+	if n := len(in.Attachments) + len(in.Records); n > 0 {
+		key("extras", "%s, %s", count(int64(len(in.Attachments)), "attachment"), count(int64(len(in.Records)), "metadata record"))
+		for _, line := range extraLines(in.Attachments, in.Records) {
+			b.WriteString("  " + line + "\n")
+		}
+	}
 	switch {
 	case in.Estimated:
 		key("note", "the numbers of messages are estimated from some of them; all are counted by --scan always")
@@ -127,6 +133,11 @@ func topicLines(in *infoJSON, encodings bool) []string {
 		rows = append(rows, []string{clean(t.Name), in.countText(t.Count), in.rateText(&t), size})
 		last = append(last, clean(t.Type)+remarks(&t, encodings))
 	}
+	return table(rows, last)
+}
+
+// table writes rows in columns, and behind each what is not aligned.
+func table(rows [][]string, last []string) []string {
 	align(rows)
 	lines := make([]string, len(rows))
 	for i, row := range rows {

@@ -19,7 +19,7 @@ func (e *env) mergeCommand() *cli.Command {
 		Name: "merge",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{Name: "shift", Usage: "IN=DURATION, such as second_ros2=+0.3s"},
-		}, selectFlags(), editFlags(), e.outputFlags(), e.runFlags()),
+		}, selectFlags(), editFlags(), e.outputFlags(), extraFlags(), e.runFlags()),
 		Action: e.merge,
 	}
 }

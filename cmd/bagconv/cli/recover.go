@@ -10,7 +10,7 @@ import (
 // that says what was saved and what is lost; readers salvage anyway.
 func (e *env) recoverCommand() *cli.Command {
 	var flags []cli.Flag
-	for _, f := range slices.Concat(selectFlags(), editFlags(), e.outputFlags(), e.runFlags()) {
+	for _, f := range slices.Concat(selectFlags(), editFlags(), e.outputFlags(), extraFlags(), e.runFlags()) {
 		if f.Names()[0] != "strict" { // strict and recover contradict each other
 			flags = append(flags, f)
 		}

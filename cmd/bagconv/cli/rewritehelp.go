@@ -12,7 +12,7 @@ WHICH RECORDINGS
   --shift IN=D          add a duration to all times of one input, such as
                         second{file}=+0.3s; again for others
 
-` + selectHelp + editHelp + outputHelp + strictHelp + runHelp + `EXAMPLES
+` + selectHelp + editHelp + outputHelp + strictHelp + extraHelp + runHelp + `EXAMPLES
   bagconv merge front{file} rear{file} both_ros2/
   bagconv merge drive_0/ drive_1/ drive{other} all{other}
   bagconv merge a{file} b{file} -o ab{file} --shift b{file}=-1.25s
@@ -32,7 +32,7 @@ const filterHelp = `bagconv filter [FLAGS] IN OUT
 Takes a part of a recording and writes it in the format of IN, whatever the name
 of OUT. In all else it is bagconv convert.
 
-` + selectHelp + editHelp + outputHelp + strictHelp + runHelp + `EXAMPLES
+` + selectHelp + editHelp + outputHelp + strictHelp + extraHelp + runHelp + `EXAMPLES
   bagconv filter drive{file} imu{file} -t /imu
   bagconv filter drive_ros2/ ten_seconds/ -S 1m30s -u 10
 

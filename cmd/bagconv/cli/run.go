@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/extras"
 )
 
 // runJob runs a conversion, shows its progress, and says what became of it.
@@ -32,7 +33,11 @@ func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage 
 	if place == "" {
 		place = jobs[0].Sink
 	}
-	e.cleanUp([]string{place}, jobs...)
+	places := []string{place}
+	if dir := jobs[0].Extras; dir != "" {
+		places = append(places, extras.StagePath(dir))
+	}
+	e.cleanUp(places, jobs...)
 	if err := e.checkOutputs(jobs, c.String("report")); err != nil {
 		return err
 	}

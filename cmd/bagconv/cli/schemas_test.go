@@ -53,6 +53,7 @@ func anything(t *testing.T) []string {
 // error.
 func TestSchemas(t *testing.T) {
 	check, info, topics, report := loadSchema(t, "check.schema.json"), loadSchema(t, "info.schema.json"), loadSchema(t, "topics.schema.json"), loadSchema(t, "report.schema.json")
+	list := loadSchema(t, "list.schema.json")
 	verify := loadSchema(t, "verify.schema.json")
 	valid := func(s *jsonSchema, want []int, args ...string) int {
 		t.Helper()
@@ -81,6 +82,9 @@ func TestSchemas(t *testing.T) {
 		}
 		valid(topics, []int{0, 3}, "topics", "--json", path)
 		valid(info, []int{0, 3}, "info", "--json", "--scan", "never", path)
+		if listed := valid(list, []int{0, 3}, "list", "attachments", "--json", path, "--extract", filepath.Join(t.TempDir(), "x")); listed == 0 {
+			valid(list, []int{0}, "list", "attachments", "--json", path)
+		}
 		for k, sink := range sinks {
 			if i%len(sinks) != k && i >= 6 {
 				continue

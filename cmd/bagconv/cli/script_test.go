@@ -19,10 +19,11 @@ import (
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // The scripts in testdata run the program itself, and commands that make their
-// inputs: makebag writes a bag with our own writer, makemarkers a rosbag2 folder
+// inputs: makebag writes a bag with our own writer, makeextras one with attachments, makemarkers a rosbag2 folder
 // without definitions, maketopic one of a single topic, makefile bytes.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 		},
 		"makebag":     func() { exitOn(makeBag(os.Args[1:])) },
 		"makemarkers": func() { exitOn(makeMarkers(os.Args[1])) },
+		"makeextras":  func() { exitOn(makeExtras(os.Args[1:])) },
 		"maketopic":   func() { exitOn(makeTopic(os.Args[1:])) },
 		"makefile":    func() { exitOn(makeFile(os.Args[1:])) },
 		"patch":       func() { exitOn(patch(os.Args[1], os.Args[2], os.Args[3])) },
@@ -247,6 +249,41 @@ func makeTopic(args []string) error {
 		if err := w.Write(&storage.Message{Topic: id, LogTime: int64(i), PublishTime: int64(i), Data: data}); err != nil {
 			return err
 		}
+	}
+	return w.Commit()
+}
+
+// makeExtras writes an MCAP file with one message: args are its path and the names of
+// attachments, each with its name as content; names that begin with = are those of
+// metadata records.
+func makeExtras(args []string) error {
+	created, err := all.Registry().Lookup("mcap").Create(context.Background(), args[0], storage.WriteOptions{})
+	if err != nil {
+		return err
+	}
+	w := created.(interface {
+		storage.Writer
+		storage.ExtraWriter
+	})
+	id, err := w.CreateTopic(storage.Topic{Name: "/chatter", Type: "std_msgs/msg/String", Encoding: "cdr"})
+	for i, name := range args[1:] {
+		record, isRecord := strings.CutPrefix(name, "=")
+		switch {
+		case err != nil:
+			return err
+		case isRecord:
+			m := storagetest.MetadataRecord{Name: record, Values: map[string]string{"robot": "r2"}}
+			err = w.WriteMetadata(m.Source())
+		default:
+			a := storagetest.Attachment{Name: name, MediaType: "text/plain", LogTime: 1_700_000_000_000_000_000 + int64(i), Content: []byte(name)}
+			err = w.WriteAttachment(a.Source())
+		}
+	}
+	if err == nil {
+		err = w.Write(&storage.Message{Topic: id, LogTime: 1_700_000_000_000_000_000, PublishTime: 1_700_000_000_000_000_000, Data: []byte{0, 1, 0, 0, 1, 0, 0, 0, 0}})
+	}
+	if err != nil {
+		return err
 	}
 	return w.Commit()
 }

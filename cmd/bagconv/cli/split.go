@@ -19,7 +19,7 @@ import (
 func (e *env) filterCommand() *cli.Command {
 	return &cli.Command{
 		Name:   "filter",
-		Flags:  slices.Concat(selectFlags(), editFlags(), e.outputFlags(), e.runFlags()),
+		Flags:  slices.Concat(selectFlags(), editFlags(), e.outputFlags(), extraFlags(), e.runFlags()),
 		Action: func(c *cli.Context) error { return e.convert(c, conversion{sameFormat: true}) },
 	}
 }

@@ -210,7 +210,7 @@ func verifyOutput(c *cli.Context, job *convert.Job) error {
 	ctx := c.Context
 	job.Verify = func(path string) error {
 		res, err := verify.Run(ctx, verify.Job{
-			A:      verify.Side{Path: job.Source, Format: job.SourceFormat, Select: job.Select, Edit: edit},
+			A:      verify.Side{Path: job.Source, Format: job.SourceFormat, Select: job.Select, Edit: edit, Attach: job.Attach},
 			B:      verify.Side{Path: path, Format: job.SinkFormat},
 			Level:  level,
 			Ignore: []verify.Code{verify.Unconvertible}, // the report of the conversion has it
@@ -228,7 +228,7 @@ func verifyOutput(c *cli.Context, job *convert.Job) error {
 		const shown = 3
 		lines := differenceLines(verifyOf(nil, res, nil))
 		if n := len(lines); n > shown {
-			lines = append(lines[:shown], "and "+count(int64(n-shown), "other topic"))
+			lines = append(lines[:shown], "and "+count(int64(n-shown), "other difference"))
 		}
 		return &differsError{job.Sink, strings.Join(lines, "; ")}
 	}

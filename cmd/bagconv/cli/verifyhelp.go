@@ -3,12 +3,12 @@ package cli
 const verifyHelp = `bagconv verify [FLAGS] A B
 
 Tells whether two recordings hold the same: the same topics, and on each the
-same messages at the same times and in the same order. They may have different
-formats: ROS 1 serialization, CDR and protobuf of the same values are equal, and
-so are types that convert maps to each other. For each topic that differs the
-first difference is shown: number of the message (from 0), log time, field, and
-both values. Nothing is written. Messages are read by other code than convert
-writes them with.
+same messages at the same times and in the same order; and the same attachments
+and metadata records. They may have different formats: ROS 1 serialization, CDR
+and protobuf of the same values are equal, and so are types that convert maps to
+each other. For each topic that differs the first difference is shown: number of
+the message (from 0), log time, field, and both values. Nothing is written.
+Messages are read by other code than convert writes them with.
 
 Not compared, whatever the flags: quality of service, latching, callerid and
 the number of publishers, constants and defaults of definitions, metadata, and
@@ -28,8 +28,9 @@ B is compared as a whole. --restamp log changes messages: with --level counts.
                         the numbers of messages and their first and last time;
                         or messages byte by byte, within one encoding
   --ignore WORDS        what does not count, with commas between the words:
-                        header-seq, or unconvertible (topics, messages and
-                        unknown fields that a conversion leaves out and reports)
+                        header-seq, extras (all attachments and metadata
+                        records), or unconvertible (topics, messages and unknown
+                        fields that a conversion leaves out and reports)
   --exact WORDS         what counts though it may differ by design, or all:
       header-seq        Header.seq, where one side has none
       types             types that a conversion maps to each other
@@ -40,6 +41,8 @@ B is compared as a whole. --restamp log changes messages: with --level counts.
       renamed           a second topic of one name under another name
       empty-topics      topics without messages
       definitions       messages without a definition on one side
+      extras            attachments and metadata records for which the other
+                        format has no place
       flaws             what other readers refuse in A; in B it always counts
   --frames apollo|rep103
                         axes that a conversion from or to Apollo has used

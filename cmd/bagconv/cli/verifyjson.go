@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -18,6 +19,7 @@ type (
 		A             verifyEnd     `json:"a"`
 		B             verifyEnd     `json:"b"`
 		Topics        []verifyTopic `json:"topics"`
+		Extras        []verifyExtra `json:"extras"` // attachments and metadata records that differ
 		Exceptions    []exceptJSON  `json:"exceptions"`
 	}
 	verifyEnd struct {
@@ -29,6 +31,17 @@ type (
 		Selection *selectionJSON `json:"selection"`
 		Warnings  []warningJSON  `json:"warnings"`
 		Damaged   bool           `json:"damaged"`
+
+		Attachments     int `json:"attachments"`
+		MetadataRecords int `json:"metadata_records"`
+	}
+	verifyExtra struct {
+		Record bool        `json:"metadata_record"` // else it is an attachment
+		Name   string      `json:"name"`
+		Kind   verify.Kind `json:"kind"`
+		Path   string      `json:"path"`
+		A      string      `json:"a"`
+		B      string      `json:"b"`
 	}
 	verifyTopic struct {
 		Name      string          `json:"name"`
@@ -65,7 +78,7 @@ type (
 
 // verifyOf makes the JSON of a comparison, or of its failure.
 func verifyOf(job *verify.Job, r *verify.Result, err error) *verifyJSON {
-	out := &verifyJSON{SchemaVersion: schemaVersion, Topics: []verifyTopic{}, Exceptions: []exceptJSON{}}
+	out := &verifyJSON{SchemaVersion: schemaVersion, Topics: []verifyTopic{}, Extras: []verifyExtra{}, Exceptions: []exceptJSON{}}
 	if err != nil {
 		out.Error, out.Level = explain(err), job.Level.String()
 		out.A = verifyEnd{Path: job.A.Path, Format: job.A.Format.Name, Warnings: []warningJSON{}}
@@ -74,11 +87,14 @@ func verifyOf(job *verify.Job, r *verify.Result, err error) *verifyJSON {
 	}
 	out.Level, out.Equal = r.Level.String(), r.Equal
 	end := func(e *verify.End) verifyEnd {
-		return verifyEnd{e.Path, e.Format, e.Version, e.Size, e.Messages, selectionResult(e.Selection), warningsJSON(e.Warnings), e.Damaged}
+		return verifyEnd{e.Path, e.Format, e.Version, e.Size, e.Messages, selectionResult(e.Selection), warningsJSON(e.Warnings), e.Damaged, e.Attachments, e.MetadataRecords}
 	}
 	out.A, out.B = end(&r.A), end(&r.B)
 	for i := range r.Topics {
 		out.Topics = append(out.Topics, verifyTopicOf(&r.Topics[i]))
+	}
+	for _, x := range r.Extras {
+		out.Extras = append(out.Extras, verifyExtra(x))
 	}
 	for _, e := range r.Exceptions {
 		out.Exceptions = append(out.Exceptions, exceptJSON(e))
@@ -110,26 +126,34 @@ func verifyTopicOf(t *verify.Topic) verifyTopic {
 // writeVerify shows a comparison as text.
 func writeVerify(w io.Writer, r *verifyJSON) error {
 	var b strings.Builder
-	different := differenceLines(r)
+	different, also := topicDifferences(r), extraDifferences(r)
 	a, other := clean(r.A.Path), clean(r.B.Path)
 	if r.Equal {
-		fmt.Fprintf(&b, "%s and %s are equal in %s%s: %s, %s\n", a, other, r.Level, asFarAs(r), count(int64(len(r.Topics)), "topic"), count(r.A.Messages, "message"))
+		fmt.Fprintf(&b, "%s and %s are equal in %s%s: %s, %s%s\n", a, other, r.Level, asFarAs(r), count(int64(len(r.Topics)), "topic"), count(r.A.Messages, "message"), extrasText(r))
 	} else {
-		fmt.Fprintf(&b, "%s and %s differ on %d of %s\n", a, other, len(different), count(int64(len(r.Topics)), "topic"))
+		more := ""
+		if len(also) > 0 {
+			more = fmt.Sprintf(", and in %s", count(int64(len(also)), "attachment or metadata record"))
+		}
+		fmt.Fprintf(&b, "%s and %s differ on %d of %s%s\n", a, other, len(different), count(int64(len(r.Topics)), "topic"), more)
 	}
 	for _, end := range []*verifyEnd{&r.A, &r.B} {
 		if text := windowText(end.Selection); text != "" {
 			fmt.Fprintf(&b, "selected of %s: %s\n", clean(end.Path), text)
 		}
 	}
-	for _, line := range different {
+	for _, line := range append(different, also...) {
 		fmt.Fprintf(&b, "different: %s\n", clean(line))
 	}
-	var excepted []lossJSON
+	var excepted, others []lossJSON
 	for _, e := range r.Exceptions {
-		excepted = append(excepted, lossJSON{Code: string(e.Code), Topic: e.Topic, Count: e.Count, Message: e.Message})
+		list := &excepted
+		if e.Code == verify.Extras {
+			list = &others
+		}
+		*list = append(*list, lossJSON{Code: string(e.Code), Topic: e.Topic, Count: e.Count, Message: e.Message})
 	}
-	for _, line := range lossLines(excepted, "message") {
+	for _, line := range append(lossLines(others, "attachment or metadata record"), lossLines(excepted, "message")...) {
 		fmt.Fprintf(&b, "excepted: %s\n", clean(line))
 	}
 	_, err := io.WriteString(w, b.String())
@@ -150,8 +174,45 @@ func asFarAs(r *verifyJSON) string {
 	return ", as far as " + strings.Join(names, " and ") + " can be read"
 }
 
-// differenceLines says where topics differ first, a line for each.
-func differenceLines(r *verifyJSON) (lines []string) {
+// extrasText counts the attachments and metadata records of A, as the end of a sentence.
+func extrasText(r *verifyJSON) (text string) {
+	if n := r.A.Attachments; n > 0 {
+		text += ", " + count(int64(n), "attachment")
+	}
+	if n := r.A.MetadataRecords; n > 0 {
+		text += ", " + count(int64(n), "metadata record")
+	}
+	return text
+}
+
+// differenceLines says what differs, a line for each topic and what else there is.
+func differenceLines(r *verifyJSON) []string {
+	return append(topicDifferences(r), extraDifferences(r)...)
+}
+
+// extraDifferences says in what attachments and metadata records differ.
+func extraDifferences(r *verifyJSON) (lines []string) {
+	for _, x := range r.Extras {
+		what := "attachment"
+		if x.Record {
+			what = "metadata record"
+		}
+		line := fmt.Sprintf("%s %q", what, x.Name)
+		switch x.Kind {
+		case verify.KindMissing:
+			line += " is not in B"
+		case verify.KindExtra:
+			line += " is not in A"
+		default:
+			line += fmt.Sprintf(": %s is %s in A, %s in B", x.Path, cmp.Or(x.A, "empty"), cmp.Or(x.B, "empty"))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// topicDifferences says where topics differ first, a line for each.
+func topicDifferences(r *verifyJSON) (lines []string) {
 	for i := range r.Topics {
 		if t := &r.Topics[i]; !t.Equal {
 			line := t.Name + ": " + differenceText(t.First, partText("A", &r.A), partText("B", &r.B))
