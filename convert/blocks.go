@@ -22,7 +22,7 @@ type BlockWorker interface {
 // for analyses that do their work on many cores and draw their conclusions in
 // the order of the file. threads 0 is one per core, 12 at most; worker is called once for
 // each. It must be called before anything else is read from r; damage is in
-// r.Info().Warnings afterwards. Batches are used again: nothing of them may be
+// r.Damage() afterwards. Batches are used again: nothing of them may be
 // kept. Blocks of a format that has none are runs of messages with Offset -1.
 //
 // The error is that of the first block that has one, the same in every run.

@@ -13,6 +13,7 @@ import (
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/formats/rosbag1"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // A copyingSink is a fakeSink that takes blocks as they are stored, and counts them.
@@ -279,7 +280,7 @@ func sameBags(t *testing.T, a, b string) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		info, err := r.Info()
+		info, err := storagetest.InfoOf(r)
 		if err != nil {
 			t.Fatal(err)
 		}

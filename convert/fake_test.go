@@ -61,7 +61,8 @@ func (r *fakeReader) Info() (*storage.Info, error) {
 	return info, nil
 }
 
-func (r *fakeReader) Close() error { return nil }
+func (r *fakeReader) Damage() storage.Damage { return storage.Damage{} }
+func (r *fakeReader) Close() error           { return nil }
 
 func (r *fakeReader) ReadNext() (*storage.Message, error) {
 	for r.block < len(r.bag.blocks) && r.pos == len(r.bag.blocks[r.block]) {

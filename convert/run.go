@@ -213,11 +213,7 @@ func (e *LossError) Unwrap() error { return ErrLossy }
 
 // refuseLoss fails a strict run before its output gets its name.
 func (o *output) refuseLoss(src *source) error {
-	info, err := src.reader.Info()
-	if err != nil {
-		return err
-	}
-	r := Report{Warnings: append(info.Warnings, src.changed...)}
+	r := Report{Warnings: append(src.reader.Damage().Warnings, src.changed...)}
 	o.plan.describe(&r, src.info, o.counts)
 	refused := &LossError{}
 	for _, l := range r.Losses {

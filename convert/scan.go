@@ -30,7 +30,7 @@ type TopicStats struct {
 
 // Scan reads the whole of r, on several cores where the format allows it, and
 // counts. threads 0 is one per core, 12 at most. It must be called before anything else is
-// read from r. Damage is in r.Info().Warnings afterwards.
+// read from r. Damage is in r.Damage() afterwards.
 func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Progress)) (*ScanResult, error) {
 	s, err := sourceOf(r)
 	if err != nil {

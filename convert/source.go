@@ -179,9 +179,8 @@ func (s *source) checkCounts(choice *selection.Choice, counts []topicCount) erro
 	if s.need == nil || choice.First != math.MinInt64 || choice.Last != math.MaxInt64 || s.info.Estimated {
 		return nil
 	}
-	info, err := s.reader.Info()
-	if err != nil || info.Lost != (storage.Lost{}) {
-		return err
+	if s.reader.Damage().Lost != (storage.Lost{}) {
+		return nil
 	}
 	for i := range counts {
 		if choice.Topics[i] && counts[i].read != s.info.Topics[i].Messages {

@@ -42,7 +42,7 @@ type StreamTopic struct {
 
 // A StreamResult is what is known at the end of a stream.
 type StreamResult struct {
-	Info    *storage.Info // with the warnings met on the way
+	Info    *storage.Info // with the damage met on the way
 	Refused []Refused     // index = TopicID
 }
 
@@ -139,6 +139,7 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 			return nil, err
 		}
 	}
-	res.Info, err = src.reader.Info()
-	return res, err
+	res.Info = src.info.Clone()
+	res.Info.Damage = src.reader.Damage()
+	return res, nil
 }

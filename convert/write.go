@@ -148,9 +148,8 @@ func (o *output) close() error {
 
 // report says what became of the output.
 func (o *output) report(src *source, r *Report) {
-	if info, err := src.reader.Info(); err == nil {
-		r.Warnings, r.Lost = append(info.Warnings, src.changed...), info.Lost // with what was met on the way
-	}
+	d := src.reader.Damage() // with what was met on the way
+	r.Warnings, r.Lost = append(d.Warnings, src.changed...), d.Lost
 	if o.counts != nil {
 		o.plan.describe(r, src.info, o.counts)
 	}

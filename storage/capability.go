@@ -18,7 +18,7 @@ type BlockReader interface {
 
 	// ReadBlock reads block i of Blocks into b, replacing what b held. It may be
 	// called concurrently, with different batches. In a damaged block it gives
-	// what it could read and adds a warning to Info.
+	// what it could read and adds a warning to Damage.
 	ReadBlock(ctx context.Context, i int, b *Batch) error
 }
 

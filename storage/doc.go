@@ -37,8 +37,8 @@
 //
 // # Damage
 //
-// Readers salvage: what can be read is read, and what could not be is said in
-// [Info.Warnings]. With [ReadOptions.Strict] the first damage is an error
+// Readers salvage: what can be read is read, and what could not be is asked of
+// [Reader.Damage]. With [ReadOptions.Strict] the first damage is an error
 // instead. Errors are [*Error] values that wrap [ErrCorrupt], [ErrTruncated] or
 // [ErrUnsupported]. No length found in a file is trusted: it is held against
 // what is left of the file before anything is allocated or sliced.

@@ -224,11 +224,14 @@ type WriteOptions struct {
 
 // A Reader reads one recording. See the optional interfaces in capability.go.
 type Reader interface {
-	// Info describes the recording by what opening it has shown: counts come
-	// from the recording's own index where it has one that holds together.
-	// Called again after reading, it also has the warnings met on the way. The
-	// result belongs to the caller.
+	// Info describes the recording by what opening it has shown, and does not change:
+	// counts come from the recording's own index where it has one that holds together.
+	// The result belongs to the caller.
 	Info() (*Info, error)
+
+	// Damage returns what was found to be odd or damaged so far: by Open, and by all
+	// reading since. The result belongs to the caller.
+	Damage() Damage
 
 	// ReadNext returns the next message in the order of the file, or io.EOF.
 	// The message and its Data are valid until the next call. After an error

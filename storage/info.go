@@ -1,6 +1,11 @@
 package storage
 
-// Info describes a recording.
+import (
+	"maps"
+	"slices"
+)
+
+// Info describes a recording, as opening it has shown.
 type Info struct {
 	Format  string   // Format.Name
 	Version string   // of the file format: "2.0"; rosbag2: metadata version and schema
@@ -24,16 +29,36 @@ type Info struct {
 	// as the state of its index, in the order to show.
 	Facts []Fact
 
-	Lost Lost // what damage has cost so far
-
 	Topics   []TopicInfo       // index = TopicID
 	Metadata map[string]string // recording level; see MetaDistro; other keys as the file has them
-	Warnings []Warning         // in the order of offset
+
+	// Damage is what opening the recording has found. Reader.Damage also has what was met
+	// since.
+	Damage
+}
+
+// Clone returns a copy that shares nothing with i but definitions.
+func (i *Info) Clone() *Info {
+	c := *i
+	c.Files, c.Facts, c.Warnings = slices.Clone(i.Files), slices.Clone(i.Facts), slices.Clone(i.Warnings)
+	c.Compression, c.Metadata = maps.Clone(i.Compression), maps.Clone(i.Metadata)
+	c.Topics = slices.Clone(i.Topics)
+	for k := range c.Topics {
+		t := &c.Topics[k]
+		t.Metadata, t.QoS = maps.Clone(t.Metadata), slices.Clone(t.QoS)
+	}
+	return &c
 }
 
 // A Fact is a line of what is known of a recording. Keys are short, in lower
 // case and without spaces: "index", "chunks".
 type Fact struct{ Key, Value string }
+
+// Damage is what is odd or damaged in a recording, and what that has cost.
+type Damage struct {
+	Warnings []Warning // in the order of offset
+	Lost     Lost
+}
 
 // Lost is what damage has cost, as far as the recording itself tells: by a header,
 // an index or the size that a file should have. The zero value is nothing.

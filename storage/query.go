@@ -22,7 +22,7 @@ type Querier interface {
 	// q.Reverse. The message and its Data are valid until the loop's next step or
 	// its end. An error comes with a nil message, and ends the loop. A message that
 	// the index knows and that damage makes unreadable is left out, and said in
-	// Info.Warnings; in a strict reader it is an error.
+	// Reader.Damage; in a strict reader it is an error.
 	//
 	// Queries do not move ReadNext. Several may run at once, also concurrently,
 	// until the Reader is closed.

@@ -15,6 +15,7 @@ import (
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // A countingFS counts the bytes that are read.
@@ -152,7 +153,7 @@ func looked(t *testing.T, f *storage.Format, path string, fs storage.FS) (*stora
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := r.Info()
+	info, err := storagetest.InfoOf(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // TestLost cuts recordings of all formats at many places, and holds what a
@@ -218,7 +219,7 @@ func (c *cut) counts() bool {
 			c.t.Fatal(err)
 		}
 		defer r.Close()
-		info, err := r.Info()
+		info, err := storagetest.InfoOf(r)
 		if err != nil {
 			c.t.Fatal(err)
 		}

@@ -1,5 +1,5 @@
 // Package check reads a recording from end to end and says what is wrong or odd
-// in it: what the reader found (storage.Info.Warnings), and what only all
+// in it: what the reader found (storage.Reader.Damage), and what only all
 // messages together show.
 //
 //	r, err := format.Open(ctx, path, storage.ReadOptions{})
@@ -107,9 +107,7 @@ func Run(ctx context.Context, r storage.Reader, o Options) (*Result, error) {
 	if err := convert.EachBlock(ctx, r, o.Threads, o.Progress, c.worker); err != nil {
 		return nil, err
 	}
-	if c.info, err = r.Info(); err != nil { // with the warnings met on the way
-		return nil, err
-	}
+	info.Damage = r.Damage() // with what was met on the way
 	res := c.result()
 	if o.Contract != nil {
 		c.findings = append(c.findings, o.Contract.check(res)...)

@@ -30,6 +30,7 @@ func (f *fake) add(id storage.TopicID, at int64, data []byte) {
 }
 
 func (f *fake) Info() (*storage.Info, error) { in := f.info; return &in, nil }
+func (f *fake) Damage() storage.Damage       { return f.info.Damage }
 func (f *fake) Close() error                 { return nil }
 
 func (f *fake) ReadNext() (*storage.Message, error) {

@@ -16,6 +16,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/storage"
@@ -77,6 +78,9 @@ func open(ctx context.Context, path string, inputs []Input, o storage.ReadOption
 		r.topics += len(info.Topics)
 		blocks = blocks && storage.ReaderCapabilities(p.reader).Blocks != nil
 	}
+	if r.info, err = r.newInfo(); err != nil {
+		return nil, err
+	}
 	if !blocks {
 		return struct {
 			storage.Reader
@@ -95,6 +99,8 @@ type reader struct {
 	blocks     []storage.Block
 	starts     []int // starts[i] is the first block of part i
 
+	info *storage.Info
+
 	next int   // part of ReadNext
 	err  error // of ReadNext, kept
 }
@@ -103,6 +109,8 @@ type part struct {
 	Input
 	reader storage.Reader
 	topics storage.TopicID // number of its first topic
+
+	differs *storage.Warning // that its metadata is not that of the others; nil: it is
 }
 
 // list makes the blocks, as f returns those of a part.
@@ -172,10 +180,14 @@ func shift(t, by int64) int64 {
 }
 
 // Info describes all of them together. See storage.Reader.
-func (r *reader) Info() (*storage.Info, error) {
+func (r *reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+
+// newInfo returns what Info does.
+func (r *reader) newInfo() (*storage.Info, error) {
 	all := &storage.Info{Format: r.name, Path: r.path, Compression: map[string]int64{}, Metadata: map[string]string{}}
 	some := false
-	for i, p := range r.parts {
+	for i := range r.parts {
+		p := &r.parts[i]
 		info, err := p.reader.Info()
 		if err != nil {
 			return nil, err
@@ -198,7 +210,6 @@ func (r *reader) Info() (*storage.Info, error) {
 		for k, n := range info.Compression {
 			all.Compression[k] += n
 		}
-		all.Lost.Add(info.Lost)
 		for _, t := range info.Topics {
 			t.ID += p.topics
 			t.Metadata = maps.Clone(t.Metadata)
@@ -213,15 +224,30 @@ func (r *reader) Info() (*storage.Info, error) {
 			}
 		}
 		if len(differ) > 0 {
-			all.Warnings = append(all.Warnings, storage.Warning{Code: "metadata-differs", Offset: -1,
-				Message: fmt.Sprintf("%s: other recordings say something else of %s; what the first one says is kept", p.Path, strings.Join(differ, ", "))})
+			slices.Sort(differ)
+			p.differs = &storage.Warning{Code: "metadata-differs", Offset: -1,
+				Message: fmt.Sprintf("%s: other recordings say something else of %s; what the first one says is kept", p.Path, strings.Join(differ, ", "))}
 		}
-		for _, w := range info.Warnings {
+	}
+	all.Damage = r.Damage()
+	return all, nil
+}
+
+// Damage is that of all of them. See storage.Reader.
+func (r *reader) Damage() (all storage.Damage) {
+	for i := range r.parts {
+		p := &r.parts[i]
+		if p.differs != nil {
+			all.Warnings = append(all.Warnings, *p.differs)
+		}
+		d := p.reader.Damage()
+		all.Lost.Add(d.Lost)
+		for _, w := range d.Warnings {
 			w.Message = p.Path + ": " + w.Message
 			all.Warnings = append(all.Warnings, w)
 		}
 	}
-	return all, nil
+	return all
 }
 
 // Extras lists those of the first, then those of the second, and so on. See

@@ -126,6 +126,8 @@ func (r *memoryReader) ReadNext() (*storage.Message, error) {
 	return &r.m, nil
 }
 
+func (r *memoryReader) Damage() storage.Damage { return storage.Damage{} }
+
 func (r *memoryReader) Close() error { return nil }
 
 type memoryWriter struct {

@@ -63,11 +63,7 @@ func ExampleOpen_raw() {
 	}
 	fmt.Println(messages, "messages,", bytes, "bytes")
 
-	info, err := r.Info() // now with what was damaged on the way
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(len(info.Warnings), "warnings")
+	fmt.Println(len(r.Damage().Warnings), "warnings") // with what was damaged on the way
 	// Output:
 	// 21 messages, 6662 bytes
 	// 0 warnings

@@ -11,6 +11,7 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // TestOpen: Open opens a recording whatever it is, under any name, and nothing
@@ -45,7 +46,7 @@ func TestOpen(t *testing.T) {
 				break
 			}
 		}
-		info, err := r.Info()
+		info, err := storagetest.InfoOf(r)
 		if err != nil || info.Messages != int64(n) {
 			t.Errorf("%s: %d messages, %v", path, n, err)
 		}

@@ -54,7 +54,7 @@ func TestQueryRecordings(t *testing.T) {
 		if err != nil {
 			continue // no recording, or one that nothing can be read of
 		}
-		info, err := r.Info()
+		info, err := storagetest.InfoOf(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func isSaid(err error) bool {
 }
 
 func isDamaged(t *testing.T, r storage.Reader) bool {
-	info, err := r.Info()
+	info, err := storagetest.InfoOf(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func TestData(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			info, err := r.Info()
+			info, err := storagetest.InfoOf(r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +134,7 @@ func TestDataSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		info, _ := r.Info()
+		info, _ := storagetest.InfoOf(r)
 		if info.Messages != want || len(info.Topics) != 13 || len(info.Files) != len(paths) || len(info.Warnings) != missing {
 			t.Errorf("%s: %d messages in %d topics and %d files, %v", stem, info.Messages, len(info.Topics), len(info.Files), info.Warnings)
 		}

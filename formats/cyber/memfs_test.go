@@ -47,7 +47,7 @@ func openBytes(t testing.TB, b []byte, o storage.ReadOptions) ([]storage.Message
 		return nil, nil, err
 	}
 	defer r.Close()
-	before, err := r.Info()
+	before, err := storagetest.InfoOf(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func openBytes(t testing.TB, b []byte, o storage.ReadOptions) ([]storage.Message
 	if d := storagetest.Diff(blocks, msgs); d != "" {
 		t.Fatalf("blocks and ReadNext: %s", d)
 	}
-	after, err := r.Info()
+	after, err := storagetest.InfoOf(r)
 	if err != nil {
 		t.Fatal(err)
 	}

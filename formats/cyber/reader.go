@@ -32,6 +32,8 @@ type Reader struct {
 	several  bool  // there are several files: warnings name theirs
 	unread   []int // numbers of segments that are there and cannot be read
 	warnings warnings.Log
+
+	info *storage.Info // as Open has found it
 }
 
 // A block is a part of a chunk.
@@ -80,6 +82,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	slices.SortStableFunc(r.files, func(a, b *file) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
+	r.info = r.newInfo()
 	return r, nil
 }
 
@@ -175,7 +178,10 @@ func (r *Reader) list() (list []block) {
 }
 
 // Info describes the recording. See storage.Reader.
-func (r *Reader) Info() (*storage.Info, error) {
+func (r *Reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+
+// newInfo returns what Info does.
+func (r *Reader) newInfo() *storage.Info {
 	info := &storage.Info{
 		Format: formatName, Version: "1.0", Path: r.path,
 		Compression: map[string]int64{}, Metadata: map[string]string{}, Facts: r.facts(),
@@ -209,9 +215,15 @@ func (r *Reader) Info() (*storage.Info, error) {
 			}
 		}
 	}
-	info.Warnings, info.Lost = r.warnings.Report()
-	info.Lost.Add(r.lostInChunks())
-	return info, nil
+	info.Damage = r.Damage()
+	return info
+}
+
+// Damage returns what was found so far. See storage.Reader.
+func (r *Reader) Damage() (d storage.Damage) {
+	d.Warnings, d.Lost = r.warnings.Report()
+	d.Lost.Add(r.lostInChunks())
+	return d
 }
 
 // lostInChunks is what reading chunks has shown beyond what opening has.

@@ -201,7 +201,7 @@ func TestHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	info, _ := r.Info()
+	info, _ := storagetest.InfoOf(r)
 	delete(meta, "other")
 	if fmt.Sprint(info.Metadata) != fmt.Sprint(meta) || len(info.Warnings) > 0 {
 		t.Errorf("%v, %v", info.Metadata, info.Warnings)
@@ -297,7 +297,7 @@ func TestSegments(t *testing.T) {
 				if d := storagetest.Diff(got, rec.Messages); d != "" {
 					t.Error(d)
 				}
-				if info, _ := r.Info(); len(info.Warnings) > 0 || len(info.Topics) != 3 || len(info.Files) != len(files) {
+				if info, _ := storagetest.InfoOf(r); len(info.Warnings) > 0 || len(info.Topics) != 3 || len(info.Files) != len(files) {
 					t.Errorf("%v", info)
 				}
 				r.Close()
@@ -317,7 +317,7 @@ func TestSegments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if info, _ := r.Info(); info.Messages != 50 || len(left) != len(info.Files) {
+			if info, _ := storagetest.InfoOf(r); info.Messages != 50 || len(left) != len(info.Files) {
 				t.Errorf("%d messages, %d files left", info.Messages, len(left))
 			}
 			r.Close()
@@ -390,7 +390,7 @@ func TestRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info, _ := r.Info(); len(info.Topics) != len(topics) || info.Messages != 1 || len(info.Warnings) > 0 {
+		if info, _ := storagetest.InfoOf(r); len(info.Topics) != len(topics) || info.Messages != 1 || len(info.Warnings) > 0 {
 			t.Errorf("%s: %+v", name, info)
 		}
 		r.Close()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // A memFS is one file in memory, for reading.
@@ -55,7 +56,7 @@ func openBytes(t testing.TB, b []byte, o storage.ReadOptions) ([]storage.Message
 		return nil, nil, nil, err
 	}
 	r := sr.(*Reader)
-	before, _ := r.Info()
+	before, _ := storagetest.InfoOf(r)
 	var messages, next []storage.Message
 	var batch storage.Batch
 	blocks, _ := r.Blocks()
@@ -87,7 +88,7 @@ func openBytes(t testing.TB, b []byte, o storage.ReadOptions) ([]storage.Message
 		next = append(next, x)
 	}
 	equalMessages(t, next, messages)
-	after, err := r.Info()
+	after, err := storagetest.InfoOf(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 const oddFiles = "../../../shared/data/mcap/generated"
@@ -65,7 +66,7 @@ func testOdd(t *testing.T, name string, c *oddCase) {
 	got, info, r, err := openBytes(t, b, storage.ReadOptions{})
 	if err == nil {
 		readExtras(t, r, c)
-		if info, err = r.Info(); err != nil {
+		if info, err = storagetest.InfoOf(r); err != nil {
 			t.Fatal(err)
 		}
 	}

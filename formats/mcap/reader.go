@@ -38,6 +38,8 @@ type Reader struct {
 
 	mu     sync.Mutex
 	broken map[int64]bool // offsets of chunks of which something is missing
+
+	info *storage.Info // as Open has found it
 }
 
 // Open opens the file at path. See storage.Format.
@@ -54,6 +56,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	if err := r.open(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	r.info = r.newInfo()
 	return r, nil
 }
 
@@ -142,7 +145,10 @@ func headKind(head []byte) int {
 }
 
 // Info describes the file. See storage.Reader.
-func (r *Reader) Info() (*storage.Info, error) {
+func (r *Reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+
+// newInfo returns what Info does.
+func (r *Reader) newInfo() *storage.Info {
 	info := &storage.Info{
 		Format: formatName, Version: "0", Path: r.path, Size: r.size, Files: []string{r.path},
 		Compression: maps.Clone(r.codecs), Metadata: map[string]string{},
@@ -172,11 +178,17 @@ func (r *Reader) Info() (*storage.Info, error) {
 		}
 		info.Start, info.End = min(info.Start, b.Start), max(info.End, b.End)
 	}
-	info.Warnings, info.Lost = r.warnings.Report()
+	info.Damage = r.Damage()
+	return info
+}
+
+// Damage returns what was found so far. See storage.Reader.
+func (r *Reader) Damage() (d storage.Damage) {
+	d.Warnings, d.Lost = r.warnings.Report()
 	r.mu.Lock()
-	info.Lost.Blocks += int64(len(r.broken))
-	r.mu.Unlock()
-	return info, nil
+	defer r.mu.Unlock()
+	d.Lost.Blocks += int64(len(r.broken))
+	return d
 }
 
 // ReadNext returns the next message of the blocks in order. See storage.Reader.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // TestUnderstatedSize: a chunk that decompresses to far more than its header says takes
@@ -49,7 +50,7 @@ func TestUnderstatedSize(t *testing.T) {
 	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 32 {
 		t.Errorf("a bag of %d bytes takes %d MB", len(data), took)
 	}
-	info, err := r.Info()
+	info, err := storagetest.InfoOf(r)
 	if err != nil || info.Lost.Blocks == 0 || int(info.Lost.Messages)+len(b.Messages) != len(messages) || info.Lost.Uncounted {
 		t.Errorf("reported are %+v, %v", info.Lost, err)
 	}

@@ -43,6 +43,8 @@ type Reader struct {
 
 	mu     sync.Mutex
 	broken map[int64]bool // offsets of chunks of which something is missing
+
+	info *storage.Info // as Open has found it
 }
 
 // A block is a chunk, or a run of records that lie in the file as they are: the
@@ -81,6 +83,7 @@ func openReader(ctx context.Context, path string, o storage.ReadOptions, verify 
 	if err := r.open(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	r.info = r.newInfo()
 	return r, nil
 }
 
@@ -209,7 +212,10 @@ func (r *Reader) checkVersion(line string, whole bool) error {
 }
 
 // Info describes the bag. See storage.Reader.
-func (r *Reader) Info() (*storage.Info, error) {
+func (r *Reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+
+// newInfo returns what Info does.
+func (r *Reader) newInfo() *storage.Info {
 	info := &storage.Info{
 		Format: formatName, Version: r.version, Path: r.path, Size: r.size, Files: []string{r.path},
 		Compression: maps.Clone(r.codecs), Metadata: map[string]string{},
@@ -230,11 +236,17 @@ func (r *Reader) Info() (*storage.Info, error) {
 		}
 		info.Start, info.End = min(info.Start, b.Start), max(info.End, b.End)
 	}
-	info.Warnings, info.Lost = r.warnings.Report()
+	info.Damage = r.Damage()
+	return info
+}
+
+// Damage returns what was found so far. See storage.Reader.
+func (r *Reader) Damage() (d storage.Damage) {
+	d.Warnings, d.Lost = r.warnings.Report()
 	r.mu.Lock()
-	info.Lost.Blocks += int64(len(r.broken))
-	r.mu.Unlock()
-	return info, nil
+	defer r.mu.Unlock()
+	d.Lost.Blocks += int64(len(r.broken))
+	return d
 }
 
 // Blocks lists the chunks. See storage.BlockReader.

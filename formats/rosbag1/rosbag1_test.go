@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // realBags is where the files of other people are, when they are there.
@@ -47,7 +48,7 @@ func readAll(t testing.TB, r *Reader) []storage.Message {
 
 func info(t testing.TB, r *Reader) *storage.Info {
 	t.Helper()
-	i, err := r.Info()
+	i, err := storagetest.InfoOf(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // topics that between them have all that a connection can have.
@@ -275,7 +276,7 @@ func TestTopicRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if info, err := r.Info(); err != nil || len(info.Topics) != 1 || info.Messages != 1 {
+	if info, err := storagetest.InfoOf(r); err != nil || len(info.Topics) != 1 || info.Messages != 1 {
 		t.Errorf("%+v, %v", info, err)
 	}
 }

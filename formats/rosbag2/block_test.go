@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // readRoute reads all blocks, by SQLite alone where plain is set.
@@ -38,7 +39,7 @@ func readRoute(t *testing.T, path string, plain bool) (rows []row, warnings []st
 			rows = append(rows, row{topic.Name, topic.Type, m.LogTime, slices.Clone(m.Data)})
 		}
 	}
-	info, err := r.Info()
+	info, err := storagetest.InfoOf(r)
 	check(t, err)
 	return rows, info.Warnings
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // edit changes a database with the engine.
@@ -93,7 +94,7 @@ func tryFS(t testing.TB, fsys storage.FS, path string, strict bool) (rows int, s
 		}
 		rows++
 	}
-	info, e := r.Info()
+	info, e := storagetest.InfoOf(r)
 	check(t, e)
 	return rows, len(info.Warnings) > 0, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // readFS counts the bytes that are read.
@@ -78,7 +79,7 @@ func glance(t *testing.T, path string, above int64) (*storage.Info, storage.Read
 	r, err := open(context.Background(), path, storage.ReadOptions{InfoOnlyAbove: above, FS: fsys})
 	check(t, err)
 	t.Cleanup(func() { check(t, r.Close()) })
-	info, err := r.Info()
+	info, err := storagetest.InfoOf(r)
 	check(t, err)
 	return info, r, fsys.bytes.Load()
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -437,7 +438,7 @@ func TestEmptyDefinition(t *testing.T) {
 	r, err := open(context.Background(), path, storage.ReadOptions{})
 	check(t, err)
 	defer r.Close()
-	info, err := r.Info()
+	info, err := storagetest.InfoOf(r)
 	check(t, err)
 	for i, want := range []string{"ros2msg", ""} {
 		if got := info.Topics[i].Schema; got.Encoding != want || len(got.Data) > 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // A crash is a database and the journal beside it, as they were in the middle of a
@@ -117,7 +118,7 @@ func (c crash) byUs(t testing.TB, o storage.ReadOptions) ([]string, *storage.Inf
 		check(t, err)
 		list = append(list, fmt.Sprint(m.Topic+1, m.LogTime, string(m.Data)))
 	}
-	info, err := r.Info()
+	info, err := storagetest.InfoOf(r)
 	check(t, err)
 	if info.Messages != int64(len(list)) && !slices.Contains(codes(info), "salvaged") && !slices.Contains(codes(info), "corrupt") {
 		t.Errorf("Info has %d messages, %d were read", info.Messages, len(list))

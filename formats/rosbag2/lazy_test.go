@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // lazily runs f with all recordings taken for large ones, whose blocks are not looked
@@ -58,7 +59,7 @@ func TestLazyBlocks(t *testing.T) {
 		}
 		list, err := r.(storage.BlockReader).Blocks()
 		check(t, err)
-		info, err := r.Info()
+		info, err := storagetest.InfoOf(r)
 		check(t, err)
 		x.blocks, x.lost, x.warned = len(list), info.Lost, len(info.Warnings) > 0
 		_, _, x.strict = try(t, dir, true)

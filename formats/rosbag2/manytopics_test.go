@@ -9,6 +9,7 @@ import (
 
 	"github.com/bagconv/bagconv/formats/rosbag2"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // TestManyTopics: a folder is read whose metadata.yaml is larger than 64 MB, as the
@@ -43,7 +44,7 @@ func TestManyTopics(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	info, err := r.Info()
+	info, err := storagetest.InfoOf(r)
 	if err != nil || len(info.Topics) != topics || info.Messages != topics || len(info.Warnings) != 0 {
 		t.Errorf("%d topics, %d messages, warnings %v, %v", len(info.Topics), info.Messages, info.Warnings, err)
 	}

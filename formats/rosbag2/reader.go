@@ -48,6 +48,8 @@ type Reader struct {
 	warnings []storage.Warning
 	warned   map[string]bool
 	lost     map[int]storage.Lost // by block; of parts that cannot be read at all below 0
+
+	info *storage.Info // as Open has found it
 }
 
 const (
@@ -72,6 +74,7 @@ func openReader(ctx context.Context, path string, o storage.ReadOptions, eager i
 	if err := r.open(o, eager); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
+	r.info = r.newInfo()
 	return r, nil
 }
 
@@ -164,7 +167,10 @@ func (r *Reader) findBlocks() error {
 }
 
 // Info describes the recording. See storage.Reader.
-func (r *Reader) Info() (*storage.Info, error) {
+func (r *Reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+
+// newInfo returns what Info does.
+func (r *Reader) newInfo() *storage.Info {
 	info := &storage.Info{
 		Format: formatName, Path: r.path, Size: r.size, Start: r.start, End: r.end,
 		Compression: map[string]int64{}, Metadata: maps.Clone(r.custom), Estimated: r.estimated,
@@ -192,14 +198,23 @@ func (r *Reader) Info() (*storage.Info, error) {
 	if m := r.layout.Meta; m != nil {
 		info.Version = fmt.Sprintf("metadata %d, %s", m.Version, info.Version)
 	}
+	info.Damage = r.Damage()
+	return info
+}
+
+// Damage returns what was found so far. See storage.Reader.
+func (r *Reader) Damage() (d storage.Damage) {
+	total := int64(0)
+	for i := range r.topics {
+		total += r.topics[i].Messages
+	}
 	r.mu.Lock()
-	info.Warnings = slices.Clone(r.warnings)
-	info.Lost = r.lostSoFar(info.Messages)
+	d.Warnings, d.Lost = slices.Clone(r.warnings), r.lostSoFar(total)
 	r.mu.Unlock()
-	slices.SortStableFunc(info.Warnings, func(a, b storage.Warning) int {
+	slices.SortStableFunc(d.Warnings, func(a, b storage.Warning) int {
 		return strings.Compare(a.Code+a.Message, b.Code+b.Message)
 	})
-	return info, nil
+	return d
 }
 
 // Blocks lists the ranges of rows. See storage.BlockReader.

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // dataDir has real recordings; its MANIFEST.md says which. Tests that need it
@@ -37,7 +38,7 @@ func readAll(t testing.TB, path string, o storage.ReadOptions) ([]row, *storage.
 	}
 	defer func() { check(t, r.Close()) }()
 	var rows []row
-	before, err := r.Info()
+	before, err := storagetest.InfoOf(r)
 	check(t, err)
 	for {
 		m, err := r.ReadNext()
@@ -48,7 +49,7 @@ func readAll(t testing.TB, path string, o storage.ReadOptions) ([]row, *storage.
 		topic := before.Topics[m.Topic]
 		rows = append(rows, row{topic.Name, topic.Type, m.LogTime, slices.Clone(m.Data)})
 	}
-	info, err := r.Info()
+	info, err := storagetest.InfoOf(r)
 	check(t, err)
 	return rows, info
 }

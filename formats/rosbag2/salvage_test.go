@@ -15,6 +15,7 @@ import (
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // brokenBag is a recording of n rows and what may be done to its bytes. Rows are
@@ -121,7 +122,7 @@ func (b *brokenBag) read(t *testing.T, file []byte, whole []int, what string, na
 		return nil
 	}
 	defer r.Close()
-	info, err := r.Info()
+	info, err := storagetest.InfoOf(r)
 	check(t, err)
 	count := make([]int, len(b.rows))
 	wrong := 0
@@ -156,7 +157,7 @@ func (b *brokenBag) read(t *testing.T, file []byte, whole []int, what string, na
 	if missing+twice > 0 || wrong > len(b.rows)-len(whole) {
 		t.Errorf("%s: of %d whole rows %d are missing, %d come twice; %d are wrong", what, len(whole), missing, twice, wrong)
 	}
-	info, err = r.Info()
+	info, err = storagetest.InfoOf(r)
 	check(t, err)
 	if len(whole) < len(b.rows) && len(info.Warnings) == 0 {
 		t.Errorf("%s: rows are lost, and nothing is said", what)

@@ -36,7 +36,7 @@ func TestOnePart(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		info, err := r.Info()
+		info, err := storagetest.InfoOf(r)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -76,7 +77,7 @@ func TestZstdBombs(t *testing.T) {
 				t.Errorf("%s: a row of %d bytes", name, len(m.Data))
 			}
 		}
-		info, err := r.Info()
+		info, err := storagetest.InfoOf(r)
 		check(t, err)
 		damage := 0
 		for _, w := range info.Warnings {

@@ -48,7 +48,7 @@ func CheckQuery(t testing.TB, r storage.Reader, ask storage.Query) {
 	if err != nil {
 		return
 	}
-	info, err := r.Info()
+	info, err := InfoOf(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -250,6 +250,7 @@ type refReader struct {
 	at     int
 	buf    []byte
 	broken string
+	shared *storage.Info // of a broken one
 }
 
 func openRef(ctx context.Context, path string, o storage.ReadOptions, broken string) (storage.Reader, error) {
@@ -309,7 +310,27 @@ func (r *refReader) Info() (*storage.Info, error) {
 	if r.broken == "spoils data too early" {
 		clear(r.buf)
 	}
+	switch r.broken {
+	case "Info that grows":
+		if r.at > 0 {
+			info.Warnings = append(info.Warnings, storage.Warning{Code: "late"})
+		}
+	case "Info that is shared":
+		if r.shared == nil {
+			r.shared = info
+		}
+		return r.shared, nil
+	case "Info without damage":
+		info.Warnings = append(info.Warnings, storage.Warning{Code: "early"})
+	}
 	return info, nil
+}
+
+func (r *refReader) Damage() (d storage.Damage) {
+	if r.broken == "finds damage that is not there" && r.at > 0 {
+		d.Warnings = append(d.Warnings, storage.Warning{Code: "late"})
+	}
+	return d
 }
 
 // topic returns a topic as it is, or without one thing.

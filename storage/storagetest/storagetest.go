@@ -121,6 +121,7 @@ func Run(t *testing.T, c Config) {
 	t.Run("Recordings", c.recordings)
 	t.Run("OneName", c.oneName)
 	t.Run("Extras", c.extras)
+	t.Run("Constant", c.constant)
 	t.Run("Lifecycle", c.lifecycle)
 	t.Run("Existing", c.existing)
 	t.Run("Options", c.options)

@@ -64,9 +64,7 @@ func (r *fakeReader) Info() (*storage.Info, error) {
 	if r.does == "big" {
 		info.Size = scanLimit + 1
 	}
-	if r.does == "damaged" {
-		info.Warnings = []storage.Warning{{Code: "gap", Message: "5 bytes are lost", Offset: 7, Damage: true}}
-	}
+	info.Damage = r.Damage()
 	return info, nil
 }
 
@@ -82,6 +80,13 @@ func (r *fakeReader) ReadNext() (*storage.Message, error) {
 	}
 	r.left--
 	return &storage.Message{LogTime: int64(3 - r.left), Data: []byte{0, 1, 0, 0}}, nil
+}
+
+func (r *fakeReader) Damage() (d storage.Damage) {
+	if r.does == "damaged" {
+		d.Warnings = []storage.Warning{{Code: "gap", Message: "5 bytes are lost", Offset: 7, Damage: true}}
+	}
+	return d
 }
 
 func (r *fakeReader) Close() error { return nil }

@@ -130,10 +130,8 @@ func (e *env) describe(c *cli.Context, path string) (in *infoJSON, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if info, err = r.Info(); err != nil { // with the warnings met on the way
-			return nil, err
-		}
 	}
+	info.Damage = r.Damage() // with what was met on the way
 	in = infoOf(info, scan)
 	in.Attachments, in.Records = attachments, records
 	return in, nil

@@ -72,11 +72,7 @@ func (e *env) list(c *cli.Context) (err error) {
 			return err
 		}
 	}
-	info, err := r.Info()
-	if err != nil {
-		return err
-	}
-	out.Warnings = warningsJSON(info.Warnings)
+	out.Warnings = warningsJSON(r.Damage().Warnings)
 	if c.Bool("json") {
 		err = writeJSON(e.Out, out)
 	} else {
