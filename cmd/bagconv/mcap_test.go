@@ -92,3 +92,14 @@ func TestKeptThroughMCAP(t *testing.T) {
 		}
 	}
 }
+
+// TestMCAPToOthers: the real files, whatever their encodings, in each other format with
+// the same content, as the second reader of each encoding judges it.
+func TestMCAPToOthers(t *testing.T) {
+	dir := t.TempDir()
+	for i, path := range mcapFiles(t) {
+		for _, end := range []string{".bag", "/", ".record"} {
+			convert(t, path, filepath.Join(dir, fmt.Sprintf("o%d", i))+end, "--verify", "content", "--no-sync")
+		}
+	}
+}

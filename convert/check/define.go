@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
@@ -63,8 +64,32 @@ func (c *checker) definitionFindings() {
 				"%s fields that the descriptor of %s does not have%s", times(n, "has", "have"), k.typ, k.others())
 			c.findings[len(c.findings)-1].Count = n
 		}
+		if k.decoder != nil {
+			c.jsonFindings(k)
+		}
 	}
 	c.twoDefinitions(c.kinds)
+}
+
+// jsonFindings are about messages in JSON that do not fit their schema.
+func (c *checker) jsonFindings(k *kind) {
+	p, ok := k.decoder.head.(*transcode.FromJSON)
+	if !ok {
+		return
+	}
+	for _, f := range []struct {
+		n          int64
+		code, what string
+		severity   Severity
+	}{
+		{p.Unknown(), "message-unknown-fields", "properties that the schema of %s does not have%s", Note},
+		{p.Odd(), "message-schema", "values that do not fit the schema of %s%s", Warning},
+	} {
+		if f.n > 0 {
+			c.add(f.severity, f.code, k.topics[0], "a conversion to another encoding leaves them out", "%s "+f.what, times(f.n, "has", "have"), k.typ, k.others())
+			c.findings[len(c.findings)-1].Count = f.n
+		}
+	}
 }
 
 // others names the topics but for the first.
@@ -84,8 +109,11 @@ func (c *checker) kindOf(m *mapping.Mapper, t *storage.Topic) *kind {
 	has := len(bytes.TrimSpace(t.Schema.Data)) > 0
 	def, err := m.Define(t)
 	switch {
-	case t.Encoding != "ros1" && t.Encoding != "cdr" && t.Encoding != "protobuf":
+	case t.Encoding != "ros1" && t.Encoding != "cdr" && t.Encoding != "protobuf" && t.Encoding != "json":
 		found(Note, "message-unchecked", fmt.Sprintf("messages in encoding %q are not decoded", t.Encoding), "")
+		return k
+	case t.Encoding == "json" && !has:
+		found(Note, "message-unchecked", `messages in encoding "json" without a schema are not decoded`, "")
 		return k
 	case err != nil && has:
 		found(Warning, "definition-unreadable", err.Error(), "its messages cannot be decoded nor converted to another encoding")
@@ -93,7 +121,7 @@ func (c *checker) kindOf(m *mapping.Mapper, t *storage.Topic) *kind {
 	case err != nil && t.Encoding == "protobuf" && c.warned("no-descriptor", "undeclared-channel"):
 		return k // the reader has said so
 	case err != nil:
-		found(Warning, "definition-missing", fmt.Sprintf("%s: %v", t.Type, err), "its messages cannot be decoded nor converted to another encoding")
+		found(Warning, "definition-missing", strings.TrimPrefix(fmt.Sprintf("%s: %v", t.Type, err), ": "), "its messages cannot be decoded nor converted to another encoding")
 		return k
 	}
 	message := fmt.Sprintf("the recording has no descriptor of %s; the built-in one is used", t.Type)

@@ -1,6 +1,6 @@
 // Package content reads serialized messages into canonical bytes: the same bytes
-// for the same values, whatever the encoding. ROS 1 serialization, CDR and
-// protobuf are read as a subscriber of each reads them.
+// for the same values, whatever the encoding. ROS 1 serialization, CDR,
+// protobuf and JSON are read as a subscriber of each reads them.
 //
 // It exists to judge what package transcode has written. So it shares no code
 // with it: each encoding is read here a second time, by a walk over the type, and
@@ -16,6 +16,7 @@
 //	match.go    which field of a type is which field of another
 //	ros.go      ROS 1 and CDR: programs; rosread.go runs them
 //	proto.go    protobuf: programs; protoread.go runs them
+//	json.go     JSON, as the ROS type that its schema becomes
 //	within.go   times that not every encoding holds
 //	writer.go   canonical bytes, or their SHA-256
 //
@@ -28,6 +29,8 @@ package content
 import (
 	"errors"
 	"fmt"
+
+	"github.com/bagconv/bagconv/schema/jsonschema"
 )
 
 // A Wire is an encoding of ROS.
@@ -68,7 +71,8 @@ type Program struct {
 	dropped, added []string
 	within         *Wire // the encoding that times are to fit into; nil: any
 	held           bool
-	other          *Program // of messages that do not fit this one; nil: there are none
+	json           *jsonschema.Object // of messages in JSON, which ros reads as ROS 1; nil: they are not
+	other          *Program           // of messages that do not fit this one; nil: there are none
 }
 
 // Either returns p for messages of which some are those of q: those that do not fit p,
@@ -105,6 +109,9 @@ func (p *Program) Read(w *Writer, src []byte) error {
 			return nil
 		}
 		return first.Read(w, src)
+	}
+	if p.json != nil {
+		return readJSON(p, w, src)
 	}
 	if p.ros != nil {
 		return readROS(p, w, src)

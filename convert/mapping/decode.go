@@ -36,6 +36,12 @@ func (m *Mapper) Decode(t *storage.Topic) (*Decoded, error) {
 			return nil, err
 		}
 		return &Decoded{Message: d.msg, Wire: transcode.CDR, Program: d.head, Definition: d.origin, Remarks: d.remarks}, nil
+	case "json":
+		d, _, err := m.jsonDefinition(t)
+		if err != nil {
+			return nil, err
+		}
+		return &Decoded{Message: d.msg, Wire: transcode.ROS1, Program: d.head, Definition: d.origin, Generated: true}, nil
 	}
 	md, origin, err := m.descriptor(t)
 	if err != nil {

@@ -6,13 +6,15 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/jsonschema"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // A Definition is what the messages of a topic look like, as a conversion takes
 // them.
 type Definition struct {
-	ROS    *schema.Message                // of ros1 and cdr messages
+	ROS    *schema.Message                // of ros1, cdr and json messages
+	JSON   *jsonschema.Object             // of json messages, with Head from them to ROS 1 messages of ROS
 	Head   Program                        // makes the messages those of ROS; nil: they are
 	Either *schema.Message                // the ROS 1 type of cdr messages with its text, each CDR or as ROS 1 has it
 	Proto  protoreflect.MessageDescriptor // of protobuf messages
@@ -34,6 +36,12 @@ func (m *Mapper) Define(t *storage.Topic) (*Definition, error) {
 		d, err = m.lib.ros1Definition(t)
 	case "cdr":
 		d, err = m.lib.ros2Definition(t, m.o.SourceDistro)
+	case "json":
+		d, o, err := m.jsonDefinition(t)
+		if err != nil {
+			return nil, err
+		}
+		return &Definition{ROS: d.msg, JSON: o, Head: d.head, Origin: d.origin}, nil
 	case "protobuf":
 		md, from, err := m.descriptor(t)
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/protoschema"
 )
 
 // illegalNames lists the names in a ROS 2 type, and in those that it uses, that ROS 2
@@ -25,7 +24,7 @@ func illegalNames(m *schema.Message) (names []string) {
 			}
 		}
 		for _, f := range m.Fields {
-			if !legalField(f.Name) || protoschema.Reserved(f.Name) {
+			if !legalField(f.Name) || schema.Reserved(f.Name) {
 				names = append(names, m.Name+"."+f.Name)
 			}
 		}

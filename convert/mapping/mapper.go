@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/bagconv/bagconv/convert/apollo"
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/jsonschema"
 	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
@@ -40,6 +42,7 @@ type Mapper struct {
 	complete bool // topics that stay CDR get the standard definitions that the source does not have
 	twin     twin
 	proto    protoTypes
+	json     jsonTypes
 }
 
 // ErrCannotCross is wrapped by the errors of Map: the topic has no form in the
@@ -49,6 +52,7 @@ var ErrCannotCross = errors.New("cannot be converted")
 // New returns a mapper.
 func New(o Options) *Mapper {
 	m := &Mapper{o: o, lib: library{}, types: map[string]*schema.Message{}}
+	m.json = jsonTypes{namer: jsonschema.NewNamer(), known: map[[32]byte]parsedJSON{}}
 	m.twin.made = map[*schema.Message]*schema.Message{}
 	m.proto = protoTypes{namer: protoschema.NewNamer(o.Encoding == "cdr"), sets: map[[32]byte]parsedSet{}}
 	if o.Encoding == "cdr" {
@@ -93,6 +97,8 @@ func (m *Mapper) convert(t *storage.Topic) (*Result, error) {
 		res, err = m.cdrToROS1(t)
 	case t.Encoding == "protobuf" && (m.o.Encoding == "ros1" || m.o.Encoding == "cdr"):
 		res, err = m.fromProto(t)
+	case t.Encoding == "json" && slices.Contains([]string{"ros1", "cdr", "protobuf"}, m.o.Encoding):
+		res, err = m.fromJSON(t)
 	case m.o.Encoding == "protobuf" && (t.Encoding == "ros1" || t.Encoding == "cdr"):
 		res, err = m.toProto(t)
 	default:

@@ -15,6 +15,7 @@
 //	proto.go    one topic from protobuf; toproto.go: one to it
 //	original.go ROS types that went into a record, and back
 //	apollo.go   Apollo's types that are standard ROS types
+//	json.go     one topic from JSON
 //	wellknown.go Foxglove's schemas that are standard ROS types
 //	pack.go     descriptors as text that metadata can hold
 //	program.go  programs in a row

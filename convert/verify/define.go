@@ -12,6 +12,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/content"
 	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/jsonschema"
 	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
@@ -29,6 +30,7 @@ type definition struct {
 	msg       *schema.Message                // the ROS type that they are, or that they were made from
 	wire      content.Wire                   // of ROS messages
 	either    *schema.Message                // the ROS 1 type of messages in CDR or ROS 1; nil: they are of msg and in wire
+	json      *jsonschema.Object             // of messages in JSON
 	proto     protoreflect.MessageDescriptor // of protobuf messages
 	generated bool                           // msg is generated from proto: which fields are set is not known
 }
@@ -50,6 +52,8 @@ func (l *linker) define(side int, t *storage.TopicInfo) *member {
 	switch {
 	case d.Proto != nil:
 		m.def = l.defineProto(side, d.Proto)
+	case d.JSON != nil:
+		m.def = &definition{msg: d.ROS, json: d.JSON, generated: true}
 	case t.Encoding == "cdr":
 		m.def = &definition{msg: d.ROS, wire: content.CDR, either: d.Either}
 	default:
@@ -95,6 +99,9 @@ func original(md protoreflect.MessageDescriptor) (*schema.Message, error) {
 func (d *definition) program(to *schema.Message, strict bool) (*content.Program, error) {
 	if d.proto != nil {
 		return content.FromProto(d.proto, d.msg, d.generated, to, strict)
+	}
+	if d.json != nil {
+		return content.FromJSON(d.json, to, strict)
 	}
 	if d.either != nil {
 		cdr, err := content.FromROS(d.either, content.CDR, to, strict)

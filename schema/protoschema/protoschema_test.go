@@ -18,7 +18,7 @@ func TestFieldNames(t *testing.T) {
 		"timestamp_sec": "timestamp_sec", "throttle_status__510": "throttle_status_510", "L2Pdataflag": "l2pdataflag",
 		"D": "d", "_x_": "x", "1st": "f_1st", "__": "f", "a__b": "a_b", "ümlaut": "mlaut",
 	} {
-		if got := fieldName(in); got != want {
+		if got := schema.FieldName(in); got != want {
 			t.Errorf("%s becomes %s, not %s", in, got, want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
@@ -48,7 +49,8 @@ type catRun struct {
 	said   map[string]bool // on the way
 
 	out   *bufio.Writer
-	lines []*render.Line // index = TopicID; nil: not written
+	lines []*render.Line    // index = TopicID; nil: not written
+	heads []mapping.Program // what makes their messages those that a line reads; nil: they are
 	wrote int64
 }
 
@@ -154,6 +156,10 @@ func (r *catRun) report(res *convert.StreamResult) {
 		if l := r.lines[i]; l != nil && l.Unknown() > 0 {
 			r.lossy = true
 			r.say("%s: topic %s: %s with fields that their descriptor does not have; these are left out", clean(r.path), clean(res.Info.Topics[i].Name), count(l.Unknown(), "message"))
+		}
+		for _, l := range mapping.Losses(r.heads[i]) {
+			r.lossy = true
+			r.say("%s: topic %s: %s: %s", clean(r.path), clean(res.Info.Topics[i].Name), count(l.Messages, "message"), l.Message)
 		}
 	}
 	r.reportNotes(res)

@@ -32,20 +32,21 @@ func (r *catRun) plan(info *storage.Info, taken []bool) ([]convert.StreamTopic, 
 	}
 	topics := make([]convert.StreamTopic, len(info.Topics))
 	r.lines = make([]*render.Line, len(info.Topics))
+	r.heads = make([]mapping.Program, len(info.Topics))
 	some := len(info.Topics) == 0
 	for i := range info.Topics {
 		t := &info.Topics[i].Topic
 		if topics[i].Skip = !asked.whole[i] && asked.paths[i] == nil || !taken[i]; topics[i].Skip {
 			continue
 		}
-		line, err := r.line(mapper, t, asked.paths[i], &columns)
+		line, head, err := r.line(mapper, t, asked.paths[i], &columns)
 		if err != nil {
 			return nil, err
 		}
 		if topics[i].Skip = line == nil; line != nil {
 			topics[i].Program, some = line, true
 		}
-		r.lines[i] = line
+		r.lines[i], r.heads[i] = line, head
 	}
 	if !some {
 		return nil, &failure{path: r.path, what: "no topic is left: those that are named are left out by flags, or cannot be written", hint: "bagconv topics lists what it has"}
@@ -57,10 +58,10 @@ func (r *catRun) plan(info *storage.Info, taken []bool) ([]convert.StreamTopic, 
 }
 
 // line compiles the lines of one topic; nil, when that was said, for one that
-// cannot be decoded.
-func (r *catRun) line(mapper *mapping.Mapper, t *storage.Topic, paths []string, columns *csvColumns) (*render.Line, error) {
+// cannot be decoded. head makes its messages those that a line reads; nil: they are.
+func (r *catRun) line(mapper *mapping.Mapper, t *storage.Topic, paths []string, columns *csvColumns) (line *render.Line, head mapping.Program, err error) {
 	if r.raw {
-		return render.RawLine(t.Name, r.o.Style), nil
+		return render.RawLine(t.Name, r.o.Style), nil, nil
 	}
 	o := r.o
 	o.Paths = paths
@@ -68,25 +69,29 @@ func (r *catRun) line(mapper *mapping.Mapper, t *storage.Topic, paths []string, 
 	var wrong *render.PathError
 	switch {
 	case errors.As(err, &wrong):
-		return nil, r.explainPath(t, wrong)
+		return nil, nil, r.explainPath(t, wrong)
 	case err != nil:
 		r.lossy = true
-		r.sayOnce(fmt.Sprintf("topic %s is left out: type %s: %v; --raw writes its bytes", t.Name, t.Type, err))
-		return nil, nil
+		of := ""
+		if t.Type != "" {
+			of = " type " + t.Type + ":"
+		}
+		r.sayOnce(fmt.Sprintf("topic %s is left out:%s %v; --raw writes its bytes", t.Name, of, err))
+		return nil, nil, nil
 	}
 	for _, m := range d.Remarks {
 		r.sayOnce("topic " + t.Name + ": " + m.Message)
 	}
 	if o.Style == render.CSV && paths == nil {
 		if err := columns.add(t.Name, p.Columns()); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	line := render.NewLine(t.Name, p)
+	line = render.NewLine(t.Name, p)
 	if d.Head != nil {
 		line.After(d.Head)
 	}
-	return line, nil
+	return line, d.Head, nil
 }
 
 // compileText finds the definition of a topic, and compiles the program that
@@ -100,7 +105,7 @@ func compileText(mapper *mapping.Mapper, t *storage.Topic, o render.Options) (*r
 	switch {
 	case d.Proto != nil:
 		p, err = render.CompileProto(d.Proto, o)
-	case t.Encoding == "ros1":
+	case t.Encoding == "ros1" || d.JSON != nil:
 		p, err = render.Compile(d.ROS, transcode.ROS1, o)
 	default:
 		p, err = render.Compile(d.ROS, transcode.CDR, o)

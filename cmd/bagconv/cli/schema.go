@@ -14,6 +14,7 @@ import (
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
+	"github.com/bagconv/bagconv/schema/jsonschema"
 	"github.com/bagconv/bagconv/schema/rosidl"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
@@ -135,6 +136,10 @@ func definitionOf(t *storage.Topic, distro string) *definition {
 		return protoDefinition(t)
 	}
 	d := &definition{Topics: []string{t.Name}, Type: t.Type, Encoding: t.Schema.Encoding, Origin: "file", Text: string(t.Schema.Data)}
+	if t.Encoding != "ros1" && t.Encoding != "cdr" && len(t.Schema.Data) == 0 {
+		d.Origin = "none"
+		return d
+	}
 	if len(bytes.TrimSpace(t.Schema.Data)) > 0 || t.Metadata[storage.MetaMD5Sum] == md5OfEmpty {
 		return d
 	}
@@ -189,6 +194,11 @@ func (d *definition) tree() (*treeNode, error) {
 		return protoTree(d.proto)
 	case "ros2idl":
 		msg, err = rosidl.Parse(fullName(d.Type, rosmsg.ROS2), []byte(d.Text))
+	case "jsonschema":
+		var o *jsonschema.Object
+		if o, err = jsonschema.NewNamer().Parse(d.Type, []byte(d.Text)); err == nil {
+			msg = o.Message
+		}
 	case "omgidl":
 		msg, err = rosidl.Parse(d.Type, []byte(d.Text))
 	default:

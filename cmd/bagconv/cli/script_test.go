@@ -24,7 +24,8 @@ import (
 
 // The scripts in testdata run the program itself, and commands that make their
 // inputs: makebag writes a bag with our own writer, makeextras one with attachments, makemarkers a rosbag2 folder
-// without definitions, maketopic one of a single topic, makefile bytes.
+// without definitions, maketopic one of a single topic, makeencodings a
+// file with a topic of each encoding, makefile bytes.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"bagconv": func() {
@@ -32,15 +33,16 @@ func TestMain(m *testing.M) {
 			defer stop()
 			os.Exit(cli.Run(ctx, os.Args, cli.System(), all.Registry()))
 		},
-		"makebag":     func() { exitOn(makeBag(os.Args[1:])) },
-		"makemarkers": func() { exitOn(makeMarkers(os.Args[1])) },
-		"makeextras":  func() { exitOn(makeExtras(os.Args[1:])) },
-		"maketopic":   func() { exitOn(makeTopic(os.Args[1:])) },
-		"makefile":    func() { exitOn(makeFile(os.Args[1:])) },
-		"patch":       func() { exitOn(patch(os.Args[1], os.Args[2], os.Args[3])) },
-		"truncate":    func() { exitOn(truncate(os.Args[1], os.Args[2])) },
-		"exits":       func() { os.Exit(exits(os.Args[1:])) },
-		"interrupted": func() { os.Exit(interrupted(os.Args[1:])) },
+		"makebag":       func() { exitOn(makeBag(os.Args[1:])) },
+		"makemarkers":   func() { exitOn(makeMarkers(os.Args[1])) },
+		"makeextras":    func() { exitOn(makeExtras(os.Args[1:])) },
+		"maketopic":     func() { exitOn(makeTopic(os.Args[1:])) },
+		"makeencodings": func() { exitOn(makeEncodings(os.Args[1])) },
+		"makefile":      func() { exitOn(makeFile(os.Args[1:])) },
+		"patch":         func() { exitOn(patch(os.Args[1], os.Args[2], os.Args[3])) },
+		"truncate":      func() { exitOn(truncate(os.Args[1], os.Args[2])) },
+		"exits":         func() { os.Exit(exits(os.Args[1:])) },
+		"interrupted":   func() { os.Exit(interrupted(os.Args[1:])) },
 	})
 }
 

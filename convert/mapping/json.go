@@ -1,0 +1,81 @@
+package mapping
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/schema/jsonschema"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// jsonTypes is what the mapper knows of schemas of messages in JSON.
+type jsonTypes struct {
+	namer *jsonschema.Namer
+	known map[[32]byte]parsedJSON // by hash of name and schema: each is read once
+}
+
+type parsedJSON struct {
+	object *jsonschema.Object
+	err    error
+}
+
+// jsonDefinition finds the definition of a topic in JSON: as a ROS 1 type, with the
+// program to it.
+func (m *Mapper) jsonDefinition(t *storage.Topic) (*definition, *jsonschema.Object, error) {
+	switch {
+	case len(t.Schema.Data) == 0:
+		return nil, nil, errors.New("the recording has no JSON schema of it")
+	case t.Schema.Encoding != "jsonschema":
+		return nil, nil, fmt.Errorf("its messages are JSON, and its schema is in %q", t.Schema.Encoding)
+	}
+	k := sha256.Sum256(append([]byte(t.Type+"\x00"), t.Schema.Data...))
+	p, ok := m.json.known[k]
+	if !ok {
+		p.object, p.err = m.json.namer.Parse(t.Type, t.Schema.Data)
+		m.json.known[k] = p
+	}
+	if p.err != nil {
+		return nil, nil, p.err
+	}
+	return &definition{msg: p.object.Message, origin: "file", head: transcode.CompileFromJSON(p.object)}, p.object, nil
+}
+
+// fromJSON maps a topic in JSON: it becomes a type of ROS 1, and from there what that
+// becomes in the target, if it is none of Foxglove's well-known schemas.
+func (m *Mapper) fromJSON(t *storage.Topic) (*Result, error) {
+	d, _, err := m.jsonDefinition(t)
+	if err != nil {
+		return nil, err
+	}
+	if m.o.Encoding != "protobuf" {
+		res := d.result(t)
+		if dst := m.wellKnown(res, t.Type, d.msg, d.head); dst != nil {
+			res.setROS(dst, m.o.Encoding)
+			res.json()
+			return res, nil
+		}
+	}
+	mid := &Result{Topic: storage.Topic{Name: t.Name, Metadata: maps.Clone(t.Metadata)}}
+	if mid.Topic.Metadata == nil {
+		mid.Topic.Metadata = map[string]string{}
+	}
+	mid.setROS(d.msg, "ros1")
+	if tfStatic(t.Name) {
+		mid.Topic.Metadata[storage.MetaLatching] = "1"
+	}
+	res, err := m.convert(&mid.Topic)
+	if err != nil {
+		return nil, err
+	}
+	res.Plan = after(d.head, res.Plan)
+	res.json()
+	return res, nil
+}
+
+// json says what is lost of any message in JSON.
+func (r *Result) json() {
+	r.byDesign("presence", "properties that are not set, or null, have their default; which they were is not kept")
+}

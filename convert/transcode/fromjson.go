@@ -1,0 +1,218 @@
+package transcode
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/jsonschema"
+)
+
+// A FromJSON re-encodes messages in JSON of one schema into ROS 1 serialization of the
+// type that the schema became. It may be used by any number of goroutines.
+//
+// Properties may come in any order; of one that comes twice the last counts. What is
+// not there, or null, is zero or empty. A value that does not fit the schema is zero or
+// empty too, or its JSON where a string stands for it, and is counted; so is a message
+// with properties that the schema does not have. As Python writes them, NaN, Infinity
+// and -Infinity are numbers, and as protobuf does, strings of these words.
+type FromJSON struct {
+	root    *jsonschema.Object
+	unknown atomic.Int64
+	odd     atomic.Int64
+}
+
+// CompileFromJSON makes the program for messages of an object.
+func CompileFromJSON(o *jsonschema.Object) *FromJSON { return &FromJSON{root: o} }
+
+// Unknown is the number of messages so far that had properties which their schema does
+// not have; those are left out.
+func (p *FromJSON) Unknown() int64 { return p.unknown.Load() }
+
+// Odd is the number of messages so far that had values which do not fit their schema.
+func (p *FromJSON) Odd() int64 { return p.odd.Load() }
+
+// Losses lists what else the messages so far lost: values out of the schema.
+func (p *FromJSON) Losses() []Loss {
+	n := p.odd.Load()
+	if n == 0 {
+		return nil
+	}
+	return []Loss{{Code: "schema-values", Messages: n, Message: "messages have values that do not fit their schema; numbers become 0, and lists empty"}}
+}
+
+// Reset sets what Unknown, Odd and Losses count to zero.
+func (p *FromJSON) Reset() {
+	p.unknown.Store(0)
+	p.odd.Store(0)
+}
+
+// SizeHint is how many bytes a message of n bytes becomes, with some to spare.
+func (p *FromJSON) SizeHint(n int) int { return 2*n + 256 }
+
+// Append re-encodes src and appends it to dst. On error dst is returned at its old
+// length. It keeps neither slice.
+func (p *FromJSON) Append(dst, src []byte) ([]byte, error) {
+	r := jsonRun{jsonText: jsonText{src}, w: ros.NewWriter(dst, false), most: len(dst) + maxExtra + maxGrowth*len(src)}
+	at := r.space(0)
+	end, err := r.value(at, 0)
+	if err == nil {
+		if rest := r.space(end); rest < len(src) {
+			err = r.bad(rest, "there is text behind the message")
+		} else if src[at] != '{' {
+			err = r.bad(at, "the message is no object")
+		} else {
+			err = r.object(p.root, at)
+		}
+	}
+	if err != nil {
+		return dst, err
+	}
+	if r.unknown {
+		p.unknown.Add(1)
+	}
+	if r.odd {
+		p.odd.Add(1)
+	}
+	return r.w.Buf, nil
+}
+
+// A jsonRun is one message on its way. It is JSON: that was looked at before.
+type jsonRun struct {
+	jsonText
+	w       ros.Writer
+	most    int
+	spans   []int // where the properties of the objects that are open begin; -1: not there
+	scratch []byte
+	unknown bool
+	odd     bool // a value does not fit the schema
+}
+
+// object writes the object that begins at pos.
+func (r *jsonRun) object(o *jsonschema.Object, pos int) error {
+	if len(r.w.Buf) > r.most {
+		return r.bad(pos, "the message would grow out of proportion: too many empty objects in it")
+	}
+	open := len(r.spans)
+	for range o.Properties {
+		r.spans = append(r.spans, -1)
+	}
+	r.members(pos, func(key []byte, at int) {
+		if i, ok := o.Index[string(key)]; !ok {
+			r.unknown = true
+		} else if r.spans[open+i] = at; r.src[at] == 'n' { // null
+			r.spans[open+i] = -1
+			if o.Properties[i].Form == jsonschema.Any {
+				r.spans[open+i] = at
+			}
+		}
+	})
+	for i := range o.Properties {
+		if err := r.property(&o.Properties[i], r.spans[open+i]); err != nil {
+			return err
+		}
+	}
+	r.spans = r.spans[:open]
+	return nil
+}
+
+// property writes the value at pos, one that is not there with -1.
+func (r *jsonRun) property(p *jsonschema.Property, pos int) error {
+	if !p.List {
+		return r.one(p, pos)
+	}
+	head := len(r.w.Buf)
+	r.w.U32(0)
+	if pos < 0 {
+		return nil
+	}
+	if r.src[pos] != '[' {
+		r.odd = true
+		return nil
+	}
+	count := int32(0)
+	err := r.elements(pos, func(at int) error {
+		count++
+		if r.src[at] == 'n' {
+			at = -1
+		}
+		if len(r.w.Buf) > r.most {
+			return r.bad(pos, "the message would grow out of proportion")
+		}
+		return r.one(p, at)
+	})
+	putCase(r.w.Buf[head:], count)
+	return err
+}
+
+// one writes one value.
+func (r *jsonRun) one(p *jsonschema.Property, pos int) error {
+	switch p.Form {
+	case jsonschema.Integer:
+		v, ok := r.integer(pos)
+		r.note(ok, pos)
+		r.w.U64(uint64(v))
+	case jsonschema.Number:
+		v, ok := r.number(pos)
+		r.note(ok, pos)
+		r.w.F64(v)
+	case jsonschema.Boolean:
+		is := pos >= 0 && r.src[pos] == 't'
+		r.note(is || pos >= 0 && r.src[pos] == 'f', pos)
+		r.w.Bool(is)
+	case jsonschema.Text:
+		if pos >= 0 && r.src[pos] != '"' {
+			r.odd = true
+			r.raw(pos)
+			break
+		}
+		r.w.String(r.text(pos))
+	case jsonschema.Base64:
+		v, ok := r.base64(pos)
+		r.note(ok, pos)
+		r.w.Bytes(v)
+	case jsonschema.Time, jsonschema.Duration:
+		sec, nsec, ok := r.time(p, pos)
+		r.note(ok, pos)
+		r.w.U32(sec)
+		r.w.U32(nsec)
+	case jsonschema.Nested:
+		if pos < 0 || r.src[pos] != '{' {
+			r.note(false, pos)
+			return r.zero(p.Object)
+		}
+		return r.object(p.Object, pos)
+	default:
+		r.raw(pos)
+	}
+	return nil
+}
+
+// note counts a value that does not fit; one that is not there does.
+func (r *jsonRun) note(ok bool, pos int) { r.odd = r.odd || !ok && pos >= 0 }
+
+// raw writes a value as its text.
+func (r *jsonRun) raw(pos int) {
+	if pos < 0 {
+		r.w.String(nil)
+		return
+	}
+	end, _ := r.value(pos, 0)
+	r.w.String(r.src[pos:end])
+}
+
+// zero writes an object that is not there.
+func (r *jsonRun) zero(o *jsonschema.Object) error {
+	if len(r.w.Buf) > r.most {
+		return r.bad(0, "the message would grow out of proportion")
+	}
+	for _, f := range o.Message.Fields {
+		zeroValue(&r.w, schema.Type{Kind: f.Type.Kind, Message: f.Type.Message, Array: f.Type.Array})
+	}
+	return nil
+}
+
+func (t *jsonText) bad(at int, what string, a ...any) error {
+	return &Error{at, fmt.Sprintf(what, a...)}
+}
