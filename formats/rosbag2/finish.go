@@ -3,7 +3,6 @@ package rosbag2
 import (
 	"errors"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 
@@ -73,23 +72,19 @@ func (p *outPart) writeDefinitions() error {
 
 // metadata is what metadata.yaml says of all parts, and the metadata table of each one.
 func (w *Writer) metadata(parts ...*outPart) (*ros2bag.Metadata, error) {
-	m := &ros2bag.Metadata{Version: w.profile.Version, StorageID: db3.ID, Custom: maps.Clone(w.options), Distro: w.distro()}
 	list := make([]ros2bag.Part, len(parts))
 	for i, p := range parts {
 		list[i] = p.Part
 	}
-	m.SetParts(list)
+	topics := make([]ros2bag.Topic, len(w.topics))
 	for i := range w.topics {
 		t := &w.topics[i]
-		n := int64(0)
+		topics[i] = ros2bag.Topic{Name: t.Name, Type: t.Type, Format: t.Encoding, Hash: t.Metadata[storage.MetaTypeHash], QoS: t.QoS}
 		for _, p := range parts {
-			n += p.of(i)
+			topics[i].Messages += p.of(i)
 		}
-		m.Topics = append(m.Topics, ros2bag.Topic{
-			Name: t.Name, Type: t.Type, Format: t.Encoding, Hash: t.Metadata[storage.MetaTypeHash], QoS: t.QoS, Messages: n,
-		})
 	}
-	delete(m.Custom, storage.MetaDistro)
+	m := w.profile.Metadata(db3, w.options, topics, list)
 	if w.custom == nil { // all parts have the same definitions, and so the same
 		var kept []ros2bag.CustomTopic
 		for i := range w.topics {

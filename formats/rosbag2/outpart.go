@@ -63,7 +63,7 @@ func (p *outPart) create() (err error) {
 		return err
 	}
 	if w.profile.Schema >= 3 {
-		if err := p.db.Run("INSERT INTO schema (schema_version, ros_distro) VALUES (?, ?)", int64(w.profile.Schema), w.distro()); err != nil {
+		if err := p.db.Run("INSERT INTO schema (schema_version, ros_distro) VALUES (?, ?)", int64(w.profile.Schema), w.profile.DistroOf(w.options)); err != nil {
 			return err
 		}
 	}

@@ -87,14 +87,6 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 	return nil
 }
 
-// distro is the distribution that the recording names, or the profile's name.
-func (w *Writer) distro() string {
-	if d := w.options[storage.MetaDistro]; d != "" {
-		return d
-	}
-	return w.profile.Distro
-}
-
 // Identity returns that readers know topics by name, type and encoding. See storage.Writer.
 func (w *Writer) Identity() storage.Identity { return storage.IdentityType }
 

@@ -34,10 +34,10 @@ func (s *Storage) Files(fsys storage.FS, path string) (f storage.Files, err erro
 	names := map[string]bool{}
 	for _, p := range l.Parts {
 		f.Beside = append(f.Beside, s.beside(fsys, p)...)
-		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(p), extZstd), s.Ext)
+		name := strings.TrimSuffix(plainName(filepath.Base(p)), s.Ext)
 		names[partNumber.ReplaceAllString(name, "")] = true
 	}
-	f.Guessed = len(names) > 1 && (l.Meta == nil || len(l.Meta.Paths) == 0)
+	f.Guessed = (len(names) > 1 || s.Alone && l.Folder && !names[baseOf(path)]) && (l.Meta == nil || len(l.Meta.Paths) == 0)
 	return f, nil
 }
 

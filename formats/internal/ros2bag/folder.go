@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,13 +29,44 @@ type Storage struct {
 
 	// WholePart tells whether a part has its end.
 	WholePart func(fsys storage.FS, path string) bool
+
+	// Alone tells that files of this kind are usually recordings by themselves: without
+	// metadata.yaml they are parts of one only if they are called after their folder.
+	Alone bool
 }
 
-const (
-	extZstd   = ".zstd"
-	ZstdMagic = "\x28\xb5\x2f\xfd"
-	extMCAP   = ".mcap"
-)
+// ZstdMagic is how a zstd frame begins.
+const ZstdMagic = "\x28\xb5\x2f\xfd"
+
+// zstdEndings are the endings of parts that are compressed as a whole: that of rosbag2,
+// and that of the zstd program.
+var zstdEndings = []string{".zstd", ".zst"}
+
+// storages are the endings of parts by storage_identifier.
+var storages = map[string]string{"sqlite3": ".db3", "mcap": ".mcap"}
+
+// plainName returns the name that a part has before compression.
+func plainName(name string) string {
+	for _, x := range zstdEndings {
+		if n, ok := strings.CutSuffix(name, x); ok {
+			return n
+		}
+	}
+	return name
+}
+
+// hasPart tells whether a name is that of a part.
+func (s *Storage) hasPart(name string) bool { return strings.HasSuffix(plainName(name), s.Ext) }
+
+// other returns the storage of which a name is a part, if it is another; "" if not.
+func (s *Storage) other(name string) string {
+	for id, ext := range storages {
+		if id != s.ID && strings.HasSuffix(plainName(name), ext) {
+			return id
+		}
+	}
+	return ""
+}
 
 // A Layout is where the files of a recording are.
 type Layout struct {
@@ -69,21 +101,27 @@ func (s *Storage) Find(ctx context.Context, fsys storage.FS, path string, warn W
 	} else if err := l.listed(fsys, path, found, s, warn); err != nil {
 		return nil, err
 	}
-	mcap := 0
+	others := map[string]int{}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), extMCAP) || strings.HasSuffix(e.Name(), extMCAP+extZstd) {
-			mcap++
+		if id := s.other(e.Name()); id != "" {
+			others[id]++
 		}
 	}
-	switch {
-	case len(l.Parts) > 0 && mcap > 0:
-		return l, warn("mcap", false, "%d MCAP files in the folder are not read", mcap)
-	case len(l.Parts) > 0:
+	if len(l.Parts) > 0 {
+		for id, n := range others {
+			if err := warn(id, false, "%d %s files in the folder are not read", n, storages[id]); err != nil {
+				return nil, err
+			}
+		}
 		return l, nil
-	case mcap > 0, l.Meta != nil && l.Meta.StorageID == "mcap":
-		return nil, fmt.Errorf("rosbag2 folder with MCAP storage, which is %w yet; name one of its .mcap files", storage.ErrUnsupported)
-	case l.Meta != nil && l.Meta.StorageID != s.ID && l.Meta.StorageID != "":
-		return nil, fmt.Errorf("rosbag2 folder with storage %.40q: %w", l.Meta.StorageID, storage.ErrUnsupported)
+	}
+	switch {
+	case len(others) > 0 || l.Meta != nil && l.Meta.StorageID != s.ID && l.Meta.StorageID != "":
+		id := ""
+		if l.Meta != nil {
+			id = l.Meta.StorageID
+		}
+		return nil, fmt.Errorf("rosbag2 folder with storage %.40q and no %s file: %w", id, s.Ext, storage.ErrUnsupported)
 	case l.Meta != nil && len(l.Meta.Paths) > 0:
 		return nil, fmt.Errorf("none of the %d files that %s lists is there: %w", len(l.Meta.Paths), MetadataName, fs.ErrNotExist)
 	}
@@ -149,7 +187,7 @@ func (l *Layout) listed(fsys storage.FS, dir string, found []string, s *Storage,
 	var missing []string
 	for _, p := range l.Meta.Paths {
 		p = filepath.FromSlash(p)
-		if strings.HasSuffix(p, extMCAP) || strings.HasSuffix(p, extMCAP+extZstd) {
+		if s.other(p) != "" {
 			continue
 		}
 		names := []string{filepath.Join(dir, p), filepath.Join(dir, "..", p), filepath.Join(dir, filepath.Base(p))}
@@ -158,7 +196,7 @@ func (l *Layout) listed(fsys storage.FS, dir string, found []string, s *Storage,
 		}
 		path := ""
 		for _, n := range names {
-			for _, n := range []string{n, n + extZstd, strings.TrimSuffix(n, extZstd)} {
+			for _, n := range append([]string{n, plainName(n)}, packedNames(plainName(n))...) {
 				if path == "" && regular(fsys, n) {
 					path = n
 				}
@@ -175,22 +213,33 @@ func (l *Layout) listed(fsys storage.FS, dir string, found []string, s *Storage,
 	}
 	if len(l.Parts) == 0 && len(found) > 0 && len(missing) > 0 {
 		l.Parts = found
-		return warn("paths", false, "%s lists %d files, such as %.200q, and none of them is there; the databases in the folder are read", MetadataName, len(missing), missing[0])
+		return warn("paths", false, "%s lists %d files, such as %.200q, and none of them is there; the %s files in the folder are read", MetadataName, len(missing), missing[0], s.Ext)
 	}
 	for _, p := range missing {
 		if err := warn("missing-part", true, "%s lists %.200q, which is not there", MetadataName, p); err != nil {
 			return err
 		}
 	}
+	known := map[string]bool{}
+	for p := range seen {
+		known[plainName(p)] = true
+	}
 	for _, p := range found {
-		twin := strings.TrimSuffix(p, extZstd)
-		if !seen[p] && !seen[twin] && !seen[p+extZstd] {
+		if !known[plainName(p)] {
 			if err := warn("unlisted-part", false, "%s is not listed in %s and is not read", filepath.Base(p), MetadataName); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// packedNames returns the names that a part may have when it is compressed as a whole.
+func packedNames(plain string) (names []string) {
+	for _, x := range zstdEndings {
+		names = append(names, plain+x)
+	}
+	return names
 }
 
 func regular(fsys storage.FS, path string) bool {
@@ -202,23 +251,20 @@ func regular(fsys storage.FS, path string) bool {
 // their names. Of a part that is there twice, plain and compressed, the plain
 // one is taken when it is whole: rosbag2 leaves both behind.
 func (s *Storage) list(fsys storage.FS, dir string, entries []os.DirEntry) []string {
-	names := map[string]bool{}
+	forms := map[string][]string{} // the names of each part, by that before compression
 	for _, e := range entries {
-		n := e.Name()
-		if (strings.HasSuffix(n, s.Ext) || strings.HasSuffix(n, s.Ext+extZstd)) && regular(fsys, filepath.Join(dir, n)) {
-			names[n] = true
+		if n := e.Name(); s.hasPart(n) && regular(fsys, filepath.Join(dir, n)) {
+			forms[plainName(n)] = append(forms[plainName(n)], n)
 		}
 	}
 	var list []string
-	for n := range names {
-		if plain := strings.TrimSuffix(n, extZstd); plain != n && names[plain] {
-			if s.WholePart(fsys, filepath.Join(dir, plain)) {
-				continue
-			}
-		} else if plain == n && names[n+extZstd] && !s.WholePart(fsys, filepath.Join(dir, n)) {
-			continue
+	for plain, names := range forms {
+		slices.Sort(names) // the plain one is first
+		name := names[0]
+		if name == plain && len(names) > 1 && !s.WholePart(fsys, filepath.Join(dir, plain)) {
+			name = names[1]
 		}
-		list = append(list, filepath.Join(dir, n))
+		list = append(list, filepath.Join(dir, name))
 	}
 	slices.SortFunc(list, compareNumeric)
 	return list
@@ -254,15 +300,51 @@ func digits(s string) int {
 	return n
 }
 
-// IsFolder tells a recording's folder by its metadata.yaml or the parts in it.
+// storageLine is where metadata.yaml names the storage.
+var storageLine = regexp.MustCompile(`(?m)^\s*storage_identifier:\s*["']?(\w*)`)
+
+// IsFolder tells a recording's folder by the parts in it and its metadata.yaml. Parts of
+// two storages are those of the one that metadata.yaml names; a folder without parts
+// belongs to the storage that it names. Where it names none that is known, they belong to
+// the storage whose files are not usually recordings by themselves.
 func (s *Storage) IsFolder(fsys storage.FS, path string) bool {
-	if f, err := fsys.Open(filepath.Join(path, MetadataName)); err == nil {
-		defer f.Close()
-		b, err := io.ReadAll(io.LimitReader(f, 64<<10))
-		if err == nil && strings.Contains(string(b), metadataKey) {
-			return true
+	entries, err := fsys.ReadDir(path)
+	if err != nil {
+		return false
+	}
+	described, named := describe(fsys, path)
+	mine, others := false, false
+	for _, e := range entries {
+		is, other := s.hasPart(e.Name()), s.other(e.Name()) != ""
+		if (is && !mine || other && !others) && regular(fsys, filepath.Join(path, e.Name())) {
+			mine, others = mine || is, others || other
 		}
 	}
-	entries, err := fsys.ReadDir(path)
-	return err == nil && len(s.list(fsys, path, entries)) > 0
+	switch {
+	case mine != others:
+		return mine
+	case !mine && !described:
+		return false
+	case named == s.ID:
+		return true
+	case storages[named] != "":
+		return false
+	}
+	return !s.Alone
+}
+
+// describe tells whether there is a metadata.yaml, and which storage it names.
+func describe(fsys storage.FS, dir string) (is bool, storageID string) {
+	f, err := fsys.Open(filepath.Join(dir, MetadataName))
+	if err != nil {
+		return false, ""
+	}
+	b, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if e := f.Close(); err != nil || e != nil || !strings.Contains(string(b), metadataKey) {
+		return false, ""
+	}
+	if m := storageLine.FindSubmatch(b); m != nil {
+		storageID = string(m[1])
+	}
+	return true, storageID
 }

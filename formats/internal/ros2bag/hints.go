@@ -9,6 +9,7 @@ var Hints = warnings.Hints{
 	"part":         "copy the file again from where it was recorded",
 	"journal":      "bagconv recover IN OUT writes a copy, with what was not committed as far as it is whole",
 	"mcap":         "read them by themselves",
+	"sqlite3":      "read them by themselves",
 	"index":        warnings.SoundCopy,
 	"version":      "a newer bagconv may know more of it",
 	"compression":  warnings.SoundCopy,

@@ -1,6 +1,11 @@
 package ros2bag
 
-import "strings"
+import (
+	"maps"
+	"strings"
+
+	"github.com/bagconv/bagconv/storage"
+)
 
 // A Profile is what a distribution of ROS writes, or what all of them read.
 type Profile struct {
@@ -8,6 +13,7 @@ type Profile struct {
 	Version  int    // of metadata.yaml
 	Schema   int    // of the tables of a database
 	QoSNames bool   // policies as names, which needs version 9
+	Storage  string // of the recorder
 	Distro   string // of the schema table and metadata.yaml where the recording names none
 }
 
@@ -16,11 +22,11 @@ type Profile struct {
 // limit for the schema, or minds keys of later versions, but before Jazzy none
 // can read version 9.
 var profiles = []Profile{
-	{names: []string{"universal"}, Version: 5, Schema: 4},
-	{names: []string{"foxy", "galactic"}, Version: 4, Schema: 2},
-	{names: []string{"humble"}, Version: 5, Schema: 3},
-	{names: []string{"iron"}, Version: 7, Schema: 4},
-	{names: []string{"jazzy", "kilted", "lyrical", "rolling"}, Version: 9, Schema: 4, QoSNames: true},
+	{names: []string{"universal"}, Version: 5, Schema: 4, Storage: "sqlite3"},
+	{names: []string{"foxy", "galactic"}, Version: 4, Schema: 2, Storage: "sqlite3"},
+	{names: []string{"humble"}, Version: 5, Schema: 3, Storage: "sqlite3"},
+	{names: []string{"iron"}, Version: 7, Schema: 4, Storage: "mcap"},
+	{names: []string{"jazzy", "kilted", "lyrical", "rolling"}, Version: 9, Schema: 4, QoSNames: true, Storage: "mcap"},
 }
 
 // ProfileNames are the names of all profiles, the default first.
@@ -47,4 +53,21 @@ func FindProfile(name string) (Profile, bool) {
 		}
 	}
 	return Profile{}, false
+}
+
+// Metadata returns what metadata.yaml says of parts with these topics, whose Messages are
+// those of all parts. own is what the recording says of itself.
+func (p Profile) Metadata(s *Storage, own map[string]string, topics []Topic, parts []Part) *Metadata {
+	m := &Metadata{Version: p.Version, StorageID: s.ID, Custom: maps.Clone(own), Distro: p.DistroOf(own), Topics: topics}
+	delete(m.Custom, storage.MetaDistro)
+	m.SetParts(parts)
+	return m
+}
+
+// DistroOf is the distribution that a recording names, or the profile's name.
+func (p Profile) DistroOf(own map[string]string) string {
+	if d := own[storage.MetaDistro]; d != "" {
+		return d
+	}
+	return p.Distro
 }

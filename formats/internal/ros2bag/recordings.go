@@ -21,23 +21,30 @@ func (s *Storage) Recordings(fsys storage.FS, dir string, names []string) (group
 	described := slices.Contains(names, MetadataName)
 	stems := map[string]bool{}
 	for _, name := range names {
-		plain := strings.TrimSuffix(name, extZstd)
-		ext := filepath.Ext(plain)
 		switch {
-		case ext == s.Ext, described && ext == extMCAP:
+		case s.hasPart(name), described && s.other(name) != "":
+			plain := plainName(name)
 			g.Parts = append(g.Parts, name)
 			g.Beside = append(g.Beside, beside[name]...)
-			stems[partNumber.ReplaceAllString(strings.TrimSuffix(plain, ext), "")] = true
+			stems[partNumber.ReplaceAllString(strings.TrimSuffix(plain, filepath.Ext(plain)), "")] = true
 		case described && name == MetadataName:
 			g.Beside = append(g.Beside, name)
 		default:
 			rest = append(rest, name)
 		}
 	}
-	if !described && (len(g.Parts) < 2 || len(stems) > 1) {
+	if !described && (len(g.Parts) < 2 || len(stems) > 1 || s.Alone && !stems[baseOf(dir)]) {
 		return nil, names
 	}
 	return []storage.Group{g}, rest
+}
+
+// baseOf returns the name of a folder, also of ".".
+func baseOf(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	return filepath.Base(dir)
 }
 
 // splitBeside returns the names of files that lie beside another, by the name of that
@@ -68,7 +75,7 @@ next:
 
 // Stem returns the name of a part without what tells that it is one. See storage.Format.
 func (s *Storage) Stem(name string) string {
-	plain := strings.TrimSuffix(name, extZstd)
+	plain := plainName(name)
 	if stem := storage.TrimExtension(plain, s.Ext); stem != plain {
 		return stem
 	}
