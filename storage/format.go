@@ -105,12 +105,28 @@ type Format struct {
 	// its path. See FilesOf.
 	Files func(fsys FS, path string) (Files, error)
 
+	// Instead returns the name of the format that writes an output as it is asked for, ""
+	// if that is this one. Nil: it always is. It is asked before anything else of the
+	// format is looked at, as formats that share a name for their users differ in what
+	// they keep.
+	Instead func(a Ask) string
+
 	// Create starts a recording that will appear at path when Commit succeeds,
 	// and not before: writers work under a temporary name beside it. Nil for a
 	// format that is only read. An existing path is an error that wraps
 	// fs.ErrExist, unless o.Overwrite is set.
 	Create func(ctx context.Context, path string, o WriteOptions) (Writer, error)
 }
+
+// An Ask is what is asked of an output before its format is settled.
+type Ask struct {
+	Path   string                   // as it was typed: a separator at its end names a folder
+	Name   string                   // by which the format was asked for; "": by Path
+	Option func(name string) string // the value of an option, "" if it was not given
+}
+
+// Folder reports whether the path is that of a folder by its end.
+func (a *Ask) Folder() bool { return a.Path != "" && os.IsPathSeparator(a.Path[len(a.Path)-1]) }
 
 // Claims reports whether path is a recording of this format, by its content, or a part
 // of one. Nothing may stand there but a file or folder.

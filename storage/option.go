@@ -30,7 +30,7 @@ type Option struct {
 	Help   string   // what it does, as part of a sentence
 }
 
-// The options that WriteOptions has fields for. Others are in WriteOptions.Values.
+// The options that WriteOptions has fields for, and usual ones in WriteOptions.Values.
 const (
 	NameCompression     = "compression"
 	NameLevel           = "level"
@@ -39,6 +39,9 @@ const (
 	NameSegmentSize     = "segment-size"
 	NameSegmentDuration = "segment-duration"
 	NameSegmentNames    = "segment-names"
+
+	NamePreset  = "preset"  // a choice for several other options
+	NameStorage = "storage" // of the messages in a folder
 )
 
 // An OptionError is a value that an output cannot have. It wraps ErrUnsupported.

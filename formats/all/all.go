@@ -22,7 +22,7 @@ import (
 // Registry returns the built-in formats, in the order in which a recording is
 // shown to them. Each call returns a new list of the same formats.
 func Registry() *storage.Registry {
-	return storage.NewRegistry(rosbag1.Format, cyber.Format, rosbag2.Format, mcap.Format)
+	return storage.NewRegistry(rosbag1.Format, cyber.Format, rosbag2.Format, mcap.Format, mcap.Folder)
 }
 
 // Open opens the recording at path for reading, whatever its format: a file, a

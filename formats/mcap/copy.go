@@ -52,6 +52,9 @@ type copySchema struct {
 // that they have there. See storage.BlockCopier.
 func (w *Writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 	from, ok := r.(*Reader)
+	if f, is := r.(*FolderReader); is {
+		from, ok = f.alone()
+	}
 	if !ok {
 		return false
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Extras lists attachments and metadata records. See storage.ExtraReader.
+// Extras lists attachments and metadata records, but for those that say what Info has. See storage.ExtraReader.
 func (r *Reader) Extras() (storage.Extras, error) {
 	var x storage.Extras
 	for i := range r.attachments {
@@ -29,6 +29,9 @@ func (r *Reader) Extras() (storage.Extras, error) {
 		})
 	}
 	for _, p := range r.metadata {
+		if r.own.at[p.at] {
+			continue
+		}
 		m, err := r.metadataAt(p)
 		if err != nil {
 			return x, err

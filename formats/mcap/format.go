@@ -4,10 +4,14 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/storage"
 )
 
-const formatName = "mcap"
+const (
+	formatName  = "mcap"
+	profileROS2 = "ros2"
+)
 
 // metaProfile is the key of the recording's metadata for the profile of a file, where
 // it is not the one that its encodings have.
@@ -18,6 +22,8 @@ var options = storage.Options{
 	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"zstd", "lz4", "none"}, Help: "codec of the chunks"},
 	{Name: storage.NameLevel, Kind: storage.OptionInteger, Help: "level of the codec; 0 is its default"},
 	{Name: storage.NameChunkSize, Kind: storage.OptionSize, Help: "message data per chunk: 768K, 4M (times 1024), or 4MB (times 1000)"},
+	{Name: storage.NamePreset, Kind: storage.OptionChoice, Values: presetNames(), Help: "a preset of rosbag2 for codec, level and chunks"},
+	{Name: storage.NameProfile, Kind: storage.OptionChoice, Values: ros2bag.ProfileNames(), Help: "the distribution that the output is made for"},
 }
 
 // Format is MCAP.
@@ -28,7 +34,7 @@ var Format = &storage.Format{
 	Native:        "cdr",
 	Carries:       func(string, string) bool { return true },
 	Options:       options,
-	Metadata:      []string{metaProfile},
+	Metadata:      []string{"*"},
 	QoS:           true,
 	TopicMetadata: func(string) bool { return true },
 	PublishTime:   true,
@@ -40,6 +46,7 @@ var Format = &storage.Format{
 	Sniff:         sniff,
 	Open:          Open,
 	Create:        Create,
+	Instead:       instead,
 }
 
 // sniff knows MCAP files by their magic, also those that Open refuses, so that they
@@ -56,7 +63,7 @@ func profileOf(encodings []string) string {
 		case "ros1":
 			p = "ros1"
 		case "cdr":
-			p = "ros2"
+			p = profileROS2
 		}
 		if i > 0 && p != profile {
 			return ""

@@ -31,7 +31,9 @@ func (w *Writer) begin() error {
 		for i := range w.channels {
 			encodings[i] = w.channels[i].encoding
 		}
-		w.header.profile = profileOf(encodings)
+		if w.header.profile = profileOf(encodings); len(encodings) == 0 && w.own.always {
+			w.header.profile = profileROS2
+		}
 	}
 	return w.put(w.header.append([]byte(magic)))
 }

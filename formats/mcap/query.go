@@ -22,10 +22,8 @@ import (
 // storage.Querier.
 func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
-		buf := messages.Get().(*[]byte)
-		x := &query{r: r, ctx: ctx, q: q, index: r.window(), data: r.window(), buf: *buf}
-		defer func() { *buf = x.buf; messages.Put(buf) }()
-		x.start, x.end = q.Range()
+		x := r.query(ctx, q)
+		defer x.release()
 		var err error
 		if x.wanted, x.all, err = timeorder.Wanted(&q, len(r.defs.list)); err != nil {
 			yield(nil, r.queryError(err))
@@ -38,6 +36,20 @@ func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 		}
 		timeorder.Run(ctx, q, parts, x, r.queryError)(yield)
 	}
+}
+
+// query begins a query, of no topics yet.
+func (r *Reader) query(ctx context.Context, q storage.Query) *query {
+	x := &query{r: r, ctx: ctx, q: q, index: r.window(), data: r.window(), pooled: messages.Get().(*[]byte)}
+	x.buf = *x.pooled
+	x.start, x.end = q.Range()
+	return x
+}
+
+// release returns the memory of the query.
+func (x *query) release() {
+	*x.pooled = x.buf
+	messages.Put(x.pooled)
 }
 
 // messages has the memory of large messages, for other queries.
@@ -65,12 +77,13 @@ type query struct {
 	wanted     []bool // index = TopicID
 	all        bool
 
-	index window   // on Message Index records
-	data  window   // on messages
-	cache []cached // blocks that were read as a whole, the last used at the end
-	size  int64    // of their buffers
-	buf   []byte   // of a message that is larger than what a window reads
-	msg   storage.Message
+	index  window   // on Message Index records
+	data   window   // on messages
+	cache  []cached // blocks that were read as a whole, the last used at the end
+	size   int64    // of their buffers
+	buf    []byte   // of a message that is larger than what a window reads
+	pooled *[]byte  // buf, when the query is over
+	msg    storage.Message
 }
 
 // cacheBytes is how much of blocks that overlap in time is kept. There is always one,

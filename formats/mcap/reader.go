@@ -29,6 +29,7 @@ type Reader struct {
 	how         string           // how the file was opened, for Info
 	attachments []placedAttachment
 	metadata    []placed
+	own         ownRecords
 	accounted   bool // what is missing of blocks that were read at Open was reported as a whole
 
 	seq storage.Sequence // of ReadNext
@@ -48,13 +49,22 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	if err != nil {
 		return nil, err
 	}
+	r, err := openFile(ctx, path, f, o)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return r, nil
+}
+
+// openFile returns a Reader of a file, which is the Reader's then if there is no error.
+func openFile(ctx context.Context, path string, f storage.File, o storage.ReadOptions) (*Reader, error) {
 	r := &Reader{
 		ctx: ctx, path: path, strict: o.Strict, audits: o.CheckIndexes, file: f,
 		defs: newDefinitions(), codecs: map[string]int64{}, broken: map[int64]bool{},
 		warnings: warnings.Log{Hints: hints},
 	}
 	if err := r.open(); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
 	r.info = r.newInfo()
 	return r, nil
@@ -166,6 +176,9 @@ func (r *Reader) newInfo() *storage.Info {
 	}
 	if !r.defs.usual(r.header.profile) {
 		info.Metadata[metaProfile] = r.header.profile
+	}
+	if err := r.readOwn(info.Metadata); err != nil {
+		return nil, err
 	}
 	first := true
 	for i := range r.blocks {

@@ -182,6 +182,9 @@ func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 	if e != nil || !ok && (err != nil || h.op > opDataEnd) {
 		return 0, errors.Join(e, err, errLength)
 	}
+	if b, e = s.w.body(p, h, most); e != nil { // to look behind it may have moved the window
+		return 0, e
+	}
 	if !ok { // it is believed, but for bytes behind its fields
 		q, e := s.w.find(p+recordHead, end, allOps)
 		if e != nil {
@@ -230,10 +233,12 @@ func (s *scanner) small(p int64, h recordHeader, b []byte) error {
 			s.note("record", p, int64(h.length), false, "a %s cannot be read: %v", opName(h.op), err)
 		}
 	case opMetadata:
-		if err := new(metadata).parse(b); err != nil {
+		var m metadata
+		if err := m.parse(b); err != nil {
 			s.note("record", p, int64(h.length), false, "a metadata record cannot be read: %v", err)
 			return nil
 		}
+		s.r.own.add(p, &m)
 		s.r.metadata = append(s.r.metadata, placed{p, recordHead + int64(h.length)})
 	case opStatistics:
 		s.stats = &statistics{}

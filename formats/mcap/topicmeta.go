@@ -50,18 +50,26 @@ func readMetadata(t *storage.Topic, cache ros2bag.QoSCache) {
 	}
 }
 
+// qosText returns the text of QoS profiles. kept is the one that the topic came with, ""
+// if there is none: it stays if it means the same, and no style is asked for.
+func (w *Writer) qosText(kept string, qos []storage.QoS) string {
+	if kept != "" && !w.restyle {
+		if list, err := ros2bag.ParseQoS(kept); err == nil && slices.Equal(list, qos) || err != nil && len(qos) == 0 {
+			return kept
+		}
+	}
+	return ros2bag.QoSText(qos, w.own.profile.QoSNames)
+}
+
 // metadataOf returns the metadata of a topic's channel, sorted by key. With qos it has
 // the key for QoS profiles also if there is none.
-func metadataOf(t *storage.Topic, qos bool) []pair {
+func metadataOf(t *storage.Topic, qos bool, qosText func(kept string, qos []storage.QoS) string) []pair {
 	m := maps.Clone(t.Metadata)
 	if m == nil {
 		m = map[string]string{}
 	}
-	text, kept := m[metaQoS]
-	if list, err := ros2bag.ParseQoS(text); !kept || err == nil && !slices.Equal(list, t.QoS) || err != nil && len(t.QoS) > 0 {
-		if delete(m, metaQoS); qos || len(t.QoS) > 0 {
-			m[metaQoS] = ros2bag.QoSText(t.QoS, false)
-		}
+	if text, kept := m[metaQoS]; kept || qos || len(t.QoS) > 0 {
+		m[metaQoS] = qosText(text, t.QoS)
 	}
 	if hash, ok := m[storage.MetaTypeHash]; ok {
 		delete(m, storage.MetaTypeHash)

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -20,7 +23,8 @@ const defaultChunk = 1 << 20
 // A Writer writes an MCAP file. See storage.Writer for how it may be used.
 type Writer struct {
 	ctx       context.Context
-	out       *iox.Output
+	path      string      // that the file will have
+	out       *iox.Output // nil: the file is a part of an output
 	file      storage.File
 	codec     *compress.Codec
 	level     int
@@ -30,6 +34,9 @@ type Writer struct {
 	layout    layout
 	header    header
 	profiled  bool // the profile was asked for
+	own       ownMetadata
+	restyle   bool // texts of QoS profiles are written anew, as own.profile has them
+	schemed   bool // every channel has a schema, if only an empty one
 	onBlock   func(storage.PendingBlock) error
 
 	channels []outChannel
@@ -55,6 +62,7 @@ type Writer struct {
 // An outChannel is a channel being written.
 type outChannel struct {
 	channel
+	about   ros2bag.Topic
 	schema  int // index of Writer.schemas; -1: none
 	written bool
 	chunk   *outChunk // the last chunk with messages of it
@@ -82,34 +90,51 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 	if err := options.Check(&o); err != nil {
 		return nil, createError(path, "option", err, "")
 	}
+	w, err := newWriter(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	fsys := iox.FS(o.FS)
+	if w.out, err = iox.NewOutput(fsys, path, o.Overwrite, w.sync); err != nil {
+		return nil, createError(path, "output", err, "")
+	}
+	if err := w.open(fsys, w.out.Temp()); err != nil {
+		return nil, errors.Join(err, w.out.Abort())
+	}
+	w.path = w.out.Final()
+	return w, nil
+}
+
+// newWriter returns a Writer without a file. Its options were checked.
+func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*Writer, error) {
+	p, err := presetOf(&o)
+	if err != nil {
+		return nil, createError(path, "option", err, "")
+	}
 	w := &Writer{
-		ctx: ctx, codec: compress.Zstd, level: o.Level, threshold: defaultChunk, sync: !o.NoSync, layout: fullLayout,
-		byID: map[string]int{}, header: header{library: "bagconv"},
+		ctx: ctx, path: path, codec: compress.Lookup(p.codec), level: p.level, threshold: p.chunk, sync: !o.NoSync, layout: p.layout,
+		byID: map[string]int{}, header: header{library: "bagconv"}, restyle: o.Profile != "",
 	}
-	w.copies = o.ChunkSize == 0 && o.Level == 0
+	w.copies = o.ChunkSize == 0 && o.Level == 0 && p.plain
+	w.own.profile, _ = ros2bag.FindProfile(o.Profile) // options has the names
+	w.own.values = maps.Clone(o.Metadata)
 	w.header.profile, w.profiled = o.Metadata[metaProfile]
-	if o.Compression != "" {
-		w.codec = compress.Lookup(o.Compression)
-	}
-	if o.Level > w.codec.MaxLevel() {
-		return nil, createError(path, fmt.Sprintf("compression level %d of %s", o.Level, w.codec.Name()), storage.ErrUnsupported, levelHint(w.codec))
+	delete(w.own.values, metaProfile)
+	if w.level > w.codec.MaxLevel() {
+		return nil, createError(path, fmt.Sprintf("compression level %d of %s", w.level, w.codec.Name()), storage.ErrUnsupported, levelHint(w.codec))
 	}
 	if o.ChunkSize > maxChunk {
 		return nil, createError(path, fmt.Sprintf("chunk size %d", o.ChunkSize), storage.ErrUnsupported, "a chunk may have up to 4 GiB")
 	}
-	if o.ChunkSize > 0 {
-		w.threshold = int(o.ChunkSize)
-	}
-	fsys := iox.FS(o.FS)
-	out, err := iox.NewOutput(fsys, path, o.Overwrite, w.sync)
-	if err != nil {
-		return nil, createError(path, "output", err, "")
-	}
-	w.out = out
-	if w.file, err = fsys.OpenFile(out.Temp(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
-		return nil, errors.Join(createError(path, "output", err, ""), out.Abort())
-	}
 	return w, nil
+}
+
+// open makes the file, which has a temporary name.
+func (w *Writer) open(fsys storage.FS, temp string) (err error) {
+	if w.file, err = fsys.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+		return createError(w.path, "output", err, "")
+	}
+	return nil
 }
 
 // maxChunk is the most that a chunk size may be: 4 GiB.
@@ -129,7 +154,7 @@ func levelHint(c *compress.Codec) string {
 
 // fail makes an error about the output.
 func (w *Writer) fail(what string, err error) error {
-	return createError(w.out.Final(), what, err, "")
+	return createError(w.path, what, err, "")
 }
 
 // The ids of channels and schemas are 16 bits; that of a schema is not 0.
@@ -158,8 +183,9 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	}
 	c := outChannel{schema: -1}
 	c.id, c.topic, c.encoding = uint16(len(w.channels)+1), t.Name, t.Encoding
-	c.metadata = metadataOf(&t, t.Encoding == "cdr" && !w.profiled)
-	if t.Type != "" || t.Schema.Encoding != "" || len(t.Schema.Data) > 0 {
+	c.metadata = metadataOf(&t, t.Encoding == "cdr" && !w.profiled, w.qosText)
+	c.about = ros2bag.Topic{Name: t.Name, Type: t.Type, Format: t.Encoding, Hash: t.Metadata[storage.MetaTypeHash], QoS: slices.Clone(t.QoS)}
+	if w.schemed || t.Type != "" || t.Schema.Encoding != "" || len(t.Schema.Data) > 0 {
 		s := schema{name: t.Type, encoding: t.Schema.Encoding, data: t.Schema.Data}
 		k := string(s.append(nil))
 		i, ok := w.byID[k]
@@ -327,11 +353,14 @@ func (w *Writer) finish() error {
 			return err
 		}
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.appended != w.handed {
+	if !w.settled() {
 		return w.fail(fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.handed, w.appended), nil)
 	}
+	if err := w.writeOwn(); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if err := w.writeSummary(); err != nil {
 		return err
 	}
@@ -348,17 +377,26 @@ func (w *Writer) finish() error {
 	return nil
 }
 
+// settled tells whether all chunks that were handed out are in the file.
+func (w *Writer) settled() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.appended == w.handed
+}
+
 // Close removes what was not committed. See storage.Writer.
-func (w *Writer) Close() error {
+func (w *Writer) Close() error { return errors.Join(w.closeFile(), w.out.Abort()) }
+
+// closeFile ends all writing.
+func (w *Writer) closeFile() (err error) {
 	w.finished, w.closed = true, true
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var err error
 	if w.file != nil {
 		err = w.file.Close()
 		w.file = nil
 	}
-	return errors.Join(err, w.out.Abort())
+	return err
 }
 
 var (

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -41,7 +42,7 @@ func (p *part) blocks(ctx context.Context, c *conn) (list []block, err error) {
 	case ranges == nil || p.zstdRows:
 		var size func(*sqlitefile.Row) int64
 		if p.zstdRows {
-			target, size = blockBytes, func(row *sqlitefile.Row) int64 { return unpackedSize(row.Local(), row.Size) }
+			target, size = blockBytes, func(row *sqlitefile.Row) int64 { return ros2bag.UnpackedSize(row.Local(), row.Size) }
 		}
 		ranges, err = p.table.Ranges(ctx, c.src, target, size)
 	}

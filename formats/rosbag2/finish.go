@@ -1,11 +1,6 @@
 package rosbag2
 
 import (
-	"errors"
-	"io"
-	"os"
-	"path/filepath"
-
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -28,11 +23,7 @@ func (w *Writer) finish() error {
 		if err != nil {
 			return err
 		}
-		text, err := meta.Encode(true)
-		if err != nil {
-			return err
-		}
-		if err := w.writeFile(filepath.Join(w.out.Temp(), ros2bag.MetadataName), text); err != nil {
+		if err := meta.WriteFile(w.fs, w.out.Temp(), w.sync); err != nil {
 			return err
 		}
 	}
@@ -105,16 +96,4 @@ func (w *Writer) metadata(parts ...*outPart) (*ros2bag.Metadata, error) {
 		m.Custom[ros2bag.CustomKey] = value
 	}
 	return m, nil
-}
-
-func (w *Writer) writeFile(path, text string) error {
-	f, err := w.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(f, text)
-	if err == nil && w.sync {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
 }

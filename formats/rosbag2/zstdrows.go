@@ -52,7 +52,7 @@ func (r *Reader) firstRow(c *conn) (err error) {
 	p := c.part
 	stop := errors.New("the first row is enough")
 	look := func(row *sqlitefile.Row) error {
-		p.zstdRows = isFrame(row.Local())
+		p.zstdRows = ros2bag.IsFrame(row.Local())
 		return stop
 	}
 	if p.salvaged != nil {
@@ -69,17 +69,8 @@ func (r *Reader) firstRow(c *conn) (err error) {
 
 // compressed tells whether a row is to be decompressed. data is its start.
 func (f *filler) compressed(data []byte) bool {
-	return f.c.part.sniffRows && isFrame(data)
+	return f.c.part.sniffRows && ros2bag.IsFrame(data)
 }
-
-// isFrame tells whether data begins as a zstd frame.
-func isFrame(data []byte) bool { return len(data) >= 4 && string(data[:4]) == ros2bag.ZstdMagic }
-
-// What decompression of a row may take: a row beyond it is an attack on memory.
-const (
-	rowInflate = 200
-	rowSlack   = 64 << 20
-)
 
 // What all rows of a block may take where their sizes were not looked at: where the
 // tree is damaged or of another kind, and where only some rows are compressed.
@@ -88,24 +79,12 @@ const (
 	maxMixed   = 64 << 20
 )
 
-// unpackedSize is the most bytes that a row of some bytes becomes. start is its start.
-func unpackedSize(start []byte, size int) int64 {
-	if !isFrame(start) {
-		return int64(size)
-	}
-	most := int64(size)*rowInflate + rowSlack
-	if stated, ok := compress.ZstdSize(start); ok {
-		return min(stated, most)
-	}
-	return most
-}
-
 // inflate appends what a row decompresses to. ok is false when it is damaged, and
 // left out. If nothing tells that rows are compressed, a row that is no frame
 // only looked like one, and is taken as it is.
 func (f *filler) inflate(row []byte) (ok bool, err error) {
 	start := len(f.b.Buf)
-	limit := unpackedSize(row, len(row))
+	limit := ros2bag.UnpackedSize(row, len(row))
 	switch {
 	case !f.c.part.zstdRows:
 		limit = min(limit, maxMixed-int64(start))

@@ -1,9 +1,15 @@
 package ros2bag
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+
+	"github.com/bagconv/bagconv/storage"
 )
 
 // Encode returns the YAML text, with or without the outer key. It writes the keys
@@ -22,6 +28,23 @@ func (m *Metadata) Encode(outer bool) (string, error) {
 		return "", fmt.Errorf("%s: %w", MetadataName, b.err)
 	}
 	return b.String(), nil
+}
+
+// WriteFile writes metadata.yaml into a folder, which has none.
+func (m *Metadata) WriteFile(fsys storage.FS, dir string, sync bool) error {
+	text, err := m.Encode(true)
+	if err != nil {
+		return err
+	}
+	f, err := fsys.OpenFile(filepath.Join(dir, MetadataName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, text)
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 // size is about how many bytes the text has.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/klauspost/compress/zstd"
@@ -99,4 +100,25 @@ func (s *Storage) IsPart(fsys storage.FS, path string, head []byte) bool {
 
 func newDecoder(r io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
+}
+
+// IsFrame tells whether a message begins as a zstd frame. No message in CDR does.
+func IsFrame(data []byte) bool { return len(data) >= 4 && string(data[:4]) == ZstdMagic }
+
+// What decompression of a message may take: one beyond it is an attack on memory.
+const (
+	messageInflate = 200
+	messageSlack   = 64 << 20
+)
+
+// UnpackedSize is the most bytes that a message of some bytes becomes. start is its start.
+func UnpackedSize(start []byte, size int) int64 {
+	if !IsFrame(start) {
+		return int64(size)
+	}
+	most := int64(size)*messageInflate + messageSlack
+	if stated, ok := compress.ZstdSize(start); ok {
+		return min(stated, most)
+	}
+	return most
 }

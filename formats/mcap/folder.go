@@ -1,0 +1,109 @@
+package mcap
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// folderName is the name of rosbag2 folders whose parts are MCAP files:
+//
+//	drive/
+//	  metadata.yaml       topics, counts, times, list of parts (package ros2bag)
+//	  drive_0.mcap        a part: a Reader reads it, a Writer writes it
+//	  drive_1.mcap.zstd   the next one, compressed as a whole
+//
+// They are a format of their own: they keep topics as rosbag2 knows them, can be cut into
+// parts, and their messages are to be played, so that those of other encodings become CDR.
+const folderName = "rosbag2-mcap"
+
+// mcapStorage is the storage whose parts are MCAP files.
+var mcapStorage = &ros2bag.Storage{ID: "mcap", Ext: ".mcap", Magic: magic, Alone: true, WholePart: wholePart}
+
+// folderOptions are those of the parts, and those of the folder.
+var folderOptions = append(append(storage.Options{}, options...),
+	storage.Option{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{"mcap", "sqlite3"}, Help: "what the messages in a folder are stored in"},
+	storage.Option{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin another file before one has more message data"},
+	storage.Option{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration, Help: "begin another file before one lasts longer, such as 60s"},
+	storage.Option{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{"numbered"}, Help: "OUT_0, OUT_1, ... in the folder"},
+)
+
+// Folder is the rosbag2 folder with MCAP storage. It also reads an MCAP file that is
+// compressed as a whole.
+var Folder = &storage.Format{
+	Name:          folderName,
+	Help:          "rosbag2 folder, MCAP storage",
+	Folder:        true,
+	Native:        Format.Native,
+	Carries:       Format.Carries,
+	Options:       folderOptions,
+	Metadata:      []string{"*"},
+	QoS:           true,
+	TopicMetadata: func(key string) bool { return key != metaQoS },
+	PublishTime:   true,
+	Sequence:      true,
+	MinTime:       Format.MinTime,
+	MaxTime:       Format.MaxTime,
+	TopicName:     Format.TopicName,
+	Sniff:         sniffFolder,
+	Recordings:    mcapStorage.Recordings,
+	Stem:          mcapStorage.Stem,
+	Open:          OpenFolder,
+	Files:         mcapStorage.Files,
+	Whole:         func(path string) (string, []string) { return mcapStorage.Whole(iox.OS, path) },
+	Create:        CreateFolder,
+	Instead:       insteadOfFolder,
+}
+
+// sniffFolder knows a folder by its parts and metadata.yaml, and a part that is compressed
+// as a whole.
+func sniffFolder(fsys storage.FS, path string, head []byte) bool {
+	if head != nil {
+		return bytes.HasPrefix(head, []byte(ros2bag.ZstdMagic)) && mcapStorage.IsPart(iox.FS(fsys), path, head)
+	}
+	return mcapStorage.IsFolder(iox.FS(fsys), path)
+}
+
+// instead makes an output that is to be a folder one of rosbag2.
+func instead(a storage.Ask) string {
+	if a.Folder() {
+		return folderName
+	}
+	return ""
+}
+
+// insteadOfFolder writes the other storage if it is asked for, and a file if the name is
+// that of one.
+func insteadOfFolder(a storage.Ask) string {
+	switch {
+	case a.Option(storage.NameStorage) == "sqlite3":
+		return "db3"
+	case !a.Folder() && strings.HasSuffix(a.Path, mcapStorage.Ext):
+		return formatName
+	}
+	return ""
+}
+
+// wholePart tells whether a file has its end.
+func wholePart(fsys storage.FS, path string) bool {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return false
+	}
+	whole, err := hasEnd(f)
+	return f.Close() == nil && err == nil && whole
+}
+
+// hasEnd tells whether a file ends with the magic.
+func hasEnd(f storage.File) (bool, error) {
+	st, err := f.Stat()
+	if err != nil || st.Size() < 2*int64(len(magic)) {
+		return false, err
+	}
+	end := make([]byte, len(magic))
+	err = iox.ReadFull(f, end, st.Size()-int64(len(magic)))
+	return err == nil && string(end) == magic, err
+}

@@ -1,0 +1,139 @@
+package mcap
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Blocks lists the blocks of all parts. See storage.BlockReader.
+func (r *FolderReader) Blocks() (all []storage.Block, err error) {
+	for _, p := range r.parts {
+		list, err := p.Reader.Blocks()
+		if err != nil {
+			return nil, err
+		}
+		shared := map[*storage.TopicID][]storage.TopicID{} // blocks share lists of topics
+		for _, b := range list {
+			if len(b.Topics) > 0 {
+				topics, ok := shared[&b.Topics[0]]
+				if !ok {
+					topics = make([]storage.TopicID, len(b.Topics))
+					for i, t := range b.Topics {
+						topics[i] = p.topics[t]
+					}
+					shared[&b.Topics[0]] = topics
+				}
+				b.Topics = topics
+			}
+			if r.packedMessages() {
+				b.RawSize = min(packedGrowth*b.RawSize, max(b.RawSize, maxUnpacked))
+			}
+			all = append(all, b)
+		}
+	}
+	return all, nil
+}
+
+// Order is by blocks: each has times of its own. See storage.BlockReader.
+func (r *FolderReader) Order() storage.Order { return storage.OrderBlocks }
+
+// ReadBlock reads block i of all parts. See storage.BlockReader.
+func (r *FolderReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+	if i < 0 || i >= len(r.blocks) {
+		return r.fail(r.path, fmt.Sprintf("there is no block %d", i), nil)
+	}
+	x := r.blocks[i]
+	if err := x.part.Reader.ReadBlock(ctx, x.block, b); err != nil {
+		return err
+	}
+	packed := false
+	for k := range b.Messages {
+		m := &b.Messages[k]
+		m.Topic = x.part.topics[m.Topic]
+		packed = packed || r.packed(m)
+	}
+	if !packed && !r.otherCodec() {
+		return nil
+	}
+	return r.unpackMessages(x, b)
+}
+
+// packedMessages tells whether metadata.yaml says that each message is a zstd frame.
+func (r *FolderReader) packedMessages() bool {
+	m := r.layout.Meta
+	return m != nil && m.Mode == "MESSAGE" && m.Compression == "zstd"
+}
+
+// otherCodec tells whether messages are compressed with something else.
+func (r *FolderReader) otherCodec() bool {
+	m := r.layout.Meta
+	return m != nil && m.Mode == "MESSAGE" && m.Compression != "zstd"
+}
+
+// packed tells whether a message is to be decompressed: no message in CDR begins as a zstd
+// frame.
+func (r *FolderReader) packed(m *storage.Message) bool {
+	return ros2bag.IsFrame(m.Data) && (r.topics[m.Topic].Encoding == Format.Native || r.packedMessages())
+}
+
+// The memory that decompressed messages of a block may take, and how much larger than
+// they are thought to be.
+const (
+	maxUnpacked  = 512 << 20
+	packedGrowth = 4
+)
+
+// unpackMessages decompresses the messages of a block that are compressed one by one.
+func (r *FolderReader) unpackMessages(x partBlock, b *storage.Batch) error {
+	b.Stored = nil
+	buf, bad := b.Scratch[:0], int64(0)
+	at := x.part.blocks[x.block].Offset
+	kept := b.Messages[:0]
+	sizes := make([]int, 0, len(b.Messages))
+	for _, m := range b.Messages {
+		start := len(buf)
+		if !r.packed(&m) {
+			if r.otherCodec() {
+				return r.fail(x.part.path, fmt.Sprintf("messages compressed with %.40q", r.layout.Meta.Compression), storage.ErrUnsupported)
+			}
+			buf = append(buf, m.Data...)
+		} else if out, ok := r.unpackMessage(buf, &m); ok {
+			buf = out
+		} else {
+			bad++
+			continue
+		}
+		kept, sizes = append(kept, m), append(sizes, len(buf)-start)
+	}
+	end := 0
+	for i := range kept {
+		kept[i].Data = buf[end : end+sizes[i] : end+sizes[i]]
+		end += sizes[i]
+	}
+	b.Messages, b.Buf, b.Scratch = kept, buf, b.Buf
+	if bad > 0 {
+		return r.warnLost(storage.Lost{Messages: bad, Blocks: 1}, "zstd", at, true, x.part.path, "%d messages of a block are left out: they cannot be decompressed", bad)
+	}
+	if !r.packedMessages() && !r.otherCodec() {
+		return r.warnLost(storage.Lost{}, "compression", -1, false, x.part.path, "messages are compressed with zstd, which nothing says")
+	}
+	return nil
+}
+
+// unpackMessage appends what a message decompresses to. Where nothing says that messages
+// are compressed, one that is no frame only looked like one, and is taken as it is.
+func (r *FolderReader) unpackMessage(dst []byte, m *storage.Message) ([]byte, bool) {
+	limit := min(ros2bag.UnpackedSize(m.Data, len(m.Data)), maxUnpacked-int64(len(dst)))
+	out, err := compress.Zstd.Decode(dst, m.Data, limit)
+	switch {
+	case err == nil:
+		return out, true
+	case r.layout.Meta == nil || r.layout.Meta.Mode != "MESSAGE":
+		return append(dst, m.Data...), true
+	}
+	return dst, false
+}

@@ -1,0 +1,115 @@
+package mcap
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/bagconv/bagconv/internal/timeorder"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Query merges the blocks of all parts, each of which is looked up as in a file by
+// itself. See storage.Querier.
+func (r *FolderReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
+	return func(yield func(*storage.Message, error) bool) {
+		wrap := func(err error) error { return r.fail(r.path, "query", err) }
+		wanted, all, err := timeorder.Wanted(&q, len(r.topics))
+		if err != nil {
+			yield(nil, wrap(err))
+			return
+		}
+		x := &folderQuery{r: r}
+		defer x.close()
+		var parts []timeorder.Part
+		for _, p := range r.parts {
+			for i := range p.blocks {
+				b := &p.blocks[i]
+				parts = append(parts, timeorder.Part{Start: b.Start, End: b.End, Timed: b.Timed})
+			}
+			one := p.query(ctx, q)
+			one.all, one.wanted = all, make([]bool, len(p.topics))
+			for i, t := range p.topics {
+				one.wanted[i] = wanted[t]
+			}
+			x.parts = append(x.parts, one)
+		}
+		timeorder.Run(ctx, q, parts, x, wrap)(yield)
+	}
+}
+
+// A folderQuery asks the parts of a folder. Its parts are their blocks.
+type folderQuery struct {
+	r     *FolderReader
+	parts []*query
+	msg   storage.Message
+	buf   []byte
+}
+
+func (x *folderQuery) close() {
+	for _, q := range x.parts {
+		q.release()
+	}
+}
+
+// at returns the part and its block that a block of the folder is.
+func (x *folderQuery) at(i int) (*inPart, *query, int) {
+	b := x.r.blocks[i]
+	return b.part, x.parts[slices.Index(x.r.parts, b.part)], b.block
+}
+
+// Count is that of the part. See timeorder.Source.
+func (x *folderQuery) Count(i int) (int64, error) {
+	_, q, block := x.at(i)
+	return q.Count(block)
+}
+
+// Total is not needed: chunks are counted. See timeorder.Source.
+func (x *folderQuery) Total() int64 { return -1 }
+
+// Ahead is 0: what is passed over is counted. See timeorder.Source.
+func (x *folderQuery) Ahead() int { return 0 }
+
+// Open opens the block of the part. See timeorder.Source.
+func (x *folderQuery) Open(i int, reverse bool) (timeorder.Cursor, error) {
+	p, q, block := x.at(i)
+	c, err := q.Open(block, reverse)
+	if err != nil {
+		return nil, err
+	}
+	return &folderCursor{c, x, p, block}, nil
+}
+
+// A folderCursor reads messages of a part for the folder.
+type folderCursor struct {
+	timeorder.Cursor
+	x     *folderQuery
+	part  *inPart
+	block int
+}
+
+// Read returns the message as the folder has it. See timeorder.Cursor.
+func (c *folderCursor) Read() (*storage.Message, error) {
+	m, err := c.Cursor.Read()
+	if m == nil || err != nil {
+		return nil, err
+	}
+	x := c.x
+	x.msg = *m
+	x.msg.Topic = c.part.topics[m.Topic]
+	if !x.r.packed(&x.msg) {
+		return &x.msg, nil
+	}
+	out, ok := x.r.unpackMessage(x.buf[:0], &x.msg)
+	if !ok {
+		at := c.part.blocks[c.block].Offset
+		return nil, x.r.warnLost(storage.Lost{Messages: 1, Blocks: 1}, "zstd", at, true, c.part.path, "a message is left out: it cannot be decompressed")
+	}
+	x.buf, x.msg.Data = out, out
+	return &x.msg, nil
+}
+
+var (
+	_ timeorder.Source = (*folderQuery)(nil)
+	_ timeorder.Cursor = (*folderCursor)(nil)
+)

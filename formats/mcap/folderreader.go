@@ -1,0 +1,322 @@
+package mcap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/warnings"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A FolderReader reads a rosbag2 folder: its parts, one after the other, as one recording.
+// ReadBlock, Query and Info are safe for concurrent use.
+type FolderReader struct {
+	ctx    context.Context
+	path   string
+	strict bool
+	layout *ros2bag.Layout
+	parts  []*inPart
+	topics []storage.TopicInfo
+	custom map[string]string
+	blocks []partBlock
+	size   int64
+
+	missing int64 // messages that metadata.yaml counts and that are not there
+	seq     storage.Sequence
+
+	warnings warnings.Log
+}
+
+// An inPart is a part of a folder.
+type inPart struct {
+	*Reader
+	name   string
+	packed bool              // the file is compressed as a whole
+	topics []storage.TopicID // in the folder, by those of the part
+	first  int               // number of its first block
+	lost   int64             // messages that were known to be missing when it was opened
+}
+
+// A partBlock is a block of a part.
+type partBlock struct {
+	part  *inPart
+	block int
+}
+
+// OpenFolder opens a rosbag2 folder, or one part that is compressed as a whole. See
+// storage.Format.
+func OpenFolder(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+	r := &FolderReader{ctx: ctx, path: path, strict: o.Strict, custom: map[string]string{}, warnings: warnings.Log{Hints: ros2bag.Hints}}
+	if err := r.open(o); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+func (r *FolderReader) open(o storage.ReadOptions) (err error) {
+	fsys := iox.FS(o.FS)
+	if r.layout, err = mcapStorage.Find(r.ctx, fsys, r.path, r.warner("")); err != nil {
+		return r.fail(r.path, "", err)
+	}
+	r.size = r.layout.Size(fsys)
+	var failed error
+	for _, path := range r.layout.Parts {
+		p, err := r.openPart(fsys, path, o)
+		if err == nil {
+			r.parts = append(r.parts, p)
+			continue
+		}
+		err = r.fail(path, "", err)
+		if !isDamage(err) || r.strict || len(r.layout.Parts) == 1 {
+			return err
+		}
+		failed = errors.Join(failed, err)
+		lost := storage.Lost{Blocks: 1, Uncounted: true}
+		if st, e := fsys.Stat(path); e == nil {
+			lost.Bytes = st.Size()
+		}
+		if err := r.warnLost(lost, "part", -1, true, path, "it is not read: %v", errors.Unwrap(err)); err != nil {
+			return err
+		}
+	}
+	if len(r.parts) == 0 {
+		return failed
+	}
+	if err := r.joinTopics(); err != nil {
+		return err
+	}
+	for _, p := range r.parts {
+		p.first = len(r.blocks)
+		for i := range p.blocks {
+			r.blocks = append(r.blocks, partBlock{p, i})
+		}
+	}
+	return r.compareCount()
+}
+
+// openPart opens a part, decompressed if it is compressed as a whole.
+func (r *FolderReader) openPart(fsys storage.FS, path string, o storage.ReadOptions) (*inPart, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	p := &inPart{name: filepath.Base(path)}
+	head := make([]byte, len(ros2bag.ZstdMagic))
+	if iox.ReadFull(f, head, 0) == nil && string(head) == ros2bag.ZstdMagic {
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+		p.packed = true
+		if f, err = r.unpack(fsys, path); err != nil {
+			return nil, err
+		}
+	}
+	if p.Reader, err = openFile(r.ctx, path, f, o); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	_, lost := p.warnings.Report()
+	p.lost = lost.Messages
+	return p, nil
+}
+
+// unpack decompresses a part. A frame without an end is damage if the file in it has none
+// either.
+func (r *FolderReader) unpack(fsys storage.FS, path string) (storage.File, error) {
+	f, cut, err := ros2bag.Inflate(r.ctx, fsys, path)
+	if err != nil || cut == nil {
+		return f, err
+	}
+	whole, err := hasEnd(f)
+	switch {
+	case err != nil:
+	case whole:
+		err = r.warnLost(storage.Lost{}, "zstd-open", -1, false, path, "the zstd frame has no end, as rosbag2 leaves it at a multiple of 131072 bytes; all of the file was there")
+	default:
+		err = r.warnLost(storage.Lost{Uncounted: true}, "zstd", -1, true, path, "decompression stopped: %v", cut)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// isDamage tells a broken file from a broken disk or a stopped run.
+func isDamage(err error) bool {
+	return errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, storage.ErrUnsupported)
+}
+
+// alone returns the Reader of the only part, if its blocks are those of the folder.
+func (r *FolderReader) alone() (*Reader, bool) {
+	if len(r.parts) != 1 || r.packedMessages() {
+		return nil, false
+	}
+	return r.parts[0].Reader, true
+}
+
+// compareCount reports that metadata.yaml counts other than there are.
+func (r *FolderReader) compareCount() error {
+	m := r.layout.Meta
+	if m == nil {
+		return nil
+	}
+	total := int64(0)
+	for i := range r.topics {
+		total += r.topics[i].Messages
+	}
+	r.missing = max(0, m.Messages-total)
+	if m.Messages == total {
+		return nil
+	}
+	return r.warnLost(storage.Lost{}, "count", -1, total < m.Messages && !r.damaged(), "", "%s counts %d messages, the files have %d", ros2bag.MetadataName, m.Messages, total)
+}
+
+// damaged tells whether damage is known that explains what else is missing.
+func (r *FolderReader) damaged() bool {
+	lists := [][]storage.Warning{}
+	list, _ := r.warnings.Report()
+	lists = append(lists, list)
+	for _, p := range r.parts {
+		list, _ := p.warnings.Report()
+		lists = append(lists, list)
+	}
+	return slices.ContainsFunc(slices.Concat(lists...), func(w storage.Warning) bool { return w.Damage && w.Code != "metadata-topic" && w.Code != "qos" })
+}
+
+// Info describes the recording. See storage.Reader.
+func (r *FolderReader) Info() (*storage.Info, error) {
+	info := &storage.Info{
+		Format: folderName, Version: "mcap 0", Path: r.path, Size: r.size, Compression: map[string]int64{}, Metadata: maps.Clone(r.custom),
+	}
+	if m := r.layout.Meta; m != nil {
+		info.Version = fmt.Sprintf("metadata %d, mcap 0", m.Version)
+	}
+	for _, t := range r.topics {
+		t.Metadata, t.QoS = maps.Clone(t.Metadata), slices.Clone(t.QoS)
+		info.Topics = append(info.Topics, t)
+		info.Messages += t.Messages
+	}
+	openLost, timed := int64(0), false
+	for _, p := range r.parts {
+		one, err := p.Info()
+		if err != nil {
+			return nil, err
+		}
+		info.Files = append(info.Files, p.path)
+		if one.Messages > 0 {
+			if !timed {
+				info.Start, info.End, timed = one.Start, one.End, true
+			}
+			info.Start, info.End = min(info.Start, one.Start), max(info.End, one.End)
+		}
+		if p.packed {
+			info.Compression["zstd"]++
+		} else {
+			for codec, n := range one.Compression {
+				info.Compression[codec] += n
+			}
+		}
+		for _, w := range one.Warnings {
+			w.Message = p.name + ": " + w.Message
+			info.Warnings = append(info.Warnings, w)
+		}
+		info.Lost.Add(one.Lost)
+		openLost += p.lost
+		addFacts(info, one.Facts)
+	}
+	own, lost := r.warnings.Report()
+	info.Warnings = append(own, info.Warnings...)
+	info.Lost.Add(lost)
+	r.account(info, openLost)
+	return info, nil
+}
+
+// account takes what is missing from metadata.yaml, if that has counted all messages.
+func (r *FolderReader) account(info *storage.Info, openLost int64) {
+	m := r.layout.Meta
+	if m == nil || info.Messages == 0 || m.Messages < info.Messages {
+		return
+	}
+	info.Lost.Messages += max(0, r.missing-openLost)
+	info.Lost.Uncounted = false
+	if info.Lost.Messages > 0 {
+		info.Lost.Duration = max(m.Duration-(info.End-info.Start), 0)
+	}
+}
+
+// addFacts adds the facts of a part, each value once.
+func addFacts(info *storage.Info, facts []storage.Fact) {
+	for _, f := range facts {
+		i := slices.IndexFunc(info.Facts, func(x storage.Fact) bool { return x.Key == f.Key })
+		switch {
+		case i < 0:
+			info.Facts = append(info.Facts, f)
+		case !slices.Contains(strings.Split(info.Facts[i].Value, ", "), f.Value):
+			info.Facts[i].Value += ", " + f.Value
+		}
+	}
+}
+
+// ReadNext returns the next message, part after part. See storage.Reader.
+func (r *FolderReader) ReadNext() (*storage.Message, error) {
+	return r.seq.Next(r.ctx, r, len(r.blocks))
+}
+
+// Close closes the parts, and removes what was decompressed.
+func (r *FolderReader) Close() (err error) {
+	r.seq.Stop(r.fail(r.path, "the reader is closed", nil))
+	for _, p := range r.parts {
+		err = errors.Join(err, p.Reader.Close())
+	}
+	r.parts = nil
+	return err
+}
+
+// fail makes an error about a file, unless it is one already.
+func (r *FolderReader) fail(path, what string, err error) error {
+	var e *storage.Error
+	if errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &storage.Error{Format: folderName, Path: path, Offset: -1, What: what, Err: err}
+}
+
+// warnLost keeps a warning about a file, "" for the folder, and what was lost there.
+func (r *FolderReader) warnLost(lost storage.Lost, code string, at int64, damage bool, path, format string, args ...any) error {
+	message := fmt.Sprintf(format, args...)
+	if damage && r.strict {
+		if path == "" {
+			path = r.path
+		}
+		return &storage.Error{Format: folderName, Path: path, Offset: at, What: message, Err: storage.ErrCorrupt}
+	}
+	key := path + " " + message // metadata has several of one code
+	if at >= 0 {
+		key = path
+	}
+	if path != "" {
+		message = filepath.Base(path) + ": " + message
+	}
+	r.warnings.Add(key, storage.Warning{Code: code, Message: message, Offset: at, Damage: damage}, lost)
+	return nil
+}
+
+// warner binds warnLost to a file.
+func (r *FolderReader) warner(path string) ros2bag.Warner {
+	return func(code string, damage bool, format string, args ...any) error {
+		return r.warnLost(storage.Lost{Uncounted: code == "missing-part"}, code, -1, damage, path, format, args...)
+	}
+}
+
+var (
+	_ storage.Reader      = (*FolderReader)(nil)
+	_ storage.BlockReader = (*FolderReader)(nil)
+	_ storage.Querier     = (*FolderReader)(nil)
+	_ storage.ExtraReader = (*FolderReader)(nil)
+)

@@ -1,0 +1,324 @@
+package mcap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A FolderWriter writes a rosbag2 folder with one part or, if it is cut into segments,
+// several. Each part is made by a Writer.
+type FolderWriter struct {
+	ctx      context.Context
+	fs       storage.FS
+	out      *iox.Output
+	o        storage.WriteOptions // of the parts
+	profile  ros2bag.Profile
+	size     int64 // of a segment, in bytes of messages; 0: any
+	duration int64 // of a segment, ns; 0: any
+
+	parts   []*outPart // the last one takes the messages
+	topics  []storage.Topic
+	taken   map[topicKey]bool
+	onBlock func(storage.PendingBlock) error
+
+	err      error // the first one, kept
+	finished bool  // only Commit and Close may follow
+	closed   bool
+}
+
+// An outPart is a part that is written.
+type outPart struct {
+	*Writer
+	span  ros2bag.Part // of messages that were given to Write
+	bytes int64        // of them
+}
+
+// CreateFolder starts a folder. See storage.Format.
+func CreateFolder(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+	fail := func(what string, err error, hint string) (storage.Writer, error) {
+		return nil, &storage.Error{Format: folderName, Path: path, Offset: -1, What: what, Err: err, Hint: hint}
+	}
+	if err := folderOptions.Check(&o); err != nil {
+		return fail("option", err, "")
+	}
+	if other := o.Values[storage.NameStorage]; other != "" && other != mcapStorage.ID {
+		return fail("storage "+other, storage.ErrUnsupported, "the format of that storage writes it")
+	}
+	w := &FolderWriter{ctx: ctx, fs: iox.FS(o.FS), o: o, size: o.SegmentSize, duration: o.SegmentDuration, taken: map[topicKey]bool{}}
+	w.profile, _ = ros2bag.FindProfile(o.Profile) // the options have the names
+	if _, err := newWriter(ctx, path, o); err != nil {
+		return nil, err
+	}
+	var err error
+	if w.out, err = iox.NewOutput(w.fs, path, o.Overwrite, !o.NoSync); err != nil {
+		return fail("output", err, "")
+	}
+	if err := w.fs.Mkdir(w.out.Temp(), 0o777); err != nil {
+		return nil, errors.Join(w.fail("output", err), w.out.Abort())
+	}
+	if err := w.addPart(); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+// addPart begins a part, with all topics that are known.
+func (w *FolderWriter) addPart() error {
+	name := mcapStorage.PartName(filepath.Base(w.out.Final()), len(w.parts))
+	part, err := newWriter(w.ctx, filepath.Join(w.out.Final(), name), w.o)
+	if err != nil {
+		return err
+	}
+	part.restyle, part.schemed = true, true
+	part.own = ownMetadata{values: maps.Clone(w.o.Metadata), always: true, profile: w.profile}
+	part.header.profile, part.profiled = "", false
+	part.onBlock = w.onBlock
+	p := &outPart{Writer: part}
+	w.parts = append(w.parts, p)
+	if err := p.open(w.fs, filepath.Join(w.out.Temp(), name)); err != nil {
+		return err
+	}
+	for i := range w.topics {
+		if _, err := p.CreateTopic(w.topics[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *FolderWriter) last() *outPart { return w.parts[len(w.parts)-1] }
+
+func (w *FolderWriter) fail(what string, err error) error {
+	return &storage.Error{Format: folderName, Path: w.out.Final(), Offset: -1, What: what, Err: err}
+}
+
+// usable returns the error that stopped the writer.
+func (w *FolderWriter) usable() error {
+	if w.err == nil && (w.finished || w.closed) {
+		return w.fail("the writer is closed", os.ErrClosed)
+	}
+	return w.err
+}
+
+// stop keeps the first error.
+func (w *FolderWriter) stop(err error) error {
+	if w.err == nil {
+		w.err = err
+	}
+	return err
+}
+
+// Identity returns that players know topics by name, type and encoding. See
+// storage.Writer.
+func (w *FolderWriter) Identity() storage.Identity { return storage.IdentityType }
+
+// CreateTopic makes a channel. See storage.Writer.
+func (w *FolderWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
+	if err := w.usable(); err != nil {
+		return 0, err
+	}
+	if t.Encoding == "" {
+		t.Encoding = Format.Native
+	}
+	key := topicKey{name: t.Name, typ: t.Type, encoding: t.Encoding}
+	if w.taken[key] {
+		return 0, w.fail(fmt.Sprintf("a second topic %.200q of type %.200q", t.Name, t.Type), storage.ErrUnsupported)
+	}
+	if _, ok := t.Metadata[metaQoS]; ok {
+		t.Metadata = maps.Clone(t.Metadata)
+		delete(t.Metadata, metaQoS)
+	}
+	id, err := w.last().CreateTopic(t)
+	if err != nil {
+		return 0, err
+	}
+	w.taken[key] = true
+	w.topics = append(w.topics, t)
+	return id, nil
+}
+
+// Write adds a message. See storage.Writer.
+func (w *FolderWriter) Write(m *storage.Message) error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	p := w.last()
+	if p.span.Messages > 0 && w.full(p, m) {
+		if err := w.cut(); err != nil {
+			return w.stop(err)
+		}
+		p = w.last()
+	}
+	if err := p.Write(m); err != nil {
+		return w.stop(err)
+	}
+	p.span.Add(m.LogTime)
+	p.bytes += int64(len(m.Data))
+	return nil
+}
+
+// full tells whether a message would make a part larger or longer than a segment.
+func (w *FolderWriter) full(p *outPart, m *storage.Message) bool {
+	if w.size > 0 && p.bytes+int64(len(m.Data)) > w.size {
+		return true
+	}
+	return w.duration > 0 && max(p.span.End, m.LogTime)-min(p.span.Start, m.LogTime) > w.duration
+}
+
+// cut ends a part and begins the next one. Chunks of the old part may still be on their way
+// to its file; parts that have all of theirs are closed.
+func (w *FolderWriter) cut() error {
+	if err := w.last().Flush(); err != nil {
+		return err
+	}
+	for _, p := range w.parts {
+		if !p.finished && p.settled() {
+			if err := p.end(); err != nil {
+				return err
+			}
+		}
+	}
+	return w.addPart()
+}
+
+// end writes what stands behind the data of a part, and closes it.
+func (p *outPart) end() error {
+	if err := p.finish(); err != nil {
+		return err
+	}
+	p.finished = true
+	p.chunkIndexes = nil
+	return nil
+}
+
+// OnBlock hands full chunks to f. See storage.BlockWriter.
+func (w *FolderWriter) OnBlock(f func(storage.PendingBlock) error) {
+	w.onBlock = f
+	w.last().OnBlock(f)
+}
+
+// Flush ends the chunk. See storage.BlockWriter.
+func (w *FolderWriter) Flush() error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	if err := w.last().Flush(); err != nil {
+		return w.stop(err)
+	}
+	return nil
+}
+
+// CopyFrom prepares for the chunks of a file or of a folder with one part, unless the
+// output is cut. See storage.BlockCopier.
+func (w *FolderWriter) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
+	return w.usable() == nil && w.size == 0 && w.duration == 0 && w.last().CopyFrom(r, topics)
+}
+
+// CopyBlock writes a chunk as it is stored. See storage.BlockCopier.
+func (w *FolderWriter) CopyBlock(b *storage.Batch) (bool, error) {
+	if err := w.usable(); err != nil {
+		return false, err
+	}
+	ok, err := w.last().CopyBlock(b)
+	if err != nil {
+		return ok, w.stop(err)
+	}
+	return ok, nil
+}
+
+// WriteAttachment copies an attachment into the current part. See storage.ExtraWriter.
+func (w *FolderWriter) WriteAttachment(a *storage.Attachment) error {
+	return w.extra(func(p *Writer) error { return p.WriteAttachment(a) })
+}
+
+// WriteMetadata writes a metadata record into the current part. See storage.ExtraWriter.
+func (w *FolderWriter) WriteMetadata(m *storage.MetadataRecord) error {
+	return w.extra(func(p *Writer) error { return p.WriteMetadata(m) })
+}
+
+func (w *FolderWriter) extra(write func(*Writer) error) error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	p := w.last().Writer
+	err := write(p)
+	if p.err != nil {
+		return w.stop(err)
+	}
+	return err
+}
+
+// Finish finishes the parts and writes metadata.yaml. See storage.Writer.
+func (w *FolderWriter) Finish() (string, error) {
+	if err := w.usable(); err != nil {
+		return "", err
+	}
+	if err := w.finish(); err != nil {
+		return "", w.stop(err)
+	}
+	w.finished = true
+	return w.out.Temp(), nil
+}
+
+func (w *FolderWriter) finish() error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	var topics []ros2bag.Topic
+	var parts []ros2bag.Part
+	for _, p := range w.parts {
+		if !p.finished {
+			if err := p.end(); err != nil {
+				return err
+			}
+		}
+		topics = p.described(topics)
+		parts = append(parts, p.part())
+	}
+	if err := w.profile.Metadata(mcapStorage, w.o.Metadata, topics, parts).WriteFile(w.fs, w.out.Temp(), !w.o.NoSync); err != nil {
+		return w.fail(ros2bag.MetadataName, err)
+	}
+	return nil
+}
+
+// Commit moves the folder to its name. See storage.Writer.
+func (w *FolderWriter) Commit() error {
+	if w.err != nil || w.closed {
+		return w.usable()
+	}
+	if !w.finished {
+		if _, err := w.Finish(); err != nil {
+			return err
+		}
+	}
+	w.closed = true // a second time is an error
+	if err := w.out.Commit(); err != nil {
+		return w.stop(w.fail("output", err))
+	}
+	return nil
+}
+
+// Close removes what was not committed. See storage.Writer.
+func (w *FolderWriter) Close() error {
+	w.closed = true
+	var err error
+	for _, p := range w.parts {
+		err = errors.Join(err, p.closeFile())
+	}
+	return errors.Join(err, w.out.Abort())
+}
+
+var (
+	_ storage.Writer      = (*FolderWriter)(nil)
+	_ storage.BlockWriter = (*FolderWriter)(nil)
+	_ storage.BlockCopier = (*FolderWriter)(nil)
+	_ storage.ExtraWriter = (*FolderWriter)(nil)
+)
