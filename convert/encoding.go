@@ -46,8 +46,8 @@ func (j *Job) encoding() (string, error) {
 // becomesCDR reports whether all messages in CDR are made by this job: their types are
 // those of its distribution.
 func (j *Job) becomesCDR(info *storage.Info) bool {
-	if j.Encoding == "" {
-		return j.SinkFormat.Native == "cdr" && j.SourceFormat.Name != j.SinkFormat.Name
+	if j.Encoding == "" && j.SourceFormat.Name == j.SinkFormat.Name {
+		return false
 	}
 	to, err := j.encoding()
 	return err == nil && to == "cdr" && !slices.ContainsFunc(info.Topics, func(t storage.TopicInfo) bool { return t.Encoding == "cdr" })

@@ -256,7 +256,7 @@ func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptio
 	if o.Metadata == nil {
 		o.Metadata = info.Metadata
 	}
-	if o.Compression == "" && job.SourceFormat.Name == job.SinkFormat.Name {
+	if o.Compression == "" && o.Values[storage.NamePreset] == "" && job.SourceFormat.Name == job.SinkFormat.Name {
 		o.Compression = mostly(info.Compression, job.SinkFormat.Options.Choices(storage.NameCompression))
 	}
 	if job.becomesCDR(info) {

@@ -57,6 +57,22 @@ func (r *Registry) Lookup(name string) *Format {
 	return nil
 }
 
+// Instead returns the format that writes an output of f as it is asked for: f itself, or
+// the one that f names. See Format.Instead.
+func (r *Registry) Instead(f *Format, a Ask) *Format {
+	for range r.formats { // formats name each other at most once each
+		if f.Instead == nil {
+			break
+		}
+		other := r.Lookup(f.Instead(a))
+		if other == nil || other == f || other.Create == nil {
+			break
+		}
+		f = other
+	}
+	return f
+}
+
 // Detect returns the format of the recording at path, by its content. An error
 // means that path cannot be read; when no format claims it the error wraps
 // ErrUnknownFormat. A path under which nothing stands may still be the stem of a

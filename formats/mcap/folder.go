@@ -18,7 +18,7 @@ import (
 //
 // They are a format of their own: they keep topics as rosbag2 knows them, can be cut into
 // parts, and their messages are to be played, so that those of other encodings become CDR.
-const folderName = "rosbag2-mcap"
+const folderName = "ros2mcap"
 
 // mcapStorage is the storage whose parts are MCAP files.
 var mcapStorage = &ros2bag.Storage{ID: "mcap", Ext: ".mcap", Magic: magic, Alone: true, WholePart: wholePart}

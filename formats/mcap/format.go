@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -45,6 +46,7 @@ var Format = &storage.Format{
 	TopicName:     utf8.ValidString,
 	Sniff:         sniff,
 	Open:          Open,
+	Whole:         func(path string) (string, []string) { return mcapStorage.Whole(iox.OS, path) },
 	Create:        Create,
 	Instead:       instead,
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"testing"
@@ -19,6 +20,9 @@ type memFS struct {
 }
 
 func (m memFS) Open(string) (storage.File, error) { return memFile{b: m.b}, nil }
+
+// Stat: nothing lies beside the file.
+func (m memFS) Stat(string) (os.FileInfo, error) { return nil, fs.ErrNotExist }
 
 type memFile struct {
 	storage.File

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -52,6 +54,12 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	r, err := openFile(ctx, path, f, o)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
+	}
+	if name, parts := mcapStorage.Whole(iox.FS(o.FS), path); name != "" {
+		if err := r.warn(storage.CodeOnePart, -1, false, "this is part %d of %d of one recording; all of it is read by the name %s",
+			1+slices.Index(parts, filepath.Clean(path)), len(parts), name); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
 	}
 	return r, nil
 }

@@ -30,7 +30,7 @@
 // given. Topics come from the rows of their table that are left, then from the
 // metadata, then they are numbers. Each loss is a warning, and counted in Info.
 //
-// Refused, wrapping storage.ErrUnsupported: folders with MCAP storage, databases
+// Refused, wrapping storage.ErrUnsupported: databases
 // without the tables, messages compressed with anything but zstd.
 //
 // # Writing

@@ -3,6 +3,7 @@ package rosbag2
 import (
 	"bytes"
 	"path/filepath"
+	"strings"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -25,9 +26,33 @@ var db3 = &ros2bag.Storage{
 var options = storage.Options{
 	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}, Help: "nothing is compressed"},
 	{Name: storage.NameProfile, Kind: storage.OptionChoice, Values: ros2bag.ProfileNames(), Help: "the distribution that the output is made for"},
+	{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{db3.ID, otherStorage}, Help: "what the messages in a folder are stored in"},
 	{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin another file before one has more message data"},
 	{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration, Help: "begin another file before one lasts longer, such as 60s"},
 	{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{"numbered"}, Help: "OUT_0, OUT_1, ... in the folder"},
+}
+
+// otherStorage is what rosbag2 has since Iron, and writes by default. The format of its
+// folders writes it.
+const (
+	otherStorage = "mcap"
+	otherFormat  = "ros2mcap"
+)
+
+// instead hands folders with the other storage over: those that ask for it, and those that
+// ask for rosbag2 as a distribution writes it.
+func instead(a storage.Ask) string {
+	if strings.HasSuffix(a.Path, db3.Ext) && !a.Folder() {
+		return ""
+	}
+	byName := a.Name == formatName || a.Name == db3.ID
+	switch profile, ok := ros2bag.FindProfile(a.Option(storage.NameProfile)); {
+	case a.Option(storage.NameStorage) == otherStorage:
+		return otherFormat
+	case a.Option(storage.NameStorage) == "" && !byName && ok && profile.Storage == otherStorage:
+		return otherFormat
+	}
+	return ""
 }
 
 // Format is the rosbag2 recording with SQLite storage.
@@ -51,11 +76,11 @@ var Format = &storage.Format{
 	Files:         db3.Files,
 	Whole:         func(path string) (string, []string) { return db3.Whole(iox.OS, path) },
 	Create:        Create,
+	Instead:       instead,
 }
 
 // sniff knows a folder by its metadata.yaml or the databases in it, and a file
-// by SQLite's first line, also within zstd. A rosbag2 folder with MCAP storage
-// is ours too, so that it is refused by name.
+// by SQLite's first line, also within zstd.
 func sniff(fsys storage.FS, path string, head []byte) bool {
 	if head != nil {
 		return db3.IsPart(iox.FS(fsys), path, head)

@@ -72,6 +72,11 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 		e.Hint = "a single file is not cut; write a folder"
 		return e
 	}
+	if o.Values[storage.NameStorage] == otherStorage {
+		e := w.fail(path, "storage "+otherStorage, storage.ErrUnsupported)
+		e.Hint = "a folder can have it, whose format is " + otherFormat
+		return e
+	}
 	w.profile, _ = ros2bag.FindProfile(o.Profile) // options has the names
 	if w.out, err = iox.NewOutput(w.fs, path, o.Overwrite, w.sync); err != nil {
 		return err

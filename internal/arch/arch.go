@@ -24,7 +24,7 @@ var arrows = []arrow{
 	{"cmd/bagconv", []string{"cmd/bagconv/cli", "formats/all"}},
 	{"cmd/bagconv/cli", []string{"convert/...", "storage", "schema/...", "proto/...", "internal/..."}},
 	{"formats/all", []string{"formats/...", "storage"}},
-	{"formats/internal/ros2bag", []string{"storage", "internal/iox", "internal/warnings"}},
+	{"formats/internal/ros2bag", []string{"storage", "internal/compress", "internal/iox", "internal/warnings"}},
 	{"formats/...", []string{"storage", "internal/...", "proto/...", "formats/internal/..."}},
 	{"convert", []string{"storage", "schema/...", "convert/...", "internal/...", "proto/..."}},
 	{"convert/transcode", []string{"schema", "schema/protoschema", "schema/jsonschema", "internal/wire/..."}},

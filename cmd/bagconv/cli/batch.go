@@ -94,10 +94,7 @@ func (b *batchRun) flags() error {
 	case c.Bool("checksum") && !c.Bool("resume") && c.Bool("dry-run"):
 		return usage("add --resume", "--checksum changes nothing in what --dry-run lists")
 	}
-	if to == "" {
-		to = b.folderFormat()
-	}
-	sink, err := b.sinkFormat(to, "x")
+	sink, err := b.sinkFormat(to, "x", c.String)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (e *env) convert(c *cli.Context, how conversion) error {
 					"%s names a folder, and %s writes a %s as its input is", clean(out), c.Command.Name, to)
 			}
 		}
-		if to == "" && filepath.Ext(out) == "" && !endsInSeparator(out) && source.Create != nil {
+		if to == "" && source.Create != nil && (endsInSeparator(out) && source.Folder || filepath.Ext(out) == "" && !endsInSeparator(out)) {
 			to = source.Name
 		}
 	}
@@ -212,7 +212,7 @@ func (e *env) topicNames(ctx context.Context, path string) (names []string) {
 
 // jobTo makes the job that writes out, in the format to or in that of its name.
 func (e *env) jobTo(c *cli.Context, to, out string) (*convert.Job, error) {
-	sink, err := e.sinkFormat(to, out)
+	sink, err := e.sinkFormat(to, out, c.String)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (e *env) expand(text string) string {
 func (e *env) endingsHelp() string {
 	var b strings.Builder
 	for _, f := range e.formats.Formats() {
-		if f.Create != nil {
+		if f.Create != nil && len(f.Extensions) > 0 {
 			fmt.Fprintf(&b, "  %-22s%s\n", strings.Join(f.Extensions, ", "), wrap(f.Help+" ("+f.Name+")", 24))
 		}
 	}

@@ -57,7 +57,10 @@ func (e *env) listFormats(c *cli.Context) error {
 			does = "read and written"
 		}
 		output := "a name in " + strings.Join(f.Extensions, ", ")
-		if f.Folder {
+		switch {
+		case f.Folder && len(f.Extensions) == 0:
+			output = "a folder"
+		case f.Folder:
 			output = "a folder, or " + output
 		}
 		fmt.Fprintf(e.Out, "%-8s%s: %s\n", f.Name, f.Help, does)

@@ -105,7 +105,7 @@ func (e *env) optionChoices(t *typed, name string) (values []string) {
 		out = t.rest[len(t.rest)-1]
 	}
 	if to := t.given["to"]; to != "" || out != "" {
-		if f, err := e.sinkFormat(to, cmp.Or(out, "x")); err == nil {
+		if f, err := e.sinkFormat(to, cmp.Or(out, "x"), func(name string) string { return t.given[name] }); err == nil {
 			return f.Options.Choices(name)
 		}
 	}

@@ -50,8 +50,22 @@ func orList(words []string) string {
 func endsInSeparator(path string) bool { return os.IsPathSeparator(path[len(path)-1]) }
 
 // sinkFormat chooses the output's format: --to, else the name's ending. A
-// trailing separator or no ending means the format that is a folder.
-func (e *env) sinkFormat(to, out string) (*storage.Format, error) {
+// trailing separator or no ending means the format that is a folder. Options, whose values
+// option returns, may ask for another.
+func (e *env) sinkFormat(to, out string, option func(name string) string) (*storage.Format, error) {
+	f, err := e.namedFormat(to, out)
+	if err != nil {
+		return nil, err
+	}
+	ask := storage.Ask{Path: out, Name: to, Option: option}
+	if f = e.formats.Instead(f, ask); ask.Folder() && !f.Folder {
+		return nil, usage("leave the separator at its end out", "%s names a folder, and a %s is a file", clean(out), f.Name)
+	}
+	return f, nil
+}
+
+// namedFormat returns the format that --to or the name of the output mean.
+func (e *env) namedFormat(to, out string) (*storage.Format, error) {
 	choices := orList(e.writableWithAliases())
 	folder := endsInSeparator(out)
 	if to != "" {
@@ -61,8 +75,6 @@ func (e *env) sinkFormat(to, out string) (*storage.Format, error) {
 			return nil, usage("--to takes "+choices, "%s cannot be written yet", e.formats.Named("."+to).Help)
 		case f == nil || f.Create == nil:
 			return nil, usage("--to takes "+choices, "unknown output format %q", to)
-		case folder && !f.Folder:
-			return nil, usage("leave the separator at its end out", "%s names a folder, and a %s is a file", clean(out), f.Name)
 		}
 		return f, nil
 	}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -34,8 +33,7 @@ func (s *Storage) Files(fsys storage.FS, path string) (f storage.Files, err erro
 	names := map[string]bool{}
 	for _, p := range l.Parts {
 		f.Beside = append(f.Beside, s.beside(fsys, p)...)
-		name := strings.TrimSuffix(plainName(filepath.Base(p)), s.Ext)
-		names[partNumber.ReplaceAllString(name, "")] = true
+		names[s.partStem(filepath.Base(p))] = true
 	}
 	f.Guessed = (len(names) > 1 || s.Alone && l.Folder && !names[baseOf(path)]) && (l.Meta == nil || len(l.Meta.Paths) == 0)
 	return f, nil
@@ -57,6 +55,9 @@ func (s *Storage) beside(fsys storage.FS, path string) (list []string) {
 func (s *Storage) Whole(fsys storage.FS, path string) (name string, parts []string) {
 	path = filepath.Clean(path)
 	dir := filepath.Dir(path)
+	if s.Alone && s.partStem(filepath.Base(path)) != baseOf(dir) && !regular(fsys, filepath.Join(dir, MetadataName)) {
+		return "", nil // without a look at all files of the folder
+	}
 	f, err := s.Files(fsys, dir)
 	if err != nil || f.Guessed || len(f.Messages) < 2 || !slices.Contains(f.Messages, path) {
 		return "", nil

@@ -306,7 +306,8 @@ var storageLine = regexp.MustCompile(`(?m)^\s*storage_identifier:\s*["']?(\w*)`)
 // IsFolder tells a recording's folder by the parts in it and its metadata.yaml. Parts of
 // two storages are those of the one that metadata.yaml names; a folder without parts
 // belongs to the storage that it names. Where it names none that is known, they belong to
-// the storage whose files are not usually recordings by themselves.
+// the storage whose files are not usually recordings by themselves; files that are must have
+// one name but for their numbers.
 func (s *Storage) IsFolder(fsys storage.FS, path string) bool {
 	entries, err := fsys.ReadDir(path)
 	if err != nil {
@@ -314,10 +315,18 @@ func (s *Storage) IsFolder(fsys storage.FS, path string) bool {
 	}
 	described, named := describe(fsys, path)
 	mine, others := false, false
+	stem := ""
 	for _, e := range entries {
 		is, other := s.hasPart(e.Name()), s.other(e.Name()) != ""
 		if (is && !mine || other && !others) && regular(fsys, filepath.Join(path, e.Name())) {
 			mine, others = mine || is, others || other
+		}
+		if is && s.Alone && !described {
+			if name := s.partStem(e.Name()); stem != "" && name != stem {
+				return false
+			} else {
+				stem = name
+			}
 		}
 	}
 	switch {
@@ -331,6 +340,11 @@ func (s *Storage) IsFolder(fsys storage.FS, path string) bool {
 		return false
 	}
 	return !s.Alone
+}
+
+// partStem returns the name that all parts of a recording share.
+func (s *Storage) partStem(name string) string {
+	return partNumber.ReplaceAllString(strings.TrimSuffix(plainName(name), s.Ext), "")
 }
 
 // describe tells whether there is a metadata.yaml, and which storage it names.
