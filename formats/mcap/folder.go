@@ -45,6 +45,7 @@ var Folder = &storage.Format{
 	TopicMetadata: func(key string) bool { return key != metaQoS },
 	PublishTime:   true,
 	Sequence:      true,
+	Extras:        Format.Extras,
 	MinTime:       Format.MinTime,
 	MaxTime:       Format.MaxTime,
 	TopicName:     Format.TopicName,
