@@ -133,10 +133,18 @@ func load(t testing.TB, path string) storagetest.Recording {
 	return rec
 }
 
+// ending is how the name of an output ends; that of a folder has no ending.
+func ending(f *storage.Format) string {
+	if len(f.Extensions) == 0 {
+		return ""
+	}
+	return f.Extensions[0]
+}
+
 // save writes a recording in a format under a name without an ending.
 func save(t testing.TB, f *storage.Format, stem string, rec storagetest.Recording) string {
 	t.Helper()
-	path := stem + f.Extensions[0]
+	path := stem + ending(f)
 	if err := storagetest.WriteAll(f, path, storage.WriteOptions{NoSync: true}, rec); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +156,7 @@ func converted(t testing.TB, job convert.Job, path, to, stem string) string {
 	t.Helper()
 	job.Source, job.SourceFormat = path, formatOf(t, path)
 	job.SinkFormat = registry.Lookup(to)
-	job.Sink = stem + job.SinkFormat.Extensions[0]
+	job.Sink = stem + ending(job.SinkFormat)
 	job.Write.NoSync = true
 	if _, err := convert.Run(context.Background(), job); err != nil {
 		t.Fatal(err)

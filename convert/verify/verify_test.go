@@ -110,7 +110,7 @@ func TestConversions(t *testing.T) {
 					if n++; testing.Short() && n%8 != 0 { // as under the race detector
 						continue
 					}
-					out := filepath.Join(dir, fmt.Sprintf("%d%s", n, sink.Extensions[0]))
+					out := filepath.Join(dir, fmt.Sprintf("%d%s", n, ending(sink)))
 					source := formatOf(t, path)
 					report, err := convert.Run(context.Background(), convert.Job{
 						Source: path, SourceFormat: source, Sink: out, SinkFormat: sink, Write: storage.WriteOptions{NoSync: true},
