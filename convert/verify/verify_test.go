@@ -85,11 +85,22 @@ var byDesign = map[string][]verify.Code{
 	"db3 record":  {verify.EmptyTopics, verify.Unconvertible},
 	"mcap mcap":   {verify.Definitions},
 	"bag mcap":    {verify.HeaderSeq},
-	"db3 mcap":    {verify.Definitions, verify.EmptyTopics, verify.Unconvertible},
-	"record mcap": {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
+	"db3 mcap":    {verify.Definitions},
+	"record mcap": {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence},
 	"mcap bag":    {verify.HeaderSeq, verify.Types, verify.Fields, verify.PublishTime, verify.Flaws, verify.Unconvertible},
 	"mcap db3":    {verify.Definitions, verify.PublishTime, verify.Unconvertible},
 	"mcap record": {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence, verify.PublishTime, verify.Flaws, verify.Unconvertible},
+
+	"ros2mcap ros2mcap": {verify.Definitions},
+	"bag ros2mcap":      {verify.HeaderSeq},
+	"db3 ros2mcap":      {verify.Definitions},
+	"record ros2mcap":   {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence},
+	"mcap ros2mcap":     {verify.Definitions},
+	"ros2mcap mcap":     {verify.Definitions},
+	"ros2mcap bag":      {verify.HeaderSeq, verify.Types, verify.Fields, verify.PublishTime, verify.Flaws, verify.Unconvertible},
+	"ros2mcap db3":      {verify.Definitions, verify.PublishTime, verify.Unconvertible},
+	"ros2mcap record":   {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence, verify.PublishTime, verify.Flaws, verify.Unconvertible},
+
 	"record bag":  {verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
 	"record db3":  {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
 }
@@ -105,7 +116,7 @@ func TestConversions(t *testing.T) {
 	for _, folder := range []string{"ros1", "rosbag2", "cyber"} {
 		root := filepath.Join("../../../shared/data", folder)
 		t.Run(folder, func(t *testing.T) {
-			for _, path := range recordings(t, root) {
+			for _, path := range withParts(t, recordings(t, root)) {
 				for _, sink := range registry.Formats() {
 					if n++; testing.Short() && n%8 != 0 { // as under the race detector
 						continue
@@ -149,6 +160,22 @@ func TestConversions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// withParts adds a part of each folder, where that is a recording of another format.
+func withParts(t *testing.T, paths []string) []string {
+	t.Helper()
+	for _, path := range paths {
+		f := formatOf(t, path)
+		files, err := f.FilesOf(nil, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if part, err := registry.Detect(files.Messages[0]); err == nil && part != f {
+			paths = append(paths, files.Messages[0])
+		}
+	}
+	return paths
 }
 
 // explained tells that all exceptions are of some codes.

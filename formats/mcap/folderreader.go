@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,6 +27,7 @@ type FolderReader struct {
 	blocks []partBlock
 	size   int64
 
+	info    *storage.Info
 	missing int64 // messages that metadata.yaml counts and that are not there
 	seq     storage.Sequence
 
@@ -41,7 +41,6 @@ type inPart struct {
 	packed bool              // the file is compressed as a whole
 	topics []storage.TopicID // in the folder, by those of the part
 	first  int               // number of its first block
-	lost   int64             // messages that were known to be missing when it was opened
 }
 
 // A partBlock is a block of a part.
@@ -98,7 +97,12 @@ func (r *FolderReader) open(o storage.ReadOptions) (err error) {
 			r.blocks = append(r.blocks, partBlock{p, i})
 		}
 	}
-	return r.compareCount()
+	r.info = r.newInfo()
+	if err := r.compareCount(); err != nil {
+		return err
+	}
+	r.info.Damage = r.Damage()
+	return nil
 }
 
 // openPart opens a part, decompressed if it is compressed as a whole.
@@ -121,8 +125,6 @@ func (r *FolderReader) openPart(fsys storage.FS, path string, o storage.ReadOpti
 	if p.Reader, err = openFile(r.ctx, path, f, o); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	_, lost := p.warnings.Report()
-	p.lost = lost.Messages
 	return p, nil
 }
 
@@ -166,10 +168,7 @@ func (r *FolderReader) compareCount() error {
 	if m == nil {
 		return nil
 	}
-	total := int64(0)
-	for i := range r.topics {
-		total += r.topics[i].Messages
-	}
+	total := r.info.Messages
 	r.missing = max(0, m.Messages-total)
 	if m.Messages == total {
 		return nil
@@ -190,24 +189,20 @@ func (r *FolderReader) damaged() bool {
 }
 
 // Info describes the recording. See storage.Reader.
-func (r *FolderReader) Info() (*storage.Info, error) {
+func (r *FolderReader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
+
+// newInfo returns what Info does.
+func (r *FolderReader) newInfo() *storage.Info {
 	info := &storage.Info{
-		Format: folderName, Version: "mcap 0", Path: r.path, Size: r.size, Compression: map[string]int64{}, Metadata: maps.Clone(r.custom),
+		Format: folderName, Version: "mcap 0", Path: r.path, Size: r.size, Compression: map[string]int64{}, Metadata: r.custom, Topics: r.topics,
 	}
 	if m := r.layout.Meta; m != nil {
 		info.Version = fmt.Sprintf("metadata %d, mcap 0", m.Version)
 	}
-	for _, t := range r.topics {
-		t.Metadata, t.QoS = maps.Clone(t.Metadata), slices.Clone(t.QoS)
-		info.Topics = append(info.Topics, t)
-		info.Messages += t.Messages
-	}
-	openLost, timed := int64(0), false
+	timed := false
 	for _, p := range r.parts {
-		one, err := p.Info()
-		if err != nil {
-			return nil, err
-		}
+		one := p.info
+		info.Messages += one.Messages
 		info.Files = append(info.Files, p.path)
 		if one.Messages > 0 {
 			if !timed {
@@ -222,32 +217,35 @@ func (r *FolderReader) Info() (*storage.Info, error) {
 				info.Compression[codec] += n
 			}
 		}
-		for _, w := range one.Warnings {
-			w.Message = p.name + ": " + w.Message
-			info.Warnings = append(info.Warnings, w)
-		}
-		info.Lost.Add(one.Lost)
-		openLost += p.lost
 		addFacts(info, one.Facts)
 	}
-	own, lost := r.warnings.Report()
-	info.Warnings = append(own, info.Warnings...)
-	info.Lost.Add(lost)
-	r.account(info, openLost)
-	return info, nil
+	return info
 }
 
-// account takes what is missing from metadata.yaml, if that has counted all messages.
-func (r *FolderReader) account(info *storage.Info, openLost int64) {
+// Damage returns what was found so far, in the folder and in its parts. What is missing is
+// known from metadata.yaml, if that has counted all messages. See storage.Reader.
+func (r *FolderReader) Damage() (d storage.Damage) {
+	d.Warnings, d.Lost = r.warnings.Report()
+	atOpen := int64(0)
+	for _, p := range r.parts {
+		one := p.Reader.Damage()
+		for _, w := range one.Warnings {
+			w.Message = p.name + ": " + w.Message
+			d.Warnings = append(d.Warnings, w)
+		}
+		d.Lost.Add(one.Lost)
+		atOpen += p.info.Lost.Messages
+	}
 	m := r.layout.Meta
-	if m == nil || info.Messages == 0 || m.Messages < info.Messages {
-		return
+	if m == nil || r.info.Messages == 0 || m.Messages < r.info.Messages {
+		return d
 	}
-	info.Lost.Messages += max(0, r.missing-openLost)
-	info.Lost.Uncounted = false
-	if info.Lost.Messages > 0 {
-		info.Lost.Duration = max(m.Duration-(info.End-info.Start), 0)
+	d.Lost.Messages += max(0, r.missing-atOpen)
+	d.Lost.Uncounted = false
+	if d.Lost.Messages > 0 {
+		d.Lost.Duration = max(m.Duration-(r.info.End-r.info.Start), 0)
 	}
+	return d
 }
 
 // addFacts adds the facts of a part, each value once.

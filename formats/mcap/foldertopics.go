@@ -2,6 +2,7 @@ package mcap
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
@@ -38,9 +39,7 @@ func (r *FolderReader) joinTopics() error {
 				return err
 			}
 		}
-		if err := p.readOwn(r.custom); err != nil {
-			return err
-		}
+		maps.Copy(r.custom, p.own.values)
 	}
 	m := r.layout.Meta
 	if m == nil {

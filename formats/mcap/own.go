@@ -55,9 +55,8 @@ func (o *ownRecords) add(at int64, m *metadata) {
 	maps.Copy(o.values, values)
 }
 
-// readOwn adds what the recording says of itself to the metadata of Info.
-func (r *Reader) readOwn(to map[string]string) error {
-	maps.Copy(to, r.own.values)
+// readOwn reads what the recording says of itself.
+func (r *Reader) readOwn() error {
 	if r.own.serialized == "" {
 		return nil
 	}
@@ -68,7 +67,7 @@ func (r *Reader) readOwn(to map[string]string) error {
 	case err != nil:
 		return r.warn("metadata", -1, false, "the metadata record %s cannot be read (%v)", recordROS2, err)
 	}
-	addCustom(to, m)
+	addCustom(r.own.values, m)
 	return nil
 }
 

@@ -52,16 +52,25 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 		return nil, err
 	}
 	r, err := openFile(ctx, path, f, o)
+	if err == nil {
+		err = r.checkAlone(iox.FS(o.FS))
+	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	if name, parts := mcapStorage.Whole(iox.FS(o.FS), path); name != "" {
-		if err := r.warn(storage.CodeOnePart, -1, false, "this is part %d of %d of one recording; all of it is read by the name %s",
-			1+slices.Index(parts, filepath.Clean(path)), len(parts), name); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-	}
 	return r, nil
+}
+
+// checkAlone reports that a file that was named itself is one of several.
+func (r *Reader) checkAlone(fsys storage.FS) error {
+	name, parts := mcapStorage.Whole(fsys, r.path)
+	if name == "" {
+		return nil
+	}
+	err := r.warn(storage.CodeOnePart, -1, false, "this is part %d of %d of one recording; all of it is read by the name %s",
+		1+slices.Index(parts, filepath.Clean(r.path)), len(parts), name)
+	r.info.Damage = r.Damage()
+	return err
 }
 
 // openFile returns a Reader of a file, which is the Reader's then if there is no error.
@@ -72,6 +81,9 @@ func openFile(ctx context.Context, path string, f storage.File, o storage.ReadOp
 		warnings: warnings.Log{Hints: hints},
 	}
 	if err := r.open(); err != nil {
+		return nil, err
+	}
+	if err := r.readOwn(); err != nil {
 		return nil, err
 	}
 	r.info = r.newInfo()
@@ -182,11 +194,9 @@ func (r *Reader) newInfo() *storage.Info {
 		info.Topics = append(info.Topics, storage.TopicInfo{Topic: topic, ID: storage.TopicID(i), Messages: t.messages})
 		info.Messages += t.messages
 	}
+	maps.Copy(info.Metadata, r.own.values)
 	if !r.defs.usual(r.header.profile) {
 		info.Metadata[metaProfile] = r.header.profile
-	}
-	if err := r.readOwn(info.Metadata); err != nil {
-		return nil, err
 	}
 	first := true
 	for i := range r.blocks {
