@@ -101,8 +101,8 @@ var byDesign = map[string][]verify.Code{
 	"ros2mcap db3":      {verify.Definitions, verify.PublishTime, verify.Unconvertible},
 	"ros2mcap record":   {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence, verify.PublishTime, verify.Flaws, verify.Unconvertible},
 
-	"record bag":  {verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
-	"record db3":  {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
+	"record bag": {verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
+	"record db3": {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence, verify.Unconvertible},
 }
 
 // TestConversions: each recording of the data folder, damaged ones too, converted
