@@ -79,7 +79,7 @@ const minMessage = 5
 
 // missingTime is how much of the time in the header has no message, ns.
 func (f *file) missingTime() int64 {
-	begin, end := clamp(f.header.GetBeginTime()), clamp(f.header.GetEndTime())
+	begin, end := int64(f.header.GetBeginTime()), int64(f.header.GetEndTime())
 	switch {
 	case begin > end:
 		return 0
@@ -92,11 +92,13 @@ func (f *file) missingTime() int64 {
 // checkHeader reports what is wrong in the header about messages that are all there.
 func (f *file) checkHeader(messages int64) error {
 	h := f.header
+	begin, end := h.GetBeginTime(), h.GetEndTime()
+	crosses := begin <= end && int64(begin) > int64(end) // least and greatest are others as int64
 	switch n := clamp(h.GetMessageNumber()); {
 	case h == nil || !h.GetIsComplete() || f.missing > 0 || f.damaged:
 	case n != messages:
 		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header says %d messages; there are %d", n, messages)
-	case messages > 0 && (clamp(h.GetBeginTime()) != f.begin || clamp(h.GetEndTime()) != f.end):
+	case messages > 0 && !crosses && (int64(begin) != f.begin || int64(end) != f.end):
 		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header has times that are not those of the messages; Apollo's viewer leaves out what is outside of them")
 	}
 	return nil

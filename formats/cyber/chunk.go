@@ -197,7 +197,7 @@ func (c *chunk) times(ctx context.Context) ([]span, error) {
 	k := &walker{w: w, end: c.body + c.size}
 	spans := make([]span, c.parts())
 	cuts, err := c.heads(ctx, k, func(part int, _ int64) error {
-		spans[part].add(clamp(k.m.time))
+		spans[part].add(int64(k.m.time))
 		return nil
 	})
 	if err != nil {
@@ -217,7 +217,7 @@ func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name 
 	c.spans = make([]span, c.parts())
 	c.count, c.raw, c.begin, c.end = 0, 0, math.MaxInt64, math.MinInt64
 	c.cuts, err = c.heads(ctx, k, func(part int, at int64) error {
-		t := clamp(k.m.time)
+		t := int64(k.m.time)
 		c.count++
 		c.raw += int64(k.m.length)
 		c.begin, c.end = min(c.begin, t), max(c.end, t)
@@ -278,8 +278,8 @@ func (c *chunk) lost() (n int64, known bool) {
 	return n, true
 }
 
-// clamp makes a time of the file one of ours.
-func clamp(t uint64) int64 { return int64(min(t, math.MaxInt64)) }
+// clamp makes a number of the file one of ours.
+func clamp(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
 // read reads a part into b.
 func (c *chunk) read(ctx context.Context, part int, b *storage.Batch) error {
@@ -419,12 +419,7 @@ func (p *parser) add(m *message, at int) error {
 		}
 		p.name, p.topic = ch.name, ch.at(p.c.body)
 	}
-	t := clamp(m.time)
-	if m.time > math.MaxInt64 {
-		if err := p.c.hugeTime(m.time); err != nil {
-			return err
-		}
-	}
+	t := int64(m.time)
 	at += m.content
 	p.batch.Messages = append(p.batch.Messages, storage.Message{
 		Topic: p.topic, LogTime: t, PublishTime: t, Data: p.batch.Buf[at : at+m.length : at+m.length],
@@ -436,11 +431,6 @@ func (p *parser) add(m *message, at int) error {
 func (c *chunk) undeclared(name []byte) error {
 	return c.file.warn("undeclared-channel", c.head, true, storage.Lost{},
 		"messages of channel %.80q are not read: neither a section nor the index declares it", name)
-}
-
-// hugeTime warns of a time that is none of ours: it is lost, but not its message.
-func (c *chunk) hugeTime(t uint64) error {
-	return c.file.warn("time", c.head, true, storage.Lost{}, "a message has the time %d ns, which is after the year 2262; it gets the last time that there is, %d ns", t, int64(math.MaxInt64))
 }
 
 // plausibleName tells a channel name from bytes that are there by accident.

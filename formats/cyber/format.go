@@ -2,7 +2,6 @@ package cyber
 
 import (
 	"bytes"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,8 +58,6 @@ var Format = &storage.Format{
 	Native:     encoding,
 	Options:    options,
 	Metadata:   []string{metaMapName, metaMapVersion, metaVehicleName},
-	MinTime:    0,
-	MaxTime:    math.MaxInt64,
 	MaxMessage: maxSection - maxName - 64,
 	Sniff:      sniff,
 	Recordings: recordings,

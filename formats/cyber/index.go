@@ -144,9 +144,9 @@ func (c *indexCheck) chunk(cache field, want entry) error {
 		case 1:
 			got.count = clamp(x.v)
 		case 2:
-			got.from = clamp(x.v)
+			got.from = int64(x.v)
 		case 3:
-			got.to = clamp(x.v)
+			got.to = int64(x.v)
 		}
 		return nil
 	})

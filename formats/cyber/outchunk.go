@@ -33,7 +33,7 @@ type outChunk struct {
 	body     int64         // bytes of ChunkBody
 	raw      int64         // bytes of content
 	count    int64
-	begin    int64 // least and greatest time, ns
+	begin    int64 // least and greatest time by earlier and later, ns
 	end      int64
 }
 
@@ -91,7 +91,7 @@ func (k *outChunk) add(prefix []byte, m *storage.Message, size, whole int64, len
 	k.body += whole
 	k.raw += int64(len(m.Data))
 	k.count++
-	k.begin, k.end = min(k.begin, m.LogTime), max(k.end, m.LogTime)
+	k.begin, k.end = earlier(k.begin, m.LogTime), later(k.end, m.LogTime)
 }
 
 // grow puts b among the full blocks and returns an empty one.
@@ -99,6 +99,10 @@ func (k *outChunk) grow(b []byte) []byte {
 	k.blocks = append(k.blocks, b)
 	return blockPool.Get().(*[blockSize]byte)[:0]
 }
+
+// earlier and later compare times as the file has them, without a sign.
+func earlier(a, b int64) int64 { return int64(min(uint64(a), uint64(b))) }
+func later(a, b int64) int64   { return int64(max(uint64(a), uint64(b))) }
 
 // Encode has nothing to do. See storage.PendingBlock.
 func (k *outChunk) Encode() error { return nil }

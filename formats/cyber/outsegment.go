@@ -35,7 +35,7 @@ type outSegment struct {
 	written    int // channels in the file
 	chunks     int64
 	total      int64 // messages in the file
-	begin, end int64 // least and greatest time in the file, ns
+	begin, end int64 // least and greatest time in the file, by earlier and later, ns
 }
 
 // An outEntry is what the index has about a channel, or of the two sections of a
@@ -225,7 +225,7 @@ func (s *outSegment) putChunk(k *outChunk) error {
 	if s.chunks == 0 {
 		s.begin, s.end = k.begin, k.end
 	}
-	s.begin, s.end = min(s.begin, k.begin), max(s.end, k.end)
+	s.begin, s.end = earlier(s.begin, k.begin), later(s.end, k.end)
 	s.chunks++
 	s.total += k.count
 	return nil

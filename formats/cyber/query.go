@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -162,7 +161,7 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 			return nil, err
 		}
 		if ch != nil {
-			if t := clamp(m.time); t >= x.start && t <= x.end && x.wanted[ch.at(c.body)] {
+			if t := int64(m.time); t >= x.start && t <= x.end && x.wanted[ch.at(c.body)] {
 				k.Add(timeorder.Head{Time: t, Pos: at})
 			}
 			if v.after[last] != ch {
@@ -235,7 +234,7 @@ func (k *cursor) Read() (*storage.Message, error) {
 		return nil, c.file.fail(at, "message", err)
 	}
 	m := &k.walker.m
-	if st != whole || clamp(m.time) != k.Current().Time {
+	if st != whole || int64(m.time) != k.Current().Time {
 		return nil, c.file.fail(at, "message: the file has changed", storage.ErrCorrupt)
 	}
 	if k.ch == nil || string(m.name) != k.ch.name {
@@ -247,12 +246,7 @@ func (k *cursor) Read() (*storage.Message, error) {
 	if m.length > largeMessage {
 		w.leap = k.leaps[k.ch.number]
 	}
-	t := clamp(m.time)
-	if m.time > math.MaxInt64 {
-		if err := c.hugeTime(m.time); err != nil {
-			return nil, err
-		}
-	}
+	t := int64(m.time)
 	length := m.length
 	data, err := w.peek(at+int64(m.content), length)
 	if err != nil {

@@ -57,7 +57,7 @@ func TestOddFiles(t *testing.T) {
 		"fields in odd order":    {odd, "one", "", false, 2},
 		"late channel":           {newRecord(nil).chunk(three...).channel("/a", "test.String", testDesc()).channel("/b", "test.String", testDesc()), "one two three", "", false, 2},
 		"out of order":           {start().chunk(later...).chunk(three...), "four five one two three", "overlap", false, 2},
-		"time over int64":        {start().chunk(msg{"/a", 1 << 63, "late"}), "late", "time", true, 2},
+		"time over int64":        {start().chunk(msg{"/a", 1, "one"}, msg{"/a", 1<<64 - 1, "before 1970"}), "one before 1970", "", false, 2},
 		"compress flag": {newRecord(&pb.Header{MajorVersion: proto.Uint32(1), Compress: pb.CompressType_COMPRESS_LZ4.Enum()}).
 			channel("/a", "test.String", testDesc()).chunk(three[0]), "one", "compress-flag", false, 1},
 		"damage within a chunk": {start().section(1, chunkHeader(append(three, later...)...)).

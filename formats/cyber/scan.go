@@ -135,9 +135,9 @@ func (s *scanner) chunkHeader(from, to int64) (*chunk, error) {
 		}
 		switch x.num {
 		case 1:
-			c.begin = clamp(x.v)
+			c.begin = int64(x.v)
 		case 2:
-			c.end = clamp(x.v)
+			c.end = int64(x.v)
 		case 3:
 			c.count = clamp(x.v)
 		case 4:

@@ -126,9 +126,6 @@ func (w *Writer) Write(m *storage.Message) error {
 	if uint64(m.Topic) >= uint64(len(w.channels)) {
 		return w.stop(outError(w.place.path, fmt.Sprintf("there is no topic %d", m.Topic), nil, ""))
 	}
-	if m.LogTime < 0 {
-		return w.stop(w.refuse("", "time %d ns is before 1970", m.LogTime))
-	}
 	c := w.channels[m.Topic]
 	content := int64(len(m.Data))
 	size := int64(len(c.prefix)+protowire.SizeVarint(uint64(m.LogTime))+1+protowire.SizeVarint(uint64(content))) + content

@@ -17,7 +17,7 @@ func (s *scanner) finish(sum *summary, why string) error {
 	} else {
 		r.how = "scan: " + why
 	}
-	found := s.late + r.defs.ownerless()
+	found := r.defs.ownerless()
 	for _, t := range r.defs.list {
 		found += t.messages
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/bagconv/bagconv/internal/compress"
@@ -166,7 +165,6 @@ type walk struct {
 	damage  damage
 	scan    *scanner           // that reads the block for what is in it; nil: its messages are taken
 	suspect bool               // what was decompressed is damaged
-	late    int64              // messages whose log time does not fit
 	schemas map[uint16]*schema // that this chunk defines
 	stored  *stored            // nil: the chunk is not to be copied
 }
@@ -241,12 +239,8 @@ func (w *walk) message(body []byte, at int64) {
 		return
 	}
 	topic, ok := w.view.lookup(id, at)
-	if !ok || log > math.MaxInt64 {
+	if !ok {
 		w.stored = nil
-		if ok {
-			w.late++
-			return
-		}
 		if !w.bl.scanned {
 			w.damage.left++
 			w.damage.repair("no-channel", w.bl.Offset, "messages of channel %d, which the file does not define, are not read", id)
@@ -319,13 +313,6 @@ func (w *walk) definition(op byte, at int, body []byte) {
 // judge makes one warning of what is wrong with a block that was read.
 func (r *Reader) judge(bl *block, w *walk) error {
 	kept, d := int64(len(w.batch.Messages)), &w.damage
-	if w.late > 0 {
-		if err := r.warnLost(storage.Lost{Messages: w.late}, "time", bl.Offset, true,
-			"%d messages were logged at 2^63 ns or later, which no other format has a place for, and are not read", w.late); err != nil {
-			return err
-		}
-	}
-	kept += w.late
 	if d.places == 0 && (bl.counted < 0 || bl.counted == kept || bl.scanned) || bl.cut {
 		return nil
 	}

@@ -169,8 +169,8 @@ type stored struct {
 	index   []indexRef
 	slots   []int // by TopicID of the reader: index of used + 1
 	defines []defined
-	start   int64
-	end     int64
+	start   uint64 // as those of outChunk
+	end     uint64
 }
 
 // A defined is a definition in a chunk.
@@ -193,7 +193,7 @@ func (c *copying) begin(b *storage.Batch) *stored {
 	}
 	s.from = c
 	s.used, s.first, s.index, s.defines = s.used[:0], s.first[:0], s.index[:0], s.defines[:0]
-	s.start, s.end = math.MaxInt64, math.MinInt64
+	s.start, s.end = math.MaxUint64, 0
 	return s
 }
 
@@ -226,7 +226,7 @@ func (s *stored) message(at int64, id uint16, topic storage.TopicID, log int64) 
 	}
 	s.used[slot-1].count++
 	s.index = append(s.index, indexRef{uint64(log), uint64(at), slot - 1})
-	s.start, s.end = min(s.start, log), max(s.end, log)
+	s.start, s.end = min(s.start, uint64(log)), max(s.end, uint64(log))
 	return true
 }
 

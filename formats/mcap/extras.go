@@ -6,7 +6,6 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
-	"math"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -17,14 +16,9 @@ func (r *Reader) Extras() (storage.Extras, error) {
 	var x storage.Extras
 	for i := range r.attachments {
 		a := &r.attachments[i]
-		if max(a.log, a.create) > math.MaxInt64 {
-			if err := r.warn("time", a.at, true, "attachment %.80q has a time after the year 2262; it gets the last time that there is, %d ns", a.name, int64(math.MaxInt64)); err != nil {
-				return x, err
-			}
-		}
 		x.Attachments = append(x.Attachments, storage.Attachment{
 			Name: a.name, MediaType: a.mediaType, Size: int64(a.size),
-			LogTime: int64(min(a.log, math.MaxInt64)), CreateTime: int64(min(a.create, math.MaxInt64)),
+			LogTime: int64(a.log), CreateTime: int64(a.create),
 			Open: func() (io.ReadCloser, error) { return r.openAttachment(a) },
 		})
 	}

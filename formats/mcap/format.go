@@ -1,7 +1,6 @@
 package mcap
 
 import (
-	"math"
 	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
@@ -41,8 +40,6 @@ var Format = &storage.Format{
 	PublishTime:   true,
 	Sequence:      true,
 	Extras:        true,
-	MinTime:       0,
-	MaxTime:       math.MaxInt64,
 	TopicName:     utf8.ValidString,
 	Sniff:         sniff,
 	Open:          Open,

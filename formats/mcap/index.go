@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"math"
 	"slices"
 
 	"github.com/bagconv/bagconv/internal/iox"
@@ -188,8 +187,9 @@ func (s *scanner) verify(x *chunkIndex, look bool) (bl *block, wrong bool, err e
 		x.length, x.indexLength = 0, 0
 		return nil, true, nil
 	}
-	if x.start > x.end || x.end > math.MaxInt64 || codec == nil || x.stored > x.length {
-		return nil, x.end <= math.MaxInt64 && len(x.indexes) > 0, nil
+	crosses := x.start <= x.end && int64(x.start) > int64(x.end) // least and greatest are others as int64
+	if x.start > x.end || crosses || codec == nil || x.stored > x.length {
+		return nil, !crosses && len(x.indexes) > 0, nil
 	}
 	counts, err := s.counts(x)
 	if err != nil {

@@ -30,8 +30,8 @@ type outChunk struct {
 	lent   []byte // data of the last record; nil: it is in buf
 	used   []usedChannel
 	index  []indexRef
-	start  int64 // least and greatest log time, ns
-	end    int64
+	start  uint64 // least and greatest log time as the file has them, ns
+	end    uint64
 
 	packed []byte // compressed: front, then data
 	out    []byte // what Append writes, up to the lent data
@@ -67,7 +67,7 @@ func (w *Writer) newChunk() *outChunk {
 	}
 	k.buf = k.buf[:k.front]
 	k.used, k.index = k.used[:0], k.index[:0]
-	k.start, k.end = math.MaxInt64, math.MinInt64
+	k.start, k.end = math.MaxUint64, 0
 	w.cur = k
 	return k
 }
@@ -101,7 +101,7 @@ func (k *outChunk) message(m *storage.Message, slot int, lend bool) {
 		k.buf = append(k.buf, m.Data...)
 	}
 	u.count++
-	k.start, k.end = min(k.start, m.LogTime), max(k.end, m.LogTime)
+	k.start, k.end = min(k.start, rec.log), max(k.end, rec.log)
 	k.index = append(k.index, indexRef{rec.log, uint64(at), slot})
 }
 
@@ -132,8 +132,8 @@ func (k *outChunk) Encode() error {
 	k.length = len(out) + len(k.lent)
 	h, _ := beginRecord(out[:0], opChunk)
 	binary.LittleEndian.PutUint64(h[1:], uint64(k.length-recordHead))
-	h = binary.LittleEndian.AppendUint64(h, uint64(k.start))
-	h = binary.LittleEndian.AppendUint64(h, uint64(k.end))
+	h = binary.LittleEndian.AppendUint64(h, k.start)
+	h = binary.LittleEndian.AppendUint64(h, k.end)
 	h = binary.LittleEndian.AppendUint64(h, uint64(k.raw))
 	h = binary.LittleEndian.AppendUint32(h, k.sum)
 	h = appendStr(h, codecName(w.codec))

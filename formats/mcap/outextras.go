@@ -23,8 +23,8 @@ func (w *Writer) WriteAttachment(a *storage.Attachment) error {
 	switch {
 	case !validName(a.Name) || !validName(a.MediaType):
 		return w.fail(fmt.Sprintf("attachment %.80q: a name that is no UTF-8", a.Name), storage.ErrUnsupported)
-	case min(a.LogTime, a.CreateTime, a.Size) < 0:
-		return w.fail(fmt.Sprintf("attachment %.80q: a time before 1970 or no size", a.Name), storage.ErrUnsupported)
+	case a.Size < 0:
+		return w.fail(fmt.Sprintf("attachment %.80q: no size", a.Name), storage.ErrUnsupported)
 	}
 	content, err := a.Open()
 	if err != nil {

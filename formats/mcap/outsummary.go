@@ -54,7 +54,7 @@ func (w *Writer) put(b []byte) error {
 // account adds a chunk that was written at an offset to the summary.
 func (w *Writer) account(k *outChunk, offset int64) {
 	x := chunkIndex{
-		start: uint64(k.start), end: uint64(k.end), offset: uint64(offset), length: uint64(k.length),
+		start: k.start, end: k.end, offset: uint64(offset), length: uint64(k.length),
 		indexLength: uint64(len(k.out) + len(k.lent) + len(k.after) - k.length), compression: codecName(w.codec),
 		stored: uint64(k.stored), original: uint64(k.raw),
 	}
@@ -69,10 +69,10 @@ func (w *Writer) account(k *outChunk, offset int64) {
 		}
 	}
 	s := &w.stats
-	if s.messages == 0 || uint64(k.start) < s.start {
-		s.start = uint64(k.start)
+	if s.messages == 0 || k.start < s.start {
+		s.start = k.start
 	}
-	s.end = max(s.end, uint64(k.end))
+	s.end = max(s.end, k.end)
 	s.messages += uint64(len(k.index))
 	if w.layout.chunks {
 		s.chunks++

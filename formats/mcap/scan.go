@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/bagconv/bagconv/storage"
@@ -35,7 +34,6 @@ type scanner struct {
 	sum         *summary // nil: none is used
 	damagedData *bool    // whether the checksum of the data section differs; nil: not looked at
 	notes       []note
-	late        int64 // messages whose log time does not fit
 	damaged     []int // blocks in which something is wrong
 	private     int64
 }
@@ -363,10 +361,6 @@ const maxListed = 100
 
 // take counts a message of a block that is being scanned.
 func (s *scanner) take(bl *block, id uint16, log uint64) {
-	if log > math.MaxInt64 {
-		s.late++
-		return
-	}
 	s.r.defs.count(id, 1)
 	if n := len(bl.channels); !bl.many && (n == 0 || bl.channels[n-1] != id) && !slices.Contains(bl.channels, id) {
 		bl.channels = append(bl.channels, id)

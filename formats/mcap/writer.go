@@ -235,9 +235,6 @@ func (w *Writer) Write(m *storage.Message) error {
 	if int64(m.Topic) >= int64(len(w.channels)) {
 		return w.stop(w.fail(fmt.Sprintf("there is no topic %d", m.Topic), nil))
 	}
-	if m.LogTime < 0 {
-		return w.refuse("time %d ns is before 1970", m.LogTime)
-	}
 	k := w.cur
 	if k == nil {
 		k = w.newChunk()

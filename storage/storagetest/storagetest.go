@@ -16,6 +16,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -165,7 +166,11 @@ func (c *Config) cases() map[string]Recording {
 	}
 	out["whole"] = c.whole()
 	ends := Recording{Topics: one}
-	for _, t := range []int64{c.Format.MinTime, c.Format.MinTime + 1, 0, 1, start, c.Format.MaxTime} {
+	least, greatest := c.Format.MinTime, c.Format.MaxTime
+	if least == 0 && greatest == 0 {
+		least, greatest = math.MinInt64, math.MaxInt64
+	}
+	for _, t := range []int64{least, least + 1, max(least, -1), 0, 1, start, greatest} {
 		m := storage.Message{LogTime: t, PublishTime: t, Data: []byte("x")}
 		ends.Messages = append(ends.Messages, m)
 	}
