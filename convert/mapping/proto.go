@@ -46,8 +46,11 @@ func (p *protoTypes) parse(data []byte) (*protoschema.Set, error) {
 
 // descriptor finds the descriptor of a protobuf topic's messages.
 func (m *Mapper) descriptor(t *storage.Topic) (md protoreflect.MessageDescriptor, origin string, err error) {
-	if len(t.Schema.Data) > 0 && t.Schema.Encoding == "protobuf" {
+	if len(t.Schema.Data) > 0 && (t.Schema.Encoding == "protobuf" || protoapollo.Message(t.Type) == nil) {
 		set, err := m.proto.parse(t.Schema.Data)
+		if err != nil && t.Schema.Encoding != "protobuf" {
+			err = fmt.Errorf("its definition is in %q: %w", t.Schema.Encoding, err)
+		}
 		if err != nil {
 			return nil, "", err
 		}

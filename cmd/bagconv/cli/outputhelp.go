@@ -20,9 +20,10 @@ MESSAGES
   --proto-types mapped|generated|raw
                         what protobuf messages become in ROS, and ROS messages
                         in a record: Apollo's types and the standard ROS types
-                        become each other (default); all types are taken over
-                        field by field; or protobuf bytes stay as they are
-                        where OUT can carry them
+                        become each other, and Foxglove's schemas, also those
+                        of JSON, standard ROS types (default); all types are
+                        taken over field by field; or protobuf bytes stay as
+                        they are where OUT can carry them
   --frames apollo|rep103
                         axes of Apollo's poses and IMUs as ROS types: as they
                         are, right/forward/up (default), or turned to ROS's
