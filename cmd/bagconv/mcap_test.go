@@ -93,6 +93,19 @@ func TestKeptThroughMCAP(t *testing.T) {
 	}
 }
 
+// TestKeptRecordThroughMCAP: so does a record, with its descriptors.
+func TestKeptRecordThroughMCAP(t *testing.T) {
+	dir := t.TempDir()
+	for i, path := range records(t) {
+		mid, back := filepath.Join(dir, fmt.Sprintf("r%d.mcap", i)), filepath.Join(dir, fmt.Sprintf("r%d.record", i))
+		convert(t, path, mid, "--encoding", "keep", "--no-sync")
+		convert(t, mid, back, "--no-sync")
+		_, a := read(t, path)
+		_, b := read(t, back)
+		samePayloads(t, path, a, b)
+	}
+}
+
 // TestMCAPToOthers: the real files, whatever their encodings, in each other format with
 // the same content, as the second reader of each encoding judges it.
 func TestMCAPToOthers(t *testing.T) {
