@@ -71,6 +71,12 @@ func (m *Mapper) fromJSON(t *storage.Topic) (*Result, error) {
 		return nil, err
 	}
 	res.Plan = after(d.head, res.Plan)
+	if m.o.Encoding == "cdr" { // it never was a topic of ROS 1
+		delete(res.Topic.Metadata, storage.MetaMD5Sum)
+		if t.Metadata[storage.MetaLatching] == "" {
+			delete(res.Topic.Metadata, storage.MetaLatching)
+		}
+	}
 	res.json()
 	return res, nil
 }

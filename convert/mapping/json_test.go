@@ -29,6 +29,9 @@ func TestJSON(t *testing.T) {
 		if err != nil || res.Topic.Type != c.typ || !bytes.Equal(got, c.want) || c.text != "" && string(res.Topic.Schema.Data) != c.text {
 			t.Errorf("%s: %s %q, % x, want % x: %v", c.to, res.Topic.Type, res.Topic.Schema.Data, got, c.want, err)
 		}
+		if meta := res.Topic.Metadata; c.to == "cdr" && (meta[storage.MetaMD5Sum] != "" || meta[storage.MetaLatching] != "") {
+			t.Errorf("CDR of JSON says of ROS 1: %v", meta)
+		}
 		if lost := Losses(res.Plan); len(lost) != 1 || lost[0].Code != "unknown-fields" || !hasRemark(res, "presence") {
 			t.Errorf("%s: lost is %+v, said %+v", c.to, lost, res.Remarks)
 		}

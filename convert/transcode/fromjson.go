@@ -169,9 +169,7 @@ func (r *jsonRun) one(p *jsonschema.Property, pos int) error {
 		}
 		r.w.String(r.text(pos))
 	case jsonschema.Base64:
-		v, ok := r.base64(pos)
-		r.note(ok, pos)
-		r.w.Bytes(v)
+		r.note(r.base64(pos), pos)
 	case jsonschema.Time, jsonschema.Duration:
 		sec, nsec, ok := r.time(p, pos)
 		r.note(ok, pos)
@@ -198,8 +196,7 @@ func (r *jsonRun) raw(pos int) {
 		r.w.String(nil)
 		return
 	}
-	end, _ := r.value(pos, 0)
-	r.w.String(r.src[pos:end])
+	r.w.String(r.src[pos:r.end(pos)])
 }
 
 // zero writes an object that is not there.

@@ -153,3 +153,24 @@ func manyProperties(n int) string {
 	}
 	return out.String()
 }
+
+// BenchmarkFromJSON: a picture in base64, and a small message.
+func BenchmarkFromJSON(b *testing.B) {
+	for name, c := range map[string][2]string{
+		"picture": {`"data": {"type": "string", "contentEncoding": "base64"}, "n": {"type": "integer"}`, `{"n": 1, "data": "` + strings.Repeat("QUJD", 1<<18) + `"}`},
+		"small":   {`"x": {"type": "number"}, "y": {"type": "number"}, "s": {"type": "string"}`, `{"x": 1.25, "y": -7.5, "s": "a word"}`},
+	} {
+		b.Run(name, func(b *testing.B) {
+			p, src := parseJSON(b, c[0]), []byte(c[1])
+			b.SetBytes(int64(len(src)))
+			b.ReportAllocs()
+			var out []byte
+			for b.Loop() {
+				var err error
+				if out, err = p.Append(out[:0], src); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -150,15 +150,47 @@ func (t *jsonText) digits(at int) (int, bool) {
 	return at, true
 }
 
+// end returns where the value at pos ends, in text that value has looked at.
+func (r *jsonRun) end(pos int) int {
+	switch r.src[pos] {
+	case '"':
+		for i := pos + 1; ; i++ {
+			i += bytes.IndexByte(r.src[i:], '"')
+			escapes := 0
+			for r.src[i-1-escapes] == '\\' {
+				escapes++
+			}
+			if escapes%2 == 0 {
+				return i + 1
+			}
+		}
+	case '{', '[':
+		for depth := 0; ; pos++ {
+			switch r.src[pos] {
+			case '"':
+				pos = r.end(pos) - 1
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return pos + 1
+				}
+			}
+		}
+	}
+	for pos < len(r.src) && bytes.IndexByte([]byte(",]} \n\r\t"), r.src[pos]) < 0 {
+		pos++
+	}
+	return pos
+}
+
 // members calls f with each key of the object at pos, and where its value begins.
 func (r *jsonRun) members(pos int, f func(key []byte, at int)) {
 	for at := r.space(pos + 1); r.src[at] == '"'; {
 		key := r.text(at)
-		end, _ := r.quoted(at)
-		at = r.space(r.space(end) + 1) // behind the colon
+		at = r.space(r.space(r.end(at)) + 1) // behind the colon
 		f(key, at)
-		end, _ = r.value(at, 0)
-		if at = r.space(end); r.src[at] == ',' {
+		if at = r.space(r.end(at)); r.src[at] == ',' {
 			at = r.space(at + 1)
 		}
 	}
@@ -170,8 +202,7 @@ func (r *jsonRun) elements(pos int, f func(at int) error) error {
 		if err := f(at); err != nil {
 			return err
 		}
-		end, _ := r.value(at, 0)
-		if at = r.space(end); r.src[at] == ',' {
+		if at = r.space(r.end(at)); r.src[at] == ',' {
 			at = r.space(at + 1)
 		}
 	}
@@ -184,8 +215,7 @@ func (r *jsonRun) text(pos int) []byte {
 	if pos < 0 {
 		return nil
 	}
-	end, _ := r.quoted(pos)
-	p := r.src[pos+1 : end-1]
+	p := r.src[pos+1 : r.end(pos)-1]
 	if bytes.IndexByte(p, '\\') < 0 && utf8.Valid(p) {
 		return p
 	}
@@ -242,8 +272,7 @@ func unescaped(c byte) byte {
 
 // token returns the text of a value at pos that is no string, array or object.
 func (r *jsonRun) token(pos int) string {
-	end, _ := r.value(pos, 0)
-	return string(r.src[pos:end])
+	return string(r.src[pos:r.end(pos)])
 }
 
 // integer returns the value of a whole number of 64 bits.
@@ -291,17 +320,21 @@ func (r *jsonRun) number(pos int) (float64, bool) {
 	return f, err == nil
 }
 
-// base64 returns the bytes that a string stands for, with padding or without.
-func (r *jsonRun) base64(pos int) ([]byte, bool) {
+// base64 writes the bytes that a string stands for, with padding or without, and
+// reports whether it is one.
+func (r *jsonRun) base64(pos int) bool {
+	head := len(r.w.Buf)
+	r.w.U32(0)
 	if pos < 0 || r.src[pos] != '"' {
-		return nil, false
+		return false
 	}
-	p := bytes.TrimRight(r.text(pos), "=")
-	out, err := base64.RawStdEncoding.AppendDecode(nil, p)
+	out, err := base64.RawStdEncoding.AppendDecode(r.w.Buf, bytes.TrimRight(r.text(pos), "="))
 	if err != nil {
-		return nil, false
+		return false
 	}
-	return out, true
+	r.w.Buf = out
+	putCase(out[head:], int32(len(out)-head-4))
+	return true
 }
 
 // time returns the two words of an object of seconds and nanoseconds.

@@ -231,10 +231,10 @@ func TestBombs(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add("module p { module msg { union U switch(long) { case 1: long x; }; struct B { long a[2][2]; }; struct T : B { sequence<U> u; }; }; };")
-	f.Add("typedef long A[9]; typedef A B[9]; const long N = 1 << 4; module p { module msg { struct T { B b[N]; string<N> s; }; }; };")
+	f.Add("module p { module msg { union U switch(long) { case 1: long x; }; struct B { long a[2][2]; }; struct Sample : B { sequence<U> u; }; }; };")
+	f.Add("typedef long A[9]; typedef A B[9]; const long N = 1 << 4; module p { module msg { struct Sample { B b[N]; string<N> s; }; }; };")
 	f.Add(sample)
-	f.Add("module p { module msg { struct T { long a[3]; }; }; };")
+	f.Add("module p { module msg { struct Sample { long a[3]; }; }; };")
 	f.Fuzz(func(t *testing.T, text string) {
 		if m, err := Parse("p/msg/Sample", []byte(text)); err == nil {
 			_ = schema.MD5(m)
@@ -275,5 +275,36 @@ func TestOMG(t *testing.T) {
 	}
 	if m, err := Parse("Plain", []byte(text)); err != nil || m.Name != "idl/msg/Plain" {
 		t.Errorf("%v, %v", m, err)
+	}
+}
+
+// TestBases: fields of bases are counted, and so is how deep bases go.
+func TestBases(t *testing.T) {
+	chain := func(n, fields int) string {
+		var b strings.Builder
+		for i := range n {
+			base := ""
+			if i > 0 {
+				base = fmt.Sprintf(": S%d", i-1)
+			}
+			fmt.Fprintf(&b, "struct S%d %s {", i, base)
+			for k := range fields {
+				fmt.Fprintf(&b, "long f%d_%d;", i, k)
+			}
+			b.WriteString("};")
+		}
+		return b.String()
+	}
+	if m, err := Parse("S29", []byte(chain(30, 5))); err != nil || len(m.Fields) != 150 || m.Fields[0].Name != "f0_0" {
+		t.Errorf("30 structs of 5 fields, each the base of the next: %v", err)
+	}
+	for text, want := range map[string]string{chain(100, 1): "deeply", chain(40, 1000): "100,000 fields"} {
+		name := "S99"
+		if want != "deeply" {
+			name = "S39"
+		}
+		if _, err := Parse(name, []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
