@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -15,26 +16,36 @@ import (
 // may ask for before any byte comes out (zstd --ultra --long=27).
 const zstdWindow = 128 << 20
 
+// zstdWindows are the sizes of an encoder's window, as powers of two. That of a chunk need not
+// be larger than the chunk, and 2 MiB are those of zstd's own default level.
+const (
+	zstdLeast   = 18
+	zstdWindows = 4 // 256 KiB to 2 MiB
+)
+
 var (
-	zstdEncoders [23]sync.Pool // by level
+	zstdEncoders [23][zstdWindows]sync.Pool // by level and window
 	zstdReaders  sync.Pool
 )
 
 func encodeZstd(dst, src []byte, level int) ([]byte, error) {
-	e, _ := zstdEncoders[level].Get().(*zstd.Encoder)
+	window := min(max(bits.Len(uint(max(len(src)-1, 0)))-zstdLeast, 0), zstdWindows-1)
+	pool := &zstdEncoders[level][window]
+	e, _ := pool.Get().(*zstd.Encoder)
 	if e == nil {
 		l := zstd.SpeedDefault
 		if level != 0 {
 			l = zstd.EncoderLevelFromZstd(level)
 		}
 		var err error
-		e, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(l), zstd.WithEncoderConcurrency(1))
+		e, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(l), zstd.WithEncoderConcurrency(1),
+			zstd.WithWindowSize(1<<(zstdLeast+window)), zstd.WithLowerEncoderMem(true))
 		if err != nil {
 			return dst, err
 		}
 	}
 	dst = e.EncodeAll(src, dst)
-	zstdEncoders[level].Put(e)
+	pool.Put(e)
 	return dst, nil
 }
 
