@@ -253,7 +253,7 @@ func decodeLZ4Block(dst, block, window []byte, plain, cut bool, blockSize int, r
 	if len(window) > lz4Window {
 		window = window[len(window)-lz4Window:]
 	}
-	if !cut { // without room the library panics
+	if !cut && most > 0 { // without room the library panics
 		if n, err := lz4.UncompressBlockWithDict(block, free, window); err == nil {
 			return dst[:len(dst)+n], nil
 		}
