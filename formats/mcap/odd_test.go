@@ -51,6 +51,7 @@ func TestOddFiles(t *testing.T) {
 	}
 	for name, c := range cases {
 		if c.Folder {
+			t.Run(name, func(t *testing.T) { testOddFolder(t, name, &c) })
 			continue
 		}
 		t.Run(name, func(t *testing.T) { testOdd(t, name, &c) })

@@ -101,6 +101,62 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestStorageOf: a folder belongs to the storage of its files, and to the one that
+// metadata.yaml names where that decides nothing.
+func TestStorageOf(t *testing.T) {
+	db3 := &Storage{ID: "sqlite3", Ext: ".db3", WholePart: toy.WholePart}
+	mcap := &Storage{ID: "mcap", Ext: ".mcap", Alone: true, WholePart: toy.WholePart}
+	named := func(id string) string { return strings.Replace(listing("x"), "toy", id, 1) }
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"databases":               {map[string]string{"a_0.db3": ""}, "sqlite3"},
+		"MCAP":                    {map[string]string{"a_0.mcap": "", "a_1.mcap.zst": ""}, "mcap"},
+		"MCAP of several names":   {map[string]string{"a_0.mcap": "", "b_0.mcap": ""}, ""},
+		"the same, described":     {map[string]string{"a_0.mcap": "", "b_0.mcap": "", "metadata.yaml": named("mcap")}, "mcap"},
+		"the name is wrong":       {map[string]string{"a_0.mcap.zstd": "", "metadata.yaml": named("sqlite3")}, "mcap"},
+		"both, nothing says":      {map[string]string{"a_0.mcap": "", "a_0.db3": ""}, "sqlite3"},
+		"both, MCAP is said":      {map[string]string{"a_0.mcap": "", "a_0.db3": "", "metadata.yaml": named("mcap")}, "mcap"},
+		"both, SQLite is said":    {map[string]string{"a_0.mcap": "", "a_0.db3": "", "metadata.yaml": named("'sqlite3'")}, "sqlite3"},
+		"none, MCAP is said":      {map[string]string{"metadata.yaml": named("mcap")}, "mcap"},
+		"none, something else is": {map[string]string{"metadata.yaml": named("tape")}, "sqlite3"},
+		"nothing":                 {map[string]string{"notes.txt": ""}, ""},
+	} {
+		dir := folder(t, c.files)
+		got := ""
+		for _, s := range []*Storage{db3, mcap} {
+			if s.IsFolder(iox.OS, dir) {
+				got += s.ID
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestAlone: files that often are recordings by themselves are one without metadata.yaml
+// only if they are called after their folder.
+func TestAlone(t *testing.T) {
+	s := &Storage{ID: "mcap", Ext: ".mcap", Alone: true, WholePart: toy.WholePart}
+	for stem, one := range map[string]bool{"run": true, "drive": false} {
+		dir := filepath.Join(t.TempDir(), "run")
+		check(t, os.Mkdir(dir, 0o777))
+		names := []string{stem + "_0.mcap", stem + "_1.mcap"}
+		for _, n := range names {
+			check(t, os.WriteFile(filepath.Join(dir, n), nil, 0o666))
+		}
+		groups, rest := s.Recordings(iox.OS, dir, names)
+		name, _ := s.Whole(iox.OS, filepath.Join(dir, names[1]))
+		f, err := s.Files(iox.OS, dir)
+		check(t, err)
+		if (len(groups) == 1) != one || (len(rest) == 0) != one || (name == dir) != one || f.Guessed == one {
+			t.Errorf("%s: %v, %v, %q, %+v", stem, groups, rest, name, f)
+		}
+	}
+}
+
 // TestFiles: what belongs to a recording, and of what a part is a part.
 func TestFiles(t *testing.T) {
 	dir := folder(t, map[string]string{"metadata.yaml": listing("run_0.toy", "run_1.toy"), "run_0.toy": "", "run_1.toy": "", "run_1.toy-log": "", "note.txt": ""})

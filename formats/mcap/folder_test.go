@@ -1,0 +1,472 @@
+package mcap
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
+)
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writeFolder writes a folder of testTopics and returns its path.
+func writeFolder(t testing.TB, o storage.WriteOptions, messages []storage.Message) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "run")
+	o.NoSync = true
+	check(t, storagetest.WriteAll(Folder, path, o, storagetest.Recording{Topics: testTopics, Messages: messages}))
+	return path
+}
+
+// readFolder reads a folder or a file of any format here.
+func readFolder(t testing.TB, path string, o storage.ReadOptions) (*storage.Info, []storage.Message, error) {
+	t.Helper()
+	r, err := OpenFolder(context.Background(), path, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { check(t, r.Close()) }()
+	messages, err := storagetest.ReadAll(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := storagetest.InfoOf(r)
+	return info, messages, err
+}
+
+func codesOf(info *storage.Info) string {
+	var codes []string
+	for _, w := range info.Warnings {
+		code := w.Code
+		if w.Damage {
+			code += "!"
+		}
+		codes = append(codes, code)
+	}
+	slices.Sort(codes)
+	return strings.Join(codes, " ")
+}
+
+// packFile compresses a file as a whole.
+func packFile(t testing.TB, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	check(t, err)
+	packed, err := compress.Zstd.Encode(nil, b, 0)
+	check(t, err)
+	check(t, os.WriteFile(to, packed, 0o666))
+	check(t, os.Remove(from))
+}
+
+func editFile(t testing.TB, path string, edit func(text string) string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	check(t, err)
+	check(t, os.WriteFile(path, []byte(edit(string(b))), 0o666))
+}
+
+// TestFolderFound: however the files of a folder lie, all that is there is read, and what
+// is not is told and counted.
+func TestFolderFound(t *testing.T) {
+	all := testMessages(100)
+	o := storage.WriteOptions{SegmentDuration: 4e9, Compression: "lz4", ChunkSize: 500} // three parts of 41, 41 and 18
+	for name, c := range map[string]struct {
+		change func(t *testing.T, dir string)
+		codes  string
+		want   []storage.Message
+		lost   int64
+	}{
+		"as written": {func(*testing.T, string) {}, "", all, 0},
+		"packed, and renamed by hand": {func(t *testing.T, dir string) {
+			packFile(t, dir+"/run_0.mcap", dir+"/run_0.mcap.zstd")
+			packFile(t, dir+"/run_2.mcap", dir+"/run_2.mcap.zst")
+		}, "", all, 0},
+		"no metadata.yaml": {func(t *testing.T, dir string) { check(t, os.Remove(dir+"/metadata.yaml")) }, "no-metadata", all, 0},
+		"broken metadata.yaml": {func(t *testing.T, dir string) { check(t, os.WriteFile(dir+"/metadata.yaml", []byte("{{{"), 0o666)) },
+			"metadata!", all, 0},
+		"other storage": {func(t *testing.T, dir string) {
+			editFile(t, dir+"/metadata.yaml", func(s string) string { return strings.Replace(s, "identifier: mcap", "identifier: sqlite3", 1) })
+		}, "", all, 0},
+		"a database beside": {func(t *testing.T, dir string) { check(t, os.WriteFile(dir+"/x.db3", nil, 0o666)) }, "sqlite3", all, 0},
+		"a part is gone":    {func(t *testing.T, dir string) { check(t, os.Remove(dir+"/run_1.mcap")) }, "count missing-part!", slices.Concat(all[:41], all[82:]), 41},
+		"a part is no MCAP": {func(t *testing.T, dir string) { check(t, os.WriteFile(dir+"/run_0.mcap", []byte("hello"), 0o666)) },
+			"count part!", all[41:], 41},
+		"a part is cut": {func(t *testing.T, dir string) {
+			editFile(t, dir+"/run_2.mcap", func(s string) string { return s[:len(s)/2] })
+		}, "count truncated!", nil, -1},
+		"a packed part is cut": {func(t *testing.T, dir string) {
+			packFile(t, dir+"/run_2.mcap", dir+"/run_2.mcap.zstd")
+			editFile(t, dir+"/run_2.mcap.zstd", func(s string) string { return s[:len(s)/2] })
+		}, "count zstd!", nil, -1},
+		"fewer are counted": {func(t *testing.T, dir string) {
+			editFile(t, dir+"/metadata.yaml", func(s string) string { return strings.Replace(s, "message_count: 100", "message_count: 99", 1) })
+		}, "count", all, 0},
+		"more are counted": {func(t *testing.T, dir string) {
+			editFile(t, dir+"/metadata.yaml", func(s string) string { return strings.Replace(s, "message_count: 100", "message_count: 102", 1) })
+		}, "count!", all, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := writeFolder(t, o, all)
+			c.change(t, dir)
+			if !sniffFolder(nil, dir, nil) {
+				t.Error("not recognised")
+			}
+			info, got, err := readFolder(t, dir, storage.ReadOptions{})
+			check(t, err)
+			if codes := codesOf(info); codes != c.codes && (c.want != nil || !strings.Contains(codes, "!")) {
+				t.Errorf("warnings %s: %+v", codes, info.Warnings)
+			}
+			if c.want != nil {
+				if d := storagetest.Diff(got, c.want); d != "" {
+					t.Error(d)
+				}
+			} else if d := storagetest.Diff(got[:82], all[:82]); d != "" {
+				t.Error(d)
+			}
+			if lost := info.Lost; lost.Uncounted && name != "broken metadata.yaml" || c.lost >= 0 && lost.Messages != c.lost || c.want == nil && int(lost.Messages) != 100-len(got) {
+				t.Errorf("%d messages, lost %+v", len(got), info.Lost)
+			}
+			_, _, err = readFolder(t, dir, storage.ReadOptions{Strict: true})
+			if damaged(info) != (err != nil) || err != nil && !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, storage.ErrTruncated) {
+				t.Errorf("strict: %v", err)
+			}
+		})
+	}
+}
+
+// TestFolderWritten: each part has all topics, and is of the whole; metadata.yaml and the
+// channels say the same.
+func TestFolderWritten(t *testing.T) {
+	all := testMessages(60)
+	dir := writeFolder(t, storage.WriteOptions{SegmentSize: 1200, Metadata: map[string]string{storage.MetaDistro: "iron", "who": "me"}}, all)
+	files, err := Folder.FilesOf(nil, dir)
+	check(t, err)
+	if len(files.Messages) < 3 || files.Guessed || len(files.Folders) != 1 {
+		t.Errorf("%+v", files)
+	}
+	info, got, err := readFolder(t, dir, storage.ReadOptions{})
+	check(t, err)
+	if d := storagetest.Diff(got, all); d != "" {
+		t.Error(d)
+	}
+	if info.Metadata["who"] != "me" || info.Metadata[storage.MetaDistro] != "iron" || len(info.Warnings) > 0 {
+		t.Errorf("%v, %v", info.Metadata, info.Warnings)
+	}
+	n := int64(0)
+	for _, path := range files.Messages {
+		if name, parts := Format.Whole(path); name != dir || !slices.Equal(parts, files.Messages) {
+			t.Errorf("%s: a part of %q", path, name)
+		}
+		r, err := Open(t.Context(), path, storage.ReadOptions{})
+		check(t, err)
+		one, err := storagetest.InfoOf(r)
+		check(t, err)
+		if n += one.Messages; len(one.Topics) != len(testTopics) || codesOf(one) != storage.CodeOnePart || one.Metadata["who"] != "me" {
+			t.Errorf("%s: %d topics, %s, %v", path, len(one.Topics), codesOf(one), one.Metadata)
+		}
+		check(t, r.Close())
+	}
+	if n != int64(len(all)) {
+		t.Errorf("%d messages in all parts", n)
+	}
+}
+
+// TestFolderProfiles: QoS text and metadata record are those of the distribution.
+func TestFolderProfiles(t *testing.T) {
+	topic := storage.Topic{Name: "/a", Type: "p/msg/A", Encoding: "cdr", Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_x", metaQoS: "nonsense"},
+		QoS: []storage.QoS{{History: storage.HistoryKeepLast, Depth: 3}}}
+	for profile, want := range map[string]struct {
+		history string
+		key     string
+		version string
+	}{
+		"universal": {"history: 1", keySerialized, "version: 5"}, "humble": {"history: 1", keyDistribution, "version: 5"},
+		"iron": {"history: 1", keyDistribution, "version: 7"}, "rolling": {"history: keep_last", keySerialized, "version: 9"},
+	} {
+		path := filepath.Join(t.TempDir(), "run")
+		check(t, storagetest.WriteAll(Folder, path, storage.WriteOptions{NoSync: true, Profile: profile}, storagetest.Recording{Topics: []storage.Topic{topic}}))
+		yaml, err := os.ReadFile(path + "/metadata.yaml")
+		check(t, err)
+		sr, err := Open(t.Context(), path+"/run_0.mcap", storage.ReadOptions{})
+		check(t, err)
+		r := sr.(*Reader)
+		m, err := r.metadataAt(r.metadata[0])
+		check(t, err)
+		c := r.defs.list[0].channel
+		text := ""
+		for _, p := range c.metadata {
+			if p.key == metaQoS {
+				text = p.value
+			}
+		}
+		if !strings.Contains(string(yaml), want.version) || !strings.Contains(string(yaml), want.history) || !strings.Contains(text, want.history) ||
+			m.name != recordROS2 || m.values[0].key != want.key || c.schema == 0 || r.header.profile != profileROS2 || !strings.Contains(string(yaml), "RIHS01_x") {
+			t.Errorf("%s: %s\n%+v %+v", profile, yaml, c, m)
+		}
+		if want.key == keyDistribution && m.values[0].value != profile {
+			t.Errorf("%s: %s", profile, m.values[0].value)
+		}
+		x, err := r.Extras()
+		check(t, err)
+		if len(x.Metadata) > 0 {
+			t.Error("the recorder's record is the user's")
+		}
+		check(t, r.Close())
+	}
+}
+
+// TestPresets: what a preset says, and what other options change of it.
+func TestPresets(t *testing.T) {
+	messages := testMessages(2000)
+	size := map[string]int64{}
+	for name, c := range map[string]struct {
+		o      storage.WriteOptions
+		codec  string
+		blocks bool
+	}{
+		"none": {storage.WriteOptions{}, "zstd", true}, "fastwrite": {storage.WriteOptions{}, "none", false},
+		"zstd_fast": {storage.WriteOptions{}, "zstd", true}, "zstd_small": {storage.WriteOptions{}, "zstd", true},
+		"zstd_small, lz4": {storage.WriteOptions{Compression: "lz4", ChunkSize: 1000}, "lz4", true},
+	} {
+		preset, _, _ := strings.Cut(name, ",")
+		c.o.Values = map[string]string{storage.NamePreset: preset}
+		path := filepath.Join(t.TempDir(), "x.mcap")
+		c.o.NoSync = true
+		check(t, storagetest.WriteAll(Format, path, c.o, storagetest.Recording{Topics: testTopics, Messages: messages}))
+		r, err := Open(t.Context(), path, storage.ReadOptions{})
+		check(t, err)
+		info, err := storagetest.InfoOf(r)
+		check(t, err)
+		size[name] = info.Size
+		if info.Compression[c.codec] == 0 || len(info.Compression) != 1 || (r.(*Reader).blocks[0].run) == c.blocks {
+			t.Errorf("%s: %v", name, info.Compression)
+		}
+		got, err := storagetest.ReadAll(r)
+		check(t, err)
+		if d := storagetest.Diff(got, messages); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+		check(t, r.Close())
+	}
+	if size["zstd_small"] >= size["zstd_fast"] || size["zstd_fast"] >= size["fastwrite"] {
+		t.Errorf("sizes %v", size)
+	}
+	for _, o := range []storage.WriteOptions{{Level: 3}, {ChunkSize: 1000}, {Compression: "lz4"}} {
+		o.Values = map[string]string{storage.NamePreset: "fastwrite"}
+		path := filepath.Join(t.TempDir(), "x")
+		for _, f := range []*storage.Format{Format, Folder} {
+			if _, err := f.Create(t.Context(), path, o); !errors.Is(err, storage.ErrUnsupported) {
+				t.Errorf("%+v: %v", o, err)
+			}
+		}
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Error("something is left")
+		}
+	}
+}
+
+// TestMessageCompression: messages that are zstd frames are decompressed, also where
+// nothing says so; a broken one is left out and counted.
+func TestMessageCompression(t *testing.T) {
+	plain := testMessages(90)
+	packed := slices.Clone(plain)
+	for i := range packed {
+		var err error
+		packed[i].Data, err = compress.Zstd.Encode(nil, plain[i].Data, 0)
+		check(t, err)
+	}
+	packed[51].Data = packed[51].Data[:len(packed[51].Data)-4]
+	dir := writeFolder(t, storage.WriteOptions{ChunkSize: 700}, packed)
+	say := func(mode, codec string) {
+		editFile(t, dir+"/metadata.yaml", func(s string) string {
+			return strings.Replace(strings.Replace(s, `compression_format: ""`, fmt.Sprintf("compression_format: %q", codec), 1), `compression_mode: ""`, fmt.Sprintf("compression_mode: %q", mode), 1)
+		})
+	}
+	want := slices.Clone(plain)
+	for i := range want {
+		if i == 51 || want[i].Topic == 1 { // it only looks like a frame, or may be one in JSON
+			want[i].Data = packed[i].Data
+		}
+	}
+	info, got, err := readFolder(t, dir, storage.ReadOptions{})
+	check(t, err)
+	if d := storagetest.Diff(got, want); d != "" || codesOf(info) != "compression" {
+		t.Errorf("%s, %s", d, codesOf(info))
+	}
+	say("MESSAGE", "zstd")
+	info, got, err = readFolder(t, dir, storage.ReadOptions{})
+	check(t, err)
+	if d := storagetest.Diff(got, slices.Delete(slices.Clone(plain), 51, 52)); d != "" || codesOf(info) != "zstd!" || info.Lost.Messages != 1 || info.Lost.Uncounted {
+		t.Errorf("%s, %s, %+v", d, codesOf(info), info.Lost)
+	}
+	r, err := OpenFolder(t.Context(), dir, storage.ReadOptions{})
+	check(t, err)
+	n := 0
+	for m, err := range r.(storage.Querier).Query(t.Context(), storage.Query{Topics: []storage.TopicID{0}, Reverse: true}) {
+		check(t, err)
+		k := slices.IndexFunc(plain, func(p storage.Message) bool { return p.LogTime == m.LogTime })
+		if n++; string(m.Data) != string(plain[k].Data) {
+			t.Fatalf("message %d is %q", k, m.Data)
+		}
+	}
+	if n == 0 {
+		t.Error("the query gave nothing")
+	}
+	check(t, r.Close())
+	if _, _, err := readFolder(t, writeOther(t, plain), storage.ReadOptions{}); !errors.Is(err, storage.ErrUnsupported) {
+		t.Errorf("another codec: %v", err)
+	}
+}
+
+// writeOther writes a folder that says that its messages are compressed with lz4.
+func writeOther(t *testing.T, messages []storage.Message) string {
+	dir := writeFolder(t, storage.WriteOptions{}, messages)
+	editFile(t, dir+"/metadata.yaml", func(s string) string {
+		return strings.Replace(strings.Replace(s, `compression_format: ""`, `compression_format: lz4`, 1), `compression_mode: ""`, `compression_mode: MESSAGE`, 1)
+	})
+	return dir
+}
+
+// TestFolderCut: wherever a part ends, the others are read, and of it what is whole.
+func TestFolderCut(t *testing.T) {
+	all := testMessages(20)
+	dir := writeFolder(t, storage.WriteOptions{SegmentDuration: 1e9 - 1, Compression: "lz4"}, all)
+	path := dir + "/run_1.mcap"
+	whole, err := os.ReadFile(path)
+	check(t, err)
+	step := 1
+	if testing.Short() {
+		step = 37
+	}
+	for n := 0; n < len(whole); n += step {
+		for _, flip := range []bool{false, true} {
+			b := slices.Clone(whole)
+			if flip {
+				b[n] ^= 0x5a
+			} else {
+				b = b[:n]
+			}
+			check(t, os.WriteFile(path, b, 0o666))
+			info, got, err := readFolder(t, dir, storage.ReadOptions{})
+			if err != nil {
+				t.Fatalf("byte %d: %v", n, err)
+			}
+			if d := storagetest.Diff(got[:10], all[:10]); d != "" {
+				t.Fatalf("byte %d: %s", n, d)
+			}
+			if len(got) < len(all) && (!damaged(info) || int(info.Lost.Messages) < len(all)-len(got)) {
+				t.Fatalf("byte %d: %d messages, %+v, %v", n, len(got), info.Lost, info.Warnings)
+			}
+		}
+	}
+}
+
+// TestRealFolders: the folders of the collection are read as a whole.
+func TestRealFolders(t *testing.T) {
+	files, _ := filepath.Glob("../../../shared/data/rosbag2/*/*/metadata.yaml")
+	n := 0
+	for _, path := range files {
+		dir := filepath.Dir(path)
+		if !sniffFolder(nil, dir, nil) {
+			continue
+		}
+		n++
+		info, got, err := readFolder(t, dir, storage.ReadOptions{})
+		if err != nil || damaged(info) || len(got) == 0 || int64(len(got)) != info.Messages {
+			t.Errorf("%s: %d messages, %v, %+v", dir, len(got), err, info)
+		}
+	}
+	if len(files) > 0 && n < 8 {
+		t.Errorf("only %d folders with MCAP storage", n)
+	}
+}
+
+// testOddFolder reads an odd folder: all that is to be read comes, and nothing else.
+func testOddFolder(t *testing.T, name string, c *oddCase) {
+	info, got, err := readFolder(t, filepath.Join(oddFiles, name), storage.ReadOptions{})
+	check(t, err)
+	truth := map[string]int{}
+	for _, m := range c.Truth {
+		truth[fmt.Sprintln(m[0], m[1], m[2], m[3], m[4])]++
+	}
+	for _, m := range got {
+		k := fmt.Sprintln(info.Topics[m.Topic].Name, m.LogTime, m.PublishTime, m.Sequence, fmt.Sprintf("%x", sha256.Sum256(m.Data))[:16])
+		if truth[k]--; truth[k] < 0 {
+			t.Errorf("a message that was not there: %s", k)
+		}
+	}
+	if len(got) != c.Want || !slices.Contains(c.Exit, map[bool]int{false: 0, true: 3}[damaged(info)]) {
+		t.Errorf("%s: %d messages of %d, %+v", c.About, len(got), c.Want, info.Warnings)
+	}
+}
+
+// TestRosbags: PyPI's rosbags reads folders of each profile, cut or not, message by
+// message.
+func TestRosbags(t *testing.T) {
+	python := os.Getenv("BAGCONV_ROSBAGS_PYTHON")
+	if python == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("CI must have PyPI's rosbags: BAGCONV_ROSBAGS_PYTHON")
+		}
+		t.Skip("BAGCONV_ROSBAGS_PYTHON names no python with rosbags")
+	}
+	const script = `
+import hashlib, pathlib, sys
+from rosbags.highlevel import AnyReader
+from rosbags.typesys import Stores, get_typestore
+for path in sys.argv[1:]:
+    with AnyReader([pathlib.Path(path)], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as r:
+        rows = sorted(f'{t} {c.topic} {c.msgtype} {bytes(d).hex()}' for c, t, d in r.messages())
+    print(len(rows), hashlib.sha256('\n'.join(rows).encode()).hexdigest())
+`
+	topics := []storage.Topic{
+		{Name: "/a", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")},
+			QoS: []storage.QoS{{History: storage.HistoryKeepLast, Depth: 1, Durability: storage.DurabilityTransientLocal}}},
+		{Name: "/b", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")}},
+	}
+	messages := testMessages(100)
+	var rows []string
+	for i := range messages {
+		m := &messages[i]
+		m.PublishTime = m.LogTime
+		rows = append(rows, fmt.Sprintf("%d %s std_msgs/msg/String %x", m.LogTime, topics[m.Topic].Name, m.Data))
+	}
+	slices.Sort(rows)
+	want := fmt.Sprintf("%d %x", len(rows), sha256.Sum256([]byte(strings.Join(rows, "\n"))))
+	var paths []string
+	for i, o := range []storage.WriteOptions{
+		{}, {Profile: "foxy"}, {Profile: "humble"}, {Profile: "iron"}, {Profile: "jazzy"}, {SegmentDuration: 3e9}, {Profile: "jazzy", SegmentSize: 1000, Compression: "none"},
+		{Values: map[string]string{storage.NamePreset: "fastwrite"}}, {Compression: "lz4"},
+	} {
+		path := filepath.Join(t.TempDir(), fmt.Sprint("run", i))
+		o.NoSync = true
+		check(t, storagetest.WriteAll(Folder, path, o, storagetest.Recording{Topics: topics, Messages: messages}))
+		paths = append(paths, path)
+	}
+	out, err := exec.Command(python, append([]string{"-c", script}, paths...)...).CombinedOutput()
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err != nil || len(lines) != len(paths) {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for i, line := range lines {
+		if line != want {
+			t.Errorf("%s: rosbags reads %s, want %s", paths[i], line, want)
+		}
+	}
+}
