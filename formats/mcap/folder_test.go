@@ -281,6 +281,32 @@ func TestPresets(t *testing.T) {
 	}
 }
 
+// TestFileName: the bytes of a file do not depend on what it is called, also if it says
+// something of the recording.
+func TestFileName(t *testing.T) {
+	dir := t.TempDir()
+	var first []byte
+	for _, name := range []string{"a.mcap", "b.mcap"} {
+		o := storage.WriteOptions{NoSync: true, Metadata: map[string]string{storage.MetaDistro: "iron", "who": "me"}}
+		check(t, storagetest.WriteAll(Format, filepath.Join(dir, name), o, storagetest.Recording{Topics: testTopics[:1]}))
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		check(t, err)
+		if first == nil {
+			first = b
+		} else if string(b) != string(first) {
+			t.Error("the bytes differ")
+		}
+		r, err := Open(t.Context(), filepath.Join(dir, name), storage.ReadOptions{})
+		check(t, err)
+		info, err := storagetest.InfoOf(r)
+		check(t, err)
+		if info.Metadata["who"] != "me" || info.Metadata[storage.MetaDistro] != "iron" || len(info.Metadata) != 2 {
+			t.Errorf("%v", info.Metadata)
+		}
+		check(t, r.Close())
+	}
+}
+
 // TestMessageCompression: messages that are zstd frames are decompressed, also where
 // nothing says so; a broken one is left out and counted.
 func TestMessageCompression(t *testing.T) {

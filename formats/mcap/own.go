@@ -114,7 +114,11 @@ func (w *Writer) writeOwn() error {
 		m.values = []pair{{keyDistribution, distro}}
 		return w.writeMetadata(m)
 	}
-	text, err := w.own.profile.Metadata(mcapStorage, w.own.values, w.described(nil), []ros2bag.Part{w.part()}).Encode(false)
+	about := w.own.profile.Metadata(mcapStorage, w.own.values, w.described(nil), []ros2bag.Part{w.part()})
+	if w.out != nil { // a file by itself does not depend on its name
+		about.Paths, about.Files = nil, nil
+	}
+	text, err := about.Encode(false)
 	if err != nil {
 		return w.fail("metadata record", err)
 	}
