@@ -48,11 +48,11 @@ func TestKilled(t *testing.T) {
 	took := time.Since(began)
 	_, all := read(t, bag)
 	want := len(all)
-	for _, way := range []struct{ in, out string }{{bag, "db3"}, {db3, "out.bag"}} {
+	for _, way := range []struct{ in, out, to string }{{bag, "db3", "db3"}, {db3, "out.bag", "bag"}, {bag, "folder", "ros2mcap"}} {
 		killed := 0
 		for i := range 20 {
 			out := filepath.Join(dir, way.out)
-			cmd := exec.Command(binary, "-q", "--to", map[bool]string{true: "db3", false: "bag"}[way.out == "db3"], way.in, out)
+			cmd := exec.Command(binary, "-q", "--to", way.to, way.in, out)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}

@@ -31,9 +31,11 @@ type killing struct {
 var killings = []killing{
 	{"file", "bag", "x.bag", 0, false, true},
 	{"folder", "db3", "x", 0, false, true},
+	{"folder of MCAP files", "ros2mcap", "x", 0, false, true},
 	{"segments", "record", "x.record", 0, true, false},
 	{"parts", "bag", "x", 3, false, false},
 	{"folders", "db3", "x", 2, false, false},
+	{"folders of MCAP files", "ros2mcap", "x", 2, false, false},
 	{"parts in segments", "record", "x", 2, true, false},
 }
 
