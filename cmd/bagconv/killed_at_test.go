@@ -65,7 +65,7 @@ func (k *killing) run(dir string, old bool, o storage.WriteOptions) error {
 	for i := range k.parts {
 		part := job
 		part.Sink = fmt.Sprintf("%s_%03d", job.Sink, i)
-		if ext := job.SinkFormat.Extensions; k.to != "db3" {
+		if ext := job.SinkFormat.Extensions; !job.SinkFormat.Folder || k.segments {
 			part.Sink += ext[0]
 		}
 		part.Stage = stage

@@ -1,7 +1,6 @@
 package mcap
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
@@ -59,11 +58,11 @@ var Folder = &storage.Format{
 	Instead:       insteadOfFolder,
 }
 
-// sniffFolder knows a folder by its parts and metadata.yaml, and a part that is compressed
-// as a whole.
+// sniffFolder knows a folder by its parts and metadata.yaml, and a part of one, compressed
+// or not; a file that is not, the format of files knows first.
 func sniffFolder(fsys storage.FS, path string, head []byte) bool {
 	if head != nil {
-		return bytes.HasPrefix(head, []byte(ros2bag.ZstdMagic)) && mcapStorage.IsPart(iox.FS(fsys), path, head)
+		return sniff(fsys, path, head) || mcapStorage.IsPart(iox.FS(fsys), path, head)
 	}
 	return mcapStorage.IsFolder(iox.FS(fsys), path)
 }
