@@ -60,7 +60,7 @@ func (m *Mapper) descriptor(t *storage.Topic) (md protoreflect.MessageDescriptor
 	if md := protoapollo.Message(t.Type); md != nil {
 		return md, "builtin apollo", nil
 	}
-	return nil, "", fmt.Errorf("the recording has no descriptor of it, and it is none of Apollo's types that are built in; --proto-types raw keeps the bytes in a rosbag2 folder")
+	return nil, "", fmt.Errorf("the recording has no descriptor of it, and it is none of Apollo's types that are built in; --proto-types raw keeps the bytes where the output carries them")
 }
 
 // fromProto maps a protobuf topic to ROS.
@@ -84,7 +84,7 @@ func (m *Mapper) fromProto(t *storage.Topic) (*Result, error) {
 		res.remark("definition-builtin", "the recording has no descriptor of %s; the one built in is used, which may lack fields", t.Type)
 	}
 	if m.o.ProtoTypes == ProtoRaw {
-		res.remark("protobuf-generated", "a bag cannot carry protobuf; messages become a generated type")
+		res.remark("protobuf-generated", "ROS 1 messages cannot carry protobuf; messages become a generated type")
 	}
 	dst := m.standard(res, md)
 	if dst == nil {

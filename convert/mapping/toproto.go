@@ -30,13 +30,13 @@ func (m *Mapper) toProto(t *storage.Topic) (*Result, error) {
 	}
 	res.Topic.Encoding, res.Topic.QoS = "protobuf", nil
 	if len(t.QoS) > 0 && !(tfStatic(t.Name) && len(t.QoS) == 1 && t.QoS[0] == latchedQoS) {
-		res.byDesign("qos", "quality of service does not exist in a record")
+		res.byDesign("qos", "quality of service has no place beside protobuf messages")
 	}
 	if t.Metadata[storage.MetaLatching] == "1" && !tfStatic(t.Name) {
-		res.byDesign("latching", "a record does not say that a topic is latched")
+		res.byDesign("latching", "nothing says of protobuf messages that a topic is latched")
 	}
 	if t.Metadata[storage.MetaCallerID] != "" {
-		res.byDesign("callerid", "a record does not say which node published a topic")
+		res.byDesign("callerid", "nothing says of protobuf messages which node published them")
 	}
 	if m.backToProto(res, t, src.msg, wire) || m.toApollo(res, t, src.msg) {
 		res.Plan = after(src.head, res.Plan)

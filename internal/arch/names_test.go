@@ -16,6 +16,10 @@ import (
 // them.
 var formatWords = regexp.MustCompile(`mcap|\.(db3|record|bag)\b|metadata\.yaml`)
 
+// formatProse is how texts for people name formats: what they are called is asked of
+// storage.Format.Help. Comments may say so, and so may names of what ROS itself calls a bag.
+var formatProse = regexp.MustCompile(`ROS 1 bags?\b|Cyber records?\b|rosbag2 (folder|file)s?\b|\b(in|of|from|to) a (bag|record)\b|\b[aA] (bag|record) (does|cannot|can|has)\b`)
+
 // knowFormats are the rooms that may have them: the formats, and packages for formats
 // alone.
 var knowFormats = []string{"formats", "internal/sqlite", "internal/sqlitefile", "scripts"}
@@ -68,7 +72,11 @@ func wordsIn(text []byte) map[int]string {
 		case token.EOF:
 			return found
 		case token.STRING, token.COMMENT:
-			for _, at := range formatWords.FindAllStringIndex(lit, -1) {
+			all := formatWords.FindAllStringIndex(lit, -1)
+			if tok == token.STRING {
+				all = append(all, formatProse.FindAllStringIndex(lit, -1)...)
+			}
+			for _, at := range all {
 				found[file.Line(pos)+strings.Count(lit[:at[0]], "\n")] = lit[at[0]:at[1]]
 			}
 		}
@@ -77,8 +85,8 @@ func wordsIn(text []byte) map[int]string {
 
 // TestFormatWords: strings and comments count, names in code do not.
 func TestFormatWords(t *testing.T) {
-	got := wordsIn([]byte("package p\n\n// a.bag\nvar x = y.record + \".db3\" + `\n\n metadata.yaml`\nvar bag, mcap int\n"))
-	if len(got) != 3 || got[3] != ".bag" || got[4] != ".db3" || got[6] != "metadata.yaml" {
+	got := wordsIn([]byte("package p\n\n// a.bag, a ROS 1 bag\nvar x = y.record + \".db3\" + `\n\n metadata.yaml`\nvar bag, mcap int\nvar z = \"ROS 1 bags\"\n"))
+	if len(got) != 4 || got[8] != "ROS 1 bags" || got[3] != ".bag" || got[4] != ".db3" || got[6] != "metadata.yaml" {
 		t.Errorf("%v", got)
 	}
 }

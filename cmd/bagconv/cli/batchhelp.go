@@ -8,9 +8,10 @@ var batchHelp = `bagconv batch [FLAGS] -O OUT/ IN...
 
 Converts every recording that it finds into a tree below OUT that mirrors where
 the inputs lie. IN is a folder (with all folders below it), a recording, a glob
-in quotes, or @FILE, a list of those. What belongs together is one input: the
-segments of a record, a rosbag2 folder. A file that cannot be read does not stop
-the others. Names that begin with a dot, and links to folders, are passed over.
+in quotes, or @FILE, a list of those. What belongs together is one input:
+several files of one recording, or a folder that is one. A file that cannot be
+read does not stop the others. Names that begin with a dot, and links to
+folders, are passed over.
 
 The manifest has a line of JSON for each finished input: size, time, output,
 counts, what is lost, error. After an end before time, --resume goes on: what

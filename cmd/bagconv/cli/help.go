@@ -54,9 +54,8 @@ var helpTexts = map[string]string{
 	"schema": schemaHelp, "check": checkHelp, "doctor": checkHelp, "cat": catHelp, "verify": verifyHelp, "diff": verifyHelp, "batch": batchHelp, "formats": formatsHelp, "completion": completionHelp, "version": versionHelp, "help": helpHelp,
 }
 
-const helpText = `bagconv converts robot recordings between ROS 1 bags, rosbag2 and Apollo Cyber
-records, any to any. No ROS and no Apollo is needed. Messages are re-encoded, so
-that the output plays.
+const helpText = `bagconv converts robot recordings, any format to any. No ROS and no Apollo is
+needed. Messages are re-encoded, so that the output plays.
 
 USAGE
   bagconv [convert] IN OUT     convert a recording
@@ -77,6 +76,8 @@ USAGE
   bagconv version              which build this is
   bagconv help [COMMAND]       more about a command and its flags
 
+FORMATS
+{kinds}
 EXAMPLES
   bagconv drive{file} drive_ros2/
   bagconv drive_ros2/ back{file} --compression lz4

@@ -12,9 +12,13 @@ import (
 func (e *env) man() error {
 	version, _ := buildVersion()
 	intro, general, _ := strings.Cut(e.helpText(""), "USAGE\n")
+	var kinds []string
+	for _, f := range e.formats.Formats() {
+		kinds = append(kinds, f.Help)
+	}
 	lines := []string{
 		fmt.Sprintf(".TH BAGCONV 1 \"\" \"bagconv %s\" \"User Commands\"", roff(version)),
-		".SH NAME", "bagconv \\- convert robot recordings: ROS 1 bags, rosbag2, Apollo Cyber records",
+		".SH NAME", "bagconv \\- convert robot recordings: " + roff(strings.Join(kinds, "; ")),
 		".SH DESCRIPTION",
 	}
 	lines = append(lines, manText(".SH", intro)...)

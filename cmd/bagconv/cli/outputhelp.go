@@ -19,7 +19,7 @@ MESSAGES
                         does. bagconv formats lists what each one carries
   --proto-types mapped|generated|raw
                         what protobuf messages become in ROS, and ROS messages
-                        in a record: Apollo's types and the standard ROS types
+                        in protobuf: Apollo's types and the standard ROS types
                         become each other, and Foxglove's schemas, also those
                         of JSON, standard ROS types (default); all types are
                         taken over field by field; or protobuf bytes stay as
@@ -29,8 +29,8 @@ MESSAGES
                         are, right/forward/up (default), or turned to ROS's
                         forward/left/up
   --apollo-layout common_msgs|legacy
-                        names of the descriptor files of Apollo's types in a
-                        record: as in Apollo 8 and later (default), or before
+                        names of the descriptor files of Apollo's types in
+                        protobuf: as in Apollo 8 and later (default), or before
   --distro NAME         ROS 2 distribution, such as humble: its definitions
                         where IN has none, and an output made for it
   --order time|file     by log time (default), or as in IN

@@ -4,9 +4,9 @@ const mergeHelp = `bagconv merge [FLAGS] IN IN... OUT
 
 Writes several recordings into one, ordered by time. They may have any formats.
 Topics of one name and type become one; where two recordings mean different
-things by a name, its definition or type, both stay, apart: in a bag as two
-connections, elsewhere the second under a name with _2 behind it. Memory does
-not grow with the inputs.
+things by a name, its definition or type, both stay, apart: as two
+of one name where the format of OUT can tell them apart, else the second under a
+name with _2 behind it. Memory does not grow with the inputs.
 
 WHICH RECORDINGS
   --shift IN=D          add a duration to all times of one input, such as
