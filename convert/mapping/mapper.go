@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/bagconv/bagconv/convert/apollo"
 	"github.com/bagconv/bagconv/convert/transcode"
@@ -119,13 +120,13 @@ func (m *Mapper) convert(t *storage.Topic) (*Result, error) {
 func (m *Mapper) same(t *storage.Topic) *Result {
 	res := &Result{Topic: *t, Definition: "file"}
 	if t.Encoding == "cdr" && !(defined(t) && m.o.Keep != nil && m.o.Keep(t)) {
-		res.Topic.Type = fullROS2Name(t.Type)
+		if res.Topic.Type = fullROS2Name(t.Type); res.Topic.Type != t.Type && !strings.Contains(t.Type, "/") {
+			res.remark("type-renamed", "the type %s has no package, which ROS 2 needs; it is written as %s", t.Type, res.Topic.Type)
+		}
 	}
 	if defined(t) {
-		if m.o.Hashes && t.Encoding == "cdr" && t.Metadata[storage.MetaTypeHash] == "" {
-			if def, err := m.lib.ros2Definition(&res.Topic, m.o.SourceDistro); err == nil && def.origin == "file" {
-				res.setTypeHash(def.msg)
-			}
+		if m.o.Hashes && t.Encoding == "cdr" && t.Metadata[storage.MetaTypeHash] == "" && t.Schema.Encoding == "ros2msg" {
+			m.hashDefinition(res)
 		}
 		return res
 	}
@@ -146,6 +147,35 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 	res.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: rosmsg.Format(def, rosmsg.ROS2)}
 	res.setTypeHash(def)
 	return res
+}
+
+// hashDefinition adds the hash of the topic's own definition. One with odd names is written
+// with usual ones.
+func (m *Mapper) hashDefinition(res *Result) {
+	t := &res.Topic
+	msg, err := rosmsg.Parse(t.Type, t.Schema.Data, rosmsg.ROS2, lookupIn(m.o.SourceDistro))
+	if err != nil {
+		return
+	}
+	if oddNames(&t.Schema) {
+		t.Schema.Data = rosmsg.Format(msg, rosmsg.ROS2)
+		res.remark("definition-rewritten", "the definition of %s has names of types that others do not read, such as fastdds/std_msgs/msg/String; it is written with usual ones", t.Type)
+	}
+	res.setTypeHash(msg)
+}
+
+// oddNames reports whether a definition in text names a type with more in front of its
+// package, as eProsima's DDS Recorder does.
+func oddNames(s *storage.Schema) bool {
+	if s.Encoding != "ros2msg" {
+		return false
+	}
+	for line := range strings.Lines(string(s.Data)) {
+		if name, ok := strings.CutPrefix(line, "MSG: "); ok && strings.Count(name, "/") > 2 {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {

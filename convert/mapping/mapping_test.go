@@ -373,6 +373,30 @@ func TestHeaderSeq(t *testing.T) {
 	}
 }
 
+// TestOddNames: a definition whose names only we read is written with usual ones, where the
+// hash of the type is written too.
+func TestOddNames(t *testing.T) {
+	const line = "================================================================================\n"
+	topic := &storage.Topic{Name: "/t", Type: "p/msg/T", Encoding: "cdr",
+		Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("p/msg/A a\n" + line + "MSG: fastdds/p/msg/A\nint8 b\n")}}
+	res, err := New(Options{Encoding: "cdr", Distro: "humble", SourceDistro: "humble", Hashes: true}).Map(topic)
+	if err != nil || string(res.Topic.Schema.Data) != "p/A a\n\n"+line+"MSG: p/A\nint8 b\n" || len(res.Remarks) != 1 {
+		t.Errorf("%q, %v, %v", res.Topic.Schema.Data, res.Remarks, err)
+	}
+}
+
+// TestNoPackage: a type of DDS gets a package, which ROS 2 needs.
+func TestNoPackage(t *testing.T) {
+	topic := &storage.Topic{Name: "/t", Type: "HelloWorld", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 a")}}
+	res, err := New(Options{Encoding: "cdr", Distro: "humble", SourceDistro: "humble"}).Map(topic)
+	if err != nil || res.Topic.Type != "idl/msg/HelloWorld" || len(res.Remarks) != 1 || res.Remarks[0].Code != "type-renamed" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if res := mapTo(t, "ros1", topic); res.Topic.Type != "idl/HelloWorld" {
+		t.Errorf("%+v", res)
+	}
+}
+
 // TestHashes: a topic that stays CDR gets the hash of its own definition, if it is asked for
 // and there is none.
 func TestHashes(t *testing.T) {

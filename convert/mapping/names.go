@@ -52,9 +52,15 @@ func ros1Name(name string) string {
 	return pkg + "/" + rest[strings.LastIndexByte(rest, '/')+1:]
 }
 
-// fullROS2Name adds the /msg/ that recordings from before June 2019 leave out.
+// fullROS2Name adds what a name of a ROS 2 type needs: the /msg/ that recordings from before
+// June 2019 leave out, and for a type of DDS without a module the package that IDL has here.
 func fullROS2Name(name string) string {
-	if strings.Count(name, "/") == 1 {
+	switch strings.Count(name, "/") {
+	case 0:
+		if legalType(name) {
+			return "idl/msg/" + name
+		}
+	case 1:
 		return plainROS2Name(name)
 	}
 	return name

@@ -143,6 +143,9 @@ func (p *parser) fullName(name, pkg string) string {
 	if p.dialect == ROS1 { // a ROS 2 name in ROS 1 text
 		return name[:strings.IndexByte(name, '/')] + name[strings.LastIndexByte(name, '/'):]
 	}
+	for strings.Count(name, "/") > 2 { // eProsima's DDS Recorder writes fastdds/pkg/msg/Type
+		_, name, _ = strings.Cut(name, "/")
+	}
 	return name
 }
 
