@@ -119,10 +119,8 @@ func (m *Mapper) convert(t *storage.Topic) (*Result, error) {
 // definition gets the standard one, if Complete has found that it can be told.
 func (m *Mapper) same(t *storage.Topic) *Result {
 	res := &Result{Topic: *t, Definition: "file"}
-	if t.Encoding == "cdr" && !(defined(t) && m.o.Keep != nil && m.o.Keep(t)) {
-		if res.Topic.Type = fullROS2Name(t.Type); res.Topic.Type != t.Type && !strings.Contains(t.Type, "/") {
-			res.remark("type-renamed", "the type %s has no package, which ROS 2 needs; it is written as %s", t.Type, res.Topic.Type)
-		}
+	if t.Encoding == "cdr" && !(defined(t) && m.o.Keep != nil && m.o.Keep(t)) && strings.Contains(t.Type, "/") {
+		res.Topic.Type = fullROS2Name(t.Type)
 	}
 	if defined(t) {
 		if m.o.Hashes && t.Encoding == "cdr" && t.Metadata[storage.MetaTypeHash] == "" && t.Schema.Encoding == "ros2msg" {
@@ -149,17 +147,23 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 	return res
 }
 
-// hashDefinition adds the hash of the topic's own definition. One with odd names is written
-// with usual ones.
+// hashDefinition adds the hash of the topic's own definition, unless that is doubtful: a hash
+// is what later readers believe. A type without a package gets one, and names in the
+// definition that are odd become usual ones.
 func (m *Mapper) hashDefinition(res *Result) {
 	t := &res.Topic
-	msg, err := rosmsg.Parse(t.Type, t.Schema.Data, rosmsg.ROS2, lookupIn(m.o.SourceDistro))
-	if err != nil {
+	name := fullROS2Name(t.Type)
+	msg, err := rosmsg.Parse(name, t.Schema.Data, rosmsg.ROS2, lookupIn(m.o.SourceDistro))
+	if err != nil || m.lib.doubtful(msg) {
 		return
 	}
 	if oddNames(&t.Schema) {
 		t.Schema.Data = rosmsg.Format(msg, rosmsg.ROS2)
 		res.remark("definition-rewritten", "the definition of %s has names of types that others do not read, such as fastdds/std_msgs/msg/String; it is written with usual ones", t.Type)
+	}
+	if name != t.Type {
+		res.remark("type-renamed", "the type %s has no package, which ROS 2 needs; it is written as %s", t.Type, name)
+		t.Type = name
 	}
 	res.setTypeHash(msg)
 }

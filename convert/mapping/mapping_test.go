@@ -388,7 +388,7 @@ func TestOddNames(t *testing.T) {
 // TestNoPackage: a type of DDS gets a package, which ROS 2 needs.
 func TestNoPackage(t *testing.T) {
 	topic := &storage.Topic{Name: "/t", Type: "HelloWorld", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 a")}}
-	res, err := New(Options{Encoding: "cdr", Distro: "humble", SourceDistro: "humble"}).Map(topic)
+	res, err := New(Options{Encoding: "cdr", Distro: "humble", SourceDistro: "humble", Hashes: true}).Map(topic)
 	if err != nil || res.Topic.Type != "idl/msg/HelloWorld" || len(res.Remarks) != 1 || res.Remarks[0].Code != "type-renamed" {
 		t.Errorf("%+v, %v", res, err)
 	}
