@@ -296,7 +296,7 @@ func (r *jsonRun) number(pos int) (float64, bool) {
 	if pos < 0 {
 		return 0, false
 	}
-	text := ""
+	var text string
 	switch c := r.src[pos]; {
 	case c == '"':
 		text = string(r.text(pos))

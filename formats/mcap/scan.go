@@ -24,7 +24,8 @@ type scanner struct {
 	step  int          // every so many of them are compared with their chunk
 	seen  int
 
-	run         bool // the last block is a run that may grow
+	run         bool  // the last block is a run that may grow
+	cutEnd      int64 // where the plain chunk that the file ends in would end; 0: there is none
 	batch       storage.Batch
 	first       bool        // no record was met since the last magic
 	closed      bool        // the last record was a Footer
@@ -168,9 +169,6 @@ func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 			if ok {
 				end, h.length = q, size
 			}
-		}
-		if b, err = s.w.body(p, h, most); err != nil {
-			return 0, err
 		}
 	}
 	if (err != nil || h.op > opDataEnd) && s.w.isChunk(p, h) {

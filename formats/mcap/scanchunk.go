@@ -2,6 +2,7 @@ package mcap
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 
 	"github.com/bagconv/bagconv/internal/compress"
@@ -33,6 +34,9 @@ func (s *scanner) chunk(p int64, h recordHeader) (int64, error) {
 	s.run = false
 	if !whole && codec == compress.None {
 		// Its records follow as if they were in the open.
+		if !c.open() && c.n < math.MaxInt64-uint64(data) {
+			s.cutEnd = data + int64(c.n)
+		}
 		return data, nil
 	}
 	bl := block{scanned: true, counted: -1, cut: end == s.r.size && !whole}
@@ -207,6 +211,9 @@ func (s *scanner) magic(p int64) (int64, error) {
 // skip passes over bytes that are no record, up to the next that are.
 func (s *scanner) skip(p int64, cause error) (int64, error) {
 	s.run = false
+	if cut, err := s.isCut(p); err != nil || cut {
+		return s.r.size, errors.Join(err, s.tail(p, s.r.size, cause))
+	}
 	next, err := s.w.find(p+1, s.end, allOps)
 	if err != nil {
 		return 0, err
@@ -219,6 +226,20 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 		return next, nil
 	}
 	return next, s.tail(p, next, cause)
+}
+
+// isCut reports whether the record at p is one of a chunk that the file ends in, and goes on
+// behind the end of the file, but not of the chunk: what its bytes look like is no record.
+func (s *scanner) isCut(p int64) (bool, error) {
+	if s.cutEnd <= s.r.size {
+		return false, nil
+	}
+	h, err := s.w.head(p)
+	if isIO(err) {
+		return false, err
+	}
+	fits := h.length <= uint64(s.cutEnd-p-recordHead) && h.length > uint64(s.r.size-p-recordHead)
+	return fits && (h.op == opMessage || h.op == opSchema || h.op == opChannel), nil
 }
 
 // tail notes what the last bytes of a file are, that are no record.

@@ -206,11 +206,6 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 // validName tells whether a string can be written as one.
 func validName(s string) bool { return utf8.ValidString(s) }
 
-// refuse stops the writer with the error for what a file cannot have.
-func (w *Writer) refuse(format string, args ...any) error {
-	return w.stop(w.fail(fmt.Sprintf(format, args...), storage.ErrUnsupported))
-}
-
 // usable returns the error that stopped the writer.
 func (w *Writer) usable() error {
 	if w.err == nil && w.finished {
