@@ -85,15 +85,10 @@ func (b *batchRun) summary(elapsed time.Duration, failed error) *batchJSON {
 		out.Messages += item.entry.Written
 	}
 	out.MBPerS = round1(rate(converted, elapsed))
-	switch {
-	case failed != nil:
-		out.Status, out.ExitStatus, out.Error = "failed", exitFailed, explain(failed)
-	case out.NotBegun > 0:
-		out.Status, out.ExitStatus = "interrupted", exitInterrupted
-	case out.Failed > 0:
-		out.Status, out.ExitStatus = "failed", exitSome
-	case out.Lossy > 0 || b.skippedLossy():
-		out.Status, out.ExitStatus = "lossy", exitLossy
+	ended := outcome{failed: failed != nil, interrupted: out.NotBegun > 0, some: out.Failed > 0, lossy: out.Lossy > 0 || b.skippedLossy()}
+	out.Status, out.ExitStatus = ended.word(), ended.status()
+	if failed != nil {
+		out.Error = explain(failed)
 	}
 	return out
 }
@@ -104,10 +99,8 @@ func (b *batchRun) failure(err error) any {
 	if b.found != nil {
 		out = b.summary(0, err)
 	}
-	out.SchemaVersion, out.Status, out.ExitStatus, out.Error = schemaVersion, "failed", statusOf(err), explain(err)
-	if out.ExitStatus == exitInterrupted {
-		out.Status = "interrupted"
-	}
+	ended := outcomeOf(err)
+	out.SchemaVersion, out.Status, out.ExitStatus, out.Error = schemaVersion, ended.word(), ended.status(), explain(err)
 	return out
 }
 

@@ -92,10 +92,7 @@ func (b *batchRun) writePlan() error {
 	if !b.c.Bool("quiet") {
 		fmt.Fprintf(b.Err, "%d to convert, %d done before, %d that cannot be read; nothing is written\n", counts["convert"], counts["skip"], counts["fail"])
 	}
-	if failing {
-		return exitStatus(exitSome)
-	}
-	return nil
+	return outcome{some: failing}.end()
 }
 
 // sayOthers says what a folder had that was not looked at.
@@ -135,7 +132,7 @@ func (b *batchRun) summarize(report *reportFile, elapsed time.Duration, failed e
 		b.writeTable(out, elapsed)
 	}
 	if out.ExitStatus != exitOK {
-		return exitStatus(out.ExitStatus)
+		return exitStatus(out.ExitStatus) // summary has decided
 	}
 	return nil
 }

@@ -82,10 +82,7 @@ func (e *env) cat(c *cli.Context) error {
 		r.lossy = true
 		e.writeLines("damaged", warningLines(r.path, in.Warnings))
 	}
-	if r.lossy {
-		return exitStatus(exitLossy)
-	}
-	return nil
+	return outcome{lossy: r.lossy}.end()
 }
 
 // catJob takes the flags.

@@ -47,7 +47,7 @@ func (e *env) check(c *cli.Context) error {
 		return e.makeSpec(c, paths, o)
 	}
 	failOn, _ := check.ParseSeverity(c.String("fail-on"))
-	status := exitOK
+	var ended outcome
 	all := []*checkJSON{}
 	for i, path := range paths {
 		var out *checkJSON
@@ -59,11 +59,11 @@ func (e *env) check(c *cli.Context) error {
 		case errors.Is(err, context.Canceled):
 			return err
 		case err != nil:
-			status = exitFailed
+			ended.failed = true
 			e.sayError(explain(err))
 			out = &checkJSON{SchemaVersion: schemaVersion, Path: path, Error: explain(err), Findings: []findingJSON{}, Topics: []checkTopic{}}
-		case out.reaches(failOn) && status == exitOK && !c.Bool("exit-zero"):
-			status = exitFindings
+		case out.reaches(failOn) && !c.Bool("exit-zero"):
+			ended.findings = true
 		}
 		all = append(all, out)
 		if !c.Bool("json") && err == nil {
@@ -80,10 +80,7 @@ func (e *env) check(c *cli.Context) error {
 			return err
 		}
 	}
-	if status != exitOK {
-		return exitStatus(status)
-	}
-	return nil
+	return ended.end()
 }
 
 // checkOptions takes the flags.

@@ -2,7 +2,7 @@
 // which takes the arguments and returns the exit status, so that tests and other
 // programs can call it.
 //
-//	cli.go       Run: from the arguments to a command, from an error to an exit status
+//	cli.go       Run: from the arguments to a command; status.go: from its end to an exit status
 //	args.go      flags anywhere on the line
 //	config.go    flags from a file
 //	completion.go, man.go  for shells and for man
@@ -76,17 +76,6 @@ func limitMemory(bytes int64) {
 	}
 }
 
-// The exit statuses, as every help text has them.
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitLossy       = 3
-	exitFindings    = 4
-	exitSome        = 5 // batch: some inputs failed
-	exitInterrupted = 130
-)
-
 // env is what the commands share.
 type env struct {
 	Stdio
@@ -122,7 +111,7 @@ func Run(ctx context.Context, args []string, stdio Stdio, formats *storage.Regis
 	if failed := e.reportFailure(ctx, args[min(1, len(args)):], err); failed != nil {
 		e.sayError(explain(failed))
 	}
-	return statusOf(err)
+	return outcomeOf(err).status()
 }
 
 // noReader reports whether a command was ended by its reader, as by head, which needs
@@ -131,26 +120,6 @@ func noReader(ctx context.Context, err error) bool {
 	var w *writtenError
 	return !errors.As(err, &w) && (errors.Is(err, syscall.EPIPE) || context.Cause(ctx) == ErrNoReader)
 }
-
-// statusOf returns the exit status of an error.
-func statusOf(err error) int {
-	var usage *usageError
-	var differs *differsError
-	switch {
-	case errors.As(err, &differs):
-		return exitFindings
-	case errors.As(err, &usage):
-		return exitUsage
-	case errors.Is(err, context.Canceled):
-		return exitInterrupted
-	}
-	return exitFailed
-}
-
-// exitStatus ends a command with a status, without a word.
-type exitStatus int
-
-func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 func (e *env) run(ctx context.Context, args []string) error {
 	switch { // what no help names
@@ -172,7 +141,7 @@ func (e *env) run(ctx context.Context, args []string) error {
 		return e.help(line.verb)
 	case line.verb == "":
 		fmt.Fprint(e.Err, e.helpText(""))
-		return exitStatus(exitUsage)
+		return outcome{usage: true}.end()
 	}
 	e.word = line.word
 	app := &cli.App{

@@ -56,7 +56,7 @@ func (e *env) info(c *cli.Context) error {
 			return err
 		}
 	}
-	status := exitOK
+	var ended outcome
 	var all []*infoJSON
 	for i, path := range paths {
 		in, err := e.describe(c, path)
@@ -64,12 +64,12 @@ func (e *env) info(c *cli.Context) error {
 		case errors.Is(err, context.Canceled):
 			return err
 		case err != nil:
-			status = exitFailed
+			ended.failed = true
 			e.sayError(explain(err))
 			in = infoOf(&storage.Info{Path: path}, nil)
 			in.Error = explain(err)
-		case in.damaged() && status == exitOK:
-			status = exitLossy
+		case in.damaged():
+			ended.lossy = true
 		}
 		all = append(all, in)
 		switch {
@@ -96,10 +96,7 @@ func (e *env) info(c *cli.Context) error {
 			return err
 		}
 	}
-	if status != exitOK {
-		return exitStatus(status)
-	}
-	return nil
+	return ended.end()
 }
 
 // describe opens a recording, reads all of it when that is asked for, and

@@ -86,10 +86,7 @@ func (e *env) list(c *cli.Context) (err error) {
 		e.writeLines("damaged", warningLines(path, out.Warnings))
 	}
 	e.writeLines("lost", lossLines(out.Lost, ""))
-	if damaged || len(out.Lost) > 0 {
-		return exitStatus(exitLossy)
-	}
-	return nil
+	return outcome{lossy: damaged || len(out.Lost) > 0}.end()
 }
 
 // extract writes what is listed into a folder, and adds to it which file each is.

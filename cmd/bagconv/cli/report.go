@@ -82,23 +82,19 @@ type (
 
 // resultOf makes the JSON of a run; err is how the run ended.
 func resultOf(r *convert.Report, err error) *resultJSON {
+	ended := outcomeOf(err)
+	ended.lossy = r.Lossy()
 	out := &resultJSON{
-		SchemaVersion: schemaVersion, Status: "ok", ExitStatus: exitOK,
+		SchemaVersion: schemaVersion, Status: ended.word(), ExitStatus: ended.status(),
 		Source: endJSON(r.Source), Sink: endJSON(r.Sink),
 		ElapsedNS: strconv.FormatInt(int64(r.Elapsed), 10), MBPerS: round1(rate(r.Source.Size, r.Elapsed)),
 		Selection: selectionResult(r.Selection),
 		Topics:    []topicResult{}, Losses: []lossJSON{}, Notes: []noteJSON{},
 		Warnings: warningsJSON(r.Warnings), Lost: lostOf(r.Lost),
 	}
-	switch {
-	case err != nil:
-		out.Status, out.ExitStatus, out.Error = "failed", statusOf(err), explain(err)
-		if out.ExitStatus == exitInterrupted {
-			out.Status = "interrupted"
-		}
+	if err != nil {
+		out.Error = explain(err)
 		out.Sink.Size, out.Sink.Messages = 0, 0 // nothing stands there
-	case r.Lossy():
-		out.Status, out.ExitStatus = "lossy", exitLossy
 	}
 	for _, t := range r.Topics {
 		out.Topics = append(out.Topics, topicResult(t))

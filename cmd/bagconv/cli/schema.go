@@ -67,12 +67,12 @@ func (e *env) schema(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	status := exitOK
+	var ended outcome
 	for _, d := range defs {
 		switch {
 		case d.Origin == "none":
 			e.say("%s: there is no definition of %s, neither in the file nor among the standard ones", clean(path), clean(d.Type))
-			status = exitFailed
+			ended.failed = true
 			continue
 		case d.Origin != "file":
 			e.say("%s: no definition of %s in the file; this is the standard one of %s", clean(path), clean(d.Type), strings.TrimPrefix(d.Origin, "builtin "))
@@ -80,17 +80,14 @@ func (e *env) schema(c *cli.Context) (err error) {
 		if c.Bool("tree") {
 			if d.Tree, err = d.tree(); err != nil {
 				e.say("%s: %s", clean(path), explain(err))
-				status = exitFailed
+				ended.failed = true
 			}
 		}
 	}
 	if err := e.writeDefinitions(defs, path, c.Bool("tree"), c.Bool("json")); err != nil {
 		return err
 	}
-	if status != exitOK {
-		return exitStatus(status)
-	}
-	return nil
+	return ended.end()
 }
 
 // definitionsOf collects the distinct definitions of the topics called name, of

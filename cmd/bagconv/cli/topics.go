@@ -45,7 +45,7 @@ func (e *env) topics(c *cli.Context) (err error) {
 	}
 	if err == nil && in.damaged() {
 		e.writeLines("damaged", warningLines(path, in.Warnings))
-		return exitStatus(exitLossy)
+		return outcome{lossy: true}.end()
 	}
 	return err
 }

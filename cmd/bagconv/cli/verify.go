@@ -78,13 +78,7 @@ func (e *env) verify(c *cli.Context) error {
 	for _, end := range []*verifyEnd{&out.A, &out.B} {
 		e.writeLines("damaged", damageLines(end))
 	}
-	switch {
-	case !out.Equal:
-		return exitStatus(exitFindings)
-	case out.A.Damaged || out.B.Damaged:
-		return exitStatus(exitLossy)
-	}
-	return nil
+	return outcome{findings: !out.Equal, lossy: out.A.Damaged || out.B.Damaged}.end()
 }
 
 // damageLines says what is damaged of a side.
