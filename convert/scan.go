@@ -4,10 +4,10 @@ import (
 	"context"
 	"io"
 	"math"
-	"runtime"
 	"sync/atomic"
 	"time"
 
+	"github.com/bagconv/bagconv/internal/ordered"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -41,23 +41,15 @@ func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Prog
 	return scan(ctx, s, workers(threads, s.memory), meter)
 }
 
-// workerMemory is how much of a conversion's memory there is for each worker, bytes:
-// where there are more workers they wait for each other.
-const workerMemory = 20 << 20
+// MaxThreads is the most workers that there are, however many are asked for.
+const MaxThreads = ordered.MaxWorkers
 
-// MaxThreads is the most workers that there are, however many are asked for: each has
-// memory of its own.
-const MaxThreads = 256
-
-// workers is how many work, where threads 0 is one per core as far as memory allows.
+// workers returns how many workers a run has; memory 0 is DefaultMemory.
 func workers(threads int, memory int64) int {
-	if threads > 0 {
-		return min(threads, MaxThreads)
-	}
 	if memory <= 0 {
 		memory = DefaultMemory
 	}
-	return min(runtime.GOMAXPROCS(0), max(2, int(memory/workerMemory)))
+	return ordered.Workers(threads, memory)
 }
 
 func scan(ctx context.Context, s *source, threads int, meter *meter) (*ScanResult, error) {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"runtime"
 	"slices"
 	"sync"
 
+	"github.com/bagconv/bagconv/internal/ordered"
 	"github.com/bagconv/bagconv/internal/timeorder"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -138,7 +138,7 @@ func (x *query) Total() (n int64) {
 }
 
 // Ahead is one for each processor, up to a few. See timeorder.Source.
-func (x *query) Ahead() int { return min(runtime.GOMAXPROCS(0)-1, 3) }
+func (x *query) Ahead() int { return ordered.QueryWorkers() }
 
 // Open goes over the heads of a chunk. See timeorder.Source.
 func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {

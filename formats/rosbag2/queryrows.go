@@ -2,9 +2,9 @@ package rosbag2
 
 import (
 	"io"
-	"runtime"
 
 	"github.com/bagconv/bagconv/internal/ahead"
+	"github.com/bagconv/bagconv/internal/ordered"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 )
 
@@ -53,7 +53,7 @@ func (k *cursor) pages() (*pageRows, error) {
 	}
 	f.Few = k.x.q.Limit > 0 && k.x.q.Limit < fewHeads
 	p := &pageRows{k: k, keys: f, n: fewHeads, cur: &step{f: f}}
-	p.ahead.Workers = min(runtime.GOMAXPROCS(0)-1, 3)
+	p.ahead.Workers = ordered.QueryWorkers()
 	return p, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -12,6 +11,7 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/internal/guard"
+	"github.com/bagconv/bagconv/internal/ordered"
 )
 
 // batchCommand converts all recordings that it finds.
@@ -109,7 +109,7 @@ func (b *batchRun) flags() error {
 		return usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
 	}
 	if b.jobs = c.Int("jobs"); b.jobs == 0 {
-		b.jobs = max(1, runtime.GOMAXPROCS(0)/2)
+		b.jobs = ordered.Runs()
 	}
 	if share := b.job.MaxMemory / int64(b.jobs); share >= minMemory || !c.IsSet("max-memory") {
 		b.job.MaxMemory = max(share, minMemory)
@@ -117,7 +117,7 @@ func (b *batchRun) flags() error {
 		return usage("each conversion needs 64M", "--max-memory %s is too little for %d at a time", c.String("max-memory"), b.jobs)
 	}
 	if b.job.Threads == 0 {
-		b.job.Threads = max(1, runtime.GOMAXPROCS(0)/b.jobs)
+		b.job.Threads = ordered.Share(b.jobs)
 	}
 	for _, f := range slices.Concat(selectFlags(), editFlags(), b.outputFlags()) {
 		name := f.Names()[0]

@@ -175,10 +175,11 @@ func fullName(name string, d rosmsg.Dialect) string {
 func (d *definition) tree() (*treeNode, error) {
 	var msg *schema.Message
 	var err error
-	distro := mapping.DefaultDistro
-	if of, ok := strings.CutPrefix(d.Origin, "builtin "); ok {
-		distro = of
+	asked, builtin := strings.CutPrefix(d.Origin, "builtin ")
+	if !builtin {
+		asked = ""
 	}
+	distro, _ := mapping.SourceDistro(asked, nil)
 	switch d.Encoding {
 	case "ros1msg":
 		msg, err = rosmsg.Parse(strings.Replace(d.Type, "/msg/", "/", 1), []byte(d.Text), rosmsg.ROS1, lookupIn(mapping.ROS1Distro))
