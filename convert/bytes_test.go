@@ -56,7 +56,7 @@ func writeSized(t *testing.T, name string, size int, at func(i int) int64) sampl
 		copy(m.Data, fmt.Sprintf("%06d", i))
 		rec.Messages = append(rec.Messages, m)
 	}
-	if err := storagetest.WriteAll(s.format, s.path, storage.WriteOptions{ChunkSize: 256 << 10, NoSync: true}, rec); err != nil {
+	if err := storagetest.WriteAll(s.format, s.path, storage.WriteOptions{Compression: "none", ChunkSize: 256 << 10, NoSync: true}, rec); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -138,7 +138,7 @@ func (s sample) run(t *testing.T, counter *faultio.Counter, edit func(*convert.J
 
 // TestBytesOfTopic: of a topic only those blocks are read that the index has it in.
 func TestBytesOfTopic(t *testing.T) {
-	for _, name := range []string{"bag", "record", "db3"} {
+	for _, name := range []string{"bag", "record", "db3", "mcap"} {
 		t.Run(name, func(t *testing.T) {
 			s := write(t, name, inOrder)
 			c := s.cost(t)
@@ -160,7 +160,7 @@ func TestBytesOfTopic(t *testing.T) {
 // TestBytesOfFew: a few messages of a recording of large ones are read alone, where its
 // blocks do not have their topics: by the heads of the others.
 func TestBytesOfFew(t *testing.T) {
-	for _, name := range []string{"record", "db3"} {
+	for _, name := range []string{"record", "db3", "mcap"} {
 		t.Run(name, func(t *testing.T) {
 			s := writeSized(t, name, 20<<10, inOrder)
 			counter := &faultio.Counter{FS: iox.FS(nil)}
@@ -178,7 +178,7 @@ func TestBytesOfFew(t *testing.T) {
 // TestSplitDisorder: where to cut by size is found also in a recording whose messages are
 // far out of order.
 func TestSplitDisorder(t *testing.T) {
-	for _, name := range []string{"bag", "record", "db3"} {
+	for _, name := range []string{"bag", "record", "db3", "mcap"} {
 		t.Run(name, func(t *testing.T) {
 			s := write(t, name, func(i int) int64 { return int64((i + 1500) % 3000) })
 			job := convert.Job{Source: s.path, SourceFormat: s.format}
@@ -193,7 +193,7 @@ func TestSplitDisorder(t *testing.T) {
 // TestBytesOfLimit: the first message of a recording is read alone, with no more than the
 // block that it lies in.
 func TestBytesOfLimit(t *testing.T) {
-	for _, name := range []string{"bag", "record", "db3"} {
+	for _, name := range []string{"bag", "record", "db3", "mcap"} {
 		t.Run(name, func(t *testing.T) {
 			s := write(t, name, inOrder)
 			first := int64(0)
@@ -219,7 +219,7 @@ func TestBytesOfLimit(t *testing.T) {
 
 // TestBytesOfMerge: recordings that overlap in time are read and written once.
 func TestBytesOfMerge(t *testing.T) {
-	for _, name := range []string{"bag", "record", "db3"} {
+	for _, name := range []string{"bag", "record", "db3", "mcap"} {
 		t.Run(name, func(t *testing.T) {
 			var inputs []multi.Input
 			need := int64(0)
@@ -242,7 +242,7 @@ func TestBytesOfMerge(t *testing.T) {
 
 // TestBytesOfDisorder: a recording far out of order is written once, in order.
 func TestBytesOfDisorder(t *testing.T) {
-	for _, name := range []string{"bag", "record", "db3"} {
+	for _, name := range []string{"bag", "record", "db3", "mcap"} {
 		t.Run(name, func(t *testing.T) {
 			s := write(t, name, func(i int) int64 { return int64((i + 1500) % 3000) })
 			need := s.cost(t).of(func(*storage.Block) bool { return true })
@@ -266,7 +266,7 @@ func TestBytesOfSplit(t *testing.T) {
 	byTime := func(j *convert.Job, i int) {
 		j.Select.Start, j.Select.End = selection.At(1e18+int64(i)*1000*ms), selection.At(1e18+int64(i+1)*1000*ms)
 	}
-	for _, name := range []string{"bag", "record", "db3"} {
+	for _, name := range []string{"bag", "record", "db3", "mcap"} {
 		for how, edit := range map[string]func(*convert.Job, int){"topic": byTopic, "time": byTime} {
 			t.Run(name+" by "+how, func(t *testing.T) {
 				s := write(t, name, inOrder)
