@@ -71,26 +71,12 @@ func lex(src string) ([]token, error) {
 			}
 			out = append(out, token{numberToken, src[start:i], line})
 		case c == '"' || c == '\'':
-			var b strings.Builder
-			for i++; ; i++ {
-				if i >= len(src) {
-					return nil, &Error{Line: line, What: "a string without an end"}
-				}
-				if src[i] == c {
-					break
-				}
-				if src[i] == '\\' && i+1 < len(src) {
-					i++
-					unescape(&b, src[i])
-					continue
-				}
-				if src[i] == '\n' {
-					line++
-				}
-				b.WriteByte(src[i])
+			text, end, err := lexString(src, i, &line)
+			if err != nil {
+				return nil, err
 			}
-			i++
-			out = append(out, token{stringToken, b.String(), line})
+			i = end
+			out = append(out, token{stringToken, text, line})
 		default:
 			i++ // ">>" closes two sequences as often as it shifts: expression joins it
 			if strings.HasPrefix(src[start:], "::") || strings.HasPrefix(src[start:], "<<") {
@@ -103,6 +89,28 @@ func lex(src string) ([]token, error) {
 		}
 	}
 	return append(out, token{endToken, "", line}), nil
+}
+
+// lexString returns the text of the string or character that begins at i, and where it
+// ends.
+func lexString(src string, i int, line *int) (text string, end int, err error) {
+	var b strings.Builder
+	quote := src[i]
+	for i++; i < len(src); i++ {
+		switch c := src[i]; {
+		case c == quote:
+			return b.String(), i + 1, nil
+		case c == '\\' && i+1 < len(src):
+			i++
+			unescape(&b, src[i])
+		default:
+			if c == '\n' {
+				*line++
+			}
+			b.WriteByte(c)
+		}
+	}
+	return "", 0, &Error{Line: *line, What: "a string without an end"}
 }
 
 // unescape writes the byte that a backslash and c stand for; escapes by number

@@ -88,6 +88,11 @@ func (c *Config) lifecycle(t *testing.T) {
 			t.Error("Close after Commit took the output away")
 		}
 	})
+	c.limits(t)
+}
+
+// limits tries times beyond those that the format says it can store.
+func (c *Config) limits(t *testing.T) {
 	if c.Format.MinTime != 0 || c.Format.MaxTime != 0 {
 		t.Run("times beyond the limits", func(t *testing.T) {
 			for _, at := range []int64{c.Format.MinTime - 1, c.Format.MaxTime + 1} {
