@@ -114,7 +114,7 @@ func TestFind(t *testing.T) {
 			"a.bag a bag 1/13", "b/a.bag b/a bag 1/13", "b/broken.bag b/broken - 1/0", "b/c.bag.active b/c bag 1/13", "b/odd.bag.off b/odd.bag.off bag 1/13", "b/x.mcap b/x - 1/0",
 			"rec/x.record rec/x record 2/34", "rec/y.record rec/y record 1/17", "rec/z.record rec/z record 1/17", "rec/z.record.00000 rec/z record 1/17",
 			"ros2/drive ros2/drive db3 4/61", "ros2/drive/extra.bag ros2/drive/extra bag 1/13", "ros2/drive/more/m.bag ros2/drive/more/m bag 1/13",
-			"ros2/mcap ros2/mcap db3 2/28", "ros2/parts ros2/parts db3 2/32", "ros2/single/s.db3 ros2/single/s db3 2/17", "others 1 links 1"}},
+			"ros2/mcap ros2/mcap ros2mcap 2/28", "ros2/parts ros2/parts db3 2/32", "ros2/single/s.db3 ros2/single/s db3 2/17", "others 1 links 1"}},
 		{"", []string{"b", "rec/link"}, []string{
 			"b/a.bag a bag 1/13", "b/broken.bag broken - 1/0", "b/c.bag.active c bag 1/13", "b/odd.bag.off odd.bag.off bag 1/13", "b/x.mcap x - 1/0",
 			"rec/link/a.bag a bag 1/13", "rec/link/broken.bag broken - 1/0", "rec/link/c.bag.active c bag 1/13", "rec/link/odd.bag.off odd.bag.off bag 1/13", "rec/link/x.mcap x - 1/0", "others 2 links 0"}},

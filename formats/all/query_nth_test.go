@@ -143,16 +143,17 @@ const (
 // ones, n in number, between them.
 func layouts(large, size, n, bytes int64) map[string]layout {
 	bytes += n * entries
+	// Chunks as in a bag. Of each the summary has an index, with the place of the index of
+	// each channel, and before and behind it is a head; one chunk is read to see whether the
+	// summary is right.
+	mcap := layout{open: 2*large*450 + size + 16*page, half: 2 * page, seek: 2 * 3 * page, each: 2 * 3 * page}
 	return map[string]layout{
 		// A large message has a chunk for itself, the small ones before it another. Of
 		// each the header is read (128 bytes at once), and its info in the trailer: less
 		// than 200 bytes. Two overlap at any time; of each the header, the index and the
 		// message are looked for.
-		"bag": {open: 2*large*(128+200) + 16*page, half: 2 * large * 200, seek: 2 * 3 * page, each: 2 * 3 * page},
-		// Chunks as in a bag. Of each the summary has an index, with the place of the index
-		// of each channel, and before and behind it is a head; one chunk is read to see
-		// whether the summary is right.
-		"mcap": {open: 2*large*450 + size + 16*page, half: 2 * page, seek: 2 * 3 * page, each: 2 * 3 * page},
+		"bag":  {open: 2*large*(128+200) + 16*page, half: 2 * large * 200, seek: 2 * 3 * page, each: 2 * 3 * page},
+		"mcap": mcap, "ros2mcap": mcap,
 		// Of a chunk of 16 MB the header is read. What lies between two large messages
 		// is read at once with the head of the second; where that is less than it was
 		// before, as much again is read of the second.

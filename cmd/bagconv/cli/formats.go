@@ -63,7 +63,7 @@ func (e *env) listFormats(c *cli.Context) error {
 		case f.Folder:
 			output = "a folder, or " + output
 		}
-		fmt.Fprintf(e.Out, "%-8s%s: %s\n", f.Name, f.Help, does)
+		fmt.Fprintf(e.Out, "%-10s%s: %s\n", f.Name, f.Help, does)
 		also := ""
 		if f.Attachments {
 			also = "attachments, metadata records"
@@ -76,7 +76,7 @@ func (e *env) listFormats(c *cli.Context) error {
 			if row[1] == "" {
 				continue
 			}
-			if _, err := fmt.Fprintf(e.Out, "        %-13s%s\n", row[0], wrap(row[1], 21)); err != nil {
+			if _, err := fmt.Fprintf(e.Out, "          %-13s%s\n", row[0], wrap(row[1], 23)); err != nil {
 				return err
 			}
 		}

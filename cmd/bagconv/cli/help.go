@@ -137,7 +137,7 @@ its name does not tell one, it has that of IN. Index, header, counts and order
 of OUT are new and right. Of a database that was being written, messages that
 were never committed are taken too.
 
-` + selectHelp + editHelp + outputHelp + extraHelp + "\n" + runHelp + `EXAMPLES
+` + selectHelp + editHelp + outputHelp + "\n" + extraHelp + runHelp + `EXAMPLES
   bagconv recover cut{file} whole{file}
   bagconv recover drive{other} whole{other} --report what.json
 
@@ -157,8 +157,8 @@ of messages, mean rate and size, attachments and metadata records, and what is
 damaged. Nothing is written.
 
 FLAGS
-  --from FORMAT         {formats}, where the content of IN no longer
-                        tells it
+  --from FORMAT         the format of IN, where its content no longer tells
+                        it: {formats}
   --json                JSON: an object, or an array for several recordings
   -k, --key PATH        one thing of the JSON, such as messages or topics.name;
                         for several recordings behind their names
@@ -190,8 +190,8 @@ Lists the topics of a recording, one per line: name, number of messages by the
 index, type, encoding. Publishers of one topic and type are one line.
 
 FLAGS
-  --from FORMAT         {formats}, where the content of IN no longer
-                        tells it
+  --from FORMAT         the format of IN, where its content no longer tells
+                        it: {formats}
   --json                JSON, with publishers, quality of service and hashes
 
 EXAMPLES
@@ -219,8 +219,8 @@ FLAGS
                         never leads out of DIR: folders in it are left out, and
                         what is there twice gets a number
   -f, --force           replace files in DIR that have these names
-  --from FORMAT         {formats}, where the content of IN no longer
-                        tells it
+  --from FORMAT         the format of IN, where its content no longer tells
+                        it: {formats}
   --json                JSON, with the values of metadata records
   --config FILE         flags from a YAML file, by their long names; those on
                         the line win
@@ -247,8 +247,8 @@ all topics. Where the recording has none, the standard definition is printed,
 and standard error says so.
 
 FLAGS
-  --from FORMAT         {formats}, where the content of IN no longer
-                        tells it
+  --from FORMAT         the format of IN, where its content no longer tells
+                        it: {formats}
   --tree                the fields with their types and array bounds, expanded
   --json                JSON
   --distro NAME         whose standard definitions to take, such as humble;
@@ -276,8 +276,8 @@ not fit their definition. Nothing is written. The codes are in docs/check.md.
 doctor is another name of this command.
 
 FLAGS
-  --from FORMAT         {formats}, where the content of IN no longer
-                        tells it
+  --from FORMAT         the format of IN, where its content no longer tells
+                        it: {formats}
   --json                JSON: an object, or an array for several recordings
   --fail-on error|warning|note
                         the least severity that makes the exit status 4;

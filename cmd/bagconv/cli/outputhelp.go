@@ -40,14 +40,14 @@ MESSAGES
   --rosout keep|ros2    rosgraph_msgs/Log keeps all its fields (default), or
                         becomes rcl_interfaces/msg/Log, which has fewer
 `
-	extraHelp = `
-EXTRAS
+	extraHelp = `EXTRAS
   --attach FILE         add a file as an attachment, with its name, times and
                         the media type of its ending; again for others. An
                         error where OUT has no place for attachments
   --extras DIR          write attachments and metadata records that OUT has no
                         place for into DIR, as bagconv list --extract does, so
                         that they are not lost
+
 `
 	strictHelp = `  --strict              fail at the first damage or loss, instead of going on
                         and saying what is missing

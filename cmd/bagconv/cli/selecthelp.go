@@ -14,8 +14,8 @@ const (
   -S, --start TIME      from TIME on
   -E, --end TIME        up to TIME, without it
   -u, --duration D      that long from --start, or from the start
-  --from FORMAT         read as {formats} what no longer tells its
-                        format: a recording whose first bytes are damaged
+  --from FORMAT         the format of IN, where its first bytes are damaged
+                        and do not tell it: {formats}
 
 TIME is 10, 10.5s, 1m30s or 00:01:30 from the start; -30s or end-30s before the
 end; 2024-05-01T12:00:00Z; @1676549454.5 (s since 1970); or ns since 1970.

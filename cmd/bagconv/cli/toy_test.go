@@ -79,7 +79,7 @@ func TestToy(t *testing.T) {
 		{"info own.toy.notes", 1, []string{"the notes of a toy recording; name the recording itself"}},
 		{"--force " + bag + " own.toy", 1, []string{"own.toy.notes"}}, // what lies beside it would be taken for a part
 		// what the program says of its formats
-		{"formats", 0, []string{"toy     toy recording: read and written", "a name in .toy", "attachments, metadata records"}},
+		{"formats", 0, []string{"toy       toy recording: read and written", "a name in .toy", "attachments, metadata records"}},
 		{"help convert", 0, []string{"--mood VALUE", "calm (default) or wild: how it feels (toy)", "toy recording (toy)", "or toy; wins over"}},
 		{"help", 0, []string{"  toy        toy recording\n"}},
 		{"man", 0, []string{`\-\-mood VALUE`, "toy recording"}},
