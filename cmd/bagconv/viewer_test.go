@@ -21,6 +21,7 @@ import (
 // TestViewer: Rerun's web viewer opens what a bag became, has its times, and shows the
 // picture in it.
 func TestViewer(t *testing.T) {
+	t.Parallel() // it waits for frames most of the time
 	chromium, modules := os.Getenv("BAGCONV_CHROMIUM"), os.Getenv("BAGCONV_NODE_MODULES")
 	if chromium == "" || modules == "" {
 		missing(t, "Chromium with npm's @rerun-io/web-viewer (set BAGCONV_CHROMIUM and BAGCONV_NODE_MODULES)")

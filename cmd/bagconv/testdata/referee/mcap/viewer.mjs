@@ -43,7 +43,7 @@ for (const end = Date.now() + 120_000; Date.now() < end && !state.log; await pau
     return { started: !!window.started, source: window.opened?.source, log: range && [String(BigInt(range.min)), String(BigInt(range.max))] };
   });
 }
-for (let i = 0; i < 12; i++) { // until the first frames with all views are drawn
+for (let i = 0; i < 8; i++) { // until the first frames with all views are drawn
   await pause(1000);
   await tab.screenshot({ path: shot });
 }
