@@ -162,6 +162,7 @@ func (k *killing) killedAt(t *testing.T, dir, at string, atOnce bool, before, af
 // A conversion whose disk dies at any operation leaves what stood there, or all that
 // is new; the next run finds no debris, and its own way.
 func TestOutputsDeathAnywhere(t *testing.T) {
+	t.Parallel()
 	for i := range killings {
 		k := &killings[i]
 		for _, force := range []bool{false, true} {

@@ -39,6 +39,7 @@ import (
 //
 // The places are the same in each run.
 func TestLost(t *testing.T) {
+	t.Parallel()
 	cuts := 50
 	if testing.Short() {
 		cuts = 8

@@ -335,6 +335,7 @@ var protoRoutes = []struct{ from, to string }{
 // TestTreesProtobuf: a record with random protobuf types, written by Python's
 // protobuf, has every value in each output, and back in a record.
 func TestTreesProtobuf(t *testing.T) {
+	t.Parallel()
 	r := findReferees(t)
 	n, seed := trees(t)
 	const script = "testdata/referee/trees/protogen.py"
