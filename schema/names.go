@@ -68,3 +68,26 @@ func Snake(s string) string {
 	}
 	return b.String()
 }
+
+// Camel returns a legal type name made of words: letters and digits, a capital first.
+func Camel(s string) string {
+	var b strings.Builder
+	up := true
+	for _, r := range s {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		switch {
+		case letter && up:
+			b.WriteString(strings.ToUpper(string(r)))
+			up = false
+		case letter || r >= '0' && r <= '9' && b.Len() > 0:
+			b.WriteRune(r)
+			up = !letter
+		default:
+			up = true
+		}
+	}
+	if b.Len() == 0 {
+		return "M"
+	}
+	return b.String()
+}

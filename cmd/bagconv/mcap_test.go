@@ -69,7 +69,7 @@ func TestThroughMCAP(t *testing.T) {
 }
 
 // TestKeptThroughMCAP: bag -> MCAP -> bag with --encoding keep gives back all
-// connections with what is said of them, and each byte of each message, counters of
+// connections with their headers, and each byte of each message, counters of
 // Headers among them. The MCAP file has what the tools of the format write.
 func TestKeptThroughMCAP(t *testing.T) {
 	dir := t.TempDir()

@@ -65,9 +65,9 @@ func (l library) ros1InCDR(t *storage.Topic, distro string) (*definition, error)
 	return d, nil
 }
 
-// An either is programs of which the first takes CDR, and the second ROS 1
-// serialization of the same type. No message fits both but by chance: the first four
-// bytes of CDR are no length or number that often begins one of ROS 1.
+// An either tries two programs on each message: the first reads CDR, the second ROS 1
+// serialization of the same type. A message fits both only by chance: the first four bytes
+// of CDR are no length or number that often begins one of ROS 1.
 type either [2]*transcode.Plan
 
 // Append implements Program.

@@ -135,28 +135,5 @@ func typeName(name string) (pkg, typ string) {
 	if n := len(parts) - 1; n > 0 {
 		pkg = schema.Words(strings.Join(parts[:n], "_"), 'p')
 	}
-	return pkg, camel(parts[len(parts)-1])
-}
-
-// camel makes a legal type name of words.
-func camel(s string) string {
-	var b strings.Builder
-	up := true
-	for _, r := range s {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		switch {
-		case letter && up:
-			b.WriteString(strings.ToUpper(string(r)))
-			up = false
-		case letter || r >= '0' && r <= '9' && b.Len() > 0:
-			b.WriteRune(r)
-			up = !letter
-		default:
-			up = true
-		}
-	}
-	if b.Len() == 0 {
-		return "M"
-	}
-	return b.String()
+	return pkg, schema.Camel(parts[len(parts)-1])
 }

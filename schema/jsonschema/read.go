@@ -45,7 +45,7 @@ func (r *reader) property(v *value, name string, depth int) (Property, error) {
 		return Property{}, errors.New("types are nested more than 200 deep")
 	}
 	if def := v.word("$ref"); def != "" && v != r.root {
-		name = camel(clip(def[strings.LastIndexByte(def, '/')+1:]))
+		name = schema.Camel(clip(def[strings.LastIndexByte(def, '/')+1:]))
 	}
 	if v = r.followed(v); v == nil || v.kind != object {
 		return Property{Form: Any}, nil
@@ -227,7 +227,7 @@ func (r *reader) object(v *value, name string, depth int) (*Object, error) {
 	properties := v.get("properties")
 	image := 0
 	for _, key := range properties.names() {
-		p, err := r.property(properties.get(key), clip(name+camel(clip(key))), depth+1)
+		p, err := r.property(properties.get(key), clip(name+schema.Camel(clip(key))), depth+1)
 		if err != nil {
 			return nil, err
 		}

@@ -67,26 +67,7 @@ func packageName(s string) string {
 
 // typeName makes a legal type name: the nested path in camel case.
 func typeName(md protoreflect.MessageDescriptor) string {
-	path := strings.TrimPrefix(string(md.FullName()), string(md.ParentFile().Package())+".")
-	var b strings.Builder
-	up := true
-	for _, r := range path {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		switch {
-		case letter && up:
-			b.WriteString(strings.ToUpper(string(r)))
-			up = false
-		case letter || r >= '0' && r <= '9' && b.Len() > 0:
-			b.WriteRune(r)
-			up = !letter
-		default:
-			up = true
-		}
-	}
-	if b.Len() == 0 {
-		return "M"
-	}
-	return b.String()
+	return schema.Camel(strings.TrimPrefix(string(md.FullName()), string(md.ParentFile().Package())+"."))
 }
 
 // constantName makes a legal constant name: upper case, single underscores.

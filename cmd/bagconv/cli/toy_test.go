@@ -59,7 +59,7 @@ func TestToy(t *testing.T) {
 		{"own.toy own.mcap --encoding keep --verify content", 0, nil},
 		{"own.mcap again.toy", 0, nil},
 		{"verify own.toy again.toy --level bytes --exact all", 0, []string{"equal in bytes"}},
-		// its own encoding has no place elsewhere, which is said
+		// other formats have no place for its encoding, and the report names the loss
 		{"own.toy lost.bag", 3, []string{"lost: /own", "topic-dropped"}},
 		{"own.toy a.bag --mood wild", 2, []string{"--mood: a bag has no such option"}},
 		{bag + " x.toy --mood sad", 2, []string{"it is one of: calm, wild"}},

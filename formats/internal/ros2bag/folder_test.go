@@ -117,9 +117,9 @@ func TestStorageOf(t *testing.T) {
 		"the same, described":     {map[string]string{"a_0.mcap": "", "b_0.mcap": "", "metadata.yaml": named("mcap")}, "mcap"},
 		"the name is wrong":       {map[string]string{"a_0.mcap.zstd": "", "metadata.yaml": named("sqlite3")}, "mcap"},
 		"both, nothing says":      {map[string]string{"a_0.mcap": "", "a_0.db3": ""}, "sqlite3"},
-		"both, MCAP is said":      {map[string]string{"a_0.mcap": "", "a_0.db3": "", "metadata.yaml": named("mcap")}, "mcap"},
-		"both, SQLite is said":    {map[string]string{"a_0.mcap": "", "a_0.db3": "", "metadata.yaml": named("'sqlite3'")}, "sqlite3"},
-		"none, MCAP is said":      {map[string]string{"metadata.yaml": named("mcap")}, "mcap"},
+		"both, named MCAP":        {map[string]string{"a_0.mcap": "", "a_0.db3": "", "metadata.yaml": named("mcap")}, "mcap"},
+		"both, named SQLite":      {map[string]string{"a_0.mcap": "", "a_0.db3": "", "metadata.yaml": named("'sqlite3'")}, "sqlite3"},
+		"none, named MCAP":        {map[string]string{"metadata.yaml": named("mcap")}, "mcap"},
 		"none, something else is": {map[string]string{"metadata.yaml": named("tape")}, "sqlite3"},
 		"nothing":                 {map[string]string{"notes.txt": ""}, ""},
 	} {
