@@ -46,7 +46,7 @@ type outTopic struct {
 }
 
 // pageSize is that of every recording seen, and SQLite's default. Larger pages
-// make small recordings ten times as big; see docs/benchmarks.md.
+// make small recordings ten times as big; see docs/benchmarks/sqlite.md.
 const pageSize = 4096
 
 // Create starts a recording at path: a folder, or one file where the name ends
