@@ -1,0 +1,156 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/cmd/bagconv/cli"
+	"github.com/bagconv/bagconv/formats/all"
+)
+
+const repository = "../../.."
+
+// speed is what differs from run to run.
+var speed = regexp.MustCompile(`in [0-9.]+ m?s \([^)]*/s\)`)
+
+// TestREADME: the consoles of the README show what the commands print.
+func TestREADME(t *testing.T) {
+	text := readText(t, "README.md")
+	testdata, err := filepath.Abs(filepath.Join(repository, "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.CopyFS("testdata", os.DirFS(testdata)); err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(text, -1) {
+		for _, session := range strings.Split("\n"+block[1], "\n$ ")[1:] {
+			command, want, _ := strings.Cut(session, "\n")
+			words := strings.Fields(command)
+			var got bytes.Buffer
+			switch words[0] {
+			case "bagconv":
+				cli.Run(context.Background(), words, cli.Stdio{Out: &got, Err: &got}, all.Registry())
+			case "head": // head -c SIZE IN > OUT
+				whole, err := os.ReadFile(words[3])
+				if err == nil {
+					err = os.WriteFile(words[5], whole[:300000], 0o666)
+				}
+				if err != nil || words[2] != "300000" {
+					t.Fatal(command, err)
+				}
+			default:
+				t.Fatalf("the test does not know %q", command)
+			}
+			commands++
+			clean := func(s string) string { return strings.TrimSpace(speed.ReplaceAllString(s, "")) }
+			if clean(got.String()) != clean(want) {
+				t.Errorf("README.md: %s prints\n%s\nand not\n%s", command, got.String(), want)
+			}
+		}
+	}
+	if commands < 3 {
+		t.Errorf("the README has %d commands with their output", commands)
+	}
+}
+
+// commandLine is a command of ours in a document, with arguments: a line of a block, with what it is
+// for behind it, or between backticks.
+var commandLine = regexp.MustCompile("(?m)^bagconv .*#|`bagconv [^`]* [^`]*`")
+
+// TestCommandsInDocs: the command lines of the README and of the index of tasks are right: on files
+// that are not there every one fails because of them.
+func TestCommandsInDocs(t *testing.T) {
+	var lines []string
+	for _, name := range []string{"README.md", "docs/README.md"} {
+		lines = append(lines, commandLine.FindAllString(readText(t, name), -1)...)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("contract.yaml", []byte("contract: 1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, line := range lines {
+		line, _, _ = strings.Cut(strings.Trim(line, "`"), " #")
+		words := strings.Fields(line)
+		if words[1] == "help" || words[1] == strings.ToUpper(words[1]) {
+			continue
+		}
+		tried++
+		var out bytes.Buffer
+		if status := cli.Run(context.Background(), words, cli.Stdio{Out: &out, Err: &out}, all.Registry()); status != 1 {
+			t.Errorf("%s: exit status %d: %s", line, status, out.String())
+		}
+	}
+	if tried < 30 {
+		t.Errorf("%d lines were tried", tried)
+	}
+}
+
+// TestLinks: links between documents lead to files, and to headings that they have.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	links := 0
+	err := fs.WalkDir(os.DirFS(repository), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || name == "dist"):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".md"):
+			return nil
+		}
+		for _, m := range link.FindAllStringSubmatch(readText(t, name), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			links++
+			file, heading, _ := strings.Cut(m[1], "#")
+			target := name
+			if file != "" {
+				target = filepath.ToSlash(filepath.Join(filepath.Dir(name), file))
+			}
+			if _, err := os.Stat(filepath.Join(repository, target)); err != nil {
+				t.Errorf("%s links to %s: %v", name, m[1], err)
+			} else if heading != "" && !anchors(readText(t, target))[heading] {
+				t.Errorf("%s links to %s: there is no such heading", name, m[1])
+			}
+		}
+		return nil
+	})
+	if err != nil || links < 60 {
+		t.Errorf("%d links, %v", links, err)
+	}
+}
+
+// anchors returns the names that headings get as targets of links: lower case, without punctuation,
+// with dashes for spaces.
+func anchors(text string) map[string]bool {
+	names := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "#") {
+			continue
+		}
+		name := strings.ToLower(strings.TrimSpace(strings.TrimLeft(line, "#")))
+		name = regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(name, "")
+		names[strings.ReplaceAll(name, " ", "-")] = true
+	}
+	return names
+}
+
+func readText(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
