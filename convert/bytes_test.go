@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/multi"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/formats/all"
@@ -200,14 +201,14 @@ func TestBytesOfLimit(t *testing.T) {
 			need := s.cost(t).of(func(*storage.Block) bool { first++; return first == 1 })
 			counter := &faultio.Counter{FS: iox.FS(nil)}
 			n := 0
-			job := convert.StreamJob{Path: s.path, Format: s.format, Read: storage.ReadOptions{FS: counter}, Expected: 1}
-			_, err := convert.Stream(context.Background(), job, func(info *storage.Info, _ []bool) ([]convert.StreamTopic, error) {
-				return make([]convert.StreamTopic, len(info.Topics)), nil
+			job := engine.StreamJob{Path: s.path, Format: s.format, Read: storage.ReadOptions{FS: counter}, Expected: 1}
+			_, err := engine.Stream(context.Background(), job, func(info *storage.Info, _ []bool) ([]engine.StreamTopic, error) {
+				return make([]engine.StreamTopic, len(info.Topics)), nil
 			}, func(m *storage.Message) error {
 				if n++; string(m.Data[:6]) != "000000" {
 					t.Errorf("message %q comes first", m.Data[:6])
 				}
-				return convert.ErrEnough
+				return engine.ErrEnough
 			})
 			if err != nil || n != 1 {
 				t.Errorf("%d messages, %v", n, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bagconv/bagconv/convert/internal/fake"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -32,14 +33,14 @@ func TestSourceChanged(t *testing.T) {
 		"read only": {func(path string) error { return os.Chmod(path, 0o400) }, false},
 	} {
 		for _, strict := range []bool{false, true} {
-			bag := randomBag(1, 3, 5, 0)
-			source, format := bag.source(t)
+			bag := fake.Random(1, 3, 5, 0)
+			source, format := bag.Source(t)
 			if err := errors.Join(os.WriteFile(source, []byte("old"), 0o666), os.Chtimes(source, old, old)); err != nil {
 				t.Fatal(err)
 			}
-			bag.files = []string{source}
-			sink := &fakeSink{}
-			target := sink.target()
+			bag.Files = []string{source}
+			sink := &fake.Sink{}
+			target := sink.Target()
 			create := target.Create
 			target.Create = func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 				if err := c.do(source); err != nil {

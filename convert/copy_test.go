@@ -10,15 +10,16 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bagconv/bagconv/convert/internal/fake"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/formats/rosbag1"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
-// A copyingSink is a fakeSink that takes blocks as they are stored, and counts them.
+// A copyingSink is a fake.Sink that takes blocks as they are stored, and counts them.
 type copyingSink struct {
-	fakeSink
+	fake.Sink
 	topics []storage.TopicID // of CopyFrom
 	refuse int               // each so many blocks; 0: none
 	asked  int
@@ -26,7 +27,7 @@ type copyingSink struct {
 }
 
 func (s *copyingSink) target() *storage.Format {
-	f := s.fakeSink.target()
+	f := s.Sink.Target()
 	create := f.Create
 	f.Create = func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 		s.asked, s.copied = 0, 0
@@ -38,7 +39,7 @@ func (s *copyingSink) target() *storage.Format {
 
 func (s *copyingSink) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 	s.topics = topics
-	r.(*fakeReader).stored = true
+	r.(*fake.Reader).Stored = true
 	return true
 }
 
@@ -68,24 +69,24 @@ func TestCopyOrder(t *testing.T) {
 	copied := 0
 	for seed := range uint64(40) {
 		jitter := []int64{0, 5, 12, 300}[seed%4]
-		for name, setup := range map[string]func(f *fakeBag){
-			"true index": func(f *fakeBag) { f.timed = f.honest() },
-			"zero index": func(f *fakeBag) { f.timed = func(int) (int64, int64) { return 0, 0 } },
-			"parts":      func(f *fakeBag) { f.parts = 4 },
-			"no index":   func(f *fakeBag) {},
+		for name, setup := range map[string]func(f *fake.Bag){
+			"true index": func(f *fake.Bag) { f.Timed = f.Honest() },
+			"zero index": func(f *fake.Bag) { f.Timed = func(int) (int64, int64) { return 0, 0 } },
+			"parts":      func(f *fake.Bag) { f.Grouped = 4 },
+			"no index":   func(f *fake.Bag) {},
 		} {
 			for _, order := range []Order{OrderTime, OrderFile} {
 				for _, threads := range []int{1, 8} {
-					f, s := randomBag(seed, 40, 6, jitter), &copyingSink{refuse: int(seed % 3)}
+					f, s := fake.Random(seed, 40, 6, jitter), &copyingSink{refuse: int(seed % 3)}
 					setup(f)
-					j := fakeJob(t, f, &s.fakeSink)
+					j := fakeJob(t, f, &s.Sink)
 					j.SinkFormat, j.Order, j.Threads = s.target(), order, threads
 					r, err := Run(context.Background(), j)
 					if err != nil {
 						t.Fatal(err)
 					}
-					sameMessages(t, s.messages, f.want(order))
-					if n := int64(len(s.messages)); r.Source.Messages != n || r.Sink.Messages != n {
+					fake.SameMessages(t, s.Messages, f.Want(order))
+					if n := int64(len(s.Messages)); r.Source.Messages != n || r.Sink.Messages != n {
 						t.Fatalf("%s: report %+v", name, r)
 					}
 					copied += s.copied
@@ -103,13 +104,13 @@ func TestCopyOrder(t *testing.T) {
 
 // TestCopyError: what CopyBlock says ends the run.
 func TestCopyError(t *testing.T) {
-	f, s := randomBag(3, 40, 6, 0), &copyingSink{}
-	f.timed = f.honest()
-	s.failAt = 50
-	j := fakeJob(t, f, &s.fakeSink)
+	f, s := fake.Random(3, 40, 6, 0), &copyingSink{}
+	f.Timed = f.Honest()
+	s.FailAt = 50
+	j := fakeJob(t, f, &s.Sink)
 	j.SinkFormat = s.target()
-	if _, err := Run(context.Background(), j); !errors.Is(err, errFakeDisk) || !s.aborted || s.copied == 0 {
-		t.Fatalf("%v, aborted %v, %d copied", err, s.aborted, s.copied)
+	if _, err := Run(context.Background(), j); !errors.Is(err, fake.ErrDisk) || !s.Aborted || s.copied == 0 {
+		t.Fatalf("%v, aborted %v, %d copied", err, s.Aborted, s.copied)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/convert/internal/fake"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -29,14 +30,14 @@ func textTopic(encoding string) storage.Topic {
 
 // textBag has five messages of a topic. Three have a time of sending of their own, two
 // a sequence number.
-func textBag(encoding string) *fakeBag {
-	f := &fakeBag{topics: []storage.Topic{textTopic(encoding)}}
+func textBag(encoding string) *fake.Bag {
+	f := &fake.Bag{Topics: []storage.Topic{textTopic(encoding)}}
 	for i := range int64(5) {
 		m := storage.Message{LogTime: 1e18 + i, PublishTime: 1e18 + i - min(max(i-1, 0), 1), Data: text[encoding]}
 		if i < 2 {
 			m.Sequence = uint32(i) + 7
 		}
-		f.blocks = append(f.blocks, []storage.Message{m})
+		f.Blocks = append(f.Blocks, []storage.Message{m})
 	}
 	return f
 }
@@ -75,10 +76,10 @@ func ending(f *storage.Format) string {
 // of a message is counted, and nothing else is.
 func TestFieldsKept(t *testing.T) {
 	formats := slices.Clone(all.Registry().Formats())
-	fake := *(&fakeSink{}).target()
+	fake := *(&fake.Sink{}).Target()
 	formats = append(formats, &fake)
 	for _, from := range formats {
-		path, source := textBag("cdr").source(t)
+		path, source := textBag("cdr").Source(t)
 		if from != &fake {
 			out := filepath.Join(t.TempDir(), "in"+ending(from))
 			if _, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: out, SinkFormat: from}); err != nil {
@@ -112,8 +113,8 @@ func TestFieldsKept(t *testing.T) {
 
 // TestEncoding: the encoding is chosen per topic.
 func TestEncoding(t *testing.T) {
-	bag := &fakeBag{topics: []storage.Topic{textTopic("ros1"), textTopic("cdr")}}
-	bag.blocks = [][]storage.Message{{{Topic: 0, LogTime: 1, Data: text["ros1"]}, {Topic: 1, LogTime: 2, Data: text["cdr"]}}}
+	bag := &fake.Bag{Topics: []storage.Topic{textTopic("ros1"), textTopic("cdr")}}
+	bag.Blocks = [][]storage.Message{{{Topic: 0, LogTime: 1, Data: text["ros1"]}, {Topic: 1, LogTime: 2, Data: text["cdr"]}}}
 	for _, test := range []struct {
 		asked string
 		same  bool // source and sink are of one format
@@ -128,17 +129,17 @@ func TestEncoding(t *testing.T) {
 		{"protobuf", false, nil},
 		{"odd", false, nil},
 	} {
-		path, source := bag.source(t)
-		sink := &fakeSink{}
-		target := sink.target()
+		path, source := bag.Source(t)
+		sink := &fake.Sink{}
+		target := sink.Target()
 		target.Carries = func(encoding, schema string) bool { return encoding == "ros1" && (schema == "ros1msg" || schema == "") }
 		if !test.same {
 			target.Name = "other"
 		}
 		_, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: target, Encoding: test.asked})
 		if test.want == nil {
-			if !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(), "other carries cdr, ros1") || sink.attempts > 0 {
-				t.Errorf("%q: %v, after %d attempts", test.asked, err, sink.attempts)
+			if !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(), "other carries cdr, ros1") || sink.Attempts > 0 {
+				t.Errorf("%q: %v, after %d attempts", test.asked, err, sink.Attempts)
 			}
 			continue
 		}
@@ -146,7 +147,7 @@ func TestEncoding(t *testing.T) {
 			t.Fatalf("%q: %v", test.asked, err)
 		}
 		for i, want := range test.want {
-			topic, data := sink.topics[i], sink.messages[i].Data
+			topic, data := sink.Topics[i], sink.Messages[i].Data
 			if topic.Encoding != want || topic.Type != textTopic(want).Type || string(data) != string(text[want]) {
 				t.Errorf("%q, same format %t: topic %d is %s of %s, % x", test.asked, test.same, i, topic.Encoding, topic.Type, data)
 			}
@@ -158,11 +159,11 @@ func TestEncoding(t *testing.T) {
 // that mapping accounts for.
 func TestTopicMetadata(t *testing.T) {
 	bag := textBag("cdr")
-	bag.topics[0].Metadata = map[string]string{"colour": "red", "shape": "round", storage.MetaTypeHash: "RIHS01_x"}
-	bag.topics[0].QoS = []storage.QoS{{Depth: 1}}
-	path, source := bag.source(t)
-	sink := &fakeSink{}
-	target := sink.target()
+	bag.Topics[0].Metadata = map[string]string{"colour": "red", "shape": "round", storage.MetaTypeHash: "RIHS01_x"}
+	bag.Topics[0].QoS = []storage.QoS{{Depth: 1}}
+	path, source := bag.Source(t)
+	sink := &fake.Sink{}
+	target := sink.Target()
 	target.TopicMetadata = func(key string) bool { return key == "shape" }
 	r, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: filepath.Join(t.TempDir(), "x"), SinkFormat: target})
 	if err != nil {
@@ -175,7 +176,7 @@ func TestTopicMetadata(t *testing.T) {
 	if len(codes) != 2 || codes["qos"] == "" || !strings.Contains(codes["topic-metadata"], `["colour"]`) || r.Lossy() {
 		t.Errorf("%+v", r.Losses)
 	}
-	if topic := sink.topics[0]; len(topic.Metadata) != 1 || topic.Metadata["shape"] != "round" || topic.QoS != nil {
+	if topic := sink.Topics[0]; len(topic.Metadata) != 1 || topic.Metadata["shape"] != "round" || topic.QoS != nil {
 		t.Errorf("%+v", topic)
 	}
 }
@@ -186,7 +187,7 @@ func TestVerify(t *testing.T) {
 	format := all.Registry().Lookup("bag")
 	refused := errors.New("refused")
 	for _, answer := range []error{nil, refused} {
-		path, source := textBag("cdr").source(t)
+		path, source := textBag("cdr").Source(t)
 		out := filepath.Join(t.TempDir(), "out.bag")
 		_, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: out, SinkFormat: format, Verify: func(made string) error {
 			r, err := format.Open(context.Background(), made, storage.ReadOptions{Strict: true})
@@ -213,15 +214,15 @@ func TestCarried(t *testing.T) {
 	bare := storage.Topic{Name: "/bare", Type: "x/Unknown", Encoding: "ros1"}
 	torn := textTopic("ros1")
 	torn.Name, torn.Schema.Data = "/torn", []byte("string string string\n")
-	bag := &fakeBag{topics: []storage.Topic{odd, bare, torn, textTopic("ros1")}}
-	bag.blocks = [][]storage.Message{{
+	bag := &fake.Bag{Topics: []storage.Topic{odd, bare, torn, textTopic("ros1")}}
+	bag.Blocks = [][]storage.Message{{
 		{Topic: 0, LogTime: 1, Data: []byte("odd")}, {Topic: 1, LogTime: 2, Data: []byte("bare")},
 		{Topic: 2, LogTime: 3, Data: []byte("torn")}, {Topic: 3, LogTime: 4, Data: text["ros1"]},
 	}}
 	for _, holds := range []bool{true, false} {
-		path, source := bag.source(t)
-		sink := &fakeSink{}
-		target := sink.target()
+		path, source := bag.Source(t)
+		sink := &fake.Sink{}
+		target := sink.Target()
 		target.Name = "other"
 		if holds {
 			target.Carries = func(string, string) bool { return true }
@@ -237,8 +238,8 @@ func TestCarried(t *testing.T) {
 					lost = append(lost, l.Topic)
 				}
 			}
-			if want := []string{"/odd", "/bare", "/torn"}; !slices.Equal(lost, want) || len(sink.messages) != 1 {
-				t.Errorf("lost are %q, want %q; %d messages written", lost, want, len(sink.messages))
+			if want := []string{"/odd", "/bare", "/torn"}; !slices.Equal(lost, want) || len(sink.Messages) != 1 {
+				t.Errorf("lost are %q, want %q; %d messages written", lost, want, len(sink.Messages))
 			}
 			continue
 		}
@@ -248,17 +249,17 @@ func TestCarried(t *testing.T) {
 				notes++
 			}
 		}
-		if notes != 3 || r.Lossy() || len(sink.messages) != 4 {
-			t.Fatalf("%d notes, losses %+v, %d messages", notes, r.Losses, len(sink.messages))
+		if notes != 3 || r.Lossy() || len(sink.Messages) != 4 {
+			t.Fatalf("%d notes, losses %+v, %d messages", notes, r.Losses, len(sink.Messages))
 		}
-		for i, want := range bag.topics[:3] {
-			if got := sink.topics[i]; got.Type != want.Type || got.Encoding != want.Encoding || got.Schema.Encoding != want.Schema.Encoding ||
-				string(got.Schema.Data) != string(want.Schema.Data) || string(sink.messages[i].Data) != want.Name[1:] {
+		for i, want := range bag.Topics[:3] {
+			if got := sink.Topics[i]; got.Type != want.Type || got.Encoding != want.Encoding || got.Schema.Encoding != want.Schema.Encoding ||
+				string(got.Schema.Data) != string(want.Schema.Data) || string(sink.Messages[i].Data) != want.Name[1:] {
 				t.Errorf("topic %d is %+v, want %+v", i, got, want)
 			}
 		}
-		if sink.topics[3].Encoding != "cdr" || string(sink.messages[3].Data) != string(text["cdr"]) {
-			t.Errorf("the topic that can be converted is %+v", sink.topics[3])
+		if sink.Topics[3].Encoding != "cdr" || string(sink.Messages[3].Data) != string(text["cdr"]) {
+			t.Errorf("the topic that can be converted is %+v", sink.Topics[3])
 		}
 	}
 }

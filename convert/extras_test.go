@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/convert/internal/fake"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/formats/mcap"
 	"github.com/bagconv/bagconv/internal/guard"
@@ -21,12 +22,12 @@ import (
 
 // An extraSink takes attachments and metadata records, but for those of one name.
 type extraSink struct {
-	fakeSink
+	fake.Sink
 	refused string
 	names   []string
 }
 
-func (s *extraSink) target() *storage.Format { return s.fakeSink.targetOf(s) }
+func (s *extraSink) target() *storage.Format { return s.Sink.TargetOf(s) }
 
 func (s *extraSink) take(name string) error {
 	if name == s.refused {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/convert/apollo"
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
 	protoapollo "github.com/bagconv/bagconv/proto/apollo"
@@ -96,11 +97,11 @@ func (j *Job) distro() string {
 func ApolloLayouts() []string { return protoapollo.Layouts() }
 
 // Order is the order of messages in the output.
-type Order uint8
+type Order = engine.Order
 
 const (
-	OrderTime Order = iota // by log time; equal times in the order of the file
-	OrderFile              // as in the source file
+	OrderTime = engine.OrderTime // by log time; equal times in the order of the file
+	OrderFile = engine.OrderFile // as in the source file
 )
 
 // HeaderSeq says what to write into the ROS 1 field std_msgs/Header.seq, which
@@ -113,11 +114,13 @@ const (
 )
 
 // Progress is how far a run is.
-type Progress struct {
-	Bytes, Total int64 // of the source, read and in all
-	Messages     int64 // written
-	Elapsed      time.Duration
-}
+type Progress = engine.Progress
+
+// What a Job may ask for at most, and what it gets if it does not ask.
+const (
+	MaxThreads    = engine.MaxThreads
+	DefaultMemory = engine.DefaultMemory // bytes
+)
 
 // A Report says what a run did. It is complete also when Run fails, as far as
 // the run came.

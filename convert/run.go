@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -85,28 +86,28 @@ func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err e
 	if err != nil {
 		return failed, err
 	}
-	src, err := openSource(ctx, jobs[0])
+	src, err := engine.Open(ctx, jobs[0].SourceFormat, jobs[0].Source, jobs[0].Read, jobs[0].MaxMemory)
 	if err != nil {
 		return 0, err
 	}
 	defer func() {
 		// With the output in its place all was read, and an error would say otherwise.
-		if e := src.close(); err != nil {
+		if e := src.Close(); err != nil {
 			err = errors.Join(err, e)
 		}
 	}()
 	outputs := make([]*output, len(jobs))
 	for i, job := range jobs {
 		r := reports[i]
-		r.Source.Version, r.Source.Size, r.Source.Files = src.info.Version, src.info.Size, src.info.Files
-		r.Warnings = src.info.Warnings
+		r.Source.Version, r.Source.Size, r.Source.Files = src.Info.Version, src.Info.Size, src.Info.Files
+		r.Warnings = src.Info.Warnings
 		if outputs[i], err = newOutput(job, src); err != nil {
 			return i, err
 		}
-		r.Selection = outputs[i].describe(src.info)
+		r.Selection = outputs[i].describe(src.Info)
 	}
 	failed, err = write(ctx, src, outputs, false)
-	if errors.Is(err, errIndex) {
+	if errors.Is(err, engine.ErrIndex) {
 		failed, err = write(ctx, src, outputs, true)
 	}
 	for i, o := range outputs {
@@ -120,20 +121,20 @@ func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err e
 
 // write plans how to read the source, and writes the outputs from start to end. failed is
 // the index of the one that the error is about.
-func write(ctx context.Context, src *source, outputs []*output, disbelieve bool) (failed int, err error) {
+func write(ctx context.Context, src *engine.Source, outputs []*output, disbelieve bool) (failed int, err error) {
 	job := outputs[0].job
-	how := reading{order: job.Order, threads: job.Threads, disbelieve: disbelieve}
-	if job.Edit.Restamp == selection.RestampHeader {
-		how.stamps = outputs[0].plan.stamps
+	p := &engine.Pipeline{
+		Source: src, Order: job.Order, Strict: job.Read.Strict, Threads: job.Threads,
+		TempDir: filepath.Dir(filepath.Clean(job.Sink)), Progress: job.Progress, Disbelieve: disbelieve,
 	}
-	p := &pipeline{
-		src: src, order: job.Order, strict: job.Read.Strict, workers: workers(job.Threads, job.MaxMemory),
-		tempDir: filepath.Dir(filepath.Clean(job.Sink)), budget: budgetOf(job.MaxMemory),
+	if job.Edit.Restamp == selection.RestampHeader {
+		p.Stamps = outputs[0].plan.stamps
 	}
 	for _, o := range outputs {
-		p.sinks = append(p.sinks, &o.sink)
+		p.Sinks = append(p.Sinks, &o.Sink)
 	}
-	if err := prepare(ctx, src, p.sinks, how); err != nil {
+	defer p.Close()
+	if err := p.Prepare(ctx); err != nil {
 		return 0, err
 	}
 	defer func() {
@@ -144,36 +145,17 @@ func write(ctx context.Context, src *source, outputs []*output, disbelieve bool)
 			}
 		}
 	}()
-	enc := newEncoder(ctx, p.workers)
 	for i, o := range outputs {
 		err := context.Cause(ctx)
 		if err == nil {
-			err = o.open(ctx, src, enc, p.budget.writer/int64(len(outputs)))
+			err = o.open(ctx, src, p.WriterMemory())
 		}
 		if err != nil {
-			return i, errors.Join(err, enc.wait())
-		}
-		if o.caps.Copy != nil && slices.Equal(o.choice.Topics, outputs[0].choice.Topics) {
-			o.copyFrom(src)
+			return i, err
 		}
 	}
-	p.meter = newMeter(src, job.Progress)
-	defer p.meter.stop()
-	err = p.run(enc.ctx)
-	for _, o := range outputs {
-		if err == nil && o.caps.Blocks != nil {
-			err = o.caps.Blocks.Flush()
-		}
-	}
-	if encErr := enc.wait(); encErr != nil {
-		err = encErr // the cause of whatever else failed
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	src.changed = src.files.changes()
-	if err != nil {
-		return max(slices.Index(p.sinks, p.failed), 0), err
+	if err := p.Run(ctx); err != nil {
+		return max(slices.Index(p.Sinks, p.Failed), 0), err
 	}
 	for i, o := range outputs {
 		if err := o.check(src); err != nil {
@@ -212,9 +194,9 @@ func (e *LossError) Error() string { return ErrLossy.Error() }
 func (e *LossError) Unwrap() error { return ErrLossy }
 
 // refuseLoss fails a strict run before its output gets its name.
-func (o *output) refuseLoss(src *source) error {
-	r := Report{Warnings: append(src.reader.Damage().Warnings, src.changed...)}
-	o.plan.describe(&r, src.info, o.counts)
+func (o *output) refuseLoss(src *engine.Source) error {
+	r := Report{Warnings: src.Damage().Warnings}
+	o.plan.describe(&r, src.Info, o.Counts)
 	refused := &LossError{}
 	for _, l := range r.Losses {
 		if !l.ByDesign {

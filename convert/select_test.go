@@ -11,24 +11,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/bagconv/bagconv/convert/internal/fake"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
-func (f *fakeBag) span() (start, end int64, n int64) {
-	for _, msgs := range f.blocks {
-		for _, m := range msgs {
-			if n == 0 {
-				start, end = m.LogTime, m.LogTime
-			}
-			start, end, n = min(start, m.LogTime), max(end, m.LogTime), n+1
-		}
-	}
-	return start, end, n
-}
-
 // indexed lets the source say what an index would: times and counts.
-func indexed(j *Job, f *fakeBag, reads func(int)) {
+func indexed(j *Job, f *fake.Bag, reads func(int)) {
 	open := j.SourceFormat.Open
 	j.SourceFormat.Open = func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 		r, err := open(ctx, path, o)
@@ -45,14 +34,14 @@ func indexed(j *Job, f *fakeBag, reads func(int)) {
 
 type countingReader struct {
 	storage.Reader
-	bag   *fakeBag
+	bag   *fake.Bag
 	reads func(int)
 }
 
 func (r *countingReader) Info() (*storage.Info, error) {
 	info, err := r.Reader.Info()
-	info.Start, info.End, info.Messages = r.bag.span()
-	for _, msgs := range r.bag.blocks {
+	info.Start, info.End, info.Messages = r.bag.Span()
+	for _, msgs := range r.bag.Blocks {
 		for _, m := range msgs {
 			info.Topics[m.Topic].Messages++
 		}
@@ -75,24 +64,24 @@ func (r countingBlocks) ReadBlock(ctx context.Context, i int, b *storage.Batch) 
 // TestCut holds cuts by blocks, with and without an index, with one that lies,
 // and without blocks, against a filter of all messages, latched topics included.
 func TestCut(t *testing.T) {
-	for name, setup := range map[string]func(f *fakeBag){
-		"true index": func(f *fakeBag) { f.timed = f.honest() },
-		"lying index": func(f *fakeBag) { // all is later by 30
-			honest := f.honest()
-			f.timed = func(i int) (int64, int64) {
+	for name, setup := range map[string]func(f *fake.Bag){
+		"true index": func(f *fake.Bag) { f.Timed = f.Honest() },
+		"lying index": func(f *fake.Bag) { // all is later by 30
+			honest := f.Honest()
+			f.Timed = func(i int) (int64, int64) {
 				start, end := honest(i)
 				return start + 30, end + 30
 			}
 		},
-		"no index":  func(f *fakeBag) {},
-		"no blocks": func(f *fakeBag) { f.plain = true },
+		"no index":  func(f *fake.Bag) {},
+		"no blocks": func(f *fake.Bag) { f.Plain = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(40) {
-				f := randomBag(seed, 40, 20, []int64{0, 5, 300, 100_000}[seed%4])
-				f.topics[1].QoS = []storage.QoS{{Durability: storage.DurabilityTransientLocal, History: storage.HistoryKeepLast, Depth: 1 + int64(seed%3)}}
+				f := fake.Random(seed, 40, 20, []int64{0, 5, 300, 100_000}[seed%4])
+				f.Topics[1].QoS = []storage.QoS{{Durability: storage.DurabilityTransientLocal, History: storage.HistoryKeepLast, Depth: 1 + int64(seed%3)}}
 				setup(f)
-				start, end, _ := f.span()
+				start, end, _ := f.Span()
 				rng := rand.New(rand.NewPCG(seed, 2))
 				first := start + rng.Int64N(end-start)
 				last := first + 1 + rng.Int64N(end-first)
@@ -101,18 +90,18 @@ func TestCut(t *testing.T) {
 					last = first + 1500
 				}
 				for _, order := range []Order{OrderTime, OrderFile} {
-					s := &fakeSink{}
+					s := &fake.Sink{}
 					j := fakeJob(t, f, s)
 					indexed(&j, f, nil)
 					j.Order, j.Threads = order, 1+int(seed%4)
 					j.Select.Start, j.Select.End = selection.At(first), selection.At(last)
 					var want, state []storage.Message
-					for _, m := range f.want(order) {
+					for _, m := range f.Want(order) {
 						if m.LogTime >= first && m.LogTime < last {
 							want = append(want, m)
 						}
 					}
-					for _, m := range f.want(OrderTime) {
+					for _, m := range f.Want(OrderTime) {
 						if m.Topic == 1 && m.LogTime < first {
 							m.LogTime, m.PublishTime = first, first
 							state = append(state, m)
@@ -121,15 +110,15 @@ func TestCut(t *testing.T) {
 					state = state[max(0, len(state)-1-int(seed%3)):]
 					r, err := Run(context.Background(), j)
 					if len(want)+len(state) == 0 {
-						if !errors.Is(err, ErrNothing) || !s.aborted || s.closed {
-							t.Fatalf("seed %d: %v, aborted %v", seed, err, s.aborted)
+						if !errors.Is(err, ErrNothing) || !s.Aborted || s.Closed {
+							t.Fatalf("seed %d: %v, aborted %v", seed, err, s.Aborted)
 						}
 						continue
 					}
 					if err != nil {
 						t.Fatalf("seed %d: %v", seed, err)
 					}
-					sameMessages(t, s.messages, append(state, want...))
+					fake.SameMessages(t, s.Messages, append(state, want...))
 					if r.Selection == nil || r.Selection.First != first || r.Selection.Last != last-1 ||
 						r.Source.Messages != int64(len(want)) || r.Sink.Messages != int64(len(want)+len(state)) || r.Topics[1].Repeated != int64(len(state)) {
 						t.Fatalf("report %+v", r)
@@ -143,7 +132,7 @@ func TestCut(t *testing.T) {
 // TestCutReads: with an index only blocks that can hold what is asked for are
 // read, and of those before a cut only the first and as many as latched topics need.
 func TestCutReads(t *testing.T) {
-	f := &fakeBag{topics: []storage.Topic{
+	f := &fake.Bag{Topics: []storage.Topic{
 		{Name: "/data", Type: "p/msg/T", Encoding: "cdr"},
 		{Name: "/tf_static", Type: "p/msg/T", Encoding: "cdr"},
 		{Name: "/map", Type: "p/msg/T", Encoding: "cdr", QoS: []storage.QoS{{Durability: storage.DurabilityTransientLocal}}},
@@ -162,11 +151,11 @@ func TestCutReads(t *testing.T) {
 			msgs = append(msgs, storage.Message{Topic: topic, LogTime: at, PublishTime: at, Data: make([]byte, 8)})
 			topic = 0
 		}
-		f.blocks = append(f.blocks, msgs)
+		f.Blocks = append(f.Blocks, msgs)
 	}
-	f.timed = f.honest()
-	run := func(edit func(*Job)) (blocks []int, s *fakeSink) {
-		s = &fakeSink{}
+	f.Timed = f.Honest()
+	run := func(edit func(*Job)) (blocks []int, s *fake.Sink) {
+		s = &fake.Sink{}
 		j := fakeJob(t, f, s)
 		j.Threads = 1
 		var mu sync.Mutex // blocks are read by several goroutines, in any order
@@ -186,36 +175,36 @@ func TestCutReads(t *testing.T) {
 		}
 		return func(j *Job) { j.Edit.Latch = l }
 	}
-	if blocks, s := run(latch("none")); !slices.Equal(blocks, []int{70, 71, 72}) || len(s.messages) != 20 {
-		t.Errorf("none: blocks %v, %d messages", blocks, len(s.messages))
+	if blocks, s := run(latch("none")); !slices.Equal(blocks, []int{70, 71, 72}) || len(s.Messages) != 20 {
+		t.Errorf("none: blocks %v, %d messages", blocks, len(s.Messages))
 	}
-	if blocks, s := run(latch("/tf_static")); !slices.Equal(blocks, []int{0, 70, 71, 72}) || len(s.messages) != 21 {
-		t.Errorf("tf_static: blocks %v, %d messages", blocks, len(s.messages))
+	if blocks, s := run(latch("/tf_static")); !slices.Equal(blocks, []int{0, 70, 71, 72}) || len(s.Messages) != 21 {
+		t.Errorf("tf_static: blocks %v, %d messages", blocks, len(s.Messages))
 	}
 	blocks, s := run(latch("auto"))
 	want := []int{0, 70, 71, 72}
 	for i := 60; i <= 70; i++ { // back from the cut, which is in block 70
 		want = append(want, i)
 	}
-	if slices.Sort(want); !slices.Equal(blocks, want) || len(s.messages) != 22 {
-		t.Errorf("auto: blocks %v, %d messages", blocks, len(s.messages))
+	if slices.Sort(want); !slices.Equal(blocks, want) || len(s.Messages) != 22 {
+		t.Errorf("auto: blocks %v, %d messages", blocks, len(s.Messages))
 	}
-	f.has = func(i int) []storage.TopicID {
+	f.Has = func(i int) []storage.TopicID {
 		if topic, ok := map[int]storage.TopicID{0: 1, 20: 2, 60: 2, 90: 2}[i]; ok {
 			return []storage.TopicID{0, topic}
 		}
 		return []storage.TopicID{0}
 	}
-	if blocks, s := run(latch("auto")); !slices.Equal(blocks, []int{0, 60, 70, 71, 72}) || len(s.messages) != 22 {
-		t.Errorf("auto, with the topics of blocks: %v, %d messages", blocks, len(s.messages))
+	if blocks, s := run(latch("auto")); !slices.Equal(blocks, []int{0, 60, 70, 71, 72}) || len(s.Messages) != 22 {
+		t.Errorf("auto, with the topics of blocks: %v, %d messages", blocks, len(s.Messages))
 	}
 }
 
 // TestTopicsLie: an index that leaves a topic out of a block loses no message: it is found
 // out by a block with a topic that it does not have, or by the number of messages.
 func TestTopicsLie(t *testing.T) {
-	of := func(f *fakeBag, i int) (topics []storage.TopicID) {
-		for _, m := range f.blocks[i] {
+	of := func(f *fake.Bag, i int) (topics []storage.TopicID) {
+		for _, m := range f.Blocks[i] {
 			if !slices.Contains(topics, m.Topic) {
 				topics = append(topics, m.Topic)
 			}
@@ -232,9 +221,9 @@ func TestTopicsLie(t *testing.T) {
 		"a block with another": {map[int][]storage.TopicID{5: {2}, 6: {0}}, true, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, s := randomBag(1, 20, 20, 10), &fakeSink{}
-			f.timed = f.honest()
-			f.has = func(i int) []storage.TopicID {
+			f, s := fake.Random(1, 20, 20, 10), &fake.Sink{}
+			f.Timed = f.Honest()
+			f.Has = func(i int) []storage.TopicID {
 				if topics := c.lie[i]; topics != nil {
 					return topics
 				}
@@ -244,21 +233,21 @@ func TestTopicsLie(t *testing.T) {
 			indexed(&j, f, nil)
 			j.Select.Topics = []selection.Pattern{selection.Exactly("a")}
 			if c.timed {
-				_, end, _ := f.span()
+				_, end, _ := f.Span()
 				j.Select.End = selection.At(end + 1)
 			}
 			if _, err := Run(context.Background(), j); err != nil {
 				t.Fatal(err)
 			}
 			var want []storage.Message
-			for _, m := range f.want(OrderTime) {
+			for _, m := range f.Want(OrderTime) {
 				if m.Topic == 0 {
 					want = append(want, m)
 				}
 			}
-			sameMessages(t, s.messages, want)
-			if s.attempts != c.attempts {
-				t.Errorf("%d attempts", s.attempts)
+			fake.SameMessages(t, s.Messages, want)
+			if s.Attempts != c.attempts {
+				t.Errorf("%d attempts", s.Attempts)
 			}
 		})
 	}
@@ -267,11 +256,11 @@ func TestTopicsLie(t *testing.T) {
 // TestSelectTopics: topics that are not asked for do not reach the sink or the
 // report, and a topic that cannot cross is no loss then.
 func TestSelectTopics(t *testing.T) {
-	f, s := randomBag(1, 20, 20, 10), &fakeSink{}
-	f.topics[2].Encoding = "odd"
+	f, s := fake.Random(1, 20, 20, 10), &fake.Sink{}
+	f.Topics[2].Encoding = "odd"
 	j := fakeJob(t, f, s)
 	indexed(&j, f, nil)
-	f.format.Name = "other"
+	f.Format.Name = "other"
 	p, err := selection.ParsePattern("c")
 	if err != nil {
 		t.Fatal(err)
@@ -283,14 +272,14 @@ func TestSelectTopics(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want []storage.Message
-	for _, m := range f.want(OrderTime) {
+	for _, m := range f.Want(OrderTime) {
 		if m.Topic != 2 {
 			want = append(want, m)
 		}
 	}
-	sameMessages(t, s.messages, want)
-	if len(s.topics) != 2 || s.topics[0].Name != "/r/a" || len(r.Topics) != 2 || r.Lossy() || !slices.Equal(r.Selection.LeftOut, []string{"c"}) {
-		t.Errorf("topics %v, report %+v", s.topics, r)
+	fake.SameMessages(t, s.Messages, want)
+	if len(s.Topics) != 2 || s.Topics[0].Name != "/r/a" || len(r.Topics) != 2 || r.Lossy() || !slices.Equal(r.Selection.LeftOut, []string{"c"}) {
+		t.Errorf("topics %v, report %+v", s.Topics, r)
 	}
 	j.Write.Overwrite = true
 	j.Select.Topics = []selection.Pattern{p}
@@ -301,9 +290,9 @@ func TestSelectTopics(t *testing.T) {
 
 // TestRates: thinning counts, and leaves what is repeated at a cut alone.
 func TestRates(t *testing.T) {
-	f, s := randomBag(5, 50, 20, 0), &fakeSink{}
-	f.timed = f.honest()
-	f.topics[0].QoS = []storage.QoS{{Durability: storage.DurabilityTransientLocal, Depth: 3}}
+	f, s := fake.Random(5, 50, 20, 0), &fake.Sink{}
+	f.Timed = f.Honest()
+	f.Topics[0].QoS = []storage.QoS{{Durability: storage.DurabilityTransientLocal, Depth: 3}}
 	j := fakeJob(t, f, s)
 	indexed(&j, f, nil)
 	every, err := selection.ParseEvery("a=4")
@@ -318,7 +307,7 @@ func TestRates(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, before, got := 0, 0, 0
-	for _, m := range f.want(OrderTime) {
+	for _, m := range f.Want(OrderTime) {
 		switch {
 		case m.Topic == 0 && m.LogTime >= 1000:
 			n++
@@ -326,7 +315,7 @@ func TestRates(t *testing.T) {
 			before++
 		}
 	}
-	for _, m := range s.messages {
+	for _, m := range s.Messages {
 		if m.Topic == 0 {
 			got++
 		}
@@ -343,11 +332,11 @@ func TestRates(t *testing.T) {
 // TestRepeatedOutOfBand: a message is repeated or not by where it comes from, whatever
 // its publish time is.
 func TestRepeatedOutOfBand(t *testing.T) {
-	f, s := &fakeBag{topics: []storage.Topic{{Name: "a", Encoding: "cdr", QoS: []storage.QoS{{Durability: storage.DurabilityTransientLocal, Depth: 1}}}}}, &fakeSink{}
+	f, s := &fake.Bag{Topics: []storage.Topic{{Name: "a", Encoding: "cdr", QoS: []storage.QoS{{Durability: storage.DurabilityTransientLocal, Depth: 1}}}}}, &fake.Sink{}
 	for i := range int64(20) {
-		f.blocks = append(f.blocks, []storage.Message{{LogTime: i, PublishTime: math.MinInt64, Data: []byte{byte(i)}}})
+		f.Blocks = append(f.Blocks, []storage.Message{{LogTime: i, PublishTime: math.MinInt64, Data: []byte{byte(i)}}})
 	}
-	f.timed = f.honest()
+	f.Timed = f.Honest()
 	j := fakeJob(t, f, s)
 	indexed(&j, f, nil)
 	every, err := selection.ParseEvery("a=5")
@@ -360,7 +349,7 @@ func TestRepeatedOutOfBand(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got [][2]int64
-	for _, m := range s.messages {
+	for _, m := range s.Messages {
 		got = append(got, [2]int64{m.LogTime, m.PublishTime})
 	}
 	if want := [][2]int64{{10, 10}, {10, math.MinInt64}, {15, math.MinInt64}}; !slices.Equal(got, want) {
@@ -370,17 +359,17 @@ func TestRepeatedOutOfBand(t *testing.T) {
 
 // TestOffsetRange: a time that an offset pushes out of what can be stored is counted.
 func TestOffsetRange(t *testing.T) {
-	f, s := randomBag(5, 5, 20, 0), &fakeSink{}
+	f, s := fake.Random(5, 5, 20, 0), &fake.Sink{}
 	j := fakeJob(t, f, s)
 	j.Edit.Offset = math.MaxInt64 - 100
 	r, err := Run(context.Background(), j)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Losses) == 0 || r.Losses[0].Code != "time-out-of-range" || int64(len(s.messages)) != r.Sink.Messages {
+	if len(r.Losses) == 0 || r.Losses[0].Code != "time-out-of-range" || int64(len(s.Messages)) != r.Sink.Messages {
 		t.Errorf("%+v", r)
 	}
-	for _, m := range s.messages {
+	for _, m := range s.Messages {
 		if m.LogTime < math.MaxInt64-100 {
 			t.Errorf("time %d", m.LogTime)
 		}
@@ -392,7 +381,7 @@ func TestOffsetRange(t *testing.T) {
 func TestRestamp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, jitter := range []int64{1, 1e9, 1000e9} {
-		f := &fakeBag{topics: []storage.Topic{
+		f := &fake.Bag{Topics: []storage.Topic{
 			{Name: "/h", Type: "std_msgs/msg/Header", Encoding: "cdr"},
 			{Name: "/n", Type: "std_msgs/msg/Empty", Encoding: "cdr"},
 		}}
@@ -409,34 +398,34 @@ func TestRestamp(t *testing.T) {
 				want = append(want, stamp)
 				msgs = append(msgs, m)
 			}
-			f.blocks = append(f.blocks, msgs)
+			f.Blocks = append(f.Blocks, msgs)
 		}
 		slices.SortFunc(want, cmp.Compare[int64])
-		for _, setup := range []func(){func() {}, func() { f.timed = f.honest() }, func() { f.timed, f.plain = nil, true }} {
+		for _, setup := range []func(){func() {}, func() { f.Timed = f.Honest() }, func() { f.Timed, f.Plain = nil, true }} {
 			setup()
-			s := &fakeSink{}
+			s := &fake.Sink{}
 			j := fakeJob(t, f, s)
 			j.Edit.Restamp = selection.RestampHeader
 			r, err := Run(context.Background(), j)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, m := range s.messages {
+			for i, m := range s.Messages {
 				if m.LogTime != want[i] || m.PublishTime != want[i] {
 					t.Fatalf("message %d at %d, want %d", i, m.LogTime, want[i])
 				}
 			}
-			if len(s.messages) != len(want) || len(r.Notes) != 1 || r.Notes[0].Code != "no-header" || r.Notes[0].Topic != "/n" {
-				t.Fatalf("%d messages, notes %+v", len(s.messages), r.Notes)
+			if len(s.Messages) != len(want) || len(r.Notes) != 1 || r.Notes[0].Code != "no-header" || r.Notes[0].Topic != "/n" {
+				t.Fatalf("%d messages, notes %+v", len(s.Messages), r.Notes)
 			}
 		}
-		s := &fakeSink{}
+		s := &fake.Sink{}
 		j := fakeJob(t, f, s)
 		j.Edit.Restamp, j.Edit.Offset = selection.RestampLog, 5
 		if _, err := Run(context.Background(), j); err != nil {
 			t.Fatal(err)
 		}
-		for i, m := range s.messages {
+		for i, m := range s.Messages {
 			if m.Topic == 0 && stampOf(m.Data) != m.LogTime || m.Topic == 1 && stampOf(m.Data) == m.LogTime {
 				t.Fatalf("message %d: stamp %d, time %d", i, stampOf(m.Data), m.LogTime)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -84,10 +85,10 @@ func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window
 func startsBySize(ctx context.Context, job *Job, size int64) (starts []int64, err error) {
 	var n, part int64 // bytes of the part, and of its messages of the last time
 	last, some := int64(0), false
-	stream := StreamJob{Path: job.Source, Format: job.SourceFormat, Read: job.Read, Select: job.Select, Threads: job.Threads}
+	stream := engine.StreamJob{Path: job.Source, Format: job.SourceFormat, Read: job.Read, Select: job.Select, Threads: job.Threads}
 	stream.Edit.Latch = selection.NoLatch
-	plan := func(info *storage.Info, _ []bool) ([]StreamTopic, error) {
-		return make([]StreamTopic, len(info.Topics)), nil
+	plan := func(info *storage.Info, _ []bool) ([]engine.StreamTopic, error) {
+		return make([]engine.StreamTopic, len(info.Topics)), nil
 	}
 	write := func(m *storage.Message) error {
 		if !some || m.LogTime != last {
@@ -106,8 +107,8 @@ func startsBySize(ctx context.Context, job *Job, size int64) (starts []int64, er
 	}
 	for {
 		starts, n, part, some = nil, 0, 0, false
-		_, err = Stream(ctx, stream, plan, write)
-		if !errors.Is(err, ErrIndex) || stream.NoIndex {
+		_, err = engine.Stream(ctx, stream, plan, write)
+		if !errors.Is(err, engine.ErrIndex) || stream.NoIndex {
 			return starts, err
 		}
 		stream.NoIndex = true

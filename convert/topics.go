@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/extras"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
@@ -104,7 +105,7 @@ func (p *topicPlan) planStamps(mapper *mapping.Mapper, info *storage.Info, i int
 }
 
 // describe adds what became of each topic to the report.
-func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicCount) {
+func (p *topicPlan) describe(report *Report, info *storage.Info, counts []engine.Count) {
 	r := &reporter{report, map[Loss]int{}, map[Note]bool{}}
 	for i := range info.Topics {
 		if !p.chosen[i] {
@@ -112,13 +113,13 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 		}
 		t := &info.Topics[i]
 		n := counts[i]
-		tr := TopicReport{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Read: n.read, Written: n.written, Thinned: n.thinned, Repeated: n.repeated}
+		tr := TopicReport{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Read: n.Read, Written: n.Written, Thinned: n.Thinned, Repeated: n.Repeated}
 		if res := p.results[i]; res != nil && p.sinks[p.sinkOf[i]].refused == nil {
 			tr.SinkType, tr.SinkEncoding, tr.Definition = res.Topic.Type, res.Topic.Encoding, res.Definition
 			for _, m := range res.Remarks {
 				if m.Loss {
-					if n.read > 0 && !m.Counted {
-						r.lose(Loss{Code: m.Code, Topic: t.Name, Count: n.written, Message: m.Message, ByDesign: m.ByDesign})
+					if n.Read > 0 && !m.Counted {
+						r.lose(Loss{Code: m.Code, Topic: t.Name, Count: n.Written, Message: m.Message, ByDesign: m.ByDesign})
 					}
 				} else {
 					r.note(Note{Code: m.Code, Topic: t.Name, Message: m.Message})
@@ -129,8 +130,8 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 			if res != nil {
 				err = p.sinks[p.sinkOf[i]].refused
 			}
-			if n.read > 0 {
-				r.lose(Loss{Code: "topic-dropped", Topic: t.Name, Count: n.read, Message: err.Error()})
+			if n.Read > 0 {
+				r.lose(Loss{Code: "topic-dropped", Topic: t.Name, Count: n.Read, Message: err.Error()})
 			} else {
 				r.note(Note{Code: "topic-dropped", Topic: t.Name, Message: "it has no messages and is left out: " + err.Error()})
 			}
@@ -141,24 +142,24 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 		if p.results[i] != nil {
 			p.describeStamps(r, t.Name, i, &n)
 		}
-		if n.bad > 0 {
-			r.lose(Loss{Code: "messages-unreadable", Topic: t.Name, Count: n.bad,
-				Message: "messages do not fit their definition; the first: " + n.firstBad.Error()})
+		if n.Bad > 0 {
+			r.lose(Loss{Code: "messages-unreadable", Topic: t.Name, Count: n.Bad,
+				Message: "messages do not fit their definition; the first: " + n.FirstBad.Error()})
 		}
-		if n.tooLarge > 0 {
-			r.lose(Loss{Code: "message-too-large", Topic: t.Name, Count: n.tooLarge,
+		if n.TooLarge > 0 {
+			r.lose(Loss{Code: "message-too-large", Topic: t.Name, Count: n.TooLarge,
 				Message: fmt.Sprintf("the format cannot store messages of more than %d bytes", p.format.MaxMessage)})
 		}
-		if n.publishTimes > 0 {
-			r.lose(Loss{Code: "publish-time", Topic: t.Name, Count: n.publishTimes, ByDesign: true,
+		if n.PublishTimes > 0 {
+			r.lose(Loss{Code: "publish-time", Topic: t.Name, Count: n.PublishTimes, ByDesign: true,
 				Message: "the format has no place for the time of sending; the time of recording stands for it"})
 		}
-		if n.sequences > 0 {
-			r.lose(Loss{Code: "sequence", Topic: t.Name, Count: n.sequences, ByDesign: true,
+		if n.Sequences > 0 {
+			r.lose(Loss{Code: "sequence", Topic: t.Name, Count: n.Sequences, ByDesign: true,
 				Message: "the format has no place for the number that the publisher gave a message"})
 		}
-		if n.outOfRange > 0 {
-			r.lose(Loss{Code: "time-out-of-range", Topic: t.Name, Count: n.outOfRange,
+		if n.OutOfRange > 0 {
+			r.lose(Loss{Code: "time-out-of-range", Topic: t.Name, Count: n.OutOfRange,
 				Message: "the format cannot store times before 1970 or that late"})
 		}
 		report.Topics = append(report.Topics, tr)
@@ -177,13 +178,13 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []topicC
 
 // describeStamps notes which messages keep their times although others are
 // asked for.
-func (p *topicPlan) describeStamps(r *reporter, name string, i int, n *topicCount) {
+func (p *topicPlan) describeStamps(r *reporter, name string, i int, n *engine.Count) {
 	switch {
-	case p.restamp == selection.RestampNone || n.read == 0:
+	case p.restamp == selection.RestampNone || n.Read == 0:
 	case p.stamps[i] == nil && p.marks[i] == nil:
 		r.note(Note{Code: "no-header", Topic: name, Message: "messages do not begin with a header, and keep their times"})
-	case n.unstamped > 0:
-		r.note(Note{Code: "no-stamp", Topic: name, Message: fmt.Sprintf("messages without a stamp in their header keep their times: %d", n.unstamped)})
+	case n.Unstamped > 0:
+		r.note(Note{Code: "no-stamp", Topic: name, Message: fmt.Sprintf("messages without a stamp in their header keep their times: %d", n.Unstamped)})
 	}
 }
 

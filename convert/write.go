@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/extras"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -16,7 +17,7 @@ import (
 
 // An output is what a run makes for a job.
 type output struct {
-	sink
+	engine.Sink
 	job    *Job
 	plan   *topicPlan
 	writer storage.Writer // nil: it is not open
@@ -28,8 +29,8 @@ type output struct {
 }
 
 // newOutput plans the output of a job.
-func newOutput(job *Job, src *source) (*output, error) {
-	choice, err := choose(job, src)
+func newOutput(job *Job, src *engine.Source) (*output, error) {
+	choice, err := src.Choose(&job.Select, &job.Edit)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +38,7 @@ func newOutput(job *Job, src *source) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &output{job: job, plan: planTopics(job, encoding, src.info, choice)}
+	o := &output{job: job, plan: planTopics(job, encoding, src.Info, choice)}
 	for _, path := range job.Attach {
 		a, err := extras.FromFile(job.Read.FS, path)
 		if err != nil {
@@ -45,51 +46,35 @@ func newOutput(job *Job, src *source) (*output, error) {
 		}
 		o.added = append(o.added, a)
 	}
-	o.sink = sink{format: job.SinkFormat, choice: choice, latch: &job.Edit.Latch, offset: job.Edit.Offset}
+	o.Sink = engine.Sink{Format: job.SinkFormat, Choice: choice, Edit: &job.Edit}
 	return o, nil
 }
 
-// open creates the output and its topics. Its blocks go to enc.
-func (o *output) open(ctx context.Context, src *source, enc *encoder, memory int64) (err error) {
+// open creates the output and its topics.
+func (o *output) open(ctx context.Context, src *engine.Source, memory int64) (err error) {
 	job := o.job
-	o.path, o.counts, o.copier = job.Sink, nil, nil
+	o.path, o.Counts = job.Sink, nil
 	if job.Stage != nil {
 		o.path = job.Stage.path(job)
 	}
-	if o.writer, err = job.SinkFormat.Create(ctx, o.path, writeOptions(job, src.info, memory)); err != nil {
+	if o.writer, err = job.SinkFormat.Create(ctx, o.path, writeOptions(job, src.Info, memory)); err != nil {
 		o.writer = nil
 		return err
 	}
-	o.write, o.caps = o.writer.Write, storage.WriterCapabilities(o.writer)
+	o.Write, o.caps = o.writer.Write, storage.WriterCapabilities(o.writer)
+	o.Copier, o.Blocks = o.caps.Copy, o.caps.Blocks
 	o.plan.join(o.writer.Identity())
-	if o.routes, err = routes(job, o.writer, o.plan); err != nil {
+	if o.Routes, err = routes(job, o.writer, o.plan); err != nil {
 		return err
 	}
-	if err := o.writeExtras(ctx, src.reader); err != nil {
-		return err
-	}
-	thinOut(o.routes, &job.Edit, src.info)
-	if o.caps.Blocks != nil {
-		o.caps.Blocks.OnBlock(enc.add)
-	}
-	return nil
-}
-
-// copyFrom has the writer take blocks as they are stored, where that can be.
-func (o *output) copyFrom(src *source) {
-	if o.offset == 0 && o.caps.Copy.CopyFrom(src.reader, copied(o.routes)) {
-		o.copier = o.caps.Copy
-	}
+	return o.writeExtras(ctx, src.Reader)
 }
 
 // check looks whether the output is what it should be, before any gets its name. One of
 // which nothing was selected is thrown away.
-func (o *output) check(src *source) error {
-	err := src.checkCounts(o.choice, o.counts)
-	if err == nil {
-		err = o.checkCounts(src)
-	}
-	if err == nil && !o.job.Select.All() && src.info.Messages > 0 && nothing(o.counts) {
+func (o *output) check(src *engine.Source) error {
+	err := o.checkCounts(src)
+	if err == nil && !o.job.Select.All() && src.Info.Messages > 0 && nothing(o.Counts) {
 		return o.close()
 	}
 	if err == nil && o.job.Read.Strict {
@@ -147,15 +132,15 @@ func (o *output) close() error {
 }
 
 // report says what became of the output.
-func (o *output) report(src *source, r *Report) {
-	d := src.reader.Damage() // with what was met on the way
-	r.Warnings, r.Lost = append(d.Warnings, src.changed...), d.Lost
-	if o.counts != nil {
-		o.plan.describe(r, src.info, o.counts)
+func (o *output) report(src *engine.Source, r *Report) {
+	d := src.Damage() // with what was met on the way
+	r.Warnings, r.Lost = d.Warnings, d.Lost
+	if o.Counts != nil {
+		o.plan.describe(r, src.Info, o.Counts)
 	}
-	for _, c := range o.counts {
-		r.Source.Messages += c.read
-		r.Sink.Messages += c.written
+	for _, c := range o.Counts {
+		r.Source.Messages += c.Read
+		r.Sink.Messages += c.Written
 	}
 	for _, path := range o.files {
 		n, _ := sizeOf(path) // the output stands, whatever becomes of it now
@@ -165,10 +150,10 @@ func (o *output) report(src *source, r *Report) {
 }
 
 // routes creates the topics in the sink.
-func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
-	out := make([]route, len(plan.results))
+func routes(job *Job, w storage.Writer, plan *topicPlan) ([]engine.Route, error) {
+	out := make([]engine.Route, len(plan.results))
 	for i := range out {
-		out[i].drop, out[i].skip = true, !plan.chosen[i]
+		out[i].Drop, out[i].Skip = true, !plan.chosen[i]
 	}
 	for k := range plan.sinks {
 		s := &plan.sinks[k]
@@ -179,12 +164,12 @@ func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
 		if s.refused != nil {
 			continue
 		}
-		counter := &seqCounter{}
+		counter := &engine.Counter{}
 		for _, i := range s.sources {
-			rt := route{sink: id, plan: plan.results[i].Plan, stamp: plan.stamps[i], mark: plan.marks[i]}
-			if rt.plan != nil {
-				rt.countSeq(job.HeaderSeq, plan.results[i].HeaderSeq, counter)
-				mapping.Reset(rt.plan) // of an attempt before
+			rt := engine.Route{Sink: id, Program: plan.results[i].Plan, Stamp: plan.stamps[i], Mark: plan.marks[i]}
+			if rt.Program != nil {
+				countSeq(&rt, job.HeaderSeq, plan.results[i].HeaderSeq, counter)
+				mapping.Reset(rt.Program) // of an attempt before
 			}
 			out[i] = rt
 		}
@@ -194,16 +179,16 @@ func routes(job *Job, w storage.Writer, plan *topicPlan) ([]route, error) {
 
 // countSeq sets what is written to the counter of the Header that ROS 1 messages begin with,
 // or what is kept of it.
-func (rt *route) countSeq(rule HeaderSeq, kept mapping.HeaderSeq, counter *seqCounter) {
-	rt.seqAt = mapping.SeqOffset(rt.plan)
+func countSeq(rt *engine.Route, rule HeaderSeq, kept mapping.HeaderSeq, counter *engine.Counter) {
+	rt.SeqAt = mapping.SeqOffset(rt.Program)
 	switch {
 	case kept == mapping.SeqToSequence:
-		rt.headerSeq = kept
-	case rt.seqAt < 0 || rule == SeqZero:
+		rt.HeaderSeq = kept
+	case rt.SeqAt < 0 || rule == SeqZero:
 	case kept == mapping.SeqFromSequence:
-		rt.headerSeq = kept
+		rt.HeaderSeq = kept
 	default:
-		rt.seq = counter
+		rt.Seq = counter
 	}
 }
 
@@ -233,14 +218,14 @@ func refusal(err error) bool {
 
 // checkCounts compares what was read with what was written and what is known to be left
 // out: the promise that nothing is lost silently.
-func (o *output) checkCounts(src *source) error {
-	for i, c := range o.counts {
-		want := c.read + c.repeated - c.bad - c.outOfRange - c.tooLarge - c.thinned
-		if o.routes[i].drop {
+func (o *output) checkCounts(src *engine.Source) error {
+	for i, c := range o.Counts {
+		want := c.Read + c.Repeated - c.Bad - c.OutOfRange - c.TooLarge - c.Thinned
+		if o.Routes[i].Drop {
 			want = 0
 		}
-		if c.written != want {
-			return fmt.Errorf("internal error: topic %s: %d of %d messages written", src.info.Topics[i].Name, c.written, want)
+		if c.Written != want {
+			return fmt.Errorf("internal error: topic %s: %d of %d messages written", src.Info.Topics[i].Name, c.Written, want)
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@
 // message, which is decoded by its definition. A Contract adds what the
 // recording must have. docs/check.md lists all codes.
 //
-// The work is done in two halves (convert.EachBlock): workers decode on all
+// The work is done in two halves (engine.EachBlock): workers decode on all
 // cores (decode.go), and what depends on the order of messages is then done
 // block by block in the order of the file (tracker.go, stream.go). So the
 // findings are the same for any number of workers. Memory grows with the number
@@ -27,21 +27,21 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // Options say what counts as odd. The zero value has the defaults.
 type Options struct {
 	Threads int    // 0: one per core
-	Distro  string // whose standard definitions to take where the recording has none; "": its own, else convert.DefaultDistro
+	Distro  string // whose standard definitions to take where the recording has none; "": its own, else mapping.DefaultDistro
 
 	Gap         float64       // a gap is longer than this times the topic's median period; 0: DefaultGap
 	StampOffset time.Duration // header stamps may be this far from the log time; 0: DefaultStampOffset
 
 	Contract *Contract // what the recording must have; nil: nothing
 
-	Progress func(convert.Progress)
+	Progress func(engine.Progress)
 }
 
 // The defaults of Options.
@@ -104,7 +104,7 @@ func Run(ctx context.Context, r storage.Reader, o Options) (*Result, error) {
 	c := &checker{o: o, info: info}
 	c.define()
 	c.follow()
-	if err := convert.EachBlock(ctx, r, o.Threads, o.Progress, c.worker); err != nil {
+	if err := engine.EachBlock(ctx, r, o.Threads, o.Progress, c.worker); err != nil {
 		return nil, err
 	}
 	info.Damage = r.Damage() // with what was met on the way
@@ -132,7 +132,7 @@ type checker struct {
 	findings []Finding
 }
 
-func (c *checker) worker() convert.BlockWorker { return &worker{checker: c} }
+func (c *checker) worker() engine.BlockWorker { return &worker{checker: c} }
 
 // result draws the conclusions.
 func (c *checker) result() *Result {

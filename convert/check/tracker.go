@@ -107,7 +107,7 @@ func latched(t *storage.Topic) bool {
 	return false
 }
 
-// A worker decodes blocks on its own core. See convert.BlockWorker.
+// A worker decodes blocks on its own core. See engine.BlockWorker.
 type worker struct {
 	*checker
 	out    []byte  // of the decoder, used again

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/extras"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
@@ -35,7 +35,7 @@ type sideCount struct {
 	queue    []entry // messages at the time of now that the other side has not had yet
 	head     int
 	messages int64
-	refused  convert.Refused
+	refused  engine.Refused
 	unknown  int64 // messages with more than their definition, and not the same bytes on the other side
 	hash     hash.Hash
 	text     string                // of sum
@@ -70,9 +70,9 @@ func (c *comparison) side(i int) *Side {
 	return &c.job.B
 }
 
-func (c *comparison) stream(i int) convert.StreamJob {
+func (c *comparison) stream(i int) engine.StreamJob {
 	s := c.side(i)
-	job := convert.StreamJob{Path: s.Path, Format: s.Format, Read: c.job.Read, Select: s.Select, Edit: s.Edit, Distro: c.job.Distro, NoIndex: c.noIndex, Threads: c.job.Threads}
+	job := engine.StreamJob{Path: s.Path, Format: s.Format, Read: c.job.Read, Select: s.Select, Edit: s.Edit, Distro: c.job.Distro, NoIndex: c.noIndex, Threads: c.job.Threads}
 	if c.job.Level == Counts { // at the others a time is judged when the other side does not have it
 		job.Limits = c.side(1 - i).Format
 	}
@@ -185,13 +185,13 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 	}
 	for i, f := range feeds {
 		f.pairs = make([]*pair, len(c.info[i].Topics))
-		plan := make([]convert.StreamTopic, len(c.info[i].Topics))
+		plan := make([]engine.StreamTopic, len(c.info[i].Topics))
 		for k := range plan {
 			plan[k].Drop = true
 		}
 		c.each(i, func(p *pair, k int, id storage.TopicID) {
 			f.pairs[id] = p
-			plan[id] = convert.StreamTopic{Program: nothing{}}
+			plan[id] = engine.StreamTopic{Program: nothing{}}
 			if c.job.Level != Counts {
 				plan[id].Program = p.program(i, k, false)
 			}

@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 
-	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -23,13 +23,13 @@ type entry struct {
 // A feed is the stream of a side's entries, in order of time.
 type feed struct {
 	side    int
-	infos   chan described             // once
-	plan    chan []convert.StreamTopic // what becomes of its topics, once
-	batches chan []entry               // closed at the end
-	free    chan []entry               // batches to be filled again
-	pairs   []*pair                    // by topic; set before plan
-	counts  []int64                    // messages by topic
-	result  *convert.StreamResult      // set when batches is closed; err too
+	infos   chan described            // once
+	plan    chan []engine.StreamTopic // what becomes of its topics, once
+	batches chan []entry              // closed at the end
+	free    chan []entry              // batches to be filled again
+	pairs   []*pair                   // by topic; set before plan
+	counts  []int64                   // messages by topic
+	result  *engine.StreamResult      // set when batches is closed; err too
 	err     error
 	cur     []entry
 	pos     int
@@ -48,7 +48,7 @@ const (
 )
 
 func newFeed(side int) *feed {
-	f := &feed{side: side, infos: make(chan described, 1), plan: make(chan []convert.StreamTopic, 1),
+	f := &feed{side: side, infos: make(chan described, 1), plan: make(chan []engine.StreamTopic, 1),
 		batches: make(chan []entry, feedBatches), free: make(chan []entry, feedBatches)}
 	for range feedBatches {
 		f.free <- make([]entry, 0, batchEntries)
@@ -57,10 +57,10 @@ func newFeed(side int) *feed {
 }
 
 // run reads the recording, until its end or until ctx is cancelled.
-func (f *feed) run(ctx context.Context, job convert.StreamJob) {
+func (f *feed) run(ctx context.Context, job engine.StreamJob) {
 	defer close(f.batches)
 	var batch []entry
-	plan := func(info *storage.Info, taken []bool) ([]convert.StreamTopic, error) {
+	plan := func(info *storage.Info, taken []bool) ([]engine.StreamTopic, error) {
 		f.counts = make([]int64, len(info.Topics))
 		f.infos <- described{info, taken}
 		select {
@@ -79,7 +79,7 @@ func (f *feed) run(ctx context.Context, job convert.StreamJob) {
 			return context.Cause(ctx)
 		}
 	}
-	f.result, f.err = convert.Stream(ctx, job, plan, func(m *storage.Message) error {
+	f.result, f.err = engine.Stream(ctx, job, plan, func(m *storage.Message) error {
 		if batch == nil {
 			select {
 			case batch = <-f.free:

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/content"
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -56,7 +56,7 @@ func (c *comparison) locate(ctx context.Context) error {
 func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]found, error) {
 	got := map[*pair]found{}
 	left := 0
-	plan := make([]convert.StreamTopic, len(c.info[side].Topics))
+	plan := make([]engine.StreamTopic, len(c.info[side].Topics))
 	at := make([]*pair, len(plan))
 	seen := map[*pair]int64{}
 	for i := range plan {
@@ -64,7 +64,7 @@ func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]found, erro
 	}
 	c.each(side, func(p *pair, k int, id storage.TopicID) {
 		if p.first != nil && p.first.Kind == KindContent {
-			plan[id] = convert.StreamTopic{Program: p.program(side, k, true)}
+			plan[id] = engine.StreamTopic{Program: p.program(side, k, true)}
 			at[id] = p
 			if k == 0 {
 				left++
@@ -74,13 +74,13 @@ func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]found, erro
 	if left == 0 {
 		return got, nil
 	}
-	_, err := convert.Stream(ctx, c.stream(side), func(*storage.Info, []bool) ([]convert.StreamTopic, error) { return plan, nil },
+	_, err := engine.Stream(ctx, c.stream(side), func(*storage.Info, []bool) ([]engine.StreamTopic, error) { return plan, nil },
 		func(m *storage.Message) error {
 			p := at[m.Topic]
 			if seen[p] == p.first.Index {
 				got[p] = found{append([]byte(nil), m.Data[1:]...), m.Data[0]}
 				if left--; left == 0 {
-					return convert.ErrEnough
+					return engine.ErrEnough
 				}
 			}
 			seen[p]++

@@ -38,6 +38,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/apollo"
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -232,7 +233,7 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 		panic("internal error: verify: a side without a format")
 	}
 	res, err := run(ctx, &job, false)
-	if errors.Is(err, convert.ErrIndex) {
+	if errors.Is(err, engine.ErrIndex) {
 		res, err = run(ctx, &job, true)
 	}
 	if err == nil && res.A.Messages == 0 && res.A.Selection != nil {

@@ -84,6 +84,11 @@ func TestRule(t *testing.T) {
 		{"formats/internal/ros2bag", module + "/formats/rosbag2", false},
 		{"convert", module + "/formats/internal/ros2bag", false},
 		{"internal/sqlite", module + "/internal/sqlitefile", false},
+		{"convert", module + "/convert/engine", true},
+		{"convert", module + "/convert/verify", false},
+		{"convert/engine", module + "/convert", false},
+		{"convert/engine", module + "/convert/extras", false},
+		{"convert/check", module + "/convert", false},
 		{"convert", "gopkg.in/yaml.v3", true},
 		{"somewhere/else", module + "/storage", false},
 	} {

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/convert/selection"
@@ -60,10 +61,10 @@ func (e *env) cat(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	res, err := convert.Stream(c.Context, job, r.plan, r.write)
-	if errors.Is(err, convert.ErrIndex) && r.wrote == 0 {
+	res, err := engine.Stream(c.Context, job, r.plan, r.write)
+	if errors.Is(err, engine.ErrIndex) && r.wrote == 0 {
 		job.NoIndex = true
-		res, err = convert.Stream(c.Context, job, r.plan, r.write)
+		res, err = engine.Stream(c.Context, job, r.plan, r.write)
 	}
 	if flushErr := r.out.Flush(); err == nil {
 		err = flushErr
@@ -71,7 +72,7 @@ func (e *env) cat(c *cli.Context) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
-	case errors.Is(err, convert.ErrIndex):
+	case errors.Is(err, engine.ErrIndex):
 		return &failure{path: r.path, what: "its index is wrong: messages that belong before the last one that was written follow",
 			hint: "--order file takes them as they come; bagconv recover makes a recording whose index is right", err: err}
 	case err != nil:
@@ -86,8 +87,8 @@ func (e *env) cat(c *cli.Context) error {
 }
 
 // catJob takes the flags.
-func (e *env) catJob(c *cli.Context) (convert.StreamJob, *catRun, error) {
-	var job convert.StreamJob
+func (e *env) catJob(c *cli.Context) (engine.StreamJob, *catRun, error) {
+	var job engine.StreamJob
 	args := c.Args().Slice()
 	if len(args) == 0 {
 		return job, nil, usage("type: bagconv cat IN", "there is no input on the line")
@@ -138,13 +139,13 @@ func (r *catRun) write(m *storage.Message) error {
 		return err
 	}
 	if r.wrote++; r.wrote == r.limit {
-		return convert.ErrEnough
+		return engine.ErrEnough
 	}
 	return nil
 }
 
 // report says what could not be written.
-func (r *catRun) report(res *convert.StreamResult) {
+func (r *catRun) report(res *engine.StreamResult) {
 	for i, bad := range res.Refused {
 		if bad.Messages > 0 {
 			r.lossy = true
@@ -163,7 +164,7 @@ func (r *catRun) report(res *convert.StreamResult) {
 }
 
 // reportNotes names the topics with lists that are written as their length.
-func (r *catRun) reportNotes(res *convert.StreamResult) {
+func (r *catRun) reportNotes(res *engine.StreamResult) {
 	var long, bytes []string
 	for i, l := range r.lines {
 		if l == nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/convert/selection"
@@ -15,7 +15,7 @@ import (
 )
 
 // plan compiles the lines of each topic that is asked for.
-func (r *catRun) plan(info *storage.Info, taken []bool) ([]convert.StreamTopic, error) {
+func (r *catRun) plan(info *storage.Info, taken []bool) ([]engine.StreamTopic, error) {
 	r.out.Reset(r.env.Out) // of an attempt before
 	asked, err := r.ask(info)
 	if err != nil {
@@ -30,7 +30,7 @@ func (r *catRun) plan(info *storage.Info, taken []bool) ([]convert.StreamTopic, 
 	if r.raw {
 		columns.names = []string{"raw"}
 	}
-	topics := make([]convert.StreamTopic, len(info.Topics))
+	topics := make([]engine.StreamTopic, len(info.Topics))
 	r.lines = make([]*render.Line, len(info.Topics))
 	r.heads = make([]mapping.Program, len(info.Topics))
 	some := len(info.Topics) == 0

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -119,10 +119,10 @@ func (e *env) describe(c *cli.Context, path string) (in *infoJSON, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var scan *convert.ScanResult
+	var scan *engine.ScanResult
 	if mode == "always" || mode == "auto" && info.Size <= scanLimit {
 		show := newProgress(c.String("progress"), e.Stdio)
-		scan, err = convert.Scan(c.Context, r, c.Int("threads"), show.update)
+		scan, err = engine.Scan(c.Context, r, c.Int("threads"), show.update)
 		show.stop()
 		if err != nil {
 			return nil, err
@@ -155,14 +155,14 @@ func (e *env) openWith(ctx context.Context, path string, o storage.ReadOptions) 
 // A topicGroup is the topics of a recording that have name, type and encoding
 // in common: its publishers.
 type topicGroup struct {
-	storage.TopicInfo                     // the first one
-	ids               []storage.TopicID   // all
-	messages          int64               // of all
-	stats             *convert.TopicStats // of all; nil without a scan
+	storage.TopicInfo                    // the first one
+	ids               []storage.TopicID  // all
+	messages          int64              // of all
+	stats             *engine.TopicStats // of all; nil without a scan
 }
 
 // groups joins publishers, ordered by name, then type, then encoding.
-func groups(info *storage.Info, scan *convert.ScanResult) []*topicGroup {
+func groups(info *storage.Info, scan *engine.ScanResult) []*topicGroup {
 	type key struct{ name, typ, encoding string }
 	byKey := map[key]*topicGroup{}
 	var out []*topicGroup
@@ -180,7 +180,7 @@ func groups(info *storage.Info, scan *convert.ScanResult) []*topicGroup {
 			continue
 		}
 		if g.stats == nil {
-			g.stats = &convert.TopicStats{}
+			g.stats = &engine.TopicStats{}
 		}
 		s := scan.Topics[i]
 		if s.Messages > 0 {

@@ -1,4 +1,4 @@
-package convert
+package engine
 
 import (
 	"cmp"
@@ -53,7 +53,7 @@ func (b byTime) Swap(i, j int) {
 
 // encodeLate re-encodes message i of a block if it is late. It is false when the message
 // is left out. Data is valid until the next call.
-func (p *pipeline) encodeLate(b *batch, i int) (bool, error) {
+func (p *Pipeline) encodeLate(b *batch, i int) (bool, error) {
 	if i >= len(b.late) || !b.late[i] {
 		return true, nil
 	}
@@ -62,7 +62,7 @@ func (p *pipeline) encodeLate(b *batch, i int) (bool, error) {
 	if cap(p.last) > maxLast {
 		p.last = nil
 	}
-	data, err := mapping.AppendAt(rt.plan, p.last[:0], m.Data, m.LogTime)
+	data, err := mapping.AppendAt(rt.Program, p.last[:0], m.Data, m.LogTime)
 	if err != nil {
 		return false, p.refuse(n, b.index, m, err)
 	}
@@ -70,6 +70,6 @@ func (p *pipeline) encodeLate(b *batch, i int) (bool, error) {
 	if p.tooLarge(n, m) {
 		return false, nil
 	}
-	n.written++
+	n.Written++
 	return true, nil
 }

@@ -1,4 +1,4 @@
-package convert
+package engine
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 
 // process reads and re-encodes one block. Messages that the sink does not take
 // are left out and counted.
-func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) error {
-	if p.src.blockReader == nil {
+func (p *Pipeline) process(ctx context.Context, b *batch, tally []Count) error {
+	if p.Source.blockReader == nil {
 		p.meter.read(int64(len(b.in.Buf)), len(b.in.Messages))
 		return p.reencode(b, tally, nil)
 	}
@@ -33,12 +33,12 @@ func (p *pipeline) process(ctx context.Context, b *batch, tally []topicCount) er
 
 // inPlace tells whether messages of a block lie in the buffer that it was read into:
 // those of routes without a plan, and late ones.
-func (p *pipeline) inPlace(b *batch) bool {
+func (p *Pipeline) inPlace(b *batch) bool {
 	if b.late != nil {
 		return true
 	}
 	for i := range b.in.Messages {
-		if p.routes[b.in.Messages[i].Topic].plan == nil {
+		if p.routes[b.in.Messages[i].Topic].Program == nil {
 			return true
 		}
 	}
@@ -46,13 +46,13 @@ func (p *pipeline) inPlace(b *batch) bool {
 }
 
 // read fills b with its block.
-func (p *pipeline) read(ctx context.Context, b *batch) error {
-	if err := p.src.blockReader.ReadBlock(ctx, b.index, &b.in); err != nil {
+func (p *Pipeline) read(ctx context.Context, b *batch) error {
+	if err := p.Source.blockReader.ReadBlock(ctx, b.index, &b.in); err != nil {
 		return err
 	}
-	p.meter.read(p.src.blocks[b.index].Size, len(b.in.Messages))
-	if p.src.need != nil {
-		return p.src.checkIndex(b.index, b.in.Messages)
+	p.meter.read(p.Source.blocks[b.index].Size, len(b.in.Messages))
+	if p.Source.need != nil {
+		return p.Source.checkIndex(b.index, b.in.Messages)
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (p *pipeline) read(ctx context.Context, b *batch) error {
 // reencode makes the messages of a block those of the sinks, and their topics routes.
 // Messages that are repeated at the start of a sink are for that alone: they are counted as
 // such, and keep their time.
-func (p *pipeline) reencode(b *batch, tally []topicCount, repeated *sink) error {
+func (p *Pipeline) reencode(b *batch, tally []Count, repeated *Sink) error {
 	room := p.reserve(b)
 	r := reencoding{p: p, b: b, tally: tally, repeated: repeated, room: room, sorted: true, last: math.MinInt64}
 	all := len(b.in.Messages)
@@ -81,7 +81,7 @@ func (p *pipeline) reencode(b *batch, tally []topicCount, repeated *sink) error 
 			if k > 0 {
 				m = b.in.Messages[i]
 			}
-			if to := p.routes[route].to; repeated != nil && to != repeated || repeated == nil && !to.choice.Holds(m.LogTime) {
+			if to := p.routes[route].to; repeated != nil && to != repeated || repeated == nil && !to.Choice.Holds(m.LogTime) {
 				continue
 			}
 			if err := r.add(&m, route); err != nil {
@@ -90,12 +90,12 @@ func (p *pipeline) reencode(b *batch, tally []topicCount, repeated *sink) error 
 		}
 	}
 	b.in.Messages, b.whole = r.kept, nil
-	if b.in.Stored != nil && len(r.kept) == all && !r.several && all > 0 && !p.copies && (r.sorted || p.order == OrderFile) {
-		if r.to.copier != nil {
+	if b.in.Stored != nil && len(r.kept) == all && !r.several && all > 0 && !p.copies && (r.sorted || p.Order == OrderFile) {
+		if r.to.Copier != nil {
 			b.whole = r.to
 		}
 	}
-	if !r.sorted && p.order == OrderTime {
+	if !r.sorted && p.Order == OrderTime {
 		b.sort()
 	}
 	return nil
@@ -103,14 +103,14 @@ func (p *pipeline) reencode(b *batch, tally []topicCount, repeated *sink) error 
 
 // A reencoding is the messages of a block on their way to the sinks.
 type reencoding struct {
-	p        *pipeline
+	p        *Pipeline
 	b        *batch
-	tally    []topicCount
-	repeated *sink
+	tally    []Count
+	repeated *Sink
 	room     int
 	kept     []storage.Message
 	sorted   bool  // they are
-	to       *sink // of the last one
+	to       *Sink // of the last one
 	several  bool  // they go to several sinks
 	last     int64
 }
@@ -121,37 +121,37 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 	rt, n := &p.routes[route], &r.tally[route]
 	m.Topic = storage.TopicID(route)
 	if r.repeated != nil {
-		n.repeated++
+		n.Repeated++
 	} else {
-		n.read++
+		n.Read++
 	}
-	if rt.drop {
+	if rt.Drop {
 		return nil
 	}
-	if rt.stamp != nil && r.repeated == nil {
-		if !restamp(rt.stamp, m) {
-			n.unstamped++
+	if rt.Stamp != nil && r.repeated == nil {
+		if !restamp(rt.Stamp, m) {
+			n.Unstamped++
 		}
 	}
-	f, offset := rt.to.format, rt.to.offset
+	f, offset := rt.to.Format, rt.to.Edit.Offset
 	at := m.LogTime + offset
 	if (f.MinTime != 0 || f.MaxTime != 0) && (at < f.MinTime || at > f.MaxTime) || (at < m.LogTime) != (offset < 0) {
-		n.outOfRange++
+		n.OutOfRange++
 		return nil
 	}
-	if rt.headerSeq == mapping.SeqToSequence && len(m.Data) >= 4 {
+	if rt.HeaderSeq == mapping.SeqToSequence && len(m.Data) >= 4 {
 		m.Sequence = binary.LittleEndian.Uint32(m.Data)
 	}
-	late := rt.plan != nil && b.made > r.room
+	late := rt.Program != nil && b.made > r.room
 	switch {
 	case late:
-	case rt.plan != nil:
-		data, err := b.encode(rt.plan, m.Data, m.LogTime)
+	case rt.Program != nil:
+		data, err := b.encode(rt.Program, m.Data, m.LogTime)
 		if err != nil {
 			return p.refuse(n, b.index, m, err)
 		}
 		m.Data = data
-	case p.copies && rt.mark != nil: // which changes it
+	case p.copies && rt.Mark != nil: // which changes it
 		m.Data = slices.Clone(m.Data)
 	}
 	if !late && p.tooLarge(n, m) {
@@ -163,7 +163,7 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 	if late {
 		b.isLate(len(r.kept))
 	} else {
-		n.written++
+		n.Written++
 	}
 	r.sorted = r.sorted && m.LogTime >= r.last
 	r.last = m.LogTime
@@ -175,38 +175,38 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 }
 
 // refuse counts a message that cannot be re-encoded. It is an error in strict runs.
-func (p *pipeline) refuse(n *topicCount, block int, m *storage.Message, err error) error {
-	if p.strict {
+func (p *Pipeline) refuse(n *Count, block int, m *storage.Message, err error) error {
+	if p.Strict {
 		return p.badMessage(m, err)
 	}
-	if n.bad == 0 || block < n.firstBadBlock {
-		n.firstBad, n.firstBadBlock = p.badMessage(m, err), block
+	if n.Bad == 0 || block < n.firstBadBlock {
+		n.FirstBad, n.firstBadBlock = p.badMessage(m, err), block
 	}
-	n.bad++
+	n.Bad++
 	return nil
 }
 
 // tooLarge counts a message that the sink cannot hold.
-func (p *pipeline) tooLarge(n *topicCount, m *storage.Message) bool {
-	most := p.routes[m.Topic].to.format.MaxMessage
+func (p *Pipeline) tooLarge(n *Count, m *storage.Message) bool {
+	most := p.routes[m.Topic].to.Format.MaxMessage
 	if most == 0 || int64(len(m.Data)) <= most {
 		return false
 	}
-	n.tooLarge++
+	n.TooLarge++
 	return true
 }
 
 // reserve empties the arena of a block, and makes it large enough for what its
 // messages become. It returns how many bytes they may become before the others are
 // late.
-func (p *pipeline) reserve(b *batch) (room int) {
+func (p *Pipeline) reserve(b *batch) (room int) {
 	room = max(lateGrowth*len(b.in.Buf), int(p.budget.blocks)/(p.workers+1))
 	need := 0
 	for i := range b.in.Messages {
 		m := &b.in.Messages[i]
 		if int(m.Topic) < len(p.takers) && len(p.takers[m.Topic].routes) > 0 {
-			if rt := &p.routes[p.takers[m.Topic].routes[0]]; rt.plan != nil && !rt.drop {
-				need += rt.plan.SizeHint(len(m.Data))
+			if rt := &p.routes[p.takers[m.Topic].routes[0]]; rt.Program != nil && !rt.Drop {
+				need += rt.Program.SizeHint(len(m.Data))
 			}
 		}
 	}
@@ -233,7 +233,7 @@ func (b *batch) encode(plan mapping.Program, src []byte, logTime int64) ([]byte,
 	return out[at:len(out):len(out)], nil
 }
 
-func (p *pipeline) badMessage(m *storage.Message, err error) error {
-	t := &p.src.info.Topics[int(m.Topic)%len(p.takers)]
+func (p *Pipeline) badMessage(m *storage.Message, err error) error {
+	t := &p.Source.Info.Topics[int(m.Topic)%len(p.takers)]
 	return fmt.Errorf("topic %s, message of %s at time %d: %w", t.Name, t.Type, m.LogTime, err)
 }

@@ -1,4 +1,4 @@
-package convert
+package engine
 
 import (
 	"sync"
@@ -6,7 +6,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// DefaultMemory is Job.MaxMemory where it is not set, in bytes.
+// DefaultMemory is what a run may use if nothing else is asked for, in bytes.
 const DefaultMemory = 256 << 20
 
 // A budget is how a conversion's memory is shared out. Each part may always hold
@@ -24,6 +24,9 @@ func budgetOf(total int64) budget {
 	}
 	return budget{blocks: total / 4, held: total / 5, writer: total / 4}
 }
+
+// WriterMemory is for the writer of one of the sinks, in bytes.
+func (p *Pipeline) WriterMemory() int64 { return p.budget.writer / int64(len(p.Sinks)) }
 
 // buffers are what a block is read into.
 type buffers struct{ buf, scratch []byte }

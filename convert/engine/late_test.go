@@ -1,4 +1,4 @@
-package convert
+package engine_test
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/internal/fake"
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -35,7 +37,7 @@ func TestLate(t *testing.T) {
 	const blocks, each = 3, 300
 	for _, name := range []string{"sorted", "file", "shuffled", "spilled"} {
 		t.Run(name, func(t *testing.T) {
-			bag := &fakeBag{topics: []storage.Topic{{Name: "/a", Encoding: "x"}, {Name: "/plain", Encoding: "x"}}}
+			bag := &fake.Bag{Topics: []storage.Topic{{Name: "/a", Encoding: "x"}, {Name: "/plain", Encoding: "x"}}}
 			order, bad := rand.New(rand.NewPCG(1, 1)).Perm(blocks*each), int64(0)
 			for b := range blocks {
 				var list []storage.Message
@@ -59,19 +61,19 @@ func TestLate(t *testing.T) {
 					}
 					list = append(list, storage.Message{Topic: topic, LogTime: int64(k), Data: data})
 				}
-				bag.blocks = append(bag.blocks, list)
+				bag.Blocks = append(bag.Blocks, list)
 			}
-			path, format := bag.source(t)
-			job := StreamJob{Path: path, Format: format, Threads: 2, NoIndex: true}
+			path, format := bag.Source(t)
+			job := engine.StreamJob{Path: path, Format: format, Threads: 2, NoIndex: true}
 			if name == "file" {
-				job = StreamJob{Path: path, Format: format, Threads: 2, Order: OrderFile}
+				job = engine.StreamJob{Path: path, Format: format, Threads: 2, Order: engine.OrderFile}
 			}
 			var made atomic.Int64
 			var held, last, n int64
 			last = -1
 			var places [blocks * each]bool
-			res, err := Stream(context.Background(), job, func(*storage.Info, []bool) ([]StreamTopic, error) {
-				return []StreamTopic{{Program: amplifier{&made}}, {}}, nil
+			res, err := engine.Stream(context.Background(), job, func(*storage.Info, []bool) ([]engine.StreamTopic, error) {
+				return []engine.StreamTopic{{Program: amplifier{&made}}, {}}, nil
 			}, func(m *storage.Message) error {
 				if m.Topic == 0 {
 					held = max(held, made.Load())

@@ -1,4 +1,4 @@
-package convert
+package engine
 
 import (
 	"encoding/binary"
@@ -14,23 +14,23 @@ import (
 // A collector takes the blocks in order and writes their messages. The worker whose block
 // it is runs it: one at a time.
 type collector struct {
-	p      *pipeline
+	p      *Pipeline
 	bounds []key // see pipeline.plan
 	k      int   // blocks so far
 	merger *merger
 	free   *batches
 }
 
-func newCollector(p *pipeline, bounds []key, free *batches) *collector {
+func newCollector(p *Pipeline, bounds []key, free *batches) *collector {
 	return &collector{p: p, bounds: bounds, free: free,
-		merger: newMerger(p.tempDir, p.budget.held, p.emit, p.encodeLate, p.copyBlock, free.put)}
+		merger: newMerger(p.TempDir, p.budget.held, p.emit, p.encodeLate, p.copyBlock, free.put)}
 }
 
 func (c *collector) close() { c.merger.close() }
 
 // repeat writes what latched topics said before the start of a sink.
 func (c *collector) repeat() error {
-	for _, to := range c.p.sinks {
+	for _, to := range c.p.Sinks {
 		if len(to.state) == 0 {
 			continue
 		}
@@ -70,7 +70,7 @@ func (c *collector) add(b *batch) error {
 // end writes what is held back.
 func (c *collector) end() error { return c.merger.advance(key{math.MaxInt64, math.MaxInt}) }
 
-func (p *pipeline) emitAll(b *batch) error {
+func (p *Pipeline) emitAll(b *batch) error {
 	if copied, err := p.copyBlock(b); copied || err != nil {
 		return err
 	}
@@ -88,59 +88,46 @@ func (p *pipeline) emitAll(b *batch) error {
 }
 
 // copyBlock has the sink take a whole block as it is stored, where it can be.
-func (p *pipeline) copyBlock(b *batch) (bool, error) {
+func (p *Pipeline) copyBlock(b *batch) (bool, error) {
 	to := b.whole
 	if to == nil {
 		return false, nil
 	}
 	b.whole = nil // asked once: from here on its messages are changed
-	return to.copier.CopyBlock(&b.in)
-}
-
-// copied lists what becomes of topics whose messages go through unchanged, for
-// BlockCopier.CopyFrom.
-func copied(routes []route) []storage.TopicID {
-	topics := make([]storage.TopicID, len(routes))
-	for i := range routes {
-		topics[i] = storage.NoTopic
-		if rt := &routes[i]; !rt.drop && !rt.skip && rt.plan == nil && rt.thin == nil && rt.stamp == nil && rt.mark == nil {
-			topics[i] = rt.sink
-		}
-	}
-	return topics
+	return to.Copier.CopyBlock(&b.in)
 }
 
 // emit writes one message of a block to the sink.
-func (p *pipeline) emit(m *storage.Message, block int) error {
+func (p *Pipeline) emit(m *storage.Message, block int) error {
 	rt := &p.routes[m.Topic]
 	if block != repeatedBlock && rt.thin != nil && !rt.thin.Keep(m.LogTime) {
-		p.counts[m.Topic].thinned++
+		p.counts[m.Topic].Thinned++
 		return nil
 	}
-	if offset := rt.to.offset; offset != 0 {
+	if offset := rt.to.Edit.Offset; offset != 0 {
 		m.LogTime += offset // reencode has seen to it that this fits
 		m.PublishTime = selection.Shift(m.PublishTime, offset)
 	}
-	if rt.mark != nil && !rt.mark.Set(m.Data, m.LogTime) {
-		p.counts[m.Topic].unstamped++
+	if rt.Mark != nil && !rt.Mark.Set(m.Data, m.LogTime) {
+		p.counts[m.Topic].Unstamped++
 	}
-	if rt.seq != nil {
-		binary.LittleEndian.PutUint32(m.Data[rt.seqAt:], rt.seq.next)
-		rt.seq.next++
+	if rt.Seq != nil {
+		binary.LittleEndian.PutUint32(m.Data[rt.SeqAt:], rt.Seq.next)
+		rt.Seq.next++
 	}
-	if rt.headerSeq == mapping.SeqFromSequence {
-		binary.LittleEndian.PutUint32(m.Data[rt.seqAt:], m.Sequence)
+	if rt.HeaderSeq == mapping.SeqFromSequence {
+		binary.LittleEndian.PutUint32(m.Data[rt.SeqAt:], m.Sequence)
 	}
-	if !rt.to.format.PublishTime && m.PublishTime != m.LogTime {
-		p.counts[m.Topic].publishTimes++
+	if !rt.to.Format.PublishTime && m.PublishTime != m.LogTime {
+		p.counts[m.Topic].PublishTimes++
 	}
-	if !rt.to.format.Sequence && m.Sequence != 0 && rt.headerSeq != mapping.SeqFromSequence {
-		p.counts[m.Topic].sequences++
+	if !rt.to.Format.Sequence && m.Sequence != 0 && rt.HeaderSeq != mapping.SeqFromSequence {
+		p.counts[m.Topic].Sequences++
 	}
-	m.Topic = rt.sink
-	err := rt.to.write(m)
+	m.Topic = rt.Sink
+	err := rt.to.Write(m)
 	if err != nil {
-		p.failed = rt.to
+		p.Failed = rt.to
 	}
 	return err
 }

@@ -1,11 +1,9 @@
-package convert
+package engine
 
 import (
 	"context"
 	"io"
 	"math"
-	"sync/atomic"
-	"time"
 
 	"github.com/bagconv/bagconv/internal/ordered"
 	"github.com/bagconv/bagconv/storage"
@@ -52,14 +50,14 @@ func workers(threads int, memory int64) int {
 	return ordered.Workers(threads, memory)
 }
 
-func scan(ctx context.Context, s *source, threads int, meter *meter) (*ScanResult, error) {
+func scan(ctx context.Context, s *Source, threads int, meter *meter) (*ScanResult, error) {
 	if s.blockReader == nil {
 		return scanSequential(ctx, s, meter)
 	}
 	spans := make([]span, len(s.blocks))
 	parts := make([]ScanResult, threads)
 	for w := range parts {
-		parts[w].Topics = make([]TopicStats, len(s.info.Topics))
+		parts[w].Topics = make([]TopicStats, len(s.Info.Topics))
 	}
 	var seq []int
 	for i := range spans {
@@ -79,7 +77,7 @@ func scan(ctx context.Context, s *source, threads int, meter *meter) (*ScanResul
 	if err != nil {
 		return nil, err
 	}
-	total := &ScanResult{Topics: make([]TopicStats, len(s.info.Topics)), spans: spans}
+	total := &ScanResult{Topics: make([]TopicStats, len(s.Info.Topics)), spans: spans}
 	for i := range parts {
 		total.join(&parts[i])
 	}
@@ -87,8 +85,8 @@ func scan(ctx context.Context, s *source, threads int, meter *meter) (*ScanResul
 	return total, nil
 }
 
-func scanSequential(ctx context.Context, s *source, meter *meter) (*ScanResult, error) {
-	res := &ScanResult{Topics: make([]TopicStats, len(s.info.Topics))}
+func scanSequential(ctx context.Context, s *Source, meter *meter) (*ScanResult, error) {
+	res := &ScanResult{Topics: make([]TopicStats, len(s.Info.Topics))}
 	var b storage.Batch
 	for ctx.Err() == nil {
 		err := s.sequential(&b)
@@ -158,68 +156,5 @@ func (r *ScanResult) bounds() {
 		r.Start, r.End = min(r.Start, t.First), max(r.End, t.Last)
 		r.Messages += t.Messages
 		r.Bytes += t.Bytes
-	}
-}
-
-// A meter counts what was read and written, and tells the progress callback.
-type meter struct {
-	bytes, messages atomic.Int64
-	total           int64
-	began           time.Time
-	report          func(Progress)
-	quit, done      chan struct{}
-}
-
-const meterInterval = 100 * time.Millisecond
-
-func newMeter(s *source, report func(Progress)) *meter {
-	m := &meter{began: time.Now(), report: report, total: s.info.Size}
-	if s.blockReader != nil {
-		m.total = 0
-		for i, b := range s.blocks {
-			if s.need == nil || s.need[i] {
-				m.total += b.Size
-			}
-		}
-	}
-	if report == nil {
-		return m
-	}
-	m.quit, m.done = make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(m.done)
-		tick := time.NewTicker(meterInterval)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				m.tell()
-			case <-m.quit:
-				m.tell()
-				return
-			}
-		}
-	}()
-	return m
-}
-
-func (m *meter) read(bytes int64, messages int) {
-	m.bytes.Add(bytes)
-	m.messages.Add(int64(messages))
-}
-
-func (m *meter) tell() {
-	m.report(Progress{
-		Bytes: min(m.bytes.Load(), m.total), Total: m.total,
-		Messages: m.messages.Load(), Elapsed: time.Since(m.began),
-	})
-}
-
-// stop ends the callbacks; the last one has been made when it returns.
-func (m *meter) stop() {
-	if m.quit != nil {
-		close(m.quit)
-		<-m.done
-		m.quit = nil
 	}
 }

@@ -1,4 +1,4 @@
-package convert
+package engine
 
 import (
 	"context"
@@ -12,17 +12,17 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A source reads a recording as numbered blocks, whether its format has blocks
+// A Source reads a recording as numbered blocks, whether its format has blocks
 // or only ReadNext. In the second case the blocks are runs of messages of about
 // sequentialBytes, cut at the same places in every run, and can only be read in
 // their order.
-type source struct {
-	reader storage.Reader
-	info   *storage.Info
+type Source struct {
+	Reader storage.Reader
+	Info   *storage.Info
 	reopen func() (storage.Reader, error)
 
 	files   *sourceFiles
-	changed []storage.Warning // of files, when all was read
+	changed []storage.Warning // of files, after a run
 
 	blockReader storage.BlockReader // nil: sequential
 	blocks      []storage.Block     // of blockReader
@@ -32,7 +32,7 @@ type source struct {
 	query       *query              // in place of blocks, in order of time; nil: none
 	limit       int64               // of the query: messages of one of its blocks; 0: sequentialMessages
 
-	memory int64 // Job.MaxMemory
+	memory int64 // bytes that may be used; 0: DefaultMemory
 
 	stamps []*mapping.Stamp // scan takes the times from them; index = TopicID; nil: log times
 }
@@ -43,33 +43,32 @@ const (
 	sequentialMessages = 8192
 )
 
-func openSource(ctx context.Context, job *Job) (*source, error) {
-	s := &source{memory: job.MaxMemory, reopen: func() (storage.Reader, error) {
-		return job.SourceFormat.Open(ctx, job.Source, job.Read)
-	}}
+// Open opens a recording, to be read with so many bytes of memory; 0 is DefaultMemory.
+func Open(ctx context.Context, f *storage.Format, path string, o storage.ReadOptions, memory int64) (*Source, error) {
+	s := &Source{memory: memory, reopen: func() (storage.Reader, error) { return f.Open(ctx, path, o) }}
 	if err := s.open(); err != nil {
-		return s, err
+		return nil, err
 	}
-	s.files = lookAt(job.Read.FS, s.info.Files)
+	s.files = lookAt(o.FS, s.Info.Files)
 	return s, nil
 }
 
-func (s *source) open() (err error) {
-	if s.reader, err = s.reopen(); err != nil {
+func (s *Source) open() (err error) {
+	if s.Reader, err = s.reopen(); err != nil {
 		return err
 	}
 	if err = s.look(); err != nil {
-		return errors.Join(err, s.reader.Close())
+		return errors.Join(err, s.Reader.Close())
 	}
 	return nil
 }
 
 // look asks the reader what it has.
-func (s *source) look() (err error) {
-	if s.info, err = s.reader.Info(); err != nil {
+func (s *Source) look() (err error) {
+	if s.Info, err = s.Reader.Info(); err != nil {
 		return err
 	}
-	if s.blockReader = storage.ReaderCapabilities(s.reader).Blocks; s.blockReader != nil {
+	if s.blockReader = storage.ReaderCapabilities(s.Reader).Blocks; s.blockReader != nil {
 		if s.blocks, err = s.blockReader.Blocks(); err == nil {
 			s.order = s.blockReader.Order()
 		}
@@ -78,26 +77,44 @@ func (s *source) look() (err error) {
 }
 
 // rewind makes the source ready to be read from its start again.
-func (s *source) rewind() error {
+func (s *Source) rewind() error {
 	if s.blockReader != nil {
 		return nil
 	}
 	s.endQuery()
 	s.limit = 0
-	if err := s.reader.Close(); err != nil {
+	if err := s.Reader.Close(); err != nil {
 		return err
 	}
 	return s.open()
 }
 
-func (s *source) close() error {
+// Close closes the reader.
+func (s *Source) Close() error {
 	s.endQuery()
-	return s.reader.Close()
+	return s.Reader.Close()
+}
+
+// Choose resolves what is taken of the source, and checks what shall be changed of that.
+func (s *Source) Choose(taken *selection.Selection, edit *selection.Edit) (*selection.Choice, error) {
+	choice, err := taken.Resolve(s.Info)
+	if err != nil {
+		return nil, err
+	}
+	return choice, edit.Check(s.Info, choice)
+}
+
+// Damage returns what was found to be damaged so far, also that files were changed during
+// the last run.
+func (s *Source) Damage() storage.Damage {
+	d := s.Reader.Damage()
+	d.Warnings = append(d.Warnings, s.changed...)
+	return d
 }
 
 // sequential fills b with the next run of messages. It returns io.EOF, with b
 // empty, when there is none.
-func (s *source) sequential(b *storage.Batch) error {
+func (s *Source) sequential(b *storage.Batch) error {
 	b.Messages, b.Buf = b.Messages[:0], b.Buf[:0]
 	ends := b.Scratch[:0] // Buf may move while it grows: lengths first, slices later
 	most := sequentialMessages
@@ -149,9 +166,9 @@ type span struct {
 
 // checkIndex compares the messages of a block with the topics and times that the index
 // has for it, when these have decided what is read.
-func (s *source) checkIndex(i int, msgs []storage.Message) error {
+func (s *Source) checkIndex(i int, msgs []storage.Message) error {
 	if topics := s.blocks[i].Topics; len(topics) > 0 {
-		listed := make([]bool, len(s.info.Topics))
+		listed := make([]bool, len(s.Info.Topics))
 		for _, id := range topics {
 			listed[id] = true
 		}
@@ -175,15 +192,15 @@ func (s *source) checkIndex(i int, msgs []storage.Message) error {
 
 // checkCounts compares how many messages of the chosen topics were read with what the
 // index counts, if its topics have decided what is read. Damage explains what is missing.
-func (s *source) checkCounts(choice *selection.Choice, counts []topicCount) error {
-	if s.need == nil || choice.First != math.MinInt64 || choice.Last != math.MaxInt64 || s.info.Estimated {
+func (s *Source) checkCounts(choice *selection.Choice, counts []Count) error {
+	if s.need == nil || choice.First != math.MinInt64 || choice.Last != math.MaxInt64 || s.Info.Estimated {
 		return nil
 	}
-	if s.reader.Damage().Lost != (storage.Lost{}) {
+	if s.Reader.Damage().Lost != (storage.Lost{}) {
 		return nil
 	}
 	for i := range counts {
-		if choice.Topics[i] && counts[i].read != s.info.Topics[i].Messages {
+		if choice.Topics[i] && counts[i].Read != s.Info.Topics[i].Messages {
 			return errIndex
 		}
 	}

@@ -1,4 +1,4 @@
-package convert
+package engine
 
 import (
 	"context"
@@ -6,9 +6,16 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
+)
+
+// Order is the order in which a run delivers messages.
+type Order uint8
+
+const (
+	OrderTime Order = iota // by log time; equal times in the order of the file
+	OrderFile              // as in the source file
 )
 
 // Before the output is made, a run knows the times of all blocks of its source:
@@ -22,51 +29,44 @@ import (
 // meets a message which cannot be put in its place ends with errIndex; what it has written
 // is thrown away, and it is done once more with what reading the messages shows.
 
-// A reading is how a run reads its source.
-type reading struct {
-	order      Order
-	stamps     []*mapping.Stamp // times of the output, by topic; nil: log times
-	limit      int64            // so many messages are wanted, or a few more; 0: all
-	threads    int
-	disbelieve bool // the index is wrong: find out by reading
-}
-
-// prepare decides how the source is read for the sinks: which blocks, or by a query, and
+// Prepare decides how the source is read for the sinks: which blocks, or by a query, and
 // the order in which their messages come. It reads what latched topics said before a cut.
-func prepare(ctx context.Context, src *source, sinks []*sink, how reading) (err error) {
+func (p *Pipeline) Prepare(ctx context.Context) (err error) {
+	src := p.Source
+	p.workers, p.budget = workers(p.Threads, src.memory), budgetOf(src.memory)
 	src.stamps, src.need, src.spans = nil, nil, nil
-	if how.disbelieve {
-		if err := src.readTimes(ctx, how.threads); err != nil {
+	if p.Disbelieve {
+		if err := src.readTimes(ctx, p.Threads); err != nil {
 			return err
 		}
 	}
-	all := union(sinks)
-	cut := slices.ContainsFunc(sinks, func(s *sink) bool { return s.choice.Cut() })
-	query := !how.disbelieve && how.order == OrderTime && how.stamps == nil && src.worthQuery(all, how.limit)
-	if !query && (how.order == OrderTime || cut) {
-		if err := src.findTimes(ctx, how.threads); err != nil {
+	all := union(p.Sinks)
+	cut := slices.ContainsFunc(p.Sinks, func(s *Sink) bool { return s.Choice.Cut() })
+	query := !p.Disbelieve && p.Order == OrderTime && p.Stamps == nil && src.worthQuery(all, p.Limit)
+	if !query && (p.Order == OrderTime || cut) {
+		if err := src.findTimes(ctx, p.Threads); err != nil {
 			return err
 		}
 	}
-	for _, s := range sinks {
-		if s.state, err = latchedState(ctx, src, s.choice, s.latch, how.threads); err != nil {
+	for _, s := range p.Sinks {
+		if s.state, err = latchedState(ctx, src, s.Choice, &s.Edit.Latch, p.Threads); err != nil {
 			return err
 		}
 	}
 	if query {
-		if query, err = src.startQuery(ctx, all, how.limit); err != nil || query {
+		if query, err = src.startQuery(ctx, all, p.Limit); err != nil || query {
 			return err
 		}
-		if err := src.findTimes(ctx, how.threads); err != nil {
+		if err := src.findTimes(ctx, p.Threads); err != nil {
 			return err
 		}
 	}
-	src.need = needed(sinks, src.blocks)
+	src.need = needed(p.Sinks, src.blocks)
 	switch {
-	case how.order == OrderFile:
-	case how.stamps != nil:
-		src.stamps = how.stamps
-		src.spans, err = src.measure(ctx, how.threads)
+	case p.Order == OrderFile:
+	case p.Stamps != nil:
+		src.stamps = p.Stamps
+		src.spans, err = src.measure(ctx, p.Threads)
 	case src.blockReader != nil:
 		src.spans = src.blockSpans()
 	}
@@ -74,14 +74,14 @@ func prepare(ctx context.Context, src *source, sinks []*sink, how reading) (err 
 }
 
 // union returns a choice that has what the sinks take.
-func union(sinks []*sink) *selection.Choice {
+func union(sinks []*Sink) *selection.Choice {
 	if len(sinks) == 1 {
-		return sinks[0].choice
+		return sinks[0].Choice
 	}
-	all := &selection.Choice{First: math.MaxInt64, Last: math.MinInt64, Topics: make([]bool, len(sinks[0].choice.Topics))}
+	all := &selection.Choice{First: math.MaxInt64, Last: math.MinInt64, Topics: make([]bool, len(sinks[0].Choice.Topics))}
 	for _, s := range sinks {
-		all.First, all.Last = min(all.First, s.choice.First), max(all.Last, s.choice.Last)
-		for i, taken := range s.choice.Topics {
+		all.First, all.Last = min(all.First, s.Choice.First), max(all.Last, s.Choice.Last)
+		for i, taken := range s.Choice.Topics {
 			all.Topics[i] = all.Topics[i] || taken
 		}
 	}
@@ -89,9 +89,9 @@ func union(sinks []*sink) *selection.Choice {
 }
 
 // needed reports which of the blocks can hold messages for one of the sinks; nil: all.
-func needed(sinks []*sink, blocks []storage.Block) (need []bool) {
+func needed(sinks []*Sink, blocks []storage.Block) (need []bool) {
 	for _, s := range sinks {
-		takes := s.choice.Blocks(blocks)
+		takes := s.Choice.Blocks(blocks)
 		if takes == nil {
 			return nil
 		}
@@ -110,11 +110,11 @@ func needed(sinks []*sink, blocks []storage.Block) (need []bool) {
 }
 
 // findTimes finds the times of the blocks, as cheaply as the format can.
-func (s *source) findTimes(ctx context.Context, threads int) error {
+func (s *Source) findTimes(ctx context.Context, threads int) error {
 	if s.order == storage.OrderBlocks && s.soundTimes() {
 		return nil
 	}
-	if times := storage.ReaderCapabilities(s.reader).Times; times != nil {
+	if times := storage.ReaderCapabilities(s.Reader).Times; times != nil {
 		blocks, err := times.BlockTimes(ctx)
 		if err == nil {
 			s.blocks, s.order = blocks, storage.OrderBlocks
@@ -130,7 +130,7 @@ func (s *source) findTimes(ctx context.Context, threads int) error {
 }
 
 // soundTimes reports whether no block ends before it starts.
-func (s *source) soundTimes() bool {
+func (s *Source) soundTimes() bool {
 	for i := range s.blocks {
 		if b := &s.blocks[i]; b.Timed && b.Start > b.End {
 			return false
@@ -140,7 +140,7 @@ func (s *source) soundTimes() bool {
 }
 
 // readTimes reads the messages for the times of their blocks.
-func (s *source) readTimes(ctx context.Context, threads int) error {
+func (s *Source) readTimes(ctx context.Context, threads int) error {
 	s.stamps, s.need = nil, nil
 	spans, err := s.measure(ctx, threads)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *source) readTimes(ctx context.Context, threads int) error {
 }
 
 // blockSpans returns the times of the blocks as spans.
-func (s *source) blockSpans() []span {
+func (s *Source) blockSpans() []span {
 	spans := make([]span, len(s.blocks))
 	for i := range s.blocks {
 		b := &s.blocks[i]
@@ -172,7 +172,7 @@ func (s *source) blockSpans() []span {
 
 // measure reads the source once for the times of its messages: of the blocks that are
 // needed, and by their stamps if there are any.
-func (s *source) measure(ctx context.Context, threads int) ([]span, error) {
+func (s *Source) measure(ctx context.Context, threads int) ([]span, error) {
 	if err := s.rewind(); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package convert
+package engine
 
 import (
 	"context"
@@ -71,20 +71,19 @@ var ErrEnough = errors.New("enough")
 // out and counted. A message and its data are valid until write returns; an error
 // of plan or write ends the stream, and is returned.
 func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, taken []bool) ([]StreamTopic, error), write func(*storage.Message) error) (res *StreamResult, err error) {
-	read := &Job{Source: job.Path, SourceFormat: job.Format, Read: job.Read, Select: job.Select, Edit: job.Edit, Threads: job.Threads}
 	if job.Edit.Restamp == selection.RestampLog {
 		return nil, errors.New("internal error: a stream does not set stamps")
 	}
-	src, err := openSource(ctx, read)
+	src, err := Open(ctx, job.Format, job.Path, job.Read, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, src.close()) }()
-	choice, err := choose(read, src)
+	defer func() { err = errors.Join(err, src.Close()) }()
+	choice, err := src.Choose(&job.Select, &job.Edit)
 	if err != nil {
 		return nil, err
 	}
-	named := *src.info
+	named := *src.Info
 	named.Topics = slices.Clone(named.Topics)
 	for i := range named.Topics {
 		named.Topics[i].Name = job.Edit.Name(named.Topics[i].Name)
@@ -96,50 +95,41 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 	for i := range topics {
 		choice.Topics[i] = choice.Topics[i] && !topics[i].Skip
 	}
-	to := &sink{write: write, format: job.Limits, choice: choice, latch: &job.Edit.Latch, offset: job.Edit.Offset, routes: make([]route, len(topics))}
-	if to.format == nil {
-		to.format = &storage.Format{}
+	to := &Sink{Write: write, Format: job.Limits, Choice: choice, Edit: &job.Edit, Routes: make([]Route, len(topics))}
+	if to.Format == nil {
+		to.Format = &storage.Format{}
 	}
-	p := &pipeline{src: src, sinks: []*sink{to}, order: job.Order, workers: workers(job.Threads, 0), tempDir: os.TempDir(), budget: budgetOf(0)}
-	var stamps []*mapping.Stamp
+	p := &Pipeline{Source: src, Sinks: []*Sink{to}, Order: job.Order, Limit: job.Expected, Threads: job.Threads, TempDir: os.TempDir(), Progress: job.Progress, Disbelieve: job.NoIndex}
 	if job.Edit.Restamp == selection.RestampHeader {
 		mapper := mapping.New(mapping.Options{SourceDistro: job.Distro})
-		stamps = make([]*mapping.Stamp, len(topics))
+		p.Stamps = make([]*mapping.Stamp, len(topics))
 		for i := range topics {
-			stamps[i] = mapper.Stamp(&src.info.Topics[i].Topic)
+			p.Stamps[i] = mapper.Stamp(&src.Info.Topics[i].Topic)
 		}
 	}
-	how := reading{order: job.Order, stamps: stamps, limit: job.Expected, threads: job.Threads, disbelieve: job.NoIndex}
-	if err := prepare(ctx, src, p.sinks, how); err != nil {
+	defer p.Close()
+	if err := p.Prepare(ctx); err != nil {
 		return nil, err
 	}
 	for i, t := range topics {
-		to.routes[i] = route{skip: !choice.Topics[i], drop: t.Drop, sink: storage.TopicID(i), plan: t.Program}
-		if stamps != nil {
-			to.routes[i].stamp = stamps[i]
+		to.Routes[i] = Route{Skip: !choice.Topics[i], Drop: t.Drop, Sink: storage.TopicID(i), Program: t.Program}
+		if p.Stamps != nil {
+			to.Routes[i].Stamp = p.Stamps[i]
 		}
 	}
-	thinOut(to.routes, &job.Edit, src.info)
-	p.meter = newMeter(src, job.Progress)
-	defer p.meter.stop()
-	if err := p.run(ctx); !errors.Is(err, ErrEnough) {
-		if err == nil {
-			err = src.checkCounts(choice, p.counts)
-		}
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return nil, err
-		}
+	if err := p.Run(ctx); err != nil && !errors.Is(err, ErrEnough) {
+		return nil, err
 	}
 	res = &StreamResult{Refused: make([]Refused, len(p.counts))}
 	for i, c := range p.counts {
-		res.Refused[i] = Refused{Messages: c.bad, Times: c.outOfRange, First: c.firstBad}
+		res.Refused[i] = Refused{Messages: c.Bad, Times: c.OutOfRange, First: c.FirstBad}
 	}
 	if job.End != nil {
-		if err := job.End(src.reader); err != nil {
+		if err := job.End(src.Reader); err != nil {
 			return nil, err
 		}
 	}
-	res.Info = src.info.Clone()
-	res.Info.Damage = src.reader.Damage()
+	res.Info = src.Info.Clone()
+	res.Info.Damage = src.Reader.Damage()
 	return res, nil
 }

@@ -1,4 +1,4 @@
-package convert
+package engine
 
 import (
 	"cmp"
@@ -12,17 +12,21 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
+// repeatedBlock is the number of the block of messages that are repeated at a cut:
+// they come before all others of their time, and are not thinned out.
+const repeatedBlock = -1
+
 // latchedState reads what latched topics said before a cut. By the times of the
 // blocks it begins with the recording's first block, where things are said once
 // and for all, and goes back from the cut until nothing earlier can matter. Blocks that have
 // none of these topics by the index are passed over.
 // Without times it asks the recording's index; without blocks it reads from the start until
 // the topics have had as many messages as were counted. nil when there is nothing to repeat.
-func latchedState(ctx context.Context, src *source, choice *selection.Choice, latch *selection.Latch, threads int) ([]storage.Message, error) {
-	if src.info.Messages > 0 && choice.First <= src.info.Start {
+func latchedState(ctx context.Context, src *Source, choice *selection.Choice, latch *selection.Latch, threads int) ([]storage.Message, error) {
+	if src.Info.Messages > 0 && choice.First <= src.Info.Start {
 		return nil, nil // there is nothing before
 	}
-	state := selection.NewState(src.info, choice, latch)
+	state := selection.NewState(src.Info, choice, latch)
 	if state == nil {
 		return nil, nil
 	}
@@ -37,14 +41,14 @@ func latchedState(ctx context.Context, src *source, choice *selection.Choice, la
 		if err := src.findTimes(ctx, threads); err != nil {
 			return nil, err
 		}
-		state = selection.NewState(src.info, choice, latch)
+		state = selection.NewState(src.Info, choice, latch)
 	}
 	seq, ends := src.before(choice.First)
 	if len(seq) > 1 {
 		rest := seq[1:]
 		slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(ends[b], ends[a]) })
 	}
-	latched := selection.Choice{First: math.MinInt64, Last: math.MaxInt64, Topics: make([]bool, len(src.info.Topics))}
+	latched := selection.Choice{First: math.MinInt64, Last: math.MaxInt64, Topics: make([]bool, len(src.Info.Topics))}
 	for _, id := range state.Topics() {
 		latched.Topics[id] = true
 	}
@@ -67,7 +71,7 @@ func latchedState(ctx context.Context, src *source, choice *selection.Choice, la
 		if err := src.checkIndex(i, b.Messages); err != nil {
 			return nil, err
 		}
-		if err := addAll(state, &b, i, len(src.info.Topics)); err != nil {
+		if err := addAll(state, &b, i, len(src.Info.Topics)); err != nil {
 			return nil, err
 		}
 	}
@@ -76,8 +80,8 @@ func latchedState(ctx context.Context, src *source, choice *selection.Choice, la
 
 // queriedState goes back from the cut by the index of a recording whose blocks have
 // no times.
-func queriedState(ctx context.Context, src *source, state *selection.State, cut int64) ([]storage.Message, error) {
-	q := storage.ReaderCapabilities(src.reader).Query // prepare has seen it
+func queriedState(ctx context.Context, src *Source, state *selection.State, cut int64) ([]storage.Message, error) {
+	q := storage.ReaderCapabilities(src.Reader).Query // prepare has seen it
 	back := storage.Query{Topics: state.Topics(), Start: math.MinInt64, End: cut - 1, Reverse: true}
 	n := 0
 	for m, err := range q.Query(ctx, back) {
@@ -92,7 +96,7 @@ func queriedState(ctx context.Context, src *source, state *selection.State, cut 
 	return state.Messages(), nil
 }
 
-func sequentialState(ctx context.Context, src *source, state *selection.State) ([]storage.Message, error) {
+func sequentialState(ctx context.Context, src *Source, state *selection.State) ([]storage.Message, error) {
 	var b storage.Batch
 	for i := 0; !state.Complete(math.MaxInt64); i++ {
 		err := errors.Join(ctx.Err(), src.sequential(&b))
@@ -100,7 +104,7 @@ func sequentialState(ctx context.Context, src *source, state *selection.State) (
 			break
 		}
 		if err == nil {
-			err = addAll(state, &b, i, len(src.info.Topics))
+			err = addAll(state, &b, i, len(src.Info.Topics))
 		}
 		if err != nil {
 			return nil, err
@@ -121,7 +125,7 @@ func addAll(state *selection.State, b *storage.Batch, block, topics int) error {
 
 // before lists the blocks that may hold messages before a time, in the order of
 // the file, and the latest time that each can have.
-func (s *source) before(t int64) (seq []int, ends []int64) {
+func (s *Source) before(t int64) (seq []int, ends []int64) {
 	ends = make([]int64, len(s.blocks))
 	for i, b := range s.blocks {
 		if ends[i] = math.MaxInt64; b.Timed {

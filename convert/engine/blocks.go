@@ -1,4 +1,4 @@
-package convert
+package engine
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func EachBlock(ctx context.Context, r storage.Reader, threads int, progress func
 	})
 }
 
-func (s *source) eachSequential(ctx context.Context, meter *meter, w BlockWorker) error {
+func (s *Source) eachSequential(ctx context.Context, meter *meter, w BlockWorker) error {
 	var b storage.Batch
 	for ctx.Err() == nil {
 		err := s.sequential(&b)
@@ -83,9 +83,9 @@ func (s *source) eachSequential(ctx context.Context, meter *meter, w BlockWorker
 	return ctx.Err()
 }
 
-func (s *source) checkTopics(b *storage.Batch) error {
+func (s *Source) checkTopics(b *storage.Batch) error {
 	for i := range b.Messages {
-		if err := checkTopic(&b.Messages[i], len(s.info.Topics)); err != nil {
+		if err := checkTopic(&b.Messages[i], len(s.Info.Topics)); err != nil {
 			return err
 		}
 	}
@@ -93,8 +93,8 @@ func (s *source) checkTopics(b *storage.Batch) error {
 }
 
 // sourceOf makes a source of an open reader, to be read once.
-func sourceOf(r storage.Reader) (*source, error) {
-	s := &source{reader: r}
+func sourceOf(r storage.Reader) (*Source, error) {
+	s := &Source{Reader: r}
 	return s, s.look()
 }
 
@@ -102,7 +102,7 @@ func sourceOf(r storage.Reader) (*source, error) {
 // memory. It calls work with each and its place in seq, at the same time for different ones,
 // and then inOrder in the order of seq; nil: nothing. The error is that of the first block in
 // the order of seq that has one. Of b nothing may be kept.
-func (s *source) parallel(ctx context.Context, seq []int, threads int, work, inOrder func(worker, k int, b *storage.Batch) error) error {
+func (s *Source) parallel(ctx context.Context, seq []int, threads int, work, inOrder func(worker, k int, b *storage.Batch) error) error {
 	spares, next := new(spares), 0
 	batches := make([]storage.Batch, threads) // by worker; their buffers are spares'
 	release := func(w int) {

@@ -1,4 +1,4 @@
-package convert
+package engine_test
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/internal/fake"
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -30,33 +32,33 @@ func TestStreamOptions(t *testing.T) {
 		return storage.Message{LogTime: time, PublishTime: time, Data: []byte(data)}
 	}
 	for _, plain := range []bool{false, true} {
-		bag := &fakeBag{plain: plain, topics: []storage.Topic{{Name: "/a", Encoding: "x"}}, blocks: [][]storage.Message{
+		bag := &fake.Bag{Plain: plain, Topics: []storage.Topic{{Name: "/a", Encoding: "x"}}, Blocks: [][]storage.Message{
 			{at(50, "e"), at(60, "f")}, {at(40, "!")}, {at(30, "c")}, {at(1, "a"), at(2, "b")}}}
-		path, format := bag.source(t)
-		run := func(job StreamJob, enough int) (got string, res *StreamResult, err error) {
+		path, format := bag.Source(t)
+		run := func(job engine.StreamJob, enough int) (got string, res *engine.StreamResult, err error) {
 			job.Path, job.Format = path, format
-			res, err = Stream(context.Background(), job, func(info *storage.Info, taken []bool) ([]StreamTopic, error) {
-				return []StreamTopic{{Program: odd{}}}, nil
+			res, err = engine.Stream(context.Background(), job, func(info *storage.Info, taken []bool) ([]engine.StreamTopic, error) {
+				return []engine.StreamTopic{{Program: odd{}}}, nil
 			}, func(m *storage.Message) error {
 				got += string(m.Data)
 				if len(got) == enough {
-					return ErrEnough
+					return engine.ErrEnough
 				}
 				return nil
 			})
 			return got, res, err
 		}
 		for _, c := range []struct {
-			job    StreamJob
+			job    engine.StreamJob
 			enough int
 			want   string
 			bad    int64
 		}{
-			{StreamJob{}, 0, "abcef", 1},
-			{StreamJob{NoIndex: true, Threads: 1}, 0, "abcef", 1},
-			{StreamJob{Order: OrderFile}, 0, "efcab", 1},
-			{StreamJob{}, 2, "ab", -1},
-			{StreamJob{Order: OrderFile}, 1, "e", -1},
+			{engine.StreamJob{}, 0, "abcef", 1},
+			{engine.StreamJob{NoIndex: true, Threads: 1}, 0, "abcef", 1},
+			{engine.StreamJob{Order: engine.OrderFile}, 0, "efcab", 1},
+			{engine.StreamJob{}, 2, "ab", -1},
+			{engine.StreamJob{Order: engine.OrderFile}, 1, "e", -1},
 		} {
 			got, res, err := run(c.job, c.enough)
 			if err != nil || got != c.want {
@@ -72,11 +74,11 @@ func TestStreamOptions(t *testing.T) {
 
 // TestStreamError: an error of write is returned as it is.
 func TestStreamError(t *testing.T) {
-	bag := &fakeBag{topics: []storage.Topic{{Name: "/a", Encoding: "x"}}, blocks: [][]storage.Message{{{LogTime: 1, Data: []byte("a")}}}}
-	path, format := bag.source(t)
+	bag := &fake.Bag{Topics: []storage.Topic{{Name: "/a", Encoding: "x"}}, Blocks: [][]storage.Message{{{LogTime: 1, Data: []byte("a")}}}}
+	path, format := bag.Source(t)
 	broken := fmt.Errorf("broken pipe")
-	_, err := Stream(context.Background(), StreamJob{Path: path, Format: format},
-		func(*storage.Info, []bool) ([]StreamTopic, error) { return []StreamTopic{{}}, nil },
+	_, err := engine.Stream(context.Background(), engine.StreamJob{Path: path, Format: format},
+		func(*storage.Info, []bool) ([]engine.StreamTopic, error) { return []engine.StreamTopic{{}}, nil },
 		func(*storage.Message) error { return broken })
 	if !errors.Is(err, broken) {
 		t.Error(err)

@@ -1,4 +1,4 @@
-package convert
+package engine_test
 
 import (
 	"context"
@@ -8,10 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/internal/fake"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// seen is a BlockWorker that notes what it is shown.
+// seen is a engine.BlockWorker that notes what it is shown.
 type seen struct {
 	times *[]int64
 	busy  *atomic.Int32
@@ -40,31 +42,31 @@ func (s seen) InOrder(at storage.Block, b *storage.Batch) error {
 // without blocks, and the same error in every run.
 func TestEachBlock(t *testing.T) {
 	var busy atomic.Int32
-	run := func(f *fakeBag, threads int, fail func(storage.Block) error) ([]int64, error) {
+	run := func(f *fake.Bag, threads int, fail func(storage.Block) error) ([]int64, error) {
 		var got []int64
-		var r storage.Reader = &fakeReader{bag: f}
-		if f.plain {
+		var r storage.Reader = &fake.Reader{Bag: f}
+		if f.Plain {
 			r = struct{ storage.Reader }{r}
 		}
-		err := EachBlock(context.Background(), r, threads, nil, func() BlockWorker { return seen{&got, &busy, fail} })
+		err := engine.EachBlock(context.Background(), r, threads, nil, func() engine.BlockWorker { return seen{&got, &busy, fail} })
 		return got, err
 	}
 	good := func(storage.Block) error { return nil }
-	f := randomBag(1, 60, 31, 5)
+	f := fake.Random(1, 60, 31, 5)
 	var want []int64
-	for _, b := range f.blocks {
+	for _, b := range f.Blocks {
 		for _, m := range b {
 			want = append(want, m.LogTime)
 		}
 	}
-	for _, f.plain = range []bool{false, true} {
+	for _, f.Plain = range []bool{false, true} {
 		for _, threads := range []int{0, 1, 2, 7} {
 			if got, err := run(f, threads, good); err != nil || !slices.Equal(got, want) {
-				t.Fatalf("plain %v, %d threads: %v, %d of %d messages", f.plain, threads, err, len(got), len(want))
+				t.Fatalf("plain %v, %d threads: %v, %d of %d messages", f.Plain, threads, err, len(got), len(want))
 			}
 		}
 	}
-	f.plain = false
+	f.Plain = false
 	late, early := errors.New("late"), errors.New("early")
 	for range 20 {
 		_, err := run(f, 4, func(at storage.Block) error {
@@ -76,15 +78,15 @@ func TestEachBlock(t *testing.T) {
 		if err != early {
 			t.Fatalf("InOrder: %v", err)
 		}
-		f.fail = map[int]error{13: late, 8: early}
+		f.Fail = map[int]error{13: late, 8: early}
 		if _, err := run(f, 4, good); err != early {
 			t.Fatalf("ReadBlock: %v", err)
 		}
-		f.fail = nil
+		f.Fail = nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	err := EachBlock(ctx, &fakeReader{bag: f}, 2, nil, func() BlockWorker { return seen{new([]int64), &busy, good} })
+	err := engine.EachBlock(ctx, &fake.Reader{Bag: f}, 2, nil, func() engine.BlockWorker { return seen{new([]int64), &busy, good} })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}

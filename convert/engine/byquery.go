@@ -1,4 +1,4 @@
-package convert
+package engine
 
 import (
 	"context"
@@ -31,16 +31,16 @@ const (
 
 // worthQuery reports whether a choice is read by a query, of which so many messages are
 // wanted, 0 for all.
-func (s *source) worthQuery(c *selection.Choice, limit int64) bool {
-	if s.blockReader == nil || len(s.blocks) == 0 || storage.ReaderCapabilities(s.reader).Query == nil {
+func (s *Source) worthQuery(c *selection.Choice, limit int64) bool {
+	if s.blockReader == nil || len(s.blocks) == 0 || storage.ReaderCapabilities(s.Reader).Query == nil {
 		return false
 	}
 	if limit > 0 && limit <= queryLimit {
 		return true
 	}
 	if s.order != storage.OrderBlocks && len(s.blocks) > 1 {
-		whole := float64(s.info.End) - float64(s.info.Start)
-		part := float64(min(c.Last, s.info.End)) - float64(max(c.First, s.info.Start))
+		whole := float64(s.Info.End) - float64(s.Info.Start)
+		part := float64(min(c.Last, s.Info.End)) - float64(max(c.First, s.Info.Start))
 		if part < queryPart*whole {
 			return true
 		}
@@ -48,17 +48,17 @@ func (s *source) worthQuery(c *selection.Choice, limit int64) bool {
 	chosen := int64(0)
 	for i, taken := range c.Topics {
 		if taken {
-			chosen += s.info.Topics[i].Messages
+			chosen += s.Info.Topics[i].Messages
 		}
 	}
-	return len(s.blocks[0].Topics) == 0 && !s.info.Estimated && s.info.Messages*queryLarge <= s.info.Size &&
-		float64(chosen) < queryShare*float64(s.info.Messages)
+	return len(s.blocks[0].Topics) == 0 && !s.Info.Estimated && s.Info.Messages*queryLarge <= s.Info.Size &&
+		float64(chosen) < queryShare*float64(s.Info.Messages)
 }
 
 // startQuery makes the source give the messages of a choice by a query, as if it
 // had no blocks. It is false when the recording has no index for that.
-func (s *source) startQuery(ctx context.Context, c *selection.Choice, limit int64) (bool, error) {
-	q := storage.Query{Start: max(c.First, s.info.Start), End: min(c.Last, s.info.End)}
+func (s *Source) startQuery(ctx context.Context, c *selection.Choice, limit int64) (bool, error) {
+	q := storage.Query{Start: max(c.First, s.Info.Start), End: min(c.Last, s.Info.End)}
 	if q.Start == 0 && q.End == 0 {
 		q.Start = math.MinInt64 // both 0 are all times
 	}
@@ -68,7 +68,7 @@ func (s *source) startQuery(ctx context.Context, c *selection.Choice, limit int6
 		}
 	}
 	x := &query{}
-	x.next, x.stop = iter.Pull2(storage.ReaderCapabilities(s.reader).Query.Query(ctx, q))
+	x.next, x.stop = iter.Pull2(storage.ReaderCapabilities(s.Reader).Query.Query(ctx, q))
 	m, err, ok := x.next()
 	if errors.Is(err, storage.ErrUnsupported) {
 		x.stop()
@@ -84,11 +84,11 @@ func (s *source) startQuery(ctx context.Context, c *selection.Choice, limit int6
 }
 
 // message returns the next message of a source without blocks, or io.EOF.
-func (s *source) message() (*storage.Message, error) {
+func (s *Source) message() (*storage.Message, error) {
 	x := s.query
 	switch {
 	case x == nil:
-		return s.reader.ReadNext()
+		return s.Reader.ReadNext()
 	case x.first != nil:
 		m := x.first
 		x.first = nil
@@ -114,7 +114,7 @@ func wrongIndex(err error) error {
 }
 
 // endQuery lets the query go.
-func (s *source) endQuery() {
+func (s *Source) endQuery() {
 	if s.query != nil {
 		s.query.stop()
 		s.query = nil
