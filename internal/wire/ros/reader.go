@@ -1,0 +1,300 @@
+package ros
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// An Error is where a message does not fit its definition.
+type Error struct {
+	Offset int // in the message, bytes
+	What   string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s at byte %d of the message", e.What, e.Offset) }
+
+// A Reader walks over a message. Slices that it returns point into the message.
+type Reader struct {
+	Layout
+	buf  []byte // behind the encapsulation header; up to pos after an error
+	pos  int
+	mask int // the largest alignment less one
+	head int // length of the encapsulation header
+	err  *Error
+}
+
+// NewReader returns a reader of body: of the whole message in ROS 1, of what
+// stands behind the encapsulation header of the form PlainLE in CDR.
+func NewReader(body []byte, cdr bool) Reader {
+	if cdr {
+		return reader(body, PlainLE, HeaderSize)
+	}
+	return reader(body, ROS1, 0)
+}
+
+// Open returns a reader of a message, whose form in CDR is that of its header. The
+// error is an *Error.
+func Open(message []byte, cdr bool) (Reader, error) {
+	if !cdr {
+		return reader(message, ROS1, 0), nil
+	}
+	f, err := FormOf(message)
+	if err != nil {
+		return Reader{}, err
+	}
+	return reader(message[HeaderSize:], f, HeaderSize), nil
+}
+
+func reader(body []byte, f Form, head int) Reader {
+	l := f.Layout()
+	return Reader{Layout: l, buf: body, mask: l.Align - 1, head: head}
+}
+
+// Err returns the first error, an *Error; nil if there was none.
+func (r *Reader) Err() error {
+	if r.err == nil {
+		return nil
+	}
+	return r.err
+}
+
+// OK reports whether there was no error.
+func (r *Reader) OK() bool { return r.err == nil }
+
+// Pos returns the position in the body, bytes.
+func (r *Reader) Pos() int { return r.pos }
+
+// Seek goes to a position where the reader has been; not after an error.
+func (r *Reader) Seek(pos int) {
+	if r.err == nil {
+		r.pos = pos
+	}
+}
+
+// Len returns how many bytes are left; none after an error.
+func (r *Reader) Len() int { return len(r.buf) - r.pos }
+
+// Rest returns the bytes that are left; none after an error.
+func (r *Reader) Rest() []byte { return r.buf[r.pos:] }
+
+// Fail makes what stands at the current position the reader's error, unless it has one.
+func (r *Reader) Fail(format string, a ...any) {
+	if r.err == nil {
+		r.err = &Error{r.head + r.pos, fmt.Sprintf(format, a...)}
+		r.buf = r.buf[:r.pos]
+	}
+}
+
+func (r *Reader) short(want int) []byte {
+	r.Fail("the message ends: %d bytes wanted, %d left", want, r.Len())
+	return zeros[:]
+}
+
+var zeros [8]byte
+
+// Take returns the next n bytes, without padding before; nil after an error.
+func (r *Reader) Take(n int) []byte {
+	if n < 0 || n > len(r.buf)-r.pos {
+		r.short(n)
+		return nil
+	}
+	r.pos += n
+	return r.buf[r.pos-n : r.pos : r.pos]
+}
+
+// Align steps over padding to a multiple of n, a power of two up to 8.
+func (r *Reader) Align(n int) {
+	at := r.pos + -r.pos&(n-1)&r.mask
+	if at > len(r.buf) {
+		r.short(at - r.pos)
+		return
+	}
+	r.pos = at
+}
+
+// number returns the next n bytes behind their padding; zeros after an error.
+func (r *Reader) number(n int) []byte {
+	at := r.pos + -r.pos&(n-1)&r.mask
+	if n > len(r.buf)-at {
+		return r.short(n)
+	}
+	r.pos = at + n
+	return r.buf[at:]
+}
+
+// U8 reads a byte.
+func (r *Reader) U8() uint8 { return r.number(1)[0] }
+
+// U16 reads a 16-bit number.
+func (r *Reader) U16() uint16 {
+	b := r.number(2)
+	if r.BigEndian {
+		return binary.BigEndian.Uint16(b)
+	}
+	return binary.LittleEndian.Uint16(b)
+}
+
+// U32 reads a 32-bit number.
+func (r *Reader) U32() uint32 {
+	b := r.number(4)
+	if r.BigEndian {
+		return binary.BigEndian.Uint32(b)
+	}
+	return binary.LittleEndian.Uint32(b)
+}
+
+// U64 reads a 64-bit number.
+func (r *Reader) U64() uint64 {
+	b := r.number(8)
+	if r.BigEndian {
+		return binary.BigEndian.Uint64(b)
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+// F32 reads a float32.
+func (r *Reader) F32() float32 { return math.Float32frombits(r.U32()) }
+
+// F64 reads a float64.
+func (r *Reader) F64() float64 { return math.Float64frombits(r.U64()) }
+
+// Numbers returns the bytes of n numbers of size bytes each, in the order of bytes
+// that the message has. There is no padding before none.
+func (r *Reader) Numbers(n, size int) []byte {
+	if n == 0 {
+		return nil
+	}
+	at := r.pos + -r.pos&(size-1)&r.mask
+	if n < 0 || at > len(r.buf) || n > (len(r.buf)-at)/size {
+		r.Fail("the message ends: %d numbers of %d bytes wanted, %d bytes left", n, size, r.Len())
+		return nil
+	}
+	r.pos = at + n*size
+	return r.buf[at:r.pos:r.pos]
+}
+
+// Time reads a time, in ns since 1970. In ROS 1 the seconds are unsigned, in
+// CDR signed.
+func (r *Reader) Time() int64 {
+	sec, nsec := r.U32(), r.U32()
+	if r.NUL {
+		return int64(int32(sec))*1e9 + int64(nsec)
+	}
+	return int64(sec)*1e9 + int64(nsec)
+}
+
+// String reads a string, without its NUL.
+func (r *Reader) String() []byte {
+	b := r.Bytes()
+	if r.NUL && len(b) > 0 && b[len(b)-1] == 0 {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// Bytes reads a list of bytes.
+func (r *Reader) Bytes() []byte {
+	return r.Take(int(r.U32()))
+}
+
+// Count reads the count of a list whose elements take at least size bytes each; 0
+// after an error. With size 0 the count is any, and the caller's to bound.
+func (r *Reader) Count(size int) int {
+	n := int(r.U32())
+	if n < 0 || size > 0 && n > r.Len()/size {
+		r.Fail("a list of %d elements, and %d bytes are left", n, r.Len())
+		return 0
+	}
+	return n
+}
+
+// Size steps over the size that stands before a list or array of what is no number,
+// if the form has it.
+func (r *Reader) Size() {
+	if r.Sizes {
+		r.U32()
+	}
+}
+
+// Struct reads what stands before the fields of a struct. It returns where the
+// struct ends if it is delimited, else -1; either is for End.
+func (r *Reader) Struct() (end int) {
+	if !r.Delimited {
+		return -1
+	}
+	n := int(r.U32())
+	if n < 0 || n > r.Len() {
+		r.Fail("a struct of %d bytes, and %d are left", n, r.Len())
+		return -1
+	}
+	return r.pos + n
+}
+
+// End goes to the end of a struct, and returns the bytes that are passed over:
+// fields that the definition does not have, or padding.
+func (r *Reader) End(end int) []byte {
+	if end < 0 || r.err != nil {
+		return nil
+	}
+	if r.pos > end {
+		r.Fail("a struct of fewer bytes than its fields have")
+		return nil
+	}
+	return r.Take(end - r.pos)
+}
+
+// wide returns the units of a wide string, and how many bytes each has. If 4 bytes
+// for each unit do not fit, they have 2: so one middleware writes them.
+func (r *Reader) wide() (units []byte, width int) {
+	n := int(r.U32())
+	switch {
+	case r.Sizes:
+		width, n = 2, n/2
+	case n > r.Len()/4:
+		width = 2
+	default:
+		width = 4
+	}
+	if n < 0 || n > r.Len()/width {
+		r.Fail("a wide string of %d units, and %d bytes are left", n, r.Len())
+		return nil, width
+	}
+	return r.Take(n * width), width
+}
+
+// SkipWide steps over a wide string, and reports whether it has any character.
+func (r *Reader) SkipWide() bool {
+	units, _ := r.wide()
+	return len(units) > 0
+}
+
+// Wide appends the UTF-16 units of a wide string to dst. Some publishers have code
+// points in the 4 bytes of a unit: they become two units. Those that Unicode does
+// not have become U+FFFD, which whole reports as false.
+func (r *Reader) Wide(dst []uint16) (units []uint16, whole bool) {
+	p, width := r.wide()
+	whole = true
+	for ; len(p) > 0; p = p[width:] {
+		var v uint32
+		switch {
+		case width == 4 && r.BigEndian:
+			v = binary.BigEndian.Uint32(p)
+		case width == 4:
+			v = binary.LittleEndian.Uint32(p)
+		case r.BigEndian:
+			v = uint32(binary.BigEndian.Uint16(p))
+		default:
+			v = uint32(binary.LittleEndian.Uint16(p))
+		}
+		if v <= math.MaxUint16 {
+			dst = append(dst, uint16(v))
+			continue
+		}
+		whole = whole && v <= utf8.MaxRune
+		dst = utf16.AppendRune(dst, rune(min(v, utf8.MaxRune+1)))
+	}
+	return dst, whole
+}
