@@ -2,8 +2,6 @@ package apollo
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -148,8 +146,8 @@ var columnNames = [pointRing + 1][]string{
 }
 
 // readRows reads what is behind the header of a sensor_msgs/PointCloud2, all of
-// it checked.
-func readRows(r *ros.Reader) (c cloudRows, dense uint8, err error) {
+// it checked; without rows if it is wrong, which is r's error.
+func readRows(r *ros.Reader) (c cloudRows, dense uint8) {
 	height, width := uint64(r.U32()), uint64(r.U32())
 	var names [pointRing + 1]int // how good a name was found, from 1 for the best
 	for range r.Count(13) {
@@ -168,39 +166,34 @@ func readRows(r *ros.Reader) (c cloudRows, dense uint8, err error) {
 	size, stride := uint64(r.U32()), uint64(r.U32())
 	c.data = r.Bytes()
 	dense = r.U8()
-	if r.Err() != nil {
-		return c, 0, r.Err()
-	}
 	for i := range c.columns {
 		col := &c.columns[i]
 		col.big = big
 		switch {
 		case col.datatype == 0 && i <= pointZ:
-			return c, 0, fmt.Errorf("the cloud has no field %s", columnNames[i][0])
+			r.Fail("the cloud has no field %s", columnNames[i][0])
 		case col.datatype != 0 && uint64(col.offset)+uint64(datatypeSizes[col.datatype]) > size:
-			return c, 0, fmt.Errorf("field %s of the cloud is outside of its rows", columnNames[i][names[i]-1])
+			r.Fail("field %s of the cloud is outside of its rows", columnNames[i][names[i]-1])
 		}
 	}
-	if width == 0 || height == 0 {
-		return c, dense, nil
+	if width == 0 || height == 0 || !r.OK() {
+		return c, dense
 	}
 	if stride < width*size && (stride == 0 || height == 1) {
 		stride = width * size
 	}
 	have := uint64(len(c.data))
 	if stride < width*size || width*size > have || height > 1 && (stride > have || (height-1)*stride > have-width*size) {
-		return c, 0, errors.New("a cloud's size does not fit its data")
+		r.Fail("a cloud's size does not fit its data")
+		return c, dense
 	}
 	c.width, c.height, c.size, c.stride = int(width), int(height), int(size), int(stride)
-	return c, dense, nil
+	return c, dense
 }
 
 // cloud reads what is behind the header of a sensor_msgs/PointCloud2.
-func (p *FromROSProgram) cloud(dst []byte, v *values, r *ros.Reader, stamp int64) ([]byte, error) {
-	c, dense, err := readRows(r)
-	if err != nil {
-		return dst, err
-	}
+func (p *FromROSProgram) cloud(dst []byte, v *values, r *ros.Reader, stamp int64) []byte {
+	c, dense := readRows(r)
 	v.setInteger(cloudDense, uint64(min(dense, 1)))
 	v.setInteger(cloudWidth, uint64(c.width))
 	v.setInteger(cloudHeight, uint64(c.height))
@@ -219,7 +212,7 @@ func (p *FromROSProgram) cloud(dst []byte, v *values, r *ros.Reader, stamp int64
 			}
 		}
 	}
-	return p.t.append(dst, v, p.list+1, maxNumber), nil
+	return p.t.append(dst, v, p.list+1, maxNumber)
 }
 
 // appendPoint writes a point as the descriptor has it.

@@ -88,36 +88,37 @@ func (p *FromROSProgram) SizeHint(n int) int {
 // of a message whose header has none. On error dst is returned at its old length.
 // It keeps neither slice.
 func (p *FromROSProgram) Append(dst, src []byte, logTime int64) ([]byte, error) {
-	body, head := src, 0
+	body := src
 	if p.o.CDR {
-		if len(src) < ros.HeaderSize || src[0] != 0 || src[1] != 1 {
-			var err error
+		f, err := ros.FormOf(src)
+		if err != nil {
+			return dst, err
+		}
+		if f != ros.PlainLE {
 			if src, err = p.normal.Append(nil, src); err != nil {
 				return dst, err
 			}
 		}
-		head = ros.HeaderSize
-		body = src[head:]
+		body = src[ros.HeaderSize:]
 	}
 	r := ros.NewReader(body, p.o.CDR)
-	out, err := p.message(dst, &r, logTime)
-	if err == nil {
-		err = r.Err()
+	out := p.message(dst, &r, logTime)
+	rest := r.Rest()
+	if len(rest) > 0 && !p.o.CDR {
+		r.Fail("%d bytes are left over", len(rest))
 	}
-	if err == nil && !p.o.CDR && r.Len() > 0 {
-		err = fmt.Errorf("%d bytes are left over", r.Len())
+	if err := r.Err(); err != nil {
+		return dst, err
 	}
-	if err != nil {
-		return dst, malformed(head+r.Pos(), err.Error())
-	}
-	if rest := body[r.Pos():]; len(rest) > 0 {
+	if len(rest) > 0 {
 		p.losses.Trailing(rest)
 	}
 	return out, nil
 }
 
-// message reads one message and appends it to dst.
-func (p *FromROSProgram) message(dst []byte, r *ros.Reader, logTime int64) ([]byte, error) {
+// message reads one message and appends it to dst. What it returns counts only if r
+// has no error.
+func (p *FromROSProgram) message(dst []byte, r *ros.Reader, logTime int64) []byte {
 	if p.family == transforms {
 		return p.transforms(dst, r)
 	}
@@ -142,10 +143,10 @@ func (p *FromROSProgram) message(dst []byte, r *ros.Reader, logTime int64) ([]by
 	case estimate, gps:
 		p.odometry(&v, r)
 	}
-	if r.Err() != nil {
-		return dst, r.Err()
+	if !r.OK() {
+		return dst
 	}
-	return p.t.append(dst, &v, 0, maxNumber), nil
+	return p.t.append(dst, &v, 0, maxNumber)
 }
 
 // header reads a std_msgs/Header, and returns its stamp.
@@ -290,19 +291,19 @@ func readBlocks(r *ros.Reader) (a, b mat) {
 const smallestTransform = 8 + 4 + 4 + 7*8
 
 // transforms reads a tf2_msgs/TFMessage. The message around them has no header.
-func (p *FromROSProgram) transforms(dst []byte, r *ros.Reader) ([]byte, error) {
+func (p *FromROSProgram) transforms(dst []byte, r *ros.Reader) []byte {
 	for range r.Count(smallestTransform) {
 		var e values
 		e.setStamp(p.family, p.header(&e, r))
 		e.setText(label, r.String())
 		e.setVec(translation, readVec(r))
 		e.setQuat(rotation, readQuat(r))
-		if r.Err() != nil {
-			return dst, r.Err()
+		if !r.OK() {
+			break
 		}
 		dst = p.appendElement(dst, &e)
 	}
-	return dst, r.Err()
+	return dst
 }
 
 // appendElement writes an element of the list.

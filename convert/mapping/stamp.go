@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -139,42 +140,35 @@ func (s *Stamp) find(data []byte) ([]byte, binary.ByteOrder) {
 	if s.proto {
 		return protoDouble(protoField(data, s.header), s.second), nil
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	var form transcode.Form
-	at := 0
-	if s.wire == transcode.CDR {
-		var err error
-		if form, err = transcode.FormOf(data); err != nil {
-			return nil, nil
-		}
-		if form.BigEndian {
-			order = binary.BigEndian
-		}
-		at = 4 // the encapsulation
-	}
-	size := func(has bool) { // a u32 before a struct or list
-		if has {
-			at += 4
-		}
-	}
-	size(form.Delimited) // of the message
-	if s.list {
-		size(form.Sizes) // of the list
-		if len(data) < at+4 || order.Uint32(data[at:]) == 0 {
-			return nil, nil
-		}
-		at += 4
-		size(form.Delimited) // of the transform
-	}
-	size(form.Delimited && !s.bare) // of the header
-	size(form.Delimited)            // of the stamp
-	if s.wire == transcode.ROS1 {
-		at += 4 // Header.seq
-	}
-	if len(data) < at+8 {
+	r, err := ros.Open(data, s.wire == transcode.CDR)
+	if err != nil {
 		return nil, nil
 	}
-	return data[at : at+8], order
+	enter := func() { // what it says of the size does not matter
+		if r.Delimited {
+			r.U32()
+		}
+	}
+	enter() // the message
+	if s.list {
+		r.Size()
+		if r.U32() == 0 {
+			return nil, nil
+		}
+		enter() // the transform
+	}
+	if !s.bare {
+		enter() // the header
+	}
+	enter() // the stamp
+	if s.wire == transcode.ROS1 {
+		r.U32() // Header.seq
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if r.BigEndian {
+		order = binary.BigEndian
+	}
+	return r.Numbers(2, 4), order
 }
 
 // protoField returns the last length-delimited field of that number.

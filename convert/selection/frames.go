@@ -1,8 +1,6 @@
 package selection
 
 import (
-	"encoding/binary"
-
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
@@ -18,12 +16,7 @@ func childFrames(t *storage.Topic) func([]string, []byte) ([]string, bool) {
 		case "ros1":
 			return func(dst []string, data []byte) ([]string, bool) { return transforms(dst, data, false) }
 		case "cdr":
-			return func(dst []string, data []byte) ([]string, bool) {
-				if len(data) < 4 || binary.BigEndian.Uint16(data) != 1 { // plain CDR, little endian
-					return dst, false
-				}
-				return transforms(dst, data[4:], true)
-			}
+			return func(dst []string, data []byte) ([]string, bool) { return transforms(dst, data, true) }
 		}
 	case "apollo.transform.TransformStampeds":
 		if t.Encoding == "protobuf" {
@@ -35,22 +28,30 @@ func childFrames(t *storage.Topic) func([]string, []byte) ([]string, bool) {
 
 // transforms walks over a TFMessage: geometry_msgs/TransformStamped[], each a
 // Header, a child_frame_id, and seven float64.
-func transforms(dst []string, body []byte, cdr bool) ([]string, bool) {
-	const least = 12 + 8 + 56 // bytes of a transform with empty names
-	r := ros.NewReader(body, cdr)
-	for n := r.Count(least); n > 0 && r.Err() == nil; n-- {
+func transforms(dst []string, data []byte, cdr bool) ([]string, bool) {
+	const least = 8 + 8 + 56 // bytes of a transform with empty names
+	r, err := ros.Open(data, cdr)
+	if err != nil {
+		return dst, false
+	}
+	r.Struct() // the message
+	r.Size()
+	for n := r.Count(least); n > 0 && r.OK(); n-- {
+		transform, header, stamp := r.Struct(), r.Struct(), r.Struct()
 		if !cdr {
 			r.U32() // Header.seq
 		}
-		r.U32()
-		r.U32()
-		_ = r.String()
+		r.Numbers(2, 4)
+		r.End(stamp)
+		_ = r.String() // frame_id
+		r.End(header)
 		dst = append(dst, string(r.String())) // a copy
-		for range 7 {
-			r.F64()
+		if !r.Delimited {
+			r.Numbers(7, 8)
 		}
+		r.End(transform)
 	}
-	return dst, r.Err() == nil
+	return dst, r.OK()
 }
 
 // apolloTransforms walks over an apollo.transform.TransformStampeds: transforms

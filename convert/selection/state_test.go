@@ -38,6 +38,59 @@ func tfMessage(cdr bool, stamp uint32, frames ...string) []byte {
 	return w.Buf
 }
 
+// tfOther makes a TFMessage in a form of XCDR2, or in CDR big endian. Delimited, a
+// transform has a field more than it should.
+func tfOther(id byte, frames ...string) []byte {
+	out := []byte{0, id, 0, 0}
+	var order binary.AppendByteOrder = binary.LittleEndian
+	if id&1 == 0 {
+		order = binary.BigEndian
+	}
+	u32 := func(v int) {
+		for len(out)%4 != 0 {
+			out = append(out, 0)
+		}
+		out = order.AppendUint32(out, uint32(v))
+	}
+	text := func(s string) {
+		u32(len(s) + 1)
+		out = append(append(out, s...), 0)
+	}
+	sized := func(on bool, write func()) {
+		if !on {
+			write()
+			return
+		}
+		u32(0)
+		head := len(out)
+		write()
+		copy(out[head-4:], order.AppendUint32(nil, uint32(len(out)-head)))
+	}
+	delimited := id == 8 || id == 9
+	sized(delimited, func() {
+		sized(id > 1, func() {
+			u32(len(frames))
+			for _, f := range frames {
+				sized(delimited, func() {
+					sized(delimited, func() {
+						sized(delimited, func() { u32(1); u32(2) })
+						text("base")
+					})
+					text(f)
+					for len(out)%4 != 0 || id <= 1 && len(out)%8 != 4 { // which counts from behind the first 4 bytes
+						out = append(out, 0)
+					}
+					out = append(out, make([]byte, 7*8)...)
+					if delimited {
+						out = append(out, "more"...)
+					}
+				})
+			}
+		})
+	})
+	return out
+}
+
 // apolloMessage makes an apollo.transform.TransformStampeds.
 func apolloMessage(stamp uint32, frames ...string) (out []byte) {
 	for _, f := range frames {
@@ -58,6 +111,11 @@ func TestChildFrames(t *testing.T) {
 		{"tf2_msgs/TFMessage", "ros1", tfMessage(false, 1, frames...)},
 		{"tf/tfMessage", "ros1", tfMessage(false, 1, frames...)},
 		{"tf2_msgs/msg/TFMessage", "cdr", tfMessage(true, 1, frames...)},
+		{"tf2_msgs/msg/TFMessage", "cdr", tfOther(0x00, frames...)},
+		{"tf2_msgs/msg/TFMessage", "cdr", tfOther(0x06, frames...)},
+		{"tf2_msgs/msg/TFMessage", "cdr", tfOther(0x07, frames...)},
+		{"tf2_msgs/msg/TFMessage", "cdr", tfOther(0x08, frames...)},
+		{"tf2_msgs/msg/TFMessage", "cdr", tfOther(0x09, frames...)},
 		{"apollo.transform.TransformStampeds", "protobuf", apolloMessage(1, frames...)},
 	} {
 		f := childFrames(&storage.Topic{Type: c.typ, Encoding: c.encoding})

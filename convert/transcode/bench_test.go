@@ -3,6 +3,7 @@ package transcode
 import (
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
@@ -76,7 +77,7 @@ func BenchmarkAppend(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				in := walkEncode(way.src, c.v, way.from, plainLE)
+				in := walkEncode(way.src, c.v, way.from, ros.PlainLE)
 				var out []byte
 				b.SetBytes(int64(len(in)))
 				b.ReportAllocs()

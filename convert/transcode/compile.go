@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -14,7 +15,7 @@ import (
 // so that nearly all alignment becomes part of copies, skips and zeros.
 type compiler struct {
 	rule     func(src, dst *schema.Message) *Rule
-	from, to layout
+	from, to ros.Layout
 	ops      []op
 	barrier  int   // ops before it take nothing more: a loop begins or ends here
 	s, d     phase // of the source and of the destination
@@ -76,12 +77,12 @@ func flatFields(m *schema.Message, known map[*schema.Message]int) int {
 	return n
 }
 
-func newCompiler(from layout, o Options) *compiler {
-	return &compiler{rule: o.Rule, from: from, to: layoutOf(o.To, plainLE), s: phase{8, 0}, d: phase{8, 0},
+func newCompiler(from ros.Layout, o Options) *compiler {
+	return &compiler{rule: o.Rule, from: from, to: layoutOf(o.To, ros.PlainLE), s: phase{8, 0}, d: phase{8, 0},
 		minSizes: map[*schema.Message]int{}, firsts: map[firstKey]firstByte{}, pairings: map[[2]*schema.Message]*pairing{}, held: map[bodyStart][2]phase{}}
 }
 
-func compile(p *Plan, from layout) (*program, error) {
+func compile(p *Plan, from ros.Layout) (*program, error) {
 	c := newCompiler(from, p.o)
 	if known := map[*schema.Message]int{}; flatFields(p.src, known) > maxFlat || flatFields(p.dst, known) > maxFlat {
 		return nil, errFlat
@@ -113,11 +114,11 @@ func (c *compiler) emit(o op) error {
 }
 
 func (c *compiler) alignSrc(a int) error {
-	return c.alignSide(&c.s, min(a, c.from.align), opAlignSrc, opSkip)
+	return c.alignSide(&c.s, min(a, c.from.Align), opAlignSrc, opSkip)
 }
 
 func (c *compiler) alignDst(a int) error {
-	return c.alignSide(&c.d, min(a, c.to.align), opAlignDst, opZero)
+	return c.alignSide(&c.d, min(a, c.to.Align), opAlignDst, opZero)
 }
 
 // alignSide brings one side to a multiple of a: by the code static when it is
@@ -191,7 +192,7 @@ func (c *compiler) transfer(src, dst schema.Type, tab *[256]byte, path string) e
 // listSize steps over the size that XCDR2 puts before lists of what is not primitive.
 func (c *compiler) listSize(t schema.Type) error {
 	primitive := t.Kind.Size() > 0
-	if !c.from.sizes || primitive {
+	if !c.from.Sizes || primitive {
 		return nil
 	}
 	if err := c.alignSrc(4); err != nil {
@@ -224,7 +225,7 @@ func (c *compiler) value(src, dst schema.Type, tab *[256]byte, path string, cann
 	case text(src.Kind) && text(dst.Kind):
 		return c.text(src.Kind, dst.Kind)
 	case src.Kind.Size() > 0 && src.Kind.Size() == dst.Kind.Size() && (src.Kind == dst.Kind || isByte(src.Kind) && isByte(dst.Kind) || isInt32(src.Kind) && isInt32(dst.Kind)):
-		return c.numbers(1, src.Kind.Size(), dst.Kind == schema.Bool && c.to.dummy, tab)
+		return c.numbers(1, src.Kind.Size(), dst.Kind == schema.Bool && c.to.Filler, tab)
 	}
 	return cannot()
 }
@@ -241,10 +242,10 @@ func isTime(t schema.Type) bool {
 // time compiles a time or duration. In CDR both are the same; which it is, ROS 1 knows.
 func (c *compiler) time(src, dst schema.Type) error {
 	kind := src.Kind
-	if c.from.align > 1 {
+	if c.from.Align > 1 {
 		kind = dst.Kind
 	}
-	if (c.from.align > 1) == (c.to.align > 1) || kind == schema.Struct {
+	if (c.from.Align > 1) == (c.to.Align > 1) || kind == schema.Struct {
 		return c.numbers(2, 4, false, nil)
 	}
 	if err := c.align(4); err != nil {
@@ -286,7 +287,7 @@ func (c *compiler) numbers(n, width int, boolean bool, tab *[256]byte) error {
 		return c.emit(op{code: opTable, a: n, tab: tab})
 	case boolean:
 		return c.emit(op{code: opBool, a: n})
-	case c.from.big && width > 1:
+	case c.from.BigEndian && width > 1:
 		return c.emit(op{code: opSwap, a: n, b: width})
 	}
 	return c.emit(op{code: opCopy, a: n * width})
@@ -310,7 +311,7 @@ func (c *compiler) text(src, dst schema.Kind) error {
 }
 
 // lead is the alignment of the first bytes of a value; 1 when it has none.
-func (c *compiler) lead(t schema.Type, l layout) int {
+func (c *compiler) lead(t schema.Type, l ros.Layout) int {
 	return c.first(t, l).align
 }
 
@@ -322,30 +323,30 @@ type firstByte struct {
 
 type firstKey struct {
 	m *schema.Message
-	l layout
+	l ros.Layout
 }
 
 // first returns where a single value begins.
-func (c *compiler) first(t schema.Type, l layout) firstByte {
+func (c *compiler) first(t schema.Type, l ros.Layout) firstByte {
 	if t.Kind != schema.Struct {
 		n := t.Kind.Size()
 		if n == 0 || t.Kind == schema.Time || t.Kind == schema.Duration {
 			n = 4
 		}
-		return firstByte{min(n, l.align), true}
+		return firstByte{min(n, l.Align), true}
 	}
-	if l.delimited {
-		return firstByte{min(4, l.align), true}
+	if l.Delimited {
+		return firstByte{min(4, l.Align), true}
 	}
 	k := firstKey{t.Message, l}
 	f, known := c.firsts[k]
 	if !known {
-		f = firstByte{1, len(t.Message.Fields) == 0 && l.dummy}
+		f = firstByte{1, len(t.Message.Fields) == 0 && l.Filler}
 		for i := 0; i < len(t.Message.Fields) && !f.any; i++ {
 			switch ft := t.Message.Fields[i].Type; {
 			case ft.Array == schema.Fixed && ft.Len == 0:
-			case ft.Array == schema.Bounded || ft.Array == schema.Unbounded || ft.Array == schema.Fixed && l.sizes && ft.Kind.Size() == 0:
-				f = firstByte{min(4, l.align), true}
+			case ft.Array == schema.Bounded || ft.Array == schema.Unbounded || ft.Array == schema.Fixed && l.Sizes && ft.Kind.Size() == 0:
+				f = firstByte{min(4, l.Align), true}
 			default:
 				f = c.first(ft, l)
 			}
@@ -365,10 +366,10 @@ func (c *compiler) minSize(t schema.Type) int {
 	case schema.Struct:
 		n, known := c.minSizes[t.Message]
 		if !known {
-			if c.from.delimited {
+			if c.from.Delimited {
 				n = 4
 			}
-			if len(t.Message.Fields) == 0 && c.from.dummy {
+			if len(t.Message.Fields) == 0 && c.from.Filler {
 				n++
 			}
 			for _, f := range t.Message.Fields {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -43,7 +44,7 @@ func TestDeep(t *testing.T) {
 	var work [2]int
 	for i, levels := range []int{25, 50} {
 		m := deep(levels, 1, schema.Unbounded)
-		c := newCompiler(layoutOf(CDR, plainLE), Options{To: ROS1})
+		c := newCompiler(layoutOf(CDR, ros.PlainLE), Options{To: ROS1})
 		if err := c.structure(m, m, ""); err != nil {
 			t.Fatal(err)
 		}

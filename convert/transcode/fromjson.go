@@ -211,5 +211,5 @@ func (r *jsonRun) zero(o *jsonschema.Object) error {
 }
 
 func (t *jsonText) bad(at int, what string, a ...any) error {
-	return &Error{at, fmt.Sprintf(what, a...)}
+	return &Error{Offset: at, What: fmt.Sprintf(what, a...)}
 }

@@ -110,7 +110,7 @@ type oneCase struct {
 	value int32
 }
 
-func (r *fromRun) bad(at int, what string) error { return &Error{at, what} }
+func (r *fromRun) bad(at int, what string) error { return &Error{Offset: at, What: what} }
 
 // message writes the struct of one message, whose bytes p begin at offset at of
 // the whole.

@@ -201,7 +201,7 @@ func (c *compiler) skipValue(t schema.Type, drop uint16) error {
 
 // enter steps over what stands before the fields of a source struct.
 func (c *compiler) enter(m *schema.Message) error {
-	if c.from.delimited {
+	if c.from.Delimited {
 		if err := c.alignSrc(4); err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (c *compiler) enter(m *schema.Message) error {
 			return err
 		}
 	}
-	if len(m.Fields) > 0 || !c.from.dummy {
+	if len(m.Fields) > 0 || !c.from.Filler {
 		return nil
 	}
 	c.read(1)
@@ -231,7 +231,7 @@ func (c *compiler) zero(t schema.Type) error {
 func (c *compiler) zeroValue(t schema.Type) error {
 	switch {
 	case t.Kind == schema.Struct:
-		if len(t.Message.Fields) == 0 && c.to.dummy {
+		if len(t.Message.Fields) == 0 && c.to.Filler {
 			return c.zeros(1, 1)
 		}
 		for _, f := range t.Message.Fields {
@@ -245,7 +245,7 @@ func (c *compiler) zeroValue(t schema.Type) error {
 			return err
 		}
 		c.wrote(4)
-		if c.to.nul {
+		if c.to.NUL {
 			c.wrote(1)
 		}
 		return c.emit(op{code: opEmpty})

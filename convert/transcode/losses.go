@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+
+	"github.com/bagconv/bagconv/internal/wire/ros"
 )
 
 // A Loss is what some messages of a program had, and their output does not have.
@@ -91,14 +93,10 @@ func (c *LossCounter) all() {
 	c.dropped.Add(1)
 }
 
-// maxPadding is how many bytes a CDR middleware adds at most: it fills up to a
-// multiple of 8.
-const maxPadding = 7
-
 // Trailing returns how many bytes follow the last field of a CDR message: len(rest),
-// or 0 when rest is padding, at most 7 bytes, all of them zero.
+// or 0 when rest is padding.
 func Trailing(rest []byte) int {
-	if len(rest) <= maxPadding && isZero(rest) {
+	if ros.IsPadding(rest) {
 		return 0
 	}
 	return len(rest)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -69,9 +70,9 @@ func TestDroppedValues(t *testing.T) {
 			message := func(x any) any {
 				return value(map[string]any{"k": num{[]byte{1}}, "l": num{[]byte{1, 2, 3, 4, 5, 6, 7, 8}}, "x": x}, src)
 			}
-			for form := range variants {
+			for form := ros.PlainLE; form < ros.Forms; form++ {
 				for _, from := range []Wire{CDR, ROS1} {
-					if from == ROS1 && form != plainLE {
+					if from == ROS1 && form != ros.PlainLE {
 						continue
 					}
 					name := fmt.Sprintf("%s of form %d, wire %d, in %s", c.f.Type.Text(), form, from, order)
@@ -102,7 +103,7 @@ func TestTrailing(t *testing.T) {
 	r := maker{rand.New(rand.NewPCG(1, 6))}
 	typ, _ := r.twins(0)
 	v := r.value(schema.Type{Kind: schema.Struct, Message: typ}, 0)
-	for form := range variants {
+	for form := ros.PlainLE; form < ros.Forms; form++ {
 		in := walkEncode(typ, v, CDR, form)
 		for rest, want := range map[string]int64{"": 0, "\x00": 0, "\x00\x00\x00\x00\x00\x00\x00": 0, "\x00\x00\x01": 3, "\x00\x00\x00\x00\x00\x00\x00\x00": 8, "IMPORTANT": 9} {
 			p, err := Compile(typ, typ, Options{From: CDR, To: ROS1})

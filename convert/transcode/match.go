@@ -144,7 +144,7 @@ func (c *compiler) structure(src, dst *schema.Message, path string) error {
 	if c.work += len(p.src); c.work > maxWork {
 		return errTooLarge
 	}
-	if p.looksIn && c.from.delimited {
+	if p.looksIn && c.from.Delimited {
 		return fmt.Errorf("%s cannot be read from delimited CDR", src.Name)
 	}
 	if path != "" {
@@ -154,7 +154,7 @@ func (c *compiler) structure(src, dst *schema.Message, path string) error {
 	if err := c.enter(src); err != nil {
 		return err
 	}
-	if len(dst.Fields) == 0 && c.to.dummy {
+	if len(dst.Fields) == 0 && c.to.Filler {
 		if err := c.zeros(1, 1); err != nil {
 			return err
 		}

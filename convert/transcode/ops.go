@@ -1,5 +1,7 @@
 package transcode
 
+import "github.com/bagconv/bagconv/internal/wire/ros"
+
 // An op is one step of a program. Programs are flat; the body of a loop follows
 // its op.
 type op struct {
@@ -60,7 +62,7 @@ const (
 // A program re-encodes one layout of the source.
 type program struct {
 	ops      []op
-	from, to layout
+	from, to ros.Layout
 }
 
 func alignments(src, dst int) int { return src<<4 | dst }

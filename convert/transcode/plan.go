@@ -29,10 +29,10 @@
 package transcode
 
 import (
-	"errors"
 	"fmt"
 	"sync/atomic"
 
+	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -69,25 +69,17 @@ type From struct {
 
 // ErrMalformed is wrapped by the errors of Append: the message does not fit its
 // definition.
-var ErrMalformed = errors.New("the message does not fit its definition")
+var ErrMalformed = ros.ErrMalformed
 
-// An Error says where a message does not fit.
-type Error struct {
-	Offset int // in the message, bytes
-	What   string
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("%s at byte %d of the message", e.What, e.Offset) }
-
-// Unwrap returns ErrMalformed.
-func (e *Error) Unwrap() error { return ErrMalformed }
+// An Error is where a message does not fit. It wraps ErrMalformed.
+type Error = ros.Error
 
 // A Plan re-encodes the messages of one type.
 type Plan struct {
 	src, dst *schema.Message
 	o        Options
-	main     *program                 // for ROS 1, and for CDR as ROS 2 writes it
-	variants [variants]variantProgram // for other forms of CDR; compiled when one is met
+	main     *program                  // for ROS 1, and for CDR as ROS 2 writes it
+	variants [ros.Forms]variantProgram // for other forms of CDR; compiled when one is met
 	seqAt    int
 	seq      seqLoss
 	notes    notes
@@ -101,7 +93,7 @@ type variantProgram struct{ p atomic.Pointer[program] }
 func Compile(src, dst *schema.Message, o Options) (*Plan, error) {
 	p := &Plan{src: src, dst: dst, o: o, seqAt: -1}
 	var err error
-	if p.main, err = compile(p, layoutOf(o.From, plainLE)); err != nil {
+	if p.main, err = compile(p, layoutOf(o.From, ros.PlainLE)); err != nil {
 		return nil, err
 	}
 	p.lost.init(dst.Name, p.notes.dropped.paths)
@@ -197,12 +189,12 @@ func (p *Plan) Append(dst, src []byte) ([]byte, error) {
 func (p *Plan) AppendRest(dst, src []byte) (out, rest []byte, err error) {
 	prog, body := p.main, src
 	if p.o.From == CDR {
-		v, err := variantOf(src)
+		v, err := ros.FormOf(src)
 		if err != nil {
 			return dst, nil, err
 		}
-		body = src[cdrHeader:]
-		if v != plainLE {
+		body = src[ros.HeaderSize:]
+		if v != ros.PlainLE {
 			if prog, err = p.variant(v); err != nil {
 				return dst, nil, err
 			}
@@ -215,7 +207,7 @@ func (p *Plan) AppendRest(dst, src []byte) (out, rest []byte, err error) {
 	st := state{prog: prog, lost: &p.lost, src: body, dst: dst, base: len(dst), fuel: maxFuel}
 	at, err := st.run(0, 0, len(prog.ops))
 	if err == nil && p.o.From == ROS1 && at != len(body) {
-		err = &Error{at, fmt.Sprintf("%d bytes are left over", len(body)-at)}
+		err = &Error{Offset: at, What: fmt.Sprintf("%d bytes are left over", len(body)-at)}
 	}
 	if err != nil {
 		if e, ok := err.(*Error); ok {
@@ -235,11 +227,11 @@ func (p *Plan) AppendRest(dst, src []byte) (out, rest []byte, err error) {
 	return st.dst, body[at:], nil
 }
 
-func (p *Plan) variant(v variant) (*program, error) {
+func (p *Plan) variant(v ros.Form) (*program, error) {
 	if prog := p.variants[v].p.Load(); prog != nil {
 		return prog, nil
 	}
-	prog, err := compile(p, layoutOf(CDR, v))
+	prog, err := compile(p, v.Layout())
 	if err == nil {
 		p.variants[v].p.Store(prog)
 	}

@@ -406,7 +406,7 @@ func TestDescribed(t *testing.T) {
 			if a, b := there.Dropped(), back.Dropped(); len(a)+len(b) > 0 {
 				t.Fatal(seed, a, b)
 			}
-			in := walkEncode(typ, v, wire, plainLE)
+			in := walkEncode(typ, v, wire, ros.PlainLE)
 			pb, err := there.Append(nil, in)
 			if err != nil {
 				t.Fatal(seed, err)
@@ -418,7 +418,7 @@ func TestDescribed(t *testing.T) {
 			if err != nil || !bytes.Equal(in, out) {
 				t.Fatalf("seed %d, wire %d: %v\n  in %x\n out %x\n  pb %x\n%v", seed, wire, err, in, out, pb, md)
 			}
-			for form := plainBE; wire == CDR && form < variants; form++ {
+			for form := ros.PlainBE; wire == CDR && form < ros.Forms; form++ {
 				if got, err := there.Append(nil, walkEncode(typ, v, CDR, form)); err != nil || !bytes.Equal(got, pb) {
 					t.Fatalf("seed %d, form %d: %v", seed, form, err)
 				}

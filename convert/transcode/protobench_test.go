@@ -3,6 +3,7 @@ package transcode
 import (
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
@@ -20,7 +21,7 @@ func BenchmarkProto(b *testing.B) {
 		{"TF", set([]string{"transforms"}, repeat(20, set([]string{"header", "child"}, header, "wheel_l")))},
 	} {
 		msg := parseBench(b, "t/msg/"+c.name, rosmsg.ROS2)
-		in := walkEncode(msg, c.v, CDR, plainLE)
+		in := walkEncode(msg, c.v, CDR, ros.PlainLE)
 		text, full, err := protoschema.Describe(msg, nil)
 		if err != nil {
 			b.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/bagconv/bagconv/internal/wire/ros"
 )
 
 // A state is one message on its way.
@@ -41,7 +43,7 @@ func (s *state) run(pos, from, to int) (int, error) {
 			if n > len(src)-pos {
 				return pos, s.short(pos, n)
 			}
-			if o.a == 1 && !s.prog.from.big { // nearly all
+			if o.a == 1 && !s.prog.from.BigEndian { // nearly all
 				v := binary.LittleEndian.Uint64(src[pos:])
 				if v>>(o.bit&63)&1 != 0 {
 					v = s.unusual(v, o.bit)
@@ -61,16 +63,16 @@ func (s *state) run(pos, from, to int) (int, error) {
 			pos += o.a
 		case opZero:
 			if s.fuel -= o.a / len(zeros); s.fuel < 0 {
-				return pos, &Error{pos, "too many bytes of fields that the message does not have"}
+				return pos, &Error{Offset: pos, What: "too many bytes of fields that the message does not have"}
 			}
 			s.zero(o.a)
 		case opAlignSrc:
-			pos = (pos + o.a - 1) &^ (o.a - 1)
+			pos += ros.Padding(pos, o.a)
 			if pos > len(src) {
 				return pos, s.short(len(src), pos-len(src))
 			}
 		case opAlignDst:
-			s.zero((s.base - len(s.dst)) & (o.a - 1))
+			s.zero(ros.Padding(len(s.dst)-s.base, o.a))
 		case opString:
 			n, at, err := s.length(pos)
 			if err != nil {
@@ -78,10 +80,10 @@ func (s *state) run(pos, from, to int) (int, error) {
 			}
 			text := src[at : at+n]
 			pos = at + n
-			if s.prog.from.nul && n > 0 && text[n-1] == 0 {
+			if s.prog.from.NUL && n > 0 && text[n-1] == 0 {
 				text = text[:n-1]
 			}
-			if s.prog.to.nul {
+			if s.prog.to.NUL {
 				s.dst = binary.LittleEndian.AppendUint32(s.dst, uint32(len(text)+1))
 				s.dst = append(append(s.dst, text...), 0)
 			} else {
@@ -119,7 +121,7 @@ func (s *state) run(pos, from, to int) (int, error) {
 		case opRepeat:
 			if o.b == 0 {
 				if s.fuel -= o.a; s.fuel < 0 {
-					return pos, &Error{pos, "too many elements that take no bytes"}
+					return pos, &Error{Offset: pos, What: "too many elements that take no bytes"}
 				}
 			} else if o.a > (len(src)-pos)/o.b {
 				return pos, s.short(pos, o.a*o.b)
@@ -175,7 +177,7 @@ func (s *state) rare(pos int, o *op) (int, error) {
 		}
 		return at + n, err
 	case opEmpty:
-		if s.prog.to.nul {
+		if s.prog.to.NUL {
 			s.dst = append(s.dst, 1, 0, 0, 0, 0)
 		} else {
 			s.dst = append(s.dst, 0, 0, 0, 0)
@@ -190,7 +192,7 @@ func (s *state) rare(pos int, o *op) (int, error) {
 			return pos, err
 		}
 		text := src[at : at+n]
-		if s.prog.from.nul && n > 0 && text[n-1] == 0 {
+		if s.prog.from.NUL && n > 0 && text[n-1] == 0 {
 			text = text[:n-1]
 		}
 		s.replaced = s.replaced || !utf8.Valid(text)
@@ -209,7 +211,7 @@ func (s *state) wstring(pos int, o *op) (int, error) {
 		return pos, err
 	}
 	width := 4
-	if s.prog.from.sizes {
+	if s.prog.from.Sizes {
 		width, n = 2, n/2
 	} else if n > (len(s.src)-at)/4 {
 		width = 2
@@ -227,11 +229,11 @@ func (s *state) wstring(pos int, o *op) (int, error) {
 	units := make([]uint16, 0, n)
 	for p := s.src[at:end]; len(p) > 0; p = p[width:] {
 		switch {
-		case width == 2 && s.prog.from.big:
+		case width == 2 && s.prog.from.BigEndian:
 			units = append(units, binary.BigEndian.Uint16(p))
 		case width == 2:
 			units = append(units, binary.LittleEndian.Uint16(p))
-		case s.prog.from.big:
+		case s.prog.from.BigEndian:
 			units = s.unit(units, binary.BigEndian.Uint32(p))
 		default:
 			units = s.unit(units, binary.LittleEndian.Uint32(p))
@@ -258,7 +260,7 @@ func (s *state) wstring(pos int, o *op) (int, error) {
 		}
 		s.dst = utf8.AppendRune(s.dst, r)
 	}
-	if s.prog.to.nul {
+	if s.prog.to.NUL {
 		s.dst = append(s.dst, 0)
 	}
 	binary.LittleEndian.PutUint32(s.dst[head:], uint32(len(s.dst)-head-4))
@@ -288,7 +290,7 @@ func (s *state) count(pos int) (n, at int, err error) {
 	if len(s.src)-pos < 4 {
 		return 0, pos, s.short(pos, 4)
 	}
-	if s.prog.from.big {
+	if s.prog.from.BigEndian {
 		return int(binary.BigEndian.Uint32(s.src[pos:])), pos + 4, nil
 	}
 	return int(binary.LittleEndian.Uint32(s.src[pos:])), pos + 4, nil
@@ -320,17 +322,17 @@ func (s *state) list(pos int, o *op) (n, at int, err error) {
 		s.value(o)
 	}
 	if a := o.a >> 4; a > 1 {
-		at = (at + a - 1) &^ (a - 1)
+		at += ros.Padding(at, a)
 	}
 	if a := o.a & 15; a > 1 && write {
-		s.zero((s.base - len(s.dst)) & (a - 1))
+		s.zero(ros.Padding(len(s.dst)-s.base, a))
 	}
 	if o.b == 0 {
 		if s.fuel -= count; s.fuel < 0 {
-			return 0, at, &Error{pos, "too many elements that take no bytes"}
+			return 0, at, &Error{Offset: pos, What: "too many elements that take no bytes"}
 		}
 	} else if at > len(s.src) || count > (len(s.src)-at)/o.b {
-		return 0, at, &Error{pos, fmt.Sprintf("a list of %d elements, and %d bytes are left", count, max(0, len(s.src)-at))}
+		return 0, at, &Error{Offset: pos, What: fmt.Sprintf("a list of %d elements, and %d bytes are left", count, max(0, len(s.src)-at))}
 	}
 	if o.code == opLoop || o.code == opSkipLoop {
 		return count, at, nil
@@ -390,5 +392,5 @@ func (s *state) swap(p []byte, width int) {
 }
 
 func (s *state) short(pos, want int) error {
-	return &Error{pos, fmt.Sprintf("the message ends: %d bytes wanted, %d left", want, len(s.src)-pos)}
+	return &Error{Offset: pos, What: fmt.Sprintf("the message ends: %d bytes wanted, %d left", want, len(s.src)-pos)}
 }

@@ -75,16 +75,16 @@ func TestTimes(t *testing.T) {
 			if place == "root" {
 				b, ofCDR = struct2[c.kind], value(c.cdr)
 			}
-			for form := range variants {
+			for form := ros.PlainLE; form < ros.Forms; form++ {
 				for _, from := range []Wire{ROS1, CDR} {
-					if from == ROS1 && form != plainLE || c.once && from != c.from {
+					if from == ROS1 && form != ros.PlainLE || c.once && from != c.from {
 						continue
 					}
 					o, src, dst := Options{From: ROS1, To: CDR}, a, b
-					in, want := walkEncode(a, ofROS1, ROS1, plainLE), walkEncode(b, ofCDR, CDR, plainLE)
+					in, want := walkEncode(a, ofROS1, ROS1, ros.PlainLE), walkEncode(b, ofCDR, CDR, ros.PlainLE)
 					if from == CDR {
 						o, src, dst = Options{From: CDR, To: ROS1}, b, a
-						in, want = walkEncode(b, ofCDR, CDR, form), walkEncode(a, ofROS1, ROS1, plainLE)
+						in, want = walkEncode(b, ofCDR, CDR, form), walkEncode(a, ofROS1, ROS1, ros.PlainLE)
 					}
 					name := fmt.Sprintf("%s in a %s, %v and %v, from wire %d form %d", c.kind, place, c.ros1, c.cdr, from, form)
 					p, err := Compile(src, dst, o)

@@ -3,7 +3,6 @@ package transcode
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -72,35 +71,33 @@ func (p *ToProto) SizeHint(n int) int { return n + n/4 + 64 }
 // Append re-encodes src and appends it to dst. On error dst is returned at its
 // old length. It keeps neither slice.
 func (p *ToProto) Append(dst, src []byte) ([]byte, error) {
-	body, head := src, 0
+	body := src
 	if p.cdr {
-		v, err := variantOf(src)
+		v, err := ros.FormOf(src)
 		if err != nil {
 			return dst, err
 		}
-		if v != plainLE {
+		if v != ros.PlainLE {
 			if src, err = p.normal.Append(nil, src); err != nil {
 				return dst, err
 			}
 		}
-		body, head = src[cdrHeader:], cdrHeader
+		body = src[ros.HeaderSize:]
 	}
 	old := len(dst)
 	t := toRun{r: ros.NewReader(body, p.cdr), cdr: p.cdr, out: dst, fuel: maxFuel}
 	t.message(p.root)
-	err := t.err
-	if t.r.Err() != nil {
-		err = &Error{head + t.r.Pos(), "the message ends before its last field"}
-	} else if err == nil && !p.cdr && t.r.Len() != 0 {
-		err = &Error{t.r.Pos(), fmt.Sprintf("%d bytes are left over", t.r.Len())}
+	rest := t.r.Rest()
+	if len(rest) > 0 && !p.cdr {
+		t.r.Fail("%d bytes are left over", len(rest))
 	}
-	if err != nil {
+	if err := t.r.Err(); err != nil {
 		return dst[:old], err
 	}
 	if t.valued {
 		p.lost.all()
 	}
-	if rest := body[t.r.Pos():]; len(rest) > 0 {
+	if len(rest) > 0 {
 		p.lost.Trailing(rest)
 	}
 	return t.out, nil
@@ -113,12 +110,9 @@ type toRun struct {
 	out   []byte
 	fuel  int // elements that take no bytes
 	cases []int32
-	err   error
 
 	valued bool // a field that protobuf has no place for had a value
 }
-
-func (t *toRun) failed() bool { return t.err != nil || t.r.Err() != nil }
 
 // message writes the fields of a struct.
 func (t *toRun) message(n *node) {
@@ -150,7 +144,7 @@ func (t *toRun) message(n *node) {
 				t.out = t.out[:old]
 			}
 		}
-		if t.failed() {
+		if !t.r.OK() {
 			return
 		}
 	}
@@ -260,7 +254,7 @@ func (t *toRun) list(s *slotProgram) {
 	if s.list != schema.Fixed {
 		n = int(t.r.U32())
 	}
-	if n == 0 || t.failed() {
+	if n == 0 || !t.r.OK() {
 		return
 	}
 	if s.form == protoschema.Number {
@@ -279,10 +273,10 @@ func (t *toRun) list(s *slotProgram) {
 		}
 		if t.r.Pos() == before {
 			if t.fuel--; t.fuel < 0 {
-				t.err = &Error{before, "too many elements that take no bytes"}
+				t.r.Fail("too many elements that take no bytes")
 			}
 		}
-		if t.failed() {
+		if !t.r.OK() {
 			return
 		}
 	}
@@ -306,7 +300,7 @@ func (t *toRun) numbers(s *slotProgram, n int) {
 	t.out = protowire.AppendTag(t.out, protowire.Number(s.num), protowire.BytesType)
 	if s.code == codeFixed32 && width == 4 || s.code == codeFixed64 && width == 8 {
 		t.out = protowire.AppendVarint(t.out, uint64(n*width))
-		t.out = append(t.out, t.r.Take(n*width)...)
+		t.out = append(t.out, t.r.Numbers(n, width)...)
 		return
 	}
 	head := len(t.out)
@@ -375,10 +369,7 @@ func (t *toRun) skip(typ schema.Type) {
 		n, size = 2*n, 4
 	}
 	if size > 0 {
-		if n > 0 {
-			t.r.Align(min(size, 8))
-		}
-		t.valued = !isZero(t.r.Take(n*size)) || t.valued
+		t.valued = !isZero(t.r.Numbers(n, size)) || t.valued
 		return
 	}
 	for range n {
@@ -387,7 +378,7 @@ func (t *toRun) skip(typ schema.Type) {
 		case typ.Kind == schema.String:
 			t.valued = len(t.r.String()) > 0 || t.valued
 		case typ.Kind != schema.Struct:
-			t.err = fmt.Errorf("%w: a %s cannot be read", ErrMalformed, typ.Kind)
+			t.r.Fail("a %s cannot be read", typ.Kind)
 		case len(typ.Message.Fields) == 0 && t.cdr:
 			t.r.U8()
 		default:
@@ -397,10 +388,10 @@ func (t *toRun) skip(typ schema.Type) {
 		}
 		if t.r.Pos() == before {
 			if t.fuel--; t.fuel < 0 {
-				t.err = &Error{before, "too many elements that take no bytes"}
+				t.r.Fail("too many elements that take no bytes")
 			}
 		}
-		if t.failed() {
+		if !t.r.OK() {
 			return
 		}
 	}

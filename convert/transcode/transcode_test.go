@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -36,16 +37,16 @@ func TestAgainstWalker(t *testing.T) {
 		for range 2 {
 			v := r.value(schema.Type{Kind: schema.Struct, Message: ros1}, 0)
 			in := walkEncode(ros1, v, ROS1, 0)
-			want := walkEncode(ros2, v, CDR, plainLE)
+			want := walkEncode(ros2, v, CDR, ros.PlainLE)
 			check(t, seed, there, in, want)
 			plain := walkEncode(ros1, zeroSeq(v), ROS1, 0)
-			for form := range variants {
+			for form := ros.PlainLE; form < ros.Forms; form++ {
 				cdr := walkEncode(ros2, v, CDR, form)
 				check(t, seed, back, cdr, plain)
 				check(t, seed, back, append(cdr, 1, 2, 3), plain) // a tail is left alone
 				if migrate != nil {
 					tree, _ := walkDecode(ros2, cdr, CDR, form)
-					check(t, seed, migrate, cdr, walkEncode(other, tree, CDR, plainLE))
+					check(t, seed, migrate, cdr, walkEncode(other, tree, CDR, ros.PlainLE))
 				}
 			}
 		}
@@ -100,7 +101,7 @@ func TestDamaged(t *testing.T) {
 		for _, p := range []struct {
 			plan *Plan
 			in   []byte
-		}{{there, in}, {back, walkEncode(ros2, v, CDR, plainLE)}, {back, walkEncode(ros2, v, CDR, delimited2BE)}} {
+		}{{there, in}, {back, walkEncode(ros2, v, CDR, ros.PlainLE)}, {back, walkEncode(ros2, v, CDR, ros.Delimited2BE)}} {
 			for range 60 {
 				b := bytes.Clone(p.in)
 				for range 1 + r.IntN(3) {
@@ -256,7 +257,7 @@ func FuzzAppend(f *testing.F) {
 			}
 			t.Fatal(err)
 		}
-		if want := walkEncode(ros2, tree, CDR, plainLE); !bytes.Equal(got, want) {
+		if want := walkEncode(ros2, tree, CDR, ros.PlainLE); !bytes.Equal(got, want) {
 			t.Fatalf("got  %x\nwant %x", got, want)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -21,7 +22,7 @@ type strc struct {
 }
 
 type walkReader struct {
-	l   layout
+	l   ros.Layout
 	src []byte
 	pos int
 }
@@ -29,7 +30,7 @@ type walkReader struct {
 var errWalk = errors.New("walker: message ends")
 
 func (w *walkReader) align(n int) {
-	if n = min(n, w.l.align); n > 1 {
+	if n = min(n, w.l.Align); n > 1 {
 		w.pos = (w.pos + n - 1) / n * n
 	}
 }
@@ -45,7 +46,7 @@ func (w *walkReader) take(n int) []byte {
 func (w *walkReader) number(n int) []byte {
 	w.align(n)
 	b := append([]byte(nil), w.take(n)...)
-	if w.l.big {
+	if w.l.BigEndian {
 		for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
 			b[i], b[j] = b[j], b[i]
 		}
@@ -58,7 +59,7 @@ func (w *walkReader) u32() int { return int(binary.LittleEndian.Uint32(w.number(
 func (w *walkReader) value(t schema.Type) any {
 	one := single(t)
 	if t.Array != schema.Single {
-		if w.l.sizes && one.Kind.Size() == 0 {
+		if w.l.Sizes && one.Kind.Size() == 0 {
 			w.u32()
 		}
 		n := t.Len
@@ -75,10 +76,10 @@ func (w *walkReader) value(t schema.Type) any {
 	}
 	switch t.Kind {
 	case schema.Struct:
-		if w.l.delimited {
+		if w.l.Delimited {
 			w.u32()
 		}
-		if len(t.Message.Fields) == 0 && w.l.dummy {
+		if len(t.Message.Fields) == 0 && w.l.Filler {
 			w.take(1)
 		}
 		s := &strc{}
@@ -89,7 +90,7 @@ func (w *walkReader) value(t schema.Type) any {
 		return s
 	case schema.String:
 		s := string(w.take(w.u32()))
-		if w.l.nul {
+		if w.l.NUL {
 			s = strings.TrimSuffix(s, "\x00")
 		}
 		return s
@@ -100,12 +101,12 @@ func (w *walkReader) value(t schema.Type) any {
 }
 
 type walkWriter struct {
-	l   layout
+	l   ros.Layout
 	out []byte
 }
 
 func (w *walkWriter) align(n int) {
-	if n = min(n, w.l.align); n > 1 {
+	if n = min(n, w.l.Align); n > 1 {
 		for len(w.out)%n != 0 {
 			w.out = append(w.out, 0)
 		}
@@ -114,7 +115,7 @@ func (w *walkWriter) align(n int) {
 
 func (w *walkWriter) number(b []byte) {
 	w.align(len(b))
-	if w.l.big {
+	if w.l.BigEndian {
 		for i := len(b) - 1; i >= 0; i-- {
 			w.out = append(w.out, b[i])
 		}
@@ -136,7 +137,7 @@ func (w *walkWriter) sized(on bool, f func()) {
 	w.u32(0)
 	f()
 	n := uint32(len(w.out) - at - 4)
-	if w.l.big {
+	if w.l.BigEndian {
 		binary.BigEndian.PutUint32(w.out[at:], n)
 	} else {
 		binary.LittleEndian.PutUint32(w.out[at:], n)
@@ -147,7 +148,7 @@ func (w *walkWriter) value(t schema.Type, v any) {
 	one := single(t)
 	if t.Array != schema.Single {
 		items, _ := v.(list)
-		w.sized(w.l.sizes && one.Kind.Size() == 0, func() {
+		w.sized(w.l.Sizes && one.Kind.Size() == 0, func() {
 			if t.Array != schema.Fixed {
 				w.u32(len(items))
 			} else if v == nil {
@@ -161,8 +162,8 @@ func (w *walkWriter) value(t schema.Type, v any) {
 	}
 	switch t.Kind {
 	case schema.Struct:
-		w.sized(w.l.delimited, func() {
-			if len(t.Message.Fields) == 0 && w.l.dummy {
+		w.sized(w.l.Delimited, func() {
+			if len(t.Message.Fields) == 0 && w.l.Filler {
 				w.out = append(w.out, 0)
 			}
 			s, _ := v.(*strc)
@@ -178,7 +179,7 @@ func (w *walkWriter) value(t schema.Type, v any) {
 		})
 	case schema.String:
 		s, _ := v.(string)
-		if w.l.nul {
+		if w.l.NUL {
 			s += "\x00"
 		}
 		w.u32(len(s))
@@ -196,20 +197,20 @@ func (w *walkWriter) value(t schema.Type, v any) {
 		if !ok {
 			n.bytes = make([]byte, t.Kind.Size())
 		}
-		if t.Kind == schema.Bool && w.l.dummy && n.bytes[0] != 0 {
+		if t.Kind == schema.Bool && w.l.Filler && n.bytes[0] != 0 {
 			n.bytes = []byte{1}
 		}
 		w.number(n.bytes)
 	}
 }
 
-var headers = map[variant][]byte{
-	plainLE: {0, 1, 0, 0}, plainBE: {0, 0, 0, 0}, plain2LE: {0, 7, 0, 0}, plain2BE: {0, 6, 0, 0},
-	delimited2LE: {0, 9, 0, 0}, delimited2BE: {0, 8, 0, 0},
+var headers = map[ros.Form][]byte{
+	ros.PlainLE: {0, 1, 0, 0}, ros.PlainBE: {0, 0, 0, 0}, ros.Plain2LE: {0, 7, 0, 0}, ros.Plain2BE: {0, 6, 0, 0},
+	ros.Delimited2LE: {0, 9, 0, 0}, ros.Delimited2BE: {0, 8, 0, 0},
 }
 
 // walkEncode serializes a tree.
-func walkEncode(m *schema.Message, v any, w Wire, form variant) []byte {
+func walkEncode(m *schema.Message, v any, w Wire, form ros.Form) []byte {
 	ww := &walkWriter{l: layoutOf(w, form)}
 	ww.value(schema.Type{Kind: schema.Struct, Message: m}, v)
 	if w == ROS1 {
@@ -219,7 +220,7 @@ func walkEncode(m *schema.Message, v any, w Wire, form variant) []byte {
 }
 
 // walkDecode reads a tree.
-func walkDecode(m *schema.Message, b []byte, w Wire, form variant) (v any, err error) {
+func walkDecode(m *schema.Message, b []byte, w Wire, form ros.Form) (v any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			if r != errWalk {
@@ -229,7 +230,7 @@ func walkDecode(m *schema.Message, b []byte, w Wire, form variant) (v any, err e
 		}
 	}()
 	if w == CDR {
-		b = b[cdrHeader:]
+		b = b[ros.HeaderSize:]
 	}
 	wr := &walkReader{l: layoutOf(w, form), src: b}
 	v = wr.value(schema.Type{Kind: schema.Struct, Message: m})

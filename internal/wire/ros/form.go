@@ -81,10 +81,13 @@ const MaxPadding = 7
 // IsPadding reports whether the bytes behind the last field of a CDR message are
 // padding: at most MaxPadding bytes, all of them zero.
 func IsPadding(rest []byte) bool {
+	if len(rest) > MaxPadding {
+		return false
+	}
 	for _, v := range rest {
 		if v != 0 {
 			return false
 		}
 	}
-	return len(rest) <= MaxPadding
+	return true
 }

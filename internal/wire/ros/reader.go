@@ -2,11 +2,15 @@ package ros
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"unicode/utf16"
 	"unicode/utf8"
 )
+
+// ErrMalformed is wrapped by every *Error.
+var ErrMalformed = errors.New("the message does not fit its definition")
 
 // An Error is where a message does not fit its definition.
 type Error struct {
@@ -15,6 +19,9 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s at byte %d of the message", e.What, e.Offset) }
+
+// Unwrap returns ErrMalformed.
+func (e *Error) Unwrap() error { return ErrMalformed }
 
 // A Reader walks over a message. Slices that it returns point into the message.
 type Reader struct {
