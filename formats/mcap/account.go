@@ -12,7 +12,7 @@ import (
 // file knows of itself.
 func (s *scanner) finish(sum *summary, why string) error {
 	r := s.r
-	if s.end < r.size { // by the summary
+	if s.end < r.src.Size { // by the summary
 		r.how = "summary"
 	} else {
 		r.how = "scan: " + why
@@ -37,7 +37,7 @@ func (s *scanner) finish(sum *summary, why string) error {
 		if n.repaired {
 			lost = storage.Lost{}
 		}
-		if err := r.warnLost(lost, n.code, n.at, !n.repaired, "%s", n.what); err != nil {
+		if err := r.src.WarnLost(lost, n.code, n.at, !n.repaired, "%s", n.what); err != nil {
 			return err
 		}
 	}
@@ -45,7 +45,7 @@ func (s *scanner) finish(sum *summary, why string) error {
 		return err
 	}
 	for _, i := range s.damaged {
-		if err := r.ReadBlock(r.ctx, i, &s.batch); err != nil {
+		if err := r.ReadBlock(r.src.Ctx, i, &s.batch); err != nil {
 			return err
 		}
 	}
@@ -114,11 +114,11 @@ func (s *scanner) headline(sum *summary, why string, found, missing int64, count
 	lost := storage.Lost{Messages: missing}
 	switch {
 	case why != "" && sum != nil:
-		if err := r.warnLost(lost, "summary", sum.end, missing > 0, "%s; all of the file is scanned%s", why, missingText(missing, found)); err != nil {
+		if err := r.src.WarnLost(lost, "summary", sum.end, missing > 0, "%s; all of the file is scanned%s", why, missingText(missing, found)); err != nil {
 			return err
 		}
 	case why != "" && (sum == nil && why != "the file has no summary"):
-		if err := r.warnLost(lost, "unclosed", -1, missing > 0, "%s; all of it is scanned%s", why, missingText(missing, found)); err != nil {
+		if err := r.src.WarnLost(lost, "unclosed", -1, missing > 0, "%s; all of it is scanned%s", why, missingText(missing, found)); err != nil {
 			return err
 		}
 	case missing > 0 && len(s.notes) == 0 && len(s.damaged) == 0, s.stats != nil && (!counts || int64(s.stats.messages) < found):
@@ -129,21 +129,21 @@ func (s *scanner) headline(sum *summary, why string, found, missing int64, count
 		if !damaged {
 			lost = storage.Lost{} // it is the statistics that are wrong
 		}
-		if err := r.warnLost(lost, "statistics", -1, damaged, "the statistics count %d messages; the file has %d", s.stats.messages, found); err != nil {
+		if err := r.src.WarnLost(lost, "statistics", -1, damaged, "the statistics count %d messages; the file has %d", s.stats.messages, found); err != nil {
 			return err
 		}
 	case missing > 0:
-		if err := r.warnLost(lost, "missing", -1, true, "%d of the %d messages that the statistics count cannot be read", missing, found+missing); err != nil {
+		if err := r.src.WarnLost(lost, "missing", -1, true, "%d of the %d messages that the statistics count cannot be read", missing, found+missing); err != nil {
 			return err
 		}
 	}
 	if s.private > 0 {
-		if err := r.warn("private", -1, false, "%d records of opcodes that are private or of a newer version are passed over", s.private); err != nil {
+		if err := r.src.Warn("private", -1, false, "%d records of opcodes that are private or of a newer version are passed over", s.private); err != nil {
 			return err
 		}
 	}
 	if n := r.defs.ownerless(); n > 0 {
-		return r.warnLost(storage.Lost{Messages: n}, "no-channel", -1, true, "%d messages belong to channels that the file does not define, and are not read", n)
+		return r.src.WarnLost(storage.Lost{Messages: n}, "no-channel", -1, true, "%d messages belong to channels that the file does not define, and are not read", n)
 	}
 	return nil
 }
@@ -161,15 +161,15 @@ func (s *scanner) definitionWarnings() error {
 		c := &t.channel
 		var err error
 		if c.schema != 0 && t.schema == nil {
-			err = s.r.warn("schema-missing", -1, false, "channel %d, topic %.200q, has schema %d, which the file does not define: its type is not known", c.id, t.Name, c.schema)
+			err = s.r.src.Warn("schema-missing", -1, false, "channel %d, topic %.200q, has schema %d, which the file does not define: its type is not known", c.id, t.Name, c.schema)
 		}
 		if err == nil && t.Name != c.topic {
-			err = s.r.warn("utf8", -1, false, "the topic name %q of channel %d is no UTF-8; it is read as %q", c.topic, c.id, t.Name)
+			err = s.r.src.Warn("utf8", -1, false, "the topic name %q of channel %d is no UTF-8; it is read as %q", c.topic, c.id, t.Name)
 		}
 		seen := map[string]bool{}
 		for _, p := range c.metadata {
 			if seen[p.key] && err == nil {
-				err = s.r.warn("repeated-key", -1, false, "the metadata of channel %d, topic %.200q, has the key %.80q twice; the first is used", c.id, t.Name, p.key)
+				err = s.r.src.Warn("repeated-key", -1, false, "the metadata of channel %d, topic %.200q, has the key %.80q twice; the first is used", c.id, t.Name, p.key)
 			}
 			seen[p.key] = true
 		}

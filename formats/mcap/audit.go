@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"slices"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -20,14 +21,14 @@ func (r *Reader) audit(s *summary) error {
 	for _, x := range s.attachments {
 		i := slices.IndexFunc(r.attachments, func(a placedAttachment) bool { return uint64(a.at) == x.offset })
 		if i < 0 || uint64(r.attachments[i].length) != x.length || r.attachments[i].attachment != x.attachment {
-			if err := r.warn("attachment-index", int64(min(x.offset, uint64(r.size))), false, "the index has an attachment %.80q here that is not as it says", x.name); err != nil {
+			if err := r.src.Warn("attachment-index", int64(min(x.offset, uint64(r.src.Size))), false, "the index has an attachment %.80q here that is not as it says", x.name); err != nil {
 				return err
 			}
 		}
 	}
 	for _, x := range s.metadata {
 		if !slices.Contains(r.metadata, placed{int64(x.offset), int64(x.length)}) {
-			if err := r.warn("metadata-index", int64(min(x.offset, uint64(r.size))), false, "the index has a metadata record %.80q here that is not as it says", x.name); err != nil {
+			if err := r.src.Warn("metadata-index", int64(min(x.offset, uint64(r.src.Size))), false, "the index has a metadata record %.80q here that is not as it says", x.name); err != nil {
 				return err
 			}
 		}
@@ -39,7 +40,7 @@ func (r *Reader) audit(s *summary) error {
 func (r *Reader) auditData(s *summary) error {
 	sum, want, err := r.dataSum(s)
 	if err == nil && want != 0 && sum != want {
-		err = r.warn("data-crc", s.dataEnd, false, "the checksum of the data section differs: something before this byte was changed")
+		err = r.src.Warn("data-crc", s.dataEnd, false, "the checksum of the data section differs: something before this byte was changed")
 	}
 	return err
 }
@@ -48,20 +49,20 @@ func (r *Reader) auditData(s *summary) error {
 // not known.
 func (r *Reader) dataSum(s *summary) (sum, want uint32, err error) {
 	w := r.window()
-	b, err := w.data(s.dataEnd, recordHead+4)
+	b, err := w.Data(s.dataEnd, recordHead+4)
 	if err != nil {
-		return 0, 0, r.fail(s.dataEnd, "data end", err)
+		return 0, 0, r.src.Fail(s.dataEnd, "data end", err)
 	}
 	if len(b) == recordHead+4 {
 		want = binary.LittleEndian.Uint32(b[recordHead:])
 	}
 	for at := int64(0); want != 0 && at < s.dataEnd; {
-		if err := r.ctx.Err(); err != nil {
+		if err := r.src.Ctx.Err(); err != nil {
 			return 0, 0, err
 		}
-		b, err := w.data(at, min(windowStep, s.dataEnd-at))
+		b, err := w.Data(at, min(chunked.WindowStep, s.dataEnd-at))
 		if err != nil {
-			return 0, 0, r.fail(at, "data section", err)
+			return 0, 0, r.src.Fail(at, "data section", err)
 		}
 		sum = crc32.Update(sum, crc32.IEEETable, b)
 		at += int64(len(b))
@@ -80,10 +81,10 @@ type entry struct {
 func (r *Reader) auditIndex(bl *block, b []byte) error {
 	err := r.compareIndex(bl, messagesOf(b))
 	switch {
-	case isIO(err):
-		return r.fail(bl.index.at, "message index", err)
+	case chunked.IsIO(err):
+		return r.src.Fail(bl.index.at, "message index", err)
 	case err != nil:
-		return r.warn("message-index", bl.Offset, false, "the message index of a chunk does not fit it: %v", err)
+		return r.src.Warn("message-index", bl.Offset, false, "the message index of a chunk does not fit it: %v", err)
 	}
 	return nil
 }

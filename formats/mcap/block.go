@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -56,11 +57,11 @@ func (r *Reader) Order() storage.Order { return storage.OrderBlocks }
 // ReadBlock reads a block. See storage.BlockReader.
 func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	b.Messages = b.Messages[:0]
-	if err := errors.Join(ctx.Err(), r.ctx.Err()); err != nil {
+	if err := errors.Join(ctx.Err(), r.src.Ctx.Err()); err != nil {
 		return err
 	}
 	if i < 0 || i >= len(r.blocks) {
-		return r.fail(-1, fmt.Sprintf("there is no block %d", i), nil)
+		return r.src.Fail(-1, fmt.Sprintf("there is no block %d", i), nil)
 	}
 	bl := &r.blocks[i]
 	w := walk{r: r, bl: bl, view: r.defs.view(i), batch: b, stored: r.copying.begin(b)}
@@ -72,10 +73,10 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 		w.stored = nil
 	}
 	w.records(b.Buf, -1)
-	if w.stored != nil && w.damage.places == 0 && (bl.counted < 0 || bl.counted == int64(len(b.Messages))) {
+	if w.stored != nil && w.damage.Places == 0 && (bl.counted < 0 || bl.counted == int64(len(b.Messages))) {
 		b.Stored = w.stored
 	}
-	if r.audits && !bl.run && w.damage.places == 0 && bl.index.size > 0 {
+	if r.audits && !bl.run && w.damage.Places == 0 && bl.index.size > 0 {
 		if err := r.auditIndex(bl, b.Buf); err != nil {
 			return err
 		}
@@ -85,25 +86,25 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 
 // load reads the records of a block into b.Buf, and what is stored of a chunk into
 // b.Scratch. It returns the chunk, or nil if the block is none or its header cannot be read.
-func (r *Reader) load(bl *block, b *storage.Batch, d *damage) (*chunk, error) {
+func (r *Reader) load(bl *block, b *storage.Batch, d *chunked.Damage) (*chunk, error) {
 	if bl.run {
 		b.Buf = storage.Grow(b.Buf, int(bl.Size))
-		if err := iox.ReadFull(r.file, b.Buf, bl.Offset); err != nil {
-			return nil, r.fail(bl.Offset, "records", err)
+		if err := iox.ReadFull(r.src.File, b.Buf, bl.Offset); err != nil {
+			return nil, r.src.Fail(bl.Offset, "records", err)
 		}
 		return nil, nil
 	}
 	c, err := r.chunkHeader(bl)
-	if isIO(err) {
-		return nil, r.fail(bl.Offset, "chunk", err)
+	if chunked.IsIO(err) {
+		return nil, r.src.Fail(bl.Offset, "chunk", err)
 	}
 	if c.head == 0 {
 		b.Buf = b.Buf[:0]
-		d.add("chunk-header", bl.Offset, bl.Size, "the header of a chunk cannot be read: %v", err)
+		d.Add("chunk-header", bl.Offset, bl.Size, "the header of a chunk cannot be read: %v", err)
 		return nil, nil
 	}
 	if err != nil && !bl.cut {
-		d.repair("chunk-header", bl.Offset, "%v", err)
+		d.Repair("chunk-header", bl.Offset, "%v", err)
 	}
 	data := bl.Offset + recordHead + int64(c.head)
 	size := min(c.n, uint64(bl.Offset+bl.Size-data))
@@ -113,8 +114,8 @@ func (r *Reader) load(bl *block, b *storage.Batch, d *damage) (*chunk, error) {
 		to = &b.Buf
 	}
 	*to = storage.Grow(*to, int(size))
-	if err := iox.ReadFull(r.file, *to, data); err != nil {
-		return nil, r.fail(data, "chunk", err)
+	if err := iox.ReadFull(r.src.File, *to, data); err != nil {
+		return nil, r.src.Fail(data, "chunk", err)
 	}
 	c.data = *to
 	b.Buf = c.decode(b.Buf, bl.Offset, d)
@@ -130,8 +131,8 @@ const chunkHead = 128
 func (r *Reader) chunkHeader(bl *block) (*chunk, error) {
 	c := &chunk{}
 	b := make([]byte, min(chunkHead, bl.Size))
-	if err := iox.ReadFull(r.file, b, bl.Offset); err != nil {
-		return c, errIO{err}
+	if err := iox.ReadFull(r.src.File, b, bl.Offset); err != nil {
+		return c, chunked.IOError(err)
 	}
 	if x := bl.says; x != nil && len(b) >= chunkFixed {
 		const sum = recordHead + 3*8 // before the checksum, which the index does not have
@@ -162,7 +163,7 @@ type walk struct {
 	bl      *block
 	view    view
 	batch   *storage.Batch
-	damage  damage
+	damage  chunked.Damage
 	scan    *scanner           // that reads the block for what is in it; nil: its messages are taken
 	suspect bool               // what was decompressed is damaged
 	schemas map[uint16]*schema // that this chunk defines
@@ -173,7 +174,7 @@ type walk struct {
 // whose content b is.
 func (w *walk) records(b []byte, at int64) {
 	if at < 0 {
-		w.suspect = w.damage.places > 0 && !w.damage.repaired
+		w.suspect = w.damage.Places > 0 && !w.damage.Repaired
 	}
 	c := cursor{b: b, suspect: w.suspect, known: func(id uint16) bool { _, ok := w.view.lookup(id, 0); return ok }}
 	for c.step() {
@@ -189,10 +190,10 @@ func (w *walk) records(b []byte, at int64) {
 		case opChunk:
 			w.stored = nil
 			if at >= 0 {
-				w.damage.add("nested-chunk", w.bl.Offset, int64(len(c.body)), "a chunk in a chunk in a chunk is not read")
+				w.damage.Add("nested-chunk", w.bl.Offset, int64(len(c.body)), "a chunk in a chunk in a chunk is not read")
 				continue
 			}
-			w.damage.add("nested-chunk", w.bl.Offset, 0, "a chunk has another chunk in it, which the index does not know; its messages are read")
+			w.damage.Add("nested-chunk", w.bl.Offset, 0, "a chunk has another chunk in it, which the index does not know; its messages are read")
 			var n chunk
 			if _ = n.parse(c.body, uint64(len(c.body))); n.head > 0 {
 				w.records(n.decode(nil, w.bl.Offset, &w.damage), place)
@@ -200,16 +201,16 @@ func (w *walk) records(b []byte, at int64) {
 		default:
 			w.stored = nil
 			if !w.bl.run && (c.op == opAttachment || c.op == opMetadata) {
-				w.damage.add("misplaced", w.bl.Offset, int64(len(c.body)), "a chunk has a record in it that may not be there, and is not read: %s", opName(c.op))
+				w.damage.Add("misplaced", w.bl.Offset, int64(len(c.body)), "a chunk has a record in it that may not be there, and is not read: %s", opName(c.op))
 			}
 		}
 	}
 	for _, g := range c.gaps {
 		if g.err == errZero && g.to == len(b) {
-			w.damage.repair("zero-tail", w.offset(g.from), "the last %d bytes of a chunk are zero", g.to-g.from)
+			w.damage.Repair("zero-tail", w.offset(g.from), "the last %d bytes of a chunk are zero", g.to-g.from)
 			continue
 		}
-		w.damage.add("chunk-data", w.offset(g.from), int64(g.to-g.from), "%d bytes of a chunk, %d bytes from its start, cannot be read as records: %v", g.to-g.from, g.from, g.err)
+		w.damage.Add("chunk-data", w.offset(g.from), int64(g.to-g.from), "%d bytes of a chunk, %d bytes from its start, cannot be read as records: %v", g.to-g.from, g.from, g.err)
 	}
 }
 
@@ -224,14 +225,14 @@ func (w *walk) offset(at int) int64 {
 // message takes a message.
 func (w *walk) message(body []byte, at int64) {
 	if len(body) < messageFixed {
-		w.damage.add("record", w.offset(int(at)), int64(len(body)), "a message of %d bytes is too short", len(body))
+		w.damage.Add("record", w.offset(int(at)), int64(len(body)), "a message of %d bytes is too short", len(body))
 		w.stored = nil
 		return
 	}
 	id := binary.LittleEndian.Uint16(body)
 	log := binary.LittleEndian.Uint64(body[6:])
 	if w.suspect && w.bl.counted >= 0 && (int64(log) < w.bl.Start || int64(log) > w.bl.End) {
-		w.damage.add("record", w.bl.Offset, int64(len(body)), "a message is logged at another time than any of its chunk")
+		w.damage.Add("record", w.bl.Offset, int64(len(body)), "a message is logged at another time than any of its chunk")
 		return
 	}
 	if w.scan != nil {
@@ -242,8 +243,8 @@ func (w *walk) message(body []byte, at int64) {
 	if !ok {
 		w.stored = nil
 		if !w.bl.scanned {
-			w.damage.left++
-			w.damage.repair("no-channel", w.bl.Offset, "messages of channel %d, which the file does not define, are not read", id)
+			w.damage.Left++
+			w.damage.Repair("no-channel", w.bl.Offset, "messages of channel %d, which the file does not define, are not read", id)
 		}
 		return
 	}
@@ -271,7 +272,7 @@ func (w *walk) definition(op byte, at int, body []byte) {
 	}
 	if w.scan != nil {
 		if err := w.scan.define(op, body, position{len(w.r.blocks) - 1, int64(at)}); err != nil {
-			w.damage.add("record", w.offset(at), int64(len(body)), "a %s cannot be read: %v", opName(op), err)
+			w.damage.Add("record", w.offset(at), int64(len(body)), "a %s cannot be read: %v", opName(op), err)
 		}
 		return
 	}
@@ -307,39 +308,39 @@ func (w *walk) definition(op byte, at int, body []byte) {
 	w.stored = nil
 	w.view.topics = slices.Clone(w.view.topics)
 	w.view.topics[c.id] = 0
-	w.damage.add("redefined", w.bl.Offset, 0, "channel %d is %.80q in the summary and %.80q in a chunk; what follows of it there is not read", c.id, t.channel.topic, c.topic)
+	w.damage.Add("redefined", w.bl.Offset, 0, "channel %d is %.80q in the summary and %.80q in a chunk; what follows of it there is not read", c.id, t.channel.topic, c.topic)
 }
 
 // judge makes one warning of what is wrong with a block that was read.
 func (r *Reader) judge(bl *block, w *walk) error {
 	kept, d := int64(len(w.batch.Messages)), &w.damage
-	if d.places == 0 && (bl.counted < 0 || bl.counted == kept || bl.scanned) || bl.cut {
+	if d.Places == 0 && (bl.counted < 0 || bl.counted == kept || bl.scanned) || bl.cut {
 		return nil
 	}
-	lost := storage.Lost{Bytes: d.bytes}
+	lost := storage.Lost{Bytes: d.Bytes}
 	switch {
 	case bl.scanned && r.accounted:
 	case bl.counted >= 0:
 		lost.Messages = max(0, bl.counted-kept)
 	default:
-		lost.Messages, lost.Uncounted = d.left, !d.repaired && d.code != "chunk-crc"
+		lost.Messages, lost.Uncounted = d.Left, !d.Repaired && d.Code != "chunk-crc"
 	}
-	if d.places == 0 {
-		d.code, d.at, d.repaired = "count", bl.Offset, true
-		d.what = fmt.Sprintf("the index says that this chunk has %d messages, but it has %d", bl.counted, kept)
+	if d.Places == 0 {
+		d.Code, d.At, d.Repaired = "count", bl.Offset, true
+		d.What = fmt.Sprintf("the index says that this chunk has %d messages, but it has %d", bl.counted, kept)
 	} else {
-		if d.places > 1 {
-			d.what += fmt.Sprintf(", and %d more places of the chunk are damaged", d.places-1)
+		if d.Places > 1 {
+			d.What += fmt.Sprintf(", and %d more places of the chunk are damaged", d.Places-1)
 		}
 		if bl.counted >= 0 {
-			d.what += fmt.Sprintf("; %d of the %d messages that the index counts there were read", min(kept, bl.counted), bl.counted)
+			d.What += fmt.Sprintf("; %d of the %d messages that the index counts there were read", min(kept, bl.counted), bl.counted)
 		}
 	}
-	missing := lost.Messages > 0 || !d.repaired
+	missing := lost.Messages > 0 || !d.Repaired
 	if missing {
-		r.lostOf(bl.Offset)
+		r.src.Lose(bl.Offset)
 	}
-	return r.warnLost(lost, d.code, d.at, missing, "%s", d.what)
+	return r.src.WarnLost(lost, d.Code, d.At, missing, "%s", d.What)
 }
 
 // sameBytes tells whether a record's body says what a record says, which may be

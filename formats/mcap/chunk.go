@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"strings"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -132,25 +133,25 @@ func (c *chunk) sum() uint32 {
 // decode returns the records of the chunk. They are in the memory of dst where it
 // has the room, or, where nothing is compressed, in that of c.data. What is wrong
 // goes to d; at is where the chunk is in the file.
-func (c *chunk) decode(dst []byte, at int64, d *damage) []byte {
+func (c *chunk) decode(dst []byte, at int64, d *chunked.Damage) []byte {
 	codec, sure := c.codec()
 	switch {
 	case codec == nil:
-		d.add("compression", at, int64(len(c.data)), "a chunk has the compression %.20q, which is not known; it is not read", c.compression)
+		d.Add("compression", at, int64(len(c.data)), "a chunk has the compression %.20q, which is not known; it is not read", c.compression)
 		return nil
 	case !sure:
-		d.repair("compression", at, "a chunk has the compression %.20q; it is read as %s", c.compression, codec.Name())
+		d.Repair("compression", at, "a chunk has the compression %.20q; it is read as %s", c.compression, codec.Name())
 	}
 	if codec == compress.None {
 		if uint64(len(c.data)) != c.size && !c.open() {
-			d.repair("chunk-size", at, "a chunk that is not compressed has %d bytes and says that it has %d", len(c.data), c.size)
+			d.Repair("chunk-size", at, "a chunk that is not compressed has %d bytes and says that it has %d", len(c.data), c.size)
 		}
 		c.check(c.data, at, d)
 		return c.data
 	}
 	if len(c.data) == 0 {
 		if c.size > 0 {
-			d.add("compressed-data", at, 0, "a chunk says that it has %d bytes, and has none", c.size)
+			d.Add("compressed-data", at, 0, "a chunk says that it has %d bytes, and has none", c.size)
 		}
 		return nil
 	}
@@ -167,22 +168,22 @@ func (c *chunk) decode(dst []byte, at int64, d *damage) []byte {
 	}
 	switch {
 	case err != nil && uint64(len(out)) == c.size && (c.crc == 0 || crc32.ChecksumIEEE(out) == c.crc):
-		d.repair("compressed-data", at, "all of a chunk could be decompressed, but for what follows (%v)", err)
+		d.Repair("compressed-data", at, "all of a chunk could be decompressed, but for what follows (%v)", err)
 		return out
 	case err != nil:
-		d.add("compressed-data", at, c.unread(len(out)), "the compressed data of a chunk is damaged (%v); %d bytes of it could be read", err, len(out))
+		d.Add("compressed-data", at, c.unread(len(out)), "the compressed data of a chunk is damaged (%v); %d bytes of it could be read", err, len(out))
 		return out
 	case uint64(len(out)) != c.size && !c.open():
-		d.repair("chunk-size", at, "a chunk says that it has %d bytes before compression, and it has %d", c.size, len(out))
+		d.Repair("chunk-size", at, "a chunk says that it has %d bytes before compression, and it has %d", c.size, len(out))
 	}
 	c.check(out, at, d)
 	return out
 }
 
 // check compares the checksum.
-func (c *chunk) check(records []byte, at int64, d *damage) {
-	if sum := c.sum(); sum != 0 && (d.places == 0 || d.repaired) && crc32.ChecksumIEEE(records) != sum {
-		d.add("chunk-crc", at, 0, "the checksum of a chunk differs: its messages are read, and some of them may be damaged")
+func (c *chunk) check(records []byte, at int64, d *chunked.Damage) {
+	if sum := c.sum(); sum != 0 && (d.Places == 0 || d.Repaired) && crc32.ChecksumIEEE(records) != sum {
+		d.Add("chunk-crc", at, 0, "the checksum of a chunk differs: its messages are read, and some of them may be damaged")
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -180,13 +181,13 @@ func listRecords(t *testing.T, b []byte, out *[]vectorRecord) {
 				[2]any{"publish_time", text(m.publish)}, [2]any{"data", textBytes(m.data)})
 		case opChunk:
 			var k chunk
-			var d damage
+			var d chunked.Damage
 			if err := k.parse(c.body, uint64(len(c.body))); err != nil {
 				t.Fatal(err)
 			}
 			listRecords(t, k.decode(nil, 0, &d), out)
-			if d.places > 0 {
-				t.Fatal(d.what)
+			if d.Places > 0 {
+				t.Fatal(d.What)
 			}
 		case opAttachment:
 			var a attachment

@@ -44,7 +44,7 @@ func (r *Reader) metadataValues(p placed) (map[string]string, error) {
 	values := make(map[string]string, len(m.values))
 	for _, v := range m.values {
 		if _, ok := values[v.key]; ok {
-			if err := r.warn("repeated-key", p.at, false, "metadata record %.80q has the key %.80q twice; the first is used", m.name, v.key); err != nil {
+			if err := r.src.Warn("repeated-key", p.at, false, "metadata record %.80q has the key %.80q twice; the first is used", m.name, v.key); err != nil {
 				return nil, err
 			}
 			continue
@@ -70,8 +70,8 @@ type placedAttachment struct {
 // warning, when all of it was read.
 func (r *Reader) openAttachment(a *placedAttachment) (*attachmentReader, error) {
 	head := make([]byte, a.data-a.at-recordHead)
-	if err := iox.ReadFull(r.file, head, a.at+recordHead); err != nil {
-		return nil, r.fail(a.at, "attachment", err)
+	if err := iox.ReadFull(r.src.File, head, a.at+recordHead); err != nil {
+		return nil, r.src.Fail(a.at, "attachment", err)
 	}
 	x := &attachmentReader{r: r, a: a, sum: crc32.NewIEEE(), left: int64(a.size)}
 	x.sum.Write(head)
@@ -97,8 +97,8 @@ func (x *attachmentReader) Read(p []byte) (int, error) {
 	}
 	p = p[:min(int64(len(p)), x.left)]
 	at := x.a.data + int64(x.a.size) - x.left
-	if err := iox.ReadFull(x.r.file, p, at); err != nil {
-		return 0, x.r.fail(at, "attachment", err)
+	if err := iox.ReadFull(x.r.src.File, p, at); err != nil {
+		return 0, x.r.src.Fail(at, "attachment", err)
 	}
 	x.sum.Write(p)
 	x.left -= int64(len(p))
@@ -108,11 +108,11 @@ func (x *attachmentReader) Read(p []byte) (int, error) {
 func (x *attachmentReader) check() error {
 	var b [4]byte
 	at := x.a.data + int64(x.a.size)
-	if err := iox.ReadFull(x.r.file, b[:], at); err != nil {
-		return x.r.fail(at, "attachment", err)
+	if err := iox.ReadFull(x.r.src.File, b[:], at); err != nil {
+		return x.r.src.Fail(at, "attachment", err)
 	}
 	if want := binary.LittleEndian.Uint32(b[:]); want != 0 && want != x.sum.Sum32() {
-		if err := x.r.warn("attachment-crc", x.a.at, true, "the checksum of attachment %.80q differs: it is read, and may be damaged", x.a.name); err != nil {
+		if err := x.r.src.Warn("attachment-crc", x.a.at, true, "the checksum of attachment %.80q differs: it is read, and may be damaged", x.a.name); err != nil {
 			return err
 		}
 	}
@@ -125,12 +125,12 @@ func (x *attachmentReader) Close() error { return nil }
 // metadataAt reads a metadata record.
 func (r *Reader) metadataAt(p placed) (metadata, error) {
 	b := make([]byte, min(p.length-recordHead, maxRecord))
-	if err := iox.ReadFull(r.file, b, p.at+recordHead); err != nil {
-		return metadata{}, r.fail(p.at, "metadata record", err)
+	if err := iox.ReadFull(r.src.File, b, p.at+recordHead); err != nil {
+		return metadata{}, r.src.Fail(p.at, "metadata record", err)
 	}
 	var m metadata
 	if err := m.parse(b); err != nil {
-		return metadata{}, r.fail(p.at, "metadata record", fmt.Errorf("%w: %w", storage.ErrCorrupt, err))
+		return metadata{}, r.src.Fail(p.at, "metadata record", fmt.Errorf("%w: %w", storage.ErrCorrupt, err))
 	}
 	return m, nil
 }

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -144,7 +145,7 @@ func messageEnds(t *testing.T, b []byte) (ends []int64) {
 			ends = append(ends, int64(c.next))
 		case opChunk:
 			var k chunk
-			var d damage
+			var d chunked.Damage
 			if err := k.parse(c.body, uint64(len(c.body))); err != nil {
 				t.Fatal(err)
 			}
@@ -287,7 +288,7 @@ func FuzzChunk(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var c chunk
-		var d damage
+		var d chunked.Damage
 		if c.parse(b, uint64(len(b))); c.head == 0 {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/timeorder"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -23,15 +24,12 @@ func (r *FolderReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*st
 		defer x.close()
 		var parts []timeorder.Part
 		for _, p := range r.parts {
-			for i := range p.blocks {
-				b := &p.blocks[i]
-				parts = append(parts, timeorder.Part{Start: b.Start, End: b.End, Timed: b.Timed})
-			}
 			one := p.query(ctx, q)
-			one.all, one.wanted = all, make([]bool, len(p.topics))
+			one.All, one.Wanted = all, make([]bool, len(p.topics))
 			for i, t := range p.topics {
-				one.wanted[i] = wanted[t]
+				one.Wanted[i] = wanted[t]
 			}
+			parts = one.Parts(parts, len(p.blocks))
 			x.parts = append(x.parts, one)
 		}
 		timeorder.Run(ctx, q, parts, x, wrap)(yield)
@@ -41,19 +39,19 @@ func (r *FolderReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*st
 // A folderQuery asks the parts of a folder. Its parts are their blocks.
 type folderQuery struct {
 	r     *FolderReader
-	parts []*query
+	parts []*chunked.Query
 	msg   storage.Message
 	buf   []byte
 }
 
 func (x *folderQuery) close() {
 	for _, q := range x.parts {
-		q.release()
+		q.Release()
 	}
 }
 
 // at returns the part and its block that a block of the folder is.
-func (x *folderQuery) at(i int) (*inPart, *query, int) {
+func (x *folderQuery) at(i int) (*inPart, *chunked.Query, int) {
 	b := x.r.blocks[i]
 	return b.part, x.parts[slices.Index(x.r.parts, b.part)], b.block
 }
@@ -103,7 +101,7 @@ func (c *folderCursor) Read() (*storage.Message, error) {
 	out, ok := x.r.unpackMessage(x.buf[:0], &x.msg)
 	if !ok {
 		at := c.part.blocks[c.block].Offset
-		return nil, x.r.warnLost(storage.Lost{Messages: 1, Blocks: 1}, "zstd", at, true, c.part.path, "a message is left out: it cannot be decompressed")
+		return nil, x.r.warnLost(storage.Lost{Messages: 1, Blocks: 1}, "zstd", at, true, c.part.src.Path, "a message is left out: it cannot be decompressed")
 	}
 	x.buf, x.msg.Data = out, out
 	return &x.msg, nil

@@ -182,8 +182,7 @@ func (r *FolderReader) damaged() bool {
 	list, _ := r.warnings.Report()
 	lists = append(lists, list)
 	for _, p := range r.parts {
-		list, _ := p.warnings.Report()
-		lists = append(lists, list)
+		lists = append(lists, p.Reader.Damage().Warnings)
 	}
 	return slices.ContainsFunc(slices.Concat(lists...), func(w storage.Warning) bool { return w.Damage && w.Code != "metadata-topic" && w.Code != "qos" })
 }
@@ -203,7 +202,7 @@ func (r *FolderReader) newInfo() *storage.Info {
 	for _, p := range r.parts {
 		one := p.info
 		info.Messages += one.Messages
-		info.Files = append(info.Files, p.path)
+		info.Files = append(info.Files, p.src.Path)
 		if one.Messages > 0 {
 			if !timed {
 				info.Start, info.End, timed = one.Start, one.End, true

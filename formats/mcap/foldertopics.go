@@ -63,7 +63,7 @@ func (r *FolderReader) describe(t *storage.Topic, p *inPart, have *storage.Topic
 	}
 	if text, ok := have.Metadata[metaQoS]; ok {
 		if _, err := ros2bag.ParseQoS(text); err != nil {
-			if err := r.warnLost(storage.Lost{}, "qos", -1, true, p.path, "topic %.200q: %v", t.Name, err); err != nil {
+			if err := r.warnLost(storage.Lost{}, "qos", -1, true, p.src.Path, "topic %.200q: %v", t.Name, err); err != nil {
 				return err
 			}
 		}
@@ -85,7 +85,7 @@ func (r *FolderReader) describe(t *storage.Topic, p *inPart, have *storage.Topic
 	if t.Schema.Encoding == "" {
 		t.Schema = s
 	} else if t.Schema.Encoding != s.Encoding || !bytes.Equal(t.Schema.Data, s.Data) {
-		return r.warnLost(storage.Lost{}, "definition", -1, false, p.path, "topic %.200q: its definition differs from that of the part before, which is used", t.Name)
+		return r.warnLost(storage.Lost{}, "definition", -1, false, p.src.Path, "topic %.200q: its definition differs from that of the part before, which is used", t.Name)
 	}
 	return nil
 }

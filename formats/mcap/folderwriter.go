@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -16,7 +16,7 @@ import (
 // A FolderWriter writes a rosbag2 folder with one part or, if it is cut into segments,
 // several. Each part is made by a Writer.
 type FolderWriter struct {
-	ctx      context.Context
+	state    chunked.State
 	fs       storage.FS
 	out      *iox.Output
 	o        storage.WriteOptions // of the parts
@@ -24,14 +24,9 @@ type FolderWriter struct {
 	size     int64 // of a segment, in bytes of messages; 0: any
 	duration int64 // of a segment, ns; 0: any
 
-	parts   []*outPart // the last one takes the messages
-	topics  []storage.Topic
-	taken   map[topicKey]bool
-	onBlock func(storage.PendingBlock) error
-
-	err      error // the first one, kept
-	finished bool  // only Commit and Close may follow
-	closed   bool
+	parts  []*outPart // the last one gets the messages
+	topics []storage.Topic
+	known  map[topicKey]bool
 }
 
 // An outPart is a part that is written.
@@ -52,7 +47,8 @@ func CreateFolder(ctx context.Context, path string, o storage.WriteOptions) (sto
 	if other := o.Values[storage.NameStorage]; other != "" && other != mcapStorage.ID {
 		return fail("storage "+other, storage.ErrUnsupported, "the format of that storage writes it")
 	}
-	w := &FolderWriter{ctx: ctx, fs: iox.FS(o.FS), o: o, size: o.SegmentSize, duration: o.SegmentDuration, taken: map[topicKey]bool{}}
+	w := &FolderWriter{fs: iox.FS(o.FS), o: o, size: o.SegmentSize, duration: o.SegmentDuration, known: map[topicKey]bool{}}
+	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
 	w.profile, _ = ros2bag.FindProfile(o.Profile) // the options have the names
 	if _, err := newWriter(ctx, path, o); err != nil {
 		return nil, err
@@ -73,14 +69,14 @@ func CreateFolder(ctx context.Context, path string, o storage.WriteOptions) (sto
 // addPart begins a part, with all topics that are known.
 func (w *FolderWriter) addPart() error {
 	name := mcapStorage.PartName(filepath.Base(w.out.Final()), len(w.parts))
-	part, err := newWriter(w.ctx, filepath.Join(w.out.Final(), name), w.o)
+	part, err := newWriter(w.state.Ctx, filepath.Join(w.out.Final(), name), w.o)
 	if err != nil {
 		return err
 	}
 	part.restyle, part.schemed = true, true
 	part.own = ownMetadata{values: maps.Clone(w.o.Metadata), always: true, profile: w.profile}
 	part.header.profile, part.profiled = "", false
-	part.onBlock = w.onBlock
+	part.state.OnBlock = w.state.OnBlock
 	p := &outPart{Writer: part}
 	w.parts = append(w.parts, p)
 	if err := p.open(w.fs, filepath.Join(w.out.Temp(), name)); err != nil {
@@ -100,36 +96,20 @@ func (w *FolderWriter) fail(what string, err error) error {
 	return &storage.Error{Format: folderName, Path: w.out.Final(), Offset: -1, What: what, Err: err}
 }
 
-// usable returns the error that stopped the writer.
-func (w *FolderWriter) usable() error {
-	if w.err == nil && (w.finished || w.closed) {
-		return w.fail("the writer is closed", os.ErrClosed)
-	}
-	return w.err
-}
-
-// stop keeps the first error.
-func (w *FolderWriter) stop(err error) error {
-	if w.err == nil {
-		w.err = err
-	}
-	return err
-}
-
 // Identity returns that players know topics by name, type and encoding. See
 // storage.Writer.
 func (w *FolderWriter) Identity() storage.Identity { return storage.IdentityType }
 
 // CreateTopic makes a channel. See storage.Writer.
 func (w *FolderWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
-	if err := w.usable(); err != nil {
+	if err := w.state.Usable(); err != nil {
 		return 0, err
 	}
 	if t.Encoding == "" {
 		t.Encoding = Format.Native
 	}
 	key := topicKey{name: t.Name, typ: t.Type, encoding: t.Encoding}
-	if w.taken[key] {
+	if w.known[key] {
 		return 0, w.fail(fmt.Sprintf("a second topic %.200q of type %.200q", t.Name, t.Type), storage.ErrUnsupported)
 	}
 	if _, ok := t.Metadata[metaQoS]; ok {
@@ -140,25 +120,25 @@ func (w *FolderWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err != nil {
 		return 0, err
 	}
-	w.taken[key] = true
+	w.known[key] = true
 	w.topics = append(w.topics, t)
 	return id, nil
 }
 
 // Write adds a message. See storage.Writer.
 func (w *FolderWriter) Write(m *storage.Message) error {
-	if err := w.usable(); err != nil {
+	if err := w.state.Usable(); err != nil {
 		return err
 	}
 	p := w.last()
 	if p.span.Messages > 0 && w.full(p, m) {
 		if err := w.cut(); err != nil {
-			return w.stop(err)
+			return w.state.Stop(err)
 		}
 		p = w.last()
 	}
 	if err := p.Write(m); err != nil {
-		return w.stop(err)
+		return w.state.Stop(err)
 	}
 	p.span.Add(m.LogTime)
 	p.bytes += int64(len(m.Data))
@@ -180,7 +160,7 @@ func (w *FolderWriter) cut() error {
 		return err
 	}
 	for _, p := range w.parts {
-		if !p.finished && p.settled() {
+		if !p.state.Finished() && p.settled() {
 			if err := p.end(); err != nil {
 				return err
 			}
@@ -191,27 +171,24 @@ func (w *FolderWriter) cut() error {
 
 // end writes what stands behind the data of a part, and closes it.
 func (p *outPart) end() error {
-	if err := p.finish(); err != nil {
-		return err
-	}
-	p.finished = true
+	_, err := p.state.Finish(p.finish, "")
 	p.chunkIndexes = nil
-	return nil
+	return err
 }
 
 // OnBlock hands full chunks to f. See storage.BlockWriter.
 func (w *FolderWriter) OnBlock(f func(storage.PendingBlock) error) {
-	w.onBlock = f
+	w.state.OnBlock = f
 	w.last().OnBlock(f)
 }
 
 // Flush ends the chunk. See storage.BlockWriter.
 func (w *FolderWriter) Flush() error {
-	if err := w.usable(); err != nil {
+	if err := w.state.Usable(); err != nil {
 		return err
 	}
 	if err := w.last().Flush(); err != nil {
-		return w.stop(err)
+		return w.state.Stop(err)
 	}
 	return nil
 }
@@ -219,17 +196,17 @@ func (w *FolderWriter) Flush() error {
 // CopyFrom prepares for the chunks of a file or of a folder with one part, unless the
 // output is cut. See storage.BlockCopier.
 func (w *FolderWriter) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
-	return w.usable() == nil && w.size == 0 && w.duration == 0 && w.last().CopyFrom(r, topics)
+	return w.state.Ready() && w.size == 0 && w.duration == 0 && w.last().CopyFrom(r, topics)
 }
 
 // CopyBlock writes a chunk as it is stored. See storage.BlockCopier.
 func (w *FolderWriter) CopyBlock(b *storage.Batch) (bool, error) {
-	if err := w.usable(); err != nil {
+	if err := w.state.Usable(); err != nil {
 		return false, err
 	}
 	ok, err := w.last().CopyBlock(b)
 	if err != nil {
-		return ok, w.stop(err)
+		return ok, w.state.Stop(err)
 	}
 	return ok, nil
 }
@@ -245,37 +222,28 @@ func (w *FolderWriter) WriteMetadata(m *storage.MetadataRecord) error {
 }
 
 func (w *FolderWriter) extra(write func(*Writer) error) error {
-	if err := w.usable(); err != nil {
+	if err := w.state.Usable(); err != nil {
 		return err
 	}
 	p := w.last().Writer
 	err := write(p)
-	if p.err != nil {
-		return w.stop(err)
+	if !p.state.Ready() {
+		return w.state.Stop(err)
 	}
 	return err
 }
 
 // Finish finishes the parts and writes metadata.yaml. See storage.Writer.
-func (w *FolderWriter) Finish() (string, error) {
-	if err := w.usable(); err != nil {
-		return "", err
-	}
-	if err := w.finish(); err != nil {
-		return "", w.stop(err)
-	}
-	w.finished = true
-	return w.out.Temp(), nil
-}
+func (w *FolderWriter) Finish() (string, error) { return w.state.Finish(w.finish, w.out.Temp()) }
 
 func (w *FolderWriter) finish() error {
-	if err := w.ctx.Err(); err != nil {
+	if err := w.state.Ctx.Err(); err != nil {
 		return err
 	}
 	var topics []ros2bag.Topic
 	var parts []ros2bag.Part
 	for _, p := range w.parts {
-		if !p.finished {
+		if !p.state.Finished() {
 			if err := p.end(); err != nil {
 				return err
 			}
@@ -290,25 +258,11 @@ func (w *FolderWriter) finish() error {
 }
 
 // Commit moves the folder to its name. See storage.Writer.
-func (w *FolderWriter) Commit() error {
-	if w.err != nil || w.closed {
-		return w.usable()
-	}
-	if !w.finished {
-		if _, err := w.Finish(); err != nil {
-			return err
-		}
-	}
-	w.closed = true // a second time is an error
-	if err := w.out.Commit(); err != nil {
-		return w.stop(w.fail("output", err))
-	}
-	return nil
-}
+func (w *FolderWriter) Commit() error { return w.state.Commit(w.Finish, w.out.Commit) }
 
 // Close removes what was not committed. See storage.Writer.
 func (w *FolderWriter) Close() error {
-	w.closed = true
+	w.state.Close()
 	var err error
 	for _, p := range w.parts {
 		err = errors.Join(err, p.closeFile())

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"slices"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -36,19 +37,19 @@ const tailSize = 64 << 10
 // the reason, and s is what could be read of it, or nil.
 func (r *Reader) readSummary() (s *summary, why string, err error) {
 	const end = recordHead + footerSize + int64(len(magic))
-	if r.size < int64(len(magic))+end {
+	if r.src.Size < int64(len(magic))+end {
 		return nil, "the file was not closed", nil
 	}
-	tail := make([]byte, min(tailSize, r.size))
-	if err := iox.ReadFull(r.file, tail, r.size-int64(len(tail))); err != nil {
-		return nil, "", r.fail(r.size-int64(len(tail)), "summary", err)
+	tail := make([]byte, min(tailSize, r.src.Size))
+	if err := iox.ReadFull(r.src.File, tail, r.src.Size-int64(len(tail))); err != nil {
+		return nil, "", r.src.Fail(r.src.Size-int64(len(tail)), "summary", err)
 	}
 	foot := tail[int64(len(tail))-end:]
 	h, _ := parseHead(foot)
 	if string(foot[len(foot)-len(magic):]) != magic || h != (recordHeader{opFooter, footerSize}) {
 		return nil, "the file does not end with a footer", nil
 	}
-	s = &summary{end: r.size - end}
+	s = &summary{end: r.src.Size - end}
 	if err := s.footer.parse(foot[recordHead:]); err != nil {
 		return nil, err.Error(), nil
 	}
@@ -64,17 +65,17 @@ func (r *Reader) readSummary() (s *summary, why string, err error) {
 	s.dataEnd = s.start - dataEnd
 	// What stands before it tells that it is no number from anywhere, before so much is read.
 	before := make([]byte, dataEnd)
-	if err := iox.ReadFull(r.file, before, s.dataEnd); err != nil {
-		return nil, "", r.fail(s.dataEnd, "data end", err)
+	if err := iox.ReadFull(r.src.File, before, s.dataEnd); err != nil {
+		return nil, "", r.src.Fail(s.dataEnd, "data end", err)
 	}
 	if h, err := parseHead(before); err != nil || h != (recordHeader{opDataEnd, 4}) {
 		return s, fmt.Sprintf("there is no end of the data before byte %d, at which the summary should begin", start), nil
 	}
 	b := make([]byte, s.end-s.start)
-	if from := r.size - int64(len(tail)); s.start >= from {
+	if from := r.src.Size - int64(len(tail)); s.start >= from {
 		copy(b, tail[s.start-from:])
-	} else if err := iox.ReadFull(r.file, b, s.start); err != nil {
-		return nil, "", r.fail(s.start, "summary", err)
+	} else if err := iox.ReadFull(r.src.File, b, s.start); err != nil {
+		return nil, "", r.src.Fail(s.start, "summary", err)
 	}
 	if sum := s.footer.crc; sum != 0 && sum != crc32.Update(crc32.ChecksumIEEE(b), crc32.IEEETable, foot[:recordHead+footerSize-4]) {
 		return s, "the checksum of the summary differs", nil
@@ -150,7 +151,7 @@ func (s *scanner) counts(x *chunkIndex) ([]indexed, error) {
 		if size < 0 || size%indexEntry != 0 {
 			h, n, err := s.indexHead(from)
 			if err != nil || h.length != uint64(next-from-recordHead) {
-				return nil, ioError(err)
+				return nil, chunked.OnlyIO(err)
 			}
 			size = n * indexEntry
 		}
@@ -163,7 +164,7 @@ func (s *scanner) counts(x *chunkIndex) ([]indexed, error) {
 // indexHead reads the start of the Message Index record at off, and how many messages
 // it has.
 func (s *scanner) indexHead(off int64) (recordHeader, int64, error) {
-	b, err := s.w.data(off, recordHead+indexFixed)
+	b, err := s.w.Data(off, recordHead+indexFixed)
 	if err != nil {
 		return recordHeader{}, 0, err
 	}
@@ -212,23 +213,15 @@ func (s *scanner) verify(x *chunkIndex, look bool) (bl *block, wrong bool, err e
 	if look {
 		if c, err = s.r.chunkHeader(bl); err != nil || c.compression != x.compression || c.n != x.stored || c.size != x.original ||
 			c.start != x.start || c.end != x.end {
-			return nil, true, ioError(err)
+			return nil, true, chunked.OnlyIO(err)
 		}
 		for _, k := range []indexed{counts[0], counts[len(counts)-1]} {
 			h, n, err := s.indexHead(k.at)
 			if err != nil || n != k.n || k.at+recordHead+int64(h.length) > bl.index.at+bl.index.size {
-				return nil, true, ioError(err)
+				return nil, true, chunked.OnlyIO(err)
 			}
 		}
 	}
 	bl.RawSize = c.rawSize(codec, int64(x.stored))
 	return bl, false, nil
-}
-
-// ioError keeps errors of the disk, and drops those that say what is damaged.
-func ioError(err error) error {
-	if isIO(err) {
-		return err
-	}
-	return nil
 }

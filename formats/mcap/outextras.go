@@ -17,7 +17,7 @@ const copyPiece = 128 << 10
 
 // WriteAttachment copies an attachment. See storage.ExtraWriter.
 func (w *Writer) WriteAttachment(a *storage.Attachment) error {
-	if err := w.usable(); err != nil {
+	if err := w.state.Usable(); err != nil {
 		return err
 	}
 	switch {
@@ -28,23 +28,23 @@ func (w *Writer) WriteAttachment(a *storage.Attachment) error {
 	}
 	content, err := a.Open()
 	if err != nil {
-		return w.stop(err)
+		return w.state.Stop(err)
 	}
 	err = w.writeAttachment(attachment{uint64(a.LogTime), uint64(a.CreateTime), a.Name, a.MediaType, uint64(a.Size)}, content)
 	if err = errors.Join(err, content.Close()); err != nil {
-		return w.stop(err)
+		return w.state.Stop(err)
 	}
 	return nil
 }
 
 // WriteMetadata writes a metadata record. See storage.ExtraWriter.
 func (w *Writer) WriteMetadata(m *storage.MetadataRecord) error {
-	if err := w.usable(); err != nil {
+	if err := w.state.Usable(); err != nil {
 		return err
 	}
 	values, err := m.Values()
 	if err != nil {
-		return w.stop(err)
+		return w.state.Stop(err)
 	}
 	record := metadata{name: m.Name}
 	valid := validName(m.Name)
@@ -56,7 +56,7 @@ func (w *Writer) WriteMetadata(m *storage.MetadataRecord) error {
 		return w.fail(fmt.Sprintf("metadata record %.80q: text that is no UTF-8", m.Name), storage.ErrUnsupported)
 	}
 	if err := w.writeMetadata(record); err != nil {
-		return w.stop(err)
+		return w.state.Stop(err)
 	}
 	return nil
 }

@@ -60,12 +60,12 @@ func (r *Reader) readOwn() error {
 	if r.own.serialized == "" {
 		return nil
 	}
-	m, _, err := ros2bag.ParseMetadata(r.ctx, []byte(ros2bag.WithoutTopics(r.own.serialized)), ros2bag.QoSCache{})
+	m, _, err := ros2bag.ParseMetadata(r.src.Ctx, []byte(ros2bag.WithoutTopics(r.own.serialized)), ros2bag.QoSCache{})
 	switch {
-	case r.ctx.Err() != nil:
-		return r.ctx.Err()
+	case r.src.Ctx.Err() != nil:
+		return r.src.Ctx.Err()
 	case err != nil:
-		return r.warn("metadata", -1, false, "the metadata record %s cannot be read (%v)", recordROS2, err)
+		return r.src.Warn("metadata", -1, false, "the metadata record %s cannot be read (%v)", recordROS2, err)
 	}
 	addCustom(r.own.values, m)
 	return nil

@@ -8,21 +8,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // A Reader reads an MCAP file. ReadBlock and Info are safe for concurrent use.
 type Reader struct {
-	ctx    context.Context
-	path   string
-	strict bool
+	src    *chunked.Source
 	audits bool // indexes are compared with what they are about
-	file   storage.File
-	size   int64
 
 	header      header
 	defs        *definitions
@@ -36,11 +31,7 @@ type Reader struct {
 
 	seq storage.Sequence // of ReadNext
 
-	warnings warnings.Log
-	copying  *copying // of the Writer that copies chunks; nil: none
-
-	mu     sync.Mutex
-	broken map[int64]bool // offsets of chunks of which something is missing
+	copying *copying // of the Writer that copies chunks; nil: none
 
 	info *storage.Info // as Open has found it
 }
@@ -63,12 +54,12 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 
 // checkAlone reports that a file that was named itself is one of several.
 func (r *Reader) checkAlone(fsys storage.FS) error {
-	name, parts := mcapStorage.Whole(fsys, r.path)
+	name, parts := mcapStorage.Whole(fsys, r.src.Path)
 	if name == "" {
 		return nil
 	}
-	err := r.warn(storage.CodeOnePart, -1, false, "this is part %d of %d of one recording; all of it is read by the name %s",
-		1+slices.Index(parts, filepath.Clean(r.path)), len(parts), name)
+	err := r.src.Warn(storage.CodeOnePart, -1, false, "this is part %d of %d of one recording; all of it is read by the name %s",
+		1+slices.Index(parts, filepath.Clean(r.src.Path)), len(parts), name)
 	r.info.Damage = r.Damage()
 	return err
 }
@@ -76,9 +67,8 @@ func (r *Reader) checkAlone(fsys storage.FS) error {
 // openFile returns a Reader of a file, which is the Reader's then if there is no error.
 func openFile(ctx context.Context, path string, f storage.File, o storage.ReadOptions) (*Reader, error) {
 	r := &Reader{
-		ctx: ctx, path: path, strict: o.Strict, audits: o.CheckIndexes, file: f,
-		defs: newDefinitions(), codecs: map[string]int64{}, broken: map[int64]bool{},
-		warnings: warnings.Log{Hints: hints},
+		src: chunked.NewSource(ctx, formatName, path, f, o.Strict, hints), audits: o.CheckIndexes,
+		defs: newDefinitions(), codecs: map[string]int64{},
 	}
 	if err := r.open(); err != nil {
 		return nil, err
@@ -91,11 +81,11 @@ func openFile(ctx context.Context, path string, f storage.File, o storage.ReadOp
 }
 
 func (r *Reader) open() error {
-	st, err := r.file.Stat()
+	st, err := r.src.File.Stat()
 	if err != nil {
 		return err
 	}
-	r.size = st.Size()
+	r.src.Size = st.Size()
 	if err := r.readMagic(); err != nil {
 		return err
 	}
@@ -115,25 +105,25 @@ func (r *Reader) open() error {
 // readMagic looks at the first bytes. Where they are damaged, what follows must be a
 // Header.
 func (r *Reader) readMagic() error {
-	head := make([]byte, min(r.size, storage.SniffLen))
-	if err := iox.ReadFull(r.file, head, 0); err != nil {
-		return r.fail(0, "magic", err)
+	head := make([]byte, min(r.src.Size, storage.SniffLen))
+	if err := iox.ReadFull(r.src.File, head, 0); err != nil {
+		return r.src.Fail(0, "magic", err)
 	}
 	switch kind := headKind(head); kind {
 	case headSound:
 		return nil
 	case headCut:
-		return r.fail(0, "magic", storage.ErrTruncated)
+		return r.src.Fail(0, "magic", storage.ErrTruncated)
 	case headVersion:
-		return r.fail(0, fmt.Sprintf("major version %q", head[5]), storage.ErrUnsupported)
+		return r.src.Fail(0, fmt.Sprintf("major version %q", head[5]), storage.ErrUnsupported)
 	case headText:
-		e := r.fail(0, "every CR LF in it was turned into LF, as a transfer in text mode does", storage.ErrCorrupt)
+		e := r.src.Fail(0, "every CR LF in it was turned into LF, as a transfer in text mode does", storage.ErrCorrupt)
 		e.Hint = "copy the original again, in binary mode (git: mark it as binary in .gitattributes)"
 		return e
 	case headDamaged:
-		return r.warn("magic", 0, false, "the first bytes are damaged; what follows is an MCAP file")
+		return r.src.Warn("magic", 0, false, "the first bytes are damaged; what follows is an MCAP file")
 	}
-	return r.fail(0, "no MCAP file: the magic is missing", storage.ErrCorrupt)
+	return r.src.Fail(0, "no MCAP file: the magic is missing", storage.ErrCorrupt)
 }
 
 // The kinds of first bytes.
@@ -180,7 +170,7 @@ func (r *Reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
 // newInfo returns what Info does.
 func (r *Reader) newInfo() *storage.Info {
 	info := &storage.Info{
-		Format: formatName, Version: "0", Path: r.path, Size: r.size, Files: []string{r.path},
+		Format: formatName, Version: "0", Path: r.src.Path, Size: r.src.Size, Files: []string{r.src.Path},
 		Compression: maps.Clone(r.codecs), Metadata: map[string]string{},
 		Facts: []storage.Fact{{Key: "index", Value: r.how}},
 	}
@@ -214,51 +204,15 @@ func (r *Reader) newInfo() *storage.Info {
 }
 
 // Damage returns what was found so far. See storage.Reader.
-func (r *Reader) Damage() (d storage.Damage) {
-	d.Warnings, d.Lost = r.warnings.Report()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	d.Lost.Blocks += int64(len(r.broken))
-	return d
-}
+func (r *Reader) Damage() storage.Damage { return r.src.Damage() }
 
 // ReadNext returns the next message of the blocks in order. See storage.Reader.
-func (r *Reader) ReadNext() (*storage.Message, error) { return r.seq.Next(r.ctx, r, len(r.blocks)) }
+func (r *Reader) ReadNext() (*storage.Message, error) { return r.seq.Next(r.src.Ctx, r, len(r.blocks)) }
 
 // Close closes the file.
 func (r *Reader) Close() error {
-	r.seq.Stop(r.fail(-1, "the reader is closed", nil))
-	return r.file.Close()
-}
-
-func (r *Reader) window() window { return window{r: r.file, size: r.size} }
-
-// fail makes an error about a place in the file.
-func (r *Reader) fail(at int64, what string, err error) *storage.Error {
-	return &storage.Error{Format: formatName, Path: r.path, Offset: at, What: what, Err: err}
-}
-
-// lostOf notes that something of the chunk at an offset is missing.
-func (r *Reader) lostOf(at int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.broken[at] = true
-}
-
-// warn is warnLost where nothing that can be counted was lost.
-func (r *Reader) warn(code string, at int64, damage bool, format string, args ...any) error {
-	return r.warnLost(storage.Lost{}, code, at, damage, format, args...)
-}
-
-// warnLost keeps a warning, once for a code and place, and adds what was lost
-// there. For damage in a strict reader it returns an error instead.
-func (r *Reader) warnLost(lost storage.Lost, code string, at int64, damage bool, format string, args ...any) error {
-	message := fmt.Sprintf(format, args...)
-	if damage && r.strict {
-		return r.fail(at, message, storage.ErrCorrupt)
-	}
-	r.warnings.Add("", storage.Warning{Code: code, Message: message, Offset: at, Damage: damage}, lost)
-	return nil
+	r.seq.Stop(r.src.Fail(-1, "the reader is closed", nil))
+	return r.src.File.Close()
 }
 
 var (

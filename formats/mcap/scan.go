@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -42,7 +43,7 @@ type scanner struct {
 // scan fills in definitions, blocks, attachments and metadata. s is nil where no
 // summary can be used, and why says so.
 func (r *Reader) scan(s *summary, why string) error {
-	k := &scanner{r: r, w: r.window(), end: r.size, first: true, files: 1}
+	k := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1}
 	if s != nil && why == "" {
 		k.end, k.known = s.dataEnd, s.chunks
 		k.step = (len(s.chunks) + verifyChunks - 1) / verifyChunks
@@ -55,12 +56,12 @@ func (r *Reader) scan(s *summary, why string) error {
 		k.stats, k.sum = s.statistics, s
 	}
 	for p := int64(len(magic)); p < k.end; {
-		if err := r.ctx.Err(); err != nil {
+		if err := r.src.Ctx.Err(); err != nil {
 			return err
 		}
 		next, err := k.at(p)
-		if isIO(err) {
-			err = r.fail(p, "record", err)
+		if chunked.IsIO(err) {
+			err = r.src.Fail(p, "record", err)
 		}
 		if err != nil {
 			return err
@@ -100,7 +101,7 @@ func (s *scanner) at(p int64) (int64, error) {
 	}
 	h, err := s.w.head(p)
 	switch {
-	case isIO(err):
+	case chunked.IsIO(err):
 		return 0, err
 	case errors.Is(err, errZero) || err != nil && h.op != opChunk:
 		return s.odd(p, h, err)
@@ -109,7 +110,7 @@ func (s *scanner) at(p int64) (int64, error) {
 		s.run = false
 	}
 	next, err := s.record(p, h)
-	if err != nil && !isIO(err) && !isFatal(err) {
+	if err != nil && !chunked.IsIO(err) && !isFatal(err) {
 		return s.skip(p, err)
 	}
 	s.first = false
@@ -320,14 +321,14 @@ func (s *scanner) dataDamaged() (bool, error) {
 // place is where in the file a position is, about.
 func (s *scanner) place(at position) int64 {
 	if at.block >= len(s.r.blocks) {
-		return s.w.at
+		return s.w.At()
 	}
 	return s.r.blocks[at.block].Offset
 }
 
 // message adds a message that stands outside of chunks to a run.
 func (s *scanner) message(p, end int64) error {
-	b, err := s.w.data(p+recordHead, min(messageFixed, end-p-recordHead))
+	b, err := s.w.Data(p+recordHead, min(messageFixed, end-p-recordHead))
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -16,7 +17,7 @@ const dataOps = 1<<opSchema | 1<<opChannel | 1<<opChunk | 1<<opMessageIndex | 1<
 
 // chunk takes in the Chunk record at p, whose length need not fit.
 func (s *scanner) chunk(p int64, h recordHeader) (int64, error) {
-	b, err := s.w.data(p+recordHead, chunkHead)
+	b, err := s.w.Data(p+recordHead, chunkHead)
 	if err != nil {
 		return 0, err
 	}
@@ -39,7 +40,7 @@ func (s *scanner) chunk(p int64, h recordHeader) (int64, error) {
 		}
 		return data, nil
 	}
-	bl := block{scanned: true, counted: -1, cut: end == s.r.size && !whole}
+	bl := block{scanned: true, counted: -1, cut: end == s.r.src.Size && !whole}
 	bl.Block = storage.Block{Offset: p, Size: end - p}
 	if codec != nil {
 		bl.RawSize = c.rawSize(codec, min(end-data, int64(min(c.n, math.MaxInt64))))
@@ -53,10 +54,10 @@ func (s *scanner) chunk(p int64, h recordHeader) (int64, error) {
 // sooner, or nothing tells.
 func (s *scanner) chunkEnd(p, data int64, h recordHeader, c *chunk) (end int64, whole bool, err error) {
 	var byRecord, byData int64 // where it ends, as its record and its data say; 0: beyond the file
-	if h.length <= uint64(s.r.size-p-recordHead) {
+	if h.length <= uint64(s.r.src.Size-p-recordHead) {
 		byRecord = p + recordHead + int64(h.length)
 	}
-	if c.n <= uint64(s.r.size-data) {
+	if c.n <= uint64(s.r.src.Size-data) {
 		byData = data + int64(c.n)
 	}
 	for _, end := range [...]int64{byRecord, byData} {
@@ -77,22 +78,22 @@ func (s *scanner) chunkEnd(p, data int64, h recordHeader, c *chunk) (end int64, 
 	}
 	ops := uint32(dataOps)
 	if codec, _ := c.codec(); codec == compress.None {
-		s.r.lostOf(p)
+		s.r.src.Lose(p)
 		s.cutNote(p, h, c, what)
 		return data, false, nil
 	}
-	end, err = s.w.find(data, s.r.size, ops)
+	end, err = s.w.find(data, s.r.src.Size, ops)
 	if err == nil {
-		s.r.lostOf(p)
+		s.r.src.Lose(p)
 		s.cutNote(p, h, c, what)
 	}
-	return end, end < s.r.size, err
+	return end, end < s.r.src.Size, err
 }
 
 // cutNote notes a chunk that the file does not have as a whole.
 func (s *scanner) cutNote(p int64, h recordHeader, c *chunk, what string) {
 	if !c.open() && h.length == uint64(c.head)+c.n {
-		s.note("truncated", p, 0, false, "the file ends %d bytes before the end of its last chunk", uint64(p)+recordHead+h.length-uint64(s.r.size))
+		s.note("truncated", p, 0, false, "the file ends %d bytes before the end of its last chunk", uint64(p)+recordHead+h.length-uint64(s.r.src.Size))
 		return
 	}
 	s.note("unclosed", p, 0, false, "%s", what)
@@ -106,8 +107,8 @@ func (s *scanner) bySummary(x *chunkIndex) (int64, error) {
 	}
 	bl := block{scanned: true, counted: -1, says: x, index: extent{int64(x.offset + x.length), int64(x.indexLength)}}
 	bl.Block = storage.Block{Offset: int64(x.offset), Size: int64(x.length)}
-	var d damage
-	if _, err := s.r.load(&bl, &s.batch, &d); err != nil || d.places > 0 {
+	var d chunked.Damage
+	if _, err := s.r.load(&bl, &s.batch, &d); err != nil || d.Places > 0 {
 		return 0, err
 	}
 	s.run, s.first = false, false
@@ -127,7 +128,7 @@ func (s *scanner) readChunk() error {
 	}
 	bl.RawSize = max(bl.RawSize, int64(len(s.batch.Buf)))
 	w.records(s.batch.Buf, -1)
-	if w.damage.places > 0 {
+	if w.damage.Places > 0 {
 		s.damaged = append(s.damaged, i)
 	}
 	return nil
@@ -165,15 +166,15 @@ func (s *scanner) attachment(p int64, h recordHeader) error {
 
 // odd looks at what is no whole record at p.
 func (s *scanner) odd(p int64, h recordHeader, cause error) (int64, error) {
-	b, err := s.w.data(p, int64(len(magic)))
+	b, err := s.w.Data(p, int64(len(magic)))
 	if err != nil {
 		return 0, err
 	}
 	if string(b) == magic {
 		return s.magic(p)
 	}
-	if s.closed && p+int64(len(b)) == s.r.size && len(b) < len(magic) && string(b) == magic[:len(b)] {
-		return s.r.size, nil // the end magic is cut
+	if s.closed && p+int64(len(b)) == s.r.src.Size && len(b) < len(magic) && string(b) == magic[:len(b)] {
+		return s.r.src.Size, nil // the end magic is cut
 	}
 	return s.skip(p, cause)
 }
@@ -185,20 +186,20 @@ func (s *scanner) magic(p int64) (int64, error) {
 	s.run = false
 	if s.closed && !s.first {
 		s.closed, s.first = false, true // of the next file, if there is one
-		b, err := s.w.data(next, int64(len(magic)))
+		b, err := s.w.Data(next, int64(len(magic)))
 		if err != nil || len(b) == 0 {
 			return next, err
 		}
 		if string(b) != magic {
-			n, err := s.w.find(next, s.r.size, allOps)
-			if err == nil && n == s.r.size {
+			n, err := s.w.find(next, s.r.src.Size, allOps)
+			if err == nil && n == s.r.src.Size {
 				s.note("trailing", next, n-next, true, "%d bytes behind the end of the file are not read", n-next)
 			}
 			return n, err
 		}
 		next += int64(len(magic))
 	}
-	if next < s.r.size && (len(s.r.blocks) > 0 || len(s.r.defs.list) > 0) {
+	if next < s.r.src.Size && (len(s.r.blocks) > 0 || len(s.r.defs.list) > 0) {
 		s.files++
 		s.stats, s.summary = nil, false
 		s.r.defs.newFile(position{len(s.r.blocks), -1})
@@ -212,7 +213,7 @@ func (s *scanner) magic(p int64) (int64, error) {
 func (s *scanner) skip(p int64, cause error) (int64, error) {
 	s.run = false
 	if cut, err := s.isCut(p); err != nil || cut {
-		return s.r.size, errors.Join(err, s.tail(p, s.r.size, cause))
+		return s.r.src.Size, errors.Join(err, s.tail(p, s.r.src.Size, cause))
 	}
 	next, err := s.w.find(p+1, s.end, allOps)
 	if err != nil {
@@ -221,7 +222,7 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 	if len(s.known) > 0 && s.known[0].offset > uint64(p) && s.known[0].offset < uint64(next) {
 		next = int64(s.known[0].offset)
 	}
-	if next < s.end || s.end < s.r.size {
+	if next < s.end || s.end < s.r.src.Size {
 		s.note("gap", p, next-p, false, "%d bytes cannot be read as records: %v", next-p, cause)
 		return next, nil
 	}
@@ -231,21 +232,21 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 // isCut reports whether the record at p is one of a chunk that the file ends in, and goes on
 // behind the end of the file, but not of the chunk: what its bytes look like is no record.
 func (s *scanner) isCut(p int64) (bool, error) {
-	if s.cutEnd <= s.r.size {
+	if s.cutEnd <= s.r.src.Size {
 		return false, nil
 	}
 	h, err := s.w.head(p)
-	if isIO(err) {
+	if chunked.IsIO(err) {
 		return false, err
 	}
-	fits := h.length <= uint64(s.cutEnd-p-recordHead) && h.length > uint64(s.r.size-p-recordHead)
+	fits := h.length <= uint64(s.cutEnd-p-recordHead) && h.length > uint64(s.r.src.Size-p-recordHead)
 	return fits && (h.op == opMessage || h.op == opSchema || h.op == opChannel), nil
 }
 
 // tail notes what the last bytes of a file are, that are no record.
 func (s *scanner) tail(p, end int64, cause error) error {
 	for at := p; ; {
-		b, err := s.w.data(at, windowStep)
+		b, err := s.w.Data(at, chunked.WindowStep)
 		if err != nil {
 			return err
 		}
@@ -259,7 +260,7 @@ func (s *scanner) tail(p, end int64, cause error) error {
 		at += int64(len(b))
 	}
 	op := byte(0)
-	if b, err := s.w.data(p, recordHead); err != nil {
+	if b, err := s.w.Data(p, recordHead); err != nil {
 		return err
 	} else if len(b) > 0 {
 		op = b[0]

@@ -2,60 +2,27 @@ package mcap
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A window reads a file in pieces that grow while they follow each other.
+// A window reads records of a file.
 type window struct {
-	r    io.ReaderAt
+	chunked.Window
+	file io.ReaderAt
 	size int64
-	at   int64
-	buf  []byte
 }
 
-const (
-	windowJump = 4 << 10
-	windowStep = 256 << 10
-)
-
-// errIO marks an error of the disk.
-type errIO struct{ error }
-
-func (e errIO) Unwrap() error { return e.error }
-
-func isIO(err error) bool {
-	var e errIO
-	return errors.As(err, &e)
-}
-
-// data returns n bytes at off, fewer only at the end of the file. They are valid
-// until the next call.
-func (w *window) data(off, n int64) ([]byte, error) {
-	n = max(0, min(n, w.size-off))
-	if off >= w.at && off+n <= w.at+int64(len(w.buf)) {
-		return w.buf[off-w.at:][:n], nil
-	}
-	want := int64(windowJump)
-	if off >= w.at && off <= w.at+int64(len(w.buf)) && len(w.buf) > 0 {
-		want = windowStep
-	}
-	want = min(max(want, n), w.size-off)
-	w.buf = storage.Grow(w.buf, int(want))
-	w.at = off
-	if err := iox.ReadFull(w.r, w.buf, off); err != nil {
-		w.buf = w.buf[:0]
-		return nil, errIO{err}
-	}
-	return w.buf[:n], nil
+func (r *Reader) window() window {
+	return window{Window: r.src.Window(), file: r.src.File, size: r.src.Size}
 }
 
 // head reads the start of the record at off. Without an error it fits into the file.
 func (w *window) head(off int64) (recordHeader, error) {
-	b, err := w.data(off, recordHead)
+	b, err := w.Data(off, recordHead)
 	if err != nil {
 		return recordHeader{}, err
 	}
@@ -68,7 +35,7 @@ func (w *window) head(off int64) (recordHeader, error) {
 
 // body returns the body of the record at off, or its first most bytes.
 func (w *window) body(off int64, h recordHeader, most int64) ([]byte, error) {
-	return w.data(off+recordHead, int64(min(h.length, uint64(most))))
+	return w.Data(off+recordHead, int64(min(h.length, uint64(most))))
 }
 
 // followed is like the function of that name, for what begins at off.
@@ -76,7 +43,7 @@ func (w *window) followed(off int64) (bool, error) {
 	if off == w.size {
 		return true, nil
 	}
-	b, err := w.data(off, 64)
+	b, err := w.Data(off, 64)
 	if err != nil {
 		return false, err
 	}
@@ -104,8 +71,8 @@ func (w *window) find(from, to int64, ops uint32) (int64, error) {
 	for off := from; off < to; {
 		n := min(1<<20, w.size-off)
 		piece = storage.Grow(piece, int(n))
-		if err := iox.ReadFull(w.r, piece, off); err != nil {
-			return 0, errIO{err}
+		if err := iox.ReadFull(w.file, piece, off); err != nil {
+			return 0, chunked.IOError(err)
 		}
 		last := off+n == w.size
 		i := 0

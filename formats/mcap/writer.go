@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -22,7 +23,7 @@ const defaultChunk = 1 << 20
 
 // A Writer writes an MCAP file. See storage.Writer for how it may be used.
 type Writer struct {
-	ctx       context.Context
+	state     chunked.State
 	path      string      // that the file will have
 	out       *iox.Output // nil: the file is a part of an output
 	file      storage.File
@@ -37,7 +38,6 @@ type Writer struct {
 	own       ownMetadata
 	restyle   bool // texts of QoS profiles are written anew, as own.profile has them
 	schemed   bool // every channel has a schema, if only an empty one
-	onBlock   func(storage.PendingBlock) error
 
 	channels []outChannel
 	schemas  []outSchema
@@ -50,13 +50,8 @@ type Writer struct {
 	copied  int      // chunks so far, for tests
 
 	mu       sync.Mutex // guards what Append writes
-	handed   int        // chunks handed out; of Write alone
 	appended int        // chunks that came back
 	sections
-
-	err      error // the first one, kept
-	finished bool  // only Commit and Close may follow
-	closed   bool
 }
 
 // An outChannel is a channel being written.
@@ -112,9 +107,10 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*Write
 		return nil, createError(path, "option", err, "")
 	}
 	w := &Writer{
-		ctx: ctx, path: path, codec: compress.Lookup(p.codec), level: p.level, threshold: p.chunk, sync: !o.NoSync, layout: p.layout,
+		path: path, codec: compress.Lookup(p.codec), level: p.level, threshold: p.chunk, sync: !o.NoSync, layout: p.layout,
 		byID: map[string]int{}, header: header{library: "bagconv"}, restyle: o.Profile != "",
 	}
+	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
 	w.copies = o.ChunkSize == 0 && o.Level == 0 && p.plain
 	w.own.profile, _ = ros2bag.FindProfile(o.Profile) // options has the names
 	w.own.values = maps.Clone(o.Metadata)
@@ -169,7 +165,7 @@ func (w *Writer) Identity() storage.Identity { return storage.IdentityTopic }
 // CreateTopic makes a channel. See storage.Writer. A topic without a type and a
 // definition gets no schema. An error leaves the Writer as it was.
 func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
-	if err := w.usable(); err != nil {
+	if err := w.state.Usable(); err != nil {
 		return 0, err
 	}
 	refuse := func(format string, args ...any) (storage.TopicID, error) {
@@ -206,29 +202,13 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 // validName tells whether a string can be written as one.
 func validName(s string) bool { return utf8.ValidString(s) }
 
-// usable returns the error that stopped the writer.
-func (w *Writer) usable() error {
-	if w.err == nil && w.finished {
-		return w.fail("the writer is closed", os.ErrClosed)
-	}
-	return w.err
-}
-
-// stop keeps the first error.
-func (w *Writer) stop(err error) error {
-	if w.err == nil {
-		w.err = err
-	}
-	return w.err
-}
-
 // Write adds a message. See storage.Writer.
 func (w *Writer) Write(m *storage.Message) error {
-	if w.err != nil || w.finished {
-		return w.usable()
+	if !w.state.Ready() {
+		return w.state.Usable()
 	}
 	if int64(m.Topic) >= int64(len(w.channels)) {
-		return w.stop(w.fail(fmt.Sprintf("there is no topic %d", m.Topic), nil))
+		return w.state.Stop(w.fail(fmt.Sprintf("there is no topic %d", m.Topic), nil))
 	}
 	k := w.cur
 	if k == nil {
@@ -269,11 +249,11 @@ func (w *Writer) define(dst []byte, i int) []byte {
 }
 
 // OnBlock hands full chunks to f. See storage.BlockWriter.
-func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.onBlock = f }
+func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
 
 // Flush ends the chunk. See storage.BlockWriter.
 func (w *Writer) Flush() error {
-	if err := w.usable(); err != nil {
+	if err := w.state.Usable(); err != nil {
 		return err
 	}
 	k := w.cur
@@ -284,69 +264,25 @@ func (w *Writer) Flush() error {
 	for i := range k.used {
 		w.channels[k.used[i].channel].chunk = nil
 	}
-	return w.hand(k)
-}
-
-// hand passes a full chunk on.
-func (w *Writer) hand(k *outChunk) error {
-	if err := w.ctx.Err(); err != nil {
-		return w.stop(err)
-	}
-	w.handed++
-	if w.onBlock != nil {
-		if err := w.onBlock(k); err != nil {
-			return w.stop(err)
-		}
-		return nil
-	}
-	err := k.Encode()
-	if err == nil {
-		err = k.Append()
-	}
-	if err != nil {
-		return w.stop(err)
-	}
-	return nil
+	return w.state.Hand(k)
 }
 
 // Finish writes the summary. See storage.Writer.
-func (w *Writer) Finish() (string, error) {
-	if err := w.finish(); err != nil {
-		return "", w.stop(err)
-	}
-	w.finished = true
-	return w.out.Temp(), nil
-}
+func (w *Writer) Finish() (string, error) { return w.state.Finish(w.finish, w.out.Temp()) }
 
 // Commit moves the file to its name. See storage.Writer.
-func (w *Writer) Commit() error {
-	if w.err != nil || w.closed {
-		return w.usable()
-	}
-	if !w.finished {
-		if _, err := w.Finish(); err != nil {
-			return err
-		}
-	}
-	if err := w.out.Commit(); err != nil {
-		return w.stop(w.fail("output", err))
-	}
-	return nil
-}
+func (w *Writer) Commit() error { return w.state.Commit(w.Finish, w.out.Commit) }
 
 // finish writes what stands behind the data, and closes the file.
 func (w *Writer) finish() error {
-	if err := w.usable(); err != nil {
-		return err
-	}
 	if k := w.cur; k != nil { // not handed out any more: nobody would append it
-		w.onBlock = nil
+		w.state.OnBlock = nil
 		if err := w.Flush(); err != nil {
 			return err
 		}
 	}
 	if !w.settled() {
-		return w.fail(fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.handed, w.appended), nil)
+		return w.fail(fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.state.Handed, w.appended), nil)
 	}
 	if err := w.writeOwn(); err != nil {
 		return err
@@ -373,7 +309,7 @@ func (w *Writer) finish() error {
 func (w *Writer) settled() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.appended == w.handed
+	return w.appended == w.state.Handed
 }
 
 // Close removes what was not committed. See storage.Writer.
@@ -381,7 +317,7 @@ func (w *Writer) Close() error { return errors.Join(w.closeFile(), w.out.Abort()
 
 // closeFile ends all writing.
 func (w *Writer) closeFile() (err error) {
-	w.finished, w.closed = true, true
+	w.state.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.file != nil {

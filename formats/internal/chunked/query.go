@@ -1,0 +1,309 @@
+package chunked
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/timeorder"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// An Index is what a format knows of the messages in the chunks of a file.
+type Index interface {
+	// Count returns how many messages of the topics of q block i has, -1 if that is not
+	// known. It is called if q does not ask for all topics.
+	Count(q *Query, i int) (int64, error)
+
+	// Find calls q.Add for each message of block i that q asks for. plain is where in the
+	// file the records of the chunk are, if they are not compressed. If ok is false, the
+	// index does not fit the chunk, and all of it is read.
+	Find(q *Query, i int) (plain Extent, ok bool, err error)
+
+	// Parse reads the head of a message's record from the first bytes of it. need is how
+	// many bytes that takes, if b has too few. If ok is false and need is not above
+	// len(b), it is no message, or one of no topic.
+	Parse(b []byte) (rec Record, need int, ok bool)
+}
+
+// An Extent is a part of a file, in bytes.
+type Extent struct{ At, Size int64 }
+
+// A Record is the head of a message's record.
+type Record struct {
+	Head    int             // bytes in front of the data
+	Size    int64           // bytes of the data
+	Message storage.Message // without its data
+}
+
+// A Query is one that runs on a file.
+type Query struct {
+	Start, End int64  // range of log times that is asked for, ns, both included
+	Wanted     []bool // topics that are asked for, by TopicID
+	All        bool   // every topic is asked for
+
+	ctx    context.Context
+	src    *Source
+	reader storage.BlockReader
+	block  func(i int) *storage.Block
+	index  Index
+
+	heads  *timeorder.Heads // of the block that is looked up
+	data   Window           // on messages
+	cache  []cachedBlock    // blocks that were read as a whole, the last used at the end
+	size   int64            // of their buffers, bytes
+	buf    []byte           // of a message that is larger than what a window reads
+	pooled *[]byte          // buf, when the query is over
+	msg    storage.Message
+}
+
+// A cachedBlock is one that was read.
+type cachedBlock struct {
+	block int
+	batch *storage.Batch
+}
+
+// cacheBytes is how much of blocks that overlap in time is kept. There is always one,
+// whatever its size.
+const cacheBytes = 64 << 20
+
+// messages has the memory of large messages, for other queries.
+var messages = sync.Pool{New: func() any { return new([]byte) }}
+
+// NewQuery begins a query of no topics yet, on a file whose blocks reader reads and block
+// describes. It must be released.
+func NewQuery(ctx context.Context, q storage.Query, src *Source, reader storage.BlockReader, block func(i int) *storage.Block, index Index) *Query {
+	x := &Query{ctx: ctx, src: src, reader: reader, block: block, index: index, data: src.Window(), pooled: messages.Get().(*[]byte)}
+	x.buf = *x.pooled
+	x.Start, x.End = q.Range()
+	return x
+}
+
+// Release returns the memory of the query.
+func (x *Query) Release() {
+	*x.pooled = x.buf
+	messages.Put(x.pooled)
+}
+
+// Run answers q from a file with a number of topics and blocks, and releases x. See
+// storage.Querier.
+func (x *Query) Run(q storage.Query, topics, blocks int) iter.Seq2[*storage.Message, error] {
+	return func(yield func(*storage.Message, error) bool) {
+		defer x.Release()
+		var err error
+		if x.Wanted, x.All, err = timeorder.Wanted(&q, topics); err != nil {
+			yield(nil, x.src.queryError(err))
+			return
+		}
+		timeorder.Run(x.ctx, q, x.Parts(make([]timeorder.Part, 0, blocks), blocks), x, x.src.queryError)(yield)
+	}
+}
+
+// Parts appends the times of the first n blocks.
+func (x *Query) Parts(parts []timeorder.Part, n int) []timeorder.Part {
+	for i := range n {
+		b := x.block(i)
+		parts = append(parts, timeorder.Part{Start: b.Start, End: b.End, Timed: b.Timed})
+	}
+	return parts
+}
+
+// queryError returns err as a *storage.Error, unless the context has ended.
+func (s *Source) queryError(err error) error {
+	var e *storage.Error
+	if errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	e = s.Fail(-1, "query", err)
+	if errors.Is(err, storage.ErrCorrupt) {
+		e.Hint = "read all of it in the order of the file"
+	}
+	return e
+}
+
+// Count adds up the counts of the index. See timeorder.Source.
+func (x *Query) Count(i int) (int64, error) {
+	if x.All {
+		return x.block(i).Messages, nil
+	}
+	return x.index.Count(x, i)
+}
+
+// Total is not needed: chunks are counted. See timeorder.Source.
+func (x *Query) Total() int64 { return -1 }
+
+// Ahead is 0: what is passed over is counted. See timeorder.Source.
+func (x *Query) Ahead() int { return 0 }
+
+// Add adds a message of the block that is looked up: its log time, and where in the
+// chunk its record is. A time out of the block's is false.
+func (x *Query) Add(i int, log, at int64) bool {
+	if b := x.block(i); log < b.Start || log > b.End {
+		return false
+	}
+	if log >= x.Start && log <= x.End {
+		x.heads.Add(timeorder.Head{Time: log, Pos: at})
+	}
+	return true
+}
+
+// Open returns the heads of a block. See timeorder.Source.
+func (x *Query) Open(i int, reverse bool) (timeorder.Cursor, error) {
+	if err := x.src.Ctx.Err(); err != nil {
+		return nil, err
+	}
+	c := &cursor{x: x, block: i}
+	x.heads = &c.Heads
+	var err error
+	if c.plain, c.indexed, err = x.index.Find(x, i); err != nil {
+		return nil, err
+	}
+	if !c.indexed {
+		c.Heads = timeorder.Heads{}
+		batch, err := x.read(i)
+		if err != nil {
+			return nil, err
+		}
+		for k := range batch.Messages {
+			if m := &batch.Messages[k]; x.Wanted[m.Topic] && m.LogTime >= x.Start && m.LogTime <= x.End {
+				c.Add(timeorder.Head{Time: m.LogTime, Pos: int64(k)})
+			}
+		}
+	}
+	c.Sort(reverse)
+	return c, nil
+}
+
+// read reads a block as a whole, unless that was done lately. The batch is valid until
+// the next call.
+func (x *Query) read(i int) (*storage.Batch, error) {
+	if k := slices.IndexFunc(x.cache, func(c cachedBlock) bool { return c.block == i }); k >= 0 {
+		c := x.cache[k]
+		x.cache = append(slices.Delete(x.cache, k, k+1), c)
+		return c.batch, nil
+	}
+	var batch *storage.Batch
+	need := x.block(i).RawSize
+	for len(x.cache) > 0 && x.size+need > cacheBytes {
+		batch = x.cache[0].batch
+		x.size -= batchSize(batch)
+		x.cache = slices.Delete(x.cache, 0, 1)
+	}
+	if batch == nil {
+		batch = &storage.Batch{}
+	}
+	if err := x.reader.ReadBlock(x.ctx, i, batch); err != nil {
+		return nil, err
+	}
+	x.size += batchSize(batch)
+	x.cache = append(x.cache, cachedBlock{i, batch})
+	return batch, nil
+}
+
+func batchSize(b *storage.Batch) int64 { return int64(cap(b.Buf) + cap(b.Scratch)) }
+
+// A cursor goes over the heads of a block. Pos is where in the chunk a message's record
+// is if they are from the index, else its number in the block.
+type cursor struct {
+	timeorder.Heads
+	x       *Query
+	block   int
+	indexed bool
+	plain   Extent // the records in the file, if they are not compressed
+}
+
+// Read returns the message of the current head. See timeorder.Cursor.
+func (c *cursor) Read() (*storage.Message, error) {
+	x, head := c.x, c.Current()
+	if c.indexed && c.plain.At > 0 {
+		return c.direct(head)
+	}
+	batch, err := x.read(c.block)
+	if err != nil {
+		return nil, err
+	}
+	if !c.indexed {
+		if head.Pos >= int64(len(batch.Messages)) {
+			return nil, c.missing(head)
+		}
+		x.msg = batch.Messages[head.Pos]
+		return &x.msg, nil
+	}
+	if head.Pos >= int64(len(batch.Buf)) {
+		return nil, c.missing(head)
+	}
+	b := batch.Buf[head.Pos:]
+	rec, _, ok := x.index.Parse(b)
+	if !ok || !c.fits(&rec, head, int64(len(b))) {
+		return nil, c.missing(head)
+	}
+	return c.message(&rec, b[rec.Head:][:rec.Size]), nil
+}
+
+// recordHead is how many bytes of a record are enough for the head of almost every message.
+const recordHead = 512
+
+// direct reads a message from where it is in the file.
+func (c *cursor) direct(head timeorder.Head) (*storage.Message, error) {
+	x, left := c.x, c.plain.Size-head.Pos
+	if left <= 0 {
+		return nil, c.missing(head)
+	}
+	at := c.plain.At + head.Pos
+	var rec Record
+	ok := false
+	for need, got := recordHead, 0; !ok; {
+		b, err := x.data.Data(at, min(int64(need), left))
+		if err != nil {
+			return nil, x.src.Fail(at, "message", err)
+		}
+		if rec, need, ok = x.index.Parse(b); !ok && (need <= len(b) || len(b) <= got) {
+			return nil, c.missing(head)
+		}
+		got = len(b)
+	}
+	if !c.fits(&rec, head, left) {
+		return nil, c.missing(head)
+	}
+	from := at + int64(rec.Head)
+	if b, ok := x.data.held(from, rec.Size); ok {
+		return c.message(&rec, b), nil
+	}
+	x.buf = storage.Grow(x.buf, int(rec.Size))
+	if err := iox.ReadFull(x.src.File, x.buf, from); err != nil {
+		return nil, x.src.Fail(from, "message", err)
+	}
+	return c.message(&rec, x.buf), nil
+}
+
+// fits reports whether a record in a number of bytes is what the index has.
+func (c *cursor) fits(rec *Record, head timeorder.Head, room int64) bool {
+	m := &rec.Message
+	return rec.Size >= 0 && rec.Size <= room-int64(rec.Head) && m.LogTime == head.Time && c.x.Wanted[m.Topic]
+}
+
+func (c *cursor) message(rec *Record, data []byte) *storage.Message {
+	m := &c.x.msg
+	*m = rec.Message
+	m.Data = data[:len(data):len(data)]
+	return m
+}
+
+// missing warns that a message is not where the index has it.
+func (c *cursor) missing(head timeorder.Head) error {
+	at := c.x.block(c.block).Offset
+	c.x.src.Lose(at)
+	return c.x.src.WarnLost(storage.Lost{Messages: 1}, "index-entry", at, true,
+		"the index has a message %d bytes into a chunk that cannot be read there", head.Pos)
+}
+
+// Close does nothing: what a cursor has belongs to its query.
+func (c *cursor) Close() error { return nil }
+
+var (
+	_ timeorder.Source = (*Query)(nil)
+	_ timeorder.Cursor = (*cursor)(nil)
+)
