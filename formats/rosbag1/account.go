@@ -58,12 +58,12 @@ func (s *scanner) account(why reason) error {
 			n.repaired = n.repaired || complete || !n.inside
 		}
 		lost := storage.Lost{Bytes: n.bytes, Uncounted: !n.repaired}
-		if err := s.r.warnLost(lost, n.code, n.at, !n.repaired, "%s", n.what); err != nil {
+		if err := s.r.src.WarnLost(lost, n.code, n.at, !n.repaired, "%s", n.what); err != nil {
 			return err
 		}
 	}
 	for _, i := range s.damaged {
-		if err := s.r.ReadBlock(s.r.ctx, i, &s.batch); err != nil {
+		if err := s.r.ReadBlock(s.r.src.Ctx, i, &s.batch); err != nil {
 			return err
 		}
 	}
@@ -89,7 +89,7 @@ func (s *scanner) foldEnd() {
 func (s *scanner) complete(h *header) bool {
 	slices.SortFunc(s.infos, func(a, b chunkInfo) int { return int(min(max(a.at-b.at, -1), 1)) })
 	for i, x := range s.infos {
-		if x.at < s.r.first || x.at >= s.r.size || i > 0 && x.at == s.infos[i-1].at {
+		if x.at < s.r.first || x.at >= s.r.src.Size || i > 0 && x.at == s.infos[i-1].at {
 			return false
 		}
 	}
@@ -116,7 +116,7 @@ func (s *scanner) headline(why *reason, complete bool, missing int64) error {
 	count, whole := int64(why.head.chunkCount), s.chunks
 	switch {
 	case why.code == "truncated":
-		lost.Bytes = int64(why.head.indexPos) - s.r.size
+		lost.Bytes = int64(why.head.indexPos) - s.r.src.Size
 		if n := len(s.notes) - 1; n >= 0 && (s.notes[n].code == "truncated" || s.notes[n].code == "unclosed") {
 			lost.Bytes += s.notes[n].bytes
 			if s.notes[n].inside {
@@ -149,7 +149,7 @@ func (s *scanner) headline(why *reason, complete bool, missing int64) error {
 			why.code = "no-connection"
 		}
 	}
-	return s.r.warnLost(lost, why.code, why.at, lost.Uncounted || s.ownerless > 0, "%s", what)
+	return s.r.src.WarnLost(lost, why.code, why.at, lost.Uncounted || s.ownerless > 0, "%s", what)
 }
 
 // end is the greatest log time that the scan has met.
@@ -167,7 +167,7 @@ func (s *scanner) end() (end int64, ok bool) {
 func (s *scanner) byInfos() error {
 	blocks, k := s.r.blocks, 0
 	for i, x := range s.infos {
-		next := s.r.size
+		next := s.r.src.Size
 		if i+1 < len(s.infos) {
 			next = s.infos[i+1].at
 		}
@@ -197,8 +197,8 @@ func (s *scanner) byInfos() error {
 			lost.Bytes += n.bytes
 			return true
 		})
-		s.r.lostOf(x.at)
-		if err := s.r.warnLost(lost, "chunk-data", x.at, true, "%s%s", what, leftOf(x.messages, got)); err != nil {
+		s.r.src.Lose(x.at)
+		if err := s.r.src.WarnLost(lost, "chunk-data", x.at, true, "%s%s", what, leftOf(x.messages, got)); err != nil {
 			return err
 		}
 	}

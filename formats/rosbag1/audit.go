@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -22,10 +23,10 @@ type entry struct {
 func (r *Reader) audit(bl *block, b []byte) error {
 	err := r.compareIndex(bl, messagesOf(b))
 	switch {
-	case isIO(err):
-		return r.fail(bl.Offset, "index", err)
+	case chunked.IsIO(err):
+		return r.src.Fail(bl.Offset, "index", err)
 	case err != nil:
-		return r.warn("index-data", bl.Offset, false, "the index records of a chunk do not fit it: %v", err)
+		return r.src.Warn("index-data", bl.Offset, false, "the index records of a chunk do not fit it: %v", err)
 	}
 	return nil
 }
@@ -55,13 +56,13 @@ func (r *Reader) compareIndex(bl *block, found map[entry]int) error {
 	}
 	w := r.window()
 	var h header
-	for at := c.data + c.stored; at < r.size; at += int64(h.headLen) + h.dataSize() {
+	for at := c.data + c.stored; at < r.src.Size; at += int64(h.headLen) + h.dataSize() {
 		err := w.header(&h, at)
-		if err == nil && at+int64(h.headLen)+h.dataSize() > r.size {
+		if err == nil && at+int64(h.headLen)+h.dataSize() > r.src.Size {
 			err = storage.ErrTruncated
 		}
 		switch {
-		case isIO(err):
+		case chunked.IsIO(err):
 			return err
 		case err != nil:
 			return fmt.Errorf("record at byte %d: %w", at, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -87,9 +88,9 @@ func codecOf(compression []byte) *compress.Codec {
 
 // chunkHeader reads the header of the chunk at the start of a block.
 func (r *Reader) chunkHeader(b *block) (chunk, error) {
-	head := make([]byte, min(128, r.size-b.Offset)) // every writer's is smaller
-	if err := iox.ReadFull(r.file, head, b.Offset); err != nil {
-		return chunk{}, errIO{err}
+	head := make([]byte, min(128, r.src.Size-b.Offset)) // every writer's is smaller
+	if err := iox.ReadFull(r.src.File, head, b.Offset); err != nil {
+		return chunk{}, chunked.IOError(err)
 	}
 	var h header
 	if err := h.parseRecord(head); err != nil {
@@ -128,23 +129,23 @@ func newChunk(at int64, h *header, data []byte) chunk {
 // readChunkHeader reads the header of a block's chunk and makes the best of a
 // damaged one. The result has no codec when there is nothing to read. What is
 // wrong goes to d.
-func (r *Reader) readChunkHeader(b *block, d *damage) (chunk, error) {
+func (r *Reader) readChunkHeader(b *block, d *chunked.Damage) (chunk, error) {
 	end := b.Offset + b.Size
 	c, err := r.chunkHeader(b)
 	switch {
-	case isIO(err):
-		return c, r.fail(b.Offset, "chunk", err)
+	case chunked.IsIO(err):
+		return c, r.src.Fail(b.Offset, "chunk", err)
 	case err != nil:
-		d.repair("chunk-header", b.Offset, "the header of a chunk cannot be read: %v", err)
+		d.Repair("chunk-header", b.Offset, "the header of a chunk cannot be read: %v", err)
 		return r.guessChunk(b)
 	case c.codec == nil:
-		d.add("compression", b.Offset, c.stored, "a chunk has the compression %.20q, which bags do not have; it is not read", c.compression)
+		d.Add("compression", b.Offset, c.stored, "a chunk has the compression %.20q, which bags do not have; it is not read", c.compression)
 		return c, nil
 	case c.renamed:
-		d.repair("compression", b.Offset, "a chunk has the compression %.20q; it is read as %s", c.compression, c.codec.Name())
+		d.Repair("compression", b.Offset, "a chunk has the compression %.20q; it is read as %s", c.compression, c.codec.Name())
 	}
 	if c.guessed {
-		d.repair("op", b.Offset, "%v", errOp)
+		d.Repair("op", b.Offset, "%v", errOp)
 	}
 	if b.dirty || c.data+c.stored > end {
 		c.stored, c.open = end-c.data, true
@@ -158,8 +159,8 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 	if bl.run {
 		w.stored = nil
 		b.Buf = storage.Grow(b.Buf, int(bl.Size))
-		if err := iox.ReadFull(r.file, b.Buf, bl.Offset); err != nil {
-			return r.fail(bl.Offset, "records", err)
+		if err := iox.ReadFull(r.src.File, b.Buf, bl.Offset); err != nil {
+			return r.src.Fail(bl.Offset, "records", err)
 		}
 		w.block(bl.Offset, false, b.Buf)
 		return nil
@@ -176,15 +177,15 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 	}
 	if c.codec == compress.None {
 		b.Buf = storage.Grow(b.Buf, int(c.stored))
-		if err := iox.ReadFull(r.file, b.Buf, c.data); err != nil {
-			return r.fail(c.data, "chunk", err)
+		if err := iox.ReadFull(r.src.File, b.Buf, c.data); err != nil {
+			return r.src.Fail(c.data, "chunk", err)
 		}
 		w.block(c.data, false, b.Buf)
 		return nil
 	}
 	b.Scratch = storage.Grow(b.Scratch, int(c.stored))
-	if err := iox.ReadFull(r.file, b.Scratch, c.data); err != nil {
-		return r.fail(c.data, "chunk", err)
+	if err := iox.ReadFull(r.src.File, b.Scratch, c.data); err != nil {
+		return r.src.Fail(c.data, "chunk", err)
 	}
 	limit := c.limit()
 	b.Buf = storage.Grow(b.Buf, int(min(limit, 8*c.stored+1<<16)))[:0]
@@ -205,9 +206,9 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 	}
 	switch {
 	case err == nil && !c.open && int64(len(b.Buf)) != c.size:
-		w.damage.repair("chunk-header", bl.Offset, "a chunk says that it has %d bytes before compression, and it has %d", c.size, len(b.Buf))
+		w.damage.Repair("chunk-header", bl.Offset, "a chunk says that it has %d bytes before compression, and it has %d", c.size, len(b.Buf))
 	case err != nil:
-		w.damage.add("compressed-data", c.data, c.unread(int64(len(b.Buf))), "the compressed data of a chunk is damaged (%v); %s could be read", err, c.readText(len(b.Buf)))
+		w.damage.Add("compressed-data", c.data, c.unread(int64(len(b.Buf))), "the compressed data of a chunk is damaged (%v); %s could be read", err, c.readText(len(b.Buf)))
 	}
 	w.block(c.data, true, b.Buf)
 	return nil
@@ -219,8 +220,8 @@ func (r *Reader) guessChunk(b *block) (chunk, error) {
 	const head = 48 // of a chunk with lz4 or bz2
 	c := chunk{codec: compress.None, data: b.Offset, stored: b.Size, open: true}
 	start := make([]byte, min(b.Size, head+4))
-	if err := iox.ReadFull(r.file, start, b.Offset); err != nil {
-		return c, r.fail(b.Offset, "chunk", err)
+	if err := iox.ReadFull(r.src.File, start, b.Offset); err != nil {
+		return c, r.src.Fail(b.Offset, "chunk", err)
 	}
 	if len(start) == head+4 {
 		for _, codec := range []*compress.Codec{compress.LZ4, compress.BZ2} {
@@ -254,7 +255,7 @@ type walk struct {
 	messages   []storage.Message // appended to; Topic is the connection id as in the file
 	gaps       []gap
 	guessed    int // records whose op is damaged
-	damage     damage
+	damage     chunked.Damage
 	connection func(at int, h *header, data []byte) // may be nil
 	stored     *stored                              // nil: the chunk is not to be copied
 }
@@ -268,10 +269,10 @@ func (w *walk) block(at int64, compressed bool, b []byte) {
 		if compressed {
 			offset, where = at, fmt.Sprintf(" (%d bytes into the decompressed chunk)", g.from)
 		}
-		w.damage.add("chunk-data", offset, int64(g.to-g.from), "%d bytes of a chunk%s cannot be read as records: %v", g.to-g.from, where, g.err)
+		w.damage.Add("chunk-data", offset, int64(g.to-g.from), "%d bytes of a chunk%s cannot be read as records: %v", g.to-g.from, where, g.err)
 	}
 	if w.guessed > 0 {
-		w.damage.repair("op", at, "the op of %d records of a chunk is damaged; they are read for what their other fields say", w.guessed)
+		w.damage.Repair("op", at, "the op of %d records of a chunk is damaged; they are read for what their other fields say", w.guessed)
 	}
 }
 

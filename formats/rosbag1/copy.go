@@ -47,7 +47,7 @@ func (w *Writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 		return false
 	}
 	w.copying = nil
-	if !w.copies || w.codec == compress.None || w.usable() != nil || w.handed > 0 || w.cur != nil || from.codecs[w.codec.Name()] == 0 || len(topics) != len(from.conns.list) {
+	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.state.Handed > 0 || w.cur != nil || from.codecs[w.codec.Name()] == 0 || len(topics) != len(from.conns.list) {
 		from.copying = nil
 		return false
 	}
@@ -242,8 +242,8 @@ func (w *Writer) defineBefore(used []usedConn) bool {
 
 // CopyBlock writes a chunk as it is stored. See storage.BlockCopier.
 func (w *Writer) CopyBlock(b *storage.Batch) (bool, error) {
-	if w.err != nil || w.finished {
-		return false, w.usable()
+	if !w.state.Ready() {
+		return false, w.state.Usable()
 	}
 	s, ok := b.Stored.(*stored)
 	if !ok || s.from != w.copying || len(b.Messages) == 0 || len(b.Messages) != len(s.index) {
@@ -264,5 +264,5 @@ func (w *Writer) CopyBlock(b *storage.Batch) (bool, error) {
 	k.index, s.index = s.index, k.index[:0]
 	k.packed = append(storage.Grow(k.packed[:0], k.front), b.Scratch...)
 	w.copied++
-	return true, w.hand(k)
+	return true, w.state.Hand(k)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -29,8 +30,8 @@ func (r *Reader) readIndex(h header) (*reason, error) {
 	switch {
 	case pos == 0:
 		return &reason{code: "unindexed", at: -1, what: "the bag was not closed, it has no index; all of it is scanned", head: h}, nil
-	case pos > uint64(r.size):
-		return &reason{code: "truncated", at: r.size, what: fmt.Sprintf("the file is cut off: %d of at least %d bytes are there", r.size, pos), head: h}, nil
+	case pos > uint64(r.src.Size):
+		return &reason{code: "truncated", at: r.src.Size, what: fmt.Sprintf("the file is cut off: %d of at least %d bytes are there", r.src.Size, pos), head: h}, nil
 	case pos < uint64(r.first):
 		return &reason{code: "index", at: 13, what: fmt.Sprintf("the position of the index, %d, lies within the file header", pos), head: h}, nil
 	}
@@ -46,15 +47,15 @@ func (r *Reader) readIndex(h header) (*reason, error) {
 
 // readTrailer reads the CONNECTION and CHUNK_INFO records at the end of the file.
 func (r *Reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
-	w := window{r: r.file, size: r.size}
+	w := r.window()
 	var h header
 	var conns, chunks uint32
-	for pos < r.size && (conns < connCount || chunks < chunkCount) {
+	for pos < r.src.Size && (conns < connCount || chunks < chunkCount) {
 		if err := w.header(&h, pos); err != nil {
 			return r.indexFailure(err, "record at byte %d: %v", pos, err)
 		}
 		end := pos + int64(h.headLen) + h.dataSize()
-		if end > r.size {
+		if end > r.src.Size {
 			return indexError("%s at byte %d is cut", opName(h.op), pos)
 		}
 		if err := r.checkTrailer(&h, pos, chunks > 0); err != nil {
@@ -91,8 +92,8 @@ func (r *Reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
 	if conns != connCount || chunks != chunkCount {
 		return indexError("it has %d connections and %d chunks where the file header says %d and %d", conns, chunks, connCount, chunkCount)
 	}
-	if pos < r.size {
-		return r.warn("trailing", pos, false, "%d bytes after the end of the index are not read", r.size-pos)
+	if pos < r.src.Size {
+		return r.src.Warn("trailing", pos, false, "%d bytes after the end of the index are not read", r.src.Size-pos)
 	}
 	return nil
 }
@@ -103,21 +104,21 @@ func (r *Reader) checkTrailer(h *header, pos int64, infos bool) error {
 	case h.op == opChunk || h.op == opMessage:
 		return indexError("there is a %s at byte %d of the index", opName(h.op), pos)
 	case h.guessed:
-		return r.warn("op", pos, false, "%v", errOp)
+		return r.src.Warn("op", pos, false, "%v", errOp)
 	case h.op == opChunkInfo && h.version != 1:
-		return r.warn("record", pos, false, "a chunk info has version %d; 1 is the only one", h.version)
+		return r.src.Warn("record", pos, false, "a chunk info has version %d; 1 is the only one", h.version)
 	case h.op == opConnection && infos:
-		return r.warn("record", pos, false, "a connection stands behind a chunk info; other programs expect it before")
+		return r.src.Warn("record", pos, false, "a connection stands behind a chunk info; other programs expect it before")
 	case h.op != opConnection && h.op != opChunkInfo:
-		return r.warn("record", pos, false, "a %s stands in the index", opName(h.op))
+		return r.src.Warn("record", pos, false, "a %s stands in the index", opName(h.op))
 	}
 	return nil
 }
 
 // indexFailure keeps errors of the disk apart from a bad index.
 func (r *Reader) indexFailure(err error, format string, args ...any) error {
-	if isIO(err) {
-		return r.fail(-1, "index", err)
+	if chunked.IsIO(err) {
+		return r.src.Fail(-1, "index", err)
 	}
 	return indexError(format, args...)
 }
@@ -146,7 +147,7 @@ func (r *Reader) addChunkInfo(h *header, data []byte) error {
 	if b.Timed = b.Messages > 0; b.Timed && b.Start > b.End {
 		return indexError("a chunk ends before it starts")
 	}
-	if h.chunkPos < uint64(r.first) || h.chunkPos >= uint64(r.size) {
+	if h.chunkPos < uint64(r.first) || h.chunkPos >= uint64(r.src.Size) {
 		return indexError("a chunk should be at byte %d", h.chunkPos)
 	}
 	b.Topics = r.topicSet(ids)
@@ -223,7 +224,7 @@ func (r *Reader) verify(pos int64) error {
 			return indexError("plain chunk at byte %d has two lengths", b.Offset)
 		}
 		if c.guessed {
-			if err := r.warn("op", b.Offset, false, "%v", errOp); err != nil {
+			if err := r.src.Warn("op", b.Offset, false, "%v", errOp); err != nil {
 				return err
 			}
 		}
@@ -263,11 +264,11 @@ const indexHead = 55
 // the index knows. Index records are passed over. A record that may hold
 // messages means that the index is not complete.
 func (r *Reader) verifyRest(from, to int64) error {
-	w := window{r: r.file, size: r.size}
+	w := r.window()
 	var h header
 	for from < to {
 		err := w.header(&h, from)
-		if isIO(err) {
+		if chunked.IsIO(err) {
 			return err
 		}
 		end := from + int64(h.headLen) + h.dataSize()
@@ -278,9 +279,9 @@ func (r *Reader) verifyRest(from, to int64) error {
 		case h.op == opChunk || h.op == opMessage:
 			return indexError("there is a %s at byte %d that is not in the index", opName(h.op), from)
 		case h.guessed:
-			err = r.warn("op", from, false, "%v", errOp)
+			err = r.src.Warn("op", from, false, "%v", errOp)
 		case h.op != opIndex:
-			err = r.warn("record", from, false, "a %s stands between the chunks", opName(h.op))
+			err = r.src.Warn("record", from, false, "a %s stands between the chunks", opName(h.op))
 		}
 		if err != nil {
 			return err
@@ -297,5 +298,5 @@ func (r *Reader) verifyRest(from, to int64) error {
 	if at < to {
 		return indexError("there is a record at byte %d that is not in the index", at)
 	}
-	return r.warn("junk", from, false, "%d bytes that are no record are passed over; all chunks that the index counts are there", to-from)
+	return r.src.Warn("junk", from, false, "%d bytes that are no record are passed over; all chunks that the index counts are there", to-from)
 }

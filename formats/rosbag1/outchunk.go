@@ -146,7 +146,7 @@ func (k *outChunk) Encode() error {
 		var err error
 		k.packed, err = k.w.codec.Encode(k.packed[:k.front], k.buf[k.front:], k.w.level)
 		if err != nil {
-			return createError(k.w.out.Final(), "chunk", err, "")
+			return k.w.fail("chunk", err)
 		}
 		k.out = k.packed
 	}
@@ -233,7 +233,7 @@ func (k *outChunk) Append() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.file == nil {
-		return createError(w.out.Final(), "the writer is closed", nil, "")
+		return w.fail("the writer is closed", nil)
 	}
 	start := w.pos
 	for _, b := range [][]byte{k.out, k.lent, k.after} {
@@ -241,7 +241,7 @@ func (k *outChunk) Append() error {
 			continue
 		}
 		if _, err := w.file.WriteAt(b, w.pos); err != nil {
-			return createError(w.out.Final(), "chunk", err, "")
+			return w.fail("chunk", err)
 		}
 		w.pos += int64(len(b))
 	}

@@ -7,21 +7,16 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"sync"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // A Reader reads a bag. ReadBlock and Info are safe for concurrent use.
 type Reader struct {
-	ctx    context.Context
-	path   string
-	strict bool
+	src    *chunked.Source
 	audits bool // INDEX_DATA is compared with the chunks
-	file   storage.File
-	size   int64
 
 	version string
 	first   int64 // offset of the first record after the file header
@@ -33,16 +28,11 @@ type Reader struct {
 
 	seq storage.Sequence // of ReadNext
 
-	warnings warnings.Log
-
 	verifies int // chunk headers that are compared with the index
 
 	copying *copying // of the Writer that copies chunks; nil: none
 
 	ownerless bool // the scan has told of the messages that belong to no connection
-
-	mu     sync.Mutex
-	broken map[int64]bool // offsets of chunks of which something is missing
 
 	info *storage.Info // as Open has found it
 }
@@ -76,9 +66,8 @@ func openReader(ctx context.Context, path string, o storage.ReadOptions, verify 
 		return nil, err
 	}
 	r := &Reader{
-		ctx: ctx, path: path, strict: o.Strict, audits: o.CheckIndexes, verifies: verify, file: f,
-		conns: newConnections(), codecs: map[string]int64{}, broken: map[int64]bool{},
-		topicSets: map[string][]storage.TopicID{}, warnings: warnings.Log{Hints: hints},
+		src: chunked.NewSource(ctx, formatName, path, f, o.Strict, hints), audits: o.CheckIndexes, verifies: verify,
+		conns: newConnections(), codecs: map[string]int64{}, topicSets: map[string][]storage.TopicID{},
 	}
 	if err := r.open(); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -88,11 +77,11 @@ func openReader(ctx context.Context, path string, o storage.ReadOptions, verify 
 }
 
 func (r *Reader) open() error {
-	st, err := r.file.Stat()
+	st, err := r.src.File.Stat()
 	if err != nil {
 		return err
 	}
-	r.size = st.Size()
+	r.src.Size = st.Size()
 	h, why, err := r.readHead()
 	if err != nil {
 		return err
@@ -116,15 +105,15 @@ func (r *Reader) open() error {
 // readHead reads the version line and the file header. Where the header cannot be
 // read it returns why.
 func (r *Reader) readHead() (h header, why *reason, err error) {
-	head := make([]byte, min(r.size, storage.SniffLen))
-	if err := iox.ReadFull(r.file, head, 0); err != nil {
-		return h, nil, r.fail(0, "version line", err)
+	head := make([]byte, min(r.src.Size, storage.SniffLen))
+	if err := iox.ReadFull(r.src.File, head, 0); err != nil {
+		return h, nil, r.src.Fail(0, "version line", err)
 	}
 	line, _, whole := bytes.Cut(head[:min(len(head), 64)], []byte("\n"))
 	at := int64(len(line) + 1)
 	if err := r.checkVersion(string(line), whole); err != nil {
 		switch {
-		case errors.Is(err, storage.ErrTruncated) && !looksLikeBag(head) || r.strict:
+		case errors.Is(err, storage.ErrTruncated) && !looksLikeBag(head) || r.src.Strict:
 			return h, nil, err
 		case !looksLikeBag(head) && errors.Is(err, storage.ErrUnsupported):
 			return h, nil, err
@@ -133,7 +122,7 @@ func (r *Reader) readHead() (h header, why *reason, err error) {
 			return h, &reason{code: "header", what: "the version line and the file header cannot be read", none: err}, nil
 		}
 		at, r.version = int64(len(versionLine)), "2.0"
-		if err := r.warn("version-line", 0, false, "the version line is damaged; what follows is a bag of version 2.0"); err != nil {
+		if err := r.src.Warn("version-line", 0, false, "the version line is damaged; what follows is a bag of version 2.0"); err != nil {
 			return h, nil, err
 		}
 	}
@@ -142,39 +131,39 @@ func (r *Reader) readHead() (h header, why *reason, err error) {
 		return header{}, &reason{code: "header", at: at, what: fmt.Sprintf(format, args...) + "; the index is not used"}, nil
 	}
 	err = h.parseRecord(head[at:])
-	if err == storage.ErrTruncated && len(head) == storage.SniffLen && r.size > storage.SniffLen {
+	if err == storage.ErrTruncated && len(head) == storage.SniffLen && r.src.Size > storage.SniffLen {
 		// A header with a long encrypted key.
-		rest := make([]byte, min(r.size-at, maxHeader+8))
-		if err := iox.ReadFull(r.file, rest, at); err != nil {
-			return h, nil, r.fail(at, "file header", err)
+		rest := make([]byte, min(r.src.Size-at, maxHeader+8))
+		if err := iox.ReadFull(r.src.File, rest, at); err != nil {
+			return h, nil, r.src.Fail(at, "file header", err)
 		}
 		err = h.parseRecord(rest)
 	}
 	switch {
-	case err == storage.ErrTruncated && r.size <= storage.SniffLen:
-		return h, nil, r.fail(at, "file header", err)
+	case err == storage.ErrTruncated && r.src.Size <= storage.SniffLen:
+		return h, nil, r.src.Fail(at, "file header", err)
 	case err != nil:
 		return no("the file header cannot be read (%v)", err)
 	case h.op != opFileHeader:
 		return no("the first record is a %s, not a file header", opName(h.op))
 	case h.have&hasEncryptor != 0 && len(h.encryptor) > 0:
-		e := r.fail(at, fmt.Sprintf("the bag is encrypted with %.60q", h.encryptor), storage.ErrUnsupported)
+		e := r.src.Fail(at, fmt.Sprintf("the bag is encrypted with %.60q", h.encryptor), storage.ErrUnsupported)
 		e.Hint = "decrypt it first: rosbag decrypt"
 		return h, nil, e
 	}
 	end := at + int64(h.headLen) + h.dataSize()
-	if end > r.size {
-		found, err := r.find(at+int64(h.headLen), r.size, 1<<opMessage|1<<opChunk|1<<opConnection|1<<opChunkInfo)
+	if end > r.src.Size {
+		found, err := r.find(at+int64(h.headLen), r.src.Size, 1<<opMessage|1<<opChunk|1<<opConnection|1<<opChunkInfo)
 		if err != nil {
-			return h, nil, r.fail(at, "file header", err)
+			return h, nil, r.src.Fail(at, "file header", err)
 		}
-		if found == r.size {
-			return h, nil, r.fail(at, "file header", storage.ErrTruncated)
+		if found == r.src.Size {
+			return h, nil, r.src.Fail(at, "file header", storage.ErrTruncated)
 		}
 		return no("the file header has a length of %d bytes that is over the end of the file", h.dataSize())
 	}
 	if h.guessed {
-		if err := r.warn("op", at, false, "%v", errOp); err != nil {
+		if err := r.src.Warn("op", at, false, "%v", errOp); err != nil {
 			return h, nil, err
 		}
 	}
@@ -192,17 +181,17 @@ func looksLikeBag(head []byte) bool {
 // checkVersion takes 2.x. line is the first line, as far as the file has it.
 func (r *Reader) checkVersion(line string, whole bool) error {
 	unsupported := func(hint string) error {
-		e := r.fail(0, fmt.Sprintf("version line %.40q", line), storage.ErrUnsupported)
+		e := r.src.Fail(0, fmt.Sprintf("version line %.40q", line), storage.ErrUnsupported)
 		e.Hint = hint
 		return e
 	}
 	switch {
 	case !whole && (strings.HasPrefix(line, magicV2) || strings.HasPrefix(magicV2, line)):
-		return r.fail(0, "version line", storage.ErrTruncated)
+		return r.src.Fail(0, "version line", storage.ErrTruncated)
 	case strings.HasPrefix(line, "#ROSRECORD V") || strings.HasPrefix(line, "#ROSLOG V"):
 		return unsupported("bags older than version 2.0 are not read; a ROS 1 of 2010 to 2017 can: rosbag fix")
 	case !strings.HasPrefix(line, magicV2):
-		return r.fail(0, "no ROS 1 bag: the version line is missing", storage.ErrCorrupt)
+		return r.src.Fail(0, "no ROS 1 bag: the version line is missing", storage.ErrCorrupt)
 	}
 	r.version = strings.TrimSpace(strings.TrimPrefix(line, magicV2))
 	if !strings.HasPrefix(r.version, "2.") {
@@ -217,7 +206,7 @@ func (r *Reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
 // newInfo returns what Info does.
 func (r *Reader) newInfo() *storage.Info {
 	info := &storage.Info{
-		Format: formatName, Version: r.version, Path: r.path, Size: r.size, Files: []string{r.path},
+		Format: formatName, Version: r.version, Path: r.src.Path, Size: r.src.Size, Files: []string{r.src.Path},
 		Compression: maps.Clone(r.codecs), Metadata: map[string]string{},
 	}
 	for i, c := range r.conns.list {
@@ -241,13 +230,7 @@ func (r *Reader) newInfo() *storage.Info {
 }
 
 // Damage returns what was found so far. See storage.Reader.
-func (r *Reader) Damage() (d storage.Damage) {
-	d.Warnings, d.Lost = r.warnings.Report()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	d.Lost.Blocks += int64(len(r.broken))
-	return d
-}
+func (r *Reader) Damage() storage.Damage { return r.src.Damage() }
 
 // Blocks lists the chunks. See storage.BlockReader.
 func (r *Reader) Blocks() ([]storage.Block, error) {
@@ -264,11 +247,11 @@ func (r *Reader) Order() storage.Order { return storage.OrderBlocks }
 // ReadBlock reads a chunk. See storage.BlockReader.
 func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	b.Messages = b.Messages[:0]
-	if err := errors.Join(ctx.Err(), r.ctx.Err()); err != nil {
+	if err := errors.Join(ctx.Err(), r.src.Ctx.Err()); err != nil {
 		return err
 	}
 	if i < 0 || i >= len(r.blocks) {
-		return r.fail(-1, fmt.Sprintf("there is no block %d", i), nil)
+		return r.src.Fail(-1, fmt.Sprintf("there is no block %d", i), nil)
 	}
 	bl := &r.blocks[i]
 	var redefined error
@@ -300,15 +283,15 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 		kept = append(kept, m)
 	}
 	b.Messages = kept
-	if w.stored != nil && w.damage.places == 0 && (bl.Messages < 0 || int64(read) == bl.Messages) {
+	if w.stored != nil && w.damage.Places == 0 && (bl.Messages < 0 || int64(read) == bl.Messages) {
 		b.Stored = w.stored.finish()
 	}
 	if n := read - len(kept); n > 0 && !r.ownerless {
 		read = len(kept)
-		w.damage.left = int64(n)
-		w.damage.repair("no-connection", bl.Offset, "%d messages belong to a connection that the file does not define (such as id %d) and are not read", n, unknown)
+		w.damage.Left = int64(n)
+		w.damage.Repair("no-connection", bl.Offset, "%d messages belong to a connection that the file does not define (such as id %d) and are not read", n, unknown)
 	}
-	if r.audits && !bl.run && !bl.cut && w.damage.places == 0 && (bl.info > 0 || bl.counted > 0) {
+	if r.audits && !bl.run && !bl.cut && w.damage.Places == 0 && (bl.info > 0 || bl.counted > 0) {
 		if err := r.audit(bl, b.Buf); err != nil {
 			return err
 		}
@@ -325,50 +308,22 @@ func (r *Reader) checkSame(old *connection, h *header, data []byte, at int64) er
 	}
 	c, err := parseConnection(h, data)
 	if err != nil {
-		return r.warn("connection", at, false, "connection %d cannot be read: %v", h.conn, err)
+		return r.src.Warn("connection", at, false, "connection %d cannot be read: %v", h.conn, err)
 	}
 	if !c.same(old) {
-		return r.warn("redefined", at, true, "connection %d is defined twice, as %s (%s) and as %s (%s); the first is used",
+		return r.src.Warn("redefined", at, true, "connection %d is defined twice, as %s (%s) and as %s (%s); the first is used",
 			h.conn, old.topic.Name, old.topic.Type, c.topic.Name, c.topic.Type)
 	}
 	return nil
 }
 
 // ReadNext returns the next message of the blocks in order. See storage.Reader.
-func (r *Reader) ReadNext() (*storage.Message, error) { return r.seq.Next(r.ctx, r, len(r.blocks)) }
+func (r *Reader) ReadNext() (*storage.Message, error) { return r.seq.Next(r.src.Ctx, r, len(r.blocks)) }
 
 // Close closes the file.
 func (r *Reader) Close() error {
-	r.seq.Stop(r.fail(-1, "the reader is closed", nil))
-	return r.file.Close()
-}
-
-// fail makes an error about a place in the file.
-func (r *Reader) fail(at int64, what string, err error) *storage.Error {
-	return &storage.Error{Format: formatName, Path: r.path, Offset: at, What: what, Err: err}
-}
-
-// lostOf notes that something of the chunk at an offset is missing.
-func (r *Reader) lostOf(at int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.broken[at] = true
-}
-
-// warn is warnLost where nothing that can be counted was lost.
-func (r *Reader) warn(code string, at int64, damage bool, format string, args ...any) error {
-	return r.warnLost(storage.Lost{}, code, at, damage, format, args...)
-}
-
-// warnLost keeps a warning, once for a code and place, and adds what was lost
-// there. For damage in a strict reader it returns an error instead.
-func (r *Reader) warnLost(lost storage.Lost, code string, at int64, damage bool, format string, args ...any) error {
-	message := fmt.Sprintf(format, args...)
-	if damage && r.strict {
-		return r.fail(at, message, storage.ErrCorrupt)
-	}
-	r.warnings.Add("", storage.Warning{Code: code, Message: message, Offset: at, Damage: damage}, lost)
-	return nil
+	r.seq.Stop(r.src.Fail(-1, "the reader is closed", nil))
+	return r.src.File.Close()
 }
 
 var (

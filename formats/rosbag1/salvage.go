@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -69,14 +70,14 @@ func candidate(h *header, b []byte, from, at int) (start, opAt int) {
 func (r *Reader) find(from, to int64, ops uint16) (int64, error) {
 	var h header
 	var buf []byte
-	step := int64(windowJump)
+	step := int64(4 << 10)
 	for off := from; off < to; off += step {
 		if off > from {
 			step = min(2*step, 1<<20)
 		}
-		buf = storage.Grow(buf, int(min(step+4*maxBack, r.size-off)))
-		if err := iox.ReadFull(r.file, buf, off); err != nil {
-			return 0, errIO{err}
+		buf = storage.Grow(buf, int(min(step+4*maxBack, r.src.Size-off)))
+		if err := iox.ReadFull(r.src.File, buf, off); err != nil {
+			return 0, chunked.IOError(err)
 		}
 		for at := 0; ; {
 			start, opAt := candidate(&h, buf, 0, at)
@@ -113,10 +114,11 @@ func (r *Reader) plausible(p int64, h *header, b []byte) (bool, error) {
 		}
 		return true, nil
 	}
-	if end > r.size {
+	if end > r.src.Size {
 		return false, nil
 	}
-	return (&window{r: r.file, size: r.size}).follows(end)
+	w := r.window()
+	return w.follows(end)
 }
 
 // follows tells whether a record, or the end of the file, is at p.
@@ -126,7 +128,7 @@ func (w *window) follows(p int64) (bool, error) {
 	}
 	var h header
 	err := w.header(&h, p)
-	if isIO(err) {
+	if chunked.IsIO(err) {
 		return false, err
 	}
 	return err == nil || err == storage.ErrTruncated, nil

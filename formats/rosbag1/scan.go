@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
@@ -71,10 +72,10 @@ type indexed struct {
 // scan fills in connections and blocks. why is what keeps the index from being used.
 func (r *Reader) scan(why reason) error {
 	r.conns, r.blocks, r.codecs, r.topicSets = newConnections(), nil, map[string]int64{}, nil
-	s := scanner{r: r, w: window{r: r.file, size: r.size}, counts: map[uint32]int64{}}
+	s := scanner{r: r, w: r.window(), counts: map[uint32]int64{}}
 	var h header
-	for p := r.first; p < r.size; {
-		if err := r.ctx.Err(); err != nil {
+	for p := r.first; p < r.src.Size; {
+		if err := r.src.Ctx.Err(); err != nil {
 			return err
 		}
 		err := s.w.header(&h, p)
@@ -83,11 +84,11 @@ func (r *Reader) scan(why reason) error {
 			next, err = s.record(p, &h)
 		}
 		var fatal *storage.Error
-		if err != nil && !isIO(err) && !errors.As(err, &fatal) {
+		if err != nil && !chunked.IsIO(err) && !errors.As(err, &fatal) {
 			next, err = s.skip(p, err)
 		}
-		if isIO(err) {
-			err = r.fail(p, "record", err)
+		if chunked.IsIO(err) {
+			err = r.src.Fail(p, "record", err)
 		}
 		if err != nil {
 			return err
@@ -99,7 +100,7 @@ func (r *Reader) scan(why reason) error {
 		return err
 	}
 	if s.open {
-		s.unclosed(r.size)
+		s.unclosed(r.src.Size)
 	}
 	for id, n := range s.counts {
 		if c := r.conns.byID[id]; c != nil {
@@ -138,7 +139,7 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 		}
 	}
 	if next >= p {
-		if next, err = s.r.find(p+1, s.r.size, all); err != nil {
+		if next, err = s.r.find(p+1, s.r.src.Size, all); err != nil {
 			return 0, err
 		}
 	}
@@ -149,7 +150,7 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 		}
 	}
 	s.run = false
-	if next == s.r.size {
+	if next == s.r.src.Size {
 		s.note("truncated", p, next-p, s.trailer, "the last %d bytes of the file cannot be read as records: %v", next-p, cause)
 	} else {
 		s.note("gap", p, next-p, false, "%d bytes cannot be read as records: %v", next-p, cause)
@@ -163,7 +164,7 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 func (s *scanner) record(p int64, h *header) (int64, error) {
 	data := p + int64(h.headLen)
 	end := data + h.dataSize()
-	if h.op != opChunk && end > s.r.size {
+	if h.op != opChunk && end > s.r.src.Size {
 		return 0, storage.ErrTruncated
 	}
 	if h.guessed {
@@ -232,7 +233,7 @@ func (s *scanner) message(p, end int64, h *header) error {
 
 // unclosed notes a chunk that was never ended.
 func (s *scanner) unclosed(p int64) {
-	s.r.lostOf(p)
+	s.r.src.Lose(p)
 	s.note("unclosed", p, 0, false, "the recorder stopped within the chunk that begins here; what the file has of it is read")
 }
 
@@ -243,7 +244,7 @@ func (s *scanner) define(at int64, h *header, data []byte) error {
 	}
 	c, err := parseConnection(h, data)
 	if err != nil {
-		return s.r.warn("connection", at, false, "connection %d cannot be read: %v", h.conn, err)
+		return s.r.src.Warn("connection", at, false, "connection %d cannot be read: %v", h.conn, err)
 	}
 	s.r.conns.add(c)
 	return s.r.checkFields(c, at)
@@ -253,7 +254,7 @@ func (s *scanner) define(at int64, h *header, data []byte) error {
 func (s *scanner) indexData(conn uint32, data, end int64) error {
 	x := indexed{conn: conn, count: (end - data) / indexEntry, start: math.MaxInt64}
 	for at := data; at < end; {
-		b, err := s.w.data(at, int(min(end-at, 1000*indexEntry)))
+		b, err := s.w.Data(at, min(end-at, 1000*indexEntry))
 		if err != nil {
 			return err
 		}
@@ -274,13 +275,13 @@ func (s *scanner) chunk(p int64, h *header) (int64, error) {
 	s.chunks++
 	s.settled, s.trailer = len(s.notes), false
 	h.compression = bytes.Clone(h.compression) // the window may move
-	magic, err := s.w.data(p+int64(h.headLen), 4)
+	magic, err := s.w.Data(p+int64(h.headLen), 4)
 	if err != nil {
 		return 0, err
 	}
 	c := newChunk(p, h, magic)
 	end := c.data + c.stored
-	if c.codec == nil && end > s.r.size {
+	if c.codec == nil && end > s.r.src.Size {
 		return 0, storage.ErrCorrupt
 	}
 	s.inside = end
@@ -289,9 +290,9 @@ func (s *scanner) chunk(p int64, h *header) (int64, error) {
 		case c.open:
 			s.open, s.inside = true, math.MaxInt64
 			return c.data, nil
-		case end > s.r.size:
-			s.r.lostOf(p)
-			s.note("truncated", p, 0, false, "the file ends %d bytes before the end of its last chunk", end-s.r.size)
+		case end > s.r.src.Size:
+			s.r.src.Lose(p)
+			s.note("truncated", p, 0, false, "the file ends %d bytes before the end of its last chunk", end-s.r.src.Size)
 			return c.data, nil
 		case c.stored != c.size:
 			s.note("chunk-header", p, 0, true, "a plain chunk has two lengths, %d and %d; its records are read one by one", c.stored, c.size)
@@ -319,9 +320,9 @@ func (s *scanner) chunk(p int64, h *header) (int64, error) {
 func (s *scanner) compressedEnd(p int64, c *chunk, b *block) (end int64, err error) {
 	const after = 1<<opIndex | 1<<opChunk | 1<<opChunkInfo
 	end = c.data + c.stored
-	if end <= s.r.size {
+	if end <= s.r.src.Size {
 		follows, err := s.w.follows(end)
-		if err == nil && c.open && end == s.r.size {
+		if err == nil && c.open && end == s.r.src.Size {
 			s.unclosed(p)
 			b.cut = true
 		}
@@ -329,9 +330,9 @@ func (s *scanner) compressedEnd(p int64, c *chunk, b *block) (end int64, err err
 			return end, err
 		}
 	}
-	to := min(end, s.r.size)
+	to := min(end, s.r.src.Size)
 	if c.open {
-		to = s.r.size
+		to = s.r.src.Size
 	}
 	found, err := s.r.find(c.data, to, after)
 	if err != nil || found == end {
@@ -341,10 +342,10 @@ func (s *scanner) compressedEnd(p int64, c *chunk, b *block) (end int64, err err
 	switch {
 	case c.open:
 		s.unclosed(p)
-		b.cut = found == s.r.size
-	case end > s.r.size && found == s.r.size:
-		s.r.lostOf(p)
-		s.note("truncated", p, 0, false, "the file ends %d bytes before the end of its last chunk", end-s.r.size)
+		b.cut = found == s.r.src.Size
+	case end > s.r.src.Size && found == s.r.src.Size:
+		s.r.src.Lose(p)
+		s.note("truncated", p, 0, false, "the file ends %d bytes before the end of its last chunk", end-s.r.src.Size)
 		b.cut = true
 	default:
 		s.note("chunk-header", p, 0, true, "a chunk says that it has %d bytes, but it ends after %d", c.stored, found-c.data)
@@ -410,7 +411,7 @@ func (s *scanner) readChunk(b *block) error {
 	}
 	if b.cut && s.whole(b) {
 		b.cut, s.notes[len(s.notes)-1].inside = false, false
-	} else if w.damage.places > 0 {
+	} else if w.damage.Places > 0 {
 		s.damaged = append(s.damaged, len(s.r.blocks)-1)
 	}
 	s.batch.Messages = w.messages

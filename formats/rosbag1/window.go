@@ -2,72 +2,34 @@ package rosbag1
 
 import (
 	"encoding/binary"
-	"errors"
-	"io"
 
-	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A window reads a file in pieces that grow while they follow each other.
+// A window reads records of a file.
 type window struct {
-	r    io.ReaderAt
+	chunked.Window
 	size int64
-	at   int64
-	buf  []byte
 }
 
-const (
-	windowJump = 4 << 10
-	windowStep = 256 << 10
-)
-
-// errIO marks an error of the disk.
-type errIO struct{ error }
-
-func (e errIO) Unwrap() error { return e.error }
-
-func isIO(err error) bool {
-	var e errIO
-	return errors.As(err, &e)
-}
-
-// data returns n bytes at off, fewer only at the end of the file. They are valid
-// until the next call.
-func (w *window) data(off int64, n int) ([]byte, error) {
-	n = int(min(int64(n), w.size-off))
-	if off >= w.at && off+int64(n) <= w.at+int64(len(w.buf)) {
-		return w.buf[off-w.at:][:n], nil
-	}
-	want := windowJump
-	if off >= w.at && off <= w.at+int64(len(w.buf)) && len(w.buf) > 0 {
-		want = windowStep
-	}
-	want = int(min(int64(max(want, n)), w.size-off))
-	w.buf = storage.Grow(w.buf, want)
-	w.at = off
-	if err := iox.ReadFull(w.r, w.buf, off); err != nil {
-		w.buf = w.buf[:0]
-		return nil, errIO{err}
-	}
-	return w.buf[:n], nil
-}
+func (r *Reader) window() window { return window{r.src.Window(), r.src.Size} }
 
 // header parses the record header at off. Its slices are valid until the next call.
 func (w *window) header(h *header, off int64) error {
 	*h = header{}
-	b, err := w.data(off, 512)
+	b, err := w.Data(off, 512)
 	if err != nil {
 		return err
 	}
 	err = h.parseRecord(b)
 	if err == storage.ErrTruncated && len(b) == 512 {
-		n := int(binary.LittleEndian.Uint32(b))
-		if b, err = w.data(off, 8+n); err == nil {
+		n := int64(binary.LittleEndian.Uint32(b))
+		if b, err = w.Data(off, 8+n); err == nil {
 			err = h.parseRecord(b)
 		}
 	}
-	if err != nil && !isIO(err) {
+	if err != nil && !chunked.IsIO(err) {
 		*h = header{}
 	}
 	return err
@@ -77,7 +39,7 @@ func (w *window) header(h *header, off int64) error {
 // sets h's slices anew. They and the data are valid until the next call.
 func (w *window) record(h *header, off int64) ([]byte, error) {
 	head := h.headLen
-	b, err := w.data(off, head+int(h.dataSize()))
+	b, err := w.Data(off, int64(head)+h.dataSize())
 	if err == nil {
 		err = h.parseRecord(b)
 	}

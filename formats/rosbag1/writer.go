@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -24,7 +25,7 @@ const defaultChunk = 768 << 10
 
 // A Writer writes a bag. See storage.Writer for how it may be used.
 type Writer struct {
-	ctx       context.Context
+	state     chunked.State
 	out       *iox.Output
 	file      storage.File
 	codec     *compress.Codec
@@ -32,7 +33,6 @@ type Writer struct {
 	threshold int
 	sync      bool
 	copies    bool // chunks may be copied: nothing is asked for that they might not be
-	onBlock   func(storage.PendingBlock) error
 
 	conns []outConn
 	cur   *outChunk // the chunk being filled; nil when there is none
@@ -42,14 +42,9 @@ type Writer struct {
 	copied  int      // chunks so far, for tests
 
 	mu       sync.Mutex // guards what Append writes
-	handed   int        // chunks handed out; of Write alone
 	pos      int64      // end of the file so far
 	infos    []byte     // CHUNK_INFO records so far
 	appended int        // chunks in the file
-
-	err      error // the first one, kept
-	finished bool  // only Commit and Close may follow
-	closed   bool
 }
 
 // outConn is a connection being written.
@@ -68,7 +63,8 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 	if err := options.Check(&o); err != nil {
 		return nil, createError(path, "option", err, "")
 	}
-	w := &Writer{ctx: ctx, codec: compress.None, level: o.Level, threshold: defaultChunk, sync: !o.NoSync}
+	w := &Writer{codec: compress.None, level: o.Level, threshold: defaultChunk, sync: !o.NoSync}
+	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
 	w.copies = o.ChunkSize == 0 && o.Level == 0
 	if o.Compression != "" {
 		w.codec = codecOf([]byte(o.Compression))
@@ -129,7 +125,7 @@ func (w *Writer) Identity() storage.Identity { return storage.IdentityTopic }
 // CreateTopic makes a connection. See storage.Writer. Those keys of t.Metadata that
 // can be fields of the connection header become such.
 func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
-	if err := w.usable(); err != nil {
+	if err := w.state.Usable(); err != nil {
 		return 0, err
 	}
 	if t.Encoding != encoding {
@@ -171,39 +167,26 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	return storage.TopicID(id), nil
 }
 
+// fail returns an error about the output.
+func (w *Writer) fail(what string, err error) error { return createError(w.out.Final(), what, err, "") }
+
 // unsupported returns the error for what a bag cannot hold.
 func (w *Writer) unsupported(format string, args ...any) error {
-	return createError(w.out.Final(), fmt.Sprintf(format, args...), storage.ErrUnsupported, "")
+	return w.fail(fmt.Sprintf(format, args...), storage.ErrUnsupported)
 }
 
 // refuse stops the writer with that error.
 func (w *Writer) refuse(format string, args ...any) error {
-	return w.stop(w.unsupported(format, args...))
-}
-
-// usable returns the error that stopped the writer.
-func (w *Writer) usable() error {
-	if w.err == nil && w.finished {
-		return createError(w.out.Final(), "the writer is closed", os.ErrClosed, "")
-	}
-	return w.err
-}
-
-// stop keeps the first error.
-func (w *Writer) stop(err error) error {
-	if w.err == nil {
-		w.err = err
-	}
-	return w.err
+	return w.state.Stop(w.unsupported(format, args...))
 }
 
 // Write adds a message. See storage.Writer.
 func (w *Writer) Write(m *storage.Message) error {
-	if w.err != nil || w.finished {
-		return w.usable()
+	if !w.state.Ready() {
+		return w.state.Usable()
 	}
 	if int(m.Topic) >= len(w.conns) {
-		return w.stop(createError(w.out.Final(), fmt.Sprintf("there is no topic %d", m.Topic), nil, ""))
+		return w.state.Stop(w.fail(fmt.Sprintf("there is no topic %d", m.Topic), nil))
 	}
 	if uint64(m.LogTime) > maxTime {
 		return w.refuse("time %d ns is before 1970 or after 2106", m.LogTime)
@@ -240,11 +223,11 @@ func (w *Writer) Write(m *storage.Message) error {
 }
 
 // OnBlock hands full chunks to f. See storage.BlockWriter.
-func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.onBlock = f }
+func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
 
 // Flush ends the chunk. See storage.BlockWriter.
 func (w *Writer) Flush() error {
-	if err := w.usable(); err != nil {
+	if err := w.state.Usable(); err != nil {
 		return err
 	}
 	k := w.cur
@@ -255,71 +238,27 @@ func (w *Writer) Flush() error {
 	for i := range k.used {
 		w.conns[k.used[i].conn].chunk = nil
 	}
-	return w.hand(k)
-}
-
-// hand passes a full chunk on.
-func (w *Writer) hand(k *outChunk) error {
-	if err := w.ctx.Err(); err != nil {
-		return w.stop(err)
-	}
-	w.handed++
-	if w.onBlock != nil {
-		if err := w.onBlock(k); err != nil {
-			return w.stop(err)
-		}
-		return nil
-	}
-	err := k.Encode()
-	if err == nil {
-		err = k.Append()
-	}
-	if err != nil {
-		return w.stop(err)
-	}
-	return nil
+	return w.state.Hand(k)
 }
 
 // Finish writes the index. See storage.Writer.
-func (w *Writer) Finish() (string, error) {
-	if err := w.finish(); err != nil {
-		return "", w.stop(err)
-	}
-	w.finished = true
-	return w.out.Temp(), nil
-}
+func (w *Writer) Finish() (string, error) { return w.state.Finish(w.finish, w.out.Temp()) }
 
 // Commit moves the bag to its name. See storage.Writer.
-func (w *Writer) Commit() error {
-	if w.err != nil || w.closed {
-		return w.usable()
-	}
-	if !w.finished {
-		if _, err := w.Finish(); err != nil {
-			return err
-		}
-	}
-	if err := w.out.Commit(); err != nil {
-		return w.stop(createError(w.out.Final(), "output", err, ""))
-	}
-	return nil
-}
+func (w *Writer) Commit() error { return w.state.Commit(w.Finish, w.out.Commit) }
 
 // finish writes the trailer and the final file header, and closes the file.
 func (w *Writer) finish() error {
-	if err := w.usable(); err != nil {
-		return err
-	}
 	if k := w.cur; k != nil { // not handed out any more: nobody would append it
-		w.onBlock = nil
+		w.state.OnBlock = nil
 		if err := w.Flush(); err != nil {
 			return err
 		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.appended != w.handed {
-		return createError(w.out.Final(), fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.handed, w.appended), nil, "")
+	if w.appended != w.state.Handed {
+		return w.fail(fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.state.Handed, w.appended), nil)
 	}
 	var trailer []byte
 	for _, c := range slices.SortedFunc(slices.Values(w.conns), func(a, b outConn) int { return cmp.Compare(a.id, b.id) }) {
@@ -334,19 +273,19 @@ func (w *Writer) finish() error {
 		err = w.file.Sync()
 	}
 	if err != nil {
-		return createError(w.out.Final(), "index", err, "")
+		return w.fail("index", err)
 	}
 	f := w.file
 	w.file = nil
 	if err := f.Close(); err != nil {
-		return createError(w.out.Final(), "output", err, "")
+		return w.fail("output", err)
 	}
 	return nil
 }
 
 // Close removes what was not committed. See storage.Writer.
 func (w *Writer) Close() error {
-	w.finished, w.closed = true, true
+	w.state.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var err error
