@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/iox"
 	pb "github.com/bagconv/bagconv/proto/cyber"
 	"github.com/bagconv/bagconv/storage"
@@ -40,9 +41,10 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 			fmt.Sprintf("a header holds %d bytes", maxHeader))
 	}
 	w := &Writer{
-		ctx: ctx, header: header, names: map[string]bool{}, seg: &outSegment{},
+		header: header, names: map[string]bool{}, seg: &outSegment{},
 		chunkSize: int64(header.GetChunkRawSize()), segmentSize: o.SegmentSize, segmentDuration: o.SegmentDuration,
 	}
+	w.state = chunked.State{Ctx: ctx, Fail: func(what string, err error) error { return outError(w.place.path, what, err, "") }}
 	w.bodySize = min(2*w.chunkSize+1<<20, maxSection)
 	var err error
 	if w.place, err = newPlace(iox.FS(o.FS), path, o); err != nil {

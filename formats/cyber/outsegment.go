@@ -78,7 +78,7 @@ func (w *Writer) nextSegment() error {
 		return err
 	}
 	if w.seg.number+1 == maxSegments {
-		return w.stop(w.refuse("choose larger segments", "more than %d segments", maxSegments))
+		return w.state.Stop(w.refuse("choose larger segments", "more than %d segments", maxSegments))
 	}
 	w.seal()
 	w.seg = &outSegment{number: w.seg.number + 1}

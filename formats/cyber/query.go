@@ -2,7 +2,6 @@ package cyber
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"sync"
@@ -18,12 +17,13 @@ import (
 // See storage.Querier.
 func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
-		x := &query{r: r, ctx: ctx, q: q}
+		x := &query{r: r, ctx: ctx}
+		fail := timeorder.Fail(formatName, r.path)
 		defer x.close()
 		x.start, x.end = q.Range()
 		var err error
 		if x.wanted, x.all, err = timeorder.Wanted(&q, len(r.topics.list)); err != nil {
-			yield(nil, r.queryError(err))
+			yield(nil, fail(err))
 			return
 		}
 		var parts []timeorder.Part
@@ -33,28 +33,14 @@ func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 				parts = append(parts, timeorder.Part{Start: c.begin, End: c.end, Timed: (c.said || c.measured) && c.count > 0})
 			}
 		}
-		timeorder.Run(ctx, q, parts, x, r.queryError)(yield)
+		timeorder.Run(ctx, q, parts, x, fail)(yield)
 	}
-}
-
-// queryError makes an error of a query a *storage.Error.
-func (r *Reader) queryError(err error) error {
-	var e *storage.Error
-	if errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	e = &storage.Error{Format: formatName, Path: r.path, Offset: -1, What: "query", Err: err}
-	if errors.Is(err, storage.ErrCorrupt) {
-		e.Hint = "read all of it in the order of the file"
-	}
-	return e
 }
 
 // A query is one that runs.
 type query struct {
 	r          *Reader
 	ctx        context.Context
-	q          storage.Query
 	start, end int64
 	wanted     []bool // index = TopicID
 	all        bool

@@ -1,13 +1,13 @@
 package cyber
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	pb "github.com/bagconv/bagconv/proto/cyber"
 	"github.com/bagconv/bagconv/storage"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -25,14 +25,13 @@ const maxName = 32 << 10
 // in which they came, with headers that are true; a reader that knows better
 // finds them.
 type Writer struct {
-	ctx             context.Context
+	state           chunked.State
 	place           *outPlace
 	header          *pb.Header // what is the same in all segments
 	chunkSize       int64      // bytes of content in a chunk
 	bodySize        int64      // bytes of a CHUNK_BODY, which small messages with long names fill first
 	segmentSize     int64      // bytes of content; 0: no limit
 	segmentDuration int64      // ns; 0: no limit
-	onBlock         func(storage.PendingBlock) error
 
 	trees    descTrees
 	names    map[string]bool // of channels
@@ -40,16 +39,11 @@ type Writer struct {
 	cached   int64           // bytes that the channels take in an INDEX
 	seg      *outSegment     // the one being filled
 	cur      *outChunk       // the chunk being filled; nil when there is none
-	handed   int             // chunks handed out
 
 	mu       sync.Mutex  // guards what Append writes
 	open     *outSegment // whose file is being written
 	appended int         // chunks in the files
 	broken   error       // what stopped Append
-
-	err      error // the first one, kept
-	finished bool  // only Commit and Close may follow
-	closed   bool
 }
 
 // An outChannel is a channel being written.
@@ -67,7 +61,7 @@ func (w *Writer) Identity() storage.Identity { return storage.IdentityName }
 // and descriptors are kept. Apollo tells channels apart by their name: a second
 // topic of one name is refused. A topic that is refused does not stop the writer.
 func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
-	if err := w.usable(); err != nil {
+	if err := w.state.Usable(); err != nil {
 		return 0, err
 	}
 	if t.Encoding != encoding {
@@ -101,37 +95,21 @@ func (w *Writer) refuse(hint, format string, args ...any) error {
 	return outError(w.place.path, fmt.Sprintf(format, args...), storage.ErrUnsupported, hint)
 }
 
-// usable returns the error that stopped the writer.
-func (w *Writer) usable() error {
-	if w.err == nil && w.finished {
-		return outError(w.place.path, "the writer is closed", os.ErrClosed, "")
-	}
-	return w.err
-}
-
-// stop keeps the first error.
-func (w *Writer) stop(err error) error {
-	if w.err == nil {
-		w.err = err
-	}
-	return w.err
-}
-
 // Write adds a message. See storage.Writer. Its time is LogTime; a record has
 // no place for PublishTime and Sequence.
 func (w *Writer) Write(m *storage.Message) error {
-	if w.err != nil || w.finished {
-		return w.usable()
+	if !w.state.Ready() {
+		return w.state.Usable()
 	}
 	if uint64(m.Topic) >= uint64(len(w.channels)) {
-		return w.stop(outError(w.place.path, fmt.Sprintf("there is no topic %d", m.Topic), nil, ""))
+		return w.state.Stop(outError(w.place.path, fmt.Sprintf("there is no topic %d", m.Topic), nil, ""))
 	}
 	c := w.channels[m.Topic]
 	content := int64(len(m.Data))
 	size := int64(len(c.prefix)+protowire.SizeVarint(uint64(m.LogTime))+1+protowire.SizeVarint(uint64(content))) + content
 	whole := 1 + int64(protowire.SizeVarint(uint64(size))) + size
 	if whole > maxSection {
-		return w.stop(w.refuse("", "message of %d bytes", content))
+		return w.state.Stop(w.refuse("", "message of %d bytes", content))
 	}
 	if w.place.segmented && w.seg.ends(w, m.LogTime, content) {
 		if err := w.nextSegment(); err != nil {
@@ -158,11 +136,11 @@ func (w *Writer) Write(m *storage.Message) error {
 }
 
 // OnBlock hands full chunks to f. See storage.BlockWriter.
-func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.onBlock = f }
+func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
 
 // Flush ends the chunk. See storage.BlockWriter.
 func (w *Writer) Flush() error {
-	if err := w.usable(); err != nil {
+	if err := w.state.Usable(); err != nil {
 		return err
 	}
 	k := w.cur
@@ -170,57 +148,32 @@ func (w *Writer) Flush() error {
 		return nil
 	}
 	w.cur = nil
-	if err := w.ctx.Err(); err != nil {
-		return w.stop(err)
-	}
 	k.channels = w.channels[:len(w.channels):len(w.channels)]
-	w.handed++
-	hand := w.onBlock
-	if hand == nil {
-		hand = func(storage.PendingBlock) error { return k.Append() }
-	}
-	if err := hand(k); err != nil {
-		return w.stop(err)
-	}
-	return nil
+	return w.state.Hand(k)
 }
 
 // Finish writes the rest of the last segment. See storage.Writer.
 func (w *Writer) Finish() (string, error) {
-	if err := w.finish(); err != nil {
-		return "", w.stop(err)
+	if _, err := w.state.Finish(w.finish, ""); err != nil {
+		return "", err
 	}
-	w.finished = true
 	return w.place.made(), nil
 }
 
 // Commit moves the recording to its names. See storage.Writer.
-func (w *Writer) Commit() error {
-	if w.err != nil || w.closed {
-		return w.usable()
-	}
-	if !w.finished {
-		if _, err := w.Finish(); err != nil {
-			return err
-		}
-	}
-	if err := w.place.commit(); err != nil {
-		return w.stop(outError(w.place.path, "output", err, ""))
-	}
-	return nil
-}
+func (w *Writer) Commit() error { return w.state.Commit(w.Finish, w.place.commit) }
 
 // finish writes what is left of the last segment.
 func (w *Writer) finish() error {
-	w.onBlock = nil // a last chunk is not handed out any more: nobody would append it
+	w.state.OnBlock = nil // a last chunk is not handed out any more: nobody would append it
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	w.seal()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.broken == nil && w.appended != w.handed {
-		return outError(w.place.path, fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.handed, w.appended), nil, "")
+	if w.broken == nil && w.appended != w.state.Handed {
+		return outError(w.place.path, fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.state.Handed, w.appended), nil, "")
 	}
 	if err := w.enter(w.seg); err != nil {
 		return err
@@ -230,7 +183,7 @@ func (w *Writer) finish() error {
 
 // Close removes what was not committed. See storage.Writer.
 func (w *Writer) Close() error {
-	w.finished, w.closed = true, true
+	w.state.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.broken == nil {

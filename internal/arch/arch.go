@@ -24,6 +24,7 @@ var arrows = []arrow{
 	{"cmd/bagconv", []string{"cmd/bagconv/cli", "formats/all"}},
 	{"cmd/bagconv/cli", []string{"convert/...", "storage", "schema/...", "proto/...", "internal/..."}},
 	{"formats/all", []string{"formats/...", "storage"}},
+	{"formats/internal/chunked", []string{"storage", "internal/iox", "internal/timeorder", "internal/warnings"}},
 	{"formats/internal/ros2bag", []string{"storage", "internal/compress", "internal/iox", "internal/warnings"}},
 	{"formats/...", []string{"storage", "internal/...", "proto/...", "formats/internal/..."}},
 	{"convert", []string{"storage", "schema/protoschema", "convert/engine", "convert/extras", "convert/mapping", "convert/selection", "convert/apollo", "internal/guard", "internal/iox", "proto/apollo"}},

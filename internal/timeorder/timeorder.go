@@ -109,8 +109,8 @@ func Wanted(q *storage.Query, n int) (wanted []bool, all bool, err error) {
 var errIndex = fmt.Errorf("the index gives times that the messages do not have: %w", storage.ErrCorrupt)
 var errCount = fmt.Errorf("the index counts more messages than there are: %w", storage.ErrCorrupt)
 
-// Run gives what q asks for. Errors go through fail, which says where they are
-// from; it is not called with nil.
+// Run returns what q asks for. Errors go through fail, as Fail makes it; it is not called
+// with nil.
 func Run(ctx context.Context, q storage.Query, parts []Part, src Source, fail func(error) error) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
 		give := func(msg *storage.Message) bool { return yield(msg, nil) }
@@ -124,6 +124,22 @@ func Run(ctx context.Context, q storage.Query, parts []Part, src Source, fail fu
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(nil, fail(err))
 		}
+	}
+}
+
+// Fail returns a function that makes an error of a query on a recording a *storage.Error,
+// unless it is one or the context has ended.
+func Fail(format, path string) func(error) error {
+	return func(err error) error {
+		var e *storage.Error
+		if errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		e = &storage.Error{Format: format, Path: path, Offset: -1, What: "query", Err: err}
+		if errors.Is(err, storage.ErrCorrupt) {
+			e.Hint = "read all of it in the order of the file"
+		}
+		return e
 	}
 }
 

@@ -2,7 +2,6 @@ package chunked
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"sync"
@@ -93,12 +92,13 @@ func (x *Query) Release() {
 func (x *Query) Run(q storage.Query, topics, blocks int) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {
 		defer x.Release()
+		fail := timeorder.Fail(x.src.Format, x.src.Path)
 		var err error
 		if x.Wanted, x.All, err = timeorder.Wanted(&q, topics); err != nil {
-			yield(nil, x.src.queryError(err))
+			yield(nil, fail(err))
 			return
 		}
-		timeorder.Run(x.ctx, q, x.Parts(make([]timeorder.Part, 0, blocks), blocks), x, x.src.queryError)(yield)
+		timeorder.Run(x.ctx, q, x.Parts(make([]timeorder.Part, 0, blocks), blocks), x, fail)(yield)
 	}
 }
 
@@ -109,19 +109,6 @@ func (x *Query) Parts(parts []timeorder.Part, n int) []timeorder.Part {
 		parts = append(parts, timeorder.Part{Start: b.Start, End: b.End, Timed: b.Timed})
 	}
 	return parts
-}
-
-// queryError returns err as a *storage.Error, unless the context has ended.
-func (s *Source) queryError(err error) error {
-	var e *storage.Error
-	if errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	e = s.Fail(-1, "query", err)
-	if errors.Is(err, storage.ErrCorrupt) {
-		e.Hint = "read all of it in the order of the file"
-	}
-	return e
 }
 
 // Count adds up the counts of the index. See timeorder.Source.

@@ -47,11 +47,11 @@ func OnlyIO(err error) error {
 	return nil
 }
 
-// Data returns n bytes at off, fewer only at the end of the file. They are valid until the
+// Data returns n bytes at off, fewer only at the end of the file and none behind it. They are valid until the
 // next call. An error is of the disk: see IsIO.
 func (w *Window) Data(off, n int64) ([]byte, error) {
 	n = max(0, min(n, w.size-off))
-	if b, ok := w.held(off, n); ok {
+	if b, ok := w.held(off, n); ok || n == 0 {
 		return b, nil
 	}
 	want := int64(windowJump)
