@@ -1,18 +1,26 @@
 // Command dist does what scripts/release cannot do with a shell alone: it packs
-// folders so that two runs give the same bytes, and writes down what a binary
-// is made of.
+// folders so that two runs make the same bytes, makes packages for systems, and
+// lists what a binary is made of.
 //
-//	go run ./scripts/dist pack OUT FOLDER         OUT is a .tar.gz or a .zip
-//	go run ./scripts/dist sbom VERSION BINARY...  SPDX 2.3 in JSON, on standard output
+//	go run ./scripts/dist pack OUT FOLDER                  OUT is a .tar.gz or a .zip
+//	go run ./scripts/dist packages OUT FOLDER VERSION OS/ARCH
+//	go run ./scripts/dist sbom VERSION BINARY...           SPDX 2.3 in JSON, on standard output
+//	go run ./scripts/dist formula VERSION SHA256SUMS       for Homebrew, on standard output
 //
-// The time of all files in an archive, and of the list, is SOURCE_DATE_EPOCH
+// packages takes a folder with the contents of an archive, and puts a Python wheel
+// into the folder OUT, and for Linux a .deb and an .rpm.
+//
+// The time of all files, and of the list, is SOURCE_DATE_EPOCH
 // (reproducible-builds.org), in s since 1970.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -32,8 +40,35 @@ func run(args []string) error {
 	switch {
 	case len(args) == 3 && args[0] == "pack":
 		return pack(args[1], args[2], when)
+	case len(args) == 5 && args[0] == "packages":
+		return writePackages(args[1], args[2], args[3], args[4], when)
 	case len(args) > 2 && args[0] == "sbom":
 		return writeSBOM(os.Stdout, args[1], args[2:], when)
+	case len(args) == 3 && args[0] == "formula":
+		return writeFormula(os.Stdout, args[1], args[2])
 	}
-	return fmt.Errorf("there are pack OUT FOLDER, and sbom VERSION BINARY")
+	return errors.New("the commands are pack, packages, sbom and formula; see the first lines of scripts/dist/main.go")
+}
+
+// writePackages makes the packages of one system, such as linux/amd64, of the contents of its archive.
+func writePackages(out, folder, version, system string, when time.Time) error {
+	wheel, err := wheelName(version, system)
+	if err != nil {
+		return err
+	}
+	goos, arch, _ := strings.Cut(system, "/")
+	binary := filepath.Join(folder, "bagconv")
+	if goos == "windows" {
+		binary += ".exe"
+	}
+	err = writeWheel(filepath.Join(out, wheel), binary, version, system, when)
+	if err != nil || goos != "linux" {
+		return err
+	}
+	name, _ := packageVersions(version)
+	err = writeDeb(filepath.Join(out, "bagconv_"+name+"_"+arch+".deb"), folder, version, arch, when)
+	if err != nil {
+		return err
+	}
+	return writeRPM(filepath.Join(out, "bagconv-"+name+"-1."+rpmArchs[arch]+".rpm"), folder, version, rpmArchs[arch], when)
 }

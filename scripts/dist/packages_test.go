@@ -1,0 +1,168 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPackageVersions(t *testing.T) {
+	for _, c := range []struct{ version, system, python string }{
+		{"1.2.3", "1.2.3", "1.2.3"},
+		{"1.2.3-rc.1", "1.2.3~rc.1", "1.2.3rc1"},
+		{"1.2.3-beta2", "1.2.3~beta2", "1.2.3b2"},
+		{"1.2.3-5-g0123abc", "1.2.3+5.g0123abc", "1.2.3+5.g0123abc"},
+		{"1.2.3-5-g0123abc-dirty", "1.2.3+5.g0123abc.dirty", "1.2.3+5.g0123abc.dirty"},
+		{"a87eb29", "0.0.0+a87eb29", "0.0.0+a87eb29"},
+		{"0123abc-dirty", "0.0.0+0123abc.dirty", "0.0.0+0123abc.dirty"},
+		{"1.2.3+Build", "0.0.0+1.2.3.build", "0.0.0+1.2.3.build"},
+	} {
+		if system, python := packageVersions(c.version); system != c.system || python != c.python {
+			t.Errorf("%s: %s, %s, want %s, %s", c.version, system, python, c.system, c.python)
+		}
+	}
+}
+
+// TestPackages: packages depend on names and contents only, and a wheel's RECORD is right.
+func TestPackages(t *testing.T) {
+	contents := map[string]string{"README.md": "# bagconv\n", "CHANGELOG.md": "# Changelog\n", "man/bagconv.1": ".TH bagconv\n"}
+	for _, name := range []string{"bagconv", "bagconv.exe", "completions/bagconv.bash", "completions/bagconv.fish", "completions/bagconv.zsh"} {
+		contents[name] = name
+	}
+	var made [2]map[string][]byte
+	for i := range made {
+		folder, out := t.TempDir(), t.TempDir()
+		for name, text := range contents {
+			path := filepath.Join(folder, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600+os.FileMode(i)*4); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(path, when, when.Add(time.Duration(i)*time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for system := range wheelTags {
+			if err := writePackages(out, folder, "1.2.3", system, when); err != nil {
+				t.Fatal(system, err)
+			}
+		}
+		made[i] = filesOf(t, out)
+	}
+	want := []string{
+		"bagconv-1.2.3-1.aarch64.rpm", "bagconv-1.2.3-1.x86_64.rpm",
+		"bagconv-1.2.3-py3-none-macosx_12_0_arm64.whl", "bagconv-1.2.3-py3-none-macosx_12_0_x86_64.whl",
+		"bagconv-1.2.3-py3-none-manylinux2014_aarch64.musllinux_1_1_aarch64.whl",
+		"bagconv-1.2.3-py3-none-manylinux2014_x86_64.musllinux_1_1_x86_64.whl",
+		"bagconv-1.2.3-py3-none-win_amd64.whl", "bagconv-1.2.3-py3-none-win_arm64.whl",
+		"bagconv_1.2.3_amd64.deb", "bagconv_1.2.3_arm64.deb",
+	}
+	if got := slices.Sorted(maps.Keys(made[0])); !slices.Equal(got, want) {
+		t.Errorf("made %v", got)
+	}
+	for name, data := range made[0] {
+		if !bytes.Equal(data, made[1][name]) {
+			t.Errorf("%s: two runs differ", name)
+		}
+		if strings.HasSuffix(name, ".whl") {
+			checkRecord(t, name, data)
+		}
+	}
+	if err := writePackages(t.TempDir(), t.TempDir(), "1.2.3", "plan9/amd64", when); err == nil {
+		t.Error("a package for plan9 is made")
+	}
+	if err := writePackages(t.TempDir(), t.TempDir(), "1.2.3", "linux/amd64", when); err == nil {
+		t.Error("a package is made of nothing")
+	}
+}
+
+// checkRecord compares the RECORD of a wheel with the files in it.
+func checkRecord(t *testing.T, name string, wheel []byte) {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(wheel), int64(len(wheel)))
+	if err != nil {
+		t.Fatal(name, err)
+	}
+	var want, record string
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if strings.HasSuffix(f.Name, ".dist-info/RECORD") {
+			record = string(data)
+			want += f.Name + ",,\n"
+			continue
+		}
+		sum := sha256.Sum256(data)
+		want += fmt.Sprintf("%s,sha256=%s,%d\n", f.Name, base64.RawURLEncoding.EncodeToString(sum[:]), len(data))
+		if script := strings.Contains(f.Name, ".data/scripts/"); script != (f.Mode()&0o111 != 0) {
+			t.Errorf("%s: %s has the mode %v", name, f.Name, f.Mode())
+		}
+	}
+	if record != want {
+		t.Errorf("%s: RECORD is\n%s\nwant\n%s", name, record, want)
+	}
+}
+
+// TestFormula: the formula has every archive for macOS and Linux, with its checksum.
+func TestFormula(t *testing.T) {
+	sums := filepath.Join(t.TempDir(), "SHA256SUMS")
+	var list, b strings.Builder
+	for i, name := range []string{"darwin_arm64.tar.gz", "linux_amd64.tar.gz", "linux_arm64.tar.gz", "windows_amd64.zip"} {
+		fmt.Fprintf(&list, "%064d  bagconv_1.2.3_%s\n", i, name)
+	}
+	if err := os.WriteFile(sums, []byte(list.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeFormula(&b, "1.2.3", sums); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(b.String()), " ")
+	for _, want := range []string{
+		`on_macos do on_arm do url "` + home + `/releases/download/v1.2.3/bagconv_1.2.3_darwin_arm64.tar.gz" sha256 "` + strings.Repeat("0", 64) + `" end end`,
+		`on_linux do on_arm do url`, `bagconv_1.2.3_linux_amd64.tar.gz" sha256 "` + strings.Repeat("0", 63) + `1" end end`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the formula does not have %q:\n%s", want, b.String())
+		}
+	}
+	if n := strings.Count(text, "url "); n != 3 || strings.Contains(text, "windows") {
+		t.Errorf("the formula has %d archives:\n%s", n, b.String())
+	}
+	if err := writeFormula(io.Discard, "9.9.9", sums); err == nil {
+		t.Error("a formula without archives")
+	}
+}
+
+// filesOf returns what the files of a folder hold, by their names.
+func filesOf(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for _, e := range entries {
+		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestRelease builds a release for this machine, and installs and removes its packages.
+func TestRelease(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the program as a release has it")
+	}
+	if runtime.GOOS != "linux" || wheelTags[runtime.GOOS+"/"+runtime.GOARCH] == nil {
+		t.Skip("there are no packages for this system")
+	}
+	out := t.TempDir()
+	build := exec.Command("../release", "1.2.3")
+	build.Env = append(os.Environ(), "DIST="+out, "TARGETS=linux/"+runtime.GOARCH, "SOURCE_DATE_EPOCH=1700000000")
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("scripts/release: %v\n%s", err, text)
+	}
+	names := map[string]string{} // by ending
+	for name := range filesOf(t, out) {
+		names[filepath.Ext(name)] = filepath.Join(out, name)
+	}
+	command(t, "sh", "-c", `cd "$1" && sha256sum -c --strict SHA256SUMS`, "sh", out)
+	for _, ending := range []string{".gz", ".json", ".rb", ".deb", ".rpm", ".whl"} {
+		if names[ending] == "" {
+			t.Fatalf("the release has no file with the ending %s: %v", ending, names)
+		}
+	}
+	demo, err := filepath.Abs("../../testdata/demo.bag")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("wheel", func(t *testing.T) { testWheel(t, names[".whl"], demo) })
+	t.Run("deb", func(t *testing.T) { testDeb(t, names[".deb"], demo) })
+	t.Run("rpm", func(t *testing.T) { testRPM(t, names[".rpm"], demo) })
+}
+
+// testWheel installs a wheel into a clean virtual environment.
+func testWheel(t *testing.T, wheel, demo string) {
+	python := ""
+	for _, p := range []string{os.Getenv("BAGCONV_ROSBAGS_PYTHON"), "python3"} {
+		if python == "" && p != "" && exec.Command(p, "-m", "pip", "--version").Run() == nil {
+			python = p
+		}
+	}
+	if python == "" {
+		missing(t, "no python with pip")
+	}
+	env := filepath.Join(t.TempDir(), "env")
+	command(t, python, "-m", "venv", "--without-pip", env)
+	pip := []string{"-m", "pip", "--python", filepath.Join(env, "bin", "python"), "--disable-pip-version-check"}
+	command(t, python, append(pip, "install", "--no-index", wheel)...)
+	converts(t, filepath.Join(env, "bin", "bagconv"), demo)
+	command(t, python, append(pip, "uninstall", "--yes", "bagconv")...)
+	if left, _ := filepath.Glob(filepath.Join(env, "*", "*bagconv*")); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// testDeb installs a .deb into an empty root, and removes it.
+func testDeb(t *testing.T, deb, demo string) {
+	if _, err := exec.LookPath("dpkg"); err != nil {
+		missing(t, "no dpkg")
+	}
+	if os.Getuid() != 0 {
+		t.Skip("dpkg installs for root only")
+	}
+	root := t.TempDir()
+	for _, dir := range []string{"info", "updates"} {
+		if err := os.MkdirAll(filepath.Join(root, "var/lib/dpkg", dir), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	dpkg := []string{"--root=" + root, "--log=/dev/null"}
+	command(t, "dpkg", append(dpkg, "--install", deb)...)
+	if text := command(t, "dpkg", append(dpkg, "--verify", "bagconv")...); text != "" {
+		t.Errorf("dpkg --verify: %s", text)
+	}
+	installed(t, root, demo, "usr/share/zsh/vendor-completions/_bagconv")
+	command(t, "dpkg", append(dpkg, "--purge", "bagconv")...)
+	removed(t, root)
+}
+
+// testRPM lists an .rpm by rpm itself, and as root installs it into an empty root and removes it.
+func testRPM(t *testing.T, rpm, demo string) {
+	if _, err := exec.LookPath("rpm"); err != nil {
+		missing(t, "no rpm")
+	}
+	command(t, "rpm", "--checksig", "--nosignature", rpm)
+	list := command(t, "rpm", "--query", "--list", "--package", rpm)
+	for _, path := range []string{"/usr/bin/bagconv\n", "/usr/share/man/man1/bagconv.1.gz\n", "/usr/share/zsh/site-functions/_bagconv\n"} {
+		if !strings.Contains(list, path) {
+			t.Errorf("the package does not have %s:\n%s", path, list)
+		}
+	}
+	if os.Getuid() != 0 {
+		t.Skip("rpm installs for root only")
+	}
+	root := t.TempDir()
+	command(t, "rpm", "--root", root, "--install", rpm)
+	if text := command(t, "rpm", "--root", root, "--verify", "bagconv"); text != "" {
+		t.Errorf("rpm --verify: %s", text)
+	}
+	installed(t, root, demo, "usr/share/zsh/site-functions/_bagconv")
+	command(t, "rpm", "--root", root, "--erase", "bagconv")
+	removed(t, root)
+}
+
+// installed tries what a package has put into a root.
+func installed(t *testing.T, root, demo, zsh string) {
+	t.Helper()
+	for _, name := range []string{
+		"usr/share/man/man1/bagconv.1.gz", "usr/share/bash-completion/completions/bagconv",
+		"usr/share/fish/vendor_completions.d/bagconv.fish", zsh,
+	} {
+		if st, err := os.Stat(filepath.Join(root, name)); err != nil || st.Size() < 100 || st.Mode().Perm() != 0o644 {
+			t.Errorf("%s: %v, %v", name, st, err)
+		}
+	}
+	converts(t, filepath.Join(root, "usr/bin/bagconv"), demo)
+}
+
+// removed fails if something of the package is left in a root.
+func removed(t *testing.T, root string) {
+	t.Helper()
+	for _, pattern := range []string{"usr/bin/*", "usr/share/*/*bagconv*", "usr/share/*/*/*bagconv*"} {
+		if left, _ := filepath.Glob(filepath.Join(root, pattern)); left != nil {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}
+
+// converts runs an installed bagconv.
+func converts(t *testing.T, program, demo string) {
+	t.Helper()
+	if text := command(t, program, "version"); !strings.HasPrefix(text, "bagconv 1.2.3 ") {
+		t.Errorf("version: %s", text)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	command(t, program, demo, out+"/", "--quiet", "--verify", "content")
+	if text := command(t, program, "info", "--key", "messages", out); text != "636\n" {
+		t.Errorf("%s messages were converted", text)
+	}
+}
+
+// command runs a program that must succeed, and returns its standard output.
+func command(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	var errors strings.Builder
+	c := exec.Command(name, args...)
+	c.Stderr = &errors
+	text, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s %q: %v\n%s%s", name, args, err, text, errors.String())
+	}
+	return string(text)
+}
+
+// missing skips a test that needs a program, and fails in CI, which has all of them.
+func missing(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s: .ci/run installs it", what)
+	}
+	t.Skip(what)
+}
