@@ -31,7 +31,7 @@ type Bag struct {
 	Files   []string // Info.Files
 }
 
-// source returns a job's source side. The path exists, because Run looks.
+// Source returns a job's source side. The path exists, because Run looks.
 func (f *Bag) Source(t *testing.T) (string, *storage.Format) {
 	path := filepath.Join(t.TempDir(), "source")
 	if err := os.WriteFile(path, nil, 0o666); err != nil {
@@ -51,6 +51,7 @@ func (f *Bag) Source(t *testing.T) (string, *storage.Format) {
 	return path, &f.Format
 }
 
+// A Reader reads a Bag, by blocks too.
 type Reader struct {
 	Bag        *Bag
 	block, pos int
@@ -58,6 +59,7 @@ type Reader struct {
 	Stored     bool // ReadBlock sets Batch.Stored
 }
 
+// Info has the topics, and no counts.
 func (r *Reader) Info() (*storage.Info, error) {
 	info := &storage.Info{Format: "fake", Files: r.Bag.Files}
 	for i, t := range r.Bag.Topics {
@@ -66,9 +68,13 @@ func (r *Reader) Info() (*storage.Info, error) {
 	return info, nil
 }
 
+// Damage returns none.
 func (r *Reader) Damage() storage.Damage { return storage.Damage{} }
-func (r *Reader) Close() error           { return nil }
 
+// Close does nothing.
+func (r *Reader) Close() error { return nil }
+
+// ReadNext returns the messages in the order of the file; the data is used again.
 func (r *Reader) ReadNext() (*storage.Message, error) {
 	for r.block < len(r.Bag.Blocks) && r.pos == len(r.Bag.Blocks[r.block]) {
 		r.block, r.pos = r.block+1, 0
@@ -86,6 +92,7 @@ func (r *Reader) ReadNext() (*storage.Message, error) {
 	return &m, nil
 }
 
+// Blocks returns what the index says of the blocks.
 func (r *Reader) Blocks() ([]storage.Block, error) {
 	out := make([]storage.Block, len(r.Bag.Blocks))
 	for i, msgs := range r.Bag.Blocks {
@@ -105,6 +112,7 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 	return out, nil
 }
 
+// Order is what the index promises.
 func (r *Reader) Order() storage.Order {
 	switch {
 	case r.Bag.Timed != nil:
@@ -128,6 +136,7 @@ func (f *Bag) group(i, n int) (start, end int64, some bool) {
 	return start, end, true
 }
 
+// ReadBlock returns the messages of a block, or its error in Fail.
 func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if err := r.Bag.Fail[i]; err != nil {
 		time.Sleep(time.Millisecond) // until others are at the blocks behind it
@@ -174,6 +183,7 @@ func Random(seed uint64, blocks, perBlock int, jitter int64) *Bag {
 	return f
 }
 
+// Honest returns the true times of the blocks, for Timed.
 func (f *Bag) Honest() func(int) (int64, int64) {
 	return func(i int) (start, end int64) {
 		for k, m := range f.Blocks[i] {
@@ -186,6 +196,7 @@ func (f *Bag) Honest() func(int) (int64, int64) {
 	}
 }
 
+// Want returns the messages in an order.
 func (f *Bag) Want(o engine.Order) []storage.Message {
 	var all []storage.Message
 	for _, b := range f.Blocks {
@@ -197,6 +208,7 @@ func (f *Bag) Want(o engine.Order) []storage.Message {
 	return all
 }
 
+// Span returns the least and the greatest time, and how many messages there are.
 func (f *Bag) Span() (start, end int64, n int64) {
 	for _, msgs := range f.Blocks {
 		for _, m := range msgs {

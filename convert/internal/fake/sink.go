@@ -36,9 +36,10 @@ type Sink struct {
 	TellsApart storage.Identity
 }
 
+// ErrDisk is what Sink.Write fails with.
 var ErrDisk = errors.New("disk on fire")
 
-// targetOf is target with another writer in place of s, which embeds it.
+// TargetOf is Target with another writer in place of s, which embeds it.
 func (s *Sink) TargetOf(w storage.Writer) *storage.Format {
 	f := s.Target()
 	create := f.Create
@@ -49,6 +50,7 @@ func (s *Sink) TargetOf(w storage.Writer) *storage.Format {
 	return f
 }
 
+// Target returns a format whose writer is s.
 func (s *Sink) Target() *storage.Format {
 	s.Format = storage.Format{
 		Name: "fake", Native: "cdr", PublishTime: true, Sequence: true, Options: storage.Options{{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}}},
@@ -69,11 +71,13 @@ func (s *Sink) Identity() storage.Identity {
 	return storage.IdentityTopic
 }
 
+// CreateTopic keeps a topic.
 func (s *Sink) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	s.Topics = append(s.Topics, t)
 	return storage.TopicID(len(s.Topics) - 1), nil
 }
 
+// Write keeps a copy of a message, or fails.
 func (s *Sink) Write(m *storage.Message) error {
 	if s.FailAt > 0 && len(s.Messages)+1 == s.FailAt {
 		return ErrDisk
@@ -84,6 +88,11 @@ func (s *Sink) Write(m *storage.Message) error {
 	return nil
 }
 
+// Finish does nothing.
 func (s *Sink) Finish() (string, error) { return "", nil }
-func (s *Sink) Commit() error           { s.Closed = true; return nil }
-func (s *Sink) Close() error            { s.Aborted = s.Aborted || !s.Closed; return nil }
+
+// Commit sets Closed.
+func (s *Sink) Commit() error { s.Closed = true; return nil }
+
+// Close sets Aborted, if Commit was not called.
+func (s *Sink) Close() error { s.Aborted = s.Aborted || !s.Closed; return nil }
