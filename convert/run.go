@@ -106,10 +106,10 @@ func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err e
 		}
 		r.Selection = outputs[i].describe(src.Info)
 	}
-	failed, err = write(ctx, src, outputs, false)
-	if errors.Is(err, engine.ErrIndex) {
-		failed, err = write(ctx, src, outputs, true)
-	}
+	err = engine.Retry(func() (err error) {
+		failed, err = write(ctx, src, outputs)
+		return err
+	})
 	for i, o := range outputs {
 		o.report(src, reports[i])
 		if err == nil && o.job.Stage != nil && o.files != nil {
@@ -121,11 +121,11 @@ func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err e
 
 // write plans how to read the source, and writes the outputs from start to end. failed is
 // the index of the one that the error is about.
-func write(ctx context.Context, src *engine.Source, outputs []*output, disbelieve bool) (failed int, err error) {
+func write(ctx context.Context, src *engine.Source, outputs []*output) (failed int, err error) {
 	job := outputs[0].job
 	p := &engine.Pipeline{
 		Source: src, Order: job.Order, Strict: job.Read.Strict, Threads: job.Threads,
-		TempDir: filepath.Dir(filepath.Clean(job.Sink)), Progress: job.Progress, Disbelieve: disbelieve,
+		TempDir: filepath.Dir(filepath.Clean(job.Sink)), Progress: job.Progress,
 	}
 	if job.Edit.Restamp == selection.RestampHeader {
 		p.Stamps = outputs[0].plan.stamps

@@ -88,6 +88,7 @@ func startsBySize(ctx context.Context, job *Job, size int64) (starts []int64, er
 	stream := engine.StreamJob{Path: job.Source, Format: job.SourceFormat, Read: job.Read, Select: job.Select, Threads: job.Threads}
 	stream.Edit.Latch = selection.NoLatch
 	plan := func(info *storage.Info, _ []bool) ([]engine.StreamTopic, error) {
+		starts, n, part, some = nil, 0, 0, false // of an attempt before
 		return make([]engine.StreamTopic, len(info.Topics)), nil
 	}
 	write := func(m *storage.Message) error {
@@ -105,12 +106,6 @@ func startsBySize(ctx context.Context, job *Job, size int64) (starts []int64, er
 		last, some = m.LogTime, true
 		return nil
 	}
-	for {
-		starts, n, part, some = nil, 0, 0, false
-		_, err = engine.Stream(ctx, stream, plan, write)
-		if !errors.Is(err, engine.ErrIndex) || stream.NoIndex {
-			return starts, err
-		}
-		stream.NoIndex = true
-	}
+	_, err = engine.Stream(ctx, stream, plan, write)
+	return starts, err
 }

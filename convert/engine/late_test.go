@@ -64,7 +64,7 @@ func TestLate(t *testing.T) {
 				bag.Blocks = append(bag.Blocks, list)
 			}
 			path, format := bag.Source(t)
-			job := engine.StreamJob{Path: path, Format: format, Threads: 2, NoIndex: true}
+			job := engine.StreamJob{Path: path, Format: format, Threads: 2}
 			if name == "file" {
 				job = engine.StreamJob{Path: path, Format: format, Threads: 2, Order: engine.OrderFile}
 			}

@@ -25,24 +25,28 @@ const (
 //	by reading its messages                                  measure
 //
 // Then each block is read once, and its messages are held back only until nothing earlier
-// can follow. An index may be wrong all the same, if the recording is damaged. A run that
-// meets a message which cannot be put in its place ends with errIndex; what it has written
-// is thrown away, and it is done once more with what reading the messages shows.
+// can follow. See Retry for an index that is wrong.
 
 // Prepare decides how the source is read for the sinks: which blocks, or by a query, and
 // the order in which their messages come. It reads what latched topics said before a cut.
-func (p *Pipeline) Prepare(ctx context.Context) (err error) {
+// It is to be called in Retry, as Run is.
+func (p *Pipeline) Prepare(ctx context.Context) error { return p.Source.blame(p.prepare(ctx)) }
+
+func (p *Pipeline) prepare(ctx context.Context) (err error) {
 	src := p.Source
 	p.workers, p.budget = workers(p.Threads, src.memory), budgetOf(src.memory)
 	src.stamps, src.need, src.spans = nil, nil, nil
-	if p.Disbelieve {
+	if err := src.rewind(); err != nil {
+		return err
+	}
+	if src.wrong && !src.measured {
 		if err := src.readTimes(ctx, p.Threads); err != nil {
 			return err
 		}
 	}
 	all := union(p.Sinks)
 	cut := slices.ContainsFunc(p.Sinks, func(s *Sink) bool { return s.Choice.Cut() })
-	query := !p.Disbelieve && p.Order == OrderTime && p.Stamps == nil && src.worthQuery(all, p.Limit)
+	query := !src.wrong && p.Order == OrderTime && p.Stamps == nil && src.worthQuery(all, p.Limit)
 	if !query && (p.Order == OrderTime || cut) {
 		if err := src.findTimes(ctx, p.Threads); err != nil {
 			return err
@@ -69,6 +73,8 @@ func (p *Pipeline) Prepare(ctx context.Context) (err error) {
 		src.spans, err = src.measure(ctx, p.Threads)
 	case src.blockReader != nil:
 		src.spans = src.blockSpans()
+	default:
+		src.spans = src.runs
 	}
 	return err
 }
@@ -152,9 +158,9 @@ func (s *Source) readTimes(ctx context.Context, threads int) error {
 		b.Timed = b.Messages > 0
 	}
 	if s.blockReader == nil {
-		s.spans = spans
+		s.runs = spans
 	}
-	s.order = storage.OrderBlocks
+	s.order, s.measured = storage.OrderBlocks, true
 	return nil
 }
 

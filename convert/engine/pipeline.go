@@ -39,8 +39,7 @@ type Pipeline struct {
 	TempDir  string           // for the spill file
 	Progress func(Progress)   // nil: nobody wants to know
 
-	Disbelieve bool  // the index is wrong: find out by reading
-	Failed     *Sink // whose write has failed
+	Failed *Sink // whose Write has failed
 
 	workers int
 	budget  budget
@@ -113,7 +112,7 @@ func (b *batch) memory() int64 {
 }
 
 // Run moves all messages. After an error Failed is the sink whose Write has failed, if it is
-// about that.
+// about that. A wrong index is found out here too, see Retry.
 func (p *Pipeline) Run(ctx context.Context) error {
 	p.meter = newMeter(p.Source, p.Progress)
 	enc := newEncoder(ctx, p.workers)
@@ -140,7 +139,7 @@ func (p *Pipeline) Run(ctx context.Context) error {
 			err = p.Source.checkCounts(s.Choice, s.Counts)
 		}
 	}
-	return err
+	return p.Source.blame(err)
 }
 
 // move reads the blocks, and writes their messages.

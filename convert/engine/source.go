@@ -26,7 +26,11 @@ type Source struct {
 
 	blockReader storage.BlockReader // nil: sequential
 	blocks      []storage.Block     // of blockReader
+	runs        []span              // times of the blocks of a source that has none, when they were read
 	order       storage.Order       // what is known of the times of blocks
+	moved       bool                // a source without blocks is not at its start
+	wrong       bool                // its index, see Retry
+	measured    bool                // times and topics of blocks are those of their messages
 	spans       []span              // times of all blocks in the output; nil: they are read in their order
 	need        []bool              // which of the blocks a run reads; nil: all
 	query       *query              // in place of blocks, in order of time; nil: none
@@ -70,7 +74,7 @@ func (s *Source) look() (err error) {
 	}
 	if s.blockReader = storage.ReaderCapabilities(s.Reader).Blocks; s.blockReader != nil {
 		if s.blocks, err = s.blockReader.Blocks(); err == nil {
-			s.order = s.blockReader.Order()
+			s.order, s.measured = s.blockReader.Order(), false
 		}
 	}
 	return err
@@ -78,11 +82,11 @@ func (s *Source) look() (err error) {
 
 // rewind makes the source ready to be read from its start again.
 func (s *Source) rewind() error {
-	if s.blockReader != nil {
+	if s.blockReader != nil || !s.moved {
 		return nil
 	}
 	s.endQuery()
-	s.limit = 0
+	s.limit, s.moved = 0, false
 	if err := s.Reader.Close(); err != nil {
 		return err
 	}
@@ -115,6 +119,7 @@ func (s *Source) Damage() storage.Damage {
 // sequential fills b with the next run of messages. It returns io.EOF, with b
 // empty, when there is none.
 func (s *Source) sequential(b *storage.Batch) error {
+	s.moved = true
 	b.Messages, b.Buf = b.Messages[:0], b.Buf[:0]
 	ends := b.Scratch[:0] // Buf may move while it grows: lengths first, slices later
 	most := sequentialMessages
@@ -215,9 +220,6 @@ type key struct {
 }
 
 func (k key) less(o key) bool { return k.time < o.time || k.time == o.time && k.block < o.block }
-
-// errIndex is the error of a run that has believed an index which turns out to be wrong.
-var errIndex = errors.New("the index has wrong times or topics")
 
 // checkTopic guards the pipeline against a reader that invents topics.
 func checkTopic(m *storage.Message, topics int) error {

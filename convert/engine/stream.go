@@ -16,14 +16,17 @@ import (
 type StreamJob struct {
 	Path   string
 	Format *storage.Format
+	Read   storage.ReadOptions
 
-	Read     storage.ReadOptions
+	// Source, when set, is the recording: it is open, and stays so. Stream is then to be
+	// called in Retry, with all that is read together.
+	Source *Source
+
 	Select   selection.Selection
 	Edit     selection.Edit  // but for RestampLog, which changes messages
 	Distro   string          // as Job.Distro
 	Limits   *storage.Format // messages at times that it cannot store are left out; nil: none
 	Order    Order
-	NoIndex  bool  // read the times of messages first, instead of believing an index
 	Expected int64 // about how many messages write takes before it returns ErrEnough; 0: all
 	Threads  int   // workers; 0 is one per core, 12 at most
 	Progress func(Progress)
@@ -40,6 +43,9 @@ type StreamTopic struct {
 	Program mapping.Program // runs in the workers, in any order; nil: the bytes as they are
 }
 
+// A StreamPlan says what becomes of each topic of a recording, of which taken are selected.
+type StreamPlan func(info *storage.Info, taken []bool) ([]StreamTopic, error)
+
 // A StreamResult is what is known at the end of a stream.
 type StreamResult struct {
 	Info    *storage.Info // with the damage met on the way
@@ -53,10 +59,6 @@ type Refused struct {
 	First    error // what the program said of the first
 }
 
-// ErrIndex is wrapped by the error of Stream if the index of the recording turns out to be
-// wrong: stream it again with NoIndex.
-var ErrIndex = errIndex
-
 // ErrEnough is for write to return: the stream ends there, without an error. The
 // result is then about what was read until then.
 var ErrEnough = errors.New("enough")
@@ -65,20 +67,33 @@ var ErrEnough = errors.New("enough")
 // order of Run: by log time, and in the order of the file where times are equal.
 // It writes nothing but, where times are far out of order, a temporary file.
 //
-// plan is called once, before the first message, with a description that has the
-// names of Edit, and tells which topics Select takes; it says what becomes of each.
+// plan is called before the first message, with a description that has the
+// names of Edit.
+// When the index of the recording turns out to be wrong, all begins again: plan is called
+// once more, what write has taken until then is void, and all messages come anew.
 // Messages keep the number of their topic. One that its program refuses is left
 // out and counted. A message and its data are valid until write returns; an error
 // of plan or write ends the stream, and is returned.
-func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, taken []bool) ([]StreamTopic, error), write func(*storage.Message) error) (res *StreamResult, err error) {
+func Stream(ctx context.Context, job StreamJob, plan StreamPlan, write func(*storage.Message) error) (res *StreamResult, err error) {
+	if job.Source != nil {
+		return stream(ctx, &job, plan, write)
+	}
+	if job.Source, err = Open(ctx, job.Format, job.Path, job.Read, 0); err != nil {
+		return nil, err
+	}
+	err = Retry(func() (err error) {
+		res, err = stream(ctx, &job, plan, write)
+		return err
+	})
+	return res, errors.Join(err, job.Source.Close())
+}
+
+// stream is one attempt.
+func stream(ctx context.Context, job *StreamJob, plan StreamPlan, write func(*storage.Message) error) (*StreamResult, error) {
 	if job.Edit.Restamp == selection.RestampLog {
 		return nil, errors.New("internal error: a stream does not set stamps")
 	}
-	src, err := Open(ctx, job.Format, job.Path, job.Read, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
+	src := job.Source
 	choice, err := src.Choose(&job.Select, &job.Edit)
 	if err != nil {
 		return nil, err
@@ -99,7 +114,7 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 	if to.Format == nil {
 		to.Format = &storage.Format{}
 	}
-	p := &Pipeline{Source: src, Sinks: []*Sink{to}, Order: job.Order, Limit: job.Expected, Threads: job.Threads, TempDir: os.TempDir(), Progress: job.Progress, Disbelieve: job.NoIndex}
+	p := &Pipeline{Source: src, Sinks: []*Sink{to}, Order: job.Order, Limit: job.Expected, Threads: job.Threads, TempDir: os.TempDir(), Progress: job.Progress}
 	if job.Edit.Restamp == selection.RestampHeader {
 		mapper := mapping.New(mapping.Options{SourceDistro: job.Distro})
 		p.Stamps = make([]*mapping.Stamp, len(topics))
@@ -120,7 +135,7 @@ func Stream(ctx context.Context, job StreamJob, plan func(info *storage.Info, ta
 	if err := p.Run(ctx); err != nil && !errors.Is(err, ErrEnough) {
 		return nil, err
 	}
-	res = &StreamResult{Refused: make([]Refused, len(p.counts))}
+	res := &StreamResult{Refused: make([]Refused, len(p.counts))}
 	for i, c := range p.counts {
 		res.Refused[i] = Refused{Messages: c.Bad, Times: c.OutOfRange, First: c.FirstBad}
 	}

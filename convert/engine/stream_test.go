@@ -55,7 +55,7 @@ func TestStreamOptions(t *testing.T) {
 			bad    int64
 		}{
 			{engine.StreamJob{}, 0, "abcef", 1},
-			{engine.StreamJob{NoIndex: true, Threads: 1}, 0, "abcef", 1},
+			{engine.StreamJob{Threads: 1}, 0, "abcef", 1},
 			{engine.StreamJob{Order: engine.OrderFile}, 0, "efcab", 1},
 			{engine.StreamJob{}, 2, "ab", -1},
 			{engine.StreamJob{Order: engine.OrderFile}, 1, "e", -1},

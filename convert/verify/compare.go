@@ -47,7 +47,7 @@ type sideCount struct {
 // A comparison is one run.
 type comparison struct {
 	job     *Job
-	noIndex bool
+	sources [2]*engine.Source
 	turned  map[string]bool // the names to compare, the other way round; nil: all as they are
 	info    [2]*storage.Info
 	taken   [2][]bool
@@ -63,16 +63,18 @@ type comparison struct {
 func (job *Job) ignores(c Code) bool { return slices.Contains(job.Ignore, c) }
 func (job *Job) exact(c Code) bool   { return slices.Contains(job.Exact, c) }
 
-func (c *comparison) side(i int) *Side {
+func (c *comparison) side(i int) *Side { return c.job.side(i) }
+
+func (job *Job) side(i int) *Side {
 	if i == 0 {
-		return &c.job.A
+		return &job.A
 	}
-	return &c.job.B
+	return &job.B
 }
 
 func (c *comparison) stream(i int) engine.StreamJob {
 	s := c.side(i)
-	job := engine.StreamJob{Path: s.Path, Format: s.Format, Read: c.job.Read, Select: s.Select, Edit: s.Edit, Distro: c.job.Distro, NoIndex: c.noIndex, Threads: c.job.Threads}
+	job := engine.StreamJob{Source: c.sources[i], Select: s.Select, Edit: s.Edit, Distro: c.job.Distro, Threads: c.job.Threads}
 	if c.job.Level == Counts { // at the others a time is judged when the other side does not have it
 		job.Limits = c.side(1 - i).Format
 	}

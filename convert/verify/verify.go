@@ -30,11 +30,13 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/apollo"
@@ -232,23 +234,48 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 	if job.A.Format == nil || job.B.Format == nil {
 		panic("internal error: verify: a side without a format")
 	}
-	res, err := run(ctx, &job, false)
-	if errors.Is(err, engine.ErrIndex) {
-		res, err = run(ctx, &job, true)
+	sources, err := job.open(ctx)
+	if err != nil {
+		return nil, err
 	}
+	var res *Result
+	err = engine.Retry(func() (err error) {
+		res, err = run(ctx, &job, sources)
+		return err
+	})
+	err = errors.Join(err, sources[0].Close(), sources[1].Close())
 	if err == nil && res.A.Messages == 0 && res.A.Selection != nil {
 		return nil, &SelectionError{job.A.Path, convert.ErrNothing} // nothing would be equal to nothing
 	}
 	return res, err
 }
 
-func run(ctx context.Context, job *Job, noIndex bool) (*Result, error) {
-	c := &comparison{job: job, noIndex: noIndex}
+// open opens both sides at once.
+func (job *Job) open(ctx context.Context) (sources [2]*engine.Source, err error) {
+	var errs [2]error
+	var wg sync.WaitGroup
+	for i := range sources {
+		s := job.side(i)
+		wg.Go(func() { sources[i], errs[i] = engine.Open(ctx, s.Format, s.Path, job.Read, 0) })
+	}
+	wg.Wait()
+	if err = cmp.Or(errs[0], errs[1]); err != nil {
+		for _, s := range sources {
+			if s != nil {
+				err = errors.Join(err, s.Close())
+			}
+		}
+	}
+	return sources, err
+}
+
+func run(ctx context.Context, job *Job, sources [2]*engine.Source) (*Result, error) {
+	c := &comparison{job: job, sources: sources}
 	if err := c.run(ctx); err != nil {
 		return nil, err
 	}
 	if names := c.doubtful(); len(names) > 0 {
-		turned := &comparison{job: job, noIndex: noIndex, turned: names}
+		turned := &comparison{job: job, sources: sources, turned: names}
 		if err := turned.run(ctx); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -49,10 +50,22 @@ type catRun struct {
 	lossy  bool            // something could not be written, and that was said
 	said   map[string]bool // on the way
 
-	out   *bufio.Writer
+	print *printer
+	out   *bufio.Writer     // to print
 	lines []*render.Line    // index = TopicID; nil: not written
 	heads []mapping.Program // what makes their messages those that a line reads; nil: they are
 	wrote int64
+}
+
+// A printer knows whether something was printed.
+type printer struct {
+	to      io.Writer
+	printed bool
+}
+
+func (p *printer) Write(b []byte) (int, error) {
+	p.printed = true
+	return p.to.Write(b)
 }
 
 // cat writes messages as text, in the order of their time.
@@ -62,19 +75,12 @@ func (e *env) cat(c *cli.Context) error {
 		return err
 	}
 	res, err := engine.Stream(c.Context, job, r.plan, r.write)
-	if errors.Is(err, engine.ErrIndex) && r.wrote == 0 {
-		job.NoIndex = true
-		res, err = engine.Stream(c.Context, job, r.plan, r.write)
-	}
 	if flushErr := r.out.Flush(); err == nil {
 		err = flushErr
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
-	case errors.Is(err, engine.ErrIndex):
-		return &failure{path: r.path, what: "its index is wrong: messages that belong before the last one that was written follow",
-			hint: "--order file takes them as they come; bagconv recover makes a recording whose index is right", err: err}
 	case err != nil:
 		return explainSelection(r.path, err)
 	}
@@ -96,7 +102,8 @@ func (e *env) catJob(c *cli.Context) (engine.StreamJob, *catRun, error) {
 	style, known := catStyles[c.String("format")]
 	arrays := c.Bool("arrays") || !c.IsSet("arrays") && !e.OutTerminal // who reads a pipe counts on one type for each field
 	r := &catRun{env: e, path: args[0], raw: c.Bool("raw"), limit: c.Int64("limit"), distro: c.String("distro"),
-		o: render.Options{Style: style, Bytes: c.Bool("bytes"), Arrays: arrays, Indent: 1}, out: bufio.NewWriterSize(e.Out, 256<<10), said: map[string]bool{}}
+		o: render.Options{Style: style, Bytes: c.Bool("bytes"), Arrays: arrays, Indent: 1}, print: &printer{to: e.Out}, said: map[string]bool{}}
+	r.out = bufio.NewWriterSize(r.print, 256<<10)
 	if len(args) > 1 {
 		r.fields = args[1:]
 	}

@@ -16,7 +16,12 @@ import (
 
 // plan compiles the lines of each topic that is asked for.
 func (r *catRun) plan(info *storage.Info, taken []bool) ([]engine.StreamTopic, error) {
-	r.out.Reset(r.env.Out) // of an attempt before
+	if r.print.printed { // before the stream began again, which it does for this reason alone
+		return nil, &failure{path: r.path, what: "its index is wrong: messages that belong before the last one that was written follow",
+			hint: "--order file takes them as they come; bagconv recover makes a recording whose index is right"}
+	}
+	r.out.Reset(r.print)
+	r.wrote = 0
 	asked, err := r.ask(info)
 	if err != nil {
 		return nil, err
