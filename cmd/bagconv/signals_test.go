@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -64,6 +65,9 @@ func self() *os.Process {
 func TestSignals(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no signals to send")
+	}
+	if signal.Ignored(syscall.SIGHUP) { // as nohup has it; a program that is started from here gets the default
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	in, err := filepath.Abs(filepath.Join("..", "..", "testdata", "tiny.bag"))
 	if err != nil {
