@@ -1,0 +1,202 @@
+package storagetest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+type refWriter struct {
+	out     *iox.Output
+	fs      storage.FS
+	broken  string
+	rec     Recording
+	err     error
+	late    []byte // what Commit writes, of a mutant
+	onBlock func(storage.PendingBlock) error
+
+	finished bool
+}
+
+var errEnded = errors.New("ref: the writer has ended")
+
+func (w *refWriter) fail(err error) error {
+	if w.err == nil && w.broken != "forgets errors" {
+		w.err = err
+	}
+	return err
+}
+
+func (w *refWriter) Identity() storage.Identity { return storage.IdentityTopic }
+
+func (w *refWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	switch w.broken {
+	case "refuses a second topic of one name for good", "takes two topics of one name for one":
+		for i := range w.rec.Topics {
+			if w.rec.Topics[i].Name != t.Name {
+				continue
+			}
+			if w.broken == "takes two topics of one name for one" {
+				return storage.TopicID(i), nil
+			}
+			return 0, w.fail(fmt.Errorf("ref: a second topic %q: %w", t.Name, storage.ErrUnsupported))
+		}
+	}
+	w.rec.Topics = append(w.rec.Topics, t)
+	return storage.TopicID(len(w.rec.Topics) - 1), nil
+}
+
+func (w *refWriter) Write(m *storage.Message) error {
+	switch {
+	case w.err != nil:
+		return w.err
+	case int(m.Topic) >= len(w.rec.Topics):
+		return w.fail(fmt.Errorf("ref: no topic %d", m.Topic))
+	case m.LogTime < 0 || m.LogTime > 1<<62:
+		return w.fail(fmt.Errorf("ref: time %d: %w", m.LogTime, storage.ErrUnsupported))
+	}
+	c := *m
+	if w.broken != "keeps data" {
+		c.Data = bytes.Clone(m.Data)
+	}
+	w.rec.Messages = append(w.rec.Messages, c)
+	return nil
+}
+
+func (w *refWriter) WriteAttachment(a *storage.Attachment) error {
+	if w.err != nil {
+		return w.err
+	}
+	content, err := a.Open()
+	if err != nil {
+		return w.fail(err)
+	}
+	b, err := io.ReadAll(content)
+	if err = errors.Join(err, content.Close()); err != nil {
+		return w.fail(err)
+	}
+	if int64(len(b)) != a.Size && w.broken != "takes attachments of any size" {
+		return w.fail(fmt.Errorf("ref: %d bytes of attachment %q, want %d", len(b), a.Name, a.Size))
+	}
+	w.rec.Attachments = append(w.rec.Attachments, Attachment{a.Name, a.MediaType, a.LogTime, a.CreateTime, b})
+	return nil
+}
+
+func (w *refWriter) WriteMetadata(m *storage.MetadataRecord) error {
+	if w.err != nil {
+		return w.err
+	}
+	values, err := m.Values()
+	if err != nil {
+		return w.fail(err)
+	}
+	w.rec.Records = append(w.rec.Records, MetadataRecord{m.Name, values})
+	return nil
+}
+
+func (w *refWriter) OnBlock(f func(storage.PendingBlock) error) { w.onBlock = f }
+
+func (w *refWriter) Flush() error {
+	if w.onBlock == nil {
+		return w.err
+	}
+	return w.onBlock(refBlock{w})
+}
+
+// A refBlock stands for the work that can be done elsewhere; there is none here.
+type refBlock struct{ w *refWriter }
+
+func (b refBlock) Encode() error { return nil }
+func (b refBlock) Lent() bool    { return false }
+func (b refBlock) Append() error {
+	if b.w.broken == "loses a block" && len(b.w.rec.Messages) > 100 {
+		b.w.rec.Messages = b.w.rec.Messages[100:]
+	}
+	return nil
+}
+
+func (w *refWriter) Finish() (string, error) {
+	if w.err != nil {
+		return "", w.err
+	}
+	if n := len(w.rec.Messages); w.broken == "loses the last message" && n > 0 {
+		w.rec.Messages = w.rec.Messages[:n-1]
+	}
+	var b bytes.Buffer
+	b.WriteString("REF1")
+	if err := gob.NewEncoder(&b).Encode(w.rec); err != nil {
+		return "", w.fail(err)
+	}
+	if w.broken == "other bytes each time" {
+		b.Write(binary.LittleEndian.AppendUint64(nil, rand.Uint64()))
+	}
+	if w.broken == "finishes at the end" {
+		w.late = b.Bytes()
+	} else if err := w.save(b.Bytes()); err != nil && w.broken != "ignores write errors" {
+		return "", w.fail(err)
+	}
+	_ = w.fail(errEnded)
+	w.finished = true
+	if w.broken == "commits when it finishes" {
+		return w.out.Final(), w.out.Commit()
+	}
+	return w.out.Temp(), nil
+}
+
+func (w *refWriter) Commit() error {
+	if !w.finished {
+		if _, err := w.Finish(); err != nil {
+			return err
+		}
+	}
+	w.finished = false
+	if w.late != nil {
+		if err := w.save(w.late); err != nil {
+			return err
+		}
+	}
+	err := w.out.Commit()
+	if err != nil {
+		w.err = err
+		if w.broken == "hides the cause" {
+			return errors.New("ref: something failed")
+		}
+	}
+	return err
+}
+
+func (w *refWriter) save(b []byte) error {
+	f, err := w.fs.OpenFile(w.out.Temp(), os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	for at := 0; at < len(b) && err == nil; at += 16 << 10 {
+		_, err = f.WriteAt(b[at:min(len(b), at+16<<10)], int64(at))
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (w *refWriter) Close() error {
+	if w.err == nil {
+		_ = w.fail(errEnded)
+	}
+	w.finished = false
+	if w.broken == "leaves a temporary file" {
+		return os.WriteFile(w.out.Temp(), nil, 0o666)
+	}
+	return w.out.Abort()
+}
