@@ -1,0 +1,274 @@
+package batch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func entry(input, status string) *Entry {
+	return &Entry{SchemaVersion: SchemaVersion, Input: input, Output: input + ".out", Status: status, OutputFiles: []string{}, Options: []string{}, LossCodes: []string{}, ByDesign: []string{}, DamageCodes: []string{},
+		ModTime: time.Unix(1700000000, 123456789).UTC()}
+}
+
+// written makes a manifest with entries.
+func written(t *testing.T, path string, entries ...*Entry) []byte {
+	t.Helper()
+	m, err := Open(path, true, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Begin([]string{"/o/1", "/o/2"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := m.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestTorn: a manifest cut anywhere is mended, and loses the torn line alone.
+func TestTorn(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "m.jsonl")
+	entries := []*Entry{entry("/a", StatusOK), entry("/b", StatusFailed), entry("/c \"\n", StatusLossy)}
+	text := written(t, path, entries...)
+	if n := bytes.Count(text, []byte{'\n'}); n != 3 {
+		t.Fatalf("%d lines: %s", n, text)
+	}
+	for cut := 0; cut < len(text); cut++ {
+		if cut%8 != 0 && text[cut] != '\n' && (cut == 0 || text[cut-1] != '\n') {
+			continue // each takes a few waits for the disk
+		}
+		if err := os.WriteFile(path, text[:cut], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		whole := bytes.Count(text[:cut], []byte{'\n'})
+		m, err := Open(path, true, false)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		if got := m.Entries(); len(got) != whole {
+			t.Fatalf("cut at %d: %d entries, want %d", cut, len(got), whole)
+		}
+		for i := range whole {
+			if got := m.Entries()[i]; !reflect.DeepEqual(got, *entries[i]) {
+				t.Errorf("cut at %d: %+v", cut, got)
+			}
+		}
+		if err := m.Begin(nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries[whole:] {
+			if err := m.Append(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := os.ReadFile(path); !bytes.Equal(got, text) {
+			t.Fatalf("cut at %d: mended to %s", cut, got)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestAgain: of several lines about one input the last counts, the lines of
+// inputs that are done again go, and those of other inputs stay.
+func TestAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.jsonl")
+	written(t, path, entry("/a", StatusFailed), entry("/b", StatusOK), entry("/a", StatusOK), entry("/c", StatusFailed))
+	m, err := Open(path, true, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := m.Entries(); len(e) != 3 || e[0].Input != "/a" || e[0].Status != StatusOK {
+		t.Errorf("%+v", e)
+	}
+	if err := m.Begin([]string{"/c.out"}, map[string]bool{"/c": true}); err != nil {
+		t.Fatal(err)
+	}
+	// As a kill leaves it: no Close. Whoever comes next knows what was claimed.
+	if err := m.running.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	next, err := Open(path, true, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := next.Entries(); len(e) != 2 || e[0].Input != "/a" || e[1].Input != "/b" || !next.Claimed("/c.out") || next.Claimed("/a.out") {
+		t.Errorf("%+v, claims %v", e, next.running.old)
+	}
+	if _, err := Open(path, true, false); !removeLast && !errors.Is(err, ErrRunning) {
+		t.Errorf("a second one at the same time: %v", err)
+	}
+	if look, err := Read(path, true, false); err != nil || len(look.Entries()) != 2 || !look.Claimed("/c.out") {
+		t.Errorf("looking at it: %v", err)
+	}
+	// A run that is about something else leaves the claim to one that is about it.
+	if err := errors.Join(next.Begin([]string{"/d.out"}, nil), next.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if next, err = Open(path, true, false); err != nil || !next.Claimed("/c.out") || next.Claimed("/d.out") {
+		t.Fatalf("%v, %v", next, err)
+	}
+	if err := errors.Join(next.Begin([]string{"/c.out"}, nil), next.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path + ".running"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the lock stays: %v", err)
+	}
+	if _, err := Open(path, false, false); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("without resume: %v", err)
+	}
+	anew, err := Open(path, false, true)
+	if err != nil || len(anew.Entries()) != 0 {
+		t.Fatalf("anew: %v", err)
+	}
+	if err := errors.Join(anew.Begin(nil, nil), anew.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := os.Stat(path); err != nil || st.Size() != 0 {
+		t.Errorf("%v, %v", st, err)
+	}
+}
+
+// TestFullDisk: lines for which there is no room are written when there is.
+func TestFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("this system has no disk that is always full")
+	}
+	path := filepath.Join(t.TempDir(), "m.jsonl")
+	m, err := Open(path, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Begin([]string{"/a.out"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	file := m.file
+	m.file = full
+	if err := m.Append(entry("/a", StatusOK)); err != nil {
+		t.Error(err)
+	}
+	m.file = file
+	if err := m.Append(entry("/b", StatusOK)); err != nil {
+		t.Error(err)
+	}
+	m.file = full
+	if err := m.Append(entry("/c", StatusOK)); err != nil {
+		t.Error(err)
+	}
+	if err := m.Close(); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a line is lost: %v", err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	next, err := Open(path, true, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(next.Entries()) != 2 || !next.Claimed("/a.out") {
+		t.Errorf("%v, claims %v", next.Entries(), next.running.old)
+	}
+	if err := errors.Join(next.Begin(nil, nil), next.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestForeign: a file that is no manifest is refused and stays as it is.
+func TestForeign(t *testing.T) {
+	for _, text := range []string{"hello\n", "hello", "{}\n", "{\"schema_version\":1}", "{\"schema_version\":2,\"input\":\"/a\",\"status\":\"ok\"}\n", "{\"schema_version\":1,\"input\":\"/a\"}\n", "\n", "[1]\n", "{\"schema_version\":1,\"input\":\"/a\",\"status\":\"ok\"}\nx\n", "{\"schema_version\":1,\"input\":\"/a\",\"status\":\"ok\"}\n\n{"} {
+		path := filepath.Join(t.TempDir(), "m.jsonl")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, replace := range []bool{false, true} {
+			if _, err := Open(path, !replace, replace); !errors.Is(err, ErrNoManifest) {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+		if got, _ := os.ReadFile(path); string(got) != text {
+			t.Errorf("%q became %q", text, got)
+		}
+		if _, err := os.Stat(path + ".running"); err == nil {
+			t.Errorf("%q: the lock stays", text)
+		}
+	}
+}
+
+func FuzzManifest(f *testing.F) {
+	f.Add([]byte("{\"schema_version\":1,\"input\":\"/a\",\"status\":\"ok\"}\n{\"schema_version\":1,\"input\":\"/b\",\"sta"))
+	f.Add([]byte("{\"schema_version\":1,\"input\":\"/a\",\"status\":\"ok\",\"mtime\":\"2023-11-14T22:13:20.5Z\"}\n{\"schema_version\":1,\"input\":\"/a\",\"status\":\"failed\"}\n"))
+	f.Add([]byte("null\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var m Manifest
+		if m.parse(text) != nil {
+			return
+		}
+		var again []byte
+		for i := range m.entries {
+			again = appendLine(again, &m.entries[i])
+		}
+		var second Manifest
+		if err := second.parse(again); err != nil || second.torn || !reflect.DeepEqual(second.entries, m.entries) {
+			t.Errorf("%q, written again %q: %v", text, again, err)
+		}
+	})
+}
+
+func TestHash(t *testing.T) {
+	dir := tree(t, "a=hello\n", "b=")
+	in := &Input{Files: []string{filepath.Join(dir, "a")}}
+	const hello = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03" // sha256sum a
+	if h, err := in.Hash(t.Context()); h != hello || err != nil {
+		t.Errorf("%s, %v", h, err)
+	}
+	in.Files = append(in.Files, filepath.Join(dir, "b"))
+	// sha256sum a b | sha256sum
+	if h, err := in.Hash(t.Context()); h != "a63274ae4ed2aefabdeb54e957f7578ef7251e73327728ca66f13480bfd9e237" || err != nil {
+		t.Errorf("%s, %v", h, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := in.Hash(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestForeignLock: a file in the place of the lock that is none stays as it is.
+func TestForeignLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.jsonl")
+	for _, text := range []string{"hello\n", "\"/a\"\nhello", "{}"} {
+		if err := os.WriteFile(path+".running", []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path, false, false); !errors.Is(err, ErrNoManifest) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if got, _ := os.ReadFile(path + ".running"); string(got) != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
