@@ -2,9 +2,10 @@
 // for the same values, whatever the encoding. ROS 1 serialization, CDR,
 // protobuf and JSON are read as a subscriber of each reads them.
 //
-// It exists to judge what package transcode has written. So it shares no code
-// with it: each encoding is read here a second time, by a walk over the type, and
-// nothing is written but canonical bytes.
+// It exists to judge what package transcode has written. So it shares no program with
+// it: each encoding is read here a second time, by a walk over the type, and nothing
+// is written but canonical bytes. What both have from internal/wire, where a value
+// stands in its bytes, is compared there with a reader of its own.
 //
 //	typ := content.Canonical(msg, false)
 //	p, err := content.FromROS(msg, content.CDR, typ, false)
@@ -50,6 +51,9 @@ var ErrMalformed = errors.New("the message does not fit its definition")
 func malformed(at int, format string, a ...any) error {
 	return fmt.Errorf("%w: %s at byte %d of the message", ErrMalformed, fmt.Sprintf(format, a...), at)
 }
+
+// misfit returns what a cursor says of a message that does not fit.
+func misfit(err error) error { return fmt.Errorf("%w: %v", ErrMalformed, err) }
 
 var errTooLarge = errors.New("the definition is too large to be compared")
 

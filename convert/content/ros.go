@@ -28,6 +28,7 @@ type rosStep struct {
 	tell  bool // an array that is a list in the canonical type
 	size  int  // bytes of a number, of zeros
 	min   int  // least bytes of a value
+	sized bool // a list or an array of what is no number: XCDR2 has its size before it
 	node  *rosNode
 	table *[256]byte
 	mark  int
@@ -161,7 +162,7 @@ func (c *rosCompiler) steps(n *rosNode, p *pairing, prefix string, depth int) er
 func (c *rosCompiler) field(n *rosNode, src slot, dst *slot, table *[256]byte, prefix string, depth int) error {
 	t := src.typ
 	s := rosStep{op: opValue, emit: dst != nil, list: t.Array == schema.Bounded || t.Array == schema.Unbounded, count: 1, table: table,
-		class: classOf(t.Kind), size: t.Kind.Size(), min: t.Kind.Size()}
+		class: classOf(t.Kind), size: t.Kind.Size(), min: t.Kind.Size(), sized: t.Array != schema.Single && t.Kind.Size() == 0}
 	if t.Array == schema.Fixed {
 		s.count = t.Len
 	}

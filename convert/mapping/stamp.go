@@ -140,8 +140,8 @@ func (s *Stamp) find(data []byte) ([]byte, binary.ByteOrder) {
 	if s.proto {
 		return protoDouble(protoField(data, s.header), s.second), nil
 	}
-	r, err := ros.Open(data, s.wire == transcode.CDR)
-	if err != nil {
+	var r ros.Reader
+	if r.Open(data, s.wire == transcode.CDR) != nil {
 		return nil, nil
 	}
 	enter := func() { // what it says of the size does not matter

@@ -30,8 +30,8 @@ func childFrames(t *storage.Topic) func([]string, []byte) ([]string, bool) {
 // Header, a child_frame_id, and seven float64.
 func transforms(dst []string, data []byte, cdr bool) ([]string, bool) {
 	const least = 8 + 8 + 56 // bytes of a transform with empty names
-	r, err := ros.Open(data, cdr)
-	if err != nil {
+	var r ros.Reader
+	if r.Open(data, cdr) != nil {
 		return dst, false
 	}
 	r.Struct() // the message

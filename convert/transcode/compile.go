@@ -114,11 +114,11 @@ func (c *compiler) emit(o op) error {
 }
 
 func (c *compiler) alignSrc(a int) error {
-	return c.alignSide(&c.s, min(a, c.from.Align), opAlignSrc, opSkip)
+	return c.alignSide(&c.s, min(a, c.from.MaxAlign), opAlignSrc, opSkip)
 }
 
 func (c *compiler) alignDst(a int) error {
-	return c.alignSide(&c.d, min(a, c.to.Align), opAlignDst, opZero)
+	return c.alignSide(&c.d, min(a, c.to.MaxAlign), opAlignDst, opZero)
 }
 
 // alignSide brings one side to a multiple of a: by the code static when it is
@@ -242,10 +242,10 @@ func isTime(t schema.Type) bool {
 // time compiles a time or duration. In CDR both are the same; which it is, ROS 1 knows.
 func (c *compiler) time(src, dst schema.Type) error {
 	kind := src.Kind
-	if c.from.Align > 1 {
+	if c.from.MaxAlign > 1 {
 		kind = dst.Kind
 	}
-	if (c.from.Align > 1) == (c.to.Align > 1) || kind == schema.Struct {
+	if (c.from.MaxAlign > 1) == (c.to.MaxAlign > 1) || kind == schema.Struct {
 		return c.numbers(2, 4, false, nil)
 	}
 	if err := c.align(4); err != nil {
@@ -333,10 +333,10 @@ func (c *compiler) first(t schema.Type, l ros.Layout) firstByte {
 		if n == 0 || t.Kind == schema.Time || t.Kind == schema.Duration {
 			n = 4
 		}
-		return firstByte{min(n, l.Align), true}
+		return firstByte{min(n, l.MaxAlign), true}
 	}
 	if l.Delimited {
-		return firstByte{min(4, l.Align), true}
+		return firstByte{min(4, l.MaxAlign), true}
 	}
 	k := firstKey{t.Message, l}
 	f, known := c.firsts[k]
@@ -346,7 +346,7 @@ func (c *compiler) first(t schema.Type, l ros.Layout) firstByte {
 			switch ft := t.Message.Fields[i].Type; {
 			case ft.Array == schema.Fixed && ft.Len == 0:
 			case ft.Array == schema.Bounded || ft.Array == schema.Unbounded || ft.Array == schema.Fixed && l.Sizes && ft.Kind.Size() == 0:
-				f = firstByte{min(4, l.Align), true}
+				f = firstByte{min(4, l.MaxAlign), true}
 			default:
 				f = c.first(ft, l)
 			}

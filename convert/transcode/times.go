@@ -39,7 +39,7 @@ func (s *state) times(p []byte, bit uint8) {
 func (s *state) unusual(v uint64, bit uint8) uint64 {
 	if bit == durationBit {
 		sec, nsec := int64(int32(v)), int64(v>>32)
-		if s.prog.to.Align > 1 { // from ROS 1
+		if s.prog.to.MaxAlign > 1 { // from ROS 1
 			nsec = int64(int32(nsec))
 		}
 		if sec, nsec = wholeSeconds(sec, nsec); math.MinInt32 <= sec && sec <= math.MaxInt32 {

@@ -30,7 +30,7 @@ type walkReader struct {
 var errWalk = errors.New("walker: message ends")
 
 func (w *walkReader) align(n int) {
-	if n = min(n, w.l.Align); n > 1 {
+	if n = min(n, w.l.MaxAlign); n > 1 {
 		w.pos = (w.pos + n - 1) / n * n
 	}
 }
@@ -106,7 +106,7 @@ type walkWriter struct {
 }
 
 func (w *walkWriter) align(n int) {
-	if n = min(n, w.l.Align); n > 1 {
+	if n = min(n, w.l.MaxAlign); n > 1 {
 		for len(w.out)%n != 0 {
 			w.out = append(w.out, 0)
 		}

@@ -8,7 +8,7 @@
 //
 // Both recordings are read once, at the same time and in order of time. Workers
 // read each message into canonical bytes by a program that was compiled for its
-// topic (package content, which shares nothing with the programs of a conversion),
+// topic (package content, whose programs are not those of a conversion),
 // and these into a SHA-256; what is compared are digests, so memory does not depend
 // on the recordings. The first difference of a topic is then read again, to say in
 // which field it is.

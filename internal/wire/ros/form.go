@@ -47,7 +47,7 @@ func FormOf(message []byte) (Form, error) {
 
 // A Layout is how a form puts values into bytes.
 type Layout struct {
-	Align     int // the largest alignment: 8, 4, or 1 for none
+	MaxAlign  int // the largest alignment: 8, 4, or 1 for none
 	BigEndian bool
 	NUL       bool // strings end with NUL, which their length counts
 	Filler    bool // a struct without fields is one zero byte
@@ -56,19 +56,16 @@ type Layout struct {
 }
 
 // Layout returns the layout of a form.
-func (f Form) Layout() Layout {
-	l := Layout{Align: 8, NUL: true, Filler: true}
-	switch f {
-	case ROS1:
-		return Layout{Align: 1}
-	case PlainBE, Plain2BE, Delimited2BE:
-		l.BigEndian = true
-	}
-	if f >= Plain2LE {
-		l.Align, l.Sizes = 4, true
-	}
-	l.Delimited = f >= Delimited2LE
-	return l
+func (f Form) Layout() Layout { return layouts[f] }
+
+var layouts = [Forms]Layout{
+	ROS1:         {MaxAlign: 1},
+	PlainLE:      {MaxAlign: 8, NUL: true, Filler: true},
+	PlainBE:      {MaxAlign: 8, NUL: true, Filler: true, BigEndian: true},
+	Plain2LE:     {MaxAlign: 4, NUL: true, Filler: true, Sizes: true},
+	Plain2BE:     {MaxAlign: 4, NUL: true, Filler: true, Sizes: true, BigEndian: true},
+	Delimited2LE: {MaxAlign: 4, NUL: true, Filler: true, Sizes: true, Delimited: true},
+	Delimited2BE: {MaxAlign: 4, NUL: true, Filler: true, Sizes: true, Delimited: true, BigEndian: true},
 }
 
 // Padding returns how many bytes lead from pos to a multiple of n, a power of two.

@@ -35,29 +35,33 @@ type Reader struct {
 
 // NewReader returns a reader of body: of the whole message in ROS 1, of what
 // stands behind the encapsulation header of the form PlainLE in CDR.
-func NewReader(body []byte, cdr bool) Reader {
+func NewReader(body []byte, cdr bool) (r Reader) {
 	if cdr {
-		return reader(body, PlainLE, HeaderSize)
+		r.begin(body, PlainLE, HeaderSize)
+	} else {
+		r.begin(body, ROS1, 0)
 	}
-	return reader(body, ROS1, 0)
+	return r
 }
 
-// Open returns a reader of a message, whose form in CDR is that of its header. The
-// error is an *Error.
-func Open(message []byte, cdr bool) (Reader, error) {
-	if !cdr {
-		return reader(message, ROS1, 0), nil
+// Open begins a message, whose form in CDR is that of its header. The error is an
+// *Error.
+func (r *Reader) Open(message []byte, cdr bool) error {
+	f, head := ROS1, 0
+	if cdr {
+		var err error
+		if f, err = FormOf(message); err != nil {
+			return err
+		}
+		head = HeaderSize
 	}
-	f, err := FormOf(message)
-	if err != nil {
-		return Reader{}, err
-	}
-	return reader(message[HeaderSize:], f, HeaderSize), nil
+	r.begin(message[head:], f, head)
+	return nil
 }
 
-func reader(body []byte, f Form, head int) Reader {
-	l := f.Layout()
-	return Reader{Layout: l, buf: body, mask: l.Align - 1, head: head}
+func (r *Reader) begin(body []byte, f Form, head int) {
+	r.Layout = f.Layout()
+	r.buf, r.pos, r.mask, r.head, r.err = body, 0, r.MaxAlign-1, head, nil
 }
 
 // Err returns the first error, an *Error; nil if there was none.
@@ -104,12 +108,13 @@ var zeros [8]byte
 
 // Take returns the next n bytes, without padding before; nil after an error.
 func (r *Reader) Take(n int) []byte {
-	if n < 0 || n > len(r.buf)-r.pos {
+	at := r.pos
+	if uint(n) > uint(len(r.buf)-at) {
 		r.short(n)
 		return nil
 	}
-	r.pos += n
-	return r.buf[r.pos-n : r.pos : r.pos]
+	r.pos = at + n
+	return r.buf[at:r.pos]
 }
 
 // Align steps over padding to a multiple of n, a power of two up to 8.
@@ -175,12 +180,12 @@ func (r *Reader) Numbers(n, size int) []byte {
 		return nil
 	}
 	at := r.pos + -r.pos&(size-1)&r.mask
-	if n < 0 || at > len(r.buf) || n > (len(r.buf)-at)/size {
+	if n < 0 || at > len(r.buf) || uint64(n)*uint64(size) > uint64(len(r.buf)-at) {
 		r.Fail("the message ends: %d numbers of %d bytes wanted, %d bytes left", n, size, r.Len())
 		return nil
 	}
 	r.pos = at + n*size
-	return r.buf[at:r.pos:r.pos]
+	return r.buf[at:r.pos]
 }
 
 // Time reads a time, in ns since 1970. In ROS 1 the seconds are unsigned, in
@@ -204,14 +209,20 @@ func (r *Reader) String() []byte {
 
 // Bytes reads a list of bytes.
 func (r *Reader) Bytes() []byte {
-	return r.Take(int(r.U32()))
+	n, at := uint(r.U32()), r.pos
+	if n > uint(len(r.buf)-at) {
+		r.short(int(n))
+		return nil
+	}
+	r.pos = at + int(n)
+	return r.buf[at:r.pos]
 }
 
 // Count reads the count of a list whose elements take at least size bytes each; 0
 // after an error. With size 0 the count is any, and the caller's to bound.
 func (r *Reader) Count(size int) int {
 	n := int(r.U32())
-	if n < 0 || size > 0 && n > r.Len()/size {
+	if n < 0 || uint64(n)*uint64(min(size, math.MaxInt32)) > uint64(r.Len()) {
 		r.Fail("a list of %d elements, and %d bytes are left", n, r.Len())
 		return 0
 	}
@@ -222,7 +233,7 @@ func (r *Reader) Count(size int) int {
 // if the form has it.
 func (r *Reader) Size() {
 	if r.Sizes {
-		r.U32()
+		r.number(4)
 	}
 }
 
@@ -232,6 +243,10 @@ func (r *Reader) Struct() (end int) {
 	if !r.Delimited {
 		return -1
 	}
+	return r.delimiter()
+}
+
+func (r *Reader) delimiter() (end int) {
 	n := int(r.U32())
 	if n < 0 || n > r.Len() {
 		r.Fail("a struct of %d bytes, and %d are left", n, r.Len())

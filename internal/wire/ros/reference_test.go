@@ -185,7 +185,8 @@ func step(r *Reader, f *reference, what byte) (got, want string) {
 
 func compare(t *testing.T, cdr bool, script, message []byte) {
 	t.Helper()
-	r, err := Open(message, cdr)
+	var r Reader
+	err := r.Open(message, cdr)
 	f := newReference(message, cdr)
 	if (err == nil) != (f != nil) {
 		t.Fatalf("% x: %v", message, err)

@@ -1,0 +1,37 @@
+package content
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/bagconv/bagconv/schema/rosmsg"
+)
+
+// TestSizes: XCDR2 has a size before each list and array of what is no number, also
+// one of a single value, and delimited before each struct, also a time; what a struct
+// has behind its fields is passed over.
+func TestSizes(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, data, want string
+		rest             bool
+	}{
+		"array of one": {"string[1] s\nuint8 x\n", "\x00\x07\x00\x00" + "\x06\x00\x00\x00" + "\x02\x00\x00\x00a\x00" + "\x09",
+			"\x01\x00\x00\x00a\x09", false},
+		"array of numbers": {"uint8[1] s\nuint8 x\n", "\x00\x07\x00\x00" + "\x06\x09", "\x06\x09", false},
+		"longer time": {"builtin_interfaces/Time t\nuint8 x\n" + line + "MSG: builtin_interfaces/msg/Time\nint32 sec\nuint32 nanosec\n",
+			"\x00\x09\x00\x00" + "\x11\x00\x00\x00" + "\x0c\x00\x00\x00" + "\x01\x00\x00\x00\x02\x00\x00\x00" + "more" + "\x09",
+			"\x02\xca\x9a\x3b\x00\x00\x00\x00\x09", true},
+		"longer struct": {"P p\nuint8 x\n" + line + "MSG: p/P\nuint8 y\n", "\x00\x08\x00\x00" + "\x00\x00\x00\x07" + "\x00\x00\x00\x02" + "\x05\x06" + "\x09",
+			"\x05\x09", true},
+	} {
+		msg := parse(t, c.text, rosmsg.ROS2)
+		p, err := FromROS(msg, CDR, Canonical(msg, false), true)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		w := NewWriter(true)
+		if err := p.Read(w, []byte(c.data)); err != nil || !bytes.Equal(w.Bytes(), []byte(c.want)) || w.Rest != c.rest {
+			t.Errorf("%s: %v: %x, %v", name, err, w.Bytes(), w.Rest)
+		}
+	}
+}
