@@ -42,7 +42,9 @@ func (r *protoRun) leaf(v *view, i int, whole bool) error {
 	if r.style != CSV || !f.list && f.node == nil || f.node != nil && !f.list && r.slot(v, i).n == 0 {
 		return r.value(v, i, whole)
 	}
-	return r.json(func() error { return r.value(v, i, whole) })
+	var err error
+	r.json(func() { err = r.value(v, i, whole) })
+	return err
 }
 
 // pickAll writes the columns.
@@ -64,7 +66,7 @@ func (r *protoRun) pick(n *protoNode, p []byte, at int, c *column, steps []step)
 	case len(rest) == 0:
 		err = r.leaf(&v, t.field, c.whole)
 	case f.list:
-		err = r.json(func() error { return r.project(&v, f, s, c, rest) })
+		r.json(func() { err = r.project(&v, f, s, c, rest) })
 	case s.n == 0 && !n.entry:
 		r.null(c.flow)
 	default:
@@ -119,16 +121,18 @@ func (r *protoRun) element1(v *view, f *protoField, o occurrence, c *column, res
 	if len(rest) > 0 {
 		return r.pick(f.node, p, at, c, rest)
 	}
-	write := func() error {
+	var err error
+	write := func() {
 		r.indent++
-		err := r.message(f.node, p, at)
+		err = r.message(f.node, p, at)
 		r.indent--
-		return err
 	}
 	if r.style == CSV {
-		return r.json(write)
+		r.json(write)
+	} else {
+		write()
 	}
-	return write()
+	return err
 }
 
 // project writes the list of what further steps lead to in each element.

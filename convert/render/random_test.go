@@ -103,9 +103,14 @@ func (w *writer) number(v uint64, size int) {
 // sized writes what f writes behind its size.
 func (w *writer) sized(on bool, f func()) {
 	if on {
-		w.number(0xdead, 4) // readers do not look at it
+		w.number(0, 4)
 	}
-	f()
+	head := len(w.out)
+	if f(); on {
+		at := writer{layout: w.layout}
+		at.number(uint64(len(w.out)-head), 4)
+		copy(w.out[head-4:], at.out)
+	}
 }
 
 func (w *writer) value(t schema.Type) any {

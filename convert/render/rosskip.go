@@ -2,53 +2,35 @@ package render
 
 import "github.com/bagconv/bagconv/schema"
 
-// skip steps over a field.
-func (r *rosRun) skip(f *field) error {
-	n := 1
-	if f.list != schema.Single {
-		var err error
-		if n, err = r.length(f); err != nil {
-			return err
+// skipFields steps over fields.
+func (r *rosRun) skipFields(fields []field) {
+	for i := range fields {
+		f, n := &fields[i], 1
+		if f.list != schema.Single {
+			n = r.length(f)
+		}
+		if r.skipElements(f, n); !r.OK() {
+			return
 		}
 	}
-	return r.skipElements(f, n)
 }
 
 // skipElements steps over n values of a field.
-func (r *rosRun) skipElements(f *field, n int) error {
+func (r *rosRun) skipElements(f *field, n int) {
 	if f.size > 0 {
-		_, err := r.span(f, n)
-		return err
+		r.Numbers(n, f.size)
+		return
 	}
-	for range n {
-		var err error
+	for i := 0; i < n && r.OK(); i++ {
 		switch f.kind {
 		case schema.Struct:
-			err = r.skipStruct(f.node)
+			end := r.enter(f.node)
+			r.skipFields(f.node.fields)
+			r.End(end)
 		case schema.WString:
-			err = r.wstring(false)
+			r.SkipWide()
 		default:
-			_, err = r.string()
-		}
-		if err != nil {
-			return err
+			r.Bytes()
 		}
 	}
-	return nil
-}
-
-func (r *rosRun) skipStruct(n *node) error {
-	if err := r.enter(n); err != nil {
-		return err
-	}
-	return r.skipFields(n.fields)
-}
-
-func (r *rosRun) skipFields(fields []field) error {
-	for i := range fields {
-		if err := r.skip(&fields[i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
