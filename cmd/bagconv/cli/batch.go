@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,26 +12,6 @@ import (
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/ordered"
 )
-
-// batchCommand converts all recordings that it finds.
-func (e *env) batchCommand() *cli.Command {
-	flags := []cli.Flag{
-		&cli.StringFlag{Name: "O", Aliases: []string{"output-dir"}, Usage: "the folder for all outputs"},
-		&cli.StringSliceFlag{Name: "include-from", Usage: "a file with an input per line"},
-		&cli.StringFlag{Name: "base", Usage: "a folder that has all inputs in it"},
-		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "a number of conversions at a time; 0 is one per two cores"},
-		&cli.StringFlag{Name: "manifest", Usage: "a file; OUT/manifest.jsonl otherwise"},
-		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier batch ended"},
-		&cli.BoolFlag{Name: "checksum", Usage: "compare inputs by their hash"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "list what would be done"},
-	}
-	for _, f := range slices.Concat(selectFlags(), editFlags(), e.outputFlags(), e.runFlags()) {
-		if f.Names()[0] != "o" { // there are many outputs
-			flags = append(flags, f)
-		}
-	}
-	return &cli.Command{Name: "batch", Flags: flags, Action: e.batch}
-}
 
 // A batchRun is one call of bagconv batch.
 type batchRun struct {
@@ -68,8 +47,8 @@ func (e *env) batch(c *cli.Context) (err error) {
 	if err := b.find(); err != nil {
 		return err
 	}
-	if c.Bool("dry-run") {
-		m, err := batch.Read(b.manifest, c.Bool("resume"), c.Bool("force"))
+	if e.set.dryRun {
+		m, err := batch.Read(b.manifest, e.set.resume, e.set.job.Write.Overwrite)
 		if err != nil {
 			return b.explainManifest(err)
 		}
@@ -84,31 +63,27 @@ func (e *env) batch(c *cli.Context) (err error) {
 // flags takes the flags.
 func (b *batchRun) flags() error {
 	c := b.c
-	out := c.String("O")
-	to := c.String("to")
+	out := b.set.outputDir
 	switch {
 	case out == "":
 		return usage("type for example: bagconv batch -O OUT/ drives/", "there is no folder for the outputs on the line")
-	case c.Int("jobs") < 0:
-		return usage("0 is one per two cores", "--jobs is a number of conversions, not %d", c.Int("jobs"))
-	case c.Bool("checksum") && !c.Bool("resume") && c.Bool("dry-run"):
+	case b.set.jobs < 0:
+		return usage("0 is one per two cores", "--jobs is a number of conversions, not %d", b.set.jobs)
+	case b.set.checksum && !b.set.resume && b.set.dryRun:
 		return usage("add --resume", "--checksum changes nothing in what --dry-run lists")
 	}
-	sink, err := b.sinkFormat(to, "x", c.String)
+	sink, err := b.sinkFormat(b.set.to, "x", c.String)
 	if err != nil {
 		return err
 	}
-	if b.job, err = b.jobOf(c, sink); err != nil {
+	if b.job, err = b.jobFor(c, sink); err != nil {
 		return err
 	}
 	b.job.Formats = b.formats
-	if err := verifyOutput(c, &convert.Job{Edit: b.job.Edit}); err != nil {
+	if err := b.verifyOutput(c, &convert.Job{Edit: b.job.Edit}); err != nil {
 		return err
 	}
-	if newProgress(c.String("progress"), b.Stdio) == nil {
-		return usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
-	}
-	if b.jobs = c.Int("jobs"); b.jobs == 0 {
+	if b.jobs = b.set.jobs; b.jobs == 0 {
 		b.jobs = ordered.Runs()
 	}
 	if share := b.job.MaxMemory / int64(b.jobs); share >= minMemory || !c.IsSet("max-memory") {
@@ -119,19 +94,7 @@ func (b *batchRun) flags() error {
 	if b.job.Threads == 0 {
 		b.job.Threads = ordered.Share(b.jobs)
 	}
-	for _, f := range slices.Concat(selectFlags(), editFlags(), b.outputFlags()) {
-		name := f.Names()[0]
-		if !c.IsSet(name) || slices.Contains([]string{"o", "to", "force", "no-sync"}, name) {
-			continue
-		}
-		values := c.StringSlice(name)
-		if _, several := f.(*cli.StringSliceFlag); !several {
-			values = []string{fmt.Sprint(c.Value(name))}
-		}
-		for _, v := range values {
-			b.options = append(b.options, dashed(name)+"="+v)
-		}
-	}
+	b.options = b.changes(c)
 	if b.out, err = filepath.Abs(out); err != nil {
 		return err
 	}
@@ -139,7 +102,7 @@ func (b *batchRun) flags() error {
 		return usage("choose a folder", "%s is a file", clean(out))
 	}
 	b.manifest = filepath.Join(b.out, "manifest.jsonl")
-	if m := c.String("manifest"); m != "" {
+	if m := b.set.manifest; m != "" {
 		if b.manifest, err = filepath.Abs(m); err != nil {
 			return err
 		}
@@ -148,4 +111,19 @@ func (b *batchRun) flags() error {
 		return usage("give the name of a file", "--manifest %s is a folder", clean(b.shown(b.manifest)))
 	}
 	return nil
+}
+
+// changes lists the flags of the line that change what is written.
+func (b *batchRun) changes(c *cli.Context) (list []string) {
+	groups := []*group{selectGroup, editGroup, outputGroup, messageGroup}
+	for _, x := range c.Command.Flags {
+		f := x.(*flag)
+		if !slices.Contains(groups, f.group) || slices.Contains([]string{"from", "no-sync", "strict"}, f.name) {
+			continue
+		}
+		for _, text := range f.texts {
+			list = append(list, dashed(f.name)+"="+text)
+		}
+	}
+	return list
 }

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/storage"
@@ -18,12 +16,12 @@ import (
 
 // find finds the inputs.
 func (b *batchRun) find() error {
-	words, err := inputWords(b.c)
+	words, err := b.inputWords()
 	if err != nil {
 		return err
 	}
 	finder := batch.Finder{Formats: b.formats, Detect: b.detect, Skip: []string{b.out}}
-	if base := b.c.String("base"); base != "" {
+	if base := b.set.base; base != "" {
 		if finder.Base, err = filepath.Abs(base); err != nil {
 			return err
 		}
@@ -49,7 +47,7 @@ func (b *batchRun) find() error {
 			return usage("choose another folder", "%s is an input and the folder for the outputs", clean(b.shown(b.out)))
 		}
 		if finder.Base != "" && !strings.HasPrefix(in.Path, strings.TrimSuffix(finder.Base, string(os.PathSeparator))+string(os.PathSeparator)) {
-			return usage("leave --base out, or name a folder that has all inputs in it", "%s does not lie below --base %s", clean(b.shown(in.Path)), clean(b.c.String("base")))
+			return usage("leave --base out, or name a folder that has all inputs in it", "%s does not lie below --base %s", clean(b.shown(in.Path)), clean(b.set.base))
 		}
 	}
 	return nil
@@ -72,9 +70,9 @@ func (b *batchRun) checkWords(words []string) error {
 }
 
 // inputWords are the words of the line, and those in the lists that it names.
-func inputWords(c *cli.Context) (words []string, err error) {
-	lists := c.StringSlice("include-from")
-	for _, word := range c.Args().Slice() {
+func (b *batchRun) inputWords() (words []string, err error) {
+	lists := slices.Clone(b.set.includeFrom)
+	for _, word := range b.c.Args().Slice() {
 		if name, is := strings.CutPrefix(word, "@"); is {
 			lists = append(lists, name)
 			continue
@@ -164,7 +162,7 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 // refused opens a folder in a dry run: what cannot be read of it, such as other
 // storage than SQLite, is known then, and opening takes little time.
 func (b *batchRun) refused(item *batchItem) error {
-	if st, err := os.Stat(item.Path); !b.c.Bool("dry-run") || err != nil || !st.IsDir() {
+	if st, err := os.Stat(item.Path); !b.set.dryRun || err != nil || !st.IsDir() {
 		return nil
 	}
 	r, err := item.Format.Open(b.c.Context, item.Path, storage.ReadOptions{InfoOnlyAbove: 1})
@@ -184,7 +182,7 @@ func (b *batchRun) again(item *batchItem, old *batch.Entry) (string, error) {
 		return "it was converted to " + old.Format + " before", nil
 	case !slices.Equal(old.Options, b.options):
 		return "it was converted with other flags before", nil
-	case b.c.String("verify") != "" && old.Verified != b.c.String("verify"):
+	case b.set.verified != "" && old.Verified != b.set.verified:
 		return "it was not verified so before", nil
 	case old.Gone():
 		return "its output is gone", nil
@@ -192,7 +190,7 @@ func (b *batchRun) again(item *batchItem, old *batch.Entry) (string, error) {
 		return "its output has changed", nil
 	case old.Size != item.Size:
 		return "its size has changed", nil
-	case !b.c.Bool("checksum"):
+	case !b.set.checksum:
 		if !old.ModTime.Equal(item.ModTime) {
 			return "its time has changed", nil
 		}

@@ -20,7 +20,7 @@ import (
 
 // reportFile makes the file of --report.
 func (b *batchRun) reportFile() (*reportFile, error) {
-	path := b.c.String("report")
+	path := b.set.report
 	if path != "" && iox.SamePath(path, b.manifest) {
 		return nil, b.refuseReport("the manifest")
 	}
@@ -42,7 +42,7 @@ func (b *batchRun) runAll() error {
 		return err
 	}
 	b.cleanUp([]string{b.manifest})
-	m, err := batch.Open(b.manifest, b.c.Bool("resume"), b.c.Bool("force"))
+	m, err := batch.Open(b.manifest, b.set.resume, b.set.job.Write.Overwrite)
 	if err != nil {
 		return b.explainManifest(err)
 	}
@@ -118,8 +118,9 @@ type batchTasks struct {
 func (b *batchRun) tasks() (tasks *batchTasks, claims []string, again map[string]bool) {
 	tasks, again = &batchTasks{of: map[*batch.Task]*batchItem{}}, map[string]bool{}
 	unknown := b.job.Write.Compression != "" && b.job.Write.Compression != "none"
-	for _, f := range slices.Concat(selectFlags(), editFlags()) {
-		unknown = unknown || b.c.IsSet(f.Names()[0])
+	for _, x := range b.c.Command.Flags {
+		f := x.(*flag)
+		unknown = unknown || f.IsSet() && (f.group == selectGroup || f.group == editGroup)
 	}
 	for _, item := range b.items {
 		if item.action == "skip" {
@@ -131,7 +132,7 @@ func (b *batchRun) tasks() (tasks *batchTasks, claims []string, again map[string
 		}
 		tasks.order, tasks.of[t] = append(tasks.order, t), item
 		again[item.Path] = true
-		if _, err := os.Lstat(item.output); item.Err == nil && (err != nil || item.replace || b.c.Bool("force")) {
+		if _, err := os.Lstat(item.output); item.Err == nil && (err != nil || item.replace || b.set.job.Write.Overwrite) {
 			claims = append(claims, item.output)
 		}
 	}
@@ -159,7 +160,7 @@ func (b *batchRun) convertOne(ctx context.Context, t *batch.Task, item *batchIte
 	if err == nil && fits != nil {
 		err = b.explainSpace(item, fits)
 	}
-	if err == nil && b.c.Bool("checksum") {
+	if err == nil && b.set.checksum {
 		e.SHA256, err = item.Hash(ctx)
 	}
 	if err == nil {
@@ -174,7 +175,7 @@ func (b *batchRun) convertOne(ctx context.Context, t *batch.Task, item *batchIte
 	}
 	e.Status, e.Error = result.Status, result.Error
 	fillEntry(e, result)
-	e.Verified = b.c.String("verify")
+	e.Verified = b.set.verified
 	e.DurationNS = strconv.FormatInt(int64(time.Since(began)), 10)
 	return e, err
 }
@@ -184,7 +185,7 @@ func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchIte
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := verifyOutput(b.c, job); err != nil {
+	if err := b.verifyOutput(b.c, job); err != nil {
 		return err
 	}
 	if err := b.checkOutput(job); err != nil {

@@ -71,7 +71,7 @@ func (b *batchRun) writePlan() error {
 		counts[item.action]++
 		failing = failing || item.action == "fail"
 	}
-	if b.c.Bool("json") {
+	if b.set.json {
 		if err := writeJSON(b.Out, plan); err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (b *batchRun) writePlan() error {
 		}
 	}
 	b.sayOthers()
-	if !b.c.Bool("quiet") {
+	if !b.set.quiet {
 		fmt.Fprintf(b.Err, "%d to convert, %d done before, %d that cannot be read; nothing is written\n", counts["convert"], counts["skip"], counts["fail"])
 	}
 	return outcome{some: failing}.end()
@@ -97,7 +97,7 @@ func (b *batchRun) writePlan() error {
 
 // sayOthers says what a folder had that was not looked at.
 func (b *batchRun) sayOthers() {
-	if b.c.Bool("quiet") {
+	if b.set.quiet {
 		return
 	}
 	if n := b.found.Others; n > 0 {
@@ -117,12 +117,12 @@ func (b *batchRun) summarize(report *reportFile, elapsed time.Duration, failed e
 		return err
 	}
 	b.report.ended = true
-	if b.c.Bool("json") {
+	if b.set.json {
 		if err := writeJSON(b.Out, out); err != nil {
 			return err
 		}
 	}
-	if b.c.String("progress") == "json" && !b.c.Bool("quiet") {
+	if b.set.progress == "json" && !b.set.quiet {
 		writeEvent(b.Err, struct {
 			Event string `json:"event"`
 			*batchJSON
@@ -164,7 +164,7 @@ func (b *batchRun) writeTable(r *batchJSON, elapsed time.Duration) {
 			lossy = append(lossy, b.shown(e.Input)+": "+b.problem(e))
 		}
 	}
-	if b.c.Bool("verbose") && !b.c.Bool("quiet") {
+	if b.set.verbose && !b.set.quiet {
 		for _, e := range r.Results {
 			if e.Status == batch.StatusOK {
 				fmt.Fprintln(b.Err, b.resultLine(e))
@@ -174,7 +174,7 @@ func (b *batchRun) writeTable(r *batchJSON, elapsed time.Duration) {
 	b.writeLines("lossy", lossy)
 	b.writeLines("failed", failed)
 	b.sayOthers()
-	if !b.c.Bool("quiet") {
+	if !b.set.quiet {
 		w := tabwriter.NewWriter(b.Err, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "status\tinputs\tsize\twritten\tmessages")
 		for _, name := range []string{"ok", "lossy", "failed", "skipped", "not done"} {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/render"
@@ -19,34 +18,11 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-func (e *env) catCommand() *cli.Command {
-	return &cli.Command{
-		Name: "cat",
-		Flags: append(selectFlags(),
-			&cli.StringFlag{Name: "format", Value: "ndjson", Usage: "ndjson, yaml or csv"},
-			&cli.Int64Flag{Name: "limit", Usage: "a number of messages"},
-			&cli.BoolFlag{Name: "raw", Usage: "the serialized bytes in base64, instead of fields"},
-			&cli.BoolFlag{Name: "bytes", Usage: "lists of bytes in base64, instead of their length"},
-			&cli.BoolFlag{Name: "arrays", Usage: "long lists whole, also on a terminal"},
-			&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
-			&cli.StringFlag{Name: "order", Value: "time", Usage: "time or file"},
-			&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
-		),
-		Action: e.cat,
-	}
-}
-
-var catStyles = map[string]render.Style{"ndjson": render.JSON, "yaml": render.YAML, "csv": render.CSV}
-
 // A catRun is one run of cat.
 type catRun struct {
 	*env
 	path   string
-	fields []string // topics and paths of fields, as on the line; nil: everything
-	raw    bool
-	limit  int64
-	distro string
-	o      render.Options
+	fields []string        // topics and paths of fields, as on the line; nil: everything
 	lossy  bool            // something could not be written, and that was said
 	said   map[string]bool // on the way
 
@@ -99,44 +75,26 @@ func (e *env) catJob(c *cli.Context) (engine.StreamJob, *catRun, error) {
 	if len(args) == 0 {
 		return job, nil, usage("type: bagconv cat IN", "there is no input on the line")
 	}
-	style, known := catStyles[c.String("format")]
-	arrays := c.Bool("arrays") || !c.IsSet("arrays") && !e.OutTerminal // who reads a pipe counts on one type for each field
-	r := &catRun{env: e, path: args[0], raw: c.Bool("raw"), limit: c.Int64("limit"), distro: c.String("distro"),
-		o: render.Options{Style: style, Bytes: c.Bool("bytes"), Arrays: arrays, Indent: 1}, print: &printer{to: e.Out}, said: map[string]bool{}}
+	set := &e.set
+	if !c.IsSet("arrays") {
+		set.render.Arrays = !e.OutTerminal // who reads a pipe counts on one type for each field
+	}
+	set.render.Indent = 1
+	r := &catRun{env: e, path: args[0], print: &printer{to: e.Out}, said: map[string]bool{}}
 	r.out = bufio.NewWriterSize(r.print, 256<<10)
 	if len(args) > 1 {
 		r.fields = args[1:]
 	}
-	threads, err := threadsOf(c)
-	if err == nil {
-		err = oneOf("--order", c.String("order"), "time", "file")
+	if set.raw && (c.IsSet("bytes") || c.IsSet("arrays")) {
+		return job, nil, usage("leave one of them out", "--raw writes no fields, which --bytes and --arrays are about")
 	}
-	if !known {
-		err = oneOf("--format", c.String("format"), "ndjson", "yaml", "csv")
-	}
-	switch {
-	case err != nil:
-	case c.IsSet("limit") && r.limit < 1:
-		err = usage("leave it out to have all", "--limit is a number of messages above 0, not %d", r.limit)
-	case r.raw && (c.Bool("bytes") || c.Bool("arrays")):
-		err = usage("leave one of them out", "--raw writes no fields, which --bytes and --arrays are about")
-	default:
-		_, err = distroOf(c)
-	}
-	if err != nil {
-		return job, nil, err
-	}
-	if job.Select, err = selectionOf(c); err != nil {
-		return job, nil, err
-	}
+	job.Select, job.Order, job.Threads, job.Expected = set.job.Select, set.job.Order, set.job.Threads, set.limit
 	job.Edit.Latch = selection.NoLatch
+	var err error
 	if job.Format, err = e.detect(r.path); err != nil {
 		return job, nil, err
 	}
-	if c.String("order") == "file" {
-		job.Order = convert.OrderFile
-	}
-	job.Path, job.Expected, job.Threads = r.path, r.limit, threads
+	job.Path = r.path
 	return job, r, nil
 }
 
@@ -145,7 +103,7 @@ func (r *catRun) write(m *storage.Message) error {
 	if _, err := r.out.Write(m.Data); err != nil {
 		return err
 	}
-	if r.wrote++; r.wrote == r.limit {
+	if r.wrote++; r.wrote == r.set.limit {
 		return engine.ErrEnough
 	}
 	return nil

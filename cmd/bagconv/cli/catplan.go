@@ -26,13 +26,13 @@ func (r *catRun) plan(info *storage.Info, taken []bool) ([]engine.StreamTopic, e
 	if err != nil {
 		return nil, err
 	}
-	distro, _ := mapping.SourceDistro(r.distro, info.Metadata)
+	distro, _ := mapping.SourceDistro(r.set.job.Distro, info.Metadata)
 	mapper := mapping.New(mapping.Options{SourceDistro: distro})
 	if err := r.expand(mapper, info, asked, taken); err != nil {
 		return nil, err
 	}
 	columns := csvColumns{names: asked.columns}
-	if r.raw {
+	if r.set.raw {
 		columns.names = []string{"raw"}
 	}
 	topics := make([]engine.StreamTopic, len(info.Topics))
@@ -56,7 +56,7 @@ func (r *catRun) plan(info *storage.Info, taken []bool) ([]engine.StreamTopic, e
 	if !some {
 		return nil, &failure{path: r.path, what: "no topic is left: those that are named are left out by flags, or cannot be written", hint: "bagconv topics lists what it has"}
 	}
-	if r.o.Style == render.CSV {
+	if r.set.render.Style == render.CSV {
 		_, err = r.out.Write(render.CSVHeader(columns.names))
 	}
 	return topics, err
@@ -65,10 +65,10 @@ func (r *catRun) plan(info *storage.Info, taken []bool) ([]engine.StreamTopic, e
 // line compiles the lines of one topic; nil, when that was said, for one that
 // cannot be decoded. head makes its messages those that a line reads; nil: they are.
 func (r *catRun) line(mapper *mapping.Mapper, t *storage.Topic, paths []string, columns *csvColumns) (line *render.Line, head mapping.Program, err error) {
-	if r.raw {
-		return render.RawLine(t.Name, r.o.Style), nil, nil
+	if r.set.raw {
+		return render.RawLine(t.Name, r.set.render.Style), nil, nil
 	}
-	o := r.o
+	o := r.set.render
 	o.Paths = paths
 	p, d, err := compileText(mapper, t, o)
 	var wrong *render.PathError
@@ -166,7 +166,7 @@ type asking struct {
 // expand makes of each struct that is named for CSV the columns of its fields, in all
 // topics that have it; the others leave their cells empty.
 func (r *catRun) expand(mapper *mapping.Mapper, info *storage.Info, a *asking, taken []bool) error {
-	if r.o.Style != render.CSV || a.columns == nil {
+	if r.set.render.Style != render.CSV || a.columns == nil {
 		return nil
 	}
 	words := a.columns
@@ -178,7 +178,7 @@ func (r *catRun) expand(mapper *mapping.Mapper, info *storage.Info, a *asking, t
 			if old[i] == nil || old[i][k] == "" || !taken[i] {
 				continue
 			}
-			t, o := &info.Topics[i].Topic, r.o
+			t, o := &info.Topics[i].Topic, r.set.render
 			o.Paths = old[i][k : k+1]
 			p, _, err := compileText(mapper, t, o)
 			if err != nil {
@@ -226,7 +226,7 @@ func (r *catRun) ask(info *storage.Info) (*asking, error) {
 		if err != nil {
 			return nil, r.explainWord(info, word, err)
 		}
-		if path != "" && r.raw {
+		if path != "" && r.set.raw {
 			return nil, usage("name the topic alone", "%s is a field, and --raw writes whole messages", clean(word))
 		}
 		if path == "" {
@@ -245,7 +245,7 @@ func (r *catRun) ask(info *storage.Info) (*asking, error) {
 			a.paths[i][k] = path
 		}
 	}
-	if whole != "" && a.columns != nil && r.o.Style == render.CSV {
+	if whole != "" && a.columns != nil && r.set.render.Style == render.CSV {
 		return nil, usage("name fields of that one too", "%s is a whole topic and %s a field: a CSV file has one list of columns", clean(whole), clean(a.columns[0]))
 	}
 	for i := range a.paths {

@@ -4,33 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert/check"
 	"github.com/bagconv/bagconv/storage"
 )
-
-func (e *env) checkCommand() *cli.Command {
-	return &cli.Command{
-		Name:    "check",
-		Aliases: []string{"doctor"},
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
-			&cli.StringFlag{Name: "fail-on", Value: "warning", Usage: "error, warning or note"},
-			&cli.BoolFlag{Name: "exit-zero", Usage: "exit with 0 also with findings"},
-			&cli.StringFlag{Name: "spec", Usage: "a file with a contract"},
-			&cli.BoolFlag{Name: "make-spec", Usage: "write a contract"},
-			&cli.Float64Flag{Name: "gap", Value: check.DefaultGap, Usage: "a number of periods, such as 10"},
-			&cli.StringFlag{Name: "stamp-offset", Value: check.DefaultStampOffset.String(), Usage: "a duration, such as 500ms"},
-			&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
-			&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
-			&cli.StringFlag{Name: "progress", Value: "auto", Usage: progressModes},
-		},
-		Action: e.check,
-	}
-}
 
 // check looks at recordings one after the other. One that cannot be read does
 // not keep the others from being looked at.
@@ -39,14 +18,12 @@ func (e *env) check(c *cli.Context) error {
 	if len(paths) == 0 {
 		return usage("type: bagconv check IN", "there is no input on the line")
 	}
-	o, err := e.checkOptions(c)
-	if err != nil {
-		return err
-	}
-	if c.Bool("make-spec") {
+	o := e.set.check
+	o.Distro, o.Threads = e.set.job.Distro, e.set.job.Threads
+	if e.set.makeSpec {
 		return e.makeSpec(c, paths, o)
 	}
-	failOn, _ := check.ParseSeverity(c.String("fail-on"))
+	failOn, _ := check.ParseSeverity(e.set.failOn)
 	var ended outcome
 	all := []*checkJSON{}
 	for i, path := range paths {
@@ -62,11 +39,11 @@ func (e *env) check(c *cli.Context) error {
 			ended.failed = true
 			e.sayError(explain(err))
 			out = &checkJSON{SchemaVersion: schemaVersion, Path: path, Error: explain(err), Findings: []findingJSON{}, Topics: []checkTopic{}}
-		case out.reaches(failOn) && !c.Bool("exit-zero"):
+		case out.reaches(failOn) && !e.set.exitZero:
 			ended.findings = true
 		}
 		all = append(all, out)
-		if !c.Bool("json") && err == nil {
+		if !e.set.json && err == nil {
 			if i > 0 {
 				_, _ = io.WriteString(e.Out, "\n")
 			}
@@ -75,7 +52,7 @@ func (e *env) check(c *cli.Context) error {
 			}
 		}
 	}
-	if c.Bool("json") {
+	if e.set.json {
 		if err := writeJSONs(e.Out, all); err != nil {
 			return err
 		}
@@ -83,34 +60,20 @@ func (e *env) check(c *cli.Context) error {
 	return ended.end()
 }
 
-// checkOptions takes the flags.
-func (e *env) checkOptions(c *cli.Context) (o check.Options, err error) {
-	if err := oneOf("--fail-on", c.String("fail-on"), check.Severities()...); err != nil {
-		return o, err
+// readContract reads the file of --spec.
+func readContract(path string) (*check.Contract, error) {
+	wrong := func(err error) error {
+		return usage("see: bagconv help contracts", "--spec %s: %v", clean(path), err)
 	}
-	if newProgress(c.String("progress"), e.Stdio) == nil {
-		return o, usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
+	text, err := readSome(path, check.MaxContract)
+	if err != nil {
+		return nil, wrong(plainError(err))
 	}
-	if o.Gap = c.Float64("gap"); !(o.Gap > 1 && o.Gap < 1e9) {
-		return o, usage("10 is the default", "--gap is a number of periods above 1, not %v", o.Gap)
+	contract, err := check.ParseContract(text)
+	if err != nil {
+		return nil, wrong(err)
 	}
-	if o.StampOffset, err = time.ParseDuration(c.String("stamp-offset")); err != nil || o.StampOffset <= 0 {
-		return o, usage("type for example 500ms, 2s or 1h", "--stamp-offset: %q is no duration above 0", c.String("stamp-offset"))
-	}
-	if o.Distro, err = distroOf(c); err != nil {
-		return o, err
-	}
-	if spec := c.String("spec"); spec != "" {
-		text, err := readSome(spec, check.MaxContract)
-		if err != nil {
-			return o, usage("see: bagconv help contracts", "--spec %s: %v", clean(spec), plainError(err))
-		}
-		if o.Contract, err = check.ParseContract(text); err != nil {
-			return o, usage("see: bagconv help contracts", "--spec %s: %v", clean(spec), err)
-		}
-	}
-	o.Threads, err = threadsOf(c)
-	return o, err
+	return contract, nil
 }
 
 // checkOne looks at one recording.
@@ -120,7 +83,7 @@ func (e *env) checkOne(c *cli.Context, path string, o check.Options) (res *check
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	show := newProgress(c.String("progress"), e.Stdio)
+	show := newProgress(e.set.progress, e.Stdio)
 	o.Progress = show.update
 	res, err = check.Run(c.Context, r, o)
 	show.stop()
@@ -132,7 +95,7 @@ func (e *env) makeSpec(c *cli.Context, paths []string, o check.Options) error {
 	switch {
 	case len(paths) > 1:
 		return usage("make it of a good one", "--make-spec takes one recording, not %d", len(paths))
-	case c.Bool("json") || o.Contract != nil:
+	case e.set.json || o.Contract != nil:
 		return usage("", "--make-spec writes a contract, and goes neither with --json nor with --spec")
 	}
 	res, err := e.checkOne(c, paths[0], o)

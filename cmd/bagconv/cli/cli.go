@@ -3,9 +3,11 @@
 // programs can call it.
 //
 //	cli.go       Run: from the arguments to a command; status.go: from its end to an exit status
-//	args.go      flags anywhere on the line
-//	config.go    flags from a file
-//	completion.go, man.go  for shells and for man
+//	flag.go      what is known of a flag; flagtable.go: the table of flags, whose parts are
+//	             flagsinput.go, flagsoutput.go, flagsread.go and, from the formats, options.go
+//	command.go   what is known of a command; commandswrite.go and commandsread.go: all of them
+//	line.go      reads the line: flags anywhere; config.go: flags from a file
+//	help.go, man.go, completion.go  made from the two tables
 //	color.go     which words are coloured
 //	convert.go   the command convert, recover.go the command recover; run.go runs
 //	             conversions, summary.go and report.go say what they did, reportfile.go
@@ -17,11 +19,10 @@
 //	cat.go       the command cat; catplan.go says what it writes of each topic
 //	batch.go     the command batch: its inputs and what is to be done; batchrun.go
 //	             does it, batchtext.go says what became of it
-//	from.go      the flag --from, of all commands that read recordings
 //	list.go      the command list; extras.go has the flags about attachments
-//	topics.go, schema.go, tree.go, formats.go, version.go, help.go
+//	topics.go, schema.go, tree.go, formats.go, version.go
 //	progress.go  how far a run is: bar, plain lines, JSON
-//	select.go    flags that say which messages are taken, and what to change of them
+//	select.go    what was selected, and why a selection is wrong; nearest.go what may have been meant
 //	units.go     sizes, durations and times as people write them
 //	errors.go    errors as one line with a next step
 //
@@ -37,7 +38,6 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -80,10 +80,13 @@ func limitMemory(bytes int64) {
 type env struct {
 	Stdio
 	formats *storage.Registry
-	color   bool   // of Err
-	word    string // the first of the line, where it names no command; see mistypedVerb
+	set     settings // of the line
+	color   bool     // of Err
+	word    string   // the first of the line, where it names no command; see mistypedVerb
 	report  reporting
 	from    *storage.Format // of inputs whose content does not tell it; nil: they are no recordings
+
+	moreFlags []flag // of the table, for tests
 }
 
 // ErrNoReader is the cause of a context that ends because nobody reads any more what
@@ -108,7 +111,7 @@ func Run(ctx context.Context, args []string, stdio Stdio, formats *storage.Regis
 	} else {
 		e.sayError(explain(err))
 	}
-	if failed := e.reportFailure(ctx, args[min(1, len(args)):], err); failed != nil {
+	if failed := e.reportFailure(ctx, err); failed != nil {
 		e.sayError(explain(failed))
 	}
 	return outcomeOf(err).status()
@@ -128,50 +131,29 @@ func (e *env) run(ctx context.Context, args []string) error {
 	case len(args) == 2 && args[1] == "man":
 		return e.man()
 	}
-	args, err := e.takeColor(args[1:])
-	if err != nil {
-		return err
-	}
-	commands := e.commands()
-	line, err := arrange(args, commands)
+	line, err := e.parse(args[min(1, len(args)):])
+	e.colorAs(line.text("color"))
+	e.expectReport(&line)
 	switch {
 	case err != nil:
 		return err
+	case line.help && line.command == nil:
+		return e.help("")
 	case line.help:
-		return e.help(line.verb)
-	case line.verb == "":
+		return e.help(line.command.name)
+	case line.command == nil:
 		fmt.Fprint(e.Err, e.helpText(""))
 		return outcome{usage: true}.end()
 	}
-	e.word = line.word
+	if !line.named && !line.bare && len(line.words) > 0 {
+		e.word = line.words[0]
+	}
 	app := &cli.App{
-		Name: "bagconv", HideHelp: true, HideVersion: true, Commands: commands,
-		DisableSliceFlagSeparator: true, // a comma may stand in an expression
-		Writer:                    e.Out, ErrWriter: e.Err,
+		Name: "bagconv", HideHelp: true, HideVersion: true, Commands: []*cli.Command{e.urfave(line.command)},
+		Writer: e.Out, ErrWriter: e.Err,
 		ExitErrHandler: func(*cli.Context, error) {}, // Run returns the status
 	}
-	for _, c := range commands {
-		c.HideHelp = true
-		c.OnUsageError = func(_ *cli.Context, err error, _ bool) error {
-			text := strings.NewReplacer("for flag -", "for --", ": parse error", "").Replace(err.Error())
-			return usage("see: bagconv help "+line.verb, "%s", text)
-		}
-	}
-	return app.RunContext(ctx, append([]string{"bagconv", line.verb}, line.args...))
-}
-
-// commands are all that the help names, in its order.
-func (e *env) commands() []*cli.Command {
-	commands := []*cli.Command{
-		e.convertCommand(), e.filterCommand(), e.mergeCommand(), e.splitCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.listCommand(), e.schemaCommand(),
-		e.catCommand(), e.checkCommand(), e.verifyCommand(), e.batchCommand(),
-		e.formatsCommand(), e.completionCommand(), e.versionCommand(), e.helpCommand(),
-	}
-	for _, c := range commands {
-		e.readable(c)
-		e.configurable(c)
-	}
-	return commands
+	return app.RunContext(ctx, line.args())
 }
 
 // say writes one line to Err.

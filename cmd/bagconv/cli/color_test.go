@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"runtime"
 	"testing"
 )
@@ -23,9 +24,9 @@ func TestColor(t *testing.T) {
 		t.Setenv("NO_COLOR", c.noColor)
 		e, _, _ := testEnv()
 		e.Terminal = c.terminal
-		rest, err := e.takeColor(append([]string{"in"}, c.args...))
-		if err != nil || len(rest) != 1 || e.color != c.want {
-			t.Errorf("%+v: %v, %v, %v", c, e.color, rest, err)
+		_ = e.run(context.Background(), append([]string{"bagconv", "info", "no such file"}, c.args...))
+		if e.color != c.want {
+			t.Errorf("%+v: %v", c, e.color)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -29,10 +28,6 @@ var (
 	shells = []string{"bash", "zsh", "fish", "powershell"}
 )
 
-func (e *env) completionCommand() *cli.Command {
-	return &cli.Command{Name: "completion", Action: e.completion}
-}
-
 // completion prints the script for a shell.
 func (e *env) completion(c *cli.Context) error {
 	scripts := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion, "powershell": powershellCompletion}
@@ -46,26 +41,16 @@ func (e *env) completion(c *cli.Context) error {
 	return err
 }
 
-// A typed is a line that is not finished.
-type typed struct {
-	verb  *cli.Command      // that of a conversion when none is named
-	named bool              // the line names verb
-	rest  []string          // what is no flag, without the command
-	given map[string]string // the flags by their first name, with their values
-	flag  cli.Flag          // whose value is typed; nil: none
-	ended bool              // after --
-	word  string            // what is typed of the last word; of the value, in --flag=value
-	head  string            // "--flag=" before word
-}
-
 // A candidate is a word that may stand there.
 type candidate struct{ value, about string }
 
 // candidates is what may stand in one place.
 type candidates struct {
 	words   []candidate
-	files   bool // any file may
-	noSpace bool // more must follow in the same word
+	typed   string // what is typed of the word already
+	head    string // what stands before it in the same word: "--flag="
+	files   bool   // any file may
+	noSpace bool   // more must follow in the same word
 }
 
 // complete is the hidden command __complete. Its arguments are the words before
@@ -80,14 +65,13 @@ func (e *env) complete(ctx context.Context, args []string) error {
 	if len(args) == 0 || !strings.HasPrefix(args[len(args)-1], ".") {
 		return usage("the scripts of bagconv completion call it", "__complete takes the words of a line, the last one after a dot")
 	}
-	t := e.typedLine(args[:len(args)-1], args[len(args)-1][1:])
-	found := e.candidates(ctx, t)
+	found := e.candidates(ctx, args[:len(args)-1], args[len(args)-1][1:])
 	var out strings.Builder
 	for _, w := range found.words {
-		if !strings.HasPrefix(w.value, t.word) || w.value != clean(w.value) || strings.HasPrefix(w.value, ":") {
+		if !strings.HasPrefix(w.value, found.typed) || w.value != clean(w.value) || strings.HasPrefix(w.value, ":") {
 			continue // a name with control characters cannot be typed
 		}
-		out.WriteString(t.head + w.value)
+		out.WriteString(found.head + w.value)
 		if w.about != "" {
 			out.WriteString("\t" + w.about)
 		}
@@ -104,175 +88,86 @@ func (e *env) complete(ctx context.Context, args []string) error {
 	return err
 }
 
-// typedLine reads a line up to its last word, as arrange does.
-func (e *env) typedLine(words []string, word string) *typed {
+// candidates finds what may stand at the end of a line whose last word is being typed.
+func (e *env) candidates(ctx context.Context, args []string, word string) candidates {
+	l, _ := e.parse(args) // what is wrong in it may become right
 	commands := e.commands()
-	t := &typed{given: map[string]string{}, word: word}
-	for i, w := range words { // the command, which may stand behind flags
-		if !strings.HasPrefix(w, "-") && (i == 0 || !takesValue(commands, words[i-1])) {
-			if at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(w) }); at >= 0 {
-				t.verb, t.named = commands[at], true
-				words = slices.Delete(slices.Clone(words), i, i+1)
-			}
-			break
+	c := l.command
+	if c == nil {
+		c = named(commands, defaultCommand)
+	}
+	if l.open != nil {
+		return e.valueCandidates(ctx, &l, l.open, candidates{typed: word})
+	}
+	if name, value, ok := strings.Cut(word, "="); ok && !l.ended && strings.HasPrefix(word, "--") {
+		if f := c.flag(name[2:]); f != nil && f.kind != onOff {
+			return e.valueCandidates(ctx, &l, f, candidates{typed: value, head: name + "="})
 		}
 	}
-	if t.verb == nil {
-		t.verb = commands[slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Name == defaultVerb })]
+	found := candidates{typed: word}
+	switch {
+	case strings.HasPrefix(word, "-") && !l.ended:
+		found.words = flagCandidates(c, &l)
+		return found
+	case len(l.words) == 0 && !l.named && !l.ended:
+		found.words, found.files = commandCandidates(commands), true
+		return found
+	case len(c.operands) == 0:
+		return found
 	}
-	for _, w := range words {
-		if t.flag != nil {
-			t.given[t.flag.Names()[0]] = w
-			t.flag = nil
+	return e.valueCandidates(ctx, &l, &c.operands[min(len(l.words), len(c.operands)-1)], found)
+}
+
+// flagCandidates are the flags of a command that are not on the line yet.
+func flagCandidates(c *command, l *line) (names []candidate) {
+	for _, f := range c.flags {
+		given := slices.ContainsFunc(l.flags, func(s setting) bool { return s.flag == f })
+		if given && !f.several {
 			continue
 		}
-		name, value, hasValue := strings.Cut(strings.TrimLeft(w, "-"), "=")
-		switch {
-		case t.ended || len(w) < 2 || w[0] != '-':
-			t.rest = append(t.rest, w)
-		case w == "--":
-			t.ended = true
-		default:
-			f := flagOf(t.verb, name)
-			if f == nil {
-				continue
-			}
-			t.given[f.Names()[0]] = value
-			if f.(cli.DocGenerationFlag).TakesValue() && !hasValue {
-				t.flag = f
-			}
+		if f.short != "" {
+			names = append(names, candidate{dashed(f.short), f.summary()})
 		}
+		names = append(names, candidate{dashed(f.name), f.summary()})
 	}
-	if name, value, ok := strings.Cut(word, "="); ok && t.flag == nil && !t.ended && strings.HasPrefix(word, "--") {
-		if f := flagOf(t.verb, name[2:]); f != nil && f.(cli.DocGenerationFlag).TakesValue() {
-			t.flag, t.head, t.word = f, name+"=", value
-		}
-	}
-	return t
+	return names
 }
 
-func flagOf(c *cli.Command, name string) cli.Flag {
-	if name == colorFlag.Name {
-		return colorFlag
-	}
-	for _, f := range c.Flags {
-		if slices.Contains(f.Names(), name) {
-			return f
+// valueCandidates adds the values of a flag, or of a word of the line.
+func (e *env) valueCandidates(ctx context.Context, l *line, f *flag, found candidates) candidates {
+	found.words = f.values
+	switch f.kind {
+	case oneWord:
+		if choices := e.optionChoices(l, f.name); f.byOutput && choices != nil {
+			found.words = words(choices...)
 		}
-	}
-	return nil
-}
-
-// takesValue tells whether a word is a flag of any command whose value is the
-// next word.
-func takesValue(commands []*cli.Command, word string) bool {
-	if len(word) < 2 || word[0] != '-' {
-		return false
-	}
-	for _, c := range commands {
-		if f := flagOf(c, strings.TrimLeft(word, "-")); f != nil {
-			return f.(cli.DocGenerationFlag).TakesValue()
+	case someWords:
+		before := found.typed[:strings.LastIndexByte(found.typed, ',')+1]
+		found.head, found.typed, found.noSpace = found.head+before, found.typed[len(before):], true
+	case aFile:
+		found.files = true
+	case aTopic, aType:
+		paths := l.words
+		if f.name == "" {
+			paths = paths[:min(len(paths), 1)] // the recording stands first, topics follow
 		}
-	}
-	return false
-}
-
-// candidates finds what may stand at the end of a line.
-func (e *env) candidates(ctx context.Context, t *typed) candidates {
-	switch {
-	case t.flag != nil:
-		return e.flagCandidates(ctx, t)
-	case strings.HasPrefix(t.word, "-") && !t.ended:
-		return candidates{words: flagNames(t)}
-	case len(t.rest) == 0 && !t.named && !t.ended:
-		return candidates{words: verbSummaries(), files: true}
-	}
-	switch name := t.verb.Name; {
-	case name == "help" && len(t.rest) == 0:
-		return candidates{words: verbSummaries()}
-	case name == "list" && len(t.rest) == 0:
-		return candidates{words: words(listed)}
-	case name == "completion" && len(t.rest) == 0:
-		return candidates{words: words(shells)}
-	case name == "help", name == "completion", name == "formats", name == "version":
-		return candidates{}
-	case name == "schema" && len(t.rest) == 1, name == "cat" && len(t.rest) > 0:
-		topics, _ := e.namesIn(ctx, t.rest[:1])
-		return candidates{words: topics}
-	}
-	return candidates{files: true}
-}
-
-// flagNames are the flags of a command that are not on the line yet.
-func flagNames(t *typed) (names []candidate) {
-	for _, f := range append(slices.Clone(t.verb.Flags), colorFlag) {
-		about := f.(cli.DocGenerationFlag).GetUsage()
-		_, several := f.(*cli.StringSliceFlag)
-		if _, given := t.given[f.Names()[0]]; given && !several {
-			continue
+		topics, types := e.namesIn(ctx, paths)
+		if f.kind == aType {
+			topics = types
 		}
-		for _, name := range f.Names() {
-			names = append(names, candidate{dashed(name), about})
-		}
+		found.words = slices.Concat(f.values, topics)
+	case anInput:
+		found.words = words(l.words...)
+	case aCommand:
+		found.words = commandCandidates(e.commands())
 	}
-	return append(names, candidate{"--help", "what the command does"})
+	if f.suffix != "" {
+		found.words, found.noSpace = suffixed(found.words, f.suffix), true
+	}
+	return found
 }
 
-// flagCandidates finds the values of a flag. What a flag takes is told by its
-// Usage: a list of words is the list of its values.
-func (e *env) flagCandidates(ctx context.Context, t *typed) candidates {
-	about := t.flag.(cli.DocGenerationFlag).GetUsage()
-	names := func(which func(topics, types []candidate) []candidate) []candidate {
-		return which(e.namesIn(ctx, t.rest))
-	}
-	topics := func(topics, _ []candidate) []candidate { return topics }
-	is := func(prefix string) bool { return strings.HasPrefix(about, prefix) }
-	name := t.flag.Names()[0]
-	switch {
-	case slices.ContainsFunc(e.formatOptions(), func(o formatOption) bool { return o.name == name }):
-		return candidates{words: words(e.optionChoices(t, name))}
-	case is("a file"), is("a folder"), is("the output,"):
-		return candidates{files: true}
-	case is("a topic"):
-		return candidates{words: names(topics)}
-	case is("auto, none, or a topic"):
-		return candidates{words: append(words([]string{"auto", "none"}), names(topics)...)}
-	case is("a message type"):
-		return candidates{words: names(func(_, types []candidate) []candidate { return types })}
-	case is("TOPIC="):
-		return candidates{words: suffixed(names(topics), "="), noSpace: true}
-	case is("OLD:=NEW"):
-		return candidates{words: suffixed(names(topics), ":="), noSpace: true}
-	case is("IN="):
-		return candidates{words: suffixed(words(t.rest), "="), noSpace: true}
-	case is("a ROS 2 distribution"):
-		return candidates{words: words(distros())}
-	case is("a path into the JSON"):
-		return candidates{words: words(jsonNames(reflect.TypeFor[infoJSON]()))}
-	case is("words with commas"):
-		before := t.word[:strings.LastIndexByte(t.word, ',')+1]
-		t.head, t.word = t.head+before, t.word[len(before):]
-		return candidates{words: words(choices(about)), noSpace: true}
-	}
-	return candidates{words: words(choices(about))}
-}
-
-// choices returns the values that a Usage lists: "time or file", "auto, always
-// or never", also behind a colon. nil when it describes the value instead.
-func choices(usage string) (list []string) {
-	if at := strings.LastIndex(usage, ": "); at >= 0 {
-		usage = usage[at+2:]
-	}
-	for _, part := range strings.Split(strings.NewReplacer(", or ", ", ", " or ", ", ").Replace(usage), ", ") {
-		if part == "" || strings.Trim(part, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
-			return nil
-		}
-		list = append(list, part)
-	}
-	return list
-}
-
-func words(values []string) (list []candidate) {
+func words(values ...string) (list []candidate) {
 	for _, v := range values {
 		list = append(list, candidate{value: v})
 	}
@@ -282,6 +177,14 @@ func words(values []string) (list []candidate) {
 func suffixed(list []candidate, suffix string) []candidate {
 	for i := range list {
 		list[i].value += suffix
+	}
+	return list
+}
+
+// commandCandidates are the commands, with what each does.
+func commandCandidates(commands []*command) (list []candidate) {
+	for _, c := range commands {
+		list = append(list, candidate{c.name, c.summary})
 	}
 	return list
 }
@@ -330,20 +233,4 @@ func (e *env) namesIn(ctx context.Context, paths []string) (topics, types []cand
 	case <-ctx.Done():
 		return nil, nil
 	}
-}
-
-// verbSummaries are the commands with what the help says about each.
-func verbSummaries() (list []candidate) {
-	for _, verb := range verbs {
-		about := ""
-		for _, line := range strings.Split(helpText, "\n") {
-			call, text, ok := strings.Cut(strings.TrimPrefix(line, "  bagconv "), "  ")
-			if first, _, _ := strings.Cut(call, " "); ok && strings.HasPrefix(line, "  bagconv ") && strings.Trim(first, "[]") == verb {
-				about = strings.TrimSpace(text)
-				break
-			}
-		}
-		list = append(list, candidate{verb, about})
-	}
-	return list
 }

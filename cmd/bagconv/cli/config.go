@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -23,79 +23,51 @@ import (
 // maxConfig is how large a file of --config may be, in bytes.
 const maxConfig = 1 << 20
 
-// configFlags name a file of flags, and print one.
-func configFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "config", Usage: "a file with flags"},
-		&cli.BoolFlag{Name: "print-config", Usage: "print the flags as such a file, and do nothing else"},
-	}
-}
-
-// configurable gives a command that writes recordings configFlags, and makes it
-// heed them before it runs.
-func (e *env) configurable(c *cli.Command) {
-	if !slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == "force" }) {
-		return
-	}
-	c.Flags = slices.Concat(c.Flags, configFlags())
-	flags, action := c.Flags, c.Action
-	c.Action = func(ctx *cli.Context) error {
-		if path := ctx.String("config"); ctx.IsSet("config") {
-			if err := applyConfig(ctx, path, flags); err != nil {
-				return usage("see: bagconv help "+c.Name, "--config %s: %v", clean(path), err)
-			}
-		}
-		if ctx.Bool("print-config") {
-			return writeConfig(e.Out, ctx, flags)
-		}
-		e.report.path, e.report.json = ctx.String("report"), ctx.Bool("json")
-		return action(ctx)
-	}
-}
-
 // applyConfig sets the flags that a file names and the line does not.
-func applyConfig(ctx *cli.Context, path string, flags []cli.Flag) error {
+func (c *command) applyConfig(ctx *cli.Context, path string) error {
 	root, err := readConfig(path)
 	if err != nil || root == nil {
 		return err
 	}
-	byName := map[string]cli.Flag{}
-	var names []string
-	for _, f := range flags {
-		for _, name := range f.Names() {
-			byName[name] = f
-			names = append(names, name)
-		}
-	}
-	given := map[cli.Flag]string{}
+	given := map[*flag]string{}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
-		f := byName[key.Value]
+		f := c.flag(key.Value)
 		switch {
 		case f == nil:
-			err := fmt.Errorf("line %d: %s is no flag of %s", key.Line, clean(key.Value), ctx.Command.Name)
-			if near := nearest(strings.TrimLeft(key.Value, "-"), names); near != "" {
+			err := fmt.Errorf("line %d: %s is no flag of %s", key.Line, clean(key.Value), c.name)
+			if near := nearest(strings.TrimLeft(key.Value, "-"), c.flagNames()); near != "" {
 				err = fmt.Errorf("%w; did you mean %s?", err, near)
 			}
 			return err
-		case f.Names()[0] == "config" || f.Names()[0] == "print-config":
+		case f.lineOnly:
 			return fmt.Errorf("line %d: %s belongs on the line", key.Line, key.Value)
 		case given[f] != "":
 			return fmt.Errorf("line %d: %s and %s are the same flag", key.Line, given[f], key.Value)
 		}
 		given[f] = key.Value
-		texts, err := configValues(f, value)
+		texts, err := f.configValues(value)
 		if err != nil {
-			return fmt.Errorf("line %d: %s %w", key.Line, key.Value, err)
+			return fmt.Errorf("line %d: %s%w", key.Line, key.Value, err)
 		}
-		if slices.ContainsFunc(f.Names(), ctx.IsSet) {
+		if f.IsSet() {
 			continue // the line wins
 		}
-		if err := setFlag(ctx, f, texts); err != nil {
-			return fmt.Errorf("line %d: %s: %w", key.Line, key.Value, err)
+		for _, text := range texts {
+			if err := ctx.Set(f.name, text); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// flagNames lists the names of the flags.
+func (c *command) flagNames() (names []string) {
+	for _, f := range c.flags {
+		names = append(names, f.name)
+	}
+	return names
 }
 
 // readConfig returns the mapping that a file holds, nil when it holds nothing.
@@ -153,12 +125,13 @@ func plainError(err error) error {
 	return err
 }
 
-// configValues returns the values of a flag, as they would stand on the line.
-func configValues(f cli.Flag, value *yaml.Node) ([]string, error) {
+// configValues returns the values of a flag, as they would stand on the line. Errors
+// follow its name.
+func (f *flag) configValues(value *yaml.Node) ([]string, error) {
 	items := []*yaml.Node{value}
 	if value.Kind == yaml.SequenceNode {
-		if _, several := f.(*cli.StringSliceFlag); !several {
-			return nil, errors.New("takes one value, not a list")
+		if !f.several {
+			return nil, errors.New(" takes one value, not a list")
 		}
 		items = value.Content
 	}
@@ -168,64 +141,42 @@ func configValues(f cli.Flag, value *yaml.Node) ([]string, error) {
 			item = item.Alias
 		}
 		if item.Kind != yaml.ScalarNode {
-			return nil, errors.New("takes text, a number, true or false")
+			return nil, errors.New(" takes text, a number, true or false")
 		}
 		if item.Tag == "!!null" {
-			return nil, errors.New("has no value")
+			return nil, errors.New(" has no value")
 		}
 		text := item.Value // as it is written: 4M, -30s, 2024-05-01T12:00:00Z
-		if _, isBool := f.(*cli.BoolFlag); isBool {
-			var b bool
-			if item.Decode(&b) != nil { // yes and no as well
-				return nil, fmt.Errorf("is true or false, not %q", text)
-			}
+		var b bool
+		switch {
+		case f.kind == onOff && item.Decode(&b) != nil: // yes and no as well
+			return nil, fmt.Errorf(" is true or false, not %q", text)
+		case f.kind == onOff:
 			text = fmt.Sprint(b)
+		case !f.takes(text):
+			return nil, fmt.Errorf(": %q is no whole number", text) // the only kind in such files that is no text
 		}
 		texts = append(texts, text)
 	}
 	return texts, nil
 }
 
-// setFlag gives a flag its values, under each of its names.
-func setFlag(ctx *cli.Context, f cli.Flag, texts []string) error {
-	names := f.Names()
-	if _, several := f.(*cli.StringSliceFlag); several {
-		names = names[:1] // the names share one list
-	}
-	for _, name := range names {
-		for _, text := range texts {
-			if err := ctx.Set(name, text); err != nil {
-				return fmt.Errorf("%q is no whole number", text) // the only values that are parsed here
-			}
-		}
-	}
-	return nil
-}
-
 // writeConfig prints the flags in force: those that are set as a file that
 // --config reads, the defaults of the others as comments.
-func writeConfig(w io.Writer, ctx *cli.Context, flags []cli.Flag) error {
+func (c *command) writeConfig(w io.Writer) error {
 	set, defaults := &yaml.Node{Kind: yaml.MappingNode}, ""
-	for _, f := range flags {
-		name := slices.MaxFunc(f.Names(), func(a, b string) int { return len(a) - len(b) })
-		if name == "config" || name == "print-config" {
-			continue
-		}
-		var v any = ctx.StringSlice(f.Names()[0])
-		if _, several := f.(*cli.StringSliceFlag); !several {
-			v = ctx.Value(name)
-		}
-		if !slices.ContainsFunc(f.Names(), ctx.IsSet) {
-			if text, ok := v.(string); ok && text != "" {
-				defaults += fmt.Sprintf("# %s: %s\n", name, text)
+	for _, f := range c.flags {
+		switch {
+		case f.lineOnly:
+		case f.IsSet():
+			value := &yaml.Node{}
+			if err := value.Encode(f.value()); err != nil {
+				return err
 			}
-			continue
+			set.Content = append(set.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: f.name}, value)
+		case f.init != "":
+			defaults += fmt.Sprintf("# %s: %s\n", f.name, f.init)
 		}
-		value := &yaml.Node{}
-		if err := value.Encode(v); err != nil {
-			return err
-		}
-		set.Content = append(set.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, value)
 	}
 	var text []byte
 	if len(set.Content) > 0 {
@@ -237,6 +188,20 @@ func writeConfig(w io.Writer, ctx *cli.Context, flags []cli.Flag) error {
 	if defaults != "" {
 		defaults = "# defaults:\n" + defaults
 	}
-	_, err := fmt.Fprintf(w, "# bagconv %s\n%s%s", ctx.Command.Name, text, defaults)
+	_, err := fmt.Fprintf(w, "# bagconv %s\n%s%s", c.name, text, defaults)
 	return err
+}
+
+// value returns the value as YAML has it: true or false, a number, a text or texts.
+func (f *flag) value() any {
+	switch {
+	case f.several:
+		return f.texts
+	case f.kind == onOff:
+		return f.String() == "true"
+	case f.kind == aNumber:
+		n, _ := strconv.ParseInt(f.String(), 0, 64) // it was checked
+		return n
+	}
+	return f.String()
 }

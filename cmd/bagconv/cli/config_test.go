@@ -13,7 +13,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte("a: &x [*x]\n"))
 	f.Add([]byte("? [a]\n: {b: !!binary c}\n---\n"))
 	e, _, _ := testEnv()
-	flags := e.convertCommand().Flags
+	flags := named(e.commands(), "convert").flags
 	f.Fuzz(func(t *testing.T, text []byte) {
 		root, err := parseConfig(text)
 		if err != nil || root == nil {
@@ -24,7 +24,7 @@ func FuzzConfig(f *testing.F) {
 		}
 		for i := 1; i < len(root.Content); i += 2 {
 			for _, flag := range flags {
-				values, err := configValues(flag, root.Content[i])
+				values, err := flag.configValues(root.Content[i])
 				if err == nil && len(values) > len(text) {
 					t.Errorf("%d values of %d bytes", len(values), len(text))
 				}

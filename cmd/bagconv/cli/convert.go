@@ -13,55 +13,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/apollo"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/schema/builtin"
 	"github.com/bagconv/bagconv/storage"
 )
-
-func (e *env) convertCommand() *cli.Command {
-	return &cli.Command{
-		Name:   "convert",
-		Flags:  slices.Concat(selectFlags(), editFlags(), e.outputFlags(), extraFlags(), e.runFlags()),
-		Action: func(c *cli.Context) error { return e.convert(c, conversion{}) },
-	}
-}
-
-// outputFlags say what is written and how.
-func (e *env) outputFlags() []cli.Flag {
-	return slices.Concat([]cli.Flag{
-		&cli.StringFlag{Name: "to", Usage: "the output format: " + orList(e.writable())},
-		&cli.StringFlag{Name: "o", Aliases: []string{"output"}, Usage: "the output, as the last argument is otherwise"},
-		&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "replace an existing output"},
-	}, e.optionFlags(), []cli.Flag{
-		&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
-		&cli.StringFlag{Name: "encoding", Value: "native", Usage: "native, keep, ros1, cdr or protobuf"},
-		&cli.StringFlag{Name: "proto-types", Value: "mapped", Usage: "mapped, generated or raw"},
-		&cli.StringFlag{Name: "frames", Value: "apollo", Usage: "apollo or rep103"},
-		&cli.StringFlag{Name: "apollo-layout", Value: "common_msgs", Usage: "common_msgs or legacy"},
-		&cli.StringFlag{Name: "order", Value: "time", Usage: "time or file"},
-		&cli.StringFlag{Name: "header-seq", Value: "count", Usage: "count or zero"},
-		&cli.StringFlag{Name: "rosout", Value: "keep", Usage: "keep or ros2"},
-		&cli.BoolFlag{Name: "no-sync", Usage: "do not wait for the disk"},
-	})
-}
-
-// runFlags say how to run, and what to say.
-func (e *env) runFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
-		&cli.StringFlag{Name: "max-memory", Value: "256M", Usage: "a size, such as 256M"},
-		&cli.BoolFlag{Name: "strict", Usage: "fail at the first damage or loss"},
-		&cli.StringFlag{Name: "verify", Usage: "content, counts or bytes"},
-		&cli.StringFlag{Name: "report", Usage: "a file for the report"},
-		&cli.BoolFlag{Name: "json", Usage: "the report on standard output"},
-		&cli.StringFlag{Name: "progress", Value: "auto", Usage: progressModes},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress, no summary"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also say what is lost by design"},
-	}
-}
 
 // A conversion is how a command converts.
 type conversion struct {
@@ -71,7 +28,7 @@ type conversion struct {
 
 // convert runs one conversion.
 func (e *env) convert(c *cli.Context, how conversion) error {
-	if err := e.mistypedVerb(e.word, e.commands()); err != nil {
+	if err := e.mistypedVerb(e.word); err != nil {
 		return err
 	}
 	if err := e.checkTopicWords(c); err != nil {
@@ -82,7 +39,7 @@ func (e *env) convert(c *cli.Context, how conversion) error {
 		return err
 	}
 	var source *storage.Format
-	to := c.String("to")
+	to := e.set.to
 	if how.salvage || how.sameFormat {
 		if source, err = e.detectInput(in, out); err != nil {
 			return err
@@ -127,7 +84,7 @@ func (e *env) detectInput(in, out string) (*storage.Format, error) {
 // recording are that recording.
 func (e *env) conversionPaths(c *cli.Context) (in, out string, err error) {
 	args := c.Args().Slice()
-	out = c.String("o")
+	out = e.set.output
 	if out == "" && len(args) > 1 {
 		out, args = args[len(args)-1], args[:len(args)-1]
 	}
@@ -165,7 +122,7 @@ func (e *env) exampleLine(verb, in string) string {
 	default:
 		name += e.fileEnding(0)
 	}
-	if verb != defaultVerb {
+	if verb != defaultCommand {
 		in = verb + " " + in
 	}
 	return clean("bagconv " + in + " " + name)
@@ -216,87 +173,38 @@ func (e *env) jobTo(c *cli.Context, to, out string) (*convert.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	job, err := e.jobOf(c, sink)
+	job, err := e.jobFor(c, sink)
 	if err != nil {
 		return nil, err
 	}
 	job.Sink, job.Formats = filepath.Clean(out), e.formats
-	if other := e.formats.Named(out); other != nil && other != sink && !c.Bool("quiet") {
+	if other := e.formats.Named(out); other != nil && other != sink && !e.set.quiet {
 		e.writeLines("note", []string{fmt.Sprintf("%s: a %s is written, and the ending of this name is that of %s", out, sink.Name, other.Name)})
 	}
 	return job, nil
 }
 
-// threadsOf takes the number of workers.
-func threadsOf(c *cli.Context) (int, error) {
-	n := c.Int("threads")
-	if n < 0 || n > convert.MaxThreads {
-		return 0, usage(fmt.Sprintf("0 is one per core, %d is the most", convert.MaxThreads), "--threads is a number of workers, not %d", n)
-	}
-	return n, nil
-}
-
-// minMemory is what a conversion cannot well do without, in bytes.
-const minMemory = 64 << 20
-
-// jobOf takes the flags that say how to convert.
-func (e *env) jobOf(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
-	job := &convert.Job{
-		SinkFormat: sink,
-		Read:       storage.ReadOptions{Strict: c.Bool("strict")},
-		Write: storage.WriteOptions{
-			Overwrite: c.Bool("force"), NoSync: c.Bool("no-sync"),
-		},
-	}
-	var err error
-	if job.Select, err = selectionOf(c); err != nil {
-		return nil, err
-	}
-	if job.Edit, err = editOf(c); err != nil {
-		return nil, err
-	}
-	if job.Threads, err = threadsOf(c); err != nil {
-		return nil, err
-	}
-	if job.MaxMemory, err = storage.ParseSize(c.String("max-memory")); err != nil || job.MaxMemory < minMemory {
-		return nil, usage("", "--max-memory is a size of at least 64M, not %q", c.String("max-memory"))
-	}
-	if err := e.setOptions(c, job); err != nil {
-		return nil, err
-	}
-	if job.Distro, err = distroOf(c); err != nil {
+// jobFor returns the conversion that the flags ask for, to a format.
+func (e *env) jobFor(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
+	job := e.set.job
+	job.SinkFormat = sink
+	if err := e.setOptions(c, &job); err != nil {
 		return nil, err
 	}
 	if slices.Contains(sink.Options.Choices(storage.NameProfile), job.Distro) {
 		job.Write.Profile = job.Distro
 	}
-	if err := setExtras(c, job); err != nil {
+	if slices.Contains(job.Attach, "") || c.IsSet("extras") && job.Extras == "" {
+		return nil, usage("is a variable of the shell empty?", "--attach and --extras take names, and one is empty")
+	}
+	known := append([]string{"native", convert.EncodingKeep}, convert.Encodings(sink)...)
+	if err := oneOf("--encoding of "+sink.Name, job.Encoding, known...); err != nil {
 		return nil, err
 	}
-	if err := encodingFlag(c, job); err != nil {
-		return nil, err
+	if job.Encoding == "native" {
+		job.Encoding = ""
 	}
-	if err := protoFlags(c, job); err != nil {
-		return nil, err
-	}
-	order, seq, rosout := c.String("order"), c.String("header-seq"), c.String("rosout")
-	if err := errors.Join(
-		oneOf("--order", order, "time", "file"),
-		oneOf("--header-seq", seq, "count", "zero"),
-		oneOf("--rosout", rosout, "keep", "ros2"),
-	); err != nil {
-		return nil, err
-	}
-	if order == "file" {
-		job.Order = convert.OrderFile
-	}
-	if seq == "zero" {
-		job.HeaderSeq = convert.SeqZero
-	}
-	if rosout == "ros2" {
-		job.Rosout = mapping.RosoutROS2
-	}
-	return job, nil
+	return &job, nil
 }
 
 // checkLevel refuses a level where nothing is compressed.
@@ -314,54 +222,9 @@ func checkLevel(job *convert.Job) error {
 	return nil
 }
 
-// encodingFlag takes the encoding of the messages in the output.
-func encodingFlag(c *cli.Context, job *convert.Job) error {
-	s := c.String("encoding")
-	known := append([]string{"native", convert.EncodingKeep}, convert.Encodings(job.SinkFormat)...)
-	if err := oneOf("--encoding of "+job.SinkFormat.Name, s, known...); err != nil {
-		return err
-	}
-	if s != "native" {
-		job.Encoding = s
-	}
-	return nil
-}
-
-// protoFlags takes the flags about protobuf.
-func protoFlags(c *cli.Context, job *convert.Job) error {
-	types, frames, layout := c.String("proto-types"), c.String("frames"), c.String("apollo-layout")
-	if err := errors.Join(
-		oneOf("--proto-types", types, "mapped", "generated", "raw"),
-		oneOf("--frames", frames, "apollo", "rep103"),
-		oneOf("--apollo-layout", layout, convert.ApolloLayouts()...),
-	); err != nil {
-		return err
-	}
-	switch types {
-	case "generated":
-		job.ProtoTypes = mapping.ProtoGenerated
-	case "raw":
-		job.ProtoTypes = mapping.ProtoRaw
-	}
-	if frames == "rep103" {
-		job.Frames = apollo.FramesREP103
-	}
-	job.ApolloLayout = layout
-	return nil
-}
-
 // distros lists the ROS 2 distributions whose types are built in.
 func distros() (names []string) {
 	return slices.DeleteFunc(slices.Clone(builtin.Distros()), func(d string) bool { return !mapping.KnownDistro(d) })
-}
-
-// distroOf takes --distro; "" if it is not set.
-func distroOf(c *cli.Context) (string, error) {
-	d := c.String("distro")
-	if d == "" {
-		return "", nil
-	}
-	return d, oneOf("--distro", d, distros()...)
 }
 
 // oneOf checks the value of a flag that takes a few words.

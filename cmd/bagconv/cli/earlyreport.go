@@ -3,10 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert"
 )
@@ -45,9 +41,9 @@ func (r *reporting) notEnded() any {
 
 // reportFailure writes the report of a run that has failed before its work began, so
 // that nobody takes that of an earlier run for it.
-func (e *env) reportFailure(ctx context.Context, args []string, failed error) error {
+func (e *env) reportFailure(ctx context.Context, failed error) error {
 	r := &e.report
-	if r.ended || !e.askedReport(args) {
+	if r.ended || r.path == "" && !r.json {
 		return nil
 	}
 	v := r.failure(failed)
@@ -64,40 +60,10 @@ func (e *env) reportFailure(ctx context.Context, args []string, failed error) er
 	return err
 }
 
-// askedReport finds --report and --json on a line that may be wrong in itself. It is
-// false for commands without a report.
-func (e *env) askedReport(args []string) bool {
-	r := &e.report
-	if r.path != "" || r.json {
-		return true
+// expectReport notes the report that a line asks for, which may be wrong in itself. Only
+// commands with --report have one.
+func (e *env) expectReport(l *line) {
+	if l.command != nil && l.command.flag("report") != nil {
+		e.report.path, e.report.json = l.text("report"), l.text("json") == "true"
 	}
-	word := ""
-	for i, arg := range args {
-		if arg == "--" {
-			break
-		}
-		if word == "" && !strings.HasPrefix(arg, "-") {
-			word = arg
-		}
-		switch name, value, ok := strings.Cut(strings.TrimLeft(arg, "-"), "="); {
-		case !strings.HasPrefix(arg, "--"):
-		case name == "report" && ok:
-			r.path = value
-		case name == "report" && i+1 < len(args):
-			r.path = args[i+1]
-		case name == "json":
-			r.json = !ok || value == "true"
-		}
-	}
-	for _, c := range e.commands() {
-		if c.HasName(word) && !writesReport(c) {
-			return false
-		}
-	}
-	return r.path != "" || r.json
-}
-
-// writesReport reports whether a command has the flag --report.
-func writesReport(c *cli.Command) bool {
-	return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == "report" })
 }

@@ -12,8 +12,6 @@ import (
 	"syscall"
 	"unicode"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/bagconv/bagconv/internal/identify"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -126,13 +124,16 @@ func (e *env) detect(path string) (*storage.Format, error) {
 
 // mistypedVerb returns an error when the first word of a line may be a command,
 // and is none, and no recording either.
-func (e *env) mistypedVerb(word string, commands []*cli.Command) error {
+func (e *env) mistypedVerb(word string) error {
 	if word == "" || strings.ContainsAny(word, `./\`) {
 		return nil
 	}
 	var names []string
-	for _, c := range commands {
-		names = append(names, c.Names()...)
+	for _, c := range e.commands() {
+		names = append(names, c.name)
+		if c.alias != "" {
+			names = append(names, c.alias)
+		}
 	}
 	if _, err := os.Stat(word); err == nil {
 		return nil

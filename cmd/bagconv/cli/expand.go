@@ -8,38 +8,6 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// expand fills in what a help text leaves to the formats:
-//
-//	{formats}, {folder}  names of those that are written, and of the one that is a folder
-//	{file}, {other}      endings of two of them, for examples
-//	{attached}           ending of one that has attachments
-//	{endings}            a line for each ending
-//	{kinds}              a line for each format
-//	{options}            what can be chosen of an output
-//
-// Lines that become too long are broken.
-func (e *env) expand(text string) string {
-	const width, column = 80, 24
-	text = strings.NewReplacer("{options}\n", e.optionsHelp(), "{endings}\n", e.endingsHelp(), "{kinds}\n", e.kindsHelp()).Replace(text)
-	file := e.fileEnding(0)
-	words := strings.NewReplacer("{formats}", orList(e.writable()), "{folder}", e.folderFormat(),
-		"{file}", file, "{other}", cmp.Or(e.fileEnding(1), file),
-		"{attached}", cmp.Or(e.attachedEnding(), file))
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = words.Replace(line)
-		if lines[i] == line || len(lines[i]) <= width {
-			continue
-		}
-		if strings.HasPrefix(line, "  -") && len(line) > column {
-			lines[i] = lines[i][:column] + wrap(lines[i][column:], column)
-		} else {
-			lines[i] = wrap(lines[i], 0)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
 // endingsHelp lists which ending chooses which format.
 func (e *env) endingsHelp() string {
 	var b strings.Builder
@@ -49,15 +17,6 @@ func (e *env) endingsHelp() string {
 		}
 	}
 	return b.String()
-}
-
-// kindsHelp lists the formats.
-func (e *env) kindsHelp() string {
-	var b strings.Builder
-	for _, f := range e.formats.Formats() {
-		fmt.Fprintf(&b, "  %-11s%s\n", f.Name, wrap(f.Help, 13))
-	}
-	return b.String() + "\n"
 }
 
 // fileEnding is the ending of the n-th format, from 0, whose outputs are files; "" if

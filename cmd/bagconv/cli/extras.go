@@ -3,33 +3,13 @@ package cli
 import (
 	"errors"
 	"io/fs"
-	"slices"
 	"strconv"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
-
-// extraFlags are about attachments and metadata records.
-func extraFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "attach", Usage: "a file that becomes an attachment"},
-		&cli.StringFlag{Name: "extras", Usage: "a folder for attachments and metadata records that the output has no place for"},
-	}
-}
-
-// setExtras takes these flags.
-func setExtras(c *cli.Context, job *convert.Job) error {
-	job.Attach, job.Extras = c.StringSlice("attach"), c.String("extras")
-	if slices.Contains(job.Attach, "") || c.IsSet("extras") && job.Extras == "" {
-		return usage("is a variable of the shell empty?", "--attach and --extras take names, and one is empty")
-	}
-	return nil
-}
 
 // noPlace is the error of --attach where the output has no place for attachments.
 func noPlace(job *convert.Job) error {

@@ -247,9 +247,6 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%s: %q", c.mode, b.String())
 		}
 	}
-	if newProgress("loud", Stdio{}) != nil {
-		t.Error("an unknown mode is known")
-	}
 }
 
 // TestBar: auto is a bar on a terminal. It draws what it was told last, has no

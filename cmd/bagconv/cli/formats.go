@@ -10,14 +10,6 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-func (e *env) formatsCommand() *cli.Command {
-	return &cli.Command{
-		Name:   "formats",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}},
-		Action: e.listFormats,
-	}
-}
-
 type formatJSON struct {
 	Name         string       `json:"name"`
 	Help         string       `json:"help"`
@@ -45,7 +37,7 @@ func (e *env) listFormats(c *cli.Context) error {
 			some(f.Extensions), f.Extras, convert.Encodings(f), some(f.Options.Choices(storage.NameCompression)), some(f.Options.Choices(storage.NameProfile)), some(f.Options.Choices(storage.NameSegmentNames)), optionsJSON(f.Options),
 		})
 	}
-	if c.Bool("json") {
+	if e.set.json {
 		return writeJSON(e.Out, struct {
 			SchemaVersion int          `json:"schema_version"`
 			Formats       []formatJSON `json:"formats"`

@@ -16,20 +16,6 @@ import (
 // a larger one counts may be estimated.
 const scanLimit = 256e6
 
-func (e *env) infoCommand() *cli.Command {
-	return &cli.Command{
-		Name: "info",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
-			&cli.StringFlag{Name: "key", Aliases: []string{"k"}, Usage: "a path into the JSON, such as topics.name"},
-			&cli.StringFlag{Name: "scan", Value: "auto", Usage: "auto, always or never"},
-			&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
-			&cli.StringFlag{Name: "progress", Value: "auto", Usage: progressModes},
-		},
-		Action: e.info,
-	}
-}
-
 // info shows recordings one after the other. One that cannot be read does not
 // keep the others from being shown.
 func (e *env) info(c *cli.Context) error {
@@ -37,29 +23,20 @@ func (e *env) info(c *cli.Context) error {
 	if len(paths) == 0 {
 		return usage("type: bagconv info IN", "there is no input on the line")
 	}
-	if err := oneOf("--scan", c.String("scan"), "auto", "always", "never"); err != nil {
-		return err
-	}
-	if newProgress(c.String("progress"), e.Stdio) == nil {
-		return usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
-	}
-	if _, err := threadsOf(c); err != nil {
-		return err
-	}
 	var key []keyStep
 	if c.IsSet("key") {
-		if c.Bool("json") {
+		if e.set.json {
 			return usage("leave one of them out", "--json prints everything, and --key one thing")
 		}
 		var err error
-		if key, err = parseKey(c.String("key")); err != nil {
+		if key, err = parseKey(e.set.key); err != nil {
 			return err
 		}
 	}
 	var ended outcome
 	var all []*infoJSON
 	for i, path := range paths {
-		in, err := e.describe(c, path)
+		in, err := e.describeInput(c, path)
 		switch {
 		case errors.Is(err, context.Canceled):
 			return err
@@ -73,7 +50,7 @@ func (e *env) info(c *cli.Context) error {
 		}
 		all = append(all, in)
 		switch {
-		case c.Bool("json") || err != nil:
+		case e.set.json || err != nil:
 		case key != nil:
 			before := ""
 			if len(paths) > 1 {
@@ -91,7 +68,7 @@ func (e *env) info(c *cli.Context) error {
 			}
 		}
 	}
-	if c.Bool("json") {
+	if e.set.json {
 		if err := writeJSONs(e.Out, all); err != nil {
 			return err
 		}
@@ -99,10 +76,10 @@ func (e *env) info(c *cli.Context) error {
 	return ended.end()
 }
 
-// describe opens a recording, reads all of it when that is asked for, and
+// describeInput opens a recording, reads all of it when that is asked for, and
 // returns what info shows.
-func (e *env) describe(c *cli.Context, path string) (in *infoJSON, err error) {
-	open, mode := e.glance, c.String("scan")
+func (e *env) describeInput(c *cli.Context, path string) (in *infoJSON, err error) {
+	open, mode := e.glance, e.set.scan
 	if mode == "always" {
 		open = e.open
 	}
@@ -121,8 +98,8 @@ func (e *env) describe(c *cli.Context, path string) (in *infoJSON, err error) {
 	}
 	var scan *engine.ScanResult
 	if mode == "always" || mode == "auto" && info.Size <= scanLimit {
-		show := newProgress(c.String("progress"), e.Stdio)
-		scan, err = engine.Scan(c.Context, r, c.Int("threads"), show.update)
+		show := newProgress(e.set.progress, e.Stdio)
+		scan, err = engine.Scan(c.Context, r, e.set.job.Threads, show.update)
 		show.stop()
 		if err != nil {
 			return nil, err

@@ -19,18 +19,6 @@ import (
 // listed is what list lists.
 var listed = []string{"attachments"}
 
-func (e *env) listCommand() *cli.Command {
-	return &cli.Command{
-		Name: "list",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "extract", Usage: "a folder for the files"},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "replace files that are there"},
-			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
-		},
-		Action: e.list,
-	}
-}
-
 // listJSON is what list attachments --json prints.
 type listJSON struct {
 	SchemaVersion int              `json:"schema_version"`
@@ -54,8 +42,8 @@ func (e *env) list(c *cli.Context) (err error) {
 	if c.NArg() != 2 {
 		return usage("type: bagconv list attachments IN", "list takes the word attachments and one recording")
 	}
-	path, dir := c.Args().Get(1), c.String("extract")
-	if c.Bool("force") && dir == "" {
+	path, dir := c.Args().Get(1), e.set.extract
+	if e.set.job.Write.Overwrite && dir == "" {
 		return usage("add --extract DIR, or leave --force out", "--force: nothing is written")
 	}
 	r, err := e.open(c.Context, path)
@@ -73,7 +61,7 @@ func (e *env) list(c *cli.Context) (err error) {
 		}
 	}
 	out.Warnings = warningsJSON(r.Damage().Warnings)
-	if c.Bool("json") {
+	if e.set.json {
 		err = writeJSON(e.Out, out)
 	} else {
 		err = writeExtras(e.Out, out, dir)
@@ -101,7 +89,7 @@ func (e *env) extract(c *cli.Context, r storage.Reader, out *listJSON, dir strin
 	if err := g.Folder(dir); err != nil {
 		return explainExtras(dir, err)
 	}
-	folder := extras.NewFolder(g.Files(nil, c.Bool("force")), dir, c.Bool("force"), true)
+	folder := extras.NewFolder(g.Files(nil, e.set.job.Write.Overwrite), dir, e.set.job.Write.Overwrite, true)
 	defer func() { err = errors.Join(err, folder.Close()) }()
 	lost, err := convert.CopyExtras(c.Context, r, folder)
 	if err == nil {

@@ -2,92 +2,58 @@ package cli
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 )
 
 // man is the hidden command man: it prints the manual page, in roff with the
-// macros of man(7), made from the help texts.
+// macros of man(7), made from what the help is made from.
 func (e *env) man() error {
 	version, _ := buildVersion()
-	intro, general, _ := strings.Cut(e.helpText(""), "USAGE\n")
 	var kinds []string
 	for _, f := range e.formats.Formats() {
 		kinds = append(kinds, f.Help)
 	}
-	lines := []string{
+	p := &manPage{section: ".SH"}
+	p.lines = []string{
 		fmt.Sprintf(".TH BAGCONV 1 \"\" \"bagconv %s\" \"User Commands\"", roff(version)),
 		".SH NAME", "bagconv \\- convert robot recordings: " + roff(strings.Join(kinds, "; ")),
 		".SH DESCRIPTION",
 	}
-	lines = append(lines, manText(".SH", intro)...)
-	lines = append(lines, manText(".SH", "USAGE\n"+general)...)
-	for _, verb := range verbs {
-		call, rest, _ := strings.Cut(e.helpText(verb), "\n")
-		lines = append(lines, ".SH BAGCONV "+roff(strings.ToUpper(verb)), ".B "+roff(call))
-		lines = append(lines, manText(".SS", rest)...)
+	commands := e.commands()
+	e.describeProgram(p, commands)
+	p.section = ".SS"
+	for _, c := range commands {
+		p.lines = append(p.lines, ".SH BAGCONV "+roff(strings.ToUpper(c.name)), ".B "+roff(c.usage()))
+		e.describeCommand(p, c)
 	}
-	_, err := fmt.Fprintln(e.Out, strings.Join(lines, "\n"))
+	_, err := fmt.Fprintln(e.Out, strings.Join(p.lines, "\n"))
 	return err
 }
 
-// manHeading is a heading of a help text, perhaps with an explanation.
-var manHeading = regexp.MustCompile(`^[A-Z]+( [A-Z]+)*( \(.*\))?$`)
+// A manPage is a page in roff.
+type manPage struct {
+	section string // the macro of a heading
+	lines   []string
+}
 
-// manItem is what a help text explains, and the beginning of its explanation.
-var manItem = regexp.MustCompile(`^  (\S+(?: \S+)*)(?:  +(.*))?$`)
+func (p *manPage) add(lines ...string)   { p.lines = append(p.lines, lines...) }
+func (p *manPage) gap()                  { p.add(".PP") }
+func (p *manPage) heading(text string)   { p.add(p.section + " " + roff(text)) }
+func (p *manPage) paragraph(text string) { p.add(roff(text)) }
 
-// manText turns a help text into lines of roff. Lines that begin at the left are
-// paragraphs; indented ones are items, "  HEAD  text" with further text below,
-// or examples. Two items whose first text ends in a comma or a semicolon are
-// explained together.
-func manText(heading, text string) (out []string) {
-	verbatim, inVerbatim := false, false
-	item := -1 // where the text of the last item begins in out
-	end := func() {
-		if inVerbatim {
-			out = append(out, ".EE")
-		}
-		inVerbatim, item = false, -1
+func (p *manPage) verbatim(lines []string) {
+	p.add(".EX")
+	for _, l := range lines {
+		p.add(roff(l))
 	}
-	for _, line := range strings.Split(text, "\n") {
-		head := manItem.FindStringSubmatch(line)
-		switch {
-		case line == "":
-			end()
-			out = append(out, ".PP")
-		case manHeading.MatchString(line):
-			end()
-			out = append(out, heading+" "+roff(line))
-			verbatim = line == "EXAMPLES" || line == "USAGE"
-		case verbatim && line[0] == ' ':
-			if !inVerbatim {
-				out = append(out, ".EX")
-			}
-			inVerbatim = true
-			out = append(out, roff(line))
-		case head != nil:
-			macro, before := ".TP", []string(nil)
-			if last := len(out) - 1; item >= 0 && strings.Trim(out[last][len(out[last])-1:], ",;") == "" {
-				macro, before = ".TQ", slices.Clone(out[item:])
-				out = out[:item]
-			}
-			out = append(out, macro, ".B "+roff(head[1]))
-			item = len(out)
-			out = append(out, before...)
-			if head[2] != "" {
-				out = append(out, roff(head[2]))
-			}
-		case line[0] == ' ':
-			out = append(out, roff(strings.TrimSpace(line)))
-		default:
-			end()
-			out = append(out, roff(line))
-		}
+	p.add(".EE")
+}
+
+func (p *manPage) item(head, text string, _ int, listed []candidate) {
+	p.add(".TP", ".B "+roff(head), roff(text))
+	for _, l := range listed {
+		p.add(".br", roff(l.value+": "+l.about))
 	}
-	end()
-	return out
 }
 
 var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`)

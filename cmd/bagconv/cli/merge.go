@@ -13,20 +13,9 @@ import (
 	"github.com/bagconv/bagconv/internal/iox"
 )
 
-// mergeCommand writes several recordings into one.
-func (e *env) mergeCommand() *cli.Command {
-	return &cli.Command{
-		Name: "merge",
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringSliceFlag{Name: "shift", Usage: "IN=DURATION, such as second_ros2=+0.3s"},
-		}, selectFlags(), editFlags(), e.outputFlags(), extraFlags(), e.runFlags()),
-		Action: e.merge,
-	}
-}
-
 // merge runs one conversion whose source is several recordings.
 func (e *env) merge(c *cli.Context) error {
-	paths, out := c.Args().Slice(), c.String("o")
+	paths, out := c.Args().Slice(), e.set.output
 	if out == "" && len(paths) > 1 {
 		out, paths = paths[len(paths)-1], paths[:len(paths)-1]
 	}
@@ -41,7 +30,7 @@ func (e *env) merge(c *cli.Context) error {
 		return usage("give the name of a file or folder", "an output cannot be written to standard output")
 	}
 	e.report.source, e.report.sink = inShort(paths), out
-	job, err := e.jobTo(c, c.String("to"), out)
+	job, err := e.jobTo(c, e.set.to, out)
 	if err != nil {
 		return err
 	}
@@ -57,7 +46,7 @@ func (e *env) merge(c *cli.Context) error {
 			return err
 		}
 	}
-	if err := shifts(c.StringSlice("shift"), inputs); err != nil {
+	if err := shifts(e.set.shift, inputs); err != nil {
 		return err
 	}
 	job.Source, job.SourceFormat = inShort(paths), multi.Format(inputs)

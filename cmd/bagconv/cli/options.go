@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -43,17 +42,16 @@ func (e *env) formatOptions() (list []formatOption) {
 // first is the option in the first format that has it.
 func (o *formatOption) first() *storage.Option { return o.formats[0].Options.Find(o.name) }
 
-// optionFlags are the flags of the options.
-func (e *env) optionFlags() (flags []cli.Flag) {
-	for _, o := range e.formatOptions() {
-		about := o.first().Help
-		if o.first().Kind == storage.OptionInteger {
-			flags = append(flags, &cli.IntFlag{Name: o.name, Usage: about})
-		} else {
-			flags = append(flags, &cli.StringFlag{Name: o.name, Usage: about})
+// values are those of an option that is a choice, in all formats.
+func (o *formatOption) values() (values []string) {
+	for _, f := range o.formats {
+		for _, v := range f.Options.Choices(o.name) {
+			if !slices.Contains(values, v) {
+				values = append(values, v)
+			}
 		}
 	}
-	return flags
+	return values
 }
 
 // setOptions takes the flags of options for an output.
@@ -64,10 +62,8 @@ func (e *env) setOptions(c *cli.Context, job *convert.Job) error {
 			continue
 		}
 		value := c.String(o.name)
-		if o.first().Kind == storage.OptionInteger {
-			if value = strconv.Itoa(c.Int(o.name)); value == "0" {
-				continue // the default of every format
-			}
+		if o.first().Kind == storage.OptionInteger && value == "0" {
+			continue // the default of every format
 		}
 		option := sink.Options.Find(o.name)
 		if option == nil {
@@ -97,51 +93,27 @@ func optionUsage(err error) error {
 	return usage(o.Hint, "--%s: %s", o.Name, o.What)
 }
 
-// optionChoices are the values of an option in the format of the output, in all formats
-// if that is not known.
-func (e *env) optionChoices(t *typed, name string) (values []string) {
-	out := t.given["o"]
-	if out == "" && len(t.rest) > 1 {
-		out = t.rest[len(t.rest)-1]
+// optionChoices are the values of an option in the format of the output; nil if that is
+// not known.
+func (e *env) optionChoices(l *line, name string) []string {
+	out := l.text("output")
+	if out == "" && len(l.words) > 1 {
+		out = l.words[len(l.words)-1]
 	}
-	if to := t.given["to"]; to != "" || out != "" {
-		if f, err := e.sinkFormat(to, cmp.Or(out, "x"), func(name string) string { return t.given[name] }); err == nil {
-			return f.Options.Choices(name)
-		}
+	to := l.text("to")
+	if to == "" && out == "" {
+		return nil
 	}
-	for _, f := range e.formats.Formats() {
-		for _, v := range f.Options.Choices(name) {
-			if f.Create != nil && !slices.Contains(values, v) {
-				values = append(values, v)
-			}
-		}
+	f, err := e.sinkFormat(to, cmp.Or(out, "x"), l.text)
+	if err != nil {
+		return nil
 	}
-	return values
+	return f.Options.Choices(name)
 }
 
 // optionArgs stand for the value of an option in the help.
 var optionArgs = map[storage.OptionKind]string{
 	storage.OptionChoice: "VALUE", storage.OptionInteger: "N", storage.OptionSize: "SIZE", storage.OptionDuration: "D",
-}
-
-// optionsHelp explains the options, as the help of commands has them.
-func (e *env) optionsHelp() string {
-	const column = 24
-	var b strings.Builder
-	for _, o := range e.formatOptions() {
-		head := "  --" + o.name + " " + optionArgs[o.first().Kind]
-		if len(head) > column-2 {
-			head += "\n"
-		} else {
-			head += strings.Repeat(" ", column-len(head))
-		}
-		b.WriteString(head)
-		if strings.HasSuffix(head, "\n") {
-			b.WriteString(strings.Repeat(" ", column))
-		}
-		b.WriteString(wrap(o.text(), column) + "\n")
-	}
-	return b.String()
 }
 
 // text says what the option is in each format: "none (default), lz4 or bz2 (bag): ...".

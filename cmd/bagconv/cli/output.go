@@ -64,6 +64,14 @@ func (e *env) sinkFormat(to, out string, option func(name string) string) (*stor
 	return f, nil
 }
 
+// readable lists the names of all formats.
+func (e *env) readable() (names []string) {
+	for _, f := range e.formats.Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
 // namedFormat returns the format that --to or the name of the output mean.
 func (e *env) namedFormat(to, out string) (*storage.Format, error) {
 	choices := orList(e.writableWithAliases())

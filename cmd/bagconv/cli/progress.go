@@ -14,9 +14,6 @@ import (
 	"github.com/bagconv/bagconv/convert"
 )
 
-// progressModes are the values of --progress.
-const progressModes = "auto, bar, plain, json or none"
-
 // A progress shows how far a run is. update is called from one goroutine; stop
 // is called after the last update, and removes what may be overwritten.
 type progress interface {
@@ -24,7 +21,7 @@ type progress interface {
 	stop()
 }
 
-// newProgress returns the display of a mode, nil when the mode is unknown.
+// newProgress returns the display of a mode of --progress.
 func newProgress(mode string, stdio Stdio) progress {
 	switch mode {
 	case "auto":
@@ -38,10 +35,8 @@ func newProgress(mode string, stdio Stdio) progress {
 		return &plainProgress{out: stdio.Err}
 	case "json":
 		return &jsonProgress{out: stdio.Err}
-	case "none":
-		return noProgress{}
 	}
-	return nil
+	return noProgress{}
 }
 
 type noProgress struct{}

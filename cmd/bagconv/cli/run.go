@@ -21,11 +21,8 @@ func (e *env) runJob(c *cli.Context, job *convert.Job, salvage bool) error {
 // selected is left out, unless that is so of all. When one fails, nothing is written,
 // and the report is that of the failure.
 func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage bool) error {
-	if newProgress(c.String("progress"), e.Stdio) == nil {
-		return usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
-	}
 	for _, job := range jobs {
-		if err := errors.Join(checkLevel(job), verifyOutput(c, job)); err != nil {
+		if err := errors.Join(checkLevel(job), e.verifyOutput(c, job)); err != nil {
 			return err
 		}
 	}
@@ -38,10 +35,10 @@ func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage 
 		places = append(places, extras.StagePath(dir))
 	}
 	e.cleanUp(places, jobs...)
-	if err := e.checkOutputs(jobs, c.String("report")); err != nil {
+	if err := e.checkOutputs(jobs, e.set.report); err != nil {
 		return err
 	}
-	file, err := e.openReport(c.Context, c.String("report"), e.report.notEnded())
+	file, err := e.openReport(c.Context, e.set.report, e.report.notEnded())
 	if err != nil {
 		return err
 	}
@@ -53,7 +50,7 @@ func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage 
 	if err := file.write(oneOrAll(results)); err != nil {
 		return written(status, err)
 	}
-	if c.Bool("json") {
+	if e.set.json {
 		if err := writeJSONs(e.Out, results); err != nil {
 			return written(status, err)
 		}
@@ -96,7 +93,7 @@ func (e *env) runStaged(c *cli.Context, stem string, jobs []*convert.Job, salvag
 	}
 	results, err = e.runAll(c, jobs)
 	if err != nil {
-		e.sayResult(c, results[0], salvage)
+		e.sayResult(results[0], salvage)
 		return results, results[0].ExitStatus, nil
 	}
 	for _, result := range results {
@@ -110,16 +107,16 @@ func (e *env) runStaged(c *cli.Context, stem string, jobs []*convert.Job, salvag
 		if err != nil {
 			job := jobs[0]
 			result := resultOf(&convert.Report{Source: convert.End{Path: job.Source}, Sink: convert.End{Path: job.Sink}}, explainRun(c.Context, job, err))
-			e.sayResult(c, result, salvage)
+			e.sayResult(result, salvage)
 			return []*resultJSON{result}, result.ExitStatus, nil
 		}
 	}
-	if len(results) > 1 && !writesEvents(c) {
-		e.writeParts(results, c.Bool("quiet"), c.Bool("verbose"))
+	if len(results) > 1 && !e.writesEvents() {
+		e.writeParts(results, e.set.quiet, e.set.verbose)
 		return results, status, nil
 	}
 	for _, result := range results {
-		e.sayResult(c, result, salvage)
+		e.sayResult(result, salvage)
 	}
 	return results, status, nil
 }
@@ -146,8 +143,8 @@ func (e *env) cleanUp(paths []string, jobs ...*convert.Job) {
 // runAll runs the conversions and shows their progress. With an error there is one result,
 // of the job that it is about, with the error as text.
 func (e *env) runAll(c *cli.Context, jobs []*convert.Job) (results []*resultJSON, err error) {
-	show := newProgress(c.String("progress"), e.Stdio)
-	if c.Bool("quiet") {
+	show := newProgress(e.set.progress, e.Stdio)
+	if e.set.quiet {
 		show = noProgress{}
 	}
 	jobs[0].Progress = show.update
@@ -165,22 +162,22 @@ func (e *env) runAll(c *cli.Context, jobs []*convert.Job) (results []*resultJSON
 			continue // nothing of it was selected
 		}
 		result := resultOf(report, nil)
-		result.Verified = c.String("verify")
+		result.Verified = e.set.verified
 		results = append(results, result)
 	}
 	return results, nil
 }
 
 // sayResult says on standard error what became of a run.
-func (e *env) sayResult(c *cli.Context, result *resultJSON, salvage bool) {
-	if writesEvents(c) {
+func (e *env) sayResult(result *resultJSON, salvage bool) {
+	if e.writesEvents() {
 		writeEvents(e.Err, result)
 		return
 	}
-	e.writeSummary(result, c.Bool("quiet"), c.Bool("verbose"), salvage)
+	e.writeSummary(result, e.set.quiet, e.set.verbose, salvage)
 }
 
 // writesEvents reports whether a run tells on standard error what it does as JSON.
-func writesEvents(c *cli.Context) bool {
-	return c.String("progress") == "json" && !c.Bool("quiet")
+func (e *env) writesEvents() bool {
+	return e.set.progress == "json" && !e.set.quiet
 }

@@ -20,18 +20,6 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-func (e *env) schemaCommand() *cli.Command {
-	return &cli.Command{
-		Name: "schema",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "tree", Usage: "the fields, expanded"},
-			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
-			&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
-		},
-		Action: e.schema,
-	}
-}
-
 // A definition is one message definition and the topics that have it.
 type definition struct {
 	Topics   []string  `json:"topics"`
@@ -49,10 +37,6 @@ func (e *env) schema(c *cli.Context) (err error) {
 	if c.NArg() < 1 || c.NArg() > 2 {
 		return usage("type: bagconv schema IN [TOPIC]", "schema takes a recording and perhaps a topic")
 	}
-	distro, err := distroOf(c)
-	if err != nil {
-		return err
-	}
 	path, topic := c.Args().Get(0), c.Args().Get(1)
 	r, err := e.glance(c.Context, path)
 	if err != nil {
@@ -63,7 +47,7 @@ func (e *env) schema(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defs, err := definitionsOf(info, topic, distro)
+	defs, err := definitionsOf(info, topic, e.set.job.Distro)
 	if err != nil {
 		return err
 	}
@@ -77,14 +61,14 @@ func (e *env) schema(c *cli.Context) (err error) {
 		case d.Origin != "file":
 			e.say("%s: no definition of %s in the file; this is the standard one of %s", clean(path), clean(d.Type), strings.TrimPrefix(d.Origin, "builtin "))
 		}
-		if c.Bool("tree") {
+		if e.set.tree {
 			if d.Tree, err = d.tree(); err != nil {
 				e.say("%s: %s", clean(path), explain(err))
 				ended.failed = true
 			}
 		}
 	}
-	if err := e.writeDefinitions(defs, path, c.Bool("tree"), c.Bool("json")); err != nil {
+	if err := e.writeDefinitions(defs, path, e.set.tree, e.set.json); err != nil {
 		return err
 	}
 	return ended.end()

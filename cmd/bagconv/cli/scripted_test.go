@@ -4,11 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/urfave/cli/v2"
 )
 
 // A scripted line is one that a script in testdata runs.
@@ -22,39 +20,27 @@ type scripted struct {
 // successfully, and every exit status that the help of a command has.
 func TestScripted(t *testing.T) {
 	e, _, _ := testEnv()
-	commands := e.commands()
-	lines := scriptedLines(t, commands)
+	lines := scriptedLines(t, e)
 	used := map[string]bool{} // "convert --force", "convert 0"
 	for _, l := range lines {
-		used[l.line.verb+" "+l.status] = true
-		c := commands[slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Name == l.line.verb })]
-		if l.status == "2" {
-			continue // what is refused is no use of a flag
-		}
-		for _, arg := range l.line.args {
-			if arg == "--" {
-				break
-			}
-			name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-			for _, f := range c.Flags {
-				if dashed(name) == strings.Split(arg, "=")[0] && slices.Contains(f.Names(), name) {
-					used[c.Name+" "+dashed(f.Names()[0])] = true
-				}
+		name := l.line.command.name
+		used[name+" "+l.status] = true
+		for _, f := range l.line.flags {
+			if l.status != "2" { // what is refused is no use of a flag
+				used[name+" "+dashed(f.flag.name)] = true
 			}
 		}
 	}
-	status := regexp.MustCompile(`(?m)^  (\d+) `)
 	statuses := 0
-	for _, c := range commands {
-		for _, f := range c.Flags {
-			if name := dashed(f.Names()[0]); !used[c.Name+" "+name] {
-				t.Errorf("no script uses %s %s", c.Name, name)
+	for _, c := range e.commands() {
+		for _, f := range c.flags {
+			if name := dashed(f.name); f.group != nil && !used[c.name+" "+name] {
+				t.Errorf("no script uses %s %s", c.name, name)
 			}
 		}
-		_, text, _ := strings.Cut(helpTexts[c.Name], "EXIT STATUS\n")
-		for _, m := range status.FindAllStringSubmatch(text, -1) {
-			if statuses++; !used[c.Name+" "+m[1]] {
-				t.Errorf("no script has %s exit with %s", c.Name, m[1])
+		for _, x := range c.exits {
+			if statuses++; !used[c.name+" "+strconv.Itoa(x.status)] {
+				t.Errorf("no script has %s exit with %d", c.name, x.status)
 			}
 		}
 	}
@@ -65,7 +51,7 @@ func TestScripted(t *testing.T) {
 
 // scriptedLines reads the scripts: lines that run bagconv, exits STATUS, or
 // interrupted.
-func scriptedLines(t *testing.T, commands []*cli.Command) (lines []scripted) {
+func scriptedLines(t *testing.T, e *env) (lines []scripted) {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) < 20 {
@@ -95,17 +81,14 @@ func scriptedLines(t *testing.T, commands []*cli.Command) (lines []scripted) {
 			for i, a := range args {
 				args[i] = strings.ReplaceAll(a, "'", "")
 			}
-			args, err := new(env).takeColor(args)
-			if err == nil {
-				s.line, err = arrange(args, commands)
-			}
-			switch {
-			case err != nil && s.status != "2":
+			s.line, err = e.parse(args)
+			if err != nil && s.status != "2" {
 				t.Errorf("%s: %s: %v", s.where, l, err)
-			case s.line.help: // bagconv info --help is the same as bagconv help info
-				s.line = line{verb: "help"}
 			}
-			if s.line.verb != "" {
+			if s.line.help { // bagconv info --help is the same as bagconv help info
+				s.line = line{command: named(e.commands(), "help")}
+			}
+			if s.line.command != nil {
 				lines = append(lines, s)
 			}
 		}

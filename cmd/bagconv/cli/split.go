@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,29 +13,6 @@ import (
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
-
-// filterCommand is a conversion within one format.
-func (e *env) filterCommand() *cli.Command {
-	return &cli.Command{
-		Name:   "filter",
-		Flags:  slices.Concat(selectFlags(), editFlags(), e.outputFlags(), extraFlags(), e.runFlags()),
-		Action: func(c *cli.Context) error { return e.convert(c, conversion{sameFormat: true}) },
-	}
-}
-
-// splitCommand writes a recording as several.
-func (e *env) splitCommand() *cli.Command {
-	return &cli.Command{
-		Name: "split",
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "max-size", Usage: "a size, such as 2G"},
-			&cli.StringFlag{Name: "max-duration", Usage: "a duration, such as 60s"},
-			&cli.StringSliceFlag{Name: "at", Usage: "a time, such as 10s; several with commas"},
-			&cli.StringFlag{Name: "by", Usage: "topic"},
-		}, selectFlags(), editFlags(), e.outputFlags(), e.runFlags()),
-		Action: e.split,
-	}
-}
 
 // A splitPart is one output of a split.
 type splitPart struct {
@@ -56,7 +32,7 @@ func (e *env) split(c *cli.Context) error {
 		return err
 	}
 	folder := endsInSeparator(out)
-	to := c.String("to")
+	to := e.set.to
 	if to == "" && (folder || filepath.Ext(out) == "") {
 		to = source.Name
 	}
@@ -119,15 +95,13 @@ func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) 
 	var err error
 	switch ways[0] {
 	case "--max-size":
-		if cut.Size, err = storage.ParseSize(c.String("max-size")); err != nil || cut.Size <= 0 {
-			return nil, usage("", "--max-size is a size such as 2G, not %q", c.String("max-size"))
+		if cut.Size, err = storage.ParseSize(e.set.maxSize); err != nil || cut.Size <= 0 {
+			return nil, usage("", "--max-size is a size such as 2G, not %q", e.set.maxSize)
 		}
 	case "--max-duration":
-		if cut.Duration, err = selection.ParseDuration(c.String("max-duration")); err != nil || cut.Duration <= 0 {
-			return nil, usage("", "--max-duration is a duration such as 60s, not %q", c.String("max-duration"))
-		}
+		cut.Duration = e.set.maxDuration
 	case "--at":
-		for _, v := range c.StringSlice("at") {
+		for _, v := range e.set.at {
 			for _, s := range strings.Split(v, ",") {
 				t, err := selection.ParseTime(s)
 				if err != nil {
@@ -137,13 +111,10 @@ func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) 
 			}
 		}
 	case "--by":
-		if c.String("by") != "topic" {
-			return nil, usage("", "--by is topic, not %q", c.String("by"))
-		}
 		return e.topicParts(c, job)
 	}
 	windows, outside, err := convert.Windows(c.Context, job, cut)
-	if err := checkSizeUnit(c.String("max-size"), len(windows), err); err != nil {
+	if err := checkSizeUnit(e.set.maxSize, len(windows), err); err != nil {
 		return nil, err
 	}
 	if errors.Is(err, convert.ErrParts) {
@@ -152,7 +123,7 @@ func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) 
 	if err != nil {
 		return nil, explainSelection(job.Source, err)
 	}
-	if !c.Bool("quiet") {
+	if !e.set.quiet {
 		var lines []string
 		for _, i := range outside {
 			lines = append(lines, fmt.Sprintf("%s: --at %s is before or after all of it, and splits nothing", job.Source, times[i]))

@@ -7,14 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func (e *env) topicsCommand() *cli.Command {
-	return &cli.Command{
-		Name:   "topics",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}},
-		Action: e.topics,
-	}
-}
-
 // topics lists the topics of a recording, one per line: name, type, encoding,
 // number of messages. It reads the index only, and estimates what that does not say.
 func (e *env) topics(c *cli.Context) (err error) {
@@ -32,7 +24,7 @@ func (e *env) topics(c *cli.Context) (err error) {
 		return err
 	}
 	in := infoOf(info, nil)
-	if c.Bool("json") {
+	if e.set.json {
 		err = writeJSON(e.Out, struct {
 			SchemaVersion int           `json:"schema_version"`
 			Path          string        `json:"path"`

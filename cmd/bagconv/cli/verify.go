@@ -10,39 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/apollo"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/convert/verify"
 )
-
-func (e *env) verifyCommand() *cli.Command {
-	return &cli.Command{
-		Name:    "verify",
-		Aliases: []string{"diff"},
-		Flags: slices.Concat(selectFlags(), editFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "both", Usage: "take the same of B, by its own names and times"},
-			&cli.StringFlag{Name: "level", Value: "content", Usage: "content, counts or bytes"},
-			&cli.StringFlag{Name: "ignore", Usage: "words with commas between them: " + codeList},
-			&cli.StringFlag{Name: "exact", Usage: "words with commas between them: " + codeList + ", or all"},
-			&cli.StringFlag{Name: "frames", Value: "apollo", Usage: "apollo or rep103"},
-			&cli.StringFlag{Name: "distro", Usage: "a ROS 2 distribution, such as humble"},
-			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
-			&cli.IntFlag{Name: "threads", Usage: "a number of workers; 0 is one per core"},
-			&cli.StringFlag{Name: "progress", Value: "auto", Usage: progressModes},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing when they are equal"},
-		}),
-		Action: e.verify,
-	}
-}
-
-// codeList names the codes of exceptions.
-var codeList = func() string {
-	var names []string
-	for _, c := range verify.Codes() {
-		names = append(names, string(c))
-	}
-	return strings.Join(names, ", ")
-}()
 
 // verify compares two recordings.
 func (e *env) verify(c *cli.Context) error {
@@ -50,24 +20,21 @@ func (e *env) verify(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	show := newProgress(c.String("progress"), e.Stdio)
-	if show == nil {
-		return usage("", "--progress is %s, not %q", progressModes, c.String("progress"))
-	}
+	show := newProgress(e.set.progress, e.Stdio)
 	job.Progress = show.update
 	res, err := verify.Run(c.Context, *job)
 	show.stop()
 	err = explainVerify(err)
-	if err != nil && (!c.Bool("json") || errors.Is(err, context.Canceled)) {
+	if err != nil && (!e.set.json || errors.Is(err, context.Canceled)) {
 		return err
 	}
 	out := verifyOf(job, res, err)
 	switch {
-	case c.Bool("json"):
+	case e.set.json:
 		if writeErr := writeJSON(e.Out, out); writeErr != nil {
 			return writeErr
 		}
-	case !out.Equal || !c.Bool("quiet"):
+	case !out.Equal || !e.set.quiet:
 		if err := writeVerify(e.Out, out); err != nil {
 			return err
 		}
@@ -107,43 +74,19 @@ func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
 	case len(args) > 2:
 		return nil, usage("compare them two by two", "verify compares two recordings, not %d", len(args))
 	}
-	job := &verify.Job{}
-	var err error
-	if job.Level, err = levelOf("--level", c.String("level")); err != nil {
-		return nil, err
-	}
-	for flag, codes := range map[string]*[]verify.Code{"ignore": &job.Ignore, "exact": &job.Exact} {
-		if *codes, err = verify.ParseCodes(c.String(flag)); err != nil {
-			return nil, usage("it has words of: "+codeList, "--%s: %v", flag, err)
-		}
-	}
+	job, flags := e.set.verify, &e.set.job
+	job.Distro, job.Frames, job.Threads = flags.Distro, flags.Frames, flags.Threads
+	job.A.Select, job.A.Edit = flags.Select, flags.Edit
 	for _, code := range job.Exact {
 		if slices.Contains(job.Ignore, code) {
 			return nil, usage("leave one of them out", "--ignore and --exact both name %s", code)
 		}
 	}
-	if err := oneOf("--frames", c.String("frames"), "apollo", "rep103"); err != nil {
-		return nil, err
-	}
-	if c.String("frames") == "rep103" {
-		job.Frames = apollo.FramesREP103
-	}
-	if job.Distro, err = distroOf(c); err != nil {
-		return nil, err
-	}
-	if job.Threads, err = threadsOf(c); err != nil {
-		return nil, err
-	}
-	if job.A.Select, err = selectionOf(c); err != nil {
-		return nil, err
-	}
-	if job.A.Edit, err = editOf(c); err != nil {
-		return nil, err
-	}
+	var err error
 	if job.A.Edit, err = comparableEdit(job.A.Edit, "--level", job.Level); err != nil {
 		return nil, err
 	}
-	if c.Bool("both") {
+	if e.set.both {
 		if job.A.Select.All() {
 			return nil, usage("add for example --topic /imu", "--both takes of B what is taken of A, and that is everything")
 		}
@@ -155,7 +98,7 @@ func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
 			return nil, err
 		}
 	}
-	return job, nil
+	return &job, nil
 }
 
 // comparableEdit returns the edit as verify can do it: --restamp log changes messages,
@@ -170,14 +113,6 @@ func comparableEdit(edit selection.Edit, flag string, level verify.Level) (selec
 	return edit, nil
 }
 
-func levelOf(flag, name string) (verify.Level, error) {
-	level, ok := verify.ParseLevel(name)
-	if !ok {
-		return 0, oneOf(flag, name, verify.Levels()...)
-	}
-	return level, nil
-}
-
 // A differsError is an output that does not hold what the input holds. Its exit
 // status is 4.
 type differsError struct{ path, what string }
@@ -188,14 +123,10 @@ func (e *differsError) Error() string {
 
 // verifyOutput makes a conversion read its output back before it gets its name,
 // when --verify asks for it.
-func verifyOutput(c *cli.Context, job *convert.Job) error {
-	name := c.String("verify")
-	if name == "" {
+func (e *env) verifyOutput(c *cli.Context, job *convert.Job) error {
+	level, ok := verify.ParseLevel(e.set.verified)
+	if !ok {
 		return nil
-	}
-	level, err := levelOf("--verify", name)
-	if err != nil {
-		return err
 	}
 	edit, err := comparableEdit(job.Edit, "--verify", level)
 	if err != nil {

@@ -8,10 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func (e *env) versionCommand() *cli.Command {
-	return &cli.Command{Name: "version", Action: e.version}
-}
-
 // release is the version of a build that scripts/release makes: the linker sets
 // it (-X).
 var release string

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v2"
+)
+
+// A command is what the program knows of one: how it is called, what its help has beside
+// the flags, and what it does.
+type command struct {
+	name, alias string
+	call        string   // words behind "bagconv", as the list of commands has them
+	summary     string   // what it does, in the list of commands
+	about       string   // paragraphs; see page.text
+	note        string   // the same, behind the flags
+	examples    []string // lines
+	exits       []exit
+	operands    []flag // what its words are, for completion; the last one stands for those behind it
+	run         func(*cli.Context) error
+
+	flags []*flag // that it takes, in the order of the help
+}
+
+// An exit is an exit status of a command, and when it ends so.
+type exit struct {
+	status int
+	when   string
+}
+
+// defaultCommand is what a line without a command means.
+const defaultCommand = "convert"
+
+// commands are all that the help names, in its order.
+func (e *env) commands() []*command {
+	list := []command{
+		e.convertCommand(), e.filterCommand(), e.mergeCommand(), e.splitCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.listCommand(),
+		e.schemaCommand(), e.catCommand(), e.checkCommand(), e.verifyCommand(), e.batchCommand(), e.formatsCommand(), e.completionCommand(),
+		e.versionCommand(), e.helpCommand(),
+	}
+	table := e.flagTable()
+	commands := make([]*command, len(list))
+	for i := range list {
+		c := &list[i]
+		for _, f := range table {
+			if f.takenBy(c.name) {
+				c.flags = append(c.flags, f)
+			}
+		}
+		commands[i] = c
+	}
+	return commands
+}
+
+// named returns the command of a name or an alias, nil if there is none.
+func named(commands []*command, name string) *command {
+	for _, c := range commands {
+		if name != "" && (c.name == name || c.alias == name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// flag returns a flag that the command takes, by its name, long or short; nil if it does
+// not take it.
+func (c *command) flag(name string) *flag {
+	for _, f := range c.flags {
+		if name != "" && (f.name == name || f.short == name) {
+			return f
+		}
+	}
+	return nil
+}
+
+// urfave returns the command as urfave/cli runs it.
+func (e *env) urfave(c *command) *cli.Command {
+	out := &cli.Command{Name: c.name, HideHelp: true, Action: func(ctx *cli.Context) error {
+		if done, err := e.settle(ctx, c); done || err != nil {
+			return err
+		}
+		return c.run(ctx)
+	}}
+	for _, f := range c.flags {
+		out.Flags = append(out.Flags, f)
+	}
+	return out
+}
+
+// settle takes the flags of the file of --config, then sets what all flags set. It is done
+// when the line asks for nothing but the flags in force.
+func (e *env) settle(ctx *cli.Context, c *command) (done bool, err error) {
+	if f := c.flag("config"); f != nil && f.IsSet() {
+		if err := c.applyConfig(ctx, f.String()); err != nil {
+			return false, usage("see: bagconv help "+c.name, "--config %s: %v", clean(f.String()), err)
+		}
+	}
+	if f := c.flag("print-config"); f != nil && f.String() == "true" {
+		return true, c.writeConfig(e.Out)
+	}
+	if f := c.flag("report"); f != nil {
+		e.report.path, e.report.json = f.String(), c.flag("json").String() == "true"
+	}
+	for _, f := range c.flags {
+		if err := f.apply(); err != nil {
+			return false, err
+		}
+	}
+	if e.set.from != "" {
+		e.from = e.formats.Lookup(e.set.from)
+	}
+	return false, nil
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/bagconv/bagconv/convert/selection"
+)
+
+// selectFlags say which messages are taken: of which topics, from when to when. What the
+// selection means for a recording, Selection.Resolve tells; its errors go through
+// explainSelection.
+func (e *env) selectFlags() []flag {
+	s := &e.set.job.Select
+	from := flag{name: "from", arg: "FORMAT", kind: oneWord, values: words(e.readable()...), set: put(&e.set.from),
+		help: "the format of IN, if its first bytes are damaged and do not tell it: " + orList(e.readable())}
+	duration := func(f *flag) error {
+		if s.End.Set() {
+			return usage("leave one of them out", "--duration and --end both say where to stop")
+		}
+		return parsed(&s.Duration, selection.ParseDuration)(f)
+	}
+	return append(allIn(selectGroup, selecting,
+		flag{name: "topic", short: "t", arg: "P", kind: aTopic, several: true, set: parsedEach(&s.Topics, selection.ParsePattern),
+			help: "only these topics. P is a name, a glob (* is any run of characters, / included), or re: and a regular expression for the whole name; again for more topics"},
+		flag{name: "exclude-topic", short: "x", arg: "P", kind: aTopic, several: true, set: parsedEach(&s.ExcludeTopics, selection.ParsePattern),
+			help: "not these topics"},
+		flag{name: "type", arg: "P", kind: aType, several: true, set: parsedEach(&s.Types, selection.ParsePattern),
+			help: "only topics of these types, as sensor_msgs/Image, sensor_msgs/msg/Image or apollo.drivers.Image"},
+		flag{name: "exclude-type", arg: "P", kind: aType, several: true, set: parsedEach(&s.ExcludeTypes, selection.ParsePattern),
+			help: "no topics of these types"},
+		flag{name: "start", short: "S", arg: "TIME", set: parsed(&s.Start, selection.ParseTime), help: "from TIME on"},
+		flag{name: "end", short: "E", arg: "TIME", set: parsed(&s.End, selection.ParseTime), help: "up to TIME, without it"},
+		flag{name: "duration", short: "u", arg: "D", set: duration, help: "that long from --start, or from the start"},
+		from,
+	), from.in(readGroup, "", "info", "topics", "list", "schema", "check"))
+}
+
+// editFlags say what is changed of the messages that are taken.
+func (s *settings) editFlags() []flag {
+	edit := &s.job.Edit
+	return allIn(editGroup, editing,
+		flag{name: "remap", short: "m", arg: "OLD:=NEW", kind: aTopic, suffix: ":=", several: true, set: parsedEach(&edit.Remap, selection.ParseRename),
+			help: "another name; with globs: '/camera/*:=/cam/*'"},
+		flag{name: "prefix", arg: "NAME", set: parsed(&edit.Prefix, parsePrefix), help: "before all names, as /robot1"},
+		flag{name: "throttle", arg: "TOPIC=HZ", kind: aTopic, suffix: "=", several: true, set: parsedEach(&edit.Rates, selection.ParseThrottle),
+			help: "at most so many messages per second"},
+		flag{name: "every", arg: "TOPIC=N", kind: aTopic, suffix: "=", several: true, set: parsedEach(&edit.Rates, selection.ParseEvery),
+			help: "every N-th message"},
+		flag{name: "restamp", kind: oneWord, values: words("header", "log"), set: nth(&edit.Restamp, selection.RestampHeader, selection.RestampLog),
+			help: "log times become the stamps of the headers; or headers get the log times"},
+		flag{name: "offset", arg: "D", set: parsed(&edit.Offset, selection.ParseOffset), help: "added to all log times, as +0.3s or -1h"},
+		flag{name: "latch", arg: "auto|none|P", kind: aTopic, values: words("auto", "none"), several: true,
+			set: func(f *flag) (err error) {
+				edit.Latch, err = selection.ParseLatch(f.texts)
+				return err
+			},
+			help: "what latched, transient local and /tf_static topics said before --start is repeated there (auto, default); or nothing; or the last message of topics P"},
+	)
+}
+
+func parsePrefix(text string) (string, error) {
+	if strings.Trim(text, "/") == "" {
+		return "", usage("type for example --prefix /robot1", "--prefix %q puts nothing before the names", text)
+	}
+	return text, nil
+}

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/check"
+	"github.com/bagconv/bagconv/convert/render"
+	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// settings are what the flags of a line set.
+type settings struct {
+	job    convert.Job // of all commands that convert; Select, Edit, Distro, Frames, Order and Threads of the others too
+	verify verify.Job
+	check  check.Options
+	render render.Options
+
+	to, output, from           string
+	verified                   string // the level of --verify; "": the output is not verified
+	report, progress, color    string
+	json, quiet, verbose       bool
+	config                     string
+	printConfig, help, version bool
+	maxSize                    string
+	maxDuration                int64 // ns
+	at, shift                  []string
+	outputDir, base, manifest  string
+	includeFrom                []string
+	jobs                       int
+	resume, checksum, dryRun   bool
+	key, scan, extract         string
+	failOn                     string
+	exitZero, makeSpec, both   bool
+	raw, tree                  bool
+	limit                      int64
+}
+
+// flagTable is the table of flags. Flags that have one name in several commands are of one
+// kind. The order is that of the help.
+func (e *env) flagTable() (table []*flag) {
+	s := &e.set
+	for _, part := range [][]flag{
+		s.globalFlags(), e.batchFlags(), s.mergeFlags(), s.splitFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(),
+		e.messageFlags(), s.extraFlags(), s.runFlags(), s.fileFlags(runGroup, writers...), s.listFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.fileFlags(readGroup, "list"), e.moreFlags,
+	} {
+		for i := range part {
+			table = append(table, &part[i])
+		}
+	}
+	return table
+}
+
+// What commands have in common.
+var (
+	writers   = []string{"convert", "filter", "merge", "split", "recover", "batch"}
+	single    = []string{"convert", "filter", "merge", "split", "recover"}
+	attaching = []string{"convert", "filter", "merge", "recover"}
+	strict    = []string{"convert", "filter", "merge", "split", "batch"}
+	editing   = append(slices.Clone(writers), "verify")
+	selecting = append(slices.Clone(editing), "cat")
+	scanning  = []string{"cat", "info", "check", "verify"}
+)
+
+// The groups of flags.
+var (
+	batchGroup = &group{title: "BATCH"}
+	mergeGroup = &group{title: "WHICH RECORDINGS"}
+	splitGroup = &group{title: "HOW TO SPLIT (one of these)"}
+
+	selectGroup = &group{"WHAT TO TAKE (what is left out is no loss; the report names it)",
+		"TIME is 10, 10.5s, 1m30s or 00:01:30 from the start; -30s or end-30s before the end; 2024-05-01T12:00:00Z; @1676549454.5 (s since 1970); or ns since 1970."}
+	editGroup    = &group{title: "WHAT TO CHANGE (topics have the names that they have in the input)"}
+	outputGroup  = &group{title: "OUTPUT"}
+	messageGroup = &group{title: "MESSAGES"}
+	extraGroup   = &group{title: "EXTRAS"}
+	runGroup     = &group{title: "RUN"}
+	readGroup    = &group{title: "FLAGS"}
+)
+
+// globalFlags are taken by all commands.
+func (s *settings) globalFlags() []flag {
+	return []flag{
+		{name: "color", values: words("auto", "always", "never"), kind: oneWord, init: "auto", lineOnly: true, set: put(&s.color),
+			help: "colours of errors and damage on standard error; auto (default): on a terminal, unless NO_COLOR is set"},
+		{name: "help", short: "h", kind: onOff, lineOnly: true, set: put(&s.help), help: "what the command does"},
+		{name: "version", short: "V", kind: onOff, lineOnly: true, set: put(&s.version), help: "which build this is"},
+	}
+}
+
+// fileFlags name a file of flags, and print one.
+func (s *settings) fileFlags(g *group, commands ...string) []flag {
+	return allIn(g, commands,
+		flag{name: "config", arg: "FILE", kind: aFile, lineOnly: true, set: put(&s.config),
+			help: "flags from a YAML file, by their long names; those on the line win"},
+		flag{name: "print-config", kind: onOff, lineOnly: true, set: put(&s.printConfig),
+			help: "print the flags in force as such a file, and do nothing else"},
+	)
+}
+
+// readFlags are flags that commands which only read have in common.
+func (s *settings) readFlags() []flag {
+	quiet := flag{name: "quiet", short: "q", kind: onOff, set: put(&s.quiet)}
+	distro := s.distroFlag()
+	return []flag{
+		distro.in(readGroup, "ROS 2 distribution, such as humble: its definitions where a recording has none", "cat", "check", "verify"),
+		distro.in(readGroup, "whose standard definitions to take, such as humble; ROS 1 types are those of noetic", "schema"),
+		s.threadsFlag().in(readGroup, "workers, "+strconv.Itoa(convert.MaxThreads)+" at most; 0 (default) is one per core, up to 12", scanning...),
+		s.progressFlag().in(readGroup, "", "info", "check", "verify"),
+		quiet.in(readGroup, "print nothing when they are equal", "verify"),
+	}
+}
+
+// The flags that several groups have.
+
+func (s *settings) progressFlag() flag {
+	return flag{name: "progress", brief: "how progress is shown", arg: "MODE", kind: oneWord, values: words("auto", "bar", "plain", "json", "none"), init: "auto", set: put(&s.progress),
+		help: "auto (default), bar, plain, json or none"}
+}
+
+func (s *settings) jsonFlag() flag {
+	return flag{name: "json", kind: onOff, set: put(&s.json), help: "JSON"}
+}
+
+func (s *settings) distroFlag() flag {
+	return flag{name: "distro", arg: "NAME", kind: oneWord, values: words(distros()...), set: put(&s.job.Distro)}
+}
+
+func (s *settings) threadsFlag() flag {
+	return flag{name: "threads", arg: "N", kind: aNumber, set: parsed(&s.job.Threads, parseThreads)}
+}
+
+func parseThreads(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > convert.MaxThreads {
+		return 0, usage(fmt.Sprintf("0 is one per core, %d is the most", convert.MaxThreads), "--threads is a number of workers, not %s", text)
+	}
+	return n, nil
+}
+
+// minMemory is what a conversion cannot well do without, in bytes.
+const minMemory = 64 << 20
+
+func parseMemory(text string) (int64, error) {
+	n, err := storage.ParseSize(text)
+	if err != nil || n < minMemory {
+		return 0, usage("", "--max-memory is a size of at least 64M, not %q", text)
+	}
+	return n, nil
+}
