@@ -86,7 +86,7 @@ type env struct {
 	report  reporting
 	from    *storage.Format // of inputs whose content does not tell it; nil: they are no recordings
 
-	moreFlags []flag // of the table, for tests
+	moreFlags []flag // entries that a test adds to the table
 }
 
 // ErrNoReader is the cause of a context that ends because nobody reads any more what
@@ -97,7 +97,10 @@ var ErrNoReader = fmt.Errorf("nobody reads the output any more: %w", context.Can
 // its exit status. When ctx is cancelled it cleans up and returns 130. It may be
 // called concurrently, but with the Stdio of System.
 func Run(ctx context.Context, args []string, stdio Stdio, formats *storage.Registry) int {
-	e := &env{Stdio: stdio, formats: formats}
+	return (&env{Stdio: stdio, formats: formats}).main(ctx, args)
+}
+
+func (e *env) main(ctx context.Context, args []string) int {
 	err := e.run(ctx, args)
 	var status exitStatus
 	switch {

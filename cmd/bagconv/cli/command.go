@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/urfave/cli/v2"
 )
 
@@ -39,15 +41,23 @@ func (e *env) commands() []*command {
 	table := e.flagTable()
 	commands := make([]*command, len(list))
 	for i := range list {
-		c := &list[i]
-		for _, f := range table {
-			if f.takenBy(c.name) {
-				c.flags = append(c.flags, f)
-			}
-		}
-		commands[i] = c
+		commands[i] = &list[i]
+		commands[i].take(table)
 	}
 	return commands
+}
+
+// take gives the command its flags, those of one group beside each other.
+func (c *command) take(table []*flag) {
+	first := map[*group]int{}
+	for i, f := range table {
+		if _, seen := first[f.group]; f.takenBy(c.name) {
+			if c.flags = append(c.flags, f); !seen {
+				first[f.group] = i
+			}
+		}
+	}
+	slices.SortStableFunc(c.flags, func(a, b *flag) int { return first[a.group] - first[b.group] })
 }
 
 // named returns the command of a name or an alias, nil if there is none.
@@ -103,9 +113,6 @@ func (e *env) settle(ctx *cli.Context, c *command) (done bool, err error) {
 		if err := f.apply(); err != nil {
 			return false, err
 		}
-	}
-	if e.set.from != "" {
-		e.from = e.formats.Lookup(e.set.from)
 	}
 	return false, nil
 }

@@ -37,6 +37,7 @@ func TestShells(t *testing.T) {
 			ask 'my\ drive.bag' -t /im
 			ask "'my drive.bag'" -t '/$'
 			ask my
+			ask --pai
 		`},
 		"zsh": {"zsh", `autoload -Uz compinit; compinit -u -D
 			compadd() { local -a v; v=("${(@P)@[-1]}"); print -rn -- "${(j..)${(@)v/(#m)*/[$MATCH]}}"; }
@@ -51,6 +52,7 @@ func TestShells(t *testing.T) {
 			ask 'my\ drive.bag' -t /im
 			ask "'my drive.bag'" -t '/$'
 			ask my
+			ask --pai
 		`},
 		"fish": {"fish", `bagconv completion fish | source
 			function ask; complete -C "bagconv $argv" | string replace -r '\t.*' '' | string replace -r '(.*)' '[$1]' | string join ''; end
@@ -61,6 +63,7 @@ func TestShells(t *testing.T) {
 			ask 'my\\ drive.bag -t /im'
 			ask "'my drive.bag' -t '/\$"
 			ask my
+			ask 'in --pai'
 		`},
 	} {
 		t.Run(shell, func(t *testing.T) {
@@ -70,14 +73,14 @@ func TestShells(t *testing.T) {
 			}
 			cmd := exec.Command(path, "-c", asks.ask)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir)
+			cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir, "BAGCONV_TEST_MORE=1") // the table has --paint
 			out, err := cmd.CombinedOutput()
 			got := strings.Split(strings.TrimSpace(string(out)), "\n")
 			t.Logf("%v\n%s", err, out)
-			if len(got) != 7 {
-				t.Fatalf("%d answers to 7 questions", len(got))
+			if len(got) != 8 {
+				t.Fatalf("%d answers to 8 questions", len(got))
 			}
-			for i, want := range []string{"[verify][version]", "[info]", "[time]", "time]", "[/image][/imu]", "touch", "[my drive.bag]"} {
+			for i, want := range []string{"[verify][version]", "[info]", "[time]", "time]", "[/image][/imu]", "touch", "[my drive.bag]", "[--paint]"} {
 				ok := got[i] == want
 				switch i {
 				case 3: // bash has the part behind = as a word of its own

@@ -200,7 +200,7 @@ func (f *flag) value() any {
 	case f.kind == onOff:
 		return f.String() == "true"
 	case f.kind == aNumber:
-		n, _ := strconv.ParseInt(f.String(), 0, 64) // it was checked
+		n, _ := strconv.ParseInt(f.String(), 10, 64) // it was checked
 		return n
 	}
 	return f.String()

@@ -108,7 +108,7 @@ func (f *flag) takes(text string) bool {
 	case onOff:
 		_, err = strconv.ParseBool(text)
 	case aNumber:
-		_, err = strconv.ParseInt(text, 0, 64)
+		_, err = strconv.ParseInt(text, 10, 64)
 	case aDecimal:
 		_, err = strconv.ParseFloat(text, 64)
 	}
@@ -165,7 +165,7 @@ func (f *flag) summary() string {
 	for _, end := range []string{". ", "; ", ": ", " ("} {
 		text, _, _ = strings.Cut(text, end)
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return strings.TrimSuffix(strings.Join(strings.Fields(text), " "), ":")
 }
 
 // put sets a variable to the value as it is: true or false, a text, texts, or a number.
@@ -181,7 +181,7 @@ func put[T bool | string | []string | int | int64 | float64](p *T) func(*flag) e
 		case *int:
 			*p, err = strconv.Atoi(f.String())
 		case *int64:
-			*p, err = strconv.ParseInt(f.String(), 0, 64)
+			*p, err = strconv.ParseInt(f.String(), 10, 64)
 		case *float64:
 			*p, err = strconv.ParseFloat(f.String(), 64)
 		}

@@ -11,7 +11,10 @@ import (
 // explainSelection.
 func (e *env) selectFlags() []flag {
 	s := &e.set.job.Select
-	from := flag{name: "from", arg: "FORMAT", kind: oneWord, values: words(e.readable()...), set: put(&e.set.from),
+	from := flag{name: "from", arg: "FORMAT", kind: oneWord, values: words(e.readable()...), set: func(f *flag) error {
+		e.from = e.formats.Lookup(f.String())
+		return nil
+	},
 		help: "the format of IN, if its first bytes are damaged and do not tell it: " + orList(e.readable())}
 	duration := func(f *flag) error {
 		if s.End.Set() {

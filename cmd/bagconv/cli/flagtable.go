@@ -19,33 +19,31 @@ type settings struct {
 	check  check.Options
 	render render.Options
 
-	to, output, from           string
-	verified                   string // the level of --verify; "": the output is not verified
-	report, progress, color    string
-	json, quiet, verbose       bool
-	config                     string
-	printConfig, help, version bool
-	maxSize                    string
-	maxDuration                int64 // ns
-	at, shift                  []string
-	outputDir, base, manifest  string
-	includeFrom                []string
-	jobs                       int
-	resume, checksum, dryRun   bool
-	key, scan, extract         string
-	failOn                     string
-	exitZero, makeSpec, both   bool
-	raw, tree                  bool
-	limit                      int64
+	to, output                string
+	verified                  string // the level of --verify; "": the output is not verified
+	report, progress          string
+	json, quiet, verbose      bool
+	maxSize                   string
+	maxDuration               int64 // ns
+	at, shift                 []string
+	outputDir, base, manifest string
+	includeFrom               []string
+	jobs                      int
+	resume, checksum, dryRun  bool
+	key, scan, extract        string
+	failOn                    string
+	exitZero, makeSpec, both  bool
+	raw, tree                 bool
+	limit                     int64
 }
 
-// flagTable is the table of flags. Flags that have one name in several commands are of one
-// kind. The order is that of the help.
+// flagTable is the table of flags, in the order of the help. A new flag is one entry in one
+// of its parts. A flag whose help differs between commands has an entry for each help.
 func (e *env) flagTable() (table []*flag) {
 	s := &e.set
 	for _, part := range [][]flag{
-		s.globalFlags(), e.batchFlags(), s.mergeFlags(), s.splitFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(),
-		e.messageFlags(), s.extraFlags(), s.runFlags(), s.fileFlags(runGroup, writers...), s.listFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.fileFlags(readGroup, "list"), e.moreFlags,
+		globalFlags(), e.batchFlags(), s.mergeFlags(), s.splitFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(),
+		e.messageFlags(), s.extraFlags(), s.runFlags(), fileFlags(runGroup, writers...), s.listFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), fileFlags(readGroup, "list"), e.moreFlags,
 	} {
 		for i := range part {
 			table = append(table, &part[i])
@@ -82,21 +80,21 @@ var (
 )
 
 // globalFlags are taken by all commands.
-func (s *settings) globalFlags() []flag {
+func globalFlags() []flag {
 	return []flag{
-		{name: "color", values: words("auto", "always", "never"), kind: oneWord, init: "auto", lineOnly: true, set: put(&s.color),
+		{name: "color", values: words("auto", "always", "never"), kind: oneWord, init: "auto", lineOnly: true,
 			help: "colours of errors and damage on standard error; auto (default): on a terminal, unless NO_COLOR is set"},
-		{name: "help", short: "h", kind: onOff, lineOnly: true, set: put(&s.help), help: "what the command does"},
-		{name: "version", short: "V", kind: onOff, lineOnly: true, set: put(&s.version), help: "which build this is"},
+		{name: "help", short: "h", kind: onOff, lineOnly: true, help: "what the command does"},
+		{name: "version", short: "V", kind: onOff, lineOnly: true, help: "which build this is"},
 	}
 }
 
 // fileFlags name a file of flags, and print one.
-func (s *settings) fileFlags(g *group, commands ...string) []flag {
+func fileFlags(g *group, commands ...string) []flag {
 	return allIn(g, commands,
-		flag{name: "config", arg: "FILE", kind: aFile, lineOnly: true, set: put(&s.config),
+		flag{name: "config", arg: "FILE", kind: aFile, lineOnly: true,
 			help: "flags from a YAML file, by their long names; those on the line win"},
-		flag{name: "print-config", kind: onOff, lineOnly: true, set: put(&s.printConfig),
+		flag{name: "print-config", kind: onOff, lineOnly: true,
 			help: "print the flags in force as such a file, and do nothing else"},
 	)
 }

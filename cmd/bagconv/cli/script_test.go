@@ -31,7 +31,11 @@ func TestMain(m *testing.M) {
 		"bagconv": func() {
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 			defer stop()
-			os.Exit(cli.Run(ctx, os.Args, cli.System(), all.Registry()))
+			run := cli.Run
+			if os.Getenv("BAGCONV_TEST_MORE") != "" { // for TestShells
+				run = cli.RunWithOneMore
+			}
+			os.Exit(run(ctx, os.Args, cli.System(), all.Registry()))
 		},
 		"makebag":       func() { exitOn(makeBag(os.Args[1:])) },
 		"makemarkers":   func() { exitOn(makeMarkers(os.Args[1])) },
