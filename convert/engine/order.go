@@ -182,7 +182,7 @@ func (s *Source) measure(ctx context.Context, threads int) ([]span, error) {
 	if err := s.rewind(); err != nil {
 		return nil, err
 	}
-	res, err := scan(ctx, s, workers(threads, s.memory), newMeter(s, nil))
+	res, err := scan(ctx, s, workers(threads, s.memory), newMeter(s, nil), false)
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,10 @@ type ScanResult struct {
 	Bytes      int64        // of message data
 	Start, End int64        // least and greatest LogTime; both 0 without messages
 	Topics     []TopicStats // index = TopicID
+	Timeline   *Timeline
 
-	spans []span // per block
+	spans     []span     // per block
+	histogram *histogram // nil: there will be no timeline
 }
 
 // TopicStats is what reading every message of a topic shows.
@@ -36,7 +38,20 @@ func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Prog
 	}
 	meter := newMeter(s, progress)
 	defer meter.stop()
-	return scan(ctx, s, workers(threads, s.memory), meter)
+	res, err := scan(ctx, s, workers(threads, s.memory), meter, true)
+	if err == nil {
+		res.Timeline = res.histogram.timeline()
+	}
+	return res, err
+}
+
+// newScan returns a result without messages.
+func newScan(topics int, timeline bool) *ScanResult {
+	r := &ScanResult{Topics: make([]TopicStats, topics)}
+	if timeline {
+		r.histogram = &histogram{rings: make([]*[ringBins]int64, topics)}
+	}
+	return r
 }
 
 // MaxThreads is the most workers that there are, however many are asked for.
@@ -50,14 +65,14 @@ func workers(threads int, memory int64) int {
 	return ordered.Workers(threads, memory)
 }
 
-func scan(ctx context.Context, s *Source, threads int, meter *meter) (*ScanResult, error) {
+func scan(ctx context.Context, s *Source, threads int, meter *meter, timeline bool) (*ScanResult, error) {
 	if s.blockReader == nil {
-		return scanSequential(ctx, s, meter)
+		return scanSequential(ctx, s, meter, timeline)
 	}
 	spans := make([]span, len(s.blocks))
-	parts := make([]ScanResult, threads)
+	parts := make([]*ScanResult, threads)
 	for w := range parts {
-		parts[w].Topics = make([]TopicStats, len(s.Info.Topics))
+		parts[w] = newScan(len(s.Info.Topics), timeline)
 	}
 	var seq []int
 	for i := range spans {
@@ -77,16 +92,17 @@ func scan(ctx context.Context, s *Source, threads int, meter *meter) (*ScanResul
 	if err != nil {
 		return nil, err
 	}
-	total := &ScanResult{Topics: make([]TopicStats, len(s.Info.Topics)), spans: spans}
-	for i := range parts {
-		total.join(&parts[i])
+	total := newScan(len(s.Info.Topics), timeline)
+	total.spans = spans
+	for _, part := range parts {
+		total.join(part)
 	}
 	total.bounds()
 	return total, nil
 }
 
-func scanSequential(ctx context.Context, s *Source, meter *meter) (*ScanResult, error) {
-	res := &ScanResult{Topics: make([]TopicStats, len(s.Info.Topics))}
+func scanSequential(ctx context.Context, s *Source, meter *meter, timeline bool) (*ScanResult, error) {
+	res := newScan(len(s.Info.Topics), timeline)
 	var b storage.Batch
 	for ctx.Err() == nil {
 		err := s.sequential(&b)
@@ -123,12 +139,18 @@ func (r *ScanResult) add(msgs []storage.Message) (span, error) {
 		t.First, t.Last = min(t.First, m.LogTime), max(t.Last, m.LogTime)
 		t.Messages++
 		t.Bytes += int64(len(m.Data))
+		if r.histogram != nil {
+			r.histogram.add(m.Topic, m.LogTime, 1)
+		}
 		sp.start, sp.end = min(sp.start, m.LogTime), max(sp.end, m.LogTime)
 	}
 	return sp, nil
 }
 
 func (r *ScanResult) join(o *ScanResult) {
+	if r.histogram != nil {
+		r.histogram.join(o.histogram)
+	}
 	for i, t := range o.Topics {
 		if t.Messages == 0 {
 			continue

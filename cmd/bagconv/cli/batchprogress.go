@@ -28,8 +28,8 @@ type batchProgress struct {
 }
 
 func newBatchProgress(b *batchRun, tasks *batchTasks) *batchProgress {
-	show := newProgress(b.c.String("progress"), b.Stdio)
-	if b.c.Bool("quiet") {
+	show := newProgress(b.set.progress, b.Stdio)
+	if b.set.quiet {
 		show = noProgress{}
 	}
 	p := &batchProgress{b: b, began: time.Now(), show: show, of: len(tasks.order), running: map[*batch.Task]int64{}}

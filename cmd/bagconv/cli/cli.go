@@ -13,7 +13,7 @@
 //	             conversions, summary.go and report.go say what they did, reportfile.go
 //	             writes the file of --report, earlyreport.go where nothing was done
 //	output.go    which format an output has, and why it may not stand where it should
-//	info.go      the command info; infotext.go and infojson.go show it
+//	info.go      the command info; infotext.go, timeline.go and infojson.go show it
 //	check.go     the command check; checkjson.go shows what it finds
 //	verify.go    the command verify, and --verify; verifyjson.go shows differences
 //	cat.go       the command cat; catplan.go says what it writes of each topic
@@ -51,6 +51,7 @@ type Stdio struct {
 	Out, Err    io.Writer
 	Terminal    bool // Err is a terminal that can move its cursor
 	OutTerminal bool // Out is a terminal: somebody reads it
+	OutColumns  int  // how wide that is; 0: not known
 
 	// LimitMemory is called with the bytes that a conversion may take, for a process
 	// that has nothing else to do; nil: memory is left as it is.
@@ -60,10 +61,11 @@ type Stdio struct {
 // System is the process's own. It is for one command at a time, and sets the limits of
 // the process.
 func System() Stdio {
+	columns, _, _ := term.GetSize(int(os.Stdout.Fd())) // 0 if it is no terminal
 	return Stdio{
 		Out: os.Stdout, Err: os.Stderr,
 		Terminal:    term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
-		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), OutColumns: columns,
 		LimitMemory: limitMemory,
 	}
 }

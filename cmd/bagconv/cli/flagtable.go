@@ -33,7 +33,7 @@ type settings struct {
 	key, scan, extract        string
 	failOn                    string
 	exitZero, makeSpec, both  bool
-	raw, tree                 bool
+	raw, tree, noTimeline     bool
 	limit                     int64
 }
 

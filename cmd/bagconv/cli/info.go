@@ -63,7 +63,7 @@ func (e *env) info(c *cli.Context) error {
 			if i > 0 {
 				_, _ = e.Out.Write([]byte("\n"))
 			}
-			if err := writeInfo(e.Out, in); err != nil {
+			if err := e.writeInfo(e.Out, in); err != nil {
 				return err
 			}
 		}

@@ -30,6 +30,7 @@ type (
 		Scanned       bool              `json:"scanned"`     // all messages were read; else counts are those of the index
 		Estimated     bool              `json:"estimated"`   // counts are about right
 		Topics        []topicJSON       `json:"topics"`
+		Timeline      *timelineJSON     `json:"timeline"` // null without a scan, or messages
 		Attachments   []attachmentJSON  `json:"attachments"`
 		Records       []recordJSON      `json:"metadata_records"`
 		Files         []string          `json:"files"`
@@ -100,8 +101,12 @@ func infoOf(info *storage.Info, scan *engine.ScanResult) *infoJSON {
 		start, end := timeText(out.start), timeText(out.end)
 		out.Start, out.End = &start, &end
 	}
-	for _, g := range groups(info, scan) {
+	joined := groups(info, scan)
+	for _, g := range joined {
 		out.Topics = append(out.Topics, topicOf(g, info))
+	}
+	if scan != nil {
+		out.Timeline = timelineOf(scan.Timeline, joined)
 	}
 	return out
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // writeInfo writes a recording as text: a column of keys, the topics aligned.
-func writeInfo(w io.Writer, in *infoJSON) error {
+func (e *env) writeInfo(w io.Writer, in *infoJSON) error {
 	var b strings.Builder
 	key := func(name, format string, a ...any) {
 		fmt.Fprintf(&b, "%-14s"+format+"\n", append([]any{name + ":"}, a...)...)
@@ -41,6 +41,7 @@ func writeInfo(w io.Writer, in *infoJSON) error {
 	for _, line := range topicLines(in, one == "") {
 		b.WriteString("  " + line + "\n")
 	}
+	e.writeTimeline(&b, in)
 	if n := len(in.Attachments) + len(in.Records); n > 0 {
 		key("extras", "%s, %s", count(int64(len(in.Attachments)), "attachment"), count(int64(len(in.Records)), "metadata record"))
 		for _, line := range extraLines(in.Attachments, in.Records) {

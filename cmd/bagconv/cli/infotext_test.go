@@ -2,9 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -22,12 +25,62 @@ func TestEstimateText(t *testing.T) {
 		{Topic: storage.Topic{Name: "/imu"}, Messages: 30_120_001}, {ID: 1, Topic: storage.Topic{Name: "/map"}, Messages: 1}, {ID: 2, Topic: storage.Topic{Name: "/x"}},
 	}}, nil)
 	var b bytes.Buffer
-	if err := writeInfo(&b, in); err != nil {
+	if err := new(env).writeInfo(&b, in); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"messages:     about 30.1 million\n", "/imu   about 30.1 million  ", "  about 1  ", "  few  ", "are estimated"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)
+		}
+	}
+}
+
+// TestTimeline: a terminal gets a drawing that is as wide as it is, a pipe none; JSON has the
+// numbers, and no message is left out of them.
+func TestTimeline(t *testing.T) {
+	show := func(terminal bool, columns int, args ...string) string {
+		var out, errOut bytes.Buffer
+		stdio := Stdio{Out: &out, Err: &errOut, OutTerminal: terminal, OutColumns: columns}
+		if status := Run(context.Background(), append([]string{"bagconv", "info", "../../../testdata/demo.bag"}, args...), stdio, all.Registry()); status != 0 {
+			t.Fatalf("status %d: %s", status, &errOut)
+		}
+		return out.String()
+	}
+	wide := show(true, 200)
+	for _, want := range []string{"\ntimeline:     33.554ms per character, from 2023-11-14T22:13:19.997247488Z\n", "\n  /cam_a/image_raw |#     #     #    #     #      |\n", "\n  /tf_static       |#                             |\n"} {
+		if !strings.Contains(wide, want) || !strings.Contains(show(true, 0), want) {
+			t.Errorf("no %q in\n%s", want, wide)
+		}
+	}
+	narrow := show(true, 30)
+	_, drawing, _ := strings.Cut(narrow, "\ntimeline:")
+	for _, line := range strings.Split(drawing, "\n")[1:] {
+		if len(line) > 30 {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+	if !strings.Contains(narrow, "  ..._a/image_raw |") {
+		t.Errorf("%s", narrow)
+	}
+	for _, text := range []string{show(false, 0), show(true, 80, "--no-timeline"), show(true, 80, "--scan", "never")} {
+		if strings.Contains(text, "timeline") {
+			t.Errorf("%s", text)
+		}
+	}
+	var in infoJSON
+	if err := json.Unmarshal([]byte(show(false, 0, "--json")), &in); err != nil {
+		t.Fatal(err)
+	}
+	if in.Timeline == nil || in.Timeline.Bins != 30 || len(in.Timeline.Counts) != len(in.Topics) {
+		t.Fatalf("%+v", in.Timeline)
+	}
+	for i, row := range in.Timeline.Counts {
+		var sum int64
+		for _, n := range row {
+			sum += n
+		}
+		if sum != in.Topics[i].Count || len(row) != 30 {
+			t.Errorf("%s: %d messages in %v, want %d", in.Topics[i].Name, sum, row, in.Topics[i].Count)
 		}
 	}
 }
