@@ -52,14 +52,15 @@ const (
 
 // A Result is what was found.
 type Result struct {
-	Info     *storage.Info // after all was read
-	Messages int64         // read
-	Bytes    int64         // of message data
-	Start    int64         // least log time, and
-	End      int64         // the greatest; both 0 without messages
-	Decoded  int64         // messages that fit their definition
-	Topics   []Topic       // by name, then type, then encoding
-	Findings []Finding     // errors first, then warnings, then notes; numbered from 1
+	Info     *storage.Info    // after all was read
+	Messages int64            // read
+	Bytes    int64            // of message data
+	Start    int64            // least log time, and
+	End      int64            // the greatest; both 0 without messages
+	Decoded  int64            // messages that fit their definition
+	Topics   []Topic          // by name, then type, then encoding
+	Timeline *engine.Timeline // of Topics, in their order
+	Findings []Finding        // errors first, then warnings, then notes; numbered from 1
 }
 
 // A Topic is what reading all messages of one name, type and encoding shows.
@@ -104,6 +105,7 @@ func Run(ctx context.Context, r storage.Reader, o Options) (*Result, error) {
 	c := &checker{o: o, info: info}
 	c.define()
 	c.follow()
+	c.times = engine.NewHistogram(len(c.streams))
 	if err := engine.EachBlock(ctx, r, o.Threads, o.Progress, c.worker); err != nil {
 		return nil, err
 	}
@@ -129,6 +131,7 @@ type checker struct {
 	tracks   []track    // index = TopicID
 	streams  []*stream  // in the order of their first topic
 	order    order
+	times    *engine.Histogram // of streams, by their number
 	findings []Finding
 }
 
@@ -154,7 +157,11 @@ func (c *checker) result() *Result {
 	slices.SortStableFunc(c.streams, func(a, b *stream) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.typ, b.typ), cmp.Compare(a.encoding, b.encoding))
 	})
+	res.Timeline = c.times.Timeline()
+	numbered := res.Timeline.Counts
+	res.Timeline.Counts = nil
 	for _, s := range c.streams {
+		res.Timeline.Counts = append(res.Timeline.Counts, numbered[s.number])
 		t := Topic{Name: s.name, Type: s.typ, Encoding: s.encoding, Messages: s.n, Bytes: s.bytes,
 			First: s.min, Last: s.max, Period: s.intervals.quantile(0.5), Regular: s.regular(), MaxGap: -1}
 		if gaps, known := s.gaps(); known && len(gaps) > 0 {

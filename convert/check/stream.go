@@ -13,6 +13,7 @@ import (
 // them, in the order of the file.
 type stream struct {
 	name, typ, encoding string
+	number              int // in the order of the first topics
 	ids                 []storage.TopicID
 
 	n, bytes  int64

@@ -86,7 +86,7 @@ func (c *checker) follow() {
 		if !ok {
 			at = len(c.streams)
 			known[k] = at
-			c.streams = append(c.streams, &stream{name: t.Name, typ: t.Type, encoding: t.Encoding})
+			c.streams = append(c.streams, &stream{number: at, name: t.Name, typ: t.Type, encoding: t.Encoding})
 		}
 		c.streams[at].ids = append(c.streams[at].ids, storage.TopicID(i))
 		c.tracks[i] = track{stream: at, index: -1, lastStamp: noStamp, latched: latched(t)}
@@ -155,6 +155,7 @@ func (w *worker) InOrder(at storage.Block, b *storage.Batch) error {
 		t := &w.tracks[m.Topic]
 		p := place{m.LogTime, at.Offset}
 		w.streams[t.stream].add(m.LogTime, len(m.Data), at.Offset)
+		w.times.Add(t.stream, m.LogTime, 1)
 		if w.order.n++; w.order.n > 1 && m.LogTime < w.order.last {
 			w.order.back.count(p)
 		}

@@ -15,10 +15,10 @@ type ScanResult struct {
 	Bytes      int64        // of message data
 	Start, End int64        // least and greatest LogTime; both 0 without messages
 	Topics     []TopicStats // index = TopicID
-	Timeline   *Timeline
+	Timeline   *Timeline    // topics are numbered as TopicID
 
 	spans     []span     // per block
-	histogram *histogram // nil: there will be no timeline
+	histogram *Histogram // nil: there will be no timeline
 }
 
 // TopicStats is what reading every message of a topic shows.
@@ -40,7 +40,7 @@ func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Prog
 	defer meter.stop()
 	res, err := scan(ctx, s, workers(threads, s.memory), meter, true)
 	if err == nil {
-		res.Timeline = res.histogram.timeline()
+		res.Timeline = res.histogram.Timeline()
 	}
 	return res, err
 }
@@ -49,7 +49,7 @@ func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Prog
 func newScan(topics int, timeline bool) *ScanResult {
 	r := &ScanResult{Topics: make([]TopicStats, topics)}
 	if timeline {
-		r.histogram = &histogram{rings: make([]*[ringBins]int64, topics)}
+		r.histogram = NewHistogram(topics)
 	}
 	return r
 }
@@ -140,7 +140,7 @@ func (r *ScanResult) add(msgs []storage.Message) (span, error) {
 		t.Messages++
 		t.Bytes += int64(len(m.Data))
 		if r.histogram != nil {
-			r.histogram.add(m.Topic, m.LogTime, 1)
+			r.histogram.Add(int(m.Topic), m.LogTime, 1)
 		}
 		sp.start, sp.end = min(sp.start, m.LogTime), max(sp.end, m.LogTime)
 	}

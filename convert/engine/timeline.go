@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"math"
-
-	"github.com/bagconv/bagconv/storage"
-)
+import "math"
 
 // A Timeline counts messages by topic in equal spans of log time: bins. It has at most
 // MaxBins of them, and at least half as many if the messages are that many ns apart.
@@ -12,7 +8,7 @@ type Timeline struct {
 	Start  int64     // of the first bin, ns since 1970
 	Step   int64     // from one bin to the next, ns: a power of 2
 	Bins   int       // 0 without messages
-	Counts [][]int64 // index = TopicID, then the bin; nil for a topic without messages
+	Counts [][]int64 // index = the topic, then the bin; nil for a topic without messages
 }
 
 // MaxBins is the most bins that a Timeline has.
@@ -21,18 +17,23 @@ const MaxBins = 48
 // ringBins is more than MaxBins, and a power of 2.
 const ringBins = 64
 
-// A histogram makes a Timeline of messages in any order. Its bins begin at multiples of their
+// A Histogram makes a Timeline of messages in any order. Its bins begin at multiples of their
 // width, and become wider by 2 when they are too many: so the same messages make the same
 // bins in any order. Bin i of a topic is counted at i modulo ringBins.
-type histogram struct {
+type Histogram struct {
 	shift       uint  // bins are 1<<shift ns wide
 	first, last int64 // bins with messages
 	messages    int64
-	rings       []*[ringBins]int64 // index = TopicID
+	rings       []*[ringBins]int64 // index = the topic
 }
 
-// add counts messages of a topic at a time.
-func (h *histogram) add(topic storage.TopicID, t, messages int64) {
+// NewHistogram returns one for topics that are numbered from 0.
+func NewHistogram(topics int) *Histogram {
+	return &Histogram{rings: make([]*[ringBins]int64, topics)}
+}
+
+// Add counts messages of a topic at a time.
+func (h *Histogram) Add(topic int, t, messages int64) {
 	if messages == 0 {
 		return
 	}
@@ -55,12 +56,12 @@ func (h *histogram) add(topic storage.TopicID, t, messages int64) {
 }
 
 // fits reports whether a bin can be one more.
-func (h *histogram) fits(at int64) bool {
+func (h *Histogram) fits(at int64) bool {
 	return uint64(max(h.last, at))-uint64(min(h.first, at)) < MaxBins
 }
 
 // widen makes one bin of two.
-func (h *histogram) widen() {
+func (h *Histogram) widen() {
 	for _, ring := range h.rings {
 		if ring == nil {
 			continue
@@ -78,7 +79,7 @@ func (h *histogram) widen() {
 }
 
 // join adds what another histogram has counted.
-func (h *histogram) join(o *histogram) {
+func (h *Histogram) join(o *Histogram) {
 	if o.messages == 0 {
 		return
 	}
@@ -90,7 +91,7 @@ func (h *histogram) join(o *histogram) {
 			continue
 		}
 		for at := o.first; ; at++ {
-			h.add(storage.TopicID(topic), at<<o.shift, ring[at&(ringBins-1)])
+			h.Add(topic, at<<o.shift, ring[at&(ringBins-1)])
 			if at == o.last {
 				break
 			}
@@ -98,8 +99,8 @@ func (h *histogram) join(o *histogram) {
 	}
 }
 
-// timeline returns the bins from the first with a message to the last.
-func (h *histogram) timeline() *Timeline {
+// Timeline returns the bins from the first with a message to the last.
+func (h *Histogram) Timeline() *Timeline {
 	t := &Timeline{Counts: make([][]int64, len(h.rings))}
 	if h.messages == 0 {
 		return t

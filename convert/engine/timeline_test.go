@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
-
-	"github.com/bagconv/bagconv/storage"
 )
 
 // TestTimeline: messages in any order, counted by any number of workers, make the same
@@ -14,22 +12,22 @@ import (
 func TestTimeline(t *testing.T) {
 	const topics = 3
 	type message struct {
-		topic storage.TopicID
+		topic int
 		time  int64
 	}
 	of := func(workers int, messages []message) *Timeline {
-		parts := make([]*histogram, workers)
+		parts := make([]*Histogram, workers)
 		for i := range parts {
-			parts[i] = &histogram{rings: make([]*[ringBins]int64, topics)}
+			parts[i] = NewHistogram(topics)
 		}
 		for i, m := range messages {
-			parts[i%workers].add(m.topic, m.time, 1)
+			parts[i%workers].Add(m.topic, m.time, 1)
 		}
-		all := &histogram{rings: make([]*[ringBins]int64, topics)}
+		all := NewHistogram(topics)
 		for _, p := range parts {
 			all.join(p)
 		}
-		return all.timeline()
+		return all.Timeline()
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 300 {
@@ -40,7 +38,7 @@ func TestTimeline(t *testing.T) {
 		messages := make([]message, 1+r.IntN(200))
 		least, most := int64(math.MaxInt64), int64(math.MinInt64)
 		for i := range messages {
-			messages[i] = message{storage.TopicID(r.IntN(topics - 1)), start + r.Int64N(width)} // wraps now and then
+			messages[i] = message{r.IntN(topics - 1), start + r.Int64N(width)} // wraps now and then
 			least, most = min(least, messages[i].time), max(most, messages[i].time)
 		}
 		line := of(1, messages)
@@ -70,19 +68,19 @@ func TestTimeline(t *testing.T) {
 
 // TestTimelineBounds: no messages, one, and the longest time of all.
 func TestTimelineBounds(t *testing.T) {
-	h := &histogram{rings: make([]*[ringBins]int64, 1)}
-	if line := h.timeline(); line.Bins != 0 || line.Counts[0] != nil {
+	h := NewHistogram(1)
+	if line := h.Timeline(); line.Bins != 0 || line.Counts[0] != nil {
 		t.Errorf("%+v", line)
 	}
-	if _, ok := h.timeline().At(0); ok {
+	if _, ok := h.Timeline().At(0); ok {
 		t.Error("an empty timeline has a bin")
 	}
-	h.add(0, math.MaxInt64, 1)
-	if line := h.timeline(); line.Bins != 1 || line.Start != math.MaxInt64 || line.Step != 1 {
+	h.Add(0, math.MaxInt64, 1)
+	if line := h.Timeline(); line.Bins != 1 || line.Start != math.MaxInt64 || line.Step != 1 {
 		t.Errorf("%+v", line)
 	}
-	h.add(0, math.MinInt64, 2)
-	line := h.timeline()
+	h.Add(0, math.MinInt64, 2)
+	line := h.Timeline()
 	if line.Bins != 32 || line.Start != math.MinInt64 || line.Counts[0][0] != 2 || line.Counts[0][31] != 1 {
 		t.Errorf("%+v", line)
 	}

@@ -47,7 +47,7 @@ func (e *env) check(c *cli.Context) error {
 			if i > 0 {
 				_, _ = io.WriteString(e.Out, "\n")
 			}
-			if err := writeCheck(e.Out, out); err != nil {
+			if err := e.writeCheck(e.Out, out); err != nil {
 				return err
 			}
 		}

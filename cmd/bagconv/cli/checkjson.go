@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/bagconv/bagconv/convert/check"
+	"github.com/bagconv/bagconv/convert/engine"
 )
 
 // The JSON of check, documented in docs/check.md, with a JSON Schema in
@@ -29,8 +31,10 @@ type (
 		Notes         int           `json:"notes"`
 		Findings      []findingJSON `json:"findings"`
 		Topics        []checkTopic  `json:"topics"`
+		Timeline      *timelineJSON `json:"timeline"` // null without messages
 
 		bytes int64
+		line  *engine.Timeline
 	}
 	findingJSON struct {
 		Number   int     `json:"number"`
@@ -62,7 +66,7 @@ func checkOf(res *check.Result) *checkJSON {
 	in := res.Info
 	out := &checkJSON{
 		SchemaVersion: schemaVersion, Path: in.Path, Format: in.Format, Version: in.Version, Size: in.Size,
-		Messages: res.Messages, Decoded: res.Decoded, Findings: []findingJSON{}, Topics: []checkTopic{}, bytes: res.Bytes,
+		Messages: res.Messages, Decoded: res.Decoded, Findings: []findingJSON{}, Topics: []checkTopic{}, bytes: res.Bytes, line: res.Timeline,
 	}
 	if res.Messages > 0 {
 		out.StartNS, out.EndNS, out.DurationNS = nsText(res.Start), nsText(res.End), nsText(res.End-res.Start)
@@ -86,6 +90,7 @@ func checkOf(res *check.Result) *checkJSON {
 		}
 		out.Findings = append(out.Findings, j)
 	}
+	var numbers [][]int
 	for i := range res.Topics {
 		t := &res.Topics[i]
 		j := checkTopic{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Count: t.Messages, Bytes: t.Bytes,
@@ -99,8 +104,9 @@ func checkOf(res *check.Result) *checkJSON {
 		if t.MaxGap >= 0 {
 			j.MaxGapNS = nsText(t.MaxGap)
 		}
-		out.Topics = append(out.Topics, j)
+		out.Topics, numbers = append(out.Topics, j), append(numbers, []int{i})
 	}
+	out.Timeline = timelineOf(res.Timeline, numbers)
 	return out
 }
 
@@ -110,12 +116,13 @@ func (out *checkJSON) reaches(s check.Severity) bool {
 }
 
 // writeCheck writes what was found as text.
-func writeCheck(w io.Writer, out *checkJSON) error {
+func (e *env) writeCheck(w io.Writer, out *checkJSON) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-11s%s\n", "path:", clean(out.Path))
 	fmt.Fprintf(&b, "%-11s%s %s, %s\n", "format:", out.Format, clean(out.Version), sizeText(out.Size))
 	fmt.Fprintf(&b, "%-11s%s in %s, %s; %s decoded\n", "read:", count(out.Messages, "message"), count(int64(len(out.Topics)), "topic"), sizeText(out.bytes), grouped(out.Decoded))
 	fmt.Fprintf(&b, "%-11s%s, %s, %s\n", "findings:", count(int64(out.Errors), "error"), count(int64(out.Warnings), "warning"), count(int64(out.Notes), "note"))
+	e.drawFindings(&b, out, out.line)
 	for _, f := range out.Findings {
 		fmt.Fprintf(&b, "\n%d. %s %s", f.Number, f.Severity, f.Code)
 		if f.Topic != "" {
@@ -137,8 +144,10 @@ func writeCheck(w io.Writer, out *checkJSON) error {
 }
 
 // nsTime writes a time as info does.
-func nsTime(ns string) string {
-	var t int64
-	_, _ = fmt.Sscan(ns, &t) // our own number
-	return timeText(t)
+func nsTime(ns string) string { return timeText(nsOf(ns)) }
+
+// nsOf reads our own number.
+func nsOf(ns string) int64 {
+	t, _ := strconv.ParseInt(ns, 10, 64)
+	return t
 }

@@ -36,8 +36,8 @@ func (s *settings) infoFlags() []flag {
 			help: "one thing of the JSON, such as messages or topics.name; for several recordings behind their names"},
 		{name: "scan", kind: oneWord, values: words("auto", "always", "never"), init: "auto", group: readGroup, on: []string{"info"}, set: put(&s.scan),
 			help: `read all messages, for exact counts and the sizes and rates of topics; auto does so up to 256 MB. Without it counts are those of the index; where there is none they are estimated, and "about" says so`},
-		{name: "no-timeline", kind: onOff, group: readGroup, on: []string{"info"}, set: put(&s.noTimeline),
-			help: "no drawing of when topics have messages; only a terminal gets one, if all messages were read. JSON has the numbers"},
+		{name: "no-timeline", kind: onOff, group: readGroup, on: []string{"info", "check"}, set: put(&s.noTimeline),
+			help: "no drawing of when topics have messages, or findings; only a terminal gets one, if all messages were read. JSON has the numbers"},
 	}
 }
 

@@ -101,12 +101,12 @@ func infoOf(info *storage.Info, scan *engine.ScanResult) *infoJSON {
 		start, end := timeText(out.start), timeText(out.end)
 		out.Start, out.End = &start, &end
 	}
-	joined := groups(info, scan)
-	for _, g := range joined {
-		out.Topics = append(out.Topics, topicOf(g, info))
+	var ids [][]storage.TopicID
+	for _, g := range groups(info, scan) {
+		out.Topics, ids = append(out.Topics, topicOf(g, info)), append(ids, g.ids)
 	}
 	if scan != nil {
-		out.Timeline = timelineOf(scan.Timeline, joined)
+		out.Timeline = timelineOf(scan.Timeline, ids)
 	}
 	return out
 }

@@ -41,7 +41,7 @@ func (e *env) writeInfo(w io.Writer, in *infoJSON) error {
 	for _, line := range topicLines(in, one == "") {
 		b.WriteString("  " + line + "\n")
 	}
-	e.writeTimeline(&b, in)
+	e.drawInfo(&b, in)
 	if n := len(in.Attachments) + len(in.Records); n > 0 {
 		key("extras", "%s, %s", count(int64(len(in.Attachments)), "attachment"), count(int64(len(in.Records)), "metadata record"))
 		for _, line := range extraLines(in.Attachments, in.Records) {

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,16 +19,17 @@ type timelineJSON struct {
 	start, step int64
 }
 
-// timelineOf joins the topics of a scan as groups does; nil without messages.
-func timelineOf(t *engine.Timeline, groups []*topicGroup) *timelineJSON {
+// timelineOf joins topics: each group has the numbers of those that make one; nil without
+// messages.
+func timelineOf[T ~uint32 | ~int](t *engine.Timeline, groups [][]T) *timelineJSON {
 	if t.Bins == 0 {
 		return nil
 	}
-	out := &timelineJSON{StartNS: *nsText(t.Start), StepNS: strconv.FormatInt(t.Step, 10), Bins: t.Bins, start: t.Start, step: t.Step}
-	for _, g := range groups {
+	out := &timelineJSON{StartNS: *nsText(t.Start), StepNS: *nsText(t.Step), Bins: t.Bins, start: t.Start, step: t.Step}
+	for _, topics := range groups {
 		row := make([]int64, t.Bins)
-		for _, id := range g.ids {
-			for bin, n := range t.Counts[id] {
+		for _, i := range topics {
+			for bin, n := range t.Counts[i] {
 				row[bin] += n
 			}
 		}
@@ -41,58 +42,66 @@ func timelineOf(t *engine.Timeline, groups []*topicGroup) *timelineJSON {
 // has in one.
 const densities = " .:+#"
 
-// lines draws the timeline: a heading, and a line for each topic, at most columns wide. Two
-// spans become one until there is room for names beside them.
-func (t *timelineJSON) lines(names []string, columns int) []string {
-	const shortName, frame = 12, 4 // characters around the name and the drawing
-	counts, step := t.Counts, t.step
-	for len(counts) > 0 && len(counts[0])+shortName+frame > columns && len(counts[0]) > 1 {
-		counts, step = halved(counts), 2*step
-	}
-	room := shortName
-	if len(counts) > 0 {
-		room = max(room, columns-frame-len(counts[0]))
-	}
-	longest := 0
-	for i, name := range names {
-		names[i] = shortened(name, room)
-		longest = max(longest, utf8.RuneCountInString(names[i]))
-	}
-	lines := []string{fmt.Sprintf("%s per character, from %s", durationText(step), timeText(t.start))}
-	for i, row := range counts {
-		lines = append(lines, fmt.Sprintf("%-*s |%s|", longest, names[i], drawn(row)))
-	}
-	return lines
+// A timelineRow is a line of a drawing.
+type timelineRow struct {
+	name   string
+	counts []int64
+	marks  []bool // spans with a finding; nil: none
 }
 
-// drawn is a character for each span.
-func drawn(row []int64) string {
-	var most int64
-	for _, n := range row {
-		most = max(most, n)
+// draw writes a drawing: a heading behind key, and a line for each row, at most as wide as the
+// terminal. Two spans become one until there is room for names beside them. Pipes get none.
+func (e *env) draw(b *strings.Builder, t *timelineJSON, key, note string, rows []timelineRow) {
+	if t == nil || len(rows) == 0 || !e.OutTerminal || e.set.noTimeline {
+		return
 	}
-	line := make([]byte, len(row))
-	for i, n := range row {
+	const shortName, frame = 12, 7 // characters of a name, and around it and the drawing
+	columns := e.OutColumns
+	if columns <= 0 {
+		columns = 80
+	}
+	bins, step := t.Bins, t.step
+	for bins+shortName+frame > columns && bins > 1 {
+		for i := range rows {
+			rows[i].halve()
+		}
+		bins, step = (bins+1)/2, 2*step
+	}
+	longest := 0
+	for i := range rows {
+		rows[i].name = shortened(clean(rows[i].name), max(shortName, columns-frame-bins))
+		longest = max(longest, utf8.RuneCountInString(rows[i].name))
+	}
+	fmt.Fprintf(b, "%s%s per character, from %s%s\n", key, durationText(step), timeText(t.start), note)
+	for _, row := range rows {
+		fmt.Fprintf(b, "  %-*s |%s|\n", longest, row.name, row.drawn())
+	}
+}
+
+// drawn returns a character for each span.
+func (r *timelineRow) drawn() string {
+	most := slices.Max(r.counts)
+	line := make([]byte, len(r.counts))
+	for i, n := range r.counts {
 		quarter := 0
 		if n > 0 {
-			quarter = int((4*float64(n) - 1) / float64(most))
-			quarter = min(quarter, 3) + 1
+			quarter = 1 + min(3, int((4*float64(n)-1)/float64(most)))
 		}
-		line[i] = densities[quarter]
+		if line[i] = densities[quarter]; r.marks != nil && r.marks[i] {
+			line[i] = '!'
+		}
 	}
 	return string(line)
 }
 
-// halved joins two spans to one.
-func halved(counts [][]int64) [][]int64 {
-	out := make([][]int64, len(counts))
-	for i, row := range counts {
-		out[i] = make([]int64, (len(row)+1)/2)
-		for k, n := range row {
-			out[i][k/2] += n
-		}
+// halve joins two spans to one.
+func (r *timelineRow) halve() {
+	counts, marks := make([]int64, (len(r.counts)+1)/2), make([]bool, (len(r.counts)+1)/2)
+	for i, n := range r.counts {
+		counts[i/2] += n
+		marks[i/2] = marks[i/2] || r.marks != nil && r.marks[i]
 	}
-	return out
+	r.counts, r.marks = counts, marks
 }
 
 // shortened leaves out the beginning of a name that is too long.
@@ -103,24 +112,36 @@ func shortened(name string, room int) string {
 	return name
 }
 
-// writeTimeline draws the timeline of a recording below its topics.
-func (e *env) writeTimeline(b *strings.Builder, in *infoJSON) {
-	if in.Timeline == nil || !e.OutTerminal || e.set.noTimeline {
-		return
-	}
-	columns := e.OutColumns
-	if columns <= 0 {
-		columns = 80
-	}
-	names := make([]string, len(in.Topics))
-	for i, t := range in.Topics {
-		names[i] = clean(t.Name)
-	}
-	for i, line := range in.Timeline.lines(names, columns-3) {
-		if i == 0 {
-			fmt.Fprintf(b, "%-14s%s\n", "timeline:", line)
-			continue
+// drawInfo draws all topics of a recording.
+func (e *env) drawInfo(b *strings.Builder, in *infoJSON) {
+	var rows []timelineRow
+	for i := range in.Topics {
+		if in.Timeline != nil {
+			rows = append(rows, timelineRow{name: in.Topics[i].Name, counts: in.Timeline.Counts[i]})
 		}
-		b.WriteString("  " + line + "\n")
 	}
+	e.draw(b, in.Timeline, "timeline:     ", "", rows)
+}
+
+// drawFindings draws the topics that have findings at a time, and marks these.
+func (e *env) drawFindings(b *strings.Builder, out *checkJSON, line *engine.Timeline) {
+	var rows []timelineRow
+	for i := range out.Topics {
+		var marks []bool
+		for _, f := range out.Findings {
+			if f.TimeNS == nil || f.Topic != out.Topics[i].Name {
+				continue
+			}
+			if bin, ok := line.At(nsOf(*f.TimeNS)); ok {
+				if marks == nil {
+					marks = make([]bool, line.Bins)
+				}
+				marks[bin] = true
+			}
+		}
+		if marks != nil {
+			rows = append(rows, timelineRow{out.Topics[i].Name, out.Timeline.Counts[i], marks})
+		}
+	}
+	e.draw(b, out.Timeline, "timeline:  ", "; ! is a finding", rows)
 }
