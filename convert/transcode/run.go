@@ -74,63 +74,19 @@ func (s *state) run(pos, from, to int) (int, error) {
 		case opAlignDst:
 			s.zero(ros.Padding(len(s.dst)-s.base, o.a))
 		case opString:
-			n, at, err := s.length(pos)
-			if err != nil {
+			var err error
+			if pos, err = s.text(pos); err != nil {
 				return pos, err
-			}
-			text := src[at : at+n]
-			pos = at + n
-			if s.prog.from.NUL && n > 0 && text[n-1] == 0 {
-				text = text[:n-1]
-			}
-			if s.prog.to.NUL {
-				s.dst = binary.LittleEndian.AppendUint32(s.dst, uint32(len(text)+1))
-				s.dst = append(append(s.dst, text...), 0)
-			} else {
-				s.dst = binary.LittleEndian.AppendUint32(s.dst, uint32(len(text)))
-				s.dst = append(s.dst, text...)
 			}
 		case opList, opSkipList, opListBool, opListTime, opListSwap:
-			n, at, err := s.list(pos, o)
-			if err != nil {
-				return pos, err
-			}
-			pos = at + n
-			switch o.code {
-			case opList:
-				s.dst = append(s.dst, src[at:pos]...)
-			case opListBool:
-				s.bools(src[at:pos])
-			case opListTime:
-				s.times(src[at:pos], o.bit)
-			case opListSwap:
-				s.swap(src[at:pos], o.b)
-			}
-		case opLoop, opSkipLoop:
-			n, at, err := s.list(pos, o)
-			if err != nil {
-				return pos, err
-			}
-			pos = at
-			for range n {
-				if pos, err = s.run(pos, i+1, i+1+o.n); err != nil {
-					return pos, err
-				}
-			}
-			i += o.n
-		case opRepeat:
-			if o.b == 0 {
-				if s.fuel -= o.a; s.fuel < 0 {
-					return pos, &Error{Offset: pos, What: "too many elements that take no bytes"}
-				}
-			} else if o.a > (len(src)-pos)/o.b {
-				return pos, s.short(pos, o.a*o.b)
-			}
 			var err error
-			for range o.a {
-				if pos, err = s.run(pos, i+1, i+1+o.n); err != nil {
-					return pos, err
-				}
+			if pos, err = s.plainList(pos, o); err != nil {
+				return pos, err
+			}
+		case opLoop, opSkipLoop, opRepeat:
+			var err error
+			if pos, err = s.loop(pos, i+1, o); err != nil {
+				return pos, err
 			}
 			i += o.n
 		case opMark:
@@ -142,6 +98,49 @@ func (s *state) run(pos, from, to int) (int, error) {
 			if pos, err = s.rare(pos, o); err != nil {
 				return pos, err
 			}
+		}
+	}
+	return pos, nil
+}
+
+// plainList copies or skips a list whose elements need no ops of their own.
+func (s *state) plainList(pos int, o *op) (int, error) {
+	n, at, err := s.list(pos, o)
+	if err != nil {
+		return pos, err
+	}
+	end := at + n
+	switch o.code {
+	case opList:
+		s.dst = append(s.dst, s.src[at:end]...)
+	case opListBool:
+		s.bools(s.src[at:end])
+	case opListTime:
+		s.times(s.src[at:end], o.bit)
+	case opListSwap:
+		s.swap(s.src[at:end], o.b)
+	}
+	return end, nil
+}
+
+// loop executes the o.n ops from from on for each element of a list, or of an array.
+func (s *state) loop(pos, from int, o *op) (_ int, err error) {
+	n := o.a
+	switch {
+	case o.code != opRepeat:
+		if n, pos, err = s.list(pos, o); err != nil {
+			return pos, err
+		}
+	case o.b == 0:
+		if s.fuel -= n; s.fuel < 0 {
+			return pos, &Error{Offset: pos, What: "too many elements that take no bytes"}
+		}
+	case n > (len(s.src)-pos)/o.b:
+		return pos, s.short(pos, n*o.b)
+	}
+	for range n {
+		if pos, err = s.run(pos, from, from+o.n); err != nil {
+			return pos, err
 		}
 	}
 	return pos, nil
@@ -202,89 +201,6 @@ func (s *state) rare(pos int, o *op) (int, error) {
 	return s.wstring(pos, o) // opWString, opWStringWide, opSkipWString
 }
 
-// wstring reads a wide string: u32 number of UTF-16 units, then, as all ROS 2
-// middlewares write it, 4 bytes for each; in XCDR2 a number of bytes, then 2 for
-// each. Where 4 do not fit, 2 are tried.
-func (s *state) wstring(pos int, o *op) (int, error) {
-	n, at, err := s.count(pos)
-	if err != nil {
-		return pos, err
-	}
-	width := 4
-	if s.prog.from.Sizes {
-		width, n = 2, n/2
-	} else if n > (len(s.src)-at)/4 {
-		width = 2
-	}
-	if n > (len(s.src)-at)/width {
-		return pos, s.short(at, n*width)
-	}
-	end := at + n*width
-	if o.code == opSkipWString {
-		if o.drop != 0 && n > 0 {
-			s.value(o)
-		}
-		return end, nil
-	}
-	units := make([]uint16, 0, n)
-	for p := s.src[at:end]; len(p) > 0; p = p[width:] {
-		switch {
-		case width == 2 && s.prog.from.BigEndian:
-			units = append(units, binary.BigEndian.Uint16(p))
-		case width == 2:
-			units = append(units, binary.LittleEndian.Uint16(p))
-		case s.prog.from.BigEndian:
-			units = s.unit(units, binary.BigEndian.Uint32(p))
-		default:
-			units = s.unit(units, binary.LittleEndian.Uint32(p))
-		}
-	}
-	if o.code == opWStringWide {
-		s.wide(units)
-		return end, nil
-	}
-	head := len(s.dst)
-	s.dst = append(s.dst, 0, 0, 0, 0)
-	for i := 0; i < len(units); i++ {
-		r := rune(units[i])
-		if utf16.IsSurrogate(r) {
-			second := rune(0)
-			if i+1 < len(units) {
-				second = rune(units[i+1])
-			}
-			if r = utf16.DecodeRune(r, second); r == utf8.RuneError {
-				s.replaced = true
-			} else {
-				i++
-			}
-		}
-		s.dst = utf8.AppendRune(s.dst, r)
-	}
-	if s.prog.to.NUL {
-		s.dst = append(s.dst, 0)
-	}
-	binary.LittleEndian.PutUint32(s.dst[head:], uint32(len(s.dst)-head-4))
-	return end, nil
-}
-
-// unit appends a character of four bytes: a UTF-16 unit, or a code point where a
-// publisher's characters are that wide.
-func (s *state) unit(units []uint16, v uint32) []uint16 {
-	if v <= 0xffff {
-		return append(units, uint16(v))
-	}
-	s.replaced = s.replaced || v > utf8.MaxRune
-	return utf16.AppendRune(units, rune(min(v, utf8.MaxRune+1)))
-}
-
-// wide writes a wide string.
-func (s *state) wide(units []uint16) {
-	s.dst = binary.LittleEndian.AppendUint32(s.dst, uint32(len(units)))
-	for _, u := range units {
-		s.dst = binary.LittleEndian.AppendUint32(s.dst, uint32(u))
-	}
-}
-
 // count reads a u32 and returns it with the position behind it.
 func (s *state) count(pos int) (n, at int, err error) {
 	if len(s.src)-pos < 4 {
@@ -294,14 +210,6 @@ func (s *state) count(pos int) (n, at int, err error) {
 		return int(binary.BigEndian.Uint32(s.src[pos:])), pos + 4, nil
 	}
 	return int(binary.LittleEndian.Uint32(s.src[pos:])), pos + 4, nil
-}
-
-// length reads the length of a string that is wholly there.
-func (s *state) length(pos int) (n, at int, err error) {
-	if n, at, err = s.count(pos); err == nil && n > len(s.src)-at {
-		err = s.short(at, n)
-	}
-	return n, at, err
 }
 
 // list reads the count of a list, writes it, and aligns both sides to the first
