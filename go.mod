@@ -5,9 +5,9 @@ go 1.26.0
 require (
 	github.com/dsnet/compress v0.0.1
 	github.com/google/rpmpack v0.7.1
-	github.com/klauspost/compress v1.18.3
+	github.com/klauspost/compress v1.20.3
 	github.com/pierrec/lz4/v4 v4.1.33
-	github.com/rogpeppe/go-internal v1.14.1
+	github.com/rogpeppe/go-internal v1.16.0
 	github.com/urfave/cli/v2 v2.27.7
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
