@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"github.com/bagconv/bagconv/internal/yaml"
 
 	"github.com/bagconv/bagconv/convert/selection"
 )
@@ -72,16 +71,14 @@ func ParseContract(text []byte) (*Contract, error) {
 	if len(text) > MaxContract {
 		return nil, fmt.Errorf("a contract of more than %d bytes is not read", MaxContract)
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
 	c := &Contract{}
-	if err := dec.Decode(c); err == io.EOF {
+	switch err := yaml.Decode(text, c); {
+	case err == io.EOF:
 		return nil, errors.New("it is empty; bagconv check --make-spec writes one")
-	} else if err != nil {
-		return nil, errors.New(plainYAML(err))
-	}
-	if err := dec.Decode(&yaml.Node{}); err != io.EOF {
+	case errors.Is(err, yaml.ErrSeveral):
 		return nil, errors.New("there is something behind the contract (---)")
+	case err != nil:
+		return nil, errors.New(plainYAML(err))
 	}
 	if c.Version == 0 {
 		return nil, fmt.Errorf("it does not begin with contract: %d", contractVersion)

@@ -1,14 +1,13 @@
 package check
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"regexp"
 	"strings"
 	"unicode"
 
-	"gopkg.in/yaml.v3"
+	"github.com/bagconv/bagconv/internal/yaml"
 
 	"github.com/bagconv/bagconv/convert/selection"
 )
@@ -102,11 +101,5 @@ func escape(name string) string {
 
 // Format writes the contract as YAML.
 func (c *Contract) Format() ([]byte, error) {
-	var b bytes.Buffer
-	enc := yaml.NewEncoder(&b)
-	enc.SetIndent(2)
-	if err := enc.Encode(c); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), enc.Close()
+	return yaml.MarshalNarrow(c)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"github.com/bagconv/bagconv/internal/yaml"
 
 	"github.com/bagconv/bagconv/convert/selection"
 )

@@ -18,14 +18,13 @@ type arrow struct {
 }
 
 // arrows are tried in order; the first whose room matches counts. The standard
-// library is always allowed, packages from elsewhere are not looked at but where
-// a room has stdOnly.
+// library is always allowed; packages from elsewhere are, but for stdOnly and only.
 var arrows = []arrow{
 	{"cmd/bagconv", []string{"cmd/bagconv/cli", "formats/all"}},
 	{"cmd/bagconv/cli", []string{"convert/...", "storage", "schema/...", "proto/...", "internal/..."}},
 	{"formats/all", []string{"formats/...", "storage"}},
 	{"formats/internal/chunked", []string{"storage", "internal/iox", "internal/timeorder", "internal/warnings"}},
-	{"formats/internal/ros2bag", []string{"storage", "internal/compress", "internal/iox", "internal/warnings"}},
+	{"formats/internal/ros2bag", []string{"storage", "internal/compress", "internal/iox", "internal/warnings", "internal/yaml"}},
 	{"formats/...", []string{"storage", "internal/...", "proto/...", "formats/internal/..."}},
 	{"convert", []string{"storage", "schema/protoschema", "convert/engine", "convert/extras", "convert/mapping", "convert/selection", "convert/apollo", "internal/guard", "internal/iox", "proto/apollo"}},
 	{"convert/engine", []string{"storage", "convert/mapping", "convert/selection", "internal/iox", "internal/ordered"}},
@@ -41,7 +40,7 @@ var arrows = []arrow{
 	{"convert/multi", []string{"storage"}},
 	{"convert/render", []string{"convert/transcode", "schema", "internal/wire/..."}},
 	{"convert/selection", []string{"storage", "internal/wire/..."}},
-	{"convert/check", []string{"convert/engine", "convert/mapping", "convert/transcode", "convert/selection", "schema", "schema/protoschema", "storage"}},
+	{"convert/check", []string{"convert/engine", "convert/mapping", "convert/transcode", "convert/selection", "internal/yaml", "schema", "schema/protoschema", "storage"}},
 	{"schema", nil},
 	{"schema/...", []string{"schema", "proto/..."}},
 	{"storage", nil},
@@ -55,11 +54,17 @@ var arrows = []arrow{
 // stdOnly are rooms that import nothing from outside the module either.
 var stdOnly = []string{"storage", "schema", "internal/wire/ros"}
 
+// only are packages from elsewhere that one room alone imports.
+var only = map[string]string{"gopkg.in/yaml.v3": "internal/yaml"}
+
 // check returns what is wrong with pkg importing imp, "" when nothing is.
 func check(pkg, imp string) string {
 	pkg = strings.TrimPrefix(strings.TrimPrefix(pkg, module), "/")
 	if !strings.HasPrefix(imp, module+"/") {
 		std := !strings.Contains(strings.SplitN(imp, "/", 2)[0], ".")
+		if room := only[imp]; room != "" && room != pkg {
+			return fmt.Sprintf("%s may not import %s: %s does", pkg, imp, room)
+		}
 		for _, room := range stdOnly {
 			if room == pkg && !std {
 				return fmt.Sprintf("%s may import the standard library only, not %s", pkg, imp)

@@ -89,7 +89,9 @@ func TestRule(t *testing.T) {
 		{"convert/engine", module + "/convert", false},
 		{"convert/engine", module + "/convert/extras", false},
 		{"convert/check", module + "/convert", false},
-		{"convert", "gopkg.in/yaml.v3", true},
+		{"convert", "gopkg.in/yaml.v3", false},
+		{"internal/yaml", "gopkg.in/yaml.v3", true},
+		{"convert", "google.golang.org/protobuf/proto", true},
 		{"somewhere/else", module + "/storage", false},
 	} {
 		if got := check(module+"/"+c.pkg, c.imp); (got == "") != c.ok {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/yaml"
 	"github.com/urfave/cli/v2"
-	"gopkg.in/yaml.v3"
 )
 
 // A file of --config is YAML: one mapping from names of flags, without dashes,
@@ -95,19 +95,14 @@ func readSome(path string, most int64) ([]byte, error) {
 
 // parseConfig returns the mapping of a text, nil when it is empty.
 func parseConfig(text []byte) (*yaml.Node, error) {
-	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
-	var doc, more yaml.Node
-	switch err := decoder.Decode(&doc); {
-	case err == io.EOF:
-		return nil, nil
+	root, err := yaml.ParseOne(text)
+	switch {
+	case errors.Is(err, yaml.ErrSeveral):
+		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("it is no YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	if err := decoder.Decode(&more); err != io.EOF {
-		return nil, errors.New("it has more than one document")
-	}
-	root := doc.Content[0]
-	switch {
+	case root == nil:
+		return nil, nil
 	case root.Kind == yaml.ScalarNode && root.Tag == "!!null":
 		return nil, nil
 	case root.Kind != yaml.MappingNode:

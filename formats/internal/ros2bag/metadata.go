@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/yaml"
 	"github.com/bagconv/bagconv/storage"
-	"gopkg.in/yaml.v3"
 )
 
 // Metadata is the content of metadata.yaml, of any version from 1 to 9. Each

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/yaml"
 	"github.com/bagconv/bagconv/storage"
-	"gopkg.in/yaml.v3"
 )
 
 // QoS profiles are a YAML list with one map per publisher. Up to metadata

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"github.com/bagconv/bagconv/internal/yaml"
 )
 
 // A yamlText is a YAML document in the making, with the bytes that yaml.v3 writes for it.

@@ -1,52 +1,28 @@
 package ros2bag
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/yaml"
 	"github.com/bagconv/bagconv/storage"
-	"gopkg.in/yaml.v3"
 )
 
-// yaml.v3 compares each key of a mapping with all others of it when it fills Go values,
-// which takes minutes for the keys that fit into a few MB. So it only parses here, and
-// a yamlReader takes the values from its nodes, in time proportional to the text.
-
 // parseYAML returns the root of a document, or an empty node if there is none. It ends
-// at once with ctx.
-func parseYAML(ctx context.Context, text []byte) (root *yaml.Node, err error) {
-	defer func() {
-		if p := recover(); p != nil { // yaml.v3 panics on some broken documents
-			root, err = nil, fmt.Errorf("YAML: %v: %w", p, storage.ErrCorrupt)
-		}
-	}()
-	doc := new(yaml.Node)
-	err = yaml.NewDecoder(contextReader{ctx, bytes.NewReader(text)}).Decode(doc)
+// at once with ctx. A yamlReader takes the values from its nodes, in time proportional to
+// the text.
+func parseYAML(ctx context.Context, text []byte) (*yaml.Node, error) {
+	root, err := yaml.Parse(ctx, text)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case err == io.EOF || err == nil && len(doc.Content) == 0:
-		return new(yaml.Node), nil
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", err, storage.ErrCorrupt)
+	case root == nil:
+		return new(yaml.Node), nil
 	}
-	return doc.Content[0], nil
-}
-
-// A contextReader fails when its context ends.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
+	return root, nil
 }
 
 // A yamlReader takes values from the nodes of one document. Its first error stays; what
