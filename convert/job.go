@@ -177,7 +177,7 @@ type Note struct {
 	Code, Topic, Message string
 }
 
-// Lossy tells whether anything is missing that the target could have carried:
+// Lossy reports whether anything is missing that the target could have carried:
 // a loss not by design, or damage in the source.
 func (r *Report) Lossy() bool {
 	for _, l := range r.Losses {

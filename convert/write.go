@@ -211,7 +211,7 @@ func createTopic(w storage.Writer, s *sinkTopic) (storage.TopicID, error) {
 	return 0, nil
 }
 
-// refusal tells whether an error is about a topic, and not about the output.
+// refusal reports whether an error is about a topic, and not about the output.
 func refusal(err error) bool {
 	return errors.Is(err, storage.ErrUnsupported) || errors.Is(err, storage.ErrCorrupt)
 }

@@ -13,7 +13,7 @@ func FieldName(s string) string {
 	return name
 }
 
-// Reserved tells whether a field of ROS 2 cannot have that name although it is
+// Reserved reports whether a field of ROS 2 cannot have that name although it is
 // spelled as one: a keyword of Python or C++, in which code is generated.
 func Reserved(name string) bool { return reserved[name] }
 

@@ -1,4 +1,4 @@
-// Package schema is the type graph of messages: what a definition says once it
+// Package schema is the type graph of messages: what a definition means once it
 // is parsed and its names are resolved, whatever language it was written in.
 //
 // Packages rosmsg and rosidl make graphs from text, package transcode compiles
@@ -72,7 +72,7 @@ const (
 	Enum       // IDL only: 32 bits on the wire
 )
 
-// Array says how many values a field holds.
+// Array tells how many values a field holds.
 type Array uint8
 
 // The array forms.

@@ -48,7 +48,7 @@ func Ambiguous(m *Message) string {
 	return walk(m)
 }
 
-// Equal tells whether two messages have the same name, fields, constants and
+// Equal reports whether two messages have the same name, fields, constants and
 // dependencies. Defaults, which no wire shows, are left aside.
 func Equal(a, b *Message) bool { return equals{}.same(a, b) }
 

@@ -4,20 +4,20 @@ import "context"
 
 // The interfaces of this file, Querier, ExtraReader and ExtraWriter are optional. ReaderCapabilities and
 // WriterCapabilities are the one place where they are probed. The plain path
-// gives the same result without them, and storagetest holds both against each
+// has the same result without them, and storagetest compares both with each
 // other.
 
 // A BlockReader can read parts of the recording independently.
 type BlockReader interface {
 	// Blocks lists the independently readable blocks in the order of the file.
-	// Reading all of them gives the messages of ReadNext in the same order.
+	// Reading all of them returns the messages of ReadNext in the same order.
 	Blocks() ([]Block, error)
 
 	// Order is what is known of their times. It is called after Blocks.
 	Order() Order
 
 	// ReadBlock reads block i of Blocks into b, replacing what b held. It may be
-	// called concurrently, with different batches. In a damaged block it gives
+	// called concurrently, with different batches. In a damaged block it returns
 	// what it could read and adds a warning to Damage.
 	ReadBlock(ctx context.Context, i int, b *Batch) error
 }
@@ -42,7 +42,7 @@ type BlockTimer interface {
 
 // A Block is a part of a recording that can be read by itself.
 type Block struct {
-	Offset, Size int64 // where it lies and how many bytes are read there; Offset is -1 where that has no meaning
+	Offset, Size int64 // where it lies and how many bytes are read there; Offset is -1 if that has no meaning
 	RawSize      int64 // bytes of memory that reading it takes, about
 	Messages     int64 // -1 when not known
 	Start, End   int64 // least and greatest LogTime, when Timed, as BlockReader.Order promises
@@ -68,7 +68,7 @@ type Batch struct {
 	Stored any
 }
 
-// Grow returns a slice of length n that reuses buf's memory where it can. The
+// Grow returns a slice of length n that reuses buf's memory if it can. The
 // contents are undefined.
 func Grow(buf []byte, n int) []byte {
 	if cap(buf) >= n {
@@ -107,7 +107,7 @@ type PendingBlock interface {
 // A BlockCopier can take blocks of a Reader of its own format as they are
 // stored, instead of packing and compressing their messages again.
 type BlockCopier interface {
-	// CopyFrom says whose blocks may come to be copied, and what the reader's
+	// CopyFrom tells whose blocks may come to be copied, and what the reader's
 	// topics are here: topics[i] is that of its topic i, NoTopic when its messages
 	// are left out or changed. It is called after the last CreateTopic and before
 	// the first message. It is true when there may be blocks that can be copied:
@@ -122,13 +122,13 @@ type BlockCopier interface {
 }
 
 // A FileLister tells which files it has written, when that is not one file or
-// folder at the path that Create was given.
+// folder at the path that Create got.
 type FileLister interface {
 	// Files lists the files as paths, in order. It is called after Commit.
 	Files() []string
 }
 
-// ReaderCaps are the optional interfaces of a Reader, nil where it has them not.
+// ReaderCaps are the optional interfaces of a Reader, nil if not implemented.
 type ReaderCaps struct {
 	Blocks BlockReader
 	Times  BlockTimer
@@ -146,7 +146,7 @@ func ReaderCapabilities(r Reader) ReaderCaps {
 	return c
 }
 
-// WriterCaps are the optional interfaces of a Writer, nil where it has them not.
+// WriterCaps are the optional interfaces of a Writer, nil if not implemented.
 type WriterCaps struct {
 	Blocks BlockWriter
 	Copy   BlockCopier

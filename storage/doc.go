@@ -1,7 +1,7 @@
 // Package storage is the contract between bagconv and a recording format.
 //
 // A format is a plugin: a [Format] value with a name, a way to recognise its
-// files, and two doors, Open and Create. Open gives a [Reader], Create a
+// files, and two doors, Open and Create. Open returns a [Reader], Create a
 // [Writer]. Everything else (pipelines, re-encoding, filters, reports) is built
 // on these from outside, and a format never knows what is on the other side.
 // The shape follows the rosbag2 storage API: open, create_topic, write,
@@ -18,12 +18,24 @@
 //
 // # Words
 //
-// A topic is one stream of messages of one type: a connection in a ROS 1 bag,
-// a channel in an MCAP file or a Cyber record, a row of the topics table in
-// rosbag2. Two topics may have the same name (two publishers, or two types).
-// A message is serialized bytes with a time; formats carry these bytes and
-// never look inside. Encodings and schema encodings have the names of MCAP's
-// registry: "ros1", "cdr", "protobuf"; "ros1msg", "ros2msg", "ros2idl".
+// Each has one meaning, here and in messages, docs and names:
+//
+//	recording  what people think of as one file: a file, or several, or a folder
+//	topic      one stream of messages of one type: a connection in a ROS 1 bag, a channel in
+//	           an MCAP file or a Cyber record, a row of the topics table in rosbag2. Two topics
+//	           may have the same name (two publishers, or two types)
+//	message    serialized bytes with a time; formats carry the bytes and never look inside
+//	block      the piece that a reader reads, or a writer writes, at once: see BlockReader
+//	chunk      the piece of a file that its format calls so, compressed as a whole
+//	part       a file of a rosbag2 folder
+//	segment    one of the outputs that a recording is cut into by size or time
+//	log time   when a message was recorded; recordings are in the order of it
+//	loss       what the output cannot hold of the input, and is reported
+//	damage     what cannot be read of the input, and is reported
+//	warning    one thing that is odd or damaged in the input, with its place and what to do
+//
+// Encodings and schema encodings have the names of MCAP's registry: "ros1", "cdr", "protobuf";
+// "ros1msg", "ros2msg", "ros2idl".
 //
 // Times are nanoseconds since 1970-01-01 UTC, as int64. Where a file has them as uint64,
 // they are the same 64 bits: a time from 2^63 on is one before 1970, as recorders that
@@ -43,7 +55,7 @@
 // Readers salvage: what can be read is read, and what could not be is asked of
 // [Reader.Damage]. With [ReadOptions.Strict] the first damage is an error
 // instead. Errors are [*Error] values that wrap [ErrCorrupt], [ErrTruncated] or
-// [ErrUnsupported]. No length found in a file is trusted: it is held against
+// [ErrUnsupported]. No length found in a file is trusted: it is compared with
 // what is left of the file before anything is allocated or sliced.
 //
 // The package imports the standard library only. Package storagetest is the

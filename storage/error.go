@@ -22,10 +22,10 @@ type Error struct {
 	Offset int64  // byte offset in the file; -1 when it has none
 	What   string // what was being read or written, and what is wrong with it: "chunk: size 12 is over the file's end"
 	Hint   string // what to do next; may be empty
-	Err    error  // the cause; wraps one of the sentinels where one fits
+	Err    error  // the cause; wraps one of the sentinels if one fits
 }
 
-// Error gives "path: format: what at byte N: cause; hint".
+// Error returns "path: format: what at byte N: cause; hint".
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Path != "" {

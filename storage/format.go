@@ -21,7 +21,7 @@ type Format struct {
 	// output, with the dot. They never choose the format of an input.
 	Extensions []string
 
-	// Folder says that an output of this format is a folder, so that a path
+	// Folder is set if an output of this format is a folder, so that a path
 	// without an extension or with a trailing separator means this format.
 	Folder bool
 
@@ -40,7 +40,7 @@ type Format struct {
 	// entry "*" means that it keeps any.
 	Metadata []string
 
-	// QoS says that the format keeps Topic.QoS. What it does not keep is nil in a
+	// QoS is set if the format keeps Topic.QoS. What it does not keep is nil in a
 	// recording that is read back.
 	QoS bool
 
@@ -48,13 +48,13 @@ type Format struct {
 	// keeps none. CreateTopic passes over the others.
 	TopicMetadata func(key string) bool
 
-	// PublishTime and Sequence say that the format keeps these fields of Message.
+	// PublishTime and Sequence are set if the format keeps these fields of Message.
 	// Without them a message that is read has its LogTime as PublishTime, and
 	// Sequence 0.
 	PublishTime, Sequence bool
 
-	// Extras says that outputs have a place for attachments and metadata records; whether
-	// one has, its Writer says: see ExtraWriter.
+	// Extras is set if outputs have a place for attachments and metadata records; whether
+	// one has, its Writer tells: see ExtraWriter.
 	Extras bool
 
 	// MinTime and MaxTime bound the LogTime that the format can store; both 0:
@@ -63,12 +63,12 @@ type Format struct {
 
 	// Sniff tells by content whether path is a recording of this format. head
 	// holds the first bytes of the file (up to SniffLen), and is nil for a
-	// folder, or where nothing stands under the name: it may be the common stem
+	// folder, or if nothing stands under the name: it may be the common stem
 	// of several files. The name's suffix is no evidence. fsys nil means the
 	// operating system's files.
 	Sniff func(fsys FS, path string, head []byte) bool
 
-	// Whole tells of which recording the file at path is a part: the name by which
+	// Whole tells which recording the file at path is a part of: the name by which
 	// Open reads all of it, and its parts. The name is "" for a file that is no part
 	// of several, or whose others have no common name. Nil: recordings have one file.
 	Whole func(path string) (name string, parts []string)
@@ -81,14 +81,14 @@ type Format struct {
 	// what tells it are Extensions.
 	Stem func(name string) string
 
-	// Identify says in one line what a file is that is no recording, but has to do with
+	// Identify tells in one line what a file is that is no recording, but has to do with
 	// the format, and what to do next; "" for all others. head is that of Sniff. Nil:
 	// there is no such file.
 	Identify func(path string, head []byte) (what, hint string)
 
-	// TopicName tells whether a topic can have a name in a recording that is
+	// TopicName reports whether a topic can have a name in a recording that is
 	// written; CreateTopic refuses others. Nil: any. The converter gives a topic
-	// another name where it must.
+	// another name if it must.
 	TopicName func(name string) bool
 
 	// MaxMessage bounds the Data of a message that can be written, in bytes; 0: no
@@ -122,7 +122,7 @@ type Format struct {
 type Ask struct {
 	Path   string                   // as it was typed: a separator at its end names a folder
 	Name   string                   // by which the format was asked for; "": by Path
-	Option func(name string) string // the value of an option, "" if it was not given
+	Option func(name string) string // the value of an option, "" if it is not set
 }
 
 // Folder reports whether the path is that of a folder by its end.
@@ -141,7 +141,7 @@ type Files struct {
 	Messages []string // that hold the messages, in order
 	Beside   []string // what else belongs to it: metadata, a write-ahead log
 
-	// Guessed reports that nothing in the files or their names says that they are one
+	// Guessed reports that nothing in the files or their names shows that they are one
 	// recording; they only lie together.
 	Guessed bool
 }
@@ -155,7 +155,7 @@ func (f *Format) FilesOf(fsys FS, path string) (Files, error) {
 	return f.Files(fsys, path)
 }
 
-// Keeps tells whether a recording's metadata of a key has a place in the format.
+// Keeps reports whether a recording's metadata of a key has a place in the format.
 func (f *Format) Keeps(key string) bool {
 	return slices.Contains(f.Metadata, key) || slices.Contains(f.Metadata, "*")
 }
@@ -182,11 +182,11 @@ func (f *Format) Kept(t Topic) Topic {
 	return t
 }
 
-// SniffLen is the number of bytes that Sniff is given of a file (fewer when the
+// SniffLen is the number of bytes that Sniff gets of a file (fewer when the
 // file is shorter).
 const SniffLen = 4096
 
-// ReadOptions say how to read. The zero value salvages with default limits.
+// ReadOptions are how to read. The zero value salvages with default limits.
 type ReadOptions struct {
 	Strict bool // the first damage is an error instead of a warning
 	FS     FS   // where files are; nil: the operating system's
@@ -206,7 +206,7 @@ type ReadOptions struct {
 	InfoOnlyAbove int64
 }
 
-// WriteOptions say how to write. The zero value is the format's default. The first
+// WriteOptions are how to write. The zero value is the format's default. The first
 // fields are options of the names that are theirs; a format without such an option
 // refuses other values than zero.
 type WriteOptions struct {
@@ -233,7 +233,7 @@ type WriteOptions struct {
 	NoSync    bool // do not wait for the disk: a power cut soon after may lose the output
 	FS        FS   // where files are; nil: the operating system's
 
-	// Metadata is recording-level metadata to be kept where the format has a
+	// Metadata is recording-level metadata to be kept if the format has a
 	// place for it (rosbag2: custom_data, ros_distro). See Info.Metadata.
 	Metadata map[string]string
 }
@@ -241,7 +241,7 @@ type WriteOptions struct {
 // A Reader reads one recording. See the optional interfaces in capability.go.
 type Reader interface {
 	// Info describes the recording by what opening it has shown, and does not change:
-	// counts come from the recording's own index where it has one that holds together.
+	// counts come from the recording's own index if it has a sound one.
 	// The result belongs to the caller.
 	Info() (*Info, error)
 
@@ -275,7 +275,7 @@ type Writer interface {
 	Write(m *Message) error
 
 	// Finish writes what is left to write and closes all files. It returns the name that
-	// the output has until Commit, where it can be read: that of the file or folder, or
+	// the output has until Commit, if it can be read: that of the file or folder, or
 	// of a folder with the segments that will stand beside each other. Only Commit and
 	// Close may follow.
 	Finish() (path string, err error)

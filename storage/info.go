@@ -16,8 +16,8 @@ type Info struct {
 	Messages   int64 // in all topics
 	Start, End int64 // least and greatest LogTime; both 0 when there is no message
 
-	// Estimated says that not all messages were looked at: Messages and those of the
-	// topics are about right, and so are Start and End where no index has them. It
+	// Estimated is set if not all messages were looked at: Messages and those of the
+	// topics are about right, and so are Start and End if no index has them. It
 	// is never set unless ReadOptions.InfoOnlyAbove allows it.
 	Estimated bool
 
@@ -64,9 +64,9 @@ type Damage struct {
 // an index or the size that a file should have. The zero value is nothing.
 type Lost struct {
 	Bytes     int64 // that were passed over, or that a file should have and has not
-	Blocks    int64 // chunks or pages of which something is missing
+	Blocks    int64 // chunks or pages that miss something
 	Messages  int64 // that a header or an index counts and that cannot be read
-	Duration  int64 // ns of the recording of which no message is left: at its ends, or between two parts
+	Duration  int64 // ns of the recording without a message that is left: at its ends, or between two parts
 	Uncounted bool  // more messages than these are or may be missing, and nothing counts them
 }
 
@@ -79,7 +79,7 @@ func (l *Lost) Add(o Lost) {
 	l.Uncounted = l.Uncounted || o.Uncounted
 }
 
-// TopicInfo is a topic with what the recording's index says of it.
+// TopicInfo is a topic with what the recording's index has about it.
 type TopicInfo struct {
 	Topic
 	ID       TopicID
@@ -90,8 +90,8 @@ type TopicInfo struct {
 // Format.Whole names. It is the only code that has a meaning outside the formats.
 const CodeOnePart = "one-part"
 
-// A Warning says what is odd or damaged in a file. Its Message reads well
-// after the path: lower case, with numbers, and the next step where there is one.
+// A Warning is about what is odd or damaged in a file. Its Message reads well
+// after the path: lower case, with numbers, and the next step if there is one.
 type Warning struct {
 	Code    string // stable and short: "truncated", "unindexed"; listed in docs/formats
 	Message string

@@ -16,8 +16,8 @@ type Topic struct {
 	Type     string // "std_msgs/String" (ROS 1), "std_msgs/msg/String" (ROS 2), "apollo.drivers.Image"
 	Encoding string // of the messages: "ros1", "cdr", "protobuf", ... as in MCAP's registry
 	Schema   Schema
-	QoS      []QoS             // one profile per original publisher; nil where the format has none
-	Metadata map[string]string // see the Meta constants; other keys are kept where the format can
+	QoS      []QoS             // one profile per original publisher; nil if the format has none
+	Metadata map[string]string // see the Meta constants; other keys are kept if the format can
 }
 
 // Identity is what tells topics of an output apart. The converter joins or renames
@@ -60,8 +60,8 @@ const (
 type Message struct {
 	Topic       TopicID
 	LogTime     int64  // when it was recorded, ns since 1970
-	PublishTime int64  // when it was sent, ns since 1970; LogTime where the format has no such time
-	Sequence    uint32 // where the format has one, else 0
+	PublishTime int64  // when it was sent, ns since 1970; LogTime if the format has no such time
+	Sequence    uint32 // if the format has one, else 0
 	Data        []byte // valid until the next call, see Reader.ReadNext and Batch
 }
 

@@ -61,7 +61,7 @@ func (r *Registry) Named(path string) *Format {
 	return nil
 }
 
-// Identify returns what the formats have to say of a file that none of them claims; ""
+// Identify returns what the formats know about a file that none of them claims; ""
 // for nothing. head is that of Sniff.
 func (r *Registry) Identify(path string, head []byte) (what, hint string) {
 	for _, f := range r.known {

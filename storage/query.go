@@ -13,15 +13,15 @@ import (
 //	for m, err := range querier.Query(ctx, storage.Query{Topics: ids, Skip: 999, Limit: 1}) { // the 1000th
 //
 // What is read beside the messages themselves depends on what the format's index
-// knows; docs/library.md says it for each. An index is believed: messages that it
+// knows; docs/library.md has it for each. An index is believed: messages that it
 // does not know are not found. Where it turns out to be wrong there is an error
 // that wraps [ErrCorrupt], and [Reader.ReadNext] still reads everything.
 type Querier interface {
-	// Query gives the messages that q asks for, in the order of LogTime; equal
+	// Query returns the messages that q asks for, in the order of LogTime; equal
 	// times are in the order of the file, and all is the other way round with
 	// q.Reverse. The message and its Data are valid until the loop's next step or
 	// its end. An error comes with a nil message, and ends the loop. A message that
-	// the index knows and that damage makes unreadable is left out, and said in
+	// the index knows and that damage makes unreadable is left out, and reported in
 	// Reader.Damage; in a strict reader it is an error.
 	//
 	// Queries do not move ReadNext. Several may run at once, also concurrently,
@@ -29,7 +29,7 @@ type Querier interface {
 	Query(ctx context.Context, q Query) iter.Seq2[*Message, error]
 }
 
-// A Query says which messages are asked for. The zero value is all of them, in
+// A Query is which messages are asked for. The zero value is all of them, in
 // the order of time.
 type Query struct {
 	Topics []TopicID // of these topics; nil: of all
@@ -40,10 +40,10 @@ type Query struct {
 
 	Reverse bool  // the last message comes first
 	Skip    int64 // leave out so many of the first ones, in the order of the query
-	Limit   int64 // give so many at most; 0: no limit
+	Limit   int64 // return so many at most; 0: no limit
 }
 
-// Range gives the bounds of LogTime that q asks for.
+// Range returns the bounds of LogTime that q asks for.
 func (q *Query) Range() (start, end int64) {
 	if q.Start == 0 && q.End == 0 {
 		return math.MinInt64, math.MaxInt64

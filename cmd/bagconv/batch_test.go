@@ -155,7 +155,7 @@ func TestBatchAll(t *testing.T) {
 	}
 }
 
-// belongs tells whether a file is an input, lies in one, or is a segment of one.
+// belongs reports whether a file is an input, lies in one, or is a segment of one.
 func belongs(entries map[string]batch.Entry, path string) bool {
 	for in := range entries {
 		if path == in || strings.HasPrefix(path, in+".") || filepath.Dir(path) == in {

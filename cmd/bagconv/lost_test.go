@@ -181,17 +181,17 @@ func (c *cut) check() {
 	c.hold("once", damage <= 1)
 }
 
-// headless tells whether a database ends within its header, which has its size.
+// headless reports whether a database ends within its header, which has its size.
 func (c *cut) headless() bool { return c.part.Source.Format == "db3" && c.size < 100 }
 
-// timed tells whether the duration that a metadata.yaml has is that of the messages.
+// timed reports whether the duration that a metadata.yaml has is that of the messages.
 func (c *cut) timed() bool {
 	text, err := os.ReadFile(filepath.Join(c.path, "metadata.yaml"))
 	m := yamlDuration.FindSubmatch(text)
 	return err != nil || m != nil && string(m[1]) == fmt.Sprint(c.whole.length())
 }
 
-// odd tells whether the whole recording has a warning.
+// odd reports whether the whole recording has a warning.
 func (c *cut) odd(code string) bool {
 	return slices.ContainsFunc(c.whole.Warnings, func(w storage.Warning) bool { return w.Code == code })
 }
@@ -211,7 +211,7 @@ var (
 	indexPos     = regexp.MustCompile(`(?s)index_pos=(.{8})`)
 )
 
-// counts tells whether what is left of the recording counts its messages.
+// counts reports whether what is left of the recording counts its messages.
 func (c *cut) counts() bool {
 	switch c.part.Source.Format {
 	case "record": // the header

@@ -222,7 +222,7 @@ func (w *treeWorld) convert(t *testing.T) (jobs []treeJob) {
 }
 
 // goRoute converts, and returns how many messages of each topic have lost
-// something, by the code of the loss. The exit status has to tell whether there
+// something, by the code of the loss. The exit status has to report whether there
 // are any.
 func goRoute(t *testing.T, dir, from, to string) map[string]int64 {
 	t.Helper()

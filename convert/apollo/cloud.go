@@ -122,7 +122,7 @@ func (p *ToROSProgram) cloud(w *ros.Writer, v *values, src []byte) error {
 	return nil
 }
 
-// points fills rows with the points of src, and tells whether all are finite.
+// points fills rows with the points of src, and reports whether all are finite.
 func (p *ToROSProgram) points(rows []byte, size int, v *values, src []byte) (dense bool, err error) {
 	bad := uint32(0) // has the sign bit when any coordinate has an exponent of ones
 	pos, last := v.first, v.last

@@ -351,7 +351,7 @@ func clearPath(m protoreflect.Message, path string) {
 	}
 }
 
-// within tells whether all that a has is in b, with the same value.
+// within reports whether all that a has is in b, with the same value.
 func within(a, b protoreflect.Message) (bad string) {
 	a.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		name := string(fd.Name())

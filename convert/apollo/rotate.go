@@ -64,7 +64,7 @@ func about(x, y, z, angle float64) quat {
 	return quat{x * s, y * s, z * s, c}
 }
 
-// turns tells whether q is a rotation: neither 0 nor not a number.
+// turns reports whether q is a rotation: neither 0 nor not a number.
 func (q quat) turns() bool {
 	n := q.x*q.x + q.y*q.y + q.z*q.z + q.w*q.w
 	return finite(n) && n > 0

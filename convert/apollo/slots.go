@@ -114,7 +114,7 @@ func (v *values) setBytes(slot int, x []byte) {
 
 func (v *values) vec(slot int) vec { return vec{v.real(slot), v.real(slot + 1), v.real(slot + 2)} }
 
-// hasVec tells whether any part of a vector is set.
+// hasVec reports whether any part of a vector is set.
 func (v *values) hasVec(slot int) bool { return v.set>>slot&7 != 0 }
 
 func (v *values) setVec(slot int, x vec) {

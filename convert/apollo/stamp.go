@@ -95,7 +95,7 @@ func (f family) sensorStamp() int {
 	return -1
 }
 
-// gpsTime tells whether measurement_time is GPS time.
+// gpsTime reports whether measurement_time is GPS time.
 func (f family) gpsTime() bool { return f == gnssImu || f == bestPose }
 
 // refined is how far an integer stamp of another sensor may be from the stamp in

@@ -102,7 +102,7 @@ func (t *table) find(num protowire.Number) *field {
 	return nil
 }
 
-// leavesOut tells whether a field number is one that the descriptor has and that
+// leavesOut reports whether a field number is one that the descriptor has and that
 // is not wanted.
 func (t *table) leavesOut(num protowire.Number) bool {
 	if num < 64 {

@@ -59,7 +59,7 @@ func (p *ToROSProgram) Unknown() int64 { return p.unknown.Load() }
 // Reset sets the count of Unknown to zero.
 func (p *ToROSProgram) Reset() { p.unknown.Store(0) }
 
-// RoundsTimes tells whether the times of points, in ns, become float64 seconds:
+// RoundsTimes reports whether the times of points, in ns, become float64 seconds:
 // their steps are 238 ns, so that a time is up to 119 ns off.
 func (p *ToROSProgram) RoundsTimes() bool {
 	return p.family == pointCloud && p.element.has>>pointTime&1 != 0
@@ -122,7 +122,7 @@ func (p *ToROSProgram) Append(dst, src []byte, logTime int64) ([]byte, error) {
 	return w.Buf, nil
 }
 
-// long tells whether a text is too long for a length of 32 bits.
+// long reports whether a text is too long for a length of 32 bits.
 func (v *values) long() bool {
 	for _, t := range v.text {
 		if uint64(len(t)) >= math.MaxUint32 {

@@ -112,7 +112,7 @@ func (t *compiled) unread(fam family, o Options) []string {
 	return out
 }
 
-// hasPath tells whether the type has a field.
+// hasPath reports whether the type has a field.
 func (t *compiled) hasPath(path string) bool {
 	md := t.md
 	for {

@@ -77,5 +77,5 @@ const (
 	StatusFailed = "failed"
 )
 
-// Done tells whether an entry stands for an output.
+// Done reports whether an entry stands for an output.
 func (e *Entry) Done() bool { return e.Status == StatusOK || e.Status == StatusLossy }

@@ -82,7 +82,7 @@ func (f *Finder) Find(words []string) (*Found, error) {
 	return &f.found, nil
 }
 
-// isWhole tells whether a folder is one recording.
+// isWhole reports whether a folder is one recording.
 func (f *Finder) isWhole(dir string) bool {
 	l, err := f.list(dir)
 	return err == nil && l.whole
@@ -214,10 +214,10 @@ func (f *Finder) stem(name string) string {
 	return name
 }
 
-// looksLike tells whether a name says that a file is a recording.
+// looksLike reports whether a name says that a file is a recording.
 func (f *Finder) looksLike(name string) bool { return f.stem(name) != name }
 
-// exists tells whether something stands under a name; an error is no proof of
+// exists reports whether something stands under a name; an error is no proof of
 // the contrary.
 func exists(path string) bool {
 	_, err := os.Lstat(path)

@@ -132,7 +132,7 @@ func (m *Manifest) parse(text []byte) error {
 // manifest.
 func (m *Manifest) Entries() []Entry { return m.entries }
 
-// Claimed tells whether an earlier run that did not come to its end may have
+// Claimed reports whether an earlier run that did not come to its end may have
 // written an output: then it is no one else's.
 func (m *Manifest) Claimed(output string) bool { return m.running.old[output] }
 

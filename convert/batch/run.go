@@ -103,7 +103,7 @@ func (r *runner) admit(ctx context.Context, t *Task, jobs int) (err error, ok bo
 	}
 }
 
-// fits tells whether there is room for a task beside those that run; when none
+// fits reports whether there is room for a task beside those that run; when none
 // does, whether there can be.
 func (r *runner) fits(t *Task) error {
 	free, known := r.free(standing(filepath.Dir(t.Output)))

@@ -55,13 +55,13 @@ func (r untilDone) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// Stands tells whether the output of an entry is still there, with its size.
+// Stands reports whether the output of an entry is still there, with its size.
 func (e *Entry) Stands() bool {
 	size, err := SizeOf(e.OutputFiles)
 	return err == nil && len(e.OutputFiles) > 0 && size == e.OutputSize
 }
 
-// Gone tells whether nothing of the output of an entry is there any more.
+// Gone reports whether nothing of the output of an entry is there any more.
 func (e *Entry) Gone() bool { return !slices.ContainsFunc(e.OutputFiles, exists) }
 
 // SizeOf adds up the sizes of files, and of the files in folders.

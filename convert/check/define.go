@@ -177,7 +177,7 @@ func (c *checker) twoDefinitions(list []*kind) {
 	}
 }
 
-// warned tells whether the reader has given a warning with one of the codes.
+// warned reports whether the reader has given a warning with one of the codes.
 func (c *checker) warned(codes ...string) bool {
 	return slices.ContainsFunc(c.info.Warnings, func(w storage.Warning) bool { return slices.Contains(codes, w.Code) })
 }

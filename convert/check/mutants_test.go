@@ -162,7 +162,7 @@ print(json.dumps(out))
 	t.Logf("%d bags, check finds nothing wrong with %d", made, len(silent))
 }
 
-// passes tells whether check finds neither an error nor a warning.
+// passes reports whether check finds neither an error nor a warning.
 func passes(t *testing.T, path string) (messages int64, ok bool) {
 	t.Helper()
 	f, err := all.Registry().Detect(path)

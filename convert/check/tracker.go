@@ -93,7 +93,7 @@ func (c *checker) follow() {
 	}
 }
 
-// latched tells whether late subscribers got the last message, so that its stamp
+// latched reports whether late subscribers got the last message, so that its stamp
 // may be old.
 func latched(t *storage.Topic) bool {
 	if t.Metadata[storage.MetaLatching] == "1" {
@@ -205,7 +205,7 @@ func (w *worker) InOrder(at storage.Block, b *storage.Batch) error {
 	return nil
 }
 
-// same tells whether data is that of the topic's last message.
+// same reports whether data is that of the topic's last message.
 func (t *track) same(block []storage.Message, data []byte) bool {
 	if t.index >= 0 {
 		return bytes.Equal(block[t.index].Data, data)

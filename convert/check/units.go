@@ -88,7 +88,7 @@ func (t *Types) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// allow tells whether a type is one of them.
+// allow reports whether a type is one of them.
 func (t Types) allow(name string) bool {
 	for _, want := range t {
 		if p, err := selection.ParsePattern(want); err == nil && p.MatchType(name) {

@@ -119,7 +119,7 @@ func timeKind(m *schema.Message) schema.Kind {
 	return schema.Invalid
 }
 
-// HasCounter tells whether a canonical type has the counter of a Header somewhere.
+// HasCounter reports whether a canonical type has the counter of a Header somewhere.
 func HasCounter(m *schema.Message) bool { return hasCounter(m, map[*schema.Message]bool{}) }
 
 func hasCounter(m *schema.Message, seen map[*schema.Message]bool) bool {

@@ -184,7 +184,7 @@ func (c *comparer) zero(t schema.Type) (int, error) {
 	return n, nil
 }
 
-// fits tells whether a value of a source type, as canonical type, is one of dst.
+// fits reports whether a value of a source type, as canonical type, is one of dst.
 // Between encodings a conversion may write an array as a list; within one encoding
 // these are other types.
 func (c *comparer) fits(src, dst schema.Type) error {

@@ -40,7 +40,7 @@ func (w *Writer) time(sec, nsec int64, span bool) {
 	w.u64(uint64(sec*1e9 + nsec))
 }
 
-// holds tells whether an encoding has a time or duration of that length.
+// holds reports whether an encoding has a time or duration of that length.
 func holds(wire Wire, sec, nsec int64, span bool) bool {
 	first, last, most := int64(math.MinInt32), int64(math.MaxInt32), int64(math.MaxUint32)
 	switch {

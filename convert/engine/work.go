@@ -31,7 +31,7 @@ func (p *Pipeline) process(ctx context.Context, b *batch, tally []Count) error {
 	return nil
 }
 
-// inPlace tells whether messages of a block lie in the buffer that it was read into:
+// inPlace reports whether messages of a block lie in the buffer that it was read into:
 // those of routes without a plan, and late ones.
 func (p *Pipeline) inPlace(b *batch) bool {
 	if b.late != nil {

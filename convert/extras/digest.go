@@ -105,7 +105,7 @@ func addText(sum hash.Hash, s string) {
 	sum.Write([]byte(s))
 }
 
-// Same tells whether both are attachments, or records, of one name.
+// Same reports whether both are attachments, or records, of one name.
 func (d *Digest) Same(o *Digest) bool { return d.Record == o.Record && d.Name == o.Name }
 
 // An endingReader ends with its context.

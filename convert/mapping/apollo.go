@@ -98,7 +98,7 @@ func (m *Mapper) fromROS(res *Result, msg *schema.Message, ros string, md protor
 	return true
 }
 
-// cdr tells whether a definition is one of ROS 2.
+// cdr reports whether a definition is one of ROS 2.
 func (r *Result) cdr(msg *schema.Message) bool { return ros1Name(msg.Name) != msg.Name }
 
 // mappedBack is a program of package apollo.

@@ -25,7 +25,7 @@ func (m *Mapper) Complete(topics []*storage.Topic) {
 	m.complete = m.o.Encoding == "cdr" && (some || !missing)
 }
 
-// defined tells whether a topic comes with its definition. The text of a ROS 2 type
+// defined reports whether a topic comes with its definition. The text of a ROS 2 type
 // without fields is empty; a type hash shows if it only is missing.
 func defined(t *storage.Topic) bool {
 	if len(t.Schema.Data) > 0 || t.Encoding != "cdr" || t.Schema.Encoding == "" {

@@ -65,7 +65,7 @@ func (m *Mapper) Decode(t *storage.Topic) (*Decoded, error) {
 	return &Decoded{Message: msg, Wire: m.wire(), Program: p, Definition: origin, Generated: true}, nil
 }
 
-// SameType tells whether two names stand for one type, each spelled as in ROS 1
+// SameType reports whether two names stand for one type, each spelled as in ROS 1
 // or ROS 2: "std_msgs/String" and "std_msgs/msg/String", "tf/tfMessage" and
 // "tf2_msgs/msg/TFMessage".
 func SameType(a, b string) bool { return a == b || commonName(a) == commonName(b) }

@@ -128,7 +128,7 @@ func isROS2Header(m *schema.Message) bool {
 		m.Fields[1].Name == "frame_id" && m.Fields[1].Type.Kind == schema.String
 }
 
-// sameShape tells whether two flat messages have the same fields.
+// sameShape reports whether two flat messages have the same fields.
 func sameShape(a, b *schema.Message) bool {
 	if len(a.Fields) != len(b.Fields) {
 		return false

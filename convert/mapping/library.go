@@ -53,7 +53,7 @@ func ros2Distros() []string {
 	return names
 }
 
-// isStandard tells whether a definition is that of some ROS 2 distribution.
+// isStandard reports whether a definition is that of some ROS 2 distribution.
 func (l library) isStandard(msg *schema.Message) bool {
 	hash, err := schema.RIHS01(msg)
 	if err != nil {
@@ -238,7 +238,7 @@ func validHash(h string) bool {
 	return strings.Trim(h[len(prefix):], "0123456789abcdef") == ""
 }
 
-// KnownDistro tells whether the standard types of a ROS 2 distribution are built in.
+// KnownDistro reports whether the standard types of a ROS 2 distribution are built in.
 func KnownDistro(name string) bool {
 	for _, d := range ros2Distros() {
 		if d == name {

@@ -6,7 +6,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// sameWire tells whether a ROS 1 and a ROS 2 type have the same fields: the same
+// sameWire reports whether a ROS 1 and a ROS 2 type have the same fields: the same
 // values in the same order, under names that differ in case at most. Header.seq
 // is left aside, and so are bounds, which the wire does not show.
 func sameWire(a, b *schema.Message) bool {

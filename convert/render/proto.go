@@ -226,7 +226,7 @@ func (n *protoNode) find(num protowire.Number) int {
 	return -1
 }
 
-// takes tells whether a value of that wire type belongs to the field.
+// takes reports whether a value of that wire type belongs to the field.
 func (f *protoField) takes(wire protowire.Type) bool {
 	return wire == f.wire || wire == protowire.BytesType && f.list && f.node == nil
 }

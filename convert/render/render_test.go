@@ -19,7 +19,7 @@ import (
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
-// same tells whether YAML and JSON say the same, each read by a parser of its own.
+// same reports whether YAML and JSON say the same, each read by a parser of its own.
 func same(t *testing.T, yamlText, jsonText string) {
 	t.Helper()
 	var y, j any

@@ -53,7 +53,7 @@ func reason(err error) string {
 // String returns the pattern as it was written.
 func (p Pattern) String() string { return p.text }
 
-// Match tells whether the name is meant.
+// Match reports whether the name is meant.
 func (p Pattern) Match(name string) bool {
 	if p.re == nil {
 		return p.text == name

@@ -49,7 +49,7 @@ type Choice struct {
 	First, Last int64  // ns since 1970, both belong to it; all of int64 where it is open
 }
 
-// Holds tells whether a message of that log time is taken.
+// Holds reports whether a message of that log time is taken.
 func (c *Choice) Holds(t int64) bool { return t >= c.First && t <= c.Last }
 
 // Cut tells that the choice begins at a time: what latched topics said before

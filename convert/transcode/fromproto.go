@@ -190,7 +190,7 @@ func tag(p []byte) (num int32, wire protowire.Type, k int) {
 	return int32(n), w, k
 }
 
-// takes tells whether a value of that wire type belongs to the slot.
+// takes reports whether a value of that wire type belongs to the slot.
 func (s *slotProgram) takes(wire protowire.Type) bool {
 	return wire == s.wire || wire == protowire.BytesType && s.list != schema.Single && s.form == protoschema.Number
 }

@@ -28,7 +28,7 @@ func slots(m *schema.Message, prefix string, opened map[string]bool, out []slot)
 	return out
 }
 
-// isCounter tells whether f is the counter of a ROS 1 Header.
+// isCounter reports whether f is the counter of a ROS 1 Header.
 func isCounter(m *schema.Message, f schema.Field) bool {
 	return f.Name == "seq" && f.Type == schema.Type{Kind: schema.Uint32} && strings.HasSuffix(m.Name, "/Header")
 }

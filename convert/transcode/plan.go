@@ -108,7 +108,7 @@ func Compile(src, dst *schema.Message, o Options) (*Plan, error) {
 	return p, nil
 }
 
-// isSeq tells whether field i of m is the counter of a ROS 1 Header.
+// isSeq reports whether field i of m is the counter of a ROS 1 Header.
 func isSeq(m *schema.Message, i int) bool {
 	return m.Name == "std_msgs/Header" && i < len(m.Fields) && m.Fields[i].Name == "seq" && m.Fields[i].Type.Kind == schema.Uint32
 }

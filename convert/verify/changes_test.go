@@ -132,7 +132,7 @@ var changes = map[string]func(c *changer) string{
 	},
 }
 
-// carriesContent tells whether other bytes mean something else: padding, and
+// carriesContent reports whether other bytes mean something else: padding, and
 // protobuf fields set to their default, mean nothing.
 func (c *changer) carriesContent(m *storage.Message, data []byte) bool {
 	d, err := c.decoder.Decode(&c.rec.Topics[m.Topic])

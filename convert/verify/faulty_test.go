@@ -23,7 +23,7 @@ type faulty struct {
 	out      []byte
 }
 
-// plant tells whether the fault of this name is to be made here.
+// plant reports whether the fault of this name is to be made here.
 func (e *faulty) plant(fault string, differs bool) bool {
 	if e.fault != fault || !differs {
 		return false

@@ -178,7 +178,7 @@ func (l *linker) named(g [2]*group, from int, strict bool) *link {
 	return k
 }
 
-// countersFit tells whether both types have the counters of Headers, and a
+// countersFit reports whether both types have the counters of Headers, and a
 // conversion keeps them.
 func (l *linker) countersFit(g [2]*group, a, b *schema.Message) bool {
 	for i := range g {

@@ -142,7 +142,7 @@ func (c *comparison) compare(p *pair, a, b *entry) {
 	p.index++
 }
 
-// becomes tells whether a conversion of e to the encoding of o has the content of o.
+// becomes reports whether a conversion of e to the encoding of o has the content of o.
 func (e *entry) becomes(o *entry) bool {
 	return e.digest == o.digest || e.flags&(flagTime|flagText) != 0 && e.held == binary.LittleEndian.Uint64(o.digest[:])
 }
@@ -167,7 +167,7 @@ func (c *comparison) flush() {
 	c.held = c.held[:0]
 }
 
-// storable tells whether the format of a side can store a time.
+// storable reports whether the format of a side can store a time.
 func (c *comparison) storable(side int, ns int64) bool {
 	f := c.side(side).Format
 	return f.MinTime == 0 && f.MaxTime == 0 || f.MinTime <= ns && ns <= f.MaxTime

@@ -199,7 +199,7 @@ func (l *linker) adopt(side int, groups []*group) {
 	}
 }
 
-// join makes the readers of one more group of a side of a pair, and tells whether
+// join makes the readers of one more group of a side of a pair, and reports whether
 // there are any.
 func (l *linker) join(p *pair, side int, g *group) bool {
 	have := p.groups[side]

@@ -1,4 +1,4 @@
-// Package verify tells whether two recordings hold the same messages, whatever
+// Package verify reports whether two recordings hold the same messages, whatever
 // their formats: the same topics, and on each the same messages at the same times
 // in the same order, and the same attachments and metadata records. ROS 1 serialization, CDR and protobuf of the same values are
 // equal; so are types that a conversion maps to each other.

@@ -17,7 +17,7 @@ type tail struct {
 }
 
 // endsAt notes what is wrong at the end of the file; the first note counts. size is
-// that of the file as it should be, 0 where nothing tells it.
+// that of the file as it should be, 0 if nothing tells it.
 func (f *file) endsAt(at int64, code string, size int64, format string, args ...any) {
 	if !f.tail.found {
 		f.tail = tail{true, at, code, fmt.Sprintf(format, args...), size}
@@ -29,12 +29,12 @@ func (f *file) endsAt(at int64, code string, size int64, format string, args ...
 // those that can be read.
 func (f *file) account(messages int64) error {
 	lost := f.lost
-	said, counted := f.counted()
+	total, counted := f.counted()
 	size := f.tail.size
 	switch {
 	case !counted:
-	case messages < said:
-		lost.Messages, lost.Uncounted = said-messages, false
+	case messages < total:
+		lost.Messages, lost.Uncounted = total-messages, false
 		lost.Blocks = max(lost.Blocks, clamp(f.header.GetChunkNumber())-f.whole)
 		lost.Duration = f.missingTime()
 		size = max(size, clamp(f.header.GetSize()))
@@ -56,8 +56,8 @@ func (f *file) account(messages int64) error {
 		lost.Bytes += max(size, f.size) - t.at
 		lost.Uncounted = lost.Uncounted || !counted
 		return f.report(t.code, t.at, true, lost, t.message)
-	case counted && messages < said && !f.damaged:
-		return f.report("truncated", f.size, true, lost, fmt.Sprintf("the header counts %d messages, and %d are there", said, messages))
+	case counted && messages < total && !f.damaged:
+		return f.report("truncated", f.size, true, lost, fmt.Sprintf("the header counts %d messages, and %d are there", total, messages))
 	}
 	f.r.warnings.Lose(lost)
 	return nil
@@ -65,13 +65,13 @@ func (f *file) account(messages int64) error {
 
 // counted returns how many messages the header counts. It is believed if the
 // recorder has ended, and the index does not prove that it is wrong.
-func (f *file) counted() (said int64, ok bool) {
+func (f *file) counted() (total int64, ok bool) {
 	h := f.header
-	if said = clamp(h.GetMessageNumber()); !h.GetIsComplete() || f.proven {
+	if total = clamp(h.GetMessageNumber()); !h.GetIsComplete() || f.proven {
 		return 0, false
 	}
 	// A message takes some bytes: a number that no file can hold is damage of the header.
-	return said, said > 0 && said <= max(f.size, clamp(h.GetSize()))/minMessage
+	return total, total > 0 && total <= max(f.size, clamp(h.GetSize()))/minMessage
 }
 
 // minMessage is what a message takes at least, in bytes, with the shortest name.

@@ -25,8 +25,8 @@ type chunk struct {
 	size int64 // of that, as far as the file has it
 	cut  bool  // the file ends within
 
-	said       bool // count, begin and end are those of its header
-	measured   bool // they are what its messages say
+	bounded    bool // count, begin and end are those of its header
+	measured   bool // they are those of its messages
 	count      int64
 	begin, end int64 // least and greatest time, ns
 	raw        int64 // bytes of content
@@ -120,7 +120,7 @@ func (c *chunk) step(k *walker, at int64) (next int64, ok bool, err error) {
 func (c *chunk) skip(at int64, st state) (next int64, err error) {
 	f, end := c.file, c.body+c.size
 	if st == short && c.cut {
-		if !f.r.opened {
+		if !f.r.isOpen {
 			f.tail.at = min(f.tail.at, at)
 		}
 		return end, nil
@@ -146,7 +146,7 @@ func (c *chunk) skip(at int64, st state) (next int64, err error) {
 		}
 		next++
 	}
-	lost := storage.Lost{Bytes: next - at, Uncounted: !c.said}
+	lost := storage.Lost{Bytes: next - at, Uncounted: !c.bounded}
 	if c.broken.CompareAndSwap(false, true) {
 		lost.Blocks = 1
 	}
@@ -212,7 +212,7 @@ func (c *chunk) times(ctx context.Context) ([]span, error) {
 // for each, with its place and channel.
 func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name []byte) error) (err error) {
 	k := &walker{w: w, end: c.body + c.size}
-	said := c.count
+	stated := c.count
 	c.spans = make([]span, c.parts())
 	c.count, c.raw, c.begin, c.end = 0, 0, math.MaxInt64, math.MinInt64
 	c.cuts, err = c.heads(ctx, k, func(part int, at int64) error {
@@ -228,11 +228,11 @@ func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name 
 	}
 	c.measured = true
 	switch {
-	case !c.said || said == c.count:
+	case !c.bounded || stated == c.count:
 	case c.broken.Load() || c.cut: // which tells why
-		c.file.lost.Messages += max(0, said-c.count)
+		c.file.lost.Messages += max(0, stated-c.count)
 	default:
-		return c.file.warn("count", c.head, false, storage.Lost{}, "a chunk says that it has %d messages; %d can be read", said, c.count)
+		return c.file.warn("count", c.head, false, storage.Lost{}, "a chunk says that it has %d messages; %d can be read", stated, c.count)
 	}
 	return nil
 }
@@ -240,7 +240,7 @@ func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name 
 // wasRead notes how many messages a part has. When all parts of a chunk that was not
 // measured are read they must be as many as in its header.
 func (c *chunk) wasRead(part int, n int64) error {
-	if !c.said || c.measured {
+	if !c.bounded || c.measured {
 		return nil
 	}
 	c.mu.Lock()
@@ -259,7 +259,7 @@ func (c *chunk) wasRead(part int, n int64) error {
 // read: below 0 if there are more. It is not known until all parts are read. A
 // chunk that was measured lost nothing since.
 func (c *chunk) lost() (n int64, known bool) {
-	if !c.said || c.measured {
+	if !c.bounded || c.measured {
 		return 0, true
 	}
 	c.mu.Lock()

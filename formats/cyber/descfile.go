@@ -84,7 +84,7 @@ func parseSet(set []byte) (*descSet, error) {
 	return s, err
 }
 
-// defines tells whether a message of that name, "Outer.Inner", is among the
+// defines reports whether a message of that name, "Outer.Inner", is among the
 // DescriptorProtos, which stand in field nested of each other.
 func defines(messages [][]byte, name string) bool {
 	for name != "" {

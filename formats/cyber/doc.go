@@ -14,7 +14,7 @@
 // August 2019 wrote where sections end and not where they begin. Times, counts
 // and order are measured if the index contradicts itself. Chunks may
 // overlap in time, be cut, or lie about their size; see docs/formats/cyber.md
-// for what is read and which warnings are given. A path names one file, or the
+// for what is read and which warnings are kept. A path names one file, or the
 // folder or the common stem of the segments of one recording.
 //
 // A chunk of several megabytes is several blocks, cut where messages begin. A

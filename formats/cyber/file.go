@@ -62,7 +62,7 @@ func (r *Reader) openFile(path string) (*file, error) {
 }
 
 // open reads the header and all sections but for chunk bodies, and those too
-// where nothing else tells what is in them.
+// if nothing else tells what is in them.
 func (f *file) open() error {
 	st, err := f.file.Stat()
 	if err != nil {
@@ -148,24 +148,24 @@ func (f *file) checkFound() error {
 	return f.warn(f.wrong.Code, 0, true, storage.Lost{}, "%s", f.wrong.Message)
 }
 
-// prove tells whether the index can be believed: it has what the sections have,
+// prove reports whether the index can be believed: it has what the sections have,
 // each in its place, and its counts add up to those of the chunks. Its counts
 // are then taken.
 func (f *file) prove() bool {
 	if f.index != indexOK && f.index != indexShifted || f.damaged || f.redeclared {
 		return false
 	}
-	var sum, said int64
+	var sum, counted int64
 	for _, n := range f.counts {
 		sum += n
 	}
 	for _, c := range f.chunks {
-		if !c.said || c.count > 0 && c.begin > c.end { // bounds that are others as int64
+		if !c.bounded || c.count > 0 && c.begin > c.end { // bounds that are others as int64
 			return false
 		}
-		said += c.count
+		counted += c.count
 	}
-	return sum == said && len(f.counts) == len(f.channels)
+	return sum == counted && len(f.counts) == len(f.channels)
 }
 
 // measure goes over the heads of all messages.
@@ -237,7 +237,7 @@ func (f *file) fail(at int64, what string, err error) *storage.Error {
 // damage in a strict reader it returns an error instead. Messages that are found
 // missing while the file is opened are left to account.
 func (f *file) warn(code string, at int64, damage bool, lost storage.Lost, format string, args ...any) error {
-	if !f.r.opened {
+	if !f.r.isOpen {
 		f.damaged = f.damaged || damage
 		f.lost.Messages += lost.Messages
 		f.lost.Uncounted = f.lost.Uncounted || lost.Uncounted

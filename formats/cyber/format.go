@@ -43,7 +43,7 @@ var options = storage.Options{
 
 const extension = ".record"
 
-// channelName tells whether a channel can have a name, so that readers find its
+// channelName reports whether a channel can have a name, so that readers find its
 // messages: Channel and SingleMessage have it as a string.
 func channelName(name string) bool {
 	return plausibleName([]byte(name)) && len(name) <= maxName
@@ -100,8 +100,8 @@ func sniffPath(fsys storage.FS, path string) bool {
 	return sniffFile(head[:n])
 }
 
-// sniffFile tells whether a file begins with a HEADER section: type 0, a size
-// that leaves room for the padding, and major_version as the first field; or, where
+// sniffFile reports whether a file begins with a HEADER section: type 0, a size
+// that leaves room for the padding, and major_version as the first field; or, if
 // type and size are damaged, whether the header of version 1.0 and its padding stand
 // in their place, and a section behind them. What follows may be damaged.
 func sniffFile(head []byte) bool {
@@ -122,7 +122,7 @@ func sniffFile(head []byte) bool {
 // versionFields begin the header of every version of Apollo.
 var versionFields = []byte{1 << 3, 1, 2 << 3, 0}
 
-// plausibleSection tells whether a section may follow the header.
+// plausibleSection reports whether a section may follow the header.
 func plausibleSection(x section) bool {
 	return x.typ > 0 && x.typ <= uint32(pb.SectionType_SECTION_CHANNEL) && x.size >= 0
 }

@@ -56,7 +56,7 @@ const (
 	stampFormat = "20060102150405"            // of the new names
 )
 
-// ends tells whether a message must not go into the segment any more.
+// ends reports whether a message must not go into the segment any more.
 func (s *outSegment) ends(w *Writer, t, content int64) bool {
 	return s.messages > 0 &&
 		(w.segmentSize > 0 && s.raw+content > w.segmentSize || w.segmentDuration > 0 && t-s.least > w.segmentDuration)

@@ -30,7 +30,7 @@ func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.
 		for _, f := range r.files {
 			for _, c := range f.chunks {
 				x.chunks = append(x.chunks, c)
-				parts = append(parts, timeorder.Part{Start: c.begin, End: c.end, Timed: (c.said || c.measured) && c.count > 0})
+				parts = append(parts, timeorder.Part{Start: c.begin, End: c.end, Timed: (c.bounded || c.measured) && c.count > 0})
 			}
 		}
 		timeorder.Run(ctx, q, parts, x, fail)(yield)
@@ -106,7 +106,7 @@ func (x *query) close() {
 // Count is what a chunk's header has, if all topics are asked for. See
 // timeorder.Source.
 func (x *query) Count(i int) (int64, error) {
-	if c := x.chunks[i]; x.all && (c.measured || c.said) {
+	if c := x.chunks[i]; x.all && (c.measured || c.bounded) {
 		return c.count, nil
 	}
 	return -1, nil

@@ -28,7 +28,7 @@ type Reader struct {
 
 	seq storage.Sequence // of ReadNext
 
-	opened   bool  // all files are open
+	isOpen   bool  // all files are open
 	several  bool  // there are several files: warnings name theirs
 	unread   []int // numbers of segments that are there and cannot be read
 	warnings warnings.Log
@@ -78,7 +78,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	if err := r.checkSegments(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	r.opened = true
+	r.isOpen = true
 	slices.SortStableFunc(r.files, func(a, b *file) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
@@ -91,7 +91,7 @@ func isDamage(err error) bool {
 	return errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, storage.ErrUnsupported)
 }
 
-// unreadable reports a segment of which nothing can be read.
+// unreadable reports a segment that cannot be read at all.
 func (r *Reader) unreadable(path string, err error) {
 	lost := storage.Lost{Uncounted: true}
 	if st, statErr := r.fs.Stat(path); statErr == nil {
@@ -163,7 +163,7 @@ func (r *Reader) list() (list []block) {
 				case c.measured:
 					s := c.spans[part]
 					b.Messages, b.Start, b.End, b.Timed = s.count, s.begin, s.end, s.count > 0
-				case c.said:
+				case c.bounded:
 					// Where in the chunk a part's times are is not known.
 					b.Start, b.End, b.Timed = c.begin, c.end, true
 					if c.parts() == 1 {
@@ -259,7 +259,7 @@ func (r *Reader) Order() storage.Order {
 		for _, c := range f.chunks {
 			switch {
 			case c.measured:
-			case !c.said:
+			case !c.bounded:
 				return storage.OrderNone
 			case c.parts() > 1:
 				order = storage.OrderParts
@@ -279,7 +279,7 @@ func (r *Reader) BlockTimes(ctx context.Context) ([]storage.Block, error) {
 	list := r.blocks()
 	for i := 0; i < len(list); i += list[i].chunk.parts() {
 		c := list[i].chunk
-		if c.measured || c.said && c.parts() == 1 {
+		if c.measured || c.bounded && c.parts() == 1 {
 			continue
 		}
 		spans, err := c.times(ctx)

@@ -37,7 +37,7 @@ func (s *scanner) bodyEnd(c *chunk, claimed int64) (int64, error) {
 	}
 }
 
-// certain tells whether a section begins at an offset, by what is in it and
+// certain reports whether a section begins at an offset, by what is in it and
 // behind it.
 func (s *scanner) certain(at int64) bool {
 	b, err := s.w.peek(at, sectionHead+headBytes)
@@ -115,7 +115,7 @@ func (s *scanner) lost(at int64) (next int64, err error) {
 	return next, f.warn("bad-section", at, true, storage.Lost{Bytes: max(0, next-at), Uncounted: true}, "there is no section here; the next one begins at byte %d", next)
 }
 
-// newer tells whether a section was not read yet.
+// newer reports whether a section was not read yet.
 func (s *scanner) newer(at int64) bool {
 	return len(s.entries) == 0 || at >= s.entries[len(s.entries)-1].at+1 && (s.pending == nil || at > s.pending.head)
 }

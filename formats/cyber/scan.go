@@ -128,7 +128,7 @@ func (s *scanner) section(at int64) (next int64, ok bool, err error) {
 
 // chunkHeader reads a CHUNK_HEADER; nil when it is none.
 func (s *scanner) chunkHeader(from, to int64) (*chunk, error) {
-	c := &chunk{file: s.f, said: to > from}
+	c := &chunk{file: s.f, bounded: to > from}
 	err := s.w.fields(from, to, func(x field) error {
 		if x.from >= 0 {
 			return errMalformed
@@ -170,7 +170,7 @@ func (s *scanner) body(at, from, size int64) (next int64, err error) {
 		}
 		switch {
 		case end >= 0 && end != next && end < f.size:
-			if err := f.warn("bad-section", at, true, storage.Lost{Uncounted: !c.said}, "a chunk says that it has %d bytes, but it ends after %d", size, end-from); err != nil {
+			if err := f.warn("bad-section", at, true, storage.Lost{Uncounted: !c.bounded}, "a chunk says that it has %d bytes, but it ends after %d", size, end-from); err != nil {
 				return 0, err
 			}
 			next, c.size = end, end-from
@@ -218,7 +218,7 @@ func (s *scanner) orphan() error {
 	return s.f.warn("bad-section", c.head, true, storage.Lost{Blocks: 1, Messages: c.count}, "the chunk of %d messages that its header announces is missing", c.count)
 }
 
-// follows tells whether there may be a section at an offset, or the file ends.
+// follows reports whether there may be a section at an offset, or the file ends.
 func (s *scanner) follows(at int64) bool {
 	if at == s.f.size {
 		return true

@@ -21,7 +21,7 @@ func segmentNumber(name string) (n int, ok bool) {
 	return n, err == nil
 }
 
-// wholeOf returns the recording of which a file is a segment. See storage.Format. A stem
+// wholeOf returns the recording that a file is a segment of. See storage.Format. A stem
 // that is a file itself names that file.
 func wholeOf(path string) (name string, parts []string) { return wholeIn(iox.OS, path) }
 
@@ -87,7 +87,7 @@ func (r *Reader) checkSegments() error {
 }
 
 // missing reports the segments from one number to another between two files; before
-// is nil where they are the first.
+// is nil if they are the first.
 func (r *Reader) missing(before, after *file, from, to int) error {
 	lost := storage.Lost{Uncounted: true}
 	if before != nil && before.begin <= before.end && after.begin <= after.end {
@@ -100,7 +100,7 @@ func (r *Reader) missing(before, after *file, from, to int) error {
 	return after.report("missing-part", -1, true, lost, what)
 }
 
-// ended tells whether a file has reached a limit of its header. The recorder then
+// ended reports whether a file has reached a limit of its header. The recorder then
 // begins another segment at once; bagconv, which ends segments before they reach
 // it, does so for single messages only.
 func (f *file) ended() bool {

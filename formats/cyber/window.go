@@ -21,7 +21,7 @@ type window struct {
 	buf  []byte
 	at   int64 // offset of buf in the file
 	step int   // bytes of the next read
-	leap int   // bytes to read where there are as many between leaps; 0: not known
+	leap int   // bytes to read if there are as many between leaps; 0: not known
 }
 
 const (
@@ -141,7 +141,7 @@ func isIO(err error) bool {
 	return err != nil && !errors.Is(err, errMalformed)
 }
 
-// zeros tells whether all bytes from at to the end of the file are NUL, or how
+// zeros reports whether all bytes from at to the end of the file are NUL, or how
 // far they are.
 func (w *window) zeros(at int64) (end int64, err error) {
 	for at < w.size {

@@ -8,14 +8,14 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// finish ends the scan: it says what is wrong, and what is missing by all that the
+// finish ends the scan: it reports what is wrong, and what is missing by all that the
 // file knows of itself.
 func (s *scanner) finish(sum *summary, why string) error {
 	r := s.r
 	if s.end < r.src.Size { // by the summary
-		r.how = "summary"
+		r.access = "summary"
 	} else {
-		r.how = "scan: " + why
+		r.access = "scan: " + why
 	}
 	found := r.defs.ownerless()
 	for _, t := range r.defs.list {
@@ -52,7 +52,7 @@ func (s *scanner) finish(sum *summary, why string) error {
 	return nil
 }
 
-// listTopics says of each block which topics it has messages of. Blocks with the same
+// listTopics lists the topics of each block. Blocks with the same
 // ones share a list.
 func (r *Reader) listTopics() {
 	if len(r.defs.changes) > 0 {
@@ -94,7 +94,7 @@ func (r *Reader) listTopics() {
 	}
 }
 
-// sound tells whether the counts add up.
+// sound reports whether the counts add up.
 func (s *statistics) sound() bool {
 	if s.messages > 1<<62 {
 		return false
@@ -107,7 +107,7 @@ func (s *statistics) sound() bool {
 	return sum == s.messages
 }
 
-// headline says how the file as a whole is: not closed, with a summary that is wrong,
+// headline reports how the file as a whole is: not closed, with a summary that is wrong,
 // with messages missing.
 func (s *scanner) headline(sum *summary, why string, found, missing int64, counts bool) error {
 	r := s.r
@@ -155,7 +155,7 @@ func missingText(missing, found int64) string {
 	return fmt.Sprintf("; %d of the %d messages that it counts cannot be read", missing, found+missing)
 }
 
-// definitionWarnings says what is odd in the definitions.
+// definitionWarnings reports what is odd in the definitions.
 func (s *scanner) definitionWarnings() error {
 	for _, t := range s.r.defs.list {
 		c := &t.channel

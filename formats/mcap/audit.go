@@ -70,7 +70,7 @@ func (r *Reader) dataSum(s *summary) (sum, want uint32, err error) {
 	return sum, want, nil
 }
 
-// entry is what a Message Index says of a message.
+// entry is what a Message Index has about a message.
 type entry struct {
 	channel     uint16
 	log, offset uint64
@@ -103,7 +103,7 @@ func messagesOf(b []byte) map[entry]int {
 }
 
 // compareIndex reads the Message Index records of a chunk and takes what they have out
-// of found, of which nothing may be left.
+// of found, which must be empty then.
 func (r *Reader) compareIndex(bl *block, found map[entry]int) error {
 	w := r.window()
 	for at := bl.index.at; at < bl.index.at+bl.index.size; {

@@ -27,7 +27,7 @@ type block struct {
 	channels []uint16 // that a block which was scanned has messages of
 	many     bool     // there are too many of them to list
 
-	// says is what the index says of the chunk, where that is right and the chunk's own
+	// says is what the index has about the chunk, if that is right and the chunk's own
 	// header is not.
 	says *chunkIndex
 }
@@ -35,7 +35,7 @@ type block struct {
 // An extent is a part of the file.
 type extent struct{ at, size int64 }
 
-// indexed is what a Chunk Index says of a channel's messages in its chunk.
+// indexed is what a Chunk Index has about a channel's messages in its chunk.
 type indexed struct {
 	channel uint16
 	n       int64
@@ -259,7 +259,7 @@ func (w *walk) message(body []byte, at int64) {
 	})
 }
 
-// definition looks at a definition in a block. What it says is known, but where the
+// definition looks at a definition in a block. Its content is known, unless the
 // block was not read before: there it may contradict the summary.
 func (w *walk) definition(op byte, at int, body []byte) {
 	if w.stored != nil && !w.stored.define(op, at, body) {
@@ -343,6 +343,6 @@ func (r *Reader) judge(bl *block, w *walk) error {
 	return r.src.WarnLost(lost, d.Code, d.At, missing, "%s", d.What)
 }
 
-// sameBytes tells whether a record's body says what a record says, which may be
+// sameBytes reports whether a record's body has the bytes of a record, which may be
 // followed by what a newer writer has added.
 func sameBytes(body, record []byte) bool { return bytes.HasPrefix(body, record[recordHead:]) }

@@ -23,7 +23,7 @@ type chunk struct {
 	size        uint64
 	crc         uint32
 	compression string
-	n           uint64 // length of the data, as it says
+	n           uint64 // length of the data, by the record
 	head        int    // bytes of the record's body before the data
 	data        []byte // as far as it was at hand
 }
@@ -70,7 +70,7 @@ func codecOf(name string) *compress.Codec {
 }
 
 // codec returns what the chunk is compressed with; nil when nothing tells. sure is
-// false when that is not what the chunk says.
+// false when that is not what the chunk has.
 func (c *chunk) codec() (codec *compress.Codec, sure bool) {
 	if k := codecOf(c.compression); k != nil {
 		return k, true
@@ -96,7 +96,7 @@ func (c *chunk) codec() (codec *compress.Codec, sure bool) {
 
 // Where the size of a chunk cannot be right, it may decompress to some times the
 // bytes that are stored, as messages of sensors hardly do, and a small one to a
-// little more: maxOpen where there is no size, and maxWrong where the size turns out
+// little more: maxOpen if there is no size, and maxWrong if the size turns out
 // to be too small. What zstd makes of one value is any number of times smaller.
 const (
 	maxGrowth = 16
@@ -118,7 +118,7 @@ func (c *chunk) limit(codec *compress.Codec, stored int64) int64 {
 	return int64(min(c.size, uint64(most)))
 }
 
-// open tells whether the recorder stopped within the chunk: its sizes were to be
+// open reports whether the recorder stopped within the chunk: its sizes were to be
 // filled in at its end.
 func (c *chunk) open() bool { return c.size == 1<<64-1 }
 
@@ -130,8 +130,8 @@ func (c *chunk) sum() uint32 {
 	return c.crc
 }
 
-// decode returns the records of the chunk. They are in the memory of dst where it
-// has the room, or, where nothing is compressed, in that of c.data. What is wrong
+// decode returns the records of the chunk. They are in the memory of dst if it
+// has the room, or, if nothing is compressed, in that of c.data. What is wrong
 // goes to d; at is where the chunk is in the file.
 func (c *chunk) decode(dst []byte, at int64, d *chunked.Damage) []byte {
 	codec, sure := c.codec()

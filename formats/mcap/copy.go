@@ -17,7 +17,7 @@ import (
 //   - it is at least half as large as a chunk that the Writer makes, so that files
 //     with many small chunks are packed anew;
 //   - it reads without a complaint, and has nothing but messages and definitions;
-//   - its channels have the same ids in the output, and the definitions in it say the
+//   - its channels have the same ids in the output, and the definitions in it are the
 //     same to the byte, but for what a newer writer adds at their end.
 //
 // What it uses and neither it nor a chunk before it defines is defined before it.
@@ -74,7 +74,7 @@ func (w *Writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 	return true
 }
 
-// keepIDs gives channels and schemas the ids that they have in another file, and the
+// keepIDs sets the ids of channels and schemas to those that they have in another file, and the
 // others those that are free. It is false when no channel can have its own.
 func (w *Writer) keepIDs(from *Reader, topics []storage.TopicID, c *copying) bool {
 	old := w.schemas
@@ -92,7 +92,7 @@ func (w *Writer) keepIDs(from *Reader, topics []storage.TopicID, c *copying) boo
 		if o.schema >= 0 {
 			s = &old[o.schema].schema
 		}
-		if _, taken := c.byID[mine.id]; taken || key(&mine, s) != key(&src.channel, src.schema) {
+		if _, used := c.byID[mine.id]; used || key(&mine, s) != key(&src.channel, src.schema) {
 			continue
 		}
 		schemaIndex := -1
@@ -118,7 +118,7 @@ func (w *Writer) keepIDs(from *Reader, topics []storage.TopicID, c *copying) boo
 	return len(c.byID) > 0
 }
 
-// numberOthers gives the channels that were not kept ids that are free, and their
+// numberOthers sets the ids of the channels that were not kept to free ones, and their
 // schemas too.
 func (w *Writer) numberOthers(kept []bool, old []outSchema, c *copying) {
 	w.byID = map[string]int{}
@@ -136,7 +136,7 @@ func (w *Writer) numberOthers(kept []bool, old []outSchema, c *copying) {
 			continue
 		}
 		for channelID++; ; channelID++ {
-			if _, taken := c.byID[channelID]; !taken {
+			if _, used := c.byID[channelID]; !used {
 				break
 			}
 		}
@@ -159,7 +159,7 @@ func (w *Writer) numberOthers(kept []bool, old []outSchema, c *copying) {
 	}
 }
 
-// stored is what Batch.Stored holds: what the index of a chunk will say.
+// stored is what Batch.Stored holds: what the index of a chunk will have.
 type stored struct {
 	from    *copying
 	raw     int
@@ -180,7 +180,7 @@ type defined struct {
 	at int64
 }
 
-// begin returns what takes in a chunk that is about to be read into b, nil when none
+// begin returns what collects the chunk that is about to be read into b, nil when none
 // are copied.
 func (c *copying) begin(b *storage.Batch) *stored {
 	s, _ := b.Stored.(*stored)
@@ -211,7 +211,7 @@ func (s *stored) suits(c *chunk, records []byte) bool {
 	return true
 }
 
-// message takes in the message record at an offset of the chunk. It is false when the
+// message adds the message record at an offset of the chunk. It is false when the
 // chunk cannot be copied.
 func (s *stored) message(at int64, id uint16, topic storage.TopicID, log int64) bool {
 	if !s.from.channels[topic].ok {
@@ -230,8 +230,8 @@ func (s *stored) message(at int64, id uint16, topic storage.TopicID, log int64) 
 	return true
 }
 
-// define takes in a definition at an offset of the chunk. It is false when it does not
-// say what the Writer would.
+// define adds a definition at an offset of the chunk. It is false when it is not
+// what the Writer would write.
 func (s *stored) define(op byte, at int, body []byte) bool {
 	f := fields{b: body}
 	id := f.u16()
@@ -244,7 +244,7 @@ func (s *stored) define(op byte, at int, body []byte) bool {
 	return ok && sameBytes(body, s.from.channels[i].record)
 }
 
-// definedBefore tells whether the chunk has a definition before an offset.
+// definedBefore reports whether the chunk has a definition before an offset.
 func (s *stored) definedBefore(op byte, id uint16, at int64) bool {
 	for _, d := range s.defines {
 		if d.op == op && d.id == id && d.at < at {

@@ -25,7 +25,7 @@
 // # Writing
 //
 // Definitions stand in the chunk of their first message, no chunk is without a
-// message, and every checksum and index is there. The same calls give the same
+// message, and every checksum and index is there. The same calls write the same
 // bytes. Chunks of another file can be copied as they are stored, see copy.go.
 //
 // # Concurrency

@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Extras lists attachments and metadata records, but for those that say what Info has. See storage.ExtraReader.
+// Extras lists attachments and metadata records, but for those that Info has. See storage.ExtraReader.
 func (r *Reader) Extras() (storage.Extras, error) {
 	var x storage.Extras
 	for i := range r.attachments {
@@ -66,7 +66,7 @@ type placedAttachment struct {
 	data int64 // where its data begins
 }
 
-// openAttachment opens the data of an attachment. A checksum that differs is told by a
+// openAttachment opens the data of an attachment. A checksum that differs is reported by a
 // warning, when all of it was read.
 func (r *Reader) openAttachment(a *placedAttachment) (*attachmentReader, error) {
 	head := make([]byte, a.data-a.at-recordHead)

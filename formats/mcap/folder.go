@@ -87,7 +87,7 @@ func insteadOfFolder(a storage.Ask) string {
 	return ""
 }
 
-// wholePart tells whether a file has its end.
+// wholePart reports whether a file has its end.
 func wholePart(fsys storage.FS, path string) bool {
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -97,7 +97,7 @@ func wholePart(fsys storage.FS, path string) bool {
 	return f.Close() == nil && err == nil && whole
 }
 
-// hasEnd tells whether a file ends with the magic.
+// hasEnd reports whether a file ends with the magic.
 func hasEnd(f storage.File) (bool, error) {
 	st, err := f.Stat()
 	if err != nil || st.Size() < 2*int64(len(magic)) {

@@ -62,19 +62,19 @@ func (r *FolderReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) e
 	return r.unpackMessages(x, b)
 }
 
-// packedMessages tells whether metadata.yaml says that each message is a zstd frame.
+// packedMessages reports whether each message is a zstd frame by metadata.yaml.
 func (r *FolderReader) packedMessages() bool {
 	m := r.layout.Meta
 	return m != nil && m.Mode == "MESSAGE" && m.Compression == "zstd"
 }
 
-// otherCodec tells whether messages are compressed with something else.
+// otherCodec reports whether messages are compressed with something else.
 func (r *FolderReader) otherCodec() bool {
 	m := r.layout.Meta
 	return m != nil && m.Mode == "MESSAGE" && m.Compression != "zstd"
 }
 
-// packed tells whether a message is to be decompressed: no message in CDR begins as a zstd
+// packed reports whether a message is to be decompressed: no message in CDR begins as a zstd
 // frame.
 func (r *FolderReader) packed(m *storage.Message) bool {
 	return ros2bag.IsFrame(m.Data) && (r.topics[m.Topic].Encoding == Format.Native || r.packedMessages())
@@ -124,7 +124,7 @@ func (r *FolderReader) unpackMessages(x partBlock, b *storage.Batch) error {
 	return nil
 }
 
-// unpackMessage appends what a message decompresses to. Where nothing says that messages
+// unpackMessage appends what a message decompresses to. If nothing tells that messages
 // are compressed, one that is no frame only looked like one, and is taken as it is.
 func (r *FolderReader) unpackMessage(dst []byte, m *storage.Message) ([]byte, bool) {
 	limit := min(ros2bag.UnpackedSize(m.Data, len(m.Data)), maxUnpacked-int64(len(dst)))

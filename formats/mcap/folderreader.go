@@ -176,7 +176,7 @@ func (r *FolderReader) compareCount() error {
 	return r.warnLost(storage.Lost{}, "count", -1, total < m.Messages && !r.damaged(), "", "%s counts %d messages, the files have %d", ros2bag.MetadataName, m.Messages, total)
 }
 
-// damaged tells whether damage is known that explains what else is missing.
+// damaged reports whether damage is known that explains what else is missing.
 func (r *FolderReader) damaged() bool {
 	lists := [][]storage.Warning{}
 	list, _ := r.warnings.Report()

@@ -54,7 +54,7 @@ func (r *FolderReader) joinTopics() error {
 	return nil
 }
 
-// describe adds what a part says of a topic. The last part knows most publishers.
+// describe adds what a part has about a topic. The last part knows most publishers.
 func (r *FolderReader) describe(t *storage.Topic, p *inPart, have *storage.Topic) error {
 	for k, v := range have.Metadata {
 		if _, ok := t.Metadata[k]; !ok && k != metaQoS {
@@ -90,7 +90,7 @@ func (r *FolderReader) describe(t *storage.Topic, p *inPart, have *storage.Topic
 	return nil
 }
 
-// useMetadata adds what metadata.yaml says of a topic. The files win where both speak:
+// useMetadata adds what metadata.yaml has about a topic. The files win if both have it:
 // they have the messages.
 func (r *FolderReader) useMetadata(m *ros2bag.Topic, index map[topicKey]storage.TopicID) error {
 	if id, ok := index[topicKey{m.Name, m.Type, m.Format, 0}]; ok {

@@ -32,7 +32,7 @@ type FolderWriter struct {
 // An outPart is a part that is written.
 type outPart struct {
 	*Writer
-	span  ros2bag.Part // of messages that were given to Write
+	span  ros2bag.Part // of messages that went to Write
 	bytes int64        // of them
 }
 
@@ -145,7 +145,7 @@ func (w *FolderWriter) Write(m *storage.Message) error {
 	return nil
 }
 
-// full tells whether a message would make a part larger or longer than a segment.
+// full reports whether a message would make a part larger or longer than a segment.
 func (w *FolderWriter) full(p *outPart, m *storage.Message) bool {
 	if w.size > 0 && p.bytes+int64(len(m.Data)) > w.size {
 		return true
@@ -248,7 +248,7 @@ func (w *FolderWriter) finish() error {
 				return err
 			}
 		}
-		topics = p.described(topics)
+		topics = p.addTopics(topics)
 		parts = append(parts, p.part())
 	}
 	if err := w.profile.Metadata(mcapStorage, w.o.Metadata, topics, parts).WriteFile(w.fs, w.out.Temp(), !w.o.NoSync); err != nil {

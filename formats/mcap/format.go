@@ -13,7 +13,7 @@ const (
 	profileROS2 = "ros2"
 )
 
-// metaProfile is the key of the recording's metadata for the profile of a file, where
+// metaProfile is the key of the recording's metadata for the profile of a file, if
 // it is not the one that its encodings have.
 const metaProfile = "mcap_profile"
 
@@ -49,7 +49,7 @@ var Format = &storage.Format{
 }
 
 // sniff knows MCAP files by their magic, also those that Open refuses, so that they
-// are refused by name, and by the Header where the magic is damaged.
+// are refused by name, and by the Header if the magic is damaged.
 func sniff(_ storage.FS, _ string, head []byte) bool { return headKind(head) != headOther }
 
 // profileOf is the profile of a file whose channels have these encodings: "ros1" and

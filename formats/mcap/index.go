@@ -17,7 +17,7 @@ import (
 // so that opening a file of any size is quick. Tests lower it.
 const verifyChunks = 16384
 
-// A summary is what the summary section says.
+// A summary is what the summary section has.
 type summary struct {
 	start, end  int64 // from its first record to the Footer
 	dataEnd     int64 // of the Data End record
@@ -130,8 +130,8 @@ func (s *summary) parse(b []byte) error {
 
 // counts takes the number of messages of each channel from where their Message Index
 // records are: an entry has 16 bytes. Where those do not lie one behind the other, as
-// when a newer writer made them longer, they are looked at. It is nil where there are
-// none, or others than the index says.
+// when a newer writer made them longer, they are looked at. It is nil if there are
+// none, or others than the index has.
 func (s *scanner) counts(x *chunkIndex) ([]indexed, error) {
 	var out []indexed
 	eachCount(x.indexes, func(channel uint16, at uint64) {
@@ -180,7 +180,7 @@ func (s *scanner) indexHead(off int64) (recordHeader, int64, error) {
 }
 
 // verify compares the index of a chunk with the chunk, when that is asked for, and
-// returns the block; nil where they do not fit, and wrong if the index is to blame.
+// returns the block; nil if they do not fit, and wrong if the index is to blame.
 func (s *scanner) verify(x *chunkIndex, look bool) (bl *block, wrong bool, err error) {
 	const most = 1 << 62
 	codec := codecOf(x.compression)

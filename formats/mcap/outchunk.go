@@ -48,7 +48,7 @@ type usedChannel struct {
 	at      int // of its Message Index record, behind the chunk
 }
 
-// indexRef is an entry of a Message Index: of which used channel, when, where.
+// indexRef is an entry of a Message Index: time, place, used channel.
 type indexRef struct {
 	log, at uint64
 	slot    int

@@ -9,7 +9,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// What a recording says of itself is in metadata records of two names. rosbag2 writes one
+// What a recording has about itself is in metadata records of two names. rosbag2 writes one
 // into each file, up to Iron with the distribution alone, since Jazzy with the content of
 // metadata.yaml; the last one counts. Source: ros2/rosbag2
 // rosbag2_storage_mcap/src/mcap_storage.cpp. Files that are not of ROS 2 get a table of
@@ -28,7 +28,7 @@ type ownRecords struct {
 	values     map[string]string
 }
 
-// add takes in a metadata record, if it is one of them.
+// add reads a metadata record, if it is one of them.
 func (o *ownRecords) add(at int64, m *metadata) {
 	values := map[string]string{}
 	for _, p := range m.values {
@@ -55,7 +55,7 @@ func (o *ownRecords) add(at int64, m *metadata) {
 	maps.Copy(o.values, values)
 }
 
-// readOwn reads what the recording says of itself.
+// readOwn reads what the recording has about itself.
 func (r *Reader) readOwn() error {
 	if r.own.serialized == "" {
 		return nil
@@ -71,7 +71,7 @@ func (r *Reader) readOwn() error {
 	return nil
 }
 
-// addCustom adds what metadata.yaml says of the recording itself.
+// addCustom adds what metadata.yaml has about the recording itself.
 func addCustom(to map[string]string, m *ros2bag.Metadata) {
 	maps.Copy(to, m.Custom)
 	if m.Distro != "" {
@@ -79,7 +79,7 @@ func addCustom(to map[string]string, m *ros2bag.Metadata) {
 	}
 }
 
-// An ownMetadata is what a Writer has to say of the recording.
+// An ownMetadata is what a Writer writes about the recording.
 type ownMetadata struct {
 	values  map[string]string
 	always  bool // also if there is nothing but the topics
@@ -114,7 +114,7 @@ func (w *Writer) writeOwn() error {
 		m.values = []pair{{keyDistribution, distro}}
 		return w.writeMetadata(m)
 	}
-	about := w.own.profile.Metadata(mcapStorage, w.own.values, w.described(nil), []ros2bag.Part{w.part()})
+	about := w.own.profile.Metadata(mcapStorage, w.own.values, w.addTopics(nil), []ros2bag.Part{w.part()})
 	if w.out != nil { // a file by itself does not depend on its name
 		about.Paths, about.Files = nil, nil
 	}
@@ -126,9 +126,9 @@ func (w *Writer) writeOwn() error {
 	return w.writeMetadata(m)
 }
 
-// described returns the topics as metadata.yaml has them. Their messages are added to
+// addTopics returns the topics as metadata.yaml has them. Their messages are added to
 // those of list, which is nil or of the same topics.
-func (w *Writer) described(list []ros2bag.Topic) []ros2bag.Topic {
+func (w *Writer) addTopics(list []ros2bag.Topic) []ros2bag.Topic {
 	for i := range w.channels {
 		c := &w.channels[i]
 		if i == len(list) {

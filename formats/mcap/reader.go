@@ -23,7 +23,7 @@ type Reader struct {
 	defs        *definitions
 	blocks      []block
 	codecs      map[string]int64 // chunks by compression
-	how         string           // how the file was opened, for Info
+	access      string           // how the file was read at Open, for Info
 	attachments []placedAttachment
 	metadata    []placed
 	own         ownRecords
@@ -172,7 +172,7 @@ func (r *Reader) newInfo() *storage.Info {
 	info := &storage.Info{
 		Format: formatName, Version: "0", Path: r.src.Path, Size: r.src.Size, Files: []string{r.src.Path},
 		Compression: maps.Clone(r.codecs), Metadata: map[string]string{},
-		Facts: []storage.Fact{{Key: "index", Value: r.how}},
+		Facts: []storage.Fact{{Key: "index", Value: r.access}},
 	}
 	if r.header.library != "" {
 		info.Facts = append(info.Facts, storage.Fact{Key: "library", Value: r.header.library})

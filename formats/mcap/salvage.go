@@ -22,7 +22,7 @@ type cursor struct {
 	b     []byte
 	known func(channel uint16) bool // which channels a message found after damage may have; nil: any
 
-	// suspect says that there is damage somewhere in b: a message that has another
+	// suspect is set if there is damage somewhere in b: a message that has another
 	// record in it is taken to be longer than it was.
 	suspect bool
 
@@ -97,7 +97,7 @@ func (c *cursor) fieldsEnd(p, end int, op byte) int {
 	return end
 }
 
-// followed tells whether b, which is what stands behind a record, can begin with
+// followed reports whether b, which is what stands behind a record, can begin with
 // another one, or with the zeros of a file that was made longer than it became.
 func followed(b []byte) bool {
 	if len(b) < recordHead {

@@ -31,7 +31,7 @@ type scanner struct {
 	first       bool        // no record was met since the last magic
 	closed      bool        // the last record was a Footer
 	summary     bool        // the data of the present file has ended
-	stats       *statistics // of the only file, where its end was found
+	stats       *statistics // of the only file, if its end was found
 	files       int
 	sum         *summary // nil: none is used
 	damagedData *bool    // whether the checksum of the data section differs; nil: not looked at
@@ -40,8 +40,8 @@ type scanner struct {
 	private     int64
 }
 
-// scan fills in definitions, blocks, attachments and metadata. s is nil where no
-// summary can be used, and why says so.
+// scan fills in definitions, blocks, attachments and metadata. s is nil if no
+// summary can be used, for the reason why.
 func (r *Reader) scan(s *summary, why string) error {
 	k := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1}
 	if s != nil && why == "" {
@@ -71,7 +71,7 @@ func (r *Reader) scan(s *summary, why string) error {
 	return k.finish(s, why)
 }
 
-// at takes in what is at p and returns where the next record should be.
+// at handles what is at p and returns where the next record should be.
 func (s *scanner) at(p int64) (int64, error) {
 	for len(s.known) > 0 && s.known[0].offset < uint64(p) {
 		s.known = s.known[1:]
@@ -123,7 +123,7 @@ func isFatal(err error) bool {
 	return errors.As(err, &e)
 }
 
-// record takes in the record at p. An error that is not from the disk or from strict
+// record handles the record at p. An error that is not from the disk or from strict
 // reading means that it makes no sense.
 func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 	if h.op == opChunk {
@@ -198,7 +198,7 @@ func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 	return end, s.small(p, h, b)
 }
 
-// small takes in a record that is no chunk, message or attachment, and whose fields
+// small handles a record that is no chunk, message or attachment, and whose fields
 // are in their bounds.
 func (s *scanner) small(p int64, h recordHeader, b []byte) error {
 	switch h.op {
@@ -252,7 +252,7 @@ func (s *scanner) small(p int64, h recordHeader, b []byte) error {
 	return nil
 }
 
-// define takes in a definition.
+// define adds a definition.
 func (s *scanner) define(op byte, b []byte, at position) error {
 	if op == opSchema {
 		var k schema
@@ -267,7 +267,7 @@ func (s *scanner) define(op byte, b []byte, at position) error {
 		return err
 	}
 	if _, defined := s.r.defs.current[c.id]; defined && s.summary {
-		return nil // the data has said what it is
+		return nil // the data has shown what it is
 	}
 	if s.r.defs.addChannel(&c, at) {
 		s.note("redefined", s.place(at), 0, true, "channel %d means something else from here on: topic %.80q", c.id, c.topic)
@@ -275,7 +275,7 @@ func (s *scanner) define(op byte, b []byte, at position) error {
 	return nil
 }
 
-// contradicts tells whether a definition outside of chunks differs from the summary
+// contradicts reports whether a definition outside of chunks differs from the summary
 // and is the one of them that is damaged.
 func (s *scanner) contradicts(op byte, b []byte) (bool, error) {
 	if s.sum == nil {
@@ -302,7 +302,7 @@ func (s *scanner) contradicts(op byte, b []byte) (bool, error) {
 	return s.dataDamaged()
 }
 
-// dataDamaged tells whether the checksum of the data section differs.
+// dataDamaged reports whether the checksum of the data section differs.
 func (s *scanner) dataDamaged() (bool, error) {
 	if s.sum == nil {
 		return false, nil

@@ -15,7 +15,7 @@ const allOps = 1<<(opDataEnd+1) - 1
 // dataOps are records that stand between chunks.
 const dataOps = 1<<opSchema | 1<<opChannel | 1<<opChunk | 1<<opMessageIndex | 1<<opAttachment | 1<<opMetadata | 1<<opDataEnd
 
-// chunk takes in the Chunk record at p, whose length need not fit.
+// chunk adds the Chunk record at p, whose length need not fit.
 func (s *scanner) chunk(p int64, h recordHeader) (int64, error) {
 	b, err := s.w.Data(p+recordHead, chunkHead)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *scanner) chunk(p int64, h recordHeader) (int64, error) {
 // chunkEnd returns where the chunk at p ends. whole is false when the file ends
 // sooner, or nothing tells.
 func (s *scanner) chunkEnd(p, data int64, h recordHeader, c *chunk) (end int64, whole bool, err error) {
-	var byRecord, byData int64 // where it ends, as its record and its data say; 0: beyond the file
+	var byRecord, byData int64 // where it ends by its record and by its data; 0: beyond the file
 	if h.length <= uint64(s.r.src.Size-p-recordHead) {
 		byRecord = p + recordHead + int64(h.length)
 	}
@@ -99,8 +99,8 @@ func (s *scanner) cutNote(p int64, h recordHeader, c *chunk, what string) {
 	s.note("unclosed", p, 0, false, "%s", what)
 }
 
-// bySummary takes in a chunk as the index says that it is, if its data agrees with
-// that, and returns where its Message Index ends; 0 where it does not.
+// bySummary adds a chunk as the index has it, if its data agrees with
+// that, and returns where its Message Index ends; 0 if it does not.
 func (s *scanner) bySummary(x *chunkIndex) (int64, error) {
 	if x.length < chunkFixed || x.stored > x.length-chunkFixed || codecOf(x.compression) == nil {
 		return 0, nil
@@ -134,7 +134,7 @@ func (s *scanner) readChunk() error {
 	return nil
 }
 
-// attachment takes in an Attachment record.
+// attachment adds an Attachment record.
 func (s *scanner) attachment(p int64, h recordHeader) error {
 	b, err := s.w.body(p, h, checked)
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *scanner) odd(p int64, h recordHeader, cause error) (int64, error) {
 	return s.skip(p, cause)
 }
 
-// magic takes in a magic behind the first one: the end of the file, or another one
+// magic handles a magic behind the first one: the end of the file, or another one
 // that was put behind it.
 func (s *scanner) magic(p int64) (int64, error) {
 	next := p + int64(len(magic))

@@ -20,12 +20,12 @@ const (
 	metaBytes = "bagconv_bytes"
 )
 
-// readMetadata gives what a channel's metadata says its place in a topic. A text of QoS
+// readMetadata puts what a channel's metadata has into the fields of a topic. A text of QoS
 // profiles that the Writer would write otherwise stays in the metadata too.
 func readMetadata(t *storage.Topic, cache ros2bag.QoSCache) {
 	m := t.Metadata
 	if hash, ok := m[metaTypeHash]; ok {
-		if _, taken := m[storage.MetaTypeHash]; !taken {
+		if _, known := m[storage.MetaTypeHash]; !known {
 			delete(m, metaTypeHash)
 			m[storage.MetaTypeHash] = hash
 		}

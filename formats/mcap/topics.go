@@ -30,7 +30,7 @@ func (p position) before(o position) bool {
 	return p.block < o.block || p.block == o.block && p.at < o.at
 }
 
-// A change says that from a position on a channel id means another topic.
+// A change makes a channel id mean another topic from a position on.
 type change struct {
 	position
 	id    uint16
@@ -68,7 +68,7 @@ func (d *definitions) newFile(at position) {
 	d.schemas, d.current, d.pending = map[uint16]*schema{}, map[uint16]int{}, map[uint16]int64{}
 }
 
-// addSchema takes in a Schema record, and keeps nothing of its memory.
+// addSchema adds a Schema record, and keeps nothing of its memory.
 func (d *definitions) addSchema(s *schema) {
 	if s.id == 0 {
 		return // means none
@@ -85,7 +85,7 @@ func (s *schema) same(o *schema) bool {
 	return s.name == o.name && s.encoding == o.encoding && bytes.Equal(s.data, o.data)
 }
 
-// key is what makes channels one topic: all that a definition says.
+// key is what makes channels one topic: all that a definition has.
 func key(c *channel, s *schema) string {
 	k := *c
 	k.metadata = slices.Clone(c.metadata)
@@ -98,7 +98,7 @@ func key(c *channel, s *schema) string {
 	return string(b)
 }
 
-// addChannel takes in a Channel record. It tells whether the id meant something
+// addChannel adds a Channel record. It reports whether the id meant something
 // else before.
 func (d *definitions) addChannel(c *channel, at position) (redefined bool) {
 	s := d.schemas[c.schema]
@@ -135,7 +135,7 @@ func (d *definitions) addChannel(c *channel, at position) (redefined bool) {
 	return defined
 }
 
-// complete tells whether a channel is defined, and its schema.
+// complete reports whether a channel is defined, and its schema.
 func (d *definitions) complete(id uint16) bool {
 	i, ok := d.current[id]
 	return ok && (d.list[i].schema != nil || d.list[i].channel.schema == 0)
@@ -188,7 +188,7 @@ func (d *definitions) freeze() {
 	})
 }
 
-// usual tells whether the Writer would choose this profile for the channels, and add
+// usual reports whether the Writer would choose this profile for the channels, and add
 // nothing to them for it.
 func (d *definitions) usual(profile string) bool {
 	encodings := make([]string, len(d.list))

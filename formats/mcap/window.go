@@ -56,7 +56,7 @@ func (w *window) followed(off int64) (bool, error) {
 	return followed(b), nil
 }
 
-// checked is how much of a record's body is looked at to tell whether it is one.
+// checked is how much of a record's body is looked at to report whether it is one.
 // maxRecord is how large a record may be that is read as a whole: no chunk, message
 // or attachment.
 const (
@@ -95,7 +95,7 @@ func (w *window) find(from, to int64, ops uint32) (int64, error) {
 	return to, nil
 }
 
-// isChunk tells whether the record at off, which says that it is something else, can be
+// isChunk reports whether the record at off, whose opcode is another, can be
 // nothing but a chunk whose opcode is damaged.
 func (w *window) isChunk(off int64, h recordHeader) bool {
 	b, err := w.body(off, h, chunkHead)
@@ -106,7 +106,7 @@ func (w *window) isChunk(off int64, h recordHeader) bool {
 	return codecOf(c.compression) != nil
 }
 
-// plausible tells whether a record at off, of which h is the start, makes sense.
+// plausible reports whether a record at off that begins with h makes sense.
 func (w *window) plausible(off int64, h recordHeader) (bool, error) {
 	room := uint64(w.size - off - recordHead)
 	if h.length > room && h.op != opChunk {

@@ -41,7 +41,7 @@ type Writer struct {
 
 	channels []outChannel
 	schemas  []outSchema
-	byID     map[string]int // index of schemas, by what one says
+	byID     map[string]int // index of schemas, by their record without the id
 	cur      *outChunk      // the chunk being filled; nil when there is none
 	begun    bool           // a chunk was begun
 	pool     sync.Pool      // of *outChunk
@@ -70,7 +70,7 @@ type outSchema struct {
 	written bool
 }
 
-// A layout says which of the parts that a file need not have are written. All are but
+// A layout chooses which of the optional parts of a file are written. All are but
 // in tests, which compare files of any with those of other writers.
 type layout struct {
 	chunks, messageIndexes                             bool
@@ -140,7 +140,7 @@ func createError(path, what string, err error, hint string) error {
 	return &storage.Error{Format: formatName, Path: path, Offset: -1, What: what, Err: err, Hint: hint}
 }
 
-// levelHint says which levels a codec has.
+// levelHint tells which levels a codec has.
 func levelHint(c *compress.Codec) string {
 	if c.MaxLevel() == 0 {
 		return "nothing is compressed without a codec: lz4 or zstd"
@@ -199,7 +199,7 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	return storage.TopicID(len(w.channels) - 1), nil
 }
 
-// validName tells whether a string can be written as one.
+// validName reports whether a string can be written as one.
 func validName(s string) bool { return utf8.ValidString(s) }
 
 // Write adds a message. See storage.Writer.
@@ -305,7 +305,7 @@ func (w *Writer) finish() error {
 	return nil
 }
 
-// settled tells whether all chunks that were handed out are in the file.
+// settled reports whether all chunks that were handed out are in the file.
 func (w *Writer) settled() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

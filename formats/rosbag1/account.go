@@ -84,7 +84,7 @@ func (s *scanner) foldEnd() {
 	}
 }
 
-// complete tells whether the CHUNK_INFO records that were found are all that the
+// complete reports whether the CHUNK_INFO records that were found are all that the
 // bag had, and none is of another place. They are put in the order of the file.
 func (s *scanner) complete(h *header) bool {
 	slices.SortFunc(s.infos, func(a, b chunkInfo) int { return int(min(max(a.at-b.at, -1), 1)) })

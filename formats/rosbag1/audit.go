@@ -48,7 +48,7 @@ func messagesOf(b []byte) map[entry]int {
 }
 
 // compareIndex reads the INDEX_DATA records of a chunk and takes what they have out
-// of found, of which nothing may be left.
+// of found, which must be empty then.
 func (r *Reader) compareIndex(bl *block, found map[entry]int) error {
 	c, err := r.chunkHeader(bl) // Size may be estimated
 	if err != nil {

@@ -26,13 +26,13 @@ type chunk struct {
 
 // Where the size of a chunk is not known, it may decompress to some times the bytes
 // that are stored, as messages of sensors hardly do, and a small one to a little more:
-// maxOpen where the recorder wrote no size, which is then part of rawSize, and maxWrong
-// where the size turns out to be too small.
+// maxOpen if the recorder wrote no size, which is then part of rawSize, and maxWrong
+// if the size turns out to be too small.
 const (
 	maxGrowth = 16
 	maxOpen   = 64 << 20
 	maxWrong  = 4 << 20
-	maxBZ2    = 520 << 20 // of bz2, of which 45 bytes can be 45 MB of one value, where the size says so
+	maxBZ2    = 520 << 20 // of bz2, whose 45 bytes can be 45 MB of one value, if the size is as large
 )
 
 // limit is how much the chunk may decompress to. A size that the stored bytes
@@ -233,7 +233,7 @@ func (r *Reader) guessChunk(b *block) (chunk, error) {
 	return c, nil
 }
 
-// hasMagic tells whether compressed data starts as its codec's does.
+// hasMagic reports whether compressed data starts as its codec's does.
 func hasMagic(codec *compress.Codec, data []byte) bool {
 	switch codec {
 	case compress.LZ4:

@@ -81,7 +81,7 @@ func (r *Reader) checkFields(c *connection, at int64) error {
 	return r.src.Warn("connection", at, false, "connection %d, topic %.200q, has no field %s; other programs may refuse the bag", c.id, c.topic.Name, c.lacks)
 }
 
-// same tells whether two records define the same connection. Texts are left
+// same reports whether two records define the same connection. Texts are left
 // out: tools that rebuild a definition change its line ends.
 func (c *connection) same(o *connection) bool {
 	return c.topic.Name == o.topic.Name && c.topic.Type == o.topic.Type &&

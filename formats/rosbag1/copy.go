@@ -19,9 +19,9 @@ import (
 //     with many small chunks are packed anew;
 //   - it reads without a complaint, and has nothing but messages and connections;
 //   - its connections have the same ids in the output, and those that it defines
-//     say the same to the byte, but for the order of fields;
+//     are the same to the byte, but for the order of fields;
 //   - each of its connections is defined before its first message there, in the
-//     chunk or in one that is written before. One that is being filled takes in
+//     chunk or in one that is written before. One that is being filled gets
 //     what is missing, when it defines another one already: who scans a bag by its
 //     index records does not look for definitions in chunks of known connections.
 //
@@ -109,7 +109,7 @@ func (c *outConn) setID(id uint32) {
 	binary.LittleEndian.PutUint32(c.record[4+4+len("conn="):], id)
 }
 
-// stored is what Batch.Stored holds: what the index of a chunk will say.
+// stored is what Batch.Stored holds: what the index of a chunk will have.
 type stored struct {
 	from    *copying
 	raw     int
@@ -128,7 +128,7 @@ type definition struct {
 	at    uint32
 }
 
-// begin returns what takes in a chunk that is about to be read into b, nil when
+// begin returns what collects the chunk that is about to be read into b, nil when
 // none are copied.
 func (c *copying) begin(b *storage.Batch) *stored {
 	s, _ := b.Stored.(*stored)
@@ -178,7 +178,7 @@ func (s *stored) message(at int, h *header) bool {
 }
 
 // define checks the connection record at an offset of the chunk. It is false
-// when it does not say what the Writer would.
+// when it is not what the Writer would write.
 func (s *stored) define(at int, h *header, data []byte) bool {
 	topic, ok := s.from.topic(h.conn)
 	if !ok {

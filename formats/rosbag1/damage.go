@@ -8,7 +8,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// judge makes one warning of what is wrong with a block, of which kept messages
+// judge makes one warning of what is wrong with a block, from which kept messages
 // were read. It compares them with what the index counts.
 func (r *Reader) judge(bl *block, d *chunked.Damage, kept int64) error {
 	if d.Places == 0 && (bl.counted < 0 || bl.counted == kept) || bl.cut {

@@ -16,8 +16,8 @@
 //
 // The chunks are the truth and the index is a hint. A closed bag is opened by
 // its trailer, once that agrees with the chunk headers; any other is
-// scanned: chunk by chunk where each has its index records, record by record
-// where the recorder died. After damage the reader goes on at the next record
+// scanned: chunk by chunk if each has its index records, record by record
+// if the recorder died. After damage the reader goes on at the next record
 // that makes sense, and reports in a warning what it passed over. Each chunk is a
 // block; ReadBlock is safe for concurrent use.
 //

@@ -58,7 +58,7 @@ func stem(name string) string {
 }
 
 // sniff knows bags of all versions by their first line, also those that Open
-// refuses, so that they are refused by name, and by the file header where that
+// refuses, so that they are refused by name, and by the file header if that
 // line is damaged.
 func sniff(_ storage.FS, _ string, head []byte) bool {
 	line := string(head[:min(len(head), 16)])

@@ -244,7 +244,7 @@ func (r *Reader) verify(pos int64) error {
 	return nil
 }
 
-// estimate fills in what only the headers of a sample of chunks have told.
+// estimate fills in what only the headers of a sample of chunks have shown.
 func (r *Reader) estimate(stored, raw, seen int64) {
 	for i := range r.blocks {
 		if b := &r.blocks[i]; b.RawSize == 0 && stored > 0 {

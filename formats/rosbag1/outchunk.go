@@ -48,7 +48,7 @@ type usedConn struct {
 	defined bool   // of a chunk that is copied: its record stands before its messages
 }
 
-// indexRef is an index entry: of which used connection, when, where.
+// indexRef is an index entry: used connection, time, place.
 type indexRef struct {
 	when uint64 // seconds << 32 | nanoseconds
 	slot uint32
@@ -208,7 +208,7 @@ func (k *outChunk) appendIndex() {
 	}
 }
 
-// sortEntries sorts index entries by time, and by offset where it is equal.
+// sortEntries sorts index entries by time, and by offset if it is equal.
 func (k *outChunk) sortEntries(b []byte) {
 	refs := make([]indexRef, 0, len(b)/indexEntry)
 	for p := b; len(p) > 0; p = p[indexEntry:] {

@@ -32,7 +32,7 @@ type Reader struct {
 
 	copying *copying // of the Writer that copies chunks; nil: none
 
-	ownerless bool // the scan has told of the messages that belong to no connection
+	ownerless bool // the scan has reported the messages that belong to no connection
 
 	info *storage.Info // as Open has found it
 }
@@ -47,7 +47,7 @@ type block struct {
 	dirty bool  // the scan found this chunk damaged: Size is where its bytes end, not what its header has
 	cut   bool  // the file ends within this chunk, or its recorder stopped there: a warning of the whole bag has it
 
-	counted int64 // messages, by CHUNK_INFO or else by INDEX_DATA; -1 where nothing counts them
+	counted int64 // messages, by CHUNK_INFO or else by INDEX_DATA; -1 if nothing counts them
 }
 
 // Open opens the bag at path. See storage.Format.
@@ -172,7 +172,7 @@ func (r *Reader) readHead() (h header, why *reason, err error) {
 	return h, nil, nil
 }
 
-// looksLikeBag tells whether a file header stands where that of version 2.0 does.
+// looksLikeBag reports whether a file header stands where that of version 2.0 does.
 func looksLikeBag(head []byte) bool {
 	var h header
 	return len(head) > len(versionLine) && h.parseRecord(head[len(versionLine):]) == nil && h.op == opFileHeader

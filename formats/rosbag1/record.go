@@ -144,7 +144,7 @@ func (h *header) guess(fields int) error {
 	return nil
 }
 
-// set stores one field, and tells whether its value has the right size.
+// set stores one field, and reports whether its value has the right size.
 func (h *header) set(name, v []byte) bool {
 	switch string(name) {
 	case "op":
@@ -222,7 +222,7 @@ func parseTime(b []byte) int64 {
 	return int64(v&math.MaxUint32)*1e9 + int64(v>>32)
 }
 
-// carries tells whether a time has so many nanoseconds that no writer should.
+// carries reports whether a time has so many nanoseconds that no writer should.
 func carries(b []byte) bool { return binary.LittleEndian.Uint32(b[4:]) >= 1e9 }
 
 func putTime(b []byte, ns int64) {

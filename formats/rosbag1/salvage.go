@@ -100,7 +100,7 @@ func (r *Reader) find(from, to int64, ops uint16) (int64, error) {
 	return to, nil
 }
 
-// plausible tells whether the record at p, whose header reads well, also fits
+// plausible reports whether the record at p, whose header reads well, also fits
 // into the file. b is its bytes, as far as they are at hand.
 func (r *Reader) plausible(p int64, h *header, b []byte) (bool, error) {
 	end := p + int64(h.headLen) + h.dataSize()
@@ -121,7 +121,7 @@ func (r *Reader) plausible(p int64, h *header, b []byte) (bool, error) {
 	return w.follows(end)
 }
 
-// follows tells whether a record, or the end of the file, is at p.
+// follows reports whether a record, or the end of the file, is at p.
 func (w *window) follows(p int64) (bool, error) {
 	if p == w.size {
 		return true, nil

@@ -14,8 +14,8 @@ import (
 const runSize = 1 << 20
 
 // A scanner finds the blocks and connections of a bag without its index, from
-// the records in the order of the file. Chunks are passed over where their index
-// records tell what they hold, and read where not.
+// the records in the order of the file. Chunks are passed over if their index
+// records tell what they hold, and read if not.
 type scanner struct {
 	r      *Reader
 	w      window

@@ -91,7 +91,7 @@ func (s *scanner) compressedEnd(p int64, c *chunk, b *block) (end int64, err err
 	return found, nil
 }
 
-// endChunk settles what the last chunk holds: by its index records where all of
+// endChunk settles what the last chunk holds: by its index records if all of
 // them are there and their connections known, by reading it otherwise.
 func (s *scanner) endChunk() error {
 	if !s.unnamed {
@@ -127,7 +127,7 @@ func (s *scanner) endChunk() error {
 	return nil
 }
 
-// whole tells whether all that the header of a chunk announces has come out of it,
+// whole reports whether all that the header of a chunk announces has come out of it,
 // though its last bytes, which end the compressed data, are cut off.
 func (s *scanner) whole(b *block) bool {
 	c, err := s.r.chunkHeader(b)

@@ -296,7 +296,7 @@ func (w *Writer) Close() error {
 	return errors.Join(err, w.out.Abort())
 }
 
-// maxChunk is the most that a u32 length can say.
+// maxChunk is the greatest u32 length.
 const maxChunk = math.MaxUint32
 
 var (

@@ -10,7 +10,7 @@ import (
 // uncounted are the codes of damage that leaves open how much is missing.
 var uncounted = []string{"truncated", "salvaged", "part", "missing-part", "wal", "wal-uncommitted", "journal"}
 
-// explained tells whether damage is known that explains what else is missing: that is no
+// explained reports whether damage is known that explains what else is missing: that is no
 // other damage.
 func (r *Reader) explained() bool {
 	return slices.ContainsFunc(r.warnings, func(w storage.Warning) bool { return w.Damage && slices.Contains(uncounted, w.Code) })
@@ -55,7 +55,7 @@ func (r *Reader) lostSoFar(total int64) (l storage.Lost) {
 		l.Blocks += f.BadPages
 		l.Bytes += f.BadPages * page
 		badCells += f.BadCells
-		if cut := p.head.Size() - p.size; cut > 0 && p.over == nil {
+		if cut := p.head.Size() - p.size; cut > 0 && p.overlay == nil {
 			l.Bytes += cut
 			l.Blocks += (cut + page - 1) / page
 		}

@@ -17,16 +17,16 @@ import (
 // salvageOpen takes rows from the pages, with those of a transaction that was not
 // committed. cause is why the committed state cannot be read, or nil.
 func (p *part) salvageOpen(ctx context.Context, fsys storage.FS, meta *ros2bag.Metadata, cause error, warn ros2bag.Warner) error {
-	over, total := p.over, p.total
-	p.over = p.over.Uncommitted(p.size)
-	p.total = p.over.Pages * p.over.Page
+	overlay, total := p.overlay, p.total
+	p.overlay = p.overlay.Uncommitted(p.size)
+	p.total = p.overlay.Pages * p.overlay.Page
 	reason := cause
 	if reason == nil {
 		reason = fmt.Errorf("the last transaction was not committed: %w", storage.ErrCorrupt)
 	}
 	err := p.salvage(ctx, fsys, meta, reason, warn)
 	if cause == nil && err == reason { // there is nothing of it
-		p.over, p.total, err = over, total, nil
+		p.overlay, p.total, err = overlay, total, nil
 	}
 	return err
 }
@@ -40,7 +40,7 @@ func (p *part) readBeside(ctx context.Context, fsys storage.FS, head []byte, war
 	err := p.openBeside(fsys, "-journal", func(f storage.File, size int64) error {
 		return p.useJournal(ctx, fsys, f, size, head, warn)
 	})
-	if err != nil || p.over != nil {
+	if err != nil || p.overlay != nil {
 		return err
 	}
 	return p.openBeside(fsys, "-wal", func(f storage.File, size int64) error { return p.useWAL(f, size, warn) })
@@ -62,8 +62,8 @@ func (p *part) openBeside(fsys storage.FS, suffix string, use func(f storage.Fil
 		return err
 	}
 	err = errors.Join(use(f, st.Size()), f.Close())
-	if err == nil && p.over != nil {
-		p.over.Path = path
+	if err == nil && p.overlay != nil {
+		p.overlay.Path = path
 		p.bytes += st.Size()
 	}
 	return err
@@ -94,7 +94,7 @@ func (p *part) useWAL(f storage.File, size int64, warn ros2bag.Warner) error {
 		w.Pages = p.size / w.Page // nothing of it was committed
 	}
 	if w.Pages > 0 {
-		p.over = w
+		p.overlay = w
 	}
 	return nil
 }
@@ -146,6 +146,6 @@ func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, 
 	if cut {
 		text = "; the journal ends before its last record, so that some pages may be those of after it"
 	}
-	o.Undo, p.over = true, o
+	o.Undo, p.overlay = true, o
 	return warn("journal", true, "the last transaction was not committed, with at least %d messages: %d pages are rolled back by the journal beside it%s; %s", rows, len(o.At), text, p.fate())
 }

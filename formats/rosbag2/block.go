@@ -21,7 +21,7 @@ type block struct {
 
 const (
 	blockBytes     = 2 << 20   // of a block's pages, or of its rows when they are decompressed
-	zstdBlockBytes = 512 << 10 // of rows that are compressed one by one, where their sizes are not looked at
+	zstdBlockBytes = 512 << 10 // of rows that are compressed one by one, if their sizes are not looked at
 )
 
 // blocks cuts a part into ranges of about equal size.
@@ -68,7 +68,7 @@ type rowSource interface {
 }
 
 // scanBytes is how much is read at once: 1 MB in all for each scanner. countBytes is that
-// where the payloads do not matter.
+// if the payloads do not matter.
 const (
 	scanBytes  = 128 << 10
 	countBytes = 16 << 10
@@ -119,7 +119,7 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	return r.fail(p.path, "messages", err)
 }
 
-// reported tells whether an error is complete: a warning that strict reading made an error
+// reported reports whether an error is complete: a warning that strict reading made an error
 // of.
 func reported(err error) bool {
 	var e *storage.Error

@@ -135,7 +135,7 @@ func (r *Reader) useCounts() bool {
 	return true
 }
 
-// tally finds the least and greatest time of a part: by its index where the counts
+// tally finds the least and greatest time of a part: by its index if the counts
 // are known or may be estimated, else by going over all rows, which counts them too.
 func (r *Reader) tally(p *part, counted bool) (t tally, err error) {
 	if p.salvaged != nil {
@@ -176,11 +176,11 @@ func (r *Reader) tally(p *part, counted bool) (t tally, err error) {
 	}
 	plain, cause := p.table == nil, err
 	if !r.strict {
-		given := int64(0)
+		rows := int64(0)
 		if plain {
-			given = t.rows
+			rows = t.rows
 		}
-		if err = p.giveUpTree(r.ctx, c.src, cause, given, r.warner(p.path)); err == nil {
+		if err = p.giveUpTree(r.ctx, c.src, cause, rows, r.warner(p.path)); err == nil {
 			return p.tallyFound(), nil
 		}
 	}
@@ -258,7 +258,7 @@ func (r *Reader) lookForOrphans(c *conn) error {
 	return fmt.Errorf("%d messages lie in pages that are not in the tree: %w", s.Found.Rows-p.rows, storage.ErrCorrupt)
 }
 
-// maxUnknown is how many topic ids without a topic are given a number as a name.
+// maxUnknown is how many topic ids without a topic get a number as a name.
 const maxUnknown = 10_000
 
 func (t *tally) none(id int64) {

@@ -39,5 +39,5 @@
 // into parts (outpart.go). "universal" opens on
 // every distribution from Foxy on. timestamp_idx is written after the last row.
 // What rosbag2 has no place for is kept in custom_data (ros2bag.CustomTopic). The same
-// calls give the same bytes.
+// calls write the same bytes.
 package rosbag2

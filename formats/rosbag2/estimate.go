@@ -112,15 +112,15 @@ func (s *sample) round() error {
 // scale makes counts of t: for every asked rowids of the sample there are n.
 func (s *sample) scale(t *tally, ids *topicIDs) {
 	t.topics, t.unknown = map[storage.TopicID]int64{}, map[int64]int64{}
-	sum, given := int64(0), int64(0)
+	sum, before := int64(0), int64(0)
 	for _, id := range slices.Sorted(maps.Keys(s.topics)) {
 		sum += s.topics[id]
 		all := int64(math.Round(float64(s.n) * float64(sum) / float64(s.asked))) // of the sum, so that rounding loses none
 		if topic, ok := ids.get(id); ok {
-			t.topics[topic] += all - given
+			t.topics[topic] += all - before
 		} else {
-			t.unknown[id] = all - given
+			t.unknown[id] = all - before
 		}
-		given = all
+		before = all
 	}
 }

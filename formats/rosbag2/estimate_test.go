@@ -84,7 +84,7 @@ func glance(t *testing.T, path string, above int64) (*storage.Info, storage.Read
 	return info, r, fsys.bytes.Load()
 }
 
-// near tells whether an estimate is within five standard errors of a sample of rows,
+// near reports whether an estimate is within five standard errors of a sample of rows,
 // had each been taken by itself.
 func near(got, want, all, sample int64) bool {
 	p := float64(want) / float64(all)

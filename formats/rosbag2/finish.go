@@ -61,7 +61,7 @@ func (p *outPart) writeDefinitions() error {
 	return nil
 }
 
-// metadata is what metadata.yaml says of all parts, and the metadata table of each one.
+// metadata is what metadata.yaml has about all parts, and the metadata table of each one.
 func (w *Writer) metadata(parts ...*outPart) (*ros2bag.Metadata, error) {
 	list := make([]ros2bag.Part, len(parts))
 	for i, p := range parts {

@@ -99,7 +99,7 @@ func identify(path string, head []byte) (what, hint string) {
 	return db3.Identify(path, head)
 }
 
-// wholePart tells whether a database has all its pages.
+// wholePart reports whether a database has all its pages.
 func wholePart(fsys storage.FS, path string) bool {
 	f, err := fsys.Open(path)
 	if err != nil {

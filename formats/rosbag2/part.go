@@ -20,15 +20,15 @@ type part struct {
 	temp  storage.File // the decompressed copy of it, which has no name; nil: there is none
 	bytes int64        // of path
 	opening
-	head  sqlite.Header
-	size  int64           // of temp, or of path
-	total int64           // of the database, as it is read
-	cut   string          // how much of the file is there, if its end is missing
-	over  *sqlite.Overlay // what is beside the file, nil without
+	head    sqlite.Header
+	size    int64           // of temp, or of path
+	total   int64           // of the database, as it is read
+	cut     string          // how much of the file is there, if its end is missing
+	overlay *sqlite.Overlay // what is beside the file, nil without
 
 	tables   tables
 	table    *sqlitefile.Table   // nil: rows are read by SQLite, or
-	salvaged *sqlitefile.Salvage // not nil: taken from the pages, whatever the tree says
+	salvaged *sqlitefile.Salvage // not nil: read from the pages, whatever the tree has
 	ranges   []sqlitefile.Range  // of table, nil until they are needed
 	spans    []sqlitefile.Span   // of the blocks; nil while their times are not known
 	topics   []topicRow
@@ -90,7 +90,7 @@ func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn
 	err = p.load(ctx, fsys, head, size, warn)
 	broken := isDamage(err) && !errors.Is(err, storage.ErrUnsupported)
 	switch {
-	case o.uncommitted && p.over.Unfinished() && (err == nil || broken):
+	case o.uncommitted && p.overlay.Unfinished() && (err == nil || broken):
 		err = p.salvageOpen(ctx, fsys, o.meta, err, warn)
 	case broken && !o.strict:
 		err = p.salvage(ctx, fsys, o.meta, err, warn)
@@ -106,8 +106,8 @@ func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn
 // real is the bytes that there are for the database, in the file and beside it.
 func (p *part) real() int64 {
 	n := p.size
-	if p.over != nil {
-		n += int64(len(p.over.At)) * p.over.Page
+	if p.overlay != nil {
+		n += int64(len(p.overlay.At)) * p.overlay.Page
 	}
 	return n
 }
@@ -170,9 +170,9 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 	if err := p.readBeside(ctx, fsys, head, warn); err != nil {
 		return err
 	}
-	if p.over != nil {
-		if at, ok := p.over.At[0]; ok { // the first page is there
-			f, err := fsys.Open(p.over.Path)
+	if p.overlay != nil {
+		if at, ok := p.overlay.At[0]; ok { // the first page is there
+			f, err := fsys.Open(p.overlay.Path)
 			if err != nil {
 				return err
 			}
@@ -186,7 +186,7 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 	if size == 0 && len(head) == 0 {
 		return fmt.Errorf("the file is empty: %w", storage.ErrTruncated)
 	}
-	if p.over != nil && p.over.Pages == 0 {
+	if p.overlay != nil && p.overlay.Pages == 0 {
 		return fmt.Errorf("the only transaction was never committed: %w", storage.ErrTruncated)
 	}
 	if len(head) < sqlite.HeaderLen && strings.HasPrefix(sqlite.Magic, string(head[:min(len(head), 16)])) {
@@ -195,11 +195,11 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 	if p.head, err = sqlite.ParseHeader(head); err != nil {
 		return err
 	}
-	if p.over != nil {
-		if p.over.Page != int64(p.head.Page) {
-			return fmt.Errorf("%s has pages of %d bytes, the database of %d: %w", base(p.over.Path), p.over.Page, int64(p.head.Page), storage.ErrCorrupt)
+	if p.overlay != nil {
+		if p.overlay.Page != int64(p.head.Page) {
+			return fmt.Errorf("%s has pages of %d bytes, the database of %d: %w", base(p.overlay.Path), p.overlay.Page, int64(p.head.Page), storage.ErrCorrupt)
 		}
-		p.total = min(p.over.Pages*int64(p.head.Page), p.real())
+		p.total = min(p.overlay.Pages*int64(p.head.Page), p.real())
 	} else if want := p.head.Size(); want > p.size {
 		p.total = want
 		if p.cut != "" {
@@ -220,7 +220,7 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 	if p.real() < p.total && (err == nil || isDamage(err)) {
 		err = fmt.Errorf("the file is cut off: %w", storage.ErrTruncated)
 	}
-	if err == nil && p.over == nil && p.head.Size() > 0 && p.head.Size() < p.size {
+	if err == nil && p.overlay == nil && p.head.Size() > 0 && p.head.Size() < p.size {
 		var rows int64
 		if rows, err = sqlitefile.RowsBehind(ctx, c.src, p.size, int64(p.head.Page), int64(p.head.Pages)); rows > 0 {
 			err = fmt.Errorf("%d messages lie behind the last page: writing was interrupted: %w", rows, storage.ErrCorrupt)
@@ -236,7 +236,7 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 }
 
 // findTable looks whether the rows of messages can be read page by page. They
-// cannot where the table is not as rosbag2 makes it: then SQLite reads them (plain.go).
+// cannot if the table is not as rosbag2 makes it: then SQLite reads them (plain.go).
 func (p *part) findTable(ctx context.Context, src *sqlite.Image) (err error) {
 	if p.table, err = sqlitefile.NewTable(src, p.total); err == nil && !p.brief && !p.lazy {
 		p.ranges, err = p.table.Ranges(ctx, src, blockBytes, nil)
@@ -276,13 +276,13 @@ func (c *conn) open(fsys storage.FS) error {
 	}
 	c.files = append(c.files, f)
 	var log storage.File
-	if p.over != nil {
-		if log, err = fsys.Open(p.over.Path); err != nil {
+	if p.overlay != nil {
+		if log, err = fsys.Open(p.overlay.Path); err != nil {
 			return err
 		}
 		c.files = append(c.files, log)
 	}
-	c.src = sqlite.NewImage(f, p.size, p.total, p.over, log)
+	c.src = sqlite.NewImage(f, p.size, p.total, p.overlay, log)
 	return nil
 }
 

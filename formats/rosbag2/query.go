@@ -51,7 +51,7 @@ type query struct {
 	batch  storage.Batch // of the current message
 }
 
-// context tells whether the query, or the reader, shall end.
+// context reports whether the query, or the reader, shall end.
 func (x *query) context() error { return errors.Join(x.ctx.Err(), x.r.ctx.Err()) }
 
 // list takes the parts that have messages.

@@ -24,7 +24,7 @@ type pageRows struct {
 	end   bool            // the index has no more
 	n     int             // how many are asked for
 	seen  int64           // rows, up to those of cur
-	cur   *step           // whose rows are given
+	cur   *step           // whose rows are returned
 	at    int             // in its list, of the next one
 	soon  []*step         // behind it, in their order
 	ahead ahead.Queue     // looks at them

@@ -65,7 +65,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 
 // eagerBytes is up to which size the blocks of a recording are found when it is
 // opened, so that damage of the tree is known from then on. They are not worth the
-// time above that, where only a message or two may be wanted.
+// time above that, if only a message or two may be wanted.
 const eagerBytes = 256e6
 
 // openReader finds the blocks of recordings of up to eager bytes.
@@ -91,11 +91,11 @@ func (r *Reader) open(o storage.ReadOptions, eager int64) (err error) {
 	r.lazy = r.layout.Size(r.fs) > eager
 	var failed error
 	for _, path := range r.layout.Parts {
-		how := opening{strict: r.strict, brief: r.brief, lazy: r.lazy, uncommitted: o.Uncommitted}
+		mode := opening{strict: r.strict, brief: r.brief, lazy: r.lazy, uncommitted: o.Uncommitted}
 		if len(r.layout.Parts) == 1 {
-			how.meta = r.layout.Meta
+			mode.meta = r.layout.Meta
 		}
-		p, err := openPart(r.ctx, r.fs, path, how, r.warner(path))
+		p, err := openPart(r.ctx, r.fs, path, mode, r.warner(path))
 		if err == nil {
 			r.parts = append(r.parts, p)
 			r.size += p.bytes

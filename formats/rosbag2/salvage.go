@@ -15,7 +15,7 @@ import (
 // database, for the reason cause: rows, and of the small tables what SQLite could
 // not read. Without a single row the reason is returned.
 func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *ros2bag.Metadata, cause error, warn ros2bag.Warner) error {
-	if p.over == nil {
+	if p.overlay == nil {
 		p.total = p.size // no zeros behind the end
 	}
 	c, err := openConn(fsys, p)
@@ -34,13 +34,13 @@ func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *ros2bag.Metad
 }
 
 // giveUpTree finds the leaves of messages without their tree, and has the rows be read from
-// there. Unless they have more rows than were given in order, cause is returned.
-func (p *part) giveUpTree(ctx context.Context, src *sqlite.Image, cause error, given int64, warn ros2bag.Warner) error {
+// there. Unless they have more rows than were returned in order, cause is returned.
+func (p *part) giveUpTree(ctx context.Context, src *sqlite.Image, cause error, rows int64, warn ros2bag.Warner) error {
 	s, err := sqlitefile.NewSalvage(ctx, src, p.total)
 	if err != nil && !isDamage(err) {
 		return err
 	}
-	if err != nil || s.Found.Rows <= given {
+	if err != nil || s.Found.Rows <= rows {
 		return cause
 	}
 	p.salvaged, p.table, p.spans, p.empty = s, nil, nil, false
@@ -69,7 +69,7 @@ func (p *part) tallyFound() tally {
 }
 
 // useRecords finds the rows of the small tables by their shapes, and takes those
-// that SQLite did not give. The last value of a record is its rowid.
+// that SQLite did not return. The last value of a record is its rowid.
 func (p *part) useRecords(list [][]sqlitefile.Value) {
 	if p.defs == nil {
 		p.defs = map[string]definition{}

@@ -11,7 +11,7 @@ import (
 )
 
 // Order is by parts or by blocks: the times of a database are known as a whole, and those of its ranges of rows
-// where opening it has gone over all rows. See storage.BlockReader.
+// if opening has gone over all rows. See storage.BlockReader.
 func (r *Reader) Order() storage.Order {
 	order := storage.OrderBlocks
 	for _, p := range r.parts {

@@ -104,7 +104,7 @@ func definitionType(typ string) string {
 	return typ
 }
 
-// useCustom gives topics back what KeepTopic kept of them.
+// useCustom returns to topics what KeepTopic kept of them.
 func (r *Reader) useCustom() error {
 	value, ok := r.custom[ros2bag.CustomKey]
 	if !ok {
@@ -124,7 +124,7 @@ func (r *Reader) useCustom() error {
 	return nil
 }
 
-// useMetadata adds what only metadata.yaml knows. The tables win where both
+// useMetadata adds what only metadata.yaml knows. The tables win if both
 // speak: they lie with the messages.
 func (r *Reader) useMetadata() error {
 	custom := map[string]string{}
@@ -239,7 +239,7 @@ func (r *Reader) nameUnknown(p *part, unknown map[int64]int64) error {
 	return nil
 }
 
-// plainIDs tells whether the ids of the topics are 1 to n, as rosbag2 makes them.
+// plainIDs reports whether the ids of the topics are 1 to n, as rosbag2 makes them.
 // Where they are not, one may be damaged.
 func (p *part) plainIDs() bool {
 	for i, t := range p.topics {

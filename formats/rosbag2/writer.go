@@ -49,7 +49,7 @@ type outTopic struct {
 // make small recordings ten times as big; see docs/benchmarks/sqlite.md.
 const pageSize = 4096
 
-// Create starts a recording at path: a folder, or one file where the name ends
+// Create starts a recording at path: a folder, or one file if the name ends
 // in .db3. See storage.Format.
 func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 	w := &Writer{
@@ -153,7 +153,7 @@ func (w *Writer) Write(m *storage.Message) error {
 	return nil
 }
 
-// full tells whether a message would make a part larger or longer than a segment.
+// full reports whether a message would make a part larger or longer than a segment.
 func (w *Writer) full(p *outPart, m *storage.Message) bool {
 	if w.size > 0 && p.bytes+int64(len(m.Data)) > w.size {
 		return true
@@ -174,7 +174,7 @@ func (w *Writer) cut(p *outPart) error {
 }
 
 // settle finishes the rows of all parts whose pages are written, of all of them
-// where all is set.
+// if all is set.
 func (w *Writer) settle(all bool) error {
 	for _, p := range w.parts {
 		if p.loader == nil || !all && !p.loader.Settled() {

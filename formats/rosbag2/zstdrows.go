@@ -67,13 +67,13 @@ func (r *Reader) firstRow(c *conn) (err error) {
 	return err
 }
 
-// compressed tells whether a row is to be decompressed. data is its start.
+// compressed reports whether a row is to be decompressed. data is its start.
 func (f *filler) compressed(data []byte) bool {
 	return f.c.part.sniffRows && ros2bag.IsFrame(data)
 }
 
-// What all rows of a block may take where their sizes were not looked at: where the
-// tree is damaged or of another kind, and where only some rows are compressed.
+// What all rows of a block may take if their sizes were not looked at: if the
+// tree is damaged or of another kind, and if only some rows are compressed.
 const (
 	maxInBlock = 512 << 20
 	maxMixed   = 64 << 20

@@ -4,7 +4,7 @@
 //	done by    w  w  c  w  c  .  .     w: goroutines of the queue, c: the caller of Take
 //	Take       1  2  ...
 //
-// Who takes does jobs too, rather than wait for those that others are at: where jobs
+// Who takes does jobs too, rather than wait for those that others are at: if jobs
 // are short, a goroutine that sleeps and is woken costs more than they do.
 //
 // A Queue belongs to one goroutine; its jobs run concurrently with each other and with

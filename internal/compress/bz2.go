@@ -46,7 +46,7 @@ func encodeBZ2(dst, src []byte, level int) ([]byte, error) {
 	return out.b, nil
 }
 
-// decodeBZ2 decodes one stream after the other. A cut stream gives its whole
+// decodeBZ2 decodes one stream after the other. A cut stream returns its whole
 // blocks.
 func decodeBZ2(dst, src []byte, limit int64) ([]byte, error) {
 	isEOF := func(err error) bool { return err == io.EOF }

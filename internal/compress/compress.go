@@ -4,9 +4,9 @@
 //	out, err := compress.LZ4.Decode(buf[:0], stored, int64(size))
 //
 // Encode and Decode append to dst and return the longer slice, which is dst's
-// memory where it has the room. A Codec keeps pools of encoder state, starts no
+// memory if it has the room. A Codec keeps pools of encoder state, starts no
 // goroutines, and may be used by any number of goroutines. The same input and
-// level give the same bytes.
+// level make the same bytes.
 //
 // Decode is made for damaged input: it returns what it could decode together
 // with the error, and it takes memory only as output comes to be, never by a
@@ -102,7 +102,7 @@ func (a *appender) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// readAll appends r's bytes to dst up to the limit, and says what stopped it
+// readAll appends r's bytes to dst up to the limit, and returns what stopped it
 // (nil at the end of r). It grows dst by what was read, at most doubling it.
 func readAll(dst []byte, r interface{ Read([]byte) (int, error) }, limit int64, isEOF func(error) bool) ([]byte, error) {
 	start := len(dst)

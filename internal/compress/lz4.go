@@ -16,11 +16,11 @@ import (
 //	u32 magic 0x184D2204
 //	u8  FLG: version 01, bits: independent blocks, block checksum, content size, content checksum, -, dictionary
 //	u8  BD: block size id 4 to 7 = 64 KiB, 256 KiB, 1 MiB, 4 MiB, in bits 4 to 6
-//	u64 content size, u32 dictionary id: when FLG says so
+//	u64 content size, u32 dictionary id: if FLG has them
 //	u8  header checksum: second byte of xxh32 over FLG to here
-//	blocks: u32 length, highest bit set = stored plain; bytes; u32 xxh32 of them when FLG says so
+//	blocks: u32 length, highest bit set = stored plain; bytes; u32 xxh32 of them if FLG has it
 //	u32 0: the end
-//	u32 xxh32 of the content, when FLG says so
+//	u32 xxh32 of the content, if FLG has it
 //
 // roslz4 reads only version 01 with independent blocks, a content checksum, and
 // nothing else in FLG, and exactly one frame; so that is what encode writes, with
@@ -235,7 +235,7 @@ func parseLZ4Header(src []byte) (h lz4Header, n int, err error) {
 }
 
 // decodeLZ4Block appends one block. window is the output that matches may reach
-// back to. A cut or damaged block gives the bytes before the damage.
+// back to. Of a cut or damaged block the bytes before the damage are returned.
 func decodeLZ4Block(dst, block, window []byte, plain, cut bool, blockSize int, room int64) ([]byte, error) {
 	if plain {
 		if int64(len(block)) > room {

@@ -85,7 +85,7 @@ func decodeZstd(dst, src []byte, limit int64) ([]byte, error) {
 }
 
 // ZstdSize returns the most bytes that the first frame of src decompresses to, by what
-// it says; false where it says nothing. The first 24 bytes of src are enough.
+// it has; false if it has none. The first 24 bytes of src are enough.
 func ZstdSize(src []byte) (size int64, ok bool) {
 	var h zstd.Header
 	switch {

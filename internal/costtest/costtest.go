@@ -1,6 +1,6 @@
 // Package costtest tests that work costs in proportion to its input. It counts what
 // does not depend on the clock, the load or the number of cores: bytes of memory that
-// are allocated, whether they are given back or not. Work that is quadratic without
+// are allocated, whether they are freed or not. Work that is quadratic without
 // allocating anything is not seen.
 //
 // The count is that of the whole process: tests that use this package do not run in
@@ -16,7 +16,7 @@ import (
 const maxGrowth = 2.3
 
 // Linear fails the test if work over 2n things allocates more than 2.3 times what it
-// allocates over n. It makes no sense where most of the cost is the same for any n.
+// allocates over n. It makes no sense if most of the cost is the same for any n.
 func Linear(t *testing.T, n int, work func(n int)) {
 	t.Helper()
 	work(n) // what is made once

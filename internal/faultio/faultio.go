@@ -2,7 +2,7 @@
 // counts operations and lets one of them fail.
 //
 // An operation is an open, read, write, sync, truncate, lock, close, rename, mkdir or
-// listing, and with Death or Kill a remove. The N-th one fails as the Fault says;
+// listing, and with Death or Kill a remove. The N-th one fails as the Fault has it;
 // all others go through, but for those after a Death. Everything may be used from
 // several goroutines.
 package faultio
@@ -58,10 +58,10 @@ type FS struct {
 // Count is the number of operations so far.
 func (f *FS) Count() int64 { return f.count.Load() }
 
-// Fired tells whether the fault has happened.
+// Fired reports whether the fault has happened.
 func (f *FS) Fired() bool { return f.fired.Load() }
 
-// step counts an operation and tells whether it fails.
+// step counts an operation and reports whether it fails.
 func (f *FS) step() bool {
 	switch n := f.count.Add(1); {
 	case f.N == 0 || n < f.N || n > f.N && f.Fault != Death:
@@ -93,8 +93,8 @@ func (f *FS) closeAll() {
 	f.open = nil
 }
 
-// opened keeps a file for closeAll.
-func (f *FS) opened(file storage.File) storage.File {
+// keep keeps a file for closeAll.
+func (f *FS) keep(file storage.File) storage.File {
 	out := &faulty{file, f}
 	if f.Fault == Death {
 		f.mu.Lock()
@@ -126,7 +126,7 @@ func (f *FS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, er
 	if err != nil {
 		return nil, err
 	}
-	return f.opened(file), nil
+	return f.keep(file), nil
 }
 
 // Stat returns a file's description.
@@ -195,7 +195,7 @@ func (f *FS) Unnamed(dir string) (storage.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.opened(file), nil
+	return f.keep(file), nil
 }
 
 // Remove removes a name. It fails with Death only, as RemoveAll does: other tests look

@@ -27,7 +27,7 @@ func (r *readerFS) Open(name string) (storage.File, error) {
 	return f, err
 }
 
-// Unnamed makes a file without a name, where base can.
+// Unnamed makes a file without a name, if base can.
 func (r *readerFS) Unnamed(dir string) (storage.File, error) { return unnamed(r.FS, dir) }
 
 // Writer returns base (nil: the operating system) as the file system of writers of
@@ -217,7 +217,7 @@ func (w *writerFS) RemoveAll(name string) error {
 	return err
 }
 
-// Exchange swaps two names, where base can.
+// Exchange swaps two names, if base can.
 func (w *writerFS) Exchange(a, b string) error {
 	base, ok := w.FS.(interface{ Exchange(a, b string) error })
 	if !ok {
@@ -233,7 +233,7 @@ func (w *writerFS) Exchange(a, b string) error {
 	return err
 }
 
-// RenameNew gives a name that must be free, where base can.
+// RenameNew renames to a name that must be free, if base can.
 func (w *writerFS) RenameNew(from, to string) error {
 	base, ok := w.FS.(interface{ RenameNew(from, to string) error })
 	if !ok {
@@ -249,7 +249,7 @@ func (w *writerFS) RenameNew(from, to string) error {
 	return err
 }
 
-// Unnamed makes a file without a name, where base can.
+// Unnamed makes a file without a name, if base can.
 func (w *writerFS) Unnamed(dir string) (storage.File, error) { return unnamed(w.FS, dir) }
 
 func unnamed(base storage.FS, dir string) (storage.File, error) {

@@ -6,9 +6,9 @@
 //   - a file that it reads or will read: the file itself counts, not its name, so links,
 //     parts, segments and folders lead to the same answer;
 //   - a device, a pipe or a socket;
-//   - anything but a recording, where a recording is written: a format must claim the
+//   - anything but a recording, if a recording is written: a format must claim the
 //     content, and a folder must hold the files of one recording and nothing else;
-//   - anything but a file of the same kind, where a report is written.
+//   - anything but a file of the same kind, if a report is written.
 //
 // Output and Kind check before work begins. The file systems that Writer and Kind
 // return check again at each operation, so that what changes meanwhile, or what an
@@ -61,7 +61,7 @@ var (
 )
 
 // A Refusal is the error of a path that a run must leave alone. It wraps fs.ErrExist
-// where only the wish to replace is missing.
+// if only the wish to replace is missing.
 type Refusal struct {
 	Path string
 	What string // what stands there
@@ -122,7 +122,7 @@ type Output struct {
 	Path      string
 	Format    *storage.Format
 	Name      string // of the input, for an example of a better output
-	Segments  bool   // it may become several files of which Path is the stem
+	Segments  bool   // it may become several files whose stem is Path
 	Overwrite bool
 }
 
@@ -225,7 +225,7 @@ func (g *Guard) formatOf(path string) *storage.Format {
 }
 
 // wholeOf returns the recording that the file at path is one of several parts of, ""
-// where it is none.
+// if it is none.
 func (g *Guard) wholeOf(path string) string {
 	if st, err := os.Lstat(path); err != nil || st.IsDir() {
 		return ""
@@ -244,8 +244,8 @@ func (g *Guard) wholeOf(path string) string {
 		if err != nil || files.Guessed || !slices.Contains(files.Messages, filepath.Clean(path)) {
 			continue
 		}
-		described := slices.ContainsFunc(files.Beside, func(p string) bool { return !strings.HasPrefix(p, filepath.Clean(path)) })
-		if described || len(files.Messages) > 1 {
+		besideOthers := slices.ContainsFunc(files.Beside, func(p string) bool { return !strings.HasPrefix(p, filepath.Clean(path)) })
+		if besideOthers || len(files.Messages) > 1 {
 			return dir
 		}
 	}

@@ -1,4 +1,4 @@
-// Package identify says what a path is that no format claims: a web page, a Git
+// Package identify tells what a path is that no format claims: a web page, a Git
 // LFS pointer, a compressed file, a file that a format knows and refuses. It looks at the first bytes and, for a folder, at the names in it; the
 // suffix of a file is no evidence. It never writes, and reads at most 4 KiB.
 //
@@ -21,7 +21,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Finding says what a path is. Both texts fit into one line.
+// A Finding tells what a path is. Both texts fit into one line.
 type Finding struct {
 	What string // follows the path and a colon: "a Git LFS pointer, not the recording itself"
 	Hint string // what to do next; may be empty
@@ -93,7 +93,7 @@ var magics = []struct {
 	{"Rar!\x1a\x07", "a rar archive", "unpack it first: unrar x"},
 }
 
-// content tells by the first bytes. whole says that they are the whole file.
+// content tells by the first bytes. whole is set if they are the whole file.
 func content(path string, head []byte, whole bool, formats *storage.Registry) Finding {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
@@ -181,7 +181,7 @@ func folder(path string, formats *storage.Registry) Finding {
 	return Finding{"a folder without a recording", "no file in it has a name in " + strings.Join(endings, ", ")}
 }
 
-// nameOne says what to do with a folder of recordings.
+// nameOne tells what to do with a folder of recordings.
 func nameOne(path string, names []string) string {
 	one := filepath.Join(path, names[0])
 	if len(names) == 1 {

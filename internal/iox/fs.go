@@ -80,7 +80,7 @@ func (f osFile) WriteAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// ReadFull reads exactly len(p) bytes at off. A file that ends too early gives
+// ReadFull reads exactly len(p) bytes at off. A file that ends too early returns
 // an error wrapping storage.ErrTruncated.
 func ReadFull(r io.ReaderAt, p []byte, off int64) error {
 	n, err := r.ReadAt(p, off)
@@ -93,7 +93,7 @@ func ReadFull(r io.ReaderAt, p []byte, off int64) error {
 	return err
 }
 
-// SamePath reports whether two names are one, also where nothing stands, as under the
+// SamePath reports whether two names are one, also if nothing stands there, as under the
 // stem of segments.
 func SamePath(a, b string) bool {
 	sa, errA := os.Stat(a)

@@ -21,7 +21,7 @@ type Leftover struct {
 // CleanUp removes what processes that were killed have left of the output at path,
 // and brings to its end what they had begun to put in place in its folder. Staging
 // folders of processes that live, of other users, and those that hold one of keep, are
-// left alone. So is everything where the system has no locks, because nobody knows
+// left alone. So is everything if the system has no locks, because nobody knows
 // there who lives; those are among the leftovers, with an error.
 func CleanUp(fsys storage.FS, path string, keep ...string) (found []Leftover, err error) {
 	fsys = FS(fsys)

@@ -145,17 +145,17 @@ func (o *Output) Temp() string { return filepath.Join(o.TempDir(), o.base) }
 // TempDir is the folder in which outputs are made that will stand beside each other.
 func (o *Output) TempDir() string { return filepath.Join(o.stage, newName) }
 
-// Final is the path that NewOutput was given.
+// Final is the path that NewOutput got.
 func (o *Output) Final() string { return filepath.Join(o.dir, o.base) }
 
 // Commit moves what is at Temp to Final. The caller has closed and synced the files
-// themselves; the names are synced here (where the output was made with sync). On
+// themselves; the names are synced here (if the output was made with sync). On
 // error the output is removed, and what stood at Final stands there.
 func (o *Output) Commit() error {
 	return o.commit([]string{o.base}, nil)
 }
 
-// CommitAll moves what is in TempDir under the given names into the folder of the
+// CommitAll moves what is in TempDir under these names into the folder of the
 // output, and removes what stands there under these names or those of old: all or
 // nothing, on error as for Commit. Each name must be without a folder.
 func (o *Output) CommitAll(names, old []string) error {

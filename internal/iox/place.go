@@ -12,7 +12,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A journal says which names Commit moves, when that is not one step of the file
+// A journal lists which names Commit moves, when that is not one step of the file
 // system. It is on the disk before the first of them moves, so that CleanUp can
 // finish what a process that was killed has begun. As JSON it is the file journal of
 // the staging folder; a file that is not whole is of a Commit that had not begun.
@@ -105,7 +105,7 @@ func (o *Output) survey(names, old []string) (*journal, error) {
 	return j, nil
 }
 
-// moveIn gives a name that is free.
+// moveIn moves to a name that is free.
 func (o *Output) moveIn(name string) error {
 	from, to := filepath.Join(o.TempDir(), name), filepath.Join(o.dir, name)
 	if err := RenameNew(o.fs, from, to); err != nil {
@@ -120,7 +120,7 @@ func (o *Output) moveIn(name string) error {
 }
 
 // exchange swaps the new and the old in one step. Of two files the new one replaces
-// the old one where the system cannot swap.
+// the old one if the system cannot swap.
 func (o *Output) exchange(j *journal) error {
 	name := j.New[0]
 	from, to := filepath.Join(o.TempDir(), name), filepath.Join(o.dir, name)
@@ -291,7 +291,7 @@ func (j *journal) finish(fsys storage.FS, dir, stage string) error {
 	return fsys.Remove(filepath.Join(stage, journalName))
 }
 
-// readJournal returns the journal of a staging folder, nil where there is none. It is
+// readJournal returns the journal of a staging folder, nil if there is none. It is
 // an error when the file is not whole.
 func readJournal(fsys storage.FS, stage string) (*journal, error) {
 	const most = 64 << 20 // bytes: more than a hundred thousand names

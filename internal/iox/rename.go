@@ -9,7 +9,7 @@ import (
 )
 
 // A renamer is a storage.FS that can do more with names than Rename. OS is one. Its
-// methods return an error that wraps errors.ErrUnsupported where the system or the
+// methods return an error that wraps errors.ErrUnsupported if the system or the
 // file system cannot do it; then nothing has changed.
 type renamer interface {
 	Exchange(a, b string) error
@@ -17,7 +17,7 @@ type renamer interface {
 }
 
 // Exchange swaps two names of one file system in one step. The error wraps
-// errors.ErrUnsupported where that cannot be done.
+// errors.ErrUnsupported if that cannot be done.
 func Exchange(fsys storage.FS, a, b string) error {
 	if r, ok := fsys.(renamer); ok {
 		return r.Exchange(a, b)
@@ -44,7 +44,7 @@ func RenameNew(fsys storage.FS, from, to string) error {
 
 func (osFS) Exchange(a, b string) error { return exchange(a, b) }
 
-// RenameNew links files where the system has nothing better.
+// RenameNew links files if the system has nothing better.
 func (osFS) RenameNew(from, to string) error {
 	err := renameNew(from, to)
 	if !errors.Is(err, errors.ErrUnsupported) {
@@ -75,7 +75,7 @@ type locker interface{ TryLock() error }
 
 // TryLock locks a file until it is closed, or the process ends in whatever way. The
 // error is ErrLocked when somebody else has locked it, and wraps
-// errors.ErrUnsupported where there are no locks.
+// errors.ErrUnsupported if there are no locks.
 func TryLock(f any) error {
 	switch f := f.(type) {
 	case locker:

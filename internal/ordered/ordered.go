@@ -15,12 +15,12 @@ import (
 	"sync"
 )
 
-// A Line says what is done with jobs. The functions are called until Run returns.
+// A Line tells what is done with jobs. The functions are called until Run returns.
 type Line[T any] struct {
 	Workers int
 	Limit   int64 // bytes of the jobs that are begun and not finished, see Gate
 
-	Next   func() (job T, bytes int64, ok bool) // gives the next job; false: there are no more
+	Next   func() (job T, bytes int64, ok bool) // returns the next job; false: there are no more
 	Work   func(worker int, job T) error
 	Finish func(worker int, job T) error // nil: nothing has to be in order
 }
@@ -56,7 +56,7 @@ type run[T any] struct {
 
 	mu      sync.Mutex
 	changed sync.Cond
-	turn    int   // number of the job to be finished next
+	next    int   // number of the job to be finished next
 	failed  int   // the first job that has failed
 	err     error // its error
 }
@@ -81,7 +81,7 @@ func (r *run[T]) one(worker int) bool {
 		r.failed, r.err = number, err
 	}
 	if err == nil && r.Finish != nil {
-		r.turn++
+		r.next++
 	}
 	r.changed.Broadcast()
 	return err == nil
@@ -111,10 +111,10 @@ func (r *run[T]) hasFailed() bool {
 func (r *run[T]) wait(number int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for r.turn != number && number < r.failed {
+	for r.next != number && number < r.failed {
 		r.changed.Wait()
 	}
-	return r.turn == number
+	return r.next == number
 }
 
 // A Gate lets jobs through while they fit into memory together. One goes through alone
@@ -123,7 +123,7 @@ type Gate struct {
 	mu    sync.Mutex
 	used  int64
 	limit int64
-	freed chan struct{} // has a token when memory was given back
+	freed chan struct{} // has a token when memory was returned
 }
 
 // NewGate returns a gate for a number of bytes.
@@ -147,7 +147,7 @@ func (g *Gate) Enter(ctx context.Context, n int64) error {
 	}
 }
 
-// Leave gives n bytes back.
+// Leave returns n bytes.
 func (g *Gate) Leave(n int64) {
 	g.mu.Lock()
 	g.used -= n

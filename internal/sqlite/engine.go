@@ -84,7 +84,7 @@ func Open(o Options) (d *DB, err error) {
 	return d, nil
 }
 
-// Dead tells whether the engine gave up, or the connection is closed.
+// Dead reports whether the engine gave up, or the connection is closed.
 func (d *DB) Dead() bool { return d.dead }
 
 // Close frees the connection and its vfs. Its statements must be finalized before.
@@ -138,7 +138,7 @@ func (d *DB) error(rc int32) error {
 	return errors.New(msg)
 }
 
-// Exec runs statements that give no rows that matter.
+// Exec runs statements whose rows do not matter.
 func (d *DB) Exec(sql string) (err error) {
 	if d.dead {
 		return errDead

@@ -10,7 +10,7 @@ import (
 
 // An Image is a database file as the engine shall see it: with the pages of the log
 // or journal beside it laid over it, a header that tells of no log, and
-// zeros where it was cut off. Nothing of this is written anywhere. Pages that
+// zeros behind its cut end. Nothing of this is written anywhere. Pages that
 // are read one after the other are read ahead. It belongs to one goroutine.
 type Image struct {
 	db    io.ReaderAt
@@ -32,10 +32,10 @@ const aheadBytes = 128 << 10
 
 // NewImage returns the database db, which has size bytes; the engine is told that there are
 // total. If over is not nil its pages, which are in the file log, take the place of those of db.
-func NewImage(db io.ReaderAt, size, total int64, over *Overlay, log io.ReaderAt) *Image {
+func NewImage(db io.ReaderAt, size, total int64, overlay *Overlay, log io.ReaderAt) *Image {
 	s := &Image{db: db, size: size, total: total}
-	if over != nil {
-		s.log, s.at, s.page = log, over.At, over.Page
+	if overlay != nil {
+		s.log, s.at, s.page = log, overlay.At, overlay.Page
 	}
 	return s
 }

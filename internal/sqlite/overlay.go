@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// An Overlay is pages of a file beside the database that, laid over it, give the
+// An Overlay is pages of a file beside the database that, laid over it, make the
 // state after the last commit: the committed frames of a write-ahead log, or what a
 // rollback journal has kept.
 type Overlay struct {
@@ -17,7 +17,7 @@ type Overlay struct {
 	Undo  bool            // it is a journal: what it covers in the database was not committed
 }
 
-// Unfinished tells whether there are pages that were written and not committed.
+// Unfinished reports whether there are pages that were written and not committed.
 func (o *Overlay) Unfinished() bool { return o != nil && (o.Undo || len(o.Open) > 0) }
 
 // Uncommitted is the database of size bytes with what was not committed, for taking

@@ -19,7 +19,7 @@ type base struct {
 	index uint32 // and of timestamp_idx
 }
 
-// findBase looks at a file and tells whether it can be loaded into.
+// findBase looks at a file and reports whether it can be loaded into.
 func findBase(f storage.File) (b base, err error) {
 	h, err := checkBase(f)
 	if err != nil {

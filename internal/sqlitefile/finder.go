@@ -277,7 +277,7 @@ func (f *Finder) get(h *Head) ([]byte, error) {
 }
 
 // overflow copies a chain of pages into dst, which it fills. They are taken to
-// follow each other, as recorders write them; where they do not, the next ones are
+// follow each other, as recorders write them; if they do not, the next ones are
 // read one by one, and more at once the longer they do again.
 func (f *Finder) overflow(dst []byte, no uint32) error {
 	w := &f.leaves

@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Memory is the memory for sorting where Options leave it open.
+// Memory is the memory for sorting if Options leave it open.
 const Memory = 64 << 20
 
 // Options are how to load. The zero value is ready.
@@ -257,7 +257,7 @@ func (l *Loader) flush() error {
 	return errors.Join(l.flushBuffer(), l.times.close())
 }
 
-// Settled tells whether Flush has been called and all buffers that it and Add have
+// Settled reports whether Flush has been called and all buffers that it and Add have
 // handed out are written, so that Finish may be called. It may be called while
 // others write them.
 func (l *Loader) Settled() bool {
@@ -265,7 +265,7 @@ func (l *Loader) Settled() bool {
 	return l.ended && n == 0
 }
 
-// Finish puts the roots and then the header in place, after Flush where that has
+// Finish puts the roots and then the header in place, after Flush if that has
 // not been called. With an error the file is no database, or an empty one.
 func (l *Loader) Finish() error {
 	if err := l.Flush(); err != nil {

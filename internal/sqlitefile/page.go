@@ -34,7 +34,7 @@ func (p *page) reset(kind byte) {
 	}
 }
 
-// fits tells whether a cell of n bytes has room, with its offset.
+// fits reports whether a cell of n bytes has room, with its offset.
 func (p *page) fits(n int) bool { return p.header+2*p.cells+2+n <= p.content }
 
 // reserve makes room for a cell of n bytes and returns where it begins.

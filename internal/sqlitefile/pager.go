@@ -11,7 +11,7 @@ import (
 )
 
 // A pager reads pages in blocks, and keeps the last few. Tree, chains and index
-// pages may lie in any order; where they follow each other, one read gets many.
+// pages may lie in any order; if they follow each other, one read gets many.
 type pager struct {
 	r      io.ReaderAt
 	size   int64  // of the file

@@ -20,7 +20,7 @@ import (
 // An overflow page begins with the number of the next one, so its first byte is 0
 // in files of up to 16.7 million pages, and is never taken for a leaf below 832
 // GiB (at 4096 bytes). Pages of the freelist may hold leaves that are out of use:
-// they are left out, where the list can be read.
+// they are left out, if the list can be read.
 //
 // It is safe for concurrent use. It keeps 24 bytes for each leaf.
 type Salvage struct {
@@ -40,13 +40,13 @@ type Found struct {
 	First, Last int64           // least and greatest time
 	Topics      map[int64]int64 // rows of each topic_id
 	Records     [][]Value       // rows of other tables
-	BadPages    int64           // of which something is damaged
+	BadPages    int64           // that are damaged somewhere
 	BadCells    int64           // in leaves of messages that are no row
 	Freelist    bool            // it could be read, or there is none
 }
 
 // foundLeaf is a leaf of messages. mid is the rowid in its middle, and lo the
-// least: where one is damaged, the other is sound.
+// least: if one is damaged, the other is sound.
 type foundLeaf struct {
 	mid, lo int64
 	page    uint32
@@ -62,7 +62,7 @@ const (
 )
 
 // NewSalvage goes over the pages of the database of size bytes that r shows, once,
-// or twice where its header leaves doubts about the size of a page. A database
+// or twice if its header leaves doubts about the size of a page. A database
 // without any row of messages is no error.
 func NewSalvage(ctx context.Context, r io.ReaderAt, size int64) (*Salvage, error) {
 	h, err := sqlite.ReadHeader(r, size)
@@ -222,7 +222,7 @@ func (w *sweep) leaf(no uint32, b []byte) error {
 // cellsAtMost is the number of cells of a leaf, as far as it can be.
 func cellsAtMost(b []byte) int { return min(int(get16(b[3:])), (len(b)-8)/2) }
 
-// message reads cell i of a leaf, and tells whether it is a row of messages.
+// message reads cell i of a leaf, and reports whether it is a row of messages.
 func (p *pager) message(b []byte, i int, c *cell, m *message) bool {
 	at := cellAt(b, i)
 	if at < 10 || at >= len(b) || !p.cell(b, at, c) {

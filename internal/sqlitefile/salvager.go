@@ -17,9 +17,9 @@ type Salvager struct {
 	*pager
 	s      *Salvage
 	rows   []foundRow
-	copies []Row // that were given with the same rowid; local is all data
+	copies []Row // that were returned with the same rowid; local is all data
 	row    Row
-	left   int64  // bytes that a scan may still give
+	left   int64  // bytes that a scan may still return
 	spare  []byte // for a copy of what a leaf has of a row
 
 	LostRows, LostBytes int64 // of the last Scan
@@ -64,9 +64,9 @@ func (v *Salvager) Scan(lo, hi int64, f func(*Row) error) error {
 	return nil
 }
 
-// give gives the rows that have the same rowid, copies once.
+// give passes on the rows that have the same rowid, copies once.
 func (v *Salvager) give(rows []foundRow, f func(*Row) error) error {
-	given, lost := 0, 0
+	passed, lost := 0, 0
 	v.copies = v.copies[:0]
 	for _, at := range rows {
 		row, err := v.read(at)
@@ -81,7 +81,7 @@ func (v *Salvager) give(rows []foundRow, f func(*Row) error) error {
 		}
 		switch {
 		case err == nil:
-			given++
+			passed++
 			v.left -= int64(row.Size)
 		case !damage(err):
 			return err
@@ -89,7 +89,7 @@ func (v *Salvager) give(rows []foundRow, f func(*Row) error) error {
 			lost = max(lost, row.Size)
 		}
 	}
-	if given == 0 {
+	if passed == 0 {
 		v.LostRows++
 		v.LostBytes += int64(lost)
 	}
@@ -117,7 +117,7 @@ func (v *Salvager) read(at foundRow) (*Row, error) {
 	return &v.row, nil
 }
 
-// again tells whether a row has been given with the same contents.
+// again reports whether a row was passed on with the same contents.
 func (v *Salvager) again(row *Row) (bool, error) {
 	data, err := v.append(nil, row)
 	if err != nil {

@@ -12,7 +12,7 @@ type Span struct {
 	Least, Most int64 // when there are rows
 }
 
-// Add takes in the time of another row.
+// Add adds the time of another row.
 func (s *Span) Add(t int64) {
 	if s.Rows == 0 {
 		s.Least, s.Most = t, t
@@ -31,7 +31,7 @@ type Spans struct {
 // NewSpans returns spans without rows.
 func NewSpans(ranges []Range) *Spans { return &Spans{Ranges: ranges, List: make([]Span, len(ranges))} }
 
-// Add takes in the time of a row. Rows of one range are best added one after the other.
+// Add adds the time of a row. Rows of one range are best added one after the other.
 func (s *Spans) Add(id, t int64) {
 	if g := &s.Ranges[s.at]; id < g.Lo || id > g.Hi {
 		s.at = sort.Search(len(s.Ranges)-1, func(i int) bool { return s.Ranges[i].Hi >= id })

@@ -16,7 +16,7 @@ type Table struct {
 	index uint32 // root of the index of timestamps; 0: there is none of the usual kind
 }
 
-// Indexed tells whether there is an index for NewFinder.
+// Indexed reports whether there is an index for NewFinder.
 func (t *Table) Indexed() bool { return t.index != 0 }
 
 // NewTable looks at the database of size bytes that r shows. What is not of the
@@ -62,7 +62,7 @@ type Row struct {
 
 	local []byte // the data, or the start of it; with tail, if it has all
 	next  uint32 // overflow page with what follows
-	tail  int    // bytes of the columns behind the data, where a salvaged table has some
+	tail  int    // bytes of the columns behind the data, if a salvaged table has some
 }
 
 // Local is the data as far as it lies in the leaf: all of it, when it is Size
@@ -80,7 +80,7 @@ func NewRow(id, topic, time int64, size int, data []byte) *Row {
 type Scanner struct {
 	walker
 	root  uint32
-	limit int64  // payload bytes that a scan may still give
+	limit int64  // payload bytes that a scan may still return
 	spare []byte // for a copy of the leaf while chains are followed
 	row   Row
 	f     func(*Row) error
@@ -107,7 +107,7 @@ func (s *Scanner) Scan(lo, hi int64, f func(*Row) error) error {
 	return err
 }
 
-// leaf gives the rows of a leaf, all of which must be from lo to hi.
+// leaf passes on the rows of a leaf, all of which must be from lo to hi.
 func (s *Scanner) leaf(no uint32, b []byte, lo, hi int64) error {
 	if no == 1 {
 		return corrupt("page 1 in the tree of messages")
@@ -176,7 +176,7 @@ func (p *pager) append(dst []byte, row *Row) ([]byte, error) {
 	return dst[:n+row.Size], nil
 }
 
-// grow makes dst n bytes longer, by half at least where it must move.
+// grow makes dst n bytes longer, by half at least if it must move.
 func grow(dst []byte, n int) []byte {
 	if cap(dst)-len(dst) >= n {
 		return dst[:len(dst)+n]

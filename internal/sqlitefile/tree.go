@@ -74,7 +74,7 @@ func (l *Loader) endTable() error {
 	if !l.flushed {
 		return nil // all rows are in one leaf, which becomes the root
 	}
-	l.rows++ // flushLeaf gives the rowid before that of the row that did not fit
+	l.rows++ // flushLeaf uses the rowid before that of the row that did not fit
 	err := l.flushLeaf()
 	l.rows--
 	if err != nil {

@@ -34,7 +34,7 @@ func (h *Heads) Sort(reverse bool) {
 	}
 }
 
-// Next gives the next one, or io.EOF.
+// Next returns the next one, or io.EOF.
 func (h *Heads) Next() (Head, error) {
 	if h.next == len(h.list) {
 		return Head{}, io.EOF

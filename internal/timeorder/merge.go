@@ -102,9 +102,9 @@ func (m *merge) list(parts []Part) error {
 	return m.leap()
 }
 
-// leap drops the parts of which no message can come after those that are
+// leap drops the parts whose messages cannot come after those that are
 // skipped. The parts before k have no more messages than that, so a part that
-// ends before k begins is among them as a whole. It counts as skipped where it
+// ends before k begins is among them as a whole. It counts as skipped if it
 // is wholly in the range.
 func (m *merge) leap() error {
 	sum, k := int64(0), 0
@@ -139,7 +139,7 @@ func (m *merge) leap() error {
 	return nil
 }
 
-// run gives messages until there are no more, or limit is reached.
+// run passes on messages until there are no more, or limit is reached.
 func (m *merge) run(limit int64, give func(*storage.Message) bool) error {
 	for n, given := 0, int64(0); ; n++ {
 		if err := m.ctx.Err(); n&63 == 0 && err != nil {
@@ -219,7 +219,7 @@ func (m *merge) start(p part) error {
 	return nil
 }
 
-// An opening is what Open gives.
+// An opening is what Open returns.
 type opening struct {
 	cursor Cursor
 	err    error

@@ -8,14 +8,14 @@
 //	                                                          |- 3 -|
 //
 // A part is opened when the merge has come to its first time. Parts that lie
-// wholly within what a query skips are not opened, where their index counts the
+// wholly within what a query skips are not opened, if their index counts the
 // messages: above, a query that skips as many messages as 0 and 1 have begins
 // with 2. Where only the whole recording is counted, one message that is nearer to
 // the end than to the start is looked for from there. Where neither tells enough, the
 // parts that are passed over are opened ahead, several at once. Memory is that of the
 // cursors of parts that overlap in time, and of those ahead.
 //
-// An index is believed, and found out where it contradicts itself: a head
+// An index is believed until it contradicts itself: a head
 // outside its part's times, or before the one before it, ends the query with an
 // error that wraps storage.ErrCorrupt.
 //
@@ -46,13 +46,13 @@ type Head struct {
 // A Source has the parts of a recording, in the order of the file.
 type Source interface {
 	// Count is the number of messages of a part that the query's topics have, or
-	// -1 when that cannot be told without looking at their heads.
+	// -1 if that is not known without looking at their heads.
 	Count(part int) (int64, error)
 
-	// Total is the same of all parts, -1 where Count tells enough.
+	// Total is the same of all parts, -1 if Count tells enough.
 	Total() int64
 
-	// Open gives the heads of a part's messages that the query asks for: of its
+	// Open returns the heads of a part's messages that the query asks for: of its
 	// topics, in its range of time, in the order of time or in reverse.
 	Open(part int, reverse bool) (Cursor, error)
 
@@ -64,12 +64,12 @@ type Source interface {
 
 // A Cursor goes over heads.
 type Cursor interface {
-	// Next gives the next head, or io.EOF.
+	// Next returns the next head, or io.EOF.
 	Next() (Head, error)
 
-	// Read gives the message of the head that Next gave last. It is valid until
+	// Read returns the message of the head that Next returned last. It is valid until
 	// any cursor of the source is called again. Nil without an error: damage
-	// makes it unreadable, which was said in a warning.
+	// makes it unreadable, which a warning has reported.
 	Read() (*storage.Message, error)
 
 	// Close frees what the cursor holds.
@@ -111,7 +111,7 @@ func Run(ctx context.Context, q storage.Query, parts []Part, src Source, fail fu
 	return func(yield func(*storage.Message, error) bool) {
 		give := func(msg *storage.Message) bool { return yield(msg, nil) }
 		err := errUnread
-		if t, ok := turn(q, src.Total()); ok {
+		if t, ok := countFromEnd(q, src.Total()); ok {
 			err = newMerge(ctx, t, src, true).all(parts, 1, give)
 		}
 		if errors.Is(err, errUnread) {
@@ -139,9 +139,9 @@ func Fail(format, path string) func(error) error {
 	}
 }
 
-// turn makes of a query for one of total messages, the n-th from the start, one
-// for the same message counted from the end; ok is false where that is no nearer.
-func turn(q storage.Query, total int64) (t storage.Query, ok bool) {
+// countFromEnd makes of a query for one of total messages, the n-th from the start, one
+// for the same message counted from the end; ok is false if that is no nearer.
+func countFromEnd(q storage.Query, total int64) (t storage.Query, ok bool) {
 	if q.Start != 0 || q.End != 0 || q.Limit != 1 || q.Skip >= total || q.Skip < total-q.Skip {
 		return q, false
 	}
@@ -149,7 +149,7 @@ func turn(q storage.Query, total int64) (t storage.Query, ok bool) {
 	return q, true
 }
 
-// errStopped says that the caller has left its loop; errUnread, that damage makes
+// errStopped is the error if the caller has left its loop; errUnread, if damage makes
 // the message unreadable that a turned query has come to: the one that the caller
 // gets instead is behind it, in the order that was asked for.
 var (

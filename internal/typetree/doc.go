@@ -10,7 +10,7 @@
 //	hashes     MD5, RIHS01    of ROS 1 and of ROS 2
 //	ROS 1      AppendROS1     the serialized message
 //	CDR        AppendCDR      the serialized message, little endian, padded with zeros
-//	truth      AppendTruth    JSON that says what a reader must find
+//	truth      AppendTruth    JSON of what a reader must find
 //
 // The package shares no code with the converter: it is what the converter is
 // judged by. Only tests use it. A World must not be used concurrently; types and

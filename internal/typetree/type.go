@@ -80,7 +80,7 @@ func (m *Message) TypeName(d Dialect) string {
 	return m.Package + "/" + m.Name
 }
 
-// Has tells whether the type or one below it has a field of the kind.
+// Has reports whether the type or one below it has a field of the kind.
 func (m *Message) Has(kind Kind) bool {
 	for _, f := range m.Fields {
 		if f.Kind == kind || f.Kind == Nested && f.Message.Has(kind) {

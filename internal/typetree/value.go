@@ -121,7 +121,7 @@ func (w *World) text(f *Field) string {
 	return s
 }
 
-// Before1970 tells whether a message has a time before 1970.
+// Before1970 reports whether a message has a time before 1970.
 func Before1970(m *Message, v []Value) bool {
 	for i := range m.Fields {
 		f := &m.Fields[i]

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Options say which shapes a World has beyond those that every format and every
+// Options choose which shapes a World has beyond those that every format and every
 // reader knows.
 type Options struct {
 	// ROS2 adds what ROS 1 has no word for: wstring, bounds, defaults.
@@ -188,7 +188,7 @@ func (w *World) primitive(used map[string]bool) Field {
 	return f
 }
 
-// defaults gives some fields of ROS 2 a default, which no message carries.
+// defaults sets a default for some fields of ROS 2, which no message carries.
 func (w *World) defaults(f *Field) {
 	if !w.o.ROS2 || f.Array != One || w.r.IntN(6) > 0 {
 		return

@@ -1,4 +1,4 @@
-// Package warnings keeps what a reader has to say of a file: each thing once,
+// Package warnings keeps what a reader reports about a file: each thing once,
 // however often and by whichever goroutine it is met, and no more of them than
 // anybody reads.
 //
@@ -15,7 +15,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Max is how many warnings are kept; the last one then says so.
+// Max is how many warnings are kept; the last one then tells that.
 const Max = 1000
 
 // Hints are what to do about the warnings of a format, by their codes.
@@ -71,7 +71,7 @@ func (l *Log) Add(path string, w storage.Warning, lost storage.Lost) {
 	l.list = append(l.list, w)
 }
 
-// Lose adds what was lost where other warnings tell why.
+// Lose adds what was lost if other warnings tell why.
 func (l *Log) Lose(lost storage.Lost) {
 	l.mu.Lock()
 	l.lost.Add(lost)

@@ -1,5 +1,5 @@
 // Package builtin holds the standard message definitions of ROS 1 Noetic and of
-// ROS 2 Foxy to Kilted, without comments. They are used where a recording
+// ROS 2 Foxy to Kilted, without comments. They are used if a recording
 // carries no definition, and for the canonical text of well-known types.
 //
 // Lyrical and Rolling are taken to have Kilted's definitions: no facts of their
@@ -13,7 +13,7 @@
 //
 // Of the standard services and the example action it has the messages that rosidl
 // makes of them (pkg/srv/X_Request, _Response and, from Iron on, _Event), so that
-// topics of service introspection can be read where a recording has no text.
+// topics of service introspection can be read if a recording has no text.
 //
 // Every md5sum and type hash is checked in a test against values from elsewhere.
 // The package is read once, when first asked; all functions may be called
@@ -63,7 +63,7 @@ func Lookup(distro, name string) (text string, ok bool) {
 	return text, ok
 }
 
-// Known tells whether a distribution has a message.
+// Known reports whether a distribution has a message.
 func Known(distro, name string) bool {
 	_, ok := Lookup(distro, name)
 	return ok

@@ -15,7 +15,7 @@
 // All else are objects without properties, lists of lists, values of several types,
 // types that contain themselves and references that lead nowhere. null next to another
 // type is a value that is not set. enum, const, minimum, pattern and so on are not
-// looked at, but to find the type where none is given.
+// looked at, but to find the type if none is named.
 //
 // A property has the name of its field in snake case; fields stand in the order of the
 // properties. What is read is JSON Schema up to 2020-12 (json-schema.org), with
@@ -52,7 +52,7 @@ type Object struct {
 	Index      map[string]int  // of properties by key
 }
 
-// A Property says how the value of a field stands in JSON.
+// A Property tells how the value of a field stands in JSON.
 type Property struct {
 	Key    string
 	Form   Form
@@ -84,7 +84,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("JSON schema of %.80q: %s", e.Type, e.What)
 }
 
-// A Namer reads schemas, and gives each distinct type a name of its own: of two that
+// A Namer reads schemas, and names each distinct type: of two that
 // would have the same name but not the same fields, the second gets a number behind it.
 type Namer struct{ types map[string]*schema.Message }
 

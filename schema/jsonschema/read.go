@@ -299,7 +299,7 @@ func (p *Property) typ() schema.Type {
 	return t
 }
 
-// name gives a type its name. A type that is there already, with the same fields, is
+// name sets the name of a type. A type that is there already, with the same fields, is
 // used again; nil: there are too many types of that name.
 func (n *Namer) name(pkg, short string, m *schema.Message) *schema.Message {
 	for i := 1; i <= maxSame; i++ {

@@ -8,7 +8,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// A Struct says how a protobuf message and a ROS struct correspond.
+// A Struct tells how a protobuf message and a ROS struct correspond.
 type Struct struct {
 	Proto protoreflect.MessageDescriptor
 	ROS   *schema.Message
@@ -167,7 +167,7 @@ func (b *binder) value(s *Slot, depth int) (err error) {
 	return nil
 }
 
-// number tells whether a number goes from one kind to the other and back.
+// number reports whether a number goes from one kind to the other and back.
 func number(p protoreflect.Kind, r schema.Kind) bool {
 	switch p {
 	case protoreflect.FloatKind:

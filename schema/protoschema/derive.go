@@ -16,7 +16,7 @@ const (
 	maxImage = 4 << 20 // bytes that an empty message becomes: every field has its default
 )
 
-// A Namer generates ROS types and gives each distinct one a name of its own: of
+// A Namer generates ROS types, each distinct one with a name of its own: of
 // two protobuf types that would have the same name but not the same fields, the
 // second gets a number behind it.
 type Namer struct {
@@ -193,7 +193,7 @@ func constantsOf(e protoreflect.EnumDescriptor, used map[string]bool) []schema.C
 	return out
 }
 
-// name gives a generated type its name. A type that is there already, with the
+// name sets the name of a generated type. A type that is there already, with the
 // same fields, is used again.
 func (n *Namer) name(pkg, typ string, m *schema.Message) *schema.Message {
 	sep := "/"

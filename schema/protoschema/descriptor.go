@@ -17,7 +17,7 @@ import (
 
 // An Origin is the ROS definition that a message was made from. It stands in the
 // options of the message as field 50817, a message {1 dialect, 2 name, 3 text},
-// which every tool passes over: so the way back gives the same type. The text is
+// which every tool passes over: so the way back makes the same type. The text is
 // that of the one type; those that it uses have theirs with them.
 type Origin struct{ Dialect, Name, Text string }
 
@@ -121,12 +121,12 @@ func Origins(md protoreflect.MessageDescriptor) map[string]*Origin {
 //	string, wstring            string
 //	lists of bytes             bytes
 //	time, duration             google.protobuf.Timestamp, google.protobuf.Duration
-//	other lists and arrays     repeated; packed where they are of numbers
+//	other lists and arrays     repeated; packed if they are of numbers
 //
 // Constants, bounds and lengths of arrays are in the Origin alone, which origin
 // gives for each message; it may be nil.
 func Describe(m *schema.Message, origin func(*schema.Message) *Origin) (data []byte, name string, err error) {
-	d := &describer{origin: origin, made: map[*schema.Message]*descriptorpb.FileDescriptorProto{}, taken: map[string]*schema.Message{}}
+	d := &describer{origin: origin, made: map[*schema.Message]*descriptorpb.FileDescriptorProto{}, byFile: map[string]*schema.Message{}}
 	root, err := d.message(m)
 	if err != nil {
 		return nil, "", err
@@ -139,7 +139,7 @@ type describer struct {
 	origin func(*schema.Message) *Origin
 	files  []*descriptorpb.FileDescriptorProto // dependencies first
 	made   map[*schema.Message]*descriptorpb.FileDescriptorProto
-	taken  map[string]*schema.Message // by file name
+	byFile map[string]*schema.Message // by file name
 	known  map[string]bool            // files of google.protobuf that were added
 }
 
@@ -159,14 +159,14 @@ func (d *describer) message(m *schema.Message) (*descriptorpb.FileDescriptorProt
 		return nil, fmt.Errorf("%q is no name that protobuf knows", m.Name)
 	}
 	name := strings.ReplaceAll(pkg, ".", "/") + "/" + short + ".proto"
-	switch other := d.taken[name]; {
+	switch other := d.byFile[name]; {
 	case other != nil && d.made[other] != nil && schema.Equal(other, m):
 		d.made[m] = d.made[other]
 		return d.made[m], nil
 	case other != nil:
 		return nil, fmt.Errorf("two types would both be %s", name)
 	}
-	d.taken[name] = m
+	d.byFile[name] = m
 	f := &descriptorpb.FileDescriptorProto{Name: proto.String(name), Package: proto.String(pkg)}
 	msg := &descriptorpb.DescriptorProto{Name: proto.String(short)}
 	imports := map[string]bool{}

@@ -65,7 +65,7 @@ func Parse(data []byte) (*Set, error) {
 // already, as happens when a program is linked with the old and the new layout
 // of Apollo's messages, and turns imports of them to that other file.
 func joinTwins(fds *descriptorpb.FileDescriptorSet) {
-	owner, names, twin := map[string]string{}, map[string]bool{}, map[string]string{}
+	owner, names, sameAs := map[string]string{}, map[string]bool{}, map[string]string{}
 	kept := fds.File[:0]
 	for _, f := range fds.File {
 		if names[f.GetName()] {
@@ -86,7 +86,7 @@ func joinTwins(fds *descriptorpb.FileDescriptorSet) {
 			}
 		}
 		if first != "" {
-			twin[f.GetName()] = first
+			sameAs[f.GetName()] = first
 			continue
 		}
 		for _, s := range symbols {
@@ -96,14 +96,14 @@ func joinTwins(fds *descriptorpb.FileDescriptorSet) {
 		kept = append(kept, f)
 	}
 	fds.File = kept
-	if len(twin) == 0 {
+	if len(sameAs) == 0 {
 		return
 	}
 	for _, f := range fds.File {
 		seen := map[string]bool{f.GetName(): true}
 		deps := f.Dependency[:0]
 		for _, d := range f.Dependency {
-			if t := twin[d]; t != "" {
+			if t := sameAs[d]; t != "" {
 				d = t
 			}
 			if !seen[d] {
@@ -132,7 +132,7 @@ func (s *Set) Message(name string) (protoreflect.MessageDescriptor, error) {
 }
 
 // FileSet returns the serialized FileDescriptorSet of md: its file and all that
-// it imports, dependencies first, with the names that rename gives them; nil
+// it imports, dependencies first, with the names that rename has for them; nil
 // keeps the names.
 func FileSet(md protoreflect.MessageDescriptor, rename func(string) string) ([]byte, error) {
 	fds := &descriptorpb.FileDescriptorSet{}

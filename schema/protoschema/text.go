@@ -53,7 +53,7 @@ type printer struct {
 	needed map[protoreflect.FullName]bool
 }
 
-// need takes in a message or enum, with the declaration that it stands in and
+// need adds a message or enum, with the declaration that it stands in and
 // all that this refers to.
 func (p *printer) need(d protoreflect.Descriptor) {
 	work := []protoreflect.Descriptor{d}

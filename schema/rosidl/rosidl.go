@@ -8,7 +8,7 @@
 // over. Types get names of ROS 2, as RosName makes them. An array of several dimensions
 // becomes one of one dimension with as many values, which has the same bytes.
 //
-// Refused where the root uses them are unions, bitmasks, bitsets and maps; refused
+// Refused if the root uses them are unions, bitmasks, bitsets and maps; refused
 // anywhere are @optional and @bit_bound, two definitions of one type, recursion, and
 // text out of proportion: over 16 MiB or a million words, names over 512 bytes, over
 // 100,000 fields in all. Parse may be called concurrently.

@@ -11,7 +11,7 @@ import (
 // recordings carry it: constants first, then fields, no comments. Parse gives an
 // equal graph back, with the same md5sum and type hash.
 //
-// What a dialect cannot say: in ROS 1, a string constant with blanks at its ends
+// What a dialect cannot express: in ROS 1, a string constant with blanks at its ends
 // (they go, as in the md5sum); in both, one with line breaks (blanks stand for
 // them), the char and enum of IDL (written as char and int32, the same bytes), and
 // its wchar and long double (Parse refuses them).

@@ -37,7 +37,7 @@ type parser struct {
 }
 
 // split cuts concatenated text at its separators into p.texts. Blocks of one
-// name must say the same: which of two definitions holds cannot be known.
+// name must be the same: which of two definitions holds cannot be known.
 func (p *parser) split(root, text string) error {
 	p.texts = map[string]string{}
 	put := func(name, body string) error {

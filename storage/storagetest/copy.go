@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// blockCopier: an output whose blocks are copied where they can be is what
+// blockCopier: an output whose blocks are copied if they can be is what
 // writing their messages would have made, inline and with OnBlock. Blocks with a
 // topic that is left out are not to be copied.
 func (c *Config) blockCopier(t *testing.T) {

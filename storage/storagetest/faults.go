@@ -136,7 +136,7 @@ func (c *Config) writeFaults(t *testing.T) {
 	}
 }
 
-// readFaults lets each operation of a reader fail in turn: an error or, where
+// readFaults lets each operation of a reader fail in turn: an error or, if
 // the format salvages, no wrong message.
 func (c *Config) readFaults(t *testing.T) {
 	path := filepath.Join(t.TempDir(), c.Name)

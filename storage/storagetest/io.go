@@ -166,11 +166,11 @@ func ReadBlocks(r storage.BlockReader, workers int) ([]storage.Message, error) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			var held [2]storage.Batch // the one before must stay good while the next is read
+			var batches [2]storage.Batch // the one before must stay good while the next is read
 			var before []storage.Message
 			at := -1
 			for i := range next {
-				b := &held[i&1]
+				b := &batches[i&1]
 				if at >= 0 && at&1 == i&1 {
 					parts[at] = clone(before)
 					at = -1

@@ -141,7 +141,7 @@ func collect(q storage.Querier, ask storage.Query, stop int) (out []storage.Mess
 	return out, nil
 }
 
-// Select is what a query must give of all messages of a recording, which are in
+// Select is what a query must return of all messages of a recording, which are in
 // the order of the file.
 func Select(all []storage.Message, q storage.Query) []storage.Message {
 	start, end := q.Range()

@@ -17,7 +17,7 @@ import (
 
 // CheckQuery asks for something of a recording that may be damaged. What comes
 // must be in order and what was asked for. Where neither an error nor a warning
-// says that something is wrong it must be what ReadNext gives. The reader must be
+// reports that something is wrong it must be what ReadNext returns. The reader must be
 // new; a format without a Querier passes.
 func CheckQuery(t testing.TB, r storage.Reader, ask storage.Query) {
 	t.Helper()

@@ -23,7 +23,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Config says what to test.
+// Config is what to test.
 type Config struct {
 	Format   *storage.Format
 	Encoding string         // of the messages written; the suite's are random bytes
@@ -38,18 +38,18 @@ type Config struct {
 	// Schema.
 	Others []Definition
 
-	// FaultFS says that all of a writer's I/O goes through WriteOptions.FS, so
-	// that each operation can be made to fail. Otherwise NoFaultFS says why not.
+	// FaultFS is set if all of a writer's I/O goes through WriteOptions.FS, so
+	// that each operation can be made to fail. Otherwise NoFaultFS tells why not.
 	FaultFS   bool
 	NoFaultFS string
 
-	// ReadsAll says why a query cannot do with a small part of the file; else it
+	// ReadsAll tells why a query cannot do with a small part of the file; else it
 	// is held to that.
 	ReadsAll string
 }
 
 // A Recording is what is written and expected back: topics, messages in the order
-// of writing, what the recording says of itself, and what else it carries.
+// of writing, what the recording has about itself, and what else it carries.
 type Recording struct {
 	Topics   []storage.Topic
 	Messages []storage.Message
@@ -59,7 +59,7 @@ type Recording struct {
 	Records     []MetadataRecord
 }
 
-// Spec says what Generate makes.
+// Spec is what Generate makes.
 type Spec struct {
 	Topics, Messages int
 	MaxSize          int   // of a message's data, bytes

@@ -236,7 +236,7 @@ func (c *Config) blockWriter(t *testing.T) {
 	}
 }
 
-// deterministic: the same recording gives the same bytes.
+// deterministic: the same recording is written with the same bytes.
 func (c *Config) deterministic(t *testing.T) {
 	var first string
 	for i := range 3 {

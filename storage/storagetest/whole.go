@@ -95,17 +95,17 @@ func (c *Config) wholeTopics() []storage.Topic {
 		},
 		{History: storage.HistoryKeepAll, Reliability: storage.ReliabilityBestEffort, Durability: storage.DurabilityVolatile, Liveliness: storage.LivelinessAutomatic},
 	}
-	plain, described, bare := c.topic("/plain"), c.topic("/described"), c.topic("/bare")
-	described.QoS = profiles
+	plain, rich, bare := c.topic("/plain"), c.topic("/described"), c.topic("/bare")
+	rich.QoS = profiles
 	for key, value := range map[string]string{
 		storage.MetaCallerID: "/talker", storage.MetaLatching: "1", "some key": "a=b\nand more: \"ü\"", "a=b": "c", "": "no key",
 		"bytes": "\xff\xfe", "\xff": "no text",
 	} {
-		described.Metadata[key] = value
+		rich.Metadata[key] = value
 	}
 	bare.Type += "Bare" // a format may keep definitions by type
 	bare.Schema = storage.Schema{}
-	topics := []storage.Topic{plain, described, bare}
+	topics := []storage.Topic{plain, rich, bare}
 	for i, d := range c.Others {
 		topic := c.topic("/other_" + string(rune('a'+i)))
 		topic.Type, topic.Schema, topic.QoS = d.Type, d.Schema, profiles[1:2]
@@ -160,20 +160,20 @@ func (c *Config) oneName(t *testing.T) {
 	again := first // another publisher of all the same
 	again.Metadata = maps.Clone(first.Metadata)
 	again.Metadata[storage.MetaCallerID] = "/second"
-	twins := map[string]storage.Topic{"equal": c.topic("/a"), "another publisher": again}
+	doubles := map[string]storage.Topic{"equal": c.topic("/a"), "another publisher": again}
 	for _, d := range c.Others {
-		twin := c.topic("/a")
-		twin.Type, twin.Schema = d.Type, d.Schema
+		double := c.topic("/a")
+		double.Type, double.Schema = d.Type, d.Schema
 		name := "another type"
 		if d.Type == first.Type {
 			name = "another definition"
 		}
-		twins[name] = twin
+		doubles[name] = double
 	}
-	if len(twins) != 4 {
+	if len(doubles) != 4 {
 		t.Fatal("storagetest: Others needs a definition of another type, and another one of Type")
 	}
-	for name, twin := range twins {
+	for name, double := range doubles {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), c.Name)
 			w, err := c.Format.Create(context.Background(), path, storage.WriteOptions{NoSync: true})
@@ -181,20 +181,20 @@ func (c *Config) oneName(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = w.Close() }()
-			kept := w.Identity() == storage.IdentityTopic || w.Identity() == storage.IdentityType && twin.Type != first.Type
+			kept := w.Identity() == storage.IdentityTopic || w.Identity() == storage.IdentityType && double.Type != first.Type
 			want := Recording{Topics: []storage.Topic{first}}
 			ids := make([]storage.TopicID, 1, 3)
 			if ids[0], err = w.CreateTopic(first); err != nil {
 				t.Fatal(err)
 			}
-			second, err := w.CreateTopic(twin)
+			second, err := w.CreateTopic(double)
 			switch {
 			case kept && (err != nil || second == ids[0]):
 				t.Fatalf("the second topic has number %d, the first %d: %v", second, ids[0], err)
 			case !kept && !errors.Is(err, storage.ErrUnsupported):
 				t.Fatalf("the second topic has number %d: %v", second, err)
 			case kept:
-				want.Topics, ids = append(want.Topics, twin), append(ids, second)
+				want.Topics, ids = append(want.Topics, double), append(ids, second)
 			}
 			last := c.topic("/b")
 			third, err := w.CreateTopic(last)

@@ -104,7 +104,7 @@ func (b *batchRun) failure(err error) any {
 	return out
 }
 
-// skippedLossy tells whether what was done before was lossy: the exit status
+// skippedLossy reports whether what was done before was lossy: the exit status
 // stands for all of the outputs.
 func (b *batchRun) skippedLossy() bool {
 	for _, item := range b.items {

@@ -110,7 +110,7 @@ func checkOf(res *check.Result) *checkJSON {
 	return out
 }
 
-// reaches tells whether there is a finding of a severity, or a worse one.
+// reaches reports whether there is a finding of a severity, or a worse one.
 func (out *checkJSON) reaches(s check.Severity) bool {
 	return out.Errors > 0 || out.Warnings > 0 && s <= check.Warning || out.Notes > 0 && s <= check.Note
 }

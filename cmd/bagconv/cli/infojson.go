@@ -146,7 +146,7 @@ func topicOf(g *topicGroup, info *storage.Info) topicJSON {
 	return t
 }
 
-// latched tells whether late subscribers got the last message: a latched ROS 1
+// latched reports whether late subscribers got the last message: a latched ROS 1
 // publisher, or a transient local ROS 2 one.
 func latched(t *storage.Topic) bool {
 	if t.Metadata[storage.MetaLatching] == "1" {

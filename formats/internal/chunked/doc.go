@@ -8,6 +8,6 @@
 //   - Query answers a storage.Query from an index;
 //   - State is that of a storage.Writer: open, stopped by an error, finished, closed.
 //
-// It reads no format: where bytes have a meaning, a format is asked. A Source is safe for
+// It reads no format: a format is asked what bytes mean. A Source is safe for
 // concurrent use but for its fields; all else is not.
 package chunked

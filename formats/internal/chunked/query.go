@@ -256,7 +256,7 @@ func (c *cursor) direct(head timeorder.Head) (*storage.Message, error) {
 		return nil, c.missing(head)
 	}
 	from := at + int64(rec.Head)
-	if b, ok := x.data.held(from, rec.Size); ok {
+	if b, ok := x.data.cached(from, rec.Size); ok {
 		return c.message(&rec, b), nil
 	}
 	x.buf = storage.Grow(x.buf, int(rec.Size))

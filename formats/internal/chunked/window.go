@@ -51,7 +51,7 @@ func OnlyIO(err error) error {
 // next call. An error is of the disk: see IsIO.
 func (w *Window) Data(off, n int64) ([]byte, error) {
 	n = max(0, min(n, w.size-off))
-	if b, ok := w.held(off, n); ok || n == 0 {
+	if b, ok := w.cached(off, n); ok || n == 0 {
 		return b, nil
 	}
 	want := int64(windowJump)
@@ -71,8 +71,8 @@ func (w *Window) Data(off, n int64) ([]byte, error) {
 // At returns where the window is.
 func (w *Window) At() int64 { return w.at }
 
-// held returns n bytes at off if the window has them now.
-func (w *Window) held(off, n int64) ([]byte, bool) {
+// cached returns n bytes at off if the window has them now.
+func (w *Window) cached(off, n int64) ([]byte, bool) {
 	if off < w.at || off+n > w.at+int64(len(w.buf)) {
 		return nil, false
 	}

@@ -29,7 +29,7 @@ type CustomTopic struct {
 	// Bytes are keys and values that are not both UTF-8, which JSON strings cannot hold.
 	Bytes [][2][]byte `json:"metadata_bytes,omitempty"` // base64
 
-	// The topic's own definition, where the storage has another one for the type, or
+	// The topic's own definition, if the storage has another one for the type, or
 	// cannot hold it.
 	SchemaEncoding string `json:"schema_encoding,omitempty"`
 	Schema         []byte `json:"schema,omitempty"` // base64
@@ -61,7 +61,7 @@ func KeepTopic(t *storage.Topic, ownSchema bool) (c CustomTopic, ok bool) {
 	return c, c.Metadata != nil || c.Bytes != nil || ownSchema
 }
 
-// Restore gives a topic back what was kept of it.
+// Restore returns to a topic what was kept of it.
 func (c *CustomTopic) Restore(t *storage.Topic) {
 	maps.Copy(t.Metadata, c.Metadata)
 	for _, b := range c.Bytes {

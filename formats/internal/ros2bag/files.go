@@ -49,7 +49,7 @@ func (s *Storage) beside(fsys storage.FS, path string) (list []string) {
 	return list
 }
 
-// Whole returns the folder of which a part is one of several, and its parts; "" if there
+// Whole returns the folder that a part belongs to with others, and its parts; "" if there
 // is none. See storage.Format. It believes metadata.yaml. Without one the parts in a
 // folder are one recording if their names differ in the number of the part alone.
 func (s *Storage) Whole(fsys storage.FS, path string) (name string, parts []string) {

@@ -24,10 +24,10 @@ type Storage struct {
 	Magic  string   // how parts begin
 	Beside []string // endings of files that belong to a part, after its whole name
 
-	// Scratch are the endings of files beside a part of which nothing is needed.
+	// Scratch are the endings of files beside a part that are not needed.
 	Scratch []string
 
-	// WholePart tells whether a part has its end.
+	// WholePart reports whether a part has its end.
 	WholePart func(fsys storage.FS, path string) bool
 
 	// Alone tells that files of this kind are usually recordings by themselves: without
@@ -55,10 +55,10 @@ func plainName(name string) string {
 	return name
 }
 
-// hasPart tells whether a name is that of a part.
+// hasPart reports whether a name is that of a part.
 func (s *Storage) hasPart(name string) bool { return strings.HasSuffix(plainName(name), s.Ext) }
 
-// other returns the storage of which a name is a part, if it is another; "" if not.
+// other returns the storage that a name is a part of, if it is another; "" if not.
 func (s *Storage) other(name string) string {
 	for id, ext := range storages {
 		if id != s.ID && strings.HasSuffix(plainName(name), ext) {
@@ -313,7 +313,7 @@ func (s *Storage) IsFolder(fsys storage.FS, path string) bool {
 	if err != nil {
 		return false
 	}
-	described, named := describe(fsys, path)
+	hasMetadata, named := describe(fsys, path)
 	mine, others := false, false
 	stem := ""
 	for _, e := range entries {
@@ -321,7 +321,7 @@ func (s *Storage) IsFolder(fsys storage.FS, path string) bool {
 		if (is && !mine || other && !others) && regular(fsys, filepath.Join(path, e.Name())) {
 			mine, others = mine || is, others || other
 		}
-		if is && s.Alone && !described {
+		if is && s.Alone && !hasMetadata {
 			if name := s.partStem(e.Name()); stem != "" && name != stem {
 				return false
 			} else {
@@ -332,7 +332,7 @@ func (s *Storage) IsFolder(fsys storage.FS, path string) bool {
 	switch {
 	case mine != others:
 		return mine
-	case !mine && !described:
+	case !mine && !hasMetadata:
 		return false
 	case named == s.ID:
 		return true
@@ -347,7 +347,7 @@ func (s *Storage) partStem(name string) string {
 	return partNumber.ReplaceAllString(strings.TrimSuffix(plainName(name), s.Ext), "")
 }
 
-// describe tells whether there is a metadata.yaml, and which storage it names.
+// describe reports whether there is a metadata.yaml, and which storage it names.
 func describe(fsys storage.FS, dir string) (is bool, storageID string) {
 	f, err := fsys.Open(filepath.Join(dir, MetadataName))
 	if err != nil {

@@ -85,7 +85,7 @@ func indentOf(line []byte) int {
 	return n
 }
 
-// simple tells whether a text has few enough nodes to be parsed as a whole: it is
+// simple reports whether a text has few enough nodes to be parsed as a whole: it is
 // short, but for lines that are one long string.
 func simple(text []byte) bool {
 	if len(text) <= maxSimple {
@@ -100,7 +100,7 @@ func simple(text []byte) bool {
 	return rest <= maxSimple
 }
 
-// oneString tells whether a line is a key with a value in double quotes.
+// oneString reports whether a line is a key with a value in double quotes.
 func oneString(line []byte) bool {
 	key, value, ok := bytes.Cut(line, []byte(`: "`))
 	if !ok || bytes.ContainsAny(key, `"'{[&*!|>`) || !bytes.HasSuffix(value, []byte(`"`)) {

@@ -14,7 +14,7 @@ type Profile struct {
 	Schema   int    // of the tables of a database
 	QoSNames bool   // policies as names, which needs version 9
 	Storage  string // of the recorder
-	Distro   string // of the schema table and metadata.yaml where the recording names none
+	Distro   string // of the schema table and metadata.yaml if the recording names none
 }
 
 // profiles are the choices of WriteOptions.Profile, the default first.
@@ -55,8 +55,8 @@ func FindProfile(name string) (Profile, bool) {
 	return Profile{}, false
 }
 
-// Metadata returns what metadata.yaml says of parts with these topics, whose Messages are
-// those of all parts. own is what the recording says of itself.
+// Metadata returns what metadata.yaml has about parts with these topics, whose Messages are
+// those of all parts. own is what the recording has about itself.
 func (p Profile) Metadata(s *Storage, own map[string]string, topics []Topic, parts []Part) *Metadata {
 	m := &Metadata{Version: p.Version, StorageID: s.ID, Custom: maps.Clone(own), Distro: p.DistroOf(own), Topics: topics}
 	delete(m.Custom, storage.MetaDistro)

@@ -14,7 +14,7 @@ import (
 
 // QoS profiles are a YAML list with one map per publisher. Up to metadata
 // version 8 the policies are the numbers of rmw, from 9 on (Jazzy) their names;
-// which of the two a text has is told by each value itself. Source:
+// each value itself tells which of the two a text has. Source:
 // ros2/rosbag2 rosbag2_storage/src/rosbag2_storage/qos.cpp and yaml.hpp.
 
 // The policy names, indexed by their numbers.

@@ -18,22 +18,22 @@ func (s *Storage) Recordings(fsys storage.FS, dir string, names []string) (group
 		return nil, names
 	}
 	g := storage.Group{}
-	described := slices.Contains(names, MetadataName)
+	hasMetadata := slices.Contains(names, MetadataName)
 	stems := map[string]bool{}
 	for _, name := range names {
 		switch {
-		case s.hasPart(name), described && s.other(name) != "":
+		case s.hasPart(name), hasMetadata && s.other(name) != "":
 			plain := plainName(name)
 			g.Parts = append(g.Parts, name)
 			g.Beside = append(g.Beside, beside[name]...)
 			stems[partNumber.ReplaceAllString(strings.TrimSuffix(plain, filepath.Ext(plain)), "")] = true
-		case described && name == MetadataName:
+		case hasMetadata && name == MetadataName:
 			g.Beside = append(g.Beside, name)
 		default:
 			rest = append(rest, name)
 		}
 	}
-	if !described && (len(g.Parts) < 2 || len(stems) > 1 || s.Alone && !stems[baseOf(dir)]) {
+	if !hasMetadata && (len(g.Parts) < 2 || len(stems) > 1 || s.Alone && !stems[baseOf(dir)]) {
 		return nil, names
 	}
 	return []storage.Group{g}, rest

@@ -131,7 +131,7 @@ func textNode(s string) *yaml.Node {
 	return n
 }
 
-// plain tells whether a string is surely written as it is: a path, key or type of common
+// plain reports whether a string is surely written as it is: a path, key or type of common
 // letters, or a type hash.
 func plain(s string) bool {
 	if !strings.ContainsAny(s, "/_") && s != "cdr" {
@@ -148,7 +148,7 @@ func plain(s string) bool {
 	return true
 }
 
-// printable tells whether a string has no bytes but those that YAML and Go quote alike.
+// printable reports whether a string has no bytes but those that YAML and Go quote alike.
 func printable(s string) bool {
 	for i := range len(s) {
 		if (s[i] < ' ' || s[i] > '~') && s[i] != '\n' {

@@ -74,7 +74,7 @@ func inflateTo(ctx context.Context, out io.Writer, in io.Reader, limit int64) (c
 	}
 }
 
-// IsPart tells whether a file begins as a part, after decompression if it is a zstd
+// IsPart reports whether a file begins as a part, after decompression if it is a zstd
 // frame. head is how it begins.
 func (s *Storage) IsPart(fsys storage.FS, path string, head []byte) bool {
 	if bytes.HasPrefix(head, []byte(s.Magic)) {
@@ -102,7 +102,7 @@ func newDecoder(r io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
 }
 
-// IsFrame tells whether a message begins as a zstd frame. No message in CDR does.
+// IsFrame reports whether a message begins as a zstd frame. No message in CDR does.
 func IsFrame(data []byte) bool { return len(data) >= 4 && string(data[:4]) == ZstdMagic }
 
 // What decompression of a message may take: one beyond it is an attack on memory.
