@@ -189,7 +189,7 @@ func TestVerify(t *testing.T) {
 	for _, answer := range []error{nil, refused} {
 		path, source := textBag("cdr").Source(t)
 		out := filepath.Join(t.TempDir(), "out.bag")
-		_, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: out, SinkFormat: format, Verify: func(made string) error {
+		_, err := Run(context.Background(), Job{Source: path, SourceFormat: source, Sink: out, SinkFormat: format, Verify: func(made string, _ []Extra) error {
 			r, err := format.Open(context.Background(), made, storage.ReadOptions{Strict: true})
 			if err != nil {
 				return err

@@ -28,7 +28,7 @@ func (o *output) writeExtras(ctx context.Context, r storage.Reader) (err error) 
 		o.aside = extras.NewFolder(o.job.extrasFS, o.job.Extras, o.job.Write.Overwrite, !o.job.Write.NoSync)
 		to = append(to, o.aside)
 	}
-	if o.plan.extras, err = CopyExtras(ctx, r, to...); err != nil {
+	if o.plan.extras, o.refused, err = copyExtras(ctx, r, to...); err != nil {
 		return err
 	}
 	o.plan.aside = o.aside
@@ -48,34 +48,43 @@ func (o *output) writeExtras(ctx context.Context, r storage.Reader) (err error) 
 // lost of them. If there is a place, only those are lost that it refuses, or that damage
 // makes unreadable.
 func CopyExtras(ctx context.Context, r storage.Reader, to ...storage.ExtraWriter) (lost []Loss, err error) {
+	lost, _, err = copyExtras(ctx, r, to...)
+	return lost, err
+}
+
+// copyExtras is CopyExtras; refused are those that the first place did not take.
+func copyExtras(ctx context.Context, r storage.Reader, to ...storage.ExtraWriter) (lost []Loss, refused []Extra, err error) {
 	from := storage.ReaderCapabilities(r).Extras
 	if from == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	x, err := from.Extras()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	files := extraLoss{Loss: Loss{Code: "attachment"}, what: "attachments"}
 	tables := extraLoss{Loss: Loss{Code: "metadata-record"}, what: "metadata records"}
 	for i := range x.Attachments {
 		a := &x.Attachments[i]
 		if err := files.take(a.Name, a.Size, to, func(w storage.ExtraWriter) error { return copyAttachment(ctx, a, w) }); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for i := range x.Metadata {
 		m := &x.Metadata[i]
 		if err := tables.take(m.Name, 0, to, func(w storage.ExtraWriter) error { return copyMetadata(m, w) }); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for _, l := range []*extraLoss{&files, &tables} {
+		for _, name := range l.refused {
+			refused = append(refused, Extra{l == &tables, name})
+		}
 		if l.Count > 0 {
 			lost = append(lost, l.loss())
 		}
 	}
-	return lost, nil
+	return lost, refused, nil
 }
 
 // copyAttachment opens an attachment before the sink does: one that cannot be opened
@@ -107,20 +116,23 @@ func copyMetadata(m *storage.MetadataRecord, to storage.ExtraWriter) error {
 // An extraLoss counts attachments, or metadata records, that are not copied.
 type extraLoss struct {
 	Loss
-	what  string
-	names []string
-	first error // why the first is not copied; nil: the format has no place for any
+	what    string
+	names   []string
+	refused []string // all names that the first place did not take
+	first   error    // why the first is not copied; nil: the format has no place for any
 }
 
 // take copies one to the first of the places that takes it, or counts it.
 func (l *extraLoss) take(name string, size int64, to []storage.ExtraWriter, write func(storage.ExtraWriter) error) error {
 	var first error
-	for _, w := range to {
+	for k, w := range to {
 		err := write(w)
 		if !refusal(err) && !errors.Is(err, storage.ErrTruncated) {
 			return err
 		}
-		first = cmp.Or(first, err)
+		if first = cmp.Or(first, err); k == 0 {
+			l.refused = append(l.refused, name)
+		}
 	}
 	if l.first == nil {
 		l.first = first

@@ -199,7 +199,7 @@ func TestExtrasAside(t *testing.T) {
 	bag := all.Registry().Lookup("bag")
 	dir := t.TempDir()
 	job := Job{Source: in, SourceFormat: mcap.Format, Sink: filepath.Join(dir, "out.bag"), SinkFormat: bag, Extras: filepath.Join(dir, "x")}
-	job.Verify = func(string) error { return errors.New("no") }
+	job.Verify = func(string, []Extra) error { return errors.New("no") }
 	if _, err := Run(context.Background(), job); err == nil {
 		t.Fatal("no error")
 	}

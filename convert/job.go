@@ -74,9 +74,11 @@ type Job struct {
 
 	// Verify, when set, is called when the output is whole and all its files are closed,
 	// with the name that it has until it is put in place: that of the file or folder, or
-	// of a folder with the segments that will stand beside each other. An error fails the
-	// run, and nothing is left of the output.
-	Verify func(path string) error
+	// of a folder with the segments that will stand beside each other. refused are extras
+	// of the source that the output did not take, although its format has a place for them:
+	// they are a loss of the report, or in Extras. An error fails the run, and nothing is
+	// left of the output.
+	Verify func(path string, refused []Extra) error
 
 	// Progress, when set, is called now and then from one goroutine, and a last
 	// time at the end. It must return quickly.
@@ -170,6 +172,12 @@ type Loss struct {
 	// ByDesign marks what the target format has no place for by its nature, such
 	// as Header.seq in ROS 2: it is listed, but does not change the exit status.
 	ByDesign bool
+}
+
+// An Extra names an attachment or a metadata record. Names may be repeated.
+type Extra struct {
+	Record bool // it is a metadata record
+	Name   string
 }
 
 // A Note is a decision worth knowing that loses nothing.

@@ -18,14 +18,15 @@ import (
 // An output is what a run makes for a job.
 type output struct {
 	engine.Sink
-	job    *Job
-	plan   *topicPlan
-	writer storage.Writer // nil: it is not open
-	caps   storage.WriterCaps
-	path   string
-	added  []storage.Attachment // Job.Attach
-	aside  *extras.Folder       // what the sink has no place for; nil: that is lost
-	files  []string             // that were written, nil while there are none
+	job     *Job
+	plan    *topicPlan
+	writer  storage.Writer // nil: it is not open
+	caps    storage.WriterCaps
+	path    string
+	added   []storage.Attachment // Job.Attach
+	aside   *extras.Folder       // what the sink has no place for; nil: that is lost
+	refused []Extra              // by the sink
+	files   []string             // that were written, nil while there are none
 }
 
 // newOutput plans the output of a job.
@@ -93,7 +94,7 @@ func (o *output) finish() error {
 		err = o.aside.Check()
 	}
 	if err == nil && o.job.Verify != nil {
-		err = o.job.Verify(made)
+		err = o.job.Verify(made, o.refused)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/extras"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -46,13 +47,22 @@ func (c *comparison) judgeExtras(r *Result) {
 		}
 	}
 	excepted := Exception{Code: Extras, Message: "they differ"}
+	refused := map[convert.Extra]int{}
+	for _, x := range c.job.Refused {
+		refused[x]++
+	}
 	for _, x := range compareExtras(c.extras[0].List, c.extras[1].List) {
 		other := r.B.Path
 		if x.Kind == KindExtra {
 			other = r.A.Path
 		}
 		noPlace := x.Kind == KindMissing && !c.extras[1].Place || x.Kind == KindExtra && !c.extras[0].Place
+		name := convert.Extra{Record: x.Record, Name: x.Name}
 		switch {
+		case x.Kind == KindMissing && refused[name] > 0:
+			refused[name]--
+			excepted.Message = "the output did not take them, as the report of the conversion says"
+			excepted.Count++
 		case noPlace && !c.job.exact(Extras):
 			excepted.Message = "the format of " + other + " has no place for them"
 			excepted.Count++

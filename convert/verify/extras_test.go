@@ -1,11 +1,13 @@
 package verify_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/verify"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
@@ -104,5 +106,61 @@ func TestExtrasNoPlace(t *testing.T) {
 	job := verify.Job{A: verify.Side{Attach: []string{file}}}
 	if res := compare(t, job, db3, mcap); res.Equal || len(res.Extras) != 1 || res.Extras[0].Kind != verify.KindMissing {
 		t.Errorf("what should be attached is not missed: %+v", res.Extras)
+	}
+}
+
+// A pickyWriter takes no attachment of the name b, and the first metadata record alone.
+type pickyWriter struct {
+	storage.Writer
+	storage.ExtraWriter
+	records int
+}
+
+func (w *pickyWriter) WriteAttachment(a *storage.Attachment) error {
+	if a.Name == "b" {
+		return storage.ErrUnsupported
+	}
+	return w.ExtraWriter.WriteAttachment(a)
+}
+
+func (w *pickyWriter) WriteMetadata(m *storage.MetadataRecord) error {
+	if w.records++; w.records > 1 {
+		return storage.ErrUnsupported
+	}
+	return w.ExtraWriter.WriteMetadata(m)
+}
+
+// TestExtrasRefused: what an output does not take is a loss of the conversion, and no
+// difference for its Verify; whatever else is missing is one.
+func TestExtrasRefused(t *testing.T) {
+	mcap := registry.Lookup("mcap")
+	in := save(t, mcap, filepath.Join(t.TempDir(), "a"), carried())
+	picky := *mcap
+	picky.Create = func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+		w, err := mcap.Create(ctx, path, o)
+		return &pickyWriter{Writer: w, ExtraWriter: storage.WriterCapabilities(w).Extras}, err
+	}
+	for _, aside := range []string{"", filepath.Join(t.TempDir(), "aside")} {
+		job := convert.Job{Source: in, SourceFormat: mcap, Sink: filepath.Join(t.TempDir(), "b.mcap"), SinkFormat: &picky, Extras: aside}
+		job.Verify = func(path string, refused []convert.Extra) error {
+			if !slices.Equal(refused, []convert.Extra{{Name: "b"}, {Record: true, Name: "a"}}) {
+				t.Errorf("refused are %v", refused)
+			}
+			for missing := range len(refused) + 1 {
+				sides := verify.Job{A: verify.Side{Path: in, Format: mcap}, B: verify.Side{Path: path, Format: mcap}, Refused: refused[missing:]}
+				res, err := verify.Run(t.Context(), sides)
+				if err != nil {
+					return err
+				}
+				if res.Equal != (missing == 0) || len(res.Extras) != missing {
+					t.Errorf("with %v: equal %v, %v", refused[missing:], res.Equal, res.Extras)
+				}
+			}
+			return nil
+		}
+		r, err := convert.Run(t.Context(), job)
+		if err != nil || r.Lossy() != (aside == "") {
+			t.Errorf("%v, %+v", err, r.Losses)
+		}
 	}
 }

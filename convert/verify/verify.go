@@ -115,6 +115,9 @@ type Job struct {
 	// Unconvertible.
 	Exact, Ignore []Code
 
+	// Refused are extras of A that B need not have, see convert.Job.Verify.
+	Refused []convert.Extra
+
 	Distro   string        // whose definitions to take where a recording has none; "" is its own or the default
 	Frames   apollo.Frames // of Apollo's types as standard ROS types
 	Read     storage.ReadOptions

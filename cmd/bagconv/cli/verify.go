@@ -133,12 +133,12 @@ func (e *env) verifyOutput(c *cli.Context, job *convert.Job) error {
 		return err
 	}
 	ctx := c.Context
-	job.Verify = func(path string) error {
+	job.Verify = func(path string, refused []convert.Extra) error {
 		res, err := verify.Run(ctx, verify.Job{
 			A:      verify.Side{Path: job.Source, Format: job.SourceFormat, Select: job.Select, Edit: edit, Attach: job.Attach},
 			B:      verify.Side{Path: path, Format: job.SinkFormat},
 			Level:  level,
-			Ignore: []verify.Code{verify.Unconvertible}, // the report of the conversion has it
+			Ignore: []verify.Code{verify.Unconvertible}, Refused: refused, // the report of the conversion has them
 			Distro: job.Distro, Frames: job.Frames, Read: job.Read, Threads: job.Threads,
 		})
 		if err != nil {
