@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/bagconv/bagconv/internal/wire/pb"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -145,7 +146,7 @@ func fieldsOf(md protoreflect.MessageDescriptor) (*protoNode, map[protoreflect.F
 		fd := md.Fields().Get(i)
 		f := protoField{num: fd.Number(), list: fd.Cardinality() == protoreflect.Repeated, oneof: -1}
 		f.parts = fd.Kind() == protoreflect.MessageKind || fd.Kind() == protoreflect.GroupKind
-		f.wire, f.number = wireOf(fd.Kind())
+		f.wire, f.number = pb.WireOf(fd.Kind())
 		if o := fd.ContainingOneof(); o != nil && !o.IsSynthetic() {
 			k, known := oneofs[o.FullName()]
 			if !known {
@@ -163,21 +164,6 @@ func fieldsOf(md protoreflect.MessageDescriptor) (*protoNode, map[protoreflect.F
 	}
 	n.oneofs = len(oneofs)
 	return n, oneofs
-}
-
-// wireOf is how one value of a kind stands on the wire, and whether it is a number.
-func wireOf(k protoreflect.Kind) (protowire.Type, bool) {
-	switch k {
-	case protoreflect.GroupKind:
-		return protowire.StartGroupType, false
-	case protoreflect.MessageKind, protoreflect.StringKind, protoreflect.BytesKind:
-		return protowire.BytesType, false
-	case protoreflect.Fixed32Kind, protoreflect.Sfixed32Kind, protoreflect.FloatKind:
-		return protowire.Fixed32Type, true
-	case protoreflect.Fixed64Kind, protoreflect.Sfixed64Kind, protoreflect.DoubleKind:
-		return protowire.Fixed64Type, true
-	}
-	return protowire.VarintType, true
 }
 
 // find returns the index of a field number, -1 for one that is not known.
@@ -312,7 +298,7 @@ func (c *protoCompiler) value(s *protoStep, fd protoreflect.FieldDescriptor, t, 
 		s.node, err = c.node(fd.Message(), t.Message, to.Message, prefix+string(fd.Name())+".", depth+1)
 		return err
 	default:
-		_, isNumber := wireOf(fd.Kind())
+		_, isNumber := pb.WireOf(fd.Kind())
 		switch {
 		case !isNumber, k.Size() == 0, k == schema.LongDouble,
 			(k == schema.Float32) != (fd.Kind() == protoreflect.FloatKind), (k == schema.Float64) != (fd.Kind() == protoreflect.DoubleKind),

@@ -7,44 +7,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/bagconv/bagconv/internal/wire/pb"
 	"github.com/bagconv/bagconv/schema"
 )
 
 // number reads a number, and returns how many bytes it took.
 func (r *protoReader) number(s *protoStep, p []byte) (uint64, int, error) {
-	switch wire, _ := wireOf(s.kind); wire {
-	case protowire.Fixed32Type:
-		if len(p) < 4 {
-			return 0, 0, malformed(0, "a number is cut")
-		}
-		v := binary.LittleEndian.Uint32(p)
-		if s.kind == protoreflect.Sfixed32Kind {
-			return uint64(int64(int32(v))), 4, nil
-		}
-		return uint64(v), 4, nil
-	case protowire.Fixed64Type:
-		if len(p) < 8 {
-			return 0, 0, malformed(0, "a number is cut")
-		}
-		return binary.LittleEndian.Uint64(p), 8, nil
-	}
-	v, n := protowire.ConsumeVarint(p)
+	v, n := pb.Number(s.kind, p)
 	if n < 0 {
 		return 0, 0, malformed(0, "a number is cut or wrong")
-	}
-	switch s.kind {
-	case protoreflect.BoolKind:
-		if v != 0 {
-			v = 1
-		}
-	case protoreflect.Int32Kind, protoreflect.EnumKind:
-		v = uint64(int64(int32(v)))
-	case protoreflect.Uint32Kind:
-		v = uint64(uint32(v))
-	case protoreflect.Sint32Kind:
-		v = uint64(int64(int32(protowire.DecodeZigZag(v & math.MaxUint32))))
-	case protoreflect.Sint64Kind:
-		v = uint64(protowire.DecodeZigZag(v))
 	}
 	return v, n, nil
 }
@@ -126,45 +97,24 @@ func (r *protoReader) list(f *protoField, s *protoStep, at slotRange) error {
 	return nil
 }
 
-// widthOf is how many bytes each number of a wire type takes, 0 when that differs.
-func widthOf(wire protowire.Type) int {
-	switch wire {
-	case protowire.Fixed32Type:
-		return 4
-	case protowire.Fixed64Type:
-		return 8
-	}
-	return 0
-}
-
 // packed counts the numbers of an occurrence.
 func (r *protoReader) packed(f *protoField, s *protoStep, o *occurrence) (int, error) {
 	if o.wire != protowire.BytesType {
 		return 1, nil
 	}
-	p, _ := protowire.ConsumeBytes(o.p)
-	width := widthOf(f.wire)
-	if width == 0 {
-		n := 0
-		for _, b := range p {
-			if b < 0x80 {
-				n++
-			}
-		}
-		return n, nil
-	}
-	if len(p)%width != 0 {
+	p := pb.Content(f.num, o.wire, o.p)
+	if width := pb.Width(f.wire); width > 0 && len(p)%width != 0 {
 		return 0, malformed(0, "a packed list ends within a number")
 	}
-	return len(p) / width, nil
+	return pb.Count(f.wire, p), nil
 }
 
 // numbers writes the numbers of an occurrence.
 func (r *protoReader) numbers(f *protoField, s *protoStep, o *occurrence) error {
 	p := o.p
 	if o.wire == protowire.BytesType {
-		p, _ = protowire.ConsumeBytes(p)
-		if width := widthOf(f.wire); width > 0 && width == s.to.Size() {
+		p = pb.Content(f.num, o.wire, p)
+		if width := pb.Width(f.wire); width > 0 && width == s.to.Size() {
 			r.w.numbers(p, classOf(s.to))
 			return nil
 		}
@@ -186,22 +136,16 @@ func (r *protoReader) numbers(f *protoField, s *protoStep, o *occurrence) error 
 // nanos}.
 func (r *protoReader) time(p []byte, span bool) error {
 	var v [3]uint64
-	for len(p) > 0 {
-		num, wire, k := protowire.ConsumeTag(p)
-		if k < 0 {
-			return r.bad(p, "the tag of a field is cut or wrong")
-		}
-		p = p[k:]
-		size := protowire.ConsumeFieldValue(num, wire, p)
-		if size < 0 {
-			return r.bad(p, "field %d is cut or wrong", num)
-		}
-		if num <= 2 && wire == protowire.VarintType {
-			v[num], _ = protowire.ConsumeVarint(p)
+	fields := pb.Scan(p)
+	for fields.Next() {
+		if fields.Num <= 2 && fields.Wire == protowire.VarintType {
+			v[fields.Num], _ = pb.Number(protoreflect.Uint64Kind, fields.Value())
 		} else {
 			r.w.Rest = true
 		}
-		p = p[size:]
+	}
+	if at, what := fields.Wrong(); what != "" {
+		return malformed(at, "%s", what)
 	}
 	sec, nsec := int64(v[1]), int64(int32(v[2]))
 	const most = math.MaxInt64/1_000_000_000 - 8

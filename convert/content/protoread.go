@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/bagconv/bagconv/internal/wire/pb"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -62,19 +63,10 @@ func (r *protoReader) scan(n *protoNode, p []byte) error {
 	r.slots = slices.Grow(r.slots, len(n.fields)+n.oneofs)[:base+len(n.fields)+n.oneofs]
 	slots := r.slots[base:]
 	clear(slots)
-	for len(p) > 0 {
-		num, wire, k := tag(p)
-		if k < 0 {
-			return r.bad(p, "the tag of a field is cut or wrong")
-		}
-		p = p[k:]
-		size := fieldSize(num, wire, p)
-		if size < 0 {
-			return r.bad(p, "field %d is cut or wrong", num)
-		}
-		value := p[:size]
-		p = p[size:]
-		i := n.find(num)
+	scan := pb.Scan(p)
+	for scan.Next() {
+		wire, value := scan.Wire, scan.Value()
+		i := n.find(scan.Num)
 		if i < 0 || wire != n.fields[i].wire && !(wire == protowire.BytesType && n.fields[i].list && n.fields[i].number) {
 			r.w.Rest = true
 			continue
@@ -101,29 +93,10 @@ func (r *protoReader) scan(n *protoNode, p []byte) error {
 		s.last = at
 		s.n++
 	}
+	if at, what := scan.Wrong(); what != "" {
+		return malformed(at, "%s", what)
+	}
 	return nil
-}
-
-// tag reads a tag; nearly all have one byte.
-func tag(p []byte) (protowire.Number, protowire.Type, int) {
-	if b := p[0]; b >= 8 && b < 0x80 {
-		return protowire.Number(b >> 3), protowire.Type(b & 7), 1
-	}
-	return protowire.ConsumeTag(p)
-}
-
-// fieldSize is how many bytes the value of a field takes, negative when it is cut or
-// wrong.
-func fieldSize(num protowire.Number, wire protowire.Type, p []byte) int {
-	switch {
-	case wire == protowire.Fixed64Type && len(p) >= 8:
-		return 8
-	case wire == protowire.Fixed32Type && len(p) >= 4:
-		return 4
-	case wire == protowire.BytesType && len(p) > 0 && p[0] < 0x80 && int(p[0]) < len(p):
-		return 1 + int(p[0])
-	}
-	return protowire.ConsumeFieldValue(num, wire, p)
 }
 
 // message writes a message as a struct.
@@ -217,15 +190,7 @@ func (r *protoReader) joined(f *protoField, at slotRange) ([]byte, error) {
 }
 
 // inner returns the content of a message; that it is whole is known.
-func inner(f *protoField, p []byte) []byte {
-	var v []byte
-	if f.wire == protowire.StartGroupType {
-		v, _ = protowire.ConsumeGroup(f.num, p)
-	} else {
-		v, _ = protowire.ConsumeBytes(p)
-	}
-	return v
-}
+func inner(f *protoField, p []byte) []byte { return pb.Content(f.num, f.wire, p) }
 
 // part writes the content of a message.
 func (r *protoReader) part(s *protoStep, p []byte) error {
@@ -248,7 +213,7 @@ func (r *protoReader) value(s *protoStep, p []byte) error {
 		}
 		return r.put(s, v)
 	}
-	b, _ := protowire.ConsumeBytes(p)
+	b := pb.Content(0, protowire.BytesType, p)
 	if s.form == protoText {
 		r.w.text(b)
 		return nil

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/wire/pb"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
@@ -138,7 +139,7 @@ func (s *Stamp) Set(data []byte, ns int64) bool {
 // form of CDR that is not known.
 func (s *Stamp) find(data []byte) ([]byte, binary.ByteOrder) {
 	if s.proto {
-		return protoDouble(protoField(data, s.header), s.second), nil
+		return lastField(lastField(data, s.header, protowire.BytesType), s.second, protowire.Fixed64Type), nil
 	}
 	var r ros.Reader
 	if r.Open(data, s.wire == transcode.CDR) != nil {
@@ -171,33 +172,21 @@ func (s *Stamp) find(data []byte) ([]byte, binary.ByteOrder) {
 	return r.Numbers(2, 4), order
 }
 
-// protoField returns the last length-delimited field of that number.
-func protoField(data []byte, number protowire.Number) []byte {
-	found, _ := protowire.ConsumeBytes(lastField(data, number, protowire.BytesType))
-	return found
-}
-
-// protoDouble returns the bytes of the last 64-bit field of that number.
-func protoDouble(data []byte, number protowire.Number) []byte {
-	return lastField(data, number, protowire.Fixed64Type)
-}
-
-// lastField returns the value of the last field of that number and type, as it is
-// behind the tag; nil when there is none, or the message is malformed.
-func lastField(data []byte, number protowire.Number, want protowire.Type) (found []byte) {
-	for len(data) > 0 {
-		num, typ, n := protowire.ConsumeTag(data)
-		if n < 0 {
-			return nil
+// lastField returns the value of the last field of that number and type, without the
+// length of bytes; nil when there is none, or the message is malformed.
+func lastField(data []byte, number protowire.Number, wire protowire.Type) (found []byte) {
+	s := pb.Scan(data)
+	for s.Next() {
+		switch {
+		case s.Num != number || s.Wire != wire:
+		case wire == protowire.BytesType:
+			found = s.Content()
+		default:
+			found = s.Value()
 		}
-		data = data[n:]
-		if n = protowire.ConsumeFieldValue(num, typ, data); n < 0 {
-			return nil
-		}
-		if num == number && typ == want {
-			found = data[:n]
-		}
-		data = data[n:]
+	}
+	if _, wrong := s.Wrong(); wrong != "" {
+		return nil
 	}
 	return found
 }

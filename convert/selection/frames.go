@@ -3,6 +3,7 @@ package selection
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/bagconv/bagconv/internal/wire/pb"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -67,26 +68,14 @@ func apolloTransforms(dst []string, data []byte) ([]string, bool) {
 	return dst, ok
 }
 
-// fields calls f with each length-delimited field of that number.
+// fields calls f with the content of each length-delimited field of that number.
 func fields(data []byte, number protowire.Number, f func([]byte) bool) bool {
-	for len(data) > 0 {
-		num, typ, n := protowire.ConsumeTag(data)
-		if n < 0 {
+	s := pb.Scan(data)
+	for s.Next() {
+		if s.Num == number && s.Wire == protowire.BytesType && !f(s.Content()) {
 			return false
 		}
-		data = data[n:]
-		if num == number && typ == protowire.BytesType {
-			b, n := protowire.ConsumeBytes(data)
-			if n < 0 || !f(b) {
-				return false
-			}
-			data = data[n:]
-			continue
-		}
-		if n = protowire.ConsumeFieldValue(num, typ, data); n < 0 {
-			return false
-		}
-		data = data[n:]
 	}
-	return true
+	_, wrong := s.Wrong()
+	return wrong == ""
 }
