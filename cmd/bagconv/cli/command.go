@@ -15,8 +15,8 @@ type command struct {
 	about       string   // paragraphs; see page.text
 	note        string   // the same, behind the flags
 	examples    []string // lines
-	exits       []exit
-	operands    []flag // what its words are, for completion; the last one stands for those behind it
+	exits       []exit   // usageStatus is added
+	operands    []flag   // what its words are, for completion; the last one stands for those behind it; nil: files
 	run         func(*cli.Context) error
 
 	flags []*flag // that it takes, in the order of the help
@@ -28,21 +28,28 @@ type exit struct {
 	when   string
 }
 
+// usageStatus is what all commands have.
+var usageStatus = exit{2, "the command line is wrong"}
+
 // defaultCommand is what a line without a command means.
 const defaultCommand = "convert"
 
 // commands are all that the help names, in its order.
 func (e *env) commands() []*command {
-	list := []command{
-		e.convertCommand(), e.filterCommand(), e.mergeCommand(), e.splitCommand(), e.recoverCommand(), e.infoCommand(), e.topicsCommand(), e.listCommand(),
-		e.schemaCommand(), e.catCommand(), e.checkCommand(), e.verifyCommand(), e.batchCommand(), e.formatsCommand(), e.completionCommand(),
-		e.versionCommand(), e.helpCommand(),
-	}
+	list := slices.Concat(e.conversions(), e.rearrangements(), e.listings(), e.readings(), e.comparisons(), e.batches(), e.descriptions())
 	table := e.flagTable()
 	commands := make([]*command, len(list))
 	for i := range list {
-		commands[i] = &list[i]
-		commands[i].take(table)
+		c := &list[i]
+		c.take(table)
+		if c.operands == nil {
+			c.operands = []flag{{kind: aFile}}
+		}
+		if !slices.ContainsFunc(c.exits, func(x exit) bool { return x.status == usageStatus.status }) {
+			c.exits = append(slices.Clone(c.exits), usageStatus)
+			slices.SortFunc(c.exits, func(a, b exit) int { return a.status - b.status })
+		}
+		commands[i] = c
 	}
 	return commands
 }
@@ -60,8 +67,8 @@ func (c *command) take(table []*flag) {
 	slices.SortStableFunc(c.flags, func(a, b *flag) int { return first[a.group] - first[b.group] })
 }
 
-// named returns the command of a name or an alias, nil if there is none.
-func named(commands []*command, name string) *command {
+// commandNamed returns the command of a name or an alias, nil if there is none.
+func commandNamed(commands []*command, name string) *command {
 	for _, c := range commands {
 		if name != "" && (c.name == name || c.alias == name) {
 			return c

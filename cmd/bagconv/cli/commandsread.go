@@ -2,8 +2,9 @@ package cli
 
 // The commands that only read, and those that describe the program.
 
-func (e *env) infoCommand() command {
-	return command{
+// listings show what a recording has, without its messages.
+func (e *env) listings() []command {
+	return []command{{
 		name: "info", call: "info IN...", summary: "what is in a recording: topics, times, damage",
 		about: `Shows what is in recordings: times, size, compression, topics with the number
 of messages, mean rate and size, attachments and metadata records, and what is
@@ -16,17 +17,11 @@ damaged. Nothing is written.`,
 		exits: []exit{
 			{0, "sound"},
 			{1, "a recording cannot be read; the others are shown"},
-			{2, "the command line is wrong"},
 			{3, "a recording is damaged; what can be read is shown"},
 			{130, "interrupted"},
 		},
-		operands: []flag{{kind: aFile}},
-		run:      e.info,
-	}
-}
-
-func (e *env) topicsCommand() command {
-	return command{
+		run: e.info,
+	}, {
 		name: "topics", call: "topics IN", summary: "its topics, one per line",
 		about: `Lists the topics of a recording, one per line: name, number of messages by the
 index, type, encoding. Publishers of one topic and type are one line.`,
@@ -37,17 +32,11 @@ index, type, encoding. Publishers of one topic and type are one line.`,
 		exits: []exit{
 			{0, "done"},
 			{1, "the recording cannot be read"},
-			{2, "the command line is wrong"},
 			{3, "the recording is damaged; what can be read is listed"},
 			{130, "interrupted"},
 		},
-		operands: []flag{{kind: aFile}},
-		run:      e.topics,
-	}
-}
-
-func (e *env) listCommand() command {
-	return command{
+		run: e.topics,
+	}, {
 		name: "list", call: "list attachments IN", summary: "files and tables that it carries",
 		about: `Lists what a recording carries besides messages: attachments, which are files
 such as a calibration, with size, times and media type, and metadata records,
@@ -60,17 +49,17 @@ which are tables of texts. Nothing is written without --extract.`,
 		exits: []exit{
 			{0, "done"},
 			{1, "the recording cannot be read, or DIR cannot be written; no file is there"},
-			{2, "the command line is wrong"},
 			{3, "the recording is damaged; what can be read is listed and extracted"},
 			{130, "interrupted"},
 		},
 		operands: []flag{{kind: oneWord, values: words(listed...)}, {kind: aFile}},
 		run:      e.list,
-	}
+	}}
 }
 
-func (e *env) schemaCommand() command {
-	return command{
+// readings show what a recording has inside.
+func (e *env) readings() []command {
+	return []command{{
 		name: "schema", call: "schema IN [TOPIC]", summary: "message definitions, as text or as a tree",
 		about: `Prints the message definition of a topic as the recording has it, or those of
 all topics. Where the recording has none, the standard definition is printed,
@@ -82,16 +71,11 @@ and standard error says so.`,
 		exits: []exit{
 			{0, "done"},
 			{1, "the recording cannot be read, has no such topic, or a definition is missing or cannot be expanded"},
-			{2, "the command line is wrong"},
 			{130, "interrupted"},
 		},
 		operands: []flag{{kind: aFile}, {kind: aTopic}, {}},
 		run:      e.schema,
-	}
-}
-
-func (e *env) catCommand() command {
-	return command{
+	}, {
 		name: "cat", call: "cat IN [FIELD]...", summary: "messages as JSON, YAML or CSV",
 		about: `Prints messages as text, one JSON object per line, ordered by time:
   {"topic":"/imu","time":"1700000000000000000","fields":{"header":{...},...}}
@@ -107,17 +91,17 @@ without an index a list of all, /tf.transforms.child_frame_id.`,
 		exits: []exit{
 			{0, "all that was asked for is printed"},
 			{1, "IN cannot be read, or has no such topic, field or time"},
-			{2, "the command line is wrong"},
 			{3, "IN is damaged, or something could not be decoded; it is said what"},
 			{130, "interrupted"},
 		},
 		operands: []flag{{kind: aFile}, {kind: aTopic}},
 		run:      e.cat,
-	}
+	}}
 }
 
-func (e *env) checkCommand() command {
-	return command{
+// comparisons tell what is right and wrong.
+func (e *env) comparisons() []command {
+	return []command{{
 		name: "check", alias: "doctor", call: "check IN...", summary: "everything wrong or odd in a recording",
 		about: `Reads recordings from end to end, decodes all messages, and lists everything
 that is wrong or odd, with what to do about it: damage, gaps and jumps in the
@@ -135,17 +119,11 @@ doctor is another name of this command.`,
 		exits: []exit{
 			{0, "nothing found that reaches --fail-on"},
 			{1, "a recording cannot be read; the others are looked at"},
-			{2, "the command line is wrong"},
 			{4, "there is a finding that reaches --fail-on"},
 			{130, "interrupted"},
 		},
-		operands: []flag{{kind: aFile}},
-		run:      e.check,
-	}
-}
-
-func (e *env) verifyCommand() command {
-	return command{
+		run: e.check,
+	}, {
 		name: "verify", alias: "diff", call: "verify A B", summary: "whether two recordings hold the same",
 		about: `Tells whether two recordings hold the same: the same topics, and on each the
 same messages at the same times and in the same order; and the same attachments
@@ -175,18 +153,17 @@ B is compared as a whole. --restamp log changes messages: with --level counts.`,
 		exits: []exit{
 			{0, "equal, but for exceptions by design, which are named"},
 			{1, "a recording cannot be read, or has no such topic, type or time"},
-			{2, "the command line is wrong"},
 			{3, "equal as far as they can be read: one of them is damaged"},
 			{4, "different, damaged or not"},
 			{130, "interrupted"},
 		},
-		operands: []flag{{kind: aFile}},
-		run:      e.verify,
-	}
+		run: e.verify,
+	}}
 }
 
-func (e *env) formatsCommand() command {
-	return command{
+// descriptions are about the program.
+func (e *env) descriptions() []command {
+	return []command{{
 		name: "formats", call: "formats", summary: "which formats are read and written",
 		about: `Lists the formats: what is read and written, which name endings choose them,
 the message encodings, the codecs of --compression and the profiles that
@@ -195,16 +172,10 @@ the message encodings, the codecs of --compression and the profiles that
 			"bagconv formats",
 			"bagconv formats --json | jq -r '.formats[].name'",
 		},
-		exits: []exit{
-			{0, "done"},
-			{2, "the command line is wrong"},
-		},
-		run: e.listFormats,
-	}
-}
-
-func (e *env) completionCommand() command {
-	return command{
+		exits:    []exit{{0, "done"}},
+		operands: []flag{{}},
+		run:      e.listFormats,
+	}, {
 		name: "completion", call: "completion SHELL", summary: "what the tab key completes",
 		about: `Prints a script that makes the tab key complete commands, flags, their values,
 files, and the topics and types of the recording that is named on the line. In a
@@ -216,17 +187,10 @@ start-up file of the shell, a line as below works for every session. SHELL is
 			"bagconv completion fish | source",
 			"bagconv completion powershell | Out-String | Invoke-Expression",
 		},
-		exits: []exit{
-			{0, "done"},
-			{2, "the command line is wrong"},
-		},
+		exits:    []exit{{0, "done"}},
 		operands: []flag{{kind: oneWord, values: words(shells...)}, {}},
 		run:      e.completion,
-	}
-}
-
-func (e *env) versionCommand() command {
-	return command{
+	}, {
 		name: "version", call: "version", summary: "which build this is",
 		about: `Prints the version of this build, the version of Go that made it, and the
 platform.`,
@@ -234,16 +198,10 @@ platform.`,
 			"bagconv version",
 			"bagconv --version",
 		},
-		exits: []exit{
-			{0, "done"},
-			{2, "the command line is wrong"},
-		},
-		run: e.version,
-	}
-}
-
-func (e *env) helpCommand() command {
-	return command{
+		exits:    []exit{{0, "done"}},
+		operands: []flag{{}},
+		run:      e.version,
+	}, {
 		name: "help", call: "help [COMMAND]", summary: "more about a command and its flags",
 		about: `Prints the help of a command, or of the program. The same as --help. The word
 contracts prints what the file of check --spec may have.`,
@@ -258,5 +216,5 @@ contracts prints what the file of check --spec may have.`,
 		},
 		operands: []flag{{kind: aCommand}, {}},
 		run:      e.printHelp,
-	}
+	}}
 }

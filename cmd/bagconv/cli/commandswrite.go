@@ -4,8 +4,9 @@ import "github.com/urfave/cli/v2"
 
 // The commands that write recordings.
 
-func (e *env) convertCommand() command {
-	return command{
+// conversions are those from one recording to one.
+func (e *env) conversions() []command {
+	return []command{{
 		name: "convert", call: "[convert] IN OUT", summary: "convert a recording",
 		about: `Converts one recording. The format of IN is found by its content. The format of
 OUT is that of --to, else that of its ending:
@@ -21,14 +22,9 @@ folder, or when all are named; a single one is read alone.`,
 			"bagconv drive{file} cut{file} -S 1m30s -u 10 -t /imu -t '/camera/*'",
 			"bagconv drive{file} cut/ -S -30s -m /imu:=/imu/data --throttle /imu=50",
 		},
-		exits:    convertExits,
-		operands: []flag{{kind: aFile}},
-		run:      func(c *cli.Context) error { return e.convert(c, conversion{}) },
-	}
-}
-
-func (e *env) filterCommand() command {
-	return command{
+		exits: convertExits,
+		run:   func(c *cli.Context) error { return e.convert(c, conversion{}) },
+	}, {
 		name: "filter", call: "filter IN OUT", summary: "a part of it, in the same format",
 		about: `Takes a part of a recording and writes it in the format of IN, whatever the name
 of OUT. In all else it is bagconv convert.`,
@@ -36,14 +32,14 @@ of OUT. In all else it is bagconv convert.`,
 			"bagconv filter drive{file} imu{file} -t /imu",
 			"bagconv filter drive_ros2/ ten_seconds/ -S 1m30s -u 10",
 		},
-		exits:    convertExits,
-		operands: []flag{{kind: aFile}},
-		run:      func(c *cli.Context) error { return e.convert(c, conversion{sameFormat: true}) },
-	}
+		exits: convertExits,
+		run:   func(c *cli.Context) error { return e.convert(c, conversion{sameFormat: true}) },
+	}}
 }
 
-func (e *env) mergeCommand() command {
-	return command{
+// rearrangements are those with several recordings, or a damaged one.
+func (e *env) rearrangements() []command {
+	return []command{{
 		name: "merge", call: "merge IN IN... OUT", summary: "several recordings as one",
 		about: `Writes several recordings into one, ordered by time. They may have any formats.
 Topics of one name and type become one; where two recordings mean different
@@ -58,18 +54,12 @@ name with _2 behind it. Memory does not grow with the inputs.`,
 		exits: []exit{
 			{0, "OUT is written, nothing is lost but what the format has no place for"},
 			{1, "failed; there is no output. With --strict also: damage or loss"},
-			{2, "the command line is wrong"},
 			{3, "OUT is written, but an input is damaged or something could not be converted"},
 			{4, "--verify has found a difference; there is no output"},
 			{130, "interrupted; there is no output"},
 		},
-		operands: []flag{{kind: aFile}},
-		run:      e.merge,
-	}
-}
-
-func (e *env) splitCommand() command {
-	return command{
+		run: e.merge,
+	}, {
 		name: "split", call: "split IN OUT", summary: "one recording as several",
 		about: `Writes a recording as several. Each part is whole by itself: it begins with what
 latched topics and /tf_static had said before (see --latch). The parts of
@@ -87,18 +77,12 @@ IN is read once for 64 parts, and with --max-size once more, to find the times.
 		exits: []exit{
 			{0, "all parts are written, nothing is lost but what the format has no place for"},
 			{1, "failed; there is no part. With --strict also: damage or loss"},
-			{2, "the command line is wrong"},
 			{3, "the parts are written, but IN is damaged or something could not be converted"},
 			{4, "--verify has found a difference; there is no part"},
 			{130, "interrupted; there is no part"},
 		},
-		operands: []flag{{kind: aFile}},
-		run:      e.split,
-	}
-}
-
-func (e *env) recoverCommand() command {
-	return command{
+		run: e.split,
+	}, {
 		name: "recover", call: "recover IN OUT", summary: "a clean recording from a damaged one",
 		about: `Writes a clean recording OUT of all that can be read of the damaged recording
 IN, and says what was saved and what is lost, in messages, bytes and blocks
@@ -113,18 +97,17 @@ were never committed are taken too.`,
 		exits: []exit{
 			{0, "OUT is written, nothing was missing"},
 			{1, "nothing could be read; there is no output"},
-			{2, "the command line is wrong"},
 			{3, "OUT is written, and it is said what is lost"},
 			{4, "--verify has found a difference; there is no output"},
 			{130, "interrupted; there is no output"},
 		},
-		operands: []flag{{kind: aFile}},
-		run:      func(c *cli.Context) error { return e.convert(c, conversion{salvage: true}) },
-	}
+		run: func(c *cli.Context) error { return e.convert(c, conversion{salvage: true}) },
+	}}
 }
 
-func (e *env) batchCommand() command {
-	return command{
+// batches is the one that does many conversions.
+func (e *env) batches() []command {
+	return []command{{
 		name: "batch", call: "batch -O OUT/ IN...", summary: "every recording of folders, with -j and --resume",
 		about: `Converts every recording that it finds into a tree below OUT that mirrors where
 the inputs lie. IN is a folder (with all folders below it), a recording, a glob
@@ -147,21 +130,18 @@ were. What failed is tried again.`,
 		exits: []exit{
 			{0, "all are written, nothing is lost but what the format has no place for"},
 			{1, "the batch could not be run, or found no recording"},
-			{2, "the command line is wrong"},
 			{3, "all are written, but something is damaged or lost"},
 			{5, "some failed; the others are written"},
 			{130, "interrupted; what is finished stays"},
 		},
-		operands: []flag{{kind: aFile}},
-		run:      e.batch,
-	}
+		run: e.batch,
+	}}
 }
 
 // convertExits is what convert and filter end with.
 var convertExits = []exit{
 	{0, "OUT is written, nothing is lost but what the format has no place for"},
 	{1, "failed; there is no output. With --strict also: damage or loss"},
-	{2, "the command line is wrong"},
 	{3, "OUT is written, but IN is damaged or something could not be converted"},
 	{4, "--verify has found a difference; there is no output"},
 	{130, "interrupted; there is no output"},

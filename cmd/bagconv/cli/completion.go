@@ -94,7 +94,7 @@ func (e *env) candidates(ctx context.Context, args []string, word string) candid
 	commands := e.commands()
 	c := l.command
 	if c == nil {
-		c = named(commands, defaultCommand)
+		c = commandNamed(commands, defaultCommand)
 	}
 	if l.open != nil {
 		return e.valueCandidates(ctx, &l, l.open, candidates{typed: word})
@@ -111,8 +111,6 @@ func (e *env) candidates(ctx context.Context, args []string, word string) candid
 		return found
 	case len(l.words) == 0 && !l.named && !l.ended:
 		found.words, found.files = commandCandidates(commands), true
-		return found
-	case len(c.operands) == 0:
 		return found
 	}
 	return e.valueCandidates(ctx, &l, &c.operands[min(len(l.words), len(c.operands)-1)], found)

@@ -13,7 +13,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte("a: &x [*x]\n"))
 	f.Add([]byte("? [a]\n: {b: !!binary c}\n---\n"))
 	e, _, _ := testEnv()
-	flags := named(e.commands(), "convert").flags
+	flags := commandNamed(e.commands(), "convert").flags
 	f.Fuzz(func(t *testing.T, text []byte) {
 		root, err := parseConfig(text)
 		if err != nil || root == nil {

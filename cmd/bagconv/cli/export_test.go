@@ -9,7 +9,7 @@ import (
 // oneMore is a flag that the table does not have. What it sets is painted.
 func oneMore(painted *string) []flag {
 	return []flag{{
-		name: "paint", short: "P", kind: oneWord, values: words("red", "blue"), init: "red", group: runGroup, on: writers, set: put(painted),
+		name: "paint", short: "P", kind: oneWord, values: words("red", "blue"), init: "red", group: runGroup, on: writeCommands, set: put(painted),
 		help: "colour of the chunks; red is the default",
 	}}
 }

@@ -22,7 +22,7 @@ func (e *env) selectFlags() []flag {
 		}
 		return parsed(&s.Duration, selection.ParseDuration)(f)
 	}
-	return append(allIn(selectGroup, selecting,
+	return append(allIn(selectGroup, selectCommands,
 		flag{name: "topic", short: "t", arg: "P", kind: aTopic, several: true, set: parsedEach(&s.Topics, selection.ParsePattern),
 			help: "only these topics. P is a name, a glob (* is any run of characters, / included), or re: and a regular expression for the whole name; again for more topics"},
 		flag{name: "exclude-topic", short: "x", arg: "P", kind: aTopic, several: true, set: parsedEach(&s.ExcludeTopics, selection.ParsePattern),
@@ -41,7 +41,7 @@ func (e *env) selectFlags() []flag {
 // editFlags say what is changed of the messages that are taken.
 func (s *settings) editFlags() []flag {
 	edit := &s.job.Edit
-	return allIn(editGroup, editing,
+	return allIn(editGroup, editCommands,
 		flag{name: "remap", short: "m", arg: "OLD:=NEW", kind: aTopic, suffix: ":=", several: true, set: parsedEach(&edit.Remap, selection.ParseRename),
 			help: "another name; with globs: '/camera/*:=/cam/*'"},
 		flag{name: "prefix", arg: "NAME", set: parsed(&edit.Prefix, parsePrefix), help: "before all names, as /robot1"},

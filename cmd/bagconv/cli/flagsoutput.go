@@ -14,7 +14,7 @@ import (
 // outputFlags say what is written and how.
 func (e *env) outputFlags() []flag {
 	s := &e.set
-	return allIn(outputGroup, single,
+	return allIn(outputGroup, oneOutput,
 		e.toFlag("wins over the ending of OUT"),
 		flag{name: "output", short: "o", arg: "OUT", kind: aFile, set: put(&s.output), help: "the output, instead of the last argument"},
 		s.forceFlag("replace OUT when it is a recording"),
@@ -41,7 +41,7 @@ func (e *env) optionFlags() (list []flag) {
 		}
 		list = append(list, f)
 	}
-	return append(allIn(outputGroup, writers, list...), flag{name: "no-sync", kind: onOff, group: outputGroup, on: writers, set: put(&e.set.job.Write.NoSync),
+	return append(allIn(outputGroup, writeCommands, list...), flag{name: "no-sync", kind: onOff, group: outputGroup, on: writeCommands, set: put(&e.set.job.Write.NoSync),
 		help: "do not wait for the disk; a power cut soon after may lose the output"})
 }
 
@@ -66,7 +66,7 @@ func (e *env) messageFlags() []flag {
 	s := &e.set
 	frames := flag{name: "frames", kind: oneWord, values: words("apollo", "rep103"), init: "apollo", set: nth(&s.job.Frames, apollo.FramesApollo, apollo.FramesREP103)}
 	order := flag{name: "order", kind: oneWord, values: words("time", "file"), init: "time", set: nth(&s.job.Order, convert.OrderTime, convert.OrderFile)}
-	list := allIn(messageGroup, writers,
+	list := allIn(messageGroup, writeCommands,
 		flag{name: "encoding", kind: oneWord, values: words(e.encodings()...), byOutput: true, init: "native", set: put(&s.job.Encoding),
 			help: "of the messages in OUT: that of its format, or as they are between two of one format (default); as they are where the format carries them; or the one named, if it does. bagconv formats lists what each one carries"},
 		flag{name: "proto-types", kind: oneWord, values: words("mapped", "generated", "raw"), init: "mapped", set: nth(&s.job.ProtoTypes, mapping.ProtoMapped, mapping.ProtoGenerated, mapping.ProtoRaw),
@@ -82,7 +82,7 @@ func (e *env) messageFlags() []flag {
 			help: "rosgraph_msgs/Log keeps all its fields (default), or becomes rcl_interfaces/msg/Log, which has fewer"},
 	)
 	return append(list,
-		flag{name: "strict", kind: onOff, group: messageGroup, on: strict, set: put(&s.job.Read.Strict),
+		flag{name: "strict", kind: onOff, group: messageGroup, on: strictCommands, set: put(&s.job.Read.Strict),
 			help: "fail at the first damage or loss, instead of going on and saying what is missing"},
 		frames.in(readGroup, "axes that a conversion from or to Apollo has used", "verify"),
 		order.in(readGroup, "by log time (default), or as in IN. Where IN has no index with times, by time reads it twice", "cat"),
@@ -91,7 +91,7 @@ func (e *env) messageFlags() []flag {
 
 // extraFlags are about attachments and metadata records.
 func (s *settings) extraFlags() []flag {
-	return allIn(extraGroup, attaching,
+	return allIn(extraGroup, extraCommands,
 		flag{name: "attach", arg: "FILE", kind: aFile, several: true, set: put(&s.job.Attach),
 			help: "add a file as an attachment, with its name, times and the media type of its ending; again for others. An error where OUT has no place for attachments"},
 		flag{name: "extras", arg: "DIR", kind: aFile, set: put(&s.job.Extras),
@@ -107,19 +107,19 @@ func (s *settings) runFlags() []flag {
 	quiet := flag{name: "quiet", short: "q", kind: onOff, set: put(&s.quiet)}
 	verbose := flag{name: "verbose", short: "v", kind: onOff, set: put(&s.verbose)}
 	return []flag{
-		threads.in(runGroup, "workers, 256 at most; 0 (default) is one per core, up to one for each 20M of --max-memory. The output is the same for any number", single...),
+		threads.in(runGroup, "workers, 256 at most; 0 (default) is one per core, up to one for each 20M of --max-memory. The output is the same for any number", oneOutput...),
 		threads.in(runGroup, "workers of each, 256 at most; 0 (default) shares the cores out", "batch"),
-		memory.in(runGroup, "what buffers may take together, 64M or more (default 256M); a message that is larger is converted anyway", single...),
+		memory.in(runGroup, "what buffers may take together, 64M or more (default 256M); a message that is larger is converted anyway", oneOutput...),
 		memory.in(runGroup, "what the buffers of all may take together, 64M or more for each (default 256M); a message that is larger is converted anyway", "batch"),
-		{name: "verify", arg: "LEVEL", kind: oneWord, values: words(verify.Levels()...), group: runGroup, on: writers, set: put(&s.verified),
+		{name: "verify", arg: "LEVEL", kind: oneWord, values: words(verify.Levels()...), group: runGroup, on: writeCommands, set: put(&s.verified),
 			help: "read OUT back before it gets its name, and compare it with what was read of IN: " + orList(verify.Levels()) + "; see bagconv help verify. It takes about as long again"},
-		report.in(runGroup, "write what became of each topic as JSON", single...),
+		report.in(runGroup, "write what became of each topic as JSON", oneOutput...),
 		report.in(runGroup, "write the summary as JSON", "batch"),
-		s.jsonFlag().in(runGroup, "the same on standard output", writers...),
-		s.progressFlag().in(runGroup, "", writers...),
-		quiet.in(runGroup, "no progress and no summary; losses are still said", single...),
+		s.jsonFlag().in(runGroup, "the same on standard output", writeCommands...),
+		s.progressFlag().in(runGroup, "", writeCommands...),
+		quiet.in(runGroup, "no progress and no summary; losses are still said", oneOutput...),
 		quiet.in(runGroup, "no progress and no summary; what failed and what is lossy is still said", "batch"),
-		verbose.in(runGroup, "also say what is not carried by design", single...),
+		verbose.in(runGroup, "also say what is not carried by design", oneOutput...),
 		verbose.in(runGroup, "also a line for each that went well", "batch"),
 	}
 }

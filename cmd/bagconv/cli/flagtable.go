@@ -43,7 +43,7 @@ func (e *env) flagTable() (table []*flag) {
 	s := &e.set
 	for _, part := range [][]flag{
 		globalFlags(), e.batchFlags(), s.mergeFlags(), s.splitFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(),
-		e.messageFlags(), s.extraFlags(), s.runFlags(), fileFlags(runGroup, writers...), s.listFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), fileFlags(readGroup, "list"), e.moreFlags,
+		e.messageFlags(), s.extraFlags(), s.runFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), fileFlags(readGroup, "list"), e.moreFlags,
 	} {
 		for i := range part {
 			table = append(table, &part[i])
@@ -54,13 +54,13 @@ func (e *env) flagTable() (table []*flag) {
 
 // What commands have in common.
 var (
-	writers   = []string{"convert", "filter", "merge", "split", "recover", "batch"}
-	single    = []string{"convert", "filter", "merge", "split", "recover"}
-	attaching = []string{"convert", "filter", "merge", "recover"}
-	strict    = []string{"convert", "filter", "merge", "split", "batch"}
-	editing   = append(slices.Clone(writers), "verify")
-	selecting = append(slices.Clone(editing), "cat")
-	scanning  = []string{"cat", "info", "check", "verify"}
+	writeCommands  = []string{"convert", "filter", "merge", "split", "recover", "batch"}
+	oneOutput      = []string{"convert", "filter", "merge", "split", "recover"}
+	extraCommands  = []string{"convert", "filter", "merge", "recover"}
+	strictCommands = []string{"convert", "filter", "merge", "split", "batch"}
+	editCommands   = append(slices.Clone(writeCommands), "verify")
+	selectCommands = append(slices.Clone(editCommands), "cat")
+	scanCommands   = []string{"cat", "info", "check", "verify"}
 )
 
 // The groups of flags.
@@ -106,7 +106,7 @@ func (s *settings) readFlags() []flag {
 	return []flag{
 		distro.in(readGroup, "ROS 2 distribution, such as humble: its definitions where a recording has none", "cat", "check", "verify"),
 		distro.in(readGroup, "whose standard definitions to take, such as humble; ROS 1 types are those of noetic", "schema"),
-		s.threadsFlag().in(readGroup, "workers, "+strconv.Itoa(convert.MaxThreads)+" at most; 0 (default) is one per core, up to 12", scanning...),
+		s.threadsFlag().in(readGroup, "workers, "+strconv.Itoa(convert.MaxThreads)+" at most; 0 (default) is one per core, up to 12", scanCommands...),
 		s.progressFlag().in(readGroup, "", "info", "check", "verify"),
 		quiet.in(readGroup, "print nothing when they are equal", "verify"),
 	}

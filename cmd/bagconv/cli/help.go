@@ -43,7 +43,7 @@ func (e *env) helpText(name string) string {
 	}
 	commands := e.commands()
 	var p textPage
-	if c := named(commands, name); c != nil {
+	if c := commandNamed(commands, name); c != nil {
 		p.WriteString(c.usage() + "\n")
 		e.describeCommand(&p, c)
 	} else if name == "" {

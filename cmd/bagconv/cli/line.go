@@ -116,14 +116,14 @@ func (l *line) find(commands []*command) {
 	if len(l.words) > 0 && !l.bare {
 		word = l.words[0]
 	}
-	c := named(commands, word)
+	c := commandNamed(commands, word)
 	switch {
 	case version:
-		l.command, l.named = named(commands, "version"), true
+		l.command, l.named = commandNamed(commands, "version"), true
 	case c != nil:
 		l.command, l.named, l.words = c, true, l.words[1:]
 	case len(l.words) > 0 || len(l.flags) > 0 && !l.help:
-		l.command = named(commands, defaultCommand)
+		l.command = commandNamed(commands, defaultCommand)
 	}
 	if l.command == nil {
 		return

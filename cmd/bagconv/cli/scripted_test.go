@@ -86,7 +86,7 @@ func scriptedLines(t *testing.T, e *env) (lines []scripted) {
 				t.Errorf("%s: %s: %v", s.where, l, err)
 			}
 			if s.line.help { // bagconv info --help is the same as bagconv help info
-				s.line = line{command: named(e.commands(), "help")}
+				s.line = line{command: commandNamed(e.commands(), "help")}
 			}
 			if s.line.command != nil {
 				lines = append(lines, s)
