@@ -1,7 +1,6 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
 	"crypto/md5"
 	"fmt"
@@ -51,39 +50,23 @@ func writeDeb(out, folder, version, arch string, when time.Time) error {
 
 // debTar returns a .tar.gz of files and the folders above them, all of root.
 func debTar(files []systemFile, when time.Time) ([]byte, error) {
-	var b bytes.Buffer
-	t := tar.NewWriter(&b)
-	added := map[string]bool{}
-	var folder func(dir string) error
-	folder = func(dir string) error {
-		if added[dir] {
-			return nil
+	entries := []tarEntry{{"./", 0o755, nil}}
+	added := map[string]bool{"/": true}
+	var folder func(dir string)
+	folder = func(dir string) {
+		if !added[dir] {
+			added[dir] = true
+			folder(path.Dir(dir))
+			entries = append(entries, tarEntry{"." + dir + "/", 0o755, nil})
 		}
-		added[dir] = true
-		name := "./"
-		if dir != "/" {
-			if err := folder(path.Dir(dir)); err != nil {
-				return err
-			}
-			name = "." + dir + "/"
-		}
-		return t.WriteHeader(&tar.Header{Name: name, Mode: 0o755, ModTime: when, Typeflag: tar.TypeDir, Uname: "root", Gname: "root", Format: tar.FormatGNU})
 	}
 	for _, f := range files {
-		if err := folder(path.Dir(f.path)); err != nil {
-			return nil, err
-		}
-		err := t.WriteHeader(&tar.Header{Name: "." + f.path, Mode: int64(f.mode), Size: int64(len(f.data)), ModTime: when,
-			Typeflag: tar.TypeReg, Uname: "root", Gname: "root", Format: tar.FormatGNU})
-		if err != nil {
-			return nil, err
-		}
-		if _, err := t.Write(f.data); err != nil {
-			return nil, err
-		}
+		folder(path.Dir(f.path))
+		entries = append(entries, tarEntry{"." + f.path, int64(f.mode), f.data})
 	}
-	if err := t.Close(); err != nil {
+	archive, err := plainTar(when, entries...)
+	if err != nil {
 		return nil, err
 	}
-	return gzipped(b.Bytes())
+	return gzipped(archive)
 }

@@ -8,7 +8,8 @@
 //	go run ./scripts/dist formula VERSION SHA256SUMS       for Homebrew, on standard output
 //
 // packages takes a folder with the contents of an archive, and puts a Python wheel
-// into the folder OUT, and for Linux a .deb and an .rpm.
+// into the folder OUT, and for Linux a .deb, an
+// .rpm and an image for containers.
 //
 // The time of all files, and of the list, is SOURCE_DATE_EPOCH
 // (reproducible-builds.org), in s since 1970.
@@ -67,6 +68,10 @@ func writePackages(out, folder, version, system string, when time.Time) error {
 	}
 	name, _ := packageVersions(version)
 	err = writeDeb(filepath.Join(out, "bagconv_"+name+"_"+arch+".deb"), folder, version, arch, when)
+	if err != nil {
+		return err
+	}
+	err = writeImage(filepath.Join(out, "bagconv-image_"+name+"_"+arch+".tar"), folder, version, arch, when)
 	if err != nil {
 		return err
 	}

@@ -67,6 +67,7 @@ func TestPackages(t *testing.T) {
 		"bagconv-1.2.3-py3-none-manylinux2014_aarch64.musllinux_1_1_aarch64.whl",
 		"bagconv-1.2.3-py3-none-manylinux2014_x86_64.musllinux_1_1_x86_64.whl",
 		"bagconv-1.2.3-py3-none-win_amd64.whl", "bagconv-1.2.3-py3-none-win_arm64.whl",
+		"bagconv-image_1.2.3_amd64.tar", "bagconv-image_1.2.3_arm64.tar",
 		"bagconv_1.2.3_amd64.deb", "bagconv_1.2.3_arm64.deb",
 	}
 	if got := slices.Sorted(maps.Keys(made[0])); !slices.Equal(got, want) {

@@ -28,7 +28,7 @@ func TestRelease(t *testing.T) {
 		names[filepath.Ext(name)] = filepath.Join(out, name)
 	}
 	command(t, "sh", "-c", `cd "$1" && sha256sum -c --strict SHA256SUMS`, "sh", out)
-	for _, ending := range []string{".gz", ".json", ".rb", ".deb", ".rpm", ".whl"} {
+	for _, ending := range []string{".gz", ".json", ".rb", ".deb", ".rpm", ".whl", ".tar"} {
 		if names[ending] == "" {
 			t.Fatalf("the release has no file with the ending %s: %v", ending, names)
 		}
@@ -40,6 +40,7 @@ func TestRelease(t *testing.T) {
 	t.Run("wheel", func(t *testing.T) { testWheel(t, names[".whl"], demo) })
 	t.Run("deb", func(t *testing.T) { testDeb(t, names[".deb"], demo) })
 	t.Run("rpm", func(t *testing.T) { testRPM(t, names[".rpm"], demo) })
+	t.Run("image", func(t *testing.T) { testImage(t, names[".tar"], demo) })
 }
 
 // testWheel installs a wheel into a clean virtual environment.
@@ -114,6 +115,37 @@ func testRPM(t *testing.T, rpm, demo string) {
 	installed(t, root, demo, "usr/share/zsh/site-functions/_bagconv")
 	command(t, "rpm", "--root", root, "--erase", "bagconv")
 	removed(t, root)
+}
+
+// testImage loads an image with buildah, and looks at what it has and how it starts.
+func testImage(t *testing.T, image, demo string) {
+	if _, err := exec.LookPath("buildah"); err != nil {
+		missing(t, "no buildah")
+	}
+	if os.Getuid() != 0 {
+		t.Skip("buildah mounts for root only")
+	}
+	dir := t.TempDir()
+	buildah := []string{"--root", filepath.Join(dir, "store"), "--runroot", filepath.Join(dir, "run"), "--storage-driver", "vfs"}
+	run := func(args ...string) string {
+		return strings.TrimSpace(command(t, "buildah", append(buildah, args...)...))
+	}
+	container := run("from", "docker-archive:"+image)
+	start := run("inspect", "--format", "{{.FromImage}} {{.OCIv1.Architecture}} {{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.WorkingDir}}", container)
+	if want := "localhost/bagconv:1.2.3 " + runtime.GOARCH + " [/bagconv] /data"; start != want {
+		t.Errorf("the image is %s, want %s", start, want)
+	}
+	root := run("mount", container)
+	files, err := filepath.Glob(filepath.Join(root, "*"))
+	if err != nil || len(files) != 3 {
+		t.Errorf("the image has %v, %v", files, err)
+	}
+	if st, err := os.Stat(filepath.Join(root, "tmp")); err != nil || st.Mode() != os.ModeDir|os.ModeSticky|0o777 {
+		t.Errorf("/tmp: %v, %v", st, err)
+	}
+	converts(t, filepath.Join(root, "bagconv"), demo)
+	run("rm", container)
+	run("rmi", "--all")
 }
 
 // installed tries what a package has put into a root.
