@@ -91,12 +91,12 @@ func (e *env) messageFlags() []flag {
 
 // extraFlags are about attachments and metadata records.
 func (s *settings) extraFlags() []flag {
-	return allIn(extraGroup, extraCommands,
-		flag{name: "attach", arg: "FILE", kind: aFile, several: true, set: put(&s.job.Attach),
-			help: "add a file as an attachment, with its name, times and the media type of its ending; again for others. An error where OUT has no place for attachments"},
-		flag{name: "extras", arg: "DIR", kind: aFile, set: put(&s.job.Extras),
-			help: "write attachments and metadata records that OUT has no place for into DIR, as bagconv list --extract does, so that they are not lost"},
-	)
+	attach := flag{name: "attach", arg: "FILE", kind: aFile, several: true, set: put(&s.job.Attach)}
+	folder := flag{name: "extras", arg: "DIR", kind: aFile, set: put(&s.job.Extras)}
+	return []flag{
+		attach.in(extraGroup, "add a file as an attachment, with its name, times and the media type of its ending, to each part of a split; again for others. An error where OUT has no place for attachments", oneOutput...),
+		folder.in(extraGroup, "write attachments and metadata records that OUT has no place for into DIR, as bagconv list --extract does, so that they are not lost", extraCommands...),
+	}
 }
 
 // runFlags say how to run, and what to report.
