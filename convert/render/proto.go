@@ -3,6 +3,8 @@ package render
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/bagconv/bagconv/internal/wire/pb"
 )
 
 // A protoNode is a message of protobuf. Nodes are shared where types are, and a
@@ -39,13 +41,6 @@ type enum struct {
 }
 
 const maxDense = 256
-
-var protoWires = map[protoreflect.Kind]protowire.Type{
-	protoreflect.Sfixed32Kind: protowire.Fixed32Type, protoreflect.Fixed32Kind: protowire.Fixed32Type, protoreflect.FloatKind: protowire.Fixed32Type,
-	protoreflect.Sfixed64Kind: protowire.Fixed64Type, protoreflect.Fixed64Kind: protowire.Fixed64Type, protoreflect.DoubleKind: protowire.Fixed64Type,
-	protoreflect.StringKind: protowire.BytesType, protoreflect.BytesKind: protowire.BytesType, protoreflect.MessageKind: protowire.BytesType,
-	protoreflect.GroupKind: protowire.StartGroupType,
-} // the others are varints, which is 0
 
 // CompileProto makes the program for messages of md. Fields stand in the order
 // of their declaration. A field whose type the descriptors lack is bytes.
@@ -110,7 +105,7 @@ func (c *protoCompiler) kind(f *protoField, fd protoreflect.FieldDescriptor) (er
 	case f.kind == protoreflect.MessageKind || f.kind == protoreflect.GroupKind:
 		f.node, err = c.node(fd.Message())
 	}
-	f.wire = protoWires[f.kind]
+	f.wire, _ = pb.WireOf(f.kind)
 	f.flow = f.node == nil
 	if f.node == nil && !f.list {
 		for style := range f.zero {

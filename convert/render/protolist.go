@@ -1,6 +1,6 @@
 package render
 
-import "google.golang.org/protobuf/encoding/protowire"
+import "github.com/bagconv/bagconv/internal/wire/pb"
 
 // messages writes a list of messages.
 func (r *protoRun) messages(v *view, f *protoField, s slot, whole bool) error {
@@ -47,10 +47,10 @@ func (r *protoRun) list(v *view, f *protoField, s slot, whole bool) error {
 			}
 			continue
 		}
-		packed, _ := protowire.ConsumeBytes(p)
+		packed := pb.Content(f.num, o.wire, p)
 		for len(packed) > 0 {
 			r.separate(&begun)
-			n := width(f, packed)
+			_, n := pb.Number(f.kind, packed)
 			if n < 0 {
 				return malformed(at, "a packed list ends within a number")
 			}
@@ -72,21 +72,6 @@ func (r *protoRun) separate(begun *bool) {
 	*begun = true
 }
 
-// width is how many bytes the number at the start of p takes, negative when it
-// is cut.
-func width(f *protoField, p []byte) int {
-	switch f.wire {
-	case protowire.Fixed32Type:
-		_, n := protowire.ConsumeFixed32(p)
-		return n
-	case protowire.Fixed64Type:
-		_, n := protowire.ConsumeFixed64(p)
-		return n
-	}
-	_, n := protowire.ConsumeVarint(p)
-	return n
-}
-
 // length is how many elements a list has.
 func (r *protoRun) length(v *view, f *protoField, s slot) (n int) {
 	next := s.first
@@ -97,19 +82,8 @@ func (r *protoRun) length(v *view, f *protoField, s slot) (n int) {
 			n++
 			continue
 		}
-		p, _ := protowire.ConsumeBytes(v.p[o.begin:o.end])
-		switch f.wire {
-		case protowire.Fixed32Type:
-			n += len(p) / 4
-		case protowire.Fixed64Type:
-			n += len(p) / 8
-		default:
-			for _, c := range p {
-				if c < 0x80 {
-					n++
-				}
-			}
-		}
+		p := pb.Content(f.num, o.wire, v.p[o.begin:o.end])
+		n += pb.Count(f.wire, p)
 	}
 	return n
 }

@@ -1,6 +1,10 @@
 package render
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/bagconv/bagconv/internal/wire/pb"
+)
 
 // cells writes all fields of a message as cells of CSV, empty ones when the
 // message is not there.
@@ -101,7 +105,7 @@ func (r *protoRun) elementOf(v *view, f *protoField, s slot, c *column, index in
 		}
 		p := part(f, v.p, o)
 		for len(p) > 0 {
-			n := width(f, p)
+			_, n := pb.Number(f.kind, p)
 			if n < 0 {
 				return malformed(v.at+int(o.begin), "a packed list ends within a number")
 			}

@@ -1,12 +1,13 @@
 package render
 
 import (
-	"encoding/binary"
 	"math"
 	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/bagconv/bagconv/internal/wire/pb"
 )
 
 // A protoRun is a message of protobuf on its way. Fields may come in any order
@@ -99,19 +100,10 @@ func (r *protoRun) scan(n *protoNode, p []byte, at int) (view, error) {
 	for range len(n.fields) + n.oneofs {
 		r.slots = append(r.slots, slot{})
 	}
-	for pos := 0; pos < len(p); {
-		num, wire, k := protowire.ConsumeTag(p[pos:])
-		if k < 0 {
-			return v, malformed(at+pos, "a field's tag is cut or wrong")
-		}
-		begin := pos + k
-		size := protowire.ConsumeFieldValue(num, wire, p[begin:])
-		if size < 0 {
-			return v, malformed(at+pos, "field %d is cut or wrong: %d bytes are left", num, len(p)-begin)
-		}
-		pos = begin + size
-		i := n.find(num)
-		if i < 0 || !n.fields[i].takes(wire) {
+	fields := pb.Scan(p)
+	for fields.Next() {
+		i := n.find(fields.Num)
+		if i < 0 || !n.fields[i].takes(fields.Wire) {
 			r.unknown = true
 			continue
 		}
@@ -125,10 +117,10 @@ func (r *protoRun) scan(n *protoNode, p []byte, at int) (view, error) {
 		}
 		s.n++
 		if !f.list && f.node == nil {
-			s.first = int32(begin)
+			s.first = int32(fields.Pos())
 			continue
 		}
-		r.found = append(r.found, occurrence{int32(begin), int32(pos), -1, wire})
+		r.found = append(r.found, occurrence{int32(fields.Pos()), int32(fields.End()), -1, fields.Wire})
 		last := int32(len(r.found) - 1)
 		if s.n == 1 {
 			s.first = last
@@ -136,6 +128,9 @@ func (r *protoRun) scan(n *protoNode, p []byte, at int) (view, error) {
 			r.found[s.last].next = last
 		}
 		s.last = last
+	}
+	if wrong, what := fields.Wrong(); what != "" {
+		return v, malformed(at+wrong, "%s", what)
 	}
 	return v, nil
 }
@@ -226,41 +221,12 @@ func (r *protoRun) content(v *view, f *protoField, s slot) (p []byte, at int, er
 
 // part returns the content of a message; that it is whole is known.
 func part(f *protoField, p []byte, o occurrence) []byte {
-	var v []byte
-	if f.wire == protowire.StartGroupType {
-		v, _ = protowire.ConsumeGroup(f.num, p[o.begin:o.end])
-	} else {
-		v, _ = protowire.ConsumeBytes(p[o.begin:o.end])
-	}
-	return v
+	return pb.Content(f.num, f.wire, p[o.begin:o.end])
 }
 
 // scalar writes the value at the start of p, which is whole.
 func (r *protoRun) scalar(f *protoField, p []byte, at int, whole bool) error {
-	switch f.wire {
-	case protowire.Fixed32Type:
-		v := binary.LittleEndian.Uint32(p)
-		switch f.kind {
-		case protoreflect.FloatKind:
-			r.float32(math.Float32frombits(v))
-		case protoreflect.Fixed32Kind:
-			r.int(int64(v))
-		default:
-			r.int(int64(int32(v)))
-		}
-		return nil
-	case protowire.Fixed64Type:
-		v := binary.LittleEndian.Uint64(p)
-		switch f.kind {
-		case protoreflect.DoubleKind:
-			r.float64(math.Float64frombits(v))
-		case protoreflect.Fixed64Kind:
-			r.uint64(v)
-		default:
-			r.int64(int64(v))
-		}
-		return nil
-	case protowire.BytesType:
+	if f.wire == protowire.BytesType {
 		b, _ := protowire.ConsumeBytes(p)
 		if f.kind == protoreflect.StringKind {
 			r.text(b)
@@ -269,7 +235,7 @@ func (r *protoRun) scalar(f *protoField, p []byte, at int, whole bool) error {
 		}
 		return nil
 	}
-	v, n := protowire.ConsumeVarint(p)
+	v, n := pb.Number(f.kind, p)
 	if n < 0 {
 		return malformed(at, "a number is cut or wrong")
 	}
@@ -278,18 +244,16 @@ func (r *protoRun) scalar(f *protoField, p []byte, at int, whole bool) error {
 		r.bool(v != 0)
 	case protoreflect.EnumKind:
 		f.enum.write(&r.out, int32(v))
-	case protoreflect.Int32Kind:
-		r.int(int64(int32(v)))
-	case protoreflect.Sint32Kind:
-		r.int(int64(int32(protowire.DecodeZigZag(v & math.MaxUint32))))
-	case protoreflect.Uint32Kind:
-		r.int(int64(uint32(v)))
-	case protoreflect.Int64Kind:
+	case protoreflect.FloatKind:
+		r.float32(math.Float32frombits(uint32(v)))
+	case protoreflect.DoubleKind:
+		r.float64(math.Float64frombits(v))
+	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
 		r.int64(int64(v))
-	case protoreflect.Sint64Kind:
-		r.int64(protowire.DecodeZigZag(v))
-	default:
+	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
 		r.uint64(v)
+	default:
+		r.int(int64(v))
 	}
 	return nil
 }
