@@ -1,10 +1,13 @@
 package transcode
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/bagconv/bagconv/internal/wire/pb"
 	"github.com/bagconv/bagconv/schema/protoschema"
 )
 
@@ -57,13 +60,13 @@ func (r *fromRun) number(s *slotProgram, p []byte, pos, at int) (int, error) {
 		if len(p)-pos < 4 {
 			return pos, r.bad(at+pos, "a number is cut")
 		}
-		r.put(s, uint64(le32(p[pos:])))
+		r.put(s, uint64(binary.LittleEndian.Uint32(p[pos:])))
 		return pos + 4, nil
 	case codeFixed64:
 		if len(p)-pos < 8 {
 			return pos, r.bad(at+pos, "a number is cut")
 		}
-		r.put(s, le64(p[pos:]))
+		r.put(s, binary.LittleEndian.Uint64(p[pos:]))
 		return pos + 8, nil
 	}
 	if pos < len(p) && p[pos] < 0x80 {
@@ -108,30 +111,20 @@ func (r *fromRun) put(s *slotProgram, v uint64) {
 // stamp writes a google.protobuf.Timestamp or Duration as two 32-bit words.
 func (r *fromRun) stamp(span bool, p []byte, at int) error {
 	var sec, nsec int64
-	for pos := 0; pos < len(p); {
-		num, wire, k := tag(p[pos:])
-		if k < 0 {
-			return r.bad(at+pos, "a field's tag is cut or wrong")
+	fields := pb.Scan(p)
+	for fields.Next() {
+		v, _ := pb.Number(protoreflect.Uint64Kind, fields.Value())
+		switch {
+		case fields.Wire != protowire.VarintType || fields.Num > 2:
+			r.unknown = true
+		case fields.Num == 1:
+			sec = int64(v)
+		default:
+			nsec = int64(int32(v))
 		}
-		pos += k
-		if wire == protowire.VarintType && (num == 1 || num == 2) {
-			v, k := protowire.ConsumeVarint(p[pos:])
-			if k < 0 {
-				return r.bad(at+pos, "a number is cut or wrong")
-			}
-			if num == 1 {
-				sec = int64(v)
-			} else {
-				nsec = int64(int32(v))
-			}
-			pos += k
-			continue
-		}
-		if k = protowire.ConsumeFieldValue(protowire.Number(num), wire, p[pos:]); k < 0 {
-			return r.bad(at+pos, "an unknown field is cut or wrong")
-		}
-		r.unknown = true
-		pos += k
+	}
+	if wrong, what := fields.Wrong(); what != "" {
+		return r.bad(at+wrong, what)
 	}
 	word, nanos, wrapped, ok := fromProtoTime(sec, nsec, span, r.w.CDR())
 	if !ok {
@@ -142,9 +135,3 @@ func (r *fromRun) stamp(span bool, p []byte, at int) error {
 	r.w.U32(nanos)
 	return nil
 }
-
-func le32(p []byte) uint32 {
-	return uint32(p[0]) | uint32(p[1])<<8 | uint32(p[2])<<16 | uint32(p[3])<<24
-}
-
-func le64(p []byte) uint64 { return uint64(le32(p)) | uint64(le32(p[4:]))<<32 }

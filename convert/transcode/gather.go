@@ -3,6 +3,7 @@ package transcode
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/bagconv/bagconv/internal/wire/pb"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/protoschema"
 )
@@ -22,19 +23,10 @@ func (r *fromRun) gathered(n *node, p []byte, at int) error {
 	for i := range cases {
 		cases[i] = -1
 	}
-	for pos := 0; pos < len(p); {
-		num, wire, k := tag(p[pos:])
-		if k < 0 {
-			return r.bad(at+pos, "a field's tag is cut or wrong")
-		}
-		m := protowire.ConsumeFieldValue(protowire.Number(num), wire, p[pos+k:])
-		if m < 0 {
-			return r.bad(at+pos, "a field is cut or wrong")
-		}
-		begin := pos + k
-		pos = begin + m
-		i := n.find(num)
-		if i < 0 || !n.slots[i].takes(wire) {
+	fields := pb.Scan(p)
+	for fields.Next() {
+		i := n.find(int32(fields.Num))
+		if i < 0 || !n.slots[i].takes(fields.Wire) {
 			r.unknown = true
 			continue
 		}
@@ -48,7 +40,10 @@ func (r *fromRun) gathered(n *node, p []byte, at int) error {
 		if s.list == schema.Single && s.form != protoschema.Nested && s.form != protoschema.Raw && s.form != protoschema.Stamp {
 			found[i] = found[i][:0] // the last one counts; messages are merged
 		}
-		found[i] = append(found[i], occurrence{wire, begin, pos})
+		found[i] = append(found[i], occurrence{fields.Wire, fields.Pos(), fields.End()})
+	}
+	if wrong, what := fields.Wrong(); what != "" {
+		return r.bad(at+wrong, what)
 	}
 	for i := range n.slots {
 		if err := r.fetch(n, i, found[i], cases, p, at); err != nil {
@@ -88,13 +83,7 @@ func (r *fromRun) fetch(n *node, i int, found []occurrence, cases []int, p []byt
 	}
 	var merged []byte // a message that comes in parts is the parts one after the other
 	for _, o := range found {
-		var v []byte
-		if s.group {
-			v, _ = protowire.ConsumeGroup(protowire.Number(s.num), p[o.begin:o.end])
-		} else {
-			v, _ = protowire.ConsumeBytes(p[o.begin:o.end])
-		}
-		merged = append(merged, v...)
+		merged = append(merged, pb.Content(protowire.Number(s.num), s.wire, p[o.begin:o.end])...)
 	}
 	return r.content(s, merged, at+found[0].begin)
 }
