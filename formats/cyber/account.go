@@ -97,7 +97,7 @@ func (f *file) checkHeader(messages int64) error {
 	switch n := clamp(h.GetMessageNumber()); {
 	case h == nil || !h.GetIsComplete() || f.missing > 0 || f.damaged:
 	case n != messages:
-		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header says %d messages; there are %d", n, messages)
+		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header counts %d messages; there are %d", n, messages)
 	case messages > 0 && !crosses && (int64(begin) != f.begin || int64(end) != f.end):
 		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header has times that are not those of the messages; Apollo's viewer leaves out what is outside of them")
 	}

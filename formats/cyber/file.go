@@ -120,7 +120,7 @@ func (f *file) readHeader(w *window) error {
 	case h.GetMajorVersion() != 1:
 		f.badHeader("header", "the header has version %d.%d; what follows is read as version 1.0, the only one that there is", h.GetMajorVersion(), h.GetMinorVersion())
 	case h.GetCompress() != pb.CompressType_COMPRESS_NONE:
-		return f.warn("compress-flag", 0, false, storage.Lost{}, "the header says %s, but no version of Apollo compresses: the chunks are read as they are", h.GetCompress())
+		return f.warn("compress-flag", 0, false, storage.Lost{}, "the header has %s, but no version of Apollo compresses: the chunks are read as they are", h.GetCompress())
 	}
 	return nil
 }

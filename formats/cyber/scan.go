@@ -170,7 +170,7 @@ func (s *scanner) body(at, from, size int64) (next int64, err error) {
 		}
 		switch {
 		case end >= 0 && end != next && end < f.size:
-			if err := f.warn("bad-section", at, true, storage.Lost{Uncounted: !c.bounded}, "a chunk says that it has %d bytes, but it ends after %d", size, end-from); err != nil {
+			if err := f.warn("bad-section", at, true, storage.Lost{Uncounted: !c.bounded}, "a chunk states %d bytes, but it ends after %d", size, end-from); err != nil {
 				return 0, err
 			}
 			next, c.size = end, end-from

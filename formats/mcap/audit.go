@@ -21,14 +21,14 @@ func (r *Reader) audit(s *summary) error {
 	for _, x := range s.attachments {
 		i := slices.IndexFunc(r.attachments, func(a placedAttachment) bool { return uint64(a.at) == x.offset })
 		if i < 0 || uint64(r.attachments[i].length) != x.length || r.attachments[i].attachment != x.attachment {
-			if err := r.src.Warn("attachment-index", int64(min(x.offset, uint64(r.src.Size))), false, "the index has an attachment %.80q here that is not as it says", x.name); err != nil {
+			if err := r.src.Warn("attachment-index", int64(min(x.offset, uint64(r.src.Size))), false, "the index has an attachment %.80q here that is another", x.name); err != nil {
 				return err
 			}
 		}
 	}
 	for _, x := range s.metadata {
 		if !slices.Contains(r.metadata, placed{int64(x.offset), int64(x.length)}) {
-			if err := r.src.Warn("metadata-index", int64(min(x.offset, uint64(r.src.Size))), false, "the index has a metadata record %.80q here that is not as it says", x.name); err != nil {
+			if err := r.src.Warn("metadata-index", int64(min(x.offset, uint64(r.src.Size))), false, "the index has a metadata record %.80q here that is another", x.name); err != nil {
 				return err
 			}
 		}

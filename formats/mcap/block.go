@@ -152,7 +152,7 @@ func (r *Reader) chunkHeader(bl *block) (*chunk, error) {
 	case c.head > 0 && (c.open() || h.length == 1<<64-1):
 		return c, nil
 	case c.head > 0 && (err != nil || h.length != length):
-		return c, fmt.Errorf("a chunk says that it has %d bytes, and its record %d; there are %d", c.n, h.length, length)
+		return c, fmt.Errorf("a chunk states %d bytes, and its record %d; there are %d", c.n, h.length, length)
 	}
 	return c, err
 }

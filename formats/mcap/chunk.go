@@ -144,14 +144,14 @@ func (c *chunk) decode(dst []byte, at int64, d *chunked.Damage) []byte {
 	}
 	if codec == compress.None {
 		if uint64(len(c.data)) != c.size && !c.open() {
-			d.Repair("chunk-size", at, "a chunk that is not compressed has %d bytes and says that it has %d", len(c.data), c.size)
+			d.Repair("chunk-size", at, "a chunk that is not compressed has %d bytes and states %d", len(c.data), c.size)
 		}
 		c.check(c.data, at, d)
 		return c.data
 	}
 	if len(c.data) == 0 {
 		if c.size > 0 {
-			d.Add("compressed-data", at, 0, "a chunk says that it has %d bytes, and has none", c.size)
+			d.Add("compressed-data", at, 0, "a chunk states %d bytes, and has none", c.size)
 		}
 		return nil
 	}
@@ -174,7 +174,7 @@ func (c *chunk) decode(dst []byte, at int64, d *chunked.Damage) []byte {
 		d.Add("compressed-data", at, c.unread(len(out)), "the compressed data of a chunk is damaged (%v); %d bytes of it could be read", err, len(out))
 		return out
 	case uint64(len(out)) != c.size && !c.open():
-		d.Repair("chunk-size", at, "a chunk says that it has %d bytes before compression, and it has %d", c.size, len(out))
+		d.Repair("chunk-size", at, "a chunk states %d bytes before compression, and it has %d", c.size, len(out))
 	}
 	c.check(out, at, d)
 	return out

@@ -109,9 +109,9 @@ func (r *FolderReader) useMetadata(m *ros2bag.Topic, index map[topicKey]storage.
 	case i < 0:
 		return r.warnLost(storage.Lost{}, code, -1, m.Messages > 0 && !r.damaged(), "", "%s counts %d messages of topic %.200q, which no part has", ros2bag.MetadataName, m.Messages, m.Name)
 	case r.topics[i].Type != m.Type:
-		return r.warnLost(storage.Lost{}, code, -1, false, "", "topic %.200q: %s says type %.200q, the files %.200q, which is used", m.Name, ros2bag.MetadataName, m.Type, r.topics[i].Type)
+		return r.warnLost(storage.Lost{}, code, -1, false, "", "topic %.200q: %s has type %.200q, the files %.200q, which is used", m.Name, ros2bag.MetadataName, m.Type, r.topics[i].Type)
 	}
-	return r.warnLost(storage.Lost{}, code, -1, false, "", "topic %.200q: %s says serialization format %.40q, the files %.40q, which is used", m.Name, ros2bag.MetadataName, m.Format, r.topics[i].Encoding)
+	return r.warnLost(storage.Lost{}, code, -1, false, "", "topic %.200q: %s has serialization format %.40q, the files %.40q, which is used", m.Name, ros2bag.MetadataName, m.Format, r.topics[i].Encoding)
 }
 
 // Extras lists the attachments and metadata records of all parts. See

@@ -206,7 +206,7 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 	}
 	switch {
 	case err == nil && !c.open && int64(len(b.Buf)) != c.size:
-		w.damage.Repair("chunk-header", bl.Offset, "a chunk says that it has %d bytes before compression, and it has %d", c.size, len(b.Buf))
+		w.damage.Repair("chunk-header", bl.Offset, "a chunk states %d bytes before compression, and it has %d", c.size, len(b.Buf))
 	case err != nil:
 		w.damage.Add("compressed-data", c.data, c.unread(int64(len(b.Buf))), "the compressed data of a chunk is damaged (%v); %s could be read", err, c.readText(len(b.Buf)))
 	}
@@ -272,7 +272,7 @@ func (w *walk) block(at int64, compressed bool, b []byte) {
 		w.damage.Add("chunk-data", offset, int64(g.to-g.from), "%d bytes of a chunk%s cannot be read as records: %v", g.to-g.from, where, g.err)
 	}
 	if w.guessed > 0 {
-		w.damage.Repair("op", at, "the op of %d records of a chunk is damaged; they are read for what their other fields say", w.guessed)
+		w.damage.Repair("op", at, "the op of %d records of a chunk is damaged; they are read by their other fields", w.guessed)
 	}
 }
 
@@ -340,4 +340,4 @@ func (w *walk) records(b []byte) {
 	}
 }
 
-var errLength = errors.New("the length of a message is damaged; it is taken to end at the next record")
+var errLength = errors.New("the length of a message is damaged; it is read up to the next record")

@@ -86,7 +86,7 @@ func (s *scanner) compressedEnd(p int64, c *chunk, b *block) (end int64, err err
 		s.note("truncated", p, 0, false, "the file ends %d bytes before the end of its last chunk", end-s.r.src.Size)
 		b.cut = true
 	default:
-		s.note("chunk-header", p, 0, true, "a chunk says that it has %d bytes, but it ends after %d", c.stored, found-c.data)
+		s.note("chunk-header", p, 0, true, "a chunk states %d bytes, but it ends after %d", c.stored, found-c.data)
 	}
 	return found, nil
 }

@@ -142,10 +142,10 @@ func (l *Layout) Size(fsys storage.FS) (n int64) {
 func (l *Layout) readMetadata(ctx context.Context, fsys storage.FS, path string, warn Warner) error {
 	f, err := fsys.Open(filepath.Join(path, MetadataName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return warn("no-metadata", false, "no %s in the folder; the parts are taken in the order of their numbers", MetadataName)
+		return warn("no-metadata", false, "no %s in the folder; the parts are read in the order of their numbers", MetadataName)
 	}
 	if errors.Is(err, iox.ErrNotRegular) {
-		return warn("metadata", true, "%s is no file and is not read; what only it says is lost", MetadataName)
+		return warn("metadata", true, "%s is no file and is not read; what only it has is lost", MetadataName)
 	}
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (l *Layout) readMetadata(ctx context.Context, fsys storage.FS, path string,
 		return ctx.Err()
 	}
 	if err != nil {
-		return warn("metadata", true, "%s cannot be read (%v); what only it says is lost", MetadataName, err)
+		return warn("metadata", true, "%s cannot be read (%v); what only it has is lost", MetadataName, err)
 	}
 	for _, o := range odd {
 		if err := warn("qos", true, "%s: %s", MetadataName, o); err != nil {
