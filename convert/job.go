@@ -1,6 +1,6 @@
 // Package convert turns one recording into another: it opens a source, works
 // out what each topic becomes in the target, streams the messages through
-// parallel workers, re-encodes them on the way, keeps their order, and says at
+// parallel workers, re-encodes them on the way, keeps their order, and reports at
 // the end what was written and what was lost.
 //
 // Run is one conversion. It owns all goroutines; formats start none. It may be
@@ -18,7 +18,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Job says what to convert and how. Source, Sink and their formats must be
+// A Job tells what to convert and how. Source, Sink and their formats must be
 // set; the zero value of everything else is the default.
 type Job struct {
 	Source       string
@@ -57,7 +57,7 @@ type Job struct {
 	Extras   string
 	extrasFS storage.FS // of that folder
 
-	Distro    string // whose standard definitions to use where the source has none, and to write; "" is DefaultDistro
+	Distro    string // whose standard definitions to use if the source has none, and to write; "" is DefaultDistro
 	Order     Order
 	HeaderSeq HeaderSeq
 	Rosout    mapping.Rosout // what rosgraph_msgs/Log becomes in ROS 2
@@ -85,7 +85,7 @@ type Job struct {
 	Progress func(Progress)
 }
 
-// DefaultDistro is whose definitions are used when nothing says otherwise.
+// DefaultDistro is whose definitions are used if nothing else is chosen.
 const DefaultDistro = mapping.DefaultDistro
 
 func (j *Job) distro() string {
@@ -106,7 +106,7 @@ const (
 	OrderFile = engine.OrderFile // as in the source file
 )
 
-// HeaderSeq says what to write into the ROS 1 field std_msgs/Header.seq, which
+// HeaderSeq tells what to write into the ROS 1 field std_msgs/Header.seq, which
 // ROS 2 messages do not have.
 type HeaderSeq uint8
 
@@ -124,7 +124,7 @@ const (
 	DefaultMemory = engine.DefaultMemory // bytes
 )
 
-// A Report says what a run did. It is complete also when Run fails, as far as
+// A Report tells what a run did. It is complete also when Run fails, as far as
 // the run came.
 type Report struct {
 	Source, Sink End
@@ -146,7 +146,7 @@ type End struct {
 
 // A Selection is what was taken of the source.
 type Selection struct {
-	First, Last int64    // log times, ns since 1970; all of int64 where it is open
+	First, Last int64    // log times, ns since 1970; all of int64 if it is open
 	LeftOut     []string // names of topics that were not asked for, sorted
 }
 

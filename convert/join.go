@@ -97,7 +97,7 @@ func definitionKey(t *storage.Topic) string {
 	return string(t.Schema.Data)
 }
 
-// rename gives a topic a name that is free.
+// rename finds a name for a topic that is free.
 func (j *joiner) rename(s *sinkTopic) {
 	s.renamed = s.topic.Name
 	n := max(j.number[s.renamed], 1)

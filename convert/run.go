@@ -18,7 +18,7 @@ import (
 //
 // Errors of the source and the sink wrap the sentinels of package storage; an
 // existing output is fs.ErrExist unless Write.Overwrite is set; a cancelled
-// context gives its cause. What CheckOutputs refuses, Run refuses too, and whatever
+// context returns its cause. What CheckOutputs refuses, Run refuses too, and whatever
 // else turns out on the way to be none of a run's business: see Job.Formats.
 func Run(ctx context.Context, job Job) (*Report, error) {
 	reports, err := RunAll(ctx, []*Job{&job})
@@ -49,7 +49,7 @@ func (e *JobError) Unwrap() error { return e.Err }
 // source and how it is read, Order, Edit.Restamp, MaxMemory, Threads and Progress in common,
 // which are those of the first. Reports have the indices of the jobs.
 //
-// A job of which nothing is selected has no output, and Sink.Messages is 0, unless that is so
+// A job that selects nothing has no output, and Sink.Messages is 0, unless that is so
 // of all of them: then the error is ErrNothing. Errors are those of Run as a *JobError; all
 // outputs of jobs with a Stage are thrown away with that.
 func RunAll(ctx context.Context, jobs []*Job) ([]*Report, error) {

@@ -188,7 +188,7 @@ func (p *topicPlan) describeStamps(r *reporter, name string, i int, n *engine.Co
 	}
 }
 
-// describeMetadata reports what the recording says of itself and the sink does not keep.
+// describeMetadata reports what the recording has about itself and the sink does not keep.
 func (p *topicPlan) describeMetadata(r *reporter, info *storage.Info) {
 	var lost []string
 	for k := range info.Metadata {
@@ -199,7 +199,7 @@ func (p *topicPlan) describeMetadata(r *reporter, info *storage.Info) {
 	if len(lost) > 0 {
 		slices.Sort(lost)
 		r.lose(Loss{Code: "metadata", Count: int64(len(lost)), ByDesign: true,
-			Message: fmt.Sprintf("there is no place for what the recording says of itself: %s", strings.Join(lost, ", "))})
+			Message: fmt.Sprintf("there is no place for what the recording has about itself: %s", strings.Join(lost, ", "))})
 	}
 }
 
@@ -236,7 +236,7 @@ func (p *topicPlan) describeJoins(r *reporter) {
 	}
 }
 
-// A reporter adds to a report. What is said again, of another publisher of the
+// A reporter adds to a report. What is reported again, of another publisher of the
 // same topic, adds to the count.
 type reporter struct {
 	report *Report

@@ -132,7 +132,7 @@ func (o *output) close() error {
 	return err
 }
 
-// report says what became of the output.
+// report reports what became of the output.
 func (o *output) report(src *engine.Source, r *Report) {
 	d := src.Damage() // with what was met on the way
 	r.Warnings, r.Lost = d.Warnings, d.Lost
@@ -194,7 +194,7 @@ func countSeq(rt *engine.Route, rule HeaderSeq, kept mapping.HeaderSeq, counter 
 }
 
 // createTopic creates a topic. One that the sink refuses is left out, and costs no
-// other; where the definition is what it refuses, the messages go without.
+// other; if the definition is what it refuses, the messages go without.
 func createTopic(w storage.Writer, s *sinkTopic) (storage.TopicID, error) {
 	s.bare, s.refused = nil, nil // of an attempt before
 	id, err := w.CreateTopic(s.topic)
@@ -232,7 +232,7 @@ func (o *output) checkCounts(src *engine.Source) error {
 	return nil
 }
 
-// writeOptions fills in what the recording itself says, and for messages that
+// writeOptions fills in what the recording itself has, and for messages that
 // become CDR the distribution whose types they have now.
 func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptions {
 	o := job.Write
@@ -243,7 +243,7 @@ func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptio
 		o.Metadata = info.Metadata
 	}
 	if o.Compression == "" && o.Values[storage.NamePreset] == "" && job.SourceFormat.Name == job.SinkFormat.Name {
-		o.Compression = mostly(info.Compression, job.SinkFormat.Options.Choices(storage.NameCompression))
+		o.Compression = mostUsed(info.Compression, job.SinkFormat.Options.Choices(storage.NameCompression))
 	}
 	if job.becomesCDR(info) {
 		o.Metadata = maps.Clone(o.Metadata)
@@ -255,9 +255,9 @@ func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptio
 	return o
 }
 
-// mostly returns the codec of the most blocks, the first of codecs where there are
+// mostUsed returns the codec of the most blocks, the first of codecs if there are
 // none; of as many, the one that comes first.
-func mostly(blocks map[string]int64, codecs []string) (most string) {
+func mostUsed(blocks map[string]int64, codecs []string) (most string) {
 	for _, c := range codecs {
 		if most == "" || blocks[c] > blocks[most] {
 			most = c

@@ -45,7 +45,7 @@ func gpsFromUnix(ns int64) int64 {
 }
 
 // nanoseconds is s seconds in the nearest ns. Not a number, less than 0 and what
-// does not fit give false.
+// does not fit return false.
 func nanoseconds(s float64) (int64, bool) {
 	if !(s >= 0 && s < math.MaxInt64/nsPerSec) {
 		return 0, false
@@ -141,7 +141,7 @@ func (v *values) secondsStamp(fam family, o *Options) int64 {
 	return 0
 }
 
-// setStamp writes ns into the fields of a header, so that stamp gives it again;
+// setStamp writes ns into the fields of a header, so that stamp returns it again;
 // 0 is no stamp.
 func (v *values) setStamp(fam family, ns int64) {
 	if ns <= 0 {

@@ -203,7 +203,7 @@ func (c *compiler) field(fd protoreflect.FieldDescriptor, w *want, prefix string
 	return f, err
 }
 
-// missing gives the slots of a message that the descriptor lacks the value that
+// missing sets the slots of a message that the descriptor lacks to the value that
 // they have in Apollo: a real number that is not there is not a number.
 func (c *compiler) missing(w *want) {
 	switch {

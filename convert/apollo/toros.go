@@ -111,7 +111,7 @@ func (p *ToROSProgram) Append(dst, src []byte, logTime int64) ([]byte, error) {
 		err = p.transforms(&w, &v, src)
 	}
 	if err == nil && (v.long() || int64(len(w.Buf)-len(dst)) > math.MaxUint32) {
-		err = malformed(0, "the message is longer than ROS can say")
+		err = malformed(0, "the message is longer than ROS can hold")
 	}
 	if err != nil {
 		return dst, err

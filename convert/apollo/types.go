@@ -46,7 +46,7 @@ func compileType(fam family, md protoreflect.MessageDescriptor) (*compiled, erro
 	return t, nil
 }
 
-// alternatives lists, per family, fields of which the first that is set is read.
+// alternatives lists, per family, fields in groups: each group is read up to its first field that is set.
 func (f family) alternatives(o Options) [][]string {
 	frame := []string{"frame_id", "header.frame_id"}
 	attitude := func(pose string) []string {

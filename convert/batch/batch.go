@@ -2,7 +2,7 @@
 // conversions: which recordings there are (Finder), where each output goes
 // (Place), what was done before and what is done now (Manifest), and a loop that
 // runs several at a time while there is room on the disk (Run). It does not know
-// how one recording is converted; its caller gives that as a function.
+// how one recording is converted; its caller passes that as a function.
 //
 //	find.go      folders, globs, lists and files become inputs
 //	list.go      which files of a folder belong together
@@ -64,9 +64,9 @@ type Entry struct {
 
 // Lost is what is missing in an output.
 type Lost struct {
-	Messages  int64 `json:"messages"`  // not converted, or counted where the input is damaged
+	Messages  int64 `json:"messages"`  // not converted, or counted if the input is damaged
 	Bytes     int64 `json:"bytes"`     // of the input that could not be read
-	Blocks    int64 `json:"blocks"`    // of which something is missing
+	Blocks    int64 `json:"blocks"`    // that miss something
 	Uncounted bool  `json:"uncounted"` // more messages are or may be missing, and nothing counts them
 }
 

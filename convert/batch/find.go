@@ -15,7 +15,7 @@ import (
 type Input struct {
 	Path    string          // absolute
 	Name    string          // where it lies below the base, slashes, without its ending
-	Format  *storage.Format // nil when Err says why it cannot be read
+	Format  *storage.Format // nil if Err tells why it cannot be read
 	Files   []string        // that it consists of
 	Size    int64           // bytes, of all files
 	ModTime time.Time       // of the newest file
@@ -100,7 +100,7 @@ func (f *Finder) named(files []*Input) {
 		dir := filepath.Dir(in.Path)
 		l, ok := listed[dir]
 		if !ok {
-			l, _ = f.list(dir) // what cannot be listed says so when it is read
+			l, _ = f.list(dir) // what cannot be listed is an error when it is read
 			listed[dir] = l
 		}
 		inputs = append(inputs, f.togetherWith(in, l, is))
@@ -114,7 +114,7 @@ func (f *Finder) named(files []*Input) {
 	}
 }
 
-// togetherWith returns the recording of which a named file is a part, when all
+// togetherWith returns the recording that a named file is a part of, when all
 // parts are named; else the file.
 func (f *Finder) togetherWith(in *Input, l *listing, is map[string]bool) *Input {
 	if l != nil {

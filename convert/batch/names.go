@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Place says where the output of each input goes: below the folder out, under
+// Place decides where the output of each input goes: below the folder out, under
 // the input's Name, with ending ext. The result has the order of inputs.
 //
-// No two outputs get one name, also where case does not count, and none is a
+// No two outputs get one name, also if case does not count, and none is a
 // folder that another lies in: a later one gets the name of its format behind it
 // (drive_record), then a number. kept has outputs of earlier runs by input; they
 // stay where they are, and their names are taken.

@@ -19,17 +19,17 @@ type Task struct {
 	done atomic.Uint64 // thousandths
 }
 
-// Progress says how much of the conversion is done, from 0 to 1. It may be
+// Progress reports how much of the conversion is done, from 0 to 1. It may be
 // called from any goroutine.
 func (t *Task) Progress(fraction float64) { t.done.Store(uint64(1000 * min(max(fraction, 0), 1))) }
 
-// Done is what Progress was told last.
+// Done is what Progress got last.
 func (t *Task) Done() float64 { return float64(t.done.Load()) / 1000 }
 
 // left is what will still be written.
 func (t *Task) left() int64 { return t.Expect - int64(float64(t.Expect)*t.Done()) }
 
-// A SpaceError says that an output cannot fit. It wraps syscall.ENOSPC.
+// A SpaceError is the error of an output that cannot fit. It wraps syscall.ENOSPC.
 type SpaceError struct{ Need, Free int64 }
 
 func (e *SpaceError) Error() string {

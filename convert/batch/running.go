@@ -11,11 +11,11 @@ import (
 	"github.com/bagconv/bagconv/internal/iox"
 )
 
-// ErrRunning says that another batch works on the same manifest.
+// ErrRunning is the error if another batch works on the same manifest.
 var ErrRunning = errors.New("another batch is running with this manifest")
 
 // A running is the file MANIFEST.running: there while a batch runs, and after
-// one was killed. It is locked where the system can do so, and has a JSON string
+// one was killed. It is locked if the system can do so, and has a JSON string
 // per line, the path of each output that may have been written without a line
 // in the manifest.
 type running struct {
@@ -97,7 +97,7 @@ func (r *running) settle(outputs []string, entries []Entry) {
 	}
 }
 
-// close gives the lock back, and leaves the file only where claims are left.
+// close releases the lock, and leaves the file only if claims are left.
 func (r *running) close(left map[string]bool) error {
 	if len(left) > 0 {
 		err := r.file.Truncate(0)

@@ -31,7 +31,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Options say what counts as odd. The zero value has the defaults.
+// Options tell what counts as odd. The zero value has the defaults.
 type Options struct {
 	Threads int    // 0: one per core
 	Distro  string // whose standard definitions to take where the recording has none; "": its own, else mapping.DefaultDistro

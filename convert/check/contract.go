@@ -13,7 +13,7 @@ import (
 	"github.com/bagconv/bagconv/convert/selection"
 )
 
-// A Contract says what a recording must have. It is written in YAML:
+// A Contract tells what a recording must have. It is written in YAML:
 //
 //	contract: 1
 //	duration: {min: 30s, max: 10m}
@@ -42,7 +42,7 @@ type Contract struct {
 	Topics      map[string]*Rule `yaml:"topics,omitempty"`       // nil: the topic must be there, and nothing else
 }
 
-// A Rule says what a topic must be like.
+// A Rule tells what a topic must be like.
 type Rule struct {
 	Absent   bool            `yaml:"absent,omitempty"`   // no such topic
 	Optional bool            `yaml:"optional,omitempty"` // it need not be there

@@ -8,7 +8,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Severity says how bad a finding is.
+// Severity tells how bad a finding is.
 type Severity uint8
 
 // The severities, the least first.

@@ -52,7 +52,7 @@ func malformed(at int, format string, a ...any) error {
 	return fmt.Errorf("%w: %s at byte %d of the message", ErrMalformed, fmt.Sprintf(format, a...), at)
 }
 
-// misfit returns what a cursor says of a message that does not fit.
+// misfit returns what a cursor reports about a message that does not fit.
 func misfit(err error) error { return fmt.Errorf("%w: %v", ErrMalformed, err) }
 
 var errTooLarge = errors.New("the definition is too large to be compared")
@@ -79,7 +79,7 @@ type Program struct {
 	other          *Program           // of messages that do not fit this one; nil: there are none
 }
 
-// Either returns p for messages of which some are those of q: those that do not fit p,
+// Either returns p for messages some of which are those of q: those that do not fit p,
 // or have bytes behind its last field.
 func (p *Program) Either(q *Program) *Program {
 	r := *p

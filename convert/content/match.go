@@ -70,7 +70,7 @@ func slots(m *schema.Message, open map[string]bool, prefix string, at []int, out
 	return out
 }
 
-// A pairing says what the fields of a canonical struct are read from.
+// A pairing tells what the fields of a canonical struct are read from.
 type pairing struct {
 	src, dst []slot
 	from     []int // of each dst, an index into src; -1 for none
@@ -200,7 +200,7 @@ func (c *comparer) fits(src, dst schema.Type) error {
 }
 
 // TypesDiffer returns the path of the first field in which two canonical types
-// differ, and its type in both, "" where it is missing; all are "" for types that are
+// differ, and its type in both, "" if it is missing; all are "" for types that are
 // the same.
 func TypesDiffer(a, b *schema.Message) (path, inA, inB string) {
 	return typesDiffer(a, b, "", map[[2]*schema.Message]bool{})

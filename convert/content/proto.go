@@ -13,7 +13,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// A protoNode reads a message. Nodes are shared where pairs of types are.
+// A protoNode reads a message. Nodes are shared if pairs of types are.
 type protoNode struct {
 	fields []protoField // those of the descriptor
 	byNum  map[protowire.Number]int

@@ -18,7 +18,7 @@ type BlockWorker interface {
 	InOrder(at storage.Block, b *storage.Batch) error
 }
 
-// EachBlock reads the whole of r, on several cores where the format allows it,
+// EachBlock reads the whole of r, on several cores if the format allows it,
 // for analyses that do their work on many cores and draw their conclusions in
 // the order of the file. threads 0 is one per core, 12 at most; worker is called once for
 // each. It must be called before anything else is read from r; damage is in

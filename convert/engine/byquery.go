@@ -29,7 +29,7 @@ const (
 	queryLarge = 16 << 10 // bytes for each of all messages
 )
 
-// worthQuery reports whether a choice is read by a query, of which so many messages are
+// worthQuery reports whether a choice is read by a query, if so many of its messages are
 // wanted, 0 for all.
 func (s *Source) worthQuery(c *selection.Choice, limit int64) bool {
 	if s.blockReader == nil || len(s.blocks) == 0 || storage.ReaderCapabilities(s.Reader).Query == nil {
@@ -55,7 +55,7 @@ func (s *Source) worthQuery(c *selection.Choice, limit int64) bool {
 		float64(chosen) < queryShare*float64(s.Info.Messages)
 }
 
-// startQuery makes the source give the messages of a choice by a query, as if it
+// startQuery makes the source return the messages of a choice by a query, as if it
 // had no blocks. It is false when the recording has no index for that.
 func (s *Source) startQuery(ctx context.Context, c *selection.Choice, limit int64) (bool, error) {
 	q := storage.Query{Start: max(c.First, s.Info.Start), End: min(c.Last, s.Info.End)}

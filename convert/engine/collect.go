@@ -28,7 +28,7 @@ func newCollector(p *Pipeline, bounds []key, free *batches) *collector {
 
 func (c *collector) close() { c.merger.close() }
 
-// repeat writes what latched topics said before the start of a sink.
+// repeat writes what latched topics sent before the start of a sink.
 func (c *collector) repeat() error {
 	for _, to := range c.p.Sinks {
 		if len(to.state) == 0 {
@@ -87,7 +87,7 @@ func (p *Pipeline) emitAll(b *batch) error {
 	return nil
 }
 
-// copyBlock has the sink take a whole block as it is stored, where it can be.
+// copyBlock has the sink copy a whole block as it is stored, if it can be.
 func (p *Pipeline) copyBlock(b *batch) (bool, error) {
 	to := b.whole
 	if to == nil {

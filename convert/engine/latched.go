@@ -16,8 +16,8 @@ import (
 // they come before all others of their time, and are not thinned out.
 const repeatedBlock = -1
 
-// latchedState reads what latched topics said before a cut. By the times of the
-// blocks it begins with the recording's first block, where things are said once
+// latchedState reads what latched topics sent before a cut. By the times of the
+// blocks it begins with the recording's first block, where latched messages are
 // and for all, and goes back from the cut until nothing earlier can matter. Blocks that have
 // none of these topics by the index are passed over.
 // Without times it asks the recording's index; without blocks it reads from the start until

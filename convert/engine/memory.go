@@ -31,7 +31,7 @@ func (p *Pipeline) WriterMemory() int64 { return p.budget.writer / int64(len(p.S
 // buffers are what a block is read into.
 type buffers struct{ buf, scratch []byte }
 
-// lend gives a batch those that are larger than its own.
+// lend lends a batch those that are larger than its own.
 func (o *buffers) lend(b *storage.Batch) {
 	if cap(o.buf) > cap(b.Buf) {
 		b.Buf, o.buf = o.buf, b.Buf

@@ -16,7 +16,7 @@ type merger struct {
 	heap   []*cursor // least key first
 	emit   func(m *storage.Message, block int) error
 	finish func(b *batch, i int) (bool, error) // makes message i of a block ready to be emitted; false: it is left out
-	copy   func(*batch) (bool, error)          // emits a block as a whole, where that can be
+	copy   func(*batch) (bool, error)          // emits a block as a whole, if that can be
 	free   func(*batch)                        // takes back a block whose messages are all emitted
 	budget int64                               // bytes of memory held back before spilling
 	held   int64

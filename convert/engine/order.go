@@ -28,7 +28,7 @@ const (
 // can follow. See Retry for an index that is wrong.
 
 // Prepare decides how the source is read for the sinks: which blocks, or by a query, and
-// the order in which their messages come. It reads what latched topics said before a cut.
+// the order in which their messages come. It reads what latched topics sent before a cut.
 // It is to be called in Retry, as Run is.
 func (p *Pipeline) Prepare(ctx context.Context) error { return p.Source.blame(p.prepare(ctx)) }
 

@@ -103,7 +103,7 @@ type batch struct {
 	out   []byte        // arena of re-encoded data
 	made  int           // bytes of re-encoded data, also in arenas before out
 	late  []bool        // by index of in.Messages: Data is the source's, see late.go; nil: of none
-	whole *Sink         // where it may be copied: Messages are the block's, all and unchanged; nil: nowhere
+	whole *Sink         // the sink that may copy it: Messages are the block's, all and unchanged; nil: none
 	cursor
 }
 

@@ -28,7 +28,7 @@ type TopicStats struct {
 	First, Last int64 // least and greatest LogTime; both 0 without messages
 }
 
-// Scan reads the whole of r, on several cores where the format allows it, and
+// Scan reads the whole of r, on several cores if the format allows it, and
 // counts. threads 0 is one per core, 12 at most. It must be called before anything else is
 // read from r. Damage is in r.Damage() afterwards.
 func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Progress)) (*ScanResult, error) {

@@ -25,7 +25,7 @@ type Sink struct {
 	state []storage.Message // of latched topics, to be repeated at its start
 }
 
-// A Route says what happens to the messages of one topic of the source in a sink.
+// A Route tells what happens to the messages of one topic of the source in a sink.
 type Route struct {
 	to      *Sink
 	Drop    bool
@@ -72,7 +72,7 @@ func (c *Count) join(o *Count) {
 	c.TooLarge += o.TooLarge
 }
 
-// startCopy has a sink take blocks as they are stored, where that can be. Those of several
+// startCopy has a sink copy blocks as they are stored, if that can be. Those of several
 // sinks are copied if all take the same topics.
 func (s *Sink) startCopy(src *Source, first *Sink) {
 	if s.Copier != nil && (s.Edit.Offset != 0 || !slices.Equal(s.Choice.Topics, first.Choice.Topics) || !s.Copier.CopyFrom(src.Reader, copied(s.Routes))) {
@@ -93,7 +93,7 @@ func copied(routes []Route) []storage.TopicID {
 	return topics
 }
 
-// thinOut gives the topics of one name the counter that they share.
+// thinOut sets the counter that the topics of one name share.
 func thinOut(routes []Route, edit *selection.Edit, info *storage.Info) {
 	shared := map[string]*selection.Thin{}
 	for i := range routes {

@@ -12,7 +12,7 @@ import (
 
 // A spill file holds runs of messages in order, for recordings whose blocks
 // overlap so far that they do not fit into memory. It lies beside the output,
-// where there is room, and has no name as soon as it is open (on systems that
+// that has room, and has no name as soon as it is open (on systems that
 // allow it), so that nothing is left behind whatever happens.
 //
 // One message in a run:
@@ -59,7 +59,7 @@ func (s *spill) close() {
 	s.file = nil
 }
 
-// write merges what is left of the cursors into a new run and gives each cursor
+// write merges what is left of the cursors into a new run and returns to each cursor
 // back as soon as it is empty. The run is nil when nothing is left.
 func (s *spill) write(from []*cursor, finish func(b *batch, i int) (bool, error), release func(*cursor)) (*cursor, error) {
 	if err := s.open(); err != nil {

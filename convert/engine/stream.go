@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A StreamJob says which recording to stream, and how. The zero value of all but
+// A StreamJob tells which recording to stream, and how. The zero value of all but
 // the first two is the default.
 type StreamJob struct {
 	Path   string
@@ -36,14 +36,14 @@ type StreamJob struct {
 	End func(storage.Reader) error
 }
 
-// A StreamTopic says what becomes of the messages of a topic.
+// A StreamTopic tells what becomes of the messages of a topic.
 type StreamTopic struct {
 	Skip    bool            // they are not asked for: what holds nothing else may not be read
 	Drop    bool            // they are read, and left out
 	Program mapping.Program // runs in the workers, in any order; nil: the bytes as they are
 }
 
-// A StreamPlan says what becomes of each topic of a recording, of which taken are selected.
+// A StreamPlan tells what becomes of each topic of a recording.
 type StreamPlan func(info *storage.Info, taken []bool) ([]StreamTopic, error)
 
 // A StreamResult is what is known at the end of a stream.
@@ -56,16 +56,16 @@ type StreamResult struct {
 type Refused struct {
 	Messages int64 // by the program
 	Times    int64 // by StreamJob.Limits
-	First    error // what the program said of the first
+	First    error // what the program reported about the first
 }
 
 // ErrEnough is for write to return: the stream ends there, without an error. The
 // result is then about what was read until then.
 var ErrEnough = errors.New("enough")
 
-// Stream reads a recording on all cores and gives each message to write, in the
-// order of Run: by log time, and in the order of the file where times are equal.
-// It writes nothing but, where times are far out of order, a temporary file.
+// Stream reads a recording on all cores and passes each message to write, in the
+// order of Run: by log time, and in the order of the file if times are equal.
+// It writes nothing but, if times are far out of order, a temporary file.
 //
 // plan is called before the first message, with a description that has the
 // names of Edit.

@@ -52,7 +52,7 @@ func fileName(name string) string {
 	return stem + ext
 }
 
-// names keeps names of files apart, also where upper and lower case are one.
+// names keeps names of files apart, also if upper and lower case are one.
 type names map[string]bool
 
 // take returns a name that was not taken yet: name, or name_2, name_3 and so on before

@@ -41,7 +41,7 @@ type step struct {
 	name string
 	typ  schema.Type
 	slot int     // -1: it is passed over
-	sub  *layout // of a struct of which parts are read
+	sub  *layout // of a struct whose parts are read
 	size int     // bytes of one value, 0 if they are not always as many
 }
 

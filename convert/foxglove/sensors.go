@@ -18,7 +18,7 @@ func stamped(own ...want) []want {
 	return append([]want{{"timestamp", stamp, false}, {"frame_id", text, false}}, own...)
 }
 
-// refused says that a value cannot be written.
+// refused is the error of a value that cannot be written.
 func refused(format string, a ...any) error {
 	return &transcode.Error{What: fmt.Sprintf(format, a...)}
 }
@@ -33,7 +33,7 @@ func writeCompressedImage(r *run) error {
 	return nil
 }
 
-// RawImage: encodings have the names that ROS gives them; big numbers are little endian.
+// RawImage: encodings have the names of ROS; big numbers are little endian.
 var rawImageWants = stamped(want{"width", number, true}, want{"height", number, true}, want{"encoding", text, true},
 	want{"step", number, false}, want{"data", blob, true})
 

@@ -9,12 +9,12 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Decoded says what the messages of a topic hold, as a ROS type: the type of
+// A Decoded is what the messages of a topic hold, as a ROS type: the type of
 // the topic itself; of protobuf the ROS type that it was made from, or else the
 // one that is generated from it, field by field.
 type Decoded struct {
 	Message    *schema.Message
-	Wire       transcode.Wire // of what Program gives
+	Wire       transcode.Wire // of what Program returns
 	Program    Program        // nil: the messages are in Wire as they are
 	Definition string         // as Result.Definition
 	Generated  bool           // from a protobuf type: which fields were set is not kept

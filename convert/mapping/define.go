@@ -20,13 +20,13 @@ type Definition struct {
 	Proto  protoreflect.MessageDescriptor // of protobuf messages
 	Origin string                         // "file", or "builtin DISTRO"
 
-	// Remarks say why it is not simply what the recording has, with the codes
+	// Remarks tell why it is not simply what the recording has, with the codes
 	// definition-builtin, md5sum-mismatch and type-hash-mismatch.
 	Remarks []Remark
 }
 
 // Define finds the definition of a topic's messages: the recording's own, or a
-// built-in one where that is missing or has another hash than the messages. Of
+// built-in one if that is missing or has another hash than the messages. Of
 // the Mapper's options it takes SourceDistro.
 func (m *Mapper) Define(t *storage.Topic) (*Definition, error) {
 	var d *definition

@@ -112,7 +112,7 @@ func after(head, p Program) Program {
 	return chained(head, p)
 }
 
-// errNoWay says that there is no way between two encodings.
+// errNoWay is the error if there is no way between two encodings.
 func errNoWay(from, to string) error {
 	return fmt.Errorf("messages are in encoding %q, and there is no way from it to %q", from, to)
 }

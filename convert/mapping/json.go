@@ -81,7 +81,7 @@ func (m *Mapper) fromJSON(t *storage.Topic) (*Result, error) {
 	return res, nil
 }
 
-// json says what is lost of any message in JSON.
+// json reports what is lost of any message in JSON.
 func (r *Result) json() {
 	r.byDesign("presence", "properties that are not set, or null, have their default; which they were is not kept")
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Options say what the topics are mapped to.
+// Options are what the topics are mapped to.
 type Options struct {
 	Encoding     string                      // of the sink's messages: "ros1", "cdr" or "protobuf"
 	Keep         func(t *storage.Topic) bool // reports whether messages stay as they are, whatever their encoding; nil: none do
 	Holds        func(t *storage.Topic) bool // reports whether the sink could take a topic as it is; nil: none that has another encoding
 	Distro       string                      // ROS 2 distribution whose types are written
-	SourceDistro string                      // ROS 2 distribution whose types are read where the source carries none
-	Certain      bool                        // SourceDistro is what the source or the user says, and no default
+	SourceDistro string                      // ROS 2 distribution whose types are read if the source carries none
+	Certain      bool                        // SourceDistro is what the source has or the user asks for, and no default
 	Rosout       Rosout
 	ProtoTypes   ProtoTypes
 	Frames       apollo.Frames
@@ -64,7 +64,7 @@ func New(o Options) *Mapper {
 	return m
 }
 
-// Map says what topic t becomes. One that cannot be converted stays as it is if the
+// Map tells what topic t becomes. One that cannot be converted stays as it is if the
 // sink holds such topics. The error wraps ErrCannotCross.
 func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
 	res, err := m.convert(t)
@@ -116,7 +116,7 @@ func (m *Mapper) convert(t *storage.Topic) (*Result, error) {
 
 // same carries the topic over. A ROS 2 topic gets its type's name as it is
 // written since 2019, unless it stays as it is with its definition, and one without a
-// definition gets the standard one, if Complete has found that it can be told.
+// definition gets the standard one, if Complete has found it.
 func (m *Mapper) same(t *storage.Topic) *Result {
 	res := &Result{Topic: *t, Definition: "file"}
 	if t.Encoding == "cdr" && !(defined(t) && m.o.Keep != nil && m.o.Keep(t)) && strings.Contains(t.Type, "/") {
@@ -285,7 +285,7 @@ func unambiguous(dst *schema.Message) error {
 	return nil
 }
 
-// named gives the target the name that was asked for: the library's definition
+// named sets the name of the target that was asked for: the library's definition
 // of that name, or else the same fields under it.
 func (m *Mapper) named(name string, dst *schema.Message) *schema.Message {
 	known := m.lib.ros1(name)
@@ -341,12 +341,12 @@ func (m *Mapper) knownROS1(src *schema.Message) *schema.Message {
 	return nil
 }
 
-// remark says what is worth knowing.
+// remark adds what is worth knowing.
 func (r *Result) remark(code, format string, a ...any) {
 	r.Remarks = append(r.Remarks, Remark{Code: code, Message: fmt.Sprintf(format, a...)})
 }
 
-// dropped says which fields the type of that name has no place for although it
+// dropped reports which fields the type of that name has no place for although it
 // could. Only messages in which they have a value lose something.
 func (r *Result) dropped(typ string, paths []string) {
 	if len(paths) > 0 {
@@ -354,7 +354,7 @@ func (r *Result) dropped(typ string, paths []string) {
 	}
 }
 
-// byDesign says what the target has no place for by its nature.
+// byDesign reports what the target has no place for by its nature.
 func (r *Result) byDesign(code, format string, a ...any) {
 	r.Remarks = append(r.Remarks, Remark{Code: code, Message: fmt.Sprintf(format, a...), Loss: true, ByDesign: true})
 }

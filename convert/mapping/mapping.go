@@ -57,7 +57,7 @@ type Remark struct {
 }
 
 // handled are keys of a topic's metadata whose loss Map reports, or which another form
-// of the topic says.
+// of the topic has.
 var handled = []string{
 	storage.MetaCallerID, storage.MetaCallerIDs, storage.MetaLatching, storage.MetaMD5Sum, storage.MetaROS1Type,
 	storage.MetaROS2Type, storage.MetaTypeHash, storage.MetaProtoType, storage.MetaProtoDesc, storage.MetaHeaderSeq,
@@ -77,7 +77,7 @@ func (r *Result) Fit(f *storage.Format) {
 	}
 	if len(lost) > 0 {
 		slices.Sort(lost)
-		r.byDesign("topic-metadata", "there is no place for what the recording says of the topic: %q", lost)
+		r.byDesign("topic-metadata", "there is no place for what the recording has about the topic: %q", lost)
 	}
 	if !f.Sequence {
 		delete(kept.Metadata, storage.MetaHeaderSeq)
@@ -85,7 +85,7 @@ func (r *Result) Fit(f *storage.Format) {
 	r.Topic = kept
 }
 
-// Rosout says what becomes of rosgraph_msgs/Log in ROS 2, which has
+// Rosout tells what becomes of rosgraph_msgs/Log in ROS 2, which has
 // rcl_interfaces/msg/Log instead, with other levels and fewer fields.
 type Rosout uint8
 

@@ -14,13 +14,13 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// ProtoTypes says what protobuf messages become in ROS, and ROS messages in protobuf.
+// ProtoTypes tells what protobuf messages become in ROS, and ROS messages in protobuf.
 type ProtoTypes uint8
 
 const (
 	ProtoMapped    ProtoTypes = iota // Apollo's and Foxglove's types become the standard ROS types that they correspond to, others are generated
 	ProtoGenerated                   // each field becomes a field, for all types
-	ProtoRaw                         // the bytes stay protobuf where the target can carry them
+	ProtoRaw                         // the bytes stay protobuf if the target can carry them
 )
 
 // protoTypes is what the mapper knows of protobuf types.
@@ -60,7 +60,7 @@ func (m *Mapper) descriptor(t *storage.Topic) (md protoreflect.MessageDescriptor
 	if md := protoapollo.Message(t.Type); md != nil {
 		return md, "builtin apollo", nil
 	}
-	return nil, "", fmt.Errorf("the recording has no descriptor of it, and it is none of Apollo's types that are built in; --proto-types raw keeps the bytes where the output carries them")
+	return nil, "", fmt.Errorf("the recording has no descriptor of it, and it is none of Apollo's types that are built in; --proto-types raw keeps the bytes if the output carries them")
 }
 
 // fromProto maps a protobuf topic to ROS.
@@ -123,7 +123,7 @@ func (m *Mapper) wire() transcode.Wire {
 	return transcode.CDR
 }
 
-// setROS gives the topic its ROS type.
+// setROS sets the ROS type of the topic.
 func (r *Result) setROS(msg *schema.Message, encoding string) {
 	r.Topic.Type, r.Topic.Encoding = msg.Name, encoding
 	if encoding == "cdr" {

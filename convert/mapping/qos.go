@@ -13,7 +13,7 @@ var latchedQoS = storage.QoS{
 	Liveliness: storage.LivelinessAutomatic,
 }
 
-// tfStatic is always latched, whatever its publisher said: its readers rely on it.
+// tfStatic is always latched, whatever its publisher offered: its readers rely on it.
 func tfStatic(topic string) bool { return topic == "/tf_static" || topic == "tf_static" }
 
 // ros2QoS returns the profiles for a topic that comes from ROS 1.
@@ -25,7 +25,7 @@ func ros2QoS(t *storage.Topic) []storage.QoS {
 }
 
 // ros1Latching returns the latching flag for a topic that comes from ROS 2: what
-// its bag once said, else what its publishers offer.
+// its bag once had, else what its publishers offer.
 func ros1Latching(t *storage.Topic) string {
 	if v, ok := t.Metadata[storage.MetaLatching]; ok {
 		return v

@@ -28,7 +28,7 @@ func levelTables() (to2, to1 *[256]byte) {
 
 var levelToROS2, levelToROS1 = levelTables()
 
-// rule gives the fields that do not match by name. It is asked for every pair
+// rule returns the fields that do not match by name. It is asked for every pair
 // of structs, nested ones too.
 func rule(src, dst *schema.Message) *transcode.Rule {
 	type fields = map[string]transcode.From

@@ -145,7 +145,7 @@ func (s *Stamp) find(data []byte) ([]byte, binary.ByteOrder) {
 	if r.Open(data, s.wire == transcode.CDR) != nil {
 		return nil, nil
 	}
-	enter := func() { // what it says of the size does not matter
+	enter := func() { // its size does not matter
 		if r.Delimited {
 			r.U32()
 		}

@@ -33,10 +33,10 @@ func (m *Mapper) toProto(t *storage.Topic) (*Result, error) {
 		res.byDesign("qos", "quality of service has no place beside protobuf messages")
 	}
 	if t.Metadata[storage.MetaLatching] == "1" && !tfStatic(t.Name) {
-		res.byDesign("latching", "nothing says of protobuf messages that a topic is latched")
+		res.byDesign("latching", "protobuf messages have no mark that a topic is latched")
 	}
 	if t.Metadata[storage.MetaCallerID] != "" {
-		res.byDesign("callerid", "nothing says of protobuf messages which node published them")
+		res.byDesign("callerid", "protobuf messages have no mark of the node that published them")
 	}
 	if m.backToProto(res, t, src.msg, wire) || m.toApollo(res, t, src.msg) {
 		res.Plan = after(src.head, res.Plan)

@@ -297,7 +297,7 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	return nil
 }
 
-// place gives a message its topic and times among all.
+// place sets the topic and times of a message among all.
 func (p *part) place(m *storage.Message) {
 	m.Topic += p.topics
 	if p.Shift != 0 {
@@ -305,7 +305,7 @@ func (p *part) place(m *storage.Message) {
 	}
 }
 
-// ReadNext gives the messages of the first, then those of the second, and so on.
+// ReadNext returns the messages of the first, then those of the second, and so on.
 func (r *reader) ReadNext() (*storage.Message, error) {
 	for r.err == nil {
 		if r.next == len(r.parts) {

@@ -21,7 +21,7 @@ type column struct {
 	sub   shape  // the struct that it is; nil for a list and for what has no fields
 }
 
-// A PathError says where a path does not fit the type.
+// A PathError tells where a path does not fit the type.
 type PathError struct {
 	Path  string
 	Type  string   // the type in which the field is looked for

@@ -66,7 +66,7 @@ const (
 // LongList is how many elements a list may have to be written whole in any case.
 const LongList = 128
 
-// Options say how to write.
+// Options tell how to write.
 type Options struct {
 	Style  Style
 	Bytes  bool // lists of bytes as base64 instead of a note of their length

@@ -25,7 +25,7 @@ type Edit struct {
 	Latch Latch
 }
 
-// Restamp says which of a message's two times takes over the other's.
+// Restamp tells which of a message's two times becomes the other's.
 type Restamp uint8
 
 const (
@@ -34,7 +34,7 @@ const (
 	RestampLog            // the stamp of the message's header becomes the log time
 )
 
-// A Rename gives topics another name.
+// A Rename is another name for topics.
 type Rename struct {
 	old    Pattern
 	groups *regexp.Regexp // old with a group for each *; nil: no glob

@@ -44,7 +44,7 @@ func ParsePattern(s string) (Pattern, error) {
 // Exactly is the pattern of one name, whatever characters that has.
 func Exactly(name string) Pattern { return Pattern{text: name} }
 
-// reason is what the regexp package says, without the expression that we wrapped.
+// reason is the error of the regexp package, without the expression that we wrapped.
 func reason(err error) string {
 	text, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "), ": `")
 	return text

@@ -1,9 +1,9 @@
-// Package selection says which messages of a recording are taken, and what is
+// Package selection decides which messages of a recording are read, and what is
 // changed about them without looking into their fields: names, times, rates.
 //
 // A Selection and an Edit are what a command line asks for, before any
 // recording is known. Resolve and Edit.Names hold them against the topics and
-// times of one recording, and give tables by storage.TopicID for the data path:
+// times of one recording, and make tables by storage.TopicID for the data path:
 //
 //	sel := selection.Selection{Topics: patterns, Start: start, Duration: 10e9}
 //	choice, err := sel.Resolve(info)     // *UnknownError, *EmptyError
@@ -46,13 +46,13 @@ func (s *Selection) Timed() bool { return s.Start.Set() || s.End.Set() || s.Dura
 // A Choice is a selection of one recording.
 type Choice struct {
 	Topics      []bool // index = storage.TopicID; which are taken
-	First, Last int64  // ns since 1970, both belong to it; all of int64 where it is open
+	First, Last int64  // ns since 1970, both belong to it; all of int64 if it is open
 }
 
 // Holds reports whether a message of that log time is taken.
 func (c *Choice) Holds(t int64) bool { return t >= c.First && t <= c.Last }
 
-// Cut tells that the choice begins at a time: what latched topics said before
+// Cut is set if the choice begins at a time: what latched topics sent before
 // it may be needed.
 func (c *Choice) Cut() bool { return c.First != math.MinInt64 }
 

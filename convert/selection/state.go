@@ -8,7 +8,7 @@ import (
 )
 
 // A State gathers what a subscriber that comes at a cut would have got of
-// latched topics: the last messages before it, as many as Latch.Depth says, and
+// latched topics: the last messages before it, as many as Latch.Depth has, and
 // of static transforms each message that holds the last transform of a child
 // frame. Blocks may be added in any order.
 type State struct {
@@ -103,7 +103,7 @@ func (l *latched) insert(h *held) {
 
 func (l *latched) own(h *held) {
 	names, ok := l.children(l.names[:0], h.data)
-	if l.names = names; !ok { // whatever it says, it is said once
+	if l.names = names; !ok { // it is reported once
 		names = []string{"\x00" + string(h.data)}
 	} else if len(names) == 0 {
 		names = []string{""}

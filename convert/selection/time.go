@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Time is a point in a recording as people write it, ParseTime says how. The
+// A Time is a point in a recording as people write it, ParseTime tells how. The
 // zero value is not set.
 type Time struct {
 	from anchor

@@ -14,7 +14,7 @@ import (
 //
 // Properties may come in any order; of one that comes twice the last counts. What is
 // not there, or null, is zero or empty. A value that does not fit the schema is zero or
-// empty too, or its JSON where a string stands for it, and is counted; so is a message
+// empty too, or its JSON if a string stands for it, and is counted; so is a message
 // with properties that the schema does not have. As Python writes them, NaN, Infinity
 // and -Infinity are numbers, and as protobuf does, strings of these words.
 type FromJSON struct {

@@ -21,7 +21,7 @@
 // before structs and lists) plain and delimited. Written is little endian XCDR1.
 // Refused are parameter lists (PL_CDR), unions, long double and wchar.
 //
-// Input is not trusted: every count is held against the bytes that remain before
+// Input is not trusted: every count is compared with the bytes that remain before
 // anything is copied, and a type that needs an unreasonable program is refused.
 //
 // A Plan may be used by any number of goroutines. It does not change, but for the
@@ -45,7 +45,7 @@ const (
 	CDR
 )
 
-// Options say between what to re-encode, and how fields find each other.
+// Options tell between what to re-encode, and how fields find each other.
 type Options struct {
 	From, To Wire
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Between protobuf and the two ROS encodings a program is a tree of nodes, one
-// for each pair of a message and a struct; nodes are shared where types are. A
+// for each pair of a message and a struct; nodes are shared if types are. A
 // node's slots stand in the order of the ROS fields, which in generated types is
 // that of the field numbers: serializers write fields in that order, so one
 // forward walk over the message is enough.
@@ -50,7 +50,7 @@ type slotProgram struct {
 	zero schema.Type // for form None
 }
 
-// numberCode says how a number stands on protobuf's wire.
+// numberCode reports how a number stands on protobuf's wire.
 type numberCode uint8
 
 const (

@@ -94,7 +94,7 @@ func (s *state) wstring(pos int, o *op) (int, error) {
 	return end, nil
 }
 
-// unit appends a character of four bytes: a UTF-16 unit, or a code point where a
+// unit appends a character of four bytes: a UTF-16 unit, or a code point if a
 // publisher's characters are that wide.
 func (s *state) unit(units []uint16, v uint32) []uint16 {
 	if v <= 0xffff {

@@ -17,7 +17,7 @@ import (
 //
 // Fields are written in the order of the struct. A single value that has its
 // default is left out, but for required fields and the set member of a oneof;
-// so is a message of which nothing would be written.
+// so is a message that would be empty.
 type ToProto struct {
 	root    *node
 	dropped []string

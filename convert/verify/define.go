@@ -149,7 +149,7 @@ func doubled(t *storage.Topic) (flaws []string) {
 	return flaws
 }
 
-// bare tells a topic whose recording does not say what its messages are.
+// bare reports whether the recording does not tell what the messages of a topic are.
 func (m *member) bare() bool {
 	return m.def == nil || len(m.topic.Schema.Data) == 0 && len(m.def.msg.Fields) > 0
 }

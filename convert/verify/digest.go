@@ -22,7 +22,7 @@ type reader struct {
 //	0   sha256 of 'c' and the canonical bytes, or of 'r' and the bytes as they are
 //	32  flags
 //	33  u64 hash of the bytes as they are, of this process only
-//	41  u64 hash of the counters of Headers; 0 where they are not compared
+//	41  u64 hash of the counters of Headers; 0 if they are not compared
 //	49  u64 of the digest that the other side has when its encoding cannot hold a time or text
 //
 // or, with full, into its flags and the bytes that it digests, the counters of

@@ -104,7 +104,7 @@ func named(a, b *extras.Digest) int {
 	return cmp.Compare(a.Name, b.Name)
 }
 
-// withoutCommon returns what one side alone has, sorted: in order of the file where names
+// withoutCommon returns what one side alone has, sorted: in order of the file if names
 // are equal.
 func withoutCommon(a, b []extras.Digest) (onlyA, onlyB []extras.Digest) {
 	count := map[extras.Digest]int{}
@@ -131,7 +131,7 @@ func withoutCommon(a, b []extras.Digest) (onlyA, onlyB []extras.Digest) {
 	return onlyA, onlyB
 }
 
-// differs says in what two of one name differ first.
+// differs returns in what two of one name differ first.
 func differs(a, b *extras.Digest) Extra {
 	x := Extra{Record: a.Record, Name: a.Name, Kind: KindContent}
 	set := func(kind Kind, path string, a, b any) Extra {

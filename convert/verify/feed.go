@@ -14,7 +14,7 @@ type entry struct {
 	pair          *pair
 	time, publish int64
 	raw           uint64 // hash of the bytes as they are
-	seq           uint64 // hash of the counters of Headers, where they are compared
+	seq           uint64 // hash of the counters of Headers, if they are compared
 	held          uint64 // what digest of the other side begins with, when flagTime or flagText is set
 	digest        [sha256.Size]byte
 	flags         byte

@@ -13,7 +13,7 @@ import (
 
 // A link is how the messages of two groups are compared.
 type link struct {
-	typ     *schema.Message // canonical type of both, with the counters of Headers where both have them; nil: bytes as they are
+	typ     *schema.Message // canonical type of both, with the counters of Headers if both have them; nil: bytes as they are
 	seq     bool            // it has some
 	readers [2][]*reader    // of the members of either group
 	notes   []note
@@ -242,7 +242,7 @@ var conversions = []conversion{
 }
 
 // ways lists the sides from which a conversion may have come, the likely one
-// first: what was made from protobuf says so; else A became B.
+// first: what was made from protobuf is marked; else A became B.
 func (l *linker) ways(g [2]*group) [2]int {
 	first := 0
 	for side := range g {
@@ -256,7 +256,7 @@ func (l *linker) ways(g [2]*group) [2]int {
 	return [2]int{first, 1 - first}
 }
 
-// through links groups of which one becomes the type of the other in a conversion,
+// through links two groups if one becomes the type of the other in a conversion,
 // nil when it does not. Only Apollo's types are converted by the programs of the
 // conversion; fields of all others are paired here.
 func (l *linker) through(g [2]*group, from int, c conversion) *link {
@@ -313,7 +313,7 @@ func (l *linker) through(g [2]*group, from int, c conversion) *link {
 	return k
 }
 
-// typesOf says what the types of two groups are that cannot be compared: their names,
+// typesOf describes the types of two groups that cannot be compared: their names,
 // or for types of one name the first field that is not the same.
 func typesOf(a, b *group) [2]string {
 	x, y := a.members[0].def, b.members[0].def

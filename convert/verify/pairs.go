@@ -60,7 +60,7 @@ type pair struct {
 	groups [2]*group
 	link   *link // nil: they cannot be compared
 	notes  []note
-	why    [2]string // link is nil: what the types are, where they differ
+	why    [2]string // link is nil: what the types are, if they differ
 	counted
 }
 

@@ -197,7 +197,7 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 			except(Unconvertible, n, "messages of %s do not fit their definition, and are not compared", c.side(i).Path)
 		}
 		if n := s.unknown; n > 0 {
-			except(Unconvertible, n, "messages of %s have more than their definition says, which is not compared", c.side(i).Path)
+			except(Unconvertible, n, "messages of %s have more than their definition, which is not compared", c.side(i).Path)
 		}
 		if n := s.refused.Times; n > 0 {
 			except(Unconvertible, n, "messages of %s have times that a %s cannot store, and are not compared", c.side(i).Path, c.side(1-i).Format.Name)

@@ -9,7 +9,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// explain says of errors about the selection of a side whose it is.
+// explain adds the path of the side to a selection error.
 func (s *Side) explain(err error) error {
 	var unknown *selection.UnknownError
 	var empty *selection.EmptyError
@@ -23,7 +23,7 @@ func (s *Side) explain(err error) error {
 func (s *Side) times(info *storage.Info) selection.Window {
 	timed := selection.Selection{Start: s.Select.Start, End: s.Select.End, Duration: s.Select.Duration}
 	choice, err := timed.Resolve(info)
-	if err != nil { // the stream has told already
+	if err != nil { // the stream has reported it already
 		return selection.Window{First: math.MinInt64, Last: math.MaxInt64}
 	}
 	return selection.Window{First: choice.First, Last: choice.Last}

@@ -4,13 +4,13 @@
 // equal; so are types that a conversion maps to each other.
 //
 //	res, err := verify.Run(ctx, verify.Job{A: verify.Side{Path: "drive", Format: bag}, B: ...})
-//	if err == nil && !res.Equal { res.Topics[i].First says where }
+//	if err == nil && !res.Equal { res.Topics[i].First tells where }
 //
 // Both recordings are read once, at the same time and in order of time. Workers
 // read each message into canonical bytes by a program that was compiled for its
 // topic (package content, whose programs are not those of a conversion),
 // and these into a SHA-256; what is compared are digests, so memory does not depend
-// on the recordings. The first difference of a topic is then read again, to say in
+// on the recordings. The first difference of a topic is then read again, to tell in
 // which field it is.
 //
 // Messages of Apollo's types that are compared with standard ROS types go through
@@ -75,7 +75,7 @@ type Code string
 
 // The codes.
 const (
-	HeaderSeq     Code = "header-seq"    // Header.seq is compared where both sides have it
+	HeaderSeq     Code = "header-seq"    // Header.seq is compared if both sides have it
 	Types         Code = "types"         // a topic has types that a conversion maps to each other
 	Fields        Code = "fields"        // fields that the other type has no place for
 	Presence      Code = "presence"      // which protobuf fields are set, when they have their default
@@ -104,28 +104,28 @@ type Side struct {
 	Attach []string            // as if these files were attached to it
 }
 
-// A Job says what to compare and how. The zero value of all but A and B is the
+// A Job tells what to compare and how. The zero value of all but A and B is the
 // default.
 type Job struct {
 	A, B  Side
 	Level Level
 
 	// Exact lists codes that make a difference, and Ignore those that make none:
-	// that matters for HeaderSeq, which is compared where it can be, and
+	// that matters for HeaderSeq, which is compared if it can be, and
 	// Unconvertible.
 	Exact, Ignore []Code
 
 	// Refused are extras of A that B need not have, see convert.Job.Verify.
 	Refused []convert.Extra
 
-	Distro   string        // whose definitions to take where a recording has none; "" is its own or the default
+	Distro   string        // whose definitions to use if a recording has none; "" is its own or the default
 	Frames   apollo.Frames // of Apollo's types as standard ROS types
 	Read     storage.ReadOptions
 	Threads  int // workers; 0 is one per core
 	Progress func(convert.Progress)
 }
 
-// A Result says what was found.
+// A Result is what was found.
 type Result struct {
 	Level      Level
 	A, B       End
@@ -160,7 +160,7 @@ type Topic struct {
 	Demanded  []Code // exceptions that are differences by Job.Exact, or Unconvertible without Job.Ignore
 }
 
-// A TopicEnd is a topic on one side. Type is "" where the side does not have it.
+// A TopicEnd is a topic on one side. Type is "" if the side does not have it.
 type TopicEnd struct {
 	Name, Type, Encoding string
 	Messages             int64
@@ -216,11 +216,11 @@ const (
 type Exception struct {
 	Code    Code
 	Topic   string
-	Count   int64 // messages, or topics where it is about a whole one
+	Count   int64 // messages, or topics if it is about a whole one
 	Message string
 }
 
-// A SelectionError says which side a Side.Select or Side.Edit does not fit.
+// A SelectionError tells which side a Side.Select or Side.Edit does not fit.
 type SelectionError struct {
 	Path string
 	Err  error // *selection.UnknownError, *selection.EmptyError, or convert.ErrNothing

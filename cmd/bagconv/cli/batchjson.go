@@ -52,7 +52,7 @@ type (
 	}
 )
 
-// summary says what became of each input; failed is what ended the batch before
+// summary reports what became of each input; failed is what ended the batch before
 // its time.
 func (b *batchRun) summary(elapsed time.Duration, failed error) *batchJSON {
 	out := &batchJSON{

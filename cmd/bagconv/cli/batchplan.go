@@ -115,7 +115,7 @@ func readList(name string) ([]byte, error) {
 	return text, err
 }
 
-// plan says what is to be done with each input.
+// plan reports what is to be done with each input.
 func (b *batchRun) plan(m *batch.Manifest) error {
 	before, kept := map[string]*batch.Entry{}, map[string]string{}
 	for i, e := range m.Entries() {
@@ -172,7 +172,7 @@ func (b *batchRun) refused(item *batchItem) error {
 	return r.Close()
 }
 
-// again says why an input that the manifest has is converted again, "" when it
+// again reports why an input that the manifest has is converted again, "" when it
 // is not.
 func (b *batchRun) again(item *batchItem, old *batch.Entry) (string, error) {
 	switch {

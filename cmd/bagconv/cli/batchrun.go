@@ -215,7 +215,7 @@ func (b *batchRun) checkOutput(job *convert.Job) error {
 	return nil
 }
 
-// explainSpace says that an output cannot fit.
+// explainSpace reports that an output cannot fit.
 func (b *batchRun) explainSpace(item *batchItem, err error) error {
 	var space *batch.SpaceError
 	if !errors.As(err, &space) {

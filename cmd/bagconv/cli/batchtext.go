@@ -9,7 +9,7 @@ import (
 	"github.com/bagconv/bagconv/convert/batch"
 )
 
-// resultLine says what became of an input.
+// resultLine reports what became of an input.
 func (b *batchRun) resultLine(e *batch.Entry) string {
 	switch e.Status {
 	case batch.StatusFailed:
@@ -21,7 +21,7 @@ func (b *batchRun) resultLine(e *batch.Entry) string {
 		count(e.Written, "message"), sizeText(e.Size), sizeText(e.OutputSize))
 }
 
-// problem says why an input failed, or what is lost of it.
+// problem reports why an input failed, or what is lost of it.
 func (b *batchRun) problem(e *batch.Entry) string {
 	if e.Status == batch.StatusFailed {
 		in, out := b.shown(e.Input), b.shown(e.Output)
@@ -95,7 +95,7 @@ func (b *batchRun) writePlan() error {
 	return outcome{some: failing}.end()
 }
 
-// sayOthers says what a folder had that was not looked at.
+// sayOthers reports what a folder had that was not looked at.
 func (b *batchRun) sayOthers() {
 	if b.set.quiet {
 		return
@@ -110,7 +110,7 @@ func (b *batchRun) sayOthers() {
 	b.writeLines("passed over", links)
 }
 
-// summarize says what a batch did; failed is what ended it before its time.
+// summarize reports what a batch did; failed is what ended it before its time.
 func (b *batchRun) summarize(report *reportFile, elapsed time.Duration, failed error) error {
 	out := b.summary(elapsed, failed)
 	if err := report.write(out); err != nil {

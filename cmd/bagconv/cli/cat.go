@@ -109,7 +109,7 @@ func (r *catRun) write(m *storage.Message) error {
 	return nil
 }
 
-// report says what could not be written.
+// report reports what could not be written.
 func (r *catRun) report(res *engine.StreamResult) {
 	for i, bad := range res.Refused {
 		if bad.Messages > 0 {

@@ -298,7 +298,7 @@ func findField(info *storage.Info, word string) (ids []storage.TopicID, path str
 
 var errNoTopic = errors.New("the recording has no such topic")
 
-// explainWord says what is wrong with a word that is no topic and no field.
+// explainWord reports what is wrong with a word that is no topic and no field.
 func (r *catRun) explainWord(info *storage.Info, word string, err error) error {
 	f := &failure{path: r.path, what: fmt.Sprintf("%s: %v", clean(word), err), hint: "a field is named as /imu.header.stamp", err: err}
 	if errors.Is(err, errNoTopic) {

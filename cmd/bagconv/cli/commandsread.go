@@ -91,7 +91,7 @@ without an index a list of all, /tf.transforms.child_frame_id.`,
 		exits: []exit{
 			{0, "all that was asked for is printed"},
 			{1, "IN cannot be read, or has no such topic, field or time"},
-			{3, "IN is damaged, or something could not be decoded; it is said what"},
+			{3, "IN is damaged, or something could not be decoded; the report tells what"},
 			{130, "interrupted"},
 		},
 		operands: []flag{{kind: aFile}, {kind: aTopic}},

@@ -241,7 +241,7 @@ func oneOf(flag, value string, choices ...string) error {
 	return usage(hint, "%s: unknown value %q", flag, value)
 }
 
-// refusedText says what a strict run was refused for, on one line: the first of it,
+// refusedText reports what a strict run was refused for, on one line: the first of it,
 // and how much more there is.
 func refusedText(err error) string {
 	var refused *convert.LossError

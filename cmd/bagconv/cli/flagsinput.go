@@ -6,7 +6,7 @@ import (
 	"github.com/bagconv/bagconv/convert/selection"
 )
 
-// selectFlags say which messages are taken: of which topics, from when to when. What the
+// selectFlags tell which messages are taken: of which topics, from when to when. What the
 // selection means for a recording, Selection.Resolve tells; its errors go through
 // explainSelection.
 func (e *env) selectFlags() []flag {
@@ -38,7 +38,7 @@ func (e *env) selectFlags() []flag {
 	), from.in(readGroup, "", "info", "topics", "list", "schema", "check"))
 }
 
-// editFlags say what is changed of the messages that are taken.
+// editFlags tell what is changed of the messages that are taken.
 func (s *settings) editFlags() []flag {
 	edit := &s.job.Edit
 	return allIn(editGroup, editCommands,
@@ -57,7 +57,7 @@ func (s *settings) editFlags() []flag {
 				edit.Latch, err = selection.ParseLatch(f.texts)
 				return err
 			},
-			help: "what latched, transient local and /tf_static topics said before --start is repeated there (auto, default); or nothing; or the last message of topics P"},
+			help: "what latched, transient local and /tf_static topics sent before --start is repeated there (auto, default); or nothing; or the last message of topics P"},
 	)
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// outputFlags say what is written and how.
+// outputFlags tell what is written and how.
 func (e *env) outputFlags() []flag {
 	s := &e.set
 	return allIn(outputGroup, oneOutput,
@@ -61,20 +61,20 @@ func (e *env) encodings() []string {
 	return list
 }
 
-// messageFlags say what messages become.
+// messageFlags tell what messages become.
 func (e *env) messageFlags() []flag {
 	s := &e.set
 	frames := flag{name: "frames", kind: oneWord, values: words("apollo", "rep103"), init: "apollo", set: nth(&s.job.Frames, apollo.FramesApollo, apollo.FramesREP103)}
 	order := flag{name: "order", kind: oneWord, values: words("time", "file"), init: "time", set: nth(&s.job.Order, convert.OrderTime, convert.OrderFile)}
 	list := allIn(messageGroup, writeCommands,
 		flag{name: "encoding", kind: oneWord, values: words(e.encodings()...), byOutput: true, init: "native", set: put(&s.job.Encoding),
-			help: "of the messages in OUT: that of its format, or as they are between two of one format (default); as they are where the format carries them; or the one named, if it does. bagconv formats lists what each one carries"},
+			help: "of the messages in OUT: that of its format, or as they are between two of one format (default); as they are if the format carries them; or the one named, if it does. bagconv formats lists what each one carries"},
 		flag{name: "proto-types", kind: oneWord, values: words("mapped", "generated", "raw"), init: "mapped", set: nth(&s.job.ProtoTypes, mapping.ProtoMapped, mapping.ProtoGenerated, mapping.ProtoRaw),
 			help: "what protobuf messages become in ROS, and ROS messages in protobuf: Apollo's types and the standard ROS types become each other, and Foxglove's schemas, also those of JSON, standard ROS types (default); all types are taken over field by field; or protobuf bytes stay as they are where OUT can carry them"},
 		frames.in(nil, "axes of Apollo's poses and IMUs as ROS types: as they are, right/forward/up (default), or turned to ROS's forward/left/up"),
 		flag{name: "apollo-layout", kind: oneWord, values: words(convert.ApolloLayouts()...), init: convert.ApolloLayouts()[0], set: put(&s.job.ApolloLayout),
 			help: "names of the descriptor files of Apollo's types in protobuf: as in Apollo 8 and later (default), or before"},
-		s.distroFlag().in(nil, "ROS 2 distribution, such as humble: its definitions where IN has none, and an output made for it"),
+		s.distroFlag().in(nil, "ROS 2 distribution, such as humble: its definitions if IN has none, and an output made for it"),
 		order.in(nil, "by log time (default), or as in IN"),
 		flag{name: "header-seq", kind: oneWord, values: words("count", "zero"), init: "count", set: nth(&s.job.HeaderSeq, convert.SeqCount, convert.SeqZero),
 			help: "what ROS 1 headers get as seq: counted up per topic (default), or 0"},
@@ -94,12 +94,12 @@ func (s *settings) extraFlags() []flag {
 	attach := flag{name: "attach", arg: "FILE", kind: aFile, several: true, set: put(&s.job.Attach)}
 	folder := flag{name: "extras", arg: "DIR", kind: aFile, set: put(&s.job.Extras)}
 	return []flag{
-		attach.in(extraGroup, "add a file as an attachment, with its name, times and the media type of its ending, to each part of a split; again for others. An error where OUT has no place for attachments", oneOutput...),
+		attach.in(extraGroup, "add a file as an attachment, with its name, times and the media type of its ending, to each part of a split; again for others. An error if OUT has no place for attachments", oneOutput...),
 		folder.in(extraGroup, "write attachments and metadata records that OUT has no place for into DIR, as bagconv list --extract does, so that they are not lost", extraCommands...),
 	}
 }
 
-// runFlags say how to run, and what to report.
+// runFlags tell how to run, and what to report.
 func (s *settings) runFlags() []flag {
 	threads := s.threadsFlag()
 	memory := flag{name: "max-memory", arg: "SIZE", init: "256M", set: parsed(&s.job.MaxMemory, parseMemory)}
@@ -117,9 +117,9 @@ func (s *settings) runFlags() []flag {
 		report.in(runGroup, "write the summary as JSON", "batch"),
 		s.jsonFlag().in(runGroup, "the same on standard output", writeCommands...),
 		s.progressFlag().in(runGroup, "", writeCommands...),
-		quiet.in(runGroup, "no progress and no summary; losses are still said", oneOutput...),
-		quiet.in(runGroup, "no progress and no summary; what failed and what is lossy is still said", "batch"),
-		verbose.in(runGroup, "also say what is not carried by design", oneOutput...),
+		quiet.in(runGroup, "no progress and no summary; losses are still reported", oneOutput...),
+		quiet.in(runGroup, "no progress and no summary; what failed and what is lossy is still reported", "batch"),
+		verbose.in(runGroup, "also report what is not carried by design", oneOutput...),
 		verbose.in(runGroup, "also a line for each that went well", "batch"),
 	}
 }
@@ -130,7 +130,7 @@ func (s *settings) mergeFlags() []flag {
 		help: "add a duration to all times of one input, such as second{file}=+0.3s; again for others"}}
 }
 
-// splitFlags say where split cuts.
+// splitFlags tell where split cuts.
 func (s *settings) splitFlags() []flag {
 	return allIn(splitGroup, []string{"split"},
 		flag{name: "max-size", arg: "SIZE", set: put(&s.maxSize),

@@ -73,7 +73,7 @@ func parseStampOffset(text string) (time.Duration, error) {
 
 // exactCodes are the words of --exact: what they demand.
 var exactCodes = []candidate{
-	{string(verify.HeaderSeq), "Header.seq, where one side has none"},
+	{string(verify.HeaderSeq), "Header.seq, if one side has none"},
 	{string(verify.Types), "types that a conversion maps to each other"},
 	{string(verify.Fields), "fields that the other type has no place for"},
 	{string(verify.Presence), "which protobuf fields are set, when to their default"},

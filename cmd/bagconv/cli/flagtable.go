@@ -104,7 +104,7 @@ func (s *settings) readFlags() []flag {
 	quiet := flag{name: "quiet", short: "q", kind: onOff, set: put(&s.quiet)}
 	distro := s.distroFlag()
 	return []flag{
-		distro.in(readGroup, "ROS 2 distribution, such as humble: its definitions where a recording has none", "cat", "check", "verify"),
+		distro.in(readGroup, "ROS 2 distribution, such as humble: its definitions if a recording has none", "cat", "check", "verify"),
 		distro.in(readGroup, "whose standard definitions to take, such as humble; ROS 1 types are those of noetic", "schema"),
 		s.threadsFlag().in(readGroup, "workers, "+strconv.Itoa(convert.MaxThreads)+" at most; 0 (default) is one per core, up to 12", scanCommands...),
 		s.progressFlag().in(readGroup, "", "info", "check", "verify"),

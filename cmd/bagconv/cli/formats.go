@@ -25,7 +25,7 @@ type formatJSON struct {
 	Options      []optionJSON `json:"options"`       // what can be chosen of an output, those above among it
 }
 
-// listFormats says what each format reads and writes.
+// listFormats reports what each format reads and writes.
 func (e *env) listFormats(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return usage("type: bagconv formats", "formats takes no file")

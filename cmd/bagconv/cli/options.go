@@ -116,7 +116,7 @@ var optionArgs = map[storage.OptionKind]string{
 	storage.OptionChoice: "VALUE", storage.OptionInteger: "N", storage.OptionSize: "SIZE", storage.OptionDuration: "D",
 }
 
-// text says what the option is in each format: "none (default), lz4 or bz2 (bag): ...".
+// text reports what the option is in each format: "none (default), lz4 or bz2 (bag): ...".
 func (o *formatOption) text() string {
 	var parts []string
 	names := map[string][]string{} // of formats, by what it is in them

@@ -98,7 +98,7 @@ func columns(out io.Writer) int {
 	return 80
 }
 
-// progressText says how far a run is, how fast it is, and how long it will take.
+// progressText reports how far a run is, how fast it is, and how long it will take.
 func progressText(p convert.Progress) string {
 	s := fmt.Sprintf("%s of %s, %.0f MB/s", sizeText(p.Bytes), sizeText(p.Total), rate(p.Bytes, p.Elapsed))
 	if left, ok := timeLeft(p); ok {

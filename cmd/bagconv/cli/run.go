@@ -168,7 +168,7 @@ func (e *env) runAll(c *cli.Context, jobs []*convert.Job) (results []*resultJSON
 	return results, nil
 }
 
-// sayResult says on standard error what became of a run.
+// sayResult reports on standard error what became of a run.
 func (e *env) sayResult(result *resultJSON, salvage bool) {
 	if e.writesEvents() {
 		writeEvents(e.Err, result)

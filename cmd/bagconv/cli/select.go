@@ -62,7 +62,7 @@ func selectionResult(s *convert.Selection) *selectionJSON {
 	return out
 }
 
-// selectedText says what was taken: "3 of 12 topics, from ... to ...; 2 messages
+// selectedText reports what was taken: "3 of 12 topics, from ... to ...; 2 messages
 // repeated at the start". "" when that is everything.
 func selectedText(r *resultJSON) string {
 	var parts []string

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// writeParts says on Err what became of the parts of a split: a line for each part, and
+// writeParts reports on Err what became of the parts of a split: a line for each part, and
 // the summary of all of them.
 func (e *env) writeParts(results []*resultJSON, quiet, verbose bool) {
 	if !quiet {

@@ -14,7 +14,7 @@ import (
 // has all of them.
 const maxLines = 20
 
-// writeSummary says on Err what a conversion did. What is lost against the
+// writeSummary reports on Err what a conversion did. What is lost against the
 // nature of the formats and what is damaged is said also with --quiet.
 func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	var lost, design []lossJSON
@@ -196,7 +196,7 @@ func warningLines(path string, warnings []warningJSON) (lines []string) {
 	return lines
 }
 
-// inSegments says that an output is several files.
+// inSegments reports that an output is several files.
 func inSegments(files []string) string {
 	if len(files) < 2 {
 		return ""

@@ -48,7 +48,7 @@ func (e *env) verify(c *cli.Context) error {
 	return outcome{findings: !out.Equal, lossy: out.A.Damaged || out.B.Damaged}.end()
 }
 
-// damageLines says what is damaged of a side.
+// damageLines reports what is damaged of a side.
 func damageLines(end *verifyEnd) []string {
 	damage := slices.DeleteFunc(slices.Clone(end.Warnings), func(w warningJSON) bool { return !w.Damage })
 	return warningLines(end.Path, damage)

@@ -185,12 +185,12 @@ func extrasText(r *verifyJSON) (text string) {
 	return text
 }
 
-// differenceLines says what differs, a line for each topic and what else there is.
+// differenceLines reports what differs, a line for each topic and what else there is.
 func differenceLines(r *verifyJSON) []string {
 	return append(topicDifferences(r), extraDifferences(r)...)
 }
 
-// extraDifferences says in what attachments and metadata records differ.
+// extraDifferences reports in what attachments and metadata records differ.
 func extraDifferences(r *verifyJSON) (lines []string) {
 	for _, x := range r.Extras {
 		what := "attachment"
@@ -211,7 +211,7 @@ func extraDifferences(r *verifyJSON) (lines []string) {
 	return lines
 }
 
-// topicDifferences says where topics differ first, a line for each.
+// topicDifferences reports where topics differ first, a line for each.
 func topicDifferences(r *verifyJSON) (lines []string) {
 	for i := range r.Topics {
 		if t := &r.Topics[i]; !t.Equal {
@@ -233,7 +233,7 @@ func partText(name string, end *verifyEnd) string {
 	return "the selection of " + name
 }
 
-// windowText says what was left out of a recording: "from ..., until ..., without
+// windowText reports what was left out of a recording: "from ..., until ..., without
 // 2 topics".
 func windowText(s *selectionJSON) string {
 	if s == nil {

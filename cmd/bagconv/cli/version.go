@@ -37,7 +37,7 @@ func buildVersion() (version, revision string) {
 	return version, revision
 }
 
-// version says which build this is.
+// version reports which build this is.
 func (e *env) version(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return usage("type: bagconv version", "version takes no file")

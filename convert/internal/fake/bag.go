@@ -22,8 +22,8 @@ import (
 type Bag struct {
 	Topics  []storage.Topic
 	Blocks  [][]storage.Message
-	Timed   func(i int) (start, end int64) // what the index says; nil: no times
-	Has     func(i int) []storage.TopicID  // the topics of a block, as the index says; nil: it does not
+	Timed   func(i int) (start, end int64) // what the index has; nil: no times
+	Has     func(i int) []storage.TopicID  // the topics of a block, as the index has them; nil: it does not
 	Grouped int                            // blocks have the times of so many together
 	Plain   bool                           // hide the blocks: only ReadNext
 	Fail    map[int]error                  // ReadBlock of block i
@@ -92,7 +92,7 @@ func (r *Reader) ReadNext() (*storage.Message, error) {
 	return &m, nil
 }
 
-// Blocks returns what the index says of the blocks.
+// Blocks returns what the index has about the blocks.
 func (r *Reader) Blocks() ([]storage.Block, error) {
 	out := make([]storage.Block, len(r.Bag.Blocks))
 	for i, msgs := range r.Bag.Blocks {

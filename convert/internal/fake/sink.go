@@ -24,7 +24,7 @@ func SameMessages(t *testing.T, got, want []storage.Message) {
 	}
 }
 
-// A Sink keeps what it is given.
+// A Sink keeps what it gets.
 type Sink struct {
 	Topics     []storage.Topic
 	Messages   []storage.Message
