@@ -94,9 +94,9 @@ func copyAttachment(ctx context.Context, a *storage.Attachment, to storage.Extra
 	if err != nil {
 		return err
 	}
-	opened := *a
-	opened.Open = func() (io.ReadCloser, error) { return extras.Ending(ctx, content), nil }
-	if err := to.WriteAttachment(&opened); err != nil {
+	attachment := *a
+	attachment.Open = func() (io.ReadCloser, error) { return extras.Ending(ctx, content), nil }
+	if err := to.WriteAttachment(&attachment); err != nil {
 		_ = content.Close() // the sink may not have come to it
 		return err
 	}

@@ -54,7 +54,7 @@ func (j *joiner) add(t *storage.Topic, i int, flows bool) int {
 	others := j.same[id]
 	apart := j.identity == storage.IdentityTopic && !flows
 	if others != nil && !apart {
-		if at := j.twin(others, t); at >= 0 {
+		if at := j.sameDefinition(others, t); at >= 0 {
 			j.sinks[at].join(t, i)
 			return at
 		}
@@ -74,8 +74,8 @@ func (j *joiner) add(t *storage.Topic, i int, flows bool) int {
 	return at
 }
 
-// twin returns the sink of one identity that has the definition of t, -1 for none.
-func (j *joiner) twin(others *twins, t *storage.Topic) int {
+// sameDefinition returns the sink of one identity that has the definition of t, -1 for none.
+func (j *joiner) sameDefinition(others *twins, t *storage.Topic) int {
 	first := &j.sinks[others.first].topic
 	if len(t.Schema.Data) == 0 || len(first.Schema.Data) == 0 || bytes.Equal(first.Schema.Data, t.Schema.Data) {
 		return others.first

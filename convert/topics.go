@@ -76,8 +76,8 @@ func (p *topicPlan) join(identity storage.Identity) {
 		}
 		// ROS 2 knows no publishers, and readers take two channels of one name and type for one.
 		p.sinkOf[i] = sinks.add(&t, i, res.Plan != nil && t.Encoding == "cdr")
-		if given := res.Topic.Name; given != t.Name {
-			sinks.sinks[p.sinkOf[i]].invalid = &given
+		if name := res.Topic.Name; name != t.Name {
+			sinks.sinks[p.sinkOf[i]].invalid = &name
 		}
 	}
 	p.sinks = sinks.finish()

@@ -258,7 +258,7 @@ func (p *FromROSProgram) odometry(v *values, r *ros.Reader) {
 		v.setVec(angularVelVRF, rate.rfu())
 		m := q.matrix()
 		vel, rate = m.apply(vel), m.apply(rate)
-		velCov, rateCov = m.turn(velCov), m.turn(rateCov)
+		velCov, rateCov = m.transform(velCov), m.transform(rateCov)
 		q = q.mul(quarter.conj())
 	}
 	v.setQuat(orientation, q)

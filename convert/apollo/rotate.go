@@ -40,8 +40,8 @@ func dot(a, b vec) float64 { return a.x*b.x + a.y*b.y + a.z*b.z }
 
 func (m mat) apply(v vec) vec { return vec{dot(m[0], v), dot(m[1], v), dot(m[2], v)} }
 
-// turn returns m c m^T: a covariance in the axes that m turns into.
-func (m mat) turn(c mat) mat {
+// transform returns m c m^T: a covariance in the axes that m turns into.
+func (m mat) transform(c mat) mat {
 	var out mat
 	for i, row := range m {
 		x := vec{dot(row, vec{c[0].x, c[1].x, c[2].x}), dot(row, vec{c[0].y, c[1].y, c[2].y}), dot(row, vec{c[0].z, c[1].z, c[2].z})}

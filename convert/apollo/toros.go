@@ -323,7 +323,7 @@ func (p *ToROSProgram) odometry(w *ros.Writer, v *values) {
 		if !q.turns() {
 			velCov, rateCov = mat{}, mat{} // not known
 		} else {
-			velCov, rateCov = back.turn(velCov), back.turn(rateCov)
+			velCov, rateCov = back.transform(velCov), back.transform(rateCov)
 		}
 	}
 	w.String(child)

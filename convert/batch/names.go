@@ -14,7 +14,7 @@ import (
 // (drive_record), then a number. kept has outputs of earlier runs by input; they
 // stay where they are, and their names are taken.
 func Place(inputs []*Input, out, ext string, kept map[string]string) []string {
-	p := placer{taken: map[string]bool{}, folders: map[string]bool{}}
+	p := placer{used: map[string]bool{}, folders: map[string]bool{}}
 	for _, path := range kept {
 		p.take(out, path)
 	}
@@ -32,13 +32,13 @@ func Place(inputs []*Input, out, ext string, kept map[string]string) []string {
 	return outputs
 }
 
-type placer struct{ taken, folders map[string]bool }
+type placer struct{ used, folders map[string]bool }
 
 func fold(path string) string { return strings.ToLower(path) }
 
 // take makes the name of an output known.
 func (p *placer) take(out, path string) {
-	p.taken[fold(path)] = true
+	p.used[fold(path)] = true
 	p.need(out, path)
 }
 
@@ -53,16 +53,16 @@ func (p *placer) place(out string, in *Input, ext string) string {
 	dir := out
 	parts := strings.Split(in.Name, "/")
 	for _, name := range parts[:len(parts)-1] {
-		dir = p.free(filepath.Join(dir, name), "", p.taken)
+		dir = p.free(filepath.Join(dir, name), "", p.used)
 	}
 	format := "file"
 	if in.Format != nil {
 		format = in.Format.Name
 	}
 	stem := filepath.Join(dir, parts[len(parts)-1])
-	path := p.free(stem, ext, p.taken, p.folders)
+	path := p.free(stem, ext, p.used, p.folders)
 	if path != stem+ext {
-		path = p.free(stem+"_"+format, ext, p.taken, p.folders)
+		path = p.free(stem+"_"+format, ext, p.used, p.folders)
 	}
 	p.take(out, path)
 	return path

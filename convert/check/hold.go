@@ -59,14 +59,14 @@ func (c *Contract) check(r *Result) []Finding {
 		out = append(out, Finding{Severity: Error, Code: code, Topic: topic, Count: 1, Offset: -1, Message: fmt.Sprintf(format, a...)})
 	}
 	duration := Duration(sub(r.End, r.Start))
-	if how := c.Duration.outside(duration); how != "" {
-		broken("spec-duration", "", "the recording lasts %s, which is %s", span(int64(duration)), how)
+	if excess := c.Duration.outside(duration); excess != "" {
+		broken("spec-duration", "", "the recording lasts %s, which is %s", span(int64(duration)), excess)
 	}
-	if how := c.Size.outside(Size(r.Info.Size)); how != "" {
-		broken("spec-size", "", "the recording has %d bytes, which is %s", r.Info.Size, how)
+	if excess := c.Size.outside(Size(r.Info.Size)); excess != "" {
+		broken("spec-size", "", "the recording has %d bytes, which is %s", r.Info.Size, excess)
 	}
-	if how := c.Messages.outside(r.Messages); how != "" {
-		broken("spec-messages", "", "the recording has %d messages, which is %s", r.Messages, how)
+	if excess := c.Messages.outside(r.Messages); excess != "" {
+		broken("spec-messages", "", "the recording has %d messages, which is %s", r.Messages, excess)
 	}
 	topics := r.named()
 	matched := make([]bool, len(topics))
@@ -113,8 +113,8 @@ func (rule *Rule) check(t *namedTopic, r *Result, broken func(code, topic, forma
 			broken("spec-type", t.name, "its type is %s, not %s", typ, strings.Join(rule.Type, " or "))
 		}
 	}
-	if how := rule.Count.outside(t.n); how != "" {
-		broken("spec-count", t.name, "it has %d messages, which is %s", t.n, how)
+	if excess := rule.Count.outside(t.n); excess != "" {
+		broken("spec-count", t.name, "it has %d messages, which is %s", t.n, excess)
 	}
 	if rule.Optional && t.n == 0 {
 		return // as good as not there
@@ -122,8 +122,8 @@ func (rule *Rule) check(t *namedTopic, r *Result, broken func(code, topic, forma
 	if rule.Rate != nil {
 		if hz := t.hz(); hz == 0 {
 			broken("spec-rate", t.name, "it has %d messages, too few for a rate", t.n)
-		} else if how := rule.Rate.outside(hz); how != "" {
-			broken("spec-rate", t.name, "its rate is %.4g Hz, which is %s", hz, how)
+		} else if excess := rule.Rate.outside(hz); excess != "" {
+			broken("spec-rate", t.name, "its rate is %.4g Hz, which is %s", hz, excess)
 		}
 	}
 	if rule.MaxGap > 0 && t.n > 1 {

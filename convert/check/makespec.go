@@ -59,17 +59,17 @@ func twice(ns int64) Duration {
 }
 
 // round rounds a number above 0 to some digits.
-func round(v float64, digits int, how func(float64) float64) float64 {
+func round(v float64, digits int, rounding func(float64) float64) float64 {
 	if !(v > 0) {
 		return 0
 	}
 	exp := digits - 1 - int(math.Floor(math.Log10(v)))
 	if exp < 0 {
 		unit := math.Pow10(-exp)
-		return how(v/unit) * unit
+		return rounding(v/unit) * unit
 	}
 	unit := math.Pow10(exp)
-	return how(v*unit) / unit
+	return rounding(v*unit) / unit
 }
 
 // exactly writes a name as a pattern, which cannot be done for some that are no UTF-8.

@@ -74,7 +74,7 @@ type Program struct {
 	proto          *protoNode
 	dropped, added []string
 	within         *Wire // the encoding that times are to fit into; nil: any
-	held           bool
+	inMemory       bool
 	json           *jsonschema.Object // of messages in JSON, which ros reads as ROS 1; nil: they are not
 	other          *Program           // of messages that do not fit this one; nil: there are none
 }
@@ -99,7 +99,7 @@ func (p *Program) Added() []string { return p.added }
 // error wraps ErrMalformed. src is not kept.
 func (p *Program) Read(w *Writer, src []byte) error {
 	w.Reset()
-	w.within, w.held = p.within, p.held
+	w.within, w.inMemory = p.within, p.inMemory
 	if p.other != nil {
 		first := *p
 		first.other = nil
@@ -108,7 +108,7 @@ func (p *Program) Read(w *Writer, src []byte) error {
 			return nil
 		}
 		second := *p.other
-		second.within, second.held = p.within, p.held
+		second.within, second.inMemory = p.within, p.inMemory
 		if second.Read(w, src) == nil {
 			return nil
 		}

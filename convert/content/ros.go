@@ -14,7 +14,7 @@ type rosNode struct {
 	marks int  // positions that it remembers
 	empty bool // the struct has no fields: one byte in CDR
 
-	opened bool // a rule looks into structs of it
+	hasInner bool // a rule looks into structs of it
 }
 
 // A rosStep does one thing with the source.
@@ -98,7 +98,7 @@ func (c *rosCompiler) node(src, dst *schema.Message, prefix string, depth int) (
 		c.note(p, prefix)
 	}
 	for _, s := range p.src {
-		n.opened = n.opened || len(s.at) > 1
+		n.hasInner = n.hasInner || len(s.at) > 1
 	}
 	if err := c.steps(n, p, prefix, depth); err != nil {
 		return nil, err

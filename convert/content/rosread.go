@@ -36,7 +36,7 @@ func readROS(p *Program, w *Writer, src []byte) error {
 
 // structure reads a struct.
 func (r *rosReader) structure(n *rosNode) {
-	if r.Delimited && n.opened {
+	if r.Delimited && n.hasInner {
 		r.Fail("%s in delimited CDR cannot be compared with its other form", n.name)
 		return
 	}
@@ -217,7 +217,7 @@ func (r *rosReader) wide() {
 				}
 			}
 			whole = false
-			if !r.w.held {
+			if !r.w.inMemory {
 				out = append(out, 0xe0|byte(c>>12), 0x80|byte(c>>6)&0x3f, 0x80|byte(c)&0x3f)
 				continue
 			}

@@ -23,7 +23,7 @@ func (p *Program) Within(wire Wire) *Program {
 // is no Unicode is U+FFFD.
 func (p *Program) Held() *Program {
 	q := *p
-	q.held = true
+	q.inMemory = true
 	return &q
 }
 
@@ -32,7 +32,7 @@ func (w *Writer) time(sec, nsec int64, span bool) {
 	if w.within != nil {
 		if !holds(*w.within, sec, nsec, span) {
 			w.Beyond = true
-			if w.held {
+			if w.inMemory {
 				sec, nsec = sameBits(*w.within, sec, nsec, span)
 			}
 		}

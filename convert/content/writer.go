@@ -23,13 +23,13 @@ type Writer struct {
 	// Seq is a hash of the counters of all Headers, when the canonical type has them.
 	Seq uint64
 
-	keep    bool
-	within  *Wire // of the Program
-	held    bool
-	buf     []byte
-	sum     hash.Hash // of what was taken out of buf; nil: nothing was
-	summed  bool
-	written int // bytes that are not in buf any more
+	keep     bool
+	within   *Wire // of the Program
+	inMemory bool
+	buf      []byte
+	sum      hash.Hash // of what was taken out of buf; nil: nothing was
+	summed   bool
+	written  int // bytes that are not in buf any more
 }
 
 // Most bytes that a Writer holds when it does not keep them, and the length from

@@ -23,7 +23,7 @@ type collector struct {
 
 func newCollector(p *Pipeline, bounds []key, free *batches) *collector {
 	return &collector{p: p, bounds: bounds, free: free,
-		merger: newMerger(p.TempDir, p.budget.held, p.emit, p.encodeLate, p.copyBlock, free.put)}
+		merger: newMerger(p.TempDir, p.budget.ordering, p.emit, p.encodeLate, p.copyBlock, free.put)}
 }
 
 func (c *collector) close() { c.merger.close() }

@@ -23,20 +23,20 @@ const maxLast = 16 << 20
 
 // isLate marks message i, which comes behind all others so far.
 func (b *batch) isLate(i int) {
-	for len(b.late) < i {
-		b.late = append(b.late, false)
+	for len(b.deferred) < i {
+		b.deferred = append(b.deferred, false)
 	}
-	b.late = append(b.late, true)
+	b.deferred = append(b.deferred, true)
 }
 
 // sort puts the messages into the order of their times; equal times keep theirs.
 func (b *batch) sort() {
-	if b.late == nil {
+	if b.deferred == nil {
 		slices.SortStableFunc(b.in.Messages, func(x, y storage.Message) int { return cmp.Compare(x.LogTime, y.LogTime) })
 		return
 	}
-	for len(b.late) < len(b.in.Messages) {
-		b.late = append(b.late, false)
+	for len(b.deferred) < len(b.in.Messages) {
+		b.deferred = append(b.deferred, false)
 	}
 	sort.Stable(byTime{b})
 }
@@ -48,13 +48,13 @@ func (b byTime) Len() int           { return len(b.in.Messages) }
 func (b byTime) Less(i, j int) bool { return b.in.Messages[i].LogTime < b.in.Messages[j].LogTime }
 func (b byTime) Swap(i, j int) {
 	b.in.Messages[i], b.in.Messages[j] = b.in.Messages[j], b.in.Messages[i]
-	b.late[i], b.late[j] = b.late[j], b.late[i]
+	b.deferred[i], b.deferred[j] = b.deferred[j], b.deferred[i]
 }
 
 // encodeLate re-encodes message i of a block if it is late. It is false when the message
 // is left out. Data is valid until the next call.
 func (p *Pipeline) encodeLate(b *batch, i int) (bool, error) {
-	if i >= len(b.late) || !b.late[i] {
+	if i >= len(b.deferred) || !b.deferred[i] {
 		return true, nil
 	}
 	m := &b.in.Messages[i]

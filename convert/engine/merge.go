@@ -13,15 +13,15 @@ import (
 //
 //	add(block) ... advance(bound) emits everything that lies before bound
 type merger struct {
-	heap   []*cursor // least key first
-	emit   func(m *storage.Message, block int) error
-	finish func(b *batch, i int) (bool, error) // makes message i of a block ready to be emitted; false: it is left out
-	copy   func(*batch) (bool, error)          // emits a block as a whole, if that can be
-	free   func(*batch)                        // takes back a block whose messages are all emitted
-	budget int64                               // bytes of memory held back before spilling
-	held   int64
-	spill  *spill
-	last   key // of the last message emitted
+	heap     []*cursor // least key first
+	emit     func(m *storage.Message, block int) error
+	finish   func(b *batch, i int) (bool, error) // makes message i of a block ready to be emitted; false: it is left out
+	copy     func(*batch) (bool, error)          // emits a block as a whole, if that can be
+	free     func(*batch)                        // takes back a block whose messages are all emitted
+	budget   int64                               // bytes of memory held back before spilling
+	buffered int64
+	spill    *spill
+	last     key // of the last message emitted
 }
 
 // A cursor walks over messages that are in order: the rest of a block, or a run
@@ -56,7 +56,7 @@ func (m *merger) add(b *batch) error {
 	if c.key.less(m.last) {
 		return errIndex
 	}
-	m.held += c.size
+	m.buffered += c.size
 	m.push(c)
 	return nil
 }
@@ -104,7 +104,7 @@ func (m *merger) advance(bound key) error {
 		}
 		m.down()
 	}
-	if m.held > m.budget && len(m.heap) > 1 {
+	if m.buffered > m.budget && len(m.heap) > 1 {
 		return m.spillHeld()
 	}
 	return nil
@@ -166,7 +166,7 @@ func (m *merger) compact() error {
 
 func (m *merger) release(c *cursor) {
 	if c.owner != nil {
-		m.held -= c.size
+		m.buffered -= c.size
 		m.free(c.owner)
 		c.owner = nil
 	}
@@ -174,7 +174,7 @@ func (m *merger) release(c *cursor) {
 
 // ready makes the next message ready to be emitted, see merger.finish.
 func (c *cursor) ready(finish func(b *batch, i int) (bool, error)) (bool, error) {
-	if c.owner == nil || c.owner.late == nil {
+	if c.owner == nil || c.owner.deferred == nil {
 		return true, nil
 	}
 	return finish(c.owner, c.pos)

@@ -98,12 +98,12 @@ func (p *Pipeline) join() {
 
 // A batch is a block on its way.
 type batch struct {
-	index int
-	in    storage.Batch // Messages in order, with Data as the sink takes it
-	out   []byte        // arena of re-encoded data
-	made  int           // bytes of re-encoded data, also in arenas before out
-	late  []bool        // by index of in.Messages: Data is the source's, see late.go; nil: of none
-	whole *Sink         // the sink that may copy it: Messages are the block's, all and unchanged; nil: none
+	index    int
+	in       storage.Batch // Messages in order, with Data as the sink takes it
+	out      []byte        // arena of re-encoded data
+	made     int           // bytes of re-encoded data, also in arenas before out
+	deferred []bool        // by index of in.Messages: Data is the source's, see late.go; nil: of none
+	whole    *Sink         // the sink that may copy it: Messages are the block's, all and unchanged; nil: none
 	cursor
 }
 

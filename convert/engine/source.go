@@ -100,8 +100,8 @@ func (s *Source) Close() error {
 }
 
 // Choose resolves what is taken of the source, and checks what shall be changed of that.
-func (s *Source) Choose(taken *selection.Selection, edit *selection.Edit) (*selection.Choice, error) {
-	choice, err := taken.Resolve(s.Info)
+func (s *Source) Choose(sel *selection.Selection, edit *selection.Edit) (*selection.Choice, error) {
+	choice, err := sel.Resolve(s.Info)
 	if err != nil {
 		return nil, err
 	}

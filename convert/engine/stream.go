@@ -44,7 +44,7 @@ type StreamTopic struct {
 }
 
 // A StreamPlan tells what becomes of each topic of a recording.
-type StreamPlan func(info *storage.Info, taken []bool) ([]StreamTopic, error)
+type StreamPlan func(info *storage.Info, selected []bool) ([]StreamTopic, error)
 
 // A StreamResult is what is known at the end of a stream.
 type StreamResult struct {

@@ -34,7 +34,7 @@ func (p *Pipeline) process(ctx context.Context, b *batch, tally []Count) error {
 // inPlace reports whether messages of a block lie in the buffer that it was read into:
 // those of routes without a plan, and late ones.
 func (p *Pipeline) inPlace(b *batch) bool {
-	if b.late != nil {
+	if b.deferred != nil {
 		return true
 	}
 	for i := range b.in.Messages {
@@ -142,9 +142,9 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 	if rt.HeaderSeq == mapping.SeqToSequence && len(m.Data) >= 4 {
 		m.Sequence = binary.LittleEndian.Uint32(m.Data)
 	}
-	late := rt.Program != nil && b.made > r.room
+	deferred := rt.Program != nil && b.made > r.room
 	switch {
-	case late:
+	case deferred:
 	case rt.Program != nil:
 		data, err := b.encode(rt.Program, m.Data, m.LogTime)
 		if err != nil {
@@ -154,13 +154,13 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 	case p.copies && rt.Mark != nil: // which changes it
 		m.Data = slices.Clone(m.Data)
 	}
-	if !late && p.tooLarge(n, m) {
+	if !deferred && p.tooLarge(n, m) {
 		return nil
 	}
 	if r.repeated != nil {
 		m.PublishTime = m.LogTime
 	}
-	if late {
+	if deferred {
 		b.isLate(len(r.kept))
 	} else {
 		n.Written++
@@ -198,7 +198,7 @@ func (p *Pipeline) tooLarge(n *Count, m *storage.Message) bool {
 
 // reserve empties the arena of a block, and makes it large enough for what its
 // messages become. It returns how many bytes they may become before the others are
-// late.
+// deferred.
 func (p *Pipeline) reserve(b *batch) (room int) {
 	room = max(lateGrowth*len(b.in.Buf), int(p.budget.blocks)/(p.workers+1))
 	need := 0
@@ -210,7 +210,7 @@ func (p *Pipeline) reserve(b *batch) (room int) {
 			}
 		}
 	}
-	b.made, b.late = 0, nil
+	b.made, b.deferred = 0, nil
 	if b.out = b.out[:0]; cap(b.out) < min(need, room) {
 		b.out = make([]byte, 0, min(need, room))
 	}

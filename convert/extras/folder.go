@@ -51,7 +51,7 @@ type Folder struct {
 	overwrite, sync bool
 	made            bool        // the folder
 	out             *iox.Output // nil until something is written
-	taken           names
+	used            names
 	files           []string // in out, but for the index
 	index           Index
 }
@@ -60,8 +60,8 @@ type Folder struct {
 // that wraps fs.ErrExist, unless overwrite is set. fsys nil means the operating system's
 // files. Close must be called.
 func NewFolder(fsys storage.FS, dir string, overwrite, sync bool) *Folder {
-	f := &Folder{fs: iox.FS(fsys), dir: filepath.Clean(dir), overwrite: overwrite, sync: sync, taken: names{}}
-	f.taken.take(IndexName)
+	f := &Folder{fs: iox.FS(fsys), dir: filepath.Clean(dir), overwrite: overwrite, sync: sync, used: names{}}
+	f.used.take(IndexName)
 	f.index = Index{SchemaVersion: 1, Attachments: []IndexFile{}, Metadata: []MetadataRecord{}}
 	return f
 }
@@ -104,7 +104,7 @@ func (f *Folder) WriteAttachment(a *storage.Attachment) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, content.Close()) }()
-	name := f.taken.take(fileName(a.Name))
+	name := f.used.take(fileName(a.Name))
 	path := filepath.Join(f.out.TempDir(), name)
 	if err := f.write(path, func(w io.Writer) error {
 		n, err := io.Copy(w, content)

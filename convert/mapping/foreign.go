@@ -52,7 +52,7 @@ func (l library) ros1InCDR(t *storage.Topic, distro string) (*definition, error)
 		}
 		return nil
 	}
-	msg := (&twin{known: known, made: map[*schema.Message]*schema.Message{}}).toROS2(text)
+	msg := (&dialect{known: known, made: map[*schema.Message]*schema.Message{}}).toROS2(text)
 	e := &either{}
 	for i, from := range []transcode.Wire{transcode.CDR, transcode.ROS1} {
 		if e[i], err = transcode.Compile(text, msg, transcode.Options{From: from, To: transcode.CDR, Rule: rule}); err != nil {

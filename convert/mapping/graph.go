@@ -9,7 +9,7 @@ import (
 // A twin makes the graph of a type in the other dialect. Types that the target
 // knows under the same name with the same fields get the target's own
 // definition, with its field names and constants; all others keep theirs.
-type twin struct {
+type dialect struct {
 	known func(m *schema.Message) *schema.Message // the target's own definition, or nil
 	made  map[*schema.Message]*schema.Message
 }
@@ -29,7 +29,7 @@ var (
 )
 
 // toROS2 returns the ROS 2 twin of a ROS 1 type.
-func (t *twin) toROS2(m *schema.Message) *schema.Message {
+func (t *dialect) toROS2(m *schema.Message) *schema.Message {
 	if d := t.made[m]; d != nil {
 		return d
 	}
@@ -57,7 +57,7 @@ func (t *twin) toROS2(m *schema.Message) *schema.Message {
 
 // toROS1 returns the ROS 1 twin of a ROS 2 type. Bounds and defaults, which
 // ROS 1 does not have, go: the wire is the same without them.
-func (t *twin) toROS1(m *schema.Message) *schema.Message {
+func (t *dialect) toROS1(m *schema.Message) *schema.Message {
 	if d := t.made[m]; d != nil {
 		return d
 	}

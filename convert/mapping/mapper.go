@@ -41,7 +41,7 @@ type Mapper struct {
 	types map[string]*schema.Message // ROS 2 sinks: the definition that each type name has
 
 	complete bool // topics that stay CDR get the standard definitions that the source does not have
-	twin     twin
+	dialect  dialect
 	proto    protoTypes
 	json     jsonTypes
 }
@@ -54,12 +54,12 @@ var ErrCannotCross = errors.New("cannot be converted")
 func New(o Options) *Mapper {
 	m := &Mapper{o: o, lib: library{}, types: map[string]*schema.Message{}}
 	m.json = jsonTypes{namer: jsonschema.NewNamer(), known: map[[32]byte]parsedJSON{}}
-	m.twin.made = map[*schema.Message]*schema.Message{}
+	m.dialect.made = map[*schema.Message]*schema.Message{}
 	m.proto = protoTypes{namer: protoschema.NewNamer(o.Encoding == "cdr"), sets: map[[32]byte]parsedSet{}}
 	if o.Encoding == "cdr" {
-		m.twin.known = m.knownROS2
+		m.dialect.known = m.knownROS2
 	} else {
-		m.twin.known = m.knownROS1
+		m.dialect.known = m.knownROS1
 	}
 	return m
 }
@@ -188,7 +188,7 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 		return nil, err
 	}
 	res := src.result(t)
-	dst := m.twin.toROS2(src.msg)
+	dst := m.dialect.toROS2(src.msg)
 	switch asked := t.Metadata[storage.MetaROS2Type]; {
 	case asked != "" && asked != dst.Name:
 		dst = m.named(asked, dst)
@@ -235,7 +235,7 @@ func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
 		return nil, err
 	}
 	res := src.result(t)
-	dst := m.twin.toROS1(src.msg)
+	dst := m.dialect.toROS1(src.msg)
 	asked := t.Metadata[storage.MetaROS1Type]
 	if asked == "" && src.msg.Name == ros2Log {
 		asked = ros1Log

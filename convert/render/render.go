@@ -40,7 +40,7 @@
 //
 // Refused are long double, wchar and, as in package transcode, parameter lists.
 //
-// Input is not trusted: counts are held against the bytes that remain, and the
+// Input is not trusted: counts are compared with the bytes that remain, and the
 // output is limited to a multiple of the input. Errors wrap
 // [transcode.ErrMalformed]. A Program is immutable and may be used by any number
 // of goroutines.

@@ -23,12 +23,12 @@ type latched struct {
 	total    int64                                            // messages of the topic by the index
 	seen     int64
 
-	last  []*held          // without children: ascending, at most depth
-	owner map[string]*held // with children
-	names []string         // scratch
+	last  []*latchedMessage          // without children: ascending, at most depth
+	owner map[string]*latchedMessage // with children
+	names []string                   // scratch
 }
 
-type held struct {
+type latchedMessage struct {
 	at    place
 	topic storage.TopicID
 	seq   uint32
@@ -61,7 +61,7 @@ func NewState(info *storage.Info, c *Choice, l *Latch) *State {
 		s.topics[i] = &latched{depth: n, total: t.Messages}
 		if Static(t.Name) {
 			if s.topics[i].children = childFrames(&t.Topic); s.topics[i].children != nil {
-				s.topics[i].owner = map[string]*held{}
+				s.topics[i].owner = map[string]*latchedMessage{}
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func (s *State) Add(m *storage.Message, block, i int) {
 	if l.children == nil && len(l.last) == l.depth && at.compare(l.last[0].at) < 0 {
 		return
 	}
-	h := &held{at: at, topic: m.Topic, seq: m.Sequence, data: slices.Clone(m.Data)}
+	h := &latchedMessage{at: at, topic: m.Topic, seq: m.Sequence, data: slices.Clone(m.Data)}
 	if l.children == nil {
 		l.insert(h)
 	} else {
@@ -93,15 +93,15 @@ func (s *State) Add(m *storage.Message, block, i int) {
 	}
 }
 
-func (l *latched) insert(h *held) {
-	i, _ := slices.BinarySearchFunc(l.last, h.at, func(a *held, at place) int { return a.at.compare(at) })
+func (l *latched) insert(h *latchedMessage) {
+	i, _ := slices.BinarySearchFunc(l.last, h.at, func(a *latchedMessage, at place) int { return a.at.compare(at) })
 	l.last = slices.Insert(l.last, i, h)
 	if len(l.last) > l.depth {
 		l.last = slices.Delete(l.last, 0, 1)
 	}
 }
 
-func (l *latched) own(h *held) {
+func (l *latched) own(h *latchedMessage) {
 	names, ok := l.children(l.names[:0], h.data)
 	if l.names = names; !ok { // it is reported once
 		names = []string{"\x00" + string(h.data)}
@@ -148,13 +148,13 @@ func (s *State) Topics() (ids []storage.TopicID) {
 // Messages returns the state as messages at the time of the cut, in the order in
 // which they were recorded. They belong to the caller.
 func (s *State) Messages() []storage.Message {
-	var all []*held
+	var all []*latchedMessage
 	for _, l := range s.topics {
 		if l == nil {
 			continue
 		}
 		all = append(all, l.last...)
-		once := map[*held]bool{}
+		once := map[*latchedMessage]bool{}
 		for _, h := range l.owner {
 			if !once[h] {
 				once[h] = true
@@ -162,7 +162,7 @@ func (s *State) Messages() []storage.Message {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b *held) int { return a.at.compare(b.at) })
+	slices.SortFunc(all, func(a, b *latchedMessage) int { return a.at.compare(b.at) })
 	out := make([]storage.Message, len(all))
 	for i, h := range all {
 		out[i] = storage.Message{Topic: h.topic, LogTime: s.cut, PublishTime: s.cut, Sequence: h.seq, Data: h.data}

@@ -24,7 +24,7 @@ type compiler struct {
 	minSizes map[*schema.Message]int
 	firsts   map[firstKey]firstByte
 	pairings map[[2]*schema.Message]*pairing
-	held     map[bodyStart][2]phase // with which a body that began with these could be compiled
+	stable   map[bodyStart][2]phase // with which a body that began with these could be compiled
 	notes    notes
 }
 
@@ -79,7 +79,7 @@ func flatFields(m *schema.Message, known map[*schema.Message]int) int {
 
 func newCompiler(from ros.Layout, o Options) *compiler {
 	return &compiler{rule: o.Rule, from: from, to: layoutOf(o.To, ros.PlainLE), s: phase{8, 0}, d: phase{8, 0},
-		minSizes: map[*schema.Message]int{}, firsts: map[firstKey]firstByte{}, pairings: map[[2]*schema.Message]*pairing{}, held: map[bodyStart][2]phase{}}
+		minSizes: map[*schema.Message]int{}, firsts: map[firstKey]firstByte{}, pairings: map[[2]*schema.Message]*pairing{}, stable: map[bodyStart][2]phase{}}
 }
 
 func compile(p *Plan, from ros.Layout) (*program, error) {

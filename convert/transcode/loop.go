@@ -25,8 +25,8 @@ func (c *compiler) body(of elements, element func() error) (ops []op, err error)
 	start, barrier := len(c.ops), c.barrier
 	s, d, marks := c.s, c.d, c.marks
 	key := bodyStart{of, s, d}
-	if held, ok := c.held[key]; ok {
-		s, d = held[0], held[1]
+	if phases, ok := c.stable[key]; ok {
+		s, d = phases[0], phases[1]
 	}
 	for {
 		c.ops, c.barrier, c.marks = c.ops[:start], start, marks
@@ -42,7 +42,7 @@ func (c *compiler) body(of elements, element func() error) (ops []op, err error)
 	}
 	c.s, c.d = s, d
 	if of.src != nil || of.dst != nil {
-		c.held[key] = [2]phase{s, d}
+		c.stable[key] = [2]phase{s, d}
 	}
 	ops = append(ops, c.ops[start:]...)
 	c.ops, c.barrier = c.ops[:start], barrier

@@ -16,11 +16,11 @@ type slot struct {
 
 // slots lists the fields of a struct. Fields that a rule looks into are replaced
 // by their parts.
-func slots(m *schema.Message, prefix string, opened map[string]bool, out []slot) []slot {
+func slots(m *schema.Message, prefix string, prefixes map[string]bool, out []slot) []slot {
 	for _, f := range m.Fields {
 		path := prefix + f.Name
-		if opened[path] && f.Type.Array == schema.Single && f.Type.Kind == schema.Struct {
-			out = slots(f.Type.Message, path+".", opened, out)
+		if prefixes[path] && f.Type.Array == schema.Single && f.Type.Kind == schema.Struct {
+			out = slots(f.Type.Message, path+".", prefixes, out)
 			continue
 		}
 		out = append(out, slot{path, f.Type, isCounter(m, f)})
@@ -33,8 +33,8 @@ func isCounter(m *schema.Message, f schema.Field) bool {
 	return f.Name == "seq" && f.Type == schema.Type{Kind: schema.Uint32} && strings.HasSuffix(m.Name, "/Header")
 }
 
-// opened lists the paths of structs that paths lead into.
-func opened(paths []string) map[string]bool {
+// prefixes lists the paths of structs that paths lead into.
+func prefixes(paths []string) map[string]bool {
 	out := map[string]bool{}
 	for _, p := range paths {
 		for i := range p {
@@ -63,8 +63,8 @@ func pair(src, dst *schema.Message, rule *Rule) (*pairing, error) {
 			srcPaths = append(srcPaths, f.Path)
 		}
 	}
-	open := opened(srcPaths)
-	p := &pairing{src: slots(src, "", open, nil), dst: slots(dst, "", opened(dstPaths), nil), ordered: true, looksIn: len(open) > 0}
+	open := prefixes(srcPaths)
+	p := &pairing{src: slots(src, "", open, nil), dst: slots(dst, "", prefixes(dstPaths), nil), ordered: true, looksIn: len(open) > 0}
 	exact, folded := map[string]int{}, map[string]int{}
 	for i, s := range p.src {
 		exact[s.path] = i

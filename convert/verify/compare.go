@@ -17,13 +17,13 @@ type comparison struct {
 	sources [2]*engine.Source
 	turned  map[string]bool // the names to compare, the other way round; nil: all as they are
 	info    [2]*storage.Info
-	taken   [2][]bool
+	chosen  [2][]bool
 	times   [2]selection.Window
 	counts  [2][]int64 // messages of each topic by the index; nil: it is not known, or not all are read
 	link    *linker
 	pairs   []*pair
 	extras  [2]extras.Digests // of a comparison that is not turned
-	held    []*pair           // with queues that are not empty
+	queued  []*pair           // with queues that are not empty
 	alones  [2]map[sum]string // names of the topics that a side does not have, when they were first needed
 }
 
@@ -140,14 +140,14 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 	for i, f := range feeds {
 		select {
 		case got := <-f.infos:
-			c.info[i], c.taken[i] = got.info, got.taken
+			c.info[i], c.chosen[i] = got.info, got.chosen
 			c.times[i] = c.side(i).times(got.info)
 			c.counts[i] = c.side(i).indexed(got.info)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
-	c.link = newLinker(c.job, c.info, c.taken, c.turned)
+	c.link = newLinker(c.job, c.info, c.chosen, c.turned)
 	c.pairs = c.link.pairs()
 	if c.turned != nil {
 		c.pairs = slices.DeleteFunc(c.pairs, func(p *pair) bool { return !c.turned[p.name()] })

@@ -90,7 +90,7 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 		}
 		return append(dst, s.writer.Bytes()...), nil
 	}
-	seq, held := uint64(0), uint64(0)
+	seq, other := uint64(0), uint64(0)
 	var sum [sha256.Size]byte
 	if raw {
 		sum = s.rawSum(src)
@@ -100,7 +100,7 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 			seq = s.writer.Seq
 		}
 		if flags&(flagTime|flagText) != 0 {
-			if held, err = d.held(s, src, logTime); err != nil {
+			if other, err = d.other(s, src, logTime); err != nil {
 				return dst, err
 			}
 		}
@@ -108,12 +108,12 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	dst = append(append(dst, sum[:]...), flags)
 	dst = binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, src))
 	dst = binary.LittleEndian.AppendUint64(dst, seq)
-	return binary.LittleEndian.AppendUint64(dst, held), nil
+	return binary.LittleEndian.AppendUint64(dst, other), nil
 }
 
-// held reads a message once more, with its times and text as the other encoding has them. It
+// other reads a message once more, with its times and text as the other encoding has them. It
 // returns the beginning of its digest.
-func (d *digester) held(s *scratch, src []byte, logTime int64) (uint64, error) {
+func (d *digester) other(s *scratch, src []byte, logTime int64) (uint64, error) {
 	other := digester{reader: &reader{d.reader.head, d.reader.program.Held()}}
 	if _, err := other.read(s, src, logTime); err != nil {
 		return 0, err

@@ -15,7 +15,7 @@ type entry struct {
 	time, publish int64
 	raw           uint64 // hash of the bytes as they are
 	seq           uint64 // hash of the counters of Headers, if they are compared
-	held          uint64 // what digest of the other side begins with, when flagTime or flagText is set
+	other         uint64 // what digest of the other side begins with, when flagTime or flagText is set
 	digest        [sha256.Size]byte
 	flags         byte
 }
@@ -23,7 +23,7 @@ type entry struct {
 // A feed is the stream of a side's entries, in order of time.
 type feed struct {
 	side    int
-	infos   chan described            // once
+	infos   chan sideInfo             // once
 	plan    chan []engine.StreamTopic // what becomes of its topics, once
 	batches chan []entry              // closed at the end
 	free    chan []entry              // batches to be filled again
@@ -36,9 +36,9 @@ type feed struct {
 }
 
 // A described is what a recording is, and which of its topics are compared.
-type described struct {
-	info  *storage.Info
-	taken []bool
+type sideInfo struct {
+	info   *storage.Info
+	chosen []bool
 }
 
 // The entries of a batch, and the batches of a feed.
@@ -48,7 +48,7 @@ const (
 )
 
 func newFeed(side int) *feed {
-	f := &feed{side: side, infos: make(chan described, 1), plan: make(chan []engine.StreamTopic, 1),
+	f := &feed{side: side, infos: make(chan sideInfo, 1), plan: make(chan []engine.StreamTopic, 1),
 		batches: make(chan []entry, feedBatches), free: make(chan []entry, feedBatches)}
 	for range feedBatches {
 		f.free <- make([]entry, 0, batchEntries)
@@ -60,9 +60,9 @@ func newFeed(side int) *feed {
 func (f *feed) run(ctx context.Context, job engine.StreamJob) {
 	defer close(f.batches)
 	var batch []entry
-	plan := func(info *storage.Info, taken []bool) ([]engine.StreamTopic, error) {
+	plan := func(info *storage.Info, chosen []bool) ([]engine.StreamTopic, error) {
 		f.counts = make([]int64, len(info.Topics))
-		f.infos <- described{info, taken}
+		f.infos <- sideInfo{info, chosen}
 		select {
 		case p := <-f.plan:
 			return p, nil
@@ -96,7 +96,7 @@ func (f *feed) run(ctx context.Context, job engine.StreamJob) {
 			e.flags = m.Data[sha256.Size]
 			e.raw = binary.LittleEndian.Uint64(m.Data[sha256.Size+1:])
 			e.seq = binary.LittleEndian.Uint64(m.Data[sha256.Size+9:])
-			e.held = binary.LittleEndian.Uint64(m.Data[sha256.Size+17:])
+			e.other = binary.LittleEndian.Uint64(m.Data[sha256.Size+17:])
 		}
 		if len(batch) == batchEntries {
 			return send()

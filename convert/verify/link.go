@@ -53,7 +53,7 @@ func (k *link) note(code Code, format string, a ...any) {
 type linker struct {
 	job     *Job
 	info    [2]*storage.Info
-	taken   [2][]bool
+	chosen  [2][]bool
 	turned  map[string]bool // names whose types are mapped the other way round
 	definer [2]*mapping.Mapper
 	namer   [2]*protoschema.Namer
@@ -68,8 +68,8 @@ type mapperKey struct {
 	rosout   mapping.Rosout
 }
 
-func newLinker(job *Job, info [2]*storage.Info, taken [2][]bool, turned map[string]bool) *linker {
-	l := &linker{job: job, info: info, taken: taken, turned: turned, mappers: map[mapperKey]*mapping.Mapper{}}
+func newLinker(job *Job, info [2]*storage.Info, chosen [2][]bool, turned map[string]bool) *linker {
+	l := &linker{job: job, info: info, chosen: chosen, turned: turned, mappers: map[mapperKey]*mapping.Mapper{}}
 	for i := range info {
 		l.definer[i] = mapping.New(mapping.Options{Encoding: "ros1", SourceDistro: l.distro(i)})
 		l.namer[i] = protoschema.NewNamer(false)

@@ -13,7 +13,7 @@ import (
 // counted is what is known of a pair while its messages pass.
 type counted struct {
 	sides      [2]sideCount
-	held       bool // it stands in comparison.held
+	queued     bool // it stands in comparison.held
 	index      int64
 	first      *Difference
 	differ     int64
@@ -43,7 +43,7 @@ type sideCount struct {
 // counterpart.
 func (c *comparison) merge(feeds [2]*feed) {
 	var now int64
-	turn := 0
+	next := 0
 	for {
 		a, b := feeds[0].next(), feeds[1].next()
 		var side int
@@ -56,7 +56,7 @@ func (c *comparison) merge(feeds [2]*feed) {
 		case a == nil || b.time < a.time:
 			side = 1
 		default: // the same time: in turns, so that queues stay short
-			side, turn = turn, 1-turn
+			side, next = next, 1-next
 		}
 		e := a
 		if side == 1 {
@@ -106,9 +106,9 @@ func (c *comparison) take(side int, e *entry) {
 		return
 	}
 	s.queue = append(s.queue, *e)
-	if !p.held {
-		p.held = true
-		c.held = append(c.held, p)
+	if !p.queued {
+		p.queued = true
+		c.queued = append(c.queued, p)
 	}
 }
 
@@ -144,13 +144,13 @@ func (c *comparison) compare(p *pair, a, b *entry) {
 
 // becomes reports whether a conversion of e to the encoding of o has the content of o.
 func (e *entry) becomes(o *entry) bool {
-	return e.digest == o.digest || e.flags&(flagTime|flagText) != 0 && e.held == binary.LittleEndian.Uint64(o.digest[:])
+	return e.digest == o.digest || e.flags&(flagTime|flagText) != 0 && e.other == binary.LittleEndian.Uint64(o.digest[:])
 }
 
 // flush ends a time: what is still in the queues has no counterpart.
 func (c *comparison) flush() {
-	for _, p := range c.held {
-		p.held = false
+	for _, p := range c.queued {
+		p.queued = false
 		for side := range p.sides {
 			s := &p.sides[side]
 			for i := range s.queue[s.head:] {
@@ -164,7 +164,7 @@ func (c *comparison) flush() {
 			s.queue, s.head = s.queue[:0], 0
 		}
 	}
-	c.held = c.held[:0]
+	c.queued = c.queued[:0]
 }
 
 // storable reports whether the format of a side can store a time.

@@ -35,7 +35,7 @@ func (l *linker) groupsOf(side int) []*group {
 	var out []*group
 	byKey := map[groupKey]*group{}
 	for i := range l.info[side].Topics {
-		if !l.taken[side][i] {
+		if !l.chosen[side][i] {
 			continue
 		}
 		t := &l.info[side].Topics[i]

@@ -136,7 +136,7 @@ func (c *comparison) alone(p *pair, t *Topic, except exceptFunc, total func(Kind
 	if end.Messages == 1 {
 		text = "1 message of " + end.Type
 	}
-	if other := c.twin(p, side); other != "" {
+	if other := c.sameMessages(p, side); other != "" {
 		text += ", the same as on " + other
 	}
 	if side == 0 {
@@ -146,9 +146,9 @@ func (c *comparison) alone(p *pair, t *Topic, except exceptFunc, total func(Kind
 	}
 }
 
-// twin finds the topic of the other side that has the same messages under
+// sameMessages finds the topic of the other side that has the same messages under
 // another name.
-func (c *comparison) twin(p *pair, side int) string {
+func (c *comparison) sameMessages(p *pair, side int) string {
 	if c.job.Level == Counts {
 		return ""
 	}

@@ -36,7 +36,7 @@ func (c *comparison) selected(side int) *convert.Selection {
 		return nil
 	}
 	t := c.times[side]
-	return convert.SelectionOf(t.First, t.Last, c.taken[side], c.info[side])
+	return convert.SelectionOf(t.First, t.Last, c.chosen[side], c.info[side])
 }
 
 // indexed returns how many messages each topic of a recording has by its index, nil

@@ -141,7 +141,7 @@ func (m *merge) leap() error {
 
 // run passes on messages until there are no more, or limit is reached.
 func (m *merge) run(limit int64, give func(*storage.Message) bool) error {
-	for n, given := 0, int64(0); ; n++ {
+	for n, passed := 0, int64(0); ; n++ {
 		if err := m.ctx.Err(); n&63 == 0 && err != nil {
 			return err
 		}
@@ -172,13 +172,13 @@ func (m *merge) run(limit int64, give func(*storage.Message) bool) error {
 				if !give(msg) {
 					return errStopped
 				}
-				if given++; given == limit {
+				if passed++; passed == limit {
 					return nil
 				}
 			}
 		}
 		if err := m.advance(top); err == io.EOF {
-			m.most = max(m.most, top.given)
+			m.most = max(m.most, top.passed)
 			heap.Pop(&m.open)
 			err = top.cursor.Close()
 			if err != nil {
@@ -208,7 +208,7 @@ func (m *merge) start(p part) error {
 		return got.err
 	}
 	m.openAhead()
-	o := &opened{cursor: got.cursor, order: p.order, key: p.first, last: p.last, timed: p.timed}
+	o := &openPart{cursor: got.cursor, order: p.order, key: p.first, last: p.last, timed: p.timed}
 	if err := m.advance(o); err != nil {
 		if err == io.EOF {
 			err = nil
@@ -240,7 +240,7 @@ func (m *merge) openAhead() {
 }
 
 // advance moves a cursor to its next head.
-func (m *merge) advance(o *opened) error {
+func (m *merge) advance(o *openPart) error {
 	h, err := o.cursor.Next()
 	if err != nil {
 		return err
@@ -249,23 +249,23 @@ func (m *merge) advance(o *opened) error {
 	if o.timed && (key < o.key || key > o.last) {
 		return errIndex
 	}
-	o.given++
+	o.passed++
 	o.key = key
 	return nil
 }
 
 // An opened is a cursor in the merge. key is that of its head; before there is
 // one, the least that it may have.
-type opened struct {
+type openPart struct {
 	cursor    Cursor
 	order     int
 	key, last int64
 	timed     bool
-	given     int64 // heads so far
+	passed    int64 // heads so far
 }
 
 // cursors is a heap.
-type cursors []*opened
+type cursors []*openPart
 
 func (c cursors) Len() int { return len(c) }
 func (c cursors) Less(i, k int) bool {
@@ -275,7 +275,7 @@ func (c cursors) Less(i, k int) bool {
 	return c[i].order < c[k].order
 }
 func (c cursors) Swap(i, k int) { c[i], c[k] = c[k], c[i] }
-func (c *cursors) Push(x any)   { *c = append(*c, x.(*opened)) }
+func (c *cursors) Push(x any)   { *c = append(*c, x.(*openPart)) }
 func (c *cursors) Pop() any {
 	old := *c
 	o := old[len(old)-1]

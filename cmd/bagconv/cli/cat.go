@@ -21,10 +21,10 @@ import (
 // A catRun is one run of cat.
 type catRun struct {
 	*env
-	path   string
-	fields []string        // topics and paths of fields, as on the line; nil: everything
-	lossy  bool            // something could not be written, and that was said
-	said   map[string]bool // on the way
+	path     string
+	fields   []string        // topics and paths of fields, as on the line; nil: everything
+	lossy    bool            // something could not be written, and that was reported
+	reported map[string]bool // on the way
 
 	print *printer
 	out   *bufio.Writer     // to print
@@ -80,7 +80,7 @@ func (e *env) catJob(c *cli.Context) (engine.StreamJob, *catRun, error) {
 		set.render.Arrays = !e.OutTerminal // who reads a pipe counts on one type for each field
 	}
 	set.render.Indent = 1
-	r := &catRun{env: e, path: args[0], print: &printer{to: e.Out}, said: map[string]bool{}}
+	r := &catRun{env: e, path: args[0], print: &printer{to: e.Out}, reported: map[string]bool{}}
 	r.out = bufio.NewWriterSize(r.print, 256<<10)
 	if len(args) > 1 {
 		r.fields = args[1:]

@@ -15,7 +15,7 @@ import (
 )
 
 // plan compiles the lines of each topic that is asked for.
-func (r *catRun) plan(info *storage.Info, taken []bool) ([]engine.StreamTopic, error) {
+func (r *catRun) plan(info *storage.Info, selected []bool) ([]engine.StreamTopic, error) {
 	if r.print.printed { // before the stream began again, which it does for this reason alone
 		return nil, &failure{path: r.path, what: "its index is wrong: messages that belong before the last one that was written follow",
 			hint: "--order file takes them as they come; bagconv recover makes a recording whose index is right"}
@@ -28,7 +28,7 @@ func (r *catRun) plan(info *storage.Info, taken []bool) ([]engine.StreamTopic, e
 	}
 	distro, _ := mapping.SourceDistro(r.set.job.Distro, info.Metadata)
 	mapper := mapping.New(mapping.Options{SourceDistro: distro})
-	if err := r.expand(mapper, info, asked, taken); err != nil {
+	if err := r.expand(mapper, info, asked, selected); err != nil {
 		return nil, err
 	}
 	columns := csvColumns{names: asked.columns}
@@ -41,7 +41,7 @@ func (r *catRun) plan(info *storage.Info, taken []bool) ([]engine.StreamTopic, e
 	some := len(info.Topics) == 0
 	for i := range info.Topics {
 		t := &info.Topics[i].Topic
-		if topics[i].Skip = !asked.whole[i] && asked.paths[i] == nil || !taken[i]; topics[i].Skip {
+		if topics[i].Skip = !asked.whole[i] && asked.paths[i] == nil || !selected[i]; topics[i].Skip {
 			continue
 		}
 		line, head, err := r.line(mapper, t, asked.paths[i], &columns)
@@ -119,8 +119,8 @@ func compileText(mapper *mapping.Mapper, t *storage.Topic, o render.Options) (*r
 }
 
 func (r *catRun) sayOnce(text string) {
-	if !r.said[text] {
-		r.said[text] = true
+	if !r.reported[text] {
+		r.reported[text] = true
 		r.say("%s: %s", clean(r.path), clean(text))
 	}
 }
@@ -165,7 +165,7 @@ type asking struct {
 
 // expand makes of each struct that is named for CSV the columns of its fields, in all
 // topics that have it; the others leave their cells empty.
-func (r *catRun) expand(mapper *mapping.Mapper, info *storage.Info, a *asking, taken []bool) error {
+func (r *catRun) expand(mapper *mapping.Mapper, info *storage.Info, a *asking, selected []bool) error {
 	if r.set.render.Style != render.CSV || a.columns == nil {
 		return nil
 	}
@@ -175,7 +175,7 @@ func (r *catRun) expand(mapper *mapping.Mapper, info *storage.Info, a *asking, t
 	for k, word := range words {
 		columns := csvColumns{}
 		for i := range old {
-			if old[i] == nil || old[i][k] == "" || !taken[i] {
+			if old[i] == nil || old[i][k] == "" || !selected[i] {
 				continue
 			}
 			t, o := &info.Topics[i].Topic, r.set.render

@@ -119,8 +119,8 @@ func (e *env) candidates(ctx context.Context, args []string, word string) candid
 // flagCandidates are the flags of a command that are not on the line yet.
 func flagCandidates(c *command, l *line) (names []candidate) {
 	for _, f := range c.flags {
-		given := slices.ContainsFunc(l.flags, func(s setting) bool { return s.flag == f })
-		if given && !f.several {
+		present := slices.ContainsFunc(l.flags, func(s setting) bool { return s.flag == f })
+		if present && !f.several {
 			continue
 		}
 		if f.short != "" {

@@ -29,7 +29,7 @@ func (c *command) applyConfig(ctx *cli.Context, path string) error {
 	if err != nil || root == nil {
 		return err
 	}
-	given := map[*flag]string{}
+	spelling := map[*flag]string{}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
 		f := c.flag(key.Value)
@@ -42,10 +42,10 @@ func (c *command) applyConfig(ctx *cli.Context, path string) error {
 			return err
 		case f.lineOnly:
 			return fmt.Errorf("line %d: %s belongs on the line", key.Line, key.Value)
-		case given[f] != "":
-			return fmt.Errorf("line %d: %s and %s are the same flag", key.Line, given[f], key.Value)
+		case spelling[f] != "":
+			return fmt.Errorf("line %d: %s and %s are the same flag", key.Line, spelling[f], key.Value)
 		}
-		given[f] = key.Value
+		spelling[f] = key.Value
 		texts, err := f.configValues(value)
 		if err != nil {
 			return fmt.Errorf("line %d: %s%w", key.Line, key.Value, err)

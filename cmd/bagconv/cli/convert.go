@@ -27,7 +27,7 @@ type conversion struct {
 }
 
 // convert runs one conversion.
-func (e *env) convert(c *cli.Context, how conversion) error {
+func (e *env) convert(c *cli.Context, mode conversion) error {
 	if err := e.mistypedVerb(e.word); err != nil {
 		return err
 	}
@@ -40,11 +40,11 @@ func (e *env) convert(c *cli.Context, how conversion) error {
 	}
 	var source *storage.Format
 	to := e.set.to
-	if how.salvage || how.sameFormat {
+	if mode.salvage || mode.sameFormat {
 		if source, err = e.detectInput(in, out); err != nil {
 			return err
 		}
-		if to == "" && source.Create != nil && how.sameFormat {
+		if to == "" && source.Create != nil && mode.sameFormat {
 			if to = source.Name; endsInSeparator(out) && !source.Folder {
 				return usage("bagconv convert writes the others, and has the same flags; or leave the separator at its end out",
 					"%s names a folder, and %s writes a %s as its input is", clean(out), c.Command.Name, to)
@@ -64,8 +64,8 @@ func (e *env) convert(c *cli.Context, how conversion) error {
 			return err
 		}
 	}
-	job.Read.Uncommitted = how.salvage
-	return e.runJob(c, job, how.salvage)
+	job.Read.Uncommitted = mode.salvage
+	return e.runJob(c, job, mode.salvage)
 }
 
 // detectInput is detect for the input of a line that also names an output.

@@ -9,11 +9,11 @@ import (
 
 // A reporting is what is asked of the report of a run, and how far it is.
 type reporting struct {
-	path   string
-	json   bool
-	opened bool        // the file was, or it could not be
-	file   *reportFile // nil: not yet
-	ended  bool        // it tells how the run ended
+	path      string
+	json      bool
+	attempted bool        // the file was, or it could not be
+	file      *reportFile // nil: not yet
+	ended     bool        // it tells how the run ended
 
 	source, sink string              // as far as they are known
 	failed       func(err error) any // the report of a run that has not begun; nil: that of a conversion
@@ -22,7 +22,7 @@ type reporting struct {
 // refuseReport is the error of a report in the place of something else. It is not
 // written there.
 func (e *env) refuseReport(of string) error {
-	e.report.opened = true
+	e.report.attempted = true
 	return usage("choose another name", "--report %s would overwrite %s", clean(e.report.path), of)
 }
 
@@ -48,7 +48,7 @@ func (e *env) reportFailure(ctx context.Context, failed error) error {
 	}
 	v := r.failure(failed)
 	var err error
-	if r.file == nil && !r.opened {
+	if r.file == nil && !r.attempted {
 		r.file, err = e.openReport(ctx, r.path, v)
 	}
 	if err == nil && r.file != nil {

@@ -43,7 +43,7 @@ func (e *env) parse(args []string) (l line, err error) {
 		}
 		l.flags, l.open = append(l.flags, setting{f, text}), nil
 	}
-	var given []string // names of the flags, as they are written
+	var names []string // names of the flags, as they are written
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if l.open != nil {
@@ -73,7 +73,7 @@ func (e *env) parse(args []string) (l line, err error) {
 			wrong(unknownFlag(arg, name, known))
 			continue
 		}
-		given = append(given, name)
+		names = append(names, name)
 		switch _, text, has := strings.Cut(arg, "="); {
 		case has:
 			set(f, text)
@@ -91,7 +91,7 @@ func (e *env) parse(args []string) (l line, err error) {
 		return l, err
 	}
 	hint := "see: bagconv help " + l.command.name
-	for _, name := range given {
+	for _, name := range names {
 		if l.command.flag(name) == nil {
 			wrong(usage(hint, "%s is no flag of %s", dashed(name), l.command.name))
 		}
@@ -218,9 +218,9 @@ func missingValue(arg string, f *flag) error {
 }
 
 func unknownFlag(arg, name string, known map[string]*flag) error {
-	given, _, _ := strings.Cut(arg, "=")
+	word, _, _ := strings.Cut(arg, "=")
 	if known[name] != nil {
-		return usage("did you mean "+dashed(name)+"?", "unknown flag %s", given)
+		return usage("did you mean "+dashed(name)+"?", "unknown flag %s", word)
 	}
 	var names []string
 	for n := range known {
@@ -229,7 +229,7 @@ func unknownFlag(arg, name string, known map[string]*flag) error {
 		}
 	}
 	if near := suggest(name, names); near != "" && len(name) > 1 {
-		return usage("did you mean --"+near+"?", "unknown flag %s", given)
+		return usage("did you mean --"+near+"?", "unknown flag %s", word)
 	}
-	return usage("see: bagconv help; a file of that name is ./"+given, "unknown flag %s", given)
+	return usage("see: bagconv help; a file of that name is ./"+word, "unknown flag %s", word)
 }

@@ -51,7 +51,7 @@ func (e *env) openReport(ctx context.Context, path string, begun any) (*reportFi
 	if path == "" {
 		return &reportFile{}, nil
 	}
-	e.report.opened = true
+	e.report.attempted = true
 	st, err := os.Stat(path)
 	if err == nil && st.IsDir() || os.IsPathSeparator(path[len(path)-1]) {
 		return nil, usage("give the name of a file", "--report %s is a folder", clean(path))
@@ -92,13 +92,13 @@ func openPlace(ctx context.Context, path string) (*os.File, error) {
 		f   *os.File
 		err error
 	}
-	opened := make(chan result, 1)
+	done := make(chan result, 1)
 	go func() {
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-		opened <- result{f, err}
+		done <- result{f, err}
 	}()
 	select {
-	case r := <-opened:
+	case r := <-done:
 		if r.err != nil {
 			return nil, explainReport(path, r.err)
 		}
