@@ -215,9 +215,7 @@ func (c *compiler) value(src, dst schema.Type, tab *[256]byte, path string, cann
 		return cannot()
 	case isTime(src) && isTime(dst):
 		if src.Kind == schema.Struct {
-			if err := c.enter(src.Message); err != nil {
-				return err
-			}
+			return c.inside(src.Message, func() error { return c.time(src, dst) })
 		}
 		return c.time(src, dst)
 	case src.Kind == schema.Struct && dst.Kind == schema.Struct:

@@ -177,7 +177,7 @@ func (c *compiler) skipValue(t schema.Type, drop uint16) error {
 				return err
 			}
 		}
-		return nil
+		return c.leave(false) // of a field that is lost as a whole, or read once more
 	case schema.String, schema.WString:
 		if err := c.alignSrc(4); err != nil {
 			return err
@@ -199,14 +199,14 @@ func (c *compiler) skipValue(t schema.Type, drop uint16) error {
 	return c.emit(op{code: opSkip, drop: drop, a: size})
 }
 
-// enter steps over what stands before the fields of a source struct.
+// enter steps over what stands before the fields of a source struct; leave follows it.
 func (c *compiler) enter(m *schema.Message) error {
 	if c.from.Delimited {
 		if err := c.alignSrc(4); err != nil {
 			return err
 		}
 		c.read(4)
-		if err := c.emit(op{code: opSkip, a: 4}); err != nil {
+		if err := c.emit(op{code: opEnter}); err != nil {
 			return err
 		}
 	}
@@ -215,6 +215,20 @@ func (c *compiler) enter(m *schema.Message) error {
 	}
 	c.read(1)
 	return c.emit(op{code: opSkip, a: 1})
+}
+
+// leave goes to the end of a source struct, behind fields that its definition does not
+// have. With report they are counted as lost.
+func (c *compiler) leave(report bool) error {
+	if !c.from.Delimited {
+		return nil
+	}
+	c.s = phase{1, 0}
+	o := op{code: opLeave}
+	if report {
+		o.a = 1
+	}
+	return c.emit(o)
 }
 
 // zero compiles a field that only the destination has.

@@ -126,16 +126,10 @@ func (c *compiler) pair(src, dst *schema.Message) (*pairing, error) {
 // structure compiles one struct.
 func (c *compiler) structure(src, dst *schema.Message, path string) error {
 	if t, ok := timeIn(src, dst); ok {
-		if err := c.enter(src); err != nil {
-			return err
-		}
-		return c.time(t, schema.Type{Kind: schema.Struct, Message: dst})
+		return c.inside(src, func() error { return c.time(t, schema.Type{Kind: schema.Struct, Message: dst}) })
 	}
 	if t, ok := timeIn(dst, src); ok {
-		if err := c.enter(src); err != nil {
-			return err
-		}
-		return c.time(schema.Type{Kind: schema.Struct, Message: src}, t)
+		return c.inside(src, func() error { return c.time(schema.Type{Kind: schema.Struct, Message: src}, t) })
 	}
 	p, err := c.pair(src, dst)
 	if err != nil {
@@ -151,9 +145,22 @@ func (c *compiler) structure(src, dst *schema.Message, path string) error {
 		path += "."
 	}
 	drops := c.note(p, path)
+	return c.inside(src, func() error { return c.fields(p, dst, drops, path) })
+}
+
+// inside compiles what is between the start and the end of a source struct.
+func (c *compiler) inside(src *schema.Message, fields func() error) error {
 	if err := c.enter(src); err != nil {
 		return err
 	}
+	if err := fields(); err != nil {
+		return err
+	}
+	return c.leave(true)
+}
+
+// fields compiles the fields of a struct.
+func (c *compiler) fields(p *pairing, dst *schema.Message, drops []uint16, path string) error {
 	if len(dst.Fields) == 0 && c.to.Filler {
 		if err := c.zeros(1, 1); err != nil {
 			return err

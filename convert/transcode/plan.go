@@ -185,7 +185,7 @@ func (p *Plan) Append(dst, src []byte) ([]byte, error) {
 
 // AppendRest is Append, and returns the bytes of src behind its last field. In
 // CDR, where middlewares pad, they are no error; Trailing tells what is padding.
-// They are not counted.
+// They are not counted; those within a delimited struct are.
 func (p *Plan) AppendRest(dst, src []byte) (out, rest []byte, err error) {
 	prog, body := p.main, src
 	if p.o.From == CDR {
@@ -223,6 +223,10 @@ func (p *Plan) AppendRest(dst, src []byte) (out, rest []byte, err error) {
 	}
 	if st.wrapped {
 		p.lost.wrapped.Add(1)
+	}
+	if st.extra > 0 {
+		p.lost.trailing.Add(1)
+		p.lost.bytes.Add(int64(st.extra))
 	}
 	return st.dst, body[at:], nil
 }

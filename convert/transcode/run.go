@@ -21,6 +21,8 @@ type state struct {
 	replaced bool // text has U+FFFD for what it cannot be
 	wrapped  bool // a time has another value in the destination
 	marks    [maxMarks]int
+	ends     []int // of the delimited structs that it is in
+	extra    int   // bytes of fields that delimited structs have and their definitions have not
 }
 
 var zeros [64]byte
@@ -198,7 +200,35 @@ func (s *state) rare(pos int, o *op) (int, error) {
 		s.wide(utf16.Encode([]rune(string(text))))
 		return at + n, nil
 	}
+	if o.code == opEnter || o.code == opLeave {
+		return s.delimited(pos, o)
+	}
 	return s.wstring(pos, o) // opWString, opWStringWide, opSkipWString
+}
+
+// delimited reads the size before a delimited struct, or goes to the end that it has.
+func (s *state) delimited(pos int, o *op) (int, error) {
+	if o.code == opEnter {
+		n, at, err := s.count(pos)
+		if err == nil && n > len(s.src)-at {
+			err = &Error{Offset: pos, What: fmt.Sprintf("a struct of %d bytes, and %d are left", n, len(s.src)-at)}
+		}
+		s.ends = append(s.ends, at+n)
+		return at, err
+	}
+	last := len(s.ends) - 1
+	end := s.ends[last]
+	s.ends = s.ends[:last]
+	if pos > end {
+		return pos, &Error{Offset: pos, What: "a struct of fewer bytes than its fields have"}
+	}
+	if last == 0 {
+		return pos, nil // what follows is the caller's to report
+	}
+	if o.a != 0 {
+		s.extra += Trailing(s.src[pos:end])
+	}
+	return end, nil
 }
 
 // count reads a u32 and returns it with the position behind it.
