@@ -27,10 +27,10 @@ import (
 // treesPerWorld is how many types, each with its topic, one recording has.
 const treesPerWorld = 100
 
-// trees returns how many types are tried and with which seed: 2,000 with a fixed
+// trees returns how many types are tried and with which seed: 1,200 with a fixed
 // one, fewer with -short, others by BAGCONV_TREES and BAGCONV_TREES_SEED.
 func trees(t *testing.T) (n int, seed uint64) {
-	n = 2000
+	n = 1200
 	if testing.Short() {
 		n = 4 * treesPerWorld // one world of each kind
 	}
