@@ -36,6 +36,7 @@ type outChunk struct {
 	packed []byte // compressed: front, then data
 	out    []byte // what Append writes, up to the lent data
 	after  []byte // and after it
+	whole  uint32 // checksum of all that Append writes but before
 	stored int    // bytes of the data
 	length int    // of the Chunk record
 }
@@ -110,6 +111,7 @@ func (k *outChunk) Encode() error {
 	w := k.w
 	if !w.layout.chunks {
 		k.out = k.buf[k.front:]
+		k.whole = crc32.Update(crc32.ChecksumIEEE(k.out), crc32.IEEETable, k.lent)
 		return nil
 	}
 	out := k.packed
@@ -147,7 +149,13 @@ func (k *outChunk) Encode() error {
 	} else {
 		k.packed = out
 	}
-	k.out, k.after = out, nil
+	if k.out = out; w.codec == compress.None {
+		k.whole = joinSums(crc32.ChecksumIEEE(out[:k.front]), k.sum, int64(k.raw)) // large data is summed once
+		k.whole = crc32.Update(k.whole, crc32.IEEETable, out[data:])
+	} else {
+		k.whole = crc32.ChecksumIEEE(out)
+	}
+	k.after = nil
 	if k.Lent() {
 		k.out, k.after = out[:data], out[data:]
 	}
@@ -194,12 +202,16 @@ func (k *outChunk) Append() error {
 	if err := w.begin(); err != nil {
 		return err
 	}
-	offset := w.pos + int64(len(k.before))
-	for _, b := range [][]byte{k.before, k.out, k.lent, k.after} {
-		if err := w.put(b); err != nil {
+	if err := w.put(k.before); err != nil {
+		return err
+	}
+	offset := w.pos
+	for _, b := range [][]byte{k.out, k.lent, k.after} {
+		if err := w.write(b); err != nil {
 			return err
 		}
 	}
+	w.sum = joinSums(w.sum, k.whole, w.pos-offset)
 	w.account(k, offset)
 	w.appended++
 	k.out, k.lent, k.after = nil, nil, nil

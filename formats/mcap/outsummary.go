@@ -38,8 +38,17 @@ func (w *Writer) begin() error {
 	return w.put(w.header.append([]byte(magic)))
 }
 
-// put writes bytes at the end of the file.
+// put writes bytes at the end of the file, and adds them to its checksum.
 func (w *Writer) put(b []byte) error {
+	if err := w.write(b); err != nil {
+		return err
+	}
+	w.sum = crc32.Update(w.sum, crc32.IEEETable, b)
+	return nil
+}
+
+// write writes bytes at the end of the file, whose checksum the caller updates.
+func (w *Writer) write(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
@@ -47,7 +56,6 @@ func (w *Writer) put(b []byte) error {
 		return w.fail("output", err)
 	}
 	w.pos += int64(len(b))
-	w.sum = crc32.Update(w.sum, crc32.IEEETable, b)
 	return nil
 }
 
