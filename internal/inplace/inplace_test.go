@@ -1,0 +1,172 @@
+package inplace_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/bagconv/bagconv/internal/faultio"
+	"github.com/bagconv/bagconv/internal/inplace"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+const (
+	before = "head 0 body"
+	after  = "head 1 body and more"
+)
+
+// change makes after of before.
+func change(fsys storage.FS, path string) (err error) {
+	f, err := inplace.Open(fsys, path, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	at, err := f.Begin(int64(len(before)))
+	if err != nil {
+		return err
+	}
+	for i, b := range []string{" and", " more"} {
+		if _, err := f.WriteAt([]byte(b), at+int64(4*i)); err != nil {
+			return err
+		}
+	}
+	return f.Commit(inplace.Patch{Off: 5, Data: []byte("1")})
+}
+
+func start(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(before), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestFaults: after a fault at any operation the file is as before or as after, and the
+// change can be made by the next run. Who fails alive leaves nothing behind.
+func TestFaults(t *testing.T) {
+	for _, fault := range []faultio.Fault{faultio.Error, faultio.Short, faultio.Death} {
+		for n := int64(1); ; n++ {
+			path := start(t)
+			disk := &faultio.FS{FS: iox.OS, N: n, Fault: fault}
+			err := change(disk, path)
+			if !disk.Fired() {
+				if err != nil || n < 10 || content(t, path) != after {
+					t.Errorf("after %d operations: %v", n, err)
+				}
+				break
+			}
+			switch got := content(t, path); {
+			case got == after:
+			case err == nil:
+				t.Errorf("fault %d, operation %d: no error, and the file is %q", fault, n, got)
+			case got[:len(before)] != before:
+				t.Errorf("fault %d, operation %d: the file is %q", fault, n, got)
+			}
+			if content(t, path) == after {
+				continue
+			}
+			if err := change(iox.OS, path); err != nil || content(t, path) != after {
+				t.Errorf("fault %d, operation %d: the next run: %v, the file is %q", fault, n, err, content(t, path))
+			}
+			if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+				t.Errorf("fault %d, operation %d: %d files are left", fault, n, len(entries))
+			}
+		}
+	}
+}
+
+// TestTorn: an overwriting that a power cut has torn is finished, and nothing else is.
+func TestTorn(t *testing.T) {
+	journal := []byte(`{"size":11,"patches":[{"off":0,"old":"aGVhZCAw","new":"SEVBRCAx"}]}`) // "head 0", "HEAD 1"
+	for name, c := range map[string]struct {
+		now, want string
+		fails     bool
+	}{
+		"torn":            {"HEAd 0 body and more", "HEAD 1 body", false},
+		"not begun":       {"head 0 body and more", "head 0 body", false},
+		"done":            {"HEAD 1 body and more", "HEAD 1 body", false},
+		"changed by else": {"hxad 0 body and more", "hxad 0 body and more", true},
+		"cut":             {"hea", "hea", true},
+	} {
+		path := start(t)
+		if err := errors.Join(os.WriteFile(path, []byte(c.now), 0o666), os.WriteFile(inplace.JournalPath(path), journal, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		f, err := inplace.Open(nil, path, true)
+		if (err != nil) != c.fails {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil {
+			if at, err := f.Begin(int64(len(before))); err != nil || at != int64(len(before)) {
+				t.Errorf("%s: begins at %d: %v", name, at, err)
+			}
+			if err := f.Close(); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if got := content(t, path); got != c.want {
+			t.Errorf("%s: the file is %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestForeign: what follows the content and was not left by a killed run stays.
+func TestForeign(t *testing.T) {
+	path := start(t)
+	if err := os.WriteFile(path, []byte(before+"junk"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := change(iox.OS, path); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, path); got != "head 1 bodyjunk and more" {
+		t.Errorf("the file is %q", got)
+	}
+}
+
+// TestRefused: what may not be written, and a second run.
+func TestRefused(t *testing.T) {
+	path := start(t)
+	f, err := inplace.Open(nil, path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := inplace.Open(nil, path, false); !errors.Is(err, iox.ErrLocked) {
+		t.Errorf("a second run: %v", err)
+	}
+	if _, err := f.WriteAt([]byte("x"), 20); err == nil {
+		t.Error("WriteAt before Begin")
+	}
+	if err := f.Commit(); err == nil {
+		t.Error("Commit before Begin")
+	}
+	if _, err := f.Begin(12); !errors.Is(err, storage.ErrTruncated) {
+		t.Errorf("a content that ends behind the file: %v", err)
+	}
+	if _, err := f.Begin(11); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte("x"), 10); err == nil {
+		t.Error("WriteAt into what was there")
+	}
+	if err := errors.Join(f.Close(), f.Close()); err != nil {
+		t.Error(err)
+	}
+	if !bytes.Equal([]byte(content(t, path)), []byte(before)) {
+		t.Error("the file has changed")
+	}
+}

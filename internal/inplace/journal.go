@@ -1,0 +1,104 @@
+package inplace
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A journal is what stands in the file of JournalPath, as JSON.
+type journal struct {
+	Size    int64          `json:"size"`              // of the file before the change, in bytes
+	Patches []journalPatch `json:"patches,omitempty"` // what is overwritten, once the new bytes are on the disk
+}
+
+type journalPatch struct {
+	Off int64  `json:"off"`
+	Old []byte `json:"old"`
+	New []byte `json:"new"`
+}
+
+const journalSuffix = ".journal"
+
+// JournalPath returns the path of the journal of a file.
+func JournalPath(path string) string {
+	dir, base := filepath.Split(filepath.Clean(path))
+	return filepath.Join(dir, "."+base+journalSuffix)
+}
+
+// IsJournal reports whether a path is that of the journal of a file at another path.
+func IsJournal(path, of string) bool { return strings.TrimSuffix(path, tempSuffix) == JournalPath(of) }
+
+const tempSuffix = ".new"
+
+// writeJournal replaces the journal in one step.
+func (p *File) writeJournal(j *journal) error {
+	text, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	path := JournalPath(p.path)
+	f, err := p.fs.OpenFile(path+tempSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err == nil && p.sync {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = p.fs.Rename(path+tempSuffix, path)
+	}
+	if err != nil {
+		return errors.Join(err, ignoreMissing(p.fs.Remove(path+tempSuffix)))
+	}
+	if !p.sync {
+		return nil
+	}
+	return iox.SyncDir(p.fs, filepath.Dir(path))
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// readJournal returns the journal of the file at path, nil if there is none.
+func readJournal(fsys storage.FS, path string) (*journal, error) {
+	const most = 64 << 20 // bytes
+	f, err := fsys.Open(JournalPath(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	text := make([]byte, min(st.Size(), most))
+	if err := iox.ReadFull(f, text, 0); err != nil {
+		return nil, err
+	}
+	var j journal
+	if json.Unmarshal(text, &j) != nil {
+		return nil, nil // no journal of ours, which is whole by its renaming
+	}
+	for _, b := range j.Patches {
+		if b.Off < 0 || len(b.Old) != len(b.New) {
+			return nil, nil
+		}
+	}
+	return &j, nil
+}
