@@ -203,7 +203,7 @@ func TestCopyBag(t *testing.T) {
 		"chunk size":            {want: 0, edit: func(j *Job) { j.Write.ChunkSize = 768 << 10 }},
 		"overlap of two chunks": {want: 10, change: func(i int, m *storage.Message) { m.LogTime += map[int]int64{16: -3e8}[i] }},
 		"a chunk out of order":  {want: 11, change: func(i int, m *storage.Message) { m.LogTime += map[int]int64{18: -3e8}[i] }},
-		"a wrong index": {want: 12, damage: func(b []byte) { // one chunk is said to come last
+		"a wrong index": {want: 12, damage: func(b []byte) { // the index puts one chunk last
 			at := bytes.LastIndex(b, []byte("start_time="))
 			at = bytes.LastIndex(b[:at], []byte("start_time="))
 			binary.LittleEndian.PutUint32(b[at+11:], 2e9)
@@ -268,7 +268,7 @@ func TestCopyBag(t *testing.T) {
 }
 
 // sameBags holds the messages of two bags in the order of their files against
-// each other, and what is said of them.
+// each other, and what is reported about them.
 func sameBags(t *testing.T, a, b string) {
 	t.Helper()
 	type message struct {

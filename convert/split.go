@@ -14,7 +14,7 @@ import (
 type Cut struct {
 	Size     int64            // before a part has more bytes of message data
 	Duration int64            // ns
-	At       []selection.Time // at these times
+	At       []selection.Time // begin new parts at these times
 }
 
 // MaxParts is into how many parts a recording is split at most. More come of a

@@ -154,7 +154,7 @@ func (p *payloads) same(t *testing.T, topic *storage.Topic, a, b []byte) bool {
 	return errX == nil && errY == nil && len(a) == len(b) && bytes.Equal(x, y)
 }
 
-// TestRefusedBags: what cannot be read is said, in one line, with status 1.
+// TestRefusedBags: a bag that cannot be read is reported in one line, with status 1.
 func TestRefusedBags(t *testing.T) {
 	for name, want := range map[string]string{
 		"encrypted-none.bag": "encrypt", "encrypted-lz4.bag": "encrypt", "empty-file.bag": "empty", "version-line-only.bag": "",

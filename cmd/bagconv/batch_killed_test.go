@@ -159,7 +159,7 @@ func TestBatchInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if status := cmd.ProcessState.ExitCode(); status != 130 || !strings.Contains(stderr.String(), "interrupted; what is finished stays, and --resume goes on with the rest") {
+	if status := cmd.ProcessState.ExitCode(); status != 130 || !strings.Contains(stderr.String(), "interrupted; finished outputs stay, and --resume continues with the rest") {
 		t.Fatalf("exit status %d: %s", status, &stderr)
 	}
 	entries := manifest(t, filepath.Join(out, "manifest.jsonl"))

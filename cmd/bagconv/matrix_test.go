@@ -46,7 +46,7 @@ func TestDB3ToDB3(t *testing.T) {
 }
 
 // same holds two recordings of one format against each other: topics with all
-// that is said of them, and messages in order of time, byte for byte.
+// that is reported about them, and messages in order of time, byte for byte.
 func same(t *testing.T, a, b string) {
 	t.Helper()
 	infoA, msgsA := read(t, a)

@@ -162,7 +162,7 @@ func TestBarInTerminal(t *testing.T) {
 				}
 			}
 		})
-		if rows := term.screen("-J"); len(rows) != 3 || rows[1] != fmt.Sprintf("bagconv: %d.bag: interrupted, nothing is written", columns) {
+		if rows := term.screen("-J"); len(rows) != 3 || rows[1] != fmt.Sprintf("bagconv: %d.bag: interrupted; nothing was written", columns) {
 			t.Errorf("%d columns: what remains after ^C is %q", columns, rows)
 		}
 	}

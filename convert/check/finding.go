@@ -41,15 +41,15 @@ type Finding struct {
 	Number   int // from 1, in the order of Result.Findings
 	Severity Severity
 	Code     string // stable and short; docs/check.md lists those of this package, docs/formats those of the readers
-	Topic    string // "" when it is about no single one
-	Count    int64  // how often it was seen
+	Topic    string // "" unless it is about one topic
+	Count    int64  // number of occurrences
 	Message  string // lower case, with numbers
-	Hint     string // what to do; "" when there is nothing to say
+	Hint     string // what to do; "" for none
 
-	// Offset is the byte in the file, that of the block (chunk) with the first
-	// message concerned where it is about messages; -1 where there is none.
+	// Offset is the byte in the file (for messages, of the block with the first of them), or -1
+	// if there is none.
 	Offset int64
-	// Time is the log time of the first message concerned, when Timed.
+	// Time is the log time of the first message concerned (ns since 1970), if Timed.
 	Time  int64
 	Timed bool
 }

@@ -82,7 +82,7 @@ func TestGaps(t *testing.T) {
 				got = append(got, g.length())
 			}
 			if times[g.offset] != g.to {
-				t.Fatalf("round %d: the gap to %d is said to end at %d", round, g.to, times[g.offset])
+				t.Fatalf("round %d: the gap to %d is reported to end at %d", round, g.to, times[g.offset])
 			}
 		}
 		// In a disorder of many runs, a gap may be covered by a run that only

@@ -36,8 +36,8 @@ const (
 var options = storage.Options{
 	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}, Help: "nothing is compressed"},
 	{Name: storage.NameChunkSize, Kind: storage.OptionSize, Help: "message data per chunk: 768K, 4M (times 1024), or 4MB (times 1000)"},
-	{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin another file before one has more message data"},
-	{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration, Help: "begin another file before one lasts longer, such as 60s"},
+	{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin a new file before one has more message data"},
+	{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration, Help: "begin a new file before one lasts longer, such as 60s"},
 	{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{namesNew, namesOld}, Help: "OUT.00000.20261121093000 as Apollo 9 and later, or OUT.00000"},
 }
 

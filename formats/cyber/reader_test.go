@@ -153,7 +153,7 @@ func TestTruncated(t *testing.T) {
 			t.Fatalf("cut at %d: info has %d messages, %d are read", n, info.Messages, len(msgs))
 		}
 		if n > first && n < len(r.b) && len(msgs)%3 != 0 && !damaged(info) {
-			t.Fatalf("cut at %d: no damage is said: %v", n, info.Warnings)
+			t.Fatalf("cut at %d: no damage is reported: %v", n, info.Warnings)
 		}
 	}
 	if last != len(want) {

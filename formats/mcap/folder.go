@@ -24,9 +24,9 @@ var mcapStorage = &ros2bag.Storage{ID: "mcap", Ext: ".mcap", Magic: magic, Alone
 
 // folderOptions are those of the parts, and those of the folder.
 var folderOptions = append(append(storage.Options{}, options...),
-	storage.Option{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{"mcap", "sqlite3"}, Help: "what the messages in a folder are stored in"},
-	storage.Option{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin another file before one has more message data"},
-	storage.Option{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration, Help: "begin another file before one lasts longer, such as 60s"},
+	storage.Option{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{"mcap", "sqlite3"}, Help: "storage of the messages in a folder"},
+	storage.Option{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin a new file before one has more message data"},
+	storage.Option{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration, Help: "begin a new file before one lasts longer, such as 60s"},
 	storage.Option{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{"numbered"}, Help: "OUT_0, OUT_1, ... in the folder"},
 )
 

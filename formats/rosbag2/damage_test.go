@@ -107,7 +107,7 @@ func stride(size, want int) int {
 }
 
 // TestTruncated cuts a file at many places: what is left of it is read, and
-// what is missing is said.
+// what is missing is reported.
 func TestTruncated(t *testing.T) {
 	dir := t.TempDir()
 	path, rows := smallBag(t, dir)

@@ -26,9 +26,9 @@ var db3 = &ros2bag.Storage{
 var options = storage.Options{
 	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none"}, Help: "nothing is compressed"},
 	{Name: storage.NameProfile, Kind: storage.OptionChoice, Values: ros2bag.ProfileNames(), Help: "the distribution that the output is made for"},
-	{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{db3.ID, otherStorage}, Help: "what the messages in a folder are stored in"},
-	{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin another file before one has more message data"},
-	{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration, Help: "begin another file before one lasts longer, such as 60s"},
+	{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{db3.ID, otherStorage}, Help: "storage of the messages in a folder"},
+	{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin a new file before one has more message data"},
+	{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration, Help: "begin a new file before one lasts longer, such as 60s"},
 	{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{"numbered"}, Help: "OUT_0, OUT_1, ... in the folder"},
 }
 

@@ -27,7 +27,7 @@ func open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	return openReader(ctx, path, o, eager)
 }
 
-// TestLazyBlocks: blocks that are found late are the same, and so is what is said of
+// TestLazyBlocks: blocks that are found late are the same, and so is what is reported about
 // them, of a sound database and of one with a damaged tree.
 func TestLazyBlocks(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bag")

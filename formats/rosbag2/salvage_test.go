@@ -160,7 +160,7 @@ func (b *brokenBag) read(t *testing.T, file []byte, whole []int, what string, na
 	info, err = storagetest.InfoOf(r)
 	check(t, err)
 	if len(whole) < len(b.rows) && len(info.Warnings) == 0 {
-		t.Errorf("%s: rows are lost, and nothing is said", what)
+		t.Errorf("%s: rows are lost, and nothing is reported", what)
 	}
 	return info
 }

@@ -56,7 +56,7 @@ func CheckQuery(t testing.TB, r storage.Reader, ask storage.Query) {
 		return
 	}
 	if d := Diff(got, Select(all, ask)); d != "" {
-		t.Fatalf("%+v: nothing is said of damage, and %s", ask, d)
+		t.Fatalf("%+v: no damage is reported, and %s", ask, d)
 	}
 }
 

@@ -66,11 +66,11 @@ func (b *batchRun) flags() error {
 	out := b.set.outputDir
 	switch {
 	case out == "":
-		return usage("type for example: bagconv batch -O OUT/ drives/", "there is no folder for the outputs on the line")
+		return usage("type for example: bagconv batch -O OUT/ drives/", "no output folder given")
 	case b.set.jobs < 0:
-		return usage("0 is one per two cores", "--jobs is a number of conversions, not %d", b.set.jobs)
+		return usage("0 is one per two cores", "--jobs needs a number of conversions, not %d", b.set.jobs)
 	case b.set.checksum && !b.set.resume && b.set.dryRun:
-		return usage("add --resume", "--checksum changes nothing in what --dry-run lists")
+		return usage("add --resume", "--checksum has no effect with --dry-run")
 	}
 	sink, err := b.sinkFormat(b.set.to, "x", c.String)
 	if err != nil {
@@ -89,7 +89,7 @@ func (b *batchRun) flags() error {
 	if share := b.job.MaxMemory / int64(b.jobs); share >= minMemory || !c.IsSet("max-memory") {
 		b.job.MaxMemory = max(share, minMemory)
 	} else {
-		return usage("each conversion needs 64M", "--max-memory %s is too little for %d at a time", c.String("max-memory"), b.jobs)
+		return usage("each conversion needs 64M", "--max-memory %s is too small for %d conversions at a time", c.String("max-memory"), b.jobs)
 	}
 	if b.job.Threads == 0 {
 		b.job.Threads = ordered.Share(b.jobs)

@@ -33,7 +33,7 @@ func (b *batchRun) find() error {
 		return usage("see: bagconv help batch", "%v", err)
 	}
 	if len(b.found.Inputs) == 0 && len(b.found.Passed) > 0 {
-		return usage("choose another folder", "%s is the folder for the outputs, and no recording in it is an input", clean(b.shown(b.out)))
+		return usage("choose another folder", "%s is the output folder; recordings in it are not inputs", clean(b.shown(b.out)))
 	}
 	if len(b.found.Inputs) == 0 {
 		return &failure{path: strings.Join(words, ", "), what: "there is no recording in it", hint: "bagconv formats lists what can be read", err: fs.ErrNotExist}
@@ -44,10 +44,10 @@ func (b *batchRun) find() error {
 			b.guard.Keep(in.Format, in.Path)
 		}
 		if in.Path == b.out {
-			return usage("choose another folder", "%s is an input and the folder for the outputs", clean(b.shown(b.out)))
+			return usage("choose another folder", "%s is both an input and the output folder", clean(b.shown(b.out)))
 		}
 		if finder.Base != "" && !strings.HasPrefix(in.Path, strings.TrimSuffix(finder.Base, string(os.PathSeparator))+string(os.PathSeparator)) {
-			return usage("leave --base out, or name a folder that has all inputs in it", "%s does not lie below --base %s", clean(b.shown(in.Path)), clean(b.set.base))
+			return usage("omit --base, or name a folder that contains all inputs", "%s is not below --base %s", clean(b.shown(in.Path)), clean(b.set.base))
 		}
 	}
 	return nil
@@ -78,14 +78,14 @@ func (b *batchRun) inputWords() (words []string, err error) {
 			continue
 		}
 		if word == "" {
-			return nil, usage("is a variable of the shell empty?", "the name of an input is empty")
+			return nil, usage("is a shell variable empty?", "the name of an input is empty")
 		}
 		words = append(words, word)
 	}
 	for _, name := range lists {
 		text, err := readList(name)
 		if err != nil {
-			return nil, &failure{path: name, what: "the list cannot be read: " + plainError(err).Error(), hint: "a file whose name begins with @ is ./@name", err: err}
+			return nil, &failure{path: name, what: "the list cannot be read: " + plainError(err).Error(), hint: "write a file whose name begins with @ as ./@name", err: err}
 		}
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimRight(line, "\r\n")
@@ -98,7 +98,7 @@ func (b *batchRun) inputWords() (words []string, err error) {
 		if len(lists) > 0 {
 			return nil, usage("a list has a file, folder or glob per line", "there is no input in %s", clean(strings.Join(lists, ", ")))
 		}
-		return nil, usage("type for example: bagconv batch -O OUT/ drives/", "there is no input on the line")
+		return nil, usage("type for example: bagconv batch -O OUT/ drives/", "no input given")
 	}
 	return words, nil
 }
@@ -183,7 +183,7 @@ func (b *batchRun) again(item *batchItem, old *batch.Entry) (string, error) {
 	case !slices.Equal(old.Options, b.options):
 		return "it was converted with other flags before", nil
 	case b.set.verified != "" && old.Verified != b.set.verified:
-		return "it was not verified so before", nil
+		return "it was not verified at this level before", nil
 	case old.Gone():
 		return "its output is gone", nil
 	case !old.Stands():
@@ -221,9 +221,9 @@ func (b *batchRun) explainManifest(err error) error {
 	path := b.shown(b.manifest)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return &failure{path: path, what: "a batch has written here before", hint: "--resume goes on with it, --force begins anew", err: err}
+		return &failure{path: path, what: "a batch has written here before", hint: "--resume continues it, --force starts again", err: err}
 	case errors.Is(err, batch.ErrRunning):
-		return &failure{path: path, what: batch.ErrRunning.Error(), hint: "wait for it to end, or choose another --manifest and folder", err: err}
+		return &failure{path: path, what: batch.ErrRunning.Error(), hint: "wait for it to end, or choose another --manifest and output folder", err: err}
 	case errors.Is(err, batch.ErrNoManifest):
 		var pe *fs.PathError
 		if errors.As(err, &pe) {

@@ -102,7 +102,7 @@ func (b *batchRun) runAll() error {
 func explainFolder(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
-		return &failure{path: pe.Path, what: "the folder cannot be made: " + pe.Err.Error(), hint: "choose another folder", err: err}
+		return &failure{path: pe.Path, what: "cannot create the folder: " + pe.Err.Error(), hint: "choose another folder", err: err}
 	}
 	return err
 }
@@ -207,7 +207,7 @@ func (b *batchRun) checkOutput(job *convert.Job) error {
 	if errors.Is(err, guard.ErrFolder) {
 		var r *guard.Refusal
 		errors.As(err, &r)
-		r.Hint = "remove it yourself, or choose another folder for the outputs"
+		r.Hint = "remove it yourself, or choose another output folder"
 	}
 	if err != nil {
 		return explainOutput(job, err)
@@ -222,7 +222,7 @@ func (b *batchRun) explainSpace(item *batchItem, err error) error {
 		return err
 	}
 	return &failure{
-		path: b.shown(item.output), what: fmt.Sprintf("the disk has %s left, and the output needs %s or more", sizeText(space.Free), sizeText(space.Need)),
+		path: b.shown(item.output), what: fmt.Sprintf("the disk has %s left, but the output needs at least %s", sizeText(space.Free), sizeText(space.Need)),
 		hint: "make room, or choose an output on another disk", err: err,
 	}
 }

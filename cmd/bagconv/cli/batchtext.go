@@ -88,26 +88,26 @@ func (b *batchRun) writePlan() error {
 			}
 		}
 	}
-	b.sayOthers()
+	b.reportSkipped()
 	if !b.set.quiet {
 		fmt.Fprintf(b.Err, "%d to convert, %d done before, %d that cannot be read; nothing is written\n", counts["convert"], counts["skip"], counts["fail"])
 	}
 	return outcome{some: failing}.end()
 }
 
-// sayOthers reports what a folder had that was not looked at.
-func (b *batchRun) sayOthers() {
+// reportSkipped reports the files of a folder that are not recordings, and links to folders.
+func (b *batchRun) reportSkipped() {
 	if b.set.quiet {
 		return
 	}
 	if n := b.found.Others; n > 0 {
-		fmt.Fprintf(b.Err, "passed over: %s that %s no recording\n", count(int64(n), "file"), map[bool]string{true: "is", false: "are"}[n == 1])
+		fmt.Fprintf(b.Err, "skipped: %s that %s not a recording\n", count(int64(n), "file"), map[bool]string{true: "is", false: "are"}[n == 1])
 	}
 	var links []string
 	for _, l := range b.found.Links {
-		links = append(links, b.shown(l)+": a link to a folder; name it to have it searched")
+		links = append(links, b.shown(l)+": a link to a folder; to search it, name it as an input")
 	}
-	b.writeLines("passed over", links)
+	b.writeLines("skipped", links)
 }
 
 // summarize reports what a batch did; failed is what ended it before its time.
@@ -137,8 +137,7 @@ func (b *batchRun) summarize(report *reportFile, elapsed time.Duration, failed e
 	return nil
 }
 
-// writeTable writes the summary on Err. What failed and what is lossy is said
-// also with --quiet.
+// writeTable writes the summary on Err. It reports failures and losses even with --quiet.
 func (b *batchRun) writeTable(r *batchJSON, elapsed time.Duration) {
 	var failed, lossy []string
 	type sum struct{ n, size, written, messages int64 }
@@ -173,7 +172,7 @@ func (b *batchRun) writeTable(r *batchJSON, elapsed time.Duration) {
 	}
 	b.writeLines("lossy", lossy)
 	b.writeLines("failed", failed)
-	b.sayOthers()
+	b.reportSkipped()
 	if !b.set.quiet {
 		w := tabwriter.NewWriter(b.Err, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "status\tinputs\tsize\twritten\tmessages")
@@ -189,6 +188,6 @@ func (b *batchRun) writeTable(r *batchJSON, elapsed time.Duration) {
 	case r.Error != "":
 		b.say("%s", r.Error)
 	case r.Status == "interrupted":
-		b.say("interrupted; what is finished stays, and --resume goes on with the rest")
+		b.say("interrupted; finished outputs stay, and --resume continues with the rest")
 	}
 }

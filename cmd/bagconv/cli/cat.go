@@ -73,7 +73,7 @@ func (e *env) catJob(c *cli.Context) (engine.StreamJob, *catRun, error) {
 	var job engine.StreamJob
 	args := c.Args().Slice()
 	if len(args) == 0 {
-		return job, nil, usage("type: bagconv cat IN", "there is no input on the line")
+		return job, nil, usage("type: bagconv cat IN", "no input given")
 	}
 	set := &e.set
 	if !c.IsSet("arrays") {
@@ -86,7 +86,7 @@ func (e *env) catJob(c *cli.Context) (engine.StreamJob, *catRun, error) {
 		r.fields = args[1:]
 	}
 	if set.raw && (c.IsSet("bytes") || c.IsSet("arrays")) {
-		return job, nil, usage("leave one of them out", "--raw writes no fields, which --bytes and --arrays are about")
+		return job, nil, usage("omit one of them", "--raw prints no fields, so --bytes and --arrays have no effect")
 	}
 	job.Select, job.Order, job.Threads, job.Expected = set.job.Select, set.job.Order, set.job.Threads, set.limit
 	job.Edit.Latch = selection.NoLatch
@@ -145,10 +145,10 @@ func (r *catRun) reportNotes(res *engine.StreamResult) {
 		}
 	}
 	if long != nil {
-		r.say("note: lists of more than %d elements are written as their length, in %s; --arrays writes them whole", render.LongList, someOf(long))
+		r.say("note: lists of more than %d elements are printed as their length, in %s; --arrays prints them whole", render.LongList, someOf(long))
 	}
 	if bytes != nil {
-		r.say("note: bytes are written as their number, in %s; --bytes writes them in base64", someOf(bytes))
+		r.say("note: bytes are printed as their number, in %s; --bytes prints them in base64", someOf(bytes))
 	}
 }
 

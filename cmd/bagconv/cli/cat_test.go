@@ -59,7 +59,7 @@ func TestCatDisorder(t *testing.T) {
 		says   string
 	}{
 		{"", 0, exitOK, "10 15 20 35", ""},
-		{"--raw", 1 << 20, exitFailed, "10 20", "its index is wrong: messages that belong before the last one that was written follow; --order file takes them as they come"},
+		{"--raw", 1 << 20, exitFailed, "10 20", "its index is wrong: there are messages that belong before the last one that was printed; --order file prints them in file order"},
 		{"--order file", 0, exitOK, "10 20 15 35", ""},
 		{"-S 25", 0, exitFailed, "", "nothing is selected"},
 		{"-S 1970-01-01T00:00:00.000000025Z", 0, exitOK, "35", ""},

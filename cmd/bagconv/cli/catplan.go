@@ -17,8 +17,8 @@ import (
 // plan compiles the lines of each topic that is asked for.
 func (r *catRun) plan(info *storage.Info, selected []bool) ([]engine.StreamTopic, error) {
 	if r.print.printed { // before the stream began again, which it does for this reason alone
-		return nil, &failure{path: r.path, what: "its index is wrong: messages that belong before the last one that was written follow",
-			hint: "--order file takes them as they come; bagconv recover makes a recording whose index is right"}
+		return nil, &failure{path: r.path, what: "its index is wrong: there are messages that belong before the last one that was printed",
+			hint: "--order file prints them in file order; bagconv recover writes a recording with a correct index"}
 	}
 	r.out.Reset(r.print)
 	r.wrote = 0
@@ -54,7 +54,7 @@ func (r *catRun) plan(info *storage.Info, selected []bool) ([]engine.StreamTopic
 		r.lines[i], r.heads[i] = line, head
 	}
 	if !some {
-		return nil, &failure{path: r.path, what: "no topic is left: those that are named are left out by flags, or cannot be written", hint: "bagconv topics lists what it has"}
+		return nil, &failure{path: r.path, what: "no topic is left: flags leave out the named topics, or they cannot be printed", hint: "bagconv topics lists what it has"}
 	}
 	if r.set.render.Style == render.CSV {
 		_, err = r.out.Write(render.CSVHeader(columns.names))
@@ -81,7 +81,7 @@ func (r *catRun) line(mapper *mapping.Mapper, t *storage.Topic, paths []string, 
 		if t.Type != "" {
 			of = " type " + t.Type + ":"
 		}
-		r.sayOnce(fmt.Sprintf("topic %s is left out:%s %v; --raw writes its bytes", t.Name, of, err))
+		r.sayOnce(fmt.Sprintf("topic %s is left out:%s %v; --raw prints its bytes", t.Name, of, err))
 		return nil, nil, nil
 	}
 	for _, m := range d.Remarks {
@@ -227,7 +227,7 @@ func (r *catRun) ask(info *storage.Info) (*asking, error) {
 			return nil, r.explainWord(info, word, err)
 		}
 		if path != "" && r.set.raw {
-			return nil, usage("name the topic alone", "%s is a field, and --raw writes whole messages", clean(word))
+			return nil, usage("name the topic alone", "%s is a field, but --raw prints whole messages", clean(word))
 		}
 		if path == "" {
 			whole = word
@@ -246,11 +246,11 @@ func (r *catRun) ask(info *storage.Info) (*asking, error) {
 		}
 	}
 	if whole != "" && a.columns != nil && r.set.render.Style == render.CSV {
-		return nil, usage("name fields of that one too", "%s is a whole topic and %s a field: a CSV file has one list of columns", clean(whole), clean(a.columns[0]))
+		return nil, usage("name fields of that topic, too", "%s is a whole topic and %s a field: a CSV file has one list of columns", clean(whole), clean(a.columns[0]))
 	}
 	for i := range a.paths {
 		if a.whole[i] && a.paths[i] != nil {
-			return nil, usage("leave them out, or leave the topic out", "%s is written with all its fields, and fields of it are named too", clean(info.Topics[i].Name))
+			return nil, usage("name either the topic or its fields", "%s and fields of it are both named", clean(info.Topics[i].Name))
 		}
 	}
 	return a, nil
@@ -269,7 +269,7 @@ func findField(info *storage.Info, word string) (ids []storage.TopicID, path str
 		if len(name) > best {
 			best, ids, path = len(name), nil, strings.TrimPrefix(rest, ".")
 			if rest == "." {
-				return nil, "", fmt.Errorf("the name of the field is missing")
+				return nil, "", fmt.Errorf("the field name is missing")
 			}
 		}
 		ids = append(ids, storage.TopicID(i))
@@ -279,7 +279,7 @@ func findField(info *storage.Info, word string) (ids []storage.TopicID, path str
 	}
 	topic, path, dot := strings.Cut(word, ".")
 	if dot && path == "" {
-		return nil, "", fmt.Errorf("the name of the field is missing")
+		return nil, "", fmt.Errorf("the field name is missing")
 	}
 	p, err := selection.ParsePattern(topic)
 	if err != nil {
@@ -300,7 +300,7 @@ var errNoTopic = errors.New("the recording has no such topic")
 
 // explainWord reports what is wrong with a word that is no topic and no field.
 func (r *catRun) explainWord(info *storage.Info, word string, err error) error {
-	f := &failure{path: r.path, what: fmt.Sprintf("%s: %v", clean(word), err), hint: "a field is named as /imu.header.stamp", err: err}
+	f := &failure{path: r.path, what: fmt.Sprintf("%s: %v", clean(word), err), hint: "write a field as /imu.header.stamp", err: err}
 	if errors.Is(err, errNoTopic) {
 		f.hint = "bagconv topics lists what it has"
 		var names []string

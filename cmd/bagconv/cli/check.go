@@ -16,7 +16,7 @@ import (
 func (e *env) check(c *cli.Context) error {
 	paths := c.Args().Slice()
 	if len(paths) == 0 {
-		return usage("type: bagconv check IN", "there is no input on the line")
+		return usage("type: bagconv check IN", "no input given")
 	}
 	o := e.set.check
 	o.Distro, o.Threads = e.set.job.Distro, e.set.job.Threads
@@ -94,9 +94,9 @@ func (e *env) checkOne(c *cli.Context, path string, o check.Options) (res *check
 func (e *env) makeSpec(c *cli.Context, paths []string, o check.Options) error {
 	switch {
 	case len(paths) > 1:
-		return usage("make it of a good one", "--make-spec takes one recording, not %d", len(paths))
+		return usage("name one good recording", "--make-spec takes one recording, not %d", len(paths))
 	case e.set.json || o.Contract != nil:
-		return usage("", "--make-spec writes a contract, and goes neither with --json nor with --spec")
+		return usage("", "--make-spec prints a contract, and cannot be combined with --json or --spec")
 	}
 	res, err := e.checkOne(c, paths[0], o)
 	if err != nil {

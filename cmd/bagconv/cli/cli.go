@@ -93,7 +93,7 @@ type env struct {
 
 // ErrNoReader is the cause of a context that ends because nobody reads any more what
 // the program writes.
-var ErrNoReader = fmt.Errorf("nobody reads the output any more: %w", context.Canceled)
+var ErrNoReader = fmt.Errorf("standard output was closed: %w", context.Canceled)
 
 // Run runs the command line args, args[0] being the program's name, and returns
 // its exit status. When ctx is cancelled it cleans up and returns 130. It may be

@@ -8,13 +8,13 @@ import "github.com/urfave/cli/v2"
 func (e *env) conversions() []command {
 	return []command{{
 		name: "convert", call: "[convert] IN OUT", summary: "convert a recording",
-		about: `Converts one recording. The format of IN is found by its content. The format of
-OUT is that of --to, else that of its ending:
+		about: `Converts one recording. The content of IN tells its format. The format of OUT is
+chosen by --to, or else by its ending:
 {endings}
-A folder (/ at the end) and a name without an ending make a folder ({folder}).
-OUT appears when it is whole; a run that fails leaves nothing. Files that are
-parts of one recording are read as one by their common name or that of their
-folder, or when all are named; a single one is read alone.`,
+A name with / at its end, or without an ending, becomes a folder ({folder}).
+OUT appears only when it is complete; a run that fails leaves no output. If a
+recording has several files, name their folder, their common name, or all of
+them to read them as one; a single file is read alone.`,
 		examples: []string{
 			"bagconv drive{file} drive_ros2/",
 			"bagconv drive{file} drive_ros2/ --distro jazzy --report report.json",
@@ -25,9 +25,9 @@ folder, or when all are named; a single one is read alone.`,
 		exits: convertExits,
 		run:   func(c *cli.Context) error { return e.convert(c, conversion{}) },
 	}, {
-		name: "filter", call: "filter IN OUT", summary: "a part of it, in the same format",
-		about: `Takes a part of a recording and writes it in the format of IN, whatever the name
-of OUT. In all else it is bagconv convert.`,
+		name: "filter", call: "filter IN OUT", summary: "copy part of a recording, in its format",
+		about: `Copies a part of a recording. OUT has the format of IN, whatever its name. In all
+else it is like bagconv convert.`,
 		examples: []string{
 			"bagconv filter drive{file} imu{file} -t /imu",
 			"bagconv filter drive_ros2/ ten_seconds/ -S 1m30s -u 10",
@@ -40,66 +40,67 @@ of OUT. In all else it is bagconv convert.`,
 // rearrangements are those with several recordings, or a damaged one.
 func (e *env) rearrangements() []command {
 	return []command{{
-		name: "merge", call: "merge IN IN... OUT", summary: "several recordings as one",
-		about: `Writes several recordings into one, ordered by time. They may have any formats.
-Topics of one name and type become one; where two recordings mean different
-things by a name, its definition or type, both stay, apart: as two
-of one name where the format of OUT can tell them apart, else the second under a
-name with _2 behind it. Memory does not grow with the inputs.`,
+		name: "merge", call: "merge IN IN... OUT", summary: "join several recordings into one",
+		about: `Joins several recordings into one, ordered by time. They may have any formats.
+Topics with the same name and type become one. If two recordings use one name
+for different types or definitions, both topics are kept: with the same name if
+the format of OUT allows that, otherwise the second one gets _2 at its end.
+Memory does not grow with the size of the inputs.`,
 		examples: []string{
 			"bagconv merge front{file} rear{file} both_ros2/",
 			"bagconv merge drive_0/ drive_1/ drive{other} all{other}",
 			"bagconv merge a{file} b{file} -o ab{file} --shift b{file}=-1.25s",
 		},
 		exits: []exit{
-			{0, "OUT is written, nothing is lost but what the format has no place for"},
-			{1, "failed; there is no output. With --strict also: damage or loss"},
+			{0, "OUT is written; nothing is lost that its format can store"},
+			{1, "failed; no output. With --strict also if anything is damaged or lost"},
 			{3, "OUT is written, but an input is damaged or something could not be converted"},
-			{4, "--verify has found a difference; there is no output"},
-			{130, "interrupted; there is no output"},
+			{4, "--verify found a difference; no output"},
+			{130, "interrupted; no output"},
 		},
 		run: e.merge,
 	}, {
-		name: "split", call: "split IN OUT", summary: "one recording as several",
-		about: `Writes a recording as several. Each part is whole by itself: it begins with what
-latched topics and /tf_static had said before (see --latch). The parts of
-out{file} are out_000{file}, out_001{file}, ...; with --by topic they are called as
-their topic. When OUT is a folder (/ at the end), they lie in it, called as IN,
-and have the format of IN. A part without a message is left out; the numbers of
-the others stay. There are 10,000 at most. A run that fails leaves none of them.
-IN is read once for 64 parts, and with --max-size once more, to find the times.
---json and --report have an array, an object for each part.`,
+		name: "split", call: "split IN OUT", summary: "cut a recording into several",
+		about: `Cuts a recording into several. Each part can be used alone: it begins with the
+last messages of latched topics and /tf_static from before (see --latch). The
+parts of out{file} are out_000{file}, out_001{file}, ...; with --by topic each has
+the name of its topic. If OUT is a folder (/ at the end), the parts lie in it
+and have the name and the format of IN. A part without messages is not written;
+the others keep their numbers. There can be 10,000 parts. A run that fails
+leaves none of them. IN is read once for every 64 parts, and --max-size reads it
+once more to find the times. --json and --report write an array with one object
+per part.`,
 		examples: []string{
 			"bagconv split drive{file} parts/ --max-duration 1m",
 			"bagconv split drive{file} part{other} --max-size 2G",
 			"bagconv split drive_ros2/ cut{file} --at 10s,1m30s",
 		},
 		exits: []exit{
-			{0, "all parts are written, nothing is lost but what the format has no place for"},
-			{1, "failed; there is no part. With --strict also: damage or loss"},
+			{0, "all parts are written; nothing is lost that their format can store"},
+			{1, "failed; no parts. With --strict also if anything is damaged or lost"},
 			{3, "the parts are written, but IN is damaged or something could not be converted"},
-			{4, "--verify has found a difference; there is no part"},
-			{130, "interrupted; there is no part"},
+			{4, "--verify found a difference; no parts"},
+			{130, "interrupted; no parts"},
 		},
 		run: e.split,
 	}, {
-		name: "recover", call: "recover IN OUT", summary: "a clean recording from a damaged one",
-		about: `Writes a clean recording OUT of all that can be read of the damaged recording
-IN, and says what was saved and what is lost, in messages, bytes and blocks
-(chunks). IN is not changed. It is a conversion: OUT may have any format; where
-its name does not tell one, it has that of IN. Index, header, counts and order
-of OUT are new and right. Of a database that was being written, messages that
-were never committed are taken too.`,
+		name: "recover", call: "recover IN OUT", summary: "write a clean recording from a damaged one",
+		about: `Writes all messages that can be read from the damaged recording IN into a clean
+recording OUT, and reports what was saved and what is lost, in messages, bytes
+and blocks (chunks). IN is not changed. OUT may have any format; if its name
+does not tell one, it has the format of IN. Index, header, counts and order of
+OUT are made new. Messages that were written to a database but never committed
+are recovered, too.`,
 		examples: []string{
 			"bagconv recover cut{file} whole{file}",
 			"bagconv recover drive{other} whole{other} --report what.json",
 		},
 		exits: []exit{
-			{0, "OUT is written, nothing was missing"},
-			{1, "nothing could be read; there is no output"},
-			{3, "OUT is written, and it is said what is lost"},
-			{4, "--verify has found a difference; there is no output"},
-			{130, "interrupted; there is no output"},
+			{0, "OUT is written; nothing was lost"},
+			{1, "nothing could be read; no output"},
+			{3, "OUT is written, but something is lost; the report names it"},
+			{4, "--verify found a difference; no output"},
+			{130, "interrupted; no output"},
 		},
 		run: func(c *cli.Context) error { return e.convert(c, conversion{salvage: true}) },
 	}}
@@ -108,18 +109,17 @@ were never committed are taken too.`,
 // batches is the one that does many conversions.
 func (e *env) batches() []command {
 	return []command{{
-		name: "batch", call: "batch -O OUT/ IN...", summary: "every recording of folders, with -j and --resume",
-		about: `Converts every recording that it finds into a tree below OUT that mirrors where
-the inputs lie. IN is a folder (with all folders below it), a recording, a glob
-in quotes, or @FILE, a list of those. What belongs together is one input:
-several files of one recording, or a folder that is one. A file that cannot be
-read does not stop the others. Names that begin with a dot, and links to
-folders, are passed over.
+		name: "batch", call: "batch -O OUT/ IN...", summary: "convert all recordings in folders",
+		about: `Converts all recordings that it finds, into a tree below OUT that mirrors the tree
+of the inputs. IN is a folder (with all folders below it), a recording, a glob
+in quotes, or @FILE, a list of those. A recording of several files, or one that
+is a folder, is one input. A file that cannot be read does not stop the others.
+Names that begin with a dot, and links to folders, are skipped.
 
 The manifest has a line of JSON for each finished input: size, time, output,
-counts, what is lost, error. After an end before time, --resume goes on: what
-the manifest says is done is skipped, if input, output and flags are as they
-were. What failed is tried again.`,
+counts, losses, error. After an interruption, --resume continues: it skips the
+inputs that the manifest lists as done, if input, output and flags are
+unchanged, and tries failed inputs again.`,
 		examples: []string{
 			"bagconv batch -O converted/ drives/",
 			"bagconv batch -O converted/ drives/ --resume -j 4 --verify content",
@@ -128,11 +128,11 @@ were. What failed is tried again.`,
 			`jq -r 'select(.status == "failed") | .error' converted/manifest.jsonl`,
 		},
 		exits: []exit{
-			{0, "all are written, nothing is lost but what the format has no place for"},
+			{0, "all outputs are written; nothing is lost that their format can store"},
 			{1, "the batch could not be run, or found no recording"},
-			{3, "all are written, but something is damaged or lost"},
-			{5, "some failed; the others are written"},
-			{130, "interrupted; what is finished stays"},
+			{3, "all outputs are written, but something is damaged or lost"},
+			{5, "some inputs failed; the other outputs are written"},
+			{130, "interrupted; finished outputs stay"},
 		},
 		run: e.batch,
 	}}
@@ -140,9 +140,9 @@ were. What failed is tried again.`,
 
 // convertExits is what convert and filter end with.
 var convertExits = []exit{
-	{0, "OUT is written, nothing is lost but what the format has no place for"},
-	{1, "failed; there is no output. With --strict also: damage or loss"},
+	{0, "OUT is written; nothing is lost that its format can store"},
+	{1, "failed; no output. With --strict also if anything is damaged or lost"},
 	{3, "OUT is written, but IN is damaged or something could not be converted"},
-	{4, "--verify has found a difference; there is no output"},
-	{130, "interrupted; there is no output"},
+	{4, "--verify found a difference; no output"},
+	{130, "interrupted; no output"},
 }

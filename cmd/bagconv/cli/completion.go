@@ -32,7 +32,7 @@ var (
 func (e *env) completion(c *cli.Context) error {
 	scripts := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion, "powershell": powershellCompletion}
 	if c.NArg() != 1 {
-		return usage("type for example: bagconv completion bash", "completion takes the name of a shell: %s", orList(shells))
+		return usage("type for example: bagconv completion bash", "completion needs the name of a shell: %s", orList(shells))
 	}
 	if err := oneOf("completion", c.Args().First(), shells...); err != nil {
 		return err

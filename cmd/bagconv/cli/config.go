@@ -35,13 +35,13 @@ func (c *command) applyConfig(ctx *cli.Context, path string) error {
 		f := c.flag(key.Value)
 		switch {
 		case f == nil:
-			err := fmt.Errorf("line %d: %s is no flag of %s", key.Line, clean(key.Value), c.name)
+			err := fmt.Errorf("line %d: %s is not a flag of %s", key.Line, clean(key.Value), c.name)
 			if near := nearest(strings.TrimLeft(key.Value, "-"), c.flagNames()); near != "" {
 				err = fmt.Errorf("%w; did you mean %s?", err, near)
 			}
 			return err
 		case f.lineOnly:
-			return fmt.Errorf("line %d: %s belongs on the line", key.Line, key.Value)
+			return fmt.Errorf("line %d: %s is allowed only on the command line", key.Line, key.Value)
 		case spelling[f] != "":
 			return fmt.Errorf("line %d: %s and %s are the same flag", key.Line, spelling[f], key.Value)
 		}
@@ -77,7 +77,7 @@ func readConfig(path string) (*yaml.Node, error) {
 		return nil, plainError(err)
 	}
 	if len(text) > maxConfig {
-		return nil, fmt.Errorf("it has more than %s, and is no list of flags", count(maxConfig, "byte"))
+		return nil, fmt.Errorf("it has more than %s, which is too large for a list of flags", count(maxConfig, "byte"))
 	}
 	return parseConfig(text)
 }
@@ -100,13 +100,13 @@ func parseConfig(text []byte) (*yaml.Node, error) {
 	case errors.Is(err, yaml.ErrSeveral):
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("it is no YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil, fmt.Errorf("it is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	case root == nil:
 		return nil, nil
 	case root.Kind == yaml.ScalarNode && root.Tag == "!!null":
 		return nil, nil
 	case root.Kind != yaml.MappingNode:
-		return nil, errors.New("it is no mapping of flags to values, such as compression: lz4")
+		return nil, errors.New("it is not a mapping of flags to values, such as compression: lz4")
 	}
 	return root, nil
 }
@@ -145,11 +145,11 @@ func (f *flag) configValues(value *yaml.Node) ([]string, error) {
 		var b bool
 		switch {
 		case f.kind == onOff && item.Decode(&b) != nil: // yes and no as well
-			return nil, fmt.Errorf(" is true or false, not %q", text)
+			return nil, fmt.Errorf(" must be true or false, not %q", text)
 		case f.kind == onOff:
 			text = fmt.Sprint(b)
 		case !f.takes(text):
-			return nil, fmt.Errorf(": %q is no whole number", text) // the only kind in such files that is no text
+			return nil, fmt.Errorf(": %q is not a whole number", text) // the only kind in such files that is no text
 		}
 		texts = append(texts, text)
 	}

@@ -13,18 +13,18 @@ one that fits a recording, to begin with.
   other_topics: false              # no topics but those below
   topics:
     /imu: {type: sensor_msgs/Imu, rate: {min: 95, max: 105}, max_gap: 50ms}
-    /chatter:                      # it must be there, and nothing else
+    /chatter:                      # must exist; nothing else is required
     /camera/*: {count: {min: 1}, max_edge: 2s}
     /gps: {optional: true, type: [sensor_msgs/NavSatFix, gps_common/GPSFix]}
     /debug/*: {absent: true}
 
 KEYS
   duration, size, messages
-                   a range: min, max or both, which belong to it
+                   a range: min, max or both, both inclusive
   other_topics     false: topics that no rule names are errors
   topics           rules by topic: a name, a glob, or re: and a regular
                    expression. One topic at least must match
-  absent           there must be no such topic. It stands alone
+  absent           there must be no such topic; no other key beside it
   optional         the rule counts only if the topic has messages
   type             a name, a pattern, or a list of them
   rate             range of the mean rate in Hz
@@ -34,5 +34,5 @@ KEYS
   count            range of the number of messages
 
 Sizes are 768K, 2G (times 1024) or 2GB (times 1000); durations 50ms, 2s or 10m.
-Other keys are refused. Messages of a topic are those of all its publishers.
+Unknown keys are errors. Messages of a topic are those of all its publishers.
 `

@@ -46,8 +46,8 @@ func (e *env) convert(c *cli.Context, mode conversion) error {
 		}
 		if to == "" && source.Create != nil && mode.sameFormat {
 			if to = source.Name; endsInSeparator(out) && !source.Folder {
-				return usage("bagconv convert writes the others, and has the same flags; or leave the separator at its end out",
-					"%s names a folder, and %s writes a %s as its input is", clean(out), c.Command.Name, to)
+				return usage("bagconv convert writes other formats and has the same flags; or remove the separator at the end",
+					"%s is a folder, but %s keeps the format of its input, %s", clean(out), c.Command.Name, to)
 			}
 		}
 		if to == "" && source.Create != nil && (endsInSeparator(out) && source.Folder || filepath.Ext(out) == "" && !endsInSeparator(out)) {
@@ -74,7 +74,7 @@ func (e *env) detectInput(in, out string) (*storage.Format, error) {
 	var own *failure
 	if errors.Is(err, fs.ErrNotExist) && errors.As(err, &own) {
 		if other, e := e.formats.Detect(out); e == nil {
-			own.hint = fmt.Sprintf("%s is there (%s): the input comes first, the output last", clean(out), other.Name)
+			own.hint = fmt.Sprintf("%s exists (%s): the input comes first, the output last", clean(out), other.Name)
 		}
 	}
 	return f, err
@@ -93,15 +93,15 @@ func (e *env) conversionPaths(c *cli.Context) (in, out string, err error) {
 	}
 	switch {
 	case len(args) == 0:
-		return "", "", usage("type: bagconv IN OUT", "there is no input on the line")
+		return "", "", usage("type: bagconv IN OUT", "no input given")
 	case len(args) > 1:
 		return "", "", e.severalInputs(args, out)
 	case args[0] == "":
-		return "", "", usage("is a variable of the shell empty?", "the name of the input is empty")
+		return "", "", usage("is a shell variable empty?", "the name of the input is empty")
 	case out == "":
-		return "", "", usage("type for example: "+e.exampleLine(c.Command.Name, args[0]), "there is no output on the line")
+		return "", "", usage("type for example: "+e.exampleLine(c.Command.Name, args[0]), "no output given")
 	case out == "-":
-		return "", "", usage("give the name of a file or folder", "an output cannot be written to standard output")
+		return "", "", usage("give the name of a file or folder", "a recording cannot be written to standard output")
 	}
 	e.report.source, e.report.sink = args[0], out
 	return args[0], out, nil
@@ -144,7 +144,7 @@ func (e *env) checkTopicWords(c *cli.Context) error {
 			names = e.topicNames(c.Context, args[0])
 		}
 		if slices.Contains(names, word) {
-			return usage("give the flag once for each topic: -t A -t B", "%s is a topic of %s, and stands in the place of a file", clean(word), clean(args[0]))
+			return usage("repeat the flag for each topic: -t A -t B", "%s is a topic of %s, but stands where a file is expected", clean(word), clean(args[0]))
 		}
 	}
 	return nil
@@ -179,7 +179,7 @@ func (e *env) jobTo(c *cli.Context, to, out string) (*convert.Job, error) {
 	}
 	job.Sink, job.Formats = filepath.Clean(out), e.formats
 	if other := e.formats.Named(out); other != nil && other != sink && !e.set.quiet {
-		e.writeLines("note", []string{fmt.Sprintf("%s: a %s is written, and the ending of this name is that of %s", out, sink.Name, other.Name)})
+		e.writeLines("note", []string{fmt.Sprintf("%s: the output is a %s, but this ending is that of %s", out, sink.Name, other.Name)})
 	}
 	return job, nil
 }
@@ -195,7 +195,7 @@ func (e *env) jobFor(c *cli.Context, sink *storage.Format) (*convert.Job, error)
 		job.Write.Profile = job.Distro
 	}
 	if slices.Contains(job.Attach, "") || c.IsSet("extras") && job.Extras == "" {
-		return nil, usage("is a variable of the shell empty?", "--attach and --extras take names, and one is empty")
+		return nil, usage("is a shell variable empty?", "the name after --attach or --extras is empty")
 	}
 	known := append([]string{"native", convert.EncodingKeep}, convert.Encodings(sink)...)
 	if err := oneOf("--encoding of "+sink.Name, job.Encoding, known...); err != nil {
@@ -217,7 +217,7 @@ func checkLevel(job *convert.Job) error {
 	switch {
 	case job.Write.Level == 0:
 	case codec == "none" || codec == "" && sink.Options.Choices(storage.NameCompression)[0] == "none":
-		return usage("add --compression "+orList(codecs), "--level: nothing is compressed without a codec")
+		return usage("add --compression "+orList(codecs), "--level has no effect without compression")
 	}
 	return nil
 }
@@ -266,7 +266,7 @@ func explainRun(ctx context.Context, job *convert.Job, err error) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return &failure{path: job.Sink, what: "interrupted, nothing is written", err: context.Canceled}
+		return &failure{path: job.Sink, what: "interrupted; nothing was written", err: context.Canceled}
 	case errors.Is(err, convert.ErrNoPlace):
 		return noPlace(job)
 	case job.Extras != "" && aboutFolder(err, job.Extras):
@@ -274,7 +274,7 @@ func explainRun(ctx context.Context, job *convert.Job, err error) error {
 	case errors.Is(err, fs.ErrExist), errors.As(err, new(*guard.Refusal)):
 		return explainOutput(job, err)
 	case errors.Is(err, convert.ErrLossy):
-		return &failure{path: job.Source, what: "nothing is written because of --strict: " + refusedText(err), hint: "without --strict all that can be read is converted"}
+		return &failure{path: job.Source, what: "nothing was written because of --strict: " + refusedText(err), hint: "without --strict all that can be read is converted"}
 	case job.Read.Strict && (errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, transcode.ErrMalformed)):
 		return fmt.Errorf("%w; without --strict all that can be read is converted", err)
 	}

@@ -36,7 +36,7 @@ func (r *reporting) failure(err error) any {
 
 // notEnded is the error in the report of a run that goes on.
 func (r *reporting) notEnded() any {
-	return r.failure(&failure{path: r.source, what: "the run did not come to its end", err: context.Canceled})
+	return r.failure(&failure{path: r.source, what: "the run did not finish", err: context.Canceled})
 }
 
 // reportFailure writes the report of a run that has failed before its work began, so

@@ -71,7 +71,7 @@ func explain(err error) string {
 	case errors.Is(err, fs.ErrPermission) && tempFolder(err) != "":
 		text = tempFolder(err) + ": no permission to write in this folder; choose another output"
 	case errors.Is(err, fs.ErrNotExist) && tempFolder(err) != "":
-		text = tempFolder(err) + ": there is no such folder to write in; make it first"
+		text = tempFolder(err) + ": the folder does not exist; create it first"
 	case errors.As(err, &pe):
 		// "open drive: permission denied" -> "drive: permission denied"
 		text = strings.Replace(text, pe.Error(), pe.Path+": "+pe.Err.Error(), 1)
@@ -142,10 +142,10 @@ func (e *env) mistypedVerb(word string) error {
 		return nil
 	}
 	if near := nearest(word, names); near != "" {
-		return usage("did you mean "+near+"?", "there is no command and no recording %q", word)
+		return usage("did you mean "+near+"?", "%q is neither a command nor a recording", word)
 	}
 	if instead := foreignVerbs[word]; instead != "" {
-		return usage(instead, "there is no command %q", word)
+		return usage(instead, "unknown command %q", word)
 	}
 	hint := e.suggestPath(word)
 	if hint == "" {
@@ -171,7 +171,7 @@ var foreignVerbs = map[string]string{
 // suggestPath looks for a file of a similar name.
 func (e *env) suggestPath(path string) string {
 	if path == "-" {
-		return "standard input is not read: a recording is read from several places at once"
+		return "standard input cannot be read: bagconv reads a recording at several places at once"
 	}
 	dir, base := splitPath(path)
 	entries, err := os.ReadDir(dir)

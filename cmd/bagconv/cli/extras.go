@@ -14,7 +14,7 @@ import (
 // noPlace is the error of --attach where the output has no place for attachments.
 func noPlace(job *convert.Job) error {
 	e := env{formats: job.Formats}
-	hint := "leave --attach out"
+	hint := "omit --attach"
 	var names []string
 	for _, f := range e.withExtras() {
 		names = append(names, f.Name)

@@ -137,7 +137,7 @@ func TestInterrupted(t *testing.T) {
 	if status != exitInterrupted || exists(filepath.Join(dir, "out.fake")) {
 		t.Errorf("status %d, output there: %v", status, exists(filepath.Join(dir, "out.fake")))
 	}
-	if !strings.HasSuffix(errOut, "out.fake: interrupted, nothing is written\n") || strings.Count(errOut, "\n") != 1 {
+	if !strings.HasSuffix(errOut, "out.fake: interrupted; nothing was written\n") || strings.Count(errOut, "\n") != 1 {
 		t.Errorf("said %q", errOut)
 	}
 	if !strings.Contains(out, `"status": "interrupted"`) || !strings.Contains(out, `"exit_status": 130`) {
@@ -164,7 +164,7 @@ func TestStrictLoss(t *testing.T) {
 	if status != exitFailed || exists(filepath.Join(dir, "out.fake")) {
 		t.Errorf("status %d, output there: %v, %s", status, exists(filepath.Join(dir, "out.fake")), errOut)
 	}
-	if !strings.Contains(errOut, "nothing is written because of --strict: 5 bytes are lost, at byte 7 [gap]; without") {
+	if !strings.Contains(errOut, "nothing was written because of --strict: 5 bytes are lost, at byte 7 [gap]; without") {
 		t.Errorf("said %q", errOut)
 	}
 	if status, _, errOut, _ := runFake(t, "damaged", "DIR/in.fake", "DIR/out.fake", "-q"); status != exitLossy || !strings.Contains(errOut, "damaged: ") {
@@ -202,7 +202,7 @@ func TestExplain(t *testing.T) {
 	for cause, want := range map[error]string{
 		syscall.ENOSPC: "out: no space left on device; make room, or choose an output on another disk",
 		syscall.EACCES: "out: no permission to write in this folder; choose another output",
-		syscall.ENOENT: "out: there is no such folder to write in; make it first",
+		syscall.ENOENT: "out: the folder does not exist; create it first",
 	} {
 		for _, path := range []string{"out/.drive.bag.6a61d65a.part", "out/.drive.0c9d5cb9.part/drive_0.db3"} {
 			if got := explain(fmt.Errorf("drive.bag: bag: output: %w", &fs.PathError{Op: "open", Path: path, Err: cause})); got != want {

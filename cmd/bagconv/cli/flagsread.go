@@ -16,8 +16,8 @@ import (
 func (s *settings) listFlags() []flag {
 	return allIn(readGroup, []string{"list"},
 		flag{name: "extract", arg: "DIR", kind: aFile, set: put(&s.extract),
-			help: "write attachments as files into DIR, which is made if it is not there, and " + extras.IndexName + " with their names, media types and times, and with the metadata records. A name never leads out of DIR: folders in it are left out, and what is there twice gets a number"},
-		s.forceFlag("replace files in DIR that have these names"),
+			help: "write attachments as files into DIR, which is created if missing, and " + extras.IndexName + " with their names, media types, times, and the metadata records. Names never lead out of DIR: folders in a name are left out, and a name that is used twice gets a number"},
+		s.forceFlag("replace files of the same names in DIR"),
 	)
 }
 
@@ -27,17 +27,17 @@ func (s *settings) infoFlags() []flag {
 	keys := words(jsonNames(reflect.TypeFor[infoJSON]())...)
 	return []flag{
 		{name: "tree", kind: onOff, group: readGroup, on: []string{"schema"}, set: put(&s.tree),
-			help: "the fields with their types and array bounds, expanded"},
-		json.in(readGroup, "JSON: an object, or an array for several recordings", "info", "check"),
-		json.in(readGroup, "JSON, with publishers, quality of service and hashes", "topics"),
-		json.in(readGroup, "JSON, with the values of metadata records", "list"),
+			help: "expand all fields, with their types and array bounds"},
+		json.in(readGroup, "print JSON: an object, or an array for several recordings", "info", "check"),
+		json.in(readGroup, "print JSON, with publishers, quality of service and hashes", "topics"),
+		json.in(readGroup, "print JSON, with the values of metadata records", "list"),
 		json.in(readGroup, "", "schema", "formats"),
 		{name: "key", short: "k", arg: "PATH", kind: aKey, values: keys, group: readGroup, on: []string{"info"}, set: put(&s.key),
-			help: "one thing of the JSON, such as messages or topics.name; for several recordings behind their names"},
+			help: "print one value of the JSON, such as messages or topics.name; for several recordings, each after its name"},
 		{name: "scan", kind: oneWord, values: words("auto", "always", "never"), init: "auto", group: readGroup, on: []string{"info"}, set: put(&s.scan),
-			help: `read all messages, for exact counts and the sizes and rates of topics; auto does so up to 256 MB. Without it counts are those of the index; where there is none they are estimated, and "about" says so`},
+			help: `read all messages, for exact counts, sizes and rates of topics; auto does so up to 256 MB. Otherwise counts come from the index; without an index they are estimated and printed with "about"`},
 		{name: "no-timeline", kind: onOff, group: readGroup, on: []string{"info", "check"}, set: put(&s.noTimeline),
-			help: "no drawing of when topics have messages, or findings; only a terminal gets one, if all messages were read. JSON has the numbers"},
+			help: "do not draw when topics have messages and findings. Only a terminal shows this, if all messages were read; JSON always has the numbers"},
 	}
 }
 
@@ -46,27 +46,27 @@ func (s *settings) checkFlags() []flag {
 	o := &s.check
 	return allIn(readGroup, []string{"check"},
 		flag{name: "fail-on", kind: oneWord, values: words(check.Severities()...), init: check.Warning.String(), set: put(&s.failOn),
-			help: "the least severity that makes the exit status 4; warning is the default"},
-		flag{name: "exit-zero", kind: onOff, set: put(&s.exitZero), help: "exit with 0 also with findings"},
+			help: "lowest severity that makes the exit status 4; warning is the default"},
+		flag{name: "exit-zero", kind: onOff, set: put(&s.exitZero), help: "exit with status 0 even if there are findings"},
 		flag{name: "spec", arg: "FILE", kind: aFile, set: parsed(&o.Contract, readContract),
-			help: "a contract, what the recording must have: topics, types, rates, gaps, counts, duration, size. Its keys are in bagconv help contracts"},
+			help: "check against a contract: topics, types, rates, gaps, counts, duration, size. bagconv help contracts explains its keys"},
 		flag{name: "make-spec", kind: onOff, set: put(&s.makeSpec),
-			help: "write such a contract of a good recording, with room for others like it, to standard output"},
+			help: "print such a contract, made from a good recording, with limits that allow others like it"},
 		flag{name: "gap", arg: "N", kind: aDecimal, init: fmt.Sprint(check.DefaultGap), set: func(f *flag) error {
 			if err := put(&o.Gap)(f); err != nil || !(o.Gap > 1 && o.Gap < 1e9) {
-				return usage("10 is the default", "--gap is a number of periods above 1, not %s", f)
+				return usage("10 is the default", "--gap needs a number of periods above 1, not %s", f)
 			}
 			return nil
-		}, help: "a time without messages is a gap when it is longer than N times the median period of its topic; 10 (default)"},
+		}, help: "report a time without messages as a gap if it is longer than N times the median period of its topic; 10 (default)"},
 		flag{name: "stamp-offset", arg: "D", init: check.DefaultStampOffset.String(), set: parsed(&o.StampOffset, parseStampOffset),
-			help: "how far header stamps may be from the log time; 1s (default)"},
+			help: "largest distance of header stamps from the log time; 1s (default)"},
 	)
 }
 
 func parseStampOffset(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
-		return 0, usage("type for example 500ms, 2s or 1h", "--stamp-offset: %q is no duration above 0", text)
+		return 0, usage("type for example 500ms, 2s or 1h", "--stamp-offset needs a duration above 0, not %q", text)
 	}
 	return d, nil
 }
@@ -76,14 +76,14 @@ var exactCodes = []candidate{
 	{string(verify.HeaderSeq), "Header.seq, if one side has none"},
 	{string(verify.Types), "types that a conversion maps to each other"},
 	{string(verify.Fields), "fields that the other type has no place for"},
-	{string(verify.Presence), "which protobuf fields are set, when to their default"},
-	{string(verify.PublishTime), "the time of sending"},
-	{string(verify.Encoding), "bytes that mean nothing, such as padding"},
-	{string(verify.Renamed), "a second topic of one name under another name"},
+	{string(verify.Presence), "whether protobuf fields with the default value are set"},
+	{string(verify.PublishTime), "publish times"},
+	{string(verify.Encoding), "bytes without meaning, such as padding"},
+	{string(verify.Renamed), "a second topic of the same name that was renamed"},
 	{string(verify.EmptyTopics), "topics without messages"},
 	{string(verify.Definitions), "messages without a definition on one side"},
 	{string(verify.Extras), "attachments and metadata records for which the other format has no place"},
-	{string(verify.Flaws), "what other readers refuse in A; in B it always counts"},
+	{string(verify.Flaws), "flaws of A that other readers refuse; those of B always count"},
 }
 
 // codes lists the words that --ignore and --exact take.
@@ -106,31 +106,31 @@ func (s *settings) verifyFlags() []flag {
 	}
 	return append(allIn(readGroup, []string{"verify"},
 		flag{name: "both", kind: onOff, set: put(&s.both),
-			help: "take the same of B, whose topics and times are its own: /imu of both, the first minute of both"},
+			help: "apply the selection to B, too, with B's own topics and times: /imu of both, the first minute of both"},
 		flag{name: "level", kind: oneWord, values: words(verify.Levels()...), init: verify.Content.String(), set: nth(&s.verify.Level, verify.Content, verify.Counts, verify.Bytes),
-			help: "compare all fields of all messages (default); or only the numbers of messages and their first and last time; or messages byte by byte, within one encoding"},
+			help: "what to compare. content (default): all fields of all messages; counts: only number, first and last time of messages; bytes: messages byte by byte, if they have the same encoding"},
 		flag{name: "ignore", arg: "WORDS", kind: someWords, values: words(codes()...), set: parse(&s.verify.Ignore),
-			help: "what does not count, with commas between the words: header-seq, extras (all attachments and metadata records), or unconvertible (topics, messages and unknown fields that a conversion leaves out and reports)"},
+			help: "differences that do not count, separated by commas: header-seq, extras (all attachments and metadata records), or unconvertible (topics, messages and unknown fields that a conversion leaves out and reports)"},
 		flag{name: "exact", arg: "WORDS", kind: someWords, values: append(exactCodes, words("all")...), set: parse(&s.verify.Exact),
-			help: "what counts though it may differ by design, or all:"},
-	), s.jsonFlag().in(readGroup, "JSON, with the content hash of each topic", "verify"))
+			help: "differences by design that count as differences, or all:"},
+	), s.jsonFlag().in(readGroup, "print JSON, with the content hash of each topic", "verify"))
 }
 
 // catFlags are those of cat.
 func (s *settings) catFlags() []flag {
 	return allIn(readGroup, []string{"cat"},
 		flag{name: "format", kind: oneWord, values: words("ndjson", "yaml", "csv"), init: "ndjson", set: nth(&s.render.Style, render.JSON, render.YAML, render.CSV),
-			help: "lines of JSON (default), YAML documents, or CSV: a column for each field named (of a struct, for each of its fields), or for each field of the topic"},
+			help: "ndjson (default): one JSON object per line; yaml: one document per message; csv: one column per named field (a struct has a column for each of its fields), or per field of the topic"},
 		flag{name: "limit", arg: "N", kind: aNumber, set: func(f *flag) error {
 			if err := put(&s.limit)(f); err != nil || s.limit < 1 {
-				return usage("leave it out to have all", "--limit is a number of messages above 0, not %s", f)
+				return usage("omit it to print all", "--limit needs a number of messages above 0, not %s", f)
 			}
 			return nil
-		}, help: "the first N messages"},
+		}, help: "print only the first N messages"},
 		flag{name: "bytes", kind: onOff, set: put(&s.render.Bytes),
-			help: `uint8[], byte[] and bytes as base64. Without it they are {"$bytes":N}; one that is named is always written`},
+			help: `print uint8[], byte[] and bytes as base64, not as {"$bytes":N}; a field that is named is always printed`},
 		flag{name: "arrays", kind: onOff, set: put(&s.render.Arrays),
-			help: `lists of more than 128 elements whole on a terminal, too. There they are {"$length":N}, unless they are named. In a pipe or file they are whole, unless --arrays=false is set`},
-		flag{name: "raw", kind: onOff, set: put(&s.raw), help: `the serialized messages as base64, under "raw"`},
+			help: `on a terminal, print lists of more than 128 elements whole, not as {"$length":N}; a list that is named is always whole. In a pipe or file all lists are whole, unless --arrays=false is set`},
+		flag{name: "raw", kind: onOff, set: put(&s.raw), help: `print serialized messages as base64, under "raw"`},
 	)
 }

@@ -69,9 +69,9 @@ var (
 	mergeGroup = &group{title: "WHICH RECORDINGS"}
 	splitGroup = &group{title: "HOW TO SPLIT (one of these)"}
 
-	selectGroup = &group{"WHAT TO TAKE (what is left out is no loss; the report names it)",
+	selectGroup = &group{"SELECTION (what you leave out does not count as lost)",
 		"TIME is 10, 10.5s, 1m30s or 00:01:30 from the start; -30s or end-30s before the end; 2024-05-01T12:00:00Z; @1676549454.5 (s since 1970); or ns since 1970."}
-	editGroup    = &group{title: "WHAT TO CHANGE (topics have the names that they have in the input)"}
+	editGroup    = &group{title: "CHANGES (topic names are those of the input)"}
 	outputGroup  = &group{title: "OUTPUT"}
 	messageGroup = &group{title: "MESSAGES"}
 	extraGroup   = &group{title: "EXTRAS"}
@@ -83,9 +83,9 @@ var (
 func globalFlags() []flag {
 	return []flag{
 		{name: "color", values: words("auto", "always", "never"), kind: oneWord, init: "auto", lineOnly: true,
-			help: "colours of errors and damage on standard error; auto (default): on a terminal, unless NO_COLOR is set"},
-		{name: "help", short: "h", kind: onOff, lineOnly: true, help: "what the command does"},
-		{name: "version", short: "V", kind: onOff, lineOnly: true, help: "which build this is"},
+			help: "colour errors and damage on standard error; auto (default): on a terminal, unless NO_COLOR is set"},
+		{name: "help", short: "h", kind: onOff, lineOnly: true, help: "explain the command"},
+		{name: "version", short: "V", kind: onOff, lineOnly: true, help: "print the version of this build"},
 	}
 }
 
@@ -93,9 +93,9 @@ func globalFlags() []flag {
 func fileFlags(g *group, commands ...string) []flag {
 	return allIn(g, commands,
 		flag{name: "config", arg: "FILE", kind: aFile, lineOnly: true,
-			help: "flags from a YAML file, by their long names; those on the line win"},
+			help: "read flags from a YAML file, by their long names; flags on the command line override them"},
 		flag{name: "print-config", kind: onOff, lineOnly: true,
-			help: "print the flags in force as such a file, and do nothing else"},
+			help: "print all flags and their values as such a file; do nothing else"},
 	)
 }
 
@@ -104,11 +104,11 @@ func (s *settings) readFlags() []flag {
 	quiet := flag{name: "quiet", short: "q", kind: onOff, set: put(&s.quiet)}
 	distro := s.distroFlag()
 	return []flag{
-		distro.in(readGroup, "ROS 2 distribution, such as humble: its definitions if a recording has none", "cat", "check", "verify"),
-		distro.in(readGroup, "whose standard definitions to take, such as humble; ROS 1 types are those of noetic", "schema"),
-		s.threadsFlag().in(readGroup, "workers, "+strconv.Itoa(convert.MaxThreads)+" at most; 0 (default) is one per core, up to 12", scanCommands...),
+		distro.in(readGroup, "ROS 2 distribution, such as humble, whose definitions to use if a recording has none", "cat", "check", "verify"),
+		distro.in(readGroup, "ROS 2 distribution, such as humble, whose standard definitions to use; ROS 1 types are those of noetic", "schema"),
+		s.threadsFlag().in(readGroup, "number of workers, "+strconv.Itoa(convert.MaxThreads)+" at most; 0 (default) is one per core, up to 12", scanCommands...),
 		s.progressFlag().in(readGroup, "", "info", "check", "verify"),
-		quiet.in(readGroup, "print nothing when they are equal", "verify"),
+		quiet.in(readGroup, "print nothing if they are equal", "verify"),
 	}
 }
 
@@ -134,7 +134,7 @@ func (s *settings) threadsFlag() flag {
 func parseThreads(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > convert.MaxThreads {
-		return 0, usage(fmt.Sprintf("0 is one per core, %d is the most", convert.MaxThreads), "--threads is a number of workers, not %s", text)
+		return 0, usage(fmt.Sprintf("0 is one per core, %d is the most", convert.MaxThreads), "--threads needs a number of workers, not %s", text)
 	}
 	return n, nil
 }
@@ -145,7 +145,7 @@ const minMemory = 64 << 20
 func parseMemory(text string) (int64, error) {
 	n, err := storage.ParseSize(text)
 	if err != nil || n < minMemory {
-		return 0, usage("", "--max-memory is a size of at least 64M, not %q", text)
+		return 0, usage("", "--max-memory needs a size of at least 64M, not %q", text)
 	}
 	return n, nil
 }

@@ -51,7 +51,7 @@ func TestOneMoreFlag(t *testing.T) {
 		{[]string{"in.bag", "out.bag", "--paint"}, 2, "", "--paint needs a value: red or blue"},
 		{[]string{"in.bag", "out.bag", "--piant", "red"}, 2, "", "did you mean --paint?"},
 		{[]string{"in.bag", "out.bag", "--paint", "blu"}, 2, "", "--paint: unknown value \"blu\"; it is one of: red, blue; did you mean blue?"},
-		{[]string{"info", "in.bag", "--paint", "red"}, 2, "", "--paint is no flag of info"},
+		{[]string{"info", "in.bag", "--paint", "red"}, 2, "", "--paint is not a flag of info"},
 	} {
 		if painted, out, errOut, status := run(c.args...); status != c.status || painted != c.painted || !strings.Contains(out+errOut, c.has) {
 			t.Errorf("%v: status %d, %q is set\n%s%s\nwant %d, %q, %q", c.args, status, painted, out, errOut, c.status, c.painted, c.has)

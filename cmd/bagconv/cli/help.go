@@ -29,7 +29,7 @@ func (e *env) help(name string) error {
 		if near := nearest(name, words); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return usage(hint, "there is no command %q", name)
+		return usage(hint, "unknown command %q", name)
 	}
 	_, err := fmt.Fprint(e.Out, text)
 	return err
@@ -113,7 +113,7 @@ func (e *env) describeCommand(p page, c *command) {
 
 // describeProgram writes the help of the program.
 func (e *env) describeProgram(p page, commands []*command) {
-	p.paragraph("bagconv converts robot recordings, any format to any. No ROS and no Apollo is needed. Messages are re-encoded, so that the output plays.")
+	p.paragraph("bagconv converts robot recordings between all formats below. It needs neither ROS nor Apollo. Messages are converted, too, so that the tools of the new format can read and play them.")
 	p.gap()
 	p.heading("USAGE")
 	var calls []string
@@ -127,12 +127,12 @@ func (e *env) describeProgram(p page, commands []*command) {
 		p.item(f.Name, f.Help, formatColumn, nil)
 	}
 	e.examples(p, []string{"bagconv drive{file} drive_ros2/", "bagconv drive_ros2/ back{file} --compression lz4", "bagconv drive{other} drive_ros2/", "bagconv info drive{file}"})
-	e.describe(p, `Flags may stand anywhere on the line; after -- everything is a file name. A file that has the name of a command is written with its folder: ./info
+	e.describe(p, `Flags may stand anywhere on the line; after -- everything is a file name. Write a file that has the name of a command with its folder: ./info
 
-All commands take --color auto|always|never; auto (default) colours errors and damage on a terminal, unless NO_COLOR is set.`)
+All commands accept --color auto|always|never; auto (default) colours errors and damage on a terminal, unless NO_COLOR is set.`)
 	exits(p, []exit{
-		{0, "done, nothing lost"}, {1, "failed; there is no usable output"}, {2, "the command line is wrong"},
-		{3, "done, but something is damaged or lost; it is said what"}, {4, "check: there are findings; verify: there are differences"},
+		{0, "done, nothing lost"}, {1, "failed; no usable output"}, {2, "the command line is wrong"},
+		{3, "done, but something is damaged or lost; the report names it"}, {4, "check: there are findings; verify: there are differences"},
 		{5, "batch: some inputs failed"}, {130, "interrupted"},
 	})
 }

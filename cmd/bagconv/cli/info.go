@@ -21,12 +21,12 @@ const scanLimit = 256e6
 func (e *env) info(c *cli.Context) error {
 	paths := c.Args().Slice()
 	if len(paths) == 0 {
-		return usage("type: bagconv info IN", "there is no input on the line")
+		return usage("type: bagconv info IN", "no input given")
 	}
 	var key []keyStep
 	if c.IsSet("key") {
 		if e.set.json {
-			return usage("leave one of them out", "--json prints everything, and --key one thing")
+			return usage("omit one of them", "--json prints everything, and --key one thing")
 		}
 		var err error
 		if key, err = parseKey(e.set.key); err != nil {

@@ -50,9 +50,9 @@ func (e *env) writeInfo(w io.Writer, in *infoJSON) error {
 	}
 	switch {
 	case in.Estimated:
-		key("note", "the numbers of messages are estimated from some of them; all are counted by --scan always")
+		key("note", "message counts are estimated; --scan always counts all messages")
 	case !in.Scanned && in.Messages > 0:
-		key("note", "rates marked ~ are of the whole duration, and sizes need all of the file: --scan always")
+		key("note", "rates marked ~ are averages over the whole duration; --scan always also reports sizes")
 	}
 	if in.damaged() {
 		key("lost", "%s", in.Lost.text())

@@ -93,7 +93,7 @@ func (e *env) parse(args []string) (l line, err error) {
 	hint := "see: bagconv help " + l.command.name
 	for _, name := range names {
 		if l.command.flag(name) == nil {
-			wrong(usage(hint, "%s is no flag of %s", dashed(name), l.command.name))
+			wrong(usage(hint, "%s is not a flag of %s", dashed(name), l.command.name))
 		}
 	}
 	for _, s := range l.flags {
@@ -231,5 +231,5 @@ func unknownFlag(arg, name string, known map[string]*flag) error {
 	if near := suggest(name, names); near != "" && len(name) > 1 {
 		return usage("did you mean --"+near+"?", "unknown flag %s", word)
 	}
-	return usage("see: bagconv help; a file of that name is ./"+word, "unknown flag %s", word)
+	return usage("see: bagconv help; for a file of that name, type ./"+word, "unknown flag %s", word)
 }

@@ -34,17 +34,17 @@ func (e *env) list(c *cli.Context) (err error) {
 	if c.NArg() > 0 {
 		if err := oneOf("list", c.Args().First(), listed...); err != nil {
 			if c.Args().First() == "topics" {
-				return usage("bagconv topics lists topics", "list has attachments")
+				return usage("bagconv topics lists topics", "list shows attachments")
 			}
 			return err
 		}
 	}
 	if c.NArg() != 2 {
-		return usage("type: bagconv list attachments IN", "list takes the word attachments and one recording")
+		return usage("type: bagconv list attachments IN", "list needs the word attachments and one recording")
 	}
 	path, dir := c.Args().Get(1), e.set.extract
 	if e.set.job.Write.Overwrite && dir == "" {
-		return usage("add --extract DIR, or leave --force out", "--force: nothing is written")
+		return usage("add --extract DIR, or omit --force", "--force has no effect without --extract")
 	}
 	r, err := e.open(c.Context, path)
 	if err != nil {
@@ -120,9 +120,9 @@ func explainExtras(dir string, err error) error {
 	case errors.As(err, &r):
 		return &failure{path: r.Path, what: clean(r.What), hint: clean(r.Hint), err: err}
 	case errors.Is(err, fs.ErrExist) && errors.As(err, &pe):
-		return &failure{path: pe.Path, what: "it exists already", hint: "choose another folder, or --force replaces files", err: err}
+		return &failure{path: pe.Path, what: "it exists already", hint: "choose another folder, or use --force to replace files", err: err}
 	case errors.Is(err, fs.ErrNotExist) && tempFolder(err) == "":
-		return &failure{path: dir, what: "there is no folder to make it in", hint: "make that first", err: err}
+		return &failure{path: dir, what: "its parent folder does not exist", hint: "create that first", err: err}
 	}
 	return err
 }

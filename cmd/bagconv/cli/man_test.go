@@ -42,7 +42,7 @@ func TestMan(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	cmd := exec.Command(groff, "-man", "-ww", "-Tascii", "-P-c", "-P-b", "-P-u", "-rLL=200n")
+	cmd := exec.Command(groff, "-man", "-ww", "-Tascii", "-P-c", "-P-b", "-P-u", "-rLL=200n", "-rHY=0")
 	cmd.Stdin = strings.NewReader(page)
 	var text, complaints strings.Builder
 	cmd.Stdout, cmd.Stderr = &text, &complaints

@@ -23,11 +23,11 @@ func (e *env) merge(c *cli.Context) error {
 	paths = e.joinParts(paths)
 	switch {
 	case len(paths) == 0 || out == "":
-		return usage("type: bagconv merge IN IN... OUT", "merge takes recordings and an output")
+		return usage("type: bagconv merge IN IN... OUT", "merge needs recordings and an output")
 	case named == 1:
-		return usage("to convert one recording type: bagconv IN OUT", "there is one input on the line, and nothing to merge it with")
+		return usage("to convert one recording type: bagconv IN OUT", "merge needs two inputs or more")
 	case out == "-":
-		return usage("give the name of a file or folder", "an output cannot be written to standard output")
+		return usage("give the name of a file or folder", "a recording cannot be written to standard output")
 	}
 	e.report.source, e.report.sink = inShort(paths), out
 	job, err := e.jobTo(c, e.set.to, out)
@@ -38,7 +38,7 @@ func (e *env) merge(c *cli.Context) error {
 	for i, path := range paths {
 		for k := range i {
 			if iox.SamePath(path, paths[k]) {
-				return usage("name each once", "%s: it is an input twice", clean(path))
+				return usage("name each once", "%s: it is given twice", clean(path))
 			}
 		}
 		inputs[i].Path = path
@@ -77,7 +77,7 @@ func shifts(values []string, inputs []multi.Input) error {
 			return in.Path == v[:at] || filepath.Clean(in.Path) == filepath.Clean(v[:at])
 		})
 		if i < 0 {
-			return usage(fmt.Sprintf("name one of them, such as %s", clean(inputs[0].Path)), "--shift %s: it is none of the inputs", clean(v[:at]))
+			return usage(fmt.Sprintf("name one of them, such as %s", clean(inputs[0].Path)), "--shift %s: not one of the inputs", clean(v[:at]))
 		}
 		inputs[i].Shift = by
 	}

@@ -79,7 +79,7 @@ func (e *env) setOptions(c *cli.Context, job *convert.Job) error {
 		}
 	}
 	if w := job.Write; w.SegmentNames != "" && w.SegmentSize == 0 && w.SegmentDuration == 0 {
-		return usage("add --segment-size or --segment-duration", "--segment-names says how segments are called, and nothing says where to cut")
+		return usage("add --segment-size or --segment-duration", "--segment-names has no effect without segments")
 	}
 	return nil
 }

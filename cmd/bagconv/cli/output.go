@@ -59,7 +59,7 @@ func (e *env) sinkFormat(to, out string, option func(name string) string) (*stor
 	}
 	ask := storage.Ask{Path: out, Name: to, Option: option}
 	if f = e.formats.Instead(f, ask); ask.Folder() && !f.Folder {
-		return nil, usage("leave the separator at its end out", "%s names a folder, and a %s is a file", clean(out), f.Name)
+		return nil, usage("remove the separator at the end", "%s is a folder, but a %s is a single file", clean(out), f.Name)
 	}
 	return f, nil
 }
@@ -106,7 +106,7 @@ func (e *env) namedFormat(to, out string) (*storage.Format, error) {
 	if f := e.formats.Named(out); f != nil && f.Create == nil {
 		return nil, usage(hint, "%s: %s cannot be written yet", clean(out), f.Help)
 	}
-	return nil, usage(hint, "%s: the ending %s tells no output format", clean(out), clean(ext))
+	return nil, usage(hint, "%s: cannot tell the output format from %s", clean(out), clean(ext))
 }
 
 // checkOutputs refuses outputs that would take the place of something else than an old
@@ -137,7 +137,7 @@ func explainOutput(job *convert.Job, err error) error {
 	switch {
 	case !errors.As(err, &r):
 		if errors.Is(err, fs.ErrExist) { // it came meanwhile
-			return &failure{path: job.Sink, what: "it exists already", hint: "choose another name, or --force replaces it", err: fs.ErrExist}
+			return &failure{path: job.Sink, what: "it exists already", hint: "choose another name, or use --force to replace it", err: fs.ErrExist}
 		}
 		return err
 	case errors.Is(r.Err, guard.ErrInput), errors.Is(r.Err, syscall.EISDIR):
@@ -147,7 +147,7 @@ func explainOutput(job *convert.Job, err error) error {
 	case older(job):
 		return &failure{path: r.Path, what: r.What + " and is older than the input", hint: "the last argument is the output: are the two the wrong way round?", err: err}
 	}
-	return &failure{path: r.Path, what: r.What, hint: r.Hint + ", or --force replaces it", err: err}
+	return &failure{path: r.Path, what: r.What, hint: r.Hint + ", or use --force to replace it", err: err}
 }
 
 // older reports whether what stands at the output is older than the input: then it was

@@ -42,8 +42,8 @@ func (e *env) severalInputs(words []string, out string) error {
 	whole, parts := e.wholeOf(words[0])
 	same := func(w string) bool { name, _ := e.wholeOf(w); return name == whole }
 	if whole != "" && !slices.ContainsFunc(words, func(w string) bool { return !same(w) }) {
-		return usage(fmt.Sprintf("all of it is %s; bagconv merge joins these alone", clean(whole)),
+		return usage(fmt.Sprintf("%s is the whole recording; bagconv merge joins only these parts", clean(whole)),
 			"%d of the %d parts of one recording are on the line", len(words), len(parts))
 	}
-	return usage("to join them: bagconv merge; to convert each: bagconv batch -O DIR/", "%d inputs (%s) and one output, %s", len(words), clean(someOf(words)), clean(out))
+	return usage("to join them: bagconv merge; to convert each: bagconv batch -O DIR/", "%d inputs (%s) but one output, %s", len(words), clean(someOf(words)), clean(out))
 }

@@ -65,7 +65,7 @@ func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage 
 type writtenError struct{ err error }
 
 func (e *writtenError) Error() string {
-	return "the output is written and whole, but its report is not: " + plainError(e.err).Error()
+	return "the output is complete, but its report could not be written: " + plainError(e.err).Error()
 }
 
 func (e *writtenError) Unwrap() error { return e.err }
@@ -130,9 +130,9 @@ func (e *env) cleanUp(paths []string, jobs ...*convert.Job) {
 		case l.Err != nil:
 			e.writeLines("warning", []string{fmt.Sprintf("%s: left by a run that was killed: %v; when no run uses it any more, remove it", l.Path, l.Err)})
 		case l.Finished:
-			e.writeLines("note", []string{l.Path + ": a run was killed while it put its output in place; that is finished now"})
+			e.writeLines("note", []string{l.Path + ": a run was killed while it put its output in place; this is now finished"})
 		default:
-			e.writeLines("note", []string{l.Path + ": left by a run that was killed; it is removed"})
+			e.writeLines("note", []string{l.Path + ": left by a run that was killed; now removed"})
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // then nothing can be written there either

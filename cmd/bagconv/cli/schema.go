@@ -35,7 +35,7 @@ type definition struct {
 // schema prints the definition of a topic, or of all topics.
 func (e *env) schema(c *cli.Context) (err error) {
 	if c.NArg() < 1 || c.NArg() > 2 {
-		return usage("type: bagconv schema IN [TOPIC]", "schema takes a recording and perhaps a topic")
+		return usage("type: bagconv schema IN [TOPIC]", "schema needs a recording and takes one topic at most")
 	}
 	path, topic := c.Args().Get(0), c.Args().Get(1)
 	r, err := e.glance(c.Context, path)
@@ -99,7 +99,7 @@ func definitionsOf(info *storage.Info, name, distro string) ([]*definition, erro
 		out = append(out, d)
 	}
 	if name != "" && len(out) == 0 {
-		fail := &failure{path: info.Path, what: fmt.Sprintf("no topic is called %s", clean(name)), hint: "bagconv topics lists them"}
+		fail := &failure{path: info.Path, what: fmt.Sprintf("there is no topic %s", clean(name)), hint: "bagconv topics lists them"}
 		if near := suggest(name, names); near != "" {
 			fail.hint = "did you mean " + clean(near) + "?"
 		}
@@ -184,7 +184,7 @@ func (d *definition) tree() (*treeNode, error) {
 	case "omgidl":
 		msg, err = rosidl.Parse(d.Type, []byte(d.Text))
 	default:
-		err = fmt.Errorf("the definition of %s is in %q, which has no tree here", d.Type, d.Encoding)
+		err = fmt.Errorf("the definition of %s is in %q, which --tree does not support", d.Type, d.Encoding)
 	}
 	if err != nil {
 		return nil, err

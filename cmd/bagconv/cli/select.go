@@ -24,9 +24,9 @@ func explainSelection(path string, err error) error {
 		names := strings.Split(unknown.Pattern, ",")
 		several := len(names) > 1 && !slices.ContainsFunc(names, func(s string) bool { return !slices.Contains(unknown.Known, s) })
 		if unknown.LeftOut {
-			hint = "leave one of the two flags out"
+			hint = "omit one of the two flags"
 		} else if several {
-			hint = "give the flag once for each: " + unknown.Flag + " " + strings.Join(names, " "+unknown.Flag+" ")
+			hint = "repeat the flag for each: " + unknown.Flag + " " + strings.Join(names, " "+unknown.Flag+" ")
 		} else if near := suggest(unknown.Pattern, unknown.Known); near != "" {
 			hint = "did you mean " + near + "?"
 		}

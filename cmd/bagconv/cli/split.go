@@ -96,7 +96,7 @@ func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) 
 	switch ways[0] {
 	case "--max-size":
 		if cut.Size, err = storage.ParseSize(e.set.maxSize); err != nil || cut.Size <= 0 {
-			return nil, usage("", "--max-size is a size such as 2G, not %q", e.set.maxSize)
+			return nil, usage("", "--max-size needs a size such as 2G, not %q", e.set.maxSize)
 		}
 	case "--max-duration":
 		cut.Duration = e.set.maxDuration
@@ -126,7 +126,7 @@ func (e *env) splitParts(c *cli.Context, job *convert.Job) ([]splitPart, error) 
 	if !e.set.quiet {
 		var lines []string
 		for _, i := range outside {
-			lines = append(lines, fmt.Sprintf("%s: --at %s is before or after all of it, and splits nothing", job.Source, times[i]))
+			lines = append(lines, fmt.Sprintf("%s: --at %s is outside the recording", job.Source, times[i]))
 		}
 		e.writeLines("warning", lines)
 	}
@@ -149,7 +149,7 @@ func checkSizeUnit(size string, parts int, windowsErr error) error {
 	return usage(fmt.Sprintf("add the unit that you mean: %sM, or %sB for bytes", size, size), "--max-size %s is a number of bytes, and would make more than %s", size, count(manyParts, "part"))
 }
 
-// topicParts makes a part for each topic of the selection.
+// topicParts makes write one part per topic of the selection.
 func (e *env) topicParts(c *cli.Context, job *convert.Job) (parts []splitPart, err error) {
 	r, err := e.open(c.Context, job.Source)
 	if err != nil {

@@ -10,12 +10,11 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// maxLines is how many lines the summary has at most of each kind; the report
-// has all of them.
+// maxLines is the largest number of lines of each kind in the summary; the report has all.
 const maxLines = 20
 
-// writeSummary reports on Err what a conversion did. What is lost against the
-// nature of the formats and what is damaged is said also with --quiet.
+// writeSummary reports on Err what a conversion did. It reports damage, and losses that are not
+// by design, even with --quiet.
 func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	var lost, design []lossJSON
 	for _, l := range r.Losses {
@@ -60,7 +59,7 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	e.writeLines("damaged", warningLines(r.Source.Path, damage))
 	e.writeLines("lost", lossLines(lost, "message"))
 	if r.Source.Messages > 0 && r.Sink.Messages == 0 {
-		fmt.Fprintf(e.Err, "%s nothing is left: none of the %s could be converted, and %s is an empty recording\n", e.painted("lost"), count(r.Source.Messages, "message"), clean(r.Sink.Path))
+		fmt.Fprintf(e.Err, "%s nothing is left: none of the %s could be converted; %s is an empty recording\n", e.painted("lost"), count(r.Source.Messages, "message"), clean(r.Sink.Path))
 	}
 	var notes []lossJSON
 	for _, n := range r.Notes {

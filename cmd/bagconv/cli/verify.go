@@ -68,9 +68,9 @@ func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
 	args := c.Args().Slice()
 	switch {
 	case len(args) == 0:
-		return nil, usage("type: bagconv verify A B", "there are no recordings on the line")
+		return nil, usage("type: bagconv verify A B", "no recordings given")
 	case len(args) == 1:
-		return nil, usage(fmt.Sprintf("type: bagconv verify %s B", clean(args[0])), "there is one recording on the line, and nothing to compare it with")
+		return nil, usage(fmt.Sprintf("type: bagconv verify %s B", clean(args[0])), "only one recording given; verify compares two")
 	case len(args) > 2:
 		return nil, usage("compare them two by two", "verify compares two recordings, not %d", len(args))
 	}
@@ -79,7 +79,7 @@ func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
 	job.A.Select, job.A.Edit = flags.Select, flags.Edit
 	for _, code := range job.Exact {
 		if slices.Contains(job.Ignore, code) {
-			return nil, usage("leave one of them out", "--ignore and --exact both name %s", code)
+			return nil, usage("omit one of them", "--ignore and --exact both name %s", code)
 		}
 	}
 	var err error
@@ -88,7 +88,7 @@ func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
 	}
 	if e.set.both {
 		if job.A.Select.All() {
-			return nil, usage("add for example --topic /imu", "--both takes of B what is taken of A, and that is everything")
+			return nil, usage("add for example --topic /imu", "--both needs a selection, which it applies to B, too")
 		}
 		job.B.Select, job.B.Edit.Latch = job.A.Select, job.A.Edit.Latch
 	}
@@ -118,7 +118,7 @@ func comparableEdit(edit selection.Edit, flag string, level verify.Level) (selec
 type differsError struct{ path, what string }
 
 func (e *differsError) Error() string {
-	return fmt.Sprintf("%s: what was written is not what was read, and is thrown away: %s", clean(e.path), e.what)
+	return fmt.Sprintf("%s: the output differs from the input and was removed: %s", clean(e.path), e.what)
 }
 
 // verifyOutput makes a conversion read its output back before it gets its name,
@@ -148,7 +148,7 @@ func (e *env) verifyOutput(c *cli.Context, job *convert.Job) error {
 		case res.Equal && !res.B.Damaged:
 			return nil
 		case res.Equal:
-			return &differsError{job.Sink, "it cannot be read whole: " + strings.Join(damageLines(&verifyOf(nil, res, nil).B), "; ")}
+			return &differsError{job.Sink, "it cannot be read completely: " + strings.Join(damageLines(&verifyOf(nil, res, nil).B), "; ")}
 		}
 		const shown = 3
 		lines := differenceLines(verifyOf(nil, res, nil))
