@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/internal/wire/pb"
@@ -15,28 +14,15 @@ import (
 
 // A protoNode reads a message. Nodes are shared if pairs of types are.
 type protoNode struct {
-	fields []protoField // those of the descriptor
-	byNum  map[protowire.Number]int
-	dense  [64]int16 // the same for small numbers, plus one
-	oneofs int
+	typ    *pb.Type    // fields in the order of the descriptor
 	hollow bool        // the canonical type has no values
 	steps  []protoStep // in the order of the canonical type
-}
-
-// A protoField is a field of a descriptor, as the wire has it.
-type protoField struct {
-	num    protowire.Number
-	wire   protowire.Type // of one value
-	list   bool
-	number bool // may be packed in a list
-	parts  bool // a message: several are one
-	oneof  int  // -1: none
 }
 
 // A protoStep writes a field of the canonical type.
 type protoStep struct {
 	form  protoForm
-	field int               // index into fields; of protoCase the oneof
+	field int               // of the type; of protoCase the oneof
 	kind  protoreflect.Kind // of protoNumber
 	to    schema.Kind       // its canonical kind; of a time too
 	list  bool              // a list: a count stands before the values
@@ -96,7 +82,7 @@ func (c *protoCompiler) node(md protoreflect.MessageDescriptor, ros, dst *schema
 	if err := c.enter(md.Fields().Len()+len(dst.Fields), depth); err != nil {
 		return nil, err
 	}
-	n, oneofs := fieldsOf(md)
+	n := &protoNode{typ: pb.TypeOf(md)}
 	fields, err := c.align(md, ros)
 	if err != nil {
 		return nil, err
@@ -125,7 +111,7 @@ func (c *protoCompiler) node(md protoreflect.MessageDescriptor, ros, dst *schema
 		if err := c.fits(p.src[i].typ, d.typ); err != nil {
 			return nil, fmt.Errorf("field %s: %w", prefix+d.path, err)
 		}
-		s, err := c.step(md, fields, oneofs, &p.src[i], d.typ, ros, prefix, depth)
+		s, err := c.step(n.typ, fields, &p.src[i], d.typ, ros, prefix, depth)
 		if err != nil {
 			return nil, fmt.Errorf("field %s: %w", prefix+d.path, err)
 		}
@@ -136,45 +122,6 @@ func (c *protoCompiler) node(md protoreflect.MessageDescriptor, ros, dst *schema
 		n.steps = append(n.steps, s)
 	}
 	return n, nil
-}
-
-// fieldsOf lists the fields of a descriptor as the wire has them.
-func fieldsOf(md protoreflect.MessageDescriptor) (*protoNode, map[protoreflect.FullName]int) {
-	n := &protoNode{byNum: map[protowire.Number]int{}}
-	oneofs := map[protoreflect.FullName]int{}
-	for i := range md.Fields().Len() {
-		fd := md.Fields().Get(i)
-		f := protoField{num: fd.Number(), list: fd.Cardinality() == protoreflect.Repeated, oneof: -1}
-		f.parts = fd.Kind() == protoreflect.MessageKind || fd.Kind() == protoreflect.GroupKind
-		f.wire, f.number = pb.WireOf(fd.Kind())
-		if o := fd.ContainingOneof(); o != nil && !o.IsSynthetic() {
-			k, known := oneofs[o.FullName()]
-			if !known {
-				k = len(oneofs)
-				oneofs[o.FullName()] = k
-			}
-			f.oneof = k
-		}
-		n.fields = append(n.fields, f)
-		if f.num < protowire.Number(len(n.dense)) {
-			n.dense[f.num] = int16(i) + 1
-		} else {
-			n.byNum[f.num] = i
-		}
-	}
-	n.oneofs = len(oneofs)
-	return n, oneofs
-}
-
-// find returns the index of a field number, -1 for one that is not known.
-func (n *protoNode) find(num protowire.Number) int {
-	if num < protowire.Number(len(n.dense)) {
-		return int(n.dense[num]) - 1
-	}
-	if i, ok := n.byNum[num]; ok {
-		return i
-	}
-	return -1
 }
 
 // align finds the field of the descriptor for each field of the ROS type; nil is
@@ -219,12 +166,12 @@ func sortedFields(md protoreflect.MessageDescriptor) []protoreflect.FieldDescrip
 }
 
 // step makes the step of a field whose types fit.
-func (c *protoCompiler) step(md protoreflect.MessageDescriptor, fields []protoreflect.FieldDescriptor, oneofs map[protoreflect.FullName]int, src *slot, to schema.Type, ros *schema.Message, prefix string, depth int) (protoStep, error) {
+func (c *protoCompiler) step(typ *pb.Type, fields []protoreflect.FieldDescriptor, src *slot, to schema.Type, ros *schema.Message, prefix string, depth int) (protoStep, error) {
 	fd := fields[src.at[0]]
 	s := protoStep{len: -1}
 	if fd == nil {
 		next := fields[src.at[0]+1]
-		s.form, s.field = protoCase, oneofs[next.ContainingOneof().FullName()]
+		s.form, s.field = protoCase, typ.Fields[next.Index()].Oneof
 		return s, nil
 	}
 	s.field = fd.Index()

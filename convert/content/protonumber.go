@@ -11,15 +11,6 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// number reads a number, and returns how many bytes it took.
-func (r *protoReader) number(s *protoStep, p []byte) (uint64, int, error) {
-	v, n := pb.Number(s.kind, p)
-	if n < 0 {
-		return 0, 0, malformed(0, "a number is cut or wrong")
-	}
-	return v, n, nil
-}
-
 // put writes a number, which its canonical kind must be able to hold.
 func (r *protoReader) put(s *protoStep, v uint64) error {
 	ok := true
@@ -60,16 +51,16 @@ func (r *protoReader) put(s *protoStep, v uint64) error {
 }
 
 // list writes a list or an array.
-func (r *protoReader) list(f *protoField, s *protoStep, at slotRange) error {
-	count := int(at.n)
-	if f.number {
+func (r *protoReader) list(f *pb.Field, s *protoStep, v *pb.View) error {
+	count := r.x.Count(v, s.field)
+	if f.Packs {
 		count = 0
-		for i, left := at.first, at.n; left > 0; i, left = r.found[i].next, left-1 {
-			n, err := r.packed(f, s, &r.found[i])
-			if err != nil {
-				return err
+		for o := r.x.First(v, s.field); !o.None(); o = r.x.Next(o) {
+			p := v.Numbers(f, &o)
+			if width := pb.Width(f.Wire); width > 0 && len(p)%width != 0 {
+				return malformed(0, "a packed list ends within a number")
 			}
-			count += n
+			count += pb.Count(f.Wire, p)
 		}
 	}
 	if s.len >= 0 && count != s.len { // what is made from an array is never left out
@@ -78,17 +69,17 @@ func (r *protoReader) list(f *protoField, s *protoStep, at slotRange) error {
 	if s.list {
 		r.w.u32(uint32(count))
 	}
-	for i, left := at.first, at.n; left > 0; left-- {
-		o := r.found[i] // the list of found grows below
-		i = o.next
+	for o := r.x.First(v, s.field); !o.None(); o = r.x.Next(o) {
 		var err error
 		switch {
-		case f.number:
-			err = r.numbers(f, s, &o)
-		case f.parts:
-			err = r.part(s, inner(f, o.p))
+		case f.Packs && o.Wire != f.Wire && pb.Width(f.Wire) == s.to.Size():
+			r.w.numbers(v.Content(f, &o), classOf(s.to))
+		case f.Packs:
+			err = r.numbers(s, v.Numbers(f, &o))
+		case f.Parts:
+			err = r.part(s, v.Content(f, &o))
 		default:
-			err = r.value(s, o.p)
+			err = r.value(s, v.Message[o.Begin:o.End])
 		}
 		if err != nil {
 			return err
@@ -97,32 +88,12 @@ func (r *protoReader) list(f *protoField, s *protoStep, at slotRange) error {
 	return nil
 }
 
-// packed counts the numbers of an occurrence.
-func (r *protoReader) packed(f *protoField, s *protoStep, o *occurrence) (int, error) {
-	if o.wire != protowire.BytesType {
-		return 1, nil
-	}
-	p := pb.Content(f.num, o.wire, o.p)
-	if width := pb.Width(f.wire); width > 0 && len(p)%width != 0 {
-		return 0, malformed(0, "a packed list ends within a number")
-	}
-	return pb.Count(f.wire, p), nil
-}
-
-// numbers writes the numbers of an occurrence.
-func (r *protoReader) numbers(f *protoField, s *protoStep, o *occurrence) error {
-	p := o.p
-	if o.wire == protowire.BytesType {
-		p = pb.Content(f.num, o.wire, p)
-		if width := pb.Width(f.wire); width > 0 && width == s.to.Size() {
-			r.w.numbers(p, classOf(s.to))
-			return nil
-		}
-	}
+// numbers writes the numbers of p.
+func (r *protoReader) numbers(s *protoStep, p []byte) error {
 	for len(p) > 0 {
-		v, n, err := r.number(s, p)
-		if err != nil {
-			return err
+		v, n := pb.Number(s.kind, p)
+		if n < 0 {
+			return malformed(0, "a number is cut or wrong")
 		}
 		if err := r.put(s, v); err != nil {
 			return err
@@ -160,19 +131,18 @@ func (r *protoReader) time(p []byte, span bool) error {
 }
 
 // clock writes a message that is a time: {int32 sec, uint32 nanosec}.
-func (r *protoReader) clock(n *protoNode, s *protoStep, base int) error {
-	var v [2]uint64
+func (r *protoReader) clock(n *protoNode, s *protoStep, v *pb.View) error {
+	var words [2]uint32
 	for i, field := range []int{s.field, s.after} {
-		at := r.slots[base+field]
-		if at.n == 0 {
+		begin, end, ok := r.x.Single(v, field)
+		if !ok {
 			continue
 		}
-		p := r.found[at.first].p
-		if n.fields[field].wire != protowire.Fixed32Type || len(p) < 4 {
+		if n.typ.Fields[field].Wire != protowire.Fixed32Type {
 			return malformed(0, "a time without 32-bit words")
 		}
-		v[i] = uint64(binary.LittleEndian.Uint32(p))
+		words[i] = binary.LittleEndian.Uint32(v.Message[begin:end])
 	}
-	r.w.time(int64(int32(v[0])), int64(v[1]), s.to == schema.Duration)
+	r.w.time(int64(int32(words[0])), int64(words[1]), s.to == schema.Duration)
 	return nil
 }

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/internal/wire/pb"
@@ -11,22 +10,16 @@ import (
 // type may lie within itself.
 type protoNode struct {
 	name   string
-	fields []protoField
-	dense  []int16         // field by number, for small numbers; -1 for none
-	sparse map[int32]int16 // for the others
-	oneofs int
-	entry  bool // of a map: both fields always have a value
+	typ    *pb.Type
+	fields []protoField // of the same order
+	entry  bool         // of a map: both fields always have a value
 }
 
 // A protoField is a field of a message.
 type protoField struct {
+	*pb.Field
 	label
 	name  string
-	num   protowire.Number
-	kind  protoreflect.Kind
-	wire  protowire.Type // of one value
-	list  bool
-	oneof int // index in the message, -1: none
 	node  *protoNode
 	enum  *enum
 	zero  [3][]byte // what is written when it is not set, by style; nil for a message and for bytes
@@ -68,46 +61,33 @@ func (c *protoCompiler) node(md protoreflect.MessageDescriptor) (*protoNode, err
 	if c.work += 1 + fields.Len(); c.work > maxNodes || fields.Len() > maxNodes/10 {
 		return nil, errTooLarge
 	}
-	n := &protoNode{name: string(md.FullName()), fields: make([]protoField, fields.Len()), entry: md.IsMapEntry(), sparse: map[int32]int16{}}
+	n := &protoNode{name: string(md.FullName()), typ: pb.TypeOf(md), fields: make([]protoField, fields.Len()), entry: md.IsMapEntry()}
 	c.made[md] = n
-	oneofs := map[protoreflect.FullName]int{}
-	for i := range fields.Len() {
+	for i := range n.fields {
 		fd := fields.Get(i)
 		f := &n.fields[i]
-		*f = protoField{label: labelOf(string(fd.Name()), i == 0), name: string(fd.Name()), num: fd.Number(), kind: fd.Kind(),
-			list: fd.Cardinality() == protoreflect.Repeated, oneof: -1}
-		if o := fd.ContainingOneof(); o != nil && !o.IsSynthetic() {
-			k, ok := oneofs[o.FullName()]
-			if !ok {
-				k = len(oneofs)
-				oneofs[o.FullName()] = k
-			}
-			f.oneof = k
-		}
+		*f = protoField{Field: &n.typ.Fields[i], label: labelOf(string(fd.Name()), i == 0), name: string(fd.Name())}
 		if err := c.kind(f, fd); err != nil {
 			return nil, err
 		}
-		n.number(int32(f.num), int16(i))
 	}
-	n.oneofs = len(oneofs)
 	return n, nil
 }
 
 // kind fills in what follows from a field's kind.
 func (c *protoCompiler) kind(f *protoField, fd protoreflect.FieldDescriptor) (err error) {
 	switch {
-	case f.kind == protoreflect.MessageKind && fd.Message().IsPlaceholder():
-		f.kind = protoreflect.BytesKind
-	case f.kind == protoreflect.EnumKind && fd.Enum().IsPlaceholder():
-		f.kind = protoreflect.Int32Kind
-	case f.kind == protoreflect.EnumKind:
+	case f.Kind == protoreflect.MessageKind && fd.Message().IsPlaceholder():
+		f.Kind, f.Parts = protoreflect.BytesKind, false
+	case f.Kind == protoreflect.EnumKind && fd.Enum().IsPlaceholder():
+		f.Kind = protoreflect.Int32Kind
+	case f.Kind == protoreflect.EnumKind:
 		f.enum = c.enum(fd.Enum())
-	case f.kind == protoreflect.MessageKind || f.kind == protoreflect.GroupKind:
+	case f.Kind == protoreflect.MessageKind || f.Kind == protoreflect.GroupKind:
 		f.node, err = c.node(fd.Message())
 	}
-	f.wire, _ = pb.WireOf(f.kind)
 	f.flow = f.node == nil
-	if f.node == nil && !f.list {
+	if f.node == nil && !f.List {
 		for style := range f.zero {
 			f.zero[style] = f.absent(Style(style), fd)
 		}
@@ -118,12 +98,12 @@ func (c *protoCompiler) kind(f *protoField, fd protoreflect.FieldDescriptor) (er
 // absent is what a field without fields of its own has when it is not set.
 func (f *protoField) absent(s Style, fd protoreflect.FieldDescriptor) []byte {
 	w := out{style: s, yaml: s == YAML, bytes: true, most: maxExtra}
-	if f.oneof >= 0 {
+	if f.Oneof >= 0 {
 		w.null(true)
 		return w.buf
 	}
 	v := fd.Default()
-	switch f.kind {
+	switch f.Kind {
 	case protoreflect.BoolKind:
 		w.bool(v.Bool())
 	case protoreflect.EnumKind:
@@ -196,41 +176,11 @@ func (e *enum) write(w *out, v int32) {
 	w.buf = append(w.buf, text...)
 }
 
-// number makes field i known by its number.
-func (n *protoNode) number(num int32, i int16) {
-	if num >= maxDense {
-		n.sparse[num] = i
-		return
-	}
-	for len(n.dense) <= int(num) {
-		n.dense = append(n.dense, -1)
-	}
-	n.dense[num] = i
-}
-
-// find returns the field of a number, -1 for an unknown one.
-func (n *protoNode) find(num protowire.Number) int {
-	if num >= 0 && int(num) < len(n.dense) {
-		return int(n.dense[num])
-	}
-	if len(n.sparse) > 0 {
-		if i, ok := n.sparse[int32(num)]; ok {
-			return int(i)
-		}
-	}
-	return -1
-}
-
-// takes reports whether a value of that wire type belongs to the field.
-func (f *protoField) takes(wire protowire.Type) bool {
-	return wire == f.wire || wire == protowire.BytesType && f.list && f.node == nil
-}
-
 func (n *protoNode) typeName() string { return n.name }
 func (n *protoNode) size() int        { return len(n.fields) }
 func (n *protoNode) at(i int) member {
 	f := &n.fields[i]
-	m := member{name: f.name, list: f.list}
+	m := member{name: f.name, list: f.List}
 	if f.node != nil {
 		m.sub = f.node
 	}

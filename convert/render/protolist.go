@@ -3,87 +3,85 @@ package render
 import "github.com/bagconv/bagconv/internal/wire/pb"
 
 // messages writes a list of messages.
-func (r *protoRun) messages(v *view, f *protoField, s slot, whole bool) error {
-	if s.n > LongList && !whole && !r.arrays {
+func (r *protoRun) messages(v *view, i int, whole bool) error {
+	n := r.x.Count(&v.View, i)
+	if n > LongList && !whole && !r.arrays {
 		r.flow("")
-		r.note(noteLength, int(s.n))
+		r.note(noteLength, n)
 		return nil
 	}
+	f := &v.n.fields[i]
 	r.indent++
-	next := s.first
-	for i := range int(s.n) {
-		o := r.found[next]
-		next = o.next
-		r.element(i)
+	o := r.x.First(&v.View, i)
+	for k := range n {
+		r.element(k)
 		r.indent++
-		if err := r.message(f.node, part(f, v.p, o), v.at+int(o.begin)); err != nil {
+		if err := r.message(f.node, v.Content(f.Field, &o), v.at+int(o.Begin)); err != nil {
 			return err
 		}
 		r.indent--
+		o = r.x.Next(o)
 	}
 	r.indent--
-	r.endElements(int(s.n))
+	r.endElements(n)
 	return nil
 }
 
 // list writes a list of values, packed or not.
-func (r *protoRun) list(v *view, f *protoField, s slot, whole bool) error {
+func (r *protoRun) list(v *view, i int, whole bool) error {
 	if !whole && !r.arrays {
-		if n := r.length(v, f, s); n > LongList {
+		if n := r.length(v, i); n > LongList {
 			r.note(noteLength, n)
 			return nil
 		}
 	}
 	r.buf = append(r.buf, '[')
-	next, begun := s.first, false
-	for range s.n {
-		o := r.found[next]
-		next = o.next
-		p, at := v.p[o.begin:o.end], v.at+int(o.begin)
-		if o.wire == f.wire {
-			r.separate(&begun)
-			if err := r.scalar(f, p, at, whole); err != nil {
+	begun := false
+	err := r.values(v, i, func(p []byte, at int) error {
+		if begun {
+			r.comma()
+		}
+		begun = true
+		return r.scalar(&v.n.fields[i], p, at, whole)
+	})
+	r.buf = append(r.buf, ']')
+	return err
+}
+
+// values calls do for each value of a list of what are no messages, packed or not, until
+// it returns an error.
+func (r *protoRun) values(v *view, i int, do func(p []byte, at int) error) error {
+	f := &v.n.fields[i]
+	for o := r.x.First(&v.View, i); !o.None(); o = r.x.Next(o) {
+		at := v.at + int(o.Begin)
+		if !f.Packs {
+			if err := do(v.Message[o.Begin:o.End], at); err != nil {
 				return err
 			}
 			continue
 		}
-		packed := pb.Content(f.num, o.wire, p)
-		for len(packed) > 0 {
-			r.separate(&begun)
-			_, n := pb.Number(f.kind, packed)
+		for p := v.Numbers(f.Field, &o); len(p) > 0; {
+			_, n := pb.Number(f.Kind, p)
 			if n < 0 {
 				return malformed(at, "a packed list ends within a number")
 			}
-			if err := r.scalar(f, packed[:n], at, whole); err != nil {
+			if err := do(p[:n], at); err != nil {
 				return err
 			}
-			packed = packed[n:]
+			p = p[n:]
 		}
 	}
-	r.buf = append(r.buf, ']')
 	return nil
 }
 
-// separate writes a comma but for the first time.
-func (r *protoRun) separate(begun *bool) {
-	if *begun {
-		r.comma()
-	}
-	*begun = true
-}
-
 // length is how many elements a list has.
-func (r *protoRun) length(v *view, f *protoField, s slot) (n int) {
-	next := s.first
-	for range s.n {
-		o := r.found[next]
-		next = o.next
-		if o.wire == f.wire {
-			n++
-			continue
-		}
-		p := pb.Content(f.num, o.wire, v.p[o.begin:o.end])
-		n += pb.Count(f.wire, p)
+func (r *protoRun) length(v *view, i int) (n int) {
+	f := &v.n.fields[i]
+	if !f.Packs {
+		return r.x.Count(&v.View, i)
+	}
+	for o := r.x.First(&v.View, i); !o.None(); o = r.x.Next(o) {
+		n += pb.Count(f.Wire, v.Numbers(f.Field, &o))
 	}
 	return n
 }

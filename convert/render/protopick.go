@@ -1,6 +1,7 @@
 package render
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/bagconv/bagconv/internal/wire/pb"
@@ -15,11 +16,11 @@ func (r *protoRun) cells(n *protoNode, p []byte, at int, present bool, first *bo
 	}
 	r.open = append(r.open, n)
 	for i := range n.fields {
-		f, s := &n.fields[i], *r.slot(&v, i)
-		if f.node != nil && !f.list && !slices.Contains(r.open, f.node) {
-			content, begin, err := r.content(&v, f, s)
+		f := &n.fields[i]
+		if f.node != nil && !f.List && !slices.Contains(r.open, f.node) {
+			content, begin, err := r.content(&v, i)
 			if err == nil {
-				err = r.cells(f.node, content, begin, s.n > 0, first)
+				err = r.cells(f.node, content, begin, r.x.Count(&v.View, i) > 0, first)
 			}
 			if err != nil {
 				return err
@@ -43,7 +44,7 @@ func (r *protoRun) cells(n *protoNode, p []byte, at int, present bool, first *bo
 // leaf writes field i in its place: in CSV as one cell.
 func (r *protoRun) leaf(v *view, i int, whole bool) error {
 	f := &v.n.fields[i]
-	if r.style != CSV || !f.list && f.node == nil || f.node != nil && !f.list && r.slot(v, i).n == 0 {
+	if r.style != CSV || !f.List && f.node == nil || f.node != nil && !f.List && r.x.Count(&v.View, i) == 0 {
 		return r.value(v, i, whole)
 	}
 	var err error
@@ -63,19 +64,19 @@ func (r *protoRun) pick(n *protoNode, p []byte, at int, c *column, steps []step)
 		return err
 	}
 	t, rest := steps[0], steps[1:]
-	f, s := &n.fields[t.field], *r.slot(&v, t.field)
+	f := &n.fields[t.field]
 	switch {
-	case f.list && t.index >= 0:
-		err = r.elementOf(&v, f, s, c, t.index, rest)
+	case f.List && t.index >= 0:
+		err = r.elementOf(&v, t, c, rest)
 	case len(rest) == 0:
 		err = r.leaf(&v, t.field, c.whole)
-	case f.list:
-		r.json(func() { err = r.project(&v, f, s, c, rest) })
-	case s.n == 0 && !n.entry:
+	case f.List:
+		r.json(func() { err = r.project(&v, t.field, c, rest) })
+	case r.x.Count(&v.View, t.field) == 0 && !n.entry:
 		r.null(c.flow)
 	default:
 		var content []byte
-		if content, at, err = r.content(&v, f, s); err == nil {
+		if content, at, err = r.content(&v, t.field); err == nil {
 			err = r.pick(f.node, content, at, c, rest)
 		}
 	}
@@ -85,43 +86,41 @@ func (r *protoRun) pick(n *protoNode, p []byte, at int, c *column, steps []step)
 	return err
 }
 
+var errFound = errors.New("the element was found")
+
 // elementOf writes one element of a list; null when there is none.
-func (r *protoRun) elementOf(v *view, f *protoField, s slot, c *column, index int, rest []step) error {
-	next := s.first
-	for range s.n {
-		o := r.found[next]
-		next = o.next
-		if f.node != nil {
-			if index--; index < 0 {
+func (r *protoRun) elementOf(v *view, t step, c *column, rest []step) error {
+	f, left := &v.n.fields[t.field], t.index
+	if f.node != nil {
+		for o := r.x.First(&v.View, t.field); !o.None(); o = r.x.Next(o) {
+			if left--; left < 0 {
 				return r.element1(v, f, o, c, rest)
 			}
-			continue
 		}
-		if o.wire == f.wire {
-			if index--; index < 0 {
-				return r.scalar(f, v.p[o.begin:], v.at+int(o.begin), true)
-			}
-			continue
-		}
-		p := part(f, v.p, o)
-		for len(p) > 0 {
-			_, n := pb.Number(f.kind, p)
-			if n < 0 {
-				return malformed(v.at+int(o.begin), "a packed list ends within a number")
-			}
-			if index--; index < 0 {
-				return r.scalar(f, p, v.at+int(o.begin), true)
-			}
-			p = p[n:]
-		}
+		r.null(c.flow)
+		return nil
 	}
-	r.null(c.flow)
-	return nil
+	err := r.values(v, t.field, func(p []byte, at int) error {
+		if left--; left >= 0 {
+			return nil
+		}
+		if err := r.scalar(f, p, at, true); err != nil {
+			return err
+		}
+		return errFound
+	})
+	switch err {
+	case errFound:
+		return nil
+	case nil:
+		r.null(c.flow)
+	}
+	return err
 }
 
 // element1 writes one message, or what further steps lead to in it.
-func (r *protoRun) element1(v *view, f *protoField, o occurrence, c *column, rest []step) error {
-	p, at := part(f, v.p, o), v.at+int(o.begin)
+func (r *protoRun) element1(v *view, f *protoField, o pb.Value, c *column, rest []step) error {
+	p, at := v.Content(f.Field, &o), v.at+int(o.Begin)
 	if len(rest) > 0 {
 		return r.pick(f.node, p, at, c, rest)
 	}
@@ -140,16 +139,14 @@ func (r *protoRun) element1(v *view, f *protoField, o occurrence, c *column, res
 }
 
 // project writes the list of what further steps lead to in each element.
-func (r *protoRun) project(v *view, f *protoField, s slot, c *column, rest []step) error {
+func (r *protoRun) project(v *view, i int, c *column, rest []step) error {
+	f := &v.n.fields[i]
 	r.buf = append(r.buf, '[')
-	next := s.first
-	for i := range s.n {
-		o := r.found[next]
-		next = o.next
-		if i > 0 {
+	for o, begun := r.x.First(&v.View, i), false; !o.None(); o, begun = r.x.Next(o), true {
+		if begun {
 			r.buf = append(r.buf, ',')
 		}
-		if err := r.pick(f.node, part(f, v.p, o), v.at+int(o.begin), c, rest); err != nil {
+		if err := r.pick(f.node, v.Content(f.Field, &o), v.at+int(o.Begin), c, rest); err != nil {
 			return err
 		}
 	}

@@ -51,6 +51,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/wire/pb"
 )
 
 // Style is a kind of text.
@@ -143,13 +144,17 @@ func (p *Program) Append(dst, src []byte) ([]byte, error) {
 		err = r.message(p, src)
 		w = r.out
 	} else {
-		r := newProtoRun(w, src)
+		x, wrong := pb.NewIndex(src)
+		if wrong != nil {
+			return dst, malformed(0, "%s", wrong.What)
+		}
+		defer x.Release()
+		r := protoRun{out: w, src: src, x: x}
 		err = r.root(p)
 		w = r.out
-		if r.unknown && err == nil {
+		if x.Unknown && err == nil {
 			p.unknown.Add(1)
 		}
-		r.release()
 	}
 	if err != nil {
 		return dst, err

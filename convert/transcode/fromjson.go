@@ -142,7 +142,7 @@ func (r *jsonRun) property(p *jsonschema.Property, pos int) error {
 		}
 		return r.one(p, at)
 	})
-	putCase(r.w.Buf[head:], count)
+	putWord(r.w.Buf[head:], count)
 	return err
 }
 

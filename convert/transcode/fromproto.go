@@ -1,6 +1,7 @@
 package transcode
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -8,6 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/bagconv/bagconv/internal/wire/pb"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/protoschema"
@@ -75,11 +77,17 @@ var errOrder = errors.New("fields are not in order")
 // old length. It keeps neither slice.
 func (p *FromProto) Append(dst, src []byte) ([]byte, error) {
 	old := len(dst)
-	r := fromRun{w: ros.NewWriter(dst, p.cdr), src: src, most: old + maxExtra + maxGrowth*len(src)}
+	r := fromRun{w: ros.NewWriter(dst, p.cdr), most: old + maxExtra + maxGrowth*len(src)}
 	err := r.message(p.root, src, 0)
 	if err == errOrder {
-		r = fromRun{w: ros.NewWriter(dst[:old], p.cdr), src: src, most: r.most, anyOrder: true}
+		x, wrong := pb.NewIndex(src)
+		if wrong != nil {
+			return dst[:old], r.bad(0, wrong.What)
+		}
+		defer x.Release()
+		r = fromRun{w: ros.NewWriter(dst[:old], p.cdr), most: r.most, index: x}
 		err = r.message(p.root, src, 0)
+		r.unknown = r.unknown || x.Unknown
 	}
 	if err != nil {
 		return dst[:old], err
@@ -95,13 +103,12 @@ func (p *FromProto) Append(dst, src []byte) ([]byte, error) {
 
 // A fromRun is one message on its way.
 type fromRun struct {
-	w        ros.Writer
-	src      []byte
-	most     int // length that w.Buf may reach
-	anyOrder bool
-	unknown  bool
-	wrapped  bool      // a time has another value in the destination
-	cases    []oneCase // of the messages that are open
+	w       ros.Writer
+	most    int       // length that w.Buf may reach
+	index   *pb.Index // of fields in any order; nil: they are in that of the struct
+	unknown bool
+	wrapped bool      // a time has another value in the destination
+	cases   []oneCase // of the messages that are open
 }
 
 // A oneCase is a oneof on its way: where its case was written, and its value.
@@ -121,27 +128,20 @@ func (r *fromRun) message(n *node, p []byte, at int) error {
 	if n.empty && r.w.CDR() {
 		r.w.U8(0)
 	}
-	if r.anyOrder {
+	if r.index != nil {
 		return r.gathered(n, p, at)
 	}
 	open := len(r.cases)
-	for range n.cases {
+	for range n.typ.Oneofs {
 		r.cases = append(r.cases, oneCase{-1, 0})
 	}
-	next, pos := 0, 0
-	for pos < len(p) {
-		num, wire, k := tag(p[pos:])
-		if k < 0 {
-			return r.bad(at+pos, "a field's tag is cut or wrong")
-		}
-		i := n.find(num)
-		if i < 0 || !n.slots[i].takes(wire) {
+	next := 0
+	fields := pb.Scan(p)
+	for more := fields.Next(); more; {
+		i := n.typ.Find(fields.Num)
+		if i < 0 || !n.slots[i].Takes(fields.Wire) {
 			r.unknown = true
-			m := protowire.ConsumeFieldValue(protowire.Number(num), wire, p[pos+k:])
-			if m < 0 {
-				return r.bad(at+pos, "an unknown field is cut or wrong")
-			}
-			pos += k + m
+			more = fields.Next()
 			continue
 		}
 		if i < next {
@@ -152,23 +152,35 @@ func (r *fromRun) message(n *node, p []byte, at int) error {
 		}
 		s := &n.slots[i]
 		next++
-		if s.oneof >= 0 {
-			c := &r.cases[open+s.oneof]
+		if s.Oneof >= 0 {
+			c := &r.cases[open+s.Oneof]
 			if c.at < 0 || c.value != 0 {
 				return errOrder
 			}
-			c.value = num
-			putCase(r.w.Buf[c.at:], num)
+			c.value = int32(s.Num)
+			putWord(r.w.Buf[c.at:], c.value)
 		}
-		var err error
-		if s.list != schema.Single {
-			pos, err = r.list(s, p, pos, at)
-		} else {
-			pos, err = r.value(s, p, pos+k, at)
+		if s.list == schema.Single {
+			if err := r.value(s, fields.Value(), at+fields.Pos()); err != nil {
+				return err
+			}
+			more = fields.Next()
+			continue
 		}
-		if err != nil {
+		head, count := r.beginList(s), 0
+		for ; more && fields.Num == s.Num && s.Takes(fields.Wire); more = fields.Next() {
+			k, err := r.element(s, fields.Wire, fields.Value(), at+fields.Pos())
+			if err != nil {
+				return err
+			}
+			count += k
+		}
+		if err := r.endList(s, head, count, at+fields.End()); err != nil {
 			return err
 		}
+	}
+	if wrong, what := fields.Wrong(); what != "" {
+		return r.bad(at+wrong, what)
 	}
 	for ; next < len(n.slots); next++ {
 		r.absent(&n.slots[next], open)
@@ -177,43 +189,8 @@ func (r *fromRun) message(n *node, p []byte, at int) error {
 	return nil
 }
 
-func putCase(b []byte, num int32) {
-	b[0], b[1], b[2], b[3] = byte(num), byte(num>>8), byte(num>>16), byte(num>>24)
-}
-
-// tag reads a field's number and wire type; k is negative when it is not one.
-func tag(p []byte) (num int32, wire protowire.Type, k int) {
-	if len(p) > 0 && p[0] < 0x80 && p[0] >= 8 {
-		return int32(p[0] >> 3), protowire.Type(p[0] & 7), 1
-	}
-	n, w, k := protowire.ConsumeTag(p)
-	return int32(n), w, k
-}
-
-// takes reports whether a value of that wire type belongs to the slot.
-func (s *slotProgram) takes(wire protowire.Type) bool {
-	return wire == s.wire || wire == protowire.BytesType && s.list != schema.Single && s.form == protoschema.Number
-}
-
-// list writes a list whose first tag stands at pos, and all that follow it with
-// the same number.
-func (r *fromRun) list(s *slotProgram, p []byte, pos, at int) (int, error) {
-	head := r.beginList(s)
-	count := 0
-	for pos < len(p) {
-		num, wire, k := tag(p[pos:])
-		if k < 0 || num != s.num || !s.takes(wire) {
-			break
-		}
-		var err error
-		var n int
-		if n, pos, err = r.element(s, wire, p, pos+k, at); err != nil {
-			return pos, err
-		}
-		count += n
-	}
-	return pos, r.endList(s, head, count, at+pos)
-}
+// putWord writes a count, or the case of a oneof, in its place.
+func putWord(b []byte, v int32) { binary.LittleEndian.PutUint32(b, uint32(v)) }
 
 func (r *fromRun) beginList(s *slotProgram) int {
 	if s.list == schema.Fixed {
@@ -230,38 +207,34 @@ func (r *fromRun) endList(s *slotProgram, head, count, at int) error {
 		}
 		return nil
 	}
-	putCase(r.w.Buf[head:], int32(count))
+	putWord(r.w.Buf[head:], int32(count))
 	return nil
 }
 
-// element writes one element of a list, or all of a packed one, and returns
-// their number and the position behind.
-func (r *fromRun) element(s *slotProgram, wire protowire.Type, p []byte, pos, at int) (int, int, error) {
-	if s.form != protoschema.Number || wire != protowire.BytesType {
-		pos, err := r.value(s, p, pos, at)
-		return 1, pos, err
+// element writes one element of a list, or all of a packed one, from a whole value. It
+// returns how many they were.
+func (r *fromRun) element(s *slotProgram, wire protowire.Type, value []byte, at int) (int, error) {
+	if wire == s.Wire {
+		return 1, r.value(s, value, at)
 	}
-	v, k := protowire.ConsumeBytes(p[pos:])
-	if k < 0 {
-		return 0, pos, r.bad(at+pos, "a packed list is cut")
-	}
-	end := pos + k
-	if width := int(s.size); s.code == codeFixed32 && width == 4 || s.code == codeFixed64 && width == 8 {
+	v := pb.Content(s.Num, wire, value)
+	if width := int(s.size); pb.Width(s.Wire) == width {
 		if len(v)%width != 0 {
-			return 0, pos, r.bad(at+pos, "a packed list ends within a number")
+			return 0, r.bad(at, "a packed list ends within a number")
 		}
 		if len(v) > 0 {
 			r.w.Align(width)
 			r.w.Buf = append(r.w.Buf, v...)
 		}
-		return len(v) / width, end, nil
+		return len(v) / width, nil
 	}
 	count := 0
-	for i := end - len(v); i < end; count++ {
-		var err error
-		if i, err = r.number(s, p[:end], i, at); err != nil {
-			return 0, pos, err
+	for ; len(v) > 0; count++ {
+		n, err := r.number(s, v, at)
+		if err != nil {
+			return 0, err
 		}
+		v = v[n:]
 	}
-	return count, end, nil
+	return count, nil
 }

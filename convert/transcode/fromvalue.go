@@ -1,7 +1,6 @@
 package transcode
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -11,23 +10,14 @@ import (
 	"github.com/bagconv/bagconv/schema/protoschema"
 )
 
-// value writes the value that stands at pos, and returns the position behind.
-func (r *fromRun) value(s *slotProgram, p []byte, pos, at int) (int, error) {
+// value writes a whole value.
+func (r *fromRun) value(s *slotProgram, p []byte, at int) error {
 	if s.form == protoschema.Number {
-		return r.number(s, p, pos, at)
+		_, err := r.number(s, p, at)
+		return err
 	}
-	var v []byte
-	var k int
-	if s.group {
-		v, k = protowire.ConsumeGroup(protowire.Number(s.num), p[pos:])
-	} else {
-		v, k = protowire.ConsumeBytes(p[pos:])
-	}
-	if k < 0 {
-		return pos, r.bad(at+pos, fmt.Sprintf("field %d is cut: %d bytes are left", s.num, len(p)-pos))
-	}
-	begin := pos + k - len(v) // of v; within a group the end tag stands behind it, so this is only about
-	return pos + k, r.content(s, v, at+begin)
+	v := pb.Content(s.Num, s.Wire, p)
+	return r.content(s, v, at+len(p)-len(v)) // behind a group is the tag of its end, so this is only about
 }
 
 // content writes the bytes of a string, of bytes or of a message.
@@ -52,46 +42,14 @@ func (r *fromRun) content(s *slotProgram, v []byte, at int) error {
 	return nil
 }
 
-// number writes one number.
-func (r *fromRun) number(s *slotProgram, p []byte, pos, at int) (int, error) {
-	var v uint64
-	switch s.code {
-	case codeFixed32:
-		if len(p)-pos < 4 {
-			return pos, r.bad(at+pos, "a number is cut")
-		}
-		r.put(s, uint64(binary.LittleEndian.Uint32(p[pos:])))
-		return pos + 4, nil
-	case codeFixed64:
-		if len(p)-pos < 8 {
-			return pos, r.bad(at+pos, "a number is cut")
-		}
-		r.put(s, binary.LittleEndian.Uint64(p[pos:]))
-		return pos + 8, nil
-	}
-	if pos < len(p) && p[pos] < 0x80 {
-		v = uint64(p[pos])
-		pos++
-	} else {
-		var k int
-		if v, k = protowire.ConsumeVarint(p[pos:]); k < 0 {
-			return pos, r.bad(at+pos, "a number is cut or wrong")
-		}
-		pos += k
-	}
-	switch s.code {
-	case codeZigzag:
-		if s.size < 8 {
-			v &= 0xffffffff
-		}
-		v = uint64(protowire.DecodeZigZag(v))
-	case codeBool:
-		if v != 0 {
-			v = 1
-		}
+// number writes the number at the start of p, and returns its length.
+func (r *fromRun) number(s *slotProgram, p []byte, at int) (int, error) {
+	v, n := pb.Number(s.Kind, p)
+	if n < 0 {
+		return 0, r.bad(at, "a number is cut or wrong")
 	}
 	r.put(s, v)
-	return pos, nil
+	return n, nil
 }
 
 // put writes a number in the width of the ROS field.

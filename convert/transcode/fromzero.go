@@ -29,7 +29,7 @@ func (r *fromRun) absent(s *slotProgram, open int) {
 			r.w.U32(0)
 		case protoschema.OneCase:
 			r.w.U32(0)
-			r.cases[open+s.oneof].at = len(r.w.Buf) - 4
+			r.cases[open+s.Oneof].at = len(r.w.Buf) - 4
 		case protoschema.None:
 			zeroValue(&r.w, s.zero)
 		case protoschema.Bytes, protoschema.Raw:
@@ -48,7 +48,7 @@ func (r *fromRun) defaults(n *node) {
 		r.w.U8(0)
 	}
 	open := len(r.cases)
-	for range n.cases {
+	for range n.typ.Oneofs {
 		r.cases = append(r.cases, oneCase{-1, 0})
 	}
 	for i := range n.slots {

@@ -333,7 +333,7 @@ func (r *jsonRun) base64(pos int) bool {
 		return false
 	}
 	r.w.Buf = out
-	putCase(out[head:], int32(len(out)-head-4))
+	putWord(out[head:], int32(len(out)-head-4))
 	return true
 }
 

@@ -2,11 +2,11 @@ package transcode
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/bagconv/bagconv/internal/wire/pb"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/protoschema"
@@ -120,22 +120,22 @@ func (t *toRun) message(n *node) {
 		t.r.U8()
 	}
 	open := len(t.cases)
-	for range n.cases {
+	for range n.typ.Oneofs {
 		t.cases = append(t.cases, 0)
 	}
 	for i := range n.slots {
 		s := &n.slots[i]
 		switch {
 		case s.form == protoschema.OneCase:
-			t.cases[open+s.oneof] = int32(t.r.U32())
+			t.cases[open+s.Oneof] = int32(t.r.U32())
 		case s.form == protoschema.None:
 			t.skip(s.zero)
 		case s.list != schema.Single:
 			t.list(s)
 		default:
 			keep, skip := s.keep, false
-			if s.oneof >= 0 {
-				keep = t.cases[open+s.oneof] == s.num
+			if s.Oneof >= 0 {
+				keep = t.cases[open+s.Oneof] == int32(s.Num)
 				skip = !keep
 			}
 			old := len(t.out)
@@ -180,17 +180,17 @@ func (t *toRun) single(s *slotProgram, keep bool) {
 
 // content writes bytes, or the bytes of a message, with the tag.
 func (t *toRun) content(s *slotProgram, v []byte) {
-	if !s.group {
+	if s.Wire != protowire.StartGroupType {
 		t.bytes(s, v)
 		return
 	}
 	t.tag(s)
 	t.out = append(t.out, v...)
-	t.out = protowire.AppendTag(t.out, protowire.Number(s.num), protowire.EndGroupType)
+	t.out = protowire.AppendTag(t.out, s.Num, protowire.EndGroupType)
 }
 
 func (t *toRun) tag(s *slotProgram) {
-	t.out = protowire.AppendTag(t.out, protowire.Number(s.num), s.wire)
+	t.out = protowire.AppendTag(t.out, s.Num, s.Wire)
 }
 
 func (t *toRun) bytes(s *slotProgram, v []byte) {
@@ -203,7 +203,7 @@ func (t *toRun) nested(s *slotProgram, keep bool) {
 	old := len(t.out)
 	t.tag(s)
 	head := len(t.out)
-	if !s.group {
+	if s.Wire != protowire.StartGroupType {
 		t.out = append(t.out, 0)
 	}
 	begin := len(t.out)
@@ -215,8 +215,8 @@ func (t *toRun) nested(s *slotProgram, keep bool) {
 	switch {
 	case len(t.out) == begin && !keep:
 		t.out = t.out[:old]
-	case s.group:
-		t.out = protowire.AppendTag(t.out, protowire.Number(s.num), protowire.EndGroupType)
+	case s.Wire == protowire.StartGroupType:
+		t.out = protowire.AppendTag(t.out, s.Num, protowire.EndGroupType)
 	default:
 		t.length(head)
 	}
@@ -297,8 +297,8 @@ func (t *toRun) numbers(s *slotProgram, n int) {
 		}
 		return
 	}
-	t.out = protowire.AppendTag(t.out, protowire.Number(s.num), protowire.BytesType)
-	if s.code == codeFixed32 && width == 4 || s.code == codeFixed64 && width == 8 {
+	t.out = protowire.AppendTag(t.out, s.Num, protowire.BytesType)
+	if pb.Width(s.Wire) == width {
 		t.out = protowire.AppendVarint(t.out, uint64(n*width))
 		t.out = append(t.out, t.r.Numbers(n, width)...)
 		return
@@ -317,7 +317,7 @@ func (t *toRun) read(s *slotProgram) uint64 {
 	switch s.size {
 	case 1:
 		v := t.r.U8()
-		if s.code == codeBool && v > 1 {
+		if s.Kind == protoreflect.BoolKind && v > 1 {
 			v = 1
 		}
 		if s.sign {
@@ -341,18 +341,7 @@ func (t *toRun) read(s *slotProgram) uint64 {
 }
 
 // number writes a number without its tag.
-func (t *toRun) number(s *slotProgram, v uint64) {
-	switch s.code {
-	case codeFixed32:
-		t.out = binary.LittleEndian.AppendUint32(t.out, uint32(v))
-	case codeFixed64:
-		t.out = binary.LittleEndian.AppendUint64(t.out, v)
-	case codeZigzag:
-		t.out = protowire.AppendVarint(t.out, protowire.EncodeZigZag(int64(v)))
-	default:
-		t.out = protowire.AppendVarint(t.out, v)
-	}
-}
+func (t *toRun) number(s *slotProgram, v uint64) { t.out = pb.AppendNumber(t.out, s.Kind, v) }
 
 // skip steps over a field that protobuf has no place for.
 func (t *toRun) skip(typ schema.Type) {

@@ -1,5 +1,5 @@
-// Package pb reads protobuf's wire format: the fields of a message, one after the
-// other, and numbers. It knows no types of messages.
+// Package pb reads protobuf's wire format: a Scanner goes over the fields of a message,
+// one after the other, an Index finds those of a Type, and Number reads numbers.
 //
 //	message   fields, in any order
 //	field     tag, value
@@ -171,6 +171,19 @@ func Number(k protoreflect.Kind, p []byte) (v uint64, n int) {
 		v = uint64(protowire.DecodeZigZag(v))
 	}
 	return v, n
+}
+
+// AppendNumber appends a number of a kind, as Number returns it.
+func AppendNumber(dst []byte, k protoreflect.Kind, v uint64) []byte {
+	switch k {
+	case protoreflect.FloatKind, protoreflect.Fixed32Kind, protoreflect.Sfixed32Kind:
+		return binary.LittleEndian.AppendUint32(dst, uint32(v))
+	case protoreflect.DoubleKind, protoreflect.Fixed64Kind, protoreflect.Sfixed64Kind:
+		return binary.LittleEndian.AppendUint64(dst, v)
+	case protoreflect.Sint32Kind, protoreflect.Sint64Kind:
+		v = protowire.EncodeZigZag(int64(v))
+	}
+	return protowire.AppendVarint(dst, v)
 }
 
 // Count returns how many whole numbers of a wire type are packed in p.
