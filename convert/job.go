@@ -128,8 +128,8 @@ const (
 // the run came.
 type Report struct {
 	Source, Sink End
-	Elapsed      time.Duration
-	Selection    *Selection // nil when everything was asked for
+	Elapsed      time.Duration // from the begin of RunAll to the end of this output
+	Selection    *Selection    // nil when everything was asked for
 	Topics       []TopicReport
 	Losses       []Loss            // what the output does not carry
 	Notes        []Note            // what was decided on the way and may surprise

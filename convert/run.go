@@ -60,10 +60,9 @@ func RunAll(ctx context.Context, jobs []*Job) ([]*Report, error) {
 			Sink:   End{Path: job.Sink, Format: job.SinkFormat.Name},
 		}
 	}
-	some := false
+	some, began := false, time.Now()
 	for first := 0; first < len(jobs); first += MaxOutputs {
 		last := min(first+MaxOutputs, len(jobs))
-		began := time.Now()
 		failed, err := run(ctx, jobs[first:last], reports[first:last])
 		for _, r := range reports[first:last] {
 			r.Elapsed = time.Since(began)

@@ -111,7 +111,9 @@ type BlockCopier interface {
 	// topics are here: topics[i] is that of its topic i, NoTopic when its messages
 	// are left out or changed. It is called after the last CreateTopic and before
 	// the first message. It is true when there may be blocks that can be copied:
-	// ReadBlock sets Batch.Stored of those that are read from then on.
+	// ReadBlock sets Batch.Stored of those that are read from then on. Several writers
+	// that were made alike and have the same topics may copy from one reader, each
+	// block into one of them.
 	CopyFrom(r Reader, topics []TopicID) bool
 
 	// CopyBlock does what writing all of b.Messages would do, which must be all

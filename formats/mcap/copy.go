@@ -1,8 +1,11 @@
 package mcap
 
 import (
+	"bytes"
 	"hash/crc32"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/storage"
@@ -25,97 +28,154 @@ import (
 // The Reader checks what can be known of the chunk alone, in any goroutine, and the
 // Writer the rest.
 
-// A copying is what a Writer and the Reader whose chunks it copies agree on. It does
-// not change.
+// A copying is what a Writer and the Readers whose chunks it copies agree on: the ids of
+// channels and schemas in the output. It does not change once a chunk is read.
 type copying struct {
 	codec    *compress.Codec
-	least    int         // bytes before compression of a chunk to be copied
-	channels []copyTopic // by TopicID of the reader
-	byID     map[uint16]int
+	least    int // bytes before compression of a chunk to be copied
+	channels map[uint16]copyChannel
 	schemas  map[uint16]copySchema
 }
 
-// A copyTopic is what a topic of the reader is in the output.
-type copyTopic struct {
-	ok      bool
+// A copyChannel is a channel of the output that has the id of its source.
+type copyChannel struct {
 	channel int // index of Writer.channels
 	record  []byte
 }
 
-// A copySchema is what a schema id of the reader is in the output.
+// A copySchema is a schema of the output that has the id of its source.
 type copySchema struct {
 	schema int // index of Writer.schemas
 	record []byte
 }
 
-// CopyFrom prepares for the chunks of another file. Channels and schemas take the ids
-// that they have there. See storage.BlockCopier.
-func (w *Writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
-	from, ok := r.(*Reader)
-	if f, is := r.(*FolderReader); is {
-		from, ok = f.alone()
-	}
-	if !ok {
-		return false
-	}
-	from.copying, w.copying = nil, nil
-	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.begun || from.codecs[w.codec.Name()] == 0 ||
-		len(from.defs.changes) > 0 || len(topics) != len(from.defs.list) {
-		return false
-	}
-	c := &copying{
-		codec: w.codec, least: w.threshold / 2, channels: make([]copyTopic, len(topics)),
-		byID: map[uint16]int{}, schemas: map[uint16]copySchema{},
-	}
-	if !w.keepIDs(from, topics, c) {
-		return false
-	}
-	from.copying, w.copying = c, c
-	return true
+// A copySource is what the Reader of one file knows of a copying.
+type copySource struct {
+	*copying
+	reader *Reader
+	topics []int // index of Writer.channels + 1, by TopicID of the reader; 0: not copied
 }
 
-// keepIDs sets the ids of channels and schemas to those that they have in another file, and the
-// others those that are free. It is false when no channel can have its own.
-func (w *Writer) keepIDs(from *Reader, topics []storage.TopicID, c *copying) bool {
+// CopyFrom prepares for the chunks of another file, or of the parts of a folder. Channels and
+// schemas take the ids that they have there. See storage.BlockCopier.
+func (w *Writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
+	w.copying = nil
+	if !w.copies || w.codec == compress.None || !w.state.Ready() || w.begun {
+		return false
+	}
+	c := &copying{codec: w.codec, least: w.threshold / 2, channels: map[uint16]copyChannel{}, schemas: map[uint16]copySchema{}}
 	old := w.schemas
 	w.schemas = nil
 	kept := make([]bool, len(w.channels))
-	for i, t := range topics {
-		src := from.defs.list[i]
-		if int64(t) >= int64(len(w.channels)) || kept[t] {
+	var sources []*copySource
+	for _, f := range filesOf(r, topics) {
+		if f.codecs[c.codec.Name()] == 0 || len(f.defs.changes) > 0 || len(f.topics) != len(f.defs.list) {
 			continue
 		}
-		o := &w.channels[t]
-		mine := o.channel
-		mine.id = src.channel.id
-		var s *schema
-		if o.schema >= 0 {
-			s = &old[o.schema].schema
+		if s := w.keepIDs(f, c, kept, old); s != nil {
+			sources = append(sources, s)
 		}
-		if _, used := c.byID[mine.id]; used || key(&mine, s) != key(&src.channel, src.schema) {
+	}
+	w.numberOthers(kept, old, c)
+	if len(sources) == 0 {
+		return false
+	}
+	w.copying = share(sources)
+	return true
+}
+
+// share has the Readers collect chunks for a copying, and returns it. Writers that agree on the
+// same use the same, so that each may copy.
+func share(sources []*copySource) *copying {
+	before := sources[0].reader.copying
+	if before != nil && !slices.ContainsFunc(sources, func(s *copySource) bool {
+		b := s.reader.copying
+		return b == nil || b.copying != before.copying || !b.same(s)
+	}) {
+		return before.copying
+	}
+	for _, s := range sources {
+		s.reader.copying = s
+	}
+	return sources[0].copying
+}
+
+// same reports whether two Writers may copy the same chunks in the same way.
+func (s *copySource) same(o *copySource) bool {
+	return s.codec == o.codec && s.least == o.least && slices.Equal(s.topics, o.topics) &&
+		maps.EqualFunc(s.copying.channels, o.copying.channels, func(a, b copyChannel) bool {
+			return a.channel == b.channel && bytes.Equal(a.record, b.record)
+		}) &&
+		maps.EqualFunc(s.schemas, o.schemas, func(a, b copySchema) bool {
+			return a.schema == b.schema && bytes.Equal(a.record, b.record)
+		})
+}
+
+// A copyFile is a file whose chunks may be copied, and what its topics are in the output.
+type copyFile struct {
+	*Reader
+	topics []storage.TopicID
+}
+
+// filesOf lists the files of a reader.
+func filesOf(r storage.Reader, topics []storage.TopicID) []copyFile {
+	switch r := r.(type) {
+	case *Reader:
+		return []copyFile{{r, topics}}
+	case *FolderReader:
+		return r.files(topics)
+	}
+	return nil
+}
+
+// keepIDs sets the ids of channels and schemas to those that they have in a file, if these are
+// free. kept tells which channels of the Writer have the id of a source, and old is its list
+// of schemas before. It returns nil if no chunk of the file can be copied.
+func (w *Writer) keepIDs(f copyFile, c *copying, kept []bool, old []outSchema) *copySource {
+	src := &copySource{c, f.Reader, make([]int, len(f.topics))}
+	some := false
+	for i, t := range f.topics {
+		if int64(t) >= int64(len(w.channels)) {
+			continue
+		}
+		in, out := f.defs.list[i], &w.channels[t]
+		mine := out.channel
+		mine.id = in.channel.id
+		var s *schema
+		switch {
+		case out.schema >= 0 && kept[t]:
+			s = &w.schemas[out.schema].schema
+		case out.schema >= 0:
+			s = &old[out.schema].schema
+		}
+		if _, used := c.channels[mine.id]; used != kept[t] || kept[t] && out.id != mine.id || key(&mine, s) != key(&in.channel, in.schema) {
 			continue
 		}
 		schemaIndex := -1
 		if s != nil {
-			known, ok := c.schemas[src.channel.schema]
-			if !ok {
+			known, ok := c.schemas[in.channel.schema]
+			if !ok && !kept[t] {
 				k := *s
-				k.id = src.channel.schema
+				k.id = in.channel.schema
 				known = copySchema{len(w.schemas), k.append(nil)}
 				w.schemas = append(w.schemas, outSchema{schema: k})
 				c.schemas[k.id] = known
-			} else if !w.schemas[known.schema].same(s) {
+			} else if !ok || !w.schemas[known.schema].same(s) || kept[t] && known.schema != out.schema {
 				continue
 			}
 			schemaIndex = known.schema
 		}
-		kept[t] = true
-		o.channel, o.schema = src.channel, schemaIndex
-		c.byID[o.id] = i
-		c.channels[i] = copyTopic{true, int(t), o.append(nil)}
+		if !kept[t] {
+			kept[t] = true
+			out.channel, out.schema = in.channel, schemaIndex
+			c.channels[out.id] = copyChannel{int(t), out.append(nil)}
+		}
+		src.topics[i], some = int(t)+1, true
 	}
-	w.numberOthers(kept, old, c)
-	return len(c.byID) > 0
+	if !some {
+		return nil
+	}
+	return src
 }
 
 // numberOthers sets the ids of the channels that were not kept to free ones, and their
@@ -136,7 +196,7 @@ func (w *Writer) numberOthers(kept []bool, old []outSchema, c *copying) {
 			continue
 		}
 		for channelID++; ; channelID++ {
-			if _, used := c.byID[channelID]; !used {
+			if _, used := c.channels[channelID]; !used {
 				break
 			}
 		}
@@ -161,7 +221,7 @@ func (w *Writer) numberOthers(kept []bool, old []outSchema, c *copying) {
 
 // stored is what Batch.Stored holds: what the index of a chunk will have.
 type stored struct {
-	from    *copying
+	from    *copySource
 	raw     int
 	sum     uint32
 	used    []usedChannel
@@ -182,7 +242,7 @@ type defined struct {
 
 // begin returns what collects the chunk that is about to be read into b, nil when none
 // are copied.
-func (c *copying) begin(b *storage.Batch) *stored {
+func (c *copySource) begin(b *storage.Batch) *stored {
 	s, _ := b.Stored.(*stored)
 	b.Stored = nil
 	if c == nil {
@@ -207,19 +267,20 @@ func (s *stored) suits(c *chunk, records []byte) bool {
 	if s.sum = c.crc; s.sum == 0 {
 		s.sum = crc32.ChecksumIEEE(records)
 	}
-	s.slots = append(s.slots[:0], make([]int, len(s.from.channels))...)
+	s.slots = append(s.slots[:0], make([]int, len(s.from.topics))...)
 	return true
 }
 
 // message adds the message record at an offset of the chunk. It is false when the
 // chunk cannot be copied.
 func (s *stored) message(at int64, id uint16, topic storage.TopicID, log int64) bool {
-	if !s.from.channels[topic].ok {
+	channel := s.from.topics[topic] - 1
+	if channel < 0 {
 		return false
 	}
 	slot := s.slots[topic]
 	if slot == 0 {
-		s.used = append(s.used, usedChannel{channel: s.from.channels[topic].channel, id: id})
+		s.used = append(s.used, usedChannel{channel: channel, id: id})
 		s.first = append(s.first, at)
 		slot = len(s.used)
 		s.slots[topic] = slot
@@ -240,8 +301,8 @@ func (s *stored) define(op byte, at int, body []byte) bool {
 		k, ok := s.from.schemas[id]
 		return ok && sameBytes(body, k.record)
 	}
-	i, ok := s.from.byID[id]
-	return ok && sameBytes(body, s.from.channels[i].record)
+	c, ok := s.from.channels[id]
+	return ok && sameBytes(body, c.record)
 }
 
 // definedBefore reports whether the chunk has a definition before an offset.
@@ -278,7 +339,7 @@ func (w *Writer) defineBefore(dst []byte, s *stored) []byte {
 		if d.op == opSchema {
 			w.schemas[s.from.schemas[d.id].schema].written = true
 		} else {
-			w.channels[s.from.channels[s.from.byID[d.id]].channel].written = true
+			w.channels[s.from.channels[d.id].channel].written = true
 		}
 	}
 	return dst
@@ -299,7 +360,7 @@ func (w *Writer) CopyBlock(b *storage.Batch) (bool, error) {
 		return false, w.state.Usable()
 	}
 	s, ok := b.Stored.(*stored)
-	if !ok || s.from != w.copying || len(b.Messages) == 0 || len(b.Messages) != len(s.index) {
+	if !ok || s.from.copying != w.copying || len(b.Messages) == 0 || len(b.Messages) != len(s.index) {
 		return false, nil
 	}
 	if err := w.Flush(); err != nil {

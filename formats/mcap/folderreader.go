@@ -154,12 +154,20 @@ func isDamage(err error) bool {
 	return errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, storage.ErrUnsupported)
 }
 
-// alone returns the Reader of the only part, if its blocks are those of the folder.
-func (r *FolderReader) alone() (*Reader, bool) {
-	if len(r.parts) != 1 || r.packedMessages() {
-		return nil, false
+// files lists the parts for a Writer that copies chunks: none if their messages are compressed
+// one by one. topics are those of the folder in the output.
+func (r *FolderReader) files(topics []storage.TopicID) []copyFile {
+	if r.packedMessages() || r.otherCodec() || len(topics) != len(r.topics) {
+		return nil
 	}
-	return r.parts[0].Reader, true
+	list := make([]copyFile, len(r.parts))
+	for i, p := range r.parts {
+		list[i] = copyFile{p.Reader, make([]storage.TopicID, len(p.topics))}
+		for k, t := range p.topics {
+			list[i].topics[k] = topics[t]
+		}
+	}
+	return list
 }
 
 // compareCount reports that metadata.yaml counts other than there are.

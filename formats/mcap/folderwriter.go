@@ -24,15 +24,14 @@ type FolderWriter struct {
 	size     int64 // of a segment, in bytes of messages; 0: any
 	duration int64 // of a segment, ns; 0: any
 
-	parts  []*outPart // the last one gets the messages
-	topics []storage.Topic
-	known  map[topicKey]bool
+	parts []*outPart // the last one gets the messages
+	known map[topicKey]bool
 }
 
 // An outPart is a part that is written.
 type outPart struct {
 	*Writer
-	span  ros2bag.Part // of messages that went to Write
+	span  ros2bag.Part // of its messages
 	bytes int64        // of them
 }
 
@@ -66,7 +65,7 @@ func CreateFolder(ctx context.Context, path string, o storage.WriteOptions) (sto
 	return w, nil
 }
 
-// addPart begins a part, with all topics that are known.
+// addPart begins a part, with the channels of the part before it.
 func (w *FolderWriter) addPart() error {
 	name := mcapStorage.PartName(filepath.Base(w.out.Final()), len(w.parts))
 	part, err := newWriter(w.state.Ctx, filepath.Join(w.out.Final(), name), w.o)
@@ -82,10 +81,8 @@ func (w *FolderWriter) addPart() error {
 	if err := p.open(w.fs, filepath.Join(w.out.Temp(), name)); err != nil {
 		return err
 	}
-	for i := range w.topics {
-		if _, err := p.CreateTopic(w.topics[i]); err != nil {
-			return err
-		}
+	if len(w.parts) > 1 {
+		p.defineAs(w.parts[len(w.parts)-2].Writer)
 	}
 	return nil
 }
@@ -121,7 +118,6 @@ func (w *FolderWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 		return 0, err
 	}
 	w.known[key] = true
-	w.topics = append(w.topics, t)
 	return id, nil
 }
 
@@ -130,12 +126,9 @@ func (w *FolderWriter) Write(m *storage.Message) error {
 	if err := w.state.Usable(); err != nil {
 		return err
 	}
-	p := w.last()
-	if p.span.Messages > 0 && w.full(p, m) {
-		if err := w.cut(); err != nil {
-			return w.state.Stop(err)
-		}
-		p = w.last()
+	p, err := w.partOf(m)
+	if err != nil {
+		return w.state.Stop(err)
 	}
 	if err := p.Write(m); err != nil {
 		return w.state.Stop(err)
@@ -145,12 +138,23 @@ func (w *FolderWriter) Write(m *storage.Message) error {
 	return nil
 }
 
-// full reports whether a message would make a part larger or longer than a segment.
-func (w *FolderWriter) full(p *outPart, m *storage.Message) bool {
-	if w.size > 0 && p.bytes+int64(len(m.Data)) > w.size {
+// partOf returns the part that the next message belongs to.
+func (w *FolderWriter) partOf(m *storage.Message) (*outPart, error) {
+	if p := w.last(); p.span.Messages > 0 && w.full(p.span, p.bytes, m) {
+		if err := w.cut(); err != nil {
+			return nil, err
+		}
+	}
+	return w.last(), nil
+}
+
+// full reports whether a message would make a part with this span and these bytes of messages
+// larger or longer than a segment.
+func (w *FolderWriter) full(span ros2bag.Part, bytes int64, m *storage.Message) bool {
+	if w.size > 0 && bytes+int64(len(m.Data)) > w.size {
 		return true
 	}
-	return w.duration > 0 && max(p.span.End, m.LogTime)-min(p.span.Start, m.LogTime) > w.duration
+	return w.duration > 0 && max(span.End, m.LogTime)-min(span.Start, m.LogTime) > w.duration
 }
 
 // cut ends a part and begins the next one. Chunks of the old part may still be on their way
@@ -193,20 +197,40 @@ func (w *FolderWriter) Flush() error {
 	return nil
 }
 
-// CopyFrom prepares for the chunks of a file or of a folder with one part, unless the
-// output is cut. See storage.BlockCopier.
+// CopyFrom prepares for the chunks of a file or of the parts of a folder. See
+// storage.BlockCopier.
 func (w *FolderWriter) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
-	return w.state.Ready() && w.size == 0 && w.duration == 0 && w.last().CopyFrom(r, topics)
+	return w.state.Ready() && len(w.parts) == 1 && w.last().CopyFrom(r, topics)
 }
 
-// CopyBlock writes a chunk as it is stored. See storage.BlockCopier.
+// CopyBlock writes a chunk as it is stored, unless a part ends within it. See
+// storage.BlockCopier.
 func (w *FolderWriter) CopyBlock(b *storage.Batch) (bool, error) {
 	if err := w.state.Usable(); err != nil {
 		return false, err
 	}
-	ok, err := w.last().CopyBlock(b)
+	if len(b.Messages) == 0 {
+		return false, nil
+	}
+	p, err := w.partOf(&b.Messages[0])
+	if err != nil {
+		return false, w.state.Stop(err)
+	}
+	span, bytes := p.span, p.bytes
+	for i := range b.Messages {
+		m := &b.Messages[i]
+		if span.Messages > 0 && w.full(span, bytes, m) {
+			return false, nil
+		}
+		span.Add(m.LogTime)
+		bytes += int64(len(m.Data))
+	}
+	ok, err := p.CopyBlock(b)
 	if err != nil {
 		return ok, w.state.Stop(err)
+	}
+	if ok {
+		p.span, p.bytes = span, bytes
 	}
 	return ok, nil
 }

@@ -31,7 +31,7 @@ type Reader struct {
 
 	seq storage.Sequence // of ReadNext
 
-	copying *copying // of the Writer that copies chunks; nil: none
+	copying *copySource // of the Writer that copies chunks; nil: none
 
 	info *storage.Info // as Open has found it
 }

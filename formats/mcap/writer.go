@@ -199,6 +199,18 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	return storage.TopicID(len(w.channels) - 1), nil
 }
 
+// defineAs takes the channels and schemas of a Writer, with their ids, and what it copies.
+func (w *Writer) defineAs(o *Writer) {
+	w.channels, w.schemas, w.byID, w.copying = slices.Clone(o.channels), slices.Clone(o.schemas), maps.Clone(o.byID), o.copying
+	for i := range w.channels {
+		c := &w.channels[i]
+		c.written, c.chunk, c.slot = false, nil, 0
+	}
+	for i := range w.schemas {
+		w.schemas[i].written = false
+	}
+}
+
 // validName reports whether a string can be written as one.
 func validName(s string) bool { return utf8.ValidString(s) }
 

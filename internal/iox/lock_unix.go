@@ -8,7 +8,12 @@ import (
 	"syscall"
 )
 
+// tryLock waits for children of this process that are being started: until they run their own
+// program they have a copy of each open file, and with it every lock, also of files that were
+// closed since.
 func tryLock(f *os.File) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):

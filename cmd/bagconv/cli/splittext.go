@@ -22,7 +22,7 @@ func (e *env) writeParts(results []*resultJSON, quiet, verbose bool) {
 }
 
 // totalOf returns the results of the parts of a split as that of one run: what they
-// have in common once, and the sum of the rest.
+// have in common once, the time of the longest, and the sum of the rest.
 func totalOf(results []*resultJSON) *resultJSON {
 	all := *results[0]
 	all.Sink.Path, all.Sink.Files, all.Sink.Size, all.Sink.Messages = count(int64(len(results)), "part"), nil, 0, 0
@@ -36,7 +36,7 @@ func totalOf(results []*resultJSON) *resultJSON {
 	var elapsed int64
 	for _, r := range results {
 		ns, _ := strconv.ParseInt(r.ElapsedNS, 10, 64)
-		elapsed += ns
+		elapsed = max(elapsed, ns) // parts are written side by side
 		all.Sink.Size += r.Sink.Size
 		all.Sink.Messages += r.Sink.Messages
 		all.Topics = append(all.Topics, r.Topics...)

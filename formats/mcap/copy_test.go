@@ -1,0 +1,157 @@
+package mcap
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
+)
+
+// copyTopics have types, so that files and folders define them alike.
+var copyTopics = []storage.Topic{
+	{Name: "/a", Type: "p/msg/A", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 a\n")}},
+	{Name: "/b", Type: "p/msg/B", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("int8 b\n")}},
+}
+
+// writeLarge writes a folder of copyTopics.
+func writeLarge(t *testing.T, o storage.WriteOptions, messages []storage.Message) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "run")
+	check(t, storagetest.WriteAll(Folder, path, o, storagetest.Recording{Topics: copyTopics, Messages: messages}))
+	return path
+}
+
+// largeMessages are 9 MB, so that chunks are large enough to be copied.
+func largeMessages() []storage.Message {
+	list := make([]storage.Message, 90)
+	for i := range list {
+		list[i] = storage.Message{Topic: storage.TopicID(i % len(copyTopics)), LogTime: int64(i) * 1e6, PublishTime: int64(i) * 1e6, Data: bytes.Repeat([]byte{byte(i)}, 100_000)}
+	}
+	return list
+}
+
+// copyAll copies a folder to writers in turn, a block each, and returns how many blocks were
+// copied as they are stored.
+func copyAll(t *testing.T, folder string, to ...storage.Writer) (blocks, copied int) {
+	t.Helper()
+	r, err := OpenFolder(t.Context(), folder, storage.ReadOptions{Strict: true})
+	check(t, err)
+	defer func() { check(t, r.Close()) }()
+	info, err := r.Info()
+	check(t, err)
+	for _, w := range to {
+		var ids []storage.TopicID
+		for _, topic := range info.Topics {
+			id, err := w.CreateTopic(topic.Topic)
+			check(t, err)
+			ids = append(ids, id)
+		}
+		if !w.(storage.BlockCopier).CopyFrom(r, ids) {
+			t.Error("nothing is copied")
+		}
+	}
+	list, err := r.(storage.BlockReader).Blocks()
+	check(t, err)
+	for i := range list {
+		w, b := to[i%len(to)], storage.Batch{}
+		check(t, r.(storage.BlockReader).ReadBlock(t.Context(), i, &b))
+		ok, err := w.(storage.BlockCopier).CopyBlock(&b)
+		check(t, err)
+		if ok {
+			copied++
+			continue
+		}
+		for k := range b.Messages {
+			check(t, w.Write(&b.Messages[k]))
+		}
+	}
+	for _, w := range to {
+		check(t, w.Commit())
+		check(t, w.Close())
+	}
+	return len(list), copied
+}
+
+// TestCopyParts: chunks of all parts of a folder are copied, into a file, a folder, and parts
+// that end elsewhere, which have the same messages as if none was copied.
+func TestCopyParts(t *testing.T) {
+	all, o := largeMessages(), storage.WriteOptions{NoSync: true, Compression: "zstd"}
+	cut := o
+	cut.SegmentSize = 3_100_000
+	in := writeLarge(t, cut, all)
+	other := o
+	other.SegmentSize = 4_300_000
+	for i, c := range []struct {
+		format *storage.Format
+		o      storage.WriteOptions
+		least  int // blocks that are copied
+	}{{Format, o, 9}, {Folder, o, 9}, {Folder, cut, 9}, {Folder, other, 7}} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "run")
+			w, err := c.format.Create(t.Context(), path, c.o)
+			check(t, err)
+			if blocks, copied := copyAll(t, in, w); copied < c.least {
+				t.Errorf("%d of %d blocks are copied", copied, blocks)
+			}
+			got := readBack(t, c.format, path)
+			if d := storagetest.Diff(got, all); d != "" {
+				t.Error(d)
+			}
+			if c.o.SegmentSize == 0 {
+				return
+			}
+			if got, want := partCounts(t, path), partCounts(t, writeLarge(t, c.o, all)); !slices.Equal(got, want) {
+				t.Errorf("messages of the parts: %v, without copies %v", got, want)
+			}
+		})
+	}
+}
+
+// readBack returns the messages of a recording that has no damage.
+func readBack(t *testing.T, f *storage.Format, path string) []storage.Message {
+	t.Helper()
+	r, err := f.Open(t.Context(), path, storage.ReadOptions{Strict: true})
+	check(t, err)
+	defer func() { check(t, r.Close()) }()
+	list, err := storagetest.ReadAll(r)
+	check(t, err)
+	return list
+}
+
+// partCounts returns how many messages each part of a folder has.
+func partCounts(t *testing.T, dir string) (list []int) {
+	files, err := Folder.FilesOf(nil, dir)
+	check(t, err)
+	for _, path := range files.Messages {
+		list = append(list, len(readBack(t, Format, path)))
+	}
+	return list
+}
+
+// TestCopyToSeveral: several Writers with the same topics copy chunks of one Reader, as those of
+// the parts of a split do.
+func TestCopyToSeveral(t *testing.T) {
+	all, o := largeMessages(), storage.WriteOptions{NoSync: true, Compression: "zstd"}
+	in := writeLarge(t, o, all)
+	dir := t.TempDir()
+	var to []storage.Writer
+	for i := range 3 {
+		w, err := Create(t.Context(), filepath.Join(dir, fmt.Sprint(i)), o)
+		check(t, err)
+		to = append(to, w)
+	}
+	if blocks, copied := copyAll(t, in, to...); copied < blocks-1 {
+		t.Errorf("%d of %d blocks are copied", copied, blocks)
+	}
+	n := 0
+	for i := range to {
+		n += len(readBack(t, Format, filepath.Join(dir, fmt.Sprint(i))))
+	}
+	if n != len(all) {
+		t.Errorf("%d messages of %d", n, len(all))
+	}
+}
