@@ -3,7 +3,6 @@ package mcap
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,9 +16,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-const vectors = "../../../shared/data/mcap/conformance"
-
-// A vector is an official test file: its records, as the JSON beside it has them.
+// A vector is a file of the matrix in vectors_test.go: its records, as the JSON beside the
+// official ones has them.
 type vector struct {
 	Records []vectorRecord
 	Meta    struct{ Variant struct{ Features []string } }
@@ -67,34 +65,7 @@ func (r *vectorRecord) pairs(name string) []pair {
 	return out
 }
 
-// eachVector calls f for each official test file.
-func eachVector(t *testing.T, f func(t *testing.T, name string, v *vector, b []byte)) {
-	paths, _ := filepath.Glob(vectors + "/*/*.mcap")
-	if len(paths) == 0 {
-		t.Skip("the official test files are not here")
-	}
-	if len(paths) != 416 {
-		t.Errorf("%d official test files, want 416", len(paths))
-	}
-	for _, path := range paths {
-		name := strings.TrimSuffix(filepath.Base(path), ".mcap")
-		text, err := os.ReadFile(strings.TrimSuffix(path, ".mcap") + ".json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var v vector
-		if err := json.Unmarshal(text, &v); err != nil {
-			t.Fatal(err)
-		}
-		f(t, name, &v, b)
-	}
-}
-
-// TestConformanceRecords: every record of the official files is parsed as it is meant.
+// TestConformanceRecords: every record of the matrix is parsed as it is meant.
 func TestConformanceRecords(t *testing.T) {
 	eachVector(t, func(t *testing.T, name string, v *vector, b []byte) {
 		var got []vectorRecord
@@ -106,14 +77,7 @@ func TestConformanceRecords(t *testing.T) {
 			t.Fatalf("%s: %d records, want %d", name, len(got), len(v.Records))
 		}
 		for i, want := range v.Records {
-			fields := map[string]any{}
-			for _, f := range want.Fields {
-				fields[f[0].(string)] = f[1]
-			}
-			mine := map[string]any{}
-			for _, f := range got[i].Fields {
-				mine[f[0].(string)] = f[1]
-			}
+			fields, mine := want.named(), got[i].named()
 			if got[i].Type != want.Type || !reflect.DeepEqual(mine, fields) {
 				t.Fatalf("%s: record %d is %s %v, want %s %v", name, i, got[i].Type, mine, want.Type, fields)
 			}
@@ -240,7 +204,7 @@ func listSummary(op byte, b []byte, add func(string, error, ...[2]any)) {
 	}
 }
 
-// TestConformanceRead: the Reader opens each official file by its summary and without
+// TestConformanceRead: the Reader opens each file of the matrix by its summary and without
 // it, and gives its messages, channels, attachments and metadata.
 func TestConformanceRead(t *testing.T) {
 	eachVector(t, func(t *testing.T, name string, v *vector, b []byte) {
@@ -283,7 +247,7 @@ func TestConformanceRead(t *testing.T) {
 	})
 }
 
-// TestConformanceWrite: the Writer writes each official file to the byte.
+// TestConformanceWrite: the Writer writes each file of the matrix to the byte.
 func TestConformanceWrite(t *testing.T) {
 	defer func() { padding = nil }()
 	eachVector(t, func(t *testing.T, name string, v *vector, want []byte) {
@@ -325,7 +289,7 @@ func TestConformanceWrite(t *testing.T) {
 	})
 }
 
-// writeVector writes what stands in the data section of an official file.
+// writeVector writes what stands in the data section of a file.
 func writeVector(t *testing.T, w *Writer, v *vector) {
 	var s *vectorRecord
 	for i := range v.Records {

@@ -1,13 +1,16 @@
 // Command testsum reads `go test -json` from standard input and prints what people need of it: a line
 // for each package, the output of what failed, which tests were skipped, with the reason, and which took
-// the most time. Its exit
-// status is 1 if a test or a package failed, or if no test ran.
+// the most time. Its exit status is 1 if a test or a package failed, or if no test ran.
+//
+// With -strict it is 1, too, if a test was skipped that skips.txt does not name.
 package main
 
 import (
 	"bufio"
 	"cmp"
+	_ "embed"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -34,14 +37,46 @@ type summary struct {
 }
 
 func main() {
+	strict := flag.Bool("strict", false, "fail if a test was skipped that the list of skips does not name")
+	flag.Parse()
 	s := &summary{out: os.Stdout, output: map[string][]string{}, skipped: map[string][]string{}}
 	if err := s.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "testsum:", err)
 		os.Exit(1)
 	}
-	if s.print(); s.failed > 0 || s.passed == 0 {
+	s.print()
+	if refused := s.refused(allowedSkips); *strict && refused != "" {
+		fmt.Printf("these may not skip: scripts/testsum/skips.txt does not name them\n%s", refused)
 		os.Exit(1)
 	}
+	if s.failed > 0 || s.passed == 0 {
+		os.Exit(1)
+	}
+}
+
+// allowedSkips has a line "TestName: reason" for each test that may skip in CI; lines of # are
+// comments.
+//
+//go:embed skips.txt
+var allowedSkips string
+
+// refused returns a line for each skipped test that a list does not name. A test stands for its
+// subtests, too.
+func (s *summary) refused(list string) string {
+	allowed := map[string]bool{}
+	for line := range strings.Lines(list) {
+		allowed[strings.TrimSpace(line)] = true
+	}
+	var lines []string
+	for reason, tests := range s.skipped {
+		for _, test := range tests {
+			if name, _, _ := strings.Cut(test, "/"); !allowed[name+": "+reason] {
+				lines = append(lines, fmt.Sprintf("  %s: %s\n", test, reason))
+			}
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "")
 }
 
 // read takes all events. A line that is none, such as an error of the go command, is printed.
@@ -133,7 +168,8 @@ func (s *summary) print() {
 		lines = append(lines, fmt.Sprintf("  %3d  %s: %s", len(tests), reason, shorten(slices.Compact(tests))))
 	}
 	slices.Sort(lines)
-	fmt.Fprintf(s.out, "%d passed, %d failed, %d skipped\n", s.passed, s.failed, n)
+	share := 100 * float64(n) / float64(max(1, n+s.passed+s.failed))
+	fmt.Fprintf(s.out, "%d passed, %d failed, %d skipped (%.1f %%)\n", s.passed, s.failed, n, share)
 	for _, line := range lines {
 		fmt.Fprintln(s.out, line)
 	}

@@ -34,7 +34,7 @@ FAIL      1.5s  p
 r.go:1: syntax error
 FAIL      0.0s  r
 go: no such tool
-2 passed, 3 failed, 2 skipped
+2 passed, 3 failed, 2 skipped (28.6 %)
     2  no python3: install it: TestC, TestD
 slowest:
     61.0s  p: TestB
@@ -42,5 +42,16 @@ slowest:
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	s := &summary{skipped: map[string][]string{"no disk": {"TestA/one", "TestB"}, "no python": {"TestA"}}}
+	list := "# TestB: no disk\nTestA: no disk\n"
+	if got, want := s.refused(list), "  TestA: no python\n  TestB: no disk\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := s.refused(list + "TestB: no disk\nTestA: no python\n"); got != "" {
+		t.Errorf("got %q", got)
 	}
 }
