@@ -14,22 +14,16 @@ import (
 	"github.com/bagconv/bagconv/convert/batch"
 )
 
-// TestBatchAllKilled: kill -9 at ten random moments of a batch over all of
-// ../shared/data, each followed by --resume, ends with the outputs of an
+// TestBatchAllKilled: kill -9 at ten random moments of a batch over all
+// recordings, each followed by --resume, ends with the outputs of an
 // undisturbed one, one line per input, and nothing else.
 func TestBatchAllKilled(t *testing.T) {
-	data, err := filepath.Abs(shared)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(data); err != nil {
-		t.Skip("no ../shared/data beside the repository")
-	}
+	data := allSamples(t)
 	if testing.Short() {
 		t.Skip("a dozen batches over many files")
 	}
 	batchOf := func(out string) *exec.Cmd {
-		return exec.Command(binary, "batch", "-q", "-j", "2", "-O", out, data, "--no-sync", "--resume")
+		return exec.Command(binary, append([]string{"batch", "-q", "-j", "2", "-O", out, "--no-sync", "--resume"}, data...)...)
 	}
 	dir := t.TempDir()
 	whole, out := filepath.Join(dir, "whole"), filepath.Join(dir, "out")

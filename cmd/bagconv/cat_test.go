@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -13,10 +12,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/bagconv/bagconv/internal/samples"
 )
 
 // catInputs lists recordings that are not too large to be printed with all their
-// pictures: those of testdata, and of ../shared/data, damaged ones too.
+// pictures: damaged ones too.
 func catInputs(t *testing.T) (paths []string) {
 	ours, err := filepath.Glob("../../testdata/*.*")
 	if err != nil {
@@ -27,21 +28,23 @@ func catInputs(t *testing.T) (paths []string) {
 			paths = append(paths, p)
 		}
 	}
-	err = filepath.WalkDir(shared, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
+	for _, root := range samples.Roots(t) {
+		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			st, err := d.Info()
+			if err == nil && !d.IsDir() && st.Size() < 30<<20 && strings.ContainsAny(filepath.Ext(path), "bd0123456789") {
+				paths = append(paths, path)
+			}
+			if _, none := os.Stat(filepath.Join(path, "metadata.yaml")); none == nil {
+				paths = append(paths, path)
+			}
 			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		st, err := d.Info()
-		if err == nil && !d.IsDir() && st.Size() < 30<<20 && strings.ContainsAny(filepath.Ext(path), "bd0123456789") {
-			paths = append(paths, path)
-		}
-		if _, none := os.Stat(filepath.Join(path, "metadata.yaml")); none == nil {
-			paths = append(paths, path)
-		}
-		return err
-	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
 	}
 	return paths
 }

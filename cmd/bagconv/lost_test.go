@@ -17,6 +17,7 @@ import (
 	bagconvert "github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -58,7 +59,7 @@ func TestLost(t *testing.T) {
 		list = append(list, filepath.Clean(out))
 	}
 	list = append(list, "../../testdata/tiny.bag", "../../testdata/tiny.record")
-	list = append(list, sharedRecordings(t)...)
+	list = append(list, sampleRecordings(t)...)
 	runs := 0
 	for _, path := range list {
 		whole, err := cutRun(t, path, "", 0)
@@ -89,13 +90,11 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// sharedRecordings are those of the data folder, where it is there.
-func sharedRecordings(t *testing.T) (list []string) {
-	for _, name := range []string{"ros1", "rosbag2", "cyber", "findings-1"} {
-		err := filepath.WalkDir(filepath.Join("../../../shared/data", name), func(path string, d fs.DirEntry, err error) error {
+// sampleRecordings are all but MCAP files.
+func sampleRecordings(t *testing.T) (list []string) {
+	for _, dir := range slices.Concat(samples.Glob(t, "ros*"), samples.Glob(t, "cyber"), samples.Glob(t, "findings-1")) {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				return nil
 			case err != nil:
 				return err
 			case !d.IsDir():

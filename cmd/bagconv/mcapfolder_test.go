@@ -6,23 +6,20 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// mcapFolders are the rosbag2 folders with MCAP storage of ../shared/data.
+// mcapFolders are the rosbag2 folders with MCAP storage.
 func mcapFolders(t *testing.T) (out []string) {
 	for _, pattern := range []string{"rosbag2/*/*/metadata.yaml", "mcap/*+*/*/metadata.yaml", "mcap/generated/folder-*/metadata.yaml"} {
-		files, _ := filepath.Glob(filepath.Join(shared, pattern))
-		for _, path := range files {
+		for _, path := range samples.Glob(t, pattern) {
 			dir := filepath.Dir(path)
 			parts, _ := filepath.Glob(filepath.Join(dir, "*.mcap*"))
 			if len(parts) > 0 {
 				out = append(out, dir)
 			}
 		}
-	}
-	if len(out) == 0 {
-		t.Skip("the folders are not here")
 	}
 	return out
 }

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -19,27 +19,17 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/bagconv/bagconv/formats/cyber"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
-// records lists the records of testdata/ and of ../shared/data.
+// records lists the sound and odd records.
 func records(t *testing.T) []string {
 	t.Helper()
 	out := []string{"../../testdata/demo.record", "../../testdata/tiny.record"}
-	text, err := os.ReadFile(filepath.Join(shared, "cyber", "expected.json"))
-	if err != nil {
-		return out
-	}
-	var names map[string]any
-	if err := json.Unmarshal(text, &names); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range sorted(names) {
-		out = append(out, filepath.Join(shared, "cyber", name))
-	}
-	return out
+	return append(out, sorted(samples.Expected[any](t, "cyber/expected.json"))...)
 }
 
 // TestRecordToRecord: the container alone changes; Apollo's classes would return
@@ -244,11 +234,7 @@ func plain(m protoreflect.Message) bool {
 // has the same bytes again.
 func TestBagThroughRecord(t *testing.T) {
 	paths := map[string]int64{"../../testdata/demo.bag": 636}
-	if _, err := os.Stat(shared); err == nil {
-		for path, n := range bags(t) {
-			paths[path] = n
-		}
-	}
+	maps.Copy(paths, bags(t))
 	dir := t.TempDir()
 	for i, path := range sorted(paths) {
 		mid, back := filepath.Join(dir, fmt.Sprintf("b%d.record", i)), filepath.Join(dir, fmt.Sprintf("b%d.bag", i))

@@ -11,20 +11,14 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/bagconv/bagconv/formats/cyber"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// TestData converts every message of real records, and of records that Apollo's
-// own writers made, with the descriptors in them: as reflection says it, and back.
+// TestData converts every message of records that several writers made, with the descriptors in them: as reflection says it, and back.
 func TestData(t *testing.T) {
-	dir := "../../../shared/data/cyber"
-	files, _ := filepath.Glob(filepath.Join(dir, "generated/sensor-*.record"))
-	real, _ := filepath.Glob(filepath.Join(dir, "*.record.00000"))
-	files = append(files, real...)
-	if len(files) == 0 {
-		t.Skip("no data folder")
-	}
+	files := append(samples.Glob(t, "cyber/generated/sensor-*.record"), samples.Glob(t, "cyber/*.record.00000")...)
 	seen := map[family]int{}
 	for _, path := range files {
 		t.Run(filepath.Base(path), func(t *testing.T) {

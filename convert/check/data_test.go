@@ -11,16 +11,15 @@ import (
 
 	"github.com/bagconv/bagconv/convert/check"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 
-const shared = "../../../shared/data"
-
-// recordings lists all that is taken for a recording in the shared data: files,
-// folders, and the files of folders.
-func recordings(t *testing.T) (paths []string) {
+// recordings lists all that is taken for a recording below a folder: files, folders, and the files
+// of folders.
+func recordings(root string) (paths []string) {
 	reg := all.Registry()
-	_ = filepath.WalkDir(shared, func(path string, _ fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 		if err == nil {
 			if _, err := reg.Detect(path); err == nil {
 				paths = append(paths, path)
@@ -28,9 +27,6 @@ func recordings(t *testing.T) (paths []string) {
 		}
 		return nil
 	})
-	if len(paths) == 0 {
-		t.Skip("there is no shared data")
-	}
 	return paths
 }
 
@@ -73,9 +69,15 @@ var expected = map[string]string{
 // are the same for any number of workers, and a recording keeps the contract
 // that is made of it.
 func TestData(t *testing.T) {
+	for _, root := range samples.Roots(t) {
+		testData(t, root)
+	}
+}
+
+func testData(t *testing.T, root string) {
 	opened := 0
-	for _, path := range recordings(t) {
-		name, _ := filepath.Rel(shared, path)
+	for _, path := range recordings(root) {
+		name, _ := filepath.Rel(root, path)
 		name = filepath.ToSlash(name)
 		res, err := run(t, path, check.Options{Threads: 1})
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/verify"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -22,9 +23,6 @@ var registry = all.Registry()
 // recordings lists the recordings in a folder that can be read.
 func recordings(t *testing.T, root string) []string {
 	t.Helper()
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("%s is not here", root)
-	}
 	var out []string
 	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
@@ -79,12 +77,12 @@ func compare(t *testing.T, job verify.Job, a, b string) *verify.Result {
 // each of them for a recording of the data folder.
 var byDesign = map[string][]verify.Code{
 	"bag bag": nil, "db3 db3": {verify.Definitions}, "record record": nil,
-	"bag db3":     {verify.HeaderSeq},
-	"bag record":  {verify.Types, verify.Fields, verify.Presence, verify.Renamed},
+	"bag db3":     {verify.HeaderSeq, verify.Fields},
+	"bag record":  {verify.Types, verify.Fields, verify.Presence, verify.Renamed, verify.Unconvertible},
 	"db3 bag":     {verify.HeaderSeq, verify.Types, verify.Fields, verify.EmptyTopics, verify.Unconvertible},
-	"db3 record":  {verify.EmptyTopics, verify.Unconvertible},
+	"db3 record":  {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence, verify.EmptyTopics, verify.Unconvertible},
 	"mcap mcap":   {verify.Definitions},
-	"bag mcap":    {verify.HeaderSeq},
+	"bag mcap":    {verify.HeaderSeq, verify.Fields},
 	"db3 mcap":    {verify.Definitions},
 	"record mcap": {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence},
 	"mcap bag":    {verify.HeaderSeq, verify.Types, verify.Fields, verify.PublishTime, verify.Flaws, verify.Unconvertible},
@@ -92,7 +90,7 @@ var byDesign = map[string][]verify.Code{
 	"mcap record": {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence, verify.PublishTime, verify.Flaws, verify.Unconvertible},
 
 	"ros2mcap ros2mcap": {verify.Definitions},
-	"bag ros2mcap":      {verify.HeaderSeq},
+	"bag ros2mcap":      {verify.HeaderSeq, verify.Fields},
 	"db3 ros2mcap":      {verify.Definitions},
 	"record ros2mcap":   {verify.HeaderSeq, verify.Types, verify.Fields, verify.Presence},
 	"mcap ros2mcap":     {verify.Definitions},
@@ -113,9 +111,8 @@ func TestConversions(t *testing.T) {
 	dir := t.TempDir()
 	n := 0
 	seen := map[string]bool{} // "bag db3 header-seq"
-	for _, folder := range []string{"ros1", "rosbag2", "cyber"} {
-		root := filepath.Join("../../../shared/data", folder)
-		t.Run(folder, func(t *testing.T) {
+	for _, root := range append(samples.Glob(t, "ros*"), samples.Glob(t, "cyber")...) {
+		t.Run(filepath.Base(filepath.Dir(root))+"/"+filepath.Base(root), func(t *testing.T) {
 			for _, path := range withParts(t, recordings(t, root)) {
 				for _, sink := range registry.Formats() {
 					if n++; testing.Short() && n%8 != 0 { // as under the race detector
@@ -150,7 +147,7 @@ func TestConversions(t *testing.T) {
 			}
 		})
 	}
-	if testing.Short() || !exists("../../../shared/data") {
+	if _, shared := samples.Shared(t); testing.Short() || !shared {
 		return
 	}
 	for pair, codes := range byDesign {

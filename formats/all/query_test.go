@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -16,13 +17,10 @@ import (
 // maxRecording bounds the files that are queried, in bytes.
 const maxRecording = 64 << 20
 
-// recordings are those in testdata, and those of the data folder where it is there.
+// recordings lists the files and folders of all recordings.
 func recordings(t *testing.T) (list []string) {
-	for _, root := range []string{"../../testdata", "../../../shared/data"} {
+	for _, root := range append(samples.Roots(t), "../../testdata/demo.bag", "../../testdata/tiny.bag", "../../testdata/demo.record", "../../testdata/tiny.record") {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
 			if err != nil {
 				return err
 			}

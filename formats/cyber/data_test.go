@@ -5,17 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
-
-const dataDir = "../../../shared/data/cyber"
 
 // expected is what an independent section walk says of a file.
 type expected struct {
@@ -31,19 +29,11 @@ type expected struct {
 	Complete   bool
 }
 
-// TestData holds every record of the data folder against the results of others.
+// TestData compares what is read of every record with what others read, or wrote.
 func TestData(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join(dataDir, "expected.json"))
-	if os.IsNotExist(err) {
-		t.Skip("no data folder")
-	}
-	var files map[string]expected
-	if err != nil || json.Unmarshal(b, &files) != nil {
-		t.Fatal(err)
-	}
-	for name, want := range files {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			r, err := Open(context.Background(), filepath.Join(dataDir, name), storage.ReadOptions{})
+	for path, want := range samples.Expected[expected](t, "cyber/expected.json") {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			r, err := Open(context.Background(), path, storage.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,26 +106,28 @@ func timeOrderHash(info *storage.Info, msgs []storage.Message) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// TestDataSegments opens the segments of the data folder by their stem.
+// TestDataSegments opens segments by their stem.
 func TestDataSegments(t *testing.T) {
-	// The limit of the last segment of seg-v60 shows that another followed.
-	for stem, want := range map[string]int64{"seg-v10.record": 940, "seg-v60.record": 317} {
-		missing := 0
-		if stem == "seg-v60.record" {
-			missing = 1
-		}
-		path := filepath.Join(dataDir, "generated", stem)
-		paths, err := filepath.Glob(path + ".*")
-		if err != nil || len(paths) == 0 {
-			t.Skip("no data folder")
-		}
+	stems := map[string][]string{} // the segments of each
+	for _, path := range samples.Glob(t, "cyber/generated/seg*.record.*") {
+		stem := path[:strings.Index(path, ".record.")+len(".record")]
+		stems[stem] = append(stems[stem], path)
+	}
+	if len(stems) == 0 {
+		t.Fatal("there are no segments")
+	}
+	for path, paths := range stems {
+		type size struct{ messages, topics, missing int }
+		stem := filepath.Base(path)
+		// The limit of the last segment of seg-v60 shows that another followed.
+		want := map[string]size{"seg.record": {10, 8, 0}, "seg-v10.record": {940, 13, 0}, "seg-v60.record": {317, 13, 1}}[stem]
 		r, err := Open(context.Background(), path, storage.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer r.Close()
 		info, _ := storagetest.InfoOf(r)
-		if info.Messages != want || len(info.Topics) != 13 || len(info.Files) != len(paths) || len(info.Warnings) != missing {
+		if info.Messages != int64(want.messages) || len(info.Topics) != want.topics || len(info.Files) != len(paths) || len(info.Warnings) != want.missing {
 			t.Errorf("%s: %d messages in %d topics and %d files, %v", stem, info.Messages, len(info.Topics), len(info.Files), info.Warnings)
 		}
 		if !Format.Sniff(nil, path, nil) {

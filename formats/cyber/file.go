@@ -114,6 +114,9 @@ func (f *file) readHeader(w *window) error {
 		return nil
 	}
 	f.header = h
+	if len(b) < headerEnd && !h.GetIsComplete() {
+		f.endsAt(f.size, "truncated", headerEnd, "the file ends within its header section")
+	}
 	switch {
 	case !typed:
 		f.badHeader("header", "the first section has the type %d, and not that of a header, 0", x.typ)

@@ -1,9 +1,7 @@
 package mcap
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -11,11 +9,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
-
-const oddFiles = "../../../shared/data/mcap/generated"
 
 // An oddCase is what must come of a file: expected.json beside them.
 type oddCase struct {
@@ -39,27 +36,17 @@ var less = map[string]int{
 // TestOddFiles: of each odd file everything is read that can be, nothing that was not
 // written, and the damage is told.
 func TestOddFiles(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(oddFiles, "expected.json"))
-	if err != nil {
-		t.Skip("the odd files are not here")
-	}
-	var cases map[string]oddCase
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&cases); err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range cases {
+	for path, c := range samples.Expected[oddCase](t, "mcap/generated/expected.json") {
+		test := testOdd
 		if c.Folder {
-			t.Run(name, func(t *testing.T) { testOddFolder(t, name, &c) })
-			continue
+			test = testOddFolder
 		}
-		t.Run(name, func(t *testing.T) { testOdd(t, name, &c) })
+		t.Run(filepath.Base(path), func(t *testing.T) { test(t, path, &c) })
 	}
 }
 
-func testOdd(t *testing.T, name string, c *oddCase) {
-	b, err := os.ReadFile(filepath.Join(oddFiles, name))
+func testOdd(t *testing.T, path string, c *oddCase) {
+	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +82,7 @@ func testOdd(t *testing.T, name string, c *oddCase) {
 		}
 	}
 	want := c.Want
-	if n, ok := less[name]; ok {
+	if n, ok := less[filepath.Base(path)]; ok {
 		want = n
 	}
 	if len(got) < want {

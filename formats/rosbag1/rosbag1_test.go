@@ -2,21 +2,17 @@ package rosbag1
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
-
-// realBags is where the files of other people are, when they are there.
-const realBags = "../../../shared/data/ros1"
 
 func open(t testing.TB, path string, o storage.ReadOptions) *Reader {
 	t.Helper()
@@ -64,13 +60,9 @@ func damaged(i *storage.Info) bool {
 	return false
 }
 
-// TestRealFiles holds real bags against what an independent parser found.
+// TestRealFiles compares what is read of bags with what an independent parser read.
 func TestRealFiles(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join(realBags, "expected.json"))
-	if err != nil {
-		t.Skip("no real files here")
-	}
-	var expected map[string]struct {
+	type expected struct {
 		Version     string
 		Messages    int64
 		Connections int
@@ -83,12 +75,8 @@ func TestRealFiles(t *testing.T) {
 			N                                    int64
 		}
 	}
-	if err := json.Unmarshal(b, &expected); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range expected {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(realBags, name)
+	for path, want := range samples.Expected[expected](t, "ros1/expected.json") {
+		t.Run(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), func(t *testing.T) {
 			if want.Version == "none" {
 				if _, err := Open(context.Background(), path, storage.ReadOptions{}); !errors.Is(err, storage.ErrTruncated) {
 					t.Fatalf("error %v, want ErrTruncated", err)
@@ -133,22 +121,16 @@ func TestRealFiles(t *testing.T) {
 
 // TestCases opens bags that are odd on purpose.
 func TestCases(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join(realBags, "generated", "cases.json"))
-	if err != nil {
-		t.Skip("no generated files here")
-	}
-	var cases map[string]struct {
+	type expected struct {
 		Messages    int
 		Connections int
 		Error       bool
 		Damaged     bool
 	}
-	if err := json.Unmarshal(b, &cases); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range cases {
+	for path, want := range samples.Expected[expected](t, "ros1/generated/cases.json") {
+		name := filepath.Base(path)
 		t.Run(name, func(t *testing.T) {
-			r, err := Open(context.Background(), filepath.Join(realBags, "generated", name), storage.ReadOptions{})
+			r, err := Open(context.Background(), path, storage.ReadOptions{})
 			switch {
 			case strings.HasPrefix(name, "encrypted-") || strings.HasPrefix(name, "v1."):
 				if !errors.Is(err, storage.ErrUnsupported) {

@@ -3,12 +3,12 @@ package rosbag1
 import (
 	"context"
 	"encoding/binary"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -18,12 +18,7 @@ func TestScanEqualsIndex(t *testing.T) {
 	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		paths = append(paths, filepath.Join("testdata", codec+".bag"))
 	}
-	filepath.WalkDir(realBags, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".bag") {
-			paths = append(paths, path)
-		}
-		return nil
-	})
+	paths = append(paths, samples.Glob(t, "ros1/*/*.bag")...)
 	for _, path := range paths {
 		b, err := os.ReadFile(path)
 		if err != nil {

@@ -148,7 +148,7 @@ func (s *scanner) readChunk(b *block) error {
 		err = failed
 	}
 	if b.cut && s.whole(b) {
-		b.cut, s.notes[len(s.notes)-1].inside = false, false
+		s.notes[len(s.notes)-1].inside = false
 	} else if w.damage.Places > 0 {
 		s.damaged = append(s.damaged, len(s.r.blocks)-1)
 	}

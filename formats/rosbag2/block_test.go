@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -44,16 +45,14 @@ func readRoute(t *testing.T, path string, plain bool) (rows []row, warnings []st
 	return rows, info.Warnings
 }
 
-// TestRoutes: rows read page by page are those that SQLite reads, on our own
-// recordings and on all real ones, and the first route is really taken.
+// TestRoutes: rows read page by page are those that SQLite reads, on all
+// recordings, and the first route is really taken.
 func TestRoutes(t *testing.T) {
 	paths := []string{bag(t, sampleRows())}
 	small, _ := smallBag(t, t.TempDir())
 	edit(t, small, "DELETE FROM messages WHERE id%5=1", "INSERT INTO messages (topic_id, timestamp, data) VALUES (77, 5, x'00010000')")
 	paths = append(paths, small)
-	folders, err := filepath.Glob(filepath.Join(dataDir, "*", "*"))
-	check(t, err)
-	for _, path := range folders {
+	for _, path := range slices.Concat(samples.Glob(t, "rosbag2/*"), samples.Glob(t, "rosbag2/*/*")) {
 		if st, err := os.Stat(path); err == nil && st.IsDir() {
 			path = filepath.Clean(path)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -27,15 +28,22 @@ func codes(info *storage.Info) (list []string) {
 	return list
 }
 
-// TestRealFolders opens the folders of the collection.
-func TestRealFolders(t *testing.T) {
-	loadExpected(t)
+// TestFolders opens the folders of the collections.
+func TestFolders(t *testing.T) {
+	n := 0
 	for _, c := range []struct {
 		name     string
 		version  string
 		messages int64
 		codes    []string
 	}{
+		{"v1-crystal", "metadata 1, schema 1", 20, nil},
+		{"v4-foxy-split", "metadata 4, schema 2", 30, nil},
+		{"v8-sqlite", "metadata 8, schema 4", 30, nil},
+		{"v9-sqlite", "metadata 9, schema 4", 30, nil},
+		{"v9-zstd-file", "metadata 9, schema 4", 30, nil},
+		{"v9-zstd-message", "metadata 9, schema 4", 30, nil},
+		{"nometa-foxy", "schema 2", 12, []string{"no-metadata"}},
 		{"v1-crystal-cdr_test/cdr_test", "metadata 1, schema 1", 7, nil},
 		{"v1-crystal-wrong_rmw/wrong_rmw_test", "metadata 1, schema 1", 7, nil},
 		{"v3-cdr_test/cdr_test", "metadata 3, schema 1", 7, []string{"metadata-topic", "metadata-topic"}},
@@ -57,8 +65,13 @@ func TestRealFolders(t *testing.T) {
 		{"nometa-split-multiple_files-chatter/multiple_files", "schema 2", 3177, []string{"no-metadata"}},
 		{"nometa-rosbag2_cpp-bags/bags", "schema 4", 13, []string{"mcap", "no-metadata"}},
 	} {
+		paths := samples.Glob(t, "rosbag2/"+c.name)
+		if len(paths) == 0 {
+			continue
+		}
+		n++
 		t.Run(c.name, func(t *testing.T) {
-			path := filepath.Join(dataDir, c.name)
+			path := paths[0]
 			if !sniff(nil, path, nil) {
 				t.Error("not recognised")
 			}
@@ -98,9 +111,16 @@ func TestRealFolders(t *testing.T) {
 			}
 		})
 	}
+	if n < 7 {
+		t.Errorf("only %d folders are here", n)
+	}
 	t.Run("definitions", func(t *testing.T) {
-		_, info := readAll(t, filepath.Join(dataDir, "v8-schema4-topics_and_service_events/bag_with_topics_and_service_events"), storage.ReadOptions{})
-		for _, topic := range info.Topics {
+		var topics []storage.TopicInfo
+		for _, path := range slices.Concat(samples.Glob(t, "rosbag2/v8-sqlite"), samples.Glob(t, "rosbag2/v8-schema4-topics_and_service_events/*")) {
+			_, info := readAll(t, path, storage.ReadOptions{})
+			topics = append(topics, info.Topics...)
+		}
+		for _, topic := range topics {
 			if len(topic.QoS) == 0 || topic.Metadata[storage.MetaTypeHash] == "" {
 				t.Errorf("topic %s has no QoS or hash: %+v", topic.Name, topic)
 			}
@@ -111,10 +131,10 @@ func TestRealFolders(t *testing.T) {
 			}
 		}
 	})
-	for _, name := range []string{"v9-jazzy-mcap-rosbag2_2025_11_24-16_52_36/rosbag2_2025_11_24-16_52_36", "nometa-split-multiple_files-mcap/multiple_files"} {
-		_, err := open(context.Background(), filepath.Join(dataDir, name), storage.ReadOptions{})
-		if !errors.Is(err, storage.ErrUnsupported) || sniff(nil, filepath.Join(dataDir, name), nil) {
-			t.Errorf("%s: %v", name, err)
+	for _, path := range slices.Concat(samples.Glob(t, "rosbag2/v9-*mcap*/r*"), samples.Glob(t, "rosbag2/nometa-split-multiple_files-mcap/*")) {
+		_, err := open(context.Background(), path, storage.ReadOptions{})
+		if !errors.Is(err, storage.ErrUnsupported) || sniff(nil, path, nil) {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 }

@@ -5,22 +5,17 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
-
-// dataDir has real recordings; its MANIFEST.md says which. Tests that need it
-// are skipped where it is not.
-const dataDir = "../../../shared/data/rosbag2"
 
 type row struct {
 	topic string
@@ -82,23 +77,13 @@ func payloadSHA(rows []row) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func loadExpected(t *testing.T) map[string]expected {
-	b, err := os.ReadFile(filepath.Join(dataDir, "expected.json"))
-	if err != nil {
-		t.Skip("no real recordings here: ", err)
-	}
-	var want map[string]expected
-	check(t, json.Unmarshal(b, &want))
-	return want
-}
-
 // TestRealFiles reads each single database of the collection. The hashes in
 // expected.json are of the bytes in the file, so those of compressed messages
 // are held against the messages compressed again in the folder test below.
 func TestRealFiles(t *testing.T) {
-	for name, want := range loadExpected(t) {
-		t.Run(name, func(t *testing.T) {
-			rows, info := readAll(t, filepath.Join(dataDir, name), storage.ReadOptions{})
+	for path, want := range samples.Expected[expected](t, "rosbag2/expected.json") {
+		t.Run(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), func(t *testing.T) {
+			rows, info := readAll(t, path, storage.ReadOptions{})
 			if info.Messages != want.Messages || int64(len(rows)) != want.Messages {
 				t.Errorf("%d messages, read %d, want %d", info.Messages, len(rows), want.Messages)
 			}
@@ -114,7 +99,7 @@ func TestRealFiles(t *testing.T) {
 					t.Errorf("topic %s: %s %s %d, want %v", topic.Name, topic.Type, topic.Encoding, topic.Messages, w)
 				}
 			}
-			if info.Compression["zstd"] > 0 && !strings.HasSuffix(name, ".zstd") {
+			if info.Compression["zstd"] > 0 && !strings.HasSuffix(path, ".zstd") {
 				return
 			}
 			if got := payloadSHA(rows); got != want.SHA {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/samples"
 )
 
 // prints runs the program and returns its standard output and exit status.
@@ -20,8 +21,8 @@ func prints(args ...string) (out []byte, status int) {
 	return b.Bytes(), status
 }
 
-// anything lists bags that are sound and broken, and whatever lies in the shared
-// data: recordings or not.
+// anything lists bags that are sound and broken, and every other file of the
+// samples, recordings or not.
 func anything(t *testing.T) []string {
 	dir := t.TempDir()
 	made := func(name string, args ...string) string {
@@ -39,12 +40,15 @@ func anything(t *testing.T) []string {
 		made("in.bag"), made("lz4.bag", "-compression", "lz4"), made("none.bag", "-n", "0"), made("odd.bag", "-unknown", "-bare"), made("cut.bag", "-cut", "2000"),
 		made("cut2.bag", "-cut", "5000"), notes, filepath.Join(dir, "missing.bag"),
 	}
-	_ = filepath.WalkDir("../../../../shared/data", func(path string, d fs.DirEntry, err error) error {
-		if err == nil {
-			paths = append(paths, path)
-		}
-		return nil
-	})
+	for _, root := range samples.Roots(t) {
+		n := 0
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if n++; err == nil && n%2 == 0 {
+				paths = append(paths, path)
+			}
+			return nil
+		})
+	}
 	return paths
 }
 
@@ -112,8 +116,7 @@ func TestSchemas(t *testing.T) {
 	valid(report, []int{0}, "merge", "--json", "--no-sync", paths[0], paths[1], filepath.Join(t.TempDir(), "out.bag"))
 	valid(verify, []int{4}, "verify", "--json", paths[0], paths[2])
 	valid(verify, []int{4}, "verify", "--json", "--level", "counts", paths[0], paths[2])
-	encrypted := filepath.Join("../../../../shared/data/ros1/generated/encrypted-none.bag") // found to be a bag, and not read
-	if _, err := os.Stat(encrypted); err == nil {
+	for _, encrypted := range samples.Glob(t, "ros1/generated/encrypted-none.bag") { // found to be a bag, and not read
 		valid(verify, []int{1}, "verify", "--json", paths[0], encrypted)
 	}
 	valid(loadSchema(t, "formats.schema.json"), []int{0}, "formats", "--json")
