@@ -127,13 +127,15 @@ func (l library) ros1Definition(t *storage.Topic) (*definition, error) {
 	}
 	std := l.ros1(t.Type)
 	if len(strings.TrimSpace(string(t.Schema.Data))) == 0 && !(std == nil && want == schema.MD5(&schema.Message{})) {
+		bare := l.bare(t, want)
 		switch {
+		case bare != nil:
 		case std == nil:
 			return nil, fmt.Errorf("the bag has no definition of it, and it is no standard type")
-		case want != "" && want != schema.MD5(std):
+		default:
 			return nil, fmt.Errorf("the bag has no definition of it, and its md5sum %s is not that of the standard type, %s", want, schema.MD5(std))
 		}
-		d := &definition{msg: std, origin: "builtin " + ROS1Distro}
+		d := &definition{msg: bare, origin: "builtin " + ROS1Distro}
 		d.remark("definition-builtin", "the bag has no definition of %s; that of ROS 1 %s is used", t.Type, ROS1Distro)
 		return d, nil
 	}

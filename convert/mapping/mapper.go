@@ -129,6 +129,9 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 		return res
 	}
 	res.Definition = "none"
+	if t.Encoding == "ros1" && m.o.Encoding == "ros1" && (m.o.Keep == nil || !m.o.Keep(t)) {
+		m.completeROS1(res)
+	}
 	if !m.complete || t.Encoding != "cdr" {
 		return res
 	}
@@ -145,6 +148,24 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 	res.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: rosmsg.Format(def, rosmsg.ROS2)}
 	res.setTypeHash(def)
 	return res
+}
+
+// completeROS1 adds the standard definition that has the md5sum of a ROS 1 topic without one.
+func (m *Mapper) completeROS1(res *Result) {
+	t := &res.Topic
+	want := t.Metadata[storage.MetaMD5Sum]
+	def, err := m.lib.ros1Definition(t)
+	if err != nil || want == "" || want == "*" {
+		return
+	}
+	res.Remarks = append(res.Remarks, def.remarks...)
+	res.Definition = def.origin
+	t.Schema = storage.Schema{Encoding: "ros1msg", Data: rosmsg.Format(def.msg, rosmsg.ROS1)}
+	if sum := schema.MD5(def.msg); sum != want { // by the old algorithm
+		t.Metadata = maps.Clone(t.Metadata)
+		t.Metadata[storage.MetaMD5Sum] = sum
+		res.remark("md5sum-changed", "the bag has the md5sum %s for the type, by the algorithm of before 2009; now it is %s", want, sum)
+	}
 }
 
 // hashDefinition adds the hash of the topic's own definition, unless that is doubtful: a hash

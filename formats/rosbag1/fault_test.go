@@ -53,18 +53,17 @@ func (i memInfo) Size() int64 { return i.size }
 // ReadNext, which must agree.
 func openBytes(t testing.TB, b []byte, o storage.ReadOptions) ([]storage.Message, *storage.Info, error) {
 	o.FS = memFS{b: b}
-	sr, err := Open(context.Background(), "x.bag", o)
+	r, err := Open(context.Background(), "x.bag", o)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := sr.(*Reader)
 	defer r.Close()
 	before := info(t, r)
 	var messages []storage.Message
 	var batch storage.Batch
-	blocks, _ := r.Blocks()
+	blocks, _ := r.(storage.BlockReader).Blocks()
 	for i := range blocks {
-		if err := r.ReadBlock(context.Background(), i, &batch); err != nil {
+		if err := r.(storage.BlockReader).ReadBlock(context.Background(), i, &batch); err != nil {
 			if !o.Strict {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/bagconv/bagconv/formats/rosbag1/internal/oldbag"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -27,7 +28,7 @@ var options = storage.Options{
 // Format is the ROS 1 bag.
 var Format = &storage.Format{
 	Name:          formatName,
-	Help:          "ROS 1 bag, version 2.0",
+	Help:          "ROS 1 bag, version 2.0; older ones are read",
 	Aliases:       []string{"ros1", "rosbag", "rosbag1"},
 	Extensions:    []string{extension},
 	Native:        encoding,
@@ -58,9 +59,11 @@ func stem(name string) string {
 }
 
 // sniff knows bags of all versions by their first line, also those that Open
-// refuses, so that they are refused by name, and by the file header if that
-// line is damaged.
+// refuses, so that they are refused by name, and by what follows if that line is damaged.
 func sniff(_ storage.FS, _ string, head []byte) bool {
-	line := string(head[:min(len(head), 16)])
-	return strings.HasPrefix(line, magicV2) || strings.HasPrefix(line, "#ROSRECORD V") || strings.HasPrefix(line, "#ROSLOG V") || looksLikeBag(head)
+	if strings.HasPrefix(string(head), magicV2) || looksLikeBag(head) {
+		return true
+	}
+	v, err := oldbag.Detect(head)
+	return v.Name != "" || err != nil
 }

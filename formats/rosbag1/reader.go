@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
+	"github.com/bagconv/bagconv/formats/rosbag1/internal/oldbag"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -52,36 +53,55 @@ type block struct {
 
 // Open opens the bag at path. See storage.Format.
 func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
-	r, err := openReader(ctx, path, o, verifyChunks)
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// openReader opens the bag; no more chunk headers than verify are compared with the index.
-func openReader(ctx context.Context, path string, o storage.ReadOptions, verify int) (*Reader, error) {
 	f, err := iox.FS(o.FS).Open(path)
 	if err != nil {
 		return nil, err
 	}
+	r, err := openFile(chunked.NewSource(ctx, formatName, path, f, o.Strict, hints), &o)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return r, nil
+}
+
+// openFile opens the bag of any version in src.File.
+func openFile(src *chunked.Source, o *storage.ReadOptions) (storage.Reader, error) {
+	st, err := src.File.Stat()
+	if err != nil {
+		return nil, err
+	}
+	src.Size = st.Size()
+	head := make([]byte, min(src.Size, storage.SniffLen))
+	if err := iox.ReadFull(src.File, head, 0); err != nil {
+		return nil, src.Fail(0, "version line", err)
+	}
+	if !strings.HasPrefix(string(head), magicV2) && !looksLikeBag(head) {
+		v, err := oldbag.Detect(head)
+		if err != nil {
+			return nil, src.Fail(0, "version line", err)
+		}
+		if v.Name != "" {
+			return oldbag.Open(src, v, o.CheckIndexes)
+		}
+	}
+	return openV2(src, o, verifyChunks)
+}
+
+// openV2 opens a bag of version 2; no more chunk headers than verify are compared with the
+// index.
+func openV2(src *chunked.Source, o *storage.ReadOptions, verify int) (*Reader, error) {
 	r := &Reader{
-		src: chunked.NewSource(ctx, formatName, path, f, o.Strict, hints), audits: o.CheckIndexes, verifies: verify,
+		src: src, audits: o.CheckIndexes, verifies: verify,
 		conns: newConnections(), codecs: map[string]int64{}, topicSets: map[string][]storage.TopicID{},
 	}
 	if err := r.open(); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
 	r.info = r.newInfo()
 	return r, nil
 }
 
 func (r *Reader) open() error {
-	st, err := r.src.File.Stat()
-	if err != nil {
-		return err
-	}
-	r.src.Size = st.Size()
 	h, why, err := r.readHead()
 	if err != nil {
 		return err
@@ -180,22 +200,15 @@ func looksLikeBag(head []byte) bool {
 
 // checkVersion takes 2.x. line is the first line, as far as the file has it.
 func (r *Reader) checkVersion(line string, whole bool) error {
-	unsupported := func(hint string) error {
-		e := r.src.Fail(0, fmt.Sprintf("version line %.40q", line), storage.ErrUnsupported)
-		e.Hint = hint
-		return e
-	}
 	switch {
 	case !whole && (strings.HasPrefix(line, magicV2) || strings.HasPrefix(magicV2, line)):
 		return r.src.Fail(0, "version line", storage.ErrTruncated)
-	case strings.HasPrefix(line, "#ROSRECORD V") || strings.HasPrefix(line, "#ROSLOG V"):
-		return unsupported("bags older than version 2.0 are not read; a ROS 1 of 2010 to 2017 can: rosbag fix")
 	case !strings.HasPrefix(line, magicV2):
 		return r.src.Fail(0, "no ROS 1 bag: the version line is missing", storage.ErrCorrupt)
 	}
 	r.version = strings.TrimSpace(strings.TrimPrefix(line, magicV2))
 	if !strings.HasPrefix(r.version, "2.") {
-		return unsupported("")
+		return r.src.Fail(0, fmt.Sprintf("version line %.40q", line), storage.ErrUnsupported)
 	}
 	return nil
 }

@@ -28,7 +28,10 @@ func TestScanEqualsIndex(t *testing.T) {
 		if err != nil || damaged(i) {
 			continue // other tests have these
 		}
-		at := strings.Index(string(b[:4096]), "index_pos=") + 10
+		at := strings.Index(string(b[:min(len(b), 4096)]), "index_pos=") + 10
+		if at < 10 {
+			continue // a version without an index
+		}
 		indexPos := binary.LittleEndian.Uint64(b[at:])
 		if indexPos == 0 {
 			continue
@@ -80,7 +83,8 @@ func TestManyChunks(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "a.bag")
 		messages := testMessages(300)
 		write(t, path, storage.WriteOptions{Compression: codec, ChunkSize: 100, NoSync: true}, messages)
-		r, err := openReader(t.Context(), path, storage.ReadOptions{Strict: true}, 7)
+		src := open(t, path, storage.ReadOptions{Strict: true}).src
+		r, err := openV2(src, &storage.ReadOptions{Strict: true}, 7)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,6 +25,7 @@ var arrows = []arrow{
 	{"formats/all", []string{"formats/...", "storage"}},
 	{"formats/internal/chunked", []string{"storage", "internal/iox", "internal/timeorder", "internal/warnings"}},
 	{"formats/internal/ros2bag", []string{"storage", "internal/compress", "internal/iox", "internal/warnings", "internal/yaml"}},
+	{"formats/rosbag1", []string{"storage", "internal/...", "formats/internal/...", "formats/rosbag1/internal/..."}},
 	{"formats/...", []string{"storage", "internal/...", "proto/...", "formats/internal/..."}},
 	{"convert", []string{"storage", "schema/protoschema", "convert/engine", "convert/extras", "convert/mapping", "convert/selection", "convert/apollo", "internal/guard", "internal/iox", "proto/apollo"}},
 	{"convert/engine", []string{"storage", "convert/mapping", "convert/selection", "internal/iox", "internal/ordered"}},
@@ -89,7 +90,8 @@ func check(pkg, imp string) string {
 
 // sibling tells two formats: none may know another.
 func sibling(pkg, imp string) bool {
-	return strings.HasPrefix(pkg, "formats/") && pkg != "formats/all" && strings.HasPrefix(imp, "formats/") && !strings.HasPrefix(imp, "formats/internal/")
+	return strings.HasPrefix(pkg, "formats/") && pkg != "formats/all" && strings.HasPrefix(imp, "formats/") &&
+		!strings.HasPrefix(imp, "formats/internal/") && !strings.HasPrefix(imp, pkg+"/internal/")
 }
 
 func match(pattern, path string) bool {

@@ -66,6 +66,8 @@ func TestRule(t *testing.T) {
 	}{
 		{"formats/rosbag1", module + "/storage", true},
 		{"formats/rosbag1", module + "/internal/iox", true},
+		{"formats/rosbag1", module + "/formats/rosbag1/internal/oldbag", true},
+		{"formats/rosbag2", module + "/formats/rosbag1/internal/oldbag", false},
 		{"formats/rosbag1", module + "/formats/rosbag2", false},
 		{"formats/rosbag1", module + "/convert", false},
 		{"formats/rosbag1", module + "/schema", false},

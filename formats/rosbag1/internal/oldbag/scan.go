@@ -1,0 +1,289 @@
+package oldbag
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bagconv/bagconv/formats/internal/chunked"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/warnings"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// headSize is as many bytes as the head of almost every record has.
+const headSize = 512
+
+// A scanner reads the heads of all records in the order of the file.
+type scanner struct {
+	r   *Reader
+	w   chunked.Window
+	rec record
+
+	run    bool // the last block may grow
+	counts map[storage.TopicID]int64
+	last   struct { // record before, if it was a message
+		at, data, end int64
+		topic         storage.TopicID
+		here          bool
+	}
+
+	defs    map[definition]string // texts
+	defined []definition          // in order
+
+	header  *record // of the file; nil: it has none
+	indexes []indexed
+	gaps    []gap
+	guessed bool
+}
+
+// A definition is what a MSG_DEF is about. That of a type has no topic.
+type definition struct{ topic, typ, md5 string }
+
+// indexed is an INDEX_DATA record.
+type indexed struct {
+	topic    string
+	at, data int64 // offsets of the record and its data
+	count    int64
+}
+
+// A gap is bytes that could not be read as records.
+type gap struct {
+	at, bytes int64
+	why       string
+	cuts      bool // they may be the end of the message before them
+}
+
+// scan finds topics and blocks.
+func (s *scanner) scan() error {
+	size := s.r.src.Size
+	for p := s.r.first; p < size; {
+		if err := s.r.src.Ctx.Err(); err != nil {
+			return err
+		}
+		err := s.head(&s.rec, p)
+		if err == nil && p+int64(s.rec.head)+s.rec.size > size {
+			err = fmt.Errorf("a record of %d bytes is cut after %d: %w", int64(s.rec.head)+s.rec.size, size-p, storage.ErrTruncated)
+		}
+		switch {
+		case err == nil:
+			p = s.record(p)
+		case chunked.IsIO(err):
+			return s.r.src.Fail(p, "record", err)
+		default:
+			if p, err = s.skip(p, err); err != nil {
+				return s.r.src.Fail(p, "record", err)
+			}
+		}
+	}
+	s.endRun()
+	s.define()
+	return s.account()
+}
+
+// head parses the head of the record at p.
+func (s *scanner) head(rec *record, p int64) error {
+	for n, got := int64(headSize), 0; ; n *= 8 {
+		b, err := s.w.Data(p, n)
+		if err != nil {
+			return err
+		}
+		err = s.r.form.parse(rec, b)
+		if !errors.Is(err, storage.ErrTruncated) || len(b) == got {
+			return err
+		}
+		got = len(b)
+	}
+}
+
+// record takes in the record at p, which is in s.rec, and returns where the next one is.
+func (s *scanner) record(p int64) int64 {
+	rec := &s.rec
+	data := p + int64(rec.head)
+	end := data + rec.size
+	s.guessed = s.guessed || rec.guessed
+	s.last.here = false
+	switch rec.kind {
+	case kindMessage:
+		s.message(p, end)
+		return end
+	case kindDefinition:
+		d := definition{string(rec.topic), string(rec.typ), string(rec.md5)}
+		if _, ok := s.defs[d]; !ok {
+			text := string(rec.def)
+			s.defs[d] = text
+			s.defined = append(s.defined, d)
+			if of := (definition{typ: d.typ, md5: d.md5}); s.defs[of] == "" {
+				s.defs[of] = text
+			}
+		}
+	case kindFileHeader:
+		if s.header == nil {
+			s.header = &record{indexPos: rec.indexPos, head: rec.head}
+		}
+	case kindIndex:
+		s.indexes = append(s.indexes, indexed{topic: string(rec.topic), at: p, data: data, count: int64(rec.count)})
+	}
+	if rec.kind == kindIndex || rec.kind == kindFileHeader {
+		s.endRun()
+	}
+	if s.run {
+		s.r.blocks[len(s.r.blocks)-1].Size += end - p
+	}
+	return end
+}
+
+// message adds the message at p to a block.
+func (s *scanner) message(p, end int64) {
+	t := s.rec.time
+	if s.run && s.r.blocks[len(s.r.blocks)-1].Size >= blockSize {
+		s.endRun()
+	}
+	if !s.run {
+		s.run, s.counts = true, map[storage.TopicID]int64{}
+		s.r.blocks = append(s.r.blocks, block{Block: storage.Block{Offset: p, Timed: true, Start: t, End: t}})
+	}
+	b := &s.r.blocks[len(s.r.blocks)-1]
+	b.Size += end - p
+	b.Messages++
+	b.Start, b.End = min(b.Start, t), max(b.End, t)
+	id := s.r.topic(&s.rec)
+	s.r.topics[id].messages++
+	s.counts[id]++
+	s.last.at, s.last.data, s.last.end, s.last.topic, s.last.here = p, p+int64(s.rec.head), end, id, true
+}
+
+func (s *scanner) endRun() {
+	if s.run {
+		s.r.closeBlock(s.counts)
+	}
+	s.run = false
+}
+
+// skip passes over bytes that are no record, and returns where the next one is. If that
+// is within the message before, the length of that one is damaged, and it is passed over
+// too.
+func (s *scanner) skip(p int64, cause error) (int64, error) {
+	next := p
+	if m := &s.last; m.here && m.end == p {
+		found, err := s.find(m.data, p)
+		if err != nil {
+			return p, err
+		}
+		if found < p {
+			s.drop()
+			next, p, cause = found, m.at, errLength
+		}
+	}
+	if next >= p && cause != errLength {
+		var err error
+		if next, err = s.find(p+1, s.r.src.Size); err != nil {
+			return p, err
+		}
+	}
+	g := gap{at: p, bytes: next - p, why: cause.Error(), cuts: s.last.here && s.last.end == p}
+	s.last.here = false
+	s.endRun()
+	if n := len(s.gaps); n > warnings.Max {
+		s.gaps[n-1].bytes += g.bytes
+	} else {
+		s.gaps = append(s.gaps, g)
+	}
+	return next, nil
+}
+
+// drop takes the last message back.
+func (s *scanner) drop() {
+	b, m := &s.r.blocks[len(s.r.blocks)-1], &s.last
+	b.Size = m.at - b.Offset // a definition may lie before it
+	b.Messages--
+	s.r.topics[m.topic].messages--
+	if s.counts[m.topic]--; s.counts[m.topic] == 0 {
+		delete(s.counts, m.topic)
+	}
+	if b.Messages == 0 {
+		s.r.blocks = s.r.blocks[:len(s.r.blocks)-1]
+		s.run = false
+	}
+}
+
+// find returns where, from from on and before to, the next record begins that fits into
+// the file and is followed by one; to if there is none.
+func (s *scanner) find(from, to int64) (int64, error) {
+	size, step := s.r.src.Size, int64(8<<10)
+	var buf []byte
+	for off := from; off < to; off += step {
+		if err := s.r.src.Ctx.Err(); err != nil {
+			return 0, err
+		}
+		if off > from {
+			step = min(2*step, 1<<20)
+		}
+		buf = storage.Grow(buf, int(min(2*step, size-off)))
+		if err := iox.ReadFull(s.r.src.File, buf, off); err != nil {
+			return 0, err
+		}
+		for at := 0; ; at++ {
+			at = s.r.form.next(&s.rec, buf, at)
+			if at < 0 || int64(at) >= step || off+int64(at) >= to {
+				break
+			}
+			ok, err := s.plausible(off + int64(at))
+			if err != nil {
+				return 0, err
+			}
+			if ok {
+				return off + int64(at), nil
+			}
+		}
+	}
+	return to, nil
+}
+
+// plausible reports whether a record at p fits into the file and is followed by another,
+// or by the end of the file.
+func (s *scanner) plausible(p int64) (bool, error) {
+	if err := s.head(&s.rec, p); err != nil {
+		return false, chunked.OnlyIO(err)
+	}
+	end := p + int64(s.rec.head) + s.rec.size
+	if end >= s.r.src.Size {
+		return end == s.r.src.Size, nil
+	}
+	err := s.head(&s.rec, end)
+	return err == nil || errors.Is(err, storage.ErrTruncated), chunked.OnlyIO(err)
+}
+
+// define gives topics their definitions: of the topic, or else of its type. One that is
+// defined and has no messages is a topic too.
+func (s *scanner) define() {
+	have := map[definition]bool{}
+	for i := range s.r.topics {
+		t := &s.r.topics[i]
+		d := definition{t.Name, t.Type, t.Metadata[storage.MetaMD5Sum]}
+		have[d] = true
+		text, ok := s.defs[d]
+		if !ok {
+			text, ok = s.defs[definition{typ: d.typ, md5: d.md5}]
+		}
+		if ok {
+			t.Schema = schemaOf(text, d.md5)
+		}
+	}
+	for _, d := range s.defined {
+		if !have[d] {
+			t := topicOf(&record{topic: []byte(d.topic), typ: []byte(d.typ), md5: []byte(d.md5)})
+			t.Schema = schemaOf(s.defs[d], d.md5)
+			s.r.topics = append(s.r.topics, topic{Topic: t})
+		}
+	}
+}
+
+// emptyMD5 is the md5sum of a type without fields, whose definition is empty.
+const emptyMD5 = "d41d8cd98f00b204e9800998ecf8427e"
+
+func schemaOf(text, md5 string) storage.Schema {
+	if text == "" && md5 != emptyMD5 {
+		return storage.Schema{}
+	}
+	return storage.Schema{Encoding: schemaEncoding, Data: []byte(text)}
+}
