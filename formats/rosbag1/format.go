@@ -49,8 +49,14 @@ func headerField(key string) bool {
 	return key != "" && key != "type" && key != "message_definition" && !strings.Contains(key, "=")
 }
 
-// stem also knows the name that rosbag gives a bag until it is closed.
+// stem also knows the name that rosbag gives a bag until it is closed, and that of one that
+// is compressed as a whole.
 func stem(name string) string {
+	for _, p := range packings {
+		if s := storage.TrimExtension(name, extension+p.extension); s != name {
+			return s
+		}
+	}
 	closed := strings.TrimSuffix(name, ".active")
 	if s := storage.TrimExtension(closed, extension); s != closed {
 		return s
@@ -60,7 +66,15 @@ func stem(name string) string {
 
 // sniff knows bags of all versions by their first line, also those that Open
 // refuses, so that they are refused by name, and by what follows if that line is damaged.
-func sniff(_ storage.FS, _ string, head []byte) bool {
+func sniff(fsys storage.FS, path string, head []byte) bool {
+	if p := packingOf(head); p != nil {
+		return sniffPacked(fsys, path, p)
+	}
+	return sniffHead(head)
+}
+
+// sniffHead does the same with the first bytes of what is not compressed as a whole.
+func sniffHead(head []byte) bool {
 	if strings.HasPrefix(string(head), magicV2) || looksLikeBag(head) {
 		return true
 	}

@@ -57,9 +57,10 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	if err != nil {
 		return nil, err
 	}
-	r, err := openFile(chunked.NewSource(ctx, formatName, path, f, o.Strict, hints), &o)
+	src := chunked.NewSource(ctx, formatName, path, f, o.Strict, hints)
+	r, err := openFile(src, &o)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, src.File.Close())
 	}
 	return r, nil
 }
@@ -71,9 +72,15 @@ func openFile(src *chunked.Source, o *storage.ReadOptions) (storage.Reader, erro
 		return nil, err
 	}
 	src.Size = st.Size()
-	head := make([]byte, min(src.Size, storage.SniffLen))
-	if err := iox.ReadFull(src.File, head, 0); err != nil {
-		return nil, src.Fail(0, "version line", err)
+	head, err := readStart(src)
+	if p := packingOf(head); p != nil && err == nil {
+		if err := unpack(src, p, o.FS); err != nil {
+			return nil, err
+		}
+		head, err = readStart(src)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if !strings.HasPrefix(string(head), magicV2) && !looksLikeBag(head) {
 		v, err := oldbag.Detect(head)
@@ -85,6 +92,15 @@ func openFile(src *chunked.Source, o *storage.ReadOptions) (storage.Reader, erro
 		}
 	}
 	return openV2(src, o, verifyChunks)
+}
+
+// readStart returns the first bytes of the file.
+func readStart(src *chunked.Source) ([]byte, error) {
+	head := make([]byte, min(src.Size, storage.SniffLen))
+	if err := iox.ReadFull(src.File, head, 0); err != nil {
+		return nil, src.Fail(0, "version line", err)
+	}
+	return head, nil
 }
 
 // openV2 opens a bag of version 2; no more chunk headers than verify are compared with the
@@ -219,7 +235,7 @@ func (r *Reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
 // newInfo returns what Info does.
 func (r *Reader) newInfo() *storage.Info {
 	info := &storage.Info{
-		Format: formatName, Version: r.version, Path: r.src.Path, Size: r.src.Size, Files: []string{r.src.Path},
+		Format: formatName, Version: r.version, Path: r.src.Path, Size: r.src.OnDisk(), Facts: r.src.Facts, Files: []string{r.src.Path},
 		Compression: maps.Clone(r.codecs), Metadata: map[string]string{},
 	}
 	for i, c := range r.conns.list {

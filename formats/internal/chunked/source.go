@@ -1,6 +1,7 @@
 package chunked
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -18,6 +19,9 @@ type Source struct {
 	File   storage.File
 	Size   int64 // bytes
 
+	Packed int64          // bytes of the file at Path, if File is what it was unpacked to; else 0
+	Facts  []storage.Fact // of the file, for storage.Info
+
 	warnings warnings.Log
 
 	mu     sync.Mutex
@@ -31,6 +35,9 @@ func NewSource(ctx context.Context, format, path string, file storage.File, stri
 		warnings: warnings.Log{Hints: hints}, broken: map[int64]bool{},
 	}
 }
+
+// OnDisk returns the bytes of the file at Path.
+func (s *Source) OnDisk() int64 { return cmp.Or(s.Packed, s.Size) }
 
 // Window returns one on the file.
 func (s *Source) Window() Window { return NewWindow(s.File, s.Size) }

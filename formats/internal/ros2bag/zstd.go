@@ -14,13 +14,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxInflate is how many times its size a compressed part may grow, beyond
-// inflateSlack bytes: more is an attack on the disk.
-const (
-	maxInflate   = 1000
-	inflateSlack = 1 << 30
-)
-
 // Inflate writes the decompressed part to a file without a name in the folder for
 // temporary files. rosbag2 does not end the zstd frame
 // when the size of the database is a multiple of 131072 bytes; all of it is
@@ -41,37 +34,23 @@ func Inflate(ctx context.Context, fsys storage.FS, path string) (temp storage.Fi
 	if err != nil {
 		return nil, nil, err
 	}
-	if cut, err = inflateTo(ctx, out, in, st.Size()*maxInflate+inflateSlack); err != nil {
+	if cut, err = inflateTo(ctx, out, in, st.Size()); err != nil {
 		return nil, nil, errors.Join(err, out.Close())
 	}
 	return out, cut, nil
 }
 
-func inflateTo(ctx context.Context, out io.Writer, in io.Reader, limit int64) (cut, err error) {
+func inflateTo(ctx context.Context, out io.Writer, in io.Reader, size int64) (cut, err error) {
 	dec, err := newDecoder(in)
 	if err != nil {
 		return nil, err
 	}
 	defer dec.Close()
-	buf := make([]byte, 256<<10)
-	for n := int64(0); ; {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		got, rerr := dec.Read(buf)
-		if n += int64(got); n > limit {
-			return nil, fmt.Errorf("it decompresses to over %d times its size: %w", maxInflate, storage.ErrCorrupt)
-		}
-		if _, err := out.Write(buf[:got]); err != nil {
-			return nil, err
-		}
-		if rerr == io.EOF {
-			return nil, nil
-		}
-		if rerr != nil {
-			return rerr, nil
-		}
+	cut, err = compress.Unpack(ctx, out, dec, size)
+	if errors.Is(err, compress.ErrLimit) {
+		err = fmt.Errorf("%w: %w", err, storage.ErrCorrupt)
 	}
+	return cut, err
 }
 
 // IsPart reports whether a file begins as a part, after decompression if it is a zstd

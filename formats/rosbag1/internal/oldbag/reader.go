@@ -120,7 +120,7 @@ func (r *Reader) Info() (*storage.Info, error) { return r.info.Clone(), nil }
 
 func (r *Reader) newInfo() *storage.Info {
 	info := &storage.Info{
-		Format: r.src.Format, Version: r.version.Name, Path: r.src.Path, Size: r.src.Size, Files: []string{r.src.Path},
+		Format: r.src.Format, Version: r.version.Name, Path: r.src.Path, Size: r.src.OnDisk(), Facts: r.src.Facts, Files: []string{r.src.Path},
 		Compression: map[string]int64{}, Metadata: map[string]string{},
 	}
 	for i, t := range r.topics {
