@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
 )
@@ -65,15 +66,17 @@ func layoutOf(t *table, list protowire.Number) pointLayout {
 	for _, f := range t.fields {
 		switch f.slot {
 		case pointX, pointY, pointZ:
-			l.usual = l.usual && f.num == protowire.Number(f.slot+1) && f.coding == float32bits
+			l.usual = l.usual && f.Num == protowire.Number(f.slot+1) && f.Kind == protoreflect.FloatKind
 		case pointIntensity:
-			l.usual = l.usual && f.num == 4 && f.coding == uvarint32
+			l.usual = l.usual && f.Num == 4 && f.Kind == protoreflect.Uint32Kind
 		case pointTime:
-			l.usual = l.usual && f.num == 5 && f.coding == varint
+			l.usual = l.usual && f.Num == 5 && (f.Kind == protoreflect.Uint64Kind || f.Kind == protoreflect.Int64Kind)
 		case pointRing:
-			if f.num < 16 && (f.coding == uvarint32 || f.coding == varint32 || f.coding == varint) {
-				l.ringTag = byte(f.num << 3)
-			} else {
+			switch f.Kind {
+			case protoreflect.Uint32Kind, protoreflect.Int32Kind, protoreflect.EnumKind, protoreflect.Uint64Kind, protoreflect.Int64Kind:
+				l.usual = l.usual && f.Num < 16
+				l.ringTag = byte(f.Num << 3)
+			default:
 				l.usual = false
 			}
 		}

@@ -232,7 +232,7 @@ func (p *FromROSProgram) appendPoint(dst, row []byte, columns *[pointRing + 1]co
 	if c := &columns[pointRing]; c.datatype != 0 {
 		e.setInteger(pointRing, c.whole(row))
 	}
-	return p.appendElement(dst, &e)
+	return p.element.appendAs(dst, p.list, &e)
 }
 
 // pointNanos is the time of a point; that of the cloud when points have none.

@@ -301,14 +301,7 @@ func (p *FromROSProgram) transforms(dst []byte, r *ros.Reader) []byte {
 		if !r.OK() {
 			break
 		}
-		dst = p.appendElement(dst, &e)
+		dst = p.element.appendAs(dst, p.list, &e)
 	}
 	return dst
-}
-
-// appendElement writes an element of the list.
-func (p *FromROSProgram) appendElement(dst []byte, e *values) []byte {
-	dst = protowire.AppendTag(dst, p.list, protowire.BytesType)
-	dst = protowire.AppendVarint(dst, uint64(p.element.size(e)))
-	return p.element.append(dst, e, 0, maxNumber)
 }

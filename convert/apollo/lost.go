@@ -1,5 +1,7 @@
 package apollo
 
+import "google.golang.org/protobuf/encoding/protowire"
+
 // A place says where a ROS field goes: into any of some slots. Without slots it
 // has no place at all.
 type place struct {
@@ -64,7 +66,7 @@ func (p *FromROSProgram) lost() []string {
 	switch p.family {
 	case pointCloud:
 		add("points.", p.element, elementPlaces[p.family])
-		if f := p.element.slotField(pointIntensity); f != nil && wires[f.coding] == 0 {
+		if f := p.element.slotField(pointIntensity); f != nil && f.Wire == protowire.VarintType {
 			out = append(out, "points.intensity: fractions")
 		}
 	case transforms:
@@ -75,8 +77,8 @@ func (p *FromROSProgram) lost() []string {
 
 // slotField returns the field of a slot, nil when the table does not have it.
 func (t *table) slotField(slot int) *field {
-	for i := range t.fields {
-		if f := &t.fields[i]; f.coding != nested && f.coding != listed && f.slot == slot {
+	for _, f := range t.fields {
+		if f.sub == nil && !f.List && f.slot == slot {
 			return f
 		}
 	}

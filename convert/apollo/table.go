@@ -1,13 +1,14 @@
 package apollo
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/bagconv/bagconv/internal/wire/pb"
 )
 
 // A class is the kinds of protobuf fields that a wanted field may have.
@@ -21,6 +22,23 @@ const (
 	message              // a message, or with list a repeated one
 )
 
+// takes reports whether a field may be of a kind.
+func (c class) takes(k protoreflect.Kind) bool {
+	_, numeric := pb.WireOf(k)
+	isReal := k == protoreflect.FloatKind || k == protoreflect.DoubleKind
+	switch c {
+	case integer:
+		return numeric && !isReal
+	case real:
+		return isReal
+	case number:
+		return numeric
+	case text:
+		return k == protoreflect.StringKind || k == protoreflect.BytesKind
+	}
+	return k == protoreflect.MessageKind
+}
+
 // A want is a field that a family knows, by name; below a message, its fields.
 type want struct {
 	name  string
@@ -31,85 +49,20 @@ type want struct {
 	sub   []want
 }
 
-// A coding says how a value lies on the wire.
-type coding uint8
-
-const (
-	varint coding = iota
-	zigzag
-	varint32  // int32 and enum: the low 32 bits, sign extended
-	uvarint32 // uint32: the low 32 bits
-	boolean
-	fixed32
-	sfixed32
-	fixed64
-	float32bits
-	float64bits
-	bytesText
-	nested
-	listed
-)
-
-var codings = map[protoreflect.Kind]coding{
-	protoreflect.Int64Kind: varint, protoreflect.Uint64Kind: varint, protoreflect.Int32Kind: varint32, protoreflect.EnumKind: varint32,
-	protoreflect.Uint32Kind: uvarint32, protoreflect.BoolKind: boolean, protoreflect.Sint32Kind: zigzag, protoreflect.Sint64Kind: zigzag,
-	protoreflect.Fixed32Kind: fixed32, protoreflect.Sfixed32Kind: sfixed32, protoreflect.Fixed64Kind: fixed64, protoreflect.Sfixed64Kind: fixed64,
-	protoreflect.FloatKind: float32bits, protoreflect.DoubleKind: float64bits,
-	protoreflect.StringKind: bytesText, protoreflect.BytesKind: bytesText, protoreflect.MessageKind: nested,
-}
-
-// wires is the wire type of each coding.
-var wires = [...]protowire.Type{
-	varint: protowire.VarintType, zigzag: protowire.VarintType, varint32: protowire.VarintType, uvarint32: protowire.VarintType,
-	boolean: protowire.VarintType, fixed32: protowire.Fixed32Type, sfixed32: protowire.Fixed32Type, fixed64: protowire.Fixed64Type,
-	float32bits: protowire.Fixed32Type, float64bits: protowire.Fixed64Type,
-	bytesText: protowire.BytesType, nested: protowire.BytesType, listed: protowire.BytesType,
-}
-
 // A field is a wanted field that the descriptor has.
 type field struct {
-	num    protowire.Number
-	coding coding
-	real   bool // the slot holds a float64 whatever the coding is
-	slot   int
-	sub    *table
+	pb.Field
+	real bool // the slot holds a float64 whatever the kind is
+	slot int
+	sub  *table // of a message that is no list
 }
 
-// A table is a message: its wanted fields by ascending number, as canonical
-// protobuf has them.
+// A table is a message with its wanted fields.
 type table struct {
-	fields []field
-	low    [32]uint8 // index into fields plus one, by field number; 0 is none
-	has    uint64    // slots in it and below
-
-	unusedLow uint64             // bit per number below 64: a field of the descriptor that is not wanted
-	unused    []protowire.Number // the others of these, ascending
-}
-
-// find returns the field of a number, nil when it is not wanted.
-func (t *table) find(num protowire.Number) *field {
-	if num < 32 {
-		if i := t.low[num]; i != 0 {
-			return &t.fields[i-1]
-		}
-		return nil
-	}
-	for i := range t.fields {
-		if t.fields[i].num == num {
-			return &t.fields[i]
-		}
-	}
-	return nil
-}
-
-// leavesOut reports whether a field number is one that the descriptor has and that
-// is not wanted.
-func (t *table) leavesOut(num protowire.Number) bool {
-	if num < 64 {
-		return t.unusedLow>>num&1 != 0
-	}
-	_, ok := slices.BinarySearch(t.unused, num)
-	return ok
+	typ    *pb.Type
+	wanted []*field // by index of the fields of typ; nil: it is not wanted
+	fields []*field // by ascending number, as canonical protobuf has them
+	has    uint64   // slots in it and below
 }
 
 // A compiler makes the tables of a message type.
@@ -120,8 +73,7 @@ type compiler struct {
 
 // table compiles the wanted fields of md; prefix is its path with a dot behind.
 func (c *compiler) table(md protoreflect.MessageDescriptor, wants []want, prefix string) (*table, error) {
-	t := &table{}
-	known := map[protoreflect.Name]bool{}
+	t := &table{typ: pb.TypeOf(md), wanted: make([]*field, md.Fields().Len())}
 	for _, w := range wants {
 		fd := md.Fields().ByName(protoreflect.Name(w.name))
 		if fd == nil {
@@ -131,74 +83,45 @@ func (c *compiler) table(md protoreflect.MessageDescriptor, wants []want, prefix
 			c.missing(&w)
 			continue
 		}
-		known[fd.Name()] = true
 		f, err := c.field(fd, &w, prefix)
 		if err != nil {
 			return nil, err
 		}
+		t.wanted[fd.Index()] = f
 		t.fields = append(t.fields, f)
 		switch {
-		case f.coding == nested:
+		case f.sub != nil:
 			t.has |= f.sub.has
-		case f.coding != listed:
+		case !f.List:
 			t.has |= 1 << w.slot
 		}
 	}
-	for i := range md.Fields().Len() {
-		if fd := md.Fields().Get(i); !known[fd.Name()] {
-			c.unused = append(c.unused, prefix+string(fd.Name()))
-			if num := fd.Number(); num < 64 {
-				t.unusedLow |= 1 << num
-			} else {
-				t.unused = append(t.unused, num)
-			}
+	for i, f := range t.wanted {
+		if f == nil {
+			c.unused = append(c.unused, prefix+string(md.Fields().Get(i).Name()))
 		}
 	}
-	slices.Sort(t.unused)
-	sort.Slice(t.fields, func(i, j int) bool { return t.fields[i].num < t.fields[j].num })
-	for i, f := range t.fields {
-		if f.num < 32 {
-			t.low[f.num] = uint8(i + 1)
-		}
-	}
+	slices.SortFunc(t.fields, func(a, b *field) int { return cmp.Compare(a.Num, b.Num) })
 	return t, nil
 }
 
 // field compiles one wanted field.
-func (c *compiler) field(fd protoreflect.FieldDescriptor, w *want, prefix string) (field, error) {
-	f := field{num: fd.Number(), slot: w.slot, real: w.class == real || w.class == number}
-	coding, ok := codings[fd.Kind()]
-	isReal := coding == float32bits || coding == float64bits
-	switch w.class {
-	case integer:
-		ok = ok && !isReal && coding < bytesText
-	case real:
-		ok = ok && isReal
-	case number:
-		ok = ok && coding < bytesText
-	case text:
-		ok = ok && coding == bytesText
-	case message:
-		ok = ok && coding == nested
+func (c *compiler) field(fd protoreflect.FieldDescriptor, w *want, prefix string) (*field, error) {
+	f := &field{Field: pb.FieldOf(fd), slot: w.slot, real: w.class == real || w.class == number}
+	if !w.class.takes(f.Kind) || fd.IsList() != w.list || fd.IsMap() {
+		return nil, fmt.Errorf("field %s of %s is not of the expected kind but %s %s", prefix+w.name, fd.ContainingMessage().FullName(), fd.Cardinality(), fd.Kind())
 	}
-	if !ok || fd.IsList() != w.list || fd.IsMap() {
-		return f, fmt.Errorf("field %s of %s is not of the expected kind but %s %s", prefix+w.name, fd.ContainingMessage().FullName(), fd.Cardinality(), fd.Kind())
-	}
-	f.coding = coding
 	var err error
 	switch {
 	case w.list: // compiled on its own
-		f.coding = listed
-	case coding == nested:
+	case f.Parts:
 		f.sub, err = c.table(fd.Message(), w.sub, prefix+w.name+".")
-	case coding == bytesText:
-		if fd.Kind() == protoreflect.StringKind {
-			c.initial.text[w.slot-firstText] = []byte(fd.Default().String())
-		} else {
-			c.initial.text[w.slot-firstText] = fd.Default().Bytes()
-		}
+	case f.Kind == protoreflect.StringKind:
+		c.initial.text[w.slot-firstText] = []byte(fd.Default().String())
+	case f.Kind == protoreflect.BytesKind:
+		c.initial.text[w.slot-firstText] = fd.Default().Bytes()
 	default:
-		c.initial.num[w.slot] = defaultBits(fd, f.real)
+		c.initial.num[w.slot] = f.toSlot(pb.Default(fd))
 	}
 	return f, err
 }
@@ -214,29 +137,4 @@ func (c *compiler) missing(w *want) {
 	case w.class == real:
 		c.initial.num[w.slot] = math.Float64bits(math.NaN())
 	}
-}
-
-// defaultBits is the default of a number as a slot holds it.
-func defaultBits(fd protoreflect.FieldDescriptor, real bool) uint64 {
-	d := fd.Default()
-	var i uint64
-	var r float64
-	switch fd.Kind() {
-	case protoreflect.BoolKind:
-		if d.Bool() {
-			i, r = 1, 1
-		}
-	case protoreflect.EnumKind:
-		i, r = uint64(int64(d.Enum())), float64(d.Enum())
-	case protoreflect.FloatKind, protoreflect.DoubleKind:
-		r = d.Float()
-	case protoreflect.Uint32Kind, protoreflect.Uint64Kind, protoreflect.Fixed32Kind, protoreflect.Fixed64Kind:
-		i, r = d.Uint(), float64(d.Uint())
-	default:
-		i, r = uint64(d.Int()), float64(d.Int())
-	}
-	if real {
-		return math.Float64bits(r)
-	}
-	return i
 }

@@ -3,7 +3,6 @@ package content
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -254,35 +253,10 @@ func (c *protoCompiler) value(s *protoStep, fd protoreflect.FieldDescriptor, t, 
 		}
 		s.form, s.kind, s.to = protoNumber, fd.Kind(), k
 		if single {
-			s.bits = defaultOf(fd)
+			s.bits = pb.Default(fd)
 		}
 	}
 	return nil
-}
-
-// defaultOf is what a number is that is not set: the bits of its canonical value.
-func defaultOf(fd protoreflect.FieldDescriptor) uint64 {
-	switch v := fd.Default().Interface().(type) {
-	case bool:
-		if v {
-			return 1
-		}
-	case protoreflect.EnumNumber:
-		return uint64(int64(v))
-	case int32:
-		return uint64(int64(v))
-	case int64:
-		return uint64(v)
-	case uint32:
-		return uint64(v)
-	case uint64:
-		return v
-	case float32:
-		return uint64(math.Float32bits(v))
-	case float64:
-		return math.Float64bits(v)
-	}
-	return 0
 }
 
 // appendNumber appends a canonical number.

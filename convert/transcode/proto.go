@@ -1,8 +1,6 @@
 package transcode
 
 import (
-	"math"
-
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -101,7 +99,7 @@ func slotOf(sl *protoschema.Slot, made map[*protoschema.Struct]*node) slotProgra
 			p.sign = wire == protowire.VarintType
 		}
 		if p.list == schema.Single {
-			p.bits = defaultBits(f)
+			p.bits = pb.Default(f)
 			if wire == protowire.Fixed32Type {
 				p.bits &= 0xffffffff
 			}
@@ -123,25 +121,4 @@ func slotOf(sl *protoschema.Slot, made map[*protoschema.Struct]*node) slotProgra
 		p.span = f.Message().Name() == "Duration"
 	}
 	return p
-}
-
-// defaultBits is the default of a number as the ROS field has it.
-func defaultBits(f protoreflect.FieldDescriptor) uint64 {
-	v := f.Default()
-	switch f.Kind() {
-	case protoreflect.BoolKind:
-		if v.Bool() {
-			return 1
-		}
-		return 0
-	case protoreflect.EnumKind:
-		return uint64(int64(v.Enum()))
-	case protoreflect.FloatKind:
-		return uint64(math.Float32bits(float32(v.Float())))
-	case protoreflect.DoubleKind:
-		return math.Float64bits(v.Float())
-	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind, protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
-		return v.Uint()
-	}
-	return uint64(v.Int())
 }

@@ -218,22 +218,8 @@ func (t *toRun) nested(s *slotProgram, keep bool) {
 	case s.Wire == protowire.StartGroupType:
 		t.out = protowire.AppendTag(t.out, s.Num, protowire.EndGroupType)
 	default:
-		t.length(head)
+		t.out = pb.EndBytes(t.out, head)
 	}
-}
-
-// length fills in the length of what stands behind the byte at head, and makes
-// room when it takes more than that byte.
-func (t *toRun) length(head int) {
-	n := len(t.out) - head - 1
-	if n < 0x80 {
-		t.out[head] = byte(n)
-		return
-	}
-	more := protowire.SizeVarint(uint64(n)) - 1
-	t.out = append(t.out, make([]byte, more)...)
-	copy(t.out[head+1+more:], t.out[head+1:head+1+n])
-	protowire.AppendVarint(t.out[:head], uint64(n))
 }
 
 // stamp writes two 32-bit words as a google.protobuf.Timestamp, or as a Duration.
@@ -308,7 +294,7 @@ func (t *toRun) numbers(s *slotProgram, n int) {
 	for range n {
 		t.number(s, t.read(s))
 	}
-	t.length(head)
+	t.out = pb.EndBytes(t.out, head)
 }
 
 // read reads a number of the ROS field's width, as protobuf sees it: signed

@@ -139,3 +139,13 @@ func TestAppendNumber(t *testing.T) {
 		}
 	}
 }
+
+func TestEndBytes(t *testing.T) {
+	for _, n := range []int{0, 1, 127, 128, 20_000, 3 << 20} {
+		content := bytes.Repeat([]byte("x"), n)
+		got := EndBytes(append([]byte("before\x00"), content...), 6)
+		if want := protowire.AppendBytes([]byte("before"), content); !bytes.Equal(got, want) {
+			t.Errorf("%d bytes: %.20x, want %.20x", n, got, want)
+		}
+	}
+}

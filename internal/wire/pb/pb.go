@@ -17,6 +17,7 @@ package pb
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -184,6 +185,42 @@ func AppendNumber(dst []byte, k protoreflect.Kind, v uint64) []byte {
 		v = protowire.EncodeZigZag(int64(v))
 	}
 	return protowire.AppendVarint(dst, v)
+}
+
+// EndBytes fills in the length of all that stands behind the byte at head, which is a 0
+// for it, and makes room if it takes more bytes.
+func EndBytes(b []byte, head int) []byte {
+	n := len(b) - head - 1
+	if n < 0x80 {
+		b[head] = byte(n)
+		return b
+	}
+	more := protowire.SizeVarint(uint64(n)) - 1
+	b = append(b, make([]byte, more)...)
+	copy(b[head+1+more:], b[head+1:head+1+n])
+	protowire.AppendVarint(b[:head], uint64(n))
+	return b
+}
+
+// Default returns the default of a number, as Number returns it.
+func Default(fd protoreflect.FieldDescriptor) uint64 {
+	v := fd.Default()
+	switch fd.Kind() {
+	case protoreflect.BoolKind:
+		if v.Bool() {
+			return 1
+		}
+		return 0
+	case protoreflect.EnumKind:
+		return uint64(int64(v.Enum()))
+	case protoreflect.FloatKind:
+		return uint64(math.Float32bits(float32(v.Float())))
+	case protoreflect.DoubleKind:
+		return math.Float64bits(v.Float())
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind, protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
+		return v.Uint()
+	}
+	return uint64(v.Int())
 }
 
 // Count returns how many whole numbers of a wire type are packed in p.
