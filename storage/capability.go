@@ -2,7 +2,7 @@ package storage
 
 import "context"
 
-// The interfaces of this file, Querier, ExtraReader and ExtraWriter are optional. ReaderCapabilities and
+// The interfaces of this file, Querier, SectionLister, ExtraReader and ExtraWriter are optional. ReaderCapabilities and
 // WriterCapabilities are the one place where they are probed. The plain path
 // has the same result without them, and storagetest compares both with each
 // other.
@@ -136,6 +136,7 @@ type ReaderCaps struct {
 	Times  BlockTimer
 	Query  Querier
 	Extras ExtraReader
+	Lists  SectionLister
 }
 
 // ReaderCapabilities probes r.
@@ -145,6 +146,7 @@ func ReaderCapabilities(r Reader) ReaderCaps {
 	c.Times, _ = r.(BlockTimer)
 	c.Query, _ = r.(Querier)
 	c.Extras, _ = r.(ExtraReader)
+	c.Lists, _ = r.(SectionLister)
 	return c
 }
 

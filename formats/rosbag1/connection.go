@@ -1,8 +1,6 @@
 package rosbag1
 
 import (
-	"bytes"
-	"encoding/binary"
 	"slices"
 
 	"github.com/bagconv/bagconv/storage"
@@ -19,6 +17,7 @@ const emptyMD5 = "d41d8cd98f00b204e9800998ecf8427e"
 // A connection is one CONNECTION record.
 type connection struct {
 	id    uint32
+	at    int64 // where the file has it: its record, or the chunk that it is in
 	topic storage.Topic
 	count int64  // messages, by the index or the scan
 	lacks string // the first field of a connection header that is not there and that other readers need; "" when all are
@@ -36,18 +35,11 @@ func parseConnection(h *header, data []byte) (*connection, error) {
 	var definition []byte
 	have := map[string]bool{}
 	for b := data; len(b) > 0; {
-		if len(b) < 4 {
-			return nil, errFieldLength
+		name, value, rest, err := nextField(b)
+		if err != nil {
+			return nil, err
 		}
-		n := binary.LittleEndian.Uint32(b)
-		if uint64(n) > uint64(len(b)-4) {
-			return nil, errFieldLength
-		}
-		name, value, ok := bytes.Cut(b[4:4+n], []byte("="))
-		if !ok {
-			return nil, errFieldEquals
-		}
-		b = b[4+n:]
+		b = rest
 		have[string(name)] = true
 		switch string(name) {
 		case "type":

@@ -73,6 +73,7 @@ func (r *Reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
 				if err != nil {
 					return indexError("connection at byte %d: %v", pos, err)
 				}
+				c.at = pos
 				if err := r.checkFields(c, pos); err != nil {
 					return err
 				}

@@ -97,25 +97,34 @@ var (
 	errHeaderSize  = errors.New("header length is not plausible")
 )
 
+// nextField reads the field that b begins with: of a record header, or of a connection
+// header. name and value point into b.
+func nextField(b []byte) (name, value, rest []byte, err error) {
+	if len(b) < 4 {
+		return nil, nil, nil, errFieldLength
+	}
+	n := binary.LittleEndian.Uint32(b)
+	if uint64(n) > uint64(len(b)-4) {
+		return nil, nil, nil, errFieldLength
+	}
+	name, value, ok := bytes.Cut(b[4:4+n], []byte("="))
+	if !ok {
+		return nil, nil, nil, errFieldEquals
+	}
+	return name, value, b[4+n:], nil
+}
+
 // parse reads the fields of a record header. Unknown fields are skipped.
 func (h *header) parse(b []byte) error {
 	*h = header{}
 	fields := 0
 	for ; len(b) > 0; fields++ {
-		if len(b) < 4 {
-			return errFieldLength
+		name, value, rest, err := nextField(b)
+		if err != nil {
+			return err
 		}
-		n := binary.LittleEndian.Uint32(b)
-		if uint64(n) > uint64(len(b)-4) {
-			return errFieldLength
-		}
-		field := b[4 : 4+n]
-		b = b[4+n:]
-		eq := bytes.IndexByte(field, '=')
-		if eq < 0 {
-			return errFieldEquals
-		}
-		if !h.set(field[:eq], field[eq+1:]) {
+		b = rest
+		if !h.set(name, value) {
 			return errFieldSize
 		}
 	}

@@ -39,6 +39,11 @@ type scanner struct {
 	ownerless int64 // messages of connections that the file does not define
 	trailer   bool  // the last records were those of an index
 	settled   int   // notes that were there at the last chunk or message
+
+	// visit, unless it is nil, is called behind each record at p, and behind bytes that are
+	// none, for the reason cause; next is where reading goes on. Then chunks are not read
+	// for what they hold.
+	visit func(p, next int64, h *header, cause error) error
 }
 
 // A note is something wrong between the records. What it means is known when all
@@ -71,34 +76,8 @@ type indexed struct {
 func (r *Reader) scan(why reason) error {
 	r.conns, r.blocks, r.codecs, r.topicSets = newConnections(), nil, map[string]int64{}, nil
 	s := scanner{r: r, w: r.window(), counts: map[uint32]int64{}}
-	var h header
-	for p := r.first; p < r.src.Size; {
-		if err := r.src.Ctx.Err(); err != nil {
-			return err
-		}
-		err := s.w.header(&h, p)
-		var next int64
-		if err == nil {
-			next, err = s.record(p, &h)
-		}
-		var fatal *storage.Error
-		if err != nil && !chunked.IsIO(err) && !errors.As(err, &fatal) {
-			next, err = s.skip(p, err)
-		}
-		if chunked.IsIO(err) {
-			err = r.src.Fail(p, "record", err)
-		}
-		if err != nil {
-			return err
-		}
-		p = next
-	}
-	s.index = nil // the file may be cut after some of them
-	if err := s.endChunk(); err != nil {
+	if err := s.walk(); err != nil {
 		return err
-	}
-	if s.open {
-		s.unclosed(r.src.Size)
 	}
 	for id, n := range s.counts {
 		if c := r.conns.byID[id]; c != nil {
@@ -115,6 +94,46 @@ func (r *Reader) scan(why reason) error {
 	}
 	r.conns.freeze()
 	return s.account(why)
+}
+
+// walk goes over all records of the file.
+func (s *scanner) walk() error {
+	r := s.r
+	var h header
+	for p := r.first; p < r.src.Size; {
+		if err := r.src.Ctx.Err(); err != nil {
+			return err
+		}
+		err := s.w.header(&h, p)
+		var next int64
+		if err == nil {
+			next, err = s.record(p, &h)
+		}
+		var fatal *storage.Error
+		var cause error
+		if err != nil && !chunked.IsIO(err) && !errors.As(err, &fatal) {
+			cause = err
+			next, err = s.skip(p, err)
+		}
+		if chunked.IsIO(err) {
+			err = r.src.Fail(p, "record", err)
+		}
+		if err == nil && s.visit != nil {
+			err = s.visit(p, next, &h, cause)
+		}
+		if err != nil {
+			return err
+		}
+		p = next
+	}
+	s.index = nil // the file may be cut after some of them
+	if err := s.endChunk(); err != nil {
+		return err
+	}
+	if s.open {
+		s.unclosed(r.src.Size)
+	}
+	return nil
 }
 
 // skip passes over bytes that are no record, up to the next that are.
@@ -244,12 +263,16 @@ func (s *scanner) define(at int64, h *header, data []byte) error {
 	if err != nil {
 		return s.r.src.Warn("connection", at, false, "connection %d cannot be read: %v", h.conn, err)
 	}
+	c.at = at
 	s.r.conns.add(c)
 	return s.r.checkFields(c, at)
 }
 
 // indexData adds up an INDEX_DATA record: how many messages, and their times.
 func (s *scanner) indexData(conn uint32, data, end int64) error {
+	if s.visit != nil {
+		return nil
+	}
 	x := indexed{conn: conn, count: (end - data) / indexEntry, start: math.MaxInt64}
 	for at := data; at < end; {
 		b, err := s.w.Data(at, min(end-at, 1000*indexEntry))

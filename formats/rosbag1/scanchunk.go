@@ -98,6 +98,9 @@ func (s *scanner) endChunk() error {
 		return nil
 	}
 	s.unnamed = false
+	if s.visit != nil {
+		return nil
+	}
 	index := s.index
 	s.index = s.index[:0]
 	b := &s.r.blocks[len(s.r.blocks)-1]

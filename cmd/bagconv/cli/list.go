@@ -17,7 +17,7 @@ import (
 )
 
 // listed is what list lists.
-var listed = []string{"attachments"}
+var listed = []string{"attachments", "records", "chunks", "connections", "parts"}
 
 // listJSON is what list attachments --json prints.
 type listJSON struct {
@@ -29,20 +29,31 @@ type listJSON struct {
 	Warnings      []warningJSON    `json:"warnings"`
 }
 
-// list shows the attachments and metadata records of a recording, and extracts them.
-func (e *env) list(c *cli.Context) (err error) {
+// list lists what a recording carries besides messages, or what its files consist of.
+func (e *env) list(c *cli.Context) error {
+	word := c.Args().First()
 	if c.NArg() > 0 {
-		if err := oneOf("list", c.Args().First(), listed...); err != nil {
-			if c.Args().First() == "topics" {
-				return usage("bagconv topics lists topics", "list shows attachments")
+		if err := oneOf("list", word, listed...); err != nil {
+			if word == "topics" {
+				return usage("bagconv topics lists topics", "list shows "+orList(listed))
 			}
 			return err
 		}
 	}
 	if c.NArg() != 2 {
-		return usage("type: bagconv list attachments IN", "list needs the word attachments and one recording")
+		return usage("type: bagconv list attachments IN", "list needs one recording behind the word %s", orList(listed))
 	}
-	path, dir := c.Args().Get(1), e.set.extract
+	path := c.Args().Get(1)
+	if word == "attachments" {
+		return e.listAttachments(c, path)
+	}
+	return e.listSections(c, word, path)
+}
+
+// listAttachments shows the attachments and metadata records of a recording, and extracts
+// them.
+func (e *env) listAttachments(c *cli.Context, path string) (err error) {
+	dir := e.set.extract
 	if e.set.job.Write.Overwrite && dir == "" {
 		return usage("add --extract DIR, or omit --force", "--force has no effect without --extract")
 	}
