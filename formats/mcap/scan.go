@@ -38,6 +38,12 @@ type scanner struct {
 	notes       []note
 	damaged     []int // blocks in which something is wrong
 	private     int64
+
+	// visit, unless it is nil, is called behind each record at p, and behind bytes that are
+	// none, if skipped is set; next is where reading goes on. Then chunks are not read for
+	// what they hold.
+	visit   func(p, next int64) error
+	skipped bool
 }
 
 // scan fills in definitions, blocks, attachments and metadata. s is nil if no
@@ -55,20 +61,31 @@ func (r *Reader) scan(s *summary, why string) error {
 		}
 		k.stats, k.sum = s.statistics, s
 	}
-	for p := int64(len(magic)); p < k.end; {
-		if err := r.src.Ctx.Err(); err != nil {
+	if err := k.walk(); err != nil {
+		return err
+	}
+	return k.finish(s, why)
+}
+
+// walk goes over all records up to the end of what is scanned.
+func (s *scanner) walk() error {
+	for p := int64(len(magic)); p < s.end; {
+		if err := s.r.src.Ctx.Err(); err != nil {
 			return err
 		}
-		next, err := k.at(p)
+		next, err := s.at(p)
 		if chunked.IsIO(err) {
-			err = r.src.Fail(p, "record", err)
+			err = s.r.src.Fail(p, "record", err)
+		}
+		if err == nil && s.visit != nil {
+			err = s.visit(p, next)
 		}
 		if err != nil {
 			return err
 		}
 		p = next
 	}
-	return k.finish(s, why)
+	return nil
 }
 
 // at handles what is at p and returns where the next record should be.

@@ -119,6 +119,9 @@ func (s *scanner) bySummary(x *chunkIndex) (int64, error) {
 
 // readChunk reads the last block for what is in it.
 func (s *scanner) readChunk() error {
+	if s.visit != nil {
+		return nil
+	}
 	i := len(s.r.blocks) - 1
 	bl := &s.r.blocks[i]
 	s.batch.Messages = s.batch.Messages[:0]
@@ -211,7 +214,7 @@ func (s *scanner) magic(p int64) (int64, error) {
 
 // skip passes over bytes that are no record, up to the next that are.
 func (s *scanner) skip(p int64, cause error) (int64, error) {
-	s.run = false
+	s.run, s.skipped = false, true
 	if cut, err := s.isCut(p); err != nil || cut {
 		return s.r.src.Size, errors.Join(err, s.tail(p, s.r.src.Size, cause))
 	}

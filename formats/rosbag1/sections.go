@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -23,41 +22,22 @@ var sectionNames = map[byte]string{
 	opChunkInfo: "CHUNK_INFO", opConnection: "CONNECTION",
 }
 
-// errEnough ends a list that nobody reads any more.
-var errEnough = errors.New("enough")
-
 // Sections lists the records that stand outside of chunks, the chunks, the connections or
 // the file. See storage.SectionLister.
 func (r *Reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Seq2[*storage.Section, error] {
-	return func(yield func(*storage.Section, error) bool) {
-		add := func(s storage.Section) error {
-			if !yield(&s, nil) {
-				return errEnough
-			}
-			return nil
-		}
-		var err error
+	return chunked.Sections(func(add func(storage.Section) error) error {
 		switch kind {
 		case storage.SectionRecords:
-			err = r.listRecords(ctx, add)
+			return r.listRecords(ctx, add)
 		case storage.SectionChunks:
-			err = r.listChunks(ctx, add)
+			return r.listChunks(ctx, add)
 		case storage.SectionConnections:
-			err = r.listConnections(add)
-		default:
-			info := r.info
-			s := storage.NewSection(r.src.Path, "bag", 0, r.src.Size)
-			s.Messages = info.Messages
-			if s.Messages > 0 {
-				s.Span(info.Start, info.End)
-			}
-			s.Add("version", r.version)
-			err = add(s)
+			return r.listConnections(add)
 		}
-		if err != nil && err != errEnough {
-			yield(nil, err)
-		}
-	}
+		s := chunked.PartSection(r.src.Path, "bag", r.src.Size, r.info.Messages, r.info.Start, r.info.End)
+		s.Add("version", r.version)
+		return add(s)
+	})
 }
 
 // listRecords goes over the file as the scan for a lost index does.
@@ -83,13 +63,17 @@ func (r *Reader) listRecords(ctx context.Context, add func(storage.Section) erro
 			}
 		}
 		for _, n := range s.takeNotes() {
-			if cause != nil {
-				x.Offset, x.Size = n.at, n.bytes
+			switch {
+			case cause != nil:
+				x.Offset, x.Size, x.Broken = n.at, n.bytes, n.what
+			case n.repaired:
+				x.Add("note", n.what)
+			default:
+				x.Broken = n.what
 			}
-			x.Broken = n.what
 		}
 		if cause != nil {
-			x.Broken += goesOn(next, r.src.Size)
+			x.Broken += chunked.GoesOn(next, r.src.Size)
 		}
 		return add(x)
 	}
@@ -104,14 +88,6 @@ func (r *Reader) listRecords(ctx context.Context, add func(storage.Section) erro
 		}
 	}
 	return nil
-}
-
-// goesOn tells where reading goes on in a file of size bytes; "" at its end.
-func goesOn(next, size int64) string {
-	if next >= size {
-		return ""
-	}
-	return fmt.Sprintf("; reading goes on at byte %d", next)
 }
 
 // takeNotes returns what the scanner has found to be wrong since the last call.
