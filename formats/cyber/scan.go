@@ -15,6 +15,10 @@ type scanner struct {
 	entries []entry // of the sections so far
 	pending *chunk  // CHUNK_HEADER without its body yet
 	from    int64   // where to look for a section again when the next one is none
+
+	// visit, unless it is nil, is called behind each section at an offset, and behind bytes
+	// that are none, if ok is false; next is where reading goes on, or endOfSections.
+	visit func(at, next int64, ok bool) error
 }
 
 // An entry is a section as the index should have it.
@@ -45,6 +49,9 @@ func (s *scanner) run(ctx context.Context) error {
 		next, ok, err := s.section(at)
 		if err == nil && !ok {
 			next, err = s.lost(at)
+		}
+		if err == nil && s.visit != nil {
+			err = s.visit(at, next, ok)
 		}
 		if err != nil {
 			return err
