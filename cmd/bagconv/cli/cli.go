@@ -19,7 +19,8 @@
 //	cat.go       the command cat; catplan.go says what it writes of each topic
 //	batch.go     the command batch: its inputs and what is to be done; batchrun.go
 //	             does it, batchtext.go says what became of it
-//	list.go      the command list; extras.go has the flags about attachments
+//	list.go      the command list; sections.go lists records, chunks and parts;
+//	             extras.go has the flags about attachments
 //	topics.go, schema.go, tree.go, formats.go, version.go
 //	progress.go  how far a run is: bar, plain lines, JSON
 //	select.go    what was selected, and why a selection is wrong; nearest.go what may have been meant

@@ -37,18 +37,30 @@ index), type, encoding. All publishers of one topic and type share a line.`,
 		},
 		run: e.topics,
 	}, {
-		name: "list", call: "list attachments IN", summary: "list attachments and metadata records",
-		about: `Lists what a recording has besides messages: attachments (files, such as a
-calibration) with size, times and media type, and metadata records (tables of
-texts). Nothing is written without --extract.`,
+		name: "list", call: "list WHAT IN", summary: "list attachments, or what the files consist of",
+		about: `Lists what a recording carries besides messages, or what its files consist of,
+in the terms of its format, a line for each. WHAT is
+  attachments  files such as a calibration, with size, times and media type, and
+               metadata records, which are tables of texts
+  records      the pieces of the files in their order: records of a bag, sections
+               of a record file, pages of a database
+  chunks       what is compressed or read as a whole
+  connections  connections, channels or topics, an entry of the files for each
+  parts        the files that have the messages
+Each line has offset, size, the length that the header states, compression, the
+number and times of messages as far as they are known, and all header fields.
+Damage is part of the list: what is broken, and where reading goes on. Records
+within chunks are not listed. With --json each line is an object. Nothing is
+written without --extract.`,
 		examples: []string{
-			"bagconv list attachments drive{attached}",
 			"bagconv list attachments drive{attached} --extract files/",
-			"bagconv list attachments drive{attached} --json | jq '.metadata_records[].values'",
+			"bagconv list records drive{file} | head",
+			"bagconv list chunks drive{file} --json | jq -r '[.offset, .messages] | @tsv'",
+			"bagconv list parts drive_ros2/",
 		},
 		exits: []exit{
 			{0, "done"},
-			{1, "the recording cannot be read, or DIR cannot be written; no files are left"},
+			{1, "the recording cannot be read or has no such list, or DIR cannot be written; no files are left"},
 			{3, "the recording is damaged; what can be read is listed and extracted"},
 			{130, "interrupted"},
 		},

@@ -35,7 +35,7 @@ func (e *env) list(c *cli.Context) error {
 	if c.NArg() > 0 {
 		if err := oneOf("list", word, listed...); err != nil {
 			if word == "topics" {
-				return usage("bagconv topics lists topics", "list shows "+orList(listed))
+				return usage("bagconv topics lists topics", "list shows %s", orList(listed))
 			}
 			return err
 		}

@@ -58,6 +58,7 @@ func anything(t *testing.T) []string {
 func TestSchemas(t *testing.T) {
 	check, info, topics, report := loadSchema(t, "check.schema.json"), loadSchema(t, "info.schema.json"), loadSchema(t, "topics.schema.json"), loadSchema(t, "report.schema.json")
 	list := loadSchema(t, "list.schema.json")
+	section := loadSchema(t, "section.schema.json")
 	verify := loadSchema(t, "verify.schema.json")
 	valid := func(s *jsonSchema, want []int, args ...string) int {
 		t.Helper()
@@ -88,6 +89,14 @@ func TestSchemas(t *testing.T) {
 		valid(info, []int{0, 3}, "info", "--json", "--scan", "never", path)
 		if listed := valid(list, []int{0, 3}, "list", "attachments", "--json", path, "--extract", filepath.Join(t.TempDir(), "x")); listed == 0 {
 			valid(list, []int{0}, "list", "attachments", "--json", path)
+		}
+		for _, word := range []string{"records", "chunks", "connections", "parts"} {
+			out, _ := prints("list", word, "--json", path)
+			for n, line := range bytes.Split(bytes.TrimSpace(out), []byte("\n")) {
+				if wrong := section.validate(line); len(line) > 0 && n < 100 && len(wrong) > 0 {
+					t.Errorf("list %s %s: %s\n%.500s", word, path, strings.Join(wrong, "\n"), line)
+				}
+			}
 		}
 		for k, sink := range sinks {
 			if i%len(sinks) != k && i >= 6 {

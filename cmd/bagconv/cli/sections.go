@@ -23,22 +23,23 @@ var sectionKinds = map[string]storage.SectionKind{
 
 // sectionJSON is a line of list records --json and its like.
 type sectionJSON struct {
-	File        string     `json:"file"`
-	Kind        string     `json:"kind"` // "" for bytes that are no section
-	Offset      *int64     `json:"offset"`
-	Size        int64      `json:"size"`
-	Data        *int64     `json:"data"` // bytes behind the header, by it; null: it states none
-	Compression string     `json:"compression,omitempty"`
-	Raw         *int64     `json:"raw"` // bytes before compression; null: not known
-	Messages    *int64     `json:"messages"`
-	StartNS     *string    `json:"start_ns"`
-	EndNS       *string    `json:"end_ns"`
-	Fields      fieldsJSON `json:"fields"`
-	Broken      string     `json:"broken,omitempty"`
+	SchemaVersion int        `json:"schema_version"`
+	File          string     `json:"file"`
+	Kind          string     `json:"kind"` // "" for bytes that are no section
+	Offset        *int64     `json:"offset"`
+	Size          int64      `json:"size"`
+	Data          *int64     `json:"data"` // bytes behind the header, by it; null: it states none
+	Compression   string     `json:"compression,omitempty"`
+	Raw           *int64     `json:"raw"` // bytes before compression; null: not known
+	Messages      *int64     `json:"messages"`
+	StartNS       *string    `json:"start_ns"`
+	EndNS         *string    `json:"end_ns"`
+	Fields        fieldsJSON `json:"fields"`
+	Broken        string     `json:"broken,omitempty"`
 }
 
 // fieldsJSON is an object with its keys in their order.
-type fieldsJSON []storage.Fact
+type fieldsJSON struct{ list []storage.Fact }
 
 // MarshalJSON writes a key that is there again with its number behind it.
 func (f fieldsJSON) MarshalJSON() ([]byte, error) {
@@ -47,7 +48,7 @@ func (f fieldsJSON) MarshalJSON() ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	seen := map[string]int{}
 	b.WriteByte('{')
-	for i, x := range f {
+	for i, x := range f.list {
 		if i > 0 {
 			b.WriteByte(',')
 		}
@@ -76,8 +77,8 @@ func sectionOf(s *storage.Section) *sectionJSON {
 		return &n
 	}
 	out := &sectionJSON{
-		File: s.File, Kind: s.Kind, Offset: known(s.Offset), Size: s.Size, Data: known(s.Data), Compression: s.Compression,
-		Raw: known(s.Raw), Messages: known(s.Messages), Fields: s.Fields, Broken: s.Broken,
+		SchemaVersion: schemaVersion, File: s.File, Kind: s.Kind, Offset: known(s.Offset), Size: s.Size, Data: known(s.Data), Compression: s.Compression,
+		Raw: known(s.Raw), Messages: known(s.Messages), Fields: fieldsJSON{s.Fields}, Broken: s.Broken,
 	}
 	if s.Timed {
 		out.StartNS, out.EndNS = nsText(s.Start), nsText(s.End)
