@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -57,9 +58,7 @@ func TestSectionsReferee(t *testing.T) {
 	}
 	paths := []string{"../../testdata/demo.record"}
 	for _, name := range []string{"daohu527-cyber_record-example.record.00000", "generated/multichunk-v10.record", "generated/sensor-v10.record", "generated/sensor-v60.record", "generated/overlap-v60.record", "generated/split-tf-v10.record"} {
-		if path := filepath.Join(dataDir, name); exists(path) {
-			paths = append(paths, path)
-		}
+		paths = append(paths, samples.Glob(t, filepath.Join("cyber", name))...)
 	}
 	cmd := exec.Command(python, append([]string{"-c", walkSections}, paths...)...)
 	cmd.Stderr = os.Stderr
@@ -87,11 +86,6 @@ func TestSectionsReferee(t *testing.T) {
 		}
 		_ = r.Close()
 	}
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // checkSections checks that the sections of a record cover it.
