@@ -42,8 +42,7 @@ index), type, encoding. All publishers of one topic and type share a line.`,
 in the terms of its format, a line for each. WHAT is
   attachments  files such as a calibration, with size, times and media type, and
                metadata records, which are tables of texts
-  records      the pieces of the files in their order: records of a bag, sections
-               of a record file, pages of a database
+  records      the pieces of the files in their order: records, sections, pages
   chunks       what is compressed or read as a whole
   connections  connections, channels or topics, an entry of the files for each
   parts        the files that have the messages
