@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -42,7 +43,7 @@ func TestTimeline(t *testing.T) {
 			least, most = min(least, messages[i].time), max(most, messages[i].time)
 		}
 		line := of(1, messages)
-		if span := uint64(most) - uint64(least); line.Bins < 1 || line.Bins > MaxBins || span >= MaxBins && line.Bins < MaxBins/2 {
+		if span := uint64(most) - uint64(least); line.Bins < 1 || line.Bins > MaxBins || span >= MaxBins && line.Bins < MaxBins/3 || !slices.Contains(steps, line.Step) {
 			t.Fatalf("%d bins of %d ns for %d ns", line.Bins, line.Step, span)
 		}
 		want := make([][]int64, topics)
@@ -81,8 +82,13 @@ func TestTimelineBounds(t *testing.T) {
 	}
 	h.Add(0, math.MinInt64, 2)
 	line := h.Timeline()
-	if line.Bins != 32 || line.Start != math.MinInt64 || line.Counts[0][0] != 2 || line.Counts[0][31] != 1 {
+	if line.Bins != 44 || line.Start != math.MinInt64 || line.Counts[0][0] != 2 || line.Counts[0][43] != 1 {
 		t.Errorf("%+v", line)
+	}
+	for i := range len(widths) - 1 {
+		if by := widths[i+1] / widths[i]; widths[i+1]%widths[i] != 0 || by > fineBins/MaxBins {
+			t.Errorf("widths %d and %d", widths[i], widths[i+1])
+		}
 	}
 	if _, ok := line.At(math.MaxInt64); !ok {
 		t.Error("the end is not in the timeline")

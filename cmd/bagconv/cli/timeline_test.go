@@ -54,7 +54,7 @@ func TestFindingsOnTimeline(t *testing.T) {
 		return out.String()
 	}
 	text := show(true)
-	_, drawing, ok := strings.Cut(text, "\ntimeline:  1.074s per character, from 2023-11-14T22:13:19.")
+	_, drawing, ok := strings.Cut(text, "\ntimeline:  1s per character, from 2023-11-14T22:13:20Z")
 	_, drawing, _ = strings.Cut(drawing, "; ! is a finding\n")
 	drawing, _, _ = strings.Cut(drawing, "\n\n")
 	if want := "  /torn |"; !ok || !strings.HasPrefix(drawing, want) || strings.Contains(drawing, "/whole") || strings.Count(drawing, "!") != 1 {
