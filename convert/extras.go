@@ -28,8 +28,10 @@ func (o *output) writeExtras(ctx context.Context, r storage.Reader) (err error) 
 		o.aside = extras.NewFolder(o.job.extrasFS, o.job.Extras, o.job.Write.Overwrite, !o.job.Write.NoSync)
 		to = append(to, o.aside)
 	}
-	if o.plan.extras, o.refused, err = copyExtras(ctx, r, to...); err != nil {
-		return err
+	if !o.job.ExtrasKept {
+		if o.plan.extras, o.refused, err = copyExtras(ctx, r, to...); err != nil {
+			return err
+		}
 	}
 	o.plan.aside = o.aside
 	for i := range o.added {

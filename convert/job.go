@@ -57,6 +57,10 @@ type Job struct {
 	Extras   string
 	extrasFS storage.FS // of that folder
 
+	// ExtrasKept tells that the caller writes the attachments and metadata records of the source:
+	// the run neither copies nor reports them.
+	ExtrasKept bool
+
 	Distro    string // whose standard definitions to use if the source has none, and to write; "" is DefaultDistro
 	Order     Order
 	HeaderSeq HeaderSeq

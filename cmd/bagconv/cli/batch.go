@@ -98,6 +98,9 @@ func (b *batchRun) flags() error {
 	if b.out, err = filepath.Abs(out); err != nil {
 		return err
 	}
+	if len(b.job.Attach) > 0 && !sink.Extras {
+		return noPlace(&convert.Job{Sink: out, SinkFormat: sink, Formats: b.formats})
+	}
 	if st, err := os.Stat(b.out); err == nil && !st.IsDir() {
 		return usage("choose a folder", "%s is a file", clean(out))
 	}

@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/convert/extras"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
 )
@@ -53,6 +55,11 @@ func (b *batchRun) runAll() error {
 	for _, item := range b.items {
 		if item.killed {
 			killed = append(killed, item.output)
+		}
+	}
+	for _, output := range slices.Clone(killed) {
+		if dir := b.extrasOf(output); dir != "" {
+			killed = append(killed, extras.StagePath(dir))
 		}
 	}
 	b.cleanUp(killed)
@@ -151,7 +158,7 @@ func (b *batchRun) convertOne(ctx context.Context, t *batch.Task, item *batchIte
 		e.SourceFormat = item.Format.Name
 	}
 	job := *b.job
-	job.Source, job.SourceFormat, job.Sink = item.Path, item.Format, item.output
+	job.Source, job.SourceFormat, job.Sink, job.Extras = item.Path, item.Format, item.output, b.extrasOf(item.output)
 	job.Write.Overwrite = job.Write.Overwrite || item.replace
 	job.Write.FS = b.guard.Writer(nil, job.Write.Overwrite)
 	job.Progress = func(p convert.Progress) { show.update(t, p) }
@@ -191,10 +198,28 @@ func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchIte
 	if err := b.checkOutput(job); err != nil {
 		return err
 	}
-	if err := made.make(filepath.Dir(item.output)); err != nil {
-		return explainFolder(err)
+	for _, path := range []string{item.output, job.Extras} {
+		if path == "" {
+			continue
+		}
+		if err := made.make(filepath.Dir(path)); err != nil {
+			return explainFolder(err)
+		}
 	}
 	return nil
+}
+
+// extrasOf returns the folder for the attachments and metadata records of the recording that
+// becomes an output: in that of --extras, with the name of the output; "" without --extras.
+func (b *batchRun) extrasOf(output string) string {
+	name, err := filepath.Rel(b.out, output)
+	if b.job.Extras == "" || err != nil {
+		return ""
+	}
+	if !b.job.SinkFormat.Folder {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	return filepath.Join(b.job.Extras, name)
 }
 
 // checkOutput refuses an output that would take the place of an input, or of something

@@ -94,8 +94,8 @@ func (s *settings) extraFlags() []flag {
 	attach := flag{name: "attach", arg: "FILE", kind: aFile, several: true, set: put(&s.job.Attach)}
 	folder := flag{name: "extras", arg: "DIR", kind: aFile, set: put(&s.job.Extras)}
 	return []flag{
-		attach.in(extraGroup, "add FILE as an attachment, with its name, its times, and the media type of its ending; split adds it to each part. Repeat the flag for more files. It is an error if the format of OUT has no attachments", oneOutput...),
-		folder.in(extraGroup, "write attachments and metadata records that OUT cannot store into DIR, as bagconv list --extract does, so that they are not lost", extraCommands...),
+		attach.in(extraGroup, "add FILE as an attachment, with its name, its times, and the media type of its ending; split adds it to each part, and batch to each output. Repeat the flag for more files. It is an error if the format of OUT has no attachments", writeCommands...),
+		folder.in(extraGroup, "write attachments and metadata records that OUT cannot store into DIR, as bagconv list --extract does, so that they are not lost; batch makes a folder in DIR for each output, with the name of that", writeCommands...),
 	}
 }
 

@@ -56,7 +56,6 @@ func (e *env) flagTable() (table []*flag) {
 var (
 	writeCommands  = []string{"convert", "filter", "merge", "split", "recover", "batch"}
 	oneOutput      = []string{"convert", "filter", "merge", "split", "recover"}
-	extraCommands  = []string{"convert", "filter", "merge", "recover"}
 	strictCommands = []string{"convert", "filter", "merge", "split", "batch"}
 	editCommands   = append(slices.Clone(writeCommands), "verify")
 	selectCommands = append(slices.Clone(editCommands), "cat")

@@ -94,13 +94,10 @@ func (e *env) extract(c *cli.Context, r storage.Reader, out *listJSON, dir strin
 	if err != nil {
 		return err
 	}
-	e.cleanUp([]string{extras.StagePath(dir)})
-	g := guard.New(e.formats.Formats()...)
-	g.Keep(f, out.Path)
-	if err := g.Folder(dir); err != nil {
-		return explainExtras(dir, err)
+	folder, err := e.extrasFolder(f, out.Path, dir)
+	if err != nil {
+		return err
 	}
-	folder := extras.NewFolder(g.Files(nil, e.set.job.Write.Overwrite), dir, e.set.job.Write.Overwrite, true)
 	defer func() { err = errors.Join(err, folder.Close()) }()
 	lost, err := convert.CopyExtras(c.Context, r, folder)
 	if err == nil {
@@ -119,6 +116,18 @@ func (e *env) extract(c *cli.Context, r storage.Reader, out *listJSON, dir strin
 		}
 	}
 	return nil
+}
+
+// extrasFolder returns a folder for the attachments and metadata records of a recording, in which
+// no file of the recording is replaced.
+func (e *env) extrasFolder(f *storage.Format, path, dir string) (*extras.Folder, error) {
+	e.cleanUp([]string{extras.StagePath(dir)})
+	g := guard.New(e.formats.Formats()...)
+	g.Keep(f, path)
+	if err := g.Folder(dir); err != nil {
+		return nil, explainExtras(dir, err)
+	}
+	return extras.NewFolder(g.Files(nil, e.set.job.Write.Overwrite), dir, e.set.job.Write.Overwrite, !e.set.job.Write.NoSync), nil
 }
 
 // explainExtras adds the next step to an error about the folder of --extract or --extras.

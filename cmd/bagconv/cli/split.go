@@ -57,7 +57,55 @@ func (e *env) split(c *cli.Context) error {
 			return explainFolder(err)
 		}
 	}
-	return e.runJobs(c, stem, partJobs(job, parts, stem, ext), false)
+	write := func() error { return e.runJobs(c, stem, partJobs(job, parts, stem, ext), false) }
+	if job.Extras == "" || job.SinkFormat.Extras {
+		return write()
+	}
+	return e.besideParts(c, job, write)
+}
+
+// besideParts writes the attachments and metadata records of a source into the folder of --extras,
+// once for all parts, which write writes. Both stand when all is whole.
+func (e *env) besideParts(c *cli.Context, job *convert.Job, write func() error) (err error) {
+	dir := job.Extras
+	job.Extras, job.ExtrasKept = "", true
+	r, err := e.open(c.Context, job.Source)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	folder, err := e.extrasFolder(job.SourceFormat, job.Source, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, folder.Close()) }()
+	lost, err := convert.CopyExtras(c.Context, r, folder)
+	if err == nil {
+		err = folder.Check()
+	}
+	if err != nil {
+		return explainExtras(dir, err)
+	}
+	var losses []lossJSON
+	for _, l := range lost {
+		losses = append(losses, lossJSON(l))
+	}
+	done := write()
+	if done != nil && !errors.Is(done, exitStatus(exitLossy)) {
+		return done
+	}
+	if err := folder.Commit(); err != nil {
+		return explainExtras(dir, err)
+	}
+	if x := folder.Index(); e.set.verbose && len(x.Attachments)+len(x.Metadata) > 0 {
+		e.writeLines("note", []string{fmt.Sprintf("the parts have no place for %s and %s; they are in %s",
+			count(int64(len(x.Attachments)), "attachment"), count(int64(len(x.Metadata)), "metadata record"), clean(dir))})
+	}
+	if len(losses) > 0 {
+		e.writeLines("warning", lossLines(losses, "attachment"))
+		return exitStatus(exitLossy)
+	}
+	return done
 }
 
 // partNames returns what the names of all parts begin and end with.
