@@ -50,7 +50,14 @@ func (e *env) cat(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	res, err := engine.Stream(c.Context, job, r.plan, r.write)
+	var res *engine.StreamResult
+	if pick, some, wrong := e.picked(); wrong != nil {
+		return wrong
+	} else if some {
+		res, err = r.pick(c.Context, job, pick)
+	} else {
+		res, err = engine.Stream(c.Context, job, r.plan, r.write)
+	}
 	if flushErr := r.out.Flush(); err == nil {
 		err = flushErr
 	}

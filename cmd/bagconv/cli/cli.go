@@ -16,7 +16,8 @@
 //	info.go      the command info; infotext.go, timeline.go and infojson.go show it
 //	check.go     the command check; checkjson.go shows what it finds
 //	verify.go    the command verify, and --verify; verifyjson.go shows differences
-//	cat.go       the command cat; catplan.go says what it writes of each topic
+//	cat.go       the command cat; catplan.go says what it writes of each topic, catpick.go
+//	             prints single messages
 //	batch.go     the command batch: its inputs and what is to be done; batchrun.go
 //	             does it, batchtext.go says what became of it
 //	list.go      the command list; sections.go lists records, chunks and parts;

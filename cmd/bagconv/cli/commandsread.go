@@ -96,6 +96,8 @@ without an index, for a list of all values, /tf.transforms.child_frame_id.`,
 		note: `64-bit integers are strings, as are "NaN", "Infinity" and "-Infinity"; floats have a decimal point. docs/cli.md has all rules.`,
 		examples: []string{
 			"bagconv cat drive{file} /imu --limit 3",
+			"bagconv cat drive{file} /imu --nth 1000",
+			"bagconv cat drive{file} --tail 5",
 			"bagconv cat drive{file} -t '/camera/*' -S 10 -u 1 | jq -c .fields.header",
 			"bagconv cat drive_ros2/ --format csv /imu.angular_velocity.z /odom.pose",
 		},

@@ -35,6 +35,8 @@ type settings struct {
 	exitZero, makeSpec, both  bool
 	raw, tree, noTimeline     bool
 	limit                     int64
+	skip, nth, tail           int64
+	reverse                   bool
 }
 
 // flagTable is the table of flags, in the order of the help. A new flag is one entry in one

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,7 +94,7 @@ func (e *env) parse(args []string) (l line, err error) {
 	hint := "see: bagconv help " + l.command.name
 	for _, name := range names {
 		if l.command.flag(name) == nil {
-			wrong(usage(hint, "%s is not a flag of %s", dashed(name), l.command.name))
+			wrong(usage(takers(commands, name)+hint, "%s is not a flag of %s", dashed(name), l.command.name))
 		}
 	}
 	for _, s := range l.flags {
@@ -102,6 +103,23 @@ func (e *env) parse(args []string) (l line, err error) {
 		}
 	}
 	return l, err
+}
+
+// takers tells which commands take a flag, up to four of them.
+func takers(commands []*command, name string) string {
+	var names []string
+	for _, c := range commands {
+		if c.flag(name) != nil {
+			names = append(names, c.name)
+		}
+	}
+	switch n := len(names); {
+	case n == 1:
+		return "bagconv " + names[0] + " takes it; "
+	case n > 4:
+		return fmt.Sprintf("bagconv %s and %d more take it; ", strings.Join(names[:3], ", "), n-3)
+	}
+	return "bagconv " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1] + " take it; "
 }
 
 // find finds the command.
