@@ -42,6 +42,10 @@ type Job struct {
 	Select selection.Selection // what to take of the source; it is no loss what is not
 	Edit   selection.Edit      // what to change of names, times and rates
 
+	// Dedupe leaves messages out that are equal to another in the name and type of their
+	// topic, in log time and in bytes; it needs OrderTime.
+	Dedupe bool
+
 	// Encoding of the messages in the output: "" is the native one of SinkFormat, and
 	// leaves recordings of that format as they are; else one of Encodings, or EncodingKeep.
 	Encoding string
@@ -162,6 +166,7 @@ type TopicReport struct {
 	SinkEncoding   string
 	Read, Written  int64  // messages; read are those of the selection
 	Thinned        int64  // left out to lower the rate, as was asked
+	Duplicates     int64  // left out by Job.Dedupe
 	Repeated       int64  // from before a cut, written again at its start
 	Definition     string // where the definition came from: "file", or "builtin humble"
 }

@@ -123,7 +123,7 @@ func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err e
 func write(ctx context.Context, src *engine.Source, outputs []*output) (failed int, err error) {
 	job := outputs[0].job
 	p := &engine.Pipeline{
-		Source: src, Order: job.Order, Strict: job.Read.Strict, Threads: job.Threads,
+		Source: src, Order: job.Order, Strict: job.Read.Strict, Threads: job.Threads, Dedupe: job.Dedupe,
 		TempDir: filepath.Dir(filepath.Clean(job.Sink)), Progress: job.Progress,
 	}
 	if job.Edit.Restamp == selection.RestampHeader {

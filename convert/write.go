@@ -221,7 +221,7 @@ func refusal(err error) bool {
 // out: the promise that nothing is lost silently.
 func (o *output) checkCounts(src *engine.Source) error {
 	for i, c := range o.Counts {
-		want := c.Read + c.Repeated - c.Bad - c.OutOfRange - c.TooLarge - c.Thinned
+		want := c.Read + c.Repeated - c.Bad - c.OutOfRange - c.TooLarge - c.Thinned - c.Duplicates
 		if o.Routes[i].Drop {
 			want = 0
 		}

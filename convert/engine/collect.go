@@ -100,6 +100,10 @@ func (p *Pipeline) copyBlock(b *batch) (bool, error) {
 // emit writes one message of a block to the sink.
 func (p *Pipeline) emit(m *storage.Message, block int) error {
 	rt := &p.routes[m.Topic]
+	if p.dedupe != nil && block != repeatedBlock && p.dedupe.again(m) {
+		p.counts[m.Topic].Duplicates++
+		return nil
+	}
 	if block != repeatedBlock && rt.thin != nil && !rt.thin.Keep(m.LogTime) {
 		p.counts[m.Topic].Thinned++
 		return nil

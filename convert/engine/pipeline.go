@@ -38,6 +38,7 @@ type Pipeline struct {
 	Threads  int              // workers; 0 is one per core, fewer if there is little memory
 	TempDir  string           // for the spill file
 	Progress func(Progress)   // nil: nobody wants to know
+	Dedupe   bool             // of messages that are equal in topic, time and bytes only the first is written; only with OrderTime
 
 	Failed *Sink // whose Write has failed
 
@@ -50,6 +51,7 @@ type Pipeline struct {
 	counts []Count  // the same
 	takers []takers // index = TopicID of the source
 	copies bool     // a message may go to several sinks
+	dedupe *deduper // nil: equal messages stay
 	last   []byte   // memory of the last message that encodeLate has made
 }
 
@@ -70,6 +72,9 @@ func (p *Pipeline) join() {
 	topics := len(p.Source.Info.Topics)
 	p.takers = make([]takers, topics)
 	p.counts = make([]Count, topics*len(p.Sinks))
+	if p.dedupe = nil; p.Dedupe {
+		p.dedupe = newDeduper(p.Source.Info, len(p.Sinks))
+	}
 	for k, s := range p.Sinks {
 		s.Counts = p.counts[k*topics : (k+1)*topics]
 		thinOut(s.Routes, s.Edit, p.Source.Info)
@@ -194,7 +199,7 @@ func (p *Pipeline) move(ctx context.Context) (err error) {
 		}
 	}
 	for i := range p.counts {
-		p.counts[i].Written -= p.counts[i].Thinned
+		p.counts[i].Written -= p.counts[i].Thinned + p.counts[i].Duplicates
 	}
 	return err
 }

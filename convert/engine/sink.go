@@ -49,6 +49,7 @@ type Counter struct{ next uint32 }
 type Count struct {
 	Read, Written   int64
 	Thinned         int64 // not in written
+	Duplicates      int64 // equal to a message before, not in written
 	Repeated        int64 // not in read
 	Unstamped       int64 // messages without the stamp that was asked for
 	PublishTimes    int64 // written without their own, which the format does not keep

@@ -18,14 +18,14 @@ func (e *env) picked() (pick storage.Query, some bool, err error) {
 	if !some {
 		return pick, false, nil
 	}
-	given := 0
+	chosen := 0
 	for _, n := range []int64{s.nth, s.tail, s.skip} {
 		if n > 0 {
-			given++
+			chosen++
 		}
 	}
 	switch {
-	case given > 1, s.limit > 0 && s.nth+s.tail > 0, s.nth > 0 && s.reverse:
+	case chosen > 1, s.limit > 0 && s.nth+s.tail > 0, s.nth > 0 && s.reverse:
 		return pick, true, usage("use one of them; --limit and --reverse go with --skip, and --reverse with --tail", "--skip, --nth, --tail, --limit and --reverse contradict each other")
 	case s.job.Order == engine.OrderFile:
 		return pick, true, usage("omit --order file", "--skip, --nth, --tail and --reverse count messages in the order of time")
@@ -47,8 +47,8 @@ func (r *catRun) pick(ctx context.Context, job engine.StreamJob, pick storage.Qu
 	write := r.write
 	var lines [][]byte
 	size := 0
-	turn := r.set.tail > 0 && !r.set.reverse // they come last first, and are printed first last
-	if turn {
+	backwards := r.set.tail > 0 && !r.set.reverse // they come last first, and are printed first last
+	if backwards {
 		write = func(m *storage.Message) error {
 			if size += len(m.Data); size > maxTail {
 				return usage("use --start -30s or another time from the end", "--tail %d: the last %d messages take more than %d MB as text", r.set.tail, len(lines), maxTail>>20)

@@ -127,7 +127,9 @@ func (s *settings) runFlags() []flag {
 // mergeFlags are those of merge alone.
 func (s *settings) mergeFlags() []flag {
 	return []flag{{name: "shift", arg: "IN=D", kind: anInput, suffix: "=", several: true, group: mergeGroup, on: []string{"merge"}, set: put(&s.shift),
-		help: "add a duration to all times of one input, such as second{file}=+0.3s; repeat the flag for more inputs"}}
+		help: "add a duration to all times of one input, such as second{file}=+0.3s; repeat the flag for more inputs"},
+		{name: "dedupe", kind: onOff, group: mergeGroup, on: []string{"merge"}, set: put(&s.job.Dedupe),
+			help: "write messages that are equal in topic, type, log time and bytes once; the report counts the others"}}
 }
 
 // splitFlags tell where split cuts.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/multi"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -48,6 +49,12 @@ func (e *env) merge(c *cli.Context) error {
 	}
 	if err := shifts(e.set.shift, inputs); err != nil {
 		return err
+	}
+	switch {
+	case job.Dedupe && job.Order == convert.OrderFile:
+		return usage("omit one of them", "--dedupe compares messages of equal times, and --order file does not bring them together")
+	case job.Dedupe && e.set.verified != "":
+		return usage("omit one of them", "--verify compares all messages of the inputs, and --dedupe leaves some out")
 	}
 	job.Source, job.SourceFormat = inShort(paths), multi.Format(inputs)
 	return e.runJob(c, job, false)

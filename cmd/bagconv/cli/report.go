@@ -55,8 +55,9 @@ type (
 		SinkEncoding string `json:"sink_encoding"`
 		Read         int64  `json:"read"`
 		Written      int64  `json:"written"`
-		Thinned      int64  `json:"thinned"`  // left out by --throttle and --every
-		Repeated     int64  `json:"repeated"` // from before a cut, written again at its start
+		Thinned      int64  `json:"thinned"`    // left out by --throttle and --every
+		Duplicates   int64  `json:"duplicates"` // left out by --dedupe
+		Repeated     int64  `json:"repeated"`   // from before a cut, written again at its start
 		Definition   string `json:"definition"`
 	}
 	lossJSON struct {
