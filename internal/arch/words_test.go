@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,9 +16,48 @@ import (
 // look up: a name is a noun and its role.
 var vagueNames = strings.Fields("described given held how late opened over said taken turn twin")
 
-// riddles are phrases of comments that a reader has to read twice. CONTRIBUTING.md has
-// better ones.
-var riddles = regexp.MustCompile(`tells? whether|\b(held|hold|holds) against\b|has them not|have them not|of which the first`)
+// riddles are phrases of comments and documents that a reader has to read twice, and what to
+// write instead. CONTRIBUTING.md lists them, too.
+var riddles = []struct{ phrase, instead string }{
+	{`tells? whether`, "reports whether"},
+	{`\b(held|hold|holds) against\b`, "compare"},
+	{`\b(has|have) them not\b`, "if not implemented: nil"},
+	{`of which the first`, "the first of them"},
+	{`\b(it|that|this|what \w+) is said\b`, "is reported"},
+	{`\bwhere there (is|are) none\b`, "if there is none"},
+	{`\bare said to\b`, "the file has them as"},
+}
+
+// riddle returns the first of these phrases in a text, with the better one, or "".
+func riddle(text string) string {
+	for _, r := range riddles {
+		if found := regexp.MustCompile(r.phrase).FindString(text); found != "" {
+			return found + ": write " + r.instead
+		}
+	}
+	return ""
+}
+
+// TestWordsOfDocuments: no document has a riddle, but for the list of them.
+func TestWordsOfDocuments(t *testing.T) {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+		paths, err := filepath.Glob(filepath.Join("..", "..", pattern))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(paths), err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, line := range strings.Split(string(text), "\n") {
+				if found := riddle(line); found != "" && !strings.HasPrefix(line, "|") {
+					t.Errorf("%s:%d: %s", path, i+1, found)
+				}
+			}
+		}
+	}
+}
 
 // TestWords: no name in the code is vague, and no comment is a riddle.
 func TestWords(t *testing.T) {
@@ -38,7 +79,7 @@ func wordsOf(t *testing.T, path string, src any) (found []string) {
 		return nil
 	}
 	for _, group := range file.Comments {
-		if phrase := riddles.FindString(group.Text()); phrase != "" {
+		if phrase := riddle(group.Text()); phrase != "" {
 			found = append(found, set.Position(group.Pos()).String()+": a comment has "+phrase)
 		}
 	}
