@@ -1,6 +1,7 @@
 package apollo
 
 import (
+	"encoding/binary"
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -25,6 +26,8 @@ func (t *table) parse(v *values, b []byte, at int) error {
 		switch {
 		case f == nil || f.Wire != fields.Wire:
 			v.unknown = v.unknown || f != nil || i < 0
+		case f.Kind == protoreflect.DoubleKind: // most are
+			v.setInteger(f.slot, binary.LittleEndian.Uint64(fields.Value()))
 		case f.List:
 			if v.count == 0 {
 				v.first = at + begin
