@@ -52,3 +52,9 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// IsDamage reports whether an error is about what is in a file, and not of the system or of
+// a run that was stopped.
+func IsDamage(err error) bool {
+	return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTruncated) || errors.Is(err, ErrUnsupported)
+}

@@ -66,7 +66,7 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 			r.files = append(r.files, f)
 			continue
 		}
-		if !r.several || r.strict || !isDamage(err) {
+		if !r.several || r.strict || !storage.IsDamage(err) {
 			return nil, errors.Join(err, r.Close())
 		}
 		failed = errors.Join(failed, err)
@@ -84,11 +84,6 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 	})
 	r.info = r.newInfo()
 	return r, nil
-}
-
-// isDamage tells errors about what is in a file from those of the system.
-func isDamage(err error) bool {
-	return errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, storage.ErrUnsupported)
 }
 
 // unreadable reports a segment that cannot be read at all.

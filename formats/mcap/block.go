@@ -325,22 +325,7 @@ func (r *Reader) judge(bl *block, w *walk) error {
 	default:
 		lost.Messages, lost.Uncounted = d.Left, !d.Repaired && d.Code != "chunk-crc"
 	}
-	if d.Places == 0 {
-		d.Code, d.At, d.Repaired = "count", bl.Offset, true
-		d.What = fmt.Sprintf("the index says that this chunk has %d messages, but it has %d", bl.counted, kept)
-	} else {
-		if d.Places > 1 {
-			d.What += fmt.Sprintf(", and %d more places of the chunk are damaged", d.Places-1)
-		}
-		if bl.counted >= 0 {
-			d.What += fmt.Sprintf("; %d of the %d messages that the index counts there were read", min(kept, bl.counted), bl.counted)
-		}
-	}
-	missing := lost.Messages > 0 || !d.Repaired
-	if missing {
-		r.src.Lose(bl.Offset)
-	}
-	return r.src.WarnLost(lost, d.Code, d.At, missing, "%s", d.What)
+	return r.src.Judge(d, bl.Offset, lost, bl.counted, kept)
 }
 
 // sameBytes reports whether a record's body has the bytes of a record, which may be

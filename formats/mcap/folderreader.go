@@ -73,7 +73,7 @@ func (r *FolderReader) open(o storage.ReadOptions) (err error) {
 			continue
 		}
 		err = r.fail(path, "", err)
-		if !isDamage(err) || r.strict || len(r.layout.Parts) == 1 {
+		if !storage.IsDamage(err) || r.strict || len(r.layout.Parts) == 1 {
 			return err
 		}
 		failed = errors.Join(failed, err)
@@ -147,11 +147,6 @@ func (r *FolderReader) unpack(fsys storage.FS, path string) (storage.File, error
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
-}
-
-// isDamage tells a broken file from a broken disk or a stopped run.
-func isDamage(err error) bool {
-	return errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, storage.ErrUnsupported)
 }
 
 // files lists the parts for a Writer that copies chunks: none if their messages are compressed

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -198,7 +199,7 @@ func (s *scanner) byInfos() error {
 			return true
 		})
 		s.r.src.Lose(x.at)
-		if err := s.r.src.WarnLost(lost, "chunk-data", x.at, true, "%s%s", what, leftOf(x.messages, got)); err != nil {
+		if err := s.r.src.WarnLost(lost, "chunk-data", x.at, true, "%s%s", what, chunked.LeftOf(x.messages, got)); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package rosbag1
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
@@ -29,20 +28,7 @@ func (r *Reader) judge(bl *block, d *chunked.Damage, kept int64) error {
 	} else {
 		lost.Messages = max(0, bl.counted-kept)
 	}
-	if d.Places == 0 {
-		d.Code, d.At, d.Repaired = "count", bl.Offset, true
-		d.What = fmt.Sprintf("the index says that this chunk has %d messages, but it has %d", bl.counted, kept)
-	} else {
-		if d.Places > 1 {
-			d.What += fmt.Sprintf(", and %d more places of the chunk are damaged", d.Places-1)
-		}
-		d.What += leftOf(bl.counted, kept)
-	}
-	missing := lost.Messages > 0 || !d.Repaired
-	if missing {
-		r.src.Lose(bl.Offset)
-	}
-	return r.src.WarnLost(lost, d.Code, d.At, missing, "%s", d.What)
+	return r.src.Judge(d, bl.Offset, lost, bl.counted, kept)
 }
 
 // countIndex adds up what the INDEX_DATA records behind a chunk count.
@@ -64,18 +50,6 @@ func (r *Reader) countIndex(bl *block) (n int64, err error) {
 		n += int64(h.count)
 	}
 	return n, nil
-}
-
-// leftOf tells how many messages of a chunk were read, if it is known how many
-// there were.
-func leftOf(counted, kept int64) string {
-	switch {
-	case counted < 0:
-		return ""
-	case kept >= counted:
-		return fmt.Sprintf("; all %d messages that the index counts there were read", counted)
-	}
-	return fmt.Sprintf("; %d of the %d messages that the index counts there were read", kept, counted)
 }
 
 // timeText writes a log time for a message.

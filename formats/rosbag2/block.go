@@ -103,7 +103,7 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	f.begin(blk)
 	if p.salvaged != nil {
 		err = f.salvage(i, p.salvaged)
-	} else if err = f.read(c.scanner(false)); isDamage(err) && !reported(err) && !r.strict {
+	} else if err = f.read(c.scanner(false)); storage.IsDamage(err) && !reported(err) && !r.strict {
 		if p.table != nil {
 			err = f.rescue(i, err)
 		} else {

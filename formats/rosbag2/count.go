@@ -152,7 +152,7 @@ func (r *Reader) tally(p *part, counted bool) (t tally, err error) {
 	}()
 	if (counted || r.brief) && p.tables.timeIndex {
 		t, err = c.tallyIndex()
-		if err != nil && !isDamage(err) || err == nil && counted {
+		if err != nil && !storage.IsDamage(err) || err == nil && counted {
 			return t, r.fail(p.path, "timestamp index", err)
 		}
 		if err != nil {
@@ -171,7 +171,7 @@ func (r *Reader) tally(p *part, counted bool) (t tally, err error) {
 	if err == nil && p.table != nil {
 		err = r.lookForOrphans(c)
 	}
-	if !isDamage(err) {
+	if !storage.IsDamage(err) {
 		return t, r.fail(p.path, "messages", err)
 	}
 	plain, cause := p.table == nil, err
@@ -184,7 +184,7 @@ func (r *Reader) tally(p *part, counted bool) (t tally, err error) {
 			return p.tallyFound(), nil
 		}
 	}
-	if plain && isDamage(err) {
+	if plain && storage.IsDamage(err) {
 		return t, r.warn("corrupt", true, p.path, "messages can be counted only up to row %d: %v", t.last, cause)
 	}
 	return t, r.fail(p.path, "messages", err)

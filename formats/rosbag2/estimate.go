@@ -55,7 +55,7 @@ func (r *Reader) estimate(c *conn, t *tally) (ok bool, err error) {
 			return false, err
 		}
 		if err := s.round(); err != nil {
-			if isDamage(err) {
+			if storage.IsDamage(err) {
 				return false, nil // counting meets it again, and reports it
 			}
 			return false, err

@@ -162,7 +162,7 @@ func TestEstimateDamage(t *testing.T) {
 	if info.Estimated || info.Messages == 0 || info.Messages > 15_000 || len(info.Warnings) == 0 {
 		t.Errorf("%d messages, estimated %v, warnings %v", info.Messages, info.Estimated, info.Warnings)
 	}
-	if _, err := open(context.Background(), path, storage.ReadOptions{InfoOnlyAbove: 1, Strict: true}); !isDamage(err) {
+	if _, err := open(context.Background(), path, storage.ReadOptions{InfoOnlyAbove: 1, Strict: true}); !storage.IsDamage(err) {
 		t.Errorf("strict: %v", err)
 	}
 }

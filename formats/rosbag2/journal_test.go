@@ -156,7 +156,7 @@ func TestJournal(t *testing.T) {
 				if slices.Contains(codes(info), "journal") {
 					rolledBack++
 					more += len(all) - len(want)
-					if _, _, err := c.byUs(t, storage.ReadOptions{Strict: true}); !isDamage(err) {
+					if _, _, err := c.byUs(t, storage.ReadOptions{Strict: true}); !storage.IsDamage(err) {
 						t.Errorf("%s: strict: %v", name, err)
 					}
 				} else if len(all) != len(want) {
@@ -235,7 +235,7 @@ func TestJournalOdd(t *testing.T) {
 		want, refused := x.bySQLite(t)
 		got, info, err := x.byUs(t, storage.ReadOptions{})
 		if refused != nil || err != nil {
-			if err != nil && !isDamage(err) {
+			if err != nil && !storage.IsDamage(err) {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue
@@ -245,7 +245,7 @@ func TestJournalOdd(t *testing.T) {
 		}
 	}
 	huge := put(16, 1<<32-1) // pages of the database before
-	if _, _, err := huge.byUs(t, storage.ReadOptions{}); err != nil && !isDamage(err) {
+	if _, _, err := huge.byUs(t, storage.ReadOptions{}); err != nil && !storage.IsDamage(err) {
 		t.Error(err)
 	}
 	first := put(16, 0)                       // the first transaction of all

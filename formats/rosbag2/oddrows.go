@@ -7,6 +7,7 @@ import (
 
 	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // An oddTime is what is known of a row whose time is no integer, as one flipped bit
@@ -40,7 +41,7 @@ func (p *part) oddTimes(c *conn) (map[int64]oddTime, error) {
 		odd[s.Int(0)] = oddTime{}
 		return nil
 	}, int64(maxOdd))
-	if isDamage(err) {
+	if storage.IsDamage(err) {
 		err = nil // there may be more of them, which are then lost
 	}
 	if err == nil && p.tables.timeIndex {
@@ -50,7 +51,7 @@ func (p *part) oddTimes(c *conn) (map[int64]oddTime, error) {
 			}
 			return nil
 		}, int64(math.MinInt64), int64(math.MaxInt64))
-		if isDamage(err) {
+		if storage.IsDamage(err) {
 			err = nil
 		}
 	}

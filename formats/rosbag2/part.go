@@ -88,7 +88,7 @@ func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn
 		}
 	}
 	err = p.load(ctx, fsys, head, size, warn)
-	broken := isDamage(err) && !errors.Is(err, storage.ErrUnsupported)
+	broken := storage.IsDamage(err) && !errors.Is(err, storage.ErrUnsupported)
 	switch {
 	case o.uncommitted && p.overlay.Unfinished() && (err == nil || broken):
 		err = p.salvageOpen(ctx, fsys, o.meta, err, warn)
@@ -217,7 +217,7 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 	if err = c.engine(1000 + p.real()/1000); err == nil {
 		err = p.readTables(c.db, warn)
 	}
-	if p.real() < p.total && (err == nil || isDamage(err)) {
+	if p.real() < p.total && (err == nil || storage.IsDamage(err)) {
 		err = fmt.Errorf("the file is cut off: %w", storage.ErrTruncated)
 	}
 	if err == nil && p.overlay == nil && p.head.Size() > 0 && p.head.Size() < p.size {

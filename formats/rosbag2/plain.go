@@ -69,7 +69,7 @@ func (p *plainRows) ranges(ctx context.Context, target int64) (list []sqlitefile
 		open.Lo, open.Bytes = row.ID+1, 0
 		return ctx.Err()
 	})
-	if err != nil && !isDamage(err) {
+	if err != nil && !storage.IsDamage(err) {
 		return nil, err
 	}
 	open.Size = open.Bytes

@@ -102,7 +102,7 @@ func (r *Reader) open(o storage.ReadOptions, eager int64) (err error) {
 			continue
 		}
 		err = r.fail(path, "", err)
-		if !isDamage(err) || r.strict || len(r.layout.Parts) == 1 {
+		if !storage.IsDamage(err) || r.strict || len(r.layout.Parts) == 1 {
 			return err
 		}
 		failed = errors.Join(failed, err)
@@ -151,7 +151,7 @@ func (r *Reader) findBlocks() error {
 			return r.fail(p.path, "", err)
 		}
 		list, err := p.blocks(r.ctx, c)
-		if r.lazy && !r.strict && isDamage(err) {
+		if r.lazy && !r.strict && storage.IsDamage(err) {
 			if err = p.giveUpTree(r.ctx, c.src, err, 0, r.warner(p.path)); err == nil {
 				r.missing += max(p.rows-p.salvaged.Found.Rows, 0)
 				list, err = p.blocks(r.ctx, c)

@@ -1,7 +1,6 @@
 package rosbag2
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -112,15 +111,10 @@ func (p *part) readTables(d *sqlite.DB, warn ros2bag.Warner) error {
 
 // damaged turns damage into a warning, and leaves other errors.
 func (p *part) damaged(err error, warn ros2bag.Warner, what string) error {
-	if isDamage(err) {
+	if storage.IsDamage(err) {
 		return warn("corrupt", p.cut == "", "%s: %v", what, err)
 	}
 	return err
-}
-
-// isDamage tells a broken file from a broken disk or a stopped run.
-func isDamage(err error) bool {
-	return errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) || errors.Is(err, storage.ErrUnsupported)
 }
 
 // readSchema finds out which tables and columns there are.
@@ -182,7 +176,7 @@ func (p *part) readSchema(d *sqlite.DB) error {
 			t.schema, p.distro = int(s.Int(0)), s.Text(1)
 			return nil
 		})
-		if err != nil && !isDamage(err) {
+		if err != nil && !storage.IsDamage(err) {
 			return err
 		}
 	}

@@ -37,7 +37,7 @@ func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *ros2bag.Metad
 // there. Unless they have more rows than were returned in order, cause is returned.
 func (p *part) giveUpTree(ctx context.Context, src *sqlite.Image, cause error, rows int64, warn ros2bag.Warner) error {
 	s, err := sqlitefile.NewSalvage(ctx, src, p.total)
-	if err != nil && !isDamage(err) {
+	if err != nil && !storage.IsDamage(err) {
 		return err
 	}
 	if err != nil || s.Found.Rows <= rows {

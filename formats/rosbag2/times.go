@@ -62,10 +62,10 @@ func (r *Reader) findSpans(ctx context.Context, p *part) error {
 		return err
 	}
 	spans, err := p.spansByIndex(ctx, c, ranges)
-	if isDamage(err) || errors.Is(err, sqlitefile.ErrDeclined) {
+	if storage.IsDamage(err) || errors.Is(err, sqlitefile.ErrDeclined) {
 		spans, err = c.spans(ctx, ranges)
 	}
-	if isDamage(err) {
+	if storage.IsDamage(err) {
 		err = errNoTimes // reading tells what is wrong
 	}
 	if err == nil {

@@ -61,7 +61,7 @@ func (r *Reader) firstRow(c *conn) (err error) {
 	} else {
 		err = c.scanner(p.table != nil).Scan(math.MinInt64, math.MaxInt64, look)
 	}
-	if err == stop || isDamage(err) {
+	if err == stop || storage.IsDamage(err) {
 		return nil
 	}
 	return err

@@ -1,6 +1,10 @@
 package chunked
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/bagconv/bagconv/storage"
+)
 
 // Damage is what reading a chunk has shown to be wrong with it. The zero value is a sound
 // chunk.
@@ -30,4 +34,36 @@ func (d *Damage) Repair(code string, at int64, format string, args ...any) {
 		d.Code, d.At, d.What, d.Repaired = code, at, fmt.Sprintf(format, args...), true
 	}
 	d.Places++
+}
+
+// Judge makes one warning of what is wrong with the chunk at an offset, from which kept
+// messages were read. counted is how many the index counts there, -1 if that is not known;
+// without other damage it is not kept. lost is what is known to be missing.
+func (s *Source) Judge(d *Damage, at int64, lost storage.Lost, counted, kept int64) error {
+	switch {
+	case d.Places == 0:
+		d.Code, d.At, d.Repaired = "count", at, true
+		d.What = fmt.Sprintf("the index says that this chunk has %d messages, but it has %d", counted, kept)
+	case d.Places == 1:
+		d.What += LeftOf(counted, kept)
+	default:
+		d.What += fmt.Sprintf(", and %d more places of the chunk are damaged", d.Places-1) + LeftOf(counted, kept)
+	}
+	missing := lost.Messages > 0 || !d.Repaired
+	if missing {
+		s.Lose(at)
+	}
+	return s.WarnLost(lost, d.Code, d.At, missing, "%s", d.What)
+}
+
+// LeftOf tells how many messages of a chunk were read, if it is known how many there are;
+// it continues a sentence.
+func LeftOf(counted, kept int64) string {
+	switch {
+	case counted < 0:
+		return ""
+	case kept >= counted:
+		return fmt.Sprintf("; all %d messages that the index counts there were read", counted)
+	}
+	return fmt.Sprintf("; %d of the %d messages that the index counts there were read", kept, counted)
 }
