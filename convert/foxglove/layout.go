@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -155,73 +155,54 @@ func (v *view) open(pos int) (int, error) {
 	for i := range v.at {
 		v.at[i] = -1
 	}
-	return v.walk(v.layout, pos)
+	r := ros.NewReader(v.m, false)
+	r.Seek(pos)
+	v.walk(v.layout, &r)
+	return r.Pos(), r.Err()
 }
 
-func (v *view) walk(l *layout, pos int) (int, error) {
-	var err error
+func (v *view) walk(l *layout, r *ros.Reader) {
 	for i := range l.steps {
 		s := &l.steps[i]
 		if s.slot >= 0 {
-			v.at[s.slot] = pos
+			v.at[s.slot] = r.Pos()
 		}
 		if s.sub != nil {
-			pos, err = v.walk(s.sub, pos)
+			v.walk(s.sub, r)
 		} else {
-			pos, err = v.skip(&s.typ, s.size, pos)
-		}
-		if err != nil {
-			return pos, err
+			skip(r, &s.typ, s.size)
 		}
 	}
-	return pos, nil
 }
 
 // skip steps over the values of a field; size is that of one.
-func (v *view) skip(t *schema.Type, size, pos int) (int, error) {
+func skip(r *ros.Reader, t *schema.Type, size int) {
 	count := 1
 	switch t.Array {
 	case schema.Single:
 	case schema.Fixed:
 		count = t.Len
 	default:
-		if len(v.m)-pos < 4 {
-			return pos, v.cut(pos)
-		}
-		count = int(binary.LittleEndian.Uint32(v.m[pos:]))
-		pos += 4
+		count = r.Count(size)
 	}
 	if size > 0 {
-		if count > (len(v.m)-pos)/size {
-			return pos, v.cut(pos)
-		}
-		return pos + count*size, nil
+		r.Numbers(count, size)
+		return
 	}
 	for range count {
-		before := pos
+		before := r.Pos()
 		if t.Kind == schema.Struct {
 			for i := range t.Message.Fields {
-				var err error
 				f := &t.Message.Fields[i].Type
-				if pos, err = v.skip(f, sizeOf(*f), pos); err != nil {
-					return pos, err
-				}
+				skip(r, f, sizeOf(*f))
 			}
 		} else {
-			if len(v.m)-pos < 4 || int64(binary.LittleEndian.Uint32(v.m[pos:])) > int64(len(v.m)-pos-4) {
-				return pos, v.cut(pos)
-			}
-			pos += 4 + int(binary.LittleEndian.Uint32(v.m[pos:]))
+			r.Bytes()
 		}
-		if pos == before {
-			break // structs without fields
+		if r.Pos() == before { // structs without fields, or the end
+			break
 		}
 	}
-	return pos, nil
-}
-
-func (v *view) cut(pos int) error {
-	return &transcode.Error{Offset: pos, What: "the message ends before its last field"}
 }
 
 // text returns a string or a list of bytes, which point into the message.
