@@ -166,34 +166,5 @@ func (s shaper) shape(m *schema.Message) Shape {
 
 // Hollow tells a canonical type that has no values: its messages have no bytes.
 func Hollow(m *schema.Message) bool {
-	return zeroSize(schema.Type{Kind: schema.Struct, Message: m}, map[*schema.Message]int{}) == 0
-}
-
-// zeroSize is how many canonical bytes a value takes when it is zero, and all of
-// them are: numbers, and the lengths of strings and lists.
-func zeroSize(t schema.Type, known map[*schema.Message]int) int {
-	const most = 2 * maxZero
-	one := t.Kind.Size()
-	switch t.Kind {
-	case schema.String:
-		one = 4
-	case schema.Struct:
-		n, ok := known[t.Message]
-		if !ok {
-			for _, f := range t.Message.Fields {
-				n = min(most, n+zeroSize(f.Type, known))
-			}
-			known[t.Message] = n
-		}
-		one = n
-	}
-	switch {
-	case t.Array == schema.Unbounded:
-		return 4
-	case t.Array == schema.Single:
-		return one
-	case one > 0 && t.Len > most/one:
-		return most
-	}
-	return one * t.Len
+	return new(schema.Measure).Least(schema.Type{Kind: schema.Struct, Message: m}) == 0
 }

@@ -137,12 +137,12 @@ type comparer struct {
 	strict         bool // the same types only
 	dropped, added []string
 	noted          map[string]bool
-	zeros          map[*schema.Message]int
+	sizes          schema.Measure // a canonical value that is zero has the least size
 	work           int
 }
 
 func newComparer(strict bool) *comparer {
-	return &comparer{strict: strict, noted: map[string]bool{}, zeros: map[*schema.Message]int{}}
+	return &comparer{strict: strict, noted: map[string]bool{}}
 }
 
 // note notes the fields that a pairing leaves over on either side.
@@ -177,7 +177,7 @@ func (c *comparer) enter(fields, depth int) error {
 
 // zero returns how many zero bytes stand for a field of the canonical type.
 func (c *comparer) zero(t schema.Type) (int, error) {
-	n := zeroSize(t, c.zeros)
+	n := c.sizes.Least(t)
 	if n > maxZero {
 		return 0, errTooLarge
 	}

@@ -60,7 +60,7 @@ const (
 // canonical type. With strict fields must have the same types, and else those that
 // a conversion makes of them. The error names a field that has another type.
 func FromROS(src *schema.Message, wire Wire, dst *schema.Message, strict bool) (*Program, error) {
-	c := &rosCompiler{newComparer(strict), map[[2]*schema.Message]*rosNode{}, map[*schema.Message]int{}}
+	c := &rosCompiler{newComparer(strict), map[[2]*schema.Message]*rosNode{}}
 	var root *rosNode
 	var err error
 	if k := timeKind(src); k != schema.Invalid {
@@ -78,7 +78,6 @@ func FromROS(src *schema.Message, wire Wire, dst *schema.Message, strict bool) (
 type rosCompiler struct {
 	*comparer
 	made map[[2]*schema.Message]*rosNode
-	mins map[*schema.Message]int
 }
 
 // nothing is the canonical type of what is passed over.
@@ -194,7 +193,7 @@ func (c *rosCompiler) field(n *rosNode, src slot, dst *slot, table *[256]byte, p
 		if s.node, err = c.node(t.Message, into, prefix+src.path+".", depth+1); err != nil {
 			return err
 		}
-		s.min = c.least(schema.Type{Kind: schema.Struct, Message: t.Message})
+		s.min = c.sizes.Least(schema.Type{Kind: schema.Struct, Message: t.Message})
 	case k == schema.Invalid || k == schema.WChar || k == schema.LongDouble:
 		return fmt.Errorf("field %s: a %s cannot be compared", prefix+src.path, t.Kind)
 	}
@@ -212,32 +211,4 @@ func (s *rosStep) takes(next *rosStep) bool {
 		return s.op == opValue && s.form == formNumber && !s.list && !s.tell && s.table == nil && s.count > 0
 	}
 	return plainly(s) && plainly(next) && s.size == next.size && s.class == next.class && s.emit == next.emit && s.count < 1<<28 && next.count < 1<<28
-}
-
-// least is how many bytes a field of the source takes at least.
-func (c *rosCompiler) least(t schema.Type) int {
-	const most = 1 << 30
-	one := t.Kind.Size()
-	switch t.Kind {
-	case schema.String, schema.WString:
-		one = 4
-	case schema.Struct:
-		n, known := c.mins[t.Message]
-		if !known {
-			for _, f := range t.Message.Fields {
-				n = min(most, n+c.least(f.Type))
-			}
-			c.mins[t.Message] = n
-		}
-		one = n
-	}
-	switch {
-	case t.Array == schema.Bounded || t.Array == schema.Unbounded:
-		return 4
-	case t.Array == schema.Single:
-		return one
-	case one > 0 && t.Len > most/one:
-		return most
-	}
-	return one * t.Len
 }

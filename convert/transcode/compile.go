@@ -21,7 +21,7 @@ type compiler struct {
 	s, d     phase // of the source and of the destination
 	marks    int
 	work     int
-	minSizes map[*schema.Message]int
+	sizes    schema.Measure // of values of the source
 	firsts   map[firstKey]firstByte
 	pairings map[[2]*schema.Message]*pairing
 	stable   map[bodyStart][2]phase // with which a body that began with these could be compiled
@@ -78,8 +78,15 @@ func flatFields(m *schema.Message, known map[*schema.Message]int) int {
 }
 
 func newCompiler(from ros.Layout, o Options) *compiler {
-	return &compiler{rule: o.Rule, from: from, to: layoutOf(o.To, ros.PlainLE), s: phase{8, 0}, d: phase{8, 0},
-		minSizes: map[*schema.Message]int{}, firsts: map[firstKey]firstByte{}, pairings: map[[2]*schema.Message]*pairing{}, stable: map[bodyStart][2]phase{}}
+	c := &compiler{rule: o.Rule, from: from, to: layoutOf(o.To, ros.PlainLE), s: phase{8, 0}, d: phase{8, 0},
+		firsts: map[firstKey]firstByte{}, pairings: map[[2]*schema.Message]*pairing{}, stable: map[bodyStart][2]phase{}}
+	if from.Delimited {
+		c.sizes.Struct = 4
+	}
+	if from.Filler {
+		c.sizes.Empty = 1
+	}
+	return c
 }
 
 func compile(p *Plan, from ros.Layout) (*program, error) {
@@ -175,7 +182,7 @@ func (c *compiler) transfer(src, dst schema.Type, tab *[256]byte, path string) e
 			}
 			c.wrote(4)
 		}
-		return c.repeat(src.Len, elements{src.Message, dst.Message}, c.minSize(single(src)), lead, value)
+		return c.repeat(src.Len, elements{src.Message, dst.Message}, c.sizes.Least(single(src)), lead, value)
 	case src.Array == schema.Fixed || dst.Array == schema.Fixed:
 		return cannot()
 	}
@@ -186,7 +193,7 @@ func (c *compiler) transfer(src, dst schema.Type, tab *[256]byte, path string) e
 		return err
 	}
 	c.wrote(4)
-	return c.loop(op{code: opLoop}, elements{src.Message, dst.Message}, c.minSize(single(src)), lead, value)
+	return c.loop(op{code: opLoop}, elements{src.Message, dst.Message}, c.sizes.Least(single(src)), lead, value)
 }
 
 // listSize steps over the size that XCDR2 puts before lists of what is not primitive.
@@ -352,39 +359,4 @@ func (c *compiler) first(t schema.Type, l ros.Layout) firstByte {
 		c.firsts[k] = f
 	}
 	return f
-}
-
-// minSize is the least number of bytes of the source that a value takes.
-func (c *compiler) minSize(t schema.Type) int {
-	const most = 1 << 30
-	one := t.Kind.Size()
-	switch t.Kind {
-	case schema.String, schema.WString:
-		one = 4
-	case schema.Struct:
-		n, known := c.minSizes[t.Message]
-		if !known {
-			if c.from.Delimited {
-				n = 4
-			}
-			if len(t.Message.Fields) == 0 && c.from.Filler {
-				n++
-			}
-			for _, f := range t.Message.Fields {
-				n = min(most, n+c.minSize(f.Type))
-			}
-			c.minSizes[t.Message] = n
-		}
-		one = n
-	}
-	switch t.Array {
-	case schema.Fixed:
-		if one > 0 && t.Len > most/one {
-			return most
-		}
-		return one * t.Len
-	case schema.Bounded, schema.Unbounded:
-		return 4
-	}
-	return one
 }

@@ -150,7 +150,7 @@ func (c *compiler) skip(t schema.Type, drop uint16) error {
 		if err := c.listSize(t); err != nil {
 			return err
 		}
-		return c.repeat(t.Len, elements{src: t.Message}, c.minSize(single(t)), lead, value)
+		return c.repeat(t.Len, elements{src: t.Message}, c.sizes.Least(single(t)), lead, value)
 	}
 	if err := c.listSize(t); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (c *compiler) skip(t schema.Type, drop uint16) error {
 		return err
 	}
 	value = func() error { return c.skipValue(t, 0) } // that the list is not empty is enough
-	return c.loop(op{code: opSkipLoop, drop: drop}, elements{src: t.Message}, c.minSize(single(t)), lead, value)
+	return c.loop(op{code: opSkipLoop, drop: drop}, elements{src: t.Message}, c.sizes.Least(single(t)), lead, value)
 }
 
 func (c *compiler) skipValue(t schema.Type, drop uint16) error {
