@@ -18,8 +18,7 @@ func (m *Mapper) Complete(topics []*storage.Topic) {
 		case defined(t):
 			some = true
 		default:
-			def, _ := m.standard2(t)
-			missing = missing || def == nil
+			missing = missing || m.standard2(t) == nil
 		}
 	}
 	m.complete = m.o.Encoding == "cdr" && (some || !missing)
@@ -35,18 +34,33 @@ func defined(t *storage.Topic) bool {
 	return !validHash(hash) || hash == hashOf(&schema.Message{Name: fullROS2Name(t.Type)})
 }
 
-// standard2 returns the standard definition of a ROS 2 topic: that with its type
-// hash; that of its distribution, if that is certain; or one that all
+// standard2 returns a definition for a ROS 2 topic that has none: one that the user has; the
+// standard one with its type hash; that of its distribution, if that is certain; or one that all
 // distributions share. It is nil if there is none.
-func (m *Mapper) standard2(t *storage.Topic) (*schema.Message, string) {
-	name := fullROS2Name(t.Type)
-	if hash := t.Metadata[storage.MetaTypeHash]; validHash(hash) {
-		return m.lib.byHash(name, hash)
+func (m *Mapper) standard2(t *storage.Topic) *definition {
+	name, hash := fullROS2Name(t.Type), t.Metadata[storage.MetaTypeHash]
+	if !validHash(hash) {
+		hash = ""
 	}
-	if m.o.Certain {
-		if def := m.lib.ros2(m.o.SourceDistro, name); def != nil {
-			return def, m.o.SourceDistro
-		}
+	if def, _ := m.lib.ros2Given(name, m.o.SourceDistro, hash); def != nil {
+		return def.because("the recording has no definition of %s", t.Type)
 	}
-	return m.lib.unambiguous(name)
+	var msg *schema.Message
+	distro := m.o.SourceDistro
+	switch {
+	case hash != "":
+		msg, distro = m.lib.byHash(name, hash)
+	case m.o.Certain && m.lib.ros2(distro, name) != nil:
+		msg = m.lib.ros2(distro, name)
+	default:
+		msg, distro = m.lib.unambiguous(name)
+	}
+	if msg == nil {
+		return nil
+	}
+	d := &definition{msg: msg, origin: "builtin " + distro}
+	if shared, _ := m.lib.unambiguous(name); shared == nil && hash == "" {
+		d.remark("definition-builtin", "the recording has no definition of %s; that of its distribution, ROS 2 %s, is written", t.Type, distro)
+	}
+	return d
 }

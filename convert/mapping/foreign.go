@@ -42,7 +42,7 @@ func (m *Mapper) toROS2(t *storage.Topic) (*Result, error) {
 // other programs write it, serialized as in ROS 1. They become CDR of the type that
 // ROS 2 has.
 func (l library) ros1InCDR(t *storage.Topic, distro string) (*definition, error) {
-	text, err := rosmsg.Parse(ros1Name(t.Type), t.Schema.Data, rosmsg.ROS1, lookupIn(ROS1Distro))
+	text, err := rosmsg.Parse(ros1Name(t.Type), t.Schema.Data, rosmsg.ROS1, l.lookup(ROS1Distro))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
+	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/schema/rosidl"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
@@ -15,20 +16,27 @@ import (
 // ROS1Distro is the distribution whose standard ROS 1 types are built in.
 const ROS1Distro = "noetic"
 
-// A library holds the standard definitions that were asked for, parsed; a nil
-// entry is a type that the distribution does not have.
-type library map[string]*schema.Message
+// A library holds the standard definitions that were asked for, parsed, and those that
+// the user has.
+type library struct {
+	parsed map[string]*schema.Message // by distribution and name; nil: the distribution does not have the type
+	given  []*defset.Set              // in order of preference
+}
+
+func newLibrary(given []*defset.Set) library {
+	return library{parsed: map[string]*schema.Message{}, given: given}
+}
 
 func (l library) get(distro, name string, d rosmsg.Dialect) *schema.Message {
 	k := distro + " " + name
-	msg, seen := l[k]
-	if !seen {
+	msg, known := l.parsed[k]
+	if !known {
 		if _, ok := builtin.Lookup(distro, name); ok {
 			// A definition that does not parse would be a bug; the tests of
 			// package builtin parse each one.
 			msg, _ = rosmsg.Parse(name, nil, d, lookupIn(distro))
 		}
-		l[k] = msg
+		l.parsed[k] = msg
 	}
 	return msg
 }
@@ -93,7 +101,7 @@ func (l library) unambiguous(name string) (msg *schema.Message, distro string) {
 // A definition is what the messages of a source topic look like.
 type definition struct {
 	msg     *schema.Message
-	origin  string // "file" or "builtin DISTRO"
+	origin  string // "file", "builtin DISTRO" or "given PLACE"
 	remarks []Remark
 
 	head   Program         // makes the messages those of msg; nil: they are
@@ -125,13 +133,19 @@ func (l library) ros1Definition(t *storage.Topic) (*definition, error) {
 	if want == "*" {
 		want = ""
 	}
+	suits := func(msg *schema.Message) bool { return want == "" || schema.MD5(msg) == want }
 	std := l.ros1(t.Type)
 	if len(strings.TrimSpace(string(t.Schema.Data))) == 0 && !(std == nil && want == schema.MD5(&schema.Message{})) {
+		given, err := l.ros1Given(t.Type, suits)
 		bare := l.bare(t, want)
 		switch {
+		case given != nil:
+			return given.because("the bag has no definition of %s", t.Type), nil
 		case bare != nil:
+		case err != nil:
+			return nil, fmt.Errorf("the bag has no definition of it, and %w", err)
 		case std == nil:
-			return nil, fmt.Errorf("the bag has no definition of it, and it is no standard type")
+			return nil, fmt.Errorf("the bag has no definition of it, and it is no standard type; --defs names a place that has it")
 		default:
 			return nil, fmt.Errorf("the bag has no definition of it, and its md5sum %s is not that of the standard type, %s", want, schema.MD5(std))
 		}
@@ -139,9 +153,12 @@ func (l library) ros1Definition(t *storage.Topic) (*definition, error) {
 		d.remark("definition-builtin", "the bag has no definition of %s; that of ROS 1 %s is used", t.Type, ROS1Distro)
 		return d, nil
 	}
-	msg, err := rosmsg.Parse(t.Type, t.Schema.Data, rosmsg.ROS1, lookupIn(ROS1Distro))
-	if err == nil && (want == "" || schema.MD5(msg) == want) {
+	msg, err := rosmsg.Parse(t.Type, t.Schema.Data, rosmsg.ROS1, l.lookup(ROS1Distro))
+	if err == nil && suits(msg) {
 		return &definition{msg: msg, origin: "file"}, nil
+	}
+	if given, _ := l.ros1Given(t.Type, suits); given != nil {
+		return given.because("the bag's definition of %s cannot be read or does not have the md5sum of its messages", t.Type), nil
 	}
 	if std != nil && want == schema.MD5(std) {
 		d := &definition{msg: std, origin: "builtin " + ROS1Distro}
@@ -182,11 +199,18 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 		case "omgidl":
 			msg, err = rosidl.Parse(t.Type, t.Schema.Data)
 		default:
-			msg, err = rosmsg.Parse(name, t.Schema.Data, rosmsg.ROS2, lookupIn(distro))
+			msg, err = rosmsg.Parse(name, t.Schema.Data, rosmsg.ROS2, l.lookup(distro))
 		}
 	}
 	if err == nil && (hash == "" && !l.doubtful(msg) || hash != "" && hash == hashOf(msg)) {
 		return &definition{msg: msg, origin: "file"}, nil
+	}
+	given, wrong := l.ros2Given(name, distro, hash)
+	if given != nil {
+		if err == nil && schema.Equal(given.msg, msg) {
+			return &definition{msg: msg, origin: "file"}, nil
+		}
+		return given.because("the recording has no usable definition of %s", name), nil
 	}
 	if hash != "" {
 		if std, of := l.byHash(name, hash); std != nil {
@@ -205,7 +229,10 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 		if err == nil { // doubtful, but nothing better is known
 			return &definition{msg: msg, origin: "file"}, nil
 		}
-		return nil, fmt.Errorf("%w, and ROS 2 %s has no standard type of that name", err, distro)
+		if wrong != nil {
+			return nil, fmt.Errorf("%w, and %w", err, wrong)
+		}
+		return nil, fmt.Errorf("%w, and ROS 2 %s has no standard type of that name; --defs names a place that has it", err, distro)
 	}
 	d := &definition{msg: std, origin: "builtin " + distro}
 	if one, _ := l.unambiguous(name); one != nil {

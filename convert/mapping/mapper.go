@@ -10,6 +10,7 @@ import (
 	"github.com/bagconv/bagconv/convert/apollo"
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/schema/jsonschema"
 	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
@@ -27,9 +28,10 @@ type Options struct {
 	Rosout       Rosout
 	ProtoTypes   ProtoTypes
 	Frames       apollo.Frames
-	Sequence     bool   // the sink keeps Message.Sequence, which the source does not have
-	Hashes       bool   // CDR topics that stay as they are get the hash of their definition, if they have none
-	Layout       string // of the descriptors of Apollo types that are written: one of proto/apollo.Layouts; "" is the first
+	Definitions  []*defset.Set // those that the user has, in order of preference
+	Sequence     bool          // the sink keeps Message.Sequence, which the source does not have
+	Hashes       bool          // CDR topics that stay as they are get the hash of their definition, if they have none
+	Layout       string        // of the descriptors of Apollo types that are written: one of proto/apollo.Layouts; "" is the first
 }
 
 // A Mapper maps the topics of one recording. It sees to it that a type name has
@@ -52,7 +54,7 @@ var ErrCannotCross = errors.New("cannot be converted")
 
 // New returns a mapper.
 func New(o Options) *Mapper {
-	m := &Mapper{o: o, lib: library{}, types: map[string]*schema.Message{}}
+	m := &Mapper{o: o, lib: newLibrary(o.Definitions), types: map[string]*schema.Message{}}
 	m.json = jsonTypes{namer: jsonschema.NewNamer(), known: map[[32]byte]parsedJSON{}}
 	m.dialect.made = map[*schema.Message]*schema.Message{}
 	m.proto = protoTypes{namer: protoschema.NewNamer(o.Encoding == "cdr"), sets: map[[32]byte]parsedSet{}}
@@ -135,18 +137,15 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 	if !m.complete || t.Encoding != "cdr" {
 		return res
 	}
-	def, distro := m.standard2(t)
+	def := m.standard2(t)
 	if def == nil {
 		res.remark("definition-missing", "nothing knows the definition of %s; it is written without one, and readers that look for definitions in the recording cannot decode its messages", t.Type)
 		return res
 	}
-	if shared, _ := m.lib.unambiguous(def.Name); shared == nil && t.Metadata[storage.MetaTypeHash] == "" {
-		res.remark("definition-builtin", "the recording has no definition of %s; that of its distribution, ROS 2 %s, is written", t.Type, distro)
-	}
-	res.Definition = "builtin " + distro
-	res.Topic.Type = def.Name
-	res.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: rosmsg.Format(def, rosmsg.ROS2)}
-	res.setTypeHash(def)
+	res.Definition, res.Remarks = def.origin, append(res.Remarks, def.remarks...)
+	res.Topic.Type = def.msg.Name
+	res.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: rosmsg.Format(def.msg, rosmsg.ROS2)}
+	res.setTypeHash(def.msg)
 	return res
 }
 
@@ -174,7 +173,7 @@ func (m *Mapper) completeROS1(res *Result) {
 func (m *Mapper) hashDefinition(res *Result) {
 	t := &res.Topic
 	name := fullROS2Name(t.Type)
-	msg, err := rosmsg.Parse(name, t.Schema.Data, rosmsg.ROS2, lookupIn(m.o.SourceDistro))
+	msg, err := rosmsg.Parse(name, t.Schema.Data, rosmsg.ROS2, m.lib.lookup(m.o.SourceDistro))
 	if err != nil || m.lib.doubtful(msg) {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 
 func ros1Topic(t *testing.T, name string) *storage.Topic {
 	t.Helper()
-	m := library{}.ros1(name)
+	m := newLibrary(nil).ros1(name)
 	if m == nil {
 		t.Fatalf("no %s", name)
 	}
@@ -184,7 +184,7 @@ func TestIllegalNames(t *testing.T) {
 		}
 	}
 	for _, name := range builtin.Names("jazzy") {
-		if names := illegalNames((library{}).ros2("jazzy", name)); len(names) > 0 {
+		if names := illegalNames(newLibrary(nil).ros2("jazzy", name)); len(names) > 0 {
 			t.Errorf("%s: %v", name, names)
 		}
 	}
@@ -208,7 +208,7 @@ func TestKnownTypes(t *testing.T) {
 		"nav_msgs/Odometry": "nav_msgs/msg/Odometry", "uuid_msgs/UniqueID": "unique_identifier_msgs/msg/UUID", "std_msgs/Header": "std_msgs/msg/Header",
 	} {
 		res := mapTo(t, "cdr", ros1Topic(t, name))
-		std, err := schema.RIHS01(library{}.ros2("humble", want))
+		std, err := schema.RIHS01(newLibrary(nil).ros2("humble", want))
 		if err != nil || res.Topic.Type != want || res.Topic.Metadata[storage.MetaTypeHash] != std {
 			t.Errorf("%s became %s with %s, want %s", name, res.Topic.Type, res.Topic.Metadata[storage.MetaTypeHash], std)
 		}
@@ -298,7 +298,7 @@ func TestDefinitions(t *testing.T) {
 		"own type without text":  {storage.Topic{Type: "acme/msg/T", Encoding: "cdr"}, "ros1", "", ""},
 		"IDL":                    {storage.Topic{Type: "acme/msg/T", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2idl", Data: []byte("module acme { module msg { struct T { wstring a; }; }; };")}}, "ros1", "file", ""},
 		"unknown encoding":       {storage.Topic{Type: "std_msgs/msg/String", Encoding: "wrong_format"}, "ros1", "", ""},
-		"hash of another distro": {storage.Topic{Type: "sensor_msgs/msg/Range", Encoding: "cdr", Metadata: map[string]string{storage.MetaTypeHash: hashOf(library{}.ros2("jazzy", "sensor_msgs/msg/Range"))}}, "ros1", "builtin iron", "definition-builtin"},
+		"hash of another distro": {storage.Topic{Type: "sensor_msgs/msg/Range", Encoding: "cdr", Metadata: map[string]string{storage.MetaTypeHash: hashOf(newLibrary(nil).ros2("jazzy", "sensor_msgs/msg/Range"))}}, "ros1", "builtin iron", "definition-builtin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, err := New(Options{Encoding: c.to, Distro: "humble", SourceDistro: "humble"}).Map(&c.topic)

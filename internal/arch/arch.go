@@ -43,6 +43,7 @@ var arrows = []arrow{
 	{"convert/selection", []string{"storage", "internal/wire/..."}},
 	{"convert/check", []string{"convert/engine", "convert/mapping", "convert/transcode", "convert/selection", "internal/yaml", "schema", "schema/protoschema", "storage"}},
 	{"schema", nil},
+	{"schema/defset", []string{"schema", "schema/rosmsg", "schema/rosidl"}},
 	{"schema/...", []string{"schema", "proto/..."}},
 	{"storage", nil},
 	{"storage/storagetest", []string{"storage", "internal/faultio", "internal/iox"}},

@@ -77,6 +77,20 @@ func (p *parser) split(root, text string) error {
 	return nil
 }
 
+// Blocks cuts the definition of the message called name into the texts of single types, by full
+// name. The error is an *Error.
+func Blocks(name string, text []byte, d Dialect) (map[string]string, error) {
+	if len(name) > maxName || len(text) > maxText {
+		return nil, &Error{Type: clip(name), What: "a name of more than 512 bytes, or text of more than 16 MiB"}
+	}
+	p := &parser{dialect: d}
+	err := p.split(p.fullName(name, ""), strings.TrimRight(string(text), "\x00"))
+	return p.texts, err
+}
+
+// SameText reports whether two texts of one type are the same but for comments and blanks.
+func SameText(a, b string) bool { return a == b || sameLines(a, b) }
+
 // sameLines compares two texts without comments and blanks.
 func sameLines(a, b string) bool {
 	next := func(s string) (line, rest string) {

@@ -62,6 +62,13 @@ func serviceOf(name string) (base, part string) {
 	return name, ""
 }
 
+// ServiceOf returns the service or action that a message belongs to, by its name; other names are
+// returned as they are.
+func ServiceOf(name string) string {
+	base, _ := serviceOf(name)
+	return base
+}
+
 // derived makes a message of a service or action; nil when name is none, or its
 // text is not there.
 func (p *parser) derived(name string, depth int) (*schema.Message, error) {

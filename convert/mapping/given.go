@@ -1,0 +1,70 @@
+package mapping
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/rosmsg"
+)
+
+// given is the origin of a definition that the user has, before its place.
+const given = "given "
+
+// lookup finds the text of types that a definition uses and does not have: among those that the
+// user has, then among the standard ones.
+func (l library) lookup(distro string) func(string) (string, bool) {
+	find := lookupIn(distro)
+	for _, set := range slices.Backward(l.given) {
+		find = set.Lookup(find)
+	}
+	return find
+}
+
+// ros1Given returns the first definition of a ROS 1 type that the user has and that suits. Without
+// one, the error says why those that there are do not.
+func (l library) ros1Given(name string, suits func(*schema.Message) bool) (*definition, error) {
+	return l.fromSets(name, rosmsg.ROS1, ROS1Distro, func(msg *schema.Message) error {
+		if suits(msg) {
+			return nil
+		}
+		return fmt.Errorf("has md5sum %s, which is not that of its messages", schema.MD5(msg))
+	})
+}
+
+// ros2Given does the same for a ROS 2 type. hash is that of the messages, or "".
+func (l library) ros2Given(name, distro, hash string) (*definition, error) {
+	return l.fromSets(name, rosmsg.ROS2, distro, func(msg *schema.Message) error {
+		if hash == "" || hash == hashOf(msg) {
+			return nil
+		}
+		return errors.New("has another type hash than its messages")
+	})
+}
+
+func (l library) fromSets(name string, d rosmsg.Dialect, distro string, suits func(*schema.Message) error) (*definition, error) {
+	var wrong error
+	for _, set := range l.given {
+		msg, err := set.Message(name, d, l.lookup(distro))
+		if msg == nil && err == nil {
+			continue
+		}
+		if err == nil {
+			if err = suits(msg); err == nil {
+				return &definition{msg: msg, origin: given + set.Place}, nil
+			}
+			err = fmt.Errorf("that of %s %w", set.Place, err)
+		}
+		if wrong == nil {
+			wrong = err
+		}
+	}
+	return nil, wrong
+}
+
+// because adds the remark that a definition of the user is used, and why.
+func (d *definition) because(format string, a ...any) *definition {
+	d.remark("definition-given", "%s; that of %s is used", fmt.Sprintf(format, a...), d.origin[len(given):])
+	return d
+}

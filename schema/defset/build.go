@@ -1,0 +1,162 @@
+package defset
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const packageFile = "package.xml"
+
+// errLimit is what ends the reading of a place.
+var errLimit = errors.New("more definitions than are read")
+
+// A builder makes a Set of files. Their names have slashes.
+type builder struct {
+	set      *Set
+	root     string            // what names are relative to; "" in an archive
+	files    []Definition      // Name is not known yet
+	packages map[string]string // by full name of the folder: what its package.xml calls it
+	ignored  []string          // folders
+	total    int64             // bytes of files
+}
+
+// full returns the name of a file from the root of the file system, if it is in one.
+func (b *builder) full(name string) string {
+	if b.root == "" || path.IsAbs(name) {
+		return name
+	}
+	return path.Join(b.root, name)
+}
+
+func isIgnored(base string) bool {
+	return base == "COLCON_IGNORE" || base == "AMENT_IGNORE" || base == "CATKIN_IGNORE"
+}
+
+// wanted reports whether a file matters, by its name.
+func wanted(name string) bool {
+	base := path.Base(name)
+	return isDefinition(name) || base == packageFile || isIgnored(base)
+}
+
+// add reads a file.
+func (b *builder) add(name string, r io.Reader) error {
+	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return err
+	}
+	name = path.Clean(name)
+	base := path.Base(name)
+	if b.total += int64(len(text)); b.total > maxTotal || len(b.files) == maxDefinitions {
+		return fmt.Errorf("%w: over %d, or over %d MiB", errLimit, maxDefinitions, maxTotal>>20)
+	}
+	switch {
+	case isIgnored(base):
+		b.ignored = append(b.ignored, path.Dir(name))
+	case len(text) > maxFile:
+		return fmt.Errorf("over %d MiB", maxFile>>20)
+	case base == packageFile:
+		var x struct {
+			Name string `xml:"name"`
+		}
+		if err := xml.Unmarshal(text, &x); err != nil {
+			return err
+		}
+		b.packages[path.Dir(b.full(name))] = strings.TrimSpace(x.Name)
+	case !utf8.Valid(text):
+		b.files = append(b.files, Definition{Path: name, Text: strings.ToValidUTF8(string(text), "?")}) // a comment, most likely
+	default:
+		b.files = append(b.files, Definition{Path: name, Text: string(text)})
+	}
+	return nil
+}
+
+// problem keeps what is wrong with one file. It returns what ends the reading of the place.
+func (b *builder) problem(name string, err error) error {
+	if err == nil || errors.Is(err, errLimit) {
+		return err
+	}
+	b.set.Problems = append(b.set.Problems, fmt.Sprintf("%s: %v", name, err))
+	return nil
+}
+
+// build adds the files to the Set under the names of their types.
+func (b *builder) build() error {
+	slices.SortFunc(b.files, func(x, y Definition) int { return strings.Compare(x.Path, y.Path) })
+	for _, d := range b.files {
+		if b.isOut(d.Path) {
+			continue
+		}
+		if err := b.name(&d); err != nil {
+			_ = b.problem(d.Path, err)
+			continue
+		}
+		b.set.Add(d)
+	}
+	return nil
+}
+
+// isOut reports whether a file is in a folder that is left out.
+func (b *builder) isOut(name string) bool {
+	for _, dir := range b.ignored {
+		if dir == "." || strings.HasPrefix(name, dir+"/") {
+			return true
+		}
+	}
+	for _, part := range strings.Split(path.Dir(name), "/") {
+		if len(part) > 1 && part[0] == '.' && part != ".." && !path.IsAbs(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// name sets what the path of a definition tells: the package, the kind and the name of the type.
+func (b *builder) name(d *Definition) error {
+	ext := path.Ext(d.Path)
+	short := strings.TrimSuffix(path.Base(d.Path), ext)
+	d.Kind = ext[1:]
+	space, above := d.Kind, ""
+	for dir := path.Dir(b.full(d.Path)); ; dir = path.Dir(dir) {
+		if base := path.Base(dir); base == "msg" || base == "srv" || base == "action" {
+			if above = path.Base(path.Dir(dir)); d.Kind == "idl" {
+				space = base
+			}
+			break
+		}
+		if dir == path.Dir(dir) {
+			break
+		}
+	}
+	if d.Kind == "idl" && space == "idl" {
+		space = "msg"
+	}
+	pkg := b.packageOf(d.Path)
+	if pkg == "" {
+		pkg = above
+	}
+	if pkg == "" || pkg == "." || pkg == "/" || pkg == ".." {
+		return errors.New("its package is not known: put it into PACKAGE/" + space + "/")
+	}
+	if d.Name = pkg + "/" + space + "/" + short; len(d.Name) > 512 || strings.ContainsAny(pkg+short, "/ \t\n") {
+		return fmt.Errorf("%q is no name of a type", d.Name[:min(len(d.Name), 80)])
+	}
+	return nil
+}
+
+// packageOf returns the name of the package that a file is in, by the next package.xml above it.
+func (b *builder) packageOf(name string) string {
+	for dir := path.Dir(b.full(name)); ; dir = path.Dir(dir) {
+		if pkg := b.packages[dir]; pkg != "" {
+			return pkg
+		}
+		if dir == path.Dir(dir) {
+			return ""
+		}
+	}
+}

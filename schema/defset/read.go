@@ -1,0 +1,220 @@
+package defset
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The limits of one place.
+const (
+	maxEntries     = 1_000_000 // files and folders that are looked at
+	maxDefinitions = 100_000
+	maxFile        = 1 << 20   // bytes
+	maxTotal       = 64 << 20 // bytes of all definitions
+)
+
+// ErrNone is wrapped by the error of Read if a place has no definitions.
+var ErrNone = errors.New("there are no definitions")
+
+// Handles reports whether Read takes a path that is a file with this name.
+func Handles(name string) bool {
+	lower := strings.ToLower(name)
+	return isDefinition(lower) || isArchive(lower)
+}
+
+func isArchive(lower string) bool {
+	return strings.HasSuffix(lower, ".zip") || strings.HasSuffix(lower, ".tar.gz") || strings.HasSuffix(lower, ".tgz")
+}
+
+func isDefinition(name string) bool {
+	switch filepath.Ext(name) {
+	case ".msg", ".srv", ".action", ".idl":
+		return true
+	}
+	return false
+}
+
+// Read reads the definitions of a folder, an archive or a file. A file that cannot be read is one
+// of Problems. The error is about the place itself; it wraps ErrNone if nothing is defined there.
+func Read(place string) (*Set, error) {
+	st, err := os.Stat(place)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{set: New(place), packages: map[string]string{}}
+	lower := strings.ToLower(place)
+	switch {
+	case st.IsDir():
+		err = b.walk(place)
+	case strings.HasSuffix(lower, ".zip"):
+		err = b.readZip(place)
+	case isArchive(lower):
+		err = b.readTar(place)
+	case isDefinition(lower):
+		err = b.readFile(place)
+	default:
+		return nil, fmt.Errorf("%s is no folder, .zip, .tar.gz, .msg, .srv, .action or .idl", place)
+	}
+	if err == nil {
+		err = b.build()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", place, err)
+	}
+	if len(b.set.byName) == 0 {
+		return nil, fmt.Errorf("%s: %w", place, errors.Join(append([]error{ErrNone}, problems(b.set)...)...))
+	}
+	return b.set, nil
+}
+
+func problems(s *Set) (list []error) {
+	for _, p := range s.Problems[:min(len(s.Problems), 3)] {
+		list = append(list, errors.New(p))
+	}
+	return list
+}
+
+// readZip reads the entries of a zip archive.
+func (b *builder) readZip(place string) error {
+	z, err := zip.OpenReader(place)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	if len(z.File) > maxEntries {
+		return fmt.Errorf("over %d files", maxEntries)
+	}
+	for _, f := range z.File {
+		if !wanted(f.Name) {
+			continue
+		}
+		r, err := f.Open()
+		if err == nil {
+			err = errors.Join(b.add(f.Name, r), r.Close())
+		}
+		if err := b.problem(f.Name, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readTar reads the entries of a compressed tar archive. What it decompresses to is bounded.
+func (b *builder) readTar(place string) (err error) {
+	const most = 16 << 30 // bytes of an archive; those of definitions are bounded by add
+	f, err := os.Open(place)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	r := tar.NewReader(io.LimitReader(z, most))
+	for n := 0; ; n++ {
+		h, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case n == maxEntries:
+			return fmt.Errorf("over %d files", maxEntries)
+		case h.Typeflag != tar.TypeReg || !wanted(h.Name):
+			continue
+		}
+		if err := b.problem(h.Name, b.add(h.Name, r)); err != nil {
+			return err
+		}
+	}
+}
+
+// readFile reads one file.
+func (b *builder) readFile(place string) error {
+	if err := b.enter(filepath.Dir(place)); err != nil {
+		return err
+	}
+	return b.open(place, filepath.Base(place))
+}
+
+// enter makes a folder the root, and reads the package.xml above it, if there is one.
+func (b *builder) enter(dir string) error {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	b.root = filepath.ToSlash(full)
+	for above := full; ; above = filepath.Dir(above) {
+		name := filepath.Join(above, packageFile)
+		if b.open(name, filepath.ToSlash(name)) == nil || above == filepath.Dir(above) {
+			return nil
+		}
+	}
+}
+
+// open adds a file of the file system.
+func (b *builder) open(file, name string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return b.add(name, f)
+}
+
+// walk adds the files of a folder and of all below it, in the order of their names. Links to folders
+// are followed, but each folder is read once.
+func (b *builder) walk(root string) error {
+	if err := b.enter(root); err != nil {
+		return err
+	}
+	done, entries := map[string]bool{}, 0
+	var folder func(dir, name string) error
+	folder = func(dir, name string) error {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil || done[real] {
+			return b.problem(name, err)
+		}
+		done[real] = true
+		list, err := os.ReadDir(dir)
+		if err != nil {
+			return b.problem(name, err)
+		}
+		if entries += len(list); entries > maxEntries {
+			return fmt.Errorf("over %d files and folders", maxEntries)
+		}
+		for _, e := range list {
+			if isIgnored(e.Name()) {
+				return nil
+			}
+		}
+		for _, e := range list {
+			file, sub, isDir := filepath.Join(dir, e.Name()), name+e.Name(), e.IsDir()
+			if e.Type()&os.ModeSymlink != 0 {
+				st, err := os.Stat(file)
+				isDir = err == nil && st.IsDir()
+			}
+			switch {
+			case strings.HasPrefix(e.Name(), "."):
+			case isDir:
+				if err := folder(file, sub+"/"); err != nil {
+					return err
+				}
+			case wanted(sub):
+				if err := b.problem(sub, b.open(file, sub)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return folder(root, "")
+}
