@@ -15,6 +15,7 @@ import (
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
 	protoapollo "github.com/bagconv/bagconv/proto/apollo"
+	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -65,11 +66,12 @@ type Job struct {
 	// the run neither copies nor reports them.
 	ExtrasKept bool
 
-	Distro    string // whose standard definitions to use if the source has none, and to write; "" is DefaultDistro
-	Order     Order
-	HeaderSeq HeaderSeq
-	Rosout    mapping.Rosout // what rosgraph_msgs/Log becomes in ROS 2
-	Threads   int            // workers, MaxThreads at most; 0 is one per core, one for 20 MB of MaxMemory at most
+	Definitions []*defset.Set // definitions that the user has, in order of preference, if the source has none or wrong ones
+	Distro      string        // whose standard definitions to use if the source has none, and to write; "" is DefaultDistro
+	Order       Order
+	HeaderSeq   HeaderSeq
+	Rosout      mapping.Rosout // what rosgraph_msgs/Log becomes in ROS 2
+	Threads     int            // workers, MaxThreads at most; 0 is one per core, one for 20 MB of MaxMemory at most
 
 	// MaxMemory is shared out among blocks on their way, those held back for their
 	// order, and the writer, in bytes; 0 is DefaultMemory. Single messages and

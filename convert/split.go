@@ -85,7 +85,7 @@ func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window
 func startsBySize(ctx context.Context, job *Job, size int64) (starts []int64, err error) {
 	var n, part int64 // bytes of the part, and of its messages of the last time
 	last, some := int64(0), false
-	stream := engine.StreamJob{Path: job.Source, Format: job.SourceFormat, Read: job.Read, Select: job.Select, Threads: job.Threads}
+	stream := engine.StreamJob{Path: job.Source, Format: job.SourceFormat, Read: job.Read, Select: job.Select, Definitions: job.Definitions, Threads: job.Threads}
 	stream.Edit.Latch = selection.NoLatch
 	plan := func(info *storage.Info, _ []bool) ([]engine.StreamTopic, error) {
 		starts, n, part, some = nil, 0, 0, false // of an attempt before

@@ -32,10 +32,11 @@ type topicPlan struct {
 func planTopics(job *Job, encoding string, info *storage.Info, choice *selection.Choice) *topicPlan {
 	sourceDistro, certain := mapping.SourceDistro(job.Distro, info.Metadata)
 	mapper := mapping.New(mapping.Options{
-		Encoding: encoding,
-		Keep:     job.stays,
-		Holds:    job.SinkFormat.Holds,
-		Distro:   job.distro(), SourceDistro: sourceDistro, Certain: certain,
+		Encoding:    encoding,
+		Keep:        job.stays,
+		Holds:       job.SinkFormat.Holds,
+		Definitions: job.Definitions,
+		Distro:      job.distro(), SourceDistro: sourceDistro, Certain: certain,
 		Rosout: job.Rosout, ProtoTypes: job.ProtoTypes, Frames: job.Frames, Layout: job.ApolloLayout,
 		Hashes:   job.SourceFormat.Name != job.SinkFormat.Name,
 		Sequence: job.SinkFormat.Sequence && !job.SourceFormat.Sequence,

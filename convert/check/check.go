@@ -28,13 +28,15 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // Options tell what counts as odd. The zero value has the defaults.
 type Options struct {
-	Threads int    // 0: one per core
-	Distro  string // whose standard definitions to take where the recording has none; "": its own, else mapping.DefaultDistro
+	Threads     int           // 0: one per core
+	Definitions []*defset.Set // as convert.Job.Definitions
+	Distro      string        // whose standard definitions to take where the recording has none; "": its own, else mapping.DefaultDistro
 
 	Gap         float64       // a gap is longer than this times the topic's median period; 0: DefaultGap
 	StampOffset time.Duration // header stamps may be this far from the log time; 0: DefaultStampOffset

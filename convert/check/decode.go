@@ -148,5 +148,5 @@ func protoDecoder(md protoreflect.MessageDescriptor) (*decoder, error) {
 // mapper finds definitions as a conversion of the recording would.
 func (c *checker) mapper() *mapping.Mapper {
 	distro, _ := mapping.SourceDistro(c.o.Distro, c.info.Metadata)
-	return mapping.New(mapping.Options{Distro: distro, SourceDistro: distro})
+	return mapping.New(mapping.Options{Definitions: c.o.Definitions, Distro: distro, SourceDistro: distro})
 }

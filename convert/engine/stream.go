@@ -8,6 +8,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -22,14 +23,15 @@ type StreamJob struct {
 	// called in Retry, with all that is read together.
 	Source *Source
 
-	Select   selection.Selection
-	Edit     selection.Edit  // but for RestampLog, which changes messages
-	Distro   string          // as Job.Distro
-	Limits   *storage.Format // messages at times that it cannot store are left out; nil: none
-	Order    Order
-	Expected int64 // about how many messages write takes before it returns ErrEnough; 0: all
-	Threads  int   // workers; 0 is one per core, 12 at most
-	Progress func(Progress)
+	Select      selection.Selection
+	Edit        selection.Edit  // but for RestampLog, which changes messages
+	Definitions []*defset.Set   // as convert.Job.Definitions
+	Distro      string          // as convert.Job.Distro
+	Limits      *storage.Format // messages at times that it cannot store are left out; nil: none
+	Order       Order
+	Expected    int64 // about how many messages write takes before it returns ErrEnough; 0: all
+	Threads     int   // workers; 0 is one per core, 12 at most
+	Progress    func(Progress)
 
 	// End, when set, is called with the recording when its messages were read: for what it
 	// has besides them.
@@ -116,7 +118,7 @@ func stream(ctx context.Context, job *StreamJob, plan StreamPlan, write func(*st
 	}
 	p := &Pipeline{Source: src, Sinks: []*Sink{to}, Order: job.Order, Limit: job.Expected, Threads: job.Threads, TempDir: os.TempDir(), Progress: job.Progress}
 	if job.Edit.Restamp == selection.RestampHeader {
-		mapper := mapping.New(mapping.Options{SourceDistro: job.Distro})
+		mapper := mapping.New(mapping.Options{Definitions: job.Definitions, SourceDistro: job.Distro})
 		p.Stamps = make([]*mapping.Stamp, len(topics))
 		for i := range topics {
 			p.Stamps[i] = mapper.Stamp(&src.Info.Topics[i].Topic)

@@ -9,8 +9,8 @@ import (
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
-// given is the origin of a definition that the user has, before its place.
-const given = "given "
+// Given stands before the place in the origin of a definition that the user has.
+const Given = "given "
 
 // lookup finds the text of types that a definition uses and does not have: among those that the
 // user has, then among the standard ones.
@@ -50,9 +50,12 @@ func (l library) fromSets(name string, d rosmsg.Dialect, distro string, suits fu
 		if msg == nil && err == nil {
 			continue
 		}
+		if err == nil && set.Recorded && d == rosmsg.ROS2 && l.doubtful(msg) {
+			continue
+		}
 		if err == nil {
 			if err = suits(msg); err == nil {
-				return &definition{msg: msg, origin: given + set.Place}, nil
+				return &definition{msg: msg, origin: Given + set.Place}, nil
 			}
 			err = fmt.Errorf("that of %s %w", set.Place, err)
 		}
@@ -65,6 +68,6 @@ func (l library) fromSets(name string, d rosmsg.Dialect, distro string, suits fu
 
 // because adds the remark that a definition of the user is used, and why.
 func (d *definition) because(format string, a ...any) *definition {
-	d.remark("definition-given", "%s; that of %s is used", fmt.Sprintf(format, a...), d.origin[len(given):])
+	d.remark("definition-given", "%s; that of %s is used", fmt.Sprintf(format, a...), d.origin[len(Given):])
 	return d
 }

@@ -28,7 +28,7 @@ func TestBare(t *testing.T) {
 		{"std_msgs/String", "0123456789abcdef0123456789abcdef", "", ""},
 	} {
 		topic := storage.Topic{Type: c.typ, Encoding: "ros1", Metadata: map[string]string{storage.MetaMD5Sum: c.md5}}
-		d, err := library{}.ros1Definition(&topic)
+		d, err := newLibrary(nil).ros1Definition(&topic)
 		switch {
 		case err != nil && c.want != "":
 			t.Errorf("%s %s: %v", c.typ, c.md5, err)

@@ -41,7 +41,7 @@ func (job *Job) side(i int) *Side {
 
 func (c *comparison) stream(i int) engine.StreamJob {
 	s := c.side(i)
-	job := engine.StreamJob{Source: c.sources[i], Select: s.Select, Edit: s.Edit, Distro: c.job.Distro, Threads: c.job.Threads}
+	job := engine.StreamJob{Source: c.sources[i], Select: s.Select, Edit: s.Edit, Definitions: c.job.Definitions, Distro: c.job.Distro, Threads: c.job.Threads}
 	if c.job.Level == Counts { // at the others a time is judged when the other side does not have it
 		job.Limits = c.side(1 - i).Format
 	}

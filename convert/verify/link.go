@@ -71,7 +71,7 @@ type mapperKey struct {
 func newLinker(job *Job, info [2]*storage.Info, chosen [2][]bool, turned map[string]bool) *linker {
 	l := &linker{job: job, info: info, chosen: chosen, turned: turned, mappers: map[mapperKey]*mapping.Mapper{}}
 	for i := range info {
-		l.definer[i] = mapping.New(mapping.Options{Encoding: "ros1", SourceDistro: l.distro(i)})
+		l.definer[i] = mapping.New(mapping.Options{Encoding: "ros1", Definitions: job.Definitions, SourceDistro: l.distro(i)})
 		l.namer[i] = protoschema.NewNamer(false)
 	}
 	return l
@@ -87,7 +87,7 @@ func (l *linker) mapper(k mapperKey) *mapping.Mapper {
 	m := l.mappers[k]
 	if m == nil {
 		m = mapping.New(mapping.Options{
-			Encoding: k.encoding, Distro: l.distro(1 - k.from), SourceDistro: l.distro(k.from),
+			Encoding: k.encoding, Definitions: l.job.Definitions, Distro: l.distro(1 - k.from), SourceDistro: l.distro(k.from),
 			Rosout: k.rosout, ProtoTypes: k.types, Frames: l.job.Frames,
 		})
 		l.mappers[k] = m

@@ -42,6 +42,7 @@ import (
 	"github.com/bagconv/bagconv/convert/apollo"
 	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -118,11 +119,12 @@ type Job struct {
 	// Refused are extras of A that B need not have, see convert.Job.Verify.
 	Refused []convert.Extra
 
-	Distro   string        // whose definitions to use if a recording has none; "" is its own or the default
-	Frames   apollo.Frames // of Apollo's types as standard ROS types
-	Read     storage.ReadOptions
-	Threads  int // workers; 0 is one per core
-	Progress func(convert.Progress)
+	Definitions []*defset.Set // as convert.Job.Definitions
+	Distro      string        // whose definitions to use if a recording has none; "" is its own or the default
+	Frames      apollo.Frames // of Apollo's types as standard ROS types
+	Read        storage.ReadOptions
+	Threads     int // workers; 0 is one per core
+	Progress    func(convert.Progress)
 }
 
 // A Result is what was found.

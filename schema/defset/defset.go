@@ -1,5 +1,5 @@
 // Package defset reads definitions of messages from where developers have them: a tree of ROS
-// packages, as a workspace, its install folder or a ROS installation is one; an archive of such 
+// packages, as a workspace, its install folder or a ROS installation is one; an archive of such
 // tree (.zip, .tar.gz, .tgz); one file (.msg, .srv, .action, .idl).
 //
 //	src/robot_msgs/package.xml      <name>robot_msgs</name>: the package of all below it
@@ -32,6 +32,7 @@ import (
 type Set struct {
 	Place    string   // a path, as it was given
 	Problems []string // what was left out and why, a line each
+	Recorded bool     // the place is a recording: some recorders wrote place-holders for standard types
 
 	byName map[string]*Definition
 }

@@ -16,7 +16,7 @@ import (
 const (
 	maxEntries     = 1_000_000 // files and folders that are looked at
 	maxDefinitions = 100_000
-	maxFile        = 1 << 20   // bytes
+	maxFile        = 1 << 20  // bytes
 	maxTotal       = 64 << 20 // bytes of all definitions
 )
 

@@ -121,5 +121,8 @@ func (e *env) settle(ctx *cli.Context, c *command) (done bool, err error) {
 			return false, err
 		}
 	}
+	if c.flag("defs") != nil {
+		return false, e.readDefinitions(ctx.Context)
+	}
 	return false, nil
 }

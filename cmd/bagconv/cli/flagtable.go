@@ -28,6 +28,7 @@ type settings struct {
 	at, shift                 []string
 	outputDir, base, manifest string
 	includeFrom               []string
+	defs                      []string
 	jobs                      int
 	resume, checksum, dryRun  bool
 	key, scan, extract        string
@@ -105,6 +106,7 @@ func (s *settings) readFlags() []flag {
 	quiet := flag{name: "quiet", short: "q", kind: onOff, set: put(&s.quiet)}
 	distro := s.distroFlag()
 	return []flag{
+		s.defsFlag().in(readGroup, "where to find definitions that a recording lacks, as convert --defs", "cat", "check", "verify", "schema"),
 		distro.in(readGroup, "ROS 2 distribution, such as humble, whose definitions to use if a recording has none", "cat", "check", "verify"),
 		distro.in(readGroup, "ROS 2 distribution, such as humble, whose standard definitions to use; ROS 1 types are those of noetic", "schema"),
 		s.threadsFlag().in(readGroup, "number of workers, "+strconv.Itoa(convert.MaxThreads)+" at most; 0 (default) is one per core, up to 12", scanCommands...),
@@ -126,6 +128,10 @@ func (s *settings) jsonFlag() flag {
 
 func (s *settings) distroFlag() flag {
 	return flag{name: "distro", arg: "NAME", kind: oneWord, values: words(distros()...), set: put(&s.job.Distro)}
+}
+
+func (s *settings) defsFlag() flag {
+	return flag{name: "defs", arg: "PATH", kind: aFile, several: true, set: put(&s.defs)}
 }
 
 func (s *settings) threadsFlag() flag {

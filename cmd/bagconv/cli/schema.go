@@ -14,6 +14,7 @@ import (
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
+	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/schema/jsonschema"
 	"github.com/bagconv/bagconv/schema/rosidl"
 	"github.com/bagconv/bagconv/schema/rosmsg"
@@ -47,7 +48,7 @@ func (e *env) schema(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defs, err := definitionsOf(info, topic, e.set.job.Distro)
+	defs, err := definitionsOf(info, topic, e.set.job.Distro, e.set.job.Definitions)
 	if err != nil {
 		return err
 	}
@@ -55,9 +56,11 @@ func (e *env) schema(c *cli.Context) (err error) {
 	for _, d := range defs {
 		switch {
 		case d.Origin == "none":
-			e.say("%s: there is no definition of %s, neither in the file nor among the standard ones", clean(path), clean(d.Type))
+			e.say("%s: there is no definition of %s, neither in the file nor among the standard ones; --defs names a place that has it", clean(path), clean(d.Type))
 			ended.failed = true
 			continue
+		case strings.HasPrefix(d.Origin, mapping.Given):
+			e.say("%s: no definition of %s in the file; this is that of %s", clean(path), clean(d.Type), clean(d.Origin[len(mapping.Given):]))
 		case d.Origin != "file":
 			e.say("%s: no definition of %s in the file; this is the standard one of %s", clean(path), clean(d.Type), strings.TrimPrefix(d.Origin, "builtin "))
 		}
@@ -76,7 +79,7 @@ func (e *env) schema(c *cli.Context) (err error) {
 
 // definitionsOf collects the distinct definitions of the topics called name, of
 // all with an empty name, in the order of the recording.
-func definitionsOf(info *storage.Info, name, distro string) ([]*definition, error) {
+func definitionsOf(info *storage.Info, name, distro string, given []*defset.Set) ([]*definition, error) {
 	distro, _ = mapping.SourceDistro(distro, info.Metadata)
 	type key struct{ typ, encoding, text string }
 	byKey := map[key]*definition{}
@@ -87,7 +90,7 @@ func definitionsOf(info *storage.Info, name, distro string) ([]*definition, erro
 		if names = append(names, t.Name); name != "" && t.Name != name {
 			continue
 		}
-		d := definitionOf(t, distro)
+		d := definitionOf(t, distro, given)
 		k := key{d.Type, d.Encoding, d.Text}
 		if old := byKey[k]; old != nil {
 			if !slices.Contains(old.Topics, t.Name) {
@@ -112,7 +115,7 @@ func definitionsOf(info *storage.Info, name, distro string) ([]*definition, erro
 // the empty text.
 const md5OfEmpty = "d41d8cd98f00b204e9800998ecf8427e"
 
-func definitionOf(t *storage.Topic, distro string) *definition {
+func definitionOf(t *storage.Topic, distro string, given []*defset.Set) *definition {
 	if t.Encoding == "protobuf" {
 		return protoDefinition(t)
 	}
@@ -124,21 +127,16 @@ func definitionOf(t *storage.Topic, distro string) *definition {
 	if len(bytes.TrimSpace(t.Schema.Data)) > 0 || t.Metadata[storage.MetaMD5Sum] == md5OfEmpty {
 		return d
 	}
+	d.Encoding, d.Origin, d.Text = "", "none", ""
+	def, err := mapping.New(mapping.Options{SourceDistro: distro, Definitions: given}).Define(t)
+	if err != nil {
+		return d
+	}
 	dialect := rosmsg.ROS2
-	d.Encoding, d.Origin, d.Text = "ros2msg", "builtin "+distro, ""
-	if t.Encoding == "ros1" {
-		dialect, distro = rosmsg.ROS1, mapping.ROS1Distro
-		d.Encoding, d.Origin = "ros1msg", "builtin "+distro
+	if d.Encoding = "ros2msg"; t.Encoding == "ros1" {
+		d.Encoding, dialect = "ros1msg", rosmsg.ROS1
 	}
-	name := fullName(t.Type, dialect)
-	if builtin.Known(distro, name) {
-		msg, err := rosmsg.Parse(name, nil, dialect, lookupIn(distro))
-		if err == nil {
-			d.Text = string(rosmsg.Format(msg, dialect))
-			return d
-		}
-	}
-	d.Encoding, d.Origin = "", "none"
+	d.Origin, d.Text = def.Origin, string(rosmsg.Format(def.ROS, dialect))
 	return d
 }
 

@@ -75,7 +75,7 @@ func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
 		return nil, usage("compare them two by two", "verify compares two recordings, not %d", len(args))
 	}
 	job, flags := e.set.verify, &e.set.job
-	job.Distro, job.Frames, job.Threads = flags.Distro, flags.Frames, flags.Threads
+	job.Definitions, job.Distro, job.Frames, job.Threads = flags.Definitions, flags.Distro, flags.Frames, flags.Threads
 	job.A.Select, job.A.Edit = flags.Select, flags.Edit
 	for _, code := range job.Exact {
 		if slices.Contains(job.Ignore, code) {
@@ -139,7 +139,7 @@ func (e *env) verifyOutput(c *cli.Context, job *convert.Job) error {
 			B:      verify.Side{Path: path, Format: job.SinkFormat},
 			Level:  level,
 			Ignore: []verify.Code{verify.Unconvertible}, Refused: refused, // the report of the conversion has them
-			Distro: job.Distro, Frames: job.Frames, Read: job.Read, Threads: job.Threads,
+			Definitions: job.Definitions, Distro: job.Distro, Frames: job.Frames, Read: job.Read, Threads: job.Threads,
 		})
 		if err != nil {
 			return fmt.Errorf("reading the output back: %w", err)

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/bagconv/bagconv/schema/defset"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// defsVariable is the environment variable that adds places to those of --defs.
+const defsVariable = "BAGCONV_DEFS"
+
+// readDefinitions reads the places of --defs, then those of the environment.
+func (e *env) readDefinitions(ctx context.Context) error {
+	type place struct{ path, origin string }
+	var places []place
+	for _, path := range e.set.defs {
+		places = append(places, place{path, "--defs"})
+	}
+	for _, path := range filepath.SplitList(os.Getenv(defsVariable)) {
+		if path != "" {
+			places = append(places, place{path, defsVariable})
+		}
+	}
+	for _, p := range places {
+		set, err := e.readPlace(ctx, p.path)
+		if err != nil {
+			return usage("a place is a folder of ROS packages, a .zip or .tar.gz of one, a definition, or a recording", "%s: %v", p.origin, explain(err))
+		}
+		for _, problem := range set.Problems {
+			e.say("%s %s: %s", p.origin, clean(p.path), clean(problem))
+		}
+		e.set.job.Definitions = append(e.set.job.Definitions, set)
+	}
+	return nil
+}
+
+// readPlace reads the definitions of one place.
+func (e *env) readPlace(ctx context.Context, path string) (*defset.Set, error) {
+	format, err := e.formats.Detect(path)
+	if err != nil {
+		return defset.Read(path)
+	}
+	return definitionsIn(ctx, format, path)
+}
+
+// definitionsIn returns the definitions that a recording has.
+func definitionsIn(ctx context.Context, format *storage.Format, path string) (set *defset.Set, err error) {
+	r, err := format.Open(ctx, path, storage.ReadOptions{InfoOnlyAbove: scanLimit})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	info, err := r.Info()
+	if err != nil {
+		return nil, err
+	}
+	set = defset.New(path)
+	set.Recorded = true
+	for i := range info.Topics {
+		t := &info.Topics[i].Topic
+		if len(t.Schema.Data) == 0 {
+			continue
+		}
+		if err := set.AddText(t.Type, t.Schema.Encoding, t.Schema.Data, t.Name); err != nil {
+			set.Problems = append(set.Problems, fmt.Sprintf("topic %s: %v", t.Name, err))
+		}
+	}
+	if len(set.Definitions()) == 0 {
+		return nil, fmt.Errorf("%s: %w", path, defset.ErrNone)
+	}
+	return set, nil
+}
