@@ -16,7 +16,7 @@ const Given = "given "
 // user has, then among the standard ones.
 func (l library) lookup(distro string) func(string) (string, bool) {
 	find := lookupIn(distro)
-	for _, set := range slices.Backward(l.given) {
+	for _, set := range slices.Backward(l.sets) {
 		find = set.Lookup(find)
 	}
 	return find
@@ -45,7 +45,7 @@ func (l library) ros2Given(name, distro, hash string) (*definition, error) {
 
 func (l library) fromSets(name string, d rosmsg.Dialect, distro string, suits func(*schema.Message) error) (*definition, error) {
 	var wrong error
-	for _, set := range l.given {
+	for _, set := range l.sets {
 		msg, err := set.Message(name, d, l.lookup(distro))
 		if msg == nil && err == nil {
 			continue

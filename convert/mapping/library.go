@@ -20,11 +20,11 @@ const ROS1Distro = "noetic"
 // the user has.
 type library struct {
 	parsed map[string]*schema.Message // by distribution and name; nil: the distribution does not have the type
-	given  []*defset.Set              // in order of preference
+	sets   []*defset.Set              // in order of preference
 }
 
-func newLibrary(given []*defset.Set) library {
-	return library{parsed: map[string]*schema.Message{}, given: given}
+func newLibrary(sets []*defset.Set) library {
+	return library{parsed: map[string]*schema.Message{}, sets: sets}
 }
 
 func (l library) get(distro, name string, d rosmsg.Dialect) *schema.Message {
@@ -136,11 +136,11 @@ func (l library) ros1Definition(t *storage.Topic) (*definition, error) {
 	suits := func(msg *schema.Message) bool { return want == "" || schema.MD5(msg) == want }
 	std := l.ros1(t.Type)
 	if len(strings.TrimSpace(string(t.Schema.Data))) == 0 && !(std == nil && want == schema.MD5(&schema.Message{})) {
-		given, err := l.ros1Given(t.Type, suits)
+		custom, err := l.ros1Given(t.Type, suits)
 		bare := l.bare(t, want)
 		switch {
-		case given != nil:
-			return given.because("the bag has no definition of %s", t.Type), nil
+		case custom != nil:
+			return custom.because("the bag has no definition of %s", t.Type), nil
 		case bare != nil:
 		case err != nil:
 			return nil, fmt.Errorf("the bag has no definition of it, and %w", err)
@@ -157,8 +157,8 @@ func (l library) ros1Definition(t *storage.Topic) (*definition, error) {
 	if err == nil && suits(msg) {
 		return &definition{msg: msg, origin: "file"}, nil
 	}
-	if given, _ := l.ros1Given(t.Type, suits); given != nil {
-		return given.because("the bag's definition of %s cannot be read or does not have the md5sum of its messages", t.Type), nil
+	if custom, _ := l.ros1Given(t.Type, suits); custom != nil {
+		return custom.because("the bag's definition of %s cannot be read or does not have the md5sum of its messages", t.Type), nil
 	}
 	if std != nil && want == schema.MD5(std) {
 		d := &definition{msg: std, origin: "builtin " + ROS1Distro}
@@ -205,12 +205,12 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 	if err == nil && (hash == "" && !l.doubtful(msg) || hash != "" && hash == hashOf(msg)) {
 		return &definition{msg: msg, origin: "file"}, nil
 	}
-	given, wrong := l.ros2Given(name, distro, hash)
-	if given != nil {
-		if err == nil && schema.Equal(given.msg, msg) {
+	custom, wrong := l.ros2Given(name, distro, hash)
+	if custom != nil {
+		if err == nil && schema.Equal(custom.msg, msg) {
 			return &definition{msg: msg, origin: "file"}, nil
 		}
-		return given.because("the recording has no usable definition of %s", name), nil
+		return custom.because("the recording has no usable definition of %s", name), nil
 	}
 	if hash != "" {
 		if std, of := l.byHash(name, hash); std != nil {

@@ -79,7 +79,7 @@ func (e *env) schema(c *cli.Context) (err error) {
 
 // definitionsOf collects the distinct definitions of the topics called name, of
 // all with an empty name, in the order of the recording.
-func definitionsOf(info *storage.Info, name, distro string, given []*defset.Set) ([]*definition, error) {
+func definitionsOf(info *storage.Info, name, distro string, sets []*defset.Set) ([]*definition, error) {
 	distro, _ = mapping.SourceDistro(distro, info.Metadata)
 	type key struct{ typ, encoding, text string }
 	byKey := map[key]*definition{}
@@ -90,7 +90,7 @@ func definitionsOf(info *storage.Info, name, distro string, given []*defset.Set)
 		if names = append(names, t.Name); name != "" && t.Name != name {
 			continue
 		}
-		d := definitionOf(t, distro, given)
+		d := definitionOf(t, distro, sets)
 		k := key{d.Type, d.Encoding, d.Text}
 		if old := byKey[k]; old != nil {
 			if !slices.Contains(old.Topics, t.Name) {
@@ -115,7 +115,7 @@ func definitionsOf(info *storage.Info, name, distro string, given []*defset.Set)
 // the empty text.
 const md5OfEmpty = "d41d8cd98f00b204e9800998ecf8427e"
 
-func definitionOf(t *storage.Topic, distro string, given []*defset.Set) *definition {
+func definitionOf(t *storage.Topic, distro string, sets []*defset.Set) *definition {
 	if t.Encoding == "protobuf" {
 		return protoDefinition(t)
 	}
@@ -128,7 +128,7 @@ func definitionOf(t *storage.Topic, distro string, given []*defset.Set) *definit
 		return d
 	}
 	d.Encoding, d.Origin, d.Text = "", "none", ""
-	def, err := mapping.New(mapping.Options{SourceDistro: distro, Definitions: given}).Define(t)
+	def, err := mapping.New(mapping.Options{SourceDistro: distro, Definitions: sets}).Define(t)
 	if err != nil {
 		return d
 	}
