@@ -102,33 +102,16 @@ func (f *protoField) absent(s Style, fd protoreflect.FieldDescriptor) []byte {
 		w.null(true)
 		return w.buf
 	}
-	v := fd.Default()
-	switch f.Kind {
-	case protoreflect.BoolKind:
-		w.bool(v.Bool())
-	case protoreflect.EnumKind:
-		f.enum.write(&w, int32(v.Enum()))
-	case protoreflect.FloatKind:
-		w.float32(float32(v.Float()))
-	case protoreflect.DoubleKind:
-		w.float64(v.Float())
-	case protoreflect.StringKind:
-		w.text([]byte(v.String()))
-	case protoreflect.BytesKind:
-		f.bytes, _ = v.Interface().([]byte) // a note or base64: that is for the program to say
+	switch {
+	case f.Kind == protoreflect.StringKind:
+		w.text([]byte(fd.Default().String()))
+	case f.Kind == protoreflect.BytesKind:
+		f.bytes, _ = fd.Default().Interface().([]byte) // a note or base64: that is for the program to say
 		return nil
-	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
-		w.int(int64(v.Uint()))
-	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
-		w.uint64(v.Uint())
-	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
-		w.int64(v.Int())
+	case f.Kind != fd.Kind(): // an enum that is read as a number
+		w.int(0)
 	default:
-		if n, ok := v.Interface().(int32); ok { // not so for an enum that is read as a number
-			w.int(int64(n))
-		} else {
-			w.int(0)
-		}
+		f.number(&w, pb.Default(fd))
 	}
 	return w.buf
 }

@@ -144,21 +144,26 @@ func (r *protoRun) scalar(f *protoField, p []byte, at int, whole bool) error {
 	if n < 0 {
 		return malformed(at, "a number is cut or wrong")
 	}
+	f.number(&r.out, v)
+	return nil
+}
+
+// number writes a number, as pb.Number returns it.
+func (f *protoField) number(w *out, v uint64) {
 	switch f.Kind {
 	case protoreflect.BoolKind:
-		r.bool(v != 0)
+		w.bool(v != 0)
 	case protoreflect.EnumKind:
-		f.enum.write(&r.out, int32(v))
+		f.enum.write(w, int32(v))
 	case protoreflect.FloatKind:
-		r.float32(math.Float32frombits(uint32(v)))
+		w.float32(math.Float32frombits(uint32(v)))
 	case protoreflect.DoubleKind:
-		r.float64(math.Float64frombits(v))
+		w.float64(math.Float64frombits(v))
 	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
-		r.int64(int64(v))
+		w.int64(int64(v))
 	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
-		r.uint64(v)
+		w.uint64(v)
 	default:
-		r.int(int64(v))
+		w.int(int64(v))
 	}
-	return nil
 }
