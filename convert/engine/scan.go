@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"math/bits"
 
 	"github.com/bagconv/bagconv/internal/ordered"
 	"github.com/bagconv/bagconv/storage"
@@ -25,6 +26,7 @@ type ScanResult struct {
 type TopicStats struct {
 	Messages    int64
 	Bytes       int64
+	Stored      int64 // bytes that its blocks take in the files, shared out by the bytes of their messages; 0 without blocks
 	First, Last int64 // least and greatest LogTime; both 0 without messages
 }
 
@@ -85,7 +87,9 @@ func scan(ctx context.Context, s *Source, threads int, meter *meter, timeline bo
 	err := s.parallel(ctx, seq, threads, func(w, k int, b *storage.Batch) (err error) {
 		i := seq[k]
 		s.restamp(b.Messages)
-		spans[i], err = parts[w].add(b.Messages)
+		if spans[i], err = parts[w].add(b.Messages); err == nil {
+			parts[w].share(s.blocks[i].Size, b.Messages)
+		}
 		meter.read(s.blocks[i].Size, len(b.Messages))
 		return err
 	}, nil)
@@ -147,6 +151,22 @@ func (r *ScanResult) add(msgs []storage.Message) (span, error) {
 	return sp, nil
 }
 
+// share shares the size of a block out among the topics of its messages.
+func (r *ScanResult) share(size int64, msgs []storage.Message) {
+	all := uint64(0)
+	for i := range msgs {
+		all += uint64(len(msgs[i].Data)) + 1
+	}
+	sum, before := uint64(0), uint64(0)
+	for i := range msgs {
+		sum += uint64(len(msgs[i].Data)) + 1
+		high, low := bits.Mul64(uint64(max(size, 0)), sum)
+		upto, _ := bits.Div64(high, low, all) // sum is all at most
+		r.Topics[msgs[i].Topic].Stored += int64(upto - before)
+		before = upto
+	}
+}
+
 func (r *ScanResult) join(o *ScanResult) {
 	if r.histogram != nil {
 		r.histogram.join(o.histogram)
@@ -163,6 +183,7 @@ func (r *ScanResult) join(o *ScanResult) {
 		s.First, s.Last = min(s.First, t.First), max(s.Last, t.Last)
 		s.Messages += t.Messages
 		s.Bytes += t.Bytes
+		s.Stored += t.Stored
 	}
 }
 

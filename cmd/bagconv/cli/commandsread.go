@@ -37,6 +37,24 @@ index), type, encoding. All publishers of one topic and type share a line.`,
 		},
 		run: e.topics,
 	}, {
+		name: "du", call: "du IN", summary: "list the bytes of each topic, stored and raw",
+		about: `Reads a recording and lists how many bytes its topics take, the largest first:
+stored, which is their share of the chunks, pages or sections in the files, and
+raw, which is their messages as they are. A chunk is shared out by the raw bytes
+of the messages in it. What is left of the files is indexes, definitions, other
+headers, and what messages do not fill of pages.`,
+		examples: []string{
+			"bagconv du drive{file}",
+			"bagconv du drive_ros2/ --json | jq -r '.topics[0].name'",
+		},
+		exits: []exit{
+			{0, "done"},
+			{1, "the recording cannot be read"},
+			{3, "the recording is damaged; what can be read is counted"},
+			{130, "interrupted"},
+		},
+		run: e.du,
+	}, {
 		name: "list", call: "list WHAT IN", summary: "list attachments, or what the files consist of",
 		about: `Lists what a recording carries besides messages, or what its files consist of,
 in the terms of its format, a line for each. WHAT is

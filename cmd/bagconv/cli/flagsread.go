@@ -31,7 +31,7 @@ func (s *settings) infoFlags() []flag {
 		json.in(readGroup, "print JSON: an object, or an array for several recordings", "info", "check"),
 		json.in(readGroup, "print JSON, with publishers, quality of service and hashes", "topics"),
 		json.in(readGroup, "print JSON: an object with attachments and the values of metadata records; of records, chunks, connections and parts an object on each line", "list"),
-		json.in(readGroup, "", "schema", "formats"),
+		json.in(readGroup, "", "du", "schema", "formats"),
 		{name: "key", short: "k", arg: "PATH", kind: aKey, values: keys, group: readGroup, on: []string{"info"}, set: put(&s.key),
 			help: "print one value of the JSON, such as messages or topics.name; for several recordings, each after its name"},
 		{name: "scan", kind: oneWord, values: words("auto", "always", "never"), init: "auto", group: readGroup, on: []string{"info"}, set: put(&s.scan),

@@ -62,7 +62,7 @@ var (
 	strictCommands = []string{"convert", "filter", "merge", "split", "batch"}
 	editCommands   = append(slices.Clone(writeCommands), "verify")
 	selectCommands = append(slices.Clone(editCommands), "cat")
-	scanCommands   = []string{"cat", "info", "check", "verify"}
+	scanCommands   = []string{"cat", "info", "du", "check", "verify"}
 )
 
 // The groups of flags.
@@ -110,7 +110,7 @@ func (s *settings) readFlags() []flag {
 		distro.in(readGroup, "ROS 2 distribution, such as humble, whose definitions to use if a recording has none", "cat", "check", "verify"),
 		distro.in(readGroup, "ROS 2 distribution, such as humble, whose standard definitions to use; ROS 1 types are those of noetic", "schema"),
 		s.threadsFlag().in(readGroup, "number of workers, "+strconv.Itoa(convert.MaxThreads)+" at most; 0 (default) is one per core, up to 12", scanCommands...),
-		s.progressFlag().in(readGroup, "", "info", "check", "verify"),
+		s.progressFlag().in(readGroup, "", "info", "du", "check", "verify"),
 		quiet.in(readGroup, "print nothing if they are equal", "verify"),
 	}
 }

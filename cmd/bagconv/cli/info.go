@@ -168,6 +168,7 @@ func groups(info *storage.Info, scan *engine.ScanResult) []*topicGroup {
 		}
 		g.stats.Messages += s.Messages
 		g.stats.Bytes += s.Bytes
+		g.stats.Stored += s.Stored
 		g.messages += s.Messages
 	}
 	sort.SliceStable(out, func(i, j int) bool {

@@ -59,6 +59,7 @@ func TestSchemas(t *testing.T) {
 	check, info, topics, report := loadSchema(t, "check.schema.json"), loadSchema(t, "info.schema.json"), loadSchema(t, "topics.schema.json"), loadSchema(t, "report.schema.json")
 	list := loadSchema(t, "list.schema.json")
 	section := loadSchema(t, "section.schema.json")
+	du := loadSchema(t, "du.schema.json")
 	verify := loadSchema(t, "verify.schema.json")
 	valid := func(s *jsonSchema, want []int, args ...string) int {
 		t.Helper()
@@ -86,6 +87,7 @@ func TestSchemas(t *testing.T) {
 			continue // topics prints nothing then, and nothing can be converted
 		}
 		valid(topics, []int{0, 3}, "topics", "--json", path)
+		valid(du, []int{0, 3}, "du", "--json", path)
 		valid(info, []int{0, 3}, "info", "--json", "--scan", "never", path)
 		if listed := valid(list, []int{0, 3}, "list", "attachments", "--json", path, "--extract", filepath.Join(t.TempDir(), "x")); listed == 0 {
 			valid(list, []int{0}, "list", "attachments", "--json", path)
