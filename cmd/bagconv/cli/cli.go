@@ -22,7 +22,7 @@
 //	             does it, batchtext.go says what became of it
 //	list.go      the command list; sections.go lists records, chunks and parts;
 //	             extras.go has the flags about attachments
-//	topics.go, du.go, schema.go, tree.go, formats.go, version.go
+//	topics.go, du.go, schema.go, tree.go, treesize.go, formats.go, version.go
 //	progress.go  how far a run is: bar, plain lines, JSON
 //	select.go    what was selected, and why a selection is wrong; nearest.go what may have been meant
 //	units.go     sizes, durations and times as people write them

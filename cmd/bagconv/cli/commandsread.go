@@ -36,7 +36,12 @@ index), type, encoding. All publishers of one topic and type share a line.`,
 			{130, "interrupted"},
 		},
 		run: e.topics,
-	}, {
+	}}
+}
+
+// contents show what the files of a recording are made of.
+func (e *env) contents() []command {
+	return []command{{
 		name: "du", call: "du IN", summary: "list the bytes of each topic, stored and raw",
 		about: `Reads a recording and lists how many bytes its topics take, the largest first:
 stored, which is their share of the chunks, pages or sections in the files, and

@@ -27,7 +27,7 @@ func (s *settings) infoFlags() []flag {
 	keys := words(jsonNames(reflect.TypeFor[infoJSON]())...)
 	return []flag{
 		{name: "tree", kind: onOff, group: readGroup, on: []string{"schema"}, set: put(&s.tree),
-			help: "expand all fields, with their types and array bounds"},
+			help: "expand all fields, with their types and array bounds; fields of fixed size have it behind them, with their offset in ROS 1 and CDR messages as far as it is the same in all"},
 		json.in(readGroup, "print JSON: an object, or an array for several recordings", "info", "check"),
 		json.in(readGroup, "print JSON, with publishers, quality of service and hashes", "topics"),
 		json.in(readGroup, "print JSON: an object with attachments and the values of metadata records; of records, chunks, connections and parts an object on each line", "list"),

@@ -31,6 +31,7 @@ type definition struct {
 	Tree     *treeNode `json:"tree,omitempty"`
 
 	proto protoreflect.MessageDescriptor // of a protobuf type that can be read
+	wire  string                         // encoding of the messages
 }
 
 // schema prints the definition of a topic, or of all topics.
@@ -91,6 +92,7 @@ func definitionsOf(info *storage.Info, name, distro string, sets []*defset.Set) 
 			continue
 		}
 		d := definitionOf(t, distro, sets)
+		d.wire = t.Encoding
 		k := key{d.Type, d.Encoding, d.Text}
 		if old := byKey[k]; old != nil {
 			if !slices.Contains(old.Topics, t.Name) {
@@ -187,7 +189,7 @@ func (d *definition) tree() (*treeNode, error) {
 	if err != nil {
 		return nil, err
 	}
-	return treeOf(msg)
+	return treeOf(msg, d.wire)
 }
 
 // forReader returns text of several lines from a file as it is, for a terminal
