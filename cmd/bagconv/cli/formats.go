@@ -77,12 +77,15 @@ func (e *env) listFormats(c *cli.Context) error {
 }
 
 // wrap breaks a line of words before column 80; further lines are indented.
-func wrap(s string, indent int) string {
+func wrap(s string, indent int) string { return wrapAt(s, indent, 80) }
+
+// wrapAt does so before another column.
+func wrapAt(s string, indent, columns int) string {
 	var b strings.Builder
 	column := indent
 	for i, word := range strings.Fields(s) {
 		switch {
-		case i > 0 && column+1+len(word) > 80:
+		case i > 0 && column+1+len(word) > columns:
 			b.WriteString("\n" + strings.Repeat(" ", indent))
 			column = indent
 		case i > 0:

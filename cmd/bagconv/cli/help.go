@@ -42,7 +42,10 @@ func (e *env) helpText(name string) string {
 		return contractHelp
 	}
 	commands := e.commands()
-	var p textPage
+	p := textPage{columns: 80}
+	if e.OutTerminal && e.OutColumns > 0 {
+		p.columns = min(p.columns, max(e.OutColumns, leastColumns))
+	}
 	if c := commandNamed(commands, name); c != nil {
 		p.WriteString(c.usage() + "\n")
 		e.describeCommand(&p, c)
@@ -180,11 +183,18 @@ func exits(p page, list []exit) {
 	}
 }
 
-// A textPage is a page for a terminal of 80 columns.
-type textPage struct{ strings.Builder }
+// A textPage is a page for a terminal.
+type textPage struct {
+	strings.Builder
+	columns int // 80 at most
+}
 
-func (p *textPage) heading(text string)   { p.WriteString(text + "\n") }
-func (p *textPage) paragraph(text string) { p.WriteString(wrap(text, 0) + "\n") }
+// leastColumns is how narrow a page can be, narrowPage from where on texts stand below their
+// heads, and lowIndent their indent there.
+const leastColumns, narrowPage, lowIndent = 20, 60, 6
+
+func (p *textPage) heading(text string)   { p.WriteString(wrapAt(text, 0, p.columns) + "\n") }
+func (p *textPage) paragraph(text string) { p.WriteString(wrapAt(text, 0, p.columns) + "\n") }
 
 func (p *textPage) verbatim(lines []string) { p.WriteString(strings.Join(lines, "\n") + "\n") }
 
@@ -195,6 +205,10 @@ func (p *textPage) gap() {
 }
 
 func (p *textPage) item(head, text string, column int, listed []candidate) {
+	if p.columns < narrowPage {
+		p.low(head, text, listed)
+		return
+	}
 	blanks := strings.Repeat(" ", column)
 	if head = "  " + head; len(head) > column-2 {
 		head += "\n" + blanks
@@ -202,6 +216,15 @@ func (p *textPage) item(head, text string, column int, listed []candidate) {
 	fmt.Fprintf(p, "%-*s%s\n", column, head, wrap(text, column))
 	for _, l := range listed {
 		fmt.Fprintf(p, "      %-*s%s\n", column-6, l.value, wrap(l.about, column))
+	}
+}
+
+// low writes an item with its text below the head.
+func (p *textPage) low(head, text string, listed []candidate) {
+	blanks := strings.Repeat(" ", lowIndent)
+	fmt.Fprintf(p, "  %s\n%s%s\n", wrapAt(head, lowIndent-2, p.columns-2), blanks, wrapAt(text, lowIndent, p.columns))
+	for _, l := range listed {
+		fmt.Fprintf(p, "%s%s\n", blanks, wrapAt(l.value+": "+l.about, lowIndent+2, p.columns))
 	}
 }
 
