@@ -230,7 +230,7 @@ func TestBatchDiskFull(t *testing.T) {
 			name := strings.TrimSuffix(filepath.Base(path), ".bag")
 			switch name {
 			case "c_large":
-				if e.Status != batch.StatusFailed || !strings.Contains(e.Error, "MB left, and the output needs") {
+				if e.Status != batch.StatusFailed || !strings.Contains(e.Error, "MB left, but the output needs") {
 					t.Errorf("%+v", e)
 				}
 			case "d_squeezed":
