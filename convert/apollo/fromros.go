@@ -13,15 +13,14 @@ import (
 
 // A FromROSProgram turns messages of a standard ROS type into an Apollo type.
 type FromROSProgram struct {
+	source  transcode.Source
 	family  family
 	o       Options
 	t       *table
 	list    protowire.Number // of the repeated field
 	element *table
 	layout  pointLayout
-	normal  *transcode.Plan // other forms of CDR than the usual one become it first
 	dropped []string
-	losses  transcode.LossCounter
 }
 
 // FromROS makes the program from a ROS type, spelled as in ROS 1 and with the
@@ -43,11 +42,12 @@ func FromROS(ros string, md protoreflect.MessageDescriptor, o Options) (*FromROS
 	if fam == pointCloud {
 		p.layout = layoutOf(p.element, p.list)
 	}
+	wire := transcode.ROS1
 	if o.CDR {
-		def := definitions[ros]
-		if p.normal, err = transcode.Compile(def, def, transcode.Options{From: transcode.CDR, To: transcode.CDR}); err != nil {
-			return nil, err
-		}
+		wire = transcode.CDR
+	}
+	if err := p.source.Init(definitions[ros], wire); err != nil {
+		return nil, err
 	}
 	p.dropped = p.lost()
 	return p, nil
@@ -59,21 +59,10 @@ func (p *FromROSProgram) Dropped() []string { return p.dropped }
 
 // Losses lists what the messages so far lost against their definition: bytes behind
 // their last field.
-func (p *FromROSProgram) Losses() []transcode.Loss {
-	out := p.losses.Losses()
-	if p.normal != nil {
-		out = append(out, p.normal.Losses()...)
-	}
-	return out
-}
+func (p *FromROSProgram) Losses() []transcode.Loss { return p.source.Losses() }
 
 // Reset sets what Losses counts to zero.
-func (p *FromROSProgram) Reset() {
-	p.losses.Reset()
-	if p.normal != nil {
-		p.normal.Reset()
-	}
-}
+func (p *FromROSProgram) Reset() { p.source.Reset() }
 
 // SizeHint is how many bytes a message of n bytes becomes, with some to spare for
 // nearly all messages. dst grows when it is more.
@@ -88,30 +77,13 @@ func (p *FromROSProgram) SizeHint(n int) int {
 // of a message whose header has none. On error dst is returned at its old length.
 // It keeps neither slice.
 func (p *FromROSProgram) Append(dst, src []byte, logTime int64) ([]byte, error) {
-	body := src
-	if p.o.CDR {
-		f, err := ros.FormOf(src)
-		if err != nil {
-			return dst, err
-		}
-		if f != ros.PlainLE {
-			if src, err = p.normal.Append(nil, src); err != nil {
-				return dst, err
-			}
-		}
-		body = src[ros.HeaderSize:]
-	}
-	r := ros.NewReader(body, p.o.CDR)
-	out := p.message(dst, &r, logTime)
-	rest := r.Rest()
-	if len(rest) > 0 && !p.o.CDR {
-		r.Fail("%d bytes are left over", len(rest))
-	}
-	if err := r.Err(); err != nil {
+	r, err := p.source.Open(src)
+	if err != nil {
 		return dst, err
 	}
-	if len(rest) > 0 {
-		p.losses.Trailing(rest)
+	out := p.message(dst, &r, logTime)
+	if err := p.source.Close(&r); err != nil {
+		return dst, err
 	}
 	return out, nil
 }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	protoapollo "github.com/bagconv/bagconv/proto/apollo"
 	localizationmsgs "github.com/bagconv/bagconv/proto/apollo/localization_msgs"
@@ -325,11 +326,12 @@ func TestDefinitions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := FromROS(ROSType(string(md.FullName())), md, Options{CDR: true})
+		def := definitions[ROSType(string(md.FullName()))]
+		p, err := transcode.Compile(def, def, transcode.Options{From: transcode.CDR, To: transcode.CDR})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := p.normal.Append(nil, b); err != nil || string(again) != string(b) {
+		if again, err := p.Append(nil, b); err != nil || string(again) != string(b) {
 			t.Errorf("%s: %v", md.FullName(), err)
 		}
 	}

@@ -19,11 +19,9 @@ import (
 // default is left out, but for required fields and the set member of a oneof;
 // so is a message that would be empty.
 type ToProto struct {
+	source  Source
 	root    *node
 	dropped []string
-	cdr     bool
-	normal  *Plan // other forms of CDR than the usual one become it first
-	lost    LossCounter
 }
 
 // CompileToProto makes the program from messages of src to messages of md, whose
@@ -33,13 +31,11 @@ func CompileToProto(src *schema.Message, from Wire, md protoreflect.MessageDescr
 	if err != nil {
 		return nil, err
 	}
-	p := &ToProto{root: nodes(s, map[*protoschema.Struct]*node{}), cdr: from == CDR}
+	p := &ToProto{root: nodes(s, map[*protoschema.Struct]*node{})}
 	p.dropped, _ = s.Unpaired()
-	p.lost.init(string(md.FullName()), p.dropped)
-	if p.cdr {
-		if p.normal, err = Compile(src, src, Options{From: CDR, To: CDR}); err != nil {
-			return nil, err
-		}
+	p.source.init(string(md.FullName()), p.dropped)
+	if err := p.source.Init(src, from); err != nil {
+		return nil, err
 	}
 	return p, nil
 }
@@ -49,21 +45,10 @@ func (p *ToProto) Dropped() []string { return p.dropped }
 
 // Losses lists what the messages so far lost: values of fields that Dropped
 // lists, and bytes behind their last field.
-func (p *ToProto) Losses() []Loss {
-	out := p.lost.Losses()
-	if p.normal != nil {
-		out = append(out, p.normal.Losses()...)
-	}
-	return out
-}
+func (p *ToProto) Losses() []Loss { return p.source.Losses() }
 
 // Reset sets what Losses counts to zero.
-func (p *ToProto) Reset() {
-	p.lost.Reset()
-	if p.normal != nil {
-		p.normal.Reset()
-	}
-}
+func (p *ToProto) Reset() { p.source.Reset() }
 
 // SizeHint is how many bytes a message of n bytes becomes, with some to spare.
 func (p *ToProto) SizeHint(n int) int { return n + n/4 + 64 }
@@ -71,34 +56,18 @@ func (p *ToProto) SizeHint(n int) int { return n + n/4 + 64 }
 // Append re-encodes src and appends it to dst. On error dst is returned at its
 // old length. It keeps neither slice.
 func (p *ToProto) Append(dst, src []byte) ([]byte, error) {
-	body := src
-	if p.cdr {
-		v, err := ros.FormOf(src)
-		if err != nil {
-			return dst, err
-		}
-		if v != ros.PlainLE {
-			if src, err = p.normal.Append(nil, src); err != nil {
-				return dst, err
-			}
-		}
-		body = src[ros.HeaderSize:]
+	r, err := p.source.Open(src)
+	if err != nil {
+		return dst, err
 	}
 	old := len(dst)
-	t := toRun{r: ros.NewReader(body, p.cdr), cdr: p.cdr, out: dst, fuel: maxFuel}
+	t := toRun{r: r, cdr: p.source.cdr, out: dst, fuel: maxFuel}
 	t.message(p.root)
-	rest := t.r.Rest()
-	if len(rest) > 0 && !p.cdr {
-		t.r.Fail("%d bytes are left over", len(rest))
-	}
-	if err := t.r.Err(); err != nil {
+	if err := p.source.Close(&t.r); err != nil {
 		return dst[:old], err
 	}
 	if t.valued {
-		p.lost.all()
-	}
-	if len(rest) > 0 {
-		p.lost.Trailing(rest)
+		p.source.all()
 	}
 	return t.out, nil
 }
