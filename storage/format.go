@@ -200,6 +200,11 @@ type ReadOptions struct {
 	// is a warning.
 	CheckIndexes bool
 
+	// Key is what an encrypted recording is decrypted with. Without one a format may ask the
+	// programs that keep keys; if there is none, the
+	// error wraps ErrKey, or Info alone can be read: see InfoOnlyAbove and Info.Locked.
+	Key Secret
+
 	// InfoOnlyAbove is from how many bytes on a recording is opened for Info alone,
 	// 0 for never: what only reading needs may then be left out, counts may be
 	// estimated (Info.Estimated), and reading may be refused.

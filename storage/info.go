@@ -21,6 +21,10 @@ type Info struct {
 	// is never set unless ReadOptions.InfoOnlyAbove allows it.
 	Estimated bool
 
+	// Locked is set if the recording is encrypted and there is no key: Info has what is not
+	// encrypted, and reading is refused.
+	Locked bool
+
 	// Compression counts the blocks (chunks, files or messages, as the format
 	// compresses) by codec name, "none" included.
 	Compression map[string]int64

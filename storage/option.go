@@ -19,6 +19,7 @@ const (
 	OptionInteger  OptionKind = "integer"  // "9", 0 or more
 	OptionSize     OptionKind = "size"     // bytes, above 0: "1000", "768K" and "4M" (times 1024), "4MB" (times 1000)
 	OptionDuration OptionKind = "duration" // above 0: "60s", "1m30s"
+	OptionText     OptionKind = "text"     // what Create says
 )
 
 // An Option is what can be chosen of an output of a format. The program has a flag for
@@ -40,6 +41,7 @@ const (
 	NameSegmentDuration = "segment-duration"
 	NameSegmentNames    = "segment-names"
 
+	NameEncrypt = "encrypt" // with which key the output is encrypted
 	NamePreset  = "preset"  // a choice for several other options
 	NameStorage = "storage" // of the messages in a folder
 )

@@ -28,6 +28,9 @@ func goldenCases(f *storage.Format) (cases [][]string) {
 	cases = append(cases, nil)
 	for _, o := range f.Options {
 		values := o.Values
+		if o.Kind == storage.OptionText {
+			continue // encryption: two runs write different files
+		}
 		if o.Kind != storage.OptionChoice {
 			values = []string{goldenValues[o.Kind]}
 		}

@@ -64,6 +64,8 @@ func (r *Reader) compareIndex(bl *block, found map[entry]int) error {
 		switch {
 		case chunked.IsIO(err):
 			return err
+		case err != nil && r.enc != nil:
+			return leftOver(found) // a connection of the trailer, which is encrypted
 		case err != nil:
 			return fmt.Errorf("record at byte %d: %w", at, err)
 		case h.op != opIndex:

@@ -21,6 +21,7 @@ type chunk struct {
 	size        int64 // bytes before compression; 0 when open
 	renamed     bool  // compression is not known, codec is what the data looks like
 	guessed     bool  // its op is damaged
+	clear       bool  // not encrypted, whatever the bag is: its recorder stopped in it, and encrypts at the end
 	open        bool  // lengths are 0 or cannot be believed: the recorder died here, or the header is damaged
 }
 
@@ -111,6 +112,7 @@ func newChunk(at int64, h *header, data []byte) chunk {
 		data: at + int64(h.headLen), stored: int64(h.dataLen), size: int64(h.size),
 		open: h.dataLen == 0 && h.size == 0, guessed: h.guessed,
 	}
+	c.clear = c.open
 	if c.codec != nil {
 		return c
 	}
@@ -175,7 +177,7 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 	if w.stored != nil && !w.stored.suits(&c) {
 		w.stored = nil
 	}
-	if c.codec == compress.None {
+	if c.codec == compress.None && !r.sealed(&c) {
 		b.Buf = storage.Grow(b.Buf, int(c.stored))
 		if err := iox.ReadFull(r.src.File, b.Buf, c.data); err != nil {
 			return r.src.Fail(c.data, "chunk", err)
@@ -186,6 +188,17 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 	b.Scratch = storage.Grow(b.Scratch, int(c.stored))
 	if err := iox.ReadFull(r.src.File, b.Scratch, c.data); err != nil {
 		return r.src.Fail(c.data, "chunk", err)
+	}
+	if r.sealed(&c) {
+		r.decrypt(&c, b, &w.damage)
+		w.stored = nil
+		if c.codec == compress.None {
+			if w.damage.Places == 0 && int64(len(b.Buf)) != c.size {
+				w.damage.Repair("chunk-header", bl.Offset, "a chunk states %d bytes before encryption, and it has %d", c.size, len(b.Buf))
+			}
+			w.block(c.data, true, b.Buf)
+			return nil
+		}
 	}
 	limit := c.limit()
 	b.Buf = storage.Grow(b.Buf, int(min(limit, 8*c.stored+1<<16)))[:0]

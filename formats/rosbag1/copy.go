@@ -43,7 +43,7 @@ type copying struct {
 // the count of its connections. See storage.BlockCopier.
 func (w *Writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 	from, ok := r.(*Reader)
-	if !ok {
+	if !ok || w.enc != nil || from.enc != nil {
 		return false
 	}
 	w.copying = nil

@@ -76,7 +76,7 @@ func sameBag(t *testing.T, path string, want []storage.Message, names []string) 
 	}
 	unindexed := bytes.Clone(raw)
 	copy(unindexed, (&Writer{}).fileHeader(0))
-	h, _, err := open(t, path, storage.ReadOptions{}).readHead()
+	h, _, err := open(t, path, storage.ReadOptions{}).readHead(&storage.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,6 +51,18 @@ func (r *Reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
 	var h header
 	var conns, chunks uint32
 	for pos < r.src.Size && (conns < connCount || chunks < chunkCount) {
+		if (r.enc != nil || r.locked) && conns < connCount {
+			c, end, err := r.sealedConnection(&w, pos)
+			if err != nil {
+				return r.indexFailure(err, "connection at byte %d: %v", pos, err)
+			}
+			if c != nil {
+				r.conns.add(c)
+			}
+			conns++
+			pos = end
+			continue
+		}
 		if err := w.header(&h, pos); err != nil {
 			return r.indexFailure(err, "record at byte %d: %v", pos, err)
 		}
@@ -134,10 +146,13 @@ func (r *Reader) addChunkInfo(h *header, data []byte) error {
 	for ; len(data) > 0; data = data[8:] {
 		id, n := binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:])
 		c := r.conns.byID[id]
+		if r.locked {
+			c = &connection{} // nobody knows which
+		}
 		if c == nil {
 			return indexError("a chunk has messages of connection %d, which is not defined", id)
 		}
-		if n > 0 {
+		if n > 0 && !r.locked {
 			ids = append(ids, data[:4]...)
 		}
 		c.count += int64(n)
@@ -221,7 +236,7 @@ func (r *Reader) verify(pos int64) error {
 			return indexError("chunk at byte %d has compression %.20q", b.Offset, c.compression)
 		case c.open && b.Messages > 0, c.data+c.stored > end:
 			return indexError("chunk at byte %d is over the start of what follows it", b.Offset)
-		case c.codec == compress.None && c.stored != c.size:
+		case c.codec == compress.None && !r.lengthsFit(&c):
 			return indexError("plain chunk at byte %d has two lengths", b.Offset)
 		}
 		if c.guessed {

@@ -34,6 +34,7 @@ type outChunk struct {
 	defines bool // it has the record of one of its connections
 
 	packed []byte // compressed: front, then data
+	sealed []byte // encrypted: front, then data
 	out    []byte // what Append writes, up to the lent data
 	after  []byte // and after it
 }
@@ -150,6 +151,16 @@ func (k *outChunk) Encode() error {
 		}
 		k.out = k.packed
 	}
+	if k.w.enc != nil {
+		if cap(k.sealed) < k.front {
+			k.sealed = make([]byte, k.front, k.front+len(k.out)+64)
+		}
+		var err error
+		if k.sealed, err = k.w.enc.Encrypt(k.sealed[:k.front], k.out[k.front:]); err != nil {
+			return k.w.fail("chunk", err)
+		}
+		k.out = k.sealed
+	}
 	stored := len(k.out) - k.front + len(k.lent)
 	if stored > maxChunk {
 		return createError(k.w.out.Final(), fmt.Sprintf("chunk of %d bytes", stored), storage.ErrUnsupported, "choose a smaller chunk size")
@@ -161,9 +172,12 @@ func (k *outChunk) Encode() error {
 	binary.LittleEndian.AppendUint32(h, uint32(stored))
 	data := len(k.out)
 	k.appendIndex()
-	if k.w.codec == compress.None {
-		k.buf = k.out // it may have grown
-	} else {
+	switch { // it may have grown
+	case k.w.enc != nil:
+		k.sealed = k.out
+	case k.w.codec == compress.None:
+		k.buf = k.out
+	default:
 		k.packed = k.out
 	}
 	if k.Lent() {
@@ -248,7 +262,7 @@ func (k *outChunk) Append() error {
 	w.infos = k.appendInfo(w.infos, start)
 	w.appended++
 	k.out, k.lent, k.after = nil, nil, nil
-	if max(cap(k.buf), cap(k.packed)) <= maxPooled {
+	if max(cap(k.buf), cap(k.packed), cap(k.sealed)) <= maxPooled {
 		w.pool.Put(k)
 	}
 	return nil

@@ -16,6 +16,11 @@ import (
 // sound INDEX_DATA, or of a bag without an index, is read as a whole. See
 // storage.Querier.
 func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
+	if r.locked {
+		return func(yield func(*storage.Message, error) bool) {
+			yield(nil, r.noKey("the bag is encrypted", storage.ErrKey))
+		}
+	}
 	block := func(i int) *storage.Block { return &r.blocks[i].Block }
 	x := &lookup{r: r, infos: r.window(), index: r.window(), counts: map[uint32]uint32{}}
 	return chunked.NewQuery(ctx, q, r.src, r, block, x).Run(q, len(r.conns.list), len(r.blocks))
@@ -80,7 +85,7 @@ func (x *lookup) Find(q *chunked.Query, i int) (plain chunked.Extent, ok bool, e
 	if err != nil || c.codec == nil || c.renamed || c.open {
 		return plain, false, chunked.OnlyIO(err)
 	}
-	if c.codec == compress.None {
+	if c.codec == compress.None && !x.r.sealed(&c) {
 		plain = chunked.Extent{At: c.data, Size: c.stored}
 	}
 	var h header

@@ -33,6 +33,9 @@ type Reader struct {
 
 	copying *copying // of the Writer that copies chunks; nil: none
 
+	enc    Encryptor // of an encrypted bag; else nil
+	locked bool      // it is encrypted and there is no key: only Info can be read
+
 	ownerless bool // the scan has reported the messages that belong to no connection
 
 	info *storage.Info // as Open has found it
@@ -110,15 +113,18 @@ func openV2(src *chunked.Source, o *storage.ReadOptions, verify int) (*Reader, e
 		src: src, audits: o.CheckIndexes, verifies: verify,
 		conns: newConnections(), codecs: map[string]int64{}, topicSets: map[string][]storage.TopicID{},
 	}
-	if err := r.open(); err != nil {
+	if err := r.open(o); err != nil {
 		return nil, err
 	}
 	r.info = r.newInfo()
 	return r, nil
 }
 
-func (r *Reader) open() error {
-	h, why, err := r.readHead()
+func (r *Reader) open(o *storage.ReadOptions) error {
+	h, why, err := r.readHead(o)
+	if err == nil && r.enc != nil {
+		err = r.proveKey(&h)
+	}
 	if err != nil {
 		return err
 	}
@@ -128,6 +134,9 @@ func (r *Reader) open() error {
 		}
 	}
 	if why != nil {
+		if r.locked {
+			return r.noKey("the bag is encrypted, and without a key not even its index can be read", storage.ErrKey)
+		}
 		if err = r.scan(*why); err == nil && len(r.conns.list) == 0 && why.none != nil {
 			err = why.none
 		}
@@ -140,7 +149,7 @@ func (r *Reader) open() error {
 
 // readHead reads the version line and the file header. Where the header cannot be
 // read it returns why.
-func (r *Reader) readHead() (h header, why *reason, err error) {
+func (r *Reader) readHead(o *storage.ReadOptions) (h header, why *reason, err error) {
 	head := make([]byte, min(r.src.Size, storage.SniffLen))
 	if err := iox.ReadFull(r.src.File, head, 0); err != nil {
 		return h, nil, r.src.Fail(0, "version line", err)
@@ -166,14 +175,15 @@ func (r *Reader) readHead() (h header, why *reason, err error) {
 	no := func(format string, args ...any) (header, *reason, error) {
 		return header{}, &reason{code: "header", at: at, what: fmt.Sprintf(format, args...) + "; the index is not used"}, nil
 	}
-	err = h.parseRecord(head[at:])
+	raw := head[at:]
+	err = h.parseRecord(raw)
 	if err == storage.ErrTruncated && len(head) == storage.SniffLen && r.src.Size > storage.SniffLen {
 		// A header with a long encrypted key.
-		rest := make([]byte, min(r.src.Size-at, maxHeader+8))
-		if err := iox.ReadFull(r.src.File, rest, at); err != nil {
+		raw = make([]byte, min(r.src.Size-at, maxHeader+8))
+		if err := iox.ReadFull(r.src.File, raw, at); err != nil {
 			return h, nil, r.src.Fail(at, "file header", err)
 		}
-		err = h.parseRecord(rest)
+		err = h.parseRecord(raw)
 	}
 	switch {
 	case err == storage.ErrTruncated && r.src.Size <= storage.SniffLen:
@@ -183,9 +193,9 @@ func (r *Reader) readHead() (h header, why *reason, err error) {
 	case h.op != opFileHeader:
 		return no("the first record is a %s, not a file header", opName(h.op))
 	case h.have&hasEncryptor != 0 && len(h.encryptor) > 0:
-		e := r.src.Fail(at, fmt.Sprintf("the bag is encrypted with %.60q", h.encryptor), storage.ErrUnsupported)
-		e.Hint = "decrypt it first: rosbag decrypt"
-		return h, nil, e
+		if err := r.unlock(headerFields(raw[4:h.headLen-4]), o); err != nil {
+			return h, nil, err
+		}
 	}
 	end := at + int64(h.headLen) + h.dataSize()
 	if end > r.src.Size {
@@ -245,7 +255,11 @@ func (r *Reader) newInfo() *storage.Info {
 		info.Messages += c.count
 	}
 	first := true
+	info.Locked = r.locked
 	for _, b := range r.blocks {
+		if r.locked {
+			info.Messages += b.Messages
+		}
 		if !b.Timed || b.Messages == 0 {
 			continue
 		}
@@ -278,6 +292,9 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	b.Messages = b.Messages[:0]
 	if err := errors.Join(ctx.Err(), r.src.Ctx.Err()); err != nil {
 		return err
+	}
+	if r.locked {
+		return r.noKey("the bag is encrypted", storage.ErrKey)
 	}
 	if i < 0 || i >= len(r.blocks) {
 		return r.src.Fail(-1, fmt.Sprintf("there is no block %d", i), nil)

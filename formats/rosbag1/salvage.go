@@ -109,7 +109,7 @@ func (r *Reader) plausible(p int64, h *header, b []byte) (bool, error) {
 		if codec == nil || int64(h.size) < int64(h.dataLen)/2 {
 			return false, nil
 		}
-		if data := b[min(h.headLen, len(b)):]; len(data) >= 4 && !hasMagic(codec, data) {
+		if data := b[min(h.headLen, len(b)):]; r.enc == nil && len(data) >= 4 && !hasMagic(codec, data) {
 			return false, nil
 		}
 		return true, nil

@@ -112,8 +112,13 @@ func (s *scanner) walk() error {
 		var fatal *storage.Error
 		var cause error
 		if err != nil && !chunked.IsIO(err) && !errors.As(err, &fatal) {
-			cause = err
-			next, err = s.skip(p, err)
+			if c, end, sealed := s.sealedConnection(p); sealed {
+				h = header{op: opConnection, conn: c.id, headLen: 8, dataLen: uint32(end - p - 8)}
+				next, err = end, s.sealed(p, c)
+			} else {
+				cause = err
+				next, err = s.skip(p, err)
+			}
 		}
 		if chunked.IsIO(err) {
 			err = r.src.Fail(p, "record", err)

@@ -23,7 +23,8 @@ func (s *scanner) chunk(p int64, h *header) (int64, error) {
 		return 0, storage.ErrCorrupt
 	}
 	s.inside = end
-	if c.codec == compress.None {
+	plain := c.codec == compress.None && !s.r.sealed(&c)
+	if plain {
 		switch {
 		case c.open:
 			s.open, s.inside = true, math.MaxInt64
@@ -38,7 +39,7 @@ func (s *scanner) chunk(p int64, h *header) (int64, error) {
 		}
 	}
 	b := block{counted: -1, dirty: c.codec == nil, Block: storage.Block{Offset: p, RawSize: c.rawSize(), Messages: -1}}
-	if c.codec != compress.None && c.codec != nil {
+	if !plain && c.codec != nil {
 		var err error
 		if end, err = s.compressedEnd(p, &c, &b); err != nil || end == c.data {
 			return end, err

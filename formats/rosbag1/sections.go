@@ -44,7 +44,7 @@ func (r *Reader) Sections(ctx context.Context, kind storage.SectionKind) iter.Se
 func (r *Reader) listRecords(ctx context.Context, add func(storage.Section) error) error {
 	src := chunked.NewSource(ctx, formatName, r.src.Path, r.src.File, false, nil)
 	src.Size = r.src.Size
-	l := &Reader{src: src, first: r.first, conns: newConnections(), codecs: map[string]int64{}}
+	l := &Reader{src: src, first: r.first, enc: r.enc, conns: newConnections(), codecs: map[string]int64{}}
 	s := scanner{r: l, w: l.window(), counts: map[uint32]int64{}}
 	at := l.window()
 	if err := r.listHead(&at, add); err != nil {

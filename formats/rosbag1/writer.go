@@ -34,6 +34,9 @@ type Writer struct {
 	sync      bool
 	copies    bool // chunks may be copied: nothing is asked for that they might not be
 
+	enc    Encryptor         // nil: nothing is encrypted
+	fields map[string]string // of the file header, if it is
+
 	conns []outConn
 	cur   *outChunk // the chunk being filled; nil when there is none
 	pool  sync.Pool // of *outChunk
@@ -79,6 +82,12 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 	if o.ChunkSize > 0 {
 		w.threshold = int(o.ChunkSize)
 	}
+	if choice := o.Values[storage.NameEncrypt]; choice != "" {
+		var err error
+		if w.enc, w.fields, err = createEncryptor(ctx, choice); err != nil {
+			return nil, createError(path, "encryption", err, "")
+		}
+	}
 	fsys := iox.FS(o.FS)
 	out, err := iox.NewOutput(fsys, path, o.Overwrite, w.sync)
 	if err != nil {
@@ -111,12 +120,16 @@ func (w *Writer) fileHeader(indexPos int64) []byte {
 		conns = 0
 	}
 	b = appendU32Field(b, "conn_count", uint32(conns))
+	for _, name := range slices.Sorted(maps.Keys(w.fields)) {
+		b = appendField(b, name, w.fields[name])
+	}
 	b = appendU64Field(b, "index_pos", uint64(indexPos))
 	b = appendOp(b, opFileHeader)
 	n := len(b) - at - 4
 	binary.LittleEndian.PutUint32(b[at:], uint32(n))
-	b = binary.LittleEndian.AppendUint32(b, uint32(headerSize-n))
-	return append(b, strings.Repeat(" ", headerSize-n)...)
+	blanks := max(0, headerSize-n) // an encrypted key may be long
+	b = binary.LittleEndian.AppendUint32(b, uint32(blanks))
+	return append(b, strings.Repeat(" ", blanks)...)
 }
 
 // Identity returns that connections are kept apart. See storage.Writer.
@@ -215,7 +228,7 @@ func (w *Writer) Write(m *storage.Message) error {
 		k.used = append(k.used, usedConn{conn: int(m.Topic), id: c.id, sorted: true})
 	}
 	last := k.rawSize()+messageFixed+len(m.Data) > w.threshold
-	k.message(m, c.slot, last && w.codec == compress.None && len(m.Data) >= minLent)
+	k.message(m, c.slot, last && w.codec == compress.None && w.enc == nil && len(m.Data) >= minLent)
 	if last {
 		return w.Flush()
 	}
@@ -262,7 +275,10 @@ func (w *Writer) finish() error {
 	}
 	var trailer []byte
 	for _, c := range slices.SortedFunc(slices.Values(w.conns), func(a, b outConn) int { return cmp.Compare(a.id, b.id) }) {
-		trailer = append(trailer, c.record...)
+		var err error
+		if trailer, err = w.appendConnection(trailer, &c); err != nil {
+			return w.fail("index", err)
+		}
 	}
 	trailer = append(trailer, w.infos...)
 	_, err := w.file.WriteAt(trailer, w.pos)
@@ -281,6 +297,21 @@ func (w *Writer) finish() error {
 		return w.fail("output", err)
 	}
 	return nil
+}
+
+// appendConnection appends a connection of the trailer.
+func (w *Writer) appendConnection(dst []byte, c *outConn) ([]byte, error) {
+	if w.enc == nil {
+		return append(dst, c.record...), nil
+	}
+	for _, part := range [][]byte{c.record[4 : len(c.record)-len(c.data)-4], c.data} {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(w.enc.Size(int64(len(part)))))
+		var err error
+		if dst, err = w.enc.Encrypt(dst, part); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
 }
 
 // Close removes what was not committed. See storage.Writer.

@@ -165,7 +165,7 @@ func (b *batchRun) refused(item *batchItem) error {
 	if st, err := os.Stat(item.Path); !b.set.dryRun || err != nil || !st.IsDir() {
 		return nil
 	}
-	r, err := item.Format.Open(b.c.Context, item.Path, storage.ReadOptions{InfoOnlyAbove: 1})
+	r, err := item.Format.Open(b.c.Context, item.Path, storage.ReadOptions{InfoOnlyAbove: 1, Key: b.set.job.Read.Key})
 	if err != nil {
 		return err
 	}

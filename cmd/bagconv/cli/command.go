@@ -121,6 +121,9 @@ func (e *env) settle(ctx *cli.Context, c *command) (done bool, err error) {
 			return false, err
 		}
 	}
+	if err := e.setOtherKey(c); err != nil {
+		return false, err
+	}
 	if c.flag("defs") != nil {
 		return false, e.readDefinitions(ctx.Context)
 	}

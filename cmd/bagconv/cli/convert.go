@@ -152,7 +152,7 @@ func (e *env) checkTopicWords(c *cli.Context) error {
 
 // topicNames lists the topics of a recording; nil if it cannot be read.
 func (e *env) topicNames(ctx context.Context, path string) (names []string) {
-	r, err := e.formats.Open(ctx, path, storage.ReadOptions{InfoOnlyAbove: 1})
+	r, err := e.formats.Open(ctx, path, storage.ReadOptions{InfoOnlyAbove: 1, Key: e.set.job.Read.Key})
 	if err != nil {
 		return nil
 	}

@@ -97,7 +97,7 @@ func (e *env) describeInput(c *cli.Context, path string) (in *infoJSON, err erro
 		return nil, err
 	}
 	var scan *engine.ScanResult
-	if mode == "always" || mode == "auto" && info.Size <= scanLimit {
+	if !info.Locked && (mode == "always" || mode == "auto" && info.Size <= scanLimit) {
 		show := newProgress(e.set.progress, e.Stdio)
 		scan, err = engine.Scan(c.Context, r, e.set.job.Threads, show.update)
 		show.stop()
@@ -126,6 +126,7 @@ func (e *env) openWith(ctx context.Context, path string, o storage.ReadOptions) 
 	if err != nil {
 		return nil, err
 	}
+	o.Key = e.set.job.Read.Key
 	return f.Open(ctx, path, o)
 }
 

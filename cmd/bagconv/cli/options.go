@@ -77,6 +77,11 @@ func (e *env) setOptions(c *cli.Context, job *convert.Job) error {
 		if err := sink.Options.Set(&job.Write, o.name, value); err != nil {
 			return optionUsage(err)
 		}
+		if o.name == storage.NameEncrypt {
+			if err := takeOutputKey(job, value); err != nil {
+				return err
+			}
+		}
 	}
 	if w := job.Write; w.SegmentNames != "" && w.SegmentSize == 0 && w.SegmentDuration == 0 {
 		return usage("add --segment-size or --segment-duration", "--segment-names has no effect without segments")
@@ -113,7 +118,7 @@ func (e *env) optionChoices(l *line, name string) []string {
 
 // optionArgs stand for the value of an option in the help.
 var optionArgs = map[storage.OptionKind]string{
-	storage.OptionChoice: "VALUE", storage.OptionInteger: "N", storage.OptionSize: "SIZE", storage.OptionDuration: "D",
+	storage.OptionChoice: "VALUE", storage.OptionInteger: "N", storage.OptionSize: "SIZE", storage.OptionDuration: "D", storage.OptionText: "TEXT",
 }
 
 // text reports what the option is in each format: "none (default), lz4 or bz2 (bag): ...".
