@@ -38,7 +38,11 @@ func guarded(jobs []*Job) (list []*Job, failed int, err error) {
 		job := *job
 		job.extrasFS = g.Files(job.Write.FS, job.Write.Overwrite)
 		job.Read.FS = g.Reader(job.Read.FS)
-		job.Write.FS = g.Writer(job.Write.FS, job.Write.Overwrite)
+		if job.Write.Append {
+			job.Write.FS = g.Changer(job.Write.FS, job.SinkFormat, job.Sink)
+		} else {
+			job.Write.FS = g.Writer(job.Write.FS, job.Write.Overwrite)
+		}
 		job.Write.Overwrite = job.Write.Overwrite || replaces // an empty folder is as good as none
 		list = append(list, &job)
 	}
@@ -66,6 +70,9 @@ func checkOutput(g *guard.Guard, job *Job) (replaces bool, err error) {
 		if err := checkExtras(g, job); err != nil {
 			return false, err
 		}
+	}
+	if job.Write.Append {
+		return false, g.Target(job.SinkFormat, job.Sink)
 	}
 	return g.Output(guard.Output{
 		Path: job.Sink, Format: job.SinkFormat, Name: job.Source, Overwrite: job.Write.Overwrite,

@@ -65,6 +65,9 @@ func (o *output) open(ctx context.Context, src *engine.Source, memory int64) (er
 	o.Write, o.caps = o.writer.Write, storage.WriterCapabilities(o.writer)
 	o.Copier, o.Blocks = o.caps.Copy, o.caps.Blocks
 	o.plan.join(o.writer.Identity())
+	if have := o.caps.Append; have != nil {
+		o.plan.adopt(have.Topics(), src.Info)
+	}
 	if o.Routes, err = routes(job, o.writer, o.plan); err != nil {
 		return err
 	}
@@ -160,6 +163,9 @@ func routes(job *Job, w storage.Writer, plan *topicPlan) ([]engine.Route, error)
 		s := &plan.sinks[k]
 		id, err := createTopic(w, s)
 		if err != nil {
+			if errors.Is(err, storage.ErrContradicts) {
+				return nil, err // it names the topic
+			}
 			return nil, fmt.Errorf("topic %s: %w", s.topic.Name, err)
 		}
 		if s.refused != nil {
@@ -242,7 +248,7 @@ func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptio
 	if o.Metadata == nil {
 		o.Metadata = info.Metadata
 	}
-	if o.Compression == "" && o.Values[storage.NamePreset] == "" && job.SourceFormat.Name == job.SinkFormat.Name {
+	if o.Compression == "" && !o.Append && o.Values[storage.NamePreset] == "" && job.SourceFormat.Name == job.SinkFormat.Name {
 		o.Compression = mostUsed(info.Compression, job.SinkFormat.Options.Choices(storage.NameCompression))
 	}
 	if job.becomesCDR(info) {

@@ -2,7 +2,7 @@ package storage
 
 import "context"
 
-// The interfaces of this file, Querier, SectionLister, ExtraReader and ExtraWriter are optional. ReaderCapabilities and
+// The interfaces of this file, Querier, SectionLister, ExtraReader, ExtraWriter and Appender are optional. ReaderCapabilities and
 // WriterCapabilities are the one place where they are probed. The plain path
 // has the same result without them, and storagetest compares both with each
 // other.
@@ -156,6 +156,7 @@ type WriterCaps struct {
 	Copy   BlockCopier
 	Files  FileLister
 	Extras ExtraWriter
+	Append Appender // set with WriteOptions.Append alone
 }
 
 // WriterCapabilities probes w.
@@ -165,5 +166,8 @@ func WriterCapabilities(w Writer) WriterCaps {
 	c.Copy, _ = w.(BlockCopier)
 	c.Files, _ = w.(FileLister)
 	c.Extras, _ = w.(ExtraWriter)
+	if a, ok := w.(Appender); ok && a.Topics() != nil {
+		c.Append = a
+	}
 	return c
 }

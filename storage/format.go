@@ -57,6 +57,9 @@ type Format struct {
 	// one has, its Writer tells: see ExtraWriter.
 	Extras bool
 
+	// Appends is set if Create takes WriteOptions.Append.
+	Appends bool
+
 	// MinTime and MaxTime bound the LogTime that the format can store; both 0:
 	// any int64. Write refuses other times with an error wrapping ErrUnsupported.
 	MinTime, MaxTime int64
@@ -235,8 +238,19 @@ type WriteOptions struct {
 	Memory int64
 
 	Overwrite bool // replace what is at path when Commit succeeds
-	NoSync    bool // do not wait for the disk: a power cut soon after may lose the output
-	FS        FS   // where files are; nil: the operating system's
+
+	// Append adds to the recording at path, which must be there, whole and used by no
+	// other writer; what is there stays where it stands, and only what is new is written.
+	// Until Commit, and if the process is killed at any moment, the recording reads as it
+	// was, or with all that is added. CreateTopic takes a topic that is there as
+	// Topic.Continues has it; Finish returns no name, as nothing can be read before
+	// Commit. Options that are not set are as the recording has them, Metadata is not
+	// used. Create refuses a damaged recording with an error that wraps ErrCorrupt or
+	// ErrTruncated, one that another process adds to with ErrLocked, and one that cannot
+	// be added to with ErrUnsupported.
+	Append bool
+	NoSync bool // do not wait for the disk: a power cut soon after may lose the output
+	FS     FS   // where files are; nil: the operating system's
 
 	// Metadata is recording-level metadata to be kept if the format has a
 	// place for it (rosbag2: custom_data, ros_distro). See Info.Metadata.

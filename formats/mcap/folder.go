@@ -45,6 +45,7 @@ var Folder = &storage.Format{
 	PublishTime:   true,
 	Sequence:      true,
 	Extras:        Format.Extras,
+	Appends:       true,
 	MinTime:       Format.MinTime,
 	MaxTime:       Format.MaxTime,
 	TopicName:     Format.TopicName,

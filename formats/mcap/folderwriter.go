@@ -19,6 +19,8 @@ type FolderWriter struct {
 	state    chunked.State
 	fs       storage.FS
 	out      *iox.Output
+	add      *ros2bag.Addition    // nil: it makes a folder
+	path     string               // of the folder
 	o        storage.WriteOptions // of the parts
 	profile  ros2bag.Profile
 	size     int64 // of a segment, in bytes of messages; 0: any
@@ -40,14 +42,19 @@ func CreateFolder(ctx context.Context, path string, o storage.WriteOptions) (sto
 	fail := func(what string, err error, hint string) (storage.Writer, error) {
 		return nil, &storage.Error{Format: folderName, Path: path, Offset: -1, What: what, Err: err, Hint: hint}
 	}
+	appends := o.Append
+	o.Append = false
 	if err := folderOptions.Check(&o); err != nil {
 		return fail("option", err, "")
 	}
 	if other := o.Values[storage.NameStorage]; other != "" && other != mcapStorage.ID {
 		return fail("storage "+other, storage.ErrUnsupported, "the format of that storage writes it")
 	}
-	w := &FolderWriter{fs: iox.FS(o.FS), o: o, size: o.SegmentSize, duration: o.SegmentDuration, known: map[topicKey]bool{}}
+	w := &FolderWriter{path: path, fs: iox.FS(o.FS), o: o, size: o.SegmentSize, duration: o.SegmentDuration, known: map[topicKey]bool{}}
 	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
+	if appends {
+		return w.appendTo(ctx)
+	}
 	w.profile, _ = ros2bag.FindProfile(o.Profile) // the options have the names
 	if _, err := newWriter(ctx, path, o); err != nil {
 		return nil, err
@@ -67,7 +74,11 @@ func CreateFolder(ctx context.Context, path string, o storage.WriteOptions) (sto
 
 // addPart begins a part, with the channels of the part before it.
 func (w *FolderWriter) addPart() error {
-	name := mcapStorage.PartName(filepath.Base(w.out.Final()), len(w.parts))
+	n := len(w.parts)
+	if w.add != nil {
+		n += w.add.First
+	}
+	name := mcapStorage.PartName(filepath.Base(w.out.Final()), n)
 	part, err := newWriter(w.state.Ctx, filepath.Join(w.out.Final(), name), w.o)
 	if err != nil {
 		return err
@@ -90,7 +101,7 @@ func (w *FolderWriter) addPart() error {
 func (w *FolderWriter) last() *outPart { return w.parts[len(w.parts)-1] }
 
 func (w *FolderWriter) fail(what string, err error) error {
-	return &storage.Error{Format: folderName, Path: w.out.Final(), Offset: -1, What: what, Err: err}
+	return &storage.Error{Format: folderName, Path: w.path, Offset: -1, What: what, Err: err}
 }
 
 // Identity returns that players know topics by name, type and encoding. See
@@ -104,6 +115,9 @@ func (w *FolderWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	}
 	if t.Encoding == "" {
 		t.Encoding = Format.Native
+	}
+	if err := w.add.Continue(&t); err != nil {
+		return 0, w.fail("", err)
 	}
 	key := topicKey{name: t.Name, typ: t.Type, encoding: t.Encoding}
 	if w.known[key] {
@@ -258,7 +272,13 @@ func (w *FolderWriter) extra(write func(*Writer) error) error {
 }
 
 // Finish finishes the parts and writes metadata.yaml. See storage.Writer.
-func (w *FolderWriter) Finish() (string, error) { return w.state.Finish(w.finish, w.out.Temp()) }
+func (w *FolderWriter) Finish() (string, error) {
+	temp := w.out.Temp()
+	if w.add != nil {
+		temp = ""
+	}
+	return w.state.Finish(w.finish, temp)
+}
 
 func (w *FolderWriter) finish() error {
 	if err := w.state.Ctx.Err(); err != nil {
@@ -275,14 +295,26 @@ func (w *FolderWriter) finish() error {
 		topics = p.addTopics(topics)
 		parts = append(parts, p.part())
 	}
-	if err := w.profile.Metadata(mcapStorage, w.o.Metadata, topics, parts).WriteFile(w.fs, w.out.Temp(), !w.o.NoSync); err != nil {
+	meta := w.profile.Metadata(mcapStorage, w.o.Metadata, topics, parts)
+	if w.add != nil {
+		var err error
+		if meta, err = w.add.Extend(meta); err != nil {
+			return w.fail(ros2bag.MetadataName, err)
+		}
+	}
+	if err := meta.WriteFile(w.fs, w.out.Temp(), !w.o.NoSync); err != nil {
 		return w.fail(ros2bag.MetadataName, err)
 	}
 	return nil
 }
 
 // Commit moves the folder to its name. See storage.Writer.
-func (w *FolderWriter) Commit() error { return w.state.Commit(w.Finish, w.out.Commit) }
+func (w *FolderWriter) Commit() error {
+	if w.add != nil {
+		return w.state.Commit(w.Finish, w.commitAdded)
+	}
+	return w.state.Commit(w.Finish, w.out.Commit)
+}
 
 // Close removes what was not committed. See storage.Writer.
 func (w *FolderWriter) Close() error {
@@ -290,6 +322,9 @@ func (w *FolderWriter) Close() error {
 	var err error
 	for _, p := range w.parts {
 		err = errors.Join(err, p.closeFile())
+	}
+	if w.add != nil {
+		return errors.Join(err, w.add.Close())
 	}
 	return errors.Join(err, w.out.Abort())
 }

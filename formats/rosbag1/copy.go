@@ -53,7 +53,9 @@ func (w *Writer) CopyFrom(r storage.Reader, topics []storage.TopicID) bool {
 	}
 	n := len(topics)
 	c := &copying{codec: w.codec, least: w.threshold / 2, conns: make([]outConn, n), index: make([]int, n), topic: from.conns.lookup}
-	w.keepIDs(from, topics)
+	if w.old == nil {
+		w.keepIDs(from, topics)
+	}
 	some := false
 	for i, t := range topics {
 		if int64(t) < int64(len(w.conns)) && w.conns[t].id == from.conns.list[i].id {

@@ -35,6 +35,7 @@ var Format = &storage.Format{
 	Native:        encoding,
 	Options:       options,
 	TopicMetadata: headerField,
+	Appends:       true,
 	MinTime:       0,
 	MaxTime:       maxTime,
 	MaxMessage:    maxChunk - messageFixed,

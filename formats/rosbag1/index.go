@@ -105,6 +105,7 @@ func (r *Reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
 	if conns != connCount || chunks != chunkCount {
 		return indexError("it has %d connections and %d chunks where the file header says %d and %d", conns, chunks, connCount, chunkCount)
 	}
+	r.trailerEnd = pos
 	if pos < r.src.Size {
 		return r.src.Warn("trailing", pos, false, "%d bytes after the end of the index are not read", r.src.Size-pos)
 	}
@@ -296,6 +297,7 @@ func (r *Reader) verifyRest(from, to int64) error {
 			return indexError("there is a %s at byte %d that is not in the index", opName(h.op), from)
 		case h.guessed:
 			err = r.src.Warn("op", from, false, "%v", errOp)
+		case h.op == opConnection || h.op == opChunkInfo: // the index that a bag had before something was added to it
 		case h.op != opIndex:
 			err = r.src.Warn("record", from, false, "a %s stands between the chunks", opName(h.op))
 		}

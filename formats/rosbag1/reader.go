@@ -29,6 +29,8 @@ type Reader struct {
 
 	seq storage.Sequence // of ReadNext
 
+	trailerEnd int64 // where the last record of the index ends; 0: the index is not used
+
 	verifies int // chunk headers that are compared with the index
 
 	copying *copying // of the Writer that copies chunks; nil: none

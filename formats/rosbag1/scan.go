@@ -74,7 +74,7 @@ type indexed struct {
 
 // scan fills in connections and blocks. why is what keeps the index from being used.
 func (r *Reader) scan(why reason) error {
-	r.conns, r.blocks, r.codecs, r.topicSets = newConnections(), nil, map[string]int64{}, nil
+	r.conns, r.blocks, r.codecs, r.topicSets, r.trailerEnd = newConnections(), nil, map[string]int64{}, nil, 0
 	s := scanner{r: r, w: r.window(), counts: map[uint32]int64{}}
 	if err := s.walk(); err != nil {
 		return err

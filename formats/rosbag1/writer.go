@@ -26,7 +26,9 @@ const defaultChunk = 768 << 10
 // A Writer writes a bag. See storage.Writer for how it may be used.
 type Writer struct {
 	state     chunked.State
-	out       *iox.Output
+	path      string      // of the bag
+	out       *iox.Output // nil: it adds to a bag
+	old       *oldBag     // to which it adds; nil: none
 	file      storage.File
 	codec     *compress.Codec
 	level     int
@@ -56,31 +58,20 @@ type outConn struct {
 	name    string
 	record  []byte    // the whole CONNECTION record
 	data    []byte    // of that record
-	written bool      // it is in a chunk
+	written bool      // it is in a chunk that this Writer has made
+	old     bool      // the bag to which the Writer adds has it
 	chunk   *outChunk // the last chunk with messages of it
 	slot    int       // its place in chunk.used
 }
 
 // Create starts a bag. See storage.Format.
 func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
-	if err := options.Check(&o); err != nil {
-		return nil, createError(path, "option", err, "")
+	if o.Append {
+		return appendTo(ctx, path, o)
 	}
-	w := &Writer{codec: compress.None, level: o.Level, threshold: defaultChunk, sync: !o.NoSync}
-	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
-	w.copies = o.ChunkSize == 0 && o.Level == 0
-	if o.Compression != "" {
-		w.codec = codecOf([]byte(o.Compression))
-	}
-	if o.Level > w.codec.MaxLevel() {
-		return nil, createError(path, fmt.Sprintf("compression level %d of %s", o.Level, w.codec.Name()), storage.ErrUnsupported,
-			levelHint(w.codec))
-	}
-	if o.ChunkSize > maxChunk {
-		return nil, createError(path, fmt.Sprintf("chunk size %d", o.ChunkSize), storage.ErrUnsupported, "a chunk may have up to 4 GiB")
-	}
-	if o.ChunkSize > 0 {
-		w.threshold = int(o.ChunkSize)
+	w, err := newWriter(ctx, path, o)
+	if err != nil {
+		return nil, err
 	}
 	if choice := o.Values[storage.NameEncrypt]; choice != "" {
 		var err error
@@ -102,6 +93,30 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 		return nil, errors.Join(createError(path, "file header", err, ""), w.file.Close(), out.Abort())
 	}
 	w.pos = int64(len(head))
+	return w, nil
+}
+
+// newWriter returns a Writer with its options, without a file.
+func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*Writer, error) {
+	if err := options.Check(&o); err != nil {
+		return nil, createError(path, "option", err, "")
+	}
+	w := &Writer{path: path, codec: compress.None, level: o.Level, threshold: defaultChunk, sync: !o.NoSync}
+	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
+	w.copies = o.ChunkSize == 0 && o.Level == 0
+	if o.Compression != "" {
+		w.codec = codecOf([]byte(o.Compression))
+	}
+	if o.Level > w.codec.MaxLevel() {
+		return nil, createError(path, fmt.Sprintf("compression level %d of %s", o.Level, w.codec.Name()), storage.ErrUnsupported,
+			levelHint(w.codec))
+	}
+	if o.ChunkSize > maxChunk {
+		return nil, createError(path, fmt.Sprintf("chunk size %d", o.ChunkSize), storage.ErrUnsupported, "a chunk may have up to 4 GiB")
+	}
+	if o.ChunkSize > 0 {
+		w.threshold = int(o.ChunkSize)
+	}
 	return w, nil
 }
 
@@ -168,20 +183,31 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if len(t.Name) > maxHeader/2 || len(data) > maxChunk/2 {
 		return 0, w.unsupported("topic %.80q: definition of %d bytes", t.Name, len(data))
 	}
-	id := len(w.conns)
+	id, number := storage.TopicID(len(w.conns)), uint32(len(w.conns))
+	if w.old != nil {
+		c, err := w.old.connection(&t)
+		if err != nil {
+			return 0, w.fail("", err)
+		}
+		if c != nil {
+			w.conns = append(w.conns, *c)
+			return id, nil
+		}
+		number = w.old.freeID()
+	}
 	b := make([]byte, 4, 64+len(t.Name)+len(data))
-	b = appendU32Field(b, "conn", uint32(id))
+	b = appendU32Field(b, "conn", number)
 	b = appendOp(b, opConnection)
 	b = appendField(b, "topic", t.Name)
 	binary.LittleEndian.PutUint32(b, uint32(len(b)-4))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
 	b = append(b, data...)
-	w.conns = append(w.conns, outConn{id: uint32(id), name: t.Name, record: b, data: b[len(b)-len(data):]})
-	return storage.TopicID(id), nil
+	w.conns = append(w.conns, outConn{id: number, name: t.Name, record: b, data: b[len(b)-len(data):]})
+	return id, nil
 }
 
 // fail returns an error about the output.
-func (w *Writer) fail(what string, err error) error { return createError(w.out.Final(), what, err, "") }
+func (w *Writer) fail(what string, err error) error { return createError(w.path, what, err, "") }
 
 // unsupported returns the error for what a bag cannot hold.
 func (w *Writer) unsupported(format string, args ...any) error {
@@ -255,10 +281,21 @@ func (w *Writer) Flush() error {
 }
 
 // Finish writes the index. See storage.Writer.
-func (w *Writer) Finish() (string, error) { return w.state.Finish(w.finish, w.out.Temp()) }
+func (w *Writer) Finish() (string, error) {
+	temp := ""
+	if w.old == nil {
+		temp = w.out.Temp()
+	}
+	return w.state.Finish(w.finish, temp)
+}
 
 // Commit moves the bag to its name. See storage.Writer.
-func (w *Writer) Commit() error { return w.state.Commit(w.Finish, w.out.Commit) }
+func (w *Writer) Commit() error {
+	if w.old != nil {
+		return w.state.Commit(w.Finish, w.commitOld)
+	}
+	return w.state.Commit(w.Finish, w.out.Commit)
+}
 
 // finish writes the trailer and the final file header, and closes the file.
 func (w *Writer) finish() error {
@@ -272,6 +309,9 @@ func (w *Writer) finish() error {
 	defer w.mu.Unlock()
 	if w.appended != w.state.Handed {
 		return w.fail(fmt.Sprintf("internal error: %d chunks were handed out and %d came back", w.state.Handed, w.appended), nil)
+	}
+	if w.old != nil {
+		return w.finishOld()
 	}
 	var trailer []byte
 	for _, c := range slices.SortedFunc(slices.Values(w.conns), func(a, b outConn) int { return cmp.Compare(a.id, b.id) }) {
@@ -324,7 +364,10 @@ func (w *Writer) Close() error {
 		err = w.file.Close()
 		w.file = nil
 	}
-	return errors.Join(err, w.out.Abort())
+	if w.out != nil {
+		err = errors.Join(err, w.out.Abort())
+	}
+	return err
 }
 
 // maxChunk is the greatest u32 length.

@@ -23,6 +23,11 @@ func (w *Writer) finish() error {
 		if err != nil {
 			return err
 		}
+		if w.add != nil {
+			if meta, err = w.add.Extend(meta); err != nil {
+				return err
+			}
+		}
 		if err := meta.WriteFile(w.fs, w.out.Temp(), w.sync); err != nil {
 			return err
 		}

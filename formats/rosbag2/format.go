@@ -67,6 +67,7 @@ var Format = &storage.Format{
 	Extensions:    []string{db3.Ext},
 	Native:        encoding,
 	Options:       options,
+	Appends:       true,
 	MaxMessage:    sqlite.MaxRow - rowOverhead,
 	Sniff:         sniff,
 	Recordings:    db3.Recordings,

@@ -35,7 +35,11 @@ type outPart struct {
 func (w *Writer) addPart() error {
 	p := &outPart{w: w, path: w.out.Temp()}
 	if p.Name = base(w.out.Final()); !w.single {
-		p.Name = db3.PartName(p.Name, len(w.parts))
+		n := len(w.parts)
+		if w.add != nil {
+			n += w.add.First
+		}
+		p.Name = db3.PartName(p.Name, n)
 		p.path = filepath.Join(p.path, p.Name)
 	}
 	w.parts = append(w.parts, p)

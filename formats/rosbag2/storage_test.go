@@ -14,8 +14,12 @@ func textSchema(text string) storage.Schema {
 func TestStorage(t *testing.T) {
 	for _, name := range []string{"folder", "file.db3"} {
 		t.Run(name, func(t *testing.T) {
+			noAppend := ""
+			if name != "folder" {
+				noAppend = "another part needs a folder"
+			}
 			storagetest.Run(t, storagetest.Config{
-				Format: Format, Encoding: "cdr", Name: name, Type: "std_msgs/msg/String", FaultFS: true,
+				Format: Format, Encoding: "cdr", Name: name, Type: "std_msgs/msg/String", FaultFS: true, NoAppend: noAppend,
 				Schema: textSchema("string data\n"),
 				Others: []storagetest.Definition{
 					{Type: "std_msgs/msg/Int32", Schema: textSchema("int32 data\n")},

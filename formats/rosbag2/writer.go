@@ -20,6 +20,8 @@ type Writer struct {
 	ctx      context.Context
 	fs       storage.FS
 	out      *iox.Output
+	add      *ros2bag.Addition // nil: it makes a recording
+	path     string            // of the recording
 	single   bool
 	sync     bool
 	memory   int64 // for sorting the index; 0 is the loader's default
@@ -53,7 +55,7 @@ const pageSize = 4096
 // in .db3. See storage.Format.
 func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
 	w := &Writer{
-		ctx: ctx, fs: iox.FS(o.FS), single: strings.HasSuffix(path, db3.Ext), sync: !o.NoSync, memory: o.Memory,
+		path: path, ctx: ctx, fs: iox.FS(o.FS), single: strings.HasSuffix(path, db3.Ext), sync: !o.NoSync, memory: o.Memory,
 		options: maps.Clone(o.Metadata), index: map[topicKey]storage.TopicID{},
 		size: o.SegmentSize, duration: o.SegmentDuration,
 	}
@@ -64,6 +66,9 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 }
 
 func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
+	if o.Append {
+		return w.appendTo(path, o)
+	}
 	if err := options.Check(&o); err != nil {
 		return w.fail(path, "option", err)
 	}
@@ -106,9 +111,12 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if t.Encoding == "" {
 		t.Encoding = encoding
 	}
+	if err := w.add.Continue(&t); err != nil {
+		return 0, w.fail(w.path, "", err)
+	}
 	key := topicKey{t.Name, t.Type, t.Encoding}
 	if _, ok := w.index[key]; ok {
-		return 0, w.fail(w.out.Final(), fmt.Sprintf("a second topic %.200q of type %.200q", t.Name, t.Type), storage.ErrUnsupported)
+		return 0, w.fail(w.path, fmt.Sprintf("a second topic %.200q of type %.200q", t.Name, t.Type), storage.ErrUnsupported)
 	}
 	t.QoS = slices.Clone(t.QoS)
 	t.Metadata = maps.Clone(t.Metadata)
@@ -213,6 +221,9 @@ func (w *Writer) Finish() (string, error) {
 	}
 	w.finished = true
 	w.err = errEnded
+	if w.add != nil {
+		return "", nil
+	}
 	return w.out.Temp(), nil
 }
 
@@ -224,7 +235,11 @@ func (w *Writer) Commit() error {
 		}
 	}
 	w.finished = false // a second time is an error
-	if err := w.out.Commit(); err != nil {
+	commit := w.out.Commit
+	if w.add != nil {
+		commit = w.commitAdded
+	}
+	if err := commit(); err != nil {
 		w.err = w.wrap("", err)
 		return w.err
 	}
@@ -240,6 +255,9 @@ func (w *Writer) Close() error {
 	// The engine's complaints about a file that is thrown away do not matter.
 	for _, p := range w.parts {
 		_ = p.close(false)
+	}
+	if w.add != nil {
+		return w.add.Close()
 	}
 	return w.out.Abort()
 }
@@ -260,7 +278,7 @@ func (w *Writer) wrap(what string, err error) error {
 	if errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return w.fail(w.out.Final(), what, err)
+	return w.fail(w.path, what, err)
 }
 
 func (w *Writer) fail(path, what string, err error) *storage.Error {

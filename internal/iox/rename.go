@@ -68,7 +68,7 @@ func unsupported(op, a, b string) error {
 }
 
 // ErrLocked is the error of a file that another process has locked.
-var ErrLocked = errors.New("another process has locked it")
+var ErrLocked = storage.ErrLocked
 
 // A locker is a storage.File that can be locked. Those of OS are.
 type locker interface{ TryLock() error }

@@ -27,7 +27,11 @@ func reference(broken string) *storage.Format {
 		Open: func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 			return openRef(ctx, path, o, broken)
 		},
-		Create: func(_ context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+		Appends: true,
+		Create: func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+			if o.Append {
+				return appendRef(ctx, path, o, broken)
+			}
 			if err := options.Check(&o); err != nil && broken != "takes any option" {
 				return nil, err
 			}

@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/gob"
 	"errors"
@@ -24,6 +25,59 @@ type refWriter struct {
 	onBlock func(storage.PendingBlock) error
 
 	finished bool
+
+	lock storage.File    // of the recording that it adds to; nil: none
+	old  []storage.Topic // of that recording
+	ids  []int           // in rec.Topics, of the topics of CreateTopic when it adds
+}
+
+// appendRef adds to a recording, by writing it anew.
+func appendRef(ctx context.Context, path string, o storage.WriteOptions, broken string) (storage.Writer, error) {
+	lock, err := iox.FS(o.FS).OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := iox.TryLock(lock); err != nil && broken != "two add at once" {
+		return nil, errors.Join(err, lock.Close())
+	}
+	r, err := openRef(ctx, path, storage.ReadOptions{FS: o.FS}, broken)
+	if err != nil && broken == "adds to anything" {
+		r, err = &refReader{}, nil
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("ref: %w: %w", storage.ErrCorrupt, err), lock.Close())
+	}
+	out, err := iox.NewOutput(o.FS, path, true, !o.NoSync)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	w := &refWriter{out: out, fs: iox.FS(o.FS), broken: broken, lock: lock, rec: r.(*refReader).rec}
+	w.old = append([]storage.Topic{}, w.rec.Topics...)
+	switch broken {
+	case "adds to an empty copy":
+		w.rec.Messages = nil
+	case "shows what is added early":
+		return w, os.Truncate(path, 3)
+	}
+	return w, nil
+}
+
+// Topics are those of the recording that it adds to.
+func (w *refWriter) Topics() []storage.Topic { return w.old }
+
+// continued returns the topic that t continues.
+func (w *refWriter) continued(t *storage.Topic) (int, error) {
+	for i := range w.old {
+		if w.old[i].Name != t.Name || w.broken == "makes every topic anew" {
+			continue
+		}
+		if err := t.Continues(&w.old[i]); err != nil && w.broken != "adds what contradicts" {
+			return 0, err
+		}
+		return i, nil
+	}
+	w.rec.Topics = append(w.rec.Topics, *t)
+	return len(w.rec.Topics) - 1, nil
 }
 
 var errEnded = errors.New("ref: the writer has ended")
@@ -40,6 +94,14 @@ func (w *refWriter) Identity() storage.Identity { return storage.IdentityTopic }
 func (w *refWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if w.err != nil {
 		return 0, w.err
+	}
+	if w.lock != nil {
+		i, err := w.continued(&t)
+		if err != nil {
+			return 0, err
+		}
+		w.ids = append(w.ids, i)
+		return storage.TopicID(len(w.ids) - 1), nil
 	}
 	switch w.broken {
 	case "refuses a second topic of one name for good", "takes two topics of one name for one":
@@ -61,12 +123,15 @@ func (w *refWriter) Write(m *storage.Message) error {
 	switch {
 	case w.err != nil:
 		return w.err
-	case int(m.Topic) >= len(w.rec.Topics):
+	case int(m.Topic) >= len(w.rec.Topics) || w.lock != nil && int(m.Topic) >= len(w.ids):
 		return w.fail(fmt.Errorf("ref: no topic %d", m.Topic))
 	case m.LogTime < 0 || m.LogTime > 1<<62:
 		return w.fail(fmt.Errorf("ref: time %d: %w", m.LogTime, storage.ErrUnsupported))
 	}
 	c := *m
+	if w.lock != nil {
+		c.Topic = storage.TopicID(w.ids[m.Topic])
+	}
 	if w.broken != "keeps data" {
 		c.Data = bytes.Clone(m.Data)
 	}
@@ -195,6 +260,9 @@ func (w *refWriter) Close() error {
 		_ = w.fail(errEnded)
 	}
 	w.finished = false
+	if w.lock != nil {
+		_ = w.lock.Close()
+	}
 	if w.broken == "leaves a temporary file" {
 		return os.WriteFile(w.out.Temp(), nil, 0o666)
 	}

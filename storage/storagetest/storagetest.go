@@ -43,6 +43,10 @@ type Config struct {
 	FaultFS   bool
 	NoFaultFS string
 
+	// NoAppend tells why nothing can be added to recordings of this Name, although the format
+	// has WriteOptions.Append.
+	NoAppend string
+
 	// ReadsAll tells why a query cannot do with a small part of the file; else it
 	// is held to that.
 	ReadsAll string
@@ -128,6 +132,7 @@ func Run(t *testing.T, c Config) {
 	t.Run("Options", c.options)
 	t.Run("Finish", c.finish)
 	t.Run("Close", c.closing)
+	t.Run("Append", c.appending)
 	t.Run("Aliasing", c.aliasing)
 	t.Run("Concurrent", c.concurrent)
 	t.Run("BlockWriter", c.blockWriter)

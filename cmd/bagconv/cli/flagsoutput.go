@@ -14,7 +14,7 @@ import (
 // outputFlags tell what is written and how.
 func (e *env) outputFlags() []flag {
 	s := &e.set
-	return allIn(outputGroup, oneOutput,
+	return allIn(outputGroup, newOutput,
 		e.toFlag("overrides the ending of OUT"),
 		flag{name: "output", short: "o", arg: "OUT", kind: aFile, set: put(&s.output), help: "the output, if it is not the last argument"},
 		s.forceFlag("replace OUT if it is a recording"),
@@ -39,9 +39,14 @@ func (e *env) optionFlags() (list []flag) {
 		case storage.OptionChoice:
 			f.kind, f.values = oneWord, words(o.values()...)
 		}
+		f = f.in(outputGroup, "", newOutputs...)
+		switch o.name {
+		case storage.NameCompression, storage.NameLevel, storage.NameChunkSize:
+			f.on = writeCommands // the others are about the output as a whole
+		}
 		list = append(list, f)
 	}
-	return append(allIn(outputGroup, writeCommands, list...), flag{name: "no-sync", kind: onOff, group: outputGroup, on: writeCommands, set: put(&e.set.job.Write.NoSync),
+	return append(list, flag{name: "no-sync", kind: onOff, group: outputGroup, on: writeCommands, set: put(&e.set.job.Write.NoSync),
 		help: "do not wait until OUT is on the disk; a power cut soon after may lose it"})
 }
 
@@ -95,8 +100,8 @@ func (s *settings) extraFlags() []flag {
 	attach := flag{name: "attach", arg: "FILE", kind: aFile, several: true, set: put(&s.job.Attach)}
 	folder := flag{name: "extras", arg: "DIR", kind: aFile, set: put(&s.job.Extras)}
 	return []flag{
-		attach.in(extraGroup, "add FILE as an attachment, with its name, its times, and the media type of its ending; split adds it to each part, and batch to each output. Repeat the flag for more files. It is an error if the format of OUT has no attachments", writeCommands...),
-		folder.in(extraGroup, "write attachments and metadata records that OUT cannot store into DIR, as bagconv list --extract does, so that they are not lost; batch makes a folder in DIR for each output, with the name of that", writeCommands...),
+		attach.in(extraGroup, "add FILE as an attachment, with its name, its times, and the media type of its ending; split adds it to each part, and batch to each output. Repeat the flag for more files. It is an error if the format of OUT has no attachments", newOutputs...),
+		folder.in(extraGroup, "write attachments and metadata records that OUT cannot store into DIR, as bagconv list --extract does, so that they are not lost; batch makes a folder in DIR for each output, with the name of that", newOutputs...),
 	}
 }
 
@@ -112,7 +117,7 @@ func (s *settings) runFlags() []flag {
 		threads.in(runGroup, "number of workers per conversion, 256 at most; 0 (default) shares the cores among them", "batch"),
 		memory.in(runGroup, "memory for all buffers together, 64M or more (default 256M); larger messages are converted anyway", oneOutput...),
 		memory.in(runGroup, "memory for the buffers of all conversions together, 64M or more for each (default 256M); larger messages are converted anyway", "batch"),
-		{name: "verify", arg: "LEVEL", kind: oneWord, values: words(verify.Levels()...), group: runGroup, on: writeCommands, set: put(&s.verified),
+		{name: "verify", arg: "LEVEL", kind: oneWord, values: words(verify.Levels()...), group: runGroup, on: newOutputs, set: put(&s.verified),
 			help: "before OUT gets its name, read it back and compare it with IN: " + orList(verify.Levels()) + "; see bagconv help verify. It takes about as long again"},
 		report.in(runGroup, "write a report as JSON: what became of each topic", oneOutput...),
 		report.in(runGroup, "write the summary of the batch as JSON", "batch"),
@@ -127,7 +132,7 @@ func (s *settings) runFlags() []flag {
 
 // mergeFlags are those of merge alone.
 func (s *settings) mergeFlags() []flag {
-	return []flag{{name: "shift", arg: "IN=D", kind: anInput, suffix: "=", several: true, group: mergeGroup, on: []string{"merge"}, set: put(&s.shift),
+	return []flag{{name: "shift", arg: "IN=D", kind: anInput, suffix: "=", several: true, group: mergeGroup, on: []string{"merge", "append"}, set: put(&s.shift),
 		help: "add a duration to all times of one input, such as second{file}=+0.3s; repeat the flag for more inputs"},
 		{name: "dedupe", kind: onOff, group: mergeGroup, on: []string{"merge"}, set: put(&s.job.Dedupe),
 			help: "write messages that are equal in topic, type, log time and bytes once; the report counts the others"}}

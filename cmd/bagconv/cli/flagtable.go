@@ -57,9 +57,11 @@ func (e *env) flagTable() (table []*flag) {
 
 // What commands have in common.
 var (
-	writeCommands  = []string{"convert", "filter", "merge", "split", "recover", "batch"}
-	oneOutput      = []string{"convert", "filter", "merge", "split", "recover"}
-	strictCommands = []string{"convert", "filter", "merge", "split", "batch"}
+	newOutput      = []string{"convert", "filter", "merge", "split", "recover"} // commands that make an output
+	newOutputs     = append(slices.Clone(newOutput), "batch")
+	oneOutput      = append(slices.Clone(newOutput), "append")
+	writeCommands  = append(slices.Clone(newOutputs), "append")
+	strictCommands = []string{"convert", "filter", "merge", "split", "batch", "append"}
 	editCommands   = append(slices.Clone(writeCommands), "verify")
 	selectCommands = append(slices.Clone(editCommands), "cat")
 	scanCommands   = []string{"cat", "info", "du", "check", "verify"}

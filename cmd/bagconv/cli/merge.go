@@ -35,6 +35,14 @@ func (e *env) merge(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := e.takeInputs(job, paths); err != nil {
+		return err
+	}
+	return e.runJob(c, job, false)
+}
+
+// takeInputs makes recordings, read as one, the source of a job.
+func (e *env) takeInputs(job *convert.Job, paths []string) (err error) {
 	inputs := make([]multi.Input, len(paths))
 	for i, path := range paths {
 		for k := range i {
@@ -57,7 +65,7 @@ func (e *env) merge(c *cli.Context) error {
 		return usage("omit one of them", "--verify compares all messages of the inputs, and --dedupe leaves some out")
 	}
 	job.Source, job.SourceFormat = inShort(paths), multi.Format(inputs)
-	return e.runJob(c, job, false)
+	return nil
 }
 
 // inShort names several recordings together.

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+)
+
+// additions is the command that changes a recording where it stands.
+func (e *env) additions() []command {
+	return []command{{
+		name: "append", call: "append TARGET IN...", summary: "add recordings to one that exists",
+		about: `Adds the messages of recordings to TARGET ({appendable}), in its format. Only
+what is new is written, however large TARGET is. TARGET must be whole, and no
+input. Topics that TARGET has are continued; if one has another type,
+definition or QoS there, nothing is written. At every moment, also if the run is
+killed, TARGET can be read as it was or with all that was added. A run that
+fails leaves it as it was. docs/formats tells how each format does that.`,
+		examples: []string{
+			"bagconv append drive{file} second_run{file}",
+			"bagconv append drive_ros2/ gps{file} camera{other} -t /gps/fix -t '/camera/*'",
+		},
+		exits: []exit{
+			{0, "all is added; nothing is lost that the format of TARGET can store"},
+			{1, "failed; TARGET is as it was. With --strict also if anything is damaged or lost"},
+			{3, "added, but an input is damaged or something could not be converted"},
+			{130, "interrupted; TARGET is as it was"},
+		},
+		run: e.append,
+	}}
+}
+
+// append adds recordings to one that is there.
+func (e *env) append(c *cli.Context) error {
+	args := c.Args().Slice()
+	if len(args) < 2 {
+		return usage("type: bagconv append TARGET IN...", "append takes a recording to add to, and what to add")
+	}
+	target, paths := args[0], e.joinParts(args[1:])
+	e.report.source, e.report.sink = inShort(paths), target
+	sink, err := e.detect(target)
+	if err != nil {
+		return err
+	}
+	job, err := e.jobFor(c, sink)
+	if err != nil {
+		return err
+	}
+	job.Sink, job.Formats, job.Write.Append = filepath.Clean(target), e.formats, true
+	if err := e.takeInputs(job, paths); err != nil {
+		return err
+	}
+	return e.runJob(c, job, false)
+}
+
+// appendable lists the names of the formats that can be added to.
+func (e *env) appendable() (names []string) {
+	for _, f := range e.formats.Formats() {
+		if f.Appends {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}

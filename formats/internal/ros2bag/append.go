@@ -1,0 +1,309 @@
+package ros2bag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// An Addition adds parts to a folder that is there. They are made in a staging folder within
+// it, Out, and Commit moves them in under names that are free, and last puts a new
+// metadata.yaml in the place of the old one in one step. Until then readers do not know the
+// new parts; files that are there stay as they are.
+type Addition struct {
+	Out     *iox.Output // parts are made in the folder Out.Temp()
+	Dir     string
+	First   int     // number of the first new part
+	Profile Profile // that of the recording
+
+	fs     storage.FS
+	sync   bool
+	lock   storage.File // the folder
+	meta   *Metadata    // of the recording
+	topics []storage.Topic
+	empty  bool // nothing is added
+}
+
+// An open function opens the recording to which is added.
+type openFunc func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error)
+
+// NewAddition starts to add to the folder at path, which open reads. info is that of the
+// recording. The error wraps storage.ErrUnsupported for what cannot be added to,
+// storage.ErrLocked while another run adds to it, and storage.ErrCorrupt or ErrTruncated if
+// it is damaged.
+func (s *Storage) NewAddition(ctx context.Context, path string, o storage.WriteOptions, open openFunc) (_ *Addition, info *storage.Info, err error) {
+	a := &Addition{Dir: filepath.Clean(path), fs: iox.FS(o.FS), sync: !o.NoSync}
+	st, err := a.fs.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !st.IsDir() {
+		return nil, nil, fmt.Errorf("a single file cannot be added to, only a folder: merge the recordings into a new one: %w", storage.ErrUnsupported)
+	}
+	if a.lock, err = a.fs.Open(path); err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close())
+		}
+	}()
+	if err := iox.TryLock(a.lock); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return nil, nil, err
+	}
+	if info, err = a.read(ctx, s, open); err != nil {
+		return nil, nil, err
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	name := filepath.Base(abs)
+	stem := filepath.Join(a.Dir, name)
+	if _, err := iox.CleanUp(a.fs, stem); err != nil {
+		return nil, nil, err
+	}
+	if a.First, err = s.free(a.fs, a.Dir, name, len(a.meta.Paths)); err != nil {
+		return nil, nil, err
+	}
+	out, err := iox.NewOutputs(a.fs, stem, false, a.sync)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.Out = out
+	return a, info, a.fs.Mkdir(a.Out.Temp(), 0o777)
+}
+
+// read reads what the recording has.
+func (a *Addition) read(ctx context.Context, s *Storage, open openFunc) (*storage.Info, error) {
+	damaged := func(err error) error {
+		return fmt.Errorf("it is damaged (%w): make a sound copy first: bagconv recover IN OUT", err)
+	}
+	var odd error
+	l, err := s.Find(ctx, a.fs, a.Dir, func(code string, damage bool, format string, args ...any) error {
+		if damage || code == "no-metadata" {
+			odd = fmt.Errorf(format+": %w", append(args, storage.ErrCorrupt)...)
+		}
+		return nil
+	})
+	if err == nil {
+		err = odd
+	}
+	if err != nil {
+		return nil, damaged(err)
+	}
+	if a.meta = l.Meta; a.meta == nil {
+		return nil, damaged(fmt.Errorf("no %s: %w", MetadataName, storage.ErrCorrupt))
+	}
+	if a.meta.Compression != "" || a.meta.Mode != "" || a.meta.Version < 4 {
+		return nil, fmt.Errorf("a folder with %s of version %d, compression %q: merge the recordings into a new one: %w", MetadataName, a.meta.Version, a.meta.Compression, storage.ErrUnsupported)
+	}
+	a.Profile = profileOf(a.meta)
+	r, err := open(ctx, a.Dir, storage.ReadOptions{FS: a.fs, Strict: true})
+	if errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) {
+		return nil, damaged(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := r.Info()
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, err
+	}
+	a.topics = []storage.Topic{}
+	for i := range info.Topics {
+		a.topics = append(a.topics, info.Topics[i].Topic)
+	}
+	return info, nil
+}
+
+// profileOf returns the profile that has written a recording, or the nearest one.
+func profileOf(m *Metadata) Profile {
+	if p, ok := FindProfile(m.Distro); ok && m.Distro != "" && p.Version == m.Version {
+		return p
+	}
+	best := profiles[0]
+	for _, p := range profiles {
+		if p.Version == m.Version {
+			return p
+		}
+		if p.Version < m.Version && p.Version > best.Version {
+			best = p
+		}
+	}
+	return best
+}
+
+// free returns the least number from n on from which the names of parts are free.
+func (s *Storage) free(fsys storage.FS, dir, folder string, n int) (int, error) {
+	for {
+		_, err := fsys.Stat(filepath.Join(dir, s.PartName(folder, n)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return n, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+}
+
+// Distro is what recording-level metadata new parts have.
+func (a *Addition) Distro() map[string]string {
+	if a.meta.Distro == "" {
+		return nil
+	}
+	return map[string]string{storage.MetaDistro: a.meta.Distro}
+}
+
+// Topics are those of the recording. See storage.Appender.
+func (a *Addition) Topics() []storage.Topic {
+	if a == nil {
+		return nil
+	}
+	return a.topics
+}
+
+// Continue checks a topic against those of the recording. One without profiles takes those
+// of the topic that it continues.
+func (a *Addition) Continue(t *storage.Topic) error {
+	if a == nil {
+		return nil
+	}
+	var refused error
+	for i := range a.topics {
+		old := &a.topics[i]
+		if old.Name != t.Name {
+			continue
+		}
+		err := t.Continues(old)
+		if err == nil {
+			if len(t.QoS) == 0 {
+				t.QoS = old.QoS
+			}
+			return nil
+		}
+		refused = err
+	}
+	return refused
+}
+
+// Extend returns the metadata of the recording with that of the new parts.
+func (a *Addition) Extend(more *Metadata) (*Metadata, error) {
+	m := a.meta
+	a.empty = more.Messages == 0
+	if len(m.Files) == len(m.Paths) {
+		m.Files = append(m.Files, more.Files...)
+	}
+	m.Paths = append(m.Paths, more.Paths...)
+	switch {
+	case more.Messages == 0:
+	case m.Messages == 0:
+		m.Start, m.Duration = more.Start, more.Duration
+	default:
+		end := max(m.Start+m.Duration, more.Start+more.Duration)
+		m.Start = min(m.Start, more.Start)
+		m.Duration = max(end-m.Start, 0)
+	}
+	m.Messages += more.Messages
+	had := slices.Clone(m.Topics)
+	for _, t := range more.Topics {
+		i := slices.IndexFunc(m.Topics, func(o Topic) bool { return o.Name == t.Name && o.Type == t.Type && o.Format == t.Format })
+		if i >= 0 {
+			m.Topics[i].Messages += t.Messages
+			continue
+		}
+		m.Topics = append(m.Topics, t)
+		a.empty = false
+	}
+	return m, a.extendCustom(more, had)
+}
+
+// extendCustom adds what is kept of the new topics.
+func (a *Addition) extendCustom(more *Metadata, had []Topic) error {
+	value := more.Custom[CustomKey]
+	if value == "" {
+		return nil
+	}
+	var list []CustomTopic
+	if old := a.meta.Custom[CustomKey]; old != "" {
+		var err error
+		if list, err = DecodeCustom(old); err != nil {
+			return fmt.Errorf("custom_data of the recording: %v: %w", err, storage.ErrCorrupt)
+		}
+	}
+	added, err := DecodeCustom(value)
+	if err != nil {
+		return err
+	}
+	for _, c := range added {
+		if !slices.ContainsFunc(had, func(t Topic) bool { return t.Name == c.Name && t.Type == c.Type && t.Format == c.Encoding }) {
+			list = append(list, c)
+		}
+	}
+	if value, err = EncodeCustom(list); err != nil || value == "" {
+		return err
+	}
+	if a.meta.Custom == nil {
+		a.meta.Custom = map[string]string{}
+	}
+	a.meta.Custom[CustomKey] = value
+	return nil
+}
+
+// Commit moves the parts of these names and metadata.yaml from Out.Temp() into the folder.
+// If nothing was added, it moves nothing. On error the recording is as it was.
+func (a *Addition) Commit(names []string) (err error) {
+	if a.empty {
+		return a.Close()
+	}
+	from := a.Out.Temp()
+	moved := 0
+	for ; err == nil && moved < len(names); moved++ {
+		err = iox.RenameNew(a.fs, filepath.Join(from, names[moved]), filepath.Join(a.Dir, names[moved]))
+		if err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = a.syncDir()
+	}
+	if err == nil {
+		err = a.fs.Rename(filepath.Join(from, MetadataName), filepath.Join(a.Dir, MetadataName))
+	}
+	if err != nil {
+		for _, name := range names[:moved] {
+			if e := iox.RenameNew(a.fs, filepath.Join(a.Dir, name), filepath.Join(from, name)); e != nil {
+				err = errors.Join(err, e)
+			}
+		}
+		return err
+	}
+	return errors.Join(a.syncDir(), a.Close())
+}
+
+func (a *Addition) syncDir() error {
+	if !a.sync {
+		return nil
+	}
+	return iox.SyncDir(a.fs, a.Dir)
+}
+
+// Close removes what was not moved, and unlocks the folder.
+func (a *Addition) Close() error {
+	var err error
+	if a.Out != nil {
+		err = a.Out.Abort()
+	}
+	if a.lock != nil {
+		err = errors.Join(err, a.lock.Close())
+		a.lock = nil
+	}
+	return err
+}

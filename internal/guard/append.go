@@ -1,0 +1,72 @@
+package guard
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/bagconv/bagconv/internal/inplace"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Target checks a recording that will be added to: it must be there, and no file of it may
+// be an input.
+func (g *Guard) Target(f *storage.Format, path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
+	if !f.Appends {
+		return &Refusal{path, "nothing can be added to a " + f.Name, "write a new recording: bagconv merge IN IN... OUT", storage.ErrUnsupported}
+	}
+	if err := g.inside(path); err != nil {
+		return err
+	}
+	for p := range targetFiles(f, path) {
+		if st, err := os.Stat(p); err == nil {
+			if in := g.input(st); in != "" {
+				return &Refusal{path, "it is an input, or has a file of one: " + in, "a recording cannot be added to itself", ErrInput}
+			}
+		}
+	}
+	return nil
+}
+
+// targetFiles are the files of a recording, as absolute paths.
+func targetFiles(f *storage.Format, path string) map[string]bool {
+	files, err := f.FilesOf(nil, path)
+	if err != nil {
+		files = storage.Files{Messages: []string{path}}
+	}
+	set := map[string]bool{absolute(path): true}
+	for _, list := range [][]string{files.Folders, files.Messages, files.Beside} {
+		for _, p := range list {
+			set[absolute(p)] = true
+		}
+	}
+	return set
+}
+
+// Changer returns base (nil: the operating system) as the file system of a writer that adds
+// to the recording at path: of what is there it changes only the files of that, and what a
+// run that was killed has left beside them.
+func (g *Guard) Changer(base storage.FS, f *storage.Format, path string) storage.FS {
+	files := targetFiles(f, path)
+	return newWriter(base, func(p string) error {
+		st, err := os.Stat(p)
+		if err != nil || g.leftover(p) {
+			return nil
+		}
+		if in := g.input(st); in != "" {
+			return &Refusal{p, "it is an input", otherOutput, ErrInput}
+		}
+		abs := absolute(p)
+		if files[abs] {
+			return nil
+		}
+		for file := range files {
+			if filepath.Dir(file) == filepath.Dir(abs) && inplace.IsJournal(abs, file) {
+				return nil
+			}
+		}
+		return &os.PathError{Op: "replace", Path: p, Err: os.ErrExist}
+	})
+}
