@@ -101,12 +101,12 @@ func share(sources []*copySource) *copying {
 }
 
 // same reports whether two Writers may copy the same chunks in the same way.
-func (s *copySource) same(o *copySource) bool {
-	return s.codec == o.codec && s.least == o.least && slices.Equal(s.topics, o.topics) &&
-		maps.EqualFunc(s.copying.channels, o.copying.channels, func(a, b copyChannel) bool {
+func (c *copySource) same(o *copySource) bool {
+	return c.codec == o.codec && c.least == o.least && slices.Equal(c.topics, o.topics) &&
+		maps.EqualFunc(c.channels, o.channels, func(a, b copyChannel) bool {
 			return a.channel == b.channel && bytes.Equal(a.record, b.record)
 		}) &&
-		maps.EqualFunc(s.schemas, o.schemas, func(a, b copySchema) bool {
+		maps.EqualFunc(c.schemas, o.schemas, func(a, b copySchema) bool {
 			return a.schema == b.schema && bytes.Equal(a.record, b.record)
 		})
 }

@@ -200,7 +200,8 @@ func appendFields(list []storage.Fact, op byte, b []byte) []storage.Fact {
 		if i >= len(names) {
 			break
 		}
-		name, value := names[i], ""
+		name := names[i]
+		var value string
 		switch code {
 		case '1':
 			value = strconv.Itoa(int(f.u8()))

@@ -82,12 +82,12 @@ func problems(s *Set) (list []error) {
 }
 
 // readZip reads the entries of a zip archive.
-func (b *builder) readZip(place string) error {
+func (b *builder) readZip(place string) (err error) {
 	z, err := zip.OpenReader(place)
 	if err != nil {
 		return err
 	}
-	defer z.Close()
+	defer func() { err = errors.Join(err, z.Close()) }()
 	if len(z.File) > maxEntries {
 		return fmt.Errorf("over %d files", maxEntries)
 	}
