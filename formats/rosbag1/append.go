@@ -78,7 +78,11 @@ func readOld(ctx context.Context, path string, fsys storage.FS, in *inplace.File
 		return nil, "", 0, createError(path, "bag to be added to: "+what, err, "make a sound copy first: bagconv recover IN OUT")
 	}
 	reader, err := Open(ctx, path, storage.ReadOptions{FS: fsys, Strict: true})
-	if errors.Is(err, storage.ErrUnsupported) || errors.Is(err, storage.ErrKey) {
+	encrypted := createError(path, "encrypted bag to be added to", storage.ErrUnsupported, "write a new bag: bagconv merge IN IN... OUT --encrypt KEY")
+	switch {
+	case errors.Is(err, storage.ErrKey):
+		return nil, "", 0, encrypted
+	case errors.Is(err, storage.ErrUnsupported):
 		return nil, "", 0, err
 	}
 	if err != nil {
@@ -90,7 +94,7 @@ func readOld(ctx context.Context, path string, fsys storage.FS, in *inplace.File
 		return nil, "", 0, createError(path, "bag of another version than 2.0 to be added to", storage.ErrUnsupported, "write a new bag: bagconv merge IN IN... OUT")
 	}
 	if r.enc != nil || r.locked {
-		return nil, "", 0, createError(path, "encrypted bag to be added to", storage.ErrUnsupported, "write a new bag: bagconv merge IN IN... OUT --encrypt KEY")
+		return nil, "", 0, encrypted
 	}
 	if r.trailerEnd == 0 {
 		return broken("it has no sound index", storage.ErrCorrupt)

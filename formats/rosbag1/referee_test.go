@@ -42,6 +42,9 @@ func refereeBags(t *testing.T, messages []storage.Message) []string {
 			write(t, path, storage.WriteOptions{Compression: codec, ChunkSize: chunk, NoSync: true}, messages)
 			paths = append(paths, path)
 		}
+		path := filepath.Join(dir, codec+"-appended.bag")
+		appended(t, path, storage.WriteOptions{Compression: codec, NoSync: true}, messages)
+		paths = append(paths, path)
 	}
 	paths = append(paths, copiedBags(t, messages)...)
 	empty := filepath.Join(dir, "empty.bag")
