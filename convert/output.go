@@ -84,7 +84,7 @@ func checkOutput(g *guard.Guard, job *Job) (replaces bool, err error) {
 func checkExtras(g *guard.Guard, job *Job) error {
 	sink, dir := absolute(job.Sink), absolute(job.Extras)
 	if rest, ok := strings.CutPrefix(dir, sink); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
-		return &guard.Refusal{Path: job.Extras, What: "it would lie in the output", Hint: "choose a folder beside it", Err: guard.ErrInput}
+		return &guard.Refusal{Path: job.Extras, What: "it would be inside the output", Hint: "choose a folder beside it", Err: guard.ErrInput}
 	}
 	return g.Folder(job.Extras)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNothing is the error of a run whose selection turned out to hold no message.
-var ErrNothing = errors.New("nothing is selected: the topics that are asked for have no message in that time")
+var ErrNothing = errors.New("nothing is selected: the selected topics have no message in that time")
 
 // describe returns what the report has about the selection.
 func (o *output) describe(info *storage.Info) *Selection {

@@ -22,7 +22,7 @@ type Cut struct {
 const MaxParts = 10_000
 
 // ErrParts is the error of a cut that makes more of them.
-var ErrParts = errors.New("it would become more than 10,000 parts")
+var ErrParts = errors.New("this would make more than 10,000 parts")
 
 // Windows returns the times of the parts into which a cut splits what the job
 // takes of its source, in order and without gaps; at most MaxParts, else the

@@ -153,11 +153,11 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []engine
 		}
 		if n.PublishTimes > 0 {
 			r.lose(Loss{Code: "publish-time", Topic: t.Name, Count: n.PublishTimes, ByDesign: true,
-				Message: "the format has no place for the time of sending; the time of recording stands for it"})
+				Message: "the format has no place for the publish time; the log time replaces it"})
 		}
 		if n.Sequences > 0 {
 			r.lose(Loss{Code: "sequence", Topic: t.Name, Count: n.Sequences, ByDesign: true,
-				Message: "the format has no place for the number that the publisher gave a message"})
+				Message: "the format has no place for the publisher's sequence number"})
 		}
 		if n.OutOfRange > 0 {
 			r.lose(Loss{Code: "time-out-of-range", Topic: t.Name, Count: n.OutOfRange,
@@ -183,7 +183,7 @@ func (p *topicPlan) describeStamps(r *reporter, name string, i int, n *engine.Co
 	switch {
 	case p.restamp == selection.RestampNone || n.Read == 0:
 	case p.stamps[i] == nil && p.marks[i] == nil:
-		r.note(Note{Code: "no-header", Topic: name, Message: "messages do not begin with a header, and keep their times"})
+		r.note(Note{Code: "no-header", Topic: name, Message: "messages do not begin with a header and keep their times"})
 	case n.Unstamped > 0:
 		r.note(Note{Code: "no-stamp", Topic: name, Message: fmt.Sprintf("messages without a stamp in their header keep their times: %d", n.Unstamped)})
 	}
@@ -200,7 +200,7 @@ func (p *topicPlan) describeMetadata(r *reporter, info *storage.Info) {
 	if len(lost) > 0 {
 		slices.Sort(lost)
 		r.lose(Loss{Code: "metadata", Count: int64(len(lost)), ByDesign: true,
-			Message: fmt.Sprintf("there is no place for what the recording has about itself: %s", strings.Join(lost, ", "))})
+			Message: fmt.Sprintf("the format has no place for this metadata of the recording: %s", strings.Join(lost, ", "))})
 	}
 }
 
@@ -218,14 +218,14 @@ func (p *topicPlan) describeJoins(r *reporter) {
 		switch {
 		case s.invalid != nil:
 			r.lose(Loss{Code: "renamed", Topic: *s.invalid, Count: int64(len(s.sources)), ByDesign: true,
-				Message: fmt.Sprintf("names are UTF-8 there, and not empty: this topic of %s is written as %s", s.topic.Type, s.topic.Name)})
+				Message: fmt.Sprintf("names must be UTF-8 and not empty: this topic of %s is written as %s", s.topic.Type, s.topic.Name)})
 		case s.renamed != "":
 			r.lose(Loss{Code: "renamed", Topic: s.renamed, Count: int64(len(s.sources)), ByDesign: true,
-				Message: fmt.Sprintf("a name stands for one type there: this topic of %s is written as %s", s.topic.Type, s.topic.Name)})
+				Message: fmt.Sprintf("a name can have only one type there: this topic of %s is written as %s", s.topic.Type, s.topic.Name)})
 		}
 		if n := len(s.sources); n > 1 {
 			r.lose(Loss{Code: "publishers-joined", Topic: s.topic.Name, Count: int64(n), ByDesign: true,
-				Message: fmt.Sprintf("%d publishers became one topic; which message came from whom is not kept", n)})
+				Message: fmt.Sprintf("%d publishers became one topic; who published which message is not kept", n)})
 		}
 		typ, seen := first[s.topic.Name]
 		if !seen {

@@ -166,7 +166,7 @@ func (o *Option) parse(value string) (int64, error) {
 	case OptionInteger:
 		n, err := strconv.ParseInt(value, 10, 32)
 		if err != nil || n < 0 {
-			return wrong("0 is the default", "%q is no number of 0 or more", value)
+			return wrong("0 is the default", "%q is not a number of 0 or more", value)
 		}
 		return n, nil
 	case OptionSize:
@@ -178,7 +178,7 @@ func (o *Option) parse(value string) (int64, error) {
 	case OptionDuration:
 		d, err := time.ParseDuration(value)
 		if err != nil || d <= 0 {
-			return wrong("type for example 60s, 5m or 1h", "%q is no duration above 0", value)
+			return wrong("type for example 60s, 5m or 1h", "%q is not a duration above 0", value)
 		}
 		return int64(d), nil
 	}
@@ -200,7 +200,7 @@ func ParseSize(s string) (int64, error) {
 	unit, ok := sizeUnits[strings.ToLower(s[len(digits):])]
 	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
 	if !ok || err != nil || !(n > 0) || n*unit < 1 || n*unit > math.MaxInt64/2 {
-		return 0, fmt.Errorf("%q is no size", s)
+		return 0, fmt.Errorf("%q is not a size", s)
 	}
 	return int64(n * unit), nil
 }

@@ -25,9 +25,9 @@ func TestOptions(t *testing.T) {
 	}
 	for what, set := range map[string]error{
 		"unknown value":         list.Set(&o, NameCompression, "zip"),
-		"no number":             list.Set(&o, NameLevel, "-1"),
-		"no size":               list.Set(&o, NameChunkSize, "big"),
-		"no duration":           list.Set(&o, NameSegmentDuration, "0s"),
+		"not a number":          list.Set(&o, NameLevel, "-1"),
+		"not a size":            list.Set(&o, NameChunkSize, "big"),
+		"not a duration":        list.Set(&o, NameSegmentDuration, "0s"),
 		"no such option":        list.Set(&o, "speed", "1"),
 		"has no such":           list.Check(&WriteOptions{SegmentSize: 5}),
 		"-5 is less than 0":     list.Check(&WriteOptions{ChunkSize: -5}),

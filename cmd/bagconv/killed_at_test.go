@@ -134,7 +134,7 @@ func (k *killing) killedAt(t *testing.T, dir, at string, atOnce bool, before, af
 		}
 	}
 	if atOnce && !equal(now, before) && !equal(now, after) {
-		t.Fatalf("%s: a mixture stands there: %v", at, now)
+		t.Fatalf("%s: there is a mixture: %v", at, now)
 	}
 	found, err := iox.CleanUp(iox.OS, filepath.Join(dir, k.out))
 	for _, l := range found {

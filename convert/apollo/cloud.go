@@ -92,7 +92,7 @@ func (p *ToROSProgram) cloud(w *ros.Writer, v *values, src []byte) error {
 		size, fields = rowRingSize, rowFields[:]
 	}
 	if uint64(v.count)*uint64(size) > math.MaxUint32 {
-		return malformed(v.first, "a cloud has more points than ROS can hold")
+		return malformed(v.first, "a cloud has more points than ROS allows")
 	}
 	width, height := uint64(uint32(v.num[cloudWidth])), uint64(uint32(v.num[cloudHeight]))
 	if width*height != uint64(v.count) || v.count == 0 {

@@ -32,7 +32,7 @@ func FromROS(ros string, md protoreflect.MessageDescriptor, o Options) (*FromROS
 		ros = "tf2_msgs/TFMessage"
 	}
 	if !ok || ROSType(string(md.FullName())) != ros {
-		return nil, fmt.Errorf("%s and %s do not correspond to each other", ros, md.FullName())
+		return nil, fmt.Errorf("%s does not correspond to %s", ros, md.FullName())
 	}
 	t, err := compileType(fam, md)
 	if err != nil {

@@ -76,7 +76,7 @@ func ParseContract(text []byte) (*Contract, error) {
 	case err == io.EOF:
 		return nil, errors.New("it is empty; bagconv check --make-spec writes one")
 	case errors.Is(err, yaml.ErrSeveral):
-		return nil, errors.New("there is something behind the contract (---)")
+		return nil, errors.New("there is a second document after the contract (---)")
 	case err != nil:
 		return nil, errors.New(plainYAML(err))
 	}
@@ -84,7 +84,7 @@ func ParseContract(text []byte) (*Contract, error) {
 		return nil, fmt.Errorf("it does not begin with contract: %d", contractVersion)
 	}
 	if c.Version != contractVersion {
-		return nil, fmt.Errorf("it has contract: %d, and only contract: %d is known", c.Version, contractVersion)
+		return nil, fmt.Errorf("it has contract: %d, but only contract: %d is supported", c.Version, contractVersion)
 	}
 	return c, c.validate()
 }
@@ -130,7 +130,7 @@ func (c *Contract) validate() error {
 			}
 		}
 		if r.Absent && (r.Optional || r.MaxGap != 0 || r.MaxEdge != 0 || r.Count != nil || r.Rate != nil || r.Type != nil) {
-			err = errors.Join(err, errors.New("absent stands alone"))
+			err = errors.Join(err, errors.New("absent allows no other key"))
 		}
 		if err = errors.Join(err, r.Rate.validate("rate"), r.Count.validate("count")); err != nil {
 			return fmt.Errorf("topic %s: %w", name, err)

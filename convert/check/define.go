@@ -132,7 +132,7 @@ func (c *checker) kindOf(m *mapping.Mapper, t *storage.Topic) *kind {
 	switch {
 	case def.Origin == "file" && len(def.Remarks) == 0:
 	case def.Either != nil:
-		found(Note, "definition-ros1", message, "programs that read such messages as CDR of ROS 2 cannot; a conversion writes what they can read")
+		found(Note, "definition-ros1", message, "programs that expect CDR of ROS 2 cannot read such messages; a conversion writes messages that they can read")
 	case !has:
 		found(Note, "definition-missing", message, "")
 	case t.Encoding == "ros1":
@@ -171,8 +171,8 @@ func (c *checker) twoDefinitions(list []*kind) {
 			first[id] = k
 		case !told[id] && !schema.Equal(old.graph, k.graph):
 			told[id] = true
-			c.add(Warning, "definition-two", "", "a program that knows one of them cannot read the messages of the other",
-				"%s has two definitions: that of %s is not that of %s", k.typ, joinTopics(old.topics), joinTopics(k.topics))
+			c.add(Warning, "definition-two", "", "a program that has one of them cannot read messages of the other",
+				"%s has two definitions: those of %s and %s differ", k.typ, joinTopics(old.topics), joinTopics(k.topics))
 		}
 	}
 }

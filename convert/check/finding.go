@@ -90,7 +90,7 @@ func (c *checker) recordingFindings(res *Result) {
 		c.addAt(Note, "recording-unordered", "", b.n, b.first, "", "%s than the one in front", times(b.n, "is earlier", "are earlier"))
 	}
 	if o := c.order.odd; o.n > 0 {
-		c.addAt(Warning, "time-odd", "", o.n, o.first, "look at the clock of the recording computer",
+		c.addAt(Warning, "time-odd", "", o.n, o.first, "check the clock of the recording computer",
 			"%s a log time that no clock shows, the first %d ns since 1970", times(o.n, "has", "have"), o.first.time)
 	}
 	types := map[string]*stream{}
@@ -98,7 +98,7 @@ func (c *checker) recordingFindings(res *Result) {
 		if first := types[s.name]; first == nil {
 			types[s.name] = s
 		} else if first.typ != s.typ {
-			c.add(Warning, "topic-two-types", s.name, "programs that subscribe to it see one of them only; bagconv convert keeps both apart",
+			c.add(Warning, "topic-two-types", s.name, "programs that subscribe to it see only one of them; bagconv convert keeps them apart",
 				"the topic has two types, %s and %s", first.typ, s.typ)
 		}
 	}
@@ -113,9 +113,9 @@ func (c *checker) streamFindings(s *stream, t *Topic, res *Result) {
 	if b := s.back; b.n > 0 {
 		what := ""
 		if s.torn {
-			what = "; it is too much out of order to look for gaps"
+			what = "; its messages are too far out of order to look for gaps"
 		}
-		c.addAt(Warning, "time-jump", s.name, b.n, b.first, "bagconv convert writes messages in the order of time",
+		c.addAt(Warning, "time-jump", s.name, b.n, b.first, "bagconv convert writes messages in time order",
 			"the log time goes back %s, at most by %s%s", often(b.n), span(b.most), what)
 	}
 	if !t.Regular {
@@ -129,12 +129,12 @@ func (c *checker) streamFindings(s *stream, t *Topic, res *Result) {
 	}
 	if n > 0 {
 		g := gaps[0]
-		c.addAt(Warning, "time-gap", s.name, int64(n), place{g.from, g.offset}, "look at what the sensor, its driver and the recorder did then",
+		c.addAt(Warning, "time-gap", s.name, int64(n), place{g.from, g.offset}, "check the sensor, its driver and the recorder at that time",
 			"%s longer than %v times the period of %s; the longest lasts %s", gapCount(n), c.o.Gap, span(t.Period), span(g.length()))
 	}
 	edge := max(limit, 1e9)
 	if d := sub(res.End, s.max); d > edge {
-		c.addAt(Warning, "topic-ends-early", s.name, 1, place{s.max, -1}, "look at what the sensor and its driver did then",
+		c.addAt(Warning, "topic-ends-early", s.name, 1, place{s.max, -1}, "check the sensor and its driver at that time",
 			"its last message is %s before the end of the recording; its period is %s", span(d), span(t.Period))
 	}
 	if d := sub(s.min, res.Start); d > edge {
@@ -169,7 +169,7 @@ func (c *checker) trackFindings(s *stream, id storage.TopicID, t *track) {
 		}
 	}
 	if t.bad.n > 0 {
-		say(Error, "message-undecodable", t.bad, "the definition in the recording may be another than that of the publisher",
+		say(Error, "message-undecodable", t.bad, "the definition in the recording may differ from that of the publisher",
 			"%d of %d messages do not fit the definition of %s; the first: %v", t.bad.n, t.n, s.typ, t.firstBad)
 	}
 	say(Warning, "message-trailing", t.rest, "the definition in the recording may be older than the publisher",
@@ -179,8 +179,8 @@ func (c *checker) trackFindings(s *stream, id storage.TopicID, t *track) {
 	say(Note, "time-same", t.sameTime, "", "%s the log time of the one before", times(t.sameTime.n, "has", "have"))
 	say(Warning, "stamp-same", t.stampSame, "the driver may publish the same data twice",
 		"%s the header stamp of the one before", times(t.stampSame.n, "has", "have"))
-	say(Warning, "stamp-back", t.stampBack, "look at the clock of the sensor", "the header stamp goes back %s, at most by %s", often(t.stampBack.n), span(t.stampBack.most))
-	say(Warning, "stamp-far", t.stampFar, "look at the clocks of the sensor and of the recording computer",
+	say(Warning, "stamp-back", t.stampBack, "check the clock of the sensor", "the header stamp goes back %s, at most by %s", often(t.stampBack.n), span(t.stampBack.most))
+	say(Warning, "stamp-far", t.stampFar, "check the clocks of the sensor and of the recording computer",
 		"%s a header stamp far from the log time, %s", times(t.stampFar.n, "has", "have"), between(t.stampLeast, t.stampGreatest))
 	say(Note, "stamp-zero", t.stampZero, "", "%s a header stamp of zero", times(t.stampZero.n, "has", "have"))
 }

@@ -86,7 +86,7 @@ func (c *Contract) check(r *Result) []Finding {
 			}
 			found, matched[i] = true, true
 			if rule.Absent {
-				broken("spec-topic-forbidden", t.name, "the topic is there and must not be; it has %d messages", t.n)
+				broken("spec-topic-forbidden", t.name, "the topic must not exist, but has %d messages", t.n)
 				continue
 			}
 			rule.check(t, r, broken)
@@ -98,7 +98,7 @@ func (c *Contract) check(r *Result) []Finding {
 	if c.OtherTopics != nil && !*c.OtherTopics {
 		for i, t := range topics {
 			if !matched[i] {
-				broken("spec-topic-other", t.name, "the topic is in no rule, and there may be no others")
+				broken("spec-topic-other", t.name, "no rule names the topic, and other topics are not allowed")
 			}
 		}
 	}
@@ -129,7 +129,7 @@ func (rule *Rule) check(t *namedTopic, r *Result, broken func(code, topic, forma
 	if rule.MaxGap > 0 && t.n > 1 {
 		switch {
 		case t.maxGap < 0:
-			broken("spec-gap", t.name, "its messages are too much out of order to look for gaps")
+			broken("spec-gap", t.name, "its messages are too far out of order to look for gaps")
 		case t.maxGap > int64(rule.MaxGap):
 			broken("spec-gap", t.name, "it has no messages for %s, longer than %s", span(t.maxGap), rule.MaxGap)
 		}

@@ -25,7 +25,7 @@ func (d Duration) MarshalYAML() (any, error) { return d.String(), nil }
 func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
 	v, err := time.ParseDuration(n.Value)
 	if err != nil || v <= 0 || n.Kind != yaml.ScalarNode {
-		return fmt.Errorf("line %d: %q is no duration, such as 50ms, 2s or 1h30m", n.Line, n.Value)
+		return fmt.Errorf("line %d: %q is not a duration, such as 50ms, 2s or 1h30m", n.Line, n.Value)
 	}
 	*d = Duration(v)
 	return nil
@@ -52,7 +52,7 @@ func (s *Size) UnmarshalYAML(n *yaml.Node) error {
 	unit, known := sizeUnits[text[len(digits):]]
 	v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
 	if v *= unit; err != nil || !known || !(v >= 0 && v < math.MaxInt64/2) || n.Kind != yaml.ScalarNode {
-		return fmt.Errorf("line %d: %q is no size, such as 768K, 2G or 2GB", n.Line, n.Value)
+		return fmt.Errorf("line %d: %q is not a size, such as 768K, 2G or 2GB", n.Line, n.Value)
 	}
 	*s = Size(v)
 	return nil
@@ -82,7 +82,7 @@ func (t *Types) UnmarshalYAML(n *yaml.Node) error {
 	}
 	var list []string
 	if err := n.Decode(&list); err != nil || len(list) == 0 {
-		return fmt.Errorf("line %d: type is a name, or a list of names", n.Line)
+		return fmt.Errorf("line %d: type must be a name or a list of names", n.Line)
 	}
 	*t = list
 	return nil

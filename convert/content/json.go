@@ -31,7 +31,7 @@ func readJSON(p *Program, w *Writer, src []byte) error {
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(src, &members); err != nil || members == nil {
-		return fmt.Errorf("%w: it is no JSON object: %v", ErrMalformed, err)
+		return fmt.Errorf("%w: it is not a JSON object: %v", ErrMalformed, err)
 	}
 	j := jsonReader{most: maxExtra + maxGrowth*len(src)}
 	j.object(p.json, members)

@@ -177,7 +177,7 @@ func (c *protoCompiler) step(typ *pb.Type, fields []protoreflect.FieldDescriptor
 	t := ros.Fields[src.at[0]].Type
 	if len(src.at) > 1 { // a rule looks into a struct: a message of one field
 		if fd.Message() == nil {
-			return s, fmt.Errorf("%s is no message", fd.FullName())
+			return s, fmt.Errorf("%s is not a message", fd.FullName())
 		}
 		one := &schema.Message{Name: t.Message.Name, Fields: []schema.Field{{Name: t.Message.Fields[src.at[1]].Name, Type: to}}}
 		var err error

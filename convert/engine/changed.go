@@ -38,7 +38,7 @@ func (f *sourceFiles) changes() (list []storage.Warning) {
 		}
 		list = append(list, storage.Warning{
 			Code: "source-changed", Offset: -1, Damage: true,
-			Message: fmt.Sprintf("%s was changed while it was read: some of what is written may be of before and some of after; convert it again", path),
+			Message: fmt.Sprintf("%s was changed while it was read: the output may mix old and new content; convert it again", path),
 		})
 	}
 	return list

@@ -44,7 +44,7 @@ func (s *spill) open() error {
 	}
 	f, err := iox.TempFile(nil, s.dir)
 	if err != nil {
-		return fmt.Errorf("messages are too far out of order for memory, and the temporary file for sorting cannot be made: %w", err)
+		return fmt.Errorf("messages are too far out of order for memory, and the temporary file for sorting cannot be created: %w", err)
 	}
 	s.file = f
 	return nil

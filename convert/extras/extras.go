@@ -29,7 +29,7 @@ func FromFile(fsys storage.FS, path string) (a storage.Attachment, err error) {
 		return a, err
 	}
 	if !st.Mode().IsRegular() {
-		return a, fmt.Errorf("%s: it is no file, and only files can be attached: %w", path, storage.ErrUnsupported)
+		return a, fmt.Errorf("%s: it is not a regular file, and only those can be attached: %w", path, storage.ErrUnsupported)
 	}
 	changed := st.ModTime().UnixNano()
 	return storage.Attachment{

@@ -123,7 +123,7 @@ func (f *Folder) WriteAttachment(a *storage.Attachment) (err error) {
 	return nil
 }
 
-// WriteMetadata adds a metadata record to the index. One with text that is no UTF-8
+// WriteMetadata adds a metadata record to the index. One with text that is not UTF-8
 // is an error that wraps storage.ErrUnsupported.
 func (f *Folder) WriteMetadata(m *storage.MetadataRecord) error {
 	if err := f.begin(); err != nil {
@@ -138,7 +138,7 @@ func (f *Folder) WriteMetadata(m *storage.MetadataRecord) error {
 		valid = valid && utf8.ValidString(k) && utf8.ValidString(v)
 	}
 	if !valid {
-		return fmt.Errorf("metadata record %.80q has text that is no UTF-8: %w", m.Name, storage.ErrUnsupported)
+		return fmt.Errorf("metadata record %.80q has text that is not UTF-8: %w", m.Name, storage.ErrUnsupported)
 	}
 	f.index.Metadata = append(f.index.Metadata, MetadataRecord{m.Name, values})
 	return nil

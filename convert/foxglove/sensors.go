@@ -100,7 +100,7 @@ func writeCloud(r *run) error {
 	err := r.each(fields, func(e *view) error {
 		t := e.whole(2)
 		if t >= uint32(len(pointTypes)) {
-			return refused("a field of the points has type %d, which is none", t)
+			return refused("a field of the points has type %d, which is unknown", t)
 		}
 		r.w.String(e.text(0))
 		r.w.U32(e.whole(1))

@@ -20,7 +20,7 @@ func (m *Mapper) standard(res *Result, md protoreflect.MessageDescriptor) *schem
 	}
 	p, err := apollo.ToROS(md, apollo.Options{CDR: m.o.Encoding == "cdr", Frames: m.o.Frames})
 	if err != nil {
-		res.remark("not-mapped", "%s does not become %s but a generated type: %v", md.FullName(), name, err)
+		res.remark("not-mapped", "%s becomes a generated type and not %s: %v", md.FullName(), name, err)
 		return nil
 	}
 	res.Plan = mapped{p}
@@ -88,7 +88,7 @@ func (m *Mapper) fromROS(res *Result, msg *schema.Message, ros string, md protor
 	}
 	p, err := apollo.FromROS(ros, md, apollo.Options{CDR: cdr, Frames: m.o.Frames})
 	if err != nil {
-		res.remark("not-mapped", "%s does not become %s but a generated type: %v", msg.Name, md.FullName(), err)
+		res.remark("not-mapped", "%s becomes a generated type and not %s: %v", msg.Name, md.FullName(), err)
 		return false
 	}
 	res.Plan = mappedBack{p}

@@ -49,7 +49,7 @@ func (m *Mapper) Define(t *storage.Topic) (*Definition, error) {
 		}
 		return &Definition{Proto: md, Origin: from}, nil
 	default:
-		return nil, fmt.Errorf("nothing is known of messages in encoding %q", t.Encoding)
+		return nil, fmt.Errorf("encoding %q of messages is not supported", t.Encoding)
 	}
 	if err != nil {
 		return nil, err

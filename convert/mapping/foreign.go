@@ -61,7 +61,7 @@ func (l library) ros1InCDR(t *storage.Topic, distro string) (*definition, error)
 	}
 	_, seq := e[0].DropsSeq()
 	d := &definition{msg: msg, origin: "file", head: e, either: text, seq: seq}
-	d.remark("definition-ros1", "the definition of %s is one of ROS 1; a message that is no CDR of it is read as ROS 1 serializes it", t.Type)
+	d.remark("definition-ros1", "the definition of %s is from ROS 1; messages that are not CDR are read as ROS 1 serialization", t.Type)
 	return d, nil
 }
 
@@ -114,5 +114,5 @@ func after(head, p Program) Program {
 
 // errNoWay is the error if there is no way between two encodings.
 func errNoWay(from, to string) error {
-	return fmt.Errorf("messages are in encoding %q, and there is no way from it to %q", from, to)
+	return fmt.Errorf("messages in encoding %q cannot be converted to %q", from, to)
 }

@@ -83,5 +83,5 @@ func (m *Mapper) fromJSON(t *storage.Topic) (*Result, error) {
 
 // json reports what is lost of any message in JSON.
 func (r *Result) json() {
-	r.byDesign("presence", "properties that are not set, or null, have their default; which they were is not kept")
+	r.byDesign("presence", "properties that are not set, or null, have their default; which fields those were is not kept")
 }

@@ -145,9 +145,9 @@ func (l library) ros1Definition(t *storage.Topic) (*definition, error) {
 		case err != nil:
 			return nil, fmt.Errorf("the bag has no definition of it, and %w", err)
 		case std == nil:
-			return nil, fmt.Errorf("the bag has no definition of it, and it is no standard type; --defs names a place that has it")
+			return nil, fmt.Errorf("the bag has no definition of it, and it is not a standard type; --defs names a place that has it")
 		default:
-			return nil, fmt.Errorf("the bag has no definition of it, and its md5sum %s is not that of the standard type, %s", want, schema.MD5(std))
+			return nil, fmt.Errorf("the bag has no definition of it, and its md5sum %s differs from that of the standard type, %s", want, schema.MD5(std))
 		}
 		d := &definition{msg: bare, origin: "builtin " + ROS1Distro}
 		d.remark("definition-builtin", "the bag has no definition of %s; that of ROS 1 %s is used", t.Type, ROS1Distro)
@@ -215,7 +215,7 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 	if hash != "" {
 		if std, of := l.byHash(name, hash); std != nil {
 			d := &definition{msg: std, origin: "builtin " + of}
-			d.remark("definition-builtin", "the definition of %s is taken from ROS 2 %s, which has the recording's type hash", name, of)
+			d.remark("definition-builtin", "the definition of %s of ROS 2 %s is used, because it has the recording's type hash", name, of)
 			return d, nil
 		}
 		if err == nil {
@@ -236,9 +236,9 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 	}
 	d := &definition{msg: std, origin: "builtin " + distro}
 	if one, _ := l.unambiguous(name); one != nil {
-		d.remark("definition-builtin", "the recording has no usable definition of %s; the standard one is used, which all ROS 2 distributions share", name)
+		d.remark("definition-builtin", "the recording has no usable definition of %s; the standard one is used, which is the same in all ROS 2 distributions", name)
 	} else {
-		d.remark("definition-builtin", "the recording has no usable definition of %s; that of ROS 2 %s is used, and other distributions have another: --distro chooses", name, distro)
+		d.remark("definition-builtin", "the recording has no usable definition of %s; that of ROS 2 %s is used; other distributions have another one, which --distro chooses", name, distro)
 	}
 	return d, nil
 }

@@ -75,7 +75,7 @@ func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
 		if !defined(t) {
 			res.Definition = "none"
 		}
-		res.remark("carried", "its messages are written as they are, in encoding %q: %v", t.Encoding, err)
+		res.remark("carried", "its messages are written unchanged, in encoding %q: %v", t.Encoding, err)
 		return res, nil
 	}
 	return res, err
@@ -139,7 +139,7 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 	}
 	def := m.standard2(t)
 	if def == nil {
-		res.remark("definition-missing", "nothing knows the definition of %s; it is written without one, and readers that look for definitions in the recording cannot decode its messages", t.Type)
+		res.remark("definition-missing", "the definition of %s is unknown; it is written without one, and readers that need definitions in the recording cannot decode its messages", t.Type)
 		return res
 	}
 	res.Definition, res.Remarks = def.origin, append(res.Remarks, def.remarks...)
@@ -179,7 +179,7 @@ func (m *Mapper) hashDefinition(res *Result) {
 	}
 	if oddNames(&t.Schema) {
 		t.Schema.Data = rosmsg.Format(msg, rosmsg.ROS2)
-		res.remark("definition-rewritten", "the definition of %s has names of types that others do not read, such as fastdds/std_msgs/msg/String; it is written with usual ones", t.Type)
+		res.remark("definition-rewritten", "the definition of %s has type names that other programs do not read, such as fastdds/std_msgs/msg/String; it is written with the usual names", t.Type)
 	}
 	if name != t.Type {
 		res.remark("type-renamed", "the type %s has no package, which ROS 2 needs; it is written as %s", t.Type, name)
@@ -272,10 +272,10 @@ func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
 	res.Plan = after(src.head, res.Plan)
 	md5 := schema.MD5(dst)
 	if was := t.Metadata[storage.MetaMD5Sum]; was != "" && was != "*" && was != md5 {
-		res.remark("md5sum-changed", "the bag that this came from had md5sum %s for the type, now it is %s", was, md5)
+		res.remark("md5sum-changed", "the original bag had md5sum %s for the type, now it is %s", was, md5)
 	}
 	if len(t.QoS) > 0 {
-		res.byDesign("qos", "quality of service but for latching does not exist in ROS 1")
+		res.byDesign("qos", "ROS 1 has no quality of service except latching")
 	}
 	res.Topic.Type = dst.Name
 	res.Topic.Encoding = "ros1"
@@ -300,7 +300,7 @@ func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
 // types of the source have one name in the target.
 func unambiguous(dst *schema.Message) error {
 	if name := schema.Ambiguous(dst); name != "" {
-		return fmt.Errorf("two different types that it uses would both be %s", name)
+		return fmt.Errorf("two different types that it uses would both be called %s", name)
 	}
 	return nil
 }

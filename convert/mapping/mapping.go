@@ -67,7 +67,7 @@ var handled = []string{
 func (r *Result) Fit(f *storage.Format) {
 	kept := f.Kept(r.Topic)
 	if len(r.Topic.QoS) > 0 && !f.QoS {
-		r.byDesign("qos", "there is no place for quality of service")
+		r.byDesign("qos", "the format has no place for quality of service")
 	}
 	var lost []string
 	for key := range r.Topic.Metadata {
@@ -77,7 +77,7 @@ func (r *Result) Fit(f *storage.Format) {
 	}
 	if len(lost) > 0 {
 		slices.Sort(lost)
-		r.byDesign("topic-metadata", "there is no place for what the recording has about the topic: %q", lost)
+		r.byDesign("topic-metadata", "the format has no place for this metadata of the topic: %q", lost)
 	}
 	if !f.Sequence {
 		delete(kept.Metadata, storage.MetaHeaderSeq)

@@ -60,7 +60,7 @@ func (m *Mapper) descriptor(t *storage.Topic) (md protoreflect.MessageDescriptor
 	if md := protoapollo.Message(t.Type); md != nil {
 		return md, "builtin apollo", nil
 	}
-	return nil, "", fmt.Errorf("the recording has no descriptor of it, and it is none of Apollo's types that are built in; --proto-types raw keeps the bytes if the output carries them")
+	return nil, "", fmt.Errorf("the recording has no descriptor of it, and it is not one of the built-in Apollo types; --proto-types raw keeps the bytes if the output allows it")
 }
 
 // fromProto maps a protobuf topic to ROS.
@@ -81,7 +81,7 @@ func (m *Mapper) fromProto(t *storage.Topic) (*Result, error) {
 	}
 	res := (&definition{origin: from}).result(t)
 	if from != "file" {
-		res.remark("definition-builtin", "the recording has no descriptor of %s; the one built in is used, which may lack fields", t.Type)
+		res.remark("definition-builtin", "the recording has no descriptor of %s; the built-in one is used, which may lack fields", t.Type)
 	}
 	if m.o.ProtoTypes == ProtoRaw {
 		res.remark("protobuf-generated", "ROS 1 messages cannot carry protobuf; messages become a generated type")
@@ -101,7 +101,7 @@ func (m *Mapper) fromProto(t *storage.Topic) (*Result, error) {
 		res.Plan = plan
 		res.dropped(dst.Name, plan.Dropped())
 	}
-	res.byDesign("presence", "fields that are not set have their default; which they were is not kept")
+	res.byDesign("presence", "fields that are not set have their default; which fields those were is not kept")
 	res.setROS(dst, m.o.Encoding)
 	meta := res.Topic.Metadata
 	meta[storage.MetaProtoType] = t.Type

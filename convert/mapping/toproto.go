@@ -30,13 +30,13 @@ func (m *Mapper) toProto(t *storage.Topic) (*Result, error) {
 	}
 	res.Topic.Encoding, res.Topic.QoS = "protobuf", nil
 	if len(t.QoS) > 0 && !(tfStatic(t.Name) && len(t.QoS) == 1 && t.QoS[0] == latchedQoS) {
-		res.byDesign("qos", "quality of service has no place beside protobuf messages")
+		res.byDesign("qos", "records have no place for quality of service")
 	}
 	if t.Metadata[storage.MetaLatching] == "1" && !tfStatic(t.Name) {
-		res.byDesign("latching", "protobuf messages have no mark that a topic is latched")
+		res.byDesign("latching", "records cannot mark a topic as latched")
 	}
 	if t.Metadata[storage.MetaCallerID] != "" {
-		res.byDesign("callerid", "protobuf messages have no mark of the node that published them")
+		res.byDesign("callerid", "records do not store which node published a message")
 	}
 	if m.backToProto(res, t, src.msg, wire) || m.toApollo(res, t, src.msg) {
 		res.Plan = after(src.head, res.Plan)

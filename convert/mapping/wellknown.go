@@ -20,7 +20,7 @@ func (m *Mapper) wellKnown(res *Result, name string, src *schema.Message, head P
 	}
 	p, err := foxglove.ToROS(name, src, foxglove.Options{CDR: cdr})
 	if err != nil {
-		res.remark("not-mapped", "%s does not become %s but a generated type: %v", name, ros, err)
+		res.remark("not-mapped", "%s becomes a generated type and not %s: %v", name, ros, err)
 		return nil
 	}
 	dst := m.lib.ros1(ros)

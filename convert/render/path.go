@@ -151,7 +151,7 @@ func resolve(s shape, path string, open map[shape]bool) (column, error) {
 		}
 		m := s.at(i)
 		if index >= 0 && !m.list {
-			return c, &PathError{Path: path, What: name + " is no list"}
+			return c, &PathError{Path: path, What: name + " is not a list"}
 		}
 		c.steps = append(c.steps, step{i, index})
 		projects := m.list && index < 0
@@ -192,7 +192,7 @@ func cutIndex(word string) (name string, index int, err error) {
 	if n, e := strconv.ParseUint(digits, 10, 31); ok && e == nil {
 		return name, int(n), nil
 	}
-	return "", 0, fmt.Errorf("%q is no index; it is a number from 0 on, as in points[3]", "["+number)
+	return "", 0, fmt.Errorf("%q is not an index; write a number from 0 on, as in points[3]", "["+number)
 }
 
 func (n *node) typeName() string { return n.name }

@@ -250,9 +250,9 @@ func TestPaths(t *testing.T) {
 		"one.q.z":   `path "one.q.z": a/Q has no field "z"`,
 		"ps.q.z":    `path "ps.q.z": a/Q has no field "z"`,
 		"name.x":    `path "name.x": name has no fields`,
-		"name[0]":   `path "name[0]": name is no list`,
-		"ps[x].id":  `path "ps[x].id": "[x]" is no index; it is a number from 0 on, as in points[3]`,
-		"ps[-1].id": `path "ps[-1].id": "[-1]" is no index; it is a number from 0 on, as in points[3]`,
+		"name[0]":   `path "name[0]": name is not a list`,
+		"ps[x].id":  `path "ps[x].id": "[x]" is not an index; write a number from 0 on, as in points[3]`,
+		"ps[-1].id": `path "ps[-1].id": "[-1]" is not an index; write a number from 0 on, as in points[3]`,
 		"ps..id":    `path "ps..id": a/P has no field ""`,
 	} {
 		_, err := Compile(m, transcode.ROS1, Options{Paths: []string{path}})

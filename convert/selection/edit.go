@@ -171,7 +171,7 @@ func ParseThrottle(s string) (Rate, error) {
 	}
 	hz, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(hz >= 1e-9 && hz <= 1e9) {
-		return Rate{}, fmt.Errorf("%q: %q is no rate in Hz, such as 10 or 0.5", s, value)
+		return Rate{}, fmt.Errorf("%q: %q is not a rate in Hz, such as 10 or 0.5", s, value)
 	}
 	return Rate{topic: p, period: int64(math.Round(1e9 / hz))}, nil
 }
@@ -184,7 +184,7 @@ func ParseEvery(s string) (Rate, error) {
 	}
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || n < 1 {
-		return Rate{}, fmt.Errorf("%q: %q is no number from 1 on", s, value)
+		return Rate{}, fmt.Errorf("%q: %q is not a number from 1 on", s, value)
 	}
 	return Rate{topic: p, every: n}, nil
 }

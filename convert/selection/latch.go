@@ -42,7 +42,7 @@ type latchError string
 
 func (e latchError) Error() string { return string(e) }
 
-const errNoneAlone = latchError("none cannot be together with others")
+const errNoneAlone = latchError("none cannot be combined with other values")
 
 // Depth returns how many of the topic's last messages before a cut are repeated,
 // 0 for none: as many as its publishers kept for late subscribers.

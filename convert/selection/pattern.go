@@ -31,7 +31,7 @@ func ParsePattern(s string) (Pattern, error) {
 	switch {
 	case isRegexp:
 		if p.re, err = regexp.Compile("^(?:" + expr + ")$"); err != nil {
-			return p, fmt.Errorf("%q is no regular expression: %s", expr, reason(err))
+			return p, fmt.Errorf("%q is not a regular expression: %s", expr, reason(err))
 		}
 	case isGlob(s):
 		if p.re, err = globExpr(s, false); err != nil {
@@ -100,7 +100,7 @@ func globExpr(glob string, groups bool) (*regexp.Regexp, error) {
 		case '[':
 			n := strings.IndexByte(glob[i:], ']')
 			if n < 2 {
-				return nil, fmt.Errorf("%q is no glob: [ without ]", glob)
+				return nil, fmt.Errorf("%q is not a glob: [ without ]", glob)
 			}
 			class := glob[i+1 : i+n]
 			b.WriteByte('[')
@@ -129,7 +129,7 @@ func globExpr(glob string, groups bool) (*regexp.Regexp, error) {
 	b.WriteByte('$')
 	re, err := regexp.Compile(b.String())
 	if err != nil {
-		return nil, fmt.Errorf("%q is no glob: %s", glob, reason(err))
+		return nil, fmt.Errorf("%q is not a glob: %s", glob, reason(err))
 	}
 	return re, nil
 }

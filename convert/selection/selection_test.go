@@ -43,10 +43,10 @@ func TestParseTime(t *testing.T) {
 		}
 	}
 	for in, hint := range map[string]string{
-		"": "is no time", "x": "is no time", "1:2:3:4": "is no time", "00:60:00": "is no time", "10:": "is no time", "--3": "is no time",
-		"1676549454": "written @1676549454", "2024-05-01T12:00:00": "no time zone", "2024-05-01T25:00:00Z": "RFC 3339",
-		"@": "after @", "@x": "after @", "3000-01-01T00:00:00Z": "out of range", "1.1234567891": "is no time",
-		"end+3": "is no time", "9999999999999999999999": "is no time", "1e9": "is no time", "-": "is no time",
+		"": "is not a time", "x": "is not a time", "1:2:3:4": "is not a time", "00:60:00": "is not a time", "10:": "is not a time", "--3": "is not a time",
+		"1676549454": "write @1676549454", "2024-05-01T12:00:00": "no time zone", "2024-05-01T25:00:00Z": "RFC 3339",
+		"@": "after @", "@x": "after @", "3000-01-01T00:00:00Z": "out of range", "1.1234567891": "is not a time",
+		"end+3": "is not a time", "9999999999999999999999": "is not a time", "1e9": "is not a time", "-": "is not a time",
 	} {
 		if got, err := ParseTime(in); err == nil || !strings.Contains(err.Error(), hint) {
 			t.Errorf("%s: %v, %v; want %s", in, got, err, hint)
@@ -118,8 +118,8 @@ func TestPattern(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"": "the pattern is empty", "re:(": `"(" is no regular expression: missing closing )`, "/a[": `"/a[" is no glob: [ without ]`,
-		"/[z-a]": `"/[z-a]" is no glob: invalid character class range`,
+		"": "the pattern is empty", "re:(": `"(" is not a regular expression: missing closing )`, "/a[": `"/a[" is not a glob: [ without ]`,
+		"/[z-a]": `"/[z-a]" is not a glob: invalid character class range`,
 	} {
 		if _, err := ParsePattern(in); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", in, err, want)

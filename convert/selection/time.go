@@ -65,7 +65,7 @@ func ParseTime(s string) (Time, error) {
 	if epoch, ok := strings.CutPrefix(rest, "@"); ok {
 		ns, ok := decimal(strings.TrimPrefix(epoch, "-"))
 		if !ok {
-			return Time{}, fmt.Errorf("%q: after @ stand seconds since 1970, such as @1676549454.5", s)
+			return Time{}, fmt.Errorf("%q: write seconds since 1970 after @, such as @1676549454.5", s)
 		}
 		if strings.HasPrefix(epoch, "-") {
 			ns = -ns
@@ -79,7 +79,7 @@ func ParseTime(s string) (Time, error) {
 		return Time{absolute, n}, nil
 	}
 	if ns, ok := decimal(rest); ok && ns/nsPerSec >= leastOdd {
-		return Time{}, fmt.Errorf("%q would be %d years after the recording's start; seconds since 1970 are written @%s", s, ns/nsPerSec/(365*86400), rest)
+		return Time{}, fmt.Errorf("%q is %d years after the recording's start; for seconds since 1970 write @%s", s, ns/nsPerSec/(365*86400), rest)
 	}
 	t := Time{from: fromStart}
 	sign := int64(1)
@@ -99,7 +99,7 @@ func ParseTime(s string) (Time, error) {
 	}
 	ns, ok := span(rest)
 	if !ok {
-		return Time{}, fmt.Errorf("%q is no time: write 10, 10s, 1m30s or 00:01:30 from the start, -30s or end-30s from the end, 2024-05-01T12:00:00Z, or @1676549454.5", s)
+		return Time{}, fmt.Errorf("%q is not a time: write 10, 10s, 1m30s or 00:01:30 from the start, -30s or end-30s from the end, 2024-05-01T12:00:00Z, or @1676549454.5", s)
 	}
 	t.ns = sign * ns
 	return t, nil
@@ -113,7 +113,7 @@ func parseDate(s, rest string) (Time, error) {
 		if _, bare := time.Parse("2006-01-02T15:04:05", rest[:10]+"T"+rest[11:]); bare == nil {
 			return Time{}, fmt.Errorf("%q has no time zone: add Z for UTC, or an offset such as +02:00", s)
 		}
-		return Time{}, fmt.Errorf("%q is no time of RFC 3339, such as 2024-05-01T12:00:00Z", s)
+		return Time{}, fmt.Errorf("%q is not a time of RFC 3339, such as 2024-05-01T12:00:00Z", s)
 	}
 	if y := at.Year(); y < 1678 || y > 2261 {
 		return Time{}, fmt.Errorf("%q: the year is out of range", s)
@@ -125,7 +125,7 @@ func parseDate(s, rest string) (Time, error) {
 func ParseDuration(s string) (int64, error) {
 	ns, ok := span(strings.TrimSpace(s))
 	if !ok || ns <= 0 {
-		return 0, fmt.Errorf("%q is no duration above 0: write 10, 10s, 1m30s or 00:01:30", s)
+		return 0, fmt.Errorf("%q is not a duration above 0: write 10, 10s, 1m30s or 00:01:30", s)
 	}
 	return ns, nil
 }
@@ -141,7 +141,7 @@ func ParseOffset(s string) (int64, error) {
 	}
 	ns, ok := span(rest)
 	if !ok {
-		return 0, fmt.Errorf("%q is no duration: write +0.3s, -1h or 00:00:10", s)
+		return 0, fmt.Errorf("%q is not a duration: write +0.3s, -1h or 00:00:10", s)
 	}
 	return sign * ns, nil
 }

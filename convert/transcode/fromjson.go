@@ -61,7 +61,7 @@ func (p *FromJSON) Append(dst, src []byte) ([]byte, error) {
 		if rest := r.space(end); rest < len(src) {
 			err = r.bad(rest, "there is text behind the message")
 		} else if src[at] != '{' {
-			err = r.bad(at, "the message is no object")
+			err = r.bad(at, "the message is not a JSON object")
 		} else {
 			err = r.object(p.root, at)
 		}

@@ -52,7 +52,7 @@ func (t *jsonText) value(at, depth int) (int, error) {
 			return end, nil
 		}
 	}
-	return at, t.bad(at, "the text is no JSON")
+	return at, t.bad(at, "the text is not JSON")
 }
 
 // nested steps over an object or an array.

@@ -47,14 +47,14 @@ func (c *LossCounter) Losses() (out []Loss) {
 	}
 	if n := c.trailing.Load(); n > 0 {
 		out = append(out, Loss{Code: "trailing-bytes", Messages: n, Bytes: c.bytes.Load(),
-			Message: "bytes follow the last field and are left out; the definition may be older than the publisher"})
+			Message: "bytes after the last field are left out; the definition may be older than the publisher"})
 	}
 	if n := c.replaced.Load(); n > 0 {
-		out = append(out, Loss{Code: "text-replaced", Messages: n, Message: "text that is no Unicode has U+FFFD for what it cannot be"})
+		out = append(out, Loss{Code: "text-replaced", Messages: n, Message: "text that is not Unicode gets U+FFFD for invalid parts"})
 	}
 	if n := c.wrapped.Load(); n > 0 {
 		out = append(out, Loss{Code: "time-wrapped", Messages: n,
-			Message: "times before 1970 or from 2038 on: the same bytes are another time there"})
+			Message: "times before 1970 or from 2038 on: the same bytes mean another time there"})
 	}
 	return out
 }

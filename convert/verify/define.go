@@ -164,7 +164,7 @@ func (c *comparison) countIndex(side int, f *feed) {
 		have := f.counts[id] + refused.Messages + refused.Times
 		if n := c.counts[side][id]; n != have {
 			m := p.groups[side].members[k]
-			m.flaws = append(m.flaws, fmt.Sprintf("the index counts %d messages, and %d are there", n, have))
+			m.flaws = append(m.flaws, fmt.Sprintf("the index counts %d messages, the recording has %d", n, have))
 		}
 	})
 }

@@ -61,7 +61,7 @@ func (c *comparison) judgeExtras(r *Result) {
 		switch {
 		case x.Kind == KindMissing && refused[name] > 0:
 			refused[name]--
-			excepted.Message = "the output did not take them, as the report of the conversion says"
+			excepted.Message = "the output did not store them; the report of the conversion names them"
 			excepted.Count++
 		case noPlace && !c.job.exact(Extras):
 			excepted.Message = "the format of " + other + " has no place for them"

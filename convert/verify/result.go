@@ -108,7 +108,7 @@ func (c *comparison) flaws(p *pair, t *Topic, except exceptFunc) {
 	}
 	for i, g := range p.groups {
 		if o := p.groups[1-i]; g.members[0].bare() && !o.members[0].bare() && t.A.Messages+t.B.Messages > 0 {
-			except(Definitions, 1, "%s does not say what the messages of %s are", c.side(i).Path, g.typ)
+			except(Definitions, 1, "%s does not have the type of the messages of %s", c.side(i).Path, g.typ)
 		}
 	}
 }
@@ -197,17 +197,17 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 			except(Unconvertible, n, "messages of %s do not fit their definition, and are not compared", c.side(i).Path)
 		}
 		if n := s.unknown; n > 0 {
-			except(Unconvertible, n, "messages of %s have more than their definition, which is not compared", c.side(i).Path)
+			except(Unconvertible, n, "messages of %s have bytes after their last field, which are not compared", c.side(i).Path)
 		}
 		if n := s.refused.Times; n > 0 {
 			except(Unconvertible, n, "messages of %s have times that a %s cannot store, and are not compared", c.side(i).Path, c.side(1-i).Format.Name)
 		}
 	}
 	if p.beyond > 0 {
-		except(Unconvertible, p.beyond, "messages have times that the other encoding cannot hold, and that are other times there")
+		except(Unconvertible, p.beyond, "messages have times that the other encoding cannot store, and that are other times there")
 	}
 	if p.replaced > 0 {
-		except(Unconvertible, p.replaced, "messages have wide strings that are no Unicode, which the other encoding replaces by U+FFFD")
+		except(Unconvertible, p.replaced, "messages have wide strings that are not Unicode, which the other encoding replaces by U+FFFD")
 	}
 	for _, n := range p.notes {
 		except(n.code, 1, "%s", n.message)
@@ -221,14 +221,14 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 		}
 	}
 	if p.published > 0 {
-		except(PublishTime, p.published, "messages have another time of sending")
+		except(PublishTime, p.published, "messages have another publish time")
 	}
 	if p.recoded > 0 && p.link.both {
 		code, what := Encoding, "messages have other bytes and the same content"
 		if t.A.Encoding == "protobuf" {
 			code, what = Presence, "messages have other bytes and the same content: fields that are set to their default, or in another order"
 			if a.unknown+b.unknown > 0 {
-				what = "messages have other bytes and the same content, as far as their descriptor goes"
+				what = "messages have other bytes and the same content, as far as their descriptor defines it"
 			}
 		}
 		except(code, p.recoded, "%s", what)

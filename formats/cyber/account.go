@@ -51,13 +51,13 @@ func (f *file) account(messages int64) error {
 			t = tail{at: f.size, code: "truncated"}
 		}
 		if cut {
-			t.message = fmt.Sprintf("the file is cut: %d of %d bytes are there", f.size, size)
+			t.message = fmt.Sprintf("the file is cut off: it has %d of %d bytes", f.size, size)
 		}
 		lost.Bytes += max(size, f.size) - t.at
 		lost.Uncounted = lost.Uncounted || !counted
 		return f.report(t.code, t.at, true, lost, t.message)
 	case counted && messages < total && !f.damaged:
-		return f.report("truncated", f.size, true, lost, fmt.Sprintf("the header counts %d messages, and %d are there", total, messages))
+		return f.report("truncated", f.size, true, lost, fmt.Sprintf("the header counts %d messages, the file has %d", total, messages))
 	}
 	f.r.warnings.Lose(lost)
 	return nil
@@ -97,9 +97,9 @@ func (f *file) checkHeader(messages int64) error {
 	switch n := clamp(h.GetMessageNumber()); {
 	case h == nil || !h.GetIsComplete() || f.missing > 0 || f.damaged:
 	case n != messages:
-		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header counts %d messages; there are %d", n, messages)
+		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header counts %d messages; the file has %d", n, messages)
 	case messages > 0 && !crosses && (int64(begin) != f.begin || int64(end) != f.end):
-		return f.warn("header-wrong", 0, false, storage.Lost{}, "the header has times that are not those of the messages; Apollo's viewer leaves out what is outside of them")
+		return f.warn("header-wrong", 0, false, storage.Lost{}, "the times in the header do not match those of the messages; Apollo's viewer skips messages outside of them")
 	}
 	return nil
 }
@@ -112,9 +112,9 @@ func (f *file) checkEnd() error {
 	}
 	switch {
 	case f.header != nil && !f.header.GetIsComplete():
-		return f.warn("incomplete", 0, false, storage.Lost{}, "the recorder did not end: its last messages may never have come to the file")
+		return f.warn("incomplete", 0, false, storage.Lost{}, "the recorder was not stopped cleanly: its last messages may never have reached the file")
 	case f.index == indexMissing && f.missing == 0 && !f.tail.found:
-		return f.warn("no-index", -1, false, storage.Lost{}, "%s: what is in the file was found by reading the heads of all messages", none)
+		return f.warn("no-index", -1, false, storage.Lost{}, "%s: the contents were found by reading the heads of all messages", none)
 	}
 	return nil
 }

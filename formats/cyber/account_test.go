@@ -88,7 +88,7 @@ func TestCut(t *testing.T) {
 		if least := int64(len(whole) - n); lost.Bytes < least || lost.Bytes > least+200 {
 			t.Fatalf("cut at %d of %d: %d bytes are lost", n, len(whole), lost.Bytes)
 		}
-		want := fmt.Sprintf("the file is cut: %d of %d bytes are there", n, len(whole))
+		want := fmt.Sprintf("the file is cut off: it has %d of %d bytes", n, len(whole))
 		if list := damages(info); len(info.Warnings) != 1 || len(list) != 1 || list[0].Message != want {
 			t.Fatalf("cut at %d: %v", n, info.Warnings)
 		}
@@ -226,7 +226,7 @@ func TestOnePart(t *testing.T) {
 		info, _ := storagetest.InfoOf(r)
 		return fmt.Sprint(info.Warnings)
 	}
-	if got, want := warnings(stem+".00002"), "this is part 3 of 6 of one recording; all of it is read by the name "+stem; !strings.Contains(got, want) {
+	if got, want := warnings(stem+".00002"), "this is part 3 of 6 of one recording; to read all of it, name "+stem; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if name, parts := Format.Whole(stem + ".00001"); name != stem || len(parts) != 6 || parts[0] != stem+".00000" {
@@ -240,7 +240,7 @@ func TestOnePart(t *testing.T) {
 			_ = os.Remove(fmt.Sprintf("%s.%05d", stem, n))
 		}
 	}
-	if got, want := warnings(stem+".00002"), "this is part 3 of a recording; the others are not beside it"; !strings.Contains(got, want) {
+	if got, want := warnings(stem+".00002"), "this is part 3 of a recording; the other parts are not in its folder"; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -138,7 +138,7 @@ func (f *file) declare(w *window, at int64, d declaration) error {
 	if old.topic != c.topic {
 		old.next = c
 		f.redeclared = true
-		return f.warn("redeclared", at, false, storage.Lost{}, "channel %.80q is declared again, with another type or definition: what follows is a topic of its own", d.name)
+		return f.warn("redeclared", at, false, storage.Lost{}, "channel %.80q is declared again, with another type or definition: its later messages are a separate topic", d.name)
 	}
 	return nil
 }
@@ -176,5 +176,5 @@ func (f *file) undeclared(at int64, name []byte) (*channel, error) {
 		c.topic = f.r.topics.add(c.name, "", schema{})
 	}
 	f.channels[c.name] = c
-	return c, f.warn("undeclared-channel", at, false, storage.Lost{}, "no section declares channel %.80q: the type of its messages is not known", name)
+	return c, f.warn("undeclared-channel", at, false, storage.Lost{}, "no section declares channel %.80q: the type of its messages is unknown", name)
 }

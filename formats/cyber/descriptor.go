@@ -23,10 +23,10 @@ const (
 
 var (
 	errDescSize    = errors.New("it is larger than 64 MiB")
-	errDescDepth   = fmt.Errorf("its files are more than %d inside each other", maxDescDepth)
+	errDescDepth   = fmt.Errorf("its files import each other more than %d deep", maxDescDepth)
 	errDescFiles   = fmt.Errorf("it has more than %d files", maxDescFiles)
 	errDescContent = errors.New("it cannot be read")
-	errDescTwice   = errors.New("a file name stands in it twice, with different contents; the first is used")
+	errDescTwice   = errors.New("two of its files have one name and different contents; the first is used")
 )
 
 // schemaOf makes the FileDescriptorSet of a proto_desc. The result is nil with

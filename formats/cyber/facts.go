@@ -40,7 +40,7 @@ func (r *Reader) facts() []storage.Fact {
 		case f.header.GetIsComplete():
 			return "yes"
 		}
-		return "no: the recorder did not end"
+		return "no: the recorder was not stopped cleanly"
 	}); complete != "" {
 		add("complete", "%s", complete)
 	}

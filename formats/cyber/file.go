@@ -121,9 +121,9 @@ func (f *file) readHeader(w *window) error {
 	case !typed:
 		f.badHeader("header", "the first section has the type %d, and not that of a header, 0", x.typ)
 	case h.GetMajorVersion() != 1:
-		f.badHeader("header", "the header has version %d.%d; what follows is read as version 1.0, the only one that there is", h.GetMajorVersion(), h.GetMinorVersion())
+		f.badHeader("header", "the header has version %d.%d; the file is read as version 1.0, the only one", h.GetMajorVersion(), h.GetMinorVersion())
 	case h.GetCompress() != pb.CompressType_COMPRESS_NONE:
-		return f.warn("compress-flag", 0, false, storage.Lost{}, "the header has %s, but no version of Apollo compresses: the chunks are read as they are", h.GetCompress())
+		return f.warn("compress-flag", 0, false, storage.Lost{}, "the header has %s, but no version of Apollo compresses; the chunks are read as uncompressed", h.GetCompress())
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (f *file) checkFound() error {
 		return nil
 	case len(f.chunks) > 0 || len(f.channels) > 0 || f.index != indexMissing:
 	case h == nil:
-		return f.fail(0, "no Cyber record: neither a header nor another section can be found", storage.ErrCorrupt)
+		return f.fail(0, "not a Cyber record: no header and no other section found", storage.ErrCorrupt)
 	case h.GetMajorVersion() != 1:
 		e := f.fail(0, fmt.Sprintf("version %d.%d", h.GetMajorVersion(), h.GetMinorVersion()), storage.ErrUnsupported)
 		e.Hint = "records of Apollo 3.5 and later have version 1.0"

@@ -45,7 +45,7 @@ func (s *scanner) readIndex(at, from, to int64, whole bool) (next int64, err err
 		f.index, f.indexCut, err = indexMissing, true, nil
 	case err != nil || check.n != len(s.entries) || !check.ok && !check.shifted:
 		f.index = indexWrong
-		err = f.warn("index-wrong", at, false, storage.Lost{}, "the index is not that of this file; it is not used")
+		err = f.warn("index-wrong", at, false, storage.Lost{}, "the index belongs to another file; it is not used")
 	case check.ok:
 		f.index = indexOK
 	default:

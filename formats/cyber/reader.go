@@ -93,7 +93,7 @@ func (r *Reader) unreadable(path string, err error) {
 		lost.Bytes = st.Size()
 	}
 	base := filepath.Base(path)
-	message := fmt.Sprintf("%s: nothing of this segment can be read: %s", base, strings.TrimPrefix(err.Error(), path+": "+formatName+": "))
+	message := fmt.Sprintf("%s: this segment cannot be read: %s", base, strings.TrimPrefix(err.Error(), path+": "+formatName+": "))
 	r.warnings.Add(path, storage.Warning{Code: "part", Message: message, Offset: -1, Damage: true}, lost)
 	if n, ok := segmentNumber(base); ok {
 		r.unread = append(r.unread, n)

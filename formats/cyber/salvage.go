@@ -109,7 +109,7 @@ func (s *scanner) lost(at int64) (next int64, err error) {
 	}
 	s.from = max(next, at) + 1
 	if next == f.size {
-		f.endsAt(at, "truncated", 0, "the last %d bytes of the file are no section", next-at)
+		f.endsAt(at, "truncated", 0, "the last %d bytes of the file are not a section", next-at)
 		return next, nil
 	}
 	return next, f.warn("bad-section", at, true, storage.Lost{Bytes: max(0, next-at), Uncounted: true}, "there is no section here; the next one begins at byte %d", next)

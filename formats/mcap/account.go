@@ -138,7 +138,7 @@ func (s *scanner) headline(sum *summary, why string, found, missing int64, count
 		}
 	}
 	if s.private > 0 {
-		if err := r.src.Warn("private", -1, false, "%d records of opcodes that are private or of a newer version are passed over", s.private); err != nil {
+		if err := r.src.Warn("private", -1, false, "%d records with private or newer opcodes are skipped", s.private); err != nil {
 			return err
 		}
 	}
@@ -164,7 +164,7 @@ func (s *scanner) definitionWarnings() error {
 			err = s.r.src.Warn("schema-missing", -1, false, "channel %d, topic %.200q, has schema %d, which the file does not define: its type is not known", c.id, t.Name, c.schema)
 		}
 		if err == nil && t.Name != c.topic {
-			err = s.r.src.Warn("utf8", -1, false, "the topic name %q of channel %d is no UTF-8; it is read as %q", c.topic, c.id, t.Name)
+			err = s.r.src.Warn("utf8", -1, false, "the topic name %q of channel %d is not UTF-8; it is read as %q", c.topic, c.id, t.Name)
 		}
 		seen := map[string]bool{}
 		for _, p := range c.metadata {

@@ -21,14 +21,14 @@ func (r *Reader) audit(s *summary) error {
 	for _, x := range s.attachments {
 		i := slices.IndexFunc(r.attachments, func(a placedAttachment) bool { return uint64(a.at) == x.offset })
 		if i < 0 || uint64(r.attachments[i].length) != x.length || r.attachments[i].attachment != x.attachment {
-			if err := r.src.Warn("attachment-index", int64(min(x.offset, uint64(r.src.Size))), false, "the index has an attachment %.80q here that is another", x.name); err != nil {
+			if err := r.src.Warn("attachment-index", int64(min(x.offset, uint64(r.src.Size))), false, "the index has another attachment here, %.80q", x.name); err != nil {
 				return err
 			}
 		}
 	}
 	for _, x := range s.metadata {
 		if !slices.Contains(r.metadata, placed{int64(x.offset), int64(x.length)}) {
-			if err := r.src.Warn("metadata-index", int64(min(x.offset, uint64(r.src.Size))), false, "the index has a metadata record %.80q here that is another", x.name); err != nil {
+			if err := r.src.Warn("metadata-index", int64(min(x.offset, uint64(r.src.Size))), false, "the index has another metadata record here, %.80q", x.name); err != nil {
 				return err
 			}
 		}
@@ -84,7 +84,7 @@ func (r *Reader) auditIndex(bl *block, b []byte) error {
 	case chunked.IsIO(err):
 		return r.src.Fail(bl.index.at, "message index", err)
 	case err != nil:
-		return r.src.Warn("message-index", bl.Offset, false, "the message index of a chunk does not fit it: %v", err)
+		return r.src.Warn("message-index", bl.Offset, false, "the message index of a chunk does not match it: %v", err)
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func (r *Reader) chunkHeader(bl *block) (*chunk, error) {
 	}
 	h, err := parseHead(b)
 	if err != nil || h.op != opChunk && !bl.scanned {
-		return c, fmt.Errorf("no chunk is there: %w", storage.ErrCorrupt)
+		return c, fmt.Errorf("there is no chunk: %w", storage.ErrCorrupt)
 	}
 	err = c.parse(b[recordHead:], h.length)
 	switch length := uint64(bl.Size - recordHead); {
@@ -201,7 +201,7 @@ func (w *walk) records(b []byte, at int64) {
 		default:
 			w.stored = nil
 			if !w.bl.run && (c.op == opAttachment || c.op == opMetadata) {
-				w.damage.Add("misplaced", w.bl.Offset, int64(len(c.body)), "a chunk has a record in it that may not be there, and is not read: %s", opName(c.op))
+				w.damage.Add("misplaced", w.bl.Offset, int64(len(c.body)), "a chunk has a record that is not allowed in chunks, and is not read: %s", opName(c.op))
 			}
 		}
 	}
@@ -232,7 +232,7 @@ func (w *walk) message(body []byte, at int64) {
 	id := binary.LittleEndian.Uint16(body)
 	log := binary.LittleEndian.Uint64(body[6:])
 	if w.suspect && w.bl.counted >= 0 && (int64(log) < w.bl.Start || int64(log) > w.bl.End) {
-		w.damage.Add("record", w.bl.Offset, int64(len(body)), "a message is logged at another time than any of its chunk")
+		w.damage.Add("record", w.bl.Offset, int64(len(body)), "the log time of a message is outside the times of its chunk")
 		return
 	}
 	if w.scan != nil {
@@ -308,7 +308,7 @@ func (w *walk) definition(op byte, at int, body []byte) {
 	w.stored = nil
 	w.view.topics = slices.Clone(w.view.topics)
 	w.view.topics[c.id] = 0
-	w.damage.Add("redefined", w.bl.Offset, 0, "channel %d is %.80q in the summary and %.80q in a chunk; what follows of it there is not read", c.id, t.channel.topic, c.topic)
+	w.damage.Add("redefined", w.bl.Offset, 0, "channel %d is %.80q in the summary and %.80q in a chunk; its later messages there are not read", c.id, t.channel.topic, c.topic)
 }
 
 // judge makes one warning of what is wrong with a block that was read.

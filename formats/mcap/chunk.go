@@ -137,7 +137,7 @@ func (c *chunk) decode(dst []byte, at int64, d *chunked.Damage) []byte {
 	codec, sure := c.codec()
 	switch {
 	case codec == nil:
-		d.Add("compression", at, int64(len(c.data)), "a chunk has the compression %.20q, which is not known; it is not read", c.compression)
+		d.Add("compression", at, int64(len(c.data)), "a chunk has the unknown compression %.20q and is not read", c.compression)
 		return nil
 	case !sure:
 		d.Repair("compression", at, "a chunk has the compression %.20q; it is read as %s", c.compression, codec.Name())
@@ -168,7 +168,7 @@ func (c *chunk) decode(dst []byte, at int64, d *chunked.Damage) []byte {
 	}
 	switch {
 	case err != nil && uint64(len(out)) == c.size && (c.crc == 0 || crc32.ChecksumIEEE(out) == c.crc):
-		d.Repair("compressed-data", at, "all of a chunk could be decompressed, but for what follows (%v)", err)
+		d.Repair("compressed-data", at, "a chunk could be decompressed completely, but not what follows it (%v)", err)
 		return out
 	case err != nil:
 		d.Add("compressed-data", at, c.unread(len(out)), "the compressed data of a chunk is damaged (%v); %d bytes of it could be read", err, len(out))

@@ -119,7 +119,7 @@ func (r *FolderReader) unpackMessages(x partBlock, b *storage.Batch) error {
 		return r.warnLost(storage.Lost{Messages: bad, Blocks: 1}, "zstd", at, true, x.part.src.Path, "%d messages of a block are left out: they cannot be decompressed", bad)
 	}
 	if !r.packedMessages() && !r.otherCodec() {
-		return r.warnLost(storage.Lost{}, "compression", -1, false, x.part.src.Path, "messages are compressed with zstd without a mark of it")
+		return r.warnLost(storage.Lost{}, "compression", -1, false, x.part.src.Path, "messages are compressed with zstd, but the file does not mark that")
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func (r *FolderReader) unpack(fsys storage.FS, path string) (storage.File, error
 	switch {
 	case err != nil:
 	case whole:
-		err = r.warnLost(storage.Lost{}, "zstd-open", -1, false, path, "the zstd frame has no end, as rosbag2 leaves it at a multiple of 131072 bytes; all of the file was there")
+		err = r.warnLost(storage.Lost{}, "zstd-open", -1, false, path, "the zstd frame has no end, as rosbag2 writes it for a multiple of 131072 bytes; the file is complete")
 	default:
 		err = r.warnLost(storage.Lost{Uncounted: true}, "zstd", -1, true, path, "decompression stopped: %v", cut)
 	}

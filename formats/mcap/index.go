@@ -121,7 +121,7 @@ func (s *summary) parse(b []byte) error {
 	}
 	if len(c.gaps) > 0 {
 		g := c.gaps[0]
-		return fmt.Errorf("%d bytes at byte %d are no record: %w", g.to-g.from, s.start+int64(g.from), g.err)
+		return fmt.Errorf("%d bytes at byte %d are not a record: %w", g.to-g.from, s.start+int64(g.from), g.err)
 	}
 	slices.SortStableFunc(s.chunks, func(a, b chunkIndex) int { return cmp.Compare(a.offset, b.offset) })
 	s.chunks = slices.CompactFunc(s.chunks, func(a, b chunkIndex) bool { return a.offset == b.offset })

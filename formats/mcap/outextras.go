@@ -22,7 +22,7 @@ func (w *Writer) WriteAttachment(a *storage.Attachment) error {
 	}
 	switch {
 	case !validName(a.Name) || !validName(a.MediaType):
-		return w.fail(fmt.Sprintf("attachment %.80q: a name that is no UTF-8", a.Name), storage.ErrUnsupported)
+		return w.fail(fmt.Sprintf("attachment %.80q: a name that is not UTF-8", a.Name), storage.ErrUnsupported)
 	case a.Size < 0:
 		return w.fail(fmt.Sprintf("attachment %.80q: no size", a.Name), storage.ErrUnsupported)
 	}
@@ -53,7 +53,7 @@ func (w *Writer) WriteMetadata(m *storage.MetadataRecord) error {
 		valid = valid && validName(key) && validName(values[key])
 	}
 	if !valid {
-		return w.fail(fmt.Sprintf("metadata record %.80q: text that is no UTF-8", m.Name), storage.ErrUnsupported)
+		return w.fail(fmt.Sprintf("metadata record %.80q: text that is not UTF-8", m.Name), storage.ErrUnsupported)
 	}
 	if err := w.writeMetadata(record); err != nil {
 		return w.state.Stop(err)

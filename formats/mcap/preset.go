@@ -43,7 +43,7 @@ func presetOf(o *storage.WriteOptions) (preset, error) {
 		p = presets[slices.IndexFunc(presets, func(p preset) bool { return p.name == name })]
 	}
 	if !p.layout.chunks && (o.Compression != "" && o.Compression != p.codec || o.Level != 0 || o.ChunkSize != 0) {
-		return p, &storage.OptionError{Name: storage.NamePreset, What: p.name + " makes no chunks that could be compressed or have a size", Hint: "leave it out, or the options of chunks"}
+		return p, &storage.OptionError{Name: storage.NamePreset, What: p.name + " makes no chunks that could be compressed or have a size", Hint: "omit it, or the options of chunks"}
 	}
 	if o.Compression != "" && o.Compression != p.codec {
 		p.codec, p.level = o.Compression, 0

@@ -58,7 +58,7 @@ func (r *Reader) checkAlone(fsys storage.FS) error {
 	if name == "" {
 		return nil
 	}
-	err := r.src.Warn(storage.CodeOnePart, -1, false, "this is part %d of %d of one recording; all of it is read by the name %s",
+	err := r.src.Warn(storage.CodeOnePart, -1, false, "this is part %d of %d of one recording; to read all of it, name %s",
 		1+slices.Index(parts, filepath.Clean(r.src.Path)), len(parts), name)
 	r.info.Damage = r.Damage()
 	return err
@@ -123,7 +123,7 @@ func (r *Reader) readMagic() error {
 	case headDamaged:
 		return r.src.Warn("magic", 0, false, "the first bytes are damaged; what follows is an MCAP file")
 	}
-	return r.src.Fail(0, "no MCAP file: the magic is missing", storage.ErrCorrupt)
+	return r.src.Fail(0, "not an MCAP file: the magic is missing", storage.ErrCorrupt)
 }
 
 // The kinds of first bytes.

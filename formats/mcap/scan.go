@@ -110,7 +110,7 @@ func (s *scanner) at(p int64) (int64, error) {
 			return bl.index.at + bl.index.size, nil
 		}
 		if wrong {
-			s.note("chunk-index", p, 0, true, "the index does not have the chunk here as it is")
+			s.note("chunk-index", p, 0, true, "the index describes the chunk here differently")
 			if next, err := s.bySummary(x); next > 0 || err != nil {
 				return next, err
 			}
@@ -260,7 +260,7 @@ func (s *scanner) small(p int64, h recordHeader, b []byte) error {
 	case opDataEnd:
 		s.summary = true
 	case opMessage:
-		s.note("record", p, int64(h.length), true, "a message behind the end of the data is not read")
+		s.note("record", p, int64(h.length), true, "a message after the end of the data is not read")
 	default:
 		if h.op > opDataEnd {
 			s.private++
@@ -287,7 +287,7 @@ func (s *scanner) define(op byte, b []byte, at position) error {
 		return nil // the data has shown what it is
 	}
 	if s.r.defs.addChannel(&c, at) {
-		s.note("redefined", s.place(at), 0, true, "channel %d means something else from here on: topic %.80q", c.id, c.topic)
+		s.note("redefined", s.place(at), 0, true, "channel %d is defined differently from here on: topic %.80q", c.id, c.topic)
 	}
 	return nil
 }

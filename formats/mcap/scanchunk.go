@@ -72,7 +72,7 @@ func (s *scanner) chunkEnd(p, data int64, h recordHeader, c *chunk) (end int64, 
 	if byRecord == byData && byRecord > 0 {
 		return byRecord, true, nil // what follows is damaged
 	}
-	what := "the recorder stopped within the chunk that begins here; what the file has of it is read"
+	what := "the recorder stopped within the chunk that begins here; the part in the file is read"
 	if !c.open() {
 		what = "a chunk has a wrong length"
 	}
@@ -196,7 +196,7 @@ func (s *scanner) magic(p int64) (int64, error) {
 		if string(b) != magic {
 			n, err := s.w.find(next, s.r.src.Size, allOps)
 			if err == nil && n == s.r.src.Size {
-				s.note("trailing", next, n-next, true, "%d bytes behind the end of the file are not read", n-next)
+				s.note("trailing", next, n-next, true, "%d bytes after the end of the file are not read", n-next)
 			}
 			return n, err
 		}
@@ -283,6 +283,6 @@ func (s *scanner) tail(p, end int64, cause error) error {
 			return nil
 		}
 	}
-	s.note("truncated", p, end-p, whole, "the last %d bytes of the file are no whole record: %v", end-p, cause)
+	s.note("truncated", p, end-p, whole, "the last %d bytes of the file are not a complete record: %v", end-p, cause)
 	return nil
 }

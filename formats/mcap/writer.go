@@ -172,7 +172,7 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 		return 0, w.fail(fmt.Sprintf("topic %.80q: ", t.Name)+fmt.Sprintf(format, args...), storage.ErrUnsupported)
 	}
 	if !validName(t.Name) || !validName(t.Type) {
-		return refuse("a name that is no UTF-8")
+		return refuse("a name that is not UTF-8")
 	}
 	if len(w.channels) == maxChannels {
 		return refuse("a file has %d channels at most", maxChannels)

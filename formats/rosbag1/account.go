@@ -80,7 +80,7 @@ func (s *scanner) foldEnd() {
 	}
 	if n := &s.notes[last-1]; n.code == "truncated" || n.code == "unclosed" {
 		n.bytes += s.notes[last].bytes
-		n.what += fmt.Sprintf(", and its last %d bytes are no whole record", s.notes[last].bytes)
+		n.what += fmt.Sprintf(", and its last %d bytes are not a complete record", s.notes[last].bytes)
 		s.notes = s.notes[:last]
 	}
 }
@@ -133,9 +133,9 @@ func (s *scanner) headline(why *reason, complete bool, missing int64) error {
 			what += "; no chunk is missing, only the index"
 			break
 		}
-		what += fmt.Sprintf(", and %d of %d chunks are whole", whole, count)
+		what += fmt.Sprintf(", and %d of %d chunks are complete", whole, count)
 		if end, ok := s.end(); ok {
-			what += fmt.Sprintf("; what was recorded after %s is missing", timeText(end))
+			what += fmt.Sprintf("; messages after %s are missing", timeText(end))
 		}
 	case why.code == "index" && missing > 0:
 		what += fmt.Sprintf("; %d of %d chunks are found without it", s.chunks, count)

@@ -26,7 +26,7 @@ func (r *Reader) audit(bl *block, b []byte) error {
 	case chunked.IsIO(err):
 		return r.src.Fail(bl.Offset, "index", err)
 	case err != nil:
-		return r.src.Warn("index-data", bl.Offset, false, "the index records of a chunk do not fit it: %v", err)
+		return r.src.Warn("index-data", bl.Offset, false, "the index records of a chunk do not match it: %v", err)
 	}
 	return nil
 }

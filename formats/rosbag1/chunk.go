@@ -98,7 +98,7 @@ func (r *Reader) chunkHeader(b *block) (chunk, error) {
 		return chunk{}, err
 	}
 	if h.op != opChunk {
-		return chunk{}, fmt.Errorf("a %s stands there: %w", opName(h.op), storage.ErrCorrupt)
+		return chunk{}, fmt.Errorf("there is a %s: %w", opName(h.op), storage.ErrCorrupt)
 	}
 	return newChunk(b.Offset, &h, head[min(h.headLen, len(head)):]), nil
 }
@@ -141,7 +141,7 @@ func (r *Reader) readChunkHeader(b *block, d *chunked.Damage) (chunk, error) {
 		d.Repair("chunk-header", b.Offset, "the header of a chunk cannot be read: %v", err)
 		return r.guessChunk(b)
 	case c.codec == nil:
-		d.Add("compression", b.Offset, c.stored, "a chunk has the compression %.20q, which bags do not have; it is not read", c.compression)
+		d.Add("compression", b.Offset, c.stored, "a chunk has the compression %.20q, which bags do not allow; it is not read", c.compression)
 		return c, nil
 	case c.renamed:
 		d.Repair("compression", b.Offset, "a chunk has the compression %.20q; it is read as %s", c.compression, c.codec.Name())
@@ -285,7 +285,7 @@ func (w *walk) block(at int64, compressed bool, b []byte) {
 		w.damage.Add("chunk-data", offset, int64(g.to-g.from), "%d bytes of a chunk%s cannot be read as records: %v", g.to-g.from, where, g.err)
 	}
 	if w.guessed > 0 {
-		w.damage.Repair("op", at, "the op of %d records of a chunk is damaged; they are read by their other fields", w.guessed)
+		w.damage.Repair("op", at, "the op of %d records of a chunk is damaged; their other fields identify them", w.guessed)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // read, evenly spread, so that opening a bag of any size is quick.
 const verifyChunks = 16384
 
-var errIndex = errors.New("the index does not hold together")
+var errIndex = errors.New("the index is inconsistent")
 
 func indexError(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{errIndex}, args...)...)
@@ -29,9 +29,9 @@ func (r *Reader) readIndex(h header) (*reason, error) {
 	pos := h.indexPos
 	switch {
 	case pos == 0:
-		return &reason{code: "unindexed", at: -1, what: "the bag was not closed, it has no index; all of it is scanned", head: h}, nil
+		return &reason{code: "unindexed", at: -1, what: "the bag was not closed and has no index; the whole file is scanned", head: h}, nil
 	case pos > uint64(r.src.Size):
-		return &reason{code: "truncated", at: r.src.Size, what: fmt.Sprintf("the file is cut off: %d of at least %d bytes are there", r.src.Size, pos), head: h}, nil
+		return &reason{code: "truncated", at: r.src.Size, what: fmt.Sprintf("the file is cut off: it has %d of at least %d bytes", r.src.Size, pos), head: h}, nil
 	case pos < uint64(r.first):
 		return &reason{code: "index", at: 13, what: fmt.Sprintf("the position of the index, %d, lies within the file header", pos), head: h}, nil
 	}
@@ -103,7 +103,7 @@ func (r *Reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
 		pos = end
 	}
 	if conns != connCount || chunks != chunkCount {
-		return indexError("it has %d connections and %d chunks where the file header says %d and %d", conns, chunks, connCount, chunkCount)
+		return indexError("it has %d connections and %d chunks, but the file header counts %d and %d", conns, chunks, connCount, chunkCount)
 	}
 	r.trailerEnd = pos
 	if pos < r.src.Size {
@@ -122,9 +122,9 @@ func (r *Reader) checkTrailer(h *header, pos int64, infos bool) error {
 	case h.op == opChunkInfo && h.version != 1:
 		return r.src.Warn("record", pos, false, "a chunk info has version %d; 1 is the only one", h.version)
 	case h.op == opConnection && infos:
-		return r.src.Warn("record", pos, false, "a connection stands behind a chunk info; other programs expect it before")
+		return r.src.Warn("record", pos, false, "a connection comes after a chunk info; other programs expect it before")
 	case h.op != opConnection && h.op != opChunkInfo:
-		return r.src.Warn("record", pos, false, "a %s stands in the index", opName(h.op))
+		return r.src.Warn("record", pos, false, "there is a %s in the index", opName(h.op))
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (r *Reader) verify(pos int64) error {
 		case c.codec == nil || c.renamed:
 			return indexError("chunk at byte %d has compression %.20q", b.Offset, c.compression)
 		case c.open && b.Messages > 0, c.data+c.stored > end:
-			return indexError("chunk at byte %d is over the start of what follows it", b.Offset)
+			return indexError("chunk at byte %d overlaps what follows it", b.Offset)
 		case c.codec == compress.None && !r.lengthsFit(&c):
 			return indexError("plain chunk at byte %d has two lengths", b.Offset)
 		}
@@ -299,7 +299,7 @@ func (r *Reader) verifyRest(from, to int64) error {
 			err = r.src.Warn("op", from, false, "%v", errOp)
 		case h.op == opConnection || h.op == opChunkInfo: // the index that a bag had before something was added to it
 		case h.op != opIndex:
-			err = r.src.Warn("record", from, false, "a %s stands between the chunks", opName(h.op))
+			err = r.src.Warn("record", from, false, "there is a %s between the chunks", opName(h.op))
 		}
 		if err != nil {
 			return err
@@ -316,5 +316,5 @@ func (r *Reader) verifyRest(from, to int64) error {
 	if at < to {
 		return indexError("there is a record at byte %d that is not in the index", at)
 	}
-	return r.src.Warn("junk", from, false, "%d bytes that are no record are passed over; all chunks that the index counts are there", to-from)
+	return r.src.Warn("junk", from, false, "%d bytes that are not a record are skipped; all chunks in the index were found", to-from)
 }

@@ -256,7 +256,7 @@ func (s *scanner) message(p, end int64, h *header) error {
 // unclosed notes a chunk that was never ended.
 func (s *scanner) unclosed(p int64) {
 	s.r.src.Lose(p)
-	s.note("unclosed", p, 0, false, "the recorder stopped within the chunk that begins here; what the file has of it is read")
+	s.note("unclosed", p, 0, false, "the recorder stopped within the chunk that begins here; the part in the file is read")
 }
 
 // define adds a connection.

@@ -72,9 +72,9 @@ func (p *part) openBeside(fsys storage.FS, suffix string, use func(f storage.Fil
 // fate returns what becomes of messages that were not committed.
 func (p *part) fate() string {
 	if p.uncommitted {
-		return "messages in them are taken as far as they are whole"
+		return "complete messages in them are read"
 	}
-	return "bagconv recover takes the messages in them as far as they are whole"
+	return "bagconv recover reads the complete messages in them"
 }
 
 func (p *part) useWAL(f storage.File, size int64, warn ros2bag.Warner) error {
@@ -129,7 +129,7 @@ func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, 
 		return err
 	}
 	if o == nil {
-		return warn("journal", true, "the file beside it that is called a rollback journal is none, or has no whole header; it is not applied")
+		return warn("journal", true, "the file named like its rollback journal is not one, or has no complete header; it is not applied")
 	}
 	if len(o.At) == 0 && o.Pages*o.Page >= p.size {
 		return nil // nothing had been written to the database
@@ -144,7 +144,7 @@ func (p *part) useJournal(ctx context.Context, fsys storage.FS, f storage.File, 
 	}
 	text := ""
 	if cut {
-		text = "; the journal ends before its last record, so that some pages may be those of after it"
+		text = "; the journal is cut off, so some pages may not be rolled back"
 	}
 	o.Undo, p.overlay = true, o
 	return warn("journal", true, "the last transaction was not committed, with at least %d messages: %d pages are rolled back by the journal beside it%s; %s", rows, len(o.At), text, p.fate())

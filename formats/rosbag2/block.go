@@ -167,7 +167,7 @@ func (f *filler) topic(rowid, id int64) (topic storage.TopicID, ok bool, err err
 	f.last = rowid
 	if topic, ok = f.c.part.ids.get(id); !ok {
 		f.lost.Messages++
-		err = f.r.warn("unknown-topic", true, f.c.part.path, "messages of topic id %d are left out: no topic has it", id)
+		err = f.r.warn("unknown-topic", true, f.c.part.path, "messages of topic id %d are left out: no topic has this id", id)
 	}
 	return topic, ok, err
 }

@@ -23,7 +23,7 @@ const (
 	estimateLimit = 500 * time.Millisecond // after which no further round begins
 )
 
-var errBrief = errors.New("the recording was opened for Info alone: open it without InfoOnlyAbove to read it")
+var errBrief = errors.New("the recording was opened for Info only: open it without InfoOnlyAbove to read it")
 
 // estimate adds to t how many messages each topic of a part has, about. In each
 // round the rowids are cut into equal strata, and a window is looked at somewhere in

@@ -68,12 +68,12 @@ func (f *filler) odd(row *sqlitefile.Row) (stamp int64, ok bool, err error) {
 	if stamp, ok, err = f.c.rowTime(row); err != nil {
 		return 0, false, err
 	}
-	what := "the time of row %d is no integer; it is taken from the index of times"
+	what := "the time of row %d is not an integer; its time in the index is used"
 	switch {
 	case row.NoData:
-		what = "the message of row %d is not there: its data is neither blob nor text"
+		what = "row %d has no message: its data is neither blob nor text"
 	case !ok:
-		what = "the message of row %d is left out: its time is no integer, and no index has it"
+		what = "the message of row %d is left out: its time is not an integer, and no index has it"
 	}
 	if ok = ok && !row.NoData; !ok {
 		f.lost.Messages++

@@ -115,7 +115,7 @@ func (p *part) real() int64 {
 // explainCut tells a frame that rosbag2 did not end from one that is damaged.
 func (p *part) explainCut(head []byte, size int64, cut error, warn ros2bag.Warner) error {
 	if h, err := sqlite.ParseHeader(head); err == nil && h.Size() > 0 && h.Size() == size {
-		return warn("zstd-open", false, "the zstd frame has no end, as rosbag2 leaves it at a multiple of 131072 bytes; all %d bytes were there", size)
+		return warn("zstd-open", false, "the zstd frame has no end, as rosbag2 writes it for a multiple of 131072 bytes; all %d bytes were read", size)
 	}
 	p.cut = fmt.Sprintf("decompression stopped after %d bytes: %v", size, cut)
 	if p.strict {
@@ -205,7 +205,7 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 		if p.cut != "" {
 			p.cut += "; "
 		}
-		p.cut += fmt.Sprintf("%d of %d bytes of the database are there", p.size, want)
+		p.cut += fmt.Sprintf("the file has %d of %d bytes of the database", p.size, want)
 		if p.strict {
 			return warn("truncated", true, "%s", p.cut)
 		}
@@ -223,7 +223,7 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 	if err == nil && p.overlay == nil && p.head.Size() > 0 && p.head.Size() < p.size {
 		var rows int64
 		if rows, err = sqlitefile.RowsBehind(ctx, c.src, p.size, int64(p.head.Page), int64(p.head.Pages)); rows > 0 {
-			err = fmt.Errorf("%d messages lie behind the last page: writing was interrupted: %w", rows, storage.ErrCorrupt)
+			err = fmt.Errorf("%d messages are after the last page: writing was interrupted: %w", rows, storage.ErrCorrupt)
 		}
 	}
 	if err == nil {

@@ -75,7 +75,7 @@ func noIndex(path string) error {
 	return &storage.Error{
 		Format: formatName, Path: path, Offset: -1, Err: storage.ErrUnsupported,
 		What: "query: the messages have no index of timestamps that can be used",
-		Hint: "read all of it in the order of the file, or convert it: what is written has one",
+		Hint: "read all of it in file order, or convert it: outputs have such an index",
 	}
 }
 
@@ -148,7 +148,7 @@ func (k *cursor) Next() (timeorder.Head, error) {
 		k.n, k.head = k.n+1, h
 		topic, ok := p.ids.get(h.Topic)
 		if !ok {
-			err := k.x.r.warn("unknown-topic", true, p.path, "messages of topic id %d are left out: no topic has it", h.Topic)
+			err := k.x.r.warn("unknown-topic", true, p.path, "messages of topic id %d are left out: no topic has this id", h.Topic)
 			if err != nil {
 				return timeorder.Head{}, err
 			}

@@ -129,7 +129,7 @@ func (r *Reader) checkAlone() error {
 	if name == "" {
 		return nil
 	}
-	return r.warn(storage.CodeOnePart, false, r.path, "this is part %d of %d of one recording; all of it is read by the name %s",
+	return r.warn(storage.CodeOnePart, false, r.path, "this is part %d of %d of one recording; to read all of it, name %s",
 		1+slices.Index(parts, filepath.Clean(r.path)), len(parts), name)
 }
 

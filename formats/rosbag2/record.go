@@ -141,7 +141,7 @@ func (p *part) readSchema(d *sqlite.DB) error {
 		return fmt.Errorf("the database schema is empty: %w", storage.ErrCorrupt)
 	}
 	if !names["topics"] || !names["messages"] {
-		return fmt.Errorf("the database has no tables topics and messages: it is no rosbag2 recording: %w", storage.ErrUnsupported)
+		return fmt.Errorf("the database has no tables topics and messages: it is not a rosbag2 recording: %w", storage.ErrUnsupported)
 	}
 	columns, err := columnsOf(d, "topics")
 	if err != nil {

@@ -46,12 +46,12 @@ func (p *part) giveUpTree(ctx context.Context, src *sqlite.Image, cause error, r
 	p.salvaged, p.table, p.spans, p.empty = s, nil, nil, false
 	text := ""
 	if !s.Found.Freelist {
-		text = "; which pages are out of use is not known, so messages that had been deleted may be among them"
+		text = "; unused pages cannot be told apart, so deleted messages may be among them"
 	}
 	if p.cut != "" {
-		return warn("truncated", true, "%s; %d messages are taken from its pages one by one%s", p.cut, s.Found.Rows, text)
+		return warn("truncated", true, "%s; %d messages are read from its pages one by one%s", p.cut, s.Found.Rows, text)
 	}
-	return warn("salvaged", true, "%v; %d messages are taken from its pages one by one%s", cause, s.Found.Rows, text)
+	return warn("salvaged", true, "%v; %d messages are read from its pages one by one%s", cause, s.Found.Rows, text)
 }
 
 // tallyFound is the tally of a part that was salvaged.
@@ -168,7 +168,7 @@ func (p *part) nameByCount(ctx context.Context, meta *ros2bag.Metadata, warn ros
 	if named == 0 {
 		return nil
 	}
-	return warn("topics", true, "the table of topics is damaged; %d topics are taken from the metadata, by their numbers of messages", named)
+	return warn("topics", true, "the table of topics is damaged; %d topics are read from the metadata and matched by message counts", named)
 }
 
 // only is the one id that has n messages, if one topic has so many.

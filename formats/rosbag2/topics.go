@@ -231,7 +231,7 @@ func (r *Reader) nameUnknown(p *part, unknown map[int64]int64) error {
 		}
 		ids[id] = topic
 		r.topics[topic].Messages += unknown[id]
-		if err := r.warn("unknown-topic", !r.explained(), p.path, "no topic has id %d; its %s%d messages are given the topic %q, and their type is not known", id, about, unknown[id], t.Name); err != nil {
+		if err := r.warn("unknown-topic", !r.explained(), p.path, "no topic has id %d; its %s%d messages get the topic %q, and their type is unknown", id, about, unknown[id], t.Name); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ func TestOnePart(t *testing.T) {
 		}
 		return text
 	}
-	if got, want := warnings(second), "one-part: this is part 2 of 2 of one recording; all of it is read by the name "+dir; !strings.Contains(got, want) {
+	if got, want := warnings(second), "one-part: this is part 2 of 2 of one recording; to read all of it, name "+dir; !strings.Contains(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if name, parts := Format.Whole(first); name != dir || len(parts) != 2 || parts[1] != second {

@@ -74,7 +74,7 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 	}
 	if w.single && (o.SegmentSize > 0 || o.SegmentDuration > 0) {
 		e := w.fail(path, "segments", storage.ErrUnsupported)
-		e.Hint = "a single file is not cut; write a folder"
+		e.Hint = "a single file cannot have segments; write a folder"
 		return e
 	}
 	if o.Values[storage.NameStorage] == otherStorage {
@@ -139,7 +139,7 @@ func (w *Writer) Write(m *storage.Message) error {
 		return w.keep(fmt.Errorf("internal error: a message of topic %d, of %d: %w", m.Topic, len(w.topics), storage.ErrUnsupported))
 	}
 	if len(m.Data) > sqlite.MaxRow-rowOverhead {
-		return w.keep(fmt.Errorf("a message of %d bytes on topic %.200q; SQLite holds at most %d: %w", len(m.Data), w.topics[m.Topic].Name, sqlite.MaxRow-rowOverhead, storage.ErrUnsupported))
+		return w.keep(fmt.Errorf("a message of %d bytes on topic %.200q; SQLite allows at most %d: %w", len(m.Data), w.topics[m.Topic].Name, sqlite.MaxRow-rowOverhead, storage.ErrUnsupported))
 	}
 	if w.flushed {
 		return w.keep(errors.New("internal error: a message after Flush"))

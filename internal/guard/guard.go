@@ -285,7 +285,7 @@ func (g *Guard) replaceable(path string) error {
 	if g.formatOf(path) != nil {
 		return nil
 	}
-	return &Refusal{path, "it is no recording, and nothing else is replaced", "choose another output, or remove it yourself", nil}
+	return &Refusal{path, "it is not a recording, and only recordings are replaced", "choose another output, or remove it yourself", nil}
 }
 
 func irregular(m fs.FileMode) string {

@@ -203,7 +203,7 @@ func (f *Finder) read(list []Head) error {
 func (f *Finder) leaf(slot int, b []byte, list []Head, order []int32) error {
 	l, n := &f.list[slot], cells(b)
 	if b[0] != tableLeaf || n < 0 {
-		return corrupt("page %d is no leaf of messages", l.no)
+		return corrupt("page %d is not a leaf of messages", l.no)
 	}
 	var c cell
 	var m message

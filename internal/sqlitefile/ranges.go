@@ -149,7 +149,7 @@ func (c *cutter) rows() error {
 	}
 	n := cells(b)
 	if b[0] != tableLeaf || n < 0 {
-		return corrupt("page %d is no leaf", c.last.no)
+		return corrupt("page %d is not a leaf", c.last.no)
 	}
 	var cell cell
 	lo := c.last.lo

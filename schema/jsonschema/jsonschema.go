@@ -113,7 +113,7 @@ func (n *Namer) Parse(name string, text []byte) (*Object, error) {
 	}
 	switch {
 	case p.List || p.Form != Nested && p.Form != Time && p.Form != Duration:
-		return nil, fail("the root is no object with properties")
+		return nil, fail("the root is not an object with properties")
 	case p.Form != Nested: // a message of nothing but a time
 		if p.Object, err = r.object(r.followed(root), short, 0); err != nil {
 			return nil, fail(err.Error())

@@ -78,7 +78,7 @@ func (r *treeReader) token() (json.Token, error) {
 		return nil, fmt.Errorf("it ends too early, at byte %d", r.d.InputOffset())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("it is no JSON at byte %d: %w", r.d.InputOffset(), err)
+		return nil, fmt.Errorf("it is not JSON at byte %d: %w", r.d.InputOffset(), err)
 	}
 	return t, nil
 }

@@ -156,7 +156,7 @@ func (d *describer) message(m *schema.Message) (*descriptorpb.FileDescriptorProt
 	}
 	pkg := strings.Trim(strings.ReplaceAll(dir, "/", "."), ".")
 	if !protoreflect.FullName(pkg + "." + short).IsValid() {
-		return nil, fmt.Errorf("%q is no name that protobuf knows", m.Name)
+		return nil, fmt.Errorf("%q is not a name that protobuf allows", m.Name)
 	}
 	name := strings.ReplaceAll(pkg, ".", "/") + "/" + short + ".proto"
 	switch other := d.byFile[name]; {

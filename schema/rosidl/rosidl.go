@@ -212,7 +212,7 @@ func (p *parser) inherit(m *schema.Message, def *structDef, depth int) error {
 		return err
 	}
 	if t.Kind != schema.Struct || t.Array != schema.Single {
-		return &Error{Type: m.Name, What: def.base + " is no struct that it can be based on"}
+		return &Error{Type: m.Name, What: def.base + " is not a struct, and cannot be a base"}
 	}
 	if p.flattened += len(t.Message.Fields); p.flattened > maxFields {
 		return &Error{Type: m.Name, What: "more than 100,000 fields"}

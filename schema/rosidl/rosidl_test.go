@@ -105,7 +105,7 @@ func TestRefused(t *testing.T) {
 		"union U switch(long) { case 1: ":                                    "without an end",
 		wrap("struct T { map<string, long> a; };"):                           "a map is not read",
 		wrap("struct T : T { long a; };"):                                    "contains itself",
-		wrap("enum E { A }; struct T : E { long a; };"):                      "no struct",
+		wrap("enum E { A }; struct T : E { long a; };"):                      "not a struct",
 		wrap("struct T { long a; long a; };"):                                "twice",
 		wrap("struct T { long a[99999999999]; };"):                           "no number",
 		wrap("struct T { sequence<sequence<long>> a; };"):                    "lists of lists",

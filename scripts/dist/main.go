@@ -35,7 +35,7 @@ func main() {
 func run(args []string) error {
 	epoch, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	if err != nil {
-		return fmt.Errorf("SOURCE_DATE_EPOCH is no number of seconds: %w", err)
+		return fmt.Errorf("SOURCE_DATE_EPOCH is not a number of seconds: %w", err)
 	}
 	when := time.Unix(epoch, 0).UTC()
 	switch {

@@ -67,7 +67,7 @@ func (e *env) setOptions(c *cli.Context, job *convert.Job) error {
 		}
 		option := sink.Options.Find(o.name)
 		if option == nil {
-			return usage("leave it out", "--%s: a %s has no such option", o.name, sink.Name)
+			return usage("omit it", "--%s: a %s has no such option", o.name, sink.Name)
 		}
 		if option.Kind == storage.OptionChoice {
 			if err := oneOf("--"+o.name+" of "+sink.Name, value, option.Values...); err != nil {

@@ -46,8 +46,8 @@ func TestOptions(t *testing.T) {
 		{[]string{"formats", "--json"}, 0, `"name": "trim",`},
 		{[]string{"__complete", "--", in, "x.toy", "--trim", "."}, 0, "off"},
 		{[]string{in, "x.toy", "--trim", "some"}, 2, "--trim of toy: unknown value \"some\"; it is one of: off, all"},
-		{[]string{in, "x.toy", "--wait", "0"}, 2, "--wait: \"0\" is no duration above 0"},
-		{[]string{in, t.TempDir() + "/x.bag", "--trim", "all"}, 2, "--trim: a bag has no such option; leave it out"},
+		{[]string{in, "x.toy", "--wait", "0"}, 2, "--wait: \"0\" is not a duration above 0"},
+		{[]string{in, t.TempDir() + "/x.bag", "--trim", "all"}, 2, "--trim: a bag has no such option; omit it"},
 		{[]string{in, t.TempDir() + "/x.toy", "--trim", "all", "--wait", "5s"}, 1, "toys are not made"},
 	} {
 		if status, out, errOut := run(c.args...); status != c.status || !strings.Contains(out+errOut, c.out) {

@@ -123,7 +123,7 @@ func (s *Storage) Find(ctx context.Context, fsys storage.FS, path string, warn W
 		}
 		return nil, fmt.Errorf("rosbag2 folder with storage %.40q and no %s file: %w", id, s.Ext, storage.ErrUnsupported)
 	case l.Meta != nil && len(l.Meta.Paths) > 0:
-		return nil, fmt.Errorf("none of the %d files that %s lists is there: %w", len(l.Meta.Paths), MetadataName, fs.ErrNotExist)
+		return nil, fmt.Errorf("none of the %d files listed in %s exists: %w", len(l.Meta.Paths), MetadataName, fs.ErrNotExist)
 	}
 	return nil, fmt.Errorf("no %s file in the folder: %w", s.Ext, fs.ErrNotExist)
 }
@@ -145,7 +145,7 @@ func (l *Layout) readMetadata(ctx context.Context, fsys storage.FS, path string,
 		return warn("no-metadata", false, "no %s in the folder; the parts are read in the order of their numbers", MetadataName)
 	}
 	if errors.Is(err, iox.ErrNotRegular) {
-		return warn("metadata", true, "%s is no file and is not read; what only it has is lost", MetadataName)
+		return warn("metadata", true, "%s is not a regular file and is not read; information that only it has is lost", MetadataName)
 	}
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (l *Layout) readMetadata(ctx context.Context, fsys storage.FS, path string,
 		return ctx.Err()
 	}
 	if err != nil {
-		return warn("metadata", true, "%s cannot be read (%v); what only it has is lost", MetadataName, err)
+		return warn("metadata", true, "%s cannot be read (%v); information that only it has is lost", MetadataName, err)
 	}
 	for _, o := range odd {
 		if err := warn("qos", true, "%s: %s", MetadataName, o); err != nil {
@@ -174,7 +174,7 @@ func (l *Layout) readMetadata(ctx context.Context, fsys storage.FS, path string,
 	}
 	l.Meta = m
 	if m.Version > newestMetadata {
-		return warn("version", false, "%s has version %d; %d is the newest that is known here", MetadataName, m.Version, newestMetadata)
+		return warn("version", false, "%s has version %d; the newest known version is %d", MetadataName, m.Version, newestMetadata)
 	}
 	return nil
 }
@@ -213,10 +213,10 @@ func (l *Layout) listed(fsys storage.FS, dir string, found []string, s *Storage,
 	}
 	if len(l.Parts) == 0 && len(found) > 0 && len(missing) > 0 {
 		l.Parts = found
-		return warn("paths", false, "%s lists %d files, such as %.200q, and none of them is there; the %s files in the folder are read", MetadataName, len(missing), missing[0], s.Ext)
+		return warn("paths", false, "%s lists %d files, such as %.200q, but none of them exists; the %s files in the folder are read", MetadataName, len(missing), missing[0], s.Ext)
 	}
 	for _, p := range missing {
-		if err := warn("missing-part", true, "%s lists %.200q, which is not there", MetadataName, p); err != nil {
+		if err := warn("missing-part", true, "%s lists %.200q, which does not exist", MetadataName, p); err != nil {
 			return err
 		}
 	}

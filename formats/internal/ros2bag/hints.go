@@ -5,13 +5,13 @@ import "github.com/bagconv/bagconv/internal/warnings"
 // Hints are what to do about the warnings of a folder, and of its parts in any storage.
 var Hints = warnings.Hints{
 	"no-metadata":  "bagconv recover IN OUT writes a folder with metadata.yaml",
-	"missing-part": "copy the missing file to where the others are",
+	"missing-part": "copy the missing file to the others",
 	"part":         "copy the file again from where it was recorded",
-	"journal":      "bagconv recover IN OUT writes a copy, with what was not committed as far as it is whole",
-	"mcap":         "read them by themselves",
-	"sqlite3":      "read them by themselves",
+	"journal":      "bagconv recover IN OUT writes a copy, including complete messages that were not committed",
+	"mcap":         "read them separately",
+	"sqlite3":      "read them separately",
 	"index":        warnings.SoundCopy,
-	"version":      "a newer bagconv may know more of it",
+	"version":      "a newer bagconv may read more of it",
 	"compression":  warnings.SoundCopy,
 	"count":        warnings.SoundCopy,
 }

@@ -125,7 +125,7 @@ func parsePieces(ctx context.Context, rest []byte, pieces [][]byte, cache QoSCac
 	})
 	m := r.metadata(root)
 	if len(pieces) > 0 && m.Topics != nil {
-		r.fail(root, "key %q is there twice", topicsKey)
+		r.fail(root, "key %q appears twice", topicsKey)
 	}
 	for _, piece := range pieces {
 		if r.err != nil {

@@ -85,7 +85,7 @@ func (s *Storage) Stem(name string) string {
 // Identify knows metadata.yaml by itself. See storage.Format.
 func (s *Storage) Identify(_ string, head []byte) (what, hint string) {
 	if strings.HasPrefix(string(head), metadataKey+":") {
-		return "the " + MetadataName + " of a rosbag2 recording", "give the folder that it lies in"
+		return "the " + MetadataName + " of a rosbag2 recording", "name the folder that contains it"
 	}
 	return "", ""
 }

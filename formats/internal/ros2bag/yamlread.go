@@ -72,7 +72,7 @@ func (r *yamlReader) fields(n *yaml.Node, f func(key string, value *yaml.Node)) 
 			continue
 		}
 		if name := r.text(key); seen[name] {
-			r.fail(list[i], "key %.40q is there twice", name)
+			r.fail(list[i], "key %.40q appears twice", name)
 		} else {
 			seen[name] = true
 			f(name, resolved(list[i+1]))

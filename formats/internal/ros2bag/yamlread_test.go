@@ -111,14 +111,14 @@ func TestCustomValues(t *testing.T) {
 // TestBrokenYAML: what does not fit is damage, with its line.
 func TestBrokenYAML(t *testing.T) {
 	for text, want := range map[string]string{
-		"version: 9\nversion: 9":                        "line 2: key \"version\" is there twice",
-		"version: 9\ncustom_data: {a: b, a: c}":         "line 2: key \"a\" is there twice",
+		"version: 9\nversion: 9":                        "line 2: key \"version\" appears twice",
+		"version: 9\ncustom_data: {a: b, a: c}":         "line 2: key \"a\" appears twice",
 		"version: 9\nstorage_identifier: [sqlite3]":     "line 2: it is not a string",
 		"version: 9\ntopics_with_message_count: {a: b}": "line 2: it is not a sequence",
 		"version: 9\nduration: 5":                       "line 2: it is not a mapping",
 		"version: 9\ncustom_data:\n  f: !!binary =":     "line 3: ",
 		"- 1\n- 2": "line 1: it is not a mapping",
-		"version: 9\nfiles:\n  - {path: a, starting_time: {a: 1, a: 2}}": "line 3: key \"a\" is there twice",
+		"version: 9\nfiles:\n  - {path: a, starting_time: {a: 1, a: 2}}": "line 3: key \"a\" appears twice",
 	} {
 		_, _, err := ParseMetadata(t.Context(), []byte(text), QoSCache{})
 		if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(fmt.Sprint(err), want) {

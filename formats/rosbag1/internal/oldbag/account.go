@@ -54,15 +54,15 @@ func (s *scanner) headline(indexPos int64, sound bool) error {
 	var err error
 	switch {
 	case indexPos == 0:
-		err = s.r.src.Warn("unindexed", -1, false, "the bag was not closed, it has no index; all of it is scanned")
+		err = s.r.src.Warn("unindexed", -1, false, "the bag was not closed and has no index; the whole file is scanned")
 	case indexPos > size:
 		err = s.r.src.WarnLost(storage.Lost{Bytes: indexPos - size, Uncounted: true}, "truncated", size, true,
-			"the file is cut off: %d of at least %d bytes are there", size, indexPos)
+			"the file is cut off: it has %d of at least %d bytes", size, indexPos)
 	case indexPos > 0 && !sound:
 		err = s.r.src.Warn("index", indexPos, false, "the index is damaged, or not where the file header has it; all records are read without it")
 	}
 	if err == nil && s.guessed {
-		err = s.r.src.Warn("op", -1, false, "the op of some records is damaged; they are read by their other fields")
+		err = s.r.src.Warn("op", -1, false, "the op of some records is damaged; their other fields identify them")
 	}
 	return err
 }
