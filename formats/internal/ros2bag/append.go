@@ -30,7 +30,7 @@ type Addition struct {
 	empty  bool // nothing is added
 }
 
-// An open function opens the recording to which is added.
+// An openFunc opens the recording that is added to.
 type openFunc func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error)
 
 // NewAddition starts to add to the folder at path, which open reads. info is that of the
