@@ -248,8 +248,9 @@ func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptio
 	if o.Metadata == nil {
 		o.Metadata = info.Metadata
 	}
-	if o.Compression == "" && !o.Append && o.Values[storage.NamePreset] == "" && job.SourceFormat.Name == job.SinkFormat.Name {
-		o.Compression = mostUsed(info.Compression, job.SinkFormat.Options.Choices(storage.NameCompression))
+	codec := job.SinkFormat.Options.Find(storage.NameCompression)
+	if o.Compression == "" && !o.Append && o.Values[storage.NamePreset] == "" && job.SourceFormat.Name == job.SinkFormat.Name && codec != nil && !codec.Asked {
+		o.Compression = mostUsed(info.Compression, codec.Values)
 	}
 	if job.becomesCDR(info) {
 		o.Metadata = maps.Clone(o.Metadata)

@@ -29,6 +29,10 @@ type Option struct {
 	Kind   OptionKind
 	Values []string // of a choice, the default first
 	Help   string   // what it does, as part of a sentence
+
+	// Asked tells that an output has the default unless another value is asked for, whatever
+	// a source of the same format has.
+	Asked bool
 }
 
 // The options that WriteOptions has fields for, and usual ones in WriteOptions.Values.
@@ -41,9 +45,10 @@ const (
 	NameSegmentDuration = "segment-duration"
 	NameSegmentNames    = "segment-names"
 
-	NameEncrypt = "encrypt" // with which key the output is encrypted
-	NamePreset  = "preset"  // a choice for several other options
-	NameStorage = "storage" // of the messages in a folder
+	NameEncrypt         = "encrypt"          // with which key the output is encrypted
+	NamePreset          = "preset"           // a choice for several other options
+	NameStorage         = "storage"          // of the messages in a folder
+	NameCompressionMode = "compression-mode" // what is compressed
 )
 
 // An OptionError is a value that an output cannot have. It wraps ErrUnsupported.

@@ -224,3 +224,36 @@ func TestMessageCompression(t *testing.T) {
 		t.Errorf("another codec: %v", err)
 	}
 }
+
+// TestPackedFolder: what is in a part that is compressed as a whole is byte for byte what it
+// is without chunks that are compressed, however it is written and cut.
+func TestPackedFolder(t *testing.T) {
+	list := testMessages(3000)
+	for _, preset := range []string{"none", "fastwrite"} {
+		for _, limit := range []int64{0, 20_000} {
+			values := map[string]string{storage.NamePreset: preset}
+			plain := writeFolder(t, storage.WriteOptions{Compression: "none", SegmentSize: limit, Values: values}, list)
+			values = map[string]string{storage.NamePreset: preset, storage.NameCompressionMode: "file"}
+			dir := writeFolder(t, storage.WriteOptions{SegmentSize: limit, Level: 1, Values: values}, list)
+			parts, err := filepath.Glob(filepath.Join(plain, "*.mcap"))
+			check(t, err)
+			if limit > 0 && len(parts) < 2 {
+				t.Fatalf("%d parts", len(parts))
+			}
+			for _, part := range parts {
+				want, err := os.ReadFile(part)
+				check(t, err)
+				z, err := os.ReadFile(filepath.Join(dir, filepath.Base(part)+".zstd"))
+				check(t, err)
+				got, err := compress.Zstd.Decode(nil, z, 1<<30)
+				if err != nil || string(got) != string(want) {
+					t.Errorf("%s, %s: %v, %d bytes are not the %d of the plain file", preset, filepath.Base(part), err, len(got), len(want))
+				}
+			}
+			info, got, err := readFolder(t, dir, storage.ReadOptions{Strict: true})
+			if err != nil || len(got) != len(list) || len(info.Warnings) > 0 {
+				t.Errorf("%d of %d messages, %v %v", len(got), len(list), err, info.Warnings)
+			}
+		}
+	}
+}

@@ -25,6 +25,8 @@ type FolderWriter struct {
 	profile  ros2bag.Profile
 	size     int64 // of a segment, in bytes of messages; 0: any
 	duration int64 // of a segment, ns; 0: any
+	packed   bool  // parts are compressed as a whole
+	level    int   // of that
 
 	parts []*outPart // the last one gets the messages
 	known map[topicKey]bool
@@ -50,7 +52,14 @@ func CreateFolder(ctx context.Context, path string, o storage.WriteOptions) (sto
 	if other := o.Values[storage.NameStorage]; other != "" && other != mcapStorage.ID {
 		return fail("storage "+other, storage.ErrUnsupported, "the format of that storage writes it")
 	}
-	w := &FolderWriter{path: path, fs: iox.FS(o.FS), o: o, size: o.SegmentSize, duration: o.SegmentDuration, known: map[topicKey]bool{}}
+	level, packed, err := packFiles(&o)
+	if err != nil {
+		return fail("option", err, "")
+	}
+	if packed && appends {
+		return fail("a part that is added, compressed as a whole", storage.ErrUnsupported, "parts that are added are as they are; chunks may be compressed")
+	}
+	w := &FolderWriter{path: path, packed: packed, level: level, fs: iox.FS(o.FS), o: o, size: o.SegmentSize, duration: o.SegmentDuration, known: map[topicKey]bool{}}
 	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
 	if appends {
 		return w.appendTo(ctx)
@@ -59,7 +68,6 @@ func CreateFolder(ctx context.Context, path string, o storage.WriteOptions) (sto
 	if _, err := newWriter(ctx, path, o); err != nil {
 		return nil, err
 	}
-	var err error
 	if w.out, err = iox.NewOutput(w.fs, path, o.Overwrite, !o.NoSync); err != nil {
 		return fail("output", err, "")
 	}
@@ -86,6 +94,10 @@ func (w *FolderWriter) addPart() error {
 	part.restyle, part.schemed = true, true
 	part.own = ownMetadata{values: maps.Clone(w.o.Metadata), always: true, profile: w.profile}
 	part.header.profile, part.profiled = "", false
+	if w.packed {
+		name = ros2bag.PackedName(name)
+		part.packing, part.copies = &packing{level: w.level}, false
+	}
 	part.state.OnBlock = w.state.OnBlock
 	p := &outPart{Writer: part}
 	w.parts = append(w.parts, p)
@@ -301,6 +313,9 @@ func (w *FolderWriter) finish() error {
 		if meta, err = w.add.Extend(meta); err != nil {
 			return w.fail(ros2bag.MetadataName, err)
 		}
+	}
+	if w.packed {
+		meta.SetPacked()
 	}
 	if err := meta.WriteFile(w.fs, w.out.Temp(), !w.o.NoSync); err != nil {
 		return w.fail(ros2bag.MetadataName, err)

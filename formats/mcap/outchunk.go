@@ -37,6 +37,7 @@ type outChunk struct {
 	out    []byte // what Append writes, up to the lent data
 	after  []byte // and after it
 	whole  uint32 // checksum of all that Append writes but before
+	frame  []byte // what Append writes, if the file is compressed as a whole
 	stored int    // bytes of the data
 	length int    // of the Chunk record
 }
@@ -106,8 +107,17 @@ func (k *outChunk) message(m *storage.Message, slot int, lend bool) {
 	k.index = append(k.index, indexRef{rec.log, uint64(at), slot})
 }
 
-// Encode compresses the chunk, unless it is already. See storage.PendingBlock.
+// Encode compresses the chunk, unless it is already, and what is written of it if the file is
+// compressed as a whole. See storage.PendingBlock.
 func (k *outChunk) Encode() error {
+	err := k.encode()
+	if p := k.w.packing; p != nil && err == nil {
+		k.frame, err = compress.Zstd.Encode(k.frame[:0], k.out, p.level)
+	}
+	return err
+}
+
+func (k *outChunk) encode() error {
 	w := k.w
 	if !w.layout.chunks {
 		k.out = k.buf[k.front:]
@@ -206,9 +216,16 @@ func (k *outChunk) Append() error {
 		return err
 	}
 	offset := w.pos
-	for _, b := range [][]byte{k.out, k.lent, k.after} {
-		if err := w.write(b); err != nil {
+	if w.packing != nil {
+		if err := w.packing.put(w, k.frame); err != nil {
 			return err
+		}
+		w.pos += int64(len(k.out))
+	} else {
+		for _, b := range [][]byte{k.out, k.lent, k.after} {
+			if err := w.write(b); err != nil {
+				return err
+			}
 		}
 	}
 	w.sum = joinSums(w.sum, k.whole, w.pos-offset)

@@ -52,7 +52,11 @@ func (w *Writer) write(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if _, err := w.file.WriteAt(b, w.pos); err != nil {
+	if w.packing != nil {
+		if err := w.packing.add(w, b); err != nil {
+			return err
+		}
+	} else if _, err := w.file.WriteAt(b, w.pos); err != nil {
 		return w.fail("output", err)
 	}
 	w.pos += int64(len(b))

@@ -38,6 +38,7 @@ type Writer struct {
 	own       ownMetadata
 	restyle   bool // texts of QoS profiles are written anew, as own.profile has them
 	schemed   bool // every channel has a schema, if only an empty one
+	packing   *packing
 
 	channels []outChannel
 	schemas  []outSchema
@@ -239,7 +240,7 @@ func (w *Writer) Write(m *storage.Message) error {
 		k.used = append(k.used, usedChannel{channel: int(m.Topic), id: c.id})
 	}
 	last := k.rawSize()+recordHead+messageFixed+len(m.Data) > w.threshold
-	k.message(m, c.slot, last && w.codec == compress.None && len(m.Data) >= minLent)
+	k.message(m, c.slot, last && w.codec == compress.None && w.packing == nil && len(m.Data) >= minLent)
 	if last {
 		return w.Flush()
 	}
@@ -303,6 +304,11 @@ func (w *Writer) finish() error {
 	defer w.mu.Unlock()
 	if err := w.writeSummary(); err != nil {
 		return err
+	}
+	if w.packing != nil {
+		if err := w.packing.flush(w); err != nil {
+			return err
+		}
 	}
 	if w.sync {
 		if err := w.file.Sync(); err != nil {

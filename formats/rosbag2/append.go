@@ -12,6 +12,11 @@ func (w *Writer) appendTo(path string, o storage.WriteOptions) (err error) {
 	if err := options.Check(&o); err != nil {
 		return w.fail(path, "option", err)
 	}
+	if p, err := packingOf(&o, w.single); err != nil {
+		return w.fail(path, "option", err)
+	} else if p.mode != "" {
+		return w.fail(path, "a part that is added, compressed", storage.ErrUnsupported)
+	}
 	if w.add, _, err = db3.NewAddition(w.ctx, path, o, Open); err != nil {
 		w.add = nil
 		return w.fail(path, "recording to be added to", err)

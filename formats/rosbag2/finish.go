@@ -2,6 +2,7 @@ package rosbag2
 
 import (
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -27,6 +28,9 @@ func (w *Writer) finish() error {
 			if meta, err = w.add.Extend(meta); err != nil {
 				return err
 			}
+		}
+		if w.packing.mode == ros2bag.ModeFile {
+			meta.SetPacked()
 		}
 		if err := meta.WriteFile(w.fs, w.out.Temp(), w.sync); err != nil {
 			return err
@@ -81,6 +85,9 @@ func (w *Writer) metadata(parts ...*outPart) (*ros2bag.Metadata, error) {
 		}
 	}
 	m := w.profile.Metadata(db3, w.options, topics, list)
+	if w.packing.mode == ros2bag.ModeMessage {
+		m.Compression, m.Mode = compress.Zstd.Name(), w.packing.mode
+	}
 	if w.custom == nil { // all parts have the same definitions, and so the same
 		var kept []ros2bag.CustomTopic
 		for i := range w.topics {

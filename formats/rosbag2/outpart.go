@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -24,8 +25,13 @@ type outPart struct {
 	path string // where it is written
 
 	file   storage.File       // nil when it is closed
+	packed *packedFile        // the same, if the part is compressed as a whole
 	db     *sqlite.DB         // nil while the loader has the file
 	loader *sqlitefile.Loader // nil when the rows are settled
+
+	run     *rowRun      // being filled, if messages are compressed one by one
+	pending atomic.Int64 // runs that are handed out and not appended
+	ended   bool         // it gets no more messages
 
 	bytes  int64   // of messages
 	topics []int64 // messages by topic
@@ -41,6 +47,10 @@ func (w *Writer) addPart() error {
 		}
 		p.Name = db3.PartName(p.Name, n)
 		p.path = filepath.Join(p.path, p.Name)
+		if w.packing.mode == ros2bag.ModeFile {
+			p.path = ros2bag.PackedName(p.path)
+			p.packed = &packedFile{level: w.packing.level, foxy: w.packing.foxy}
+		}
 	}
 	w.parts = append(w.parts, p)
 	return p.create()
@@ -80,10 +90,50 @@ func (p *outPart) create() (err error) {
 	p.loader, err = sqlitefile.Open(p.file, sqlitefile.Options{Memory: w.memory, Temp: func() (storage.File, error) {
 		return iox.TempFile(w.fs, filepath.Dir(p.path))
 	}})
-	if err == nil && w.hand != nil {
-		p.loader.OnBuffer(w.hand)
+	if err != nil {
+		return err
 	}
+	if p.packed != nil {
+		err = p.packed.begin()
+	}
+	p.handOut()
 	return err
+}
+
+// handOut has the pages of messages handed to who writes them. Messages that are compressed
+// one by one are handed out before they are pages.
+func (p *outPart) handOut() {
+	switch {
+	case p.packed != nil:
+		p.loader.OnBuffer(p.handRun)
+	case p.w.hand != nil && p.w.packing.mode == "":
+		p.loader.OnBuffer(p.w.hand)
+	}
+}
+
+// add adds a message.
+func (p *outPart) add(m *storage.Message) error {
+	if p.w.packing.mode == ros2bag.ModeMessage {
+		return p.addRow(int64(m.Topic)+1, m.LogTime, m.Data)
+	}
+	return p.loader.Add(int64(m.Topic)+1, m.LogTime, m.Data)
+}
+
+// flush ends the messages, and hands out what is left of them.
+func (p *outPart) flush() error {
+	p.ended = true
+	if p.w.packing.mode == ros2bag.ModeMessage {
+		return p.handRows()
+	}
+	return p.loader.Flush()
+}
+
+// settled reports whether all messages are in the file, so that it can be settled.
+func (p *outPart) settled() bool {
+	if p.w.packing.mode == ros2bag.ModeMessage {
+		return p.ended && p.pending.Load() == 0
+	}
+	return p.loader.Settled()
 }
 
 // note counts a message that was added.
@@ -110,6 +160,9 @@ func (p *outPart) open(flag int) (err error) {
 		if p.file, err = p.w.fs.OpenFile(p.path, os.O_RDWR|flag, 0o666); err != nil {
 			return err
 		}
+		if p.packed != nil {
+			p.packed.File, p.file = p.file, p.packed
+		}
 	}
 	if p.db, err = sqlite.Open(sqlite.Options{File: sqlite.Plain{File: p.file}}); err != nil {
 		return err
@@ -129,6 +182,16 @@ func (p *outPart) closeEngine() error {
 
 // settle ends the rows. keep leaves the file open for finish.
 func (p *outPart) settle(keep bool) error {
+	if r := p.run; r != nil { // not handed out any more: nobody would append it
+		p.run = nil
+		p.pending.Add(1)
+		if err := r.write(); err != nil {
+			return err
+		}
+	}
+	if n := p.pending.Load(); n > 0 {
+		return fmt.Errorf("internal error: %d runs of messages are not written", n)
+	}
 	if err := p.loader.Finish(); err != nil {
 		return err
 	}
@@ -168,6 +231,14 @@ func (p *outPart) finish() error {
 	}
 	if err := p.db.Exec("COMMIT"); err != nil {
 		return err
+	}
+	if err := p.closeEngine(); err != nil {
+		return err
+	}
+	if p.packed != nil {
+		if err := p.packed.finish(); err != nil {
+			return err
+		}
 	}
 	return p.close(p.w.sync)
 }

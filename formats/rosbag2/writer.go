@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -29,7 +30,9 @@ type Writer struct {
 	options  map[string]string // recording-level metadata
 	size     int64             // of a segment, in bytes of messages; 0: any
 	duration int64             // of a segment, ns; 0: any
+	packing  packing
 
+	runs  sync.Pool  // of *rowRun
 	parts []*outPart // the last one takes the messages
 	hand  func(storage.PendingBlock) error
 
@@ -81,6 +84,9 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 		e := w.fail(path, "storage "+otherStorage, storage.ErrUnsupported)
 		e.Hint = "a folder can have it, whose format is " + otherFormat
 		return e
+	}
+	if w.packing, err = packingOf(&o, w.single); err != nil {
+		return w.fail(path, "option", err)
 	}
 	w.profile, _ = ros2bag.FindProfile(o.Profile) // options has the names
 	if w.out, err = iox.NewOutput(w.fs, path, o.Overwrite, w.sync); err != nil {
@@ -154,7 +160,7 @@ func (w *Writer) Write(m *storage.Message) error {
 		}
 		p = w.parts[len(w.parts)-1]
 	}
-	if err := p.loader.Add(int64(m.Topic)+1, m.LogTime, m.Data); err != nil {
+	if err := p.add(m); err != nil {
 		return w.keep(err)
 	}
 	p.note(m)
@@ -172,7 +178,7 @@ func (w *Writer) full(p *outPart, m *storage.Message) bool {
 // cut ends the rows of a part and begins the next one. Pages of the old part may
 // still be on their way to its file while the new one is filled.
 func (w *Writer) cut(p *outPart) error {
-	if err := p.loader.Flush(); err != nil {
+	if err := p.flush(); err != nil {
 		return err
 	}
 	if err := w.addPart(); err != nil {
@@ -185,7 +191,7 @@ func (w *Writer) cut(p *outPart) error {
 // if all is set.
 func (w *Writer) settle(all bool) error {
 	for _, p := range w.parts {
-		if p.loader == nil || !all && !p.loader.Settled() {
+		if p.loader == nil || !all && !p.settled() {
 			continue
 		}
 		if err := p.settle(all); err != nil {
@@ -198,7 +204,7 @@ func (w *Writer) settle(all bool) error {
 // OnBlock has the pages of messages handed to f. See storage.BlockWriter.
 func (w *Writer) OnBlock(f func(storage.PendingBlock) error) {
 	w.hand = f
-	w.parts[0].loader.OnBuffer(f)
+	w.parts[0].handOut()
 }
 
 // Flush ends the rows and hands out the last pages, those of the index too. See
@@ -208,7 +214,7 @@ func (w *Writer) Flush() error {
 		return w.err
 	}
 	w.flushed = true
-	return w.keep(w.parts[len(w.parts)-1].loader.Flush())
+	return w.keep(w.parts[len(w.parts)-1].flush())
 }
 
 // Finish finishes the database and writes metadata.yaml. See storage.Writer.

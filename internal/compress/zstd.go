@@ -24,13 +24,21 @@ const (
 )
 
 var (
-	zstdEncoders [23][zstdWindows]sync.Pool // by level and window
+	zstdEncoders zstdPools
+	zstdSized    zstdPools // of frames that state their size
 	zstdReaders  sync.Pool
 )
 
+// zstdPools are encoders by level and window.
+type zstdPools [23][zstdWindows]sync.Pool
+
 func encodeZstd(dst, src []byte, level int) ([]byte, error) {
+	return zstdEncoders.encode(dst, src, level)
+}
+
+func (pools *zstdPools) encode(dst, src []byte, level int, more ...zstd.EOption) ([]byte, error) {
 	window := min(max(bits.Len(uint(max(len(src)-1, 0)))-zstdLeast, 0), zstdWindows-1)
-	pool := &zstdEncoders[level][window]
+	pool := &pools[level][window]
 	e, _ := pool.Get().(*zstd.Encoder)
 	if e == nil {
 		l := zstd.SpeedDefault
@@ -38,8 +46,8 @@ func encodeZstd(dst, src []byte, level int) ([]byte, error) {
 			l = zstd.EncoderLevelFromZstd(level)
 		}
 		var err error
-		e, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(l), zstd.WithEncoderConcurrency(1),
-			zstd.WithWindowSize(1<<(zstdLeast+window)), zstd.WithLowerEncoderMem(true))
+		e, err = zstd.NewWriter(nil, append(more, zstd.WithEncoderLevel(l), zstd.WithEncoderConcurrency(1),
+			zstd.WithWindowSize(1<<(zstdLeast+window)), zstd.WithLowerEncoderMem(true))...)
 		if err != nil {
 			return dst, err
 		}

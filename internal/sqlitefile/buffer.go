@@ -61,6 +61,15 @@ func (b *Buffer) Lent() bool { return false }
 // loader fills another, and is called once. After an error the loader fails too.
 func (b *Buffer) Append() error {
 	_, err := b.q.file.WriteAt(b.b, b.at)
+	return b.Done(err)
+}
+
+// Bytes are the pages, which follow those of the buffer before. They are valid until Done.
+func (b *Buffer) Bytes() []byte { return b.b }
+
+// Done returns the buffer to the loader when its pages are written elsewhere, instead of
+// Append; err is that of writing, and is returned.
+func (b *Buffer) Done(err error) error {
 	b.q.mu.Lock()
 	defer b.q.mu.Unlock()
 	b.q.out--

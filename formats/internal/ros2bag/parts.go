@@ -10,6 +10,24 @@ func (s *Storage) PartName(folder string, n int) string {
 	return fmt.Sprintf("%s_%d%s", folder, n, s.Ext)
 }
 
+// The modes of compression that metadata.yaml names.
+const (
+	ModeFile    = "FILE"
+	ModeMessage = "MESSAGE"
+)
+
+// PackedName returns the name that a part has when it is compressed as a whole.
+func PackedName(name string) string { return name + zstdEndings[0] }
+
+// SetPacked notes that the parts are compressed as a whole. As rosbag2 does, it renames them
+// in the list of paths alone.
+func (m *Metadata) SetPacked() {
+	m.Compression, m.Mode = "zstd", ModeFile
+	for i := range m.Paths {
+		m.Paths[i] = PackedName(m.Paths[i])
+	}
+}
+
 // A Part is a part that is written.
 type Part struct {
 	Name       string // in the folder

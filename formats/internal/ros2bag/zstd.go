@@ -34,10 +34,29 @@ func Inflate(ctx context.Context, fsys storage.FS, path string) (temp storage.Fi
 	if err != nil {
 		return nil, nil, err
 	}
-	if cut, err = inflateTo(ctx, out, in, st.Size()); err != nil {
+	source := &faultReader{File: in}
+	if cut, err = inflateTo(ctx, out, source, st.Size()); err == nil {
+		err = source.fault
+	}
+	if err != nil {
 		return nil, nil, errors.Join(err, out.Close())
 	}
 	return out, cut, nil
+}
+
+// A faultReader remembers why a file could not be read, which the decoder would report as
+// damage.
+type faultReader struct {
+	storage.File
+	fault error
+}
+
+func (r *faultReader) Read(b []byte) (int, error) {
+	n, err := r.File.Read(b)
+	if err != nil && err != io.EOF {
+		r.fault = err
+	}
+	return n, err
 }
 
 func inflateTo(ctx context.Context, out io.Writer, in io.Reader, size int64) (cut, err error) {

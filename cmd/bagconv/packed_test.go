@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+)
+
+// TestPackedReferee: rosbags decodes the same from every form of compressed folder as from
+// its source.
+func TestPackedReferee(t *testing.T) {
+	dir := t.TempDir()
+	inputs := append(sorted(bags(t)), folders(t)...)
+	forms := [][]string{
+		{"--compression", "zstd"},
+		{"--compression", "zstd", "--distro", "foxy"},
+		{"--compression", "zstd", "--compression-mode", "message"},
+		{"--compression", "zstd", "--compression-mode", "message", "--distro", "humble", "--level", "1"},
+		{"--compression", "zstd", "--distro", "jazzy", "--storage", "sqlite3"},
+		{"--storage", "mcap", "--compression-mode", "file"},
+	}
+	var pairs []string
+	for k, form := range forms {
+		for i, path := range inputs {
+			if testing.Short() && i%6 != k {
+				continue
+			}
+			out := filepath.Join(dir, fmt.Sprintf("o%d_%d", i, k))
+			convert(t, append([]string{path, out + "/"}, form...)...)
+			if _, msgs := read(t, out); len(msgs) > 0 {
+				pairs = append(pairs, path, out)
+			}
+		}
+	}
+	checkPairs(t, 20, pairs)
+}

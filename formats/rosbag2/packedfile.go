@@ -1,0 +1,216 @@
+package rosbag2
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/sqlitefile"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A packedFile is a database that is written compressed as a whole, and is never there
+// uncompressed. Its first pages, which change until the end, and its last ones, which SQLite
+// adds when it fills the small tables, stay in memory. The pages of messages between them
+// are compressed as the loader hands them out:
+//
+//	frame     the first pages as they are: their place is known before their bytes
+//	frames    runs of pages of messages, each compressed on any core
+//	frames    the last pages
+//
+// Decoders read frames that follow each other as one file; rosbag2 does since Galactic. That
+// of Foxy wants one frame that states its content size. Then the blocks of all runs are
+// in one frame, compressed one after the other. Source: ros2/rosbag2
+// rosbag2_compression_zstd/src/rosbag2_compression_zstd/zstd_decompressor.cpp, and for Foxy
+// rosbag2_compression/src/rosbag2_compression/zstd_decompressor.cpp.
+//
+// Offsets of its methods are those of the database. The rows may be appended in one
+// goroutine while others compress.
+type packedFile struct {
+	storage.File // compressed; nil while it is closed
+	level        int
+	foxy         bool
+
+	head []byte // the first pages
+	tail []byte // the last ones
+	body int64  // end of the pages that are compressed, in the database; 0: none can be yet
+
+	mu  sync.Mutex
+	end int64 // of the file
+	one *compress.ZstdStream
+}
+
+// begin ends the first pages: what follows them is compressed.
+func (p *packedFile) begin() (err error) {
+	p.body, p.end = int64(len(p.head)), int64(compress.RawFrameSize(len(p.head)))
+	if p.foxy {
+		p.end = int64(compress.ZstdStreamHead(len(p.head)))
+		p.one, err = compress.NewZstdStream(packedEnd{p}, p.level)
+	}
+	return err
+}
+
+// packedEnd writes at the end of the file.
+type packedEnd struct{ p *packedFile }
+
+func (e packedEnd) Write(b []byte) (int, error) {
+	n, err := e.p.File.WriteAt(b, e.p.end)
+	e.p.end += int64(n)
+	return n, err
+}
+
+// A packedRun is a run of pages on its way to a packedFile.
+type packedRun struct {
+	*sqlitefile.Buffer
+	p     *packedFile
+	frame []byte
+}
+
+// Encode compresses the pages. See storage.PendingBlock.
+func (r *packedRun) Encode() (err error) {
+	if r.p.one == nil {
+		r.frame, err = compress.Zstd.Encode(nil, r.Bytes(), r.p.level)
+	}
+	return err
+}
+
+// Append writes the frame. See storage.PendingBlock.
+func (r *packedRun) Append() error { return r.Done(r.p.add(r.Bytes(), r.frame)) }
+
+// add writes pages that follow those before, and their frame if they have one of their own.
+func (p *packedFile) add(pages, frame []byte) (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.File == nil {
+		return errClosedPart
+	}
+	if p.one != nil {
+		_, err = p.one.Write(pages)
+	} else {
+		_, err = packedEnd{p}.Write(frame)
+	}
+	p.body += int64(len(pages))
+	return err
+}
+
+var errClosedPart = errors.New("internal error: the part is closed")
+
+// finish compresses the last pages, and writes the first.
+func (p *packedFile) finish() error {
+	const run = 1 << 20
+	var frame []byte
+	for tail := p.tail; len(tail) > 0; {
+		n := min(len(tail), run)
+		if p.one == nil {
+			var err error
+			if frame, err = compress.Zstd.Encode(frame[:0], tail[:n], p.level); err != nil {
+				return err
+			}
+		}
+		if err := p.add(tail[:n], frame); err != nil {
+			return err
+		}
+		tail = tail[n:]
+	}
+	p.tail = nil
+	head := compress.AppendRawFrame
+	if p.one != nil {
+		if err := p.one.Close(); err != nil {
+			return err
+		}
+		head = func(_, data []byte) []byte { return p.one.Head(data) }
+	}
+	_, err := p.File.WriteAt(head(nil, p.head), 0)
+	return err
+}
+
+// size is the bytes of the database.
+func (p *packedFile) size() int64 { return max(p.body, int64(len(p.head))) + int64(len(p.tail)) }
+
+// WriteAt changes first or last pages, and adds such.
+func (p *packedFile) WriteAt(b []byte, at int64) (int, error) {
+	if p.File == nil {
+		return 0, errClosedPart
+	}
+	switch {
+	case p.body == 0:
+		p.head = overwrite(p.head, b, at)
+	case at >= p.body:
+		p.tail = overwrite(p.tail, b, at-p.body)
+	case at+int64(len(b)) <= int64(len(p.head)):
+		copy(p.head[at:], b)
+	default:
+		return 0, fmt.Errorf("internal error: bytes %d to %d of the database are compressed already", at, at+int64(len(b)))
+	}
+	return len(b), nil
+}
+
+// overwrite puts b at an offset of a slice, which grows if it must.
+func overwrite(dst, b []byte, at int64) []byte {
+	if grow := int(at) + len(b) - len(dst); grow > 0 {
+		dst = append(dst, make([]byte, grow)...)
+	}
+	copy(dst[at:], b)
+	return dst
+}
+
+// ReadAt reads first or last pages.
+func (p *packedFile) ReadAt(b []byte, at int64) (int, error) {
+	from := p.head
+	switch {
+	case at < int64(len(p.head)):
+		from = from[at:]
+	case p.body > 0 && at < p.body:
+		return 0, fmt.Errorf("internal error: byte %d of the database is compressed already", at)
+	default:
+		from = p.tail[min(max(at-p.body, 0), int64(len(p.tail))):]
+	}
+	n := copy(b, from)
+	if n == len(b) {
+		return n, nil
+	}
+	if p.body > 0 && at < int64(len(p.head)) && p.size() > int64(len(p.head)) {
+		rest, err := p.ReadAt(b[n:], at+int64(n))
+		return n + rest, err
+	}
+	return n, io.EOF
+}
+
+// Truncate cuts first or last pages off.
+func (p *packedFile) Truncate(size int64) error {
+	switch {
+	case size >= p.size():
+	case p.body > 0 && size >= p.body:
+		p.tail = p.tail[:size-p.body]
+	case p.body == 0:
+		p.head = p.head[:size]
+	default:
+		return fmt.Errorf("internal error: a cut at byte %d of a database that is compressed already", size)
+	}
+	return nil
+}
+
+// Stat returns what the file has, with the size of the database.
+func (p *packedFile) Stat() (os.FileInfo, error) {
+	st, err := p.File.Stat()
+	return packedInfo{st, p.size()}, err
+}
+
+type packedInfo struct {
+	os.FileInfo
+	size int64
+}
+
+func (i packedInfo) Size() int64 { return i.size }
+
+// Close closes the file; what is in memory stays. It can be opened again.
+func (p *packedFile) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f := p.File
+	p.File = nil
+	return f.Close()
+}

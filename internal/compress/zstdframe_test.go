@@ -1,0 +1,96 @@
+package compress
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// sample returns n bytes that compress, but not to nothing.
+func sample(n int) []byte {
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	b := make([]byte, n)
+	for i := range b {
+		if i%7 > 3 {
+			b[i] = byte(r.Uint32())
+		}
+	}
+	return b
+}
+
+// TestRawFrame: a decoder reads back what was stored, and the length is as foretold.
+func TestRawFrame(t *testing.T) {
+	for _, n := range []int{0, 1, 255, 28672, zstdBlock - 1, zstdBlock, zstdBlock + 1, 3*zstdBlock + 5} {
+		data := sample(n)
+		frame := AppendRawFrame([]byte{}, data)
+		got, err := Zstd.Decode(nil, frame, int64(n))
+		if err != nil || !bytes.Equal(got, data) || len(frame) != RawFrameSize(n) {
+			t.Errorf("%d bytes: %v, frame of %d bytes, want %d", n, err, len(frame), RawFrameSize(n))
+		}
+		if size, ok := ZstdSize(frame); !ok || size != int64(n) {
+			t.Errorf("%d bytes: the frame states %d, %v", n, size, ok)
+		}
+	}
+}
+
+// TestZstdStream: head and blocks are one frame with its size, whatever was written.
+func TestZstdStream(t *testing.T) {
+	for _, n := range []int{0, 1, 4096, zstdBlock, 1 << 20, 9<<20 + 3} {
+		for _, headLen := range []int{0, 4096, 200_000} {
+			head, data := sample(headLen), sample(n)
+			var rest bytes.Buffer
+			s, err := NewZstdStream(&rest, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p := data; len(p) > 0; {
+				k := min(len(p), 1<<20)
+				if _, err := s.Write(p[:k]); err != nil {
+					t.Fatal(err)
+				}
+				p = p[k:]
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			front := s.Head(head)
+			if len(front) != ZstdStreamHead(headLen) {
+				t.Errorf("a head of %d bytes takes %d, want %d", headLen, len(front), ZstdStreamHead(headLen))
+			}
+			frame := append(front, rest.Bytes()...)
+			var h zstd.Header
+			if err := h.Decode(frame); err != nil || h.FrameContentSize != uint64(n+headLen) {
+				t.Errorf("%d + %d bytes: %v, content size %d", headLen, n, err, h.FrameContentSize)
+			}
+			got, err := Zstd.Decode(nil, frame, 1<<30)
+			if err != nil || !bytes.Equal(got, append(head, data...)) {
+				t.Errorf("%d + %d bytes: %v, %d came back", headLen, n, err, len(got))
+			}
+		}
+	}
+}
+
+// TestEncodeZstdFrame: a frame of any size states it, and has nothing behind it.
+func TestEncodeZstdFrame(t *testing.T) {
+	for _, n := range []int{0, 1, 28, 255, 256, 70_000, 1 << 20} {
+		for _, level := range []int{0, 1, 19} {
+			data := sample(n)
+			frame, err := EncodeZstdFrame(nil, data, level)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var h zstd.Header
+			if err := h.Decode(frame); err != nil || !h.HasFCS || h.FrameContentSize != uint64(n) || h.HasCheckSum {
+				t.Errorf("%d bytes, level %d: %v, %+v", n, level, err, h)
+			}
+			if got, err := Zstd.Decode(nil, frame, int64(n)); err != nil || !bytes.Equal(got, data) {
+				t.Errorf("%d bytes, level %d: %v", n, level, err)
+			}
+		}
+	}
+	if _, err := EncodeZstdFrame(nil, []byte("x"), 23); err == nil {
+		t.Error("level 23")
+	}
+}
