@@ -47,6 +47,10 @@ type Job struct {
 	// topic, in log time and in bytes; it needs OrderTime.
 	Dedupe bool
 
+	// Custom is added to what the recording has about itself (Info.Metadata), by key. A key that
+	// SinkFormat does not keep is lost.
+	Custom map[string]string
+
 	// Encoding of the messages in the output: "" is the native one of SinkFormat, and
 	// leaves recordings of that format as they are; else one of Encodings, or EncodingKeep.
 	Encoding string

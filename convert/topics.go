@@ -50,11 +50,14 @@ func planTopics(job *Job, encoding string, info *storage.Info, choice *selection
 		if !choice.Topics[i] {
 			continue
 		}
-		res, err := mapper.Map(&info.Topics[i].Topic)
+		t := info.Topics[i].Topic
+		t.QoS = job.Edit.Profiles(t.Name, t.QoS) // latched topics of ROS 1 depend on them
+		res, err := mapper.Map(&t)
 		if err != nil {
 			p.errs[i] = err
 			continue
 		}
+		res.Topic.QoS = job.Edit.Profiles(t.Name, res.Topic.QoS)
 		p.results[i] = res
 		res.Fit(job.SinkFormat)
 		res.Topic.Name = job.Edit.Name(res.Topic.Name)

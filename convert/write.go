@@ -252,10 +252,13 @@ func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptio
 	if o.Compression == "" && !o.Append && o.Values[storage.NamePreset] == "" && job.SourceFormat.Name == job.SinkFormat.Name && codec != nil && !codec.Asked {
 		o.Compression = mostUsed(info.Compression, codec.Values)
 	}
-	if job.becomesCDR(info) {
-		o.Metadata = maps.Clone(o.Metadata)
-		if o.Metadata == nil {
+	if becomes := job.becomesCDR(info); becomes || len(job.Custom) > 0 {
+		if o.Metadata = maps.Clone(o.Metadata); o.Metadata == nil {
 			o.Metadata = map[string]string{}
+		}
+		maps.Copy(o.Metadata, job.Custom)
+		if !becomes {
+			return o
 		}
 		o.Metadata[storage.MetaDistro] = job.distro()
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -10,7 +11,8 @@ import (
 // its source.
 func TestPackedReferee(t *testing.T) {
 	dir := t.TempDir()
-	inputs := append(sorted(bags(t)), folders(t)...)
+	ros1 := sorted(bags(t))
+	inputs := append(ros1, folders(t)...)
 	forms := [][]string{
 		{"--compression", "zstd"},
 		{"--compression", "zstd", "--distro", "foxy"},
@@ -22,7 +24,8 @@ func TestPackedReferee(t *testing.T) {
 	var pairs []string
 	for k, form := range forms {
 		for i, path := range inputs {
-			if testing.Short() && i%6 != k {
+			older := slices.Contains(form, "foxy") || slices.Contains(form, "humble") // rosbags finds no definitions there
+			if older && i < len(ros1) || i%6 != k && (testing.Short() || i < len(ros1)) {
 				continue
 			}
 			out := filepath.Join(dir, fmt.Sprintf("o%d_%d", i, k))

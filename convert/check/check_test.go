@@ -60,6 +60,11 @@ func TestFindings(t *testing.T) {
 				f.messages[i].Data = value(f.messages[i].LogTime, byte(i))
 			}
 		}, []string{"warning time-jump /imu x1 @1148", "note recording-unordered  x1 @1148"}, "at most by 2.99s"},
+		"profiles differ": {func(f *fake, _ storage.TopicID) {
+			best := storage.QoSDefault
+			best.Reliability = storage.ReliabilityBestEffort
+			f.info.Topics[0].QoS = []storage.QoS{storage.QoSDefault, best, storage.QoSDefault}
+		}, []string{"warning topic-qos /imu x3 @-1"}, "its 3 QoS profiles differ, so that players offer their default: reliability: reliable, best_effort"},
 		"odd time": {func(f *fake, id storage.TopicID) {
 			f.info.Topics[0].Metadata[storage.MetaLatching] = "1"
 			f.add(id, -5, value(start+3e9, 0))

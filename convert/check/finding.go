@@ -95,6 +95,7 @@ func (c *checker) recordingFindings(res *Result) {
 	}
 	types := map[string]*stream{}
 	for _, s := range c.streams {
+		c.qosFindings(s)
 		if first := types[s.name]; first == nil {
 			types[s.name] = s
 		} else if first.typ != s.typ {
@@ -250,4 +251,17 @@ func joinTopics(names []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
 	}
 	return strings.Join(names, ", ")
+}
+
+// qosFindings are about profiles that publishers of one topic have not agreed on.
+func (c *checker) qosFindings(s *stream) {
+	var list []storage.QoS
+	for _, id := range s.ids {
+		list = append(list, c.info.Topics[id].QoS...)
+	}
+	if d := storage.QoSDifference(list); d != "" {
+		c.add(Warning, "topic-qos", s.name, "bagconv convert --qos TOPIC:POLICIES writes one that all have",
+			"its %d QoS profiles differ, so that players offer their default: %s", len(list), d)
+		c.findings[len(c.findings)-1].Count = int64(len(list))
+	}
 }

@@ -23,6 +23,8 @@ type Edit struct {
 	Offset  int64 // ns, added to the log and publish times
 
 	Latch Latch
+
+	QoS []Profile // all that match a topic count, in their order
 }
 
 // Restamp tells which of a message's two times becomes the other's.
@@ -130,6 +132,11 @@ func (e *Edit) Check(info *storage.Info, c *Choice) error {
 			return err
 		}
 	}
+	for i := range e.QoS {
+		if err := check("--qos", e.QoS[i].topic); err != nil {
+			return err
+		}
+	}
 	for _, p := range e.Latch.topics {
 		if err := check("--latch", p); err != nil {
 			return err
@@ -145,6 +152,7 @@ func (e *Edit) Of(topic string) Edit {
 	other := func(p Pattern) bool { return !p.Match(topic) }
 	only.Remap = slices.DeleteFunc(slices.Clone(e.Remap), func(r Rename) bool { return other(r.old) })
 	only.Rates = slices.DeleteFunc(slices.Clone(e.Rates), func(r Rate) bool { return other(r.topic) })
+	only.QoS = slices.DeleteFunc(slices.Clone(e.QoS), func(p Profile) bool { return other(p.topic) })
 	only.Latch.topics = slices.DeleteFunc(slices.Clone(e.Latch.topics), other)
 	return only
 }

@@ -191,6 +191,9 @@ func (e *env) jobFor(c *cli.Context, sink *storage.Format) (*convert.Job, error)
 	if err := e.setOptions(c, &job); err != nil {
 		return nil, err
 	}
+	if err := e.set.setAbout(&job); err != nil {
+		return nil, err
+	}
 	if slices.Contains(sink.Options.Choices(storage.NameProfile), job.Distro) {
 		job.Write.Profile = job.Distro
 	}

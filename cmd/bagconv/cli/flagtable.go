@@ -26,6 +26,7 @@ type settings struct {
 	maxSize                   string
 	maxDuration               int64 // ns
 	at, shift                 []string
+	custom                    [][2]string // of --custom-data
 	outputDir, base, manifest string
 	includeFrom               []string
 	defs                      []string
@@ -45,7 +46,7 @@ type settings struct {
 func (e *env) flagTable() (table []*flag) {
 	s := &e.set
 	for _, part := range [][]flag{
-		globalFlags(), e.batchFlags(), s.mergeFlags(), s.splitFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(),
+		globalFlags(), e.batchFlags(), s.mergeFlags(), s.splitFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
 		e.messageFlags(), s.extraFlags(), s.runFlags(), e.keyFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), fileFlags(readGroup, "list"), e.moreFlags,
 	} {
 		for i := range part {

@@ -17,14 +17,6 @@ import (
 // each value itself tells which of the two a text has. Source:
 // ros2/rosbag2 rosbag2_storage/src/rosbag2_storage/qos.cpp and yaml.hpp.
 
-// The policy names, indexed by their numbers.
-var (
-	historyNames     = []string{"system_default", "keep_last", "keep_all", "unknown"}
-	reliabilityNames = []string{"system_default", "reliable", "best_effort", "unknown", "best_available"}
-	durabilityNames  = []string{"system_default", "transient_local", "volatile", "unknown", "best_available"}
-	livelinessNames  = []string{"system_default", "automatic", "manual_by_node", "manual_by_topic", "unknown", "best_available"}
-)
-
 // maxQoS bounds the profiles of one topic that are kept.
 const maxQoS = 10000
 
@@ -72,19 +64,19 @@ func (r *yamlReader) profile(n *yaml.Node) (q storage.QoS) {
 	r.fields(n, func(key string, v *yaml.Node) {
 		switch key {
 		case "history":
-			q.History = storage.History(policy(v, key, historyNames))
+			q.History = storage.History(policy(v, key, storage.HistoryNames))
 		case "depth":
 			q.Depth = int64(min(r.unsigned(v, key), math.MaxInt64))
 		case "reliability":
-			q.Reliability = storage.Reliability(policy(v, key, reliabilityNames))
+			q.Reliability = storage.Reliability(policy(v, key, storage.ReliabilityNames))
 		case "durability":
-			q.Durability = storage.Durability(policy(v, key, durabilityNames))
+			q.Durability = storage.Durability(policy(v, key, storage.DurabilityNames))
 		case "deadline":
 			q.Deadline = r.duration(v, key)
 		case "lifespan":
 			q.Lifespan = r.duration(v, key)
 		case "liveliness":
-			q.Liveliness = storage.Liveliness(policy(v, key, livelinessNames))
+			q.Liveliness = storage.Liveliness(policy(v, key, storage.LivelinessNames))
 		case "liveliness_lease_duration":
 			q.Lease = r.duration(v, key)
 		case "avoid_ros_namespace_conventions":
@@ -183,13 +175,13 @@ func writeProfile(b *yamlText, q *storage.QoS, names bool) {
 			b.line("nsec: ", strconv.FormatUint(d.NSec, 10))
 		})
 	}
-	policy("history", uint8(q.History), historyNames)
+	policy("history", uint8(q.History), storage.HistoryNames)
 	b.number("depth", max(q.Depth, 0))
-	policy("reliability", uint8(q.Reliability), reliabilityNames)
-	policy("durability", uint8(q.Durability), durabilityNames)
+	policy("reliability", uint8(q.Reliability), storage.ReliabilityNames)
+	policy("durability", uint8(q.Durability), storage.DurabilityNames)
 	duration("deadline", q.Deadline)
 	duration("lifespan", q.Lifespan)
-	policy("liveliness", uint8(q.Liveliness), livelinessNames)
+	policy("liveliness", uint8(q.Liveliness), storage.LivelinessNames)
 	duration("liveliness_lease_duration", q.Lease)
 	b.line("avoid_ros_namespace_conventions: ", strconv.FormatBool(q.AvoidROSNamespaceConventions))
 }

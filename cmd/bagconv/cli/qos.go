@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/yaml"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// aboutFlags change what an output has about its topics and about itself.
+func (s *settings) aboutFlags() []flag {
+	return allIn(outputGroup, writeCommands,
+		flag{name: "qos", arg: "TOPIC:POLICIES|FILE", kind: aTopic, suffix: ":", several: true, set: parsedEach(&s.job.Edit.QoS, parseQoS),
+			help: "change QoS profiles of topics of IN: reliable, best_effort, transient_local, volatile, depth=10, deadline=100ms and others, separated by commas; or a YAML file with a profile, or with overrides for the ROS 2 recorder; repeat the flag for more topics"},
+		flag{name: "custom-data", arg: "KEY=VALUE", several: true, set: parsedEach(&s.custom, parseCustom),
+			help: "add a value to the metadata of OUT, as the ROS 2 recorder does; repeat the flag for more values"},
+	)
+}
+
+const qosHint = "type for example --qos /scan:best_effort,depth=5 or --qos /scan:FILE"
+
+// parseQoS reads TOPIC:POLICIES or TOPIC:FILE.
+func parseQoS(text string) (p selection.Profile, err error) {
+	topic, value, ok := strings.Cut(text, ":")
+	if topic == "re" { // a pattern
+		var rest string
+		if rest, value, ok = cutLast(value, ":"); ok {
+			topic += ":" + rest
+		}
+	}
+	if !ok || topic == "" || value == "" {
+		return p, usage(qosHint, "--qos: %q names no topic and policies", text)
+	}
+	settings := strings.Split(value, ",")
+	q := storage.QoS{}
+	for _, s := range settings {
+		if err = q.Set(s); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		file, ferr := os.ReadFile(value)
+		if ferr != nil {
+			return p, usage(qosHint, "--qos: %v, and there is no file %q", err, value)
+		}
+		if settings, err = fileQoS(file, topic); err != nil {
+			return p, usage("it has the keys of a profile, such as reliability: reliable; or topics with such keys", "--qos: %s: %v", value, err)
+		}
+	}
+	if p, err = selection.NewProfile(topic, settings); err != nil {
+		return p, usage(qosHint, "--qos %s: %v", text, err)
+	}
+	return p, nil
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// fileQoS returns the policies that a YAML file has for a topic: under its name, or as a
+// whole.
+func fileQoS(text []byte, topic string) (settings []string, err error) {
+	var all map[string]any
+	if err := yaml.Decode(text, &all); err != nil {
+		return nil, err
+	}
+	if own, ok := all[topic].(map[string]any); ok {
+		all = own
+	}
+	for key, value := range all {
+		if d, ok := value.(map[string]any); ok {
+			value = fmt.Sprintf("%vs%vns", orZero(d["sec"]), orZero(d["nsec"]))
+		}
+		settings = append(settings, fmt.Sprintf("%s=%v", key, value))
+	}
+	return settings, nil
+}
+
+func orZero(v any) any {
+	if v == nil {
+		return 0
+	}
+	return v
+}
+
+// parseCustom reads KEY=VALUE.
+func parseCustom(text string) ([2]string, error) {
+	key, value, ok := strings.Cut(text, "=")
+	switch {
+	case !ok || key == "":
+		return [2]string{}, usage("type for example --custom-data robot=r2", "--custom-data: %q is no KEY=VALUE", text)
+	case key == storage.MetaDistro:
+		return [2]string{}, usage("--distro chooses the distribution", "--custom-data: %s is no key for it", key)
+	}
+	return [2]string{key, value}, nil
+}
+
+// setAbout takes the values of aboutFlags for an output.
+func (s *settings) setAbout(job *convert.Job) error {
+	sink := job.SinkFormat
+	if len(job.Edit.QoS) > 0 && !sink.QoS {
+		return usage("leave it out", "--qos: a %s keeps no QoS profiles", sink.Name)
+	}
+	for _, c := range s.custom {
+		if !sink.Keeps(c[0]) {
+			return usage("leave it out", "--custom-data: a %s has no place for it", sink.Name)
+		}
+		if job.Custom == nil {
+			job.Custom = map[string]string{}
+		}
+		job.Custom[c[0]] = c[1]
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package storage
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The names of the policies, indexed by their numbers, as rosbag2 writes them.
+var (
+	HistoryNames     = []string{"system_default", "keep_last", "keep_all", "unknown"}
+	ReliabilityNames = []string{"system_default", "reliable", "best_effort", "unknown", "best_available"}
+	DurabilityNames  = []string{"system_default", "transient_local", "volatile", "unknown", "best_available"}
+	LivelinessNames  = []string{"system_default", "automatic", "manual_by_node", "manual_by_topic", "unknown", "best_available"}
+)
+
+// QoSDefault is the profile of ROS 2 for publishers that ask for no other (rmw,
+// rmw_qos_profile_default).
+var QoSDefault = QoS{History: HistoryKeepLast, Depth: 10, Reliability: ReliabilityReliable, Durability: DurabilityVolatile}
+
+// qosWords are values that name their policy by themselves.
+var qosWords = map[string]string{
+	"keep_last": "history", "keep_all": "history", "reliable": "reliability", "best_effort": "reliability",
+	"transient_local": "durability", "volatile": "durability",
+	"automatic": "liveliness", "manual_by_node": "liveliness", "manual_by_topic": "liveliness",
+}
+
+// Set sets a policy from its text: a word such as "reliable", or a key of rosbag2's
+// profiles with a value, such as "depth=10", "durability=volatile" and "deadline=100ms".
+func (q *QoS) Set(text string) error {
+	key, value, ok := strings.Cut(text, "=")
+	if !ok {
+		key, value = qosWords[text], text
+	}
+	var err error
+	switch key {
+	case "history":
+		q.History, err = policy[History](value, HistoryNames)
+	case "depth":
+		q.Depth, err = strconv.ParseInt(value, 10, 64)
+		if err == nil && q.Depth < 0 {
+			err = strconv.ErrRange
+		}
+	case "reliability":
+		q.Reliability, err = policy[Reliability](value, ReliabilityNames)
+	case "durability":
+		q.Durability, err = policy[Durability](value, DurabilityNames)
+	case "liveliness":
+		q.Liveliness, err = policy[Liveliness](value, LivelinessNames)
+	case "deadline":
+		q.Deadline, err = parseQoSDuration(value)
+	case "lifespan":
+		q.Lifespan, err = parseQoSDuration(value)
+	case "liveliness_lease_duration":
+		q.Lease, err = parseQoSDuration(value)
+	case "avoid_ros_namespace_conventions":
+		q.AvoidROSNamespaceConventions, err = strconv.ParseBool(value)
+	default:
+		return fmt.Errorf("%q is no policy of a QoS profile", text)
+	}
+	if err != nil {
+		return fmt.Errorf("%q: %q is no value of it", text, value)
+	}
+	return nil
+}
+
+// policy returns the number of a policy by its name, or by its number.
+func policy[P ~uint8](value string, names []string) (P, error) {
+	if i := slices.Index(names, strings.ToLower(value)); i >= 0 {
+		return P(i), nil
+	}
+	n, err := strconv.ParseUint(value, 10, 8)
+	if err == nil && int(n) >= len(names) {
+		err = strconv.ErrRange
+	}
+	return P(n), err
+}
+
+func parseQoSDuration(value string) (QoSDuration, error) {
+	if value == "infinite" {
+		return QoSInfinite, nil
+	}
+	d, err := time.ParseDuration(value)
+	if err == nil && d < 0 {
+		err = strconv.ErrRange
+	}
+	return QoSDuration{uint64(d / time.Second), uint64(d % time.Second)}, err
+}
+
+// QoSDifference returns the first policy in which profiles differ that players ask to be
+// the same, with its values: "reliability: reliable, best_effort"; "" if there is none. A
+// player offers the recorded profile only if publishers have agreed on all but the history and
+// the lifespan. Source: ros2/rosbag2 rosbag2_transport/src/rosbag2_transport/qos.cpp.
+func QoSDifference(list []QoS) string {
+	for _, p := range []struct {
+		name string
+		text func(*QoS) string
+	}{
+		{"reliability", func(q *QoS) string { return nameOf(uint8(q.Reliability), ReliabilityNames) }},
+		{"durability", func(q *QoS) string { return nameOf(uint8(q.Durability), DurabilityNames) }},
+		{"deadline", func(q *QoS) string { return q.Deadline.String() }},
+		{"liveliness", func(q *QoS) string { return nameOf(uint8(q.Liveliness), LivelinessNames) }},
+		{"liveliness lease duration", func(q *QoS) string { return q.Lease.String() }},
+	} {
+		var values []string
+		for i := range list {
+			if v := p.text(&list[i]); !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		if len(values) > 1 {
+			return p.name + ": " + strings.Join(values, ", ")
+		}
+	}
+	return ""
+}
+
+func nameOf(n uint8, names []string) string {
+	if int(n) < len(names) {
+		return names[n]
+	}
+	return strconv.Itoa(int(n))
+}
+
+// String returns the duration as Set takes it; that of 0 is not specified.
+func (d QoSDuration) String() string {
+	switch {
+	case d == QoSInfinite:
+		return "infinite"
+	case d == QoSDuration{}:
+		return "unspecified"
+	case d.Sec > 1<<33 || d.NSec > 1e9:
+		return fmt.Sprintf("%d s and %d ns", d.Sec, d.NSec)
+	}
+	return (time.Duration(d.Sec)*time.Second + time.Duration(d.NSec)).String()
+}
