@@ -166,7 +166,7 @@ func TestPackedOptions(t *testing.T) {
 		o    storage.WriteOptions
 	}{
 		"add --compression zstd": {"bag", storage.WriteOptions{Level: 3}},
-		"nothing is compressed":  {"bag", storage.WriteOptions{Values: map[string]string{storage.NameCompressionMode: "file"}}},
+		"nothing is compressed":  {"bag", storage.WriteOptions{Compression: "none", Values: map[string]string{storage.NameCompressionMode: "file"}}},
 		"write a folder":         {"x.db3", withZstd("message", "")},
 		"levels go to 22":        {"bag", storage.WriteOptions{Compression: "zstd", Level: 23}},
 	} {

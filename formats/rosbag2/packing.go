@@ -24,7 +24,7 @@ func packingOf(o *storage.WriteOptions, single bool) (p packing, err error) {
 		return p, &storage.OptionError{Name: name, What: what, Hint: hint}
 	}
 	mode := o.Values[storage.NameCompressionMode]
-	if o.Compression != compress.Zstd.Name() {
+	if o.Compression != compress.Zstd.Name() && (mode == "" || o.Compression != "") {
 		switch {
 		case mode != "":
 			return wrong(storage.NameCompressionMode, "nothing is compressed", "add --compression "+compress.Zstd.Name())

@@ -219,7 +219,7 @@ func checkLevel(job *convert.Job) error {
 	codecs := slices.DeleteFunc(slices.Clone(sink.Options.Choices(storage.NameCompression)), func(s string) bool { return s == "none" })
 	switch {
 	case job.Write.Level == 0:
-	case codec == "none" || codec == "" && sink.Options.Choices(storage.NameCompression)[0] == "none":
+	case codec == "none" || codec == "" && job.Write.Values[storage.NameCompressionMode] == "" && sink.Options.Choices(storage.NameCompression)[0] == "none":
 		return usage("add --compression "+orList(codecs), "--level has no effect without compression")
 	}
 	return nil
