@@ -27,7 +27,7 @@ var wheelTags = map[string][]string{
 func wheelName(version, system string) (string, error) {
 	tags := wheelTags[system]
 	if tags == nil {
-		return "", fmt.Errorf("Python has no platform tag for %s", system)
+		return "", fmt.Errorf("there is no platform tag of Python for %s", system)
 	}
 	_, python := packageVersions(version)
 	return fmt.Sprintf("bagconv-%s-py3-none-%s.whl", python, strings.Join(tags, ".")), nil

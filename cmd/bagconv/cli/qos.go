@@ -13,7 +13,7 @@ import (
 
 // aboutFlags change what an output has about its topics and about itself.
 func (s *settings) aboutFlags() []flag {
-	return allIn(outputGroup, writeCommands,
+	return allIn(outputGroup, newOutputs,
 		flag{name: "qos", arg: "TOPIC:POLICIES|FILE", kind: aTopic, suffix: ":", several: true, set: parsedEach(&s.job.Edit.QoS, parseQoS),
 			help: "change QoS profiles of topics of IN: reliable, best_effort, transient_local, volatile, depth=10, deadline=100ms and others, separated by commas; or a YAML file with a profile, or with overrides for the ROS 2 recorder; repeat the flag for more topics"},
 		flag{name: "custom-data", arg: "KEY=VALUE", several: true, set: parsedEach(&s.custom, parseCustom),
