@@ -54,7 +54,7 @@ func TestJoin(t *testing.T) {
 	if sinks, _ := joinAll(storage.IdentityTopic, topics...); len(sinks) != len(topics) {
 		t.Errorf("%d topics where publishers are kept apart, want %d", len(sinks), len(topics))
 	}
-	// Where they are kept apart, topics of one definition can flow together all the same.
+	// If they are kept apart, topics of one definition can flow together all the same.
 	j := newJoiner(storage.IdentityTopic)
 	at = nil
 	for i := range topics {

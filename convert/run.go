@@ -29,7 +29,7 @@ func Run(ctx context.Context, job Job) (*Report, error) {
 	return reports[0], err
 }
 
-// MaxOutputs is how many outputs are written at once. Where there are more, the source is
+// MaxOutputs is how many outputs are written at once. If there are more, the source is
 // read again for each so many.
 const MaxOutputs = 64
 

@@ -37,7 +37,7 @@
 // Encodings and schema encodings have the names of MCAP's registry: "ros1", "cdr", "protobuf";
 // "ros1msg", "ros2msg", "ros2idl".
 //
-// Times are nanoseconds since 1970-01-01 UTC, as int64. Where a file has them as uint64,
+// Times are nanoseconds since 1970-01-01 UTC, as int64. If a file has them as uint64,
 // they are the same 64 bits: a time from 2^63 on is one before 1970, as recorders that
 // count in int64 write it, and 2^64-1 is -1. So none is lost, none is an exception, and
 // each is written as it was read. Nothing was recorded after 2262. Bounds in a file, as of

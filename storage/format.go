@@ -45,7 +45,7 @@ type Format struct {
 	QoS bool
 
 	// TopicMetadata reports whether the format keeps a key of Topic.Metadata; nil: it
-	// keeps none. CreateTopic passes over the others.
+	// keeps none. CreateTopic skips the others.
 	TopicMetadata func(key string) bool
 
 	// PublishTime and Sequence are set if the format keeps these fields of Message.

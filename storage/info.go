@@ -67,7 +67,7 @@ type Damage struct {
 // Lost is what damage has cost, as far as the recording itself tells: by a header,
 // an index or the size that a file should have. The zero value is nothing.
 type Lost struct {
-	Bytes     int64 // that were passed over, or that a file should have and has not
+	Bytes     int64 // that were skipped, or that a file should have and has not
 	Blocks    int64 // chunks or pages that miss something
 	Messages  int64 // that a header or an index counts and that cannot be read
 	Duration  int64 // ns of the recording without a message that is left: at its ends, or between two parts

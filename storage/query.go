@@ -14,7 +14,7 @@ import (
 //
 // What is read beside the messages themselves depends on what the format's index
 // knows; docs/library.md has it for each. An index is believed: messages that it
-// does not know are not found. Where it turns out to be wrong there is an error
+// does not know are not found. If it turns out to be wrong there is an error
 // that wraps [ErrCorrupt], and [Reader.ReadNext] still reads everything.
 type Querier interface {
 	// Query returns the messages that q asks for, in the order of LogTime; equal

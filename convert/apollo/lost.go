@@ -2,7 +2,7 @@ package apollo
 
 import "google.golang.org/protobuf/encoding/protowire"
 
-// A place says where a ROS field goes: into any of some slots. Without slots it
+// A place tells where a ROS field goes: into any of some slots. Without slots it
 // has no place at all.
 type place struct {
 	path  string

@@ -90,7 +90,7 @@ func (s *stream) keep(g gap) {
 
 // gaps returns the longest times without a message, the longest first, at most
 // about maxGaps; not known when the stream is too much out of order to tell.
-// Where time goes back, an interval that messages elsewhere in the file fill is
+// If time goes back, an interval that messages elsewhere in the file fill is
 // no gap.
 func (s *stream) gaps() (found []gap, known bool) {
 	if s.torn {

@@ -22,7 +22,7 @@ type rosStep struct {
 	op    rosOp
 	form  form
 	class class
-	emit  bool // else the value is passed over
+	emit  bool // else the value is skipped
 	list  bool // a count stands before the values
 	count int  // else there are so many
 	tell  bool // an array that is a list in the canonical type
@@ -80,7 +80,7 @@ type rosCompiler struct {
 	made map[[2]*schema.Message]*rosNode
 }
 
-// nothing is the canonical type of what is passed over.
+// nothing is the canonical type of what is skipped.
 var nothing = &schema.Message{}
 
 func (c *rosCompiler) node(src, dst *schema.Message, prefix string, depth int) (*rosNode, error) {

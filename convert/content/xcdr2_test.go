@@ -9,7 +9,7 @@ import (
 
 // TestSizes: XCDR2 has a size before each list and array of what is no number, also
 // one of a single value, and delimited before each struct, also a time; what a struct
-// has behind its fields is passed over.
+// has behind its fields is skipped.
 func TestSizes(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, data, want string

@@ -44,7 +44,7 @@ type MetadataRecord struct {
 
 // A Folder takes attachments as files and metadata records as a part of an index: it is
 // a storage.ExtraWriter. Until Commit nothing of it stands in the folder, which is made
-// if it is not there. Where nothing is written, there is no folder.
+// if it is not there. If nothing is written, there is no folder.
 type Folder struct {
 	fs              storage.FS
 	dir             string

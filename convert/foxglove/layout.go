@@ -40,7 +40,7 @@ type layout struct {
 type step struct {
 	name string
 	typ  schema.Type
-	slot int     // -1: it is passed over
+	slot int     // -1: it is skipped
 	sub  *layout // of a struct whose parts are read
 	size int     // bytes of one value, 0 if they are not always as many
 }
@@ -101,7 +101,7 @@ func (c class) takes(t schema.Type) bool {
 	return t.Array == schema.Unbounded && t.Kind == schema.Struct
 }
 
-// unused lists the paths of fields that are passed over.
+// unused lists the paths of fields that are skipped.
 func (l *layout) unused(prefix string) (out []string) {
 	for _, s := range l.steps {
 		switch {

@@ -128,7 +128,7 @@ func (w *out) endElements(n int) {
 	}
 }
 
-// flow writes a value in one piece where a block could stand.
+// flow writes a value in one piece, also if a block could stand there.
 func (w *out) flow(text string) {
 	if w.style == YAML && !w.inline {
 		w.buf = append(w.buf, ' ')

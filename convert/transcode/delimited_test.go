@@ -9,7 +9,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// TestDelimited: fields that a publisher has added to a delimited struct are passed over and
+// TestDelimited: fields that a publisher has added to a delimited struct are skipped and
 // reported, wherever the struct stands.
 func TestDelimited(t *testing.T) {
 	inner := func(pkg string) *schema.Message {

@@ -63,7 +63,7 @@ func (c *compiler) close(head op, body []op) error {
 	return nil
 }
 
-// loop compiles a list, whose count the source has at its position. Where the
+// loop compiles a list, whose count the source has at its position. If the
 // body is one copy, the whole list is.
 func (c *compiler) loop(head op, of elements, minSize int, lead func() (src, dst int), element func() error) error {
 	c.read(4)

@@ -47,7 +47,7 @@ const (
 	opRepeat // the body, a times; b as for opLoop
 
 	opEnter // a delimited struct: u32 size
-	opLeave // go to its end; what is passed over is counted if a is 1, and left to the caller of Append if it is the outermost
+	opLeave // go to its end; what is skipped is counted if a is 1, and left to the caller of Append if it is the outermost
 
 	opMark // keep the position in the source as number a
 	opSeek // go back to position number a

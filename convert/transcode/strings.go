@@ -31,7 +31,7 @@ func (s *state) text(pos int) (int, error) {
 
 // wstring reads a wide string: u32 number of UTF-16 units, then, as all ROS 2
 // middlewares write it, 4 bytes for each; in XCDR2 a number of bytes, then 2 for
-// each. Where 4 do not fit, 2 are tried.
+// each. If 4 do not fit, 2 are tried.
 func (s *state) wstring(pos int, o *op) (int, error) {
 	n, at, err := s.count(pos)
 	if err != nil {

@@ -225,7 +225,7 @@ func TestWString(t *testing.T) {
 	check(t, 0, back, want, unhex(t, "00010000 02000000 e4000000 78000000"))
 }
 
-// FuzzAppend: any bytes for any type. Where the walker can read them, the plan
+// FuzzAppend: any bytes for any type. If the walker can read them, the plan
 // gives what the walker writes; where it cannot, the plan fails too.
 func FuzzAppend(f *testing.F) {
 	for seed := range uint64(20) {

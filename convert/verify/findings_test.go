@@ -144,7 +144,7 @@ func TestDurations(t *testing.T) {
 }
 
 // TestRest: bytes behind the last field of CDR are compared or named, and padding is
-// passed over.
+// skipped.
 func TestRest(t *testing.T) {
 	bag := saved(t, "bag", messagesOf([]storage.Topic{bagTopic(t, "/x", "p/A", "uint32 a\n")}, []byte{1, 0, 0, 0}))
 	db3 := load(t, converted(t, convert.Job{}, bag, "db3", filepath.Join(t.TempDir(), "r")))

@@ -11,7 +11,7 @@ import (
 )
 
 // A group is the topics of one side that are compared as one: the publishers of
-// a name and type. Where a name and type has several definitions, each is a group.
+// a name and type. If a name and type has several definitions, each is a group.
 type group struct {
 	name, typ, encoding string
 	shape               content.Shape

@@ -166,7 +166,7 @@ func layouts(large, size, n, bytes int64) map[string]layout {
 
 // TestQueryBytes counts what is read of a large recording for one message and for
 // ten seconds, opening included, and holds it against the layout. None of it grows
-// with the payload of what is passed over.
+// with the payload of what is skipped.
 func TestQueryBytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes files of 1.2 GB")

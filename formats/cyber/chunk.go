@@ -115,7 +115,7 @@ func (c *chunk) step(k *walker, at int64) (next int64, ok bool, err error) {
 	return next, false, err
 }
 
-// skip passes over bytes of the body that are no message, and warns. It returns
+// skip goes past bytes of the body that are no message, and warns. It returns
 // where the next message begins: one of a channel that is known.
 func (c *chunk) skip(at int64, st state) (next int64, err error) {
 	f, end := c.file, c.body+c.size

@@ -60,7 +60,7 @@ func (p *outPlace) create(s *outSegment) (storage.File, error) {
 }
 
 // old lists the names in the folder that the recording will take: path itself,
-// and segments of its stem, by new names and by old. Where nothing may be
+// and segments of its stem, by new names and by old. If nothing may be
 // replaced, one of them is an error that wraps fs.ErrExist.
 func (p *outPlace) old() (names []string, err error) {
 	base := filepath.Base(p.path)

@@ -13,7 +13,7 @@ import (
 
 // Query reads by the chunks' headers, which have times and a count of all
 // messages, and by the heads of messages in the chunks that it comes to: a record
-// has no index of messages. Contents are passed over unless they are asked for.
+// has no index of messages. Contents are skipped unless they are asked for.
 // See storage.Querier.
 func (r *Reader) Query(ctx context.Context, q storage.Query) iter.Seq2[*storage.Message, error] {
 	return func(yield func(*storage.Message, error) bool) {

@@ -187,7 +187,7 @@ func (k *walker) next(at int64) (state, error) {
 }
 
 // odd reads a message field by field: in any order, the last one counts,
-// unknown ones are passed over. One without a channel is broken.
+// unknown ones are skipped. One without a channel is broken.
 func (k *walker) odd(at int64) (state, error) {
 	end := at + int64(k.m.size)
 	var name, content field

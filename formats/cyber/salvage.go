@@ -88,7 +88,7 @@ func (s *scanner) certain(at int64) bool {
 	return false
 }
 
-// lost passes over what is no section, up to the next that is one.
+// lost goes past what is no section, up to the next that is one.
 func (s *scanner) lost(at int64) (next int64, err error) {
 	f := s.f
 	zero, err := s.w.zeros(at)

@@ -13,7 +13,7 @@ import (
 
 // A window looks at a file here and there. It reads more at a time the longer
 // it is moved forward without a leap, so that small things that follow each
-// other do not cost a system call each, and large ones that are passed over are
+// other do not cost a system call each, and large ones that are skipped are
 // not read.
 type window struct {
 	r    io.ReaderAt

@@ -20,7 +20,7 @@ const maxName = 32 << 10
 // return in full. See storage.Writer for how it may be used.
 //
 // The viewer, and so cyber_recorder play, walks a recording in steps of one
-// second, and passes over messages of a chunk that come too late for theirs: give
+// second, and skips messages of a chunk that come too late for theirs: give
 // messages in the order of time. Others are written all the same, in the order
 // in which they came, with headers that are true; a reader that knows better
 // finds them.

@@ -94,7 +94,7 @@ func (c *chunk) codec() (codec *compress.Codec, sure bool) {
 	return nil, false
 }
 
-// Where the size of a chunk cannot be right, it may decompress to some times the
+// If the size of a chunk cannot be right, it may decompress to some times the
 // bytes that are stored, as messages of sensors hardly do, and a small one to a
 // little more: maxOpen if there is no size, and maxWrong if the size turns out
 // to be too small. What zstd makes of one value is any number of times smaller.

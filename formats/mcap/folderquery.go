@@ -65,7 +65,7 @@ func (x *folderQuery) Count(i int) (int64, error) {
 // Total is not needed: chunks are counted. See timeorder.Source.
 func (x *folderQuery) Total() int64 { return -1 }
 
-// Ahead is 0: what is passed over is counted. See timeorder.Source.
+// Ahead is 0: what is skipped is counted. See timeorder.Source.
 func (x *folderQuery) Ahead() int { return 0 }
 
 // Open opens the block of the part. See timeorder.Source.

@@ -93,7 +93,7 @@ func grow[T any](list *[]T) *T {
 }
 
 // parse reads the records of the summary. Others than those that belong there are
-// passed over.
+// skipped.
 func (s *summary) parse(b []byte) error {
 	c := cursor{b: b}
 	for c.step() {
@@ -129,7 +129,7 @@ func (s *summary) parse(b []byte) error {
 }
 
 // counts takes the number of messages of each channel from where their Message Index
-// records are: an entry has 16 bytes. Where those do not lie one behind the other, as
+// records are: an entry has 16 bytes. If those do not lie one behind the other, as
 // when a newer writer made them longer, they are looked at. It is nil if there are
 // none, or others than the index has.
 func (s *scanner) counts(x *chunkIndex) ([]indexed, error) {

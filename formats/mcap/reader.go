@@ -102,7 +102,7 @@ func (r *Reader) open() error {
 	return nil
 }
 
-// readMagic looks at the first bytes. Where they are damaged, what follows must be a
+// readMagic looks at the first bytes. If they are damaged, what follows must be a
 // Header.
 func (r *Reader) readMagic() error {
 	head := make([]byte, min(r.src.Size, storage.SniffLen))

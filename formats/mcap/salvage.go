@@ -16,7 +16,7 @@ type gap struct {
 }
 
 // A cursor goes over the records of b: a decompressed chunk, or bytes of the file.
-// Where bytes make no sense as a record it goes on at the next that do. A message
+// If bytes make no sense as a record it goes on at the next that do. A message
 // whose end is no record's start is left out: its length may be damaged.
 type cursor struct {
 	b     []byte
@@ -81,7 +81,7 @@ func (c *cursor) step() bool {
 	return false
 }
 
-// gap passes over bytes that are no record.
+// gap goes past bytes that are no record.
 func (c *cursor) gap(from, to int, err error) {
 	c.gaps = append(c.gaps, gap{from, to, err})
 	c.next = to

@@ -212,7 +212,7 @@ func (s *scanner) magic(p int64) (int64, error) {
 	return next, nil
 }
 
-// skip passes over bytes that are no record, up to the next that are.
+// skip goes past bytes that are no record, up to the next that are.
 func (s *scanner) skip(p int64, cause error) (int64, error) {
 	s.run, s.skipped = false, true
 	if cut, err := s.isCut(p); err != nil || cut {

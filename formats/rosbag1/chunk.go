@@ -25,7 +25,7 @@ type chunk struct {
 	open        bool  // lengths are 0 or cannot be believed: the recorder died here, or the header is damaged
 }
 
-// Where the size of a chunk is not known, it may decompress to some times the bytes
+// If the size of a chunk is not known, it may decompress to some times the bytes
 // that are stored, as messages of sensors hardly do, and a small one to a little more:
 // maxOpen if the recorder wrote no size, which is then part of rawSize, and maxWrong
 // if the size turns out to be too small.
@@ -290,7 +290,7 @@ func (w *walk) block(at int64, compressed bool, b []byte) {
 }
 
 // records reads the records of b, a decompressed chunk or a run of records in
-// the file. Where bytes make no sense it looks for the next record that does.
+// the file. If bytes make no sense it looks for the next record that does.
 // Message data points into b.
 func (w *walk) records(b []byte) {
 	var h header

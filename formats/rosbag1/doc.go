@@ -18,7 +18,7 @@
 // its trailer, once that agrees with the chunk headers; any other is
 // scanned: chunk by chunk if each has its index records, record by record
 // if the recorder died. After damage the reader goes on at the next record
-// that makes sense, and reports in a warning what it passed over. Each chunk is a
+// that makes sense, and reports in a warning what it skipped. Each chunk is a
 // block; ReadBlock is safe for concurrent use.
 //
 // Refused, wrapping storage.ErrUnsupported: versions before 2.0, encrypted bags.

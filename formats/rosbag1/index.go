@@ -278,7 +278,7 @@ func (r *Reader) estimate(stored, raw, seen int64) {
 const indexHead = 55
 
 // verifyRest looks at the bytes between the end of a chunk and the next one that
-// the index knows. Index records are passed over. A record that may hold
+// the index knows. Index records are skipped. A record that may hold
 // messages means that the index is not complete.
 func (r *Reader) verifyRest(from, to int64) error {
 	w := r.window()

@@ -149,7 +149,7 @@ func (r *Reader) open(o *storage.ReadOptions) error {
 	return err
 }
 
-// readHead reads the version line and the file header. Where the header cannot be
+// readHead reads the version line and the file header. If the header cannot be
 // read it returns why.
 func (r *Reader) readHead(o *storage.ReadOptions) (h header, why *reason, err error) {
 	head := make([]byte, min(r.src.Size, storage.SniffLen))

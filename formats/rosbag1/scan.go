@@ -14,7 +14,7 @@ import (
 const runSize = 1 << 20
 
 // A scanner finds the blocks and connections of a bag without its index, from
-// the records in the order of the file. Chunks are passed over if their index
+// the records in the order of the file. Chunks are skipped if their index
 // records tell what they hold, and read if not.
 type scanner struct {
 	r      *Reader
@@ -51,7 +51,7 @@ type scanner struct {
 type note struct {
 	code      string
 	at, bytes int64
-	repaired  bool // nothing was passed over
+	repaired  bool // nothing was skipped
 	inside    bool // a chunk: there may have been messages
 	what      string
 }
@@ -141,7 +141,7 @@ func (s *scanner) walk() error {
 	return nil
 }
 
-// skip passes over bytes that are no record, up to the next that are.
+// skip goes past bytes that are no record, up to the next that are.
 func (s *scanner) skip(p int64, cause error) (int64, error) {
 	const all = 1<<opMessage | 1<<opIndex | 1<<opChunk | 1<<opChunkInfo | 1<<opConnection
 	next := p

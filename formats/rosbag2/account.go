@@ -39,7 +39,7 @@ func (r *Reader) losePart(path string) {
 }
 
 // lostSoFar is what damage has cost, as far as it was met. total is the number of
-// messages that there are by the topics. Where metadata.yaml has counted them all,
+// messages that there are by the topics. If metadata.yaml has counted them all,
 // what is missing is known; else it may be more than what was met. r.mu is held.
 func (r *Reader) lostSoFar(total int64) (l storage.Lost) {
 	for _, b := range r.lost {

@@ -58,7 +58,7 @@ func (p *part) blocks(ctx context.Context, c *conn) (list []block, err error) {
 
 // Rows of messages are read on three routes. Page by page through the tree
 // (package sqlitefile) is the usual one. SQLite itself reads a part that has no
-// table of the usual kind (plain.go). Where something is damaged the rows are taken from
+// table of the usual kind (plain.go). If something is damaged the rows are taken from
 // all leaves that are found (salvage.go).
 
 // A rowSource reads rows on one of the routes. It belongs to one goroutine.

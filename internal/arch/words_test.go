@@ -26,6 +26,7 @@ var riddles = []struct{ phrase, instead string }{
 	{`\b(it|that|this|what \w+) is said\b`, "is reported"},
 	{`\bwhere there (is|are) none\b`, "if there is none"},
 	{`\bare said to\b`, "the file has them as"},
+	{`\bpass(ed|es) over\b`, "skip"},
 }
 
 // riddle returns the first of these phrases in a text, with the better one, or "".

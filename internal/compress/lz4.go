@@ -98,7 +98,7 @@ func grow(dst []byte, n int) []byte {
 	return out
 }
 
-// decodeLZ4 decodes frame after frame, and passes over those to be skipped. It goes on
+// decodeLZ4 decodes frame after frame, and skips those that are to be skipped. It goes on
 // after a wrong checksum, so that the caller gets the bytes as they are, and reports it
 // at the end.
 func decodeLZ4(dst, src []byte, limit int64) ([]byte, error) {

@@ -57,7 +57,7 @@ func (pools *zstdPools) encode(dst, src []byte, level int, more ...zstd.EOption)
 	return dst, nil
 }
 
-// decodeZstd decodes frame after frame. Where dst has the room that the first
+// decodeZstd decodes frame after frame. If dst has the room that the first
 // frame states it decodes straight into it, otherwise as a stream, so that a
 // stated size alone takes no memory.
 func decodeZstd(dst, src []byte, limit int64) ([]byte, error) {

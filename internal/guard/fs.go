@@ -31,7 +31,7 @@ func (r *readerFS) Open(name string) (storage.File, error) {
 func (r *readerFS) Unnamed(dir string) (storage.File, error) { return unnamed(r.FS, dir) }
 
 // Writer returns base (nil: the operating system) as the file system of writers of
-// recordings. Where overwrite is not set they replace nothing but empty folders.
+// recordings. If overwrite is not set they replace nothing but empty folders.
 func (g *Guard) Writer(base storage.FS, overwrite bool) storage.FS {
 	return newWriter(base, func(path string) error {
 		if g.leftover(path) {
@@ -48,7 +48,7 @@ func (g *Guard) Writer(base storage.FS, overwrite bool) storage.FS {
 }
 
 // Files returns base (nil: the operating system) as the file system for files that are no
-// recordings, such as attachments. Where overwrite is set they replace files that the run
+// recordings, such as attachments. If overwrite is set they replace files that the run
 // does not read.
 func (g *Guard) Files(base storage.FS, overwrite bool) storage.FS {
 	return newWriter(base, func(path string) error {

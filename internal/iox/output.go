@@ -92,7 +92,7 @@ func (o *Output) makeStage() error {
 		return errors.Join(err, o.fs.Remove(o.stage))
 	}
 	o.run = run
-	// Where there are no locks the output is made all the same; CleanUp then leaves
+	// If there are no locks the output is made all the same; CleanUp then leaves
 	// what is left of it alone.
 	if err := TryLock(run); errors.Is(err, ErrLocked) {
 		return errors.Join(errStage, run.Close())

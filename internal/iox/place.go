@@ -228,7 +228,7 @@ func (o *Output) syncDir() error {
 	return SyncDir(o.fs, o.dir)
 }
 
-// finish does the moves of a journal that are not done yet. Where somebody has put
+// finish does the moves of a journal that are not done yet. If somebody has put
 // something else into their way meanwhile, it does none.
 func (j *journal) finish(fsys storage.FS, dir, stage string) error {
 	stat := func(parts ...string) (os.FileInfo, error) {

@@ -26,7 +26,7 @@ func Exchange(fsys storage.FS, a, b string) error {
 }
 
 // RenameNew renames a file or folder to a name that must be free; else the error
-// wraps fs.ErrExist. Where the system cannot do both in one step, a file that is made
+// wraps fs.ErrExist. If the system cannot do both in one step, a file that is made
 // between the two may be replaced.
 func RenameNew(fsys storage.FS, from, to string) error {
 	if r, ok := fsys.(renamer); ok {

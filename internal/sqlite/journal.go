@@ -19,7 +19,7 @@ import (
 //
 // After the records another header may follow, at the next multiple of the sector
 // size. The name of a super-journal, with which several databases commit together,
-// may stand at the end: name, its length, checksum, magic. Where it is gone the
+// may stand at the end: name, its length, checksum, magic. If it is gone the
 // transaction was committed.
 const (
 	JournalMagic     = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"

@@ -147,7 +147,7 @@ func (f *Finder) Heads(list []Head) error {
 			next++
 		}
 		if next < len(list) {
-			w.lo = id(next) // leaves before it are passed over
+			w.lo = id(next) // leaves before it are skipped
 		}
 		return nil
 	}

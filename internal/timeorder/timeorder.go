@@ -10,9 +10,9 @@
 // A part is opened when the merge has come to its first time. Parts that lie
 // wholly within what a query skips are not opened, if their index counts the
 // messages: above, a query that skips as many messages as 0 and 1 have begins
-// with 2. Where only the whole recording is counted, one message that is nearer to
-// the end than to the start is looked for from there. Where neither tells enough, the
-// parts that are passed over are opened ahead, several at once. Memory is that of the
+// with 2. If only the whole recording is counted, one message that is nearer to
+// the end than to the start is looked for from there. If neither tells enough, the
+// parts that are skipped are opened ahead, several at once. Memory is that of the
 // cursors of parts that overlap in time, and of those ahead.
 //
 // An index is believed until it contradicts itself: a head

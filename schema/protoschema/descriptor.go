@@ -17,7 +17,7 @@ import (
 
 // An Origin is the ROS definition that a message was made from. It stands in the
 // options of the message as field 50817, a message {1 dialect, 2 name, 3 text},
-// which every tool passes over: so the way back makes the same type. The text is
+// which every tool skips: so the way back makes the same type. The text is
 // that of the one type; those that it uses have theirs with them.
 type Origin struct{ Dialect, Name, Text string }
 

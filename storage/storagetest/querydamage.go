@@ -16,7 +16,7 @@ import (
 )
 
 // CheckQuery asks for something of a recording that may be damaged. What comes
-// must be in order and what was asked for. Where neither an error nor a warning
+// must be in order and what was asked for. If neither an error nor a warning
 // reports that something is wrong it must be what ReadNext returns. The reader must be
 // new; a format without a Querier passes.
 func CheckQuery(t testing.TB, r storage.Reader, ask storage.Query) {

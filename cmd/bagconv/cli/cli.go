@@ -11,7 +11,7 @@
 //	color.go     which words are coloured
 //	convert.go   the command convert, recover.go the command recover; run.go runs
 //	             conversions, summary.go and report.go say what they did, reportfile.go
-//	             writes the file of --report, earlyreport.go where nothing was done
+//	             writes the file of --report, earlyreport.go if nothing was done
 //	output.go    which format an output has, and why it may not stand where it should
 //	info.go      the command info; infotext.go, timeline.go and infojson.go show it
 //	check.go     the command check; checkjson.go shows what it finds

@@ -210,7 +210,7 @@ func (e *env) jobFor(c *cli.Context, sink *storage.Format) (*convert.Job, error)
 	return &job, nil
 }
 
-// checkLevel refuses a level where nothing is compressed.
+// checkLevel refuses a level if nothing is compressed.
 func checkLevel(job *convert.Job) error {
 	codec, sink := job.Write.Compression, job.SinkFormat
 	if codec == "" && job.SourceFormat != nil && job.SourceFormat.Name == sink.Name {

@@ -49,7 +49,7 @@ func (e *failure) Error() string {
 
 func (e *failure) Unwrap() error { return e.err }
 
-// explain turns an error into one line: the cause and, where there is one, the
+// explain turns an error into one line: the cause and, if there is one, the
 // next step.
 func explain(err error) string {
 	var pe *fs.PathError

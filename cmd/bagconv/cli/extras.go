@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// noPlace is the error of --attach where the output has no place for attachments.
+// noPlace is the error of --attach if the output has no place for attachments.
 func noPlace(job *convert.Job) error {
 	e := env{formats: job.Formats}
 	hint := "omit --attach"

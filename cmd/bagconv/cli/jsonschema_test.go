@@ -13,7 +13,7 @@ import (
 )
 
 // A jsonSchema is one of docs/schemas: what of JSON Schema these files use, and
-// no more. Other keywords make loading fail, so that none is passed over.
+// no more. Other keywords make loading fail, so that none is skipped.
 type jsonSchema struct {
 	Schema      string                 `json:"$schema"`
 	ID          string                 `json:"$id"`

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// joinParts puts the name of a recording in the place of all its parts, where all of
+// joinParts puts the name of a recording in the place of all its parts, if all of
 // them are named: a glob of segments means what they are segments of. Other words
 // stay.
 func (e *env) joinParts(words []string) []string {

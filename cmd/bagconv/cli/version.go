@@ -13,7 +13,7 @@ import (
 var release string
 
 // buildVersion returns the version and the revision of this build, from what the
-// Go linker left in it; the revision is "" where the version tells it.
+// Go linker left in it; the revision is "" if the version has it.
 func buildVersion() (version, revision string) {
 	if release != "" {
 		return release, ""

@@ -122,7 +122,7 @@ func (x *Query) Count(i int) (int64, error) {
 // Total is not needed: chunks are counted. See timeorder.Source.
 func (x *Query) Total() int64 { return -1 }
 
-// Ahead is 0: what is passed over is counted. See timeorder.Source.
+// Ahead is 0: what is skipped is counted. See timeorder.Source.
 func (x *Query) Ahead() int { return 0 }
 
 // Add adds a message of the block that is looked up: its log time, and where in the

@@ -12,7 +12,7 @@ import (
 
 // CustomKey is the key of custom_data under which bagconv keeps what rosbag2
 // has no place for, so that bag -> db3 -> bag is exact. Its value is one line of
-// JSON: a list of CustomTopic. Every reader of rosbag2 passes over it.
+// JSON: a list of CustomTopic. Every reader of rosbag2 skips it.
 const CustomKey = "bagconv.topics"
 
 // cdr is the encoding of nearly all topics.

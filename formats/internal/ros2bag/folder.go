@@ -305,7 +305,7 @@ var storageLine = regexp.MustCompile(`(?m)^\s*storage_identifier:\s*["']?(\w*)`)
 
 // IsFolder tells a recording's folder by the parts in it and its metadata.yaml. Parts of
 // two storages are those of the one that metadata.yaml names; a folder without parts
-// belongs to the storage that it names. Where it names none that is known, they belong to
+// belongs to the storage that it names. If it names none that is known, they belong to
 // the storage whose files are not usually recordings by themselves; files that are must have
 // one name but for their numbers.
 func (s *Storage) IsFolder(fsys storage.FS, path string) bool {

@@ -255,7 +255,7 @@ func (r *Reader) delimiter() (end int) {
 	return r.pos + n
 }
 
-// End goes to the end of a struct, and returns the bytes that are passed over:
+// End goes to the end of a struct, and returns the bytes that are skipped:
 // fields that the definition does not have, or padding.
 func (r *Reader) End(end int) []byte {
 	if end < 0 || r.err != nil {

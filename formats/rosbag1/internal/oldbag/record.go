@@ -17,7 +17,7 @@ const (
 type kind uint8
 
 const (
-	kindOther kind = iota // it is passed over
+	kindOther kind = iota // it is skipped
 	kindMessage
 	kindDefinition
 	kindFileHeader

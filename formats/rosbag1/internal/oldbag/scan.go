@@ -159,8 +159,8 @@ func (s *scanner) endRun() {
 	s.run = false
 }
 
-// skip passes over bytes that are no record, and returns where the next one is. If that
-// is within the message before, the length of that one is damaged, and it is passed over
+// skip goes past bytes that are no record, and returns where the next one is. If that
+// is within the message before, the length of that one is damaged, and it is skipped
 // too.
 func (s *scanner) skip(p int64, cause error) (int64, error) {
 	next := p

@@ -155,7 +155,7 @@ func (f *fields) set(r *record, name, v []byte) bool {
 
 // settle tells what record it is: by its fields, so that a damaged op does no harm.
 // tools/rosbag/FORMATS has op 2 for a file header, whose fields tell it from a message.
-// Records that are not known are passed over, as the format wants it.
+// Records that are not known are skipped, as the format wants it.
 func (f *fields) settle(r *record) error {
 	want := byte(0)
 	switch {
