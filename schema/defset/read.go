@@ -23,12 +23,6 @@ const (
 // ErrNone is wrapped by the error of Read if a place has no definitions.
 var ErrNone = errors.New("there are no definitions")
 
-// Handles reports whether Read takes a path that is a file with this name.
-func Handles(name string) bool {
-	lower := strings.ToLower(name)
-	return isDefinition(lower) || isArchive(lower)
-}
-
 func isArchive(lower string) bool {
 	return strings.HasSuffix(lower, ".zip") || strings.HasSuffix(lower, ".tar.gz") || strings.HasSuffix(lower, ".tgz")
 }
