@@ -32,7 +32,7 @@ func TestContent(t *testing.T) {
 		"lfs":        {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"), "a Git LFS pointer", "git lfs pull"},
 		"cyber":      {cyberHead(0, 90), "a Cyber record whose first section, the header, cannot be read", "the copy may be damaged"},
 		"no cyber":   {cyberHead(1, 90), "not a recording of any format", ""},
-		"metadata":   {[]byte("rosbag2_bagfile_information:\n  version: 5\n"), "the metadata.yaml", "give the folder"},
+		"metadata":   {[]byte("rosbag2_bagfile_information:\n  version: 5\n"), "the metadata.yaml", "name the folder"},
 		"database":   {[]byte("SQLite format 3\x00\x10\x00"), "SQLite database", ""},
 		"wal":        {[]byte("\x37\x7f\x06\x82\x00"), "write-ahead log", ".db3"},
 		"gzip":       {[]byte("\x1f\x8b\x08\x00"), "gzip", "gunzip -k in"},
