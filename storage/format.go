@@ -114,6 +114,12 @@ type Format struct {
 	// they keep.
 	Instead func(a Ask) string
 
+	// Reindex writes what is missing or wrong of the index of the recording at path, where it
+	// stands, and nothing else. A run that is killed leaves a recording that reads as before
+	// or as after. It returns what it changes, nothing if the index is right. An error wraps
+	// ErrUnsupported if only a copy can have an index. Nil: the format has no such index.
+	Reindex func(ctx context.Context, path string, o ReindexOptions) ([]IndexChange, error)
+
 	// Create starts a recording that will appear at path when Commit succeeds,
 	// and not before: writers work under a temporary name beside it. Nil for a
 	// format that is only read. An existing path is an error that wraps

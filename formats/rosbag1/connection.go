@@ -20,6 +20,7 @@ type connection struct {
 	at    int64 // where the file has it: its record, or the chunk that it is in
 	topic storage.Topic
 	count int64  // messages, by the index or the scan
+	data  []byte // of its record, if Reader.records is set
 	lacks string // the first field of a connection header that is not there and that other readers need; "" when all are
 }
 

@@ -42,6 +42,7 @@ var Format = &storage.Format{
 	Sniff:         sniff,
 	Stem:          stem,
 	Open:          Open,
+	Reindex:       Reindex,
 	Create:        Create,
 }
 

@@ -41,6 +41,11 @@ type Reader struct {
 	ownerless bool // the scan has reported the messages that belong to no connection
 
 	info *storage.Info // as Open has found it
+
+	// For Reindex.
+	records  bool    // CONNECTION records are kept
+	why      *reason // that the index is not used; nil: it is
+	unclosed int64   // offset of the last chunk, if the file ends within it and its records lie plain; 0: it does not
 }
 
 // A block is a chunk, or a run of records that lie in the file as they are: the
@@ -135,7 +140,7 @@ func (r *Reader) open(o *storage.ReadOptions) error {
 			return err
 		}
 	}
-	if why != nil {
+	if r.why = why; why != nil {
 		if r.locked {
 			return r.noKey("the bag is encrypted, and without a key not even its index can be read", storage.ErrKey)
 		}

@@ -1,6 +1,7 @@
 package rosbag1
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -268,7 +269,9 @@ func (s *scanner) define(at int64, h *header, data []byte) error {
 	if err != nil {
 		return s.r.src.Warn("connection", at, false, "connection %d cannot be read: %v", h.conn, err)
 	}
-	c.at = at
+	if c.at = at; s.r.records {
+		c.data = bytes.Clone(data)
+	}
 	s.r.conns.add(c)
 	return s.r.checkFields(c, at)
 }

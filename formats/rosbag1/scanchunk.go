@@ -22,9 +22,12 @@ func (s *scanner) chunk(p int64, h *header) (int64, error) {
 	if c.codec == nil && end > s.r.src.Size {
 		return 0, storage.ErrCorrupt
 	}
-	s.inside = end
+	s.inside, s.r.unclosed = end, 0
 	plain := c.codec == compress.None && !s.r.sealed(&c)
 	if plain {
+		if c.open || end > s.r.src.Size {
+			s.r.unclosed = p
+		}
 		switch {
 		case c.open:
 			s.open, s.inside = true, math.MaxInt64

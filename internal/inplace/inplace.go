@@ -38,6 +38,8 @@ type File struct {
 	left  *journal // of a run that was killed; nil: there is none
 	keep  bool     // the journal is needed: the overwriting could not be undone
 	done  bool     // after Commit
+
+	applied bool // that run had overwritten what it wanted to
 }
 
 // A Patch is what Commit overwrites. It should lie in one page of 4096 bytes, which a
@@ -83,6 +85,7 @@ func (p *File) mend() (err error) {
 			}
 		}
 	}
+	p.applied = len(p.left.Patches) > 0 && !oldest
 	if oldest || newest {
 		return nil
 	}
@@ -96,6 +99,19 @@ func (p *File) mend() (err error) {
 
 func (p *File) foreign() error {
 	return fmt.Errorf("a run that was killed has left %s, and the file was changed since; if it reads well, remove that: %w", JournalPath(p.path), storage.ErrCorrupt)
+}
+
+// End returns where the content of the file ends: behind its last byte, or where a run that
+// was killed before it overwrote anything had begun to write.
+func (p *File) End() (int64, error) {
+	st, err := p.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if p.left != nil && !p.applied && p.left.Size < st.Size() {
+		return p.left.Size, nil
+	}
+	return st.Size(), nil
 }
 
 // Begin starts the change of a file whose content ends at byte end, as its format knows it.

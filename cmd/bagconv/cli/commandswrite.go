@@ -106,6 +106,30 @@ are recovered, too.`,
 	}}
 }
 
+// repairs change recordings where they stand.
+func (e *env) repairs() []command {
+	return []command{{
+		name: "reindex", call: "reindex PATH...", summary: "write a missing index, in place",
+		about: `Writes what is missing or wrong of the index of recordings, where they stand, and
+nothing else: the end of a recording that was not closed.
+Messages are not copied, so that a large recording takes the time of reading the
+headers of its records. A run that is killed leaves a recording that reads as
+before or as after. A recording whose index does not fit in place, or that is
+damaged otherwise, is refused and stays as it is: bagconv recover copies it.`,
+		examples: []string{
+			"bagconv reindex drive{file}",
+			"bagconv reindex --dry-run drives/*{file}",
+		},
+		exits: []exit{
+			{0, "all indexes are right, or were written"},
+			{1, "no recording could be changed"},
+			{5, "some recordings could not be changed"},
+			{130, "interrupted; the recording is as it was"},
+		},
+		run: e.reindex,
+	}}
+}
+
 // batches is the one that does many conversions.
 func (e *env) batches() []command {
 	return []command{{

@@ -47,7 +47,7 @@ func (e *env) flagTable() (table []*flag) {
 	s := &e.set
 	for _, part := range [][]flag{
 		globalFlags(), e.batchFlags(), s.mergeFlags(), s.splitFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
-		e.messageFlags(), s.extraFlags(), s.runFlags(), e.keyFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), fileFlags(readGroup, "list"), e.moreFlags,
+		e.messageFlags(), s.extraFlags(), s.runFlags(), e.keyFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.reindexFlags(), fileFlags(readGroup, "list"), e.moreFlags,
 	} {
 		for i := range part {
 			table = append(table, &part[i])

@@ -315,6 +315,12 @@ func interrupted(args []string) int {
 			interrupt()
 			return f.Open(ctx, path, o)
 		}
+		if f.Reindex != nil {
+			opened.Reindex = func(ctx context.Context, path string, o storage.ReindexOptions) ([]storage.IndexChange, error) {
+				interrupt()
+				return f.Reindex(ctx, path, o)
+			}
+		}
 		formats = append(formats, &opened)
 	}
 	got := cli.Run(ctx, append([]string{"bagconv"}, args...), cli.System(), storage.NewRegistry(formats...))

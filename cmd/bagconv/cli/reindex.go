@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// reindexJSON is what reindex --json prints for each recording.
+type reindexJSON struct {
+	SchemaVersion int               `json:"schema_version"`
+	Path          string            `json:"path"`
+	Format        string            `json:"format"`
+	DryRun        bool              `json:"dry_run"`
+	Changes       []indexChangeJSON `json:"changes"` // none: the index is right
+	Error         string            `json:"error"`   // why nothing was changed
+}
+
+type indexChangeJSON struct {
+	Path        string `json:"path"`
+	What        string `json:"what"`
+	Offset      int64  `json:"offset"`
+	Written     int64  `json:"written_bytes"`
+	Overwritten int64  `json:"overwritten_bytes"`
+}
+
+// reindexFlags are those of reindex alone.
+func (s *settings) reindexFlags() []flag {
+	return allIn(readGroup, []string{"reindex"},
+		flag{name: "dry-run", kind: onOff, set: put(&s.dryRun), help: "print what would be written; write nothing"},
+		flag{name: "no-sync", kind: onOff, set: put(&s.job.Write.NoSync), help: "do not wait for the disk"},
+		s.jsonFlag(),
+		flag{name: "quiet", short: "q", kind: onOff, set: put(&s.quiet), help: "print errors only"},
+	)
+}
+
+// reindex writes what is missing of the index of recordings, where they stand.
+func (e *env) reindex(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return usage("type: bagconv reindex PATH", "reindex takes one recording or several")
+	}
+	failed := 0
+	for _, path := range c.Args().Slice() {
+		out := &reindexJSON{SchemaVersion: schemaVersion, Path: path, DryRun: e.set.dryRun, Changes: []indexChangeJSON{}}
+		err := e.reindexOne(c.Context, path, out)
+		if errors.Is(err, context.Canceled) {
+			return &failure{path: path, what: "interrupted, the recording is as it was", err: context.Canceled}
+		}
+		if err != nil {
+			failed++
+			e.writeLines("error", []string{clean(err.Error())})
+			out.Error = err.Error()
+		}
+		if e.set.json {
+			err = writeJSON(e.Out, out)
+		} else if err == nil && !e.set.quiet {
+			err = e.writeReindexed(out)
+		} else {
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return outcome{failed: failed > 0 && failed == c.NArg(), some: failed > 0}.end()
+}
+
+// reindexOne writes the index of one recording.
+func (e *env) reindexOne(ctx context.Context, path string, out *reindexJSON) error {
+	f, err := e.formats.Detect(path)
+	if err != nil {
+		return err
+	}
+	if out.Format = f.Name; f.Reindex == nil {
+		return &failure{path: path, what: fmt.Sprintf("bagconv writes no index of a %s in place", f.Name), hint: "bagconv recover IN OUT writes a copy with an index"}
+	}
+	list, err := f.Reindex(ctx, path, storage.ReindexOptions{DryRun: e.set.dryRun, NoSync: e.set.job.Write.NoSync})
+	for _, x := range list {
+		out.Changes = append(out.Changes, indexChangeJSON(x))
+	}
+	return err
+}
+
+// writeReindexed prints what was changed, a line for each change.
+func (e *env) writeReindexed(out *reindexJSON) error {
+	if len(out.Changes) == 0 {
+		_, err := fmt.Fprintf(e.Out, "%s: the index is right; nothing is changed\n", clean(out.Path))
+		return err
+	}
+	verb := "wrote"
+	if out.DryRun {
+		verb = "would write"
+	}
+	for _, x := range out.Changes {
+		if _, err := fmt.Fprintf(e.Out, "%s: %s %s: %s at byte %d, and %s of the old ones changed\n", clean(x.Path), verb, clean(x.What), count(x.Written, "byte"), x.Offset, count(x.Overwritten, "byte")); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+package storage
+
+// ReindexOptions are how to write an index in place. The zero value writes it and waits for
+// the disk.
+type ReindexOptions struct {
+	DryRun bool // nothing is written
+	NoSync bool // do not wait for the disk
+	FS     FS   // where files are; nil: the operating system's
+}
+
+// An IndexChange is what Reindex changes of a file.
+type IndexChange struct {
+	Path        string // of the file
+	What        string // lower case, without a full stop: "index of 3 connections and 40 chunks"
+	Offset      int64  // where the new bytes begin; 0 for a file that is written anew
+	Written     int64  // new bytes
+	Overwritten int64  // old bytes that are changed
+}
