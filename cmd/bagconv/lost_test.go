@@ -66,6 +66,9 @@ func TestLost(t *testing.T) {
 		if err != nil || whole.Lossy() {
 			continue // no recording, or one that is damaged already
 		}
+		if whole.Source.Format == "bag" && whole.Source.Version < "2" {
+			continue // a bag before 2.0 that is cut between two messages shows nothing of it
+		}
 		for _, file := range whole.Source.Files {
 			st, err := os.Stat(file)
 			if err != nil {
