@@ -165,7 +165,7 @@ func (s *summary) print() {
 	for reason, tests := range s.skipped {
 		n += len(tests)
 		slices.Sort(tests)
-		lines = append(lines, fmt.Sprintf("  %3d  %s: %s", len(tests), reason, shorten(slices.Compact(tests))))
+		lines = append(lines, fmt.Sprintf("  %3d  %s: %s", len(tests), reason, shorten(slices.Compact(slices.Clone(tests)))))
 	}
 	slices.Sort(lines)
 	share := 100 * float64(n) / float64(max(1, n+s.passed+s.failed))
