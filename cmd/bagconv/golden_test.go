@@ -57,6 +57,7 @@ func goldenCases(f *storage.Format) (cases [][]string) {
 //
 // writes them again, and git shows which.
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	const source = "../../testdata/recordings/ros1/rosbag/chunk-each.bag"
 	seen := map[string]bool{}
 	for _, f := range all.Registry().Formats() {
