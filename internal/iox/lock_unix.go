@@ -10,7 +10,8 @@ import (
 
 // tryLock waits for children of this process that are being started: until they run their own
 // program they have a copy of each open file, and with it every lock, also of files that were
-// closed since.
+// closed since. The system lets go of the copies a moment after the start, so that a lock may
+// still look taken once in many thousand times.
 func tryLock(f *os.File) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
