@@ -142,7 +142,7 @@ const (
 // the run came.
 type Report struct {
 	Source, Sink End
-	Elapsed      time.Duration // from the begin of RunAll to the end of this output
+	Elapsed      time.Duration // from the start of RunAll to the end of this output
 	Selection    *Selection    // nil when everything was asked for
 	Topics       []TopicReport
 	Losses       []Loss            // what the output does not carry

@@ -154,7 +154,7 @@ func (r *Reader) recordSection(w *window, p, next int64) (storage.Section, error
 	return x, nil
 }
 
-// chunkSection describes the chunk at x.Offset, of which r may know what it holds.
+// chunkSection describes the chunk at x.Offset. The index of r may know more of it than its header.
 func (r *Reader) chunkSection(w *window, x *storage.Section) error {
 	b, err := w.Data(x.Offset+recordHead, chunkHead)
 	if err != nil {
@@ -229,7 +229,7 @@ func appendFields(list []storage.Fact, op byte, b []byte) []storage.Fact {
 }
 
 // textField reads a text, a map of texts, which it appends to list, or another field with a
-// length, of which the value is its size.
+// length. The value of the last is its size.
 func textField(f *fields, name string, list []storage.Fact) (string, []storage.Fact) {
 	switch name {
 	case "metadata":

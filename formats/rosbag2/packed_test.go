@@ -37,8 +37,8 @@ func TestStoragePacked(t *testing.T) {
 			storagetest.Run(t, storagetest.Config{
 				Format: &f, Encoding: "cdr", Name: "folder", Type: "std_msgs/msg/String", FaultFS: true,
 				NoAppend: "a part that is added is not compressed",
-				Schema: textSchema("string data\n"),
-				Others: []storagetest.Definition{{Type: "std_msgs/msg/Int32", Schema: textSchema("int32 data\n")}, {Type: "std_msgs/msg/String", Schema: textSchema("string[] data\n")}},
+				Schema:   textSchema("string data\n"),
+				Others:   []storagetest.Definition{{Type: "std_msgs/msg/Int32", Schema: textSchema("int32 data\n")}, {Type: "std_msgs/msg/String", Schema: textSchema("string[] data\n")}},
 			})
 		})
 	}
