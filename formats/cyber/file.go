@@ -32,6 +32,9 @@ type file struct {
 	proven     bool             // counts are from the index
 	indexCut   bool             // the file ends within the index
 	tail       tail             // what is wrong at its end
+	sections   []entry          // but HEADER and INDEX
+	indexAt    int64            // where the INDEX begins; 0: there is none
+	stated     map[string]int64 // counts, whatever the index is worth
 	lost       storage.Lost     // messages that were found missing while it was opened
 	whole      int64            // chunks that are there in full
 	missing    int64            // messages that the header counts and that cannot be read
@@ -54,7 +57,16 @@ func (r *Reader) openFile(path string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{r: r, path: path, file: h, channels: map[string]*channel{}, begin: math.MaxInt64, end: math.MinInt64}
+	st, err := h.Stat()
+	if err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return r.open(path, h, st.Size())
+}
+
+// open opens the first size bytes of a file, which is the file's then if there is no error.
+func (r *Reader) open(path string, h storage.File, size int64) (*file, error) {
+	f := &file{r: r, path: path, file: h, size: size, channels: map[string]*channel{}, begin: math.MaxInt64, end: math.MinInt64}
 	if err := f.open(); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
@@ -64,11 +76,6 @@ func (r *Reader) openFile(path string) (*file, error) {
 // open reads the header and all sections but for chunk bodies, and those too
 // if nothing else tells what is in them.
 func (f *file) open() error {
-	st, err := f.file.Stat()
-	if err != nil {
-		return err
-	}
-	f.size = st.Size()
 	w := f.window()
 	defer windows.Put(w)
 	if err := f.readHeader(w); err != nil {
@@ -78,6 +85,7 @@ func (f *file) open() error {
 	if err := s.run(f.r.ctx); err != nil {
 		return err
 	}
+	f.sections, f.stated = s.entries, f.counts
 	if err := f.checkFound(); err != nil {
 		return err
 	}

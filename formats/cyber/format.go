@@ -64,6 +64,7 @@ var Format = &storage.Format{
 	Stem:       func(name string) string { return storage.TrimExtension(segmentStem(name), extension) },
 	Identify:   identify,
 	Open:       Open,
+	Reindex:    Reindex,
 	Whole:      wholeOf,
 	TopicName:  channelName,
 	Files:      files,

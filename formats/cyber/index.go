@@ -28,7 +28,7 @@ func (s *scanner) readIndex(at, from, to int64, whole bool) (next int64, err err
 		s.from = at + 1
 		return to, nil
 	}
-	f.counts = map[string]int64{}
+	f.counts, f.indexAt = map[string]int64{}, at
 	check := indexCheck{s: s, ok: whole, shifted: whole}
 	err = s.w.fields(from, to, func(x field) error {
 		if x.num != 1 || x.from < 0 {

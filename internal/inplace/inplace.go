@@ -20,7 +20,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 
 	"github.com/bagconv/bagconv/internal/iox"
@@ -203,18 +202,29 @@ func (p *File) flush() error {
 	return p.Sync()
 }
 
+// Cut ends the file at byte size, after Commit: nothing needs the bytes that follow any more.
+func (p *File) Cut(size int64) error {
+	if !p.done {
+		return fmt.Errorf("internal error: %s is not to be cut", p.path)
+	}
+	if err := p.Truncate(size); err != nil {
+		return err
+	}
+	return p.flush()
+}
+
 // Close unlocks the file. Without Commit it is then as it was.
 func (p *File) Close() error {
 	if p.File == nil {
 		return nil
 	}
 	var err error
-	if p.start >= 0 && !p.done && !p.keep {
+	switch {
+	case p.start < 0 && p.applied: // there was nothing more to do
+		err = ignoreMissing(p.fs.Remove(JournalPath(p.path)))
+	case p.start >= 0 && !p.done && !p.keep:
 		if err = p.Truncate(p.start); err == nil {
-			err = p.fs.Remove(JournalPath(p.path))
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
+			err = ignoreMissing(p.fs.Remove(JournalPath(p.path)))
 		}
 	}
 	err = errors.Join(err, p.File.Close())

@@ -124,6 +124,37 @@ func TestTorn(t *testing.T) {
 	}
 }
 
+// TestCut: what is not needed after Commit goes, and a journal of a change that was made too.
+func TestCut(t *testing.T) {
+	path := start(t)
+	f, err := inplace.Open(nil, path, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Cut(6); err == nil {
+		t.Error("Cut before Commit")
+	}
+	if _, err := f.Begin(int64(len(before))); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Commit(inplace.Patch{Off: 5, Data: []byte("1")}), f.Cut(6), f.Close()); err != nil {
+		t.Error(err)
+	}
+	journal := `{"size":11,"patches":[{"off":5,"old":"MA==","new":"MQ=="}]}` // 0, 1
+	if err := os.WriteFile(inplace.JournalPath(path), []byte(journal), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = inplace.Open(nil, path, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 || content(t, path) != "head 1" {
+		t.Errorf("%d files, %q", len(entries), content(t, path))
+	}
+}
+
 // TestForeign: what follows the content and was not left by a killed run stays.
 func TestForeign(t *testing.T) {
 	path := start(t)

@@ -1,0 +1,147 @@
+package cyber
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	pb "github.com/bagconv/bagconv/proto/cyber"
+	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
+	"google.golang.org/protobuf/proto"
+)
+
+// unindexed is a record whose recorder has not ended.
+func unindexed() *record {
+	r := newRecord(&pb.Header{
+		MajorVersion: proto.Uint32(1), MinorVersion: proto.Uint32(0), IndexPosition: proto.Uint64(0), MessageNumber: proto.Uint64(0),
+		IsComplete: proto.Bool(false), VehicleInfo: &pb.VehicleInfo{Name: proto.String("car")},
+	})
+	r.channel("/a", "test.String", testDesc()).channel("/b", "test.String", nil)
+	long := strings.Repeat("long ", 60)
+	for i := range uint64(3) {
+		r.chunk(msg{"/a", 100*i + 1, long}, msg{"/b", 100*i + 20, "two"}, msg{"/a", 100*i + 30, "three"}, msg{"/b", 100*i + 31, long})
+	}
+	return r
+}
+
+// hasIndex reports whether a record has an index and a header that are right.
+func hasIndex(t testing.TB, path string) bool {
+	r, err := Open(t.Context(), path, storage.ReadOptions{Strict: true})
+	if err != nil {
+		t.Error(err)
+		return false
+	}
+	defer r.Close()
+	f := r.(*Reader).files[0]
+	for _, w := range r.Damage().Warnings {
+		if w.Code != "no-descriptor" && w.Code != "stale-tail" {
+			t.Error(w)
+		}
+	}
+	return f.proven && f.index == indexOK && f.header.GetIsComplete()
+}
+
+// TestReindexCut: a record without an index that is cut at any byte gets one, or stays as it is.
+func TestReindexCut(t *testing.T) {
+	c := storagetest.Reindexing{Format: Format, Name: "x.record", Bytes: unindexed().b, Indexed: hasIndex}
+	if n, of := c.Cuts(t, headerEnd); n < of {
+		t.Errorf("%d of %d cuts got an index", n, of)
+	}
+}
+
+// TestReindexFaults: with half a message at the end, and with an old index.
+func TestReindexFaults(t *testing.T) {
+	t.Parallel()
+	b := unindexed().b
+	c := storagetest.Reindexing{Format: Format, Name: "x.record", Bytes: b[:len(b)-40], Indexed: hasIndex}
+	c.Faults(t)
+	c.Bytes = unindexed().section(3, []byte("\x0a\x04\x08\x04\x10\x01")).b
+	c.Faults(t)
+}
+
+// reindexed writes a record, runs Reindex on it and returns what it has then.
+func reindexed(t *testing.T, b []byte) (after []byte, changes []storage.IndexChange, err error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.record")
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	changes, err = Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
+	after, e := os.ReadFile(path)
+	if e != nil {
+		t.Fatal(e)
+	}
+	return after, changes, err
+}
+
+// TestReindexOdd: what lies at the end of a record, and what needs a copy.
+func TestReindexOdd(t *testing.T) {
+	wrong := []byte("\x0a\x04\x08\x04\x10\x01")
+	for name, c := range map[string]struct {
+		r       *record
+		changes int
+		refused string
+		stays   string // at the end of the file
+	}{
+		"nothing recorded":   {newRecord(nil), 1, "", ""},
+		"zeros":              {unindexed().bytes(make([]byte, 9000)...), 1, "", ""},
+		"an index of others": {unindexed().section(3, wrong), 1, "", ""},
+		"bytes behind it":    {unindexed().section(3, wrong).bytes([]byte(strings.Repeat("stale", 999))...), 1, "", "stale"},
+		"empty chunk":        {unindexed().section(1, nil).section(2, nil).chunk(three...), 1, "", ""},
+		"header of a chunk":  {unindexed().section(1, chunkHeader(three...)), 1, "", ""},
+		"declared twice":     {unindexed().channel("/a", "test.String", testDesc()), 1, "", ""},
+		"declared anew":      {unindexed().channel("/a", "test.Other", testDesc()).chunk(three...), 1, "", ""},
+		"junk between":       {unindexed().bytes([]byte(strings.Repeat("junk", 99))...).chunk(three...), 0, "it is damaged", ""},
+		"body alone":         {newRecord(nil).channel("/a", "test.String", testDesc()).section(2, body(three[0])), 0, "has no header", ""},
+		"wrong count":        {newRecord(nil).channel("/a", "test.String", testDesc()).section(1, chunkHeader(three...)).section(2, body(three[0])), 0, "counts 3 messages; 1 can be read", ""},
+		"only in the index": {newRecord(nil).chunk(msg{"/a", 1, "one"}).section(3, marshal(&pb.Index{Indexes: []*pb.SingleIndex{{
+			Type: pb.SectionType_SECTION_CHANNEL.Enum(), Position: proto.Uint64(1),
+			Cache: &pb.SingleIndex_ChannelCache{ChannelCache: &pb.ChannelCache{Name: proto.String("/a"), MessageType: proto.String("t"), MessageNumber: proto.Uint64(1)}},
+		}}})), 0, "only its index declares", ""},
+	} {
+		before, _, err := openBytes(t, c.r.b, storage.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, changes, err := reindexed(t, c.r.b)
+		if (err != nil) != (c.refused != "") || err != nil && !strings.Contains(err.Error(), c.refused) || len(changes) != c.changes {
+			t.Errorf("%s: %v, %+v", name, err, changes)
+			continue
+		}
+		if err != nil && !bytes.Equal(b, c.r.b) {
+			t.Errorf("%s: refused, and changed", name)
+		}
+		after, info, e := openBytes(t, b, storage.ReadOptions{})
+		if e != nil || len(after) != len(before) || !bytes.HasSuffix(b, []byte(c.stays)) {
+			t.Errorf("%s: %v, %d messages, were %d, %d bytes", name, e, len(after), len(before), len(b))
+		}
+		if c.refused != "" {
+			continue
+		}
+		for _, w := range info.Warnings {
+			if w.Damage || w.Code == "incomplete" || w.Code == "no-index" {
+				t.Errorf("%s: %+v", name, w)
+			}
+		}
+		if same, changes, err := reindexed(t, b); err != nil || len(changes) > 0 || !bytes.Equal(same, b) {
+			t.Errorf("%s: a second run: %v, %+v", name, err, changes)
+		}
+	}
+}
+
+// TestReindexHeader: where the index is right, only the header is written.
+func TestReindexHeader(t *testing.T) {
+	b, _, err := reindexed(t, unindexed().b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := bytes.Clone(unindexed().b[:headerEnd])
+	torn := append(old, b[headerEnd:]...) // killed before the header was written
+	after, changes, err := reindexed(t, torn)
+	if err != nil || len(changes) != 1 || changes[0].Written != 0 || changes[0].Overwritten >= headerEnd || !bytes.Equal(after, b) {
+		t.Errorf("%v, %+v", err, changes)
+	}
+}
