@@ -186,4 +186,35 @@ func TestRefereeCpp(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, line, want)
 		}
 	}
+	appendCpp(t, bin)
+}
+
+// appendCpp adds to a bag by turns, with the library and with Writer.
+func appendCpp(t *testing.T, bin string) {
+	messages := testMessages(90)
+	path, more := filepath.Join(t.TempDir(), "x.bag"), filepath.Join(t.TempDir(), "more.bag")
+	write(t, path, storage.WriteOptions{NoSync: true}, messages)
+	write(t, more, storage.WriteOptions{NoSync: true}, messages)
+	write(t, path, storage.WriteOptions{NoSync: true, Append: true}, messages)
+	run(t, bin, "--append", path, more)
+	write(t, path, storage.WriteOptions{NoSync: true, Append: true}, messages)
+	run(t, bin, "--append", path, more)
+	bytes, first, last, sum := summary(messages)
+	r := open(t, path, storage.ReadOptions{Strict: true})
+	n := len(readAll(t, r))
+	info, err := r.Info()
+	if err != nil || n != 5*len(messages) || info.Start != first || info.End != last {
+		t.Errorf("%d messages from %d to %d, %v; want %d from %d to %d", n, info.Start, info.End, err, 5*len(messages), first, last)
+	}
+	conns := 0 // with messages: the library lists no others
+	for _, topic := range info.Topics {
+		if topic.Messages > 0 {
+			conns++
+		}
+	}
+	got := strings.Fields(run(t, bin, path))
+	want := strings.Fields(fmt.Sprintf("ok %d %d %d %d %d %016x", 5*len(messages), conns, 5*bytes, first, last, 5*sum))
+	if !slices.Equal(got, want) {
+		t.Errorf("the library reads %s, want %s", got, want)
+	}
 }

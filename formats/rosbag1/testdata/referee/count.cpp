@@ -6,10 +6,14 @@
 //
 // CHECKSUM is the sum, modulo 2^64, of FNV-1a over each message's bytes, so that
 // it does not depend on the order of messages with equal times.
+//
+// With --append TARGET IN it adds the messages of IN to TARGET instead, in the library's
+// append mode.
 #include <rosbag/bag.h>
 #include <rosbag/view.h>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 static uint64_t fnv1a(const uint8_t* p, size_t n) {
@@ -37,7 +41,18 @@ static void count(const char* path) {
   printf("ok %lu %zu %lu %lu %lu %016lx\n", messages, view.getConnections().size(), bytes, first, last, checksum);
 }
 
+static int append(const char* target, const char* in) {
+  rosbag::Bag to, from;
+  from.open(in, rosbag::bagmode::Read);
+  to.open(target, rosbag::bagmode::Append);
+  rosbag::View view(from);
+  for (const rosbag::MessageInstance& m : view) to.write(m.getTopic(), m.getTime(), m, m.getConnectionHeader());
+  to.close();
+  return 0;
+}
+
 int main(int argc, char** argv) {
+  if (argc == 4 && strcmp(argv[1], "--append") == 0) return append(argv[2], argv[3]);
   for (int i = 1; i < argc; i++) {
     try {
       count(argv[i]);
