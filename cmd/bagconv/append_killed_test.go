@@ -19,7 +19,7 @@ func TestAppendKilled(t *testing.T) {
 	in := generated(t, "-profile", "small", "-mb", "12")
 	_, all := read(t, in)
 	dir := t.TempDir()
-	for _, to := range []string{"bag", "db3", "ros2mcap"} {
+	for _, to := range []string{"bag", "record", "db3", "ros2mcap"} {
 		fresh, target := filepath.Join(dir, to, "fresh"), filepath.Join(dir, to, "target")
 		if err := os.Mkdir(filepath.Join(dir, to), 0o777); err != nil {
 			t.Fatal(err)

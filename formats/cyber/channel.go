@@ -99,6 +99,7 @@ func (t *topics) add(name, typ string, s schema) storage.TopicID {
 type declaration struct {
 	name, typ string
 	desc      field // proto_desc
+	disused   bool  // it is an index that was replaced: see disusedField
 }
 
 // declare adds a channel that was declared at an offset.
@@ -147,6 +148,7 @@ func (f *file) declare(w *window, at int64, d declaration) error {
 // 2, and returns it and message_number.
 func (w *window) declaration(from, to int64, first int) (d declaration, count int64, err error) {
 	err = w.fields(from, to, func(x field) (err error) {
+		d.disused = d.disused || x.num == disusedField
 		switch int(x.num) - first {
 		case -1:
 			count = clamp(x.v)

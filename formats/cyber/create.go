@@ -29,6 +29,27 @@ const maxSection = math.MaxInt32
 // becomes path.00000.YYYYMMDDhhmmss, path.00001... and nothing stands at path
 // itself; without one it is a single file at path.
 func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+	if o.Append {
+		return appendTo(ctx, path, o)
+	}
+	w, err := newWriter(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	if w.place, err = newPlace(iox.FS(o.FS), path, o); err != nil {
+		return nil, outError(path, "output", err, "")
+	}
+	if w.place.segmented {
+		return w, nil // the name of a segment has the time of its first message
+	}
+	if err := w.enter(w.seg); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+// newWriter returns a Writer with its options, without a place.
+func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*Writer, error) {
 	if err := options.Check(&o); err != nil {
 		return nil, outError(path, "option", err, "")
 	}
@@ -46,16 +67,6 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 	}
 	w.state = chunked.State{Ctx: ctx, Fail: func(what string, err error) error { return outError(w.place.path, what, err, "") }}
 	w.bodySize = min(2*w.chunkSize+1<<20, maxSection)
-	var err error
-	if w.place, err = newPlace(iox.FS(o.FS), path, o); err != nil {
-		return nil, outError(path, "output", err, "")
-	}
-	if w.place.segmented {
-		return w, nil // the name of a segment has the time of its first message
-	}
-	if err := w.enter(w.seg); err != nil {
-		return nil, errors.Join(err, w.Close())
-	}
 	return w, nil
 }
 

@@ -27,13 +27,14 @@ type file struct {
 	redeclared bool // a channel has several topics
 	chunks     []*chunk
 	index      indexState
+	indexAt    int64 // where it begins and ends; 0: there is none
+	indexEnd   int64
 	counts     map[string]int64 // messages by channel, by the index
 	damaged    bool             // there was a warning of damage while its sections were read
 	proven     bool             // counts are from the index
 	indexCut   bool             // the file ends within the index
 	tail       tail             // what is wrong at its end
 	sections   []entry          // but HEADER and INDEX
-	indexAt    int64            // where the INDEX begins; 0: there is none
 	stated     map[string]int64 // counts, whatever the index is worth
 	lost       storage.Lost     // messages that were found missing while it was opened
 	whole      int64            // chunks that are there in full

@@ -57,6 +57,7 @@ var Format = &storage.Format{
 	Extensions: []string{extension},
 	Native:     encoding,
 	Options:    options,
+	Appends:    true,
 	Metadata:   []string{metaMapName, metaMapVersion, metaVehicleName},
 	MaxMessage: maxSection - maxName - 64,
 	Sniff:      sniff,

@@ -24,11 +24,12 @@ func (s indexState) String() string {
 func (s *scanner) readIndex(at, from, to int64, whole bool) (next int64, err error) {
 	f := s.f
 	if h := f.header; h.GetIsComplete() && whole && clamp(h.GetIndexPosition()) > to && clamp(h.GetSize()) <= f.size && s.follows(clamp(h.GetIndexPosition())) {
-		// The header knows of another one, further on.
+		// The header knows of another one, further on: bagconv was killed, or another
+		// writer has written more than one.
 		s.from = at + 1
-		return to, nil
+		return to, f.warn("early-index", at, false, storage.Lost{}, "an index stands before the last section; Apollo's reader ends there")
 	}
-	f.counts, f.indexAt = map[string]int64{}, at
+	f.counts, f.indexAt, f.indexEnd = map[string]int64{}, at, to
 	check := indexCheck{s: s, ok: whole, shifted: whole}
 	err = s.w.fields(from, to, func(x field) error {
 		if x.num != 1 || x.from < 0 {

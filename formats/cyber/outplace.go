@@ -22,8 +22,9 @@ type outPlace struct {
 	overwrite bool
 	sync      bool
 	segmented bool
-	stamps    bool     // segments have their time in the name
-	names     []string // of the segments so far
+	stamps    bool      // segments have their time in the name
+	add       *addition // to which this is added; nil: none
+	names     []string  // of the segments so far
 }
 
 // newPlace checks that the place is free, or may be taken.
@@ -100,6 +101,9 @@ func (p *outPlace) commit() error {
 	if !p.segmented {
 		return p.out.Commit()
 	}
+	if p.add != nil { // one more segment
+		return p.out.CommitAll(p.names, nil)
+	}
 	old, err := p.old()
 	if err != nil {
 		return errors.Join(err, p.abort())
@@ -108,8 +112,11 @@ func (p *outPlace) commit() error {
 }
 
 // made is where the recording is until it has its final names: the file, or the
-// folder of the segments.
+// folder of the segments; "" for what is added.
 func (p *outPlace) made() string {
+	if p.add != nil {
+		return ""
+	}
 	if p.segmented {
 		return p.out.TempDir()
 	}
@@ -117,4 +124,12 @@ func (p *outPlace) made() string {
 }
 
 // abort removes what has been made, unless it was committed.
-func (p *outPlace) abort() error { return p.out.Abort() }
+func (p *outPlace) abort() (err error) {
+	if p.out != nil {
+		err = p.out.Abort()
+	}
+	if p.add != nil {
+		err = errors.Join(err, p.add.close())
+	}
+	return err
+}

@@ -31,6 +31,7 @@ type outSegment struct {
 	file       storage.File
 	out        *bufio.Writer
 	pos        int64 // bytes written
+	index      int64 // position of the INDEX, once it is written
 	entries    []outEntry
 	written    int // channels in the file
 	chunks     int64
@@ -127,14 +128,18 @@ func (w *Writer) leave() error {
 	if err := s.putChannels(s.channels); err != nil {
 		return fail("channel", err)
 	}
-	index := s.pos
+	s.index = s.pos
 	if err := s.putIndex(); err != nil {
 		return fail("index", err)
 	}
 	if err := s.out.Flush(); err != nil {
 		return fail("index", err)
 	}
-	b, err := s.header(w.header, index)
+	if a := w.place.add; a != nil && a.file != nil { // its header is the last to be written
+		s.file, s.out, s.entries = nil, nil, nil
+		return nil
+	}
+	b, err := s.header(w.header, s.index)
 	if err == nil {
 		_, err = s.file.WriteAt(b, 0)
 	}

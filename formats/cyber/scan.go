@@ -117,11 +117,13 @@ func (s *scanner) section(at int64) (next int64, ok bool, err error) {
 		if err != nil {
 			return 0, false, nil
 		}
+		if s.from = at + 1; d.disused {
+			return to, true, nil
+		}
 		if err := f.declare(s.w, at, d); err != nil {
 			return 0, false, err
 		}
 		s.entries = append(s.entries, entry{typ: x.typ, at: at, end: to, name: d.name})
-		s.from = at + 1
 		return to, true, nil
 	case pb.SectionType_SECTION_INDEX:
 		if x.size < 0 {

@@ -175,6 +175,9 @@ func (s *scanner) describe(x *storage.Section, w *window, next int64, chunks map
 		x.Add("name", d.name)
 		x.Add("message_type", d.typ)
 		x.Add("proto_desc", fmt.Sprintf("%d bytes", d.desc.to-d.desc.from))
+		if d.disused {
+			x.Add("note", "an index that was replaced when messages were added")
+		}
 	case pb.SectionType_SECTION_INDEX:
 		entries := 0
 		err := w.fields(from, to, func(field) error {

@@ -8,6 +8,6 @@ import (
 
 func TestStorage(t *testing.T) {
 	c := suite("x.record")
-	c.FaultFS = true
+	c.FaultFS, c.OverlapCode = true, "overlap"
 	storagetest.Run(t, *c)
 }

@@ -34,8 +34,9 @@ type Writer struct {
 	segmentDuration int64      // ns; 0: no limit
 
 	trees    descTrees
-	names    map[string]bool // of channels
-	channels []*outChannel   // in the order of their sections; index = TopicID
+	names    map[string]bool // of topics
+	topics   []*outChannel   // index = TopicID
+	channels []*outChannel   // in the order of their sections
 	cached   int64           // bytes that the channels take in an INDEX
 	seg      *outSegment     // the one being filled
 	cur      *outChunk       // the chunk being filled; nil when there is none
@@ -73,6 +74,10 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if !channelName(t.Name) || len(t.Type) > maxName {
 		return 0, w.refuse(fmt.Sprintf("names are UTF-8 of 1 to %d bytes", maxName), "topic %.80q: names of %d and %d bytes", t.Name, len(t.Name), len(t.Type))
 	}
+	old, err := w.place.add.channel(&t)
+	if err != nil {
+		return 0, outError(w.place.path, "", err, "")
+	}
 	desc, err := w.trees.tree(t.Schema.Data, t.Type)
 	if err != nil {
 		return 0, outError(w.place.path, fmt.Sprintf("topic %.80q: descriptors", t.Name), err, "")
@@ -84,10 +89,14 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	case w.cached+size > maxSection:
 		return 0, w.refuse("write fewer topics into one recording", "descriptors of %d topics: an index of %d bytes", len(w.channels)+1, w.cached+size)
 	}
-	w.cached += size
 	w.names[t.Name] = true
-	w.channels = append(w.channels, &outChannel{name: t.Name, typ: t.Type, desc: desc, prefix: messagePrefix(t.Name)})
-	return storage.TopicID(len(w.channels) - 1), nil
+	if old == nil {
+		old = &outChannel{name: t.Name, typ: t.Type, desc: desc, prefix: messagePrefix(t.Name)}
+		w.cached += size
+		w.channels = append(w.channels, old)
+	}
+	w.topics = append(w.topics, old)
+	return storage.TopicID(len(w.topics) - 1), nil
 }
 
 // refuse returns the error for what a record cannot hold.
@@ -101,10 +110,10 @@ func (w *Writer) Write(m *storage.Message) error {
 	if !w.state.Ready() {
 		return w.state.Usable()
 	}
-	if uint64(m.Topic) >= uint64(len(w.channels)) {
+	if uint64(m.Topic) >= uint64(len(w.topics)) {
 		return w.state.Stop(outError(w.place.path, fmt.Sprintf("there is no topic %d", m.Topic), nil, ""))
 	}
-	c := w.channels[m.Topic]
+	c := w.topics[m.Topic]
 	content := int64(len(m.Data))
 	size := int64(len(c.prefix)+protowire.SizeVarint(uint64(m.LogTime))+1+protowire.SizeVarint(uint64(content))) + content
 	whole := 1 + int64(protowire.SizeVarint(uint64(size))) + size
@@ -161,7 +170,24 @@ func (w *Writer) Finish() (string, error) {
 }
 
 // Commit moves the recording to its names. See storage.Writer.
-func (w *Writer) Commit() error { return w.state.Commit(w.Finish, w.place.commit) }
+func (w *Writer) Commit() error { return w.state.Commit(w.Finish, w.commit) }
+
+func (w *Writer) commit() error {
+	a := w.place.add
+	switch {
+	case a == nil:
+		return w.place.commit()
+	case w.appended == 0 && !a.adds(w.channels):
+		return w.place.abort()
+	case a.file == nil:
+		return errors.Join(w.place.commit(), a.close())
+	}
+	header, err := w.seg.header(w.header, w.seg.index)
+	if err == nil {
+		err = a.commit(header)
+	}
+	return errors.Join(err, a.close())
+}
 
 // finish writes what is left of the last segment.
 func (w *Writer) finish() error {

@@ -12,7 +12,9 @@ import (
 // be an input.
 func (g *Guard) Target(f *storage.Format, path string) error {
 	if _, err := os.Stat(path); err != nil {
-		return err
+		if files, _ := f.FilesOf(nil, path); len(files.Messages) == 0 { // it is no stem of segments
+			return err
+		}
 	}
 	if !f.Appends {
 		return &Refusal{path, "nothing can be added to a " + f.Name, "write a new recording: bagconv merge IN IN... OUT", storage.ErrUnsupported}

@@ -47,6 +47,10 @@ type Config struct {
 	// has WriteOptions.Append.
 	NoAppend string
 
+	// OverlapCode is the code of the warning about messages that were added and are earlier
+	// than those before them; "": there is none.
+	OverlapCode string
+
 	// ReadsAll tells why a query cannot do with a small part of the file; else it
 	// is held to that.
 	ReadsAll string
