@@ -2,6 +2,9 @@ package render
 
 import (
 	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -22,7 +25,8 @@ import (
 type Line struct {
 	head, mid, tail []byte
 	first           Maker    // makes the messages those that p reads; nil: they are
-	p               *Program // nil: the serialized bytes, in base64
+	p               *Program // nil: the serialized bytes, in base64 or in a frame
+	framed          bool     // head is that of a frame behind its time
 }
 
 // A Maker makes messages of another encoding those that a Program reads, as packages
@@ -58,6 +62,35 @@ func RawLine(topic string, style Style) *Line {
 	return l
 }
 
+// FramedLine makes frames of serialized messages, for other programs. Numbers are little endian:
+//
+//	 0  u32  bytes of the frame behind this number
+//	 4  i64  log time, ns since 1970
+//	12  u16  e
+//	14  u16  t
+//	16  u32  p
+//	20  e bytes encoding ("ros1", "cdr", "protobuf", ...), t bytes type, p bytes topic; the message
+//
+// An encoding or a type of more than 65535 bytes is cut there.
+func FramedLine(topic, typ, encoding string) *Line {
+	encoding, typ = encoding[:min(len(encoding), math.MaxUint16)], typ[:min(len(typ), math.MaxUint16)]
+	head := binary.LittleEndian.AppendUint16(nil, uint16(len(encoding)))
+	head = binary.LittleEndian.AppendUint16(head, uint16(len(typ)))
+	head = binary.LittleEndian.AppendUint32(head, uint32(len(topic)))
+	return &Line{head: append(head, encoding+typ+topic...), framed: true}
+}
+
+// appendFrame writes the frame of a message.
+func (l *Line) appendFrame(dst, src []byte, time int64) ([]byte, error) {
+	size := uint64(8 + len(l.head) + len(src))
+	if size > math.MaxUint32 {
+		return dst, fmt.Errorf("a message of %d bytes has no place in a frame", len(src))
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(size))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(time))
+	return append(append(dst, l.head...), src...), nil
+}
+
 func lineOf(topic string, style Style, name string) *Line {
 	w := out{style: style, yaml: style == YAML}
 	w.text([]byte(topic))
@@ -87,6 +120,9 @@ func CSVHeader(columns []string) []byte {
 // AppendAt writes the line of the message src, which was logged at time, at the
 // end of dst. On error dst is returned at its old length.
 func (l *Line) AppendAt(dst, src []byte, time int64) ([]byte, error) {
+	if l.framed {
+		return l.appendFrame(dst, src, time)
+	}
 	old := len(dst)
 	dst = append(dst, l.head...)
 	dst = strconv.AppendInt(dst, time, 10)
@@ -116,6 +152,9 @@ func (l *Line) Append(dst, src []byte) ([]byte, error) { return l.AppendAt(dst, 
 // SizeHint is how many bytes the line of a message of n bytes has, about.
 func (l *Line) SizeHint(n int) int {
 	frame := len(l.head) + len(l.mid) + len(l.tail) + 20
+	if l.framed {
+		return frame + n
+	}
 	if l.p == nil {
 		return frame + base64.StdEncoding.EncodedLen(n)
 	}

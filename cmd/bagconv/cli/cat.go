@@ -95,6 +95,9 @@ func (e *env) catJob(c *cli.Context) (engine.StreamJob, *catRun, error) {
 	if set.raw && (c.IsSet("bytes") || c.IsSet("arrays")) {
 		return job, nil, usage("omit one of them", "--raw prints no fields, so --bytes and --arrays have no effect")
 	}
+	if err := e.checkFramed(c); err != nil {
+		return job, nil, err
+	}
 	job.Select, job.Order, job.Threads, job.Expected = set.job.Select, set.job.Order, set.job.Threads, set.limit
 	job.Edit.Latch = selection.NoLatch
 	var err error
@@ -103,6 +106,21 @@ func (e *env) catJob(c *cli.Context) (engine.StreamJob, *catRun, error) {
 	}
 	job.Path = r.path
 	return job, r, nil
+}
+
+// checkFramed refuses --framed if it has no effect, or if a person would read the frames.
+func (e *env) checkFramed(c *cli.Context) error {
+	switch {
+	case !e.set.framed:
+		return nil
+	case !e.set.raw:
+		return usage("add --raw", "--framed is for serialized messages")
+	case c.IsSet("format"):
+		return usage("omit one of them", "--framed prints no text, so --format has no effect")
+	case e.OutTerminal:
+		return usage("redirect the output to a file or a program", "--framed does not print to a terminal")
+	}
+	return nil
 }
 
 // write takes a line that the workers have made.

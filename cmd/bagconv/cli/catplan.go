@@ -65,6 +65,9 @@ func (r *catRun) plan(info *storage.Info, selected []bool) ([]engine.StreamTopic
 // line compiles the lines of one topic; nil, when that was said, for one that
 // cannot be decoded. head makes its messages those that a line reads; nil: they are.
 func (r *catRun) line(mapper *mapping.Mapper, t *storage.Topic, paths []string, columns *csvColumns) (line *render.Line, head mapping.Program, err error) {
+	if r.set.framed {
+		return render.FramedLine(t.Name, t.Type, t.Encoding), nil, nil
+	}
 	if r.set.raw {
 		return render.RawLine(t.Name, r.set.render.Style), nil, nil
 	}

@@ -18,6 +18,7 @@
 //	verify.go    the command verify, and --verify; verifyjson.go shows differences
 //	cat.go       the command cat; catplan.go says what it writes of each topic, catpick.go
 //	             prints single messages
+//	gen.go       the command gen, flagsgen.go its flags
 //	batch.go     the command batch: its inputs and what is to be done; batchrun.go
 //	             does it, batchtext.go says what became of it
 //	list.go      the command list; sections.go lists records, chunks and parts;

@@ -1,5 +1,7 @@
 package cli
 
+import "github.com/bagconv/bagconv/gen"
+
 // The commands that only read, and those that describe the program.
 
 // listings show what a recording has, without its messages.
@@ -132,6 +134,33 @@ without an index, for a list of all values, /tf.transforms.child_frame_id.`,
 		},
 		operands: []flag{{kind: aFile}, {kind: aTopic}},
 		run:      e.cat,
+	}}
+}
+
+// generators write programs.
+func (e *env) generators() []command {
+	return []command{{
+		name: "gen", call: "gen LANGUAGE [IN]", summary: "write code that reads the messages of a recording",
+		about: `Writes source code that reads messages, made from their definitions, into a folder:
+a struct for each message type, and what fills it from the bytes of a message, in
+ROS 1 serialization or CDR. The code needs no ROS. LANGUAGE is
+  cpp  C++11, without dependencies: a shared library and an example
+Without IN, the types are those of --defs, or the standard ones of --distro. The
+same input makes the same code. docs/codegen.md shows how to use it.`,
+		examples: []string{
+			"bagconv gen cpp drive{file} -o loader/",
+			"bagconv gen cpp drive_ros2/ -t /imu -t '/camera/*' -o loader/",
+			"bagconv gen cpp --defs src/acme_msgs -o loader/",
+			"bagconv gen cpp --distro noetic --type sensor_msgs/Imu -o loader/",
+		},
+		exits: []exit{
+			{0, "the code is written"},
+			{1, "IN cannot be read, has no such topic or type, or DIR cannot be written; no files are left"},
+			{3, "the code is written, but for some topics or types there is none; standard error names them"},
+			{130, "interrupted"},
+		},
+		operands: []flag{{kind: oneWord, values: words(gen.Languages()...)}, {kind: aFile}, {}},
+		run:      e.gen,
 	}}
 }
 

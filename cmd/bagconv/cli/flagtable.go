@@ -35,7 +35,8 @@ type settings struct {
 	key, scan, extract        string
 	failOn                    string
 	exitZero, makeSpec, both  bool
-	raw, tree, noTimeline     bool
+	raw, framed               bool
+	tree, noTimeline          bool
 	limit                     int64
 	skip, nth, tail           int64
 	reverse                   bool
@@ -47,7 +48,7 @@ func (e *env) flagTable() (table []*flag) {
 	s := &e.set
 	for _, part := range [][]flag{
 		globalFlags(), e.batchFlags(), s.mergeFlags(), s.splitFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
-		e.messageFlags(), s.extraFlags(), s.runFlags(), e.keyFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.reindexFlags(), fileFlags(readGroup, "list"), e.moreFlags,
+		e.messageFlags(), s.extraFlags(), s.runFlags(), e.keyFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), fileFlags(readGroup, "list"), e.moreFlags,
 	} {
 		for i := range part {
 			table = append(table, &part[i])

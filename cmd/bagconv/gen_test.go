@@ -1,0 +1,282 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	bin "encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/schema/builtin"
+)
+
+// exhaustive tests take minutes, and run with BAGCONV_EXHAUSTIVE=1.
+func exhaustive(t *testing.T) {
+	t.Helper()
+	if os.Getenv("BAGCONV_EXHAUSTIVE") == "" {
+		t.Skip("takes minutes; BAGCONV_EXHAUSTIVE=1 runs it")
+	}
+}
+
+// A program is generated code, built: it prints the frames of its standard input.
+type program []string
+
+// buildCPP generates C++ and compiles it; it returns "" if there is nothing to generate.
+func buildCPP(t *testing.T, compiler []string, args ...string) program {
+	t.Helper()
+	cxx, err := exec.LookPath(compiler[0])
+	if err != nil {
+		missing(t, compiler[0])
+	}
+	dir := t.TempDir()
+	status, stderr := bagconv(t, append([]string{"gen", "cpp", "-o", dir}, args...)...)
+	switch {
+	case status == 1 && (strings.Contains(stderr, "no topic for which") || strings.Contains(stderr, "it has no messages")):
+		return nil
+	case status != 0 && status != 3:
+		t.Fatalf("gen cpp %v: %d %s", args, status, stderr)
+	}
+	cmd := exec.Command(cxx, append(compiler[1:], "-Wall", "-Wextra", "-Werror", "-pedantic", "public_header.cpp", "types.cpp", "example.cpp", "-o", "example")...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v %v: %v\n%.3000s", compiler, args, err, out)
+	}
+	return program{filepath.Join(dir, "example")}
+}
+
+// output runs a command, and returns its standard output and exit status.
+func output(t *testing.T, in io.Reader, name string, args ...string) ([]byte, int) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Stdin = in
+	cmd.Env = append(os.Environ(), "ASAN_OPTIONS=exitcode=99", "UBSAN_OPTIONS=halt_on_error=1:exitcode=99")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if status := cmd.ProcessState.ExitCode(); status != 0 && status != 1 && status != 3 {
+		t.Fatalf("%s %v: exit status %d: %.3000s", name, args, status, stderr.String())
+	}
+	return out, cmd.ProcessState.ExitCode()
+}
+
+// sameAsCat compares what generated code prints of a recording with what cat prints.
+func sameAsCat(t *testing.T, p program, path string) (frames []byte) {
+	t.Helper()
+	frames, _ = output(t, nil, binary, "cat", path, "--raw", "--framed")
+	got, _ := output(t, bytes.NewReader(frames), p[0], p[1:]...)
+	want, _ := output(t, nil, binary, "cat", path, "--bytes", "--arrays")
+	if bytes.Equal(got, want) {
+		return frames
+	}
+	gotLines, wantLines := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
+	for i := range min(len(gotLines), len(wantLines)) {
+		if !bytes.Equal(gotLines[i], wantLines[i]) {
+			t.Fatalf("%s: line %d of %d is\n%.2000s\nand of cat, of %d,\n%.2000s", path, i, len(gotLines), gotLines[i], len(wantLines), wantLines[i])
+		}
+	}
+	t.Fatalf("%s: %d lines, and %d of cat", path, len(gotLines), len(wantLines))
+	return nil
+}
+
+// mutated returns n frames with damaged messages: bytes changed, cut, repeated, lengths made large.
+func mutated(frames []byte, n int, seed uint64) []byte {
+	var heads, messages [][]byte
+	for b := frames; len(b) >= 20; {
+		size := 4 + int(bin.LittleEndian.Uint32(b))
+		head := 20 + int(bin.LittleEndian.Uint16(b[12:])) + int(bin.LittleEndian.Uint16(b[14:])) + int(bin.LittleEndian.Uint32(b[16:]))
+		if size-head < 20_000 {
+			heads, messages = append(heads, b[:head]), append(messages, b[head:size])
+		}
+		b = b[size:]
+	}
+	if len(messages) == 0 {
+		return nil
+	}
+	r := rand.New(rand.NewPCG(seed, 1))
+	var out []byte
+	for i := range n {
+		k := r.IntN(len(messages))
+		m := bytes.Clone(messages[k])
+		for range 1 + r.IntN(3) {
+			switch at := r.IntN(len(m) + 1); r.IntN(5) {
+			case 0:
+				m = m[:at]
+			case 1:
+				m = append(m, messages[r.IntN(len(messages))]...)
+			case 2:
+				if at+4 <= len(m) {
+					bin.LittleEndian.PutUint32(m[at:], []uint32{0, 1, 0xffffffff, 0x7fffffff, 0x10000, uint32(len(m))}[i%6])
+				}
+			case 3:
+				if len(m) > 1 && r.IntN(4) == 0 {
+					m[1] = []byte{0, 1, 6, 7, 8, 9, 0x10, 0x14}[i%8] // another form of CDR
+				}
+			default:
+				if at < len(m) {
+					m[at] ^= 1 << r.IntN(8)
+				}
+			}
+		}
+		head := bytes.Clone(heads[k])
+		bin.LittleEndian.PutUint32(head, uint32(len(head)-4+len(m)))
+		out = append(append(out, head...), m...)
+	}
+	return out
+}
+
+// TestGeneratedCPP: generated C++ compiles without a warning, prints what cat prints, and reports
+// damaged messages.
+func TestGeneratedCPP(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles C++")
+	}
+	folder := filepath.Join(t.TempDir(), "ros2")
+	convert(t, "../../testdata/demo.bag", folder)
+	p := buildCPP(t, []string{"g++", "-std=c++20", "-O0"}, folder)
+	frames := sameAsCat(t, p, folder)
+	if _, status := output(t, bytes.NewReader(mutated(frames, 2000, 1)), p[0]); status != 1 {
+		t.Errorf("exit status %d after damaged messages", status)
+	}
+	if _, status := output(t, bytes.NewReader(frames[:len(frames)-1]), p[0]); status != 1 {
+		t.Errorf("exit status %d after a frame that ends early", status)
+	}
+}
+
+// TestCodegenDocs: the commands of docs/codegen.md run, and what they build prints what cat prints.
+func TestCodegenDocs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles C++")
+	}
+	if _, err := exec.LookPath("cmake"); err != nil {
+		missing(t, "cmake")
+	}
+	text, err := os.ReadFile("../../docs/codegen.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recording, err := os.ReadFile("../../testdata/demo.bag")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "drive.bag"), recording, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	script := "set -e\n"
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		script += block[1]
+	}
+	script = strings.ReplaceAll(script, "loader/build/example\n", "loader/build/example > got.txt\n")
+	cmd := exec.Command("sh", "-c", script+"bagconv cat drive.bag --bytes --arrays > want.txt\ncmp got.txt want.txt\n")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(script, "cmake") {
+		t.Fatalf("%v\n%s\n%s", err, script, out)
+	}
+}
+
+// genInputs lists the recordings that have messages of ROS.
+func genInputs(t *testing.T) (paths []string) {
+	for _, path := range catInputs(t) {
+		if !strings.Contains(filepath.Base(path), ".record") {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// TestGeneratedCPPEverywhere: every recording, with sanitizers and 100,000 damaged messages.
+func TestGeneratedCPPEverywhere(t *testing.T) {
+	exhaustive(t)
+	sanitized := []string{"g++", "-std=c++11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
+	known := map[string]bool{} // recordings with the same topics are as good as one
+	messages := 0
+	for i, path := range genInputs(t) {
+		topics, _ := output(t, nil, binary, "schema", path)
+		listed, _ := output(t, nil, binary, "topics", path)
+		if known[string(topics)+string(listed)] {
+			continue
+		}
+		known[string(topics)+string(listed)] = true
+		if status, _ := bagconv(t, "gen", "cpp", path, "-o", t.TempDir()); status != 0 {
+			continue // damaged, or not all of it is ROS
+		}
+		p := buildCPP(t, sanitized, path)
+		frames := sameAsCat(t, p, path)
+		n := max(0, min(5000, 150_000-messages))
+		if damaged := mutated(frames, n, uint64(i)); damaged != nil {
+			output(t, bytes.NewReader(damaged), p[0])
+			messages += n
+		}
+	}
+	if messages < 100_000 {
+		t.Errorf("only %d damaged messages", messages)
+	}
+}
+
+// TestGeneratedCPPStandard: all types of all distributions compile, in both standards, with each compiler.
+func TestGeneratedCPPStandard(t *testing.T) {
+	exhaustive(t)
+	for _, distro := range builtin.Distros() {
+		for _, compiler := range []string{"g++", "clang++"} {
+			for _, standard := range []string{"-std=c++11", "-std=c++20"} {
+				buildCPP(t, []string{compiler, standard, "-O0"}, "--distro", distro)
+			}
+		}
+	}
+}
+
+// TestFrames: the frames of cat have the messages of a recording.
+func TestFrames(t *testing.T) {
+	const in = "../../testdata/demo.bag"
+	frames, _ := output(t, nil, binary, "cat", in, "--raw", "--framed")
+	lines, _ := output(t, nil, binary, "cat", in, "--raw")
+	s := bufio.NewScanner(bytes.NewReader(lines))
+	s.Buffer(nil, 1<<30)
+	n := 0
+	for ; s.Scan(); n++ {
+		line := rawLine(t, s.Bytes())
+		size := 4 + bin.LittleEndian.Uint32(frames)
+		time, e, y, p := int64(bin.LittleEndian.Uint64(frames[4:])), uint32(bin.LittleEndian.Uint16(frames[12:])), uint32(bin.LittleEndian.Uint16(frames[14:])), bin.LittleEndian.Uint32(frames[16:])
+		texts := string(frames[20 : 20+e+y+p])
+		if time != line.time || !strings.HasPrefix(texts, "ros1") || !strings.HasSuffix(texts, line.topic) || !bytes.Equal(frames[20+e+y+p:size], line.raw) {
+			t.Fatalf("frame %d: %d %s, not %d %s", n, time, texts, line.time, line.topic)
+		}
+		frames = frames[size:]
+	}
+	if n == 0 || len(frames) > 0 {
+		t.Errorf("%d frames, and %d bytes are left", n, len(frames))
+	}
+}
+
+// A rawMessage is a line of cat --raw.
+type rawMessage struct {
+	topic string
+	time  int64
+	raw   []byte
+}
+
+func rawLine(t *testing.T, text []byte) rawMessage {
+	t.Helper()
+	var line struct {
+		Topic string
+		Time  int64 `json:",string"`
+		Raw   []byte
+	}
+	if err := json.Unmarshal(text, &line); err != nil {
+		t.Fatal(err)
+	}
+	return rawMessage{line.Topic, line.Time, line.Raw}
+}

@@ -1,0 +1,346 @@
+package gen
+
+import (
+	"embed"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/bagconv/bagconv/schema"
+)
+
+//go:embed cpp
+var cppFiles embed.FS
+
+// cppReserved are words that cannot be names: keywords, what the code itself uses, and macros of
+// the standard library.
+var cppReserved = words(`alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
+	char32_t class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue
+	decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto if
+	inline int long module mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public
+	import register reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch
+	template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t
+	while xor xor_eq final override`,
+	`std types topics ToolStream JsonText LoadData OutputData AppendText time_ros duration_ros stream value text bytes`,
+	`assert errno EOF NULL NAN INFINITY HUGE_VAL HUGE_VALF HUGE_VALL FLT_MIN FLT_MAX DBL_MIN DBL_MAX stdin stdout stderr
+	linux unix i386 major minor makedev signal_h RAND_MAX EXIT_SUCCESS EXIT_FAILURE BUFSIZ SEEK_SET SEEK_CUR SEEK_END
+	CHAR_BIT CHAR_MIN CHAR_MAX SCHAR_MIN SCHAR_MAX UCHAR_MAX SHRT_MIN SHRT_MAX USHRT_MAX INT_MIN INT_MAX UINT_MAX
+	LONG_MIN LONG_MAX ULONG_MAX DOMAIN SING OVERFLOW UNDERFLOW PLOSS TLOSS M_PI M_E MB_CUR_MAX TMP_MAX FOPEN_MAX
+	FILENAME_MAX offsetof va_list math_errhandling FP_NAN FP_INFINITE FP_ZERO FP_SUBNORMAL FP_NORMAL isnan isinf signbit
+	INT8_MIN INT16_MIN INT32_MIN INT64_MIN INT8_MAX INT16_MAX INT32_MAX INT64_MAX UINT8_MAX UINT16_MAX UINT32_MAX
+	UINT64_MAX SIZE_MAX PTRDIFF_MIN PTRDIFF_MAX INTPTR_MIN INTPTR_MAX UINTPTR_MAX WCHAR_MIN WCHAR_MAX`)
+
+// A cppType is a type with its names in C++.
+type cppType struct {
+	*messageType
+	space, name string
+	fields      []string // their names
+}
+
+// full is the name from everywhere.
+func (t *cppType) full() string { return "::types::" + t.space + "::" + t.name }
+
+// A cppWriter writes the files.
+type cppWriter struct {
+	*model
+	of map[*messageType]*cppType
+}
+
+func writeCPP(m *model) ([]File, error) {
+	w := &cppWriter{m, map[*messageType]*cppType{}}
+	spaces := map[string]string{} // by package
+	names := map[string]*scope{}  // by package
+	all := newScope()
+	for _, t := range m.types {
+		if names[t.pkg] == nil {
+			pkg := t.pkg
+			if pkg == "" {
+				pkg = "unnamed"
+			}
+			names[t.pkg] = newScope()
+			spaces[t.pkg] = all.name(pkg, cppReserved)
+		}
+		c := &cppType{messageType: t, space: spaces[t.pkg], name: names[t.pkg].name(t.short, cppReserved)}
+		own := newScope(c.name)
+		for _, f := range t.Fields {
+			c.fields = append(c.fields, own.name(f.Name, cppReserved))
+		}
+		w.of[t] = c
+	}
+	files := []File{
+		{"structure.h", []byte(w.head("//") + w.structure())},
+		{"types.h", []byte(w.head("//") + w.declarations())},
+		{"types.cpp", []byte(w.head("//") + w.definitions())},
+	}
+	for _, name := range []string{"public_header.h", "public_header.cpp", "example.cpp", "CMakeLists.txt"} {
+		text, err := cppFiles.ReadFile("cpp/" + name)
+		if err != nil {
+			return nil, err
+		}
+		comment := "//"
+		if name == "CMakeLists.txt" {
+			comment = "#"
+		}
+		filled := strings.Replace(string(text), "@TOPICS@\n", w.dispatch(), 1)
+		files = append(files, File{name, []byte(w.head(comment) + filled)})
+	}
+	return files, nil
+}
+
+// head is the beginning of each file.
+func (m *model) head(comment string) string {
+	return comment + " Made by: " + m.made + "\n" + comment + " Do not edit: make it again.\n\n"
+}
+
+// structure is the header that a program includes.
+func (w *cppWriter) structure() string {
+	var b strings.Builder
+	b.WriteString("#ifndef BAGCONV_STRUCTURE_H\n#define BAGCONV_STRUCTURE_H\n\n#include \"public_header.h\"\n#include \"types.h\"\n")
+	for _, t := range w.spacesOfTopics() {
+		what := "Type " + t.Type
+		if t.Name != "" {
+			what = "Topic " + t.Name + ", " + t.Type
+		}
+		fmt.Fprintf(&b, "\n// %s (%s)\nnamespace topics {\nnamespace %s {\n", cppComment(what), t.Encoding, t.space)
+		own, spaces := newScope(), map[string]bool{}
+		for _, used := range w.usedBy(t.typ) {
+			c := w.of[used]
+			fmt.Fprintf(&b, "using %s = %s;\n", own.name(used.short, cppReserved), c.full())
+			if !spaces[c.space] {
+				spaces[c.space] = true
+				fmt.Fprintf(&b, "using ::types::%s::LoadData;\nusing ::types::%s::OutputData;\n", c.space, c.space)
+			}
+		}
+		fmt.Fprintf(&b, "}  // namespace %s\n}  // namespace topics\n", t.space)
+	}
+	b.WriteString("\n#endif\n")
+	return b.String()
+}
+
+// A cppTopic is a topic with its namespace.
+type cppTopic struct {
+	*topic
+	space string
+}
+
+func (w *cppWriter) spacesOfTopics() (list []cppTopic) {
+	names := newScope()
+	for _, t := range w.topics {
+		text := t.Name
+		if text == "" {
+			text = t.typ.pkg + "_" + t.typ.short
+		}
+		list = append(list, cppTopic{t, names.name(text, cppReserved)})
+	}
+	return list
+}
+
+// usedBy lists a type and those that it uses, it first.
+func (m *model) usedBy(t *messageType) (list []*messageType) {
+	seen := map[*messageType]bool{}
+	var walk func(*messageType)
+	walk = func(t *messageType) {
+		if t == nil || seen[t] {
+			return
+		}
+		seen[t] = true
+		list = append(list, t)
+		for _, u := range t.uses {
+			walk(u)
+		}
+	}
+	walk(t)
+	return list
+}
+
+// dispatch is the part of the example that chooses the type of a frame.
+func (w *cppWriter) dispatch() string {
+	var b strings.Builder
+	for _, t := range w.topics {
+		fmt.Fprintf(&b, "  if (%sf.type == %s && f.encoding == %s && Print<%s>(f, error)) return true;\n",
+			condition(t.Name != "", "f.topic == "+cppText(t.Name)+" && "), cppText(t.Type), cppText(t.Encoding), w.of[t.typ].full())
+	}
+	return b.String()
+}
+
+func condition(is bool, text string) string {
+	if is {
+		return text
+	}
+	return ""
+}
+
+// declarations are the structs and functions.
+func (w *cppWriter) declarations() string {
+	var b strings.Builder
+	b.WriteString("#ifndef BAGCONV_TYPES_H\n#define BAGCONV_TYPES_H\n\n#include \"public_header.h\"\n")
+	for _, t := range w.types {
+		c := w.of[t]
+		fmt.Fprintf(&b, "\nnamespace types {\nnamespace %s {\n\n// %s\nstruct %s {\n", c.space, cppComment(t.Name), c.name)
+		w.constants(&b, c, false)
+		for i, f := range t.Fields {
+			b.WriteString("  " + w.field(c, i) + ";" + bounds(f.Type) + "\n")
+		}
+		fmt.Fprintf(&b, "};\n\nvoid LoadData(ToolStream& stream, %s& value);\nvoid AppendText(JsonText& text, const %s& value);\nvoid OutputData(const %s& value);\n\n",
+			c.name, c.name, c.name)
+		fmt.Fprintf(&b, "}  // namespace %s\n}  // namespace types\n", c.space)
+	}
+	b.WriteString("\n#endif\n")
+	return b.String()
+}
+
+// bounds is a comment about what the definition allows.
+func bounds(t schema.Type) (text string) {
+	if t.StringBound > 0 {
+		text = fmt.Sprintf("  // strings of at most %d characters", t.StringBound)
+	}
+	if t.Array == schema.Bounded {
+		if text == "" {
+			text = "  //"
+		}
+		text += fmt.Sprintf(" at most %d elements", t.Len)
+	}
+	return text
+}
+
+// field is the declaration of field i.
+func (w *cppWriter) field(c *cppType, i int) string {
+	f, name := c.Fields[i], c.fields[i]
+	elem, zero := w.elem(c.messageType, i), ""
+	if f.Type.Kind.Size() > 0 && f.Type.Kind != schema.Time && f.Type.Kind != schema.Duration {
+		zero = " = {}"
+	}
+	switch {
+	case f.Type.Array == schema.Single && zero != "":
+		return elem + " " + name + " = " + map[bool]string{true: "false", false: "0"}[f.Type.Kind == schema.Bool]
+	case f.Type.Array == schema.Single:
+		return elem + " " + name
+	case f.Type.Array == schema.Fixed && f.Type.Len == 0:
+		return "std::array<" + elem + ", 0> " + name + " = {}"
+	case f.Type.Array == schema.Fixed:
+		return elem + " " + name + "[" + strconv.Itoa(f.Type.Len) + "]" + zero
+	}
+	return "std::vector<" + elem + "> " + name
+}
+
+// elem is the type of one value of field i.
+func (w *cppWriter) elem(t *messageType, i int) string {
+	k := t.Fields[i].Type.Kind
+	if n, ok := numberOf(k, t.ros1); ok {
+		return cppNumber(n)
+	}
+	switch k {
+	case schema.Bool:
+		return "bool"
+	case schema.String:
+		return "std::string"
+	case schema.WString:
+		return "std::u16string"
+	case schema.Time:
+		return "::time_ros"
+	case schema.Duration:
+		return "::duration_ros"
+	}
+	return w.of[t.uses[i]].full()
+}
+
+func cppNumber(n numberKind) string {
+	switch {
+	case n.float && n.bits == 32:
+		return "float"
+	case n.float:
+		return "double"
+	case n.signed:
+		return fmt.Sprintf("std::int%d_t", n.bits)
+	}
+	return fmt.Sprintf("std::uint%d_t", n.bits)
+}
+
+// constants writes the constants of a struct: within it, or, for C++ before 17, behind it.
+func (w *cppWriter) constants(b *strings.Builder, c *cppType, behind bool) {
+	own := newScope(append([]string{c.name}, c.fields...)...)
+	for _, k := range c.Constants {
+		v, ok := constantOf(k, c.ros1)
+		name := own.name(k.Name, cppReserved)
+		typ := "bool"
+		switch v := v.(type) {
+		case string:
+			typ = "const char*"
+		case bool:
+		default:
+			n, _ := numberOf(k.Kind, c.ros1)
+			typ = cppNumber(n)
+			_ = v
+		}
+		switch {
+		case !ok && !behind:
+			fmt.Fprintf(b, "  // %s = %s: not a %s\n", cppComment(k.Name), cppComment(k.Text), k.Kind)
+		case !ok:
+		case behind:
+			fmt.Fprintf(b, "constexpr %s %s::%s;\n", typ, c.name, name)
+		default:
+			fmt.Fprintf(b, "  static constexpr %s %s = %s;\n", typ, name, cppValue(v))
+		}
+	}
+}
+
+func cppValue(v constant) string {
+	switch v := v.(type) {
+	case bool:
+		return strconv.FormatBool(v)
+	case string:
+		return cppText(v)
+	case int64:
+		if v == math.MinInt64 {
+			return "-9223372036854775807LL - 1"
+		}
+		return strconv.FormatInt(v, 10) + condition(v != int64(int32(v)), "LL")
+	case uint64:
+		return strconv.FormatUint(v, 10) + condition(v > math.MaxInt32, "ULL")
+	case float64:
+		switch {
+		case math.IsNaN(v):
+			return "__builtin_nan(\"\")"
+		case math.IsInf(v, 0):
+			return condition(v < 0, "-") + "__builtin_inf()"
+		}
+		text := strconv.FormatFloat(v, 'g', -1, 64)
+		return text + condition(!strings.ContainsAny(text, ".e"), ".0")
+	}
+	return "0"
+}
+
+// cppText is a string literal.
+func cppText(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c == '"' || c == '\\' || c == '?':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// cppComment makes a text one that can stand in a comment of one line.
+func cppComment(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '\\' || r == '?' || r == 0x2028 || r == 0x2029 || r == 0xfffd {
+			return '_'
+		}
+		return r
+	}, s)
+	if len(s) > 200 {
+		s = strings.ToValidUTF8(s[:200], "") + "..."
+	}
+	return s
+}
