@@ -182,6 +182,7 @@ func (w *cppWriter) declarations() string {
 		for i, f := range t.Fields {
 			b.WriteString("  " + w.field(c, i) + ";" + bounds(f.Type) + "\n")
 		}
+		fmt.Fprintf(&b, "\n  %s() {}\n", c.name) // else a list of them would be set to zero first
 		fmt.Fprintf(&b, "};\n\nvoid LoadData(ToolStream& stream, %s& value);\nvoid AppendText(JsonText& text, const %s& value);\nvoid OutputData(const %s& value);\n\n",
 			c.name, c.name, c.name)
 		fmt.Fprintf(&b, "}  // namespace %s\n}  // namespace types\n", c.space)

@@ -5,23 +5,9 @@
 #include <cstdlib>
 #include <limits>
 
-namespace {
-
-bool ThisComputerIsBigEndian() {
-  const std::uint16_t one = 1;
-  unsigned char first = 0;
-  std::memcpy(&first, &one, 1);
-  return first == 0;
-}
-
-}  // namespace
-
-ToolStream::ToolStream(const void* data, std::size_t size, Encoding encoding)
-    : data_(static_cast<const unsigned char*>(data)), size_(size), pos_(0), mask_(0), head_(0), fuel_(size + 65536), error_(nullptr),
-      swap_(ThisComputerIsBigEndian()), nul_(false), filler_(false), sizes_(false), delimited_(false), exact_(encoding == kRos1) {
-  if (encoding == kRos1) return;
+void ToolStream::OpenCdr() {
   nul_ = filler_ = true;
-  if (size < 4) {
+  if (size_ < 4) {
     Fail("a CDR message has a header of 4 bytes, this one ends before");
     return;
   }
@@ -42,7 +28,7 @@ ToolStream::ToolStream(const void* data, std::size_t size, Encoding encoding)
       Fail("the representation in the header of this CDR message is not one that is read");
       return;
   }
-  swap_ = ((id & 1) == 0) != ThisComputerIsBigEndian();
+  swap_ = ((id & 1) == 0) != IsBigEndian();
   data_ += 4;
   size_ -= 4;
   head_ = 4;

@@ -38,7 +38,11 @@ class ToolStream {
     kCdr    // ROS 2: a header of 4 bytes, then XCDR1 or XCDR2 of either byte order, as the header says
   };
 
-  ToolStream(const void* data, std::size_t size, Encoding encoding);
+  ToolStream(const void* data, std::size_t size, Encoding encoding)
+      : data_(static_cast<const unsigned char*>(data)), size_(size), pos_(0), mask_(0), head_(0), fuel_(size + 65536), error_(nullptr),
+        swap_(IsBigEndian()), nul_(false), filler_(false), sizes_(false), delimited_(false), exact_(encoding == kRos1) {
+    if (encoding != kRos1) OpenCdr();
+  }
 
   // ok reports whether there was no error yet.
   bool ok() const { return error_ == nullptr; }
@@ -205,7 +209,7 @@ class ToolStream {
     }
     const unsigned char* p = Numbers(n, sizeof(T));
     if (p == nullptr) return;
-    if (sizeof(T) == 1) {
+    if (sizeof(T) == 1 && v.size() != n) {
       v.assign(reinterpret_cast<const T*>(p), reinterpret_cast<const T*>(p) + n);
       return;
     }
@@ -250,6 +254,14 @@ class ToolStream {
     if (fuel_ == 0) Fail("too many values that take no bytes");
     else fuel_--;
   }
+  // IsBigEndian reports the byte order of this computer.
+  static bool IsBigEndian() {
+    const std::uint16_t one = 1;
+    unsigned char first = 0;
+    std::memcpy(&first, &one, 1);
+    return first == 0;
+  }
+  void OpenCdr();
   void Fail(const char* what);
   void SkipTo(std::size_t end);
   std::size_t Delimiter();
