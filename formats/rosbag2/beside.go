@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/inplace"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
@@ -67,6 +68,19 @@ func (p *part) openBeside(fsys storage.FS, suffix string, use func(f storage.Fil
 		p.bytes += st.Size()
 	}
 	return err
+}
+
+// withoutLeftover returns the bytes of a file without those that an addition has written behind
+// its pages and that do not count; see fileWriter.
+func (p *part) withoutLeftover(fsys storage.FS, head []byte, size int64, warn ros2bag.Warner) (int64, error) {
+	if p.temp != nil {
+		return size, nil
+	}
+	end, err := inplace.Leftover(fsys, p.path)
+	if h, wrong := sqlite.ParseHeader(head); err != nil || wrong != nil || end == 0 || end != h.Size() || end >= size {
+		return size, err
+	}
+	return end, warn("append-killed", false, "%d bytes follow the database; bagconv append was killed, or adds to it now", size-end)
 }
 
 // fate returns what becomes of messages that were not committed.

@@ -40,4 +40,7 @@
 // every distribution from Foxy on. timestamp_idx is written after the last row.
 // What rosbag2 has no place for is kept in custom_data (ros2bag.CustomTopic). The same
 // calls write the same bytes.
+//
+// What is added to a folder is another part (append.go), and to a single database rows
+// (appendfile.go, appendtables.go).
 package rosbag2

@@ -3,6 +3,7 @@ package rosbag2
 import (
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -46,28 +47,39 @@ func (p *outPart) writeDefinitions() error {
 	w := p.w
 	rows := map[string]storage.Schema{}
 	for i := range w.topics {
-		t := &w.topics[i]
-		if len(t.Schema.Data) == 0 && t.Schema.Encoding == "" {
-			continue
-		}
-		typ := definitionType(t.Type)
-		have, ok := rows[typ]
-		known := t.Schema.Encoding == "ros2msg" || t.Schema.Encoding == "ros2idl"
-		switch {
-		case !known:
-			t.ownSchema = true
-		case ok:
-			t.ownSchema = have.Encoding != t.Schema.Encoding || string(have.Data) != string(t.Schema.Data)
-		default:
-			rows[typ] = t.Schema
-			err := p.db.Run("INSERT INTO message_definitions (topic_type, encoding, encoded_message_definition, type_description_hash) VALUES (?, ?, ?, ?)",
-				typ, t.Schema.Encoding, string(t.Schema.Data), t.Metadata[storage.MetaTypeHash])
-			if err != nil {
+		if t := &w.topics[i]; t.define(rows) {
+			if err := insertDefinition(p.db, &t.Topic); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// define reports whether a row for the definition of a topic is missing among those by type,
+// and adds it to them. If there is another one, or none is possible, it is the topic's own.
+func (t *outTopic) define(rows map[string]storage.Schema) (missing bool) {
+	if len(t.Schema.Data) == 0 && t.Schema.Encoding == "" {
+		return false
+	}
+	typ := definitionType(t.Type)
+	have, ok := rows[typ]
+	switch {
+	case t.Schema.Encoding != "ros2msg" && t.Schema.Encoding != "ros2idl":
+		t.ownSchema = true
+	case ok:
+		t.ownSchema = have.Encoding != t.Schema.Encoding || string(have.Data) != string(t.Schema.Data)
+	default:
+		rows[typ] = t.Schema
+		return true
+	}
+	return false
+}
+
+// insertDefinition adds a row to message_definitions.
+func insertDefinition(db *sqlite.DB, t *storage.Topic) error {
+	return db.Run("INSERT INTO message_definitions (topic_type, encoding, encoded_message_definition, type_description_hash) VALUES (?, ?, ?, ?)",
+		definitionType(t.Type), t.Schema.Encoding, string(t.Schema.Data), t.Metadata[storage.MetaTypeHash])
 }
 
 // metadata is what metadata.yaml has about all parts, and the metadata table of each one.

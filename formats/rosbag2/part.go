@@ -166,6 +166,9 @@ func (p *part) readHead(fsys storage.FS) ([]byte, int64, error) {
 // load looks at the header, the log, the tables and the tree of messages. With an
 // error that is damage, what could be read is there.
 func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int64, warn ros2bag.Warner) (err error) {
+	if size, err = p.withoutLeftover(fsys, head, size, warn); err != nil {
+		return err
+	}
 	p.size, p.total = size, size
 	if err := p.readBeside(ctx, fsys, head, warn); err != nil {
 		return err

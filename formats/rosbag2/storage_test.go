@@ -15,13 +15,12 @@ func textSchema(text string) storage.Schema {
 func TestStorage(t *testing.T) {
 	for _, name := range []string{"folder", "file.db3"} {
 		t.Run(name, func(t *testing.T) {
-			noAppend, f := "", *Format
+			f := *Format
 			if name != "folder" { // nor is a single file compressed
-				noAppend = "another part needs a folder"
 				f.Options = slices.DeleteFunc(slices.Clone(f.Options), func(o storage.Option) bool { return o.Name == storage.NameCompression })
 			}
 			storagetest.Run(t, storagetest.Config{
-				Format: &f, Encoding: "cdr", Name: name, Type: "std_msgs/msg/String", FaultFS: true, NoAppend: noAppend,
+				Format: &f, Encoding: "cdr", Name: name, Type: "std_msgs/msg/String", FaultFS: true,
 				Schema: textSchema("string data\n"),
 				Others: []storagetest.Definition{
 					{Type: "std_msgs/msg/Int32", Schema: textSchema("int32 data\n")},

@@ -57,6 +57,13 @@ const pageSize = 4096
 // Create starts a recording at path: a folder, or one file if the name ends
 // in .db3. See storage.Format.
 func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+	if o.Append {
+		if st, err := iox.FS(o.FS).Stat(path); err != nil {
+			return nil, err
+		} else if !st.IsDir() {
+			return appendToFile(ctx, path, o)
+		}
+	}
 	w := &Writer{
 		path: path, ctx: ctx, fs: iox.FS(o.FS), single: strings.HasSuffix(path, db3.Ext), sync: !o.NoSync, memory: o.Memory,
 		options: maps.Clone(o.Metadata), index: map[topicKey]storage.TopicID{},
@@ -145,7 +152,7 @@ func (w *Writer) Write(m *storage.Message) error {
 		return w.keep(fmt.Errorf("internal error: a message of topic %d, of %d: %w", m.Topic, len(w.topics), storage.ErrUnsupported))
 	}
 	if len(m.Data) > sqlite.MaxRow-rowOverhead {
-		return w.keep(fmt.Errorf("a message of %d bytes on topic %.200q; SQLite allows at most %d: %w", len(m.Data), w.topics[m.Topic].Name, sqlite.MaxRow-rowOverhead, storage.ErrUnsupported))
+		return w.keep(tooLarge(len(m.Data), w.topics[m.Topic].Name))
 	}
 	if w.flushed {
 		return w.keep(errors.New("internal error: a message after Flush"))
@@ -165,6 +172,10 @@ func (w *Writer) Write(m *storage.Message) error {
 	}
 	p.note(m)
 	return nil
+}
+
+func tooLarge(size int, topic string) error {
+	return fmt.Errorf("a message of %d bytes on topic %.200q; SQLite allows at most %d: %w", size, topic, sqlite.MaxRow-rowOverhead, storage.ErrUnsupported)
 }
 
 // full reports whether a message would make a part larger or longer than a segment.

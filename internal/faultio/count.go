@@ -4,6 +4,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -32,6 +33,11 @@ func (c *Counter) count(f storage.File, err error) (storage.File, error) {
 type counted struct {
 	storage.File
 	c *Counter
+}
+
+// LockRange locks a range of the file.
+func (f *counted) LockRange(off, n int64) error {
+	return iox.LockRange(f.File, off, n)
 }
 
 func (f *counted) Read(p []byte) (int, error) {

@@ -272,6 +272,14 @@ func (f *faulty) TryLock() error {
 	return iox.TryLock(f.File)
 }
 
+// LockRange locks a range of the file.
+func (f *faulty) LockRange(off, n int64) error {
+	if f.fs.step() {
+		return ErrFault
+	}
+	return iox.LockRange(f.File, off, n)
+}
+
 func (f *faulty) Close() error {
 	if f.fs.Fault == Death {
 		f.fs.mu.Lock()

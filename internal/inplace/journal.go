@@ -72,6 +72,17 @@ func ignoreMissing(err error) error {
 	return err
 }
 
+// Leftover returns where the content of a file ended before a run that was killed, or that goes
+// on, wrote behind it; 0 if there is no such run. In its last step the content may already
+// be longer.
+func Leftover(fsys storage.FS, path string) (end int64, err error) {
+	j, err := readJournal(iox.FS(fsys), path)
+	if j == nil {
+		return 0, err
+	}
+	return j.Size, nil
+}
+
 // readJournal returns the journal of the file at path, nil if there is none.
 func readJournal(fsys storage.FS, path string) (*journal, error) {
 	const most = 64 << 20 // bytes

@@ -28,6 +28,7 @@ const sqliteStatic = uintptr(0)
 type Options struct {
 	File     File  // the database
 	ReadOnly bool  // nothing is written, and nothing in the schema of the file is run
+	Foreign  bool  // nothing in the schema is run, as for ReadOnly, and it may be changed
 	MaxValue int64 // of a text or blob that is read, in bytes; for ReadOnly
 	Budget   int64 // thousands of steps after which the connection stops; 0: any number
 }
@@ -67,21 +68,27 @@ func Open(o Options) (d *DB, err error) {
 	if v.Budget > 0 {
 		engine.Xsqlite3_progress_handler(d.tls, d.c, 1000, fn(progress), at[engine.Tsqlite3_vfs](v.c).FpAppData)
 	}
+	if v.ReadOnly || v.Foreign {
+		d.distrust()
+	}
 	if v.ReadOnly {
-		// Nothing of a file's schema may act: no triggers, no views, no
-		// functions, no virtual tables with side effects.
-		for _, op := range []int32{engine.SQLITE_DBCONFIG_DEFENSIVE, engine.SQLITE_DBCONFIG_TRUSTED_SCHEMA} {
-			on := int32(0)
-			if op == engine.SQLITE_DBCONFIG_DEFENSIVE {
-				on = 1
-			}
-			va := libc.NewVaList(on, uintptr(0))
-			engine.Xsqlite3_db_config(d.tls, d.c, op, va)
-			libc.Xfree(d.tls, va)
-		}
 		engine.Xsqlite3_limit(d.tls, d.c, engine.SQLITE_LIMIT_LENGTH, int32(min(max(v.MaxValue, 1<<20), MaxRow)))
 	}
 	return d, nil
+}
+
+// distrust lets nothing of the schema of a file act: no triggers, no views, no functions, no
+// virtual tables with side effects.
+func (d *DB) distrust() {
+	config := map[int32]int32{engine.SQLITE_DBCONFIG_TRUSTED_SCHEMA: 0, engine.SQLITE_DBCONFIG_ENABLE_TRIGGER: 0}
+	if d.vfs.ReadOnly {
+		config[engine.SQLITE_DBCONFIG_DEFENSIVE] = 1
+	}
+	for op, on := range config {
+		va := libc.NewVaList(on, uintptr(0))
+		engine.Xsqlite3_db_config(d.tls, d.c, op, va)
+		libc.Xfree(d.tls, va)
+	}
 }
 
 // Dead reports whether the engine gave up, or the connection is closed.

@@ -303,7 +303,14 @@ func fileCheckReservedLock(_ *libc.TLS, _, out uintptr) int32 {
 
 func fileControl(*libc.TLS, uintptr, int32, uintptr) int32 { return engine.SQLITE_NOTFOUND }
 
-func fileSectorSize(*libc.TLS, uintptr) int32 { return 4096 }
+// fileSectorSize is what SQLite writes at least, as a whole, because a torn write could damage
+// it: for a Growth, no more than one page.
+func fileSectorSize(_ *libc.TLS, file uintptr) int32 {
+	if _, ok := getOpen(at[vfsFile](file).handle).file.(*Growth); ok {
+		return 512
+	}
+	return 4096
+}
 
 // fileCharacteristics is immutable for what is only read: SQLite then takes
 // no locks and looks for no journal.

@@ -104,7 +104,7 @@ func (a *Addition) read(ctx context.Context, s *Storage, open openFunc) (*storag
 	if a.meta.Compression != "" || a.meta.Mode != "" || a.meta.Version < 4 {
 		return nil, fmt.Errorf("a folder with %s of version %d, compression %q: merge the recordings into a new one: %w", MetadataName, a.meta.Version, a.meta.Compression, storage.ErrUnsupported)
 	}
-	a.Profile = profileOf(a.meta)
+	a.Profile = ProfileOf(a.meta)
 	r, err := open(ctx, a.Dir, storage.ReadOptions{FS: a.fs, Strict: true})
 	if errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) {
 		return nil, damaged(err)
@@ -123,8 +123,8 @@ func (a *Addition) read(ctx context.Context, s *Storage, open openFunc) (*storag
 	return info, nil
 }
 
-// profileOf returns the profile that has written a recording, or the nearest one.
-func profileOf(m *Metadata) Profile {
+// ProfileOf returns the profile that has written a recording, or the nearest one.
+func ProfileOf(m *Metadata) Profile {
 	if p, ok := FindProfile(m.Distro); ok && m.Distro != "" && p.Version == m.Version {
 		return p
 	}
@@ -176,9 +176,14 @@ func (a *Addition) Continue(t *storage.Topic) error {
 	if a == nil {
 		return nil
 	}
+	return Continue(a.topics, t)
+}
+
+// Continue does so with the topics of a recording.
+func Continue(topics []storage.Topic, t *storage.Topic) error {
 	var refused error
-	for i := range a.topics {
-		old := &a.topics[i]
+	for i := range topics {
+		old := &topics[i]
 		if old.Name != t.Name {
 			continue
 		}
@@ -212,6 +217,17 @@ func (a *Addition) Extend(more *Metadata) (*Metadata, error) {
 		m.Duration = max(end-m.Start, 0)
 	}
 	m.Messages += more.Messages
+	had := len(m.Topics)
+	err := m.AddTopics(more)
+	if len(m.Topics) > had {
+		a.empty = false
+	}
+	return m, err
+}
+
+// AddTopics adds the topics of other metadata, their messages, and what is kept of those that
+// are new.
+func (m *Metadata) AddTopics(more *Metadata) error {
 	had := slices.Clone(m.Topics)
 	for _, t := range more.Topics {
 		i := slices.IndexFunc(m.Topics, func(o Topic) bool { return o.Name == t.Name && o.Type == t.Type && o.Format == t.Format })
@@ -220,19 +236,18 @@ func (a *Addition) Extend(more *Metadata) (*Metadata, error) {
 			continue
 		}
 		m.Topics = append(m.Topics, t)
-		a.empty = false
 	}
-	return m, a.extendCustom(more, had)
+	return m.extendCustom(more, had)
 }
 
-// extendCustom adds what is kept of the new topics.
-func (a *Addition) extendCustom(more *Metadata, had []Topic) error {
+// extendCustom adds what is kept of the topics that are not in had.
+func (m *Metadata) extendCustom(more *Metadata, had []Topic) error {
 	value := more.Custom[CustomKey]
 	if value == "" {
 		return nil
 	}
 	var list []CustomTopic
-	if old := a.meta.Custom[CustomKey]; old != "" {
+	if old := m.Custom[CustomKey]; old != "" {
 		var err error
 		if list, err = DecodeCustom(old); err != nil {
 			return fmt.Errorf("custom_data of the recording: %v: %w", err, storage.ErrCorrupt)
@@ -250,10 +265,10 @@ func (a *Addition) extendCustom(more *Metadata, had []Topic) error {
 	if value, err = EncodeCustom(list); err != nil || value == "" {
 		return err
 	}
-	if a.meta.Custom == nil {
-		a.meta.Custom = map[string]string{}
+	if m.Custom == nil {
+		m.Custom = map[string]string{}
 	}
-	a.meta.Custom[CustomKey] = value
+	m.Custom[CustomKey] = value
 	return nil
 }
 

@@ -4,14 +4,15 @@ import "github.com/bagconv/bagconv/internal/warnings"
 
 // Hints are what to do about the warnings of a folder, and of its parts in any storage.
 var Hints = warnings.Hints{
-	"no-metadata":  "bagconv recover IN OUT writes a folder with metadata.yaml",
-	"missing-part": "copy the missing file to the others",
-	"part":         "copy the file again from where it was recorded",
-	"journal":      "bagconv recover IN OUT writes a copy, including complete messages that were not committed",
-	"mcap":         "read them separately",
-	"sqlite3":      "read them separately",
-	"index":        warnings.SoundCopy,
-	"version":      "a newer bagconv may read more of it",
-	"compression":  warnings.SoundCopy,
-	"count":        warnings.SoundCopy,
+	"no-metadata":   "bagconv recover IN OUT writes a folder with metadata.yaml",
+	"missing-part":  "copy the missing file to the others",
+	"part":          "copy the file again from where it was recorded",
+	"append-killed": "the next bagconv append removes them",
+	"journal":       "bagconv recover IN OUT writes a copy, including complete messages that were not committed",
+	"mcap":          "read them separately",
+	"sqlite3":       "read them separately",
+	"index":         warnings.SoundCopy,
+	"version":       "a newer bagconv may read more of it",
+	"compression":   warnings.SoundCopy,
+	"count":         warnings.SoundCopy,
 }

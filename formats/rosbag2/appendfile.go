@@ -1,0 +1,323 @@
+package rosbag2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/inplace"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/sqlite"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A fileWriter adds rows to a database that is a recording by itself: the tree of messages grows
+// at its end, and entries of timestamp_idx go where they belong. All pages that change are
+// written behind the others, and Commit overwrites the first one; see sqlite.Growth.
+type fileWriter struct {
+	ctx  context.Context
+	path string
+	old  *oldFile
+
+	file   *inplace.File
+	aside  storage.File // pages that change
+	growth *sqlite.Growth
+	db     *sqlite.DB
+	insert *sqlite.Stmt
+	first  []byte // page 1, as Commit overwrites it
+
+	topics []addedTopic // index = TopicID
+	index  map[topicKey]bool
+	lastID int64        // of topics in the database
+	added  ros2bag.Part // the messages
+
+	err      error // the first one; every further call returns it
+	finished bool
+}
+
+// An addedTopic is a topic of a fileWriter.
+type addedTopic struct {
+	outTopic
+	id       int64 // in the database
+	old      bool  // which has it already
+	messages int64
+}
+
+// fileCache is how much SQLite keeps of the pages that change, in bytes, before it writes
+// some of them.
+const fileCache = 32 << 20
+
+// appendToFile starts to add to the database at path.
+func appendToFile(ctx context.Context, path string, o storage.WriteOptions) (_ storage.Writer, err error) {
+	w := &fileWriter{ctx: ctx, path: path, index: map[topicKey]bool{}}
+	o.Append = false
+	if err := options.Check(&o); err != nil {
+		return nil, w.wrap("option", err)
+	}
+	if o.Compression != "" && o.Compression != "none" || o.SegmentSize > 0 || o.SegmentDuration > 0 {
+		return nil, w.wrap("what is added to a single file, compressed or in segments", storage.ErrUnsupported)
+	}
+	fsys := iox.FS(o.FS)
+	if w.file, err = inplace.Open(fsys, path, !o.NoSync); err != nil {
+		return nil, w.wrap("database to be added to", err)
+	}
+	if w.old, err = readOldFile(ctx, fsys, path); err == nil {
+		err = w.begin(fsys, o)
+	}
+	if err != nil {
+		return nil, errors.Join(w.wrap("database to be added to", err), w.Close())
+	}
+	for i := range w.old.rows {
+		w.lastID = max(w.lastID, w.old.rows[i].id)
+	}
+	return w, nil
+}
+
+// begin lets the engine have the database.
+func (w *fileWriter) begin(fsys storage.FS, o storage.WriteOptions) (err error) {
+	if err := sqlite.LockWriter(w.file.File, w.old.head.WAL); err != nil {
+		return err
+	}
+	end, err := w.file.End()
+	if err != nil {
+		return err
+	}
+	if head, err := sqlite.ReadHeader(w.file, end); err != nil || head != w.old.head {
+		return errors.Join(fmt.Errorf("it has changed meanwhile: %w", storage.ErrLocked), err)
+	}
+	if at, err := w.file.Begin(w.old.head.Size()); err != nil || at != w.old.head.Size() {
+		return errors.Join(fmt.Errorf("%d bytes are behind its last page: %w", at-w.old.head.Size(), storage.ErrUnsupported), err)
+	}
+	if w.aside, err = iox.TempFile(fsys, filepath.Dir(w.path)); err != nil {
+		return err
+	}
+	if w.growth, err = sqlite.NewGrowth(w.file, w.old.head, w.aside); err != nil {
+		return err
+	}
+	if w.db, err = sqlite.Open(sqlite.Options{File: w.growth, Foreign: true}); err != nil {
+		return err
+	}
+	cache := int64(fileCache)
+	if o.Memory > 0 {
+		cache = min(cache, o.Memory/2)
+	}
+	err = w.db.Exec(fmt.Sprintf("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-%d; BEGIN", cache>>10))
+	if err != nil {
+		return err
+	}
+	w.insert, err = w.db.Prepare("INSERT INTO messages (topic_id, timestamp, data) VALUES (?, ?, ?)")
+	return err
+}
+
+// Identity returns that readers know topics by name, type and encoding. See storage.Writer.
+func (w *fileWriter) Identity() storage.Identity { return storage.IdentityType }
+
+// Topics returns those of the recording. See storage.Appender.
+func (w *fileWriter) Topics() []storage.Topic { return w.old.topics }
+
+// CreateTopic makes a topic known, or continues one that is there. See Writer.CreateTopic.
+func (w *fileWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	if t.Encoding == "" {
+		t.Encoding = encoding
+	}
+	if err := ros2bag.Continue(w.old.topics, &t); err != nil {
+		return 0, w.wrap("", err)
+	}
+	key := topicKey{t.Name, t.Type, t.Encoding}
+	if w.index[key] {
+		return 0, w.wrap(fmt.Sprintf("a second topic %.200q of type %.200q", t.Name, t.Type), storage.ErrUnsupported)
+	}
+	w.index[key] = true
+	t.QoS, t.Metadata, t.Schema.Data = slices.Clone(t.QoS), maps.Clone(t.Metadata), slices.Clone(t.Schema.Data)
+	added := addedTopic{outTopic: outTopic{Topic: t}}
+	i := slices.IndexFunc(w.old.rows, func(r topicRow) bool { return topicKey{r.name, r.typ, r.format} == key })
+	if i >= 0 {
+		added.id, added.old = w.old.rows[i].id, true
+	} else {
+		w.lastID++
+		added.id = w.lastID
+	}
+	w.topics = append(w.topics, added)
+	return storage.TopicID(len(w.topics) - 1), nil
+}
+
+// Write adds a row to messages. See storage.Writer.
+func (w *fileWriter) Write(m *storage.Message) error {
+	switch {
+	case w.err != nil:
+		return w.err
+	case int(m.Topic) >= len(w.topics):
+		return w.keep(fmt.Errorf("internal error: a message of topic %d, of %d: %w", m.Topic, len(w.topics), storage.ErrUnsupported))
+	case len(m.Data) > sqlite.MaxRow-rowOverhead:
+		return w.keep(tooLarge(len(m.Data), w.topics[m.Topic].Name))
+	case w.added.Messages&255 == 0 && w.ctx.Err() != nil:
+		return w.keep(w.ctx.Err())
+	}
+	t := &w.topics[m.Topic]
+	if err := w.insert.Bind(t.id, m.LogTime, m.Data); err != nil {
+		return w.keep(err)
+	}
+	if _, err := w.insert.Step(); err != nil {
+		return w.keep(err)
+	}
+	w.insert.Reset()
+	t.messages++
+	w.added.Add(m.LogTime)
+	return nil
+}
+
+// Finish adds the rows of other tables. See storage.Writer.
+func (w *fileWriter) Finish() (string, error) {
+	if w.err == nil {
+		_ = w.keep(w.finish())
+	}
+	if w.err != nil {
+		return "", w.err
+	}
+	w.finished, w.err = true, errEnded
+	return "", nil
+}
+
+// Commit lets the file begin with the new first page. See storage.Writer.
+func (w *fileWriter) Commit() error {
+	if !w.finished {
+		if _, err := w.Finish(); err != nil {
+			return err
+		}
+	}
+	w.finished = false // a second time is an error
+	if w.first != nil {
+		if err := w.file.Commit(inplace.Patch{Off: 0, Data: w.first}); err != nil {
+			w.err = w.wrap("", err)
+			return w.err
+		}
+	}
+	return w.Close()
+}
+
+// move ends the engine's work: what it has changed goes behind the database.
+func (w *fileWriter) move() error {
+	w.insert.Finalize()
+	w.insert = nil
+	if err := w.db.Exec("COMMIT"); err != nil {
+		return err
+	}
+	first, _, err := w.growth.Move(w.db)
+	w.first = first
+	return err
+}
+
+// adds reports whether there is anything to be committed.
+func (w *fileWriter) adds() bool {
+	return w.added.Messages > 0 || slices.ContainsFunc(w.topics, func(t addedTopic) bool { return !t.old })
+}
+
+// Close removes what was not committed. See storage.Writer.
+func (w *fileWriter) Close() (err error) {
+	w.finished = false
+	if w.err == nil {
+		w.err = errEnded
+	}
+	if w.insert != nil {
+		w.insert.Finalize()
+		w.insert = nil
+	}
+	if w.db != nil {
+		_ = w.db.Close() // what it has to say about pages that are dropped does not matter
+		w.db = nil
+	}
+	if w.aside != nil {
+		err = w.aside.Close()
+		w.aside = nil
+	}
+	if w.file != nil {
+		err = errors.Join(err, w.file.Close())
+		w.file = nil
+	}
+	return err
+}
+
+// keep makes err the error of all further calls.
+func (w *fileWriter) keep(err error) error {
+	if err != nil && w.err == nil {
+		w.err = w.wrap("", err)
+	}
+	return w.err
+}
+
+func (w *fileWriter) wrap(what string, err error) error {
+	var e *storage.Error
+	switch {
+	case errors.As(err, &e), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return &storage.Error{Format: formatName, Path: w.path, Offset: -1, What: what, Err: err}
+}
+
+var (
+	_ storage.Writer   = (*fileWriter)(nil)
+	_ storage.Appender = (*fileWriter)(nil)
+)
+
+// An oldFile is what is known of a database before anything is added.
+type oldFile struct {
+	topics []storage.Topic
+	counts []int64    // messages of each
+	rows   []topicRow // of the table of topics
+	head   sqlite.Header
+	tables tables
+	defs   map[string]definition
+	row    *ros2bag.Metadata // the last one of the table of metadata; nil: there is none
+	distro string
+	all    ros2bag.Part // the messages
+}
+
+// readOldFile reads a database that must be a sound recording by itself, in which no process
+// writes.
+func readOldFile(ctx context.Context, fsys storage.FS, path string) (old *oldFile, err error) {
+	if _, err := fsys.Stat(path); err != nil {
+		return nil, err
+	}
+	if _, err := fsys.Stat(filepath.Join(filepath.Dir(path), ros2bag.MetadataName)); err == nil {
+		return nil, fmt.Errorf("a part of a folder with %s: add to the folder: %w", ros2bag.MetadataName, storage.ErrUnsupported)
+	}
+	reader, err := openReader(ctx, path, storage.ReadOptions{FS: fsys, Strict: true}, eagerBytes)
+	if storage.IsDamage(err) {
+		return nil, fmt.Errorf("it is damaged (%w): make a sound copy first: bagconv recover IN OUT", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	r := reader.(*Reader)
+	if len(r.parts) != 1 {
+		return nil, fmt.Errorf("%d databases: %w", len(r.parts), storage.ErrUnsupported)
+	}
+	p := r.parts[0]
+	for _, suffix := range db3.Beside { // it would be laid over what is added
+		if st, err := fsys.Stat(path + suffix); err == nil && st.Size() > 0 {
+			return nil, fmt.Errorf("%s lies beside it: have the recorder end, or merge the recordings into a new one: %w", base(path)+suffix, storage.ErrUnsupported)
+		}
+	}
+	if p.temp != nil || p.zstdRows {
+		return nil, fmt.Errorf("it is compressed: merge the recordings into a new one: %w", storage.ErrUnsupported)
+	}
+	old = &oldFile{
+		topics: []storage.Topic{}, rows: p.topics, head: p.head, tables: p.tables, defs: p.defs, row: r.row, distro: p.distro,
+		all: ros2bag.Part{Name: base(path), Start: r.start, End: r.end},
+	}
+	for i := range r.topics {
+		old.topics = append(old.topics, r.topics[i].Topic)
+		old.counts = append(old.counts, r.topics[i].Messages)
+		old.all.Messages += r.topics[i].Messages
+	}
+	return old, nil
+}
