@@ -28,6 +28,9 @@ func (o *output) writeExtras(ctx context.Context, r storage.Reader) (err error) 
 		o.aside = extras.NewFolder(o.job.extrasFS, o.job.Extras, o.job.Write.Overwrite, !o.job.Write.NoSync)
 		to = append(to, o.aside)
 	}
+	if o.job.DryRun {
+		return o.measureExtras(ctx, r, len(to) > 0)
+	}
 	if !o.job.ExtrasKept {
 		if o.plan.extras, o.refused, err = copyExtras(ctx, r, to...); err != nil {
 			return err

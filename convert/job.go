@@ -14,6 +14,7 @@ import (
 	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/iox"
 	protoapollo "github.com/bagconv/bagconv/proto/apollo"
 	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
@@ -36,6 +37,11 @@ type Job struct {
 	// Stage, when set, keeps the output until its Commit puts it in place. The files in
 	// the report are those that it will have then.
 	Stage *Stage
+
+	// DryRun tells what the run would do, and writes nothing: a part of the source is read and
+	// converted in memory, and what the report counts is estimated from that. See Report.Share.
+	DryRun  bool
+	overlay *iox.Overlay // has the output of a dry run
 
 	Read  storage.ReadOptions  // Strict: damage, an unreadable message or any other loss ends the run
 	Write storage.WriteOptions // Compression "": what most blocks of a source in the same format have
@@ -149,6 +155,11 @@ type Report struct {
 	Notes        []Note            // what was decided on the way and may surprise
 	Warnings     []storage.Warning // what is odd or damaged in the source
 	Lost         storage.Lost      // what damage has cost, as far as the source tells
+
+	// Share is how much of the source a dry run has read, from 0 to 1, and 0 of any other run.
+	// If it is less than 1, counts of messages and bytes are estimated, damage of the rest is not
+	// known, and a topic of which the part has no message counts as one in a selection by time.
+	Share float64
 }
 
 // An End is one side of a conversion.

@@ -38,9 +38,13 @@ func guarded(jobs []*Job) (list []*Job, failed int, err error) {
 		job := *job
 		job.extrasFS = g.Files(job.Write.FS, job.Write.Overwrite)
 		job.Read.FS = g.Reader(job.Read.FS)
-		if job.Write.Append {
+		switch {
+		case job.DryRun:
+			job.overlay = iox.NewOverlay(job.Write.FS)
+			job.Write.FS = job.overlay
+		case job.Write.Append:
 			job.Write.FS = g.Changer(job.Write.FS, job.SinkFormat, job.Sink)
-		} else {
+		default:
 			job.Write.FS = g.Writer(job.Write.FS, job.Write.Overwrite)
 		}
 		job.Write.Overwrite = job.Write.Overwrite || replaces // an empty folder is as good as none

@@ -126,6 +126,9 @@ func write(ctx context.Context, src *engine.Source, outputs []*output) (failed i
 		Source: src, Order: job.Order, Strict: job.Read.Strict, Threads: job.Threads, Dedupe: job.Dedupe,
 		TempDir: filepath.Dir(filepath.Clean(job.Sink)), Progress: job.Progress,
 	}
+	if job.DryRun {
+		p.Order, p.Dedupe, p.Sample = OrderFile, false, sampleBytes
+	}
 	if job.Edit.Restamp == selection.RestampHeader {
 		p.Stamps = outputs[0].plan.stamps
 	}
@@ -157,7 +160,7 @@ func write(ctx context.Context, src *engine.Source, outputs []*output) (failed i
 		return max(slices.Index(p.Sinks, p.Failed), 0), err
 	}
 	for i, o := range outputs {
-		if err := o.check(src); err != nil {
+		if err := o.check(src, p.Share); err != nil {
 			return i, err
 		}
 	}

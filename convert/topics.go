@@ -21,6 +21,7 @@ type topicPlan struct {
 	sinkOf  []int             // index into sinks, -1 when it cannot cross
 	chosen  []bool            // index = TopicID of the source; nothing else is set of the others
 	extras  []Loss            // attachments and metadata records that are not copied
+	scale   []float64         // what counts are multiplied with, by topic of the source, as only a part was read; nil: all was
 	aside   *extras.Folder    // those that are written into Job.Extras; nil: there is no such folder
 	restamp selection.Restamp
 	stamps  []*mapping.Stamp // in the source, becomes the log time; nil: none
@@ -141,6 +142,9 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []engine
 			}
 		}
 		for _, l := range mapping.Losses(programOf(p.results[i])) {
+			if p.scale != nil {
+				l.Messages, l.Bytes = scaled(l.Messages, p.scale[i]), scaled(l.Bytes, p.scale[i])
+			}
 			r.lose(Loss{Code: l.Code, Topic: t.Name, Count: l.Messages, Bytes: l.Bytes, Message: l.Message})
 		}
 		if p.results[i] != nil {

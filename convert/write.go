@@ -26,6 +26,8 @@ type output struct {
 	added   []storage.Attachment // Job.Attach
 	aside   *extras.Folder       // what the sink has no place for; nil: that is lost
 	refused []Extra              // by the sink
+	share   float64              // of the source that a dry run has read
+	size    int64                // that a dry run expects, bytes
 	files   []string             // that were written, nil while there are none
 }
 
@@ -76,8 +78,11 @@ func (o *output) open(ctx context.Context, src *engine.Source, memory int64) (er
 
 // check looks whether the output is what it should be, before any gets its name. One of
 // which nothing was selected is thrown away.
-func (o *output) check(src *engine.Source) error {
+func (o *output) check(src *engine.Source, share float64) error {
 	err := o.checkCounts(src)
+	if err == nil && o.job.DryRun {
+		o.extrapolate(src.Info, share)
+	}
 	if err == nil && !o.job.Select.All() && src.Info.Messages > 0 && nothing(o.Counts) {
 		return o.close()
 	}
@@ -96,7 +101,11 @@ func (o *output) finish() error {
 	if err == nil && o.aside != nil {
 		err = o.aside.Check()
 	}
-	if err == nil && o.job.Verify != nil {
+	switch {
+	case err != nil:
+	case o.job.DryRun:
+		o.size += int64(float64(o.job.overlay.Size()) / o.share)
+	case o.job.Verify != nil:
 		err = o.job.Verify(made, o.refused)
 	}
 	return err
@@ -104,7 +113,7 @@ func (o *output) finish() error {
 
 // commit puts the output in place.
 func (o *output) commit() error {
-	if o.writer == nil {
+	if o.writer == nil || o.job.DryRun {
 		return nil
 	}
 	if o.aside != nil { // first: without them the output would not be all
@@ -146,6 +155,7 @@ func (o *output) report(src *engine.Source, r *Report) {
 		r.Source.Messages += c.Read
 		r.Sink.Messages += c.Written
 	}
+	r.Share, r.Sink.Size = o.share, o.size
 	for _, path := range o.files {
 		n, _ := sizeOf(path) // the output stands, whatever becomes of it now
 		r.Sink.Size += n

@@ -36,6 +36,7 @@ func (p *Pipeline) prepare(ctx context.Context) (err error) {
 	src := p.Source
 	p.workers, p.budget = workers(p.Threads, src.memory), budgetOf(src.memory)
 	src.stamps, src.need, src.spans = nil, nil, nil
+	p.Share = 1
 	if err := src.rewind(); err != nil {
 		return err
 	}
@@ -66,6 +67,9 @@ func (p *Pipeline) prepare(ctx context.Context) (err error) {
 		}
 	}
 	src.need = needed(p.Sinks, src.blocks)
+	if p.Sample > 0 {
+		src.need, p.Share = sample(src.blocks, src.need, p.Sample)
+	}
 	switch {
 	case p.Order == OrderFile:
 	case p.Stamps != nil:

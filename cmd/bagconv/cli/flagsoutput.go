@@ -14,11 +14,13 @@ import (
 // outputFlags tell what is written and how.
 func (e *env) outputFlags() []flag {
 	s := &e.set
-	return allIn(outputGroup, newOutput,
+	list := allIn(outputGroup, newOutput,
 		e.toFlag("overrides the ending of OUT"),
 		flag{name: "output", short: "o", arg: "OUT", kind: aFile, set: put(&s.output), help: "the output, if it is not the last argument"},
 		s.forceFlag("replace OUT if it is a recording"),
 	)
+	return append(list, flag{name: "dry-run", kind: onOff, group: outputGroup, on: dryRunCommands, set: put(&s.job.DryRun),
+		help: "convert a part of IN in memory; print what becomes of each topic, the losses to expect, and about how large OUT will be; write nothing"})
 }
 
 func (e *env) toFlag(note string) flag {

@@ -20,6 +20,8 @@ type (
 		Status        string         `json:"status"` // "ok", "lossy", "failed" or "interrupted"
 		ExitStatus    int            `json:"exit_status"`
 		Error         string         `json:"error,omitempty"`
+		DryRun        bool           `json:"dry_run"` // nothing was written
+		Share         float64        `json:"share"`   // of the source that a dry run has read, from 0 to 1; counts are estimated if it is less than 1
 		Source        endJSON        `json:"source"`
 		Sink          endJSON        `json:"sink"`
 		ElapsedNS     string         `json:"elapsed_ns"`
@@ -87,6 +89,7 @@ func resultOf(r *convert.Report, err error) *resultJSON {
 	ended.lossy = r.Lossy()
 	out := &resultJSON{
 		SchemaVersion: schemaVersion, Status: ended.word(), ExitStatus: ended.status(),
+		DryRun: r.Share > 0, Share: r.Share,
 		Source: endJSON(r.Source), Sink: endJSON(r.Sink),
 		ElapsedNS: strconv.FormatInt(int64(r.Elapsed), 10), MBPerS: round1(rate(r.Source.Size, r.Elapsed)),
 		Selection: selectionResult(r.Selection),

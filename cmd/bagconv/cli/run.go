@@ -25,6 +25,9 @@ func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage 
 		if err := errors.Join(checkLevel(job), e.verifyOutput(c, job)); err != nil {
 			return err
 		}
+		if job.DryRun && (job.Verify != nil || job.Dedupe) {
+			return usage("omit one of them", "--dry-run reads a part of the input, and --verify and --dedupe need all of it")
+		}
 	}
 	place := stem
 	if place == "" {
@@ -34,7 +37,9 @@ func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage 
 	if dir := jobs[0].Extras; dir != "" {
 		places = append(places, extras.StagePath(dir))
 	}
-	e.cleanUp(places, jobs...)
+	if !jobs[0].DryRun {
+		e.cleanUp(places, jobs...)
+	}
 	if err := e.checkOutputs(jobs, e.set.report); err != nil {
 		return err
 	}
@@ -158,7 +163,7 @@ func (e *env) runAll(c *cli.Context, jobs []*convert.Job) (results []*resultJSON
 		return []*resultJSON{resultOf(reports[failed.Job], explainRun(c.Context, jobs[failed.Job], failed.Err))}, err
 	}
 	for _, report := range reports {
-		if report.Sink.Files == nil {
+		if report.Sink.Files == nil && report.Share == 0 {
 			continue // nothing of it was selected
 		}
 		result := resultOf(report, nil)

@@ -37,7 +37,10 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 		e.sayError(r.Error)
 		return
 	}
-	if !quiet {
+	switch {
+	case r.DryRun:
+		e.writePlan(r)
+	case !quiet:
 		ns, _ := strconv.ParseInt(r.ElapsedNS, 10, 64)
 		elapsed := time.Duration(ns)
 		fmt.Fprintf(e.Err, "%s -> %s: %s, %s -> %s in %.2f s (%.0f MB/s)\n", clean(r.Source.Path), clean(r.Sink.Path),
@@ -45,11 +48,14 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 		if r.Verified != "" {
 			fmt.Fprintf(e.Err, "verified: read back, and equal in %s\n", r.Verified)
 		}
+	}
+	if !quiet {
 		if s := selectedText(r); s != "" {
 			fmt.Fprintf(e.Err, "selected: %s\n", s)
 		}
 		e.writeLines("warning", warningLines(r.Source.Path, odd))
 	}
+	salvage = salvage && !r.DryRun
 	if salvage && (!quiet || len(damage) > 0) {
 		fmt.Fprintf(e.Err, "saved: %s\n", count(r.Sink.Messages, "message"))
 	}
