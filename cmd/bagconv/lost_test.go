@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -66,8 +67,8 @@ func TestLost(t *testing.T) {
 		if err != nil || whole.Lossy() {
 			continue // no recording, or one that is damaged already
 		}
-		if whole.Source.Format == "bag" && whole.Source.Version < "2" {
-			continue // a bag before 2.0 that is cut between two messages shows nothing of it
+		if bag := whole.Source; bag.Format == "bag" && bag.Version < "2" && !(&cut{t: t, file: path, size: math.MaxInt64, part: whole}).counts() {
+			continue // a bag before 2.0 without an index shows nothing of a cut between two messages
 		}
 		for _, file := range whole.Source.Files {
 			st, err := os.Stat(file)

@@ -119,3 +119,30 @@ func BenchmarkScan(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkReadOld opens and reads bags of before version 2.0: 100 bytes are in each message.
+func BenchmarkReadOld(b *testing.B) {
+	for _, f := range oldForms {
+		b.Run(f.name, func(b *testing.B) {
+			whole := f.write(f.messages(300_000, 100))
+			b.SetBytes(int64(len(whole)))
+			b.ReportAllocs()
+			var batch storage.Batch
+			for b.Loop() {
+				r, err := openOld(b, whole, storage.ReadOptions{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				blocks, err := r.(storage.BlockReader).Blocks()
+				if err != nil {
+					b.Fatal(err)
+				}
+				for i := range blocks {
+					if err := r.(storage.BlockReader).ReadBlock(b.Context(), i, &batch); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

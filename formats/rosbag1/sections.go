@@ -3,16 +3,13 @@ package rosbag1
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
+	"github.com/bagconv/bagconv/formats/rosbag1/internal/oldbag"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -137,7 +134,7 @@ func (r *Reader) recordSection(w *window, h *header, p int64) (storage.Section, 
 	if err != nil {
 		return x, r.src.Fail(p, "record", err)
 	}
-	x.Fields = appendFields(nil, b)
+	x.Fields = oldbag.AppendFields(nil, b)
 	switch h.op {
 	case opMessage:
 		x.Messages = 1
@@ -168,39 +165,6 @@ func (r *Reader) chunkSection(x *storage.Section) {
 	if x.Messages = b.Messages; b.Timed {
 		x.Span(b.Start, b.End)
 	}
-}
-
-// appendFields appends the fields of a record header, or of a connection header.
-func appendFields(list []storage.Fact, b []byte) []storage.Fact {
-	for len(b) > 0 {
-		name, value, rest, err := nextField(b)
-		if err != nil {
-			return append(list, storage.Fact{Key: "?", Value: hex.EncodeToString(b[:min(len(b), 64)])})
-		}
-		list = append(list, storage.Fact{Key: string(name), Value: fieldText(string(name), value)})
-		b = rest
-	}
-	return list
-}
-
-// fieldText writes the value of a field as people read it: numbers in digits, times as
-// seconds and nanoseconds with a point between them, a definition as its size.
-func fieldText(name string, v []byte) string {
-	switch {
-	case name == "op" && len(v) == 1:
-		return strconv.Itoa(int(v[0]))
-	case strings.HasSuffix(name, "time") && len(v) == 8:
-		return fmt.Sprintf("%d.%09d", binary.LittleEndian.Uint32(v), binary.LittleEndian.Uint32(v[4:]))
-	case strings.HasSuffix(name, "_pos") && len(v) == 8:
-		return strconv.FormatUint(binary.LittleEndian.Uint64(v), 10)
-	case slices.Contains([]string{"conn", "count", "size", "ver", "conn_count", "chunk_count"}, name) && len(v) == 4:
-		return strconv.FormatUint(uint64(binary.LittleEndian.Uint32(v)), 10)
-	case name == "message_definition":
-		return fmt.Sprintf("%d bytes", len(v))
-	case utf8.Valid(v):
-		return string(v)
-	}
-	return "0x" + hex.EncodeToString(v[:min(len(v), 64)])
 }
 
 // listChunks lists the chunks, and runs of records that stand outside of chunks.
@@ -260,7 +224,7 @@ func (r *Reader) listConnections(add func(storage.Section) error) error {
 			if chunked.IsIO(err) {
 				return r.src.Fail(c.at, "connection", err)
 			}
-			x.Fields = appendFields(x.Fields, data)
+			x.Fields = oldbag.AppendFields(x.Fields, data)
 		} else { // it is in a chunk
 			x.Offset = -1
 			x.Add("chunk", strconv.FormatInt(c.at, 10))
@@ -279,7 +243,7 @@ func (r *Reader) listConnections(add func(storage.Section) error) error {
 // fields returns what a connection header has, without the order of the file.
 func (c *connection) fields() (list []storage.Fact) {
 	for key, value := range c.topic.Metadata {
-		list = append(list, storage.Fact{Key: key, Value: fieldText(key, []byte(value))})
+		list = append(list, storage.Fact{Key: key, Value: oldbag.FieldText(key, []byte(value))})
 	}
 	slices.SortFunc(list, func(a, b storage.Fact) int { return cmp.Compare(a.Key, b.Key) })
 	return append(list, storage.Fact{Key: "type", Value: c.topic.Type},

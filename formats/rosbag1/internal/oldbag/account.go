@@ -15,7 +15,7 @@ func (s *scanner) account() error {
 		indexPos = int64(min(s.header.indexPos, 1<<62))
 	}
 	sound := s.sound(indexPos)
-	if err := s.headline(indexPos, sound); err != nil {
+	if err := s.headline(indexPos, sound, s.cutEnd(indexPos)); err != nil {
 		return err
 	}
 	missing, fewer := int64(0), ""
@@ -48,13 +48,27 @@ func (s *scanner) account() error {
 	return nil
 }
 
-// headline reports what is wrong with the file as a whole.
-func (s *scanner) headline(indexPos int64, sound bool) error {
+// cutEnd takes the gap at the end of a file that is too short for its index: it is of the same
+// cut. It is nil if there is none.
+func (s *scanner) cutEnd(indexPos int64) *gap {
+	if n := len(s.gaps) - 1; n >= 0 && indexPos > s.r.src.Size && s.gaps[n].at+s.gaps[n].bytes == s.r.src.Size {
+		g := s.gaps[n]
+		s.gaps = s.gaps[:n]
+		return &g
+	}
+	return nil
+}
+
+// headline reports what is wrong with the file as a whole. cut is the record that it ends in.
+func (s *scanner) headline(indexPos int64, sound bool, cut *gap) error {
 	size := s.r.src.Size
 	var err error
 	switch {
 	case indexPos == 0:
 		err = s.r.src.Warn("unindexed", -1, false, "the bag was not closed and has no index; the whole file is scanned")
+	case cut != nil:
+		err = s.r.src.WarnLost(storage.Lost{Bytes: indexPos - cut.at, Uncounted: true}, "truncated", cut.at, true,
+			"the file is cut off: it has %d of at least %d bytes; the last %d cannot be read as records: %s", size, indexPos, cut.bytes, cut.why)
 	case indexPos > size:
 		err = s.r.src.WarnLost(storage.Lost{Bytes: indexPos - size, Uncounted: true}, "truncated", size, true,
 			"the file is cut off: it has %d of at least %d bytes", size, indexPos)

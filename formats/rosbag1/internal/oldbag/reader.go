@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -20,6 +19,7 @@ type Reader struct {
 	first   int64 // offset of the first record
 
 	topics []topic // index = TopicID
+	heads  heads
 	byKey  map[string]storage.TopicID
 	blocks []block
 
@@ -171,7 +171,19 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 		return r.src.Fail(bl.Offset, "records", err)
 	}
 	var rec record
+	known := -1
 	for p := 0; p < len(b.Buf); {
+		if known = r.heads.find(b.Buf[p:], known); known >= 0 {
+			h := &r.heads[known]
+			at, size := h.values(b.Buf[p:])
+			data := int64(p + len(h.bytes))
+			if size > int64(len(b.Buf))-data {
+				return r.changed(bl.Offset + int64(p))
+			}
+			b.Messages = append(b.Messages, storage.Message{Topic: h.topic, LogTime: at, PublishTime: at, Data: b.Buf[data : data+size : data+size]})
+			p = int(data + size)
+			continue
+		}
 		err := r.form.parse(&rec, b.Buf[p:])
 		end := int64(p) + int64(rec.head) + rec.size
 		if err == nil && end > int64(len(b.Buf)) {
@@ -208,16 +220,14 @@ func (r *Reader) Close() error {
 }
 
 // closeBlock keeps the topics of the last block, in their order.
-func (r *Reader) closeBlock(counts map[storage.TopicID]int64) {
+func (r *Reader) closeBlock(counts []int64) {
 	b := &r.blocks[len(r.blocks)-1]
 	b.RawSize = b.Size
-	b.Topics = make([]storage.TopicID, 0, len(counts))
-	for id := range counts {
-		b.Topics = append(b.Topics, id)
-	}
-	slices.Sort(b.Topics)
-	for _, id := range b.Topics {
-		b.counts = append(b.counts, counts[id])
+	for id, n := range counts {
+		if n > 0 {
+			b.Topics = append(b.Topics, storage.TopicID(id))
+			b.counts = append(b.counts, n)
+		}
 	}
 }
 

@@ -19,8 +19,10 @@ type scanner struct {
 	w   chunked.Window
 	rec record
 
-	run    bool // the last block may grow
-	counts map[storage.TopicID]int64
+	known int // index of the head that was found last
+
+	run    bool     // the last block may grow
+	counts []int64  // messages of each topic in the last block
 	last   struct { // record before, if it was a message
 		at, data, end int64
 		topic         storage.TopicID
@@ -29,6 +31,10 @@ type scanner struct {
 
 	defs    map[definition]string // texts
 	defined []definition          // in order
+
+	// visit is called with each record, which is in rec, or with a gap, and where reading goes on;
+	// nil: nobody lists them.
+	visit func(p, next int64, cut *gap) error
 
 	header  *record // of the file; nil: it has none
 	indexes []indexed
@@ -55,29 +61,79 @@ type gap struct {
 
 // scan finds topics and blocks.
 func (s *scanner) scan() error {
+	if err := s.walk(); err != nil {
+		return err
+	}
+	s.endRun()
+	s.define()
+	return s.account()
+}
+
+// walk goes over all records.
+func (s *scanner) walk() error {
 	size := s.r.src.Size
 	for p := s.r.first; p < size; {
 		if err := s.r.src.Ctx.Err(); err != nil {
 			return err
 		}
-		err := s.head(&s.rec, p)
+		next, err := s.again(p)
+		if next > p && err == nil {
+			p = next
+			continue
+		}
+		var cut *gap
+		if err == nil {
+			err = s.head(&s.rec, p)
+		}
 		if err == nil && p+int64(s.rec.head)+s.rec.size > size {
 			err = fmt.Errorf("a record of %d bytes is cut after %d: %w", int64(s.rec.head)+s.rec.size, size-p, storage.ErrTruncated)
 		}
 		switch {
-		case err == nil:
-			p = s.record(p)
 		case chunked.IsIO(err):
-			return s.r.src.Fail(p, "record", err)
+		case err == nil:
+			next, err = s.record(p)
 		default:
-			if p, err = s.skip(p, err); err != nil {
-				return s.r.src.Fail(p, "record", err)
+			cut, err = s.skip(p, err)
+		}
+		if err != nil {
+			return s.r.src.Fail(p, "record", err)
+		}
+		if cut != nil {
+			next = cut.at + cut.bytes
+		}
+		if s.visit != nil {
+			if err := s.visit(p, next, cut); err != nil {
+				return err
 			}
 		}
+		p = next
 	}
-	s.endRun()
-	s.define()
-	return s.account()
+	return nil
+}
+
+// again takes in the message at p if its head is known, and returns where the next record is;
+// p if it is not, or if the message does not fit into the file.
+func (s *scanner) again(p int64) (int64, error) {
+	if s.visit != nil || len(s.r.heads) == 0 {
+		return p, nil
+	}
+	b, err := s.w.Data(p, headSize)
+	if err != nil {
+		return p, err
+	}
+	i := s.r.heads.find(b, s.known)
+	if i < 0 {
+		return p, nil
+	}
+	s.known = i
+	h := &s.r.heads[i]
+	t, size := h.values(b)
+	data := p + int64(len(h.bytes))
+	if size > s.r.src.Size-data {
+		return p, nil
+	}
+	s.message(p, data, data+size, t, h.topic)
+	return data + size, nil
 }
 
 // head parses the head of the record at p.
@@ -96,7 +152,7 @@ func (s *scanner) head(rec *record, p int64) error {
 }
 
 // record takes in the record at p, which is in s.rec, and returns where the next one is.
-func (s *scanner) record(p int64) int64 {
+func (s *scanner) record(p int64) (int64, error) {
 	rec := &s.rec
 	data := p + int64(rec.head)
 	end := data + rec.size
@@ -104,8 +160,14 @@ func (s *scanner) record(p int64) int64 {
 	s.last.here = false
 	switch rec.kind {
 	case kindMessage:
-		s.message(p, end)
-		return end
+		id := s.r.topic(rec)
+		b, err := s.w.Data(p, int64(rec.head))
+		if err != nil {
+			return p, err
+		}
+		s.r.heads.keep(rec, b, id)
+		s.message(p, data, end, rec.time, id)
+		return end, nil
 	case kindDefinition:
 		d := definition{string(rec.topic), string(rec.typ), string(rec.md5)}
 		if _, ok := s.defs[d]; !ok {
@@ -129,27 +191,29 @@ func (s *scanner) record(p int64) int64 {
 	if s.run {
 		s.r.blocks[len(s.r.blocks)-1].Size += end - p
 	}
-	return end
+	return end, nil
 }
 
 // message adds the message at p to a block.
-func (s *scanner) message(p, end int64) {
-	t := s.rec.time
+func (s *scanner) message(p, data, end, t int64, id storage.TopicID) {
 	if s.run && s.r.blocks[len(s.r.blocks)-1].Size >= blockSize {
 		s.endRun()
 	}
 	if !s.run {
-		s.run, s.counts = true, map[storage.TopicID]int64{}
+		s.run = true
+		clear(s.counts)
 		s.r.blocks = append(s.r.blocks, block{Block: storage.Block{Offset: p, Timed: true, Start: t, End: t}})
 	}
 	b := &s.r.blocks[len(s.r.blocks)-1]
 	b.Size += end - p
 	b.Messages++
 	b.Start, b.End = min(b.Start, t), max(b.End, t)
-	id := s.r.topic(&s.rec)
 	s.r.topics[id].messages++
+	for int(id) >= len(s.counts) {
+		s.counts = append(s.counts, 0)
+	}
 	s.counts[id]++
-	s.last.at, s.last.data, s.last.end, s.last.topic, s.last.here = p, p+int64(s.rec.head), end, id, true
+	s.last.at, s.last.data, s.last.end, s.last.topic, s.last.here = p, data, end, id, true
 }
 
 func (s *scanner) endRun() {
@@ -159,15 +223,14 @@ func (s *scanner) endRun() {
 	s.run = false
 }
 
-// skip goes past bytes that are no record, and returns where the next one is. If that
-// is within the message before, the length of that one is damaged, and it is skipped
-// too.
-func (s *scanner) skip(p int64, cause error) (int64, error) {
+// skip goes past bytes that are no record, up to the next one. If that is within the message
+// before, the length of that one is damaged, and it is skipped too.
+func (s *scanner) skip(p int64, cause error) (*gap, error) {
 	next := p
 	if m := &s.last; m.here && m.end == p {
 		found, err := s.find(m.data, p)
 		if err != nil {
-			return p, err
+			return nil, err
 		}
 		if found < p {
 			s.drop()
@@ -177,7 +240,7 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 	if next >= p && cause != errLength {
 		var err error
 		if next, err = s.find(p+1, s.r.src.Size); err != nil {
-			return p, err
+			return nil, err
 		}
 	}
 	g := gap{at: p, bytes: next - p, why: cause.Error(), cuts: s.last.here && s.last.end == p}
@@ -188,7 +251,7 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 	} else {
 		s.gaps = append(s.gaps, g)
 	}
-	return next, nil
+	return &g, nil
 }
 
 // drop takes the last message back.
@@ -197,9 +260,7 @@ func (s *scanner) drop() {
 	b.Size = m.at - b.Offset // a definition may lie before it
 	b.Messages--
 	s.r.topics[m.topic].messages--
-	if s.counts[m.topic]--; s.counts[m.topic] == 0 {
-		delete(s.counts, m.topic)
-	}
+	s.counts[m.topic]--
 	if b.Messages == 0 {
 		s.r.blocks = s.r.blocks[:len(s.r.blocks)-1]
 		s.run = false

@@ -51,6 +51,7 @@ const (
 type fields struct {
 	op        byte
 	have      int
+	at        int // where the field that is read begins in the head
 	sec, nsec uint32
 }
 
@@ -75,10 +76,11 @@ func (v12) parse(r *record, b []byte) error {
 
 // read reads the fields in b. If cut, b ends before the header does.
 func (f *fields) read(r *record, b []byte, cut bool) error {
-	for len(b) > 0 {
+	for all := len(b); len(b) > 0; {
 		if len(b) < 4 {
 			break
 		}
+		f.at = 8 + all - len(b)
 		n := binary.LittleEndian.Uint32(b)
 		if uint64(n) > uint64(len(b)-4) {
 			break
@@ -131,9 +133,11 @@ func (f *fields) set(r *record, name, v []byte) bool {
 		f.have |= hasDef
 	case "sec":
 		ok = u32(&f.sec)
+		r.secAt = f.at + len("sec=")
 		f.have |= hasSec
 	case "nsec":
 		ok = u32(&f.nsec)
+		r.nsecAt = f.at + len("nsec=")
 		f.have |= hasNsec
 	case "index_pos":
 		if ok = len(v) == 8; ok {
