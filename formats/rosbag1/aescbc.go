@@ -121,11 +121,11 @@ func createAES(ctx context.Context, kind, value string) (Encryptor, map[string]s
 	switch file, named := strings.CutPrefix(value, "@"); {
 	case kind == "key" && named && file != "":
 		b, err := os.ReadFile(file)
-		if err != nil {
-			return nil, nil, err
+		if err == nil {
+			key, err = parseKey(b)
 		}
-		if key, err = parseKey(b); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", file, err)
+		if err != nil {
+			return nil, nil, &storage.OptionError{Name: storage.NameEncrypt, What: fmt.Sprintf("the key in %s cannot be used: %v", file, err), Hint: "name a file with a key"}
 		}
 	case kind == "gpg" && value != "":
 		key = make([]byte, keySize)

@@ -14,12 +14,13 @@ import (
 
 const (
 	testUser       = "bag@example.org"
+	testName       = "Bag of the test" // as roscpp names a user
 	testPassphrase = "a passphrase of the test"
 )
 
-// gpgHome makes a folder of gpg with a key pair of its own, and names it and the passphrase in the
-// environment as rosbag wants it.
-func gpgHome(t *testing.T) {
+// gpgHome makes a folder of gpg with a key pair of its own, and names it in the environment. protection
+// is how gpg writes that the key has a passphrase.
+func gpgHome(t *testing.T, protection string) {
 	t.Helper()
 	if _, err := exec.LookPath("gpg"); err != nil {
 		missing(t, "gpg", err)
@@ -32,14 +33,13 @@ func gpgHome(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("GNUPGHOME", dir)
-	t.Setenv(passphraseVariable, testPassphrase)
 	t.Cleanup(func() {
 		_ = exec.Command("gpgconf", "--homedir", dir, "--kill", "all").Run() // the agent ends by itself too
 		os.RemoveAll(dir)
 	})
 	parameters := filepath.Join(t.TempDir(), "parameters")
-	text := "Key-Type: RSA\nKey-Length: 2048\nSubkey-Type: RSA\nSubkey-Length: 2048\nSubkey-Usage: encrypt\nName-Email: " + testUser +
-		"\nExpire-Date: 0\nPassphrase: " + testPassphrase + "\n%commit\n"
+	text := "Key-Type: RSA\nKey-Length: 2048\nSubkey-Type: RSA\nSubkey-Length: 2048\nSubkey-Usage: encrypt\nName-Real: " + testName + "\nName-Email: " + testUser +
+		"\nExpire-Date: 0\n" + protection + "\n%commit\n"
 	if err := os.WriteFile(parameters, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,8 @@ func TestGPG(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes a key pair")
 	}
-	gpgHome(t)
+	gpgHome(t, "Passphrase: "+testPassphrase)
+	t.Setenv(passphraseVariable, testPassphrase) // as rosbag wants it
 	dir := t.TempDir()
 	messages := testMessages(200)
 	var paths []string

@@ -110,6 +110,14 @@ func TestNoKey(t *testing.T) {
 	if !i.Locked || i.Messages != int64(len(want)) || i.End <= i.Start || len(i.Topics) > 0 || len(i.Warnings) != 1 || i.Warnings[0].Code != "encrypted" || damaged(i) {
 		t.Errorf("%d messages, topics %v, warnings %v", i.Messages, i.Topics, i.Warnings)
 	}
+	counts := make([]int, len(testTopics))
+	for _, m := range want {
+		counts[m.Topic]++
+	}
+	hidden := storage.Fact{Key: "connections", Value: fmt.Sprintf("%d, with an encrypted topic; messages by id: 0: %d, 1: %d, 2: %d", len(testTopics), counts[0], counts[1], counts[2])}
+	if !slices.Contains(i.Facts, hidden) {
+		t.Errorf("facts %v, want %v", i.Facts, hidden)
+	}
 	if _, err := r.ReadNext(); !errors.Is(err, storage.ErrKey) {
 		t.Errorf("a message: %v", err)
 	}

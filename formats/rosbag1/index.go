@@ -60,6 +60,7 @@ func (r *Reader) readTrailer(pos int64, connCount, chunkCount uint32) error {
 				r.conns.add(c)
 			}
 			conns++
+			r.hidden.number++
 			pos = end
 			continue
 		}
@@ -148,7 +149,7 @@ func (r *Reader) addChunkInfo(h *header, data []byte) error {
 		id, n := binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:])
 		c := r.conns.byID[id]
 		if r.locked {
-			c = &connection{} // nobody knows which
+			c = r.hidden.connection(id)
 		}
 		if c == nil {
 			return indexError("a chunk has messages of connection %d, which is not defined", id)

@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/compress"
@@ -14,6 +17,40 @@ import (
 // header blocks of each connection in the trailer: u32 length, encrypted fields of
 // the record, u32 length, encrypted fields of the connection header. All else is in clear: where
 // chunks are, how many messages they have, and their times.
+
+// hidden are the connections of a bag that is locked: their number, and how many messages have
+// those whose id a CHUNK_INFO has.
+type hidden struct {
+	number int
+	byID   map[uint32]*connection
+}
+
+// connection returns the connection with an id; nil if there are more ids than connections.
+func (h *hidden) connection(id uint32) *connection {
+	c := h.byID[id]
+	if c == nil && len(h.byID) < h.number {
+		if h.byID == nil {
+			h.byID = map[uint32]*connection{}
+		}
+		c = &connection{id: id}
+		h.byID[id] = c
+	}
+	return c
+}
+
+// fact tells of the connections what can be read without a key.
+func (h *hidden) fact() storage.Fact {
+	const shown = 16
+	var counts []string
+	for i, id := range slices.Sorted(maps.Keys(h.byID)) {
+		if i == shown {
+			counts = append(counts, "...")
+			break
+		}
+		counts = append(counts, fmt.Sprintf("%d: %d", id, h.byID[id].count))
+	}
+	return storage.Fact{Key: "connections", Value: fmt.Sprintf("%d, with an encrypted topic; messages by id: %s", h.number, strings.Join(counts, ", "))}
+}
 
 // headerFields returns the fields of a record header that reads well.
 func headerFields(b []byte) map[string]string {

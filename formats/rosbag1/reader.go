@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
@@ -37,6 +38,7 @@ type Reader struct {
 
 	enc    Encryptor // of an encrypted bag; else nil
 	locked bool      // it is encrypted and there is no key: only Info can be read
+	hidden hidden    // connections of a bag that is locked
 
 	ownerless bool // the scan has reported the messages that belong to no connection
 
@@ -262,7 +264,9 @@ func (r *Reader) newInfo() *storage.Info {
 		info.Messages += c.count
 	}
 	first := true
-	info.Locked = r.locked
+	if info.Locked = r.locked; r.locked && r.hidden.number > 0 {
+		info.Facts = append(slices.Clone(info.Facts), r.hidden.fact())
+	}
 	for _, b := range r.blocks {
 		if r.locked {
 			info.Messages += b.Messages

@@ -1,6 +1,7 @@
 package rosbag1
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -186,6 +187,7 @@ func TestRefereeCpp(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, line, want)
 		}
 	}
+	t.Run("encrypted", func(t *testing.T) { encryptedCpp(t, bin) })
 	appendCpp(t, bin)
 }
 
@@ -216,5 +218,31 @@ func appendCpp(t *testing.T, bin string) {
 	want := strings.Fields(fmt.Sprintf("ok %d %d %d %d %d %016x", 5*len(messages), conns, 5*bytes, first, last, 5*sum))
 	if !slices.Equal(got, want) {
 		t.Errorf("the library reads %s, want %s", got, want)
+	}
+}
+
+// encryptedCpp has roscpp's library decrypt what we encrypt, and reads what it encrypts.
+func encryptedCpp(t *testing.T, bin string) {
+	gpgHome(t, "%no-protection")               // it asks for a passphrase in a window
+	t.Setenv("ROS_PACKAGE_PATH", "/usr/share") // where the plugin is found
+	dir, messages := t.TempDir(), testMessages(200)
+	slices.SortStableFunc(messages, func(a, b storage.Message) int { return cmp.Compare(a.LogTime, b.LogTime) })
+	plain := filepath.Join(dir, "plain.bag")
+	write(t, plain, storage.WriteOptions{NoSync: true}, messages)
+	bytes, first, last, sum := summary(messages)
+	want := fmt.Sprintf("ok %d 3 %d %d %d %016x", len(messages), bytes, first, last, sum)
+	for _, codec := range Format.Options.Choices(storage.NameCompression) {
+		ours, theirs := filepath.Join(dir, codec+".bag"), filepath.Join(dir, codec+"-cpp.bag")
+		write(t, ours, storage.WriteOptions{Compression: codec, ChunkSize: 2000, NoSync: true, Values: map[string]string{storage.NameEncrypt: "gpg:" + testName}}, messages)
+		if got := strings.TrimSpace(run(t, bin, ours)); got != want {
+			t.Errorf("%s: %s, want %s", codec, got, want)
+		}
+		run(t, bin, "--encrypt", plain, theirs, codec, testName)
+		r := open(t, theirs, storage.ReadOptions{Strict: true, CheckIndexes: true})
+		got := readAll(t, r)
+		n, first, last, sum := summary(got)
+		if have := fmt.Sprintf("ok %d %d %d %d %d %016x", len(got), len(info(t, r).Topics), n, first, last, sum); have != want {
+			t.Errorf("%s by roscpp: %s, want %s", codec, have, want)
+		}
 	}
 }

@@ -73,7 +73,9 @@ func readKey(text, from string) (storage.Secret, error) {
 // it, unless the line has another one.
 func takeOutputKey(job *convert.Job, choice string) (err error) {
 	if file, ok := strings.CutPrefix(choice, "key:@"); ok && job.Read.Key.Reveal() == nil {
-		job.Read.Key, err = readKey("@"+file, "--"+storage.NameEncrypt)
+		if job.Read.Key, err = readKey("@"+file, "--"+storage.NameEncrypt); err != nil {
+			return usage("name a file with a key", "--%s: %v", storage.NameEncrypt, explain(err))
+		}
 	}
-	return err
+	return nil
 }

@@ -270,6 +270,8 @@ func explainRun(ctx context.Context, job *convert.Job, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		return &failure{path: job.Sink, what: "interrupted; nothing was written", err: context.Canceled}
+	case errors.As(err, new(*storage.OptionError)):
+		return optionUsage(err)
 	case errors.Is(err, convert.ErrNoPlace):
 		return noPlace(job)
 	case job.Extras != "" && aboutFolder(err, job.Extras):

@@ -45,12 +45,12 @@ func (e *env) readPlace(ctx context.Context, path string) (*defset.Set, error) {
 	if err != nil {
 		return defset.Read(path)
 	}
-	return definitionsIn(ctx, format, path)
+	return definitionsIn(ctx, format, path, e.set.job.Read.Key)
 }
 
-// definitionsIn returns the definitions that a recording has.
-func definitionsIn(ctx context.Context, format *storage.Format, path string) (set *defset.Set, err error) {
-	r, err := format.Open(ctx, path, storage.ReadOptions{InfoOnlyAbove: scanLimit})
+// definitionsIn returns the definitions that a recording has; key is for one that is encrypted.
+func definitionsIn(ctx context.Context, format *storage.Format, path string, key storage.Secret) (set *defset.Set, err error) {
+	r, err := format.Open(ctx, path, storage.ReadOptions{InfoOnlyAbove: scanLimit, Key: key})
 	if err != nil {
 		return nil, err
 	}

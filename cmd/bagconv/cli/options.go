@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,8 +92,8 @@ func (e *env) setOptions(c *cli.Context, job *convert.Job) error {
 
 // optionUsage makes an error of the line of one about an option.
 func optionUsage(err error) error {
-	o, ok := err.(*storage.OptionError)
-	if !ok {
+	var o *storage.OptionError
+	if !errors.As(err, &o) {
 		return err
 	}
 	return usage(o.Hint, "--%s: %s", o.Name, o.What)

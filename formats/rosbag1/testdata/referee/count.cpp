@@ -9,6 +9,9 @@
 //
 // With --append TARGET IN it adds the messages of IN to TARGET instead, in the library's
 // append mode.
+//
+// With --encrypt IN OUT CODEC USER it copies IN to OUT, encrypted by AesCbcEncryptor for a
+// user of gpg.
 #include <rosbag/bag.h>
 #include <rosbag/view.h>
 #include <cstdint>
@@ -51,7 +54,25 @@ static int append(const char* target, const char* in) {
   return 0;
 }
 
+static void encrypt(const char* from, const char* to, const char* codec, const char* user) {
+  rosbag::Bag in, out;
+  in.open(from, rosbag::bagmode::Read);
+  out.open(to, rosbag::bagmode::Write);
+  out.setEncryptorPlugin("rosbag/AesCbcEncryptor", user);
+  out.setChunkThreshold(2000);
+  out.setCompression(!strcmp(codec, "lz4")   ? rosbag::compression::LZ4
+                     : !strcmp(codec, "bz2") ? rosbag::compression::BZ2
+                                             : rosbag::compression::Uncompressed);
+  rosbag::View view(in);
+  for (const rosbag::MessageInstance& m : view) out.write(m.getTopic(), m.getTime(), m, m.getConnectionHeader());
+  out.close();
+}
+
 int main(int argc, char** argv) {
+  if (argc == 6 && strcmp(argv[1], "--encrypt") == 0) {
+    encrypt(argv[2], argv[3], argv[4], argv[5]);
+    return 0;
+  }
   if (argc == 4 && strcmp(argv[1], "--append") == 0) return append(argv[2], argv[3]);
   for (int i = 1; i < argc; i++) {
     try {
