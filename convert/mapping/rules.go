@@ -6,7 +6,7 @@ import (
 )
 
 // Levels of rosgraph_msgs/Log (bits) and rcl_interfaces/msg/Log (steps of ten).
-var logLevels = [...]struct{ ros1, ros2 byte }{
+var logLevels = [...]struct{ ros1, ros2 int64 }{
 	{1, 10},  // DEBUG
 	{2, 20},  // INFO
 	{4, 30},  // WARN
@@ -14,12 +14,9 @@ var logLevels = [...]struct{ ros1, ros2 byte }{
 	{16, 50}, // FATAL
 }
 
-// levelTables translate a level; values that are none of the five stay.
-func levelTables() (to2, to1 *[256]byte) {
-	to2, to1 = new([256]byte), new([256]byte)
-	for i := range to2 {
-		to2[i], to1[i] = byte(i), byte(i)
-	}
+// levelTables translate a level.
+func levelTables() (to2, to1 map[int64]int64) {
+	to2, to1 = map[int64]int64{}, map[int64]int64{}
 	for _, l := range logLevels {
 		to2[l.ros1], to1[l.ros2] = l.ros2, l.ros1
 	}
@@ -36,12 +33,12 @@ func rule(src, dst *schema.Message) *transcode.Rule {
 	case ros1Log + " > " + ros2Log:
 		return &transcode.Rule{Fields: fields{
 			"stamp": {Path: "header.stamp"},
-			"level": {Path: "level", Table: levelToROS2},
+			"level": {Path: "level", Values: levelToROS2},
 		}}
 	case ros2Log + " > " + ros1Log:
 		return &transcode.Rule{Fields: fields{
 			"header.stamp": {Path: "stamp"},
-			"level":        {Path: "level", Table: levelToROS1},
+			"level":        {Path: "level", Values: levelToROS1},
 		}}
 	}
 	return nil

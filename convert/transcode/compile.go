@@ -15,6 +15,7 @@ import (
 // so that nearly all alignment becomes part of copies, skips and zeros.
 type compiler struct {
 	rule     func(src, dst *schema.Message) *Rule
+	migrate  bool
 	from, to ros.Layout
 	ops      []op
 	barrier  int   // ops before it take nothing more: a loop begins or ends here
@@ -30,8 +31,10 @@ type compiler struct {
 
 // notes is what the user should know of the match.
 type notes struct {
-	dropped, added pathList
-	seq            bool // a Header.seq is dropped
+	dropped, added    pathList
+	defaulted         pathList // that only the destination has, with a default
+	narrowed, bounded pathList // whose numbers may change; lists and strings that may be cut
+	seq               bool     // a Header.seq is dropped
 }
 
 // A pathList lists paths of fields, each once.
@@ -78,7 +81,7 @@ func flatFields(m *schema.Message, known map[*schema.Message]int) int {
 }
 
 func newCompiler(from ros.Layout, o Options) *compiler {
-	c := &compiler{rule: o.Rule, from: from, to: layoutOf(o.To, ros.PlainLE), s: phase{8, 0}, d: phase{8, 0},
+	c := &compiler{rule: o.Rule, migrate: o.Migrate, from: from, to: layoutOf(o.To, ros.PlainLE), s: phase{8, 0}, d: phase{8, 0},
 		firsts: map[firstKey]firstByte{}, pairings: map[[2]*schema.Message]*pairing{}, stable: map[bodyStart][2]phase{}}
 	if from.Delimited {
 		c.sizes.Struct = 4
@@ -158,17 +161,19 @@ func (c *compiler) read(n int)  { c.s = c.s.add(n) }
 func (c *compiler) wrote(n int) { c.d = c.d.add(n) }
 
 // transfer compiles one field that both sides have.
-func (c *compiler) transfer(src, dst schema.Type, tab *[256]byte, path string) error {
+func (c *compiler) transfer(src, dst schema.Type, rule *From, path string) error {
 	cannot := func() error {
 		return fmt.Errorf("field %s: a %s does not become a %s", path, src.Text(), dst.Text())
 	}
-	value := func() error { return c.value(src, dst, tab, path, cannot) }
+	value := func() error { return c.value(src, dst, rule, path, cannot) }
 	lead := func() (int, int) { return c.lead(src, c.from), c.lead(dst, c.to) }
 	switch {
 	case src.Array == schema.Single && dst.Array == schema.Single:
 		return value()
 	case src.Array == schema.Single || dst.Array == schema.Single:
 		return cannot()
+	case c.migrate && fits(src, dst):
+		return c.fit(src, dst, value, path)
 	case src.Array == schema.Fixed && (dst.Array != schema.Fixed || dst.Len == src.Len):
 		if err := c.listSize(src); err != nil {
 			return err
@@ -215,7 +220,7 @@ func single(t schema.Type) schema.Type {
 }
 
 // value compiles one value that is no array.
-func (c *compiler) value(src, dst schema.Type, tab *[256]byte, path string, cannot func() error) error {
+func (c *compiler) value(src, dst schema.Type, rule *From, path string, cannot func() error) error {
 	text := func(k schema.Kind) bool { return k == schema.String || k == schema.WString }
 	switch {
 	case src.Kind == schema.LongDouble || src.Kind == schema.WChar || dst.Kind == schema.LongDouble || dst.Kind == schema.WChar:
@@ -228,9 +233,13 @@ func (c *compiler) value(src, dst schema.Type, tab *[256]byte, path string, cann
 	case src.Kind == schema.Struct && dst.Kind == schema.Struct:
 		return c.structure(src.Message, dst.Message, path)
 	case text(src.Kind) && text(dst.Kind):
-		return c.text(src.Kind, dst.Kind)
+		return c.boundedText(src, dst, path)
+	case numeric(src.Kind) && numeric(dst.Kind) && (rule.Values != nil || rule.Scale != 0 || c.migrate && !sameBits(src.Kind, dst.Kind)):
+		return c.cast(cast{from: src.Kind, to: dst.Kind, scale: rule.Scale, offset: rule.Offset, values: rule.Values}, path)
+	case rule.Values != nil || rule.Scale != 0:
+		return cannot()
 	case src.Kind.Size() > 0 && src.Kind.Size() == dst.Kind.Size() && (src.Kind == dst.Kind || isByte(src.Kind) && isByte(dst.Kind) || isInt32(src.Kind) && isInt32(dst.Kind)):
-		return c.numbers(1, src.Kind.Size(), dst.Kind == schema.Bool && c.to.Filler, tab)
+		return c.numbers(1, src.Kind.Size(), dst.Kind == schema.Bool && c.to.Filler)
 	}
 	return cannot()
 }
@@ -251,7 +260,7 @@ func (c *compiler) time(src, dst schema.Type) error {
 		kind = dst.Kind
 	}
 	if (c.from.MaxAlign > 1) == (c.to.MaxAlign > 1) || kind == schema.Struct {
-		return c.numbers(2, 4, false, nil)
+		return c.numbers(2, 4, false)
 	}
 	if err := c.align(4); err != nil {
 		return err
@@ -281,21 +290,40 @@ func isByte(k schema.Kind) bool {
 func isInt32(k schema.Kind) bool { return k == schema.Int32 || k == schema.Enum }
 
 // numbers compiles n numbers of width bytes.
-func (c *compiler) numbers(n, width int, boolean bool, tab *[256]byte) error {
+func (c *compiler) numbers(n, width int, boolean bool) error {
 	if err := c.align(width); err != nil {
 		return err
 	}
 	c.read(n * width)
 	c.wrote(n * width)
 	switch {
-	case tab != nil && width == 1:
-		return c.emit(op{code: opTable, a: n, tab: tab})
 	case boolean:
 		return c.emit(op{code: opBool, a: n})
 	case c.from.BigEndian && width > 1:
 		return c.emit(op{code: opSwap, a: n, b: width})
 	}
 	return c.emit(op{code: opCopy, a: n * width})
+}
+
+// boundedText compiles a string that may have to be cut.
+func (c *compiler) boundedText(src, dst schema.Type, path string) error {
+	if !c.migrate || dst.StringBound == 0 || 0 < src.StringBound && src.StringBound <= dst.StringBound {
+		return c.text(src.Kind, dst.Kind)
+	}
+	if err := c.align(4); err != nil {
+		return err
+	}
+	if err := c.emit(op{code: opTextStart}); err != nil {
+		return err
+	}
+	if err := c.text(src.Kind, dst.Kind); err != nil {
+		return err
+	}
+	end := op{code: opTextEnd, a: dst.StringBound, drop: c.notes.bounded.add(path)}
+	if dst.Kind == schema.WString {
+		end.b = 1
+	}
+	return c.emit(end)
 }
 
 func (c *compiler) text(src, dst schema.Kind) error {

@@ -99,6 +99,8 @@ func (c *compiler) loop(head op, of elements, minSize int, lead func() (src, dst
 			return c.close(op{code: opListBool, a: head.a, b: 1}, nil)
 		case o.code == opTime && o.a == 1:
 			return c.close(op{code: opListTime, bit: o.bit, a: head.a, b: 8}, nil)
+		case o.code == opCast && o.a == 1:
+			return c.close(op{code: opListCast, a: head.a, b: o.more.cast.from.Size(), more: o.more}, nil)
 		case o.code == opSwap && o.a == 1:
 			return c.close(op{code: opListSwap, a: head.a, b: o.b}, nil)
 		}
@@ -127,7 +129,7 @@ func (c *compiler) repeat(n int, of elements, minSize int, lead func() (src, dst
 	}
 	if len(body) == 1 {
 		switch o := body[0]; o.code {
-		case opCopy, opSkip, opZero, opBool, opSwap, opTime, opTable:
+		case opCopy, opSkip, opZero, opBool, opSwap, opTime, opCast:
 			if o.a > (1<<40)/n || o.code == opZero && o.a*n > maxZero {
 				return errTooLarge
 			}
@@ -249,7 +251,7 @@ func (c *compiler) zeroValue(t schema.Type) error {
 			return c.zeros(1, 1)
 		}
 		for _, f := range t.Message.Fields {
-			if err := c.zero(f.Type); err != nil {
+			if err := c.absent(slot{path: f.Name, typ: f.Type, def: f.Default}, From{}, ""); err != nil {
 				return err
 			}
 		}

@@ -20,31 +20,64 @@ type Loss struct {
 // A LossCounter counts what the messages of one program lost. It may be used by
 // any number of goroutines; the zero value is ready.
 type LossCounter struct {
-	target   string        // type that is written
-	paths    []string      // of source fields that it has no place for
-	valued   []atomic.Bool // which of them had a value
-	dropped  atomic.Int64  // messages with such a value
-	trailing atomic.Int64  // messages with bytes behind their last field
-	bytes    atomic.Int64  // how many
-	replaced atomic.Int64  // messages with U+FFFD in place of text
-	wrapped  atomic.Int64  // messages with a time that the destination cannot hold
+	target   string       // type that is written
+	dropped  fieldLoss    // of source fields that it has no place for, which had a value
+	changed  fieldLoss    // of numbers that it cannot hold
+	cut      fieldLoss    // of lists and strings that are longer than it allows
+	trailing atomic.Int64 // messages with bytes behind their last field
+	bytes    atomic.Int64 // how many
+	replaced atomic.Int64 // messages with U+FFFD in place of text
+	wrapped  atomic.Int64 // messages with a time that the destination cannot hold
 }
 
-func (c *LossCounter) init(target string, paths []string) {
-	c.target, c.paths, c.valued = target, paths, make([]atomic.Bool, len(paths))
+// A fieldLoss is a loss of some fields.
+type fieldLoss struct {
+	paths    []string
+	hits     []atomic.Bool // which of them had it
+	messages atomic.Int64
+}
+
+func (l *fieldLoss) init(paths []string) { l.paths, l.hits = paths, make([]atomic.Bool, len(paths)) }
+
+// hit notes that the field of that number, from 1, had the loss in a message.
+func (l *fieldLoss) hit(number uint16) {
+	if h := &l.hits[number-1]; !h.Load() {
+		h.Store(true)
+	}
+}
+
+// add appends the loss, if there is one: that the target does what to the fields.
+func (l *fieldLoss) add(out []Loss, code, target, what string) []Loss {
+	n := l.messages.Load()
+	if n == 0 {
+		return out
+	}
+	var paths []string
+	for i := range l.paths {
+		if l.hits[i].Load() {
+			paths = append(paths, l.paths[i])
+		}
+	}
+	return append(out, Loss{Code: code, Messages: n, Message: fmt.Sprintf("%s %s %s", target, what, List(paths))})
+}
+
+func (l *fieldLoss) reset() {
+	for i := range l.hits {
+		l.hits[i].Store(false)
+	}
+	l.messages.Store(0)
+}
+
+func (c *LossCounter) init(target string, dropped []string) {
+	c.target = target
+	c.dropped.init(dropped)
 }
 
 // Losses lists what was lost so far; it is empty as long as nothing was.
 func (c *LossCounter) Losses() (out []Loss) {
-	if n := c.dropped.Load(); n > 0 {
-		var paths []string
-		for i := range c.paths {
-			if c.valued[i].Load() {
-				paths = append(paths, c.paths[i])
-			}
-		}
-		out = append(out, Loss{Code: "fields-dropped", Messages: n, Message: fmt.Sprintf("%s has no field for %s", c.target, List(paths))})
-	}
+	out = c.dropped.add(out, "fields-dropped", c.target, "has no field for")
+	out = c.changed.add(out, "numbers-changed", c.target, "gets the nearest number that it can hold for")
+	out = c.cut.add(out, "lists-cut", c.target, "has no room for all of")
 	if n := c.trailing.Load(); n > 0 {
 		out = append(out, Loss{Code: "trailing-bytes", Messages: n, Bytes: c.bytes.Load(),
 			Message: "bytes after the last field are left out; the definition may be older than the publisher"})
@@ -61,10 +94,10 @@ func (c *LossCounter) Losses() (out []Loss) {
 
 // Reset sets all counts to zero.
 func (c *LossCounter) Reset() {
-	for i := range c.valued {
-		c.valued[i].Store(false)
+	for _, l := range []*fieldLoss{&c.dropped, &c.changed, &c.cut} {
+		l.reset()
 	}
-	for _, n := range []*atomic.Int64{&c.dropped, &c.trailing, &c.bytes, &c.replaced, &c.wrapped} {
+	for _, n := range []*atomic.Int64{&c.trailing, &c.bytes, &c.replaced, &c.wrapped} {
 		n.Store(0)
 	}
 }
@@ -78,19 +111,12 @@ func (c *LossCounter) Trailing(rest []byte) {
 	}
 }
 
-// value notes that the field of that number, from 1, had a value in a message.
-func (c *LossCounter) value(number uint16) {
-	if v := &c.valued[number-1]; !v.Load() {
-		v.Store(true)
-	}
-}
-
 // all counts a message in which fields had values, any of all.
 func (c *LossCounter) all() {
-	for i := range c.paths {
-		c.value(uint16(i + 1))
+	for i := range c.dropped.paths {
+		c.dropped.hit(uint16(i + 1))
 	}
-	c.dropped.Add(1)
+	c.dropped.messages.Add(1)
 }
 
 // Trailing returns how many bytes follow the last field of a CDR message: len(rest),

@@ -11,7 +11,8 @@ import (
 type slot struct {
 	path string
 	typ  schema.Type
-	seq  bool // the counter of a ROS 1 Header
+	def  string // text of its default
+	seq  bool   // the counter of a ROS 1 Header
 }
 
 // slots lists the fields of a struct. Fields that a rule looks into are replaced
@@ -19,11 +20,11 @@ type slot struct {
 func slots(m *schema.Message, prefix string, prefixes map[string]bool, out []slot) []slot {
 	for _, f := range m.Fields {
 		path := prefix + f.Name
-		if prefixes[path] && f.Type.Array == schema.Single && f.Type.Kind == schema.Struct {
+		if prefixes[path] && f.Type.Array == schema.Single && f.Type.Kind == schema.Struct && len(f.Type.Message.Fields) > 0 {
 			out = slots(f.Type.Message, path+".", prefixes, out)
 			continue
 		}
-		out = append(out, slot{path, f.Type, isCounter(m, f)})
+		out = append(out, slot{path, f.Type, f.Default, isCounter(m, f)})
 	}
 	return out
 }
@@ -49,24 +50,28 @@ func prefixes(paths []string) map[string]bool {
 // A pairing is what each destination slot is made of.
 type pairing struct {
 	src, dst []slot
-	from     []int // index into src for each of dst, -1 for none
-	tabs     []*[256]byte
-	ordered  bool // from ascends: one walk over the source is enough
-	looksIn  bool // a rule looks into structs of the source
+	from     []int           // index into src for each of dst, -1 for none
+	rules    []From          // of each of dst; the zero value if it is found by its name
+	ordered  bool            // from ascends: one walk over the source is enough
+	looksIn  bool            // a rule looks into structs of the source
+	dropped  map[string]bool // Rule.Drop
 }
 
-func pair(src, dst *schema.Message, rule *Rule) (*pairing, error) {
-	var srcPaths, dstPaths []string
+func pair(src, dst *schema.Message, rule *Rule, migrate bool) (*pairing, error) {
+	var paths []string
 	if rule != nil {
 		for path, f := range rule.Fields {
-			dstPaths = append(dstPaths, path)
-			srcPaths = append(srcPaths, f.Path)
+			paths = append(paths, path, f.Path)
+		}
+		for path := range rule.Drop {
+			paths = append(paths, path)
 		}
 	}
-	open := prefixes(srcPaths)
-	p := &pairing{src: slots(src, "", open, nil), dst: slots(dst, "", prefixes(dstPaths), nil), ordered: true, looksIn: len(open) > 0}
+	open := prefixes(paths) // on both sides: what lies beside a path must still find its counterpart
+	p := &pairing{src: slots(src, "", open, nil), dst: slots(dst, "", open, nil), ordered: true}
 	exact, folded := map[string]int{}, map[string]int{}
 	for i, s := range p.src {
+		p.looksIn = p.looksIn || strings.Contains(s.path, ".")
 		exact[s.path] = i
 		if _, ok := folded[strings.ToLower(s.path)]; !ok {
 			folded[strings.ToLower(s.path)] = i
@@ -77,23 +82,25 @@ func pair(src, dst *schema.Message, rule *Rule) (*pairing, error) {
 	for _, d := range p.dst {
 		var i int
 		var ok bool
-		var tab *[256]byte
-		if f, named := ruleFor(rule, d.path); named {
+		f, named := ruleFor(rule, d.path)
+		if named && f.Path != "" {
 			if i, ok = exact[f.Path]; !ok {
 				return nil, fmt.Errorf("%s has no field %s", src.Name, f.Path)
 			}
-			tab = f.Table
+		} else if named {
+			i = -1
 		} else if i, ok = exact[d.path]; !ok {
 			i, ok = folded[strings.ToLower(d.path)]
 		}
-		if !ok || used[i] {
+		switch {
+		case !ok, used[i] && !named, migrate && !named && !becomes(p.src[i].typ, d.typ):
 			i = -1
-		} else {
+		default:
 			used[i] = true
 			p.ordered = p.ordered && i > last
 			last = i
 		}
-		p.from, p.tabs = append(p.from, i), append(p.tabs, tab)
+		p.from, p.rules = append(p.from, i), append(p.rules, f)
 	}
 	return p, nil
 }
@@ -116,7 +123,10 @@ func (c *compiler) pair(src, dst *schema.Message) (*pairing, error) {
 	if c.rule != nil {
 		rule = c.rule(src, dst)
 	}
-	p, err := pair(src, dst, rule)
+	p, err := pair(src, dst, rule, c.migrate)
+	if p != nil && rule != nil {
+		p.dropped = rule.Drop
+	}
 	if err == nil {
 		c.pairings[k] = p
 	}
@@ -173,7 +183,7 @@ func (c *compiler) fields(p *pairing, dst *schema.Message, drops []uint16, path 
 	for k, d := range p.dst {
 		i := p.from[k]
 		if i < 0 {
-			if err := c.zero(d.typ); err != nil {
+			if err := c.absent(d, p.rules[k], path); err != nil {
 				return err
 			}
 			continue
@@ -183,7 +193,7 @@ func (c *compiler) fields(p *pairing, dst *schema.Message, drops []uint16, path 
 				return err
 			}
 		}
-		if err := c.transfer(p.src[i].typ, d.typ, p.tabs[k], path+d.path); err != nil {
+		if err := c.transfer(p.src[i].typ, d.typ, &p.rules[k], path+d.path); err != nil {
 			return err
 		}
 		next++
@@ -228,7 +238,7 @@ func (c *compiler) shuffled(p *pairing, drops []uint16, path string) error {
 	for k, d := range p.dst {
 		i := p.from[k]
 		if i < 0 {
-			if err := c.zero(d.typ); err != nil {
+			if err := c.absent(d, p.rules[k], path); err != nil {
 				return err
 			}
 			continue
@@ -236,7 +246,7 @@ func (c *compiler) shuffled(p *pairing, drops []uint16, path string) error {
 		if err := seek(i); err != nil {
 			return err
 		}
-		if err := c.transfer(p.src[i].typ, d.typ, p.tabs[k], path+d.path); err != nil {
+		if err := c.transfer(p.src[i].typ, d.typ, &p.rules[k], path+d.path); err != nil {
 			return err
 		}
 	}
@@ -251,12 +261,16 @@ func (c *compiler) note(p *pairing, path string) []uint16 {
 	for k, i := range p.from {
 		used[i] = true
 		if d := p.dst[k]; i < 0 && !d.seq {
-			c.notes.added.add(path + d.path)
+			if c.defaultOf(d, p.rules[k]) != "" {
+				c.notes.defaulted.add(path + d.path)
+			} else {
+				c.notes.added.add(path + d.path)
+			}
 		}
 	}
 	for i, s := range p.src {
 		switch {
-		case used[i]:
+		case used[i], p.dropped[s.path]:
 		case s.seq:
 			c.notes.seq = true
 		default:

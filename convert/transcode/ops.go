@@ -6,11 +6,18 @@ import "github.com/bagconv/bagconv/internal/wire/ros"
 // its op.
 type op struct {
 	code opcode
-	bit  uint8  // of times: the one that tells those whose value is another on the other side
-	drop uint16 // of ops that skip: the number of the dropped field, from 1; 0 is none whose value counts
-	a, b int    // see the codes
-	n    int    // length of the body, in ops
-	tab  *[256]byte
+	bit  uint8    // of times: the one that tells those whose value is another on the other side
+	drop uint16   // of ops that skip: the number of the dropped field, from 1; 0 is none whose value counts
+	a, b int      // see the codes
+	n    int      // length of the body, in ops
+	more *operand // of the rare ops that need more
+}
+
+// An operand is what opCast, opFit and opConst need.
+type operand struct {
+	cast cast
+	fit  fit
+	data []byte
 }
 
 type opcode uint8
@@ -24,7 +31,7 @@ const (
 	opSwap                   // a values of b bytes, other end first
 	opTime                   // a times or durations
 	opBool                   // a bytes, made 0 or 1
-	opTable                  // 1 byte through tab
+	opCast                   // a numbers of another kind, by cast
 	opString                 // a string
 	opSkipString
 	opEmpty       // an empty string
@@ -33,6 +40,9 @@ const (
 	opSkipWString
 	opStringWide // a string to a wstring
 	opCount      // u32 a to the destination: a fixed array becomes a list
+	opConst      // data to the destination
+	opTextStart  // a string begins in the destination
+	opTextEnd    // it ends; what is beyond a bytes, or characters of a wide string, is cut
 
 	// Lists: u32 count, then, when it is not 0, the elements, aligned to
 	// a>>4 in the source and a&15 in the destination.
@@ -40,11 +50,13 @@ const (
 	opListSwap // of numbers of b bytes
 	opListBool // of bool
 	opListTime // of times or durations
+	opListCast // of numbers of another kind
 	opSkipList // of b bytes each, skipped
 	opLoop     // of the body, which takes at least b bytes of the source
 	opSkipLoop // the same, nothing written
 
 	opRepeat // the body, a times; b as for opLoop
+	opFit    // a list that becomes one of at most or exactly so many elements; see fit
 
 	opEnter // a delimited struct: u32 size
 	opLeave // go to its end; what is skipped is counted if a is 1, and left to the caller of Append if it is the outermost

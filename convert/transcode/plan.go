@@ -55,16 +55,29 @@ type Options struct {
 	// It is not asked for a message of a time and that time itself, such as
 	// std_msgs/Time and builtin_interfaces/msg/Time, which become each other.
 	Rule func(src, dst *schema.Message) *Rule
+
+	// Migrate is for types of which one is a version of the other. Fields of one name whose
+	// types differ become each other if their values can: numbers of other kinds, lists of other
+	// lengths, shorter strings; what that loses is counted. Other fields of one name are skipped and zero, as if they
+	// had two names. A field of the destination alone gets the default of its definition.
+	// Without it, such a pair is an error, bounds are not looked at, and defaults are zero.
+	Migrate bool
 }
 
 // A Rule names the source of fields that do not match by name. Keys are paths
 // in the destination struct ("stamp", "header.stamp").
-type Rule struct{ Fields map[string]From }
+type Rule struct {
+	Fields map[string]From
+	Drop   map[string]bool // paths in the source struct whose loss is intended: it is not counted
+}
 
 // From is where a destination field comes from.
 type From struct {
-	Path  string     // in the source struct, as the keys of Rule.Fields
-	Table *[256]byte // translates a one-byte value; nil: none
+	Path    string          // in the source struct, as the keys of Rule.Fields; "": nowhere, it has its default
+	Values  map[int64]int64 // what integers become; others stay
+	Scale   float64         // what numbers are multiplied with before Offset is added; 0: they stay
+	Offset  float64
+	Default string // instead of that of the definition; ""
 }
 
 // ErrMalformed is wrapped by the errors of Append: the message does not fit its
@@ -97,6 +110,8 @@ func Compile(src, dst *schema.Message, o Options) (*Plan, error) {
 		return nil, err
 	}
 	p.lost.init(dst.Name, p.notes.dropped.paths)
+	p.lost.changed.init(p.notes.narrowed.paths)
+	p.lost.cut.init(p.notes.bounded.paths)
 	if o.To == ROS1 && len(dst.Fields) > 0 {
 		if h := dst.Fields[0].Type; h.Kind == schema.Struct && h.Array == schema.Single && isSeq(h.Message, 0) {
 			p.seqAt = 0
@@ -159,6 +174,16 @@ func (p *Plan) Dropped() []string { return p.notes.dropped.paths }
 // but for Header.seq; they are zero.
 func (p *Plan) Added() []string { return p.notes.added.paths }
 
+// Defaulted lists those that have their default instead.
+func (p *Plan) Defaulted() []string { return p.notes.defaulted.paths }
+
+// Narrowed lists the paths of fields with numbers that the destination cannot all hold, Bounded
+// those of lists and strings that it has less room for. Losses counts what it concerns.
+func (p *Plan) Narrowed() []string { return p.notes.narrowed.paths }
+
+// Bounded see Narrowed.
+func (p *Plan) Bounded() []string { return p.notes.bounded.paths }
+
 // Losses lists what the messages so far lost: values of fields that Dropped
 // lists, text, times, and bytes behind their last field.
 func (p *Plan) Losses() []Loss { return p.lost.Losses() }
@@ -216,7 +241,13 @@ func (p *Plan) AppendRest(dst, src []byte) (out, rest []byte, err error) {
 		return dst[:old], nil, err
 	}
 	if st.valued {
-		p.lost.dropped.Add(1)
+		p.lost.dropped.messages.Add(1)
+	}
+	if st.changed {
+		p.lost.changed.messages.Add(1)
+	}
+	if st.cut {
+		p.lost.cut.messages.Add(1)
 	}
 	if st.replaced {
 		p.lost.replaced.Add(1)

@@ -20,6 +20,9 @@ type state struct {
 	valued   bool // a dropped field had a value
 	replaced bool // text has U+FFFD for what it cannot be
 	wrapped  bool // a time has another value in the destination
+	changed  bool // a number has another value in the destination
+	cut      bool // a list or string is cut
+	textAt   int  // where the last bounded string begins in dst
 	marks    [maxMarks]int
 	ends     []int // of the delimited structs that it is in
 	extra    int   // bytes of fields that delimited structs have and their definitions have not
@@ -80,7 +83,7 @@ func (s *state) run(pos, from, to int) (int, error) {
 			if pos, err = s.text(pos); err != nil {
 				return pos, err
 			}
-		case opList, opSkipList, opListBool, opListTime, opListSwap:
+		case opList, opSkipList, opListBool, opListTime, opListSwap, opListCast:
 			var err error
 			if pos, err = s.plainList(pos, o); err != nil {
 				return pos, err
@@ -88,6 +91,12 @@ func (s *state) run(pos, from, to int) (int, error) {
 		case opLoop, opSkipLoop, opRepeat:
 			var err error
 			if pos, err = s.loop(pos, i+1, o); err != nil {
+				return pos, err
+			}
+			i += o.n
+		case opFit:
+			var err error
+			if pos, err = s.fit(pos, i+1, o); err != nil {
 				return pos, err
 			}
 			i += o.n
@@ -121,6 +130,8 @@ func (s *state) plainList(pos int, o *op) (int, error) {
 		s.times(s.src[at:end], o.bit)
 	case opListSwap:
 		s.swap(s.src[at:end], o.b)
+	case opListCast:
+		s.casts(&o.more.cast, s.src[at:end])
 	}
 	return end, nil
 }
@@ -152,10 +163,13 @@ func (s *state) loop(pos, from int, o *op) (_ int, err error) {
 func (s *state) rare(pos int, o *op) (int, error) {
 	src := s.src
 	switch o.code {
-	case opBool, opTable, opSwap:
+	case opBool, opCast, opSwap:
 		n := o.a
-		if o.code == opSwap {
+		switch o.code {
+		case opSwap:
 			n *= o.b
+		case opCast:
+			n *= o.more.cast.from.Size()
 		}
 		if n > len(src)-pos {
 			return pos, s.short(pos, n)
@@ -163,10 +177,8 @@ func (s *state) rare(pos int, o *op) (int, error) {
 		switch o.code {
 		case opBool:
 			s.bools(src[pos : pos+n])
-		case opTable:
-			for _, v := range src[pos : pos+n] {
-				s.dst = append(s.dst, o.tab[v])
-			}
+		case opCast:
+			s.casts(&o.more.cast, src[pos:pos+n])
 		case opSwap:
 			s.swap(src[pos:pos+n], o.b)
 		}
@@ -186,6 +198,15 @@ func (s *state) rare(pos int, o *op) (int, error) {
 		return pos, nil
 	case opCount:
 		s.dst = binary.LittleEndian.AppendUint32(s.dst, uint32(o.a))
+		return pos, nil
+	case opConst:
+		s.dst = append(s.dst, o.more.data...)
+		return pos, nil
+	case opTextStart:
+		s.textAt = len(s.dst)
+		return pos, nil
+	case opTextEnd:
+		s.cutText(o)
 		return pos, nil
 	case opStringWide:
 		n, at, err := s.length(pos)
@@ -281,7 +302,7 @@ func (s *state) list(pos int, o *op) (n, at int, err error) {
 // value notes that the field which an op skips has a value.
 func (s *state) value(o *op) {
 	s.valued = true
-	s.lost.value(o.drop)
+	s.lost.dropped.hit(o.drop)
 }
 
 func (s *state) zero(n int) {

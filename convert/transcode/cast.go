@@ -1,0 +1,255 @@
+package transcode
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/bagconv/bagconv/schema"
+)
+
+// A cast makes numbers of one kind numbers of another.
+type cast struct {
+	from, to      schema.Kind
+	scale, offset float64         // the number times scale, plus offset; scale 0: as it is
+	values        map[int64]int64 // what integers become, before that; others stay
+	number        uint16          // of the field among those whose values change
+}
+
+// numeric reports whether a kind is a number, or as good as one.
+func numeric(k schema.Kind) bool {
+	switch k {
+	case schema.Time, schema.Duration, schema.LongDouble, schema.WChar:
+		return false
+	}
+	return k.Size() > 0
+}
+
+// A numberClass is how the bits of a number are read.
+type numberClass uint8
+
+const (
+	signed numberClass = iota
+	unsigned
+	float
+)
+
+// classOf returns the class of a kind, and the bits that a number of it has.
+func classOf(k schema.Kind) (numberClass, int) {
+	switch k {
+	case schema.Float32, schema.Float64:
+		return float, 8 * k.Size()
+	case schema.Int8, schema.Int16, schema.Int32, schema.Int64, schema.Enum:
+		return signed, 8 * k.Size()
+	case schema.Bool:
+		return unsigned, 1
+	}
+	return unsigned, 8 * k.Size()
+}
+
+// sameBits reports whether numbers of two kinds have the same bytes for the same value.
+func sameBits(a, b schema.Kind) bool {
+	neutral := func(k schema.Kind) bool { return k == schema.Byte || k == schema.Char || k == schema.IDLChar }
+	switch {
+	case a == b || isInt32(a) && isInt32(b):
+		return true
+	case neutral(a) || neutral(b):
+		return isByte(a) && isByte(b) // byte has a sign in ROS 1 and has none in ROS 2
+	}
+	return false
+}
+
+// apply returns what a number becomes. It is changed if the new kind cannot hold the value: an
+// integer becomes the nearest one, a fraction loses what is behind the point.
+func (c *cast) apply(bits uint64) (out uint64, changed bool) {
+	class, width := classOf(c.from)
+	switch {
+	case class == float && width == 32:
+		bits, class = math.Float64bits(float64(math.Float32frombits(uint32(bits)))), float
+	case c.from == schema.Bool:
+		bits = min(bits, 1)
+	case class == signed:
+		bits = uint64(int64(bits) << (64 - width) >> (64 - width))
+	}
+	if class != float && c.values != nil {
+		if v, ok := c.values[int64(bits)]; ok {
+			bits, class = uint64(v), signed
+		}
+	}
+	if c.scale != 0 {
+		f := asFloat(bits, class)*c.scale + c.offset
+		if to, _ := classOf(c.to); to != float {
+			f = math.Round(f)
+		} else if c.to == schema.Float32 {
+			f = float64(float32(f)) // rounding is what a factor does
+		}
+		bits, class = math.Float64bits(f), float
+	}
+	switch to, width := classOf(c.to); {
+	case to == float:
+		return toFloat(bits, class, width)
+	case to == signed:
+		return toSigned(bits, class, width)
+	default:
+		return toUnsigned(bits, class, width)
+	}
+}
+
+func asFloat(bits uint64, class numberClass) float64 {
+	switch class {
+	case float:
+		return math.Float64frombits(bits)
+	case signed:
+		return float64(int64(bits))
+	}
+	return float64(bits)
+}
+
+func toFloat(bits uint64, class numberClass, width int) (uint64, bool) {
+	f := asFloat(bits, class)
+	changed := false
+	switch class { // an integer that far out has no neighbour of its own
+	case signed:
+		changed = f >= 1<<63 || int64(f) != int64(bits)
+	case unsigned:
+		changed = f >= 1<<64 || uint64(f) != bits
+	}
+	if width == 64 {
+		return math.Float64bits(f), changed
+	}
+	g := float32(f)
+	return uint64(math.Float32bits(g)), changed || float64(g) != f && f == f
+}
+
+func toSigned(bits uint64, class numberClass, width int) (uint64, bool) {
+	low, high := int64(-1)<<(width-1), int64(1)<<(width-1)-1
+	v, changed := int64(bits), false
+	switch class {
+	case unsigned:
+		if bits > uint64(high) {
+			return uint64(high), true
+		}
+	case float:
+		f := math.Float64frombits(bits)
+		t := math.Trunc(f)
+		switch {
+		case f != f:
+			return 0, true
+		case t < float64(low):
+			return uint64(low), true
+		case t >= -float64(low):
+			return uint64(high), true
+		}
+		v, changed = int64(t), t != f
+	}
+	if v < low {
+		return uint64(low), true
+	}
+	if v > high {
+		return uint64(high), true
+	}
+	return uint64(v), changed
+}
+
+func toUnsigned(bits uint64, class numberClass, width int) (uint64, bool) {
+	high := ^uint64(0) >> (64 - width)
+	changed := false
+	switch class {
+	case signed:
+		if int64(bits) < 0 {
+			if width == 1 {
+				return 1, true // a bool
+			}
+			return 0, true
+		}
+	case float:
+		f := math.Float64frombits(bits)
+		t := math.Trunc(f)
+		switch {
+		case width == 1:
+			if f != 0 {
+				return 1, f != 1
+			}
+			return 0, false
+		case !(t >= 0):
+			return 0, true // also NaN
+		case t >= math.Ldexp(1, width):
+			return high, true
+		}
+		bits, changed = uint64(t), t != f
+	}
+	if bits > high {
+		return high, true
+	}
+	return bits, changed
+}
+
+// casts appends numbers that p has, each as the new kind.
+func (s *state) casts(c *cast, p []byte) {
+	in, out := c.from.Size(), c.to.Size()
+	for ; len(p) >= in; p = p[in:] {
+		v, changed := c.apply(s.number(p, in))
+		if changed {
+			s.lost.changed.hit(c.number)
+			s.changed = true
+		}
+		switch out {
+		case 1:
+			s.dst = append(s.dst, byte(v))
+		case 2:
+			s.dst = binary.LittleEndian.AppendUint16(s.dst, uint16(v))
+		case 4:
+			s.dst = binary.LittleEndian.AppendUint32(s.dst, uint32(v))
+		case 8:
+			s.dst = binary.LittleEndian.AppendUint64(s.dst, v)
+		}
+	}
+}
+
+// number returns the bits of the number at the start of p.
+func (s *state) number(p []byte, width int) uint64 {
+	var order binary.ByteOrder = binary.LittleEndian
+	if s.prog.from.BigEndian {
+		order = binary.BigEndian
+	}
+	switch width {
+	case 1:
+		return uint64(p[0])
+	case 2:
+		return uint64(order.Uint16(p))
+	case 4:
+		return uint64(order.Uint32(p))
+	}
+	return order.Uint64(p)
+}
+
+// cast compiles a number that becomes one of another kind.
+func (c *compiler) cast(rule cast, path string) error {
+	from, to := rule.from.Size(), rule.to.Size()
+	if err := c.alignSrc(from); err != nil {
+		return err
+	}
+	if err := c.alignDst(to); err != nil {
+		return err
+	}
+	c.read(from)
+	c.wrote(to)
+	if rule.scale != 0 || rule.values != nil || !holds(rule.from, rule.to) {
+		rule.number = c.notes.narrowed.add(path)
+	}
+	return c.emit(op{code: opCast, a: 1, more: &operand{cast: rule}})
+}
+
+// holds reports whether a kind holds all numbers of another.
+func holds(from, to schema.Kind) bool {
+	a, m := classOf(from)
+	b, n := classOf(to)
+	switch {
+	case b == float && a != float:
+		return m <= map[int]int{32: 24, 64: 53}[n]
+	case a == b:
+		return m <= n
+	case a == unsigned && b == signed:
+		return m < n
+	}
+	return false
+}

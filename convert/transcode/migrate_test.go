@@ -1,0 +1,372 @@
+package transcode
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/schema"
+)
+
+// evolve makes a later version of a type: fields are gone, new ones are there, some with a
+// default; others are of another kind, or in lists of other lengths.
+func (r maker) evolve(m *schema.Message) *schema.Message {
+	d := r.scramble(m)
+	out := &schema.Message{Name: d.Name}
+	for _, f := range d.Fields {
+		switch {
+		case f.Type.Kind == schema.Struct && f.Type.Message != testTime && f.Type.Message != testHeader2:
+			f.Type.Message = r.evolve(f.Type.Message)
+		case numeric(f.Type.Kind) && r.IntN(3) == 0:
+			f.Type.Kind = numberKinds[r.IntN(len(numberKinds))]
+		case f.Type.Kind == schema.String && r.IntN(3) == 0:
+			f.Type.StringBound = 1 + r.IntN(8)
+		case r.IntN(30) == 0:
+			f.Type = schema.Type{Kind: schema.String}
+		}
+		if f.Type.Array != schema.Single && r.IntN(3) == 0 {
+			f.Type.Array, f.Type.Len = schema.Array(1+r.IntN(3)), r.IntN(5)
+		}
+		if strings.HasPrefix(f.Name, "new") && f.Type.Array == schema.Single && r.IntN(2) == 0 {
+			f.Default = map[bool]string{true: "1", false: `"no"`}[numeric(f.Type.Kind)]
+		}
+		out.Fields = append(out.Fields, f)
+	}
+	return out
+}
+
+// walkMigrate is the plain way: the tree of a message becomes that of the other type.
+func walkMigrate(src, dst *schema.Message, v any) any {
+	in := v.(*strc)
+	out := &strc{}
+	for _, d := range dst.Fields {
+		out.names = append(out.names, d.Name)
+		var value any
+		for i, f := range src.Fields {
+			if f.Name == d.Name {
+				value = walkField(f.Type, d.Type, in.vals[i])
+			}
+		}
+		if value == nil {
+			value = walkDefault(d)
+		}
+		out.vals = append(out.vals, value)
+	}
+	return out
+}
+
+// walkDefault returns what a field gets that only the destination has; nil is zero.
+func walkDefault(f schema.Field) any {
+	switch {
+	case f.Type.Array == schema.Fixed:
+		items := make(list, f.Type.Len)
+		for i := range items {
+			one := f
+			one.Type = single(f.Type)
+			items[i] = walkDefault(one)
+		}
+		return items
+	case f.Type.Array != schema.Single:
+	case f.Type.Kind == schema.Struct && f.Type.Message != testTime:
+		return walkMigrate(&schema.Message{}, f.Type.Message, &strc{})
+	case f.Default == `"no"`:
+		return "no"
+	case f.Default == "1":
+		out, _ := walkNumber(schema.Uint8, f.Type.Kind, []byte{1})
+		return out
+	}
+	return nil
+}
+
+func walkField(src, dst schema.Type, v any) any {
+	if (src.Array == schema.Single) != (dst.Array == schema.Single) {
+		return nil
+	}
+	if src.Array != schema.Single {
+		if walkBecomes(single(src), single(dst)) != nil {
+			return nil
+		}
+		out := list{}
+		for i, item := range v.(list) {
+			if dst.Array != schema.Unbounded && i >= dst.Len {
+				break
+			}
+			out = append(out, walkField(single(src), single(dst), item))
+		}
+		for dst.Array == schema.Fixed && len(out) < dst.Len {
+			out = append(out, walkDefault(schema.Field{Type: single(dst)}))
+		}
+		return out
+	}
+	if walkBecomes(src, dst) != nil {
+		return nil
+	}
+	switch {
+	case src.Kind == schema.String:
+		text := v.(string)
+		for dst.StringBound > 0 && len(text) > dst.StringBound {
+			_, n := utf8.DecodeLastRuneInString(text)
+			text = text[:len(text)-n]
+		}
+		return text
+	case src.Kind == schema.Struct && src.Message != testTime:
+		return walkMigrate(src.Message, dst.Message, v)
+	case src.Kind == schema.Struct:
+		return v
+	}
+	out, _ := walkNumber(src.Kind, dst.Kind, v.(num).bytes)
+	return out
+}
+
+func walkBecomes(src, dst schema.Type) error {
+	if src.Kind == schema.Struct && dst.Kind == schema.Struct && (src.Message == testTime) == (dst.Message == testTime) ||
+		src.Kind == schema.String && dst.Kind == schema.String || numeric(src.Kind) && numeric(dst.Kind) {
+		return nil
+	}
+	return errors.New("no")
+}
+
+// walkNumber converts by the exact value of a number, which is nil for NaN.
+func walkNumber(src, dst schema.Kind, b []byte) (num, bool) {
+	if src == dst {
+		return num{b}, false
+	}
+	if len(b) == dst.Size() && (isByte(src) && dst == schema.Byte || isByte(src) && dst == schema.Char || isByte(dst) && (src == schema.Byte || src == schema.Char)) {
+		return num{b}, false
+	}
+	wide := make([]byte, 8)
+	copy(wide, b)
+	bits := binary.LittleEndian.Uint64(wide)
+	value := new(big.Float).SetPrec(2000)
+	nan := false
+	switch src {
+	case schema.Float32, schema.Float64:
+		f := math.Float64frombits(bits)
+		if src == schema.Float32 {
+			f = float64(math.Float32frombits(uint32(bits)))
+		}
+		if nan = f != f; !nan {
+			value.SetFloat64(f)
+		}
+	case schema.Int8, schema.Int16, schema.Int32, schema.Int64:
+		n := 64 - 8*len(b)
+		value.SetInt64(int64(bits<<n) >> n)
+	case schema.Bool:
+		value.SetUint64(min(bits, 1))
+	default:
+		value.SetUint64(bits)
+	}
+	put := func(bits uint64) num {
+		return num{binary.LittleEndian.AppendUint64(nil, bits)[:dst.Size()]}
+	}
+	switch dst {
+	case schema.Float64:
+		if nan {
+			return put(math.Float64bits(math.NaN())), false
+		}
+		f, _ := value.Float64()
+		return put(math.Float64bits(f)), value.IsInf() == false && new(big.Float).SetPrec(2000).SetFloat64(f).Cmp(value) != 0
+	case schema.Float32:
+		if nan {
+			return put(uint64(math.Float32bits(float32(math.NaN())))), false
+		}
+		f64, _ := value.Float64() // integers become float64 first
+		f := float32(f64)
+		return put(uint64(math.Float32bits(f))), math.IsInf(float64(f), 0) != value.IsInf() || !value.IsInf() && new(big.Float).SetPrec(2000).SetFloat64(float64(f)).Cmp(value) != 0
+	case schema.Bool:
+		changed := nan || value.Cmp(big.NewFloat(1)) != 0 && value.Sign() != 0
+		return put(map[bool]uint64{true: 1}[nan || value.Sign() != 0]), changed
+	}
+	if nan {
+		return put(0), true
+	}
+	n := uint(8 * dst.Size())
+	low, high := new(big.Int), new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), n), big.NewInt(1))
+	switch dst {
+	case schema.Int8, schema.Int16, schema.Int32, schema.Int64:
+		low.Neg(new(big.Int).Lsh(big.NewInt(1), n-1))
+		high.Rsh(high, 1)
+	}
+	whole := new(big.Int)
+	switch {
+	case value.IsInf() && value.Sign() > 0:
+		return put(high.Uint64()), true
+	case value.IsInf():
+		whole.Set(low)
+	default:
+		value.Int(whole)
+	}
+	changed := new(big.Float).SetInt(whole).Cmp(value) != 0
+	if whole.Cmp(low) < 0 {
+		whole, changed = low, true
+	}
+	if whole.Cmp(high) > 0 {
+		whole, changed = high, true
+	}
+	if whole.IsInt64() {
+		return put(uint64(whole.Int64())), changed
+	}
+	return put(whole.Uint64()), changed
+}
+
+// TestMigrateWalker compares programs between versions of a type with the plain way: random
+// types and values, every form of CDR.
+func TestMigrateWalker(t *testing.T) {
+	types := 20_000
+	if testing.Short() {
+		types = 2_000
+	}
+	for seed := range types {
+		r := maker{rand.New(rand.NewPCG(uint64(seed), 5))}
+		_, src := r.twins(0)
+		dst := r.evolve(src)
+		plan, err := Compile(src, dst, Options{From: CDR, To: CDR, Migrate: true})
+		if errors.Is(err, errTooLarge) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(seed, err)
+		}
+		v := r.value(schema.Type{Kind: schema.Struct, Message: src}, 0)
+		for form := ros.PlainLE; form < ros.Forms; form++ {
+			in := walkEncode(src, v, CDR, form)
+			tree, _ := walkDecode(src, in, CDR, form)
+			check(t, seed, plan, in, walkEncode(dst, walkMigrate(src, dst, tree), CDR, ros.PlainLE))
+		}
+	}
+}
+
+// TestMigrateDamaged cuts and changes messages that are migrated.
+func TestMigrateDamaged(t *testing.T) {
+	for seed := range 1500 {
+		r := maker{rand.New(rand.NewPCG(uint64(seed), 6))}
+		_, src := r.twins(0)
+		plan, err := Compile(src, r.evolve(src), Options{From: CDR, To: CDR, Migrate: true})
+		if err != nil {
+			continue
+		}
+		v := r.value(schema.Type{Kind: schema.Struct, Message: src}, 0)
+		for _, form := range []ros.Form{ros.PlainLE, ros.Delimited2BE} {
+			in := walkEncode(src, v, CDR, form)
+			for range 40 {
+				b := bytes.Clone(in)
+				for range 1 + r.IntN(3) {
+					b[r.IntN(len(b))] = byte(r.Uint32())
+				}
+				out, err := plan.Append(nil, b[:r.IntN(len(b)+1)])
+				if err != nil && (!errors.Is(err, ErrMalformed) || len(out) != 0) {
+					t.Fatalf("seed %d: %v, %d bytes", seed, err, len(out))
+				}
+				if len(out) > 16*len(b)+64*maxFuel {
+					t.Fatalf("seed %d: %d bytes from %d", seed, len(out), len(b))
+				}
+			}
+		}
+	}
+}
+
+// TestCast compares numbers of all kinds with their exact values: those at the borders of every
+// kind, and random ones.
+func TestCast(t *testing.T) {
+	r := maker{rand.New(rand.NewPCG(1, 7))}
+	kinds := append([]schema.Kind{schema.Enum}, numberKinds...)
+	for _, from := range kinds {
+		var inputs [][]byte
+		for _, v := range []float64{0, 1, -1, 0.5, -0.5, 2, 127, 128, -128, -129, 255, 256, 32767, 32768, -32769, 65535, 65536,
+			1 << 24, 1<<24 + 1, 1<<31 - 1, 1 << 31, -1 << 31, -1<<31 - 1, 1<<32 - 1, 1 << 32, 1 << 53, 1<<53 + 2, 1 << 63, -1 << 63, 1 << 64,
+			math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, math.MaxFloat32, 1e-320, math.Copysign(0, -1)} {
+			n, _ := walkNumber(schema.Float64, from, binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
+			inputs = append(inputs, n.bytes)
+		}
+		for range 200 {
+			inputs = append(inputs, r.number(from.Size()).bytes)
+		}
+		for _, to := range kinds {
+			src, dst := &schema.Message{Name: "p/msg/A", Fields: []schema.Field{field("x", from)}}, &schema.Message{Name: "p/msg/A", Fields: []schema.Field{field("x", to)}}
+			plan, err := Compile(src, dst, Options{From: ROS1, To: ROS1, Migrate: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if from == schema.Enum || to == schema.Enum {
+				continue
+			}
+			for _, in := range inputs {
+				want, changed := walkNumber(from, to, in)
+				plan.Reset()
+				got, err := plan.Append(nil, in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if from != to && !bytes.Equal(got, want.bytes) && !(isNaN(to, got) && isNaN(to, want.bytes)) {
+					t.Errorf("%s %x becomes %s %x, not %x", from, in, to, got, want.bytes)
+				}
+				if lost := len(plan.Losses()) > 0; from != to && lost != changed {
+					t.Errorf("%s %x to %s: loss %v, want %v", from, in, to, lost, changed)
+				}
+				if changed && len(plan.Narrowed()) == 0 {
+					t.Errorf("%s to %s can lose something, and Narrowed does not list it", from, to)
+				}
+			}
+		}
+	}
+}
+
+func isNaN(k schema.Kind, b []byte) bool {
+	switch k {
+	case schema.Float32:
+		f := math.Float32frombits(binary.LittleEndian.Uint32(b))
+		return f != f
+	case schema.Float64:
+		f := math.Float64frombits(binary.LittleEndian.Uint64(b))
+		return f != f
+	}
+	return false
+}
+
+// TestMigrateRules: what rules ask for, by hand.
+func TestMigrateRules(t *testing.T) {
+	point := &schema.Message{Name: "p/msg/Point", Fields: []schema.Field{field("x", schema.Float64), field("y", schema.Float64)}}
+	old := &schema.Message{Name: "p/msg/Old", Fields: []schema.Field{
+		field("speed", schema.Float32), field("mode", schema.Uint8), field("x", schema.Float64), field("y", schema.Float64),
+		field("note", schema.String), field("gone", schema.Int32), strct("inner", point)}}
+	moved := &schema.Message{Name: "p/msg/New", Fields: []schema.Field{
+		field("mode", schema.Int32), field("kmh", schema.Float64), strct("at", point), field("label", schema.String), many(field("k", schema.Uint16), schema.Unbounded, 0)}}
+	moved.Fields[4].Default = "[1, 0x10]"
+	rule := &Rule{Fields: map[string]From{
+		"kmh":   {Path: "speed", Scale: 3.6},
+		"mode":  {Path: "mode", Values: map[int64]int64{1: 10, 2: -20}},
+		"at.x":  {Path: "x"},
+		"at.y":  {Path: "inner.y"},
+		"label": {Default: `"none"`},
+	}, Drop: map[string]bool{"gone": true, "inner.x": true, "note": true}}
+	plan, err := Compile(old, moved, Options{From: CDR, To: CDR, Migrate: true, Rule: func(src, dst *schema.Message) *Rule {
+		if src == old {
+			return rule
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f32 := func(f float32) num { return num{binary.LittleEndian.AppendUint32(nil, math.Float32bits(f))} }
+	f64 := func(f float64) num { return num{binary.LittleEndian.AppendUint64(nil, math.Float64bits(f))} }
+	in := &strc{names: []string{"speed", "mode", "x", "y", "note", "gone", "inner"},
+		vals: []any{f32(10), num{[]byte{2}}, f64(1), f64(2), "hello", num{[]byte{9, 0, 0, 0}}, &strc{names: []string{"x", "y"}, vals: []any{f64(3), f64(4)}}}}
+	out := &strc{names: []string{"mode", "kmh", "at", "label", "k"},
+		vals: []any{num{[]byte{0xec, 0xff, 0xff, 0xff}}, f64(36), &strc{names: []string{"x", "y"}, vals: []any{f64(1), f64(4)}}, "none", list{num{[]byte{1, 0}}, num{[]byte{16, 0}}}}}
+	check(t, 0, plan, walkEncode(old, in, CDR, ros.PlainLE), walkEncode(moved, out, CDR, ros.PlainLE))
+	if got := fmt.Sprint(plan.Dropped(), plan.Added(), plan.Defaulted()); got != "[y] [] [label k]" {
+		t.Error(got)
+	}
+	if l := plan.Losses(); len(l) != 1 || l[0].Code != "fields-dropped" || !strings.HasSuffix(l[0].Message, "y") {
+		t.Errorf("%+v", l)
+	}
+}
