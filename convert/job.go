@@ -76,8 +76,9 @@ type Job struct {
 	// the run neither copies nor reports them.
 	ExtrasKept bool
 
-	Definitions []*defset.Set // definitions that the user has, in order of preference, if the source has none or wrong ones
-	Distro      string        // whose standard definitions to use if the source has none, and to write; "" is DefaultDistro
+	Definitions []*defset.Set   // definitions that the user has, in order of preference, if the source has none or wrong ones
+	Target      *mapping.Target // the definitions that ROS types shall have in the output; nil: those of the source, or see Distro
+	Distro      string          // whose standard definitions to use if the source has none, and to write; "" is DefaultDistro
 	Order       Order
 	HeaderSeq   HeaderSeq
 	Rosout      mapping.Rosout // what rosgraph_msgs/Log becomes in ROS 2

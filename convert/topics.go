@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,13 +31,14 @@ type topicPlan struct {
 
 // planTopics maps every topic. encoding is what messages become that do not stay as
 // they are.
-func planTopics(job *Job, encoding string, info *storage.Info, choice *selection.Choice) *topicPlan {
+func planTopics(job *Job, encoding string, info *storage.Info, choice *selection.Choice) (*topicPlan, error) {
 	sourceDistro, certain := mapping.SourceDistro(job.Distro, info.Metadata)
 	mapper := mapping.New(mapping.Options{
 		Encoding:    encoding,
 		Keep:        job.stays,
 		Holds:       job.SinkFormat.Holds,
 		Definitions: job.Definitions,
+		Target:      job.Target,
 		Distro:      job.distro(), SourceDistro: sourceDistro, Certain: certain,
 		Rosout: job.Rosout, ProtoTypes: job.ProtoTypes, Frames: job.Frames, Layout: job.ApolloLayout,
 		Hashes:   job.SourceFormat.Name != job.SinkFormat.Name,
@@ -54,6 +56,9 @@ func planTopics(job *Job, encoding string, info *storage.Info, choice *selection
 		t := info.Topics[i].Topic
 		t.QoS = job.Edit.Profiles(t.Name, t.QoS) // latched topics of ROS 1 depend on them
 		res, err := mapper.Map(&t)
+		if errors.Is(err, mapping.ErrRules) {
+			return nil, fmt.Errorf("topic %s: %w", t.Name, err)
+		}
 		if err != nil {
 			p.errs[i] = err
 			continue
@@ -64,7 +69,7 @@ func planTopics(job *Job, encoding string, info *storage.Info, choice *selection
 		res.Topic.Name = job.Edit.Name(res.Topic.Name)
 		p.planStamps(mapper, info, i)
 	}
-	return p
+	return p, nil
 }
 
 // join decides which topics of the source become one in a sink that tells topics apart

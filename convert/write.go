@@ -41,7 +41,11 @@ func newOutput(job *Job, src *engine.Source) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &output{job: job, plan: planTopics(job, encoding, src.Info, choice)}
+	plan, err := planTopics(job, encoding, src.Info, choice)
+	if err != nil {
+		return nil, err
+	}
+	o := &output{job: job, plan: plan}
 	for _, path := range job.Attach {
 		a, err := extras.FromFile(job.Read.FS, path)
 		if err != nil {

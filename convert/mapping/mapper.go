@@ -29,6 +29,7 @@ type Options struct {
 	ProtoTypes   ProtoTypes
 	Frames       apollo.Frames
 	Definitions  []*defset.Set // those that the user has, in order of preference
+	Target       *Target       // the definitions that ROS types shall have; nil: see Distro
 	Sequence     bool          // the sink keeps Message.Sequence, which the source does not have
 	Hashes       bool          // CDR topics that stay as they are get the hash of their definition, if they have none
 	Layout       string        // of the descriptors of Apollo types that are written: one of proto/apollo.Layouts; "" is the first
@@ -85,6 +86,8 @@ func (m *Mapper) convert(t *storage.Topic) (*Result, error) {
 	var res *Result
 	var err error
 	switch {
+	case m.migrates(t):
+		res, err = m.migrate(t)
 	case m.o.Keep != nil && m.o.Keep(t):
 		res = m.same(t)
 	case t.Encoding == m.o.Encoding:
@@ -208,7 +211,29 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 		return nil, err
 	}
 	res := src.result(t)
-	dst := m.dialect.toROS2(src.msg)
+	dst, plan, err := m.intoTarget(res, src, transcode.ROS1, transcode.CDR)
+	if err == nil && dst == nil {
+		dst, plan, err = m.ownROS2(t, res, src.msg)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if names := illegalNames(dst); len(names) > 0 {
+		res.remark("illegal-names", "ROS 2 does not allow the names %s; they are kept, and its tools may refuse the type", transcode.List(names))
+	}
+	res.dropSeq(plan, m.o.Sequence)
+	res.setROS2(dst)
+	res.Topic.QoS = ros2QoS(t)
+	delete(res.Topic.Metadata, storage.MetaROS2Type)
+	if ros1Name(dst.Name) != t.Type {
+		res.Topic.Metadata[storage.MetaROS1Type] = t.Type
+	}
+	return res, nil
+}
+
+// ownROS2 makes the ROS 2 type of a ROS 1 type, and the program.
+func (m *Mapper) ownROS2(t *storage.Topic, res *Result, src *schema.Message) (*schema.Message, *transcode.Plan, error) {
+	dst := m.dialect.toROS2(src)
 	switch asked := t.Metadata[storage.MetaROS2Type]; {
 	case asked != "" && asked != dst.Name:
 		dst = m.named(asked, dst)
@@ -220,7 +245,7 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 		res.remark("rosout-kept", "rosgraph_msgs/Log keeps its fields as rosgraph_msgs/msg/Log, which no ROS 2 distribution has; --rosout ros2 makes it rcl_interfaces/msg/Log and drops topics and frame_id")
 	}
 	if err := unambiguous(dst); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// One definition for a type name: a later topic with another one is fitted to it.
 	if first := m.types[dst.Name]; first == nil {
@@ -229,24 +254,8 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 		dst = first
 		res.remark("definition-joined", "two definitions of %s in the source; messages are fitted to the first by field names", dst.Name)
 	}
-	plan, err := m.compile(res, src.msg, dst, transcode.ROS1, transcode.CDR)
-	if err != nil {
-		return nil, err
-	}
-	if names := illegalNames(dst); len(names) > 0 {
-		res.remark("illegal-names", "ROS 2 does not allow the names %s; they are kept, and its tools may refuse the type", transcode.List(names))
-	}
-	res.dropSeq(plan, m.o.Sequence)
-	res.Topic.Type = dst.Name
-	res.Topic.Encoding = "cdr"
-	res.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: rosmsg.Format(dst, rosmsg.ROS2)}
-	res.Topic.QoS = ros2QoS(t)
-	delete(res.Topic.Metadata, storage.MetaROS2Type)
-	if ros1Name(dst.Name) != t.Type {
-		res.Topic.Metadata[storage.MetaROS1Type] = t.Type
-	}
-	res.setTypeHash(dst)
-	return res, nil
+	plan, err := m.compile(res, src, dst, transcode.ROS1, transcode.CDR)
+	return dst, plan, err
 }
 
 func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
@@ -255,18 +264,11 @@ func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
 		return nil, err
 	}
 	res := src.result(t)
-	dst := m.dialect.toROS1(src.msg)
-	asked := t.Metadata[storage.MetaROS1Type]
-	if asked == "" && src.msg.Name == ros2Log {
-		asked = ros1Log
+	dst, _, err := m.intoTarget(res, src, transcode.CDR, transcode.ROS1)
+	if err == nil && dst == nil {
+		dst, err = m.ownROS1(t, res, src.msg)
 	}
-	if asked != "" && asked != dst.Name {
-		dst = m.named(asked, dst)
-	}
-	if err := unambiguous(dst); err != nil {
-		return nil, err
-	}
-	if _, err := m.compile(res, src.msg, dst, transcode.CDR, transcode.ROS1); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	res.Plan = after(src.head, res.Plan)
@@ -277,12 +279,9 @@ func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
 	if len(t.QoS) > 0 {
 		res.byDesign("qos", "ROS 1 has no quality of service except latching")
 	}
-	res.Topic.Type = dst.Name
-	res.Topic.Encoding = "ros1"
-	res.Topic.Schema = storage.Schema{Encoding: "ros1msg", Data: rosmsg.Format(dst, rosmsg.ROS1)}
+	res.setROS1(dst)
 	res.Topic.QoS = nil
 	meta := res.Topic.Metadata
-	meta[storage.MetaMD5Sum] = md5
 	meta[storage.MetaLatching] = ros1Latching(t)
 	if meta[storage.MetaHeaderSeq] == "sequence" {
 		res.HeaderSeq = SeqFromSequence
@@ -294,6 +293,23 @@ func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
 		meta[storage.MetaROS2Type] = src.msg.Name
 	}
 	return res, nil
+}
+
+// ownROS1 makes the ROS 1 type of a ROS 2 type, and the program.
+func (m *Mapper) ownROS1(t *storage.Topic, res *Result, src *schema.Message) (*schema.Message, error) {
+	dst := m.dialect.toROS1(src)
+	asked := t.Metadata[storage.MetaROS1Type]
+	if asked == "" && src.Name == ros2Log {
+		asked = ros1Log
+	}
+	if asked != "" && asked != dst.Name {
+		dst = m.named(asked, dst)
+	}
+	if err := unambiguous(dst); err != nil {
+		return nil, err
+	}
+	_, err := m.compile(res, src, dst, transcode.CDR, transcode.ROS1)
+	return dst, err
 }
 
 // unambiguous refuses a type whose definition cannot be written: two different

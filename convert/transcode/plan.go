@@ -112,10 +112,8 @@ func Compile(src, dst *schema.Message, o Options) (*Plan, error) {
 	p.lost.init(dst.Name, p.notes.dropped.paths)
 	p.lost.changed.init(p.notes.narrowed.paths)
 	p.lost.cut.init(p.notes.bounded.paths)
-	if o.To == ROS1 && len(dst.Fields) > 0 {
-		if h := dst.Fields[0].Type; h.Kind == schema.Struct && h.Array == schema.Single && isSeq(h.Message, 0) {
-			p.seqAt = 0
-		}
+	if o.To == ROS1 && beginsWithSeq(dst) && !(o.From == ROS1 && beginsWithSeq(src)) {
+		p.seqAt = 0
 	}
 	if p.notes.seq {
 		p.seq = seqLossOf(src, o.From)
@@ -126,6 +124,15 @@ func Compile(src, dst *schema.Message, o Options) (*Plan, error) {
 // isSeq reports whether field i of m is the counter of a ROS 1 Header.
 func isSeq(m *schema.Message, i int) bool {
 	return m.Name == "std_msgs/Header" && i < len(m.Fields) && m.Fields[i].Name == "seq" && m.Fields[i].Type.Kind == schema.Uint32
+}
+
+// beginsWithSeq reports whether messages of ROS 1 begin with the counter of a Header.
+func beginsWithSeq(m *schema.Message) bool {
+	if len(m.Fields) == 0 {
+		return false
+	}
+	h := m.Fields[0].Type
+	return h.Kind == schema.Struct && h.Array == schema.Single && isSeq(h.Message, 0)
 }
 
 // SeqOffset is where in the output the 4 bytes of the top Header's seq lie when
@@ -143,10 +150,8 @@ type seqLoss struct{ first, other bool }
 // seqLossOf returns the loss if no Header.seq has a place in the destination.
 func seqLossOf(src *schema.Message, from Wire) (l seqLoss) {
 	fields := src.Fields
-	if from == ROS1 && len(fields) > 0 {
-		if h := fields[0].Type; h.Kind == schema.Struct && h.Array == schema.Single && isSeq(h.Message, 0) {
-			l.first, fields = true, fields[1:]
-		}
+	if from == ROS1 && beginsWithSeq(src) {
+		l.first, fields = true, fields[1:]
 	}
 	seen := map[*schema.Message]bool{}
 	var look func(*schema.Message) bool

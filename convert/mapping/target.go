@@ -1,0 +1,270 @@
+package mapping
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bagconv/bagconv/convert/migrate"
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/defset"
+	"github.com/bagconv/bagconv/schema/rosmsg"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Target is the definitions that ROS types shall have in the output, whatever they have in the
+// source. A type that it does not have stays as it is.
+type Target struct {
+	Set    *defset.Set    // the definitions
+	Distro string         // or those of a distribution
+	Rules  *migrate.Rules // how old versions become new ones; nil: by the names of fields
+}
+
+// place names the target in messages.
+func (t *Target) place() string {
+	if t.Set != nil {
+		return t.Set.Place
+	}
+	if t.Distro == ROS1Distro {
+		return "ROS 1 " + t.Distro
+	}
+	return "ROS 2 " + t.Distro
+}
+
+// maxVersions is how many versions messages pass through at most.
+const maxVersions = 32
+
+// target returns the definition that a type has in the target, in the dialect of an encoding; nil
+// if the target does not have it. name is a common one.
+func (m *Mapper) target(name string, to transcode.Wire) (*schema.Message, error) {
+	d, distro := rosmsg.ROS2, m.o.Distro
+	if to == transcode.ROS1 {
+		name, d, distro = strings.Replace(name, "/msg/", "/", 1), rosmsg.ROS1, ROS1Distro
+	}
+	t := m.o.Target
+	if t.Set != nil {
+		return t.Set.Message(name, d, t.Set.Lookup(lookupIn(distro)))
+	}
+	return m.lib.get(t.Distro, name, d), nil
+}
+
+// migrates reports whether a topic keeps its encoding, and gets the definition of the target.
+func (m *Mapper) migrates(t *storage.Topic) bool {
+	if m.o.Target == nil || t.Encoding != "ros1" && t.Encoding != "cdr" || foreign(t) {
+		return false
+	}
+	return t.Encoding == m.o.Encoding || m.o.Keep != nil && m.o.Keep(t)
+}
+
+// ErrRules is wrapped by the errors of Map if rules of the target do not fit.
+var ErrRules = migrate.ErrRules
+
+// A Migration is what becomes of a type whose target has another definition.
+type Migration struct {
+	Source, Target *schema.Message // Target is nil if the target does not have the type
+	Plans          []*transcode.Plan
+}
+
+// Same reports whether the bytes of messages stay.
+func (g *Migration) Same() bool { return len(g.Plans) == 0 }
+
+// Migration finds out what becomes of the messages of a topic whose encoding is that of the
+// output. The error wraps migrate.ErrRules if it is one of the rules.
+func (m *Mapper) Migration(t *storage.Topic) (*Migration, error) {
+	d, err := m.sourceDefinition(t)
+	if err != nil {
+		return nil, err
+	}
+	return m.migration(d, wireOf(t.Encoding), wireOf(t.Encoding))
+}
+
+// sourceDefinition returns the definition of a ROS topic.
+func (m *Mapper) sourceDefinition(t *storage.Topic) (*definition, error) {
+	if t.Encoding == "ros1" {
+		return m.lib.ros1Definition(t)
+	}
+	return m.lib.ros2Definition(t, m.o.SourceDistro)
+}
+
+func wireOf(encoding string) transcode.Wire {
+	if encoding == "ros1" {
+		return transcode.ROS1
+	}
+	return transcode.CDR
+}
+
+// migration makes the programs from a definition to that of the target, by way of the versions
+// between that the rules name.
+func (m *Mapper) migration(d *definition, from, to transcode.Wire) (*Migration, error) {
+	g := &Migration{Source: d.msg}
+	rules := m.o.Target.Rules
+	dialect, distro := rosmsg.ROS2, m.o.SourceDistro
+	if from == transcode.ROS1 {
+		dialect, distro = rosmsg.ROS1, ROS1Distro
+	}
+	src := d.msg
+	for {
+		next, err := rules.Between(src, dialect, m.lib.lookup(distro))
+		if err != nil {
+			return nil, err
+		}
+		if next == nil {
+			break
+		}
+		if len(g.Plans) == maxVersions {
+			return nil, fmt.Errorf("%w: %s passes through more than %d versions", migrate.ErrRules, d.msg.Name, maxVersions)
+		}
+		if err := m.step(g, src, next, from, from); err != nil {
+			return nil, err
+		}
+		src = next
+	}
+	var err error
+	if g.Target, err = m.target(rules.Name(src), to); err != nil {
+		return nil, fmt.Errorf("the definition of %s: %w", m.o.Target.place(), err)
+	}
+	if g.Target == nil {
+		return g, nil
+	}
+	if first := m.types[g.Target.Name]; first == nil {
+		m.types[g.Target.Name] = g.Target
+	} else {
+		g.Target = first
+	}
+	if from == to && sameLayout(src, g.Target) && rules.For(src, g.Target) == nil {
+		return g, nil
+	}
+	return g, m.step(g, src, g.Target, from, to)
+}
+
+// step adds the program from one version to the next.
+func (m *Mapper) step(g *Migration, src, dst *schema.Message, from, to transcode.Wire) error {
+	rules := m.o.Target.Rules
+	var broken error
+	plan, err := transcode.Compile(src, dst, transcode.Options{From: from, To: to, Migrate: true, Rule: func(src, dst *schema.Message) *transcode.Rule {
+		if one := rules.For(src, dst); one != nil {
+			if err := rules.Check(src, dst); err != nil && broken == nil {
+				broken = err
+			}
+			return one
+		}
+		return rule(src, dst)
+	}})
+	switch {
+	case broken != nil:
+		return broken
+	case err != nil && rules.For(src, dst) != nil:
+		return fmt.Errorf("%w: %s: %w", migrate.ErrRules, src.Name, err)
+	case err != nil:
+		return err
+	case rules.For(src, dst) != nil:
+		if err := rules.Accept(src, plan); err != nil {
+			return err
+		}
+	}
+	g.Plans = append(g.Plans, plan)
+	return nil
+}
+
+// migrate maps a topic to the definition of the target in the same encoding.
+func (m *Mapper) migrate(t *storage.Topic) (*Result, error) {
+	d, err := m.sourceDefinition(t)
+	if err != nil {
+		res := m.same(t)
+		res.remark("types-to", "its definition is not known, so that it stays as it is: %v", err)
+		return res, nil
+	}
+	g, err := m.migration(d, wireOf(t.Encoding), wireOf(t.Encoding))
+	if err != nil {
+		return nil, err
+	}
+	if g.Target == nil {
+		res := m.same(t)
+		res.remark("types-to", "%s does not have %s: it stays as it is", m.o.Target.place(), t.Type)
+		return res, nil
+	}
+	if g.Same() && schema.Equal(d.msg, g.Target) && d.head == nil && defined(t) {
+		return m.same(t), nil
+	}
+	res := d.result(t)
+	m.migrated(res, g)
+	res.Plan = after(d.head, res.Plan)
+	if t.Encoding == "ros1" {
+		res.setROS1(g.Target)
+	} else {
+		res.setROS2(g.Target)
+	}
+	return res, nil
+}
+
+// intoTarget makes the program from one encoding to the definition of the target in another; it
+// returns nil if there is no target, or it does not have the type.
+func (m *Mapper) intoTarget(res *Result, src *definition, from, to transcode.Wire) (*schema.Message, *transcode.Plan, error) {
+	if m.o.Target == nil {
+		return nil, nil, nil
+	}
+	g, err := m.migration(src, from, to)
+	if err != nil {
+		return nil, nil, err
+	}
+	if g.Target == nil {
+		res.remark("types-to", "%s does not have %s", m.o.Target.place(), src.msg.Name)
+		return nil, nil, nil
+	}
+	m.migrated(res, g)
+	return g.Target, g.Plans[0], nil
+}
+
+// migrated sets the program, and remarks what it does.
+func (m *Mapper) migrated(res *Result, g *Migration) {
+	for _, plan := range g.Plans {
+		if res.Plan == nil {
+			res.Plan = plan
+		} else {
+			res.Plan = chained(res.Plan, plan)
+		}
+		res.dropped(g.Target.Name, plan.Dropped())
+		if a := plan.Added(); len(a) > 0 {
+			res.remark("fields-added", "%s is written as zero: %s does not have it", transcode.List(a), g.Source.Name)
+		}
+		if a := plan.Defaulted(); len(a) > 0 {
+			res.remark("fields-defaulted", "%s has its default: %s does not have it", transcode.List(a), g.Source.Name)
+		}
+	}
+	res.remark("types-to", "%s has the definition of %s", g.Target.Name, m.o.Target.place())
+}
+
+// setROS1 sets the definition of a topic in a bag.
+func (r *Result) setROS1(dst *schema.Message) {
+	r.Topic.Type = dst.Name
+	r.Topic.Encoding = "ros1"
+	r.Topic.Schema = storage.Schema{Encoding: "ros1msg", Data: rosmsg.Format(dst, rosmsg.ROS1)}
+	r.Topic.Metadata[storage.MetaMD5Sum] = schema.MD5(dst)
+}
+
+// setROS2 sets the definition of a topic in ROS 2.
+func (r *Result) setROS2(dst *schema.Message) {
+	r.Topic.Type = dst.Name
+	r.Topic.Encoding = "cdr"
+	r.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: rosmsg.Format(dst, rosmsg.ROS2)}
+	r.setTypeHash(dst)
+}
+
+// sameLayout reports whether messages of one type are messages of another of the same dialect.
+func sameLayout(a, b *schema.Message) bool {
+	if len(a.Fields) != len(b.Fields) {
+		return false
+	}
+	for i, f := range a.Fields {
+		x, y := f.Type, b.Fields[i].Type
+		switch {
+		case !strings.EqualFold(f.Name, b.Fields[i].Name), x.Kind != y.Kind, x.StringBound != y.StringBound && y.StringBound != 0:
+			return false
+		case x.Array != y.Array && !(dynamic(x.Array) && y.Array == schema.Unbounded), y.Array != schema.Unbounded && x.Len != y.Len:
+			return false
+		case x.Kind == schema.Struct && !sameLayout(x.Message, y.Message):
+			return false
+		}
+	}
+	return true
+}
