@@ -28,15 +28,17 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // Options tell what counts as odd. The zero value has the defaults.
 type Options struct {
-	Threads     int           // 0: one per core
-	Definitions []*defset.Set // as convert.Job.Definitions
-	Distro      string        // whose standard definitions to take where the recording has none; "": its own, else mapping.DefaultDistro
+	Threads     int             // 0: one per core
+	Definitions []*defset.Set   // as convert.Job.Definitions
+	Target      *mapping.Target // the definitions that programs have today: types that differ are findings; nil: none
+	Distro      string          // whose standard definitions to take where the recording has none; "": its own, else mapping.DefaultDistro
 
 	Gap         float64       // a gap is longer than this times the topic's median period; 0: DefaultGap
 	StampOffset time.Duration // header stamps may be this far from the log time; 0: DefaultStampOffset
@@ -106,6 +108,7 @@ func Run(ctx context.Context, r storage.Reader, o Options) (*Result, error) {
 	}
 	c := &checker{o: o, info: info}
 	c.define()
+	c.targetFindings()
 	c.follow()
 	c.times = engine.NewHistogram(len(c.streams))
 	if err := engine.EachBlock(ctx, r, o.Threads, o.Progress, c.worker); err != nil {

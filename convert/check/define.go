@@ -20,6 +20,7 @@ type kind struct {
 	graph         *schema.Message // to compare with others of the name; nil when there is none
 	decoder       *decoder
 	topics        []string
+	first         int // TopicID of the first of topics
 	severity      Severity
 	code          string // "" when nothing was found
 	message, hint string
@@ -42,6 +43,7 @@ func (c *checker) define() {
 		k := kinds[id]
 		if k == nil {
 			k = c.kindOf(m, t)
+			k.first = i
 			kinds[id] = k
 			list = append(list, k)
 		}

@@ -10,8 +10,9 @@ import (
 // knows under the same name with the same fields get the target's own
 // definition, with its field names and constants; all others keep theirs.
 type dialect struct {
-	known func(m *schema.Message) *schema.Message // the target's own definition, or nil
-	made  map[*schema.Message]*schema.Message
+	known    func(m *schema.Message) *schema.Message // the target's own definition, or nil
+	defaults bool                                    // defaults stay in ROS 1, for fields that messages do not have
+	made     map[*schema.Message]*schema.Message
 }
 
 var (
@@ -83,7 +84,9 @@ func (t *dialect) toROS1(m *schema.Message) *schema.Message {
 			d.Constants = append(d.Constants, c)
 		}
 		for _, f := range m.Fields {
-			f.Default = ""
+			if !t.defaults {
+				f.Default = ""
+			}
 			f.Type.StringBound = 0
 			if f.Type.Array == schema.Bounded {
 				f.Type.Array, f.Type.Len = schema.Unbounded, 0

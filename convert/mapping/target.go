@@ -20,8 +20,8 @@ type Target struct {
 	Rules  *migrate.Rules // how old versions become new ones; nil: by the names of fields
 }
 
-// place names the target in messages.
-func (t *Target) place() string {
+// Place names the target in messages.
+func (t *Target) Place() string {
 	if t.Set != nil {
 		return t.Set.Place
 	}
@@ -37,15 +37,41 @@ const maxVersions = 32
 // target returns the definition that a type has in the target, in the dialect of an encoding; nil
 // if the target does not have it. name is a common one.
 func (m *Mapper) target(name string, to transcode.Wire) (*schema.Message, error) {
-	d, distro := rosmsg.ROS2, m.o.Distro
-	if to == transcode.ROS1 {
-		name, d, distro = strings.Replace(name, "/msg/", "/", 1), rosmsg.ROS1, ROS1Distro
-	}
+	ros1, ros2 := strings.Replace(name, "/msg/", "/", 1), name
 	t := m.o.Target
-	if t.Set != nil {
-		return t.Set.Message(name, d, t.Set.Lookup(lookupIn(distro)))
+	switch {
+	case t.Set == nil && to == transcode.ROS1:
+		return m.lib.get(t.Distro, ros1, rosmsg.ROS1), nil
+	case t.Set == nil:
+		return m.lib.get(t.Distro, ros2, rosmsg.ROS2), nil
 	}
-	return m.lib.get(t.Distro, name, d), nil
+	old := func() (*schema.Message, error) {
+		return t.Set.Message(ros1, rosmsg.ROS1, t.Set.Lookup(lookupIn(ROS1Distro)))
+	}
+	now := func() (*schema.Message, error) {
+		return t.Set.Message(ros2, rosmsg.ROS2, t.Set.Lookup(lookupIn(m.o.Distro)))
+	}
+	if to == transcode.ROS1 {
+		msg, err := old()
+		if err != nil {
+			if other, _ := now(); other != nil { // bounds and defaults are of ROS 2 alone
+				return m.translation().toROS1(other), nil
+			}
+		}
+		return msg, err
+	}
+	msg, err := now()
+	if err != nil {
+		if other, _ := old(); other != nil { // time and duration are of ROS 1 alone
+			return m.translation().toROS2(other), nil
+		}
+	}
+	return msg, err
+}
+
+// translation returns what translates the definitions of the target, and nothing but their dialect.
+func (m *Mapper) translation() *dialect {
+	return &dialect{known: func(*schema.Message) *schema.Message { return nil }, defaults: true, made: map[*schema.Message]*schema.Message{}}
 }
 
 // migrates reports whether a topic keeps its encoding, and gets the definition of the target.
@@ -67,6 +93,9 @@ type Migration struct {
 
 // Same reports whether the bytes of messages stay.
 func (g *Migration) Same() bool { return len(g.Plans) == 0 }
+
+// Equal reports whether the target has the definition of the source.
+func (g *Migration) Equal() bool { return g.Target != nil && schema.Equal(g.Source, g.Target) }
 
 // Migration finds out what becomes of the messages of a topic whose encoding is that of the
 // output. The error wraps migrate.ErrRules if it is one of the rules.
@@ -121,7 +150,10 @@ func (m *Mapper) migration(d *definition, from, to transcode.Wire) (*Migration, 
 	}
 	var err error
 	if g.Target, err = m.target(rules.Name(src), to); err != nil {
-		return nil, fmt.Errorf("the definition of %s: %w", m.o.Target.place(), err)
+		return nil, fmt.Errorf("the definition of %s: %w", m.o.Target.Place(), err)
+	}
+	if g.Target == nil && from == to && src == d.msg && m.lib.isKnown(src) {
+		g.Target = src // a folder of packages has no standard types
 	}
 	if g.Target == nil {
 		return g, nil
@@ -135,6 +167,14 @@ func (m *Mapper) migration(d *definition, from, to transcode.Wire) (*Migration, 
 		return g, nil
 	}
 	return g, m.step(g, src, g.Target, from, to)
+}
+
+// isKnown reports whether a definition is that of ROS 1 or of some ROS 2 distribution.
+func (l library) isKnown(msg *schema.Message) bool {
+	if std := l.ros1(msg.Name); std != nil && schema.MD5(std) == schema.MD5(msg) {
+		return true
+	}
+	return l.isStandard(msg)
 }
 
 // step adds the program from one version to the next.
@@ -180,7 +220,7 @@ func (m *Mapper) migrate(t *storage.Topic) (*Result, error) {
 	}
 	if g.Target == nil {
 		res := m.same(t)
-		res.remark("types-to", "%s does not have %s: it stays as it is", m.o.Target.place(), t.Type)
+		res.remark("types-to", "%s does not have %s: it stays as it is", m.o.Target.Place(), t.Type)
 		return res, nil
 	}
 	if g.Same() && schema.Equal(d.msg, g.Target) && d.head == nil && defined(t) {
@@ -208,7 +248,7 @@ func (m *Mapper) intoTarget(res *Result, src *definition, from, to transcode.Wir
 		return nil, nil, err
 	}
 	if g.Target == nil {
-		res.remark("types-to", "%s does not have %s", m.o.Target.place(), src.msg.Name)
+		res.remark("types-to", "%s does not have %s", m.o.Target.Place(), src.msg.Name)
 		return nil, nil, nil
 	}
 	m.migrated(res, g)
@@ -231,7 +271,7 @@ func (m *Mapper) migrated(res *Result, g *Migration) {
 			res.remark("fields-defaulted", "%s has its default: %s does not have it", transcode.List(a), g.Source.Name)
 		}
 	}
-	res.remark("types-to", "%s has the definition of %s", g.Target.Name, m.o.Target.place())
+	res.remark("types-to", "%s has the definition of %s", g.Target.Name, m.o.Target.Place())
 }
 
 // setROS1 sets the definition of a topic in a bag.

@@ -21,7 +21,7 @@ const maxKey = 64 << 10
 func (e *env) keyFlags() []flag {
 	key := flag{name: "bag-key", arg: "HEX|@FILE", lineOnly: true, set: e.setKey,
 		help: "key of encrypted bags. @FILE: FILE has it, @-: standard input has it; HEX shows in lists of processes. Without the flag it is in the variable " + keyVariable + ", or gpg is asked"}
-	return append(allIn(runGroup, writeCommands, key), allIn(readGroup, []string{"info", "topics", "list", "du", "schema", "check", "verify", "cat", "gen"}, key)...)
+	return append(allIn(runGroup, writeCommands, key), allIn(readGroup, []string{"info", "topics", "list", "du", "schema", "check", "verify", "cat", "gen", "migrate"}, key)...)
 }
 
 // setKey takes the key of the line.

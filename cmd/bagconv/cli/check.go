@@ -19,7 +19,7 @@ func (e *env) check(c *cli.Context) error {
 		return usage("type: bagconv check IN", "no input given")
 	}
 	o := e.set.check
-	o.Definitions, o.Distro, o.Threads = e.set.job.Definitions, e.set.job.Distro, e.set.job.Threads
+	o.Definitions, o.Target, o.Distro, o.Threads = e.set.job.Definitions, e.set.job.Target, e.set.job.Distro, e.set.job.Threads
 	if e.set.makeSpec {
 		return e.makeSpec(c, paths, o)
 	}

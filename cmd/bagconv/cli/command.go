@@ -36,7 +36,7 @@ const defaultCommand = "convert"
 
 // commands are all that the help names, in its order.
 func (e *env) commands() []*command {
-	list := slices.Concat(e.conversions(), e.rearrangements(), e.additions(), e.repairs(), e.listings(), e.contents(), e.readings(), e.generators(), e.comparisons(), e.batches(), e.descriptions())
+	list := slices.Concat(e.conversions(), e.rearrangements(), e.additions(), e.repairs(), e.listings(), e.contents(), e.readings(), e.generators(), e.comparisons(), e.migrations(), e.batches(), e.descriptions())
 	table := e.flagTable()
 	commands := make([]*command, len(list))
 	for i := range list {
@@ -125,7 +125,12 @@ func (e *env) settle(ctx *cli.Context, c *command) (done bool, err error) {
 		return false, err
 	}
 	if c.flag("defs") != nil {
-		return false, e.readDefinitions(ctx.Context)
+		if err := e.readDefinitions(ctx.Context); err != nil {
+			return false, err
+		}
+	}
+	if c.flag("types-to") != nil {
+		return false, e.readTarget(ctx.Context)
 	}
 	return false, nil
 }

@@ -19,9 +19,16 @@ const repository = "../../.."
 // speed is what differs from run to run.
 var speed = regexp.MustCompile(`in [0-9.]+ m?s \([^)]*/s\)`)
 
-// TestREADME: the consoles of the README show what the commands print.
+// TestREADME: the consoles of the README and of other documents show what the commands print.
 func TestREADME(t *testing.T) {
-	text := readText(t, "README.md")
+	for name, least := range map[string]int{"README.md": 3, "docs/migration.md": 5} {
+		t.Run(name, func(t *testing.T) { testConsoles(t, name, least) })
+	}
+}
+
+// testConsoles runs the commands of a document, which has at least so many.
+func testConsoles(t *testing.T, name string, least int) {
+	text := readText(t, name)
 	testdata, err := filepath.Abs(filepath.Join(repository, "testdata"))
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +46,12 @@ func TestREADME(t *testing.T) {
 			switch words[0] {
 			case "bagconv":
 				cli.Run(context.Background(), words, cli.Stdio{Out: &got, Err: &got}, all.Registry())
+			case "cat": // a file
+				text, err := os.ReadFile(words[1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				got.Write(text)
 			case "head": // head -c SIZE IN > OUT
 				whole, err := os.ReadFile(words[3])
 				if err == nil {
@@ -53,11 +66,11 @@ func TestREADME(t *testing.T) {
 			commands++
 			clean := func(s string) string { return strings.TrimSpace(speed.ReplaceAllString(s, "")) }
 			if clean(got.String()) != clean(want) {
-				t.Errorf("README.md: %s prints\n%s\nand not\n%s", command, got.String(), want)
+				t.Errorf("%s: %s prints\n%s\nand not\n%s", name, command, got.String(), want)
 			}
 		}
 	}
-	if commands < 3 {
+	if commands < least {
 		t.Errorf("the README has %d commands with their output", commands)
 	}
 }
