@@ -71,7 +71,7 @@ func New(o Options) *Mapper {
 // sink holds such topics. The error wraps ErrCannotCross.
 func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
 	res, err := m.convert(t)
-	if err != nil && m.o.Holds != nil && m.o.Holds(t) {
+	if err != nil && !errors.Is(err, ErrRules) && m.o.Holds != nil && m.o.Holds(t) {
 		res := &Result{Topic: *t, Definition: "file"}
 		if !defined(t) {
 			res.Definition = "none"
