@@ -21,10 +21,10 @@ func Literals(t Type, text string) ([]Literal, error) {
 		l, err := literal(t.Kind, text)
 		return []Literal{l}, err
 	}
-	inner, ok := strings.CutPrefix(text, "[")
-	if inner, ok = strings.CutSuffix(inner, "]"); !ok || !strings.HasPrefix(text, "[") {
+	if len(text) < 2 || text[0] != '[' || text[len(text)-1] != ']' {
 		return nil, fmt.Errorf("%q is no array", text)
 	}
+	inner := text[1 : len(text)-1]
 	var out []Literal
 	for _, item := range elements(inner) {
 		l, err := literal(t.Kind, item)
