@@ -88,15 +88,9 @@ func (s *state) run(pos, from, to int) (int, error) {
 			if pos, err = s.plainList(pos, o); err != nil {
 				return pos, err
 			}
-		case opLoop, opSkipLoop, opRepeat:
+		case opLoop, opSkipLoop, opRepeat, opFit:
 			var err error
 			if pos, err = s.loop(pos, i+1, o); err != nil {
-				return pos, err
-			}
-			i += o.n
-		case opFit:
-			var err error
-			if pos, err = s.fit(pos, i+1, o); err != nil {
 				return pos, err
 			}
 			i += o.n
@@ -140,6 +134,8 @@ func (s *state) plainList(pos int, o *op) (int, error) {
 func (s *state) loop(pos, from int, o *op) (_ int, err error) {
 	n := o.a
 	switch {
+	case o.code == opFit:
+		return s.fit(pos, from, o)
 	case o.code != opRepeat:
 		if n, pos, err = s.list(pos, o); err != nil {
 			return pos, err
