@@ -14,6 +14,7 @@ import (
 	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/inplace"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/samples"
 	pb "github.com/bagconv/bagconv/proto/cyber"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
@@ -261,13 +262,7 @@ func emptyRecord(t *testing.T) []byte {
 // TestAppendData: files of Apollo's recorders, sound and odd, are added to, or refused and
 // left alone.
 func TestAppendData(t *testing.T) {
-	data := filepath.Join("..", "..", "..", "shared", "data", "cyber")
-	files, _ := filepath.Glob(filepath.Join(data, "*.record*"))
-	more, _ := filepath.Glob(filepath.Join(data, "generated", "*"))
-	files = append(files, more...)
-	if len(files) == 0 {
-		t.Skip("no ../shared/data")
-	}
+	files := slices.Concat(samples.Glob(t, "cyber/*.record*"), samples.Glob(t, "cyber/generated/*"))
 	added := 0
 	for _, file := range files {
 		b, err := os.ReadFile(file)
@@ -368,5 +363,43 @@ func TestAppendCost(t *testing.T) {
 	defer r.Close()
 	if info, err := r.Info(); err != nil || info.Messages != target>>20+10 {
 		t.Errorf("%d messages, %v", info.Messages, err)
+	}
+}
+
+// TestAppendCut: whatever is left behind the index after a death is no part of the record.
+func TestAppendCut(t *testing.T) {
+	c := suite("x.record")
+	first := c.Generate(3, storagetest.Spec{Topics: 2, Messages: 60, MaxSize: 100, Step: 1000})
+	more := c.Generate(4, storagetest.Spec{Topics: 3, Messages: 30, MaxSize: 3000, Step: 1000})
+	var left []byte
+	end := 0
+	for n := int64(1); ; n++ {
+		path := filepath.Join(t.TempDir(), "x.record")
+		if err := storagetest.WriteAll(Format, path, storage.WriteOptions{NoSync: true}, first); err != nil {
+			t.Fatal(err)
+		}
+		st, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		disk := &faultio.FS{FS: iox.OS, N: n, Fault: faultio.Death, NoSync: true}
+		_ = storagetest.WriteAll(Format, path, storage.WriteOptions{Append: true, ChunkSize: 9000, FS: disk}, more)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if msgs, _, err := openBytes(t, b, storage.ReadOptions{Strict: true}); err != nil || len(msgs) != 60 {
+			break // it has all
+		}
+		left, end = b, int(st.Size())
+	}
+	if len(left) < end+10_000 {
+		t.Fatalf("a death leaves %d bytes behind %d", len(left)-end, end)
+	}
+	for n := len(left); n >= end; n -= 41 {
+		msgs, info, err := openBytes(t, left[:n], storage.ReadOptions{Strict: true})
+		if err != nil || len(msgs) != 60 || damaged(info) {
+			t.Fatalf("%d of %d bytes: %d messages, %v", n, len(left), len(msgs), err)
+		}
 	}
 }
