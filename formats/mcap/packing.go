@@ -1,8 +1,10 @@
 package mcap
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -80,6 +82,6 @@ func packFiles(o *storage.WriteOptions) (level int, ok bool, err error) {
 	case slices.ContainsFunc(presets, func(p preset) bool { return p.name == o.Values[storage.NamePreset] && !p.plain && p.codec != "none" }):
 		return 0, false, &storage.OptionError{Name: storage.NamePreset, What: "it compresses chunks, and files that are compressed as a whole have none", Hint: "leave it out"}
 	}
-	level, o.Compression, o.Level = o.Level, "none", 0
+	level, o.Compression, o.Level = cmp.Or(o.Level, ros2bag.DefaultLevel), "none", 0
 	return level, true, nil
 }

@@ -26,7 +26,7 @@ var db3 = &ros2bag.Storage{
 var options = storage.Options{
 	{Name: storage.NameCompression, Kind: storage.OptionChoice, Values: []string{"none", "zstd"}, Asked: true, Help: "codec of the files or of the messages in a folder"},
 	{Name: storage.NameCompressionMode, Kind: storage.OptionChoice, Values: modes, Help: "what is compressed: each file as a whole, or each message by itself"},
-	{Name: storage.NameLevel, Kind: storage.OptionInteger, Help: "level of the codec; 0 is its default"},
+	{Name: storage.NameLevel, Kind: storage.OptionInteger, Help: "level of zstd; 0 is 1, as the recorder has it"},
 	{Name: storage.NameProfile, Kind: storage.OptionChoice, Values: ros2bag.ProfileNames(), Help: "the distribution that the output is made for"},
 	{Name: storage.NameStorage, Kind: storage.OptionChoice, Values: []string{db3.ID, otherStorage}, Help: "storage of the messages in a folder"},
 	{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin a new file before one has more message data"},

@@ -1,6 +1,7 @@
 package rosbag2
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func packingOf(o *storage.WriteOptions, single bool) (p packing, err error) {
 	if o.Level > compress.Zstd.MaxLevel() {
 		return wrong(storage.NameLevel, fmt.Sprintf("there is no level %d", o.Level), fmt.Sprintf("levels go to %d, 0 is the default", compress.Zstd.MaxLevel()))
 	}
-	p.mode, p.level, p.foxy = ros2bag.ModeFile, o.Level, strings.EqualFold(o.Profile, "foxy")
+	p.mode, p.level, p.foxy = ros2bag.ModeFile, cmp.Or(o.Level, ros2bag.DefaultLevel), strings.EqualFold(o.Profile, "foxy")
 	if mode == modes[1] {
 		p.mode = ros2bag.ModeMessage
 	}

@@ -14,6 +14,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// DefaultLevel is the level of zstd if nobody asks for another: that of rosbag2's recorder. Source:
+// ros2/rosbag2 rosbag2_compression_zstd/src/rosbag2_compression_zstd/compression_utils.hpp,
+// kDefaultZstdCompressionLevel.
+const DefaultLevel = 1
+
 // Inflate writes the decompressed part to a file without a name in the folder for
 // temporary files. rosbag2 does not end the zstd frame
 // when the size of the database is a multiple of 131072 bytes; all of it is
