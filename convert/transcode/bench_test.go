@@ -1,6 +1,8 @@
 package transcode
 
 import (
+	"cmp"
+	"strings"
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
@@ -67,13 +69,14 @@ func BenchmarkAppend(b *testing.B) {
 		{"t/Image", set([]string{"header", "encoding", "data"}, header, text(4), n1(6_200_000))},
 	} {
 		ros1, ros2 := parseBench(b, c.name, rosmsg.ROS1), parseBench(b, "t/msg/"+c.name[2:], rosmsg.ROS2)
+		later := laterVersion(ros2, map[*schema.Message]*schema.Message{})
 		for _, way := range []struct {
 			name     string
 			from, to Wire
 			src, dst *schema.Message
-		}{{"to-cdr", ROS1, CDR, ros1, ros2}, {"to-ros1", CDR, ROS1, ros2, ros1}} {
+		}{{"to-cdr", ROS1, CDR, ros1, ros2}, {"to-ros1", CDR, ROS1, ros2, ros1}, {"migrate", CDR, CDR, ros2, later}} {
 			b.Run(c.name[2:]+"/"+way.name, func(b *testing.B) {
-				p, err := Compile(way.src, way.dst, Options{From: way.from, To: way.to})
+				p, err := Compile(way.src, way.dst, Options{From: way.from, To: way.to, Migrate: way.dst == later})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -91,6 +94,23 @@ func BenchmarkAppend(b *testing.B) {
 			})
 		}
 	}
+}
+
+// laterVersion returns a type in which each struct has a new field with a default.
+func laterVersion(m *schema.Message, made map[*schema.Message]*schema.Message) *schema.Message {
+	if made[m] != nil || strings.HasPrefix(m.Name, "builtin_interfaces/") {
+		return cmp.Or(made[m], m)
+	}
+	out := &schema.Message{Name: m.Name}
+	made[m] = out
+	for _, f := range m.Fields {
+		if f.Type.Message != nil {
+			f.Type.Message = laterVersion(f.Type.Message, made)
+		}
+		out.Fields = append(out.Fields, f)
+	}
+	out.Fields = append(out.Fields, schema.Field{Name: "quality", Type: schema.Type{Kind: schema.Float32}, Default: "1.5"})
+	return out
 }
 
 func repeat(n int, v any) list {

@@ -3,6 +3,7 @@ package transcode
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/bagconv/bagconv/schema"
 )
@@ -186,22 +187,32 @@ func toUnsigned(bits uint64, class numberClass, width int) (uint64, bool) {
 // casts appends numbers that p has, each as the new kind.
 func (s *state) casts(c *cast, p []byte) {
 	in, out := c.from.Size(), c.to.Size()
-	for ; len(p) >= in; p = p[in:] {
-		v, changed := c.apply(s.number(p, in))
-		if changed {
-			s.lost.changed.hit(c.number)
-			s.changed = true
+	at := len(s.dst)
+	s.dst = slices.Grow(s.dst, len(p)/in*out)[:at+len(p)/in*out]
+	d := s.dst[at:]
+	changed := false
+	if !s.prog.from.BigEndian && c.scale == 0 && c.from == schema.Float32 && c.to == schema.Float64 {
+		for ; len(p) >= 4 && len(d) >= 8; p, d = p[4:], d[8:] { // nearly all lists whose kind has changed
+			binary.LittleEndian.PutUint64(d, math.Float64bits(float64(math.Float32frombits(binary.LittleEndian.Uint32(p)))))
 		}
+	}
+	for ; len(p) >= in; p, d = p[in:], d[out:] {
+		v, other := c.apply(s.number(p, in))
+		changed = changed || other
 		switch out {
 		case 1:
-			s.dst = append(s.dst, byte(v))
+			d[0] = byte(v)
 		case 2:
-			s.dst = binary.LittleEndian.AppendUint16(s.dst, uint16(v))
+			binary.LittleEndian.PutUint16(d, uint16(v))
 		case 4:
-			s.dst = binary.LittleEndian.AppendUint32(s.dst, uint32(v))
+			binary.LittleEndian.PutUint32(d, uint32(v))
 		case 8:
-			s.dst = binary.LittleEndian.AppendUint64(s.dst, v)
+			binary.LittleEndian.PutUint64(d, v)
 		}
+	}
+	if changed {
+		s.lost.changed.hit(c.number)
+		s.changed = true
 	}
 }
 
