@@ -21,8 +21,9 @@ import (
 
 // An Input is what code is made of.
 type Input struct {
-	Made   string // the command that makes it, for the first line of each file
-	Topics []Topic
+	Made    string // the command that makes it, for the first line of each file
+	Package string // of Go
+	Topics  []Topic
 }
 
 // A Topic is a topic, or a type without one.
@@ -40,7 +41,7 @@ type File struct {
 }
 
 // Languages lists the languages, by the names that Generate takes.
-func Languages() []string { return []string{"cpp"} }
+func Languages() []string { return []string{"cpp", "go"} }
 
 // Check reports whether code can be written for the type of a topic: nil, or an error that wraps
 // ErrUnsupported.
@@ -58,6 +59,8 @@ func Generate(language string, in *Input) ([]File, error) {
 	switch language {
 	case "cpp":
 		return writeCPP(m)
+	case "go":
+		return writeGo(m)
 	}
 	return nil, fmt.Errorf("no code is generated in %q", language)
 }
@@ -75,6 +78,7 @@ const maxTypes = 20_000
 // A model is the input, with each type once.
 type model struct {
 	made   string
+	pkg    string         // of Go
 	types  []*messageType // those that others use come first
 	topics []*topic
 
@@ -105,7 +109,7 @@ type topic struct {
 }
 
 func newModel(in *Input) (*model, error) {
-	m := &model{made: in.Made, known: map[typeKey]*messageType{}, byName: map[string][]*messageType{}}
+	m := &model{made: in.Made, pkg: in.Package, known: map[typeKey]*messageType{}, byName: map[string][]*messageType{}}
 	var measure schema.Measure
 	for _, t := range in.Topics {
 		typ, err := m.add(t.Message, t.Encoding == "ros1", &measure)

@@ -197,10 +197,12 @@ func genInputs(t *testing.T) (paths []string) {
 	return paths
 }
 
-// TestGeneratedCPPEverywhere: every recording, with sanitizers and 100,000 damaged messages.
+// TestGeneratedCPPEverywhere: every recording; the first of them, until 100,000 damaged messages were
+// read, with sanitizers.
 func TestGeneratedCPPEverywhere(t *testing.T) {
 	exhaustive(t)
 	sanitized := []string{"g++", "-std=c++11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
+	plain := []string{"g++", "-std=c++11", "-O0"}
 	known := map[string]bool{} // recordings with the same topics are as good as one
 	messages := 0
 	for i, path := range genInputs(t) {
@@ -213,12 +215,14 @@ func TestGeneratedCPPEverywhere(t *testing.T) {
 		if status, _ := bagconv(t, "gen", "cpp", path, "-o", t.TempDir()); status != 0 {
 			continue // damaged, or not all of it is ROS
 		}
+		if messages >= 100_000 {
+			sameAsCat(t, buildCPP(t, plain, path), path)
+			continue
+		}
 		p := buildCPP(t, sanitized, path)
-		frames := sameAsCat(t, p, path)
-		n := max(0, min(5000, 150_000-messages))
-		if damaged := mutated(frames, n, uint64(i)); damaged != nil {
+		if damaged := mutated(sameAsCat(t, p, path), 5000, uint64(i)); damaged != nil {
 			output(t, bytes.NewReader(damaged), p[0])
-			messages += n
+			messages += 5000
 		}
 	}
 	if messages < 100_000 {
@@ -230,6 +234,9 @@ func TestGeneratedCPPEverywhere(t *testing.T) {
 func TestGeneratedCPPStandard(t *testing.T) {
 	exhaustive(t)
 	for _, distro := range builtin.Distros() {
+		if distro == "lyrical" || distro == "rolling" {
+			continue // their types are those of kilted
+		}
 		for _, compiler := range []string{"g++", "clang++"} {
 			for _, standard := range []string{"-std=c++11", "-std=c++20"} {
 				buildCPP(t, []string{compiler, standard, "-O0"}, "--distro", distro)

@@ -35,7 +35,7 @@ func (e *env) gen(c *cli.Context) error {
 	if c.NArg() < 1 || c.NArg() > 2 || e.set.output == "" {
 		return usage("type: bagconv gen cpp IN -o DIR", "gen needs a language, one recording at most, and --output")
 	}
-	in := &gen.Input{Made: made(c.Args().Slice(), &e.set)}
+	in := &gen.Input{Made: made(c.Args().Slice(), &e.set), Package: packageIn(e.set.output)}
 	var end outcome
 	var err error
 	path := c.Args().Get(1)
@@ -55,6 +55,14 @@ func (e *env) gen(c *cli.Context) error {
 		return explainExtras(e.set.output, err)
 	}
 	return end.end()
+}
+
+// packageIn returns the name of a Go package in a folder: that of the folder.
+func packageIn(dir string) string {
+	if path, err := filepath.Abs(dir); err == nil {
+		dir = path
+	}
+	return filepath.Base(dir)
 }
 
 // made is the command, without folders and flags that the code does not depend on.

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// buildGo generates Go, and builds the program of testdata/gengo with it; nil if there is nothing
+// to generate.
+func buildGo(t *testing.T, path string, flags ...string) (p program, module string) {
+	t.Helper()
+	dir := t.TempDir()
+	if status, stderr := bagconv(t, "gen", "go", path, "-o", filepath.Join(dir, "loader")); status != 0 {
+		t.Fatalf("gen go %s: %d %s", path, status, stderr)
+	}
+	if err := os.CopyFS(dir, os.DirFS("testdata/gengo")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module x\n\ngo 1.25\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", append(append([]string{"build", "-o", "example"}, flags...), ".")...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%.3000s", path, err, out)
+	}
+	return program{filepath.Join(dir, "example")}, dir
+}
+
+// sameValuesAsCat compares the values that a program prints of a recording with those that cat
+// prints. Bytes may be numbers.
+func sameValuesAsCat(t *testing.T, p program, path string) (frames []byte) {
+	t.Helper()
+	frames, _ = output(t, nil, binary, "cat", path, "--raw", "--framed")
+	got, _ := output(t, bytes.NewReader(frames), p[0], p[1:]...)
+	want, _ := output(t, nil, binary, "cat", path, "--bytes", "--arrays")
+	g, w := bufio.NewReader(bytes.NewReader(got)), bufio.NewReader(bytes.NewReader(want))
+	for n := 0; ; n++ {
+		a, errA := g.ReadBytes('\n')
+		b, errB := w.ReadBytes('\n')
+		if (errA == nil) != (errB == nil) {
+			t.Fatalf("%s: line %d is missing in one of both: %.300s / %.300s", path, n, a, b)
+		}
+		if errA != nil {
+			return frames
+		}
+		if diff := difference("", decoded(t, a), decoded(t, b)); diff != "" {
+			t.Fatalf("%s: line %d: %s\n%.2000s\n%.2000s", path, n, diff, a, b)
+		}
+	}
+}
+
+func decoded(t *testing.T, line []byte) (v any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("%v: %.300s", err, line)
+	}
+	return v
+}
+
+// difference returns where two values differ, "" if they do not.
+func difference(at string, got, want any) string {
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok || len(g) != len(w) {
+			return fmt.Sprintf("%s: %.100v, not %.100v", at, got, want)
+		}
+		for k := range w {
+			if diff := difference(at+"."+k, g[k], w[k]); diff != "" {
+				return diff
+			}
+		}
+		return ""
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(w) {
+			return fmt.Sprintf("%s: %.100v, not %.100v", at, got, want)
+		}
+		for i := range w {
+			if diff := difference(fmt.Sprintf("%s[%d]", at, i), g[i], w[i]); diff != "" {
+				return diff
+			}
+		}
+		return ""
+	case json.Number:
+		g, ok := got.(json.Number)
+		a, errA := g.Float64()
+		b, errB := w.Float64()
+		if !ok || g != w && (errA != nil || errB != nil || a != b) {
+			return fmt.Sprintf("%s: %v, not %v", at, got, want)
+		}
+		return ""
+	case string:
+		if list, ok := got.([]any); ok {
+			b, err := base64.StdEncoding.DecodeString(w)
+			if err != nil || len(b) != len(list) {
+				return fmt.Sprintf("%s: %d bytes, not %d (%v)", at, len(list), len(b), err)
+			}
+			for i := range b {
+				if n, err := list[i].(json.Number).Int64(); err != nil || byte(n) != b[i] {
+					return fmt.Sprintf("%s[%d]: %v, not %d", at, i, list[i], b[i])
+				}
+			}
+			return ""
+		}
+	}
+	if got != want {
+		return fmt.Sprintf("%s: %.100v, not %.100v", at, got, want)
+	}
+	return ""
+}
+
+// TestGeneratedGo: generated Go has the values of cat, writes what it reads, and reports damage.
+func TestGeneratedGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	folder := filepath.Join(t.TempDir(), "ros2")
+	convert(t, "../../testdata/demo.bag", folder)
+	p, _ := buildGo(t, folder)
+	frames := sameValuesAsCat(t, p, folder)
+	if _, status := output(t, bytes.NewReader(mutated(frames, 2000, 1)), p[0]); status != 1 {
+		t.Errorf("exit status %d after damaged messages", status)
+	}
+}
+
+// TestGeneratedGoEverywhere: every recording, with the race detector, damaged messages and a fuzzer.
+func TestGeneratedGoEverywhere(t *testing.T) {
+	exhaustive(t)
+	known := map[string]bool{}
+	fuzzed := 0
+	for i, path := range genInputs(t) {
+		topics, _ := output(t, nil, binary, "schema", path)
+		listed, _ := output(t, nil, binary, "topics", path)
+		key := string(topics) + string(listed)
+		if status, _ := bagconv(t, "gen", "go", path, "-o", t.TempDir()); status != 0 || known[key] {
+			continue // damaged, not all of it is ROS, or like another
+		}
+		known[key] = true
+		p, module := buildGo(t, path, "-race")
+		frames := sameValuesAsCat(t, p, path)
+		damaged := mutated(frames, 2000, uint64(i))
+		output(t, bytes.NewReader(damaged), p[0])
+		if fuzzed > 5 || len(damaged) == 0 {
+			continue
+		}
+		fuzzed++
+		cmd := exec.Command("go", "test", "-run", "xxx", "-fuzz", "Print", "-fuzztime", "20s", ".")
+		cmd.Dir = module
+		file := filepath.Join(module, "frames")
+		if err := os.WriteFile(file, frames, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Env = append(os.Environ(), "FRAMES="+file)
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
+			t.Fatalf("%s: %v\n%.3000s", path, err, out)
+		}
+	}
+}
