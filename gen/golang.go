@@ -244,7 +244,7 @@ func (w *goWriter) writeField(t *messageType, i int) string {
 func (w *goWriter) constants(b *strings.Builder, t *messageType, top *scope) {
 	for _, c := range t.Constants {
 		v, ok := constantOf(c, t.ros1)
-		text := ""
+		var text string
 		switch v := v.(type) {
 		case string:
 			text = strconv.Quote(v)
