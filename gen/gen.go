@@ -41,7 +41,7 @@ type File struct {
 }
 
 // Languages lists the languages, by the names that Generate takes.
-func Languages() []string { return []string{"cpp", "go"} }
+func Languages() []string { return []string{"cpp", "go", "python"} }
 
 // Check reports whether code can be written for the type of a topic: nil, or an error that wraps
 // ErrUnsupported.
@@ -61,6 +61,8 @@ func Generate(language string, in *Input) ([]File, error) {
 		return writeCPP(m)
 	case "go":
 		return writeGo(m)
+	case "python":
+		return writePython(m)
 	}
 	return nil, fmt.Errorf("no code is generated in %q", language)
 }

@@ -216,3 +216,28 @@ func TestGoNames(t *testing.T) {
 		}
 	}
 }
+
+// TestPythonTypes: which types have a fixed size, and of which layout.
+func TestPythonTypes(t *testing.T) {
+	texts := map[string]string{
+		"a/T": "P[] p\nQ[2] q\nE[] e\nint32 lambda\nbool[3] b\nstring[2] s\nint8 TYPE=1\nfloat32 N=inf\ntime[] t",
+		"a/P": "float64 x\nfloat64[2] y", "a/Q": "int8 class\nP p", "a/E": "",
+	}
+	code := file(t, "python", "messages.py", &Input{Made: "test", Topics: []Topic{
+		{Name: "/a", Type: "a/T", Encoding: "ros1", Message: parsed(t, "a/T", texts)},
+	}})
+	for _, want := range []string{
+		"DTYPE = _np.dtype([(\"x\", \"<f8\"), (\"y\", \"<f8\", (2,))])\n    _ALIGN = 8",
+		"DTYPE = _np.dtype([(\"class\", \"<i1\"), (\"p\", a_P.DTYPE)])\n    _ALIGN = 0",
+		"NAMES = {\"class_\": \"class\"}", "NAMES = {\"lambda_\": \"lambda\"}", "KINDS = {\"lambda_\": \"i4\"}",
+		"m.p = r.records(a_P, r.count(24))", "m.q = r.records(a_Q, 2)", "m.e = r.list(r.count(0), a_E._read)", "m.b = r.numbers(\"?\", 3)",
+		"m.s = r.list(2, _Reader.string)", "m.t = r.records(ROSTime, r.count(8))", "TYPE_ = 1", "N = float(\"+Inf\")", "\"/a\": a_T,",
+	} {
+		if !strings.Contains(code, want) {
+			t.Errorf("messages.py lacks %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(code[strings.Index(code, "class a_"):])
+	}
+}

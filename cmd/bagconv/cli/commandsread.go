@@ -144,8 +144,9 @@ func (e *env) generators() []command {
 		about: `Writes source code that reads messages, made from their definitions, into a folder:
 a struct for each message type, and what fills it from the bytes of a message, in
 ROS 1 serialization or CDR. The code needs no ROS. LANGUAGE is
-  cpp  C++11, without dependencies: a shared library and an example
-  go   a package that needs the standard library only, and also writes messages
+  cpp     C++11, without dependencies: a shared library and an example
+  go      a package of the standard library alone, which also writes messages
+  python  a module that needs numpy: dataclasses, arrays that are views
 Without IN, the types are those of --defs, or the standard ones of --distro. The
 same input makes the same code. docs/codegen.md shows how to use it.`,
 		examples: []string{
