@@ -384,11 +384,9 @@ func (x *reindexer) write() error {
 			x.patches = slices.Insert(x.patches, 0, inplace.Patch{Off: x.end, Data: x.index[:n]})
 		}
 	}
-	if err := x.file.Commit(x.patches...); err != nil {
-		return err
+	end := x.end + int64(len(x.index))
+	if x.index == nil || x.stale || end >= at {
+		end = 0
 	}
-	if end := x.end + int64(len(x.index)); x.index != nil && !x.stale && end < at {
-		return x.file.Cut(end)
-	}
-	return nil
+	return x.file.CommitAt(end, x.patches...)
 }

@@ -43,6 +43,7 @@ var Format = &storage.Format{
 	TopicName:     utf8.ValidString,
 	Sniff:         sniff,
 	Open:          Open,
+	Reindex:       Reindex,
 	Whole:         func(path string) (string, []string) { return mcapStorage.Whole(iox.OS, path) },
 	Create:        Create,
 	Instead:       instead,

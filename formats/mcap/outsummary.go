@@ -97,9 +97,19 @@ func (w *Writer) writeSummary() error {
 	if err := w.begin(); err != nil {
 		return err
 	}
-	b, at := beginRecord(nil, opDataEnd)
-	b = endRecord(binary.LittleEndian.AppendUint32(b, w.sum), at)
-	start := w.pos + int64(len(b))
+	return w.put(w.appendEnd(nil, true))
+}
+
+// appendEnd appends to b, which stands at the end of the file, the end of the data if that is
+// wanted, the summary and the footer.
+func (w *Writer) appendEnd(b []byte, dataEnd bool) []byte {
+	start := w.pos
+	if dataEnd {
+		var at int
+		b, at = beginRecord(b, opDataEnd)
+		b = endRecord(binary.LittleEndian.AppendUint32(b, w.sum), at)
+		start += int64(len(b) - at)
+	}
 	summary := len(b)
 	var offsets []byte
 	group := func(op byte, write bool, f func(dst []byte) []byte) {
@@ -128,7 +138,7 @@ func (w *Writer) writeSummary() error {
 		}
 	}
 	b = f.append(b, crc32.ChecksumIEEE(b[summary:]), true)
-	return w.put(append(b, magic...))
+	return append(b, magic...)
 }
 
 // appendSchemas appends the schemas in the order of id.

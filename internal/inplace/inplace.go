@@ -85,11 +85,16 @@ func (p *File) mend() (err error) {
 		}
 	}
 	p.applied = len(p.left.Patches) > 0 && !oldest
-	if oldest || newest {
+	if oldest || newest && p.left.End == 0 {
 		return nil
 	}
 	for _, b := range p.left.Patches {
 		if _, err := p.File.WriteAt(b.New, b.Off); err != nil {
+			return err
+		}
+	}
+	if st, err := p.Stat(); err != nil || p.left.End > 0 && p.left.End < st.Size() {
+		if err = errors.Join(err, p.Truncate(p.left.End)); err != nil {
 			return err
 		}
 	}
@@ -148,11 +153,15 @@ func (p *File) WriteAt(b []byte, off int64) (int, error) {
 
 // Commit makes the new bytes count: it overwrites old ones, those of the patches in their
 // order. On error the file is as it was, unless the error names a journal that stays.
-func (p *File) Commit(patches ...Patch) error {
+func (p *File) Commit(patches ...Patch) error { return p.CommitAt(0, patches...) }
+
+// CommitAt is Commit for a file that ends at byte end then, before where new bytes began: nothing
+// needs the bytes that follow any more. 0: it ends where it does.
+func (p *File) CommitAt(end int64, patches ...Patch) error {
 	if p.start < 0 || p.done {
 		return fmt.Errorf("internal error: there is nothing to commit to %s", p.path)
 	}
-	j := &journal{Size: p.start}
+	j := &journal{Size: p.start, End: end}
 	for _, b := range patches {
 		old := make([]byte, len(b.Data))
 		if err := iox.ReadFull(p.File, old, b.Off); err != nil {
@@ -170,6 +179,9 @@ func (p *File) Commit(patches ...Patch) error {
 		return err
 	}
 	p.done = true
+	if end > 0 && p.flush() != nil {
+		return nil // all is there; with the journal the next Open cuts it again, if that is needed
+	}
 	_ = p.fs.Remove(JournalPath(p.path)) // all is there: the next Open sees that
 	return nil
 }
@@ -182,6 +194,9 @@ func (p *File) overwrite(j *journal) error {
 	}
 	if err == nil {
 		err = p.flush()
+	}
+	if err == nil && j.End > 0 {
+		err = p.Truncate(j.End)
 	}
 	if err == nil {
 		return nil
@@ -200,17 +215,6 @@ func (p *File) flush() error {
 		return nil
 	}
 	return p.Sync()
-}
-
-// Cut ends the file at byte size, after Commit: nothing needs the bytes that follow any more.
-func (p *File) Cut(size int64) error {
-	if !p.done {
-		return fmt.Errorf("internal error: %s is not to be cut", p.path)
-	}
-	if err := p.Truncate(size); err != nil {
-		return err
-	}
-	return p.flush()
 }
 
 // Close unlocks the file. Without Commit it is then as it was.

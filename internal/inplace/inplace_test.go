@@ -124,35 +124,51 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// TestCut: what is not needed after Commit goes, and a journal of a change that was made too.
+// TestCut: a file that is shorter after the change, also if a killed run has not come so far.
 func TestCut(t *testing.T) {
-	path := start(t)
-	f, err := inplace.Open(nil, path, true)
+	for _, fault := range []faultio.Fault{faultio.Error, faultio.Death} {
+		for n := int64(1); ; n++ {
+			path := start(t)
+			disk := &faultio.FS{FS: iox.OS, N: n, Fault: fault}
+			err := cut(disk, path)
+			got := content(t, path)
+			if !disk.Fired() {
+				if err != nil || got != "head 1" {
+					t.Errorf("%v, %q", err, got)
+				}
+				break
+			}
+			if whole := got == before || got == "head 1"; !whole && (err == nil || fault == faultio.Error) {
+				t.Errorf("fault %d, operation %d: %v, and the file is %q", fault, n, err, got)
+			}
+			f, err := inplace.Open(nil, path, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+			if got := content(t, path); got != before && got != "head 1" {
+				t.Errorf("fault %d, operation %d: the next run: the file is %q", fault, n, got)
+			}
+			if entries, _ := os.ReadDir(filepath.Dir(path)); content(t, path) == "head 1" && len(entries) != 1 {
+				t.Errorf("fault %d, operation %d: %d files are left", fault, n, len(entries))
+			}
+		}
+	}
+}
+
+// cut makes "head 1" of before.
+func cut(fsys storage.FS, path string) (err error) {
+	f, err := inplace.Open(fsys, path, true)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	if err := f.Cut(6); err == nil {
-		t.Error("Cut before Commit")
-	}
+	defer func() { err = errors.Join(err, f.Close()) }()
 	if _, err := f.Begin(int64(len(before))); err != nil {
-		t.Fatal(err)
+		return err
 	}
-	if err := errors.Join(f.Commit(inplace.Patch{Off: 5, Data: []byte("1")}), f.Cut(6), f.Close()); err != nil {
-		t.Error(err)
-	}
-	journal := `{"size":11,"patches":[{"off":5,"old":"MA==","new":"MQ=="}]}` // 0, 1
-	if err := os.WriteFile(inplace.JournalPath(path), []byte(journal), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if f, err = inplace.Open(nil, path, true); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Error(err)
-	}
-	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 || content(t, path) != "head 1" {
-		t.Errorf("%d files, %q", len(entries), content(t, path))
-	}
+	return f.CommitAt(6, inplace.Patch{Off: 5, Data: []byte("1")})
 }
 
 // TestForeign: what follows the content and was not left by a killed run stays.

@@ -3,6 +3,7 @@ package inplace
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 // A journal is what stands in the file of JournalPath, as JSON.
 type journal struct {
 	Size    int64          `json:"size"`              // of the file before the change, in bytes
+	End     int64          `json:"end,omitempty"`     // of the file after the change, if it is shorter then
 	Patches []journalPatch `json:"patches,omitempty"` // what is overwritten, once the new bytes are on the disk
 }
 
@@ -23,6 +25,9 @@ type journalPatch struct {
 	Old []byte `json:"old"`
 	New []byte `json:"new"`
 }
+
+// maxJournal bounds the bytes of a journal.
+const maxJournal = 64 << 20
 
 const journalSuffix = ".journal"
 
@@ -42,6 +47,9 @@ func (p *File) writeJournal(j *journal) error {
 	text, err := json.Marshal(j)
 	if err != nil {
 		return err
+	}
+	if len(text) >= maxJournal {
+		return fmt.Errorf("%d bytes are more than a journal of %d MB can keep: %w", len(text), maxJournal>>20, storage.ErrUnsupported)
 	}
 	path := JournalPath(p.path)
 	f, err := p.fs.OpenFile(path+tempSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
@@ -85,7 +93,6 @@ func Leftover(fsys storage.FS, path string) (end int64, err error) {
 
 // readJournal returns the journal of the file at path, nil if there is none.
 func readJournal(fsys storage.FS, path string) (*journal, error) {
-	const most = 64 << 20 // bytes
 	f, err := fsys.Open(JournalPath(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -98,7 +105,7 @@ func readJournal(fsys storage.FS, path string) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := make([]byte, min(st.Size(), most))
+	text := make([]byte, min(st.Size(), maxJournal))
 	if err := iox.ReadFull(f, text, 0); err != nil {
 		return nil, err
 	}
@@ -107,7 +114,7 @@ func readJournal(fsys storage.FS, path string) (*journal, error) {
 		return nil, nil // no journal of ours, which is whole by its renaming
 	}
 	for _, b := range j.Patches {
-		if b.Off < 0 || len(b.Old) != len(b.New) {
+		if b.Off < 0 || len(b.Old) != len(b.New) || j.End < 0 {
 			return nil, nil
 		}
 	}

@@ -1,0 +1,482 @@
+package mcap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bagconv/bagconv/formats/internal/chunked"
+	"github.com/bagconv/bagconv/internal/inplace"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Reindex writes the end of an MCAP file that was not closed, or whose summary is missing or
+// wrong: Data End, summary and footer, behind its last whole record. See storage.Format.
+//
+// Chunks are found by their headers, and their messages counted by the Message Index records
+// behind them. Only a chunk with a channel that nothing before it defines is read, and the last
+// one, if its Message Index may be cut.
+func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (_ []storage.IndexChange, err error) {
+	fsys := iox.FS(o.FS)
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	x := &reindexer{r: &Reader{
+		src: chunked.NewSource(ctx, formatName, path, f, false, hints), defs: newDefinitions(), codecs: map[string]int64{},
+	}}
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	x.r.src.Size = st.Size()
+	if !o.DryRun {
+		if x.file, err = inplace.Open(fsys, path, !o.NoSync); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, x.file.Close()) }()
+		if x.r.src.Size, err = x.file.End(); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.plan(); err != nil || x.tail == nil {
+		return nil, err
+	}
+	changes := []storage.IndexChange{x.change()}
+	if o.DryRun {
+		return changes, nil
+	}
+	return changes, x.write()
+}
+
+// A reindexer plans the end of a file.
+type reindexer struct {
+	r     *Reader
+	w     window
+	file  *inplace.File // nil: nothing is to be written
+	end   int64         // where it begins
+	ended bool          // the Data End record is there, and stays
+
+	chunks []chunkIndex
+	last   map[uint16]int64 // messages of the last chunk, by its Message Index
+	index  []byte           // Message Index of the last chunk, written anew; nil: that in the file stays
+	places []byte           // of its records, as the Chunk Index has them
+	out    Writer           // has what the summary tells
+	tail   []byte           // all that is written; nil: nothing
+}
+
+func (x *reindexer) refuse(at int64, format string, args ...any) error {
+	e := x.r.src.Fail(at, fmt.Sprintf(format, args...), storage.ErrUnsupported)
+	e.Hint = "bagconv recover IN OUT writes a copy with a summary"
+	return e
+}
+
+// plan finds out what is to be written.
+func (x *reindexer) plan() error {
+	r := x.r
+	if err := r.readMagic(); err != nil {
+		return err
+	}
+	if list := r.Damage().Warnings; len(list) > 0 {
+		return x.refuse(0, "it is damaged (%s)", list[0].Message)
+	}
+	x.w = r.window()
+	if err := x.walk(); err != nil {
+		return err
+	}
+	if err := x.closeChunk(); err != nil {
+		return err
+	}
+	if err := x.scan(); err != nil {
+		return err
+	}
+	old, why, err := r.readSummary()
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		old = nil
+	}
+	if err := x.times(old); err != nil {
+		return err
+	}
+	if err := x.summarize(); err != nil || old != nil && x.right(old) {
+		return err
+	}
+	x.out.pos = x.end + int64(len(x.index))
+	x.tail = x.out.appendEnd(slices.Clone(x.index), !x.ended)
+	return nil
+}
+
+// walk goes over the headers of the records of the data, up to the first that is not whole.
+func (x *reindexer) walk() error {
+	src := x.r.src
+	for x.end = int64(len(magic)); x.end < src.Size && !x.ended; {
+		if err := src.Ctx.Err(); err != nil {
+			return err
+		}
+		h, err := x.w.head(x.end)
+		ok := err == nil
+		if ok {
+			ok, err = x.record(h)
+		}
+		if chunked.IsIO(err) {
+			return src.Fail(x.end, "record", err)
+		}
+		if !ok {
+			break
+		}
+		x.end += recordHead + int64(h.length)
+	}
+	return nil
+}
+
+// record takes the record at the end, which is whole. It is false if the record is none of the data.
+func (x *reindexer) record(h recordHeader) (bool, error) {
+	switch h.op {
+	case opChunk:
+		return x.chunk(h)
+	case opMessageIndex:
+		return x.messageIndex(h)
+	case opDataEnd:
+		x.ended = h.length == 4
+		return x.ended, nil
+	case opHeader, opSchema, opChannel, opAttachment, opMetadata, opMessage:
+		b, err := x.w.body(x.end, h, messageFixed)
+		return err == nil && (h.op != opMessage || len(b) == messageFixed), err
+	}
+	return h.op > opDataEnd, nil
+}
+
+// chunk adds a Chunk record.
+func (x *reindexer) chunk(h recordHeader) (bool, error) {
+	b, err := x.w.Data(x.end+recordHead, chunkHead)
+	if err != nil {
+		return false, err
+	}
+	var c chunk
+	if c.parse(b, h.length) != nil || c.open() {
+		return false, nil
+	}
+	x.last = map[uint16]int64{}
+	x.chunks = append(x.chunks, chunkIndex{
+		start: c.start, end: c.end, offset: uint64(x.end), length: recordHead + h.length, compression: c.compression, stored: c.n, original: c.size,
+	})
+	return true, nil
+}
+
+// messageIndex adds a Message Index record to the chunk before it.
+func (x *reindexer) messageIndex(h recordHeader) (bool, error) {
+	if len(x.chunks) == 0 {
+		return true, nil // of nothing
+	}
+	c := &x.chunks[len(x.chunks)-1]
+	if c.offset+c.length+c.indexLength != uint64(x.end) {
+		return true, nil
+	}
+	b, err := x.w.body(x.end, h, indexFixed)
+	f := fields{b: b}
+	id, n := f.u16(), uint64(f.u32())
+	if err != nil || f.bad || n%indexEntry != 0 || n+indexFixed > h.length {
+		return false, err
+	}
+	if _, twice := x.last[id]; !twice {
+		c.indexes = appendCount(c.indexes, id, uint64(x.end))
+	}
+	x.last[id] += int64(n / indexEntry)
+	c.indexLength += recordHead + h.length
+	return true, nil
+}
+
+// closeChunk reads the last chunk if nothing but its Message Index follows, and writes that anew
+// if it does not have all messages.
+func (x *reindexer) closeChunk() error {
+	n := len(x.chunks)
+	if n == 0 || x.ended {
+		return nil
+	}
+	c := &x.chunks[n-1]
+	plain := n > 1 && len(c.indexes) == 0 && !slices.ContainsFunc(x.chunks, func(c chunkIndex) bool { return len(c.indexes) > 0 })
+	if plain || c.offset+c.length+c.indexLength != uint64(x.end) {
+		return nil
+	}
+	out, err := x.messages(c)
+	if err != nil {
+		return err
+	}
+	same := len(out.used) == len(x.last)
+	for _, u := range out.used {
+		same = same && x.last[u.id] == int64(u.count)
+	}
+	if same {
+		return nil
+	}
+	x.end = int64(c.offset + c.length)
+	x.index = out.appendIndex(nil)
+	c.indexes, c.indexLength = nil, 0 // so that scan reads the chunk
+	x.last = nil
+	for _, u := range out.used {
+		x.places = appendCount(x.places, u.id, uint64(x.end)+uint64(u.at))
+	}
+	return nil
+}
+
+// messages returns those of a chunk, as its Message Index has them.
+func (x *reindexer) messages(c *chunkIndex) (*outChunk, error) {
+	bl := block{scanned: true, Block: storage.Block{Offset: int64(c.offset), Size: int64(c.length)}}
+	var b storage.Batch
+	var d chunked.Damage
+	if _, err := x.r.load(&bl, &b, &d); err != nil {
+		return nil, err
+	}
+	out := &outChunk{}
+	slots := map[uint16]int{}
+	k := cursor{b: b.Buf}
+	for k.step() {
+		var m message
+		if k.op != opMessage || m.parse(k.body) != nil {
+			continue
+		}
+		slot, ok := slots[m.channel]
+		if !ok {
+			slot = len(out.used)
+			slots[m.channel] = slot
+			out.used = append(out.used, usedChannel{id: m.channel})
+		}
+		out.used[slot].count++
+		out.index = append(out.index, indexRef{m.log, uint64(k.at), slot})
+	}
+	if d.Places > 0 || len(k.gaps) > 0 {
+		return nil, x.refuse(bl.Offset, "a chunk is damaged")
+	}
+	return out, nil
+}
+
+// scan finds out what the chunks, and all that lies outside of them, have. Nothing that can be
+// read may lie behind what the summary will be about.
+func (x *reindexer) scan() error {
+	r := x.r
+	s := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1, known: slices.Clone(x.chunks), step: 1}
+	if err := s.walk(); err != nil {
+		return err
+	}
+	for _, n := range s.notes {
+		if n.at < x.end && !n.repaired {
+			return x.refuse(n.at, "it is damaged (%s)", n.what)
+		}
+	}
+	for _, i := range s.damaged {
+		if at := r.blocks[i].Offset; at < x.end {
+			return x.refuse(at, "a chunk is damaged")
+		}
+	}
+	for i := range r.blocks {
+		if b := &r.blocks[i]; b.Offset >= x.end && b.Messages > 0 {
+			return x.refuse(x.end, "the record here is not whole, and a summary would hide the %d messages that can be read behind it", b.Messages)
+		}
+	}
+	for _, a := range r.attachments {
+		if a.at >= x.end {
+			return x.refuse(a.at, "an attachment lies behind a record that is not whole")
+		}
+	}
+	for _, m := range r.metadata {
+		if m.at >= x.end {
+			return x.refuse(m.at, "a metadata record lies behind a record that is not whole")
+		}
+	}
+	switch n := r.defs.ownerless(); {
+	case s.files > 1:
+		return x.refuse(-1, "several files were put together in it")
+	case n > 0:
+		return x.refuse(-1, "%d of its messages belong to no channel", n)
+	case len(r.defs.changes) > 0:
+		return x.refuse(-1, "a channel is defined twice, differently")
+	}
+	return nil
+}
+
+// times finds the times of chunks whose header has none that can be, or others than a summary that
+// is sound but for that, in their messages.
+func (x *reindexer) times(old *summary) error {
+	known := map[uint64]*chunkIndex{}
+	for i := range x.chunks {
+		known[x.chunks[i].offset] = &x.chunks[i]
+	}
+	wrong := map[uint64]bool{}
+	for at, c := range known {
+		wrong[at] = c.start > c.end
+	}
+	if old != nil {
+		for i := range old.chunks {
+			o := &old.chunks[i]
+			if c := known[o.offset]; c != nil && (c.start != o.start || c.end != o.end) {
+				wrong[o.offset] = true
+			}
+		}
+	}
+	for i := range x.chunks {
+		c := &x.chunks[i]
+		if !wrong[c.offset] {
+			continue
+		}
+		out, err := x.messages(c)
+		if err != nil {
+			return err
+		}
+		c.start, c.end = 0, 0
+		for k, m := range out.index {
+			if k == 0 {
+				c.start = m.log
+			}
+			c.start, c.end = min(c.start, m.log), max(c.end, m.log)
+		}
+	}
+	return nil
+}
+
+// span fills in the least and greatest time of all messages.
+func (x *reindexer) span() {
+	times := map[int64]chunkIndex{}
+	for _, c := range x.chunks {
+		times[int64(c.offset)] = c
+	}
+	s, first := &x.out.stats, true
+	for i := range x.r.blocks {
+		b := &x.r.blocks[i]
+		if b.Messages <= 0 {
+			continue
+		}
+		start, end := uint64(b.Start), uint64(b.End)
+		if c, ok := times[b.Offset]; ok && !b.run {
+			start, end = c.start, c.end
+		}
+		if first || start < s.start {
+			s.start = start
+		}
+		first, s.end = false, max(s.end, end)
+	}
+}
+
+// summarize fills in what the summary tells.
+func (x *reindexer) summarize() error {
+	r, w := x.r, &x.out
+	w.layout = fullLayout
+	r.defs.freeze()
+	for i, t := range r.defs.list {
+		w.channels = append(w.channels, outChannel{channel: t.channel})
+		w.counts = append(w.counts, uint64(t.messages))
+		w.stats.messages += uint64(t.messages)
+		if now := r.defs.schemas[t.channel.schema]; t.schema != nil && (now == nil || !now.same(t.schema)) {
+			return x.refuse(-1, "schema %d is defined twice, differently, and channel %d has the first", t.channel.schema, r.defs.list[i].channel.id)
+		}
+	}
+	for _, s := range r.defs.schemas {
+		w.schemas = append(w.schemas, outSchema{schema: *s})
+	}
+	x.span()
+	if x.index != nil {
+		c := &x.chunks[len(x.chunks)-1]
+		c.indexes, c.indexLength = x.places, uint64(len(x.index))
+	}
+	for i := range x.chunks {
+		w.chunkIndexes = x.chunks[i].append(w.chunkIndexes)
+	}
+	for _, a := range r.attachments {
+		e := attachmentIndex{offset: uint64(a.at), length: uint64(a.length), attachment: a.attachment}
+		w.attachmentIndexes = e.append(w.attachmentIndexes)
+	}
+	for _, p := range r.metadata {
+		m, err := r.metadataAt(p)
+		if err != nil {
+			return err
+		}
+		e := metadataIndex{offset: uint64(p.at), length: uint64(p.length), name: m.name}
+		w.metadataIndexes = e.append(w.metadataIndexes)
+	}
+	w.stats.chunks, w.stats.attachments, w.stats.metadata = uint32(len(x.chunks)), uint32(len(r.attachments)), uint32(len(r.metadata))
+	return nil
+}
+
+// right reports whether a summary has all that was found.
+func (x *reindexer) right(s *summary) bool {
+	w, st := &x.out, s.statistics
+	if st == nil || st.messages != w.stats.messages || st.chunks != w.stats.chunks || st.attachments != w.stats.attachments ||
+		st.metadata != w.stats.metadata || st.messages > 0 && (st.start != w.stats.start || st.end != w.stats.end) ||
+		len(s.chunks) != len(x.chunks) || len(s.attachments) != len(x.r.attachments) || len(s.metadata) != len(x.r.metadata) {
+		return false
+	}
+	counts := map[uint16]uint64{}
+	eachCount(st.counts, func(id uint16, n uint64) { counts[id] += n })
+	have := map[uint16]bool{}
+	for i := range s.channels {
+		have[s.channels[i].id] = true
+	}
+	for i := range w.channels {
+		if id := w.channels[i].id; !have[id] || counts[id] != w.counts[i] {
+			return false
+		}
+	}
+	for i := range x.chunks {
+		if !x.chunks[i].same(&s.chunks[i]) {
+			return false
+		}
+	}
+	for i, a := range x.r.attachments {
+		if s.attachments[i].offset != uint64(a.at) || s.attachments[i].length != uint64(a.length) {
+			return false
+		}
+	}
+	for i, m := range x.r.metadata {
+		if s.metadata[i].offset != uint64(m.at) || s.metadata[i].length != uint64(m.length) {
+			return false
+		}
+	}
+	return true
+}
+
+// same reports whether two entries are about the same chunk, and have the same about it.
+func (x *chunkIndex) same(o *chunkIndex) bool {
+	indexes := func(c *chunkIndex) map[uint16]uint64 {
+		m := map[uint16]uint64{}
+		eachCount(c.indexes, func(id uint16, at uint64) { m[id] = at })
+		return m
+	}
+	return x.start == o.start && x.end == o.end && x.offset == o.offset && x.length == o.length && x.indexLength == o.indexLength &&
+		x.compression == o.compression && x.stored == o.stored && x.original == o.original && maps.Equal(indexes(x), indexes(o))
+}
+
+func (x *reindexer) change() storage.IndexChange {
+	c := storage.IndexChange{Path: x.r.src.Path, Offset: x.end, Written: int64(len(x.tail)),
+		What: fmt.Sprintf("summary of %d channels and %d chunks", len(x.out.channels), len(x.chunks))}
+	if x.index != nil {
+		c.What += ", and the message index of the last chunk"
+	}
+	c.Overwritten = min(x.r.src.Size-x.end, c.Written)
+	return c
+}
+
+// write writes it all. What lies there, such as half of a record or an old summary, gives way.
+func (x *reindexer) write() error {
+	at, err := x.file.Begin(x.r.src.Size)
+	if err != nil {
+		return err
+	}
+	n := min(at-x.end, int64(len(x.tail)))
+	if _, err := x.file.WriteAt(x.tail[n:], at); err != nil {
+		return err
+	}
+	var patches []inplace.Patch
+	if n > 0 {
+		patches = append(patches, inplace.Patch{Off: x.end, Data: x.tail[:n]})
+	}
+	end := x.end + int64(len(x.tail))
+	if end >= at {
+		end = 0
+	}
+	return x.file.CommitAt(end, patches...)
+}
