@@ -54,6 +54,7 @@ var Folder = &storage.Format{
 	Recordings:    mcapStorage.Recordings,
 	Stem:          mcapStorage.Stem,
 	Open:          OpenFolder,
+	Reindex:       ReindexFolder,
 	Files:         mcapStorage.Files,
 	Whole:         func(path string) (string, []string) { return mcapStorage.Whole(iox.OS, path) },
 	Create:        CreateFolder,

@@ -76,6 +76,7 @@ var Format = &storage.Format{
 	Stem:          db3.Stem,
 	Identify:      identify,
 	Open:          Open,
+	Reindex:       Reindex,
 	Files:         db3.Files,
 	Whole:         func(path string) (string, []string) { return db3.Whole(iox.OS, path) },
 	Create:        Create,

@@ -66,6 +66,19 @@ func Open(fsys storage.FS, path string, sync bool) (*File, error) {
 	return p, nil
 }
 
+// Mend does what Open does for a file that is then left as it is: it finishes a change that was
+// torn, and removes the journal of one that was made.
+func Mend(fsys storage.FS, path string, sync bool) error {
+	if _, err := iox.FS(fsys).Stat(JournalPath(path)); err != nil {
+		return ignoreMissing(err)
+	}
+	f, err := Open(fsys, path, sync)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 // mend finishes an overwriting that was torn.
 func (p *File) mend() (err error) {
 	if p.left, err = readJournal(p.fs, p.path); err != nil || p.left == nil {

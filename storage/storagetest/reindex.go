@@ -132,7 +132,7 @@ func (c *Reindexing) Faults(t *testing.T) {
 			if err != nil && fault != faultio.Death && !bytes.Equal(b, c.Bytes) && !kept && !c.Indexed(t, path) {
 				t.Fatalf("fault %d, operation %d: %v, and the file is changed", fault, n, err)
 			}
-			if _, err := c.Format.Reindex(t.Context(), path, storage.ReindexOptions{}); err != nil {
+			if _, err := c.Format.Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil {
 				t.Fatalf("fault %d, operation %d: the next run: %v", fault, n, err)
 			}
 			if d := Diff(c.read(t, path), want); d != "" || !c.Indexed(t, path) {

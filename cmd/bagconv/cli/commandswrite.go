@@ -111,11 +111,15 @@ func (e *env) repairs() []command {
 	return []command{{
 		name: "reindex", call: "reindex PATH...", summary: "write a missing index, in place",
 		about: `Writes what is missing or wrong of the index of recordings, where they stand, and
-nothing else: the end of a recording that was not closed.
+nothing else: the end of one that was not closed, counts in a header, a missing
+index of times, and the file that describes a folder of several, from these.
+Half a record at the end gives way if nothing can be read of it.
 Messages are not copied, so that a large recording takes the time of reading the
-headers of its records. A run that is killed leaves a recording that reads as
-before or as after. A recording whose index does not fit in place, or that is
-damaged otherwise, is refused and stays as it is: bagconv recover copies it.`,
+headers of its records. What is overwritten is kept in a file beside it until it
+is done; a run that is killed leaves a recording that reads as before or as
+after. A recording whose index does not fit in place, that is damaged otherwise,
+or a folder that mixes two recordings is refused and stays as it is: bagconv
+recover copies it.`,
 		examples: []string{
 			"bagconv reindex drive{file}",
 			"bagconv reindex --dry-run drives/*{file}",

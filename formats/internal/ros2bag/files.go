@@ -10,9 +10,20 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// partNumber is what tells the parts of one recording apart: <folder>_<n>.db3, and
-// since Lyrical <n>_<folder>.db3.
+// partNumber is what tells the parts of one recording apart: <folder>_<n>.db3.
 var partNumber = regexp.MustCompile(`^[0-9]+_|_[0-9]+$`)
+
+// timedPart is the name of a part since Lyrical: number, name, and the time at which the part begins.
+// Source: ros2/rosbag2 rosbag2_cpp/src/rosbag2_cpp/writers/sequential_writer.cpp.
+var timedPart = regexp.MustCompile(`^[0-9]+_(.*)_[0-9]{4}_[0-9]{2}_[0-9]{2}-[0-9]{2}_[0-9]{2}_[0-9]{2}$`)
+
+// stemOf returns what the names of all parts of a recording share. name has no ending.
+func stemOf(name string) string {
+	if m := timedPart.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	return partNumber.ReplaceAllString(name, "")
+}
 
 // Files lists metadata.yaml and the parts that it lists, or all parts in a folder
 // without one, each with what is beside it. See storage.Format.

@@ -344,7 +344,7 @@ func (s *Storage) IsFolder(fsys storage.FS, path string) bool {
 
 // partStem returns the name that all parts of a recording share.
 func (s *Storage) partStem(name string) string {
-	return partNumber.ReplaceAllString(strings.TrimSuffix(plainName(name), s.Ext), "")
+	return stemOf(strings.TrimSuffix(plainName(name), s.Ext))
 }
 
 // describe reports whether there is a metadata.yaml, and which storage it names.

@@ -26,7 +26,7 @@ func (s *Storage) Recordings(fsys storage.FS, dir string, names []string) (group
 			plain := plainName(name)
 			g.Parts = append(g.Parts, name)
 			g.Beside = append(g.Beside, beside[name]...)
-			stems[partNumber.ReplaceAllString(strings.TrimSuffix(plain, filepath.Ext(plain)), "")] = true
+			stems[stemOf(strings.TrimSuffix(plain, filepath.Ext(plain)))] = true
 		case hasMetadata && name == MetadataName:
 			g.Beside = append(g.Beside, name)
 		default:

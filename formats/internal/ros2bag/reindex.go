@@ -1,0 +1,281 @@
+package ros2bag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// PartContent is what a part tells about itself.
+type PartContent struct {
+	Info    *storage.Info
+	Mode    string            // of compression: ModeFile, ModeMessage or ""
+	Version int               // of the metadata in it; 0: there is none
+	Custom  map[string]string // custom_data
+}
+
+// A describer returns what the part at path has. The error wraps storage.ErrUnsupported or is
+// damage if not all of it can be read.
+type describer func(ctx context.Context, fsys storage.FS, path string) (*PartContent, error)
+
+// An indexer writes what is missing of the index within the part at path.
+type indexer func(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) ([]storage.IndexChange, error)
+
+// Reindex writes what is missing of the index within parts, and then metadata.yaml from what the
+// parts have, if there is none or one that is wrong. What only the old one has stays: profiles,
+// custom_data, and topics without messages. See storage.Format.
+func (s *Storage) Reindex(ctx context.Context, path string, o storage.ReindexOptions, describe describer, index indexer) ([]storage.IndexChange, error) {
+	fsys := iox.FS(o.FS)
+	st, err := fsys.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.IsDir() {
+		if name := filepath.Base(path); plainName(name) != name {
+			return nil, fmt.Errorf("a single file that is compressed as a whole: %w", storage.ErrUnsupported)
+		}
+		return index(ctx, fsys, path, o)
+	}
+	x := &reindexer{s: s, fs: fsys, dir: filepath.Clean(path), o: o}
+	if !o.DryRun {
+		lock, err := fsys.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = lock.Close() }()
+		if err := iox.TryLock(lock); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			return nil, err
+		}
+	}
+	return x.run(ctx, describe, index)
+}
+
+// ReindexError returns an error of Reindex as one of a format, with the next step.
+func ReindexError(format, path string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	e := &storage.Error{Format: format, Path: path, Offset: -1, Err: err}
+	var inner *storage.Error
+	if errors.As(err, &inner) {
+		copied := *inner
+		e = &copied
+	}
+	if e.Hint == "" && (errors.Is(err, storage.ErrUnsupported) || storage.IsDamage(err)) {
+		e.Hint = "bagconv recover IN OUT writes a copy with an index"
+	}
+	return e
+}
+
+// A reindexer makes the metadata.yaml of a folder.
+type reindexer struct {
+	s     *Storage
+	fs    storage.FS
+	dir   string
+	o     storage.ReindexOptions
+	old   *Metadata // nil: there is none that can be read
+	text  []byte    // of what is there
+	names []string  // of the parts, in their order
+	parts []*PartContent
+}
+
+func refuse(format string, args ...any) error {
+	return fmt.Errorf(format+": %w", append(args, storage.ErrUnsupported)...)
+}
+
+func (x *reindexer) run(ctx context.Context, describe describer, index indexer) (changes []storage.IndexChange, err error) {
+	if err := x.read(ctx); err != nil {
+		return nil, err
+	}
+	if err := x.find(); err != nil {
+		return nil, err
+	}
+	for _, name := range x.names {
+		c, err := describe(ctx, x.fs, filepath.Join(x.dir, name))
+		if err != nil {
+			return nil, err
+		}
+		x.parts = append(x.parts, c)
+	}
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	m := x.metadata()
+	text, err := m.Encode(true)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range x.names {
+		if plainName(name) != name {
+			continue
+		}
+		c, err := index(ctx, x.fs, filepath.Join(x.dir, name), x.o)
+		if changes = append(changes, c...); err != nil {
+			return changes, err
+		}
+	}
+	what := "metadata.yaml that was missing, of " + counted(len(x.names), "file") + ", " + counted(len(m.Topics), "topic") + " and " + counted(int(m.Messages), "message")
+	if x.old != nil {
+		wrong := m.differs(x.old)
+		if len(wrong) == 0 {
+			return changes, nil
+		}
+		what = "metadata.yaml, of which these are wrong or missing: " + strings.Join(wrong, ", ")
+	} else if x.text != nil {
+		what = strings.Replace(what, "that was missing", "that could not be read", 1)
+	}
+	changes = append(changes, storage.IndexChange{Path: filepath.Join(x.dir, MetadataName), What: what, Written: int64(len(text)), Overwritten: int64(len(x.text))})
+	if x.o.DryRun {
+		return changes, nil
+	}
+	return changes, x.write(m)
+}
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// read reads the old metadata.yaml, as far as that is possible.
+func (x *reindexer) read(ctx context.Context) error {
+	l := &Layout{}
+	if err := l.readMetadata(ctx, x.fs, x.dir, func(string, bool, string, ...any) error { return nil }); err != nil {
+		return err
+	}
+	x.old = l.Meta
+	path := filepath.Join(x.dir, MetadataName)
+	st, err := x.fs.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && !st.Mode().IsRegular() {
+		return refuse("%s is not a regular file", MetadataName)
+	}
+	if err != nil {
+		return err
+	}
+	f, err := x.fs.Open(path)
+	if err != nil {
+		return err
+	}
+	x.text, err = io.ReadAll(io.LimitReader(f, maxMetadata))
+	return errors.Join(err, f.Close())
+}
+
+// find finds the parts. Files of two recordings are refused.
+func (x *reindexer) find() error {
+	entries, err := x.fs.ReadDir(x.dir)
+	if err != nil {
+		return err
+	}
+	forms, stems := map[string][]string{}, map[string]string{}
+	packed := false // a part is there in its compressed form alone
+	for _, e := range entries {
+		n := e.Name()
+		if id := x.s.other(n); id != "" {
+			return refuse("the folder mixes two recordings: %s is none of storage %s", n, x.s.ID)
+		}
+		if !x.s.hasPart(n) || strings.HasPrefix(n, ".") {
+			continue
+		}
+		st, err := x.fs.Stat(filepath.Join(x.dir, n)) // an error must not leave a part out
+		if err != nil {
+			return err
+		}
+		if st.Mode().IsRegular() {
+			forms[plainName(n)] = append(forms[plainName(n)], n)
+			stems[x.s.partStem(n)] = n
+		}
+	}
+	if len(forms) == 0 {
+		return fmt.Errorf("no %s file in the folder: %w", x.s.Ext, storage.ErrUnsupported)
+	}
+	listed := map[string]int{}
+	if x.old != nil {
+		for i, p := range x.old.Paths {
+			listed[plainName(filepath.Base(filepath.FromSlash(p)))] = i
+		}
+	}
+	all := true
+	for plain, names := range forms {
+		slices.Sort(names)
+		packed = packed || names[0] != plain
+		_, ok := listed[plain]
+		all = all && ok
+	}
+	if len(stems) > 1 && !all {
+		examples := slices.Sorted(maps.Values(stems))
+		return refuse("the folder mixes two recordings: %s and %s have different names, and no %s lists both", examples[0], examples[1], MetadataName)
+	}
+	plains := slices.SortedFunc(maps.Keys(forms), compareNumeric)
+	if all {
+		slices.SortStableFunc(plains, func(a, b string) int { return listed[a] - listed[b] })
+	}
+	for _, plain := range plains {
+		names := forms[plain]
+		name := names[0]
+		if packed || len(names) > 1 && !x.s.WholePart(x.fs, filepath.Join(x.dir, name)) {
+			name = names[len(names)-1]
+		}
+		x.names = append(x.names, name)
+	}
+	return nil
+}
+
+// check refuses parts that are none of one recording, or of one kind.
+func (x *reindexer) check() error {
+	distro, types := "", map[string]string{}
+	for i, p := range x.parts {
+		name := x.names[i]
+		if d := p.Info.Metadata[storage.MetaDistro]; d != "" && distro != "" && d != distro {
+			return refuse("the folder mixes two recordings: %s was recorded with %s, and a part before it with %s", name, d, distro)
+		} else if d != "" {
+			distro = d
+		}
+		if packed := p.Mode == ModeFile; packed != (x.parts[0].Mode == ModeFile) {
+			return refuse("%s and %s: one is compressed and the other is not, which %s cannot tell; compress both or none", x.names[0], name, MetadataName)
+		}
+		here := map[string]bool{}
+		for _, t := range p.Info.Topics {
+			here[t.Name+"\x00"+t.Type] = true
+		}
+		for _, t := range p.Info.Topics {
+			if was, ok := types[t.Name]; ok && was != t.Type && !here[t.Name+"\x00"+was] {
+				return refuse("the folder mixes two recordings: topic %.200q is of type %.200q in %s, and of %.200q in a part before it", t.Name, t.Type, name, was)
+			}
+			types[t.Name] = t.Type
+		}
+	}
+	return nil
+}
+
+// write puts a new metadata.yaml in the place of the old one in one step.
+func (x *reindexer) write(m *Metadata) (err error) {
+	target := filepath.Join(x.dir, MetadataName)
+	if _, err := iox.CleanUp(x.fs, target); err != nil {
+		return err
+	}
+	out, err := iox.NewOutputs(x.fs, target, true, !x.o.NoSync)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Abort()) }()
+	if err := m.WriteFile(x.fs, out.TempDir(), !x.o.NoSync); err != nil {
+		return err
+	}
+	if err := x.fs.Rename(filepath.Join(out.TempDir(), MetadataName), target); err != nil || x.o.NoSync {
+		return err
+	}
+	return iox.SyncDir(x.fs, x.dir)
+}

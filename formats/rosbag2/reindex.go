@@ -1,0 +1,208 @@
+package rosbag2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/inplace"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/sqlite"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Reindex writes a missing or wrong metadata.yaml of a folder, and a missing timestamp index of
+// its databases, or of a single one. See storage.Format.
+func Reindex(ctx context.Context, path string, o storage.ReindexOptions) ([]storage.IndexChange, error) {
+	mended := func(ctx context.Context, fsys storage.FS, path string) (*ros2bag.PartContent, error) {
+		if err := mend(fsys, path, o); err != nil {
+			return nil, err
+		}
+		return describe(ctx, fsys, path)
+	}
+	changes, err := db3.Reindex(ctx, path, o, mended, index)
+	return changes, ros2bag.ReindexError(formatName, path, err)
+}
+
+// mend finishes what a run that was killed has begun.
+func mend(fsys storage.FS, path string, o storage.ReindexOptions) error {
+	if o.DryRun {
+		return nil
+	}
+	return inplace.Mend(fsys, path, !o.NoSync)
+}
+
+// describe returns what a part has. Rows that were never committed are no messages.
+func describe(ctx context.Context, fsys storage.FS, path string) (*ros2bag.PartContent, error) {
+	x, err := Open(ctx, path, storage.ReadOptions{FS: fsys})
+	if err != nil {
+		return nil, err
+	}
+	r := x.(*Reader)
+	c := &ros2bag.PartContent{Info: r.info}
+	p := r.parts[0]
+	switch {
+	case p.temp != nil:
+		c.Mode = ros2bag.ModeFile
+	case p.zstdRows:
+		c.Mode = ros2bag.ModeMessage
+	}
+	if r.row != nil {
+		c.Version, c.Custom = r.row.Version, r.row.Custom
+	}
+	for _, w := range r.info.Warnings {
+		if w.Damage && w.Code != "journal" && w.Code != "wal-uncommitted" {
+			err = errors.Join(err, fmt.Errorf("%s is damaged (%s): %w", base(path), w.Message, storage.ErrUnsupported))
+		}
+	}
+	return c, errors.Join(err, r.Close())
+}
+
+// maxIndexed is how many rows SQLite sorts in memory for an index, of about 64 bytes each.
+const maxIndexed = 16 << 20
+
+// index writes timestamp_idx into a database that has no index of its times. SQLite makes it: new
+// pages stand behind the end, and the first page, which makes them count, is overwritten at last.
+func index(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) (_ []storage.IndexChange, err error) {
+	if err := mend(fsys, path, o); err != nil {
+		return nil, err
+	}
+	p, err := openPart(ctx, fsys, path, opening{lazy: true}, func(string, bool, string, ...any) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	switch {
+	case p.temp != nil || p.salvaged != nil || p.tables.timeIndex:
+		return nil, nil
+	case p.overlay != nil:
+		return nil, fmt.Errorf("%s has no timestamp index, and a log beside it: open it once with sqlite3, which applies that: %w", base(path), storage.ErrUnsupported)
+	case p.dense() > maxIndexed || p.dense() < 0 && p.size > maxIndexed*64:
+		return nil, fmt.Errorf("%s has no timestamp index, and too many messages for one: sqlite3 %s %q writes it: %w", base(path), base(path), createIndex, storage.ErrUnsupported)
+	}
+	src, err := p.open(fsys)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	end := p.total
+	if n := p.head.Size(); n > 0 {
+		end = n // what follows was left by a run that was killed
+	}
+	w := &pagesBehind{base: src, start: end, end: end, old: map[int64][]byte{}}
+	var f *inplace.File
+	if o.DryRun {
+		temp, err := iox.TempFile(fsys, os.TempDir())
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = temp.Close() }()
+		w.pages, w.shift = temp, end
+	} else {
+		if f, err = inplace.Open(fsys, path, !o.NoSync); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		if at, err := f.Begin(end); err != nil {
+			return nil, err
+		} else if at != end {
+			return nil, fmt.Errorf("%s has no timestamp index, and %d bytes behind its last page: %w", base(path), at-end, storage.ErrUnsupported)
+		}
+		w.pages = f
+	}
+	patches, err := w.createIndex(ctx)
+	if err != nil {
+		return nil, err
+	}
+	change := storage.IndexChange{Path: path, What: "timestamp index of the messages", Offset: w.start, Written: w.end - w.start}
+	for _, b := range patches {
+		change.Overwritten += int64(len(b.Data))
+	}
+	if f != nil {
+		err = f.Commit(patches...)
+	}
+	return []storage.IndexChange{change}, err
+}
+
+// pagesBehind is a database to SQLite, whose new pages are written behind the end of the file, and
+// whose old ones stay as they are: what is to be in them is kept.
+type pagesBehind struct {
+	base       storage.File
+	pages      storage.File // for the new ones
+	shift      int64        // of the new ones, from where they are in pages
+	start, end int64
+	old        map[int64][]byte // by offset
+}
+
+// Size is that of the database. See sqlite.File.
+func (w *pagesBehind) Size() (int64, error) { return w.end, nil }
+
+// Truncate is not called without a journal.
+func (w *pagesBehind) Truncate(int64) error { return errors.ErrUnsupported }
+
+// versions are where the header has that of the file format: 2 is a database with a write-ahead
+// log, which there is none of. SQLite sees 1.
+const versions = 18
+
+// ReadAt reads a page, or a part of one, as it is to be.
+func (w *pagesBehind) ReadAt(b []byte, off int64) (int, error) {
+	if off >= w.start {
+		return len(b), iox.ReadFull(w.pages, b, off-w.shift)
+	}
+	if err := iox.ReadFull(w.base, b, off); err != nil {
+		return 0, err
+	}
+	for at, data := range w.old {
+		if from := max(at, off); from < min(at+int64(len(data)), off+int64(len(b))) {
+			copy(b[from-off:], data[from-at:])
+		}
+	}
+	for i := int64(versions); i < versions+2; i++ {
+		if i >= off && i < off+int64(len(b)) {
+			b[i-off] = 1
+		}
+	}
+	return len(b), nil
+}
+
+// WriteAt writes a page.
+func (w *pagesBehind) WriteAt(b []byte, off int64) (int, error) {
+	if off >= w.start {
+		w.end = max(w.end, off+int64(len(b)))
+		return w.pages.WriteAt(b, off-w.shift)
+	}
+	w.old[off] = slices.Clone(b)
+	return len(b), nil
+}
+
+// createIndex has SQLite make the index, and returns what becomes of old pages, the first one at last.
+func (w *pagesBehind) createIndex(ctx context.Context) (list []inplace.Patch, err error) {
+	db, err := sqlite.Open(sqlite.Options{File: w})
+	if err != nil {
+		return nil, err
+	}
+	err = db.Exec("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON")
+	if err == nil {
+		err = db.Exec(createIndex)
+	}
+	if err = errors.Join(err, db.Close(), ctx.Err()); err != nil {
+		return nil, err
+	}
+	first := w.old[0]
+	if len(first) < sqlite.HeaderLen {
+		return nil, errors.New("internal error: SQLite has made no index")
+	}
+	var was [versions + 2]byte
+	if err := iox.ReadFull(w.base, was[:], 0); err != nil {
+		return nil, err
+	}
+	copy(first[versions:], was[versions:])
+	for _, off := range slices.Backward(slices.Sorted(maps.Keys(w.old))) {
+		list = append(list, inplace.Patch{Off: off, Data: w.old[off]})
+	}
+	return list, nil
+}
