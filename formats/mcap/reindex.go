@@ -2,9 +2,11 @@ package mcap
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
@@ -17,8 +19,8 @@ import (
 // wrong: Data End, summary and footer, behind its last whole record. See storage.Format.
 //
 // Chunks are found by their headers, and their messages counted by the Message Index records
-// behind them. Only a chunk with a channel that nothing before it defines is read, and the last
-// one, if its Message Index may be cut.
+// behind them. A chunk is read if it may define a channel: if it does not begin with a message, or
+// has a channel that nothing before it defines; and the last one, if its Message Index may be cut.
 func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (_ []storage.IndexChange, err error) {
 	fsys := iox.FS(o.FS)
 	f, err := fsys.Open(path)
@@ -62,6 +64,7 @@ type reindexer struct {
 	ended bool          // the Data End record is there, and stays
 
 	chunks []chunkIndex
+	first  []uint64         // where the first message of each chunk is in it, by its Message Index
 	last   map[uint16]int64 // messages of the last chunk, by its Message Index
 	index  []byte           // Message Index of the last chunk, written anew; nil: that in the file stays
 	places []byte           // of its records, as the Chunk Index has them
@@ -106,6 +109,11 @@ func (x *reindexer) plan() error {
 	}
 	if err := x.summarize(); err != nil || old != nil && x.right(old) {
 		return err
+	}
+	for i := range r.blocks {
+		if b := &r.blocks[i]; b.run && b.Messages > 0 && len(x.chunks) > 0 {
+			return x.refuse(b.Offset, "%d messages lie outside of chunks, and a summary would hide them from readers that use it", b.Messages)
+		}
 	}
 	x.out.pos = x.end + int64(len(x.index))
 	x.tail = x.out.appendEnd(slices.Clone(x.index), !x.ended)
@@ -163,6 +171,7 @@ func (x *reindexer) chunk(h recordHeader) (bool, error) {
 		return false, nil
 	}
 	x.last = map[uint16]int64{}
+	x.first = append(x.first, math.MaxUint64)
 	x.chunks = append(x.chunks, chunkIndex{
 		start: c.start, end: c.end, offset: uint64(x.end), length: recordHead + h.length, compression: c.compression, stored: c.n, original: c.size,
 	})
@@ -178,7 +187,7 @@ func (x *reindexer) messageIndex(h recordHeader) (bool, error) {
 	if c.offset+c.length+c.indexLength != uint64(x.end) {
 		return true, nil
 	}
-	b, err := x.w.body(x.end, h, indexFixed)
+	b, err := x.w.body(x.end, h, indexFixed+indexEntry)
 	f := fields{b: b}
 	id, n := f.u16(), uint64(f.u32())
 	if err != nil || f.bad || n%indexEntry != 0 || n+indexFixed > h.length {
@@ -186,6 +195,10 @@ func (x *reindexer) messageIndex(h recordHeader) (bool, error) {
 	}
 	if _, twice := x.last[id]; !twice {
 		c.indexes = appendCount(c.indexes, id, uint64(x.end))
+	}
+	if n > 0 && len(b) == indexFixed+indexEntry {
+		at := &x.first[len(x.first)-1]
+		*at = min(*at, binary.LittleEndian.Uint64(b[indexFixed+8:]))
 	}
 	x.last[id] += int64(n / indexEntry)
 	c.indexLength += recordHead + h.length
@@ -260,7 +273,12 @@ func (x *reindexer) messages(c *chunkIndex) (*outChunk, error) {
 // read may lie behind what the summary will be about.
 func (x *reindexer) scan() error {
 	r := x.r
-	s := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1, known: slices.Clone(x.chunks), step: 1}
+	s := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1, step: 1}
+	for i := range x.chunks {
+		if x.first[i] == 0 { // else it begins with a definition
+			s.known = append(s.known, x.chunks[i])
+		}
+	}
 	if err := s.walk(); err != nil {
 		return err
 	}
