@@ -2,6 +2,7 @@ package rosbag1
 
 import (
 	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"testing"
@@ -70,4 +71,40 @@ func TestReindexFaults(t *testing.T) {
 	whole = whole[:bytes.LastIndex(whole, []byte("compression="))+150] // within a message of the last chunk
 	c := storagetest.Reindexing{Format: Format, Name: "x.bag", Bytes: whole, Indexed: hasIndex}
 	c.Faults(t)
+}
+
+// TestReindexReadsLittle: of a bag of 10 GB without an index, little more than the headers of its
+// records is read.
+func TestReindexReadsLittle(t *testing.T) {
+	head := openBag(t, "none")
+	head = head[:len(versionLine)+headerSize]
+	c := storagetest.Reindexing{Format: Format, Name: "x.bag", Indexed: hasIndex}
+	c.ReadsLittle(t, 8<<20, head, func(n int, _, hole int64) (front, behind []byte) {
+		now := int64(1e18) + int64(n)*1e9
+		record := func(dst []byte, data int64, fields func([]byte) []byte) []byte {
+			at := len(dst)
+			dst = fields(append(dst, 0, 0, 0, 0))
+			binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
+			return binary.LittleEndian.AppendUint32(dst, uint32(data))
+		}
+		var content []byte
+		if n == 0 {
+			text := appendField(appendField(appendField(appendField(nil, "topic", "/a"), "type", "p/A"), "md5sum", "0123456789abcdef0123456789abcdef"), "message_definition", "uint8[] a\n")
+			content = record(nil, int64(len(text)), func(b []byte) []byte {
+				return appendField(appendOp(appendU32Field(b, "conn", 0), opConnection), "topic", "/a")
+			})
+			content = append(content, text...)
+		}
+		at := len(content)
+		content = record(content, hole, func(b []byte) []byte {
+			b = appendField(appendOp(appendU32Field(b, "conn", 0), opMessage), "time", "12345678")
+			putTime(b[len(b)-8:], now)
+			return b
+		})
+		size := int64(len(content)) + hole
+		front = record(nil, size, func(b []byte) []byte {
+			return appendU32Field(appendField(appendOp(b, opChunk), "compression", "none"), "size", uint32(size))
+		})
+		return append(front, content...), appendIndex(nil, 0, []indexed{{start: now, count: int64(at)}})
+	})
 }
