@@ -77,9 +77,9 @@ func TestReindexFaults(t *testing.T) {
 // records is read.
 func TestReindexReadsLittle(t *testing.T) {
 	head := openBag(t, "none")
-	head = head[:len(versionLine)+headerSize]
+	head = head[:len(versionLine)+8+headerSize]
 	c := storagetest.Reindexing{Format: Format, Name: "x.bag", Indexed: hasIndex}
-	c.ReadsLittle(t, 8<<20, head, func(n int, _, hole int64) (front, behind []byte) {
+	c.ReadsLittle(t, 64<<20, head, func(n int, _, hole int64) (front, behind []byte) {
 		now := int64(1e18) + int64(n)*1e9
 		record := func(dst []byte, data int64, fields func([]byte) []byte) []byte {
 			at := len(dst)
