@@ -140,15 +140,6 @@ func referenceNumber(k protoreflect.Kind, wire byte, p []byte) (v uint64, n int)
 	return v, n
 }
 
-// FuzzScan: whatever the bytes, a Scanner finds the fields that the reference finds.
-func FuzzScan(f *testing.F) {
-	for _, m := range []string{"", "\x08\x96\x01", "\x12\x03abc\x19\x01\x02\x03\x04\x05\x06\x07\x08", "\x1b\x08\x01\x1c\x25\x01\x02\x03\x04", "\x1b\x08\x01\x24",
-		"\x80\x01\x05", "\x88\x00\x05", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", "\x0a\xff\xff\xff\xff\x0f", "\x0e", "\x0c", "\x00", "\x13\x13\x14\x14", "\xf8\xff\xff\xff\x0f\x01"} {
-		f.Add([]byte(m))
-	}
-	f.Fuzz(func(t *testing.T, message []byte) { compare(t, message) })
-}
-
 func TestAgainstReference(t *testing.T) {
 	for a := range 256 {
 		for b := range 256 {

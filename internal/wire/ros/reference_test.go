@@ -83,8 +83,9 @@ func (f *reference) text() []byte {
 	return b
 }
 
-func (f *reference) wide() (out []rune) {
+func (f *reference) wide() (out []rune, whole bool) {
 	n, width := f.number(4), 4
+	whole = true
 	if f.two {
 		n, width = n/2, 2
 	} else if n*4 > uint64(len(f.body)-f.pos) {
@@ -92,7 +93,7 @@ func (f *reference) wide() (out []rune) {
 	}
 	for range n {
 		if f.wrong {
-			return nil
+			return nil, true
 		}
 		v := uint64(0)
 		for i, b := range f.take(uint64(width)) {
@@ -104,14 +105,14 @@ func (f *reference) wide() (out []rune) {
 		}
 		switch {
 		case v > 0x10ffff:
-			out = append(out, 0xfffd)
+			out, whole = append(out, 0xfffd), false
 		case v > 0xffff:
 			out = append(out, rune(0xd800+(v-0x10000)/0x400), rune(0xdc00+(v-0x10000)%0x400))
 		default:
 			out = append(out, rune(v))
 		}
 	}
-	return out
+	return out, whole
 }
 
 // step reads one thing with both, as text, so that a difference can be seen.
@@ -131,11 +132,13 @@ func step(r *Reader, f *reference, what byte) (got, want string) {
 	case 5:
 		return fmt.Sprintf("%x", r.Bytes()), fmt.Sprintf("%x", f.take(f.number(4)))
 	case 6:
-		units, _ := r.Wide(nil)
-		return fmt.Sprint(units), fmt.Sprint(f.wide())
+		units, whole := r.Wide(nil)
+		wantUnits, wantWhole := f.wide()
+		return fmt.Sprint(units, whole), fmt.Sprint(wantUnits, wantWhole)
 	case 7:
 		got := r.SkipWide()
-		return fmt.Sprint(got), fmt.Sprint(len(f.wide()) > 0)
+		units, _ := f.wide()
+		return fmt.Sprint(got), fmt.Sprint(len(units) > 0)
 	case 8:
 		size := 1 << (n & 3)
 		got := r.Numbers(n>>2, size)

@@ -1,0 +1,185 @@
+package content_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/bagconv/bagconv/convert/content"
+	"github.com/bagconv/bagconv/convert/render"
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/protoschema"
+	"github.com/bagconv/bagconv/schema/rosmsg"
+)
+
+// A reader is one that reads all of a message, and writes what it has found.
+type reader interface {
+	Append(dst, src []byte) ([]byte, error)
+}
+
+// sameReaders gives a message to the judge, to programs that re-encode it and to one that
+// writes it as text. All read it, or none does; and in what they make the judge finds the
+// content of the message. With whole they refuse bytes behind its last field.
+func sameReaders(t *testing.T, message []byte, whole bool, judge *content.Program, text reader, programs map[string]reader, judges map[string]*content.Program) {
+	t.Helper()
+	want, got := content.NewWriter(true), content.NewWriter(true)
+	err := judge.Within(content.ROS1).Read(want, message)
+	beyond := want.Beyond
+	if err2 := judge.Within(content.CDR).Read(want, message); beyond || want.Beyond || want.Replaced || limit(err) || limit(err2) {
+		return // what conversions report as a loss
+	}
+	if _, err2 := text.Append(nil, message); !limit(err2) && (err == nil) != (err2 == nil) {
+		t.Fatalf("% x: %v; as text: %v", message, err, err2)
+	}
+	for name, p := range programs {
+		made, err2 := p.Append(nil, message)
+		if limit(err2) {
+			continue
+		}
+		if (err == nil) != (err2 == nil) {
+			t.Fatalf("% x: %v; as %s: %v", message, err, name, err2)
+		}
+		if err != nil {
+			continue
+		}
+		if err := judges[name].Read(got, made); err != nil || got.Rest || !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Fatalf("% x: %v; as %s it is % x\n got % x\nwant % x", message, err, name, made, got.Bytes(), want.Bytes())
+		}
+	}
+}
+
+var errRest = errors.New("bytes are left over")
+
+// limit reports whether a reader refuses a message for its size, which each bounds by itself.
+func limit(err error) bool {
+	if err == nil {
+		return false
+	}
+	for _, what := range []string{"too many", "out of proportion", "too large"} {
+		if strings.Contains(err.Error(), what) {
+			return true
+		}
+	}
+	return false
+}
+
+const separator = "\n================================================================================\n"
+
+// FuzzConversions: whatever the type and the bytes, all programs read the same message.
+func FuzzConversions(f *testing.F) {
+	const nested = "P[] p\nP[2] q\nstring s\nE e\nE[] es\n" + separator + "MSG: p/P\nuint8 a\nfloat64[] x\nstring[3] y\nbool b\n" + separator + "MSG: p/E\n"
+	forms := [][]byte{nil, {0, 1, 0, 0}, {0, 0, 0, 0}, {0, 7, 0, 0}, {0, 6, 0, 0}, {0, 9, 0, 0}, {0, 8, 0, 0}}
+	for i, form := range forms {
+		message := func(b ...byte) []byte { return append(bytes.Clone(form), b...) }
+		f.Add(byte(i), nested, message(bytes.Repeat([]byte{1, 0, 0, 0}, 30)...))
+		f.Add(byte(i), "uint8 a\nfloat64 b\nint16[3] c\nbool[] d\nchar e\nint64 f\n", message(bytes.Repeat([]byte{2, 0, 0, 0, 0}, 12)...))
+		f.Add(byte(i), "time t\nduration[] d\nbyte[] w\n", message(bytes.Repeat([]byte{2, 0, 0, 0, 0, 0, 0, 0}, 5)...))
+		f.Add(byte(i), "string[] s\nfloat32[2] x\n", message(2, 0, 0, 0, 2, 0, 0, 0, 'a', 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x3f, 0, 0, 0xc0, 0x7f))
+	}
+	for seed := range uint64(12) {
+		w := typetree.New(seed, 3, typetree.Options{})
+		for _, m := range w.Roots {
+			v := w.Value(m)
+			f.Add(byte(0), string(typetree.AppendText(nil, m, typetree.ROS1)), typetree.AppendROS1(nil, m, v))
+			f.Add(byte(1), string(typetree.AppendText(nil, m, typetree.ROS2)), typetree.AppendCDR(nil, m, v))
+		}
+	}
+	f.Add(byte(7), nested, []byte("\x0a\x0b\x08\x01\x12\x01\x00\x1a\x01a\x1a\x00\x1a\x00\x12\x06\x1a\x00\x1a\x00\x1a\x00\x12\x06\x1a\x00\x1a\x00\x1a\x00\x1a\x01x"))
+	f.Add(byte(7), "uint8 a\nfloat64 b\nint16[3] c\nbool[] d\nchar e\nint64 f\n", []byte("\x08\x05\x1a\x03\x01\x02\x03\x22\x02\x00\x01\x28\x07\x30\x05"))
+	f.Fuzz(func(t *testing.T, form byte, text string, message []byte) {
+		if len(message) > 4<<10 || len(text) > 4<<10 {
+			return
+		}
+		dialect, wire, from := rosmsg.ROS2, content.CDR, transcode.CDR
+		if form == 0 {
+			dialect, wire, from = rosmsg.ROS1, content.ROS1, transcode.ROS1
+		}
+		msg, err := rosmsg.Parse("p/T", []byte(text), dialect, nil)
+		if err != nil || !plain(msg, 0) {
+			return
+		}
+		canon := content.Canonical(msg, true)
+		judges := map[string]*content.Program{}
+		judges["ROS 1"], err = content.FromROS(msg, content.ROS1, canon, true)
+		if err != nil {
+			return
+		}
+		if judges["CDR"], err = content.FromROS(msg, content.CDR, canon, true); err != nil {
+			return
+		}
+		md := describe(t, msg)
+		if md != nil {
+			if judges["protobuf"], err = content.FromProto(md, msg, false, canon, true); err != nil {
+				return
+			}
+		}
+		programs := map[string]reader{}
+		if form == 7 {
+			if md == nil {
+				return
+			}
+			for name, to := range map[string]transcode.Wire{"ROS 1": transcode.ROS1, "CDR": transcode.CDR} {
+				if programs[name], err = transcode.CompileFromProto(md, msg, to); err != nil {
+					return
+				}
+			}
+			as, err := render.CompileProto(md, render.Options{Bytes: true, Arrays: true})
+			if err != nil {
+				return
+			}
+			sameReaders(t, message, false, judges["protobuf"], as, programs, judges)
+			return
+		}
+		for name, to := range map[string]transcode.Wire{"ROS 1": transcode.ROS1, "CDR": transcode.CDR} {
+			if programs[name], err = transcode.Compile(msg, msg, transcode.Options{From: from, To: to}); err != nil {
+				return
+			}
+		}
+		if md != nil {
+			if programs["protobuf"], err = transcode.CompileToProto(msg, from, md); err != nil {
+				return
+			}
+		}
+		as, err := render.Compile(msg, from, render.Options{Bytes: true, Arrays: true})
+		if err != nil {
+			return
+		}
+		judge, err := content.FromROS(msg, wire, canon, true)
+		if err != nil {
+			return
+		}
+		sameReaders(t, message, form == 0, judge, as, programs, judges)
+	})
+}
+
+// describe returns the protobuf type of a ROS type, nil if it has none.
+func describe(t *testing.T, msg *schema.Message) protoreflect.MessageDescriptor {
+	data, name, err := protoschema.Describe(msg, nil)
+	if err != nil {
+		return nil
+	}
+	set, err := protoschema.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	md, err := set.Message(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return md
+}
+
+// plain reports whether a type is small: large arrays of structs take no bytes of a message.
+func plain(m *schema.Message, depth int) bool {
+	for _, f := range m.Fields {
+		if f.Type.Len > 16 || depth > 8 || f.Type.Message != nil && !plain(f.Type.Message, depth+1) {
+			return false
+		}
+	}
+	return true
+}
