@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 	if what := os.Getenv(killedChild); what != "" {
 		os.Exit(runKilledChild(what))
 	}
+	if n := os.Getenv(killedProgram); n != "" {
+		os.Exit(runKilledProgram(n))
+	}
 	dir, err := os.MkdirTemp("", "bagconv-test-*")
 	if err != nil {
 		panic(err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,41 +13,29 @@ import (
 	"github.com/bagconv/bagconv/convert/batch"
 )
 
-// TestBatchAllKilled: kill -9 at ten random moments of a batch over all
-// recordings, each followed by --resume, ends with the outputs of an
-// undisturbed one, one line per input, and nothing else.
+// TestBatchAllKilled: SIGKILL at ten operations of a batch over all recordings, each
+// followed by --resume, ends with the outputs of an undisturbed one, one line per
+// input, and nothing else.
 func TestBatchAllKilled(t *testing.T) {
 	data := allSamples(t)
 	if testing.Short() {
 		t.Skip("a dozen batches over many files")
 	}
-	batchOf := func(out string) *exec.Cmd {
-		return exec.Command(binary, append([]string{"batch", "-q", "-j", "2", "-O", out, "--no-sync", "--resume"}, data...)...)
+	batchOf := func(out string) []string {
+		return append([]string{"batch", "-q", "-j", "2", "-O", out, "--resume"}, data...)
 	}
 	dir := t.TempDir()
 	whole, out := filepath.Join(dir, "whole"), filepath.Join(dir, "out")
-	began := time.Now()
-	_ = batchOf(whole).Run() // some of the files are broken: 5
-	took := time.Since(began)
+	total, _ := operations(t, batchOf(whole)...) // some of the files are broken: 5
 	want, lines := everything(t, whole), manifest(t, filepath.Join(whole, "manifest.jsonl"))
-	seed := uint64(began.UnixNano())
-	t.Logf("seed %d; %d inputs, %d files in %v", seed, len(lines), len(want), took)
-	rng := rand.New(rand.NewPCG(seed, 0))
-	killed := 0
-	for range 10 {
-		cmd := batchOf(out)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(rng.Int64N(int64(took) / 5))) // the tenth moment is still within the first batch
-		_ = cmd.Process.Kill()
-		if _ = cmd.Wait(); cmd.ProcessState.ExitCode() < 0 {
-			killed++
+	t.Logf("%d inputs, %d files, %d operations", len(lines), len(want), total)
+	for i := range int64(10) {
+		if n := total * (i + 1) / 80; !killAt(t, n, batchOf(out)...) { // the tenth is still within the first batch
+			t.Errorf("not killed at operation %d", n)
 		}
 	}
-	cmd := batchOf(out)
-	if _ = cmd.Run(); cmd.ProcessState.ExitCode() != 5 {
-		t.Fatalf("resumed: %v", cmd.ProcessState)
+	if _, status := operations(t, batchOf(out)...); status != 5 {
+		t.Fatalf("resumed: exit status %d", status)
 	}
 	if got := everything(t, out); !equal(got, want) {
 		t.Errorf("%d files, want %d", len(got), len(want))
@@ -59,41 +46,26 @@ func TestBatchAllKilled(t *testing.T) {
 			t.Errorf("%+v, want %+v", got[path], e)
 		}
 	}
-	if len(got) != len(lines) || killed == 0 {
-		t.Errorf("%d lines, want %d; %d of 10 runs were killed in time", len(got), len(lines), killed)
+	if len(got) != len(lines) {
+		t.Errorf("%d lines, want %d", len(got), len(lines))
 	}
 }
 
-// TestBatchKilled: kill -9 at ten random moments, each followed by --resume, ends with
-// the outputs of an undisturbed batch, one line per input, and nothing else; and
-// so do ten kills in a row of one batch.
+// TestBatchKilled: SIGKILL at ten operations, each followed by --resume, ends with the
+// outputs of an undisturbed batch, one line per input, and nothing else; and so do
+// ten kills in a row of one batch.
 func TestBatchKilled(t *testing.T) {
 	in := recordings(t, 0)
+	line := func(out string) []string { return []string{"batch", "-q", "-j", "2", "-O", out, in, "--resume"} }
 	whole := filepath.Join(t.TempDir(), "whole")
-	began := time.Now()
-	if status, stderr := bagconv(t, "batch", "-q", "-j", "2", "-O", whole, in); status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
-	}
-	took := time.Since(began)
+	total, status := operations(t, line(whole)...)
 	want, lines := everything(t, whole), len(manifest(t, filepath.Join(whole, "manifest.jsonl")))
-	if lines != 6 || len(want) != 12 {
-		t.Fatalf("%d inputs, %d files", lines, len(want))
-	}
-	killed := 0
-	kill := func(out string, after time.Duration) {
-		cmd := exec.Command(binary, "batch", "-q", "-j", "2", "-O", out, in, "--resume")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(after)
-		_ = cmd.Process.Kill()
-		if cmd.Wait() != nil {
-			killed++
-		}
+	if status != 0 || lines != 6 || len(want) != 12 {
+		t.Fatalf("exit status %d, %d inputs, %d files", status, lines, len(want))
 	}
 	finish := func(out string) {
 		t.Helper()
-		if status, stderr := bagconv(t, "batch", "-q", "-j", "2", "-O", out, in, "--resume"); status != 0 {
+		if status, stderr := bagconv(t, line(out)...); status != 0 {
 			t.Fatalf("resumed: exit status %d: %s", status, stderr)
 		}
 		if got := everything(t, out); !equal(got, want) {
@@ -110,23 +82,18 @@ func TestBatchKilled(t *testing.T) {
 		lines = 6
 	}
 	const moments = 10
-	seed := uint64(began.UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
-	for range moments {
+	for i := range int64(moments) {
 		out := filepath.Join(t.TempDir(), "out")
-		kill(out, time.Duration(rng.Int64N(int64(took))))
+		if n := 1 + i*total/moments; !killAt(t, n, line(out)...) {
+			t.Errorf("not killed at operation %d of %d", n, total)
+		}
 		finish(out)
 	}
-	if killed == 0 {
-		t.Errorf("none of %d was killed in time", moments)
-	}
 	out := filepath.Join(t.TempDir(), "out")
-	for i := range moments {
-		kill(out, took*time.Duration(i%4+1)/(moments+1))
+	for i := range int64(moments) {
+		killAt(t, total*(i%4+1)/(moments+1), line(out)...) // perhaps not: the last runs have little left to do
 	}
 	finish(out)
-	t.Logf("%d of %d runs of %v were killed in time", killed, 2*moments, took)
 }
 
 // TestBatchInterrupted: SIGINT keeps what is finished, and it is in the

@@ -22,9 +22,9 @@ func TestMemory(t *testing.T) {
 		limit, size = 96, "300"
 	}
 	dir := t.TempDir()
-	gen := filepath.Join(dir, "gen")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", gen, "../../scripts/gen").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	gen, err := generator()
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, end := range []string{".bag", ".record"} {
 		in := filepath.Join(dir, "in"+end)
