@@ -20,8 +20,9 @@ import (
 //	x.Close(&v)
 //
 // Of a single value that comes several times the last counts, of the members of a oneof
-// too. A message that comes several times is all of them, one behind the other. A value
-// on another wire type than its field's is one of an unknown field.
+// too. A message that comes several times is all of them, one behind the other, each of
+// which must be a message. A value on another wire type than its field's is one of an
+// unknown field.
 type Index struct {
 	Unknown bool // there were fields that their type does not have
 
@@ -179,9 +180,15 @@ func (x *Index) Joined(v *View, i int) (content []byte, at int, err *Error) {
 	if o.next < 0 {
 		return content, at, nil
 	}
-	content = slices.Clone(content)
-	for o = x.Next(o); !o.None(); o = x.Next(o) {
-		content = append(content, v.Content(f, &o)...)
+	content = nil
+	for ; !o.None(); o = x.Next(o) {
+		part := Scan(v.Content(f, &o))
+		for part.Next() { // a field that is cut must not go on in the next part
+		}
+		if _, what := part.Wrong(); what != "" {
+			return nil, int(o.Begin), &Error{int(o.Begin), what}
+		}
+		content = append(content, part.message...)
 	}
 	if x.joined += len(content); x.joined > 1<<20+16*x.size {
 		return nil, at, &Error{at, "too many messages come in parts"}

@@ -109,6 +109,7 @@ func TestIndexErrors(t *testing.T) {
 	}{
 		{[]byte("\x08\x05\x12\x05a"), 2, "field 2 is cut"},
 		{[]byte("\x08\x05\x80"), 2, "tag is cut"},
+		{[]byte("\x22\x02\x2a\x02\x22\x02\x08\x08"), 1, "field 5 is cut"}, // both parts are one message together
 		{deep, -1, "too many messages come in parts"},
 	} {
 		x, err := NewIndex(c.message)
