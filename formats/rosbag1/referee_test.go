@@ -97,6 +97,14 @@ func TestRefereePython(t *testing.T) {
 	}
 	messages := bigMessages()
 	paths := refereeBags(t, messages)
+	var sizes []int64
+	for _, path := range paths {
+		st, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, st.Size())
+	}
 	lines := strings.Split(strings.TrimSpace(run(t, "/usr/bin/python3", append([]string{"testdata/referee/check.py"}, paths...)...)), "\n")
 	if len(lines) != len(paths) {
 		t.Fatalf("%d lines for %d bags", len(lines), len(paths))
@@ -140,15 +148,32 @@ func TestRefereePython(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range paths {
-		run(t, "/usr/bin/rosbag", "info", "-y", path)
-		if out := run(t, "/usr/bin/rosbag", "check", path); !strings.Contains(out, "Bag file does not need any migrations") {
-			t.Errorf("rosbag check %s: %s", filepath.Base(path), out)
+	lines = strings.Split(strings.TrimSpace(run(t, "/usr/bin/python3", append([]string{"testdata/referee/tools.py"}, paths...)...)), "\n")
+	if len(lines) != len(paths) {
+		t.Fatalf("%d lines for %d bags", len(lines), len(paths))
+	}
+	for i, line := range lines {
+		type result struct {
+			Status int
+			Output string
 		}
-		run(t, "/usr/bin/rosbag", "reindex", "-f", "-q", path)
-		r := open(t, path, storage.ReadOptions{Strict: true})
-		if n := len(readAll(t, r)); n != len(messages) && filepath.Base(path) != "empty.bag" {
-			t.Errorf("%s has %d messages after rosbag reindex", filepath.Base(path), n)
+		var got struct{ Info, Check, Reindex result }
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(paths[i])
+		if got.Info.Status != 0 || !strings.Contains(got.Info.Output, fmt.Sprintf("size: %d\n", sizes[i])) {
+			t.Errorf("rosbag info %s: %+v", name, got.Info)
+		}
+		if got.Check.Status != 0 || !strings.Contains(got.Check.Output, "Bag file does not need any migrations") {
+			t.Errorf("rosbag check %s: %+v", name, got.Check)
+		}
+		if got.Reindex.Status != 0 {
+			t.Errorf("rosbag reindex %s: %+v", name, got.Reindex)
+		}
+		r := open(t, paths[i], storage.ReadOptions{Strict: true})
+		if n := len(readAll(t, r)); n != len(messages) && name != "empty.bag" {
+			t.Errorf("%s has %d messages after rosbag reindex", name, n)
 		}
 	}
 }
