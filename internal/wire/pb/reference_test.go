@@ -152,8 +152,8 @@ func (x *indexReader) text(b *strings.Builder, md protoreflect.MessageDescriptor
 			}
 		case f.List:
 			for o := x.First(&v, i); !o.None(); o = x.Next(o) {
-				content := []byte(nil)
-				if content = message[o.Begin:o.End]; f.Packs {
+				content := message[o.Begin:o.End]
+				if f.Packs {
 					content = v.Numbers(f, &o)
 				}
 				if err := indexValues(&values, f, content); err != nil {
