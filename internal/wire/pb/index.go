@@ -22,7 +22,7 @@ import (
 // Of a single value that comes several times the last counts, of the members of a oneof
 // too. A message that comes several times is all of them, one behind the other, each of
 // which must be a message. A value on another wire type than its field's is one of an
-// unknown field.
+// unknown field. Messages are not looked into if another member of their oneof replaces them.
 type Index struct {
 	Unknown bool // there were fields that their type does not have
 
