@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -150,6 +151,17 @@ func TestFormula(t *testing.T) {
 	if err := writeFormula(io.Discard, "9.9.9", sums); err == nil {
 		t.Error("a formula without archives")
 	}
+	t.Run("ruby", func(t *testing.T) {
+		ruby, err := exec.LookPath("ruby")
+		if err != nil {
+			missing(t, "no ruby")
+		}
+		path := filepath.Join(t.TempDir(), "bagconv.rb")
+		if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		command(t, ruby, "-wc", path)
+	})
 }
 
 // filesOf returns what the files of a folder hold, by their names.
