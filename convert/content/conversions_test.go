@@ -23,7 +23,8 @@ type reader interface {
 
 // sameReaders gives a message to the judge, to programs that re-encode it and to one that
 // writes it as text. All read it, or none does; and in what they make the judge finds the
-// content of the message.
+// content of the message. One difference is known: protobuf leaves an array without values out,
+// of which conversions make zeros, text nothing, and the judge an error.
 func sameReaders(t *testing.T, message []byte, judge *content.Program, text reader, programs map[string]reader, judges map[string]*content.Program) {
 	t.Helper()
 	want, got := content.NewWriter(true), content.NewWriter(true)
@@ -31,6 +32,9 @@ func sameReaders(t *testing.T, message []byte, judge *content.Program, text read
 	beyond := want.Beyond
 	if err2 := judge.Within(content.CDR).Read(want, message); beyond || want.Beyond || want.Replaced || limit(err) || limit(err2) {
 		return // what conversions report as a loss
+	}
+	if _, proto := programs["CDR"].(*transcode.FromProto); proto && err != nil && strings.Contains(err.Error(), "an array of") {
+		return
 	}
 	if _, err2 := text.Append(nil, message); !limit(err2) && (err == nil) != (err2 == nil) {
 		t.Fatalf("% x: %v; as text: %v", message, err, err2)
