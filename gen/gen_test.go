@@ -209,7 +209,7 @@ func TestGoNames(t *testing.T) {
 	}})
 	for _, want := range []string{
 		"package type_\n", "type ABT struct", "type ABT_2 struct", "TypeName_2 int32 `json:\"type_name\"`", "XY         int32", "XY_2       int32",
-		"const ABT_2_S string = \"a\\\"b\"", "N of a_b/T is nan: no constant of Go", "const ABT_2_M int8 = -1", "E [0]ABT", "case \"/a\":\n\t\treturn new(ABT_2)",
+		"const ABT_2_S string = \"a\\\"b\"", "N of a_b/T is nan: no constant of Go", "const ABT_2_M int8 = -1", "E [0]ABT", "case topic == \"/a\" && (typ == \"\" || typ == \"a_b/T\"):\n\t\treturn new(ABT_2)",
 	} {
 		if !strings.Contains(code, want) {
 			t.Errorf("messages.go lacks %q:\n%s", want, code)
@@ -231,7 +231,7 @@ func TestPythonTypes(t *testing.T) {
 		"DTYPE = _np.dtype([(\"class\", \"<i1\"), (\"p\", a_P.DTYPE)])\n    _ALIGN = 0",
 		"NAMES = {\"class_\": \"class\"}", "NAMES = {\"lambda_\": \"lambda\"}", "KINDS = {\"lambda_\": \"i4\"}",
 		"m.p = r.records(a_P, r.count(24))", "m.q = r.records(a_Q, 2)", "m.e = r.list(r.count(0), a_E._read)", "m.b = r.numbers(\"?\", 3)",
-		"m.s = r.list(2, _Reader.string)", "m.t = r.records(ROSTime, r.count(8))", "TYPE_ = 1", "N = float(\"+Inf\")", "\"/a\": a_T,",
+		"m.s = r.list(2, _Reader.string)", "m.t = r.records(ROSTime, r.count(8))", "TYPE_ = 1", "N = float(\"+Inf\")", "\"/a\": [a_T],",
 	} {
 		if !strings.Contains(code, want) {
 			t.Errorf("messages.py lacks %q", want)

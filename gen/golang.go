@@ -78,17 +78,17 @@ type Message interface {
 	MarshalCDR(dst []byte) ([]byte, error)  // appends to dst, which must be empty or end at a message
 }
 
-// New returns an empty message of a topic, nil if it is none of these.
-func New(topic string) Message {
-	switch topic {
+// New returns an empty message of a topic. typ is the type as the recording names it, for topics that
+// have several; "" is the first. It returns nil if there is no such topic.
+func New(topic, typ string) Message {
+	switch {
 `)
-	seen := map[string]bool{}
+	seen := map[[2]string]bool{}
 	for _, t := range w.topics {
-		if t.Name == "" || seen[t.Name] {
-			continue
+		if key := [2]string{t.Name, t.Type}; t.Name != "" && !seen[key] {
+			seen[key] = true
+			fmt.Fprintf(&b, "case topic == %s && (typ == \"\" || typ == %s):\nreturn new(%s)\n", strconv.Quote(t.Name), strconv.Quote(t.Type), w.names[t.typ])
 		}
-		seen[t.Name] = true
-		fmt.Fprintf(&b, "case %s:\nreturn new(%s)\n", strconv.Quote(t.Name), w.names[t.typ])
 	}
 	b.WriteString("}\nreturn nil\n}\n")
 	return b.String()

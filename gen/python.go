@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,12 +49,17 @@ func writePython(m *model) ([]File, error) {
 		w.message(&b, t)
 	}
 	b.WriteString("\n\nTOPICS = {\n")
-	seen := map[string]bool{}
-	for _, t := range m.topics {
-		if t.Name != "" && !seen[t.Name] {
-			seen[t.Name] = true
-			fmt.Fprintf(&b, "    %s: %s,\n", pythonText(t.Name), w.names[t.typ])
+	for i, t := range m.topics {
+		if t.Name == "" || slices.ContainsFunc(m.topics[:i], func(o *topic) bool { return o.Name == t.Name }) {
+			continue
 		}
+		fmt.Fprintf(&b, "    %s: [", pythonText(t.Name))
+		for _, o := range m.topics[i:] {
+			if o.Name == t.Name {
+				b.WriteString(condition(o != t, ", ") + w.names[o.typ])
+			}
+		}
+		b.WriteString("],\n")
 	}
 	b.WriteString("}\n")
 	return []File{{"messages.py", []byte(b.String())}, {"example.py", []byte(m.head("#") + string(example))}}, nil

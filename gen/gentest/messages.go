@@ -16,9 +16,10 @@ type Message interface {
 	MarshalCDR(dst []byte) ([]byte, error)  // appends to dst, which must be empty or end at a message
 }
 
-// New returns an empty message of a topic, nil if it is none of these.
-func New(topic string) Message {
-	switch topic {
+// New returns an empty message of a topic. typ is the type as the recording names it, for topics that
+// have several; "" is the first. It returns nil if there is no such topic.
+func New(topic, typ string) Message {
+	switch {
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import messages
 
 
 def frames(file):
-    """Yields encoding, topic, time and bytes of each message; docs/codegen.md of bagconv draws a frame."""
+    """Yields encoding, type, topic, time and bytes of each message; docs/codegen.md of bagconv draws a frame."""
     while True:
         head = file.read(20)
         if not head:
@@ -24,7 +24,7 @@ def frames(file):
         rest = file.read(size - 16)
         if size < 16 + e + t + p or len(rest) < size - 16:
             raise EOFError("standard input ends within a frame")
-        yield rest[:e].decode(), rest[e + t:e + t + p].decode("utf-8", "surrogateescape"), time, rest[e + t + p:]
+        yield rest[:e].decode(), rest[e:e + t].decode(), rest[e + t:e + t + p].decode("utf-8", "surrogateescape"), time, rest[e + t + p:]
 
 
 def number(v):
@@ -57,13 +57,15 @@ def text(v):
 
 def main():
     failed = 0
-    for encoding, topic, time, data in frames(sys.stdin.buffer):
-        cls = messages.TOPICS.get(topic)
-        try:
-            if cls is None:
-                raise messages.Malformed("no such topic was generated")
-            m = cls.from_ros1(data) if encoding == "ros1" else cls.from_cdr(data)
-        except messages.Malformed as error:
+    for encoding, typ, topic, time, data in frames(sys.stdin.buffer):
+        m, error = None, "no such topic was generated"
+        for cls in messages.TOPICS.get(topic, []):
+            if m is None and cls.TYPE.replace("/msg/", "/") == typ.replace("/msg/", "/"):
+                try:
+                    m = cls.from_ros1(data) if encoding == "ros1" else cls.from_cdr(data)
+                except messages.Malformed as e:
+                    error = e
+        if m is None:
             print("%s at %d: %s" % (topic, time, error), file=sys.stderr)
             failed = 1
             continue

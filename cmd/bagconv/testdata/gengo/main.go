@@ -45,9 +45,9 @@ func main() {
 }
 
 type frame struct {
-	time            int64
-	encoding, topic string
-	data            []byte
+	time                 int64
+	encoding, typ, topic string
+	data                 []byte
 }
 
 func readFrame(in io.Reader) (*frame, error) {
@@ -62,7 +62,7 @@ func readFrame(in io.Reader) (*frame, error) {
 	f := &frame{time: int64(binary.LittleEndian.Uint64(b))}
 	e, t, p := int(binary.LittleEndian.Uint16(b[8:])), int(binary.LittleEndian.Uint16(b[10:])), int(binary.LittleEndian.Uint32(b[12:]))
 	b = b[16:]
-	f.encoding, f.topic, f.data = string(b[:e]), string(b[e+t:e+t+p]), b[e+t+p:]
+	f.encoding, f.typ, f.topic, f.data = string(b[:e]), string(b[e:e+t]), string(b[e+t:e+t+p]), b[e+t+p:]
 	return f, nil
 }
 
@@ -81,7 +81,7 @@ func marshal(m loader.Message, encoding string) ([]byte, error) {
 }
 
 func (f *frame) print(out io.Writer) error {
-	m := loader.New(f.topic)
+	m := loader.New(f.topic, f.typ)
 	if m == nil {
 		return fmt.Errorf("no topic %s", f.topic)
 	}
@@ -95,7 +95,7 @@ func (f *frame) print(out io.Writer) error {
 	if err != nil {
 		panic(err)
 	}
-	again := loader.New(f.topic)
+	again := loader.New(f.topic, f.typ)
 	if err := unmarshal(again, f.encoding, first); err != nil {
 		panic(err)
 	}
