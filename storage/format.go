@@ -214,6 +214,11 @@ type ReadOptions struct {
 	// error wraps ErrKey, or Info alone can be read: see InfoOnlyAbove and Info.Locked.
 	Key Secret
 
+	// Memory is how many bytes the reader may keep of its own, such as of files that are
+	// compressed as a whole; 0 is the format's default. What does not fit goes into the folder
+	// for temporary files.
+	Memory int64
+
 	// InfoOnlyAbove is from how many bytes on a recording is opened for Info alone,
 	// 0 for never: what only reading needs may then be left out, counts may be
 	// estimated (Info.Estimated), and reading may be refused.

@@ -16,13 +16,14 @@ type budget struct {
 	blocks   int64 // on their way to the collector
 	ordering int64 // held back for their order before they move to a file
 	writer   int64 // of the writer's own
+	reader   int64 // of the reader's own
 }
 
 func budgetOf(total int64) budget {
 	if total <= 0 {
 		total = DefaultMemory
 	}
-	return budget{blocks: total / 4, ordering: total / 5, writer: total / 4}
+	return budget{blocks: total / 4, ordering: total / 5, writer: total / 4, reader: total / 4}
 }
 
 // WriterMemory is for the writer of one of the sinks, in bytes.

@@ -49,6 +49,9 @@ const (
 
 // Open opens a recording, to be read with so many bytes of memory; 0 is DefaultMemory.
 func Open(ctx context.Context, f *storage.Format, path string, o storage.ReadOptions, memory int64) (*Source, error) {
+	if o.Memory == 0 {
+		o.Memory = budgetOf(memory).reader
+	}
 	s := &Source{memory: memory, reopen: func() (storage.Reader, error) { return f.Open(ctx, path, o) }}
 	if err := s.open(); err != nil {
 		return nil, err

@@ -65,6 +65,7 @@ func open(ctx context.Context, path string, inputs []Input, o storage.ReadOption
 		}
 	}()
 	blocks := true
+	o.Memory /= int64(len(inputs))
 	for _, in := range inputs {
 		p := part{Input: in, topics: storage.TopicID(r.topics)}
 		if p.reader, err = in.Format.Open(ctx, in.Path, o); err != nil {

@@ -21,6 +21,9 @@ type FolderReader struct {
 	path   string
 	strict bool
 	layout *ros2bag.Layout
+
+	unpacker *ros2bag.Unpacker
+
 	parts  []*inPart
 	topics []storage.TopicInfo
 	custom map[string]string
@@ -64,7 +67,7 @@ func (r *FolderReader) open(o storage.ReadOptions) (err error) {
 	if r.layout, err = mcapStorage.Find(r.ctx, fsys, r.path, r.warner("")); err != nil {
 		return r.fail(r.path, "", err)
 	}
-	r.size = r.layout.Size(fsys)
+	r.size, r.unpacker = r.layout.Size(fsys), ros2bag.NewUnpacker(o.Memory)
 	var failed error
 	for _, path := range r.layout.Parts {
 		p, err := r.openPart(fsys, path, o)
@@ -131,7 +134,7 @@ func (r *FolderReader) openPart(fsys storage.FS, path string, o storage.ReadOpti
 // unpack decompresses a part. A frame without an end is damage if the file in it has none
 // either.
 func (r *FolderReader) unpack(fsys storage.FS, path string) (storage.File, error) {
-	f, cut, err := ros2bag.Inflate(r.ctx, fsys, path)
+	f, cut, err := r.unpacker.Inflate(r.ctx, fsys, path)
 	if err != nil || cut == nil {
 		return f, err
 	}
@@ -220,6 +223,9 @@ func (r *FolderReader) newInfo() *storage.Info {
 			}
 		}
 		addFacts(info, one.Facts)
+	}
+	if fact, some := r.unpacker.Fact(); some {
+		info.Facts = append(info.Facts, fact)
 	}
 	return info
 }

@@ -17,7 +17,7 @@ import (
 // A part is one database file of a recording.
 type part struct {
 	path  string       // as the recording names it
-	temp  storage.File // the decompressed copy of it, which has no name; nil: there is none
+	temp  storage.File // the decompressed copy of it, in memory or without a name; nil: there is none
 	bytes int64        // of path
 	opening
 	head    sqlite.Header
@@ -53,10 +53,11 @@ type part struct {
 
 // opening is how a part is opened.
 type opening struct {
-	strict      bool              // what is damaged is not salvaged
-	brief       bool              // what only reading needs is left out
-	lazy        bool              // what only reading all of it needs waits until it is asked for
-	uncommitted bool              // rows that were never committed are taken too
+	strict      bool // what is damaged is not salvaged
+	brief       bool // what only reading needs is left out
+	lazy        bool // what only reading all of it needs waits until it is asked for
+	uncommitted bool // rows that were never committed are taken too
+	unpacker    *ros2bag.Unpacker
 	meta        *ros2bag.Metadata // metadata.yaml of this part alone, or nil
 }
 
@@ -77,7 +78,7 @@ func openPart(ctx context.Context, fsys storage.FS, path string, o opening, warn
 	}
 	if strings.HasPrefix(string(head), ros2bag.ZstdMagic) {
 		var cut error
-		if p.temp, cut, err = ros2bag.Inflate(ctx, fsys, path); err != nil {
+		if p.temp, cut, err = o.unpacker.Inflate(ctx, fsys, path); err != nil {
 			return nil, err
 		}
 		if head, size, err = p.readHead(fsys); err == nil && cut != nil {

@@ -26,6 +26,8 @@ type Reader struct {
 	brief  bool // only Info is wanted: there are no blocks, and counts may be estimated
 	lazy   bool // blocks are found when they are first asked for
 
+	unpacker *ros2bag.Unpacker
+
 	layout *ros2bag.Layout
 	parts  []*part
 	topics []storage.TopicInfo
@@ -89,9 +91,10 @@ func (r *Reader) open(o storage.ReadOptions, eager int64) (err error) {
 	}
 	r.brief = o.InfoOnlyAbove > 0 && r.layout.Size(r.fs) > o.InfoOnlyAbove
 	r.lazy = r.layout.Size(r.fs) > eager
+	r.unpacker = ros2bag.NewUnpacker(o.Memory)
 	var failed error
 	for _, path := range r.layout.Parts {
-		mode := opening{strict: r.strict, brief: r.brief, lazy: r.lazy, uncommitted: o.Uncommitted}
+		mode := opening{unpacker: r.unpacker, strict: r.strict, brief: r.brief, lazy: r.lazy, uncommitted: o.Uncommitted}
 		if len(r.layout.Parts) == 1 {
 			mode.meta = r.layout.Meta
 		}
@@ -193,6 +196,9 @@ func (r *Reader) newInfo() *storage.Info {
 	}
 	if rows {
 		info.Compression["zstd"] = info.Messages
+	}
+	if fact, some := r.unpacker.Fact(); some {
+		info.Facts = append(info.Facts, fact)
 	}
 	info.Version = fmt.Sprintf("schema %d", schema)
 	if m := r.layout.Meta; m != nil {

@@ -33,8 +33,8 @@ func TestDecompressedHasNoName(t *testing.T) {
 	check(t, enc.Close())
 	check(t, os.WriteFile(path+".zstd", packed.Bytes(), 0o666))
 	t.Setenv("TMPDIR", temp)
-	for range 2 {
-		r, err := open(context.Background(), path+".zstd", storage.ReadOptions{})
+	for _, memory := range []int64{1, 1, 0} { // on the disk, twice, and in memory
+		r, err := open(context.Background(), path+".zstd", storage.ReadOptions{Memory: memory})
 		check(t, err)
 		n := 0
 		for ; ; n++ {

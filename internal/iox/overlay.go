@@ -23,9 +23,19 @@ type Overlay struct {
 
 // An overlayNode is a file or folder in memory.
 type overlayNode struct {
-	mu   sync.RWMutex
-	dir  bool
-	data []byte
+	mu     sync.RWMutex
+	dir    bool
+	pages  [][]byte
+	length int64
+}
+
+// overlayPage is the size of a page, in bytes: a file that grows is not copied.
+const overlayPage = 128 << 10
+
+// NewMemoryFile returns an empty file that lies in memory. Its methods may be called
+// concurrently, but for Read, Write and Seek.
+func NewMemoryFile(name string) storage.File {
+	return &overlayFile{overlayNode: &overlayNode{}, name: name}
 }
 
 // NewOverlay returns a file system that shows base; nil is the operating system's.
@@ -46,7 +56,7 @@ func (o *Overlay) Size() (n int64) {
 func (n *overlayNode) size() int64 {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	return int64(len(n.data))
+	return n.length
 }
 
 func (o *Overlay) node(name string) *overlayNode {
@@ -72,7 +82,7 @@ func (o *Overlay) OpenFile(name string, flag int, perm os.FileMode) (storage.Fil
 			return nil, err
 		}
 	case flag&os.O_TRUNC != 0:
-		node.data = nil
+		node.resize(0)
 	}
 	return &overlayFile{overlayNode: node, name: name}, nil
 }
@@ -201,8 +211,10 @@ func (f *overlayFile) Write(p []byte) (int, error) {
 func (f *overlayFile) ReadAt(p []byte, off int64) (n int, err error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	if off < int64(len(f.data)) {
-		n = copy(p, f.data[off:])
+	want := p[:min(int64(len(p)), max(f.length-off, 0))]
+	for n < len(want) {
+		at := off + int64(n)
+		n += copy(want[n:], f.pages[at/overlayPage][at%overlayPage:])
 	}
 	if n < len(p) {
 		err = io.EOF
@@ -213,17 +225,26 @@ func (f *overlayFile) ReadAt(p []byte, off int64) (n int, err error) {
 func (f *overlayFile) WriteAt(p []byte, off int64) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.resize(max(int64(len(f.data)), off+int64(len(p))))
-	return copy(f.data[off:], p), nil
+	f.resize(max(f.length, off+int64(len(p))))
+	n := 0
+	for n < len(p) {
+		at := off + int64(n)
+		n += copy(f.pages[at/overlayPage][at%overlayPage:], p[n:])
+	}
+	return n, nil
 }
 
 // resize makes the file longer, with zeros, or shorter.
 func (n *overlayNode) resize(size int64) {
-	if have := int64(len(n.data)); size > have {
-		n.data = append(n.data, make([]byte, size-have)...)
-	} else {
-		n.data = n.data[:size]
+	pages := int((size + overlayPage - 1) / overlayPage)
+	for len(n.pages) < pages {
+		n.pages = append(n.pages, make([]byte, overlayPage))
 	}
+	clear(n.pages[pages:])
+	if n.pages = n.pages[:pages]; size < n.length && size%overlayPage > 0 {
+		clear(n.pages[pages-1][size%overlayPage:])
+	}
+	n.length = size
 }
 
 func (f *overlayFile) Truncate(size int64) error {

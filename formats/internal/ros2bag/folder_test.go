@@ -205,9 +205,17 @@ func TestCompressedPart(t *testing.T) {
 	if !toy.IsPart(iox.OS, "", []byte("toy")) || toy.IsPart(iox.OS, "", []byte("to")) {
 		t.Error("plain parts")
 	}
-	for _, name := range []string{"whole.zstd", "cut.zstd"} {
-		f, cut, err := Inflate(t.Context(), iox.OS, filepath.Join(dir, name))
+	for i, name := range []string{"whole.zstd", "cut.zstd", "whole.zstd", "cut.zstd"} {
+		memory := int64(0)
+		if i >= 2 {
+			memory = int64(len(text)) / 3 // the rest of it goes to the disk
+		}
+		u := NewUnpacker(memory)
+		f, cut, err := u.Inflate(t.Context(), iox.OS, filepath.Join(dir, name))
 		check(t, err)
+		if fact, some := u.Fact(); !some || strings.Contains(fact.Value, "in memory") != (u.onDisk == 0) || name == "whole.zstd" && u.onDisk != i/2 {
+			t.Errorf("%s: %v", name, fact)
+		}
 		b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<30))
 		check(t, err)
 		if whole := name == "whole.zstd"; whole != (cut == nil) || whole != (string(b) == text) || !strings.HasPrefix(text, string(b)) {

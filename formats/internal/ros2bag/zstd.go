@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -19,13 +20,70 @@ import (
 // kDefaultZstdCompressionLevel.
 const DefaultLevel = 1
 
-// Inflate writes the decompressed part to a file without a name in the folder for
-// temporary files. rosbag2 does not end the zstd frame
+// An Unpacker decompresses the parts of a recording that are compressed as a whole: into
+// memory as long as they fit, else into files without a name in the folder for temporary files.
+type Unpacker struct {
+	left             int64 // of the memory
+	memory, disk     int64 // bytes that are there
+	inMemory, onDisk int   // parts
+}
+
+// unpackMemory is what an Unpacker takes if nothing is asked for, in bytes.
+const unpackMemory = 64 << 20
+
+// NewUnpacker returns one that takes so many bytes of memory; 0 is 64 MiB.
+func NewUnpacker(memory int64) *Unpacker {
+	if memory <= 0 {
+		memory = unpackMemory
+	}
+	return &Unpacker{left: memory}
+}
+
+// Fact tells where parts were unpacked; false if none was.
+func (u *Unpacker) Fact() (storage.Fact, bool) {
+	var where []string
+	if u.inMemory > 0 {
+		where = append(where, fmt.Sprintf("%d parts in memory (%d bytes)", u.inMemory, u.memory))
+	}
+	if u.onDisk > 0 {
+		where = append(where, fmt.Sprintf("%d parts in %s (%d bytes)", u.onDisk, os.TempDir(), u.disk))
+	}
+	return storage.Fact{Key: "unpacked", Value: strings.Join(where, ", ")}, len(where) > 0
+}
+
+// A spool is a file in memory until it is too large for that.
+type spool struct {
+	storage.File
+	fs   storage.FS
+	left int64 // of the memory; negative: it is on the disk
+}
+
+func (s *spool) Write(b []byte) (int, error) {
+	if s.left >= 0 {
+		if s.left -= int64(len(b)); s.left < 0 {
+			temp, err := iox.TempFile(s.fs, os.TempDir())
+			if err != nil {
+				return 0, err
+			}
+			memory := s.File
+			s.File = temp
+			if _, err := memory.Seek(0, io.SeekStart); err != nil {
+				return 0, err
+			}
+			if _, err := io.Copy(temp, memory); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return s.File.Write(b)
+}
+
+// Inflate decompresses a part. rosbag2 does not end the zstd frame
 // when the size of the database is a multiple of 131072 bytes; all of it is
 // there, and the decoder returns it before it reports that the frame is cut
 // (ros2/ros2 issue 1476). With an error other than of writing, what could be
 // decoded is in the file, and cut is the error of the decoder.
-func Inflate(ctx context.Context, fsys storage.FS, path string) (temp storage.File, cut, err error) {
+func (u *Unpacker) Inflate(ctx context.Context, fsys storage.FS, path string) (temp storage.File, cut, err error) {
 	in, err := fsys.Open(path)
 	if err != nil {
 		return nil, nil, err
@@ -35,10 +93,7 @@ func Inflate(ctx context.Context, fsys storage.FS, path string) (temp storage.Fi
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := iox.TempFile(fsys, os.TempDir())
-	if err != nil {
-		return nil, nil, err
-	}
+	out := &spool{File: iox.NewMemoryFile(path), fs: fsys, left: u.left}
 	source := &faultReader{File: in}
 	if cut, err = inflateTo(ctx, out, source, st.Size()); err == nil {
 		err = source.fault
@@ -46,7 +101,15 @@ func Inflate(ctx context.Context, fsys storage.FS, path string) (temp storage.Fi
 	if err != nil {
 		return nil, nil, errors.Join(err, out.Close())
 	}
-	return out, cut, nil
+	if st, err = out.Stat(); err != nil {
+		return nil, nil, errors.Join(err, out.Close())
+	}
+	if out.left >= 0 {
+		u.left, u.memory, u.inMemory = out.left, u.memory+st.Size(), u.inMemory+1
+	} else {
+		u.disk, u.onDisk = u.disk+st.Size(), u.onDisk+1
+	}
+	return out.File, cut, nil
 }
 
 // A faultReader remembers why a file could not be read, which the decoder would report as
