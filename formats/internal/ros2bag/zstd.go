@@ -43,10 +43,10 @@ func NewUnpacker(memory int64) *Unpacker {
 func (u *Unpacker) Fact() (storage.Fact, bool) {
 	var where []string
 	if u.inMemory > 0 {
-		where = append(where, fmt.Sprintf("%d parts in memory (%d bytes)", u.inMemory, u.memory))
+		where = append(where, fmt.Sprintf("in memory: %d (%d bytes)", u.inMemory, u.memory))
 	}
 	if u.onDisk > 0 {
-		where = append(where, fmt.Sprintf("%d parts in %s (%d bytes)", u.onDisk, os.TempDir(), u.disk))
+		where = append(where, fmt.Sprintf("in %s: %d (%d bytes)", os.TempDir(), u.onDisk, u.disk))
 	}
 	return storage.Fact{Key: "unpacked", Value: strings.Join(where, ", ")}, len(where) > 0
 }
