@@ -13,7 +13,7 @@ type BlockReader interface {
 	// Reading all of them returns the messages of ReadNext in the same order.
 	Blocks() ([]Block, error)
 
-	// Order is what is known of their times. It is called after Blocks.
+	// Order returns what the recording promises about their times. It is called after Blocks.
 	Order() Order
 
 	// ReadBlock reads block i of Blocks into b, replacing what b held. It may be
@@ -35,21 +35,21 @@ const (
 // A BlockTimer can find out the times of blocks without reading all messages: by an index
 // of times, or by what stands before the data of messages.
 type BlockTimer interface {
-	// BlockTimes returns Blocks with the promise of OrderBlocks. If the recording has no
-	// way to it but to read its messages, the error wraps ErrUnsupported.
+	// BlockTimes returns Blocks with the promise of OrderBlocks. If only
+	// reading all messages can find them, the error wraps ErrUnsupported.
 	BlockTimes(ctx context.Context) ([]Block, error)
 }
 
 // A Block is a part of a recording that can be read by itself.
 type Block struct {
 	Offset, Size int64 // where it lies and how many bytes are read there; Offset is -1 if that has no meaning
-	RawSize      int64 // bytes of memory that reading it takes, about
+	RawSize      int64 // bytes of memory that reading it takes, approximately
 	Messages     int64 // -1 when not known
 	Start, End   int64 // least and greatest LogTime, when Timed, as BlockReader.Order promises
 	Timed        bool  // Start and End are known
 
-	// Topics are those that the block has messages of, each once, by an index and as
-	// hints too; empty if that is not known. Blocks may share a slice: it must not be
+	// Topics are the topics of the block's messages, each once. They come from an index
+	// and are hints, too; empty if not known. Blocks may share a slice: it must not be
 	// changed.
 	Topics []TopicID
 }
@@ -107,24 +107,24 @@ type PendingBlock interface {
 // A BlockCopier can take blocks of a Reader of its own format as they are
 // stored, instead of packing and compressing their messages again.
 type BlockCopier interface {
-	// CopyFrom tells whose blocks may come to be copied, and what the reader's
-	// topics are here: topics[i] is that of its topic i, NoTopic when its messages
+	// CopyFrom sets the reader whose blocks may be copied, and the topics of the writer
+	// for its topics: topics[i] is that of its topic i, NoTopic if its messages
 	// are left out or changed. It is called after the last CreateTopic and before
-	// the first message. It is true when there may be blocks that can be copied:
+	// the first message. It returns true if some blocks may be copied:
 	// ReadBlock sets Batch.Stored of those that are read from then on. Several writers
 	// that were made alike and have the same topics may copy from one reader, each
 	// block into one of them.
 	CopyFrom(r Reader, topics []TopicID) bool
 
 	// CopyBlock does what writing all of b.Messages would do, which must be all
-	// that ReadBlock gave and as it gave them. It is false when the block cannot
+	// that ReadBlock returned, unchanged. It returns false if the block cannot
 	// be copied at this point: then nothing was written, and its messages are to
 	// be written one by one. It keeps no reference to Buf and Scratch.
 	CopyBlock(b *Batch) (bool, error)
 }
 
-// A FileLister tells which files it has written, when that is not one file or
-// folder at the path that Create got.
+// A FileLister is a Writer that may write other files than the one file or folder at
+// the path that Create got.
 type FileLister interface {
 	// Files lists the files as paths, in order. It is called after Commit.
 	Files() []string

@@ -25,13 +25,13 @@
 //	           an MCAP file or a Cyber record, a row of the topics table in rosbag2. Two topics
 //	           may have the same name (two publishers, or two types)
 //	message    serialized bytes with a time; formats carry the bytes and never look inside
-//	block      the piece that a reader reads, or a writer writes, at once: see BlockReader
-//	chunk      the piece of a file that its format calls so, compressed as a whole
+//	block      the piece that a reader reads, or a writer writes, in one go: see BlockReader
+//	chunk      the piece of a file with this name in its format, compressed as a whole
 //	part       a file of a rosbag2 folder
 //	segment    one of the outputs that a recording is cut into by size or time
-//	log time   when a message was recorded; recordings are in the order of it
-//	loss       what the output cannot hold of the input, and is reported
-//	damage     what cannot be read of the input, and is reported
+//	log time   when a message was recorded; a recording is ordered by it
+//	loss       a part of the input that the output does not have; it is reported
+//	damage     a part of the input that cannot be read; it is reported
 //	warning    one thing that is odd or damaged in the input, with its place and what to do
 //
 // Encodings and schema encodings have the names of MCAP's registry: "ros1", "cdr", "protobuf";
@@ -52,8 +52,8 @@
 //
 // # Damage
 //
-// Readers salvage: what can be read is read, and what could not be is asked of
-// [Reader.Damage]. With [ReadOptions.Strict] the first damage is an error
+// Readers salvage: they read everything that can be read, and [Reader.Damage]
+// returns what could not be. With [ReadOptions.Strict] the first damage is an error
 // instead. Errors are [*Error] values that wrap [ErrCorrupt], [ErrTruncated] or
 // [ErrUnsupported]. No length found in a file is trusted: it is compared with
 // what is left of the file before anything is allocated or sliced.

@@ -54,7 +54,7 @@ type Format struct {
 	PublishTime, Sequence bool
 
 	// Extras is set if outputs have a place for attachments and metadata records; whether
-	// one has, its Writer tells: see ExtraWriter.
+	// one has, depends on its Writer: see ExtraWriter.
 	Extras bool
 
 	// Appends is set if Create takes WriteOptions.Append.
@@ -64,15 +64,15 @@ type Format struct {
 	// any int64. Write refuses other times with an error wrapping ErrUnsupported.
 	MinTime, MaxTime int64
 
-	// Sniff tells by content whether path is a recording of this format. head
+	// Sniff reports, by content, whether path is a recording of this format. head
 	// holds the first bytes of the file (up to SniffLen), and is nil for a
 	// folder, or if nothing stands under the name: it may be the common stem
-	// of several files. The name's suffix is no evidence. fsys nil means the
+	// of several files. The name's suffix is not evidence. fsys nil means the
 	// operating system's files.
 	Sniff func(fsys FS, path string, head []byte) bool
 
-	// Whole tells which recording the file at path is a part of: the name by which
-	// Open reads all of it, and its parts. The name is "" for a file that is no part
+	// Whole returns the recording that the file at path is a part of: the name by which
+	// Open reads all of it, and its parts. The name is "" for a file that is not a part
 	// of several, or whose others have no common name. Nil: recordings have one file.
 	Whole func(path string) (name string, parts []string)
 
@@ -80,12 +80,12 @@ type Format struct {
 	// Nil: a recording has one file.
 	Recordings func(fsys FS, dir string, names []string) (groups []Group, rest []string)
 
-	// Stem returns the name of a recording without what tells its format; see StemOf. Nil:
-	// what tells it are Extensions.
+	// Stem returns the name of a recording without its ending; see StemOf. Nil: the
+	// endings are Extensions.
 	Stem func(name string) string
 
-	// Identify tells in one line what a file is that is no recording, but has to do with
-	// the format, and what to do next; "" for all others. head is that of Sniff. Nil:
+	// Identify describes, in one line, a file that belongs to the format but is not a
+	// recording, and the next step; "" for all others. head is that of Sniff. Nil:
 	// there is no such file.
 	Identify func(path string, head []byte) (what, hint string)
 
@@ -108,15 +108,14 @@ type Format struct {
 	// its path. See FilesOf.
 	Files func(fsys FS, path string) (Files, error)
 
-	// Instead returns the name of the format that writes an output as it is asked for, ""
-	// if that is this one. Nil: it always is. It is asked before anything else of the
-	// format is looked at, as formats that share a name for their users differ in what
-	// they keep.
+	// Instead returns the name of the format that writes the requested output, "" if it is
+	// this one. Nil: it always is. It is called before any other field of the format is
+	// used, because two formats may have one name for users and keep different things.
 	Instead func(a Ask) string
 
-	// Reindex writes what is missing or wrong of the index of the recording at path, where it
-	// stands, and nothing else. A run that is killed leaves a recording that reads as before
-	// or as after. It returns what it changes, nothing if the index is right. An error wraps
+	// Reindex writes the missing or wrong index of the recording at path, in place, and
+	// changes nothing else. If it is killed, the recording reads as before or as after the
+	// run. It returns what it changed, nothing if the index was right. An error wraps
 	// ErrUnsupported if only a copy can have an index. Nil: the format has no such index.
 	Reindex func(ctx context.Context, path string, o ReindexOptions) ([]IndexChange, error)
 
@@ -127,7 +126,7 @@ type Format struct {
 	Create func(ctx context.Context, path string, o WriteOptions) (Writer, error)
 }
 
-// An Ask is what is asked of an output before its format is settled.
+// An Ask is the request for an output whose format is not decided yet.
 type Ask struct {
 	Path   string                   // as it was typed: a separator at its end names a folder
 	Name   string                   // by which the format was asked for; "": by Path
@@ -146,7 +145,7 @@ func (f *Format) Claims(path string) bool {
 
 // Files are the files of one recording, as paths.
 type Files struct {
-	Folders  []string // that are the recording, so that nothing else belongs into them
+	Folders  []string // that belong to the recording alone
 	Messages []string // that hold the messages, in order
 	Beside   []string // what else belongs to it: metadata, a write-ahead log
 
@@ -200,13 +199,12 @@ type ReadOptions struct {
 	Strict bool // the first damage is an error instead of a warning
 	FS     FS   // where files are; nil: the operating system's
 
-	// Uncommitted also takes what a writer had not committed when it was stopped, as
-	// far as it is whole. Formats without transactions have no such thing.
+	// Uncommitted also reads messages that a writer had not committed when it stopped, if
+	// they are whole. Formats without transactions ignore it.
 	Uncommitted bool
 
-	// CheckIndexes also compares the indexes of the recording with what they are
-	// about, as far as reading does without them and the format can. What is wrong
-	// is a warning.
+	// CheckIndexes also compares those indexes with the recording that reading does not
+	// need, if the format can. An error in one is a warning.
 	CheckIndexes bool
 
 	// Key is what an encrypted recording is decrypted with. Without one a format may ask the
@@ -250,12 +248,11 @@ type WriteOptions struct {
 
 	Overwrite bool // replace what is at path when Commit succeeds
 
-	// Append adds to the recording at path, which must be there, whole and used by no
-	// other writer; what is there stays where it stands, and only what is new is written.
-	// Until Commit, and if the process is killed at any moment, the recording reads as it
-	// was, or with all that is added. CreateTopic takes a topic that is there as
-	// Topic.Continues has it; Finish returns no name, as nothing can be read before
-	// Commit. Options that are not set are as the recording has them, Metadata is not
+	// Append adds to the recording at path, which must exist, be undamaged, and have no
+	// other writer. Its messages stay in place, and only new ones are written. Until Commit,
+	// and if the process is killed at any moment, the recording reads as it was, or with
+	// all that is added. CreateTopic continues an existing topic if Topic.Continues allows
+	// it; Finish returns no name, because nothing can be read before Commit. Options that are not set are as the recording has them, Metadata is not
 	// used. Create refuses a damaged recording with an error that wraps ErrCorrupt or
 	// ErrTruncated, one that another process adds to with ErrLocked, and one that cannot
 	// be added to with ErrUnsupported.
@@ -270,13 +267,13 @@ type WriteOptions struct {
 
 // A Reader reads one recording. See the optional interfaces in capability.go.
 type Reader interface {
-	// Info describes the recording by what opening it has shown, and does not change:
-	// counts come from the recording's own index if it has a sound one.
+	// Info describes the recording as it was found when it was opened, and does not change.
+	// Counts come from the recording's own index if that is sound.
 	// The result belongs to the caller.
 	Info() (*Info, error)
 
-	// Damage returns what was found to be odd or damaged so far: by Open, and by all
-	// reading since. The result belongs to the caller.
+	// Damage returns the oddities and damage found so far: by Open, and by all reading
+	// since. The result belongs to the caller.
 	Damage() Damage
 
 	// ReadNext returns the next message in the order of the file, or io.EOF.
@@ -293,10 +290,10 @@ type Reader interface {
 // ErrUnsupported or ErrCorrupt is about that topic alone, and the writer goes on
 // without it.
 type Writer interface {
-	// Identity is what tells topics of this output apart. It does not change.
+	// Identity is the fields that distinguish topics of this output. It does not change.
 	Identity() Identity
 
-	// CreateTopic makes a stream known. Topics may be created at any time
+	// CreateTopic adds a topic. Topics may be created at any time
 	// before their first message. A second topic with the identity of another is
 	// refused with an error wrapping ErrUnsupported.
 	CreateTopic(t Topic) (TopicID, error)
@@ -306,15 +303,15 @@ type Writer interface {
 
 	// Finish writes what is left to write and closes all files. It returns the name that
 	// the output has until Commit, if it can be read: that of the file or folder, or
-	// of a folder with the segments that will stand beside each other. Only Commit and
+	// of a folder with the segments, which will be beside each other. Only Commit and
 	// Close may follow.
 	Finish() (path string, err error)
 
 	// Commit finishes the recording, unless Finish has, and moves it to its final name.
-	// Without a nil error from Commit, nothing of it stands under that name.
+	// Unless Commit returns nil, nothing exists under that name.
 	Commit() error
 
-	// Close throws away what was not committed and frees what the writer holds. It may
+	// Close removes an output that was not committed, and frees the writer. It may
 	// be called at any time, and more than once.
 	Close() error
 }

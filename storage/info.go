@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Info describes a recording, as opening it has shown.
+// Info describes a recording, as it was found when it was opened.
 type Info struct {
 	Format  string   // Format.Name
 	Version string   // of the file format: "2.0"; rosbag2: metadata version and schema
@@ -29,15 +29,15 @@ type Info struct {
 	// compresses) by codec name, "none" included.
 	Compression map[string]int64
 
-	// Facts are further lines of `bagconv info` that only this format has, such
-	// as the state of its index, in the order to show.
+	// Facts are further lines of `bagconv info` that only this format has, such as the
+	// state of its index, in the order in which they are shown.
 	Facts []Fact
 
 	Topics   []TopicInfo       // index = TopicID
 	Metadata map[string]string // recording level; see MetaDistro; other keys as the file has them
 
-	// Damage is what opening the recording has found. Reader.Damage also has what was met
-	// since.
+	// Damage was found when the recording was opened. Reader.Damage also has the damage
+	// found since.
 	Damage
 }
 
@@ -54,23 +54,23 @@ func (i *Info) Clone() *Info {
 	return &c
 }
 
-// A Fact is a line of what is known of a recording. Keys are short, in lower
+// A Fact is a line about a recording. Keys are short, in lower
 // case and without spaces: "index", "chunks".
 type Fact struct{ Key, Value string }
 
-// Damage is what is odd or damaged in a recording, and what that has cost.
+// Damage is the oddities and damage of a recording, and what is lost by them.
 type Damage struct {
 	Warnings []Warning // in the order of offset
 	Lost     Lost
 }
 
-// Lost is what damage has cost, as far as the recording itself tells: by a header,
+// Lost is what damage has cost, as far as the recording itself shows: by a header,
 // an index or the size that a file should have. The zero value is nothing.
 type Lost struct {
-	Bytes     int64 // that were skipped, or that a file should have and has not
+	Bytes     int64 // that were skipped, or that a file should have and does not
 	Blocks    int64 // chunks or pages that miss something
 	Messages  int64 // that a header or an index counts and that cannot be read
-	Duration  int64 // ns of the recording without a message that is left: at its ends, or between two parts
+	Duration  int64 // ns of the recording in which no message is left: at its ends, or between two parts
 	Uncounted bool  // more messages than these are or may be missing, and nothing counts them
 }
 

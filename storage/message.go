@@ -20,8 +20,8 @@ type Topic struct {
 	Metadata map[string]string // see the Meta constants; other keys are kept if the format can
 }
 
-// Identity is what tells topics of an output apart. The converter joins or renames
-// topics that are one by it.
+// Identity is the fields that distinguish topics of an output. The converter joins or
+// renames topics that are equal in them.
 type Identity uint8
 
 const (

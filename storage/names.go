@@ -25,8 +25,8 @@ func (f *Format) GroupsOf(fsys FS, dir string, names []string) (groups []Group, 
 	return f.Recordings(fsys, dir, names)
 }
 
-// StemOf returns the name of a recording without what tells that it is one of this
-// format. It returns name itself if nothing does.
+// StemOf returns the name of a recording without the endings that recordings of the
+// format have. It returns name itself if it has none of them.
 func (f *Format) StemOf(name string) string {
 	if f.Stem != nil {
 		return f.Stem(name)
@@ -45,7 +45,7 @@ func TrimExtension(path string, extensions ...string) string {
 	return path
 }
 
-// Known returns the formats, and those behind them that are known by name only. The
+// Known returns the formats, and those after them that are known by name only. The
 // slice must not be changed.
 func (r *Registry) Known() []*Format { return r.known }
 

@@ -12,16 +12,15 @@ import (
 //
 //	for m, err := range querier.Query(ctx, storage.Query{Topics: ids, Skip: 999, Limit: 1}) { // the 1000th
 //
-// What is read beside the messages themselves depends on what the format's index
-// knows; docs/library.md has it for each. An index is believed: messages that it
-// does not know are not found. If it turns out to be wrong there is an error
+// What is read besides the messages depends on the index of the format:
+// docs/library.md describes it for each. The index is trusted: messages that are not
+// in it are not found. If it turns out to be wrong there is an error
 // that wraps [ErrCorrupt], and [Reader.ReadNext] still reads everything.
 type Querier interface {
-	// Query returns the messages that q asks for, in the order of LogTime; equal
-	// times are in the order of the file, and all is the other way round with
-	// q.Reverse. The message and its Data are valid until the loop's next step or
+	// Query returns the messages that q asks for, in the order of LogTime; ties are in
+	// the order of the file. q.Reverse reverses both. The message and its Data are valid until the loop's next step or
 	// its end. An error comes with a nil message, and ends the loop. A message that
-	// the index knows and that damage makes unreadable is left out, and reported in
+	// the index has and that damage makes unreadable is left out, and reported in
 	// Reader.Damage; in a strict reader it is an error.
 	//
 	// Queries do not move ReadNext. Several may run at once, also concurrently,
@@ -29,8 +28,8 @@ type Querier interface {
 	Query(ctx context.Context, q Query) iter.Seq2[*Message, error]
 }
 
-// A Query is which messages are asked for. The zero value is all of them, in
-// the order of time.
+// A Query selects messages. The zero value selects all of them, in the order of
+// time.
 type Query struct {
 	Topics []TopicID // of these topics; nil: of all
 

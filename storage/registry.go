@@ -97,7 +97,7 @@ func (r *Registry) DetectIn(fsys FS, path string) (*Format, error) {
 }
 
 // Open opens the recording at path, whatever its format: DetectIn, and the Open of
-// the format found. Info.Format tells which that was.
+// the format found, which Info.Format names.
 func (r *Registry) Open(ctx context.Context, path string, o ReadOptions) (Reader, error) {
 	f, err := r.DetectIn(o.FS, path)
 	if err != nil {

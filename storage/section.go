@@ -11,7 +11,7 @@ type SectionLister interface {
 	// Sections lists the sections of a kind in the order of the files. A Section and its
 	// Fields are valid until the loop's next step. An error comes with a nil Section and
 	// ends the loop; it wraps ErrUnsupported if the format has no sections of the kind.
-	// Damage is no error, also of a strict Reader: see Section.Broken. Sections moves
+	// Damage is not an error, also of a strict Reader: see Section.Broken. Sections moves
 	// nothing that the other calls read, and takes no more memory than opening did.
 	Sections(ctx context.Context, kind SectionKind) iter.Seq2[*Section, error]
 }
@@ -30,10 +30,10 @@ const (
 // A Section is one piece of a recording, or bytes that are none.
 type Section struct {
 	File   string // path of the file that it lies in
-	Kind   string // what the documents of the format call it, such as CHUNK; "" for bytes that are no section
+	Kind   string // what the documents of the format call it, such as CHUNK; "" for bytes that are not sections
 	Offset int64  // first byte in the file; -1 if it has no place of its own
 	Size   int64  // bytes that the file has of it
-	Data   int64  // bytes behind its header, as the header states them; -1 if it states none
+	Data   int64  // bytes after its header, as the header states them; -1 if it states none
 
 	Compression string // of Data; "" if the section has none
 	Raw         int64  // bytes of Data before compression, as stated; -1 if not known

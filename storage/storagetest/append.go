@@ -29,7 +29,7 @@ func (c *Config) appending(t *testing.T) {
 	}
 }
 
-// appendsNot: a format that cannot add to a recording says so and leaves it alone.
+// appendsNot: a format that cannot add to a recording refuses it and changes nothing.
 func (c *Config) appendsNot(t *testing.T) {
 	path := c.written(t, c.small())
 	before := digest(t, filepath.Dir(path))
@@ -51,7 +51,7 @@ func (c *Config) written(t *testing.T, r Recording) (path string) {
 	return path
 }
 
-// addition is what is added to small: topics that it has, in another order, and one more.
+// addition returns what is added to small: topics that it has, in another order, and one more.
 func (c *Config) addition() Recording {
 	r := c.Generate(21, Spec{Topics: 3, Messages: 200, MaxSize: 3000, Step: 1_000_000, Jitter: 2_000_000})
 	r.Topics[0].Name, r.Topics[2].Name = "/topic_2", "/added"
@@ -62,7 +62,7 @@ func (c *Config) addition() Recording {
 	return r
 }
 
-// added returns a recording with another one behind it.
+// added returns a recording with another one after it.
 func added(r, more Recording) Recording {
 	out := Recording{Topics: slices.Clone(r.Topics), Messages: slices.Clone(r.Messages), Metadata: r.Metadata}
 	ids := make([]storage.TopicID, len(more.Topics))
@@ -172,7 +172,7 @@ func (c *Config) appendContradiction(t *testing.T) {
 		delete(topic.Metadata, storage.MetaMD5Sum)
 		delete(topic.Metadata, storage.MetaTypeHash)
 		if len(c.Metadata) > 0 && d.Type == c.topic("").Type {
-			continue // its hash would tell
+			continue // its hash would show it
 		}
 		wrong["definition of "+d.Type] = topic
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// constant: Info does not change by reading, and what reading finds is in Damage, behind
+// constant: Info does not change by reading, and what reading finds is in Damage, after
 // what opening has found; of sound recordings and of damaged ones.
 func (c *Config) constant(t *testing.T) {
 	path := filepath.Join(t.TempDir(), c.Name)

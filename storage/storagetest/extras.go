@@ -233,7 +233,7 @@ func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 func (f *failing) Close() error             { return f.err }
 
 // shown describes attachments in one line.
-func shown(list []Attachment) string {
+func describe(list []Attachment) string {
 	var b strings.Builder
 	for _, a := range list {
 		fmt.Fprintf(&b, "%q (%s, %d, %d, %d bytes) ", a.Name, a.MediaType, a.LogTime, a.CreateTime, len(a.Content))
@@ -251,7 +251,7 @@ func checkExtras(t *testing.T, r storage.Reader, want Recording) {
 	if !slices.EqualFunc(attachments, want.Attachments, func(a, b Attachment) bool {
 		return a.Name == b.Name && a.MediaType == b.MediaType && a.LogTime == b.LogTime && a.CreateTime == b.CreateTime && bytes.Equal(a.Content, b.Content)
 	}) {
-		t.Errorf("attachments are %s; want %s", shown(attachments), shown(want.Attachments))
+		t.Errorf("attachments are %s; want %s", describe(attachments), describe(want.Attachments))
 	}
 	if !slices.EqualFunc(records, want.Records, func(a, b MetadataRecord) bool { return a.Name == b.Name && maps.Equal(a.Values, b.Values) }) {
 		t.Errorf("metadata records are %q; want %q", records, want.Records)

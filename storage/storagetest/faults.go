@@ -36,8 +36,8 @@ func (c *Config) sourceUntouched(t *testing.T) {
 	}
 }
 
-// elsewhere: a recording is detected and read through the file system that it is in.
-func (c *Config) elsewhere(t *testing.T) {
+// otherFS: a recording is detected and read through the file system that it is in.
+func (c *Config) otherFS(t *testing.T) {
 	dir := t.TempDir()
 	want := c.small()
 	if err := WriteAll(c.Format, filepath.Join(dir, c.Name), storage.WriteOptions{NoSync: true}, want); err != nil {

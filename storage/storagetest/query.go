@@ -17,7 +17,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// query holds a format's Querier against ReadAll: random queries over recordings
+// query compares a format's Querier with ReadAll: random queries over recordings
 // of many chunks, sorted and not, in every compression.
 func (c *Config) query(t *testing.T) {
 	for name, want := range map[string]Recording{
@@ -59,7 +59,7 @@ func rare(r Recording) Recording {
 	return r
 }
 
-// CheckQueries holds n random queries of a recording against its messages, which
+// CheckQueries compares n random queries of a recording with its messages, which
 // are read by ReadNext between them. The reader must be new and have a Querier.
 func CheckQueries(t testing.TB, r storage.Reader, seed uint64, n int) {
 	t.Helper()
@@ -141,7 +141,7 @@ func collect(q storage.Querier, ask storage.Query, stop int) (out []storage.Mess
 	return out, nil
 }
 
-// Select is what a query must return of all messages of a recording, which are in
+// Select returns what a query must return of all messages of a recording, which are in
 // the order of the file.
 func Select(all []storage.Message, q storage.Query) []storage.Message {
 	start, end := q.Range()

@@ -102,7 +102,7 @@ func (c *Config) queryDamage(t *testing.T) {
 	}
 }
 
-// largest is the largest file of a recording.
+// largest returns the largest file of a recording.
 func largest(t *testing.T, path string) (file string) {
 	t.Helper()
 	size := int64(-1)

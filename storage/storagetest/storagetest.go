@@ -5,8 +5,8 @@
 //	}
 //
 // The suite writes recordings that try the corners of the contract in package
-// storage, reads them back in every way that the format offers, and holds the
-// ways against each other. Gaps that a format is known to have are named in
+// storage, reads them back in every way that the format offers, and compares
+// the results. Gaps that a format is known to have are named in
 // Config, each with its reason.
 //
 // The messages are made from a seed: the same in every run.
@@ -39,11 +39,11 @@ type Config struct {
 	Others []Definition
 
 	// FaultFS is set if all of a writer's I/O goes through WriteOptions.FS, so
-	// that each operation can be made to fail. Otherwise NoFaultFS tells why not.
+	// that each operation can be made to fail. Otherwise NoFaultFS is the reason.
 	FaultFS   bool
 	NoFaultFS string
 
-	// NoAppend tells why nothing can be added to recordings of this Name, although the format
+	// NoAppend is why nothing can be added to recordings of this Name, although the format
 	// has WriteOptions.Append.
 	NoAppend string
 
@@ -51,7 +51,7 @@ type Config struct {
 	// than those before them; "": there is none.
 	OverlapCode string
 
-	// ReadsAll tells why a query cannot do with a small part of the file; else it
+	// ReadsAll is why a query cannot do with a small part of the file; else it
 	// is held to that.
 	ReadsAll string
 }
@@ -143,7 +143,7 @@ func Run(t *testing.T, c Config) {
 	t.Run("BlockCopier", c.blockCopier)
 	t.Run("Deterministic", c.deterministic)
 	t.Run("SourceUntouched", c.sourceUntouched)
-	t.Run("Elsewhere", c.elsewhere)
+	t.Run("Elsewhere", c.otherFS)
 	t.Run("Cancelled", c.cancelled)
 	t.Run("WriteFaults", c.writeFaults)
 	t.Run("ReadFaults", c.readFaults)
@@ -153,7 +153,7 @@ func Run(t *testing.T, c Config) {
 	t.Run("QueryFaults", c.queryFaults)
 }
 
-// cases are the recordings that every format must carry unharmed.
+// cases returns the recordings that every format must carry unharmed.
 func (c *Config) cases() map[string]Recording {
 	mb := func(n int) []byte { return make([]byte, n<<20) }
 	at := func(d int64, data []byte) storage.Message {
@@ -187,7 +187,7 @@ func (c *Config) cases() map[string]Recording {
 	return out
 }
 
-// make70 is a long name.
+// make70 returns a long name.
 func make70(c byte) []byte {
 	b := make([]byte, 700)
 	for i := range b {

@@ -252,7 +252,7 @@ func (c *Config) deterministic(t *testing.T) {
 	}
 }
 
-// digest is a hash over names, times and contents of a file, or of all in a folder.
+// digest returns a hash over names, times and contents of a file, or of all in a folder.
 func digest(t *testing.T, path string) string {
 	t.Helper()
 	h := sha256.New()

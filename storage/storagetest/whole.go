@@ -39,8 +39,8 @@ func (c *Config) kept(r Recording) Recording {
 	return r
 }
 
-// match returns which topic of want each topic of a recording is. Topics are told
-// apart by everything that the format keeps of them, and equal ones by their order:
+// match returns which topic of want each topic of a recording is. Topics are distinguished
+// by everything that the format keeps of them, and equal ones by their order:
 // a format may number them anew.
 func match(t *testing.T, info *storage.Info, want Recording) []storage.TopicID {
 	t.Helper()
@@ -73,7 +73,7 @@ func sameTopic(a, b *storage.Topic) bool {
 		slices.Equal(a.QoS, b.QoS) && maps.Equal(a.Metadata, b.Metadata)
 }
 
-// renumber gives messages the topics of the recording that was written.
+// renumber sets in messages the topics of the recording that was written.
 func renumber(t *testing.T, got []storage.Message, ids []storage.TopicID) {
 	t.Helper()
 	for i := range got {
@@ -130,7 +130,7 @@ func (c *Config) carried() (topics []storage.Topic) {
 	return topics
 }
 
-// whole is a recording with all that a recording can have.
+// whole returns a recording with all that a recording can have.
 func (c *Config) whole() Recording {
 	r := Recording{Topics: append(c.wholeTopics(), c.carried()...), Metadata: map[string]string{}}
 	for i := range 300 {
