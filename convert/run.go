@@ -100,7 +100,7 @@ func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err e
 		r := reports[i]
 		r.Source.Version, r.Source.Size, r.Source.Files = src.Info.Version, src.Info.Size, src.Info.Files
 		r.Warnings = src.Info.Warnings
-		if outputs[i], err = newOutput(job, src); err != nil {
+		if outputs[i], err = newOutput(ctx, job, src); err != nil {
 			return i, err
 		}
 		r.Selection = outputs[i].describe(src.Info)

@@ -31,15 +31,15 @@ type topicPlan struct {
 
 // planTopics maps every topic. encoding is what messages become that do not stay as
 // they are.
-func planTopics(job *Job, encoding string, info *storage.Info, choice *selection.Choice) (*topicPlan, error) {
+func planTopics(job *Job, encoding string, info *storage.Info, choice *selection.Choice, evidence *mapping.Evidence) (*topicPlan, error) {
 	sourceDistro, certain := mapping.SourceDistro(job.Distro, info.Metadata)
 	mapper := mapping.New(mapping.Options{
 		Encoding:    encoding,
 		Keep:        job.stays,
 		Holds:       job.SinkFormat.Holds,
-		Definitions: job.Definitions,
-		Target:      job.Target,
-		Distro:      job.distro(), SourceDistro: sourceDistro, Certain: certain,
+		Definitions: job.Definitions, Evidence: evidence,
+		Target: job.Target,
+		Distro: job.distro(), SourceDistro: sourceDistro, Certain: certain,
 		Rosout: job.Rosout, ProtoTypes: job.ProtoTypes, Frames: job.Frames, Layout: job.ApolloLayout,
 		Hashes:   job.SourceFormat.Name != job.SinkFormat.Name,
 		Sequence: job.SinkFormat.Sequence && !job.SourceFormat.Sequence,

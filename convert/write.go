@@ -32,7 +32,7 @@ type output struct {
 }
 
 // newOutput plans the output of a job.
-func newOutput(job *Job, src *engine.Source) (*output, error) {
+func newOutput(ctx context.Context, job *Job, src *engine.Source) (*output, error) {
 	choice, err := src.Choose(&job.Select, &job.Edit)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,12 @@ func newOutput(job *Job, src *engine.Source) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := planTopics(job, encoding, src.Info, choice)
+	distro, _ := mapping.SourceDistro(job.Distro, src.Info.Metadata)
+	evidence, err := src.Evidence(ctx, job.Definitions, distro)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := planTopics(job, encoding, src.Info, choice, evidence)
 	if err != nil {
 		return nil, err
 	}

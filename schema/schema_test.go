@@ -119,3 +119,30 @@ func BenchmarkParse(b *testing.B) {
 		}
 	}
 }
+
+// TestLayout: what changes how bytes are read changes the fingerprint, and nothing else does.
+func TestLayout(t *testing.T) {
+	layout := func(text string) string {
+		return schema.Layout(parse(t, "p/msg/T", strings.ReplaceAll(text, "|", "\n"), rosmsg.ROS2, "humble"))
+	}
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"int32 a|int8 X=1", "int32 b # comment|string Y=\"z\"", true},
+		{"int32 a 5", "int32 a", true},
+		{"uint8 a|string<=3 b|int8[<=3] c", "byte a|string b|int8[] c", true},
+		{"int32 a", "uint32 a", false},
+		{"int32 a", "float32 a", false},
+		{"int8[3] a", "int8[4] a", false},
+		{"int8[3] a", "int8[] a", false},
+		{"int8 a|int16 b", "int16 b|int8 a", false},
+		{"geometry_msgs/Point a", "geometry_msgs/Vector3 b", true},
+		{"geometry_msgs/Point a", "geometry_msgs/Point32 a", false},
+		{"geometry_msgs/Point a", "float64 x|float64 y|float64 z", false},
+	} {
+		if a, b := layout(c.a), layout(c.b); (a == b) != c.same || len(a) != 32 {
+			t.Errorf("%s and %s: %s, %s", c.a, c.b, a, b)
+		}
+	}
+}

@@ -3,9 +3,16 @@ package main
 import (
 	"bytes"
 	"database/sql"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	_ "modernc.org/sqlite"
@@ -83,4 +90,106 @@ func TestDefinitionsBack(t *testing.T) {
 		t.Error("no recording has definitions")
 	}
 	t.Logf("%d recordings", n)
+}
+
+// wrongTree writes the definitions of a recording as a tree of packages, each with one field
+// changed in a way that shows. It returns how many definitions it has.
+func wrongTree(t *testing.T, folder, to string, r *rand.Rand) (n int) {
+	t.Helper()
+	out, err := exec.Command(binary, "schema", folder, "--json").Output()
+	var list struct {
+		Definitions []struct{ Type, Encoding, Text string }
+	}
+	if json.Unmarshal(out, &list) != nil {
+		t.Fatalf("%s: %v: %s", folder, err, out)
+	}
+	for _, d := range list.Definitions {
+		pkg, short, _ := strings.Cut(d.Type, "/msg/")
+		root, _, _ := strings.Cut(d.Text, "\n====")
+		var fields []string
+		for line := range strings.Lines(root) {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' && !strings.Contains(strings.SplitN(line, "#", 2)[0], "=") {
+				fields = append(fields, strings.SplitN(line, "#", 2)[0])
+			}
+		}
+		if d.Encoding != "ros2msg" || short == "" || len(fields) == 0 {
+			continue
+		}
+		switch i := r.IntN(len(fields)); r.IntN(3) {
+		case 0:
+			fields[i] = "int16[] other_" + strconv.Itoa(i)
+		case 1:
+			fields[i] = "float64[3] other_" + strconv.Itoa(i) + "\n" + fields[i]
+		default:
+			fields = append(fields, "string[2] more")
+		}
+		dir := filepath.Join(to, pkg, "msg")
+		if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(filepath.Join(dir, short+".msg"), []byte(strings.Join(fields, "\n")), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+// linesOf returns the messages of a recording as text, by topic.
+func linesOf(t *testing.T, path string, flags ...string) map[string][]string {
+	t.Helper()
+	out, err := exec.Command(binary, append([]string{"cat", path}, flags...)...).Output()
+	topics := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		var m struct{ Topic string }
+		if json.Unmarshal([]byte(line), &m) != nil {
+			t.Fatalf("%s: %v: %s", path, err, line)
+		}
+		topics[m.Topic] = append(topics[m.Topic], line)
+	}
+	return topics
+}
+
+// TestWrongDefinitions: with wrong definitions of all types, a recording that has none has the
+// values of the original, or its topics are not converted; nothing is read by a wrong definition
+// unless a note calls it a choice. The definitions are changed by seeds: BAGCONV_EXHAUSTIVE=1 tries
+// several hundred.
+func TestWrongDefinitions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	demo := filepath.Join(dir, "demo")
+	convert(t, filepath.Join("..", "..", "testdata", "demo.bag"), demo+"/", "--no-sync")
+	seeds := 1
+	if os.Getenv("BAGCONV_EXHAUSTIVE") != "" {
+		seeds = 25
+	}
+	tried, kept, refused, chosen := 0, 0, 0, 0
+	for i, folder := range append([]string{demo}, folders(t)...) {
+		bare := stripped(t, folder, filepath.Join(dir, fmt.Sprintf("bare%d", i)))
+		if bare == "" {
+			continue
+		}
+		want := linesOf(t, folder)
+		for seed := range seeds {
+			tree := filepath.Join(dir, fmt.Sprintf("tree%d_%d", i, seed))
+			n := wrongTree(t, folder, tree, rand.New(rand.NewPCG(uint64(i), uint64(seed))))
+			if n == 0 {
+				continue
+			}
+			tried += n
+			out := filepath.Join(dir, fmt.Sprintf("out%d_%d.bag", i, seed))
+			_, stderr := bagconv(t, bare, out, "-v", "--no-sync", "--defs", tree)
+			got := linesOf(t, bare, "--defs", tree)
+			for topic, lines := range want {
+				switch {
+				case got[topic] == nil:
+					refused++
+				case slices.Equal(got[topic], lines):
+					kept++
+				case strings.Contains(stderr, "note: "+topic) && strings.Contains(stderr, "[definition-choice]"):
+					chosen++
+				default:
+					t.Errorf("%s, seed %d: %s is read otherwise:\n%s%s\n%s", folder, seed, topic, got[topic][0], lines[0], stderr)
+				}
+			}
+		}
+	}
+	t.Logf("%d wrong definitions: topics with their values %d, not converted %d, chosen %d", tried, kept, refused, chosen)
 }

@@ -107,7 +107,11 @@ func Run(ctx context.Context, r storage.Reader, o Options) (*Result, error) {
 		return nil, err
 	}
 	c := &checker{o: o, info: info}
-	c.define()
+	evidence, err := engine.FindEvidence(ctx, r, info, nil, o.Definitions, c.distro())
+	if err != nil {
+		return nil, err
+	}
+	c.define(evidence)
 	c.targetFindings()
 	c.follow()
 	c.times = engine.NewHistogram(len(c.streams))

@@ -146,7 +146,12 @@ func protoDecoder(md protoreflect.MessageDescriptor) (*decoder, error) {
 }
 
 // mapper finds definitions as a conversion of the recording would.
-func (c *checker) mapper() *mapping.Mapper {
+func (c *checker) mapper(evidence *mapping.Evidence) *mapping.Mapper {
+	distro := c.distro()
+	return mapping.New(mapping.Options{Definitions: c.o.Definitions, Evidence: evidence, Distro: distro, SourceDistro: distro})
+}
+
+func (c *checker) distro() string {
 	distro, _ := mapping.SourceDistro(c.o.Distro, c.info.Metadata)
-	return mapping.New(mapping.Options{Definitions: c.o.Definitions, Distro: distro, SourceDistro: distro})
+	return distro
 }

@@ -28,18 +28,18 @@ type kind struct {
 
 // define finds the definition of each topic, and compiles its decoder. Topics
 // with the same definition are told of once.
-func (c *checker) define() {
-	m := c.mapper()
+func (c *checker) define(evidence *mapping.Evidence) {
+	m := c.mapper(evidence)
 	type identity struct {
-		typ, encoding, md5, hash string
-		text                     uint64
+		typ, encoding, md5, hash, proof string
+		text                            uint64
 	}
 	kinds := map[identity]*kind{}
 	var list []*kind
 	c.decoders = make([]*decoder, len(c.info.Topics))
 	for i := range c.info.Topics {
 		t := &c.info.Topics[i].Topic
-		id := identity{t.Type, t.Encoding, t.Metadata[storage.MetaMD5Sum], t.Metadata[storage.MetaTypeHash], maphash.Bytes(seed, t.Schema.Data)}
+		id := identity{t.Type, t.Encoding, t.Metadata[storage.MetaMD5Sum], t.Metadata[storage.MetaTypeHash], evidence.Layout(t), maphash.Bytes(seed, t.Schema.Data)}
 		k := kinds[id]
 		if k == nil {
 			k = c.kindOf(m, t)

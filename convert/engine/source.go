@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -37,6 +39,9 @@ type Source struct {
 	limit       int64               // of the query: messages of one of its blocks; 0: sequentialMessages
 
 	memory int64 // bytes that may be used; 0: DefaultMemory
+
+	evidence map[string]*mapping.Evidence // what Evidence has found, by distribution
+	sets     []*defset.Set                // with those definitions
 
 	stamps []*mapping.Stamp // scan takes the times from them; index = TopicID; nil: log times
 }
@@ -94,6 +99,23 @@ func (s *Source) rewind() error {
 		return err
 	}
 	return s.open()
+}
+
+// Evidence returns what messages show about the definitions of topics that have none: see
+// FindEvidence.
+func (s *Source) Evidence(ctx context.Context, sets []*defset.Set, sourceDistro string) (*mapping.Evidence, error) {
+	if found, done := s.evidence[sourceDistro]; done && slices.Equal(s.sets, sets) {
+		return found, nil
+	}
+	found, err := FindEvidence(ctx, s.Reader, s.Info, nil, sets, sourceDistro)
+	if err != nil {
+		return nil, err
+	}
+	if s.evidence == nil || !slices.Equal(s.sets, sets) {
+		s.evidence, s.sets = map[string]*mapping.Evidence{}, sets
+	}
+	s.evidence[sourceDistro] = found
+	return found, nil
 }
 
 // Close closes the reader.

@@ -29,8 +29,9 @@ type StreamJob struct {
 	Distro      string          // as convert.Job.Distro
 	Limits      *storage.Format // messages at times that it cannot store are left out; nil: none
 	Order       Order
-	Expected    int64 // about how many messages write takes before it returns ErrEnough; 0: all
-	Threads     int   // workers; 0 is one per core, 12 at most
+	Evidence    func(*mapping.Evidence) // when set, is called before the plan with what messages show about definitions; nil: nothing
+	Expected    int64                   // about how many messages write takes before it returns ErrEnough; 0: all
+	Threads     int                     // workers; 0 is one per core, 12 at most
 	Progress    func(Progress)
 
 	// End, when set, is called with the recording when its messages were read: for what it
@@ -90,6 +91,19 @@ func Stream(ctx context.Context, job StreamJob, plan StreamPlan, write func(*sto
 	return res, errors.Join(err, job.Source.Close())
 }
 
+// findEvidence calls Evidence. info is that of the plan.
+func (job *StreamJob) findEvidence(ctx context.Context, src *Source, info *storage.Info, wanted []bool) error {
+	if job.Evidence == nil {
+		return nil
+	}
+	distro, _ := mapping.SourceDistro(job.Distro, info.Metadata)
+	evidence, err := FindEvidence(ctx, src.Reader, info, wanted, job.Definitions, distro)
+	if err == nil {
+		job.Evidence(evidence)
+	}
+	return err
+}
+
 // stream is one attempt.
 func stream(ctx context.Context, job *StreamJob, plan StreamPlan, write func(*storage.Message) error) (*StreamResult, error) {
 	if job.Edit.Restamp == selection.RestampLog {
@@ -105,6 +119,9 @@ func stream(ctx context.Context, job *StreamJob, plan StreamPlan, write func(*st
 	for i := range named.Topics {
 		named.Topics[i].Name = job.Edit.Name(named.Topics[i].Name)
 	}
+	if err := job.findEvidence(ctx, src, &named, choice.Topics); err != nil {
+		return nil, err
+	}
 	topics, err := plan(&named, slices.Clone(choice.Topics))
 	if err != nil {
 		return nil, err
@@ -118,7 +135,12 @@ func stream(ctx context.Context, job *StreamJob, plan StreamPlan, write func(*st
 	}
 	p := &Pipeline{Source: src, Sinks: []*Sink{to}, Order: job.Order, Limit: job.Expected, Threads: job.Threads, TempDir: os.TempDir(), Progress: job.Progress}
 	if job.Edit.Restamp == selection.RestampHeader {
-		mapper := mapping.New(mapping.Options{Definitions: job.Definitions, SourceDistro: job.Distro})
+		distro, _ := mapping.SourceDistro(job.Distro, src.Info.Metadata)
+		evidence, err := FindEvidence(ctx, src.Reader, src.Info, choice.Topics, job.Definitions, distro)
+		if err != nil {
+			return nil, err
+		}
+		mapper := mapping.New(mapping.Options{Definitions: job.Definitions, SourceDistro: distro, Evidence: evidence})
 		p.Stamps = make([]*mapping.Stamp, len(topics))
 		for i := range topics {
 			p.Stamps[i] = mapper.Stamp(&src.Info.Topics[i].Topic)

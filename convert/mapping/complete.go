@@ -1,6 +1,8 @@
 package mapping
 
 import (
+	"strings"
+
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -18,7 +20,8 @@ func (m *Mapper) Complete(topics []*storage.Topic) {
 		case defined(t):
 			some = true
 		default:
-			missing = missing || m.standard2(t) == nil
+			def, _ := m.standard2(t)
+			missing = missing || def == nil
 		}
 	}
 	m.complete = m.o.Encoding == "cdr" && (some || !missing)
@@ -35,15 +38,23 @@ func defined(t *storage.Topic) bool {
 }
 
 // standard2 returns a definition for a ROS 2 topic that has none: one that the user has; the
-// standard one with its type hash; that of its distribution, if that is certain; or one that all
-// distributions share. It is nil if there is none.
-func (m *Mapper) standard2(t *storage.Topic) *definition {
+// standard one with its type hash; the one that alone fits the messages; that of its distribution,
+// if that is certain; or one that all distributions share. It is nil if there is none; the error is
+// why none fits the messages.
+func (m *Mapper) standard2(t *storage.Topic) (*definition, error) {
 	name, hash := fullROS2Name(t.Type), t.Metadata[storage.MetaTypeHash]
 	if !validHash(hash) {
 		hash = ""
 	}
+	if trial := m.lib.evidence.of(t); trial != nil && hash == "" {
+		def, choice, err := trial.decide("the recording")
+		if err != nil || choice && !m.o.Certain && !strings.HasPrefix(def.origin, Given) {
+			return nil, err
+		}
+		return def, nil
+	}
 	if def, _ := m.lib.ros2Given(name, m.o.SourceDistro, hash); def != nil {
-		return def.because("the recording has no definition of %s", t.Type)
+		return def.because("the recording has no definition of %s", t.Type), nil
 	}
 	var msg *schema.Message
 	distro := m.o.SourceDistro
@@ -56,11 +67,11 @@ func (m *Mapper) standard2(t *storage.Topic) *definition {
 		msg, distro = m.lib.unambiguous(name)
 	}
 	if msg == nil {
-		return nil
+		return nil, nil
 	}
 	d := &definition{msg: msg, origin: "builtin " + distro}
 	if shared, _ := m.lib.unambiguous(name); shared == nil && hash == "" {
 		d.remark("definition-builtin", "the recording has no definition of %s; that of its distribution, ROS 2 %s, is written", t.Type, distro)
 	}
-	return d
+	return d, nil
 }

@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -19,8 +20,9 @@ const ROS1Distro = "noetic"
 // A library holds the standard definitions that were asked for, parsed, and those that
 // the user has.
 type library struct {
-	parsed map[string]*schema.Message // by distribution and name; nil: the distribution does not have the type
-	sets   []*defset.Set              // in order of preference
+	parsed   map[string]*schema.Message // by distribution and name; nil: the distribution does not have the type
+	sets     []*defset.Set              // in order of preference
+	evidence *Evidence                  // of the recording's messages; nil: there is none
 }
 
 func newLibrary(sets []*defset.Set) library {
@@ -136,6 +138,10 @@ func (l library) ros1Definition(t *storage.Topic) (*definition, error) {
 	suits := func(msg *schema.Message) bool { return want == "" || schema.MD5(msg) == want }
 	std := l.ros1(t.Type)
 	if len(strings.TrimSpace(string(t.Schema.Data))) == 0 && !(std == nil && want == schema.MD5(&schema.Message{})) {
+		if trial := l.evidence.of(t); trial != nil && want == "" {
+			d, _, err := trial.decide("the bag")
+			return d, err
+		}
 		custom, err := l.ros1Given(t.Type, suits)
 		bare := l.bare(t, want)
 		switch {
@@ -176,12 +182,9 @@ func (l library) ros1Definition(t *storage.Topic) (*definition, error) {
 // ros2Definition finds the definition of a ROS 2 topic: the file's own text,
 // else the standard one with the file's type hash, else that of distro.
 func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, error) {
-	name, hash := fullROS2Name(t.Type), t.Metadata[storage.MetaTypeHash]
+	name, hash := ros2TopicType(t), t.Metadata[storage.MetaTypeHash]
 	if !validHash(hash) {
 		hash = ""
-	}
-	if t.Schema.Encoding == "omgidl" || strings.Contains(name, "::") {
-		name = rosidl.RosName(strings.ReplaceAll(strings.TrimPrefix(t.Type, "::"), "/", "::"))
 	}
 	var msg *schema.Message
 	err := fmt.Errorf("the recording has no definition of it")
@@ -205,6 +208,10 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 	if err == nil && (hash == "" && !l.doubtful(msg) || hash != "" && hash == hashOf(msg)) {
 		return &definition{msg: msg, origin: "file"}, nil
 	}
+	if trial := l.evidence.of(t); trial != nil && hash == "" {
+		d, _, err := trial.decide("the recording")
+		return d, err
+	}
 	custom, wrong := l.ros2Given(name, distro, hash)
 	if custom != nil {
 		if err == nil && schema.Equal(custom.msg, msg) {
@@ -222,6 +229,12 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 			d := &definition{msg: msg, origin: "file"}
 			d.remark("type-hash-mismatch", "the definition of %s does not have the type hash of its topic", name)
 			return d, nil
+		}
+		if wrong == nil && l.ros2(distro, name) != nil {
+			wrong = errors.New("no distribution has a standard type of that name with the type hash of the topic")
+		}
+		if wrong != nil {
+			return nil, fmt.Errorf("%w, and %w; --defs names a place that has it", err, wrong)
 		}
 	}
 	std := l.ros2(distro, name)

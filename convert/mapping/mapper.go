@@ -30,6 +30,7 @@ type Options struct {
 	Frames       apollo.Frames
 	Definitions  []*defset.Set // those that the user has, in order of preference
 	Target       *Target       // the definitions that ROS types shall have; nil: see Distro
+	Evidence     *Evidence     // what the messages show about definitions; nil: the order of preference decides alone
 	Sequence     bool          // the sink keeps Message.Sequence, which the source does not have
 	Hashes       bool          // CDR topics that stay as they are get the hash of their definition, if they have none
 	Layout       string        // of the descriptors of Apollo types that are written: one of proto/apollo.Layouts; "" is the first
@@ -56,6 +57,7 @@ var ErrCannotCross = errors.New("cannot be converted")
 // New returns a mapper.
 func New(o Options) *Mapper {
 	m := &Mapper{o: o, lib: newLibrary(o.Definitions), types: map[string]*schema.Message{}}
+	m.lib.evidence = o.Evidence
 	m.json = jsonTypes{namer: jsonschema.NewNamer(), known: map[[32]byte]parsedJSON{}}
 	m.dialect.made = map[*schema.Message]*schema.Message{}
 	m.proto = protoTypes{namer: protoschema.NewNamer(o.Encoding == "cdr"), sets: map[[32]byte]parsedSet{}}
@@ -140,7 +142,11 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 	if !m.complete || t.Encoding != "cdr" {
 		return res
 	}
-	def := m.standard2(t)
+	def, err := m.standard2(t)
+	if err != nil {
+		res.remark("definition-missing", "%s is written without a definition: %v", t.Type, err)
+		return res
+	}
 	if def == nil {
 		res.remark("definition-missing", "the definition of %s is unknown; it is written without one, and readers that need definitions in the recording cannot decode its messages", t.Type)
 		return res

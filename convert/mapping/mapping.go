@@ -8,6 +8,7 @@
 //	rules.go    fields that do not match by name (log levels, time wrappers)
 //	graph.go    turning a ROS 1 type graph into its ROS 2 twin and back
 //	complete.go definitions that a copied recording does not have
+//	evidence.go which definitions fit the messages; verdict.go: which one is used
 //	legal.go    names that ROS 2 does not allow
 //	qos.go      latched publishers and transient_local
 //	foreign.go  CDR with definitions of IDL or ROS 1

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/extras"
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -147,7 +148,15 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 			return context.Cause(ctx)
 		}
 	}
-	c.link = newLinker(c.job, c.info, c.chosen, c.turned)
+	var evidence [2]*mapping.Evidence
+	for i, info := range c.info {
+		distro, _ := mapping.SourceDistro(c.job.Distro, info.Metadata)
+		var err error
+		if evidence[i], err = engine.FindEvidence(ctx, c.sources[i].Reader, info, c.chosen[i], c.job.Definitions, distro); err != nil {
+			return err
+		}
+	}
+	c.link = newLinker(c.job, c.info, c.chosen, c.turned, evidence)
 	c.pairs = c.link.pairs()
 	if c.turned != nil {
 		c.pairs = slices.DeleteFunc(c.pairs, func(p *pair) bool { return !c.turned[p.name()] })

@@ -51,13 +51,14 @@ func (k *link) note(code Code, format string, a ...any) {
 
 // A linker makes links. It knows what conversions map topics to.
 type linker struct {
-	job     *Job
-	info    [2]*storage.Info
-	chosen  [2][]bool
-	turned  map[string]bool // names whose types are mapped the other way round
-	definer [2]*mapping.Mapper
-	namer   [2]*protoschema.Namer
-	mappers map[mapperKey]*mapping.Mapper
+	job      *Job
+	info     [2]*storage.Info
+	chosen   [2][]bool
+	turned   map[string]bool // names whose types are mapped the other way round
+	definer  [2]*mapping.Mapper
+	evidence [2]*mapping.Evidence // about definitions; nil: none is needed
+	namer    [2]*protoschema.Namer
+	mappers  map[mapperKey]*mapping.Mapper
 }
 
 // A mapperKey is a way of mapping the topics of a side to the other's encoding.
@@ -68,10 +69,10 @@ type mapperKey struct {
 	rosout   mapping.Rosout
 }
 
-func newLinker(job *Job, info [2]*storage.Info, chosen [2][]bool, turned map[string]bool) *linker {
-	l := &linker{job: job, info: info, chosen: chosen, turned: turned, mappers: map[mapperKey]*mapping.Mapper{}}
+func newLinker(job *Job, info [2]*storage.Info, chosen [2][]bool, turned map[string]bool, evidence [2]*mapping.Evidence) *linker {
+	l := &linker{job: job, info: info, chosen: chosen, evidence: evidence, turned: turned, mappers: map[mapperKey]*mapping.Mapper{}}
 	for i := range info {
-		l.definer[i] = mapping.New(mapping.Options{Encoding: "ros1", Definitions: job.Definitions, SourceDistro: l.distro(i)})
+		l.definer[i] = mapping.New(mapping.Options{Encoding: "ros1", Definitions: job.Definitions, Evidence: evidence[i], SourceDistro: l.distro(i)})
 		l.namer[i] = protoschema.NewNamer(false)
 	}
 	return l
@@ -87,7 +88,7 @@ func (l *linker) mapper(k mapperKey) *mapping.Mapper {
 	m := l.mappers[k]
 	if m == nil {
 		m = mapping.New(mapping.Options{
-			Encoding: k.encoding, Definitions: l.job.Definitions, Distro: l.distro(1 - k.from), SourceDistro: l.distro(k.from),
+			Encoding: k.encoding, Definitions: l.job.Definitions, Evidence: l.evidence[k.from], Distro: l.distro(1 - k.from), SourceDistro: l.distro(k.from),
 			Rosout: k.rosout, ProtoTypes: k.types, Frames: l.job.Frames,
 		})
 		l.mappers[k] = m

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -35,7 +36,7 @@ func pairAll(info [2]*storage.Info) (l *linker, pairs []*pair) {
 		}
 	}
 	format := &storage.Format{Name: "x"}
-	l = newLinker(&Job{A: Side{Format: format}, B: Side{Format: format}, Level: Content}, info, taken, nil)
+	l = newLinker(&Job{A: Side{Format: format}, B: Side{Format: format}, Level: Content}, info, taken, nil, [2]*mapping.Evidence{})
 	return l, l.pairs()
 }
 

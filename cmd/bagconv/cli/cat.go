@@ -26,6 +26,8 @@ type catRun struct {
 	lossy    bool            // something could not be written, and that was reported
 	reported map[string]bool // on the way
 
+	evidence *mapping.Evidence // about definitions; nil: none is needed
+
 	print *printer
 	out   *bufio.Writer     // to print
 	lines []*render.Line    // index = TopicID; nil: not written
@@ -100,6 +102,10 @@ func (e *env) catJob(c *cli.Context) (engine.StreamJob, *catRun, error) {
 	}
 	job.Select, job.Order, job.Threads, job.Expected = set.job.Select, set.job.Order, set.job.Threads, set.limit
 	job.Edit.Latch = selection.NoLatch
+	job.Definitions, job.Distro = set.job.Definitions, set.job.Distro
+	if !set.raw {
+		job.Evidence = func(found *mapping.Evidence) { r.evidence = found }
+	}
 	var err error
 	if job.Format, err = e.detect(r.path); err != nil {
 		return job, nil, err

@@ -27,7 +27,7 @@ func (r *catRun) plan(info *storage.Info, selected []bool) ([]engine.StreamTopic
 		return nil, err
 	}
 	distro, _ := mapping.SourceDistro(r.set.job.Distro, info.Metadata)
-	mapper := mapping.New(mapping.Options{Definitions: r.set.job.Definitions, SourceDistro: distro})
+	mapper := mapping.New(mapping.Options{Definitions: r.set.job.Definitions, SourceDistro: distro, Evidence: r.evidence})
 	if err := r.expand(mapper, info, asked, selected); err != nil {
 		return nil, err
 	}

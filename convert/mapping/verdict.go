@@ -1,0 +1,130 @@
+package mapping
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// fits lists the candidates that fit all messages of a trial, in order of preference: those
+// without doubts, or else those with some, or else those that fit all but a few, which may be
+// damaged.
+func (x *trial) fits() (list []int) {
+	least := x.messages
+	for _, r := range x.results {
+		least = min(least, r.misfits)
+	}
+	if least*damagedShare > x.messages {
+		return nil
+	}
+	for _, doubts := range []bool{false, true} {
+		for i, r := range x.results {
+			if r.misfits == least && (r.doubt == "" || doubts) {
+				list = append(list, i)
+			}
+		}
+		if list != nil {
+			return list
+		}
+	}
+	return nil
+}
+
+// damagedShare is how many messages must fit a definition for each that does not.
+const damagedShare = 8
+
+// rivals lists those of some candidates that are read otherwise than the first of them.
+func (x *trial) rivals(fits []int) (list []*candidate) {
+	first := x.candidates[fits[0]]
+	for _, i := range fits[1:] {
+		if c := x.candidates[i]; c.layout != first.layout || !sameWire(c.msg, first.msg) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// decide returns the definition that the messages prove, with remarks about what was open.
+// Several that fit and differ are a choice by the order of preference, which choice reports. The
+// error names where each candidate broke.
+func (x *trial) decide(whose string) (d *definition, choice bool, err error) {
+	fits := x.fits()
+	if fits == nil {
+		return nil, false, x.refusal(whose)
+	}
+	c := x.candidates[fits[0]]
+	d = &definition{msg: c.msg, origin: c.origin}
+	rivals := x.rivals(fits)
+	found := x.results[fits[0]]
+	if c.origin == "file" && rivals == nil && found.doubt == "" && found.broke == "" {
+		return d, false, nil
+	}
+	code := "definition-builtin"
+	if strings.HasPrefix(c.origin, Given) {
+		code = "definition-given"
+	}
+	text := fmt.Sprintf("%s has no usable definition of %s; that of %s is used, which fits the messages that were tried", whose, x.typ, c.place())
+	if c.origin == "file" {
+		text = fmt.Sprintf("%s has a definition of %s that no distribution has; it is used, as it fits the messages that were tried", whose, x.typ)
+	}
+	if broken := len(x.candidates) - len(fits); broken > 0 && rivals == nil {
+		text += fmt.Sprintf("; %d %s not", broken, plural(broken, "other does", "others do"))
+	}
+	if rivals != nil {
+		code = "definition-choice"
+		text += fmt.Sprintf("; so %s of %s, which would be read otherwise: this is a choice by the order of preference, which --defs and --distro change", plural(len(rivals), "does that", "do those"), places(rivals))
+	}
+	d.remark(code, "%s", text)
+	switch {
+	case found.broke != "":
+		d.remark("definition-doubtful", "no definition of %s fits all messages; that of %s does not fit %d of the %d that were tried: %s", x.typ, c.place(), found.misfits, x.messages, found.broke)
+	case found.doubt != "":
+		d.remark("definition-doubtful", "no definition of %s fits without a doubt; with that of %s there is %s", x.typ, c.place(), found.doubt)
+	}
+	return d, rivals != nil, nil
+}
+
+// refusal is the error if no candidate fits.
+func (x *trial) refusal(whose string) error {
+	var parts []string
+	for i, c := range x.candidates {
+		if len(parts) == 4 {
+			parts = append(parts, fmt.Sprintf("and %d more", len(x.candidates)-i))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("that of %s: %s", c.place(), x.results[i].broke))
+	}
+	return fmt.Errorf("%s has no usable definition of it, and none that is known fits its messages: %s; --defs names a place that has another", whose, strings.Join(parts, "; "))
+}
+
+// place tells where a definition is from, for people.
+func (c *candidate) place() string {
+	if place, ok := strings.CutPrefix(c.origin, Given); ok {
+		return place
+	}
+	distro, ok := strings.CutPrefix(c.origin, "builtin ")
+	switch {
+	case !ok:
+		return "the recording"
+	case distro == ROS1Distro:
+		return "ROS 1 " + distro
+	}
+	return "ROS 2 " + strings.Join(append([]string{distro}, c.more...), ", ")
+}
+
+func places(list []*candidate) string {
+	var names []string
+	for _, c := range list {
+		if p := c.place(); !slices.Contains(names, p) {
+			names = append(names, p)
+		}
+	}
+	return strings.Join(names, " and of ")
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

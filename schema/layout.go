@@ -1,0 +1,45 @@
+package schema
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+)
+
+// Layout returns a fingerprint of how the bytes of a message are read: kinds, arrays and the
+// nesting of structs, but no names, bounds, constants or defaults. Messages of two types with the
+// same fingerprint have the same values in the same places, in every serialization of ROS. It is
+// 32 hex digits.
+func Layout(m *Message) string {
+	sum := layouts{}.of(m)
+	return hex.EncodeToString(sum[:16])
+}
+
+// layouts remembers what was done: graphs share their parts.
+type layouts map[*Message][sha256.Size]byte
+
+func (l layouts) of(m *Message) [sha256.Size]byte {
+	if sum, ok := l[m]; ok {
+		return sum
+	}
+	var b []byte
+	for _, f := range m.Fields {
+		t := f.Type
+		switch t.Kind {
+		case Byte, Char, IDLChar:
+			t.Kind = Uint8
+		}
+		if t.Array == Bounded {
+			t.Array, t.Len = Unbounded, 0
+		}
+		b = append(b, byte(t.Kind), byte(t.Array))
+		b = binary.LittleEndian.AppendUint64(b, uint64(t.Len))
+		if t.Kind == Struct {
+			sum := l.of(t.Message)
+			b = append(b, sum[:]...)
+		}
+	}
+	sum := sha256.Sum256(b)
+	l[m] = sum
+	return sum
+}
