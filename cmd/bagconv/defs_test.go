@@ -57,7 +57,7 @@ func stripped(t *testing.T, folder, to string) string {
 }
 
 // TestDefinitionsBack: a recording without definitions becomes the same bag as the original once
-// --defs names a place that has them: the original, or what was made of it.
+// --defs names a place that has them: the original, or a pack of it.
 func TestDefinitionsBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -84,6 +84,14 @@ func TestDefinitionsBack(t *testing.T) {
 		b, err := os.ReadFile(got)
 		if err != nil || !bytes.Equal(a, b) {
 			t.Errorf("%s: %v, %d bytes became %d\n%s", folder, err, len(a), len(b), stderr)
+		}
+		pack := filepath.Join(dir, fmt.Sprintf("pack%d.zip", i))
+		if status, stderr := bagconv(t, "defs", "collect", folder, "-o", pack); status != 0 {
+			t.Errorf("%s: %d %s", folder, status, stderr)
+		}
+		_, stderr = bagconv(t, bare, got, "--force", "--no-sync", "--defs", pack)
+		if b, err = os.ReadFile(got); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s: %v, with a pack %d bytes became %d\n%s", folder, err, len(a), len(b), stderr)
 		}
 	}
 	if n == 0 {

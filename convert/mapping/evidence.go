@@ -32,6 +32,7 @@ type typeKey struct{ typ, encoding, text string }
 type candidate struct {
 	definition
 	layout string
+	with   string   // whose standard types it has, if another of the place has others
 	more   []string // distributions that have the same, beside that of origin
 }
 
@@ -180,16 +181,18 @@ func (e *Evidence) ros2Candidates(t *storage.Topic) (list []*candidate) {
 	distros = append([]string{e.distro}, distros...)
 	var recorded []*candidate // place-holders, maybe
 	for _, set := range e.lib.sets {
-		for _, distro := range distros {
-			msg, err := set.Message(name, rosmsg.ROS2, e.lib.lookup(distro))
-			if msg == nil || err != nil {
-				continue
-			}
-			c := &candidate{definition: definition{msg: msg, origin: Given + set.Place}}
-			if set.Recorded && e.lib.doubtful(msg) {
-				recorded = append(recorded, c)
-			} else {
-				list = addCandidate(list, c, "")
+		for i, distro := range distros {
+			found, _ := e.lib.messages(set, name, rosmsg.ROS2, distro) // one that cannot be read is none
+			for k, msg := range found {
+				c := &candidate{definition: definition{msg: msg, origin: Given + set.Place}}
+				if i+k > 0 {
+					c.with = " with the standard types of ROS 2 " + distro
+				}
+				if set.Recorded && e.lib.doubtful(msg) {
+					recorded = append(recorded, c)
+				} else {
+					list = addCandidate(list, c, "")
+				}
 			}
 		}
 	}
@@ -213,7 +216,8 @@ func (e *Evidence) ros1Candidates(t *storage.Topic) (list []*candidate) {
 		return nil
 	}
 	for _, set := range e.lib.sets {
-		if msg, err := set.Message(t.Type, rosmsg.ROS1, e.lib.lookup(ROS1Distro)); msg != nil && err == nil {
+		found, _ := e.lib.messages(set, t.Type, rosmsg.ROS1, ROS1Distro)
+		for _, msg := range found {
 			list = addCandidate(list, &candidate{definition: definition{msg: msg, origin: Given + set.Place}}, "")
 		}
 	}

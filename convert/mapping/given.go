@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
@@ -46,24 +47,48 @@ func (l library) ros2Given(name, distro, hash string) (*definition, error) {
 func (l library) fromSets(name string, d rosmsg.Dialect, distro string, suits func(*schema.Message) error) (*definition, error) {
 	var wrong error
 	for _, set := range l.sets {
-		msg, err := set.Message(name, d, l.lookup(distro))
-		if msg == nil && err == nil {
-			continue
-		}
-		if err == nil && set.Recorded && d == rosmsg.ROS2 && l.doubtful(msg) {
-			continue
-		}
-		if err == nil {
-			if err = suits(msg); err == nil {
-				return &definition{msg: msg, origin: Given + set.Place}, nil
-			}
-			err = fmt.Errorf("that of %s %w", set.Place, err)
-		}
-		if wrong == nil {
+		list, err := l.messages(set, name, d, distro)
+		if err != nil && wrong == nil {
 			wrong = err
+		}
+		for _, msg := range list {
+			if set.Recorded && d == rosmsg.ROS2 && l.doubtful(msg) {
+				continue
+			}
+			if err := suits(msg); err == nil {
+				return &definition{msg: msg, origin: Given + set.Place}, nil
+			} else if wrong == nil {
+				wrong = fmt.Errorf("that of %s %w", set.Place, err)
+			}
 		}
 	}
 	return nil, wrong
+}
+
+// messages returns what a type is by a place of the user: with the types that it uses as that place
+// has them, and with those of the distribution where it has them too, which makes a definition of
+// ROS 1 one of ROS 2. It is empty if the place does not define the type.
+func (l library) messages(set *defset.Set, name string, d rosmsg.Dialect, distro string) (list []*schema.Message, err error) {
+	msg, err := set.Message(name, d, l.lookup(distro))
+	if msg != nil && err == nil {
+		list = append(list, msg)
+	}
+	if text, ok := set.Text(name); ok {
+		standard, own := lookupIn(distro), set.Lookup(l.lookup(distro))
+		other, wrong := rosmsg.Parse(name, nil, d, func(used string) (string, bool) {
+			if used == name {
+				return text, true
+			}
+			if text, ok := standard(used); ok {
+				return text, true
+			}
+			return own(used)
+		})
+		if wrong == nil && (msg == nil || !schema.Equal(msg, other)) {
+			list, err = append(list, other), nil
+		}
+	}
+	return list, err
 }
 
 // because adds the remark that a definition of the user is used, and why.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/bagconv/bagconv/storage"
 )
 
 // fits lists the candidates that fit all messages of a trial, in order of preference: those
@@ -100,7 +102,7 @@ func (x *trial) refusal(whose string) error {
 // place tells where a definition is from, for people.
 func (c *candidate) place() string {
 	if place, ok := strings.CutPrefix(c.origin, Given); ok {
-		return place
+		return place + c.with
 	}
 	distro, ok := strings.CutPrefix(c.origin, "builtin ")
 	switch {
@@ -108,8 +110,35 @@ func (c *candidate) place() string {
 		return "the recording"
 	case distro == ROS1Distro:
 		return "ROS 1 " + distro
+	case len(c.more)+1 == len(ros2Distros()):
+		return "all ROS 2 distributions"
 	}
 	return "ROS 2 " + strings.Join(append([]string{distro}, c.more...), ", ")
+}
+
+// A Try is how a definition fits the messages of a topic.
+type Try struct {
+	Place   string // "ROS 2 humble", a path of the user's, or "the recording"
+	Layout  string // schema.Layout
+	Misfits int    // messages that it does not fit
+	Broke   string // where it did not fit first
+	Doubt   string // what was odd first, "" if nothing
+	Used    bool
+}
+
+// Tries lists the definitions that were tried on the messages of a topic, in the order of
+// preference, and on how many messages; nil if its definition is not in doubt.
+func (e *Evidence) Tries(t *storage.Topic) (list []Try, messages int) {
+	x := e.of(t)
+	if x == nil {
+		return nil, 0
+	}
+	fits := x.fits()
+	for i, c := range x.candidates {
+		r := x.results[i]
+		list = append(list, Try{Place: c.place(), Layout: c.layout, Misfits: r.misfits, Broke: r.broke, Doubt: r.doubt, Used: fits != nil && fits[0] == i})
+	}
+	return list, x.messages
 }
 
 func places(list []*candidate) string {

@@ -1,6 +1,7 @@
 package defset
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func isIgnored(base string) bool {
 // wanted reports whether a file matters, by its name.
 func wanted(name string) bool {
 	base := path.Base(name)
-	return isDefinition(name) || base == packageFile || isIgnored(base)
+	return isDefinition(name) || base == packageFile || base == PackIndex || isIgnored(base)
 }
 
 // add reads a file.
@@ -58,6 +59,8 @@ func (b *builder) add(name string, r io.Reader) error {
 	switch {
 	case isIgnored(base):
 		b.ignored = append(b.ignored, path.Dir(name))
+	case base == PackIndex: // it begins with that
+		b.set.Recorded = b.set.Recorded || bytes.Contains(text[:min(len(text), 100)], []byte(`"recorded": true`))
 	case len(text) > maxFile:
 		return fmt.Errorf("over %d MiB", maxFile>>20)
 	case base == packageFile:
@@ -121,6 +124,7 @@ func (b *builder) name(d *Definition) error {
 	ext := path.Ext(d.Path)
 	short := strings.TrimSuffix(path.Base(d.Path), ext)
 	d.Kind = ext[1:]
+	d.whole = d.Kind == "idl" && strings.HasPrefix(d.Text, strings.Repeat("=", 80)+"\nIDL: ")
 	space, above := d.Kind, ""
 	for dir := path.Dir(b.full(d.Path)); ; dir = path.Dir(dir) {
 		if base := path.Base(dir); base == "msg" || base == "srv" || base == "action" {

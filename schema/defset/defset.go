@@ -1,6 +1,6 @@
 // Package defset reads definitions of messages from where developers have them: a tree of ROS
 // packages, as a workspace, its install folder or a ROS installation is one; an archive of such
-// tree (.zip, .tar.gz, .tgz); one file (.msg, .srv, .action, .idl).
+// tree, or a pack (.zip, .tar.gz, .tgz); one file (.msg, .srv, .action, .idl).
 //
 //	src/robot_msgs/package.xml      <name>robot_msgs</name>: the package of all below it
 //	src/robot_msgs/msg/Status.msg   robot_msgs/msg/Status
@@ -112,6 +112,15 @@ func CommonName(name string) string {
 // that belongs to a service or an action.
 func (s *Set) Has(name string) bool { return s.find(name) != nil }
 
+// Text returns the text of a message that the Set defines in .msg text.
+func (s *Set) Text(name string) (string, bool) {
+	d := s.byName[CommonName(name)]
+	if d == nil || d.Kind == "idl" {
+		return "", false
+	}
+	return d.Text, true
+}
+
 // find returns the definition of a type, or of the service or action that it belongs to.
 func (s *Set) find(name string) *Definition {
 	name = CommonName(name)
@@ -143,8 +152,8 @@ func (s *Set) Message(name string, d rosmsg.Dialect, rest func(string) (string, 
 // Lookup returns a function that returns the text of a type of the Set, else what rest does.
 func (s *Set) Lookup(rest func(string) (string, bool)) func(string) (string, bool) {
 	return func(name string) (string, bool) {
-		if d := s.byName[CommonName(name)]; d != nil && d.Kind != "idl" {
-			return d.Text, true
+		if text, ok := s.Text(name); ok {
+			return text, true
 		}
 		if rest == nil {
 			return "", false

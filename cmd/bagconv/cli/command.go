@@ -36,7 +36,7 @@ const defaultCommand = "convert"
 
 // commands are all that the help names, in its order.
 func (e *env) commands() []*command {
-	list := slices.Concat(e.conversions(), e.rearrangements(), e.additions(), e.repairs(), e.listings(), e.contents(), e.readings(), e.generators(), e.comparisons(), e.migrations(), e.batches(), e.descriptions())
+	list := slices.Concat(e.conversions(), e.rearrangements(), e.additions(), e.repairs(), e.listings(), e.contents(), e.readings(), e.defsCommands(), e.generators(), e.comparisons(), e.migrations(), e.batches(), e.descriptions())
 	table := e.flagTable()
 	commands := make([]*command, len(list))
 	for i := range list {

@@ -29,7 +29,7 @@ func (e *env) readDefinitions(ctx context.Context) error {
 	for _, p := range places {
 		set, err := e.readPlace(ctx, p.path)
 		if err != nil {
-			return usage("a place is a folder of ROS packages, a .zip or .tar.gz of one, a definition, or a recording", "%s: %v", p.origin, explain(err))
+			return usage(placeHint, "%s: %v", p.origin, explain(err))
 		}
 		for _, problem := range set.Problems {
 			e.say("%s %s: %s", p.origin, clean(p.path), clean(problem))

@@ -49,7 +49,7 @@ func (e *env) flagTable() (table []*flag) {
 	s := &e.set
 	for _, part := range [][]flag{
 		globalFlags(), e.batchFlags(), s.mergeFlags(), s.splitFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
-		e.messageFlags(), s.extraFlags(), s.runFlags(), e.keyFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.migrateFlags(), fileFlags(readGroup, "list"), e.moreFlags,
+		e.messageFlags(), s.extraFlags(), s.runFlags(), e.keyFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.defsFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.migrateFlags(), fileFlags(readGroup, "list"), e.moreFlags,
 	} {
 		for i := range part {
 			table = append(table, &part[i])
@@ -112,9 +112,9 @@ func (s *settings) readFlags() []flag {
 	quiet := flag{name: "quiet", short: "q", kind: onOff, set: put(&s.quiet)}
 	distro := s.distroFlag()
 	return []flag{
-		s.defsFlag().in(readGroup, "where to find definitions that a recording lacks, as convert --defs", "cat", "check", "verify", "schema", "migrate"),
+		s.defsFlag().in(readGroup, "where to find definitions that a recording lacks, as convert --defs", "cat", "check", "verify", "schema", "defs", "migrate"),
 		distro.in(readGroup, "ROS 2 distribution, such as humble, whose definitions to use if a recording has none", "cat", "check", "verify"),
-		distro.in(readGroup, "ROS 2 distribution, such as humble, whose standard definitions to use; ROS 1 types are those of noetic", "schema", "migrate"),
+		distro.in(readGroup, "ROS 2 distribution, such as humble, whose standard definitions to use; ROS 1 types are those of noetic", "schema", "defs", "migrate"),
 		s.threadsFlag().in(readGroup, "number of workers, "+strconv.Itoa(convert.MaxThreads)+" at most; 0 (default) is one per core, up to 12", scanCommands...),
 		s.progressFlag().in(readGroup, "", "info", "du", "check", "verify"),
 		quiet.in(readGroup, "print nothing if they are equal", "verify"),

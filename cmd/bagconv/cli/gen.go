@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/gen"
@@ -107,7 +108,11 @@ func (e *env) topicsToGenerate(ctx context.Context, in *gen.Input, path string) 
 		asked = ""
 	}
 	distro, _ := mapping.SourceDistro(asked, info.Metadata)
-	mapper := mapping.New(mapping.Options{Definitions: e.set.job.Definitions, SourceDistro: distro})
+	evidence, err := engine.FindEvidence(ctx, r, info, choice.Topics, e.set.job.Definitions, distro)
+	if err != nil {
+		return false, err
+	}
+	mapper := mapping.New(mapping.Options{Definitions: e.set.job.Definitions, SourceDistro: distro, Evidence: evidence})
 	left := map[string]bool{} // lines that were printed
 	for i := range info.Topics {
 		if !choice.Topics[i] {

@@ -21,7 +21,7 @@ var speed = regexp.MustCompile(`in [0-9.]+ m?s \([^)]*/s\)`)
 
 // TestREADME: the consoles of the README and of other documents show what the commands print.
 func TestREADME(t *testing.T) {
-	for name, least := range map[string]int{"README.md": 3, "docs/migration.md": 5} {
+	for name, least := range map[string]int{"README.md": 3, "docs/definitions.md": 3, "docs/migration.md": 5} {
 		t.Run(name, func(t *testing.T) { testConsoles(t, name, least) })
 	}
 }
@@ -71,7 +71,7 @@ func testConsoles(t *testing.T, name string, least int) {
 		}
 	}
 	if commands < least {
-		t.Errorf("the README has %d commands with their output", commands)
+		t.Errorf("%s has %d commands with their output", name, commands)
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/urfave/cli/v2"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
-	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/schema/jsonschema"
 	"github.com/bagconv/bagconv/schema/rosidl"
 	"github.com/bagconv/bagconv/schema/rosmsg"
@@ -49,7 +49,12 @@ func (e *env) schema(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defs, err := definitionsOf(info, topic, e.set.job.Distro, e.set.job.Definitions)
+	distro, _ := mapping.SourceDistro(e.set.job.Distro, info.Metadata)
+	evidence, err := engine.FindEvidence(c.Context, r, info, nil, e.set.job.Definitions, distro)
+	if err != nil {
+		return err
+	}
+	defs, err := definitionsOf(info, topic, mapping.Options{SourceDistro: distro, Definitions: e.set.job.Definitions, Evidence: evidence})
 	if err != nil {
 		return err
 	}
@@ -80,8 +85,7 @@ func (e *env) schema(c *cli.Context) (err error) {
 
 // definitionsOf collects the distinct definitions of the topics called name, of
 // all with an empty name, in the order of the recording.
-func definitionsOf(info *storage.Info, name, distro string, sets []*defset.Set) ([]*definition, error) {
-	distro, _ = mapping.SourceDistro(distro, info.Metadata)
+func definitionsOf(info *storage.Info, name string, o mapping.Options) ([]*definition, error) {
 	type key struct{ typ, encoding, text string }
 	byKey := map[key]*definition{}
 	var out []*definition
@@ -91,7 +95,7 @@ func definitionsOf(info *storage.Info, name, distro string, sets []*defset.Set) 
 		if names = append(names, t.Name); name != "" && t.Name != name {
 			continue
 		}
-		d := definitionOf(t, distro, sets)
+		d := definitionOf(t, o)
 		d.wire = t.Encoding
 		k := key{d.Type, d.Encoding, d.Text}
 		if old := byKey[k]; old != nil {
@@ -117,7 +121,7 @@ func definitionsOf(info *storage.Info, name, distro string, sets []*defset.Set) 
 // the empty text.
 const md5OfEmpty = "d41d8cd98f00b204e9800998ecf8427e"
 
-func definitionOf(t *storage.Topic, distro string, sets []*defset.Set) *definition {
+func definitionOf(t *storage.Topic, o mapping.Options) *definition {
 	if t.Encoding == "protobuf" {
 		return protoDefinition(t)
 	}
@@ -130,7 +134,7 @@ func definitionOf(t *storage.Topic, distro string, sets []*defset.Set) *definiti
 		return d
 	}
 	d.Encoding, d.Origin, d.Text = "", "none", ""
-	def, err := mapping.New(mapping.Options{SourceDistro: distro, Definitions: sets}).Define(t)
+	def, err := mapping.New(o).Define(t)
 	if err != nil {
 		return d
 	}

@@ -61,6 +61,7 @@ func TestSchemas(t *testing.T) {
 	section := loadSchema(t, "section.schema.json")
 	du := loadSchema(t, "du.schema.json")
 	reindex := loadSchema(t, "reindex.schema.json")
+	defs := loadSchema(t, "defs.schema.json")
 	verify := loadSchema(t, "verify.schema.json")
 	valid := func(s *jsonSchema, want []int, args ...string) int {
 		t.Helper()
@@ -90,6 +91,9 @@ func TestSchemas(t *testing.T) {
 		valid(topics, []int{0, 3}, "topics", "--json", path)
 		valid(du, []int{0, 3}, "du", "--json", path)
 		valid(reindex, []int{0, 1}, "reindex", "--dry-run", "--json", path)
+		if i%4 == 0 {
+			valid(defs, []int{0, 1, 3}, "defs", "which", "--json", path)
+		}
 		valid(info, []int{0, 3}, "info", "--json", "--scan", "never", path)
 		if listed := valid(list, []int{0, 3}, "list", "attachments", "--json", path, "--extract", filepath.Join(t.TempDir(), "x")); listed == 0 {
 			valid(list, []int{0}, "list", "attachments", "--json", path)

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/guard"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/schema/defset"
+)
+
+// packKind is what a pack may take the place of: the first entry of one is its index.
+var packKind = guard.Kind{Name: "pack of definitions", Is: func(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("PK")) && bytes.Contains(head[:min(len(head), 64)], []byte(defset.PackIndex))
+}}
+
+// collect writes the definitions of places into a pack.
+func (e *env) collect(ctx context.Context, paths []string) error {
+	out := e.set.output
+	switch {
+	case len(paths) == 0:
+		return usage("type: bagconv defs collect IN... -o pack.zip", "no input given")
+	case !strings.HasSuffix(strings.ToLower(out), ".zip"):
+		return usage("add -o pack.zip", "defs collect needs the name of a .zip archive, not %q", out)
+	}
+	set, err := e.merged(ctx, paths)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(out); err == nil && !e.set.job.Write.Overwrite {
+		return &failure{path: out, what: "it exists", hint: "--force replaces it", err: fs.ErrExist}
+	}
+	if err := packKind.Check(out); err != nil {
+		var r *guard.Refusal
+		if errors.As(err, &r) {
+			return usage(r.Hint, "-o %s: %s", clean(out), clean(r.What))
+		}
+		return err
+	}
+	n, err := e.writePack(set, out)
+	if err != nil {
+		return err
+	}
+	e.say("%s: %s", clean(out), count(int64(n), "definition"))
+	return nil
+}
+
+// writePack writes a pack, which appears in one step.
+func (e *env) writePack(set *defset.Set, path string) (n int, err error) {
+	fsys := packKind.Writer(nil)
+	out, err := iox.NewOutput(fsys, path, e.set.job.Write.Overwrite, true)
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, out.Abort())
+		}
+	}()
+	f, err := fsys.OpenFile(out.Temp(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return 0, err
+	}
+	n, problems, err := set.WritePack(f, standardTypes(e.set.job.Distro))
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return 0, err
+	}
+	for _, problem := range problems {
+		e.say("left out: %s", clean(problem))
+	}
+	if n == 0 {
+		return 0, &failure{path: path, what: "no definition can be written", hint: "bagconv defs list shows what the places have"}
+	}
+	return n, out.Commit()
+}
+
+// merged reads places as one. Each may be what --defs takes.
+func (e *env) merged(ctx context.Context, paths []string) (*defset.Set, error) {
+	var sets []*defset.Set
+	for _, path := range paths {
+		set, err := e.readPlace(ctx, path)
+		if err != nil {
+			return nil, &failure{path: path, what: "its definitions cannot be read: " + explain(err), hint: placeHint, err: err}
+		}
+		for _, problem := range set.Problems {
+			e.say("%s: %s", clean(path), clean(problem))
+		}
+		sets = append(sets, set)
+	}
+	sets = append(sets, e.set.job.Definitions...)
+	out := defset.Merge("all places", sets...)
+	for _, problem := range out.Problems {
+		e.say("%s", clean(problem))
+	}
+	return out, nil
+}
+
+// placeHint explains what a place of definitions is.
+const placeHint = "a place is a folder of ROS packages, a .zip or .tar.gz of one, a definition, a pack, or a recording"
+
+// standardTypes complete definitions with the standard types of a distribution.
+func standardTypes(distro string) defset.Rest {
+	distro, _ = mapping.SourceDistro(distro, nil)
+	return defset.Rest{ROS1: lookupIn(mapping.ROS1Distro), ROS2: lookupIn(distro)}
+}

@@ -1,0 +1,195 @@
+package defset
+
+import (
+	"archive/zip"
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bagconv/bagconv/schema/rosmsg"
+)
+
+func writePackFile(t testing.TB, set *Set) (string, []string) {
+	t.Helper()
+	var a, b bytes.Buffer
+	_, problems, err := set.WritePack(&a, Rest{header, header})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := set.WritePack(&b, Rest{header, header}); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
+		t.Errorf("two packs differ: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "pack.zip")
+	if err := os.WriteFile(path, a.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path, problems
+}
+
+// TestPack: what a place defines is the same in a pack of it, with its sums.
+func TestPack(t *testing.T) {
+	first, err := Read(writeTree(t, workspace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := strings.Repeat("=", 80)
+	recorded := New("rec")
+	recorded.Recorded = true
+	for name, text := range map[string][2]string{
+		"rec_msgs/msg/Wide": {"ros2idl", line + "\nIDL: rec_msgs/msg/Wide\nmodule rec_msgs { module msg { struct Wide { wstring a; robot::B b; }; }; };\n" + line + "\nIDL: robot/B\nmodule robot { struct B { long c; }; };\n"},
+		"robot_msgs/Mode":   {"ros1msg", "int8 other\n"},
+		"rec_msgs/srv/Go":   {"ros2msg", "int8 a\n---\nint8 b\n"},
+		"../msg/Evil":       {"ros2msg", "int8 a\n"},
+	} {
+		if err := recorded.AddText(name, text[0], []byte(text[1]), "/"+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := Merge("all", first, recorded)
+	if !all.Recorded || !strings.Contains(strings.Join(all.Problems, "\n"), "robot_msgs/msg/Mode is defined by") {
+		t.Errorf("problems %q", all.Problems)
+	}
+	path, problems := writePackFile(t, all)
+	if len(problems) != 1 || !strings.Contains(problems[0], `"../msg/Evil" is no name of a type`) {
+		t.Errorf("left out %q", problems)
+	}
+	pack, err := Read(path)
+	if err != nil || !pack.Recorded || len(pack.Problems) != 0 {
+		t.Fatalf("%v, %q", err, pack.Problems)
+	}
+	want, got := all.Entries(Rest{header, header}), pack.Entries(Rest{header, header})
+	if len(want) != len(got)+1 {
+		t.Fatalf("%d definitions became %d", len(want), len(got))
+	}
+	for i, e := range got {
+		w := want[i+1] // the first is Evil
+		e.File, w.File = "", ""
+		e.Error, w.Error = "", ""
+		if e != w {
+			t.Errorf("%+v became %+v", w, e)
+		}
+		if strings.HasSuffix(e.Type, "/Status") && (len(e.MD5) != 32 || len(e.RIHS01) != 71 || len(e.Layout) != 32) {
+			t.Errorf("no sums: %+v", e)
+		}
+	}
+	msg, err := pack.Message("rec_msgs/msg/Wide", rosmsg.ROS2, header)
+	if err != nil || fieldsOf(msg) != "a b" {
+		t.Errorf("IDL of a recording: %v", err)
+	}
+	index := readEntry(t, path, PackIndex)
+	for _, part := range []string{`"schema_version": 1`, `"recorded": true`, `"file": "robot_msgs/msg/Status.msg"`} {
+		if !strings.Contains(index, part) {
+			t.Errorf("the index lacks %s:\n%s", part, index)
+		}
+	}
+}
+
+func readEntry(t testing.TB, path, name string) string {
+	t.Helper()
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	f, err := z.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(f); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestNames: what other programs would unpack elsewhere is nothing, and defines nothing odd.
+func TestNames(t *testing.T) {
+	set, err := Read(writeZip(t, map[string]string{
+		"../../etc/msg/A.msg": "int8 a\n", "/abs/msg/B.msg": "int8 a\n", `c\msg\C.msg`: "int8 a\n", "d/msg/D E.msg": "int8 a\n",
+		"ok/msg/F.msg": "int8 a\n", PackIndex: "no JSON",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range set.Definitions() {
+		if !isPlainName(d.Name) {
+			t.Errorf("%q", d.Name)
+		}
+	}
+	if !set.Has("ok/msg/F") {
+		t.Error("the other definitions are gone")
+	}
+}
+
+// TestLoop: definitions that include each other are refused, and a workspace of 50,000 files is read.
+func TestLoop(t *testing.T) {
+	files := map[string]string{"p/msg/A.msg": "B b\n", "p/msg/B.msg": "A[] a\n", "p/msg/Huge.msg": "int8[2000000000] a\nC[2000000000] b\n", "p/msg/C.msg": "float64[2000000000] a\n",
+		"p/msg/I.idl": "#include \"p/msg/J.idl\"\nmodule p { module msg { struct I { p::msg::J j; }; }; };", "p/msg/J.idl": "#include \"p/msg/I.idl\"\nmodule p { module msg { struct J { p::msg::I i; }; }; };"}
+	for i := range 50_000 {
+		files["q/msg/T"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+strings.Repeat("y", i/26%40)+strings.Repeat("z", i/1040)+".msg"] = "int8 a\n"
+	}
+	set, err := Read(writeZip(t, files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ok := range map[string]bool{"p/msg/A": false, "p/msg/I": false, "p/msg/Huge": true} {
+		if msg, err := set.Message(name, rosmsg.ROS2, nil); (err == nil) != ok {
+			t.Errorf("%s: %v, %v", name, msg, err)
+		}
+	}
+	if n := len(set.Definitions()); n < 10_000 {
+		t.Errorf("%d definitions", n)
+	}
+	if _, _, err := set.WritePack(&bytes.Buffer{}, Rest{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzPack: no archive makes it panic or hang, and what is read of one is the same in a pack of it.
+func FuzzPack(f *testing.F) {
+	set := New("x")
+	set.Add(Definition{Name: "p/msg/A", Kind: "msg", Text: "B b\n", Path: "x"})
+	set.Add(Definition{Name: "p/msg/B", Kind: "msg", Text: "uint8 X=1\nstring<=3[<=2] s\n", Path: "x"})
+	set.Add(Definition{Name: "p/msg/C", Kind: "idl", Text: "module p { module msg { struct C { long a; }; }; };", Path: "x"})
+	set.Add(Definition{Name: "p/srv/S", Kind: "srv", Text: "int8 a\n---\nB b\n", Path: "x"})
+	var b bytes.Buffer
+	if _, _, err := set.WritePack(&b, Rest{}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes(), true)
+	f.Add([]byte("PK\x05\x06"), true)
+	f.Add([]byte("\x1f\x8b"), false)
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte, isZip bool) {
+		path := filepath.Join(dir, "a.zip")
+		if !isZip {
+			path = filepath.Join(dir, "a.tgz")
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		set, err := Read(path)
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		n, problems, err := set.WritePack(&b, Rest{header, header})
+		if err != nil || n+len(problems) != len(set.Definitions()) {
+			t.Fatalf("%d written, %d left out of %d: %v", n, len(problems), len(set.Definitions()), err)
+		}
+		if n == 0 {
+			return
+		}
+		again := filepath.Join(dir, "b.zip")
+		if err := os.WriteFile(again, b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		pack, err := Read(again)
+		if err != nil || len(pack.Definitions()) != n {
+			t.Fatalf("%d definitions written: %v", n, err)
+		}
+	})
+}
