@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/proto/apollo"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
@@ -125,6 +126,45 @@ func FuzzTest(f *testing.F) {
 		}
 		if _, err := Test(msg, data, cdr); err != nil && !strings.Contains(err.Error(), "of the message") && !strings.Contains(err.Error(), "CDR") {
 			t.Errorf("no place in %v", err)
+		}
+	})
+}
+
+// TestProto: fields of other wire types do not fit, unknown ones are a doubt.
+func TestProto(t *testing.T) {
+	imu := apollo.Message("apollo.drivers.gnss.Imu")
+	for name, c := range map[string]struct{ data, err, doubt string }{
+		"empty":        {"", "", ""},
+		"header":       {"0a09 09 0000000000000040", "", ""},
+		"wire type":    {"0801", "has wire type 0, and the descriptor says 2", ""},
+		"within":       {"0a02 0801", "has wire type 0, and the descriptor says 1", ""},
+		"cut":          {"0a05 08", "cut or wrong", ""},
+		"unknown":      {"f87f01", "", "field 2047, which apollo.drivers.gnss.Imu does not have"},
+		"not UTF-8":    {"0a03 1201ff", "", "not UTF-8"},
+		"cut in field": {"0a02 09 00", "cut or wrong", ""},
+	} {
+		data, err := hex.DecodeString(strings.ReplaceAll(c.data, " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		doubt, err := Proto(imu, data)
+		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: error %v, want %q", name, err, c.err)
+		}
+		if err == nil && ((doubt == "") != (c.doubt == "") || !strings.Contains(doubt, c.doubt)) {
+			t.Errorf("%s: doubt %q, want %q", name, doubt, c.doubt)
+		}
+	}
+}
+
+// FuzzProto: no bytes make it panic or hang.
+func FuzzProto(f *testing.F) {
+	imu := apollo.Message("apollo.drivers.gnss.Imu")
+	f.Add([]byte{0x0a, 9, 9, 0, 0, 0, 0, 0, 0, 0, 0x40})
+	f.Add([]byte{0xf8, 0x7f, 1})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if doubt, err := Proto(imu, data); err == nil && doubt == "" && len(data) == 1 {
+			t.Errorf("one byte is a message: % x", data)
 		}
 	})
 }

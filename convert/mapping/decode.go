@@ -43,14 +43,15 @@ func (m *Mapper) Decode(t *storage.Topic) (*Decoded, error) {
 		}
 		return &Decoded{Message: d.msg, Wire: transcode.ROS1, Program: d.head, Definition: d.origin, Generated: true}, nil
 	}
-	md, origin, err := m.descriptor(t)
+	src, err := m.descriptor(t)
 	if err != nil {
 		return nil, err
 	}
+	md := src.proto
 	if origins := protoschema.Origins(md); origins != nil {
 		if msg, wire, err := original(md, origins); err == nil {
 			if p, err := fromProtoPlain(md, msg, wire); err == nil {
-				return &Decoded{Message: msg, Wire: wire, Program: p, Definition: origin}, nil
+				return &Decoded{Message: msg, Wire: wire, Program: p, Definition: src.origin}, nil
 			}
 		}
 	}
@@ -62,7 +63,7 @@ func (m *Mapper) Decode(t *storage.Topic) (*Decoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Decoded{Message: msg, Wire: m.wire(), Program: p, Definition: origin, Generated: true}, nil
+	return &Decoded{Message: msg, Wire: m.wire(), Program: p, Definition: src.origin, Generated: true}, nil
 }
 
 // SameType reports whether two names stand for one type, each spelled as in ROS 1

@@ -43,11 +43,11 @@ func (m *Mapper) Define(t *storage.Topic) (*Definition, error) {
 		}
 		return &Definition{ROS: d.msg, JSON: o, Head: d.head, Origin: d.origin}, nil
 	case "protobuf":
-		md, from, err := m.descriptor(t)
+		d, err := m.descriptor(t)
 		if err != nil {
 			return nil, err
 		}
-		return &Definition{Proto: md, Origin: from}, nil
+		return &Definition{Proto: d.proto, Origin: d.origin, Remarks: d.remarks}, nil
 	default:
 		return nil, fmt.Errorf("encoding %q of messages is not supported", t.Encoding)
 	}

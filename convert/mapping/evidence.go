@@ -1,14 +1,20 @@
 package mapping
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	"github.com/bagconv/bagconv/convert/fit"
+	protoapollo "github.com/bagconv/bagconv/proto/apollo"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/defset"
+	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/schema/rosidl"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
@@ -86,6 +92,8 @@ func (e *Evidence) Doubts(t *storage.Topic) bool {
 		switch t.Encoding {
 		case "cdr":
 			list = e.ros2Candidates(t)
+		case "protobuf":
+			list = e.protoCandidates(t)
 		case "ros1":
 			list = e.ros1Candidates(t)
 		}
@@ -112,7 +120,7 @@ func (e *Evidence) Add(t *storage.Topic, m *storage.Message) {
 	x.messages++
 	for i, c := range x.candidates {
 		r := &x.results[i]
-		doubt, err := fit.Test(c.msg, m.Data, t.Encoding == "cdr")
+		doubt, err := c.test(m.Data, t.Encoding == "cdr")
 		if err != nil {
 			r.misfits++
 		}
@@ -157,6 +165,44 @@ func (e *Evidence) Layout(t *storage.Topic) string {
 		return x.candidates[fits[0]].layout
 	}
 	return "none"
+}
+
+// test reports how a message fits the candidate.
+func (c *candidate) test(data []byte, cdr bool) (doubt string, err error) {
+	if c.proto != nil {
+		return fit.Proto(c.proto, data)
+	}
+	return fit.Test(c.msg, data, cdr)
+}
+
+// protoCandidates lists the descriptors of a protobuf type without one: those of the user, then the
+// built-in one. Without any of the user there is no choice.
+func (e *Evidence) protoCandidates(t *storage.Topic) (list []*candidate) {
+	if len(t.Schema.Data) > 0 {
+		return nil
+	}
+	add := func(md protoreflect.MessageDescriptor, origin string) {
+		c := &candidate{definition: definition{proto: md, origin: origin}}
+		if data, err := protoschema.FileSet(md, nil); err == nil {
+			sum := sha256.Sum256([]byte(protoschema.Shape(data)))
+			c.layout = hex.EncodeToString(sum[:16])
+		}
+		for _, old := range list {
+			if old.layout == c.layout {
+				return
+			}
+		}
+		list = append(list, c)
+	}
+	for _, set := range e.lib.sets {
+		if md := set.Descriptor(t.Type); md != nil {
+			add(md, Given+set.Place)
+		}
+	}
+	if md := protoapollo.Message(t.Type); md != nil && list != nil {
+		add(md, "builtin apollo")
+	}
+	return list
 }
 
 // ros2Candidates lists the definitions of a ROS 2 type: those of the user, with the standard types

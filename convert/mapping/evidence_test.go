@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/descriptorpb"
+
 	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/internal/typetree"
@@ -290,4 +293,67 @@ func TestWrongDefinitions(t *testing.T) {
 		t.Errorf("%d of %d wrong definitions are accepted and read other values", misread, tried)
 	}
 	t.Logf("%d wrong definitions: %d refused, %d reported as doubtful, %d with the same values", tried, refused, reported, unseen)
+}
+
+// descriptorsOf returns the descriptors of a message p.T with fields of these kinds.
+func descriptorsOf(t *testing.T, place string, kinds ...descriptorpb.FieldDescriptorProto_Type) *defset.Set {
+	t.Helper()
+	m := &descriptorpb.DescriptorProto{Name: proto.String("T")}
+	for i, kind := range kinds {
+		m.Field = append(m.Field, &descriptorpb.FieldDescriptorProto{Name: proto.String(fmt.Sprint("f", i+1)), Number: proto.Int32(int32(i + 1)),
+			Type: kind.Enum(), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()})
+	}
+	data, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{{
+		Name: proto.String("t.proto"), Package: proto.String("p"), Syntax: proto.String("proto2"), MessageType: []*descriptorpb.DescriptorProto{m}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := defset.New(place)
+	if err := set.AddDescriptors(data, "t.desc"); err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// TestDescriptors: a protobuf topic without descriptors gets those of the user that fit.
+func TestDescriptors(t *testing.T) {
+	const number, text, double = descriptorpb.FieldDescriptorProto_TYPE_INT32, descriptorpb.FieldDescriptorProto_TYPE_STRING, descriptorpb.FieldDescriptorProto_TYPE_DOUBLE
+	topic := &storage.Topic{Name: "/t", Type: "p.T", Encoding: "protobuf"}
+	message := []byte{8, 5, 18, 2, 'h', 'i'} // f1 is 5, f2 is "hi"
+	right, wrong, older := descriptorsOf(t, "right", number, text), descriptorsOf(t, "wrong", double, text), descriptorsOf(t, "older", number)
+	for _, c := range []struct {
+		name          string
+		sets          []*defset.Set
+		origin, codes string
+	}{
+		{"right", []*defset.Set{right}, "given right", "definition-given"},
+		{"wrong first", []*defset.Set{wrong, right}, "given right", "definition-given"},
+		{"older first", []*defset.Set{older, right}, "given right", "definition-given"},
+		{"older", []*defset.Set{older}, "given older", "definition-given definition-doubtful"},
+		{"wrong", []*defset.Set{wrong}, "", ""},
+		{"none", nil, "", ""},
+	} {
+		for _, to := range []string{"ros1", "cdr", "protobuf"} {
+			o := Options{Encoding: to, Distro: "humble", SourceDistro: "humble", Definitions: c.sets, Evidence: NewEvidence(c.sets, "humble")}
+			if o.Evidence.Doubts(topic) {
+				o.Evidence.Add(topic, &storage.Message{Data: message})
+			}
+			m := New(o)
+			d, err := m.descriptor(topic)
+			if c.origin == "" {
+				if err == nil {
+					t.Errorf("%s: %+v", c.name, d)
+				}
+				continue
+			}
+			if err != nil || d.origin != c.origin || codes(d) != c.codes {
+				t.Errorf("%s: %v, %+v", c.name, err, d)
+				continue
+			}
+			res, err := m.Map(topic)
+			if err != nil || res.Definition != c.origin || to != "protobuf" && res.Topic.Metadata[storage.MetaProtoDesc] == "" || to == "protobuf" && res.Topic.Schema.Encoding != "protobuf" {
+				t.Errorf("%s to %s: %v, %+v", c.name, to, err, res)
+			}
+		}
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"strings"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
 	"github.com/bagconv/bagconv/schema/defset"
@@ -102,8 +104,9 @@ func (l library) unambiguous(name string) (msg *schema.Message, distro string) {
 
 // A definition is what the messages of a source topic look like.
 type definition struct {
-	msg     *schema.Message
-	origin  string // "file", "builtin DISTRO" or "given PLACE"
+	msg     *schema.Message                // nil of protobuf messages
+	proto   protoreflect.MessageDescriptor // of protobuf messages
+	origin  string                         // "file", "builtin DISTRO" or "given PLACE"
 	remarks []Remark
 
 	head   Program         // makes the messages those of msg; nil: they are

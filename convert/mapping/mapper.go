@@ -139,6 +139,9 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 	if t.Encoding == "ros1" && m.o.Encoding == "ros1" && (m.o.Keep == nil || !m.o.Keep(t)) {
 		m.completeROS1(res)
 	}
+	if t.Encoding == "protobuf" && (m.o.Keep == nil || !m.o.Keep(t)) {
+		m.completeProto(res)
+	}
 	if !m.complete || t.Encoding != "cdr" {
 		return res
 	}
@@ -156,6 +159,18 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 	res.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: rosmsg.Format(def.msg, rosmsg.ROS2)}
 	res.setTypeHash(def.msg)
 	return res
+}
+
+// completeProto adds the descriptors that the user has.
+func (m *Mapper) completeProto(res *Result) {
+	def, err := m.descriptor(&res.Topic)
+	if err != nil || !strings.HasPrefix(def.origin, Given) {
+		return
+	}
+	if data := def.descriptors(&res.Topic); data != nil {
+		res.Remarks, res.Definition = append(res.Remarks, def.remarks...), def.origin
+		res.Topic.Schema = storage.Schema{Encoding: "protobuf", Data: data}
+	}
 }
 
 // completeROS1 adds the standard definition that has the md5sum of a ROS 1 topic without one.

@@ -3,8 +3,7 @@ package mapping
 import (
 	"crypto/sha256"
 	"fmt"
-
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"strings"
 
 	"github.com/bagconv/bagconv/convert/transcode"
 	protoapollo "github.com/bagconv/bagconv/proto/apollo"
@@ -44,23 +43,38 @@ func (p *protoTypes) parse(data []byte) (*protoschema.Set, error) {
 	return s.set, s.err
 }
 
-// descriptor finds the descriptor of a protobuf topic's messages.
-func (m *Mapper) descriptor(t *storage.Topic) (md protoreflect.MessageDescriptor, origin string, err error) {
+// descriptor finds the descriptor of a protobuf topic's messages: the recording's own, the one that
+// fits the messages, that of the user, or the built-in one.
+func (m *Mapper) descriptor(t *storage.Topic) (*definition, error) {
 	if len(t.Schema.Data) > 0 && (t.Schema.Encoding == "protobuf" || protoapollo.Message(t.Type) == nil) {
 		set, err := m.proto.parse(t.Schema.Data)
 		if err != nil && t.Schema.Encoding != "protobuf" {
 			err = fmt.Errorf("its definition is in %q: %w", t.Schema.Encoding, err)
 		}
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		md, err := set.Message(t.Type)
-		return md, "file", err
+		if err != nil {
+			return nil, err
+		}
+		return &definition{proto: md, origin: "file"}, nil
+	}
+	if trial := m.lib.evidence.of(t); trial != nil {
+		d, _, err := trial.decide("the recording")
+		return d, err
+	}
+	for _, set := range m.lib.sets {
+		if md := set.Descriptor(t.Type); md != nil {
+			return (&definition{proto: md, origin: Given + set.Place}).because("the recording has no descriptor of %s", t.Type), nil
+		}
 	}
 	if md := protoapollo.Message(t.Type); md != nil {
-		return md, "builtin apollo", nil
+		d := &definition{proto: md, origin: "builtin apollo"}
+		d.remark("definition-builtin", "the recording has no descriptor of %s; the built-in one is used, which may lack fields", t.Type)
+		return d, nil
 	}
-	return nil, "", fmt.Errorf("the recording has no descriptor of it, and it is not one of the built-in Apollo types; --proto-types raw keeps the bytes if the output allows it")
+	return nil, fmt.Errorf("the recording has no descriptor of it, and it is not one of the built-in Apollo types; --defs names a place that has it; --proto-types raw keeps the bytes if the output allows it")
 }
 
 // fromProto maps a protobuf topic to ROS.
@@ -70,19 +84,17 @@ func (m *Mapper) fromProto(t *storage.Topic) (*Result, error) {
 		res.remark("protobuf-raw", "messages stay protobuf; ROS 2 nodes cannot read them")
 		return res, nil
 	}
-	md, from, err := m.descriptor(t)
+	src, err := m.descriptor(t)
 	if err != nil {
 		return nil, err
 	}
+	md := src.proto
 	if origins := protoschema.Origins(md); origins != nil {
 		if res, err := m.backToROS(t, md, origins); err == nil {
 			return res, nil
 		}
 	}
-	res := (&definition{origin: from}).result(t)
-	if from != "file" {
-		res.remark("definition-builtin", "the recording has no descriptor of %s; the built-in one is used, which may lack fields", t.Type)
-	}
+	res := src.result(t)
 	if m.o.ProtoTypes == ProtoRaw {
 		res.remark("protobuf-generated", "ROS 1 messages cannot carry protobuf; messages become a generated type")
 	}
@@ -105,8 +117,8 @@ func (m *Mapper) fromProto(t *storage.Topic) (*Result, error) {
 	res.setROS(dst, m.o.Encoding)
 	meta := res.Topic.Metadata
 	meta[storage.MetaProtoType] = t.Type
-	if len(t.Schema.Data) > 0 {
-		meta[storage.MetaProtoDesc] = pack(t.Schema.Data)
+	if data := src.descriptors(t); len(data) > 0 {
+		meta[storage.MetaProtoDesc] = pack(data)
 	}
 	if m.o.Encoding == "cdr" {
 		res.Topic.QoS = ros2QoS(t)
@@ -114,6 +126,19 @@ func (m *Mapper) fromProto(t *storage.Topic) (*Result, error) {
 		meta[storage.MetaLatching] = "1"
 	}
 	return res, nil
+}
+
+// descriptors returns the serialized descriptors of a protobuf topic: the recording's own, or those of
+// the user; nil for built-in ones.
+func (d *definition) descriptors(t *storage.Topic) []byte {
+	if !strings.HasPrefix(d.origin, Given) {
+		return t.Schema.Data
+	}
+	data, err := protoschema.FileSet(d.proto, nil)
+	if err != nil {
+		return nil // it was read from such data
+	}
+	return data
 }
 
 func (m *Mapper) wire() transcode.Wire {

@@ -44,8 +44,8 @@ func (m *Mapper) Stamp(t *storage.Topic) *Stamp {
 			return stampOf(d.msg, transcode.CDR)
 		}
 	case "protobuf":
-		if md, _, err := m.descriptor(t); err == nil {
-			return protoStamp(md)
+		if d, err := m.descriptor(t); err == nil {
+			return protoStamp(d.proto)
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ const damagedShare = 8
 func (x *trial) rivals(fits []int) (list []*candidate) {
 	first := x.candidates[fits[0]]
 	for _, i := range fits[1:] {
-		if c := x.candidates[i]; c.layout != first.layout || !sameWire(c.msg, first.msg) {
+		if c := x.candidates[i]; c.layout != first.layout || c.msg != nil && !sameWire(c.msg, first.msg) {
 			list = append(list, c)
 		}
 	}
@@ -55,7 +55,7 @@ func (x *trial) decide(whose string) (d *definition, choice bool, err error) {
 		return nil, false, x.refusal(whose)
 	}
 	c := x.candidates[fits[0]]
-	d = &definition{msg: c.msg, origin: c.origin}
+	d = &definition{msg: c.msg, proto: c.proto, origin: c.origin}
 	rivals := x.rivals(fits)
 	found := x.results[fits[0]]
 	if c.origin == "file" && rivals == nil && found.doubt == "" && found.broke == "" {
@@ -108,6 +108,8 @@ func (c *candidate) place() string {
 	switch {
 	case !ok:
 		return "the recording"
+	case distro == "apollo":
+		return "Apollo, which is built in"
 	case distro == ROS1Distro:
 		return "ROS 1 " + distro
 	case len(c.more)+1 == len(ros2Distros()):

@@ -24,7 +24,9 @@ type builder struct {
 	files    []Definition      // Name is not known yet
 	packages map[string]string // by full name of the folder: what its package.xml calls it
 	ignored  []string          // folders
-	total    int64             // bytes of files
+
+	descriptors []*descriptors
+	total       int64 // bytes of files
 }
 
 // full returns the name of a file from the root of the file system, if it is in one.
@@ -47,7 +49,11 @@ func wanted(name string) bool {
 
 // add reads a file.
 func (b *builder) add(name string, r io.Reader) error {
-	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	limit := maxFile
+	if path.Ext(name) == descriptorsExt {
+		limit = maxDescriptors
+	}
+	text, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
 	if err != nil {
 		return err
 	}
@@ -61,8 +67,10 @@ func (b *builder) add(name string, r io.Reader) error {
 		b.ignored = append(b.ignored, path.Dir(name))
 	case base == PackIndex: // it begins with that
 		b.set.Recorded = b.set.Recorded || bytes.Contains(text[:min(len(text), 100)], []byte(`"recorded": true`))
-	case len(text) > maxFile:
-		return fmt.Errorf("over %d MiB", maxFile>>20)
+	case len(text) > limit:
+		return fmt.Errorf("over %d MiB", limit>>20)
+	case path.Ext(name) == descriptorsExt:
+		b.descriptors = append(b.descriptors, &descriptors{text, name})
 	case base == packageFile:
 		var x struct {
 			Name string `xml:"name"`
@@ -100,6 +108,12 @@ func (b *builder) build() error {
 			continue
 		}
 		b.set.Add(d)
+	}
+	slices.SortFunc(b.descriptors, func(x, y *descriptors) int { return strings.Compare(x.path, y.path) })
+	for _, d := range b.descriptors {
+		if !b.isOut(d.path) {
+			_ = b.problem(d.path, b.set.AddDescriptors(d.data, d.path))
+		}
 	}
 	return nil
 }

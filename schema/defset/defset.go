@@ -1,6 +1,7 @@
 // Package defset reads definitions of messages from where developers have them: a tree of ROS
 // packages, as a workspace, its install folder or a ROS installation is one; an archive of such
-// tree, or a pack (.zip, .tar.gz, .tgz); one file (.msg, .srv, .action, .idl).
+// tree, or a pack (.zip, .tar.gz, .tgz); one file (.msg, .srv, .action, .idl, or .desc with
+// protobuf descriptors).
 //
 //	src/robot_msgs/package.xml      <name>robot_msgs</name>: the package of all below it
 //	src/robot_msgs/msg/Status.msg   robot_msgs/msg/Status
@@ -13,7 +14,7 @@
 // one type the first by path counts, and Problems names the other if it differs.
 //
 // Refused is what is out of proportion: over 100,000 definitions, a million files and folders, a
-// file of over 1 MiB, 64 MiB in all. Nothing is unpacked to the disk. A Set does not change
+// file of over 1 MiB (16 of descriptors), 64 MiB in all. Nothing is unpacked to the disk. A Set does not change
 // after Read and Add; its other methods may be called concurrently.
 package defset
 
@@ -34,7 +35,9 @@ type Set struct {
 	Problems []string // what was left out and why, a line each
 	Recorded bool     // the place is a recording: some recorders wrote place-holders for standard types
 
-	byName map[string]*Definition
+	byName      map[string]*Definition
+	descriptors []*descriptors
+	protos      map[string]protoType // by full name
 }
 
 // A Definition is the text of one type.
@@ -48,7 +51,9 @@ type Definition struct {
 }
 
 // New returns an empty Set for a place.
-func New(place string) *Set { return &Set{Place: place, byName: map[string]*Definition{}} }
+func New(place string) *Set {
+	return &Set{Place: place, byName: map[string]*Definition{}, protos: map[string]protoType{}}
+}
 
 // Definitions lists all definitions by name.
 func (s *Set) Definitions() []*Definition {
@@ -59,6 +64,9 @@ func (s *Set) Definitions() []*Definition {
 	slices.SortFunc(list, func(a, b *Definition) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
+
+// Empty reports whether nothing is defined.
+func (s *Set) Empty() bool { return len(s.byName)+len(s.protos) == 0 }
 
 // Add adds a definition, unless the type has one. A .msg replaces an .idl, which the tools of
 // ROS 2 make of it.
@@ -73,7 +81,7 @@ func (s *Set) Add(d Definition) {
 }
 
 // AddText adds what a recording has as the definition of a type: its text and those of the types
-// that it uses. encoding is "ros1msg", "ros2msg" or "ros2idl"; others are left out. path names
+// that it uses. encoding is "ros1msg", "ros2msg", "ros2idl" or "protobuf"; others are left out. path names
 // where it is from.
 func (s *Set) AddText(name, encoding string, text []byte, path string) error {
 	switch encoding {
@@ -81,6 +89,8 @@ func (s *Set) AddText(name, encoding string, text []byte, path string) error {
 	case "ros2idl":
 		s.Add(Definition{Name: CommonName(name), Kind: "idl", Text: string(text), Path: path, whole: true})
 		return nil
+	case "protobuf":
+		return s.AddDescriptors(text, path)
 	default:
 		return nil
 	}

@@ -216,11 +216,11 @@ func TestAddText(t *testing.T) {
 	bar := strings.Repeat("=", 80)
 	set := New("a.bag")
 	for encoding, text := range map[string]string{
-		"ros1msg":  "Header header\nq/Part[] parts\n" + bar + "\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n" + bar + "\nMSG: q/Part\nint8 a\n",
-		"ros2idl":  bar + "\nIDL: i/msg/T\nmodule i { module msg { struct T { long a; }; }; };\n",
-		"protobuf": "x",
+		"ros1msg":    "Header header\nq/Part[] parts\n" + bar + "\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n" + bar + "\nMSG: q/Part\nint8 a\n",
+		"ros2idl":    bar + "\nIDL: i/msg/T\nmodule i { module msg { struct T { long a; }; }; };\n",
+		"jsonschema": "x",
 	} {
-		name := map[string]string{"ros1msg": "p/T", "ros2idl": "i/msg/T", "protobuf": "x"}[encoding]
+		name := map[string]string{"ros1msg": "p/T", "ros2idl": "i/msg/T", "jsonschema": "x"}[encoding]
 		if err := set.AddText(name, encoding, []byte(text), "/topic"); err != nil {
 			t.Fatal(err)
 		}

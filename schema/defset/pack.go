@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 //	bagconv-definitions.json      index
 //	robot_msgs/msg/Status.msg
 //	robot_msgs/srv/Start.srv
+//	descriptors/0123456789abcdef.desc   protobuf descriptors
 //
 // The same definitions make the same bytes: entries are in order of names, and have one time.
 
@@ -28,7 +31,7 @@ const PackIndex = "bagconv-definitions.json"
 // An Entry is what the index of a pack has about a type.
 type Entry struct {
 	Type   string `json:"type"`   // pkg/msg/Type
-	Kind   string `json:"kind"`   // "msg", "srv", "action" or "idl"
+	Kind   string `json:"kind"`   // "msg", "srv", "action", "idl", or "desc": a protobuf message
 	File   string `json:"file"`   // in the pack, or within the place
 	MD5    string `json:"md5"`    // of ROS 1, 32 hex digits; "" of services, actions and what ROS 1 does not have
 	RIHS01 string `json:"rihs01"` // the type hash of ROS 2; "" of services and actions
@@ -57,6 +60,7 @@ func Merge(place string, sets ...*Set) *Set {
 			c.Path = set.Place + ": " + d.Path
 			out.Add(c)
 		}
+		out.mergeProtos(set)
 	}
 	return out
 }
@@ -67,7 +71,7 @@ func (s *Set) Entries(rest Rest) []Entry {
 	for _, d := range s.Definitions() {
 		list = append(list, s.entry(d, rest))
 	}
-	return list
+	return append(list, s.protoEntries(func(d *descriptors) string { return d.path })...)
 }
 
 func (s *Set) entry(d *Definition, rest Rest) Entry {
@@ -111,18 +115,29 @@ func (s *Set) WritePack(w io.Writer, rest Rest) (written int, problems []string,
 		index.Definitions = append(index.Definitions, e)
 		texts = append(texts, text)
 	}
+	n := len(texts)
+	files := map[string][]byte{}
+	for _, d := range s.descriptors {
+		files[d.name()] = d.data
+	}
+	index.Definitions = append(index.Definitions, s.protoEntries((*descriptors).name)...)
 	z := zip.NewWriter(w)
 	doc, err := json.MarshalIndent(index, "", "  ")
 	if err == nil {
 		err = addEntry(z, PackIndex, string(doc)+"\n")
 	}
-	for i := 0; err == nil && i < len(texts); i++ {
+	for i := 0; err == nil && i < n; i++ {
 		err = addEntry(z, index.Definitions[i].File, texts[i])
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err == nil {
+			err = addEntry(z, name, string(files[name]))
+		}
 	}
 	if err != nil {
 		return 0, problems, err
 	}
-	return len(texts), problems, z.Close()
+	return len(index.Definitions), problems, z.Close()
 }
 
 // packTime is the time of all entries, the first that an archive can have.

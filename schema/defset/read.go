@@ -20,6 +20,9 @@ const (
 	maxTotal       = 64 << 20 // bytes of all definitions
 )
 
+// descriptorsExt is the ending of a file with protobuf descriptors.
+const descriptorsExt = ".desc"
+
 // ErrNone is wrapped by the error of Read if a place has no definitions.
 var ErrNone = errors.New("there are no definitions")
 
@@ -29,7 +32,7 @@ func isArchive(lower string) bool {
 
 func isDefinition(name string) bool {
 	switch filepath.Ext(name) {
-	case ".msg", ".srv", ".action", ".idl":
+	case ".msg", ".srv", ".action", ".idl", descriptorsExt:
 		return true
 	}
 	return false
@@ -54,7 +57,7 @@ func Read(place string) (*Set, error) {
 	case isDefinition(lower):
 		err = b.readFile(place)
 	default:
-		return nil, fmt.Errorf("%s is no folder, .zip, .tar.gz, .msg, .srv, .action or .idl", place)
+		return nil, fmt.Errorf("%s is no folder, .zip, .tar.gz, .msg, .srv, .action, .idl or .desc", place)
 	}
 	if err == nil {
 		err = b.build()
@@ -62,7 +65,7 @@ func Read(place string) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", place, err)
 	}
-	if len(b.set.byName) == 0 {
+	if b.set.Empty() {
 		return nil, fmt.Errorf("%s: %w", place, errors.Join(append([]error{ErrNone}, problems(b.set)...)...))
 	}
 	return b.set, nil

@@ -21,6 +21,8 @@ package protoschema
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
@@ -129,6 +131,20 @@ func (s *Set) Message(name string) (protoreflect.MessageDescriptor, error) {
 		return nil, fmt.Errorf("%s is not a message in its descriptors", name)
 	}
 	return m, nil
+}
+
+// Messages lists the messages that the files have outside of others, by name.
+func (s *Set) Messages() (list []protoreflect.MessageDescriptor) {
+	s.files.RangeFiles(func(f protoreflect.FileDescriptor) bool {
+		for i := range f.Messages().Len() {
+			list = append(list, f.Messages().Get(i))
+		}
+		return true
+	})
+	slices.SortFunc(list, func(a, b protoreflect.MessageDescriptor) int {
+		return strings.Compare(string(a.FullName()), string(b.FullName()))
+	})
+	return list
 }
 
 // FileSet returns the serialized FileDescriptorSet of md: its file and all that

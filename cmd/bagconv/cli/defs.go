@@ -70,7 +70,7 @@ func definitionsIn(ctx context.Context, format *storage.Format, path string, key
 			set.Problems = append(set.Problems, fmt.Sprintf("topic %s: %v", t.Name, err))
 		}
 	}
-	if len(set.Definitions()) == 0 {
+	if set.Empty() {
 		return nil, fmt.Errorf("%s: %w", path, defset.ErrNone)
 	}
 	return set, nil

@@ -10,11 +10,13 @@ import (
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/defset"
+	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -166,6 +168,9 @@ func (e *env) showDefinition(ctx context.Context, name string, paths []string) e
 	if strings.Count(name, "/") == 1 {
 		dialect, lookup, encoding = rosmsg.ROS1, rest.ROS1, "ros1"
 	}
+	if md := set.Descriptor(name); md != nil {
+		return e.showProto(md)
+	}
 	var msg *schema.Message
 	if set.Has(name) {
 		msg, err = set.Message(name, dialect, lookup)
@@ -181,7 +186,19 @@ func (e *env) showDefinition(ctx context.Context, name string, paths []string) e
 		_, err = io.WriteString(e.Out, e.forReader(string(rosmsg.Format(msg, dialect))))
 		return err
 	}
-	tree, err := treeOf(msg, encoding)
+	return e.writeTree(treeOf(msg, encoding))
+}
+
+// showProto prints the descriptor of a protobuf message.
+func (e *env) showProto(md protoreflect.MessageDescriptor) error {
+	if e.set.tree {
+		return e.writeTree(protoTree(md))
+	}
+	_, err := io.WriteString(e.Out, e.forReader(protoschema.ProtoText(md)))
+	return err
+}
+
+func (e *env) writeTree(tree *treeNode, err error) error {
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/bagconv/bagconv/proto/apollo"
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
@@ -13,15 +13,16 @@ import (
 
 // protoDefinition is the definition of a topic with protobuf messages: its
 // descriptors as .proto text.
-func protoDefinition(t *storage.Topic) *definition {
+func protoDefinition(t *storage.Topic, o mapping.Options) *definition {
 	d := &definition{Topics: []string{t.Name}, Type: t.Type, Encoding: "protobuf", Origin: "file"}
 	md, err := protoMessage(t)
 	if len(t.Schema.Data) == 0 {
-		if md = apollo.Message(t.Type); md == nil {
+		def, wrong := mapping.New(o).Define(t)
+		if wrong != nil {
 			d.Encoding, d.Origin = "", "none"
 			return d
 		}
-		d.Origin = "builtin apollo"
+		md, d.Origin = def.Proto, def.Origin
 	}
 	if err != nil && md == nil {
 		d.Text = fmt.Sprintf("// the descriptors in the file cannot be read: %v\n", err)

@@ -123,7 +123,7 @@ const md5OfEmpty = "d41d8cd98f00b204e9800998ecf8427e"
 
 func definitionOf(t *storage.Topic, o mapping.Options) *definition {
 	if t.Encoding == "protobuf" {
-		return protoDefinition(t)
+		return protoDefinition(t, o)
 	}
 	d := &definition{Topics: []string{t.Name}, Type: t.Type, Encoding: t.Schema.Encoding, Origin: "file", Text: string(t.Schema.Data)}
 	if t.Encoding != "ros1" && t.Encoding != "cdr" && len(t.Schema.Data) == 0 {

@@ -1,0 +1,87 @@
+package defset
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/bagconv/bagconv/schema/protoschema"
+)
+
+// maxDescriptors bounds a file with descriptors, in bytes.
+const maxDescriptors = 16 << 20
+
+// descriptors are a serialized FileDescriptorSet, as protoc --descriptor_set_out writes it.
+type descriptors struct {
+	data []byte
+	path string
+}
+
+// name is that of a file in a pack: the same for the same descriptors.
+func (d *descriptors) name() string {
+	sum := sha256.Sum256(d.data)
+	return "descriptors/" + hex.EncodeToString(sum[:8]) + descriptorsExt
+}
+
+// A protoType is a message of some descriptors.
+type protoType struct {
+	md   protoreflect.MessageDescriptor
+	from *descriptors
+}
+
+// AddDescriptors adds the messages of a serialized FileDescriptorSet. Of two descriptors for one
+// name the first counts, and Problems names the other if it differs.
+func (s *Set) AddDescriptors(data []byte, path string) error {
+	for _, d := range s.descriptors {
+		if bytes.Equal(d.data, data) {
+			return nil
+		}
+	}
+	set, err := protoschema.Parse(data)
+	if err != nil {
+		return err
+	}
+	from, used := &descriptors{data: data, path: path}, false
+	for _, md := range set.Messages() {
+		name := string(md.FullName())
+		old, known := s.protos[name]
+		switch {
+		case !known:
+			s.protos[name], used = protoType{md, from}, true
+		case !proto.Equal(protodesc.ToDescriptorProto(old.md), protodesc.ToDescriptorProto(md)):
+			s.Problems = append(s.Problems, fmt.Sprintf("%s: %s is defined by %s already, and otherwise; that one is used", path, name, old.from.path))
+		}
+	}
+	if used {
+		s.descriptors = append(s.descriptors, from)
+	}
+	return nil
+}
+
+// Descriptor returns the descriptor of a protobuf message by its full name; nil if the Set does not
+// have it.
+func (s *Set) Descriptor(name string) protoreflect.MessageDescriptor { return s.protos[name].md }
+
+// protoEntries describes the protobuf messages, by name.
+func (s *Set) protoEntries(file func(*descriptors) string) (list []Entry) {
+	for _, name := range slices.Sorted(maps.Keys(s.protos)) {
+		list = append(list, Entry{Type: name, Kind: "desc", File: file(s.protos[name].from)})
+	}
+	return list
+}
+
+// mergeProtos adds the descriptors of another Set. They were read once, so they can be again.
+func (s *Set) mergeProtos(other *Set) {
+	for _, d := range other.descriptors {
+		if err := s.AddDescriptors(d.data, other.Place+": "+d.path); err != nil {
+			s.Problems = append(s.Problems, fmt.Sprintf("%s: %v", d.path, err))
+		}
+	}
+}
