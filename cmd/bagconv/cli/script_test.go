@@ -222,11 +222,7 @@ func makeMarkers(path string) error {
 	if err != nil {
 		return err
 	}
-	id, err := w.CreateTopic(storage.Topic{Name: "/marker", Type: "visualization_msgs/msg/Marker", Encoding: "cdr"})
-	if err != nil {
-		return err
-	}
-	if err := w.Write(&storage.Message{Topic: id, LogTime: 1, PublishTime: 1, Data: []byte{0, 1, 0, 0}}); err != nil {
+	if _, err := w.CreateTopic(storage.Topic{Name: "/marker", Type: "visualization_msgs/msg/Marker", Encoding: "cdr"}); err != nil {
 		return err
 	}
 	return w.Commit()
