@@ -112,7 +112,7 @@ func Run(ctx context.Context, r storage.Reader, o Options) (*Result, error) {
 		return nil, err
 	}
 	c.define(evidence)
-	c.targetFindings()
+	c.targetFindings(evidence)
 	c.follow()
 	c.times = engine.NewHistogram(len(c.streams))
 	if err := engine.EachBlock(ctx, r, o.Threads, o.Progress, c.worker); err != nil {

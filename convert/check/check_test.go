@@ -240,7 +240,7 @@ func TestDocs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`"((?:time|stamp|message|definition|recording|topic|spec)-[a-z0-9-]+|duplicate)"`).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(`"((?:time|stamp|message|definition|type|recording|topic|spec)-[a-z0-9-]+|duplicate)"`).FindAllStringSubmatch(string(text), -1) {
 			codes[m[1]] = true
 		}
 	}

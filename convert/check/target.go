@@ -6,12 +6,12 @@ import (
 )
 
 // targetFindings are about types whose definition is another one in Options.Target.
-func (c *checker) targetFindings() {
+func (c *checker) targetFindings(evidence *mapping.Evidence) {
 	if c.o.Target == nil {
 		return
 	}
 	distro, certain := mapping.SourceDistro(c.o.Distro, c.info.Metadata)
-	m := mapping.New(mapping.Options{Definitions: c.o.Definitions, Target: c.o.Target, Distro: distro, SourceDistro: distro, Certain: certain})
+	m := mapping.New(mapping.Options{Definitions: c.o.Definitions, Evidence: evidence, Target: c.o.Target, Distro: distro, SourceDistro: distro, Certain: certain})
 	const hint = "bagconv convert --types-to re-encodes its messages; bagconv migrate plan drafts rules for it"
 	for _, k := range c.kinds {
 		if k.encoding != "ros1" && k.encoding != "cdr" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/migrate"
 	"github.com/bagconv/bagconv/convert/verify"
@@ -108,7 +109,11 @@ func (e *env) changes(ctx context.Context, path string) (changes []migrate.Chang
 		return nil, err
 	}
 	distro, certain := mapping.SourceDistro(e.set.job.Distro, info.Metadata)
-	mapper := mapping.New(mapping.Options{Definitions: e.set.job.Definitions, Target: e.set.job.Target, Distro: distro, SourceDistro: distro, Certain: certain})
+	evidence, err := engine.FindEvidence(ctx, r, info, nil, e.set.job.Definitions, distro)
+	if err != nil {
+		return nil, err
+	}
+	mapper := mapping.New(mapping.Options{Definitions: e.set.job.Definitions, Evidence: evidence, Target: e.set.job.Target, Distro: distro, SourceDistro: distro, Certain: certain})
 	seen := map[string]int{}
 	for i := range info.Topics {
 		t := &info.Topics[i].Topic
