@@ -134,7 +134,7 @@ func walkBecomes(src, dst schema.Type) error {
 	return errors.New("no")
 }
 
-// walkNumber converts by the exact value of a number, which is nil for NaN.
+// walkNumber converts by the exact value of a number; NaN keeps the bits that fit.
 func walkNumber(src, dst schema.Kind, b []byte) (num, bool) {
 	if src == dst {
 		return num{b}, false
@@ -146,10 +146,10 @@ func walkNumber(src, dst schema.Kind, b []byte) (num, bool) {
 	copy(wide, b)
 	bits := binary.LittleEndian.Uint64(wide)
 	value := new(big.Float).SetPrec(2000)
-	nan := false
+	nan, f := false, 0.0
 	switch src {
 	case schema.Float32, schema.Float64:
-		f := math.Float64frombits(bits)
+		f = math.Float64frombits(bits)
 		if src == schema.Float32 {
 			f = float64(math.Float32frombits(uint32(bits)))
 		}
@@ -170,13 +170,13 @@ func walkNumber(src, dst schema.Kind, b []byte) (num, bool) {
 	switch dst {
 	case schema.Float64:
 		if nan {
-			return put(math.Float64bits(math.NaN())), false
+			return put(math.Float64bits(f)), false
 		}
 		f, _ := value.Float64()
 		return put(math.Float64bits(f)), value.IsInf() == false && new(big.Float).SetPrec(2000).SetFloat64(f).Cmp(value) != 0
 	case schema.Float32:
 		if nan {
-			return put(uint64(math.Float32bits(float32(math.NaN())))), false
+			return put(uint64(math.Float32bits(float32(f)))), false
 		}
 		f64, _ := value.Float64() // integers become float64 first
 		f := float32(f64)
