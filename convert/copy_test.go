@@ -63,7 +63,7 @@ func (s *copyingSink) CopyBlock(b *storage.Batch) (bool, error) {
 	return true, nil
 }
 
-// TestCopyOrder holds runs that copy blocks against a stable sort: the order is
+// TestCopyOrder compares runs that copy blocks with a stable sort: the order is
 // that of runs that do not, whatever the source knows of its times.
 func TestCopyOrder(t *testing.T) {
 	copied := 0
@@ -102,7 +102,7 @@ func TestCopyOrder(t *testing.T) {
 	}
 }
 
-// TestCopyError: what CopyBlock says ends the run.
+// TestCopyError: an error of CopyBlock ends the run.
 func TestCopyError(t *testing.T) {
 	f, s := fake.Random(3, 40, 6, 0), &copyingSink{}
 	f.Timed = f.Honest()
@@ -267,7 +267,7 @@ func TestCopyBag(t *testing.T) {
 	}
 }
 
-// sameBags holds the messages of two bags in the order of their files against
+// sameBags compares the messages of two bags in the order of their files with
 // each other, and what is reported about them.
 func sameBags(t *testing.T, a, b string) {
 	t.Helper()

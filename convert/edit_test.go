@@ -103,7 +103,7 @@ func TestOffsetRange(t *testing.T) {
 }
 
 // TestRestamp: the output is in the order of the headers' times, however far
-// these are from the log times, and headers can be given the log times.
+// these are from the log times, and headers can get the log times.
 func TestRestamp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, jitter := range []int64{1, 1e9, 1000e9} {

@@ -12,7 +12,7 @@ import (
 // the sink carries them, and else get its native encoding.
 const EncodingKeep = "keep"
 
-// encodings are those that messages can be converted to, with the encoding of their
+// encodings are the encodings that messages can be converted to, each with that of its
 // definitions.
 var encodings = [][2]string{{"ros1", "ros1msg"}, {"cdr", "ros2msg"}, {"protobuf", "protobuf"}}
 

@@ -13,12 +13,12 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// ErrNoPlace is the error of a run that shall attach files to an output that has no place
-// for them.
+// ErrNoPlace is the error of a run with files to attach to an output that has no place
+// for attachments.
 var ErrNoPlace = errors.New("the output has no place for attachments")
 
-// writeExtras writes attachments and metadata records of the source, and then what is
-// attached.
+// writeExtras writes attachments and metadata records of the source, and then the
+// files of Job.Attach.
 func (o *output) writeExtras(ctx context.Context, r storage.Reader) (err error) {
 	var to []storage.ExtraWriter
 	if o.caps.Extras != nil {

@@ -90,7 +90,7 @@ func TestExtras(t *testing.T) {
 	}
 }
 
-// checkExtraLosses compares what a report says of attachments and metadata records.
+// checkExtraLosses compares what a report has on attachments and metadata records.
 func checkExtraLosses(t *testing.T, r *Report, attachments, records int64, byDesign bool) {
 	t.Helper()
 	got := map[string]Loss{}
@@ -159,7 +159,7 @@ func extrasIn(t *testing.T, path string) []storagetest.Attachment {
 	return attachments
 }
 
-// TestAttach: files are attached behind what the source has, and are an error where there
+// TestAttach: files are attached after what the source has, and are an error where there
 // is no place for them.
 func TestAttach(t *testing.T) {
 	in, rec := withExtras(t)
@@ -192,7 +192,7 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-// TestExtrasAside: what the sink has no place for, or refuses, is no loss when it is
+// TestExtrasAside: what the sink has no place for, or refuses, is not a loss when it is
 // written beside the output; a run that fails leaves nothing there.
 func TestExtrasAside(t *testing.T) {
 	in, rec := withExtras(t)

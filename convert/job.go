@@ -20,7 +20,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Job tells what to convert and how. Source, Sink and their formats must be
+// A Job describes what to convert and how. Source, Sink and their formats must be
 // set; the zero value of everything else is the default.
 type Job struct {
 	Source       string
@@ -46,7 +46,7 @@ type Job struct {
 	Read  storage.ReadOptions  // Strict: damage, an unreadable message or any other loss ends the run
 	Write storage.WriteOptions // Compression "": what most blocks of a source in the same format have
 
-	Select selection.Selection // what to take of the source; it is no loss what is not
+	Select selection.Selection // what to take of the source; the rest is not a loss
 	Edit   selection.Edit      // what to change of names, times and rates
 
 	// Dedupe leaves messages out that are equal to another in the name and type of their
@@ -61,7 +61,7 @@ type Job struct {
 	// leaves recordings of that format as they are; else one of Encodings, or EncodingKeep.
 	Encoding string
 
-	// Attach are paths of files that become attachments of the output, behind those of the
+	// Attach are paths of files that become attachments of the output, after those of the
 	// source. An output without a place for them is ErrNoPlace.
 	Attach []string
 
@@ -72,7 +72,7 @@ type Job struct {
 	Extras   string
 	extrasFS storage.FS // of that folder
 
-	// ExtrasKept tells that the caller writes the attachments and metadata records of the source:
+	// ExtrasKept reports whether the caller writes the attachments and metadata records of the source:
 	// the run neither copies nor reports them.
 	ExtrasKept bool
 
@@ -89,7 +89,7 @@ type Job struct {
 	// blocks that are larger are converted all the same, one at a time.
 	MaxMemory int64
 
-	ProtoTypes   mapping.ProtoTypes // what protobuf messages become in ROS, and the other way round
+	ProtoTypes   mapping.ProtoTypes // what protobuf messages become in ROS, and ROS messages in protobuf
 	Frames       apollo.Frames      // of Apollo's types as standard ROS types
 	ApolloLayout string             // of the descriptors of Apollo types: one of proto/apollo.Layouts
 
@@ -127,7 +127,7 @@ const (
 	OrderFile = engine.OrderFile // as in the source file
 )
 
-// HeaderSeq tells what to write into the ROS 1 field std_msgs/Header.seq, which
+// HeaderSeq describes what to write into the ROS 1 field std_msgs/Header.seq, which
 // ROS 2 messages do not have.
 type HeaderSeq uint8
 
@@ -145,7 +145,7 @@ const (
 	DefaultMemory = engine.DefaultMemory // bytes
 )
 
-// A Report tells what a run did. It is complete also when Run fails, as far as
+// A Report describes what a run did. It is complete also when Run fails, as far as
 // the run came.
 type Report struct {
 	Source, Sink End

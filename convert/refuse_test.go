@@ -76,7 +76,7 @@ func TestRefusedTopics(t *testing.T) {
 }
 
 // TestRefusedWithoutMessages: a topic that the sink cannot hold, and that has no
-// messages, is no loss.
+// messages, is not a loss.
 func TestRefusedWithoutMessages(t *testing.T) {
 	bag := &fake.Bag{Topics: []storage.Topic{{Name: "/a", Type: "p/msg/A", Encoding: "cdr"}, {Name: "/b", Type: "p/msg/A", Encoding: "cdr"}}}
 	bag.Blocks = [][]storage.Message{{{Topic: 1, LogTime: 1, Data: []byte{0, 1, 0, 0}}}}

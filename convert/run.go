@@ -90,7 +90,7 @@ func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err e
 		return 0, err
 	}
 	defer func() {
-		// With the output in its place all was read, and an error would say otherwise.
+		// With the output in its place everything was read; an error would contradict that.
 		if e := src.Close(); err != nil {
 			err = errors.Join(err, e)
 		}
@@ -140,7 +140,7 @@ func write(ctx context.Context, src *engine.Source, outputs []*output) (failed i
 		return 0, err
 	}
 	defer func() {
-		// With the outputs in place an error would say otherwise.
+		// With the outputs in place an error would contradict them.
 		for _, o := range outputs {
 			if e := o.close(); err != nil {
 				err = errors.Join(err, e)

@@ -15,7 +15,7 @@ func fakeJob(t *testing.T, f *fake.Bag, s *fake.Sink) Job {
 	return j
 }
 
-// TestOrder holds the merge against a stable sort, whatever the source knows of
+// TestOrder compares the merge with a stable sort, whatever the source knows of
 // its times.
 func TestOrder(t *testing.T) {
 	lie := func(f *fake.Bag) func(int) (int64, int64) {

@@ -33,7 +33,7 @@ func SelectionOf(first, last int64, topics []bool, info *storage.Info) *Selectio
 	return s
 }
 
-func nothing(counts []engine.Count) bool {
+func allEmpty(counts []engine.Count) bool {
 	for _, c := range counts {
 		if c.Read+c.Repeated > 0 {
 			return false

@@ -13,7 +13,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// indexed lets the source say what an index would: times and counts.
+// indexed gives the source what an index has: times and counts.
 func indexed(j *Job, f *fake.Bag, reads func(int)) {
 	open := j.SourceFormat.Open
 	j.SourceFormat.Open = func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
@@ -58,8 +58,8 @@ func (r countingBlocks) ReadBlock(ctx context.Context, i int, b *storage.Batch) 
 	return r.BlockReader.ReadBlock(ctx, i, b)
 }
 
-// TestCut holds cuts by blocks, with and without an index, with one that lies,
-// and without blocks, against a filter of all messages, latched topics included.
+// TestCut compares cuts by blocks, with and without an index, with a wrong index,
+// and without blocks, with a filter of all messages, latched topics included.
 func TestCut(t *testing.T) {
 	for name, setup := range map[string]func(f *fake.Bag){
 		"true index": func(f *fake.Bag) { f.Timed = f.Honest() },
@@ -210,7 +210,7 @@ func TestTopicsLie(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		lie      map[int][]storage.TopicID // topics of blocks
-		timed    bool                      // the selection is: counts tell nothing
+		timed    bool                      // the selection is: counts show nothing
 		attempts int
 	}{
 		"true":                 {nil, false, 1},
@@ -251,7 +251,7 @@ func TestTopicsLie(t *testing.T) {
 }
 
 // TestSelectTopics: topics that are not asked for do not reach the sink or the
-// report, and a topic that cannot cross is no loss then.
+// report, and a topic that cannot cross is not a loss then.
 func TestSelectTopics(t *testing.T) {
 	f, s := fake.Random(1, 20, 20, 10), &fake.Sink{}
 	f.Topics[2].Encoding = "odd"

@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Cut tells where to split a recording: one of its fields is set.
+// A Cut describes where to split a recording: one of its fields is set.
 type Cut struct {
 	Size     int64            // before a part has more bytes of message data
 	Duration int64            // ns

@@ -28,7 +28,7 @@ func NewStage(path string, job *Job) (*Stage, error) {
 	return &Stage{out: out}, nil
 }
 
-// path is where the output of a job is made.
+// path returns where the output of a job is made.
 func (s *Stage) path(job *Job) string {
 	return filepath.Join(s.out.TempDir(), filepath.Base(job.Sink))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A topicPlan says what becomes of each topic of the source.
+// A topicPlan is what becomes of each topic of the source.
 type topicPlan struct {
 	format  *storage.Format // of the sink
 	sinks   []sinkTopic
@@ -72,7 +72,7 @@ func planTopics(job *Job, encoding string, info *storage.Info, choice *selection
 	return p, nil
 }
 
-// join decides which topics of the source become one in a sink that tells topics apart
+// join decides which topics of the source become one in a sink that distinguishes topics
 // by identity, and what they are called.
 func (p *topicPlan) join(identity storage.Identity) {
 	sinks := newJoiner(identity)
@@ -173,7 +173,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []engine
 		}
 		if n.OutOfRange > 0 {
 			r.lose(Loss{Code: "time-out-of-range", Topic: t.Name, Count: n.OutOfRange,
-				Message: "the format cannot store times before 1970 or that late"})
+				Message: "the format cannot store times before 1970, or as late as these"})
 		}
 		report.Topics = append(report.Topics, tr)
 	}
@@ -195,7 +195,7 @@ func (p *topicPlan) describeStamps(r *reporter, name string, i int, n *engine.Co
 	switch {
 	case p.restamp == selection.RestampNone || n.Read == 0:
 	case p.stamps[i] == nil && p.marks[i] == nil:
-		r.note(Note{Code: "no-header", Topic: name, Message: "messages do not begin with a header and keep their times"})
+		r.note(Note{Code: "no-header", Topic: name, Message: "messages do not begin with a header, and keep their log times"})
 	case n.Unstamped > 0:
 		r.note(Note{Code: "no-stamp", Topic: name, Message: fmt.Sprintf("messages without a stamp in their header keep their times: %d", n.Unstamped)})
 	}

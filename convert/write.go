@@ -92,7 +92,7 @@ func (o *output) check(src *engine.Source, share float64) error {
 	if err == nil && o.job.DryRun {
 		o.extrapolate(src.Info, share)
 	}
-	if err == nil && !o.job.Select.All() && src.Info.Messages > 0 && nothing(o.Counts) {
+	if err == nil && !o.job.Select.All() && src.Info.Messages > 0 && allEmpty(o.Counts) {
 		return o.close()
 	}
 	if err == nil && o.job.Read.Strict {
@@ -286,13 +286,13 @@ func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptio
 
 // mostUsed returns the codec of the most blocks, the first of codecs if there are
 // none; of as many, the one that comes first.
-func mostUsed(blocks map[string]int64, codecs []string) (most string) {
+func mostUsed(blocks map[string]int64, codecs []string) (best string) {
 	for _, c := range codecs {
-		if most == "" || blocks[c] > blocks[most] {
-			most = c
+		if best == "" || blocks[c] > blocks[best] {
+			best = c
 		}
 	}
-	return most
+	return best
 }
 
 // sizeOf adds up the bytes of a file or of all files in a folder.

@@ -33,7 +33,7 @@ var reserved = func() map[string]bool {
 	return m
 }()
 
-// Words writes s in lower case with all that is no letter or digit as single
+// Words writes s in lower case with all that is not a letter or digit as single
 // underscores between them. A name that begins otherwise than with a letter gets first.
 func Words(s string, first byte) string {
 	var b strings.Builder

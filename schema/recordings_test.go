@@ -127,7 +127,7 @@ func TestRosbag2(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, err := db.Query("SELECT topic_type, encoding, encoded_message_definition, type_description_hash FROM message_definitions")
-		if err != nil { // schemas before 4 have no such table, some files are no databases
+		if err != nil { // schemas before 4 have no such table, some files are not databases
 			db.Close()
 			continue
 		}

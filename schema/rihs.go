@@ -89,7 +89,7 @@ func describe(b *strings.Builder, m *Message) error {
 	return nil
 }
 
-// quote is a JSON string in ASCII, as Python's json.dumps writes it. Names are
+// quote returns a JSON string in ASCII, as Python's json.dumps writes it. Names are
 // plain words; whatever else a hostile file has in them is escaped.
 func quote(s string) string {
 	b := []byte{'"'}

@@ -72,7 +72,7 @@ const (
 	Enum       // IDL only: 32 bits on the wire
 )
 
-// Array tells how many values a field holds.
+// Array describes how many values a field holds.
 type Array uint8
 
 // The array forms.
@@ -126,7 +126,7 @@ func (k Kind) String() string {
 }
 
 // Text returns the type as messages to people write it: "float64[9]", "p/A[]". It
-// does not tell a bounded list from an unbounded one.
+// does not distinguish a bounded list from an unbounded one.
 func (t Type) Text() string {
 	name := t.Kind.String()
 	if t.Kind == Struct {

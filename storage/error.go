@@ -12,7 +12,7 @@ var (
 	ErrCorrupt       = errors.New("corrupt")                                  // the bytes contradict the format
 	ErrTruncated     = fmt.Errorf("truncated (%w)", io.ErrUnexpectedEOF)      // the file ends too early
 	ErrUnsupported   = errors.New("not supported")                            // sound, but not for us
-	ErrKey           = errors.New("no key that fits")                         // encrypted, and the key is missing or wrong
+	ErrKey           = errors.New("no matching key")                          // encrypted, and the key is missing or wrong
 	ErrContradicts   = errors.New("it contradicts the recording")             // see Topic.Continues
 	ErrLocked        = errors.New("another process has locked it")            // see WriteOptions.Append
 	ErrUnknownFormat = errors.New("not a recording of any format known here") // see Registry.Detect

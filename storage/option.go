@@ -19,7 +19,7 @@ const (
 	OptionInteger  OptionKind = "integer"  // "9", 0 or more
 	OptionSize     OptionKind = "size"     // bytes, above 0: "1000", "768K" and "4M" (times 1024), "4MB" (times 1000)
 	OptionDuration OptionKind = "duration" // above 0: "60s", "1m30s"
-	OptionText     OptionKind = "text"     // what Create says
+	OptionText     OptionKind = "text"     // any text that Create accepts
 )
 
 // An Option is what can be chosen of an output of a format. The program has a flag for
@@ -30,7 +30,7 @@ type Option struct {
 	Values []string // of a choice, the default first
 	Help   string   // what it does, as part of a sentence
 
-	// Asked tells that an output has the default unless another value is asked for, whatever
+	// Asked is set if an output has the default unless another value is asked for, whatever
 	// a source of the same format has.
 	Asked bool
 }
@@ -155,7 +155,7 @@ func (list Options) Check(o *WriteOptions) error {
 }
 
 func noOption(name string) error {
-	return &OptionError{name, "the format has no such option", "leave it out"}
+	return &OptionError{name, "the format has no such option", "omit it"}
 }
 
 // parse checks a value, and returns it as a number if it is one.

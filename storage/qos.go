@@ -58,10 +58,10 @@ func (q *QoS) Set(text string) error {
 	case "avoid_ros_namespace_conventions":
 		q.AvoidROSNamespaceConventions, err = strconv.ParseBool(value)
 	default:
-		return fmt.Errorf("%q is no policy of a QoS profile", text)
+		return fmt.Errorf("%q is not a policy of a QoS profile", text)
 	}
 	if err != nil {
-		return fmt.Errorf("%q: %q is no value of it", text, value)
+		return fmt.Errorf("%q: %q is not one of its values", text, value)
 	}
 	return nil
 }

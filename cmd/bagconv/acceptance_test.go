@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// bagconv runs the binary and returns its exit status and what it said.
+// bagconv runs the binary and returns its exit status and what it printed.
 func bagconv(t *testing.T, args ...string) (status int, stderr string) {
 	t.Helper()
 	cmd := exec.Command(binary, args...)

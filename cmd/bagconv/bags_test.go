@@ -46,7 +46,7 @@ func integrity(t *testing.T, files ...string) {
 	}
 }
 
-// TestThereAndBack: bag -> db3 -> bag gives back what was there, but for
+// TestThereAndBack: bag -> db3 -> bag restores what was there, except for
 // Header.seq and for who sent what where several nodes publish one topic.
 func TestThereAndBack(t *testing.T) {
 	dir := t.TempDir()

@@ -114,7 +114,7 @@ func TestCutBytes(t *testing.T) {
 				want := opened
 				for i, needed := range choice.Blocks(blocks) {
 					b := &blocks[i]
-					back := format == "bag" && b.Start < choice.First && b.End >= info.Start+30e9 // where /map was last said
+					back := format == "bag" && b.Start < choice.First && b.End >= info.Start+30e9 // where the last message of /map is
 					if needed {
 						want += b.Size
 					}
@@ -132,7 +132,7 @@ func TestCutBytes(t *testing.T) {
 				if format == "bag" && latch == "auto" {
 					wantMessages += 2
 				} else if latch == "auto" {
-					wantMessages++ // a record does not say that /map is latched
+					wantMessages++ // a record cannot mark /map as latched
 				}
 				if report.Sink.Messages != wantMessages {
 					t.Errorf("%s: %d messages, want %d", latch, report.Sink.Messages, wantMessages)
@@ -146,7 +146,7 @@ func TestCutBytes(t *testing.T) {
 	}
 }
 
-// looked opens a recording, and tells what is known before anything is read.
+// looked opens a recording, and returns what is known before anything is read.
 func looked(t *testing.T, f *storage.Format, path string, fs storage.FS) (*storage.Info, []storage.Block) {
 	t.Helper()
 	r, err := f.Open(context.Background(), path, storage.ReadOptions{FS: fs})
@@ -206,7 +206,7 @@ func TestCutQuery(t *testing.T) {
 	}
 }
 
-// TestCutSamples holds cuts of real recordings, in their own format, against a
+// TestCutSamples compares cuts of real recordings, in their own format, with a
 // filter of all their messages.
 func TestCutSamples(t *testing.T) {
 	dir := t.TempDir()

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/golden again")
 
-// goldenValues are the values of options that are no choice, by their kind.
+// goldenValues are the values of options that are not choices, by their kind.
 var goldenValues = map[storage.OptionKind]string{
 	storage.OptionInteger: "1", storage.OptionSize: "1K", storage.OptionDuration: "200ms",
 }

@@ -43,7 +43,7 @@ func heldMB(t *testing.T, env []string, args ...string) int {
 // A cost is what a run of bagconv took. User is for people to read: it differs from run to run.
 type cost struct {
 	heldMB    int   // see heldMB
-	allocated int64 // bytes, whether they were given back or not
+	allocated int64 // bytes, whether they were returned or not
 	user      time.Duration
 	status    int
 	stderr    string

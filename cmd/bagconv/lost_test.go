@@ -23,11 +23,11 @@ import (
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
-// TestLost cuts recordings of all formats at many places, and holds what a
-// conversion reports as lost, and what it has written, against the whole recording:
+// TestLost cuts recordings of all formats at many places, and compares what
+// a conversion reports as lost, and what it has written, with the whole recording:
 //
-//	sum      written and lost messages are those of the whole, unless the report says otherwise
-//	         that more may be lost than is counted; they are never more
+//	sum      written and lost messages are those of the whole, unless the report has more
+//	         losses than it counts; they are never more
 //	counted  what the file itself counts is counted: by the header of a record,
 //	         metadata.yaml of a rosbag2 folder, the index of a bag whose chunks are
 //	         all there
@@ -172,8 +172,8 @@ func (c *cut) check() {
 		c.hold("nothing", lost.Messages == 0 && (!lost.Uncounted || blind) && lost.Duration == 0)
 	} else if knows {
 		c.hold("nothing", damage > 0 && c.part.Lossy())
-		unnamed := c.part.Source.Format == "bag"                                        // its index is cut, and with it the only connections: nothing tells the size
-		if !c.odd("stale-tail") && !c.odd("empty-chunk") && !unnamed && !c.headless() { // records that are longer than their header says
+		unnamed := c.part.Source.Format == "bag"                                        // its index is cut, and with it the only connections: nothing states the size
+		if !c.odd("stale-tail") && !c.odd("empty-chunk") && !unnamed && !c.headless() { // records that are longer than their header states
 			c.hold("bytes", lost.Bytes >= c.of-c.size)
 		}
 		if read > 0 && !c.odd("header-wrong") && !unnamed && c.timed() {

@@ -33,12 +33,12 @@ func untilSignal() context.Context {
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	context.AfterFunc(ctx, stop)
 	// Whoever reads our output is gone. More of these signals come while the run cleans
-	// up, for everything that it has to say.
+	// up, one for each write.
 	ctx, cancel := context.WithCancelCause(ctx)
-	gone := make(chan os.Signal, 1)
-	signal.Notify(gone, syscall.SIGPIPE)
+	closed := make(chan os.Signal, 1)
+	signal.Notify(closed, syscall.SIGPIPE)
 	go func() {
-		<-gone
+		<-closed
 		cancel(cli.ErrNoReader)
 	}()
 	return ctx

@@ -45,7 +45,7 @@ func TestDB3ToDB3(t *testing.T) {
 	}
 }
 
-// same holds two recordings of one format against each other: topics with all
+// same compares two recordings of one format with each other: topics with all
 // that is reported about them, and messages in order of time, byte for byte.
 func same(t *testing.T, a, b string) {
 	t.Helper()

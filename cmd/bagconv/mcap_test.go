@@ -65,7 +65,7 @@ func TestThroughMCAP(t *testing.T) {
 	})
 }
 
-// TestKeptThroughMCAP: bag -> MCAP -> bag with --encoding keep gives back all
+// TestKeptThroughMCAP: bag -> MCAP -> bag with --encoding keep restores all
 // connections with their headers, and each byte of each message, counters of
 // Headers among them. The MCAP file has what the tools of the format write.
 func TestKeptThroughMCAP(t *testing.T) {

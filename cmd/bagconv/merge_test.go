@@ -28,7 +28,7 @@ import (
 // TestMergeMany merges 50 recordings of all formats, 2 GB in all (200 MB unless large
 // files are wanted), that overlap in time from end to end, some of them out of order
 // and some with another definition of the same type. The memory that it takes is bounded, and what comes out is what
-// a sort of all messages gives, message by message. The sort has nothing in common
+// a sort of all messages returns, message by message. The sort has nothing in common
 // with the merge but ReadNext: messages are decoded here, by hand.
 func TestMergeMany(t *testing.T) {
 	if testing.Short() {
@@ -77,7 +77,7 @@ func TestMergeMany(t *testing.T) {
 	}
 }
 
-// A blob is what a message says.
+// A blob is the content of a message.
 type blob struct {
 	time   int64
 	topic  string

@@ -95,7 +95,7 @@ func TestRecordFields(t *testing.T) {
 
 // TestRecordThereAndBack: a record that went through generated types is the
 // same again: names, types, times, and each payload as its descriptors read it.
-// Which fields were not set, but had their default, is not kept: the report says so.
+// Which fields were not set, but had their default, is not kept, which the report has as a loss.
 func TestRecordThereAndBack(t *testing.T) {
 	dir := t.TempDir()
 	for i, path := range records(t) {

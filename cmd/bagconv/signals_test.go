@@ -60,7 +60,7 @@ func self() *os.Process {
 	return p
 }
 
-// The signals that ask a process to end, and the one that says that nobody reads what
+// The signals that ask a process to end, and the one that means that nobody reads what
 // it writes, all end with status 130 and leave nothing.
 func TestSignals(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -134,7 +134,7 @@ func (w *treeWorld) writeDB3(t *testing.T, name string) {
 	}, func(m *typetree.Message, v []typetree.Value) []byte { return typetree.AppendCDR(nil, m, v) })
 }
 
-// writeTruth writes what the referees read: a line that says what each topic is,
+// writeTruth writes what the referees read: a line that describes each topic,
 // and a line for each message.
 func (w *treeWorld) writeTruth(t *testing.T) string {
 	t.Helper()
@@ -293,7 +293,7 @@ func TestTreesBefore1970(t *testing.T) {
 }
 
 // TestTreesOlderDefinition: a rosbag2 folder whose definitions are older than its
-// publishers has bytes behind the last field that they know. All fields before
+// publishers has bytes after the last field that they know. All fields before
 // are carried, and what follows is reported, message by message, where it is
 // more than padding.
 func TestTreesOlderDefinition(t *testing.T) {
@@ -309,7 +309,7 @@ func TestTreesOlderDefinition(t *testing.T) {
 		}
 	}
 	if len(want) < treesPerWorld/20 {
-		t.Fatalf("only %d topics have bytes behind their last field", len(want))
+		t.Fatalf("only %d topics have bytes after their last field", len(want))
 	}
 	truth := w.writeTruth(t)
 	w.writeDB3(t, "d")

@@ -20,7 +20,7 @@ type treeJob struct {
 	Odd                 bool     // PyPI's rosbags does not know all of its shapes
 }
 
-// A verdict is what a referee says of an output.
+// A verdict is the judgement of a referee on an output.
 type verdict struct {
 	Path, Reader string
 	Messages     int // that were decoded and compared
@@ -28,7 +28,7 @@ type verdict struct {
 }
 
 // readerLimits are the shapes that a reader does not know although they are right:
-// what it prints of them, and why that is no fault of the output.
+// what it prints of them, and why that is not a fault of the output.
 var readerLimits = []struct{ reader, problem, reason string }{
 	{"@foxglove/rosmsg2-serialization", "wstring is implementation-defined", "it refuses every wstring"},
 	{"@foxglove/rosmsg2-serialization", "Invalid field name", "it refuses names that rosidl refuses, as fields of ROS 1 may have them"},
@@ -70,7 +70,7 @@ func findReferees(t *testing.T) (r referees) {
 }
 
 // judge lets every referee read the outputs that it knows; each has so many
-// messages. dir is for what the referees are told.
+// messages. dir is for the input of the referees.
 func (r referees) judge(t *testing.T, dir string, messages int, jobs []treeJob) {
 	t.Helper()
 	const folder = "testdata/referee/trees/"

@@ -31,7 +31,7 @@ package apollo
 
 import "github.com/bagconv/bagconv/convert/transcode"
 
-// Frames tells in which axes vectors and orientations are on the ROS side.
+// Frames are the axes of vectors and orientations on the ROS side.
 type Frames uint8
 
 // Apollo's vehicle axes are right, forward, up; those of REP 103 are forward,

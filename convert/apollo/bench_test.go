@@ -154,7 +154,7 @@ func BenchmarkCloudLongWay(b *testing.B) {
 	})
 }
 
-// TestNoAllocations says that nothing is allocated per message once dst is large
+// TestNoAllocations: nothing is allocated per message once dst is large
 // enough.
 func TestNoAllocations(t *testing.T) {
 	for name, m := range testMessages() {

@@ -46,11 +46,11 @@ var rowFields = [...]rowField{
 	{[]byte("intensity"), 12, fieldFloat32}, {[]byte("timestamp"), 16, fieldFloat64}, {[]byte("ring"), 24, fieldUint16},
 }
 
-// A pointLayout says how points lie on the wire, when they lie as Apollo's own
+// A pointLayout describes how points are laid out on the wire, if they are laid out as Apollo's own
 // descriptor and drivers have them:
 //
 //	list tag, length, 0d x, 15 y, 1d z, 20 intensity, 28 timestamp,
-//	and ring behind, when the descriptor has it as a varint with a number from 6 to 15
+//	and ring after, when the descriptor has it as a varint with a number from 6 to 15
 //
 // The tags must come in this order, else the point is read the long way.
 type pointLayout struct {
@@ -85,7 +85,7 @@ func layoutOf(t *table, list protowire.Number) pointLayout {
 	return l
 }
 
-// cloud writes what is behind the header of a sensor_msgs/PointCloud2.
+// cloud writes what is after the header of a sensor_msgs/PointCloud2.
 func (p *ToROSProgram) cloud(w *ros.Writer, v *values, src []byte) error {
 	size, fields := rowSize, rowFields[:5]
 	if p.layout.ring {
@@ -233,7 +233,7 @@ func (l *pointLayout) point(row, src []byte, pos int, bad *uint32) int {
 	return end
 }
 
-// more has the bits that say that a varint goes on.
+// more has the bits that mean that a varint continues.
 const more = 0x8080808080808080
 
 // septets joins the 7 low bits of 8 bytes.

@@ -62,7 +62,7 @@ func vendorCloud(t testing.TB) protoreflect.MessageDescriptor {
 	})
 }
 
-// ringCloud is a PointCloud whose points have a ring behind the usual fields.
+// ringCloud is a PointCloud whose points have a ring after the usual fields.
 func ringCloud(t testing.TB) protoreflect.MessageDescriptor {
 	return vendorFile(t, "apollo.drivers.PointCloud", func(f *descriptorpb.FileDescriptorProto) {
 		for _, m := range f.MessageType {
@@ -73,7 +73,7 @@ func ringCloud(t testing.TB) protoreflect.MessageDescriptor {
 	})
 }
 
-// A cloudReader is what a PointCloud2 says.
+// A cloudReader has the values of a PointCloud2.
 type cloudReader struct {
 	rosHeader
 	height, width, step, rowStep uint32
@@ -128,8 +128,8 @@ func TestCloud(t *testing.T) {
 	}
 }
 
-// TestCloudShortWay proves that usual points take the short way, and holds it
-// against the long one.
+// TestCloudShortWay proves that usual points take the short way, and compares it
+// with the long one.
 func TestCloudShortWay(t *testing.T) {
 	for _, md := range []protoreflect.MessageDescriptor{protoapollo.Message("apollo.drivers.PointCloud"), ringCloud(t)} {
 		r := rand.New(rand.NewPCG(1, 1))
@@ -208,7 +208,7 @@ func TestCloudShortWay(t *testing.T) {
 }
 
 // TestCloudAllShort proves that a lidar's points all take the short way, but for
-// the last ones, behind which there are too few bytes.
+// the last ones, after which there are too few bytes.
 func TestCloudAllShort(t *testing.T) {
 	m := testCloud(100, 7)
 	m.Header, m.FrameId, m.IsDense = nil, nil, nil

@@ -21,7 +21,7 @@ type column struct {
 var datatypeSizes = [...]int{fieldInt8: 1, fieldUint8: 1, fieldInt16: 2, fieldUint16: 2, fieldInt32: 4, fieldUint32: 4,
 	fieldFloat32: 4, fieldFloat64: 8, fieldInt64: 8, fieldUint64: 8}
 
-// bits is the value of a row as it lies there.
+// bits returns the bits of the column in a row.
 func (c *column) bits(row []byte) uint64 {
 	b := row[c.offset:]
 	switch datatypeSizes[c.datatype] {
@@ -44,7 +44,7 @@ func (c *column) bits(row []byte) uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
-// integer is a value that is not a float.
+// integer returns a value that is not a float.
 func (c *column) integer(row []byte) int64 {
 	x := c.bits(row)
 	switch c.datatype {
@@ -70,7 +70,7 @@ func (c *column) real(row []byte) float64 {
 	return float64(c.integer(row))
 }
 
-// float32 is a value as the bits of a float32.
+// float32 returns a value as the bits of a float32.
 func (c *column) float32(row []byte) uint32 {
 	if c.datatype == fieldFloat32 {
 		return uint32(c.bits(row))
@@ -78,7 +78,7 @@ func (c *column) float32(row []byte) uint32 {
 	return narrow(math.Float64bits(c.real(row)))
 }
 
-// whole is a value rounded and clamped to 32 bits without a sign.
+// whole returns a value, rounded and clamped to 32 bits without a sign.
 func (c *column) whole(row []byte) uint64 { return wholeNumber(c.real(row)) }
 
 // Times of points by magnitude: an offset from the stamp, or s, ms, us or ns
@@ -91,7 +91,7 @@ const (
 	offsetNanos   = int64(1e15)
 )
 
-// nanoseconds is the time of a point, ns since 1970; 0 when it has none. Floats
+// nanoseconds returns the time of a point, ns since 1970; 0 when it has none. Floats
 // of 32 bits are offsets in s, of 64 bits offsets or absolute; integers up to 32
 // bits are offsets in ns, of 64 bits absolute ns or, when small, offsets.
 func (c *column) nanoseconds(row []byte, stamp int64) int64 {
@@ -145,7 +145,7 @@ var columnNames = [pointRing + 1][]string{
 	pointTime: {"timestamp", "time", "t", "offset"}, pointRing: {"ring"},
 }
 
-// readRows reads what is behind the header of a sensor_msgs/PointCloud2, all of
+// readRows reads what is after the header of a sensor_msgs/PointCloud2, all of
 // it checked; without rows if it is wrong, which is r's error.
 func readRows(r *ros.Reader) (c cloudRows, dense uint8) {
 	height, width := uint64(r.U32()), uint64(r.U32())
@@ -191,7 +191,7 @@ func readRows(r *ros.Reader) (c cloudRows, dense uint8) {
 	return c, dense
 }
 
-// cloud reads what is behind the header of a sensor_msgs/PointCloud2.
+// cloud reads what is after the header of a sensor_msgs/PointCloud2.
 func (p *FromROSProgram) cloud(dst []byte, v *values, r *ros.Reader, stamp int64) []byte {
 	c, dense := readRows(r)
 	v.setInteger(cloudDense, uint64(min(dense, 1)))
@@ -235,7 +235,7 @@ func (p *FromROSProgram) appendPoint(dst, row []byte, columns *[pointRing + 1]co
 	return p.element.appendAs(dst, p.list, &e)
 }
 
-// pointNanos is the time of a point; that of the cloud when points have none.
+// pointNanos returns the time of a point; that of the cloud when points have none.
 func pointNanos(row []byte, columns *[pointRing + 1]column, stamp int64) int64 {
 	if c := &columns[pointTime]; c.datatype != 0 {
 		return c.nanoseconds(row, stamp)

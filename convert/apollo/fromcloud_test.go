@@ -177,20 +177,20 @@ func TestCloudBackHostile(t *testing.T) {
 		edit func(c *rosCloud)
 		err  string // "" is allowed
 	}{
-		"good":                  {func(*rosCloud) {}, ""},
-		"no points":             {func(c *rosCloud) { c.width, c.step, c.rows = 0, 12, nil }, ""},
-		"row step left 0":       {func(c *rosCloud) { c.rowStep = 0 }, ""},
-		"step 0":                {func(c *rosCloud) { c.step = 0 }, "outside of its rows"},
-		"step 0 and no fields":  {func(c *rosCloud) { c.step, c.fields = 0, nil }, "no field x"},
-		"no z":                  {func(c *rosCloud) { c.fields = c.fields[:2] }, "no field z"},
-		"unknown datatype":      {func(c *rosCloud) { c.fields[1].datatype = 11 }, "no field y"},
-		"offset behind the row": {func(c *rosCloud) { c.fields[2].offset = 9 }, "field z of the cloud is outside"},
-		"offset overflows":      {func(c *rosCloud) { c.fields[2].offset = math.MaxUint32 }, "outside of its rows"},
-		"too wide":              {func(c *rosCloud) { c.width = 4 }, "does not fit"},
-		"too high":              {func(c *rosCloud) { c.height = 3 }, "does not fit"},
-		"product overflows":     {func(c *rosCloud) { c.width, c.height = 1<<31, 1<<31 }, "does not fit"},
-		"stride overflows":      {func(c *rosCloud) { c.height, c.rowStep = math.MaxUint32, math.MaxUint32 }, "does not fit"},
-		"short data":            {func(c *rosCloud) { c.rows = c.rows[:71] }, "does not fit"},
+		"good":                 {func(*rosCloud) {}, ""},
+		"no points":            {func(c *rosCloud) { c.width, c.step, c.rows = 0, 12, nil }, ""},
+		"row step left 0":      {func(c *rosCloud) { c.rowStep = 0 }, ""},
+		"step 0":               {func(c *rosCloud) { c.step = 0 }, "outside of its rows"},
+		"step 0 and no fields": {func(c *rosCloud) { c.step, c.fields = 0, nil }, "no field x"},
+		"no z":                 {func(c *rosCloud) { c.fields = c.fields[:2] }, "no field z"},
+		"unknown datatype":     {func(c *rosCloud) { c.fields[1].datatype = 11 }, "no field y"},
+		"offset after the row": {func(c *rosCloud) { c.fields[2].offset = 9 }, "field z of the cloud is outside"},
+		"offset overflows":     {func(c *rosCloud) { c.fields[2].offset = math.MaxUint32 }, "outside of its rows"},
+		"too wide":             {func(c *rosCloud) { c.width = 4 }, "does not fit"},
+		"too high":             {func(c *rosCloud) { c.height = 3 }, "does not fit"},
+		"product overflows":    {func(c *rosCloud) { c.width, c.height = 1<<31, 1<<31 }, "does not fit"},
+		"stride overflows":     {func(c *rosCloud) { c.height, c.rowStep = math.MaxUint32, math.MaxUint32 }, "does not fit"},
+		"short data":           {func(c *rosCloud) { c.rows = c.rows[:71] }, "does not fit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cloud := good()

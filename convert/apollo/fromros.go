@@ -54,17 +54,17 @@ func FromROS(ros string, md protoreflect.MessageDescriptor, o Options) (*FromROS
 }
 
 // Dropped lists the ROS fields that have no place in the Apollo type, by their
-// paths; behind some it says which part of them.
+// paths; after some paths it names the part that is lost.
 func (p *FromROSProgram) Dropped() []string { return p.dropped }
 
-// Losses lists what the messages so far lost against their definition: bytes behind
+// Losses lists what the messages so far lost against their definition: bytes after
 // their last field.
 func (p *FromROSProgram) Losses() []transcode.Loss { return p.source.Losses() }
 
 // Reset sets what Losses counts to zero.
 func (p *FromROSProgram) Reset() { p.source.Reset() }
 
-// SizeHint is how many bytes a message of n bytes becomes, with some to spare for
+// SizeHint returns how many bytes a message of n bytes becomes, with some to spare for
 // nearly all messages. dst grows when it is more.
 func (p *FromROSProgram) SizeHint(n int) int {
 	if p.family == pointCloud {
@@ -144,7 +144,7 @@ func readVec(r *ros.Reader) vec { return vec{r.F64(), r.F64(), r.F64()} }
 
 func readQuat(r *ros.Reader) quat { return quat{r.F64(), r.F64(), r.F64(), r.F64()} }
 
-// readImage reads what is behind the header of a sensor_msgs/Image.
+// readImage reads what is after the header of a sensor_msgs/Image.
 func readImage(v *values, r *ros.Reader) {
 	v.setInteger(imageHeight, uint64(r.U32()))
 	v.setInteger(imageWidth, uint64(r.U32()))
@@ -154,8 +154,8 @@ func readImage(v *values, r *ros.Reader) {
 	v.setBytes(payload, r.Bytes())
 }
 
-// imu reads what is behind the header of a sensor_msgs/Imu. A covariance that
-// begins with -1 says that there is no estimate.
+// imu reads what is after the header of a sensor_msgs/Imu. A covariance that
+// begins with -1 means that there is no estimate.
 func (p *FromROSProgram) imu(v *values, r *ros.Reader) {
 	q := readQuat(r)
 	if readMat(r)[0].x != -1 {
@@ -180,7 +180,7 @@ func (p *FromROSProgram) imu(v *values, r *ros.Reader) {
 
 func readMat(r *ros.Reader) mat { return mat{readVec(r), readVec(r), readVec(r)} }
 
-// readFix reads what is behind the header of a sensor_msgs/NavSatFix.
+// readFix reads what is after the header of a sensor_msgs/NavSatFix.
 func readFix(v *values, r *ros.Reader) {
 	status, typ := uint64(solComputed), uint64(solSingle)
 	switch s := int8(r.U8()); {
@@ -208,7 +208,7 @@ func readFix(v *values, r *ros.Reader) {
 	}
 }
 
-// deviation is the standard deviation of a variance.
+// deviation returns the standard deviation of a variance.
 func deviation(x float64) float64 { return math.Sqrt(max(0, x)) }
 
 // setDeviations writes the diagonal of a covariance; when it is 0 it is not known.
@@ -218,7 +218,7 @@ func (v *values) setDeviations(slot int, c mat) {
 	}
 }
 
-// odometry reads what is behind the header of a nav_msgs/Odometry.
+// odometry reads what is after the header of a nav_msgs/Odometry.
 func (p *FromROSProgram) odometry(v *values, r *ros.Reader) {
 	r.String() // child_frame_id
 	v.setVec(position, readVec(r))

@@ -313,7 +313,7 @@ func TestOtherCDR(t *testing.T) {
 	}
 }
 
-// TestDefinitions holds the definitions against the bytes that ToROS writes: as
+// TestDefinitions compares the definitions with the bytes that ToROS writes: as
 // many, and the same again.
 func TestDefinitions(t *testing.T) {
 	for _, m := range testMessages() {

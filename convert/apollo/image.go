@@ -18,7 +18,7 @@ var encodings = [...]struct{ apollo, ros []byte }{
 	{[]byte("uyvy"), []byte("yuv422")}, {[]byte("UYVY"), []byte("yuv422")}, {[]byte("YUV422"), []byte("yuv422")},
 }
 
-// rosEncoding is what ROS calls an encoding of Apollo.
+// rosEncoding returns what ROS calls an encoding of Apollo.
 func rosEncoding(name []byte) []byte {
 	for i := range encodings {
 		if string(encodings[i].apollo) == string(name) {
@@ -28,7 +28,7 @@ func rosEncoding(name []byte) []byte {
 	return name
 }
 
-// apolloEncoding is what Apollo calls an encoding of ROS.
+// apolloEncoding returns what Apollo calls an encoding of ROS.
 func apolloEncoding(name []byte) []byte {
 	for i := range encodings {
 		if string(encodings[i].ros) == string(name) {
@@ -38,8 +38,8 @@ func apolloEncoding(name []byte) []byte {
 	return name
 }
 
-// writeImage writes what is behind the header of a sensor_msgs/Image. A step that
-// is 0 is computed, when the encoding or the data tell it.
+// writeImage writes what is after the header of a sensor_msgs/Image. A step that
+// is 0 is computed, if the encoding or the data allow it.
 func writeImage(w *ros.Writer, v *values) {
 	height, width, step := uint32(v.num[imageHeight]), uint32(v.num[imageWidth]), uint32(v.num[imageStep])
 	encoding, data := rosEncoding(v.bytes(label)), v.bytes(payload)

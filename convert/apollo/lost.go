@@ -2,9 +2,9 @@ package apollo
 
 import "google.golang.org/protobuf/encoding/protowire"
 
-// A place tells where a ROS field goes: into any of some slots. Without slots it
+// A fieldPlace describes where a ROS field goes: into any of some slots. Without slots it
 // has no place at all.
-type place struct {
+type fieldPlace struct {
 	path  string
 	slots uint64
 }
@@ -16,12 +16,12 @@ func slots(n ...int) (mask uint64) {
 	return mask
 }
 
-var headerPlaces = []place{
+var headerPlaces = []fieldPlace{
 	{"header.seq", slots(sequence)}, {"header.stamp", slots(stampSec, measured, lidarNs, cameraNs)}, {"header.frame_id", slots(headerFrame, ownFrame)}}
 
 // places lists the ROS fields of each family, but for those that Apollo's type
 // cannot lack. Of vectors the first slot stands for all.
-var places = [families][]place{
+var places = [families][]fieldPlace{
 	image:           {{"encoding", slots(label)}, {"is_bigendian", 0}, {"step", slots(imageStep)}},
 	compressedImage: {{"format", slots(label)}},
 	pointCloud: {{"fields: all but x, y, z, intensity, timestamp (time, t, offset) and ring", 0}, {"is_dense", slots(cloudDense)},
@@ -36,13 +36,13 @@ var places = [families][]place{
 	gps:      odometryPlaces,
 }
 
-var odometryPlaces = []place{{"child_frame_id", 0}, {"pose.pose.orientation", slots(orientation, heading)},
+var odometryPlaces = []fieldPlace{{"child_frame_id", 0}, {"pose.pose.orientation", slots(orientation, heading)},
 	{"pose.covariance", slots(positionStd)}, {"pose.covariance off its diagonal", 0},
 	{"twist.twist.linear", slots(linearVel)}, {"twist.twist.angular", slots(angularVel, angularVelVRF)},
 	{"twist.covariance", slots(linearVelStd)}, {"twist.covariance off its diagonal", 0}}
 
 // elementPlaces are those of what the lists hold.
-var elementPlaces = [families][]place{
+var elementPlaces = [families][]fieldPlace{
 	pointCloud: {{"intensity", slots(pointIntensity)}, {"ring", slots(pointRing)}, {"timestamp", slots(pointTime)}},
 	transforms: {{"child_frame_id", slots(label)}},
 }
@@ -50,7 +50,7 @@ var elementPlaces = [families][]place{
 // lost lists the ROS fields that have no place.
 func (p *FromROSProgram) lost() []string {
 	var out []string
-	add := func(prefix string, t *table, places []place) {
+	add := func(prefix string, t *table, places []fieldPlace) {
 		for _, f := range places {
 			if t.has&f.slots == 0 && !(p.o.CDR && f.path == "header.seq") {
 				out = append(out, prefix+f.path)

@@ -12,7 +12,7 @@ import (
 
 // parse reads the fields of a message b, which begins at offset at of the whole,
 // into v. Of a value that comes twice the last counts, messages that come twice
-// are merged. Fields that no rule wants are skipped; v.unknown says whether any
+// are merged. Fields that no rule wants are skipped; v.unknown reports whether any
 // of them, or a wanted one on another wire type, is not as the descriptor has it.
 // Depth is that of the tables.
 func (t *table) parse(v *values, b []byte, at int) error {
@@ -21,7 +21,7 @@ func (t *table) parse(v *values, b []byte, at int) error {
 		i := t.typ.Find(fields.Num)
 		var f *field
 		if i >= 0 {
-			f = t.wanted[i]
+			f = t.byIndex[i]
 		}
 		switch {
 		case f == nil || f.Wire != fields.Wire:
@@ -87,7 +87,7 @@ func narrow(x uint64) uint32 {
 	return math.Float32bits(float32(r))
 }
 
-// nextElement returns the next element of the list field num at or behind pos, and
+// nextElement returns the next element of the list field num at or after pos, and
 // where to go on; ok is false when there is none before last. parse walked over
 // these bytes before, so that nothing in them is cut.
 func nextElement(b []byte, pos, last int, num protowire.Number) (element []byte, next int, ok bool) {

@@ -188,7 +188,7 @@ func (n naive) variances(path string) []float64 {
 	return out
 }
 
-// reference writes the ROS message of an Apollo message, as the rules say it.
+// reference writes the ROS message of an Apollo message, by the rules.
 func (n naive) reference(fam family, cdr bool) []byte {
 	w := newWriter(cdr)
 	sensor := map[family]string{image: "camera_timestamp", compressedImage: "camera_timestamp", pointCloud: "lidar_timestamp"}[fam]
@@ -413,7 +413,7 @@ func randomValue(r *rand.Rand, fd protoreflect.FieldDescriptor) protoreflect.Val
 	return protoreflect.ValueOfString([]string{"", "a", "velodyne", "x y"}[r.IntN(4)])
 }
 
-// TestAgainstReference holds the programs against reflection, on random messages
+// TestAgainstReference compares the programs with reflection, on random messages
 // of Apollo's descriptors and of those of vendors, also when a message is the
 // concatenation of two, which protobuf merges.
 func TestAgainstReference(t *testing.T) {

@@ -2,7 +2,7 @@ package apollo
 
 import "math"
 
-// A vec is a vector, metres and seconds as its field says.
+// A vec is a vector, in the units of its field: metres, seconds.
 type vec struct{ x, y, z float64 }
 
 // A mat is a matrix of 3 rows.
@@ -50,13 +50,13 @@ func (m mat) transform(c mat) mat {
 	return out
 }
 
-// diagonal is the matrix with d on its diagonal.
+// diagonal returns the matrix with d on its diagonal.
 func diagonal(d vec) mat { return mat{{x: d.x}, {y: d.y}, {z: d.z}} }
 
 // flu turns a vector in right, forward, up to forward, left, up.
 func (v vec) flu() vec { return vec{v.y, -v.x, v.z} }
 
-// rfu is the reverse of flu.
+// rfu reverses flu.
 func (v vec) rfu() vec { return vec{-v.y, v.x, v.z} }
 
 func about(x, y, z, angle float64) quat {
@@ -70,7 +70,7 @@ func (q quat) turns() bool {
 	return finite(n) && n > 0
 }
 
-// fromEuler is the orientation of right/forward/up axes in east/north/up from
+// fromEuler returns the orientation of right/forward/up axes in east/north/up from
 // roll (about forward), pitch (about right) and yaw (about up; 0 is north), turned
 // intrinsically in the order z, x, y: Apollo's pose.proto, and what its GNSS driver
 // publishes (modules/drivers/gnss/parser/data_parser.cc, PublishCorrimu).
@@ -78,7 +78,7 @@ func fromEuler(e vec) quat {
 	return about(0, 0, 1, e.z).mul(about(1, 0, 0, e.y)).mul(about(0, 1, 0, e.x))
 }
 
-// euler is the reverse of fromEuler.
+// euler reverses fromEuler.
 func (q quat) euler() vec {
 	m := q.matrix()
 	return vec{
@@ -88,11 +88,11 @@ func (q quat) euler() vec {
 	}
 }
 
-// fromHeading is the orientation of right/forward/up axes in east/north/up when
+// fromHeading returns the orientation of right/forward/up axes in east/north/up when
 // the vehicle is level and looks along heading, 0 being east.
 func fromHeading(h float64) quat { return about(0, 0, 1, h-math.Pi/2) }
 
-// heading is where forward of right/forward/up axes points, 0 being east, in
+// heading returns where forward of right/forward/up axes points, 0 being east, in
 // [-pi, pi).
 func (q quat) heading() float64 {
 	m := q.matrix()

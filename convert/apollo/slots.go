@@ -153,8 +153,8 @@ var (
 	measuredAt  = want{name: "measurement_time", class: real, slot: measured}
 )
 
-// wanted has the fields of each family.
-var wanted = [families][]want{
+// familyFields has the fields of each family.
+var familyFields = [families][]want{
 	image: {header(cameraStamp), ownFrameID, measuredAt,
 		{name: "height", class: integer, slot: imageHeight, need: true}, {name: "width", class: integer, slot: imageWidth, need: true},
 		{name: "encoding", class: text, slot: label}, {name: "step", class: integer, slot: imageStep}, {name: "data", class: text, slot: payload, need: true}},

@@ -32,7 +32,7 @@ func unixFromGPS(ns int64) int64 {
 	return ns - leaps[len(leaps)-1].ahead*nsPerSec
 }
 
-// gpsFromUnix is the reverse of unixFromGPS.
+// gpsFromUnix reverses unixFromGPS.
 func gpsFromUnix(ns int64) int64 {
 	ahead := leaps[len(leaps)-1].ahead
 	for _, l := range leaps {
@@ -61,7 +61,7 @@ func seconds(ns uint64) float64 {
 	if ns < 1<<53 {
 		return float64(ns) / nsPerSec // both are exact, so this is
 	}
-	// Enough binary places that the last ones only say on which side of a tie
+	// Enough binary places that the last ones only decide on which side of a tie
 	// the value is; 10 digits of whole seconds take 35 bits.
 	q, r := ns/nsPerSec, ns%nsPerSec
 	places := uint(34)
@@ -76,7 +76,7 @@ func seconds(ns uint64) float64 {
 	return float64(x) / float64(uint64(1)<<places)
 }
 
-// Stamps beyond what ROS can say are absurd: seconds are 32 bits, signed in ROS 2.
+// Stamps that ROS cannot store are absurd: seconds are 32 bits, signed in ROS 2.
 func (o *Options) sane(ns int64) bool {
 	if o.CDR {
 		return ns > 0 && ns < (1<<31)*nsPerSec
@@ -84,7 +84,7 @@ func (o *Options) sane(ns int64) bool {
 	return ns > 0 && ns < (1<<32)*nsPerSec
 }
 
-// sensorStamp is the slot of the integer stamp of a family's sensor, else -1.
+// sensorStamp returns the slot of the integer stamp of a family's sensor, else -1.
 func (f family) sensorStamp() int {
 	switch f {
 	case image, compressedImage:
@@ -103,7 +103,7 @@ func (f family) gpsTime() bool { return f == gnssImu || f == bestPose }
 // of 238 ns.
 const refined = 1000
 
-// stamp is the instant of a message's header, ns since 1970; 0 when it has none.
+// stamp returns the instant of a message's header, ns since 1970; 0 when it has none.
 func (v *values) stamp(fam family, o *Options) int64 {
 	if s := fam.sensorStamp(); s >= 0 && v.has(s) && o.sane(v.integer(s)) {
 		return v.integer(s)
@@ -123,7 +123,7 @@ func (v *values) stamp(fam family, o *Options) int64 {
 	return ns
 }
 
-// secondsStamp is the stamp from the fields that are in seconds.
+// secondsStamp returns the stamp from the fields that are in seconds.
 func (v *values) secondsStamp(fam family, o *Options) int64 {
 	if !fam.gpsTime() {
 		if ns, ok := nanoseconds(v.real(measured)); ok && v.has(measured) && o.sane(ns) {
@@ -142,7 +142,7 @@ func (v *values) secondsStamp(fam family, o *Options) int64 {
 }
 
 // setStamp writes ns into the fields of a header, so that stamp returns it again;
-// 0 is no stamp.
+// 0 is not a stamp.
 func (v *values) setStamp(fam family, ns int64) {
 	if ns <= 0 {
 		return

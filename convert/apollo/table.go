@@ -54,15 +54,15 @@ type field struct {
 	pb.Field
 	real bool // the slot holds a float64 whatever the kind is
 	slot int
-	sub  *table // of a message that is no list
+	sub  *table // of a message that is not a list
 }
 
 // A table is a message with its wanted fields.
 type table struct {
-	typ    *pb.Type
-	wanted []*field // by index of the fields of typ; nil: it is not wanted
-	fields []*field // by ascending number, as canonical protobuf has them
-	has    uint64   // slots in it and below
+	typ     *pb.Type
+	byIndex []*field // by index of the fields of typ; nil: it is not wanted
+	fields  []*field // by ascending number, as canonical protobuf has them
+	has     uint64   // slots in it and below
 }
 
 // A compiler makes the tables of a message type.
@@ -71,9 +71,9 @@ type compiler struct {
 	unused  []string // paths of fields that are not wanted
 }
 
-// table compiles the wanted fields of md; prefix is its path with a dot behind.
+// table compiles the wanted fields of md; prefix is its path with a dot after.
 func (c *compiler) table(md protoreflect.MessageDescriptor, wants []want, prefix string) (*table, error) {
-	t := &table{typ: pb.TypeOf(md), wanted: make([]*field, md.Fields().Len())}
+	t := &table{typ: pb.TypeOf(md), byIndex: make([]*field, md.Fields().Len())}
 	for _, w := range wants {
 		fd := md.Fields().ByName(protoreflect.Name(w.name))
 		if fd == nil {
@@ -87,7 +87,7 @@ func (c *compiler) table(md protoreflect.MessageDescriptor, wants []want, prefix
 		if err != nil {
 			return nil, err
 		}
-		t.wanted[fd.Index()] = f
+		t.byIndex[fd.Index()] = f
 		t.fields = append(t.fields, f)
 		switch {
 		case f.sub != nil:
@@ -96,7 +96,7 @@ func (c *compiler) table(md protoreflect.MessageDescriptor, wants []want, prefix
 			t.has |= 1 << w.slot
 		}
 	}
-	for i, f := range t.wanted {
+	for i, f := range t.byIndex {
 		if f == nil {
 			c.unused = append(c.unused, prefix+string(md.Fields().Get(i).Name()))
 		}

@@ -52,7 +52,7 @@ func ToROS(md protoreflect.MessageDescriptor, o Options) (*ToROSProgram, error) 
 // header.timestamp_sec of a cloud that has lidar_timestamp.
 func (p *ToROSProgram) Dropped() []string { return p.dropped }
 
-// Unknown is the number of messages so far that had fields which the descriptor
+// Unknown returns the number of messages so far that had fields which the descriptor
 // does not have, or has on another wire type; those fields are left out.
 func (p *ToROSProgram) Unknown() int64 { return p.unknown.Load() }
 
@@ -65,7 +65,7 @@ func (p *ToROSProgram) RoundsTimes() bool {
 	return p.family == pointCloud && p.element.has>>pointTime&1 != 0
 }
 
-// SizeHint is how many bytes a message of n bytes becomes, with some to spare for
+// SizeHint returns how many bytes a message of n bytes becomes, with some to spare for
 // nearly all messages. dst grows when it is more.
 func (p *ToROSProgram) SizeHint(n int) int {
 	switch p.family {
@@ -149,7 +149,7 @@ var (
 	baseFrame         = []byte("base_link")
 )
 
-// frame is the frame_id of a message.
+// frame returns the frame_id of a message.
 func (f family) frame(v *values) []byte {
 	id := v.bytes(ownFrame)
 	if len(id) == 0 {
@@ -182,8 +182,8 @@ func writeQuat(w *ros.Writer, q quat) {
 	w.F64(q.w)
 }
 
-// imu writes what is behind the header of a sensor_msgs/Imu. A covariance of 0 is
-// unknown, one that begins with -1 says that there is no estimate at all.
+// imu writes what is after the header of a sensor_msgs/Imu. A covariance of 0 is
+// unknown, one that begins with -1 means that there is no estimate at all.
 func (p *ToROSProgram) imu(w *ros.Writer, v *values) {
 	q, ok := quat{w: 1}, false
 	if p.family == correctedImu {
@@ -262,7 +262,7 @@ const (
 	datumWGS84 = 61
 )
 
-// writeFix writes what is behind the header of a sensor_msgs/NavSatFix.
+// writeFix writes what is after the header of a sensor_msgs/NavSatFix.
 func writeFix(w *ros.Writer, v *values) {
 	status := statusFix
 	switch typ := v.integer(solType); {
@@ -303,7 +303,7 @@ func variances(std vec) vec {
 	return v
 }
 
-// odometry writes what is behind the header of a nav_msgs/Odometry.
+// odometry writes what is after the header of a nav_msgs/Odometry.
 func (p *ToROSProgram) odometry(w *ros.Writer, v *values) {
 	child := localizationFrame
 	q, _ := v.orientation()
@@ -348,7 +348,7 @@ func writeCovariance(w *ros.Writer, a, b mat) {
 }
 
 // transforms writes a tf2_msgs/TFMessage. Without any stamp a transform has 0, as
-// static ones do; frames keep their axes whatever Frames says, as nothing tells
+// static ones do; frames keep their axes for any value of Frames, as nothing shows
 // which of them are a vehicle's.
 func (p *ToROSProgram) transforms(w *ros.Writer, v *values, src []byte) error {
 	outer := v.stamp(p.family, &p.o)

@@ -25,11 +25,11 @@ func compileType(fam family, md protoreflect.MessageDescriptor) (*compiled, erro
 	var c compiler
 	t := &compiled{md: md}
 	var err error
-	if t.top, err = c.table(md, wanted[fam], ""); err != nil {
+	if t.top, err = c.table(md, familyFields[fam], ""); err != nil {
 		return nil, err
 	}
 	t.initial = c.initial
-	for _, w := range wanted[fam] {
+	for _, w := range familyFields[fam] {
 		if !w.list {
 			continue
 		}

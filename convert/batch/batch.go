@@ -1,8 +1,7 @@
-// Package batch is what a conversion of many recordings needs beside the
-// conversions: which recordings there are (Finder), where each output goes
-// (Place), what was done before and what is done now (Manifest), and a loop that
-// runs several at a time while there is room on the disk (Run). It does not know
-// how one recording is converted; its caller passes that as a function.
+// Package batch converts many recordings: it finds them (Finder), places their
+// outputs (Place), keeps a list of what is done (Manifest), and runs several
+// conversions at a time while there is room on the disk (Run). The caller passes
+// the conversion of one recording as a function.
 //
 //	find.go      folders, globs, lists and files become inputs
 //	list.go      which files of a folder belong together
@@ -31,7 +30,7 @@ import "time"
 // under the same version.
 const SchemaVersion = 1
 
-// An Entry is what became of one input: a line of the manifest. Paths are
+// An Entry is the result for one input: a line of the manifest. Paths are
 // absolute. The keys are documented in docs/cli.md.
 type Entry struct {
 	SchemaVersion int `json:"schema_version"` // SchemaVersion

@@ -15,17 +15,17 @@ import (
 type Input struct {
 	Path    string          // absolute
 	Name    string          // where it lies below the base, slashes, without its ending
-	Format  *storage.Format // nil if Err tells why it cannot be read
+	Format  *storage.Format // nil if Err is why it cannot be read
 	Files   []string        // that it consists of
 	Size    int64           // bytes, of all files
 	ModTime time.Time       // of the newest file
 	Err     error
 }
 
-// Found is what a Finder has found.
+// Found is the result of a Finder.
 type Found struct {
 	Inputs []*Input
-	Others int      // files that are no recordings
+	Others int      // files that are not recordings
 	Links  []string // to folders, which are not followed
 	Passed []string // folders of Finder.Skip that were met
 }
@@ -33,10 +33,10 @@ type Found struct {
 // A Finder turns the words of a command line into inputs.
 type Finder struct {
 	Formats *storage.Registry
-	Detect  func(path string) (*storage.Format, error) // as Registry.Detect; its errors are shown, and it may know formats that content does not tell
+	Detect  func(path string) (*storage.Format, error) // as Registry.Detect; its errors are shown, and it may know formats that are not recognised by content
 	Base    string                                     // outputs mirror what lies below it; "": below each folder, and the folder that all files have in common
 	Skip    []string                                   // absolute paths of folders that are not looked into
-	found   Found
+	result  Found
 	seen    map[string]bool
 }
 
@@ -45,7 +45,7 @@ type Finder struct {
 // glob. Whatever cannot be read is an Input with an Err; other errors are none.
 // Each recording is there once.
 func (f *Finder) Find(words []string) (*Found, error) {
-	f.found, f.seen = Found{}, map[string]bool{}
+	f.result, f.seen = Found{}, map[string]bool{}
 	var files []*Input
 	var dirs []string
 	for _, word := range words {
@@ -79,7 +79,7 @@ func (f *Finder) Find(words []string) (*Found, error) {
 		}
 		f.walk(dir, base)
 	}
-	return &f.found, nil
+	return &f.result, nil
 }
 
 // isWhole reports whether a folder is one recording.
@@ -135,7 +135,7 @@ func (f *Finder) togetherWith(in *Input, l *listing, is map[string]bool) *Input 
 	return in
 }
 
-// common is the deepest folder that has all inputs in it.
+// common returns the deepest folder that has all inputs in it.
 func common(inputs []*Input) string {
 	base := ""
 	for i, in := range inputs {
@@ -161,7 +161,7 @@ func (f *Finder) walk(dir, base string) {
 		other, err := os.Stat(skip)
 		return err == nil && os.SameFile(st, other)
 	}) {
-		f.found.Passed = append(f.found.Passed, dir)
+		f.result.Passed = append(f.result.Passed, dir)
 		return
 	}
 	l, err := f.list(dir)
@@ -169,8 +169,8 @@ func (f *Finder) walk(dir, base string) {
 		f.add(&Input{Path: dir, Err: err}, base)
 		return
 	}
-	f.found.Others += l.others
-	f.found.Links = append(f.found.Links, l.links...)
+	f.result.Others += l.others
+	f.result.Links = append(f.result.Links, l.links...)
 	for _, g := range l.inputs {
 		f.add(g.Input, base)
 	}
@@ -201,10 +201,10 @@ func (f *Finder) add(in *Input, base string) {
 		rel = f.stem(rel)
 	}
 	in.Name = filepath.ToSlash(rel)
-	f.found.Inputs = append(f.found.Inputs, in)
+	f.result.Inputs = append(f.result.Inputs, in)
 }
 
-// stem is a name without what tells its format.
+// stem returns a name without the ending of its format.
 func (f *Finder) stem(name string) string {
 	for _, format := range f.Formats.Known() {
 		if s := format.StemOf(name); s != name {
@@ -214,10 +214,10 @@ func (f *Finder) stem(name string) string {
 	return name
 }
 
-// looksLike reports whether a name says that a file is a recording.
+// looksLike reports whether a file has the name of a recording.
 func (f *Finder) looksLike(name string) bool { return f.stem(name) != name }
 
-// exists reports whether something stands under a name; an error is no proof of
+// exists reports whether something stands under a name; an error is not proof of
 // the contrary.
 func exists(path string) bool {
 	_, err := os.Lstat(path)

@@ -37,7 +37,7 @@ var heads = map[string]string{
 }
 
 // tree makes files, each "path" or "path=content", the name of one of heads among them;
-// without a content the ending tells it.
+// without a content the ending decides.
 func tree(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()

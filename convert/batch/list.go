@@ -17,7 +17,7 @@ type listing struct {
 	whole   bool             // the folder is one recording, and nothing else is in it
 	folders []string
 	links   []string
-	others  int // files that are no recordings
+	others  int // files that are not recordings
 }
 
 // A group is a recording in one file or several.
@@ -95,7 +95,7 @@ func (l *listing) addFile(f *Finder, path string) {
 	format, err := f.Formats.Detect(path)
 	looks := f.looksLike(filepath.Base(path))
 	if err != nil && looks {
-		format, err = f.Detect(path) // the line may tell the format
+		format, err = f.Detect(path) // the line may name the format
 	}
 	switch {
 	case err == nil:

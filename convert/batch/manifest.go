@@ -93,7 +93,7 @@ func (m *Manifest) load(resume, replace bool) error {
 }
 
 // lineStart is what a line begins with, so that what is torn in the first line
-// is told from a file of somebody else.
+// is distinguished from a file of somebody else.
 var lineStart = fmt.Appendf(nil, `{"schema_version":%d,"input":"`, SchemaVersion)
 
 // parse reads the lines. The last one may be torn. Of several about one input
@@ -128,7 +128,7 @@ func (m *Manifest) parse(text []byte) error {
 	return nil
 }
 
-// Entries are those of earlier runs, one per input. The slice belongs to the
+// Entries returns those of earlier runs, one per input. The slice belongs to the
 // manifest.
 func (m *Manifest) Entries() []Entry { return m.entries }
 
@@ -140,13 +140,13 @@ func (m *Manifest) Claimed(output string) bool { return m.running.old[output] }
 // that they are known for ours if this run is killed, and drops the entries of
 // inputs that are converted again. The claims are on the disk before the
 // entries go.
-func (m *Manifest) Begin(outputs []string, again map[string]bool) error {
+func (m *Manifest) Begin(outputs []string, dropped map[string]bool) error {
 	if err := m.running.claim(outputs); err != nil {
 		return err
 	}
 	kept := m.entries[:0:0]
 	for _, e := range m.entries {
-		if !again[e.Input] {
+		if !dropped[e.Input] {
 			kept = append(kept, e)
 		}
 	}

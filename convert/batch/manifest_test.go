@@ -197,7 +197,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestForeign: a file that is no manifest is refused and stays as it is.
+// TestForeign: a file that is not a manifest is refused and stays as it is.
 func TestForeign(t *testing.T) {
 	for _, text := range []string{"hello\n", "hello", "{}\n", "{\"schema_version\":1}", "{\"schema_version\":2,\"input\":\"/a\",\"status\":\"ok\"}\n", "{\"schema_version\":1,\"input\":\"/a\"}\n", "\n", "[1]\n", "{\"schema_version\":1,\"input\":\"/a\",\"status\":\"ok\"}\nx\n", "{\"schema_version\":1,\"input\":\"/a\",\"status\":\"ok\"}\n\n{"} {
 		path := filepath.Join(t.TempDir(), "m.jsonl")

@@ -10,7 +10,7 @@ import (
 // the input's Name, with ending ext. The result has the order of inputs.
 //
 // No two outputs get one name, also if case does not count, and none is a
-// folder that another lies in: a later one gets the name of its format behind it
+// folder that another lies in: a later one gets the name of its format after it
 // (drive_record), then a number. kept has outputs of earlier runs by input; they
 // stay where they are, and their names are taken.
 func Place(inputs []*Input, out, ext string, kept map[string]string) []string {

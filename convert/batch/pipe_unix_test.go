@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestManifestPipe: a manifest that is no file is refused before a lock is made
+// TestManifestPipe: a manifest that is not a file is refused before a lock is made
 // beside it, where nobody may write.
 func TestManifestPipe(t *testing.T) {
 	dir := t.TempDir()

@@ -23,10 +23,10 @@ type Task struct {
 // called from any goroutine.
 func (t *Task) Progress(fraction float64) { t.done.Store(uint64(1000 * min(max(fraction, 0), 1))) }
 
-// Done is what Progress got last.
+// Done returns the last value that Progress got.
 func (t *Task) Done() float64 { return float64(t.done.Load()) / 1000 }
 
-// left is what will still be written.
+// left returns the bytes that will still be written.
 func (t *Task) left() int64 { return t.Expect - int64(float64(t.Expect)*t.Done()) }
 
 // A SpaceError is the error of an output that cannot fit. It wraps syscall.ENOSPC.
@@ -44,7 +44,7 @@ const leastShare = 0.5
 
 // Run calls do for each task, up to jobs at a time, begun in their order, each
 // in a goroutine of its own. A task waits for others to end while the disk has
-// no room for what all expect to write; one that cannot fit even alone is given
+// no room for what all expect to write; one that cannot fit even alone is passed
 // a SpaceError instead of nil. When ctx is cancelled no further task begins. Run
 // returns when all that have begun are through.
 func Run(ctx context.Context, tasks []*Task, jobs int, do func(context.Context, *Task, error)) {
@@ -123,7 +123,7 @@ func (r *runner) fits(t *Task) error {
 	return nil
 }
 
-// standing is the deepest folder of a path that is there.
+// standing returns the deepest folder of a path that is there.
 func standing(dir string) string {
 	for {
 		if _, err := os.Stat(dir); err == nil || filepath.Dir(dir) == dir {

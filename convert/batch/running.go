@@ -71,7 +71,7 @@ func (r *running) load(path string) error {
 
 // claim adds outputs, and waits for the disk.
 func (r *running) claim(outputs []string) error {
-	text := []byte{'\n'} // behind a torn line
+	text := []byte{'\n'} // after a torn line
 	for _, path := range outputs {
 		line, err := json.Marshal(path)
 		if err != nil {

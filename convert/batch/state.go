@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// Hash is the SHA-256 of an input in hex: of its file; of several files, that of
+// Hash returns the SHA-256 of an input in hex: of its file; of several files, that of
 // the lines "HASH  NAME\n" of each, in the order of Files, as sha256sum prints
 // them in their folder.
 func (in *Input) Hash(ctx context.Context) (string, error) {

@@ -10,7 +10,7 @@ import (
 // removeLast: an open file can be removed.
 const removeLast = false
 
-// freeSpace is how many bytes may be written below a folder.
+// freeSpace returns how many bytes may be written below a folder.
 func freeSpace(dir string) (bytes int64, known bool) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {

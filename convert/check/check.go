@@ -1,4 +1,4 @@
-// Package check reads a recording from end to end and says what is wrong or odd
+// Package check reads a recording from end to end and reports what is wrong or odd
 // in it: what the reader found (storage.Reader.Damage), and what only all
 // messages together show.
 //
@@ -33,7 +33,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Options tell what counts as odd. The zero value has the defaults.
+// Options describe what counts as odd. The zero value has the defaults.
 type Options struct {
 	Threads     int             // 0: one per core
 	Definitions []*defset.Set   // as convert.Job.Definitions
@@ -67,7 +67,7 @@ type Result struct {
 	Findings []Finding        // errors first, then warnings, then notes; numbered from 1
 }
 
-// A Topic is what reading all messages of one name, type and encoding shows.
+// A Topic describes all messages of one name, type and encoding.
 type Topic struct {
 	Name, Type, Encoding string
 
@@ -77,13 +77,13 @@ type Topic struct {
 	Undecodable     int64 // and those that do not
 
 	// Period is the median time between two messages, ns, to 3 %; -1 when there
-	// are too few. Regular tells that most are close to it.
+	// are too few. Regular is set if most are close to it.
 	Period  int64
 	Regular bool
 	MaxGap  int64 // the longest time without a message between two, ns; -1 when it is not known
 }
 
-// Hz is the mean rate of the messages, 0 when there are too few to tell.
+// Hz returns the mean rate of the messages, 0 if there are too few.
 func (t *Topic) Hz() float64 { return hz(t.Messages, t.First, t.Last) }
 
 func hz(n, first, last int64) float64 {

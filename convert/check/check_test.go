@@ -68,7 +68,7 @@ func TestFindings(t *testing.T) {
 		"odd time": {func(f *fake, id storage.TopicID) {
 			f.info.Topics[0].Metadata[storage.MetaLatching] = "1"
 			f.add(id, -5, value(start+3e9, 0))
-		}, []string{"warning time-odd  x1 @1300", "warning time-jump /imu x1 @1300", "warning time-gap /imu x1 @1000", "note recording-unordered  x1 @1300"}, "1 message has a log time that no clock shows, the first -5 ns"},
+		}, []string{"warning time-odd  x1 @1300", "warning time-jump /imu x1 @1300", "warning time-gap /imu x1 @1000", "note recording-unordered  x1 @1300"}, "1 message has an implausible log time, the first -5 ns"},
 		"same time": {func(f *fake, _ storage.TopicID) {
 			f.messages[8].LogTime = f.messages[7].LogTime
 		}, []string{"note time-same /imu x1 @1008"}, ""},
@@ -126,7 +126,7 @@ func TestFindings(t *testing.T) {
 			[]string{"warning definition-unreadable /imu x1 @-1"}, ""},
 		"md5sum": {func(f *fake, _ storage.TopicID) {
 			f.info.Topics[0].Metadata[storage.MetaMD5Sum] = "0123456789abcdef0123456789abcdef"
-		}, []string{"warning definition-md5sum /imu x1 @-1"}, "but the bag says 0123456789abcdef"},
+		}, []string{"warning definition-md5sum /imu x1 @-1"}, "but its connection has 0123456789abcdef"},
 		"type hash": {func(f *fake, _ storage.TopicID) {
 			f.add(f.topic(storage.Topic{Name: "/c", Type: "acme_msgs/msg/N", Encoding: "cdr",
 				Schema:   storage.Schema{Encoding: "ros2msg", Data: []byte("int8 n\n")},
@@ -183,7 +183,7 @@ func imuMessage(stamp float64) []byte {
 	return binary.LittleEndian.AppendUint64([]byte{10, 9, 9}, math.Float64bits(stamp))
 }
 
-// TestPublishers: what is odd of one publisher is told of it, and messages of two
+// TestPublishers: what is odd about one publisher is reported for that publisher, and messages of two
 // at one time are nothing.
 func TestPublishers(t *testing.T) {
 	f := &fake{}

@@ -13,7 +13,7 @@ import (
 	"github.com/bagconv/bagconv/convert/selection"
 )
 
-// A Contract tells what a recording must have. It is written in YAML:
+// A Contract describes what a recording must have. It is written in YAML:
 //
 //	contract: 1
 //	duration: {min: 30s, max: 10m}
@@ -42,7 +42,7 @@ type Contract struct {
 	Topics      map[string]*Rule `yaml:"topics,omitempty"`       // nil: the topic must be there, and nothing else
 }
 
-// A Rule tells what a topic must be like.
+// A Rule describes what a topic must be like.
 type Rule struct {
 	Absent   bool            `yaml:"absent,omitempty"`   // no such topic
 	Optional bool            `yaml:"optional,omitempty"` // it need not be there
@@ -65,7 +65,7 @@ const MaxContract = 4 << 20
 // contractVersion is the version of contracts that are read and written.
 const contractVersion = 1
 
-// ParseContract reads a contract. Errors say the line or the topic, and what is
+// ParseContract reads a contract. Errors name the line or the topic, and what is
 // wrong there.
 func ParseContract(text []byte) (*Contract, error) {
 	if len(text) > MaxContract {
@@ -94,7 +94,7 @@ var yamlMismatch = regexp.MustCompile("cannot unmarshal (!![a-z]+)( `[^`]*`)?")
 
 var yamlKinds = map[string]string{"!!str": "the text", "!!seq": "a list", "!!map": "a mapping", "!!int": "the number", "!!float": "the number", "!!bool": "the word", "!!null": "nothing"}
 
-// plainYAML is the error of the YAML package without the names of our types.
+// plainYAML returns the error of the YAML package without the names of our types.
 func plainYAML(err error) string {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	text = strings.TrimSpace(strings.TrimPrefix(text, "unmarshal errors:"))
@@ -163,7 +163,7 @@ func (r *Range[T]) validate(key string) error {
 	return nil
 }
 
-// outside tells how a value breaks the range: "less than 95", "more than 105",
+// outside returns how a value breaks the range: "less than 95", "more than 105",
 // "" when it does not.
 func (r *Range[T]) outside(v T) string {
 	switch {

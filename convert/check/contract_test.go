@@ -158,7 +158,7 @@ func TestMakeContract(t *testing.T) {
 	no := false
 	c.OtherTopics = &no
 	for _, s := range summary(f.run(t, check.Options{Contract: c})) {
-		if strings.Contains(s, "spec-") && !strings.Contains(s, "/\xff*") { // a name that no pattern says
+		if strings.Contains(s, "spec-") && !strings.Contains(s, "/\xff*") { // a name that no pattern matches
 			t.Errorf("%s\n%s", s, text)
 		}
 	}

@@ -95,7 +95,7 @@ func testData(t *testing.T, root string) {
 		name = filepath.ToSlash(name)
 		res, err := run(t, path, check.Options{Threads: 1})
 		if err != nil {
-			continue // that is what the program says, and exits with 1
+			continue // the program reports that, and exits with 1
 		}
 		opened++
 		var read, decoded, left int64

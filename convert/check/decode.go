@@ -16,7 +16,7 @@ import (
 // the stamp of their header. It may be used by any number of goroutines.
 //
 // ROS messages are re-encoded into a struct that has nothing but that stamp: the
-// program steps over all other fields and holds every length against the bytes
+// program steps over all other fields and compares every length with the bytes
 // that are there. Protobuf messages are re-encoded into the ROS type that is
 // generated from their descriptor.
 type decoder struct {
@@ -29,7 +29,7 @@ type decoder struct {
 }
 
 // decode walks over one message. stamp is noStamp when it has none; rest is the
-// number of bytes after its last field that are no padding. out is memory to use again.
+// number of bytes after its last field that are not padding. out is memory to use again.
 func (d *decoder) decode(out *[]byte, data []byte) (stamp int64, rest int, err error) {
 	if d.plan == nil {
 		return d.decodeProto(out, data)
@@ -93,7 +93,7 @@ func rosDecoder(msg *schema.Message, cdr bool, head mapping.Program) (*decoder, 
 	return &decoder{head: head, plan: plan, cdr: cdr}, nil
 }
 
-// stampOf is a struct with the stamp in the header of msg and nothing else, an
+// stampOf returns a struct with the stamp in the header of msg and nothing else, an
 // empty one when it has no header.
 func stampOf(msg *schema.Message) *schema.Message {
 	out := &schema.Message{Name: msg.Name}

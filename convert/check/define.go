@@ -121,7 +121,7 @@ func (c *checker) kindOf(m *mapping.Mapper, t *storage.Topic) *kind {
 		found(Warning, "definition-unreadable", err.Error(), "its messages cannot be decoded nor converted to another encoding")
 		return k
 	case err != nil && t.Encoding == "protobuf" && c.warned("no-descriptor", "undeclared-channel"):
-		return k // the reader has said so
+		return k // the reader has reported it
 	case err != nil:
 		found(Warning, "definition-missing", strings.TrimPrefix(fmt.Sprintf("%s: %v", t.Type, err), ": "), "its messages cannot be decoded nor converted to another encoding")
 		return k
@@ -160,7 +160,7 @@ func (c *checker) kindOf(m *mapping.Mapper, t *storage.Topic) *kind {
 	return k
 }
 
-// twoDefinitions tells of types with one name and different fields.
+// twoDefinitions reports types with one name and different fields.
 func (c *checker) twoDefinitions(list []*kind) {
 	type identity struct{ typ, encoding string }
 	first := map[identity]*kind{}
@@ -179,7 +179,7 @@ func (c *checker) twoDefinitions(list []*kind) {
 	}
 }
 
-// warned reports whether the reader has given a warning with one of the codes.
+// warned reports whether the reader has a warning with one of the codes.
 func (c *checker) warned(codes ...string) bool {
 	return slices.ContainsFunc(c.info.Warnings, func(w storage.Warning) bool { return slices.Contains(codes, w.Code) })
 }

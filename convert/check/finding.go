@@ -8,7 +8,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Severity tells how bad a finding is.
+// Severity describes how bad a finding is.
 type Severity uint8
 
 // The severities, the least first.
@@ -61,13 +61,13 @@ func (c *checker) add(s Severity, code, topic, hint, format string, a ...any) {
 }
 
 // addAt adds a finding about messages, the first of them at p.
-func (c *checker) addAt(s Severity, code, topic string, n int64, p place, hint, format string, a ...any) {
+func (c *checker) addAt(s Severity, code, topic string, n int64, p messagePlace, hint, format string, a ...any) {
 	c.add(s, code, topic, hint, format, a...)
 	f := &c.findings[len(c.findings)-1]
 	f.Count, f.Offset, f.Time, f.Timed = n, p.offset, p.time, true
 }
 
-// readerFindings takes over what the reader has to say.
+// readerFindings makes findings of the reader's warnings.
 func (c *checker) readerFindings() {
 	for _, w := range c.info.Warnings {
 		f := Finding{Severity: Warning, Code: w.Code, Count: 1, Message: w.Message, Hint: w.Hint, Offset: w.Offset}
@@ -87,11 +87,11 @@ func (c *checker) recordingFindings(res *Result) {
 		c.add(Note, "recording-empty", "", "", "there are no messages")
 	}
 	if b := c.order.back; b.n > 0 {
-		c.addAt(Note, "recording-unordered", "", b.n, b.first, "", "%s than the one in front", times(b.n, "is earlier", "are earlier"))
+		c.addAt(Note, "recording-unordered", "", b.n, b.first, "", "%s than the message before", times(b.n, "is earlier", "are earlier"))
 	}
 	if o := c.order.odd; o.n > 0 {
 		c.addAt(Warning, "time-odd", "", o.n, o.first, "check the clock of the recording computer",
-			"%s a log time that no clock shows, the first %d ns since 1970", times(o.n, "has", "have"), o.first.time)
+			"%s an implausible log time, the first %d ns since 1970", times(o.n, "has", "have"), o.first.time)
 	}
 	types := map[string]*stream{}
 	for _, s := range c.streams {
@@ -117,7 +117,7 @@ func (c *checker) streamFindings(s *stream, t *Topic, res *Result) {
 			what = "; its messages are too far out of order to look for gaps"
 		}
 		c.addAt(Warning, "time-jump", s.name, b.n, b.first, "bagconv convert writes messages in time order",
-			"the log time goes back %s, at most by %s%s", often(b.n), span(b.most), what)
+			"the log time goes back %s, at most by %s%s", often(b.n), span(b.greatest), what)
 	}
 	if !t.Regular {
 		return
@@ -130,16 +130,16 @@ func (c *checker) streamFindings(s *stream, t *Topic, res *Result) {
 	}
 	if n > 0 {
 		g := gaps[0]
-		c.addAt(Warning, "time-gap", s.name, int64(n), place{g.from, g.offset}, "check the sensor, its driver and the recorder at that time",
+		c.addAt(Warning, "time-gap", s.name, int64(n), messagePlace{g.from, g.offset}, "check the sensor, its driver and the recorder at that time",
 			"%s longer than %v times the period of %s; the longest lasts %s", gapCount(n), c.o.Gap, span(t.Period), span(g.length()))
 	}
 	edge := max(limit, 1e9)
 	if d := sub(res.End, s.max); d > edge {
-		c.addAt(Warning, "topic-ends-early", s.name, 1, place{s.max, -1}, "check the sensor and its driver at that time",
+		c.addAt(Warning, "topic-ends-early", s.name, 1, messagePlace{s.max, -1}, "check the sensor and its driver at that time",
 			"its last message is %s before the end of the recording; its period is %s", span(d), span(t.Period))
 	}
 	if d := sub(s.min, res.Start); d > edge {
-		c.addAt(Note, "topic-starts-late", s.name, 1, place{s.min, -1}, "",
+		c.addAt(Note, "topic-starts-late", s.name, 1, messagePlace{s.min, -1}, "",
 			"its first message is %s after the start of the recording; its period is %s", span(d), span(t.Period))
 	}
 }
@@ -174,13 +174,13 @@ func (c *checker) trackFindings(s *stream, id storage.TopicID, t *track) {
 			"%d of %d messages do not fit the definition of %s; the first: %v", t.bad.n, t.n, s.typ, t.firstBad)
 	}
 	say(Warning, "message-trailing", t.rest, "the definition in the recording may be older than the publisher",
-		"%s bytes after the last field of %s, up to %d", times(t.rest.n, "has", "have"), s.typ, t.rest.most)
+		"%s bytes after the last field of %s, up to %d", times(t.rest.n, "has", "have"), s.typ, t.rest.greatest)
 	say(Warning, "duplicate", t.duplicate, "two recorders or a merge may have written them twice",
 		"%s the log time and the bytes of the one before", times(t.duplicate.n, "has", "have"))
 	say(Note, "time-same", t.sameTime, "", "%s the log time of the one before", times(t.sameTime.n, "has", "have"))
 	say(Warning, "stamp-same", t.stampSame, "the driver may publish the same data twice",
 		"%s the header stamp of the one before", times(t.stampSame.n, "has", "have"))
-	say(Warning, "stamp-back", t.stampBack, "check the clock of the sensor", "the header stamp goes back %s, at most by %s", often(t.stampBack.n), span(t.stampBack.most))
+	say(Warning, "stamp-back", t.stampBack, "check the clock of the sensor", "the header stamp goes back %s, at most by %s", often(t.stampBack.n), span(t.stampBack.greatest))
 	say(Warning, "stamp-far", t.stampFar, "check the clocks of the sensor and of the recording computer",
 		"%s a header stamp far from the log time, %s", times(t.stampFar.n, "has", "have"), between(t.stampLeast, t.stampGreatest))
 	say(Note, "stamp-zero", t.stampZero, "", "%s a header stamp of zero", times(t.stampZero.n, "has", "have"))
@@ -237,7 +237,7 @@ func between(least, greatest int64) string {
 	return signed(least) + " it"
 }
 
-// signed is a difference to a time: "1.5s before", "2s after".
+// signed returns a difference to a time: "1.5s before", "2s after".
 func signed(ns int64) string {
 	if ns < 0 {
 		return span(-max(ns, -1<<62)) + " before"
@@ -260,7 +260,7 @@ func (c *checker) qosFindings(s *stream) {
 		list = append(list, c.info.Topics[id].QoS...)
 	}
 	if d := storage.QoSDifference(list); d != "" {
-		c.add(Warning, "topic-qos", s.name, "bagconv convert --qos TOPIC:POLICIES writes one that all have",
+		c.add(Warning, "topic-qos", s.name, "bagconv convert --qos TOPIC:POLICIES sets one profile for all",
 			"its %d QoS profiles differ, so that players offer their default: %s", len(list), d)
 		c.findings[len(c.findings)-1].Count = int64(len(list))
 	}

@@ -46,13 +46,13 @@ func (r *Result) named() []*namedTopic {
 
 func (t *namedTopic) hz() float64 { return hz(t.n, t.first, t.last) }
 
-// edge is how long the topic is silent at the start and at the end of the
+// edge returns how long the topic is silent at the start and at the end of the
 // recording, the longer of both.
 func (t *namedTopic) edge(r *Result) int64 {
 	return max(sub(t.first, r.Start), sub(r.End, t.last))
 }
 
-// check holds a recording against the contract.
+// check adds findings for what breaks the contract.
 func (c *Contract) check(r *Result) []Finding {
 	var out []Finding
 	broken := func(code, topic, format string, a ...any) {
@@ -106,7 +106,7 @@ func (c *Contract) check(r *Result) []Finding {
 	return out
 }
 
-// check holds a topic against the rule.
+// check adds findings for a topic that breaks the rule.
 func (rule *Rule) check(t *namedTopic, r *Result, broken func(code, topic, format string, a ...any)) {
 	for _, typ := range t.types {
 		if len(rule.Type) > 0 && !rule.Type.allow(typ) {

@@ -40,8 +40,8 @@ func MakeContract(r *Result) *Contract {
 		case regular[t.name] && len(t.types) == 1 && hz > 0 && t.maxGap > 0:
 			least, most := round(hz*0.8, 3, math.Floor), round(hz*1.25, 3, math.Ceil)
 			rule.Rate = &Range[float64]{Min: &least, Max: &most}
-			rule.MaxGap = twice(t.maxGap)
-			rule.MaxEdge = max(twice(t.edge(r)), 1e9)
+			rule.MaxGap = doubled(t.maxGap)
+			rule.MaxEdge = max(doubled(t.edge(r)), 1e9)
 		default:
 			rule.Count = &Range[int64]{Min: &one}
 		}
@@ -52,8 +52,8 @@ func MakeContract(r *Result) *Contract {
 	return c
 }
 
-// twice is twice a time, rounded up to two digits.
-func twice(ns int64) Duration {
+// doubled returns twice a time, rounded up to two digits.
+func doubled(ns int64) Duration {
 	v := round(2*float64(ns), 2, math.Ceil)
 	return Duration(min(v, 1<<62))
 }
@@ -72,7 +72,7 @@ func round(v float64, digits int, rounding func(float64) float64) float64 {
 	return rounding(v*unit) / unit
 }
 
-// exactly writes a name as a pattern, which cannot be done for some that are no UTF-8.
+// exactly writes a name as a pattern, which cannot be done for some that are not UTF-8.
 func exactly(name string) (pattern string, ok bool) {
 	pattern = escape(name)
 	p, err := selection.ParsePattern(pattern)

@@ -24,7 +24,7 @@ type stream struct {
 	shortest  int64 // of them
 	runs      []run // of messages in order of time; the last one is open
 	torn      bool  // there were too many
-	back      tally // how often time went back; most is how far
+	back      tally // how often time went back; greatest is how far
 }
 
 // A gap is a time without messages.
@@ -61,8 +61,8 @@ func (s *stream) add(t int64, size int, offset int64) {
 			s.keep(gap{s.last, t, offset, len(s.runs) - 1})
 		}
 	} else {
-		s.back.count(place{t, offset})
-		s.back.most = max(s.back.most, sub(s.last, t))
+		s.back.count(messagePlace{t, offset})
+		s.back.greatest = max(s.back.greatest, sub(s.last, t))
 		if len(s.runs) < maxRuns {
 			s.runs = append(s.runs, run{t, t, offset})
 		} else {
@@ -89,7 +89,7 @@ func (s *stream) keep(g gap) {
 }
 
 // gaps returns the longest times without a message, the longest first, at most
-// about maxGaps; not known when the stream is too much out of order to tell.
+// about maxGaps; not known if the stream is too much out of order.
 // If time goes back, an interval that messages elsewhere in the file fill is
 // no gap.
 func (s *stream) gaps() (found []gap, known bool) {
@@ -132,7 +132,7 @@ func (s *stream) regular() bool {
 	return s.intervals.n >= minRegular && median > 0 && s.intervals.quantile(0.9) <= 2*median
 }
 
-// sub is a - b, as large as int64 can hold.
+// sub returns a - b, as large as int64 can hold.
 func sub(a, b int64) int64 {
 	d := a - b
 	switch {

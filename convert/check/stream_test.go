@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestIntervals holds the quantiles against those of the sorted values.
+// TestIntervals compares the quantiles with those of the sorted values.
 func TestIntervals(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 2, 20, maxFew, maxFew + 1, 10_000} {
@@ -39,7 +39,7 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// TestGaps holds the longest gaps of streams in all kinds of disorder against
+// TestGaps compares the longest gaps of streams in all kinds of disorder with
 // those of the sorted times.
 func TestGaps(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -86,7 +86,7 @@ func TestGaps(t *testing.T) {
 			}
 		}
 		// In a disorder of many runs, a gap may be covered by a run that only
-		// begins before and ends after it: then it is not told. None is made up.
+		// begins before and ends after it: then it is not reported. None is made up.
 		if round%4 != 3 && (!known || !slices.Equal(got, want)) {
 			t.Fatalf("round %d: %v (known %v), want %v\n%v", round, got, known, want, times)
 		}
@@ -109,7 +109,7 @@ func TestGaps(t *testing.T) {
 	s.add(math.MinInt64, 1, 0)
 	s.add(math.MaxInt64, 1, 0)
 	s.add(math.MinInt64, 1, 0)
-	if gaps, _ := s.gaps(); len(gaps) != 1 || gaps[0].length() != math.MaxInt64 || s.back.most != math.MaxInt64 {
+	if gaps, _ := s.gaps(); len(gaps) != 1 || gaps[0].length() != math.MaxInt64 || s.back.greatest != math.MaxInt64 {
 		t.Errorf("at the ends of time: %v, %v", gaps, s.back)
 	}
 }

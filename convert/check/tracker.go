@@ -8,20 +8,20 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A place is where in a recording something was seen.
-type place struct {
+// A messagePlace is where in a recording something was seen.
+type messagePlace struct {
 	time   int64 // log time of the message
 	offset int64 // of its block in the file, -1 when blocks have no place
 }
 
 // A tally counts what was seen again and again.
 type tally struct {
-	n     int64
-	most  int64 // the greatest of what is counted, where that has a meaning
-	first place
+	n        int64
+	greatest int64 // the largest value of what is counted, if it has values
+	first    messagePlace
 }
 
-func (t *tally) count(p place) {
+func (t *tally) count(p messagePlace) {
 	if t.n++; t.n == 1 {
 		t.first = p
 	}
@@ -59,7 +59,7 @@ type order struct {
 	n    int64
 	last int64
 	back tally
-	odd  tally // times that no clock shows
+	odd  tally // implausible times
 }
 
 // The times that a clock may show, ns since 1970: from 2007, when ROS began, to
@@ -153,7 +153,7 @@ func (w *worker) InOrder(at storage.Block, b *storage.Batch) error {
 	for i := range b.Messages {
 		m := &b.Messages[i]
 		t := &w.tracks[m.Topic]
-		p := place{m.LogTime, at.Offset}
+		p := messagePlace{m.LogTime, at.Offset}
 		w.streams[t.stream].add(m.LogTime, len(m.Data), at.Offset)
 		w.times.Add(t.stream, m.LogTime, 1)
 		if w.order.n++; w.order.n > 1 && m.LogTime < w.order.last {
@@ -163,9 +163,9 @@ func (w *worker) InOrder(at storage.Block, b *storage.Batch) error {
 		if implausible(m.LogTime) {
 			w.order.odd.count(p)
 		}
-		twice := false
+		again := false
 		if t.n++; t.n > 1 && m.LogTime == t.lastTime {
-			if twice = t.same(b.Messages, m.Data); twice {
+			if again = t.same(b.Messages, m.Data); again {
 				t.duplicate.count(p)
 			} else {
 				t.sameTime.count(p)
@@ -175,7 +175,7 @@ func (w *worker) InOrder(at storage.Block, b *storage.Batch) error {
 			t.decoded++ // less the bad ones, below
 		}
 		if s := w.stamps[i]; s != noStamp {
-			t.stamp(s, twice, t.n > 1 && m.LogTime < t.lastTime, limit, p)
+			t.stamp(s, again, t.n > 1 && m.LogTime < t.lastTime, limit, p)
 		}
 		if t.index < 0 {
 			w.seen = append(w.seen, m.Topic)
@@ -188,13 +188,13 @@ func (w *worker) InOrder(at storage.Block, b *storage.Batch) error {
 		if t.decoded--; t.bad.n == 0 {
 			t.firstBad = x.err
 		}
-		t.bad.count(place{m.LogTime, at.Offset})
+		t.bad.count(messagePlace{m.LogTime, at.Offset})
 	}
 	for _, x := range w.rest {
 		m := &b.Messages[x.index]
 		t := &w.tracks[m.Topic]
-		t.rest.count(place{m.LogTime, at.Offset})
-		t.rest.most = max(t.rest.most, int64(x.bytes))
+		t.rest.count(messagePlace{m.LogTime, at.Offset})
+		t.rest.greatest = max(t.rest.greatest, int64(x.bytes))
 	}
 	for _, id := range w.seen { // the batch goes: remember the last message of each topic
 		t := &w.tracks[id]
@@ -213,7 +213,7 @@ func (t *track) same(block []storage.Message, data []byte) bool {
 	return len(data) == t.lastLen && sum(data) == t.lastSum
 }
 
-// sum is a hash over the first and the last 4 kB of a message: those that are
+// sum returns a hash over the first and the last 4 kB of a message: those that are
 // the same there, and have the same length, topic and time, are taken as equal
 // where a block ends between them.
 func sum(data []byte) uint64 {
@@ -225,20 +225,20 @@ func sum(data []byte) uint64 {
 	return h
 }
 
-// stamp looks at the stamp in the header of a message. twice says that it is the
+// stamp looks at the stamp in the header of a message. again means that it is the
 // message before, again; back that its log time goes back, as the stamp may too.
-func (t *track) stamp(s int64, twice, back bool, limit int64, p place) {
+func (t *track) stamp(s int64, again, back bool, limit int64, p messagePlace) {
 	if s == 0 {
 		t.stampZero.count(p)
 		return
 	}
-	if t.lastStamp != noStamp && !twice {
+	if t.lastStamp != noStamp && !again {
 		switch {
 		case s == t.lastStamp:
 			t.stampSame.count(p)
 		case s < t.lastStamp && !back:
 			t.stampBack.count(p)
-			t.stampBack.most = max(t.stampBack.most, sub(t.lastStamp, s))
+			t.stampBack.greatest = max(t.stampBack.greatest, sub(t.lastStamp, s))
 		}
 	}
 	t.lastStamp = s

@@ -67,7 +67,7 @@ func (c *canonizer) field(t schema.Type) schema.Type {
 	return t
 }
 
-// canonicalType is the canonical type of a field, but that a struct keeps its
+// canonicalType returns the canonical type of a field, but that a struct keeps its
 // message.
 func canonicalType(t schema.Type) schema.Type {
 	t.StringBound = 0
@@ -92,7 +92,7 @@ func canonicalType(t schema.Type) schema.Type {
 	return t
 }
 
-// isCounter tells the counter of a Header: of ROS 1, which is {uint32 seq, time
+// isCounter reports whether it is the counter of a Header: of ROS 1, which is {uint32 seq, time
 // stamp, string frame_id}, or of Apollo.
 func isCounter(m *schema.Message, i int) bool {
 	if m.Name == "apollo_common/Header" {
@@ -105,7 +105,7 @@ func isCounter(m *schema.Message, i int) bool {
 		has(0, "seq", schema.Uint32) && has(1, "stamp", schema.Time) && has(2, "frame_id", schema.String)
 }
 
-// timeKind tells a time or duration of ROS 2.
+// timeKind returns Time or Duration for these types of ROS 2, else the kind of a struct.
 func timeKind(m *schema.Message) schema.Kind {
 	if len(m.Fields) != 2 || m.Fields[0].Type != (schema.Type{Kind: schema.Int32}) || m.Fields[1].Type != (schema.Type{Kind: schema.Uint32}) {
 		return schema.Invalid
@@ -164,7 +164,7 @@ func (s shaper) shape(m *schema.Message) Shape {
 	return h
 }
 
-// Hollow tells a canonical type that has no values: its messages have no bytes.
+// Hollow reports whether it is a canonical type that has no values: its messages have no bytes.
 func Hollow(m *schema.Message) bool {
 	return new(schema.Measure).Least(schema.Type{Kind: schema.Struct, Message: m}) == 0
 }

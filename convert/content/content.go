@@ -80,7 +80,7 @@ type Program struct {
 }
 
 // Either returns p for messages some of which are those of q: those that do not fit p,
-// or have bytes behind its last field.
+// or have bytes after its last field.
 func (p *Program) Either(q *Program) *Program {
 	r := *p
 	r.other = q

@@ -33,9 +33,9 @@ func readJSON(p *Program, w *Writer, src []byte) error {
 	if err := json.Unmarshal(src, &members); err != nil || members == nil {
 		return fmt.Errorf("%w: it is not a JSON object: %v", ErrMalformed, err)
 	}
-	j := jsonReader{most: maxExtra + maxGrowth*len(src)}
+	j := jsonReader{limit: maxExtra + maxGrowth*len(src)}
 	j.object(p.json, members)
-	if len(j.out) > j.most {
+	if len(j.out) > j.limit {
 		return malformed(0, "it grows out of proportion")
 	}
 	if err := readROS(p, w, j.out); err != nil {
@@ -91,9 +91,9 @@ func unquoted(raw []byte) []byte {
 
 // A jsonReader writes values as ROS 1 serializes them.
 type jsonReader struct {
-	out  []byte
-	most int
-	rest bool
+	out   []byte
+	limit int
+	rest  bool
 }
 
 func (j *jsonReader) u32(v uint32) { j.out = binary.LittleEndian.AppendUint32(j.out, v) }
@@ -117,7 +117,7 @@ func (j *jsonReader) object(o *jsonschema.Object, members map[string]json.RawMes
 			there = false
 		}
 		switch {
-		case len(j.out) > j.most:
+		case len(j.out) > j.limit:
 			return
 		case !p.List:
 			j.value(p, raw, there)
@@ -134,7 +134,7 @@ func (j *jsonReader) list(p *jsonschema.Property, raw json.RawMessage, there boo
 	}
 	j.u32(uint32(len(items)))
 	for _, item := range items {
-		if len(j.out) > j.most {
+		if len(j.out) > j.limit {
 			return
 		}
 		j.value(p, item, string(item) != "null")

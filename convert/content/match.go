@@ -15,7 +15,7 @@ type slot struct {
 	counter bool        // of a Header
 }
 
-// A rule says which fields are the same though they have other names. Keys are
+// A rule lists fields that are the same under different names. Keys are
 // paths in the canonical type, values paths in the source.
 type rule struct {
 	from  map[string]string
@@ -70,7 +70,7 @@ func slots(m *schema.Message, open map[string]bool, prefix string, at []int, out
 	return out
 }
 
-// A pairing tells what the fields of a canonical struct are read from.
+// A pairing describes what the fields of a canonical struct are read from.
 type pairing struct {
 	src, dst []slot
 	from     []int // of each dst, an index into src; -1 for none

@@ -29,7 +29,7 @@ func (r *protoReader) put(s *protoStep, v uint64) error {
 		ok = v <= math.MaxUint32
 	}
 	if !ok {
-		return malformed(0, "%d is no %s", int64(v), s.to)
+		return malformed(0, "%d is not a %s", int64(v), s.to)
 	}
 	if s.form == protoCounter {
 		r.w.counter(uint32(v))
@@ -64,7 +64,7 @@ func (r *protoReader) list(f *pb.Field, s *protoStep, v *pb.View) error {
 		}
 	}
 	if s.len >= 0 && count != s.len { // what is made from an array is never left out
-		return malformed(0, "an array of %d values has %d", s.len, count)
+		return malformed(0, "an array of %d values has %d in the message", s.len, count)
 	}
 	if s.list {
 		r.w.u32(uint32(count))
@@ -119,8 +119,8 @@ func (r *protoReader) time(p []byte, span bool) error {
 		return malformed(at, "%s", what)
 	}
 	sec, nsec := int64(v[1]), int64(int32(v[2]))
-	const most = math.MaxInt64/1_000_000_000 - 8
-	if sec < -most || sec > most {
+	const limit = math.MaxInt64/1_000_000_000 - 8
+	if sec < -limit || sec > limit {
 		return malformed(0, "a time of %d seconds", sec)
 	}
 	if r.w.within != nil && wide(*r.w.within, sec, nsec, span) {

@@ -10,11 +10,11 @@ import (
 // A protoReader is a message on its way. Its fields are found first, and then written in
 // the order of the canonical type.
 type protoReader struct {
-	w    *Writer
-	x    *pb.Index
-	most int // canonical bytes
-	size int // of the message
-	work int // structs that were written
+	w     *Writer
+	x     *pb.Index
+	limit int // canonical bytes
+	size  int // of the message
+	work  int // structs that were written
 }
 
 func readProto(p *Program, w *Writer, src []byte) error {
@@ -23,7 +23,7 @@ func readProto(p *Program, w *Writer, src []byte) error {
 		return malformed(0, "%s", wrong.What)
 	}
 	defer x.Release()
-	r := protoReader{w: w, x: x, most: maxExtra + maxGrowth*len(src), size: len(src)}
+	r := protoReader{w: w, x: x, limit: maxExtra + maxGrowth*len(src), size: len(src)}
 	err := r.message(p.proto, src)
 	w.Rest = w.Rest || x.Unknown
 	return err
@@ -42,7 +42,7 @@ func (r *protoReader) message(n *protoNode, p []byte) error {
 	if wrong != nil {
 		return malformed(wrong.At, "%s", wrong.What)
 	}
-	if r.work++; r.w.Len() > r.most || r.work > r.most {
+	if r.work++; r.w.Len() > r.limit || r.work > r.limit {
 		return r.bad(p, "too many empty messages: the content would be out of proportion")
 	}
 	for i := range n.steps {
@@ -81,7 +81,7 @@ func (r *protoReader) step(n *protoNode, s *protoStep, v *pb.View) error {
 	return r.single(s, v)
 }
 
-// single writes a field that is no list and no message.
+// single writes a field that is neither a list nor a message.
 func (r *protoReader) single(s *protoStep, v *pb.View) error {
 	if begin, end, ok := r.x.Single(v, s.field); ok {
 		return r.value(s, v.Message[begin:end])
@@ -114,7 +114,7 @@ func (r *protoReader) part(s *protoStep, p []byte) error {
 	return r.message(s.node, p)
 }
 
-// value writes a value that is no message.
+// value writes a value that is not a message.
 func (r *protoReader) value(s *protoStep, p []byte) error {
 	if s.form != protoText && s.form != protoArray {
 		return r.numbers(s, p)
@@ -125,7 +125,7 @@ func (r *protoReader) value(s *protoStep, p []byte) error {
 		return nil
 	}
 	if len(b) != s.len {
-		return malformed(0, "an array of %d bytes has %d", s.len, len(b))
+		return malformed(0, "an array of %d bytes has %d in the message", s.len, len(b))
 	}
 	if s.list {
 		r.w.u32(uint32(s.len))

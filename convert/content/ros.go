@@ -28,7 +28,7 @@ type rosStep struct {
 	tell  bool // an array that is a list in the canonical type
 	size  int  // bytes of a number, of zeros
 	min   int  // least bytes of a value
-	sized bool // a list or an array of what is no number: XCDR2 has its size before it
+	sized bool // a list or an array of what is not a number: XCDR2 has its size before it
 	node  *rosNode
 	table *[256]byte
 	mark  int
@@ -80,8 +80,8 @@ type rosCompiler struct {
 	made map[[2]*schema.Message]*rosNode
 }
 
-// nothing is the canonical type of what is skipped.
-var nothing = &schema.Message{}
+// skippedType is the canonical type of what is skipped.
+var skippedType = &schema.Message{}
 
 func (c *rosCompiler) node(src, dst *schema.Message, prefix string, depth int) (*rosNode, error) {
 	key := [2]*schema.Message{src, dst}
@@ -93,7 +93,7 @@ func (c *rosCompiler) node(src, dst *schema.Message, prefix string, depth int) (
 	}
 	n := &rosNode{name: src.Name, empty: len(src.Fields) == 0}
 	p := pairUp(src, dst)
-	if dst != nothing {
+	if dst != skippedType {
 		c.note(p, prefix)
 	}
 	for _, s := range p.src {
@@ -185,7 +185,7 @@ func (c *rosCompiler) field(n *rosNode, src slot, dst *slot, table *[256]byte, p
 		s.form, s.size, s.min = formDuration, 8, 8
 	case k == schema.Struct:
 		s.form = formStruct
-		into := nothing
+		into := skippedType
 		if dst != nil {
 			into = dst.typ.Message
 		}
@@ -205,7 +205,7 @@ func (c *rosCompiler) field(n *rosNode, src slot, dst *slot, table *[256]byte, p
 	return nil
 }
 
-// takes tells that the numbers of the next step may be read with those of s.
+// takes reports whether the numbers of the next step may be read with those of s.
 func (s *rosStep) takes(next *rosStep) bool {
 	plainly := func(s *rosStep) bool {
 		return s.op == opValue && s.form == formNumber && !s.list && !s.tell && s.table == nil && s.count > 0

@@ -92,7 +92,7 @@ func (r *rosReader) value(s *rosStep) {
 	if s.list {
 		n = r.Count(s.min)
 	} else if n > 1 && s.min > 0 && n > r.Len()/s.min {
-		r.Fail("%d values, and %d bytes are left", n, r.Len())
+		r.Fail("a list of %d elements, but only %d bytes are left", n, r.Len())
 	}
 	if !r.OK() {
 		return
@@ -142,7 +142,7 @@ func (r *rosReader) numbers(s *rosStep, n int) {
 	}
 }
 
-// one reads a value that is no number.
+// one reads a value that is not a number.
 func (r *rosReader) one(s *rosStep) {
 	switch s.form {
 	case formStruct:
@@ -228,7 +228,7 @@ func (r *rosReader) wide() {
 		r.w.Replaced = true
 	}
 	if len(out) > math.MaxUint32 {
-		r.Fail("a wide string of %d bytes", len(out))
+		r.Fail("a wide string becomes %d bytes of UTF-8, more than a string may have", len(out))
 		return
 	}
 	r.w.text(out)

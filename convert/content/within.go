@@ -5,7 +5,7 @@ import "math"
 // Not every encoding holds all times. A time of ROS 1 is u32 s and u32 ns, its
 // duration i32 and i32; both are i32 and u32 in ROS 2, and i64 and i32 in protobuf. A
 // conversion keeps the bits of a time that the other encoding cannot hold, and reports
-// it. Only CDR has wide strings, of UTF-16 units that may be no Unicode; a conversion
+// it. Only CDR has wide strings, of UTF-16 units that may not be Unicode; a conversion
 // writes U+FFFD for those in UTF-8, and reports that, too.
 
 // Within returns p for messages that are compared with those of another encoding: it
@@ -18,9 +18,9 @@ func (p *Program) Within(wire Wire) *Program {
 	return &q
 }
 
-// Held returns p, which Within has made, with other canonical bytes: times beyond
-// what the other encoding holds are those that it reads in the same bits, and text that
-// is no Unicode is U+FFFD.
+// Held returns p, which Within has made, with other canonical bytes: a time that the
+// other encoding cannot store is the time that it reads in the same bits, and text that
+// is not Unicode is U+FFFD.
 func (p *Program) Held() *Program {
 	q := *p
 	q.inMemory = true
@@ -80,11 +80,11 @@ func whole(sec, nsec int64) (int64, int64) {
 	return sec + (nsec-n)/1e9, n
 }
 
-// justBelow tells the durations below -2^31 s that ROS 1 has: -2^31 s and a negative
+// justBelow reports whether it is a duration below -2^31 s that ROS 1 has: -2^31 s and a negative
 // number of nanoseconds.
 func justBelow(sec, nsec int64) bool { return sec == math.MinInt32-1 && nsec > 0 }
 
-// wide tells a time or duration of protobuf that has no place in 32 bits.
+// wide reports whether it is a time or duration of protobuf that has no place in 32 bits.
 func wide(wire Wire, sec, nsec int64, span bool) bool {
 	if nsec < 0 {
 		sec, nsec = whole(sec, nsec)

@@ -9,7 +9,7 @@ import (
 
 // A Writer takes the canonical bytes of one message after the other.
 type Writer struct {
-	// Rest is set when a message had more than its type: bytes behind the last
+	// Rest is set when a message had more than its type: bytes after the last
 	// field, or protobuf fields that the descriptor does not have.
 	Rest bool
 	// Open is set when a string of CDR did not end with NUL. It is taken whole, but
@@ -17,7 +17,7 @@ type Writer struct {
 	Open bool
 	// Beyond is set when a time or duration is none in the encoding of Program.Within.
 	Beyond bool
-	// Replaced is set when a wide string is no Unicode, so that the encoding of
+	// Replaced is set when a wide string is not Unicode, so that the encoding of
 	// Program.Within cannot hold all of it.
 	Replaced bool
 	// Seq is a hash of the counters of all Headers, when the canonical type has them.
@@ -70,7 +70,7 @@ func (w *Writer) Sum() (digest [sha256.Size]byte) {
 	return digest
 }
 
-// Len is how many canonical bytes were written.
+// Len returns how many canonical bytes were written.
 func (w *Writer) Len() int { return w.written + len(w.buf) }
 
 // flush hashes what is held.
@@ -169,11 +169,11 @@ func (w *Writer) swapped(p []byte, c class, size int) {
 	for len(p) > 0 {
 		part := p[:min(len(p), maxCopy)]
 		p = p[len(part):]
-		turned := make([]byte, len(part))
+		little := make([]byte, len(part))
 		for i := range part {
-			turned[i-i%size+size-1-i%size] = part[i]
+			little[i-i%size+size-1-i%size] = part[i]
 		}
-		w.numbers(turned, c)
+		w.numbers(little, c)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
-// TestSizes: XCDR2 has a size before each list and array of what is no number, also
+// TestSizes: XCDR2 has a size before each list and array of what is not a number, also
 // one of a single value, and delimited before each struct, also a time; what a struct
-// has behind its fields is skipped.
+// has after its fields is skipped.
 func TestSizes(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, data, want string

@@ -12,9 +12,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A query is a source's way to a few of its messages: by the index, one after the other.
+// A sourceQuery is a source's way to a few of its messages: by the index, one after the other.
 // That is slower for each message than blocks are, and reads nothing else.
-type query struct {
+type sourceQuery struct {
 	next  func() (*storage.Message, error, bool)
 	stop  func()
 	first *storage.Message // was asked for already
@@ -67,7 +67,7 @@ func (s *Source) startQuery(ctx context.Context, c *selection.Choice, limit int6
 			q.Topics = append(q.Topics, storage.TopicID(i))
 		}
 	}
-	x := &query{}
+	x := &sourceQuery{}
 	x.next, x.stop = iter.Pull2(storage.ReaderCapabilities(s.Reader).Query.Query(ctx, q))
 	m, err, ok := x.next()
 	if errors.Is(err, storage.ErrUnsupported) {

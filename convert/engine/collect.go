@@ -15,13 +15,13 @@ import (
 // it is runs it: one at a time.
 type collector struct {
 	p      *Pipeline
-	bounds []key // see pipeline.plan
-	k      int   // blocks so far
+	bounds []orderKey // see pipeline.plan
+	k      int        // blocks so far
 	merger *merger
 	free   *batches
 }
 
-func newCollector(p *Pipeline, bounds []key, free *batches) *collector {
+func newCollector(p *Pipeline, bounds []orderKey, free *batches) *collector {
 	return &collector{p: p, bounds: bounds, free: free,
 		merger: newMerger(p.TempDir, p.budget.ordering, p.emit, p.encodeLate, p.copyBlock, free.put)}
 }
@@ -68,7 +68,7 @@ func (c *collector) add(b *batch) error {
 }
 
 // end writes what is held back.
-func (c *collector) end() error { return c.merger.advance(key{math.MaxInt64, math.MaxInt}) }
+func (c *collector) end() error { return c.merger.advance(orderKey{math.MaxInt64, math.MaxInt}) }
 
 func (p *Pipeline) emitAll(b *batch) error {
 	if copied, err := p.copyBlock(b); copied || err != nil {
@@ -100,7 +100,7 @@ func (p *Pipeline) copyBlock(b *batch) (bool, error) {
 // emit writes one message of a block to the sink.
 func (p *Pipeline) emit(m *storage.Message, block int) error {
 	rt := &p.routes[m.Topic]
-	if p.dedupe != nil && block != repeatedBlock && p.dedupe.again(m) {
+	if p.dedupe != nil && block != repeatedBlock && p.dedupe.seenBefore(m) {
 		p.counts[m.Topic].Duplicates++
 		return nil
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // A deduper finds messages that are equal in name and type of their topic, in time and in
-// bytes. Messages come in the order of time, so that it only knows those of one time: by two
-// hashes with seeds of their own, 128 bits together, which no file can be made for.
+// bytes. Messages come in the order of time, so it keeps only those of one time: two hashes of
+// each, 128 bits together, with random seeds, so that no file can be made to collide.
 type deduper struct {
 	topics []int // by route: topics of one name and type have one number
 	at     int64
@@ -22,21 +22,21 @@ type messageSum struct {
 	sums        [2]uint64
 }
 
-// maxSeen bounds the messages of one time that a deduper knows; those behind them stay.
+// maxSeen bounds the messages of one time that a deduper knows; those after them stay.
 const maxSeen = 1 << 20
 
 // newDeduper returns one for the routes of sinks; info describes the source.
 func newDeduper(info *storage.Info, sinks int) *deduper {
-	type key struct {
+	type topicKey struct {
 		sink                int
 		name, typ, encoding string
 	}
 	d := &deduper{seen: map[messageSum]bool{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
-	numbers := map[key]int{}
+	numbers := map[topicKey]int{}
 	for sink := range sinks {
 		for i := range info.Topics {
 			t := &info.Topics[i].Topic
-			k := key{sink, t.Name, t.Type, t.Encoding}
+			k := topicKey{sink, t.Name, t.Type, t.Encoding}
 			if _, ok := numbers[k]; !ok {
 				numbers[k] = len(numbers)
 			}
@@ -46,8 +46,8 @@ func newDeduper(info *storage.Info, sinks int) *deduper {
 	return d
 }
 
-// again reports whether an equal message came before; m.Topic is the number of its route.
-func (d *deduper) again(m *storage.Message) bool {
+// seenBefore reports whether an equal message came before; m.Topic is the number of its route.
+func (d *deduper) seenBefore(m *storage.Message) bool {
 	if m.LogTime != d.at {
 		d.at = m.LogTime
 		clear(d.seen)

@@ -23,7 +23,7 @@ func TestDeduper(t *testing.T) {
 		{4, 0, "x", false}, {5, 0, "x", true}, // of another sink
 		{0, 1, "x", false}, {0, 1, "x", true}, {0, 0, "x", false}, // times went back: nothing of them is known any more
 	} {
-		if got := d.again(&storage.Message{Topic: c.route, LogTime: c.time, Data: []byte(c.data)}); got != c.again {
+		if got := d.seenBefore(&storage.Message{Topic: c.route, LogTime: c.time, Data: []byte(c.data)}); got != c.again {
 			t.Errorf("message %d: %v", i, got)
 		}
 	}

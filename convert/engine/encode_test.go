@@ -22,7 +22,7 @@ func (b fakeBlock) Lent() bool    { return b.lent }
 // is lent does not wait for ever.
 func TestEncoderFails(t *testing.T) {
 	broken, later := errors.New("broken"), errors.New("later")
-	slow := 20 * time.Millisecond // until the blocks behind it are on their way
+	slow := 20 * time.Millisecond // until the blocks after it are on their way
 	for _, blocks := range [][]fakeBlock{
 		{{}, {encode: broken, slow: slow}, {lent: true}, {lent: true}},
 		{{}, {append: broken, slow: slow}, {lent: true}, {lent: true}},

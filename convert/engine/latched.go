@@ -12,7 +12,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// repeatedBlock is the number of the block of messages that are repeated at a cut:
+// repeatedBlock is the block number of messages that are repeated at a cut:
 // they come before all others of their time, and are not thinned out.
 const repeatedBlock = -1
 

@@ -21,7 +21,7 @@ const lateGrowth = 8
 // maxLast bounds the memory that is kept for the next late message, in bytes.
 const maxLast = 16 << 20
 
-// isLate marks message i, which comes behind all others so far.
+// isLate marks message i, which comes after all others so far.
 func (b *batch) isLate(i int) {
 	for len(b.deferred) < i {
 		b.deferred = append(b.deferred, false)

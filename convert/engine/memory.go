@@ -81,7 +81,7 @@ func (s *spares) put(o buffers) {
 
 // batches keeps blocks that are not used now, to be used again.
 type batches struct {
-	most int
+	limit int
 
 	mu   sync.Mutex
 	list []*batch
@@ -102,7 +102,7 @@ func (l *batches) take() *batch {
 func (l *batches) put(b *batch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.list) < l.most {
+	if len(l.list) < l.limit {
 		l.list = append(l.list, b)
 	}
 }

@@ -13,21 +13,21 @@ import (
 //
 //	add(block) ... advance(bound) emits everything that lies before bound
 type merger struct {
-	heap     []*cursor // least key first
+	heap     []*mergeCursor // least key first
 	emit     func(m *storage.Message, block int) error
 	finish   func(b *batch, i int) (bool, error) // makes message i of a block ready to be emitted; false: it is left out
 	copy     func(*batch) (bool, error)          // emits a block as a whole, if that can be
 	free     func(*batch)                        // takes back a block whose messages are all emitted
 	budget   int64                               // bytes of memory held back before spilling
 	buffered int64
-	spill    *spill
-	last     key // of the last message emitted
+	spill    *spillFile
+	last     orderKey // of the last message emitted
 }
 
-// A cursor walks over messages that are in order: the rest of a block, or a run
+// A mergeCursor walks over messages that are in order: the rest of a block, or a run
 // in the spill file.
-type cursor struct {
-	key  key // of the next message
+type mergeCursor struct {
+	key  orderKey // of the next message
 	msgs []storage.Message
 	pos  int
 
@@ -39,7 +39,7 @@ type cursor struct {
 
 func newMerger(dir string, budget int64, emit func(m *storage.Message, block int) error, finish func(b *batch, i int) (bool, error),
 	copyBlock func(*batch) (bool, error), free func(*batch)) *merger {
-	return &merger{emit: emit, finish: finish, copy: copyBlock, free: free, budget: budget, spill: newSpill(dir), last: key{math.MinInt64, -1}}
+	return &merger{emit: emit, finish: finish, copy: copyBlock, free: free, budget: budget, spill: newSpill(dir), last: orderKey{math.MinInt64, -1}}
 }
 
 func (m *merger) close() { m.spill.close() }
@@ -51,8 +51,8 @@ func (m *merger) add(b *batch) error {
 		m.free(b)
 		return nil
 	}
-	c := &b.cursor
-	*c = cursor{key: key{msgs[0].LogTime, b.index}, msgs: msgs, owner: b, size: b.memory()}
+	c := &b.mergeCursor
+	*c = mergeCursor{key: orderKey{msgs[0].LogTime, b.index}, msgs: msgs, owner: b, size: b.memory()}
 	if c.key.less(m.last) {
 		return errIndex
 	}
@@ -63,7 +63,7 @@ func (m *merger) add(b *batch) error {
 
 // advance emits all messages before bound, and spills what is left if that is
 // more than the budget.
-func (m *merger) advance(bound key) error {
+func (m *merger) advance(bound orderKey) error {
 	for len(m.heap) > 0 && m.heap[0].key.less(bound) {
 		c := m.heap[0]
 		stop := bound
@@ -112,7 +112,7 @@ func (m *merger) advance(bound key) error {
 
 // spillHeld moves the rest of all held blocks into one run.
 func (m *merger) spillHeld() error {
-	var runs, blocks []*cursor
+	var runs, blocks []*mergeCursor
 	for _, c := range m.heap {
 		if c.run != nil {
 			runs = append(runs, c)
@@ -138,7 +138,7 @@ func (m *merger) spillHeld() error {
 // they become one of the next.
 func (m *merger) compact() error {
 	for level := 0; ; level++ {
-		var same, rest []*cursor
+		var same, rest []*mergeCursor
 		higher := false
 		for _, c := range m.heap {
 			if c.run != nil && c.run.level == level {
@@ -149,7 +149,7 @@ func (m *merger) compact() error {
 			higher = higher || c.run != nil && c.run.level > level
 		}
 		if len(same) >= maxRuns {
-			r, err := m.spill.write(same, m.finish, func(*cursor) {})
+			r, err := m.spill.write(same, m.finish, func(*mergeCursor) {})
 			if err != nil {
 				return err
 			}
@@ -164,7 +164,7 @@ func (m *merger) compact() error {
 	}
 }
 
-func (m *merger) release(c *cursor) {
+func (m *merger) release(c *mergeCursor) {
 	if c.owner != nil {
 		m.buffered -= c.size
 		m.free(c.owner)
@@ -173,18 +173,18 @@ func (m *merger) release(c *cursor) {
 }
 
 // ready makes the next message ready to be emitted, see merger.finish.
-func (c *cursor) ready(finish func(b *batch, i int) (bool, error)) (bool, error) {
+func (c *mergeCursor) ready(finish func(b *batch, i int) (bool, error)) (bool, error) {
 	if c.owner == nil || c.owner.deferred == nil {
 		return true, nil
 	}
 	return finish(c.owner, c.pos)
 }
 
-// end is the key of the last message.
-func (c *cursor) end() key { return key{c.msgs[len(c.msgs)-1].LogTime, c.key.block} }
+// end returns the key of the last message.
+func (c *mergeCursor) end() orderKey { return orderKey{c.msgs[len(c.msgs)-1].LogTime, c.key.block} }
 
 // next moves to the following message; false at the end.
-func (c *cursor) next() (bool, error) {
+func (c *mergeCursor) next() (bool, error) {
 	if c.run != nil {
 		return c.run.next(c)
 	}
@@ -198,7 +198,7 @@ func (c *cursor) next() (bool, error) {
 
 // The heap. container/heap would go through an interface for each message.
 
-func (m *merger) push(c *cursor) {
+func (m *merger) push(c *mergeCursor) {
 	h := append(m.heap, c)
 	i := len(h) - 1
 	for i > 0 {

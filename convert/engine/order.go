@@ -29,7 +29,7 @@ const (
 
 // Prepare decides how the source is read for the sinks: which blocks, or by a query, and
 // the order in which their messages come. It reads what latched topics sent before a cut.
-// It is to be called in Retry, as Run is.
+// Call it within Retry, like Run.
 func (p *Pipeline) Prepare(ctx context.Context) error { return p.Source.blame(p.prepare(ctx)) }
 
 func (p *Pipeline) prepare(ctx context.Context) (err error) {
@@ -83,7 +83,7 @@ func (p *Pipeline) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// union returns a choice that has what the sinks take.
+// union returns a choice of everything that the sinks select.
 func union(sinks []*Sink) *selection.Choice {
 	if len(sinks) == 1 {
 		return sinks[0].Choice

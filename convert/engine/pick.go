@@ -9,7 +9,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Pick is Stream for some messages that the index finds: pick.Reverse and pick.Skip tell
+// Pick is Stream for some messages that the index finds: pick.Reverse and pick.Skip define
 // which, and the order of time; the topics and times are those of the job. It reads one
 // message after the other, until write returns ErrEnough. An error that wraps
 // storage.ErrUnsupported means that the format has no such index.

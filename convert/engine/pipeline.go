@@ -1,8 +1,8 @@
 // Package engine moves messages: it reads a recording as blocks on all cores, re-encodes them,
 // puts them in order, and delivers them to one or several sinks in one pass.
 //
-// What people ask for is above it: convert, verify and check know what becomes of a topic,
-// where an output lies and what is reported; the engine knows none of that.
+// Convert, verify and check use it. They decide what becomes of a topic, where an output
+// is written and what is reported.
 package engine
 
 import (
@@ -112,7 +112,7 @@ type batch struct {
 	made     int           // bytes of re-encoded data, also in arenas before out
 	deferred []bool        // by index of in.Messages: Data is the source's, see late.go; nil: of none
 	whole    *Sink         // the sink that may copy it: Messages are the block's, all and unchanged; nil: none
-	cursor
+	mergeCursor
 }
 
 func (b *batch) memory() int64 {
@@ -158,7 +158,7 @@ func (p *Pipeline) move(ctx context.Context) (err error) {
 	if p.Source.query != nil && p.Limit > 0 {
 		workers = 1 // a block has what is wanted, and no more is read
 	}
-	free := &batches{most: workers}
+	free := &batches{limit: workers}
 	seq, bounds := p.plan()
 	c := newCollector(p, bounds, free)
 	defer c.close()
@@ -217,7 +217,7 @@ func (p *Pipeline) Close() {
 // plan returns the blocks in the order in which they are read, and for each the bound
 // before which nothing can follow once it has been read; nil if they are not merged, but
 // come in the order of the output.
-func (p *Pipeline) plan() (seq []int, bounds []key) {
+func (p *Pipeline) plan() (seq []int, bounds []orderKey) {
 	spans := p.Source.spans
 	n := len(p.Source.blocks)
 	if p.Source.blockReader == nil {
@@ -240,11 +240,11 @@ func (p *Pipeline) plan() (seq []int, bounds []key) {
 	if p.Source.blockReader != nil {
 		slices.SortStableFunc(seq, func(a, b int) int { return cmp.Compare(start(a), start(b)) })
 	}
-	bounds = make([]key, len(seq))
-	least := key{math.MaxInt64, math.MaxInt}
+	bounds = make([]orderKey, len(seq))
+	least := orderKey{math.MaxInt64, math.MaxInt}
 	for k := len(seq) - 1; k >= 0; k-- {
 		bounds[k] = least
-		if b := (key{start(seq[k]), seq[k]}); b.less(least) {
+		if b := (orderKey{start(seq[k]), seq[k]}); b.less(least) {
 			least = b
 		}
 	}

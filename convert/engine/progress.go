@@ -12,7 +12,7 @@ type Progress struct {
 	Elapsed      time.Duration
 }
 
-// A meter counts what was read and written, and tells the progress callback.
+// A meter counts what was read and written, and calls the progress callback.
 type meter struct {
 	bytes, messages atomic.Int64
 	total           int64

@@ -7,7 +7,7 @@ import "errors"
 // it, so a run finds out. Then what it has delivered is void, and it begins again, with the
 // times and topics that the messages themselves have.
 
-// errIndex is the error of a run that has believed an index which turns out to be wrong.
+// errIndex is the error of a run whose index turns out to be wrong.
 var errIndex = errors.New("the index has wrong times or topics")
 
 // An indexError is errIndex, with the source whose index it is.
@@ -19,7 +19,7 @@ type indexError struct {
 func (e *indexError) Error() string { return e.err.Error() }
 func (e *indexError) Unwrap() error { return e.err }
 
-// blame names the source in an error that is about its index.
+// blame adds the source to an error about its index.
 func (s *Source) blame(err error) error {
 	if errors.Is(err, errIndex) {
 		return &indexError{s, err}

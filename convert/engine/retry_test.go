@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// lying returns a bag whose index has the times of its blocks the other way round.
+// lying returns a bag whose index has the times of its blocks in reverse.
 func lying(seed uint64) *fake.Bag {
 	bag := fake.Random(seed, 20, 10, 5)
 	honest := bag.Honest()

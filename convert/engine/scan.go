@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A ScanResult is what reading every message of a recording shows.
+// A ScanResult describes a recording of which every message was read.
 type ScanResult struct {
 	Messages   int64
 	Bytes      int64        // of message data
@@ -19,10 +19,10 @@ type ScanResult struct {
 	Timeline   *Timeline    // topics are numbered as TopicID
 
 	spans     []span     // per block
-	histogram *Histogram // nil: there will be no timeline
+	histogram *Histogram // nil: there will not be a timeline
 }
 
-// TopicStats is what reading every message of a topic shows.
+// TopicStats describes a topic of which every message was read.
 type TopicStats struct {
 	Messages    int64
 	Bytes       int64
@@ -56,7 +56,7 @@ func newScan(topics int, timeline bool) *ScanResult {
 	return r
 }
 
-// MaxThreads is the most workers that there are, however many are asked for.
+// MaxThreads is the largest number of workers, whatever Threads is.
 const MaxThreads = ordered.MaxWorkers
 
 // workers returns how many workers a run has; memory 0 is DefaultMemory.

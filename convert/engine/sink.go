@@ -25,7 +25,7 @@ type Sink struct {
 	state []storage.Message // of latched topics, to be repeated at its start
 }
 
-// A Route tells what happens to the messages of one topic of the source in a sink.
+// A Route describes what happens to the messages of one topic of the source in a sink.
 type Route struct {
 	to      *Sink
 	Drop    bool
@@ -38,14 +38,14 @@ type Route struct {
 
 	Skip  bool            // not asked for, and not counted
 	thin  *selection.Thin // nil: all messages stay
-	Stamp *mapping.Stamp  // in the source: becomes the log time
+	Stamp *mapping.Stamp  // readStamp: in the source; the log time is set to it
 	Mark  *mapping.Stamp  // in the sink: becomes the log time's
 }
 
 // A Counter numbers the messages of one topic of the sink in their order.
 type Counter struct{ next uint32 }
 
-// Count is what happened to the messages of one topic.
+// Count counts the messages of one topic, by what became of them.
 type Count struct {
 	Read, Written   int64
 	Thinned         int64 // not in written

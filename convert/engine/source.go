@@ -35,7 +35,7 @@ type Source struct {
 	measured    bool                // times and topics of blocks are those of their messages
 	spans       []span              // times of all blocks in the output; nil: they are read in their order
 	need        []bool              // which of the blocks a run reads; nil: all
-	query       *query              // in place of blocks, in order of time; nil: none
+	query       *sourceQuery        // in place of blocks, in order of time; nil: none
 	limit       int64               // of the query: messages of one of its blocks; 0: sequentialMessages
 
 	memory int64 // bytes that may be used; 0: DefaultMemory
@@ -124,7 +124,7 @@ func (s *Source) Close() error {
 	return s.Reader.Close()
 }
 
-// Choose resolves what is taken of the source, and checks what shall be changed of that.
+// Choose resolves a selection for the source, and checks the edit.
 func (s *Source) Choose(sel *selection.Selection, edit *selection.Edit) (*selection.Choice, error) {
 	choice, err := sel.Resolve(s.Info)
 	if err != nil {
@@ -133,8 +133,8 @@ func (s *Source) Choose(sel *selection.Selection, edit *selection.Edit) (*select
 	return choice, edit.Check(s.Info, choice)
 }
 
-// Damage returns what was found to be damaged so far, also that files were changed during
-// the last run.
+// Damage returns the damage found so far, including files that changed during the last
+// run.
 func (s *Source) Damage() storage.Damage {
 	d := s.Reader.Damage()
 	d.Warnings = append(d.Warnings, s.changed...)
@@ -237,14 +237,16 @@ func (s *Source) checkCounts(choice *selection.Choice, counts []Count) error {
 	return nil
 }
 
-// A key orders messages: by time, then by the place of their block in the file.
+// An orderKey orders messages: by time, then by the place of their block in the file.
 // Messages of one block are already in order among themselves.
-type key struct {
+type orderKey struct {
 	time  int64
 	block int
 }
 
-func (k key) less(o key) bool { return k.time < o.time || k.time == o.time && k.block < o.block }
+func (k orderKey) less(o orderKey) bool {
+	return k.time < o.time || k.time == o.time && k.block < o.block
+}
 
 // checkTopic guards the pipeline against a reader that invents topics.
 func checkTopic(m *storage.Message, topics int) error {

@@ -20,7 +20,7 @@ import (
 //	block i32 | topic u32 | sequence u32 | log time i64 | publish time i64 | length u64 | data
 //
 // all little endian; a run is a range of the file.
-type spill struct {
+type spillFile struct {
 	dir  string
 	file storage.File
 	size int64
@@ -36,9 +36,9 @@ const (
 	runReadAhead = 256 << 10
 )
 
-func newSpill(dir string) *spill { return &spill{dir: dir} }
+func newSpill(dir string) *spillFile { return &spillFile{dir: dir} }
 
-func (s *spill) open() error {
+func (s *spillFile) open() error {
 	if s.file != nil {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (s *spill) open() error {
 }
 
 // close takes the file away. What could go wrong with that loses nothing.
-func (s *spill) close() {
+func (s *spillFile) close() {
 	if s.file == nil {
 		return
 	}
@@ -61,7 +61,7 @@ func (s *spill) close() {
 
 // write merges what is left of the cursors into a new run and returns to each cursor
 // back as soon as it is empty. The run is nil when nothing is left.
-func (s *spill) write(from []*cursor, finish func(b *batch, i int) (bool, error), release func(*cursor)) (*cursor, error) {
+func (s *spillFile) write(from []*mergeCursor, finish func(b *batch, i int) (bool, error), release func(*mergeCursor)) (*mergeCursor, error) {
 	if err := s.open(); err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (s *spill) write(from []*cursor, finish func(b *batch, i int) (bool, error)
 	if s.size == start {
 		return nil, nil
 	}
-	c := &cursor{
+	c := &mergeCursor{
 		msgs: make([]storage.Message, 1),
 		run:  &spillRun{r: bufio.NewReaderSize(io.NewSectionReader(s.file, start, s.size-start), runReadAhead)},
 	}
@@ -110,7 +110,7 @@ func (s *spill) write(from []*cursor, finish func(b *batch, i int) (bool, error)
 }
 
 // put adds a message to a run.
-func (s *spill) put(w *bufio.Writer, m *storage.Message, block int) error {
+func (s *spillFile) put(w *bufio.Writer, m *storage.Message, block int) error {
 	putRunHeader(&s.head, block, m, uint64(len(m.Data)))
 	if _, err := w.Write(s.head[:]); err != nil {
 		return err
@@ -156,7 +156,7 @@ type spillRun struct {
 	level int
 }
 
-func (r *spillRun) next(c *cursor) (bool, error) {
+func (r *spillRun) next(c *mergeCursor) (bool, error) {
 	var head [runHeader]byte
 	if _, err := io.ReadFull(r.r, head[:]); err == io.EOF {
 		return false, nil
@@ -171,6 +171,6 @@ func (r *spillRun) next(c *cursor) (bool, error) {
 	msg.Data = r.data
 	c.msgs[0] = msg
 	c.pos = 0
-	c.key = key{msg.LogTime, block}
+	c.key = orderKey{msg.LogTime, block}
 	return true, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A StreamJob tells which recording to stream, and how. The zero value of all but
+// A StreamJob describes which recording to stream, and how. The zero value of all but
 // the first two is the default.
 type StreamJob struct {
 	Path   string
@@ -34,19 +34,19 @@ type StreamJob struct {
 	Threads     int                     // workers; 0 is one per core, 12 at most
 	Progress    func(Progress)
 
-	// End, when set, is called with the recording when its messages were read: for what it
-	// has besides them.
+	// End, if set, is called with the recording after its messages were read, for its
+	// attachments and metadata records.
 	End func(storage.Reader) error
 }
 
-// A StreamTopic tells what becomes of the messages of a topic.
+// A StreamTopic describes what becomes of the messages of a topic.
 type StreamTopic struct {
-	Skip    bool            // they are not asked for: what holds nothing else may not be read
+	Skip    bool            // they are not selected; blocks that have no others may be skipped
 	Drop    bool            // they are read, and left out
 	Program mapping.Program // runs in the workers, in any order; nil: the bytes as they are
 }
 
-// A StreamPlan tells what becomes of each topic of a recording.
+// A StreamPlan describes what becomes of each topic of a recording.
 type StreamPlan func(info *storage.Info, selected []bool) ([]StreamTopic, error)
 
 // A StreamResult is what is known at the end of a stream.
@@ -62,8 +62,8 @@ type Refused struct {
 	First    error // what the program reported about the first
 }
 
-// ErrEnough is for write to return: the stream ends there, without an error. The
-// result is then about what was read until then.
+// ErrEnough is returned by write to end the stream without an error. The result is then
+// that of the messages read so far.
 var ErrEnough = errors.New("enough")
 
 // Stream reads a recording on all cores and passes each message to write, in the

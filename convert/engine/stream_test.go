@@ -26,7 +26,7 @@ func (odd) SizeHint(n int) int { return n }
 
 // TestStreamOptions: blocks that no index knows and that are out of order are
 // measured; the order of the file can be had; write may
-// end the stream; what the program refuses is told.
+// end the stream; what the program refuses is reported.
 func TestStreamOptions(t *testing.T) {
 	at := func(time int64, data string) storage.Message {
 		return storage.Message{LogTime: time, PublishTime: time, Data: []byte(data)}

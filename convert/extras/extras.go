@@ -1,6 +1,5 @@
-// Package extras is the way between files and what a recording carries besides messages:
-// attachments and metadata records are written into a folder, and files become
-// attachments.
+// Package extras converts between files and the attachments and metadata records of a
+// recording: it writes these into a folder, and makes attachments of files.
 //
 //	extras.go  files become attachments
 //	folder.go  attachments and metadata records become files

@@ -179,7 +179,7 @@ func TestFolderRefuses(t *testing.T) {
 }
 
 // TestFolderFaults: whatever fails, all files stand in the folder or none, and a
-// failure is told.
+// failure is reported.
 func TestFolderFaults(t *testing.T) {
 	for n := 1; ; n++ {
 		dir := filepath.Join(t.TempDir(), "x")

@@ -19,7 +19,7 @@ const (
 var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
 // fileName returns the name of a file for something that a recording calls name. It
-// never leads out of a folder, is no hidden file, and every file system takes it: what
+// never leads out of a folder, is not a hidden file, and every file system takes it: what
 // is before a separator goes, and what cannot stand there becomes "_".
 func fileName(name string) string {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {

@@ -79,8 +79,8 @@ func ROSType(name string, cdr bool) string {
 type Program struct {
 	family  *family
 	o       Options
-	layout  *layout
-	element *layout
+	layout  *structLayout
+	element *structLayout
 	dropped []string
 }
 
@@ -116,7 +116,7 @@ func (p *Program) Dropped() []string { return p.dropped }
 // Rounds reports whether numbers of 64 bits become such of 32.
 func (p *Program) Rounds() bool { return p.family.rounded }
 
-// SizeHint is how many bytes a message of n bytes becomes, with some to spare.
+// SizeHint returns how many bytes a message of n bytes becomes, with some to spare.
 func (p *Program) SizeHint(n int) int { return n + n/4 + 512 }
 
 // Append re-encodes src and appends it to dst. On error, which wraps
@@ -182,7 +182,7 @@ func (r *run) floats(v *view, slot, n int) {
 func (r *run) array(slot, n int) error {
 	count, at := r.list(slot)
 	if count != 0 && count != n {
-		return &transcode.Error{Offset: at, What: fmt.Sprintf("%s has %d values and not %d", r.p.family.wants[slot].path, count, n)}
+		return &transcode.Error{Offset: at, What: fmt.Sprintf("%s has %d values, not %d", r.p.family.wants[slot].path, count, n)}
 	}
 	for i := range n {
 		if count == 0 {

@@ -200,7 +200,7 @@ func TestRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Append(nil, wire(false, 1, 2, []float64{1, 2})); err == nil || !strings.Contains(err.Error(), "2 values and not 9") {
+	if _, err := p.Append(nil, wire(false, 1, 2, []float64{1, 2})); err == nil || !strings.Contains(err.Error(), "2 values, not 9") {
 		t.Errorf("a matrix of two values: %v", err)
 	}
 }

@@ -29,25 +29,25 @@ type want struct {
 	need  bool // a type without it is refused
 }
 
-// A layout is a generated type, with the slots of the fields that are read.
-type layout struct {
-	steps []step
+// A structLayout is a generated type, with the slots of the fields that are read.
+type structLayout struct {
+	steps []layoutStep
 	kinds []schema.Type // by slot, of the root
 	slots int
 }
 
-// A step is a field in ROS 1 serialization.
-type step struct {
+// A layoutStep is a field in ROS 1 serialization.
+type layoutStep struct {
 	name string
 	typ  schema.Type
-	slot int     // -1: it is skipped
-	sub  *layout // of a struct whose parts are read
-	size int     // bytes of one value, 0 if they are not always as many
+	slot int           // -1: it is skipped
+	sub  *structLayout // of a struct whose parts are read
+	size int           // bytes of one value, 0 if they are not always as many
 }
 
 // compile finds the wanted fields in a type.
-func compile(m *schema.Message, wants []want) (*layout, error) {
-	root := &layout{slots: len(wants), kinds: make([]schema.Type, len(wants))}
+func compile(m *schema.Message, wants []want) (*structLayout, error) {
+	root := &structLayout{slots: len(wants), kinds: make([]schema.Type, len(wants))}
 	found := make([]bool, len(wants))
 	if err := root.fill(m, "", wants, found, root.kinds); err != nil {
 		return nil, err
@@ -60,9 +60,9 @@ func compile(m *schema.Message, wants []want) (*layout, error) {
 	return root, nil
 }
 
-func (l *layout) fill(m *schema.Message, prefix string, wants []want, found []bool, kinds []schema.Type) error {
+func (l *structLayout) fill(m *schema.Message, prefix string, wants []want, found []bool, kinds []schema.Type) error {
 	for _, f := range m.Fields {
-		s := step{name: f.Name, typ: f.Type, slot: -1, size: sizeOf(f.Type)}
+		s := layoutStep{name: f.Name, typ: f.Type, slot: -1, size: sizeOf(f.Type)}
 		path := prefix + f.Name
 		for i, w := range wants {
 			switch {
@@ -72,7 +72,7 @@ func (l *layout) fill(m *schema.Message, prefix string, wants []want, found []bo
 				}
 				s.slot, found[i], kinds[i] = i, true, f.Type
 			case s.sub == nil && strings.HasPrefix(w.path, path+".") && f.Type.Kind == schema.Struct && f.Type.Array == schema.Single:
-				s.sub = &layout{}
+				s.sub = &structLayout{}
 				if err := s.sub.fill(f.Type.Message, path+".", wants, found, kinds); err != nil {
 					return err
 				}
@@ -102,7 +102,7 @@ func (c class) takes(t schema.Type) bool {
 }
 
 // unused lists the paths of fields that are skipped.
-func (l *layout) unused(prefix string) (out []string) {
+func (l *structLayout) unused(prefix string) (out []string) {
 	for _, s := range l.steps {
 		switch {
 		case s.sub != nil:
@@ -114,7 +114,7 @@ func (l *layout) unused(prefix string) (out []string) {
 	return out
 }
 
-// sizeOf is how many bytes one value of a type always takes, else 0.
+// sizeOf returns how many bytes one value of a type always takes, else 0.
 func sizeOf(t schema.Type) int {
 	if t.Kind != schema.Struct {
 		return t.Kind.Size()
@@ -142,7 +142,7 @@ func sizeOf(t schema.Type) int {
 
 // A view is a struct of the message: where its wanted fields are.
 type view struct {
-	layout *layout
+	layout *structLayout
 	m      []byte
 	at     []int // by slot; -1: the type does not have it
 }
@@ -161,7 +161,7 @@ func (v *view) open(pos int) (int, error) {
 	return r.Pos(), r.Err()
 }
 
-func (v *view) walk(l *layout, r *ros.Reader) {
+func (v *view) walk(l *structLayout, r *ros.Reader) {
 	for i := range l.steps {
 		s := &l.steps[i]
 		if s.slot >= 0 {

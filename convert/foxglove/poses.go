@@ -7,7 +7,7 @@ func vector(path string) []want {
 
 func rotation(path string) []want { return append(vector(path), want{path + ".w", number, true}) }
 
-// poseIn is a pose below a prefix.
+// poseIn returns the fields of a pose below a prefix.
 func poseIn(prefix string) []want {
 	return append(vector(prefix+"position"), rotation(prefix+"orientation")...)
 }
@@ -69,7 +69,7 @@ func writeLog(r *run) error {
 	const level, message, name, file, line = 1, 2, 3, 4, 5
 	n := r.number(level)
 	if n != float64(uint8(n)) {
-		return refused("level %g is none", n)
+		return refused("%g is not a level of log messages", n)
 	}
 	of := [2]uint8{uint8(n), uint8(n)} // of a newer schema
 	if int(n) < len(logLevels) {

@@ -18,7 +18,7 @@ func stamped(own ...want) []want {
 	return append([]want{{"timestamp", stamp, false}, {"frame_id", text, false}}, own...)
 }
 
-// refused is the error of a value that cannot be written.
+// refused returns the error of a value that cannot be written.
 func refused(format string, a ...any) error {
 	return &transcode.Error{What: fmt.Sprintf(format, a...)}
 }

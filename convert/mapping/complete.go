@@ -7,7 +7,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Complete is told all topics of a recording before Map is asked for the first of
+// Complete takes all topics of a recording before Map is called for the first of
 // them. It decides whether those that stay CDR and have no definition get the
 // standard one. A recording without any definition gets all of them or none:
 // readers that find one take the recording's own for everything, and could no
@@ -69,7 +69,7 @@ func (m *Mapper) standard2(t *storage.Topic) (*definition, error) {
 	if msg == nil {
 		return nil, nil
 	}
-	d := &definition{msg: msg, origin: "builtin " + distro}
+	d := &typeDefinition{msg: msg, origin: "builtin " + distro}
 	if shared, _ := m.lib.unambiguous(name); shared == nil && hash == "" {
 		d.remark("definition-builtin", "the recording has no definition of %s; that of its distribution, ROS 2 %s, is written", t.Type, distro)
 	}

@@ -20,7 +20,7 @@ type Definition struct {
 	Proto  protoreflect.MessageDescriptor // of protobuf messages
 	Origin string                         // "file", or "builtin DISTRO"
 
-	// Remarks tell why it is not simply what the recording has, with the codes
+	// Remarks explain why it is not simply that of the recording, with the codes
 	// definition-builtin, md5sum-mismatch and type-hash-mismatch.
 	Remarks []Remark
 }
@@ -29,7 +29,7 @@ type Definition struct {
 // built-in one if that is missing or has another hash than the messages. Of
 // the Mapper's options it takes SourceDistro.
 func (m *Mapper) Define(t *storage.Topic) (*Definition, error) {
-	var d *definition
+	var d *typeDefinition
 	var err error
 	switch t.Encoding {
 	case "ros1":

@@ -13,7 +13,7 @@ import (
 // and some programs write definitions of ROS 1 beside it. Only a recording that
 // carries any definition has such topics.
 
-// foreign tells a topic in CDR whose definition ROS 2 does not have in that form.
+// foreign reports whether it is a topic in CDR whose definition ROS 2 does not have in that form.
 func foreign(t *storage.Topic) bool {
 	return t.Encoding == "cdr" && (t.Schema.Encoding == "omgidl" || t.Schema.Encoding == "ros1msg")
 }
@@ -41,7 +41,7 @@ func (m *Mapper) toROS2(t *storage.Topic) (*Result, error) {
 // ROS 1. Their bytes are CDR of the fields in the text, Header.seq among them, or, as
 // other programs write it, serialized as in ROS 1. They become CDR of the type that
 // ROS 2 has.
-func (l library) ros1InCDR(t *storage.Topic, distro string) (*definition, error) {
+func (l library) ros1InCDR(t *storage.Topic, distro string) (*typeDefinition, error) {
 	text, err := rosmsg.Parse(ros1Name(t.Type), t.Schema.Data, rosmsg.ROS1, l.lookup(ROS1Distro))
 	if err != nil {
 		return nil, err
@@ -60,14 +60,14 @@ func (l library) ros1InCDR(t *storage.Topic, distro string) (*definition, error)
 		}
 	}
 	_, seq := e[0].DropsSeq()
-	d := &definition{msg: msg, origin: "file", head: e, either: text, seq: seq}
+	d := &typeDefinition{msg: msg, origin: "file", head: e, either: text, seq: seq}
 	d.remark("definition-ros1", "the definition of %s is from ROS 1; messages that are not CDR are read as ROS 1 serialization", t.Type)
 	return d, nil
 }
 
 // An either tries two programs on each message: the first reads CDR, the second ROS 1
 // serialization of the same type. A message fits both only by chance: the first four bytes
-// of CDR are no length or number that often begins one of ROS 1.
+// of CDR are not a length or number that often begins one of ROS 1.
 type either [2]*transcode.Plan
 
 // Append implements Program.
@@ -85,7 +85,7 @@ func (e *either) Append(dst, src []byte) ([]byte, error) {
 	if err != nil {
 		return dst[:old], err
 	}
-	return e[0].Append(dst[:old], src) // with bytes behind its fields, which are counted
+	return e[0].Append(dst[:old], src) // with bytes after its fields, which are counted
 }
 
 // SizeHint implements Program.
@@ -112,7 +112,7 @@ func after(head, p Program) Program {
 	return chained(head, p)
 }
 
-// errNoWay is the error if there is no way between two encodings.
+// errNoWay returns the error if there is no way between two encodings.
 func errNoWay(from, to string) error {
 	return fmt.Errorf("messages in encoding %q cannot be converted to %q", from, to)
 }

@@ -115,7 +115,7 @@ func (t *dialect) toROS1(m *schema.Message) *schema.Message {
 	return d
 }
 
-// isTimeLike tells builtin_interfaces/msg/Time (or Duration) by name and shape.
+// isTimeLike recognises builtin_interfaces/msg/Time (or Duration) by name and shape.
 func isTimeLike(m *schema.Message, short string) bool {
 	return m.Name == "builtin_interfaces/msg/"+short && len(m.Fields) == 2 &&
 		m.Fields[0].Type.Kind == schema.Int32 && m.Fields[1].Type.Kind == schema.Uint32

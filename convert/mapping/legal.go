@@ -32,13 +32,13 @@ func illegalNames(m *schema.Message) (names []string) {
 	return names
 }
 
-// legalField tells the name of a field or package: lower case with single
+// legalField reports whether it is the name of a field or package: lower case with single
 // underscores between its words, a letter first.
 func legalField(s string) bool {
 	return s != "" && s[0] >= 'a' && s[0] <= 'z' && only(s, "abcdefghijklmnopqrstuvwxyz0123456789_") && !strings.Contains(s, "__") && !strings.HasSuffix(s, "_")
 }
 
-// legalType tells the name of a type: letters and digits, a capital first. Those
+// legalType reports whether it is the name of a type: letters and digits, a capital first. Those
 // that belong to a service or action have an underscore before their last part.
 func legalType(s string) bool {
 	parts := strings.Split(s, "_")
@@ -53,7 +53,7 @@ func legalType(s string) bool {
 // serviceParts are the messages that rosidl makes of services and actions.
 var serviceParts = map[string]bool{"Request": true, "Response": true, "Event": true, "Goal": true, "Result": true, "Feedback": true, "FeedbackMessage": true}
 
-// legalConstant tells the name of a constant: capitals with single underscores
+// legalConstant reports whether it is the name of a constant: capitals with single underscores
 // between its words.
 func legalConstant(s string) bool { return legalField(strings.ToLower(s)) && strings.ToUpper(s) == s }
 

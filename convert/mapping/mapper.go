@@ -69,7 +69,7 @@ func New(o Options) *Mapper {
 	return m
 }
 
-// Map tells what topic t becomes. One that cannot be converted stays as it is if the
+// Map returns what topic t becomes. One that cannot be converted stays as it is if the
 // sink holds such topics. The error wraps ErrCannotCross.
 func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
 	res, err := m.convert(t)

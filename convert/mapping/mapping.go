@@ -6,7 +6,7 @@
 //
 //	names.go    type names that differ between ROS 1 and ROS 2
 //	rules.go    fields that do not match by name (log levels, time wrappers)
-//	graph.go    turning a ROS 1 type graph into its ROS 2 twin and back
+//	graph.go    a ROS 1 type graph as that of ROS 2, and back
 //	complete.go definitions that a copied recording does not have
 //	evidence.go which definitions fit the messages; verdict.go: which one is used
 //	legal.go    names that ROS 2 does not allow
@@ -86,7 +86,7 @@ func (r *Result) Fit(f *storage.Format) {
 	r.Topic = kept
 }
 
-// Rosout tells what becomes of rosgraph_msgs/Log in ROS 2, which has
+// Rosout describes what becomes of rosgraph_msgs/Log in ROS 2, which has
 // rcl_interfaces/msg/Log instead, with other levels and fewer fields.
 type Rosout uint8
 

@@ -165,7 +165,7 @@ func TestNoFields(t *testing.T) {
 	}
 }
 
-// TestIllegalNames: what ROS 2 does not allow is told, and standard types have nothing of it.
+// TestIllegalNames: names that ROS 2 does not allow are reported; standard types have none.
 func TestIllegalNames(t *testing.T) {
 	for text, want := range map[string]string{
 		"int8 kp\nint8 LIMIT_2=1\n": "", "int8 Kp\n": "acme/msg/T.Kp", "int8 class\n": "acme/msg/T.class", "int8 int32_\n": "acme/msg/T.int32_",

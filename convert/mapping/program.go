@@ -112,7 +112,7 @@ func (c *chain) Append(dst, src []byte) ([]byte, error) {
 // SizeHint implements Program.
 func (c *chain) SizeHint(n int) int { return c.second.SizeHint(c.first.SizeHint(n)) }
 
-// SeqOffset is that of the second program.
+// SeqOffset returns the offset of the second program.
 func (c *chain) SeqOffset() int { return SeqOffset(c.second) }
 
 // Unknown implements Counter.

@@ -13,7 +13,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// ProtoTypes tells what protobuf messages become in ROS, and ROS messages in protobuf.
+// ProtoTypes describes what protobuf messages become in ROS, and ROS messages in protobuf.
 type ProtoTypes uint8
 
 const (

@@ -20,7 +20,7 @@ import (
 //	ROS 1     seq u32 | stamp: sec u32, nsec u32 | ...             std_msgs/Header first
 //	CDR       encapsulation 4 bytes | stamp: sec i32, nsec u32 | ...
 //	          XCDR2 delimited: a size before the message, the header and the stamp
-//	tf        as above, of the first of the transforms: behind their count u32
+//	tf        as above, of the first of the transforms: after their count u32
 //	protobuf  header.timestamp_sec, a double: Apollo's types       any field numbers
 type Stamp struct {
 	wire   transcode.Wire
@@ -89,7 +89,7 @@ func protoStamp(md protoreflect.MessageDescriptor) *Stamp {
 	return &Stamp{proto: true, header: header.Number(), second: second.Number()}
 }
 
-// Settable tells that Set can write the stamp: that of a list of transforms is
+// Settable reports whether Set can write the stamp: that of a list of transforms is
 // one of several.
 func (s *Stamp) Settable() bool { return !s.list }
 

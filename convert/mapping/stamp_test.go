@@ -14,7 +14,7 @@ import (
 
 const stampTime = 1_700_000_000_123_456_789
 
-// stamped makes a message that begins with a header, behind count elements of a
+// stamped makes a message that begins with a header, after count elements of a
 // list when that is not 0.
 func stamped(cdr bool, count uint32) []byte {
 	var w ros.Writer
@@ -106,7 +106,7 @@ func TestStamp(t *testing.T) {
 	plain := topic("std_msgs/msg/Header", "cdr")
 	for _, c := range []struct {
 		topic storage.Topic
-		words []uint32 // behind the encapsulation
+		words []uint32 // after the encapsulation
 		id    byte
 		at    int // word of the seconds
 	}{

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// PlainName makes a topic name that every format can have: bytes that are no UTF-8
+// PlainName makes a topic name that every format can have: bytes that are not UTF-8
 // become %FF, and an empty name becomes "unnamed".
 func PlainName(name string) string {
 	if name == "" {

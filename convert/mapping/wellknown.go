@@ -57,7 +57,7 @@ func (m *Mapper) wellKnownProto(res *Result, md protoreflect.MessageDescriptor) 
 	return m.wellKnown(res, name, src, head)
 }
 
-// wellKnownProgram is a program of package foxglove, behind the one to the generated
+// wellKnownProgram is a program of package foxglove, after the one to the generated
 // type. It is Timed as all that change what messages mean.
 type wellKnownProgram struct{ *chain }
 

@@ -67,7 +67,7 @@ func open(ctx context.Context, path string, inputs []Input, o storage.ReadOption
 	blocks := true
 	o.Memory /= int64(len(inputs))
 	for _, in := range inputs {
-		p := part{Input: in, topics: storage.TopicID(r.topics)}
+		p := mergeInput{Input: in, topics: storage.TopicID(r.topics)}
 		if p.reader, err = in.Format.Open(ctx, in.Path, o); err != nil {
 			return nil, err
 		}
@@ -88,25 +88,25 @@ func open(ctx context.Context, path string, inputs []Input, o storage.ReadOption
 			storage.ExtraReader
 		}{r, r}, nil
 	}
-	r.blocks, err = r.list(func(p *part) ([]storage.Block, error) { return p.blocks().Blocks() })
+	r.blocks, err = r.list(func(p *mergeInput) ([]storage.Block, error) { return p.blocks().Blocks() })
 	return r, err
 }
 
 // A reader is several of them.
 type reader struct {
 	path, name string
-	parts      []part
+	parts      []mergeInput
 	topics     int
 	blocks     []storage.Block
 	starts     []int // starts[i] is the first block of part i
 
 	info *storage.Info
 
-	next int   // part of ReadNext
+	next int   // mergeInput of ReadNext
 	err  error // of ReadNext, kept
 }
 
-type part struct {
+type mergeInput struct {
 	Input
 	reader storage.Reader
 	topics storage.TopicID // number of its first topic
@@ -115,7 +115,7 @@ type part struct {
 }
 
 // list makes the blocks, as f returns those of a part.
-func (r *reader) list(f func(p *part) ([]storage.Block, error)) (all []storage.Block, err error) {
+func (r *reader) list(f func(p *mergeInput) ([]storage.Block, error)) (all []storage.Block, err error) {
 	r.starts = r.starts[:0]
 	for i := range r.parts {
 		p := &r.parts[i]
@@ -134,7 +134,7 @@ func (r *reader) list(f func(p *part) ([]storage.Block, error)) (all []storage.B
 }
 
 // numbered returns topics of a part as they are among all.
-func (p *part) numbered(topics []storage.TopicID) []storage.TopicID {
+func (p *mergeInput) numbered(topics []storage.TopicID) []storage.TopicID {
 	if p.topics == 0 {
 		return topics
 	}
@@ -156,7 +156,7 @@ func (r *reader) Order() storage.Order {
 
 // BlockTimes finds the times of those that do not promise them. See storage.BlockTimer.
 func (r *reader) BlockTimes(ctx context.Context) ([]storage.Block, error) {
-	return r.list(func(p *part) ([]storage.Block, error) {
+	return r.list(func(p *mergeInput) ([]storage.Block, error) {
 		if p.blocks().Order() == storage.OrderBlocks {
 			return p.blocks().Blocks()
 		}
@@ -167,7 +167,7 @@ func (r *reader) BlockTimes(ctx context.Context) ([]storage.Block, error) {
 	})
 }
 
-func (p *part) blocks() storage.BlockReader { return storage.ReaderCapabilities(p.reader).Blocks }
+func (p *mergeInput) blocks() storage.BlockReader { return storage.ReaderCapabilities(p.reader).Blocks }
 
 // shift adds to a time, which stays within what a time can be.
 func shift(t, by int64) int64 {
@@ -234,7 +234,7 @@ func (r *reader) newInfo() (*storage.Info, error) {
 	return all, nil
 }
 
-// Damage is that of all of them. See storage.Reader.
+// Damage returns that of all of them. See storage.Reader.
 func (r *reader) Damage() (all storage.Damage) {
 	for i := range r.parts {
 		p := &r.parts[i]
@@ -299,7 +299,7 @@ func (r *reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 }
 
 // place sets the topic and times of a message among all.
-func (p *part) place(m *storage.Message) {
+func (p *mergeInput) place(m *storage.Message) {
 	m.Topic += p.topics
 	if p.Shift != 0 {
 		m.LogTime, m.PublishTime = shift(m.LogTime, p.Shift), shift(m.PublishTime, p.Shift)

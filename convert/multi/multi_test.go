@@ -68,7 +68,7 @@ func recordings(t *testing.T, dir string, n int) (inputs []multi.Input, all []wa
 
 func registry() *storage.Registry { return all.Registry() }
 
-// TestMerge holds the merge of many recordings of two formats against a sort of
+// TestMerge compares the merge of many recordings of two formats with a sort of
 // all their messages.
 func TestMerge(t *testing.T) {
 	dir := t.TempDir()

@@ -29,7 +29,7 @@ type field struct {
 	blob bool  // a list of bytes
 }
 
-var errTooLarge = errors.New("the definition is too large for a program")
+var errTooLarge = errors.New("the definition is too large to be compiled")
 
 // Limits of a definition.
 const (
@@ -103,7 +103,7 @@ func (c *compiler) node(m *schema.Message, depth int) (*node, error) {
 	return n, nil
 }
 
-// least is how many bytes the field takes at least.
+// least returns how many bytes the field takes at least.
 func (f *field) least() int {
 	switch f.list {
 	case schema.Single:

@@ -36,7 +36,7 @@ Empty e
 MSG: a/msg/Empty
 `
 
-// checkText holds what came out of any bytes against the rules: an error and
+// checkText compares what came out of any bytes with the rules: an error and
 // nothing, or text that parsers read, of a bounded length.
 func checkText(t *testing.T, p *Program, msg []byte) bool {
 	out, err := p.Append([]byte("old"), msg)
@@ -126,5 +126,5 @@ func FuzzProto(f *testing.F) {
 	})
 }
 
-// deep tells a message that may be refused for its depth.
+// deep reports whether it is a message that may be refused for its depth.
 func deep(msg []byte) bool { return len(msg) > 2*maxDepth }

@@ -65,7 +65,7 @@ func TestProtoHostile(t *testing.T) {
 		msg  []byte
 		want string
 	}{
-		"deep":    {nested(2, 1000), "deep in each other"},
+		"deep":    {nested(2, 1000), "nested more than 128 deep"},
 		"cut":     {[]byte{8}, "field 1 is cut"},
 		"tag":     {[]byte{0}, "tag is cut or wrong"},
 		"group":   {[]byte{0x2b, 8, 1}, "field 5 is cut"},

@@ -107,7 +107,7 @@ func lineOf(topic string, style Style, name string) *Line {
 	return l
 }
 
-// CSVHeader is the first line of a CSV file, with the names of the columns that
+// CSVHeader returns the first line of a CSV file, with the names of the columns that
 // come after topic and time, and its line end.
 func CSVHeader(columns []string) []byte {
 	b := []byte("topic,time")
@@ -149,7 +149,7 @@ func (l *Line) AppendAt(dst, src []byte, time int64) ([]byte, error) {
 // Append is AppendAt for a message at time 0.
 func (l *Line) Append(dst, src []byte) ([]byte, error) { return l.AppendAt(dst, src, 0) }
 
-// SizeHint is how many bytes the line of a message of n bytes has, about.
+// SizeHint returns how many bytes the line of a message of n bytes has, about.
 func (l *Line) SizeHint(n int) int {
 	frame := len(l.head) + len(l.mid) + len(l.tail) + 20
 	if l.framed {
@@ -161,7 +161,7 @@ func (l *Line) SizeHint(n int) int {
 	return frame + l.p.SizeHint(n)
 }
 
-// Unknown is that of the program.
+// Unknown returns that of the program.
 func (l *Line) Unknown() int64 {
 	if l.p == nil {
 		return 0
@@ -169,7 +169,7 @@ func (l *Line) Unknown() int64 {
 	return l.p.Unknown()
 }
 
-// Noted is that of the program.
+// Noted returns that of the program.
 func (l *Line) Noted() (long, bytes int64) {
 	if l.p == nil {
 		return 0, 0
@@ -177,7 +177,7 @@ func (l *Line) Noted() (long, bytes int64) {
 	return l.p.Noted()
 }
 
-// Reset is that of the program.
+// Reset returns that of the program.
 func (l *Line) Reset() {
 	if l.p != nil {
 		l.p.Reset()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A step of a path goes into a field and, with an index, to one element of it.
-type step struct {
+// A pathStep of a path goes into a field and, with an index, to one element of it.
+type pathStep struct {
 	field int
 	index int // -1: none
 }
@@ -15,13 +15,13 @@ type step struct {
 // A column is a field that is written by itself.
 type column struct {
 	label
-	steps []step // nil: an empty cell
-	flow  bool   // in YAML its value stands on the line of its name
-	whole bool   // a long list is written whole: a path names it
-	sub   shape  // the struct that it is; nil for a list and for what has no fields
+	steps []pathStep // nil: an empty cell
+	flow  bool       // in YAML its value stands on the line of its name
+	whole bool       // a long list is written whole: a path names it
+	sub   shape      // the struct that it is; nil for a list and for what has no fields
 }
 
-// A PathError tells where a path does not fit the type.
+// A PathError describes where a path does not fit the type.
 type PathError struct {
 	Path  string
 	Type  string   // the type in which the field is looked for
@@ -98,7 +98,7 @@ func (p *Program) expand(root shape, path string) ([]string, error) {
 	return l.names, l.add(c.sub, path+".")
 }
 
-// A flattener lists the cells of a struct: fields of structs that are no list
+// A flattener lists the cells of a struct: fields of structs that are not lists
 // are cells of their own. A type within itself is one cell.
 type flattener struct {
 	open  map[shape]bool
@@ -153,7 +153,7 @@ func resolve(s shape, path string, open map[shape]bool) (column, error) {
 		if index >= 0 && !m.list {
 			return c, &PathError{Path: path, What: name + " is not a list"}
 		}
-		c.steps = append(c.steps, step{i, index})
+		c.steps = append(c.steps, pathStep{i, index})
 		projects := m.list && index < 0
 		if !more {
 			c.flow = m.sub == nil
@@ -172,7 +172,7 @@ func resolve(s shape, path string, open map[shape]bool) (column, error) {
 	}
 }
 
-// projection resolves the rest of a path behind a list.
+// projection resolves the rest of a path after a list.
 func projection(c column, s shape, path, rest string) (column, error) {
 	tail, err := resolve(s, rest, nil)
 	if pe, ok := err.(*PathError); ok {

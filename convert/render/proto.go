@@ -95,9 +95,9 @@ func (c *protoCompiler) kind(f *protoField, fd protoreflect.FieldDescriptor) (er
 	return err
 }
 
-// absent is what a field without fields of its own has when it is not set.
+// absent returns what a field without fields of its own has when it is not set.
 func (f *protoField) absent(s Style, fd protoreflect.FieldDescriptor) []byte {
-	w := out{style: s, yaml: s == YAML, bytes: true, most: maxExtra}
+	w := out{style: s, yaml: s == YAML, bytes: true, limit: maxExtra}
 	if f.Oneof >= 0 {
 		w.null(true)
 		return w.buf
@@ -106,7 +106,7 @@ func (f *protoField) absent(s Style, fd protoreflect.FieldDescriptor) []byte {
 	case f.Kind == protoreflect.StringKind:
 		w.text([]byte(fd.Default().String()))
 	case f.Kind == protoreflect.BytesKind:
-		f.bytes, _ = fd.Default().Interface().([]byte) // a note or base64: that is for the program to say
+		f.bytes, _ = fd.Default().Interface().([]byte) // a note or base64: the program decides
 		return nil
 	case f.Kind != fd.Kind(): // an enum that is read as a number
 		w.int(0)

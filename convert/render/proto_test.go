@@ -250,7 +250,7 @@ func (g maker) shuffle(md protoreflect.MessageDescriptor, b []byte) []byte {
 	return bytes.Join(parts, nil)
 }
 
-// TestProtoDifferential holds the programs against reflection, on random types
+// TestProtoDifferential compares the programs with reflection, on random types
 // and messages, with fields in order and shuffled, whole and in parts.
 func TestProtoDifferential(t *testing.T) {
 	count := 4000
@@ -328,7 +328,7 @@ func cellsOf(md protoreflect.MessageDescriptor, m protoreflect.Message, o Option
 	return cells
 }
 
-// checkPaths: what the names of the columns say is the same, each by itself.
+// checkPaths: the names of the columns select the same values when each is used by itself.
 func checkPaths(t *testing.T, md protoreflect.MessageDescriptor, names []string, msg []byte, want string) {
 	t.Helper()
 	p, err := CompileProto(md, Options{Style: CSV, Bytes: true, Arrays: true, Paths: names})

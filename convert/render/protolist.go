@@ -48,7 +48,7 @@ func (r *protoRun) list(v *view, i int, whole bool) error {
 	return err
 }
 
-// values calls do for each value of a list of what are no messages, packed or not, until
+// values calls do for each value of a list of what are not messages, packed or not, until
 // it returns an error.
 func (r *protoRun) values(v *view, i int, do func(p []byte, at int) error) error {
 	f := &v.n.fields[i]
@@ -74,7 +74,7 @@ func (r *protoRun) values(v *view, i int, do func(p []byte, at int) error) error
 	return nil
 }
 
-// length is how many elements a list has.
+// length returns how many elements a list has.
 func (r *protoRun) length(v *view, i int) (n int) {
 	f := &v.n.fields[i]
 	if !f.Packs {

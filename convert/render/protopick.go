@@ -58,7 +58,7 @@ func (r *protoRun) pickAll(p *Program) error {
 }
 
 // pick writes the field that steps lead to.
-func (r *protoRun) pick(n *protoNode, p []byte, at int, c *column, steps []step) error {
+func (r *protoRun) pick(n *protoNode, p []byte, at int, c *column, steps []pathStep) error {
 	v, err := r.scan(n, p, at)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (r *protoRun) pick(n *protoNode, p []byte, at int, c *column, steps []step)
 var errFound = errors.New("the element was found")
 
 // elementOf writes one element of a list; null when there is none.
-func (r *protoRun) elementOf(v *view, t step, c *column, rest []step) error {
+func (r *protoRun) elementOf(v *view, t pathStep, c *column, rest []pathStep) error {
 	f, left := &v.n.fields[t.field], t.index
 	if f.node != nil {
 		for o := r.x.First(&v.View, t.field); !o.None(); o = r.x.Next(o) {
@@ -119,7 +119,7 @@ func (r *protoRun) elementOf(v *view, t step, c *column, rest []step) error {
 }
 
 // element1 writes one message, or what further steps lead to in it.
-func (r *protoRun) element1(v *view, f *protoField, o pb.Value, c *column, rest []step) error {
+func (r *protoRun) element1(v *view, f *protoField, o pb.Value, c *column, rest []pathStep) error {
 	p, at := v.Content(f.Field, &o), v.at+int(o.Begin)
 	if len(rest) > 0 {
 		return r.pick(f.node, p, at, c, rest)
@@ -139,7 +139,7 @@ func (r *protoRun) element1(v *view, f *protoField, o pb.Value, c *column, rest 
 }
 
 // project writes the list of what further steps lead to in each element.
-func (r *protoRun) project(v *view, i int, c *column, rest []step) error {
+func (r *protoRun) project(v *view, i int, c *column, rest []pathStep) error {
 	f := &v.n.fields[i]
 	r.buf = append(r.buf, '[')
 	for o, begun := r.x.First(&v.View, i), false; !o.None(); o, begun = r.x.Next(o), true {

@@ -41,11 +41,11 @@ type view struct {
 
 // scan finds the fields of a message; done ends the use of them.
 func (r *protoRun) scan(n *protoNode, p []byte, at int) (view, error) {
-	if len(r.buf) > r.most {
+	if len(r.buf) > r.limit {
 		return view{}, malformed(at, "the text of the message would be out of proportion")
 	}
 	if r.depth++; r.depth > maxDepth {
-		return view{}, malformed(at, "messages lie more than %d deep in each other", maxDepth)
+		return view{}, malformed(at, "messages are nested more than %d deep", maxDepth)
 	}
 	found, wrong := r.x.Open(n.typ, p)
 	if wrong != nil {
@@ -104,7 +104,7 @@ func (r *protoRun) value(v *view, i int, whole bool) error {
 	return nil
 }
 
-// single writes a message that is no list; null when it is not set.
+// single writes a message that is not a list; null when it is not set.
 func (r *protoRun) single(v *view, i int) error {
 	if r.x.Count(&v.View, i) == 0 && !v.n.entry {
 		r.null(false)
@@ -120,7 +120,7 @@ func (r *protoRun) single(v *view, i int) error {
 	return err
 }
 
-// content returns the bytes of the message in field i, which is no list.
+// content returns the bytes of the message in field i, which is not a list.
 func (r *protoRun) content(v *view, i int) (p []byte, at int, err error) {
 	p, at, wrong := r.x.Joined(&v.View, i)
 	if wrong != nil {

@@ -100,7 +100,7 @@ func (w *writer) number(v uint64, size int) {
 	w.out = append(w.out, b[:size]...)
 }
 
-// sized writes what f writes behind its size.
+// sized writes what f writes after its size.
 func (w *writer) sized(on bool, f func()) {
 	if on {
 		w.number(0, 4)

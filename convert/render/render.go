@@ -20,7 +20,7 @@
 // How values are written, so that a program in JavaScript and one in Python read
 // the same value:
 //
-//   - floats have a point, in the fewest digits that give back the same float32 or
+//   - floats have a point, in the fewest digits that identify the float32 or
 //     float64; an exponent has a sign: 1.0, -0.0, 0.1, 1.0e+22. Those that JSON has
 //     no number for are the strings "NaN", "Infinity", "-Infinity"; in YAML they
 //     are .nan, .inf, -.inf, and in CSV NaN, Infinity, -Infinity
@@ -67,7 +67,7 @@ const (
 // LongList is how many elements a list may have to be written whole in any case.
 const LongList = 128
 
-// Options tell how to write.
+// Options are how to write.
 type Options struct {
 	Style  Style
 	Bytes  bool // lists of bytes as base64 instead of a note of their length
@@ -103,15 +103,15 @@ type Program struct {
 	noted   [len(noteNames)]atomic.Int64
 }
 
-// Columns are the names of the cells that a program for CSV writes: the paths
-// that it was given, a struct as those of its fields, or those of all fields. The slice must not be changed.
+// Columns returns the names of the cells that a program for CSV writes: the paths
+// that it got, a struct as those of its fields, or those of all fields. The slice must not be changed.
 func (p *Program) Columns() []string { return p.names }
 
-// Unknown is the number of messages so far that had fields which their
+// Unknown returns the number of messages so far that had fields which their
 // descriptor does not have; those fields are not written.
 func (p *Program) Unknown() int64 { return p.unknown.Load() }
 
-// Noted is the number of messages so far in which a list was written as its
+// Noted returns the number of messages so far in which a list was written as its
 // length: the long lists, and the lists of bytes.
 func (p *Program) Noted() (long, bytes int64) {
 	return p.noted[noteLength].Load(), p.noted[noteBytes].Load()
@@ -125,7 +125,7 @@ func (p *Program) Reset() {
 	}
 }
 
-// SizeHint is how many bytes a message of n bytes becomes, about.
+// SizeHint returns how many bytes a message of n bytes becomes, about.
 func (p *Program) SizeHint(n int) int {
 	if p.o.Bytes || p.o.Arrays {
 		return 512 + 3*n
@@ -137,7 +137,7 @@ func (p *Program) SizeHint(n int) int {
 // dst is returned at its old length. It keeps neither slice.
 func (p *Program) Append(dst, src []byte) ([]byte, error) {
 	w := out{buf: dst, style: p.o.Style, yaml: p.o.Style == YAML, bytes: p.o.Bytes, arrays: p.o.Arrays, indent: p.o.Indent,
-		most: len(dst) + maxExtra + maxGrowth*len(src)}
+		limit: len(dst) + maxExtra + maxGrowth*len(src)}
 	var err error
 	if p.ros != nil {
 		r := rosRun{out: w}

@@ -19,7 +19,7 @@ import (
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
-// same reports whether YAML and JSON say the same, each read by a parser of its own.
+// same reports whether YAML and JSON have the same values, each read by a parser of its own.
 func same(t *testing.T, yamlText, jsonText string) {
 	t.Helper()
 	var y, j any
@@ -58,7 +58,7 @@ func plain(v any) any {
 	return v
 }
 
-// TestDifferential holds the programs against a tree of values that is written
+// TestDifferential compares the programs with a tree of values that is written
 // plainly, for random types and messages, on all wires and in all styles.
 func TestDifferential(t *testing.T) {
 	count := 600

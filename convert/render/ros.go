@@ -16,10 +16,10 @@ import (
 type rosRun struct {
 	out
 	ros.Reader
-	fuel   int // values without bytes that may still come
-	units  []uint16
-	wide   []byte
-	turned []byte
+	fuel    int // values without bytes that may still come
+	units   []uint16
+	wide    []byte
+	swapped []byte
 }
 
 // message writes all of a message, or the columns.
@@ -47,7 +47,7 @@ func (r *rosRun) message(p *Program, src []byte) error {
 // enter reads what stands before the fields of a struct, and returns its end. It
 // guards against structs without bytes and output without end.
 func (r *rosRun) enter(n *node) (end int) {
-	if len(r.buf) > r.most {
+	if len(r.buf) > r.limit {
 		r.Fail("the text of the message would be out of proportion")
 	}
 	if n.min == 0 {
@@ -118,7 +118,7 @@ func (r *rosRun) value(f *field, whole bool) {
 	}
 }
 
-// elements writes n values that are no structs.
+// elements writes n values that are not structs.
 func (r *rosRun) elements(f *field, n int) {
 	if f.size > 0 {
 		r.numbers(f, n)
@@ -143,7 +143,7 @@ func (r *rosRun) length(f *field) int {
 		n = r.Count(f.min)
 	}
 	if f.min > 0 && n > r.Len()/f.min || f.min == 0 && n > r.fuel {
-		r.Fail("a list of %d elements, and %d bytes are left", n, r.Len())
+		r.Fail("a list of %d elements, but only %d bytes are left", n, r.Len())
 	}
 	if !r.OK() {
 		return 0
@@ -190,11 +190,11 @@ func (r *rosRun) littleEndian(p []byte, size int) []byte {
 	if !r.BigEndian || size == 1 {
 		return p
 	}
-	r.turned = append(r.turned[:0], p...)
+	r.swapped = append(r.swapped[:0], p...)
 	for i := range p {
-		r.turned[i-i%size+size-1-i%size] = p[i]
+		r.swapped[i-i%size+size-1-i%size] = p[i]
 	}
-	return r.turned
+	return r.swapped
 }
 
 // numbers writes n numbers with commas between.

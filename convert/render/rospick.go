@@ -60,7 +60,7 @@ func (r *rosRun) pickAll(p *Program) {
 
 // pick writes the field that steps lead to; with tail it goes on to the end of
 // the struct.
-func (r *rosRun) pick(n *node, c *column, steps []step, tail bool) {
+func (r *rosRun) pick(n *node, c *column, steps []pathStep, tail bool) {
 	end := r.enter(n)
 	s, rest := steps[0], steps[1:]
 	r.skipFields(n.fields[:s.field])
@@ -83,7 +83,7 @@ func (r *rosRun) pick(n *node, c *column, steps []step, tail bool) {
 }
 
 // part writes one value of a field, or what further steps lead to in it.
-func (r *rosRun) part(f *field, c *column, rest []step, tail bool) {
+func (r *rosRun) part(f *field, c *column, rest []pathStep, tail bool) {
 	if len(rest) > 0 {
 		r.pick(f.node, c, rest, tail)
 	} else {
@@ -92,7 +92,7 @@ func (r *rosRun) part(f *field, c *column, rest []step, tail bool) {
 }
 
 // elementOf writes one element of a list; null when there is none.
-func (r *rosRun) elementOf(f *field, c *column, index int, rest []step, tail bool) {
+func (r *rosRun) elementOf(f *field, c *column, index int, rest []pathStep, tail bool) {
 	n := r.length(f)
 	if index >= n {
 		r.null(c.flow)
@@ -106,7 +106,7 @@ func (r *rosRun) elementOf(f *field, c *column, index int, rest []step, tail boo
 }
 
 // project writes the list of what further steps lead to in each element.
-func (r *rosRun) project(f *field, c *column, rest []step) {
+func (r *rosRun) project(f *field, c *column, rest []pathStep) {
 	n := r.length(f)
 	r.json(func() {
 		r.buf = append(r.buf, '[')

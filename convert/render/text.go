@@ -17,8 +17,8 @@ type out struct {
 	bytes  bool
 	arrays bool
 	indent int
-	inline bool // YAML: the next key stands on this line, behind a dash
-	most   int  // length that buf may reach
+	inline bool // YAML: the next key stands on this line, after a dash
+	limit  int  // length that buf may reach
 	noted  [len(noteNames)]bool
 }
 
@@ -84,7 +84,7 @@ func (w *out) newline() {
 	w.buf = append(w.buf, blanks[:n]...)
 }
 
-// root begins the outermost struct. In YAML it stands behind the name of an outer
+// root begins the outermost struct. In YAML it stands after the name of an outer
 // field when it is indented.
 func (w *out) root() { w.inline = w.style == YAML && w.indent == 0 }
 
@@ -144,7 +144,7 @@ func (w *out) comma() {
 	}
 }
 
-// null is a value that is not there: an empty cell in CSV. flow tells that no
+// null writes a value that is not there: an empty cell in CSV. flow means that no
 // block could stand in its place.
 func (w *out) null(flow bool) {
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
-// TestEnds: a delimited struct ends where its size says, whatever fields its publisher
+// TestEnds: a delimited struct ends after its stated size, whatever fields its publisher
 // has added; characters beyond 16 bits stand whole in the 4 bytes of a unit.
 func TestEnds(t *testing.T) {
 	m, err := rosmsg.Parse("a/msg/M", []byte("P p\nP[] ps\nuint8 x\nwstring w\n================\nMSG: a/msg/P\nuint8 y\n"), rosmsg.ROS2, nil)

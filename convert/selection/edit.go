@@ -27,7 +27,7 @@ type Edit struct {
 	QoS []Profile // all that match a topic count, in their order
 }
 
-// Restamp tells which of a message's two times becomes the other's.
+// Restamp describes which of a message's two times becomes the other's.
 type Restamp uint8
 
 const (
@@ -105,7 +105,7 @@ func (e *Edit) Name(name string) string {
 	return prefix + "/" + strings.TrimLeft(name, "/")
 }
 
-// Check holds the patterns of the edit against a recording's topics, those that
+// Check compares the patterns of the edit with a recording's topics, those that
 // the choice takes. One that matches none is an *UnknownError.
 func (e *Edit) Check(info *storage.Info, c *Choice) error {
 	check := func(flag string, p Pattern) error {
@@ -145,8 +145,8 @@ func (e *Edit) Check(info *storage.Info, c *Choice) error {
 	return nil
 }
 
-// Of returns the edit with those of its rules alone that are about a topic: for
-// a job that takes no other, of which Check would say that it has none of the rest.
+// Of returns the edit with only those rules that match topic, for a job that takes no
+// other topic: Check would reject the other rules.
 func (e *Edit) Of(topic string) Edit {
 	only := *e
 	other := func(p Pattern) bool { return !p.Match(topic) }
@@ -206,7 +206,7 @@ func assignment(s, example string) (Pattern, string, error) {
 	return p, s[i+1:], err
 }
 
-// A Thin follows the messages of one topic name and says which stay.
+// A Thin follows the messages of one topic name and decides which stay.
 type Thin struct {
 	period, next int64
 	every, seen  int64

@@ -9,7 +9,7 @@ import (
 )
 
 // childFrames returns a function that lists the child frames of a topic's
-// messages, nil when these are no lists of transforms.
+// messages, nil when these are not lists of transforms.
 func childFrames(t *storage.Topic) func([]string, []byte) ([]string, bool) {
 	switch shortType(t.Type) {
 	case "tf2_msgs/TFMessage", "tf/tfMessage":

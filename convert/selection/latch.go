@@ -6,8 +6,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Latch says of which topics the state before a cut is repeated at its start.
-// The zero value is auto: those that Latched tells.
+// Latch selects the topics whose state before a cut is repeated at its start.
+// The zero value is auto: those that Latched selects.
 type Latch struct {
 	set, auto bool
 	topics    []Pattern
@@ -89,6 +89,6 @@ func Latched(t *storage.Topic) int {
 	return int(n)
 }
 
-// Static tells a topic of static transforms: its state is the last transform of
+// Static reports whether it is a topic of static transforms: its state is the last transform of
 // each child frame, in however many messages.
 func Static(topic string) bool { return topic == "tf_static" || strings.HasSuffix(topic, "/tf_static") }

@@ -41,10 +41,10 @@ func ParsePattern(s string) (Pattern, error) {
 	return p, nil
 }
 
-// Exactly is the pattern of one name, whatever characters that has.
+// Exactly returns the pattern of one name, whatever characters that has.
 func Exactly(name string) Pattern { return Pattern{text: name} }
 
-// reason is the error of the regexp package, without the expression that we wrapped.
+// reason returns the error of the regexp package, without the expression that we wrapped.
 func reason(err error) string {
 	text, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "), ": `")
 	return text

@@ -2,7 +2,7 @@
 // changed about them without looking into their fields: names, times, rates.
 //
 // A Selection and an Edit are what a command line asks for, before any
-// recording is known. Resolve and Edit.Names hold them against the topics and
+// recording is known. Resolve and Edit.Names compare them with the topics and
 // times of one recording, and make tables by storage.TopicID for the data path:
 //
 //	sel := selection.Selection{Topics: patterns, Start: start, Duration: 10e9}
@@ -35,12 +35,12 @@ type Selection struct {
 	Duration   int64 // ns from Start, or from the recording's start; 0: not set. Not together with End
 }
 
-// All tells that nothing is left out.
+// All reports whether nothing is left out.
 func (s *Selection) All() bool {
 	return len(s.Topics)+len(s.ExcludeTopics)+len(s.Types)+len(s.ExcludeTypes) == 0 && !s.Timed()
 }
 
-// Timed tells that the selection is bounded in time.
+// Timed reports whether the selection is bounded in time.
 func (s *Selection) Timed() bool { return s.Start.Set() || s.End.Set() || s.Duration > 0 }
 
 // A Choice is a selection of one recording.
@@ -56,7 +56,7 @@ func (c *Choice) Holds(t int64) bool { return t >= c.First && t <= c.Last }
 // it may be needed.
 func (c *Choice) Cut() bool { return c.First != math.MinInt64 }
 
-// Everything is the choice of all messages of all topics.
+// Everything returns the choice of all messages of all topics.
 func Everything(topics int) *Choice {
 	c := &Choice{Topics: make([]bool, topics), First: math.MinInt64, Last: math.MaxInt64}
 	for i := range c.Topics {
@@ -87,7 +87,7 @@ func (e *EmptyError) Error() string {
 
 func stamp(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }
 
-// Resolve holds the selection against a recording. A pattern that matches none
+// Resolve compares the selection with a recording. A pattern that matches none
 // of its topics is an *UnknownError, a time range that cannot hold a message an
 // *EmptyError.
 func (s *Selection) Resolve(info *storage.Info) (*Choice, error) {

@@ -29,20 +29,20 @@ type latched struct {
 }
 
 type latchedMessage struct {
-	at    place
+	at    orderPlace
 	topic storage.TopicID
 	seq   uint32
 	data  []byte
 	refs  int // frames that it owns
 }
 
-// A place orders messages as the pipeline does.
-type place struct {
+// An orderPlace orders messages as the pipeline does.
+type orderPlace struct {
 	time         int64
 	block, index int
 }
 
-func (p place) compare(o place) int {
+func (p orderPlace) compare(o orderPlace) int {
 	return cmp.Or(cmp.Compare(p.time, o.time), cmp.Compare(p.block, o.block), cmp.Compare(p.index, o.index))
 }
 
@@ -81,7 +81,7 @@ func (s *State) Add(m *storage.Message, block, i int) {
 	if m.LogTime >= s.cut {
 		return
 	}
-	at := place{m.LogTime, block, i}
+	at := orderPlace{m.LogTime, block, i}
 	if l.children == nil && len(l.last) == l.depth && at.compare(l.last[0].at) < 0 {
 		return
 	}
@@ -94,7 +94,7 @@ func (s *State) Add(m *storage.Message, block, i int) {
 }
 
 func (l *latched) insert(h *latchedMessage) {
-	i, _ := slices.BinarySearchFunc(l.last, h.at, func(a *latchedMessage, at place) int { return a.at.compare(at) })
+	i, _ := slices.BinarySearchFunc(l.last, h.at, func(a *latchedMessage, at orderPlace) int { return a.at.compare(at) })
 	l.last = slices.Insert(l.last, i, h)
 	if len(l.last) > l.depth {
 		l.last = slices.Delete(l.last, 0, 1)
@@ -121,7 +121,7 @@ func (l *latched) own(h *latchedMessage) {
 	}
 }
 
-// Complete tells that no message before the time end can change the state any
+// Complete reports whether no message before the time end can change the state any
 // more: with math.MaxInt64 none at all.
 func (s *State) Complete(end int64) bool {
 	for _, l := range s.topics {

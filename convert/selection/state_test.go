@@ -77,7 +77,7 @@ func tfOther(id byte, frames ...string) []byte {
 						text("base")
 					})
 					text(f)
-					for len(out)%4 != 0 || id <= 1 && len(out)%8 != 4 { // which counts from behind the first 4 bytes
+					for len(out)%4 != 0 || id <= 1 && len(out)%8 != 4 { // which counts from after the first 4 bytes
 						out = append(out, 0)
 					}
 					out = append(out, make([]byte, 7*8)...)
@@ -182,7 +182,7 @@ func TestStatic(t *testing.T) {
 		s := NewState(staticTopic(1000), c, &Latch{})
 		last := map[string]message{}
 		after := func(a, b message) bool {
-			return (place{a.m.LogTime, a.block, a.index}).compare(place{b.m.LogTime, b.block, b.index}) >= 0
+			return (orderPlace{a.m.LogTime, a.block, a.index}).compare(orderPlace{b.m.LogTime, b.block, b.index}) >= 0
 		}
 		for _, m := range all {
 			for _, f := range m.frames {
@@ -211,9 +211,9 @@ func TestStatic(t *testing.T) {
 		if len(got) != len(want) {
 			t.Fatalf("seed %d: %d messages, want %d", seed, len(got), len(want))
 		}
-		order := map[string]place{}
+		order := map[string]orderPlace{}
 		for _, m := range all {
-			order[string(m.m.Data)] = place{m.m.LogTime, m.block, m.index}
+			order[string(m.m.Data)] = orderPlace{m.m.LogTime, m.block, m.index}
 		}
 		if !slices.IsSortedFunc(got, func(a, b storage.Message) int { return order[string(a.Data)].compare(order[string(b.Data)]) }) {
 			t.Fatalf("seed %d: not in the order of the recording", seed)

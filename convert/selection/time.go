@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Time is a point in a recording as people write it, ParseTime tells how. The
+// A Time is a point in a recording as people write it: see ParseTime. The
 // zero value is not set.
 type Time struct {
 	from anchor
@@ -26,11 +26,11 @@ const (
 	absolute
 )
 
-// Set tells that there is a time.
+// Set reports whether there is a time.
 func (t Time) Set() bool { return t.from != unset }
 
 // at returns the time in a recording, ns since 1970. The end of a recording, as
-// the end of a selection, lies behind its last message.
+// the end of a selection, lies after its last message.
 func (t Time) at(info *storage.Info, asEnd bool) int64 {
 	switch {
 	case t.from == fromStart:

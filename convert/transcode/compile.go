@@ -58,8 +58,8 @@ func (l *pathList) add(path string) uint16 {
 }
 
 var (
-	errTooLarge = errors.New("the definition is too large for a program")
-	errFlat     = fmt.Errorf("%w: with all types that it uses written out it has more than %d fields", errTooLarge, maxFlat)
+	errTooLarge = errors.New("the definition is too large to be compiled")
+	errFlat     = fmt.Errorf("%w: with all types that it uses, it has more than %d fields", errTooLarge, maxFlat)
 )
 
 // flatFields returns how many fields a type has when all types that it uses are
@@ -244,7 +244,7 @@ func (c *compiler) value(src, dst schema.Type, rule *From, path string, cannot f
 	return cannot()
 }
 
-// isTime tells the ROS 1 primitives and the ROS 2 structs that are the same 8 bytes.
+// isTime reports whether it is a time or duration: a primitive of ROS 1, or the struct of ROS 2 with the same 8 bytes.
 func isTime(t schema.Type) bool {
 	if t.Kind == schema.Time || t.Kind == schema.Duration {
 		return true
@@ -343,7 +343,7 @@ func (c *compiler) text(src, dst schema.Kind) error {
 	return c.emit(op{code: code})
 }
 
-// lead is the alignment of the first bytes of a value; 1 when it has none.
+// lead returns the alignment of the first bytes of a value; 1 when it has none.
 func (c *compiler) lead(t schema.Type, l ros.Layout) int {
 	return c.first(t, l).align
 }

@@ -26,11 +26,11 @@ type FromJSON struct {
 // CompileFromJSON makes the program for messages of an object.
 func CompileFromJSON(o *jsonschema.Object) *FromJSON { return &FromJSON{root: o} }
 
-// Unknown is the number of messages so far that had properties which their schema does
+// Unknown returns the number of messages so far that had properties which their schema does
 // not have; those are left out.
 func (p *FromJSON) Unknown() int64 { return p.unknown.Load() }
 
-// Odd is the number of messages so far that had values which do not fit their schema.
+// Odd returns the number of messages so far that had values which do not fit their schema.
 func (p *FromJSON) Odd() int64 { return p.odd.Load() }
 
 // Losses lists what else the messages so far lost: values out of the schema.
@@ -48,18 +48,18 @@ func (p *FromJSON) Reset() {
 	p.odd.Store(0)
 }
 
-// SizeHint is how many bytes a message of n bytes becomes, with some to spare.
+// SizeHint returns how many bytes a message of n bytes becomes, with some to spare.
 func (p *FromJSON) SizeHint(n int) int { return 2*n + 256 }
 
 // Append re-encodes src and appends it to dst. On error dst is returned at its old
 // length. It keeps neither slice.
 func (p *FromJSON) Append(dst, src []byte) ([]byte, error) {
-	r := jsonRun{jsonText: jsonText{src}, w: ros.NewWriter(dst, false), most: len(dst) + maxExtra + maxGrowth*len(src)}
+	r := jsonRun{jsonText: jsonText{src}, w: ros.NewWriter(dst, false), limit: len(dst) + maxExtra + maxGrowth*len(src)}
 	at := r.space(0)
 	end, err := r.value(at, 0)
 	if err == nil {
 		if rest := r.space(end); rest < len(src) {
-			err = r.bad(rest, "there is text behind the message")
+			err = r.bad(rest, "there is text after the message")
 		} else if src[at] != '{' {
 			err = r.bad(at, "the message is not a JSON object")
 		} else {
@@ -82,7 +82,7 @@ func (p *FromJSON) Append(dst, src []byte) ([]byte, error) {
 type jsonRun struct {
 	jsonText
 	w       ros.Writer
-	most    int
+	limit   int
 	spans   []int // where the properties of the objects that are open begin; -1: not there
 	scratch []byte
 	unknown bool
@@ -91,7 +91,7 @@ type jsonRun struct {
 
 // object writes the object that begins at pos.
 func (r *jsonRun) object(o *jsonschema.Object, pos int) error {
-	if len(r.w.Buf) > r.most {
+	if len(r.w.Buf) > r.limit {
 		return r.bad(pos, "the message would grow out of proportion: too many empty objects in it")
 	}
 	open := len(r.spans)
@@ -137,7 +137,7 @@ func (r *jsonRun) property(p *jsonschema.Property, pos int) error {
 		if r.src[at] == 'n' {
 			at = -1
 		}
-		if len(r.w.Buf) > r.most {
+		if len(r.w.Buf) > r.limit {
 			return r.bad(pos, "the message would grow out of proportion")
 		}
 		return r.one(p, at)
@@ -201,7 +201,7 @@ func (r *jsonRun) raw(pos int) {
 
 // zero writes an object that is not there.
 func (r *jsonRun) zero(o *jsonschema.Object) error {
-	if len(r.w.Buf) > r.most {
+	if len(r.w.Buf) > r.limit {
 		return r.bad(0, "the message would grow out of proportion")
 	}
 	for _, f := range o.Message.Fields {

@@ -127,7 +127,7 @@ func b(v bool) int64 {
 	return 0
 }
 
-// TestJSONRefused: text that is no message.
+// TestJSONRefused: text that is not a message.
 func TestJSONRefused(t *testing.T) {
 	p := parseJSON(t, jsonAny)
 	for _, text := range []string{

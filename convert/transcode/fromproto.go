@@ -44,7 +44,7 @@ func CompileFromProto(md protoreflect.MessageDescriptor, dst *schema.Message, to
 	return &FromProto{root: nodes(s, map[*protoschema.Struct]*node{}), dropped: dropped, cdr: to == CDR}, nil
 }
 
-// Unknown is the number of messages so far that had fields which their
+// Unknown returns the number of messages so far that had fields which their
 // descriptor does not have; those fields are left out.
 func (p *FromProto) Unknown() int64 { return p.unknown.Load() }
 
@@ -60,7 +60,7 @@ func (p *FromProto) Reset() {
 // Dropped lists the paths of fields that the ROS type has no place for.
 func (p *FromProto) Dropped() []string { return p.dropped }
 
-// SizeHint is how many bytes a message of n bytes becomes, with some to spare.
+// SizeHint returns how many bytes a message of n bytes becomes, with some to spare.
 func (p *FromProto) SizeHint(n int) int { return n + n/2 + 256 }
 
 // Growth of a message is limited: a list of empty messages must not fill the
@@ -77,7 +77,7 @@ var errOrder = errors.New("fields are not in order")
 // old length. It keeps neither slice.
 func (p *FromProto) Append(dst, src []byte) ([]byte, error) {
 	old := len(dst)
-	r := fromRun{w: ros.NewWriter(dst, p.cdr), most: old + maxExtra + maxGrowth*len(src)}
+	r := fromRun{w: ros.NewWriter(dst, p.cdr), limit: old + maxExtra + maxGrowth*len(src)}
 	err := r.message(p.root, src, 0)
 	if err == errOrder {
 		x, wrong := pb.NewIndex(src)
@@ -85,7 +85,7 @@ func (p *FromProto) Append(dst, src []byte) ([]byte, error) {
 			return dst[:old], r.bad(0, wrong.What)
 		}
 		defer x.Release()
-		r = fromRun{w: ros.NewWriter(dst[:old], p.cdr), most: r.most, index: x}
+		r = fromRun{w: ros.NewWriter(dst[:old], p.cdr), limit: r.limit, index: x}
 		err = r.message(p.root, src, 0)
 		r.unknown = r.unknown || x.Unknown
 	}
@@ -104,7 +104,7 @@ func (p *FromProto) Append(dst, src []byte) ([]byte, error) {
 // A fromRun is one message on its way.
 type fromRun struct {
 	w       ros.Writer
-	most    int       // length that w.Buf may reach
+	limit   int       // length that w.Buf may reach
 	index   *pb.Index // of fields in any order; nil: they are in that of the struct
 	unknown bool
 	wrapped bool      // a time has another value in the destination
@@ -122,14 +122,14 @@ func (r *fromRun) bad(at int, what string) error { return &Error{Offset: at, Wha
 // message writes the struct of one message, whose bytes p begin at offset at of
 // the whole.
 func (r *fromRun) message(n *node, p []byte, at int) error {
-	if len(r.w.Buf) > r.most {
+	if len(r.w.Buf) > r.limit {
 		return r.bad(at, "the message would grow out of proportion: too many empty messages in it")
 	}
 	if n.empty && r.w.CDR() {
 		r.w.U8(0)
 	}
 	if r.index != nil {
-		return r.gathered(n, p, at)
+		return r.gather(n, p, at)
 	}
 	open := len(r.cases)
 	for range n.typ.Oneofs {
@@ -203,7 +203,7 @@ func (r *fromRun) beginList(s *slotProgram) int {
 func (r *fromRun) endList(s *slotProgram, head, count, at int) error {
 	if s.list == schema.Fixed {
 		if count != s.len {
-			return r.bad(at, fmt.Sprintf("an array of %d has %d elements", s.len, count))
+			return r.bad(at, fmt.Sprintf("an array of %d elements has %d in the message", s.len, count))
 		}
 		return nil
 	}

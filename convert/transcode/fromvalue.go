@@ -17,7 +17,7 @@ func (r *fromRun) value(s *slotProgram, p []byte, at int) error {
 		return err
 	}
 	v := pb.Content(s.Num, s.Wire, p)
-	return r.content(s, v, at+len(p)-len(v)) // behind a group is the tag of its end, so this is only about
+	return r.content(s, v, at+len(p)-len(v)) // after a group is the tag of its end, so this is only about
 }
 
 // content writes the bytes of a string, of bytes or of a message.
@@ -32,7 +32,7 @@ func (r *fromRun) content(s *slotProgram, v []byte, at int) error {
 	default: // Bytes, Raw
 		if s.exact {
 			if len(v) != s.len {
-				return r.bad(at, fmt.Sprintf("an array of %d bytes has %d", s.len, len(v)))
+				return r.bad(at, fmt.Sprintf("an array of %d bytes has %d in the message", s.len, len(v)))
 			}
 			r.w.Buf = append(r.w.Buf, v...)
 			return nil

@@ -89,7 +89,7 @@ func zeroValue(w *ros.Writer, t schema.Type) {
 	}
 }
 
-// imageSize is how many bytes a message of nothing but zeros takes, about.
+// imageSize returns how many bytes a message of nothing but zeros takes, about.
 func imageSize(m *schema.Message, known map[*schema.Message]int) int {
 	n, ok := known[m]
 	if ok {

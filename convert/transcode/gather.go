@@ -6,9 +6,9 @@ import (
 	"github.com/bagconv/bagconv/schema/protoschema"
 )
 
-// gathered writes a message whose fields come in any order: they are found first, and
+// gather writes a message whose fields come in any order: they are found first, and
 // then written in the order of the struct. Messages like this are rare.
-func (r *fromRun) gathered(n *node, p []byte, at int) error {
+func (r *fromRun) gather(n *node, p []byte, at int) error {
 	v, wrong := r.index.Open(n.typ, p)
 	if wrong != nil {
 		return r.bad(at+wrong.At, wrong.What)

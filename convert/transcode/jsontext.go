@@ -21,7 +21,7 @@ const maxJSONDepth = 1000
 // words that are values. The last three are Python's.
 var jsonWords = []string{"true", "false", "null", "NaN", "Infinity", "-Infinity"}
 
-// space returns the position behind blanks.
+// space returns the position after blanks.
 func (t *jsonText) space(at int) int {
 	for at < len(t.src) && (t.src[at] == ' ' || t.src[at] == '\n' || t.src[at] == '\r' || t.src[at] == '\t') {
 		at++
@@ -188,7 +188,7 @@ func (r *jsonRun) end(pos int) int {
 func (r *jsonRun) members(pos int, f func(key []byte, at int)) {
 	for at := r.space(pos + 1); r.src[at] == '"'; {
 		key := r.text(at)
-		at = r.space(r.space(r.end(at)) + 1) // behind the colon
+		at = r.space(r.space(r.end(at)) + 1) // after the colon
 		f(key, at)
 		if at = r.space(r.end(at)); r.src[at] == ',' {
 			at = r.space(at + 1)
@@ -210,7 +210,7 @@ func (r *jsonRun) elements(pos int, f func(at int) error) error {
 }
 
 // text returns the string at pos in UTF-8, valid until the next call. A half of a
-// surrogate pair, and bytes that are no UTF-8, are U+FFFD.
+// surrogate pair, and bytes that are not UTF-8, are U+FFFD.
 func (r *jsonRun) text(pos int) []byte {
 	if pos < 0 {
 		return nil
@@ -248,7 +248,7 @@ func (r *jsonRun) text(pos int) []byte {
 	return out
 }
 
-// unit is the number of an escape \uXXXX.
+// unit returns the number of an escape \uXXXX.
 func unit(p []byte) rune {
 	n, _ := strconv.ParseUint(string(p[2:6]), 16, 16)
 	return rune(n)
@@ -270,7 +270,7 @@ func unescaped(c byte) byte {
 	return c
 }
 
-// token returns the text of a value at pos that is no string, array or object.
+// token returns the text of a value at pos that is not a string, array or object.
 func (r *jsonRun) token(pos int) string {
 	return string(r.src[pos:r.end(pos)])
 }

@@ -24,7 +24,7 @@ func (p phase) pad(a int) (n int, known bool) {
 	return ros.Padding(p.r, a), true
 }
 
-// join is what is known of a position that two ways lead to.
+// join returns what is known of a position that two ways lead to.
 func (p phase) join(q phase) phase {
 	m := min(p.m, q.m)
 	for m > 1 && p.r&(m-1) != q.r&(m-1) {

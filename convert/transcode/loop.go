@@ -7,7 +7,7 @@ import (
 )
 
 // elements are the types of the elements of a list or array on either side; nil
-// for those that are no structs, or are not written.
+// for those that are not structs, or are not written.
 type elements struct{ src, dst *schema.Message }
 
 // A bodyStart is what is known when the body of a list is begun.
@@ -219,7 +219,7 @@ func (c *compiler) enter(m *schema.Message) error {
 	return c.emit(op{code: opSkip, a: 1})
 }
 
-// leave goes to the end of a source struct, behind fields that its definition does not
+// leave goes to the end of a source struct, after fields that its definition does not
 // have. With report they are counted as lost.
 func (c *compiler) leave(report bool) error {
 	if !c.from.Delimited {

@@ -83,11 +83,11 @@ func (c *LossCounter) Losses() (out []Loss) {
 			Message: "bytes after the last field are left out; the definition may be older than the publisher"})
 	}
 	if n := c.replaced.Load(); n > 0 {
-		out = append(out, Loss{Code: "text-replaced", Messages: n, Message: "text that is not Unicode gets U+FFFD for invalid parts"})
+		out = append(out, Loss{Code: "text-replaced", Messages: n, Message: "parts of text that are not Unicode are replaced by U+FFFD"})
 	}
 	if n := c.wrapped.Load(); n > 0 {
 		out = append(out, Loss{Code: "time-wrapped", Messages: n,
-			Message: "times before 1970 or from 2038 on: the same bytes mean another time there"})
+			Message: "times before 1970 or from 2038 on: the same bytes mean another time in the other encoding"})
 	}
 	return out
 }
@@ -102,7 +102,7 @@ func (c *LossCounter) Reset() {
 	}
 }
 
-// Trailing counts a message that has rest behind its last field, unless that is
+// Trailing counts a message that has rest after its last field, unless that is
 // padding.
 func (c *LossCounter) Trailing(rest []byte) {
 	if n := Trailing(rest); n > 0 {

@@ -117,7 +117,7 @@ func TestTrailing(t *testing.T) {
 			}
 			l := slices.DeleteFunc(p.Losses(), func(l Loss) bool { return l.Code == "time-wrapped" })
 			if want == 0 && len(l) > 0 || want > 0 && (len(l) != 1 || l[0].Code != "trailing-bytes" || l[0].Messages != 2 || l[0].Bytes != 2*want) {
-				t.Errorf("form %d, %q behind the last field: %+v", form, rest, l)
+				t.Errorf("form %d, %q after the last field: %+v", form, rest, l)
 			}
 		}
 	}

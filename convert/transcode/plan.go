@@ -10,7 +10,7 @@
 // and what ROS 2 middlewares write):
 //
 //	          ROS 1                       CDR, version 1 (XCDR1)
-//	start     nothing                     00 01 00 00: little endian; alignment counts from behind it
+//	start     nothing                     00 01 00 00: little endian; alignment counts from after it
 //	number    n bytes                     n bytes at a multiple of n
 //	string    u32 length, bytes           u32 length with NUL, bytes, NUL
 //	T[N]      N values                    N values
@@ -45,7 +45,7 @@ const (
 	CDR
 )
 
-// Options tell between what to re-encode, and how fields find each other.
+// Options are the encodings to convert between, and how fields are matched.
 type Options struct {
 	From, To Wire
 
@@ -190,16 +190,16 @@ func (p *Plan) Narrowed() []string { return p.notes.narrowed.paths }
 func (p *Plan) Bounded() []string { return p.notes.bounded.paths }
 
 // Losses lists what the messages so far lost: values of fields that Dropped
-// lists, text, times, and bytes behind their last field.
+// lists, text, times, and bytes after their last field.
 func (p *Plan) Losses() []Loss { return p.lost.Losses() }
 
 // Reset sets what Losses counts to zero.
 func (p *Plan) Reset() { p.lost.Reset() }
 
-// Ops is the length of the program.
+// Ops returns the length of the program.
 func (p *Plan) Ops() int { return len(p.main.ops) }
 
-// SizeHint is how many bytes a message of n bytes becomes, with some to spare for
+// SizeHint returns how many bytes a message of n bytes becomes, with some to spare for
 // nearly all types. Append does not fail when it is more: dst grows.
 func (p *Plan) SizeHint(n int) int { return n + n/8 + 64 }
 
@@ -213,8 +213,8 @@ func (p *Plan) Append(dst, src []byte) ([]byte, error) {
 	return dst, err
 }
 
-// AppendRest is Append, and returns the bytes of src behind its last field. In
-// CDR, where middlewares pad, they are no error; Trailing tells what is padding.
+// AppendRest is Append, and returns the bytes of src after its last field. In
+// CDR, where middlewares pad, they are not an error; Trailing decides what is padding.
 // They are not counted; those within a delimited struct are.
 func (p *Plan) AppendRest(dst, src []byte) (out, rest []byte, err error) {
 	prog, body := p.main, src

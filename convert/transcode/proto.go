@@ -15,7 +15,7 @@ import (
 // that of the field numbers: serializers write fields in that order, so one
 // forward walk over the message is enough.
 
-// A node is a message and the struct that it becomes, or the other way round.
+// A node is a message and the struct that it becomes, or the reverse.
 type node struct {
 	slots []slotProgram
 	typ   *pb.Type // fields in the order of the slots; oneofs if a ROS field has their case

@@ -21,7 +21,7 @@ import (
 
 var genTypes = []descriptorpb.FieldDescriptorProto_Type{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11, 11, 12, 13, 14, 15, 16, 17, 18}
 
-// TestProtoDifferential holds the programs against the reference on random types
+// TestProtoDifferential compares the programs with the reference on random types
 // and messages, both ways, with fields in order, shuffled and repeated.
 func TestProtoDifferential(t *testing.T) {
 	count := 10_000

@@ -19,7 +19,7 @@ import (
 type protoGen struct{ *rand.Rand }
 
 // file makes a file of a few messages; those with a higher index are used by
-// those with a lower one, and now and then the other way round.
+// those with a lower one, and now and then in reverse.
 func (g *protoGen) file() *descriptorpb.FileDescriptorProto {
 	f := &descriptorpb.FileDescriptorProto{Name: proto.String("t.proto"), Package: proto.String("a.b"), Syntax: proto.String("proto2")}
 	if g.IntN(3) == 0 {

@@ -228,7 +228,7 @@ func (s *state) delimited(pos int, o *op) (int, error) {
 	if o.code == opEnter {
 		n, at, err := s.count(pos)
 		if err == nil && n > len(s.src)-at {
-			err = &Error{Offset: pos, What: fmt.Sprintf("a struct of %d bytes, and %d are left", n, len(s.src)-at)}
+			err = &Error{Offset: pos, What: fmt.Sprintf("a struct of %d bytes, but only %d are left", n, len(s.src)-at)}
 		}
 		s.ends = append(s.ends, at+n)
 		return at, err
@@ -248,7 +248,7 @@ func (s *state) delimited(pos int, o *op) (int, error) {
 	return end, nil
 }
 
-// count reads a u32 and returns it with the position behind it.
+// count reads a u32 and returns it with the position after it.
 func (s *state) count(pos int) (n, at int, err error) {
 	if len(s.src)-pos < 4 {
 		return 0, pos, s.short(pos, 4)
@@ -287,7 +287,7 @@ func (s *state) list(pos int, o *op) (n, at int, err error) {
 			return 0, at, &Error{Offset: pos, What: "too many elements that take no bytes"}
 		}
 	} else if at > len(s.src) || count > (len(s.src)-at)/o.b {
-		return 0, at, &Error{Offset: pos, What: fmt.Sprintf("a list of %d elements, and %d bytes are left", count, max(0, len(s.src)-at))}
+		return 0, at, &Error{Offset: pos, What: fmt.Sprintf("a list of %d elements, but only %d bytes are left", count, max(0, len(s.src)-at))}
 	}
 	if o.code == opLoop || o.code == opSkipLoop {
 		return count, at, nil
@@ -347,5 +347,5 @@ func (s *state) swap(p []byte, width int) {
 }
 
 func (s *state) short(pos, want int) error {
-	return &Error{Offset: pos, What: fmt.Sprintf("the message ends: %d bytes wanted, %d left", want, len(s.src)-pos)}
+	return &Error{Offset: pos, What: fmt.Sprintf("the message ends too early: %d bytes needed, %d left", want, len(s.src)-pos)}
 }

@@ -37,7 +37,7 @@ func (s *Source) Open(message []byte) (r ros.Reader, err error) {
 	return ros.NewReader(message[ros.HeaderSize:], true), nil
 }
 
-// Close returns the error of a cursor behind the last field. Bytes that are left are an
+// Close returns the error of a cursor after the last field. Bytes that are left are an
 // error in ROS 1, and counted in CDR.
 func (s *Source) Close(r *ros.Reader) error {
 	rest := r.Rest()
@@ -54,7 +54,7 @@ func (s *Source) Close(r *ros.Reader) error {
 }
 
 // Losses lists what the messages so far lost: values of fields that the destination does
-// not have, and bytes behind their last field.
+// not have, and bytes after their last field.
 func (s *Source) Losses() []Loss {
 	out := s.LossCounter.Losses()
 	if s.normal != nil {

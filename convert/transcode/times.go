@@ -16,7 +16,7 @@ import (
 // have not the same value there.
 const (
 	timeBit     = 31 // of the seconds
-	durationBit = 63 // of the nanoseconds, which stand behind the seconds
+	durationBit = 63 // of the nanoseconds, which stand after the seconds
 )
 
 // times copies times or durations, and looks at their bit.

@@ -44,13 +44,13 @@ func CompileToProto(src *schema.Message, from Wire, md protoreflect.MessageDescr
 func (p *ToProto) Dropped() []string { return p.dropped }
 
 // Losses lists what the messages so far lost: values of fields that Dropped
-// lists, and bytes behind their last field.
+// lists, and bytes after their last field.
 func (p *ToProto) Losses() []Loss { return p.source.Losses() }
 
 // Reset sets what Losses counts to zero.
 func (p *ToProto) Reset() { p.source.Reset() }
 
-// SizeHint is how many bytes a message of n bytes becomes, with some to spare.
+// SizeHint returns how many bytes a message of n bytes becomes, with some to spare.
 func (p *ToProto) SizeHint(n int) int { return n + n/4 + 64 }
 
 // Append re-encodes src and appends it to dst. On error dst is returned at its

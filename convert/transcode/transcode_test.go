@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// TestAgainstWalker holds programs against the walker: random types, random
+// TestAgainstWalker compares programs with the walker: random types, random
 // values, both directions, every form of CDR.
 func TestAgainstWalker(t *testing.T) {
 	types := 20_000
@@ -226,7 +226,7 @@ func TestWString(t *testing.T) {
 }
 
 // FuzzAppend: any bytes for any type. If the walker can read them, the plan
-// gives what the walker writes; where it cannot, the plan fails too.
+// writes what the walker writes; if it cannot, the plan fails too.
 func FuzzAppend(f *testing.F) {
 	for seed := range uint64(20) {
 		r := maker{rand.New(rand.NewPCG(seed, 2))}

@@ -126,7 +126,7 @@ func (w *walkWriter) number(b []byte) {
 
 func (w *walkWriter) u32(n int) { w.number(binary.LittleEndian.AppendUint32(nil, uint32(n))) }
 
-// sized writes what f writes behind its own size, as XCDR2 does.
+// sized writes what f writes after its own size, as XCDR2 does.
 func (w *walkWriter) sized(on bool, f func()) {
 	if !on {
 		f()

@@ -14,18 +14,18 @@ import (
 
 // A comparison is one run.
 type comparison struct {
-	job     *Job
-	sources [2]*engine.Source
-	turned  map[string]bool // the names to compare, the other way round; nil: all as they are
-	info    [2]*storage.Info
-	chosen  [2][]bool
-	times   [2]selection.Window
-	counts  [2][]int64 // messages of each topic by the index; nil: it is not known, or not all are read
-	link    *linker
-	pairs   []*pair
-	extras  [2]extras.Digests // of a comparison that is not turned
-	queued  []*pair           // with queues that are not empty
-	alones  [2]map[sum]string // names of the topics that a side does not have, when they were first needed
+	job      *Job
+	sources  [2]*engine.Source
+	reversed map[string]bool // the names to compare in reverse, from B to A; nil: all, from A to B
+	info     [2]*storage.Info
+	chosen   [2][]bool
+	times    [2]selection.Window
+	counts   [2][]int64 // messages of each topic by the index; nil: it is not known, or not all are read
+	link     *linker
+	pairs    []*pair
+	extras   [2]extras.Digests // of a comparison that is not reversed
+	queued   []*pair           // with queues that are not empty
+	alones   [2]map[sum]string // names of the topics that a side does not have, when they were first needed
 }
 
 func (job *Job) ignores(c Code) bool { return slices.Contains(job.Ignore, c) }
@@ -59,7 +59,7 @@ func (c *comparison) run(ctx context.Context) error {
 	for i, f := range feeds {
 		job := c.stream(i)
 		job.Progress = meter.side(i)
-		if c.turned == nil {
+		if c.reversed == nil {
 			job.End = func(r storage.Reader) error { return c.readExtras(ctx, i, r) }
 		}
 		wg.Add(1)
@@ -109,10 +109,10 @@ func (c *comparison) doubtful() map[string]bool {
 	return names
 }
 
-// adopt takes over those topics that are equal the other way round.
-func (c *comparison) adopt(turned *comparison) {
+// adopt takes over the topics that are equal if types are mapped from B to A.
+func (c *comparison) adopt(reversed *comparison) {
 	named := map[string][]*pair{}
-	for _, o := range turned.pairs {
+	for _, o := range reversed.pairs {
 		if o.first == nil {
 			named[o.name()] = append(named[o.name()], o)
 		}
@@ -126,7 +126,7 @@ func (c *comparison) adopt(turned *comparison) {
 	}
 }
 
-// same tells pairs of the same groups.
+// same reports whether two pairs are of the same groups.
 func (p *pair) same(o *pair) bool {
 	for i, g := range p.groups {
 		if h := o.groups[i]; (g == nil) != (h == nil) || g != nil && (g.name != h.name || g.members[0].topic.ID != h.members[0].topic.ID) {
@@ -158,8 +158,8 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 	}
 	c.link = newLinker(c.job, c.info, c.chosen, c.turned, evidence)
 	c.pairs = c.link.pairs()
-	if c.turned != nil {
-		c.pairs = slices.DeleteFunc(c.pairs, func(p *pair) bool { return !c.turned[p.name()] })
+	if c.reversed != nil {
+		c.pairs = slices.DeleteFunc(c.pairs, func(p *pair) bool { return !c.reversed[p.name()] })
 	}
 	for i, f := range feeds {
 		f.pairs = make([]*pair, len(c.info[i].Topics))
@@ -169,7 +169,7 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 		}
 		c.each(i, func(p *pair, k int, id storage.TopicID) {
 			f.pairs[id] = p
-			plan[id] = engine.StreamTopic{Program: nothing{}}
+			plan[id] = engine.StreamTopic{Program: emptyProgram{}}
 			if c.job.Level != Counts {
 				plan[id].Program = p.program(i, k, false)
 			}
@@ -191,8 +191,8 @@ func (c *comparison) each(side int, f func(p *pair, k int, id storage.TopicID)) 
 	}
 }
 
-// nothing is the program of a message whose content does not count.
-type nothing struct{}
+// emptyProgram is the program of a message whose content does not count.
+type emptyProgram struct{}
 
-func (nothing) Append(dst, _ []byte) ([]byte, error) { return dst, nil }
-func (nothing) SizeHint(int) int                     { return 0 }
+func (emptyProgram) Append(dst, _ []byte) ([]byte, error) { return dst, nil }
+func (emptyProgram) SizeHint(int) int                     { return 0 }

@@ -21,12 +21,12 @@ import (
 // A member is a topic of a side, with what its messages are.
 type member struct {
 	topic *storage.TopicInfo
-	def   *definition // nil: nothing is known of them
-	flaws []string    // what is wrong with the topic for other readers
+	def   *topicDefinition // nil: nothing is known of them
+	flaws []string         // what is wrong with the topic for other readers
 }
 
-// A definition is what the messages of a topic look like.
-type definition struct {
+// A topicDefinition is what the messages of a topic look like.
+type topicDefinition struct {
 	msg       *schema.Message                // the ROS type that they are, or that they were made from
 	wire      content.Wire                   // of ROS messages
 	either    *schema.Message                // the ROS 1 type of messages in CDR or ROS 1; nil: they are of msg and in wire
@@ -53,28 +53,28 @@ func (l *linker) define(side int, t *storage.TopicInfo) *member {
 	case d.Proto != nil:
 		m.def = l.defineProto(side, d.Proto)
 	case d.JSON != nil:
-		m.def = &definition{msg: d.ROS, json: d.JSON, generated: true}
+		m.def = &topicDefinition{msg: d.ROS, json: d.JSON, generated: true}
 	case t.Encoding == "cdr":
-		m.def = &definition{msg: d.ROS, wire: content.CDR, either: d.Either}
+		m.def = &topicDefinition{msg: d.ROS, wire: content.CDR, either: d.Either}
 	default:
-		m.def = &definition{msg: d.ROS, wire: content.ROS1}
+		m.def = &topicDefinition{msg: d.ROS, wire: content.ROS1}
 	}
 	return m
 }
 
 // defineProto finds the ROS type of a protobuf message: the one that it was made
 // from, which stands in its descriptor, or else the one generated from it.
-func (l *linker) defineProto(side int, md protoreflect.MessageDescriptor) *definition {
+func (l *linker) defineProto(side int, md protoreflect.MessageDescriptor) *topicDefinition {
 	if msg, err := original(md); err == nil {
 		if _, err := content.FromProto(md, msg, false, content.Canonical(msg, true), true); err == nil {
-			return &definition{msg: msg, proto: md}
+			return &topicDefinition{msg: msg, proto: md}
 		}
 	}
 	msg, err := l.namer[side].ROS(md)
 	if err != nil {
 		return nil
 	}
-	return &definition{msg: msg, proto: md, generated: true}
+	return &topicDefinition{msg: msg, proto: md, generated: true}
 }
 
 // original reads the ROS type that a descriptor was made from.
@@ -96,7 +96,7 @@ func original(md protoreflect.MessageDescriptor) (*schema.Message, error) {
 }
 
 // program makes the program from the messages of d to a canonical type.
-func (d *definition) program(to *schema.Message, strict bool) (*content.Program, error) {
+func (d *topicDefinition) program(to *schema.Message, strict bool) (*content.Program, error) {
 	if d.proto != nil {
 		return content.FromProto(d.proto, d.msg, d.generated, to, strict)
 	}
@@ -149,7 +149,7 @@ func doubled(t *storage.Topic) (flaws []string) {
 	return flaws
 }
 
-// bare reports whether the recording does not tell what the messages of a topic are.
+// bare reports whether the recording does not define the messages of a topic.
 func (m *member) bare() bool {
 	return m.def == nil || len(m.topic.Schema.Data) == 0 && len(m.def.msg.Fields) > 0
 }
@@ -169,7 +169,7 @@ func (c *comparison) countIndex(side int, f *feed) {
 	})
 }
 
-// damaged tells that not all of a recording could be read.
+// damaged reports whether not all of a recording could be read.
 func damaged(info *storage.Info) bool {
 	return info.Lost != storage.Lost{} || slices.ContainsFunc(info.Warnings, func(w storage.Warning) bool { return w.Damage })
 }

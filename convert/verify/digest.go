@@ -149,7 +149,7 @@ func (d *digester) read(s *scratch, src []byte, logTime int64) (flags byte, err 
 	return flags, err
 }
 
-// rawSum is the SHA-256 of 'r' and the bytes of a message.
+// rawSum returns the SHA-256 of 'r' and the bytes of a message.
 func (s *scratch) rawSum(src []byte) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	h.Write([]byte{rawMark})

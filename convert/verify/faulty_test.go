@@ -50,10 +50,10 @@ func (e *faulty) encode(m *typetree.Message, v []typetree.Value, md protoreflect
 	} else {
 		e.message(m, v)
 	}
-	if e.plant("zeros behind", e.encoding != "protobuf") {
+	if e.plant("zeros after", e.encoding != "protobuf") {
 		e.out = append(e.out, 0, 0, 0, 0, 0, 0, 0, 0)
 	}
-	if e.plant("byte behind", e.encoding != "protobuf") {
+	if e.plant("byte after", e.encoding != "protobuf") {
 		e.out = append(e.out, 7)
 	}
 	if e.plant("end cut", len(e.out) > 4) {
@@ -107,7 +107,7 @@ func (e *faulty) swapped(m *typetree.Message, in []int, v []typetree.Value) []ty
 	return v
 }
 
-// same tells values that are the same, a NaN too.
+// same reports whether values are the same, a NaN too.
 func same(a, b typetree.Value) bool {
 	x, ok := a.(float64)
 	y, _ := b.(float64)
@@ -154,10 +154,10 @@ func (e *faulty) message(m *typetree.Message, v []typetree.Value) {
 	}
 }
 
-// hollow tells a field whose values may have no bytes.
+// hollow reports whether it is a field whose values may have no bytes.
 func hollow(f *typetree.Field) bool { return f.Kind == typetree.Nested }
 
-// wide tells a field of 8-byte numbers.
+// wide reports whether it is a field of 8-byte numbers.
 func wide(f *typetree.Field) bool {
 	return strings.HasSuffix(string(f.Kind), "64")
 }

@@ -68,7 +68,7 @@ func (e *faulty) protoMessage(m *typetree.Message, v []typetree.Value, md protor
 	}
 }
 
-// zero tells a value that is not written: a NaN and -0 are none.
+// zero reports whether it is a value that is not written: a NaN and -0 are none.
 func zero(v typetree.Value) bool {
 	switch x := v.(type) {
 	case float64:

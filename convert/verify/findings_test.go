@@ -143,7 +143,7 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-// TestRest: bytes behind the last field of CDR are compared or named, and padding is
+// TestRest: bytes after the last field of CDR are compared or named, and padding is
 // skipped.
 func TestRest(t *testing.T) {
 	bag := saved(t, "bag", messagesOf([]storage.Topic{bagTopic(t, "/x", "p/A", "uint32 a\n")}, []byte{1, 0, 0, 0}))
@@ -212,7 +212,7 @@ func TestFlaws(t *testing.T) {
 	}
 }
 
-// TestDefinitionFaults: a definition that says something else than the messages hold
+// TestDefinitionFaults: a definition that does not fit the messages
 // is a difference, also when its md5sum fits it.
 func TestDefinitionFaults(t *testing.T) {
 	text := "int32 a\nint32 b\nfloat64[2] c\nuint8[] d\ntime e\n"

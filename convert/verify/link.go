@@ -21,7 +21,7 @@ type link struct {
 	from    int  // the side whose messages are taken as the other's type; -1: neither
 }
 
-// unknown is how many messages of a member had fields that a mapping of Apollo's
+// unknown returns how many messages of a member had fields that a mapping of Apollo's
 // types has left out because their descriptor does not have them.
 func (k *link) unknown(side, member int) int64 {
 	if k == nil || k.typ == nil {
@@ -133,7 +133,7 @@ func (l *linker) link(g [2]*group) (*link, bool) {
 	return nil, false
 }
 
-// seqs are the ways to take the counters of Headers, in the order to try.
+// seqs returns the ways to take the counters of Headers, in the order to try.
 func (l *linker) seqs() []bool {
 	if l.job.ignores(HeaderSeq) {
 		return []bool{false}
@@ -219,7 +219,7 @@ func (k *link) readAll(side int, g *group, strict bool) error {
 }
 
 // read makes the reader of messages of d, which head makes, for the type of the link.
-func (k *link) read(side int, d *definition, head mapping.Program, strict bool) error {
+func (k *link) read(side int, d *topicDefinition, head mapping.Program, strict bool) error {
 	p, err := d.program(k.typ, strict)
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func (l *linker) ways(g [2]*group) [2]int {
 			first = 1 - side
 		}
 	}
-	if l.turned[g[0].name] {
+	if l.reversed[g[0].name] {
 		first = 1 - first
 	}
 	return [2]int{first, 1 - first}
@@ -269,7 +269,7 @@ func (l *linker) through(g [2]*group, from int, c conversion) *link {
 	mapper := l.mapper(mapperKey{from, dst.topic.Encoding, c.types, c.rosout})
 	k := &link{from: from}
 	type source struct {
-		def  *definition
+		def  *topicDefinition
 		head mapping.Program
 	}
 	var sources []source

@@ -15,16 +15,16 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A found is a message that was read again: its canonical bytes, or its own when
+// A messageBytes is a message that was read again: its canonical bytes, or its own when
 // it does not fit its definition.
-type found struct {
+type messageBytes struct {
 	data  []byte
 	flags byte
 }
 
 // locate finds in which field the first different messages of each pair differ.
 func (c *comparison) locate(ctx context.Context) error {
-	var got [2]map[*pair]found
+	var got [2]map[*pair]messageBytes
 	for side := range got {
 		var err error
 		if got[side], err = c.fetch(ctx, side); err != nil {
@@ -53,8 +53,8 @@ func (c *comparison) locate(ctx context.Context) error {
 }
 
 // fetch reads the first different message of each pair again.
-func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]found, error) {
-	got := map[*pair]found{}
+func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]messageBytes, error) {
+	got := map[*pair]messageBytes{}
 	left := 0
 	plan := make([]engine.StreamTopic, len(c.info[side].Topics))
 	at := make([]*pair, len(plan))
@@ -78,7 +78,7 @@ func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]found, erro
 		func(m *storage.Message) error {
 			p := at[m.Topic]
 			if seen[p] == p.first.Index {
-				got[p] = found{append([]byte(nil), m.Data[1:]...), m.Data[0]}
+				got[p] = messageBytes{append([]byte(nil), m.Data[1:]...), m.Data[0]}
 				if left--; left == 0 {
 					return engine.ErrEnough
 				}
@@ -92,7 +92,7 @@ func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]found, erro
 	return got, err
 }
 
-// firstByte tells where bytes differ.
+// firstByte returns the position of the first byte that differs.
 func firstByte(a, b []byte) (path, va, vb string) {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -182,7 +182,7 @@ func take(b *[]byte, n int) []byte {
 	return v
 }
 
-// number is a value of a fixed size as text.
+// number returns a value of a fixed size as text.
 func number(k schema.Kind, b []byte) string {
 	switch k {
 	case schema.Time, schema.Duration:

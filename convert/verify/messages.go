@@ -20,7 +20,7 @@ type counted struct {
 	shifted    bool              // first may turn out to be a message at another time
 	pending    [sha256.Size]byte // that message
 	published, // messages with another time of sending
-	beyond, // messages with a time that the other encoding cannot hold
+	wrapped,
 	replaced, // messages with text that the other encoding cannot hold
 	recoded int64 // messages with other bytes and the same content
 }
@@ -131,7 +131,7 @@ func (c *comparison) compare(p *pair, a, b *entry) {
 		}
 	}
 	if (a.flags|b.flags)&flagTime != 0 {
-		p.beyond++
+		p.wrapped++
 	}
 	if (a.flags|b.flags)&flagText != 0 {
 		p.replaced++
@@ -198,7 +198,7 @@ func (p *pair) unmatched(side int, e *entry) {
 // kinds are those of a message that one side alone has.
 var kinds = [2]Kind{KindMissing, KindExtra}
 
-// sum is the content hash, when all messages have passed.
+// sum returns the content hash, when all messages have passed.
 func (s *sideCount) sum() string {
 	if s.hash == nil {
 		s.hash = sha256.New()
@@ -209,7 +209,7 @@ func (s *sideCount) sum() string {
 	return s.text
 }
 
-// nsText is a time as seconds with nine digits behind the point.
+// nsText returns a time as seconds with nine digits after the point.
 func nsText(ns int64) string {
 	sign := ""
 	u := uint64(ns)

@@ -131,7 +131,7 @@ func TestTrees(t *testing.T) {
 // faults are those of faulty, and the encodings that have them; nil: all.
 var faults = map[string][]string{
 	"header missing": {"cdr"}, "header big endian": {"cdr"}, "header parameter list": {"cdr"},
-	"zeros behind": {"ros1", "cdr"}, "byte behind": {"ros1", "cdr"}, "end cut": nil,
+	"zeros after": {"ros1", "cdr"}, "byte after": {"ros1", "cdr"}, "end cut": nil,
 	"padding to 4": {"cdr"}, "padding from the header": {"cdr"}, "padding missing": {"cdr"}, "padding too much": {"cdr"}, "padding of an empty list": {"cdr"},
 	"empty struct without byte": {"cdr"}, "empty struct with byte": {"ros1"},
 	"fields swapped": nil, "field left out": {"ros1", "cdr"}, "field twice": {"ros1", "cdr"},
@@ -149,7 +149,7 @@ var faults = map[string][]string{
 }
 
 // tolerated are faults of CDR that some readers pass over.
-var tolerated = map[string]bool{"zeros behind": true, "byte behind": true, "string without end": true}
+var tolerated = map[string]bool{"zeros after": true, "byte after": true, "string without end": true}
 
 // TestFaults: every fault that a re-encoder could have is found, in each encoding
 // that can have it, at random sites of random types.

@@ -116,7 +116,7 @@ func (l *linker) pairs() []*pair {
 	for side, groups := range [2][]*group{as, bs} {
 		for _, g := range groups {
 			if g.pair == nil {
-				g.pair = &pair{link: l.alone(side, g)}
+				g.pair = &pair{link: l.unpaired(side, g)}
 				g.pair.groups[side] = g
 				out = append(out, g.pair)
 			}
@@ -230,8 +230,8 @@ func (l *linker) join(p *pair, side int, g *group) bool {
 	return true
 }
 
-// alone is the program of a group without a counterpart, for its hash.
-func (l *linker) alone(side int, g *group) *link {
+// unpaired returns the program of a group without a counterpart, for its hash.
+func (l *linker) unpaired(side int, g *group) *link {
 	if g.members[0].def == nil || l.job.Level == Bytes {
 		return &link{both: true, from: -1}
 	}
@@ -250,7 +250,7 @@ func (p *pair) name() string {
 	return p.groups[1].name
 }
 
-// program is that of a member of a group.
+// program returns that of a member of a group.
 func (p *pair) program(side, i int, full bool) mapping.Program {
 	d := &digester{full: full, strict: p.link != nil && !p.link.both}
 	if p.link != nil && p.link.typ != nil {

@@ -63,7 +63,7 @@ func (c *comparison) topic(r *Result, p *pair) Topic {
 	}
 	switch {
 	case p.groups[0] == nil || p.groups[1] == nil:
-		c.alone(p, &t, except, total)
+		c.oneSided(p, &t, except, total)
 	case c.job.Level == Bytes && t.A.Encoding != t.B.Encoding:
 		total(KindEncoding, t.A.Encoding, t.B.Encoding)
 	case p.link == nil:
@@ -115,8 +115,8 @@ func (c *comparison) flaws(p *pair, t *Topic, except exceptFunc) {
 
 type exceptFunc func(code Code, n int64, format string, a ...any)
 
-// alone judges a topic that one side does not have.
-func (c *comparison) alone(p *pair, t *Topic, except exceptFunc, total func(Kind, string, string)) {
+// oneSided judges a topic that one side does not have.
+func (c *comparison) oneSided(p *pair, t *Topic, except exceptFunc, total func(Kind, string, string)) {
 	side, end, kind := 0, &t.A, KindMissingTopic
 	if p.groups[0] == nil {
 		side, end, kind = 1, &t.B, KindExtraTopic
@@ -203,8 +203,8 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 			except(Unconvertible, n, "messages of %s have times that a %s cannot store, and are not compared", c.side(i).Path, c.side(1-i).Format.Name)
 		}
 	}
-	if p.beyond > 0 {
-		except(Unconvertible, p.beyond, "messages have times that the other encoding cannot store, and that are other times there")
+	if p.wrapped > 0 {
+		except(Unconvertible, p.wrapped, "messages have times that the other encoding cannot store, and that are other times there")
 	}
 	if p.replaced > 0 {
 		except(Unconvertible, p.replaced, "messages have wide strings that are not Unicode, which the other encoding replaces by U+FFFD")

@@ -25,7 +25,7 @@ func must[T any](v T, err error) T {
 }
 
 // part is a cut of half of a recording without topic /b, with other names and times.
-// /a and /f are latched: what they said before is repeated at its start.
+// /a and /f are latched: their last messages before it are repeated at its start.
 func part(rec storagetest.Recording) (selection.Selection, selection.Edit) {
 	first, last := rec.Messages[0].LogTime, rec.Messages[len(rec.Messages)-1].LogTime
 	return selection.Selection{
@@ -105,7 +105,7 @@ func TestOutside(t *testing.T) {
 	first := rec.Messages[0].LogTime + sel.Duration/2
 	equal, different := 0, 0
 	for i := range rec.Messages {
-		if i%9 != 0 || len(rec.Messages[i].Data) < 5 || i < 4 || i > len(rec.Messages)-5 { // the ends say when it was
+		if i%9 != 0 || len(rec.Messages[i].Data) < 5 || i < 4 || i > len(rec.Messages)-5 { // the ends have its time
 			continue
 		}
 		other := clone(rec)

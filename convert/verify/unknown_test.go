@@ -10,7 +10,7 @@ import (
 )
 
 // TestUnknownFields: fields that a descriptor does not have are in no digest; that
-// recordings are equal but for them is not said silently.
+// recordings are equal except for them is reported.
 func TestUnknownFields(t *testing.T) {
 	dir := t.TempDir()
 	rec := load(t, "../../testdata/demo.record")

@@ -4,13 +4,13 @@
 // equal; so are types that a conversion maps to each other.
 //
 //	res, err := verify.Run(ctx, verify.Job{A: verify.Side{Path: "drive", Format: bag}, B: ...})
-//	if err == nil && !res.Equal { res.Topics[i].First tells where }
+//	if err == nil && !res.Equal { res.Topics[i].First is the first difference }
 //
 // Both recordings are read once, at the same time and in order of time. Workers
 // read each message into canonical bytes by a program that was compiled for its
 // topic (package content, whose programs are not those of a conversion),
 // and these into a SHA-256; what is compared are digests, so memory does not depend
-// on the recordings. The first difference of a topic is then read again, to tell in
+// on the recordings. The first difference of a topic is then read again, to find in
 // which field it is.
 //
 // Messages of Apollo's types that are compared with standard ROS types go through
@@ -105,7 +105,7 @@ type Side struct {
 	Attach []string            // as if these files were attached to it
 }
 
-// A Job tells what to compare and how. The zero value of all but A and B is the
+// A Job describes what to compare and how. The zero value of all but A and B is the
 // default.
 type Job struct {
 	A, B  Side
@@ -222,7 +222,7 @@ type Exception struct {
 	Message string
 }
 
-// A SelectionError tells which side a Side.Select or Side.Edit does not fit.
+// A SelectionError is an error of Side.Select or Side.Edit, with its side.
 type SelectionError struct {
 	Path string
 	Err  error // *selection.UnknownError, *selection.EmptyError, or convert.ErrNothing
@@ -280,11 +280,11 @@ func run(ctx context.Context, job *Job, sources [2]*engine.Source) (*Result, err
 		return nil, err
 	}
 	if names := c.doubtful(); len(names) > 0 {
-		turned := &comparison{job: job, sources: sources, turned: names}
-		if err := turned.run(ctx); err != nil {
+		reversed := &comparison{job: job, sources: sources, reversed: names}
+		if err := reversed.run(ctx); err != nil {
 			return nil, err
 		}
-		c.adopt(turned)
+		c.adopt(reversed)
 	}
 	return c.result(), nil
 }

@@ -130,7 +130,7 @@ func TestConversions(t *testing.T) {
 					job := verify.Job{Ignore: []verify.Code{verify.Unconvertible}}
 					results := []*verify.Result{compare(t, job, path, out), compare(t, job, out, path)}
 					if slices.ContainsFunc(results[0].Exceptions, func(e verify.Exception) bool { return e.Code == verify.Flaws }) {
-						results = results[:1] // the other way round what is wrong with the source is a difference
+						results = results[:1] // in reverse, what is wrong with the source is a difference
 					}
 					for _, res := range results {
 						for _, e := range res.Exceptions {
@@ -175,7 +175,7 @@ func withParts(t *testing.T, paths []string) []string {
 	return paths
 }
 
-// explained tells that all exceptions are of some codes.
+// explained reports whether all exceptions are of some codes.
 func explained(r *verify.Result, codes []verify.Code) bool {
 	for _, e := range r.Exceptions {
 		if !slices.Contains(codes, e.Code) {
@@ -222,7 +222,7 @@ func describe(r *verify.Result, report *convert.Report) string {
 	return b.String()
 }
 
-// TestWays: all ways to convert give what verify calls equal, also over several
+// TestWays: all ways to convert write what verify finds equal, also over several
 // formats and back.
 func TestWays(t *testing.T) {
 	bag, others := inputs(t, 2, 10)

@@ -3,7 +3,7 @@
 //
 //	r, err := all.Open(ctx, "drive.bag", storage.ReadOptions{}) // or a rosbag2 folder, or a record
 //
-// The examples show what to do with it; docs/library.md tells more. A program
+// The examples show what to do with it; docs/library.md explains more. A program
 // that wants fewer formats, or more, makes its own list with storage.NewRegistry.
 //
 // All functions may be called concurrently.
@@ -27,7 +27,7 @@ func Registry() *storage.Registry {
 
 // Open opens the recording at path for reading, whatever its format: a file, a
 // rosbag2 folder, or the folder or common stem of the segments of a record. The
-// format is told by content, never by the name. When none claims it the error
+// format is found by content, never by the name. If none claims it, the error
 // wraps storage.ErrUnknownFormat.
 func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 	return Registry().Open(ctx, path, o)

@@ -13,7 +13,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Any recording opens with one call, and tells what is in it.
+// Any recording opens with one call, and describes itself.
 func ExampleOpen() {
 	for _, path := range []string{"../../testdata/tiny.bag", "../../testdata/tiny.record"} {
 		r, err := all.Open(context.Background(), path, storage.ReadOptions{})

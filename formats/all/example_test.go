@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/formats/all"
 )
 
-// A conversion from a program: the source's format is told by its content, the
+// A conversion from a program: the source's format is found by its content, the
 // sink's is named. Progress is called from one goroutine, while others work.
 func Example() {
 	dir, err := os.MkdirTemp("", "bagconv-example-*")

@@ -58,7 +58,7 @@ func TestOpen(t *testing.T) {
 		return n
 	}
 	const messages = 636
-	folder := made("folder.bag", "db3", storage.WriteOptions{}) // a name tells nothing
+	folder := made("folder.bag", "db3", storage.WriteOptions{}) // a name means nothing
 	databases, err := filepath.Glob(folder + "/*.db3")
 	if err != nil || len(databases) != 1 {
 		t.Fatal(databases, err)

@@ -79,9 +79,9 @@ func ends(info *storage.Info) map[string]storage.TopicInfo {
 }
 
 // benchOpen opens a recording for each run of f. On a busy machine the time of the
-// processor says more than that of the wall.
+// processor is a better measure than wall time.
 func benchOpen(b *testing.B, path string, f func(storage.Reader)) {
-	time.Sleep(20 * time.Millisecond) // until the sweep is over behind the collection that testing begins with
+	time.Sleep(20 * time.Millisecond) // until the sweep is over after the collection that testing begins with
 	begin := cpuTime()
 	defer func() {
 		if d := cpuTime() - begin; d > 0 {

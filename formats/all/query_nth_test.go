@@ -54,7 +54,7 @@ func makeFile(t *testing.T, f *storage.Format, at func(*rand.Rand, int) int64) s
 }
 
 // TestQueryNth asks for every message of every topic by its number, from both
-// ends, and for some in a row, and holds the answers against reading all.
+// ends, and for some in a row, and compares the answers with reading all.
 func TestQueryNth(t *testing.T) {
 	for _, f := range Registry().Formats() {
 		if f.Create == nil {
@@ -130,11 +130,11 @@ type layout struct {
 	open int64 // to open it
 	half int64 // to pass over half of the messages
 	seek int64 // to find the first message, when its time is known
-	each int64 // for each large message that is given, beside it
+	each int64 // for each large message that is returned, in addition to it
 }
 
 const (
-	page    = 4 << 10 // what is read at least behind a leap; a page of a database
+	page    = 4 << 10 // what is read at least after a leap; a page of a database
 	entries = 40      // of one small message beside its data: its record's head and its entries in indexes, at most
 	chunk   = 16 << 20
 )
@@ -144,7 +144,7 @@ const (
 func layouts(large, size, n, bytes int64) map[string]layout {
 	bytes += n * entries
 	// Chunks as in a bag. Of each the summary has an index, with the place of the index of
-	// each channel, and before and behind it is a head; one chunk is read to see whether the
+	// each channel, and before and after it is a head; one chunk is read to see whether the
 	// summary is right.
 	mcap := layout{open: 2*large*450 + size + 16*page, half: 2 * page, seek: 2 * 3 * page, each: 2 * 3 * page}
 	return map[string]layout{
@@ -165,7 +165,7 @@ func layouts(large, size, n, bytes int64) map[string]layout {
 }
 
 // TestQueryBytes counts what is read of a large recording for one message and for
-// ten seconds, opening included, and holds it against the layout. None of it grows
+// ten seconds, opening included, and compares it with the layout. None of it grows
 // with the payload of what is skipped.
 func TestQueryBytes(t *testing.T) {
 	if testing.Short() {

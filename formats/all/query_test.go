@@ -43,8 +43,8 @@ func recordings(t *testing.T) (list []string) {
 	return list
 }
 
-// TestQueryRecordings holds queries of every recording against reading all of
-// it. Of a damaged one a query may give an error instead, or, with a warning, less.
+// TestQueryRecordings compares queries of every recording with reading all of
+// it. Of a damaged one a query may return an error instead, or, with a warning, less.
 func TestQueryRecordings(t *testing.T) {
 	held, refused, damaged := 0, 0, 0
 	for _, path := range recordings(t) {
@@ -93,7 +93,7 @@ func tryQuery(r storage.Reader) error {
 	return nil
 }
 
-// isSaid tells the errors that a query of a damaged recording may have.
+// isSaid reports whether it is an error that a query of a damaged recording may have.
 func isSaid(err error) bool {
 	var e *storage.Error
 	return errors.As(err, &e) && (errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrUnsupported) || errors.Is(err, storage.ErrTruncated))

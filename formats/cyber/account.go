@@ -17,7 +17,7 @@ type tail struct {
 }
 
 // endsAt notes what is wrong at the end of the file; the first note counts. size is
-// that of the file as it should be, 0 if nothing tells it.
+// that of the file as it should be, 0 if nothing states it.
 func (f *file) endsAt(at int64, code string, size int64, format string, args ...any) {
 	if !f.tail.found {
 		f.tail = tail{true, at, code, fmt.Sprintf(format, args...), size}

@@ -115,7 +115,7 @@ func scanned(t *testing.T, b []byte) []entry {
 }
 
 // TestLostInChunk destroys the start of a message in each chunk of a record whose
-// index is sound: when all is read, the headers of the chunks tell how many are lost.
+// index is sound: when all is read, the headers of the chunks show how many are lost.
 func TestLostInChunk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.record")
 	written(t, path, 60, storage.WriteOptions{ChunkSize: 1000})
@@ -162,7 +162,7 @@ func TestMissingSegments(t *testing.T) {
 		"two":    {[]int{1, 2}, "segments 00001 to 00002 are missing", 210_000_000},
 		"first":  {[]int{0}, "segment 00000 is missing", 0},
 		"apart":  {[]int{1, 3}, "segment 00003 is missing", 220_000_000},
-		"a last": {[]int{5}, "", 0}, // which nothing tells: bagconv ends segments below their limit
+		"a last": {[]int{5}, "", 0}, // which nothing shows: bagconv ends segments below their limit
 	} {
 		t.Run(name, func(t *testing.T) {
 			stem := filepath.Join(t.TempDir(), "x.record")
@@ -213,7 +213,7 @@ func TestLastSegment(t *testing.T) {
 }
 
 // TestOnePart: a segment that is named itself is read alone, and the name of all of
-// the recording is given.
+// the recording is named.
 func TestOnePart(t *testing.T) {
 	stem := filepath.Join(t.TempDir(), "x.record")
 	written(t, stem, 60, storage.WriteOptions{SegmentSize: 1000, SegmentNames: namesOld})

@@ -25,7 +25,7 @@ func (r *record) section(typ uint32, content []byte) *record {
 	return r.claim(typ, int64(len(content)), content)
 }
 
-// claim adds a section whose header says another size.
+// claim adds a section whose header states another size.
 func (r *record) claim(typ uint32, size int64, content []byte) *record {
 	r.b = binary.LittleEndian.AppendUint32(r.b, typ)
 	r.b = append(r.b, 0x61, 0x55, 0, 0)

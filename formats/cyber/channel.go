@@ -26,7 +26,7 @@ func (c *channel) at(offset int64) storage.TopicID {
 	return c.topic
 }
 
-// A topicKey tells topics apart.
+// A topicKey distinguishes topics.
 type topicKey struct {
 	name, typ string
 	schema    [sha256.Size]byte // zero: none

@@ -50,7 +50,7 @@ const maxParts = 1 << 20
 
 func (c *chunk) parts() int { return int(min(max(1, (c.size+partSize/2)/partSize), maxParts)) }
 
-// bound is an offset in the file; the bound behind the last part is the body's end.
+// bound is an offset in the file; the bound after the last part is the body's end.
 func (c *chunk) bound(part int) int64 {
 	n := c.parts()
 	if part == n {
@@ -115,7 +115,7 @@ func (c *chunk) step(k *walker, at int64) (next int64, ok bool, err error) {
 	return next, false, err
 }
 
-// skip goes past bytes of the body that are no message, and warns. It returns
+// skip goes past bytes of the body that are not messages, and warns. It returns
 // where the next message begins: one of a channel that is known.
 func (c *chunk) skip(at int64, st state) (next int64, err error) {
 	f, end := c.file, c.body+c.size
@@ -229,7 +229,7 @@ func (c *chunk) measure(ctx context.Context, w *window, add func(at int64, name 
 	c.measured = true
 	switch {
 	case !c.bounded || stated == c.count:
-	case c.broken.Load() || c.cut: // which tells why
+	case c.broken.Load() || c.cut: // which reports why
 		c.file.lost.Messages += max(0, stated-c.count)
 	default:
 		return c.file.warn("count", c.head, false, storage.Lost{}, "a chunk counts %d messages; %d can be read", stated, c.count)

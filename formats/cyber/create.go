@@ -58,8 +58,8 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*Write
 	}
 	header := fixedHeader(o)
 	if n := proto.Size(header) + maxCounters; n > maxHeader {
-		return nil, outError(path, fmt.Sprintf("names of map and vehicle: a header of %d bytes", n), storage.ErrUnsupported,
-			fmt.Sprintf("a header holds %d bytes", maxHeader))
+		return nil, outError(path, fmt.Sprintf("the names of map and vehicle need a header of %d bytes", n), storage.ErrUnsupported,
+			fmt.Sprintf("a header has room for %d bytes", maxHeader))
 	}
 	w := &Writer{
 		header: header, names: map[string]bool{}, seg: &outSegment{},

@@ -15,7 +15,7 @@ import (
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
-// expected is what an independent section walk says of a file.
+// expected is what an independent section walk finds in a file.
 type expected struct {
 	Begin, End int64
 	Channels   map[string]struct {

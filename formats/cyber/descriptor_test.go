@@ -27,7 +27,7 @@ func names(t *testing.T, set []byte) (out []string) {
 	return out
 }
 
-// TestSchema: trees and flat lists give the same set.
+// TestSchema: trees and flat lists lead to the same set.
 func TestSchema(t *testing.T) {
 	file := func(name string, imports ...string) []byte { return marshal(testFile(name, name, imports...)) }
 	a, b, c, d := file("a", "b", "c"), file("b", "d"), file("c", "d", "none"), file("d")

@@ -29,12 +29,12 @@
 // # Refused
 //
 // A recording whose folder has records of several names, a file without header
-// and sections, sections over 2 GiB and names that are no UTF-8 when writing.
+// and sections, sections over 2 GiB and names that are not UTF-8 when writing.
 // Apollo's compress flag is ignored: no version ever compressed.
 //
 // # Concurrency
 //
-// As [storage.Reader] and [storage.Writer] say: Reader.ReadBlock and Info may be
+// As in [storage.Reader] and [storage.Writer]: Reader.ReadBlock and Info may be
 // called from several goroutines, and so may an [storage.PendingBlock]'s Encode.
 //
 // Facts of the format are from the sources of Cyber RT (cyber/record,

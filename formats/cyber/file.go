@@ -75,7 +75,7 @@ func (r *Reader) open(path string, h storage.File, size int64) (*file, error) {
 }
 
 // open reads the header and all sections but for chunk bodies, and those too
-// if nothing else tells what is in them.
+// if nothing else shows what is in them.
 func (f *file) open() error {
 	w := f.window()
 	defer windows.Put(w)
@@ -113,13 +113,13 @@ func (f *file) readHeader(w *window) error {
 	case fits && x.size > int64(len(b)-sectionHead) && sniffFile(b):
 		return f.fail(0, "header", storage.ErrTruncated)
 	case !fits || x.size > int64(len(b)-sectionHead):
-		f.badHeader("header", "the file does not begin with a header that can be read; what follows is")
+		f.badHeader("header", "the file does not begin with a readable header; what follows it is read")
 		return nil
 	}
 	h, typed := &pb.Header{}, x.typ == uint32(pb.SectionType_SECTION_HEADER)
 	content := b[sectionHead:][:x.size]
 	if !typed && !bytes.HasPrefix(content, versionFields) || proto.Unmarshal(content, h) != nil {
-		f.badHeader("header", "the file does not begin with a header that can be read; what follows is")
+		f.badHeader("header", "the file does not begin with a readable header; what follows it is read")
 		return nil
 	}
 	f.header = h
@@ -128,7 +128,7 @@ func (f *file) readHeader(w *window) error {
 	}
 	switch {
 	case !typed:
-		f.badHeader("header", "the first section has the type %d, and not that of a header, 0", x.typ)
+		f.badHeader("header", "the first section has type %d, and not 0, the type of a header", x.typ)
 	case h.GetMajorVersion() != 1:
 		f.badHeader("header", "the header has version %d.%d; the file is read as version 1.0, the only one", h.GetMajorVersion(), h.GetMinorVersion())
 	case h.GetCompress() != pb.CompressType_COMPRESS_NONE:
@@ -143,7 +143,7 @@ func (f *file) badHeader(code, format string, args ...any) {
 }
 
 // checkFound reports what is wrong with the header. It refuses a file in which
-// nothing of a record was found behind it.
+// nothing of a record was found after it.
 func (f *file) checkFound() error {
 	h := f.header
 	switch {

@@ -38,7 +38,7 @@ var options = storage.Options{
 	{Name: storage.NameChunkSize, Kind: storage.OptionSize, Help: "message data per chunk: 768K, 4M (times 1024), or 4MB (times 1000)"},
 	{Name: storage.NameSegmentSize, Kind: storage.OptionSize, Help: "begin a new file before one has more message data"},
 	{Name: storage.NameSegmentDuration, Kind: storage.OptionDuration, Help: "begin a new file before one lasts longer, such as 60s"},
-	{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{namesNew, namesOld}, Help: "OUT.00000.20261121093000 as Apollo 9 and later, or OUT.00000"},
+	{Name: storage.NameSegmentNames, Kind: storage.OptionChoice, Values: []string{namesNew, namesOld}, Help: "OUT.00000.20261121093000, as in Apollo 9 and later, or OUT.00000"},
 }
 
 const extension = ".record"
@@ -105,7 +105,7 @@ func sniffPath(fsys storage.FS, path string) bool {
 // sniffFile reports whether a file begins with a HEADER section: type 0, a size
 // that leaves room for the padding, and major_version as the first field; or, if
 // type and size are damaged, whether the header of version 1.0 and its padding stand
-// in their place, and a section behind them. What follows may be damaged.
+// in their place, and a section after them. What follows may be damaged.
 func sniffFile(head []byte) bool {
 	if len(head) < sectionHead+1 {
 		return false

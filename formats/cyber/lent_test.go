@@ -44,7 +44,7 @@ func TestLent(t *testing.T) {
 	}
 }
 
-// writeLent writes messages from one buffer, and tells which chunks were lent. Chunks
+// writeLent writes messages from one buffer, and returns which chunks were lent. Chunks
 // are appended as late as they may be.
 func writeLent(t *testing.T, path string, chunk int64, sizes []int, inline bool) (lent []bool) {
 	t.Helper()

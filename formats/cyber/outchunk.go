@@ -29,7 +29,7 @@ type outChunk struct {
 	channels []*outChannel // those known when the chunk was full
 	blocks   [][]byte      // full, of blockSize
 	tail     []byte        // the block being filled
-	lent     []byte        // data of the last message, behind tail; nil: it is in the blocks
+	lent     []byte        // data of the last message, after tail; nil: it is in the blocks
 	body     int64         // bytes of ChunkBody
 	raw      int64         // bytes of content
 	count    int64

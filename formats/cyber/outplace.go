@@ -82,7 +82,7 @@ func (p *outPlace) old() (names []string, err error) {
 	return names, nil
 }
 
-// isSegmentSuffix tells ".00000" and ".00000.20060102150405".
+// isSegmentSuffix recognises ".00000" and ".00000.20060102150405".
 func isSegmentSuffix(s string) bool {
 	if len(s) != 6 && len(s) != 7+len(stampFormat) {
 		return false

@@ -73,7 +73,7 @@ func (p *parser) run(stop int64) (int64, error) {
 	return stop, nil
 }
 
-// extend makes the buffer n bytes long, from the file. moved says that its
+// extend makes the buffer n bytes long, from the file. moved means that its
 // memory is another.
 func (p *parser) extend(n int) (moved bool, err error) {
 	b := p.batch
@@ -132,7 +132,7 @@ func (c *chunk) undeclared(name []byte) error {
 		"messages of channel %.80q are not read: neither a section nor the index declares it", name)
 }
 
-// plausibleName tells a channel name from bytes that are there by accident.
+// plausibleName reports whether bytes can be a channel name, or are there by accident.
 func plausibleName(b []byte) bool {
 	return len(b) > 0 && utf8.Valid(b)
 }

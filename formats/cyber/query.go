@@ -52,13 +52,13 @@ type query struct {
 	free []*view // on heads, that Open does not use now
 }
 
-// A view is a window on one file after the other, with what messages so far tell of
+// A view is a window on one file after the other, with what the messages so far show of
 // those that come: sensors keep their pace. Slices are by the numbers of channels; 0
 // is the start of a chunk.
 type view struct {
 	file   *file
 	window *window    // of windows
-	leaps  []int      // bytes of small messages behind a large one
+	leaps  []int      // bytes of small messages after a large one
 	after  []*channel // of the message that came after one
 }
 
@@ -168,7 +168,7 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	return k, nil
 }
 
-// maxLeap bounds what is read at once behind a large message, in bytes: as much as
+// maxLeap bounds what is read at once after a large message, in bytes: as much as
 // lay between one of its channel and the next large one lately. Sensors keep their
 // pace, so that is mostly one read of what is needed.
 const maxLeap = 64 << 10
@@ -177,7 +177,7 @@ const maxLeap = 64 << 10
 const largeMessage = 4 << 10
 
 // stepTo goes over the message at an offset of the body, and returns its channel,
-// probably guess. It is nil for what is no message, or one of no channel, which a
+// probably guess. It is nil for what is not a message, or one of no channel, which a
 // warning reports.
 func (c *chunk) stepTo(k *walker, at int64, guess *channel) (next int64, ch *channel, err error) {
 	st, err := k.next(at)

@@ -46,7 +46,7 @@ func TestQueryWithoutIndex(t *testing.T) {
 	storagetest.CheckQueries(t, r, 5, 200)
 }
 
-// TestQueryHeaderLies: a chunk whose header, and the index after it, gives times
+// TestQueryHeaderLies: a chunk whose header, and the index after it, has times
 // that its messages do not have ends a query with an error, not with another order.
 func TestQueryHeaderLies(t *testing.T) {
 	path := t.TempDir() + "/x.record"

@@ -235,7 +235,7 @@ func TestNoRecord(t *testing.T) {
 }
 
 // TestLargeChunk reads a chunk that is many blocks, with messages that are
-// larger than one, and holds the parts against each other.
+// larger than one, and compares the parts with each other.
 func TestLargeChunk(t *testing.T) {
 	var msgs []msg
 	for i := range 900 {

@@ -30,12 +30,12 @@ type message struct {
 // maxMessage is the longest message that anything reads, in bytes.
 const maxMessage = math.MaxInt32
 
-// state tells what parseMessage has made of some bytes.
+// state describes what parseMessage has made of some bytes.
 type state uint8
 
 const (
-	whole  state = iota // a message; its content may go on behind the bytes
-	short               // more bytes are needed to tell
+	whole  state = iota // a message; its content may go on after the bytes
+	short               // more bytes are needed
 	broken              // no message
 	odd                 // fields in another order than Apollo's, or others: parse all of it
 )
@@ -127,7 +127,7 @@ func less(n int) state {
 	return broken
 }
 
-// varint is protowire.ConsumeVarint, which does not tell 0 for bytes that end
+// varint is protowire.ConsumeVarint, which does not distinguish 0 from bytes that end
 // too early from one that never ends, made short for the usual one or two bytes.
 func varint(b []byte) (v uint64, n int) {
 	if len(b) > 0 && b[0] < 0x80 {
@@ -162,7 +162,7 @@ type walker struct {
 const headBytes = 256
 
 // next reads the head of the message at an offset. The state is whole, short
-// when the message goes on behind the end of the body, or broken.
+// when the message goes on after the end of the body, or broken.
 func (k *walker) next(at int64) (state, error) {
 	st := short
 	for n := headBytes; st == short; n = 128 << 10 {

@@ -5,7 +5,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// bodyEnd looks for the end of a body that claims to end at an offset behind
+// bodyEnd looks for the end of a body that claims to end at an offset after
 // which no section is: where its messages end and another section begins, or
 // else at the first section within. It is -1 when there is none.
 func (s *scanner) bodyEnd(c *chunk, claimed int64) (int64, error) {
@@ -38,7 +38,7 @@ func (s *scanner) bodyEnd(c *chunk, claimed int64) (int64, error) {
 }
 
 // certain reports whether a section begins at an offset, by what is in it and
-// behind it.
+// after it.
 func (s *scanner) certain(at int64) bool {
 	b, err := s.w.peek(at, sectionHead+headBytes)
 	if err != nil || len(b) < sectionHead {
@@ -88,7 +88,7 @@ func (s *scanner) certain(at int64) bool {
 	return false
 }
 
-// lost goes past what is no section, up to the next that is one.
+// lost goes past what is not a section, up to the next that is one.
 func (s *scanner) lost(at int64) (next int64, err error) {
 	f := s.f
 	zero, err := s.w.zeros(at)

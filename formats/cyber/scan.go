@@ -16,7 +16,7 @@ type scanner struct {
 	pending *chunk  // CHUNK_HEADER without its body yet
 	from    int64   // where to look for a section again when the next one is none
 
-	// visit, unless it is nil, is called behind each section at an offset, and behind bytes
+	// visit, unless it is nil, is called after each section at an offset, and after bytes
 	// that are none, if ok is false; next is where reading goes on, or endOfSections.
 	visit func(at, next int64, ok bool) error
 }

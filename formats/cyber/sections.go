@@ -88,7 +88,7 @@ func (f *file) listSections(ctx context.Context, add func(storage.Section) error
 			return err
 		}
 		rest := storage.NewSection(f.path, "", x.Offset+x.Size, f.size-x.Offset-x.Size)
-		rest.Add("note", "behind the index, and no part of the recording")
+		rest.Add("note", "it follows the index, and is not part of the recording")
 		return add(rest)
 	}
 	if err := s.run(ctx); err != nil || !first {
@@ -97,7 +97,7 @@ func (f *file) listSections(ctx context.Context, add func(storage.Section) error
 	return add(f.headSection(f.size))
 }
 
-// headSection describes what stands before the first section behind the header.
+// headSection describes what stands before the first section after the header.
 func (f *file) headSection(end int64) storage.Section {
 	x := storage.NewSection(f.path, sectionKind(uint32(pb.SectionType_SECTION_HEADER)), 0, end)
 	if f.wrong != nil {
@@ -134,7 +134,7 @@ func sectionKind(typ uint32) string {
 	return strings.TrimPrefix(pb.SectionType(typ).String(), "SECTION_")
 }
 
-// describe fills in the section at x.Offset, behind which reading goes on at next.
+// describe fills in the section at x.Offset, after which reading goes on at next.
 func (s *scanner) describe(x *storage.Section, w *window, next int64, chunks map[int64]*chunk) error {
 	f := s.f
 	b, err := w.peek(x.Offset, sectionHead)
@@ -152,7 +152,7 @@ func (s *scanner) describe(x *storage.Section, w *window, next int64, chunks map
 	case h.size > f.size-from && next != endOfSections && next < f.size:
 		x.Broken = fmt.Sprintf("it states %d bytes, but it ends after %d%s", h.size, next-from, chunked.GoesOn(next, f.size))
 	case h.size > f.size-from:
-		x.Broken = fmt.Sprintf("the file ends %d bytes before its end", h.size-(f.size-from))
+		x.Broken = fmt.Sprintf("the file ends %d bytes before the end of this section", h.size-(f.size-from))
 	case next != endOfSections && next != to:
 		x.Broken = fmt.Sprintf("it states %d bytes, but it ends after %d%s", h.size, next-from, chunked.GoesOn(next, f.size))
 	}

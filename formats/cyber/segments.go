@@ -43,7 +43,7 @@ func wholeIn(fsys storage.FS, path string) (name string, parts []string) {
 	return name, parts
 }
 
-// checkSegments reports what the names of the segments, and what is in them, tell of
+// checkSegments reports what the names and contents of the segments show of
 // others that are not there.
 func (r *Reader) checkSegments() error {
 	var own []*file // those with a number, in its order

@@ -136,7 +136,7 @@ func (w *window) bytes(x field) ([]byte, error) {
 	return b, nil
 }
 
-// isIO tells errors of the disk from those of what is on it.
+// isIO reports whether an error is one of the disk, and not of the file's content.
 func isIO(err error) bool {
 	return err != nil && !errors.Is(err, errMalformed)
 }

@@ -20,7 +20,7 @@ const maxName = 32 << 10
 // return in full. See storage.Writer for how it may be used.
 //
 // The viewer, and so cyber_recorder play, walks a recording in steps of one
-// second, and skips messages of a chunk that come too late for theirs: give
+// second, and skips messages of a chunk that come too late for theirs: set
 // messages in the order of time. Others are written all the same, in the order
 // in which they came, with headers that are true; a reader that knows better
 // finds them.
@@ -59,7 +59,7 @@ type outChannel struct {
 func (w *Writer) Identity() storage.Identity { return storage.IdentityName }
 
 // CreateTopic makes a channel. See storage.Writer. Of the topic its name, type
-// and descriptors are kept. Apollo tells channels apart by their name: a second
+// and descriptors are kept. Apollo distinguishes channels by their name: a second
 // topic of one name is refused. A topic that is refused does not stop the writer.
 func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err := w.state.Usable(); err != nil {

@@ -281,7 +281,7 @@ func bomb(n int) []byte {
 	return marshal(set)
 }
 
-// TestReferee holds what we write against PyPI's cyber_record.
+// TestReferee compares what we write with PyPI's cyber_record.
 func TestReferee(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	rec := suite("").Generate(5, storagetest.Spec{Topics: 4, Messages: 500, MaxSize: 1, Step: 100_000_000})

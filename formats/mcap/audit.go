@@ -76,7 +76,7 @@ type entry struct {
 	log, offset uint64
 }
 
-// auditIndex compares the Message Index records behind a chunk with its records, which
+// auditIndex compares the Message Index records after a chunk with its records, which
 // b has.
 func (r *Reader) auditIndex(bl *block, b []byte) error {
 	err := r.compareIndex(bl, messagesOf(b))

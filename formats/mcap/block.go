@@ -27,7 +27,7 @@ type block struct {
 	channels []uint16 // that a block which was scanned has messages of
 	many     bool     // there are too many of them to list
 
-	// says is what the index has about the chunk, if that is right and the chunk's own
+	// the chunk by the index, if that is right and the chunk's own
 	// header is not.
 	says *chunkIndex
 }
@@ -152,7 +152,7 @@ func (r *Reader) chunkHeader(bl *block) (*chunk, error) {
 	case c.head > 0 && (c.open() || h.length == 1<<64-1):
 		return c, nil
 	case c.head > 0 && (err != nil || h.length != length):
-		return c, fmt.Errorf("a chunk states %d bytes, and its record %d; there are %d", c.n, h.length, length)
+		return c, fmt.Errorf("a chunk states %d bytes, its record %d, and there are %d", c.n, h.length, length)
 	}
 	return c, err
 }

@@ -69,7 +69,7 @@ func codecOf(name string) *compress.Codec {
 	return nil
 }
 
-// codec returns what the chunk is compressed with; nil when nothing tells. sure is
+// codec returns what the chunk is compressed with; nil if nothing shows it. sure is
 // false when that is not what the chunk has.
 func (c *chunk) codec() (codec *compress.Codec, sure bool) {
 	if k := codecOf(c.compression); k != nil {

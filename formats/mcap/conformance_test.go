@@ -205,7 +205,7 @@ func listSummary(op byte, b []byte, add func(string, error, ...[2]any)) {
 }
 
 // TestConformanceRead: the Reader opens each file of the matrix by its summary and without
-// it, and gives its messages, channels, attachments and metadata.
+// it, and prints its messages, channels, attachments and metadata.
 func TestConformanceRead(t *testing.T) {
 	eachVector(t, func(t *testing.T, name string, v *vector, b []byte) {
 		var want []storage.Message

@@ -129,7 +129,7 @@ func filesOf(r storage.Reader, topics []storage.TopicID) []copyFile {
 }
 
 // keepIDs sets the ids of channels and schemas to those that they have in a file, if these are
-// free. kept tells which channels of the Writer have the id of a source, and old is its list
+// free. kept has the channels of the Writer with the id of a source, and old is its list
 // of schemas before. It returns nil if no chunk of the file can be copied.
 func (w *Writer) keepIDs(f copyFile, c *copying, kept []bool, old []outSchema) *copySource {
 	src := &copySource{c, f.Reader, make([]int, len(f.topics))}
@@ -257,7 +257,7 @@ func (c *copySource) begin(b *storage.Batch) *stored {
 	return s
 }
 
-// suits tells by its header whether a chunk with these records may be copied.
+// suits reports, by its header, whether a chunk with these records may be copied.
 func (s *stored) suits(c *chunk, records []byte) bool {
 	codec, sure := c.codec()
 	if !sure || codec != s.from.codec || len(records) < s.from.least || uint64(len(records)) != c.size {

@@ -20,7 +20,7 @@
 // outside of chunks.
 //
 // Refused, wrapping storage.ErrUnsupported: other major versions. Left out and
-// reported: messages of channels that nothing defines, and log times from 2^63 on.
+// reported: messages of channels that nothing defines.
 //
 // # Writing
 //
@@ -30,7 +30,7 @@
 //
 // # Concurrency
 //
-// As [storage.Reader] and [storage.Writer] say: Reader.ReadBlock and Info may be
+// As in [storage.Reader] and [storage.Writer]: Reader.ReadBlock and Info may be
 // called from several goroutines, and so may an [storage.PendingBlock]'s Encode.
 //
 // Facts of the format are from its specification (foxglove/mcap, website/docs/spec)

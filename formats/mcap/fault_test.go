@@ -94,7 +94,7 @@ func (s *small) file(t testing.TB) ([]byte, []storage.Message) {
 }
 
 // TestTruncated cuts a file at every byte: the messages that are whole in it come
-// back, in order, and the damage is told.
+// back, in order, and the damage is reported.
 func TestTruncated(t *testing.T) {
 	for _, s := range smalls {
 		t.Run(s.name, func(t *testing.T) {
@@ -164,7 +164,7 @@ func messageEnds(t *testing.T, b []byte) (ends []int64) {
 }
 
 // TestFlipped flips every byte of a file, two ways: nothing breaks, messages that are
-// not touched come back, and what is lost or may be wrong is told.
+// not touched come back, and what is lost or may be wrong is reported.
 func TestFlipped(t *testing.T) {
 	for _, s := range smalls {
 		t.Run(s.name, func(t *testing.T) {

@@ -82,7 +82,7 @@ func editFile(t testing.TB, path string, edit func(text string) string) {
 }
 
 // TestFolderFound: however the files of a folder lie, all that is there is read, and what
-// is not is told and counted.
+// is not is reported and counted.
 func TestFolderFound(t *testing.T) {
 	all := testMessages(100)
 	o := storage.WriteOptions{SegmentDuration: 4e9, Compression: "lz4", ChunkSize: 500} // three parts of 41, 41 and 18
@@ -150,7 +150,7 @@ func TestFolderFound(t *testing.T) {
 	}
 }
 
-// writeOther writes a folder that says that its messages are compressed with lz4.
+// writeOther writes a folder whose metadata states that its messages are compressed with lz4.
 func writeOther(t *testing.T, messages []storage.Message) string {
 	dir := writeFolder(t, storage.WriteOptions{}, messages)
 	editFile(t, dir+"/metadata.yaml", func(s string) string {

@@ -124,8 +124,8 @@ func (r *FolderReader) unpackMessages(x partBlock, b *storage.Batch) error {
 	return nil
 }
 
-// unpackMessage appends what a message decompresses to. If nothing tells that messages
-// are compressed, one that is no frame only looked like one, and is taken as it is.
+// unpackMessage appends what a message decompresses to. If nothing shows that messages
+// are compressed, one that is not a frame only looked like one, and is taken as it is.
 func (r *FolderReader) unpackMessage(dst []byte, m *storage.Message) ([]byte, bool) {
 	limit := min(ros2bag.UnpackedSize(m.Data, len(m.Data)), maxUnpacked-int64(len(dst)))
 	out, err := compress.Zstd.Decode(dst, m.Data, limit)

@@ -10,7 +10,7 @@ import (
 )
 
 // A topicKey is what makes channels of several parts one topic: their ids differ. Several
-// of one name, type and encoding in a part are told apart by their number.
+// of one name, type and encoding in a part are distinguished by their number.
 type topicKey struct {
 	name, typ, encoding string
 	number              int

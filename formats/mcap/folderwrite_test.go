@@ -16,7 +16,7 @@ import (
 )
 
 // TestFolderWritten: each part has all topics, and is of the whole; metadata.yaml and the
-// channels say the same.
+// channels have the same values.
 func TestFolderWritten(t *testing.T) {
 	all := testMessages(60)
 	dir := writeFolder(t, storage.WriteOptions{SegmentSize: 1200, Metadata: map[string]string{storage.MetaDistro: "iron", "who": "me"}}, all)
@@ -96,7 +96,7 @@ func TestFolderProfiles(t *testing.T) {
 	}
 }
 
-// TestPresets: what a preset says, and what other options change of it.
+// TestPresets: what a preset sets, and what other options change of it.
 func TestPresets(t *testing.T) {
 	messages := testMessages(2000)
 	size := map[string]int64{}
@@ -173,7 +173,7 @@ func TestFileName(t *testing.T) {
 }
 
 // TestMessageCompression: messages that are zstd frames are decompressed, also where
-// nothing says so; a broken one is left out and counted.
+// nothing marks them; a broken one is left out and counted.
 func TestMessageCompression(t *testing.T) {
 	plain := testMessages(90)
 	packed := slices.Clone(plain)

@@ -50,14 +50,14 @@ func CreateFolder(ctx context.Context, path string, o storage.WriteOptions) (sto
 		return fail("option", err, "")
 	}
 	if other := o.Values[storage.NameStorage]; other != "" && other != mcapStorage.ID {
-		return fail("storage "+other, storage.ErrUnsupported, "the format of that storage writes it")
+		return fail("storage "+other, storage.ErrUnsupported, "write it with the format of that storage")
 	}
 	level, packed, err := packFiles(&o)
 	if err != nil {
 		return fail("option", err, "")
 	}
 	if packed && appends {
-		return fail("a part that is added, compressed as a whole", storage.ErrUnsupported, "parts that are added are as they are; chunks may be compressed")
+		return fail("adding a part that is compressed as a whole", storage.ErrUnsupported, "omit --compression-mode; chunks can be compressed")
 	}
 	w := &FolderWriter{path: path, packed: packed, level: level, fs: iox.FS(o.FS), o: o, size: o.SegmentSize, duration: o.SegmentDuration, known: map[topicKey]bool{}}
 	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
@@ -199,7 +199,7 @@ func (w *FolderWriter) cut() error {
 	return w.addPart()
 }
 
-// end writes what stands behind the data of a part, and closes it.
+// end writes what stands after the data of a part, and closes it.
 func (p *outPart) end() error {
 	_, err := p.state.Finish(p.finish, "")
 	p.chunkIndexes = nil

@@ -63,13 +63,13 @@ func (r *Reader) readSummary() (s *summary, why string, err error) {
 	}
 	s.start = int64(start)
 	s.dataEnd = s.start - dataEnd
-	// What stands before it tells that it is no number from anywhere, before so much is read.
+	// The record before it shows that it is a position, and not any number, before so much is read.
 	before := make([]byte, dataEnd)
 	if err := iox.ReadFull(r.src.File, before, s.dataEnd); err != nil {
 		return nil, "", r.src.Fail(s.dataEnd, "data end", err)
 	}
 	if h, err := parseHead(before); err != nil || h != (recordHeader{opDataEnd, 4}) {
-		return s, fmt.Sprintf("there is no end of the data before byte %d, at which the summary should begin", start), nil
+		return s, fmt.Sprintf("there is no DataEnd record before byte %d, where the summary should begin", start), nil
 	}
 	b := make([]byte, s.end-s.start)
 	if from := r.src.Size - int64(len(tail)); s.start >= from {
@@ -129,7 +129,7 @@ func (s *summary) parse(b []byte) error {
 }
 
 // counts takes the number of messages of each channel from where their Message Index
-// records are: an entry has 16 bytes. If those do not lie one behind the other, as
+// records are: an entry has 16 bytes. If those do not lie one after the other, as
 // when a newer writer made them longer, they are looked at. It is nil if there are
 // none, or others than the index has.
 func (s *scanner) counts(x *chunkIndex) ([]indexed, error) {

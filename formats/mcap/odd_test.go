@@ -28,13 +28,13 @@ type oddCase struct {
 	Metadata    [][2]any
 }
 
-// less says of which odd files less is read than is in them, and why.
+// less lists the odd files of which less is read than is in them, and why.
 var less = map[string]int{
 	"lz4-raw-block.mcap": 0, // no lz4 frame, which nothing that records writes
 }
 
 // TestOddFiles: of each odd file everything is read that can be, nothing that was not
-// written, and the damage is told.
+// written, and the damage is reported.
 func TestOddFiles(t *testing.T) {
 	for path, c := range samples.Expected[oddCase](t, "mcap/generated/expected.json") {
 		test := testOdd

@@ -47,7 +47,7 @@ type usedChannel struct {
 	channel int // index of Writer.channels
 	id      uint16
 	count   int
-	at      int // of its Message Index record, behind the chunk
+	at      int // of its Message Index record, after the chunk
 }
 
 // indexRef is an entry of a Message Index: time, place, used channel.

@@ -61,7 +61,7 @@ func (w *Writer) WriteMetadata(m *storage.MetadataRecord) error {
 	return nil
 }
 
-// writeAttachment writes an attachment of a.size bytes, which come from data, behind
+// writeAttachment writes an attachment of a.size bytes, which come from data, after
 // the chunks that were appended so far.
 func (w *Writer) writeAttachment(a attachment, data io.Reader) error {
 	w.mu.Lock()
@@ -90,7 +90,7 @@ func (w *Writer) writeAttachment(a attachment, data io.Reader) error {
 			break
 		}
 		if err != nil {
-			return w.fail(fmt.Sprintf("attachment %.80q, %d bytes before its end", a.name, left), err)
+			return w.fail(fmt.Sprintf("attachment %.80q ends %d bytes too early", a.name, left), err)
 		}
 	}
 	if err := w.put(append(binary.LittleEndian.AppendUint32(nil, sum), padding...)); err != nil {
@@ -102,7 +102,7 @@ func (w *Writer) writeAttachment(a attachment, data io.Reader) error {
 	return nil
 }
 
-// writeMetadata writes a metadata record behind the chunks that were appended so far.
+// writeMetadata writes a metadata record after the chunks that were appended so far.
 func (w *Writer) writeMetadata(m metadata) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -19,10 +19,10 @@ type packing struct {
 	end   int64  // of the file that is written
 }
 
-// looseBytes is how much is compressed together that is no chunk.
+// looseBytes is how much is compressed together that is not a chunk.
 const looseBytes = 1 << 20
 
-// add adds bytes that are no chunk.
+// add adds bytes that are not chunk.
 func (p *packing) add(w *Writer, b []byte) error {
 	for len(b) > 0 {
 		n := min(len(b), looseBytes-len(p.loose))
@@ -48,7 +48,7 @@ func (p *packing) flush(w *Writer) (err error) {
 	return p.write(w, p.frame)
 }
 
-// put writes a frame behind all that was added.
+// put writes a frame after all that was added.
 func (p *packing) put(w *Writer, frame []byte) error {
 	if err := p.flush(w); err != nil {
 		return err
@@ -80,7 +80,7 @@ func packFiles(o *storage.WriteOptions) (level int, ok bool, err error) {
 	case o.Level > codec.MaxLevel():
 		return 0, false, &storage.OptionError{Name: storage.NameLevel, What: "there is no such level", Hint: levelHint(codec)}
 	case slices.ContainsFunc(presets, func(p preset) bool { return p.name == o.Values[storage.NamePreset] && !p.plain && p.codec != "none" }):
-		return 0, false, &storage.OptionError{Name: storage.NamePreset, What: "it compresses chunks, and files that are compressed as a whole have none", Hint: "leave it out"}
+		return 0, false, &storage.OptionError{Name: storage.NamePreset, What: "it compresses chunks, and files that are compressed as a whole have none", Hint: "omit it"}
 	}
 	level, o.Compression, o.Level = cmp.Or(o.Level, ros2bag.DefaultLevel), "none", 0
 	return level, true, nil

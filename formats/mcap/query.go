@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Query reads by the index: the Chunk Index tells in which chunks to look and how many
+// Query reads by the index: the Chunk Index has the chunks to look in, and how many
 // messages of a channel each has, the Message Index where in a chunk they are. Of a
 // chunk that is not compressed only the messages are read. A chunk without a sound
 // Message Index, and messages outside of chunks, are read as a whole. See
@@ -39,7 +39,7 @@ func (x *lookup) wanted(q *chunked.Query, channel uint16) bool {
 	return ok && q.Wanted[topic]
 }
 
-// indexed reports whether a block has a Message Index that tells its topics.
+// indexed reports whether a block has a Message Index with its topics.
 func (x *lookup) indexed(b *block) bool { return len(b.counts) > 0 && len(x.r.defs.changes) == 0 }
 
 // Count adds up the counts of a Chunk Index. See chunked.Index.

@@ -136,7 +136,7 @@ const (
 	headDamaged // followed by a Header
 )
 
-// headKind tells what the first bytes of a file are.
+// headKind returns what the first bytes of a file are.
 func headKind(head []byte) int {
 	s := string(head[:min(len(head), len(magic))])
 	switch {

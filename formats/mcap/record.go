@@ -22,7 +22,7 @@ import (
 //	0C Metadata    name str, metadata map
 //	0F DataEnd     data_section_crc u32
 //
-// Bytes behind the known fields are from a newer writer and ignored. 00 is no
+// Bytes after the known fields are from a newer writer and ignored. 00 is no
 // opcode; 10 to 7F are reserved and 80 to FF private, and skipped.
 const (
 	opHeader          = 0x01
@@ -163,7 +163,7 @@ func beginRecord(dst []byte, op byte) ([]byte, int) {
 	return append(dst, op, 0, 0, 0, 0, 0, 0, 0, 0), len(dst)
 }
 
-// padding stands behind the fields of each record that may grow: tests write as a
+// padding stands after the fields of each record that may grow: tests write as a
 // newer writer would.
 var padding []byte
 

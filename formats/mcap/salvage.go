@@ -17,7 +17,7 @@ type gap struct {
 
 // A cursor goes over the records of b: a decompressed chunk, or bytes of the file.
 // If bytes make no sense as a record it goes on at the next that do. A message
-// whose end is no record's start is left out: its length may be damaged.
+// whose end is not a record's start is left out: its length may be damaged.
 type cursor struct {
 	b     []byte
 	known func(channel uint16) bool // which channels a message found after damage may have; nil: any
@@ -61,8 +61,8 @@ func (c *cursor) step() bool {
 				c.op, c.at, c.body, c.next = h.op, p, c.b[p+recordHead:end:end], end
 				return true
 			}
-			// What follows is no record. One with inner lengths is believed, but for bytes
-			// behind its fields.
+			// What follows is not a record. One with inner lengths is believed, but for bytes
+			// after its fields.
 			if h.op != opMessage && h.op <= opDataEnd && checkBody(h.op, h.length, c.b[p+recordHead:end]) == nil {
 				if q := nextRecord(c.b, p+recordHead, c.known); q < end && checkBody(h.op, uint64(q-p-recordHead), c.b[p+recordHead:q]) == nil {
 					end = q
@@ -81,13 +81,13 @@ func (c *cursor) step() bool {
 	return false
 }
 
-// gap goes past bytes that are no record.
+// gap goes past bytes that are not records.
 func (c *cursor) gap(from, to int, err error) {
 	c.gaps = append(c.gaps, gap{from, to, err})
 	c.next = to
 }
 
-// fieldsEnd returns where the record from p to end ends: behind its fields, if another
+// fieldsEnd returns where the record from p to end ends: after its fields, if another
 // record begins there.
 func (c *cursor) fieldsEnd(p, end int, op byte) int {
 	n, err := knownFields(op, uint64(end-p-recordHead), c.b[p+recordHead:end])
@@ -97,7 +97,7 @@ func (c *cursor) fieldsEnd(p, end int, op byte) int {
 	return end
 }
 
-// followed reports whether b, which is what stands behind a record, can begin with
+// followed reports whether b, which is what stands after a record, can begin with
 // another one, or with the zeros of a file that was made longer than it became.
 func followed(b []byte) bool {
 	if len(b) < recordHead {

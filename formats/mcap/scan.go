@@ -39,7 +39,7 @@ type scanner struct {
 	damaged     []int // blocks in which something is wrong
 	private     int64
 
-	// visit, unless it is nil, is called behind each record at p, and behind bytes that are
+	// visit, unless it is nil, is called after each record at p, and after bytes that are
 	// none, if skipped is set; next is where reading goes on. Then chunks are not read for
 	// what they hold.
 	visit   func(p, next int64) error
@@ -134,7 +134,7 @@ func (s *scanner) at(p int64) (int64, error) {
 	return next, err
 }
 
-// isFatal tells an error that ends the scan.
+// isFatal reports whether it is an error that ends the scan.
 func isFatal(err error) bool {
 	var e *storage.Error
 	return errors.As(err, &e)
@@ -177,7 +177,7 @@ func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 		size, err = knownFields(h.op, h.length, b)
 	}
 	if err == nil && size+recordHead <= h.length {
-		// Another record behind the fields is no padding.
+		// Another record after the fields is not padding.
 		q := p + recordHead + int64(size)
 		if next, e := s.w.head(q); e == nil && next.op <= opDataEnd {
 			ok, e := s.w.plausible(q, next)
@@ -196,10 +196,10 @@ func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 	if e != nil || !ok && (err != nil || h.op > opDataEnd) {
 		return 0, errors.Join(e, err, errLength)
 	}
-	if b, e = s.w.body(p, h, most); e != nil { // to look behind it may have moved the window
+	if b, e = s.w.body(p, h, most); e != nil { // to look after it may have moved the window
 		return 0, e
 	}
-	if !ok { // it is believed, but for bytes behind its fields
+	if !ok { // it is believed, but for bytes after its fields
 		q, e := s.w.find(p+recordHead, end, allOps)
 		if e != nil {
 			return 0, e
@@ -215,7 +215,7 @@ func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 	return end, s.small(p, h, b)
 }
 
-// small handles a record that is no chunk, message or attachment, and whose fields
+// small handles a record that is not a chunk, message or attachment, and whose fields
 // are in their bounds.
 func (s *scanner) small(p int64, h recordHeader, b []byte) error {
 	switch h.op {

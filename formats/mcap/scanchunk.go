@@ -51,7 +51,7 @@ func (s *scanner) chunk(p int64, h recordHeader) (int64, error) {
 }
 
 // chunkEnd returns where the chunk at p ends. whole is false when the file ends
-// sooner, or nothing tells.
+// sooner, or nothing shows it.
 func (s *scanner) chunkEnd(p, data int64, h recordHeader, c *chunk) (end int64, whole bool, err error) {
 	var byRecord, byData int64 // where it ends by its record and by its data; 0: beyond the file
 	if h.length <= uint64(s.r.src.Size-p-recordHead) {
@@ -167,7 +167,7 @@ func (s *scanner) attachment(p int64, h recordHeader) error {
 	return nil
 }
 
-// odd looks at what is no whole record at p.
+// odd looks at what is not a whole record at p.
 func (s *scanner) odd(p int64, h recordHeader, cause error) (int64, error) {
 	b, err := s.w.Data(p, int64(len(magic)))
 	if err != nil {
@@ -182,8 +182,8 @@ func (s *scanner) odd(p int64, h recordHeader, cause error) (int64, error) {
 	return s.skip(p, cause)
 }
 
-// magic handles a magic behind the first one: the end of the file, or another one
-// that was put behind it.
+// magic handles a magic after the first one: the end of the file, or another one
+// that was put after it.
 func (s *scanner) magic(p int64) (int64, error) {
 	next := p + int64(len(magic))
 	s.run = false
@@ -212,7 +212,7 @@ func (s *scanner) magic(p int64) (int64, error) {
 	return next, nil
 }
 
-// skip goes past bytes that are no record, up to the next that are.
+// skip goes past bytes that are not records, up to the next that are.
 func (s *scanner) skip(p int64, cause error) (int64, error) {
 	s.run, s.skipped = false, true
 	if cut, err := s.isCut(p); err != nil || cut {
@@ -233,7 +233,7 @@ func (s *scanner) skip(p int64, cause error) (int64, error) {
 }
 
 // isCut reports whether the record at p is one of a chunk that the file ends in, and goes on
-// behind the end of the file, but not of the chunk: what its bytes look like is no record.
+// after the end of the file, but not of the chunk: what its bytes look like is not a record.
 func (s *scanner) isCut(p int64) (bool, error) {
 	if s.cutEnd <= s.r.src.Size {
 		return false, nil
@@ -246,7 +246,7 @@ func (s *scanner) isCut(p int64) (bool, error) {
 	return fits && (h.op == opMessage || h.op == opSchema || h.op == opChannel), nil
 }
 
-// tail notes what the last bytes of a file are, that are no record.
+// tail notes what the last bytes of a file are, that are not records.
 func (s *scanner) tail(p, end int64, cause error) error {
 	for at := p; ; {
 		b, err := s.w.Data(at, chunked.WindowStep)

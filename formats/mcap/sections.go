@@ -104,7 +104,7 @@ func (r *Reader) listRecords(ctx context.Context, add func(storage.Section) erro
 	return s.walk()
 }
 
-// recordSection describes the record at p, or the magic there, behind which the next one
+// recordSection describes the record at p, or the magic there, after which the next one
 // is taken to be.
 func (r *Reader) recordSection(w *window, p, next int64) (storage.Section, error) {
 	x := storage.NewSection(r.src.Path, "Magic", p, next-p)

@@ -186,7 +186,7 @@ var layouts = [...]string{
 	opStatistics: "82444488s", opMetadata: "ss", opMetadataIndex: "88s", opSummaryOffset: "188", opDataEnd: "4",
 }
 
-// checkBody tells by its fields whether b, the start of a body of length bytes, can
+// checkBody checks by its fields whether b, the start of a body of length bytes, can
 // be that of a record: in the time that it takes to skip them.
 func checkBody(op byte, length uint64, b []byte) error {
 	_, err := knownFields(op, length, b)

@@ -15,7 +15,7 @@ const (
 	metaQoS      = "offered_qos_profiles" // YAML, as rosbag2 writes it; the profile ros2 requires the key
 	metaTypeHash = "topic_type_hash"      // storage.MetaTypeHash
 
-	// metaBytes has the entries whose key or value is no UTF-8, which MCAP does not
+	// metaBytes has the entries whose key or value is not UTF-8, which MCAP does not
 	// have: JSON, a list of pairs in base64.
 	metaBytes = "bagconv_bytes"
 )

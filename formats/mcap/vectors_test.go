@@ -20,7 +20,7 @@ import (
 //	ch   chunks                    mx   message indexes          chx  chunk indexes
 //	rsh  schemas in the summary    rch  channels in the summary  st   statistics
 //	ax   attachment indexes        mdx  metadata indexes         sum  summary offsets
-//	pad  01 ff ff behind each record that may have more fields than a reader knows
+//	pad  01 ff ff after each record that may have more fields than a reader knows
 //
 // They are made here from the specification, with nothing of the Writer. TestConformanceMatrix
 // compares them with the official files.
@@ -253,7 +253,7 @@ func (m *vectorMaker) messages(input string) {
 		"compressed_size", uint64(len(inner)), "uncompressed_size", uint64(len(inner)))
 }
 
-// summary writes what stands behind the data section.
+// summary writes what stands after the data section.
 func (m *vectorMaker) summary() {
 	start := uint64(len(m.b))
 	counted := map[string]uint32{}

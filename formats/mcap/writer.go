@@ -141,7 +141,7 @@ func createError(path, what string, err error, hint string) error {
 	return &storage.Error{Format: formatName, Path: path, Offset: -1, What: what, Err: err, Hint: hint}
 }
 
-// levelHint tells which levels a codec has.
+// levelHint names the levels of a codec.
 func levelHint(c *compress.Codec) string {
 	if c.MaxLevel() == 0 {
 		return "nothing is compressed without a codec: lz4 or zstd"
@@ -286,7 +286,7 @@ func (w *Writer) Finish() (string, error) { return w.state.Finish(w.finish, w.ou
 // Commit moves the file to its name. See storage.Writer.
 func (w *Writer) Commit() error { return w.state.Commit(w.Finish, w.out.Commit) }
 
-// finish writes what stands behind the data, and closes the file.
+// finish writes what stands after the data, and closes the file.
 func (w *Writer) finish() error {
 	if k := w.cur; k != nil { // not handed out any more: nobody would append it
 		w.state.OnBlock = nil

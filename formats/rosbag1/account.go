@@ -71,8 +71,8 @@ func (s *scanner) account(why reason) error {
 	return nil
 }
 
-// foldEnd makes one note of those that tell how the file ends: a chunk that is cut,
-// or was never closed, and the last bytes that are no record.
+// foldEnd joins the notes about the end of the file into one: a chunk that is cut,
+// or was never closed, and the last bytes that are not records.
 func (s *scanner) foldEnd() {
 	last := len(s.notes) - 1
 	if last < 1 || s.notes[last].code != "truncated" {

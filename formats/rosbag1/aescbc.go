@@ -81,7 +81,7 @@ func (e aesEncryptor) Decrypt(dst, src []byte) ([]byte, error) {
 	return dst[:len(dst)-pad], nil
 }
 
-// openAES takes the key that the user has given, or asks gpg for the one in the bag.
+// openAES takes the user's key, or asks gpg for the one in the bag.
 func openAES(ctx context.Context, fields map[string]string, key storage.Secret) (Encryptor, error) {
 	if b := key.Reveal(); b != nil {
 		b, err := parseKey(b)

@@ -14,8 +14,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// An oldBag is a bag to which a Writer adds. New chunks stand behind its trailer, and
-// behind them a trailer of all chunks; Commit then lets go of the old trailer, by one
+// An oldBag is a bag to which a Writer adds. New chunks stand after its trailer, and
+// after them a trailer of all chunks; Commit then lets go of the old trailer, by one
 // overwriting of the fields of the file header:
 //
 //	file header | chunks | old trailer | new chunks | trailer of all

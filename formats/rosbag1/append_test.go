@@ -15,7 +15,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// appended writes a bag in two steps: a part of the messages, and the rest behind it.
+// appended writes a bag in two steps: a part of the messages, and the rest after it.
 func appended(t testing.TB, path string, o storage.WriteOptions, messages []storage.Message) {
 	t.Helper()
 	n := len(messages) / 3
@@ -56,7 +56,7 @@ func TestAppendCost(t *testing.T) {
 	counter := &faultio.Counter{FS: iox.OS}
 	fill(storage.WriteOptions{NoSync: true, FS: counter, Append: true}, 10<<20)
 	if n := counter.Written.Load(); n > 12<<20 {
-		t.Errorf("10 MiB behind %d MiB: %d bytes are written", target>>20, n)
+		t.Errorf("10 MiB after %d MiB: %d bytes are written", target>>20, n)
 	}
 	r := open(t, path, storage.ReadOptions{Strict: true})
 	if info, err := r.Info(); err != nil || info.Messages != target>>20+10 {
@@ -108,7 +108,7 @@ func TestAppendRefused(t *testing.T) {
 	}
 }
 
-// TestAppendPython: rosbag adds to a bag that was added to, and the other way round.
+// TestAppendPython: rosbag adds to a bag that was added to, and the reverse.
 func TestAppendPython(t *testing.T) {
 	if out, err := exec.Command("/usr/bin/python3", "-c", "import rosbag, std_msgs").CombinedOutput(); err != nil {
 		missing(t, "python3-rosbag", fmt.Errorf("%w: %s", err, out))

@@ -17,7 +17,7 @@ type entry struct {
 	at   uint32 // in the chunk
 }
 
-// audit compares the INDEX_DATA records behind a chunk with its records, which b
+// audit compares the INDEX_DATA records after a chunk with its records, which b
 // has. Reading does without them, so this is done only if it is asked for. What is wrong with them is a warning, the first thing of each chunk: no
 // message is lost by it.
 func (r *Reader) audit(bl *block, b []byte) error {

@@ -67,7 +67,7 @@ func (c *chunk) unread(got int64) int64 {
 	return int64(float64(c.stored) * float64(c.size-got) / float64(c.size))
 }
 
-// readText tells how much of a damaged chunk could be decompressed.
+// readText returns how much of a damaged chunk could be decompressed.
 func (c *chunk) readText(got int) string {
 	if c.open {
 		return fmt.Sprintf("%d bytes", got)
@@ -104,7 +104,7 @@ func (r *Reader) chunkHeader(b *block) (chunk, error) {
 }
 
 // newChunk takes over a CHUNK header. A compression that is not known is a
-// damaged name when the data tells what it is; renamed is true then. data is the
+// damaged name if the data shows what it is; renamed is true then. data is the
 // start of the chunk's data, as far as it is at hand.
 func newChunk(at int64, h *header, data []byte) chunk {
 	c := chunk{
@@ -270,7 +270,7 @@ type walk struct {
 	guessed    int // records whose op is damaged
 	damage     chunked.Damage
 	connection func(at int, h *header, data []byte) // may be nil
-	stored     *stored                              // nil: the chunk is not to be copied
+	stored     *storedChunk                         // nil: the chunk is not to be copied
 }
 
 // block goes over the records of a block that begins at byte at of the file, or

@@ -13,7 +13,7 @@ import (
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
-// TestUnderstatedSize: a chunk that decompresses to far more than its header says takes
+// TestUnderstatedSize: a chunk that decompresses to far more than its header states takes
 // memory in proportion to its bytes. What is read of it is there, and the rest is
 // reported.
 func TestUnderstatedSize(t *testing.T) {

@@ -111,35 +111,35 @@ func (c *outConn) setID(id uint32) {
 	binary.LittleEndian.PutUint32(c.record[4+4+len("conn="):], id)
 }
 
-// stored is what Batch.Stored holds: what the index of a chunk will have.
-type stored struct {
+// storedChunk is what Batch.Stored holds: what the index of a chunk will have.
+type storedChunk struct {
 	from    *copying
 	raw     int
 	used    []usedConn
 	first   []uint32 // offset of the first message of each of used
 	index   []indexRef
 	slots   []uint32 // by TopicID of the reader: index of used + 1
-	defines []definition
+	defines []connectionKey
 	start   int64
 	end     int64
 }
 
-// A definition is a CONNECTION record in a chunk.
-type definition struct {
+// A connectionKey is a CONNECTION record in a chunk.
+type connectionKey struct {
 	topic storage.TopicID // of the reader
 	at    uint32
 }
 
 // begin returns what collects the chunk that is about to be read into b, nil when
 // none are copied.
-func (c *copying) begin(b *storage.Batch) *stored {
-	s, _ := b.Stored.(*stored)
+func (c *copying) begin(b *storage.Batch) *storedChunk {
+	s, _ := b.Stored.(*storedChunk)
 	b.Stored = nil
 	if c == nil {
 		return nil
 	}
 	if s == nil {
-		s = &stored{}
+		s = &storedChunk{}
 	}
 	s.from = c
 	s.used, s.first, s.index, s.defines = s.used[:0], s.first[:0], s.index[:0], s.defines[:0]
@@ -147,8 +147,8 @@ func (c *copying) begin(b *storage.Batch) *stored {
 	return s
 }
 
-// suits tells by its header whether a chunk may be copied.
-func (s *stored) suits(c *chunk) bool {
+// suits reports, by its header, whether a chunk may be copied.
+func (s *storedChunk) suits(c *chunk) bool {
 	s.raw = int(c.size)
 	if c.codec != s.from.codec || c.renamed || c.open || s.raw < s.from.least {
 		return false
@@ -159,7 +159,7 @@ func (s *stored) suits(c *chunk) bool {
 
 // message checks the message record at an offset of the chunk. It is false when
 // the chunk cannot be copied.
-func (s *stored) message(at int, h *header) bool {
+func (s *storedChunk) message(at int, h *header) bool {
 	topic, ok := s.from.topic(h.conn)
 	if !ok || s.from.conns[topic].record == nil || h.carry || h.time > maxTime {
 		return false
@@ -181,18 +181,18 @@ func (s *stored) message(at int, h *header) bool {
 
 // define checks the connection record at an offset of the chunk. It is false
 // when it is not what the Writer would write.
-func (s *stored) define(at int, h *header, data []byte) bool {
+func (s *storedChunk) define(at int, h *header, data []byte) bool {
 	topic, ok := s.from.topic(h.conn)
 	if !ok {
 		return false
 	}
 	c := &s.from.conns[topic]
-	s.defines = append(s.defines, definition{topic, uint32(at)})
+	s.defines = append(s.defines, connectionKey{topic, uint32(at)})
 	return c.record != nil && string(h.topic) == c.name && (bytes.Equal(data, c.data) || bytes.Equal(inOrder(data), c.data))
 }
 
 // finish ends the chunk: what can be known of it alone is known.
-func (s *stored) finish() *stored {
+func (s *storedChunk) finish() *storedChunk {
 	for _, d := range s.defines {
 		if slot := s.slots[d.topic]; slot != 0 && d.at < s.first[slot-1] {
 			s.used[slot-1].defined = true
@@ -247,7 +247,7 @@ func (w *Writer) CopyBlock(b *storage.Batch) (bool, error) {
 	if !w.state.Ready() {
 		return false, w.state.Usable()
 	}
-	s, ok := b.Stored.(*stored)
+	s, ok := b.Stored.(*storedChunk)
 	if !ok || s.from != w.copying || len(b.Messages) == 0 || len(b.Messages) != len(s.index) {
 		return false, nil
 	}

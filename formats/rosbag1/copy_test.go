@@ -66,7 +66,7 @@ func copyBag(t testing.TB, r *Reader, path string, o storage.WriteOptions, thres
 	return w.copied
 }
 
-// sameBag holds a bag against messages: read by the index, by a scan that finds
+// sameBag compares a bag with messages: read by the index, by a scan that finds
 // connections where they are first used, and by queries, which go by index entries.
 func sameBag(t *testing.T, path string, want []storage.Message, names []string) {
 	t.Helper()
@@ -218,7 +218,7 @@ func checkCopy(t *testing.T, b []byte, codec string) {
 }
 
 // TestCopyDamaged: no chunk is copied in which a byte has changed, unless it reads
-// as it should and says the same.
+// as it should and has the same content.
 func TestCopyDamaged(t *testing.T) {
 	for _, codec := range []string{"lz4", "bz2"} {
 		whole, _ := smallBag(t, codec)

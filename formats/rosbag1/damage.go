@@ -20,7 +20,7 @@ func (r *Reader) judge(bl *block, d *chunked.Damage, kept int64) error {
 			return err
 		}
 		if own == kept {
-			return r.src.Warn("count", bl.Offset, false, "the index says that this chunk has %d messages; it has %d, as its own index records say", bl.counted, kept)
+			return r.src.Warn("count", bl.Offset, false, "the index counts %d messages in this chunk, but it has %d, as many as its own index records count", bl.counted, kept)
 		}
 	}
 	if bl.counted < 0 {
@@ -31,7 +31,7 @@ func (r *Reader) judge(bl *block, d *chunked.Damage, kept int64) error {
 	return r.src.Judge(d, bl.Offset, lost, bl.counted, kept)
 }
 
-// countIndex adds up what the INDEX_DATA records behind a chunk count.
+// countIndex adds up what the INDEX_DATA records after a chunk count.
 func (r *Reader) countIndex(bl *block) (n int64, err error) {
 	c, err := r.chunkHeader(bl) // Size may be estimated
 	if chunked.IsIO(err) {

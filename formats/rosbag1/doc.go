@@ -21,7 +21,9 @@
 // that makes sense, and reports in a warning what it skipped. Each chunk is a
 // block; ReadBlock is safe for concurrent use.
 //
-// Refused, wrapping storage.ErrUnsupported: versions before 2.0, encrypted bags.
+// Bags of before version 2.0 are read by package oldbag. Encrypted bags are read if there is
+// a key, see encryption.go; without one only Info can be read. Other versions than these are
+// refused with an error that wraps storage.ErrUnsupported.
 //
 // # Writing
 //

@@ -29,7 +29,7 @@ type Encryption struct {
 	Name string // as in the field "encryptor" of the file header: "rosbag/AesCbcEncryptor"
 
 	// Open returns the Encryptor of a bag by the fields of its file header. key is what the
-	// user has given; without one, Open may ask elsewhere. The error wraps storage.ErrKey if
+	// user has set; without one, Open may ask elsewhere. The error wraps storage.ErrKey if
 	// there is no key. Whether a key fits is found by what it decrypts.
 	Open func(ctx context.Context, fields map[string]string, key storage.Secret) (Encryptor, error)
 

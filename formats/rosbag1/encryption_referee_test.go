@@ -46,7 +46,7 @@ func gpgHome(t *testing.T, protection string) {
 	run(t, "gpg", "--batch", "--quiet", "--pinentry-mode", "loopback", "--gen-key", parameters)
 }
 
-// TestGPG: what we encrypt for a user of gpg, rosbag decrypts, and the other way round.
+// TestGPG: what we encrypt for a user of gpg, rosbag decrypts, and the reverse.
 func TestGPG(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes a key pair")

@@ -121,7 +121,7 @@ func TestLost(t *testing.T) {
 }
 
 // TestTruncated cuts a bag at every byte: the messages that are whole in the
-// file come back, in order, and a warning tells of the damage.
+// file come back, in order, and a warning reports the damage.
 func TestTruncated(t *testing.T) {
 	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		t.Run(codec, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestTruncatedPlain holds salvage to the byte: a plain message is there as soon
+// TestTruncatedPlain: salvage is exact to the byte: a plain message is there as soon
 // as its last byte is.
 func TestTruncatedPlain(t *testing.T) {
 	whole, messages := smallBag(t, "none")
@@ -205,7 +205,7 @@ func TestTruncatedPlain(t *testing.T) {
 
 // TestFlipped flips every byte of a bag, two ways (of a bz2 one, whose damage
 // takes long to decode, every third byte one way): nothing breaks, messages that
-// are not touched come back, and what is lost is told.
+// are not touched come back, and what is lost is reported.
 func TestFlipped(t *testing.T) {
 	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		t.Run(codec, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // passphraseVariable is where rosbag has the passphrase of a key.
 const passphraseVariable = "ROSBAG_GPG_PASSPHRASE"
 
-// runGPG gives input to gpg, and returns its output. Keys are in GNUPGHOME. The passphrase
+// runGPG passes input to gpg, and returns its output. Keys are in GNUPGHOME. The passphrase
 // of a key comes from ROSBAG_GPG_PASSPHRASE or the agent; nobody is asked for one. It goes to gpg as
 // the first line of its input, so that it is in no list of processes.
 func runGPG(ctx context.Context, input []byte, args ...string) ([]byte, error) {

@@ -57,7 +57,7 @@ func TestOld(t *testing.T) {
 	}
 }
 
-// TestOldPublishers: what messages say of their publisher makes topics of their own.
+// TestOldPublishers: messages of different publishers are different topics.
 func TestOldPublishers(t *testing.T) {
 	b := []byte("#ROSRECORD V1.2\n")
 	fields := map[string]string{"op": "\x01", "topic": "/a", "type": "x/Y", "md5": "m", "def": "int8 v"}
@@ -164,7 +164,7 @@ func TestOldFlipped(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			want := f.messages(9, 0)
 			whole := f.write(want)
-			messages := len(f.write(nil)) // where they begin: a table before them is told by nothing else
+			messages := len(f.write(nil)) // where they begin: nothing else shows a table before them
 			swallowed := func(got []storage.Message) bool {
 				return slices.ContainsFunc(got, func(m storage.Message) bool { return len(m.Data) > 40 })
 			}

@@ -82,7 +82,7 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// TestPackedOther: what is compressed and is no bag is none.
+// TestPackedOther: what is compressed and is not a bag is none.
 func TestPackedOther(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.bag.gz")
 	for _, b := range [][]byte{pack(t, "gzip", []byte("a letter")), []byte("\x1f\x8b\x08\x00"), []byte("BZh9....")} {

@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Query reads by the index: CHUNK_INFO tells in which chunks to look and how many
+// Query reads by the index: CHUNK_INFO has the chunks to look in, and how many
 // messages of a connection each has, INDEX_DATA where in a chunk they are. Of a
 // chunk that is not compressed only the messages are read. A chunk without a
 // sound INDEX_DATA, or of a bag without an index, is read as a whole. See
@@ -71,7 +71,7 @@ func (x *lookup) readInfo(q *chunked.Query, b *block) error {
 	return nil
 }
 
-// Find reads the INDEX_DATA records behind a chunk. ok is false if they do not have what
+// Find reads the INDEX_DATA records after a chunk. ok is false if they do not have what
 // its CHUNK_INFO counts. See chunked.Index.
 func (x *lookup) Find(q *chunked.Query, i int) (plain chunked.Extent, ok bool, err error) {
 	b := &x.r.blocks[i]

@@ -215,7 +215,7 @@ func (r *Reader) readHead(o *storage.ReadOptions) (h header, why *reason, err er
 		if found == r.src.Size {
 			return h, nil, r.src.Fail(at, "file header", storage.ErrTruncated)
 		}
-		return no("the file header has a length of %d bytes that is over the end of the file", h.dataSize())
+		return no("the file header states a length of %d bytes, more than the file has", h.dataSize())
 	}
 	if h.guessed {
 		if err := r.src.Warn("op", at, false, "%v", errOp); err != nil {
@@ -239,7 +239,7 @@ func (r *Reader) checkVersion(line string, whole bool) error {
 	case !whole && (strings.HasPrefix(line, magicV2) || strings.HasPrefix(magicV2, line)):
 		return r.src.Fail(0, "version line", storage.ErrTruncated)
 	case !strings.HasPrefix(line, magicV2):
-		return r.src.Fail(0, "no ROS 1 bag: the version line is missing", storage.ErrCorrupt)
+		return r.src.Fail(0, "not a ROS 1 bag: the version line is missing", storage.ErrCorrupt)
 	}
 	r.version = strings.TrimSpace(strings.TrimPrefix(line, magicV2))
 	if !strings.HasPrefix(r.version, "2.") {

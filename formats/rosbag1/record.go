@@ -83,7 +83,7 @@ type header struct {
 	topic, compression    []byte
 	encryptor             []byte
 	carry                 bool   // time has 1e9 nanoseconds or more
-	guessed               bool   // the op is damaged or missing, the other fields tell the record
+	guessed               bool   // the op is damaged or missing, the other fields identify the record
 	dataLen               uint32 // of the record's data; set by parseRecord
 	headLen               int    // bytes of the record before its data; set by parseRecord
 }
@@ -93,7 +93,7 @@ var (
 	errFieldEquals = errors.New("header field without '='")
 	errFieldSize   = errors.New("header field has a value of the wrong size")
 	errNoOp        = errors.New("header lacks a field that its record needs")
-	errOp          = errors.New("the op of a record is damaged; it is read for what its other fields say")
+	errOp          = errors.New("the op of a record is damaged; its other fields identify it")
 	errHeaderSize  = errors.New("header length is not plausible")
 )
 

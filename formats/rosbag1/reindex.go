@@ -17,7 +17,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Reindex writes the end of a bag that was not closed: CONNECTION and CHUNK_INFO records behind
+// Reindex writes the end of a bag that was not closed: CONNECTION and CHUNK_INFO records after
 // its last byte, then their place into the file header. If the last chunk was not closed either
 // and is plain, its two lengths and its INDEX_DATA records are written too. See storage.Format.
 //
@@ -129,7 +129,7 @@ func (x *reindexer) plan(head []byte) error {
 	return x.header(head)
 }
 
-// chunk adds the CHUNK_INFO record of a chunk by the INDEX_DATA records behind it.
+// chunk adds the CHUNK_INFO record of a chunk by the INDEX_DATA records after it.
 func (x *reindexer) chunk(b *block) error {
 	used := map[uint32]uint32{}
 	total := int64(0)
@@ -144,13 +144,13 @@ func (x *reindexer) chunk(b *block) error {
 		return err
 	}
 	if b.Messages >= 0 && total != b.Messages {
-		return x.refuse("the chunk at byte %d has %d messages, and the index records behind it count %d", b.Offset, b.Messages, total)
+		return x.refuse("the chunk at byte %d has %d messages, and the index records after it count %d", b.Offset, b.Messages, total)
 	}
 	x.info(b.Offset, b.Start, b.End, used)
 	return nil
 }
 
-// records moves the end behind the whole records from at on, as long as f takes them.
+// records moves the end after the whole records from at on, as long as f takes them.
 func (x *reindexer) records(at int64, f func(*header) bool) error {
 	var h header
 	for x.end = at; x.end < x.r.src.Size; {
@@ -305,7 +305,7 @@ func (x *reindexer) change() storage.IndexChange {
 	return c
 }
 
-// write writes it all. Bytes of a message that was cut give way to the first of the end.
+// write writes it all. The end overwrites the bytes of a message that was cut.
 func (x *reindexer) write() error {
 	at, err := x.file.Begin(x.r.src.Size)
 	if err != nil {

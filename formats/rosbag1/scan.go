@@ -16,7 +16,7 @@ const runSize = 1 << 20
 
 // A scanner finds the blocks and connections of a bag without its index, from
 // the records in the order of the file. Chunks are skipped if their index
-// records tell what they hold, and read if not.
+// records show what they hold, and read if not.
 type scanner struct {
 	r      *Reader
 	w      window
@@ -41,7 +41,7 @@ type scanner struct {
 	trailer   bool  // the last records were those of an index
 	settled   int   // notes that were there at the last chunk or message
 
-	// visit, unless it is nil, is called behind each record at p, and behind bytes that are
+	// visit, unless it is nil, is called after each record at p, and after bytes that are
 	// none, for the reason cause; next is where reading goes on. Then chunks are not read
 	// for what they hold.
 	visit func(p, next int64, h *header, cause error) error
@@ -142,7 +142,7 @@ func (s *scanner) walk() error {
 	return nil
 }
 
-// skip goes past bytes that are no record, up to the next that are.
+// skip goes past bytes that are not records, up to the next that are.
 func (s *scanner) skip(p int64, cause error) (int64, error) {
 	const all = 1<<opMessage | 1<<opIndex | 1<<opChunk | 1<<opChunkInfo | 1<<opConnection
 	next := p

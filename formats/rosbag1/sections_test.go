@@ -64,7 +64,7 @@ func TestSectionsReferee(t *testing.T) {
 		switch words := strings.Join(strings.Fields(line), " "); {
 		case strings.Contains(words, " hdr="):
 			want = append(want, words)
-		case strings.HasPrefix(words, "file="): // the summary of a file, behind its records
+		case strings.HasPrefix(words, "file="): // the summary of a file, after its records
 			path, _, _ := strings.Cut(strings.TrimPrefix(words, "file="), " size=")
 			if compareRecords(t, path, want) {
 				compared++

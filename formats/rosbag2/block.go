@@ -74,7 +74,7 @@ const (
 	countBytes = 16 << 10
 )
 
-// scanner reads a part that was not salvaged; heads tells that no data is asked for, but
+// scanner reads a part that was not salvaged; heads means that no data is asked for, but
 // for what is Local.
 func (c *conn) scanner(heads bool) rowSource {
 	switch {
@@ -209,7 +209,7 @@ func (f *filler) read(src rowSource) error {
 	})
 }
 
-// after tells how far the block was read.
+// after names the part of the block that was not read.
 func (f *filler) after() string {
 	if f.n == 0 {
 		return fmt.Sprintf("the start of rows %d to %d", f.blk.lo, f.blk.hi)

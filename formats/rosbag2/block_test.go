@@ -58,7 +58,7 @@ func TestRoutes(t *testing.T) {
 		}
 		r, err := open(context.Background(), path, storage.ReadOptions{})
 		if err != nil {
-			continue // MCAP, yaml and what the tests of real files say
+			continue // MCAP, yaml and what the tests of real files expect
 		}
 		check(t, r.Close())
 		paths = append(paths, path)

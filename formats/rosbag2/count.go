@@ -220,7 +220,7 @@ func (r *Reader) tallyRows(c *conn) (tally, error) {
 		t.last = row.ID
 		stamp, ok, err := c.rowTime(row)
 		if err != nil || !ok || row.NoData {
-			return err // reading tells of a row that is left out
+			return err // reading reports a row that is left out
 		}
 		t.time(stamp)
 		if spans != nil {

@@ -55,8 +55,8 @@ func smallBag(t testing.TB, dir string) (path string, rows []storage.Message) {
 	return path, rows
 }
 
-// try opens and reads a damaged file. It gives the rows, whether something was
-// said of it, and the error. A panic or a hang fails the test.
+// try opens and reads a damaged file. It returns the rows, whether something was
+// reported, and the error. A panic or a hang fails the test.
 func try(t testing.TB, path string, strict bool) (rows int, said bool, err error) {
 	return tryFS(t, nil, path, strict)
 }
@@ -254,7 +254,7 @@ func TestTreeOfManyWays(t *testing.T) {
 		check(t, err)
 		last := len(db) / pageSize
 		leaf := slices.Clone(db[(root-1)*pageSize : root*pageSize])
-		if table == "messages" { // its root is no leaf: take that of topics, any rows will do
+		if table == "messages" { // its root is not a leaf: take that of topics, any rows will do
 			leaf = slices.Clone(leaf)
 			leaf[0] = 13
 		}
@@ -292,8 +292,8 @@ const (
 	walFrameLen  = 24
 )
 
-// TestBlocks: all blocks together give ReadNext's messages; large and small rows
-// make blocks of bounded size; and concurrent reading gives the same.
+// TestBlocks: all blocks together have ReadNext's messages; large and small rows
+// make blocks of bounded size; and concurrent reading returns the same.
 func TestBlocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bag")
 	small, big := make([]byte, 40), make([]byte, 1<<20)

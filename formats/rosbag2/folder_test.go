@@ -296,7 +296,7 @@ func TestManyTopics(t *testing.T) {
 	compare(t, path, topics, rows)
 }
 
-// TestSecondTopic: two topics of one name and type cannot be told apart in a
+// TestSecondTopic: two topics of one name and type cannot be distinguished in a
 // recording. The second one is refused, and the writer goes on without it.
 func TestSecondTopic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bag")

@@ -92,7 +92,7 @@ func sniff(fsys storage.FS, path string, head []byte) bool {
 	return db3.IsFolder(iox.FS(fsys), path)
 }
 
-// identify knows what belongs to a recording or its database, and is no recording.
+// identify knows what belongs to a recording or its database, and is not a recording.
 func identify(path string, head []byte) (what, hint string) {
 	switch {
 	case bytes.HasPrefix(head, []byte(sqlite.Magic)):

@@ -127,7 +127,7 @@ func (c crash) byUs(t testing.TB, o storage.ReadOptions) ([]string, *storage.Inf
 }
 
 // TestJournal: a reader shows what SQLite shows after its rollback, in all journal
-// modes, and says what it leaves out. What recover takes has all of it besides.
+// modes, and reports what it leaves out. What recover takes has all of it besides.
 func TestJournal(t *testing.T) {
 	rolledBack, more, headers := 0, 0, 0
 	pages := []int{512, 4096}

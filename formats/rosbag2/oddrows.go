@@ -10,14 +10,14 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// An oddTime is what is known of a row whose time is no integer, as one flipped bit
+// An oddTime is what is known of a row whose time is not an integer, as one flipped bit
 // in the row's header makes it: the time that the index has, if it has one.
 type oddTime struct {
 	time  int64
 	known bool
 }
 
-// maxOdd is how many rows of a part with a time that is no integer are looked up.
+// maxOdd is how many rows of a part with a time that is not an integer are looked up.
 const maxOdd = 100_000
 
 const (
@@ -25,7 +25,7 @@ const (
 	selectIndexed = "SELECT rowid, timestamp FROM messages INDEXED BY %s WHERE timestamp BETWEEN ? AND ?"
 )
 
-// oddTimes finds all rows of a part whose time is no integer, and asks the index for
+// oddTimes finds all rows of a part whose time is not an integer, and asks the index for
 // the true times. It is done once for a part, when the first such row is met.
 func (p *part) oddTimes(c *conn) (map[int64]oddTime, error) {
 	p.mu.Lock()
@@ -62,7 +62,7 @@ func (p *part) oddTimes(c *conn) (map[int64]oddTime, error) {
 }
 
 // odd decides about a row that is not as rosbag2 writes it, and reports it: ok is false if
-// it is left out, because it has no data, or its time is no integer and not in the index
+// it is left out, because it has no data, or its time is not an integer and not in the index
 // either.
 func (f *filler) odd(row *sqlitefile.Row) (stamp int64, ok bool, err error) {
 	if stamp, ok, err = f.c.rowTime(row); err != nil {

@@ -47,7 +47,7 @@ type part struct {
 	sniffRows  bool // a row that begins as a zstd frame is one: no CDR message begins so
 
 	mu      sync.Mutex
-	odd     map[int64]oddTime   // rows whose time is no integer; nil until one was met
+	odd     map[int64]oddTime   // rows whose time is not an integer; nil until one was met
 	rescued *sqlitefile.Salvage // for ranges in which the tree turned out to be damaged
 }
 
@@ -113,7 +113,7 @@ func (p *part) real() int64 {
 	return n
 }
 
-// explainCut tells a frame that rosbag2 did not end from one that is damaged.
+// explainCut distinguishes a frame that rosbag2 did not end from a damaged one.
 func (p *part) explainCut(head []byte, size int64, cut error, warn ros2bag.Warner) error {
 	if h, err := sqlite.ParseHeader(head); err == nil && h.Size() > 0 && h.Size() == size {
 		return warn("zstd-open", false, "the zstd frame has no end, as rosbag2 writes it for a multiple of 131072 bytes; all %d bytes were read", size)

@@ -57,7 +57,7 @@ func (p *plainRows) Append(dst []byte, row *sqlitefile.Row) ([]byte, error) {
 }
 
 // ranges cuts the rows into ranges of about target bytes, which together are all rowids.
-// Damage is for reading to report: behind it there is one range.
+// Damage is for reading to report: after it there is one range.
 func (p *plainRows) ranges(ctx context.Context, target int64) (list []sqlitefile.Range, err error) {
 	open := sqlitefile.Range{Lo: math.MinInt64, Hi: math.MaxInt64}
 	err = p.Scan(open.Lo, open.Hi, func(row *sqlitefile.Row) error {

@@ -139,7 +139,7 @@ func (k *cursor) Next() (timeorder.Head, error) {
 		if err == io.EOF {
 			return timeorder.Head{}, k.ended()
 		}
-		if errors.Is(err, sqlitefile.ErrDeclined) { // an entry is no time
+		if errors.Is(err, sqlitefile.ErrDeclined) { // an entry is not a time
 			err = noIndex(p.path)
 		}
 		if err != nil {

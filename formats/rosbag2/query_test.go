@@ -103,8 +103,8 @@ func TestQueryRoutes(t *testing.T) {
 	}
 }
 
-// TestQueryOddIndex: entries of the index that are no times end a query with an error that
-// says what to do.
+// TestQueryOddIndex: entries of the index that are not times end a query with an error that
+// names the next step.
 func TestQueryOddIndex(t *testing.T) {
 	path, rows := smallBag(t, t.TempDir())
 	edit(t, path, "UPDATE messages SET timestamp = 'noon' WHERE id = 7")

@@ -26,7 +26,7 @@ type pageRows struct {
 	seen  int64           // rows, up to those of cur
 	cur   *step           // whose rows are returned
 	at    int             // in its list, of the next one
-	soon  []*step         // behind it, in their order
+	soon  []*step         // after it, in their order
 	ahead ahead.Queue     // looks at them
 	free  []*step
 }
@@ -67,7 +67,7 @@ func (p *pageRows) next() (h sqlitefile.Head, err error) {
 	return p.cur.list[p.at-1], nil
 }
 
-// advance goes on to the next step, and adds some behind it: so many that what is
+// advance goes on to the next step, and adds some after it: so many that what is
 // read in vain in the end is no more than a quarter of the rest.
 func (p *pageRows) advance() error {
 	if err := p.k.x.context(); err != nil {

@@ -55,7 +55,7 @@ type Reader struct {
 }
 
 const (
-	maxWarnings = 1000 // that are kept; the last one then tells that there are more
+	maxWarnings = 1000 // that are kept; the last one then reports that there are more
 	maxIdle     = 8    // connections that are kept for the next block
 )
 

@@ -79,7 +79,7 @@ func payloadSHA(rows []row) string {
 
 // TestRealFiles reads each single database of the collection. The hashes in
 // expected.json are of the bytes in the file, so those of compressed messages
-// are held against the messages compressed again in the folder test below.
+// are compared with the messages compressed again in the folder test below.
 func TestRealFiles(t *testing.T) {
 	for path, want := range samples.Expected[expected](t, "rosbag2/expected.json") {
 		t.Run(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), func(t *testing.T) {

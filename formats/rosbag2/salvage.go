@@ -16,7 +16,7 @@ import (
 // not read. Without a single row the reason is returned.
 func (p *part) salvage(ctx context.Context, fsys storage.FS, meta *ros2bag.Metadata, cause error, warn ros2bag.Warner) error {
 	if p.overlay == nil {
-		p.total = p.size // no zeros behind the end
+		p.total = p.size // no zeros after the end
 	}
 	c, err := openConn(fsys, p)
 	if err != nil {

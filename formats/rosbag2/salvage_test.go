@@ -19,7 +19,7 @@ import (
 )
 
 // brokenBag is a recording of n rows and what may be done to its bytes. Rows are
-// told apart by their times, which count from 0.
+// distinguished by their times, which count from 0.
 type brokenBag struct {
 	dir, db string
 	file    []byte
@@ -101,7 +101,7 @@ func (b *brokenBag) visit(no int) {
 	}
 }
 
-// whole tells which rows have none of the broken pages.
+// whole reports which rows have none of the broken pages.
 func (b *brokenBag) whole(broken func(page int) bool) (list []int) {
 	for i, pages := range b.pages {
 		if !slices.ContainsFunc(pages, broken) {

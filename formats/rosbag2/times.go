@@ -66,7 +66,7 @@ func (r *Reader) findSpans(ctx context.Context, p *part) error {
 		spans, err = c.spans(ctx, ranges)
 	}
 	if storage.IsDamage(err) {
-		err = errNoTimes // reading tells what is wrong
+		err = errNoTimes // reading reports what is wrong
 	}
 	if err == nil {
 		p.spans = spans

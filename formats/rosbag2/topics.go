@@ -188,9 +188,9 @@ func (r *Reader) useMetadata() error {
 		if k, ok := byName[t.Name]; !ok {
 			err = r.warn("metadata-topic", t.Messages > 0 && !r.explained(), "", "%s counts %d messages of topic %.200q, which no part has", ros2bag.MetadataName, t.Messages, t.Name)
 		} else if have := &r.topics[k]; have.Type != t.Type {
-			err = r.warn("metadata-topic", false, "", "topic %.200q: %s says type %.200q, the database %.200q, which is used", t.Name, ros2bag.MetadataName, t.Type, have.Type)
+			err = r.warn("metadata-topic", false, "", "topic %.200q: %s has type %.200q, the database %.200q, which is used", t.Name, ros2bag.MetadataName, t.Type, have.Type)
 		} else {
-			err = r.warn("metadata-topic", false, "", "topic %.200q: %s says serialization format %.40q, the database %.40q, which is used", t.Name, ros2bag.MetadataName, t.Format, have.Encoding)
+			err = r.warn("metadata-topic", false, "", "topic %.200q: %s has serialization format %.40q, the database %.40q, which is used", t.Name, ros2bag.MetadataName, t.Format, have.Encoding)
 		}
 		if err != nil {
 			return err

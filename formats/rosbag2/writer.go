@@ -114,7 +114,7 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 func (w *Writer) Identity() storage.Identity { return storage.IdentityType }
 
 // CreateTopic adds a row to topics. The same name with another type or encoding
-// is a topic of its own. Readers cannot tell apart two of the same name, type and
+// is a topic of its own. Readers cannot distinguish two of the same name, type and
 // encoding, so the second is refused with storage.ErrUnsupported. See
 // storage.Writer.
 func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {

@@ -85,7 +85,7 @@ func write(t testing.TB, path string, o storage.WriteOptions, topics []storage.T
 	check(t, w.Commit())
 }
 
-// compare holds a recording that was read against what was written.
+// compare fails for a recording that does not read as it was written.
 func compare(t *testing.T, path string, topics []storage.Topic, rows []storage.Message) *storage.Info {
 	t.Helper()
 	got, info := readAll(t, path, storage.ReadOptions{Strict: true})

@@ -93,8 +93,8 @@ func TestZstdFile(t *testing.T) {
 	}
 }
 
-// TestZstdRows reads messages compressed one by one, as metadata.yaml says, or
-// where nothing says it.
+// TestZstdRows reads messages compressed one by one, as marked in metadata.yaml, or
+// where nothing marks them.
 func TestZstdRows(t *testing.T) {
 	topics, rows := sampleTopics(), sampleRows()
 	for i := range rows {

@@ -80,7 +80,7 @@ const (
 )
 
 // inflate appends what a row decompresses to. ok is false when it is damaged, and
-// left out. If nothing tells that rows are compressed, a row that is no frame
+// left out. If nothing shows that rows are compressed, a row that is not a frame
 // only looked like one, and is taken as it is.
 func (f *filler) inflate(row []byte) (ok bool, err error) {
 	start := len(f.b.Buf)

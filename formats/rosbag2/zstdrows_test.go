@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// packed returns a frame of n zeros behind a CDR header, which says how many.
+// packed returns a frame of n zeros after a CDR header; the frame states its size.
 func packed(t *testing.T, n int) []byte {
 	t.Helper()
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
@@ -61,7 +61,7 @@ func TestZstdBlocks(t *testing.T) {
 }
 
 // TestZstdBombs: a row that becomes more than it states is left out, and so are rows of
-// a recording that says nothing of compression, when they become too large together.
+// a recording without a mark of compression, when they become too large together.
 // Both are reported.
 func TestZstdBombs(t *testing.T) {
 	small, large := packed(t, 100), packed(t, 30<<20)

@@ -1,11 +1,12 @@
-// Package ahead does jobs before their results are needed, which is in their order.
+// Package ahead does jobs before their results are needed. The results are taken in the order
+// of the jobs.
 //
 //	Add        1  2  3  4  5  6  7
 //	done by    w  w  c  w  c  .  .     w: goroutines of the queue, c: the caller of Take
 //	Take       1  2  ...
 //
-// Who takes does jobs too, rather than wait for those that others are at: if jobs
-// are short, a goroutine that sleeps and is woken costs more than they do.
+// Take does jobs itself rather than wait for those of other goroutines: if jobs are
+// short, sleeping and waking costs more than the jobs.
 //
 // A Queue belongs to one goroutine; its jobs run concurrently with each other and with
 // that one. A job that panics takes the program with it.
@@ -29,10 +30,10 @@ type job struct {
 	done bool
 }
 
-// Len is how many jobs were not taken.
+// Len returns how many jobs were not taken.
 func (q *Queue) Len() int { return len(q.jobs) }
 
-// Add adds a job behind the others.
+// Add adds a job after the others.
 func (q *Queue) Add(do func()) {
 	q.mu.Lock()
 	q.jobs = append(q.jobs, &job{do: do})

@@ -1,5 +1,5 @@
-// Package arch holds the rule of which package may import which, as drawn in
-// docs/architecture.md; its test holds the whole module against it.
+// Package arch has the rules of which package may import which, as drawn in
+// docs/architecture.md; its test applies them to the whole module.
 package arch
 
 import (
@@ -93,7 +93,7 @@ func check(pkg, imp string) string {
 	return fmt.Sprintf("%s is in no room of docs/architecture.md", pkg)
 }
 
-// sibling tells two formats: none may know another.
+// sibling reports whether these are two formats, which may not know each other.
 func sibling(pkg, imp string) bool {
 	return strings.HasPrefix(pkg, "formats/") && pkg != "formats/all" && strings.HasPrefix(imp, "formats/") &&
 		!strings.HasPrefix(imp, "formats/internal/") && !strings.HasPrefix(imp, pkg+"/internal/")

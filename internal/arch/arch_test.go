@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestArrows holds every import of the module against the arrows. Tests may
+// TestArrows compares every import of the module with the arrows. Tests may
 // import what they judge with, so only the test files of the contract and of the
 // formats are held to them as well.
 func TestArrows(t *testing.T) {

@@ -28,7 +28,7 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// goFiles lists the Go files of the module that are no tests.
+// goFiles lists the Go files of the module that are not tests.
 func goFiles(t *testing.T) (files []string) {
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
 		switch {

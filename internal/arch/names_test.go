@@ -17,7 +17,7 @@ import (
 var formatWords = regexp.MustCompile(`mcap|\.(db3|record|bag)\b|metadata\.yaml`)
 
 // formatProse is how texts for people name formats: what they are called is asked of
-// storage.Format.Help. Comments may say so, and so may names of what ROS itself calls a bag.
+// storage.Format.Help. Comments may, and so may names of what ROS itself calls a bag.
 var formatProse = regexp.MustCompile(`ROS 1 bags?\b|Cyber records?\b|rosbag2 (folder|file)s?\b|\b(in|of|from|to) a (bag|record)\b|\b[aA] (bag|record) (does|cannot|can|has)\b`)
 
 // knowFormats are the rooms that may have them: the formats, and packages for formats

@@ -1,4 +1,4 @@
-// Package compress is the codecs of recordings behind one shape: none, lz4
+// Package compress has the codecs of recordings with one interface: none, lz4
 // (frames, as ROS 1 bags have them), bz2 and zstd.
 //
 //	out, err := compress.LZ4.Decode(buf[:0], stored, int64(size))
@@ -55,10 +55,10 @@ func Lookup(name string) *Codec {
 	return nil
 }
 
-// Name is the codec's name, as in Lookup.
+// Name returns the codec's name, as in Lookup.
 func (c *Codec) Name() string { return c.name }
 
-// MaxLevel is the highest level that Encode takes; 0 when there are no levels.
+// MaxLevel returns the highest level that Encode takes; 0 when there are no levels.
 func (c *Codec) MaxLevel() int { return c.levels }
 
 // Encode appends the compressed src to dst. Level 0 is the codec's default (lz4:

@@ -88,7 +88,7 @@ func TestNoSuchLevel(t *testing.T) {
 	}
 }
 
-// TestCut cuts compressed data: what comes back is a prefix, and an error says
+// TestCut cuts compressed data: what comes back is a prefix, and an error reports
 // that the input ended.
 func TestCut(t *testing.T) {
 	src := text(150_000)
@@ -132,7 +132,7 @@ func TestConcurrent(t *testing.T) {
 }
 
 // TestZstdSize: it is no less than what a frame decompresses to, and near it where the
-// frame says so.
+// frame states that.
 func TestZstdSize(t *testing.T) {
 	for _, n := range []int{1, 100, 255, 256, 1000, 128 << 10, 1 << 20, 10 << 20} {
 		for name, src := range map[string][]byte{"zeros": make([]byte, n), "counts": counting(n)} {

@@ -85,7 +85,7 @@ func TestLZ4ForROS(t *testing.T) {
 	}
 }
 
-// TestLZ4SeveralFrames: one frame behind the other, and frames to be skipped; the last one
+// TestLZ4SeveralFrames: one frame after the other, and frames to be skipped; the last one
 // may be cut.
 func TestLZ4SeveralFrames(t *testing.T) {
 	skip := []byte("\x5e\x2a\x4d\x18\x05\x00\x00\x00hello")
@@ -113,7 +113,7 @@ func TestLZ4SeveralFrames(t *testing.T) {
 	}
 }
 
-// TestBZ2Trailing: bytes after a stream are told from damage in it.
+// TestBZ2Trailing: bytes after a stream are distinguished from damage in it.
 func TestBZ2Trailing(t *testing.T) {
 	src := text(1000)
 	packed, _ := BZ2.Encode(nil, src, 0)

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// xxh32 is the 32-bit xxHash of b with seed 0 (xxHash fast digest algorithm,
+// xxh32 returns the 32-bit xxHash of b with seed 0 (xxHash fast digest algorithm,
 // version 0.1.1), the checksum of LZ4 frames.
 func xxh32(b []byte) uint32 {
 	const p1, p2, p3, p4, p5 uint32 = 2654435761, 2246822519, 3266489917, 668265263, 374761393

@@ -98,7 +98,7 @@ func (s *ZstdStream) Write(b []byte) (int, error) {
 
 // Close ends the frame.
 func (s *ZstdStream) Close() error {
-	if err := s.enc.Close(); err != nil || s.out.begun {
+	if err := s.enc.Close(); err != nil || s.out.started {
 		return err
 	}
 	_, err := s.out.w.Write(appendRawBlocks(nil, nil, true)) // there was nothing to compress
@@ -118,18 +118,18 @@ func (s *ZstdStream) Head(data []byte) []byte {
 
 // A streamOut takes the header of the frame away that an encoder writes.
 type streamOut struct {
-	w     io.Writer
-	begun bool
+	w       io.Writer
+	started bool
 }
 
 func (o *streamOut) Write(b []byte) (int, error) {
 	n := len(b)
-	if !o.begun && n > 0 {
+	if !o.started && n > 0 {
 		var h zstd.Header
 		if err := h.Decode(b); err != nil {
 			return 0, errors.Join(errors.New("internal error: zstd has begun no frame"), err)
 		}
-		o.begun, b = true, b[h.HeaderSize:]
+		o.started, b = true, b[h.HeaderSize:]
 	}
 	if _, err := o.w.Write(b); err != nil {
 		return 0, err

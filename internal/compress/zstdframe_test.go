@@ -72,7 +72,7 @@ func TestZstdStream(t *testing.T) {
 	}
 }
 
-// TestEncodeZstdFrame: a frame of any size states it, and has nothing behind it.
+// TestEncodeZstdFrame: a frame of any size states it, and has nothing after it.
 func TestEncodeZstdFrame(t *testing.T) {
 	for _, n := range []int{0, 1, 28, 255, 256, 70_000, 1 << 20} {
 		for _, level := range []int{0, 1, 19} {

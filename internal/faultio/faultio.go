@@ -55,7 +55,7 @@ type FS struct {
 	open map[*faulty]bool // with Death
 }
 
-// Count is the number of operations so far.
+// Count returns the number of operations so far.
 func (f *FS) Count() int64 { return f.count.Load() }
 
 // Fired reports whether the fault has happened.

@@ -32,7 +32,7 @@ func (g *Guard) Target(f *storage.Format, path string) error {
 	return nil
 }
 
-// targetFiles are the files of a recording, as absolute paths.
+// targetFiles returns the files of a recording, as absolute paths.
 func targetFiles(f *storage.Format, path string) map[string]bool {
 	files, err := f.FilesOf(nil, path)
 	if err != nil {

@@ -57,7 +57,7 @@ func (g *Guard) Files(base storage.FS, overwrite bool) storage.FS {
 		case g.leftover(path):
 			return nil
 		case err != nil:
-			return nil // missing, or it will tell
+			return nil // missing, or making it will fail
 		case st.IsDir():
 			return &Refusal{path, "it is a folder", "choose another folder", nil}
 		case !st.Mode().IsRegular():

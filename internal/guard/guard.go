@@ -1,7 +1,7 @@
 // Package guard is the one rule about which files a run may write, replace and remove.
 //
-// A run may write what does not exist yet, and change what it has made itself. Of what
-// stood there before, it never touches
+// A run may write what does not exist yet, and change what it has made itself. It never
+// touches these existing files:
 //
 //   - a file that it reads or will read: the file itself counts, not its name, so links,
 //     parts, segments and folders lead to the same answer;
@@ -33,7 +33,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Guard knows what a run reads, and which recordings it may replace.
+// A Guard has the files that a run reads, and the formats whose recordings it may replace.
 type Guard struct {
 	formats []*storage.Format
 
@@ -64,7 +64,7 @@ var (
 // if only the wish to replace is missing.
 type Refusal struct {
 	Path string
-	What string // what stands there
+	What string // what is there
 	Hint string // what to do instead
 	Err  error  // may be nil
 }
@@ -75,8 +75,8 @@ func (r *Refusal) Unwrap() error { return r.Err }
 
 const otherOutput = "choose another output"
 
-// Keep protects the files of the recording at path. What cannot be listed, opening the
-// recording will tell.
+// Keep protects the files of the recording at path. If they cannot be listed, opening the
+// recording reports the error.
 func (g *Guard) Keep(f *storage.Format, path string) {
 	files, err := f.FilesOf(nil, path)
 	if err != nil {
@@ -145,7 +145,7 @@ func (g *Guard) Output(o Output) (replaces bool, err error) {
 		return false, err
 	}
 	if whole := g.wholeOf(o.Path); whole != "" {
-		return false, &Refusal{o.Path, "it is a part of the recording " + whole + ", which would not be whole without it", otherOutput, nil}
+		return false, &Refusal{o.Path, "it is a part of the recording " + whole + ", which would be incomplete without it", otherOutput, nil}
 	}
 	format := o.Format
 	if f := g.formatOf(o.Path); f != nil {
@@ -180,7 +180,7 @@ func (g *Guard) Output(o Output) (replaces bool, err error) {
 	return true, nil
 }
 
-// into is an example of an output in the folder at Path.
+// into returns an example of an output in the folder at Path.
 func (o *Output) into() string {
 	name := filepath.Base(o.Name)
 	name = strings.TrimSuffix(name, filepath.Ext(name))
@@ -193,7 +193,7 @@ func (o *Output) into() string {
 	return filepath.Join(o.Path, name+o.Format.Extensions[0])
 }
 
-// Folder checks a folder into which files shall be written that are no recordings.
+// Folder checks a folder into which files shall be written that are not recordings.
 func (g *Guard) Folder(path string) error { return g.inside(filepath.Join(path, "file")) }
 
 // inside refuses a path below a folder that is an input.
@@ -315,7 +315,7 @@ func (g *Guard) replaceableFolder(dir string) error {
 		return nil
 	}
 	if in := g.inputIn(dir, false); in != "" {
-		return &Refusal{dir, "it holds an input, " + in, otherOutput, ErrInput}
+		return &Refusal{dir, "it contains an input, " + in, otherOutput, ErrInput}
 	}
 	var stranger string
 	for _, f := range g.formats {
@@ -330,7 +330,7 @@ func (g *Guard) replaceableFolder(dir string) error {
 	if stranger == "" {
 		stranger = entries[0].Name()
 	}
-	return &Refusal{dir, fmt.Sprintf("the folder has other things in it than a recording (%s)", stranger), "write into it", ErrFolder}
+	return &Refusal{dir, fmt.Sprintf("the folder contains more than a recording (%s)", stranger), "write into it", ErrFolder}
 }
 
 // inputIn returns the first input in a folder, and with deep also in those below it.

@@ -252,7 +252,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestFiles: files that are no recordings replace others when they are asked to, and never
+// TestFiles: files that are not recordings replace others when they are asked to, and never
 // an input.
 func TestFiles(t *testing.T) {
 	place(t)

@@ -18,7 +18,7 @@ type Kind struct {
 // Check returns nil when a file of the kind may be written to path.
 func (k Kind) Check(path string) error {
 	if _, err := os.Lstat(path); err != nil {
-		return nil // missing, as it may be; or making it will tell
+		return nil // missing, as it may be; or making it will fail
 	}
 	st, err := os.Stat(path)
 	switch {
@@ -44,7 +44,7 @@ func (k Kind) Check(path string) error {
 		return err
 	}
 	if !k.Is(head[:n]) {
-		return &Refusal{path, "it is no " + k.Name + ", and nothing else is replaced", "choose another name", nil}
+		return &Refusal{path, "it is not a " + k.Name + ", and nothing else is replaced", "choose another name", nil}
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
-// Package identify tells what a path is that no format claims: a web page, a Git
+// Package identify explains what a path is that no format claims: a web page, a Git
 // LFS pointer, a compressed file, a file that a format knows and refuses. It looks at the first bytes and, for a folder, at the names in it; the
-// suffix of a file is no evidence. It never writes, and reads at most 4 KiB.
+// suffix of a file is not evidence. It never writes, and reads at most 4 KiB.
 //
 // It is only asked when detection has failed, so that a sound recording never
 // pays for it. All functions may be called concurrently.
@@ -21,7 +21,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A Finding tells what a path is. Both texts fit into one line.
+// A Finding describes what a path is. Both texts fit into one line.
 type Finding struct {
 	What string // follows the path and a colon: "a Git LFS pointer, not the recording itself"
 	Hint string // what to do next; may be empty
@@ -62,7 +62,7 @@ func Path(path string, formats *storage.Registry) Finding {
 func failure(path string, err error) Finding {
 	if trimmed := strings.TrimRight(path, string(filepath.Separator)); trimmed != path {
 		if st, err := os.Stat(trimmed); err == nil && !st.IsDir() {
-			return Finding{"a file, not a folder", "leave the separator at the end out"}
+			return Finding{"a file, not a folder", "remove the separator at the end"}
 		}
 	}
 	switch {
@@ -93,7 +93,7 @@ var magics = []struct {
 	{"Rar!\x1a\x07", "a rar archive", "unpack it first: unrar x"},
 }
 
-// content tells by the first bytes. whole is set if they are the whole file.
+// content identifies a file by its first bytes. whole is set if they are the whole file.
 func content(path string, head []byte, whole bool, formats *storage.Registry) Finding {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
@@ -113,7 +113,7 @@ func content(path string, head []byte, whole bool, formats *storage.Registry) Fi
 	text := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(head[:min(len(head), 512)], []byte("\xef\xbb\xbf"))))
 	switch {
 	case bytes.HasPrefix(text, []byte("<!doctype html")) || bytes.HasPrefix(text, []byte("<html")):
-		return Finding{"a web page (HTML), not a recording", "the download gave a page, perhaps one to log in; fetch the file itself"}
+		return Finding{"a web page (HTML), not a recording", "the server sent a page, perhaps to log in, instead of the file; download the file itself"}
 	case len(bytes.Trim(head, "\x00")) == 0:
 		return Finding{"nothing but zero bytes at its beginning", "the copy or download was not finished; fetch it again"}
 	case isText(head, whole):
@@ -122,7 +122,7 @@ func content(path string, head []byte, whole bool, formats *storage.Registry) Fi
 	return Finding{What: "not a recording of any format known here"}
 }
 
-// isText tells printable UTF-8. A character that is cut by the end of head counts.
+// isText reports whether bytes are printable UTF-8. A character that is cut by the end of head counts.
 func isText(head []byte, whole bool) bool {
 	for len(head) > 0 {
 		r, n := utf8.DecodeRune(head)
@@ -137,7 +137,7 @@ func isText(head []byte, whole bool) bool {
 	return true
 }
 
-// folder tells by the names in it, and of folders in it by their content.
+// folder identifies a folder by the names in it, and folders in it by their content.
 func folder(path string, formats *storage.Registry) Finding {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -148,7 +148,7 @@ func folder(path string, formats *storage.Registry) Finding {
 	}
 	files := map[*storage.Format][]string{} // names of recordings
 	var folders []string
-	for _, e := range entries[:min(len(entries), 1000)] { // enough to say what it is
+	for _, e := range entries[:min(len(entries), 1000)] { // enough to find out what it is
 		if e.IsDir() {
 			if _, err := formats.Detect(filepath.Join(path, e.Name())); err == nil {
 				folders = append(folders, e.Name())
@@ -181,7 +181,7 @@ func folder(path string, formats *storage.Registry) Finding {
 	return Finding{"a folder without a recording", "no file in it has a name in " + strings.Join(endings, ", ")}
 }
 
-// nameOne tells what to do with a folder of recordings.
+// nameOne returns the next step for a folder of recordings.
 func nameOne(path string, names []string) string {
 	one := filepath.Join(path, names[0])
 	if len(names) == 1 {

@@ -28,7 +28,7 @@ func TestContent(t *testing.T) {
 		"text":       {[]byte("hello\nworld\n"), "a text file", ""},
 		"text cut":   {append(bytes.Repeat([]byte("x"), headLen-1), "\u00e4"...), "a text file", ""},
 		"latin1":     {[]byte("gr\xfc\xdfe"), "not a recording of any format", ""},
-		"html":       {[]byte("\n <!DOCTYPE html><title>log in</title>"), "a web page", "fetch the file itself"},
+		"html":       {[]byte("\n <!DOCTYPE html><title>log in</title>"), "a web page", "download the file itself"},
 		"lfs":        {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"), "a Git LFS pointer", "git lfs pull"},
 		"cyber":      {cyberHead(0, 90), "a Cyber record whose first section, the header, cannot be read", "the copy may be damaged"},
 		"no cyber":   {cyberHead(1, 90), "not a recording of any format", ""},

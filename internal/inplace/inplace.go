@@ -1,8 +1,8 @@
-// Package inplace changes a file where it stands, so that it is whole at every moment: new
-// bytes are written behind its end, and when they are on the disk, a few bytes in front are
-// overwritten, which makes the new ones count. A format that can be changed so needs no
-// more than its readers to know of it: before the overwriting the file is what it was, with
-// bytes behind its end that nothing refers to; after it, it is what it shall be.
+// Package inplace changes a file in place, so that it is whole at every moment: new
+// bytes are written after its end, and when they are on the disk, a few bytes in front are
+// overwritten, which makes the new ones count. Readers of the
+// format need no special code: before the overwriting the file is as it was, with bytes after
+// its end that nothing refers to; after it, the file has the new content.
 //
 //	f, err := inplace.Open(fsys, path, sync)  // locked; what a killed run has left is mended
 //	at, err := f.Begin(end)                   // new bytes begin at byte at
@@ -12,7 +12,7 @@
 //
 // A journal beside the file, .NAME.journal, has its length before and, during Commit, the
 // bytes that are overwritten, old and new. It is removed at the end. No reader needs it: it
-// tells the next Open which bytes behind the end a killed run has left, and finishes the
+// has for the next Open which bytes after the end a killed run has left, and finishes the
 // overwriting if a power cut has torn it.
 package inplace
 
@@ -26,8 +26,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A File is a file that is changed where it stands. New bytes are written by WriteAt. It is
-// for one goroutine at a time.
+// A File is a file that is changed in place. New bytes are written by WriteAt. It is for one
+// goroutine at a time.
 type File struct {
 	storage.File
 	fs    storage.FS
@@ -118,7 +118,7 @@ func (p *File) foreign() error {
 	return fmt.Errorf("a run that was killed has left %s, and the file was changed since; if it reads well, remove that: %w", JournalPath(p.path), storage.ErrCorrupt)
 }
 
-// End returns where the content of the file ends: behind its last byte, or where a run that
+// End returns where the content of the file ends: after its last byte, or where a run that
 // was killed before it overwrote anything had begun to write.
 func (p *File) End() (int64, error) {
 	st, err := p.Stat()

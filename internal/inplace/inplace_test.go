@@ -202,7 +202,7 @@ func TestRefused(t *testing.T) {
 		t.Error("Commit before Begin")
 	}
 	if _, err := f.Begin(12); !errors.Is(err, storage.ErrTruncated) {
-		t.Errorf("a content that ends behind the file: %v", err)
+		t.Errorf("a content that ends after the file: %v", err)
 	}
 	if _, err := f.Begin(11); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 // is a folder with two files.
 type scenario struct {
 	name   string
-	before []string // what stands there
+	before []string // what is there
 	after  []string // what will stand there instead
 	old    []string // names that go without being replaced
 	atOnce bool     // there is no moment at which some is old and some is new

@@ -113,7 +113,7 @@ func holds(dir string, paths []string) bool {
 	return false
 }
 
-// resolved is a path without links, as far as it can be told.
+// resolved returns a path without links, as far as it exists.
 func resolved(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs

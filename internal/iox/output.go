@@ -107,11 +107,11 @@ func (o *Output) makeStage() error {
 
 const stageSuffix = ".part"
 
-// stagePrefix is what the names of the staging folders of an output begin with.
+// stagePrefix returns what the names of the staging folders of an output begin with.
 func stagePrefix(base string) string {
-	const most = 200 // bytes, so that the name is no longer than a name may be
-	for len(base) > most {
-		base = strings.ToValidUTF8(base[:most], "")
+	const limit = 200 // bytes, so that the name is no longer than a name may be
+	for len(base) > limit {
+		base = strings.ToValidUTF8(base[:limit], "")
 	}
 	return "." + base + "."
 }
@@ -139,13 +139,13 @@ func FinalPath(path string) string {
 	return strings.Join(kept, string(filepath.Separator))
 }
 
-// Temp is where the output is made that will stand at Final.
+// Temp returns where the output is made that will stand at Final.
 func (o *Output) Temp() string { return filepath.Join(o.TempDir(), o.base) }
 
-// TempDir is the folder in which outputs are made that will stand beside each other.
+// TempDir returns the folder in which outputs are made that will stand beside each other.
 func (o *Output) TempDir() string { return filepath.Join(o.stage, newName) }
 
-// Final is the path that NewOutput got.
+// Final returns the path that NewOutput got.
 func (o *Output) Final() string { return filepath.Join(o.dir, o.base) }
 
 // Commit moves what is at Temp to Final. The caller has closed and synced the files
@@ -215,7 +215,7 @@ func SyncDir(fsys storage.FS, dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// cannotSyncDir tells a system that does not sync folders (Windows, some
+// cannotSyncDir reports whether it is a system that does not sync folders (Windows, some
 // network file systems) from a disk that failed.
 func cannotSyncDir(err error) bool {
 	return errors.Is(err, os.ErrPermission) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid)

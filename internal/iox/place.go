@@ -21,7 +21,7 @@ type journal struct {
 	Old []journalOld `json:"old"` // from the folder of the output to old, before
 }
 
-// A journalOld is what stands where an output will be. The size and time tell it from
+// A journalOld is what stands where an output will be. The size and time distinguish it from
 // something else that somebody may put there later.
 type journalOld struct {
 	Name    string `json:"name"`
@@ -185,7 +185,7 @@ func (o *Output) moveAll(j *journal) error {
 // A move is a name that changes.
 type move struct{ from, to string }
 
-// moves are those of a journal, in their order.
+// moves returns those of a journal, in their order.
 func (j *journal) moves(dir, stage string) (list []move) {
 	for i := range j.Old {
 		list = append(list, move{filepath.Join(dir, j.Old[i].Name), filepath.Join(stage, oldName, j.Old[i].Name)})
@@ -294,7 +294,7 @@ func (j *journal) finish(fsys storage.FS, dir, stage string) error {
 // readJournal returns the journal of a staging folder, nil if there is none. It is
 // an error when the file is not whole.
 func readJournal(fsys storage.FS, stage string) (*journal, error) {
-	const most = 64 << 20 // bytes: more than a hundred thousand names
+	const limit = 64 << 20 // bytes: more than a hundred thousand names
 	path := filepath.Join(stage, journalName)
 	f, err := fsys.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -308,7 +308,7 @@ func readJournal(fsys storage.FS, stage string) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := make([]byte, min(st.Size(), most))
+	text := make([]byte, min(st.Size(), limit))
 	if err := ReadFull(f, text, 0); err != nil {
 		return nil, err
 	}

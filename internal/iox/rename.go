@@ -61,7 +61,7 @@ func (osFS) RenameNew(from, to string) error {
 	return os.Remove(from)
 }
 
-// unsupported is the error of a call that the system or the file system does not
+// unsupported returns the error of a call that the system or the file system does not
 // have.
 func unsupported(op, a, b string) error {
 	return &os.LinkError{Op: op, Old: a, New: b, Err: errors.ErrUnsupported}

@@ -15,7 +15,7 @@ import (
 	"sync"
 )
 
-// A Line tells what is done with jobs. The functions are called until Run returns.
+// A Line describes what is done with jobs. The functions are called until Run returns.
 type Line[T any] struct {
 	Workers int
 	Limit   int64 // bytes of the jobs that are begun and not finished, see Gate
@@ -26,7 +26,7 @@ type Line[T any] struct {
 }
 
 // Run does all jobs. After an error no further one is begun; those before it are finished,
-// and those behind it are not. When ctx ends no further one is begun, and its cause is
+// and those after it are not. When ctx ends no further one is begun, and its cause is
 // returned; Next must not wait longer than that.
 func (l Line[T]) Run(ctx context.Context) error {
 	r := &run[T]{Line: l, ctx: ctx, gate: NewGate(l.Limit), failed: math.MaxInt}
@@ -51,8 +51,8 @@ type run[T any] struct {
 	ctx  context.Context
 	gate *Gate
 
-	begin sync.Mutex // whoever has it begins the next job
-	begun int
+	begin   sync.Mutex // whoever has it begins the next job
+	started int
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -97,8 +97,8 @@ func (r *run[T]) take() (job T, number int, bytes int64, ok bool) {
 	if job, bytes, ok = r.Next(); !ok || r.gate.Enter(r.ctx, bytes) != nil {
 		return job, 0, 0, false
 	}
-	r.begun++
-	return job, r.begun - 1, bytes, true
+	r.started++
+	return job, r.started - 1, bytes, true
 }
 
 func (r *run[T]) hasFailed() bool {

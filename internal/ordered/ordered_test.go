@@ -46,7 +46,7 @@ func TestOrder(t *testing.T) {
 }
 
 // TestFirstError: the error of the first job in order wins, whichever came first, with all
-// jobs before it finished and none behind it.
+// jobs before it finished and none after it.
 func TestFirstError(t *testing.T) {
 	for range 50 {
 		for _, inWork := range []bool{true, false} {

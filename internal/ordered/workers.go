@@ -12,9 +12,9 @@ const workerMemory = 20 << 20
 
 // Workers returns how many workers a run has that may use so many bytes: as many as are
 // asked for, or if that is 0 one per core, as far as the memory allows.
-func Workers(asked int, memory int64) int {
-	if asked > 0 {
-		return min(asked, MaxWorkers)
+func Workers(requested int, memory int64) int {
+	if requested > 0 {
+		return min(requested, MaxWorkers)
 	}
 	return min(cores(), max(2, int(memory/workerMemory)))
 }

@@ -1,6 +1,6 @@
 // Package samples finds the recordings that tests read: those of testdata/recordings, which
 // scripts/recordings makes, and those of ../shared/data beside the repository, if there is such a
-// folder. Both have a folder for each format, and files that tell what is in the recordings.
+// folder. Both have a folder for each format, and files that describe what is in the recordings.
 package samples
 
 import (
@@ -64,7 +64,7 @@ func Glob(t testing.TB, pattern string) (paths []string) {
 	return paths
 }
 
-// Expected reads a JSON file that stands at a path of each root, and returns what it tells of each
+// Expected reads a JSON file that is at a path of each root, and returns what it has for each
 // recording, by the path of that recording.
 func Expected[T any](t testing.TB, path string) map[string]T {
 	t.Helper()

@@ -21,7 +21,7 @@ type DB struct {
 	dead bool
 }
 
-// sqliteStatic tells SQLite that it need not copy a bound value.
+// sqliteStatic means that SQLite need not copy a bound value.
 const sqliteStatic = uintptr(0)
 
 // Options are what a connection works on.
@@ -307,7 +307,7 @@ func (s *Stmt) Finalize() {
 	s.c = 0
 }
 
-// Int is the value in column col of the current row as an integer.
+// Int returns the value in column col of the current row as an integer.
 func (s *Stmt) Int(col int) int64 { return engine.Xsqlite3_column_int64(s.db.tls, s.c, int32(col)) }
 
 // IsInt reports whether the value is an integer.
@@ -315,7 +315,7 @@ func (s *Stmt) IsInt(col int) bool { return s.kind(col) == engine.SQLITE_INTEGER
 
 func (s *Stmt) kind(col int) int32 { return engine.Xsqlite3_column_type(s.db.tls, s.c, int32(col)) }
 
-// Bytes is a blob or text in SQLite's memory, valid until the next step. It
+// Bytes returns a blob or text in SQLite's memory, valid until the next step. It
 // returns nil for a value with a length if there is no memory for it.
 func (s *Stmt) Bytes(col int) []byte {
 	p := engine.Xsqlite3_column_blob(s.db.tls, s.c, int32(col))
@@ -325,7 +325,7 @@ func (s *Stmt) Bytes(col int) []byte {
 	return mem(p, int(engine.Xsqlite3_column_bytes(s.db.tls, s.c, int32(col))))
 }
 
-// Text is a copy of a blob or text.
+// Text returns a copy of a blob or text.
 func (s *Stmt) Text(col int) string { return string(s.Bytes(col)) }
 
 // One returns the first column of the first row as an integer; ok is false when

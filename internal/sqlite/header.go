@@ -53,11 +53,11 @@ type Header struct {
 	Text      uint32
 }
 
-// ParseHeader parses and checks a header. What is no database, or cannot be one, is an
+// ParseHeader parses and checks a header. What is not a database, or cannot be one, is an
 // error that wraps storage.ErrCorrupt.
 func ParseHeader(b []byte) (h Header, err error) {
 	if len(b) < HeaderLen || string(b[:16]) != Magic {
-		return h, fmt.Errorf("no SQLite database: the first bytes are %.16q: %w", b[:min(len(b), 16)], storage.ErrCorrupt)
+		return h, fmt.Errorf("not an SQLite database: the first bytes are %.16q: %w", b[:min(len(b), 16)], storage.ErrCorrupt)
 	}
 	u32 := func(at int) uint32 { return binary.BigEndian.Uint32(b[at:]) }
 	h.Page = int(binary.BigEndian.Uint16(b[16:]))
@@ -90,7 +90,7 @@ func ReadHeader(r io.ReaderAt, size int64) (h Header, err error) {
 	return ParseHeader(b[:])
 }
 
-// Size is the bytes of the database by its header, 0 if that is not known.
+// Size returns the bytes of the database by its header, 0 if that is not known.
 func (h *Header) Size() int64 {
 	if !h.Valid {
 		return 0
@@ -98,4 +98,4 @@ func (h *Header) Size() int64 {
 	return int64(h.Pages) * int64(h.Page)
 }
 
-func powerOfTwo(n, least, most int64) bool { return n >= least && n <= most && n&(n-1) == 0 }
+func powerOfTwo(n, low, high int64) bool { return n >= low && n <= high && n&(n-1) == 0 }

@@ -9,8 +9,8 @@ import (
 )
 
 // An Image is a database file as the engine shall see it: with the pages of the log
-// or journal beside it laid over it, a header that tells of no log, and
-// zeros behind its cut end. Nothing of this is written anywhere. Pages that
+// or journal beside it laid over it, a header without a log, and
+// zeros after its cut end. Nothing of this is written anywhere. Pages that
 // are read one after the other are read ahead. It belongs to one goroutine.
 type Image struct {
 	db    io.ReaderAt
@@ -30,7 +30,7 @@ type Image struct {
 // aheadBytes is how much is read at once, after some steps, of what is read in order.
 const aheadBytes = 128 << 10
 
-// NewImage returns the database db, which has size bytes; the engine is told that there are
+// NewImage returns the database db, which has size bytes; for the engine there are
 // total. If over is not nil its pages, which are in the file log, take the place of those of db.
 func NewImage(db io.ReaderAt, size, total int64, overlay *Overlay, log io.ReaderAt) *Image {
 	s := &Image{db: db, size: size, total: total}
@@ -45,7 +45,7 @@ func (s *Image) Another() *Image {
 	return &Image{db: s.db, log: s.log, at: s.at, page: s.page, size: s.size, total: s.total, exact: true}
 }
 
-// Size is the bytes that the engine sees.
+// Size returns the bytes that the engine sees.
 func (s *Image) Size() (int64, error) { return s.total, nil }
 
 // WriteAt refuses.

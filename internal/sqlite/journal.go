@@ -31,7 +31,7 @@ const (
 // ReadJournal reads a journal of size bytes as far as SQLite does when it rolls back:
 // to the first record that is not sound. page is that of the database, 0 if it is
 // not known. Without a header that can be read there is nil: SQLite leaves the
-// database as it is then. cut tells that the header counts more records.
+// database as it is then. cut means that the header counts more records.
 func ReadJournal(r io.ReaderAt, size, page int64) (o *Overlay, cut bool, err error) {
 	h := make([]byte, journalHeaderLen)
 	var buf []byte
@@ -81,7 +81,7 @@ func ReadJournal(r io.ReaderAt, size, page int64) (o *Overlay, cut bool, err err
 	return o, false, nil
 }
 
-// journalSum is the checksum of a page: of every 200th byte from its end.
+// journalSum returns the checksum of a page: of every 200th byte from its end.
 func journalSum(nonce uint32, page []byte) uint32 {
 	for i := len(page) - 200; i > 0; i -= 200 {
 		nonce += uint32(page[i])
@@ -89,7 +89,7 @@ func journalSum(nonce uint32, page []byte) uint32 {
 	return nonce
 }
 
-// SuperJournal is the name of the super-journal at the end of a journal, "" without.
+// SuperJournal returns the name of the super-journal at the end of a journal, "" without.
 func SuperJournal(r io.ReaderAt, size int64) (string, error) {
 	var tail [16]byte
 	if size < int64(len(tail)) {

@@ -20,9 +20,9 @@ type Overlay struct {
 // Unfinished reports whether there are pages that were written and not committed.
 func (o *Overlay) Unfinished() bool { return o != nil && (o.Undo || len(o.Open) > 0) }
 
-// Uncommitted is the database of size bytes with what was not committed, for taking
-// rows from its pages: the committed state, behind it the pages that it does not have,
-// and behind those, as if they were more pages, the newer ones of pages that it has.
+// Uncommitted returns the database of size bytes with what was not committed, for taking
+// rows from its pages: the committed state, after it the pages that it does not have,
+// and after those, as if they were more pages, the newer ones of pages that it has.
 func (o *Overlay) Uncommitted(size int64) *Overlay {
 	now := *o
 	now.At, now.Open, now.Pages = map[int64]int64{}, nil, max(o.Pages, (size+o.Page-1)/o.Page)

@@ -23,7 +23,7 @@ type File interface {
 // Plain is a file as it is.
 type Plain struct{ storage.File }
 
-// Size is the length of the file in bytes.
+// Size returns the length of the file in bytes.
 func (f Plain) Size() (int64, error) {
 	st, err := f.Stat()
 	if err != nil {
@@ -76,7 +76,7 @@ var (
 	vfsErr     error
 )
 
-// mem is the C memory of n bytes at p.
+// mem returns the C memory of n bytes at p.
 func mem(p uintptr, n int) []byte {
 	if n == 0 {
 		return nil
@@ -84,10 +84,10 @@ func mem(p uintptr, n int) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&p)), n)
 }
 
-// at is the C value at p.
+// at returns the C value at p.
 func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
 
-// fn is a Go function as a C function pointer. f must be a top-level function.
+// fn returns a Go function as a C function pointer. f must be a top-level function.
 func fn[T any](f T) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
 
 // calloc is n zero bytes of C memory.
@@ -153,7 +153,7 @@ func (v *vfs) fail(err error, rc int32) int32 {
 	return rc
 }
 
-// cause is the first error of the file, or nil.
+// cause returns the first error of the file, or nil.
 func (v *vfs) cause() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -64,7 +64,7 @@ func (b *Buffer) Append() error {
 	return b.Done(err)
 }
 
-// Bytes are the pages, which follow those of the buffer before. They are valid until Done.
+// Bytes returns the pages, which follow those of the buffer before. They are valid until Done.
 func (b *Buffer) Bytes() []byte { return b.b }
 
 // Done returns the buffer to the loader when its pages are written elsewhere, instead of

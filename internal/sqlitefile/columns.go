@@ -32,7 +32,7 @@ func otherColumns(r io.ReaderAt, size int64, h sqlite.Header) (*columns, error) 
 	return c, nil
 }
 
-// columns are the names of a table's columns, by the words of its CREATE TABLE.
+// columns returns the names of a table's columns, by the words of its CREATE TABLE.
 func (e *entry) columns() (names []string) {
 	begin := slices.Index(e.sql, "(")
 	if begin < 0 {

@@ -14,7 +14,7 @@ import (
 // its pages when the root of the tree is gone.
 func TestSalvageColumns(t *testing.T) {
 	for name, create := range map[string]string{
-		"more behind": `CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp INTEGER NOT NULL, data BLOB NOT NULL, note TEXT, size DECIMAL(10,2))`,
+		"more after":  `CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp INTEGER NOT NULL, data BLOB NOT NULL, note TEXT, size DECIMAL(10,2))`,
 		"other order": `CREATE TABLE messages(timestamp INTEGER, topic_id INTEGER, "id" INTEGER PRIMARY KEY, data BLOB)`,
 		"before":      `CREATE TABLE messages(note TEXT DEFAULT 'a,(b', id INTEGER PRIMARY KEY, size INT, [topic_id] INTEGER, timestamp INTEGER, data BLOB, CHECK (size > 0))`,
 		"without id":  `CREATE TABLE messages(topic_id INTEGER, timestamp INTEGER, data BLOB)`,
@@ -27,7 +27,7 @@ func TestSalvageColumns(t *testing.T) {
 			}
 			exec1(t, db, create)
 			extra := ""
-			if name == "more behind" || name == "before" {
+			if name == "more after" || name == "before" {
 				extra = ", note, size"
 			}
 			exec1(t, db, "BEGIN")

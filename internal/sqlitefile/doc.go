@@ -6,7 +6,7 @@
 //	timestamp_idx ON messages (timestamp)
 //
 // A [Loader] fills both in a database that SQLite has made and closed. Pages are
-// written behind its end in strictly ascending order; at the end the two root
+// written after its end in strictly ascending order; at the end the two root
 // pages and then the header are put in place, and the result is a plain database:
 // SQLite may add, change and delete rows afterwards. Until then the base is
 // valid, and empty.
@@ -38,7 +38,7 @@
 // are there already, triggers, AUTOINCREMENT, auto-vacuum, reserved bytes, a
 // write-ahead log in the header, a size that is not that of the header. (A Salvage
 // takes other columns too, if the schema can be read.)
-// So does an index whose entries are no pairs of integers, when one is met. A -wal or -journal beside the file is
+// So does an index whose entries are not pairs of integers, when one is met. A -wal or -journal beside the file is
 // the caller's to see and to apply first: this package reads one file.
 //
 // Rows of more than 10^9 bytes are refused, because SQLite does not read them.

@@ -90,14 +90,14 @@ func (f *Finder) Another(r io.ReaderAt) *Finder {
 
 // After returns the times and rowids of up to n rows with times from first to last that
 // come after a row, nil for the start: in the order of time and then of rowids, or
-// the other way round. They are appended to list.
+// in reverse. They are appended to list.
 func (f *Finder) After(list []Head, after *Head, first, last int64, n int, reverse bool) ([]Head, error) {
 	had := len(list)
 	x := &f.index
-	x.lo, x.hi = key{first, math.MinInt64}, key{last, math.MaxInt64}
+	x.lo, x.hi = indexKey{first, math.MinInt64}, indexKey{last, math.MaxInt64}
 	if after != nil {
 		var ok bool
-		if k := (key{after.Time, after.ID}); reverse {
+		if k := (indexKey{after.Time, after.ID}); reverse {
 			x.hi, ok = k.before()
 		} else {
 			x.lo, ok = k.after()
@@ -304,7 +304,7 @@ func (f *Finder) overflow(dst []byte, no uint32) error {
 		}
 	}
 	if no != 0 {
-		return corrupt("overflow: goes on with page %d behind a row's end", no)
+		return corrupt("overflow: goes on with page %d after a row's end", no)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func newFinder(b []byte) (*Finder, error) {
 	return table.NewFinder(r)
 }
 
-// find gives the rows with times from first to last, n heads at once. max bounds
+// find returns the rows with times from first to last, n heads at once. max bounds
 // the rows that there can be.
 func find(f *Finder, first, last int64, n, max int, reverse bool) (rows []idRow, err error) {
 	var after *Head
@@ -35,7 +35,7 @@ func find(f *Finder, first, last int64, n, max int, reverse bool) (rows []idRow,
 			return rows, err
 		}
 		if after != nil && n > 1 {
-			f = keys.Another(keys.leaves.r) // which gives the same
+			f = keys.Another(keys.leaves.r) // which returns the same
 		}
 		if err := f.Heads(list); err != nil {
 			return rows, err
@@ -54,7 +54,7 @@ func find(f *Finder, first, last int64, n, max int, reverse bool) (rows []idRow,
 	}
 }
 
-// inTime is what find must give of all rows.
+// inTime is what find must return of all rows.
 func inTime(rows []idRow, first, last int64, reverse bool) (out []idRow) {
 	for _, r := range rows {
 		if r.time >= first && r.time <= last {
@@ -68,7 +68,7 @@ func inTime(rows []idRow, first, last int64, reverse bool) (out []idRow) {
 	return out
 }
 
-// TestFinder holds the finder against SQLite, on databases of every history and
+// TestFinder compares the finder with SQLite, on databases of every history and
 // order of times.
 func TestFinder(t *testing.T) {
 	for kind := range timeKinds {
@@ -244,7 +244,7 @@ func TestFinderIndexLies(t *testing.T) {
 	}
 }
 
-// FuzzFinder: any bytes give rows in the order of time, or a sensible error.
+// FuzzFinder: any bytes lead to rows in the order of time, or a sensible error.
 func FuzzFinder(f *testing.F) {
 	for _, kind := range []string{"ascending", "random"} {
 		path := newBase(f, 512)

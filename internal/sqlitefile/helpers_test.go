@@ -94,7 +94,7 @@ func insert(t testing.TB, db *sql.DB, rows []row) {
 	}
 }
 
-// way says how to load, beyond the usual.
+// way has options of loading, beyond the usual.
 type way struct {
 	Options
 	lock uint32 // 0: the real one
@@ -151,7 +151,7 @@ func tryLoad(path string, w way, rows []row, openFile func(string) (storage.File
 	return l.Finish()
 }
 
-// check holds a loaded database against its rows: the library's own check, every
+// check compares a loaded database with its rows: the library's own check, every
 // row, every entry of the index in its order, and that it can go on living.
 func check(t testing.TB, path string, rows []row, live bool) {
 	t.Helper()

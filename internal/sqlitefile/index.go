@@ -82,7 +82,7 @@ func (x *indexTree) set(p *page, height int, child uint32, entry []byte) {
 	copy(p.b[at+4:], entry)
 }
 
-// put writes a page and sends the entry behind it up.
+// put writes a page and sends the entry after it up.
 func (x *indexTree) put(height int, p *page, up []byte) error {
 	no, err := x.l.put(p)
 	if err != nil {

@@ -2,31 +2,31 @@ package sqlitefile
 
 import "math"
 
-// A key is an entry of the index: its order is that of times, then of rowids.
-type key struct{ time, id int64 }
+// An indexKey is an entry of the index: its order is that of times, then of rowids.
+type indexKey struct{ time, id int64 }
 
-var minKey, maxKey = key{math.MinInt64, math.MinInt64}, key{math.MaxInt64, math.MaxInt64}
+var minKey, maxKey = indexKey{math.MinInt64, math.MinInt64}, indexKey{math.MaxInt64, math.MaxInt64}
 
-func (k key) less(o key) bool { return k.time < o.time || k.time == o.time && k.id < o.id }
+func (k indexKey) less(o indexKey) bool { return k.time < o.time || k.time == o.time && k.id < o.id }
 
-// after is the least key that is greater; ok is false if there is none.
-func (k key) after() (next key, ok bool) {
+// after returns the least key that is greater; ok is false if there is none.
+func (k indexKey) after() (next indexKey, ok bool) {
 	switch {
 	case k.id < math.MaxInt64:
-		return key{k.time, k.id + 1}, true
+		return indexKey{k.time, k.id + 1}, true
 	case k.time < math.MaxInt64:
-		return key{k.time + 1, math.MinInt64}, true
+		return indexKey{k.time + 1, math.MinInt64}, true
 	}
 	return k, false
 }
 
-// before is the greatest key that is less.
-func (k key) before() (next key, ok bool) {
+// before returns the greatest key that is less.
+func (k indexKey) before() (next indexKey, ok bool) {
 	switch {
 	case k.id > math.MinInt64:
-		return key{k.time, k.id - 1}, true
+		return indexKey{k.time, k.id - 1}, true
 	case k.time > math.MinInt64:
-		return key{k.time - 1, math.MaxInt64}, true
+		return indexKey{k.time - 1, math.MaxInt64}, true
 	}
 	return k, false
 }
@@ -44,7 +44,7 @@ func (k key) before() (next key, ok bool) {
 type indexWalk struct {
 	*pager
 	root    uint32
-	lo, hi  key // both included
+	lo, hi  indexKey // both included
 	reverse bool
 	n       int // ends when out has so many
 	out     []Head
@@ -53,13 +53,13 @@ type indexWalk struct {
 
 // An indexPage is a page on the way down, decoded.
 type indexPage struct {
-	keys  []key
+	keys  []indexKey
 	child []uint32 // one more than keys; none for a leaf
 }
 
 // visit goes over the entries under a page, which must be from lo to hi. done
-// tells that no more are wanted.
-func (x *indexWalk) visit(no uint32, lo, hi key, depth int) (done bool, err error) {
+// means that no more are wanted.
+func (x *indexWalk) visit(no uint32, lo, hi indexKey, depth int) (done bool, err error) {
 	if depth > maxDepth {
 		return false, corrupt("page %d: the index is too deep", no)
 	}
@@ -110,7 +110,7 @@ func (x *indexWalk) visit(no uint32, lo, hi key, depth int) (done bool, err erro
 }
 
 // decode reads a page of the index.
-func (x *indexWalk) decode(no uint32, p *indexPage, lo, hi key) error {
+func (x *indexWalk) decode(no uint32, p *indexPage, lo, hi indexKey) error {
 	b, err := x.get(no)
 	if err != nil {
 		return err
@@ -152,8 +152,8 @@ func (x *indexWalk) decode(no uint32, p *indexPage, lo, hi key) error {
 	return nil
 }
 
-// parseKey decodes an entry. What is no pair of integers is left to SQLite.
-func parseKey(b []byte) (k key, err error) {
+// parseKey decodes an entry. What is not a pair of integers is left to SQLite.
+func parseKey(b []byte) (k indexKey, err error) {
 	if len(b) < 4 || b[0] < 3 || b[0] > 19 || b[1] != 3 {
 		return k, declined("the index has other entries")
 	}
@@ -165,5 +165,5 @@ func parseKey(b []byte) (k key, err error) {
 	if int(b[0]) != 3+nt+ni || 4+nt+ni > len(b) {
 		return k, corrupt("an entry of the index has %d bytes", b[0])
 	}
-	return key{getInt(b[4:], tt), getInt(b[4+nt:], it)}, nil
+	return indexKey{getInt(b[4:], tt), getInt(b[4+nt:], it)}, nil
 }

@@ -186,7 +186,7 @@ func TestPastLockPage(t *testing.T) {
 	check(t, path, rows, false)
 }
 
-// TestBuffers: handing buffers out gives the same file.
+// TestBuffers: handing buffers out makes the same file.
 func TestBuffers(t *testing.T) {
 	rows := makeRows(4, 4000, 3000, "jittered")
 	var files [2][]byte

@@ -157,7 +157,7 @@ func (l *Loader) overflow(rest []byte) (first uint32, err error) {
 	return first, nil
 }
 
-// after is the number of the page that follows page no.
+// after returns the number of the page that follows page no.
 func (l *Loader) after(no uint32) uint32 {
 	if no+1 == l.lock {
 		return no + 2
@@ -266,7 +266,7 @@ func (l *Loader) Settled() bool {
 }
 
 // Finish puts the roots and then the header in place, after Flush if that has
-// not been called. With an error the file is no database, or an empty one.
+// not been called. With an error the file is not a database, or an empty one.
 func (l *Loader) Finish() error {
 	if err := l.Flush(); err != nil {
 		return errors.Join(err, l.Close())

@@ -64,7 +64,7 @@ func newOracle(t testing.TB, path string) *oracle {
 	return o
 }
 
-// whole tells which rows lie whole in a damaged file.
+// whole returns which rows lie whole in a damaged file.
 func (o *oracle) whole(b []byte) (list []idRow) {
 next:
 	for i, extents := range o.extents {

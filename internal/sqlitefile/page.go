@@ -10,7 +10,7 @@ const (
 	tableLeaf     = 0x0d
 )
 
-// A page of a tree being filled: offsets of cells grow behind the header, cells
+// A page of a tree being filled: offsets of cells grow after the header, cells
 // from the end towards them.
 type page struct {
 	b       []byte

@@ -23,13 +23,13 @@ type pager struct {
 
 	columns *columns // of messages, nil for the usual ones: for salvaging
 
-	blocks [8]block
+	blocks [8]pageBlock
 	last   int // the block that was used last
 	clock  uint32
 }
 
-// A block is a run of pages from off on.
-type block struct {
+// A pageBlock is a run of pages from off on.
+type pageBlock struct {
 	off  int64
 	b    []byte
 	used uint32
@@ -64,7 +64,7 @@ func (p *pager) find(no uint32, off int64) ([]byte, error) {
 		return nil, corrupt("page %d of %d", no, p.total)
 	}
 	if no > p.pages {
-		return nil, fmt.Errorf("page %d of %d lies behind the file's end: %w", no, p.total, storage.ErrTruncated)
+		return nil, fmt.Errorf("page %d of %d lies after the file's end: %w", no, p.total, storage.ErrTruncated)
 	}
 	p.clock++
 	oldest := 0
@@ -118,7 +118,7 @@ func (p *pager) chain(dst []byte, first uint32) error {
 		dst = dst[copy(dst, b[4:]):]
 	}
 	if no != 0 {
-		return corrupt("overflow: goes on with page %d behind a row's end", no)
+		return corrupt("overflow: goes on with page %d after a row's end", no)
 	}
 	return nil
 }

@@ -232,7 +232,7 @@ func (m *pageMap) overflow(no uint32, i int, cell []byte, table bool, owner uint
 	return nil
 }
 
-// indexLocal is how much of a record of an index lies in its page, of u usable bytes
+// indexLocal returns how much of a record of an index lies in its page, of u usable bytes
 // (https://www.sqlite.org/fileformat2.html section 1.6).
 func indexLocal(total, u int) int {
 	most := (u-12)*64/255 - 23

@@ -15,7 +15,7 @@ type Range struct {
 
 // Ranges cuts the table, as r shows it, into ranges of about target bytes, which
 // together are all rowids. It reads the interior pages of the tree, and those
-// leaves whose rows are large: the page numbers tell how much lies between two
+// leaves whose rows are large: the page numbers show how much lies between two
 // leaves, because recordings are written in order.
 //
 // If size is not nil it returns how large a row is for the reader, in bytes, and
@@ -44,7 +44,7 @@ func (t *Table) Ranges(ctx context.Context, r io.ReaderAt, target int64, size fu
 	return c.end()
 }
 
-// height is how many levels lie above the leaves.
+// height returns how many levels lie above the leaves.
 func (w *walker) height(no uint32) (int, error) {
 	for h := range maxDepth {
 		b, err := w.get(no)
@@ -75,7 +75,7 @@ type cutter struct {
 	seen   []uint64 // a bit for each page: leaves
 	leaves int
 
-	last   leafRange // waits for the next one, which tells its size
+	last   leafRange // waits for the next one, which shows its size
 	before uint32    // the leaf before last, 0 for none
 	open   Range
 	list   []Range
@@ -117,7 +117,7 @@ func (c *cutter) end() ([]Range, error) {
 	return c.list, nil
 }
 
-// add takes the leaf that waits; next is the page of the one behind it.
+// add takes the leaf that waits; next is the page of the one after it.
 func (c *cutter) add(next int64) error {
 	no := int64(c.last.no)
 	pages := distance(no, next)
@@ -132,8 +132,8 @@ func (c *cutter) add(next int64) error {
 	return nil
 }
 
-// distance is how many pages there are from one leaf to the next. Backwards means
-// that the order tells nothing.
+// distance returns how many pages there are from one leaf to the next. Backwards means
+// that the order shows nothing.
 func distance(a, b int64) int64 {
 	if b <= a {
 		return 1 << 30

@@ -11,7 +11,7 @@ import "encoding/binary"
 // The id is stored as NULL, because it is the rowid. All before the data is at
 // most 29 bytes, which is less than the least that a leaf has of a row.
 
-// serial is the type of an integer in a record: the least that holds it.
+// serial returns the type of an integer in a record: the least that holds it.
 func serial(v int64) byte {
 	switch {
 	case v == 0:
@@ -55,7 +55,7 @@ func getInt(b []byte, serial byte) int64 {
 	return v
 }
 
-// valueBytes is the size of a value of any type, t not below 0.
+// valueBytes returns the size of a value of any type, t not below 0.
 func valueBytes(t int64) int64 {
 	switch {
 	case t >= 12:
@@ -105,7 +105,7 @@ func varint(b []byte) (v int64, n int) {
 	return 0, 0
 }
 
-// localSize is how many bytes of a row's record stand in its leaf, u being the
+// localSize returns how many bytes of a row's record stand in its leaf, u being the
 // usable bytes of a page.
 func localSize(total, u int) int {
 	most := u - 35
@@ -131,11 +131,11 @@ const (
 
 // message is a decoded record of messages.
 type message struct {
-	topic, time int64 // 0 if it is no integer
+	topic, time int64 // 0 if it is not an integer
 	start       int   // where the data begins in the record
 	size        int   // of the data
 
-	noTime, noData bool // of an odd one: the time is no integer, the data is neither blob nor text
+	noTime, noData bool // of an odd one: the time is not an integer, the data is neither blob nor text
 }
 
 // parseRow decodes the start of a record of messages, as parseMessage, also one with

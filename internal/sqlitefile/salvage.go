@@ -41,7 +41,7 @@ type Found struct {
 	Topics      map[int64]int64 // rows of each topic_id
 	Records     [][]Value       // rows of other tables
 	BadPages    int64           // that are damaged somewhere
-	BadCells    int64           // in leaves of messages that are no row
+	BadCells    int64           // in leaves of messages that are not rows
 	Freelist    bool            // it could be read, or there is none
 }
 
@@ -63,7 +63,7 @@ const (
 
 // NewSalvage goes over the pages of the database of size bytes that r shows, once,
 // or twice if its header leaves doubts about the size of a page. A database
-// without any row of messages is no error.
+// without any row of messages is not an error.
 func NewSalvage(ctx context.Context, r io.ReaderAt, size int64) (*Salvage, error) {
 	h, err := sqlite.ReadHeader(r, size)
 	if err != nil && !damage(err) {
@@ -140,7 +140,7 @@ func (w *sweep) run(ctx context.Context) (err error) {
 
 // freelist returns the pages of the freelist, nil when there are none. A list
 // that contradicts the header or itself is damage, and not to be believed; of one
-// that goes on behind the file's end there is what the file has
+// that goes on after the file's end there is what the file has
 // (https://www.sqlite.org/fileformat2.html section 1.5).
 func (w *sweep) freelist() ([]uint64, error) {
 	if w.h.Free == 0 && w.h.FreePages == 0 {
@@ -219,7 +219,7 @@ func (w *sweep) leaf(no uint32, b []byte) error {
 	return nil
 }
 
-// cellsAtMost is the number of cells of a leaf, as far as it can be.
+// cellsAtMost returns the number of cells of a leaf, as far as it can be.
 func cellsAtMost(b []byte) int { return min(int(get16(b[3:])), (len(b)-8)/2) }
 
 // message reads cell i of a leaf, and reports whether it is a row of messages.
@@ -261,7 +261,7 @@ func (w *sweep) records(no uint32, b []byte, n int) error {
 	return nil
 }
 
-// believe is the greatest size of a row that is believed: all rows up to it claim no
+// believe returns the greatest size of a row that is believed: all rows up to it claim no
 // more than a few times what the file can have. A few damaged sizes among sound
 // ones change nothing.
 func (w *sweep) believe() int {

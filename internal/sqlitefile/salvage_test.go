@@ -149,7 +149,7 @@ func TestSalvageDamage(t *testing.T) {
 	}
 }
 
-// TestSalvageSound: a sound file gives what the tree gives, with the rowids of any
+// TestSalvageSound: a sound file has what its tree has, with the rowids of any
 // distance, and without what was deleted.
 func TestSalvageSound(t *testing.T) {
 	for name, life := range map[string][]string{
@@ -182,8 +182,8 @@ func TestSalvageSound(t *testing.T) {
 }
 
 // TestSalvageCopies: leaves that are there twice, as when a crash came between the
-// writes of a page that was moved, give their rows once; a leaf of the freelist
-// gives none.
+// writes of a page that was moved, have their rows read once; those of a leaf of the
+// freelist are not read.
 func TestSalvageCopies(t *testing.T) {
 	path := newBase(t, 1024)
 	load(t, path, way{}, makeRows(2, 3000, 600, "ascending"))
@@ -230,7 +230,7 @@ func TestRowsBehind(t *testing.T) {
 		return n
 	}
 	if n := behind(b); n != 0 {
-		t.Errorf("%d rows behind a sound file", n)
+		t.Errorf("%d rows after a sound file", n)
 	}
 	if n := behind(append(bytes.Clone(b), make([]byte, 5000)...)); n != 0 {
 		t.Errorf("%d rows in zeros", n)
@@ -290,7 +290,7 @@ func TestSalvageRecords(t *testing.T) {
 	}
 }
 
-// TestSalvageHostile: rows that all say they are as large as the file, in one
+// TestSalvageHostile: rows that all state the size of the file, in one
 // chain, do not make reading endless.
 func TestSalvageHostile(t *testing.T) {
 	path := newBase(t, 512)
@@ -317,7 +317,7 @@ func TestSalvageHostile(t *testing.T) {
 	}
 }
 
-// TestSalvageCancel: it ends when it is told to.
+// TestSalvageCancel: it ends when its context does.
 func TestSalvageCancel(t *testing.T) {
 	path := newBase(t, 512)
 	load(t, path, way{}, makeRows(1, 3000, 600, "ascending"))

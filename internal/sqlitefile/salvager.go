@@ -43,7 +43,7 @@ func (s *Salvage) NewSalvager(r io.ReaderAt) *Salvager {
 
 // Scan calls f for the rows from lo to hi, in order of their rowids, each as often
 // as it is there with other contents. An error of f that wraps storage.ErrCorrupt
-// or storage.ErrTruncated, as those of Append do, only tells that the row is cut:
+// or storage.ErrTruncated, as those of Append do, only means that the row is cut:
 // it is lost, unless it is there once more. Any other error of f ends the scan.
 func (v *Salvager) Scan(lo, hi int64, f func(*Row) error) error {
 	v.LostRows, v.LostBytes = 0, 0
@@ -64,15 +64,15 @@ func (v *Salvager) Scan(lo, hi int64, f func(*Row) error) error {
 	return nil
 }
 
-// give passes on the rows that have the same rowid, copies once.
+// give passes on the rows that have the same rowid, equal ones once.
 func (v *Salvager) give(rows []foundRow, f func(*Row) error) error {
 	passed, lost := 0, 0
 	v.copies = v.copies[:0]
 	for _, at := range rows {
 		row, err := v.read(at)
 		if err == nil && len(rows) > 1 {
-			var again bool
-			if again, err = v.again(row); again {
+			var duplicate bool
+			if duplicate, err = v.isCopy(row); duplicate {
 				continue
 			}
 		}
@@ -117,8 +117,8 @@ func (v *Salvager) read(at foundRow) (*Row, error) {
 	return &v.row, nil
 }
 
-// again reports whether a row was passed on with the same contents.
-func (v *Salvager) again(row *Row) (bool, error) {
+// isCopy reports whether a row was passed on with the same contents.
+func (v *Salvager) isCopy(row *Row) (bool, error) {
 	data, err := v.append(nil, row)
 	if err != nil {
 		return false, err

@@ -87,7 +87,7 @@ func readFile(t testing.TB, path string) []byte {
 	return b
 }
 
-// TestScan holds the scanner against SQLite, on databases of every history.
+// TestScan compares the scanner with SQLite, on databases of every history.
 func TestScan(t *testing.T) {
 	for _, u := range []int{512, 1024, 4096, 65536} {
 		for name, life := range map[string][]string{
@@ -169,7 +169,7 @@ func TestScanReserved(t *testing.T) {
 	}
 }
 
-// TestOddRows: rows with values of other types are told as such, by a scanner and by a
+// TestOddRows: rows with values of other types are reported as such, by a scanner and by a
 // finder, and the data is there if it is a blob or text.
 func TestOddRows(t *testing.T) {
 	const table = "DROP TABLE messages; CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB); "
@@ -274,7 +274,7 @@ func TestScanLoops(t *testing.T) {
 		"child is its parent":    func(b []byte) { copy(page(b, child), root) },
 		"a leaf comes twice":     func(b []byte) { put32(page(b, table.root)[get16(root[14:]):], child) },
 		"page 1":                 func(b []byte) { put32(page(b, table.root)[8:], 1) },
-		"behind the end":         func(b []byte) { put32(page(b, table.root)[8:], 1<<30) },
+		"after the end":          func(b []byte) { put32(page(b, table.root)[8:], 1<<30) },
 		"many cells":             func(b []byte) { page(b, table.root)[3] = 0xff },
 	} {
 		b := bytes.Clone(good)

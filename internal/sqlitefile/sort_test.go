@@ -24,7 +24,7 @@ func TestTimes(t *testing.T) {
 				}
 				t.Run(fmt.Sprint(kind, n, rows), func(t *testing.T) {
 					r := rand.New(rand.NewPCG(uint64(n), uint64(rows)))
-					want := make([]cursor, n)
+					want := make([]runCursor, n)
 					made := 0
 					times := times{limit: rows * sortBytes, temp: func() (storage.File, error) {
 						made++
@@ -32,12 +32,12 @@ func TestTimes(t *testing.T) {
 					}}
 					for i := range want {
 						v := at(r, i)
-						want[i] = cursor{key: unsigned(v), rowid: int64(i) + 1}
+						want[i] = runCursor{key: unsigned(v), rowid: int64(i) + 1}
 						if err := times.add(v); err != nil {
 							t.Fatal(err)
 						}
 					}
-					slices.SortFunc(want, func(a, b cursor) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.rowid, b.rowid)) })
+					slices.SortFunc(want, func(a, b runCursor) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.rowid, b.rowid)) })
 					i := 0
 					err := times.each(func(v, rowid int64) error {
 						if i >= n || want[i].rowid != rowid || signed(want[i].key) != v {

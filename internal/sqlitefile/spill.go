@@ -63,8 +63,8 @@ func (t *times) close() error {
 	return err
 }
 
-// A cursor is a place in a run.
-type cursor struct {
+// A runCursor is a place in a run.
+type runCursor struct {
 	in   *bufio.Reader
 	left int
 	base int64
@@ -74,7 +74,7 @@ type cursor struct {
 }
 
 // next goes to the next entry; the run has one.
-func (c *cursor) next() error {
+func (c *runCursor) next() error {
 	b, err := c.in.Peek(entryLen)
 	if err != nil {
 		return err
@@ -86,8 +86,8 @@ func (c *cursor) next() error {
 	return err
 }
 
-// before is the order of the index. Rowids are unique.
-func (c *cursor) before(d *cursor) bool {
+// before reports whether an entry comes before another in the index. Rowids are unique.
+func (c *runCursor) before(d *runCursor) bool {
 	return cmp.Or(cmp.Compare(c.key, d.key), cmp.Compare(c.rowid, d.rowid)) < 0
 }
 
@@ -95,10 +95,10 @@ func (c *cursor) before(d *cursor) bool {
 // together.
 func (r *runFile) merge(limit int64, f func(t, rowid int64) error) error {
 	size := int(min(max(limit/int64(len(r.list)), 4096), 1<<20))
-	heap := make([]*cursor, 0, len(r.list))
+	heap := make([]*runCursor, 0, len(r.list))
 	for _, run := range r.list {
 		in := io.NewSectionReader(r.file, run.off, int64(run.n)*entryLen)
-		c := &cursor{in: bufio.NewReaderSize(in, size), left: run.n, base: run.base}
+		c := &runCursor{in: bufio.NewReaderSize(in, size), left: run.n, base: run.base}
 		if err := c.next(); err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (r *runFile) merge(limit int64, f func(t, rowid int64) error) error {
 }
 
 // sink puts the cursor at i where it belongs in a heap with the first at its top.
-func sink(heap []*cursor, i int) {
+func sink(heap []*runCursor, i int) {
 	for {
 		least := i
 		for c := 2*i + 1; c <= 2*i+2 && c < len(heap); c++ {

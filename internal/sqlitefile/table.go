@@ -62,10 +62,10 @@ type Row struct {
 
 	local []byte // the data, or the start of it; with tail, if it has all
 	next  uint32 // overflow page with what follows
-	tail  int    // bytes of the columns behind the data, if a salvaged table has some
+	tail  int    // bytes of the columns after the data, if a salvaged table has some
 }
 
-// Local is the data as far as it lies in the leaf: all of it, when it is Size
+// Local returns the data as far as it lies in the leaf: all of it, when it is Size
 // bytes long.
 func (r *Row) Local() []byte { return r.local[:min(len(r.local), r.Size)] }
 

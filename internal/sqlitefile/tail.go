@@ -7,7 +7,7 @@ import (
 	"github.com/bagconv/bagconv/internal/sqlite"
 )
 
-// RowsBehind counts the rows of messages behind the first pages of a database of size
+// RowsBehind counts the rows of messages after the first pages of a database of size
 // bytes, with pages of page bytes. SQLite leaves pages behind those that the header
 // counts only when it is stopped in the middle of a transaction: they are written, the
 // header and the tree are not.

@@ -48,7 +48,7 @@ func (l *Loader) pushTable(height int, child uint32, key uint64) error {
 	return nil
 }
 
-// putTable writes an interior page, its last cell as the right child, and tells
+// putTable writes an interior page, its last cell as the right child, and returns
 // the level above.
 func (l *Loader) putTable(height int, p *page) error {
 	key := closeTable(p)

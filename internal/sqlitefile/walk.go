@@ -32,7 +32,7 @@ type walker struct {
 	paths  [maxDepth + 1][]byte // copies of the interior pages on the way down
 
 	// leaf is called with each leaf; its rows must be from lo to hi. b is nil
-	// where depth is given.
+	// if depth is set.
 	leaf func(no uint32, b []byte, lo, hi int64) error
 
 	// depth, unless 0, is where the leaves are: they are not read.

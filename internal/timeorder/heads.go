@@ -43,5 +43,5 @@ func (h *Heads) Next() (Head, error) {
 	return h.list[h.next-1], nil
 }
 
-// Current is the one that Next gave last.
+// Current returns the head that Next returned last.
 func (h *Heads) Current() Head { return h.list[h.next-1] }

@@ -17,14 +17,14 @@ type merge struct {
 	ctx         context.Context
 	src         Source
 	reverse     bool
-	turned      bool   // the query is for one message, which is there
+	single      bool   // the query is for one message, which is there
 	first, last int64  // keys of the query's range
 	skip        int64  // messages still to be left out
 	parts       []part // by first key, those that may have something of the query
 	open        cursors
 	ahead       ahead.Queue // opens the first ones of parts
-	soon        []*opening  // for them
-	most        int64       // heads that a part had, as far as they are known
+	queued      []*opening  // for them
+	largest     int64       // heads that a part had, as far as they are known
 }
 
 // A part is a Part by keys.
@@ -34,8 +34,8 @@ type part struct {
 	timed       bool
 }
 
-func newMerge(ctx context.Context, q storage.Query, src Source, turned bool) *merge {
-	m := &merge{ctx: ctx, src: src, reverse: q.Reverse, turned: turned, skip: q.Skip}
+func newMerge(ctx context.Context, q storage.Query, src Source, single bool) *merge {
+	m := &merge{ctx: ctx, src: src, reverse: q.Reverse, single: single, skip: q.Skip}
 	first, last := q.Range()
 	m.first, m.last = m.key(first), m.key(last)
 	if q.Reverse {
@@ -50,7 +50,7 @@ func (m *merge) all(parts []Part, limit int64, give func(*storage.Message) bool)
 		for _, o := range m.open {
 			err = errors.Join(err, o.cursor.Close())
 		}
-		for _, o := range m.soon[:m.ahead.Stop()] {
+		for _, o := range m.queued[:m.ahead.Stop()] {
 			if o.err == nil {
 				err = errors.Join(err, o.cursor.Close())
 			}
@@ -152,7 +152,7 @@ func (m *merge) run(limit int64, give func(*storage.Message) bool) error {
 			m.parts = m.parts[1:]
 		}
 		if len(m.open) == 0 {
-			if m.turned {
+			if m.single {
 				return errCount
 			}
 			return nil
@@ -165,7 +165,7 @@ func (m *merge) run(limit int64, give func(*storage.Message) bool) error {
 			if err != nil {
 				return err
 			}
-			if msg == nil && m.turned {
+			if msg == nil && m.single {
 				return errUnread
 			}
 			if msg != nil {
@@ -178,7 +178,7 @@ func (m *merge) run(limit int64, give func(*storage.Message) bool) error {
 			}
 		}
 		if err := m.advance(top); err == io.EOF {
-			m.most = max(m.most, top.passed)
+			m.largest = max(m.largest, top.passed)
 			heap.Pop(&m.open)
 			err = top.cursor.Close()
 			if err != nil {
@@ -198,9 +198,9 @@ func (m *merge) start(p part) error {
 		return err
 	}
 	var got opening
-	if len(m.soon) > 0 {
+	if len(m.queued) > 0 {
 		m.ahead.Take()
-		got, m.soon = *m.soon[0], m.soon[1:]
+		got, m.queued = *m.queued[0], m.queued[1:]
 	} else {
 		got.cursor, got.err = m.src.Open(p.i, m.reverse)
 	}
@@ -225,16 +225,16 @@ type opening struct {
 	err    error
 }
 
-// openAhead opens the parts behind the first one, as far as what is still to be
+// openAhead opens the parts after the first one, as far as what is still to be
 // skipped will need them: each is taken to have as many heads as the largest so far.
 func (m *merge) openAhead() {
 	m.ahead.Workers = m.src.Ahead()
-	if m.most == 0 || m.ahead.Workers == 0 || len(m.soon) > maxAhead/2 {
+	if m.largest == 0 || m.ahead.Workers == 0 || len(m.queued) > maxAhead/2 {
 		return
 	}
-	for n := min(m.skip/m.most, int64(len(m.parts)-1), maxAhead); int64(len(m.soon)) < n; {
-		o, part := &opening{}, m.parts[1+len(m.soon)].i
-		m.soon = append(m.soon, o)
+	for n := min(m.skip/m.largest, int64(len(m.parts)-1), maxAhead); int64(len(m.queued)) < n; {
+		o, part := &opening{}, m.parts[1+len(m.queued)].i
+		m.queued = append(m.queued, o)
 		m.ahead.Add(func() { o.cursor, o.err = m.src.Open(part, m.reverse) })
 	}
 }

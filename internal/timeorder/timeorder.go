@@ -11,15 +11,15 @@
 // wholly within what a query skips are not opened, if their index counts the
 // messages: above, a query that skips as many messages as 0 and 1 have begins
 // with 2. If only the whole recording is counted, one message that is nearer to
-// the end than to the start is looked for from there. If neither tells enough, the
+// the end than to the start is looked for from there. If neither is known, the
 // parts that are skipped are opened ahead, several at once. Memory is that of the
 // cursors of parts that overlap in time, and of those ahead.
 //
-// An index is believed until it contradicts itself: a head
+// An index is trusted until it contradicts itself: a head
 // outside its part's times, or before the one before it, ends the query with an
 // error that wraps storage.ErrCorrupt.
 //
-// Nothing here is for concurrent use; each query has a merge of its own.
+// Nothing here is safe for concurrent use; each query has a merge of its own.
 package timeorder
 
 import (
@@ -49,7 +49,7 @@ type Source interface {
 	// -1 if that is not known without looking at their heads.
 	Count(part int) (int64, error)
 
-	// Total is the same of all parts, -1 if Count tells enough.
+	// Total is the same of all parts, -1 if Count is enough.
 	Total() int64
 
 	// Open returns the heads of a part's messages that the query asks for: of its
@@ -76,33 +76,33 @@ type Cursor interface {
 	Close() error
 }
 
-// Wanted checks q against a recording of n topics, and tells for each whether it
+// Wanted checks q against a recording of n topics, and returns for each whether it
 // is asked for. all is true when every one is.
-func Wanted(q *storage.Query, n int) (wanted []bool, all bool, err error) {
+func Wanted(q *storage.Query, n int) (selected []bool, all bool, err error) {
 	if q.Skip < 0 || q.Limit < 0 {
-		return nil, false, fmt.Errorf("a query that skips %d messages and gives %d", q.Skip, q.Limit)
+		return nil, false, fmt.Errorf("a query that skips %d messages and returns %d", q.Skip, q.Limit)
 	}
-	wanted = make([]bool, n)
+	selected = make([]bool, n)
 	if q.Topics == nil {
-		for i := range wanted {
-			wanted[i] = true
+		for i := range selected {
+			selected[i] = true
 		}
-		return wanted, true, nil
+		return selected, true, nil
 	}
 	distinct := 0
 	for _, id := range q.Topics {
 		if int64(id) >= int64(n) {
 			return nil, false, fmt.Errorf("a query for topic %d of %d", id, n)
 		}
-		if !wanted[id] {
-			wanted[id] = true
+		if !selected[id] {
+			selected[id] = true
 			distinct++
 		}
 	}
-	return wanted, distinct == n, nil
+	return selected, distinct == n, nil
 }
 
-var errIndex = fmt.Errorf("the index gives times that the messages do not have: %w", storage.ErrCorrupt)
+var errIndex = fmt.Errorf("the index has times that the messages do not have: %w", storage.ErrCorrupt)
 var errCount = fmt.Errorf("the index counts more messages than there are: %w", storage.ErrCorrupt)
 
 // Run returns what q asks for. Errors go through fail, as Fail makes it; it is not called
@@ -151,7 +151,7 @@ func countFromEnd(q storage.Query, total int64) (t storage.Query, ok bool) {
 
 // errStopped is the error if the caller has left its loop; errUnread, if damage makes
 // the message unreadable that a turned query has come to: the one that the caller
-// gets instead is behind it, in the order that was asked for.
+// gets instead is after it, in the order that was asked for.
 var (
 	errStopped = errors.New("stopped")
 	errUnread  = errors.New("unreadable")

@@ -17,9 +17,9 @@ import (
 type model struct {
 	q      storage.Query
 	parts  [][]storage.Message // in the order of the file
-	counts bool                // Count tells
-	total  int64               // what Total tells
-	heads  int                 // that were given
+	counts bool                // Count returns it
+	total  int64               // what Total returns
+	heads  int                 // that were returned
 	opened []int
 	active int // cursors that are not closed
 	broken error
@@ -201,7 +201,7 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// tens gives a model n parts of ten messages each, one at each time from 0 on.
+// tens adds to a model n parts of ten messages each, one at each time from 0 on.
 func (m *model) tens(n int) (parts []Part) {
 	for i := range n {
 		var list []storage.Message

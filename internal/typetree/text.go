@@ -63,7 +63,7 @@ func appendOne(dst []byte, m *Message, d Dialect) []byte {
 	return dst
 }
 
-// word is the type of a field as text spells it.
+// word returns the type of a field as text spells it.
 func (f *Field) word(d Dialect) string {
 	s := string(f.Kind)
 	switch {

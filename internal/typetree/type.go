@@ -72,7 +72,7 @@ const (
 	ROS2 Dialect = 2
 )
 
-// TypeName is the full name of a type: pkg/Name or pkg/msg/Name.
+// TypeName returns the full name of a type: pkg/Name or pkg/msg/Name.
 func (m *Message) TypeName(d Dialect) string {
 	if d == ROS2 {
 		return m.Package + "/msg/" + m.Name
@@ -139,11 +139,11 @@ func (m *Message) measure() {
 	}
 }
 
-// isText tells the two kinds of strings.
+// isText reports whether it is one of the two kinds of strings.
 func (k Kind) isText() bool { return k == String || k == Wide }
 
 func (k Kind) isFloat() bool { return strings.HasPrefix(string(k), "float") }
 
-// signed tells which integers have a sign. A byte is one of ROS 1's, but every
+// signed reports whether an integer has a sign. A byte is one of ROS 1's, but every
 // reader of today treats it as octet: its values stay below 128.
 func (k Kind) signed() bool { return strings.HasPrefix(string(k), "int") }

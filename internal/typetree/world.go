@@ -173,7 +173,7 @@ func (w *World) field(used map[string]bool) Field {
 var kinds = []Kind{"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64",
 	"byte", String, String, Time, Duration, Duration}
 
-// primitive makes a field of a single value that is no message.
+// primitive makes a field of a single value that is not a message.
 func (w *World) primitive(used map[string]bool) Field {
 	f := Field{Name: w.fieldName(used), Kind: kinds[w.r.IntN(len(kinds))]}
 	if w.o.Odd && w.r.IntN(12) == 0 {

@@ -1,6 +1,5 @@
-// Package warnings keeps what a reader reports about a file: each thing once,
-// however often and by whichever goroutine it is met, and no more of them than
-// anybody reads.
+// Package warnings keeps the warnings of a reader about a file: each one once, however
+// often and by whichever goroutine it is found, and up to a limit.
 //
 // A Log may be used concurrently. The zero value is ready.
 package warnings
@@ -15,7 +14,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Max is how many warnings are kept; the last one then tells that.
+// Max is how many warnings are kept; the last one then reports that.
 const Max = 1000
 
 // Hints are what to do about the warnings of a format, by their codes.
@@ -39,11 +38,11 @@ type Log struct {
 
 	mu   sync.Mutex
 	list []storage.Warning
-	seen map[key]bool
+	seen map[warningKey]bool
 	lost storage.Lost
 }
 
-type key struct {
+type warningKey struct {
 	path, code string
 	offset     int64
 }
@@ -53,12 +52,12 @@ type key struct {
 func (l *Log) Add(path string, w storage.Warning, lost storage.Lost) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k := key{path, w.Code, w.Offset}
+	k := warningKey{path, w.Code, w.Offset}
 	if l.seen[k] || len(l.list) > Max {
 		return
 	}
 	if l.seen == nil {
-		l.seen = map[key]bool{}
+		l.seen = map[warningKey]bool{}
 	}
 	l.seen[k] = true
 	l.lost.Add(lost)
@@ -71,7 +70,7 @@ func (l *Log) Add(path string, w storage.Warning, lost storage.Lost) {
 	l.list = append(l.list, w)
 }
 
-// Lose adds what was lost if other warnings tell why.
+// Lose adds what was lost if other warnings explain why.
 func (l *Log) Lose(lost storage.Lost) {
 	l.mu.Lock()
 	l.lost.Add(lost)

@@ -107,7 +107,7 @@ func marshal(v any, indent int) (text []byte, err error) {
 	return text, err
 }
 
-// next returns the root of the next document, nil behind the last.
+// next returns the root of the next document, nil after the last.
 func next(d *yaml.Decoder) (*Node, error) {
 	doc := new(Node)
 	if err := d.Decode(doc); err == io.EOF {

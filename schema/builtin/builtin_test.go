@@ -23,7 +23,7 @@ func parse(t *testing.T, distro, name string) *schema.Message {
 	return m
 }
 
-// TestGiven checks every definition against the sums that other tools give for the
+// TestGiven checks every definition against the sums that other tools compute for the
 // same types: genpy's for ROS 1, for ROS 2 those of rosbags (scripts/definitions).
 func TestGiven(t *testing.T) {
 	given := map[string]bool{}

@@ -15,7 +15,7 @@ import (
 const packageFile = "package.xml"
 
 // errLimit is what ends the reading of a place.
-var errLimit = errors.New("more definitions than are read")
+var errLimit = errors.New("too many definitions")
 
 // A builder makes a Set of files. Their names have slashes.
 type builder struct {
@@ -133,7 +133,7 @@ func (b *builder) isOut(name string) bool {
 	return false
 }
 
-// name sets what the path of a definition tells: the package, the kind and the name of the type.
+// name sets what the path of a definition shows: the package, the kind and the name of the type.
 func (b *builder) name(d *Definition) error {
 	ext := path.Ext(d.Path)
 	short := strings.TrimSuffix(path.Base(d.Path), ext)
@@ -162,7 +162,7 @@ func (b *builder) name(d *Definition) error {
 		return errors.New("its package is not known: put it into PACKAGE/" + space + "/")
 	}
 	if d.Name = pkg + "/" + space + "/" + short; len(d.Name) > 512 || strings.ContainsAny(pkg+short, "/ \t\n") {
-		return fmt.Errorf("%q is no name of a type", d.Name[:min(len(d.Name), 80)])
+		return fmt.Errorf("%q is not the name of a type", d.Name[:min(len(d.Name), 80)])
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func TestRead(t *testing.T) {
 			if got, want := strings.Join(names, ", "), "other_msgs/msg/Deep msg, other_msgs/msg/Only idl, other_msgs/msg/Part idl, robot_msgs/msg/Mode msg, robot_msgs/msg/Status msg, robot_msgs/srv/Start srv"; got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
-			if len(set.Problems) != 1 || !strings.Contains(set.Problems[0], "zz/robot_msgs/msg/Mode.msg: robot_msgs/msg/Mode is defined by") {
+			if len(set.Problems) != 1 || !strings.Contains(set.Problems[0], "zz/robot_msgs/msg/Mode.msg: robot_msgs/msg/Mode already has another definition, from") {
 				t.Errorf("problems: %q", set.Problems)
 			}
 			for name, fields := range map[string]string{

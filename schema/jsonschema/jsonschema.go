@@ -21,7 +21,7 @@
 // properties. What is read is JSON Schema up to 2020-12 (json-schema.org), with
 // references within the document.
 //
-// Refused are a root that is no object with properties, and text out of proportion: over
+// Refused are a root that is not an object with properties, and text out of proportion: over
 // 16 MiB, a million values, nested more than 200 deep, 100,000 properties in all, or
 // types that take more than 4 MiB when all is zero. The result is immutable.
 package jsonschema
@@ -52,7 +52,7 @@ type Object struct {
 	Index      map[string]int  // of properties by key
 }
 
-// A Property tells how the value of a field stands in JSON.
+// A Property describes the JSON of a field's value.
 type Property struct {
 	Key    string
 	Form   Form
@@ -85,7 +85,7 @@ func (e *Error) Error() string {
 }
 
 // A Namer reads schemas, and names each distinct type: of two that
-// would have the same name but not the same fields, the second gets a number behind it.
+// would have the same name but not the same fields, the second gets a number after it.
 type Namer struct{ types map[string]*schema.Message }
 
 // NewNamer returns a namer.

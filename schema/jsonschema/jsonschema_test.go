@@ -108,7 +108,7 @@ func TestRefused(t *testing.T) {
 		"{":                       "ends too early",
 		"[1, 2":                   "ends too early",
 		"no":                      "not JSON",
-		"{} {}":                   "behind its end",
+		"{} {}":                   "after its end",
 		"{}":                      "not an object",
 		"[]":                      "not an object",
 		"null":                    "not an object",

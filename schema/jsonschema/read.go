@@ -20,7 +20,7 @@ type reader struct {
 	images map[*Object]int // bytes of a message in which all is zero
 }
 
-// followed returns what a schema means, behind its references and around those of one
+// followed returns what a schema means, after its references and around those of one
 // part; nil if it leads nowhere.
 func (r *reader) followed(v *value) *value {
 	for range maxDepth {
@@ -138,7 +138,7 @@ func constantType(v *value) string {
 	return found
 }
 
-// timeForm tells an object of seconds and nanoseconds, and the key of the latter.
+// timeForm recognises an object of seconds and nanoseconds, and returns the key of the latter.
 func timeForm(v *value) (Form, string) {
 	p, nanos := v.get("properties"), "nsec"
 	if p.get(nanos) == nil {
@@ -262,7 +262,7 @@ func (r *reader) object(v *value, name string, depth int) (*Object, error) {
 // clip bounds a part of a name.
 func clip(s string) string { return s[:min(len(s), maxPart)] }
 
-// unique returns name, with a number behind it when it is taken.
+// unique returns name, with a number after it when it is taken.
 func unique(used map[string]int, name string) string {
 	for base := name; used[name] > 0; {
 		used[base]++
@@ -272,7 +272,7 @@ func unique(used map[string]int, name string) string {
 	return name
 }
 
-// typ is the type of the field.
+// typ returns the type of the field.
 func (p *Property) typ() schema.Type {
 	t := schema.Type{}
 	switch p.Form {

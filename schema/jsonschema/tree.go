@@ -67,7 +67,7 @@ func readTree(doc []byte) (*value, error) {
 		return nil, err
 	}
 	if _, err := r.d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("there is text behind its end, at byte %d", r.d.InputOffset())
+		return nil, fmt.Errorf("there is text after its end, at byte %d", r.d.InputOffset())
 	}
 	return v, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// A Struct tells how a protobuf message and a ROS struct correspond.
+// A Struct describes how a protobuf message and a ROS struct correspond.
 type Struct struct {
 	Proto protoreflect.MessageDescriptor
 	ROS   *schema.Message

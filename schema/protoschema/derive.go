@@ -18,7 +18,7 @@ const (
 
 // A Namer generates ROS types, each distinct one with a name of its own: of
 // two protobuf types that would have the same name but not the same fields, the
-// second gets a number behind it.
+// second gets a number after it.
 type Namer struct {
 	ros2  bool
 	types map[string]*schema.Message
@@ -166,7 +166,7 @@ func timeKind(md protoreflect.MessageDescriptor) schema.Kind {
 	return kind
 }
 
-// time is the type of a time or duration: in ROS 2 a struct.
+// time returns the type of a time or duration: in ROS 2 a struct.
 func (n *Namer) time(k schema.Kind) schema.Type {
 	if !n.ros2 {
 		return schema.Type{Kind: k}
@@ -179,7 +179,7 @@ func (n *Namer) time(k schema.Kind) schema.Type {
 		{Name: "sec", Type: schema.Type{Kind: schema.Int32}}, {Name: "nanosec", Type: schema.Type{Kind: schema.Uint32}}}}}
 }
 
-// isRaw tells a message whose definition the descriptors lack.
+// isRaw reports whether it is a message whose definition the descriptors lack.
 func isRaw(f protoreflect.FieldDescriptor) bool { return f.Message().IsPlaceholder() }
 
 // constantsOf lists the values of an enum as constants with names that are not used yet.
@@ -216,7 +216,7 @@ func (n *Namer) name(pkg, typ string, m *schema.Message) *schema.Message {
 	}
 }
 
-// bytes is the type of a list of byte strings' elements.
+// bytes returns the type of a list of byte strings' elements.
 func (n *Namer) bytes() *schema.Message {
 	return n.name("bagconv_msgs", "Bytes", &schema.Message{Fields: []schema.Field{
 		{Name: "data", Type: schema.Type{Kind: schema.Uint8, Array: schema.Unbounded}}}})

@@ -124,7 +124,7 @@ func Origins(md protoreflect.MessageDescriptor) map[string]*Origin {
 //	other lists and arrays     repeated; packed if they are of numbers
 //
 // Constants, bounds and lengths of arrays are in the Origin alone, which origin
-// gives for each message; it may be nil.
+// returns for each message; it may be nil.
 func Describe(m *schema.Message, origin func(*schema.Message) *Origin) (data []byte, name string, err error) {
 	d := &describer{origin: origin, made: map[*schema.Message]*descriptorpb.FileDescriptorProto{}, byFile: map[string]*schema.Message{}}
 	root, err := d.message(m)
@@ -255,7 +255,7 @@ func (d *describer) field(p *descriptorpb.FieldDescriptorProto, t schema.Type) (
 	return f.GetName(), nil
 }
 
-// jsonName is the name that a field has in JSON if its descriptor names none
+// jsonName returns the name that a field has in JSON if its descriptor names none
 // (protoc: without underscores, and what follows them in upper case). Readers
 // refuse a message in which two fields have the same: a_b and aB.
 func jsonName(name string) string {

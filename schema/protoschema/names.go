@@ -48,7 +48,7 @@ func members(md protoreflect.MessageDescriptor) []member {
 	return out
 }
 
-// unique returns name, with a number behind it when it is taken.
+// unique returns name, with a number after it when it is taken.
 func unique(used map[string]bool, name string) string {
 	for i, base := 2, name; used[name]; i++ {
 		name = base + strconv.Itoa(i)

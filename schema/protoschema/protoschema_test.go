@@ -255,7 +255,7 @@ func TestProtoText(t *testing.T) {
 }
 
 // TestCircles: files that import themselves or each other are read, and the same
-// files give the same types every time, whatever their order.
+// files lead to the same types every time, whatever their order.
 func TestCircles(t *testing.T) {
 	ref := func(name, of string) *descriptorpb.DescriptorProto {
 		return message(name, field("x", 1, descriptorpb.FieldDescriptorProto_TYPE_MESSAGE, of))

@@ -181,7 +181,7 @@ func FileSet(md protoreflect.MessageDescriptor, rename func(string) string) ([]b
 	return proto.MarshalOptions{Deterministic: true}.Marshal(fds)
 }
 
-// Shape is the same for serialized FileDescriptorSets that describe the same fields by
+// Shape returns the same for serialized FileDescriptorSets that describe the same fields by
 // the same names and numbers, whatever options and origins their messages have. Of
 // what is no such set it is the bytes themselves.
 func Shape(data []byte) string {

@@ -170,7 +170,7 @@ func (p *printer) field(b *strings.Builder, f protoreflect.FieldDescriptor, inde
 	b.WriteString(";\n")
 }
 
-// TypeName is the type of a field as .proto text has it, without its label:
+// TypeName returns the type of a field as .proto text has it, without its label:
 // "double", "apollo.common.Header", "map<string, int32>".
 func TypeName(f protoreflect.FieldDescriptor) string {
 	switch {

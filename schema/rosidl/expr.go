@@ -73,7 +73,7 @@ func (p *parser) operand(scope []string, depth int, angle bool) (int64, error) {
 		}
 		text = name
 	}
-	return 0, p.fail("no whole number: " + strconv.Quote(clip(text)))
+	return 0, p.fail("not a whole number: " + strconv.Quote(clip(text)))
 }
 
 func (p *parser) apply(op string, a, b int64) (int64, error) {
@@ -110,7 +110,7 @@ func (p *parser) apply(op string, a, b int64) (int64, error) {
 func (p *parser) number(scope []string, low int64, angle bool) (int, error) {
 	n, err := p.expression(scope, 0, 0, angle)
 	if err == nil && (n < low || n > math.MaxInt32) {
-		err = p.fail("no number of elements: " + strconv.FormatInt(n, 10))
+		err = p.fail("not a number of elements: " + strconv.FormatInt(n, 10))
 	}
 	return int(n), err
 }

@@ -124,7 +124,7 @@ func (p *parser) definitions(scope []string) error {
 		case p.accept("bitset"):
 			err = p.skip(scope, "a bitset")
 		default:
-			err = p.fail(strconv.Quote(clip(t.text)) + " is not in the part of IDL that is read")
+			err = p.fail(strconv.Quote(clip(t.text)) + " is not supported")
 		}
 		if err != nil {
 			return err
@@ -199,7 +199,7 @@ func (p *parser) annotations() error {
 	return nil
 }
 
-// within is the full name of what is defined in a scope.
+// within returns the full name of what is defined in a scope.
 func within(scope []string, name string) string {
 	return strings.Join(append(scope[:len(scope):len(scope)], name), "::")
 }

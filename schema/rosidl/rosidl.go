@@ -144,7 +144,7 @@ func split(text string) []string {
 	return blocks
 }
 
-// builtin are the structs of the language itself, for text that leaves them out.
+// builtin returns the structs of the language itself, for text that leaves them out.
 func builtin(name string) *schema.Message {
 	name = RosName(name)
 	if name != "builtin_interfaces/msg/Time" && name != "builtin_interfaces/msg/Duration" {

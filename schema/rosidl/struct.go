@@ -43,7 +43,7 @@ func (p *parser) structure(scope []string) error {
 				return err
 			}
 			if seen[field] {
-				return p.fail("field " + field + " stands there twice")
+				return p.fail("field " + field + " appears twice")
 			}
 			if p.fields++; p.fields > maxFields {
 				return p.fail("more than 100,000 fields and constants")
@@ -59,7 +59,7 @@ func (p *parser) structure(scope []string) error {
 		}
 	}
 	if again && (was != base || !reflect.DeepEqual(before, def.fields)) {
-		return p.fail("struct " + name + " is defined twice, and not the same")
+		return p.fail("struct " + name + " is defined twice, in different ways")
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (p *parser) constant(scope []string) error {
 	}
 	if have, ok := p.consts[full]; ok {
 		if have != value {
-			return p.fail("constant " + name + " is defined twice, and not the same")
+			return p.fail("constant " + name + " is defined twice, in different ways")
 		}
 		return nil
 	}
@@ -136,7 +136,7 @@ func (p *parser) constant(scope []string) error {
 	return nil
 }
 
-// value reads a constant's value and the ';' behind it. Whole numbers are
+// value reads a constant's value and the ';' after it. Whole numbers are
 // computed, and kept under the constant's name; all else stays as it is written.
 func (p *parser) value(kind schema.Kind, scope []string, full string) (string, error) {
 	start := p.at

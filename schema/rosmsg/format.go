@@ -8,7 +8,7 @@ import (
 )
 
 // Format writes the definition of a message with all its dependencies, as
-// recordings carry it: constants first, then fields, no comments. Parse gives an
+// recordings carry it: constants first, then fields, no comments. Parse returns an
 // equal graph back, with the same md5sum and type hash.
 //
 // What a dialect cannot express: in ROS 1, a string constant with blanks at its ends
@@ -33,7 +33,7 @@ func FormatSingle(m *schema.Message, d Dialect) []byte { return appendText(nil, 
 
 var separator = strings.Repeat("=", 80)
 
-// shortName is the name as fields spell it: pkg/Type in both dialects. Names of
+// shortName returns the name as fields spell it: pkg/Type in both dialects. Names of
 // services and actions keep their middle part.
 func shortName(name string) string { return strings.Replace(name, "/msg/", "/", 1) }
 
@@ -81,7 +81,7 @@ func appendText(b []byte, m *schema.Message, d Dialect) []byte {
 	return b
 }
 
-// word is a kind as .msg text spells it, or the nearest that it has.
+// word returns a kind as .msg text spells it, or the nearest that it has.
 func word(k schema.Kind) string {
 	switch k {
 	case schema.IDLChar:

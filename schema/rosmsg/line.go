@@ -14,7 +14,7 @@ var kinds = map[string]schema.Kind{
 	"float32": schema.Float32, "float64": schema.Float64, "string": schema.String, "byte": schema.Byte, "char": schema.Char,
 }
 
-// kind returns the kind of a word that is no message type.
+// kind returns the kind of a word that is not a message type.
 func (p *parser) kind(word string) (schema.Kind, bool) {
 	if k, ok := kinds[word]; ok {
 		return k, true
@@ -49,7 +49,7 @@ func (p *parser) line(m *schema.Message, line string, depth int) error {
 	if clean[0] == '@' { // of 2025 on; rosidl_adapter parser.py OPTIONAL_ANNOTATION
 		return &lineError{"annotations are not read: an @optional field has other bytes"}
 	}
-	// The part behind the type, with and without what may be a comment.
+	// The part after the type, with and without what may be a comment.
 	word, rest := cutBlank(clean)
 	_, raw := cutBlank(strings.TrimSpace(line))
 	if rest == "" {
@@ -106,7 +106,7 @@ func (p *parser) constant(m *schema.Message, word, name, value, raw string) erro
 
 // unquote takes the quotes off a ROS 2 string value, as rosidl_adapter's parser.py
 // does: they are taken off when both are there, and only a quote of their own
-// kind is escaped inside. Inside quotes a '#' is no comment, which is kinder than
+// kind is escaped inside. Inside quotes a '#' is not a comment, which is kinder than
 // rosidl. text is the value without what may be a comment, raw the value with it.
 func unquote(text, raw string) string {
 	if raw == "" || raw[0] != '"' && raw[0] != '\'' {
@@ -180,7 +180,7 @@ func (p *parser) fieldType(m *schema.Message, word string, depth int) (t schema.
 		return t, nil
 	}
 	if t.StringBound > 0 || len(base) > maxName || !isName(base, "/-") {
-		return t, &lineError{"what type is " + strconv.Quote(clip(word)) + "?"}
+		return t, &lineError{"not a name of a type: " + strconv.Quote(clip(word))}
 	}
 	t.Kind = schema.Struct
 	name, err := p.resolve(base, packageOf(m.Name), t.Array != schema.Single)
@@ -228,12 +228,12 @@ func (p *parser) resolve(word, pkg string, array bool) (string, error) {
 func count(s string, low int) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
 	if err != nil || n < low || n > math.MaxInt32 {
-		return 0, &lineError{"no number of elements: " + strconv.Quote(clip(s))}
+		return 0, &lineError{"not a number of elements: " + strconv.Quote(clip(s))}
 	}
 	return n, nil
 }
 
-// isName tells words of letters, digits, '_' and the bytes of more. What upstream
+// isName reports whether a word has only letters, digits, '_' and the bytes of more. What upstream
 // demands of names beyond that (case, length of the parts) real recordings break.
 func isName(s, more string) bool {
 	for i := 0; i < len(s); i++ {

@@ -42,12 +42,12 @@ func (p *parser) split(root, text string) error {
 	p.texts = map[string]string{}
 	put := func(name, body string) error {
 		if name == root && strings.TrimSpace(body) == "" {
-			return nil // none, or an empty message: message tells them apart
+			return nil // none, or an empty message: message distinguishes them
 		}
 		if have, ok := p.texts[name]; !ok {
 			p.texts[name] = body
 		} else if have != body && !sameLines(have, body) {
-			return &Error{Type: name, What: "it is defined twice, and not the same"}
+			return &Error{Type: name, What: "it is defined twice, in different ways"}
 		}
 		return nil
 	}
@@ -112,7 +112,7 @@ func sameLines(a, b string) bool {
 	return true
 }
 
-// lineEnd returns where the line that starts at i ends, behind its LF.
+// lineEnd returns where the line that starts at i ends, after its LF.
 func lineEnd(s string, i int) int {
 	if n := strings.IndexByte(s[i:], '\n'); n >= 0 {
 		return i + n + 1
@@ -239,7 +239,7 @@ func (p *parser) finish(m *schema.Message) error {
 	seen := make(map[string]bool, len(m.Fields))
 	for _, f := range m.Fields {
 		if seen[f.Name] {
-			return &Error{Type: m.Name, What: "field " + f.Name + " stands there twice"}
+			return &Error{Type: m.Name, What: "field " + f.Name + " appears twice"}
 		}
 		seen[f.Name] = true
 	}

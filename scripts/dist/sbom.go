@@ -67,7 +67,7 @@ const noAssertion = "NOASSERTION"
 
 // writeSBOM lists the modules that binaries are made of, the standard library of
 // Go among them, as the Go linker has written them into each ("go version -m").
-// The same binaries give the same bytes.
+// The same binaries lead to the same bytes.
 func writeSBOM(w io.Writer, version string, binaries []string, when time.Time) error {
 	doc := spdxDocument{
 		SPDXVersion: "SPDX-2.3", DataLicense: "CC0-1.0", SPDXID: "SPDXRef-DOCUMENT", Name: "bagconv-" + version,
@@ -130,7 +130,7 @@ func newPackage(name, id, version string) spdxPackage {
 	}
 }
 
-// settingsText is how a binary was built, without what depends on the machine.
+// settingsText returns how a binary was built, without what depends on the machine.
 func settingsText(info *debug.BuildInfo) string {
 	parts := []string{info.GoVersion}
 	for _, s := range info.Settings {

@@ -1,5 +1,5 @@
 // Command gen makes ROS 1 bags and Apollo records of any size for tests and
-// benchmarks, with bagconv's own writers. The same flags give the same bytes.
+// benchmarks, with bagconv's own writers. The same flags make the same bytes.
 //
 //	go run ./scripts/gen -mb 1500 big.bag                       two cameras, a lidar and small messages
 //	go run ./scripts/gen -mb 340 -profile small small.bag       small messages only
@@ -19,7 +19,7 @@
 // compression behaves as on recordings of real sensors.
 //
 // With -sparse they are zeros, and those zeros are holes in the file. A record then
-// has another camera in the place of the lidar, whose points are no zeros. For
+// has another camera in the place of the lidar, whose points are not zeros. For
 // rosbag2 the bag is converted (bagconv huge.bag huge/); a database has a number in
 // each of its pages, so it has no holes.
 package main

@@ -177,7 +177,7 @@ func (r *rig) image(s *stream, frame, encoding string, size [2]int, channels int
 	return r.buf
 }
 
-// pixels is a gradient that moves; its lower half has the noise of a sensor.
+// pixels returns a gradient that moves; its lower half has the noise of a sensor.
 func (r *rig) pixels(s *stream, size [2]int, channels int) []byte {
 	w, h := size[0], size[1]
 	n := w * h * channels

@@ -38,7 +38,7 @@ type stream struct {
 
 const once = math.MaxInt64 / 2
 
-// uniform is a stream of messages of one size: an array of bytes, or nothing at all.
+// uniform returns a stream of messages of one size: an array of bytes, or nothing at all.
 func (r *rig) uniform(name string, size int) *stream {
 	typ := "acme_msgs/Blob"
 	if size < 4 {

@@ -6,16 +6,17 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// additions is the command that changes a recording where it stands.
+// additions is the command that adds to a recording in place.
 func (e *env) additions() []command {
 	return []command{{
 		name: "append", call: "append TARGET IN...", summary: "add recordings to one that exists",
 		about: `Adds the messages of recordings to TARGET ({appendable}), in its format. Only
-what is new is written, however large TARGET is. TARGET must be whole, and no
-input. Topics that TARGET has are continued; if one has another type,
-definition or QoS there, nothing is written. At every moment, also if the run is
-killed, TARGET can be read as it was or with all that was added. A run that
-fails leaves it as it was. docs/formats tells how each format does that.`,
+what is new is written, however large TARGET is. TARGET must not be damaged,
+and must not be an input. Topics that TARGET has are continued; if one has
+another type, definition or QoS there, nothing is written. TARGET can be read at
+any time, also after the run was killed: as it was, or with everything that was
+added. A run that fails leaves it as it was. docs/formats explains how each
+format does that.`,
 		examples: []string{
 			"bagconv append drive{file} second_run{file}",
 			"bagconv append drive_ros2/ gps{file} camera{other} -t /gps/fix -t '/camera/*'",
@@ -30,7 +31,7 @@ fails leaves it as it was. docs/formats tells how each format does that.`,
 	}}
 }
 
-// append adds recordings to one that is there.
+// append adds recordings to an existing one.
 func (e *env) append(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) < 2 {

@@ -20,7 +20,7 @@ const maxKey = 64 << 10
 // it.
 func (e *env) keyFlags() []flag {
 	key := flag{name: "bag-key", arg: "HEX|@FILE", lineOnly: true, set: e.setKey,
-		help: "key of encrypted bags. @FILE: FILE has it, @-: standard input has it; HEX shows in lists of processes. Without the flag it is in the variable " + keyVariable + ", or gpg is asked"}
+		help: "key of encrypted bags: in FILE, on standard input (@-), or as HEX, which other users may see in the list of processes. Without the flag the key comes from the variable " + keyVariable + ", or from gpg"}
 	return append(allIn(runGroup, writeCommands, key), allIn(readGroup, []string{"info", "topics", "list", "du", "schema", "check", "verify", "cat", "gen", "migrate"}, key)...)
 }
 

@@ -21,8 +21,8 @@ type batchRun struct {
 	out      string       // absolute
 	manifest string       // absolute
 	options  []string     // flags that change what is written
-	found    *batch.Found
-	items    []*batchItem // as found.Inputs
+	search   *batch.Found
+	items    []*batchItem // as search.Inputs
 	jobs     int
 	guard    *guard.Guard // of all inputs
 }
@@ -111,7 +111,7 @@ func (b *batchRun) flags() error {
 		}
 	}
 	if st, err := os.Stat(b.manifest); err == nil && st.IsDir() {
-		return usage("give the name of a file", "--manifest %s is a folder", clean(b.shown(b.manifest)))
+		return usage("give the name of a file", "--manifest %s is a folder", clean(b.displayPath(b.manifest)))
 	}
 	return nil
 }

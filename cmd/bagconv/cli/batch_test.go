@@ -8,7 +8,7 @@ import (
 )
 
 // TestBatchSchemas: what batch prints and writes, for sound and broken inputs, is
-// what its JSON Schemas say.
+// its JSON Schemas.
 func TestBatchSchemas(t *testing.T) {
 	summary, line := loadSchema(t, "batch.schema.json"), loadSchema(t, "manifest.schema.json")
 	out := filepath.Join(t.TempDir(), "out")

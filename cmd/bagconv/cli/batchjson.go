@@ -23,7 +23,7 @@ type (
 		Failed        int            `json:"failed"`
 		Skipped       int            `json:"skipped"` // done before
 		NotBegun      int            `json:"not_done"`
-		Others        int            `json:"others"` // files that are no recordings
+		Others        int            `json:"others"` // files that are not recordings
 		Links         []string       `json:"links"`  // to folders, not followed
 		Size          int64          `json:"size"`   // of what was converted
 		OutputSize    int64          `json:"output_size"`
@@ -57,7 +57,7 @@ type (
 func (b *batchRun) summary(elapsed time.Duration, failed error) *batchJSON {
 	out := &batchJSON{
 		SchemaVersion: schemaVersion, Status: batch.StatusOK, OutputDir: b.out, Manifest: b.manifest, Format: b.job.SinkFormat.Name,
-		Inputs: len(b.items), Others: b.found.Others, Links: append([]string{}, b.found.Links...),
+		Inputs: len(b.items), Others: b.search.Others, Links: append([]string{}, b.search.Links...),
 		ElapsedNS: strconv.FormatInt(int64(elapsed), 10), Results: []*batch.Entry{},
 	}
 	converted := int64(0) // bytes: what failed was not read
@@ -93,10 +93,10 @@ func (b *batchRun) summary(elapsed time.Duration, failed error) *batchJSON {
 	return out
 }
 
-// failure is the report of a batch that failed before its work began.
+// failure returns the report of a batch that failed before its work began.
 func (b *batchRun) failure(err error) any {
 	out := &batchJSON{OutputDir: b.out, Manifest: b.manifest, Links: []string{}, Results: []*batch.Entry{}, ElapsedNS: "0"}
-	if b.found != nil {
+	if b.search != nil {
 		out = b.summary(0, err)
 	}
 	ended := outcomeOf(err)

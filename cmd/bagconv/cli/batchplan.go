@@ -29,25 +29,25 @@ func (b *batchRun) find() error {
 	if err := b.checkWords(b.c.Args().Slice()); err != nil {
 		return err
 	}
-	if b.found, err = finder.Find(words); err != nil {
+	if b.search, err = finder.Find(words); err != nil {
 		return usage("see: bagconv help batch", "%v", err)
 	}
-	if len(b.found.Inputs) == 0 && len(b.found.Passed) > 0 {
-		return usage("choose another folder", "%s is the output folder; recordings in it are not inputs", clean(b.shown(b.out)))
+	if len(b.search.Inputs) == 0 && len(b.search.Passed) > 0 {
+		return usage("choose another folder", "%s is the output folder; recordings in it are not inputs", clean(b.displayPath(b.out)))
 	}
-	if len(b.found.Inputs) == 0 {
+	if len(b.search.Inputs) == 0 {
 		return &failure{path: strings.Join(words, ", "), what: "there is no recording in it", hint: "bagconv formats lists what can be read", err: fs.ErrNotExist}
 	}
 	b.guard = guard.New(b.formats.Formats()...)
-	for _, in := range b.found.Inputs {
+	for _, in := range b.search.Inputs {
 		if in.Format != nil {
 			b.guard.Keep(in.Format, in.Path)
 		}
 		if in.Path == b.out {
-			return usage("choose another folder", "%s is both an input and the output folder", clean(b.shown(b.out)))
+			return usage("choose another folder", "%s is both an input and the output folder", clean(b.displayPath(b.out)))
 		}
 		if finder.Base != "" && !strings.HasPrefix(in.Path, strings.TrimSuffix(finder.Base, string(os.PathSeparator))+string(os.PathSeparator)) {
-			return usage("omit --base, or name a folder that contains all inputs", "%s is not below --base %s", clean(b.shown(in.Path)), clean(b.set.base))
+			return usage("omit --base, or name a folder that contains all inputs", "%s is not below --base %s", clean(b.displayPath(in.Path)), clean(b.set.base))
 		}
 	}
 	return nil
@@ -69,7 +69,7 @@ func (b *batchRun) checkWords(words []string) error {
 	return missing
 }
 
-// inputWords are the words of the line, and those in the lists that it names.
+// inputWords returns the words of the line, and those in the lists that it names.
 func (b *batchRun) inputWords() (words []string, err error) {
 	lists := slices.Clone(b.set.includeFrom)
 	for _, word := range b.c.Args().Slice() {
@@ -128,8 +128,8 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 	if f := b.job.SinkFormat; !f.Folder && len(f.Extensions) > 0 {
 		ext = f.Extensions[0]
 	}
-	for i, path := range batch.Place(b.found.Inputs, b.out, ext, kept) {
-		item := &batchItem{Input: b.found.Inputs[i], output: path, action: "convert"}
+	for i, path := range batch.Place(b.search.Inputs, b.out, ext, kept) {
+		item := &batchItem{Input: b.search.Inputs[i], output: path, action: "convert"}
 		b.items = append(b.items, item)
 		if item.Err != nil {
 			item.action, item.reason = "fail", explain(item.Err)
@@ -146,7 +146,7 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 		if old == nil {
 			continue
 		}
-		reason, err := b.again(item, old)
+		reason, err := b.repeatReason(item, old)
 		if err != nil {
 			return err
 		}
@@ -159,8 +159,8 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 	return nil
 }
 
-// refused opens a folder in a dry run: what cannot be read of it, such as other
-// storage than SQLite, is known then, and opening takes little time.
+// refused opens a folder in a dry run, to report one that cannot be read. Opening takes
+// little time.
 func (b *batchRun) refused(item *batchItem) error {
 	if st, err := os.Stat(item.Path); !b.set.dryRun || err != nil || !st.IsDir() {
 		return nil
@@ -172,9 +172,9 @@ func (b *batchRun) refused(item *batchItem) error {
 	return r.Close()
 }
 
-// again reports why an input that the manifest has is converted again, "" when it
+// repeatReason returns why an input that the manifest has is converted again, "" when it
 // is not.
-func (b *batchRun) again(item *batchItem, old *batch.Entry) (string, error) {
+func (b *batchRun) repeatReason(item *batchItem, old *batch.Entry) (string, error) {
 	switch {
 	case !old.Done():
 		return "it failed before", nil
@@ -206,8 +206,8 @@ func (b *batchRun) again(item *batchItem, old *batch.Entry) (string, error) {
 	return "", nil
 }
 
-// shown is a path as it is shown: relative to where we are when it lies below.
-func (b *batchRun) shown(path string) string {
+// displayPath returns a path as it is shown: relative, if it is below the current folder.
+func (b *batchRun) displayPath(path string) string {
 	if dir, err := os.Getwd(); err == nil {
 		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 			return rel
@@ -218,7 +218,7 @@ func (b *batchRun) shown(path string) string {
 
 // explainManifest adds the next step to an error about the manifest.
 func (b *batchRun) explainManifest(err error) error {
-	path := b.shown(b.manifest)
+	path := b.displayPath(b.manifest)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return &failure{path: path, what: "a batch has written here before", hint: "--resume continues it, --force starts again", err: err}
@@ -227,7 +227,7 @@ func (b *batchRun) explainManifest(err error) error {
 	case errors.Is(err, batch.ErrNoManifest):
 		var pe *fs.PathError
 		if errors.As(err, &pe) {
-			return &failure{path: b.shown(pe.Path), what: pe.Err.Error(), hint: "choose another --manifest", err: err}
+			return &failure{path: b.displayPath(pe.Path), what: pe.Err.Error(), hint: "choose another --manifest", err: err}
 		}
 	}
 	return fmt.Errorf("the manifest: %w", err)

@@ -41,7 +41,7 @@ func newBatchProgress(b *batchRun, tasks *batchTasks) *batchProgress {
 	return p
 }
 
-// update is told how far one conversion is.
+// update takes how far one conversion is.
 func (p *batchProgress) update(t *batch.Task, now convert.Progress) {
 	if now.Total > 0 {
 		t.Progress(float64(now.Bytes) / float64(now.Total))
@@ -64,7 +64,7 @@ func (p *batchProgress) refresh() {
 	p.show.update(now)
 }
 
-// ended is told that a conversion is through; item is nil when it was
+// ended notes the end of a conversion; item is nil if it was
 // interrupted.
 func (p *batchProgress) ended(t *batch.Task, item *batchItem) {
 	p.mu.Lock()

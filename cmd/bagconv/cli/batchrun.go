@@ -29,7 +29,7 @@ func (b *batchRun) reportFile() (*reportFile, error) {
 	return b.openReport(b.c.Context, path, b.report.notEnded())
 }
 
-// runAll converts what is to be converted, and says what became of it.
+// runAll runs the conversions, and reports what became of each.
 func (b *batchRun) runAll() error {
 	var made folders
 	defer made.removeEmpty()
@@ -63,8 +63,8 @@ func (b *batchRun) runAll() error {
 		}
 	}
 	b.cleanUp(killed)
-	tasks, claims, again := b.tasks()
-	if err := m.Begin(claims, again); err != nil {
+	tasks, claims, retry := b.tasks()
+	if err := m.Begin(claims, retry); err != nil {
 		return errors.Join(b.explainManifest(err), m.Close())
 	}
 	ctx, cancel := context.WithCancelCause(b.c.Context)
@@ -122,8 +122,8 @@ type batchTasks struct {
 
 // tasks lists what is to be done, the outputs that are ours from now on, and
 // the inputs whose line in the manifest is void.
-func (b *batchRun) tasks() (tasks *batchTasks, claims []string, again map[string]bool) {
-	tasks, again = &batchTasks{of: map[*batch.Task]*batchItem{}}, map[string]bool{}
+func (b *batchRun) tasks() (tasks *batchTasks, claims []string, retry map[string]bool) {
+	tasks, retry = &batchTasks{of: map[*batch.Task]*batchItem{}}, map[string]bool{}
 	unknown := b.job.Write.Compression != "" && b.job.Write.Compression != "none"
 	for _, x := range b.c.Command.Flags {
 		f := x.(*flag)
@@ -138,12 +138,12 @@ func (b *batchRun) tasks() (tasks *batchTasks, claims []string, again map[string
 			t.Expect = item.Size
 		}
 		tasks.order, tasks.of[t] = append(tasks.order, t), item
-		again[item.Path] = true
+		retry[item.Path] = true
 		if _, err := os.Lstat(item.output); item.Err == nil && (err != nil || item.replace || b.set.job.Write.Overwrite) {
 			claims = append(claims, item.output)
 		}
 	}
-	return tasks, claims, again
+	return tasks, claims, retry
 }
 
 // convertOne converts one input. The entry is nil when it was interrupted; err
@@ -187,7 +187,7 @@ func (b *batchRun) convertOne(ctx context.Context, t *batch.Task, item *batchIte
 	return e, err
 }
 
-// prepare makes room for an output.
+// prepare makes the place of an output free.
 func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchItem, made *folders) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -247,12 +247,12 @@ func (b *batchRun) explainSpace(item *batchItem, err error) error {
 		return err
 	}
 	return &failure{
-		path: b.shown(item.output), what: fmt.Sprintf("the disk has %s left, but the output needs at least %s", sizeText(space.Free), sizeText(space.Need)),
+		path: b.displayPath(item.output), what: fmt.Sprintf("the disk has %s left, but the output needs at least %s", sizeText(space.Free), sizeText(space.Need)),
 		hint: "make room, or choose an output on another disk", err: err,
 	}
 }
 
-// fillEntry takes what a conversion has said of itself.
+// fillEntry fills an entry of the manifest from the report of a conversion.
 func fillEntry(e *batch.Entry, r *resultJSON) {
 	add := func(codes *[]string, code string) {
 		if !slices.Contains(*codes, code) {

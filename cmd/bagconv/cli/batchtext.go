@@ -15,16 +15,16 @@ func (b *batchRun) resultLine(e *batch.Entry) string {
 	case batch.StatusFailed:
 		return clean("failed: " + b.problem(e))
 	case batch.StatusLossy:
-		return fmt.Sprintf("lossy: %s -> %s: %s", clean(b.shown(e.Input)), clean(b.shown(e.Output)), clean(b.problem(e)))
+		return fmt.Sprintf("lossy: %s -> %s: %s", clean(b.displayPath(e.Input)), clean(b.displayPath(e.Output)), clean(b.problem(e)))
 	}
-	return fmt.Sprintf("%s: %s -> %s: %s, %s -> %s", e.Status, clean(b.shown(e.Input)), clean(b.shown(e.Output)),
+	return fmt.Sprintf("%s: %s -> %s: %s, %s -> %s", e.Status, clean(b.displayPath(e.Input)), clean(b.displayPath(e.Output)),
 		count(e.Written, "message"), sizeText(e.Size), sizeText(e.OutputSize))
 }
 
 // problem reports why an input failed, or what is lost of it.
 func (b *batchRun) problem(e *batch.Entry) string {
 	if e.Status == batch.StatusFailed {
-		in, out := b.shown(e.Input), b.shown(e.Output)
+		in, out := b.displayPath(e.Input), b.displayPath(e.Output)
 		text := strings.ReplaceAll(strings.ReplaceAll(e.Error, e.Input, in), e.Output, out)
 		if !strings.Contains(text, in) {
 			text = in + ": " + text
@@ -56,7 +56,7 @@ func (b *batchRun) problem(e *batch.Entry) string {
 func (b *batchRun) writePlan() error {
 	plan := batchPlanJSON{
 		SchemaVersion: schemaVersion, OutputDir: b.out, Manifest: b.manifest, Format: b.job.SinkFormat.Name,
-		Inputs: []batchPlanned{}, Others: b.found.Others, Links: append([]string{}, b.found.Links...),
+		Inputs: []batchPlanned{}, Others: b.search.Others, Links: append([]string{}, b.search.Links...),
 	}
 	counts, failing := map[string]int64{}, false
 	for _, item := range b.items {
@@ -77,9 +77,9 @@ func (b *batchRun) writePlan() error {
 		}
 	} else {
 		for _, j := range plan.Inputs {
-			line := fmt.Sprintf("%s  %s -> %s", j.Action, clean(b.shown(j.Input)), clean(b.shown(j.Output)))
+			line := fmt.Sprintf("%s  %s -> %s", j.Action, clean(b.displayPath(j.Input)), clean(b.displayPath(j.Output)))
 			if j.Action == "fail" {
-				line = j.Action + "  " + strings.ReplaceAll(clean(j.Reason), clean(j.Input), clean(b.shown(j.Input)))
+				line = j.Action + "  " + strings.ReplaceAll(clean(j.Reason), clean(j.Input), clean(b.displayPath(j.Input)))
 			} else if j.Reason != "" {
 				line += "  (" + j.Reason + ")"
 			}
@@ -100,12 +100,12 @@ func (b *batchRun) reportSkipped() {
 	if b.set.quiet {
 		return
 	}
-	if n := b.found.Others; n > 0 {
+	if n := b.search.Others; n > 0 {
 		fmt.Fprintf(b.Err, "skipped: %s that %s not a recording\n", count(int64(n), "file"), map[bool]string{true: "is", false: "are"}[n == 1])
 	}
 	var links []string
-	for _, l := range b.found.Links {
-		links = append(links, b.shown(l)+": a link to a folder; to search it, name it as an input")
+	for _, l := range b.search.Links {
+		links = append(links, b.displayPath(l)+": a link to a folder; to search it, name it as an input")
 	}
 	b.writeLines("skipped", links)
 }
@@ -160,7 +160,7 @@ func (b *batchRun) writeTable(r *batchJSON, elapsed time.Duration) {
 		case batch.StatusFailed:
 			failed = append(failed, b.problem(e))
 		case batch.StatusLossy:
-			lossy = append(lossy, b.shown(e.Input)+": "+b.problem(e))
+			lossy = append(lossy, b.displayPath(e.Input)+": "+b.problem(e))
 		}
 	}
 	if b.set.verbose && !b.set.quiet {
@@ -181,8 +181,8 @@ func (b *batchRun) writeTable(r *batchJSON, elapsed time.Duration) {
 				fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", name, s.n, sizeText(s.size), sizeText(s.written), grouped(s.messages))
 			}
 		}
-		_ = w.Flush() // standard error: there is nowhere to say that it failed
-		fmt.Fprintf(b.Err, "%s in %s, %.0f MB/s; manifest: %s\n", count(int64(r.Inputs), "input"), durationText(int64(elapsed)), r.MBPerS, clean(b.shown(b.manifest)))
+		_ = w.Flush() // standard error: there is nowhere to report that it failed
+		fmt.Fprintf(b.Err, "%s in %s, %.0f MB/s; manifest: %s\n", count(int64(r.Inputs), "input"), durationText(int64(elapsed)), r.MBPerS, clean(b.displayPath(b.manifest)))
 	}
 	switch {
 	case r.Error != "":

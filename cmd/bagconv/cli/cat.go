@@ -176,10 +176,10 @@ func (r *catRun) reportNotes(res *engine.StreamResult) {
 		}
 	}
 	if long != nil {
-		r.say("note: lists of more than %d elements are printed as their length, in %s; --arrays prints them whole", render.LongList, someOf(long))
+		r.say("note: of lists of more than %d elements only the length is printed, in %s; --arrays prints them whole", render.LongList, someOf(long))
 	}
 	if bytes != nil {
-		r.say("note: bytes are printed as their number, in %s; --bytes prints them in base64", someOf(bytes))
+		r.say("note: of bytes only the number is printed, in %s; --bytes prints them in base64", someOf(bytes))
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// lying is a recording whose index gives other times than its messages have: two
+// lying is a recording whose index has other times than its messages: two
 // blocks, the second with a message that belongs before the first.
 type lying struct {
 	fakeReader
@@ -38,7 +38,7 @@ func (r *lying) ReadBlock(_ context.Context, i int, b *storage.Batch) error {
 }
 
 // TestCatDisorder: an index that is found out to be wrong before something is printed is
-// not believed; later, cat says so and fails.
+// not believed; later, cat reports that and fails.
 func TestCatDisorder(t *testing.T) {
 	var data []byte
 	format := &storage.Format{
@@ -81,7 +81,7 @@ func TestCatDisorder(t *testing.T) {
 	}
 }
 
-// TestCatInterrupted: what was printed stays, and the status says so.
+// TestCatInterrupted: what was printed stays, and the status is that of an interruption.
 func TestCatInterrupted(t *testing.T) {
 	if status, out, errOut, _ := runFake(t, "interrupt", "cat", "DIR/in.fake", "--raw"); status != exitInterrupted || errOut != "bagconv: interrupted\n" {
 		t.Errorf("status %d, %q, %q", status, out, errOut)

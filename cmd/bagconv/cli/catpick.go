@@ -76,7 +76,7 @@ func (r *catRun) pick(ctx context.Context, job engine.StreamJob, pick storage.Qu
 		r.wrote++
 	}
 	if r.set.nth > 0 && r.wrote == 0 {
-		return res, &failure{path: r.path, what: fmt.Sprintf("there is no message number %d among those that are selected", r.set.nth), hint: "bagconv info counts the messages of each topic"}
+		return res, &failure{path: r.path, what: fmt.Sprintf("there is no message number %d in the selection", r.set.nth), hint: "bagconv info counts the messages of each topic"}
 	}
 	return res, nil
 }

@@ -62,7 +62,7 @@ func (r *catRun) plan(info *storage.Info, selected []bool) ([]engine.StreamTopic
 	return topics, err
 }
 
-// line compiles the lines of one topic; nil, when that was said, for one that
+// line compiles the lines of one topic; nil, after a message to the user, for one that
 // cannot be decoded. head makes its messages those that a line reads; nil: they are.
 func (r *catRun) line(mapper *mapping.Mapper, t *storage.Topic, paths []string, columns *csvColumns) (line *render.Line, head mapping.Program, err error) {
 	if r.set.framed {
@@ -128,7 +128,7 @@ func (r *catRun) sayOnce(text string) {
 	}
 }
 
-// explainPath adds the next step to a path that does not fit a type.
+// explainPath adds the next step to the error of a path that does not fit a type.
 func (r *catRun) explainPath(t *storage.Topic, e *render.PathError) error {
 	f := &failure{path: r.path, what: fmt.Sprintf("topic %s: %s", clean(t.Name), clean(e.Error())), err: e}
 	if near := nearest(e.Field, e.Known); near != "" {
@@ -185,7 +185,7 @@ func (r *catRun) expand(mapper *mapping.Mapper, info *storage.Info, a *asking, s
 			o.Paths = old[i][k : k+1]
 			p, _, err := compileText(mapper, t, o)
 			if err != nil {
-				continue // line says so
+				continue // line reports that
 			}
 			names := slices.Clone(p.Columns())
 			for j := range names {
@@ -213,7 +213,7 @@ func (r *catRun) expand(mapper *mapping.Mapper, info *storage.Info, a *asking, s
 	return nil
 }
 
-// ask holds the fields on the line against the topics.
+// ask compares the fields on the line with the topics.
 func (r *catRun) ask(info *storage.Info) (*asking, error) {
 	n := len(info.Topics)
 	a := &asking{whole: make([]bool, n), paths: make([][]string, n)}
@@ -301,7 +301,7 @@ func findField(info *storage.Info, word string) (ids []storage.TopicID, path str
 
 var errNoTopic = errors.New("the recording has no such topic")
 
-// explainWord reports what is wrong with a word that is no topic and no field.
+// explainWord reports what is wrong with a word that is neither a topic nor a field.
 func (r *catRun) explainWord(info *storage.Info, word string, err error) error {
 	f := &failure{path: r.path, what: fmt.Sprintf("%s: %v", clean(word), err), hint: "write a field as /imu.header.stamp", err: err}
 	if errors.Is(err, errNoTopic) {

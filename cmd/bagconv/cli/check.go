@@ -96,7 +96,7 @@ func (e *env) makeSpec(c *cli.Context, paths []string, o check.Options) error {
 	case len(paths) > 1:
 		return usage("name one good recording", "--make-spec takes one recording, not %d", len(paths))
 	case e.set.json || o.Contract != nil:
-		return usage("", "--make-spec prints a contract, and cannot be combined with --json or --spec")
+		return usage("", "--make-spec prints a contract, and does not go with --json or --spec")
 	}
 	res, err := e.checkOne(c, paths[0], o)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCheckFake: what a reader says is damaged is an error, and the name of a
+// TestCheckFake: what a reader reports as damaged is an error, and the name of a
 // topic does not reach the terminal as it is.
 func TestCheckFake(t *testing.T) {
 	status, out, errOut, _ := runFake(t, "damaged", "check", "DIR/in.fake", "--fail-on", "error")

@@ -10,24 +10,24 @@
 //	help.go, man.go, completion.go  made from the two tables
 //	color.go     which words are coloured
 //	convert.go   the command convert, recover.go the command recover; run.go runs
-//	             conversions, summary.go and report.go say what they did, reportfile.go
+//	             conversions, summary.go and report.go report on them, reportfile.go
 //	             writes the file of --report, earlyreport.go if nothing was done
 //	output.go    which format an output has, and why it may not stand where it should
 //	info.go      the command info; infotext.go, timeline.go and infojson.go show it
 //	check.go     the command check; checkjson.go shows what it finds
 //	verify.go    the command verify, and --verify; verifyjson.go shows differences
-//	cat.go       the command cat; catplan.go says what it writes of each topic, catpick.go
+//	cat.go       the command cat; catplan.go plans what it writes of each topic, catpick.go
 //	             prints single messages
 //	gen.go       the command gen, flagsgen.go its flags
 //	batch.go     the command batch: its inputs and what is to be done; batchrun.go
-//	             does it, batchtext.go says what became of it
+//	             does it, batchtext.go reports the results
 //	list.go      the command list; sections.go lists records, chunks and parts;
 //	             extras.go has the flags about attachments
 //	topics.go, du.go, schema.go, tree.go, treesize.go, formats.go, version.go
 //	progress.go  how far a run is: bar, plain lines, JSON
 //	select.go    what was selected, and why a selection is wrong; nearest.go what may have been meant
 //	units.go     sizes, durations and times as people write them
-//	errors.go    errors as one line with a next step
+//	errors.go    errors as one line with a next step; fold.go: the same on a narrow terminal
 //
 // Data goes to Stdio.Out. Everything else, progress and errors included, goes to
 // Stdio.Err. Only this package prints. Commands that only read never
@@ -61,10 +61,10 @@ type Stdio struct {
 	LimitMemory func(bytes int64)
 }
 
-// System is the process's own. It is for one command at a time, and sets the limits of
+// System returns the Stdio of the process. It is for one command at a time, and sets the limits of
 // the process.
 func System() Stdio {
-	columns, _, _ := term.GetSize(int(os.Stdout.Fd())) // 0 if it is no terminal
+	columns, _, _ := term.GetSize(int(os.Stdout.Fd())) // 0 if it is not a terminal
 	return Stdio{
 		Out: os.Stdout, Err: os.Stderr,
 		Terminal:    term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
@@ -89,13 +89,13 @@ type env struct {
 	color   bool     // of Err
 	word    string   // the first of the line, where it names no command; see mistypedVerb
 	report  reporting
-	from    *storage.Format // of inputs whose content does not tell it; nil: they are no recordings
+	from    *storage.Format // of inputs whose content is not recognised; nil: they are not recordings
 
 	moreFlags []flag // entries that a test adds to the table
 }
 
-// ErrNoReader is the cause of a context that ends because nobody reads any more what
-// the program writes.
+// ErrNoReader is the cause of a context that ends because nobody reads the output any
+// more.
 var ErrNoReader = fmt.Errorf("standard output was closed: %w", context.Canceled)
 
 // Run runs the command line args, args[0] being the program's name, and returns
@@ -112,7 +112,7 @@ func (e *env) main(ctx context.Context, args []string) int {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &status):
-		return int(status) // the command has said why
+		return int(status) // the command has reported why
 	}
 	if noReader(ctx, err) {
 		err = ErrNoReader
@@ -125,19 +125,16 @@ func (e *env) main(ctx context.Context, args []string) int {
 	return outcomeOf(err).status()
 }
 
-// noReader reports whether a command was ended by its reader, as by head, which needs
-// no word.
+// noReader reports whether a command ended because its output was closed, as by head:
+// then there is no message.
 func noReader(ctx context.Context, err error) bool {
 	var w *writtenError
 	return !errors.As(err, &w) && (errors.Is(err, syscall.EPIPE) || context.Cause(ctx) == ErrNoReader)
 }
 
 func (e *env) run(ctx context.Context, args []string) error {
-	switch { // what no help names
-	case len(args) > 1 && args[1] == "__complete":
+	if len(args) > 1 && args[1] == "__complete" { // which no help names
 		return e.complete(ctx, args[2:])
-	case len(args) == 2 && args[1] == "man":
-		return e.man()
 	}
 	line, err := e.parse(args[min(1, len(args)):])
 	e.colorAs(line.text("color"))
@@ -166,10 +163,10 @@ func (e *env) run(ctx context.Context, args []string) error {
 
 // say writes one line to Err.
 func (e *env) say(format string, a ...any) {
-	fmt.Fprintf(e.Err, "bagconv: "+format+"\n", a...)
+	fmt.Fprintf(e.Err, "bagconv: %s\n", e.foldMessage("bagconv", fmt.Sprintf(format, a...)))
 }
 
 // sayError writes an error to Err.
 func (e *env) sayError(text string) {
-	fmt.Fprintf(e.Err, "%s %s\n", e.painted("bagconv"), text)
+	fmt.Fprintf(e.Err, "%s %s\n", e.painted("bagconv"), e.foldMessage("bagconv", text))
 }

@@ -6,17 +6,17 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A command is what the program knows of one: how it is called, what its help has beside
+// A command is an entry of the table of commands: its line, the parts of its help besides
 // the flags, and what it does.
 type command struct {
 	name, alias string
-	call        string   // words behind "bagconv", as the list of commands has them
+	call        string   // words after "bagconv", as the list of commands has them
 	summary     string   // what it does, in the list of commands
 	about       string   // paragraphs; see page.text
-	note        string   // the same, behind the flags
+	note        string   // the same, after the flags
 	examples    []string // lines
 	exits       []exit   // usageStatus is added
-	operands    []flag   // what its words are, for completion; the last one stands for those behind it; nil: files
+	operands    []flag   // what its words are, for completion; the last one stands for those after it; nil: files
 	run         func(*cli.Context) error
 
 	flags []*flag // that it takes, in the order of the help
@@ -28,13 +28,13 @@ type exit struct {
 	when   string
 }
 
-// usageStatus is what all commands have.
+// usageStatus is an exit status of all commands.
 var usageStatus = exit{2, "the command line is wrong"}
 
 // defaultCommand is what a line without a command means.
 const defaultCommand = "convert"
 
-// commands are all that the help names, in its order.
+// commands returns the commands, in the order of the help.
 func (e *env) commands() []*command {
 	list := slices.Concat(e.conversions(), e.rearrangements(), e.additions(), e.repairs(), e.listings(), e.contents(), e.readings(), e.defsCommands(), e.generators(), e.comparisons(), e.migrations(), e.batches(), e.descriptions())
 	table := e.flagTable()
@@ -102,8 +102,8 @@ func (e *env) urfave(c *command) *cli.Command {
 	return out
 }
 
-// settle takes the flags of the file of --config, then sets what all flags set. It is done
-// when the line asks for nothing but the flags in force.
+// settle reads the file of --config, then applies all flags. done means that the line asks
+// for nothing but the flags in force (--print-config).
 func (e *env) settle(ctx *cli.Context, c *command) (done bool, err error) {
 	if f := c.flag("config"); f != nil && f.IsSet() {
 		if err := c.applyConfig(ctx, f.String()); err != nil {

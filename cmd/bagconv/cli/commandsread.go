@@ -46,10 +46,10 @@ func (e *env) contents() []command {
 	return []command{{
 		name: "du", call: "du IN", summary: "list the bytes of each topic, stored and raw",
 		about: `Reads a recording and lists how many bytes its topics take, the largest first:
-stored, which is their share of the chunks, pages or sections in the files, and
-raw, which is their messages as they are. A chunk is shared out by the raw bytes
-of the messages in it. What is left of the files is indexes, definitions, other
-headers, and what messages do not fill of pages.`,
+stored, their share of the chunks, pages or sections in the files, and raw,
+their messages before compression. Topics share the stored bytes of a chunk in
+proportion to their raw bytes in it. The rest of the files consists of
+indexes, definitions, other headers, and unused space in pages.`,
 		examples: []string{
 			"bagconv du drive{file}",
 			"bagconv du drive_ros2/ --json | jq -r '.topics[0].name'",
@@ -64,18 +64,18 @@ headers, and what messages do not fill of pages.`,
 	}, {
 		name: "list", call: "list WHAT IN", summary: "list attachments, or what the files consist of",
 		about: `Lists what a recording carries besides messages, or what its files consist of,
-in the terms of its format, a line for each. WHAT is
+in the terms of its format, one per line. WHAT is
   attachments  files such as a calibration, with size, times and media type, and
-               metadata records, which are tables of texts
-  records      the pieces of the files in their order: records, sections, pages
+               metadata records, which are tables of names and texts
+  records      the pieces of the files, in their order: records, sections, pages
   chunks       what is compressed or read as a whole
-  connections  connections, channels or topics, an entry of the files for each
+  connections  connections, channels or topics, as the files define them
   parts        the files that have the messages
-Each line has offset, size, the length that the header states, compression, the
-number and times of messages as far as they are known, and all header fields.
-Damage is part of the list: what is broken, and where reading goes on. Records
-within chunks are not listed. With --json each line is an object. Nothing is
-written without --extract.`,
+Each line has the offset, the size, the length that the header states, the
+compression, the number and times of messages if they are known, and all header
+fields. Damage is part of the list: what is broken, and where reading goes on.
+Records within chunks are not listed. With --json each line is an object.
+Nothing is written without --extract.`,
 		examples: []string{
 			"bagconv list attachments drive{attached} --extract files/",
 			"bagconv list records drive{file} | head",
@@ -116,8 +116,8 @@ a note on standard error.`,
 		about: `Prints messages as text, one JSON object per line, ordered by time:
   {"topic":"/imu","time":"1700000000000000000","fields":{"header":{...},...}}
 Times are log times in ns since 1970. Words after IN name topics (or globs) and
-single fields: /imu.linear_acceleration.x, /tf.transforms[0].child_frame_id, or
-without an index, for a list of all values, /tf.transforms.child_frame_id.`,
+single fields: /imu.linear_acceleration.x, /tf.transforms[0].child_frame_id.
+Without an index, /tf.transforms.child_frame_id prints a list of all values.`,
 		note: `64-bit integers are strings, as are "NaN", "Infinity" and "-Infinity"; floats have a decimal point. docs/cli.md has all rules.`,
 		examples: []string{
 			"bagconv cat drive{file} /imu --limit 3",
@@ -166,7 +166,7 @@ same input makes the same code. docs/codegen.md shows how to use it.`,
 	}}
 }
 
-// comparisons tell what is right and wrong.
+// comparisons check recordings, and compare them.
 func (e *env) comparisons() []command {
 	return []command{{
 		name: "check", alias: "doctor", call: "check IN...", summary: "find everything wrong or odd in a recording",
@@ -198,7 +198,7 @@ metadata records. They may have different formats: ROS 1 serialization, CDR and
 protobuf of the same values are equal, and so are types that convert maps to
 each other. For each topic that differs, the first difference is shown: number
 of the message (from 0), log time, field, and both values. Nothing is written.
-The code that reads messages here is not the code with which convert writes.
+verify does not read messages with the code that convert uses to write them.
 
 Never compared: quality of service, latching, callerid, the number of
 publishers, constants and defaults in definitions, metadata, and the order of
@@ -208,8 +208,8 @@ these rules with convert. docs/content-hash.md lists everything that verify
 cannot find.
 
 Flags that select and change apply to A: A is compared as a conversion with the
-same flags would write it. This proves that B is a certain cut of A, or A with
-other names. All of B is compared. --restamp log changes messages, and needs
+same flags would write it. So you can check that B is a certain part of A, or A
+with other names. All of B is compared. --restamp log changes messages, and needs
 --level counts.`,
 		note: `docs/content-hash.md defines the content hash, so that others can compute it.`,
 		examples: []string{
@@ -270,6 +270,16 @@ platform.`,
 		exits:    []exit{{0, "done"}},
 		operands: []flag{{}},
 		run:      e.version,
+	}, {
+		name: "man", call: "man", summary: "print all help as a manual page",
+		about: `Prints the help of the program and of all commands as one manual page, in roff.`,
+		examples: []string{
+			"bagconv man > bagconv.1",
+			"man -l bagconv.1",
+		},
+		exits:    []exit{{0, "done"}},
+		operands: []flag{{}},
+		run:      e.printMan,
 	}, {
 		name: "help", call: "help [COMMAND]", summary: "explain a command and its flags",
 		about: `Prints the help of a command, or of the program, like --help. help contracts

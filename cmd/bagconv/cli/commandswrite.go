@@ -4,12 +4,12 @@ import "github.com/urfave/cli/v2"
 
 // The commands that write recordings.
 
-// conversions are those from one recording to one.
+// conversions returns the commands from one recording to one.
 func (e *env) conversions() []command {
 	return []command{{
 		name: "convert", call: "[convert] IN OUT", summary: "convert a recording",
-		about: `Converts one recording. The content of IN tells its format. The format of OUT is
-chosen by --to, or else by its ending:
+		about: `Converts one recording. The format of IN is found by its content. The format of
+OUT is chosen by --to, or else by the ending of its name:
 {endings}
 A name with / at its end, or without an ending, becomes a folder ({folder}).
 OUT appears only when it is complete; a run that fails leaves no output. If a
@@ -37,7 +37,7 @@ else it is like bagconv convert.`,
 	}}
 }
 
-// rearrangements are those with several recordings, or a damaged one.
+// rearrangements returns the commands with several recordings, or a damaged one.
 func (e *env) rearrangements() []command {
 	return []command{{
 		name: "merge", call: "merge IN IN... OUT", summary: "join several recordings into one",
@@ -88,8 +88,8 @@ per part.`,
 		about: `Writes all messages that can be read from the damaged recording IN into a clean
 recording OUT, and reports what was saved and what is lost, in messages, bytes
 and blocks (chunks). IN is not changed. OUT may have any format; if its name
-does not tell one, it has the format of IN. Index, header, counts and order of
-OUT are made new. Messages that were written to a database but never committed
+has no ending of a format, it has that of IN. Index, header and counts of OUT
+are new, and its messages are in order. Messages that were written to a database but never committed
 are recovered, too.`,
 		examples: []string{
 			"bagconv recover cut{file} whole{file}",
@@ -106,7 +106,7 @@ are recovered, too.`,
 	}}
 }
 
-// repairs change recordings where they stand.
+// repairs change recordings in place.
 func (e *env) repairs() []command {
 	return []command{{
 		name: "reindex", call: "reindex PATH...", summary: "write a missing index, in place",
@@ -134,7 +134,7 @@ recover copies it.`,
 	}}
 }
 
-// batches is the one that does many conversions.
+// batches returns the command that runs many conversions.
 func (e *env) batches() []command {
 	return []command{{
 		name: "batch", call: "batch -O OUT/ IN...", summary: "convert all recordings in folders",

@@ -53,11 +53,11 @@ type candidates struct {
 	noSpace bool   // more must follow in the same word
 }
 
-// complete is the hidden command __complete. Its arguments are the words before
+// complete runs the hidden command __complete. Its arguments are the words before
 // the cursor, the last of them with a dot before it, as shells lose empty words.
 // It prints a line for each word that may stand there, with a tab and an
 // explanation, and a last line ":" with "files" when files may and "nospace"
-// when no space belongs behind the word. It says nothing about errors.
+// when no space belongs after the word. It prints no errors.
 func (e *env) complete(ctx context.Context, args []string) error {
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
@@ -116,7 +116,7 @@ func (e *env) candidates(ctx context.Context, args []string, word string) candid
 	return e.valueCandidates(ctx, &l, &c.operands[min(len(l.words), len(c.operands)-1)], found)
 }
 
-// flagCandidates are the flags of a command that are not on the line yet.
+// flagCandidates returns the flags of a command that are not on the line yet.
 func flagCandidates(c *command, l *line) (names []candidate) {
 	for _, f := range c.flags {
 		present := slices.ContainsFunc(l.flags, func(s setting) bool { return s.flag == f })
@@ -179,7 +179,7 @@ func suffixed(list []candidate, suffix string) []candidate {
 	return list
 }
 
-// commandCandidates are the commands, with what each does.
+// commandCandidates returns the commands, with what each does.
 func commandCandidates(commands []*command) (list []candidate) {
 	for _, c := range commands {
 		list = append(list, candidate{c.name, c.summary})
@@ -191,7 +191,7 @@ func commandCandidates(commands []*command) (list []candidate) {
 const completionTime = 2 * time.Second
 
 // namesIn returns the topics and the types of the recordings among the words of
-// a line, as far as their indexes tell them in time.
+// a line, if their indexes can be read in time.
 func (e *env) namesIn(ctx context.Context, paths []string) (topics, types []candidate) {
 	type names struct{ topics, types []candidate }
 	ctx, cancel := context.WithTimeout(ctx, completionTime)

@@ -83,7 +83,7 @@ func TestShells(t *testing.T) {
 			for i, want := range []string{"[verify][version]", "[info]", "[time]", "time]", "[/image][/imu]", "touch", "[my drive.bag]", "[--paint]"} {
 				ok := got[i] == want
 				switch i {
-				case 3: // bash has the part behind = as a word of its own
+				case 3: // bash has the part after = as a word of its own
 					ok = strings.HasSuffix(got[i], want)
 				case 5:
 					ok = strings.Contains(got[i], want)

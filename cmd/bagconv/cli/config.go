@@ -83,14 +83,14 @@ func readConfig(path string) (*yaml.Node, error) {
 }
 
 // readSome reads a file that should have at most so many bytes, and one more when
-// it has more, so that the caller can tell: a device may have no end.
-func readSome(path string, most int64) ([]byte, error) {
+// it has more, so that the caller notices: a device may have no end.
+func readSome(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most+1))
+	return io.ReadAll(io.LimitReader(f, limit+1))
 }
 
 // parseConfig returns the mapping of a text, nil when it is empty.
@@ -111,7 +111,7 @@ func parseConfig(text []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// plainError is what went wrong with a file, without its name.
+// plainError returns what went wrong with a file, without its name.
 func plainError(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -149,7 +149,7 @@ func (f *flag) configValues(value *yaml.Node) ([]string, error) {
 		case f.kind == onOff:
 			text = fmt.Sprint(b)
 		case !f.takes(text):
-			return nil, fmt.Errorf(": %q is not a whole number", text) // the only kind in such files that is no text
+			return nil, fmt.Errorf(": %q is not a whole number", text) // the only kind in such files that is not text
 		}
 		texts = append(texts, text)
 	}

@@ -23,8 +23,8 @@ KEYS
                    a range: min, max or both, both inclusive
   other_topics     false: topics that no rule names are errors
   topics           rules by topic: a name, a glob, or re: and a regular
-                   expression. One topic at least must match
-  absent           there must be no such topic; no other key beside it
+                   expression. At least one topic must match
+  absent           there must be no such topic; it allows no other key
   optional         the rule counts only if the topic has messages
   type             a name, a pattern, or a list of them
   rate             range of the mean rate in Hz

@@ -22,8 +22,8 @@ import (
 
 // A conversion is how a command converts.
 type conversion struct {
-	salvage    bool // say what was saved; a name that tells no format means that of the input
-	sameFormat bool // the output has the format of the input, unless --to says otherwise
+	salvage    bool // report what was saved; a name without a format's ending gets the format of the input
+	sameFormat bool // the output has the format of the input, unless --to chooses another
 }
 
 // convert runs one conversion.
@@ -129,7 +129,7 @@ func (e *env) exampleLine(verb, in string) string {
 }
 
 // checkTopicWords finds topics of the input among the files on the line: other
-// programs take several words behind one --topic.
+// programs take several words after one --topic.
 func (e *env) checkTopicWords(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) < 2 || !c.IsSet("topic") && !c.IsSet("exclude-topic") {
@@ -179,7 +179,7 @@ func (e *env) jobTo(c *cli.Context, to, out string) (*convert.Job, error) {
 	}
 	job.Sink, job.Formats = filepath.Clean(out), e.formats
 	if other := e.formats.Named(out); other != nil && other != sink && !e.set.quiet {
-		e.writeLines("note", []string{fmt.Sprintf("%s: the output is a %s, but this ending is that of %s", out, sink.Name, other.Name)})
+		e.writeLines("note", []string{fmt.Sprintf("%s: the output is a %s, although its name has the ending of a %s", out, sink.Name, other.Name)})
 	}
 	return job, nil
 }

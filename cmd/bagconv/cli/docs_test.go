@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestDocs holds docs/cli.md against the JSON that is printed: each key is there.
+// TestDocs compares docs/cli.md with the JSON that is printed: each key is there.
 func TestDocs(t *testing.T) {
 	var text []byte
 	for _, name := range []string{"cli.md", "check.md"} {

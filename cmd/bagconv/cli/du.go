@@ -104,7 +104,7 @@ func (e *env) writeUsage(d *duJSON) error {
 		rows, last = append(rows, []string{"", sizeText(d.Size - *d.Stored), "", "", ""}), append(last, "the rest of "+sizeText(d.Size))
 	}
 	for _, line := range table(rows, last) {
-		if _, err := fmt.Fprintln(e.Out, line[2:]); err != nil { // behind the empty column
+		if _, err := fmt.Fprintln(e.Out, line[2:]); err != nil { // after the empty column
 			return err
 		}
 	}

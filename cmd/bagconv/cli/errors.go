@@ -17,7 +17,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A usageError is a command line that says something else than it should. Its
+// A usageError is an error of the command line. Its
 // exit status is 2.
 type usageError struct{ what, hint string }
 
@@ -102,7 +102,7 @@ func tempFolder(err error) string {
 }
 
 // detect finds the format of a recording: that of its content, else that of --from.
-// The error says what the path is when it is none of ours.
+// The error explains what stands at the path if that is not a recording.
 func (e *env) detect(path string) (*storage.Format, error) {
 	f, err := e.formats.Detect(path)
 	if err == nil {
@@ -122,8 +122,8 @@ func (e *env) detect(path string) (*storage.Format, error) {
 	return nil, fail
 }
 
-// mistypedVerb returns an error when the first word of a line may be a command,
-// and is none, and no recording either.
+// mistypedVerb returns an error if the first word of a line is neither a command nor a
+// recording.
 func (e *env) mistypedVerb(word string) error {
 	if word == "" || strings.ContainsAny(word, `./\`) {
 		return nil
@@ -154,7 +154,7 @@ func (e *env) mistypedVerb(word string) error {
 	return &failure{path: word, what: "no such file, folder or command", hint: hint, err: fs.ErrNotExist}
 }
 
-// foreignVerbs are commands of other programs, and what does the same here.
+// foreignVerbs are commands of other programs, with the command that does the same here.
 var foreignVerbs = map[string]string{
 	"echo": "bagconv cat prints messages", "export": "bagconv cat --format csv prints messages", "dump": "bagconv cat prints messages",
 	"print": "bagconv cat prints messages", "ls": "bagconv topics lists topics",
@@ -187,8 +187,8 @@ func (e *env) suggestPath(path string) string {
 	return ""
 }
 
-// clean makes text from files safe for a terminal: control characters, and
-// characters that are not seen but change the order of others, become escapes.
+// clean makes text from files safe for a terminal: control characters, and invisible
+// characters that change the order of others, become escapes.
 func clean(s string) string {
 	safe := func(r rune) bool {
 		return r >= ' ' && r < 0x7f || r >= 0xa0 && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)

@@ -19,7 +19,7 @@ func (e *env) endingsHelp() string {
 	return b.String()
 }
 
-// fileEnding is the ending of the n-th format, from 0, whose outputs are files; "" if
+// fileEnding returns the ending of the n-th format, from 0, whose outputs are files; "" if
 // there are fewer.
 func (e *env) fileEnding(n int) string {
 	for _, f := range e.formats.Formats() {
@@ -34,7 +34,7 @@ func (e *env) fileEnding(n int) string {
 	return ""
 }
 
-// withExtras are the formats whose outputs have a place for attachments.
+// withExtras returns the formats whose outputs have a place for attachments.
 func (e *env) withExtras() (list []*storage.Format) {
 	for _, f := range e.formats.Formats() {
 		if f.Create != nil && f.Extras {
@@ -44,7 +44,7 @@ func (e *env) withExtras() (list []*storage.Format) {
 	return list
 }
 
-// attachedEnding is the ending of one of them whose outputs are files; "" if there is none.
+// attachedEnding returns the ending of one of them whose outputs are files; "" if there is none.
 func (e *env) attachedEnding() string {
 	for _, f := range e.withExtras() {
 		if !f.Folder && len(f.Extensions) > 0 {
@@ -54,7 +54,7 @@ func (e *env) attachedEnding() string {
 	return ""
 }
 
-// folderFormat is the name of the format whose outputs are folders; that of the first
+// folderFormat returns the name of the format whose outputs are folders; that of the first
 // one if there is none.
 func (e *env) folderFormat() string {
 	name := ""

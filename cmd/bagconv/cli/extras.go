@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// noPlace is the error of --attach if the output has no place for attachments.
+// noPlace returns the error of --attach if the output has no place for attachments.
 func noPlace(job *convert.Job) error {
 	e := env{formats: job.Formats}
 	hint := "omit --attach"
@@ -25,7 +25,7 @@ func noPlace(job *convert.Job) error {
 	return usage(hint, "%s: a %s has no place for attachments", clean(job.Sink), job.SinkFormat.Name)
 }
 
-// aboutFolder tells an error about something in the folder of --extras.
+// aboutFolder reports whether an error is about something in the folder of --extras.
 func aboutFolder(err error, dir string) bool {
 	var r *guard.Refusal
 	var pe *fs.PathError

@@ -249,7 +249,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestBar: auto is a bar on a terminal. It draws what it was told last, has no
+// TestBar: auto is a bar on a terminal. It draws the last state that it got, has no
 // colour, and a run that is over at once draws nothing.
 func TestBar(t *testing.T) {
 	var b bytes.Buffer

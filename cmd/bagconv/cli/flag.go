@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A flag is an entry of the table of flags: all that the program knows of it. The parser,
+// A flag is an entry of the table of flags, with everything about it. The parser,
 // help, the manual page, completion, files of --config and docs/cli.md are made from it.
 // It is a flag of urfave/cli.
 type flag struct {
@@ -51,7 +51,7 @@ const (
 // A group is a part of the flags of a command, with a heading in the help.
 type group struct{ title, note string }
 
-// in returns the flag as other commands have it. The help is the same if it is "".
+// in returns the flag for other commands, with its help there; "": the same help.
 func (f flag) in(g *group, help string, commands ...string) flag {
 	if f.group, f.on = g, commands; help != "" {
 		f.help = help
@@ -101,7 +101,7 @@ func (f *flag) Apply(set *std.FlagSet) error {
 	return nil
 }
 
-// takes reports whether a text can be a value of the flag, as far as its kind tells.
+// takes reports whether a text can be a value of the flag, by its kind.
 func (f *flag) takes(text string) bool {
 	var err error
 	switch f.kind {

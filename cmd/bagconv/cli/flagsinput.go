@@ -6,8 +6,8 @@ import (
 	"github.com/bagconv/bagconv/convert/selection"
 )
 
-// selectFlags tell which messages are taken: of which topics, from when to when. What the
-// selection means for a recording, Selection.Resolve tells; its errors go through
+// selectFlags select messages, by topic and time. Selection.Resolve applies the selection
+// to a recording; its errors go through
 // explainSelection.
 func (e *env) selectFlags() []flag {
 	s := &e.set.job.Select
@@ -24,7 +24,7 @@ func (e *env) selectFlags() []flag {
 	}
 	return append(allIn(selectGroup, selectCommands,
 		flag{name: "topic", short: "t", arg: "P", kind: aTopic, several: true, set: parsedEach(&s.Topics, selection.ParsePattern),
-			help: "only these topics. P is a name, a glob (* is any run of characters, / included), or re: and a regular expression for the whole name; repeat the flag for more topics"},
+			help: "only these topics. P is a name, a glob (* matches any characters, / too), or re: and a regular expression for the whole name; repeat the flag for more topics"},
 		flag{name: "exclude-topic", short: "x", arg: "P", kind: aTopic, several: true, set: parsedEach(&s.ExcludeTopics, selection.ParsePattern),
 			help: "leave out these topics"},
 		flag{name: "type", arg: "P", kind: aType, several: true, set: parsedEach(&s.Types, selection.ParsePattern),
@@ -38,7 +38,7 @@ func (e *env) selectFlags() []flag {
 	), from.in(readGroup, "", "info", "topics", "du", "list", "schema", "check", "gen", "migrate"))
 }
 
-// editFlags tell what is changed of the messages that are taken.
+// editFlags change the selected messages.
 func (s *settings) editFlags() []flag {
 	edit := &s.job.Edit
 	return allIn(editGroup, editCommands,

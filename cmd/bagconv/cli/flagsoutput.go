@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// outputFlags tell what is written and how.
+// outputFlags are about the output.
 func (e *env) outputFlags() []flag {
 	s := &e.set
 	list := allIn(outputGroup, newOutput,
@@ -31,7 +31,7 @@ func (s *settings) forceFlag(help string) flag {
 	return flag{name: "force", short: "f", kind: onOff, set: put(&s.job.Write.Overwrite), help: help}
 }
 
-// optionFlags are what can be chosen of an output, as the formats have it.
+// optionFlags returns what can be chosen of an output, as the formats have it.
 func (e *env) optionFlags() (list []flag) {
 	for _, o := range e.formatOptions() {
 		f := flag{name: o.name, arg: optionArgs[o.first().Kind], byOutput: true, help: o.text(), brief: o.first().Help}
@@ -68,7 +68,7 @@ func (e *env) encodings() []string {
 	return list
 }
 
-// messageFlags tell what messages become.
+// messageFlags are about the conversion of messages.
 func (e *env) messageFlags() []flag {
 	s := &e.set
 	frames := flag{name: "frames", kind: oneWord, values: words("apollo", "rep103"), init: "apollo", set: nth(&s.job.Frames, apollo.FramesApollo, apollo.FramesREP103)}
@@ -93,7 +93,7 @@ func (e *env) messageFlags() []flag {
 		flag{name: "strict", kind: onOff, group: messageGroup, on: strictCommands, set: put(&s.job.Read.Strict),
 			help: "fail at the first damage or loss, instead of going on and reporting it"},
 		frames.in(readGroup, "the --frames of a conversion from or to Apollo", "verify"),
-		order.in(readGroup, "order of messages: by log time (default), or as in IN. If IN has no index with times, order by time reads it twice", "cat"),
+		order.in(readGroup, "order of messages: by log time (default), or as in IN. If IN has no index with times, ordering by time reads it twice", "cat"),
 	)
 }
 
@@ -103,11 +103,11 @@ func (s *settings) extraFlags() []flag {
 	folder := flag{name: "extras", arg: "DIR", kind: aFile, set: put(&s.job.Extras)}
 	return []flag{
 		attach.in(extraGroup, "add FILE as an attachment, with its name, its times, and the media type of its ending; split adds it to each part, and batch to each output. Repeat the flag for more files. It is an error if the format of OUT has no attachments", newOutputs...),
-		folder.in(extraGroup, "write attachments and metadata records that OUT cannot store into DIR, as bagconv list --extract does, so that they are not lost; batch makes a folder in DIR for each output, with the name of that", newOutputs...),
+		folder.in(extraGroup, "write attachments and metadata records that OUT cannot store into DIR, as bagconv list --extract does, so that they are not lost; batch makes a folder in DIR for each output, with the name of the output", newOutputs...),
 	}
 }
 
-// runFlags tell how to run, and what to report.
+// runFlags are about the run, and its report.
 func (s *settings) runFlags() []flag {
 	threads := s.threadsFlag()
 	memory := flag{name: "max-memory", arg: "SIZE", init: "256M", set: parsed(&s.job.MaxMemory, parseMemory)}
@@ -115,7 +115,7 @@ func (s *settings) runFlags() []flag {
 	quiet := flag{name: "quiet", short: "q", kind: onOff, set: put(&s.quiet)}
 	verbose := flag{name: "verbose", short: "v", kind: onOff, set: put(&s.verbose)}
 	return []flag{
-		threads.in(runGroup, "number of workers, 256 at most; 0 (default) is one per core, and one per 20M of --max-memory at most. It does not change the output", oneOutput...),
+		threads.in(runGroup, "number of workers, 256 at most; 0 (default) is one per core, but at most one per 20M of --max-memory. It does not change the output", oneOutput...),
 		threads.in(runGroup, "number of workers per conversion, 256 at most; 0 (default) shares the cores among them", "batch"),
 		memory.in(runGroup, "memory for all buffers together, 64M or more (default 256M); larger messages are converted anyway", oneOutput...),
 		memory.in(runGroup, "memory for the buffers of all conversions together, 64M or more for each (default 256M); larger messages are converted anyway", "batch"),
@@ -132,7 +132,7 @@ func (s *settings) runFlags() []flag {
 	}
 }
 
-// mergeFlags are those of merge alone.
+// mergeFlags returns those of merge alone.
 func (s *settings) mergeFlags() []flag {
 	return []flag{{name: "shift", arg: "IN=D", kind: anInput, suffix: "=", several: true, group: mergeGroup, on: []string{"merge", "append"}, set: put(&s.shift),
 		help: "add a duration to all times of one input, such as second{file}=+0.3s; repeat the flag for more inputs"},
@@ -140,7 +140,7 @@ func (s *settings) mergeFlags() []flag {
 			help: "write messages that are equal in topic, type, log time and bytes once; the report counts the others"}}
 }
 
-// splitFlags tell where split cuts.
+// splitFlags choose where split cuts.
 func (s *settings) splitFlags() []flag {
 	return allIn(splitGroup, []string{"split"},
 		flag{name: "max-size", arg: "SIZE", set: put(&s.maxSize),
@@ -159,7 +159,7 @@ func parseLength(text string) (int64, error) {
 	return d, nil
 }
 
-// batchFlags are those of batch alone.
+// batchFlags returns those of batch alone.
 func (e *env) batchFlags() []flag {
 	s := &e.set
 	return allIn(batchGroup, []string{"batch"},

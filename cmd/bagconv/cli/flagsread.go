@@ -12,7 +12,7 @@ import (
 	"github.com/bagconv/bagconv/convert/verify"
 )
 
-// listFlags are those of list.
+// listFlags returns those of list.
 func (s *settings) listFlags() []flag {
 	return allIn(readGroup, []string{"list"},
 		flag{name: "extract", arg: "DIR", kind: aFile, set: put(&s.extract),
@@ -21,23 +21,23 @@ func (s *settings) listFlags() []flag {
 	)
 }
 
-// infoFlags are those of info, topics, list, schema and formats.
+// infoFlags returns those of info, topics, list, schema and formats.
 func (s *settings) infoFlags() []flag {
 	json := s.jsonFlag()
 	keys := words(jsonNames(reflect.TypeFor[infoJSON]())...)
 	return []flag{
 		{name: "tree", kind: onOff, group: readGroup, on: []string{"schema"}, set: put(&s.tree),
-			help: "expand all fields, with their types and array bounds; fields of fixed size have it behind them, with their offset in ROS 1 and CDR messages as far as it is the same in all"},
+			help: "expand all fields, with their types and array bounds; also with the size of fields of fixed size, and their offset in ROS 1 and CDR messages if it is the same in all messages"},
 		json.in(readGroup, "print JSON: an object, or an array for several recordings", "info", "check"),
 		json.in(readGroup, "print JSON, with publishers, quality of service and hashes", "topics"),
-		json.in(readGroup, "print JSON: an object with attachments and the values of metadata records; of records, chunks, connections and parts an object on each line", "list"),
+		json.in(readGroup, "print JSON: one object with attachments and the values of metadata records; for records, chunks, connections and parts, one object per line", "list"),
 		json.in(readGroup, "", "du", "schema", "formats"),
 		{name: "key", short: "k", arg: "PATH", kind: aKey, values: keys, group: readGroup, on: []string{"info"}, set: put(&s.key),
 			help: "print one value of the JSON, such as messages or topics.name; for several recordings, each after its name"},
 		{name: "scan", kind: oneWord, values: words("auto", "always", "never"), init: "auto", group: readGroup, on: []string{"info"}, set: put(&s.scan),
 			help: `read all messages, for exact counts, sizes and rates of topics; auto does so up to 256 MB. Otherwise counts come from the index; without an index they are estimated and printed with "about"`},
 		{name: "no-timeline", kind: onOff, group: readGroup, on: []string{"info", "check"}, set: put(&s.noTimeline),
-			help: "do not draw when topics have messages and findings. Only a terminal shows this, if all messages were read; JSON always has the numbers"},
+			help: "do not draw the timeline, which shows when topics have messages and findings. It is drawn on a terminal if all messages were read; JSON always has its numbers"},
 	}
 }
 
@@ -51,7 +51,7 @@ func (s *settings) numberFlag(name string, to *int64) func(*flag) error {
 	}
 }
 
-// checkFlags are those of check.
+// checkFlags returns those of check.
 func (s *settings) checkFlags() []flag {
 	o := &s.check
 	return allIn(readGroup, []string{"check"},
@@ -104,7 +104,7 @@ func codes() (names []string) {
 	return names
 }
 
-// verifyFlags are those of verify.
+// verifyFlags returns those of verify.
 func (s *settings) verifyFlags() []flag {
 	parse := func(p *[]verify.Code) func(*flag) error {
 		return func(f *flag) (err error) {
@@ -126,14 +126,14 @@ func (s *settings) verifyFlags() []flag {
 	), s.jsonFlag().in(readGroup, "print JSON, with the content hash of each topic", "verify"))
 }
 
-// catFlags are those of cat.
+// catFlags returns those of cat.
 func (s *settings) catFlags() []flag {
 	return allIn(readGroup, []string{"cat"},
 		flag{name: "format", kind: oneWord, values: words("ndjson", "yaml", "csv"), init: "ndjson", set: nth(&s.render.Style, render.JSON, render.YAML, render.CSV),
 			help: "ndjson (default): one JSON object per line; yaml: one document per message; csv: one column per named field (a struct has a column for each of its fields), or per field of the topic"},
 		flag{name: "limit", arg: "N", kind: aNumber, set: s.numberFlag("limit", &s.limit), help: "print only the first N messages"},
-		flag{name: "skip", arg: "N", kind: aNumber, set: s.numberFlag("skip", &s.skip), help: "leave out the first N messages of those that are selected; the index finds the next one"},
-		flag{name: "nth", arg: "N", kind: aNumber, set: s.numberFlag("nth", &s.nth), help: "print the N-th message alone, counted from 1; with one topic, the N-th of that topic"},
+		flag{name: "skip", arg: "N", kind: aNumber, set: s.numberFlag("skip", &s.skip), help: "leave out the first N of the selected messages; the index finds the next one"},
+		flag{name: "nth", arg: "N", kind: aNumber, set: s.numberFlag("nth", &s.nth), help: "print only the N-th message, counted from 1; with one topic, the N-th of that topic"},
 		flag{name: "tail", arg: "N", kind: aNumber, set: s.numberFlag("tail", &s.tail), help: "print only the last N messages, in the order of time"},
 		flag{name: "reverse", kind: onOff, set: put(&s.reverse), help: "print the last message first"},
 		flag{name: "bytes", kind: onOff, set: put(&s.render.Bytes),

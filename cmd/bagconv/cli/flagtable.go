@@ -43,7 +43,7 @@ type settings struct {
 	reverse                   bool
 }
 
-// flagTable is the table of flags, in the order of the help. A new flag is one entry in one
+// flagTable returns the table of flags, in the order of the help. A new flag is one entry in one
 // of its parts. A flag whose help differs between commands has an entry for each help.
 func (e *env) flagTable() (table []*flag) {
 	s := &e.set
@@ -129,7 +129,7 @@ func (s *settings) progressFlag() flag {
 }
 
 func (s *settings) jsonFlag() flag {
-	return flag{name: "json", kind: onOff, set: put(&s.json), help: "JSON"}
+	return flag{name: "json", kind: onOff, set: put(&s.json), help: "print JSON"}
 }
 
 func (s *settings) distroFlag() flag {

@@ -98,7 +98,7 @@ func wrapAt(s string, indent, columns int) string {
 	return b.String()
 }
 
-// some is a list that JSON shows as one also when it is empty.
+// some returns a list that JSON shows as one also when it is empty.
 func some(list []string) []string {
 	if list == nil {
 		return []string{}

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// printHelp is the command help.
+// printHelp runs the command help.
 func (e *env) printHelp(c *cli.Context) error {
 	if c.NArg() > 1 {
 		return usage("type: bagconv help COMMAND", "help takes one command, not %d", c.NArg())
@@ -81,7 +81,7 @@ const (
 	callColumn   = 31
 )
 
-// describeCommand writes what the help of a command has behind its first line.
+// describeCommand writes what the help of a command has after its first line.
 func (e *env) describeCommand(p page, c *command) {
 	e.describe(p, c.about)
 	var group *group
@@ -130,7 +130,7 @@ func (e *env) describeProgram(p page, commands []*command) {
 		p.item(f.Name, f.Help, formatColumn, nil)
 	}
 	e.examples(p, []string{"bagconv drive{file} drive_ros2/", "bagconv drive_ros2/ back{file} --compression lz4", "bagconv drive{other} drive_ros2/", "bagconv info drive{file}"})
-	e.describe(p, `Flags may stand anywhere on the line; after -- everything is a file name. Write a file that has the name of a command with its folder: ./info
+	e.describe(p, `Flags may stand anywhere on the line; after -- everything is a file name. If a file has the name of a command, write it with its folder: ./info
 
 All commands accept --color auto|always|never; auto (default) colours errors and damage on a terminal, unless NO_COLOR is set.`)
 	exits(p, []exit{

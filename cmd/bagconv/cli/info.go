@@ -26,7 +26,7 @@ func (e *env) info(c *cli.Context) error {
 	var key []keyStep
 	if c.IsSet("key") {
 		if e.set.json {
-			return usage("omit one of them", "--json prints everything, and --key one thing")
+			return usage("omit one of them", "--json prints everything, --key a single value")
 		}
 		var err error
 		if key, err = parseKey(e.set.key); err != nil {
@@ -116,7 +116,7 @@ func (e *env) open(ctx context.Context, path string) (storage.Reader, error) {
 	return e.openWith(ctx, path, storage.ReadOptions{})
 }
 
-// glance opens a recording to look at its Info, where counts may be estimated.
+// glance opens a recording for its Info, in which counts may be estimated.
 func (e *env) glance(ctx context.Context, path string) (storage.Reader, error) {
 	return e.openWith(ctx, path, storage.ReadOptions{InfoOnlyAbove: scanLimit})
 }

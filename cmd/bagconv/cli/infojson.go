@@ -35,7 +35,7 @@ type (
 		Records       []recordJSON      `json:"metadata_records"`
 		Files         []string          `json:"files"`
 		Metadata      map[string]string `json:"metadata"`
-		Facts         map[string]string `json:"facts"` // what else this format has to say, such as the state of its index
+		Facts         map[string]string `json:"facts"` // further facts of this format, such as the state of its index
 		Lost          lostJSON          `json:"lost"`
 		Warnings      []warningJSON     `json:"warnings"`
 
@@ -184,7 +184,7 @@ func policy[T ~uint8](names []string, p T) string {
 	return strconv.Itoa(int(p))
 }
 
-// qosNS is a duration in ns as text, "infinite" for what does not fit or is so.
+// qosNS returns a duration in ns as text, "infinite" for what does not fit or is so.
 func qosNS(d storage.QoSDuration) string {
 	if d.Sec >= storage.QoSInfinite.Sec || d.NSec > math.MaxInt64/2 {
 		return "infinite"

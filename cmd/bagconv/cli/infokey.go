@@ -18,9 +18,9 @@ type keyStep struct {
 }
 
 // parseKey reads a path into the JSON of info: names with dots between them, and
-// [N] behind a list for its N-th element, from 0; a name behind a list means that
+// [N] after a list for its N-th element, from 0; a name after a list means that
 // of each element. What follows the name of a map is one key, dots included. The error
-// says what the path could be.
+// lists what the path could be.
 func parseKey(path string) ([]keyStep, error) {
 	var steps []keyStep
 	t := reflect.TypeFor[infoJSON]()
@@ -39,7 +39,7 @@ func parseKey(path string) ([]keyStep, error) {
 				number, after, closed := strings.Cut(text, "]")
 				n, err := strconv.ParseUint(number, 10, 31)
 				if err != nil || !closed {
-					return nil, usage("write topics[0].name", "--key %s: a list has [N] behind it", clean(path))
+					return nil, usage("write for example topics[0].name", "--key %s: [ after the name of a list needs a number and ]", clean(path))
 				}
 				index, rest = int(n), strings.TrimPrefix(after, ".")
 			}
@@ -47,7 +47,7 @@ func parseKey(path string) ([]keyStep, error) {
 			continue
 		case reflect.Struct:
 		default:
-			return nil, usage("", "--key %s: there is nothing inside a single value", clean(path))
+			return nil, usage("remove what follows its name", "--key %s: a single value has no keys", clean(path))
 		}
 		end := strings.IndexAny(rest, ".[")
 		if end < 0 {
@@ -72,8 +72,8 @@ func parseKey(path string) ([]keyStep, error) {
 	return steps, nil
 }
 
-// jsonNames are the names of the fields of a struct in JSON, by their number. The
-// fields that JSON does not have stand behind them.
+// jsonNames returns the names of the fields of a struct in JSON, by their number. The
+// fields that JSON does not have stand after them.
 func jsonNames(t reflect.Type) (names []string) {
 	for i := range t.NumField() {
 		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" {

@@ -64,7 +64,7 @@ func (e *env) writeInfo(w io.Writer, in *infoJSON) error {
 	return err
 }
 
-// label is the key of a list's first line.
+// label returns the key of a list's first line.
 func label(i int, key string) string {
 	if i > 0 {
 		return ""
@@ -88,7 +88,7 @@ func compressionText(blocks map[string]int64) string {
 	return strings.Join(codecs, ", ")
 }
 
-// countText is a number of messages: of an estimate its first three digits.
+// countText returns a number of messages: of an estimate its first three digits.
 func (in *infoJSON) countText(n int64) string {
 	if !in.Estimated {
 		return grouped(n)
@@ -137,7 +137,7 @@ func topicLines(in *infoJSON, encodings bool) []string {
 	return table(rows, last)
 }
 
-// table writes rows in columns, and behind each what is not aligned.
+// table writes rows in columns, and after each what is not aligned.
 func table(rows [][]string, last []string) []string {
 	align(rows)
 	lines := make([]string, len(rows))
@@ -147,7 +147,7 @@ func table(rows [][]string, last []string) []string {
 	return lines
 }
 
-// rateText is the mean rate of a topic; without a scan that over the whole
+// rateText returns the mean rate of a topic; without a scan that over the whole
 // duration, marked.
 func (in *infoJSON) rateText(t *topicJSON) string {
 	switch seconds := float64(in.end-in.start) / 1e9; {

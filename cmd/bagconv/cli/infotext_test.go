@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// TestEstimateText: what is estimated says so, in three digits.
+// TestEstimateText: estimates are marked, and have three digits.
 func TestEstimateText(t *testing.T) {
 	for n, want := range map[int64]string{
 		0: "few", 7: "about 7", 999: "about 999", 1004: "about 1,000", 43_949: "about 43,900", 999_500: "about 1 million",

@@ -12,10 +12,10 @@ type line struct {
 	command *command  // nil: there is nothing on the line
 	named   bool      // the line names the command
 	flags   []setting // in their order
-	words   []string  // what is no flag, without the command
+	words   []string  // what is not a flag, without the command
 	open    *flag     // whose value should follow at the end
 	ended   bool      // by --
-	bare    bool      // the first word stands behind --
+	bare    bool      // the first word stands after --
 	help    bool
 }
 
@@ -26,7 +26,7 @@ type setting struct {
 }
 
 // parse reads a line. Flags may stand anywhere; "--" ends them. The command is the first
-// word that is no flag, when it is the name of one; otherwise the line is a conversion. It
+// word that is not a flag, when it is the name of one; otherwise the line is a conversion. It
 // is known at the end only, and so a flag takes a value in all commands or in none.
 //
 // Errors are usage errors, and then the line has what is right of it.
@@ -105,7 +105,7 @@ func (e *env) parse(args []string) (l line, err error) {
 	return l, err
 }
 
-// takers tells which commands take a flag, up to four of them.
+// takers names the commands that take a flag, up to four of them.
 func takers(commands []*command, name string) string {
 	var names []string
 	for _, c := range commands {
@@ -190,7 +190,7 @@ func knownFlags(commands []*command) map[string]*flag {
 }
 
 // splitShort takes apart short flags that are written as one word, as -qv, and a
-// value behind the last of them, as -t/imu. It returns nil for everything else.
+// value after the last of them, as -t/imu. It returns nil for everything else.
 func splitShort(arg string, known map[string]*flag) (words []string) {
 	if len(arg) < 3 || arg[1] == '-' || arg[2] == '=' || known[strings.TrimLeft(arg, "-")] != nil {
 		return nil

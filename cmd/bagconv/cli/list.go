@@ -41,7 +41,7 @@ func (e *env) list(c *cli.Context) error {
 		}
 	}
 	if c.NArg() != 2 {
-		return usage("type: bagconv list attachments IN", "list needs one recording behind the word %s", orList(listed))
+		return usage("type: bagconv list attachments IN", "list takes one recording after the word %s", orList(listed))
 	}
 	path := c.Args().Get(1)
 	if word == "attachments" {

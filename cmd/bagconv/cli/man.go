@@ -3,10 +3,20 @@ package cli
 import (
 	"fmt"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 )
 
-// man is the hidden command man: it prints the manual page, in roff with the
-// macros of man(7), made from what the help is made from.
+// printMan runs the command man.
+func (e *env) printMan(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return usage("type: bagconv man", "man takes no file")
+	}
+	return e.man()
+}
+
+// man prints the manual page, in roff with the macros of man(7), made from what the help is
+// made from.
 func (e *env) man() error {
 	version, _ := buildVersion()
 	var kinds []string

@@ -8,7 +8,7 @@ import (
 )
 
 // TestMan: the manual page has every flag and every word of the help texts, and
-// groff, where it is installed, has nothing to say against it.
+// groff, where it is installed, accepts it without a warning.
 func TestMan(t *testing.T) {
 	e, out, _ := testEnv()
 	if err := e.man(); err != nil {

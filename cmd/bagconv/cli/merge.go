@@ -47,7 +47,7 @@ func (e *env) takeInputs(job *convert.Job, paths []string) (err error) {
 	for i, path := range paths {
 		for k := range i {
 			if iox.SamePath(path, paths[k]) {
-				return usage("name each once", "%s: it is given twice", clean(path))
+				return usage("name each once", "%s: this input is named twice", clean(path))
 			}
 		}
 		inputs[i].Path = path
@@ -70,9 +70,9 @@ func (e *env) takeInputs(job *convert.Job, paths []string) (err error) {
 
 // inShort names several recordings together.
 func inShort(paths []string) string {
-	const most = 4
-	if n := len(paths); n > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(paths[:most-1], ", "), n-most+1)
+	const limit = 4
+	if n := len(paths); n > limit {
+		return fmt.Sprintf("%s and %d more", strings.Join(paths[:limit-1], ", "), n-limit+1)
 	}
 	return strings.Join(paths, ", ")
 }

@@ -9,7 +9,7 @@ import (
 // nearest returns the word that is closest to a mistyped one, "" when none is
 // close. Equally close ones are taken in alphabetical order.
 func nearest(typed string, words []string) string {
-	const longest = 200 // longer ones are no typos, and slow to compare
+	const longest = 200 // longer ones are not typos, and slow to compare
 	best, bestDistance := "", max(len(typed)/3, 1)+1
 	for _, w := range slices.Sorted(slices.Values(words)) {
 		if len(typed) > longest || len(w) > longest {

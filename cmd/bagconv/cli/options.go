@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -40,10 +39,10 @@ func (e *env) formatOptions() (list []formatOption) {
 	return list
 }
 
-// first is the option in the first format that has it.
+// first returns the option in the first format that has it.
 func (o *formatOption) first() *storage.Option { return o.formats[0].Options.Find(o.name) }
 
-// values are those of an option that is a choice, in all formats.
+// values returns those of an option that is a choice, in all formats.
 func (o *formatOption) values() (values []string) {
 	for _, f := range o.formats {
 		for _, v := range f.Options.Choices(o.name) {
@@ -99,7 +98,7 @@ func optionUsage(err error) error {
 	return usage(o.Hint, "--%s: %s", o.Name, o.What)
 }
 
-// optionChoices are the values of an option in the format of the output; nil if that is
+// optionChoices returns the values of an option in the format of the output; nil if that is
 // not known.
 func (e *env) optionChoices(l *line, name string) []string {
 	out := l.text("output")
@@ -122,28 +121,48 @@ var optionArgs = map[storage.OptionKind]string{
 	storage.OptionChoice: "VALUE", storage.OptionInteger: "N", storage.OptionSize: "SIZE", storage.OptionDuration: "D", storage.OptionText: "TEXT",
 }
 
-// text reports what the option is in each format: "none (default), lz4 or bz2 (bag): ...".
+// text describes the option in each format: "none (default), lz4 or bz2 (bag): codec of the
+// chunks; ...".
 func (o *formatOption) text() string {
-	var parts []string
-	names := map[string][]string{} // of formats, by what it is in them
+	type meaning struct{ values, help string }
+	var meanings []meaning
+	names := map[meaning][]string{} // of formats, by what it means in them
+	var helps []string
 	for _, f := range o.formats {
 		option := f.Options.Find(o.name)
 		if option.Kind == storage.OptionChoice && len(option.Values) < 2 {
 			continue // there is nothing to choose
 		}
-		text := option.Help
+		m := meaning{help: option.Help}
 		if option.Kind == storage.OptionChoice {
 			values := slices.Clone(option.Values)
 			values[0] += " (default)"
-			text = orList(values) + ": " + text
+			m.values = orList(values)
 		}
-		if names[text] == nil {
-			parts = append(parts, text)
+		if names[m] == nil {
+			meanings = append(meanings, m)
+			if !slices.Contains(helps, m.help) {
+				helps = append(helps, m.help)
+			}
 		}
-		names[text] = append(names[text], f.Name)
+		names[m] = append(names[m], f.Name)
 	}
-	for i, text := range parts {
-		parts[i] = fmt.Sprintf("%s (%s)", text, strings.Join(names[text], ", "))
+	var parts []string
+	for _, help := range helps {
+		var values []string
+		for _, m := range meanings {
+			formats := " (" + strings.Join(names[m], ", ") + ")"
+			switch {
+			case m.help != help:
+			case m.values == "":
+				parts = append(parts, help+formats)
+			default:
+				values = append(values, m.values+formats)
+			}
+		}
+		if values != nil {
+			parts = append(parts, strings.Join(values, ", ")+": "+help)
+		}
 	}
 	return strings.Join(parts, "; ")
 }

@@ -145,13 +145,13 @@ func explainOutput(job *convert.Job, err error) error {
 	case !errors.Is(r.Err, fs.ErrExist):
 		return &failure{path: r.Path, what: clean(r.What), hint: clean(r.Hint), err: err}
 	case older(job):
-		return &failure{path: r.Path, what: r.What + " and is older than the input", hint: "the last argument is the output: are the two the wrong way round?", err: err}
+		return &failure{path: r.Path, what: r.What + " and is older than the input", hint: "the last argument is the output: are input and output swapped?", err: err}
 	}
 	return &failure{path: r.Path, what: r.What, hint: r.Hint + ", or use --force to replace it", err: err}
 }
 
 // older reports whether what stands at the output is older than the input: then it was
-// not made from it, but perhaps the other way round.
+// not made from it, but perhaps the input from the output.
 func older(job *convert.Job) bool {
 	time := func(f *storage.Format, path string) (t time.Time) {
 		files, err := f.FilesOf(nil, path)

@@ -37,7 +37,7 @@ func (e *env) wholeOf(word string) (whole string, parts []string) {
 	return f.Whole(filepath.Clean(word))
 }
 
-// severalInputs is the error for a command that takes one input.
+// severalInputs returns the error for a command that takes one input.
 func (e *env) severalInputs(words []string, out string) error {
 	whole, parts := e.wholeOf(words[0])
 	same := func(w string) bool { name, _ := e.wholeOf(w); return name == whole }

@@ -75,7 +75,7 @@ func (p *barProgress) draw(text func(room int) string) {
 	p.drawn = len(line)
 }
 
-// barText is a bar with the text behind it, or what fits of the text.
+// barText returns a bar with the text after it, or what fits of the text.
 func barText(text string, now convert.Progress, room int) string {
 	const length = 22
 	done := 0
@@ -88,7 +88,7 @@ func barText(text string, now convert.Progress, room int) string {
 	return text[:max(min(room, len(text)), 0)]
 }
 
-// columns is the width of a terminal.
+// columns returns the width of a terminal.
 func columns(out io.Writer) int {
 	if f, ok := out.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
@@ -112,7 +112,7 @@ func timeLeft(p convert.Progress) (time.Duration, bool) {
 		return 0, false
 	}
 	seconds := p.Elapsed.Seconds() * float64(p.Total-p.Bytes) / float64(p.Bytes)
-	if seconds > 1e6 { // nothing that can be said at the beginning
+	if seconds > 1e6 { // not known at the beginning
 		return 0, false
 	}
 	return time.Duration(seconds * float64(time.Second)), true
@@ -155,7 +155,7 @@ type progressEvent struct {
 	Total    int64    `json:"total"`
 	Messages int64    `json:"messages"`
 	MBPerS   float64  `json:"mb_per_s"`
-	ETA      *float64 `json:"eta_s"` // null when it cannot be said
+	ETA      *float64 `json:"eta_s"` // null if not known
 }
 
 func (p *jsonProgress) update(now convert.Progress) {

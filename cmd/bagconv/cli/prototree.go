@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// protoDefinition is the definition of a topic with protobuf messages: its
+// protoDefinition returns the definition of a topic with protobuf messages: its
 // descriptors as .proto text.
 func protoDefinition(t *storage.Topic, o mapping.Options) *definition {
 	d := &definition{Topics: []string{t.Name}, Type: t.Type, Encoding: "protobuf", Origin: "file"}

@@ -33,7 +33,7 @@ func parseQoS(text string) (p selection.Profile, err error) {
 		}
 	}
 	if !ok || topic == "" || value == "" {
-		return p, usage(qosHint, "--qos: %q names no topic and policies", text)
+		return p, usage(qosHint, "--qos: %q does not have the form TOPIC:POLICIES", text)
 	}
 	settings := strings.Split(value, ",")
 	q := storage.QoS{}
@@ -48,7 +48,7 @@ func parseQoS(text string) (p selection.Profile, err error) {
 			return p, usage(qosHint, "--qos: %v, and there is no file %q", err, value)
 		}
 		if settings, err = fileQoS(file, topic); err != nil {
-			return p, usage("it has the keys of a profile, such as reliability: reliable; or topics with such keys", "--qos: %s: %v", value, err)
+			return p, usage("write the keys of a profile, such as reliability: reliable, or names of topics with such keys below them", "--qos: %s: %v", value, err)
 		}
 	}
 	if p, err = selection.NewProfile(topic, settings); err != nil {
@@ -96,9 +96,9 @@ func parseCustom(text string) ([2]string, error) {
 	key, value, ok := strings.Cut(text, "=")
 	switch {
 	case !ok || key == "":
-		return [2]string{}, usage("type for example --custom-data robot=r2", "--custom-data: %q is no KEY=VALUE", text)
+		return [2]string{}, usage("type for example --custom-data robot=r2", "--custom-data: %q does not have the form KEY=VALUE", text)
 	case key == storage.MetaDistro:
-		return [2]string{}, usage("--distro chooses the distribution", "--custom-data: %s is no key for it", key)
+		return [2]string{}, usage("--distro chooses the distribution", "--custom-data: the key %s is reserved", key)
 	}
 	return [2]string{key, value}, nil
 }
@@ -107,11 +107,11 @@ func parseCustom(text string) ([2]string, error) {
 func (s *settings) setAbout(job *convert.Job) error {
 	sink := job.SinkFormat
 	if len(job.Edit.QoS) > 0 && !sink.QoS {
-		return usage("leave it out", "--qos: a %s keeps no QoS profiles", sink.Name)
+		return usage("omit it", "--qos: a %s cannot store QoS profiles", sink.Name)
 	}
 	for _, c := range s.custom {
 		if !sink.Keeps(c[0]) {
-			return usage("leave it out", "--custom-data: a %s has no place for it", sink.Name)
+			return usage("omit it", "--custom-data: a %s has no place for %s", sink.Name, clean(c[0]))
 		}
 		if job.Custom == nil {
 			job.Custom = map[string]string{}

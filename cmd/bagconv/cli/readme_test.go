@@ -76,7 +76,7 @@ func testConsoles(t *testing.T, name string, least int) {
 }
 
 // commandLine is a command of ours in a document, with arguments: a line of a block, with what it is
-// for behind it, or between backticks.
+// for after it, or between backticks.
 var commandLine = regexp.MustCompile("(?m)^bagconv .*#|`bagconv [^`]* [^`]*`")
 
 // TestCommandsInDocs: the command lines of the README and of the index of tasks are right: on files

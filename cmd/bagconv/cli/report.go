@@ -139,7 +139,7 @@ func writeJSON(w io.Writer, v any) error {
 // writeJSONs writes one value, or several as an array.
 func writeJSONs[T any](w io.Writer, all []T) error { return writeJSON(w, oneOrAll(all)) }
 
-// oneOrAll is the only value of a list, or the list.
+// oneOrAll returns the only value of a list, or the list.
 func oneOrAll[T any](all []T) any {
 	if len(all) == 1 {
 		return all[0]

@@ -23,7 +23,7 @@ type reportFile struct {
 	place *os.File // written in place; nil for a regular file
 }
 
-// reportKind is what a report may take the place of.
+// reportKind is the kind of files that a report may replace.
 var reportKind = guard.Kind{Name: "report of bagconv", Is: isReport}
 
 // isReport reports whether a file begins as what resultJSON and batchJSON become.
@@ -46,8 +46,8 @@ func isReport(head []byte) bool {
 	return true
 }
 
-// openReport makes the report; begun is what it says until the run ends.
-func (e *env) openReport(ctx context.Context, path string, begun any) (*reportFile, error) {
+// openReport makes the report; initial is its content until the run ends.
+func (e *env) openReport(ctx context.Context, path string, initial any) (*reportFile, error) {
 	if path == "" {
 		return &reportFile{}, nil
 	}
@@ -71,7 +71,7 @@ func (e *env) openReport(ctx context.Context, path string, begun any) (*reportFi
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		r.path = real // a link to it stays
 	}
-	if err := r.write(begun); err != nil {
+	if err := r.write(initial); err != nil {
 		return nil, err
 	}
 	e.report.file = r
@@ -116,7 +116,7 @@ func explainReport(path string, err error) error {
 	return &failure{path: path, what: "the report cannot be written there", hint: "is its folder there, and may you write in it?", err: err}
 }
 
-// write replaces what the file says.
+// write replaces the content of the file.
 func (r *reportFile) write(v any) error {
 	if r.path == "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/bagconv/bagconv/convert/extras"
 )
 
-// runJob runs a conversion, shows its progress, and says what became of it.
+// runJob runs a conversion, shows its progress, and reports its result.
 func (e *env) runJob(c *cli.Context, job *convert.Job, salvage bool) error {
 	return e.runJobs(c, "", []*convert.Job{job}, salvage)
 }
@@ -182,7 +182,7 @@ func (e *env) sayResult(result *resultJSON, salvage bool) {
 	e.writeSummary(result, e.set.quiet, e.set.verbose, salvage)
 }
 
-// writesEvents reports whether a run tells on standard error what it does as JSON.
+// writesEvents reports whether a run writes events as JSON to standard error.
 func (e *env) writesEvents() bool {
 	return e.set.progress == "json" && !e.set.quiet
 }

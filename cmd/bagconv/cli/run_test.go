@@ -12,7 +12,7 @@ import (
 )
 
 // TestMemoryLimit: a command sets no limit of the process, which may do other things at
-// the same time, but for one whose Stdio says so.
+// the same time, except one whose Stdio sets it.
 func TestMemoryLimit(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
 	before := debug.SetMemoryLimit(-1)

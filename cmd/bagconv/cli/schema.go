@@ -21,8 +21,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A definition is one message definition and the topics that have it.
-type definition struct {
+// A definitionJSON is one message definition and the topics that have it.
+type definitionJSON struct {
 	Topics   []string  `json:"topics"`
 	Type     string    `json:"type"`
 	Encoding string    `json:"encoding"` // of the text: "ros1msg", "ros2msg", "ros2idl", ...; "" when there is none
@@ -87,8 +87,8 @@ func (e *env) schema(c *cli.Context) (err error) {
 // all with an empty name, in the order of the recording.
 func definitionsOf(info *storage.Info, name string, o mapping.Options) ([]*definition, error) {
 	type key struct{ typ, encoding, text string }
-	byKey := map[key]*definition{}
-	var out []*definition
+	byKey := map[key]*definitionJSON{}
+	var out []*definitionJSON
 	var names []string
 	for i := range info.Topics {
 		t := &info.Topics[i].Topic
@@ -125,7 +125,7 @@ func definitionOf(t *storage.Topic, o mapping.Options) *definition {
 	if t.Encoding == "protobuf" {
 		return protoDefinition(t, o)
 	}
-	d := &definition{Topics: []string{t.Name}, Type: t.Type, Encoding: t.Schema.Encoding, Origin: "file", Text: string(t.Schema.Data)}
+	d := &definitionJSON{Topics: []string{t.Name}, Type: t.Type, Encoding: t.Schema.Encoding, Origin: "file", Text: string(t.Schema.Data)}
 	if t.Encoding != "ros1" && t.Encoding != "cdr" && len(t.Schema.Data) == 0 {
 		d.Origin = "none"
 		return d
@@ -160,7 +160,7 @@ func fullName(name string, d rosmsg.Dialect) string {
 
 // tree parses the definition. Dependencies that the file lacks are looked up
 // among the standard ones.
-func (d *definition) tree() (*treeNode, error) {
+func (d *definitionJSON) tree() (*treeNode, error) {
 	var msg *schema.Message
 	var err error
 	asked, builtin := strings.CutPrefix(d.Origin, "builtin ")
@@ -213,15 +213,15 @@ func (e *env) forReader(text string) string {
 	return b.String()
 }
 
-func (e *env) writeDefinitions(defs []*definition, path string, tree, asJSON bool) error {
+func (e *env) writeDefinitions(defs []*definitionJSON, path string, tree, asJSON bool) error {
 	if asJSON {
 		if defs == nil {
-			defs = []*definition{}
+			defs = []*definitionJSON{}
 		}
 		return writeJSON(e.Out, struct {
-			SchemaVersion int           `json:"schema_version"`
-			Path          string        `json:"path"`
-			Definitions   []*definition `json:"definitions"`
+			SchemaVersion int               `json:"schema_version"`
+			Path          string            `json:"path"`
+			Definitions   []*definitionJSON `json:"definitions"`
 		}{schemaVersion, path, defs})
 	}
 	var b strings.Builder

@@ -53,7 +53,7 @@ func anything(t *testing.T) []string {
 }
 
 // TestSchemas: what the commands print for every file, broken ones included, is
-// what the JSON Schemas in docs/schemas say; and nothing that bagconv writes has an
+// what the JSON Schemas in docs/schemas define; and nothing that bagconv writes has an
 // error.
 func TestSchemas(t *testing.T) {
 	check, info, topics, report := loadSchema(t, "check.schema.json"), loadSchema(t, "info.schema.json"), loadSchema(t, "topics.schema.json"), loadSchema(t, "report.schema.json")
@@ -115,7 +115,7 @@ func TestSchemas(t *testing.T) {
 			if converted[status]++; status != 1 { // whatever the input was like, the output is not damaged
 				wanted := []int{0}
 				if said, _ := prints("check", "--json", path); strings.Contains(string(said), `"message-undecodable"`) {
-					wanted = []int{0, 4} // messages that were no messages stay so
+					wanted = []int{0, 4} // messages that were not messages stay so
 				}
 				valid(check, wanted, "check", "--json", "--fail-on", "error", out)
 				valid(verify, []int{0, 3}, "verify", "--json", "--ignore", "unconvertible", path, out)

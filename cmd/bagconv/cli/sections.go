@@ -25,10 +25,10 @@ var sectionKinds = map[string]storage.SectionKind{
 type sectionJSON struct {
 	SchemaVersion int        `json:"schema_version"`
 	File          string     `json:"file"`
-	Kind          string     `json:"kind"` // "" for bytes that are no section
+	Kind          string     `json:"kind"` // "" for bytes that are not sections
 	Offset        *int64     `json:"offset"`
 	Size          int64      `json:"size"`
-	Data          *int64     `json:"data"` // bytes behind the header, by it; null: it states none
+	Data          *int64     `json:"data"` // bytes after the header, by it; null: it states none
 	Compression   string     `json:"compression,omitempty"`
 	Raw           *int64     `json:"raw"` // bytes before compression; null: not known
 	Messages      *int64     `json:"messages"`
@@ -41,7 +41,7 @@ type sectionJSON struct {
 // fieldsJSON is an object with its keys in their order.
 type fieldsJSON struct{ list []storage.Fact }
 
-// MarshalJSON writes a key that is there again with its number behind it.
+// MarshalJSON writes a key that is there again with its number after it.
 func (f fieldsJSON) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -89,7 +89,7 @@ func sectionOf(s *storage.Section) *sectionJSON {
 // listSections lists what the files of a recording consist of, a line for each.
 func (e *env) listSections(c *cli.Context, word, path string) (err error) {
 	if e.set.extract != "" || e.set.job.Write.Overwrite {
-		return usage("leave them out, or type: bagconv list attachments "+clean(path), "--extract and --force are for attachments")
+		return usage("omit them, or type: bagconv list attachments "+clean(path), "--extract and --force are for attachments")
 	}
 	r, err := e.open(c.Context, path)
 	if err != nil {
@@ -134,7 +134,7 @@ func (e *env) listSections(c *cli.Context, word, path string) (err error) {
 	return outcome{lossy: in.damaged() || broken > 0}.end()
 }
 
-// unlisted is the error for sections that a format does not have.
+// unlisted returns the error for sections that a format does not have.
 func unlisted(path, word string, err error) error {
 	f := &failure{path: path, what: "this format has no list of " + word, hint: "bagconv list records lists what its files consist of", err: err}
 	var e *storage.Error

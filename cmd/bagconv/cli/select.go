@@ -79,18 +79,18 @@ func selectedText(r *resultJSON) string {
 		}
 		parts = append(parts, fmt.Sprintf("%d of %s%s", len(names), count(int64(of), "topic"), s.timeText()))
 	}
-	var thinned, duplicates, repeated int64
+	var leftOut, duplicates, repeated int64
 	for _, t := range r.Topics {
-		thinned, duplicates, repeated = thinned+t.Thinned, duplicates+t.Duplicates, repeated+t.Repeated
+		leftOut, duplicates, repeated = leftOut+t.Thinned, duplicates+t.Duplicates, repeated+t.Repeated
 	}
-	if thinned > 0 {
-		parts = append(parts, count(thinned, "message")+" left out by --throttle or --every")
+	if leftOut > 0 {
+		parts = append(parts, count(leftOut, "message")+" left out by --throttle or --every")
 	}
 	if duplicates > 0 {
 		parts = append(parts, count(duplicates, "equal message")+" left out by --dedupe")
 	}
 	if repeated > 0 {
-		parts = append(parts, count(repeated, "latched message")+" from before repeated at the start")
+		parts = append(parts, count(repeated, "latched message")+" from before the start, repeated there")
 	}
 	return strings.Join(parts, "; ")
 }

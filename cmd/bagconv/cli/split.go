@@ -247,7 +247,7 @@ func fileName(topic string) string {
 	return name[:min(len(name), maxFileName)]
 }
 
-// partJobs are the conversions that write the parts.
+// partJobs returns the conversions that write the parts.
 func partJobs(job *convert.Job, parts []splitPart, stem, ext string) []*convert.Job {
 	jobs := make([]*convert.Job, len(parts))
 	for i, p := range parts {

@@ -67,7 +67,7 @@ func totalOf(results []*resultJSON) *resultJSON {
 				all.Warnings = append(all.Warnings, w)
 			}
 		}
-		all.Lost = all.Lost.most(r.Lost)
+		all.Lost = all.Lost.join(r.Lost)
 	}
 	all.ElapsedNS = strconv.FormatInt(elapsed, 10)
 	all.Selection = joinSelections(results[0].Selection, results[len(results)-1].Selection, all.Topics)

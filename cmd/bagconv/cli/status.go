@@ -17,7 +17,8 @@ const (
 	exitInterrupted = 130
 )
 
-// An outcome is what of a command's end decides its exit status. Several can be true.
+// An outcome is the facts about the end of a command that decide its exit status. Several
+// can be true.
 type outcome struct {
 	usage       bool // the line is wrong
 	failed      bool
@@ -77,7 +78,7 @@ func (o outcome) word() string {
 	return "failed"
 }
 
-// end returns the error with which a command ends that has reported its outcome; nil for
+// end returns the error of a command that has already reported its outcome; nil for
 // exitOK.
 func (o outcome) end() error {
 	if status := o.status(); status != exitOK {
@@ -86,7 +87,7 @@ func (o outcome) end() error {
 	return nil
 }
 
-// exitStatus ends a command with a status, without a word.
+// exitStatus ends a command with a status and without a message.
 type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }

@@ -43,8 +43,8 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	case !quiet:
 		ns, _ := strconv.ParseInt(r.ElapsedNS, 10, 64)
 		elapsed := time.Duration(ns)
-		fmt.Fprintf(e.Err, "%s -> %s: %s, %s -> %s in %.2f s (%.0f MB/s)\n", clean(r.Source.Path), clean(r.Sink.Path),
-			count(r.Sink.Messages, "message")+inSegments(r.Sink.Files), sizeText(r.Source.Size), sizeText(r.Sink.Size), elapsed.Seconds(), rate(r.Source.Size, elapsed))
+		fmt.Fprintln(e.Err, e.fold(clean(r.Source.Path)+" ->", clean(r.Sink.Path)+":",
+			fmt.Sprintf("%s, %s -> %s in %.2f s (%.0f MB/s)", count(r.Sink.Messages, "message")+inSegments(r.Sink.Files), sizeText(r.Source.Size), sizeText(r.Sink.Size), elapsed.Seconds(), rate(r.Source.Size, elapsed))))
 		if r.Verified != "" {
 			fmt.Fprintf(e.Err, "verified: read back, and equal in %s\n", r.Verified)
 		}
@@ -82,7 +82,7 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	}
 }
 
-// text tells what damage has cost: "8,150 messages, 7,699,990 bytes in 3 damaged
+// text returns what damage has cost: "8,150 messages, 7,699,990 bytes in 3 damaged
 // blocks, 2m22.9s".
 func (l lostJSON) text() string {
 	if l == lostOf(storage.Lost{}) {
@@ -112,9 +112,9 @@ func (l lostJSON) text() string {
 	return strings.Join(parts, ", ")
 }
 
-// most returns what two readings of one recording have found to be lost: each has seen
-// a part of it.
-func (l lostJSON) most(o lostJSON) lostJSON {
+// join joins the losses that two readings of one recording have found, each in its
+// part.
+func (l lostJSON) join(o lostJSON) lostJSON {
 	a, _ := strconv.ParseInt(l.DurationNS, 10, 64)
 	b, _ := strconv.ParseInt(o.DurationNS, 10, 64)
 	return lostJSON{
@@ -143,12 +143,12 @@ func (e *env) writeLines(what string, lines []string) {
 			fmt.Fprintf(e.Err, "%s and %d more; --report FILE lists all\n", e.painted(what), len(lines)-i)
 			return
 		}
-		fmt.Fprintf(e.Err, "%s %s\n", e.painted(what), clean(l))
+		fmt.Fprintf(e.Err, "%s %s\n", e.painted(what), e.foldMessage(what, clean(l)))
 	}
 }
 
-// lossLines joins the losses that differ in their topic only. what is counted by
-// them; "" when it differs.
+// lossLines joins losses that differ only in their topic. what is the unit of their
+// counts; "" if it differs.
 func lossLines(losses []lossJSON, what string) (lines []string) {
 	type kind struct{ code, message string }
 	topics, counts, bytes := map[kind][]string{}, map[kind]int64{}, map[kind]int64{}
@@ -165,10 +165,10 @@ func lossLines(losses []lossJSON, what string) (lines []string) {
 	for _, k := range kinds {
 		line := ""
 		if names := topics[k]; names[0] != "" {
-			const shown = 3
-			line = strings.Join(names[:min(len(names), shown)], ", ")
-			if len(names) > shown {
-				line += fmt.Sprintf(" and %s", count(int64(len(names)-shown), "other topic"))
+			const maxNamed = 3
+			line = strings.Join(names[:min(len(names), maxNamed)], ", ")
+			if len(names) > maxNamed {
+				line += fmt.Sprintf(" and %s", count(int64(len(names)-maxNamed), "other topic"))
 			}
 			line += ": "
 		}

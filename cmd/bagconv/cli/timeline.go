@@ -49,7 +49,7 @@ type timelineRow struct {
 	marks  []bool // spans with a finding; nil: none
 }
 
-// draw writes a drawing: a heading behind key, and a line for each row, at most as wide as the
+// draw writes a drawing: a heading after key, and a line for each row, at most as wide as the
 // terminal. Two spans become one until there is room for names beside them. Pipes get none.
 func (e *env) draw(b *strings.Builder, t *timelineJSON, key, note string, rows []timelineRow) {
 	if t == nil || len(rows) == 0 || !e.OutTerminal || e.set.noTimeline {

@@ -8,7 +8,7 @@ import (
 )
 
 // topics lists the topics of a recording, one per line: name, type, encoding,
-// number of messages. It reads the index only, and estimates what that does not say.
+// number of messages. It reads the index only, and estimates what the index does not have.
 func (e *env) topics(c *cli.Context) (err error) {
 	if c.NArg() != 1 {
 		return usage("type: bagconv topics IN", "topics takes one recording, not %d", c.NArg())

@@ -78,9 +78,9 @@ func TestToy(t *testing.T) {
 		{"batch -O more --to mcap . --dry-run", 0, []string{"own.toy"}},
 		{"info own.toy.notes", 1, []string{"the notes of a toy recording; name the recording itself"}},
 		{"--force " + bag + " own.toy", 1, []string{"own.toy.notes"}}, // what lies beside it would be taken for a part
-		// what the program says of its formats
+		// what the program prints about its formats
 		{"formats", 0, []string{"toy       toy recording: read and written", "a name in .toy", "attachments, metadata records"}},
-		{"help convert", 0, []string{"--mood VALUE", "calm (default) or wild: how it feels (toy)", "toy recording (toy)", "or toy; overrides"}},
+		{"help convert", 0, []string{"--mood VALUE", "calm (default) or wild (toy): how it feels", "toy recording (toy)", "or toy; overrides"}},
 		{"help", 0, []string{"  toy        toy recording\n"}},
 		{"man", 0, []string{`\-\-mood VALUE`, "toy recording"}},
 		{"__complete -- own.toy x.toy --mood .", 0, []string{"calm\n", "wild\n"}},

@@ -16,7 +16,7 @@ import (
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
-// toy is a whole format as somebody may add it: JSON behind a magic, with an encoding of
+// toy is a whole format as somebody may add it: JSON after a magic, with an encoding of
 // its own, options, attachments, publish times, and files that lie beside a recording.
 var toy = &storage.Format{
 	Name: "toy", Help: "toy recording", Extensions: []string{".toy"}, Native: "toy",

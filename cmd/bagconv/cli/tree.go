@@ -7,8 +7,8 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// maxTree bounds an expanded tree. A definition of a few lines can expand to
-// more fields than there are atoms.
+// maxTree bounds an expanded tree: a definition of a few lines can expand to any number
+// of fields.
 const maxTree = 100_000
 
 // A treeNode is a message or a field with what is in it.
@@ -23,7 +23,7 @@ type treeNode struct {
 	Fields []*treeNode `json:"fields,omitempty"`
 }
 
-// treeOf expands a message whose topic has an encoding. The error says that it is too large
+// treeOf expands a message whose topic has an encoding. The error is that it is too large
 // for that.
 func treeOf(m *schema.Message, encoding string) (*treeNode, error) {
 	budget := maxTree
@@ -83,7 +83,7 @@ func typeText(t schema.Type) string {
 	return s
 }
 
-// write writes one line per field, indented by its depth: "type name", and behind it the
+// write writes one line per field, indented by its depth: "type name", and after it the
 // place and size in messages, as far as they are the same in all.
 func (n *treeNode) write(b *strings.Builder, depth int) {
 	b.WriteString(strings.Repeat("  ", depth))

@@ -13,7 +13,7 @@ const maxElements = 10_000
 type placer struct {
 	layout ros.Layout
 	head   int // bytes before the first field
-	pos    int // behind head, of what comes next; -1: not known any more
+	pos    int // after head, of what comes next; -1: not known any more
 }
 
 // placerOf returns the placer for messages of an encoding of a topic; nil if fields have no
@@ -106,7 +106,7 @@ func alignment(t schema.Type) int {
 	return max(t.Kind.Size(), 1)
 }
 
-// end returns where a field ends that begins at pos or behind it; fixed is false if that
+// end returns where a field ends that begins at pos or after it; fixed is false if that
 // differs from message to message, or takes too long to work out.
 func (p *placer) end(t schema.Type, pos int) (end int, fixed bool) {
 	n := 1

@@ -19,7 +19,7 @@ func TestTreeSizes(t *testing.T) {
 	}{
 		// ROS 1 has no padding.
 		{"ros1", rosmsg.ROS1, "a@0+1 b@1+8 c@9+6 d@15+10 (x@15+1 y@16+4) e@25+1 s@26 f+4 g+5 (x+1 y+4) h (x+1 y+4)"},
-		// CDR: a header of 4 bytes, and each value at a multiple of its size behind that.
+		// CDR: a header of 4 bytes, and each value at a multiple of its size after that.
 		{"cdr", rosmsg.ROS2, "a@4+1 b@12+8 c@20+6 d@26+14 (x@26+1 y@28+4) e@40+1 s@44 f+4 g (x+1 y+4) h (x+1 y+4)"},
 	} {
 		source := text

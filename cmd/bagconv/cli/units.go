@@ -96,7 +96,7 @@ func timeAndEpoch(ns int64) string {
 	return fmt.Sprintf("%s (%s%d.%09d)", timeText(ns), sign, sec, frac)
 }
 
-// rate is bytes and a duration as MB/s, 0 when nothing can be said.
+// rate is bytes and a duration as MB/s, 0 if not known.
 func rate(bytes int64, d time.Duration) float64 {
 	if d <= 0 {
 		return 0

@@ -113,8 +113,8 @@ func comparableEdit(edit selection.Edit, flag string, level verify.Level) (selec
 	return edit, nil
 }
 
-// A differsError is an output that does not hold what the input holds. Its exit
-// status is 4.
+// A differsError is the error of an output that differs from its input. Its exit status
+// is 4.
 type differsError struct{ path, what string }
 
 func (e *differsError) Error() string {
@@ -150,10 +150,10 @@ func (e *env) verifyOutput(c *cli.Context, job *convert.Job) error {
 		case res.Equal:
 			return &differsError{job.Sink, "it cannot be read completely: " + strings.Join(damageLines(&verifyOf(nil, res, nil).B), "; ")}
 		}
-		const shown = 3
+		const maxNamed = 3
 		lines := differenceLines(verifyOf(nil, res, nil))
-		if n := len(lines); n > shown {
-			lines = append(lines[:shown], "and "+count(int64(n-shown), "other difference"))
+		if n := len(lines); n > maxNamed {
+			lines = append(lines[:maxNamed], "and "+count(int64(n-maxNamed), "other difference"))
 		}
 		return &differsError{job.Sink, strings.Join(lines, "; ")}
 	}

@@ -225,7 +225,7 @@ func topicDifferences(r *verifyJSON) (lines []string) {
 	return lines
 }
 
-// partText is what a side is called.
+// partText returns what a side is called.
 func partText(name string, end *verifyEnd) string {
 	if end.Selection == nil {
 		return name

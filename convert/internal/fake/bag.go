@@ -112,7 +112,7 @@ func (r *Reader) Blocks() ([]storage.Block, error) {
 	return out, nil
 }
 
-// Order is what the index promises.
+// Order returns what the index promises.
 func (r *Reader) Order() storage.Order {
 	switch {
 	case r.Bag.Timed != nil:
@@ -139,7 +139,7 @@ func (f *Bag) group(i, n int) (start, end int64, some bool) {
 // ReadBlock returns the messages of a block, or its error in Fail.
 func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if err := r.Bag.Fail[i]; err != nil {
-		time.Sleep(time.Millisecond) // until others are at the blocks behind it
+		time.Sleep(time.Millisecond) // until others are at the blocks after it
 		return err
 	}
 	b.Messages, b.Buf = b.Messages[:0], b.Buf[:0]

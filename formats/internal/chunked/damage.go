@@ -43,7 +43,7 @@ func (s *Source) Judge(d *Damage, at int64, lost storage.Lost, counted, kept int
 	switch {
 	case d.Places == 0:
 		d.Code, d.At, d.Repaired = "count", at, true
-		d.What = fmt.Sprintf("the index says that this chunk has %d messages, but it has %d", counted, kept)
+		d.What = fmt.Sprintf("the index counts %d messages in this chunk, but it has %d", counted, kept)
 	case d.Places == 1:
 		d.What += LeftOf(counted, kept)
 	default:
@@ -56,7 +56,7 @@ func (s *Source) Judge(d *Damage, at int64, lost storage.Lost, counted, kept int
 	return s.WarnLost(lost, d.Code, d.At, missing, "%s", d.What)
 }
 
-// LeftOf tells how many messages of a chunk were read, if it is known how many there are;
+// LeftOf returns how many messages of a chunk were read, if it is known how many there are;
 // it continues a sentence.
 func LeftOf(counted, kept int64) string {
 	switch {

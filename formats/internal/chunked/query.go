@@ -24,7 +24,7 @@ type Index interface {
 
 	// Parse reads the head of a message's record from the first bytes of it. need is how
 	// many bytes that takes, if b has too few. If ok is false and need is not above
-	// len(b), it is no message, or one of no topic.
+	// len(b), it is not a message, or one of no topic.
 	Parse(b []byte) (rec Record, need int, ok bool)
 }
 
@@ -142,7 +142,7 @@ func (x *Query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 	if err := x.src.Ctx.Err(); err != nil {
 		return nil, err
 	}
-	c := &cursor{x: x, block: i}
+	c := &chunkCursor{x: x, block: i}
 	x.heads = &c.Heads
 	var err error
 	if c.plain, c.indexed, err = x.index.Find(x, i); err != nil {
@@ -194,7 +194,7 @@ func batchSize(b *storage.Batch) int64 { return int64(cap(b.Buf) + cap(b.Scratch
 
 // A cursor goes over the heads of a block. Pos is where in the chunk a message's record
 // is if they are from the index, else its number in the block.
-type cursor struct {
+type chunkCursor struct {
 	timeorder.Heads
 	x       *Query
 	block   int
@@ -203,7 +203,7 @@ type cursor struct {
 }
 
 // Read returns the message of the current head. See timeorder.Cursor.
-func (c *cursor) Read() (*storage.Message, error) {
+func (c *chunkCursor) Read() (*storage.Message, error) {
 	x, head := c.x, c.Current()
 	if c.indexed && c.plain.At > 0 {
 		return c.direct(head)
@@ -234,7 +234,7 @@ func (c *cursor) Read() (*storage.Message, error) {
 const recordHead = 512
 
 // direct reads a message from where it is in the file.
-func (c *cursor) direct(head timeorder.Head) (*storage.Message, error) {
+func (c *chunkCursor) direct(head timeorder.Head) (*storage.Message, error) {
 	x, left := c.x, c.plain.Size-head.Pos
 	if left <= 0 {
 		return nil, c.missing(head)
@@ -267,12 +267,12 @@ func (c *cursor) direct(head timeorder.Head) (*storage.Message, error) {
 }
 
 // fits reports whether a record in a number of bytes is what the index has.
-func (c *cursor) fits(rec *Record, head timeorder.Head, room int64) bool {
+func (c *chunkCursor) fits(rec *Record, head timeorder.Head, room int64) bool {
 	m := &rec.Message
 	return rec.Size >= 0 && rec.Size <= room-int64(rec.Head) && m.LogTime == head.Time && c.x.Wanted[m.Topic]
 }
 
-func (c *cursor) message(rec *Record, data []byte) *storage.Message {
+func (c *chunkCursor) message(rec *Record, data []byte) *storage.Message {
 	m := &c.x.msg
 	*m = rec.Message
 	m.Data = data[:len(data):len(data)]
@@ -280,17 +280,17 @@ func (c *cursor) message(rec *Record, data []byte) *storage.Message {
 }
 
 // missing warns that a message is not where the index has it.
-func (c *cursor) missing(head timeorder.Head) error {
+func (c *chunkCursor) missing(head timeorder.Head) error {
 	at := c.x.block(c.block).Offset
 	c.x.src.Lose(at)
 	return c.x.src.WarnLost(storage.Lost{Messages: 1}, "index-entry", at, true,
-		"the index has a message %d bytes into a chunk that cannot be read there", head.Pos)
+		"the index has a message %d bytes into a chunk, but none can be read there", head.Pos)
 }
 
 // Close does nothing: what a cursor has belongs to its query.
-func (c *cursor) Close() error { return nil }
+func (c *chunkCursor) Close() error { return nil }
 
 var (
 	_ timeorder.Source = (*Query)(nil)
-	_ timeorder.Cursor = (*cursor)(nil)
+	_ timeorder.Cursor = (*chunkCursor)(nil)
 )

@@ -27,7 +27,7 @@ func Sections(list func(add func(storage.Section) error) error) iter.Seq2[*stora
 	}
 }
 
-// GoesOn tells where reading goes on behind damage in a file of size bytes; "" at its end.
+// GoesOn returns where reading goes on after damage in a file of size bytes; "" at its end.
 func GoesOn(next, size int64) string {
 	if next >= size {
 		return ""

@@ -47,7 +47,7 @@ func OnlyIO(err error) error {
 	return nil
 }
 
-// Data returns n bytes at off, fewer only at the end of the file and none behind it. They are valid until the
+// Data returns n bytes at off, fewer only at the end of the file and none after it. They are valid until the
 // next call. An error is of the disk: see IsIO.
 func (w *Window) Data(off, n int64) ([]byte, error) {
 	n = max(0, min(n, w.size-off))

@@ -154,7 +154,7 @@ func (s *Storage) free(fsys storage.FS, dir, folder string, n int) (int, error) 
 	}
 }
 
-// Distro is what recording-level metadata new parts have.
+// Distro returns what recording-level metadata new parts have.
 func (a *Addition) Distro() map[string]string {
 	if a.meta.Distro == "" {
 		return nil
@@ -162,7 +162,7 @@ func (a *Addition) Distro() map[string]string {
 	return map[string]string{storage.MetaDistro: a.meta.Distro}
 }
 
-// Topics are those of the recording. See storage.Appender.
+// Topics returns those of the recording. See storage.Appender.
 func (a *Addition) Topics() []storage.Topic {
 	if a == nil {
 		return nil

@@ -30,7 +30,7 @@ type Storage struct {
 	// WholePart reports whether a part has its end.
 	WholePart func(fsys storage.FS, path string) bool
 
-	// Alone tells that files of this kind are usually recordings by themselves: without
+	// Alone reports whether files of this kind are usually recordings by themselves: without
 	// metadata.yaml they are parts of one only if they are called after their folder.
 	Alone bool
 }
@@ -128,7 +128,7 @@ func (s *Storage) Find(ctx context.Context, fsys storage.FS, path string, warn W
 	return nil, fmt.Errorf("no %s file in the folder: %w", s.Ext, fs.ErrNotExist)
 }
 
-// Size is the bytes of the parts, as far as they are there.
+// Size returns the bytes of the parts, as far as they are there.
 func (l *Layout) Size(fsys storage.FS) (n int64) {
 	for _, path := range l.Parts {
 		if st, err := fsys.Stat(path); err == nil {
@@ -303,7 +303,7 @@ func digits(s string) int {
 // storageLine is where metadata.yaml names the storage.
 var storageLine = regexp.MustCompile(`(?m)^\s*storage_identifier:\s*["']?(\w*)`)
 
-// IsFolder tells a recording's folder by the parts in it and its metadata.yaml. Parts of
+// IsFolder reports, by the parts in it and its metadata.yaml, whether a folder is a recording. Parts of
 // two storages are those of the one that metadata.yaml names; a folder without parts
 // belongs to the storage that it names. If it names none that is known, they belong to
 // the storage whose files are not usually recordings by themselves; files that are must have

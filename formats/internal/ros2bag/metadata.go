@@ -93,7 +93,7 @@ func (c QoSCache) Parse(text string) ([]storage.QoS, error) {
 }
 
 // ParseMetadata reads metadata.yaml, or the text of the metadata table, which
-// has no outer key. Numbers that are no numbers are 0: what they count is
+// has no outer key. Numbers that are not numbers are 0: what they count is
 // counted again. Profiles that do not parse are left out, and named in odd. The
 // error is that of ctx, or wraps storage.ErrCorrupt.
 func ParseMetadata(ctx context.Context, text []byte, cache QoSCache) (m *Metadata, odd []string, err error) {
@@ -103,7 +103,7 @@ func ParseMetadata(ctx context.Context, text []byte, cache QoSCache) (m *Metadat
 		m, odd, err = parsePieces(ctx, text, nil, cache)
 	}
 	if err == nil && m.Version <= 0 {
-		err = fmt.Errorf("no version of %s: %w", metadataKey, storage.ErrCorrupt)
+		err = fmt.Errorf("%s has no version: %w", metadataKey, storage.ErrCorrupt)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -263,7 +263,7 @@ func (r *metadataReader) file(n *yaml.Node) (f File) {
 	return f
 }
 
-// integer is a number of 64 bits; some were written as unsigned, or by builds
+// integer returns a number of 64 bits; some were written as unsigned, or by builds
 // with 32 bits.
 func integer(n *yaml.Node) int64 {
 	if v, err := strconv.ParseInt(n.Value, 10, 64); err == nil {

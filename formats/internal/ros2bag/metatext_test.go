@@ -151,7 +151,7 @@ func number(v int64) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.FormatInt(v, 10)}
 }
 
-// text is a string, in quotes where it needs them; bytes that are no UTF-8
+// text is a string, in quotes where it needs them; bytes that are not UTF-8
 // become !!binary.
 func text(s string) *yaml.Node {
 	n := &yaml.Node{}

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// PartName is the name of part n of the recording in a folder of that name.
+// PartName returns the name of part n of the recording in a folder of that name.
 func (s *Storage) PartName(folder string, n int) string {
 	return fmt.Sprintf("%s_%d%s", folder, n, s.Ext)
 }

@@ -29,7 +29,7 @@ var profiles = []Profile{
 	{names: []string{"jazzy", "kilted", "lyrical", "rolling"}, Version: 9, Schema: 4, QoSNames: true, Storage: "mcap"},
 }
 
-// ProfileNames are the names of all profiles, the default first.
+// ProfileNames returns the names of all profiles, the default first.
 func ProfileNames() (names []string) {
 	for _, p := range profiles {
 		names = append(names, p.names...)
@@ -64,7 +64,7 @@ func (p Profile) Metadata(s *Storage, own map[string]string, topics []Topic, par
 	return m
 }
 
-// DistroOf is the distribution that a recording names, or the profile's name.
+// DistroOf returns the distribution that a recording names, or the profile's name.
 func (p Profile) DistroOf(own map[string]string) string {
 	if d := own[storage.MetaDistro]; d != "" {
 		return d

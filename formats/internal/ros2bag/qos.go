@@ -14,14 +14,14 @@ import (
 
 // QoS profiles are a YAML list with one map per publisher. Up to metadata
 // version 8 the policies are the numbers of rmw, from 9 on (Jazzy) their names;
-// each value itself tells which of the two a text has. Source:
+// each value itself shows which of the two a text has. Source:
 // ros2/rosbag2 rosbag2_storage/src/rosbag2_storage/qos.cpp and yaml.hpp.
 
 // maxQoS bounds the profiles of one topic that are kept.
 const maxQoS = 10000
 
 // ParseQoS reads the text of a topics row or of metadata.yaml before
-// version 9. Empty text is no profile.
+// version 9. Empty text is not a profile.
 func ParseQoS(text string) ([]storage.QoS, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -143,7 +143,7 @@ func normalDuration(d storage.QoSDuration) storage.QoSDuration {
 	return d
 }
 
-// QoSText is the YAML text of the profiles, with numbers or with names. No
+// QoSText returns the YAML text of the profiles, with numbers or with names. No
 // profile is "" with numbers and "[]" with names, as rosbag2 writes them.
 func QoSText(list []storage.QoS, names bool) string {
 	if len(list) == 0 {

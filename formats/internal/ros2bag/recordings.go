@@ -73,7 +73,7 @@ next:
 	return beside, rest
 }
 
-// Stem returns the name of a part without what tells that it is one. See storage.Format.
+// Stem returns the name of a part without its ending and number. See storage.Format.
 func (s *Storage) Stem(name string) string {
 	plain := plainName(name)
 	if stem := storage.TrimExtension(plain, s.Ext); stem != plain {

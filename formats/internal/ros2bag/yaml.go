@@ -120,7 +120,7 @@ func pair(key string, value *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode(key), value}}
 }
 
-// textNode is a string, in quotes if it needs them; bytes that are no UTF-8
+// textNode returns a string, in quotes if it needs them; bytes that are not UTF-8
 // become !!binary.
 func textNode(s string) *yaml.Node {
 	n := &yaml.Node{}

@@ -93,7 +93,7 @@ func (r *yamlReader) texts(n *yaml.Node) (list []string) {
 	return list
 }
 
-// text returns a string; null is the empty one. What was no UTF-8 is written in base64.
+// text returns a string; null is the empty one. What was not UTF-8 is written in base64.
 func (r *yamlReader) text(n *yaml.Node) (s string) {
 	switch n = resolved(n); {
 	case n.Kind == 0 || isNull(n):

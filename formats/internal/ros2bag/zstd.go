@@ -177,7 +177,7 @@ const (
 	messageSlack   = 64 << 20
 )
 
-// UnpackedSize is the most bytes that a message of some bytes becomes. start is its start.
+// UnpackedSize returns the most bytes that a message of some bytes becomes. start is its start.
 func UnpackedSize(start []byte, size int) int64 {
 	if !IsFrame(start) {
 		return int64(size)

@@ -27,7 +27,7 @@ type Index struct {
 	Unknown bool // there were fields that their type does not have
 
 	slots  []slot
-	found  []Value
+	values []Value
 	size   int // of the message, bytes
 	joined int // bytes of messages that came in parts
 }
@@ -36,14 +36,14 @@ type Index struct {
 // one for each oneof, whose n is the index of the member that is set, plus one.
 type slot struct {
 	n           int32 // values
-	first, last int32 // of lists and messages indexes into found; else where the last value begins and ends
+	first, last int32 // of lists and messages indexes into values; else where the last value begins and ends
 }
 
-// A Value is one value of a field of a View, behind its tag.
+// A Value is one value of a field of a View, after its tag.
 type Value struct {
 	Wire       protowire.Type
 	Begin, End int32 // in the message of the View
-	next       int32 // index into found; -1: there is none
+	next       int32 // index into values; -1: there is none
 }
 
 // None reports whether First or Next have found no value.
@@ -56,7 +56,7 @@ type View struct {
 	Type    *Type
 	Message []byte
 
-	slots, found int // where its own begin
+	slots, values int // where its own begin
 }
 
 // An Error is where a message cannot be read.
@@ -78,13 +78,13 @@ func NewIndex(message []byte) (*Index, *Error) {
 		return nil, &Error{0, fmt.Sprintf("a protobuf message has less than 2 GiB, this one has %d bytes", len(message))}
 	}
 	x := indexes.Get().(*Index)
-	*x = Index{slots: x.slots[:0], found: x.found[:0], size: len(message)}
+	*x = Index{slots: x.slots[:0], values: x.values[:0], size: len(message)}
 	return x, nil
 }
 
 // Release returns the memory of the Index.
 func (x *Index) Release() {
-	if cap(x.slots) <= maxKeep && cap(x.found) <= maxKeep {
+	if cap(x.slots) <= maxKeep && cap(x.values) <= maxKeep {
 		indexes.Put(x)
 	}
 }
@@ -92,7 +92,7 @@ func (x *Index) Release() {
 // Open finds the fields of a message of a type. Views are closed in the reverse order;
 // after an error none need be.
 func (x *Index) Open(t *Type, message []byte) (View, *Error) {
-	v := View{t, message, len(x.slots), len(x.found)}
+	v := View{t, message, len(x.slots), len(x.values)}
 	all := len(t.Fields) + t.Oneofs
 	x.slots = slices.Grow(x.slots, all)[:v.slots+all]
 	slots := x.slots[v.slots:]
@@ -117,12 +117,12 @@ func (x *Index) Open(t *Type, message []byte) (View, *Error) {
 			s.first, s.last = int32(fields.begin), int32(fields.end)
 			continue
 		}
-		x.found = append(x.found, Value{fields.Wire, int32(fields.begin), int32(fields.end), -1})
-		last := int32(len(x.found) - 1)
+		x.values = append(x.values, Value{fields.Wire, int32(fields.begin), int32(fields.end), -1})
+		last := int32(len(x.values) - 1)
 		if s.n == 1 {
 			s.first = last
 		} else {
-			x.found[s.last].next = last
+			x.values[s.last].next = last
 		}
 		s.last = last
 	}
@@ -133,7 +133,7 @@ func (x *Index) Open(t *Type, message []byte) (View, *Error) {
 }
 
 // Close ends the use of a View.
-func (x *Index) Close(v *View) { x.slots, x.found = x.slots[:v.slots], x.found[:v.found] }
+func (x *Index) Close(v *View) { x.slots, x.values = x.slots[:v.slots], x.values[:v.values] }
 
 // Case returns the index of the field of a oneof that is set, -1 if none is.
 func (x *Index) Case(v *View, oneof int) int {
@@ -143,7 +143,7 @@ func (x *Index) Case(v *View, oneof int) int {
 // Count returns how often field i came; a packed list counts once.
 func (x *Index) Count(v *View, i int) int { return int(x.slots[v.slots+i].n) }
 
-// Single returns where the value of field i is, which is no list and no message, and
+// Single returns where the value of field i is, which is not a list and no message, and
 // whether it is set.
 func (x *Index) Single(v *View, i int) (begin, end int, ok bool) {
 	s := &x.slots[v.slots+i]
@@ -155,20 +155,20 @@ func (x *Index) Single(v *View, i int) (begin, end int, ok bool) {
 //	for o := x.First(&v, i); !o.None(); o = x.Next(o) { ... }
 func (x *Index) First(v *View, i int) Value {
 	if s := &x.slots[v.slots+i]; s.n > 0 {
-		return x.found[s.first]
+		return x.values[s.first]
 	}
 	return noValue
 }
 
-// Next returns the value of the same field behind another.
+// Next returns the value of the same field after another.
 func (x *Index) Next(o Value) Value {
 	if o.next >= 0 {
-		return x.found[o.next]
+		return x.values[o.next]
 	}
 	return noValue
 }
 
-// Joined returns the content of the message in field i, which is no list, and about where
+// Joined returns the content of the message in field i, which is not a list, and about where
 // it begins; nil if it is not set.
 func (x *Index) Joined(v *View, i int) (content []byte, at int, err *Error) {
 	o := x.First(v, i)
@@ -201,7 +201,7 @@ func (v *View) Content(f *Field, o *Value) []byte {
 	return Content(f.Num, o.Wire, v.Message[o.Begin:o.End])
 }
 
-// Numbers returns the numbers of a value of a list of them, one behind the other.
+// Numbers returns the numbers of a value of a list of them, one after the other.
 func (v *View) Numbers(f *Field, o *Value) []byte {
 	if p := v.Message[o.Begin:o.End]; o.Wire == f.Wire {
 		return p

@@ -88,8 +88,8 @@ func TestIndex(t *testing.T) {
 		if err != nil || got != c.want || x.Unknown != c.unknown {
 			t.Errorf("%x: %q, unknown %t, want %q: %v", c.message, got, x.Unknown, c.want, err)
 		}
-		if len(x.slots)+len(x.found) > 0 {
-			t.Errorf("%x: %d slots and %d values are left", c.message, len(x.slots), len(x.found))
+		if len(x.slots)+len(x.values) > 0 {
+			t.Errorf("%x: %d slots and %d values are left", c.message, len(x.slots), len(x.values))
 		}
 		x.Release()
 	}

@@ -8,7 +8,7 @@
 //	          0 varint    7 bits a byte, the lowest first, the eighth bit set but in the last
 //	          1 fixed64   8 bytes, little endian
 //	          2 bytes     varint length, so many bytes
-//	          3 group     fields, and behind them a tag of the number with wire type 4
+//	          3 group     fields, and after them a tag of the number with wire type 4
 //	          5 fixed32   4 bytes, little endian
 //
 // No length is trusted. What it returns points into the message.
@@ -187,7 +187,7 @@ func AppendNumber(dst []byte, k protoreflect.Kind, v uint64) []byte {
 	return protowire.AppendVarint(dst, v)
 }
 
-// EndBytes fills in the length of all that stands behind the byte at head, which is a 0
+// EndBytes fills in the length of all that stands after the byte at head, which is a 0
 // for it, and makes room if it takes more bytes.
 func EndBytes(b []byte, head int) []byte {
 	n := len(b) - head - 1

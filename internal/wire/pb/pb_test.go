@@ -68,7 +68,7 @@ func compare(t *testing.T, message []byte) {
 	for s.Next() {
 		num, wire, head, n := reference(message[at:], 0)
 		if n < 0 || uint64(s.Num) != num || byte(s.Wire) != wire || s.Pos() != at+head || s.End() != at+head+n || !bytes.Equal(s.Value(), message[at+head:at+head+n]) {
-			t.Fatalf("% x: field %d, wire type %d, from %d to %d, not %d, %d, %d bytes behind %d", message, s.Num, s.Wire, s.Pos(), s.End(), num, wire, n, at+head)
+			t.Fatalf("% x: field %d, wire type %d, from %d to %d, not %d, %d, %d bytes after %d", message, s.Num, s.Wire, s.Pos(), s.End(), num, wire, n, at+head)
 		}
 		if s.Wire == protowire.BytesType {
 			if _, k := varint(s.Value()); !bytes.Equal(s.Content(), s.Value()[k:]) {

@@ -5,7 +5,7 @@ import "fmt"
 // A Form is one of the ways in which messages stand on the wire.
 type Form uint8
 
-// The forms. Those of CDR are told by the encapsulation header.
+// The forms. Those of CDR are distinguished by the encapsulation header.
 const (
 	ROS1         Form = iota
 	PlainLE           // XCDR1, little endian: what ROS 2 writes
@@ -42,7 +42,7 @@ func FormOf(message []byte) (Form, error) {
 			return Delimited2BE, nil
 		}
 	}
-	return 0, &Error{0, fmt.Sprintf("CDR representation %02x %02x is not one that is read", message[0], message[1])}
+	return 0, &Error{0, fmt.Sprintf("CDR representation %02x %02x is not supported", message[0], message[1])}
 }
 
 // A Layout is how a form puts values into bytes.
@@ -51,7 +51,7 @@ type Layout struct {
 	BigEndian bool
 	NUL       bool // strings end with NUL, which their length counts
 	Filler    bool // a struct without fields is one zero byte
-	Sizes     bool // a u32 size stands before lists and arrays of what is no number
+	Sizes     bool // a u32 size stands before lists and arrays of what is not a number
 	Delimited bool // and before each struct
 }
 
@@ -71,11 +71,11 @@ var layouts = [Forms]Layout{
 // Padding returns how many bytes lead from pos to a multiple of n, a power of two.
 func Padding(pos, n int) int { return -pos & (n - 1) }
 
-// MaxPadding is how many bytes middlewares add behind the last field at most: they
+// MaxPadding is how many bytes middlewares add after the last field at most: they
 // fill up to a multiple of 8.
 const MaxPadding = 7
 
-// IsPadding reports whether the bytes behind the last field of a CDR message are
+// IsPadding reports whether the bytes after the last field of a CDR message are
 // padding: at most MaxPadding bytes, all of them zero.
 func IsPadding(rest []byte) bool {
 	if len(rest) > MaxPadding {

@@ -26,7 +26,7 @@ func (e *Error) Unwrap() error { return ErrMalformed }
 // A Reader walks over a message. Slices that it returns point into the message.
 type Reader struct {
 	Layout
-	buf  []byte // behind the encapsulation header; up to pos after an error
+	buf  []byte // after the encapsulation header; up to pos after an error
 	pos  int
 	mask int // the largest alignment less one
 	head int // length of the encapsulation header
@@ -34,7 +34,7 @@ type Reader struct {
 }
 
 // NewReader returns a reader of body: of the whole message in ROS 1, of what
-// stands behind the encapsulation header of the form PlainLE in CDR.
+// stands after the encapsulation header of the form PlainLE in CDR.
 func NewReader(body []byte, cdr bool) (r Reader) {
 	if cdr {
 		r.begin(body, PlainLE, HeaderSize)
@@ -100,7 +100,7 @@ func (r *Reader) Fail(format string, a ...any) {
 }
 
 func (r *Reader) short(want int) []byte {
-	r.Fail("the message ends: %d bytes wanted, %d left", want, r.Len())
+	r.Fail("the message ends too early: %d bytes needed, %d left", want, r.Len())
 	return zeros[:]
 }
 
@@ -127,7 +127,7 @@ func (r *Reader) Align(n int) {
 	r.pos = at
 }
 
-// number returns the next n bytes behind their padding; zeros after an error.
+// number returns the next n bytes after their padding; zeros after an error.
 func (r *Reader) number(n int) []byte {
 	at := r.pos + -r.pos&(n-1)&r.mask
 	if n > len(r.buf)-at {
@@ -181,7 +181,7 @@ func (r *Reader) Numbers(n, size int) []byte {
 	}
 	at := r.pos + -r.pos&(size-1)&r.mask
 	if n < 0 || at > len(r.buf) || uint64(n)*uint64(size) > uint64(len(r.buf)-at) {
-		r.Fail("the message ends: %d numbers of %d bytes wanted, %d bytes left", n, size, r.Len())
+		r.Fail("the message ends too early: %d numbers of %d bytes needed, %d bytes left", n, size, r.Len())
 		return nil
 	}
 	r.pos = at + n*size
@@ -223,13 +223,13 @@ func (r *Reader) Bytes() []byte {
 func (r *Reader) Count(size int) int {
 	n := int(r.U32())
 	if n < 0 || uint64(n)*uint64(min(size, math.MaxInt32)) > uint64(r.Len()) {
-		r.Fail("a list of %d elements, and %d bytes are left", n, r.Len())
+		r.Fail("a list of %d elements, but only %d bytes are left", n, r.Len())
 		return 0
 	}
 	return n
 }
 
-// Size steps over the size that stands before a list or array of what is no number,
+// Size steps over the size that stands before a list or array of what is not a number,
 // if the form has it.
 func (r *Reader) Size() {
 	if r.Sizes {
@@ -249,7 +249,7 @@ func (r *Reader) Struct() (end int) {
 func (r *Reader) delimiter() (end int) {
 	n := int(r.U32())
 	if n < 0 || n > r.Len() {
-		r.Fail("a struct of %d bytes, and %d are left", n, r.Len())
+		r.Fail("a struct of %d bytes, but only %d are left", n, r.Len())
 		return -1
 	}
 	return r.pos + n
@@ -281,7 +281,7 @@ func (r *Reader) wide() (units []byte, width int) {
 		width = 4
 	}
 	if n < 0 || n > r.Len()/width {
-		r.Fail("a wide string of %d units, and %d bytes are left", n, r.Len())
+		r.Fail("a wide string of %d units, but only %d bytes are left", n, r.Len())
 		return nil, width
 	}
 	return r.Take(n * width), width

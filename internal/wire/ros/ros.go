@@ -3,7 +3,7 @@
 // appends the two forms that are written. They know values, not types.
 //
 //	           ROS 1                 CDR, XCDR1            XCDR2, what differs
-//	start      nothing               00, id, two bytes of options; alignment counts from behind them
+//	start      nothing               00, id, two bytes of options; alignment counts from after them
 //	number     n bytes               n bytes at a multiple of n
 //	                                                       8 bytes at a multiple of 4
 //	string     u32 length, bytes     u32 length with NUL, bytes, NUL

@@ -21,7 +21,7 @@ func NewWriter(dst []byte, cdr bool) Writer {
 	return Writer{Buf: dst, base: len(dst), cdr: cdr}
 }
 
-// CDR tells which of the two encodings is written.
+// CDR reports whether CDR is written, and not ROS 1.
 func (w *Writer) CDR() bool { return w.cdr }
 
 // Align pads to a multiple of n, a power of two up to 8; in ROS 1 it does nothing.

@@ -104,7 +104,7 @@ func (s *scanner) sound(indexPos int64) bool {
 	return true
 }
 
-// missing returns how many messages that the index counts were not found, and tells it.
+// missing returns how many messages that the index counts were not found, as a number and as text.
 func (s *scanner) missing() (n int64, what string) {
 	found := map[string]int64{}
 	for i := range s.r.topics {

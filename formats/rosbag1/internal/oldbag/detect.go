@@ -23,7 +23,7 @@ const lineSize = 16 // of the usual version line
 // A Version is that of an old bag.
 type Version struct {
 	Name    string // "1.2", "1.1", "1.0", "0"
-	Damaged bool   // the version line is; what follows it tells the version
+	Damaged bool   // the version line is; what follows it shows the version
 	first   int64  // offset of what follows the version line
 }
 

@@ -37,6 +37,6 @@
 // asked how many messages there should be. After damage the reader goes on
 // at the next bytes that are a record and are followed by one.
 //
-// A topic of the contract is what its messages say of it: topic, type and md5, and the
+// A topic of the contract is what its messages have: topic, type and md5, and the
 // publisher if that stands there.
 package oldbag

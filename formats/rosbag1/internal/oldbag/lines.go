@@ -91,7 +91,7 @@ func (v11) describe(r *record) storage.Topic { return topicOf(r) }
 
 // next looks for the lines of an md5sum and a type. A topic stands before them, without
 // anything between it and the data of the message before: it is one that is known, or
-// begins at the first '/' behind what is part of no name.
+// begins at the first '/' after what is part of no name.
 func (v v11) next(r *record, b []byte, from int) int {
 	for at := from; ; at++ {
 		n := bytes.IndexByte(b[min(at, len(b)):], '\n')
@@ -227,7 +227,7 @@ func (t *table) parse(r *record, b []byte) error {
 func (t *table) describe(r *record) storage.Topic { return t.topics[string(r.topic)] }
 
 // next looks for the name of a topic that ends a line; of several the longest one, as
-// "/a/b" ends as "/b" does. In version 0 nothing tells where a message begins.
+// "/a/b" ends as "/b" does. In version 0 nothing marks where a message begins.
 func (t *table) next(r *record, b []byte, from int) int {
 	for at := from; !t.single; at++ {
 		n := bytes.IndexByte(b[min(at, len(b)):], '\n')

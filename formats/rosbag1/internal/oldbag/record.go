@@ -28,8 +28,8 @@ const (
 // were parsed, key may point into scratch. Both are valid until the next parse.
 type record struct {
 	kind    kind
-	guessed bool   // its op is damaged, the other fields tell what it is
-	key     []byte // of a message: what tells its topic from others
+	guessed bool   // its op is damaged, the other fields show what it is
+	key     []byte // of a message: the fields that distinguish its topic from others
 	head    int    // bytes in front of the data
 	size    int64  // bytes of data
 	time    int64  // of a message, ns since 1970 or since the start of the recording
@@ -87,7 +87,7 @@ func (r *record) messageTail(b []byte) error {
 // tailSize is the size of time and length of a message before version 1.2.
 const tailSize = 12
 
-// topicOf makes a topic of what a head says.
+// topicOf makes a topic from a head.
 func topicOf(r *record) storage.Topic {
 	t := storage.Topic{Name: string(r.topic), Type: string(r.typ), Encoding: encoding, Metadata: map[string]string{storage.MetaMD5Sum: string(r.md5)}}
 	if r.callerid != nil {

@@ -30,7 +30,7 @@ var (
 // v12 is version 1.2.
 type v12 struct{}
 
-// The fields that tell what a record is.
+// The fields that show what a record is.
 const (
 	hasOp = 1 << iota
 	hasTopic
@@ -157,8 +157,8 @@ func (f *fields) set(r *record, name, v []byte) bool {
 	return ok
 }
 
-// settle tells what record it is: by its fields, so that a damaged op does no harm.
-// tools/rosbag/FORMATS has op 2 for a file header, whose fields tell it from a message.
+// settle finds the kind of a record by its fields, so that a damaged op does no harm.
+// tools/rosbag/FORMATS has op 2 for a file header; its fields distinguish it from a message.
 // Records that are not known are skipped, as the format wants it.
 func (f *fields) settle(r *record) error {
 	want := byte(0)
@@ -172,7 +172,7 @@ func (f *fields) settle(r *record) error {
 		}
 		r.key = r.scratch
 	case f.have&needDefinition == needDefinition && f.have&hasSec == 0:
-		// It has no data: a length that says otherwise is damaged.
+		// It has no data: any other length is damaged.
 		r.kind, want = kindDefinition, opDefinition
 		r.size = 0
 	case f.have&hasIndexPos != 0:
@@ -214,7 +214,7 @@ func (v v12) next(r *record, b []byte, from int) int {
 			if start := def - 8; start >= from {
 				err := v.parse(r, b[start:])
 				if err == nil && r.kind == kindDefinition || errors.Is(err, storage.ErrTruncated) {
-					return start // a long one may end behind b
+					return start // a long one may end after b
 				}
 			}
 			def++
