@@ -69,7 +69,7 @@ func (m *Mapper) standard2(t *storage.Topic) (*definition, error) {
 	if msg == nil {
 		return nil, nil
 	}
-	d := &typeDefinition{msg: msg, origin: "builtin " + distro}
+	d := &definition{msg: msg, origin: "builtin " + distro}
 	if shared, _ := m.lib.unambiguous(name); shared == nil && hash == "" {
 		d.remark("definition-builtin", "the recording has no definition of %s; that of its distribution, ROS 2 %s, is written", t.Type, distro)
 	}

@@ -29,7 +29,7 @@ type Definition struct {
 // built-in one if that is missing or has another hash than the messages. Of
 // the Mapper's options it takes SourceDistro.
 func (m *Mapper) Define(t *storage.Topic) (*Definition, error) {
-	var d *typeDefinition
+	var d *definition
 	var err error
 	switch t.Encoding {
 	case "ros1":

@@ -41,7 +41,7 @@ func (m *Mapper) toROS2(t *storage.Topic) (*Result, error) {
 // ROS 1. Their bytes are CDR of the fields in the text, Header.seq among them, or, as
 // other programs write it, serialized as in ROS 1. They become CDR of the type that
 // ROS 2 has.
-func (l library) ros1InCDR(t *storage.Topic, distro string) (*typeDefinition, error) {
+func (l library) ros1InCDR(t *storage.Topic, distro string) (*definition, error) {
 	text, err := rosmsg.Parse(ros1Name(t.Type), t.Schema.Data, rosmsg.ROS1, l.lookup(ROS1Distro))
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (l library) ros1InCDR(t *storage.Topic, distro string) (*typeDefinition, er
 		}
 	}
 	_, seq := e[0].DropsSeq()
-	d := &typeDefinition{msg: msg, origin: "file", head: e, either: text, seq: seq}
+	d := &definition{msg: msg, origin: "file", head: e, either: text, seq: seq}
 	d.remark("definition-ros1", "the definition of %s is from ROS 1; messages that are not CDR are read as ROS 1 serialization", t.Type)
 	return d, nil
 }

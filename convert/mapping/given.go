@@ -25,7 +25,7 @@ func (l library) lookup(distro string) func(string) (string, bool) {
 
 // ros1Given returns the first definition of a ROS 1 type that the user has and that suits. Without
 // one, the error explains why those that were found do not.
-func (l library) ros1Given(name string, suits func(*schema.Message) bool) (*typeDefinition, error) {
+func (l library) ros1Given(name string, suits func(*schema.Message) bool) (*definition, error) {
 	return l.fromSets(name, rosmsg.ROS1, ROS1Distro, func(msg *schema.Message) error {
 		if suits(msg) {
 			return nil
@@ -35,7 +35,7 @@ func (l library) ros1Given(name string, suits func(*schema.Message) bool) (*type
 }
 
 // ros2Given does the same for a ROS 2 type. hash is that of the messages, or "".
-func (l library) ros2Given(name, distro, hash string) (*typeDefinition, error) {
+func (l library) ros2Given(name, distro, hash string) (*definition, error) {
 	return l.fromSets(name, rosmsg.ROS2, distro, func(msg *schema.Message) error {
 		if hash == "" || hash == hashOf(msg) {
 			return nil
@@ -44,7 +44,7 @@ func (l library) ros2Given(name, distro, hash string) (*typeDefinition, error) {
 	})
 }
 
-func (l library) fromSets(name string, d rosmsg.Dialect, distro string, suits func(*schema.Message) error) (*typeDefinition, error) {
+func (l library) fromSets(name string, d rosmsg.Dialect, distro string, suits func(*schema.Message) error) (*definition, error) {
 	var wrong error
 	for _, set := range l.sets {
 		list, err := l.messages(set, name, d, distro)
@@ -92,7 +92,7 @@ func (l library) messages(set *defset.Set, name string, d rosmsg.Dialect, distro
 }
 
 // because adds the remark that a definition of the user is used, and why.
-func (d *typeDefinition) because(format string, a ...any) *typeDefinition {
+func (d *definition) because(format string, a ...any) *definition {
 	d.remark("definition-given", "%s; that of %s is used", fmt.Sprintf(format, a...), d.origin[len(Given):])
 	return d
 }

@@ -24,7 +24,7 @@ type parsedJSON struct {
 
 // jsonDefinition finds the definition of a topic in JSON: as a ROS 1 type, with the
 // program to it.
-func (m *Mapper) jsonDefinition(t *storage.Topic) (*typeDefinition, *jsonschema.Object, error) {
+func (m *Mapper) jsonDefinition(t *storage.Topic) (*definition, *jsonschema.Object, error) {
 	switch {
 	case len(t.Schema.Data) == 0:
 		return nil, nil, errors.New("the recording has no JSON schema for it")
@@ -40,7 +40,7 @@ func (m *Mapper) jsonDefinition(t *storage.Topic) (*typeDefinition, *jsonschema.
 	if p.err != nil {
 		return nil, nil, p.err
 	}
-	return &typeDefinition{msg: p.object.Message, origin: "file", head: transcode.CompileFromJSON(p.object)}, p.object, nil
+	return &definition{msg: p.object.Message, origin: "file", head: transcode.CompileFromJSON(p.object)}, p.object, nil
 }
 
 // fromJSON maps a topic in JSON: it becomes a type of ROS 1, and from there what that

@@ -114,12 +114,12 @@ type definition struct {
 	seq    bool            // head drops the counter of a Header
 }
 
-func (d *typeDefinition) remark(code, format string, a ...any) {
+func (d *definition) remark(code, format string, a ...any) {
 	d.remarks = append(d.remarks, Remark{Code: code, Message: fmt.Sprintf(format, a...)})
 }
 
 // result starts the result for a topic with this definition.
-func (d *typeDefinition) result(t *storage.Topic) *Result {
+func (d *definition) result(t *storage.Topic) *Result {
 	res := &Result{Topic: *t, Definition: d.origin, Remarks: d.remarks}
 	res.Topic.Metadata = maps.Clone(t.Metadata)
 	if res.Topic.Metadata == nil {
@@ -133,7 +133,7 @@ func (d *typeDefinition) result(t *storage.Topic) *Result {
 
 // ros1Definition finds the definition of a ROS 1 topic: the file's own text,
 // completed or replaced by the standard one when the md5sum proves it right.
-func (l library) ros1Definition(t *storage.Topic) (*typeDefinition, error) {
+func (l library) ros1Definition(t *storage.Topic) (*definition, error) {
 	want := t.Metadata[storage.MetaMD5Sum]
 	if want == "*" {
 		want = ""
@@ -158,26 +158,26 @@ func (l library) ros1Definition(t *storage.Topic) (*typeDefinition, error) {
 		default:
 			return nil, fmt.Errorf("the bag has no definition of it, and its md5sum %s differs from that of the standard type, %s", want, schema.MD5(std))
 		}
-		d := &typeDefinition{msg: bare, origin: "builtin " + ROS1Distro}
+		d := &definition{msg: bare, origin: "builtin " + ROS1Distro}
 		d.remark("definition-builtin", "the bag has no definition of %s; that of ROS 1 %s is used", t.Type, ROS1Distro)
 		return d, nil
 	}
 	msg, err := rosmsg.Parse(t.Type, t.Schema.Data, rosmsg.ROS1, l.lookup(ROS1Distro))
 	if err == nil && suits(msg) {
-		return &typeDefinition{msg: msg, origin: "file"}, nil
+		return &definition{msg: msg, origin: "file"}, nil
 	}
 	if custom, _ := l.ros1Given(t.Type, suits); custom != nil {
 		return custom.because("the bag's definition of %s cannot be read or does not have the md5sum of its messages", t.Type), nil
 	}
 	if std != nil && want == schema.MD5(std) {
-		d := &typeDefinition{msg: std, origin: "builtin " + ROS1Distro}
+		d := &definition{msg: std, origin: "builtin " + ROS1Distro}
 		d.remark("definition-builtin", "the bag's definition of %s does not have the md5sum of its messages; that of ROS 1 %s does, and is used", t.Type, ROS1Distro)
 		return d, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("its definition cannot be read: %w", err)
 	}
-	d := &typeDefinition{msg: msg, origin: "file"}
+	d := &definition{msg: msg, origin: "file"}
 	d.remark("md5sum-mismatch", "the definition of %s has md5sum %s, but its connection has %s", t.Type, schema.MD5(msg), want)
 	return d, nil
 }
@@ -194,7 +194,7 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 	if blank := len(strings.TrimSpace(string(t.Schema.Data))) == 0; blank {
 		// The text of a type without fields is as empty as none.
 		if empty := (&schema.Message{Name: name}); hash != "" && hash == hashOf(empty) {
-			return &typeDefinition{msg: empty, origin: "file"}, nil
+			return &definition{msg: empty, origin: "file"}, nil
 		}
 	} else {
 		switch t.Schema.Encoding {
@@ -209,7 +209,7 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 		}
 	}
 	if err == nil && (hash == "" && !l.doubtful(msg) || hash != "" && hash == hashOf(msg)) {
-		return &typeDefinition{msg: msg, origin: "file"}, nil
+		return &definition{msg: msg, origin: "file"}, nil
 	}
 	if trial := l.evidence.of(t); trial != nil && hash == "" {
 		d, _, err := trial.decide("the recording")
@@ -218,18 +218,18 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 	custom, wrong := l.ros2Given(name, distro, hash)
 	if custom != nil {
 		if err == nil && schema.Equal(custom.msg, msg) {
-			return &typeDefinition{msg: msg, origin: "file"}, nil
+			return &definition{msg: msg, origin: "file"}, nil
 		}
 		return custom.because("the recording has no usable definition of %s", name), nil
 	}
 	if hash != "" {
 		if std, of := l.byHash(name, hash); std != nil {
-			d := &typeDefinition{msg: std, origin: "builtin " + of}
+			d := &definition{msg: std, origin: "builtin " + of}
 			d.remark("definition-builtin", "the definition of %s of ROS 2 %s is used, because it has the recording's type hash", name, of)
 			return d, nil
 		}
 		if err == nil {
-			d := &typeDefinition{msg: msg, origin: "file"}
+			d := &definition{msg: msg, origin: "file"}
 			d.remark("type-hash-mismatch", "the definition of %s does not have the type hash of its topic", name)
 			return d, nil
 		}
@@ -243,14 +243,14 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 	std := l.ros2(distro, name)
 	if std == nil {
 		if err == nil { // doubtful, but nothing better is known
-			return &typeDefinition{msg: msg, origin: "file"}, nil
+			return &definition{msg: msg, origin: "file"}, nil
 		}
 		if wrong != nil {
 			return nil, fmt.Errorf("%w, and %w", err, wrong)
 		}
 		return nil, fmt.Errorf("%w, and ROS 2 %s has no standard type of that name; --defs names a place that has it", err, distro)
 	}
-	d := &typeDefinition{msg: std, origin: "builtin " + distro}
+	d := &definition{msg: std, origin: "builtin " + distro}
 	if one, _ := l.unambiguous(name); one != nil {
 		d.remark("definition-builtin", "the recording has no usable definition of %s; the standard one is used, which is the same in all ROS 2 distributions", name)
 	} else {

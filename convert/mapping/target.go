@@ -108,7 +108,7 @@ func (m *Mapper) Migration(t *storage.Topic) (*Migration, error) {
 }
 
 // sourceDefinition returns the definition of a ROS topic.
-func (m *Mapper) sourceDefinition(t *storage.Topic) (*typeDefinition, error) {
+func (m *Mapper) sourceDefinition(t *storage.Topic) (*definition, error) {
 	if t.Encoding == "ros1" {
 		return m.lib.ros1Definition(t)
 	}
@@ -124,7 +124,7 @@ func wireOf(encoding string) transcode.Wire {
 
 // migration makes the programs from a definition to that of the target, by way of the versions
 // between that the rules name.
-func (m *Mapper) migration(d *typeDefinition, from, to transcode.Wire) (*Migration, error) {
+func (m *Mapper) migration(d *definition, from, to transcode.Wire) (*Migration, error) {
 	g := &Migration{Source: d.msg}
 	rules := m.o.Target.Rules
 	dialect, distro := rosmsg.ROS2, m.o.SourceDistro
@@ -239,7 +239,7 @@ func (m *Mapper) migrate(t *storage.Topic) (*Result, error) {
 
 // intoTarget makes the program from one encoding to the definition of the target in another; it
 // returns nil if there is no target, or it does not have the type.
-func (m *Mapper) intoTarget(res *Result, src *typeDefinition, from, to transcode.Wire) (*schema.Message, *transcode.Plan, error) {
+func (m *Mapper) intoTarget(res *Result, src *definition, from, to transcode.Wire) (*schema.Message, *transcode.Plan, error) {
 	if m.o.Target == nil {
 		return nil, nil, nil
 	}

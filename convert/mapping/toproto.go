@@ -12,7 +12,7 @@ import (
 
 // toProto maps a ROS topic to protobuf.
 func (m *Mapper) toProto(t *storage.Topic) (*Result, error) {
-	var src *typeDefinition
+	var src *definition
 	var err error
 	wire, dialect := transcode.ROS1, rosmsg.ROS1
 	if t.Encoding == "cdr" {

@@ -156,7 +156,7 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 			return err
 		}
 	}
-	c.link = newLinker(c.job, c.info, c.chosen, c.turned, evidence)
+	c.link = newLinker(c.job, c.info, c.chosen, c.reversed, evidence)
 	c.pairs = c.link.pairs()
 	if c.reversed != nil {
 		c.pairs = slices.DeleteFunc(c.pairs, func(p *pair) bool { return !c.reversed[p.name()] })

@@ -54,7 +54,7 @@ type linker struct {
 	job      *Job
 	info     [2]*storage.Info
 	chosen   [2][]bool
-	turned   map[string]bool // names whose types are mapped the other way round
+	reversed map[string]bool // names whose types are mapped the other way round
 	definer  [2]*mapping.Mapper
 	evidence [2]*mapping.Evidence // about definitions; nil: none is needed
 	namer    [2]*protoschema.Namer
@@ -69,8 +69,8 @@ type mapperKey struct {
 	rosout   mapping.Rosout
 }
 
-func newLinker(job *Job, info [2]*storage.Info, chosen [2][]bool, turned map[string]bool, evidence [2]*mapping.Evidence) *linker {
-	l := &linker{job: job, info: info, chosen: chosen, evidence: evidence, turned: turned, mappers: map[mapperKey]*mapping.Mapper{}}
+func newLinker(job *Job, info [2]*storage.Info, chosen [2][]bool, reversed map[string]bool, evidence [2]*mapping.Evidence) *linker {
+	l := &linker{job: job, info: info, chosen: chosen, evidence: evidence, reversed: reversed, mappers: map[mapperKey]*mapping.Mapper{}}
 	for i := range info {
 		l.definer[i] = mapping.New(mapping.Options{Encoding: "ros1", Definitions: job.Definitions, Evidence: evidence[i], SourceDistro: l.distro(i)})
 		l.namer[i] = protoschema.NewNamer(false)

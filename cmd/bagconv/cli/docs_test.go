@@ -47,7 +47,7 @@ func TestDocs(t *testing.T) {
 			check(f.Type)
 		}
 	}
-	for _, v := range []any{resultJSON{}, infoJSON{}, definition{}, formatJSON{}, progressEvent{}, checkJSON{}, verifyJSON{}, listJSON{}, sectionJSON{}, duJSON{}, batchJSON{}, batchPlanJSON{}, defsJSON{}} {
+	for _, v := range []any{resultJSON{}, infoJSON{}, definitionJSON{}, formatJSON{}, progressEvent{}, checkJSON{}, verifyJSON{}, listJSON{}, sectionJSON{}, duJSON{}, batchJSON{}, batchPlanJSON{}, defsJSON{}} {
 		check(reflect.TypeOf(v))
 	}
 	if len(seen) < 12 {

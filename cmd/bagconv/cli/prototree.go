@@ -13,8 +13,8 @@ import (
 
 // protoDefinition returns the definition of a topic with protobuf messages: its
 // descriptors as .proto text.
-func protoDefinition(t *storage.Topic, o mapping.Options) *definition {
-	d := &definition{Topics: []string{t.Name}, Type: t.Type, Encoding: "protobuf", Origin: "file"}
+func protoDefinition(t *storage.Topic, o mapping.Options) *definitionJSON {
+	d := &definitionJSON{Topics: []string{t.Name}, Type: t.Type, Encoding: "protobuf", Origin: "file"}
 	md, err := protoMessage(t)
 	if len(t.Schema.Data) == 0 {
 		def, wrong := mapping.New(o).Define(t)

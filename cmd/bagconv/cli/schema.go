@@ -85,7 +85,7 @@ func (e *env) schema(c *cli.Context) (err error) {
 
 // definitionsOf collects the distinct definitions of the topics called name, of
 // all with an empty name, in the order of the recording.
-func definitionsOf(info *storage.Info, name string, o mapping.Options) ([]*definition, error) {
+func definitionsOf(info *storage.Info, name string, o mapping.Options) ([]*definitionJSON, error) {
 	type key struct{ typ, encoding, text string }
 	byKey := map[key]*definitionJSON{}
 	var out []*definitionJSON
@@ -121,7 +121,7 @@ func definitionsOf(info *storage.Info, name string, o mapping.Options) ([]*defin
 // the empty text.
 const md5OfEmpty = "d41d8cd98f00b204e9800998ecf8427e"
 
-func definitionOf(t *storage.Topic, o mapping.Options) *definition {
+func definitionOf(t *storage.Topic, o mapping.Options) *definitionJSON {
 	if t.Encoding == "protobuf" {
 		return protoDefinition(t, o)
 	}
