@@ -109,7 +109,7 @@ func TestMarker(t *testing.T) {
 	}
 	topic := &storage.Topic{Name: "/m", Type: name, Encoding: "cdr"}
 	_, err := proved(t, Options{SourceDistro: "humble", Definitions: []*defset.Set{other}}, topic, [][]byte{{0, 1, 0, 0, 1, 2, 3}})
-	if err == nil || !strings.Contains(err.Error(), "that of other: the message ends: 4 bytes wanted, 3 left at byte 4 of the message logged at 1970-01-01T00:00:00.000000000Z") {
+	if err == nil || !strings.Contains(err.Error(), "that of other: the message ends too early: 4 bytes needed, 3 left at byte 4 of the message logged at 1970-01-01T00:00:00.000000000Z") {
 		t.Errorf("none fits: %v", err)
 	}
 }

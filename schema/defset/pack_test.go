@@ -48,7 +48,7 @@ func TestPack(t *testing.T) {
 		}
 	}
 	all := Merge("all", first, recorded)
-	if !all.Recorded || !strings.Contains(strings.Join(all.Problems, "\n"), "robot_msgs/msg/Mode is defined by") {
+	if !all.Recorded || !strings.Contains(strings.Join(all.Problems, "\n"), "robot_msgs/msg/Mode already has another definition, from") {
 		t.Errorf("problems %q", all.Problems)
 	}
 	path, problems := writePackFile(t, all)
