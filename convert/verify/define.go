@@ -35,6 +35,10 @@ type topicDefinition struct {
 	generated bool                           // msg is generated from proto: which fields are set is not known
 }
 
+// chosen are codes of remarks about which definition is used if the recording has no sum of it. That
+// is no flaw.
+var chosen = []string{"definition-builtin", "definition-given", "definition-choice", "definition-doubtful"}
+
 // define finds the definition of a topic's messages: the recording's own, or a
 // built-in one.
 func (l *linker) define(side int, t *storage.TopicInfo) *member {
@@ -45,7 +49,7 @@ func (l *linker) define(side int, t *storage.TopicInfo) *member {
 	}
 	for _, r := range d.Remarks { // of a definition that is there and not the one of its md5sum or type hash
 		hashed := t.Encoding == "ros1" || t.Metadata[storage.MetaTypeHash] != ""
-		if len(t.Schema.Data) > 0 && (r.Code != "definition-builtin" || hashed) {
+		if len(t.Schema.Data) > 0 && (hashed || !slices.Contains(chosen, r.Code)) {
 			m.flaws = append(m.flaws, r.Message)
 		}
 	}
