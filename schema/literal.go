@@ -22,7 +22,7 @@ func Literals(t Type, text string) ([]Literal, error) {
 		return []Literal{l}, err
 	}
 	if len(text) < 2 || text[0] != '[' || text[len(text)-1] != ']' {
-		return nil, fmt.Errorf("%q is no array", text)
+		return nil, fmt.Errorf("%q is not an array", text)
 	}
 	inner := text[1 : len(text)-1]
 	var out []Literal
@@ -65,7 +65,7 @@ func elements(text string) (out []string) {
 }
 
 func literal(k Kind, text string) (Literal, error) {
-	wrong := fmt.Errorf("%q is no %s", text, k)
+	wrong := fmt.Errorf("%q is not a value of %s", text, k)
 	size := 8 * k.Size()
 	switch k {
 	case String, WString:

@@ -138,7 +138,7 @@ func (p *parser) texts(n *yaml.Node) (out []string) {
 func (p *parser) number(n *yaml.Node) float64 {
 	v, err := strconv.ParseFloat(p.text(n), 64)
 	if err != nil || v != v || v-v != 0 {
-		p.fail(n.Line, "%q is no number", n.Value)
+		p.fail(n.Line, "%q is not a number", n.Value)
 	}
 	return v
 }
@@ -207,7 +207,7 @@ func (p *parser) field(key, n *yaml.Node) fieldRule {
 func (p *parser) integer(n *yaml.Node) int64 {
 	v, err := strconv.ParseInt(p.text(n), 0, 64)
 	if err != nil {
-		p.fail(n.Line, "%q is no integer", n.Value)
+		p.fail(n.Line, "%q is not an integer", n.Value)
 	}
 	return v
 }

@@ -104,7 +104,7 @@ func (s *Set) WritePack(w io.Writer, rest Rest) (written int, problems []string,
 		text := strings.ToValidUTF8(d.Text, "?")
 		switch {
 		case !isPlainName(d.Name):
-			problems = append(problems, fmt.Sprintf("%s: %q is no name of a type", d.Path, d.Name))
+			problems = append(problems, fmt.Sprintf("%s: %q is not the name of a type", d.Path, d.Name))
 			continue
 		case len(text) > maxFile:
 			problems = append(problems, fmt.Sprintf("%s: the definition of %s has over %d MiB", d.Path, d.Name, maxFile>>20))

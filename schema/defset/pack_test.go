@@ -52,7 +52,7 @@ func TestPack(t *testing.T) {
 		t.Errorf("problems %q", all.Problems)
 	}
 	path, problems := writePackFile(t, all)
-	if len(problems) != 1 || !strings.Contains(problems[0], `"../msg/Evil" is no name of a type`) {
+	if len(problems) != 1 || !strings.Contains(problems[0], `"../msg/Evil" is not the name of a type`) {
 		t.Errorf("left out %q", problems)
 	}
 	pack, err := Read(path)

@@ -57,7 +57,7 @@ func Read(place string) (*Set, error) {
 	case isDefinition(lower):
 		err = b.readFile(place)
 	default:
-		return nil, fmt.Errorf("%s is no folder, .zip, .tar.gz, .msg, .srv, .action, .idl or .desc", place)
+		return nil, fmt.Errorf("%s is not a folder, .zip, .tar.gz, .msg, .srv, .action, .idl or .desc", place)
 	}
 	if err == nil {
 		err = b.build()
