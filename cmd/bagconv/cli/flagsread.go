@@ -141,6 +141,6 @@ func (s *settings) catFlags() []flag {
 		flag{name: "arrays", kind: onOff, set: put(&s.render.Arrays),
 			help: `on a terminal, print lists of more than 128 elements whole, not as {"$length":N}; a list that is named is always whole. In a pipe or file all lists are whole, unless --arrays=false is set`},
 		flag{name: "raw", kind: onOff, set: put(&s.raw), help: `print serialized messages as base64, under "raw"`},
-		flag{name: "framed", kind: onOff, set: put(&s.framed), help: "with --raw, print serialized messages as they are, each behind its time, encoding, type and topic, for other programs; docs/cli.md draws the bytes"},
+		flag{name: "framed", kind: onOff, set: put(&s.framed), help: "with --raw, print serialized messages as they are, each behind its time, encoding, type and topic, for other programs; docs/codegen.md draws the bytes"},
 	)
 }
