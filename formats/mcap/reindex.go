@@ -294,17 +294,17 @@ func (x *reindexer) scan() error {
 	}
 	for i := range r.blocks {
 		if b := &r.blocks[i]; b.Offset >= x.end && b.Messages > 0 {
-			return x.refuse(x.end, "the record here is not whole, and a summary would hide the %d messages that can be read behind it", b.Messages)
+			return x.refuse(x.end, "the record here is not whole, and a summary would hide the %d messages that can be read after it", b.Messages)
 		}
 	}
 	for _, a := range r.attachments {
 		if a.at >= x.end {
-			return x.refuse(a.at, "an attachment lies behind a record that is not whole")
+			return x.refuse(a.at, "an attachment follows a record that is not whole")
 		}
 	}
 	for _, m := range r.metadata {
 		if m.at >= x.end {
-			return x.refuse(m.at, "a metadata record lies behind a record that is not whole")
+			return x.refuse(m.at, "a metadata record follows a record that is not whole")
 		}
 	}
 	switch n := r.defs.ownerless(); {
