@@ -188,7 +188,7 @@ func TestReindexWithoutIndexData(t *testing.T) {
 	if err := os.WriteFile(path, open, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if status, stderr := bagconv(t, "reindex", path); status != 1 || !strings.Contains(stderr, "the index records behind it count 0") {
+	if status, stderr := bagconv(t, "reindex", path); status != 1 || !strings.Contains(stderr, "the index records after it count 0") {
 		t.Errorf("exit status %d: %s", status, stderr)
 	}
 	if err := os.WriteFile(path, b, 0o666); err != nil {
