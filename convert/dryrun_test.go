@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bagconv/bagconv/formats/all"
@@ -68,23 +69,24 @@ func TestDryRunOfPart(t *testing.T) {
 	if err := storagetest.WriteAll(mcap.Format, in, storage.WriteOptions{NoSync: true, ChunkSize: 4096}, rec); err != nil {
 		t.Fatal(err)
 	}
-	var read int
+	var reads atomic.Int64
 	source := *mcap.Format
 	source.Open = func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
 		r, err := mcap.Format.Open(ctx, path, o)
-		return &largeReader{r.(*mcap.Reader), &read}, err
+		return &largeReader{r.(*mcap.Reader), &reads}, err
 	}
 	job := Job{Source: in, SourceFormat: &source, Sink: filepath.Join(t.TempDir(), "out.bag"), SinkFormat: rosbag1.Format, Threads: 1, DryRun: true}
 	dry, err := Run(context.Background(), job)
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := read
-	job.DryRun, read = false, 0
+	blocks := reads.Swap(0)
+	job.DryRun = false
 	real, err := Run(context.Background(), job)
 	if err != nil {
 		t.Fatal(err)
 	}
+	read := reads.Load()
 	if blocks < 20 || blocks > read/3 || math.Abs(dry.Share-float64(blocks)/float64(read)) > 0.05 {
 		t.Errorf("%d blocks of %d were read, said to be %.3f", blocks, read, dry.Share)
 	}
@@ -103,7 +105,7 @@ func TestDryRunOfPart(t *testing.T) {
 // A largeReader has blocks that take a hundred times as much memory as they do.
 type largeReader struct {
 	*mcap.Reader
-	read *int
+	reads *atomic.Int64
 }
 
 func (r *largeReader) Blocks() ([]storage.Block, error) {
@@ -115,6 +117,6 @@ func (r *largeReader) Blocks() ([]storage.Block, error) {
 }
 
 func (r *largeReader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
-	*r.read++
+	r.reads.Add(1)
 	return r.Reader.ReadBlock(ctx, i, b)
 }
