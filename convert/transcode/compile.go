@@ -118,8 +118,26 @@ func (c *compiler) emit(o op) error {
 			last.a += o.a
 			return nil
 		}
+		if data := constantOf(o); data != nil && (last.code == opConst || o.code == opConst) {
+			if before := constantOf(*last); before != nil {
+				*last = op{code: opConst, more: &operand{data: append(before[:len(before):len(before)], data...)}}
+				return nil
+			}
+		}
 	}
 	c.ops = append(c.ops, o)
+	return nil
+}
+
+// constantOf returns the bytes of an op that writes some, whatever the message is; nil: of others,
+// and of many zeros.
+func constantOf(o op) []byte {
+	switch {
+	case o.code == opConst:
+		return o.more.data
+	case o.code == opZero && o.a < len(zeros):
+		return zeros[:o.a]
+	}
 	return nil
 }
 

@@ -71,6 +71,8 @@ func (s *state) run(pos, from, to int) (int, error) {
 				return pos, &Error{Offset: pos, What: "too many bytes of fields that the message does not have"}
 			}
 			s.zero(o.a)
+		case opConst:
+			s.dst = append(s.dst, o.more.data...)
 		case opAlignSrc:
 			pos += ros.Padding(pos, o.a)
 			if pos > len(src) {
@@ -194,9 +196,6 @@ func (s *state) rare(pos int, o *op) (int, error) {
 		return pos, nil
 	case opCount:
 		s.dst = binary.LittleEndian.AppendUint32(s.dst, uint32(o.a))
-		return pos, nil
-	case opConst:
-		s.dst = append(s.dst, o.more.data...)
 		return pos, nil
 	case opTextStart:
 		s.textAt = len(s.dst)
