@@ -159,7 +159,7 @@ type Report struct {
 
 	// Share is how much of the source a dry run has read, from 0 to 1, and 0 of any other run.
 	// If it is less than 1, counts of messages and bytes are estimated, damage of the rest is not
-	// known, and a topic of which the part has no message counts as one in a selection by time.
+	// known. With a selection by time, a topic without a message in that part counts as one message.
 	Share float64
 }
 

@@ -24,18 +24,12 @@ type Decoded struct {
 // Decode finds the type of a topic's messages, and for protobuf the program to it.
 func (m *Mapper) Decode(t *storage.Topic) (*Decoded, error) {
 	switch t.Encoding {
-	case "ros1":
-		d, err := m.lib.ros1Definition(t)
+	case "ros1", "cdr":
+		d, err := m.sourceDefinition(t)
 		if err != nil {
 			return nil, err
 		}
-		return &Decoded{Message: d.msg, Wire: transcode.ROS1, Definition: d.origin, Remarks: d.remarks}, nil
-	case "cdr":
-		d, err := m.lib.ros2Definition(t, m.o.SourceDistro)
-		if err != nil {
-			return nil, err
-		}
-		return &Decoded{Message: d.msg, Wire: transcode.CDR, Program: d.head, Definition: d.origin, Remarks: d.remarks}, nil
+		return &Decoded{Message: d.msg, Wire: wireOf(t.Encoding), Program: d.head, Definition: d.origin, Remarks: d.remarks}, nil
 	case "json":
 		d, _, err := m.jsonDefinition(t)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/jsonschema"
 	"github.com/bagconv/bagconv/storage"
@@ -32,10 +33,8 @@ func (m *Mapper) Define(t *storage.Topic) (*Definition, error) {
 	var d *definition
 	var err error
 	switch t.Encoding {
-	case "ros1":
-		d, err = m.lib.ros1Definition(t)
-	case "cdr":
-		d, err = m.lib.ros2Definition(t, m.o.SourceDistro)
+	case "ros1", "cdr":
+		d, err = m.sourceDefinition(t)
 	case "json":
 		d, o, err := m.jsonDefinition(t)
 		if err != nil {
@@ -55,4 +54,19 @@ func (m *Mapper) Define(t *storage.Topic) (*Definition, error) {
 		return nil, err
 	}
 	return &Definition{ROS: d.msg, Head: d.head, Either: d.either, Origin: d.origin, Remarks: d.remarks}, nil
+}
+
+// sourceDefinition returns the definition of a ROS topic.
+func (m *Mapper) sourceDefinition(t *storage.Topic) (*definition, error) {
+	if t.Encoding == "ros1" {
+		return m.lib.ros1Definition(t)
+	}
+	return m.lib.ros2Definition(t, m.o.SourceDistro)
+}
+
+func wireOf(encoding string) transcode.Wire {
+	if encoding == "ros1" {
+		return transcode.ROS1
+	}
+	return transcode.CDR
 }

@@ -35,13 +35,9 @@ type Stamp struct {
 // begin with a header, or their type is not known.
 func (m *Mapper) Stamp(t *storage.Topic) *Stamp {
 	switch t.Encoding {
-	case "ros1":
-		if d, err := m.lib.ros1Definition(t); err == nil {
-			return stampOf(d.msg, transcode.ROS1)
-		}
-	case "cdr":
-		if d, err := m.lib.ros2Definition(t, m.o.SourceDistro); err == nil && d.head == nil {
-			return stampOf(d.msg, transcode.CDR)
+	case "ros1", "cdr":
+		if d, err := m.sourceDefinition(t); err == nil && d.head == nil {
+			return stampOf(d.msg, wireOf(t.Encoding))
 		}
 	case "protobuf":
 		if d, err := m.descriptor(t); err == nil {

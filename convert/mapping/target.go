@@ -107,21 +107,6 @@ func (m *Mapper) Migration(t *storage.Topic) (*Migration, error) {
 	return m.migration(d, wireOf(t.Encoding), wireOf(t.Encoding))
 }
 
-// sourceDefinition returns the definition of a ROS topic.
-func (m *Mapper) sourceDefinition(t *storage.Topic) (*definition, error) {
-	if t.Encoding == "ros1" {
-		return m.lib.ros1Definition(t)
-	}
-	return m.lib.ros2Definition(t, m.o.SourceDistro)
-}
-
-func wireOf(encoding string) transcode.Wire {
-	if encoding == "ros1" {
-		return transcode.ROS1
-	}
-	return transcode.CDR
-}
-
 // migration makes the programs from a definition to that of the target, by way of the versions
 // between that the rules name.
 func (m *Mapper) migration(d *definition, from, to transcode.Wire) (*Migration, error) {
@@ -180,24 +165,27 @@ func (l library) isKnown(msg *schema.Message) bool {
 // step adds the program from one version to the next.
 func (m *Mapper) step(g *Migration, src, dst *schema.Message, from, to transcode.Wire) error {
 	rules := m.o.Target.Rules
+	ruled := rules.For(src, dst) != nil
 	var broken error
 	plan, err := transcode.Compile(src, dst, transcode.Options{From: from, To: to, Migrate: true, Rule: func(src, dst *schema.Message) *transcode.Rule {
-		if one := rules.For(src, dst); one != nil {
-			if err := rules.Check(src, dst); err != nil && broken == nil {
-				broken = err
-			}
-			return one
+		one := rules.For(src, dst)
+		if one == nil {
+			return rule(src, dst)
 		}
-		return rule(src, dst)
+		if err := rules.Check(src, dst); err != nil && broken == nil {
+			broken = err
+		}
+		return one
 	}})
 	switch {
 	case broken != nil:
 		return broken
-	case err != nil && rules.For(src, dst) != nil:
+	case err != nil && ruled:
 		return fmt.Errorf("%w: %s: %w", migrate.ErrRules, src.Name, err)
 	case err != nil:
 		return err
-	case rules.For(src, dst) != nil:
+	}
+	if ruled {
 		if err := rules.Accept(src, plan); err != nil {
 			return err
 		}
@@ -288,23 +276,4 @@ func (r *Result) setROS2(dst *schema.Message) {
 	r.Topic.Encoding = "cdr"
 	r.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: rosmsg.Format(dst, rosmsg.ROS2)}
 	r.setTypeHash(dst)
-}
-
-// sameLayout reports whether messages of one type are messages of another of the same dialect.
-func sameLayout(a, b *schema.Message) bool {
-	if len(a.Fields) != len(b.Fields) {
-		return false
-	}
-	for i, f := range a.Fields {
-		x, y := f.Type, b.Fields[i].Type
-		switch {
-		case !strings.EqualFold(f.Name, b.Fields[i].Name), x.Kind != y.Kind, x.StringBound != y.StringBound && y.StringBound != 0:
-			return false
-		case x.Array != y.Array && !(dynamic(x.Array) && y.Array == schema.Unbounded), y.Array != schema.Unbounded && x.Len != y.Len:
-			return false
-		case x.Kind == schema.Struct && !sameLayout(x.Message, y.Message):
-			return false
-		}
-	}
-	return true
 }

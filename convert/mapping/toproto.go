@@ -12,15 +12,11 @@ import (
 
 // toProto maps a ROS topic to protobuf.
 func (m *Mapper) toProto(t *storage.Topic) (*Result, error) {
-	var src *definition
-	var err error
-	wire, dialect := transcode.ROS1, rosmsg.ROS1
-	if t.Encoding == "cdr" {
-		wire, dialect = transcode.CDR, rosmsg.ROS2
-		src, err = m.lib.ros2Definition(t, m.o.SourceDistro)
-	} else {
-		src, err = m.lib.ros1Definition(t)
+	wire, dialect := wireOf(t.Encoding), rosmsg.ROS1
+	if wire == transcode.CDR {
+		dialect = rosmsg.ROS2
 	}
+	src, err := m.sourceDefinition(t)
 	if err != nil {
 		return nil, err
 	}

@@ -10,12 +10,21 @@ import (
 // values in the same order, under names that differ in case at most. Header.seq
 // is left aside, and so are bounds, which the wire does not show.
 func sameWire(a, b *schema.Message) bool {
-	return (&wirePairs{map[[2]*schema.Message]bool{}}).same(a, b)
+	return (&wirePairs{done: map[[2]*schema.Message]bool{}}).same(a, b)
+}
+
+// sameLayout reports whether messages of one type are messages of another of the same dialect:
+// sameWire, and no bound of b is narrower.
+func sameLayout(a, b *schema.Message) bool {
+	return (&wirePairs{done: map[[2]*schema.Message]bool{}, bounds: true}).same(a, b)
 }
 
 // wirePairs remembers what was compared, so that a graph in which types share
 // their parts is walked once.
-type wirePairs struct{ done map[[2]*schema.Message]bool }
+type wirePairs struct {
+	done   map[[2]*schema.Message]bool
+	bounds bool // also compare bounds
+}
 
 func (w *wirePairs) same(a, b *schema.Message) bool {
 	k := [2]*schema.Message{a, b}
@@ -43,6 +52,9 @@ func (w *wirePairs) fields(a, b *schema.Message) bool {
 func (w *wirePairs) types(a, b schema.Type) bool {
 	if dynamic(a.Array) != dynamic(b.Array) || (a.Array == schema.Fixed) != (b.Array == schema.Fixed) ||
 		a.Array == schema.Fixed && a.Len != b.Len {
+		return false
+	}
+	if w.bounds && (b.StringBound != 0 && a.StringBound != b.StringBound || b.Array == schema.Bounded && (a.Array != b.Array || a.Len != b.Len)) {
 		return false
 	}
 	switch {

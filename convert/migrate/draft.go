@@ -3,7 +3,6 @@ package migrate
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -88,37 +87,63 @@ func head(b *strings.Builder, src *schema.Message, to string) {
 type decision struct {
 	src, dst *schema.Message
 	open     []openPath
+	known    map[openPath]bool   // of open
+	added    map[string][]string // by the text of their type: fields that only dst has
 }
 
 type openPath struct{ path, why string }
 
 // places lists what is open: of the type itself, and of types in its lists, which have rules of their own.
 func (c *Change) places() (out []*decision) {
-	add := func(src, dst *schema.Message, path, why string) {
-		i := slices.IndexFunc(out, func(d *decision) bool { return d.src == src && d.dst == dst })
-		if i < 0 {
-			i = len(out)
-			out = append(out, &decision{src: src, dst: dst})
+	made := map[[2]*schema.Message]*decision{}
+	at := func(src, dst *schema.Message) *decision {
+		d := made[[2]*schema.Message{src, dst}]
+		if d == nil {
+			d = &decision{src: src, dst: dst, known: map[openPath]bool{}, added: addedFields(src, dst)}
+			made[[2]*schema.Message{src, dst}] = d
+			out = append(out, d)
 		}
-		if o := (openPath{path, why}); !slices.Contains(out[i].open, o) {
-			out[i].open = append(out[i].open, o)
-		}
+		return d
 	}
 	for _, path := range c.Plan.Dropped() {
 		src, dst, rest := inner(c.Source, c.Target, path)
-		why := "it is not in the new type"
-		if like := c.candidates(src, dst, rest); len(like) > 0 {
-			why += "; new ones of its type: " + transcode.List(like)
+		d, why := at(src, dst), "it is not in the new type"
+		if f := fieldOf(src, rest); f != nil {
+			if like := d.added[f.Type.Text()]; len(like) > 0 {
+				why += "; new ones of its type: " + transcode.List(like)
+			}
 		}
-		add(src, dst, rest, why)
+		d.add(rest, why)
 	}
 	for _, path := range c.Plan.Narrowed() {
-		add(c.Source, c.Target, path, "its new type cannot hold all numbers of the old one; add it to lossy")
+		at(c.Source, c.Target).add(path, "its new type cannot hold all numbers of the old one; add it to lossy")
 	}
 	for _, path := range c.Plan.Bounded() {
-		add(c.Source, c.Target, path, "its new type has room for less; add it to lossy")
+		at(c.Source, c.Target).add(path, "its new type has room for less; add it to lossy")
 	}
 	return out
+}
+
+// add adds a path, once with each reason.
+func (d *decision) add(path, why string) {
+	if o := (openPath{path, why}); !d.known[o] {
+		d.known[o] = true
+		d.open = append(d.open, o)
+	}
+}
+
+// addedFields lists the fields of dst that src does not have, by the text of their type.
+func addedFields(src, dst *schema.Message) map[string][]string {
+	old, added := map[string]bool{}, map[string][]string{}
+	for _, f := range src.Fields {
+		old[f.Name] = true
+	}
+	for _, f := range dst.Fields {
+		if !old[f.Name] {
+			added[f.Type.Text()] = append(added[f.Type.Text()], f.Name)
+		}
+	}
+	return added
 }
 
 // inner follows a path into lists: it returns the types of the innermost list and the path in them.
@@ -147,20 +172,6 @@ func fieldOf(m *schema.Message, name string) *schema.Field {
 		}
 	}
 	return nil
-}
-
-// candidates lists fields of dst that src does not have, of the type of a field of src.
-func (c *Change) candidates(src, dst *schema.Message, name string) (out []string) {
-	f := fieldOf(src, name)
-	if f == nil {
-		return nil
-	}
-	for _, g := range dst.Fields {
-		if fieldOf(src, g.Name) == nil && g.Type.Text() == f.Type.Text() {
-			out = append(out, g.Name)
-		}
-	}
-	return out
 }
 
 // oneLine returns a text for a comment.

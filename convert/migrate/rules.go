@@ -136,15 +136,14 @@ func (r *Rules) Accept(src *schema.Message, plan *transcode.Plan) error {
 	return nil
 }
 
-// has reports whether a type has a field of that path.
+// has reports whether a type has a field of that path, which does not lead into lists.
 func has(m *schema.Message, path string) bool {
 	name, rest, deeper := strings.Cut(path, ".")
-	for _, f := range m.Fields {
-		if f.Name == name {
-			return !deeper || f.Type.Array == schema.Single && f.Type.Kind == schema.Struct && has(f.Type.Message, rest)
-		}
+	f := fieldOf(m, name)
+	if f == nil || !deeper {
+		return f != nil
 	}
-	return false
+	return f.Type.Array == schema.Single && f.Type.Kind == schema.Struct && has(f.Type.Message, rest)
 }
 
 func (r *Rules) wrong(line int, format string, a ...any) error {

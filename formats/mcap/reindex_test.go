@@ -114,7 +114,7 @@ func TestReindexSamples(t *testing.T) {
 		case len(changes) > 0:
 			written++
 		case !bytes.Equal(now, b):
-			t.Errorf("%s: nothing is said to be changed", path)
+			t.Errorf("%s: it was changed, and Reindex reports no change", path)
 		}
 		if r.access != "summary" {
 			t.Errorf("%s: the summary is not used: %s", path, r.access)

@@ -132,8 +132,8 @@ const (
 	innerTable = 5
 )
 
-// note keeps the number of a page that looks like an inner one. Others may, too: Move asks
-// only for those that it comes to from a root.
+// note keeps the number of a page that looks like an inner page of a tree. Other pages may look
+// like one, too, so Move follows the trees from their roots and asks only about the pages in them.
 func (g *Growth) note(no uint32, p []byte) {
 	if kind := p[treeStart(no)]; kind == innerIndex || kind == innerTable {
 		g.inner[no] = true
