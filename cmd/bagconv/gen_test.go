@@ -203,30 +203,37 @@ func TestGeneratedCPPEverywhere(t *testing.T) {
 	exhaustive(t)
 	sanitized := []string{"g++", "-std=c++11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 	plain := []string{"g++", "-std=c++11", "-O0"}
-	known := map[string]bool{} // recordings with the same topics are as good as one
 	messages := 0
-	for i, path := range genInputs(t) {
-		topics, _ := output(t, nil, binary, "schema", path)
-		listed, _ := output(t, nil, binary, "topics", path)
-		if known[string(topics)+string(listed)] {
-			continue
-		}
-		known[string(topics)+string(listed)] = true
-		if status, _ := bagconv(t, "gen", "cpp", path, "-o", t.TempDir()); status != 0 {
-			continue // damaged, or not all of it is ROS
-		}
+	eachGenerated(t, "cpp", func(i int, path string) {
 		if messages >= 100_000 {
 			sameAsCat(t, buildCPP(t, plain, path), path)
-			continue
+			return
 		}
 		p := buildCPP(t, sanitized, path)
 		if damaged := mutated(sameAsCat(t, p, path), 5000, uint64(i)); damaged != nil {
 			output(t, bytes.NewReader(damaged), p[0])
 			messages += 5000
 		}
-	}
+	})
 	if messages < 100_000 {
 		t.Errorf("only %d damaged messages", messages)
+	}
+}
+
+// eachGenerated calls f with each recording from which code of a language is generated whole. Of
+// recordings with the same topics one is enough.
+func eachGenerated(t *testing.T, language string, f func(i int, path string)) {
+	t.Helper()
+	known := map[string]bool{}
+	for i, path := range genInputs(t) {
+		topics, _ := output(t, nil, binary, "schema", path)
+		listed, _ := output(t, nil, binary, "topics", path)
+		key := string(topics) + string(listed)
+		if status, _ := bagconv(t, "gen", language, path, "-o", t.TempDir()); status != 0 || known[key] {
+			continue // damaged, not all of it is ROS, or like another
+		}
+		known[key] = true
+		f(i, path)
 	}
 }
 

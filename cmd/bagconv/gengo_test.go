@@ -138,22 +138,14 @@ func TestGeneratedGo(t *testing.T) {
 // TestGeneratedGoEverywhere: every recording, with the race detector, damaged messages and a fuzzer.
 func TestGeneratedGoEverywhere(t *testing.T) {
 	exhaustive(t)
-	known := map[string]bool{}
 	fuzzed := 0
-	for i, path := range genInputs(t) {
-		topics, _ := output(t, nil, binary, "schema", path)
-		listed, _ := output(t, nil, binary, "topics", path)
-		key := string(topics) + string(listed)
-		if status, _ := bagconv(t, "gen", "go", path, "-o", t.TempDir()); status != 0 || known[key] {
-			continue // damaged, not all of it is ROS, or like another
-		}
-		known[key] = true
+	eachGenerated(t, "go", func(i int, path string) {
 		p, module := buildGo(t, path, "-race")
 		frames := sameValuesAsCat(t, p, path)
 		damaged := mutated(frames, 2000, uint64(i))
 		output(t, bytes.NewReader(damaged), p[0])
 		if fuzzed > 5 || len(damaged) == 0 {
-			continue
+			return
 		}
 		fuzzed++
 		cmd := exec.Command("go", "test", "-run", "xxx", "-fuzz", "Print", "-fuzztime", "20s", ".")
@@ -166,5 +158,5 @@ func TestGeneratedGoEverywhere(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
 			t.Fatalf("%s: %v\n%.3000s", path, err, out)
 		}
-	}
+	})
 }

@@ -50,16 +50,8 @@ func TestGeneratedPython(t *testing.T) {
 // TestGeneratedPythonEverywhere: every recording, and damaged messages.
 func TestGeneratedPythonEverywhere(t *testing.T) {
 	exhaustive(t)
-	known := map[string]bool{}
-	for i, path := range genInputs(t) {
-		topics, _ := output(t, nil, binary, "schema", path)
-		listed, _ := output(t, nil, binary, "topics", path)
-		key := string(topics) + string(listed)
-		if status, _ := bagconv(t, "gen", "python", path, "-o", t.TempDir()); status != 0 || known[key] {
-			continue // damaged, not all of it is ROS, or like another
-		}
-		known[key] = true
+	eachGenerated(t, "python", func(i int, path string) {
 		p := buildPython(t, path)
 		readsDamaged(t, p, mutated(sameValuesAsCat(t, p, path), 2000, uint64(i)))
-	}
+	})
 }

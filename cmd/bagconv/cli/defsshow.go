@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/defset"
@@ -219,16 +218,15 @@ func (e *env) whichDefinitions(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	distro, _ := mapping.SourceDistro(e.set.job.Distro, info.Metadata)
-	evidence, err := engine.FindEvidence(ctx, r, info, nil, e.set.job.Definitions, distro)
+	o, err := e.definitionOptions(ctx, r, info, nil, e.set.job.Distro)
 	if err != nil {
 		return err
 	}
-	mapper := mapping.New(mapping.Options{SourceDistro: distro, Definitions: e.set.job.Definitions, Evidence: evidence})
+	mapper := mapping.New(o)
 	out := defsJSON{SchemaVersion: schemaVersion, Path: path, Definitions: []defset.Entry{}, Topics: []whichJSON{}}
 	var ended outcome
 	for i := range info.Topics {
-		w := whichOf(mapper, evidence, &info.Topics[i].Topic)
+		w := whichOf(mapper, o.Evidence, &info.Topics[i].Topic)
 		ended.lossy = ended.lossy || w.Definition == "none"
 		out.Topics = append(out.Topics, w)
 	}

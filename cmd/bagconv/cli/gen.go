@@ -12,7 +12,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/gen"
@@ -107,12 +106,11 @@ func (e *env) topicsToGenerate(ctx context.Context, in *gen.Input, path string) 
 	if asked == mapping.ROS1Distro {
 		asked = ""
 	}
-	distro, _ := mapping.SourceDistro(asked, info.Metadata)
-	evidence, err := engine.FindEvidence(ctx, r, info, choice.Topics, e.set.job.Definitions, distro)
+	o, err := e.definitionOptions(ctx, r, info, choice.Topics, asked)
 	if err != nil {
 		return false, err
 	}
-	mapper := mapping.New(mapping.Options{Definitions: e.set.job.Definitions, SourceDistro: distro, Evidence: evidence})
+	mapper := mapping.New(o)
 	left := map[string]bool{} // lines that were printed
 	for i := range info.Topics {
 		if !choice.Topics[i] {

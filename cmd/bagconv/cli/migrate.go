@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/migrate"
 	"github.com/bagconv/bagconv/convert/verify"
@@ -108,12 +107,12 @@ func (e *env) changes(ctx context.Context, path string) (changes []migrate.Chang
 	if err != nil {
 		return nil, err
 	}
-	distro, certain := mapping.SourceDistro(e.set.job.Distro, info.Metadata)
-	evidence, err := engine.FindEvidence(ctx, r, info, nil, e.set.job.Definitions, distro)
+	o, err := e.definitionOptions(ctx, r, info, nil, e.set.job.Distro)
 	if err != nil {
 		return nil, err
 	}
-	mapper := mapping.New(mapping.Options{Definitions: e.set.job.Definitions, Evidence: evidence, Target: e.set.job.Target, Distro: distro, SourceDistro: distro, Certain: certain})
+	o.Target, o.Distro = e.set.job.Target, o.SourceDistro
+	mapper := mapping.New(o)
 	seen := map[string]int{}
 	for i := range info.Topics {
 		t := &info.Topics[i].Topic

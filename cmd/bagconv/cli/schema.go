@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
@@ -49,12 +48,11 @@ func (e *env) schema(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	distro, _ := mapping.SourceDistro(e.set.job.Distro, info.Metadata)
-	evidence, err := engine.FindEvidence(c.Context, r, info, nil, e.set.job.Definitions, distro)
+	o, err := e.definitionOptions(c.Context, r, info, nil, e.set.job.Distro)
 	if err != nil {
 		return err
 	}
-	defs, err := definitionsOf(info, topic, mapping.Options{SourceDistro: distro, Definitions: e.set.job.Definitions, Evidence: evidence})
+	defs, err := definitionsOf(info, topic, o)
 	if err != nil {
 		return err
 	}
