@@ -411,3 +411,37 @@ func TestHashes(t *testing.T) {
 		}
 	}
 }
+
+// TestSharedTypes: types that share their parts are compared in time that does not grow with the
+// number of ways to a part.
+func TestSharedTypes(t *testing.T) {
+	graph := func() *schema.Message {
+		m := &schema.Message{Name: "p/Leaf", Fields: []schema.Field{{Name: "x", Type: schema.Type{Kind: schema.Uint8}}}}
+		for range 60 {
+			part := schema.Type{Kind: schema.Struct, Message: m}
+			m = &schema.Message{Name: "p/T", Fields: []schema.Field{{Name: "a", Type: part}, {Name: "b", Type: part}}}
+		}
+		return m
+	}
+	if !sameLayout(graph(), graph()) {
+		t.Error("equal types have different layouts")
+	}
+	list := func(a schema.Array, n, bound int) *schema.Message {
+		return &schema.Message{Name: "p/L", Fields: []schema.Field{{Name: "s", Type: schema.Type{Kind: schema.String, Array: a, Len: n, StringBound: bound}}}}
+	}
+	for _, c := range []struct {
+		a, b *schema.Message
+		want bool
+	}{
+		{list(schema.Bounded, 3, 2), list(schema.Unbounded, 0, 0), true},
+		{list(schema.Bounded, 3, 2), list(schema.Bounded, 3, 2), true},
+		{list(schema.Unbounded, 0, 0), list(schema.Bounded, 3, 0), false},
+		{list(schema.Bounded, 3, 0), list(schema.Bounded, 2, 0), false},
+		{list(schema.Fixed, 3, 0), list(schema.Fixed, 2, 0), false},
+		{list(schema.Unbounded, 0, 0), list(schema.Unbounded, 0, 5), false},
+	} {
+		if got := sameLayout(c.a, c.b); got != c.want {
+			t.Errorf("%+v and %+v: %v", c.a.Fields[0].Type, c.b.Fields[0].Type, got)
+		}
+	}
+}

@@ -109,6 +109,29 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestLossyInList: numbers within a list can be named under lossy, as a draft asks for it.
+func TestLossyInList(t *testing.T) {
+	const text = "p/Item[] items\n================================================================================\nMSG: p/Item\n"
+	src, dst := parse(t, "p/msg/A", text+"uint32 count\n"), parse(t, "p/msg/A", text+"uint8 count\n")
+	r, err := migrate.Parse("r.yaml", []byte("types:\n  - {from: p/A, lossy: [items.count]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := compile(src, dst, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Check(src, dst); err != nil {
+		t.Error(err)
+	}
+	if err := r.Accept(src, plan); err != nil {
+		t.Error(err)
+	}
+	if draft := migrate.Draft([]migrate.Change{{Source: src, Target: dst, Plan: plan}}); !strings.Contains(draft, "- items.count #") {
+		t.Error(draft)
+	}
+}
+
 // TestVersions: the rule for the very version of a type goes before others.
 func TestVersions(t *testing.T) {
 	first, second := parse(t, "p/msg/A", "uint8 a\n"), parse(t, "p/msg/A", "uint8 b\n")

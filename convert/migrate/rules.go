@@ -90,15 +90,15 @@ func (r *Rules) Check(src, dst *schema.Message) error {
 		return nil
 	}
 	for path, f := range one.fields {
-		if !has(dst, path) {
+		if !has(dst, path, false) {
 			return r.wrong(f.line, "%s has no field %s", dst.Name, path)
 		}
-		if f.Path != "" && !has(src, f.Path) {
+		if f.Path != "" && !has(src, f.Path, false) {
 			return r.wrong(f.line, "%s has no field %s", src.Name, f.Path)
 		}
 	}
 	for _, path := range one.drop {
-		if !has(src, path) {
+		if !has(src, path, false) {
 			return r.wrong(one.line, "%s has no field %s, which drop names", src.Name, path)
 		}
 		for _, f := range one.fields {
@@ -108,7 +108,7 @@ func (r *Rules) Check(src, dst *schema.Message) error {
 		}
 	}
 	for _, path := range one.lossy {
-		if !has(dst, path) {
+		if !has(dst, path, true) {
 			return r.wrong(one.line, "%s has no field %s, which lossy names", dst.Name, path)
 		}
 	}
@@ -136,14 +136,14 @@ func (r *Rules) Accept(src *schema.Message, plan *transcode.Plan) error {
 	return nil
 }
 
-// has reports whether a type has a field of that path, which does not lead into lists.
-func has(m *schema.Message, path string) bool {
+// has reports whether a type has a field of that path. It leads into lists only if that is allowed.
+func has(m *schema.Message, path string, lists bool) bool {
 	name, rest, deeper := strings.Cut(path, ".")
 	f := fieldOf(m, name)
 	if f == nil || !deeper {
 		return f != nil
 	}
-	return f.Type.Array == schema.Single && f.Type.Kind == schema.Struct && has(f.Type.Message, rest)
+	return (lists || f.Type.Array == schema.Single) && f.Type.Kind == schema.Struct && has(f.Type.Message, rest, lists)
 }
 
 func (r *Rules) wrong(line int, format string, a ...any) error {
