@@ -5,8 +5,11 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bagconv/bagconv/storage"
@@ -77,6 +80,32 @@ func TestOldPublishers(t *testing.T) {
 		topic := info.Topics[i]
 		if topic.Metadata["callerid"] != id || topic.Metadata["latching"] != "1" || string(topic.Schema.Data) != "int8 v" || info.Start != 1e9+2 {
 			t.Errorf("topic %+v", topic)
+		}
+	}
+}
+
+// TestOldHeads: more heads than are remembered, and one that is too long for it, in any order.
+func TestOldHeads(t *testing.T) {
+	const topics, n = 300, 5000
+	b := []byte("#ROSRECORD V1.2\n")
+	random := rand.New(rand.NewPCG(1, 2))
+	var want []string
+	for i := range n {
+		name := fmt.Sprint("/t", random.IntN(topics))
+		if random.IntN(5) == 0 {
+			name = "/long" + strings.Repeat("x", 600)
+		}
+		want = append(want, name)
+		fields := map[string]string{"op": "\x02", "topic": name, "type": "x/Y", "md5": "m", "sec": "\x01\x00\x00\x00", "nsec": "\x02\x00\x00\x00"}
+		b = oldRecord(b, fields, binary.LittleEndian.AppendUint32(make([]byte, i%9), uint32(i)))
+	}
+	got, info, err := openBytes(t, b, storage.ReadOptions{Strict: true})
+	if err != nil || len(got) != n || len(info.Topics) != topics+1 {
+		t.Fatalf("%d messages, %d topics, %v", len(got), len(info.Topics), err)
+	}
+	for i, m := range got {
+		if name := info.Topics[m.Topic].Name; name != want[i] || len(m.Data) != i%9+4 || binary.LittleEndian.Uint32(m.Data[i%9:]) != uint32(i) {
+			t.Fatalf("message %d: %d bytes of %.20s, want %.20s", i, len(m.Data), name, want[i])
 		}
 	}
 }

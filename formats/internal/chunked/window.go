@@ -68,6 +68,15 @@ func (w *Window) Data(off, n int64) ([]byte, error) {
 	return w.buf[:n], nil
 }
 
+// Ahead returns what Data does, and all that the window has of what follows.
+func (w *Window) Ahead(off, n int64) ([]byte, error) {
+	b, err := w.Data(off, n)
+	if err != nil || len(b) == 0 {
+		return b, err
+	}
+	return w.buf[off-w.at:], nil
+}
+
 // At returns where the window is.
 func (w *Window) At() int64 { return w.at }
 

@@ -33,7 +33,7 @@
 // # Reading
 //
 // The heads of all records are read when a bag is opened, and records that follow each other
-// are put into blocks of about a MiB. The index of version 1.2 may point anywhere: it is only
+// are put into blocks of about 512 KiB. The index of version 1.2 may point anywhere: it is only
 // asked how many messages there should be. After damage the reader goes on
 // at the next bytes that are a record and are followed by one.
 //

@@ -20,6 +20,7 @@ type Reader struct {
 
 	topics []topic // index = TopicID
 	heads  heads
+	order  order // of the heads, at the end of the file
 	byKey  map[string]storage.TopicID
 	blocks []block
 
@@ -38,8 +39,9 @@ type block struct {
 	counts []int64 // messages of each of Topics
 }
 
-// blockSize is when records go into another block.
-const blockSize = 1 << 20
+// blockSize is when records go into another block: as many bytes as a core keeps near while it
+// reads them.
+const blockSize = 512 << 10
 
 // Open reads the heads of all records of src, whose first bytes Detect knows. If audit
 // is true, it also compares the index with them. The Reader closes src.File, unless the
@@ -63,6 +65,7 @@ func Open(src *chunked.Source, v Version, audit bool) (*Reader, error) {
 			return nil, err
 		}
 	}
+	r.order = s.order
 	r.info = r.newInfo()
 	return r, nil
 }
@@ -171,12 +174,11 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 		return r.src.Fail(bl.Offset, "records", err)
 	}
 	var rec record
-	known := -1
+	order := r.order
 	for p := 0; p < len(b.Buf); {
-		if known = r.heads.find(b.Buf[p:], known); known >= 0 {
-			h := &r.heads[known]
+		if h := r.heads.find(b.Buf[p:], &order); h != nil {
 			at, size := h.values(b.Buf[p:])
-			data := int64(p + len(h.bytes))
+			data := int64(p + h.size)
 			if size > int64(len(b.Buf))-data {
 				return r.changed(bl.Offset + int64(p))
 			}

@@ -19,7 +19,7 @@ type scanner struct {
 	w   chunked.Window
 	rec record
 
-	known int // index of the head that was found last
+	order order // of the heads
 
 	run    bool     // the last block may grow
 	counts []int64  // messages of each topic in the last block
@@ -111,29 +111,36 @@ func (s *scanner) walk() error {
 	return nil
 }
 
-// again takes in the message at p if its head is known, and returns where the next record is;
-// p if it is not, or if the message does not fit into the file.
+// again takes in the messages from p on whose heads are known, and returns where the next record
+// is; p if the first one is not known, or does not fit into the file.
 func (s *scanner) again(p int64) (int64, error) {
-	if s.visit != nil || len(s.r.heads) == 0 {
-		return p, nil
+	for s.visit == nil && len(s.r.heads) > 0 && p < s.r.src.Size {
+		b, err := s.w.Ahead(p, headSize)
+		if err == nil {
+			err = s.r.src.Ctx.Err()
+		}
+		if err != nil {
+			return p, err
+		}
+		for {
+			h := s.r.heads.find(b, &s.order)
+			if h == nil {
+				return p, nil
+			}
+			t, size := h.values(b)
+			end := int64(h.size) + size
+			if end > s.r.src.Size-p {
+				return p, nil
+			}
+			s.message(p, p+int64(h.size), p+end, t, h.topic)
+			p += end
+			if end > int64(len(b)-headSize) {
+				break
+			}
+			b = b[end:]
+		}
 	}
-	b, err := s.w.Data(p, headSize)
-	if err != nil {
-		return p, err
-	}
-	i := s.r.heads.find(b, s.known)
-	if i < 0 {
-		return p, nil
-	}
-	s.known = i
-	h := &s.r.heads[i]
-	t, size := h.values(b)
-	data := p + int64(len(h.bytes))
-	if size > s.r.src.Size-data {
-		return p, nil
-	}
-	s.message(p, data, data+size, t, h.topic)
-	return data + size, nil
+	return p, nil
 }
 
 // head parses the head of the record at p.
