@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bagconv/bagconv/schema/protosource"
 )
 
 const packageFile = "package.xml"
@@ -69,8 +71,12 @@ func (b *builder) add(name string, r io.Reader) error {
 		b.set.Recorded = b.set.Recorded || bytes.Contains(text[:min(len(text), 100)], []byte(`"recorded": true`))
 	case len(text) > limit:
 		return fmt.Errorf("over %d MiB", limit>>20)
+	case path.Ext(name) == protoExt:
+		if !protosource.IsStandard(name) {
+			b.set.sources.files = append(b.set.sources.files, &protosource.File{Path: name, Text: string(text)})
+		}
 	case path.Ext(name) == descriptorsExt:
-		b.descriptors = append(b.descriptors, &descriptors{text, name})
+		b.descriptors = append(b.descriptors, &descriptors{data: text, path: name})
 	case base == packageFile:
 		var x struct {
 			Name string `xml:"name"`
@@ -96,8 +102,8 @@ func (b *builder) problem(name string, err error) error {
 	return nil
 }
 
-// build adds the files to the Set under the names of their types.
-func (b *builder) build() error {
+// build adds the files to the Set under the names of their types. before are the places read before.
+func (b *builder) build(before []*Set) error {
 	slices.SortFunc(b.files, func(x, y Definition) int { return strings.Compare(x.Path, y.Path) })
 	for _, d := range b.files {
 		if b.isOut(d.Path) {
@@ -115,6 +121,14 @@ func (b *builder) build() error {
 			_ = b.problem(d.path, b.set.AddDescriptors(d.data, d.path))
 		}
 	}
+	src := &b.set.sources
+	src.files = slices.DeleteFunc(src.files, func(f *protosource.File) bool { return b.isOut(f.Path) })
+	slices.SortFunc(src.files, func(x, y *protosource.File) int { return strings.Compare(x.Path, y.Path) })
+	src.files = slices.CompactFunc(src.files, func(x, y *protosource.File) bool { return x.Path == y.Path })
+	for _, f := range src.files {
+		src.add(f, b.full(f.Path))
+	}
+	b.compile(before)
 	return nil
 }
 

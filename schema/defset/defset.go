@@ -1,12 +1,13 @@
 // Package defset reads definitions of messages from where developers have them: a tree of ROS
 // packages, as a workspace, its install folder or a ROS installation is one; an archive of such
-// tree, or a pack (.zip, .tar.gz, .tgz); one file (.msg, .srv, .action, .idl, or .desc with
+// tree, or a pack (.zip, .tar.gz, .tgz); one file (.msg, .srv, .action, .idl, .proto, or .desc with
 // protobuf descriptors).
 //
 //	src/robot_msgs/package.xml      <name>robot_msgs</name>: the package of all below it
 //	src/robot_msgs/msg/Status.msg   robot_msgs/msg/Status
 //	src/robot_msgs/srv/Start.srv    robot_msgs/srv/Start: of Start_Request, Start_Response, Start_Event
 //	src/other_msgs/msg/Mode.idl     other_msgs/msg/Mode, unless there is a Mode.msg
+//	proto/arm/joint.proto           the messages in it, by their full names
 //
 // Without a package.xml above it, a file is of the package that the folder above msg, srv, action
 // is called. Folders with a COLCON_IGNORE, AMENT_IGNORE or CATKIN_IGNORE are left out, and those
@@ -38,6 +39,8 @@ type Set struct {
 	byName      map[string]*Definition
 	descriptors []*descriptors
 	protos      map[string]protoType // by full name
+	told        map[string]bool      // problems with them
+	sources     sources
 }
 
 // A Definition is the text of one type.
@@ -52,7 +55,7 @@ type Definition struct {
 
 // New returns an empty Set for a place.
 func New(place string) *Set {
-	return &Set{Place: place, byName: map[string]*Definition{}, protos: map[string]protoType{}}
+	return &Set{Place: place, byName: map[string]*Definition{}, protos: map[string]protoType{}, told: map[string]bool{}}
 }
 
 // Definitions lists all definitions by name.

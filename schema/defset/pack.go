@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"time"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
@@ -21,7 +21,7 @@ import (
 //	bagconv-definitions.json      index
 //	robot_msgs/msg/Status.msg
 //	robot_msgs/srv/Start.srv
-//	descriptors/0123456789abcdef.desc   protobuf descriptors
+//	descriptors/00001-0123456789abcdef.desc   protobuf descriptors
 //
 // The same definitions make the same bytes: entries are in order of names, and have one time.
 
@@ -71,7 +71,7 @@ func (s *Set) Entries(rest Rest) []Entry {
 	for _, d := range s.Definitions() {
 		list = append(list, s.entry(d, rest))
 	}
-	return append(list, s.protoEntries(func(d *descriptors) string { return d.path })...)
+	return append(list, s.protoEntries((*descriptors).pathOf)...)
 }
 
 func (s *Set) entry(d *Definition, rest Rest) Entry {
@@ -116,11 +116,11 @@ func (s *Set) WritePack(w io.Writer, rest Rest) (written int, problems []string,
 		texts = append(texts, text)
 	}
 	n := len(texts)
-	files := map[string][]byte{}
-	for _, d := range s.descriptors {
-		files[d.name()] = d.data
+	names := map[*descriptors]string{}
+	for i, d := range s.descriptors {
+		names[d] = d.name(i)
 	}
-	index.Definitions = append(index.Definitions, s.protoEntries((*descriptors).name)...)
+	index.Definitions = append(index.Definitions, s.protoEntries(func(d *descriptors, _ protoreflect.MessageDescriptor) string { return names[d] })...)
 	z := zip.NewWriter(w)
 	doc, err := json.MarshalIndent(index, "", "  ")
 	if err == nil {
@@ -129,9 +129,9 @@ func (s *Set) WritePack(w io.Writer, rest Rest) (written int, problems []string,
 	for i := 0; err == nil && i < n; i++ {
 		err = addEntry(z, index.Definitions[i].File, texts[i])
 	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
+	for _, d := range s.descriptors {
 		if err == nil {
-			err = addEntry(z, name, string(files[name]))
+			err = addEntry(z, names[d], string(d.data))
 		}
 	}
 	if err != nil {

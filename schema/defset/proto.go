@@ -3,7 +3,6 @@ package defset
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,14 +19,28 @@ const maxDescriptors = 16 << 20
 
 // descriptors are a serialized FileDescriptorSet, as protoc --descriptor_set_out writes it.
 type descriptors struct {
-	data []byte
-	path string
+	data  []byte
+	path  string // "" of those that are made of .proto files
+	place string // "" if it is that of the Set
 }
 
-// name is that of a file in a pack: the same for the same descriptors.
-func (d *descriptors) name() string {
+// pathOf returns the path of the file that defines one of the messages.
+func (d *descriptors) pathOf(md protoreflect.MessageDescriptor) string {
+	path := d.path
+	if path == "" {
+		path = md.ParentFile().Path()
+	}
+	if d.place != "" {
+		return d.place + ": " + path
+	}
+	return path
+}
+
+// name is that of a file in a pack: the same for the same descriptors at the same place in the
+// order, which decides what counts.
+func (d *descriptors) name(i int) string {
 	sum := sha256.Sum256(d.data)
-	return "descriptors/" + hex.EncodeToString(sum[:8]) + descriptorsExt
+	return fmt.Sprintf("descriptors/%05d-%x%s", i+1, sum[:8], descriptorsExt)
 }
 
 // A protoType is a message of some descriptors.
@@ -39,16 +52,20 @@ type protoType struct {
 // AddDescriptors adds the messages of a serialized FileDescriptorSet. Of two descriptors for one
 // name the first counts, and Problems names the other if it differs.
 func (s *Set) AddDescriptors(data []byte, path string) error {
+	return s.addDescriptors(&descriptors{data: data, path: path})
+}
+
+func (s *Set) addDescriptors(from *descriptors) error {
 	for _, d := range s.descriptors {
-		if bytes.Equal(d.data, data) {
+		if bytes.Equal(d.data, from.data) {
 			return nil
 		}
 	}
-	set, err := protoschema.Parse(data)
+	set, err := protoschema.Parse(from.data)
 	if err != nil {
 		return err
 	}
-	from, used := &descriptors{data: data, path: path}, false
+	used := false
 	for _, md := range set.Messages() {
 		name := string(md.FullName())
 		old, known := s.protos[name]
@@ -56,7 +73,11 @@ func (s *Set) AddDescriptors(data []byte, path string) error {
 		case !known:
 			s.protos[name], used = protoType{md, from}, true
 		case !proto.Equal(protodesc.ToDescriptorProto(old.md), protodesc.ToDescriptorProto(md)):
-			s.Problems = append(s.Problems, fmt.Sprintf("%s: %s is defined by %s already, and otherwise; that one is used", path, name, old.from.path))
+			line := fmt.Sprintf("%s: %s is defined by %s already, and otherwise; that one is used", from.pathOf(md), name, old.from.pathOf(old.md))
+			if !s.told[line] { // by another set with the same file
+				s.told[line] = true
+				s.Problems = append(s.Problems, line)
+			}
 		}
 	}
 	if used {
@@ -70,9 +91,9 @@ func (s *Set) AddDescriptors(data []byte, path string) error {
 func (s *Set) Descriptor(name string) protoreflect.MessageDescriptor { return s.protos[name].md }
 
 // protoEntries describes the protobuf messages, by name.
-func (s *Set) protoEntries(file func(*descriptors) string) (list []Entry) {
+func (s *Set) protoEntries(file func(*descriptors, protoreflect.MessageDescriptor) string) (list []Entry) {
 	for _, name := range slices.Sorted(maps.Keys(s.protos)) {
-		list = append(list, Entry{Type: name, Kind: "desc", File: file(s.protos[name].from)})
+		list = append(list, Entry{Type: name, Kind: "desc", File: file(s.protos[name].from, s.protos[name].md)})
 	}
 	return list
 }
@@ -80,7 +101,7 @@ func (s *Set) protoEntries(file func(*descriptors) string) (list []Entry) {
 // mergeProtos adds the descriptors of another Set. They were read once, so they can be again.
 func (s *Set) mergeProtos(other *Set) {
 	for _, d := range other.descriptors {
-		if err := s.AddDescriptors(d.data, other.Place+": "+d.path); err != nil {
+		if err := s.addDescriptors(&descriptors{d.data, d.path, other.Place}); err != nil {
 			s.Problems = append(s.Problems, fmt.Sprintf("%s: %v", d.path, err))
 		}
 	}

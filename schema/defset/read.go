@@ -32,7 +32,7 @@ func isArchive(lower string) bool {
 
 func isDefinition(name string) bool {
 	switch filepath.Ext(name) {
-	case ".msg", ".srv", ".action", ".idl", descriptorsExt:
+	case ".msg", ".srv", ".action", ".idl", descriptorsExt, protoExt:
 		return true
 	}
 	return false
@@ -40,7 +40,8 @@ func isDefinition(name string) bool {
 
 // Read reads the definitions of a folder, an archive or a file. A file that cannot be read is one
 // of Problems. The error is about the place itself; it wraps ErrNone if nothing is defined there.
-func Read(place string) (*Set, error) {
+// .proto files may import those of the places before.
+func Read(place string, before ...*Set) (*Set, error) {
 	st, err := os.Stat(place)
 	if err != nil {
 		return nil, err
@@ -57,10 +58,10 @@ func Read(place string) (*Set, error) {
 	case isDefinition(lower):
 		err = b.readFile(place)
 	default:
-		return nil, fmt.Errorf("%s is not a folder, .zip, .tar.gz, .msg, .srv, .action, .idl or .desc", place)
+		return nil, fmt.Errorf("%s is not a folder, .zip, .tar.gz, .msg, .srv, .action, .idl, .proto or .desc", place)
 	}
 	if err == nil {
-		err = b.build()
+		err = b.build(before)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", place, err)
@@ -136,6 +137,7 @@ func (b *builder) readTar(place string) (err error) {
 
 // readFile reads one file.
 func (b *builder) readFile(place string) error {
+	b.set.sources.single = true
 	if err := b.enter(filepath.Dir(place)); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (e *env) readDefinitions(ctx context.Context) error {
 		}
 	}
 	for _, p := range places {
-		set, err := e.readPlace(ctx, p.path)
+		set, err := e.readPlace(ctx, p.path, e.set.job.Definitions)
 		if err != nil {
 			return usage(placeHint, "%s: %v", p.origin, explain(err))
 		}
@@ -41,11 +41,11 @@ func (e *env) readDefinitions(ctx context.Context) error {
 	return nil
 }
 
-// readPlace reads the definitions of one place.
-func (e *env) readPlace(ctx context.Context, path string) (*defset.Set, error) {
+// readPlace reads the definitions of one place; before are those that were read before.
+func (e *env) readPlace(ctx context.Context, path string, before []*defset.Set) (*defset.Set, error) {
 	format, err := e.formats.Detect(path)
 	if err != nil {
-		return defset.Read(path)
+		return defset.Read(path, before...)
 	}
 	return definitionsIn(ctx, format, path, e.set.job.Read.Key)
 }

@@ -86,7 +86,7 @@ func (e *env) writePack(set *defset.Set, path string) (n int, err error) {
 func (e *env) merged(ctx context.Context, paths []string) (*defset.Set, error) {
 	var sets []*defset.Set
 	for _, path := range paths {
-		set, err := e.readPlace(ctx, path)
+		set, err := e.readPlace(ctx, path, sets)
 		if err != nil {
 			return nil, &failure{path: path, what: "its definitions cannot be read: " + explain(err), hint: placeHint, err: err}
 		}

@@ -47,7 +47,7 @@ func (e *env) readTarget(ctx context.Context) error {
 	if s.typesTo == mapping.ROS1Distro || mapping.KnownDistro(s.typesTo) {
 		t.Distro = s.typesTo
 	} else {
-		set, err := e.readPlace(ctx, s.typesTo)
+		set, err := e.readPlace(ctx, s.typesTo, s.job.Definitions)
 		if err != nil {
 			return usage("it is a distribution, a folder of ROS packages, a .zip or .tar.gz of one, a definition, or a recording", "--types-to: %v", explain(err))
 		}
