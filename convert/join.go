@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -20,6 +21,9 @@ type sinkTopic struct {
 	invalid *string     // the name that it should have, which the sink cannot have; nil: it has it
 	bare    error       // why its definition is not written; nil: it is
 	refused error       // why the sink does not take it; nil: it does
+
+	id      storage.TopicID // in the sink, if it is not refused
+	counter *engine.Counter // of Header.seq
 }
 
 // A joiner decides which topics of the source flow into one topic of the sink. Its

@@ -124,7 +124,7 @@ func write(ctx context.Context, src *engine.Source, outputs []*output) (failed i
 	job := outputs[0].job
 	p := &engine.Pipeline{
 		Source: src, Order: job.Order, Strict: job.Read.Strict, Threads: job.Threads, Dedupe: job.Dedupe,
-		TempDir: filepath.Dir(filepath.Clean(job.Sink)), Progress: job.Progress,
+		TempDir: filepath.Dir(filepath.Clean(job.Sink)), Progress: job.Progress, Continues: src.Resumes(),
 	}
 	if job.DryRun {
 		p.Order, p.Dedupe, p.Sample = OrderFile, false, sampleBytes
@@ -156,8 +156,8 @@ func write(ctx context.Context, src *engine.Source, outputs []*output) (failed i
 			return i, err
 		}
 	}
-	if err := p.Run(ctx); err != nil {
-		return max(slices.Index(p.Sinks, p.Failed), 0), err
+	if failed, err := move(ctx, p, outputs); err != nil {
+		return failed, err
 	}
 	for i, o := range outputs {
 		if err := o.check(src, p.Share); err != nil {
@@ -178,6 +178,31 @@ func write(ctx context.Context, src *engine.Source, outputs []*output) (failed i
 		}
 	}
 	return 0, nil
+}
+
+// move moves all messages, of a source that goes on in its rounds. failed is the index of the
+// output that the error is about.
+func move(ctx context.Context, p *engine.Pipeline, outputs []*output) (failed int, err error) {
+	for {
+		err := p.Run(ctx)
+		for _, o := range outputs {
+			o.count()
+		}
+		if err != nil {
+			return max(slices.Index(p.Sinks, p.Failed), 0), err
+		}
+		if !p.Continues {
+			return 0, nil
+		}
+		if p.Continues, err = p.Source.Resume(); err != nil {
+			return 0, err
+		}
+		for i, o := range outputs {
+			if err := o.extend(p.Source); err != nil {
+				return i, err
+			}
+		}
+	}
 }
 
 // ErrLossy is the error of a strict run that could not carry everything.

@@ -16,6 +16,9 @@ import (
 // A topicPlan is what becomes of each topic of the source.
 type topicPlan struct {
 	format  *storage.Format // of the sink
+	mapper  *mapping.Mapper
+	edit    *selection.Edit
+	joiner  *joiner // made by join
 	sinks   []sinkTopic
 	results []*mapping.Result // index = TopicID of the source; nil: it cannot cross
 	errs    []error           // why it cannot
@@ -24,9 +27,8 @@ type topicPlan struct {
 	extras  []Loss            // attachments and metadata records that are not copied
 	scale   []float64         // what counts are multiplied with, by topic of the source, as only a part was read; nil: all was
 	aside   *extras.Folder    // those that are written into Job.Extras; nil: there is no such folder
-	restamp selection.Restamp
-	stamps  []*mapping.Stamp // in the source, becomes the log time; nil: none
-	marks   []*mapping.Stamp // in the sink, takes the log time; nil: none
+	stamps  []*mapping.Stamp  // in the source, becomes the log time; nil: none
+	marks   []*mapping.Stamp  // in the sink, takes the log time; nil: none
 }
 
 // planTopics maps every topic. encoding is what messages become that do not stay as
@@ -44,39 +46,53 @@ func planTopics(job *Job, encoding string, info *storage.Info, choice *selection
 		Hashes:   job.SourceFormat.Name != job.SinkFormat.Name,
 		Sequence: job.SinkFormat.Sequence && !job.SourceFormat.Sequence,
 	})
-	n := len(info.Topics)
-	p := &topicPlan{format: job.SinkFormat, results: make([]*mapping.Result, n), errs: make([]error, n), sinkOf: make([]int, n),
-		chosen: choice.Topics, restamp: job.Edit.Restamp, stamps: make([]*mapping.Stamp, n), marks: make([]*mapping.Stamp, n)}
-	mapper.Complete(chosenTopics(info, choice))
-	for i := range info.Topics {
-		p.sinkOf[i] = -1
+	p := &topicPlan{format: job.SinkFormat, mapper: mapper, edit: &job.Edit}
+	return p, p.add(info, choice)
+}
+
+// add maps the topics of the source that the plan does not have yet.
+func (p *topicPlan) add(info *storage.Info, choice *selection.Choice) error {
+	first, n := len(p.results), len(info.Topics)
+	p.chosen = choice.Topics
+	p.results = append(p.results, make([]*mapping.Result, n-first)...)
+	p.errs = append(p.errs, make([]error, n-first)...)
+	p.stamps = append(p.stamps, make([]*mapping.Stamp, n-first)...)
+	p.marks = append(p.marks, make([]*mapping.Stamp, n-first)...)
+	p.mapper.Complete(chosenTopics(info, choice))
+	for i := first; i < n; i++ {
+		p.sinkOf = append(p.sinkOf, -1)
 		if !choice.Topics[i] {
 			continue
 		}
 		t := info.Topics[i].Topic
-		t.QoS = job.Edit.Profiles(t.Name, t.QoS) // latched topics of ROS 1 depend on them
-		res, err := mapper.Map(&t)
+		t.QoS = p.edit.Profiles(t.Name, t.QoS) // latched topics of ROS 1 depend on them
+		res, err := p.mapper.Map(&t)
 		if errors.Is(err, mapping.ErrRules) {
-			return nil, fmt.Errorf("topic %s: %w", t.Name, err)
+			return fmt.Errorf("topic %s: %w", t.Name, err)
 		}
 		if err != nil {
 			p.errs[i] = err
 			continue
 		}
-		res.Topic.QoS = job.Edit.Profiles(t.Name, res.Topic.QoS)
+		res.Topic.QoS = p.edit.Profiles(t.Name, res.Topic.QoS)
 		p.results[i] = res
-		res.Fit(job.SinkFormat)
-		res.Topic.Name = job.Edit.Name(res.Topic.Name)
-		p.planStamps(mapper, info, i)
+		res.Fit(p.format)
+		res.Topic.Name = p.edit.Name(res.Topic.Name)
+		p.planStamps(info, i)
 	}
-	return p, nil
+	return nil
 }
 
 // join decides which topics of the source become one in a sink that distinguishes topics
-// by identity, and what they are called.
-func (p *topicPlan) join(identity storage.Identity) {
-	sinks := newJoiner(identity)
-	for i, res := range p.results {
+// by identity, and what they are called. first is the first topic of which that is open: 0,
+// unless others came after it.
+func (p *topicPlan) join(identity storage.Identity, first int) {
+	if first == 0 {
+		p.joiner = newJoiner(identity)
+	}
+	sinks := p.joiner
+	for i := first; i < len(p.results); i++ {
+		res := p.results[i]
 		if res == nil {
 			continue
 		}
@@ -103,12 +119,12 @@ func chosenTopics(info *storage.Info, choice *selection.Choice) (topics []*stora
 }
 
 // planStamps finds the stamps that a restamp needs.
-func (p *topicPlan) planStamps(mapper *mapping.Mapper, info *storage.Info, i int) {
-	switch p.restamp {
+func (p *topicPlan) planStamps(info *storage.Info, i int) {
+	switch p.edit.Restamp {
 	case selection.RestampHeader:
-		p.stamps[i] = mapper.Stamp(&info.Topics[i].Topic)
+		p.stamps[i] = p.mapper.Stamp(&info.Topics[i].Topic)
 	case selection.RestampLog:
-		if s := mapper.Stamp(&p.results[i].Topic); s != nil && s.Settable() {
+		if s := p.mapper.Stamp(&p.results[i].Topic); s != nil && s.Settable() {
 			p.marks[i] = s
 		}
 	}
@@ -193,7 +209,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []engine
 // asked for.
 func (p *topicPlan) describeStamps(r *reporter, name string, i int, n *engine.Count) {
 	switch {
-	case p.restamp == selection.RestampNone || n.Read == 0:
+	case p.edit.Restamp == selection.RestampNone || n.Read == 0:
 	case p.stamps[i] == nil && p.marks[i] == nil:
 		r.note(Note{Code: "no-header", Topic: name, Message: "messages do not begin with a header, and keep their log times"})
 	case n.Unstamped > 0:

@@ -11,6 +11,7 @@ import (
 	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/extras"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -29,11 +30,13 @@ type output struct {
 	share   float64              // of the source that a dry run has read
 	size    int64                // that a dry run expects, bytes
 	files   []string             // that were written, nil while there are none
+	made    int                  // topics of the plan that the sink has
+	tally   []engine.Count       // of the rounds so far
 }
 
 // newOutput plans the output of a job.
 func newOutput(ctx context.Context, job *Job, src *engine.Source) (*output, error) {
-	choice, err := src.Choose(&job.Select, &job.Edit)
+	choice, err := choose(job, src)
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +65,22 @@ func newOutput(ctx context.Context, job *Job, src *engine.Source) (*output, erro
 	return o, nil
 }
 
+// choose resolves the selection. A source that goes on has selected its topics itself: nobody
+// knows which come.
+func choose(job *Job, src *engine.Source) (*selection.Choice, error) {
+	if !src.Resumes() {
+		return src.Choose(&job.Select, &job.Edit)
+	}
+	if !job.Select.All() || job.Order != OrderFile {
+		return nil, errors.New("internal error: a selection or an order of a source that goes on")
+	}
+	return selection.Everything(len(src.Info.Topics)), nil
+}
+
 // open creates the output and its topics.
 func (o *output) open(ctx context.Context, src *engine.Source, memory int64) (err error) {
 	job := o.job
-	o.path, o.Counts = job.Sink, nil
+	o.path, o.Counts, o.tally = job.Sink, nil, nil
 	if job.Stage != nil {
 		o.path = job.Stage.path(job)
 	}
@@ -74,15 +89,43 @@ func (o *output) open(ctx context.Context, src *engine.Source, memory int64) (er
 		return err
 	}
 	o.Write, o.caps = o.writer.Write, storage.WriterCapabilities(o.writer)
-	o.Copier, o.Blocks = o.caps.Copy, o.caps.Blocks
-	o.plan.join(o.writer.Identity())
+	o.Copier, o.Blocks, o.Points = o.caps.Copy, o.caps.Blocks, o.caps.Points
+	if src.Resumes() && o.Points == nil {
+		o.Blocks = nil // which Flush would end
+	}
+	o.plan.join(o.writer.Identity(), 0)
 	if have := o.caps.Append; have != nil {
 		o.plan.adopt(have.Topics(), src.Info)
 	}
-	if o.Routes, err = routes(job, o.writer, o.plan); err != nil {
+	o.Routes, o.made = nil, 0
+	if err = o.route(); err != nil {
 		return err
 	}
 	return o.writeExtras(ctx, src.Reader)
+}
+
+// extend takes the topics that came with a round.
+func (o *output) extend(src *engine.Source) error {
+	first := len(o.plan.results)
+	for range src.Info.Topics[first:] {
+		o.Choice.Topics = append(o.Choice.Topics, true)
+	}
+	if err := o.plan.add(src.Info, o.Choice); err != nil {
+		return err
+	}
+	o.plan.join(o.writer.Identity(), first)
+	return o.route()
+}
+
+// count adds the counts of a round to those before.
+func (o *output) count() {
+	for i, c := range o.Counts {
+		if i == len(o.tally) {
+			o.tally = append(o.tally, engine.Count{})
+		}
+		o.tally[i].Add(c)
+	}
+	o.Counts = o.tally
 }
 
 // check looks whether the output is what it should be, before any gets its name. One of
@@ -172,35 +215,33 @@ func (o *output) report(src *engine.Source, r *Report) {
 	}
 }
 
-// routes creates the topics in the sink.
-func routes(job *Job, w storage.Writer, plan *topicPlan) ([]engine.Route, error) {
-	out := make([]engine.Route, len(plan.results))
-	for i := range out {
-		out[i].Drop, out[i].Skip = true, !plan.chosen[i]
-	}
-	for k := range plan.sinks {
-		s := &plan.sinks[k]
-		id, err := createTopic(w, s)
+// route creates the topics that the sink does not have yet, and routes of those of the source
+// without one.
+func (o *output) route() error {
+	plan := o.plan
+	for ; o.made < len(plan.sinks); o.made++ {
+		s := &plan.sinks[o.made]
+		id, err := createTopic(o.writer, s)
 		if err != nil {
 			if errors.Is(err, storage.ErrContradicts) {
-				return nil, err // it names the topic
+				return err // it names the topic
 			}
-			return nil, fmt.Errorf("topic %s: %w", s.topic.Name, err)
+			return fmt.Errorf("topic %s: %w", s.topic.Name, err)
 		}
-		if s.refused != nil {
-			continue
-		}
-		counter := &engine.Counter{}
-		for _, i := range s.sources {
-			rt := engine.Route{Sink: id, Program: plan.results[i].Plan, Stamp: plan.stamps[i], Mark: plan.marks[i]}
+		s.id, s.counter = id, &engine.Counter{}
+	}
+	for i := len(o.Routes); i < len(plan.results); i++ {
+		rt := engine.Route{Drop: true, Skip: !plan.chosen[i]}
+		if k := plan.sinkOf[i]; k >= 0 && plan.sinks[k].refused == nil {
+			rt = engine.Route{Sink: plan.sinks[k].id, Program: plan.results[i].Plan, Stamp: plan.stamps[i], Mark: plan.marks[i]}
 			if rt.Program != nil {
-				countSeq(&rt, job.HeaderSeq, plan.results[i].HeaderSeq, counter)
+				countSeq(&rt, o.job.HeaderSeq, plan.results[i].HeaderSeq, plan.sinks[k].counter)
 				mapping.Reset(rt.Program) // of an attempt before
 			}
-			out[i] = rt
 		}
+		o.Routes = append(o.Routes, rt)
 	}
-	return out, nil
+	return nil
 }
 
 // countSeq sets what is written to the counter of the Header that ROS 1 messages begin with,

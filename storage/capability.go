@@ -123,6 +123,23 @@ type BlockCopier interface {
 	CopyBlock(b *Batch) (bool, error)
 }
 
+// A Resumer is a Reader of something that goes on, such as a running system. It reads in
+// rounds: ReadNext waits for messages, and returns io.EOF at the end of a round, which is
+// before the first message of a topic that Info does not have, and at least every few seconds.
+type Resumer interface {
+	// Resume begins the next round, after io.EOF. Info then also has the topics that came
+	// meanwhile, after those before. more is false if nothing can follow: the next round is
+	// the last one, and has no messages.
+	Resume() (more bool, err error)
+}
+
+// A Checkpointer is a Writer that can write the messages so far to its files while more will
+// follow, so that they can be read after the process is killed. With OnBlock it hands out the
+// last, partly filled block.
+type Checkpointer interface {
+	Checkpoint() error
+}
+
 // A FileLister is a Writer that may write other files than the one file or folder at
 // the path that Create got.
 type FileLister interface {
@@ -137,6 +154,7 @@ type ReaderCaps struct {
 	Query  Querier
 	Extras ExtraReader
 	Lists  SectionLister
+	Rounds Resumer
 }
 
 // ReaderCapabilities probes r.
@@ -147,6 +165,7 @@ func ReaderCapabilities(r Reader) ReaderCaps {
 	c.Query, _ = r.(Querier)
 	c.Extras, _ = r.(ExtraReader)
 	c.Lists, _ = r.(SectionLister)
+	c.Rounds, _ = r.(Resumer)
 	return c
 }
 
@@ -156,6 +175,7 @@ type WriterCaps struct {
 	Copy   BlockCopier
 	Files  FileLister
 	Extras ExtraWriter
+	Points Checkpointer
 	Append Appender // set with WriteOptions.Append alone
 }
 
@@ -166,6 +186,7 @@ func WriterCapabilities(w Writer) WriterCaps {
 	c.Copy, _ = w.(BlockCopier)
 	c.Files, _ = w.(FileLister)
 	c.Extras, _ = w.(ExtraWriter)
+	c.Points, _ = w.(Checkpointer)
 	if a, ok := w.(Appender); ok && a.Topics() != nil {
 		c.Append = a
 	}

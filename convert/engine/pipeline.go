@@ -41,6 +41,10 @@ type Pipeline struct {
 	Dedupe   bool             // of messages that are equal in topic, time and bytes only the first is written; only with OrderTime
 	Sample   int64            // about so many bytes of the source are read, from all over it, in place of all; 0: all. Only with OrderFile; a source without blocks is read whole
 
+	// Continues is set for a round of a source that goes on, see storage.Resumer. At its end all
+	// messages are in the files of the sinks, as far as these can do that while more follow.
+	Continues bool
+
 	Share float64 // of what the sinks take, how much is read; less than 1 only with Sample
 
 	Failed *Sink // whose Write has failed
@@ -73,6 +77,7 @@ func (t *takers) at(p *Pipeline, time int64) []int {
 // join makes one table of the routes of all sinks.
 func (p *Pipeline) join() {
 	topics := len(p.Source.Info.Topics)
+	p.routes, p.copies = nil, false
 	p.takers = make([]takers, topics)
 	p.counts = make([]Count, topics*len(p.Sinks))
 	if p.dedupe = nil; p.Dedupe {
@@ -122,7 +127,9 @@ func (b *batch) memory() int64 {
 // Run moves all messages. After an error Failed is the sink whose Write has failed, if it is
 // about that. A wrong index is found out here too, see Retry.
 func (p *Pipeline) Run(ctx context.Context) error {
-	p.meter = newMeter(p.Source, p.Progress)
+	if p.meter == nil { // else it is another round
+		p.meter = newMeter(p.Source, p.Progress)
+	}
 	enc := newEncoder(ctx, p.workers)
 	for _, s := range p.Sinks {
 		if s.Blocks != nil {
@@ -131,7 +138,11 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	}
 	err := p.move(enc.ctx)
 	for _, s := range p.Sinks {
-		if err == nil && s.Blocks != nil {
+		switch {
+		case err != nil:
+		case p.Continues && s.Points != nil:
+			err = s.Points.Checkpoint()
+		case !p.Continues && s.Blocks != nil:
 			err = s.Blocks.Flush()
 		}
 	}

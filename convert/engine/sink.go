@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"slices"
 
 	"github.com/bagconv/bagconv/convert/mapping"
@@ -21,6 +22,9 @@ type Sink struct {
 	Routes []Route             // index = TopicID of the source
 
 	Counts []Count // the same, of the last run; nil before it
+
+	// Points, when set, is called at the end of a round, see Pipeline.Continues.
+	Points storage.Checkpointer
 
 	state []storage.Message // of latched topics, to be repeated at its start
 }
@@ -73,6 +77,16 @@ func (c *Count) join(o *Count) {
 	c.TooLarge += o.TooLarge
 }
 
+// Add adds the counts of another run, after this one.
+func (c *Count) Add(o Count) {
+	o.firstBadBlock = math.MaxInt
+	c.join(&o)
+	c.Thinned += o.Thinned
+	c.Duplicates += o.Duplicates
+	c.PublishTimes += o.PublishTimes
+	c.Sequences += o.Sequences
+}
+
 // startCopy has a sink copy blocks as they are stored, if that can be. Those of several
 // sinks are copied if all take the same topics.
 func (s *Sink) startCopy(src *Source, first *Sink) {
@@ -94,9 +108,14 @@ func copied(routes []Route) []storage.TopicID {
 	return topics
 }
 
-// thinOut sets the counter that the topics of one name share.
+// thinOut sets the counter that the topics of one name share. Those of a round before stay.
 func thinOut(routes []Route, edit *selection.Edit, info *storage.Info) {
 	shared := map[string]*selection.Thin{}
+	for i := range routes {
+		if rt := &routes[i]; rt.thin != nil {
+			shared[info.Topics[i].Name] = rt.thin
+		}
+	}
 	for i := range routes {
 		name := info.Topics[i].Name
 		if _, known := shared[name]; !known {

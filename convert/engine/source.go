@@ -101,6 +101,19 @@ func (s *Source) rewind() error {
 	return s.open()
 }
 
+// Resumes reports whether the source goes on after the end of a round.
+func (s *Source) Resumes() bool { return storage.ReaderCapabilities(s.Reader).Rounds != nil }
+
+// Resume begins the next round of such a source. See storage.Resumer.
+func (s *Source) Resume() (more bool, err error) {
+	if more, err = storage.ReaderCapabilities(s.Reader).Rounds.Resume(); err != nil {
+		return false, err
+	}
+	s.moved, s.evidence = false, nil
+	s.Info, err = s.Reader.Info()
+	return more, err
+}
+
 // Evidence returns what messages show about the definitions of topics that have none: see
 // FindEvidence.
 func (s *Source) Evidence(ctx context.Context, sets []*defset.Set, sourceDistro string) (*mapping.Evidence, error) {

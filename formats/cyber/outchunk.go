@@ -123,6 +123,9 @@ func (k *outChunk) Append() error {
 	if err == nil {
 		err = k.seg.putChunk(k)
 	}
+	if err == nil {
+		err = k.seg.out.Flush() // a chunk can be read if the process is killed
+	}
 	if err != nil {
 		w.broken = err
 		return err

@@ -147,6 +147,9 @@ func (w *Writer) Write(m *storage.Message) error {
 // OnBlock hands full chunks to f. See storage.BlockWriter.
 func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
 
+// Checkpoint ends the chunk. See storage.Checkpointer.
+func (w *Writer) Checkpoint() error { return w.Flush() }
+
 // Flush ends the chunk. See storage.BlockWriter.
 func (w *Writer) Flush() error {
 	if err := w.state.Usable(); err != nil {

@@ -212,6 +212,9 @@ func (w *FolderWriter) OnBlock(f func(storage.PendingBlock) error) {
 	w.last().OnBlock(f)
 }
 
+// Checkpoint ends the chunk. See storage.Checkpointer.
+func (w *FolderWriter) Checkpoint() error { return w.Flush() }
+
 // Flush ends the chunk. See storage.BlockWriter.
 func (w *FolderWriter) Flush() error {
 	if err := w.state.Usable(); err != nil {

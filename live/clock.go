@@ -1,0 +1,161 @@
+package live
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Clock is the time of a recording that is played: it runs at a rate, stops, and goes on. All
+// methods are safe for concurrent use.
+type Clock struct {
+	mu      sync.Mutex
+	rate    float64
+	paused  bool
+	steps   int // messages that are sent although it is paused
+	started bool
+	base    int64     // time of the recording at since, ns
+	since   time.Time // when rate, paused or base changed last
+	changed chan struct{}
+
+	delays []time.Duration // how much later than due messages were sent, a sample
+	sent   int64
+}
+
+// NewClock returns a clock that starts with the first message.
+func NewClock(rate float64, paused bool) *Clock {
+	return &Clock{rate: rate, paused: paused, changed: make(chan struct{})}
+}
+
+// Restart has the next message start the clock anew.
+func (c *Clock) Restart() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.started = false
+}
+
+// now is Now for a caller that has locked.
+func (c *Clock) now() int64 {
+	if c.paused || !c.started {
+		return c.base
+	}
+	return c.base + int64(float64(time.Since(c.since))*c.rate)
+}
+
+// Now returns the time of the recording; false before the first message.
+func (c *Clock) Now() (int64, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now(), c.started
+}
+
+// set changes the clock, from now on.
+func (c *Clock) set(change func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.base, c.since = c.now(), time.Now()
+	change()
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// Toggle pauses or goes on, and reports whether it is paused now.
+func (c *Clock) Toggle() (paused bool) {
+	c.set(func() { c.paused = !c.paused; paused = c.paused })
+	return paused
+}
+
+// Step sends one message, if it is paused.
+func (c *Clock) Step() {
+	c.set(func() {
+		if c.paused {
+			c.steps++
+		}
+	})
+}
+
+// Speed multiplies the rate, and returns the new one.
+func (c *Clock) Speed(factor float64) (rate float64) {
+	c.set(func() { c.rate = min(max(c.rate*factor, 1e-3), 1e3); rate = c.rate })
+	return rate
+}
+
+// Rate returns the rate.
+func (c *Clock) Rate() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.rate
+}
+
+// Wait waits until a message of that time is due.
+func (c *Clock) Wait(ctx context.Context, at int64) error {
+	for {
+		wait, changed, due := c.due(at)
+		if due {
+			return nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-changed:
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		}
+		timer.Stop()
+	}
+}
+
+// due reports whether a message is due, or how long to wait.
+func (c *Clock) due(at int64) (wait time.Duration, changed chan struct{}, due bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.started {
+		c.base, c.since, c.started = at, time.Now(), true
+	}
+	if c.paused {
+		if c.steps == 0 {
+			return time.Hour, c.changed, false
+		}
+		c.steps--
+		c.base = max(c.base, at)
+		return 0, nil, true
+	}
+	left := float64(at-c.now()) / c.rate
+	if left > float64(time.Hour) {
+		return time.Hour, c.changed, false
+	}
+	if left > 0 {
+		return time.Duration(math.Ceil(left)), c.changed, false
+	}
+	c.note(time.Duration(-left))
+	return 0, nil, true
+}
+
+// maxDelays is how many delays are kept; of more, a part is, evenly over time.
+const maxDelays = 1 << 16
+
+func (c *Clock) note(d time.Duration) {
+	c.sent++
+	if stride := c.sent/maxDelays + 1; c.sent%stride == 0 {
+		if len(c.delays) < maxDelays {
+			c.delays = append(c.delays, d)
+		} else {
+			c.delays[int(c.sent/stride)%maxDelays] = d
+		}
+	}
+}
+
+// Delays returns by how much messages were sent after they were due: the 99th percentile, and the
+// most of those that were looked at.
+func (c *Clock) Delays() (p99, most time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.delays) == 0 {
+		return 0, 0
+	}
+	sorted := slices.Sorted(slices.Values(c.delays))
+	return sorted[len(sorted)*99/100], sorted[len(sorted)-1]
+}

@@ -1,0 +1,21 @@
+// Package ros1 speaks with running ROS 1 systems: it records topics of other nodes. It needs nothing of ROS.
+//
+//	xmlrpc.go    the values of XML-RPC
+//	master.go    calls to the master, and to other nodes (ROS Master and Slave API)
+//	node.go      a node: its name, and the calls that it answers
+//	header.go    headers and messages on a connection (TCPROS), and their limits
+//	subscribe.go one subscription: its publishers, and a connection to each
+//	record.go    a source of convert: all subscriptions of a recording
+//
+// A recorder asks the master for the publishers of a topic, and each publisher for an address,
+// and connects to it. The header of the connection has the type, its md5sum and its
+// definition: what a bag keeps of a connection. Recording needs no definitions.
+//
+// Refused are: services, UDPROS, parameters but those of time. Whatever a peer sends has a limit: 16 MiB for an XML-RPC message, 8 MiB
+// for a header, and one for messages that the user sets. A connection that breaks a limit is closed and tried again later.
+//
+// Sources: wiki.ros.org/ROS/Master_API, Slave_API, TCPROS, Connection Header.
+//
+// A Recorder starts goroutines, and ends them in Close. Its methods are safe for concurrent use,
+// but for those of storage.Reader.
+package ros1
