@@ -42,6 +42,7 @@ var arrows = []arrow{
 	{"convert/batch", []string{"storage", "internal/iox"}},
 	{"convert/multi", []string{"storage"}},
 	{"convert/render", []string{"convert/transcode", "schema", "internal/wire/..."}},
+	{"convert/values", []string{"storage", "schema", "convert/mapping", "convert/transcode", "internal/wire/..."}},
 	{"convert/selection", []string{"storage", "internal/wire/..."}},
 	{"convert/check", []string{"convert/engine", "convert/mapping", "convert/transcode", "convert/selection", "internal/yaml", "schema", "schema/defset", "schema/protoschema", "storage"}},
 	{"live", []string{"storage"}},

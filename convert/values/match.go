@@ -1,0 +1,71 @@
+package values
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// places returns which field of a Go struct each field of a message has; the zero value for none.
+// A tag bag:"name" names it, and else the names are compared without case and underscores.
+func (c *compiler) places(n *node, list []member, t reflect.Type, path string) ([]reflect.StructField, error) {
+	out := make([]reflect.StructField, len(list))
+	switch {
+	case t == nil:
+		return out, nil
+	case t == mapType:
+		n.has = map[string]bool{}
+		for _, m := range list {
+			n.has[m.name] = true
+		}
+		return out, nil
+	}
+	exact, folded := map[string]int{}, map[string]int{}
+	for i, m := range list {
+		exact[m.name] = i
+		if _, twice := folded[fold(m.name)]; twice {
+			folded[fold(m.name)] = -2
+		} else {
+			folded[fold(m.name)] = i
+		}
+	}
+	if path != "" {
+		path += "."
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, tagged := f.Tag.Lookup("bag")
+		if !f.IsExported() || tag == "-" {
+			continue
+		}
+		k, ok := exact[tag]
+		if !tagged {
+			if k, ok = folded[fold(f.Name)]; !ok {
+				k, ok = exact[longer[fold(f.Name)]]
+			}
+		}
+		switch {
+		case !ok && tagged:
+			return nil, fmt.Errorf("%w: %s has no field %s%s, which a tag of %s names", ErrType, n.name, path, tag, t)
+		case !ok:
+			c.unset = append(c.unset, path+f.Name)
+		case k < 0:
+			return nil, fmt.Errorf("%w: several fields of %s may be %s%s; add a tag bag:\"name\"", ErrType, n.name, path, f.Name)
+		case out[k].Type != nil:
+			return nil, fmt.Errorf("%w: field %s%s of %s has two places, %s and %s", ErrType, path, list[k].name, n.name, out[k].Name, f.Name)
+		default:
+			out[k] = f
+		}
+	}
+	for i := range list {
+		if out[i].Type == nil {
+			c.unread = append(c.unread, path+list[i].name)
+		}
+	}
+	return out, nil
+}
+
+// longer are the names of fields of times, by those that Go code of ROS 1 has for them.
+var longer = map[string]string{"nsec": "nanosec", "nsecs": "nanosec", "secs": "sec"}
+
+func fold(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }

@@ -1,0 +1,137 @@
+package values
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// ErrMalformed is wrapped by errors about messages that do not fit their definition.
+var ErrMalformed = transcode.ErrMalformed
+
+// ErrRange is wrapped by errors about single values that have no place on the other side: a
+// number that its Go type or its field does not hold, an array of another length.
+var ErrRange = errors.New("the value has no place there")
+
+// ErrType is wrapped by errors about a Go type that does not fit the type of the messages.
+var ErrType = errors.New("the Go type does not fit")
+
+// A Codec reads and writes the messages of one type as values of T.
+type Codec[T any] struct{ program }
+
+// For returns the codec of a topic. Its definition is the one that mapping.Define finds: its own,
+// or a standard one of ROS 1 Noetic or of the default distribution of ROS 2.
+func For[T any](t *storage.Topic) (*Codec[T], error) {
+	return compileTopic[T](mapping.New(mapping.Options{SourceDistro: mapping.DefaultDistro}), t)
+}
+
+func compileTopic[T any](m *mapping.Mapper, t *storage.Topic) (*Codec[T], error) {
+	d, err := m.Define(t)
+	if err == nil {
+		var c *Codec[T]
+		if c, err = Compile[T](d, t.Encoding); err == nil {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("topic %s: %w", t.Name, err)
+}
+
+// Compile returns the codec of a definition, for messages in "ros1", "cdr", "protobuf" or "json".
+// The error wraps ErrType if T does not fit, and names the field.
+func Compile[T any](d *mapping.Definition, encoding string) (*Codec[T], error) {
+	p, err := compile(d, encoding, reflect.TypeFor[T]())
+	if err != nil {
+		return nil, err
+	}
+	return &Codec[T]{*p}, nil
+}
+
+// Decode reads a message into v. It copies what it keeps, and uses the memory of v again: that of
+// lists, and what pointers point to. Fields of T that the messages do not have stay as they are.
+// After an error the content of v does not count. The error wraps ErrMalformed or ErrRange.
+func (c *Codec[T]) Decode(message []byte, v *T) error { return c.decode(message, unsafe.Pointer(v)) }
+
+// Append writes v as a message at the end of dst: CDR as ROS 2 does, XCDR1 in little endian. Fields
+// that T does not have are zero. On error dst is returned at its old length. The error wraps
+// ErrRange, ErrType, or storage.ErrUnsupported for messages in JSON.
+func (c *Codec[T]) Append(dst []byte, v *T) ([]byte, error) { return c.append(dst, unsafe.Pointer(v)) }
+
+// Unread lists the paths of fields of the messages that T does not have.
+func (c *Codec[T]) Unread() []string { return c.unread }
+
+// Unset lists the paths of fields of T that the messages do not have.
+func (c *Codec[T]) Unset() []string { return c.unset }
+
+// A program is what a Codec is of any type.
+type program struct {
+	root          *slot
+	encoding      string
+	head          mapping.Program // makes messages those of root; nil: they are
+	unread, unset []string
+}
+
+// compile makes the program of a Go type.
+func compile(d *mapping.Definition, encoding string, t reflect.Type) (*program, error) {
+	if t != mapType && (t.Kind() != reflect.Struct || t == timeType) {
+		return nil, fmt.Errorf("%w: %s is not a struct and not map[string]any", ErrType, t)
+	}
+	c := compiler{ros1: encoding != "cdr", made: map[nodeKey]*node{}}
+	src := source{ros: schema.Type{Kind: schema.Struct, Message: d.ROS}}
+	if d.Proto != nil {
+		src = source{md: d.Proto}
+	} else if d.ROS == nil {
+		return nil, fmt.Errorf("there is no definition of the messages")
+	}
+	root, err := c.slot(src, t, "", 0)
+	if err != nil {
+		return nil, err
+	}
+	return &program{root: root, encoding: encoding, head: d.Head, unread: c.unread, unset: c.unset}, nil
+}
+
+// The memory of a value is at most maxExtra bytes and maxGrowth for each byte of its message: a list
+// of messages that take no bytes must not fill the memory.
+const (
+	maxExtra  = 32 << 20
+	maxGrowth = 64
+)
+
+func (c *program) decode(message []byte, p unsafe.Pointer) (err error) {
+	if c.head != nil {
+		if message, err = c.head.Append(nil, message); err != nil {
+			return err
+		}
+	}
+	if c.encoding == "protobuf" {
+		return readProto(c.root, message, p)
+	}
+	r := rosReaders.Get().(*rosReader)
+	defer rosReaders.Put(r)
+	return r.message(c.root, message, c.encoding == "cdr", p)
+}
+
+var rosReaders = sync.Pool{New: func() any { return new(rosReader) }}
+
+func (c *program) append(dst []byte, p unsafe.Pointer) ([]byte, error) {
+	var out []byte
+	var err error
+	switch c.encoding {
+	case "json":
+		return dst, fmt.Errorf("messages in JSON are not written from Go values: %w", storage.ErrUnsupported)
+	case "protobuf":
+		out, err = writeProto(c.root, dst, p)
+	default:
+		out, err = writeROS(c.root, dst, c.encoding == "cdr", p)
+	}
+	if err != nil {
+		return dst, err
+	}
+	return out, nil
+}
