@@ -24,6 +24,8 @@ type Reader struct {
 	byKey  map[string]storage.TopicID
 	blocks []block
 
+	blockSize int64 // when records go into another block
+
 	seq  storage.Sequence
 	info *storage.Info
 }
@@ -33,21 +35,24 @@ type topic struct {
 	messages int64
 }
 
-// A block is records that follow each other in the file, about blockSize bytes.
+// A block is records that follow each other in the file, about Reader.blockSize bytes.
 type block struct {
 	storage.Block
 	counts []int64 // messages of each of Topics
 }
 
-// blockSize is when records go into another block: as many bytes as a core keeps near while it
-// reads them.
-const blockSize = 512 << 10
+// minBlock is as many bytes as a core keeps near while it reads them. maxBlocks is how many of
+// them there are before they become larger.
+const (
+	minBlock  = 512 << 10
+	maxBlocks = 128 << 10
+)
 
 // Open reads the heads of all records of src, whose first bytes Detect knows. If audit
 // is true, it also compares the index with them. The Reader closes src.File, unless the
 // error is not nil.
 func Open(src *chunked.Source, v Version, audit bool) (*Reader, error) {
-	r := &Reader{src: src, version: v, byKey: map[string]storage.TopicID{}}
+	r := &Reader{src: src, version: v, byKey: map[string]storage.TopicID{}, blockSize: max(minBlock, src.Size/maxBlocks)}
 	if v.Damaged {
 		if err := src.Warn("version-line", 0, false, "the version line is damaged; what follows is a bag of version %s", v.Name); err != nil {
 			return nil, err
@@ -56,7 +61,7 @@ func Open(src *chunked.Source, v Version, audit bool) (*Reader, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	s := scanner{r: r, w: src.Window(), defs: map[definition]string{}}
+	s := scanner{r: r, w: src.Window(), part: partSize, defs: map[definition]string{}}
 	if err := s.scan(); err != nil {
 		return nil, err
 	}

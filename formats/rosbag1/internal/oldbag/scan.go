@@ -21,6 +21,9 @@ type scanner struct {
 
 	order order // of the heads
 
+	part   int64 // bytes that a core scans while others scan others; 0: one scans all
+	strict bool  // bytes that are no record are an error
+
 	run    bool     // the last block may grow
 	counts []int64  // messages of each topic in the last block
 	last   struct { // record before, if it was a message
@@ -61,7 +64,7 @@ type gap struct {
 
 // scan finds topics and blocks.
 func (s *scanner) scan() error {
-	if err := s.walk(); err != nil {
+	if err := s.whole(); err != nil {
 		return err
 	}
 	s.endRun()
@@ -69,14 +72,13 @@ func (s *scanner) scan() error {
 	return s.account()
 }
 
-// walk goes over all records.
-func (s *scanner) walk() error {
-	size := s.r.src.Size
-	for p := s.r.first; p < size; {
+// walk goes over the records that begin from p on and before to, and returns where the next one does.
+func (s *scanner) walk(p, to int64) (int64, error) {
+	for size := s.r.src.Size; p < min(to, size); {
 		if err := s.r.src.Ctx.Err(); err != nil {
-			return err
+			return p, err
 		}
-		next, err := s.again(p)
+		next, err := s.again(p, to)
 		if next > p && err == nil {
 			p = next
 			continue
@@ -92,29 +94,30 @@ func (s *scanner) walk() error {
 		case chunked.IsIO(err):
 		case err == nil:
 			next, err = s.record(p)
+		case s.strict:
 		default:
 			cut, err = s.skip(p, err)
 		}
 		if err != nil {
-			return s.r.src.Fail(p, "record", err)
+			return p, s.r.src.Fail(p, "record", err)
 		}
 		if cut != nil {
 			next = cut.at + cut.bytes
 		}
 		if s.visit != nil {
 			if err := s.visit(p, next, cut); err != nil {
-				return err
+				return p, err
 			}
 		}
 		p = next
 	}
-	return nil
+	return p, nil
 }
 
 // again takes in the messages from p on whose heads are known, and returns where the next record
-// is; p if the first one is not known, or does not fit into the file.
-func (s *scanner) again(p int64) (int64, error) {
-	for s.visit == nil && len(s.r.heads) > 0 && p < s.r.src.Size {
+// is; p if the first one is not known, or does not fit into the file. It stops at to.
+func (s *scanner) again(p, to int64) (int64, error) {
+	for s.visit == nil && len(s.r.heads) > 0 && p < to {
 		b, err := s.w.Ahead(p, headSize)
 		if err == nil {
 			err = s.r.src.Ctx.Err()
@@ -134,7 +137,7 @@ func (s *scanner) again(p int64) (int64, error) {
 			}
 			s.message(p, p+int64(h.size), p+end, t, h.topic)
 			p += end
-			if end > int64(len(b)-headSize) {
+			if end > int64(len(b)-headSize) || p >= to {
 				break
 			}
 			b = b[end:]
@@ -176,15 +179,7 @@ func (s *scanner) record(p int64) (int64, error) {
 		s.message(p, data, end, rec.time, id)
 		return end, nil
 	case kindDefinition:
-		d := definition{string(rec.topic), string(rec.typ), string(rec.md5)}
-		if _, ok := s.defs[d]; !ok {
-			text := string(rec.def)
-			s.defs[d] = text
-			s.defined = append(s.defined, d)
-			if of := (definition{typ: d.typ, md5: d.md5}); s.defs[of] == "" {
-				s.defs[of] = text
-			}
-		}
+		s.defineAs(definition{string(rec.topic), string(rec.typ), string(rec.md5)}, string(rec.def))
 	case kindFileHeader:
 		if s.header == nil {
 			s.header = &record{indexPos: rec.indexPos, head: rec.head}
@@ -201,9 +196,21 @@ func (s *scanner) record(p int64) (int64, error) {
 	return end, nil
 }
 
+// defineAs keeps the text of a definition, the first one of each.
+func (s *scanner) defineAs(d definition, text string) {
+	if _, ok := s.defs[d]; ok {
+		return
+	}
+	s.defs[d] = text
+	s.defined = append(s.defined, d)
+	if of := (definition{typ: d.typ, md5: d.md5}); s.defs[of] == "" {
+		s.defs[of] = text
+	}
+}
+
 // message adds the message at p to a block.
 func (s *scanner) message(p, data, end, t int64, id storage.TopicID) {
-	if s.run && s.r.blocks[len(s.r.blocks)-1].Size >= blockSize {
+	if s.run && s.r.blocks[len(s.r.blocks)-1].Size >= s.r.blockSize {
 		s.endRun()
 	}
 	if !s.run {
@@ -216,11 +223,16 @@ func (s *scanner) message(p, data, end, t int64, id storage.TopicID) {
 	b.Messages++
 	b.Start, b.End = min(b.Start, t), max(b.End, t)
 	s.r.topics[id].messages++
+	s.count(id, 1)
+	s.last.at, s.last.data, s.last.end, s.last.topic, s.last.here = p, data, end, id, true
+}
+
+// count adds messages of a topic to those of the last block.
+func (s *scanner) count(id storage.TopicID, n int64) {
 	for int(id) >= len(s.counts) {
 		s.counts = append(s.counts, 0)
 	}
-	s.counts[id]++
-	s.last.at, s.last.data, s.last.end, s.last.topic, s.last.here = p, data, end, id, true
+	s.counts[id] += n
 }
 
 func (s *scanner) endRun() {

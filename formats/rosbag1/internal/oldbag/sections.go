@@ -59,7 +59,8 @@ func (r *Reader) listRecords(ctx context.Context, add func(storage.Section) erro
 		x.Broken = cut.why + chunked.GoesOn(next, src.Size)
 		return add(x)
 	}
-	return s.walk()
+	_, err := s.walk(l.first, src.Size)
+	return err
 }
 
 // kindNames are what FORMATS calls the records of version 1.2.
