@@ -94,7 +94,7 @@ func checkExtras(g *guard.Guard, job *Job) error {
 }
 
 func absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
+	if abs, err := iox.Abs(path); err == nil {
 		return abs
 	}
 	return filepath.Clean(path)

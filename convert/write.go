@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path/filepath"
 
 	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/extras"
@@ -338,7 +337,7 @@ func mostUsed(blocks map[string]int64, codecs []string) (best string) {
 
 // sizeOf adds up the bytes of a file or of all files in a folder.
 func sizeOf(path string) (n int64, err error) {
-	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+	err = iox.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

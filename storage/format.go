@@ -80,6 +80,10 @@ type Format struct {
 	// Nil: a recording has one file.
 	Recordings func(fsys FS, dir string, names []string) (groups []Group, rest []string)
 
+	// Listing is the file that names the others of a recording that is a folder, for places
+	// whose folders cannot be listed. Nil: there is no such file.
+	Listing *Listing
+
 	// Stem returns the name of a recording without its ending; see StemOf. Nil: the
 	// endings are Extensions.
 	Stem func(name string) string
@@ -126,6 +130,15 @@ type Format struct {
 	Create func(ctx context.Context, path string, o WriteOptions) (Writer, error)
 }
 
+// A Listing is a file in a folder that names others in it.
+type Listing struct {
+	Name string
+
+	// Files returns the names in the content of the file, without folders. Not all of
+	// them need be there.
+	Files func(text []byte) []string
+}
+
 // An Ask is the request for an output whose format is not decided yet.
 type Ask struct {
 	Path   string                   // as it was typed: a separator at its end names a folder
@@ -137,10 +150,11 @@ type Ask struct {
 func (a *Ask) Folder() bool { return a.Path != "" && os.IsPathSeparator(a.Path[len(a.Path)-1]) }
 
 // Claims reports whether path is a recording of this format, by its content, or a part
-// of one. Nothing may stand there but a file or folder.
-func (f *Format) Claims(path string) bool {
-	head, err := readHead(nil, path)
-	return err == nil && f.Sniff != nil && f.Sniff(nil, path, head)
+// of one. Nothing may stand there but a file or folder. fsys nil means the operating
+// system's files.
+func (f *Format) Claims(fsys FS, path string) bool {
+	head, err := readHead(fsys, path)
+	return err == nil && f.Sniff != nil && f.Sniff(fsys, path, head)
 }
 
 // Files are the files of one recording, as paths.

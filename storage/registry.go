@@ -46,6 +46,16 @@ func NewRegistry(formats ...*Format) *Registry {
 // Formats returns the formats in order. The slice must not be changed.
 func (r *Registry) Formats() []*Format { return r.formats }
 
+// Listings returns those of all formats, each name once.
+func (r *Registry) Listings() (list []Listing) {
+	for _, f := range r.formats {
+		if f.Listing != nil && !slices.ContainsFunc(list, func(l Listing) bool { return l.Name == f.Listing.Name }) {
+			list = append(list, *f.Listing)
+		}
+	}
+	return list
+}
+
 // Lookup returns the format of that name or alias. It returns nil if there is none; a
 // caller that takes names from outside must check before it uses the result.
 func (r *Registry) Lookup(name string) *Format {

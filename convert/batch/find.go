@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -50,7 +51,7 @@ func (f *Finder) Find(words []string) (*Found, error) {
 	var dirs []string
 	for _, word := range words {
 		paths := []string{word}
-		if _, err := os.Lstat(word); err != nil && strings.ContainsAny(word, "*?[") {
+		if _, err := iox.Lstat(word); err != nil && strings.ContainsAny(word, "*?[") {
 			matches, err := filepath.Glob(word)
 			if err != nil {
 				return nil, fmt.Errorf("%s: a glob that cannot be read: %w", word, err)
@@ -60,11 +61,11 @@ func (f *Finder) Find(words []string) (*Found, error) {
 			}
 		}
 		for _, p := range paths {
-			abs, err := filepath.Abs(p)
+			abs, err := iox.Abs(p)
 			if err != nil {
 				return nil, err
 			}
-			if st, err := os.Stat(abs); err == nil && st.IsDir() && !f.isWhole(abs) {
+			if st, err := iox.Stat(abs); err == nil && st.IsDir() && !f.isWhole(abs) {
 				dirs = append(dirs, abs)
 			} else {
 				files = append(files, &Input{Path: abs})
@@ -125,7 +126,7 @@ func (f *Finder) togetherWith(in *Input, l *listing, is map[string]bool) *Input 
 			return g.Input
 		}
 	}
-	if st, err := os.Stat(in.Path); err == nil && st.IsDir() {
+	if st, err := iox.Stat(in.Path); err == nil && st.IsDir() {
 		if l, err := f.list(in.Path); err == nil && l.whole {
 			return l.inputs[0].Input
 		}
@@ -157,9 +158,9 @@ func within(path, dir string) bool {
 
 // walk adds the recordings in a folder and below it.
 func (f *Finder) walk(dir, base string) {
-	if st, err := os.Stat(dir); err == nil && slices.ContainsFunc(f.Skip, func(skip string) bool {
-		other, err := os.Stat(skip)
-		return err == nil && os.SameFile(st, other)
+	if st, err := iox.Stat(dir); err == nil && slices.ContainsFunc(f.Skip, func(skip string) bool {
+		other, err := iox.Stat(skip)
+		return err == nil && iox.SameFile(st, other)
 	}) {
 		f.result.Passed = append(f.result.Passed, dir)
 		return
@@ -186,7 +187,7 @@ func (f *Finder) add(in *Input, base string) {
 	}
 	f.seen[in.Path] = true
 	for _, path := range in.Files {
-		if st, err := os.Stat(path); err == nil {
+		if st, err := iox.Stat(path); err == nil {
 			in.Size += st.Size()
 			if st.ModTime().After(in.ModTime) {
 				in.ModTime = st.ModTime()
@@ -220,6 +221,6 @@ func (f *Finder) looksLike(name string) bool { return f.stem(name) != name }
 // exists reports whether something stands under a name; an error is not proof of
 // the contrary.
 func exists(path string) bool {
-	_, err := os.Lstat(path)
+	_, err := iox.Lstat(path)
 	return err == nil || !os.IsNotExist(err)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -29,7 +30,7 @@ type group struct {
 // list finds the recordings in a folder: those that the formats make of several files,
 // and each other file by itself. Names that begin with a dot are left out.
 func (f *Finder) list(dir string) (*listing, error) {
-	entries, err := os.ReadDir(dir)
+	entries, err := iox.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (f *Finder) list(dir string) (*listing, error) {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		st, err := os.Stat(path)
+		st, err := iox.Stat(path)
 		switch {
 		case err != nil: // a link to nowhere
 			l.others++
@@ -92,7 +93,7 @@ func (l *listing) addGroup(dir string, format *storage.Format, g storage.Group) 
 
 // addFile adds a file that is a recording, or has the name of one.
 func (l *listing) addFile(f *Finder, path string) {
-	format, err := f.Formats.Detect(path)
+	format, err := f.Formats.DetectIn(iox.OS, path)
 	looks := f.looksLike(filepath.Base(path))
 	if err != nil && looks {
 		format, err = f.Detect(path) // the line may name the format

@@ -3,11 +3,12 @@ package batch
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // A Task is one conversion to be run.
@@ -126,7 +127,7 @@ func (r *runner) fits(t *Task) error {
 // standing returns the deepest folder of a path that is there.
 func standing(dir string) string {
 	for {
-		if _, err := os.Stat(dir); err == nil || filepath.Dir(dir) == dir {
+		if _, err := iox.Stat(dir); err == nil || filepath.Dir(dir) == dir {
 			return dir
 		}
 		dir = filepath.Dir(dir)

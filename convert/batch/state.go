@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // Hash returns the SHA-256 of an input in hex: of its file; of several files, that of
@@ -67,7 +69,7 @@ func (e *Entry) Gone() bool { return !slices.ContainsFunc(e.OutputFiles, exists)
 // SizeOf adds up the sizes of files, and of the files in folders.
 func SizeOf(paths []string) (size int64, err error) {
 	for _, path := range paths {
-		err := filepath.WalkDir(path, func(_ string, d os.DirEntry, err error) error {
+		err := iox.WalkDir(path, func(_ string, d os.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}

@@ -46,4 +46,4 @@ func (f *sourceFiles) changes() (list []storage.Warning) {
 
 // sameFile is os.SameFile, which knows files of the operating system alone; of others
 // the name has to do.
-func sameFile(a, b os.FileInfo) bool { return os.SameFile(a, b) || !os.SameFile(a, a) }
+func sameFile(a, b os.FileInfo) bool { return iox.SameFile(a, b) || !iox.SameFile(a, a) }

@@ -52,6 +52,7 @@ var Folder = &storage.Format{
 	TopicName:     Format.TopicName,
 	Sniff:         sniffFolder,
 	Recordings:    mcapStorage.Recordings,
+	Listing:       &ros2bag.Listing,
 	Stem:          mcapStorage.Stem,
 	Open:          OpenFolder,
 	Reindex:       ReindexFolder,

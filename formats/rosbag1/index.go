@@ -8,6 +8,7 @@ import (
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -15,6 +16,16 @@ import (
 // to compare the index with them. A bag with more chunks has as many of them
 // read, evenly spread, so that opening a bag of any size is quick.
 const verifyChunks = 16384
+
+// verifyDistant is how many are, if each costs a question to another machine.
+const verifyDistant = 16
+
+func verifies(file any) int {
+	if iox.Distant(file) {
+		return verifyDistant
+	}
+	return verifyChunks
+}
 
 var errIndex = errors.New("the index is inconsistent")
 

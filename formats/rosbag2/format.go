@@ -73,6 +73,7 @@ var Format = &storage.Format{
 	MaxMessage:    sqlite.MaxRow - rowOverhead,
 	Sniff:         sniff,
 	Recordings:    db3.Recordings,
+	Listing:       &ros2bag.Listing,
 	Stem:          db3.Stem,
 	Identify:      identify,
 	Open:          Open,

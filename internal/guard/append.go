@@ -5,14 +5,15 @@ import (
 	"path/filepath"
 
 	"github.com/bagconv/bagconv/internal/inplace"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // Target checks a recording that will be added to: it must be there, and no file of it may
 // be an input.
 func (g *Guard) Target(f *storage.Format, path string) error {
-	if _, err := os.Stat(path); err != nil {
-		if files, _ := f.FilesOf(nil, path); len(files.Messages) == 0 { // it is no stem of segments
+	if _, err := iox.Stat(path); err != nil {
+		if files, _ := f.FilesOf(iox.OS, path); len(files.Messages) == 0 { // it is no stem of segments
 			return err
 		}
 	}
@@ -23,7 +24,7 @@ func (g *Guard) Target(f *storage.Format, path string) error {
 		return err
 	}
 	for p := range targetFiles(f, path) {
-		if st, err := os.Stat(p); err == nil {
+		if st, err := iox.Stat(p); err == nil {
 			if in := g.input(st); in != "" {
 				return &Refusal{path, "it is an input, or has a file of one: " + in, "a recording cannot be added to itself", ErrInput}
 			}
@@ -34,7 +35,7 @@ func (g *Guard) Target(f *storage.Format, path string) error {
 
 // targetFiles returns the files of a recording, as absolute paths.
 func targetFiles(f *storage.Format, path string) map[string]bool {
-	files, err := f.FilesOf(nil, path)
+	files, err := f.FilesOf(iox.OS, path)
 	if err != nil {
 		files = storage.Files{Messages: []string{path}}
 	}
@@ -53,7 +54,7 @@ func targetFiles(f *storage.Format, path string) map[string]bool {
 func (g *Guard) Changer(base storage.FS, f *storage.Format, path string) storage.FS {
 	files := targetFiles(f, path)
 	return newWriter(base, func(p string) error {
-		st, err := os.Stat(p)
+		st, err := iox.Stat(p)
 		if err != nil || g.leftover(p) {
 			return nil
 		}

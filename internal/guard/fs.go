@@ -40,7 +40,7 @@ func (g *Guard) Writer(base storage.FS, overwrite bool) storage.FS {
 		if err := g.replaceable(path); err != nil || overwrite {
 			return err
 		}
-		if st, err := os.Lstat(path); err != nil || st.IsDir() && isEmpty(path) {
+		if st, err := iox.Lstat(path); err != nil || st.IsDir() && isEmpty(path) {
 			return nil
 		}
 		return &os.PathError{Op: "replace", Path: path, Err: os.ErrExist}
@@ -52,7 +52,7 @@ func (g *Guard) Writer(base storage.FS, overwrite bool) storage.FS {
 // does not read.
 func (g *Guard) Files(base storage.FS, overwrite bool) storage.FS {
 	return newWriter(base, func(path string) error {
-		st, err := os.Stat(path)
+		st, err := iox.Stat(path)
 		switch {
 		case g.leftover(path):
 			return nil
@@ -87,7 +87,7 @@ func newWriter(base storage.FS, may func(string) error) *writerFS {
 }
 
 func absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
+	if abs, err := iox.Abs(path); err == nil {
 		return abs
 	}
 	return filepath.Clean(path)

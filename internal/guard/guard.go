@@ -78,7 +78,7 @@ const otherOutput = "choose another output"
 // Keep protects the files of the recording at path. If they cannot be listed, opening the
 // recording reports the error.
 func (g *Guard) Keep(f *storage.Format, path string) {
-	files, err := f.FilesOf(nil, path)
+	files, err := f.FilesOf(iox.OS, path)
 	if err != nil {
 		files.Messages = append(files.Messages, path)
 	}
@@ -99,7 +99,7 @@ func (g *Guard) keep(path string) {
 	if g.paths[path] {
 		return
 	}
-	if info, err := os.Stat(path); err == nil {
+	if info, err := iox.Stat(path); err == nil {
 		g.paths[path] = true
 		g.kept = append(g.kept, keptFile{path, info})
 	}
@@ -110,7 +110,7 @@ func (g *Guard) input(info os.FileInfo) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, k := range g.kept {
-		if os.SameFile(k.info, info) {
+		if iox.SameFile(k.info, info) {
 			return k.path
 		}
 	}
@@ -132,7 +132,7 @@ func (g *Guard) Output(o Output) (replaces bool, err error) {
 	if err := g.inside(o.Path); err != nil {
 		return false, err
 	}
-	target, err := os.Stat(o.Path)
+	target, err := iox.Stat(o.Path)
 	folder := err == nil && target.IsDir()
 	if folder && !o.Format.Folder {
 		return false, &Refusal{o.Path, fmt.Sprintf("it is a folder, and a %s is a file", o.Format.Name), "name a file in it: " + o.into(), syscall.EISDIR}
@@ -151,7 +151,7 @@ func (g *Guard) Output(o Output) (replaces bool, err error) {
 	if f := g.formatOf(o.Path); f != nil {
 		format = f
 	}
-	old, _ := format.FilesOf(nil, o.Path)
+	old, _ := format.FilesOf(iox.OS, o.Path)
 	switch {
 	case !folder && len(old.Beside) > 0:
 		return false, &Refusal{o.Path, old.Beside[0] + " lies beside it and would be taken for a part of the output", "remove it, or choose another output", nil}
@@ -164,7 +164,7 @@ func (g *Guard) Output(o Output) (replaces bool, err error) {
 	case target == nil:
 		old.Messages = nil // segments, which stay
 	}
-	st, err := os.Lstat(o.Path)
+	st, err := iox.Lstat(o.Path)
 	switch {
 	case err != nil && len(old.Messages) == 0:
 		return false, nil
@@ -198,12 +198,12 @@ func (g *Guard) Folder(path string) error { return g.inside(filepath.Join(path, 
 
 // inside refuses a path below a folder that is an input.
 func (g *Guard) inside(path string) error {
-	abs, err := filepath.Abs(path)
+	abs, err := iox.Abs(path)
 	if err != nil {
 		return err
 	}
 	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
-		if st, err := os.Stat(dir); err == nil {
+		if st, err := iox.Stat(dir); err == nil {
 			if in := g.input(st); in != "" {
 				return &Refusal{path, "it would lie inside the input folder " + in, otherOutput, ErrInput}
 			}
@@ -217,7 +217,7 @@ func (g *Guard) inside(path string) error {
 // formatOf returns the format whose recording stands at path, nil for none.
 func (g *Guard) formatOf(path string) *storage.Format {
 	for _, f := range g.formats {
-		if f.Claims(path) {
+		if f.Claims(iox.OS, path) {
 			return f
 		}
 	}
@@ -227,7 +227,7 @@ func (g *Guard) formatOf(path string) *storage.Format {
 // wholeOf returns the recording that the file at path is one of several parts of, ""
 // if it is none.
 func (g *Guard) wholeOf(path string) string {
-	if st, err := os.Lstat(path); err != nil || st.IsDir() {
+	if st, err := iox.Lstat(path); err != nil || st.IsDir() {
 		return ""
 	}
 	dir := filepath.Dir(path)
@@ -237,10 +237,10 @@ func (g *Guard) wholeOf(path string) string {
 				return name
 			}
 		}
-		if !f.Folder || !f.Claims(dir) {
+		if !f.Folder || !f.Claims(iox.OS, dir) {
 			continue
 		}
-		files, err := f.FilesOf(nil, dir)
+		files, err := f.FilesOf(iox.OS, dir)
 		if err != nil || files.Guessed || !slices.Contains(files.Messages, filepath.Clean(path)) {
 			continue
 		}
@@ -253,17 +253,17 @@ func (g *Guard) wholeOf(path string) string {
 }
 
 func isEmpty(dir string) bool {
-	entries, err := os.ReadDir(dir)
+	entries, err := iox.ReadDir(dir)
 	return err == nil && len(entries) == 0
 }
 
 // replaceable returns nil when what stands at path may be replaced by a recording, or
 // removed; also when nothing does. A link stands for what it points to.
 func (g *Guard) replaceable(path string) error {
-	if _, err := os.Lstat(path); err != nil {
+	if _, err := iox.Lstat(path); err != nil {
 		return nil
 	}
-	st, err := os.Stat(path)
+	st, err := iox.Stat(path)
 	if err != nil {
 		return &Refusal{path, "it is a link to something that is not there", "remove the link, or choose another output", nil}
 	}
@@ -307,7 +307,7 @@ func (g *Guard) replaceableFolder(dir string) error {
 	case isMount(dir):
 		return &Refusal{dir, "a mount point cannot be replaced", "write into it", ErrFolder}
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := iox.ReadDir(dir)
 	if err != nil {
 		return err
 	}
@@ -319,7 +319,7 @@ func (g *Guard) replaceableFolder(dir string) error {
 	}
 	var stranger string
 	for _, f := range g.formats {
-		if !f.Folder || !f.Claims(dir) {
+		if !f.Folder || !f.Claims(iox.OS, dir) {
 			continue
 		}
 		if stranger = notOf(f, dir, entries); stranger == "" {
@@ -335,13 +335,13 @@ func (g *Guard) replaceableFolder(dir string) error {
 
 // inputIn returns the first input in a folder, and with deep also in those below it.
 func (g *Guard) inputIn(dir string, deep bool) string {
-	entries, err := os.ReadDir(dir)
+	entries, err := iox.ReadDir(dir)
 	if err != nil {
 		return ""
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if st, err := os.Stat(path); err == nil {
+		if st, err := iox.Stat(path); err == nil {
 			if in := g.input(st); in != "" {
 				return in
 			}
@@ -362,7 +362,7 @@ func (g *Guard) leftover(path string) bool {
 		if !iox.IsTemp(filepath.Base(p)) {
 			continue
 		}
-		st, err := os.Stat(path)
+		st, err := iox.Stat(path)
 		return err != nil || g.input(st) == "" && g.inputIn(path, true) == ""
 	}
 	return false
@@ -371,7 +371,7 @@ func (g *Guard) leftover(path string) bool {
 // notOf returns the first entry of a folder that does not belong to the recording that
 // the folder is, "" when all do.
 func notOf(f *storage.Format, dir string, entries []os.DirEntry) string {
-	files, err := f.FilesOf(nil, dir)
+	files, err := f.FilesOf(iox.OS, dir)
 	if err != nil {
 		return entries[0].Name()
 	}
@@ -383,7 +383,7 @@ func notOf(f *storage.Format, dir string, entries []os.DirEntry) string {
 		if filepath.Dir(path) != filepath.Clean(dir) {
 			return filepath.Base(path) + ", which lies elsewhere"
 		}
-		belongs[filepath.Clean(path)] = f.Claims(path)
+		belongs[filepath.Clean(path)] = f.Claims(iox.OS, path)
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())

@@ -3,8 +3,8 @@ package guard
 import (
 	"errors"
 	"io"
-	"os"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -17,10 +17,10 @@ type Kind struct {
 
 // Check returns nil when a file of the kind may be written to path.
 func (k Kind) Check(path string) error {
-	if _, err := os.Lstat(path); err != nil {
+	if _, err := iox.Lstat(path); err != nil {
 		return nil // missing, as it may be; or making it will fail
 	}
-	st, err := os.Stat(path)
+	st, err := iox.Stat(path)
 	switch {
 	case err != nil:
 		return &Refusal{path, "it is a link to something that is not there", "remove the link, or choose another name", nil}
@@ -31,7 +31,7 @@ func (k Kind) Check(path string) error {
 	case st.Size() == 0:
 		return nil
 	}
-	f, err := os.Open(path)
+	f, err := iox.OS.Open(path)
 	if err != nil {
 		return err
 	}

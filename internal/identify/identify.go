@@ -12,12 +12,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -33,7 +33,7 @@ const headLen = 4096
 // Path looks at path, which may be a file, a folder, or missing. It asks the formats about
 // files that have to do with them.
 func Path(path string, formats *storage.Registry) Finding {
-	st, err := os.Stat(path)
+	st, err := iox.Stat(path)
 	if err != nil {
 		return failure(path, err)
 	}
@@ -45,7 +45,7 @@ func Path(path string, formats *storage.Registry) Finding {
 	case st.Size() == 0:
 		return Finding{"an empty file", "the copy or the recording did not get as far as its first byte"}
 	}
-	f, err := os.Open(path)
+	f, err := iox.OS.Open(path)
 	if err != nil {
 		return failure(path, err)
 	}
@@ -61,14 +61,19 @@ func Path(path string, formats *storage.Registry) Finding {
 // failure explains an error of the file system.
 func failure(path string, err error) Finding {
 	if trimmed := strings.TrimRight(path, string(filepath.Separator)); trimmed != path {
-		if st, err := os.Stat(trimmed); err == nil && !st.IsDir() {
+		if st, err := iox.Stat(trimmed); err == nil && !st.IsDir() {
 			return Finding{"a file, not a folder", "remove the separator at the end"}
 		}
 	}
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && iox.IsURL(path):
+		return Finding{What: "nothing is there"}
 	case errors.Is(err, fs.ErrNotExist):
 		return Finding{What: "no such file or folder"}
 	case errors.Is(err, fs.ErrPermission):
+		if iox.IsURL(path) {
+			break
+		}
 		return Finding{"no permission to read it", "ask its owner, or try: chmod u+r"}
 	}
 	var pe *fs.PathError
@@ -139,7 +144,7 @@ func isText(head []byte, whole bool) bool {
 
 // folder identifies a folder by the names in it, and folders in it by their content.
 func folder(path string, formats *storage.Registry) Finding {
-	entries, err := os.ReadDir(path)
+	entries, err := iox.ReadDir(path)
 	if err != nil {
 		return failure(path, err)
 	}
@@ -150,7 +155,7 @@ func folder(path string, formats *storage.Registry) Finding {
 	var folders []string
 	for _, e := range entries[:min(len(entries), 1000)] { // enough to find out what it is
 		if e.IsDir() {
-			if _, err := formats.Detect(filepath.Join(path, e.Name())); err == nil {
+			if _, err := formats.DetectIn(iox.OS, filepath.Join(path, e.Name())); err == nil {
 				folders = append(folders, e.Name())
 			}
 			continue

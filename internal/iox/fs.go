@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/bagconv/bagconv/storage"
 )
@@ -19,7 +18,7 @@ import (
 // ErrNotRegular is the error for a device, pipe or socket in place of a file.
 var ErrNotRegular = fmt.Errorf("neither a regular file nor a folder: %w", storage.ErrUnsupported)
 
-// OS is the operating system's file system.
+// OS is the operating system's file system, and the stores of Mount.
 var OS storage.FS = osFS{}
 
 // FS returns fs, or OS when fs is nil.
@@ -35,6 +34,9 @@ type osFS struct{}
 // Open refuses what is neither a file nor a folder: a pipe without a writer would
 // wait for one, and a device has no end.
 func (osFS) Open(name string) (storage.File, error) {
+	if s := store(name); s != nil {
+		return s.Open(name)
+	}
 	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() && !st.IsDir() {
 		return nil, &os.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
@@ -42,14 +44,53 @@ func (osFS) Open(name string) (storage.File, error) {
 }
 
 func (osFS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, error) {
+	if s := store(name); s != nil {
+		return s.OpenFile(name, flag, perm)
+	}
 	return file(os.OpenFile(name, flag, perm))
 }
-func (osFS) Stat(name string) (os.FileInfo, error)      { return os.Stat(name) }
-func (osFS) ReadDir(name string) ([]os.DirEntry, error) { return os.ReadDir(name) }
-func (osFS) Mkdir(name string, perm os.FileMode) error  { return os.Mkdir(name, perm) }
-func (osFS) Rename(from, to string) error               { return os.Rename(from, to) }
-func (osFS) Remove(name string) error                   { return os.Remove(name) }
-func (osFS) RemoveAll(name string) error                { return os.RemoveAll(name) }
+
+func (osFS) Stat(name string) (os.FileInfo, error) {
+	if s := store(name); s != nil {
+		return s.Stat(name)
+	}
+	return os.Stat(name)
+}
+
+func (osFS) ReadDir(name string) ([]os.DirEntry, error) {
+	if s := store(name); s != nil {
+		return s.ReadDir(name)
+	}
+	return os.ReadDir(name)
+}
+
+func (osFS) Mkdir(name string, perm os.FileMode) error {
+	if s := store(name); s != nil {
+		return s.Mkdir(name, perm)
+	}
+	return os.Mkdir(name, perm)
+}
+
+func (osFS) Rename(from, to string) error {
+	if s := store(to); s != nil {
+		return s.Rename(from, to)
+	}
+	return os.Rename(from, to)
+}
+
+func (osFS) Remove(name string) error {
+	if s := store(name); s != nil {
+		return s.Remove(name)
+	}
+	return os.Remove(name)
+}
+
+func (osFS) RemoveAll(name string) error {
+	if s := store(name); s != nil {
+		return s.RemoveAll(name)
+	}
+	return os.RemoveAll(name)
+}
 
 func file(f *os.File, err error) (storage.File, error) {
 	if err != nil {
@@ -96,12 +137,12 @@ func ReadFull(r io.ReaderAt, p []byte, off int64) error {
 // SamePath reports whether two names are one, also if nothing stands there, as under the
 // stem of segments.
 func SamePath(a, b string) bool {
-	sa, errA := os.Stat(a)
-	sb, errB := os.Stat(b)
+	sa, errA := Stat(a)
+	sb, errB := Stat(b)
 	if errA == nil && errB == nil {
-		return os.SameFile(sa, sb)
+		return SameFile(sa, sb)
 	}
-	a, errA = filepath.Abs(a)
-	b, errB = filepath.Abs(b)
+	a, errA = Abs(a)
+	b, errB = Abs(b)
 	return errA == nil && errB == nil && a == b
 }

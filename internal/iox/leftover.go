@@ -115,6 +115,9 @@ func holds(dir string, paths []string) bool {
 
 // resolved returns a path without links, as far as it exists.
 func resolved(path string) string {
+	if store(path) != nil {
+		return filepath.Clean(path)
+	}
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}

@@ -42,10 +42,18 @@ func RenameNew(fsys storage.FS, from, to string) error {
 	return fsys.Rename(from, to)
 }
 
-func (osFS) Exchange(a, b string) error { return exchange(a, b) }
+func (osFS) Exchange(a, b string) error {
+	if s := store(b); s != nil {
+		return Exchange(s, a, b)
+	}
+	return exchange(a, b)
+}
 
 // RenameNew links files if the system has nothing better.
 func (osFS) RenameNew(from, to string) error {
+	if s := store(to); s != nil {
+		return RenameNew(s, from, to)
+	}
 	err := renameNew(from, to)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err

@@ -15,9 +15,13 @@ type unnamer interface {
 }
 
 // TempFile makes an empty file in dir that has no name, so that nothing is left of it
-// however the process ends. On a system that cannot do that, Close removes it.
+// however the process ends. On a system that cannot do that, Close removes it. If dir is in a
+// store, the file is made in the folder for temporary files.
 func TempFile(fsys storage.FS, dir string) (storage.File, error) {
 	fsys = FS(fsys)
+	if store(dir) != nil {
+		fsys, dir = OS, os.TempDir()
+	}
 	if u, ok := fsys.(unnamer); ok {
 		if f, err := u.Unnamed(dir); err == nil {
 			return f, nil // not every file system can; a folder that is not there is found below

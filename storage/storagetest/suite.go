@@ -37,7 +37,7 @@ func (c *Config) recordings(t *testing.T) {
 // check reads a recording in every way and compares.
 func (c *Config) check(t *testing.T, path string, want Recording) {
 	t.Helper()
-	if !c.Format.Claims(path) {
+	if !c.Format.Claims(nil, path) {
 		t.Error("Sniff does not know its own output")
 	}
 	r := c.open(t, path, storage.ReadOptions{Strict: true})

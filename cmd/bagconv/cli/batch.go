@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/internal/guard"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/ordered"
 )
 
@@ -95,22 +95,22 @@ func (b *batchRun) flags() error {
 		b.job.Threads = ordered.Share(b.jobs)
 	}
 	b.options = b.changes(c)
-	if b.out, err = filepath.Abs(out); err != nil {
+	if b.out, err = iox.Abs(out); err != nil {
 		return err
 	}
 	if len(b.job.Attach) > 0 && !sink.Extras {
 		return noPlace(&convert.Job{Sink: out, SinkFormat: sink, Formats: b.formats})
 	}
-	if st, err := os.Stat(b.out); err == nil && !st.IsDir() {
+	if st, err := iox.Stat(b.out); err == nil && !st.IsDir() {
 		return usage("choose a folder", "%s is a file", clean(out))
 	}
 	b.manifest = filepath.Join(b.out, "manifest.jsonl")
 	if m := b.set.manifest; m != "" {
-		if b.manifest, err = filepath.Abs(m); err != nil {
+		if b.manifest, err = iox.Abs(m); err != nil {
 			return err
 		}
 	}
-	if st, err := os.Stat(b.manifest); err == nil && st.IsDir() {
+	if st, err := iox.Stat(b.manifest); err == nil && st.IsDir() {
 		return usage("give the name of a file", "--manifest %s is a folder", clean(b.displayPath(b.manifest)))
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/internal/guard"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -22,7 +23,7 @@ func (b *batchRun) find() error {
 	}
 	finder := batch.Finder{Formats: b.formats, Detect: b.detect, Skip: []string{b.out}}
 	if base := b.set.base; base != "" {
-		if finder.Base, err = filepath.Abs(base); err != nil {
+		if finder.Base, err = iox.Abs(base); err != nil {
 			return err
 		}
 	}
@@ -58,7 +59,7 @@ func (b *batchRun) find() error {
 func (b *batchRun) checkWords(words []string) error {
 	var missing error
 	for _, word := range words {
-		_, err := b.formats.Detect(word)
+		_, err := b.formats.DetectIn(iox.OS, word)
 		if strings.HasPrefix(word, "@") || strings.ContainsAny(word, "*?[") || !errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -162,7 +163,7 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 // refused opens a folder in a dry run, to report one that cannot be read. Opening takes
 // little time.
 func (b *batchRun) refused(item *batchItem) error {
-	if st, err := os.Stat(item.Path); !b.set.dryRun || err != nil || !st.IsDir() {
+	if st, err := iox.Stat(item.Path); !b.set.dryRun || err != nil || !st.IsDir() {
 		return nil
 	}
 	r, err := item.Format.Open(b.c.Context, item.Path, storage.ReadOptions{InfoOnlyAbove: 1, Key: b.set.job.Read.Key})

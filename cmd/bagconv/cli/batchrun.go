@@ -139,7 +139,7 @@ func (b *batchRun) tasks() (tasks *batchTasks, claims []string, retry map[string
 		}
 		tasks.order, tasks.of[t] = append(tasks.order, t), item
 		retry[item.Path] = true
-		if _, err := os.Lstat(item.output); item.Err == nil && (err != nil || item.replace || b.set.job.Write.Overwrite) {
+		if _, err := iox.Lstat(item.output); item.Err == nil && (err != nil || item.replace || b.set.job.Write.Overwrite) {
 			claims = append(claims, item.output)
 		}
 	}
@@ -295,7 +295,7 @@ func (f *folders) make(dir string) error {
 	defer f.mu.Unlock()
 	var missing []string
 	for d := dir; ; d = filepath.Dir(d) {
-		if st, err := os.Stat(d); err == nil && !st.IsDir() {
+		if st, err := iox.Stat(d); err == nil && !st.IsDir() {
 			return &os.PathError{Op: "mkdir", Path: d, Err: syscall.ENOTDIR}
 		} else if err == nil || filepath.Dir(d) == d {
 			break

@@ -41,11 +41,14 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -106,6 +109,8 @@ func Run(ctx context.Context, args []string, stdio Stdio, formats *storage.Regis
 }
 
 func (e *env) main(ctx context.Context, args []string) int {
+	_, unmount := remote.Mount(ctx, remote.Settings{Listings: e.formats.Listings()})
+	defer unmount()
 	err := e.run(ctx, args)
 	var status exitStatus
 	switch {
@@ -133,6 +138,10 @@ func noReader(ctx context.Context, err error) bool {
 }
 
 func (e *env) run(ctx context.Context, args []string) error {
+	args, err := named(args)
+	if err != nil {
+		return err
+	}
 	if len(args) > 1 && args[1] == "__complete" { // which no help names
 		return e.complete(ctx, args[2:])
 	}
@@ -159,6 +168,23 @@ func (e *env) run(ctx context.Context, args []string) error {
 		ExitErrHandler: func(*cli.Context, error) {}, // Run returns the status
 	}
 	return app.RunContext(ctx, line.args())
+}
+
+// named puts the names by which files are known in the place of URLs; see remote.Name.
+func named(args []string) ([]string, error) {
+	args = slices.Clone(args)
+	for i := range args {
+		flag, word, ok := strings.Cut(args[i], "=")
+		if flag += "="; !ok || !strings.HasPrefix(flag, "-") {
+			flag, word = "", args[i]
+		}
+		name, err := remote.Name(word)
+		if err != nil {
+			return nil, &usageError{what: clean(err.Error())}
+		}
+		args[i] = flag + name
+	}
+	return args, nil
 }
 
 // say writes one line to Err.

@@ -8,8 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bagconv/bagconv/internal/yaml"
 	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/remote"
+	"github.com/bagconv/bagconv/internal/yaml"
 )
 
 // A file of --config is YAML: one mapping from names of flags, without dashes,
@@ -85,11 +88,17 @@ func readConfig(path string) (*yaml.Node, error) {
 // readSome reads a file that should have at most so many bytes, and one more when
 // it has more, so that the caller notices: a device may have no end.
 func readSome(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+	var f io.ReadCloser
+	var err error
+	if iox.IsURL(path) {
+		f, err = iox.OS.Open(path)
+	} else {
+		f, err = os.Open(path) // which may be a pipe
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	return io.ReadAll(io.LimitReader(f, limit+1))
 }
 
@@ -151,7 +160,11 @@ func (f *flag) configValues(value *yaml.Node) ([]string, error) {
 		case !f.takes(text):
 			return nil, fmt.Errorf(": %q is not a whole number", text) // the only kind in such files that is not text
 		}
-		texts = append(texts, text)
+		if text, err := remote.Name(text); err != nil {
+			return nil, fmt.Errorf(": %w", err)
+		} else {
+			texts = append(texts, text)
+		}
 	}
 	return texts, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/internal/guard"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/schema/builtin"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -73,7 +74,7 @@ func (e *env) detectInput(in, out string) (*storage.Format, error) {
 	f, err := e.detect(in)
 	var own *failure
 	if errors.Is(err, fs.ErrNotExist) && errors.As(err, &own) {
-		if other, e := e.formats.Detect(out); e == nil {
+		if other, e := e.formats.DetectIn(iox.OS, out); e == nil {
 			own.hint = fmt.Sprintf("%s exists (%s): the input comes first, the output last", clean(out), other.Name)
 		}
 	}
@@ -152,7 +153,7 @@ func (e *env) checkTopicWords(c *cli.Context) error {
 
 // topicNames lists the topics of a recording; nil if it cannot be read.
 func (e *env) topicNames(ctx context.Context, path string) (names []string) {
-	r, err := e.formats.Open(ctx, path, storage.ReadOptions{InfoOnlyAbove: 1, Key: e.set.job.Read.Key})
+	r, err := e.formats.Open(ctx, path, storage.ReadOptions{FS: iox.OS, InfoOnlyAbove: 1, Key: e.set.job.Read.Key})
 	if err != nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -43,7 +44,7 @@ func (e *env) readDefinitions(ctx context.Context) error {
 
 // readPlace reads the definitions of one place; before are those that were read before.
 func (e *env) readPlace(ctx context.Context, path string, before []*defset.Set) (*defset.Set, error) {
-	format, err := e.formats.Detect(path)
+	format, err := e.formats.DetectIn(iox.OS, path)
 	if err != nil {
 		return defset.Read(path, before...)
 	}

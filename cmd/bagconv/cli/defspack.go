@@ -32,7 +32,7 @@ func (e *env) collect(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(out); err == nil && !e.set.job.Write.Overwrite {
+	if _, err := iox.Stat(out); err == nil && !e.set.job.Write.Overwrite {
 		return &failure{path: out, what: "it exists", hint: "--force replaces it", err: fs.ErrExist}
 	}
 	if err := packKind.Check(out); err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/bagconv/bagconv/internal/identify"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -104,7 +104,7 @@ func tempFolder(err error) string {
 // detect finds the format of a recording: that of its content, else that of --from.
 // The error explains what stands at the path if that is not a recording.
 func (e *env) detect(path string) (*storage.Format, error) {
-	f, err := e.formats.Detect(path)
+	f, err := e.formats.DetectIn(iox.OS, path)
 	if err == nil {
 		return f, nil
 	}
@@ -135,10 +135,10 @@ func (e *env) mistypedVerb(word string) error {
 			names = append(names, c.alias)
 		}
 	}
-	if _, err := os.Stat(word); err == nil {
+	if _, err := iox.Stat(word); err == nil {
 		return nil
 	}
-	if _, err := e.formats.Detect(word); err == nil { // what several files begin with
+	if _, err := e.formats.DetectIn(iox.OS, word); err == nil { // what several files begin with
 		return nil
 	}
 	if near := nearest(word, names); near != "" {
@@ -173,7 +173,7 @@ func (e *env) suggestPath(path string) string {
 		return "standard input cannot be read: bagconv reads a recording at several places at once"
 	}
 	dir, base := splitPath(path)
-	entries, err := os.ReadDir(dir)
+	entries, err := iox.ReadDir(dir)
 	if err != nil || len(entries) > 10_000 {
 		return ""
 	}
@@ -188,8 +188,10 @@ func (e *env) suggestPath(path string) string {
 }
 
 // clean makes text from files safe for a terminal: control characters, and invisible
-// characters that change the order of others, become escapes.
+// characters that change the order of others, become escapes. URLs are shown without what is
+// secret in them.
 func clean(s string) string {
+	s = remote.ShowAll(s)
 	safe := func(r rune) bool {
 		return r >= ' ' && r < 0x7f || r >= 0xa0 && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 	}

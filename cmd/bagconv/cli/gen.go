@@ -59,7 +59,7 @@ func (e *env) gen(c *cli.Context) error {
 
 // packageIn returns the name of a Go package in a folder: that of the folder.
 func packageIn(dir string) string {
-	if path, err := filepath.Abs(dir); err == nil {
+	if path, err := iox.Abs(dir); err == nil {
 		dir = path
 	}
 	return filepath.Base(dir)

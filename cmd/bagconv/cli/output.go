@@ -154,11 +154,11 @@ func explainOutput(job *convert.Job, err error) error {
 // not made from it, but perhaps the input from the output.
 func older(job *convert.Job) bool {
 	time := func(f *storage.Format, path string) (t time.Time) {
-		files, err := f.FilesOf(nil, path)
+		files, err := f.FilesOf(iox.OS, path)
 		if err != nil || len(files.Messages) == 0 {
 			return t
 		}
-		if st, err := os.Stat(files.Messages[0]); err == nil {
+		if st, err := iox.Stat(files.Messages[0]); err == nil {
 			t = st.ModTime()
 		}
 		return t

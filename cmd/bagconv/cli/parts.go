@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+
+	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // joinParts puts the name of a recording in the place of all its parts, if all of
@@ -30,7 +32,7 @@ func (e *env) joinParts(words []string) []string {
 // wholeOf returns the name of the recording of which a file is a part, and its
 // parts; "" for other words.
 func (e *env) wholeOf(word string) (whole string, parts []string) {
-	f, err := e.formats.Detect(word)
+	f, err := e.formats.DetectIn(iox.OS, word)
 	if err != nil || f.Whole == nil {
 		return "", nil
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/internal/remote"
 )
 
 // A progress shows how far a run is. update is called from one goroutine; stop
@@ -182,7 +183,7 @@ func writeEvent(w io.Writer, event any) {
 	if err != nil {
 		panic("internal error: " + err.Error())
 	}
-	_, _ = w.Write(append(line, '\n')) // a lost progress line is no reason to stop
+	_, _ = io.WriteString(w, remote.ShowAll(string(line))+"\n") // a lost progress line is no reason to stop
 }
 
 func round1(f float64) float64 { return math.Round(f*10) / 10 }

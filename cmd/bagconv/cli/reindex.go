@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -71,7 +72,7 @@ func (e *env) reindex(c *cli.Context) error {
 
 // reindexOne writes the index of one recording.
 func (e *env) reindexOne(ctx context.Context, path string, out *reindexJSON) error {
-	f, err := e.formats.Detect(path)
+	f, err := e.formats.DetectIn(iox.OS, path)
 	if err != nil {
 		return err
 	}

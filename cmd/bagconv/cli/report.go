@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -130,10 +132,15 @@ func lostOf(l storage.Lost) lostJSON {
 
 // writeJSON writes indented JSON with a newline at its end.
 func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, remote.ShowAll(b.String()))
+	return err
 }
 
 // writeJSONs writes one value, or several as an array.

@@ -52,7 +52,7 @@ func (e *env) openReport(ctx context.Context, path string, initial any) (*report
 		return &reportFile{}, nil
 	}
 	e.report.attempted = true
-	st, err := os.Stat(path)
+	st, err := iox.Stat(path)
 	if err == nil && st.IsDir() || os.IsPathSeparator(path[len(path)-1]) {
 		return nil, usage("give the name of a file", "--report %s is a folder", clean(path))
 	}
@@ -82,7 +82,7 @@ func (e *env) openReport(ctx context.Context, path string, initial any) (*report
 func isStandard(st os.FileInfo) bool {
 	return slices.ContainsFunc([]*os.File{os.Stdout, os.Stderr}, func(f *os.File) bool {
 		other, err := f.Stat()
-		return err == nil && os.SameFile(st, other)
+		return err == nil && iox.SameFile(st, other)
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -56,9 +58,12 @@ func TestScripts(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata", RequireExplicitExec: true, RequireUniqueNames: true,
-		Setup: func(e *testscript.Env) error { // $TESTDATA is the repository's
+		Setup: func(e *testscript.Env) error { // $TESTDATA is the repository's, $WEB a server of the script's files
 			dir, err := filepath.Abs("../../../testdata")
 			e.Setenv("TESTDATA", dir)
+			web := httptest.NewServer(http.FileServer(http.Dir(e.WorkDir)))
+			e.Defer(web.Close)
+			e.Setenv("WEB", web.URL)
 			return err
 		},
 		Condition: func(name string) (bool, error) {

@@ -60,7 +60,7 @@ func (s *Storage) NewAddition(ctx context.Context, path string, o storage.WriteO
 	if info, err = a.read(ctx, s, open); err != nil {
 		return nil, nil, err
 	}
-	abs, err := filepath.Abs(path)
+	abs, err := iox.Abs(path)
 	if err != nil {
 		return nil, nil, err
 	}

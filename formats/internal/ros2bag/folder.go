@@ -234,6 +234,19 @@ func (l *Layout) listed(fsys storage.FS, dir string, found []string, s *Storage,
 	return nil
 }
 
+// Listing is metadata.yaml.
+var Listing = storage.Listing{Name: MetadataName, Files: func(text []byte) (names []string) {
+	m, _, err := ParseMetadata(context.Background(), text, QoSCache{})
+	if err != nil {
+		return nil // its reader says why
+	}
+	for _, p := range m.Paths {
+		plain := plainName(filepath.Base(filepath.FromSlash(p)))
+		names = append(append(names, plain), packedNames(plain)...)
+	}
+	return names
+}}
+
 // packedNames returns the names that a part may have when it is compressed as a whole.
 func packedNames(plain string) (names []string) {
 	for _, x := range zstdEndings {

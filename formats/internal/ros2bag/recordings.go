@@ -41,7 +41,7 @@ func (s *Storage) Recordings(fsys storage.FS, dir string, names []string) (group
 
 // baseOf returns the name of a folder, also of ".".
 func baseOf(dir string) string {
-	if abs, err := filepath.Abs(dir); err == nil {
+	if abs, err := iox.Abs(dir); err == nil {
 		dir = abs
 	}
 	return filepath.Base(dir)

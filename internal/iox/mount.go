@@ -1,0 +1,139 @@
+package iox
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// schemes are what the names in stores begin with, before a colon and a separator.
+var schemes = []string{"http", "https", "s3", "gs", "az"}
+
+// IsURL reports whether a name is one in a store: "s3://bucket/key", or what filepath.Clean makes
+// of it, "s3:/bucket/key". So filepath.Join, Dir and Base work with such names.
+func IsURL(name string) bool {
+	scheme, rest, ok := strings.Cut(name, ":")
+	if !ok || len(rest) < 2 || !os.IsPathSeparator(rest[0]) {
+		return false
+	}
+	for _, s := range schemes {
+		if s == scheme {
+			return true
+		}
+	}
+	return false
+}
+
+// mounted is the file system of the names that are URLs, nil for none.
+var mounted atomic.Pointer[storage.FS]
+
+// Mount makes OS, and all functions here that take a name, ask fsys about the names that are
+// URLs. Nil ends that; without it such a name is one of the operating system.
+func Mount(fsys storage.FS) {
+	if fsys == nil {
+		mounted.Store(nil)
+	} else {
+		mounted.Store(&fsys)
+	}
+}
+
+// store returns the file system of a name that is a URL, nil for other names.
+func store(name string) storage.FS {
+	if m := mounted.Load(); m != nil && IsURL(name) {
+		return *m
+	}
+	return nil
+}
+
+// Stat is os.Stat, for URLs too.
+func Stat(name string) (os.FileInfo, error) { return OS.Stat(name) }
+
+// Lstat is os.Lstat; stores have no links.
+func Lstat(name string) (os.FileInfo, error) {
+	if s := store(name); s != nil {
+		return s.Stat(name)
+	}
+	return os.Lstat(name)
+}
+
+// ReadDir is os.ReadDir, for URLs too.
+func ReadDir(name string) ([]os.DirEntry, error) { return OS.ReadDir(name) }
+
+// WalkDir is filepath.WalkDir, for URLs too.
+func WalkDir(root string, f fs.WalkDirFunc) error {
+	if store(root) == nil {
+		return filepath.WalkDir(root, f)
+	}
+	st, err := Stat(root)
+	if err != nil {
+		err = f(root, nil, err)
+	} else {
+		err = walk(root, fs.FileInfoToDirEntry(st), f)
+	}
+	if err == fs.SkipDir || err == fs.SkipAll {
+		return nil
+	}
+	return err
+}
+
+func walk(name string, d fs.DirEntry, f fs.WalkDirFunc) error {
+	if err := f(name, d, nil); err != nil || !d.IsDir() {
+		if err == fs.SkipDir && d.IsDir() {
+			return nil
+		}
+		return err
+	}
+	entries, err := ReadDir(name)
+	if err != nil {
+		if err = f(name, d, err); err != nil {
+			return err
+		}
+	}
+	for _, e := range entries {
+		if err := walk(filepath.Join(name, e.Name()), e, f); err == fs.SkipDir {
+			break
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Abs is filepath.Abs; a URL is absolute.
+func Abs(name string) (string, error) {
+	if store(name) != nil {
+		return filepath.Clean(name), nil
+	}
+	return filepath.Abs(name)
+}
+
+// A sameFiler is an os.FileInfo that knows whether another one is of the same file.
+type sameFiler interface{ SameFile(os.FileInfo) bool }
+
+// SameFile is os.SameFile, for files in stores too.
+func SameFile(a, b os.FileInfo) bool {
+	if t, ok := a.(sameFiler); ok {
+		return t.SameFile(b)
+	}
+	return os.SameFile(a, b)
+}
+
+// Distant reports whether each read of a file takes the time of a question to another machine:
+// then few large reads are better than many small ones.
+func Distant(file any) bool {
+	d, ok := file.(interface{ Distant() bool })
+	return ok && d.Distant()
+}
+
+// Show returns a name as people write it: filepath.Clean leaves one slash of the two in a URL. A
+// URL is shown without what may be secret in it.
+func Show(name string) string {
+	if s, ok := store(name).(interface{ Show(string) string }); ok {
+		return s.Show(name)
+	}
+	return name
+}

@@ -1,0 +1,19 @@
+// Package remote makes files of what stands on other machines: names that are URLs are those of
+// objects, which are read in ranges through a cache of bounded size.
+//
+//	https://host/path, http://host/path   read only; the server must send ranges
+//
+//	name.go    names: taking them apart, showing them without secrets
+//	remote.go  the file system, and its settings
+//	store.go   what a kind of store can do; web.go is http
+//	link.go    requests: how many at a time, how fast, how long, and again after a failure
+//	cache.go   what has been read; ahead.go reads what will be asked for next
+//	file.go    an object as a storage.File
+//
+// It refuses names that filepath.Clean would change, writing to a web server, objects that
+// change while they are read (never a mixture of two versions), and servers that do not send
+// ranges. Passwords and the queries of URLs are neither in names nor in errors; they are not sent
+// to another host than the one that was named.
+//
+// All of it is safe for concurrent use, but a File as other files are.
+package remote

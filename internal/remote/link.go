@@ -1,0 +1,250 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Settings are the limits of all that a process reads and writes elsewhere. Zeros are defaults.
+type Settings struct {
+	Connections int           // requests at a time
+	Bandwidth   int64         // bytes per second, of all requests; 0: no limit
+	Timeout     time.Duration // without a byte, of one request
+	Retries     int           // attempts after the first, of a request that gets nowhere; -1: none
+
+	Listings []storage.Listing // of folders, for servers that do not list any
+}
+
+// The defaults of Settings.
+const (
+	DefaultConnections = 8
+	DefaultTimeout     = 60 * time.Second
+	DefaultRetries     = 6
+)
+
+// Counts are what has been sent and received.
+type Counts struct {
+	Requests int64 `json:"requests"`
+	Retries  int64 `json:"retries"`
+	Read     int64 `json:"bytes_read"`
+	Written  int64 `json:"bytes_written"`
+}
+
+// A link makes requests within the limits.
+type link struct {
+	settings Settings
+	ctx      context.Context
+	client   *http.Client
+	slots    chan struct{}
+
+	pause time.Duration // before the second attempt, at most
+
+	requests, retries, read, written atomic.Int64
+
+	mu   sync.Mutex
+	free time.Time // when the bandwidth is free again
+}
+
+func newLink(ctx context.Context, s Settings) *link {
+	if s.Connections <= 0 {
+		s.Connections = DefaultConnections
+	}
+	if s.Timeout <= 0 {
+		s.Timeout = DefaultTimeout
+	}
+	if s.Retries == 0 {
+		s.Retries = DefaultRetries
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = s.Connections
+	transport.DisableCompression = true // ranges are of the stored bytes
+	l := &link{settings: s, ctx: ctx, slots: make(chan struct{}, s.Connections), pause: 200 * time.Millisecond}
+	l.client = &http.Client{Transport: &meter{l, transport}, CheckRedirect: redirect}
+	return l
+}
+
+// redirect follows to other places of the same host as it would, and elsewhere without
+// credentials.
+func redirect(req *http.Request, via []*http.Request) error {
+	if len(via) >= 10 {
+		return errors.New("the server redirects without end")
+	}
+	if first := via[0].URL; req.URL.Host != first.Host || first.Scheme == "https" && req.URL.Scheme != "https" {
+		for _, h := range []string{"Authorization", "Cookie", "X-Amz-Security-Token"} {
+			req.Header.Del(h)
+		}
+	}
+	req.Header.Del("Referer") // it would be the URL before, with its query
+	return nil
+}
+
+// A meter counts what requests send and receive, and slows them down to the bandwidth. A request
+// that neither sends nor receives for as long as the time limit is ended.
+type meter struct {
+	link *link
+	base http.RoundTripper
+}
+
+func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
+	m.link.requests.Add(1)
+	ctx, cancel := context.WithCancelCause(req.Context())
+	clock := time.AfterFunc(m.link.settings.Timeout, func() { cancel(errTimeout) })
+	w := &meteredBody{link: m.link, clock: clock, cancel: cancel}
+	req = req.Clone(ctx)
+	if req.Body != nil && req.Body != http.NoBody {
+		req.Body = &meteredBody{link: m.link, clock: clock, cancel: func(error) {}, body: req.Body, sent: true}
+	}
+	resp, err := m.base.RoundTrip(req)
+	if err != nil {
+		clock.Stop()
+		if context.Cause(ctx) == errTimeout {
+			err = errTimeout
+		}
+		cancel(nil)
+		return nil, err
+	}
+	w.body, w.ctx = resp.Body, ctx
+	resp.Body = w
+	return resp, nil
+}
+
+var errTimeout = errors.New("no answer within the time limit")
+
+// A meteredBody is what is sent or received.
+type meteredBody struct {
+	link   *link
+	clock  *time.Timer
+	cancel func(error)
+	ctx    context.Context
+	body   io.ReadCloser
+	sent   bool
+}
+
+func (b *meteredBody) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p[:min(len(p), 256<<10)])
+	b.clock.Reset(b.link.settings.Timeout)
+	if b.sent {
+		b.link.written.Add(int64(n))
+	} else {
+		b.link.read.Add(int64(n))
+	}
+	b.link.pace(n)
+	if err != nil && b.ctx != nil && context.Cause(b.ctx) == errTimeout {
+		err = errTimeout
+	}
+	return n, err
+}
+
+func (b *meteredBody) Close() error {
+	b.clock.Stop()
+	err := b.body.Close()
+	b.cancel(nil)
+	return err
+}
+
+// pace waits until n more bytes fit into the bandwidth.
+func (l *link) pace(n int) {
+	if l.settings.Bandwidth <= 0 || n == 0 {
+		return
+	}
+	l.mu.Lock()
+	now := time.Now()
+	if l.free.Before(now) {
+		l.free = now
+	}
+	l.free = l.free.Add(time.Duration(float64(n) / float64(l.settings.Bandwidth) * float64(time.Second)))
+	wait := l.free.Sub(now)
+	l.mu.Unlock()
+	select {
+	case <-time.After(wait):
+	case <-l.ctx.Done():
+	}
+}
+
+// counts returns what has been sent and received.
+func (l *link) counts() Counts {
+	return Counts{Requests: l.requests.Load(), Retries: l.retries.Load(), Read: l.read.Load(), Written: l.written.Load()}
+}
+
+// do makes attempts of f until one succeeds, or fails for good, or there were too many that got
+// nowhere: f returns whether it has got further. Each waits for its turn among the requests.
+func (l *link) do(ctx context.Context, f func(ctx context.Context) (further bool, err error)) error {
+	for tries, failed := 1, 0; ; tries++ {
+		select {
+		case l.slots <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		further, err := f(ctx)
+		<-l.slots
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		err = plain(err)
+		if !temporary(err) {
+			return err
+		}
+		if failed++; further {
+			failed = 1
+		}
+		if failed > max(l.settings.Retries, 0) {
+			return &transientError{tries, err}
+		}
+		l.retries.Add(1)
+		select {
+		case <-time.After(l.backoff(failed, err)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// backoff returns how long to wait after so many failures in a row: any time up to a limit that
+// doubles, so that many clients do not come back together.
+func (l *link) backoff(failed int, err error) time.Duration {
+	const most = 20 * time.Second
+	wait := time.Duration(rand.Int64N(int64(min(l.pause<<min(failed-1, 10), most))))
+	var s *statusError
+	if errors.As(err, &s) && s.after > 0 {
+		wait += min(s.after, most)
+	}
+	return wait
+}
+
+// plain takes the URL, with its query, away from an error of a request.
+func plain(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// temporary reports whether another attempt may succeed.
+func temporary(err error) bool {
+	var s *statusError
+	var n net.Error
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &s):
+		return s.transient()
+	case errors.As(err, &dns):
+		return !dns.IsNotFound
+	case errors.As(err, &n), errors.Is(err, errTimeout), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return true
+	}
+	return errors.Is(err, errCut)
+}

@@ -1,0 +1,221 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// An FS is the file system of names that are URLs.
+type FS struct {
+	link *link
+	pool pool
+
+	mu     sync.Mutex
+	stores map[string]store  // by scheme, host and mark
+	caches map[string]*cache // of the last version, by name
+}
+
+// New returns a file system whose requests end with ctx.
+func New(ctx context.Context, s Settings) *FS {
+	return &FS{link: newLink(ctx, s), stores: map[string]store{}, caches: map[string]*cache{}}
+}
+
+// Counts returns what has been sent and received.
+func (r *FS) Counts() Counts { return r.link.counts() }
+
+// Show returns a name as people write it. See iox.Show.
+func (r *FS) Show(s string) string { return Show(s) }
+
+// open returns the store and the key of a name.
+func (r *FS) open(s string) (store, name, error) {
+	n, err := parse(s)
+	if err != nil {
+		return nil, n, err
+	}
+	id := n.scheme + "\x00" + n.host + "\x00" + n.mark
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if st := r.stores[id]; st != nil {
+		return st, n, nil
+	}
+	st, err := r.connect(&n)
+	if err == nil {
+		r.stores[id] = st
+	}
+	return st, n, err
+}
+
+// connect makes the store of a name.
+func (r *FS) connect(n *name) (store, error) {
+	switch n.scheme {
+	case "http", "https":
+		w := &web{link: r.link, scheme: n.scheme, host: n.host, listings: r.link.settings.Listings}
+		if s, ok := secrets.Load(strings.TrimSuffix(n.mark, "/")); ok {
+			w.secret = s.(secret)
+		}
+		return w, nil
+	}
+	return nil, fmt.Errorf("%s:// is not read by this program: %w", n.scheme, storage.ErrUnsupported)
+}
+
+// fail returns an error about a name.
+func (r *FS) fail(op, s string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: Show(s), Err: err}
+}
+
+// look finds what stands at a name, and the cache of an object.
+func (r *FS) look(s string) (*info, *cache, error) {
+	st, n, err := r.open(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	i := &info{where: n.file(n.path), base: path.Base("/" + n.path)}
+	if n.path == "" {
+		i.base, i.dir = n.host, true
+		return i, nil, nil
+	}
+	var first []byte
+	err = r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+		i.object, first, err = st.head(ctx, n.path)
+		return false, err
+	})
+	if err == nil {
+		c := r.cacheOf(i, n.path, st)
+		c.put(first)
+		return i, c, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		return nil, nil, err
+	}
+	entries, listErr := r.list(st, n.path+"/")
+	if listErr != nil || len(entries) == 0 {
+		return nil, nil, err
+	}
+	return &info{where: i.where, base: i.base, dir: true}, nil, nil
+}
+
+func (r *FS) list(st store, dir string) (entries []entry, err error) {
+	err = r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+		entries, err = st.list(ctx, dir)
+		return false, err
+	})
+	return entries, err
+}
+
+// cacheOf returns the cache of an object in a version.
+func (r *FS) cacheOf(i *info, key string, st store) *cache {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.caches[i.where]
+	if c == nil || c.object != i.object {
+		c = &cache{pool: &r.pool, link: r.link, store: st, key: key, object: i.object, blocks: map[int64]*run{}}
+		if len(r.caches) > 10_000 {
+			clear(r.caches) // files that are open keep theirs
+		}
+		r.caches[i.where] = c
+	}
+	return c
+}
+
+// Open opens an object or a folder for reading.
+func (r *FS) Open(s string) (storage.File, error) {
+	i, c, err := r.look(s)
+	if err != nil {
+		return nil, r.fail("open", s, err)
+	}
+	return &file{fs: r, name: filepath.Clean(s), info: i, cache: c}, nil
+}
+
+// OpenFile opens an object for reading.
+func (r *FS) OpenFile(s string, flag int, _ os.FileMode) (storage.File, error) {
+	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) == 0 {
+		return r.Open(s)
+	}
+	return nil, r.fail("create", s, errWrite)
+}
+
+var errWrite = fmt.Errorf("nothing can be written there: %w", storage.ErrUnsupported)
+
+// Stat describes what stands at a name.
+func (r *FS) Stat(s string) (os.FileInfo, error) {
+	i, _, err := r.look(s)
+	if err != nil {
+		return nil, r.fail("stat", s, err)
+	}
+	return i, nil
+}
+
+// ReadDir lists a folder, by name.
+func (r *FS) ReadDir(s string) ([]os.DirEntry, error) {
+	st, n, err := r.open(s)
+	if err != nil {
+		return nil, r.fail("list", s, err)
+	}
+	dir := n.path
+	if dir != "" {
+		dir += "/"
+	}
+	entries, err := r.list(st, dir)
+	if err == nil && len(entries) == 0 && dir != "" {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, r.fail("list", s, err)
+	}
+	list := make([]os.DirEntry, len(entries))
+	for k, e := range entries {
+		list[k] = fs.FileInfoToDirEntry(&info{where: n.file(dir + e.name), base: e.name, dir: e.dir, object: e.object})
+	}
+	return list, nil
+}
+
+// Mkdir refuses.
+func (r *FS) Mkdir(s string, _ os.FileMode) error { return r.fail("mkdir", s, errWrite) }
+
+// Rename refuses.
+func (r *FS) Rename(_, to string) error { return r.fail("rename", to, errWrite) }
+
+// Remove refuses.
+func (r *FS) Remove(s string) error { return r.fail("remove", s, errWrite) }
+
+// RemoveAll refuses.
+func (r *FS) RemoveAll(s string) error { return r.fail("remove", s, errWrite) }
+
+// mounts are the users of the file system that is mounted.
+var mounts struct {
+	sync.Mutex
+	fs *FS
+	n  int
+}
+
+// Mount mounts a file system of these settings for the process; see iox.Mount. If one is mounted
+// already, that one is used. The last call of the function that is returned ends it.
+func Mount(ctx context.Context, s Settings) (fsys *FS, unmount func()) {
+	mounts.Lock()
+	defer mounts.Unlock()
+	if mounts.n++; mounts.n == 1 {
+		mounts.fs = New(ctx, s)
+		iox.Mount(mounts.fs)
+	}
+	return mounts.fs, func() {
+		mounts.Lock()
+		defer mounts.Unlock()
+		if mounts.n--; mounts.n == 0 {
+			iox.Mount(nil)
+			mounts.fs = nil
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// An object is what a store knows of one, in one version.
+type object struct {
+	size     int64
+	etag     string // "" if the store has none
+	modified time.Time
+}
+
+// An entry is one of a listing: an object, or a folder of objects.
+type entry struct {
+	name string // without its folder
+	dir  bool
+	object
+}
+
+// A store has objects by key. Its methods make one attempt each; a Reader fails at any byte.
+type store interface {
+	// head returns what is known of an object. first has what came with the answer of the
+	// object's first bytes; nil if nothing did.
+	head(ctx context.Context, key string) (o object, first []byte, err error)
+
+	// get returns n bytes at off of the object in the version of o. The error of another
+	// version is errChanged.
+	get(ctx context.Context, key string, o *object, off, n int64) (io.ReadCloser, error)
+
+	// list returns what is in the folder dir, which ends with a slash or is "". An empty
+	// folder is one that does not exist.
+	list(ctx context.Context, dir string) ([]entry, error)
+}
+
+// Errors of objects.
+var (
+	errChanged = fmt.Errorf("it was replaced while it was read; read it again: %w", storage.ErrCorrupt)
+	errRanges  = fmt.Errorf("the server sends whole files only, no ranges; download it first (curl -O), and read the file: %w", storage.ErrUnsupported)
+)
+
+// A statusError is the answer of a server that refuses.
+type statusError struct {
+	code  int
+	text  string // of the server, "" for none
+	after time.Duration
+}
+
+func (e *statusError) Error() string {
+	what := map[int]string{
+		401: "it takes a password or a key (status 401); see docs/remote.md for where they are taken from",
+		403: "no permission, or wrong or expired credentials (status 403)",
+		404: "no such object (status 404)",
+		412: "it is not what it was (status 412)",
+		416: "it has not so many bytes (status 416)",
+		429: "too many requests (status 429)",
+		503: "the server asks for fewer requests (status 503)",
+	}[e.code]
+	if what == "" {
+		what = fmt.Sprintf("status %d", e.code)
+	}
+	if e.text != "" {
+		what += ": " + e.text
+	}
+	return what
+}
+
+// Is makes the errors of files of those of servers.
+func (e *statusError) Is(target error) bool {
+	switch target {
+	case fs.ErrNotExist:
+		return e.code == 404 || e.code == 410
+	case fs.ErrPermission:
+		return e.code == 401 || e.code == 403
+	}
+	return false
+}
+
+// transient reports whether another attempt may succeed.
+func (e *statusError) transient() bool {
+	switch e.code {
+	case 408, 429, 500, 502, 503, 504:
+		return true
+	}
+	return false
+}
+
+// Transient reports whether an error is one that may be gone if the same is done later: the
+// network, or a server that is overloaded.
+func Transient(err error) bool {
+	var t *transientError
+	return errors.As(err, &t)
+}
+
+// A transientError is what attempts have ended with.
+type transientError struct {
+	tries int
+	err   error
+}
+
+func (e *transientError) Error() string { return fmt.Sprintf("%v (after %d attempts)", e.err, e.tries) }
+func (e *transientError) Unwrap() error { return e.err }
