@@ -63,7 +63,10 @@ func (r *protoReader) list(f *pb.Field, s *protoStep, v *pb.View) error {
 			count += pb.Count(f.Wire, p)
 		}
 	}
-	if s.len >= 0 && count != s.len { // what is made from an array is never left out
+	if s.len > 0 && count == 0 {
+		return r.unset(f, s)
+	}
+	if s.len >= 0 && count != s.len {
 		return malformed(0, "an array of %d values has %d in the message", s.len, count)
 	}
 	if s.list {
@@ -86,6 +89,26 @@ func (r *protoReader) list(f *pb.Field, s *protoStep, v *pb.View) error {
 		}
 	}
 	return nil
+}
+
+// unset writes an array that is not set: its values have their default.
+func (r *protoReader) unset(f *pb.Field, s *protoStep) (err error) {
+	if s.list {
+		r.w.u32(uint32(s.len))
+	}
+	for i := 0; i < s.len && err == nil; i++ {
+		switch {
+		case r.w.Len() > r.limit:
+			err = malformed(0, "an array is not set: the content would be out of proportion")
+		case f.Parts:
+			err = r.part(s, nil)
+		case s.form == protoText:
+			r.w.text(nil)
+		default:
+			err = r.put(s, 0)
+		}
+	}
+	return err
 }
 
 // numbers writes the numbers of p.

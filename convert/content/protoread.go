@@ -90,12 +90,7 @@ func (r *protoReader) single(s *protoStep, v *pb.View) error {
 	case protoText:
 		r.w.text(s.text)
 	case protoArray:
-		if s.len > 0 {
-			return malformed(0, "an array of %d bytes is not set", s.len)
-		}
-		if s.list {
-			r.w.u32(0)
-		}
+		return r.octets(s, nil)
 	default:
 		return r.put(s, s.bits)
 	}
@@ -124,12 +119,18 @@ func (r *protoReader) value(s *protoStep, p []byte) error {
 		r.w.text(b)
 		return nil
 	}
-	if len(b) != s.len {
+	return r.octets(s, b)
+}
+
+// octets writes an array of bytes, which are zero if there are none.
+func (r *protoReader) octets(s *protoStep, b []byte) error {
+	if len(b) != s.len && len(b) != 0 {
 		return malformed(0, "an array of %d bytes has %d in the message", s.len, len(b))
 	}
 	if s.list {
 		r.w.u32(uint32(s.len))
 	}
 	r.w.bytes(b)
+	r.w.zeros(s.len - len(b))
 	return nil
 }

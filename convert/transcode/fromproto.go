@@ -202,7 +202,13 @@ func (r *fromRun) beginList(s *slotProgram) int {
 
 func (r *fromRun) endList(s *slotProgram, head, count, at int) error {
 	if s.list == schema.Fixed {
-		if count != s.len {
+		switch {
+		case count == s.len:
+		case r.index == nil:
+			return errOrder // more of them may follow other fields
+		case count == 0: // packed, and empty: as if it were not set
+			r.absent(s, 0)
+		default:
 			return r.bad(at, fmt.Sprintf("an array of %d elements has %d in the message", s.len, count))
 		}
 		return nil

@@ -31,10 +31,11 @@ func (r *fromRun) content(s *slotProgram, v []byte, at int) error {
 		return r.stamp(s.span, v, at)
 	default: // Bytes, Raw
 		if s.exact {
-			if len(v) != s.len {
+			if len(v) != s.len && len(v) != 0 {
 				return r.bad(at, fmt.Sprintf("an array of %d bytes has %d in the message", s.len, len(v)))
 			}
 			r.w.Buf = append(r.w.Buf, v...)
+			r.w.Zero(s.len - len(v)) // empty, as if it were not set
 			return nil
 		}
 		r.w.Bytes(v)
