@@ -22,8 +22,11 @@ func (o *output) extrapolate(info *storage.Info, share float64) {
 			continue
 		}
 		if o.Choice.First != math.MinInt64 || o.Choice.Last != math.MaxInt64 {
-			all = min(math.Ceil(float64(c.Read)/share), all)
-			all = max(all, min(float64(info.Topics[i].Messages), 1))
+			if c.Read > 0 {
+				all = min(math.Ceil(float64(c.Read)/share), all)
+			} else {
+				all = math.Ceil(all * timeShare(info, o.Choice.First, o.Choice.Last))
+			}
 		}
 		if c.Read == 0 { // of the sample; it is as good as known what becomes of them
 			if c.Read = int64(all); !o.Routes[i].Drop {
@@ -34,6 +37,15 @@ func (o *output) extrapolate(info *storage.Info, share float64) {
 		o.plan.scale[i] = max(all/float64(c.Read), 1)
 		scale(c, o.plan.scale[i])
 	}
+}
+
+// timeShare returns how much of the time of a recording is from first to last, from 0 to 1.
+func timeShare(info *storage.Info, first, last int64) float64 {
+	first, last = max(first, info.Start), min(last, info.End)
+	if first > last {
+		return 0
+	}
+	return (float64(last-first) + 1) / (float64(info.End-info.Start) + 1)
 }
 
 // scale multiplies what is counted. All messages from before a cut are known.

@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/formats/mcap"
 	"github.com/bagconv/bagconv/formats/rosbag1"
@@ -96,6 +98,23 @@ func TestDryRunOfPart(t *testing.T) {
 	if len(dry.Losses) != 1 || dry.Losses[0] != real.Losses[0] || dry.Sink.Messages != messages || dry.Topics[0] != real.Topics[0] || dry.Topics[1] != real.Topics[1] {
 		t.Errorf("expects %+v, and %+v happened", dry, real)
 	}
+	var parts []*Job
+	for i := range 4 {
+		part := job
+		part.DryRun, part.Sink = true, filepath.Join(t.TempDir(), fmt.Sprint(i, ".bag"))
+		part.Select.Start, part.Select.End = selection.At(1e18+messages/4*int64(i)), selection.At(1e18+messages/4*int64(i+1)-1)
+		parts = append(parts, &part)
+	}
+	reports, err := RunAll(context.Background(), parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range reports {
+		if r.Share <= 0 || r.Share > 0.4 || math.Abs(float64(r.Sink.Messages)/(messages/4)-1) > 0.05 || math.Abs(float64(r.Sink.Size)/(float64(real.Sink.Size)/4)-1) > 0.1 {
+			t.Errorf("part %d: expects %d messages, %d bytes of %d, by %.3f of it", i, r.Sink.Messages, r.Sink.Size, real.Sink.Size/4, r.Share)
+		}
+	}
+	reads.Store(0)
 	job.DryRun, job.Select.Duration, job.Write.Overwrite = true, messages/4, true
 	if dry, err = Run(context.Background(), job); err != nil || math.Abs(float64(dry.Sink.Messages)/(messages/4)-1) > 0.05 {
 		t.Errorf("a quarter: %+v %v", dry, err)

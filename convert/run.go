@@ -160,7 +160,7 @@ func write(ctx context.Context, src *engine.Source, outputs []*output) (failed i
 		return failed, err
 	}
 	for i, o := range outputs {
-		if err := o.check(src, p.Share); err != nil {
+		if err := o.check(src, o.Share); err != nil {
 			return i, err
 		}
 	}

@@ -37,6 +37,9 @@ func (p *Pipeline) prepare(ctx context.Context) (err error) {
 	p.workers, p.budget = workers(p.Threads, src.memory), budgetOf(src.memory)
 	src.stamps, src.need, src.spans = nil, nil, nil
 	p.Share = 1
+	for _, s := range p.Sinks {
+		s.Share = 1
+	}
 	if err := src.rewind(); err != nil {
 		return err
 	}
@@ -66,9 +69,8 @@ func (p *Pipeline) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	src.need = needed(p.Sinks, src.blocks)
-	if p.Sample > 0 {
-		src.need, p.Share = sample(src.blocks, src.need, p.Sample)
+	if src.need = needed(p.Sinks, src.blocks); p.Sample > 0 {
+		src.need = p.sample(src)
 	}
 	switch {
 	case p.Order == OrderFile:

@@ -23,6 +23,9 @@ type Sink struct {
 
 	Counts []Count // the same, of the last run; nil before it
 
+	// Share is how much of what the sink takes is read; less than 1 only with Pipeline.Sample.
+	Share float64
+
 	// Points, when set, is called at the end of a round, see Pipeline.Continues.
 	Points storage.Checkpointer
 

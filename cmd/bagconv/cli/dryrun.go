@@ -24,10 +24,39 @@ func (e *env) writePlan(r *resultJSON) {
 	if e.set.quiet {
 		return
 	}
-	messages, part := count(r.Sink.Messages, "message"), ""
+	part := ""
 	if r.Share < 1 {
-		messages, part = "about "+messages, fmt.Sprintf("; %.2g%% of the input was read", 100*r.Share)
+		part = fmt.Sprintf("; %.2g%% of the input was read", 100*r.Share)
 	}
 	fmt.Fprintf(e.Err, "%s -> %s: %s, %s -> about %s; nothing was written (--dry-run)%s\n", clean(r.Source.Path), clean(r.Sink.Path),
-		messages, sizeText(r.Source.Size), sizeText(r.Sink.Size), part)
+		expected(r), sizeText(r.Source.Size), sizeText(r.Sink.Size), part)
+}
+
+// expected is how many messages a dry run expects in the output.
+func expected(r *resultJSON) string {
+	messages := count(r.Sink.Messages, "message")
+	if r.Share < 1 {
+		return "about " + messages
+	}
+	return messages
+}
+
+// topicsOnce adds up what is expected of a topic in all parts of a split.
+func topicsOnce(topics []topicResult) (once []topicResult) {
+	type key struct{ name, typ, encoding string }
+	at := map[key]int{}
+	for _, t := range topics {
+		k := key{t.Name, t.Type, t.Encoding}
+		i, ok := at[k]
+		if !ok {
+			at[k] = len(once)
+			once = append(once, t)
+			continue
+		}
+		once[i].Read += t.Read
+		if once[i].SinkType == "" {
+			once[i].SinkType, once[i].SinkEncoding = t.SinkType, t.SinkEncoding
+		}
+	}
+	return once
 }

@@ -62,7 +62,7 @@ func (e *env) flagTable() (table []*flag) {
 var (
 	newOutput      = []string{"convert", "filter", "merge", "split", "recover"} // commands that make an output
 	newOutputs     = append(slices.Clone(newOutput), "batch")
-	dryRunCommands = []string{"convert", "filter", "merge", "recover"}
+	dryRunCommands = newOutput
 	oneOutput      = append(slices.Clone(newOutput), "append")
 	writeCommands  = append(slices.Clone(newOutputs), "append")
 	strictCommands = []string{"convert", "filter", "merge", "split", "batch", "append"}

@@ -87,7 +87,7 @@ func written(status int, err error) error {
 // whole.
 func (e *env) runStaged(c *cli.Context, stem string, jobs []*convert.Job, salvage bool) (results []*resultJSON, status int, err error) {
 	var stage *convert.Stage
-	if stem != "" {
+	if stem != "" && !jobs[0].DryRun {
 		if stage, err = convert.NewStage(stem, jobs[0]); err != nil {
 			return nil, 0, explainRun(c.Context, jobs[0], err)
 		}

@@ -57,6 +57,9 @@ func (e *env) split(c *cli.Context) error {
 			return explainFolder(err)
 		}
 	}
+	if job.DryRun { // besides the parts nothing is looked at
+		job.Extras, job.ExtrasKept = "", job.Extras != ""
+	}
 	write := func() error { return e.runJobs(c, stem, partJobs(job, parts, stem, ext), false) }
 	if job.Extras == "" || job.SinkFormat.Extras {
 		return write()

@@ -12,6 +12,9 @@ func (e *env) writeParts(results []*resultJSON, quiet, verbose bool) {
 	if !quiet {
 		for _, r := range results {
 			line := fmt.Sprintf("%s: %s, %s", r.Sink.Path, count(r.Sink.Messages, "message")+inSegments(r.Sink.Files), sizeText(r.Sink.Size))
+			if r.DryRun {
+				line = fmt.Sprintf("%s: %s, about %s", r.Sink.Path, expected(r), sizeText(r.Sink.Size))
+			}
 			if s := r.Selection; s != nil {
 				line += s.timeText()
 			}
@@ -37,6 +40,7 @@ func totalOf(results []*resultJSON) *resultJSON {
 	for _, r := range results {
 		ns, _ := strconv.ParseInt(r.ElapsedNS, 10, 64)
 		elapsed = max(elapsed, ns) // parts are written side by side
+		all.Share = min(all.Share, r.Share)
 		all.Sink.Size += r.Sink.Size
 		all.Sink.Messages += r.Sink.Messages
 		all.Topics = append(all.Topics, r.Topics...)
@@ -68,6 +72,9 @@ func totalOf(results []*resultJSON) *resultJSON {
 			}
 		}
 		all.Lost = all.Lost.join(r.Lost)
+	}
+	if all.DryRun {
+		all.Topics = topicsOnce(all.Topics)
 	}
 	all.ElapsedNS = strconv.FormatInt(elapsed, 10)
 	all.Selection = joinSelections(results[0].Selection, results[len(results)-1].Selection, all.Topics)
