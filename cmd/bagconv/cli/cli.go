@@ -23,6 +23,7 @@
 //	             does it, batchtext.go reports the results
 //	list.go      the command list; sections.go lists records, chunks and parts;
 //	             extras.go has the flags about attachments
+//	serve.go     the command serve
 //	topics.go, du.go, schema.go, tree.go, treesize.go, formats.go, version.go
 //	progress.go  how far a run is: bar, plain lines, JSON
 //	select.go    what was selected, and why a selection is wrong; nearest.go what may have been meant
@@ -43,6 +44,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -92,6 +94,7 @@ type env struct {
 	color   bool     // of Err
 	word    string   // the first of the line, where it names no command; see mistypedVerb
 	report  reporting
+	logs    sync.Mutex      // guards Err while serve runs
 	from    *storage.Format // of inputs whose content is not recognised; nil: they are not recordings
 
 	moreFlags []flag // entries that a test adds to the table

@@ -39,6 +39,8 @@ type settings struct {
 	raw, framed               bool
 	tree, noTimeline          bool
 	limit                     int64
+	listen                    string
+	origins                   []string
 	skip, nth, tail           int64
 	reverse                   bool
 }
@@ -49,7 +51,7 @@ func (e *env) flagTable() (table []*flag) {
 	s := &e.set
 	for _, part := range [][]flag{
 		globalFlags(), e.batchFlags(), s.mergeFlags(), s.splitFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
-		e.messageFlags(), s.extraFlags(), s.runFlags(), e.keyFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.defsFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.migrateFlags(), fileFlags(readGroup, "list"), e.moreFlags,
+		e.messageFlags(), s.extraFlags(), s.runFlags(), e.keyFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.defsFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.migrateFlags(), s.serveFlags(), fileFlags(readGroup, "list"), e.moreFlags,
 	} {
 		for i := range part {
 			table = append(table, &part[i])

@@ -49,6 +49,7 @@ func TestMain(m *testing.M) {
 		"truncate":      func() { exitOn(truncate(os.Args[1], os.Args[2])) },
 		"exits":         func() { os.Exit(exits(os.Args[1:])) },
 		"interrupted":   func() { os.Exit(interrupted(os.Args[1:])) },
+		"served":        func() { os.Exit(served(os.Args[1:])) },
 	})
 }
 

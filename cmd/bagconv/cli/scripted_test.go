@@ -57,7 +57,7 @@ func scriptedLines(t *testing.T, e *env) (lines []scripted) {
 	if err != nil || len(paths) < 20 {
 		t.Fatal(paths, err)
 	}
-	run := regexp.MustCompile(`^(?:\[.*\] )?exec (bagconv|exits (\d+)|interrupted)(?: |$)(.*)`)
+	run := regexp.MustCompile(`^(?:\[.*\] )?exec (bagconv|exits (\d+)|interrupted|served)(?: |$)(.*)`)
 	word := regexp.MustCompile(`(?:'[^']*'|[^\s'])+`)
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
@@ -72,7 +72,7 @@ func scriptedLines(t *testing.T, e *env) (lines []scripted) {
 			}
 			s := scripted{where: filepath.Base(path), status: m[2]}
 			switch m[1] {
-			case "bagconv":
+			case "bagconv", "served":
 				s.status = "0"
 			case "interrupted":
 				s.status = "130"

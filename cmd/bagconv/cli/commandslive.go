@@ -1,0 +1,28 @@
+package cli
+
+// servers returns the commands that other programs connect to.
+func (e *env) servers() []command {
+	return []command{{
+		name: "serve", call: "serve PATH...", summary: "serve recordings over HTTP, to viewers",
+		about: `Answers HTTP requests for recordings until it is interrupted, by Ctrl-C for
+example. PATH is a recording, or a folder with all recordings in it and below. The
+page at / lists them, with links that open them in viewers; /index.json has the
+same as JSON. /files/NAME is a file as it is, whole or in ranges, as viewers read
+bags and MCAP files of any size.
+
+Nothing is written, and no other file is served: links that lead out of a folder,
+and names that begin with a dot, are left out. Only this machine can connect,
+unless --listen has another address; there is no password and no encryption. Web
+pages from elsewhere can read only with --allow-origin.`,
+		examples: []string{
+			"bagconv serve drive{file}",
+			"bagconv serve drives/ --allow-origin https://app.foxglove.dev",
+			"bagconv serve drives/ --listen :8765",
+		},
+		exits: []exit{
+			{0, "interrupted: that is how it ends"},
+			{1, "a recording cannot be read, or the address cannot be listened on"},
+		},
+		run: e.serve,
+	}}
+}

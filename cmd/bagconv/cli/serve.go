@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/live/serve"
+)
+
+// defaultListen is the address of serve.
+const defaultListen = "127.0.0.1:8765"
+
+// serveFlags returns those of serve.
+func (s *settings) serveFlags() []flag {
+	return allIn(readGroup, []string{"serve"},
+		flag{name: "listen", arg: "ADDRESS", init: defaultListen, set: put(&s.listen),
+			help: "address and port to listen on (default " + defaultListen + ", which only this machine reaches). Port 0 is any free one. With :8765 everybody in the network can read the recordings"},
+		flag{name: "allow-origin", arg: "ORIGIN", several: true, set: parsedEach(&s.origins, parseOrigin),
+			help: "let pages of this origin read, such as https://app.foxglove.dev; * is all. Pages from this machine always may. Repeat the flag for more origins"},
+		flag{name: "verbose", short: "v", kind: onOff, set: put(&s.verbose), help: "print a line for each request; without it only for those that fail"},
+	)
+}
+
+// parseOrigin checks the value of --allow-origin.
+func parseOrigin(text string) (string, error) {
+	scheme, host, ok := strings.Cut(text, "://")
+	if text != "*" && (!ok || scheme != "http" && scheme != "https" || host == "" || strings.ContainsAny(host, "/?#@ ")) {
+		return "", usage("it is the beginning of the page's address, such as https://app.foxglove.dev", "--allow-origin %q is no origin", text)
+	}
+	return strings.ToLower(text), nil
+}
+
+// serve answers HTTP requests until it is interrupted.
+func (e *env) serve(c *cli.Context) (err error) {
+	paths := c.Args().Slice()
+	if len(paths) == 0 {
+		return usage("type: bagconv serve PATH", "no recording and no folder given")
+	}
+	host, _, err := net.SplitHostPort(e.set.listen)
+	if err != nil {
+		return usage("type for example --listen "+defaultListen, "--listen %q is no address with a port", e.set.listen)
+	}
+	base := iox.FS(e.set.job.Read.FS)
+	confined, err := serve.Confine(base, paths)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, confined.Close()) }()
+	config := serve.Config{FS: confined, Origins: e.set.origins, Log: e.logRequest}
+	if net.ParseIP(host) == nil && host != "" {
+		config.Hosts = []string{strings.ToLower(host)}
+	}
+	config.Find = func() ([]serve.Recording, error) { return e.served(paths, confined) }
+	found, err := config.Find()
+	if err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(c.Context, "tcp", e.set.listen)
+	if err != nil {
+		return &failure{path: "--listen " + e.set.listen, what: "cannot listen there: " + plainError(err).Error(), hint: "choose another port, or 0 for any", err: err}
+	}
+	e.say("serving %s at http://%s/ until it is interrupted", count(int64(len(found)), "recording"), listener.Addr())
+	if addr, ok := listener.Addr().(*net.TCPAddr); ok && !addr.IP.IsLoopback() {
+		e.writeLines("note", []string{"everybody who reaches " + listener.Addr().String() + " can read these recordings"})
+	}
+	err = serve.New(config).Serve(c.Context, listener)
+	if context.Cause(c.Context) != nil {
+		return nil // that is how it ends
+	}
+	return err
+}
+
+// served finds the recordings that words name: each with its files as they are now.
+func (e *env) served(words []string, fsys *serve.Confined) ([]serve.Recording, error) {
+	finder := batch.Finder{Formats: e.formats, Detect: e.detect}
+	found, err := finder.Find(words)
+	if err != nil {
+		return nil, err
+	}
+	var out []serve.Recording
+	names := map[string]bool{}
+	for _, in := range found.Inputs {
+		if in.Err != nil {
+			if slices.ContainsFunc(words, func(w string) bool { return iox.SamePath(w, in.Path) }) {
+				return nil, in.Err // it was named
+			}
+			continue
+		}
+		files, err := serve.Files(fsys, in.Format, in.Path)
+		if err != nil || len(files) == 0 {
+			continue // a link out of the folder, or gone
+		}
+		name := in.Name + filepath.Ext(in.Path)
+		for n := 2; names[name]; n++ {
+			name = fmt.Sprintf("%s-%d%s", in.Name, n, filepath.Ext(in.Path))
+		}
+		names[name] = true
+		out = append(out, serve.Recording{Name: name, Path: in.Path, Format: in.Format, Files: files})
+	}
+	return out, nil
+}
+
+// logRequest writes a line about a request: one that failed, or any with --verbose.
+func (e *env) logRequest(v serve.Event) {
+	if !e.set.verbose && v.Status < 400 && v.Err == nil {
+		return
+	}
+	line := fmt.Sprintf("%s %s", v.Method, v.Path)
+	if v.Range != "" {
+		line += " " + v.Range
+	}
+	line += fmt.Sprintf(": %d, %s in %s, to %s", v.Status, sizeText(v.Bytes), v.Took.Round(100_000), v.Remote)
+	if v.Err != nil {
+		line += ": " + v.Err.Error()
+	}
+	e.logs.Lock()
+	defer e.logs.Unlock()
+	fmt.Fprintln(e.Err, clean(shortText(line)))
+}
+
+// shortText cuts a text that somebody else has chosen.
+func shortText(s string) string {
+	const most = 500
+	if len(s) > most {
+		return s[:most] + "..."
+	}
+	return s
+}

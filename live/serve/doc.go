@@ -1,0 +1,18 @@
+// Package serve answers HTTP requests for recordings: their files, byte for byte and in ranges, and
+// a page that lists them.
+//
+//	/                     the page
+//	/index.json           the same as JSON
+//	/files/NAME[/PART]    the files of a recording
+//
+// It is read-only: GET, HEAD and OPTIONS. Only files of recordings that Config.Find has found are
+// served, by their names in a table, so that no path of a request reaches the file system; links
+// that lead out of a folder are refused when they are opened (see Confine).
+//
+// Other web pages must not read recordings. A request whose Host is a name that is not ours is
+// refused: so does a page speak that has its own name resolved to this machine. A request of a page
+// (with an Origin) is answered if the page comes from here, from another port of this machine, or
+// from Config.Origins.
+//
+// Everything may be used concurrently.
+package serve

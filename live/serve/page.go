@@ -1,0 +1,97 @@
+package serve
+
+import (
+	_ "embed"
+	"encoding/json"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// An Index is what the page lists, and /index.json.
+type Index struct {
+	SchemaVersion int     `json:"schema_version"`
+	Recordings    []Entry `json:"recordings"`
+}
+
+// An Entry is a recording of the Index.
+type Entry struct {
+	Name   string `json:"name"`
+	Format string `json:"format"`
+	Size   int64  `json:"size"`  // bytes, of all files
+	Files  []Link `json:"files"` // to be downloaded, or opened by their addresses
+	Open   []Link `json:"open"`  // in viewers; none if no viewer reads the files
+}
+
+// A Link is an address with a text.
+type Link struct {
+	Text string `json:"text"`
+	URL  string `json:"url"`
+	Size int64  `json:"size,omitempty"`
+}
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"size": sizeText}).Parse(pageText))
+
+// page serves the page.
+func (s *Server) page(w http.ResponseWriter, r *http.Request) {
+	x, err := s.list(r)
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	_ = pageTemplate.Execute(w, x) // what fails is the connection
+}
+
+// index serves the same as JSON.
+func (s *Server) index(w http.ResponseWriter, r *http.Request) {
+	x, err := s.list(r)
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	_ = e.Encode(x) // what fails is the connection
+}
+
+// list makes the Index, with addresses as the client has that of the server.
+func (s *Server) list(r *http.Request) (*Index, error) {
+	t := s.recordings()
+	if t.err != nil {
+		return nil, t.err
+	}
+	base := "http://" + r.Host
+	x := &Index{SchemaVersion: 1, Recordings: []Entry{}}
+	for i := range t.recordings {
+		rec := &t.recordings[i]
+		e := Entry{Name: rec.Name, Format: rec.Format.Name, Files: []Link{}, Open: []Link{}}
+		for _, f := range rec.Files {
+			st, err := s.config.FS.Stat(f.Path)
+			if err != nil {
+				continue // it is gone
+			}
+			name := strings.TrimSuffix(rec.Name+"/"+f.Part, "/")
+			e.Size += st.Size()
+			e.Files = append(e.Files, Link{name, base + "/files/" + escaped(name), st.Size()})
+		}
+		if len(e.Files) == 1 {
+			e.Open = s.viewers(e.Files[0].URL)
+		}
+		x.Recordings = append(x.Recordings, e)
+	}
+	return x, nil
+}
+
+// escaped returns a name as the path of an address.
+func escaped(name string) string { return (&url.URL{Path: name}).EscapedPath() }

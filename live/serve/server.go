@@ -1,0 +1,167 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Recording is what is served under a name.
+type Recording struct {
+	Name   string // in addresses, with slashes for folders; unique
+	Path   string
+	Format *storage.Format
+	Files  []File // what /files/Name has
+}
+
+// A File is one file of a recording.
+type File struct {
+	Part string // in addresses, below the name of the recording; "" if the recording is one file
+	Path string
+}
+
+// Config describes a Server. Find and FS must be set.
+type Config struct {
+	FS      storage.FS                  // from which files are read
+	Find    func() ([]Recording, error) // what there is now; called again and again, but once at a time
+	Origins []string                    // of pages that may read, such as https://app.foxglove.dev; "*": all
+	Hosts   []string                    // names of this server, besides those of the machine itself and addresses
+	Log     func(Event)                 // nil: nobody wants to know
+}
+
+// An Event is a request that was answered.
+type Event struct {
+	Method, Path, Range, Remote string
+	Status                      int
+	Bytes                       int64 // of the body
+	Took                        time.Duration
+	Err                         error // why it was not answered to its end
+}
+
+// The limits of a Server.
+const (
+	maxHeader      = 16 << 10 // bytes of the head of a request
+	maxConnections = 1024     // the others wait
+	headTime       = 10 * time.Second
+	idleTime       = 30 * time.Second
+	stalledTime    = time.Minute // in which a client takes nothing of an answer
+	closeTime      = 2 * time.Second
+	findAgain      = 2 * time.Second // recordings that were found are so long those that there are
+)
+
+// A Server serves recordings.
+type Server struct {
+	config Config
+	mux    *http.ServeMux
+
+	mu  sync.Mutex
+	now table
+	at  time.Time // of it
+}
+
+// New returns a server. Recordings are found with the first request.
+func New(config Config) *Server {
+	s := &Server{config: config, mux: http.NewServeMux()}
+	s.mux.HandleFunc("/{$}", s.page)
+	s.mux.HandleFunc("/index.json", s.index)
+	s.mux.HandleFunc("/files/", s.file)
+	return s
+}
+
+// Serve answers requests until ctx ends; then those that are being answered have a moment to end.
+// It closes the listener.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{
+		Handler: s, ReadHeaderTimeout: headTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(limitListener(listener, maxConnections)) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	if server.Shutdown(last) != nil {
+		_ = server.Close() // whoever still reads is cut off
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := &answer{ResponseWriter: w, began: time.Now()}
+	defer func() {
+		if e := recover(); e != nil {
+			a.err = errors.Join(a.err, errPanic)
+			s.log(a, r)
+			panic(e)
+		}
+		s.log(a, r)
+	}()
+	if !s.admit(a, r) {
+		return
+	}
+	s.mux.ServeHTTP(a, r)
+}
+
+// errPanic is what is logged of a handler that panics.
+var errPanic = errors.New("internal error")
+
+func (s *Server) log(a *answer, r *http.Request) {
+	if s.config.Log == nil {
+		return
+	}
+	s.config.Log(Event{
+		Method: r.Method, Path: r.URL.Path, Range: r.Header.Get("Range"), Remote: r.RemoteAddr,
+		Status: a.status, Bytes: a.bytes, Took: time.Since(a.began), Err: a.err,
+	})
+}
+
+// An answer counts what is written, and ends the connection of a client that takes nothing.
+type answer struct {
+	http.ResponseWriter
+	began  time.Time
+	status int
+	bytes  int64
+	err    error
+}
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	_ = http.NewResponseController(a.ResponseWriter).SetWriteDeadline(time.Now().Add(stalledTime)) // a connection that has none needs none
+	n, err := a.ResponseWriter.Write(p)
+	a.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// fail answers with an error, in plain words.
+func fail(w http.ResponseWriter, status int, text string) {
+	h := w.Header()
+	for _, name := range []string{"Etag", "Last-Modified", "Content-Length", "Content-Range", "Cache-Control"} {
+		h.Del(name)
+	}
+	http.Error(w, text, status)
+}

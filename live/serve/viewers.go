@@ -1,0 +1,58 @@
+package serve
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// A viewer is a web page that opens a recording by its address.
+type viewer struct {
+	Name    string
+	Origin  string   // "": the viewer runs on this machine
+	Address string   // %s is the escaped address of the recording
+	Endings []string // of recordings that it reads
+}
+
+// viewers.json has the viewers that are known to open recordings by address. Sources: foxglove
+// docs.foxglove.dev/docs/visualization/shareable-links, lichtblick-suite/lichtblick
+// packages/suite-base/src/util/appURLState.ts, rerun.io/docs/reference/viewer/urls.
+//
+//go:embed viewers.json
+var viewersText []byte
+
+var viewers = func() (list []viewer) {
+	if err := json.Unmarshal(viewersText, &list); err != nil {
+		panic("internal error: viewers.json: " + err.Error())
+	}
+	return list
+}()
+
+// viewers returns links to viewers that read such a file, and may.
+func (s *Server) viewers(address string) []Link {
+	links := []Link{}
+	for _, v := range viewers {
+		for _, ending := range v.Endings {
+			if strings.EqualFold(path.Ext(address), ending) && (v.Origin == "" || s.isOrigin(v.Origin, "")) {
+				links = append(links, Link{Text: v.Name, URL: fmt.Sprintf(v.Address, url.QueryEscape(address))})
+			}
+		}
+	}
+	return links
+}
+
+// sizeText returns a number of bytes for people.
+func sizeText(n int64) string {
+	units := []string{"bytes", "kB", "MB", "GB", "TB"}
+	v, i := float64(n), 0
+	for v >= 999.5 && i < len(units)-1 {
+		v, i = v/1000, i+1
+	}
+	if i == 0 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.3g %s", v, units[i])
+}
