@@ -207,6 +207,9 @@ func (o *output) report(src *engine.Source, r *Report) {
 		r.Sink.Messages += c.Written
 	}
 	r.Share, r.Sink.Size = o.share, o.size
+	if src.Resumes() {
+		r.Source.Size = src.Info.Size // as far as it went on
+	}
 	for _, path := range o.files {
 		n, _ := sizeOf(path) // the output stands, whatever becomes of it now
 		r.Sink.Size += n

@@ -234,8 +234,10 @@ func (r *Recorder) Stats() []TopicStats {
 func (r *Recorder) Info() (*storage.Info, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.announced = max(r.announced, 0)
 	info := &storage.Info{Format: r.o.Format, Path: r.o.Path}
+	for _, s := range r.stats {
+		info.Size += s.Bytes
+	}
 	for i, t := range r.topics[:r.announced] {
 		info.Topics = append(info.Topics, storage.TopicInfo{Topic: t, ID: storage.TopicID(i)})
 	}

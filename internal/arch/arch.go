@@ -46,7 +46,7 @@ var arrows = []arrow{
 	{"convert/selection", []string{"storage", "internal/wire/..."}},
 	{"convert/check", []string{"convert/engine", "convert/mapping", "convert/transcode", "convert/selection", "internal/yaml", "schema", "schema/defset", "schema/protoschema", "storage"}},
 	{"live", []string{"storage"}},
-	{"live/...", []string{"live", "storage"}},
+	{"live/...", []string{"live/...", "storage"}},
 	{"gen", []string{"schema", "storage"}},
 	{"gen/gentest", nil},
 	{"schema", nil},

@@ -14,8 +14,9 @@ import (
 // A Leftover is a staging folder of a process that does not live any more.
 type Leftover struct {
 	Path     string
-	Finished bool  // its Commit had begun, and was brought to its end; else it was removed
-	Err      error // nil; else why it is still there
+	Finished bool   // its Commit had begun, and was brought to its end; else it was removed
+	Kept     string // what is in it, if it stays because it cannot be made again: see Unfinished
+	Err      error  // nil; else why it is still there
 }
 
 // CleanUp removes what processes that were killed have left of the output at path,
@@ -92,6 +93,9 @@ func (l *Leftover) clean(fsys storage.FS, dir string, all bool) (there bool, err
 	}
 	if j == nil && !all {
 		return false, nil
+	}
+	if l.Kept = kept(fsys, l.Path); l.Kept != "" && j == nil {
+		return true, nil
 	}
 	f := run
 	run = nil

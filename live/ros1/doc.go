@@ -1,9 +1,8 @@
 // Package ros1 speaks with running ROS 1 systems: it records topics of other nodes. It needs nothing of ROS.
 //
-//	xmlrpc.go    the values of XML-RPC
 //	master.go    calls to the master, and to other nodes (ROS Master and Slave API)
 //	node.go      a node: its name, and the calls that it answers
-//	header.go    headers and messages on a connection (TCPROS), and their limits
+//	wire/        the bytes of XML-RPC and TCPROS
 //	subscribe.go one subscription: its publishers, and a connection to each
 //	record.go    a source of convert: all subscriptions of a recording
 //

@@ -12,6 +12,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"github.com/bagconv/bagconv/live/ros1/wire"
 )
 
 // A node answers the calls that other nodes and the master send to its address.
@@ -87,7 +89,7 @@ func (n *node) start() error {
 		return err
 	}
 	n.api = "http://" + net.JoinHostPort(n.host, strconv.Itoa(port)) + "/"
-	n.server = &http.Server{Handler: n, ReadHeaderTimeout: callTimeout, ReadTimeout: callTimeout, WriteTimeout: callTimeout, MaxHeaderBytes: 64 << 10}
+	n.server = &http.Server{Handler: n, ReadHeaderTimeout: wire.Timeout, ReadTimeout: wire.Timeout, WriteTimeout: wire.Timeout, MaxHeaderBytes: 64 << 10}
 	go func() {
 		defer close(n.done)
 		_ = n.server.Serve(l) // it ends with close
@@ -107,12 +109,12 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this is the XML-RPC address of a ROS 1 node", http.StatusMethodNotAllowed)
 		return
 	}
-	method, args, err := decodeCall(r.Body)
+	method, args, err := wire.DecodeCall(r.Body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	body := encodeAnswer(n.answer(method, args))
+	body := wire.EncodeAnswer(n.answer(method, args))
 	w.Header().Set("Content-Type", "text/xml")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body)

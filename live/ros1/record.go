@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/live"
+	"github.com/bagconv/bagconv/live/ros1/wire"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -215,11 +216,11 @@ func (r *Recorder) registerAll() error {
 // connected returns the topic of a connection with such a header: that of an older connection
 // if the publisher is the same and has the same type.
 func (r *Recorder) connected(topic, uri string, fields map[string]string) storage.TopicID {
-	caller := fields[fieldCaller]
+	caller := fields[wire.FieldCaller]
 	if caller == "" {
 		caller = uri
 	}
-	key := strings.Join([]string{topic, caller, fields[fieldType], fields[fieldMD5], fields[fieldLatching], fields[fieldDefinition]}, "\x00")
+	key := strings.Join([]string{topic, caller, fields[wire.FieldType], fields[wire.FieldMD5], fields[wire.FieldLatching], fields[wire.FieldDefinition]}, "\x00")
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if id, known := r.topics[key]; known {
@@ -227,15 +228,15 @@ func (r *Recorder) connected(topic, uri string, fields map[string]string) storag
 		return id
 	}
 	who := topic + "\x00" + caller
-	if was, known := r.types[who]; known && was != fields[fieldMD5] {
-		r.Warn(storage.Warning{Code: "type-changed", Message: fmt.Sprintf("topic %s: %s has another type now, %s, and its messages are a topic of their own", topic, caller, fields[fieldType])})
+	if was, known := r.types[who]; known && was != fields[wire.FieldMD5] {
+		r.Warn(storage.Warning{Code: "type-changed", Message: fmt.Sprintf("topic %s: %s has another type now, %s, and its messages are a topic of their own", topic, caller, fields[wire.FieldType])})
 	}
-	r.types[who] = fields[fieldMD5]
-	t := storage.Topic{Name: topic, Type: fields[fieldType], Encoding: encoding, Metadata: map[string]string{}}
-	if text := fields[fieldDefinition]; text != "" {
+	r.types[who] = fields[wire.FieldMD5]
+	t := storage.Topic{Name: topic, Type: fields[wire.FieldType], Encoding: encoding, Metadata: map[string]string{}}
+	if text := fields[wire.FieldDefinition]; text != "" {
 		t.Schema = storage.Schema{Encoding: schemaEncoding, Data: []byte(text)}
 	}
-	for _, key := range []string{fieldCaller, fieldMD5, fieldLatching} {
+	for _, key := range []string{wire.FieldCaller, wire.FieldMD5, wire.FieldLatching} {
 		if v, ok := fields[key]; ok {
 			t.Metadata[key] = v
 		}

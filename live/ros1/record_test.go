@@ -9,16 +9,18 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/live"
+	"github.com/bagconv/bagconv/live/ros1/rostest"
+	"github.com/bagconv/bagconv/live/ros1/wire"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // TestRecord: what a publisher sends comes out, with what its header has.
 func TestRecord(t *testing.T) {
 	m := newFakeMaster(t)
-	m.publish("/chatter", "std_msgs/String", newFakePublisher(t, func(c net.Conn) {
-		_, _ = c.Write(stringHeader(fieldLatching, "1"))
+	m.Publish("/chatter", "std_msgs/String", newFakePublisher(t, func(c net.Conn) {
+		_, _ = c.Write(rostest.StringHeader(wire.FieldLatching, "1"))
 		for _, s := range []string{"", "a", strings.Repeat("b", 3<<20)} {
-			_, _ = c.Write(message(s))
+			_, _ = c.Write(rostest.Message(s))
 		}
 		_, _ = c.Read(make([]byte, 1)) // until the recorder goes
 	}))
@@ -51,11 +53,11 @@ func TestNewTopic(t *testing.T) {
 	m := newFakeMaster(t)
 	r := record(t, m, RecordOptions{Options: fast, Takes: func(name, _ string) bool { return name != "/other" }})
 	p := newFakePublisher(t, func(c net.Conn) {
-		_, _ = c.Write(append(stringHeader(), message("x")...))
+		_, _ = c.Write(append(rostest.StringHeader(), rostest.Message("x")...))
 		_, _ = c.Read(make([]byte, 1))
 	})
-	m.publish("/other", "std_msgs/String", p)
-	time.AfterFunc(100*time.Millisecond, func() { m.publish("/chatter", "std_msgs/String", p) })
+	m.Publish("/other", "std_msgs/String", p)
+	time.AfterFunc(100*time.Millisecond, func() { m.Publish("/chatter", "std_msgs/String", p) })
 	if got := read(t, r, 1); !slices.Equal(got, []string{"x"}) || len(topicsOf(t, r)) != 1 {
 		t.Errorf("%q, %+v", got, topicsOf(t, r))
 	}
@@ -69,29 +71,29 @@ func TestBrokenPublisher(t *testing.T) {
 		damaged bool
 		before  int // messages of it
 	}{
-		"dies within a message": {append(append(stringHeader(), message("whole")...), 100, 0, 0, 0, 'x'), "after 1 of 100 bytes of a message", true, 1},
-		"dies within a length":  {append(stringHeader(), 1, 0), "within the length of a message", true, 0},
+		"dies within a message": {append(append(rostest.StringHeader(), rostest.Message("whole")...), 100, 0, 0, 0, 'x'), "after 1 of 100 bytes of a message", true, 1},
+		"dies within a length":  {append(rostest.StringHeader(), 1, 0), "within the length of a message", true, 0},
 		"header of 4 GB":        {[]byte{255, 255, 255, 255, 0, 0}, "a header of 4294967295 bytes, more than the limit", true, 0},
 		"field of 4 GB":         {[]byte{5, 0, 0, 0, 255, 255, 255, 255, 0}, "a field of 4294967295 bytes, and 1 are left", true, 0},
 		"field without =":       {[]byte{5, 0, 0, 0, 1, 0, 0, 0, 'x'}, "a field without =", true, 0},
-		"message of 4 GB":       {append(stringHeader(), 255, 255, 255, 255), "more than the limit of 1000", true, 0},
-		"error":                 {appendHeader(nil, map[string]string{fieldError: "no such topic"}), "it refuses the connection: no such topic", false, 0},
+		"message of 4 GB":       {append(rostest.StringHeader(), 255, 255, 255, 255), "more than the limit of 1000", true, 0},
+		"error":                 {wire.AppendHeader(nil, map[string]string{wire.FieldError: "no such topic"}), "it refuses the connection: no such topic", false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newFakeMaster(t)
 			var tries atomic.Int32
-			m.publish("/chatter", "std_msgs/String", newFakePublisher(t, func(conn net.Conn) {
+			m.Publish("/chatter", "std_msgs/String", newFakePublisher(t, func(conn net.Conn) {
 				tries.Add(1)
 				_, _ = conn.Write(c.sent)
 			}))
-			m.publish("/good", "std_msgs/String", newFakePublisher(t, func(conn net.Conn) {
-				_, _ = conn.Write(stringHeader(fieldCaller, "/good"))
+			m.Publish("/good", "std_msgs/String", newFakePublisher(t, func(conn net.Conn) {
+				_, _ = conn.Write(rostest.StringHeader(wire.FieldCaller, "/good"))
 				for tries.Load() < 2 { // until the other one was tried again
 					time.Sleep(10 * time.Millisecond)
 				}
 				time.Sleep(50 * time.Millisecond)
-				_, _ = conn.Write(message("end"))
+				_, _ = conn.Write(rostest.Message("end"))
 				_, _ = conn.Read(make([]byte, 1))
 			}))
 			r := record(t, m, RecordOptions{Options: live.Options{Round: fast.Round}, MaxMessage: 1000})
@@ -124,8 +126,8 @@ func ends(r *Recorder) bool {
 func TestUnknownHost(t *testing.T) {
 	m := newFakeMaster(t)
 	p := newFakePublisher(t, func(net.Conn) {})
-	p.host = "robot.invalid"
-	m.publish("/chatter", "std_msgs/String", p)
+	p.Host = "robot.invalid"
+	m.Publish("/chatter", "std_msgs/String", p)
 	r := record(t, m, RecordOptions{Options: live.Options{Round: fast.Round, Duration: 2 * time.Second}})
 	if got := read(t, r, -1); got != nil {
 		t.Errorf("%q", got)
@@ -140,12 +142,12 @@ func TestUnknownHost(t *testing.T) {
 func TestReconnect(t *testing.T) {
 	m := newFakeMaster(t)
 	var n atomic.Int32
-	m.publish("/chatter", "std_msgs/String", newFakePublisher(t, func(c net.Conn) {
+	m.Publish("/chatter", "std_msgs/String", newFakePublisher(t, func(c net.Conn) {
 		switch n.Add(1) {
 		case 1, 2:
-			_, _ = c.Write(append(stringHeader(), message("x")...))
+			_, _ = c.Write(append(rostest.StringHeader(), rostest.Message("x")...))
 		default:
-			_, _ = c.Write(append(stringHeader(fieldMD5, "0", fieldType, "a/B"), message("y")...))
+			_, _ = c.Write(append(rostest.StringHeader(wire.FieldMD5, "0", wire.FieldType, "a/B"), rostest.Message("y")...))
 			_, _ = c.Read(make([]byte, 1))
 		}
 	}))
@@ -166,17 +168,17 @@ func TestReconnect(t *testing.T) {
 func TestMasterRestarts(t *testing.T) {
 	m := newFakeMaster(t)
 	r := record(t, m, RecordOptions{Options: fast})
-	m.publish("/a", "std_msgs/String", newFakePublisher(t, func(c net.Conn) {
-		_, _ = c.Write(append(stringHeader(), message("1")...))
+	m.Publish("/a", "std_msgs/String", newFakePublisher(t, func(c net.Conn) {
+		_, _ = c.Write(append(rostest.StringHeader(), rostest.Message("1")...))
 		_, _ = c.Read(make([]byte, 1))
 	}))
 	for len(r.Stats()) == 0 {
 		time.Sleep(10 * time.Millisecond)
 	}
-	m.forget()
+	m.Restart()
 	time.Sleep(2 * masterPoll)
-	m.publish("/a", "std_msgs/String", newFakePublisher(t, func(c net.Conn) {
-		_, _ = c.Write(append(stringHeader(fieldCaller, "/second"), message("2")...))
+	m.Publish("/a", "std_msgs/String", newFakePublisher(t, func(c net.Conn) {
+		_, _ = c.Write(append(rostest.StringHeader(wire.FieldCaller, "/second"), rostest.Message("2")...))
 		_, _ = c.Read(make([]byte, 1))
 	}))
 	if got := read(t, r, 2); !slices.Equal(got, []string{"1", "2"}) {
@@ -188,17 +190,17 @@ func TestMasterRestarts(t *testing.T) {
 // the first time.
 func TestSimulatedTime(t *testing.T) {
 	m := newFakeMaster(t)
-	m.params["/use_sim_time"] = true
+	m.Set("/use_sim_time", true)
 	ready := make(chan bool)
-	m.publish("/chatter", "std_msgs/String", newFakePublisher(t, func(c net.Conn) {
-		_, _ = c.Write(append(stringHeader(), message("before")...))
+	m.Publish("/chatter", "std_msgs/String", newFakePublisher(t, func(c net.Conn) {
+		_, _ = c.Write(append(rostest.StringHeader(), rostest.Message("before")...))
 		ready <- true
 		_, _ = c.Read(make([]byte, 1))
 	}))
-	m.publish("/clock", "rosgraph_msgs/Clock", newFakePublisher(t, func(c net.Conn) {
+	m.Publish("/clock", "rosgraph_msgs/Clock", newFakePublisher(t, func(c net.Conn) {
 		<-ready
 		time.Sleep(100 * time.Millisecond)
-		_, _ = c.Write(append(stringHeader(fieldTopic, "/clock"), message("\x05\x00\x00\x00\x07\x00\x00\x00")...))
+		_, _ = c.Write(append(rostest.StringHeader(wire.FieldTopic, "/clock"), rostest.Message("\x05\x00\x00\x00\x07\x00\x00\x00")...))
 		_, _ = c.Read(make([]byte, 1))
 	}))
 	r := record(t, m, RecordOptions{Options: fast, Takes: func(name, _ string) bool { return name == "/chatter" }})

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bagconv/bagconv/live/ros1/wire"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -103,11 +104,11 @@ func (s *subscription) session(ctx context.Context, uri string) (messages int, e
 	defer hangUp()
 	defer context.AfterFunc(ctx, hangUp)()
 	in := bufio.NewReaderSize(conn, 64<<10)
-	fields, err := readHeader(in)
+	fields, err := wire.ReadHeader(in)
 	if err != nil {
 		return 0, err
 	}
-	if text, refused := fields[fieldError]; refused {
+	if text, refused := fields[wire.FieldError]; refused {
 		return 0, fmt.Errorf("it refuses the connection: %.300s", text)
 	}
 	_ = conn.SetReadDeadline(time.Time{})
@@ -115,10 +116,10 @@ func (s *subscription) session(ctx context.Context, uri string) (messages int, e
 	if s.keep {
 		id = s.r.connected(s.topic, uri, fields)
 	}
-	numbered := startsWithHeader(fields[fieldDefinition])
+	numbered := startsWithHeader(fields[wire.FieldDefinition])
 	trusted := int64(0)
 	for {
-		data, err := readSized(in, s.r.o.MaxMessage, trusted, "message")
+		data, err := wire.ReadSized(in, s.r.o.MaxMessage, trusted, "message")
 		if err != nil {
 			return messages, err
 		}
@@ -141,7 +142,7 @@ func (s *subscription) session(ctx context.Context, uri string) (messages int, e
 
 // connect asks a publisher for its address, and sends it a header.
 func (s *subscription) connect(ctx context.Context, uri string) (net.Conn, error) {
-	v, err := call(ctx, uri, "requestTopic", s.r.node.name, s.topic, []any{[]any{"TCPROS"}})
+	v, err := wire.Call(ctx, uri, "requestTopic", s.r.node.name, s.topic, []any{[]any{"TCPROS"}})
 	if err != nil {
 		return nil, err
 	}
@@ -154,14 +155,14 @@ func (s *subscription) connect(ctx context.Context, uri string) (net.Conn, error
 	if list[0] != any("TCPROS") || !ok || !ok2 || port < 1 || port > 65535 {
 		return nil, errors.New("requestTopic: it offers no address for TCPROS")
 	}
-	d := net.Dialer{Timeout: callTimeout}
+	d := net.Dialer{Timeout: wire.Timeout}
 	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	if err != nil {
 		return nil, err
 	}
-	_ = conn.SetDeadline(time.Now().Add(callTimeout))
-	fields := map[string]string{fieldCaller: s.r.node.name, fieldTopic: s.topic, fieldMD5: "*", fieldType: "*", fieldNoDelay: "1"}
-	if _, err := conn.Write(appendHeader(nil, fields)); err != nil {
+	_ = conn.SetDeadline(time.Now().Add(wire.Timeout))
+	fields := map[string]string{wire.FieldCaller: s.r.node.name, wire.FieldTopic: s.topic, wire.FieldMD5: "*", wire.FieldType: "*", wire.FieldNoDelay: "1"}
+	if _, err := conn.Write(wire.AppendHeader(nil, fields)); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil

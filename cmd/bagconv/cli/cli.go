@@ -19,6 +19,7 @@
 //	cat.go       the command cat; catplan.go plans what it writes of each topic, catpick.go
 //	             prints single messages
 //	gen.go       the command gen, flagsgen.go its flags
+//	record.go    the command record: running systems
 //	batch.go     the command batch: its inputs and what is to be done; batchrun.go
 //	             does it, batchtext.go reports the results
 //	list.go      the command list; sections.go lists records, chunks and parts;

@@ -14,11 +14,10 @@ import (
 // outputFlags are about the output.
 func (e *env) outputFlags() []flag {
 	s := &e.set
-	list := allIn(outputGroup, newOutput,
-		e.toFlag("overrides the ending of OUT"),
-		flag{name: "output", short: "o", arg: "OUT", kind: aFile, set: put(&s.output), help: "the output, if it is not the last argument"},
-		s.forceFlag("replace OUT if it is a recording"),
-	)
+	to, force := e.toFlag("overrides the ending of OUT"), s.forceFlag("replace OUT if it is a recording")
+	output := flag{name: "output", short: "o", arg: "OUT", kind: aFile, set: put(&s.output), help: "the output, if it is not the last argument"}
+	list := allIn(outputGroup, newOutput, to, output, force)
+	list = append(list, output.in(outputGroup, "the output", "record"))
 	return append(list, flag{name: "dry-run", kind: onOff, group: outputGroup, on: dryRunCommands, set: put(&s.job.DryRun),
 		help: "convert a part of IN in memory; print what becomes of each topic, the losses to expect, and about how large OUT will be; write nothing"})
 }

@@ -43,6 +43,7 @@ type settings struct {
 	origins                   []string
 	skip, nth, tail           int64
 	reverse                   bool
+	live                      liveSettings
 }
 
 // flagTable returns the table of flags, in the order of the help. A new flag is one entry in one
@@ -50,14 +51,26 @@ type settings struct {
 func (e *env) flagTable() (table []*flag) {
 	s := &e.set
 	for _, part := range [][]flag{
-		globalFlags(), e.batchFlags(), s.mergeFlags(), s.splitFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
+		globalFlags(), e.batchFlags(), s.mergeFlags(), s.splitFlags(), e.recordFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
 		e.messageFlags(), s.extraFlags(), s.runFlags(), e.keyFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.defsFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.migrateFlags(), s.serveFlags(), fileFlags(readGroup, "list"), e.moreFlags,
 	} {
 		for i := range part {
-			table = append(table, &part[i])
+			f := &part[i]
+			if slices.Contains(f.on, "convert") {
+				f.on = append(slices.Clone(f.on), liveCommands[f.name]...)
+			}
+			table = append(table, f)
 		}
 	}
 	return table
+}
+
+// liveCommands are the commands with running systems that take a flag of convert, too.
+var liveCommands = map[string][]string{
+	"to": {"record"}, "force": {"record"}, "no-sync": {"record"}, storage.NameCompression: {"record"}, storage.NameLevel: {"record"},
+	storage.NameChunkSize: {"record"}, storage.NameSegmentSize: {"record"}, storage.NameSegmentDuration: {"record"},
+	"remap": {"record"}, "prefix": {"record"}, "throttle": {"record"}, "every": {"record"}, "encoding": {"record"}, "distro": {"record"}, "defs": {"record"},
+	"report": {"record"}, "json": {"record"}, "quiet": {"record"}, "verbose": {"record"}, "config": {"record"}, "print-config": {"record"},
 }
 
 // What commands have in common.
@@ -75,9 +88,10 @@ var (
 
 // The groups of flags.
 var (
-	batchGroup = &group{title: "BATCH"}
-	mergeGroup = &group{title: "WHICH RECORDINGS"}
-	splitGroup = &group{title: "HOW TO SPLIT (one of these)"}
+	batchGroup  = &group{title: "BATCH"}
+	mergeGroup  = &group{title: "WHICH RECORDINGS"}
+	recordGroup = &group{title: "WHAT TO RECORD"}
+	splitGroup  = &group{title: "HOW TO SPLIT (one of these)"}
 
 	selectGroup = &group{"SELECTION (what you leave out does not count as lost)",
 		"TIME is 10, 10.5s, 1m30s or 00:01:30 from the start; -30s or end-30s before the end; 2024-05-01T12:00:00Z; @1676549454.5 (s since 1970); or ns since 1970."}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,11 +16,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/live/ros1/rostest"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
 )
@@ -47,6 +50,8 @@ func TestMain(m *testing.M) {
 		"makefile":      func() { exitOn(makeFile(os.Args[1:])) },
 		"patch":         func() { exitOn(patch(os.Args[1], os.Args[2], os.Args[3])) },
 		"truncate":      func() { exitOn(truncate(os.Args[1], os.Args[2])) },
+		"fakeros":       func() { exitOn(fakeROS(os.Args[1])) },
+		"waitfor":       func() { exitOn(waitFor(os.Args[1], strings.Join(os.Args[2:], ""))) },
 		"exits":         func() { os.Exit(exits(os.Args[1:])) },
 		"interrupted":   func() { os.Exit(interrupted(os.Args[1:])) },
 		"served":        func() { os.Exit(served(os.Args[1:])) },
@@ -65,7 +70,13 @@ func TestScripts(t *testing.T) {
 			web := httptest.NewServer(http.FileServer(http.Dir(e.WorkDir)))
 			e.Defer(web.Close)
 			e.Setenv("WEB", web.URL)
-			return err
+			l, err2 := net.Listen("tcp", "127.0.0.1:0") // $ROS is a port that is free
+			if err2 != nil {
+				return err2
+			}
+			_, port, _ := net.SplitHostPort(l.Addr().String())
+			e.Setenv("ROS", port)
+			return errors.Join(err, l.Close())
 		},
 		Condition: func(name string) (bool, error) {
 			switch name {
@@ -342,4 +353,53 @@ func exits(args []string) int {
 		return 1
 	}
 	return 0
+}
+
+// fakeROS is a ROS master with publishers, until the process ends: /chatter of two nodes, with 10
+// messages each, and /bad, with one that does not fit its definition.
+func fakeROS(port string) error {
+	m, err := rostest.NewMaster("127.0.0.1:" + port)
+	if err != nil {
+		return err
+	}
+	for _, node := range []string{"/first", "/second"} {
+		p, err := rostest.Count(node, 10)
+		if err != nil {
+			return err
+		}
+		m.Publish("/chatter", "std_msgs/String", p)
+	}
+	bad, err := rostest.NewPublisher(func(c net.Conn) {
+		_, _ = c.Write(append(rostest.StringHeader(), rostest.Message("\xff")...))
+		_, _ = c.Read(make([]byte, 1))
+	})
+	if err != nil {
+		return err
+	}
+	m.Publish("/bad", "std_msgs/String", bad)
+	select {}
+}
+
+// waitFor waits for a port of this machine, or for a file of at least so many bytes.
+func waitFor(what, bytes string) error {
+	for range 1000 {
+		if bytes == "" {
+			if c, err := net.Dial("tcp", "127.0.0.1:"+what); err == nil {
+				return c.Close()
+			}
+		}
+		n, _ := strconv.ParseInt(bytes, 10, 64)
+		for _, path := range glob(what) {
+			if st, err := os.Stat(path); err == nil && bytes != "" && st.Size() >= n {
+				return nil
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return fmt.Errorf("%s does not come", what)
+}
+
+func glob(pattern string) []string {
+	list, _ := filepath.Glob(pattern)
+	return list
 }

@@ -1,4 +1,7 @@
-package ros1
+// Package wire has the bytes of ROS 1 systems: values of XML-RPC, and what TCPROS sends over a
+// connection. It refuses what breaks its limits before it takes memory for it. All functions are
+// safe for concurrent use.
+package wire
 
 import (
 	"bytes"
@@ -21,8 +24,8 @@ const (
 	maxDepth = 16       // of arrays in arrays
 )
 
-// encodeCall returns a request.
-func encodeCall(method string, args ...any) []byte {
+// EncodeCall returns a request.
+func EncodeCall(method string, args ...any) []byte {
 	var b bytes.Buffer
 	b.WriteString("<?xml version=\"1.0\"?>\n<methodCall><methodName>")
 	escape(&b, method)
@@ -36,8 +39,8 @@ func encodeCall(method string, args ...any) []byte {
 	return b.Bytes()
 }
 
-// encodeAnswer returns the answer to a request.
-func encodeAnswer(v any) []byte {
+// EncodeAnswer returns the answer to a request.
+func EncodeAnswer(v any) []byte {
 	var b bytes.Buffer
 	b.WriteString("<?xml version=\"1.0\"?>\n<methodResponse><params><param>")
 	encodeValue(&b, v)
@@ -78,13 +81,13 @@ func escape(b *bytes.Buffer, s string) {
 	_ = xml.EscapeText(b, []byte(s)) // a buffer takes all
 }
 
-// A fault is the answer of a peer that could not run a call.
-type fault struct{ text string }
+// A Fault is the answer of a peer that could not run a call.
+type Fault struct{ text string }
 
-func (f *fault) Error() string { return "it answered with a fault: " + f.text }
+func (f *Fault) Error() string { return "it answered with a fault: " + f.text }
 
-// decodeCall reads a request.
-func decodeCall(r io.Reader) (method string, args []any, err error) {
+// DecodeCall reads a request.
+func DecodeCall(r io.Reader) (method string, args []any, err error) {
 	d := xmlReader{xml.NewDecoder(io.LimitReader(r, maxXML))}
 	if err := d.open("methodCall"); err != nil {
 		return "", nil, err
@@ -99,8 +102,8 @@ func decodeCall(r io.Reader) (method string, args []any, err error) {
 	return strings.TrimSpace(method), args, err
 }
 
-// decodeAnswer reads the answer to a request.
-func decodeAnswer(r io.Reader) (any, error) {
+// DecodeAnswer reads the answer to a request.
+func DecodeAnswer(r io.Reader) (any, error) {
 	d := xmlReader{xml.NewDecoder(io.LimitReader(r, maxXML))}
 	if err := d.open("methodResponse"); err != nil {
 		return nil, err
@@ -113,7 +116,7 @@ func decodeAnswer(r io.Reader) (any, error) {
 	case start == nil:
 		return nil, d.wrong("an empty answer")
 	case start.Name.Local == "fault":
-		return nil, &fault{d.allText()}
+		return nil, &Fault{d.allText()}
 	case start.Name.Local != "params":
 		return nil, d.wrong("<%.40s> in place of <params>", start.Name.Local)
 	}

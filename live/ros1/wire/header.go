@@ -1,4 +1,4 @@
-package ros1
+package wire
 
 import (
 	"encoding/binary"
@@ -24,18 +24,18 @@ const maxHeader = 8 << 20
 
 // Names of fields.
 const (
-	fieldTopic      = "topic"
-	fieldType       = "type"
-	fieldMD5        = storage.MetaMD5Sum
-	fieldDefinition = "message_definition"
-	fieldCaller     = storage.MetaCallerID
-	fieldLatching   = storage.MetaLatching
-	fieldNoDelay    = "tcp_nodelay"
-	fieldError      = "error"
+	FieldTopic      = "topic"
+	FieldType       = "type"
+	FieldMD5        = storage.MetaMD5Sum
+	FieldDefinition = "message_definition"
+	FieldCaller     = storage.MetaCallerID
+	FieldLatching   = storage.MetaLatching
+	FieldNoDelay    = "tcp_nodelay"
+	FieldError      = "error"
 )
 
-// appendHeader appends a header to b, its fields in the order of their names.
-func appendHeader(b []byte, fields map[string]string) []byte {
+// AppendHeader appends a header to b, its fields in the order of their names.
+func AppendHeader(b []byte, fields map[string]string) []byte {
 	names := make([]string, 0, len(fields))
 	total := 0
 	for name, value := range fields {
@@ -53,9 +53,9 @@ func appendHeader(b []byte, fields map[string]string) []byte {
 	return b
 }
 
-// readHeader reads a header.
-func readHeader(r io.Reader) (map[string]string, error) {
-	b, err := readSized(r, maxHeader, 0, "header")
+// ReadHeader reads a header.
+func ReadHeader(r io.Reader) (map[string]string, error) {
+	b, err := ReadSized(r, maxHeader, 0, "header")
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +79,9 @@ func readHeader(r io.Reader) (map[string]string, error) {
 	return fields, nil
 }
 
-// readSized reads a u32 length and so many bytes. Memory grows with what has come, not with
+// ReadSized reads a u32 length and so many bytes. Memory grows with what has come, not with
 // what the length promises; of so many bytes as trusted, it is taken at once.
-func readSized(r io.Reader, limit, trusted int64, what string) ([]byte, error) {
+func ReadSized(r io.Reader, limit, trusted int64, what string) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/live"
+	"github.com/bagconv/bagconv/live/ros1"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// liveSettings are what the flags of record set.
+type liveSettings struct {
+	all, snapshot, wallTime  bool
+	buffer, message, journal int64 // bytes, bytes, ns
+}
+
+// recordings returns the command that records running systems.
+func (e *env) recordings() []command {
+	return []command{{
+		name: "record", call: "record ADDRESS -o OUT TOPIC...", summary: "record a running ROS 1 system",
+		about: `Records topics of a running system into OUT, in any format that can be written.
+ADDRESS is ros1://HOST:11311, that of a ROS 1 master; nothing of ROS is needed
+here. TOPIC is a name, a glob or re: and a regular expression, as for --topic; or
+use -a. Topics that begin later are found. Stop with Ctrl-C: OUT is then
+completed and gets its name. Until then it stands in a hidden folder beside OUT.
+If the process is killed or the disk is full, what was written stays there and
+bagconv recover reads it; at most --chunk-duration is missing.
+
+Live systems of ROS 2 (DDS, Zenoh) and of Apollo Cyber cannot be recorded.`,
+		note: `At the end there is a line for each topic and publisher: messages, bytes, how
+often the connection was made again, and how many numbers are missing in
+Header.seq, which is a hint of messages that never came, and no proof.
+Set ROS_IP or ROS_HOSTNAME if other machines reach this one by another address.`,
+		examples: []string{
+			"bagconv record ros1://localhost:11311 -a -o drive{file}",
+			"bagconv record ros1://robot:11311 /imu '/camera/*' -o drive{other} -u 10m",
+			"bagconv record ros1://robot:11311 -a --snapshot --buffer 2G -o last{file}",
+		},
+		exits: []exit{
+			{0, "OUT is written; nothing is lost that its format can store"},
+			{1, "failed; what was recorded until then stays, and the message names it"},
+			{3, "OUT is written, but messages were lost or could not be converted"},
+		},
+		operands: []flag{{kind: plainText}, {kind: plainText}},
+		run:      e.record,
+	}}
+}
+
+// recordFlags are those of record alone.
+func (e *env) recordFlags() []flag {
+	s, l := &e.set, &e.set.live
+	return allIn(recordGroup, []string{"record"},
+		flag{name: "all", short: "a", kind: onOff, set: put(&l.all), help: "record all topics, except those of --exclude-topic"},
+		flag{name: "topic", short: "t", arg: "P", several: true, set: parsedEach(&s.job.Select.Topics, selection.ParsePattern),
+			help: "record these topics, like TOPIC. P is a name, a glob (* matches any characters, / too), or re: and a regular expression for the whole name; repeat the flag for more topics"},
+		flag{name: "exclude-topic", short: "x", arg: "P", several: true, set: parsedEach(&s.job.Select.ExcludeTopics, selection.ParsePattern),
+			help: "leave out these topics"},
+		flag{name: "duration", short: "u", arg: "D", set: parsed(&s.job.Select.Duration, selection.ParseDuration), help: "stop after this time: 30s, 10m"},
+		flag{name: "limit", arg: "N", kind: aNumber, set: s.numberFlag("limit", &s.limit), help: "stop after N messages"},
+		flag{name: "buffer", arg: "SIZE", init: "256M", set: parsed(&l.buffer, storage.ParseSize),
+			help: "memory for messages that wait to be written (default 256M); messages that come when it is full are lost, and counted"},
+		flag{name: "chunk-duration", arg: "D", init: "1s", set: parsed(&l.journal, selection.ParseDuration),
+			help: "write what has come into the file after this time, at the latest (default 1s). A db3 is written in pages of 4096 bytes as they fill, and later"},
+		flag{name: "max-message", arg: "SIZE", init: "1G", set: parsed(&l.message, storage.ParseSize), help: "disconnect a publisher that sends a larger message (default 1G)"},
+		flag{name: "snapshot", kind: onOff, set: put(&l.snapshot),
+			help: "keep the last messages in --buffer, and write them when the signal USR1 comes; several times if it comes again"},
+		flag{name: "wall-time", kind: onOff, set: put(&l.wallTime),
+			help: "times are those of this machine, also if /use_sim_time is set; without the flag they are then those of /clock"},
+	)
+}
+
+// record records a running system.
+func (e *env) record(c *cli.Context) error {
+	words, out := c.Args().Slice(), e.set.output
+	switch {
+	case len(words) == 0 || !strings.Contains(words[0], "://"):
+		return usage("type for example: bagconv record ros1://localhost:11311 -a -o drive"+e.fileEnding(0), "record takes the address of a running system")
+	case !strings.HasPrefix(words[0], "ros1://"):
+		return usage("use ros1://HOST:11311, the address of a ROS 1 master", "%s: this system cannot be recorded", clean(words[0]))
+	case out == "":
+		return usage("add -o drive"+e.fileEnding(0), "no output given")
+	}
+	o, err := e.recordOptions(words[1:])
+	if err != nil {
+		return err
+	}
+	job, err := e.jobTo(c, e.set.to, out)
+	if err != nil {
+		return err
+	}
+	e.report.source, e.report.sink = words[0], out
+	unfinished := iox.KeepUnfinished(nil)
+	job.Source, job.Order, job.Select, job.Write.FS = words[0], convert.OrderFile, selection.Selection{}, unfinished
+	stopped := c.Context
+	c.Context = context.WithoutCancel(stopped) // the signal that stops it lets it complete the output
+	var r *ros1.Recorder
+	job.SourceFormat = &storage.Format{Name: "ros1", Native: "ros1", Files: noFiles, Open: func(ctx context.Context, address string, _ storage.ReadOptions) (storage.Reader, error) {
+		if r, err = ros1.Record(ctx, address, o); err != nil {
+			return nil, err
+		}
+		context.AfterFunc(stopped, func() { r.Stop(nil) })
+		if !e.set.quiet {
+			e.say("recording %s; stop with Ctrl-C", clean(address))
+		}
+		return r, nil
+	}}
+	release := make(chan os.Signal, 1)
+	if o.Snapshot {
+		if err := notifySnapshot(release); err != nil {
+			return err
+		}
+		defer signal.Stop(release)
+		go func() {
+			for range release {
+				r.Release()
+			}
+		}()
+	}
+	if limit := e.LimitMemory; limit != nil {
+		e.LimitMemory = func(bytes int64) { limit(bytes + o.Buffer) }
+	}
+	e.set.progress = "none"
+	err = e.runJob(c, job, false)
+	if r != nil && !e.set.quiet {
+		e.writeStats(r.Stats())
+	}
+	if left := unfinished.Left(); left != "" {
+		e.writeLines("note", []string{fmt.Sprintf("what was recorded is in %s; bagconv recover %s OUT reads it", left, left)})
+	}
+	return err
+}
+
+func noFiles(storage.FS, string) (storage.Files, error) { return storage.Files{}, nil }
+
+// recordOptions are what to record: topics of the flags, and words of the line.
+func (e *env) recordOptions(words []string) (o ros1.RecordOptions, err error) {
+	sel, l := &e.set.job.Select, &e.set.live
+	o.Options = live.Options{Buffer: l.buffer, Round: time.Duration(l.journal), Duration: time.Duration(sel.Duration), Limit: e.set.limit, Snapshot: l.snapshot}
+	o.MaxMessage, o.WallTime = l.message, l.wallTime
+	topics, exclude, all := sel.Topics, sel.ExcludeTopics, l.all
+	for _, w := range words {
+		p, err := selection.ParsePattern(w)
+		if err != nil {
+			return o, usage("", "topic %s: %v", clean(w), err)
+		}
+		topics = append(topics, p)
+	}
+	if len(topics) == 0 && !all {
+		return o, usage("use -a for all topics", "no topics given")
+	}
+	matches := func(list []selection.Pattern, name string) bool {
+		return slices.ContainsFunc(list, func(p selection.Pattern) bool { return p.Match(name) })
+	}
+	o.Takes = func(name, _ string) bool { return (all || matches(topics, name)) && !matches(exclude, name) }
+	for _, p := range topics {
+		if name := p.String(); !strings.ContainsAny(name, "*?[") && !strings.HasPrefix(name, "re:") && o.Takes(name, "") {
+			o.Topics = append(o.Topics, name)
+		}
+	}
+	return o, nil
+}
+
+// writeStats writes a line for each topic of a running system.
+func (e *env) writeStats(list []live.TopicStats) {
+	for _, s := range list {
+		text := s.Name
+		if s.Caller != "" {
+			text += " of " + s.Caller
+		}
+		text += fmt.Sprintf(": %s, %s", count(s.Messages, "message"), sizeText(s.Bytes))
+		if s.Reconnects > 0 {
+			text += ", connected again " + count(s.Reconnects, "time")
+		}
+		if s.SeqGaps > 0 {
+			text += fmt.Sprintf(", %s missing in Header.seq", count(s.SeqGaps, "number"))
+		}
+		if s.Dropped > 0 {
+			text += fmt.Sprintf(", %s lost here", count(s.Dropped, "message"))
+		}
+		fmt.Fprintf(e.Err, "  %s\n", clean(text))
+	}
+}
