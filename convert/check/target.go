@@ -17,7 +17,7 @@ func (c *checker) targetFindings(evidence *mapping.Evidence) {
 		if k.encoding != "ros1" && k.encoding != "cdr" {
 			continue
 		}
-		g, err := m.Migration(&c.info.Topics[k.first].Topic)
+		g, err := m.Migration(&c.info.Topics[k.first].Topic, k.encoding)
 		if err != nil {
 			continue // definitionFindings reports it
 		}

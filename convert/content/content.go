@@ -18,6 +18,7 @@
 //	ros.go      ROS 1 and CDR: programs; rosread.go runs them
 //	proto.go    protobuf: programs; protoread.go runs them
 //	json.go     JSON, as the ROS type that its schema becomes
+//	migrate.go  messages as another version of their type; migratepair.go finds the fields
 //	within.go   times that not every encoding holds
 //	writer.go   canonical bytes, or their SHA-256
 //

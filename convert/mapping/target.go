@@ -89,6 +89,13 @@ var ErrRules = migrate.ErrRules
 type Migration struct {
 	Source, Target *schema.Message // Target is nil if the target does not have the type
 	Plans          []*transcode.Plan
+	Steps          []Step // what each of the plans does
+}
+
+// A Step is one version becoming the next.
+type Step struct {
+	Source, Target *schema.Message
+	Rule           func(src, dst *schema.Message) *transcode.Rule // as transcode.Options.Rule
 }
 
 // Same reports whether the bytes of messages stay.
@@ -97,14 +104,14 @@ func (g *Migration) Same() bool { return len(g.Plans) == 0 }
 // Equal reports whether the target has the definition of the source.
 func (g *Migration) Equal() bool { return g.Target != nil && schema.Equal(g.Source, g.Target) }
 
-// Migration finds out what becomes of the messages of a topic whose encoding is that of the
-// output. The error wraps migrate.ErrRules if it is one of the rules.
-func (m *Mapper) Migration(t *storage.Topic) (*Migration, error) {
+// Migration finds out what becomes of the messages of a topic in ROS 1 serialization or CDR, in one
+// of these. The error wraps migrate.ErrRules if it is one of the rules.
+func (m *Mapper) Migration(t *storage.Topic, encoding string) (*Migration, error) {
 	d, err := m.sourceDefinition(t)
 	if err != nil {
 		return nil, err
 	}
-	return m.migration(d, wireOf(t.Encoding), wireOf(t.Encoding))
+	return m.migration(d, wireOf(t.Encoding), wireOf(encoding))
 }
 
 // migration makes the programs from a definition to that of the target, by way of the versions
@@ -167,15 +174,17 @@ func (m *Mapper) step(g *Migration, src, dst *schema.Message, from, to transcode
 	rules := m.o.Target.Rules
 	ruled := rules.For(src, dst) != nil
 	var broken error
+	find := func(src, dst *schema.Message) *transcode.Rule {
+		if one := rules.For(src, dst); one != nil {
+			return one
+		}
+		return rule(src, dst)
+	}
 	plan, err := transcode.Compile(src, dst, transcode.Options{From: from, To: to, Migrate: true, Rule: func(src, dst *schema.Message) *transcode.Rule {
-		one := rules.For(src, dst)
-		if one == nil {
-			return rule(src, dst)
+		if rules.For(src, dst) != nil && broken == nil {
+			broken = rules.Check(src, dst)
 		}
-		if err := rules.Check(src, dst); err != nil && broken == nil {
-			broken = err
-		}
-		return one
+		return find(src, dst)
 	}})
 	switch {
 	case broken != nil:
@@ -191,6 +200,7 @@ func (m *Mapper) step(g *Migration, src, dst *schema.Message, from, to transcode
 		}
 	}
 	g.Plans = append(g.Plans, plan)
+	g.Steps = append(g.Steps, Step{src, dst, find})
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/bagconv/bagconv/convert/content"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 )
@@ -235,13 +236,39 @@ func TestMigrateWalker(t *testing.T) {
 		if err != nil {
 			t.Fatal(seed, err)
 		}
+		judge, err := content.NewMigration([]content.Version{{Source: src, Target: dst}}, content.CDR, content.CDR)
+		if err != nil {
+			t.Fatal(seed, err)
+		}
 		v := r.value(schema.Type{Kind: schema.Struct, Message: src}, 0)
 		for form := ros.PlainLE; form < ros.Forms; form++ {
 			in := walkEncode(src, v, CDR, form)
 			tree, _ := walkDecode(src, in, CDR, form)
-			check(t, seed, plan, in, walkEncode(dst, walkMigrate(src, dst, tree), CDR, ros.PlainLE))
+			want := walkEncode(dst, walkMigrate(src, dst, tree), CDR, ros.PlainLE)
+			check(t, seed, plan, in, want)
+			if got, err := judge.Append(nil, in); err != nil || !sameContent(t, dst, got, want) {
+				t.Fatalf("seed %d: the judge has %v\n got % x\nwant % x", seed, err, got, want)
+			}
 		}
 	}
+}
+
+// sameContent reports whether two messages have the same canonical bytes.
+func sameContent(t *testing.T, m *schema.Message, a, b []byte) bool {
+	canon := content.Canonical(m, true)
+	p, err := content.FromROS(m, content.CDR, canon, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sums [2][]byte
+	for i, message := range [][]byte{a, b} {
+		w := content.NewWriter(true)
+		if err := p.Read(w, message); err != nil || w.Rest {
+			t.Fatal(err)
+		}
+		sums[i] = bytes.Clone(w.Bytes())
+	}
+	return bytes.Equal(sums[0], sums[1])
 }
 
 // TestMigrateDamaged cuts and changes messages that are migrated.
@@ -249,9 +276,14 @@ func TestMigrateDamaged(t *testing.T) {
 	for seed := range 1500 {
 		r := maker{rand.New(rand.NewPCG(uint64(seed), 6))}
 		_, src := r.twins(0)
-		plan, err := Compile(src, r.evolve(src), Options{From: CDR, To: CDR, Migrate: true})
+		dst := r.evolve(src)
+		plan, err := Compile(src, dst, Options{From: CDR, To: CDR, Migrate: true})
 		if err != nil {
 			continue
+		}
+		judge, err := content.NewMigration([]content.Version{{Source: src, Target: dst}}, content.CDR, content.CDR)
+		if err != nil {
+			t.Fatal(err)
 		}
 		v := r.value(schema.Type{Kind: schema.Struct, Message: src}, 0)
 		for _, form := range []ros.Form{ros.PlainLE, ros.Delimited2BE} {
@@ -261,7 +293,11 @@ func TestMigrateDamaged(t *testing.T) {
 				for range 1 + r.IntN(3) {
 					b[r.IntN(len(b))] = byte(r.Uint32())
 				}
-				out, err := plan.Append(nil, b[:r.IntN(len(b)+1)])
+				b = b[:r.IntN(len(b)+1)]
+				out, err := plan.Append(nil, b)
+				if other, err2 := judge.Append(nil, b); (err == nil) != (err2 == nil) || err == nil && !sameContent(t, dst, out, other) {
+					t.Fatalf("seed %d, % x: %v; the judge: %v\n got % x\nwant % x", seed, b, err, err2, out, other)
+				}
 				if err != nil && (!errors.Is(err, ErrMalformed) || len(out) != 0) {
 					t.Fatalf("seed %d: %v, %d bytes", seed, err, len(out))
 				}
@@ -295,10 +331,19 @@ func TestCast(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			judge, err := content.NewMigration([]content.Version{{Source: src, Target: dst}}, content.ROS1, content.ROS1)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if from == schema.Enum || to == schema.Enum {
 				continue
 			}
 			for _, in := range inputs {
+				if out, err := judge.Append(nil, in); err != nil {
+					t.Fatal(err)
+				} else if want, _ := walkNumber(from, to, in); from != to && !bytes.Equal(out, want.bytes) && !(isNaN(to, out) && isNaN(to, want.bytes)) {
+					t.Errorf("%s %x is %s %x for the judge, not %x", from, in, to, out, want.bytes)
+				}
 				want, changed := walkNumber(from, to, in)
 				plan.Reset()
 				got, err := plan.Append(nil, in)
@@ -362,7 +407,24 @@ func TestMigrateRules(t *testing.T) {
 		vals: []any{f32(10), num{[]byte{2}}, f64(1), f64(2), "hello", num{[]byte{9, 0, 0, 0}}, &strc{names: []string{"x", "y"}, vals: []any{f64(3), f64(4)}}}}
 	out := &strc{names: []string{"mode", "kmh", "at", "label", "k"},
 		vals: []any{num{[]byte{0xec, 0xff, 0xff, 0xff}}, f64(36), &strc{names: []string{"x", "y"}, vals: []any{f64(1), f64(4)}}, "none", list{num{[]byte{1, 0}}, num{[]byte{16, 0}}}}}
-	check(t, 0, plan, walkEncode(old, in, CDR, ros.PlainLE), walkEncode(moved, out, CDR, ros.PlainLE))
+	message, want := walkEncode(old, in, CDR, ros.PlainLE), walkEncode(moved, out, CDR, ros.PlainLE)
+	check(t, 0, plan, message, want)
+	origins := map[string]content.Origin{}
+	for path, f := range rule.Fields {
+		origins[path] = content.Origin(f)
+	}
+	judge, err := content.NewMigration([]content.Version{{Source: old, Target: moved, Rule: func(src, _ *schema.Message) *content.Rule {
+		if src == old {
+			return &content.Rule{Fields: origins, Drop: []string{"gone", "inner.x", "note"}}
+		}
+		return nil
+	}}}, content.CDR, content.CDR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := judge.Append(nil, message); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the judge has %v\n got % x\nwant % x", err, got, want)
+	}
 	if got := fmt.Sprint(plan.Dropped(), plan.Added(), plan.Defaulted()); got != "[y] [] [label k]" {
 		t.Error(got)
 	}

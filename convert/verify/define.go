@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/bagconv/bagconv/convert/content"
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/jsonschema"
 	"github.com/bagconv/bagconv/schema/protoschema"
@@ -23,6 +24,9 @@ type member struct {
 	topic *storage.TopicInfo
 	def   *topicDefinition // nil: nothing is known of them
 	flaws []string         // what is wrong with the topic for other readers
+
+	head      mapping.Program // makes the messages those of def; nil: they are
+	uncounted bool            // they are migrated, and the counters of Headers are not those of the source
 }
 
 // A topicDefinition is what the messages of a topic look like.

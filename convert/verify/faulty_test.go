@@ -181,7 +181,8 @@ func (e *faulty) list(f *typetree.Field, list []typetree.Value) []typetree.Value
 			}
 		}
 	}
-	if e.plant("last element dropped", n > 0 && !(f.Array == typetree.Fixed && hollow(f))) {
+	// The only value of an array in protobuf is zero if it is not there.
+	if e.plant("last element dropped", n > 1 && !(f.Array == typetree.Fixed && hollow(f)) || n == 1 && f.Array != typetree.Fixed) {
 		list = list[:n-1]
 	}
 	if e.plant("element doubled", n > 0 && !(f.Array == typetree.Fixed && hollow(f))) {

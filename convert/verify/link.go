@@ -59,6 +59,7 @@ type linker struct {
 	evidence [2]*mapping.Evidence // about definitions; nil: none is needed
 	namer    [2]*protoschema.Namer
 	mappers  map[mapperKey]*mapping.Mapper
+	target   *mapping.Mapper // to the definitions of Job.Target
 }
 
 // A mapperKey is a way of mapping the topics of a side to the other's encoding.
@@ -113,7 +114,7 @@ func (l *linker) link(g [2]*group) (*link, bool) {
 	alike := sameType || mapping.SameType(a.def.msg.Name, b.def.msg.Name)
 	if alike {
 		if k := l.direct(g); k != nil {
-			k.both = same
+			k.both = same && a.head == nil
 			return k, true
 		}
 	}
@@ -126,7 +127,7 @@ func (l *linker) link(g [2]*group) (*link, bool) {
 			k = l.through(g, from, conversions[i])
 		}
 		if k != nil {
-			k.both = same
+			k.both = same && a.head == nil
 			return k, true
 		}
 	}
@@ -134,8 +135,8 @@ func (l *linker) link(g [2]*group) (*link, bool) {
 }
 
 // seqs returns the ways to take the counters of Headers, in the order to try.
-func (l *linker) seqs() []bool {
-	if l.job.ignores(HeaderSeq) {
+func (l *linker) seqs(g [2]*group) []bool {
+	if l.job.ignores(HeaderSeq) || g[0].members[0].uncounted {
 		return []bool{false}
 	}
 	return []bool{true, false}
@@ -144,7 +145,7 @@ func (l *linker) seqs() []bool {
 // direct links groups whose types are of one shape.
 func (l *linker) direct(g [2]*group) *link {
 	a, b := g[0].members[0].def.msg, g[1].members[0].def.msg
-	for _, seq := range l.seqs() {
+	for _, seq := range l.seqs(g) {
 		typ := content.Canonical(a, seq)
 		if content.ShapeOf(typ) != content.ShapeOf(content.Canonical(b, seq)) {
 			continue
@@ -182,6 +183,9 @@ func (l *linker) named(g [2]*group, from int, strict bool) *link {
 // countersFit reports whether both types have the counters of Headers, and a
 // conversion keeps them.
 func (l *linker) countersFit(g [2]*group, a, b *schema.Message) bool {
+	if g[0].members[0].uncounted {
+		return false
+	}
 	for i := range g {
 		if g[i].members[0].topic.Encoding == "cdr" { // a conversion has no counter to write, or makes one up
 			return false
@@ -211,7 +215,7 @@ func (k *link) presenceNote(g [2]*group) {
 // readAll makes the readers of all members of a group.
 func (k *link) readAll(side int, g *group, strict bool) error {
 	for _, m := range g.members {
-		if err := k.read(side, m.def, nil, strict); err != nil {
+		if err := k.read(side, m.def, m.head, strict); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 // a name and type. If a name and type has several definitions, each is a group.
 type group struct {
 	name, typ, encoding string
+	recorded            string // the encoding in the recording, if that of a migration is another
 	shape               content.Shape
 	members             []*member
 	pair                *pair
@@ -38,15 +39,18 @@ func (l *linker) groupsOf(side int) []*group {
 		if !l.chosen[side][i] {
 			continue
 		}
-		t := &l.info[side].Topics[i]
-		m := l.define(side, t)
+		m := l.define(side, &l.info[side].Topics[i])
+		if side == 0 {
+			l.migrate(m)
+		}
+		t := m.topic
 		k := groupKey{name: t.Name, typ: t.Type, encoding: t.Encoding}
 		if m.def != nil {
 			k.shape = content.ShapeOf(content.Canonical(m.def.msg, true))
 		}
 		g := byKey[k]
 		if g == nil {
-			g = &group{name: t.Name, typ: t.Type, encoding: t.Encoding, shape: k.shape}
+			g = &group{name: t.Name, typ: t.Type, encoding: t.Encoding, recorded: l.info[side].Topics[i].Encoding, shape: k.shape}
 			byKey[k] = g
 			out = append(out, g)
 		}
@@ -175,18 +179,18 @@ func (l *linker) renamed(as, bs []*group, match func(*group, []*group) *pair) {
 // rosbag2 folder has one definition for a type name, to which messages of the others
 // are fitted.
 func (l *linker) adopt(side int, groups []*group) {
-	type key struct{ name, encoding string }
+	type key struct{ name, recorded string }
 	linked := map[key][]*group{}
 	for _, g := range groups {
 		if p := g.pair; p != nil && p.link != nil && p.link.typ != nil {
-			linked[key{g.name, g.encoding}] = append(linked[key{g.name, g.encoding}], g)
+			linked[key{g.name, g.recorded}] = append(linked[key{g.name, g.recorded}], g)
 		}
 	}
 	for _, g := range groups {
 		if g.pair != nil || g.members[0].def == nil {
 			continue
 		}
-		for _, other := range linked[key{g.name, g.encoding}] {
+		for _, other := range linked[key{g.name, g.recorded}] {
 			if g.tried++; g.tried > 2*maxTried {
 				break
 			}

@@ -18,6 +18,7 @@
 //
 //	pairs.go    which topic is compared with which
 //	define.go   what the messages of a topic are, and what is wrong with that
+//	migrate.go  A as if it had other definitions, by package content
 //	link.go     the type that both are brought to, and the programs
 //	select.go   which part of a recording is compared
 //	digest.go   message to digest, in the workers
@@ -41,6 +42,7 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/apollo"
 	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
@@ -119,9 +121,10 @@ type Job struct {
 	// Refused are extras of A that B need not have, see convert.Job.Verify.
 	Refused []convert.Extra
 
-	Definitions []*defset.Set // as convert.Job.Definitions
-	Distro      string        // whose definitions to use if a recording has none; "" is its own or the default
-	Frames      apollo.Frames // of Apollo's types as standard ROS types
+	Definitions []*defset.Set   // as convert.Job.Definitions
+	Target      *mapping.Target // as convert.Job.Target: A is compared as if its messages had these definitions
+	Distro      string          // whose definitions to use if a recording has none; "" is its own or the default
+	Frames      apollo.Frames   // of Apollo's types as standard ROS types
 	Read        storage.ReadOptions
 	Threads     int // workers; 0 is one per core
 	Progress    func(convert.Progress)

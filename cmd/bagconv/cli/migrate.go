@@ -40,8 +40,8 @@ func (e *env) readTarget(ctx context.Context) error {
 		return usage("add --types-to DEFS", "--rules has no effect without --types-to")
 	case s.typesTo == "":
 		return nil
-	case s.verified != "" && s.verified != verify.Counts.String():
-		return usage("use --verify counts, or omit --verify", "--verify %s compares fields that --types-to may change", s.verified)
+	case s.verified == verify.Bytes.String():
+		return usage("use --verify content", "--verify %s compares bytes, which --types-to changes", s.verified)
 	}
 	t := &mapping.Target{}
 	if s.typesTo == mapping.ROS1Distro || mapping.KnownDistro(s.typesTo) {
@@ -119,7 +119,7 @@ func (e *env) changes(ctx context.Context, path string) (changes []migrate.Chang
 		if t.Encoding != "ros1" && t.Encoding != "cdr" {
 			continue
 		}
-		g, err := mapper.Migration(t)
+		g, err := mapper.Migration(t, t.Encoding)
 		if err != nil {
 			e.say("%s: %s", clean(t.Name), clean(err.Error()))
 			continue

@@ -139,7 +139,7 @@ func (e *env) verifyOutput(c *cli.Context, job *convert.Job) error {
 			B:      verify.Side{Path: path, Format: job.SinkFormat},
 			Level:  level,
 			Ignore: []verify.Code{verify.Unconvertible}, Refused: refused, // the report of the conversion has them
-			Definitions: job.Definitions, Distro: job.Distro, Frames: job.Frames, Read: job.Read, Threads: job.Threads,
+			Definitions: job.Definitions, Target: job.Target, Distro: job.Distro, Frames: job.Frames, Read: job.Read, Threads: job.Threads,
 		})
 		if err != nil {
 			return fmt.Errorf("reading the output back: %w", err)
