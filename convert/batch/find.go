@@ -186,14 +186,7 @@ func (f *Finder) add(in *Input, base string) {
 		return
 	}
 	f.seen[in.Path] = true
-	for _, path := range in.Files {
-		if st, err := iox.Stat(path); err == nil {
-			in.Size += st.Size()
-			if st.ModTime().After(in.ModTime) {
-				in.ModTime = st.ModTime()
-			}
-		}
-	}
+	in.measure()
 	rel, err := filepath.Rel(base, in.Path)
 	if err != nil || !filepath.IsLocal(rel) || rel == "." {
 		rel = filepath.Base(in.Path)
@@ -203,6 +196,24 @@ func (f *Finder) add(in *Input, base string) {
 	}
 	in.Name = filepath.ToSlash(rel)
 	f.result.Inputs = append(f.result.Inputs, in)
+}
+
+// Measure finds the files of an input by its path and format, and their size and time.
+func (in *Input) Measure() {
+	in.Files = filesOf(in.Format, in.Path)
+	in.measure()
+}
+
+func (in *Input) measure() {
+	in.Size, in.ModTime = 0, time.Time{}
+	for _, path := range in.Files {
+		if st, err := iox.Stat(path); err == nil {
+			in.Size += st.Size()
+			if st.ModTime().After(in.ModTime) {
+				in.ModTime = st.ModTime()
+			}
+		}
+	}
 }
 
 // stem returns a name without the ending of its format.

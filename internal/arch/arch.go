@@ -40,6 +40,7 @@ var arrows = []arrow{
 	{"convert/migrate", []string{"schema/...", "convert/transcode", "internal/yaml"}},
 	{"convert/mapping", []string{"storage", "schema/...", "convert/transcode", "convert/migrate", "convert/apollo", "convert/fit", "convert/foxglove", "internal/wire/...", "proto/..."}},
 	{"convert/batch", []string{"storage", "internal/iox"}},
+	{"convert/tasks", []string{"storage", "convert/batch", "internal/iox"}},
 	{"convert/multi", []string{"storage"}},
 	{"convert/render", []string{"convert/transcode", "schema", "internal/wire/..."}},
 	{"convert/values", []string{"storage", "schema", "convert/mapping", "convert/transcode", "internal/wire/..."}},

@@ -125,11 +125,7 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 			kept[e.Input] = e.Output
 		}
 	}
-	ext := ""
-	if f := b.job.SinkFormat; !f.Folder && len(f.Extensions) > 0 {
-		ext = f.Extensions[0]
-	}
-	for i, path := range batch.Place(b.search.Inputs, b.out, ext, kept) {
+	for i, path := range b.places(kept) {
 		item := &batchItem{Input: b.search.Inputs[i], output: path, action: "convert"}
 		b.items = append(b.items, item)
 		if item.Err != nil {
@@ -158,6 +154,15 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 		item.reason = reason
 	}
 	return nil
+}
+
+// places returns the output of each input; kept has those that stay where they are.
+func (b *batchRun) places(kept map[string]string) []string {
+	ext := ""
+	if f := b.job.SinkFormat; !f.Folder && len(f.Extensions) > 0 {
+		ext = f.Extensions[0]
+	}
+	return batch.Place(b.search.Inputs, b.out, ext, kept)
 }
 
 // refused opens a folder in a dry run, to report one that cannot be read. Opening takes

@@ -75,7 +75,7 @@ func (b *batchRun) runAll() error {
 	var crowded []*batch.Task // for which others left no room: tried again alone
 	jobs := b.jobs
 	do := func(ctx context.Context, t *batch.Task, fits error) {
-		entry, err := b.convertOne(ctx, t, tasks.of[t], fits, &made, show)
+		entry, err := b.convertOne(ctx, tasks.of[t], fits, &made, func(p convert.Progress) { show.update(t, p) })
 		if fits == nil && errors.Is(err, syscall.ENOSPC) && jobs > 1 {
 			mu.Lock()
 			defer mu.Unlock()
@@ -148,7 +148,7 @@ func (b *batchRun) tasks() (tasks *batchTasks, claims []string, retry map[string
 
 // convertOne converts one input. The entry is nil when it was interrupted; err
 // is why it failed.
-func (b *batchRun) convertOne(ctx context.Context, t *batch.Task, item *batchItem, fits error, made *folders, show *batchProgress) (e *batch.Entry, err error) {
+func (b *batchRun) convertOne(ctx context.Context, item *batchItem, fits error, made *folders, update func(convert.Progress)) (e *batch.Entry, err error) {
 	began := time.Now()
 	e = &batch.Entry{
 		SchemaVersion: batch.SchemaVersion, Input: item.Path, Size: item.Size, ModTime: item.ModTime, Output: item.output, Format: b.job.SinkFormat.Name,
@@ -161,7 +161,7 @@ func (b *batchRun) convertOne(ctx context.Context, t *batch.Task, item *batchIte
 	job.Source, job.SourceFormat, job.Sink, job.Extras = item.Path, item.Format, item.output, b.extrasOf(item.output)
 	job.Write.Overwrite = job.Write.Overwrite || item.replace
 	job.Write.FS = b.guard.Writer(nil, job.Write.Overwrite)
-	job.Progress = func(p convert.Progress) { show.update(t, p) }
+	job.Progress = update
 	report := &convert.Report{}
 	err = item.Err
 	if err == nil && fits != nil {

@@ -115,15 +115,15 @@ func (s *settings) runFlags() []flag {
 	verbose := flag{name: "verbose", short: "v", kind: onOff, set: put(&s.verbose)}
 	return []flag{
 		threads.in(runGroup, "number of workers, 256 at most; 0 (default) is one per core, but at most one per 20M of --max-memory. It does not change the output", oneOutput...),
-		threads.in(runGroup, "number of workers per conversion, 256 at most; 0 (default) shares the cores among them", "batch"),
+		threads.in(runGroup, "number of workers per conversion, 256 at most; 0 (default) shares the cores among them", "batch", "work"),
 		memory.in(runGroup, "memory for all buffers together, 64M or more (default 256M); larger messages are converted anyway", oneOutput...),
-		memory.in(runGroup, "memory for the buffers of all conversions together, 64M or more for each (default 256M); larger messages are converted anyway", "batch"),
+		memory.in(runGroup, "memory for the buffers of all conversions together, 64M or more for each (default 256M); larger messages are converted anyway", "batch", "work"),
 		{name: "verify", arg: "LEVEL", kind: oneWord, values: words(verify.Levels()...), group: runGroup, on: newOutputs, set: put(&s.verified),
 			help: "before OUT gets its name, read it back and compare it with IN: " + orList(verify.Levels()) + "; see bagconv help verify. It takes about as long again"},
 		report.in(runGroup, "write a report as JSON: what became of each topic", oneOutput...),
 		report.in(runGroup, "write the summary of the batch as JSON", "batch"),
-		s.jsonFlag().in(runGroup, "print the report on standard output", writeCommands...),
-		s.progressFlag().in(runGroup, "", writeCommands...),
+		s.jsonFlag().in(runGroup, "print the report on standard output", runCommands...),
+		s.progressFlag().in(runGroup, "", runCommands...),
 		quiet.in(runGroup, "print no progress and no summary, but report losses", oneOutput...),
 		quiet.in(runGroup, "print no progress and no summary, but report failures and losses", "batch"),
 		verbose.in(runGroup, "also report what the format of OUT cannot store by design", oneOutput...),
@@ -161,19 +161,25 @@ func parseLength(text string) (int64, error) {
 // batchFlags returns those of batch alone.
 func (e *env) batchFlags() []flag {
 	s := &e.set
-	return allIn(batchGroup, []string{"batch"},
+	list := allIn(batchGroup, []string{"batch", "plan"},
 		flag{name: "output-dir", short: "O", arg: "OUT", kind: aFile, set: put(&s.outputDir), help: "folder for the outputs; created if missing"},
 		e.toFlag(e.folderFormat()+" if there is no --to"),
-		flag{name: "jobs", short: "j", arg: "N", kind: aNumber, set: put(&s.jobs), help: "number of conversions at a time; 0 (default) is one per two cores"},
 		flag{name: "include-from", arg: "FILE", kind: aFile, several: true, set: put(&s.includeFrom),
 			help: "read a list of inputs, one per line, like @FILE; # begins a comment"},
 		flag{name: "base", arg: "DIR", kind: aFile, set: put(&s.base),
 			help: "outputs mirror the tree below DIR; default: below each folder on the line, and below the common folder of the files on it"},
+	)
+	return append(list, allIn(batchGroup, []string{"batch"},
+		jobsFlag(s),
 		flag{name: "manifest", arg: "FILE", kind: aFile, set: put(&s.manifest), help: "manifest file, instead of OUT/manifest.jsonl"},
 		flag{name: "resume", kind: onOff, set: put(&s.resume), help: "skip inputs that the manifest lists as done"},
 		flag{name: "checksum", kind: onOff, set: put(&s.checksum),
 			help: "write the SHA-256 of each input into the manifest; with --resume, compare it instead of the file's time"},
 		flag{name: "dry-run", kind: onOff, set: put(&s.dryRun), help: "list what would be done; write nothing"},
 		s.forceFlag("replace existing outputs; without --resume, also start a new manifest"),
-	)
+	)...)
+}
+
+func jobsFlag(s *settings) flag {
+	return flag{name: "jobs", short: "j", arg: "N", kind: aNumber, set: put(&s.jobs), help: "number of conversions at a time; 0 (default) is one per two cores"}
 }

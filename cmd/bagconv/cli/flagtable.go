@@ -33,6 +33,8 @@ type settings struct {
 	typesTo, rules            string
 	jobs                      int
 	resume, checksum, dryRun  bool
+	tasks                     []string // files of them
+	shard                     string
 	key, scan, extract        string
 	failOn                    string
 	exitZero, makeSpec, both  bool
@@ -51,7 +53,7 @@ type settings struct {
 func (e *env) flagTable() (table []*flag) {
 	s := &e.set
 	for _, part := range [][]flag{
-		globalFlags(), e.batchFlags(), s.mergeFlags(), s.splitFlags(), e.recordFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
+		globalFlags(), e.batchFlags(), s.taskFlags(), s.mergeFlags(), s.splitFlags(), e.recordFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
 		e.messageFlags(), s.extraFlags(), s.runFlags(), e.keyFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.defsFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.migrateFlags(), s.serveFlags(), fileFlags(readGroup, "list"), e.moreFlags,
 	} {
 		for i := range part {
@@ -76,11 +78,12 @@ var liveCommands = map[string][]string{
 // What commands have in common.
 var (
 	newOutput      = []string{"convert", "filter", "merge", "split", "recover"} // commands that make an output
-	newOutputs     = append(slices.Clone(newOutput), "batch")
+	newOutputs     = append(slices.Clone(newOutput), "batch", "plan")
 	dryRunCommands = newOutput
 	oneOutput      = append(slices.Clone(newOutput), "append")
 	writeCommands  = append(slices.Clone(newOutputs), "append")
-	strictCommands = []string{"convert", "filter", "merge", "split", "batch", "append"}
+	runCommands    = append(slices.Clone(newOutput), "batch", "append") // those that do it at once
+	strictCommands = []string{"convert", "filter", "merge", "split", "batch", "plan", "append"}
 	editCommands   = append(slices.Clone(writeCommands), "verify")
 	selectCommands = append(slices.Clone(editCommands), "cat")
 	scanCommands   = []string{"cat", "info", "du", "check", "verify"}

@@ -136,7 +136,7 @@ All commands accept --color auto|always|never; auto (default) colours errors and
 	exits(p, []exit{
 		{0, "done, nothing lost"}, {1, "failed; no usable output"}, {2, "the command line is wrong"},
 		{3, "done, but something is damaged or lost; the report names it"}, {4, "check: there are findings; verify: there are differences"},
-		{5, "batch: some inputs failed"}, {130, "interrupted"},
+		{5, "batch, work, collect: some inputs failed"}, {75, "work, collect: some tasks may succeed if they are tried again"}, {130, "interrupted"},
 	})
 }
 

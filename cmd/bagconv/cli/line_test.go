@@ -54,7 +54,7 @@ func TestParse(t *testing.T) {
 		"in out --to":         "--to needs a value: fake; see: bagconv help",
 		"in out --to --force": "--to needs a value: fake; see: bagconv help",
 		"info --to bag in":    "--to is not a flag of info; bagconv convert, filter, merge and 4 more take it; see: bagconv help info",
-		"version -q":          "-q is not a flag of version; bagconv convert, filter, merge and 7 more take it; see: bagconv help version",
+		"version -q":          "-q is not a flag of version; bagconv convert, filter, merge and 10 more take it; see: bagconv help version",
 		"info --json=maybe x": "invalid value \"maybe\" for --json; see: bagconv help info",
 		"in out --level high": "invalid value \"high\" for --level; see: bagconv help convert",
 	} {

@@ -13,7 +13,8 @@ const (
 	exitUsage       = 2
 	exitLossy       = 3
 	exitFindings    = 4
-	exitSome        = 5 // batch: some inputs failed
+	exitSome        = 5  // batch: some inputs failed
+	exitTransient   = 75 // work, collect: some tasks are not done, and may be
 	exitInterrupted = 130
 )
 
@@ -23,6 +24,7 @@ type outcome struct {
 	usage       bool // the line is wrong
 	failed      bool
 	interrupted bool
+	transient   bool // some tasks may succeed if they are tried again
 	some        bool // of several inputs failed
 	findings    bool // what was asked about is not so: recordings differ, or are not sound
 	lossy       bool // something is damaged, or not carried
@@ -55,6 +57,8 @@ func (o outcome) status() int {
 		return exitFailed
 	case o.interrupted:
 		return exitInterrupted
+	case o.transient:
+		return exitTransient
 	case o.some:
 		return exitSome
 	case o.findings:

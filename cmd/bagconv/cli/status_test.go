@@ -9,7 +9,7 @@ import (
 
 // TestOutcome: what decides the exit status if several things are true, and what an error is.
 func TestOutcome(t *testing.T) {
-	all := outcome{true, true, true, true, true, true}
+	all := outcome{true, true, true, true, true, true, true}
 	order := []struct {
 		clear  func(*outcome)
 		status int
@@ -18,6 +18,7 @@ func TestOutcome(t *testing.T) {
 		{func(o *outcome) { o.usage = false }, exitUsage, "failed"},
 		{func(o *outcome) { o.failed = false }, exitFailed, "failed"},
 		{func(o *outcome) { o.interrupted = false }, exitInterrupted, "interrupted"},
+		{func(o *outcome) { o.transient = false }, exitTransient, "failed"},
 		{func(o *outcome) { o.some = false }, exitSome, "failed"},
 		{func(o *outcome) { o.findings = false }, exitFindings, "failed"},
 		{func(o *outcome) { o.lossy = false }, exitLossy, "lossy"},

@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/internal/iox"
+)
+
+// A collection is what is known of the tasks of a plan.
+type collection struct {
+	*env
+	plan    string
+	dir     string // of the outputs
+	tasks   []*tasks.Task
+	results []*tasks.Result // index as tasks; nil: not done
+	others  int             // lines of results that are none
+	sum     collectJSON
+}
+
+// The JSON of collect --json, documented in docs/scale.md.
+type collectJSON struct {
+	SchemaVersion int    `json:"schema_version"`
+	Status        string `json:"status"` // "ok", "lossy" or "failed"
+	ExitStatus    int    `json:"exit_status"`
+	Plan          string `json:"plan"`
+	Manifest      string `json:"manifest"`
+	Failures      string `json:"failures"` // the file with tasks that are to be done again
+	Tasks         int    `json:"tasks"`
+	OK            int    `json:"ok"`
+	Lossy         int    `json:"lossy"`
+	Failed        int    `json:"failed"`    // for a reason that stays
+	Transient     int    `json:"transient"` // for a reason that may pass
+	Missing       int    `json:"missing"`   // neither done nor failed
+	Torn          int    `json:"torn"`      // lines of results that cannot be read
+	Size          int64  `json:"size"`      // of the inputs that are done
+	OutputSize    int64  `json:"output_size"`
+	Messages      int64  `json:"messages"`
+}
+
+// A failedTask is a task with why it is not done.
+type failedTask struct {
+	tasks.Task
+	Transient bool   `json:"transient"`
+	Error     string `json:"error"`
+}
+
+// collectTasks puts the results of the tasks of a plan together.
+func (e *env) collectTasks(c *cli.Context) error {
+	args := c.Args().Slice()
+	if len(args) == 0 {
+		return usage("type: bagconv collect PLAN", "no plan given")
+	}
+	s := &collection{env: e, plan: args[0]}
+	if err := s.readPlan(); err != nil {
+		return err
+	}
+	if err := s.readResults(args[1:]); err != nil {
+		return err
+	}
+	if err := s.look(c.Context); err != nil {
+		return err
+	}
+	if err := s.write(); err != nil {
+		return err
+	}
+	return s.report()
+}
+
+func (s *collection) readPlan() error {
+	f, err := iox.OS.Open(s.plan)
+	if err == nil {
+		s.tasks, err = tasks.ReadPlan(f)
+		err = errors.Join(err, f.Close())
+	}
+	if err == nil && len(s.tasks) == 0 {
+		err = errors.New("it has no task")
+	}
+	if err != nil {
+		return &failure{path: s.plan, what: "the plan cannot be read: " + plainError(err).Error(), hint: "bagconv plan writes one", err: err}
+	}
+	s.dir = s.tasks[0].OutputDir
+	s.results = make([]*tasks.Result, len(s.tasks))
+	return nil
+}
+
+// readResults reads files with results. Of several about one task that of a success counts, or
+// else the last.
+func (s *collection) readResults(names []string) error {
+	at := make(map[string]int, len(s.tasks))
+	for i, t := range s.tasks {
+		at[t.ID] = i
+	}
+	for _, name := range names {
+		f, err := iox.OS.Open(name)
+		if err == nil {
+			var others int
+			others, err = tasks.ReadResults(f, func(r *tasks.Result) {
+				if i, ok := at[r.Task]; ok && (s.results[i] == nil || !s.results[i].Done()) {
+					s.results[i] = r
+				}
+			})
+			s.others += others
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			return &failure{path: name, what: "the results cannot be read: " + plainError(err).Error(), err: err}
+		}
+	}
+	return nil
+}
+
+// lookers is how many receipts are read at a time: a store answers late, but many questions at once.
+const lookers = 16
+
+// look completes the results with receipts, and drops those whose outputs are not there.
+func (s *collection) look(ctx context.Context) error {
+	var store tasks.Store
+	errs := make([]error, lookers)
+	var all sync.WaitGroup
+	for k := range lookers {
+		all.Go(func() {
+			for i := k; i < len(s.tasks) && errs[k] == nil; i += lookers {
+				if errs[k] = ctx.Err(); errs[k] == nil {
+					errs[k] = s.lookAt(&store, i)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+func (s *collection) lookAt(store *tasks.Store, i int) error {
+	t, r := s.tasks[i], s.results[i]
+	if r == nil || !r.Done() {
+		kept, err := store.Load(t)
+		if err != nil {
+			return err
+		}
+		if kept != nil && kept.Task == t.ID && kept.Status != tasks.StatusPending {
+			r = kept
+		}
+	}
+	if r != nil && r.Done() && !r.Stands() {
+		r = failedResult(t, &failure{path: t.Output, what: "the output is not there any more, or has changed", hint: "do the task again"})
+		r.Transient = true
+	}
+	s.results[i] = r
+	return nil
+}
+
+// write writes the manifest, and the list of failures.
+func (s *collection) write() error {
+	manifest, failures := filepath.Join(s.dir, "manifest.jsonl"), filepath.Join(s.dir, "failures.jsonl")
+	if m := s.set.manifest; m != "" {
+		manifest = m
+	}
+	if _, err := batch.Read(manifest, true, true); err != nil {
+		return (&batchRun{env: s.env, manifest: manifest}).explainManifest(err)
+	}
+	if err := s.made(manifest, failures); err != nil {
+		return err
+	}
+	failed := s.count()
+	if err := writeTasks(s.env, failures, failed); err != nil {
+		return err
+	}
+	s.sum.Plan, s.sum.Manifest, s.sum.Failures = s.plan, manifest, failures
+	return replaceFile(manifest, func(w io.Writer) error {
+		out := bufio.NewWriterSize(w, 64<<10)
+		for _, r := range s.results {
+			if r == nil {
+				continue
+			}
+			if _, err := out.Write(tasks.Line(&r.Entry)); err != nil {
+				return err
+			}
+		}
+		return out.Flush()
+	})
+}
+
+// made makes the folders of files.
+func (s *collection) made(names ...string) error {
+	var made folders
+	for _, name := range names {
+		if err := made.make(filepath.Dir(name)); err != nil {
+			return explainFolder(err)
+		}
+	}
+	return nil
+}
+
+// count counts the tasks, and lists those that are not done.
+func (s *collection) count() (failed []failedTask) {
+	sum := &s.sum
+	sum.SchemaVersion, sum.Tasks, sum.Torn = schemaVersion, len(s.tasks), s.others
+	for i, r := range s.results {
+		switch {
+		case r == nil:
+			sum.Missing++
+			failed = append(failed, failedTask{*s.tasks[i], true, "not done"})
+			continue
+		case r.Status == batch.StatusFailed && r.Transient:
+			sum.Transient++
+		case r.Status == batch.StatusFailed:
+			sum.Failed++
+		case r.Status == batch.StatusLossy:
+			sum.Lossy++
+		default:
+			sum.OK++
+		}
+		if r.Status == batch.StatusFailed {
+			failed = append(failed, failedTask{*s.tasks[i], r.Transient, r.Error})
+			continue
+		}
+		sum.Size += r.Size
+		sum.OutputSize += r.OutputSize
+		sum.Messages += r.Written
+	}
+	return failed
+}
+
+// report reports the counts, and ends with a status.
+func (s *collection) report() error {
+	sum := &s.sum
+	ended := outcome{transient: sum.Missing+sum.Transient > 0, some: sum.Failed > 0, lossy: sum.Lossy > 0}
+	sum.Status, sum.ExitStatus = ended.word(), ended.status()
+	if s.set.json {
+		if err := writeJSON(s.Out, sum); err != nil {
+			return err
+		}
+	}
+	if n := sum.Failed + sum.Transient + sum.Missing; n > 0 {
+		s.say("%s to be done again, in %s: %d not done, %d failed for a reason that may pass, %d failed", count(int64(n), "task"), clean(sum.Failures), sum.Missing, sum.Transient, sum.Failed)
+	}
+	if sum.Torn > 0 {
+		s.say("skipped %s of results that cannot be read", count(int64(sum.Torn), "line"))
+	}
+	if !s.set.quiet {
+		s.say("%s of %s done, %d with losses; manifest: %s", fmt.Sprint(sum.OK+sum.Lossy), count(int64(sum.Tasks), "task"), sum.Lossy, clean(sum.Manifest))
+	}
+	return ended.end()
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/schema/builtin"
+)
+
+// plan writes a task for each recording that it finds.
+func (e *env) plan(c *cli.Context) error {
+	b := &batchRun{env: e, c: c}
+	if err := b.flags(); err != nil {
+		return err
+	}
+	if err := b.find(); err != nil {
+		return err
+	}
+	list, err := b.listTasks()
+	if err != nil {
+		return err
+	}
+	if err := writeTasks(e, e.set.output, list); err != nil {
+		return err
+	}
+	if !e.set.quiet {
+		size := int64(0)
+		for _, t := range list {
+			size += t.Size
+		}
+		e.say("%s, %s of recordings", count(int64(len(list)), "task"), sizeText(size))
+	}
+	return nil
+}
+
+// listTasks makes the tasks.
+func (b *batchRun) listTasks() (list []*tasks.Task, err error) {
+	flags, err := b.taskFlags()
+	if err != nil {
+		return nil, err
+	}
+	for i, path := range b.places(nil) {
+		in := b.search.Inputs[i]
+		t := &tasks.Task{
+			SchemaVersion: tasks.SchemaVersion, Source: in.Path, Size: in.Size, ModTime: in.ModTime,
+			OutputDir: b.out, Output: path, Format: b.job.SinkFormat.Name, Flags: flags,
+		}
+		if in.Format != nil {
+			t.SourceFormat = in.Format.Name
+		}
+		t.SetID(b.options)
+		list = append(list, t)
+	}
+	return list, b.c.Context.Err()
+}
+
+// ofPlan are the flags that are about the plan and not about its tasks.
+var ofPlan = []string{"output-dir", "include-from", "base", "output", "quiet", "config", "print-config", "color"}
+
+// taskFlags returns the flags of the line as a task has them. Names of files become
+// absolute, as another process has another folder.
+func (b *batchRun) taskFlags() (list []string, err error) {
+	list = []string{}
+	for _, x := range b.c.Command.Flags {
+		f := x.(*flag)
+		if slices.Contains(ofPlan, f.name) {
+			continue
+		}
+		for _, text := range f.texts {
+			if text, err = f.absolute(text); err != nil {
+				return nil, err
+			}
+			list = append(list, dashed(f.name)+"="+text)
+		}
+	}
+	return list, nil
+}
+
+// absolute returns a value of the flag with the name of a file in it as an absolute path.
+func (f *flag) absolute(text string) (string, error) {
+	before, name, ok := "", text, f.kind == aFile && text != ""
+	switch f.name {
+	case "encrypt":
+		before, name, ok = cutLast(text, "@")
+		before += "@"
+	case "qos":
+		before, name, ok = cutLast(text, ":")
+		before += ":"
+	}
+	if _, err := iox.OS.Stat(name); err != nil && f.name == "qos" {
+		ok = false // it names policies
+	}
+	if !ok || f.name == "types-to" && slices.Contains(builtin.Distros(), name) {
+		return text, nil
+	}
+	abs, err := iox.Abs(name)
+	return before + abs, err
+}
+
+// writeTasks writes tasks to a file, or to standard output if path is "".
+func writeTasks[T any](e *env, path string, list []T) (err error) {
+	if path == "" {
+		return writeLinesOfJSON(e.Out, list)
+	}
+	if err := onlyTasks(path); err != nil {
+		return err
+	}
+	return replaceFile(path, func(w io.Writer) error { return writeLinesOfJSON(w, list) })
+}
+
+func writeLinesOfJSON[T any](w io.Writer, list []T) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	for _, v := range list {
+		if _, err := out.Write(tasks.Line(v)); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// replaceFile writes a file that appears when it is whole.
+func replaceFile(path string, write func(io.Writer) error) (err error) {
+	out, err := iox.NewOutput(nil, path, true, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Abort()) }()
+	f, err := iox.OS.OpenFile(out.Temp(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// onlyTasks refuses to replace a file that has something else in it than tasks.
+func onlyTasks(path string) error {
+	refused := func(what string, err error) error {
+		return &failure{path: path, what: what, hint: "choose another file", err: err}
+	}
+	st, err := iox.OS.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !st.Mode().IsRegular() {
+		return refused("it is not a regular file", fs.ErrExist)
+	}
+	f, err := iox.OS.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	err = tasks.EachLine(f, func(n int, line []byte, torn bool) error {
+		if _, err := tasks.ParseTask(line); err != nil && !torn {
+			return fmt.Errorf("line %d is no task", n)
+		}
+		return nil
+	})
+	if err != nil {
+		return refused("it exists and is no plan: "+err.Error(), fs.ErrExist)
+	}
+	return nil
+}

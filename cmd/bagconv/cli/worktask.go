@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/internal/guard"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ordered"
+)
+
+// line does the task of a line, and prints its result. An error ends the work.
+func (w *worker) line(line []byte) error {
+	if w.ctx.Err() != nil {
+		return nil
+	}
+	t, err := tasks.ParseTask(line)
+	var r *tasks.Result
+	if err == nil {
+		r, err = w.do(t)
+	}
+	if r == nil && w.ctx.Err() != nil {
+		return nil
+	}
+	if r == nil {
+		r = failedResult(t, err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sum.losses = w.sum.losses || r.Status == batch.StatusLossy
+	switch {
+	case r.Status == batch.StatusFailed && r.Transient:
+		w.sum.transient++
+	case r.Status == batch.StatusFailed:
+		w.sum.failed++
+	case r.Skipped:
+		w.sum.skipped++
+	case r.Status == batch.StatusLossy:
+		w.sum.lossy++
+	default:
+		w.sum.ok++
+	}
+	if r.Status == batch.StatusFailed {
+		w.writeLines("failed", []string{r.Error})
+	}
+	_, err = w.Out.Write(tasks.Line(r))
+	return err
+}
+
+// failedResult is the result of a task that could not be begun. t may be nil.
+func failedResult(t *tasks.Task, err error) *tasks.Result {
+	if t == nil {
+		t = &tasks.Task{}
+	}
+	r := t.Pending()
+	r.SourceFormat, r.Size, r.ModTime = t.SourceFormat, t.Size, t.ModTime
+	r.Status, r.Error, r.Transient, r.DurationNS = batch.StatusFailed, explain(err), tasks.Transient(err), "0"
+	r.OutputFiles, r.Options, r.LossCodes, r.ByDesign, r.DamageCodes = []string{}, []string{}, []string{}, []string{}, []string{}
+	return r
+}
+
+// do does a task. The result is nil if there is an error, or if it was interrupted.
+func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
+	p, err := w.prepare(t)
+	if err != nil {
+		return nil, err
+	}
+	before, err := w.store.Load(t)
+	if err != nil {
+		return nil, err
+	}
+	if before.DoneBy(t, p.set.verified) {
+		before.Skipped = true
+		return before, nil
+	}
+	item := &batchItem{Input: p.input(t), output: t.Output, replace: before.Ours()}
+	return w.convert(t, p, item, before)
+}
+
+// convert does a task that is not done.
+func (w *worker) convert(t *tasks.Task, p *preparedRun, item *batchItem, before *tasks.Result) (*tasks.Result, error) {
+	_, err := iox.OS.Stat(t.Output)
+	free, sync := errors.Is(err, fs.ErrNotExist), !p.job.Write.NoSync
+	if item.Err == nil && (free || item.replace || p.job.Write.Overwrite) {
+		if err := w.store.Save(t, t.Pending(), sync); err != nil {
+			return nil, err
+		}
+	}
+	run := *p.batchRun
+	run.guard = guard.New(w.formats.Formats()...)
+	if item.Format != nil {
+		run.guard.Keep(item.Format, item.Path)
+	}
+	if before != nil && before.Status == tasks.StatusPending {
+		run.cleanUp([]string{t.Output})
+	}
+	entry, err := run.convertOne(w.ctx, item, nil, &w.made, func(convert.Progress) {})
+	if entry == nil {
+		return nil, err
+	}
+	r := &tasks.Result{Task: t.ID, Transient: err != nil && tasks.Transient(err), Entry: *entry}
+	if err == nil || entry.Done() {
+		return r, w.store.Save(t, r, sync)
+	}
+	if other, err := w.done(t, p, free && errors.Is(err, fs.ErrExist)); other != nil || err != nil {
+		return other, err
+	}
+	if r.Transient {
+		return r, nil
+	}
+	if !free {
+		return r, nil // the receipt of what stands there stays
+	}
+	return r, w.store.Save(t, r, sync)
+}
+
+// receiptWait is how long the receipt of an output may come after it.
+const receiptWait = 3 * time.Second
+
+// done returns the result of another process that has done the same task meanwhile, nil if there
+// is none. came is set if the output has appeared while this process worked: then the receipt will.
+func (w *worker) done(t *tasks.Task, p *preparedRun, came bool) (*tasks.Result, error) {
+	for end := time.Now().Add(receiptWait); ; {
+		r, err := w.store.Load(t)
+		if err != nil {
+			return nil, err
+		}
+		if r.DoneBy(t, p.set.verified) {
+			r.Skipped = true
+			return r, nil
+		}
+		if !came || w.ctx.Err() != nil {
+			return nil, nil
+		}
+		if time.Now().After(end) { // it was killed in between, or this process has taken its receipt
+			return w.convert(t, p, &batchItem{Input: p.input(t), output: t.Output, replace: true}, r)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// A preparedRun is what tasks with the same flags have in common.
+type preparedRun struct {
+	*batchRun
+	err error
+}
+
+// prepare reads the flags of a task, as a line of bagconv plan has them.
+func (w *worker) prepare(t *tasks.Task) (*preparedRun, error) {
+	key := strings.Join(append([]string{t.OutputDir, t.Format}, t.Flags...), "\x00")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.runs[key]; p != nil {
+		return p, p.err
+	}
+	p := &preparedRun{}
+	p.batchRun, p.err = w.readFlags(t)
+	if p.err != nil {
+		p.err = fmt.Errorf("the flags of the task: %w", p.err)
+	}
+	w.runs[key] = p
+	return p, p.err
+}
+
+func (w *worker) readFlags(t *tasks.Task) (*batchRun, error) {
+	e := &env{Stdio: Stdio{Out: io.Discard, Err: w.Err}, formats: w.formats, moreFlags: w.moreFlags}
+	line, err := e.parse(append([]string{"plan", "--output-dir=" + t.OutputDir}, t.Flags...))
+	if err != nil {
+		return nil, err
+	}
+	b := &batchRun{env: e}
+	line.command.run = func(c *cli.Context) error {
+		b.c = c
+		return b.flags()
+	}
+	app := &cli.App{
+		Name: "bagconv", HideHelp: true, HideVersion: true, Commands: []*cli.Command{e.urfave(line.command)}, Writer: io.Discard, ErrWriter: io.Discard,
+		ExitErrHandler: func(*cli.Context, error) {},
+	}
+	if err := app.RunContext(w.ctx, line.args()); err != nil {
+		return nil, err
+	}
+	if b.job == nil || b.job.SinkFormat.Name != t.Format {
+		return nil, fmt.Errorf("they do not write a %s", t.Format)
+	}
+	e.set.quiet = true
+	b.job.Read.Key = w.set.job.Read.Key
+	b.job.MaxMemory = max(w.set.job.MaxMemory/int64(w.jobs), minMemory)
+	if b.job.Threads = w.set.job.Threads; b.job.Threads == 0 {
+		b.job.Threads = ordered.Share(w.jobs)
+	}
+	return b, nil
+}
+
+// input finds the source of a task.
+func (p *preparedRun) input(t *tasks.Task) *batch.Input {
+	in := &batch.Input{Path: t.Source}
+	in.Format, in.Err = p.detect(t.Source)
+	in.Measure()
+	if in.Err == nil && (in.Size != t.Size || !in.ModTime.Equal(t.ModTime)) {
+		in.Err = &failure{path: t.Source, what: "it has changed since the plan was made", hint: "make a new plan"}
+	}
+	return in
+}

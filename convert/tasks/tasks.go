@@ -1,0 +1,87 @@
+// Package tasks divides conversions among processes that have nothing in common
+// but their storage. A plan is a list of tasks, one conversion each; any process
+// may do any task, twice, and at the same time as another one; results are then
+// collected. Which process does which task is the business of an engine.
+//
+//	tasks.go    Task and Result, which travel as lines of JSON
+//	lines.go    reading them
+//	receipt.go  what is known of an output, in a folder beside all outputs
+//	shard.go    which share of a plan a process has
+//	faults.go   which errors may pass
+//
+// A task is one line, UTF-8, ending in LF, and so is a result:
+//
+//	{"schema_version":1,"id":"5f0c...","source":"/d/a.x","output":"/o/a",...}\n
+//	{"task":"5f0c...","skipped":false,...,"status":"ok"}\n
+//
+// A line of more than MaxLine bytes is refused. The package converts nothing. A
+// Store may be used from several goroutines and processes.
+package tasks
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/bagconv/bagconv/convert/batch"
+)
+
+// SchemaVersion is the version of tasks and results. Keys may be added under the
+// same version.
+const SchemaVersion = 1
+
+// A Task is one conversion. The keys are documented in docs/scale.md.
+type Task struct {
+	SchemaVersion int       `json:"schema_version"`
+	ID            string    `json:"id"`            // hex; see SetID
+	Source        string    `json:"source"`        // absolute
+	SourceFormat  string    `json:"source_format"` // "" when no format claims it
+	Size          int64     `json:"size"`          // bytes, of all files of the source
+	ModTime       time.Time `json:"mtime"`         // of the newest of them
+	OutputDir     string    `json:"output_dir"`    // absolute; has the receipts
+	Output        string    `json:"output"`        // absolute
+	Format        string    `json:"format"`        // of the output
+	Flags         []string  `json:"flags"`         // of bagconv plan, as --name=value
+}
+
+// A Result is what became of a task: what the manifest of a batch has, and the task.
+type Result struct {
+	Task      string `json:"task"`      // its id, "" if the line was no task
+	Skipped   bool   `json:"skipped"`   // it was done before
+	Transient bool   `json:"transient"` // it failed for a reason that may pass
+	batch.Entry
+}
+
+// StatusPending is the status of the receipt of an output that may be half done.
+const StatusPending = "pending"
+
+// SetID sets the ID of a task: a hash of its content. Of the flags those count that
+// change the output.
+func (t *Task) SetID(options []string) {
+	c := *t
+	c.ID, c.Flags = "", options
+	h := sha256.Sum256(Line(c))
+	t.ID = hex.EncodeToString(h[:12])
+}
+
+// Check reports what a task lacks.
+func (t *Task) Check() error {
+	switch {
+	case t.SchemaVersion != SchemaVersion:
+		return fmt.Errorf("not a task of this version: schema_version is %d", t.SchemaVersion)
+	case t.ID == "" || t.Source == "" || t.Output == "" || t.OutputDir == "" || t.Format == "":
+		return fmt.Errorf("not a task: it needs id, source, output, output_dir and format")
+	}
+	return nil
+}
+
+// Line returns a value as a line of JSON.
+func Line(v any) []byte {
+	line, err := json.Marshal(v)
+	if err != nil {
+		panic("internal error: " + err.Error())
+	}
+	return append(line, '\n')
+}
