@@ -48,6 +48,8 @@ type Entry struct {
 	Options     []string `json:"options"`            // flags that change what is written
 	Verified    string   `json:"verified,omitempty"` // level at which the output was read back
 
+	Content []Digest `json:"content,omitempty"` // of topics, if it was verified at level content
+
 	Topics      int      `json:"topics"` // of the input that were asked for
 	Read        int64    `json:"read"`   // messages
 	Written     int64    `json:"written"`
@@ -59,6 +61,13 @@ type Entry struct {
 	DurationNS string `json:"duration_ns"`
 	Status     string `json:"status"`
 	Error      string `json:"error,omitempty"`
+}
+
+// A Digest is the content hash of a topic of the input, which is that of the output, too.
+type Digest struct {
+	Topic    string `json:"topic"`
+	Messages int64  `json:"messages"`
+	Hash     string `json:"hash"` // hex; see docs/content-hash.md
 }
 
 // Lost is what is missing in an output.

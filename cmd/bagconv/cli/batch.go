@@ -8,6 +8,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/convert/tasks"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/ordered"
@@ -22,9 +23,10 @@ type batchRun struct {
 	manifest string       // absolute
 	options  []string     // flags that change what is written
 	search   *batch.Found
-	items    []*batchItem // as search.Inputs
+	items    []*batchItem // in the order of search.Inputs
 	jobs     int
 	guard    *guard.Guard // of all inputs
+	shard    tasks.Shard  // of the inputs
 }
 
 // A batchItem is one input.
@@ -43,6 +45,15 @@ func (e *env) batch(c *cli.Context) (err error) {
 	e.report.failed = b.failure
 	if err := b.flags(); err != nil {
 		return err
+	}
+	if c.Args().First() == collectWord {
+		return b.collect()
+	}
+	if b.shard, err = e.shardOf(e.set.shard); err != nil {
+		return err
+	}
+	if !b.shard.All() {
+		b.manifest = tasks.ShardName(b.manifest, b.shard)
 	}
 	if err := b.find(); err != nil {
 		return err
@@ -80,7 +91,7 @@ func (b *batchRun) flags() error {
 		return err
 	}
 	b.job.Formats = b.formats
-	if err := b.verifyOutput(c, &convert.Job{Edit: b.job.Edit}); err != nil {
+	if err := b.verifyOutput(c, &convert.Job{Edit: b.job.Edit}, nil); err != nil {
 		return err
 	}
 	if b.jobs = b.set.jobs; b.jobs == 0 {

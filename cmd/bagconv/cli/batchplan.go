@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/convert/tasks"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -27,7 +28,7 @@ func (b *batchRun) find() error {
 			return err
 		}
 	}
-	if err := b.checkWords(b.c.Args().Slice()); err != nil {
+	if err := b.checkWords(b.args()); err != nil {
 		return err
 	}
 	if b.search, err = finder.Find(words); err != nil {
@@ -70,10 +71,19 @@ func (b *batchRun) checkWords(words []string) error {
 	return missing
 }
 
+// args returns the words of the line that name inputs.
+func (b *batchRun) args() []string {
+	words := b.c.Args().Slice()
+	if len(words) > 0 && words[0] == collectWord {
+		words = words[1:]
+	}
+	return words
+}
+
 // inputWords returns the words of the line, and those in the lists that it names.
 func (b *batchRun) inputWords() (words []string, err error) {
 	lists := slices.Clone(b.set.includeFrom)
-	for _, word := range b.c.Args().Slice() {
+	for _, word := range b.args() {
 		if name, is := strings.CutPrefix(word, "@"); is {
 			lists = append(lists, name)
 			continue
@@ -125,7 +135,11 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 			kept[e.Input] = e.Output
 		}
 	}
+	shares := b.shares()
 	for i, path := range b.places(kept) {
+		if shares[i] != b.shard.Index {
+			continue
+		}
 		item := &batchItem{Input: b.search.Inputs[i], output: path, action: "convert"}
 		b.items = append(b.items, item)
 		if item.Err != nil {
@@ -154,6 +168,15 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 		item.reason = reason
 	}
 	return nil
+}
+
+// shares returns the share that each input is in.
+func (b *batchRun) shares() []int {
+	sizes := make([]int64, len(b.search.Inputs))
+	for i, in := range b.search.Inputs {
+		sizes[i] = in.Size
+	}
+	return tasks.Assign(sizes, max(b.shard.Count, 1))
 }
 
 // places returns the output of each input; kept has those that stay where they are.

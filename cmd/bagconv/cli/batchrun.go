@@ -16,6 +16,7 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/convert/extras"
+	"github.com/bagconv/bagconv/convert/verify"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
 )
@@ -32,7 +33,9 @@ func (b *batchRun) reportFile() (*reportFile, error) {
 // runAll runs the conversions, and reports what became of each.
 func (b *batchRun) runAll() error {
 	var made folders
-	defer made.removeEmpty()
+	if b.shard.All() { // else another process may be about to write there
+		defer made.removeEmpty()
+	}
 	if err := made.make(filepath.Dir(b.manifest)); err != nil {
 		return explainFolder(err)
 	}
@@ -171,7 +174,7 @@ func (b *batchRun) convertOne(ctx context.Context, item *batchItem, fits error, 
 		e.SHA256, err = item.Hash(ctx)
 	}
 	if err == nil {
-		err = b.prepare(ctx, &job, item, made)
+		err = b.prepare(ctx, &job, item, made, e)
 	}
 	if err == nil {
 		report, err = convert.Run(ctx, job)
@@ -187,12 +190,12 @@ func (b *batchRun) convertOne(ctx context.Context, item *batchItem, fits error, 
 	return e, err
 }
 
-// prepare makes the place of an output free.
-func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchItem, made *folders) error {
+// prepare makes the place of an output free. Its content hashes go into e when it was verified.
+func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchItem, made *folders, e *batch.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := b.verifyOutput(b.c, job); err != nil {
+	if err := b.verifyOutput(b.c, job, func(res *verify.Result) { e.Content = digestsOf(res) }); err != nil {
 		return err
 	}
 	if err := b.checkOutput(job); err != nil {
@@ -207,6 +210,16 @@ func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchIte
 		}
 	}
 	return nil
+}
+
+// digestsOf returns the content hashes of what was compared at level content.
+func digestsOf(res *verify.Result) (list []batch.Digest) {
+	for i := range res.Topics {
+		if t := &res.Topics[i]; res.Level == verify.Content && t.A.Hash != "" {
+			list = append(list, batch.Digest{Topic: t.Name, Messages: t.A.Messages, Hash: t.A.Hash})
+		}
+	}
+	return list
 }
 
 // extrasOf returns the folder for the attachments and metadata records of the recording that

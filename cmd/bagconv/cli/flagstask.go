@@ -10,8 +10,12 @@ func (s *settings) taskFlags() []flag {
 	list = append(list, allIn(batchGroup, []string{"work"},
 		flag{name: "task", arg: "FILE", kind: aFile, several: true, set: put(&s.tasks), help: "read tasks from FILE, a plan or a part of one, instead of from standard input; repeat the flag for more files"},
 		flag{name: "shard", arg: "I/N", set: put(&s.shard),
-			help: "do share I, counted from 0, of N equal shares of the tasks. With --task the default is the share that Kubernetes, AWS Batch or Slurm has for this process, see docs/scale.md; 0/1 is everything"},
+			help: "do share I, counted from 0, of N shares of the tasks, about equal in bytes. With --task the default is the share that Kubernetes, AWS Batch or Slurm has for this process, see docs/scale.md; 0/1 is everything"},
 		jobsFlag(s),
+	)...)
+	list = append(list, allIn(batchGroup, []string{"batch"},
+		flag{name: "shard", arg: "I/N", set: put(&s.shard),
+			help: "convert share I, counted from 0, of N shares of the inputs, about equal in bytes, with a manifest of its own. The default is the share that Kubernetes, AWS Batch or Slurm has for this process, see docs/scale.md; 0/1 is everything"},
 	)...)
 	list = append(list, allIn(batchGroup, []string{"collect"},
 		flag{name: "manifest", arg: "FILE", kind: aFile, set: put(&s.manifest), help: "manifest file, instead of OUT/manifest.jsonl"},

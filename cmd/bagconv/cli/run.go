@@ -22,7 +22,7 @@ func (e *env) runJob(c *cli.Context, job *convert.Job, salvage bool) error {
 // and the report is that of the failure.
 func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage bool) error {
 	for _, job := range jobs {
-		if err := errors.Join(checkLevel(job), e.verifyOutput(c, job)); err != nil {
+		if err := errors.Join(checkLevel(job), e.verifyOutput(c, job, nil)); err != nil {
 			return err
 		}
 		if job.DryRun && (job.Verify != nil || job.Dedupe) {

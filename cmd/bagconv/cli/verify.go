@@ -122,8 +122,8 @@ func (e *differsError) Error() string {
 }
 
 // verifyOutput makes a conversion read its output back before it gets its name,
-// when --verify asks for it.
-func (e *env) verifyOutput(c *cli.Context, job *convert.Job) error {
+// when --verify asks for it. proof, if it is not nil, gets what was compared if it is equal.
+func (e *env) verifyOutput(c *cli.Context, job *convert.Job, proof func(*verify.Result)) error {
 	level, ok := verify.ParseLevel(e.set.verified)
 	if !ok {
 		return nil
@@ -146,6 +146,9 @@ func (e *env) verifyOutput(c *cli.Context, job *convert.Job) error {
 		}
 		switch {
 		case res.Equal && !res.B.Damaged:
+			if proof != nil {
+				proof(res)
+			}
 			return nil
 		case res.Equal:
 			return &differsError{job.Sink, "it cannot be read completely: " + strings.Join(damageLines(&verifyOf(nil, res, nil).B), "; ")}
