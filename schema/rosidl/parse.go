@@ -21,6 +21,7 @@ type parser struct {
 	flat    map[string]schema.Type // types, resolved
 
 	refused   map[string]string // names of types that are not read: "a union"
+	bits      map[string]int    // of bitsets
 	flattened int               // fields of the messages that were made
 }
 
@@ -34,8 +35,9 @@ type structDef struct {
 }
 
 type fieldDef struct {
-	name string
-	ref  typeRef
+	name  string
+	ref   typeRef
+	value string // its default, as it is written; "" without one
 }
 
 // A typeRef is a type as it is written: a kind, a name, or a list of another.
@@ -96,11 +98,11 @@ func (p *parser) definitions(scope []string) error {
 		return p.fail("modules are nested too deeply")
 	}
 	for {
-		if err := p.annotations(); err != nil {
+		noted, err := p.annotations()
+		if err != nil {
 			return err
 		}
 		t := p.peek()
-		var err error
 		switch {
 		case t.kind == endToken && len(scope) == 0:
 			return nil
@@ -116,13 +118,21 @@ func (p *parser) definitions(scope []string) error {
 		case p.accept("typedef"):
 			err = p.typedef(scope)
 		case p.accept("enum"):
-			err = p.enum(scope)
+			err = p.enum(scope, noted.bits)
 		case p.accept("union"):
 			err = p.skip(scope, "a union")
 		case p.accept("bitmask"):
-			err = p.skip(scope, "a bitmask")
+			err = p.bitmask(scope, noted.bits)
 		case p.accept("bitset"):
-			err = p.skip(scope, "a bitset")
+			err = p.bitset(scope)
+		case p.accept("interface"):
+			err = p.skip(scope, "an interface")
+		case p.accept("exception"):
+			err = p.skip(scope, "an exception")
+		case p.accept("valuetype"):
+			err = p.skip(scope, "a valuetype")
+		case p.accept("native"):
+			err = p.skip(scope, "a native type")
 		default:
 			err = p.fail(strconv.Quote(clip(t.text)) + " is not supported")
 		}
@@ -163,40 +173,6 @@ func (p *parser) module(scope []string) error {
 		return err
 	}
 	return p.definitions(append(scope[:len(scope):len(scope)], name))
-}
-
-// annotations steps over @name and @name(...). The two that change the bytes of
-// messages are refused.
-func (p *parser) annotations() error {
-	for p.accept("@") {
-		name, err := p.scopedName()
-		if err != nil {
-			return err
-		}
-		value := ""
-		if p.accept("(") {
-			for depth := 1; depth > 0; {
-				t := p.next()
-				switch {
-				case t.kind == endToken:
-					return p.fail("an annotation without an end")
-				case t.kind == signToken && t.text == "(":
-					depth++
-				case t.kind == signToken && t.text == ")":
-					depth--
-				default:
-					value = t.text // the last: value=FALSE is the same as FALSE
-				}
-			}
-		}
-		switch {
-		case name == "optional" && !strings.EqualFold(value, "false"):
-			return p.fail("@optional members are not read: whether and how they stand in the bytes depends on the recorder")
-		case name == "bit_bound" && value != "32":
-			return p.fail("@bit_bound is not read: it changes the size of a value")
-		}
-	}
-	return nil
 }
 
 // within returns the full name of what is defined in a scope.

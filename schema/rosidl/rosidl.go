@@ -61,7 +61,7 @@ func Parse(name string, text []byte) (*schema.Message, error) {
 		return nil, &Error{Type: name, What: "text of more than 16 MiB"}
 	}
 	p := &parser{structs: map[string]*structDef{}, types: map[string]typeRef{}, consts: map[string]string{}, numbers: map[string]int64{},
-		made: map[string]*schema.Message{}, flat: map[string]schema.Type{}, refused: map[string]string{}}
+		made: map[string]*schema.Message{}, flat: map[string]schema.Type{}, refused: map[string]string{}, bits: map[string]int{}}
 	for _, block := range split(string(text)) {
 		tokens, err := lex(block)
 		if err == nil {
@@ -195,7 +195,7 @@ func (p *parser) message(name, user string, depth int) (*schema.Message, error) 
 		if p.flattened++; p.flattened > maxFields {
 			return nil, fail("more than 100,000 fields")
 		}
-		m.Fields = append(m.Fields, schema.Field{Name: f.name, Type: t})
+		m.Fields = append(m.Fields, schema.Field{Name: f.name, Type: t, Default: defaultOf(f.value, t)})
 	}
 	p.made[name] = m
 	return m, nil

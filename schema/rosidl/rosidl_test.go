@@ -111,7 +111,10 @@ func TestRefused(t *testing.T) {
 		wrap("struct T { sequence<sequence<long>> a; };"):                    "lists of lists",
 		wrap("typedef p::msg::A A; struct T { p::msg::A a; };"):              "deeply",
 		wrap("struct T { @optional long a; };"):                              "@optional",
-		wrap("@bit_bound(8) enum E { A }; struct T { E a; };"):               "@bit_bound",
+		wrap("@bit_bound(0) enum E { A }; struct T { E a; };"):               "@bit_bound",
+		wrap("@bit_bound(33) enum E { A }; struct T { E a; };"):              "an enum of more than 32 bits",
+		wrap("bitset B { bitfield<60> a; bitfield<5> b; }; struct T {};"):    "more than 64 bits",
+		wrap("interface I { long f(in long a); }; struct T { I i; };"):       "an interface is not read",
 		wrap("struct T { long a[1/0]; };"):                                   "division",
 		wrap("struct T { long a[-1]; };"):                                    "not a number",
 		wrap("struct T { long a[UNKNOWN]; };"):                               "not a whole number",
@@ -120,7 +123,6 @@ func TestRefused(t *testing.T) {
 		wrap("const long A = 1; const long A = 2;"):                          "twice",
 		wrap("module T_Constants { const long A = 1; };"):                    "missing",
 		wrap("map<string, long> a;"):                                         "is not supported",
-		wrap("bitmask B { X }; struct T { B b; };"):                          "a bitmask is not read",
 		wrap("struct T : p::msg::U { long a; };"):                            "is missing",
 		"/* no end":                          "without an end",
 		"module p { module msg { struct T {": "missing",
@@ -275,6 +277,47 @@ func TestOMG(t *testing.T) {
 	}
 	if m, err := Parse("Plain", []byte(text)); err != nil || m.Name != "idl/msg/Plain" {
 		t.Errorf("%v, %v", m, err)
+	}
+}
+
+// TestVendors: what the IDL of DDS vendors has beyond that of ROS 2.
+func TestVendors(t *testing.T) {
+	const text = `
+		#pragma once
+		@annotation Unit { string value; };
+		interface Unused { long call(in long a); };
+		native Handle;
+		exception Broken { long why; };
+		module v {
+			enum Plain { A, @default_literal B };
+			@bit_bound(8) enum Small { @value(3) C };
+			@bit_bound(12) enum Middle { D };
+			@bit_bound(16) bitmask Flags { @position(0) ON, @position(9) OFF };
+			bitmask Wide { X };
+			bitset Bits { bitfield<3> a; bitfield<1, boolean> b, c; bitfield<4>; };
+			bitset More : Bits { @id(4) bitfield<20> d; };
+			typedef long Id, Pair[2];
+			const short N = 2 * (1 << 3) - 0x4;
+			@mutable @nested struct T {
+				@key @id(7) Id id; //@ID 7
+				Pair pair; //@key
+				Plain plain; Small small; Middle middle; Flags flags; Wide wide; Bits bits; More more;
+				@default(-5) long low; @default (value=TRUE) boolean on; @default("a \"b\"") string<N> text;
+				@default (value="(1, 2)") int16 two[2]; @default(value="(3,)") sequence<octet> one; @default(B) Plain by_name; @default(1.5) double x;
+			};
+		};`
+	m, err := Parse("v::T", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range m.Fields {
+		got = append(got, strings.TrimSpace(f.Type.Text()+" "+f.Name+" "+f.Default))
+	}
+	want := `int32 id, int32[2] pair, enum plain, int8 small, int16 middle, uint16 flags, uint32 wide, uint16 bits, uint32 more, ` +
+		`int32 low -5, bool on true, string text "a \"b\"", int16[2] two [1, 2], byte[] one [3], enum by_name, float64 x 1.5`
+	if all := strings.Join(got, ", "); all != want || m.Fields[11].Type.StringBound != 12 {
+		t.Errorf("%s\nwant %s", all, want)
 	}
 }
 

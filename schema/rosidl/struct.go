@@ -30,7 +30,8 @@ func (p *parser) structure(scope []string) error {
 	def.fields, def.base, def.complete = nil, base, true
 	seen := map[string]bool{}
 	for !p.accept("}") {
-		if err := p.annotations(); err != nil {
+		noted, err := p.annotations()
+		if err != nil {
 			return err
 		}
 		ref, err := p.typeSpec(scope, 0)
@@ -49,7 +50,7 @@ func (p *parser) structure(scope []string) error {
 				return p.fail("more than 100,000 fields and constants")
 			}
 			seen[field] = true
-			def.fields = append(def.fields, fieldDef{field, sized})
+			def.fields = append(def.fields, fieldDef{field, sized, noted.value})
 			if !p.accept(",") {
 				break
 			}

@@ -7,15 +7,20 @@ func (p *parser) typedef(scope []string) error {
 	if err != nil {
 		return err
 	}
-	name, sized, err := p.declarator(ref, scope)
-	if err != nil {
-		return err
+	for {
+		name, sized, err := p.declarator(ref, scope)
+		if err != nil {
+			return err
+		}
+		p.types[within(scope, name)] = sized
+		if !p.accept(",") {
+			return p.expect(";")
+		}
 	}
-	p.types[within(scope, name)] = sized
-	return p.expect(";")
 }
 
-func (p *parser) enum(scope []string) error {
+// enum reads names of numbers: 32 bits, or as many as @bit_bound has.
+func (p *parser) enum(scope []string, bits int) error {
 	name, err := p.word()
 	if err == nil {
 		err = p.expect("{")
@@ -24,7 +29,7 @@ func (p *parser) enum(scope []string) error {
 		return err
 	}
 	for !p.accept("}") {
-		if err := p.annotations(); err != nil {
+		if _, err := p.annotations(); err != nil {
 			return err
 		}
 		if _, err := p.word(); err != nil {
@@ -32,7 +37,17 @@ func (p *parser) enum(scope []string) error {
 		}
 		p.accept(",")
 	}
-	p.types[within(scope, name)] = typeRef{kind: schema.Enum}
+	kind := schema.Enum
+	switch {
+	case bits > 32:
+		return p.fail("an enum of more than 32 bits")
+	case bits > 16 || bits == 0:
+	case bits > 8:
+		kind = schema.Int16
+	default:
+		kind = schema.Int8
+	}
+	p.types[within(scope, name)] = typeRef{kind: kind}
 	return nil
 }
 
