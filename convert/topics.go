@@ -43,6 +43,7 @@ func planTopics(job *Job, encoding string, info *storage.Info, choice *selection
 		Target: job.Target,
 		Distro: job.distro(), SourceDistro: sourceDistro, Certain: certain,
 		Rosout: job.Rosout, ProtoTypes: job.ProtoTypes, Frames: job.Frames, Layout: job.ApolloLayout,
+		Events:   !job.SinkFormat.ServiceText,
 		Hashes:   job.SourceFormat.Name != job.SinkFormat.Name,
 		Sequence: job.SinkFormat.Sequence && !job.SourceFormat.Sequence,
 	})

@@ -53,6 +53,10 @@ type Format struct {
 	// Sequence 0.
 	PublishTime, Sequence bool
 
+	// ServiceText is set if the definition of a message that ROS 2 derives from a service
+	// or an action is the text of that one, as rosbag2 stores it.
+	ServiceText bool
+
 	// Extras is set if outputs have a place for attachments and metadata records; whether
 	// one has, depends on its Writer: see ExtraWriter.
 	Extras bool

@@ -73,13 +73,18 @@ const messagesPerTree = 2
 func newTreeWorld(t *testing.T, seed uint64, types int, kind typetree.Options) *treeWorld {
 	w := &treeWorld{World: typetree.New(seed, types, kind), kind: kind, dir: t.ArtifactDir()}
 	w.older = w.Roots
+	w.fill()
+	return w
+}
+
+// fill makes the messages.
+func (w *treeWorld) fill() {
 	for range messagesPerTree {
 		for i, m := range w.Roots {
 			time := 1_700_000_000_123_456_789 + int64(len(w.messages))*1_000_001
 			w.messages = append(w.messages, treeMessage{i, time, w.Value(m)})
 		}
 	}
-	return w
 }
 
 func treeTopic(root int) string { return fmt.Sprintf("/tree/t%d", root) }

@@ -33,6 +33,7 @@ type Options struct {
 	Evidence     *Evidence     // what the messages show about definitions; nil: the order of preference decides alone
 	Sequence     bool          // the sink keeps Message.Sequence, which the source does not have
 	Hashes       bool          // CDR topics that stay as they are get the hash of their definition, if they have none
+	Events       bool          // and those of services and actions a definition of their own, in place of the service's
 	Layout       string        // of the descriptors of Apollo types that are written: one of proto/apollo.Layouts; "" is the first
 }
 
@@ -130,7 +131,10 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 		res.Topic.Type = fullROS2Name(t.Type)
 	}
 	if defined(t) {
-		if m.o.Hashes && t.Encoding == "cdr" && t.Metadata[storage.MetaTypeHash] == "" && t.Schema.Encoding == "ros2msg" {
+		if t.Encoding == "cdr" && rosmsg.IsService(t.Schema.Data) && t.Schema.Encoding != "ros2idl" {
+			m.defineEvent(res)
+		}
+		if m.o.Hashes && t.Encoding == "cdr" && t.Metadata[storage.MetaTypeHash] == "" && res.Topic.Schema.Encoding == "ros2msg" {
 			m.hashDefinition(res)
 		}
 		return res
@@ -352,7 +356,7 @@ func (m *Mapper) named(name string, dst *schema.Message) *schema.Message {
 	if known != nil {
 		return known
 	}
-	return &schema.Message{Name: name, Fields: dst.Fields, Constants: dst.Constants}
+	return derived(name, dst)
 }
 
 // compile makes the program and reports fields that one side lacks.

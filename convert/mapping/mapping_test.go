@@ -445,3 +445,28 @@ func TestSharedTypes(t *testing.T) {
 		}
 	}
 }
+
+// TestEvents: the text of a service becomes the definition of its event if the sink is not one of
+// rosbag2's, and a bag returns the event with its type hash.
+func TestEvents(t *testing.T) {
+	text := []byte(strings.Repeat("=", 80) + "\nSRV: acme/srv/Q\nstring a\n---\nint8 b\n")
+	topic := &storage.Topic{Type: "acme/srv/Q_Event", Encoding: "cdr", Schema: storage.Schema{Encoding: "unknown", Data: text}}
+	msg, err := rosmsg.Parse(topic.Type, text, rosmsg.ROS2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := schema.RIHS01(msg)
+	for _, events := range []bool{false, true} {
+		res, err := New(Options{Encoding: "cdr", Hashes: true, Events: events}).Map(topic)
+		if err != nil || res.Topic.Schema.Encoding != "ros2msg" || rosmsg.IsService(res.Topic.Schema.Data) == events || res.Topic.Metadata[storage.MetaTypeHash] != want {
+			t.Errorf("%v, %+v", err, res)
+		}
+	}
+	res, err := New(Options{Encoding: "ros1", SourceDistro: "jazzy"}).Map(topic)
+	if err != nil || res.Topic.Type != "acme/Q_Event" {
+		t.Fatal(err, res)
+	}
+	if res, err = New(Options{Encoding: "cdr", Distro: "jazzy"}).Map(&res.Topic); err != nil || res.Topic.Type != topic.Type || res.Topic.Metadata[storage.MetaTypeHash] != want {
+		t.Errorf("%v, %+v", err, res)
+	}
+}

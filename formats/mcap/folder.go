@@ -45,6 +45,7 @@ var Folder = &storage.Format{
 	TopicMetadata: func(key string) bool { return key != metaQoS },
 	PublishTime:   true,
 	Sequence:      true,
+	ServiceText:   true,
 	Extras:        Format.Extras,
 	Appends:       true,
 	MinTime:       Format.MinTime,

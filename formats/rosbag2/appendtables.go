@@ -138,7 +138,7 @@ func (w *fileWriter) addDefinitions() error {
 		if err := w.db.Exec(ifMissing(createDefinitions)); err != nil {
 			return err
 		}
-		if err := insertDefinition(w.db, &t.Topic); err != nil {
+		if err := insertDefinition(w.db, &t.outTopic); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
+	"strings"
 )
 
 // finish writes what is known only at the end.
@@ -48,7 +49,7 @@ func (p *outPart) writeDefinitions() error {
 	rows := map[string]storage.Schema{}
 	for i := range w.topics {
 		if t := &w.topics[i]; t.define(rows) {
-			if err := insertDefinition(p.db, &t.Topic); err != nil {
+			if err := insertDefinition(p.db, t); err != nil {
 				return err
 			}
 		}
@@ -62,7 +63,7 @@ func (t *outTopic) define(rows map[string]storage.Schema) (missing bool) {
 	if len(t.Schema.Data) == 0 && t.Schema.Encoding == "" {
 		return false
 	}
-	typ := definitionType(t.Type)
+	typ := t.definitionRow()
 	have, ok := rows[typ]
 	switch {
 	case t.Schema.Encoding != "ros2msg" && t.Schema.Encoding != "ros2idl":
@@ -76,10 +77,21 @@ func (t *outTopic) define(rows map[string]storage.Schema) (missing bool) {
 	return false
 }
 
+// definitionRow is the topic_type of a topic's definition: the service or action, if the text is that
+// of it, else the type of the topic.
+func (t *outTopic) definitionRow() string {
+	for line := range strings.Lines(string(t.Schema.Data)) {
+		if strings.TrimSpace(line) == "---" {
+			return definitionType(t.Type)
+		}
+	}
+	return t.Type
+}
+
 // insertDefinition adds a row to message_definitions.
-func insertDefinition(db *sqlite.DB, t *storage.Topic) error {
+func insertDefinition(db *sqlite.DB, t *outTopic) error {
 	return db.Run("INSERT INTO message_definitions (topic_type, encoding, encoded_message_definition, type_description_hash) VALUES (?, ?, ?, ?)",
-		definitionType(t.Type), t.Schema.Encoding, string(t.Schema.Data), t.Metadata[storage.MetaTypeHash])
+		t.definitionRow(), t.Schema.Encoding, string(t.Schema.Data), t.Metadata[storage.MetaTypeHash])
 }
 
 // metadata is what metadata.yaml has about all parts, and the metadata table of each one.

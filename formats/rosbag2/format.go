@@ -64,6 +64,7 @@ var Format = &storage.Format{
 	Aliases:       []string{"rosbag2", "ros2", "sqlite3"},
 	Metadata:      []string{"*"},
 	QoS:           true,
+	ServiceText:   true,
 	TopicMetadata: func(string) bool { return true },
 	Folder:        true,
 	Extensions:    []string{db3.Ext},

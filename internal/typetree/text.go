@@ -8,7 +8,11 @@ import (
 // AppendText appends the definition of m with all its dependencies, as
 // recordings of the dialect carry it.
 func AppendText(dst []byte, m *Message, d Dialect) []byte {
-	dst = appendOne(dst, m, d)
+	return appendBelow(appendOne(dst, m, d), m, d)
+}
+
+// appendBelow appends the definitions of the types below m.
+func appendBelow(dst []byte, m *Message, d Dialect) []byte {
 	for _, dep := range m.dependencies() {
 		if d == ROS2 && (dep.Package == "builtin_interfaces") {
 			continue

@@ -36,6 +36,7 @@ const (
 // A Message is a type.
 type Message struct {
 	Package, Name string
+	Folder        string // of its definition in ROS 2: "srv", "action"; "" is "msg"
 	Constants     []Constant
 	Fields        []Field
 
@@ -72,8 +73,11 @@ const (
 	ROS2 Dialect = 2
 )
 
-// TypeName returns the full name of a type: pkg/Name or pkg/msg/Name.
+// TypeName returns the full name of a type: pkg/Name, pkg/msg/Name, pkg/srv/Name or pkg/action/Name.
 func (m *Message) TypeName(d Dialect) string {
+	if d == ROS2 && m.Folder != "" {
+		return m.Package + "/" + m.Folder + "/" + m.Name
+	}
 	if d == ROS2 {
 		return m.Package + "/msg/" + m.Name
 	}

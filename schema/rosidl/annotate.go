@@ -101,8 +101,10 @@ func (p *parser) bitmask(scope []string, bits int) error {
 	if bits == 0 {
 		bits = 32
 	}
-	p.types[within(scope, name)] = typeRef{kind: unsigned(bits)}
-	return err
+	if err != nil {
+		return err
+	}
+	return p.name(within(scope, name), typeRef{kind: unsigned(bits)})
 }
 
 // bitset reads bit fields: one number of all their bits, which are not named in ROS 2.
@@ -136,8 +138,7 @@ func (p *parser) bitset(scope []string) error {
 		}
 	}
 	p.bits[full] = bits
-	p.types[full] = typeRef{kind: unsigned(bits)}
-	return nil
+	return p.name(full, typeRef{kind: unsigned(bits)})
 }
 
 // bitfield reads bitfield<N> or bitfield<N, TYPE>, and the names of the field, if it has one.

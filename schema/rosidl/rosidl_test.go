@@ -121,6 +121,8 @@ func TestRefused(t *testing.T) {
 		wrap("struct T { sequence<long, 0> a; };"):                           "not a number",
 		wrap("struct T { long a; }; struct T { long b; };"):                  "twice",
 		wrap("const long A = 1; const long A = 2;"):                          "twice",
+		wrap("typedef long A; typedef short A; struct T { A a; };"):          "twice",
+		wrap("enum A { X }; @bit_bound(8) enum A { X }; struct T { A a; };"): "twice",
 		wrap("module T_Constants { const long A = 1; };"):                    "missing",
 		wrap("map<string, long> a;"):                                         "is not supported",
 		wrap("struct T : p::msg::U { long a; };"):                            "is missing",

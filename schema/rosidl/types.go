@@ -1,6 +1,10 @@
 package rosidl
 
-import "github.com/bagconv/bagconv/schema"
+import (
+	"reflect"
+
+	"github.com/bagconv/bagconv/schema"
+)
 
 func (p *parser) typedef(scope []string) error {
 	ref, err := p.typeSpec(scope, 0)
@@ -12,11 +16,22 @@ func (p *parser) typedef(scope []string) error {
 		if err != nil {
 			return err
 		}
-		p.types[within(scope, name)] = sized
+		if err := p.name(within(scope, name), sized); err != nil {
+			return err
+		}
 		if !p.accept(",") {
 			return p.expect(";")
 		}
 	}
+}
+
+// name gives a type a name. Files may repeat what a name means, but not change it.
+func (p *parser) name(full string, ref typeRef) error {
+	if have, ok := p.types[full]; ok && !reflect.DeepEqual(have, ref) {
+		return p.fail("type " + full + " is defined twice, in different ways")
+	}
+	p.types[full] = ref
+	return nil
 }
 
 // enum reads names of numbers: 32 bits, or as many as @bit_bound has.
@@ -47,8 +62,7 @@ func (p *parser) enum(scope []string, bits int) error {
 	default:
 		kind = schema.Int8
 	}
-	p.types[within(scope, name)] = typeRef{kind: kind}
-	return nil
+	return p.name(within(scope, name), typeRef{kind: kind})
 }
 
 var words = map[string]schema.Kind{

@@ -16,28 +16,47 @@ import (
 // them), the char and enum of IDL (written as char and int32, the same bytes), and
 // its wchar and long double (Parse refuses them).
 func Format(m *schema.Message, d Dialect) []byte {
-	b := appendText(nil, m, d)
+	short := namesFor(m)
+	b := appendText(nil, m, d, short)
 	for _, dep := range schema.Dependencies(m) {
 		b = append(b, '\n')
 		b = append(b, separator...)
 		b = append(b, "\nMSG: "...)
-		b = append(b, shortName(dep.Name)...)
+		b = append(b, short(dep.Name)...)
 		b = append(b, '\n')
-		b = appendText(b, dep, d)
+		b = appendText(b, dep, d, short)
 	}
 	return b
 }
 
 // FormatSingle writes the definition of a message alone.
-func FormatSingle(m *schema.Message, d Dialect) []byte { return appendText(nil, m, d) }
+func FormatSingle(m *schema.Message, d Dialect) []byte {
+	return appendText(nil, m, d, shortName)
+}
 
 var separator = strings.Repeat("=", 80)
+
+// namesFor returns the function that spells names in the definition of m: readers of ROS 2 know
+// only names of two parts, so those of the service or action that m is derived from have two. Parse
+// knows what they stand for.
+func namesFor(m *schema.Message) func(string) string {
+	base, part := serviceOf(m.Name)
+	if part == "" {
+		return shortName
+	}
+	return func(name string) string {
+		if rest, ok := strings.CutPrefix(name, base+"_"); ok {
+			return partsOf(base) + rest
+		}
+		return shortName(name)
+	}
+}
 
 // shortName returns the name as fields spell it: pkg/Type in both dialects. Names of
 // services and actions keep their middle part.
 func shortName(name string) string { return strings.Replace(name, "/msg/", "/", 1) }
 
-func appendText(b []byte, m *schema.Message, d Dialect) []byte {
+func appendText(b []byte, m *schema.Message, d Dialect, short func(string) string) []byte {
 	for _, c := range m.Constants {
 		b = append(b, word(c.Kind)...)
 		if c.StringBound > 0 {
@@ -55,7 +74,7 @@ func appendText(b []byte, m *schema.Message, d Dialect) []byte {
 	}
 	for _, f := range m.Fields {
 		if f.Type.Kind == schema.Struct {
-			b = append(b, shortName(f.Type.Message.Name)...)
+			b = append(b, short(f.Type.Message.Name)...)
 		} else {
 			b = append(b, word(f.Type.Kind)...)
 		}

@@ -21,6 +21,7 @@ func Parse(name string, text []byte, d Dialect, lookup func(fullName string) (te
 	}
 	p := &parser{dialect: d, lookup: lookup, made: map[string]*schema.Message{}, active: map[string]bool{}}
 	root := p.fullName(name, "")
+	p.derive(root, text)
 	if err := p.split(root, strings.TrimRight(string(text), "\x00")); err != nil {
 		return nil, err
 	}
@@ -34,6 +35,15 @@ type parser struct {
 	made    map[string]*schema.Message
 	active  map[string]bool // being parsed: a type that meets itself is recursive
 	fields  int
+	service string // that the root is derived from; "" of all else
+	parts   string // partsOf it
+}
+
+// derive sets the service or action of the root, unless its text is there and has the parts itself.
+func (p *parser) derive(root string, text []byte) {
+	if base, part := serviceOf(root); part != "" && p.dialect == ROS2 && !IsService(text) {
+		p.service, p.parts = base, partsOf(base)
+	}
 }
 
 // split cuts concatenated text at its separators into p.texts. Blocks of one
@@ -84,7 +94,9 @@ func Blocks(name string, text []byte, d Dialect) (map[string]string, error) {
 		return nil, &Error{Type: clip(name), What: "a name of more than 512 bytes, or text of more than 16 MiB"}
 	}
 	p := &parser{dialect: d}
-	err := p.split(p.fullName(name, ""), strings.TrimRight(string(text), "\x00"))
+	root := p.fullName(name, "")
+	p.derive(root, text)
+	err := p.split(root, strings.TrimRight(string(text), "\x00"))
 	return p.texts, err
 }
 
@@ -148,6 +160,9 @@ func (p *parser) fullName(name, pkg string) string {
 		name = pkg + "/" + name
 		fallthrough
 	case 1:
+		if rest, ok := strings.CutPrefix(name, p.parts); ok && p.parts != "" {
+			return p.service + "_" + rest
+		}
 		if p.dialect == ROS2 {
 			pkg, short, _ := strings.Cut(name, "/")
 			return pkg + "/msg/" + short

@@ -318,6 +318,30 @@ func TestServices(t *testing.T) {
 	}
 }
 
+// TestDerivedText: the definition of a message that ROS 2 derives names its parts with two words, as
+// other readers know them, and is read as what it was.
+func TestDerivedText(t *testing.T) {
+	for name, text := range map[string]string{"p/srv/S_Event": "int8 a\n---\nq/T b\n", "p/action/A_SendGoal_Event": "q/T a\n---\n---\nstring b\n", "p/action/A_FeedbackMessage": "---\n---\nq/T a\n"} {
+		text += strings.Repeat("=", 80) + "\nMSG: q/T\nuint8[3] x\n"
+		m, err := Parse(name, []byte(text), ROS2, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := string(Format(m, ROS2))
+		if strings.Contains(again, "/srv/") || strings.Contains(again, "/action/") {
+			t.Errorf("%s: three words in\n%s", name, again)
+		}
+		back, err := Parse(name, []byte(again), ROS2, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := schema.RIHS01(m)
+		if got, _ := schema.RIHS01(back); got != want {
+			t.Errorf("%s has the type hash %s, and read again %s", name, want, got)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("Header h\nint32[3] x\nstring S=a # b\n"+line80+"\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n", true)
 	f.Add("string<=3[<=2] s \"x\"\nbuiltin_interfaces/Time t\nint8 X=1\n", false)

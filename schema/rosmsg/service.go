@@ -62,6 +62,12 @@ func serviceOf(name string) (base, part string) {
 	return name, ""
 }
 
+// partsOf returns what the names of the parts of a service or action begin with if they are written
+// with two parts: pkg/X_ for pkg/srv/X.
+func partsOf(base string) string {
+	return base[:strings.IndexByte(base, '/')] + base[strings.LastIndexByte(base, '/'):] + "_"
+}
+
 // ServiceOf returns the service or action that a message belongs to, by its name; other names are
 // returned as they are.
 func ServiceOf(name string) string {
@@ -112,6 +118,9 @@ func (p *parser) derived(name string, depth int) (*schema.Message, error) {
 	p.texts[name] = sections[at] + "\n"
 	return p.message(name, base, depth)
 }
+
+// IsService reports whether a definition is the text of a service or an action.
+func IsService(text []byte) bool { return len(divide(string(text))) > 1 }
 
 // divide cuts .srv or .action text at its lines of three dashes.
 func divide(text string) []string {

@@ -70,11 +70,11 @@ class Definition:
     def rihs01(self):
         def describe(name):
             fields = self.types[name][1] or [('uint8', 0, 'single', 0, 'structure_needs_at_least_one_member')]
-            return {'type_name': full(name), 'fields': [{'name': field, 'type': {
+            return {'type_name': long(name, self.root), 'fields': [{'name': field, 'type': {
                 'type_id': (1 if '/' in base else TYPE_ID[base] + (4 if bound else 0)) + {'single': 0, 'fixed': 48, 'bounded': 96, 'list': 144}[form],
-                'capacity': length, 'string_capacity': bound, 'nested_type_name': full(base) if '/' in base else ''}}
+                'capacity': length, 'string_capacity': bound, 'nested_type_name': long(base, self.root) if '/' in base else ''}}
                 for base, bound, form, length, field in fields]}
-        others = sorted(self.types.keys() - {self.root}, key=full)
+        others = sorted(self.types.keys() - {self.root}, key=lambda n: long(n, self.root))
         text = json.dumps({'type_description': describe(self.root), 'referenced_type_descriptions': [describe(n) for n in others]})
         return 'RIHS01_' + hashlib.sha256(text.encode()).hexdigest()
 
@@ -159,4 +159,11 @@ def short(name):
 
 
 def full(name):
-    return name.replace('/', '/msg/')
+    return name if name.count('/') == 2 else name.replace('/', '/msg/')
+
+
+def long(name, root):
+    """the full name of a type that the definition of root has, where parts of a service have two words"""
+    pkg, folder, service = full(root).split('/')
+    service = re.sub(r'(_SendGoal_Event|_GetResult_Event|_Event|_FeedbackMessage)$', '', service)
+    return '%s/%s/%s' % (pkg, folder, name.split('/')[1]) if folder != 'msg' and name.startswith('%s/%s_' % (pkg, service)) else full(name)
