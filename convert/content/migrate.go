@@ -209,6 +209,9 @@ func (v *versionWalk) transfer(src, dst schema.Type, o Origin) {
 		return
 	}
 	kept := n
+	if dst.Array == schema.Single {
+		dst.Array, dst.Len = schema.Fixed, 1 // the same bytes
+	}
 	if dst.Array == schema.Fixed || dst.Array == schema.Bounded && (src.Array != schema.Bounded || src.Len > dst.Len) {
 		kept = min(n, dst.Len)
 	}

@@ -95,6 +95,7 @@ type openPath struct{ path, why string }
 
 // places lists what is open: of the type itself, and of types in its lists, which have rules of their own.
 func (c *Change) places() (out []*decision) {
+	const less = "its new type has room for less; add it to lossy"
 	made := map[[2]*schema.Message]*decision{}
 	at := func(src, dst *schema.Message) *decision {
 		d := made[[2]*schema.Message{src, dst}]
@@ -108,7 +109,15 @@ func (c *Change) places() (out []*decision) {
 	for _, path := range c.Plan.Dropped() {
 		src, dst, rest := inner(c.Source, c.Target, path)
 		d, why := at(src, dst), "it is not in the new type"
-		if f := fieldOf(src, rest); f != nil {
+		if array, _, end := strings.Cut(rest, "["); end { // the end of an array, x[3:]
+			d.add(array, less)
+			continue
+		}
+		if f, g := fieldOf(src, rest), fieldOf(dst, rest); f != nil && g != nil {
+			if why = "it is a " + g.Type.Text() + " now"; (f.Type.Array == schema.Single) != (g.Type.Array == schema.Single) {
+				why += fmt.Sprintf("; a rule %s: {from: %s} makes a value a list of one, and takes the first of a list", rest, rest)
+			}
+		} else if f != nil {
 			if like := d.added[f.Type.Text()]; len(like) > 0 {
 				why += "; new ones of its type: " + transcode.List(like)
 			}
@@ -119,7 +128,7 @@ func (c *Change) places() (out []*decision) {
 		at(c.Source, c.Target).add(path, "its new type cannot hold all numbers of the old one; add it to lossy")
 	}
 	for _, path := range c.Plan.Bounded() {
-		at(c.Source, c.Target).add(path, "its new type has room for less; add it to lossy")
+		at(c.Source, c.Target).add(path, less)
 	}
 	return out
 }

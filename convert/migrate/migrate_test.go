@@ -225,3 +225,37 @@ func FuzzRules(f *testing.F) {
 		}
 	})
 }
+
+// TestOneAndMany: a draft asks about a value that is a list now, and rules let it become one.
+func TestOneAndMany(t *testing.T) {
+	src, dst := parse(t, "p/msg/A", "uint8 x\nuint8[] y\nuint8[3] z\nuint8 w\n"), parse(t, "p/msg/A", "uint8[] x\nuint8 y\nuint8[2] z\nstring w\n")
+	plan, err := compile(src, dst, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft := migrate.Draft([]migrate.Change{{Source: src, Target: dst, Plan: plan}})
+	for _, want := range []string{
+		"- x # it is a uint8[] now; a rule x: {from: x} makes a value a list of one", "- y # it is a uint8 now; a rule y: {from: y}",
+		"- z # its new type has room for less; add it to lossy", "- w # it is a string now\n",
+	} {
+		if !strings.Contains(draft, want) {
+			t.Errorf("%s\nis without %q", draft, want)
+		}
+	}
+	const text = "types:\n  - from: p/A\n    fields: {x: {from: x}, y: {from: y}}\n    drop: [w]\n    lossy: [z, y]\n"
+	for rules, want := range map[string]string{text: "", strings.Replace(text, "z, y", "y", 1): "not all values fit into z: ", strings.Replace(text, "z, y", "z", 1): "not all values fit into y: "} {
+		r, err := migrate.Parse("r.yaml", []byte(rules))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Check(src, dst); err != nil {
+			t.Fatal(err)
+		}
+		if plan, err = compile(src, dst, r); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Accept(src, plan); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, not %q", err, want)
+		}
+	}
+}

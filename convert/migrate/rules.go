@@ -121,14 +121,24 @@ func (r *Rules) Accept(src *schema.Message, plan *transcode.Plan) error {
 	if one == nil {
 		return nil
 	}
-	if d := plan.Dropped(); len(d) > 0 {
-		return r.wrong(one.line, "%s would be lost of %s: add what is lost on purpose to drop, or write where it goes", transcode.List(d), src.Name)
-	}
-	var lossy []string
-	for _, path := range append(slices.Clone(plan.Narrowed()), plan.Bounded()...) {
-		if !slices.Contains(one.lossy, path) {
+	var dropped, lossy []string
+	allow := func(path string) {
+		if !slices.Contains(one.lossy, path) && !slices.Contains(lossy, path) {
 			lossy = append(lossy, path)
 		}
+	}
+	for _, path := range plan.Dropped() {
+		if array, _, end := strings.Cut(path, "["); end { // the end of an array, x[3:]
+			allow(array)
+		} else {
+			dropped = append(dropped, path)
+		}
+	}
+	if len(dropped) > 0 {
+		return r.wrong(one.line, "%s would be lost of %s: add what is lost on purpose to drop, or write where it goes", transcode.List(dropped), src.Name)
+	}
+	for _, path := range append(slices.Clone(plan.Narrowed()), plan.Bounded()...) {
+		allow(path)
 	}
 	if len(lossy) > 0 {
 		return r.wrong(one.line, "not all values fit into %s: add what may lose them to lossy", transcode.List(lossy))

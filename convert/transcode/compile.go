@@ -188,8 +188,13 @@ func (c *compiler) transfer(src, dst schema.Type, rule *From, path string) error
 	switch {
 	case src.Array == schema.Single && dst.Array == schema.Single:
 		return value()
-	case src.Array == schema.Single || dst.Array == schema.Single:
+	case !c.migrate && (src.Array == schema.Single || dst.Array == schema.Single):
 		return cannot()
+	case src.Array == schema.Single:
+		return c.listOfOne(src, dst, value, path)
+	case dst.Array == schema.Single: // an array of one has the same bytes
+		dst.Array, dst.Len = schema.Fixed, 1
+		return c.transfer(src, dst, rule, path)
 	case c.migrate && fits(src, dst):
 		return c.fit(src, dst, value, path)
 	case src.Array == schema.Fixed && (dst.Array != schema.Fixed || dst.Len == src.Len):

@@ -108,6 +108,31 @@ func (c *compiler) fit(src, dst schema.Type, value func() error, path string) er
 	return c.close(op{code: opFit, a: alignments(ls, ld), b: c.sizes.Least(single(src)), more: &operand{fit: f}}, ops)
 }
 
+// listOfOne compiles a single value that becomes the only one of a list, or the first one of an array.
+// Only rules ask for that.
+func (c *compiler) listOfOne(src, dst schema.Type, value func() error, path string) error {
+	if dst.Array == schema.Fixed && dst.Len == 0 {
+		return c.skipValue(src, c.notes.dropped.add(path))
+	}
+	if dst.Array != schema.Fixed {
+		if err := c.alignDst(4); err != nil {
+			return err
+		}
+		if err := c.emit(op{code: opCount, a: 1}); err != nil {
+			return err
+		}
+		c.wrote(4)
+	}
+	if err := value(); err != nil {
+		return err
+	}
+	if dst.Array == schema.Fixed && dst.Len > 1 {
+		dst.Len--
+		return c.zero(dst)
+	}
+	return nil
+}
+
 // fitArray compiles an array of which it is known how many elements fit.
 func (c *compiler) fitArray(src, dst schema.Type, value func() error, path string) error {
 	n := min(src.Len, dst.Len)

@@ -432,3 +432,99 @@ func TestMigrateRules(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// TestMigrateOne: rules make single values lists and back, with the values that the judge has.
+func TestMigrateOne(t *testing.T) {
+	types, changed := 4000, 0
+	if testing.Short() {
+		types = 600
+	}
+	for seed := range types {
+		r := maker{rand.New(rand.NewPCG(uint64(seed), 8))}
+		_, src := r.twins(0)
+		dst := &schema.Message{Name: src.Name}
+		rule := &Rule{Fields: map[string]From{}}
+		origins := map[string]content.Origin{}
+		for _, f := range src.Fields {
+			switch {
+			case r.IntN(2) == 0:
+			case f.Type.Array == schema.Single:
+				f.Type.Array, f.Type.Len = schema.Array(1+r.IntN(3)), r.IntN(4)
+				if f.Type.Array == schema.Bounded {
+					f.Type.Len++
+				}
+			default:
+				f.Type.Array, f.Type.Len = schema.Single, 0
+			}
+			rule.Fields[f.Name], origins[f.Name] = From{Path: f.Name}, content.Origin{Path: f.Name}
+			dst.Fields = append(dst.Fields, f)
+			changed++
+		}
+		plan, err := Compile(src, dst, Options{From: CDR, To: CDR, Migrate: true, Rule: func(a, _ *schema.Message) *Rule {
+			if a == src {
+				return rule
+			}
+			return nil
+		}})
+		if errors.Is(err, errTooLarge) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(seed, err)
+		}
+		judge, err := content.NewMigration([]content.Version{{Source: src, Target: dst, Rule: func(a, _ *schema.Message) *content.Rule {
+			if a == src {
+				return &content.Rule{Fields: origins}
+			}
+			return nil
+		}}}, content.CDR, content.CDR)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := r.value(schema.Type{Kind: schema.Struct, Message: src}, 0)
+		for form := ros.PlainLE; form < ros.Forms; form++ {
+			in := walkEncode(src, v, CDR, form)
+			got, err := plan.Append(nil, in)
+			want, err2 := judge.Append(nil, in)
+			if err != nil || err2 != nil || !sameContent(t, dst, got, want) {
+				t.Fatalf("seed %d: %v, %v\n got % x\nwant % x", seed, err, err2, got, want)
+			}
+		}
+	}
+	if changed < types {
+		t.Fatal("too few fields have changed")
+	}
+}
+
+// TestMigrateOneByHand: a value becomes a list of it, and of a list the first value remains.
+func TestMigrateOneByHand(t *testing.T) {
+	src := &schema.Message{Name: "p/A", Fields: []schema.Field{field("a", schema.Uint8), many(field("b", schema.Uint16), schema.Unbounded, 0), many(field("c", schema.Uint8), schema.Fixed, 2), field("d", schema.String)}}
+	dst := &schema.Message{Name: "p/A", Fields: []schema.Field{many(field("a", schema.Uint16), schema.Unbounded, 0), field("b", schema.Uint8), field("c", schema.Uint8), many(field("d", schema.String), schema.Fixed, 2)}}
+	rule := &Rule{Fields: map[string]From{"a": {Path: "a"}, "b": {Path: "b", Scale: 2}, "c": {Path: "c"}, "d": {Path: "d"}}}
+	plan, err := Compile(src, dst, Options{From: ROS1, To: ROS1, Migrate: true, Rule: func(_, _ *schema.Message) *Rule { return rule }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(plan.Dropped(), plan.Bounded(), plan.Narrowed()); got != "[c[1:]] [b] [b]" {
+		t.Error(got)
+	}
+	for in, want := range map[string]string{
+		"\x07" + "\x01\x00\x00\x00\x03\x00" + "\x08\x00" + "\x01\x00\x00\x00x":         "\x01\x00\x00\x00\x07\x00" + "\x06" + "\x08" + "\x01\x00\x00\x00x\x00\x00\x00\x00",
+		"\x07" + "\x02\x00\x00\x00\x03\x00\x04\x00" + "\x08\x09" + "\x01\x00\x00\x00x": "\x01\x00\x00\x00\x07\x00" + "\x06" + "\x08" + "\x01\x00\x00\x00x\x00\x00\x00\x00",
+		"\x07" + "\x00\x00\x00\x00" + "\x08\x00" + "\x00\x00\x00\x00":                  "\x01\x00\x00\x00\x07\x00" + "\x00" + "\x08" + "\x00\x00\x00\x00\x00\x00\x00\x00",
+	} {
+		if got, err := plan.Append(nil, []byte(in)); err != nil || string(got) != want {
+			t.Errorf("%q becomes %q, not %q: %v", in, got, want, err)
+		}
+	}
+	var codes []string
+	for _, l := range plan.Losses() {
+		codes = append(codes, fmt.Sprint(l.Code, l.Messages))
+	}
+	if got := strings.Join(codes, " "); got != "fields-dropped1 lists-cut1" {
+		t.Error(got)
+	}
+	if _, err := Compile(src, dst, Options{From: ROS1, To: ROS1, Rule: func(_, _ *schema.Message) *Rule { return rule }}); err == nil {
+		t.Error("without Migrate a value becomes a list")
+	}
+}
