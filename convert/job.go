@@ -81,6 +81,7 @@ type Job struct {
 	Distro      string          // whose standard definitions to use if the source has none, and to write; "" is DefaultDistro
 	Order       Order
 	HeaderSeq   HeaderSeq
+	Before      []int64        // messages that come before those of the run, by TopicID: they count in HeaderSeq. See CountBefore
 	Rosout      mapping.Rosout // what rosgraph_msgs/Log becomes in ROS 2
 	Threads     int            // workers, MaxThreads at most; 0 is one per core, one for 20 MB of MaxMemory at most
 

@@ -12,6 +12,7 @@ import (
 
 // A Cut describes where to split a recording: one of its fields is set.
 type Cut struct {
+	Stored   int64            // of the source that a part reads, in bytes: between its blocks
 	Size     int64            // before a part has more bytes of message data
 	Duration int64            // ns
 	At       []selection.Time // begin new parts at these times
@@ -27,7 +28,7 @@ var ErrParts = errors.New("this would make more than 10,000 parts")
 // Windows returns the times of the parts into which a cut splits what the job
 // takes of its source, in order and without gaps; at most MaxParts, else the
 // error is ErrParts. By size it reads all messages once; messages of one time stay
-// together. Times of cut.At before or after all of it split nothing: outside has their
+// together. By Stored it does that only if no index has the times of blocks. Times of cut.At before or after all of it split nothing: outside has their
 // indices.
 func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window, outside []int, err error) {
 	r, err := job.SourceFormat.Open(ctx, job.Source, job.Read)
@@ -48,6 +49,10 @@ func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window
 	first, last := max(choice.First, info.Start), min(choice.Last, info.End)
 	var starts []int64 // of the parts after the first
 	switch {
+	case cut.Stored > 0:
+		if starts, err = startsByBlocks(ctx, job, cut.Stored, first, last); err != nil {
+			return nil, nil, err
+		}
 	case cut.Size > 0:
 		if starts, err = startsBySize(ctx, job, cut.Size); err != nil {
 			return nil, nil, err

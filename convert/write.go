@@ -235,6 +235,9 @@ func (o *output) route() error {
 	for i := len(o.Routes); i < len(plan.results); i++ {
 		rt := engine.Route{Drop: true, Skip: !plan.chosen[i]}
 		if k := plan.sinkOf[i]; k >= 0 && plan.sinks[k].refused == nil {
+			if i < len(o.job.Before) {
+				plan.sinks[k].counter.Skip(o.job.Before[i])
+			}
 			rt = engine.Route{Sink: plan.sinks[k].id, Program: plan.results[i].Plan, Stamp: plan.stamps[i], Mark: plan.marks[i]}
 			if rt.Program != nil {
 				countSeq(&rt, o.job.HeaderSeq, plan.results[i].HeaderSeq, plan.sinks[k].counter)

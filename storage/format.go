@@ -127,6 +127,18 @@ type Format struct {
 	// ErrUnsupported if only a copy can have an index. Nil: the format has no such index.
 	Reindex func(ctx context.Context, path string, o ReindexOptions) ([]IndexChange, error)
 
+	// PartName returns the path of part n, counted from 0, of a recording at path, such as a segment.
+	// All parts together are one recording, although each is written as one by itself. Nil: there
+	// are no such parts.
+	PartName func(path string, n int) string
+
+	// Join makes one recording at path of others whose messages follow each other in time, without
+	// reading them: it moves their files into the folder stage, describes them there, and
+	// renames it. If it is killed, it is to be called again: it goes on. It returns the size of the
+	// recording. A path that exists is an error that wraps fs.ErrExist, unless it was
+	// made of these parts. Nil: recordings cannot be joined so.
+	Join func(ctx context.Context, fsys FS, parts []string, stage, path string) (size int64, err error)
+
 	// Create starts a recording that will appear at path when Commit succeeds,
 	// and not before: writers work under a temporary name beside it. Nil for a
 	// format that is only read. An existing path is an error that wraps

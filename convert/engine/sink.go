@@ -52,6 +52,9 @@ type Route struct {
 // A Counter numbers the messages of one topic of the sink in their order.
 type Counter struct{ next uint32 }
 
+// Skip counts messages that another output has.
+func (c *Counter) Skip(messages int64) { c.next += uint32(messages) }
+
 // Count counts the messages of one topic, by what became of them.
 type Count struct {
 	Read, Written   int64

@@ -127,8 +127,11 @@ func (t *Task) Pending() *Result {
 // DoneBy reports whether a receipt is that of the task, at a level of verification, and its output
 // stands. r may be nil.
 func (r *Result) DoneBy(t *Task, verified string) bool {
-	return r != nil && r.Task == t.ID && r.Done() && (verified == "" || r.Verified == verified) && r.Stands()
+	return r != nil && r.Task == t.ID && r.Done() && (verified == "" || r.Verified == verified) && (r.Stands() || r.Empty())
 }
+
+// Empty reports whether a task is done without an output: no message is in its range.
+func (r *Result) Empty() bool { return r.Done() && len(r.OutputFiles) == 0 }
 
 // Ours reports whether the output may be replaced that a receipt is about: a task has left it half
 // done, or nobody has changed it since. r may be nil.

@@ -23,6 +23,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/bagconv/bagconv/convert/batch"
@@ -44,7 +45,24 @@ type Task struct {
 	Output        string    `json:"output"`        // absolute
 	Format        string    `json:"format"`        // of the output
 	Flags         []string  `json:"flags"`         // of bagconv plan, as --name=value
+	Range         *Range    `json:"range,omitempty"`
 }
+
+// A Range is a part of a recording by log time. Parts follow each other without gaps.
+type Range struct {
+	Part   int     `json:"part"`             // from 0
+	Parts  int     `json:"parts"`            // of the recording
+	First  string  `json:"first"`            // ns since 1970, belongs to it; "": the recording's start
+	Last   string  `json:"last"`             // the same; "": the end
+	Joined string  `json:"joined"`           // the recording that all parts will be
+	Before []int64 `json:"before,omitempty"` // messages of each topic of the source in the parts before, for Header.seq
+}
+
+// Folder returns the folder of the outputs of all parts, if they are to be joined.
+func (r *Range) Folder() string { return r.Joined + ".parts" }
+
+// Stage returns the folder in which the parts are joined.
+func (r *Range) Stage() string { return filepath.Join(r.Folder(), "joined") }
 
 // A Result is what became of a task: what the manifest of a batch has, and the task.
 type Result struct {

@@ -2,6 +2,7 @@ package cyber
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,6 +70,7 @@ var Format = &storage.Format{
 	Whole:      wholeOf,
 	TopicName:  channelName,
 	Files:      files,
+	PartName:   func(path string, n int) string { return fmt.Sprintf("%s.%05d", path, n) },
 	Create:     Create,
 }
 

@@ -59,6 +59,7 @@ var Folder = &storage.Format{
 	Reindex:       ReindexFolder,
 	Files:         mcapStorage.Files,
 	Whole:         func(path string) (string, []string) { return mcapStorage.Whole(iox.OS, path) },
+	Join:          mcapStorage.Join,
 	Create:        CreateFolder,
 	Instead:       insteadOfFolder,
 }

@@ -81,6 +81,7 @@ var Format = &storage.Format{
 	Reindex:       Reindex,
 	Files:         db3.Files,
 	Whole:         func(path string) (string, []string) { return db3.Whole(iox.OS, path) },
+	Join:          db3.Join,
 	Create:        Create,
 	Instead:       instead,
 }

@@ -38,6 +38,7 @@ type batchItem struct {
 	replace bool   // the output is ours, from an earlier run
 	killed  bool   // and that run may have left it half done
 	entry   *batch.Entry
+	part    *tasks.Range // nil: the whole recording
 }
 
 func (e *env) batch(c *cli.Context) (err error) {

@@ -165,6 +165,9 @@ func (b *batchRun) convertOne(ctx context.Context, item *batchItem, fits error, 
 	job.Write.Overwrite = job.Write.Overwrite || item.replace
 	job.Write.FS = b.guard.Writer(nil, job.Write.Overwrite)
 	job.Progress = update
+	if item.part != nil {
+		b.narrow(&job, item.part)
+	}
 	report := &convert.Report{}
 	err = item.Err
 	if err == nil && fits != nil {
@@ -178,6 +181,9 @@ func (b *batchRun) convertOne(ctx context.Context, item *batchItem, fits error, 
 	}
 	if err == nil {
 		report, err = convert.Run(ctx, job)
+	}
+	if item.part != nil && errors.Is(err, convert.ErrNothing) {
+		err = nil // no message of the topics is in this part
 	}
 	result := resultOf(report, explainRun(ctx, &job, err))
 	if result.Status == "interrupted" {

@@ -70,6 +70,9 @@ func (e *env) collectTasks(c *cli.Context) error {
 	if err := s.look(c.Context); err != nil {
 		return err
 	}
+	if err := s.join(c.Context); err != nil {
+		return err
+	}
 	if err := s.write(); err != nil {
 		return err
 	}
@@ -151,7 +154,7 @@ func (s *collection) lookAt(store *tasks.Store, i int) error {
 			r = kept
 		}
 	}
-	if r != nil && r.Done() && !r.Stands() {
+	if r != nil && r.Done() && !r.Stands() && !r.Empty() && !s.beingJoined(t) {
 		r = failedResult(t, &failure{path: t.Output, what: "the output is not there any more, or has changed", hint: "do the task again"})
 		r.Transient = true
 	}
@@ -171,18 +174,15 @@ func (s *collection) write() error {
 	if err := s.made(manifest, failures); err != nil {
 		return err
 	}
-	failed := s.count()
+	failed, entries := s.count(), s.entries()
 	if err := writeTasks(s.env, failures, failed); err != nil {
 		return err
 	}
 	s.sum.Plan, s.sum.Manifest, s.sum.Failures = s.plan, manifest, failures
 	return replaceFile(manifest, func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 64<<10)
-		for _, r := range s.results {
-			if r == nil {
-				continue
-			}
-			if _, err := out.Write(tasks.Line(&r.Entry)); err != nil {
+		for _, e := range entries {
+			if _, err := out.Write(tasks.Line(e)); err != nil {
 				return err
 			}
 		}

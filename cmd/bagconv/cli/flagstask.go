@@ -6,6 +6,8 @@ func (s *settings) taskFlags() []flag {
 	list := allIn(batchGroup, []string{"plan"},
 		flag{name: "output", short: "o", arg: "FILE", kind: aFile, set: put(&s.output), help: "write the plan into FILE, which is replaced if it is a plan, instead of to standard output"},
 		s.forceFlag("tasks replace existing outputs"),
+		flag{name: "range-size", arg: "SIZE", set: put(&s.rangeSize),
+			help: "cut recordings that are larger into ranges of time that read about so much, such as 10G, a task each; the parts together are what one conversion writes"},
 	)
 	list = append(list, allIn(batchGroup, []string{"work"},
 		flag{name: "task", arg: "FILE", kind: aFile, several: true, set: put(&s.tasks), help: "read tasks from FILE, a plan or a part of one, instead of from standard input; repeat the flag for more files"},

@@ -34,7 +34,7 @@ type settings struct {
 	jobs                      int
 	resume, checksum, dryRun  bool
 	tasks                     []string // files of them
-	shard                     string
+	shard, rangeSize          string
 	key, scan, extract        string
 	failOn                    string
 	exitZero, makeSpec, both  bool

@@ -48,6 +48,10 @@ func (b *batchRun) listTasks() (list []*tasks.Task, err error) {
 	if err != nil {
 		return nil, err
 	}
+	size, err := b.rangeSize()
+	if err != nil {
+		return nil, err
+	}
 	for i, path := range b.places(nil) {
 		in := b.search.Inputs[i]
 		t := &tasks.Task{
@@ -57,14 +61,22 @@ func (b *batchRun) listTasks() (list []*tasks.Task, err error) {
 		if in.Format != nil {
 			t.SourceFormat = in.Format.Name
 		}
-		t.SetID(b.options)
-		list = append(list, t)
+		parts := []*tasks.Task{t}
+		if size > 0 && in.Format != nil && in.Size > size {
+			if parts, err = b.cutTask(t, in, size); err != nil {
+				return nil, err
+			}
+		}
+		for _, t := range parts {
+			t.SetID(b.options)
+		}
+		list = append(list, parts...)
 	}
 	return list, b.c.Context.Err()
 }
 
 // ofPlan are the flags that are about the plan and not about its tasks.
-var ofPlan = []string{"output-dir", "include-from", "base", "output", "quiet", "config", "print-config", "color"}
+var ofPlan = []string{"output-dir", "include-from", "base", "output", "quiet", "config", "print-config", "color", "range-size", "threads"}
 
 // taskFlags returns the flags of the line as a task has them. Names of files become
 // absolute, as another process has another folder.

@@ -82,7 +82,12 @@ func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
 		before.Skipped = true
 		return before, nil
 	}
-	item := &batchItem{Input: p.input(t), output: t.Output, replace: before.Ours()}
+	if t.Range != nil {
+		if _, err := iox.Stat(t.Range.Stage()); err == nil && p.job.SinkFormat.Join != nil {
+			return nil, &halfJoined{t.Range.Joined}
+		}
+	}
+	item := &batchItem{Input: p.input(t), output: t.Output, replace: before.Ours(), part: t.Range}
 	return w.convert(t, p, item, before)
 }
 
@@ -142,7 +147,7 @@ func (w *worker) done(t *tasks.Task, p *preparedRun, came bool) (*tasks.Result, 
 			return nil, nil
 		}
 		if time.Now().After(end) { // it was killed in between, or this process has taken its receipt
-			return w.convert(t, p, &batchItem{Input: p.input(t), output: t.Output, replace: true}, r)
+			return w.convert(t, p, &batchItem{Input: p.input(t), output: t.Output, replace: true, part: t.Range}, r)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

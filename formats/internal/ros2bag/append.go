@@ -202,7 +202,14 @@ func Continue(topics []storage.Topic, t *storage.Topic) error {
 // Extend returns the metadata of the recording with that of the new parts.
 func (a *Addition) Extend(more *Metadata) (*Metadata, error) {
 	m := a.meta
-	a.empty = more.Messages == 0
+	had := len(m.Topics)
+	err := m.extend(more)
+	a.empty = more.Messages == 0 && len(m.Topics) == had
+	return m, err
+}
+
+// extend adds the metadata of parts that follow.
+func (m *Metadata) extend(more *Metadata) error {
 	if len(m.Files) == len(m.Paths) {
 		m.Files = append(m.Files, more.Files...)
 	}
@@ -217,12 +224,7 @@ func (a *Addition) Extend(more *Metadata) (*Metadata, error) {
 		m.Duration = max(end-m.Start, 0)
 	}
 	m.Messages += more.Messages
-	had := len(m.Topics)
-	err := m.AddTopics(more)
-	if len(m.Topics) > had {
-		a.empty = false
-	}
-	return m, err
+	return m.AddTopics(more)
 }
 
 // AddTopics adds the topics of other metadata, their messages, and what is kept of those that

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// joiner returns the format that joins the parts of a recording; nil if they stand as they are.
+func (s *collection) joiner(t *tasks.Task) *storage.Format {
+	if t.Range == nil {
+		return nil
+	}
+	if f := s.formats.Lookup(t.Format); f != nil && f.Join != nil {
+		return f
+	}
+	return nil
+}
+
+// beingJoined reports whether a call of collect has begun to join the parts of a recording, and has
+// not come to its end: then files have moved.
+func (s *collection) beingJoined(t *tasks.Task) bool {
+	if s.joiner(t) == nil {
+		return false
+	}
+	_, stage := iox.Stat(t.Range.Stage())
+	_, parts := iox.Stat(t.Range.Folder())
+	_, whole := iox.Stat(t.Range.Joined)
+	return stage == nil || parts == nil && whole == nil
+}
+
+// join joins the recordings whose parts are all done.
+func (s *collection) join(ctx context.Context) error {
+	for i, t := range s.tasks {
+		if t.Range == nil || t.Range.Part != 0 {
+			continue
+		}
+		parts := s.partsFrom(i)
+		f := s.joiner(t)
+		if parts == nil || f == nil || slices.ContainsFunc(parts, func(r *tasks.Result) bool { return slices.Equal(r.OutputFiles, []string{t.Range.Joined}) && r.Stands() }) {
+			continue
+		}
+		if err := s.joinParts(ctx, f, i, parts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partsFrom returns the results of the parts of a recording, whose first task is i; nil if not all
+// are done. plan writes them one after another.
+func (s *collection) partsFrom(i int) []*tasks.Result {
+	r := s.tasks[i].Range
+	if i+r.Parts > len(s.tasks) {
+		return nil
+	}
+	for k := range r.Parts {
+		other := s.tasks[i+k].Range
+		if res := s.results[i+k]; other == nil || other.Joined != r.Joined || other.Part != k || res == nil || !res.Done() {
+			return nil
+		}
+	}
+	return s.results[i : i+r.Parts]
+}
+
+// joinParts joins the parts of a recording, and makes their receipts those of the whole.
+func (s *collection) joinParts(ctx context.Context, f *storage.Format, i int, parts []*tasks.Result) error {
+	r := s.tasks[i].Range
+	var folders []string
+	for k, part := range parts {
+		if !part.Empty() {
+			folders = append(folders, s.tasks[i+k].Output)
+		}
+	}
+	if len(folders) == 0 {
+		return nil
+	}
+	size, err := f.Join(ctx, iox.OS, folders, r.Stage(), r.Joined)
+	if err != nil {
+		return &failure{path: r.Joined, what: fmt.Sprintf("its %d parts cannot be joined: %v", len(folders), plainError(err)), hint: "remove what stands there if it is not needed, and collect again", err: err}
+	}
+	var store tasks.Store
+	for k, part := range parts {
+		part.OutputFiles, part.OutputSize = []string{r.Joined}, size
+		if err := store.Save(s.tasks[i+k], part, true); err != nil {
+			return err
+		}
+	}
+	return iox.OS.RemoveAll(r.Folder())
+}
+
+// entries returns the lines of the manifest: one for each recording.
+func (s *collection) entries() (list []*batch.Entry) {
+	for i := 0; i < len(s.tasks); i++ {
+		t, r := s.tasks[i], s.results[i]
+		switch {
+		case t.Range == nil && r != nil:
+			list = append(list, &r.Entry)
+		case t.Range != nil && t.Range.Part == 0:
+			if parts := s.partsFrom(i); parts != nil {
+				list = append(list, wholeEntry(t, parts, s.joiner(t) != nil))
+				i += len(parts) - 1
+			}
+		}
+	}
+	return list
+}
+
+// wholeEntry returns what the manifest has about a recording in parts.
+func wholeEntry(t *tasks.Task, parts []*tasks.Result, joined bool) *batch.Entry {
+	e := parts[0].Entry
+	e.Output, e.Content = t.Range.Joined, nil
+	e.LossCodes, e.ByDesign, e.DamageCodes, e.OutputFiles = slices.Clone(e.LossCodes), slices.Clone(e.ByDesign), slices.Clone(e.DamageCodes), slices.Clone(e.OutputFiles)
+	for _, r := range parts[1:] {
+		e.Read += r.Read
+		e.Written += r.Written
+		e.Lost.Messages += r.Lost.Messages
+		e.Lost.Bytes, e.Lost.Blocks = max(e.Lost.Bytes, r.Lost.Bytes), max(e.Lost.Blocks, r.Lost.Blocks) // of the whole source, perhaps
+		e.Lost.Uncounted = e.Lost.Uncounted || r.Lost.Uncounted
+		e.LossCodes, e.ByDesign, e.DamageCodes = union(e.LossCodes, r.LossCodes), union(e.ByDesign, r.ByDesign), union(e.DamageCodes, r.DamageCodes)
+		e.DurationNS = addNumbers(e.DurationNS, r.DurationNS)
+		if r.Status == batch.StatusLossy {
+			e.Status = r.Status
+		}
+		if !joined {
+			e.OutputFiles, e.OutputSize = append(e.OutputFiles, r.OutputFiles...), e.OutputSize+r.OutputSize
+		}
+	}
+	if joined {
+		for _, r := range parts {
+			if !r.Empty() {
+				e.OutputFiles, e.OutputSize = r.OutputFiles, r.OutputSize
+			}
+		}
+	}
+	return &e
+}
+
+func union(a, b []string) []string {
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(a, s)
+		}
+	}
+	return a
+}
+
+// addNumbers adds numbers of ns as JSON has them.
+func addNumbers(a, b string) string {
+	x, _ := strconv.ParseInt(a, 10, 64)
+	y, _ := strconv.ParseInt(b, 10, 64)
+	return strconv.FormatInt(x+y, 10)
+}

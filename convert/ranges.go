@@ -1,0 +1,107 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// startsByBlocks finds the times at which another part begins, so that each part reads blocks of
+// about size bytes. Times are those of the index; blocks that overlap are read for both parts.
+func startsByBlocks(ctx context.Context, job *Job, size, first, last int64) (starts []int64, err error) {
+	blocks, err := timedBlocks(ctx, job)
+	if errors.Is(err, storage.ErrUnsupported) {
+		return startsBySize(ctx, job, size)
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(blocks, func(a, b storage.Block) int { return cmp.Compare(a.Start, b.Start) })
+	part, from := int64(0), first
+	for _, b := range blocks {
+		if !b.Timed || b.End < first || b.Start > last {
+			continue
+		}
+		if part > 0 && part+b.Size > size && b.Start > from {
+			if starts = append(starts, b.Start); len(starts) >= MaxParts {
+				return nil, ErrParts
+			}
+			part, from = 0, b.Start
+		}
+		part += b.Size
+	}
+	return starts, nil
+}
+
+// timedBlocks returns the blocks of the source with their times. The error wraps
+// storage.ErrUnsupported if no index has them.
+func timedBlocks(ctx context.Context, job *Job) (blocks []storage.Block, err error) {
+	r, err := job.SourceFormat.Open(ctx, job.Source, job.Read)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	caps := storage.ReaderCapabilities(r)
+	if caps.Blocks == nil {
+		return nil, storage.ErrUnsupported
+	}
+	if blocks, err = caps.Blocks.Blocks(); err != nil || caps.Blocks.Order() == storage.OrderBlocks {
+		return slices.Clone(blocks), err
+	}
+	if caps.Times == nil {
+		return nil, storage.ErrUnsupported
+	}
+	blocks, err = caps.Times.BlockTimes(ctx)
+	return slices.Clone(blocks), err
+}
+
+// CountBefore returns, for each window, the messages that come before it within what the job takes
+// of its source: Job.Before of a run that writes that window alone, for a whole that is as one run
+// would write it. Windows are those of Windows. It is nil if nothing depends on it; otherwise all
+// messages are read once.
+func CountBefore(ctx context.Context, job *Job, windows []selection.Window) ([][]int64, error) {
+	if to, err := job.encoding(); err != nil || to != "ros1" || job.HeaderSeq == SeqZero {
+		return nil, err
+	}
+	var counts [][]int64
+	seq := false
+	stream := engine.StreamJob{Path: job.Source, Format: job.SourceFormat, Read: job.Read, Select: job.Select, Definitions: job.Definitions, Threads: job.Threads}
+	stream.Edit.Latch = selection.NoLatch
+	at := 0
+	plan := func(info *storage.Info, _ []bool) ([]engine.StreamTopic, error) {
+		at, counts = 0, [][]int64{make([]int64, len(info.Topics))}
+		for i := range info.Topics {
+			seq = seq || info.Topics[i].Encoding != "ros1"
+		}
+		if !seq {
+			return nil, errNoSeq
+		}
+		return make([]engine.StreamTopic, len(info.Topics)), nil
+	}
+	write := func(m *storage.Message) error {
+		for at+1 < len(windows) && m.LogTime >= windows[at+1].First {
+			at++
+			counts = append(counts, slices.Clone(counts[at-1]))
+		}
+		counts[at][m.Topic]++
+		return nil
+	}
+	if _, err := engine.Stream(ctx, stream, plan, write); err != nil && !errors.Is(err, errNoSeq) {
+		return nil, err
+	}
+	if !seq {
+		return nil, nil
+	}
+	before := [][]int64{make([]int64, len(counts[0]))}
+	for len(before) < len(windows) {
+		before = append(before, counts[min(len(before), len(counts))-1])
+	}
+	return before, nil
+}
+
+var errNoSeq = errors.New("nothing is counted")
