@@ -24,8 +24,9 @@ import (
 	"github.com/bagconv/bagconv/convert/mapping"
 )
 
-// everything is a message with a field of every kind, alone, in a list and in a oneof, and with itself.
-func everything(t testing.TB, syntax string) protoreflect.MessageDescriptor {
+// everything is a message with a field of every kind, alone, in a list and in a oneof, and with itself;
+// with times or without.
+func everything(t testing.TB, syntax string, withTimes bool) protoreflect.MessageDescriptor {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: 't.proto' package: 'a' syntax: '%s' dependency: 'google/protobuf/timestamp.proto' dependency: 'google/protobuf/duration.proto'\n", syntax)
@@ -44,9 +45,14 @@ func everything(t testing.TB, syntax string) protoreflect.MessageDescriptor {
 	for i := 0; i < len(types); i += 3 {
 		field(fmt.Sprintf("member_%d", i), types[i], "label: LABEL_OPTIONAL oneof_index: 0")
 	}
-	for name, typ := range map[string]string{"enum": "ENUM type_name: '.a.E'", "time": "MESSAGE type_name: '.google.protobuf.Timestamp'", "span": "MESSAGE type_name: '.google.protobuf.Duration'", "self": "MESSAGE type_name: '.a.M'"} {
-		field(name, typ, "label: LABEL_OPTIONAL")
-		field(name+"s", typ, "label: LABEL_REPEATED")
+	others := [][2]string{{"enum", "ENUM type_name: '.a.E'"}, {"time", "MESSAGE type_name: '.google.protobuf.Timestamp'"},
+		{"span", "MESSAGE type_name: '.google.protobuf.Duration'"}, {"self", "MESSAGE type_name: '.a.M'"}}
+	for _, o := range others {
+		name, typ := o[0], o[1]
+		if withTimes || !strings.Contains(typ, "google") {
+			field(name, typ, "label: LABEL_OPTIONAL")
+			field(name+"s", typ, "label: LABEL_REPEATED")
+		}
 	}
 	field("table", "MESSAGE type_name: '.a.M.TableEntry'", "label: LABEL_REPEATED")
 	if syntax == "proto2" {
@@ -198,7 +204,7 @@ func treeText(v any) string {
 // messages that it finds equal.
 func TestProtobuf(t *testing.T) {
 	for _, syntax := range []string{"proto2", "proto3"} {
-		md := everything(t, syntax)
+		md := everything(t, syntax, true)
 		codec, err := Compile[map[string]any](&mapping.Definition{Proto: md}, "protobuf")
 		if err != nil {
 			t.Fatal(err)
@@ -270,7 +276,7 @@ type self struct {
 
 // TestProtobufStruct: what is and is not set is in pointers, and what T does not have is left out.
 func TestProtobufStruct(t *testing.T) {
-	md := everything(t, "proto2")
+	md := everything(t, "proto2", true)
 	codec, err := Compile[self](&mapping.Definition{Proto: md}, "protobuf")
 	if err != nil {
 		t.Fatal(err)
@@ -311,4 +317,51 @@ func TestProtobufStruct(t *testing.T) {
 		back.Groups[1].X != nil || back.Table[0].Value.One0 != 9 || back.Word != "y" || !back.Time.Equal(in.Time) || *back.Span != span || *back.Member0 != 0 {
 		t.Fatalf("%+v", back)
 	}
+}
+
+// FuzzProtobuf: what the protobuf library reads of any bytes, the codec reads, too. Times are left out: those
+// with a second or more of nanoseconds become others of the same length.
+func FuzzProtobuf(f *testing.F) {
+	var types [2]protoreflect.MessageDescriptor
+	var codecs [2]*Codec[map[string]any]
+	g := drafter{rand.New(rand.NewPCG(3, 4))}
+	for i, syntax := range []string{"proto2", "proto3"} {
+		types[i] = everything(f, syntax, false)
+		var err error
+		if codecs[i], err = Compile[map[string]any](&mapping.Definition{Proto: types[i]}, "protobuf"); err != nil {
+			f.Fatal(err)
+		}
+		for range 10 {
+			m := dynamicpb.NewMessage(types[i])
+			g.fill(m, 1)
+			src, err := proto.Marshal(m)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(i == 1, src)
+		}
+	}
+	f.Fuzz(func(t *testing.T, three bool, src []byte) {
+		i := map[bool]int{true: 1}[three]
+		m, back := dynamicpb.NewMessage(types[i]), dynamicpb.NewMessage(types[i])
+		o := proto.UnmarshalOptions{AllowPartial: true, DiscardUnknown: true}
+		want := o.Unmarshal(src, m)
+		var v map[string]any
+		err := codecs[i].Decode(src, &v)
+		switch {
+		case want != nil || len(src) > 1<<12 || err != nil && strings.Contains(err.Error(), "deep"):
+			return
+		case err != nil:
+			t.Fatalf("% x: %v", src, err)
+		case proto.CheckInitialized(m) != nil: // required fields are written in any case
+			return
+		}
+		out, err := codecs[i].Append(nil, &v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Unmarshal(out, back); err != nil || !proto.Equal(m, back) {
+			t.Fatalf("%v\n got %v\nwant %v", err, back, m)
+		}
+	})
 }
