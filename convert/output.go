@@ -67,6 +67,9 @@ func newGuard(job *Job) *guard.Guard {
 }
 
 func checkOutput(g *guard.Guard, job *Job) (replaces bool, err error) {
+	if job.SinkFormat.Live {
+		return false, nil
+	}
 	if iox.SamePath(job.Source, job.Sink) {
 		return false, &guard.Refusal{Path: job.Sink, What: "input and output are the same", Hint: "choose another output", Err: guard.ErrInput}
 	}

@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -125,6 +126,9 @@ func write(ctx context.Context, src *engine.Source, outputs []*output) (failed i
 	p := &engine.Pipeline{
 		Source: src, Order: job.Order, Strict: job.Read.Strict, Threads: job.Threads, Dedupe: job.Dedupe,
 		TempDir: filepath.Dir(filepath.Clean(job.Sink)), Progress: job.Progress, Continues: src.Resumes(),
+	}
+	if job.SinkFormat.Live {
+		p.TempDir = os.TempDir()
 	}
 	if job.DryRun {
 		p.Order, p.Dedupe, p.Sample = OrderFile, false, sampleBytes

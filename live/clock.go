@@ -92,6 +92,9 @@ func (c *Clock) Rate() float64 {
 // Wait waits until a message of that time is due.
 func (c *Clock) Wait(ctx context.Context, at int64) error {
 	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		wait, changed, due := c.due(at)
 		if due {
 			return nil

@@ -25,6 +25,10 @@ type Format struct {
 	// without an extension or with a trailing separator means this format.
 	Folder bool
 
+	// Live is set if outputs are no files, but topics of a running system: their paths are
+	// addresses.
+	Live bool
+
 	// Native is the encoding of its messages: what others are converted to.
 	Native string
 

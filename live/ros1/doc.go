@@ -1,10 +1,13 @@
-// Package ros1 speaks with running ROS 1 systems: it records topics of other nodes. It needs nothing of ROS.
+// Package ros1 speaks with running ROS 1 systems: it records topics of other nodes,
+// and publishes topics to them. It needs nothing of ROS.
 //
 //	master.go    calls to the master, and to other nodes (ROS Master and Slave API)
 //	node.go      a node: its name, and the calls that it answers
 //	wire/        the bytes of XML-RPC and TCPROS
 //	subscribe.go one subscription: its publishers, and a connection to each
 //	record.go    a source of convert: all subscriptions of a recording
+//	publish.go   one publication, and a connection to each subscriber
+//	play.go      a sink of convert: all publications of a player
 //
 // A recorder asks the master for the publishers of a topic, and each publisher for an address,
 // and connects to it. The header of the connection has the type, its md5sum and its
@@ -15,6 +18,6 @@
 //
 // Sources: wiki.ros.org/ROS/Master_API, Slave_API, TCPROS, Connection Header.
 //
-// A Recorder starts goroutines, and ends them in Close. Its methods are safe for concurrent use,
-// but for those of storage.Reader.
+// A Recorder and a Player start goroutines, and end them in Close. Their methods are safe for
+// concurrent use, but for those of storage.Reader and storage.Writer.
 package ros1

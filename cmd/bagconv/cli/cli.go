@@ -20,6 +20,7 @@
 //	             prints single messages
 //	gen.go       the command gen, flagsgen.go its flags
 //	record.go    the command record: running systems
+//	play.go      the command play; keys_linux.go: keys while it plays
 //	batch.go     the command batch: its inputs and what is to be done; batchrun.go
 //	             does it, batchtext.go reports the results
 //	list.go      the command list; sections.go lists records, chunks and parts;

@@ -36,7 +36,7 @@ const defaultCommand = "convert"
 
 // commands returns the commands, in the order of the help.
 func (e *env) commands() []*command {
-	list := slices.Concat(e.conversions(), e.rearrangements(), e.additions(), e.recordings(), e.repairs(), e.listings(), e.contents(), e.readings(), e.defsCommands(), e.generators(), e.comparisons(), e.migrations(), e.batches(), e.taskCommands(), e.servers(), e.descriptions())
+	list := slices.Concat(e.conversions(), e.rearrangements(), e.additions(), e.recordings(), e.players(), e.repairs(), e.listings(), e.contents(), e.readings(), e.defsCommands(), e.generators(), e.comparisons(), e.migrations(), e.batches(), e.taskCommands(), e.servers(), e.descriptions())
 	table := e.flagTable()
 	commands := make([]*command, len(list))
 	for i := range list {

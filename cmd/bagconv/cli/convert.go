@@ -269,6 +269,8 @@ func explainRun(ctx context.Context, job *convert.Job, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case ctx.Err() != nil && job.SinkFormat.Live:
+		return &failure{path: job.Sink, what: "interrupted", err: context.Canceled}
 	case ctx.Err() != nil:
 		return &failure{path: job.Sink, what: "interrupted; nothing was written", err: context.Canceled}
 	case errors.As(err, new(*storage.OptionError)):

@@ -53,7 +53,7 @@ type settings struct {
 func (e *env) flagTable() (table []*flag) {
 	s := &e.set
 	for _, part := range [][]flag{
-		globalFlags(), e.batchFlags(), s.taskFlags(), s.mergeFlags(), s.splitFlags(), e.recordFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
+		globalFlags(), e.batchFlags(), s.taskFlags(), s.mergeFlags(), s.splitFlags(), e.recordFlags(), e.playFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
 		e.messageFlags(), s.extraFlags(), s.runFlags(), e.keyFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.defsFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.migrateFlags(), s.serveFlags(), fileFlags(readGroup, "list"), e.moreFlags,
 	} {
 		for i := range part {
@@ -69,10 +69,11 @@ func (e *env) flagTable() (table []*flag) {
 
 // liveCommands are the commands with running systems that take a flag of convert, too.
 var liveCommands = map[string][]string{
+	"start": {"play"}, "end": {"play"}, "duration": {"play"}, "topic": {"play"}, "exclude-topic": {"play"}, "type": {"play"}, "exclude-type": {"play"}, "latch": {"play"},
 	"to": {"record"}, "force": {"record"}, "no-sync": {"record"}, storage.NameCompression: {"record"}, storage.NameLevel: {"record"},
 	storage.NameChunkSize: {"record"}, storage.NameSegmentSize: {"record"}, storage.NameSegmentDuration: {"record"},
-	"remap": {"record"}, "prefix": {"record"}, "throttle": {"record"}, "every": {"record"}, "encoding": {"record"}, "distro": {"record"}, "defs": {"record"},
-	"report": {"record"}, "json": {"record"}, "quiet": {"record"}, "verbose": {"record"}, "config": {"record"}, "print-config": {"record"},
+	"remap": {"record", "play"}, "prefix": {"record", "play"}, "throttle": {"record", "play"}, "every": {"record", "play"}, "encoding": {"record"}, "distro": {"record", "play"}, "defs": {"record", "play"},
+	"report": {"record", "play"}, "json": {"record", "play"}, "quiet": {"record", "play"}, "verbose": {"record", "play"}, "config": {"record", "play"}, "print-config": {"record", "play"},
 }
 
 // What commands have in common.
@@ -94,6 +95,7 @@ var (
 	batchGroup  = &group{title: "BATCH"}
 	mergeGroup  = &group{title: "WHICH RECORDINGS"}
 	recordGroup = &group{title: "WHAT TO RECORD"}
+	playGroup   = &group{title: "HOW TO PLAY"}
 	splitGroup  = &group{title: "HOW TO SPLIT (one of these)"}
 
 	selectGroup = &group{"SELECTION (what you leave out does not count as lost)",

@@ -53,8 +53,8 @@ func TestParse(t *testing.T) {
 		"in out --xyzzyplugh": "unknown flag --xyzzyplugh; see: bagconv help; for a file of that name, type ./--xyzzyplugh",
 		"in out --to":         "--to needs a value: fake; see: bagconv help",
 		"in out --to --force": "--to needs a value: fake; see: bagconv help",
-		"info --to bag in":    "--to is not a flag of info; bagconv convert, filter, merge and 5 more take it; see: bagconv help info",
-		"version -q":          "-q is not a flag of version; bagconv convert, filter, merge and 10 more take it; see: bagconv help version",
+		"info --to bag in":    "--to is not a flag of info; bagconv convert, filter, merge and 6 more take it; see: bagconv help info",
+		"version -q":          "-q is not a flag of version; bagconv convert, filter, merge and 11 more take it; see: bagconv help version",
 		"info --json=maybe x": "invalid value \"maybe\" for --json; see: bagconv help info",
 		"in out --level high": "invalid value \"high\" for --level; see: bagconv help convert",
 	} {

@@ -19,10 +19,15 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// liveSettings are what the flags of record set.
+// liveSettings are what the flags of record and play set.
 type liveSettings struct {
 	all, snapshot, wallTime  bool
 	buffer, message, journal int64 // bytes, bytes, ns
+
+	address                        string // of play, as the next ones
+	rate, clock                    float64
+	delay                          int64 // ns
+	loop, paused, wait, publishers bool
 }
 
 // recordings returns the command that records running systems.

@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// keysOf has a terminal pass on each key at once, and not show it. Ctrl-C stays a signal.
+func keysOf(f *os.File) (restore func() error, err error) {
+	fd := int(f.Fd())
+	was, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return nil, err
+	}
+	now := *was
+	now.Lflag &^= unix.ICANON | unix.ECHO
+	now.Cc[unix.VMIN], now.Cc[unix.VTIME] = 1, 0
+	return func() error { return unix.IoctlSetTermios(fd, unix.TCSETS, was) }, unix.IoctlSetTermios(fd, unix.TCSETS, &now)
+}

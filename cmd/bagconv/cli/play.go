@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/live"
+	"github.com/bagconv/bagconv/live/ros1"
+)
+
+// players returns the command that plays recordings to running systems.
+func (e *env) players() []command {
+	return []command{{
+		name: "play", call: "play IN --to ADDRESS", summary: "play a recording to a running ROS 1 system",
+		about: `Publishes the messages of a recording of any format in a running system, at the
+times at which they were recorded. ADDRESS is ros1://HOST:11311, that of a ROS 1
+master; nothing of ROS is needed here. Messages in CDR and protobuf are converted
+to ROS 1. Latched topics stay latched. A slow subscriber slows the clock, and at
+the end all subscribers get everything before the topics go.
+
+On a terminal of Linux: space pauses and continues, s or the right arrow sends the next
+message of a paused recording, the up and down arrows change the rate by a tenth.
+
+There is no playing to ROS 2 (DDS, Zenoh) or Apollo Cyber.`,
+		note: `With --clock nodes need /use_sim_time: set it before they start. At the end
+there is a line on how much later than due messages were sent.
+Set ROS_IP or ROS_HOSTNAME if other machines reach this one by another address.`,
+		examples: []string{
+			"bagconv play drive{file} --to ros1://localhost:11311",
+			"bagconv play drive_ros2/ --to ros1://robot:11311 -S 30 --rate 0.5 --clock 100",
+		},
+		exits: []exit{
+			{0, "all is published, and every subscriber has everything"},
+			{1, "failed"},
+			{3, "published, but a connection ended early, IN is damaged, or something could not be converted"},
+			{130, "interrupted"},
+		},
+		run: e.play,
+	}}
+}
+
+// playFlags are those of play alone.
+func (e *env) playFlags() []flag {
+	l := &e.set.live
+	number := func(p *float64, least float64) func(*flag) error {
+		return func(f *flag) error {
+			n, err := strconv.ParseFloat(f.String(), 64)
+			if *p = n; err != nil || !(n > least) || n > 1000 {
+				return usage("", "--%s needs a number above 0, and 1000 at most, not %s", f.name, f)
+			}
+			return nil
+		}
+	}
+	return allIn(playGroup, []string{"play"},
+		flag{name: "to", arg: "ADDRESS", lineOnly: true, set: put(&l.address), help: "where to play: ros1://HOST:11311"},
+		flag{name: "rate", short: "r", arg: "X", kind: aDecimal, init: "1", set: number(&l.rate, 0), help: "play X times as fast (default 1)"},
+		flag{name: "loop", short: "l", kind: onOff, set: put(&l.loop), help: "begin again at the end, until it is interrupted"},
+		flag{name: "paused", kind: onOff, set: put(&l.paused), help: "begin paused; the space key starts it"},
+		flag{name: "clock", arg: "HZ", kind: aDecimal, set: number(&l.clock, 0), help: "publish the time of the recording as /clock, HZ times a second; /clock of the recording is left out"},
+		flag{name: "wait-for-subscribers", kind: onOff, set: put(&l.wait), help: "wait with the first message until every topic has a subscriber"},
+		flag{name: "delay", arg: "D", init: "200ms", set: parsed(&l.delay, selection.ParseDuration), help: "wait with the first message, for subscribers to connect (default 200ms)"},
+		flag{name: "publishers", kind: onOff, set: put(&l.publishers),
+			help: "a node for each publisher of the recording, which keeps the last messages of several latched publishers of a topic apart; else one node publishes all"},
+	)
+}
+
+// play plays a recording.
+func (e *env) play(c *cli.Context) (err error) {
+	address, l := e.set.live.address, &e.set.live
+	paths := e.joinParts(c.Args().Slice())
+	switch {
+	case len(paths) != 1:
+		return usage("type for example: bagconv play drive"+e.fileEnding(0)+" --to ros1://localhost:11311", "play takes one recording, not %d", len(paths))
+	case !strings.HasPrefix(address, "ros1://"):
+		return usage("use --to ros1://HOST:11311, the address of a ROS 1 master", "%s: there is no playing to this", clean(strconv.Quote(address)))
+	}
+	e.report.source, e.report.sink = paths[0], address
+	source, err := e.detect(paths[0])
+	if err != nil {
+		return err
+	}
+	clock := live.NewClock(l.rate, l.paused)
+	player, err := ros1.NewPlayer(c.Context, address, ros1.PlayOptions{Clock: clock, ClockHz: l.clock, Publishers: l.publishers, Wait: l.wait, Delay: time.Duration(l.delay)})
+	if err != nil {
+		return err
+	}
+	stop := e.watchKeys(clock)
+	defer stop()
+	e.set.progress, e.set.job.Encoding = "none", "native"
+	for again := true; again && err == nil; again = l.loop && c.Context.Err() == nil {
+		job, e2 := e.jobFor(c, player.Format())
+		if e2 != nil {
+			return errors.Join(e2, player.Close())
+		}
+		job.Source, job.SourceFormat, job.Sink, job.MaxMemory = paths[0], source, address, convert.DefaultMemory
+		err = e.runJob(c, job, false)
+	}
+	stop()
+	return e.endPlay(player, clock, err)
+}
+
+// endPlay waits until all subscribers have everything, and reports what was not as it should be.
+func (e *env) endPlay(player *ros1.Player, clock *live.Clock, err error) error {
+	err = errors.Join(err, player.Close())
+	lost, refused := player.Problems()
+	e.writeLines("lost", lost)
+	e.writeLines("warning", refused)
+	if p99, most := clock.Delays(); !e.set.quiet {
+		fmt.Fprintf(e.Err, "99%% of the messages were sent within %s of their time, all within %s\n", durationText(int64(p99)), durationText(int64(most)))
+	}
+	if err == nil && len(lost) > 0 {
+		return exitStatus(exitLossy)
+	}
+	return err
+}
+
+// readKeys runs what the keys mean until there are no more.
+func readKeys(r io.Reader, clock *live.Clock, say func(string, ...any)) {
+	b := make([]byte, 8)
+	for {
+		n, err := r.Read(b)
+		if err != nil {
+			return
+		}
+		switch key := string(b[:n]); key {
+		case " ":
+			if clock.Toggle() {
+				say("paused")
+			} else {
+				say("playing")
+			}
+		case "s", "\x1b[C":
+			clock.Step()
+		case "\x1b[A":
+			say("rate %.3g", clock.Speed(1.1))
+		case "\x1b[B":
+			say("rate %.3g", clock.Speed(1/1.1))
+		}
+	}
+}
+
+// watchKeys reads keys if there is a terminal. The function that it returns puts the terminal back.
+func (e *env) watchKeys(clock *live.Clock) (stop func()) {
+	if !e.Terminal {
+		return func() {}
+	}
+	restore, err := keysOf(os.Stdin)
+	if err != nil {
+		return func() {}
+	}
+	go readKeys(os.Stdin, clock, e.say)
+	return func() { _ = restore() }
+}
