@@ -43,6 +43,8 @@ type Job struct {
 	DryRun  bool
 	overlay *iox.Overlay // has the output of a dry run
 
+	parts *partsFS // takes the output in place of the disk, see Layout
+
 	Read  storage.ReadOptions  // Strict: damage, an unreadable message or any other loss ends the run
 	Write storage.WriteOptions // Compression "": what most blocks of a source in the same format have
 

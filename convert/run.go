@@ -133,6 +133,9 @@ func write(ctx context.Context, src *engine.Source, outputs []*output) (failed i
 	if job.DryRun {
 		p.Order, p.Dedupe, p.Sample = OrderFile, false, sampleBytes
 	}
+	if job.parts != nil {
+		p.Trace, p.TempDir = &job.parts.trace, os.TempDir()
+	}
 	if job.Edit.Restamp == selection.RestampHeader {
 		p.Stamps = outputs[0].plan.stamps
 	}

@@ -88,7 +88,12 @@ func (o *output) open(ctx context.Context, src *engine.Source, memory int64) (er
 		return err
 	}
 	o.Write, o.caps = o.writer.Write, storage.WriterCapabilities(o.writer)
-	o.Copier, o.Blocks, o.Points = o.caps.Copy, o.caps.Blocks, o.caps.Points
+	o.Copier, o.Blocks, o.Points, o.Goes = o.caps.Copy, o.caps.Blocks, o.caps.Points, o.caps.Parts
+	if job.parts != nil {
+		if err := job.parts.follow(o); err != nil {
+			return err
+		}
+	}
 	if src.Resumes() && o.Points == nil {
 		o.Blocks = nil // which Flush would end
 	}

@@ -140,6 +140,14 @@ type Checkpointer interface {
 	Checkpoint() error
 }
 
+// A PartWriter is a BlockWriter whose blocks do not depend on their place in the file, nor on the
+// blocks before, except that the first one may have what later ones need.
+type PartWriter interface {
+	// GoOn makes the next block one that is not the first: what only the first one has is not
+	// written. All topics are created before, and CopyFrom is called.
+	GoOn()
+}
+
 // A FileLister is a Writer that may write other files than the one file or folder at
 // the path that Create got.
 type FileLister interface {
@@ -176,6 +184,7 @@ type WriterCaps struct {
 	Files  FileLister
 	Extras ExtraWriter
 	Points Checkpointer
+	Parts  PartWriter
 	Append Appender // set with WriteOptions.Append alone
 }
 
@@ -187,6 +196,7 @@ func WriterCapabilities(w Writer) WriterCaps {
 	c.Files, _ = w.(FileLister)
 	c.Extras, _ = w.(ExtraWriter)
 	c.Points, _ = w.(Checkpointer)
+	c.Parts, _ = w.(PartWriter)
 	if a, ok := w.(Appender); ok && a.Topics() != nil {
 		c.Append = a
 	}

@@ -30,6 +30,9 @@ func (c *collector) close() { c.merger.close() }
 
 // repeat writes what latched topics sent before the start of a sink.
 func (c *collector) repeat() error {
+	if w := c.p.Window; w != nil && !w.repeats() {
+		return nil // they are before it
+	}
 	for _, to := range c.p.Sinks {
 		if len(to.state) == 0 {
 			continue
@@ -52,12 +55,18 @@ func (c *collector) repeat() error {
 // add takes a block.
 func (c *collector) add(b *batch) error {
 	if c.bounds == nil {
+		if t := c.p.Trace; t != nil {
+			t.Spans[b.index].Some = len(b.in.Messages) > 0
+		}
 		err := c.p.emitAll(b)
 		c.free.put(b)
 		return err
 	}
 	if c.k >= len(c.bounds) {
 		return errors.New("the recording has grown while it was read; try again when it is complete")
+	}
+	if t := c.p.Trace; t != nil && len(b.in.Messages) > 0 {
+		t.Spans[b.index] = Span{true, b.in.Messages[0].LogTime, b.in.Messages[len(b.in.Messages)-1].LogTime}
 	}
 	bound := c.bounds[c.k]
 	c.k++
@@ -94,14 +103,32 @@ func (p *Pipeline) copyBlock(b *batch) (bool, error) {
 		return false, nil
 	}
 	b.whole = nil // asked once: from here on its messages are changed
-	return to.Copier.CopyBlock(&b.in)
+	if p.Window != nil && !p.Window.Copied[b.index] {
+		return false, nil
+	}
+	if p.Trace != nil {
+		p.Trace.Copying, p.Trace.Copy = true, b.index
+		defer func() { p.Trace.Copying = false }()
+	}
+	copied, err := to.Copier.CopyBlock(&b.in)
+	if copied && p.Trace != nil {
+		p.Trace.at.passBlock(b.in.Messages, b.index, p.Order == OrderTime)
+	}
+	return copied, err
 }
 
 // emit writes one message of a block to the sink.
 func (p *Pipeline) emit(m *storage.Message, block int) error {
 	rt := &p.routes[m.Topic]
+	if p.Trace != nil {
+		p.Trace.message(timeIf(p.Order == OrderTime, m.LogTime), block)
+	}
+	inside := p.Window == nil || p.Window.takes(timeIf(p.Order == OrderTime, m.LogTime), block)
 	if p.dedupe != nil && block != repeatedBlock && p.dedupe.seenBefore(m) {
 		p.counts[m.Topic].Duplicates++
+		return nil
+	}
+	if !inside {
 		return nil
 	}
 	if block != repeatedBlock && rt.thin != nil && !rt.thin.Keep(m.LogTime) {
@@ -129,6 +156,9 @@ func (p *Pipeline) emit(m *storage.Message, block int) error {
 		p.counts[m.Topic].Sequences++
 	}
 	m.Topic = rt.Sink
+	if p.Trace != nil {
+		p.Trace.Wrote = true
+	}
 	err := rt.to.Write(m)
 	if err != nil {
 		p.Failed = rt.to

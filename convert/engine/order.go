@@ -43,6 +43,9 @@ func (p *Pipeline) prepare(ctx context.Context) (err error) {
 	if err := src.rewind(); err != nil {
 		return err
 	}
+	if p.Window != nil {
+		return p.prepareWindow(ctx)
+	}
 	if src.wrong && !src.measured {
 		if err := src.readTimes(ctx, p.Threads); err != nil {
 			return err
@@ -50,7 +53,7 @@ func (p *Pipeline) prepare(ctx context.Context) (err error) {
 	}
 	all := union(p.Sinks)
 	cut := slices.ContainsFunc(p.Sinks, func(s *Sink) bool { return s.Choice.Cut() })
-	query := !src.wrong && p.Order == OrderTime && p.Stamps == nil && src.worthQuery(all, p.Limit)
+	query := p.Trace == nil && !src.wrong && p.Order == OrderTime && p.Stamps == nil && src.worthQuery(all, p.Limit)
 	if !query && (p.Order == OrderTime || cut) {
 		if err := src.findTimes(ctx, p.Threads); err != nil {
 			return err

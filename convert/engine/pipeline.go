@@ -45,6 +45,9 @@ type Pipeline struct {
 	// messages are in the files of the sinks, as far as these can do that while more follow.
 	Continues bool
 
+	Trace  *Trace  // follows the run; nil: nobody wants to know. The source must have blocks
+	Window *Window // what is delivered of the stream; nil: all
+
 	Share float64 // of what the sinks take, how much is read; less than 1 only with Sample
 
 	Failed *Sink // whose Write has failed
@@ -154,7 +157,7 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	}
 	p.Source.changed = p.Source.files.changes()
 	for _, s := range p.Sinks {
-		if err == nil && p.Share == 1 {
+		if err == nil && p.Share == 1 && p.Window == nil {
 			err = p.Source.checkCounts(s.Choice, s.Counts)
 		}
 	}
@@ -164,6 +167,16 @@ func (p *Pipeline) Run(ctx context.Context) error {
 // move reads the blocks, and writes their messages.
 func (p *Pipeline) move(ctx context.Context) (err error) {
 	p.join()
+	if p.Trace != nil {
+		if err := p.Trace.begin(p); err != nil {
+			return err
+		}
+	}
+	if p.Window != nil {
+		if err := p.Window.begin(p); err != nil {
+			return err
+		}
+	}
 	p.spares = new(spares)
 	workers := p.workers + 1 // one of them collects
 	if p.Source.query != nil && p.Limit > 0 {

@@ -29,6 +29,8 @@ type Sink struct {
 	// Points, when set, is called at the end of a round, see Pipeline.Continues.
 	Points storage.Checkpointer
 
+	Goes storage.PartWriter // for a Window; nil: its outputs cannot be made in parts
+
 	state []storage.Message // of latched topics, to be repeated at its start
 }
 

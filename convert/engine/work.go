@@ -51,7 +51,7 @@ func (p *Pipeline) read(ctx context.Context, b *batch) error {
 		return err
 	}
 	p.meter.read(p.Source.blocks[b.index].Size, len(b.in.Messages))
-	if p.Source.need != nil {
+	if p.Source.need != nil && p.Window == nil {
 		return p.Source.checkIndex(b.index, b.in.Messages)
 	}
 	return nil

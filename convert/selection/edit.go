@@ -224,6 +224,18 @@ func (e *Edit) Thin(name string) *Thin {
 	return nil
 }
 
+// A ThinState is what a Thin remembers of the messages so far.
+type ThinState struct {
+	Next, Seen int64
+	Began      bool
+}
+
+// State returns what t remembers.
+func (t *Thin) State() ThinState { return ThinState{t.next, t.seen, t.began} }
+
+// SetState makes t go on after other messages.
+func (t *Thin) SetState(s ThinState) { t.next, t.seen, t.began = s.Next, s.Seen, s.Began }
+
 // Keep reports whether the next message stays. For a rate, the first message of
 // each tick of a clock with that rate stays. A message belongs to a tick from a
 // tenth of a period before it on, so that jitter does not lower the rate of a

@@ -264,6 +264,17 @@ func (w *Writer) define(dst []byte, i int) []byte {
 // OnBlock hands full chunks to f. See storage.BlockWriter.
 func (w *Writer) OnBlock(f func(storage.PendingBlock) error) { w.state.OnBlock = f }
 
+// GoOn has no channel and no schema defined any more. See storage.PartWriter.
+func (w *Writer) GoOn() {
+	w.begun = true
+	for i := range w.channels {
+		w.channels[i].written = true
+	}
+	for i := range w.schemas {
+		w.schemas[i].written = true
+	}
+}
+
 // Checkpoint ends the chunk. See storage.Checkpointer.
 func (w *Writer) Checkpoint() error { return w.Flush() }
 
@@ -352,6 +363,7 @@ var (
 	_ storage.Writer      = (*Writer)(nil)
 	_ storage.BlockWriter = (*Writer)(nil)
 	_ storage.BlockCopier = (*Writer)(nil)
+	_ storage.PartWriter  = (*Writer)(nil)
 	_ storage.ExtraWriter = (*Writer)(nil)
 	_ storage.ExtraReader = (*Reader)(nil)
 )

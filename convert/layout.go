@@ -1,0 +1,220 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// A Layout is what there is to know of an output that is not written: where each chunk lies, how
+// to make it again, and all bytes between the chunks.
+//
+//	[head][chunk]...[chunk][summary]
+//
+// It is made in one pass over the source. A Virtual makes the bytes of chunks when they are read.
+// A Layout does not change.
+type Layout struct {
+	Size   int64
+	Chunks []Chunk
+	Report *Report // of the pass
+	Spans  []engine.Span
+	Files  []FileState // of the source
+	Fixed  []Fixed
+
+	store storage.File // the bytes of Fixed
+}
+
+// A Chunk is what the writer appends to the output at once.
+type Chunk struct {
+	Offset, Length int64
+	Sum            uint32      // CRC-32 of its bytes
+	From           engine.Mark // before its first message
+	Copied         int         // the block of the source that it is a copy of; -1: none
+}
+
+// Fixed are bytes of the output that are kept in the store.
+type Fixed struct{ Offset, Length, At int64 }
+
+// A FileState is what shows that a file has changed.
+type FileState struct {
+	Path    string
+	Size    int64
+	ModTime time.Time
+}
+
+// NewLayout makes the layout of the output that a job describes. Job.Sink only has a name, and
+// nothing is written, except that attachments of more than 16 MB are copied to a temporary file
+// without a name. Formats whose outputs cannot be made in parts are ErrUnsupported; otherwise
+// errors are those of Run.
+func NewLayout(ctx context.Context, job Job) (l *Layout, err error) {
+	if job.Write.SegmentSize > 0 || job.Write.SegmentDuration > 0 || job.Write.Append || job.Extras != "" || job.DryRun {
+		return nil, errors.New("internal error: a layout of other than one file")
+	}
+	parts := job.virtual()
+	l = &Layout{Report: &Report{Source: End{Path: job.Source, Format: job.SourceFormat.Name}, Sink: End{Path: job.Sink, Format: job.SinkFormat.Name}}}
+	began := time.Now()
+	src, err := engine.Open(ctx, job.SourceFormat, job.Source, job.Read, job.MaxMemory)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	if l.Files, err = statesOf(job.Read.FS, src.Info.Files); err != nil {
+		return nil, err
+	}
+	r := l.Report
+	r.Source.Version, r.Source.Size, r.Source.Files = src.Info.Version, src.Info.Size, src.Info.Files
+	out, err := newOutput(ctx, &job, src)
+	if err != nil {
+		return nil, err
+	}
+	r.Selection = out.describe(src.Info)
+	err = engine.Retry(func() error {
+		_, err := write(ctx, src, []*output{out})
+		return err
+	})
+	out.report(src, r)
+	r.Elapsed = time.Since(began)
+	if err != nil {
+		return nil, errors.Join(err, parts.store.Close())
+	}
+	l.Chunks, l.Fixed, l.store, l.Spans = parts.chunks, parts.fixed, parts.store, parts.trace.Spans
+	l.Size, r.Sink.Size = parts.size, parts.size
+	if changed := changedFile(job.Read.FS, l.Files); changed != "" {
+		return nil, errors.Join(fmt.Errorf("%s: %w", changed, engine.ErrChanged), l.Close())
+	}
+	return l, nil
+}
+
+// Close forgets the bytes that are kept.
+func (l *Layout) Close() error { return l.store.Close() }
+
+// statesOf looks at files.
+func statesOf(fsys storage.FS, paths []string) (list []FileState, err error) {
+	for _, path := range paths {
+		st, err := iox.FS(fsys).Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, FileState{path, st.Size(), st.ModTime()})
+	}
+	return list, nil
+}
+
+// changedFile returns the first of the files that is not what it was; "" if there is none.
+func changedFile(fsys storage.FS, was []FileState) string {
+	for _, f := range was {
+		st, err := iox.FS(fsys).Stat(f.Path)
+		if err != nil || st.Size() != f.Size || !st.ModTime().Equal(f.ModTime) {
+			return f.Path
+		}
+	}
+	return ""
+}
+
+// maxKept is the most that a layout has in memory of bytes that are not of chunks, and what
+// Encode takes.
+const maxKept = 16 << 20
+
+// layoutMagic is what an encoded layout begins with; then comes the SHA-256 of the rest.
+const layoutMagic = "bagconv layout 1\n"
+
+// ErrLarge is the error of a layout that is too large to be kept.
+var ErrLarge = fmt.Errorf("the layout has more than %d MB: %w", maxKept>>20, storage.ErrUnsupported)
+
+// encodedLayout is the rest of an encoded layout, as gob has it.
+type encodedLayout struct {
+	Layout *Layout
+	Store  []byte
+}
+
+// Encode returns the layout as bytes, for DecodeLayout of the same build. The report is without
+// errors of single messages.
+func (l *Layout) Encode() ([]byte, error) {
+	st, err := l.store.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.Size() > maxKept {
+		return nil, ErrLarge
+	}
+	e := encodedLayout{Layout: l, Store: make([]byte, st.Size())}
+	if err := iox.ReadFull(l.store, e.Store, 0); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(e); err != nil {
+		return nil, err
+	}
+	if b.Len() > 4*maxKept {
+		return nil, ErrLarge
+	}
+	sum := sha256.Sum256(b.Bytes())
+	return bytes.Join([][]byte{[]byte(layoutMagic), sum[:], b.Bytes()}, nil), nil
+}
+
+// DecodeLayout reads what Encode has returned. Other bytes are an error.
+func DecodeLayout(text []byte) (*Layout, error) {
+	const head = len(layoutMagic) + sha256.Size
+	bad := func(err error) (*Layout, error) { return nil, fmt.Errorf("no layout: %w: %w", err, storage.ErrCorrupt) }
+	if len(text) < head || string(text[:len(layoutMagic)]) != layoutMagic {
+		return bad(io.ErrUnexpectedEOF)
+	}
+	if sum := sha256.Sum256(text[head:]); !bytes.Equal(sum[:], text[len(layoutMagic):head]) {
+		return bad(errors.New("its sum is wrong"))
+	}
+	var e encodedLayout
+	if err := gob.NewDecoder(bytes.NewReader(text[head:])).Decode(&e); err != nil || e.Layout == nil {
+		return bad(errors.Join(err, io.ErrUnexpectedEOF))
+	}
+	l := e.Layout
+	l.store = iox.NewMemoryFile("layout")
+	if _, err := l.store.WriteAt(e.Store, 0); err != nil {
+		return nil, err
+	}
+	if err := l.check(int64(len(e.Store))); err != nil {
+		return bad(err)
+	}
+	return l, nil
+}
+
+// check reports whether chunks and fixed bytes are all of the file, each byte once.
+func (l *Layout) check(stored int64) error {
+	at, c, f := int64(0), l.Chunks, l.Fixed
+	for at < l.Size {
+		length := int64(0)
+		switch {
+		case len(c) > 0 && c[0].Offset == at:
+			length, c = c[0].Length, c[1:]
+		case len(f) > 0 && f[0].Offset == at:
+			if length = f[0].Length; f[0].At < 0 || f[0].At > stored || length > stored-f[0].At {
+				return errors.New("bytes are missing")
+			}
+			f = f[1:]
+		}
+		if length <= 0 || length > math.MaxInt64-at {
+			return fmt.Errorf("there is nothing at offset %d", at)
+		}
+		at += length
+	}
+	if at != l.Size || len(c)+len(f) > 0 {
+		return errors.New("parts are too many")
+	}
+	return nil
+}
+
+// virtual sets the job up to have its output taken apart.
+func (j *Job) virtual() *partsFS {
+	parts := newPartsFS(j.SinkFormat)
+	j.parts, j.Sink, j.Write.FS, j.Write.NoSync, j.Write.Overwrite, j.Stage, j.Verify = parts, parts.name, parts, true, false, nil, nil
+	return parts
+}

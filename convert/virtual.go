@@ -1,0 +1,218 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/selection"
+)
+
+// ErrChanged is the error of reading from a Virtual whose source is not what it was when its
+// layout was made.
+var ErrChanged = engine.ErrChanged
+
+// A Virtual reads an output that is not written, by its layout. The bytes are those that Run
+// would write: each chunk is compared with its length and its sum. It may be used concurrently.
+type Virtual struct {
+	job    Job
+	layout *Layout
+	cache  *ChunkCache
+
+	mu     sync.Mutex
+	idle   []*maker
+	slots  chan struct{} // one for each maker that may run
+	closed bool
+}
+
+// What one Virtual takes at most besides its layout and what is in the cache.
+const (
+	makers      = 2
+	idleMakers  = 1
+	makerMemory = 64 << 20
+	aheadBytes  = 4 << 20 // are made at once when chunks are read one after the other
+)
+
+// NewVirtual returns a Virtual of the job of which the layout is; chunks are kept in a cache that
+// others may use, too.
+func NewVirtual(job Job, l *Layout, cache *ChunkCache) *Virtual {
+	job.ExtrasKept, job.Attach, job.Progress, job.MaxMemory, job.Read.Strict = true, nil, nil, makerMemory, false
+	return &Virtual{job: job, layout: l, cache: cache, slots: make(chan struct{}, makers)}
+}
+
+// Close ends the readers of the source. The layout stays.
+func (v *Virtual) Close() (err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, m := range v.idle {
+		err = errors.Join(err, m.src.Close())
+	}
+	v.idle, v.closed = nil, true
+	return err
+}
+
+// Changed returns a file of the source that is not what it was; "" if there is none.
+func (v *Virtual) Changed() string { return changedFile(v.job.Read.FS, v.layout.Files) }
+
+// ReadAt reads bytes of the output like an io.ReaderAt. A source that has changed is ErrChanged,
+// and no byte of it is returned.
+func (v *Virtual) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
+	l := v.layout
+	if off < 0 {
+		return 0, fmt.Errorf("offset %d: %w", off, fs.ErrInvalid)
+	}
+	for n < len(p) && off+int64(n) < l.Size {
+		at := off + int64(n)
+		k := sort.Search(len(l.Chunks), func(i int) bool { return l.Chunks[i].Offset+l.Chunks[i].Length > at })
+		if k < len(l.Chunks) && l.Chunks[k].Offset <= at {
+			data, err := v.chunk(ctx, k)
+			if err != nil {
+				return n, err
+			}
+			n += copy(p[n:], data[at-l.Chunks[k].Offset:])
+			continue
+		}
+		k = sort.Search(len(l.Fixed), func(i int) bool { return l.Fixed[i].Offset+l.Fixed[i].Length > at })
+		f := l.Fixed[k]
+		want := p[n:min(int64(len(p)), int64(n)+f.Offset+f.Length-at)]
+		got, err := l.store.ReadAt(want, f.At+at-f.Offset)
+		if n += got; got < len(want) {
+			return n, err
+		}
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// chunk returns the bytes of a chunk, which nobody may change.
+func (v *Virtual) chunk(ctx context.Context, i int) ([]byte, error) {
+	entry, first := v.cache.take(v, i)
+	if first {
+		to := i + 1
+		if v.cache.has(v, i-1) {
+			for size := int64(0); to < len(v.layout.Chunks) && size+v.layout.Chunks[to].Length <= aheadBytes && v.cache.begin(v, to); to++ {
+				size += v.layout.Chunks[to].Length
+			}
+		}
+		go v.make(context.WithoutCancel(ctx), i, to) // for others who wait for it, too
+	}
+	select {
+	case <-entry.done:
+		return entry.data, entry.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// make makes chunks, and puts them into the cache, or the error that kept it from that.
+func (v *Virtual) make(ctx context.Context, from, to int) {
+	v.slots <- struct{}{}
+	defer func() { <-v.slots }()
+	next := from
+	m, err := v.maker(ctx)
+	if err == nil {
+		next, err = m.make(ctx, v, from, to)
+		if changed := v.Changed(); changed != "" {
+			err = fmt.Errorf("%s: %w", changed, ErrChanged)
+		}
+		v.release(m, err)
+	}
+	if err == nil && next < to {
+		err = fmt.Errorf("%s: chunk %d: %w", v.job.Source, next, ErrChanged)
+	}
+	for ; next < to; next++ {
+		v.cache.put(v, next, nil, err)
+	}
+}
+
+// A maker makes chunks: a source that is open, and what becomes of its topics. One chunk, or
+// several that follow each other, at a time.
+type maker struct {
+	src   *engine.Source
+	out   *output
+	parts *partsFS
+}
+
+// maker returns one that nobody uses.
+func (v *Virtual) maker(ctx context.Context) (*maker, error) {
+	if changed := v.Changed(); changed != "" {
+		return nil, fmt.Errorf("%s: %w", changed, ErrChanged)
+	}
+	v.mu.Lock()
+	if n := len(v.idle); n > 0 {
+		m := v.idle[n-1]
+		v.idle = v.idle[:n-1]
+		v.mu.Unlock()
+		return m, nil
+	}
+	v.mu.Unlock()
+	job := v.job
+	m := &maker{parts: job.virtual()}
+	var err error
+	if m.src, err = engine.Open(ctx, job.SourceFormat, job.Source, job.Read, job.MaxMemory); err != nil {
+		return nil, err
+	}
+	if m.out, err = newOutput(ctx, &job, m.src); err != nil {
+		return nil, errors.Join(err, m.src.Close())
+	}
+	return m, nil
+}
+
+// release takes a maker back. After an error it is not used again.
+func (v *Virtual) release(m *maker, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err == nil && !v.closed && len(v.idle) < idleMakers {
+		v.idle = append(v.idle, m)
+		return
+	}
+	_ = m.src.Close() // it was only read
+}
+
+// make makes the chunks from from to before to, and returns the number of the first that was not.
+func (m *maker) make(ctx context.Context, v *Virtual, from, to int) (next int, err error) {
+	job, l := m.out.job, v.layout
+	w := &engine.Window{Spans: l.Spans, From: l.Chunks[from].From, Copied: map[int]bool{}}
+	if to < len(l.Chunks) {
+		w.To = &l.Chunks[to].From
+	}
+	for _, c := range l.Chunks[from:to] {
+		if c.Copied >= 0 {
+			w.Copied[c.Copied] = true
+		}
+	}
+	next = from
+	m.parts.made = func(data []byte, c Chunk) error {
+		if next >= to || c.Length != l.Chunks[next].Length || c.Sum != l.Chunks[next].Sum {
+			return fmt.Errorf("%s: chunk %d: %w", job.Source, next, ErrChanged)
+		}
+		v.cache.put(v, next, slices.Clone(data), nil)
+		next++
+		return nil
+	}
+	p := &engine.Pipeline{
+		Source: m.src, Order: job.Order, Threads: job.Threads, Dedupe: job.Dedupe, TempDir: os.TempDir(),
+		Window: w, Sinks: []*engine.Sink{&m.out.Sink},
+	}
+	if job.Edit.Restamp == selection.RestampHeader {
+		p.Stamps = m.out.plan.stamps
+	}
+	defer p.Close()
+	if err := p.Prepare(ctx); err != nil {
+		return next, err
+	}
+	if err := m.out.open(ctx, m.src, p.WriterMemory()); err != nil {
+		return next, err
+	}
+	defer func() { err = errors.Join(err, m.out.close()) }()
+	return next, p.Run(ctx)
+}
