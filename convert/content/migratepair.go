@@ -208,7 +208,15 @@ func (v *versionWalk) numbers(p []byte, kept int, from, to schema.Kind, o Origin
 	eight := from.Size() == 1 && to.Size() == 1 && from != schema.Bool && to != schema.Bool
 	octet := func(k schema.Kind) bool { return k == schema.Byte || k == schema.Char || k == schema.IDLChar }
 	same := from == to || eight && (octet(from) || octet(to)) // ROS 1 and ROS 2 differ in the sign of a byte
-	for i := 0; i < kept && v.r.OK(); i++ {
+	if !v.r.OK() || kept == 0 {
+		return
+	}
+	if same && !v.r.BigEndian && o.Values == nil && o.Scale == 0 { // an image
+		v.w.Align(size)
+		v.w.Buf = append(v.w.Buf, p[:kept*size]...)
+		return
+	}
+	for i := range kept {
 		bits := uint64(0)
 		for k := range size {
 			at := i*size + k

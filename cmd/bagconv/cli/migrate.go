@@ -25,7 +25,8 @@ func (s *settings) migrateFlags() []flag {
 		target.in(messageGroup, "re-encode messages of ROS types into the definitions of DEFS: a place as for --defs, or a distribution such as humble or noetic. Fields are found by their names; what does not fit is reported. Types that DEFS lacks stay", others...),
 		rules.in(messageGroup, "rules for --types-to: fields that have other names, values, units or places now. bagconv migrate writes a draft", others...),
 		target.in(readGroup, "report topics whose types have other definitions in DEFS: a place as for --defs, or a distribution such as humble or noetic", "check"),
-		rules.in(readGroup, "rules for --types-to", "check"),
+		rules.in(readGroup, "rules for --types-to", "check", "verify"),
+		target.in(readGroup, "compare A as if it had been converted with this flag: its messages as they are in the definitions of DEFS", "verify"),
 	}, allIn(readGroup, []string{"migrate"},
 		target.in(readGroup, "the definitions that types shall have: a place as for --defs, or a distribution such as humble or noetic"),
 		flag{name: "output", short: "o", arg: "FILE", kind: aFile, set: put(&s.output), help: "write the rules into FILE, which must not exist, instead of standard output"},
@@ -40,6 +41,8 @@ func (e *env) readTarget(ctx context.Context) error {
 		return usage("add --types-to DEFS", "--rules has no effect without --types-to")
 	case s.typesTo == "":
 		return nil
+	case s.verify.Level == verify.Bytes:
+		return usage("use --level content", "--level bytes compares bytes, which --types-to changes")
 	case s.verified == verify.Bytes.String():
 		return usage("use --verify content", "--verify %s compares bytes, which --types-to changes", s.verified)
 	}

@@ -75,7 +75,7 @@ func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
 		return nil, usage("compare them two by two", "verify compares two recordings, not %d", len(args))
 	}
 	job, flags := e.set.verify, &e.set.job
-	job.Definitions, job.Distro, job.Frames, job.Threads = flags.Definitions, flags.Distro, flags.Frames, flags.Threads
+	job.Definitions, job.Target, job.Distro, job.Frames, job.Threads = flags.Definitions, flags.Target, flags.Distro, flags.Frames, flags.Threads
 	job.A.Select, job.A.Edit = flags.Select, flags.Edit
 	for _, code := range job.Exact {
 		if slices.Contains(job.Ignore, code) {
