@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/schema/builtin"
+
 	_ "modernc.org/sqlite"
 )
 
@@ -168,7 +170,7 @@ func TestWrongDefinitions(t *testing.T) {
 	if os.Getenv("BAGCONV_EXHAUSTIVE") != "" {
 		seeds = 25
 	}
-	tried, kept, refused, chosen := 0, 0, 0, 0
+	tried, all := 0, readings{}
 	for i, folder := range append([]string{demo}, folders(t)...) {
 		bare := stripped(t, folder, filepath.Join(dir, fmt.Sprintf("bare%d", i)))
 		if bare == "" {
@@ -182,22 +184,79 @@ func TestWrongDefinitions(t *testing.T) {
 				continue
 			}
 			tried += n
-			out := filepath.Join(dir, fmt.Sprintf("out%d_%d.bag", i, seed))
-			_, stderr := bagconv(t, bare, out, "-v", "--no-sync", "--defs", tree)
-			got := linesOf(t, bare, "--defs", tree)
-			for topic, lines := range want {
-				switch {
-				case got[topic] == nil:
-					refused++
-				case slices.Equal(got[topic], lines):
-					kept++
-				case strings.Contains(stderr, "note: "+topic) && strings.Contains(stderr, "[definition-choice]"):
-					chosen++
-				default:
-					t.Errorf("%s, seed %d: %s is read otherwise:\n%s%s\n%s", folder, seed, topic, got[topic][0], lines[0], stderr)
-				}
-			}
+			all.add(t, fmt.Sprintf("%s, seed %d", folder, seed), bare, tree, want)
 		}
 	}
-	t.Logf("%d wrong definitions: topics with their values %d, not converted %d, chosen %d", tried, kept, refused, chosen)
+	t.Logf("%d wrong definitions: %+v", tried, all)
+}
+
+// A readings counts the topics of recordings that were read by definitions of others.
+type readings struct{ Kept, Refused, Chosen int }
+
+// add reads a recording without definitions by those of a place; want is what the original has. A
+// topic is read by nothing else than what has its values, unless a note calls it a choice.
+func (n *readings) add(t *testing.T, about, bare, place string, want map[string][]string) {
+	t.Helper()
+	_, stderr := bagconv(t, bare, filepath.Join(t.TempDir(), "out.bag"), "-v", "--no-sync", "--defs", place)
+	got := linesOf(t, bare, "--defs", place)
+	for topic, lines := range want {
+		switch {
+		case got[topic] == nil:
+			n.Refused++
+		case slices.Equal(got[topic], lines):
+			n.Kept++
+		case strings.Contains(stderr, "note: "+topic) && strings.Contains(stderr, "[definition-choice]"):
+			n.Chosen++
+		default:
+			t.Errorf("%s: %s is read otherwise:\n%s%s\n%s", about, topic, got[topic][0], lines[0], stderr)
+		}
+	}
+}
+
+// distroTree writes all definitions of a distribution as a tree of packages.
+func distroTree(t *testing.T, distro, to string) {
+	t.Helper()
+	for _, name := range builtin.Names(distro) {
+		text, _ := builtin.Lookup(distro, name)
+		parts := strings.Split(name, "/") // pkg/Type or pkg/msg/Type, pkg/srv/Type, pkg/action/Type
+		folder := "msg"
+		if len(parts) == 3 {
+			folder = parts[1]
+		}
+		dir := filepath.Join(to, parts[0], folder)
+		if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(filepath.Join(dir, parts[len(parts)-1]+"."+folder), []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestOtherDistributions: with the definitions of any distribution given, a recording that has none has
+// the values of the original. BAGCONV_EXHAUSTIVE=1 tries all distributions.
+func TestOtherDistributions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	distros := []string{"foxy"}
+	if os.Getenv("BAGCONV_EXHAUSTIVE") != "" {
+		distros = builtin.Distros()
+	}
+	for _, distro := range distros {
+		distroTree(t, distro, filepath.Join(dir, distro))
+	}
+	demo := filepath.Join(dir, "demo")
+	convert(t, filepath.Join("..", "..", "testdata", "demo.bag"), demo+"/", "--no-sync")
+	var all readings
+	for i, folder := range append([]string{demo}, folders(t)...) {
+		bare := stripped(t, folder, filepath.Join(dir, fmt.Sprintf("bare%d", i)))
+		if bare == "" {
+			continue
+		}
+		want := linesOf(t, folder)
+		for _, distro := range distros {
+			all.add(t, folder+" with "+distro, bare, filepath.Join(dir, distro), want)
+		}
+	}
+	if all.Kept == 0 {
+		t.Error("nothing was read")
+	}
+	t.Logf("%d distributions: %+v", len(distros), all)
 }
