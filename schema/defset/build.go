@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -27,6 +28,8 @@ type builder struct {
 	packages map[string]string // by full name of the folder: what its package.xml calls it
 	ignored  []string          // folders
 
+	isPack      bool
+	versions    map[int]*Set
 	descriptors []*descriptors
 	total       int64 // bytes of files
 }
@@ -68,6 +71,7 @@ func (b *builder) add(name string, r io.Reader) error {
 	case isIgnored(base):
 		b.ignored = append(b.ignored, path.Dir(name))
 	case base == PackIndex: // it begins with that
+		b.isPack = b.isPack || name == PackIndex
 		b.set.Recorded = b.set.Recorded || bytes.Contains(text[:min(len(text), 100)], []byte(`"recorded": true`))
 	case len(text) > limit:
 		return fmt.Errorf("over %d MiB", limit>>20)
@@ -113,12 +117,15 @@ func (b *builder) build(before []*Set) error {
 			_ = b.problem(d.Path, err)
 			continue
 		}
-		b.set.Add(d)
+		set := b.version(d.Path)
+		d.Path = strings.TrimPrefix(d.Path, set.folder)
+		set.Add(d)
 	}
 	slices.SortFunc(b.descriptors, func(x, y *descriptors) int { return strings.Compare(x.path, y.path) })
 	for _, d := range b.descriptors {
 		if !b.isOut(d.path) {
-			_ = b.problem(d.path, b.set.AddDescriptors(d.data, d.path))
+			set := b.version(d.path)
+			_ = b.problem(d.path, set.AddDescriptors(d.data, strings.TrimPrefix(d.path, set.folder)))
 		}
 	}
 	src := &b.set.sources
@@ -129,7 +136,31 @@ func (b *builder) build(before []*Set) error {
 		src.add(f, b.full(f.Path))
 	}
 	b.compile(before)
+	for _, n := range slices.Sorted(maps.Keys(b.versions)) {
+		if set := b.versions[n]; n > 1 && !set.Empty() {
+			set.Recorded = b.set.Recorded
+			b.set.Versions = append(b.set.Versions, set)
+			b.set.Problems = append(b.set.Problems, set.Problems...)
+		}
+	}
 	return nil
+}
+
+// version returns the Set that a file is for: that of a version, if it is in a pack.
+func (b *builder) version(name string) *Set {
+	n := 1
+	if b.isPack {
+		n = versionOf(name)
+	}
+	if b.versions[n] == nil {
+		if b.versions == nil {
+			b.versions = map[int]*Set{1: b.set}
+		}
+		if n > 1 {
+			b.versions[n] = newVersion(b.set.Place, n)
+		}
+	}
+	return b.versions[n]
 }
 
 // isOut reports whether a file is in a folder that is left out.

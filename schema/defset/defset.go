@@ -35,7 +35,9 @@ type Set struct {
 	Place    string   // a path, as it was given
 	Problems []string // what was left out and why, a line each
 	Recorded bool     // the place is a recording: some recorders wrote place-holders for standard types
+	Versions []*Set   // other definitions of the same types, which a pack of several places has: see All
 
+	folder      string // of a version, in a pack
 	byName      map[string]*Definition
 	descriptors []*descriptors
 	protos      map[string]protoType // by full name

@@ -22,6 +22,8 @@ import (
 //	robot_msgs/msg/Status.msg
 //	robot_msgs/srv/Start.srv
 //	descriptors/00001-0123456789abcdef.desc   protobuf descriptors
+//	versions/2/robot_msgs/msg/Status.msg      of another place that has another definition of it,
+//	versions/2/robot_msgs/msg/Mode.msg        and all others of that place
 //
 // The same definitions make the same bytes: entries are in order of names, and have one time.
 
@@ -49,31 +51,6 @@ type packIndex struct {
 // dialect; they may be nil.
 type Rest struct{ ROS1, ROS2 func(string) (string, bool) }
 
-// Merge returns the definitions of several places as one. Of two for one type the first counts, and
-// Problems names the other if it differs.
-func Merge(place string, sets ...*Set) *Set {
-	out := New(place)
-	for _, set := range sets {
-		out.Recorded = out.Recorded || set.Recorded
-		for _, d := range set.Definitions() {
-			c := *d
-			c.Path = set.Place + ": " + d.Path
-			out.Add(c)
-		}
-		out.mergeProtos(set)
-	}
-	return out
-}
-
-// Entries describes all definitions, by name.
-func (s *Set) Entries(rest Rest) []Entry {
-	list := []Entry{}
-	for _, d := range s.Definitions() {
-		list = append(list, s.entry(d, rest))
-	}
-	return append(list, s.protoEntries((*descriptors).pathOf)...)
-}
-
 func (s *Set) entry(d *Definition, rest Rest) Entry {
 	e := Entry{Type: d.Name, Kind: d.Kind, File: d.Path}
 	if d.Kind != "msg" && d.Kind != "idl" {
@@ -100,27 +77,34 @@ func (s *Set) entry(d *Definition, rest Rest) Entry {
 func (s *Set) WritePack(w io.Writer, rest Rest) (written int, problems []string, err error) {
 	index := packIndex{SchemaVersion: 1, Recorded: s.Recorded, Definitions: []Entry{}}
 	var texts []string
-	for _, d := range s.Definitions() {
-		text := strings.ToValidUTF8(d.Text, "?")
-		switch {
-		case !isPlainName(d.Name):
-			problems = append(problems, fmt.Sprintf("%s: %q is not the name of a type", d.Path, d.Name))
-			continue
-		case len(text) > maxFile:
-			problems = append(problems, fmt.Sprintf("%s: the definition of %s has over %d MiB", d.Path, d.Name, maxFile>>20))
-			continue
+	for i, set := range s.All() {
+		folder := versionFolder(i + 1)
+		for _, d := range set.Definitions() {
+			text := strings.ToValidUTF8(d.Text, "?")
+			switch {
+			case !isPlainName(d.Name):
+				problems = append(problems, fmt.Sprintf("%s: %q is not the name of a type", d.Path, d.Name))
+				continue
+			case len(text) > maxFile:
+				problems = append(problems, fmt.Sprintf("%s: the definition of %s has over %d MiB", d.Path, d.Name, maxFile>>20))
+				continue
+			}
+			e := set.entry(d, rest)
+			e.File = folder + d.Name + "." + d.Kind
+			index.Definitions = append(index.Definitions, e)
+			texts = append(texts, text)
 		}
-		e := s.entry(d, rest)
-		e.File = d.Name + "." + d.Kind
-		index.Definitions = append(index.Definitions, e)
-		texts = append(texts, text)
 	}
 	n := len(texts)
 	names := map[*descriptors]string{}
-	for i, d := range s.descriptors {
-		names[d] = d.name(i)
+	var chains []*descriptors
+	for i, set := range s.All() {
+		for k, d := range set.descriptors {
+			names[d] = versionFolder(i+1) + d.name(k)
+			chains = append(chains, d)
+		}
+		index.Definitions = append(index.Definitions, set.protoEntries(func(d *descriptors, _ protoreflect.MessageDescriptor) string { return names[d] })...)
 	}
-	index.Definitions = append(index.Definitions, s.protoEntries(func(d *descriptors, _ protoreflect.MessageDescriptor) string { return names[d] })...)
 	z := zip.NewWriter(w)
 	doc, err := json.MarshalIndent(index, "", "  ")
 	if err == nil {
@@ -129,7 +113,7 @@ func (s *Set) WritePack(w io.Writer, rest Rest) (written int, problems []string,
 	for i := 0; err == nil && i < n; i++ {
 		err = addEntry(z, index.Definitions[i].File, texts[i])
 	}
-	for _, d := range s.descriptors {
+	for _, d := range chains {
 		if err == nil {
 			err = addEntry(z, names[d], string(d.data))
 		}

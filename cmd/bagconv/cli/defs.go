@@ -37,7 +37,7 @@ func (e *env) readDefinitions(ctx context.Context) error {
 		for _, problem := range set.Problems {
 			e.say("%s %s: %s", p.origin, clean(p.path), clean(problem))
 		}
-		e.set.job.Definitions = append(e.set.job.Definitions, set)
+		e.set.job.Definitions = append(e.set.job.Definitions, set.All()...)
 	}
 	return nil
 }

@@ -158,10 +158,11 @@ func short(sum string) string {
 
 // showDefinition prints the definition of a type.
 func (e *env) showDefinition(ctx context.Context, name string, paths []string) error {
-	set, err := e.merged(ctx, paths)
+	all, err := e.merged(ctx, paths)
 	if err != nil {
 		return err
 	}
+	set := e.firstWith(all, name)
 	rest := standardTypes(e.set.job.Distro)
 	dialect, lookup, encoding := rosmsg.ROS2, rest.ROS2, "cdr"
 	if strings.Count(name, "/") == 1 {
@@ -186,6 +187,23 @@ func (e *env) showDefinition(ctx context.Context, name string, paths []string) e
 		return err
 	}
 	return e.writeTree(treeOf(msg, encoding))
+}
+
+// firstWith returns the first version that defines a type, and names the others whose definition
+// differs.
+func (e *env) firstWith(all *defset.Set, name string) *defset.Set {
+	first, shown := all, ""
+	for _, set := range all.All() {
+		from, text := set.From(name)
+		switch {
+		case text == "":
+		case shown == "":
+			first, shown = set, text
+		case !rosmsg.SameText(text, shown):
+			e.say("%s has another definition, too: %s", clean(name), clean(from))
+		}
+	}
+	return first
 }
 
 // showProto prints the descriptor of a protobuf message.

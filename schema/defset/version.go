@@ -1,0 +1,136 @@
+package defset
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+
+	"github.com/bagconv/bagconv/schema/protoschema"
+	"github.com/bagconv/bagconv/schema/rosmsg"
+)
+
+// Types change over the years, so places have different definitions of one. What is of one place
+// stays together: a version is places that do not contradict each other.
+
+// maxVersions bounds the versions of a Set.
+const maxVersions = 1000
+
+// versionsFolder is where a pack has its second version and all after.
+const versionsFolder = "versions/"
+
+// All returns the Set and its versions, the first first.
+func (s *Set) All() []*Set { return append([]*Set{s}, s.Versions...) }
+
+// versionFolder returns where a pack has a version, counted from 1.
+func versionFolder(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return versionsFolder + strconv.Itoa(n) + "/"
+}
+
+// newVersion returns an empty version of a place.
+func newVersion(place string, n int) *Set {
+	folder := versionFolder(n)
+	set := New(place + ": " + strings.TrimSuffix(folder, "/"))
+	set.folder = folder
+	return set
+}
+
+// versionOf returns the version that a file of a pack is of.
+func versionOf(name string) int {
+	rest, ok := strings.CutPrefix(name, versionsFolder)
+	number, _, below := strings.Cut(rest, "/")
+	if n, err := strconv.Atoi(number); ok && below && err == nil && n > 1 && n <= maxVersions {
+		return n
+	}
+	return 1
+}
+
+// Merge returns the definitions of several places as one. Places that define a type differently
+// are different versions; Problems names these types.
+func Merge(place string, sets ...*Set) *Set {
+	out := New(place)
+	for _, one := range sets {
+		for i, set := range one.All() {
+			out.merge(set, i == 0)
+		}
+	}
+	return out
+}
+
+// merge adds a place to the first version that does not contradict it; told: a contradiction is one of
+// Problems.
+func (s *Set) merge(set *Set, told bool) {
+	s.Recorded = s.Recorded || set.Recorded
+	for i, version := range s.All() {
+		first := version.contradicts(set)
+		if first != "" {
+			if i == 0 && told {
+				s.Problems = append(s.Problems, fmt.Sprintf("%s has another definition of %s than the places before; both are kept", set.Place, first))
+			}
+			continue
+		}
+		version.take(set)
+		return
+	}
+	if len(s.Versions)+1 == maxVersions {
+		s.Problems = append(s.Problems, fmt.Sprintf("%s is left out: over %d versions of a type", set.Place, maxVersions))
+		return
+	}
+	next := newVersion(s.Place, len(s.Versions)+2)
+	next.Recorded = set.Recorded
+	s.Versions = append(s.Versions, next)
+	next.take(set)
+}
+
+// contradicts returns the first type that another Set defines differently, "" if there is none.
+func (s *Set) contradicts(set *Set) string {
+	for _, d := range set.Definitions() {
+		if old := s.byName[d.Name]; old != nil && old.Kind == d.Kind && !rosmsg.SameText(old.Text, d.Text) {
+			return d.Name
+		}
+	}
+	for name, p := range set.protos {
+		if old, ok := s.protos[name]; ok && !proto.Equal(protodesc.ToDescriptorProto(old.md), protodesc.ToDescriptorProto(p.md)) {
+			return name
+		}
+	}
+	return ""
+}
+
+// take adds all definitions of another Set.
+func (s *Set) take(set *Set) {
+	for _, d := range set.Definitions() {
+		c := *d
+		c.Path = set.Place + ": " + d.Path
+		s.Add(c)
+	}
+	s.mergeProtos(set)
+}
+
+// Entries describes all definitions, version by version, by name.
+func (s *Set) Entries(rest Rest) []Entry {
+	list := []Entry{}
+	for _, set := range s.All() {
+		for _, d := range set.Definitions() {
+			list = append(list, set.entry(d, rest))
+		}
+		list = append(list, set.protoEntries((*descriptors).pathOf)...)
+	}
+	return list
+}
+
+// From returns where the definition of a type is, and its own text; "" if the Set does not have it.
+func (s *Set) From(name string) (path, text string) {
+	if p, ok := s.protos[name]; ok {
+		return p.from.pathOf(p.md), protoschema.ProtoText(p.md)
+	}
+	if d := s.find(name); d != nil {
+		return d.Path, d.Text + "\n"
+	}
+	return "", ""
+}
