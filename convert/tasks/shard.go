@@ -191,6 +191,14 @@ func (l loads) sink() {
 	}
 }
 
+// share returns about how many bytes a task reads.
+func (t *Task) share() int64 {
+	if t.Range != nil && t.Range.Parts > 0 {
+		return t.Size / int64(t.Range.Parts)
+	}
+	return t.Size
+}
+
 // Pick returns those of a plan that a shard has, in the order of the plan.
 func (s Shard) Pick(plan []*Task) (list []*Task) {
 	if s.All() {
@@ -198,7 +206,7 @@ func (s Shard) Pick(plan []*Task) (list []*Task) {
 	}
 	sizes := make([]int64, len(plan))
 	for i, t := range plan {
-		sizes[i] = t.Size
+		sizes[i] = t.share()
 	}
 	for i, share := range Assign(sizes, s.Count) {
 		if share == s.Index {

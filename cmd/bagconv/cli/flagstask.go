@@ -14,6 +14,7 @@ func (s *settings) taskFlags() []flag {
 		flag{name: "shard", arg: "I/N", set: put(&s.shard),
 			help: "do share I, counted from 0, of N shares of the tasks, about equal in bytes. With --task the default is the share that Kubernetes, AWS Batch or Slurm has for this process, see docs/scale.md; 0/1 is everything"},
 		jobsFlag(s),
+		flag{name: "losses-ok", kind: onOff, set: put(&s.lossesOK), help: "end with 0 instead of 3 if all tasks are done, but something is damaged or lost: for engines that know success and failure only"},
 	)...)
 	list = append(list, allIn(batchGroup, []string{"batch"},
 		flag{name: "shard", arg: "I/N", set: put(&s.shard),

@@ -33,6 +33,7 @@ type settings struct {
 	typesTo, rules            string
 	jobs                      int
 	resume, checksum, dryRun  bool
+	lossesOK                  bool
 	tasks                     []string // files of them
 	shard, rangeSize          string
 	key, scan, extract        string

@@ -34,8 +34,8 @@ func (e *env) plan(c *cli.Context) error {
 	}
 	if !e.set.quiet {
 		size := int64(0)
-		for _, t := range list {
-			size += t.Size
+		for _, in := range b.search.Inputs {
+			size += in.Size
 		}
 		e.say("%s, %s of recordings", count(int64(len(list)), "task"), sizeText(size))
 	}

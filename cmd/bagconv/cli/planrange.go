@@ -65,8 +65,6 @@ func (b *batchRun) cutTask(t *tasks.Task, in *batch.Input, size int64) ([]*tasks
 			part.Range.Before = before[i]
 		}
 		part.Output = partOutput(job.SinkFormat, part.Range)
-		// The size decides about shares: each part reads its share of the source.
-		part.Size = t.Size
 		list = append(list, &part)
 	}
 	return list, nil

@@ -72,7 +72,7 @@ func (e *env) work(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return outcome{transient: w.sum.transient > 0, some: w.sum.failed > 0, lossy: w.sum.losses}.end()
+	return outcome{transient: w.sum.transient > 0, some: w.sum.failed > 0, lossy: w.sum.losses && !e.set.lossesOK}.end()
 }
 
 func (s *workSum) text() string {
