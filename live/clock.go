@@ -16,6 +16,7 @@ type Clock struct {
 	paused  bool
 	steps   int // messages that are sent although it is paused
 	started bool
+	timed   bool      // there was a message, or Restart
 	base    int64     // time of the recording at since, ns
 	since   time.Time // when rate, paused or base changed last
 	changed chan struct{}
@@ -29,11 +30,11 @@ func NewClock(rate float64, paused bool) *Clock {
 	return &Clock{rate: rate, paused: paused, changed: make(chan struct{})}
 }
 
-// Restart has the next message start the clock anew.
-func (c *Clock) Restart() {
+// Restart stands the clock at the time of a message that will start it.
+func (c *Clock) Restart(at int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.started = false
+	c.started, c.timed, c.base = false, true, at
 }
 
 // now is Now for a caller that has locked.
@@ -44,11 +45,11 @@ func (c *Clock) now() int64 {
 	return c.base + int64(float64(time.Since(c.since))*c.rate)
 }
 
-// Now returns the time of the recording; false before the first message.
+// Now returns the time of the recording; false if there is none yet.
 func (c *Clock) Now() (int64, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.now(), c.started
+	return c.now(), c.started || c.timed
 }
 
 // set changes the clock, from now on.

@@ -25,7 +25,10 @@ func TestClock(t *testing.T) {
 	if p99, most := c.Delays(); p99 > most || most < 0 {
 		t.Errorf("%v, %v", p99, most)
 	}
-	c.Restart()
+	c.Restart(5)
+	if now, ok := c.Now(); now != 5 || !ok {
+		t.Errorf("%d, %v", now, ok)
+	}
 	if err := c.Wait(t.Context(), 5); err != nil {
 		t.Fatal(err)
 	}

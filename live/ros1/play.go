@@ -322,10 +322,10 @@ func (w *playWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 func (w *playWriter) Write(m *storage.Message) error {
 	if !w.started {
 		w.started = true
+		w.player.o.Clock.Restart(m.LogTime) // nodes with simulated time have it before the first message
 		if err := w.awaitSubscribers(); err != nil {
 			return err
 		}
-		w.player.o.Clock.Restart()
 	}
 	if err := w.player.o.Clock.Wait(w.ctx, m.LogTime); err != nil {
 		return err
