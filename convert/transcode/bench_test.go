@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
@@ -46,8 +47,13 @@ func parseBench(tb testing.TB, name string, d rosmsg.Dialect) *schema.Message {
 	return m
 }
 
-// BenchmarkAppend re-encodes messages of the sizes that real ones have.
-func BenchmarkAppend(b *testing.B) {
+// A benchCase is a message of the size that real ones of its type have.
+type benchCase struct {
+	name string
+	v    any
+}
+
+func benchCases() []benchCase {
 	text := func(n int) any { return string(make([]byte, n)) }
 	n8 := func(n int) any { return repeat(n, num{make([]byte, 8)}) }
 	n4 := func(n int) any { return repeat(n, num{make([]byte, 4)}) }
@@ -55,10 +61,7 @@ func BenchmarkAppend(b *testing.B) {
 	set := func(names []string, vals ...any) *strc { return &strc{names, vals} }
 	header := set([]string{"frame_id"}, text(9))
 	transform := set([]string{"header", "child"}, header, text(8))
-	for _, c := range []struct {
-		name string
-		v    any
-	}{
+	return []benchCase{
 		{"t/String", set([]string{"data"}, text(20))},
 		{"t/Imu", set([]string{"header"}, header)},
 		{"t/Joints", set([]string{"header", "name", "position", "velocity", "effort"}, header, repeat(30, text(12)), n8(30), n8(30), n8(30))},
@@ -67,9 +70,19 @@ func BenchmarkAppend(b *testing.B) {
 		{"t/Path", set([]string{"header", "poses"}, header, repeat(1000, set([]string{"header"}, header)))},
 		{"t/Cloud", set([]string{"header", "fields", "data"}, header, repeat(4, set([]string{"name"}, text(4))), n1(2_600_000))},
 		{"t/Image", set([]string{"header", "encoding", "data"}, header, text(4), n1(6_200_000))},
-	} {
-		ros1, ros2 := parseBench(b, c.name, rosmsg.ROS1), parseBench(b, "t/msg/"+c.name[2:], rosmsg.ROS2)
-		later := laterVersion(ros2, map[*schema.Message]*schema.Message{})
+	}
+}
+
+// benchVersions returns a type in ROS 1 and ROS 2, and a later version of the second.
+func benchVersions(tb testing.TB, name string) (ros1, ros2, later *schema.Message) {
+	ros2 = parseBench(tb, "t/msg/"+name[2:], rosmsg.ROS2)
+	return parseBench(tb, name, rosmsg.ROS1), ros2, laterVersion(ros2, map[*schema.Message]*schema.Message{})
+}
+
+// BenchmarkAppend re-encodes messages.
+func BenchmarkAppend(b *testing.B) {
+	for _, c := range benchCases() {
+		ros1, ros2, later := benchVersions(b, c.name)
 		for _, way := range []struct {
 			name     string
 			from, to Wire
@@ -119,4 +132,48 @@ func repeat(n int, v any) list {
 		out[i] = v
 	}
 	return out
+}
+
+// BenchmarkMigrateRatio reports how much longer migrating takes than re-encoding the same messages
+// to ROS 1: the least times of many short turns that both take.
+func BenchmarkMigrateRatio(b *testing.B) {
+	for _, c := range benchCases() {
+		b.Run(c.name[2:], func(b *testing.B) {
+			ros1, ros2, later := benchVersions(b, c.name)
+			in := walkEncode(ros2, c.v, CDR, ros.PlainLE)
+			var out []byte
+			var least [2]time.Duration
+			plans := [2]*Plan{}
+			for i, o := range []Options{{From: CDR, To: ROS1}, {From: CDR, To: CDR, Migrate: true}} {
+				dst := ros1
+				if i == 1 {
+					dst = later
+				}
+				p, err := Compile(ros2, dst, o)
+				if err != nil {
+					b.Fatal(err)
+				}
+				plans[i] = p
+			}
+			turn := max(1, 50_000/len(in))
+			for b.Loop() {
+				for i, p := range plans {
+					begin := time.Now()
+					for range turn {
+						var err error
+						if out, err = p.Append(out[:0], in); err != nil {
+							b.Fatal(err)
+						}
+					}
+					if t := time.Since(begin) / time.Duration(turn); least[i] == 0 || t < least[i] {
+						least[i] = t
+					}
+				}
+			}
+			b.ReportMetric(float64(least[0].Nanoseconds()), "plain-ns")
+			b.ReportMetric(float64(least[1].Nanoseconds()), "migrate-ns")
+			b.ReportMetric(float64(least[1])/float64(least[0]), "ratio")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
 }

@@ -103,7 +103,7 @@ func compile(p *Plan, from ros.Layout) (*program, error) {
 	if p.main == nil {
 		p.notes = c.notes
 	}
-	return &program{ops: c.ops, from: c.from, to: c.to}, nil
+	return &program{ops: fuse(c.ops), from: c.from, to: c.to}, nil
 }
 
 // emit adds an op, or makes the one before it longer.

@@ -271,8 +271,24 @@ func sameContent(t *testing.T, m *schema.Message, a, b []byte) bool {
 	return bytes.Equal(sums[0], sums[1])
 }
 
-// TestMigrateDamaged cuts and changes messages that are migrated.
+// stepwise is a plan whose ops are those that the compiler has made, before any are fused.
+func stepwise(t *testing.T, src, dst *schema.Message, o Options) *Plan {
+	p, err := Compile(src, dst, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCompiler(layoutOf(o.From, ros.PlainLE), o)
+	if err := c.structure(src, dst, ""); err != nil {
+		t.Fatal(err)
+	}
+	p.main = &program{ops: c.ops, from: c.from, to: c.to}
+	return p
+}
+
+// TestMigrateDamaged cuts and changes messages that are migrated. Ops that are fused do the same,
+// to the byte at which a message ends too early.
 func TestMigrateDamaged(t *testing.T) {
+	fused := 0
 	for seed := range 1500 {
 		r := maker{rand.New(rand.NewPCG(uint64(seed), 6))}
 		_, src := r.twins(0)
@@ -284,6 +300,10 @@ func TestMigrateDamaged(t *testing.T) {
 		judge, err := content.NewMigration([]content.Version{{Source: src, Target: dst}}, content.CDR, content.CDR)
 		if err != nil {
 			t.Fatal(err)
+		}
+		steps := stepwise(t, src, dst, Options{From: CDR, To: CDR, Migrate: true})
+		if plan.Ops() < steps.Ops() {
+			fused++
 		}
 		v := r.value(schema.Type{Kind: schema.Struct, Message: src}, 0)
 		for _, form := range []ros.Form{ros.PlainLE, ros.Delimited2BE} {
@@ -298,6 +318,11 @@ func TestMigrateDamaged(t *testing.T) {
 				if other, err2 := judge.Append(nil, b); (err == nil) != (err2 == nil) || err == nil && !sameContent(t, dst, out, other) {
 					t.Fatalf("seed %d, % x: %v; the judge: %v\n got % x\nwant % x", seed, b, err, err2, out, other)
 				}
+				if form == ros.PlainLE {
+					if same, why := steps.Append(nil, b); !bytes.Equal(out, same) || fmt.Sprint(err) != fmt.Sprint(why) {
+						t.Fatalf("seed %d: fused ops %v, others %v\nin  %x\ngot %x, want %x", seed, err, why, b, out, same)
+					}
+				}
 				if err != nil && (!errors.Is(err, ErrMalformed) || len(out) != 0) {
 					t.Fatalf("seed %d: %v, %d bytes", seed, err, len(out))
 				}
@@ -306,6 +331,9 @@ func TestMigrateDamaged(t *testing.T) {
 				}
 			}
 		}
+	}
+	if fused < 500 {
+		t.Errorf("only %d programs have fused ops", fused)
 	}
 }
 

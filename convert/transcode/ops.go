@@ -13,11 +13,12 @@ type op struct {
 	more *operand // of the rare ops that need more
 }
 
-// An operand is what opCast, opFit and opConst need.
+// An operand is what opCast, opFit, opConst and opBlock need.
 type operand struct {
-	cast cast
-	fit  fit
-	data []byte
+	cast  cast
+	fit   fit
+	data  []byte
+	moves []move
 }
 
 type opcode uint8
@@ -60,6 +61,9 @@ const (
 
 	opEnter // a delimited struct: u32 size
 	opLeave // go to its end; what is skipped is counted if a is 1, and left to the caller of Append if it is the outermost
+
+	opBlock     // moves, of a bytes at most; see fuse
+	opTextBlock // a string aligned to a>>4 in the source and a&15 in the destination, then perhaps a move
 
 	opMark // keep the position in the source as number a
 	opSeek // go back to position number a

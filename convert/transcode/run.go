@@ -41,7 +41,7 @@ func (s *state) run(pos, from, to int) (int, error) {
 			if o.a > len(src)-pos {
 				return pos, s.short(pos, o.a)
 			}
-			s.dst = append(s.dst, src[pos:pos+o.a]...)
+			s.dst = appendBytes(s.dst, src[pos:pos+o.a])
 			pos += o.a
 		case opTime:
 			n := 8 * o.a
@@ -62,17 +62,13 @@ func (s *state) run(pos, from, to int) (int, error) {
 			if o.a > len(src)-pos {
 				return pos, s.short(pos, o.a)
 			}
-			if o.drop != 0 && !isZero(src[pos:pos+o.a]) {
-				s.value(o)
-			}
+			s.leave(o, src[pos:pos+o.a])
 			pos += o.a
 		case opZero:
 			if s.fuel -= o.a / len(zeros); s.fuel < 0 {
 				return pos, &Error{Offset: pos, What: "too many bytes of fields that the message does not have"}
 			}
 			s.zero(o.a)
-		case opConst:
-			s.dst = append(s.dst, o.more.data...)
 		case opAlignSrc:
 			pos += ros.Padding(pos, o.a)
 			if pos > len(src) {
@@ -83,6 +79,16 @@ func (s *state) run(pos, from, to int) (int, error) {
 		case opString:
 			var err error
 			if pos, err = s.text(pos); err != nil {
+				return pos, err
+			}
+		case opTextBlock:
+			var err error
+			if pos, err = s.textBlock(pos, o); err != nil {
+				return pos, err
+			}
+		case opBlock:
+			var err error
+			if pos, err = s.block(pos, o); err != nil {
 				return pos, err
 			}
 		case opList, opSkipList, opListBool, opListTime, opListSwap, opListCast:
@@ -96,10 +102,6 @@ func (s *state) run(pos, from, to int) (int, error) {
 				return pos, err
 			}
 			i += o.n
-		case opMark:
-			s.marks[o.a] = pos
-		case opSeek:
-			pos = s.marks[o.a]
 		default:
 			var err error
 			if pos, err = s.rare(pos, o); err != nil {
@@ -108,6 +110,14 @@ func (s *state) run(pos, from, to int) (int, error) {
 		}
 	}
 	return pos, nil
+}
+
+// appendBytes appends bytes, those of a time without a call.
+func appendBytes(dst, p []byte) []byte {
+	if len(p) == 8 {
+		return binary.LittleEndian.AppendUint64(dst, binary.LittleEndian.Uint64(p))
+	}
+	return append(dst, p...)
 }
 
 // plainList copies or skips a list whose elements need no ops of their own.
@@ -196,6 +206,14 @@ func (s *state) rare(pos int, o *op) (int, error) {
 		return pos, nil
 	case opCount:
 		s.dst = binary.LittleEndian.AppendUint32(s.dst, uint32(o.a))
+		return pos, nil
+	case opMark:
+		s.marks[o.a] = pos
+		return pos, nil
+	case opSeek:
+		return s.marks[o.a], nil
+	case opConst:
+		s.dst = append(s.dst, o.more.data...)
 		return pos, nil
 	case opTextStart:
 		s.textAt = len(s.dst)
@@ -292,6 +310,13 @@ func (s *state) list(pos int, o *op) (n, at int, err error) {
 		return count, at, nil
 	}
 	return count * o.b, at, nil
+}
+
+// leave notes what is skipped.
+func (s *state) leave(o *op, p []byte) {
+	if o.drop != 0 && !isZero(p) {
+		s.value(o)
+	}
 }
 
 // value notes that the field which an op skips has a value.
