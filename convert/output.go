@@ -36,6 +36,9 @@ func guarded(jobs []*Job) (list []*Job, failed int, err error) {
 			return nil, i, err
 		}
 		job := *job
+		if job.Verify != nil {
+			job.Write.FS = iox.ReadBack(job.Write.FS)
+		}
 		job.extrasFS = g.Files(job.Write.FS, job.Write.Overwrite)
 		job.Read.FS = g.Reader(job.Read.FS)
 		switch {

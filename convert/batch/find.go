@@ -1,8 +1,9 @@
 package batch
 
 import (
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -233,5 +234,5 @@ func (f *Finder) looksLike(name string) bool { return f.stem(name) != name }
 // the contrary.
 func exists(path string) bool {
 	_, err := iox.Lstat(path)
-	return err == nil || !os.IsNotExist(err)
+	return err == nil || !errors.Is(err, fs.ErrNotExist)
 }

@@ -2,15 +2,17 @@ package cyber
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	pb "github.com/bagconv/bagconv/proto/cyber"
 	"github.com/bagconv/bagconv/storage"
-	"google.golang.org/protobuf/proto"
 )
 
 const (
@@ -142,7 +144,7 @@ func segmentPaths(fsys storage.FS, path string) (paths []string, err error) {
 		return []string{path}, nil
 	case err != nil:
 		dir, stem = filepath.Dir(path), filepath.Base(path)
-		if !os.IsNotExist(err) {
+		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}

@@ -57,7 +57,7 @@ func (p *outPlace) create(s *outSegment) (storage.File, error) {
 		p.names = append(p.names, name)
 		path = filepath.Join(p.out.TempDir(), name)
 	}
-	return p.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	return p.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
 // old lists the names in the folder that the recording will take: path itself,

@@ -1,8 +1,9 @@
 package cyber
 
 import (
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -32,7 +33,7 @@ func wholeIn(fsys storage.FS, path string) (name string, parts []string) {
 		return "", nil
 	}
 	name = filepath.Join(dir, stem)
-	if _, err := fsys.Stat(name); !os.IsNotExist(err) {
+	if _, err := fsys.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	parts, err := segmentPaths(fsys, name)

@@ -128,7 +128,7 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*Write
 
 // open makes the file, which has a temporary name.
 func (w *Writer) open(fsys storage.FS, temp string) (err error) {
-	if w.file, err = fsys.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+	if w.file, err = fsys.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return createError(w.path, "output", err, "")
 	}
 	return nil

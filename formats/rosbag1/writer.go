@@ -85,7 +85,7 @@ func Create(ctx context.Context, path string, o storage.WriteOptions) (storage.W
 		return nil, createError(path, "output", err, "")
 	}
 	w.out = out
-	if w.file, err = fsys.OpenFile(out.Temp(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+	if w.file, err = fsys.OpenFile(out.Temp(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return nil, errors.Join(createError(path, "output", err, ""), out.Abort())
 	}
 	head := w.fileHeader(0)

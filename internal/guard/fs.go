@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/bagconv/bagconv/internal/iox"
@@ -247,6 +248,22 @@ func (w *writerFS) RenameNew(from, to string) error {
 		w.move(map[string]string{from: to})
 	}
 	return err
+}
+
+// Place puts outputs in place, if base can. See iox.Output.
+func (w *writerFS) Place(stage, dir string, names, old []string, overwrite bool) error {
+	base, ok := w.FS.(interface {
+		Place(stage, dir string, names, old []string, overwrite bool) error
+	})
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	for _, name := range append(slices.Clone(names), old...) {
+		if err := w.check(filepath.Join(dir, name)); overwrite && err != nil {
+			return err
+		}
+	}
+	return base.Place(stage, dir, names, old, overwrite)
 }
 
 // Unnamed makes a file without a name, if base can.

@@ -29,7 +29,9 @@ func FS(fs storage.FS) storage.FS {
 	return fs
 }
 
-type osFS struct{}
+type osFS struct {
+	back bool // see ReadBack
+}
 
 // Open refuses what is neither a file nor a folder: a pipe without a writer would
 // wait for one, and a device has no end.
@@ -43,8 +45,13 @@ func (osFS) Open(name string) (storage.File, error) {
 	return file(os.Open(name))
 }
 
-func (osFS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, error) {
+func (o osFS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, error) {
 	if s := store(name); s != nil {
+		if b, ok := s.(interface {
+			OpenFileBack(string, int, os.FileMode) (storage.File, error)
+		}); ok && o.back {
+			return b.OpenFileBack(name, flag, perm)
+		}
 		return s.OpenFile(name, flag, perm)
 	}
 	return file(os.OpenFile(name, flag, perm))

@@ -26,6 +26,12 @@ type Leftover struct {
 // there who lives; those are among the leftovers, with an error.
 func CleanUp(fsys storage.FS, path string, keep ...string) (found []Leftover, err error) {
 	fsys = FS(fsys)
+	if s := store(path); s != nil {
+		if c, ok := s.(cleaner); ok {
+			return c.CleanUp(path)
+		}
+		return nil, nil
+	}
 	dir, base := filepath.Split(filepath.Clean(path))
 	dir = filepath.Clean(dir)
 	entries, err := fsys.ReadDir(dir)

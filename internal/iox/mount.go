@@ -129,6 +129,34 @@ func Distant(file any) bool {
 	return ok && d.Distant()
 }
 
+// ReadBack is fsys for outputs that are read before they have their place: a store then keeps them
+// as objects of their own meanwhile.
+func ReadBack(fsys storage.FS) storage.FS {
+	if fsys = FS(fsys); fsys == OS {
+		return osFS{back: true}
+	}
+	return fsys
+}
+
+// A placer is a store that puts outputs in place by itself: what has these names in a staging
+// folder appears in dir, in the place of what stands there under these names and those of old.
+type placer interface {
+	Place(stage, dir string, names, old []string, overwrite bool) error
+}
+
+// Place does so with the store of dir. The error wraps errors.ErrUnsupported if dir is in none.
+func (osFS) Place(stage, dir string, names, old []string, overwrite bool) error {
+	if p, ok := store(dir).(placer); ok {
+		return p.Place(stage, dir, names, old, overwrite)
+	}
+	return unsupported("place", stage, dir)
+}
+
+// A cleaner is a store that cleans up after processes that were killed.
+type cleaner interface {
+	CleanUp(name string) ([]Leftover, error)
+}
+
 // Show returns a name as people write it: filepath.Clean leaves one slash of the two in a URL. A
 // URL is shown without what may be secret in it.
 func Show(name string) string {

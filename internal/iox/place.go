@@ -54,6 +54,11 @@ func (o *Output) place(names, old []string) error {
 	if err != nil {
 		return err
 	}
+	if p, ok := o.fs.(placer); ok {
+		if err := p.Place(o.TempDir(), o.dir, names, old, o.overwrite); !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+	}
 	if o.sync {
 		for _, name := range names {
 			path := filepath.Join(o.TempDir(), name)

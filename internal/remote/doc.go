@@ -2,13 +2,16 @@
 // objects, which are read in ranges through a cache of bounded size.
 //
 //	https://host/path, http://host/path   read only; the server must send ranges
+//	s3://bucket/key                       S3, and servers that speak its language
 //
 //	name.go    names: taking them apart, showing them without secrets
 //	remote.go  the file system, and its settings
-//	store.go   what a kind of store can do; web.go is http
+//	store.go   what a kind of store can do; web.go is http, s3.go is S3, with awsconfig.go
 //	link.go    requests: how many at a time, how fast, how long, and again after a failure
 //	cache.go   what has been read; ahead.go reads what will be asked for next
 //	file.go    an object as a storage.File
+//	write.go   files that are written; upload.go sends them in parts, spool.go from a temporary file
+//	place.go   puts what was sent in place, and cleans up; ledger.go knows what a killed process left
 //
 // It refuses names that filepath.Clean would change, writing to a web server, objects that
 // change while they are read (never a mixture of two versions), and servers that do not send

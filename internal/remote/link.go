@@ -22,6 +22,8 @@ type Settings struct {
 	Timeout     time.Duration // without a byte, of one request
 	Retries     int           // attempts after the first, of a request that gets nowhere; -1: none
 
+	Note func(text string) // is told what may surprise; nil: nobody is
+
 	Listings []storage.Listing // of folders, for servers that do not list any
 }
 
@@ -31,6 +33,10 @@ const (
 	DefaultTimeout     = 60 * time.Second
 	DefaultRetries     = 6
 )
+
+// Pause is how long to wait before the second attempt of a request, at most; each further one may
+// wait twice as long. Tests make it shorter.
+var Pause = 200 * time.Millisecond
 
 // Counts are what has been sent and received.
 type Counts struct {
@@ -47,7 +53,7 @@ type link struct {
 	client   *http.Client
 	slots    chan struct{}
 
-	pause time.Duration // before the second attempt, at most
+	pause time.Duration // see Pause
 
 	requests, retries, read, written atomic.Int64
 
@@ -68,7 +74,7 @@ func newLink(ctx context.Context, s Settings) *link {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = s.Connections
 	transport.DisableCompression = true // ranges are of the stored bytes
-	l := &link{settings: s, ctx: ctx, slots: make(chan struct{}, s.Connections), pause: 200 * time.Millisecond}
+	l := &link{settings: s, ctx: ctx, slots: make(chan struct{}, s.Connections), pause: Pause}
 	l.client = &http.Client{Transport: &meter{l, transport}, CheckRedirect: redirect}
 	return l
 }
@@ -109,6 +115,8 @@ func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
 		clock.Stop()
 		if context.Cause(ctx) == errTimeout {
 			err = errTimeout
+		} else if errors.Is(err, io.EOF) {
+			err = errCut
 		}
 		cancel(nil)
 		return nil, err

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,11 +25,15 @@ type FS struct {
 	mu     sync.Mutex
 	stores map[string]store  // by scheme, host and mark
 	caches map[string]*cache // of the last version, by name
+	drafts map[string]*draft // that have no place yet, by name
+	dirs   map[string]bool   // that were made
+
+	ledger ledger
 }
 
 // New returns a file system whose requests end with ctx.
 func New(ctx context.Context, s Settings) *FS {
-	return &FS{link: newLink(ctx, s), stores: map[string]store{}, caches: map[string]*cache{}}
+	return &FS{link: newLink(ctx, s), stores: map[string]store{}, caches: map[string]*cache{}, drafts: map[string]*draft{}, dirs: map[string]bool{}}
 }
 
 // Counts returns what has been sent and received.
@@ -65,6 +71,9 @@ func (r *FS) connect(n *name) (store, error) {
 		}
 		return w, nil
 	}
+	if n.scheme == "s3" {
+		return newBucket(r.link, n.host)
+	}
 	return nil, fmt.Errorf("%s:// is not read by this program: %w", n.scheme, storage.ErrUnsupported)
 }
 
@@ -87,6 +96,12 @@ func (r *FS) look(s string) (*info, *cache, error) {
 		i.base, i.dir = n.host, true
 		return i, nil, nil
 	}
+	if d, dir := r.drafted(i.where); d != nil {
+		return d.info(), nil, nil
+	} else if dir {
+		i.dir = true
+		return i, nil, nil
+	}
 	var first []byte
 	err = r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
 		i.object, first, err = st.head(ctx, n.path)
@@ -105,6 +120,21 @@ func (r *FS) look(s string) (*info, *cache, error) {
 		return nil, nil, err
 	}
 	return &info{where: i.where, base: i.base, dir: true}, nil, nil
+}
+
+// drafted returns the draft at a name that is not an object yet, or whether a folder was made there.
+func (r *FS) drafted(name string) (*draft, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d := r.drafts[name]
+	if d != nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.staged != nil {
+			return nil, false
+		}
+	}
+	return d, r.dirs[name]
 }
 
 func (r *FS) list(st store, dir string) (entries []entry, err error) {
@@ -133,21 +163,14 @@ func (r *FS) cacheOf(i *info, key string, st store) *cache {
 // Open opens an object or a folder for reading.
 func (r *FS) Open(s string) (storage.File, error) {
 	i, c, err := r.look(s)
+	if err == nil && c == nil && !i.dir {
+		err = errWriting
+	}
 	if err != nil {
 		return nil, r.fail("open", s, err)
 	}
 	return &file{fs: r, name: filepath.Clean(s), info: i, cache: c}, nil
 }
-
-// OpenFile opens an object for reading.
-func (r *FS) OpenFile(s string, flag int, _ os.FileMode) (storage.File, error) {
-	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) == 0 {
-		return r.Open(s)
-	}
-	return nil, r.fail("create", s, errWrite)
-}
-
-var errWrite = fmt.Errorf("nothing can be written there: %w", storage.ErrUnsupported)
 
 // Stat describes what stands at a name.
 func (r *FS) Stat(s string) (os.FileInfo, error) {
@@ -168,8 +191,12 @@ func (r *FS) ReadDir(s string) ([]os.DirEntry, error) {
 	if dir != "" {
 		dir += "/"
 	}
+	where := n.file(n.path)
+	if entries := r.draftsIn(where); iox.FinalPath(filepath.Join(where, "x")) != filepath.Join(where, "x") {
+		return entries, nil
+	}
 	entries, err := r.list(st, dir)
-	if err == nil && len(entries) == 0 && dir != "" {
+	if _, made := r.drafted(where); err == nil && len(entries) == 0 && dir != "" && !made {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
@@ -182,17 +209,34 @@ func (r *FS) ReadDir(s string) ([]os.DirEntry, error) {
 	return list, nil
 }
 
-// Mkdir refuses.
-func (r *FS) Mkdir(s string, _ os.FileMode) error { return r.fail("mkdir", s, errWrite) }
+// draftsIn lists what is drafted in a folder.
+func (r *FS) draftsIn(dir string) (list []os.DirEntry) {
+	seen := map[string]*info{}
+	for _, d := range r.below(dir) {
+		rest := strings.TrimPrefix(d.name, dir+string(filepath.Separator))
+		base, _, deep := strings.Cut(rest, string(filepath.Separator))
+		if i := d.info(); deep {
+			seen[base] = &info{where: filepath.Join(dir, base), base: base, dir: true}
+		} else {
+			seen[base] = i
+		}
+	}
+	for _, base := range slices.Sorted(maps.Keys(seen)) {
+		list = append(list, fs.FileInfoToDirEntry(seen[base]))
+	}
+	return list
+}
 
-// Rename refuses.
-func (r *FS) Rename(_, to string) error { return r.fail("rename", to, errWrite) }
-
-// Remove refuses.
-func (r *FS) Remove(s string) error { return r.fail("remove", s, errWrite) }
-
-// RemoveAll refuses.
-func (r *FS) RemoveAll(s string) error { return r.fail("remove", s, errWrite) }
+// close gives up what has no place.
+func (r *FS) close() {
+	r.mu.Lock()
+	drafts := slices.Collect(maps.Values(r.drafts))
+	r.mu.Unlock()
+	for _, d := range drafts {
+		_ = errors.Join(d.abort(), r.unstage(d)) // the ledger has what is left
+	}
+	r.ledger.close()
+}
 
 // mounts are the users of the file system that is mounted.
 var mounts struct {
@@ -215,6 +259,7 @@ func Mount(ctx context.Context, s Settings) (fsys *FS, unmount func()) {
 		defer mounts.Unlock()
 		if mounts.n--; mounts.n == 0 {
 			iox.Mount(nil)
+			mounts.fs.close()
 			mounts.fs = nil
 		}
 	}

@@ -40,6 +40,40 @@ type store interface {
 	list(ctx context.Context, dir string) ([]entry, error)
 }
 
+// A sink is a store that objects can be written to. An object appears when it is whole. Only is
+// asked for if there must be none of that key: the error of one is errExists, if the store
+// can tell.
+type sink interface {
+	store
+
+	// put writes an object at once.
+	put(ctx context.Context, key string, data []byte, only bool) error
+
+	// begin starts an object in parts, which complete puts together, in the order of their
+	// numbers, from 1 on. Parts may be sent in any order.
+	begin(ctx context.Context, key string) (id string, err error)
+	part(ctx context.Context, key, id string, number int, data []byte) (etag string, err error)
+	copyPart(ctx context.Context, key, id string, number int, from string, o *object, off, n int64) (etag string, err error)
+	complete(ctx context.Context, key, id string, etags []string, only bool) error
+	abort(ctx context.Context, key, id string) error
+
+	remove(ctx context.Context, key string) error
+
+	// uploads lists the objects that were begun, and not completed; lastPart is when
+	// something of one was sent, zero if nothing was.
+	uploads(ctx context.Context, prefix string) ([]upload, error)
+	lastPart(ctx context.Context, key, id string) (time.Time, error)
+
+	// where describes the store for other processes.
+	where() string
+}
+
+// An upload is an object that was begun.
+type upload struct {
+	key, id string
+	last    time.Time // when something of it was sent
+}
+
 // Errors of objects.
 var (
 	errChanged = fmt.Errorf("it was replaced while it was read; read it again: %w", storage.ErrCorrupt)

@@ -19,6 +19,7 @@ import (
 	"github.com/bagconv/bagconv/convert/verify"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // reportFile makes the file of --report.
@@ -163,7 +164,11 @@ func (b *batchRun) convertOne(ctx context.Context, item *batchItem, fits error, 
 	job := *b.job
 	job.Source, job.SourceFormat, job.Sink, job.Extras = item.Path, item.Format, item.output, b.extrasOf(item.output)
 	job.Write.Overwrite = job.Write.Overwrite || item.replace
-	job.Write.FS = b.guard.Writer(nil, job.Write.Overwrite)
+	var base storage.FS
+	if b.set.verified != "" {
+		base = iox.ReadBack(nil)
+	}
+	job.Write.FS = b.guard.Writer(base, job.Write.Overwrite)
 	job.Progress = update
 	if item.part != nil {
 		b.narrow(&job, item.part)

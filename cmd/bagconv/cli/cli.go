@@ -114,7 +114,10 @@ func Run(ctx context.Context, args []string, stdio Stdio, formats *storage.Regis
 }
 
 func (e *env) main(ctx context.Context, args []string) int {
-	_, unmount := remote.Mount(ctx, remote.Settings{Listings: e.formats.Listings()})
+	_, unmount := remote.Mount(ctx, remote.Settings{
+		Listings: e.formats.Listings(),
+		Note:     func(text string) { e.writeLines("note", []string{text}) },
+	})
 	defer unmount()
 	err := e.run(ctx, args)
 	var status exitStatus

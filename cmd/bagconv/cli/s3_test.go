@@ -1,0 +1,221 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bagconv/bagconv/cmd/bagconv/cli"
+	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/remote"
+	"github.com/bagconv/bagconv/internal/s3test"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// bagconv runs a command, and returns its exit status and all that it prints.
+func bagconv(args ...string) (status int, out string) {
+	var b bytes.Buffer
+	status = cli.Run(context.Background(), append([]string{"bagconv"}, args...), cli.Stdio{Out: &b, Err: &b}, all.Registry())
+	return status, b.String()
+}
+
+func must(t *testing.T, args ...string) string {
+	t.Helper()
+	status, out := bagconv(args...)
+	if status != 0 {
+		t.Fatalf("bagconv %q: status %d: %s", args, status, out)
+	}
+	return out
+}
+
+// s3Outputs are outputs of all formats, with the flags that they need.
+var s3Outputs = []struct {
+	name string
+	args []string
+}{
+	{"x.bag", nil}, {"a b%20ü.mcap", nil}, {"x.record", nil}, {"db/", nil}, {"mcap/", []string{"--storage", "mcap"}},
+	{"parts.record", []string{"--segment-size", "100k"}},
+}
+
+// TestS3 writes every format to two servers and reads it from there: what is there is byte for
+// byte what is written to the disk. The same through a proxy that fails each request once and
+// cuts each answer.
+func TestS3(t *testing.T) {
+	for _, server := range s3test.Names {
+		for _, faulty := range []bool{false, true} {
+			name := server
+			if faulty {
+				name += "-faults"
+			}
+			t.Run(name, func(t *testing.T) {
+				if faulty && testing.Short() {
+					t.Skip("faults take long")
+				}
+				s := s3test.Start(t, server)
+				t.Setenv("XDG_CACHE_HOME", t.TempDir())
+				if faulty {
+					defer func(d time.Duration) { remote.Pause = d }(remote.Pause)
+					remote.Pause = time.Millisecond
+					s.Faults(t)
+				}
+				local := t.TempDir()
+				for _, o := range s3Outputs {
+					writeBoth(t, s, local, o.name, o.args)
+				}
+				if left := s.Uploads(t); len(left) > 0 {
+					t.Errorf("uploads are left: %q", left)
+				}
+				if keys := s.Keys(t, "d/."); len(keys) > 0 {
+					t.Errorf("objects are left: %q", keys)
+				}
+			})
+		}
+	}
+}
+
+// writeBoth writes an output to the disk and to the server, compares both, and converts the
+// latter back.
+func writeBoth(t *testing.T, s *s3test.Server, local, name string, args []string) {
+	const demo = "../../../testdata/demo.bag"
+	here, there := filepath.Join(local, name), "s3://"+s3test.Bucket+"/d/"+name
+	if strings.HasSuffix(name, "/") {
+		here += "/"
+	}
+	must(t, append([]string{demo, here, "-q"}, args...)...)
+	must(t, append([]string{demo, there, "-q", "--verify", "content"}, args...)...)
+	var keys []string
+	err := filepath.WalkDir(local, func(path string, d os.DirEntry, err error) error {
+		rel, _ := filepath.Rel(local, path)
+		if err == nil && !d.IsDir() && strings.HasPrefix(rel, strings.TrimSuffix(name, "/")) {
+			keys = append(keys, "d/"+filepath.ToSlash(rel))
+			sameBytes(t, path, "s3://"+s3test.Bucket+"/d/"+filepath.ToSlash(rel))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Keys(t, "d/"+strings.TrimSuffix(name, "/")); !slices.Equal(got, keys) {
+		t.Errorf("%s: the server has %q, the disk %q", name, got, keys)
+	}
+	if out := must(t, "verify", there, here); !strings.Contains(out, "equal in content") {
+		t.Error(out)
+	}
+	if status, out := bagconv(append([]string{demo, there, "-q"}, args...)...); status != 1 || !strings.Contains(out, "exist") {
+		t.Errorf("%s is there already: status %d: %s", name, status, out)
+	}
+	must(t, append([]string{demo, there, "-q", "--force"}, args...)...)
+	must(t, there, filepath.Join(t.TempDir(), "back.bag"), "-q")
+}
+
+// sameBytes compares a file with an object.
+func sameBytes(t *testing.T, path, url string) {
+	t.Helper()
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := remote.New(context.Background(), remote.Settings{}).Open(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(f)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s: %d bytes, and %d on the disk, %v", url, len(got), len(want), err)
+	}
+}
+
+// TestS3NoDisk: an output in parts of 16 MiB needs no file of this machine, of bags, MCAP files
+// and records.
+func TestS3NoDisk(t *testing.T) {
+	s := s3test.Start(t, "versitygw")
+	in := largeBag(t, 40)
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	for _, name := range []string{"x.bag", "x.mcap", "x.record"} {
+		args := []string{in, "s3://" + s3test.Bucket + "/" + name, "-q"}
+		if name == "x.mcap" {
+			args = append(args, "--compression", "none")
+		}
+		must(t, args...)
+		must(t, "verify", in, args[1])
+	}
+	if left := s.Uploads(t); len(left) > 0 {
+		t.Errorf("uploads are left: %q", left)
+	}
+}
+
+// largeBag writes a bag of so many messages of 1 MiB that do not compress.
+func largeBag(t *testing.T, messages int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "large.bag")
+	w, err := all.Registry().Lookup("bag").Create(context.Background(), path, storage.WriteOptions{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	topic := storage.Topic{Name: "/x", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}}
+	if _, err := w.CreateTopic(topic); err != nil {
+		t.Fatal(err)
+	}
+	data := make([]byte, 4+1<<20)
+	data[2] = 1 << 4 // 1 MiB
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range messages {
+		for k := range data[4:] {
+			data[4+k] = 'a' + byte(rng.Uint32()%26)
+		}
+		if err := w.Write(&storage.Message{LogTime: int64(i+1) * 1e9, Data: data}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestS3Killed kills runs at random moments: nothing of theirs is under the final name unless it
+// is whole, and the next run gives up what they have begun.
+func TestS3Killed(t *testing.T) {
+	s := s3test.Start(t, "versitygw")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	program, err := exec.LookPath("bagconv") // TestMain has put it there
+	if err != nil {
+		t.Fatal(err)
+	}
+	kills := 6
+	if os.Getenv("BAGCONV_EXHAUSTIVE") != "" {
+		kills = 50
+	}
+	in := largeBag(t, 60)
+	begun := 0
+	url := "s3://" + s3test.Bucket + "/killed.bag"
+	for i := range kills {
+		cmd := exec.Command(program, in, url, "-q", "--force")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		begun += len(s.Uploads(t))
+		if keys := s.Keys(t, "killed"); len(keys) > 0 {
+			must(t, "verify", in, url)
+		}
+		if i == kills-1 {
+			must(t, in, url, "-q", "--force")
+		}
+	}
+	must(t, "verify", in, url)
+	if left := s.Uploads(t); len(left) > 0 {
+		t.Errorf("uploads are left: %q", left)
+	}
+	t.Logf("%d uploads were left by the kills, before they were given up", begun)
+}

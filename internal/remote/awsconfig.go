@@ -1,0 +1,110 @@
+package remote
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"gopkg.in/ini.v1"
+)
+
+// An aws is what the environment says about S3.
+type aws struct {
+	host      string
+	secure    bool
+	region    string
+	lookup    minio.BucketLookupType
+	creds     *credentials.Credentials
+	anonymous bool
+}
+
+// awsConfig reads the usual variables, the profile in the shared files, and what the machine has
+// a role for.
+func awsConfig(l *link) (*aws, error) {
+	profile, err := awsProfile()
+	if err != nil {
+		return nil, err
+	}
+	conf := &aws{
+		host: "s3.amazonaws.com", secure: true,
+		region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), profile["region"]),
+	}
+	if endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), profile["endpoint_url"]); endpoint != "" {
+		u, err := url.Parse(endpoint)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, errEndpoint
+		}
+		conf.host, conf.secure, conf.lookup = u.Host, u.Scheme == "https", minio.BucketLookupPath
+		conf.region = cmp.Or(conf.region, "us-east-1")
+	}
+	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
+	if profile["aws_access_key_id"] != "" {
+		providers = append(providers, &credentials.Static{Value: credentials.Value{
+			AccessKeyID: profile["aws_access_key_id"], SecretAccessKey: profile["aws_secret_access_key"],
+			SessionToken: profile["aws_session_token"], SignerType: credentials.SignatureV4,
+		}})
+	}
+	if client := roleClient(); client != nil {
+		providers = append(providers, &credentials.IAM{Client: client, Region: conf.region})
+	}
+	conf.creds = credentials.NewChainCredentials(providers)
+	v, err := conf.creds.GetWithContext(&credentials.CredContext{Client: &http.Client{Timeout: l.settings.Timeout}})
+	if conf.anonymous = err != nil || v.AccessKeyID == ""; conf.anonymous {
+		conf.creds = credentials.NewStaticV4("", "", "")
+	}
+	return conf, nil
+}
+
+// roleClient asks for the credentials of a role: those of a container or a web identity by
+// variables, else those of an instance, whose address answers at once or not at all. Nil: the
+// variables say that there are none.
+func roleClient() *http.Client {
+	for _, v := range []string{"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"} {
+		if os.Getenv(v) != "" {
+			return &http.Client{Timeout: 10 * time.Second}
+		}
+	}
+	if os.Getenv("AWS_EC2_METADATA_DISABLED") == "true" || os.Getenv("AWS_ENDPOINT_URL") != "" || os.Getenv("AWS_ENDPOINT_URL_S3") != "" {
+		return nil
+	}
+	dial := &net.Dialer{Timeout: time.Second}
+	return &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DialContext: dial.DialContext}}
+}
+
+// awsProfile returns the keys of the profile in the shared configuration.
+func awsProfile() (map[string]string, error) {
+	file := os.Getenv("AWS_CONFIG_FILE")
+	if file == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, nil // there is none
+		}
+		file = filepath.Join(home, ".aws", "config")
+	}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	conf, err := ini.Load(text)
+	if err != nil {
+		return nil, errors.New(file + ": it is not a configuration file of AWS")
+	}
+	name := cmp.Or(os.Getenv("AWS_PROFILE"), "default")
+	for _, section := range []string{"profile " + name, name} {
+		if s, err := conf.GetSection(section); err == nil {
+			return s.KeysHash(), nil
+		}
+	}
+	return nil, nil
+}

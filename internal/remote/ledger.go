@@ -1,0 +1,147 @@
+package remote
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/bagconv/bagconv/internal/iox"
+)
+
+// A ledger is a file of this machine with the uploads that this process has begun and not ended,
+// locked as long as it lives. If it is killed, the next process that writes to a store gives them
+// up. Without a folder for it there is none.
+type ledger struct {
+	mu   sync.Mutex
+	open map[string]debt // by id
+	file *os.File
+	dead bool // no ledger can be had
+}
+
+// A debt is an upload in a ledger.
+type debt struct {
+	Store string `json:"store"`
+	Key   string `json:"key"`
+	ID    string `json:"id"`
+	ETag  string `json:"etag,omitempty"` // of an object that stays if others appear
+}
+
+// ledgerDir is where ledgers are.
+func ledgerDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		dir = os.TempDir()
+	}
+	return filepath.Join(dir, "bagconv", "uploads")
+}
+
+func (l *ledger) add(s sink, key, id string) { l.note(debt{Store: s.where(), Key: key, ID: id}) }
+
+func (l *ledger) note(d debt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open == nil {
+		l.open = map[string]debt{}
+	}
+	l.open[d.ID] = d
+	if l.file == nil && !l.dead {
+		l.dead = l.create() != nil
+	}
+	l.write()
+}
+
+// owe writes down an object that is to be removed unless the others of its recording appear.
+func (l *ledger) owe(s sink, key, etag string) {
+	l.note(debt{Store: s.where(), Key: key, ID: "object " + key, ETag: etag})
+}
+
+func (l *ledger) create() error {
+	dir := ledgerDir()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%016x.json", rand.Uint64())), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := iox.TryLock(f); err != nil { // nobody could know whether this process lives
+		return errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	l.file = f
+	return nil
+}
+
+func (l *ledger) remove(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.open[id]; ok {
+		delete(l.open, id)
+		l.write()
+	}
+}
+
+// write writes what is open. l.mu is held. An error is no reason to stop: then the lease of an
+// upload has to end before it is given up.
+func (l *ledger) write() {
+	if l.file == nil {
+		return
+	}
+	var b bytes.Buffer
+	for _, d := range l.open {
+		_ = json.NewEncoder(&b).Encode(d)
+	}
+	if _, err := l.file.WriteAt(b.Bytes(), 0); err == nil {
+		_ = l.file.Truncate(int64(b.Len()))
+	}
+}
+
+// close removes the ledger, unless uploads are left that could not be given up.
+func (l *ledger) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return
+	}
+	name := l.file.Name()
+	if len(l.open) == 0 {
+		_ = os.Remove(name)
+	}
+	_ = l.file.Close()
+	l.file = nil
+}
+
+// debts calls settle for each upload in the ledgers of processes that do not live, and removes a
+// ledger if it returns true for all.
+func debts(settle func(d debt) bool) {
+	names, err := filepath.Glob(filepath.Join(ledgerDir(), "*.json"))
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		if err != nil {
+			continue
+		}
+		if iox.TryLock(f) != nil { // it lives
+			_ = f.Close()
+			continue
+		}
+		settled := true
+		for d := json.NewDecoder(f); ; {
+			var one debt
+			if d.Decode(&one) != nil {
+				break
+			}
+			settled = settle(one) && settled
+		}
+		if settled {
+			_ = os.Remove(name)
+		}
+		_ = f.Close()
+	}
+}

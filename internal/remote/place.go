@@ -1,0 +1,252 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bagconv/bagconv/internal/iox"
+)
+
+// Place makes what has been drafted under these names in a staging folder appear in the folder
+// dir, those files last that list the others. If overwrite is not set, no object of these names
+// may be there; on error none of them is. Else all else under these names and those of old
+// is removed. See iox.Output.
+func (r *FS) Place(stage, dir string, names, old []string, overwrite bool) error {
+	to, _, err := r.sink(dir)
+	if err != nil {
+		return err
+	}
+	var drafts []*draft
+	for _, name := range names {
+		found := r.below(filepath.Join(stage, name))
+		if len(found) == 0 {
+			return &fs.PathError{Op: "place", Path: Show(filepath.Join(dir, name)), Err: fs.ErrNotExist}
+		}
+		drafts = append(drafts, found...)
+	}
+	var stale []string
+	if overwrite {
+		if stale, err = r.replaced(dir, append(slices.Clone(names), old...), drafts); err != nil {
+			return err
+		}
+	}
+	var failed error
+	for i, d := range drafts {
+		if failed = r.appear(d, !overwrite, len(drafts) > 1); failed == nil {
+			continue
+		}
+		if !overwrite {
+			for _, d := range drafts[:i] {
+				failed = errors.Join(failed, r.withdraw(d))
+			}
+		}
+		return failed
+	}
+	for _, d := range drafts {
+		r.ledger.remove("object " + d.final())
+		r.forget(d)
+	}
+	for _, key := range stale {
+		err = errors.Join(err, r.removeObject(to, key))
+	}
+	return err
+}
+
+// final returns the key that a draft will have.
+func (d *draft) final() string {
+	n, _ := parse(iox.FinalPath(d.name)) // it has been parsed before
+	return n.path
+}
+
+// replaced returns the keys of what is under the names and is not written anew. Files that list
+// others are removed at once: what they list is about to change.
+func (r *FS) replaced(dir string, names []string, drafts []*draft) (stale []string, err error) {
+	to, _, err := r.sink(dir)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		root := filepath.Join(dir, name)
+		if st, err := r.Stat(root); errors.Is(err, fs.ErrNotExist) || err == nil && !st.IsDir() && slices.ContainsFunc(drafts, func(d *draft) bool { return iox.FinalPath(d.name) == root }) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		n, err := parse(root)
+		if err != nil {
+			return nil, err
+		}
+		keys, err := r.keys(to, n.path)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range keys {
+			for _, l := range r.link.settings.Listings {
+				if strings.HasSuffix(key, "/"+l.Name) {
+					err = errors.Join(err, r.removeObject(to, key))
+				}
+			}
+			if !slices.ContainsFunc(drafts, func(d *draft) bool { return d.final() == key }) {
+				stale = append(stale, key)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return stale, nil
+}
+
+// keys returns those of the object of a key, or of all in the folder of that name.
+func (r *FS) keys(st store, key string) (keys []string, err error) {
+	entries, err := r.list(st, key+"/")
+	if err != nil || len(entries) == 0 {
+		return []string{key}, err
+	}
+	for _, e := range entries {
+		if !e.dir {
+			keys = append(keys, key+"/"+e.name)
+			continue
+		}
+		more, err := r.keys(st, key+"/"+e.name)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, more...)
+	}
+	return keys, nil
+}
+
+// appear makes the object of a draft appear. If it is one of several it is written down, so that
+// whoever cleans up after a kill removes it: it is of no use without the others.
+func (r *FS) appear(d *draft, only, several bool) error {
+	if d.staged != nil {
+		return r.move(d, only, several)
+	}
+	if several {
+		d.mu.Lock()
+		if d.sum = hexSum(d.complete(0).data); d.id != "" {
+			d.etags[0] = d.sum
+		}
+		r.ledger.owe(d.sink, d.final(), d.etag())
+		d.mu.Unlock()
+	}
+	return d.commit(only)
+}
+
+// withdraw removes an object that has appeared.
+func (r *FS) withdraw(d *draft) error {
+	err := r.removeObject(d.sink, d.final())
+	if err == nil {
+		r.ledger.remove("object " + d.final())
+	}
+	return err
+}
+
+// move makes the object of a draft that is one already appear under its final key, without
+// sending it again.
+func (r *FS) move(d *draft, only, several bool) error {
+	const piece = 1 << 30
+	if d.staged.size == 0 { // no part can be empty
+		other := r.newDraft(d.sink, d.name, d.final())
+		err := other.commit(only)
+		return errors.Join(err, r.unstage(d))
+	}
+	to := r.newDraft(d.sink, d.name, d.final())
+	to.size = d.staged.size
+	to.mu.Lock()
+	err := to.start()
+	for off := int64(0); err == nil && off < to.size; off += piece {
+		var tag string
+		err = r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+			tag, err = to.sink.copyPart(ctx, to.key, to.id, len(to.etags)+1, d.key, d.staged, off, min(piece, to.size-off))
+			return false, err
+		})
+		to.etags = append(to.etags, tag)
+	}
+	if err == nil {
+		if several {
+			r.ledger.owe(to.sink, to.key, to.etag())
+		}
+		err = r.link.do(r.link.ctx, func(ctx context.Context) (bool, error) {
+			return false, to.sink.complete(ctx, to.key, to.id, to.etags, only)
+		})
+		err = to.appeared(err, only)
+	}
+	to.mu.Unlock()
+	if err != nil {
+		return errors.Join(err, to.abort())
+	}
+	return r.unstage(d)
+}
+
+// lease is how long an upload is left alone after something was sent of it, if it is not known
+// that its process is dead.
+const lease = 24 * time.Hour
+
+// CleanUp gives up what runs that were killed have left of the output at a name: what this
+// machine knows to be left of dead processes at once, anything else when its lease has ended. See
+// iox.CleanUp.
+func (r *FS) CleanUp(s string) (found []iox.Leftover, err error) {
+	to, n, err := r.sink(s)
+	if err != nil {
+		return nil, nil // nothing can be written there
+	}
+	debts(func(d debt) bool {
+		if d.Store != to.where() {
+			return false
+		}
+		err := r.settle(to, d)
+		found = append(found, iox.Leftover{Path: Show(n.file(d.Key)), Err: err})
+		return err == nil
+	})
+	var list []upload
+	err = r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+		list, err = to.uploads(ctx, n.path)
+		return false, err
+	})
+	var refused *statusError
+	if errors.As(err, &refused) && !refused.transient() {
+		return found, nil // this server, or this user, cannot list them
+	}
+	for _, u := range list {
+		if time.Since(u.last) < lease {
+			continue
+		}
+		var last time.Time
+		err := r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+			last, err = to.lastPart(ctx, u.key, u.id)
+			return false, err
+		})
+		if err == nil && time.Since(last) >= lease {
+			found = append(found, iox.Leftover{Path: Show(n.file(u.key)), Err: r.giveUp(to, u.key, u.id)})
+		}
+	}
+	return found, err
+}
+
+// settle removes what a dead process has left: an upload, or an object that is its own.
+func (r *FS) settle(to sink, d debt) error {
+	if d.ETag == "" {
+		return r.giveUp(to, d.Key, d.ID)
+	}
+	var o object
+	err := r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+		o, _, err = to.head(ctx, d.Key)
+		return false, err
+	})
+	if errors.Is(err, fs.ErrNotExist) || err == nil && o.etag != d.ETag {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("it could not be looked at: %w", err)
+	}
+	return r.removeObject(to, d.Key)
+}

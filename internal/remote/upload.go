@@ -1,0 +1,413 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Objects are sent in parts of one size, as some servers demand; after many, in larger ones,
+// because an object has 10,000 at most.
+const (
+	partSize   = 16 << 20
+	largePart  = 256 << 20
+	smallParts = 6000
+	mostParts  = 10_000
+	sending    = 4 // parts of an object at a time
+)
+
+// partStart returns where a part begins, the first being 0.
+func partStart(i int) int64 {
+	return int64(min(i, smallParts))*partSize + int64(max(i-smallParts, 0))*largePart
+}
+
+// partOf returns the part that has a byte.
+func partOf(off int64) int {
+	if off < smallParts*partSize {
+		return int(off / partSize)
+	}
+	return smallParts + int((off-smallParts*partSize)/largePart)
+}
+
+// A part has bytes that were written. Writes come in any order; have are the ranges that came,
+// in order and apart.
+type part struct {
+	data []byte
+	have [][2]int64
+}
+
+// add notes a range.
+func (p *part) add(from, to int64) {
+	var list [][2]int64
+	for _, h := range p.have {
+		switch {
+		case h[1] < from:
+			list = append(list, h)
+		case h[0] > to:
+			list = append(append(list, [2]int64{from, to}), h)
+			from, to = h[1], h[1]
+		default:
+			from, to = min(from, h[0]), max(to, h[1])
+		}
+	}
+	if n := len(list); n == 0 || list[n-1][1] < to {
+		list = append(list, [2]int64{from, to})
+	}
+	p.have = list
+}
+
+// A draft is an object that is being written, and does not exist until commit. Parts are sent as
+// soon as they are full, but the first, which stays in memory until the end: formats write it
+// last. What is sent cannot be changed any more.
+type draft struct {
+	fs   *FS
+	sink sink
+	name string // as it is written
+	key  string
+
+	mu    sync.Mutex
+	parts map[int]*part // that are not sent
+	etags []string
+	size  int64
+	id    string // of the upload; "" until a part is sent
+	err   error  // the first one
+	done  bool   // closed, committed or aborted
+	room  chan struct{}
+	wait  sync.WaitGroup
+
+	closed bool
+	sum    string // MD5 of an object in one piece, when it is whole
+
+	staging bool    // it is in a staging folder
+	only    bool    // nothing may be there when it appears
+	back    bool    // it becomes an object under its name in the staging folder, to be read
+	staged  *object // as which it is one
+}
+
+var (
+	errSent = fmt.Errorf("it changes what has been sent already: %w", storage.ErrUnsupported)
+	errGone = errors.New("the upload was given up")
+)
+
+func (r *FS) newDraft(s sink, name, key string) *draft {
+	return &draft{fs: r, sink: s, name: name, key: key, parts: map[int]*part{}, room: make(chan struct{}, sending)}
+}
+
+// writeAt takes bytes.
+func (d *draft) writeAt(b []byte, off int64) (n int, err error) {
+	for n < len(b) {
+		i := partOf(off)
+		if i >= mostParts {
+			return n, fmt.Errorf("larger than %d bytes, which is too much for one object: write segments or split it: %w", partStart(mostParts), storage.ErrUnsupported)
+		}
+		begin, end := partStart(i), partStart(i+1)
+		piece := b[n:min(int64(len(b)), int64(n)+end-off)]
+		if err := d.fill(i, piece, off-begin, end-begin); err != nil {
+			return n, err
+		}
+		n, off = n+len(piece), off+int64(len(piece))
+	}
+	return n, nil
+}
+
+// fill takes bytes of one part, and sends it if it is full.
+func (d *draft) fill(i int, b []byte, at, size int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.err != nil:
+		return d.err
+	case d.done || d.closed:
+		return errGone
+	case i < len(d.etags) && d.etags[i] != "":
+		return errSent
+	}
+	p := d.parts[i]
+	if p == nil {
+		p = &part{}
+		d.parts[i] = p
+	}
+	if need := at + int64(len(b)); need > int64(len(p.data)) {
+		if need > int64(cap(p.data)) {
+			grown := make([]byte, need, min(max(2*need, 64<<10), size))
+			copy(grown, p.data)
+			p.data = grown
+		}
+		p.data = p.data[:need]
+	}
+	copy(p.data[at:], b)
+	p.add(at, at+int64(len(b)))
+	d.size = max(d.size, partStart(i)+at+int64(len(b)))
+	if i > 0 && p.have[0] == [2]int64{0, size} {
+		return d.send(i)
+	}
+	return nil
+}
+
+// send sends a part in the background. d.mu is held, and let go while it waits for room.
+func (d *draft) send(i int) error {
+	if d.id == "" {
+		if err := d.start(); err != nil {
+			d.err = err
+			return err
+		}
+	}
+	p := d.parts[i]
+	delete(d.parts, i)
+	for len(d.etags) <= i {
+		d.etags = append(d.etags, "")
+	}
+	d.etags[i] = "?" // on its way
+	d.mu.Unlock()
+	d.room <- struct{}{}
+	d.mu.Lock()
+	id := d.id
+	d.wait.Go(func() {
+		defer func() { <-d.room }()
+		var etag string
+		err := d.fs.link.do(d.fs.link.ctx, func(ctx context.Context) (_ bool, err error) {
+			etag, err = d.sink.part(ctx, d.key, id, i+1, p.data)
+			return false, err
+		})
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.etags[i] = etag
+		if d.err == nil {
+			d.err = err
+		}
+	})
+	return d.err
+}
+
+// start begins the upload, and writes it down for whoever cleans up. d.mu is held.
+func (d *draft) start() error {
+	link, began, tries := d.fs.link, time.Now(), 0
+	err := link.do(link.ctx, func(ctx context.Context) (_ bool, err error) {
+		tries++
+		if d.id, err = d.sink.begin(ctx, d.key); err == nil {
+			d.fs.ledger.add(d.sink, d.key, d.id)
+		}
+		return false, err
+	})
+	if err == nil && tries > 1 {
+		d.disown(began.Add(-2 * time.Second)) // servers tell whole seconds
+	}
+	return err
+}
+
+// disown gives up uploads that were begun by attempts whose answer was lost: those of this key of
+// which nothing was sent, since then. d.mu is held.
+func (d *draft) disown(since time.Time) {
+	link := d.fs.link
+	_ = link.do(link.ctx, func(ctx context.Context) (bool, error) { // else their lease ends one day
+		list, err := d.sink.uploads(ctx, d.key)
+		for _, u := range list {
+			if err != nil || u.key != d.key || u.id == d.id || u.last.Before(since) {
+				continue
+			}
+			var last time.Time
+			if last, err = d.sink.lastPart(ctx, u.key, u.id); err == nil && last.IsZero() {
+				err = d.sink.abort(ctx, u.key, u.id)
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil // it is gone
+			}
+		}
+		return false, err
+	})
+}
+
+// close ends the writing: all parts but the first are sent.
+func (d *draft) close() error {
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return d.err
+	}
+	d.closed = true
+	for i := 1; d.err == nil && i <= partOf(max(d.size-1, 0)); i++ {
+		if i < len(d.etags) && d.etags[i] != "" {
+			continue
+		}
+		d.complete(i)
+		_ = d.send(i) // it is in d.err
+	}
+	d.mu.Unlock()
+	d.wait.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err
+}
+
+// complete fills what was never written of a part with zeros. d.mu is held.
+func (d *draft) complete(i int) *part {
+	p := d.parts[i]
+	if p == nil {
+		p = &part{}
+		d.parts[i] = p
+	}
+	if n := min(d.size, partStart(i+1)) - partStart(i); int64(len(p.data)) < n {
+		p.data = append(p.data, make([]byte, n-int64(len(p.data)))...)
+	}
+	return p
+}
+
+// commit makes the object appear: nothing else is done after that. If only is set there must be
+// none of that name.
+func (d *draft) commit(only bool) error {
+	if err := d.close(); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.done {
+		return errGone
+	}
+	first := d.complete(0).data
+	d.sum = hexSum(first)
+	link := d.fs.link
+	if d.id == "" {
+		err := link.do(link.ctx, func(ctx context.Context) (bool, error) { return false, d.sink.put(ctx, d.key, first, only) })
+		return d.appeared(err, only)
+	}
+	err := link.do(link.ctx, func(ctx context.Context) (_ bool, err error) {
+		d.etags[0], err = d.sink.part(ctx, d.key, d.id, 1, first)
+		return false, err
+	})
+	if err == nil {
+		err = link.do(link.ctx, func(ctx context.Context) (bool, error) {
+			return false, d.sink.complete(ctx, d.key, d.id, d.etags, only)
+		})
+	}
+	return d.appeared(err, only)
+}
+
+// appeared judges the answer of the step that makes the object appear. An answer that was lost
+// leaves it open whether it did: then the store is asked. d.mu is held.
+func (d *draft) appeared(err error, only bool) error {
+	var s *statusError
+	if errors.As(err, &s) && s.code == 501 && only { // the server has no such condition
+		return fmt.Errorf("%w; the server cannot refuse to replace what another run has written meanwhile: use --force", err)
+	}
+	if lost := Transient(err) || errors.As(err, &s) && (s.code == 404 || s.code == 412 || s.code == 409); lost && d.isOurs() {
+		err = nil
+	}
+	if err == nil {
+		d.done = true
+		d.fs.ledger.remove(d.id)
+		d.parts = nil
+		return nil
+	}
+	if errors.As(err, &s) && (s.code == 412 || s.code == 409) && only {
+		return fmt.Errorf("another run has written it meanwhile: %w", fs.ErrExist)
+	}
+	return err
+}
+
+// isOurs reports whether the object that stands there is this one.
+func (d *draft) isOurs() bool {
+	ctx, stop := d.fs.link.detached()
+	defer stop()
+	var o object
+	err := d.fs.link.do(ctx, func(ctx context.Context) (_ bool, err error) {
+		o, _, err = d.sink.head(ctx, d.key)
+		return false, err
+	})
+	return err == nil && o.size == d.size && o.etag == d.etag()
+}
+
+// abort gives the object up. It works although the run has ended.
+func (d *draft) abort() error {
+	d.mu.Lock()
+	if d.err == nil {
+		d.err = errGone
+	}
+	d.closed = true
+	d.mu.Unlock()
+	d.wait.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.done {
+		return nil
+	}
+	d.done, d.parts = true, nil
+	if d.id == "" {
+		return nil
+	}
+	return d.fs.giveUp(d.sink, d.key, d.id)
+}
+
+// giveUp aborts an upload.
+func (r *FS) giveUp(s sink, key, id string) error {
+	ctx, stop := r.link.detached()
+	defer stop()
+	err := r.link.do(ctx, func(ctx context.Context) (bool, error) { return false, s.abort(ctx, key, id) })
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // it is gone
+	}
+	if err == nil {
+		r.ledger.remove(id)
+	}
+	return err
+}
+
+// detached returns a context for what must be done although the run has ended.
+func (l *link) detached() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(l.ctx), 20*time.Second)
+}
+
+// A writing is a draft as a storage.File.
+type writing struct {
+	*draft
+	pos int64
+}
+
+func (w *writing) Name() string { return w.name }
+func (w *writing) Sync() error  { return nil } // what is committed is durable
+
+func (w *writing) Read([]byte) (int, error)          { return 0, w.fail("read", errWriting) }
+func (w *writing) ReadAt([]byte, int64) (int, error) { return 0, w.fail("read", errWriting) }
+
+var errWriting = fmt.Errorf("it is being sent, and cannot be read: %w", storage.ErrUnsupported)
+
+func (w *writing) fail(op string, err error) error { return w.fs.fail(op, w.name, err) }
+
+func (w *writing) Stat() (os.FileInfo, error) { return w.info(), nil }
+
+func (w *writing) WriteAt(b []byte, off int64) (int, error) {
+	n, err := w.writeAt(b, off)
+	return n, w.fail("write", err)
+}
+
+func (w *writing) Write(b []byte) (int, error) {
+	n, err := w.WriteAt(b, w.pos)
+	w.pos += int64(n)
+	return n, err
+}
+
+func (w *writing) Seek(off int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		off += w.pos
+	case io.SeekEnd:
+		off += w.info().size
+	}
+	w.pos = max(off, 0)
+	return w.pos, nil
+}
+
+func (w *writing) Truncate(size int64) error {
+	if size != w.info().size {
+		return w.fail("truncate", errSent)
+	}
+	return nil
+}
+
+func (w *writing) Close() error { return w.fail("close", w.fs.ended(w.draft)) }

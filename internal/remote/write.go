@@ -1,0 +1,248 @@
+package remote
+
+import (
+	"context"
+	"crypto/md5"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// OpenFile opens an object for reading, or begins one. What is in a staging folder (see
+// iox.Output) appears when it is moved to its place; anything else when it is closed. A file that
+// shall be read as well (os.O_RDWR) is made in a temporary file.
+func (r *FS) OpenFile(s string, flag int, _ os.FileMode) (storage.File, error) {
+	return r.create(s, flag, false)
+}
+
+// OpenFileBack is OpenFile; a file in a staging folder can be read as soon as it is closed.
+func (r *FS) OpenFileBack(s string, flag int, _ os.FileMode) (storage.File, error) {
+	return r.create(s, flag, true)
+}
+
+var (
+	errWrite = fmt.Errorf("nothing can be written there: %w", storage.ErrUnsupported)
+	errPlace = fmt.Errorf("an object cannot be changed in place; write a new one: %w", storage.ErrUnsupported)
+)
+
+func (r *FS) create(s string, flag int, back bool) (storage.File, error) {
+	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) == 0 {
+		return r.Open(s)
+	}
+	to, n, err := r.sink(iox.FinalPath(filepath.Clean(s)))
+	switch {
+	case err != nil:
+		return nil, r.fail("create", s, err)
+	case flag&os.O_CREATE == 0 || flag&os.O_APPEND != 0:
+		return nil, r.fail("change", s, errPlace)
+	}
+	d := r.newDraft(to, filepath.Clean(s), n.path)
+	own := iox.IsTemp(filepath.Base(filepath.Dir(d.name))) // of the staging folder itself
+	d.only, d.staging = flag&os.O_EXCL != 0, inStage(d.name)
+	if d.back = back && d.staging && !own; d.back {
+		here, _ := parse(d.name) // as its final name
+		d.key = here.path
+	}
+	r.mu.Lock()
+	if r.drafts[d.name] != nil {
+		r.mu.Unlock()
+		return nil, r.fail("create", s, fs.ErrExist)
+	}
+	r.drafts[d.name] = d
+	r.mu.Unlock()
+	if flag&os.O_RDWR != 0 && !own {
+		return r.newSpool(d)
+	}
+	return &writing{draft: d}, nil
+}
+
+// sink returns the store of a name, if it can be written to.
+func (r *FS) sink(s string) (sink, name, error) {
+	st, n, err := r.open(s)
+	if err != nil {
+		return nil, n, err
+	}
+	to, ok := st.(sink)
+	if !ok {
+		return nil, n, errWrite
+	}
+	return to, n, nil
+}
+
+// ended sends what is left of a draft that was closed.
+func (r *FS) ended(d *draft) error {
+	err := d.close()
+	switch {
+	case err != nil || !d.alive():
+		return err
+	case d.back:
+		if err = d.commit(false); err == nil {
+			d.mu.Lock()
+			d.staged = &object{size: d.size, etag: d.etag()}
+			r.ledger.owe(d.sink, d.key, d.staged.etag)
+			d.mu.Unlock()
+		}
+	case !d.staging:
+		if err = d.commit(d.only); err == nil {
+			r.forget(d)
+		}
+	}
+	return err
+}
+
+func (r *FS) forget(d *draft) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.drafts, d.name)
+}
+
+// alive reports whether something can still become of a draft.
+func (d *draft) alive() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.done && d.err == nil
+}
+
+func (d *draft) info() *info {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return &info{where: d.name, base: filepath.Base(d.name), object: object{size: d.size, modified: time.Now()}}
+}
+
+// etag returns the tag that S3 gives an object of these bytes. d.mu is held.
+func (d *draft) etag() string {
+	if d.id == "" {
+		return d.sum
+	}
+	all := md5.New()
+	for _, tag := range d.etags {
+		sum, _ := hex.DecodeString(tag) // another kind of tag makes one that no object has
+		all.Write(sum)
+	}
+	return fmt.Sprintf("%x-%d", all.Sum(nil), len(d.etags))
+}
+
+// below returns the drafts at a name and below it, those that list others last.
+func (r *FS) below(name string) (list []*draft) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for n, d := range r.drafts {
+		if n == name || strings.HasPrefix(n, name+string(filepath.Separator)) {
+			list = append(list, d)
+		}
+	}
+	lists := func(d *draft) int {
+		for _, l := range r.link.settings.Listings {
+			if path.Base(filepath.ToSlash(d.name)) == l.Name {
+				return 1
+			}
+		}
+		return 0
+	}
+	slices.SortFunc(list, func(a, b *draft) int {
+		if c := lists(a) - lists(b); c != 0 {
+			return c
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	return list
+}
+
+// Mkdir notes a folder: stores have none, but of the objects in them.
+func (r *FS) Mkdir(s string, _ os.FileMode) error {
+	if _, _, err := r.sink(s); err != nil {
+		return r.fail("mkdir", s, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.dirs[filepath.Clean(s)] {
+		return r.fail("mkdir", s, fs.ErrExist)
+	}
+	r.dirs[filepath.Clean(s)] = true
+	return nil
+}
+
+// Rename moves a draft, or all of a folder of them, to its place, and replaces what is there.
+func (r *FS) Rename(from, to string) error {
+	return r.fail("rename", to, r.Place(filepath.Dir(from), filepath.Dir(to), []string{filepath.Base(from)}, []string{filepath.Base(to)}, true))
+}
+
+// RenameNew moves it to a name that must be free.
+func (r *FS) RenameNew(from, to string) error {
+	return r.fail("rename", to, r.Place(filepath.Dir(from), filepath.Dir(to), []string{filepath.Base(from)}, nil, false))
+}
+
+// Exchange is not there.
+func (r *FS) Exchange(_, to string) error { return r.fail("exchange", to, errors.ErrUnsupported) }
+
+// Remove removes a draft, a folder that was noted, or an object.
+func (r *FS) Remove(s string) error { return r.RemoveAll(s) }
+
+// RemoveAll removes an object, or the drafts and folders in a staging folder.
+func (r *FS) RemoveAll(s string) error {
+	name := filepath.Clean(s)
+	var failed error
+	drafts := r.below(name)
+	for _, d := range drafts {
+		failed = errors.Join(failed, d.abort(), r.unstage(d))
+		r.forget(d)
+	}
+	r.mu.Lock()
+	noted := false
+	for dir := range r.dirs {
+		if dir == name || strings.HasPrefix(dir, name+string(filepath.Separator)) {
+			delete(r.dirs, dir)
+			noted = true
+		}
+	}
+	r.mu.Unlock()
+	to, n, err := r.sink(s)
+	switch {
+	case err != nil:
+		failed = err
+	case len(drafts) == 0 && !noted && !inStage(name):
+		failed = r.removeObject(to, n.path)
+	}
+	return r.fail("remove", s, failed)
+}
+
+// inStage reports whether a name is one of a staging folder, or in one.
+func inStage(name string) bool {
+	return slices.ContainsFunc(strings.Split(name, string(filepath.Separator)), iox.IsTemp)
+}
+
+func (r *FS) removeObject(to sink, key string) error {
+	ctx, stop := r.link.detached()
+	defer stop()
+	err := r.link.do(ctx, func(ctx context.Context) (bool, error) { return false, to.remove(ctx, key) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// unstage removes the object that a draft is as long as it is in a staging folder.
+func (r *FS) unstage(d *draft) error {
+	d.mu.Lock()
+	staged := d.staged != nil
+	d.staged = nil
+	d.mu.Unlock()
+	if !staged {
+		return nil
+	}
+	err := r.removeObject(d.sink, d.key)
+	if err == nil {
+		r.ledger.remove("object " + d.key)
+	}
+	return err
+}
