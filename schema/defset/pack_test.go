@@ -99,6 +99,24 @@ func TestPack(t *testing.T) {
 	}
 }
 
+// TestJoin: topics of one recording that define a type differently are versions.
+func TestJoin(t *testing.T) {
+	set := New("rec.bag")
+	for _, text := range []string{"int8 a\n", "int8 a # now\n", "string b\n", "int8 a\n"} {
+		topic := New("rec.bag")
+		if err := topic.AddText("p/T", "ros1msg", []byte(text), "/topic"); err != nil {
+			t.Fatal(err)
+		}
+		set.Join(topic)
+	}
+	if len(set.Versions) != 1 || len(set.Problems) != 0 || set.Versions[0].Place != "rec.bag: versions/2" {
+		t.Fatalf("%d versions, %q", len(set.Versions), set.Problems)
+	}
+	if path, text := set.Versions[0].From("p/T"); path != "/topic" || !strings.HasPrefix(text, "string b") {
+		t.Errorf("%s: %q", path, text)
+	}
+}
+
 func readEntry(t testing.TB, path, name string) string {
 	t.Helper()
 	z, err := zip.OpenReader(path)

@@ -99,9 +99,13 @@ func (s *Set) protoEntries(file func(*descriptors, protoreflect.MessageDescripto
 }
 
 // mergeProtos adds the descriptors of another Set. They were read once, so they can be again.
-func (s *Set) mergeProtos(other *Set) {
+func (s *Set) mergeProtos(other *Set, placed bool) {
 	for _, d := range other.descriptors {
-		if err := s.addDescriptors(&descriptors{d.data, d.path, other.Place}); err != nil {
+		c := &descriptors{data: d.data, path: d.path}
+		if placed {
+			c.place = other.Place
+		}
+		if err := s.addDescriptors(c); err != nil {
 			s.Problems = append(s.Problems, fmt.Sprintf("%s: %v", d.path, err))
 		}
 	}

@@ -55,26 +55,26 @@ func versionOf(name string) int {
 func Merge(place string, sets ...*Set) *Set {
 	out := New(place)
 	for _, one := range sets {
-		for i, set := range one.All() {
-			out.merge(set, i == 0)
+		for _, set := range one.All() {
+			out.merge(set, true)
 		}
 	}
 	return out
 }
 
-// merge adds a place to the first version that does not contradict it; told: a contradiction is one of
-// Problems.
-func (s *Set) merge(set *Set, told bool) {
+// merge adds a place to the first version that does not contradict it. other: it is another place, so
+// that a contradiction is one of Problems, and paths begin with its name.
+func (s *Set) merge(set *Set, other bool) {
 	s.Recorded = s.Recorded || set.Recorded
 	for i, version := range s.All() {
 		first := version.contradicts(set)
 		if first != "" {
-			if i == 0 && told {
+			if i == 0 && other && set.folder == "" {
 				s.Problems = append(s.Problems, fmt.Sprintf("%s has another definition of %s than the places before; both are kept", set.Place, first))
 			}
 			continue
 		}
-		version.take(set)
+		version.take(set, other)
 		return
 	}
 	if len(s.Versions)+1 == maxVersions {
@@ -84,7 +84,13 @@ func (s *Set) merge(set *Set, told bool) {
 	next := newVersion(s.Place, len(s.Versions)+2)
 	next.Recorded = set.Recorded
 	s.Versions = append(s.Versions, next)
-	next.take(set)
+	next.take(set, other)
+}
+
+// Join adds what another part of the same place has, such as another topic of a recording. If it
+// defines a type differently, it is of another version.
+func (s *Set) Join(part *Set) {
+	s.merge(part, false)
 }
 
 // contradicts returns the first type that another Set defines differently, "" if there is none.
@@ -102,14 +108,16 @@ func (s *Set) contradicts(set *Set) string {
 	return ""
 }
 
-// take adds all definitions of another Set.
-func (s *Set) take(set *Set) {
+// take adds all definitions of another Set; placed: their paths begin with its place.
+func (s *Set) take(set *Set, placed bool) {
 	for _, d := range set.Definitions() {
 		c := *d
-		c.Path = set.Place + ": " + d.Path
+		if placed {
+			c.Path = set.Place + ": " + d.Path
+		}
 		s.Add(c)
 	}
-	s.mergeProtos(set)
+	s.mergeProtos(set, placed)
 }
 
 // Entries describes all definitions, version by version, by name.

@@ -69,9 +69,12 @@ func definitionsIn(ctx context.Context, format *storage.Format, path string, key
 		if len(t.Schema.Data) == 0 {
 			continue
 		}
-		if err := set.AddText(t.Type, t.Schema.Encoding, t.Schema.Data, t.Name); err != nil {
+		topic := defset.New(path)
+		topic.Recorded = true
+		if err := topic.AddText(t.Type, t.Schema.Encoding, t.Schema.Data, t.Name); err != nil {
 			set.Problems = append(set.Problems, fmt.Sprintf("topic %s: %v", t.Name, err))
 		}
+		set.Join(topic)
 	}
 	if set.Empty() {
 		return nil, fmt.Errorf("%s: %w", path, defset.ErrNone)
