@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/gob"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +33,7 @@ type Layout struct {
 	Fixed  []Fixed
 
 	store storage.File // the bytes of Fixed
+	tag   string
 }
 
 // A Chunk is what the writer appends to the output at once.
@@ -92,7 +94,38 @@ func NewLayout(ctx context.Context, job Job) (l *Layout, err error) {
 	if changed := changedFile(job.Read.FS, l.Files); changed != "" {
 		return nil, errors.Join(fmt.Errorf("%s: %w", changed, engine.ErrChanged), l.Close())
 	}
-	return l, nil
+	return l, l.makeTag()
+}
+
+// Tag names the content of the output: outputs with other bytes have another tag.
+func (l *Layout) Tag() string { return l.tag }
+
+// makeTag sums up what the output consists of.
+func (l *Layout) makeTag() error {
+	h := sha256.New()
+	fmt.Fprintln(h, l.Size)
+	for _, c := range l.Chunks {
+		fmt.Fprintln(h, c.Offset, c.Length, c.Sum)
+	}
+	st, err := l.store.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(h, io.NewSectionReader(l.store, 0, st.Size())); err != nil {
+		return err
+	}
+	l.tag = hex.EncodeToString(h.Sum(nil)[:12])
+	return nil
+}
+
+// ModTime returns when a file of the source was changed last.
+func (l *Layout) ModTime() (last time.Time) {
+	for _, f := range l.Files {
+		if f.ModTime.After(last) {
+			last = f.ModTime
+		}
+	}
+	return last
 }
 
 // Close forgets the bytes that are kept.
@@ -184,7 +217,7 @@ func DecodeLayout(text []byte) (*Layout, error) {
 	if err := l.check(int64(len(e.Store))); err != nil {
 		return bad(err)
 	}
-	return l, nil
+	return l, l.makeTag()
 }
 
 // check reports whether chunks and fixed bytes are all of the file, each byte once.

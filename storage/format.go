@@ -84,6 +84,10 @@ type Format struct {
 	// of several, or whose others have no common name. Nil: recordings have one file.
 	Whole func(path string) (name string, parts []string)
 
+	// Parts reports that the Writer of a file is a PartWriter, and that viewers read the
+	// format in ranges: recordings are served in it.
+	Parts bool
+
 	// Recordings returns which of the names are one recording, and the rest; see GroupsOf.
 	// Nil: a recording has one file.
 	Recordings func(fsys FS, dir string, names []string) (groups []Group, rest []string)

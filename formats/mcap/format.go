@@ -31,6 +31,7 @@ var Format = &storage.Format{
 	Name:          formatName,
 	Help:          "MCAP file",
 	Extensions:    []string{".mcap"},
+	Parts:         true,
 	Native:        "cdr",
 	Carries:       func(string, string) bool { return true },
 	Options:       options,

@@ -47,6 +47,7 @@ var arrows = []arrow{
 	{"convert/selection", []string{"storage", "internal/wire/..."}},
 	{"convert/check", []string{"convert/engine", "convert/mapping", "convert/transcode", "convert/selection", "internal/yaml", "schema", "schema/defset", "schema/protoschema", "storage"}},
 	{"live", []string{"storage"}},
+	{"live/virtual", []string{"convert", "internal/iox"}},
 	{"live/...", []string{"live/...", "storage"}},
 	{"gen", []string{"schema", "storage"}},
 	{"gen/gentest", nil},

@@ -4,6 +4,7 @@
 //	/                     the page
 //	/index.json           the same as JSON
 //	/files/NAME[/PART]    the files of a recording
+//	/FORMAT/NAME          a recording in the format Config.Sink, made while it is read
 //
 // It is read-only: GET, HEAD and OPTIONS. Only files of recordings that Config.Find has found are
 // served, by their names in a table, so that no path of a request reaches the file system; links

@@ -18,7 +18,8 @@ import (
 // A table is what is served at a moment.
 type table struct {
 	recordings []Recording
-	files      map[string]*File // by what follows /files/ in addresses
+	files      map[string]*File      // by what follows /files/ in addresses
+	outputs    map[string]*Recording // by what follows / in addresses
 	err        error
 }
 
@@ -30,8 +31,11 @@ func (s *Server) recordings() table {
 		return s.now
 	}
 	list, err := s.config.Find()
-	t := table{recordings: list, files: map[string]*File{}, err: err}
+	t := table{recordings: list, files: map[string]*File{}, outputs: map[string]*Recording{}, err: err}
 	for i := range list {
+		if s.config.Sink != nil {
+			t.outputs[s.outputName(&list[i])] = &list[i]
+		}
 		for k := range list[i].Files {
 			f := &list[i].Files[k]
 			t.files[strings.TrimSuffix(list[i].Name+"/"+f.Part, "/")] = f

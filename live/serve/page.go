@@ -21,6 +21,7 @@ type Entry struct {
 	Format string `json:"format"`
 	Size   int64  `json:"size"`  // bytes, of all files
 	Files  []Link `json:"files"` // to be downloaded, or opened by their addresses
+	As     []Link `json:"as"`    // in another format, made while it is read
 	Open   []Link `json:"open"`  // in viewers; none if no viewer reads the files
 }
 
@@ -75,7 +76,7 @@ func (s *Server) list(r *http.Request) (*Index, error) {
 	x := &Index{SchemaVersion: 1, Recordings: []Entry{}}
 	for i := range t.recordings {
 		rec := &t.recordings[i]
-		e := Entry{Name: rec.Name, Format: rec.Format.Name, Files: []Link{}, Open: []Link{}}
+		e := Entry{Name: rec.Name, Format: rec.Format.Name, Files: []Link{}, As: []Link{}, Open: []Link{}}
 		for _, f := range rec.Files {
 			st, err := s.config.FS.Stat(f.Path)
 			if err != nil {
@@ -87,6 +88,13 @@ func (s *Server) list(r *http.Request) (*Index, error) {
 		}
 		if len(e.Files) == 1 {
 			e.Open = s.viewers(e.Files[0].URL)
+		}
+		if s.config.Sink != nil {
+			name := s.outputName(rec)
+			e.As = append(e.As, Link{Text: name, URL: base + "/" + escaped(name)})
+			if len(e.Open) == 0 {
+				e.Open = s.viewers(e.As[0].URL)
+			}
 		}
 		x.Recordings = append(x.Recordings, e)
 	}

@@ -27,11 +27,13 @@ type File struct {
 
 // Config describes a Server. Find and FS must be set.
 type Config struct {
-	FS      storage.FS                  // from which files are read
-	Find    func() ([]Recording, error) // what there is now; called again and again, but once at a time
-	Origins []string                    // of pages that may read, such as https://app.foxglove.dev; "*": all
-	Hosts   []string                    // names of this server, besides those of the machine itself and addresses
-	Log     func(Event)                 // nil: nobody wants to know
+	FS      storage.FS                                       // from which files are read
+	Find    func() ([]Recording, error)                      // what there is now; called again and again, but once at a time
+	Origins []string                                         // of pages that may read, such as https://app.foxglove.dev; "*": all
+	Hosts   []string                                         // names of this server, besides those of the machine itself and addresses
+	Sink    *storage.Format                                  // in which recordings are served besides, at /FORMAT/NAME; nil: in none
+	Open    func(context.Context, Recording) (Output, error) // of a recording in Sink; set with it
+	Log     func(Event)                                      // nil: nobody wants to know
 }
 
 // An Event is a request that was answered.
@@ -70,6 +72,9 @@ func New(config Config) *Server {
 	s.mux.HandleFunc("/{$}", s.page)
 	s.mux.HandleFunc("/index.json", s.index)
 	s.mux.HandleFunc("/files/", s.file)
+	if config.Sink != nil {
+		s.mux.HandleFunc("/"+config.Sink.Name+"/", s.output)
+	}
 	return s
 }
 

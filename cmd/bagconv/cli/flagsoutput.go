@@ -43,7 +43,7 @@ func (e *env) optionFlags() (list []flag) {
 		f = f.in(outputGroup, "", newOutputs...)
 		switch o.name {
 		case storage.NameCompression, storage.NameLevel, storage.NameChunkSize:
-			f.on = writeCommands // the others are about the output as a whole
+			f.on = asCommands // the others are about the output as a whole
 		}
 		list = append(list, f)
 	}
@@ -72,7 +72,7 @@ func (e *env) messageFlags() []flag {
 	s := &e.set
 	frames := flag{name: "frames", kind: oneWord, values: words("apollo", "rep103"), init: "apollo", set: nth(&s.job.Frames, apollo.FramesApollo, apollo.FramesREP103)}
 	order := flag{name: "order", kind: oneWord, values: words("time", "file"), init: "time", set: nth(&s.job.Order, convert.OrderTime, convert.OrderFile)}
-	list := allIn(messageGroup, writeCommands,
+	list := allIn(messageGroup, asCommands,
 		flag{name: "encoding", kind: oneWord, values: words(e.encodings()...), byOutput: true, init: "native", set: put(&s.job.Encoding),
 			help: "message encoding of OUT. native (default): that of its format; messages stay unchanged if IN has the same format; keep: messages stay unchanged if the format allows it; others: that encoding. bagconv formats lists the encodings of each format"},
 		flag{name: "proto-types", kind: oneWord, values: words("mapped", "generated", "raw"), init: "mapped", set: nth(&s.job.ProtoTypes, mapping.ProtoMapped, mapping.ProtoGenerated, mapping.ProtoRaw),
@@ -117,6 +117,8 @@ func (s *settings) runFlags() []flag {
 		threads.in(runGroup, "number of workers, 256 at most; 0 (default) is one per core, but at most one per 20M of --max-memory. It does not change the output", oneOutput...),
 		threads.in(runGroup, "number of workers per conversion, 256 at most; 0 (default) shares the cores among them", "batch", "work"),
 		memory.in(runGroup, "memory for all buffers together, 64M or more (default 256M); larger messages are converted anyway", oneOutput...),
+		threads.in(readGroup, "number of workers for each recording, 256 at most; 0 (default) is one per core", "serve"),
+		memory.in(readGroup, "memory for the buffers of the one pass over a recording, 64M or more (default 256M)", "serve"),
 		memory.in(runGroup, "memory for the buffers of all conversions together, 64M or more for each (default 256M); larger messages are converted anyway", "batch", "work"),
 		{name: "verify", arg: "LEVEL", kind: oneWord, values: words(verify.Levels()...), group: runGroup, on: newOutputs, set: put(&s.verified),
 			help: "before OUT gets its name, read it back and compare it with IN: " + orList(verify.Levels()) + "; see bagconv help verify. It takes about as long again"},

@@ -44,6 +44,8 @@ type settings struct {
 	limit                     int64
 	listen                    string
 	origins                   []string
+	noCache                   bool
+	merge                     string
 	skip, nth, tail           int64
 	reverse                   bool
 	live                      liveSettings
@@ -86,7 +88,8 @@ var (
 	writeCommands  = append(slices.Clone(newOutputs), "append")
 	runCommands    = append(slices.Clone(newOutput), "batch", "append") // those that do it at once
 	strictCommands = []string{"convert", "filter", "merge", "split", "batch", "plan", "append"}
-	editCommands   = append(slices.Clone(writeCommands), "verify")
+	asCommands     = append(slices.Clone(writeCommands), "serve") // commands that convert messages
+	editCommands   = append(slices.Clone(asCommands), "verify")
 	selectCommands = append(slices.Clone(editCommands), "cat")
 	scanCommands   = []string{"cat", "info", "du", "check", "verify"}
 )

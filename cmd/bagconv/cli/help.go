@@ -234,6 +234,7 @@ func (p *textPage) low(head, text string, listed []candidate) {
 //	{file}, {other}      endings of two of them, for examples
 //	{attached}           ending of one that has attachments
 //	{endings}            a line for each ending
+//	{served}             the address of a recording in the format in which serve serves them
 //	{appendable}         names of those that can be added to
 func (e *env) expand(text string) string {
 	if !strings.Contains(text, "{") {
@@ -241,5 +242,6 @@ func (e *env) expand(text string) string {
 	}
 	file := e.fileEnding(0)
 	return strings.NewReplacer("{endings}", strings.TrimSuffix(e.endingsHelp(), "\n"), "{formats}", orList(e.writable()), "{folder}", e.folderFormat(), "{appendable}", orList(e.appendable()),
-		"{file}", file, "{other}", cmp.Or(e.fileEnding(1), file), "{attached}", cmp.Or(e.attachedEnding(), file)).Replace(text)
+		"{file}", file, "{other}", cmp.Or(e.fileEnding(1), file), "{attached}", cmp.Or(e.attachedEnding(), file),
+		"{served}", e.servedName("NAME")).Replace(text)
 }

@@ -26,12 +26,16 @@ func (s *settings) serveFlags() []flag {
 			help: "address and port to listen on (default " + defaultListen + ", which only this machine reaches). Port 0 is any free one. With :8765 everybody in the network can read the recordings"},
 		flag{name: "allow-origin", arg: "ORIGIN", several: true, set: parsedEach(&s.origins, parseOrigin),
 			help: "let pages of this origin read, such as https://app.foxglove.dev; * is all. Pages from this machine always may. Repeat the flag for more origins"},
+		flag{name: "merge", arg: "NAME", set: put(&s.merge),
+			help: "also serve all recordings as one, under this name"},
+		flag{name: "no-cache", kind: onOff, set: put(&s.noCache), help: "do not keep what the pass over a recording has found for the next time. It is kept in bagconv/layouts in the user's folder for caches, up to 256 MB"},
 		flag{name: "verbose", short: "v", kind: onOff, set: put(&s.verbose), help: "print a line for each request; without it only for those that fail"},
 	)
 }
 
 // parseOrigin checks the value of --allow-origin.
 func parseOrigin(text string) (string, error) {
+	text = strings.TrimSuffix(text, "/")
 	scheme, host, ok := strings.Cut(text, "://")
 	if text != "*" && (!ok || scheme != "http" && scheme != "https" || host == "" || strings.ContainsAny(host, "/?#@ ")) {
 		return "", usage("it is the beginning of the page's address, such as https://app.foxglove.dev", "--allow-origin %q is no origin", text)
@@ -59,6 +63,11 @@ func (e *env) serve(c *cli.Context) (err error) {
 	if net.ParseIP(host) == nil && host != "" {
 		config.Hosts = []string{strings.ToLower(host)}
 	}
+	closeOutputs, err := e.openOutputs(c, &config)
+	if err != nil {
+		return err
+	}
+	defer closeOutputs()
 	config.Find = func() ([]serve.Recording, error) { return e.served(paths, confined) }
 	found, err := config.Find()
 	if err != nil {
@@ -105,6 +114,12 @@ func (e *env) served(words []string, fsys *serve.Confined) ([]serve.Recording, e
 		}
 		names[name] = true
 		out = append(out, serve.Recording{Name: name, Path: in.Path, Format: in.Format, Files: files})
+	}
+	if e.set.merge != "" && len(out) > 0 {
+		if names[e.set.merge] {
+			return nil, usage("choose another", "--merge %s is the name of a recording", clean(e.set.merge))
+		}
+		out = append(out, mergedRecording(e.set.merge, out))
 	}
 	return out, nil
 }

@@ -15,7 +15,8 @@ import (
 )
 
 // served runs bagconv serve, asks it for the paths in $GET, prints the answers, interrupts it, and
-// returns its exit status. A path may begin with a header: Range=bytes=0-3:/files/in.bag.
+// returns its exit status. A path may begin with a header, Range=bytes=0-3:/files/in.bag, or with
+// the file that the body goes to, save=body:/files/in.bag.
 func served(args []string) int {
 	ctx, interrupt := context.WithCancel(context.Background())
 	defer interrupt()
@@ -66,6 +67,12 @@ func get(base, path string) {
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
+	if file, ok := strings.CutPrefix(header, "save="); ok {
+		if err := os.WriteFile(file, body, 0o666); err != nil {
+			fmt.Println(err)
+		}
+		body = nil
+	}
 	fmt.Printf("%s %s\n%s\n", res.Status, path, body)
 	if err != nil {
 		fmt.Println(err)
