@@ -56,7 +56,6 @@ type TopicStats struct {
 	Dropped      int64  // left out, because the queue was full
 	Reconnects   int64  // of the publisher
 	SeqGaps      int64  // numbers that are missing in Header.seq: a hint of messages that never came
-	Unseen       bool   // the protocol does not show what its server drops
 }
 
 // A Recorder reads what protocols receive.

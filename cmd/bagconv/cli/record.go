@@ -15,6 +15,7 @@ import (
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/live"
+	"github.com/bagconv/bagconv/live/foxglove"
 	"github.com/bagconv/bagconv/live/ros1"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -33,16 +34,17 @@ type liveSettings struct {
 // recordings returns the command that records running systems.
 func (e *env) recordings() []command {
 	return []command{{
-		name: "record", call: "record ADDRESS -o OUT TOPIC...", summary: "record a running ROS 1 system",
+		name: "record", call: "record ADDRESS -o OUT TOPIC...", summary: "record a running ROS system",
 		about: `Records topics of a running system into OUT, in any format that can be written.
-ADDRESS is ros1://HOST:11311, that of a ROS 1 master; nothing of ROS is needed
-here. TOPIC is a name, a glob or re: and a regular expression, as for --topic; or
+ADDRESS is ros1://HOST:11311, that of a ROS 1 master, or ws://HOST:8765, that of
+a server of the Foxglove WebSocket protocol: ROS 2 is recorded through
+foxglove_bridge. Nothing of ROS is needed here. TOPIC is a name, a glob or re: and a regular expression, as for --topic; or
 use -a. Topics that begin later are found. Stop with Ctrl-C: OUT is then
 completed and gets its name. Until then it stands in a hidden folder beside OUT.
 If the process is killed or the disk is full, what was written stays there and
 bagconv recover reads it; at most --chunk-duration is missing.
 
-Live systems of ROS 2 (DDS, Zenoh) and of Apollo Cyber cannot be recorded.`,
+DDS and Zenoh themselves, and live systems of Apollo Cyber, cannot be recorded.`,
 		note: `At the end there is a line for each topic and publisher: messages, bytes, how
 often the connection was made again, and how many numbers are missing in
 Header.seq, which is a hint of messages that never came, and no proof.
@@ -50,6 +52,7 @@ Set ROS_IP or ROS_HOSTNAME if other machines reach this one by another address.`
 		examples: []string{
 			"bagconv record ros1://localhost:11311 -a -o drive{file}",
 			"bagconv record ros1://robot:11311 /imu '/camera/*' -o drive{other} -u 10m",
+			"bagconv record ws://robot:8765 -a -o drive_ros2/",
 			"bagconv record ros1://robot:11311 -a --snapshot --buffer 2G -o last{file}",
 		},
 		exits: []exit{
@@ -81,7 +84,7 @@ func (e *env) recordFlags() []flag {
 		flag{name: "snapshot", kind: onOff, set: put(&l.snapshot),
 			help: "keep the last messages in --buffer, and write them when the signal USR1 comes; several times if it comes again"},
 		flag{name: "wall-time", kind: onOff, set: put(&l.wallTime),
-			help: "times are those of this machine, also if /use_sim_time is set; without the flag they are then those of /clock"},
+			help: "times are those of this machine; without the flag they are those of /clock if /use_sim_time is set, and over a WebSocket those of the server"},
 	)
 }
 
@@ -91,8 +94,8 @@ func (e *env) record(c *cli.Context) error {
 	switch {
 	case len(words) == 0 || !strings.Contains(words[0], "://"):
 		return usage("type for example: bagconv record ros1://localhost:11311 -a -o drive"+e.fileEnding(0), "record takes the address of a running system")
-	case !strings.HasPrefix(words[0], "ros1://"):
-		return usage("use ros1://HOST:11311, the address of a ROS 1 master", "%s: this system cannot be recorded", clean(words[0]))
+	case !slices.Contains(liveSchemes, words[0][:strings.Index(words[0], "://")]):
+		return usage("use ros1://HOST:11311, the address of a ROS 1 master, or ws://HOST:8765, that of foxglove_bridge", "%s: this system cannot be recorded", clean(words[0]))
 	case out == "":
 		return usage("add -o drive"+e.fileEnding(0), "no output given")
 	}
@@ -109,11 +112,13 @@ func (e *env) record(c *cli.Context) error {
 	job.Source, job.Order, job.Select, job.Write.FS = words[0], convert.OrderFile, selection.Selection{}, unfinished
 	stopped := c.Context
 	c.Context = context.WithoutCancel(stopped) // the signal that stops it lets it complete the output
-	var r *ros1.Recorder
-	job.SourceFormat = &storage.Format{Name: "ros1", Native: "ros1", Files: noFiles, Open: func(ctx context.Context, address string, _ storage.ReadOptions) (storage.Reader, error) {
-		if r, err = ros1.Record(ctx, address, o); err != nil {
+	var r liveReader
+	job.SourceFormat = &storage.Format{Name: "live", Files: noFiles, Open: func(ctx context.Context, address string, _ storage.ReadOptions) (storage.Reader, error) {
+		system, err := openLive(ctx, address, o)
+		if err != nil {
 			return nil, err
 		}
+		r = system
 		context.AfterFunc(stopped, func() { r.Stop(nil) })
 		if !e.set.quiet {
 			e.say("recording %s; stop with Ctrl-C", clean(address))
@@ -139,11 +144,34 @@ func (e *env) record(c *cli.Context) error {
 	err = e.runJob(c, job, false)
 	if r != nil && !e.set.quiet {
 		e.writeStats(r.Stats())
+		if strings.HasPrefix(words[0], "ws") {
+			e.writeLines("note", []string{"what the server has dropped cannot be seen: the protocol does not number messages"})
+		}
 	}
 	if left := unfinished.Left(); left != "" {
 		e.writeLines("note", []string{fmt.Sprintf("what was recorded is in %s; bagconv recover %s OUT reads it", left, left)})
 	}
 	return err
+}
+
+// A liveReader reads a running system.
+type liveReader interface {
+	storage.Reader
+	storage.Resumer
+	Stop(error)
+	Release() int
+	Stats() []live.TopicStats
+}
+
+// liveSchemes are what addresses of systems that can be recorded begin with.
+var liveSchemes = []string{"ros1", "ws", "wss"}
+
+// openLive begins to record.
+func openLive(ctx context.Context, address string, o ros1.RecordOptions) (liveReader, error) {
+	if strings.HasPrefix(address, "ros1:") {
+		return ros1.Record(ctx, address, o)
+	}
+	return foxglove.Record(ctx, address, foxglove.RecordOptions{Options: o.Options, Takes: o.Takes, WallTime: o.WallTime, MaxMessage: o.MaxMessage})
 }
 
 func noFiles(storage.FS, string) (storage.Files, error) { return storage.Files{}, nil }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/live/foxglove/foxglovetest"
 	"github.com/bagconv/bagconv/live/ros1/rostest"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
@@ -51,6 +52,7 @@ func TestMain(m *testing.M) {
 		"patch":         func() { exitOn(patch(os.Args[1], os.Args[2], os.Args[3])) },
 		"truncate":      func() { exitOn(truncate(os.Args[1], os.Args[2])) },
 		"fakeros":       func() { exitOn(fakeROS(os.Args[1])) },
+		"fakefoxglove":  func() { exitOn(fakeFoxglove(os.Args[1])) },
 		"waitfor":       func() { exitOn(waitFor(os.Args[1], strings.Join(os.Args[2:], ""))) },
 		"exits":         func() { os.Exit(exits(os.Args[1:])) },
 		"interrupted":   func() { os.Exit(interrupted(os.Args[1:])) },
@@ -402,4 +404,13 @@ func waitFor(what, bytes string) error {
 func glob(pattern string) []string {
 	list, _ := filepath.Glob(pattern)
 	return list
+}
+
+// fakeFoxglove is a server of the Foxglove WebSocket protocol, with 10 messages for each client.
+func fakeFoxglove(port string) error {
+	var messages [][]byte
+	for i := range 10 {
+		messages = append(messages, foxglovetest.Message(7, int64(1_700_000_000e9)+int64(i), foxglovetest.String(fmt.Sprint("number ", i))))
+	}
+	return http.ListenAndServe("127.0.0.1:"+port, foxglovetest.Handler("foxglove.sdk.v1", []string{foxglovetest.Chatter}, messages, false))
 }

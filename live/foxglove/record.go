@@ -1,0 +1,262 @@
+// Package foxglove records from servers of the Foxglove WebSocket protocol, such as
+// foxglove_bridge of ROS 2 and programs with the Foxglove SDK. It speaks the subprotocols
+// foxglove.websocket.v1 and foxglove.sdk.v1, which are the same for a recorder:
+//
+//	text    JSON {"op": ...}: serverInfo, advertise, unadvertise, status from the server; subscribe to it
+//	binary  u8 1, u32 subscription, u64 log time in ns, then the message; little endian
+//
+// Messages have a limit in bytes, and a connection that breaks it is closed and made again. All other
+// messages of a server are skipped. The protocol does not number messages: what a server drops,
+// because this program or the network is slow, cannot be seen.
+//
+// Source: github.com/foxglove/ws-protocol, docs/spec.md. A Recorder starts a goroutine and ends it in
+// Close; its methods are safe for concurrent use, but for those of storage.Reader.
+package foxglove
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/bagconv/bagconv/live"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// subprotocols are offered to servers: some know one of them only.
+var subprotocols = []string{"foxglove.sdk.v1", "foxglove.websocket.v1"}
+
+// DefaultMaxMessage is how large a message may be, in bytes.
+const DefaultMaxMessage = 1 << 30
+
+// Limits of time.
+const (
+	connectTimeout = 10 * time.Second
+	firstTopics    = time.Second // how long the first list of channels may take before the recording begins
+	firstRetry     = 500 * time.Millisecond
+	lastRetry      = 32 * time.Second
+)
+
+// RecordOptions are what to record.
+type RecordOptions struct {
+	live.Options
+
+	Takes      func(name, typ string) bool // reports whether a topic is recorded
+	WallTime   bool                        // times of this machine, not those of the server
+	MaxMessage int64                       // bytes; 0: DefaultMaxMessage
+}
+
+// A Recorder records the channels of a server. It is a storage.Reader.
+type Recorder struct {
+	*live.Recorder
+	o       RecordOptions
+	address string
+	cancel  context.CancelFunc
+	done    chan struct{}
+	listed  chan struct{} // closed with the first list of channels
+	once    sync.Once
+
+	topics map[string]storage.TopicID // by all that a channel has
+}
+
+// Record begins to record from a server at an address ws://HOST:PORT. The recording ends with Stop or
+// the options; ctx ends it at once.
+func Record(ctx context.Context, address string, o RecordOptions) (*Recorder, error) {
+	if o.MaxMessage == 0 {
+		o.MaxMessage = DefaultMaxMessage
+	}
+	o.Format, o.Path = "foxglove", address
+	r := &Recorder{o: o, address: address, done: make(chan struct{}), listed: make(chan struct{}), topics: map[string]storage.TopicID{}}
+	conn, err := r.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.Recorder = live.NewRecorder(ctx, r.o.Options)
+	ctx, r.cancel = context.WithCancel(ctx)
+	go r.follow(ctx, conn)
+	select {
+	case <-r.listed:
+	case <-time.After(firstTopics):
+	case <-ctx.Done():
+	}
+	_, err = r.Resume() // with the topics of the list
+	return r, err
+}
+
+// connect makes a connection.
+func (r *Recorder) connect(ctx context.Context) (*websocket.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	conn, resp, err := websocket.Dial(ctx, r.address, &websocket.DialOptions{Subprotocols: subprotocols, HTTPClient: &http.Client{}})
+	if err != nil {
+		if resp != nil {
+			return nil, fmt.Errorf("%s: it answers with HTTP status %s: not a server of the Foxglove WebSocket protocol", r.address, resp.Status)
+		}
+		return nil, fmt.Errorf("%s: %w; is foxglove_bridge or another server of the Foxglove WebSocket protocol running there?", r.address, err)
+	}
+	if conn.Subprotocol() == "" {
+		return nil, errors.Join(fmt.Errorf("%s: a WebSocket server, but not of the Foxglove protocol", r.address), conn.CloseNow())
+	}
+	conn.SetReadLimit(r.o.MaxMessage + 64<<10)
+	return conn, nil
+}
+
+// follow stays connected until the recording ends.
+func (r *Recorder) follow(ctx context.Context, conn *websocket.Conn) {
+	defer close(r.done)
+	for wait := firstRetry; ctx.Err() == nil && !r.Ended(); {
+		if conn != nil {
+			err := r.session(ctx, conn)
+			_ = conn.CloseNow()
+			if wait = firstRetry; ctx.Err() == nil && !r.Ended() {
+				r.Warn(storage.Warning{Code: "connection-lost", Damage: true, Message: fmt.Sprintf("the connection ended, and is made again; what is sent meanwhile is lost: %v", err)})
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, lastRetry)
+		conn, _ = r.connect(ctx) // else it is tried again
+	}
+}
+
+// A channel is what a server advertises.
+type channel struct {
+	ID             uint64 `json:"id"`
+	Topic          string `json:"topic"`
+	Encoding       string `json:"encoding"`
+	SchemaName     string `json:"schemaName"`
+	SchemaEncoding string `json:"schemaEncoding"`
+	Schema         string `json:"schema"`
+}
+
+// session reads a connection until its end.
+func (r *Recorder) session(ctx context.Context, conn *websocket.Conn) error {
+	subscribed := map[uint32]storage.TopicID{} // by the number of the subscription, which is that of the channel
+	for {
+		kind, b, err := conn.Read(ctx)
+		switch {
+		case err != nil:
+			return err
+		case kind == websocket.MessageText:
+			if err := r.text(ctx, conn, b, subscribed); err != nil {
+				return err
+			}
+			continue
+		case len(b) == 0 || b[0] != 1: // time, assets, the state of a player
+			continue
+		case len(b) < 13:
+			return fmt.Errorf("a message of %d bytes: %w", len(b), storage.ErrTruncated)
+		}
+		id, known := subscribed[binary.LittleEndian.Uint32(b[1:])]
+		if !known {
+			continue // it was sent before the server knew that
+		}
+		m := storage.Message{Topic: id, Data: b[13:]}
+		if !r.o.WallTime {
+			m.LogTime = int64(binary.LittleEndian.Uint64(b[5:]))
+		}
+		if !r.Add(m) {
+			return nil
+		}
+	}
+}
+
+// text takes a message in JSON.
+func (r *Recorder) text(ctx context.Context, conn *websocket.Conn, b []byte, subscribed map[uint32]storage.TopicID) error {
+	var m struct {
+		Op       string    `json:"op"`
+		Channels []channel `json:"channels"`
+		Level    int       `json:"level"`
+		Message  string    `json:"message"`
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return fmt.Errorf("a message that is not JSON as it should be: %w: %w", err, storage.ErrCorrupt)
+	}
+	switch {
+	case m.Op == "status" && m.Level > 0:
+		r.Warn(storage.Warning{Code: "server-status", Message: fmt.Sprintf("the server reports: %.300s", m.Message)})
+	case m.Op == "advertise":
+		defer r.once.Do(func() { close(r.listed) })
+		return r.subscribe(ctx, conn, m.Channels, subscribed)
+	}
+	return nil
+}
+
+// subscribe subscribes to those of the channels that are wanted.
+func (r *Recorder) subscribe(ctx context.Context, conn *websocket.Conn, channels []channel, subscribed map[uint32]storage.TopicID) error {
+	type subscription struct {
+		ID      uint32 `json:"id"`
+		Channel uint64 `json:"channelId"`
+	}
+	list := []subscription{}
+	for i := range channels {
+		c := &channels[i]
+		if !r.o.Takes(c.Topic, c.SchemaName) {
+			continue
+		}
+		id, err := r.topic(c)
+		if err != nil || c.ID > 1<<32-1 {
+			r.Warn(storage.Warning{Code: "channel-refused", Damage: true, Message: fmt.Sprintf("topic %s cannot be recorded: its number is %d, its definition is in %.40q: %v", c.Topic, c.ID, c.SchemaEncoding, err)})
+			continue
+		}
+		subscribed[uint32(c.ID)] = id
+		list = append(list, subscription{uint32(c.ID), c.ID})
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	b, err := json.Marshal(map[string]any{"op": "subscribe", "subscriptions": list})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	return conn.Write(ctx, websocket.MessageText, b)
+}
+
+// usualSchema has the encodings of definitions that servers of the first version leave out.
+var usualSchema = map[string]string{"ros1": "ros1msg", "cdr": "ros2msg", "protobuf": "protobuf", "json": "jsonschema", "flatbuffer": "flatbuffer"}
+
+// topic returns the topic of a channel: that of an older one if they are the same.
+func (r *Recorder) topic(c *channel) (storage.TopicID, error) {
+	key := strings.Join([]string{c.Topic, c.Encoding, c.SchemaName, c.SchemaEncoding, c.Schema}, "\x00")
+	if id, known := r.topics[key]; known {
+		r.Reconnected(id)
+		return id, nil
+	}
+	t := storage.Topic{Name: c.Topic, Type: c.SchemaName, Encoding: c.Encoding, Schema: storage.Schema{Encoding: c.SchemaEncoding, Data: []byte(c.Schema)}}
+	if t.Schema.Encoding == "" {
+		t.Schema.Encoding = usualSchema[c.Encoding]
+	}
+	if t.Schema.Encoding == "protobuf" || t.Schema.Encoding == "flatbuffer" {
+		var err error
+		if t.Schema.Data, err = base64.StdEncoding.DecodeString(c.Schema); err != nil {
+			return 0, err
+		}
+	}
+	if c.Schema == "" {
+		t.Schema = storage.Schema{}
+	}
+	id := r.AddTopic(t)
+	r.topics[key] = id
+	return id, nil
+}
+
+// Close ends the connection. See storage.Reader.
+func (r *Recorder) Close() error {
+	err := r.Recorder.Close()
+	r.cancel()
+	<-r.done
+	return err
+}
