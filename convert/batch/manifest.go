@@ -59,6 +59,35 @@ func Read(path string, resume, replace bool) (*Manifest, error) {
 	return m, m.load(resume, replace)
 }
 
+// Check reports whether a path may be replaced by a manifest: nothing is there, or a file that begins
+// as one. Other errors wrap ErrNoManifest.
+func Check(path string) error {
+	st, err := iox.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !st.Mode().IsRegular() {
+		return notRegular(path)
+	}
+	f, err := iox.OS.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, len(lineStart))
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return err
+	}
+	if !bytes.HasPrefix(lineStart, head[:n]) {
+		return noManifest(path, fmt.Errorf("line 1: %w", ErrNoManifest))
+	}
+	return nil
+}
+
 func noManifest(path string, err error) error {
 	return &fs.PathError{Op: "open", Path: path, Err: err}
 }

@@ -66,16 +66,24 @@ func ReadPlan(r io.Reader) (list []*Task, err error) {
 	return list, err
 }
 
-// ReadResults calls f with each result of a file of them. Lines of something else, and a
-// last one that is torn, are counted.
-func ReadResults(r io.Reader, f func(*Result)) (others int, err error) {
+// ParseResult reads a line of results, nil if it is none.
+func ParseResult(line []byte) *Result {
+	r := &Result{}
+	if json.Unmarshal(line, r) != nil || r.SchemaVersion != SchemaVersion || r.Task == "" || r.Status == "" {
+		return nil
+	}
+	return r
+}
+
+// ReadResults calls f with each result of a file of them, and its line, which is valid until f
+// returns. Lines of something else, and a last one that is torn, are counted.
+func ReadResults(r io.Reader, f func(*Result, []byte)) (others int, err error) {
 	err = EachLine(r, func(_ int, line []byte, _ bool) error {
-		res := &Result{}
-		if json.Unmarshal(line, res) != nil || res.SchemaVersion != SchemaVersion || res.Task == "" || res.Status == "" {
+		if res := ParseResult(line); res != nil {
+			f(res, line)
+		} else {
 			others++
-			return nil
 		}
-		f(res)
 		return nil
 	})
 	return others, err

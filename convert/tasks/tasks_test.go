@@ -74,7 +74,7 @@ func TestLines(t *testing.T) {
 	}
 	r := task("/o", "a").Pending()
 	n := 0
-	others, err := ReadResults(strings.NewReader(string(Line(r))+"hello\n{}\n"+string(Line(r))[:40]), func(*Result) { n++ })
+	others, err := ReadResults(strings.NewReader(string(Line(r))+"hello\n{}\n"+string(Line(r))[:40]), func(*Result, []byte) { n++ })
 	if n != 1 || others != 3 || err != nil {
 		t.Errorf("%d results, %d others, %v", n, others, err)
 	}

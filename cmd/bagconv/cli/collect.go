@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/urfave/cli/v2"
@@ -22,8 +23,10 @@ type collection struct {
 	plan    string
 	dir     string // of the outputs
 	tasks   []*tasks.Task
-	results []*tasks.Result // index as tasks; nil: not done
+	lines   [][]byte        // of results that were given, index as tasks; nil: none
+	results []*tasks.Result // those at hand, index as tasks; nil: not done
 	others  int             // lines of results that are none
+	failed  []failedTask
 	sum     collectJSON
 }
 
@@ -54,11 +57,18 @@ type failedTask struct {
 	Error     string `json:"error"`
 }
 
+// collectMemory is from how many bytes on garbage is collected more often. 100,000 tasks and lines of
+// results take about 110 MB.
+const collectMemory = 140 << 20
+
 // collectTasks puts the results of the tasks of a plan together.
 func (e *env) collectTasks(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) == 0 {
 		return usage("type: bagconv collect PLAN", "no plan given")
+	}
+	if e.LimitMemory != nil {
+		e.LimitMemory(collectMemory)
 	}
 	s := &collection{env: e, plan: args[0]}
 	if err := s.readPlan(); err != nil {
@@ -67,13 +77,7 @@ func (e *env) collectTasks(c *cli.Context) error {
 	if err := s.readResults(args[1:]); err != nil {
 		return err
 	}
-	if err := s.look(c.Context); err != nil {
-		return err
-	}
-	if err := s.join(c.Context); err != nil {
-		return err
-	}
-	if err := s.write(); err != nil {
+	if err := s.write(c.Context); err != nil {
 		return err
 	}
 	return s.report()
@@ -92,14 +96,14 @@ func (s *collection) readPlan() error {
 		return &failure{path: s.plan, what: "the plan cannot be read: " + plainError(err).Error(), hint: "bagconv plan writes one", err: err}
 	}
 	s.dir = s.tasks[0].OutputDir
-	s.results = make([]*tasks.Result, len(s.tasks))
+	s.results, s.lines = make([]*tasks.Result, len(s.tasks)), make([][]byte, len(s.tasks))
 	return nil
 }
 
 // readResults reads files with results. Of several about one task that of a success counts, or
 // else the last.
 func (s *collection) readResults(names []string) error {
-	at := make(map[string]int, len(s.tasks))
+	at, done := make(map[string]int, len(s.tasks)), make([]bool, len(s.tasks))
 	for i, t := range s.tasks {
 		at[t.ID] = i
 	}
@@ -107,9 +111,9 @@ func (s *collection) readResults(names []string) error {
 		f, err := iox.OS.Open(name)
 		if err == nil {
 			var others int
-			others, err = tasks.ReadResults(f, func(r *tasks.Result) {
-				if i, ok := at[r.Task]; ok && (s.results[i] == nil || !s.results[i].Done()) {
-					s.results[i] = r
+			others, err = tasks.ReadResults(f, func(r *tasks.Result, line []byte) {
+				if i, ok := at[r.Task]; ok && !done[i] {
+					s.lines[i], done[i] = slices.Clone(line), r.Done()
 				}
 			})
 			s.others += others
@@ -125,14 +129,15 @@ func (s *collection) readResults(names []string) error {
 // lookers is how many receipts are read at a time: a store answers late, but many questions at once.
 const lookers = 16
 
-// look completes the results with receipts, and drops those whose outputs are not there.
-func (s *collection) look(ctx context.Context) error {
+// look finds the results of tasks, from one number to before another. Those whose outputs are not there
+// are failures.
+func (s *collection) look(ctx context.Context, from, to int) error {
 	var store tasks.Store
 	errs := make([]error, lookers)
 	var all sync.WaitGroup
 	for k := range lookers {
 		all.Go(func() {
-			for i := k; i < len(s.tasks) && errs[k] == nil; i += lookers {
+			for i := from + k; i < to && errs[k] == nil; i += lookers {
 				if errs[k] = ctx.Err(); errs[k] == nil {
 					errs[k] = s.lookAt(&store, i)
 				}
@@ -144,7 +149,8 @@ func (s *collection) look(ctx context.Context) error {
 }
 
 func (s *collection) lookAt(store *tasks.Store, i int) error {
-	t, r := s.tasks[i], s.results[i]
+	t := s.tasks[i]
+	r := tasks.ParseResult(s.lines[i])
 	if r == nil || !r.Done() {
 		kept, err := store.Load(t)
 		if err != nil {
@@ -162,32 +168,66 @@ func (s *collection) lookAt(store *tasks.Store, i int) error {
 	return nil
 }
 
+// atHand is how many results are in memory at a time, besides the parts of a recording.
+const atHand = 1024
+
 // write writes the manifest, and the list of failures.
-func (s *collection) write() error {
+func (s *collection) write(ctx context.Context) error {
 	manifest, failures := filepath.Join(s.dir, "manifest.jsonl"), filepath.Join(s.dir, "failures.jsonl")
 	if m := s.set.manifest; m != "" {
 		manifest = m
 	}
-	if _, err := batch.Read(manifest, true, true); err != nil {
+	if err := batch.Check(manifest); err != nil {
 		return (&batchRun{env: s.env, manifest: manifest}).explainManifest(err)
 	}
 	if err := s.made(manifest, failures); err != nil {
 		return err
 	}
-	failed, entries := s.count(), s.entries()
-	if err := writeTasks(s.env, failures, failed); err != nil {
-		return err
-	}
+	s.sum.SchemaVersion, s.sum.Tasks, s.sum.Torn = schemaVersion, len(s.tasks), s.others
 	s.sum.Plan, s.sum.Manifest, s.sum.Failures = s.plan, manifest, failures
-	return replaceFile(manifest, func(w io.Writer) error {
+	err := replaceFile(manifest, func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 64<<10)
-		for _, e := range entries {
-			if _, err := out.Write(tasks.Line(e)); err != nil {
+		for from := 0; from < len(s.tasks); {
+			to := s.end(from)
+			if err := s.writeSome(ctx, out, from, to); err != nil {
 				return err
 			}
+			from = to
 		}
 		return out.Flush()
 	})
+	if err != nil {
+		return err
+	}
+	return writeTasks(s.env, failures, s.failed)
+}
+
+// end returns up to which task results are looked at after from: parts of a recording are not divided.
+func (s *collection) end(from int) int {
+	to := min(from+atHand, len(s.tasks))
+	for to < len(s.tasks) && s.tasks[to].Range != nil && s.tasks[to].Range.Part > 0 {
+		to++
+	}
+	return to
+}
+
+// writeSome writes the lines of the manifest for some tasks, and forgets their results.
+func (s *collection) writeSome(ctx context.Context, out *bufio.Writer, from, to int) error {
+	if err := s.look(ctx, from, to); err != nil {
+		return err
+	}
+	if err := s.join(ctx, from, to); err != nil {
+		return err
+	}
+	s.count(from, to)
+	for _, e := range s.entries(from, to) {
+		if _, err := out.Write(tasks.Line(e)); err != nil {
+			return err
+		}
+	}
+	clear(s.results[from:to])
+	clear(s.lines[from:to])
+	return nil
 }
 
 // made makes the folders of files.
@@ -201,15 +241,15 @@ func (s *collection) made(names ...string) error {
 	return nil
 }
 
-// count counts the tasks, and lists those that are not done.
-func (s *collection) count() (failed []failedTask) {
+// count counts tasks, and lists those that are not done.
+func (s *collection) count(from, to int) {
 	sum := &s.sum
-	sum.SchemaVersion, sum.Tasks, sum.Torn = schemaVersion, len(s.tasks), s.others
-	for i, r := range s.results {
+	for i := from; i < to; i++ {
+		r := s.results[i]
 		switch {
 		case r == nil:
 			sum.Missing++
-			failed = append(failed, failedTask{*s.tasks[i], true, "not done"})
+			s.failed = append(s.failed, failedTask{*s.tasks[i], true, "not done"})
 			continue
 		case r.Status == batch.StatusFailed && r.Transient:
 			sum.Transient++
@@ -221,14 +261,13 @@ func (s *collection) count() (failed []failedTask) {
 			sum.OK++
 		}
 		if r.Status == batch.StatusFailed {
-			failed = append(failed, failedTask{*s.tasks[i], r.Transient, r.Error})
+			s.failed = append(s.failed, failedTask{*s.tasks[i], r.Transient, r.Error})
 			continue
 		}
 		sum.Size += r.Size
 		sum.OutputSize += r.OutputSize
 		sum.Messages += r.Written
 	}
-	return failed
 }
 
 // report reports the counts, and ends with a status.

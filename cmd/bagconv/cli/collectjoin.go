@@ -36,8 +36,9 @@ func (s *collection) beingJoined(t *tasks.Task) bool {
 }
 
 // join joins the recordings whose parts are all done.
-func (s *collection) join(ctx context.Context) error {
-	for i, t := range s.tasks {
+func (s *collection) join(ctx context.Context, from, to int) error {
+	for i := from; i < to; i++ {
+		t := s.tasks[i]
 		if t.Range == nil || t.Range.Part != 0 {
 			continue
 		}
@@ -96,8 +97,8 @@ func (s *collection) joinParts(ctx context.Context, f *storage.Format, i int, pa
 }
 
 // entries returns the lines of the manifest: one for each recording.
-func (s *collection) entries() (list []*batch.Entry) {
-	for i := 0; i < len(s.tasks); i++ {
+func (s *collection) entries(from, to int) (list []*batch.Entry) {
+	for i := from; i < to; i++ {
 		t, r := s.tasks[i], s.results[i]
 		switch {
 		case t.Range == nil && r != nil:
