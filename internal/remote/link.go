@@ -46,8 +46,10 @@ type Counts struct {
 	Written  int64 `json:"bytes_written"`
 }
 
-// A link makes requests within the limits.
+// A link makes requests within the limits, which are those of the first request.
 type link struct {
+	initial  *Settings
+	once     sync.Once
 	settings Settings
 	ctx      context.Context
 	client   *http.Client
@@ -61,22 +63,31 @@ type link struct {
 	free time.Time // when the bandwidth is free again
 }
 
-func newLink(ctx context.Context, s Settings) *link {
-	if s.Connections <= 0 {
-		s.Connections = DefaultConnections
-	}
-	if s.Timeout <= 0 {
-		s.Timeout = DefaultTimeout
-	}
-	if s.Retries == 0 {
-		s.Retries = DefaultRetries
-	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = s.Connections
-	transport.DisableCompression = true // ranges are of the stored bytes
-	l := &link{settings: s, ctx: ctx, slots: make(chan struct{}, s.Connections), pause: Pause}
-	l.client = &http.Client{Transport: &meter{l, transport}, CheckRedirect: redirect}
+func newLink(ctx context.Context, s *Settings) *link {
+	l := &link{initial: s, ctx: ctx, pause: Pause}
+	l.client = &http.Client{Transport: &meter{link: l}, CheckRedirect: redirect}
 	return l
+}
+
+// ready takes the settings, once.
+func (l *link) ready() {
+	l.once.Do(func() {
+		s := *l.initial
+		if s.Connections <= 0 {
+			s.Connections = DefaultConnections
+		}
+		if s.Timeout <= 0 {
+			s.Timeout = DefaultTimeout
+		}
+		if s.Retries == 0 {
+			s.Retries = DefaultRetries
+		}
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.MaxIdleConnsPerHost = s.Connections
+		transport.DisableCompression = true // ranges are of the stored bytes
+		l.client.Transport.(*meter).base = transport
+		l.settings, l.slots = s, make(chan struct{}, s.Connections)
+	})
 }
 
 // redirect follows to other places of the same host as it would, and elsewhere without

@@ -31,8 +31,9 @@ type FS struct {
 	ledger ledger
 }
 
-// New returns a file system whose requests end with ctx.
-func New(ctx context.Context, s Settings) *FS {
+// New returns a file system whose requests end with ctx. The settings may change until the first
+// name is asked for.
+func New(ctx context.Context, s *Settings) *FS {
 	return &FS{link: newLink(ctx, s), stores: map[string]store{}, caches: map[string]*cache{}, drafts: map[string]*draft{}, dirs: map[string]bool{}}
 }
 
@@ -48,6 +49,7 @@ func (r *FS) open(s string) (store, name, error) {
 	if err != nil {
 		return nil, n, err
 	}
+	r.link.ready()
 	id := n.scheme + "\x00" + n.host + "\x00" + n.mark
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -247,7 +249,7 @@ var mounts struct {
 
 // Mount mounts a file system of these settings for the process; see iox.Mount. If one is mounted
 // already, that one is used. The last call of the function that is returned ends it.
-func Mount(ctx context.Context, s Settings) (fsys *FS, unmount func()) {
+func Mount(ctx context.Context, s *Settings) (fsys *FS, unmount func()) {
 	mounts.Lock()
 	defer mounts.Unlock()
 	if mounts.n++; mounts.n == 1 {

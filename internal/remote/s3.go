@@ -80,8 +80,13 @@ func (b *bucket) head(ctx context.Context, key string) (o object, _ []byte, err 
 
 func (b *bucket) get(ctx context.Context, key string, o *object, off, n int64) (io.ReadCloser, error) {
 	var options minio.GetObjectOptions
-	if err := errors.Join(options.SetRange(off, off+n-1), options.SetMatchETag(o.etag)); err != nil {
+	if err := options.SetRange(off, off+n-1); err != nil {
 		return nil, err
+	}
+	if o.etag != "" { // some servers have none of objects that were put into their folder
+		if err := options.SetMatchETag(o.etag); err != nil {
+			return nil, err
+		}
 	}
 	body, st, _, err := b.core.GetObject(ctx, b.name, key, options)
 	if err != nil {
@@ -92,7 +97,7 @@ func (b *bucket) get(ctx context.Context, key string, o *object, off, n int64) (
 		}
 		return nil, err
 	}
-	if st.ETag != o.etag { // the server knows no If-Match
+	if st.ETag != o.etag || o.etag == "" && !st.LastModified.Equal(o.modified) { // the server knows no If-Match
 		return nil, errors.Join(errChanged, body.Close())
 	}
 	return body, nil

@@ -140,4 +140,8 @@ type transientError struct {
 }
 
 func (e *transientError) Error() string { return fmt.Sprintf("%v (after %d attempts)", e.err, e.tries) }
+
+// Transient reports that the same may succeed later.
+func (e *transientError) Transient() bool { return true }
+
 func (e *transientError) Unwrap() error { return e.err }

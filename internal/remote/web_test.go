@@ -94,7 +94,7 @@ func TestReadAt(t *testing.T) {
 			if faulty {
 				h.fault = faults(h)
 			}
-			r := New(context.Background(), Settings{})
+			r := New(context.Background(), &Settings{})
 			r.link.pause = time.Millisecond
 			f := open(t, r, start(t, h)+"/a b.bag")
 			var wait sync.WaitGroup
@@ -154,7 +154,7 @@ func faults(h *host) func(w http.ResponseWriter, r *http.Request) bool {
 func TestReadsLittle(t *testing.T) {
 	const size = 64 << 20
 	h := &host{objects: map[string][]byte{"/x": make([]byte, size)}}
-	r := New(context.Background(), Settings{})
+	r := New(context.Background(), &Settings{})
 	f := open(t, r, start(t, h)+"/x")
 	for at := int64(0); at < size; at += size / 16 {
 		if _, err := f.ReadAt(make([]byte, 100), at); err != nil {
@@ -186,7 +186,7 @@ func TestReadsLittle(t *testing.T) {
 func TestMemory(t *testing.T) {
 	const size = 3 * poolSize
 	h := &host{objects: map[string][]byte{"/x": make([]byte, size)}}
-	r := New(context.Background(), Settings{})
+	r := New(context.Background(), &Settings{})
 	f := open(t, r, start(t, h)+"/x")
 	if n, err := io.Copy(io.Discard, f); n != size || err != nil {
 		t.Fatal(n, err)
@@ -202,7 +202,7 @@ func TestMemory(t *testing.T) {
 func TestChanged(t *testing.T) {
 	h := &host{objects: map[string][]byte{"/x": bytes.Repeat([]byte{1}, 1<<20)}}
 	url := start(t, h)
-	r := New(context.Background(), Settings{})
+	r := New(context.Background(), &Settings{})
 	f := open(t, r, url+"/x")
 	h.mu.Lock()
 	h.objects["/x"], h.version = bytes.Repeat([]byte{2}, 1<<20), 1
@@ -229,7 +229,7 @@ func TestStatus(t *testing.T) {
 			w.WriteHeader(s)
 		}
 	}))
-	r := New(context.Background(), Settings{Retries: 1, Timeout: 200 * time.Millisecond})
+	r := New(context.Background(), &Settings{Retries: 1, Timeout: 200 * time.Millisecond})
 	for _, c := range []struct {
 		status    int
 		is        error
@@ -258,7 +258,7 @@ func TestStatus(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := New(ctx, Settings{}).Open(url + "/x"); !errors.Is(err, context.Canceled) {
+	if _, err := New(ctx, &Settings{}).Open(url + "/x"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a run that was stopped: %v", err)
 	}
 }
@@ -279,7 +279,7 @@ func TestRedirect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := io.ReadAll(open(t, New(context.Background(), Settings{}), name))
+	b, err := io.ReadAll(open(t, New(context.Background(), &Settings{}), name))
 	if string(b) != "hello" || err != nil {
 		t.Errorf("%q, %v", b, err)
 	}
@@ -299,7 +299,7 @@ func TestFolder(t *testing.T) {
 	}}
 	url := start(t, h)
 	words := func(text []byte) []string { return strings.Fields(string(text)) }
-	r := New(context.Background(), Settings{Listings: []storage.Listing{{Name: "other", Files: words}, {Name: "names", Files: words}}})
+	r := New(context.Background(), &Settings{Listings: []storage.Listing{{Name: "other", Files: words}, {Name: "names", Files: words}}})
 	st, err := r.Stat(url + "/d/bag/")
 	if err != nil || !st.IsDir() || st.Name() != "bag" {
 		t.Fatal(st, err)
@@ -331,7 +331,7 @@ func TestLimits(t *testing.T) {
 		h.ServeHTTP(w, r)
 	}))
 	begin := time.Now()
-	r := New(context.Background(), Settings{Connections: 2, Bandwidth: 8 << 20})
+	r := New(context.Background(), &Settings{Connections: 2, Bandwidth: 8 << 20})
 	f := open(t, r, url+"/x")
 	var wait sync.WaitGroup
 	for i := range 8 {

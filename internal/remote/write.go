@@ -174,11 +174,38 @@ func (r *FS) Mkdir(s string, _ os.FileMode) error {
 
 // Rename moves a draft, or all of a folder of them, to its place, and replaces what is there.
 func (r *FS) Rename(from, to string) error {
+	if len(r.below(filepath.Clean(from))) == 0 {
+		return r.fail("rename", to, r.copyTo(from, to, false))
+	}
 	return r.fail("rename", to, r.Place(filepath.Dir(from), filepath.Dir(to), []string{filepath.Base(from)}, []string{filepath.Base(to)}, true))
+}
+
+// copyTo moves an object: the server copies it, and then it is removed.
+func (r *FS) copyTo(from, to string, only bool) error {
+	s, n, err := r.sink(from)
+	if err != nil {
+		return err
+	}
+	if other, _, err := r.sink(to); err != nil || other != s {
+		return errors.Join(err, errPlace)
+	}
+	i, _, err := r.look(from)
+	switch {
+	case err != nil:
+		return err
+	case i.dir:
+		return errPlace
+	}
+	d := r.newDraft(s, filepath.Clean(to), n.path)
+	d.staged = &i.object
+	return r.move(d, only, false)
 }
 
 // RenameNew moves it to a name that must be free.
 func (r *FS) RenameNew(from, to string) error {
+	if len(r.below(filepath.Clean(from))) == 0 {
+		return r.fail("rename", to, r.copyTo(from, to, true))
+	}
 	return r.fail("rename", to, r.Place(filepath.Dir(from), filepath.Dir(to), []string{filepath.Base(from)}, nil, false))
 }
 

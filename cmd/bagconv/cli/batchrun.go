@@ -315,6 +315,9 @@ type folders struct {
 
 // make makes a folder with all above it.
 func (f *folders) make(dir string) error {
+	if iox.IsURL(dir) {
+		return nil // stores have no folders
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var missing []string

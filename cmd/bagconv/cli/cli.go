@@ -114,10 +114,9 @@ func Run(ctx context.Context, args []string, stdio Stdio, formats *storage.Regis
 }
 
 func (e *env) main(ctx context.Context, args []string) int {
-	_, unmount := remote.Mount(ctx, remote.Settings{
-		Listings: e.formats.Listings(),
-		Note:     func(text string) { e.writeLines("note", []string{text}) },
-	})
+	e.set.remote.Listings = e.formats.Listings()
+	e.set.remote.Note = func(text string) { e.writeLines("note", []string{text}) }
+	_, unmount := remote.Mount(ctx, &e.set.remote)
 	defer unmount()
 	err := e.run(ctx, args)
 	var status exitStatus

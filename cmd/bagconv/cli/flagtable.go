@@ -9,6 +9,7 @@ import (
 	"github.com/bagconv/bagconv/convert/check"
 	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -18,6 +19,8 @@ type settings struct {
 	verify verify.Job
 	check  check.Options
 	render render.Options
+
+	remote remote.Settings
 
 	to, output                string
 	verified                  string // the level of --verify; "": the output is not verified
@@ -57,7 +60,7 @@ func (e *env) flagTable() (table []*flag) {
 	s := &e.set
 	for _, part := range [][]flag{
 		globalFlags(), e.batchFlags(), s.taskFlags(), s.mergeFlags(), s.splitFlags(), e.recordFlags(), e.playFlags(), e.selectFlags(), s.editFlags(), e.outputFlags(), e.optionFlags(), s.aboutFlags(),
-		e.messageFlags(), s.extraFlags(), s.runFlags(), e.keyFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.defsFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.migrateFlags(), s.serveFlags(), fileFlags(readGroup, "list"), e.moreFlags,
+		e.messageFlags(), s.extraFlags(), s.runFlags(), s.remoteFlags(), e.keyFlags(), fileFlags(runGroup, writeCommands...), s.listFlags(), s.defsFlags(), s.infoFlags(), s.checkFlags(), s.verifyFlags(), s.catFlags(), s.readFlags(), s.genFlags(), s.reindexFlags(), s.migrateFlags(), s.serveFlags(), fileFlags(readGroup, "list"), e.moreFlags,
 	} {
 		for i := range part {
 			f := &part[i]

@@ -123,7 +123,7 @@ func sameBytes(t *testing.T, path, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := remote.New(context.Background(), remote.Settings{}).Open(url)
+	f, err := remote.New(context.Background(), &remote.Settings{}).Open(url)
 	if err != nil {
 		t.Fatal(err)
 	}
