@@ -243,5 +243,5 @@ func (e *env) expand(text string) string {
 	file := e.fileEnding(0)
 	return strings.NewReplacer("{endings}", strings.TrimSuffix(e.endingsHelp(), "\n"), "{formats}", orList(e.writable()), "{folder}", e.folderFormat(), "{appendable}", orList(e.appendable()),
 		"{file}", file, "{other}", cmp.Or(e.fileEnding(1), file), "{attached}", cmp.Or(e.attachedEnding(), file),
-		"{served}", e.servedName("NAME")).Replace(text)
+		"{served}", e.servedAddress("NAME")).Replace(text)
 }

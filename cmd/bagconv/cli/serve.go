@@ -108,9 +108,11 @@ func (e *env) served(words []string, fsys *serve.Confined) ([]serve.Recording, e
 		if err != nil || len(files) == 0 {
 			continue // a link out of the folder, or gone
 		}
-		name := in.Name + filepath.Ext(in.Path)
+		whole := servedName(words, in.Path)
+		name := whole
 		for n := 2; names[name]; n++ {
-			name = fmt.Sprintf("%s-%d%s", in.Name, n, filepath.Ext(in.Path))
+			ext := filepath.Ext(whole)
+			name = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(whole, ext), n, ext)
 		}
 		names[name] = true
 		out = append(out, serve.Recording{Name: name, Path: in.Path, Format: in.Format, Files: files})
@@ -122,6 +124,24 @@ func (e *env) served(words []string, fsys *serve.Confined) ([]serve.Recording, e
 		out = append(out, mergedRecording(e.set.merge, out))
 	}
 	return out, nil
+}
+
+// servedName returns the name of a recording in addresses: its own, with the folders that it is in
+// below a word of the line. If there are several words it begins with that folder.
+func servedName(words []string, path string) string {
+	for _, word := range words {
+		abs, err := iox.Abs(word)
+		if err != nil || abs == path {
+			continue
+		}
+		if rel, err := filepath.Rel(abs, path); err == nil && filepath.IsLocal(rel) {
+			if len(words) > 1 {
+				rel = filepath.Join(filepath.Base(abs), rel)
+			}
+			return filepath.ToSlash(rel)
+		}
+	}
+	return filepath.Base(path)
 }
 
 // logRequest writes a line about a request: one that failed, or any with --verbose.

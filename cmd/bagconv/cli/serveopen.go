@@ -63,8 +63,8 @@ func (e *env) servedFormat() *storage.Format {
 	return e.formats.Formats()[i]
 }
 
-// servedName returns the address of a recording in that format.
-func (e *env) servedName(name string) string {
+// servedAddress returns the address of a recording in that format.
+func (e *env) servedAddress(name string) string {
 	f := e.servedFormat()
 	if f == nil {
 		return ""

@@ -1,4 +1,4 @@
-// viewer.mjs FILE.mcap SHOT.png: opens a file in Rerun's web viewer, in Chromium without a graphics
+// viewer.mjs FILE.mcap SHOT.png: opens a file, or a URL, in Rerun's web viewer, in Chromium without a graphics
 // card, and prints {"started", "source", "log": [first, last]}: whether the viewer runs here, what
 // has read the file, and the log times that it has, ns since 1970. Without "source" the file was not
 // opened within two minutes. The picture is what is seen a while later.
@@ -14,7 +14,7 @@ const page = `<!doctype html><body style="margin:0"><div id="viewer"></div><scri
 import { WebViewer } from '/index.js';
 const viewer = window.viewer = new WebViewer();
 viewer.on('recording_open', (e) => (window.opened = e));
-await viewer.start(location.origin + '/file.mcap', document.getElementById('viewer'),
+await viewer.start(${JSON.stringify(file.startsWith('http:') ? file : '/file.mcap')}.replace(/^\//, location.origin + '/'), document.getElementById('viewer'),
   { width: '${size.width}px', height: '${size.height}px', render_backend: 'webgl', hide_welcome_screen: true });
 window.started = true;
 </script>`;
