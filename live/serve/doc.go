@@ -3,6 +3,7 @@
 //
 //	/                     the page
 //	/index.json           the same as JSON
+//	/info/NAME[.json]     what a recording has inside: topics, times, a timeline
 //	/files/NAME[/PART]    the files of a recording
 //	/FORMAT/NAME          a recording in the format Config.Sink, made while it is read
 //

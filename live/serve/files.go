@@ -20,6 +20,7 @@ type table struct {
 	recordings []Recording
 	files      map[string]*File      // by what follows /files/ in addresses
 	outputs    map[string]*Recording // by what follows / in addresses
+	byName     map[string]*Recording
 	err        error
 }
 
@@ -31,8 +32,9 @@ func (s *Server) recordings() table {
 		return s.now
 	}
 	list, err := s.config.Find()
-	t := table{recordings: list, files: map[string]*File{}, outputs: map[string]*Recording{}, err: err}
+	t := table{recordings: list, files: map[string]*File{}, outputs: map[string]*Recording{}, byName: map[string]*Recording{}, err: err}
 	for i := range list {
+		t.byName[list[i].Name] = &list[i]
 		if s.config.Sink != nil {
 			t.outputs[s.outputName(&list[i])] = &list[i]
 		}

@@ -2,7 +2,6 @@ package serve
 
 import (
 	_ "embed"
-	"encoding/json"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -18,6 +17,7 @@ type Index struct {
 // An Entry is a recording of the Index.
 type Entry struct {
 	Name   string `json:"name"`
+	Info   string `json:"info"` // address of what it has inside; "" if nobody can tell
 	Format string `json:"format"`
 	Size   int64  `json:"size"`  // bytes, of all files
 	Files  []Link `json:"files"` // to be downloaded, or opened by their addresses
@@ -35,7 +35,17 @@ type Link struct {
 //go:embed page.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"size": sizeText}).Parse(pageText))
+//go:embed info.html
+var infoText string
+
+var (
+	pageTemplate = parsePage("page", pageText)
+	infoTemplate = parsePage("info", infoText)
+)
+
+func parsePage(name, text string) *template.Template {
+	return template.Must(template.New(name).Funcs(template.FuncMap{"size": sizeText, "bars": barsOf}).Parse(text))
+}
 
 // page serves the page.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {
@@ -44,11 +54,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, err)
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
-	_ = pageTemplate.Execute(w, x) // what fails is the connection
+	writePage(w, pageTemplate, x)
 }
 
 // index serves the same as JSON.
@@ -58,12 +64,7 @@ func (s *Server) index(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, err)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	_ = e.Encode(x) // what fails is the connection
+	writeJSON(w, x)
 }
 
 // list makes the Index, with addresses as the client has that of the server.
@@ -77,6 +78,9 @@ func (s *Server) list(r *http.Request) (*Index, error) {
 	for i := range t.recordings {
 		rec := &t.recordings[i]
 		e := Entry{Name: rec.Name, Format: rec.Format.Name, Files: []Link{}, As: []Link{}, Open: []Link{}}
+		if s.config.About != nil {
+			e.Info = base + "/info/" + escaped(rec.Name)
+		}
 		for _, f := range rec.Files {
 			st, err := s.config.FS.Stat(f.Path)
 			if err != nil {

@@ -33,6 +33,7 @@ type Config struct {
 	Hosts   []string                                         // names of this server, besides those of the machine itself and addresses
 	Sink    *storage.Format                                  // in which recordings are served besides, at /FORMAT/NAME; nil: in none
 	Open    func(context.Context, Recording) (Output, error) // of a recording in Sink; set with it
+	About   func(context.Context, Recording) (*About, error) // nil: nobody can tell
 	Log     func(Event)                                      // nil: nobody wants to know
 }
 
@@ -61,6 +62,8 @@ type Server struct {
 	config Config
 	mux    *http.ServeMux
 
+	abouts abouts
+
 	mu  sync.Mutex
 	now table
 	at  time.Time // of it
@@ -68,10 +71,13 @@ type Server struct {
 
 // New returns a server. Recordings are found with the first request.
 func New(config Config) *Server {
-	s := &Server{config: config, mux: http.NewServeMux()}
+	s := &Server{config: config, mux: http.NewServeMux(), abouts: abouts{slot: make(chan struct{}, 1), kept: map[string]keptAbout{}}}
 	s.mux.HandleFunc("/{$}", s.page)
 	s.mux.HandleFunc("/index.json", s.index)
 	s.mux.HandleFunc("/files/", s.file)
+	if config.About != nil {
+		s.mux.HandleFunc("/info/", s.info)
+	}
 	if config.Sink != nil {
 		s.mux.HandleFunc("/"+config.Sink.Name+"/", s.output)
 	}

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/live/serve"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// about describes a recording for serve, as info does: if it is small, all messages are read.
+func (e *env) about(ctx context.Context, fsys storage.FS, rec serve.Recording) (a *serve.About, err error) {
+	r, err := rec.Format.Open(ctx, rec.Path, storage.ReadOptions{FS: fsys, InfoOnlyAbove: scanLimit})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	info, err := r.Info()
+	if err != nil {
+		return nil, err
+	}
+	var scan *engine.ScanResult
+	if !info.Locked && info.Size <= scanLimit {
+		if scan, err = engine.Scan(ctx, r, e.set.job.Threads, nil); err != nil {
+			return nil, err
+		}
+	}
+	info.Damage = r.Damage()
+	in := infoOf(info, scan)
+	a = &serve.About{SchemaVersion: schemaVersion, Name: rec.Name, Format: in.Format, Messages: in.Messages, Topics: []serve.Topic{}, Damage: []string{}}
+	if in.StartNS != nil {
+		a.StartNS, a.EndNS, a.Start, a.End, a.Duration = *in.StartNS, *in.EndNS, *in.Start, *in.End, durationText(nsOf(*in.DurationNS))
+	}
+	if in.Timeline != nil {
+		a.StepNS, a.Step = in.Timeline.StepNS, durationText(in.Timeline.step)
+	}
+	for i, t := range in.Topics {
+		topic := serve.Topic{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Messages: t.Count, Bins: []int64{}}
+		if in.Timeline != nil {
+			topic.Bins = in.Timeline.Counts[i]
+		}
+		a.Topics = append(a.Topics, topic)
+	}
+	for _, w := range in.Warnings {
+		if w.Damage {
+			a.Damage = append(a.Damage, w.Message)
+		}
+	}
+	return a, nil
+}
