@@ -18,7 +18,8 @@ type About struct {
 	Messages      int64    `json:"messages"`
 	StartNS       string   `json:"start_ns"` // since 1970; "" without messages, as end_ns
 	EndNS         string   `json:"end_ns"`
-	StepNS        string   `json:"step_ns"` // of a bin of the timeline; "" if not all messages were read
+	TimelineNS    string   `json:"timeline_ns"` // of the first bin
+	StepNS        string   `json:"step_ns"`     // of a bin of the timeline; "" if not all messages were read
 	Topics        []Topic  `json:"topics"`
 	Damage        []string `json:"damage"`
 
@@ -31,7 +32,7 @@ type Topic struct {
 	Type     string  `json:"type"`
 	Encoding string  `json:"encoding"`
 	Messages int64   `json:"messages"`
-	Bins     []int64 `json:"bins"` // messages in equal spans of time from start_ns on
+	Bins     []int64 `json:"bins"` // messages in equal spans of time from timeline_ns on
 }
 
 // abouts keeps what was found a moment ago: one recording is read at a time.

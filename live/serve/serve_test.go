@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand"
@@ -317,10 +318,75 @@ func TestEnd(t *testing.T) {
 	}
 }
 
+// failing is an Output that breaks in the middle, as one of a source that changes does.
+type failing struct{ released *int }
+
+func (failing) ReadAt(_ context.Context, p []byte, off int64) (int, error) {
+	if off >= 50_000 {
+		return 0, errors.New("the source has changed")
+	}
+	return len(p), nil
+}
+func (failing) Size() int64        { return 100_000 }
+func (failing) ModTime() time.Time { return time.Unix(1_700_000_000, 0) }
+func (failing) Tag() string        { return "tag" }
+func (f failing) Release()         { *f.released++ }
+
+// TestBrokenOutput: an output that breaks ends the answer too early, and the log has the cause.
+func TestBrokenOutput(t *testing.T) {
+	_, config := tree(t)
+	released := 0
+	events := make(chan serve.Event, 10)
+	config.Log = func(e serve.Event) { events <- e }
+	config.Sink = &storage.Format{Name: "sink", Extensions: []string{".out"}}
+	config.Open = func(_ context.Context, r serve.Recording) (serve.Output, error) {
+		if r.Name == "folder" {
+			return nil, errors.New("it cannot be read")
+		}
+		return failing{&released}, nil
+	}
+	address, end := start(t, config)
+	get := func(path, ranged string) (*http.Response, []byte, error) {
+		r, _ := http.NewRequest("GET", "http://"+address+path, nil)
+		r.Header.Set("Range", ranged)
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		b, err := io.ReadAll(res.Body)
+		return res, b, err
+	}
+	if res, b, err := get("/sink/a%20b.bag.out", "bytes=10-19"); res.StatusCode != 206 || len(b) != 10 || err != nil || res.Header.Get("Etag") != `"tag"` {
+		t.Errorf("%d %d bytes, %v", res.StatusCode, len(b), err)
+	}
+	if e := <-events; e.Err != nil {
+		t.Error(e.Err)
+	}
+	if _, b, err := get("/sink/a%20b.bag.out", "bytes=0-"); err == nil || len(b) == 100_000 {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	if e := <-events; e.Err == nil {
+		t.Errorf("the log has %+v", e)
+	}
+	if res, b, _ := get("/sink/folder.out", "bytes=0-"); res.StatusCode != 500 || strings.Contains(string(b), "it cannot") {
+		t.Errorf("%d %s", res.StatusCode, b)
+	}
+	if res, _, _ := get("/sink/none.out", "bytes=0-"); res.StatusCode != 404 {
+		t.Errorf("%d", res.StatusCode)
+	}
+	if err := end(); err != nil || released != 2 {
+		t.Errorf("%v, %d were released", err, released)
+	}
+}
+
 // TestHostileRequests: requests of random paths and headers, as bytes on a connection. No answer
 // has the secret, and the server goes on.
 func TestHostileRequests(t *testing.T) {
 	_, config := tree(t)
+	config.Sink = &storage.Format{Name: "sink", Extensions: []string{".out"}}
+	config.Open = func(context.Context, serve.Recording) (serve.Output, error) { return nil, errors.New(secret) }
+	config.About = func(context.Context, serve.Recording) (*serve.About, error) { return nil, errors.New(secret) }
 	address, _ := start(t, config)
 	requests := 100_000
 	if testing.Short() || os.Getenv("BAGCONV_EXHAUSTIVE") == "" {
@@ -360,7 +426,7 @@ func hostile(r *rand.Rand) []byte {
 	pick := func(list ...string) string { return list[r.Intn(len(list))] }
 	var b bytes.Buffer
 	b.WriteString(pick("GET", "GET", "GET", "HEAD", "OPTIONS", "POST", "get", "G\x00T", strings.Repeat("X", 300)) + " ")
-	b.WriteString(pick("/files/", "/files", "/", "//", "http://localhost/files/", "files/", "/index.json", "*"))
+	b.WriteString(pick("/files/", "/files", "/", "//", "http://localhost/files/", "files/", "/index.json", "/info/", "/sink/", "*"))
 	for range r.Intn(8) {
 		b.WriteString(pick("..", "../", "..%2f", "%2e%2e/", "..\\", "%5c", "secret.bag", "link.bag", "a%20b.bag", "folder/", "part.db3", "/", "//", "%00", "%", "%zz", "?", "#", "\xff\xfe", "....//", "~", "C:", strings.Repeat("a/", r.Intn(2000))))
 	}

@@ -63,7 +63,9 @@ func (e *env) serve(c *cli.Context) (err error) {
 	if net.ParseIP(host) == nil && host != "" {
 		config.Hosts = []string{strings.ToLower(host)}
 	}
-	config.About = func(ctx context.Context, rec serve.Recording) (*serve.About, error) { return e.about(ctx, confined, rec) }
+	config.About = func(ctx context.Context, rec serve.Recording) (*serve.About, error) {
+		return e.about(ctx, confined, rec)
+	}
 	closeOutputs, err := e.openOutputs(c, &config)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func (e *env) about(ctx context.Context, fsys storage.FS, rec serve.Recording) (
 		a.StartNS, a.EndNS, a.Start, a.End, a.Duration = *in.StartNS, *in.EndNS, *in.Start, *in.End, durationText(nsOf(*in.DurationNS))
 	}
 	if in.Timeline != nil {
-		a.StepNS, a.Step = in.Timeline.StepNS, durationText(in.Timeline.step)
+		a.TimelineNS, a.StepNS, a.Step = in.Timeline.StartNS, in.Timeline.StepNS, durationText(in.Timeline.step)
 	}
 	for i, t := range in.Topics {
 		topic := serve.Topic{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Messages: t.Count, Bins: []int64{}}

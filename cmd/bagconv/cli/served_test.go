@@ -3,15 +3,18 @@ package cli_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"regexp"
 	"strings"
+	"testing"
 
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/samples"
 )
 
 // served runs bagconv serve, asks it for the paths in $GET, prints the answers, interrupts it, and
@@ -76,5 +79,61 @@ func get(base, path string) {
 	fmt.Printf("%s %s\n%s\n", res.Status, path, body)
 	if err != nil {
 		fmt.Println(err)
+	}
+}
+
+// TestServeSchemas: the JSON of serve, for all recordings, is what its schemas define.
+func TestServeSchemas(t *testing.T) {
+	index, info := loadSchema(t, "serve.schema.json"), loadSchema(t, "serveinfo.schema.json")
+	ctx, interrupt := context.WithCancel(context.Background())
+	defer interrupt()
+	r, w := io.Pipe()
+	status := make(chan int, 1)
+	go func() {
+		status <- cli.Run(ctx, []string{"bagconv", "serve", "--listen", "127.0.0.1:0", "--no-cache", samples.Ours(t)}, cli.Stdio{Out: io.Discard, Err: w}, all.Registry())
+		_ = w.Close()
+	}()
+	first := bufio.NewReader(r)
+	line, err := first.ReadString('\n')
+	base := regexp.MustCompile(`http://[^/ ]+`).FindString(line)
+	if err != nil || base == "" {
+		t.Fatal(line, err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, first) }()
+	described := 0
+	fetch := func(path string, s *jsonSchema) []byte {
+		res, err := http.Get(base + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		if res.StatusCode == http.StatusInternalServerError { // one that cannot be opened
+			return body
+		}
+		described++
+		if wrong := s.validate(body); len(wrong) > 0 {
+			t.Errorf("%s: %s\n%s", path, strings.Join(wrong, "\n"), body)
+		}
+		return body
+	}
+	var list struct {
+		Recordings []struct{ Name, Info string }
+	}
+	if err := json.Unmarshal(fetch("/index.json", index), &list); err != nil || len(list.Recordings) < 50 {
+		t.Errorf("%d recordings, %v", len(list.Recordings), err)
+	}
+	for _, rec := range list.Recordings {
+		fetch(strings.TrimPrefix(rec.Info, base)+".json", info)
+	}
+	interrupt()
+	if described < len(list.Recordings)-5 {
+		t.Errorf("only %d of %d recordings are described", described, len(list.Recordings))
+	}
+	if got := <-status; got != 0 {
+		t.Errorf("exit status %d", got)
 	}
 }
