@@ -73,6 +73,20 @@ func (c *command) usage() string {
 	return strings.TrimSpace("bagconv " + first + " " + rest)
 }
 
+// briefCall returns how the command is called, in the width of the list of commands: words that
+// do not fit are left out.
+func (c *command) briefCall() string {
+	words, room := strings.Fields("bagconv "+c.call), callColumn-3
+	if s := strings.Join(words, " "); len(s) <= room {
+		return s
+	}
+	for n := len(words) - 1; ; n-- {
+		if s := strings.Join(words[:n], " ") + " ..."; len(s) <= room || n == 1 {
+			return s
+		}
+	}
+}
+
 // The columns of the help, from 0, at which explanations begin.
 const (
 	flagColumn   = 24
@@ -121,7 +135,7 @@ func (e *env) describeProgram(p page, commands []*command) {
 	p.heading("USAGE")
 	var calls []string
 	for _, c := range commands {
-		calls = append(calls, fmt.Sprintf("  %-*s%s", callColumn-2, "bagconv "+c.call, c.summary))
+		calls = append(calls, fmt.Sprintf("  %-*s%s", callColumn-2, c.briefCall(), c.summary))
 	}
 	p.verbatim(calls)
 	p.gap()
