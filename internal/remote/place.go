@@ -171,6 +171,9 @@ func (r *FS) move(d *draft, only, several bool) error {
 		})
 		to.etags = append(to.etags, tag)
 	}
+	if err == nil && only && to.occupied() {
+		err = fmt.Errorf("another run has written it meanwhile: %w", fs.ErrExist)
+	}
 	if err == nil {
 		if several {
 			r.ledger.owe(to.sink, to.key, to.etag())

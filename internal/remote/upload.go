@@ -270,6 +270,9 @@ func (d *draft) commit(only bool) error {
 	if d.done {
 		return errGone
 	}
+	if only && d.occupied() {
+		return fmt.Errorf("another run has written it meanwhile: %w", fs.ErrExist)
+	}
 	first := d.complete(0).data
 	d.sum = hexSum(first)
 	link := d.fs.link
@@ -298,6 +301,9 @@ func (d *draft) appeared(err error, only bool) error {
 	}
 	if lost := Transient(err) || errors.As(err, &s) && (s.code == 404 || s.code == 412 || s.code == 409); lost && d.isOurs() {
 		err = nil
+		if d.id != "" { // it may be the same object of another run; then this one is still open
+			err = d.fs.giveUp(d.sink, d.key, d.id)
+		}
 	}
 	if err == nil {
 		d.done = true
@@ -309,6 +315,16 @@ func (d *draft) appeared(err error, only bool) error {
 		return fmt.Errorf("another run has written it meanwhile: %w", fs.ErrExist)
 	}
 	return err
+}
+
+// occupied reports whether an object stands there: not every server refuses to replace one when it is
+// asked to.
+func (d *draft) occupied() bool {
+	link := d.fs.link
+	return link.do(link.ctx, func(ctx context.Context) (bool, error) {
+		_, _, err := d.sink.head(ctx, d.key)
+		return false, err
+	}) == nil
 }
 
 // isOurs reports whether the object that stands there is this one.

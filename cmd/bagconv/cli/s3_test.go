@@ -219,3 +219,33 @@ func TestS3Killed(t *testing.T) {
 	}
 	t.Logf("%d uploads were left by the kills, before they were given up", begun)
 }
+
+// TestS3Rivals begins a second run of the same name while a first one is busy: the one that ends
+// first wins, the other one fails, and nothing of it is left.
+func TestS3Rivals(t *testing.T) {
+	s := s3test.Start(t, "versitygw")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	program, err := exec.LookPath("bagconv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, url := largeBag(t, 20), "s3://"+s3test.Bucket+"/rivals.bag"
+	var said bytes.Buffer
+	slow := exec.Command(program, in, url, "-q", "--bandwidth", "10M", "--compression", "lz4")
+	slow.Stderr = &said
+	if err := slow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); len(s.Uploads(t)) == 0 && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	must(t, in, url, "-q")
+	if err := slow.Wait(); err == nil || !strings.Contains(said.String(), "exist") {
+		t.Errorf("the one that loses: %v, %s", err, said.String())
+	}
+	must(t, "verify", in, url)
+	sameBytes(t, in, url)
+	if left := s.Uploads(t); len(left) > 0 {
+		t.Errorf("uploads are left: %q", left)
+	}
+}
