@@ -91,3 +91,9 @@ func Camel(s string) string {
 	}
 	return b.String()
 }
+
+// ConstantName returns the name of a constant that is a value of an enum: upper case, single
+// underscores.
+func ConstantName(enum, value string) string {
+	return strings.ToUpper(Words(Snake(enum)+"_"+value, 'e'))
+}

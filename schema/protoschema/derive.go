@@ -188,7 +188,7 @@ func constantsOf(e protoreflect.EnumDescriptor, used map[string]bool) []schema.C
 	for i := range e.Values().Len() {
 		v := e.Values().Get(i)
 		out = append(out, schema.Constant{Kind: schema.Int32,
-			Name: unique(used, constantName(string(e.Name()), string(v.Name()))), Text: strconv.Itoa(int(v.Number()))})
+			Name: unique(used, schema.ConstantName(string(e.Name()), string(v.Name()))), Text: strconv.Itoa(int(v.Number()))})
 	}
 	return out
 }

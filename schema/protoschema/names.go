@@ -69,8 +69,3 @@ func packageName(s string) string {
 func typeName(md protoreflect.MessageDescriptor) string {
 	return schema.Camel(strings.TrimPrefix(string(md.FullName()), string(md.ParentFile().Package())+"."))
 }
-
-// constantName makes a legal constant name: upper case, single underscores.
-func constantName(enum, value string) string {
-	return strings.ToUpper(schema.Words(schema.Snake(enum)+"_"+value, 'e'))
-}

@@ -30,7 +30,7 @@ func TestFieldNames(t *testing.T) {
 	for in, want := range map[[2]string]string{
 		{"ErrorCode", "OK"}: "ERROR_CODE_OK", {"GNSSType", "A__b"}: "GNSS_TYPE_A_B", {"E", "x"}: "E_X",
 	} {
-		if got := constantName(in[0], in[1]); got != want {
+		if got := schema.ConstantName(in[0], in[1]); got != want {
 			t.Errorf("constant %v becomes %s, not %s", in, got, want)
 		}
 	}

@@ -9,13 +9,16 @@ import (
 
 // notes are the annotations before a definition that say something about the bytes or the values.
 type notes struct {
-	bits  int    // of @bit_bound; 0 without it
-	value string // of @default, as it is written, strings in quotes; "" without it
+	bits    int    // of @bit_bound; 0 without it
+	value   string // of @default, as it is written, strings in quotes; "" without it
+	mutable bool
+	number  *int64 // of @value; nil without it
+	odd     bool   // @value is not a whole number
 }
 
 // annotations reads @name and @name(...) before a definition. All but those in notes are stepped
 // over, and so is @annotation, which declares one.
-func (p *parser) annotations() (n notes, err error) {
+func (p *parser) annotations(scope []string) (n notes, err error) {
 	for p.accept("@") {
 		name, err := p.scopedName()
 		if err == nil && name == "annotation" {
@@ -23,6 +26,9 @@ func (p *parser) annotations() (n notes, err error) {
 		}
 		if err != nil {
 			return n, err
+		}
+		if name == "value" {
+			n.number, n.odd = p.valueNumber(scope)
 		}
 		value, err := p.annotationValue()
 		if err != nil {
@@ -37,6 +43,8 @@ func (p *parser) annotations() (n notes, err error) {
 			}
 		case name == "default":
 			n.value = value
+		case name == "mutable", name == "extensibility" && value == "MUTABLE":
+			n.mutable = true
 		}
 	}
 	return n, nil
@@ -93,7 +101,7 @@ func (p *parser) bitmask(scope []string, bits int) error {
 		err = p.expect("{")
 	}
 	for err == nil && !p.accept("}") {
-		if _, err = p.annotations(); err == nil {
+		if _, err = p.annotations(scope); err == nil {
 			_, err = p.word()
 		}
 		p.accept(",")
@@ -143,7 +151,7 @@ func (p *parser) bitset(scope []string) error {
 
 // bitfield reads bitfield<N> or bitfield<N, TYPE>, and the names of the field, if it has one.
 func (p *parser) bitfield(scope []string) (bits int, err error) {
-	if _, err = p.annotations(); err == nil {
+	if _, err = p.annotations(scope); err == nil {
 		err = p.expect("bitfield")
 	}
 	if err == nil {

@@ -18,7 +18,9 @@ type parser struct {
 	consts  map[string]string  // values as they are written
 	numbers map[string]int64   // of them the whole numbers, for bounds
 	made    map[string]*schema.Message
-	flat    map[string]schema.Type // types, resolved
+	flat    map[string]resolved
+	mutable map[*schema.Message]bool       // those of @mutable structs
+	enums   map[*schema.Message][]*enumDef // of their fields
 
 	refused   map[string]string // names of types that are not read: "a union"
 	bits      map[string]int    // of bitsets
@@ -31,6 +33,7 @@ type structDef struct {
 	fields    []fieldDef
 	constants []schema.Constant
 	complete  bool // its body was read
+	mutable   bool
 	active    bool
 }
 
@@ -48,6 +51,7 @@ type typeRef struct {
 	elem  *typeRef
 	array schema.Array
 	len   int
+	enum  *enumDef // of an enum
 }
 
 func (p *parser) peek() token { return p.tokens[p.at] }
@@ -98,7 +102,7 @@ func (p *parser) definitions(scope []string) error {
 		return p.fail("modules are nested too deeply")
 	}
 	for {
-		noted, err := p.annotations()
+		noted, err := p.annotations(scope)
 		if err != nil {
 			return err
 		}
@@ -112,7 +116,7 @@ func (p *parser) definitions(scope []string) error {
 		case p.accept("module"):
 			err = p.module(scope)
 		case p.accept("struct"):
-			err = p.structure(scope)
+			err = p.structure(scope, noted.mutable)
 		case p.accept("const"):
 			err = p.constant(scope)
 		case p.accept("typedef"):

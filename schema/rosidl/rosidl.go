@@ -6,16 +6,18 @@
 // ros2idl is a chain of blocks, the root's too, each after a line of 80 '=' and a
 // line "IDL: pkg/msg/Type"; omgidl is IDL alone. Annotations and comments are stepped
 // over. Types get names of ROS 2, as RosName makes them. An array of several dimensions
-// becomes one of one dimension with as many values, which has the same bytes.
+// becomes one of one dimension with as many values, which has the same bytes. The values
+// of an enum are constants of each message that has a field of it.
 //
 // Refused if the root uses them are unions, bitmasks, bitsets and maps; refused
-// anywhere are @optional and @bit_bound, two definitions of one type, recursion, and
-// text out of proportion: over 16 MiB or a million words, names over 512 bytes, over
+// anywhere are @optional and @bit_bound, a @mutable struct as a field, two definitions
+// of one type, recursion, and text out of proportion: over 16 MiB or a million words, names over 512 bytes, over
 // 100,000 fields in all. Parse may be called concurrently.
 package rosidl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/schema"
@@ -61,7 +63,7 @@ func Parse(name string, text []byte) (*schema.Message, error) {
 		return nil, &Error{Type: name, What: "text of more than 16 MiB"}
 	}
 	p := &parser{structs: map[string]*structDef{}, types: map[string]typeRef{}, consts: map[string]string{}, numbers: map[string]int64{},
-		made: map[string]*schema.Message{}, flat: map[string]schema.Type{}, refused: map[string]string{}, bits: map[string]int{}}
+		made: map[string]*schema.Message{}, flat: map[string]resolved{}, mutable: map[*schema.Message]bool{}, enums: map[*schema.Message][]*enumDef{}, refused: map[string]string{}, bits: map[string]int{}}
 	for _, block := range split(string(text)) {
 		tokens, err := lex(block)
 		if err == nil {
@@ -180,7 +182,7 @@ func (p *parser) message(name, user string, depth int) (*schema.Message, error) 
 	}
 	def.active = true
 	defer func() { def.active = false }()
-	m := &schema.Message{Name: full, Constants: def.constants}
+	m := &schema.Message{Name: full, Constants: slices.Clip(def.constants)}
 	if err := p.inherit(m, def, depth); err != nil {
 		return nil, err
 	}
@@ -189,15 +191,25 @@ func (p *parser) message(name, user string, depth int) (*schema.Message, error) 
 		if err != nil {
 			return nil, err
 		}
+		if p.mutable[t.Message] {
+			return nil, &Error{Type: t.Message.Name, What: "it is @mutable and a field of " + full + ": the numbers of members that stand in its bytes are not read"}
+		}
 		if f.name == "structure_needs_at_least_one_member" && len(def.fields) == 1 {
 			continue // the place-holder of an empty message
 		}
 		if p.flattened++; p.flattened > maxFields {
 			return nil, fail("more than 100,000 fields")
 		}
-		m.Fields = append(m.Fields, schema.Field{Name: f.name, Type: t, Default: defaultOf(f.value, t)})
+		m.Fields = append(m.Fields, schema.Field{Name: f.name, Type: t.Type, Default: defaultOf(t.enum.number(f.value), t.Type)})
+		if t.enum != nil {
+			p.enums[m] = append(p.enums[m], t.enum)
+		}
+	}
+	if err := p.addEnums(m); err != nil {
+		return nil, err
 	}
 	p.made[name] = m
+	p.mutable[m] = p.mutable[m] || def.mutable
 	return m, nil
 }
 
@@ -218,16 +230,23 @@ func (p *parser) inherit(m *schema.Message, def *structDef, depth int) error {
 		return &Error{Type: m.Name, What: "more than 100,000 fields"}
 	}
 	m.Fields = append(m.Fields, t.Message.Fields...)
+	p.enums[m], p.mutable[m] = slices.Clip(p.enums[t.Message]), p.mutable[t.Message]
 	return nil
 }
 
+// A resolved type is one of the graph, and the enum that it is or is an array of.
+type resolved struct {
+	schema.Type
+	enum *enumDef
+}
+
 // resolve turns a type as written into one of the graph.
-func (p *parser) resolve(r typeRef, scope []string, user string, depth int) (schema.Type, error) {
+func (p *parser) resolve(r typeRef, scope []string, user string, depth int) (resolved, error) {
 	if depth > maxDepth {
-		return schema.Type{}, &Error{Type: user, What: "types are nested too deeply"}
+		return resolved{}, &Error{Type: user, What: "types are nested too deeply"}
 	}
 	if r.name == "" {
-		t := schema.Type{Kind: r.kind, StringBound: r.bound, Array: r.array, Len: r.len}
+		t := resolved{schema.Type{Kind: r.kind, StringBound: r.bound, Array: r.array, Len: r.len}, r.enum}
 		if r.elem == nil {
 			return t, nil
 		}
@@ -257,14 +276,14 @@ func (p *parser) resolve(r typeRef, scope []string, user string, depth int) (sch
 			return t, err
 		}
 		if what := p.refused[name]; what != "" {
-			return schema.Type{}, &Error{Type: user, What: "it uses " + name + ", and " + what + " is not read"}
+			return resolved{}, &Error{Type: user, What: "it uses " + name + ", and " + what + " is not read"}
 		}
 		if p.structs[name] != nil || builtin(name) != nil {
 			m, err := p.message(name, user, depth+1)
-			return schema.Type{Kind: schema.Struct, Message: m}, err
+			return resolved{Type: schema.Type{Kind: schema.Struct, Message: m}}, err
 		}
 	}
-	return schema.Type{}, &Error{Type: user, What: "type " + r.name + " is missing"}
+	return resolved{}, &Error{Type: user, What: "type " + r.name + " is missing"}
 }
 
 // candidates lists what a name may mean, from the innermost scope outwards.

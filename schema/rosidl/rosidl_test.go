@@ -3,6 +3,7 @@ package rosidl
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,11 +86,10 @@ func TestParse(t *testing.T) {
 		t.Errorf("Part is %+v", part)
 	}
 	constants := []schema.Constant{{Kind: schema.Uint8, Name: "FIRST", Text: "1"}, {Kind: schema.String, Name: "NAME", Text: "one two"},
-		{Kind: schema.Int32, Name: "LOW", Text: "-5"}, {Kind: schema.Int32, Name: "SIZE", Text: "4"}}
-	for i, c := range m.Constants {
-		if c != constants[i] {
-			t.Errorf("constant %+v, want %+v", c, constants[i])
-		}
+		{Kind: schema.Int32, Name: "LOW", Text: "-5"}, {Kind: schema.Int32, Name: "SIZE", Text: "4"},
+		{Kind: schema.Int32, Name: "MODE_OFF", Text: "7"}, {Kind: schema.Int32, Name: "MODE_ON", Text: "8"}}
+	if !slices.Equal(m.Constants, constants) {
+		t.Errorf("constants %+v, want %+v", m.Constants, constants)
 	}
 }
 
@@ -126,10 +126,13 @@ func TestRefused(t *testing.T) {
 		wrap("module T_Constants { const long A = 1; };"):                    "missing",
 		wrap("map<string, long> a;"):                                         "is not supported",
 		wrap("struct T : p::msg::U { long a; };"):                            "is missing",
-		"/* no end":                          "without an end",
-		"module p { module msg { struct T {": "missing",
-		strings.Repeat("module a {", 100):    "deeply",
-		"":                                   "missing",
+		"/* no end": "without an end",
+		wrap("@mutable struct M { long a; }; struct T { sequence<M> m; };"):                          "definition of p/msg/M: it is @mutable and a field of p/msg/T",
+		wrap("@extensibility(MUTABLE) struct M { long a; }; typedef M N; struct T { N m; };"):        "definition of p/msg/M: it is @mutable",
+		wrap("@mutable struct M { long a; }; struct B : M { long b; }; @mutable struct T { B m; };"): "definition of p/msg/B: it is @mutable",
+		"module p { module msg { struct T {":                                                         "missing",
+		strings.Repeat("module a {", 100):                                                            "deeply",
+		"":                                                                                           "missing",
 	} {
 		_, err := Parse("p/msg/T", []byte(text))
 		var e *Error
@@ -317,7 +320,7 @@ func TestVendors(t *testing.T) {
 		got = append(got, strings.TrimSpace(f.Type.Text()+" "+f.Name+" "+f.Default))
 	}
 	want := `int32 id, int32[2] pair, enum plain, int8 small, int16 middle, uint16 flags, uint32 wide, uint16 bits, uint32 more, ` +
-		`int32 low -5, bool on true, string text "a \"b\"", int16[2] two [1, 2], byte[] one [3], enum by_name, float64 x 1.5`
+		`int32 low -5, bool on true, string text "a \"b\"", int16[2] two [1, 2], byte[] one [3], enum by_name 1, float64 x 1.5`
 	if all := strings.Join(got, ", "); all != want || m.Fields[11].Type.StringBound != 12 {
 		t.Errorf("%s\nwant %s", all, want)
 	}
@@ -351,5 +354,62 @@ func TestBases(t *testing.T) {
 		if _, err := Parse(name, []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// TestEnums: the values of enums are constants of each message that has a field of them, once, under
+// names that nothing else has.
+func TestEnums(t *testing.T) {
+	const text = `
+		module a { enum Mode { OFF, @value(5) slowAhead, @value(value = 1 << 3) ON, NEXT }; };
+		module b { @bit_bound(8) enum Mode { @value(-2) OFF, ON }; };
+		enum Odd { @value("x") X, Y };
+		enum Wide { @value(2147483647) X, Y };
+		typedef a::Mode Modes[3], Renamed;
+		module T_Constants { const long MODE_ON = 77; };
+		struct Base { Renamed mode; };
+		@mutable struct T : Base { sequence<Renamed, 2> some; Modes three; b::Mode small; Odd odd; Wide wide; long MODE_NEXT; };`
+	m, err := Parse("T", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range m.Constants {
+		got = append(got, c.Kind.String()+" "+c.Name+"="+c.Text)
+	}
+	want := "int32 MODE_ON=77, int32 MODE_OFF=0, int32 MODE_SLOWAHEAD=5, int32 MODE_ON2=8, int32 MODE_NEXT2=9, int8 MODE_OFF2=-2, int8 MODE_ON3=-1"
+	if all := strings.Join(got, ", "); all != want {
+		t.Errorf("%s\nwant %s", all, want)
+	}
+	base, err := Parse("Base", []byte(text))
+	if err != nil || len(base.Constants) != 4 || base.Constants[2].Name != "MODE_ON" {
+		t.Errorf("%+v, %v", base, err)
+	}
+	for _, again := range []string{"module a { enum Mode { OFF }; };", "module a { enum Mode { OFF, slowAhead, ON, NEXT }; };"} {
+		if _, err := Parse("T", []byte(text+again)); err == nil || !strings.Contains(err.Error(), "twice") {
+			t.Errorf("%s: %v", again, err)
+		}
+	}
+}
+
+// TestManyEnumerators: constants are counted as fields are, and a name that many others become is
+// found without trying all numbers.
+func TestManyEnumerators(t *testing.T) {
+	var names, structs strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&names, "E%s, ", strings.ReplaceAll(fmt.Sprintf("%b", i), "1", "_"))
+	}
+	for i := range 60 {
+		fmt.Fprintf(&structs, "struct S%d { Many m; };", i)
+	}
+	text := "enum Many { " + names.String() + "};" + structs.String() + "struct T {"
+	for i := range 60 {
+		text += fmt.Sprintf("S%d f%d;", i, i)
+	}
+	if _, err := Parse("T", []byte(text+"};")); err == nil || !strings.Contains(err.Error(), "100,000") {
+		t.Error(err)
+	}
+	if m, err := Parse("S1", []byte(text+"};")); err != nil || len(m.Constants) != 2000 {
+		t.Error(err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-func (p *parser) structure(scope []string) error {
+func (p *parser) structure(scope []string, mutable bool) error {
 	name, err := p.word()
 	if err != nil {
 		return err
@@ -27,10 +27,10 @@ func (p *parser) structure(scope []string) error {
 	}
 	def := p.define(scope, name)
 	before, was, again := def.fields, def.base, def.complete
-	def.fields, def.base, def.complete = nil, base, true
+	def.fields, def.base, def.complete, def.mutable = nil, base, true, def.mutable || mutable
 	seen := map[string]bool{}
 	for !p.accept("}") {
-		noted, err := p.annotations()
+		noted, err := p.annotations(scope)
 		if err != nil {
 			return err
 		}

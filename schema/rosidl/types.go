@@ -34,37 +34,6 @@ func (p *parser) name(full string, ref typeRef) error {
 	return nil
 }
 
-// enum reads names of numbers: 32 bits, or as many as @bit_bound has.
-func (p *parser) enum(scope []string, bits int) error {
-	name, err := p.word()
-	if err == nil {
-		err = p.expect("{")
-	}
-	if err != nil {
-		return err
-	}
-	for !p.accept("}") {
-		if _, err := p.annotations(); err != nil {
-			return err
-		}
-		if _, err := p.word(); err != nil {
-			return err
-		}
-		p.accept(",")
-	}
-	kind := schema.Enum
-	switch {
-	case bits > 32:
-		return p.fail("an enum of more than 32 bits")
-	case bits > 16 || bits == 0:
-	case bits > 8:
-		kind = schema.Int16
-	default:
-		kind = schema.Int8
-	}
-	return p.name(within(scope, name), typeRef{kind: kind})
-}
-
 var words = map[string]schema.Kind{
 	"boolean": schema.Bool, "octet": schema.Byte, "char": schema.IDLChar, "wchar": schema.WChar,
 	"short": schema.Int16, "float": schema.Float32, "double": schema.Float64,

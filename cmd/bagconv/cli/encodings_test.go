@@ -19,7 +19,10 @@ var encoded = []struct {
 	{"/bare", "", "json", "", "", `{"n": 1}`},
 	{"/cbor", "", "cbor", "", "", "\xa1"},
 	{"/buffer", "demo.Buffer", "flatbuffer", "flatbuffer", "\x18\x00\x00\x00BFBS", "\x04\x00\x00\x00"},
-	{"/idl", "demo::T", "cdr", "omgidl", "module demo { struct T { unsigned long n; char c[2]; }; };", "\x00\x01\x00\x00\x07\x00\x00\x00ab"},
+	{"/idl", "demo::T", "cdr", "omgidl", "module demo { enum Mode { OFF, @value(5) ON }; struct T { unsigned long n; char c[2]; Mode mode; }; };",
+		"\x00\x01\x00\x00\x07\x00\x00\x00ab\x00\x00\x05\x00\x00\x00"},
+	{"/numbered", "demo::Outer", "cdr", "omgidl", "module demo { @mutable struct Inner { long a; }; struct Outer { Inner inner; }; };",
+		"\x00\x01\x00\x00\x00\x00\x04\x00\x07\x00\x00\x00\x01\x3f\x00\x00"},
 	{"/mixed", "std_msgs/String", "cdr", "ros1msg", "string data\n", "\x02\x00\x00\x00ok"},
 	{"/plain", "std_msgs/String", "ros1", "ros1msg", "string data\n", "\x02\x00\x00\x00ok"},
 }
