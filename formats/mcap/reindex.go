@@ -298,14 +298,17 @@ func (x *reindexer) scan() error {
 		}
 	}
 	for _, a := range r.attachments {
-		if a.at >= x.end {
+		if a.at+a.length > x.end {
 			return x.refuse(a.at, "an attachment follows a record that is not whole")
 		}
 	}
 	for _, m := range r.metadata {
-		if m.at >= x.end {
+		if m.at+m.length > x.end {
 			return x.refuse(m.at, "a metadata record follows a record that is not whole")
 		}
+	}
+	if at := x.hidden(); at >= 0 {
+		return x.refuse(at, "the length of a record before it is damaged, and what can be read here would be lost")
 	}
 	switch n := r.defs.ownerless(); {
 	case s.files > 1:
@@ -316,6 +319,22 @@ func (x *reindexer) scan() error {
 		return x.refuse(-1, "a channel is defined twice, differently")
 	}
 	return nil
+}
+
+// hidden returns where messages are that the scan has found, and that lie within what walk took for a
+// record, or reach past the end; -1 if nowhere. A length that is damaged leads there.
+func (x *reindexer) hidden() int64 {
+	chunks := map[int64]bool{}
+	for i := range x.chunks {
+		chunks[int64(x.chunks[i].offset)] = true
+	}
+	for i := range x.r.blocks {
+		b := &x.r.blocks[i]
+		if b.Offset < x.end && b.Messages != 0 && (b.Offset+b.Size > x.end || !b.run && !chunks[b.Offset]) {
+			return b.Offset
+		}
+	}
+	return -1
 }
 
 // times finds the times of chunks whose header has none that can be, or others than a summary that
