@@ -252,6 +252,15 @@ func (g *Guard) wholeOf(path string) string {
 	return ""
 }
 
+// unlessMissing returns nil for the error of a look at a name under which nothing stands, and
+// other errors as they are: nobody knows then what would be replaced.
+func unlessMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	return err
+}
+
 func isEmpty(dir string) bool {
 	entries, err := iox.ReadDir(dir)
 	return err == nil && len(entries) == 0
@@ -261,11 +270,13 @@ func isEmpty(dir string) bool {
 // removed; also when nothing does. A link stands for what it points to.
 func (g *Guard) replaceable(path string) error {
 	if _, err := iox.Lstat(path); err != nil {
-		return nil
+		return unlessMissing(err)
 	}
 	st, err := iox.Stat(path)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return &Refusal{path, "it is a link to something that is not there", "remove the link, or choose another output", nil}
+	} else if err != nil {
+		return err
 	}
 	if in := g.input(st); in != "" {
 		what := "it is an input"

@@ -3,6 +3,7 @@ package guard
 import (
 	"errors"
 	"io"
+	"io/fs"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -18,12 +19,14 @@ type Kind struct {
 // Check returns nil when a file of the kind may be written to path.
 func (k Kind) Check(path string) error {
 	if _, err := iox.Lstat(path); err != nil {
-		return nil // missing, as it may be; or making it will fail
+		return unlessMissing(err)
 	}
 	st, err := iox.Stat(path)
 	switch {
-	case err != nil:
+	case errors.Is(err, fs.ErrNotExist):
 		return &Refusal{path, "it is a link to something that is not there", "remove the link, or choose another name", nil}
+	case err != nil:
+		return err
 	case st.IsDir():
 		return &Refusal{path, "it is a folder", "give the name of a file", nil}
 	case !st.Mode().IsRegular():

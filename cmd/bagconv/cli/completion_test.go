@@ -25,7 +25,7 @@ func TestCompletes(t *testing.T) {
 	for _, c := range e.commands() {
 		for _, f := range c.flags {
 			want, ok := enumerated[f.name]
-			if !ok {
+			if !ok || f.arg == "ADDRESS" { // the --to of play
 				continue
 			}
 			seen[f.name] = true

@@ -66,7 +66,7 @@ func TestOneMoreFlag(t *testing.T) {
 		}
 	}
 	e := &env{formats: all.Registry(), moreFlags: oneMore(new(string))}
-	if row := "| `-P, --paint red\\|blue` | `red` | convert, filter, merge, split, recover, batch, append | colour of the chunks; red is the default |\n"; !strings.Contains(flagRows(e), row) {
+	if row := "| `-P, --paint red\\|blue` | `red` | convert, filter, merge, split, recover, batch, plan, append | colour of the chunks; red is the default |\n"; !strings.Contains(flagRows(e), row) {
 		t.Errorf("%s\nis not in\n%s", row, flagRows(e))
 	}
 }

@@ -122,7 +122,7 @@ func TestLinks(t *testing.T) {
 			return nil
 		}
 		for _, m := range link.FindAllStringSubmatch(readText(t, name), -1) {
-			if strings.Contains(m[1], "://") {
+			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "&") { // a call of a generic function in Go
 				continue
 			}
 			links++
