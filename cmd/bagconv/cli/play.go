@@ -80,6 +80,8 @@ func (e *env) play(c *cli.Context) (err error) {
 	switch {
 	case len(paths) != 1:
 		return usage("type for example: bagconv play drive"+e.fileEnding(0)+" --to ros1://localhost:11311", "play takes one recording, not %d", len(paths))
+	case address == "":
+		return usage("use --to ros1://HOST:11311, the address of a ROS 1 master", "play needs an address")
 	case !strings.HasPrefix(address, "ros1://"):
 		return usage("use --to ros1://HOST:11311, the address of a ROS 1 master", "%s: there is no playing to this", clean(strconv.Quote(address)))
 	}
