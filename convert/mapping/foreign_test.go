@@ -58,7 +58,7 @@ func TestOMGIDL(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := string(res.Topic.Schema.Data); res.Plan != nil || res.Topic.Type != "a_b/msg/T" || res.Topic.Schema.Encoding != "ros2msg" ||
-		text != "int32 e\nuint8[4] c\nwstring w\n" {
+		text != "int32 E_X=0\nint32 E_Y=1\nint32 e\nuint8[4] c\nwstring w\n" {
 		t.Errorf("%+v, %q", res.Topic, text)
 	}
 	src := []byte{0, 1, 0, 0, 1, 0, 0, 0, 'a', 'b', 'c', 'd', 1, 0, 0, 0, 'w', 0, 0, 0}
