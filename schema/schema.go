@@ -21,7 +21,19 @@ type Message struct {
 	Name      string
 	Fields    []Field
 	Constants []Constant
+
+	Extensibility Extensibility // as IDL annotates it
 }
+
+// Extensibility reports whether XCDR2 has the size of a struct before its fields.
+type Extensibility uint8
+
+// The extensibilities.
+const (
+	Unstated   Extensibility = iota // as the struct around it
+	Final                           // no size
+	Appendable                      // a size
+)
 
 // A Field is a member of a message.
 type Field struct {

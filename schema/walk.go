@@ -20,6 +20,20 @@ func Dependencies(m *Message) []*Message {
 	return deps
 }
 
+// Unlike returns a struct within m that XCDR2 writes in another way than m itself, "" if there is
+// none: [0] if m has no size before it, [1] if it has one, which the header of a message tells.
+func Unlike(m *Message) (names [2]string) {
+	for _, d := range Dependencies(m) {
+		switch d.Extensibility {
+		case Appendable:
+			names[0] = d.Name
+		case Final:
+			names[1] = d.Name
+		}
+	}
+	return names
+}
+
 // Ambiguous returns a name that two different types in the graph of m have, and
 // "" if there is none. No text or hash can describe a graph that has one. The
 // parsers never return such a graph; one that is put together may be.

@@ -72,6 +72,7 @@ const (
 type Program struct {
 	ros            *rosNode // nil: protobuf
 	cdr            bool
+	unlike         [2]string // see schema.Unlike
 	proto          *protoNode
 	dropped, added []string
 	within         *Wire // the encoding that times are to fit into; nil: any

@@ -63,6 +63,9 @@ func (g *Migration) Append(dst, src []byte) ([]byte, error) {
 		if err := w.r.Open(src, g.from == CDR); err != nil {
 			return dst, misfit(err)
 		}
+		if w.r.Sizes {
+			w.r.Refuse(w.r.Unlike(schema.Unlike(s.Source)))
+		}
 		w.crossing = g.from != to
 		w.structure(s.Source, s.Target)
 		if g.from == ROS1 && w.r.Len() > 0 {

@@ -72,7 +72,7 @@ func FromROS(src *schema.Message, wire Wire, dst *schema.Message, strict bool) (
 	if err != nil {
 		return nil, err
 	}
-	return &Program{ros: root, cdr: wire == CDR, dropped: c.dropped, added: c.added}, nil
+	return &Program{ros: root, cdr: wire == CDR, unlike: schema.Unlike(src), dropped: c.dropped, added: c.added}, nil
 }
 
 type rosCompiler struct {

@@ -22,6 +22,7 @@ func readROS(p *Program, w *Writer, src []byte) error {
 	if err := r.Open(src, p.cdr); err != nil {
 		return misfit(err)
 	}
+	r.Refuse(r.Unlike(p.unlike))
 	r.structure(p.ros)
 	if rest := r.Rest(); len(rest) > 0 && !p.cdr {
 		r.Fail("%d bytes are left over", len(rest))

@@ -32,6 +32,9 @@ func Test(msg *schema.Message, data []byte, cdr bool) (doubt string, err error) 
 	if w.Filler {
 		w.least.Empty = 1
 	}
+	if w.Sizes {
+		w.Refuse(w.Unlike(schema.Unlike(msg)))
+	}
 	w.message(msg)
 	if w.OK() {
 		w.tail(cdr, len(data))

@@ -46,7 +46,7 @@ func Compile(m *schema.Message, wire transcode.Wire, o Options) (*Program, error
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{o: o, cdr: wire == transcode.CDR, ros: root}
+	p := &Program{o: o, cdr: wire == transcode.CDR, unlike: schema.Unlike(m), ros: root}
 	return p, p.setColumns(root)
 }
 

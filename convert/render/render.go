@@ -97,7 +97,8 @@ type Program struct {
 	columns []column // nil: the whole message
 	picked  int      // how many of them are not empty
 	cdr     bool
-	ros     *node // nil: protobuf
+	unlike  [2]string // see schema.Unlike
+	ros     *node     // nil: protobuf
 	proto   *protoNode
 	unknown atomic.Int64
 	noted   [len(noteNames)]atomic.Int64

@@ -28,6 +28,9 @@ func (r *rosRun) message(p *Program, src []byte) error {
 	if err := r.Open(src, p.cdr); err != nil {
 		return err
 	}
+	if r.Refuse(r.Unlike(p.unlike)); !r.OK() {
+		return r.Err()
+	}
 	switch {
 	case p.columns != nil:
 		r.pickAll(p)

@@ -75,6 +75,7 @@ type program struct {
 	encoding      string
 	head          mapping.Program // makes messages those of root; nil: they are
 	unread, unset []string
+	unlike        [2]string // see schema.Unlike
 }
 
 // compile makes the program of a Go type.
@@ -93,7 +94,11 @@ func compile(d *mapping.Definition, encoding string, t reflect.Type) (*program, 
 	if err != nil {
 		return nil, err
 	}
-	return &program{root: root, encoding: encoding, head: d.Head, unread: c.unread, unset: c.unset}, nil
+	p := &program{root: root, encoding: encoding, head: d.Head, unread: c.unread, unset: c.unset}
+	if encoding == "cdr" {
+		p.unlike = schema.Unlike(d.ROS)
+	}
+	return p, nil
 }
 
 // The memory of a value is at most maxExtra bytes and maxGrowth for each byte of its message: a list
@@ -114,7 +119,7 @@ func (c *program) decode(message []byte, p unsafe.Pointer) (err error) {
 	}
 	r := rosReaders.Get().(*rosReader)
 	defer rosReaders.Put(r)
-	return r.message(c.root, message, c.encoding == "cdr", p)
+	return r.message(c.root, message, c.encoding == "cdr", c.unlike, p)
 }
 
 var rosReaders = sync.Pool{New: func() any { return new(rosReader) }}

@@ -12,6 +12,7 @@ type notes struct {
 	bits    int    // of @bit_bound; 0 without it
 	value   string // of @default, as it is written, strings in quotes; "" without it
 	mutable bool
+	extent  schema.Extensibility
 	number  *int64 // of @value; nil without it
 	odd     bool   // @value is not a whole number
 }
@@ -45,6 +46,10 @@ func (p *parser) annotations(scope []string) (n notes, err error) {
 			n.value = value
 		case name == "mutable", name == "extensibility" && value == "MUTABLE":
 			n.mutable = true
+		case name == "final", name == "extensibility" && value == "FINAL":
+			n.extent = schema.Final
+		case name == "appendable", name == "extensibility" && value == "APPENDABLE":
+			n.extent = schema.Appendable
 		}
 	}
 	return n, nil

@@ -34,6 +34,7 @@ type structDef struct {
 	constants []schema.Constant
 	complete  bool // its body was read
 	mutable   bool
+	extent    schema.Extensibility
 	active    bool
 }
 
@@ -116,7 +117,7 @@ func (p *parser) definitions(scope []string) error {
 		case p.accept("module"):
 			err = p.module(scope)
 		case p.accept("struct"):
-			err = p.structure(scope, noted.mutable)
+			err = p.structure(scope, noted)
 		case p.accept("const"):
 			err = p.constant(scope)
 		case p.accept("typedef"):

@@ -182,7 +182,7 @@ func (p *parser) message(name, user string, depth int) (*schema.Message, error) 
 	}
 	def.active = true
 	defer func() { def.active = false }()
-	m := &schema.Message{Name: full, Constants: slices.Clip(def.constants)}
+	m := &schema.Message{Name: full, Constants: slices.Clip(def.constants), Extensibility: def.extent}
 	if err := p.inherit(m, def, depth); err != nil {
 		return nil, err
 	}
@@ -230,6 +230,7 @@ func (p *parser) inherit(m *schema.Message, def *structDef, depth int) error {
 		return &Error{Type: m.Name, What: "more than 100,000 fields"}
 	}
 	m.Fields = append(m.Fields, t.Message.Fields...)
+	m.Extensibility = max(m.Extensibility, t.Message.Extensibility)
 	p.enums[m], p.mutable[m] = slices.Clip(p.enums[t.Message]), p.mutable[t.Message]
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-func (p *parser) structure(scope []string, mutable bool) error {
+func (p *parser) structure(scope []string, own notes) error {
 	name, err := p.word()
 	if err != nil {
 		return err
@@ -27,7 +27,8 @@ func (p *parser) structure(scope []string, mutable bool) error {
 	}
 	def := p.define(scope, name)
 	before, was, again := def.fields, def.base, def.complete
-	def.fields, def.base, def.complete, def.mutable = nil, base, true, def.mutable || mutable
+	def.fields, def.base, def.complete, def.mutable = nil, base, true, def.mutable || own.mutable
+	def.extent = max(def.extent, own.extent)
 	seen := map[string]bool{}
 	for !p.accept("}") {
 		noted, err := p.annotations(scope)

@@ -72,6 +72,13 @@ func (r *Reader) Err() error {
 	return r.err
 }
 
+// Refuse is Fail with the text, unless it is empty.
+func (r *Reader) Refuse(what string) {
+	if what != "" {
+		r.Fail("%s", what)
+	}
+}
+
 // OK reports whether there was no error.
 func (r *Reader) OK() bool { return r.err == nil }
 
