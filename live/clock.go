@@ -68,6 +68,23 @@ func (c *Clock) Toggle() (paused bool) {
 	return paused
 }
 
+// Set pauses or plays, at a rate.
+func (c *Clock) Set(paused bool, rate float64) {
+	c.set(func() { c.paused, c.rate = paused, rate })
+}
+
+// State returns whether it is paused, and the rate.
+func (c *Clock) State() (paused bool, rate float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.paused, c.rate
+}
+
+// Hold sets the clock back to the time of a message, because a receiver did not take it earlier.
+func (c *Clock) Hold(at int64) {
+	c.set(func() { c.base = min(c.base, at) })
+}
+
 // Step sends one message, if it is paused.
 func (c *Clock) Step() {
 	c.set(func() {

@@ -1,16 +1,24 @@
-// Package foxglove records from servers of the Foxglove WebSocket protocol, such as
-// foxglove_bridge of ROS 2 and programs with the Foxglove SDK. It speaks the subprotocols
-// foxglove.websocket.v1 and foxglove.sdk.v1, which are the same for a recorder:
+// Package foxglove speaks the Foxglove WebSocket protocol: a Recorder records from servers, such as
+// foxglove_bridge of ROS 2 and programs with the Foxglove SDK, and a Player is a server that plays
+// recordings to viewers. The subprotocols foxglove.websocket.v1 and foxglove.sdk.v1 differ in the
+// control of the playback alone, which only the second one has:
 //
-//	text    JSON {"op": ...}: serverInfo, advertise, unadvertise, status from the server; subscribe to it
-//	binary  u8 1, u32 subscription, u64 log time in ns, then the message; little endian
+//	text    JSON {"op": ...}: serverInfo, advertise, status from the server; subscribe, unsubscribe to it
+//	binary  from the server: u8 1, u32 subscription, u64 log time in ns, then the message
+//	        u8 2, u64 time in ns; u8 5, the state of the playback
+//	        to the server: u8 3, the control of the playback; all little endian
 //
-// Messages have a limit in bytes, and a connection that breaks it is closed and made again. All other
-// messages of a server are skipped. The protocol does not number messages: what a server drops,
-// because this program or the network is slow, cannot be seen.
+// The protocol does not number messages: what a server drops, because a client or the network is slow,
+// cannot be seen by the client.
 //
-// Source: github.com/foxglove/ws-protocol, docs/spec.md. A Recorder starts a goroutine and ends it in
-// Close; its methods are safe for concurrent use, but for those of storage.Reader.
+// Messages for a Recorder have a limit in bytes, and a connection that breaks it is closed and made
+// again. All other messages of a server are skipped. A Player refuses what is no request of the
+// protocol with the end of the connection, and other requests with a status. What waits for
+// viewers is bounded: then the clock waits, or messages are dropped.
+//
+// Source: github.com/foxglove/ws-protocol, docs/spec.md, and github.com/foxglove/foxglove-sdk. A Recorder
+// and a Player start goroutines and end them in Close; their methods are safe for concurrent use, but
+// for those of storage.Reader and storage.Writer.
 package foxglove
 
 import (
@@ -195,10 +203,6 @@ func (r *Recorder) text(ctx context.Context, conn *websocket.Conn, b []byte, sub
 
 // subscribe subscribes to those of the channels that are wanted.
 func (r *Recorder) subscribe(ctx context.Context, conn *websocket.Conn, channels []channel, subscribed map[uint32]storage.TopicID) error {
-	type subscription struct {
-		ID      uint32 `json:"id"`
-		Channel uint64 `json:"channelId"`
-	}
 	list := []subscription{}
 	for i := range channels {
 		c := &channels[i]

@@ -36,7 +36,7 @@ func (s *Server) viewers(address string) []Link {
 	links := []Link{}
 	for _, v := range viewers {
 		for _, ending := range v.Endings {
-			if strings.EqualFold(path.Ext(address), ending) && (v.Origin == "" || s.isOrigin(v.Origin, "")) {
+			if strings.EqualFold(path.Ext(address), ending) && (v.Origin == "" || s.rules().Origin(v.Origin, "")) {
 				links = append(links, Link{Text: v.Name, URL: fmt.Sprintf(v.Address, url.QueryEscape(address))})
 			}
 		}

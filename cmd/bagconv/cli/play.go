@@ -14,18 +14,29 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/live"
+	"github.com/bagconv/bagconv/live/foxglove"
 	"github.com/bagconv/bagconv/live/ros1"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // players returns the command that plays recordings to running systems.
 func (e *env) players() []command {
 	return []command{{
-		name: "play", call: "play IN --to ADDRESS", summary: "play a recording to a running ROS 1 system",
-		about: `Publishes the messages of a recording of any format in a running system, at the
-times at which they were recorded. ADDRESS is ros1://HOST:11311, that of a ROS 1
-master; nothing of ROS is needed here. Messages in CDR and protobuf are converted
-to ROS 1. Latched topics stay latched. A slow subscriber slows the clock, and at
-the end all subscribers get everything before the topics go.
+		name: "play", call: "play IN --to ADDRESS", summary: "play a recording to ROS 1 or to viewers",
+		about: `Publishes the messages of a recording of any format, at the times at which they
+were recorded. ADDRESS is ros1://HOST:11311, that of a ROS 1 master, or
+ws://:8765, on which viewers connect. Latched topics stay latched.
+
+In a ROS 1 system, of which nothing is needed here, messages in CDR and protobuf
+are converted to ROS 1. A slow subscriber slows the clock, and at the end all
+subscribers get everything before the topics go.
+
+To viewers the messages go as they are, by the Foxglove WebSocket protocol: to
+Foxglove, Lichtblick, dashboards, and bagconv record. All see the same clock;
+those that can, pause, seek and change the speed. A slow viewer slows the clock,
+unless --drop is set. At the end the viewers stay connected until Ctrl-C. Only this machine
+can connect with ws://:8765, everybody with ws://0.0.0.0:8765, and web pages from
+elsewhere with --allow-origin.
 
 On a terminal of Linux: space pauses and continues, s or the right arrow sends the next
 message of a paused recording, the up and down arrows change the rate by a tenth.
@@ -37,11 +48,12 @@ Set ROS_IP or ROS_HOSTNAME if other machines reach this one by another address.`
 		examples: []string{
 			"bagconv play drive{file} --to ros1://localhost:11311",
 			"bagconv play drive_ros2/ --to ros1://robot:11311 -S 30 --rate 0.5 --clock 100",
+			"bagconv play drive{file} --to ws://:8765 --loop",
 		},
 		exits: []exit{
-			{0, "all is published, and every subscriber has everything"},
+			{0, "all is published, and every subscriber has everything; a viewer that leaves does not count"},
 			{1, "failed"},
-			{3, "published, but a connection ended early, IN is damaged, or something could not be converted"},
+			{3, "published, but a connection ended early or a viewer took nothing, IN is damaged, or something could not be converted"},
 			{130, "interrupted"},
 		},
 		run: e.play,
@@ -61,17 +73,22 @@ func (e *env) playFlags() []flag {
 		}
 	}
 	return allIn(playGroup, []string{"play"},
-		flag{name: "to", arg: "ADDRESS", lineOnly: true, set: put(&l.address), help: "where to play: ros1://HOST:11311"},
+		flag{name: "to", arg: "ADDRESS", lineOnly: true, set: put(&l.address), help: "where to play: ros1://HOST:11311, or ws://:8765 for viewers"},
 		flag{name: "rate", short: "r", arg: "X", kind: aDecimal, init: "1", set: number(&l.rate, 0), help: "play X times as fast (default 1)"},
 		flag{name: "loop", short: "l", kind: onOff, set: put(&l.loop), help: "begin again at the end, until it is interrupted"},
 		flag{name: "paused", kind: onOff, set: put(&l.paused), help: "begin paused; the space key starts it"},
 		flag{name: "clock", arg: "HZ", kind: aDecimal, set: number(&l.clock, 0), help: "publish the time of the recording as /clock, HZ times a second; /clock of the recording is left out"},
 		flag{name: "wait-for-subscribers", kind: onOff, set: put(&l.wait), help: "wait with the first message until every topic has a subscriber"},
 		flag{name: "delay", arg: "D", init: "200ms", set: parsed(&l.delay, selection.ParseDuration), help: "wait with the first message, for subscribers to connect (default 200ms)"},
+		flag{name: "drop", kind: onOff, set: put(&l.drop), help: "drop messages for a viewer that does not keep up, and count them; without the flag the clock waits for it"},
+		e.set.originFlag(),
 		flag{name: "publishers", kind: onOff, set: put(&l.publishers),
 			help: "a node for each publisher of the recording, which keeps the last messages of several latched publishers of a topic apart; else one node publishes all"},
 	)
 }
+
+// playHint is the next step if the address is wrong.
+const playHint = "use --to ros1://HOST:11311, the address of a ROS 1 master, or --to ws://:8765, to serve viewers"
 
 // play plays a recording.
 func (e *env) play(c *cli.Context) (err error) {
@@ -81,9 +98,12 @@ func (e *env) play(c *cli.Context) (err error) {
 	case len(paths) != 1:
 		return usage("type for example: bagconv play drive"+e.fileEnding(0)+" --to ros1://localhost:11311", "play takes one recording, not %d", len(paths))
 	case address == "":
-		return usage("use --to ros1://HOST:11311, the address of a ROS 1 master", "play needs an address")
-	case !strings.HasPrefix(address, "ros1://"):
-		return usage("use --to ros1://HOST:11311, the address of a ROS 1 master", "%s: there is no playing to this", clean(strconv.Quote(address)))
+		return usage(playHint, "play needs an address")
+	case !strings.HasPrefix(address, "ros1://") && !strings.HasPrefix(address, "ws://"):
+		return usage(playHint, "%s: there is no playing to this", clean(strconv.Quote(address)))
+	}
+	if err := l.checkTo(e.set.origins); err != nil {
+		return err
 	}
 	e.report.source, e.report.sink = paths[0], address
 	source, err := e.detect(paths[0])
@@ -91,14 +111,18 @@ func (e *env) play(c *cli.Context) (err error) {
 		return err
 	}
 	clock := live.NewClock(l.rate, l.paused)
-	player, err := ros1.NewPlayer(c.Context, address, ros1.PlayOptions{Clock: clock, ClockHz: l.clock, Publishers: l.publishers, Wait: l.wait, Delay: time.Duration(l.delay)})
+	start, encoding := e.playROS1, "native"
+	if strings.HasPrefix(address, "ws://") {
+		start, encoding = e.playViewers, convert.EncodingKeep
+	}
+	player, err := start(c, paths[0], clock)
 	if err != nil {
 		return err
 	}
 	stop := e.watchKeys(clock)
 	defer stop()
-	e.set.progress, e.set.job.Encoding = "none", "native"
-	for again := true; again && err == nil; again = l.loop && c.Context.Err() == nil {
+	e.set.progress, e.set.job.Encoding = "none", encoding
+	for again := true; again; again = (err == nil || errors.Is(err, exitStatus(exitLossy))) && e.playAgain(c, player) {
 		job, e2 := e.jobFor(c, player.Format())
 		if e2 != nil {
 			return errors.Join(e2, player.Close())
@@ -110,10 +134,61 @@ func (e *env) play(c *cli.Context) (err error) {
 	return e.endPlay(player, clock, err)
 }
 
+// A player publishes recordings.
+type player interface {
+	Format() *storage.Format
+	Close() error
+}
+
+// checkTo refuses flags that the address has no use for.
+func (l *liveSettings) checkTo(origins []string) error {
+	viewers := strings.HasPrefix(l.address, "ws://")
+	for _, f := range []struct {
+		name           string
+		set, forViewer bool
+		why            string
+	}{
+		{"clock", l.clock > 0, false, "viewers always get the time"},
+		{"publishers", l.publishers, false, "viewers see topics, and no publishers"},
+		{"drop", l.drop, true, "ROS 1 subscribers slow the clock"},
+		{"allow-origin", len(origins) > 0, true, "a ROS 1 system has no pages"},
+	} {
+		if f.set && f.forViewer != viewers {
+			return usage("leave it out", "--%s does not fit --to %s: %s", f.name, clean(l.address), f.why)
+		}
+	}
+	return nil
+}
+
+// playROS1 returns a player for a ROS 1 system.
+func (e *env) playROS1(c *cli.Context, _ string, clock *live.Clock) (player, error) {
+	l := &e.set.live
+	return ros1.NewPlayer(c.Context, l.address, ros1.PlayOptions{Clock: clock, ClockHz: l.clock, Publishers: l.publishers, Wait: l.wait, Delay: time.Duration(l.delay)})
+}
+
+// playAgain reports whether the recording is played once more: in a loop, or because a viewer seeks
+// at its end, which is waited for.
+func (e *env) playAgain(c *cli.Context, p player) bool {
+	if e.set.live.loop || c.Context.Err() != nil {
+		return c.Context.Err() == nil
+	}
+	viewers, ok := p.(*foxglove.Player)
+	return ok && viewers.AtEnd(c.Context)
+}
+
 // endPlay waits until all subscribers have everything, and reports what was not as it should be.
-func (e *env) endPlay(player *ros1.Player, clock *live.Clock, err error) error {
+func (e *env) endPlay(player player, clock *live.Clock, err error) error {
 	err = errors.Join(err, player.Close())
-	lost, refused := player.Problems()
+	var lost, refused []string
+	switch p := player.(type) {
+	case *ros1.Player:
+		lost, refused = p.Problems()
+	case *foxglove.Player:
+		var dropped int64
+		if lost, dropped = p.Problems(); dropped > 0 {
+			refused = []string{fmt.Sprintf("%s dropped, because a viewer did not keep up", count(dropped, "message"))}
+		}
+	}
 	e.writeLines("lost", lost)
 	e.writeLines("warning", refused)
 	if p99, most := clock.Delays(); !e.set.quiet {

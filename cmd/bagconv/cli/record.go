@@ -29,6 +29,9 @@ type liveSettings struct {
 	rate, clock                    float64
 	delay                          int64 // ns
 	loop, paused, wait, publishers bool
+	drop                           bool
+	viewers                        *foxglove.Player // that play plays to; nil: to a system
+	last                           int64            // log time at which it ends
 }
 
 // recordings returns the command that records running systems.

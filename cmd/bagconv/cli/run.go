@@ -158,7 +158,7 @@ func (e *env) runAll(c *cli.Context, jobs []*convert.Job) (results []*resultJSON
 	if e.LimitMemory != nil {
 		e.LimitMemory(jobs[0].MaxMemory)
 	}
-	reports, err := convert.RunAll(c.Context, jobs)
+	reports, err := e.convertAll(c.Context, jobs)
 	show.stop()
 	var failed *convert.JobError
 	if errors.As(err, &failed) {

@@ -24,13 +24,17 @@ func (s *settings) serveFlags() []flag {
 	return allIn(readGroup, []string{"serve"},
 		flag{name: "listen", arg: "ADDRESS", init: defaultListen, set: put(&s.listen),
 			help: "address and port to listen on (default " + defaultListen + ", which only this machine reaches). Port 0 is any free one. With :8765 everybody in the network can read the recordings"},
-		flag{name: "allow-origin", arg: "ORIGIN", several: true, set: parsedEach(&s.origins, parseOrigin),
-			help: "let pages of this origin read, such as https://app.foxglove.dev; * is all. Pages from this machine always may. Repeat the flag for more origins"},
+		s.originFlag(),
 		flag{name: "merge", arg: "NAME", set: put(&s.merge),
 			help: "also serve all recordings as one, under this name"},
 		flag{name: "no-cache", kind: onOff, set: put(&s.noCache), help: "do not keep what the pass over a recording has found for the next time. It is kept in bagconv/layouts in the user's folder for caches, up to 256 MB"},
 		flag{name: "verbose", short: "v", kind: onOff, set: put(&s.verbose), help: "print a line for each request; without it only for those that fail"},
 	)
+}
+
+func (s *settings) originFlag() flag {
+	return flag{name: "allow-origin", arg: "ORIGIN", several: true, set: parsedEach(&s.origins, parseOrigin),
+		help: "let pages of this origin read, such as https://app.foxglove.dev; * is all. Pages from this machine always may. Repeat the flag for more origins"}
 }
 
 // parseOrigin checks the value of --allow-origin.
@@ -81,14 +85,19 @@ func (e *env) serve(c *cli.Context) (err error) {
 		return &failure{path: "--listen " + e.set.listen, what: "cannot listen there: " + plainError(err).Error(), hint: "choose another port, or 0 for any", err: err}
 	}
 	e.say("serving %s at http://%s/ until it is interrupted", count(int64(len(found)), "recording"), listener.Addr())
-	if addr, ok := listener.Addr().(*net.TCPAddr); ok && !addr.IP.IsLoopback() {
-		e.writeLines("note", []string{"everybody who reaches " + listener.Addr().String() + " can read these recordings"})
-	}
+	e.noteExposed(listener)
 	err = serve.New(config).Serve(c.Context, listener)
 	if context.Cause(c.Context) != nil {
 		return nil // that is how it ends
 	}
 	return err
+}
+
+// noteExposed notes that other machines can connect.
+func (e *env) noteExposed(l net.Listener) {
+	if addr, ok := l.Addr().(*net.TCPAddr); ok && !addr.IP.IsLoopback() {
+		e.writeLines("note", []string{"everybody who reaches " + addr.String() + " can read these recordings"})
+	}
 }
 
 // served finds the recordings that words name: each with its files as they are now.

@@ -1,0 +1,142 @@
+package foxglove
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"strings"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Limits of what waits for viewers, in bytes. Beyond them the clock waits, or messages are dropped.
+const (
+	maxWaiting = 16 << 20  // for one viewer
+	maxShared  = 128 << 20 // for all; messages that several wait for count once
+	maxLatched = 64 << 20  // of messages kept for new subscribers; those that come later are not kept
+	itemMemory = 128       // of an item of a queue, besides its data
+)
+
+// A channelOut is a channel that is advertised.
+type channelOut struct {
+	id          uint32
+	text        []byte // its JSON
+	subscribers int
+	last        map[storage.TopicID]*payload // of latched publishers, for new subscribers
+}
+
+// A payload is the data of a message, for all viewers that wait for it.
+type payload struct {
+	logTime int64
+	data    []byte
+	waiting int // viewers
+}
+
+func (d *payload) size() int64 { return int64(len(d.data)) + itemMemory }
+
+// channel returns the channel of a topic; viewers learn of a new one.
+func (p *Player) channel(t *storage.Topic) *channelOut {
+	c := channel{Topic: t.Name, Encoding: t.Encoding, SchemaName: t.Type, SchemaEncoding: t.Schema.Encoding, Schema: string(t.Schema.Data)}
+	if t.Schema.Encoding == "protobuf" || t.Schema.Encoding == "flatbuffer" {
+		c.Schema = base64.StdEncoding.EncodeToString(t.Schema.Data)
+	}
+	key := strings.Join([]string{c.Topic, c.Encoding, c.SchemaName, c.SchemaEncoding, c.Schema}, "\x00")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if out := p.byKey[key]; out != nil {
+		return out
+	}
+	c.ID = uint64(len(p.channels) + 1)
+	text, _ := json.Marshal(c) // of numbers and text
+	out := &channelOut{id: uint32(c.ID), text: text}
+	p.channels, p.byKey[key], p.list = append(p.channels, out), out, nil
+	advertise := advertisement([]*channelOut{out})
+	for v := range p.viewers {
+		v.put(item{text: true, head: advertise})
+	}
+	return out
+}
+
+// advertisement returns the text that advertises channels.
+func advertisement(list []*channelOut) []byte {
+	texts := make([][]byte, len(list))
+	for i, c := range list {
+		texts[i] = c.text
+	}
+	return append(append([]byte(`{"op":"advertise","channels":[`), bytes.Join(texts, []byte(","))...), "]}"...)
+}
+
+// send passes a message to all subscribers. It waits for slow ones, unless messages are dropped.
+func (p *Player) send(ctx context.Context, s source, m *storage.Message) error {
+	data := &payload{logTime: m.LogTime, data: bytes.Clone(m.Data)}
+	size := data.size()
+	defer context.AfterFunc(ctx, p.wake)()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ctx.Err() != nil { // then the viewers are elsewhere already
+		return context.Cause(ctx)
+	}
+	if s.latched {
+		p.keep(s, m.Topic, data)
+	}
+	waited := false
+	wait := func(full func() bool) bool { // reports whether there is room
+		for full() && !p.o.Drop && ctx.Err() == nil {
+			waited = true
+			p.changed.Wait()
+		}
+		return !full()
+	}
+	room := wait(func() bool { return p.waiting > 0 && p.waiting+size > maxShared })
+	for _, v := range p.all() {
+		id, subscribed := v.subscriptions[s.channelOut]
+		switch {
+		case !subscribed:
+		case !wait(func() bool { return v.size > 0 && v.size+size > maxWaiting && !v.ended }) || !room:
+			p.drop(ctx, v)
+		case !v.ended:
+			v.putMessage(id, data)
+		}
+	}
+	if waited {
+		p.o.Clock.Hold(m.LogTime)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// drop counts a message that a viewer does not get, and shows it the first time.
+func (p *Player) drop(ctx context.Context, v *viewer) {
+	if ctx.Err() != nil {
+		return // the run has ended, nobody gets it
+	}
+	if p.dropped++; !v.behind {
+		v.behind = true
+		v.put(status(1, "Send buffer limit reached"))
+	}
+}
+
+// keep keeps the last message of a latched publisher for viewers that subscribe later.
+func (p *Player) keep(s source, publisher storage.TopicID, data *payload) {
+	if s.last == nil {
+		s.last = map[storage.TopicID]*payload{}
+	}
+	if old := s.last[publisher]; old != nil {
+		p.latched -= old.size()
+		delete(s.last, publisher)
+	}
+	if p.latched+data.size() <= maxLatched {
+		p.latched += data.size()
+		s.last[publisher] = data
+	}
+}
+
+// messageHead returns what is before the data of a message.
+func messageHead(subscription uint32, logTime int64) []byte {
+	b := binary.LittleEndian.AppendUint32([]byte{1}, subscription)
+	return binary.LittleEndian.AppendUint64(b, uint64(logTime))
+}
