@@ -19,10 +19,12 @@ import (
 
 // Reindex writes the end of a bag that was not closed: CONNECTION and CHUNK_INFO records after
 // its last byte, then their place into the file header. If the last chunk was not closed either
-// and is plain, its two lengths and its INDEX_DATA records are written too. See storage.Format.
+// and is plain, its two lengths and its INDEX_DATA records are written too; if it is whole, and the
+// file ends within its INDEX_DATA records or before them, these are. See storage.Format.
 //
 // INDEX_DATA records stand between chunks, where there is no room for new ones, and other
-// readers refuse a bag whose chunks have none: such a bag, and one with other damage, needs a copy.
+// readers refuse a bag whose chunks have none: a bag that lacks those of another chunk, and one with
+// other damage, needs a copy.
 func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (changes []storage.IndexChange, err error) {
 	fsys := iox.FS(o.FS)
 	f, err := fsys.Open(path)
@@ -119,11 +121,14 @@ func (x *reindexer) plan(head []byte) error {
 			}
 		}
 	}
-	end := func() error { return x.records(x.end, func(h *header) bool { return h.op != opChunk }) }
-	if r.unclosed > 0 {
-		end = x.closeChunk
+	var err error
+	switch {
+	case r.unclosed > 0:
+		err = x.closeChunk()
+	case x.index == nil:
+		err = x.records(x.end, func(h *header) bool { return h.op != opChunk })
 	}
-	if err := end(); err != nil {
+	if err != nil {
 		return err
 	}
 	return x.header(head)
@@ -144,8 +149,48 @@ func (x *reindexer) chunk(b *block) error {
 		return err
 	}
 	if b.Messages >= 0 && total != b.Messages {
+		if x.r.unclosed == 0 && b == &x.r.blocks[len(x.r.blocks)-1] {
+			return x.lastIndex(b)
+		}
 		return x.refuse("the chunk at byte %d has %d messages, and the index records after it count %d", b.Offset, b.Messages, total)
 	}
+	x.info(b.Offset, b.Start, b.End, used)
+	return nil
+}
+
+// lastIndex writes the INDEX_DATA records of the last chunk anew. Behind the end nothing may follow
+// that is whole.
+func (x *reindexer) lastIndex(b *block) error {
+	from := x.end
+	if err := x.records(from, func(*header) bool { return true }); err != nil {
+		return err
+	}
+	if x.end > from {
+		return x.refuse("the chunk at byte %d has %d messages, of which the index records after it do not count all, and other records follow", b.Offset, b.Messages)
+	}
+	var batch storage.Batch
+	var w walk
+	if err := x.r.load(b, &batch, &w); err != nil {
+		return err
+	}
+	if w.damage.Places > 0 || w.guessed > 0 || int64(len(w.messages)) != b.Messages {
+		return x.refuse("the chunk at byte %d is damaged", b.Offset)
+	}
+	used, entries := map[uint32]uint32{}, map[uint32][]indexed{}
+	var h header
+	for p := 0; p < len(batch.Buf); p += h.headLen + int(h.dataSize()) {
+		if err := h.parseRecord(batch.Buf[p:]); err != nil {
+			return x.refuse("the chunk at byte %d is damaged", b.Offset)
+		}
+		if h.op == opMessage {
+			used[h.conn]++
+			entries[h.conn] = append(entries[h.conn], indexed{start: h.time, count: int64(p)})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(used)) {
+		x.index = appendIndex(x.index, id, entries[id])
+	}
+	x.end = b.Offset + b.Size
 	x.info(b.Offset, b.Start, b.End, used)
 	return nil
 }

@@ -63,6 +63,49 @@ func TestReindexCut(t *testing.T) {
 	}
 }
 
+// TestReindexLastIndex: of a bag that ends within the INDEX_DATA records of its last chunk, or before
+// them, the chunk is read and gets them, whatever its compression.
+func TestReindexLastIndex(t *testing.T) {
+	for _, codec := range []string{"none", "lz4", "bz2"} {
+		whole := openBag(t, codec)
+		end, h := 0, header{} // of the last chunk
+		for p := len(versionLine); p < len(whole); p += h.headLen + int(h.dataSize()) {
+			if err := h.parseRecord(whole[p:]); err != nil {
+				t.Fatal(err)
+			}
+			if h.op == opChunk {
+				end = p + h.headLen + int(h.dataSize())
+			}
+		}
+		want, _, err := openBytes(t, whole, storage.ReadOptions{})
+		if err != nil || len(want) != 40 {
+			t.Fatal(len(want), err)
+		}
+		path := filepath.Join(t.TempDir(), "x.bag")
+		for n := end; n <= len(whole); n++ {
+			if err := os.WriteFile(path, whole[:n], 0o666); err != nil {
+				t.Fatal(err)
+			}
+			changes, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
+			if err != nil || len(changes) != 1 {
+				t.Fatalf("%s, %d of %d bytes: %v, %v", codec, n, len(whole), changes, err)
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, info, err := openBytes(t, b, storage.ReadOptions{Strict: true, CheckIndexes: true})
+			if err != nil || len(info.Warnings) > 0 {
+				t.Fatalf("%s, %d of %d bytes: %v, %v", codec, n, len(whole), info, err)
+			}
+			equalMessages(t, got, want)
+			if n < len(whole) && !bytes.Equal(b[:len(whole)][len(versionLine)+headerSize+8:], whole[len(versionLine)+headerSize+8:]) {
+				t.Fatalf("%s, %d bytes: the INDEX_DATA records are others", codec, n)
+			}
+		}
+	}
+}
+
 // TestReindexFaults: after a fault or a kill at any operation the bag reads as before, and the
 // next run writes the index.
 func TestReindexFaults(t *testing.T) {
