@@ -359,7 +359,7 @@ func TestHostileViewer(t *testing.T) {
 func TestNeverReads(t *testing.T) {
 	large := make([]byte, 1<<20)
 	for _, drop := range []bool{false, true} {
-		s := play(t, PlayOptions{Wait: true, Drop: drop, Patience: 500 * time.Millisecond}, 1000, 120, func(int) []byte { return large })
+		s := play(t, PlayOptions{Wait: true, Drop: drop, Patience: 3 * time.Second}, 1000, 120, func(int) []byte { return large })
 		deaf := s.connect(t, subprotocols...)
 		deaf.subscribe(1, 2, 3, 4)
 		for i := range 100_000 { // it asks, too
@@ -390,7 +390,7 @@ func TestNeverReads(t *testing.T) {
 			}
 		}
 		lost, dropped := s.Problems()
-		if drop != (dropped > 0) || !drop && (len(lost) != 1 || !strings.Contains(lost[0], "took nothing for 500ms")) {
+		if drop != (dropped > 0) || !drop && (len(lost) != 1 || !strings.Contains(lost[0], "took nothing for 3s")) {
 			t.Errorf("drop %v: %d dropped, %q", drop, dropped, lost)
 		}
 	}

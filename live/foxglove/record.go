@@ -28,6 +28,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -103,7 +105,7 @@ func Record(ctx context.Context, address string, o RecordOptions) (*Recorder, er
 func (r *Recorder) connect(ctx context.Context) (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	conn, resp, err := websocket.Dial(ctx, r.address, &websocket.DialOptions{Subprotocols: subprotocols, HTTPClient: &http.Client{}})
+	conn, resp, err := websocket.Dial(ctx, r.address, &websocket.DialOptions{Subprotocols: subprotocols, HTTPClient: &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dial}}})
 	if err != nil {
 		if resp != nil {
 			return nil, fmt.Errorf("%s: it answers with HTTP status %s: not a server of the Foxglove WebSocket protocol", r.address, resp.Status)
@@ -115,6 +117,26 @@ func (r *Recorder) connect(ctx context.Context) (*websocket.Conn, error) {
 	}
 	conn.SetReadLimit(r.o.MaxMessage + 64<<10)
 	return conn, nil
+}
+
+// dial makes a connection of which the end is an error of its own. The library takes io.EOF within a
+// message for the end of the message, and returns the part of it as if it were whole.
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return endedConn{conn}, nil
+}
+
+type endedConn struct{ net.Conn }
+
+func (c endedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
 }
 
 // follow stays connected until the recording ends.

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"github.com/bagconv/bagconv/live"
 	"github.com/bagconv/bagconv/live/foxglove/foxglovetest"
 	"github.com/bagconv/bagconv/storage"
@@ -129,5 +131,29 @@ func TestNoServer(t *testing.T) {
 		if _, err := Record(t.Context(), address, RecordOptions{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", address, err)
 		}
+	}
+}
+
+// TestCutMessage: a server that dies within a message leaves no part of it in the recording.
+func TestCutMessage(t *testing.T) {
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: subprotocols})
+		if err != nil {
+			return
+		}
+		defer func() { _ = conn.CloseNow() }()
+		if conn.Write(r.Context(), websocket.MessageText, []byte(foxglovetest.Chatter)) != nil {
+			return
+		}
+		if _, _, err := conn.Read(r.Context()); err != nil || conn.Write(r.Context(), websocket.MessageBinary, foxglovetest.Message(7, 5, "whole")) != nil {
+			return
+		}
+		if w, err := conn.Writer(r.Context(), websocket.MessageBinary); err == nil {
+			_, _ = w.Write(foxglovetest.Message(7, 6, strings.Repeat("x", 10<<10)))
+		}
+	})
+	r := record(t, h, RecordOptions{Options: live.Options{Duration: 300 * time.Millisecond}})
+	if got := read(t, r, -1); len(got) == 0 || slices.ContainsFunc(got, func(s string) bool { return s != "5 whole" }) {
+		t.Errorf("%q", got)
 	}
 }
