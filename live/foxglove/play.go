@@ -110,7 +110,7 @@ func (p *Player) AtEnd(ctx context.Context) bool {
 	p.mu.Lock()
 	if p.from == nil {
 		p.ended = true
-		p.announce(p.state(), nil)
+		p.announce(p.state(), false, nil)
 	}
 	p.mu.Unlock()
 	for !p.Sought() {
@@ -121,6 +121,15 @@ func (p *Player) AtEnd(ctx context.Context) bool {
 		}
 	}
 	return true
+}
+
+// Rewind shows viewers that the next run begins at the start, as after a seek. What waits for them
+// is still sent.
+func (p *Player) Rewind() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.o.Clock.Restart(p.o.Start)
+	p.announce(p.state(), true, nil)
 }
 
 // seek has the next run begin at a time. Messages of the old place that wait are forgotten.

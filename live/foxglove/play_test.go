@@ -304,6 +304,12 @@ func TestPlaybackControl(t *testing.T) {
 	if b := c.binary(1); string(b[13:]) != "number 0" {
 		t.Errorf("%q after a seek to before the start", b)
 	}
+	for status := byte(playing); status != atEnd; status, _, _, _ = state("") {
+	}
+	s.Rewind()
+	if _, now, _, sought := state(""); now != start || !sought {
+		t.Error("viewers do not know that it begins again", now, sought)
+	}
 }
 
 // TestHostileViewer: what breaks the protocol ends the connection or is answered, and others go on.

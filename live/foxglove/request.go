@@ -116,5 +116,5 @@ func (v *viewer) control(pause bool, speed float64, seek bool, at int64) {
 	p.seek(at)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.announce(p.state(), v)
+	p.announce(p.state(), true, v)
 }

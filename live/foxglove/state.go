@@ -41,12 +41,12 @@ func (p *Player) state() state {
 	return s
 }
 
-// announce shows the state to viewers that know it. After a seek that is all but the one that has asked.
-func (p *Player) announce(s state, asked *viewer) {
+// announce shows the state to viewers that know it, but for the one that has asked.
+func (p *Player) announce(s state, sought bool, asked *viewer) {
 	p.announced = s
 	for v := range p.viewers {
 		if v != asked && v.controls && v.size < maxWaiting {
-			v.put(s.item(asked != nil, ""))
+			v.put(s.item(sought, ""))
 		}
 	}
 }

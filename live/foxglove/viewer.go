@@ -293,7 +293,7 @@ func (p *Player) tick() {
 			}
 		}
 		if now.status != p.announced.status || now.rate != p.announced.rate {
-			p.announce(now, nil)
+			p.announce(now, false, nil)
 		}
 		p.mu.Unlock()
 	}

@@ -169,11 +169,16 @@ func (e *env) playROS1(c *cli.Context, _ string, clock *live.Clock) (player, err
 // playAgain reports whether the recording is played once more: in a loop, or because a viewer seeks
 // at its end, which is waited for.
 func (e *env) playAgain(c *cli.Context, p player) bool {
-	if e.set.live.loop || c.Context.Err() != nil {
-		return c.Context.Err() == nil
-	}
 	viewers, ok := p.(*foxglove.Player)
-	return ok && viewers.AtEnd(c.Context)
+	switch loop := e.set.live.loop; {
+	case c.Context.Err() != nil:
+		return false
+	case ok && loop && !viewers.Sought():
+		viewers.Rewind()
+	case ok && !loop:
+		return viewers.AtEnd(c.Context)
+	}
+	return e.set.live.loop
 }
 
 // endPlay waits until all subscribers have everything, and reports what was not as it should be.
