@@ -206,22 +206,27 @@ func (d *draft) start() error {
 // which nothing was sent, since then. d.mu is held.
 func (d *draft) disown(since time.Time) {
 	link := d.fs.link
-	_ = link.do(link.ctx, func(ctx context.Context) (bool, error) { // else their lease ends one day
-		list, err := d.sink.uploads(ctx, d.key)
-		for _, u := range list {
-			if err != nil || u.key != d.key || u.id == d.id || u.last.Before(since) {
-				continue
-			}
-			var last time.Time
-			if last, err = d.sink.lastPart(ctx, u.key, u.id); err == nil && last.IsZero() {
-				err = d.sink.abort(ctx, u.key, u.id)
-			}
-			if errors.Is(err, fs.ErrNotExist) {
-				err = nil // it is gone
-			}
-		}
-		return false, err
+	try := func(f func(ctx context.Context) error) error { // each by itself: each may need several tries
+		return link.do(link.ctx, func(ctx context.Context) (bool, error) { return false, f(ctx) })
+	}
+	var list []upload
+	_ = try(func(ctx context.Context) (err error) { // else their lease ends one day
+		list, err = d.sink.uploads(ctx, d.key)
+		return err
 	})
+	for _, u := range list {
+		if u.key != d.key || u.id == d.id || u.last.Before(since) {
+			continue
+		}
+		var last time.Time
+		err := try(func(ctx context.Context) (err error) {
+			last, err = d.sink.lastPart(ctx, u.key, u.id)
+			return err
+		})
+		if err == nil && last.IsZero() {
+			_ = try(func(ctx context.Context) error { return d.sink.abort(ctx, u.key, u.id) })
+		}
+	}
 }
 
 // close ends the writing: all parts but the first are sent.
