@@ -2,57 +2,84 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"image/color"
 	"io"
-	"math"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"testing"
+	"time"
 )
 
 // startServe runs bagconv serve on a free port until the test ends, and returns its address.
 func startServe(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:0", "--no-cache"}, args...)...)
-	stderr, err := cmd.StderrPipe()
+	p := start(t, `http://[^/ ]+`, append([]string{"serve", "--listen", "127.0.0.1:0", "--no-cache"}, args...)...)
+	t.Cleanup(func() { p.end(t, os.Interrupt) })
+	return p.address
+}
+
+// A process is a bagconv that runs until it is interrupted.
+type process struct {
+	*exec.Cmd
+	address string       // that it prints
+	stderr  bytes.Buffer // complete when ended is closed
+	ended   chan struct{}
+}
+
+// start runs bagconv until the line with an address of that form, and kills it with the test.
+func start(t *testing.T, address string, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command(binary, args...), ended: make(chan struct{})}
+	stderr, err := p.StderrPipe()
 	if err == nil {
-		err = cmd.Start()
+		err = p.Start()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Error(err)
-		}
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("bagconv serve ended with %v", err)
-		}
-	})
-	address := make(chan string, 1)
+	t.Cleanup(func() { _ = p.Process.Kill() })
+	found := make(chan string, 1)
 	go func() {
 		lines := bufio.NewScanner(stderr)
 		for lines.Scan() {
-			if at := regexp.MustCompile(`http://[^/ ]+`).FindString(lines.Text()); at != "" {
+			fmt.Fprintln(&p.stderr, lines.Text())
+			if at := regexp.MustCompile(address).FindString(lines.Text()); at != "" {
 				select {
-				case address <- at:
+				case found <- at:
 				default:
 				}
 			}
 		}
-		close(address)
+		close(found)
+		close(p.ended)
 	}()
-	at, ok := <-address
-	if !ok {
-		t.Fatal("bagconv serve does not say where")
+	if p.address = <-found; p.address == "" {
+		t.Fatalf("bagconv %q does not print an address: %s", args, &p.stderr)
 	}
-	return at
+	return p
+}
+
+// end waits until it ends well, after a signal if that is not nil, and returns what it has printed.
+func (p *process) end(t *testing.T, signal os.Signal) string {
+	t.Helper()
+	if signal != nil {
+		if err := p.Process.Signal(signal); err != nil {
+			t.Error(err)
+		}
+	}
+	timer := time.AfterFunc(time.Minute, func() { _ = p.Process.Kill() })
+	defer timer.Stop()
+	<-p.ended
+	if err := p.Wait(); err != nil {
+		t.Errorf("%s ended with %v: %s", p, err, &p.stderr)
+	}
+	return p.stderr.String()
 }
 
 // TestServeNode: npm's @mcap/core reads recordings of all formats by HTTP, whole and in ranges, as
@@ -117,24 +144,5 @@ func TestServeViewer(t *testing.T) {
 	if err != nil || len(index.Recordings) != 1 || len(index.Recordings[0].As) != 1 {
 		t.Fatalf("%v %s", err, text)
 	}
-	shot := filepath.Join(dir, "shot.png")
-	out := jsonLines[struct {
-		Started bool
-		Source  string
-		Log     []string
-	}](t, exec.Command("node", "testdata/referee/mcap/viewer.mjs", index.Recordings[0].As[0].URL, shot))
-	if len(out) != 1 || !out[0].Started {
-		t.Skip("the viewer does not start in this machine's Chromium")
-	}
-	if out[0].Source == "" || len(out[0].Log) != 2 {
-		t.Fatalf("the viewer did not open the address: %+v", out[0])
-	}
-	for i, want := range []int64{start, start + (n-1)*step} {
-		if at, err := strconv.ParseInt(out[0].Log[i], 10, 64); err != nil || math.Abs(float64(at-want)) > 1000 { // JavaScript rounds it
-			t.Errorf("log time %s in the viewer, want %d", out[0].Log[i], want)
-		}
-	}
-	if seen := count(t, shot, paint); seen < 5000 {
-		t.Errorf("%d pixels have the colour of the picture", seen)
-	}
+	seeInViewer(t, index.Recordings[0].As[0].URL, filepath.Join(dir, "shot.png"), paint, start, start+(n-1)*step)
 }

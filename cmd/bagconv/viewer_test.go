@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/bagconv/bagconv/formats/all"
@@ -32,20 +33,31 @@ func TestViewer(t *testing.T) {
 	const start, step, n = 1_700_000_000_000_000_000, 100_000_000, 20
 	writePictures(t, bag, paint, start, step, n)
 	convert(t, bag, path, "--no-sync")
-	cmd := exec.Command("node", "testdata/referee/mcap/viewer.mjs", path, shot)
+	seeInViewer(t, path, shot, paint, start, start+(n-1)*step)
+}
+
+// browser is locked while a viewer runs: two at once take minutes to draw a frame.
+var browser sync.Mutex
+
+// seeInViewer lets Rerun's viewer open a file or an address, and compares the log times of its first and
+// last message, and the colour of its picture.
+func seeInViewer(t *testing.T, path, shot string, paint color.RGBA, times ...int64) {
+	t.Helper()
+	browser.Lock()
+	defer browser.Unlock()
 	out := jsonLines[struct {
 		Started bool
 		Source  string
 		Log     []string
-	}](t, cmd)
+	}](t, exec.Command("node", "testdata/referee/mcap/viewer.mjs", path, shot))
 	if len(out) != 1 || !out[0].Started {
 		t.Skip("the viewer does not start in this machine's Chromium")
 	}
 	got := out[0]
-	if got.Source == "" || len(got.Log) != 2 {
-		t.Fatalf("the viewer did not open the file: %+v", got)
+	if got.Source == "" || len(got.Log) != len(times) {
+		t.Fatalf("the viewer did not open %s: %+v", path, got)
 	}
-	for i, want := range []int64{start, start + (n-1)*step} {
+	for i, want := range times {
 		if at, err := strconv.ParseInt(got.Log[i], 10, 64); err != nil || math.Abs(float64(at-want)) > 1000 { // JavaScript rounds it
 			t.Errorf("log time %s in the viewer, want %d", got.Log[i], want)
 		}

@@ -14,7 +14,7 @@ const page = `<!doctype html><body style="margin:0"><div id="viewer"></div><scri
 import { WebViewer } from '/index.js';
 const viewer = window.viewer = new WebViewer();
 viewer.on('recording_open', (e) => (window.opened = e));
-await viewer.start(${JSON.stringify(file.startsWith('http:') ? file : '/file.mcap')}.replace(/^\//, location.origin + '/'), document.getElementById('viewer'),
+await viewer.start(new URL(${JSON.stringify(file.startsWith('http:') ? file : '/file.mcap')}, location).href, document.getElementById('viewer'),
   { width: '${size.width}px', height: '${size.height}px', render_backend: 'webgl', hide_welcome_screen: true });
 window.started = true;
 </script>`;
@@ -34,9 +34,10 @@ const browser = await chromium.launch({
   executablePath: process.env.BAGCONV_CHROMIUM, args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
 });
 const tab = await browser.newPage({ viewport: size });
+const failed = new Promise((_, fail) => tab.on('pageerror', fail)); // a fault of the page, not of the machine
 await tab.goto(`http://127.0.0.1:${server.address().port}/`);
 let state = {};
-for (const end = Date.now() + 120_000; Date.now() < end && !state.log; await pause(500)) {
+for (const end = Date.now() + 120_000; Date.now() < end && !state.log; await Promise.race([pause(500), failed])) {
   state = await tab.evaluate(() => {
     const id = window.started && window.viewer.get_active_recording_id();
     const range = id && window.viewer.get_time_range(id, 'message_log_time');
@@ -45,7 +46,7 @@ for (const end = Date.now() + 120_000; Date.now() < end && !state.log; await pau
 }
 for (let i = 0; i < 8; i++) { // until the first frames with all views are drawn
   await pause(1000);
-  await tab.screenshot({ path: shot });
+  await tab.screenshot({ path: shot, timeout: 120_000 }); // a frame takes seconds on a busy machine
 }
 console.log(JSON.stringify(state));
 await browser.close();
