@@ -1,16 +1,17 @@
 # The image has the static binary, and an empty /tmp for what a run puts aside; nothing else.
 #
-#   docker build --build-arg VERSION=1.2.3 -t bagconv .
+#   docker build --build-arg VERSION=1.2.3 -t bagconv .     TAGS=clouds adds gs:// and az://
 #   docker run --rm -u "$(id -u):$(id -g)" -v "$PWD:/data" bagconv drive.bag drive_ros2/
 FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm AS build
 ARG TARGETOS
 ARG TARGETARCH
 ARG VERSION=docker
+ARG TAGS=
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -mod=readonly \
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -mod=readonly -tags "$TAGS" \
         -ldflags "-s -w -X github.com/bagconv/bagconv/cmd/bagconv/cli.release=$VERSION" \
         -o /image/bagconv ./cmd/bagconv \
     && mkdir -m 1777 /image/tmp

@@ -3,10 +3,12 @@
 //
 //	https://host/path, http://host/path   read only; the server must send ranges
 //	s3://bucket/key                       S3, and servers that speak its language
+//	gs://bucket/key, az://container/key   Google's and Azure's, with the build tag clouds
 //
 //	name.go    names: taking them apart, showing them without secrets
 //	remote.go  the file system, and its settings
-//	store.go   what a kind of store can do; web.go is http, s3.go is S3, with awsconfig.go
+//	store.go   what a kind of store can do; web.go is http, s3.go is S3, with awsconfig.go;
+//	           gs.go and gswrite.go are Google's, with crcjoin.go, and az.go is Azure's
 //	link.go    requests: how many at a time, how fast, how long, and again after a failure
 //	cache.go   what has been read; ahead.go reads what will be asked for next
 //	file.go    an object as a storage.File

@@ -28,7 +28,7 @@ type debt struct {
 	Store string `json:"store"`
 	Key   string `json:"key"`
 	ID    string `json:"id"`
-	ETag  string `json:"etag,omitempty"` // of an object that stays if others appear
+	Mark  string `json:"etag,omitempty"` // of an object that stays if others appear; see sink.mark
 }
 
 // ledgerDir is where ledgers are.
@@ -56,8 +56,8 @@ func (l *ledger) note(d debt) {
 }
 
 // owe writes down an object that is to be removed unless the others of its recording appear.
-func (l *ledger) owe(s sink, key, etag string) {
-	l.note(debt{Store: s.where(), Key: key, ID: "object " + key, ETag: etag})
+func (l *ledger) owe(s sink, key, mark string) {
+	l.note(debt{Store: s.where(), Key: key, ID: "object " + key, Mark: mark})
 }
 
 func (l *ledger) create() error {

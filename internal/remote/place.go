@@ -132,10 +132,11 @@ func (r *FS) appear(d *draft, only, several bool) error {
 	}
 	if several {
 		d.mu.Lock()
-		if d.sum = hexSum(d.complete(0).data); d.id != "" {
-			d.etags[0] = d.sum
+		first := d.complete(0).data
+		if d.sum = d.sink.tag("", 0, first); d.id != "" {
+			d.tags[0] = d.sink.tag(d.id, 1, first)
 		}
-		r.ledger.owe(d.sink, d.final(), d.etag())
+		r.ledger.owe(d.sink, d.final(), d.mark())
 		d.mu.Unlock()
 	}
 	return d.commit(only)
@@ -150,10 +151,9 @@ func (r *FS) withdraw(d *draft) error {
 	return err
 }
 
-// move makes the object of a draft that is one already appear under its final key, without
-// sending it again.
+// move makes the object of a draft that is one already appear under its final key. The server copies
+// it, if it can.
 func (r *FS) move(d *draft, only, several bool) error {
-	const piece = 1 << 30
 	if d.staged.size == 0 { // no part can be empty
 		other := r.newDraft(d.sink, d.name, d.final())
 		err := other.commit(only)
@@ -163,23 +163,19 @@ func (r *FS) move(d *draft, only, several bool) error {
 	to.size = d.staged.size
 	to.mu.Lock()
 	err := to.start()
-	for off := int64(0); err == nil && off < to.size; off += piece {
-		var tag string
-		err = r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
-			tag, err = to.sink.copyPart(ctx, to.key, to.id, len(to.etags)+1, d.key, d.staged, off, min(piece, to.size-off))
-			return false, err
-		})
-		to.etags = append(to.etags, tag)
+	for off := int64(0); err == nil && off < to.size; {
+		n, err2 := r.copyPiece(to, d, off)
+		off, err = off+n, err2
 	}
 	if err == nil && only && to.occupied() {
 		err = fmt.Errorf("another run has written it meanwhile: %w", fs.ErrExist)
 	}
 	if err == nil {
 		if several {
-			r.ledger.owe(to.sink, to.key, to.etag())
+			r.ledger.owe(to.sink, to.key, to.mark())
 		}
 		err = r.link.do(r.link.ctx, func(ctx context.Context) (bool, error) {
-			return false, to.sink.complete(ctx, to.key, to.id, to.etags, only)
+			return false, to.sink.complete(ctx, to.key, to.id, to.tags, only)
 		})
 		err = to.appeared(err, only)
 	}
@@ -188,6 +184,34 @@ func (r *FS) move(d *draft, only, several bool) error {
 		return errors.Join(err, to.abort())
 	}
 	return r.unstage(d)
+}
+
+// copyPiece makes the next part of a draft, which is at off, of the object of another one. It returns the
+// length of the part.
+func (r *FS) copyPiece(to, from *draft, off int64) (n int64, err error) {
+	number := len(to.tags) + 1
+	var send func(ctx context.Context) (tag string, err error)
+	if copies, ok := to.sink.(copier); ok {
+		n = min(copies.piece(), to.size-off)
+		send = func(ctx context.Context) (string, error) {
+			return copies.copyPart(ctx, to.key, to.id, number, from.key, from.staged, off, n)
+		}
+	} else { // it is read and sent again
+		n = min(partStart(number), to.size) - off
+		data := make([]byte, n)
+		c := r.cacheOf(&info{where: from.name, object: *from.staged}, from.key, from.sink)
+		if _, err = c.readAt(r.link.ctx, data, off); err != nil {
+			return 0, err
+		}
+		send = func(ctx context.Context) (string, error) { return to.sink.part(ctx, to.key, to.id, number, data) }
+	}
+	var tag string
+	err = r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+		tag, err = send(ctx)
+		return false, err
+	})
+	to.tags = append(to.tags, tag)
+	return n, err
 }
 
 // lease is how long an upload is left alone after something was sent of it, if it is not known
@@ -237,7 +261,7 @@ func (r *FS) CleanUp(s string) (found []iox.Leftover, err error) {
 
 // settle removes what a dead process has left: an upload, or an object that is its own.
 func (r *FS) settle(to sink, d debt) error {
-	if d.ETag == "" {
+	if d.Mark == "" {
 		return r.giveUp(to, d.Key, d.ID)
 	}
 	var o object
@@ -245,7 +269,7 @@ func (r *FS) settle(to sink, d debt) error {
 		o, _, err = to.head(ctx, d.Key)
 		return false, err
 	})
-	if errors.Is(err, fs.ErrNotExist) || err == nil && o.etag != d.ETag {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && o.mark != d.Mark {
 		return nil
 	}
 	if err != nil {

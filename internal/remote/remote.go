@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -76,7 +75,7 @@ func (r *FS) connect(n *name) (store, error) {
 	if n.scheme == "s3" {
 		return newBucket(r.link, n.host)
 	}
-	return nil, fmt.Errorf("%s:// is not read by this program: %w", n.scheme, storage.ErrUnsupported)
+	return cloud(r.link, n)
 }
 
 // fail returns an error about a name.

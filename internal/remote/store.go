@@ -14,8 +14,9 @@ import (
 // An object is what a store knows of one, in one version.
 type object struct {
 	size     int64
-	etag     string // "" if the store has none
+	etag     string // of this version; "" if the store has none
 	modified time.Time
+	mark     string // by which an object is known again that this program has written; see sink.mark
 }
 
 // An entry is one of a listing: an object, or a folder of objects.
@@ -41,8 +42,8 @@ type store interface {
 }
 
 // A sink is a store that objects can be written to. An object appears when it is whole. Only is
-// asked for if there must be none of that key: the error of one is errExists, if the store
-// can tell.
+// asked for if there must be none of that key: the error of one is a statusError 409 or 412, if the
+// store can tell.
 type sink interface {
 	store
 
@@ -52,10 +53,17 @@ type sink interface {
 	// begin starts an object in parts, which complete puts together, in the order of their
 	// numbers, from 1 on. Parts may be sent in any order.
 	begin(ctx context.Context, key string) (id string, err error)
-	part(ctx context.Context, key, id string, number int, data []byte) (etag string, err error)
-	copyPart(ctx context.Context, key, id string, number int, from string, o *object, off, n int64) (etag string, err error)
-	complete(ctx context.Context, key, id string, etags []string, only bool) error
+	part(ctx context.Context, key, id string, number int, data []byte) (tag string, err error)
+	complete(ctx context.Context, key, id string, tags []string, only bool) error
 	abort(ctx context.Context, key, id string) error
+
+	// keepsParts reports whether an object that is complete must be aborted, too.
+	keepsParts() bool
+
+	// tag returns what part returns of these bytes, and mark what the object of such parts has as
+	// its mark. The id of an object that put writes is "", and its mark is its tag.
+	tag(id string, number int, data []byte) string
+	mark(id string, tags []string) string
 
 	remove(ctx context.Context, key string) error
 
@@ -66,6 +74,14 @@ type sink interface {
 
 	// where describes the store for other processes.
 	where() string
+}
+
+// A copier is a sink whose server copies objects by itself.
+type copier interface {
+	// copyPart is part, with n bytes at off of the object from in the version of o; n is no larger
+	// than piece.
+	copyPart(ctx context.Context, key, id string, number int, from string, o *object, off, n int64) (tag string, err error)
+	piece() int64
 }
 
 // An upload is an object that was begun.

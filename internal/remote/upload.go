@@ -74,7 +74,7 @@ type draft struct {
 
 	mu    sync.Mutex
 	parts map[int]*part // that are not sent
-	etags []string
+	tags  []string
 	size  int64
 	id    string // of the upload; "" until a part is sent
 	err   error  // the first one
@@ -83,7 +83,7 @@ type draft struct {
 	wait  sync.WaitGroup
 
 	closed bool
-	sum    string // MD5 of an object in one piece, when it is whole
+	sum    string // the tag of an object in one piece, when it is whole
 
 	staging bool    // it is in a staging folder
 	only    bool    // nothing may be there when it appears
@@ -126,7 +126,7 @@ func (d *draft) fill(i int, b []byte, at, size int64) error {
 		return d.err
 	case d.done || d.closed:
 		return errGone
-	case i < len(d.etags) && d.etags[i] != "":
+	case i < len(d.tags) && d.tags[i] != "":
 		return errSent
 	}
 	p := d.parts[i]
@@ -161,24 +161,24 @@ func (d *draft) send(i int) error {
 	}
 	p := d.parts[i]
 	delete(d.parts, i)
-	for len(d.etags) <= i {
-		d.etags = append(d.etags, "")
+	for len(d.tags) <= i {
+		d.tags = append(d.tags, "")
 	}
-	d.etags[i] = "?" // on its way
+	d.tags[i] = "?" // on its way
 	d.mu.Unlock()
 	d.room <- struct{}{}
 	d.mu.Lock()
 	id := d.id
 	d.wait.Go(func() {
 		defer func() { <-d.room }()
-		var etag string
+		var tag string
 		err := d.fs.link.do(d.fs.link.ctx, func(ctx context.Context) (_ bool, err error) {
-			etag, err = d.sink.part(ctx, d.key, id, i+1, p.data)
+			tag, err = d.sink.part(ctx, d.key, id, i+1, p.data)
 			return false, err
 		})
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.etags[i] = etag
+		d.tags[i] = tag
 		if d.err == nil {
 			d.err = err
 		}
@@ -238,7 +238,7 @@ func (d *draft) close() error {
 	}
 	d.closed = true
 	for i := 1; d.err == nil && i <= partOf(max(d.size-1, 0)); i++ {
-		if i < len(d.etags) && d.etags[i] != "" {
+		if i < len(d.tags) && d.tags[i] != "" {
 			continue
 		}
 		d.complete(i)
@@ -279,19 +279,19 @@ func (d *draft) commit(only bool) error {
 		return fmt.Errorf("another run has written it meanwhile: %w", fs.ErrExist)
 	}
 	first := d.complete(0).data
-	d.sum = hexSum(first)
+	d.sum = d.sink.tag("", 0, first)
 	link := d.fs.link
 	if d.id == "" {
 		err := link.do(link.ctx, func(ctx context.Context) (bool, error) { return false, d.sink.put(ctx, d.key, first, only) })
 		return d.appeared(err, only)
 	}
 	err := link.do(link.ctx, func(ctx context.Context) (_ bool, err error) {
-		d.etags[0], err = d.sink.part(ctx, d.key, d.id, 1, first)
+		d.tags[0], err = d.sink.part(ctx, d.key, d.id, 1, first)
 		return false, err
 	})
 	if err == nil {
 		err = link.do(link.ctx, func(ctx context.Context) (bool, error) {
-			return false, d.sink.complete(ctx, d.key, d.id, d.etags, only)
+			return false, d.sink.complete(ctx, d.key, d.id, d.tags, only)
 		})
 	}
 	return d.appeared(err, only)
@@ -312,7 +312,9 @@ func (d *draft) appeared(err error, only bool) error {
 	}
 	if err == nil {
 		d.done = true
-		d.fs.ledger.remove(d.id)
+		if d.id == "" || !d.sink.keepsParts() || d.fs.giveUp(d.sink, d.key, d.id) == nil { // else the next run does
+			d.fs.ledger.remove(d.id)
+		}
 		d.parts = nil
 		return nil
 	}
@@ -341,7 +343,7 @@ func (d *draft) isOurs() bool {
 		o, _, err = d.sink.head(ctx, d.key)
 		return false, err
 	})
-	return err == nil && o.size == d.size && o.etag == d.etag()
+	return err == nil && o.size == d.size && o.mark == d.mark()
 }
 
 // abort gives the object up. It works although the run has ended.

@@ -2,8 +2,6 @@ package remote
 
 import (
 	"context"
-	"crypto/md5"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -87,10 +85,7 @@ func (r *FS) ended(d *draft) error {
 		return err
 	case d.back:
 		if err = d.commit(false); err == nil {
-			d.mu.Lock()
-			d.staged = &object{size: d.size, etag: d.etag()}
-			r.ledger.owe(d.sink, d.key, d.staged.etag)
-			d.mu.Unlock()
+			err = r.stage(d)
 		}
 	case !d.staging:
 		if err = d.commit(d.only); err == nil {
@@ -98,6 +93,18 @@ func (r *FS) ended(d *draft) error {
 		}
 	}
 	return err
+}
+
+// stage takes note of the object that a draft is now, in a staging folder.
+func (r *FS) stage(d *draft) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.staged = &object{size: d.size}
+	r.ledger.owe(d.sink, d.key, d.mark())
+	return r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+		*d.staged, _, err = d.sink.head(ctx, d.key)
+		return false, err
+	})
 }
 
 func (r *FS) forget(d *draft) {
@@ -119,17 +126,12 @@ func (d *draft) info() *info {
 	return &info{where: d.name, base: filepath.Base(d.name), object: object{size: d.size, modified: time.Now()}}
 }
 
-// etag returns the tag that S3 gives an object of these bytes. d.mu is held.
-func (d *draft) etag() string {
+// mark returns by what the object is known again. d.mu is held.
+func (d *draft) mark() string {
 	if d.id == "" {
 		return d.sum
 	}
-	all := md5.New()
-	for _, tag := range d.etags {
-		sum, _ := hex.DecodeString(tag) // another kind of tag makes one that no object has
-		all.Write(sum)
-	}
-	return fmt.Sprintf("%x-%d", all.Sum(nil), len(d.etags))
+	return d.sink.mark(d.id, d.tags)
 }
 
 // below returns the drafts at a name and below it, those that list others last.

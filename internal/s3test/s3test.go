@@ -1,10 +1,16 @@
-// Package s3test starts S3 servers for tests: versitygw, whose program is named by
-// BAGCONV_VERSITYGW, and moto, whose moto_server is named by BAGCONV_MOTO. Both may also be found
-// by PATH. A test skips without them, and fails with CI=true. Each server is for one test.
+// Package s3test starts servers of objects for tests. Each is named by a variable, or found by PATH:
+//
+//	BAGCONV_VERSITYGW    versitygw: S3
+//	BAGCONV_MOTO         moto_server: S3
+//	BAGCONV_FAKE_GCS     fake-gcs-server: Google's, with the build tag clouds
+//	BAGCONV_AZURITE      azurite-blob: Azure's, with the build tag clouds
+//
+// A test skips without them, and fails with CI=true. Each server is for one test.
 package s3test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -12,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,7 +35,44 @@ var Names = []string{"versitygw", "moto"}
 // A Server is one that runs.
 type Server struct {
 	Endpoint string
-	core     *minio.Core
+	URL      string // of the bucket
+	kind     *kind
+}
+
+// A kind is one of servers.
+type kind struct {
+	variable, program string
+	scheme            string
+	args              func(t *testing.T, address string) []string
+	front             func(t *testing.T, endpoint string) string // what stands in front of it; nil: nothing
+	use               func(t *testing.T, endpoint string)        // sets the environment
+	create            func(endpoint string) error                // the bucket; nil if it is there
+	uploads           func(endpoint string) (keys []string, err error)
+	keys              func(endpoint, prefix string) (keys []string, err error)
+}
+
+// kinds are those of servers, by name.
+var kinds = map[string]*kind{
+	"versitygw": {
+		variable: "BAGCONV_VERSITYGW", program: "versitygw", scheme: "s3", use: useS3, uploads: s3Uploads, keys: s3Keys,
+		args: func(t *testing.T, address string) []string {
+			dir := t.TempDir()
+			if err := os.Mkdir(filepath.Join(dir, Bucket), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			return []string{"--port", address, "posix", dir}
+		},
+	},
+	"moto": {
+		variable: "BAGCONV_MOTO", program: "moto_server", scheme: "s3", use: useS3, uploads: s3Uploads, keys: s3Keys,
+		args: func(_ *testing.T, address string) []string {
+			host, port, _ := net.SplitHostPort(address)
+			return []string{"-H", host, "-p", port}
+		},
+		create: func(endpoint string) error {
+			return s3Core(endpoint).MakeBucket(context.Background(), Bucket, minio.MakeBucketOptions{})
+		},
+	},
 }
 
 const key, password = "bagconv-test", "bagconv-test-secret"
@@ -36,11 +80,9 @@ const key, password = "bagconv-test", "bagconv-test-secret"
 // Start starts the server of a name with an empty bucket, and sets the environment for it.
 func Start(t *testing.T, name string) *Server {
 	t.Helper()
-	variable, program := "BAGCONV_VERSITYGW", "versitygw"
-	if name == "moto" {
-		variable, program = "BAGCONV_MOTO", "moto_server"
-	}
-	if path := os.Getenv(variable); path != "" {
+	k := kinds[name]
+	program := k.program
+	if path := os.Getenv(k.variable); path != "" {
 		program = path
 	}
 	if _, err := exec.LookPath(program); err != nil {
@@ -50,15 +92,7 @@ func Start(t *testing.T, name string) *Server {
 		t.Skipf("%s is missing: %v", name, err)
 	}
 	address := freeAddress(t)
-	dir := t.TempDir()
-	args := []string{"--port", address, "posix", dir}
-	if name == "moto" {
-		host, port, _ := net.SplitHostPort(address)
-		args = []string{"-H", host, "-p", port}
-	} else if err := os.Mkdir(filepath.Join(dir, Bucket), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, args...)
+	cmd := exec.Command(program, k.args(t, address)...)
 	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+key, "ROOT_SECRET_KEY="+password)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -67,20 +101,22 @@ func Start(t *testing.T, name string) *Server {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	s := &Server{Endpoint: "http://" + address}
-	s.Use(t, s.Endpoint)
-	core, err := minio.NewCore(address, &minio.Options{Creds: credentials.NewStaticV4(key, password, ""), Region: "us-east-1", BucketLookup: minio.BucketLookupPath})
-	if err != nil {
-		t.Fatal(err)
+	endpoint := "http://" + address
+	if k.front != nil {
+		endpoint = k.front(t, endpoint)
 	}
-	s.core = core
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	s := &Server{Endpoint: endpoint, URL: k.scheme + "://" + Bucket, kind: k}
+	s.Use(t, s.Endpoint)
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		resp, err := http.Get(s.Endpoint)
 		if err == nil {
 			err = resp.Body.Close()
 		}
-		if err == nil && name == "moto" {
-			err = core.MakeBucket(context.Background(), Bucket, minio.MakeBucketOptions{})
+		if err == nil && resp.StatusCode == http.StatusBadGateway { // what stands in front answers
+			err = errors.New(resp.Status)
+		}
+		if err == nil && k.create != nil {
+			err = k.create(s.Endpoint)
 		}
 		if err == nil {
 			return s
@@ -100,9 +136,10 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// Use sets the environment for an endpoint, and a folder of its own for what is remembered of
-// uploads.
-func (s *Server) Use(t *testing.T, endpoint string) {
+// Use sets the environment for an endpoint.
+func (s *Server) Use(t *testing.T, endpoint string) { s.kind.use(t, endpoint) }
+
+func useS3(t *testing.T, endpoint string) {
 	t.Setenv("AWS_ENDPOINT_URL", endpoint)
 	t.Setenv("AWS_ENDPOINT_URL_S3", "")
 	t.Setenv("AWS_ACCESS_KEY_ID", key)
@@ -113,28 +150,46 @@ func (s *Server) Use(t *testing.T, endpoint string) {
 }
 
 // Uploads lists the objects that were begun and are not complete.
-func (s *Server) Uploads(t *testing.T) (keys []string) {
+func (s *Server) Uploads(t *testing.T) []string {
 	t.Helper()
-	page, err := s.core.ListMultipartUploads(context.Background(), Bucket, "", "", "", "", 1000)
+	keys, err := s.kind.uploads(s.Endpoint)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, u := range page.Uploads {
-		keys = append(keys, u.Key)
 	}
 	return keys
 }
 
 // Keys lists the objects whose keys begin with a prefix.
-func (s *Server) Keys(t *testing.T, prefix string) (keys []string) {
+func (s *Server) Keys(t *testing.T, prefix string) []string {
 	t.Helper()
-	for o := range s.core.Client.ListObjects(context.Background(), Bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true}) {
-		if o.Err != nil {
-			t.Fatal(o.Err)
-		}
-		keys = append(keys, o.Key)
+	keys, err := s.kind.keys(s.Endpoint, prefix)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return keys
+}
+
+func s3Core(endpoint string) *minio.Core {
+	core, err := minio.NewCore(strings.TrimPrefix(endpoint, "http://"), &minio.Options{Creds: credentials.NewStaticV4(key, password, ""), Region: "us-east-1", BucketLookup: minio.BucketLookupPath})
+	if err != nil {
+		panic(fmt.Sprint("internal error: ", err)) // Start has made the endpoint
+	}
+	return core
+}
+
+func s3Uploads(endpoint string) (keys []string, err error) {
+	page, err := s3Core(endpoint).ListMultipartUploads(context.Background(), Bucket, "", "", "", "", 1000)
+	for _, u := range page.Uploads {
+		keys = append(keys, u.Key)
+	}
+	return keys, err
+}
+
+func s3Keys(endpoint, prefix string) (keys []string, err error) {
+	for o := range s3Core(endpoint).Client.ListObjects(context.Background(), Bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true}) {
+		keys, err = append(keys, o.Key), o.Err
+	}
+	return keys, err
 }
 
 // host returns the host of an endpoint.

@@ -134,7 +134,7 @@ func newPackage(name, id, version string) spdxPackage {
 func settingsText(info *debug.BuildInfo) string {
 	parts := []string{info.GoVersion}
 	for _, s := range info.Settings {
-		if slices.Contains([]string{"GOOS", "GOARCH", "CGO_ENABLED", "-trimpath", "-ldflags"}, s.Key) {
+		if slices.Contains([]string{"GOOS", "GOARCH", "CGO_ENABLED", "-tags", "-trimpath", "-ldflags"}, s.Key) {
 			parts = append(parts, s.Key+"="+s.Value)
 		}
 	}

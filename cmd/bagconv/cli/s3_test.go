@@ -48,8 +48,10 @@ var s3Outputs = []struct {
 // TestS3 writes every format to two servers and reads it from there: what is there is byte for
 // byte what is written to the disk. The same through a proxy that fails each request once and
 // cuts each answer.
-func TestS3(t *testing.T) {
-	for _, server := range s3test.Names {
+func TestS3(t *testing.T) { testStores(t, s3test.Names) }
+
+func testStores(t *testing.T, servers []string) {
+	for _, server := range servers {
 		for _, faulty := range []bool{false, true} {
 			name := server
 			if faulty {
@@ -85,7 +87,7 @@ func TestS3(t *testing.T) {
 // latter back.
 func writeBoth(t *testing.T, s *s3test.Server, local, name string, args []string) {
 	const demo = "../../../testdata/demo.bag"
-	here, there := filepath.Join(local, name), "s3://"+s3test.Bucket+"/d/"+name
+	here, there := filepath.Join(local, name), s.URL+"/d/"+name
 	if strings.HasSuffix(name, "/") {
 		here += "/"
 	}
@@ -96,7 +98,7 @@ func writeBoth(t *testing.T, s *s3test.Server, local, name string, args []string
 		rel, _ := filepath.Rel(local, path)
 		if err == nil && !d.IsDir() && strings.HasPrefix(rel, strings.TrimSuffix(name, "/")) {
 			keys = append(keys, "d/"+filepath.ToSlash(rel))
-			sameBytes(t, path, "s3://"+s3test.Bucket+"/d/"+filepath.ToSlash(rel))
+			sameBytes(t, path, s.URL+"/d/"+filepath.ToSlash(rel))
 		}
 		return err
 	})
@@ -135,12 +137,14 @@ func sameBytes(t *testing.T, path, url string) {
 
 // TestS3NoDisk: an output in parts of 16 MiB needs no file of this machine, of bags, MCAP files
 // and records.
-func TestS3NoDisk(t *testing.T) {
-	s := s3test.Start(t, "versitygw")
+func TestS3NoDisk(t *testing.T) { testNoDisk(t, "versitygw") }
+
+func testNoDisk(t *testing.T, server string) {
+	s := s3test.Start(t, server)
 	in := largeBag(t, 40)
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
 	for _, name := range []string{"x.bag", "x.mcap", "x.record"} {
-		args := []string{in, "s3://" + s3test.Bucket + "/" + name, "-q"}
+		args := []string{in, s.URL + "/" + name, "-q"}
 		if name == "x.mcap" {
 			args = append(args, "--compression", "none")
 		}
@@ -183,8 +187,10 @@ func largeBag(t *testing.T, messages int) string {
 
 // TestS3Killed kills runs at random moments: nothing of theirs is under the final name unless it
 // is whole, and the next run gives up what they have begun.
-func TestS3Killed(t *testing.T) {
-	s := s3test.Start(t, "versitygw")
+func TestS3Killed(t *testing.T) { testKilled(t, "versitygw") }
+
+func testKilled(t *testing.T, server string) {
+	s := s3test.Start(t, server)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	program, err := exec.LookPath("bagconv") // TestMain has put it there
 	if err != nil {
@@ -196,7 +202,7 @@ func TestS3Killed(t *testing.T) {
 	}
 	in := largeBag(t, 60)
 	begun := 0
-	url := "s3://" + s3test.Bucket + "/killed.bag"
+	url := s.URL + "/killed.bag"
 	for i := range kills {
 		cmd := exec.Command(program, in, url, "-q", "--force")
 		if err := cmd.Start(); err != nil {
@@ -222,14 +228,16 @@ func TestS3Killed(t *testing.T) {
 
 // TestS3Rivals begins a second run of the same name while a first one is busy: the one that ends
 // first wins, the other one fails, and nothing of it is left.
-func TestS3Rivals(t *testing.T) {
-	s := s3test.Start(t, "versitygw")
+func TestS3Rivals(t *testing.T) { testRivals(t, "versitygw") }
+
+func testRivals(t *testing.T, server string) {
+	s := s3test.Start(t, server)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	program, err := exec.LookPath("bagconv")
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, url := largeBag(t, 20), "s3://"+s3test.Bucket+"/rivals.bag"
+	in, url := largeBag(t, 20), s.URL+"/rivals.bag"
 	var said bytes.Buffer
 	slow := exec.Command(program, in, url, "-q", "--bandwidth", "10M", "--compression", "lz4")
 	slow.Stderr = &said
