@@ -31,6 +31,7 @@ type Layout struct {
 	Spans  []engine.Span
 	Files  []FileState // of the source
 	Fixed  []Fixed
+	Secret bool // the source is encrypted: the layout, which has parts of it, must not be kept in a file
 
 	store storage.File // the bytes of Fixed
 	tag   string
@@ -73,6 +74,7 @@ func NewLayout(ctx context.Context, job Job) (l *Layout, err error) {
 	if l.Files, err = statesOf(job.Read.FS, src.Info.Files); err != nil {
 		return nil, err
 	}
+	l.Secret = src.Info.Encrypted
 	r := l.Report
 	r.Source.Version, r.Source.Size, r.Source.Files = src.Info.Version, src.Info.Size, src.Info.Files
 	out, err := newOutput(ctx, &job, src)

@@ -25,6 +25,9 @@ type Info struct {
 	// encrypted, and reading is refused.
 	Locked bool
 
+	// Encrypted is set if the recording is encrypted, with a key or without one.
+	Encrypted bool
+
 	// Compression counts the blocks (chunks, files or messages, as the format
 	// compresses) by codec name, "none" included.
 	Compression map[string]int64

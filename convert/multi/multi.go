@@ -198,6 +198,7 @@ func (r *reader) newInfo() (*storage.Info, error) {
 		} else if all.Version != info.Version {
 			all.Version = ""
 		}
+		all.Encrypted = all.Encrypted || info.Encrypted
 		all.Size += info.Size
 		all.Files = append(all.Files, info.Files...)
 		all.Messages += info.Messages

@@ -264,6 +264,7 @@ func (r *Reader) newInfo() *storage.Info {
 		info.Messages += c.count
 	}
 	first := true
+	info.Encrypted = r.enc != nil || r.locked
 	if info.Locked = r.locked; r.locked && r.hidden.number > 0 {
 		info.Facts = append(slices.Clone(info.Facts), r.hidden.fact())
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Limits of what waits for viewers, in bytes. Beyond them the clock waits, or messages are dropped.
+// Limits of what waits for viewers, besides PlayOptions.Waiting for each. Beyond them the clock waits,
+// or messages are dropped.
 const (
-	maxWaiting = 16 << 20  // for one viewer
-	maxShared  = 128 << 20 // for all; messages that several wait for count once
-	maxLatched = 64 << 20  // of messages kept for new subscribers; those that come later are not kept
-	itemMemory = 128       // of an item of a queue, besides its data
+	waitingOfAll = 8   // times Waiting: for all of them; messages that several wait for count once
+	waitingOfNew = 4   // times Waiting: of messages kept for new subscribers; those that come later are not kept
+	itemMemory   = 128 // bytes of an item of a queue, besides its data
 )
 
 // A channelOut is a channel that is advertised.
@@ -89,12 +89,12 @@ func (p *Player) send(ctx context.Context, s source, m *storage.Message) error {
 		}
 		return !full()
 	}
-	room := wait(func() bool { return p.waiting > 0 && p.waiting+size > maxShared })
+	room := wait(func() bool { return p.waiting > 0 && p.waiting+size > waitingOfAll*p.o.Waiting })
 	for _, v := range p.all() {
 		id, subscribed := v.subscriptions[s.channelOut]
 		switch {
 		case !subscribed:
-		case !wait(func() bool { return v.size > 0 && v.size+size > maxWaiting && !v.ended }) || !room:
+		case !wait(func() bool { return v.size > 0 && v.size+size > p.o.Waiting && !v.ended }) || !room:
 			p.drop(ctx, v)
 		case !v.ended:
 			v.putMessage(id, data)
@@ -129,7 +129,7 @@ func (p *Player) keep(s source, publisher storage.TopicID, data *payload) {
 		p.latched -= old.size()
 		delete(s.last, publisher)
 	}
-	if p.latched+data.size() <= maxLatched {
+	if p.latched+data.size() <= waitingOfNew*p.o.Waiting {
 		p.latched += data.size()
 		s.last[publisher] = data
 	}

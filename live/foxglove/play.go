@@ -28,12 +28,17 @@ type PlayOptions struct {
 	Access     access.Rules
 	Drop       bool          // messages for a viewer that does not keep up are left out; else the clock waits for it
 	Wait       bool          // the first message waits until each channel has a subscriber
-	Delay      time.Duration // before the first message
+	WaitAny    bool          // it waits until one channel has
+	Delay      time.Duration // before the first message, after that
 	Patience   time.Duration // in which a viewer must take a message, or it is cut off; 0: DefaultPatience
+	Waiting    int64         // bytes of messages that may wait for a viewer; 0: DefaultWaiting
 }
 
-// DefaultPatience is how long a viewer may take for a message.
-const DefaultPatience = 30 * time.Second
+// Defaults of PlayOptions.
+const (
+	DefaultPatience = 30 * time.Second
+	DefaultWaiting  = 16 << 20
+)
 
 // errSought is why a run of the conversion ends when a viewer seeks.
 var errSought = errors.New("a viewer seeks")
@@ -63,6 +68,7 @@ type Player struct {
 	from      *int64
 	endRun    context.CancelCauseFunc
 	dropped   int64
+	sent      int64 // bytes
 	lost      []string
 }
 
@@ -70,6 +76,9 @@ type Player struct {
 func NewPlayer(o PlayOptions) *Player {
 	if o.Patience == 0 {
 		o.Patience = DefaultPatience
+	}
+	if o.Waiting == 0 {
+		o.Waiting = DefaultWaiting
 	}
 	id := make([]byte, 8)
 	_, _ = rand.Read(id) // it never fails
@@ -158,6 +167,26 @@ func (p *Player) Problems() (lost []string, dropped int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.lost), p.dropped
+}
+
+// Sent returns how many bytes viewers have got.
+func (p *Player) Sent() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sent
+}
+
+// Tell shows viewers a text: a warning, or an error.
+func (p *Player) Tell(text string, isError bool) {
+	level := 1
+	if isError {
+		level = 2
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for v := range p.viewers {
+		v.put(status(level, text))
+	}
 }
 
 // Close waits a moment until the viewers have what waits for them, and ends their connections.
@@ -260,22 +289,30 @@ func (w *playWriter) Write(m *storage.Message) error {
 // awaitSubscribers waits before the first message.
 func (w *playWriter) awaitSubscribers() error {
 	p := w.player
+	defer context.AfterFunc(w.ctx, p.wake)()
+	p.mu.Lock()
+	for p.lacksSubscribers(w.topics) && w.ctx.Err() == nil {
+		p.changed.Wait()
+	}
+	delay := time.NewTimer(p.o.Delay)
+	if w.ctx.Err() == nil {
+		p.o.Wait, p.o.WaitAny, p.o.Delay = false, false, 0 // runs that follow go on at once
+	}
+	p.mu.Unlock()
+	defer delay.Stop()
 	select {
 	case <-w.ctx.Done():
 		return context.Cause(w.ctx)
-	case <-time.After(p.o.Delay):
+	case <-delay.C:
+		return nil
 	}
-	defer context.AfterFunc(w.ctx, p.wake)()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.o.Wait && slices.ContainsFunc(w.topics, func(s source) bool { return s.subscribers == 0 }) {
-		if w.ctx.Err() != nil {
-			return context.Cause(w.ctx)
-		}
-		p.changed.Wait()
-	}
-	p.o.Wait, p.o.Delay = false, 0 // runs that follow go on at once
-	return nil
+}
+
+// lacksSubscribers reports whether the first message waits, for a caller that has locked.
+func (p *Player) lacksSubscribers(topics []source) bool {
+	some := slices.ContainsFunc(topics, func(s source) bool { return s.subscribers > 0 })
+	all := !slices.ContainsFunc(topics, func(s source) bool { return s.subscribers == 0 })
+	return p.o.Wait && !all || p.o.WaitAny && !some
 }
 
 // Finish, Commit and Close do nothing: channels stay until the player is closed.

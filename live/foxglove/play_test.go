@@ -387,7 +387,7 @@ func TestNeverReads(t *testing.T) {
 		for ended := false; !ended; time.Sleep(10 * time.Millisecond) {
 			s.mu.Lock()
 			ended = s.ended
-			if s.waiting > maxShared+2<<20 {
+			if s.waiting > waitingOfAll*DefaultWaiting+2<<20 {
 				t.Errorf("%d bytes wait", s.waiting)
 			}
 			s.mu.Unlock()

@@ -49,7 +49,7 @@ func (v *viewer) awaitRoom(ctx context.Context) {
 	defer context.AfterFunc(ctx, p.wake)()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for v.size > maxWaiting+maxRequest && !v.ended && ctx.Err() == nil {
+	for v.size > p.o.Waiting+maxRequest && !v.ended && ctx.Err() == nil {
 		p.changed.Wait()
 	}
 }

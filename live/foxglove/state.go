@@ -45,7 +45,7 @@ func (p *Player) state() state {
 func (p *Player) announce(s state, sought bool, asked *viewer) {
 	p.announced = s
 	for v := range p.viewers {
-		if v != asked && v.controls && v.size < maxWaiting {
+		if v != asked && v.controls && v.size < p.o.Waiting {
 			v.put(s.item(sought, ""))
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/bagconv/bagconv/live/access"
 )
 
 // Limits of viewers.
@@ -50,6 +52,16 @@ type item struct {
 	data *payload
 }
 
+// length returns the bytes that are sent.
+func (i *item) length() int64 {
+	n := int64(len(i.head))
+	if i.data != nil {
+		n += int64(len(i.data.data))
+	}
+	return n
+}
+
+// size returns the bytes that it takes until then.
 func (i *item) size() int64 {
 	n := int64(len(i.head)) + itemMemory
 	if i.data != nil {
@@ -58,20 +70,28 @@ func (i *item) size() int64 {
 	return n
 }
 
-// ServeHTTP answers a viewer until it leaves.
-func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if status, reason := p.o.Access.Refuse(r); status != 0 {
+// Accepts reports whether a request begins the connection of a viewer. All others are answered.
+func Accepts(w http.ResponseWriter, r *http.Request, rules *access.Rules) bool {
+	if status, reason := rules.Refuse(r); status != 0 {
 		http.Error(w, reason, status)
-		return
+		return false
 	}
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		w.Header().Set("Upgrade", "websocket")
-		http.Error(w, "This is a server of the Foxglove WebSocket protocol. Open ws://"+r.Host+" in a viewer.", http.StatusUpgradeRequired)
-		return
+		http.Error(w, "This is a server of the Foxglove WebSocket protocol. Open ws://"+r.Host+r.URL.EscapedPath()+" in a viewer.", http.StatusUpgradeRequired)
+		return false
 	}
 	offered := strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ",")
 	if !slices.ContainsFunc(strings.Split(offered, ","), func(s string) bool { return slices.Contains(subprotocols, strings.TrimSpace(s)) }) {
 		http.Error(w, "The subprotocol must be "+strings.Join(subprotocols, " or ")+".", http.StatusBadRequest)
+		return false
+	}
+	return true
+}
+
+// ServeHTTP answers a viewer until it leaves.
+func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !Accepts(w, r, &p.o.Access) {
 		return
 	}
 	v := &viewer{player: p, name: r.RemoteAddr, wake: sync.NewCond(&p.mu), subscriptions: map[*channelOut]uint32{}, numbers: map[uint32]*channelOut{}}
@@ -233,6 +253,9 @@ func (v *viewer) write(ctx context.Context) error {
 		p.mu.Unlock()
 		err := v.send(ctx, &i, &frame)
 		p.mu.Lock()
+		if err == nil {
+			p.sent += i.length()
+		}
 		p.release(v, i)
 		v.writing = false
 		p.changed.Broadcast()

@@ -5,6 +5,7 @@
 //	/index.json           the same as JSON
 //	/info/NAME[.json]     what a recording has inside: topics, times, a timeline
 //	/files/NAME[/PART]    the files of a recording
+//	/ws/NAME              a WebSocket on which Config.Play plays a recording
 //	/FORMAT/NAME          a recording in the format Config.Sink, made while it is read
 //
 // It is read-only: GET, HEAD and OPTIONS. Only files of recordings that Config.Find has found are

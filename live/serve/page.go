@@ -23,6 +23,8 @@ type Entry struct {
 	Files  []Link `json:"files"` // to be downloaded, or opened by their addresses
 	As     []Link `json:"as"`    // in another format, made while it is read
 	Open   []Link `json:"open"`  // in viewers; none if no viewer reads the files
+	WS     string `json:"ws"`    // WebSocket on which it is played; "" if it is not
+	Play   []Link `json:"play"`  // in viewers, on that
 }
 
 // A Link is an address with a text.
@@ -38,13 +40,16 @@ var pageText string
 //go:embed info.html
 var infoText string
 
+//go:embed style.css
+var styleText string
+
 var (
 	pageTemplate = parsePage("page", pageText)
 	infoTemplate = parsePage("info", infoText)
 )
 
 func parsePage(name, text string) *template.Template {
-	return template.Must(template.New(name).Funcs(template.FuncMap{"size": sizeText, "bars": barsOf}).Parse(text))
+	return template.Must(template.New(name).Funcs(template.FuncMap{"size": sizeText, "bars": barsOf, "style": func() template.CSS { return template.CSS(styleText) }}).Parse(text))
 }
 
 // page serves the page.
@@ -77,7 +82,7 @@ func (s *Server) list(r *http.Request) (*Index, error) {
 	x := &Index{SchemaVersion: 1, Recordings: []Entry{}}
 	for i := range t.recordings {
 		rec := &t.recordings[i]
-		e := Entry{Name: rec.Name, Format: rec.Format.Name, Files: []Link{}, As: []Link{}, Open: []Link{}}
+		e := Entry{Name: rec.Name, Format: rec.Format.Name, Files: []Link{}, As: []Link{}, Open: []Link{}, Play: []Link{}}
 		if s.config.About != nil {
 			e.Info = base + "/info/" + escaped(rec.Name)
 		}
@@ -99,6 +104,10 @@ func (s *Server) list(r *http.Request) (*Index, error) {
 			if len(e.Open) == 0 {
 				e.Open = s.viewers(e.As[0].URL)
 			}
+		}
+		if s.config.Play != nil {
+			e.WS = "ws://" + r.Host + "/ws/" + escaped(rec.Name)
+			e.Play = s.links(e.WS, func(v *viewer) string { return v.Live })
 		}
 		x.Recordings = append(x.Recordings, e)
 	}

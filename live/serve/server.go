@@ -35,6 +35,10 @@ type Config struct {
 	Open    func(context.Context, Recording) (Output, error) // of a recording in Sink; set with it
 	About   func(context.Context, Recording) (*About, error) // nil: nobody can tell
 	Log     func(Event)                                      // nil: nobody wants to know
+
+	// Play plays a recording to the viewer whose WebSocket a request begins, and returns how many bytes
+	// it has sent. An error is for the log. Nil: none is played.
+	Play func(http.ResponseWriter, *http.Request, Recording) (int64, error)
 }
 
 // An Event is a request that was answered.
@@ -64,6 +68,9 @@ type Server struct {
 
 	abouts abouts
 
+	shows   chan struct{} // has an element for each viewer that something is played to
+	playing sync.WaitGroup
+
 	mu  sync.Mutex
 	now table
 	at  time.Time // of it
@@ -71,7 +78,7 @@ type Server struct {
 
 // New returns a server. Recordings are found with the first request.
 func New(config Config) *Server {
-	s := &Server{config: config, mux: http.NewServeMux(), abouts: abouts{slot: make(chan struct{}, 1), kept: map[string]keptAbout{}}}
+	s := &Server{config: config, mux: http.NewServeMux(), shows: make(chan struct{}, maxShows), abouts: abouts{slot: make(chan struct{}, 1), kept: map[string]keptAbout{}}}
 	s.mux.HandleFunc("/{$}", s.page)
 	s.mux.HandleFunc("/index.json", s.index)
 	s.mux.HandleFunc("/files/", s.file)
@@ -80,6 +87,9 @@ func New(config Config) *Server {
 	}
 	if config.Sink != nil {
 		s.mux.HandleFunc("/"+config.Sink.Name+"/", s.output)
+	}
+	if config.Play != nil {
+		s.mux.HandleFunc("/ws/", s.play)
 	}
 	return s
 }
@@ -103,6 +113,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	if server.Shutdown(last) != nil {
 		_ = server.Close() // whoever still reads is cut off
 	}
+	s.playing.Wait() // connections that the server does not know any more
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,7 @@ type viewer struct {
 	Origin  string   // "": the viewer runs on this machine
 	Address string   // %s is the escaped address of the recording
 	Endings []string // of recordings that it reads
+	Live    string   // %s is the escaped address of a WebSocket on which one is played; "": it takes none
 }
 
 // viewers.json has the viewers that are known to open recordings by address. Sources: foxglove
@@ -33,15 +35,24 @@ var viewers = func() (list []viewer) {
 
 // viewers returns links to viewers that read such a file, and may.
 func (s *Server) viewers(address string) []Link {
-	links := []Link{}
-	for _, v := range viewers {
-		for _, ending := range v.Endings {
-			if strings.EqualFold(path.Ext(address), ending) && (v.Origin == "" || s.rules().Origin(v.Origin, "")) {
-				links = append(links, Link{Text: v.Name, URL: fmt.Sprintf(v.Address, url.QueryEscape(address))})
-			}
+	return s.links(address, func(v *viewer) string {
+		if !slices.ContainsFunc(v.Endings, func(ending string) bool { return strings.EqualFold(path.Ext(address), ending) }) {
+			return ""
+		}
+		return v.Address
+	})
+}
+
+// links returns links to viewers that may read here; form returns how an address is passed, "" if it is not.
+func (s *Server) links(address string, form func(*viewer) string) []Link {
+	list := []Link{}
+	for i := range viewers {
+		v := &viewers[i]
+		if f := form(v); f != "" && (v.Origin == "" || s.rules().Origin(v.Origin, "")) {
+			list = append(list, Link{Text: v.Name, URL: fmt.Sprintf(f, url.QueryEscape(address))})
 		}
 	}
-	return links
+	return list
 }
 
 // sizeText returns a number of bytes for people.

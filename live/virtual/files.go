@@ -84,9 +84,9 @@ func (f *files) load(name string) (*convert.Layout, error) {
 	return convert.DecodeLayout(text)
 }
 
-// save writes a layout, and removes those used least while there are too many bytes.
+// save writes a layout, unless that of an encrypted source, and removes those used least while there are too many bytes.
 func (f *files) save(name string, l *convert.Layout) {
-	if f == nil || name == "" {
+	if f == nil || name == "" || l.Secret {
 		return
 	}
 	text, err := l.Encode()

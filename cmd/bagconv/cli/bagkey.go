@@ -22,7 +22,7 @@ const maxKey = 64 << 10
 func (e *env) keyFlags() []flag {
 	key := flag{name: "bag-key", arg: "HEX|@FILE", lineOnly: true, set: e.setKey,
 		help: "key of encrypted bags: in FILE, on standard input (@-), or as HEX, which other users may see in the list of processes. Without the flag the key comes from the variable " + keyVariable + ", or from gpg"}
-	return append(allIn(runGroup, append(slices.Clone(runCommands), "work"), key), allIn(readGroup, []string{"info", "topics", "list", "du", "schema", "check", "verify", "cat", "gen", "migrate"}, key)...)
+	return append(allIn(runGroup, append(slices.Clone(runCommands), "work", "play"), key), allIn(readGroup, []string{"info", "topics", "list", "du", "schema", "check", "verify", "cat", "gen", "migrate", "serve"}, key)...)
 }
 
 // setKey takes the key of the line.

@@ -13,6 +13,11 @@ it is never written, but made while it is read, in the parts that are asked for.
 For that a recording is read once, when somebody asks for it first. Chunks are not
 compressed, unless --compression is set.
 
+ws://HOST:PORT/ws/NAME plays a recording to a viewer by the Foxglove WebSocket
+protocol: to Foxglove, Lichtblick, dashboards, and bagconv record. Each viewer has a
+clock of its own, with which it can pause, seek and change the speed. One that does
+not keep up slows its clock, unless --drop is set.
+
 Nothing is written, and no other file is served: links that lead out of a folder,
 and names that begin with a dot, are left out. Only this machine can connect,
 unless --listen has another address; there is no password and no encryption. Web

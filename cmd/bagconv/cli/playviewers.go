@@ -15,6 +15,7 @@ import (
 	"github.com/bagconv/bagconv/live"
 	"github.com/bagconv/bagconv/live/access"
 	"github.com/bagconv/bagconv/live/foxglove"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // playViewers returns a player that viewers connect to, at the address of the line.
@@ -29,16 +30,11 @@ func (e *env) playViewers(c *cli.Context, path string, clock *live.Clock) (playe
 	if err != nil {
 		return nil, err
 	}
-	info, err := r.Info()
-	if err = errors.Join(err, r.Close()); err != nil {
+	o, last, err := viewerOptions(r, path, e.set.job.Select)
+	if err != nil {
 		return nil, err
 	}
-	choice, err := e.set.job.Select.Resolve(info)
-	if err != nil {
-		return nil, explainSelection(path, err)
-	}
-	o := foxglove.PlayOptions{Clock: clock, Name: filepath.Base(path), Drop: l.drop, Wait: l.wait, Delay: time.Duration(l.delay), Access: access.Rules{Origins: e.set.origins},
-		Start: max(info.Start, choice.First), End: min(info.End, choice.Last)}
+	o.Clock, o.Name, o.Drop, o.Wait, o.Delay, o.Access = clock, filepath.Base(path), l.drop, l.wait, time.Duration(l.delay), access.Rules{Origins: e.set.origins}
 	switch {
 	case host == "":
 		place = net.JoinHostPort("127.0.0.1", port)
@@ -55,22 +51,42 @@ func (e *env) playViewers(c *cli.Context, path string, clock *live.Clock) (playe
 		e.say("viewers connect to ws://%s; stop with Ctrl-C", listener.Addr())
 		e.noteExposed(listener)
 	}
-	l.viewers, l.last = p, choice.Last
+	l.viewers, l.last = p, last
 	return p, nil
+}
+
+// viewerOptions returns what of a recording viewers can seek in, and the last log time that is selected. It
+// closes r.
+func viewerOptions(r storage.Reader, path string, selected selection.Selection) (o foxglove.PlayOptions, last int64, err error) {
+	info, err := r.Info()
+	if err = errors.Join(err, r.Close()); err != nil {
+		return o, 0, err
+	}
+	choice, err := selected.Resolve(info)
+	if err != nil {
+		return o, 0, explainSelection(path, err)
+	}
+	o.Start, o.End = max(info.Start, choice.First), min(info.End, choice.Last)
+	return o, choice.Last, nil
 }
 
 // convertAll runs conversions: one that viewers watch again and again, from where they seek.
 func (e *env) convertAll(ctx context.Context, jobs []*convert.Job) ([]*convert.Report, error) {
-	p := e.set.live.viewers
-	if p == nil {
-		return convert.RunAll(ctx, jobs)
+	if p := e.set.live.viewers; p != nil {
+		return playOnce(ctx, p, *jobs[0], e.set.live.last)
 	}
+	return convert.RunAll(ctx, jobs)
+}
+
+// playOnce plays a recording to its end, again and again from where viewers seek. last is the last log time
+// that is selected.
+func playOnce(ctx context.Context, p *foxglove.Player, played convert.Job, last int64) ([]*convert.Report, error) {
 	for {
 		run, from := p.Begin(ctx)
-		job := *jobs[0]
+		job := played
 		if from != nil {
 			if job.Select.Timed() {
-				job.Select.Duration, job.Select.End = 0, selection.At(selection.Shift(e.set.live.last, 1))
+				job.Select.Duration, job.Select.End = 0, selection.At(selection.Shift(last, 1))
 			}
 			job.Select.Start = selection.At(*from)
 		}

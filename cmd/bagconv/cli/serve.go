@@ -27,6 +27,7 @@ func (s *settings) serveFlags() []flag {
 		s.originFlag(),
 		flag{name: "merge", arg: "NAME", set: put(&s.merge),
 			help: "also serve all recordings as one, under this name"},
+		flag{name: "drop", kind: onOff, set: put(&s.live.drop), help: "drop messages for a viewer of /ws/ that does not keep up, and count them; without the flag its clock waits for it"},
 		flag{name: "no-cache", kind: onOff, set: put(&s.noCache), help: "do not keep what the pass over a recording has found for the next time. It is kept in bagconv/layouts in the user's folder for caches, up to 256 MB"},
 		flag{name: "verbose", short: "v", kind: onOff, set: put(&s.verbose), help: "print a line for each request; without it only for those that fail"},
 	)

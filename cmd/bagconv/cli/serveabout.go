@@ -11,7 +11,7 @@ import (
 
 // about describes a recording for serve, as info does: if it is small, all messages are read.
 func (e *env) about(ctx context.Context, fsys storage.FS, rec serve.Recording) (a *serve.About, err error) {
-	r, err := rec.Format.Open(ctx, rec.Path, storage.ReadOptions{FS: fsys, InfoOnlyAbove: scanLimit})
+	r, err := rec.Format.Open(ctx, rec.Path, storage.ReadOptions{FS: fsys, InfoOnlyAbove: scanLimit, Key: e.set.job.Read.Key})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/multi"
+	"github.com/bagconv/bagconv/live/access"
 	"github.com/bagconv/bagconv/live/serve"
 	"github.com/bagconv/bagconv/live/virtual"
 	"github.com/bagconv/bagconv/storage"
@@ -51,6 +52,7 @@ func (e *env) openOutputs(c *cli.Context, config *serve.Config) (close func(), e
 		}
 		return out, nil
 	}
+	config.Play = e.playServed(*job, access.Rules{Origins: config.Origins, Hosts: config.Hosts})
 	return shelf.Close, nil
 }
 

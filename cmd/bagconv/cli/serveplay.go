@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/live"
+	"github.com/bagconv/bagconv/live/access"
+	"github.com/bagconv/bagconv/live/foxglove"
+	"github.com/bagconv/bagconv/live/serve"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// What one viewer of serve takes: bytes of a conversion, and of messages that wait. A viewer
+// subscribes to one topic after the other: the first message waits for a moment.
+const (
+	showMemory  = 32 << 20
+	showWaiting = 4 << 20
+	showDelay   = 200 * time.Millisecond
+)
+
+// playServed returns what plays recordings to viewers of serve, each with a clock of its own, with the
+// selection and the changes of a job.
+func (e *env) playServed(played convert.Job, rules access.Rules) func(http.ResponseWriter, *http.Request, serve.Recording) (int64, error) {
+	if played.Encoding == "" {
+		played.Encoding = convert.EncodingKeep
+	}
+	played.Write, played.MaxMemory, played.Sink = storage.WriteOptions{}, showMemory, "viewer"
+	return func(w http.ResponseWriter, r *http.Request, rec serve.Recording) (int64, error) {
+		if !foxglove.Accepts(w, r, &rules) {
+			return 0, nil
+		}
+		job := played
+		job.Source, job.SourceFormat = rec.Path, rec.Format
+		read := job.Read
+		read.InfoOnlyAbove = scanLimit
+		reader, err := rec.Format.Open(r.Context(), rec.Path, read)
+		if err != nil {
+			return 0, refuseViewer(w, err)
+		}
+		o, last, err := viewerOptions(reader, rec.Name, job.Select)
+		if err != nil {
+			return 0, refuseViewer(w, err)
+		}
+		o.Clock, o.Name, o.Access, o.Drop = live.NewClock(1, false), path.Base(rec.Name), rules, e.set.live.drop
+		o.WaitAny, o.Delay, o.Waiting = true, showDelay, showWaiting
+		return show(w, r, foxglove.NewPlayer(o), job, last)
+	}
+}
+
+// refuseViewer answers that a recording cannot be played, which the log explains.
+func refuseViewer(w http.ResponseWriter, err error) error {
+	http.Error(w, "The recording cannot be played; the log of the server has the cause.", http.StatusInternalServerError)
+	return err
+}
+
+// show plays a recording to a viewer until that leaves.
+func show(w http.ResponseWriter, r *http.Request, p *foxglove.Player, job convert.Job, last int64) (int64, error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	ended := make(chan error, 1)
+	go func() {
+		err := showAll(ctx, p, job, last)
+		ended <- errors.Join(err, p.Close())
+	}()
+	p.ServeHTTP(w, r)
+	cancel()
+	err := <-ended
+	lost, dropped := p.Problems()
+	for _, text := range lost {
+		err = errors.Join(err, errors.New(text))
+	}
+	if dropped > 0 {
+		err = errors.Join(err, fmt.Errorf("%s dropped, because the viewer did not keep up", count(dropped, "message")))
+	}
+	return p.Sent(), err
+}
+
+// showAll plays a recording until ctx ends, or an error, which viewers are told.
+func showAll(ctx context.Context, p *foxglove.Player, job convert.Job, last int64) error {
+	job.SinkFormat = p.Format()
+	for again := true; again; again = p.AtEnd(ctx) {
+		reports, err := playOnce(ctx, p, job, last)
+		if ctx.Err() != nil {
+			return nil // the viewer has left
+		}
+		if err != nil {
+			p.Tell("The recording cannot be read any further; the log of the server has the cause.", true)
+			return err
+		}
+		for _, r := range reports {
+			result := resultOf(r, nil)
+			lines := append(lossLines(slices.DeleteFunc(result.Losses, func(l lossJSON) bool { return l.ByDesign }), "message"),
+				warningLines(job.Source, slices.DeleteFunc(result.Warnings, func(w warningJSON) bool { return !w.Damage }))...)
+			if len(lines) > 0 {
+				p.Tell("Not everything could be played: "+strings.Join(lines, "; "), false)
+			}
+		}
+	}
+	return nil
+}
