@@ -24,7 +24,11 @@
 // A Manifest may be used from several goroutines, a Finder from one.
 package batch
 
-import "time"
+import (
+	"time"
+
+	"github.com/bagconv/bagconv/internal/iox"
+)
 
 // SchemaVersion is the version of the lines of a manifest. Keys may be added
 // under the same version.
@@ -58,9 +62,10 @@ type Entry struct {
 	DamageCodes []string `json:"damage_codes"` // of damage in the input
 	Lost        Lost     `json:"lost"`
 
-	DurationNS string `json:"duration_ns"`
-	Status     string `json:"status"`
-	Error      string `json:"error,omitempty"`
+	DurationNS string     `json:"duration_ns"`
+	IO         iox.Counts `json:"io"` // of the conversion
+	Status     string     `json:"status"`
+	Error      string     `json:"error,omitempty"`
 }
 
 // A Digest is the content hash of a topic of the input, which is that of the output, too.

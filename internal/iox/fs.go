@@ -30,23 +30,24 @@ func FS(fs storage.FS) storage.FS {
 }
 
 type osFS struct {
-	back bool // see ReadBack
+	back  bool   // see ReadBack
+	meter *Meter // nil: nothing is counted
 }
 
 // Open refuses what is neither a file nor a folder: a pipe without a writer would
 // wait for one, and a device has no end.
-func (osFS) Open(name string) (storage.File, error) {
-	if s := store(name); s != nil {
+func (o osFS) Open(name string) (storage.File, error) {
+	if s := o.store(name); s != nil {
 		return s.Open(name)
 	}
 	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() && !st.IsDir() {
 		return nil, &os.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
-	return file(os.Open(name))
+	return o.file(os.Open(name))
 }
 
 func (o osFS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, error) {
-	if s := store(name); s != nil {
+	if s := o.store(name); s != nil {
 		if b, ok := s.(interface {
 			OpenFileBack(string, int, os.FileMode) (storage.File, error)
 		}); ok && o.back {
@@ -54,60 +55,63 @@ func (o osFS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, e
 		}
 		return s.OpenFile(name, flag, perm)
 	}
-	return file(os.OpenFile(name, flag, perm))
+	return o.file(os.OpenFile(name, flag, perm))
 }
 
-func (osFS) Stat(name string) (os.FileInfo, error) {
-	if s := store(name); s != nil {
+func (o osFS) Stat(name string) (os.FileInfo, error) {
+	if s := o.store(name); s != nil {
 		return s.Stat(name)
 	}
 	return os.Stat(name)
 }
 
-func (osFS) ReadDir(name string) ([]os.DirEntry, error) {
-	if s := store(name); s != nil {
+func (o osFS) ReadDir(name string) ([]os.DirEntry, error) {
+	if s := o.store(name); s != nil {
 		return s.ReadDir(name)
 	}
 	return os.ReadDir(name)
 }
 
-func (osFS) Mkdir(name string, perm os.FileMode) error {
-	if s := store(name); s != nil {
+func (o osFS) Mkdir(name string, perm os.FileMode) error {
+	if s := o.store(name); s != nil {
 		return s.Mkdir(name, perm)
 	}
 	return os.Mkdir(name, perm)
 }
 
-func (osFS) Rename(from, to string) error {
-	if s := store(to); s != nil {
+func (o osFS) Rename(from, to string) error {
+	if s := o.store(to); s != nil {
 		return s.Rename(from, to)
 	}
 	return os.Rename(from, to)
 }
 
-func (osFS) Remove(name string) error {
-	if s := store(name); s != nil {
+func (o osFS) Remove(name string) error {
+	if s := o.store(name); s != nil {
 		return s.Remove(name)
 	}
 	return os.Remove(name)
 }
 
-func (osFS) RemoveAll(name string) error {
-	if s := store(name); s != nil {
+func (o osFS) RemoveAll(name string) error {
+	if s := o.store(name); s != nil {
 		return s.RemoveAll(name)
 	}
 	return os.RemoveAll(name)
 }
 
-func file(f *os.File, err error) (storage.File, error) {
+func (o osFS) file(f *os.File, err error) (storage.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return osFile{f}, nil
+	return osFile{f, o.meter}, nil
 }
 
-// An osFile writes in pieces.
-type osFile struct{ *os.File }
+// An osFile writes in pieces, and counts.
+type osFile struct {
+	*os.File
+	meter *Meter
+}
 
 // writePiece is how much is written at once. Linux since 6.16 puts what one call
 // writes to ext4 into as large pages as it can, and takes up to four times as long
@@ -125,6 +129,7 @@ func (f osFile) WriteAt(p []byte, off int64) (n int, err error) {
 		k, err = f.File.WriteAt(piece, at)
 		n += k
 	}
+	f.meter.AddWritten(int64(n))
 	return n, err
 }
 

@@ -3,6 +3,7 @@ package iox
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,6 +30,43 @@ func list(t *testing.T, dir string) (names []string) {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// TestMeter: every way of reading and writing a file is counted, once, for its user and in all.
+func TestMeter(t *testing.T) {
+	all := &Meter{}
+	m, other := all.Part(), all.Part()
+	path := filepath.Join(t.TempDir(), "x")
+	f, err := Metered(ReadBack(nil), m).OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	_, err1 := f.Write(make([]byte, 300_000))
+	_, err2 := f.WriteAt(make([]byte, 300_000), 10)
+	_, err3 := io.Copy(f, strings.NewReader("12345"))
+	if got, want := m.Counts(), (Counts{Written: 600_005}); errors.Join(err1, err2, err3) != nil || got != want {
+		t.Errorf("written: %+v, want %+v", got, want)
+	}
+	_, err1 = f.Seek(0, io.SeekStart)
+	_, err2 = io.ReadFull(f, make([]byte, 100))
+	_, err3 = io.Copy(io.Discard, f)
+	size := m.Counts().Read
+	_, err4 := f.ReadAt(make([]byte, 7), 3)
+	if got, want := m.Counts(), (Counts{Read: size + 7, Written: 600_005}); errors.Join(err1, err2, err3, err4) != nil || got != want || size != 300_010 {
+		t.Errorf("read: %+v, want %+v", got, want)
+	}
+	g, err := Metered(nil, other).Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if _, err := g.Read(make([]byte, 11)); err != nil || other.Counts() != (Counts{Read: 11}) || all.Counts().Read != size+7+11 {
+		t.Errorf("another user: %+v, all: %+v, %v", other.Counts(), all.Counts(), err)
+	}
+	if h, err := OS.Open(path); err != nil || h.Close() != nil { // without a Meter
+		t.Error(err)
+	}
 }
 
 func TestOutputFile(t *testing.T) {

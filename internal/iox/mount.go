@@ -132,8 +132,9 @@ func Distant(file any) bool {
 // ReadBack is fsys for outputs that are read before they have their place: a store then keeps them
 // as objects of their own meanwhile.
 func ReadBack(fsys storage.FS) storage.FS {
-	if fsys = FS(fsys); fsys == OS {
-		return osFS{back: true}
+	if o, ok := FS(fsys).(osFS); ok {
+		o.back = true
+		return o
 	}
 	return fsys
 }
@@ -145,8 +146,8 @@ type placer interface {
 }
 
 // Place does so with the store of dir. The error wraps errors.ErrUnsupported if dir is in none.
-func (osFS) Place(stage, dir string, names, old []string, overwrite bool) error {
-	if p, ok := store(dir).(placer); ok {
+func (o osFS) Place(stage, dir string, names, old []string, overwrite bool) error {
+	if p, ok := o.store(dir).(placer); ok {
 		return p.Place(stage, dir, names, old, overwrite)
 	}
 	return unsupported("place", stage, dir)

@@ -42,16 +42,16 @@ func RenameNew(fsys storage.FS, from, to string) error {
 	return fsys.Rename(from, to)
 }
 
-func (osFS) Exchange(a, b string) error {
-	if s := store(b); s != nil {
+func (o osFS) Exchange(a, b string) error {
+	if s := o.store(b); s != nil {
 		return Exchange(s, a, b)
 	}
 	return exchange(a, b)
 }
 
 // RenameNew links files if the system has nothing better.
-func (osFS) RenameNew(from, to string) error {
-	if s := store(to); s != nil {
+func (o osFS) RenameNew(from, to string) error {
+	if s := o.store(to); s != nil {
 		return RenameNew(s, from, to)
 	}
 	err := renameNew(from, to)

@@ -26,6 +26,6 @@ func renameat2(op, a, b string, flags uint) error {
 }
 
 // Unnamed opens a file that never has a name.
-func (osFS) Unnamed(dir string) (storage.File, error) {
-	return file(os.OpenFile(dir, os.O_RDWR|unix.O_TMPFILE, 0o600))
+func (o osFS) Unnamed(dir string) (storage.File, error) {
+	return o.file(os.OpenFile(dir, os.O_RDWR|unix.O_TMPFILE, 0o600))
 }

@@ -56,7 +56,7 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 		return 0, io.EOF
 	}
 	k := min(int64(len(p)), f.info.size-off)
-	n, err := f.cache.readAt(f.fs.link.ctx, p[:k], off)
+	n, err := f.cache.readAt(f.fs.ctx, p[:k], off)
 	if err != nil {
 		return n, f.fs.fail("read", f.name, err)
 	}

@@ -9,9 +9,9 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -21,6 +21,8 @@ type Settings struct {
 	Bandwidth   int64         // bytes per second, of all requests; 0: no limit
 	Timeout     time.Duration // without a byte, of one request
 	Retries     int           // attempts after the first, of a request that gets nowhere; -1: none
+
+	Meter *iox.Meter // counts what is sent and received; nil: nothing does
 
 	Note func(text string) // is told what may surprise; nil: nobody is
 
@@ -38,14 +40,6 @@ const (
 // wait twice as long. Tests make it shorter.
 var Pause = 200 * time.Millisecond
 
-// Counts are what has been sent and received.
-type Counts struct {
-	Requests int64 `json:"requests"`
-	Retries  int64 `json:"retries"`
-	Read     int64 `json:"bytes_read"`
-	Written  int64 `json:"bytes_written"`
-}
-
 // A link makes requests within the limits, which are those of the first request.
 type link struct {
 	initial  *Settings
@@ -56,8 +50,6 @@ type link struct {
 	slots    chan struct{}
 
 	pause time.Duration // see Pause
-
-	requests, retries, read, written atomic.Int64
 
 	mu   sync.Mutex
 	free time.Time // when the bandwidth is free again
@@ -113,13 +105,14 @@ type meter struct {
 }
 
 func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
-	m.link.requests.Add(1)
 	ctx, cancel := context.WithCancelCause(req.Context())
+	counts := iox.MeterOf(ctx)
+	counts.AddRequest()
 	clock := time.AfterFunc(m.link.settings.Timeout, func() { cancel(errTimeout) })
-	w := &meteredBody{link: m.link, clock: clock, cancel: cancel}
+	w := &meteredBody{link: m.link, counts: counts, clock: clock, cancel: cancel}
 	req = req.Clone(ctx)
 	if req.Body != nil && req.Body != http.NoBody {
-		req.Body = &meteredBody{link: m.link, clock: clock, cancel: func(error) {}, body: req.Body, sent: true}
+		req.Body = &meteredBody{link: m.link, counts: counts, clock: clock, cancel: func(error) {}, body: req.Body, sent: true}
 	}
 	resp, err := m.base.RoundTrip(req)
 	if err != nil {
@@ -142,6 +135,7 @@ var errTimeout = errors.New("no answer within the time limit")
 // A meteredBody is what is sent or received.
 type meteredBody struct {
 	link   *link
+	counts *iox.Meter
 	clock  *time.Timer
 	cancel func(error)
 	ctx    context.Context
@@ -153,9 +147,9 @@ func (b *meteredBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p[:min(len(p), 256<<10)])
 	b.clock.Reset(b.link.settings.Timeout)
 	if b.sent {
-		b.link.written.Add(int64(n))
+		b.counts.AddWritten(int64(n))
 	} else {
-		b.link.read.Add(int64(n))
+		b.counts.AddRead(int64(n))
 	}
 	b.link.pace(n)
 	if err != nil && b.ctx != nil && context.Cause(b.ctx) == errTimeout {
@@ -190,11 +184,6 @@ func (l *link) pace(n int) {
 	}
 }
 
-// counts returns what has been sent and received.
-func (l *link) counts() Counts {
-	return Counts{Requests: l.requests.Load(), Retries: l.retries.Load(), Read: l.read.Load(), Written: l.written.Load()}
-}
-
 // do makes attempts of f until one succeeds, or fails for good, or there were too many that got
 // nowhere: f returns whether it has got further. Each waits for its turn among the requests.
 func (l *link) do(ctx context.Context, f func(ctx context.Context) (further bool, err error)) error {
@@ -222,7 +211,7 @@ func (l *link) do(ctx context.Context, f func(ctx context.Context) (further bool
 		if failed > max(l.settings.Retries, 0) {
 			return &transientError{tries, err}
 		}
-		l.retries.Add(1)
+		iox.MeterOf(ctx).AddRetry()
 		select {
 		case <-time.After(l.backoff(failed, err)):
 		case <-ctx.Done():

@@ -174,7 +174,7 @@ func (r *FS) move(d *draft, only, several bool) error {
 		if several {
 			r.ledger.owe(to.sink, to.key, to.mark())
 		}
-		err = r.link.do(r.link.ctx, func(ctx context.Context) (bool, error) {
+		err = r.link.do(r.ctx, func(ctx context.Context) (bool, error) {
 			return false, to.sink.complete(ctx, to.key, to.id, to.tags, only)
 		})
 		err = to.appeared(err, only)
@@ -200,13 +200,13 @@ func (r *FS) copyPiece(to, from *draft, off int64) (n int64, err error) {
 		n = min(partStart(number), to.size) - off
 		data := make([]byte, n)
 		c := r.cacheOf(&info{where: from.name, object: *from.staged}, from.key, from.sink)
-		if _, err = c.readAt(r.link.ctx, data, off); err != nil {
+		if _, err = c.readAt(r.ctx, data, off); err != nil {
 			return 0, err
 		}
 		send = func(ctx context.Context) (string, error) { return to.sink.part(ctx, to.key, to.id, number, data) }
 	}
 	var tag string
-	err = r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+	err = r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
 		tag, err = send(ctx)
 		return false, err
 	})
@@ -235,7 +235,7 @@ func (r *FS) CleanUp(s string) (found []iox.Leftover, err error) {
 		return err == nil
 	})
 	var list []upload
-	err = r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+	err = r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
 		list, err = to.uploads(ctx, n.path)
 		return false, err
 	})
@@ -248,7 +248,7 @@ func (r *FS) CleanUp(s string) (found []iox.Leftover, err error) {
 			continue
 		}
 		var last time.Time
-		err := r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+		err := r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
 			last, err = to.lastPart(ctx, u.key, u.id)
 			return false, err
 		})
@@ -265,7 +265,7 @@ func (r *FS) settle(to sink, d debt) error {
 		return r.giveUp(to, d.Key, d.ID)
 	}
 	var o object
-	err := r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+	err := r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
 		o, _, err = to.head(ctx, d.Key)
 		return false, err
 	})

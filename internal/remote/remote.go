@@ -18,6 +18,12 @@ import (
 
 // An FS is the file system of names that are URLs.
 type FS struct {
+	*shelf
+	ctx context.Context // of all requests
+}
+
+// A shelf is what the users of an FS have in common.
+type shelf struct {
 	link *link
 	pool pool
 
@@ -33,11 +39,11 @@ type FS struct {
 // New returns a file system whose requests end with ctx. The settings may change until the first
 // name is asked for.
 func New(ctx context.Context, s *Settings) *FS {
-	return &FS{link: newLink(ctx, s), stores: map[string]store{}, caches: map[string]*cache{}, drafts: map[string]*draft{}, dirs: map[string]bool{}}
+	return &FS{&shelf{link: newLink(ctx, s), stores: map[string]store{}, caches: map[string]*cache{}, drafts: map[string]*draft{}, dirs: map[string]bool{}}, iox.WithMeter(ctx, s.Meter)}
 }
 
-// Counts returns what has been sent and received.
-func (r *FS) Counts() Counts { return r.link.counts() }
+// Metered returns the same file system, with another Meter. See iox.Metered.
+func (r *FS) Metered(m *iox.Meter) storage.FS { return &FS{r.shelf, iox.WithMeter(r.ctx, m)} }
 
 // Show returns a name as people write it. See iox.Show.
 func (r *FS) Show(s string) string { return Show(s) }
@@ -104,7 +110,7 @@ func (r *FS) look(s string) (*info, *cache, error) {
 		return i, nil, nil
 	}
 	var first []byte
-	err = r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+	err = r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
 		i.object, first, err = st.head(ctx, n.path)
 		return false, err
 	})
@@ -139,7 +145,7 @@ func (r *FS) drafted(name string) (*draft, bool) {
 }
 
 func (r *FS) list(st store, dir string) (entries []entry, err error) {
-	err = r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+	err = r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
 		entries, err = st.list(ctx, dir)
 		return false, err
 	})

@@ -172,7 +172,7 @@ func (d *draft) send(i int) error {
 	d.wait.Go(func() {
 		defer func() { <-d.room }()
 		var tag string
-		err := d.fs.link.do(d.fs.link.ctx, func(ctx context.Context) (_ bool, err error) {
+		err := d.fs.link.do(d.fs.ctx, func(ctx context.Context) (_ bool, err error) {
 			tag, err = d.sink.part(ctx, d.key, id, i+1, p.data)
 			return false, err
 		})
@@ -189,7 +189,7 @@ func (d *draft) send(i int) error {
 // start begins the upload, and writes it down for whoever cleans up. d.mu is held.
 func (d *draft) start() error {
 	link, began, tries := d.fs.link, time.Now(), 0
-	err := link.do(link.ctx, func(ctx context.Context) (_ bool, err error) {
+	err := link.do(d.fs.ctx, func(ctx context.Context) (_ bool, err error) {
 		tries++
 		if d.id, err = d.sink.begin(ctx, d.key); err == nil {
 			d.fs.ledger.add(d.sink, d.key, d.id)
@@ -207,7 +207,7 @@ func (d *draft) start() error {
 func (d *draft) disown(since time.Time) {
 	link := d.fs.link
 	try := func(f func(ctx context.Context) error) error { // each by itself: each may need several tries
-		return link.do(link.ctx, func(ctx context.Context) (bool, error) { return false, f(ctx) })
+		return link.do(d.fs.ctx, func(ctx context.Context) (bool, error) { return false, f(ctx) })
 	}
 	var list []upload
 	_ = try(func(ctx context.Context) (err error) { // else their lease ends one day
@@ -282,15 +282,15 @@ func (d *draft) commit(only bool) error {
 	d.sum = d.sink.tag("", 0, first)
 	link := d.fs.link
 	if d.id == "" {
-		err := link.do(link.ctx, func(ctx context.Context) (bool, error) { return false, d.sink.put(ctx, d.key, first, only) })
+		err := link.do(d.fs.ctx, func(ctx context.Context) (bool, error) { return false, d.sink.put(ctx, d.key, first, only) })
 		return d.appeared(err, only)
 	}
-	err := link.do(link.ctx, func(ctx context.Context) (_ bool, err error) {
+	err := link.do(d.fs.ctx, func(ctx context.Context) (_ bool, err error) {
 		d.tags[0], err = d.sink.part(ctx, d.key, d.id, 1, first)
 		return false, err
 	})
 	if err == nil {
-		err = link.do(link.ctx, func(ctx context.Context) (bool, error) {
+		err = link.do(d.fs.ctx, func(ctx context.Context) (bool, error) {
 			return false, d.sink.complete(ctx, d.key, d.id, d.tags, only)
 		})
 	}
@@ -328,7 +328,7 @@ func (d *draft) appeared(err error, only bool) error {
 // asked to.
 func (d *draft) occupied() bool {
 	link := d.fs.link
-	return link.do(link.ctx, func(ctx context.Context) (bool, error) {
+	return link.do(d.fs.ctx, func(ctx context.Context) (bool, error) {
 		_, _, err := d.sink.head(ctx, d.key)
 		return false, err
 	}) == nil
@@ -336,7 +336,7 @@ func (d *draft) occupied() bool {
 
 // isOurs reports whether the object that stands there is this one.
 func (d *draft) isOurs() bool {
-	ctx, stop := d.fs.link.detached()
+	ctx, stop := d.fs.detached()
 	defer stop()
 	var o object
 	err := d.fs.link.do(ctx, func(ctx context.Context) (_ bool, err error) {
@@ -369,7 +369,7 @@ func (d *draft) abort() error {
 
 // giveUp aborts an upload.
 func (r *FS) giveUp(s sink, key, id string) error {
-	ctx, stop := r.link.detached()
+	ctx, stop := r.detached()
 	defer stop()
 	err := r.link.do(ctx, func(ctx context.Context) (bool, error) { return false, s.abort(ctx, key, id) })
 	if errors.Is(err, fs.ErrNotExist) {
@@ -382,8 +382,8 @@ func (r *FS) giveUp(s sink, key, id string) error {
 }
 
 // detached returns a context for what must be done although the run has ended.
-func (l *link) detached() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(l.ctx), 20*time.Second)
+func (r *FS) detached() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(r.ctx), 20*time.Second)
 }
 
 // A writing is a draft as a storage.File.

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -94,7 +95,8 @@ func TestReadAt(t *testing.T) {
 			if faulty {
 				h.fault = faults(h)
 			}
-			r := New(context.Background(), &Settings{})
+			meter := &iox.Meter{}
+			r := New(context.Background(), &Settings{Meter: meter})
 			r.link.pause = time.Millisecond
 			f := open(t, r, start(t, h)+"/a b.bag")
 			var wait sync.WaitGroup
@@ -118,10 +120,40 @@ func TestReadAt(t *testing.T) {
 			if err != nil || !bytes.Equal(all, data) {
 				t.Errorf("all of it: %d bytes, %v", len(all), err)
 			}
-			if c := r.Counts(); faulty != (c.Retries > 0) || c.Requests > h.asked.Load() {
+			if c := meter.Counts(); c.Read < int64(len(data)) || faulty != (c.Retries > 0) || c.Requests > h.asked.Load() {
 				t.Errorf("%+v, and the server counts %d requests", c, h.asked.Load())
 			}
 		})
+	}
+}
+
+// TestMeters: what is done for a user of the file system is counted for that user and in all, and not
+// for another one.
+func TestMeters(t *testing.T) {
+	h := &host{objects: map[string][]byte{"/x.bag": noise(1 << 20)}}
+	all := &iox.Meter{}
+	one, other := all.Part(), all.Part()
+	r := New(context.Background(), &Settings{Meter: all})
+	url := start(t, h) + "/x.bag"
+	fsys := r.Metered(one)
+	f, err := fsys.Open(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.ReadAt(make([]byte, 100_000), 300_000); err != nil {
+		t.Fatal(err)
+	}
+	first := one.Counts()
+	if _, err := r.Metered(other).Stat(url); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Stat(url); err != nil {
+		t.Fatal(err)
+	}
+	a, b, sum := one.Counts(), other.Counts(), all.Counts()
+	if a != first || a.Requests < 2 || a.Read < 100_000 || b.Requests != 1 || sum.Requests != a.Requests+b.Requests+1 || sum.Requests != h.asked.Load() {
+		t.Errorf("counts %+v and %+v, in all %+v; the server counts %d requests", a, b, sum, h.asked.Load())
 	}
 }
 

@@ -101,7 +101,7 @@ func (r *FS) stage(d *draft) error {
 	defer d.mu.Unlock()
 	d.staged = &object{size: d.size}
 	r.ledger.owe(d.sink, d.key, d.mark())
-	return r.link.do(r.link.ctx, func(ctx context.Context) (_ bool, err error) {
+	return r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
 		*d.staged, _, err = d.sink.head(ctx, d.key)
 		return false, err
 	})
@@ -251,7 +251,7 @@ func inStage(name string) bool {
 }
 
 func (r *FS) removeObject(to sink, key string) error {
-	ctx, stop := r.link.detached()
+	ctx, stop := r.detached()
 	defer stop()
 	err := r.link.do(ctx, func(ctx context.Context) (bool, error) { return false, to.remove(ctx, key) })
 	if errors.Is(err, fs.ErrNotExist) {

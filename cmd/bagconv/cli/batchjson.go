@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // The JSON of --json and --report, documented in docs/cli.md.
@@ -30,6 +31,7 @@ type (
 		Messages      int64          `json:"messages"` // written
 		ElapsedNS     string         `json:"elapsed_ns"`
 		MBPerS        float64        `json:"mb_per_s"`
+		IO            iox.Counts     `json:"io"`
 		Results       []*batch.Entry `json:"results"` // of this run, in the order of the inputs
 	}
 	batchPlanJSON struct {
@@ -84,7 +86,7 @@ func (b *batchRun) summary(elapsed time.Duration, failed error) *batchJSON {
 		out.OutputSize += item.entry.OutputSize
 		out.Messages += item.entry.Written
 	}
-	out.MBPerS = round1(rate(converted, elapsed))
+	out.MBPerS, out.IO = round1(rate(converted, elapsed)), b.meter.Counts()
 	ended := outcome{failed: failed != nil, interrupted: out.NotBegun > 0, some: out.Failed > 0, lossy: out.Lossy > 0 || b.skippedLossy()}
 	out.Status, out.ExitStatus = ended.word(), ended.status()
 	if failed != nil {

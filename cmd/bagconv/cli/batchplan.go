@@ -13,6 +13,7 @@ import (
 	"github.com/bagconv/bagconv/convert/tasks"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -100,9 +101,14 @@ func (b *batchRun) inputWords() (words []string, err error) {
 		}
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimRight(line, "\r\n")
-			if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") {
-				words = append(words, line)
+			if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") {
+				continue
 			}
+			word, err := remote.Name(line)
+			if err != nil {
+				return nil, &usageError{what: clean(name) + ": " + clean(err.Error())}
+			}
+			words = append(words, word)
 		}
 	}
 	if len(words) == 0 {

@@ -28,7 +28,7 @@ type batchProgress struct {
 }
 
 func newBatchProgress(b *batchRun, tasks *batchTasks) *batchProgress {
-	show := newProgress(b.set.progress, b.Stdio)
+	show := b.newProgress()
 	if b.set.quiet {
 		show = noProgress{}
 	}

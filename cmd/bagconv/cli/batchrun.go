@@ -19,7 +19,6 @@ import (
 	"github.com/bagconv/bagconv/convert/verify"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/storage"
 )
 
 // reportFile makes the file of --report.
@@ -55,21 +54,13 @@ func (b *batchRun) runAll() error {
 	if err := b.plan(m); err != nil {
 		return errors.Join(err, m.Close())
 	}
-	var killed []string
-	for _, item := range b.items {
-		if item.killed {
-			killed = append(killed, item.output)
-		}
-	}
-	for _, output := range slices.Clone(killed) {
-		if dir := b.extrasOf(output); dir != "" {
-			killed = append(killed, extras.StagePath(dir))
-		}
-	}
-	b.cleanUp(killed)
+	b.cleanUp(b.killed())
 	tasks, claims, retry := b.tasks()
 	if err := m.Begin(claims, retry); err != nil {
 		return errors.Join(b.explainManifest(err), m.Close())
+	}
+	if err := b.openMetrics("batch", len(tasks.order)); err != nil {
+		return errors.Join(err, m.Close())
 	}
 	ctx, cancel := context.WithCancelCause(b.c.Context)
 	defer cancel(nil)
@@ -79,6 +70,7 @@ func (b *batchRun) runAll() error {
 	var crowded []*batch.Task // for which others left no room: tried again alone
 	jobs := b.jobs
 	do := func(ctx context.Context, t *batch.Task, fits error) {
+		b.metrics.begin()
 		entry, err := b.convertOne(ctx, tasks.of[t], fits, &made, func(p convert.Progress) { show.update(t, p) })
 		if fits == nil && errors.Is(err, syscall.ENOSPC) && jobs > 1 {
 			mu.Lock()
@@ -86,6 +78,7 @@ func (b *batchRun) runAll() error {
 			crowded = append(crowded, t)
 			entry = nil
 		}
+		b.metrics.endEntry(entry, err)
 		if entry == nil {
 			show.ended(t, nil)
 			return
@@ -108,6 +101,20 @@ func (b *batchRun) runAll() error {
 		failed = errors.Join(context.Cause(ctx), failed)
 	}
 	return b.summarize(report, time.Since(began), failed)
+}
+
+// killed lists the outputs that a run which was killed may have left half done.
+func (b *batchRun) killed() (paths []string) {
+	for _, item := range b.items {
+		if !item.killed {
+			continue
+		}
+		paths = append(paths, item.output)
+		if dir := b.extrasOf(item.output); dir != "" {
+			paths = append(paths, extras.StagePath(dir))
+		}
+	}
+	return paths
 }
 
 func explainFolder(err error) error {
@@ -164,9 +171,11 @@ func (b *batchRun) convertOne(ctx context.Context, item *batchItem, fits error, 
 	job := *b.job
 	job.Source, job.SourceFormat, job.Sink, job.Extras = item.Path, item.Format, item.output, b.extrasOf(item.output)
 	job.Write.Overwrite = job.Write.Overwrite || item.replace
-	var base storage.FS
+	meter := b.meter.Part()
+	base := iox.Metered(nil, meter)
+	job.Read.FS = base
 	if b.set.verified != "" {
-		base = iox.ReadBack(nil)
+		base = iox.ReadBack(base)
 	}
 	job.Write.FS = b.guard.Writer(base, job.Write.Overwrite)
 	job.Progress = update
@@ -197,7 +206,7 @@ func (b *batchRun) convertOne(ctx context.Context, item *batchItem, fits error, 
 	e.Status, e.Error = result.Status, result.Error
 	fillEntry(e, result)
 	e.Verified = b.set.verified
-	e.DurationNS = strconv.FormatInt(int64(time.Since(began)), 10)
+	e.DurationNS, e.IO = strconv.FormatInt(int64(time.Since(began)), 10), meter.Counts()
 	return e, err
 }
 

@@ -83,7 +83,7 @@ func (e *env) checkOne(c *cli.Context, path string, o check.Options) (res *check
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	show := newProgress(e.set.progress, e.Stdio)
+	show := e.newProgress()
 	o.Progress = show.update
 	res, err = check.Run(c.Context, r, o)
 	show.stop()

@@ -52,6 +52,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -96,6 +97,8 @@ type env struct {
 	color   bool     // of Err
 	word    string   // the first of the line, where it names no command; see mistypedVerb
 	report  reporting
+	meter   *iox.Meter      // of what is read and written
+	metrics *metricsFile    // of --metrics; nil: none
 	logs    sync.Mutex      // guards Err while serve runs
 	from    *storage.Format // of inputs whose content is not recognised; nil: they are not recordings
 
@@ -110,21 +113,23 @@ var ErrNoReader = fmt.Errorf("standard output was closed: %w", context.Canceled)
 // its exit status. When ctx is cancelled it cleans up and returns 130. It may be
 // called concurrently, but with the Stdio of System.
 func Run(ctx context.Context, args []string, stdio Stdio, formats *storage.Registry) int {
-	return (&env{Stdio: stdio, formats: formats}).main(ctx, args)
+	return (&env{Stdio: stdio, formats: formats, meter: &iox.Meter{}}).main(ctx, args)
 }
 
-func (e *env) main(ctx context.Context, args []string) int {
+func (e *env) main(ctx context.Context, args []string) (status int) {
+	defer func() { e.metrics.close(status) }()
 	e.set.remote.Listings = e.formats.Listings()
+	e.set.remote.Meter = e.meter
 	e.set.remote.Note = func(text string) { e.writeLines("note", []string{text}) }
 	_, unmount := remote.Mount(ctx, &e.set.remote)
 	defer unmount()
 	err := e.run(ctx, args)
-	var status exitStatus
+	var reported exitStatus
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, &status):
-		return int(status) // the command has reported why
+	case errors.As(err, &reported):
+		return int(reported) // the command has reported why
 	}
 	if noReader(ctx, err) {
 		err = ErrNoReader

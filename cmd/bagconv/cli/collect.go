@@ -48,6 +48,9 @@ type collectJSON struct {
 	Size          int64  `json:"size"`      // of the inputs that are done
 	OutputSize    int64  `json:"output_size"`
 	Messages      int64  `json:"messages"`
+
+	IO         iox.Counts `json:"io"`          // of all conversions
+	DurationNS string     `json:"duration_ns"` // the same
 }
 
 // A failedTask is a task with why it is not done.
@@ -184,6 +187,7 @@ func (s *collection) write(ctx context.Context) error {
 		return err
 	}
 	s.sum.SchemaVersion, s.sum.Tasks, s.sum.Torn = schemaVersion, len(s.tasks), s.others
+	s.sum.DurationNS = "0"
 	s.sum.Plan, s.sum.Manifest, s.sum.Failures = s.plan, manifest, failures
 	err := replaceFile(manifest, func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 64<<10)
@@ -264,6 +268,8 @@ func (s *collection) count(from, to int) {
 			s.failed = append(s.failed, failedTask{*s.tasks[i], r.Transient, r.Error})
 			continue
 		}
+		sum.IO = sum.IO.Plus(r.IO)
+		sum.DurationNS = addNumbers(sum.DurationNS, r.DurationNS)
 		sum.Size += r.Size
 		sum.OutputSize += r.OutputSize
 		sum.Messages += r.Written

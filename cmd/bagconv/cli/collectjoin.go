@@ -125,7 +125,7 @@ func wholeEntry(t *tasks.Task, parts []*tasks.Result, joined bool) *batch.Entry 
 		e.Lost.Bytes, e.Lost.Blocks = max(e.Lost.Bytes, r.Lost.Bytes), max(e.Lost.Blocks, r.Lost.Blocks) // of the whole source, perhaps
 		e.Lost.Uncounted = e.Lost.Uncounted || r.Lost.Uncounted
 		e.LossCodes, e.ByDesign, e.DamageCodes = union(e.LossCodes, r.LossCodes), union(e.ByDesign, r.ByDesign), union(e.DamageCodes, r.DamageCodes)
-		e.DurationNS = addNumbers(e.DurationNS, r.DurationNS)
+		e.DurationNS, e.IO = addNumbers(e.DurationNS, r.DurationNS), e.IO.Plus(r.IO)
 		if r.Status == batch.StatusLossy {
 			e.Status = r.Status
 		}

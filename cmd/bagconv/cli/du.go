@@ -48,7 +48,7 @@ func (e *env) du(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	show := newProgress(e.set.progress, e.Stdio)
+	show := e.newProgress()
 	scan, err := engine.Scan(c.Context, r, e.set.job.Threads, show.update)
 	show.stop()
 	if err != nil {

@@ -231,14 +231,14 @@ func TestProgress(t *testing.T) {
 	}{
 		{"none", true, ""},
 		{"auto", false, " 50%  500.0 MB of 1.0 GB, 100 MB/s, 5s left, 500,000 messages\n100%  1.0 GB of 1.0 GB, 100 MB/s, 0s left, 1,000,000 messages\n"},
-		{"json", false, `{"event":"progress","bytes":100000000,"total":1000000000,"messages":100000,"mb_per_s":100,"eta_s":9}
-{"event":"progress","bytes":500000000,"total":1000000000,"messages":500000,"mb_per_s":100,"eta_s":5}
-{"event":"progress","bytes":700000000,"total":1000000000,"messages":700000,"mb_per_s":100,"eta_s":3}
-{"event":"progress","bytes":1000000000,"total":1000000000,"messages":1000000,"mb_per_s":100,"eta_s":0}
+		{"json", false, `{"event":"progress","bytes":100000000,"total":1000000000,"messages":100000,"mb_per_s":100,"eta_s":9,"elapsed_s":1,"io":{"bytes_read":0,"bytes_written":0,"requests":0,"retries":0}}
+{"event":"progress","bytes":500000000,"total":1000000000,"messages":500000,"mb_per_s":100,"eta_s":5,"elapsed_s":5,"io":{"bytes_read":0,"bytes_written":0,"requests":0,"retries":0}}
+{"event":"progress","bytes":700000000,"total":1000000000,"messages":700000,"mb_per_s":100,"eta_s":3,"elapsed_s":7,"io":{"bytes_read":0,"bytes_written":0,"requests":0,"retries":0}}
+{"event":"progress","bytes":1000000000,"total":1000000000,"messages":1000000,"mb_per_s":100,"eta_s":0,"elapsed_s":10,"io":{"bytes_read":0,"bytes_written":0,"requests":0,"retries":0}}
 `},
 	} {
 		var b bytes.Buffer
-		p := newProgress(c.mode, Stdio{Err: &b, Terminal: c.terminal})
+		p := newProgress(c.mode, Stdio{Err: &b, Terminal: c.terminal}, nil)
 		for _, s := range steps {
 			p.update(s)
 		}
@@ -253,13 +253,13 @@ func TestProgress(t *testing.T) {
 // colour, and a run that is over at once draws nothing.
 func TestBar(t *testing.T) {
 	var b bytes.Buffer
-	p := newProgress("auto", Stdio{Err: &b, Terminal: true})
+	p := newProgress("auto", Stdio{Err: &b, Terminal: true}, nil)
 	p.update(convert.Progress{Elapsed: barDelay / 2, Total: 10})
 	p.stop()
 	if b.Len() > 0 {
 		t.Errorf("a short run drew %q", b.String())
 	}
-	p = newProgress("auto", Stdio{Err: &b, Terminal: true})
+	p = newProgress("auto", Stdio{Err: &b, Terminal: true}, nil)
 	for i := range 5 {
 		p.update(convert.Progress{Bytes: int64(i) * 250_000_000, Total: 1_000_000_000, Elapsed: time.Second})
 	}

@@ -111,6 +111,7 @@ func (s *settings) runFlags() []flag {
 	threads := s.threadsFlag()
 	memory := flag{name: "max-memory", arg: "SIZE", init: "256M", set: parsed(&s.job.MaxMemory, parseMemory)}
 	report := flag{name: "report", arg: "FILE", kind: aFile, set: put(&s.report)}
+	metrics := flag{name: "metrics", arg: "FILE", kind: aFile, set: put(&s.metrics)}
 	quiet := flag{name: "quiet", short: "q", kind: onOff, set: put(&s.quiet)}
 	verbose := flag{name: "verbose", short: "v", kind: onOff, set: put(&s.verbose)}
 	return []flag{
@@ -122,6 +123,7 @@ func (s *settings) runFlags() []flag {
 		memory.in(runGroup, "memory for the buffers of all conversions together, 64M or more for each (default 256M); larger messages are converted anyway", "batch", "work"),
 		{name: "verify", arg: "LEVEL", kind: oneWord, values: words(verify.Levels()...), group: runGroup, on: newOutputs, set: put(&s.verified),
 			help: "before OUT gets its name, read it back and compare it with IN: " + orList(verify.Levels()) + "; see bagconv help verify. It takes about as long again"},
+		metrics.in(runGroup, "write numbers of the run into FILE, in the format of Prometheus, at its beginning, every 5 seconds and at its end; for the textfile collector of node_exporter FILE must end with .prom", append(slices.Clone(newOutput), "batch", "work")...),
 		report.in(runGroup, "write a report as JSON: what became of each topic", oneOutput...),
 		report.in(runGroup, "write the summary of the batch as JSON", "batch"),
 		s.jsonFlag().in(runGroup, "print the report on standard output", runCommands...),

@@ -24,7 +24,7 @@ type settings struct {
 
 	to, output                string
 	verified                  string // the level of --verify; "": the output is not verified
-	report, progress          string
+	report, progress, metrics string
 	json, quiet, verbose      bool
 	maxSize                   string
 	maxDuration               int64 // ns

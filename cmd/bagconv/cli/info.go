@@ -98,7 +98,7 @@ func (e *env) describeInput(c *cli.Context, path string) (in *infoJSON, err erro
 	}
 	var scan *engine.ScanResult
 	if !info.Locked && (mode == "always" || mode == "auto" && info.Size <= scanLimit) {
-		show := newProgress(e.set.progress, e.Stdio)
+		show := e.newProgress()
 		scan, err = engine.Scan(c.Context, r, e.set.job.Threads, show.update)
 		show.stop()
 		if err != nil {
@@ -126,7 +126,7 @@ func (e *env) openWith(ctx context.Context, path string, o storage.ReadOptions) 
 	if err != nil {
 		return nil, err
 	}
-	o.Key = e.set.job.Read.Key
+	o.Key, o.FS = e.set.job.Read.Key, e.files()
 	return f.Open(ctx, path, o)
 }
 

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/remote"
 )
 
@@ -22,8 +23,13 @@ type progress interface {
 	stop()
 }
 
-// newProgress returns the display of a mode of --progress.
-func newProgress(mode string, stdio Stdio) progress {
+// newProgress returns the display of --progress.
+func (e *env) newProgress() progress {
+	return newProgress(e.set.progress, e.Stdio, e.meter)
+}
+
+// newProgress returns the display of a mode of --progress; meter counts what the run reads and writes.
+func newProgress(mode string, stdio Stdio, meter *iox.Meter) progress {
 	switch mode {
 	case "auto":
 		if stdio.Terminal {
@@ -35,7 +41,7 @@ func newProgress(mode string, stdio Stdio) progress {
 	case "plain":
 		return &plainProgress{out: stdio.Err}
 	case "json":
-		return &jsonProgress{out: stdio.Err}
+		return &jsonProgress{out: stdio.Err, meter: meter}
 	}
 	return noProgress{}
 }
@@ -146,8 +152,9 @@ func (p *plainProgress) stop() {}
 
 // A jsonProgress is an object per second and line, for programs.
 type jsonProgress struct {
-	out  io.Writer
-	next time.Duration
+	out   io.Writer
+	meter *iox.Meter
+	next  time.Duration
 }
 
 type progressEvent struct {
@@ -157,6 +164,9 @@ type progressEvent struct {
 	Messages int64    `json:"messages"`
 	MBPerS   float64  `json:"mb_per_s"`
 	ETA      *float64 `json:"eta_s"` // null if not known
+
+	Elapsed float64    `json:"elapsed_s"`
+	IO      iox.Counts `json:"io"`
 }
 
 func (p *jsonProgress) update(now convert.Progress) {
@@ -167,7 +177,7 @@ func (p *jsonProgress) update(now convert.Progress) {
 		return
 	}
 	p.next = now.Elapsed + time.Second
-	event := progressEvent{Event: "progress", Bytes: now.Bytes, Total: now.Total, Messages: now.Messages, MBPerS: round1(rate(now.Bytes, now.Elapsed))}
+	event := progressEvent{Event: "progress", Bytes: now.Bytes, Total: now.Total, Messages: now.Messages, MBPerS: round1(rate(now.Bytes, now.Elapsed)), Elapsed: round1(now.Elapsed.Seconds()), IO: p.meter.Counts()}
 	if left, ok := timeLeft(now); ok {
 		s := round1(left.Seconds())
 		event.ETA = &s

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -28,6 +29,7 @@ type (
 		Sink          endJSON        `json:"sink"`
 		ElapsedNS     string         `json:"elapsed_ns"`
 		MBPerS        float64        `json:"mb_per_s"` // of the source
+		IO            iox.Counts     `json:"io"`       // of the run
 		Verified      string         `json:"verified"` // the level at which --verify has found the output equal; "" without
 		Selection     *selectionJSON `json:"selection"`
 		Topics        []topicResult  `json:"topics"`
@@ -179,5 +181,7 @@ func writeEvents(w io.Writer, r *resultJSON) {
 		Messages   int64   `json:"messages"`
 		ElapsedNS  string  `json:"elapsed_ns"`
 		MBPerS     float64 `json:"mb_per_s"`
-	}{"summary", r.Status, r.ExitStatus, r.Error, r.Source.Size, r.Sink.Size, r.Sink.Messages, r.ElapsedNS, r.MBPerS})
+
+		IO iox.Counts `json:"io"`
+	}{"summary", r.Status, r.ExitStatus, r.Error, r.Source.Size, r.Sink.Size, r.Sink.Messages, r.ElapsedNS, r.MBPerS, r.IO})
 }

@@ -47,10 +47,15 @@ func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage 
 	if err != nil {
 		return err
 	}
+	if err := e.openMetrics(c.Command.Name, 1); err != nil {
+		return err
+	}
+	e.metrics.begin()
 	results, status, err := e.runStaged(c, stem, jobs, salvage)
 	if err != nil {
 		return err
 	}
+	e.countRun(results)
 	e.report.ended = true
 	if err := file.write(oneOrAll(results)); err != nil {
 		return written(status, err)
@@ -150,11 +155,14 @@ func (e *env) cleanUp(paths []string, jobs ...*convert.Job) {
 // runAll runs the conversions and shows their progress. With an error there is one result,
 // of the job that it is about, with the error as text.
 func (e *env) runAll(c *cli.Context, jobs []*convert.Job) (results []*resultJSON, err error) {
-	show := newProgress(e.set.progress, e.Stdio)
+	show := e.newProgress()
 	if e.set.quiet {
 		show = noProgress{}
 	}
 	jobs[0].Progress = show.update
+	for _, job := range jobs {
+		job.Read.FS, job.Write.FS = e.files(), e.files()
+	}
 	if e.LimitMemory != nil {
 		e.LimitMemory(jobs[0].MaxMemory)
 	}
@@ -162,14 +170,16 @@ func (e *env) runAll(c *cli.Context, jobs []*convert.Job) (results []*resultJSON
 	show.stop()
 	var failed *convert.JobError
 	if errors.As(err, &failed) {
-		return []*resultJSON{resultOf(reports[failed.Job], explainRun(c.Context, jobs[failed.Job], failed.Err))}, err
+		result := resultOf(reports[failed.Job], explainRun(c.Context, jobs[failed.Job], failed.Err))
+		result.IO = e.meter.Counts()
+		return []*resultJSON{result}, err
 	}
 	for _, report := range reports {
 		if report.Sink.Files == nil && report.Share == 0 {
 			continue // nothing of it was selected
 		}
 		result := resultOf(report, nil)
-		result.Verified = e.set.verified
+		result.Verified, result.IO = e.set.verified, e.meter.Counts()
 		results = append(results, result)
 	}
 	return results, nil

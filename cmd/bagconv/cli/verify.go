@@ -20,7 +20,7 @@ func (e *env) verify(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	show := newProgress(e.set.progress, e.Stdio)
+	show := e.newProgress()
 	job.Progress = show.update
 	res, err := verify.Run(c.Context, *job)
 	show.stop()
@@ -75,6 +75,7 @@ func (e *env) verifyJob(c *cli.Context) (*verify.Job, error) {
 		return nil, usage("compare them two by two", "verify compares two recordings, not %d", len(args))
 	}
 	job, flags := e.set.verify, &e.set.job
+	job.Read.FS = e.files()
 	job.Definitions, job.Target, job.Distro, job.Frames, job.Threads = flags.Definitions, flags.Target, flags.Distro, flags.Frames, flags.Threads
 	job.A.Select, job.A.Edit = flags.Select, flags.Edit
 	for _, code := range job.Exact {

@@ -60,7 +60,10 @@ func (e *env) work(c *cli.Context) error {
 			}
 		})
 	}
-	err := w.feed(lines)
+	err := w.openMetrics("work", -1)
+	if err == nil {
+		err = w.feed(lines)
+	}
 	close(lines)
 	all.Wait()
 	if cause := context.Cause(ctx); cause != nil && err == nil {

@@ -25,15 +25,18 @@ func (w *worker) line(line []byte) error {
 	}
 	t, err := tasks.ParseTask(line)
 	var r *tasks.Result
+	w.metrics.begin()
 	if err == nil {
 		r, err = w.do(t)
 	}
 	if r == nil && w.ctx.Err() != nil {
+		w.metrics.end("", 0, 0, 0)
 		return nil
 	}
 	if r == nil {
 		r = failedResult(t, err)
 	}
+	w.metrics.endResult(r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sum.losses = w.sum.losses || r.Status == batch.StatusLossy
@@ -177,7 +180,7 @@ func (w *worker) prepare(t *tasks.Task) (*preparedRun, error) {
 }
 
 func (w *worker) readFlags(t *tasks.Task) (*batchRun, error) {
-	e := &env{Stdio: Stdio{Out: io.Discard, Err: w.Err}, formats: w.formats, moreFlags: w.moreFlags}
+	e := &env{Stdio: Stdio{Out: io.Discard, Err: w.Err}, formats: w.formats, moreFlags: w.moreFlags, meter: w.meter}
 	line, err := e.parse(append([]string{"plan", "--output-dir=" + t.OutputDir}, t.Flags...))
 	if err != nil {
 		return nil, err
