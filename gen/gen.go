@@ -114,6 +114,9 @@ func newModel(in *Input) (*model, error) {
 	m := &model{made: in.Made, pkg: in.Package, known: map[typeKey]*messageType{}, byName: map[string][]*messageType{}}
 	var measure schema.Measure
 	for _, t := range in.Topics {
+		if what := idlOnly(t.Message); t.Encoding == "cdr" && what != "" {
+			return nil, fmt.Errorf("%s, which only IDL has: convert the recording to db3 or a bag and generate code from that: %w", what, ErrUnsupported)
+		}
 		typ, err := m.add(t.Message, t.Encoding == "ros1", &measure)
 		if err != nil {
 			return nil, err

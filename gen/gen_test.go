@@ -153,6 +153,24 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v", m.Name, err)
 		}
 	}
+	one := schema.Type{Kind: schema.Int32}
+	inner := func(e schema.Extensibility) schema.Field {
+		return schema.Field{Name: "i", Type: schema.Type{Kind: schema.Struct, Message: &schema.Message{Name: "a/I", Extensibility: e, Fields: []schema.Field{{Name: "x", Type: one}}}}}
+	}
+	for want, m := range map[string]*schema.Message{
+		"a/T is a union":                    {Name: "a/T", Union: true, Fields: []schema.Field{{Name: "x", Type: one}}},
+		"field x of a/T is @optional":       {Name: "a/T", Fields: []schema.Field{{Name: "x", Type: one, Member: &schema.Member{Type: one, Optional: true}}}},
+		"a/I is @mutable":                   {Name: "a/T", Fields: []schema.Field{inner(schema.Mutable)}},
+		"a/I is an entry of a map":          {Name: "a/T", Fields: []schema.Field{inner(schema.Bare)}},
+		"a/I is @final and a/T @appendable": {Name: "a/T", Extensibility: schema.Appendable, Fields: []schema.Field{inner(schema.Final)}},
+	} {
+		if err := Check(&Topic{Type: m.Name, Encoding: "cdr", Message: m}); !errors.Is(err, ErrUnsupported) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if err := Check(&Topic{Type: "a/T", Encoding: "cdr", Message: &schema.Message{Name: "a/T", Extensibility: schema.Final, Fields: []schema.Field{inner(schema.Final)}}}); err != nil {
+		t.Error(err)
+	}
 	if _, err := Generate("fortran", &Input{}); err == nil {
 		t.Error("there is no Fortran")
 	}

@@ -4,12 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 )
 
 // Layout returns a fingerprint of how the bytes of a message are read: kinds, arrays and the
 // nesting of structs, but no names, bounds, constants or defaults. Messages of two types with the
-// same fingerprint have the same values in the same places, in every serialization of ROS. It is
-// 32 hex digits.
+// same fingerprint have the same values in the same places, in every serialization of ROS; in CDR
+// also if types of IDL have unions and optional members. It is 32 hex digits.
 func Layout(m *Message) string {
 	sum := layouts{}.of(m)
 	return hex.EncodeToString(sum[:16])
@@ -23,8 +24,14 @@ func (l layouts) of(m *Message) [sha256.Size]byte {
 		return sum
 	}
 	var b []byte
+	if m.Union || m.Extensibility == Mutable {
+		b = append(b, "union or mutable"...)
+	}
 	for _, f := range m.Fields {
 		t := f.Type
+		if f.Member != nil {
+			b = fmt.Appendf(b, "member %d %d %v %v %v", f.Member.ID, f.Member.Type.Array, f.Member.Optional, f.Member.Labels, f.Member.Default)
+		}
 		switch t.Kind {
 		case Byte, Char, IDLChar:
 			t.Kind = Uint8

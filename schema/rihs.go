@@ -51,6 +51,9 @@ const (
 )
 
 func describe(b *strings.Builder, m *Message) error {
+	if m.Union || m.Extensibility == Bare {
+		return fmt.Errorf("%s: ROS 2 has no type hash for unions, maps and lists of lists", m.Name)
+	}
 	b.WriteString(`{"type_name": ` + quote(m.Name) + `, "fields": [`)
 	fields := m.Fields
 	if len(fields) == 0 {
@@ -58,6 +61,9 @@ func describe(b *strings.Builder, m *Message) error {
 	}
 	for i, f := range fields {
 		id, ok := typeID[f.Type.Kind]
+		if f.Member != nil && f.Member.Optional {
+			return fmt.Errorf("%s.%s: ROS 2 has no type hash for @optional members", m.Name, f.Name)
+		}
 		if !ok {
 			return fmt.Errorf("%s.%s: ROS 2 has no type hash for a %s", m.Name, f.Name, f.Type.Kind)
 		}

@@ -23,16 +23,19 @@ type Message struct {
 	Constants []Constant
 
 	Extensibility Extensibility // as IDL annotates it
+	Union         bool          // of IDL: the first field is the discriminator, the others are its members
 }
 
-// Extensibility reports whether XCDR2 has the size of a struct before its fields.
+// Extensibility is what CDR has before a struct and its fields.
 type Extensibility uint8
 
 // The extensibilities.
 const (
 	Unstated   Extensibility = iota // as the struct around it
-	Final                           // no size
-	Appendable                      // a size
+	Final                           // nothing
+	Appendable                      // in XCDR2 its size
+	Mutable                         // in XCDR2 its size, and always a number before each field
+	Bare                            // no struct of IDL: an entry of a map, or a list within a list
 )
 
 // A Field is a member of a message.
@@ -40,6 +43,18 @@ type Field struct {
 	Name    string
 	Type    Type
 	Default string // raw text of a ROS 2 default value, "" when there is none; never on the wire
+	Member  *Member
+}
+
+// A Member is a field that IDL does not always have in CDR, or that has a number there: of a union,
+// an @optional one, or one of a @mutable struct. Other encodings know nothing of it: Field.Type is
+// a list without values if CDR does not have the field, but for a field that is only mutable.
+type Member struct {
+	ID       uint32
+	Type     Type    // in CDR: Field.Type is a list of one such value, or an array as a list
+	Optional bool    // CDR says whether it is there; a list is the field of a Bare struct
+	Labels   []int64 // of a union: the values of the discriminator that choose it
+	Default  bool    // of a union: all other values do
 }
 
 // A Type is the type of a field: a base kind, alone or in an array.

@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // Dependencies returns the messages that m uses, directly or below, in
 // depth-first pre-order, each name once, without m itself. Equal types may stand
 // in a graph as several objects; see Ambiguous for types that are not equal.
@@ -18,20 +20,6 @@ func Dependencies(m *Message) []*Message {
 	}
 	walk(m)
 	return deps
-}
-
-// Unlike returns a struct within m that XCDR2 writes in another way than m itself, "" if there is
-// none: [0] if m has no size before it, [1] if it has one, which the header of a message tells.
-func Unlike(m *Message) (names [2]string) {
-	for _, d := range Dependencies(m) {
-		switch d.Extensibility {
-		case Appendable:
-			names[0] = d.Name
-		case Final:
-			names[1] = d.Name
-		}
-	}
-	return names
 }
 
 // Ambiguous returns a name that two different types in the graph of m have, and
@@ -63,7 +51,7 @@ func Ambiguous(m *Message) string {
 }
 
 // Equal reports whether two messages have the same name, fields, constants and
-// dependencies. Defaults, which no wire shows, are left aside.
+// dependencies, and the same bytes in CDR. Defaults, which no wire shows, are left aside.
 func Equal(a, b *Message) bool { return equals{}.same(a, b) }
 
 // equals remembers the pairs that were compared: graphs share their parts.
@@ -80,16 +68,26 @@ func (e equals) same(a, b *Message) bool {
 	if r, ok := e[k]; ok {
 		return r
 	}
-	r := a.Name == b.Name && len(a.Fields) == len(b.Fields) && len(a.Constants) == len(b.Constants)
+	r := a.Name == b.Name && len(a.Fields) == len(b.Fields) && len(a.Constants) == len(b.Constants) &&
+		a.Extensibility == b.Extensibility && a.Union == b.Union
 	for i := 0; r && i < len(a.Constants); i++ {
 		r = a.Constants[i] == b.Constants[i]
 	}
 	for i := 0; r && i < len(a.Fields); i++ {
 		f, g := a.Fields[i], b.Fields[i]
-		r = f.Name == g.Name && e.same(f.Type.Message, g.Type.Message)
+		r = f.Name == g.Name && e.same(f.Type.Message, g.Type.Message) && f.Member.same(g.Member)
 		f.Type.Message, g.Type.Message = nil, nil
 		r = r && f.Type == g.Type
 	}
 	e[k] = r
 	return r
+}
+
+// same reports whether two members, or none, stand in CDR in the same way; the types of their
+// fields are the same.
+func (m *Member) same(n *Member) bool {
+	if m == nil || n == nil {
+		return m == n
+	}
+	return m.ID == n.ID && m.Type.Array == n.Type.Array && m.Optional == n.Optional && m.Default == n.Default && slices.Equal(m.Labels, n.Labels)
 }

@@ -15,15 +15,14 @@
 //
 //	canon.go    canonical types, and which of them are the same
 //	match.go    which field of a type is which field of another
-//	ros.go      ROS 1 and CDR: programs; rosread.go runs them
+//	ros.go      ROS 1 and CDR: programs; rosread.go runs them, and idl.go what only IDL has
 //	proto.go    protobuf: programs; protoread.go runs them
 //	json.go     JSON, as the ROS type that its schema becomes
 //	migrate.go  messages as another version of their type; migratepair.go finds the fields
 //	within.go   times that not every encoding holds
 //	writer.go   canonical bytes, or their SHA-256
 //
-// Refused are types with long double, wchar or unions, and parameter lists
-// (PL_CDR). No length of a message is trusted, and memory is bounded by the
+// Refused are types with long double or wchar. No length of a message is trusted, and memory is bounded by the
 // message: what is hashed is not held. A Program may be used by any number of
 // goroutines, a Writer by one.
 package content
@@ -72,7 +71,7 @@ const (
 type Program struct {
 	ros            *rosNode // nil: protobuf
 	cdr            bool
-	unlike         [2]string // see schema.Unlike
+	varied         bool // see attempts
 	proto          *protoNode
 	dropped, added []string
 	within         *Wire // the encoding that times are to fit into; nil: any

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/internal/wire/xtypes"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -60,11 +61,14 @@ func (g *Migration) Append(dst, src []byte) ([]byte, error) {
 			to, out = g.to, dst
 		}
 		w := versionWalk{g: g, step: s, w: ros.NewWriter(out, to == CDR), limit: len(out) + maxExtra + maxGrowth*len(src), fuel: 16 * maxFuel}
+		if c := xtypes.New(s.Source); g.from == CDR && c.Needed(src) {
+			var err error
+			if src, _, _, err = c.Plain(nil, src); err != nil {
+				return dst, misfit(err)
+			}
+		}
 		if err := w.r.Open(src, g.from == CDR); err != nil {
 			return dst, misfit(err)
-		}
-		if w.r.Sizes {
-			w.r.Refuse(w.r.Unlike(schema.Unlike(s.Source)))
 		}
 		w.crossing = g.from != to
 		w.structure(s.Source, s.Target)

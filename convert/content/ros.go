@@ -15,6 +15,9 @@ type rosNode struct {
 	empty bool // the struct has no fields: one byte in CDR
 
 	hasInner bool // a rule looks into structs of it
+
+	msg *schema.Message
+	ids map[uint32]int // fields by their numbers, of a @mutable struct
 }
 
 // A rosStep does one thing with the source.
@@ -32,6 +35,14 @@ type rosStep struct {
 	node  *rosNode
 	table *[256]byte
 	mark  int
+
+	field  int            // of the source
+	member *schema.Member // nil: it stands in the bytes as it is
+	lone   bool           // it is a list of one value in the canonical type
+	extent schema.Extensibility
+	pairs  bool // a map
+	enums  bool // a list or array of an enum
+	absent int  // zero bytes that stand for it if it is not there
 }
 
 type rosOp uint8
@@ -60,7 +71,12 @@ const (
 // canonical type. With strict fields must have the same types, and else those that
 // a conversion makes of them. The error names a field that has another type.
 func FromROS(src *schema.Message, wire Wire, dst *schema.Message, strict bool) (*Program, error) {
-	c := &rosCompiler{newComparer(strict), map[[2]*schema.Message]*rosNode{}}
+	c := &rosCompiler{comparer: newComparer(strict), made: map[[2]*schema.Message]*rosNode{}}
+	for _, m := range append(schema.Dependencies(src), src) {
+		for _, f := range m.Fields {
+			c.special = c.special || f.Member != nil
+		}
+	}
 	var root *rosNode
 	var err error
 	if k := timeKind(src); k != schema.Invalid {
@@ -72,12 +88,14 @@ func FromROS(src *schema.Message, wire Wire, dst *schema.Message, strict bool) (
 	if err != nil {
 		return nil, err
 	}
-	return &Program{ros: root, cdr: wire == CDR, unlike: schema.Unlike(src), dropped: c.dropped, added: c.added}, nil
+	return &Program{ros: root, cdr: wire == CDR, varied: wire == CDR && c.varied, dropped: c.dropped, added: c.added}, nil
 }
 
 type rosCompiler struct {
 	*comparer
-	made map[[2]*schema.Message]*rosNode
+	made    map[[2]*schema.Message]*rosNode
+	varied  bool // writers of XCDR2 differ, see attempts
+	special bool // some fields are not always there
 }
 
 // skippedType is the canonical type of what is skipped.
@@ -91,7 +109,15 @@ func (c *rosCompiler) node(src, dst *schema.Message, prefix string, depth int) (
 	if err := c.enter(len(src.Fields)+len(dst.Fields), depth); err != nil {
 		return nil, err
 	}
-	n := &rosNode{name: src.Name, empty: len(src.Fields) == 0}
+	n := &rosNode{name: src.Name, empty: len(src.Fields) == 0, msg: src}
+	if src.Extensibility == schema.Mutable {
+		n.ids = map[uint32]int{}
+		for i, f := range src.Fields {
+			if f.Member != nil {
+				n.ids[f.Member.ID] = i
+			}
+		}
+	}
 	p := pairUp(src, dst)
 	if dst != skippedType {
 		c.note(p, prefix)
@@ -159,21 +185,33 @@ func (c *rosCompiler) steps(n *rosNode, p *pairing, prefix string, depth int) er
 
 // field adds the step of a field: into the slot dst, or past it.
 func (c *rosCompiler) field(n *rosNode, src slot, dst *slot, table *[256]byte, prefix string, depth int) error {
-	t := src.typ
-	s := rosStep{op: opValue, emit: dst != nil, list: t.Array == schema.Bounded || t.Array == schema.Unbounded, count: 1, table: table,
+	t, lone := inBytes(src)
+	s := rosStep{op: opValue, field: src.at[0], member: src.member, lone: lone, emit: dst != nil, list: t.Array == schema.Bounded || t.Array == schema.Unbounded, count: 1, table: table,
 		class: classOf(t.Kind), size: t.Kind.Size(), min: t.Kind.Size(), sized: t.Array != schema.Single && t.Kind.Size() == 0}
 	if t.Array == schema.Fixed {
 		s.count = t.Len
 	}
 	if dst != nil {
-		if err := c.fits(t, dst.typ); err != nil {
+		if err := c.fits(src.typ, dst.typ); err != nil {
 			return fmt.Errorf("field %s: %w", prefix+dst.path, err)
+		}
+		if src.member != nil {
+			var err error
+			if s.absent, err = c.zero(dst.typ); err != nil {
+				return err
+			}
 		}
 		s.tell = t.Array == schema.Fixed && dst.typ.Array == schema.Unbounded
 		if dst.counter {
 			s.form = formCounter
 		}
 	}
+	if t.Kind == schema.Struct {
+		s.extent = t.Message.Extensibility
+		s.pairs = s.extent == schema.Bare && len(t.Message.Fields) == 2
+	}
+	s.enums = t.Kind == schema.Enum && t.Array != schema.Single
+	c.varied = c.varied || s.enums || s.pairs
 	switch k := canonicalType(t).Kind; {
 	case t.Kind == schema.WString:
 		s.form, s.min = formWide, 4
@@ -194,10 +232,13 @@ func (c *rosCompiler) field(n *rosNode, src slot, dst *slot, table *[256]byte, p
 			return err
 		}
 		s.min = c.sizes.Least(schema.Type{Kind: schema.Struct, Message: t.Message})
+		if c.special {
+			s.min = 1 // a member may be absent
+		}
 	case k == schema.Invalid || k == schema.WChar || k == schema.LongDouble:
 		return fmt.Errorf("field %s: a %s cannot be compared", prefix+src.path, t.Kind)
 	}
-	if last := len(n.steps) - 1; last >= 0 && n.steps[last].takes(&s) {
+	if last := len(n.steps) - 1; last >= 0 && !n.msg.Union && n.steps[last].takes(&s) {
 		n.steps[last].count += s.count
 		return nil
 	}
@@ -208,7 +249,7 @@ func (c *rosCompiler) field(n *rosNode, src slot, dst *slot, table *[256]byte, p
 // takes reports whether the numbers of the next step may be read with those of s.
 func (s *rosStep) takes(next *rosStep) bool {
 	plainly := func(s *rosStep) bool {
-		return s.op == opValue && s.form == formNumber && !s.list && !s.tell && s.table == nil && s.count > 0
+		return s.op == opValue && s.member == nil && !s.enums && s.form == formNumber && !s.list && !s.tell && s.table == nil && s.count > 0
 	}
 	return plainly(s) && plainly(next) && s.size == next.size && s.class == next.class && s.emit == next.emit && s.count < 1<<28 && next.count < 1<<28
 }

@@ -1,11 +1,13 @@
 package content
 
 import (
+	"crypto/sha256"
 	"math"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/schema"
 )
 
 // A rosReader is one message on its way.
@@ -15,15 +17,44 @@ type rosReader struct {
 	fuel  int
 	marks []int
 	units []uint16
+
+	around  schema.Extensibility // of the struct that is read
+	attempt int                  // see attempts
 }
 
 func readROS(p *Program, w *Writer, src []byte) error {
-	r := rosReader{w: w, fuel: maxFuel}
-	if err := r.Open(src, p.cdr); err != nil {
+	err := readOnce(p, w, src, 0)
+	if !p.varied || err == nil && !w.Rest {
+		return err
+	}
+	var found []int
+	digests := map[[sha256.Size]byte]bool{}
+	for i := range attempts - 1 {
+		trial := NewWriter(false)
+		trial.Reset()
+		if readOnce(p, trial, src, i+1) == nil && !trial.Rest {
+			found = append(found, i+1)
+			digests[trial.Sum()] = true
+		}
+	}
+	switch {
+	case len(digests) > 1:
+		return malformed(0, "maps or lists of enums that can be read in two ways")
+	case len(found) > 0:
+		w.Reset()
+		return readOnce(p, w, src, found[0])
+	}
+	w.Reset()
+	return readOnce(p, w, src, 0)
+}
+
+func readOnce(p *Program, w *Writer, src []byte, attempt int) error {
+	r := rosReader{w: w, fuel: maxFuel, attempt: attempt}
+	extent, err := r.open(p, src)
+	if err != nil {
 		return misfit(err)
 	}
-	r.Refuse(r.Unlike(p.unlike))
-	r.structure(p.ros)
+	r.body(p.ros, extent)
 	if rest := r.Rest(); len(rest) > 0 && !p.cdr {
 		r.Fail("%d bytes are left over", len(rest))
 	} else if !ros.IsPadding(rest) {
@@ -35,13 +66,19 @@ func readROS(p *Program, w *Writer, src []byte) error {
 	return nil
 }
 
-// structure reads a struct.
-func (r *rosReader) structure(n *rosNode) {
-	if r.Delimited && n.hasInner {
+// body reads a struct of that kind.
+func (r *rosReader) body(n *rosNode, extent schema.Extensibility) {
+	outer := r.around
+	end := r.enter(extent)
+	if end >= 0 && n.hasInner {
 		r.Fail("%s in delimited CDR cannot be compared with its other form", n.name)
 		return
 	}
-	end := r.Struct()
+	var members []member
+	if extent == schema.Mutable {
+		members, end = r.members(n, end)
+	}
+	chosen := -1
 	if n.empty && r.Filler {
 		r.U8()
 	}
@@ -52,7 +89,14 @@ func (r *rosReader) structure(n *rosNode) {
 	for i := range n.steps {
 		switch s := &n.steps[i]; s.op {
 		case opValue:
-			r.value(s)
+			if n.msg.Union && s.field == 0 {
+				chosen = r.choose(n.msg, members)
+			}
+			if s.member != nil || members != nil {
+				r.member(n, s, chosen, members)
+			} else {
+				r.value(s)
+			}
 		case opZero:
 			r.w.zeros(s.size)
 		case opMark:
@@ -64,8 +108,11 @@ func (r *rosReader) structure(n *rosNode) {
 			return
 		}
 	}
-	r.marks = r.marks[:open]
-	if end >= 0 {
+	r.marks, r.around = r.marks[:open], outer
+	switch {
+	case members != nil:
+		r.Seek(end)
+	case end >= 0:
 		r.leave(end)
 	}
 }
@@ -80,15 +127,21 @@ func (r *rosReader) leave(end int) {
 // value reads a field.
 func (r *rosReader) value(s *rosStep) {
 	n := s.count
-	if s.form == formNumber && !s.list {
+	if s.form == formNumber && !s.list && !s.enums {
 		if s.emit && s.tell {
 			r.w.u32(uint32(n))
 		}
 		r.numbers(s, n)
 		return
 	}
-	if s.sized {
-		r.Size()
+	if r.Sizes && r.hasSize(s) {
+		if end := r.Delimiter(); s.pairs || s.enums {
+			defer func() {
+				if r.OK() && r.Pos() != end {
+					r.Fail("a map or list of another size than its values")
+				}
+			}()
+		}
 	}
 	if s.list {
 		n = r.Count(s.min)
@@ -147,7 +200,7 @@ func (r *rosReader) numbers(s *rosStep, n int) {
 func (r *rosReader) one(s *rosStep) {
 	switch s.form {
 	case formStruct:
-		r.structure(s.node)
+		r.body(s.node, r.extentOf(s.extent))
 	case formText:
 		r.text(s.emit)
 	case formWide:
@@ -167,7 +220,9 @@ func (r *rosReader) one(s *rosStep) {
 
 // time reads two words.
 func (r *rosReader) time(s *rosStep) {
-	end := r.Struct()
+	outer := r.around
+	end := r.enter(r.extentOf(s.extent))
+	r.around = outer
 	sec, nsec := r.U32(), r.U32()
 	if end >= 0 {
 		r.leave(end)

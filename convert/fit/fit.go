@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/internal/wire/xtypes"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -26,20 +27,42 @@ const maxFuel = 1 << 16
 // nanoseconds of a second or more, padding that is not zero, more than padding at the end.
 func Test(msg *schema.Message, data []byte, cdr bool) (doubt string, err error) {
 	w := walk{fuel: maxFuel, least: schema.Measure{}}
-	if err := w.Open(data, cdr); err != nil {
+	message, size := data, len(data)
+	var rest []byte
+	if c := special(msg, data, cdr); c != nil {
+		var extra int
+		if message, rest, extra, err = c.Plain(nil, data); err != nil {
+			return "", err
+		}
+		if extra > 0 {
+			return "", &ros.Error{Offset: size, What: fmt.Sprintf("structs with %d more bytes than their fields have", extra)}
+		}
+	}
+	if err := w.Open(message, cdr); err != nil {
 		return "", err
 	}
 	if w.Filler {
 		w.least.Empty = 1
 	}
-	if w.Sizes {
-		w.Refuse(w.Unlike(schema.Unlike(msg)))
-	}
 	w.message(msg)
 	if w.OK() {
-		w.tail(cdr, len(data))
+		if rest == nil {
+			rest = w.Rest()
+		}
+		w.tail(rest, cdr, size)
 	}
 	return w.doubt, w.Err()
+}
+
+// special returns what makes a message plain whose type only IDL has, nil if it is plain.
+func special(msg *schema.Message, data []byte, cdr bool) *xtypes.Converter {
+	if !cdr {
+		return nil
+	}
+	if c := xtypes.New(msg); c.Needed(data) {
+		return c
+	}
+	return nil
 }
 
 // A walk is one message on its way.
@@ -58,8 +81,7 @@ func (w *walk) suspect(format string, a ...any) {
 }
 
 // tail looks at what stands behind the last field.
-func (w *walk) tail(cdr bool, size int) {
-	rest := w.Rest()
+func (w *walk) tail(rest []byte, cdr bool, size int) {
 	switch {
 	case len(rest) == 0:
 	case cdr && ros.IsPadding(rest) && (len(rest) < 4 && size%4 == 0 || size%8 == 4):

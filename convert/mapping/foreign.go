@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/wire/xtypes"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
@@ -19,7 +20,7 @@ func foreign(t *storage.Topic) bool {
 }
 
 // toROS2 maps a foreign topic to CDR as ROS 2 has it. The bytes of messages with a
-// definition in IDL stay.
+// definition in IDL stay, unless it has what only IDL has, such as unions.
 func (m *Mapper) toROS2(t *storage.Topic) (*Result, error) {
 	src, err := m.lib.ros2Definition(t, m.o.SourceDistro)
 	if err != nil {
@@ -28,6 +29,11 @@ func (m *Mapper) toROS2(t *storage.Topic) (*Result, error) {
 	res := src.result(t)
 	res.Plan = src.head
 	msg := plainTypes(src.msg, map[*schema.Message]*schema.Message{}, false)
+	if src.head == nil && xtypes.New(src.msg) != nil {
+		if res.Plan, err = transcode.Compile(src.msg, msg, transcode.Options{From: transcode.CDR, To: transcode.CDR}); err != nil {
+			return nil, err
+		}
+	}
 	if err := unambiguous(msg); err != nil {
 		return nil, err
 	}

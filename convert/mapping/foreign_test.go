@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -76,9 +77,35 @@ func TestOMGIDL(t *testing.T) {
 	if got, err := res.Plan.Append(nil, src); err != nil || res.Topic.Type != "a_b.msg.T" || len(got) == 0 {
 		t.Errorf("%s: % x: %v", res.Topic.Type, got, err)
 	}
-	topic.Schema.Data = []byte("module a { module b { union T switch (long) { case 1: long a; }; }; };")
+	topic.Schema.Data = []byte("module a { module b { interface I { }; struct T { I i; }; }; };")
 	if _, err = New(Options{Encoding: "ros1", Distro: DefaultDistro}).Map(topic); err == nil || !strings.Contains(err.Error(), "a_b/msg/T") {
-		t.Errorf("a union: %v", err)
+		t.Errorf("an interface: %v", err)
+	}
+}
+
+// TestUnionTarget: a union and an optional member become lists in CDR of ROS 2, too, whether the
+// definition is in the recording or given by the user.
+func TestUnionTarget(t *testing.T) {
+	const text = "module a { module msg { union U switch (long) { case 1: long a; default: octet b; }; struct T { @optional string s; U u; }; }; };"
+	topic := &storage.Topic{Name: "/t", Type: "a::msg::T", Encoding: "cdr", Schema: storage.Schema{Encoding: "omgidl", Data: []byte(text)}}
+	src := []byte{0, 7, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 5}
+	want := []byte{0, 1, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 5}
+	bare := &storage.Topic{Name: "/t", Type: "a/msg/T", Encoding: "cdr"}
+	set := defset.New("given")
+	set.Add(defset.Definition{Name: "a/msg/T", Kind: "idl", Text: text})
+	given := New(Options{Encoding: "cdr", Distro: DefaultDistro, SourceDistro: DefaultDistro, Definitions: []*defset.Set{set}})
+	given.Complete([]*storage.Topic{bare})
+	for name, m := range map[*storage.Topic]*Mapper{topic: New(Options{Encoding: "cdr", Distro: DefaultDistro}), bare: given} {
+		res, err := m.Map(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Plan == nil || !strings.HasPrefix(string(res.Topic.Schema.Data), "string[<=1] s\nU u\n") && !strings.HasPrefix(string(res.Topic.Schema.Data), "string[<=1] s\na/U u\n") {
+			t.Fatalf("%+v: %s", res.Plan, res.Topic.Schema.Data)
+		}
+		if got, err := res.Plan.Append(nil, src); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("% x, want % x: %v", got, want, err)
+		}
 	}
 }
 

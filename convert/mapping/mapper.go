@@ -9,6 +9,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/apollo"
 	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/wire/xtypes"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/schema/jsonschema"
@@ -158,10 +159,18 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 		res.remark("definition-missing", "the definition of %s is unknown; it is written without one, and readers that need definitions in the recording cannot decode its messages", t.Type)
 		return res
 	}
+	msg := def.msg
+	if xtypes.New(msg) != nil {
+		msg = plainTypes(msg, map[*schema.Message]*schema.Message{}, false)
+		if res.Plan, err = transcode.Compile(def.msg, msg, transcode.Options{From: transcode.CDR, To: transcode.CDR}); err != nil {
+			res.remark("definition-missing", "%s is written without a definition: %v", t.Type, err)
+			return res
+		}
+	}
 	res.Definition, res.Remarks = def.origin, append(res.Remarks, def.remarks...)
-	res.Topic.Type = def.msg.Name
-	res.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: rosmsg.Format(def.msg, rosmsg.ROS2)}
-	res.setTypeHash(def.msg)
+	res.Topic.Type = msg.Name
+	res.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: rosmsg.Format(msg, rosmsg.ROS2)}
+	res.setTypeHash(msg)
 	return res
 }
 

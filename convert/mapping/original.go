@@ -64,15 +64,17 @@ func original(md protoreflect.MessageDescriptor, origins map[string]*protoschema
 }
 
 // plainTypes replaces kinds that .msg text has no words for, IDL's enums and chars, by
-// numbers of the same bytes; with proto also wide strings by strings.
+// numbers of the same bytes, and leaves out what only IDL has in CDR; with proto also wide strings
+// become strings.
 func plainTypes(m *schema.Message, made map[*schema.Message]*schema.Message, proto bool) *schema.Message {
 	if p := made[m]; p != nil {
 		return p
 	}
 	p := &schema.Message{Name: m.Name, Constants: m.Constants}
-	same := true
+	same := !m.Union && m.Extensibility == schema.Unstated
 	for _, f := range m.Fields {
-		old := f.Type
+		old := f
+		f.Member = nil
 		switch f.Type.Kind {
 		case schema.WString:
 			if proto {
@@ -85,7 +87,7 @@ func plainTypes(m *schema.Message, made map[*schema.Message]*schema.Message, pro
 		case schema.Struct:
 			f.Type.Message = plainTypes(f.Type.Message, made, proto)
 		}
-		same = same && f.Type == old
+		same = same && f == old
 		p.Fields = append(p.Fields, f)
 	}
 	if same {

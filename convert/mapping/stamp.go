@@ -29,6 +29,8 @@ type Stamp struct {
 	proto  bool             // then wire means nothing
 	header protowire.Number // field of the message
 	second protowire.Number // field of the header
+
+	structs []schema.Extensibility // of the message and all below down to the stamp
 }
 
 // Stamp returns where the stamp of a topic's messages is; nil when they do not
@@ -49,7 +51,7 @@ func (m *Mapper) Stamp(t *storage.Topic) *Stamp {
 
 func stampOf(msg *schema.Message, wire transcode.Wire) *Stamp {
 	if isHeader(msg) {
-		return &Stamp{wire: wire, bare: true}
+		return &Stamp{wire: wire, bare: true, structs: extents(msg)}
 	}
 	if len(msg.Fields) == 0 || msg.Fields[0].Type.Kind != schema.Struct {
 		return nil
@@ -57,12 +59,25 @@ func stampOf(msg *schema.Message, wire transcode.Wire) *Stamp {
 	first := &msg.Fields[0].Type
 	switch {
 	case first.Array == schema.Single && isHeader(first.Message):
-		return &Stamp{wire: wire}
+		return &Stamp{wire: wire, structs: extents(msg)}
 	case ros1Name(msg.Name) == "tf2_msgs/TFMessage" && first.Array == schema.Unbounded &&
 		len(first.Message.Fields) > 0 && first.Message.Fields[0].Type.Kind == schema.Struct && isHeader(first.Message.Fields[0].Type.Message):
-		return &Stamp{wire: wire, list: true}
+		return &Stamp{wire: wire, list: true, structs: extents(msg)}
 	}
 	return nil
+}
+
+// extents returns what the structs are that begin a message, from the outermost to the stamp. In a
+// header of ROS 1 the counter comes before the stamp.
+func extents(msg *schema.Message) (out []schema.Extensibility) {
+	for msg != nil {
+		out = append(out, msg.Extensibility)
+		fields := msg.Fields
+		if msg = nil; len(fields) > 0 {
+			msg = fields[0].Type.Message
+		}
+	}
+	return out
 }
 
 func isHeader(msg *schema.Message) bool {
@@ -141,23 +156,24 @@ func (s *Stamp) find(data []byte) ([]byte, binary.ByteOrder) {
 	if r.Open(data, s.wire == transcode.CDR) != nil {
 		return nil, nil
 	}
-	enter := func() { // its size does not matter
-		if r.Delimited {
+	delimited := r.Delimited
+	for i, extent := range s.structs { // their sizes do not matter
+		if i == 1 && s.list {
+			r.Size()
+			if r.U32() == 0 {
+				return nil, nil
+			}
+		}
+		switch {
+		case extent == schema.Mutable:
+			return nil, nil
+		case i > 0 && extent != schema.Unstated:
+			delimited = extent == schema.Appendable && r.Sizes
+		}
+		if delimited {
 			r.U32()
 		}
 	}
-	enter() // the message
-	if s.list {
-		r.Size()
-		if r.U32() == 0 {
-			return nil, nil
-		}
-		enter() // the transform
-	}
-	if !s.bare {
-		enter() // the header
-	}
-	enter() // the stamp
 	if s.wire == transcode.ROS1 {
 		r.U32() // Header.seq
 	}

@@ -102,6 +102,16 @@ func TestStamp(t *testing.T) {
 	if _, ok := m.Stamp(&tf).Time(append([]byte{0, 1, 0, 0}, make([]byte, 100)...)); ok {
 		t.Error("an empty list has a stamp")
 	}
+	// Structs that XCDR2 writes in another way than those around them.
+	text := "module std_msgs { module msg { @final struct Header { Stamp stamp; string frame_id; }; }; };" +
+		"@appendable struct Stamp { long sec; unsigned long nanosec; }; struct T { std_msgs::msg::Header header; };"
+	mixed := storage.Topic{Type: "T", Encoding: "cdr", Schema: storage.Schema{Encoding: "omgidl", Data: []byte(text)}}
+	if got, ok := m.Stamp(&mixed).Time([]byte{0, 9, 0, 0, 99, 0, 0, 0, 8, 0, 0, 0, 5, 0, 0, 0, 7, 0, 0, 0}); !ok || got != 5_000_000_007 {
+		t.Errorf("@appendable in @final in a delimited struct: %d, %v", got, ok)
+	}
+	if got, ok := m.Stamp(&mixed).Time([]byte{0, 7, 0, 0, 8, 0, 0, 0, 5, 0, 0, 0, 7, 0, 0, 0}); !ok || got != 5_000_000_007 {
+		t.Errorf("@appendable in @final in a plain struct: %d, %v", got, ok)
+	}
 	// XCDR2: sizes before structs and lists.
 	plain := topic("std_msgs/msg/Header", "cdr")
 	for _, c := range []struct {

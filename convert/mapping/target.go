@@ -6,6 +6,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/migrate"
 	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/wire/xtypes"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/schema/rosmsg"
@@ -35,8 +36,17 @@ func (t *Target) Place() string {
 const maxVersions = 32
 
 // target returns the definition that a type has in the target, in the dialect of an encoding; nil
-// if the target does not have it. name is a common one.
+// if the target does not have it. name is a common one. Of a type that only IDL has, messages are
+// written as plain ones.
 func (m *Mapper) target(name string, to transcode.Wire) (*schema.Message, error) {
+	msg, err := m.targetOwn(name, to)
+	if msg != nil {
+		msg = schema.Plain(msg)
+	}
+	return msg, err
+}
+
+func (m *Mapper) targetOwn(name string, to transcode.Wire) (*schema.Message, error) {
 	ros1, ros2 := strings.Replace(name, "/msg/", "/", 1), name
 	t := m.o.Target
 	switch {
@@ -145,7 +155,7 @@ func (m *Mapper) migration(d *definition, from, to transcode.Wire) (*Migration, 
 		return nil, fmt.Errorf("the definition of %s: %w", m.o.Target.Place(), err)
 	}
 	if g.Target == nil && from == to && src == d.msg && m.lib.isKnown(src) {
-		g.Target = src // a folder of packages has no standard types
+		g.Target = schema.Plain(src) // a folder of packages has no standard types
 	}
 	if g.Target == nil {
 		return g, nil
@@ -155,7 +165,8 @@ func (m *Mapper) migration(d *definition, from, to transcode.Wire) (*Migration, 
 	} else {
 		g.Target = first
 	}
-	if from == to && sameLayout(src, g.Target) && rules.For(src, g.Target) == nil {
+	plain := from == transcode.ROS1 || xtypes.New(src) == nil
+	if from == to && plain && sameLayout(src, g.Target) && rules.For(src, g.Target) == nil {
 		return g, nil
 	}
 	return g, m.step(g, src, g.Target, from, to)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/wire/xtypes"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -27,6 +28,7 @@ type field struct {
 	min  int   // least bytes of one value
 	flow bool  // in YAML its value stands on the line of its name
 	blob bool  // a list of bytes
+	lone bool  // a list of one value at most, which is written as that value or null
 }
 
 var errTooLarge = errors.New("the definition is too large to be compiled")
@@ -46,7 +48,10 @@ func Compile(m *schema.Message, wire transcode.Wire, o Options) (*Program, error
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{o: o, cdr: wire == transcode.CDR, unlike: schema.Unlike(m), ros: root}
+	p := &Program{o: o, cdr: wire == transcode.CDR, ros: root}
+	if p.cdr {
+		p.special = xtypes.New(m)
+	}
 	return p, p.setColumns(root)
 }
 
@@ -96,11 +101,23 @@ func (c *compiler) node(m *schema.Message, depth int) (*node, error) {
 		case schema.Uint8, schema.Byte, schema.Char, schema.IDLChar:
 			d.blob = t.Array != schema.Single
 		}
+		if isLone(f) {
+			d.lone, d.blob = true, false
+		}
 		n.fields[i] = d
 		n.min = min(1<<40, n.min+d.least())
 	}
 	c.made[m] = n
 	return n, nil
+}
+
+// isLone reports whether a field is a member of a union or an optional one of IDL, which stands for
+// a single value.
+func isLone(f schema.Field) bool {
+	if f.Member == nil || f.Type.Array != schema.Bounded || f.Type.Len != 1 {
+		return false
+	}
+	return f.Member.Type.Array == schema.Single || f.Type.Kind == schema.Struct && f.Type.Message.Extensibility == schema.Bare
 }
 
 // least returns how many bytes the field takes at least.

@@ -29,6 +29,7 @@
 //     alone in no valid text and that Python's surrogateescape turns back into the
 //     byte XX. In CSV it is the byte itself; in YAML, whose parsers refuse such
 //     codes, the whole text is !!binary "base64"
+//   - a member of a union of IDL that is not chosen and an @optional one that is absent are null
 //   - a ROS 1 time or duration is the struct that it is in ROS 2: sec, nanosec
 //   - lists of bytes and protobuf bytes are {"$bytes":N}, or base64 with
 //     Options.Bytes; other lists of more than [LongList] elements are
@@ -52,6 +53,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/internal/wire/pb"
+	"github.com/bagconv/bagconv/internal/wire/xtypes"
 )
 
 // Style is a kind of text.
@@ -97,8 +99,8 @@ type Program struct {
 	columns []column // nil: the whole message
 	picked  int      // how many of them are not empty
 	cdr     bool
-	unlike  [2]string // see schema.Unlike
-	ros     *node     // nil: protobuf
+	special *xtypes.Converter // of types that only IDL has
+	ros     *node             // nil: protobuf
 	proto   *protoNode
 	unknown atomic.Int64
 	noted   [len(noteNames)]atomic.Int64

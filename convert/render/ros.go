@@ -20,16 +20,21 @@ type rosRun struct {
 	units   []uint16
 	wide    []byte
 	swapped []byte
+	plain   []byte // the message, see Program.special
 }
 
 // message writes all of a message, or the columns.
 func (r *rosRun) message(p *Program, src []byte) error {
 	r.fuel = maxFuel + len(src)
+	if p.special.Needed(src) {
+		var err error
+		if src, _, _, err = p.special.Plain(r.plain[:0], src); err != nil {
+			return err
+		}
+		r.plain = src
+	}
 	if err := r.Open(src, p.cdr); err != nil {
 		return err
-	}
-	if r.Refuse(r.Unlike(p.unlike)); !r.OK() {
-		return r.Err()
 	}
 	switch {
 	case p.columns != nil:
@@ -93,6 +98,10 @@ func (r *rosRun) value(f *field, whole bool) {
 	}
 	n := r.length(f)
 	switch {
+	case f.lone && n == 0:
+		r.null(f.flow)
+	case f.lone:
+		r.single(f)
 	case f.blob:
 		r.binary(r.Take(n), whole)
 	case n > LongList && !whole && !r.arrays:

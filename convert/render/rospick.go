@@ -34,7 +34,7 @@ func (r *rosRun) leaf(f *field, list schema.Array, whole bool) {
 			r.value(f, whole)
 		}
 	}
-	if r.style != CSV || one && f.kind != schema.Struct || !one && f.blob {
+	if r.style != CSV || (one || f.lone) && f.kind != schema.Struct || !one && f.blob {
 		write()
 	} else {
 		r.json(write)

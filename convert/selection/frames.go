@@ -35,7 +35,7 @@ func transforms(dst []string, data []byte, cdr bool) ([]string, bool) {
 	if r.Open(data, cdr) != nil {
 		return dst, false
 	}
-	r.Struct() // the message
+	end := r.Struct() // the message
 	r.Size()
 	for n := r.Count(least); n > 0 && r.OK(); n-- {
 		transform, header, stamp := r.Struct(), r.Struct(), r.Struct()
@@ -52,7 +52,8 @@ func transforms(dst []string, data []byte, cdr bool) ([]string, bool) {
 		}
 		r.End(transform)
 	}
-	return dst, r.OK()
+	r.End(end)
+	return dst, r.OK() && ros.IsPadding(r.Rest()) // else its structs have other sizes than those around them
 }
 
 // apolloTransforms walks over an apollo.transform.TransformStampeds: transforms

@@ -93,9 +93,6 @@ func newCompiler(from ros.Layout, o Options) *compiler {
 }
 
 func compile(p *Plan, from ros.Layout) (*program, error) {
-	if what := from.Unlike(schema.Unlike(p.src)); what != "" {
-		return nil, &Error{What: what}
-	}
 	c := newCompiler(from, p.o)
 	if known := map[*schema.Message]int{}; flatFields(p.src, known) > maxFlat || flatFields(p.dst, known) > maxFlat {
 		return nil, errFlat

@@ -18,8 +18,9 @@
 //	struct    its fields                  its fields; without fields one zero byte
 //
 // Read as well: big endian CDR, and XCDR2 (8-byte values at multiples of 4, sizes
-// before structs and lists) plain and delimited. Written is little endian XCDR1.
-// Refused are parameter lists (PL_CDR), unions, long double and wchar.
+// before structs and lists) plain and delimited. Messages of types that only IDL has, with unions,
+// optional or numbered members, become plain ones first (internal/wire/xtypes). Written is little
+// endian XCDR1 of the fields alone, also for such types. Refused are long double and wchar.
 //
 // Input is not trusted: every count is compared with the bytes that remain before
 // anything is copied, and a type that needs an unreasonable program is refused.
@@ -30,9 +31,11 @@ package transcode
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/internal/wire/xtypes"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -97,6 +100,8 @@ type Plan struct {
 	seq      seqLoss
 	notes    notes
 	lost     LossCounter
+	special  *xtypes.Converter // of source types that only IDL has; nil: all messages are plain
+	buffers  sync.Pool         // of *[]byte, for messages that special makes plain
 }
 
 type variantProgram struct{ p atomic.Pointer[program] }
@@ -105,6 +110,9 @@ type variantProgram struct{ p atomic.Pointer[program] }
 // error names the field that has no way across.
 func Compile(src, dst *schema.Message, o Options) (*Plan, error) {
 	p := &Plan{src: src, dst: dst, o: o, seqAt: -1}
+	if o.From == CDR {
+		p.special = xtypes.New(src)
+	}
 	var err error
 	if p.main, err = compile(p, layoutOf(o.From, ros.PlainLE)); err != nil {
 		return nil, err
@@ -217,6 +225,14 @@ func (p *Plan) Append(dst, src []byte) ([]byte, error) {
 // CDR, where middlewares pad, they are not an error; Trailing decides what is padding.
 // They are not counted; those within a delimited struct are.
 func (p *Plan) AppendRest(dst, src []byte) (out, rest []byte, err error) {
+	if p.special.Needed(src) {
+		return p.appendSpecial(dst, src)
+	}
+	return p.appendPlain(dst, src)
+}
+
+// appendPlain is AppendRest for a message that has no more than its fields.
+func (p *Plan) appendPlain(dst, src []byte) (out, rest []byte, err error) {
 	prog, body := p.main, src
 	if p.o.From == CDR {
 		v, err := ros.FormOf(src)
@@ -265,6 +281,32 @@ func (p *Plan) AppendRest(dst, src []byte) (out, rest []byte, err error) {
 		p.lost.bytes.Add(int64(st.extra))
 	}
 	return st.dst, body[at:], nil
+}
+
+// appendSpecial is AppendRest for a message that has to be made plain before.
+func (p *Plan) appendSpecial(dst, src []byte) (out, rest []byte, err error) {
+	buf, _ := p.buffers.Get().(*[]byte)
+	if buf == nil {
+		buf = new([]byte)
+	}
+	defer p.buffers.Put(buf)
+	plain, rest, extra, err := p.special.Plain((*buf)[:0], src)
+	if err != nil {
+		return dst, nil, err
+	}
+	*buf = plain
+	out, left, err := p.appendPlain(dst, plain)
+	if err != nil {
+		return dst, nil, err
+	}
+	if len(left) > 0 {
+		return dst, nil, &Error{Offset: len(plain) - len(left), What: fmt.Sprintf("internal error: %d bytes of the plain message are left over", len(left))}
+	}
+	if extra > 0 {
+		p.lost.trailing.Add(1)
+		p.lost.bytes.Add(int64(extra))
+	}
+	return out, rest, nil
 }
 
 func (p *Plan) variant(v ros.Form) (*program, error) {

@@ -27,8 +27,12 @@ func (s *Source) Open(message []byte) (r ros.Reader, err error) {
 	if !s.cdr {
 		return ros.NewReader(message, false), nil
 	}
-	form, err := ros.FormOf(message)
-	if err == nil && form != ros.PlainLE {
+	form, err := ros.PlainLE, error(nil)
+	special := s.normal.special.Needed(message)
+	if !special {
+		form, err = ros.FormOf(message)
+	}
+	if err == nil && (special || form != ros.PlainLE) {
 		message, err = s.normal.Append(nil, message)
 	}
 	if err != nil {

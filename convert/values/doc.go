@@ -49,7 +49,8 @@
 //
 // Limits: the nanoseconds of a time.Time are below 1e9, so that one with more is another time of the
 // same length; surrogates that stand alone in a wstring become U+FFFD; the zero time.Time is time 0.
-// Refused are long double, wchar and, as in package transcode, parameter lists.
+// Refused are long double and wchar. Types that only IDL has, with unions, optional members or maps,
+// are read as the lists that docs/mapping.md describes, and not written.
 //
 // Input is not trusted: counts are compared with the bytes that remain, and memory is limited to a
 // multiple of the message. Errors wrap [ErrMalformed], [ErrRange] or [ErrType] and name the field. A

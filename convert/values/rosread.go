@@ -24,13 +24,12 @@ type rosReader struct {
 var bigEndianHost = binary.NativeEndian.Uint16([]byte{1, 0}) != 1
 
 // message reads a message into the value at p.
-func (r *rosReader) message(s *slot, src []byte, cdr bool, unlike [2]string, p unsafe.Pointer) error {
+func (r *rosReader) message(s *slot, src []byte, cdr bool, p unsafe.Pointer) error {
 	r.budget, r.wrong, r.path = maxExtra+maxGrowth*len(src), nil, ""
 	if err := r.Open(src, cdr); err != nil {
 		return err
 	}
 	r.swaps = r.BigEndian != bigEndianHost
-	r.Refuse(r.Unlike(unlike))
 	r.value(s, p)
 	if !cdr && r.Len() != 0 {
 		r.Fail("%d bytes are left over", r.Len())

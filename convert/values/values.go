@@ -9,6 +9,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/internal/wire/xtypes"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -75,7 +76,7 @@ type program struct {
 	encoding      string
 	head          mapping.Program // makes messages those of root; nil: they are
 	unread, unset []string
-	unlike        [2]string // see schema.Unlike
+	special       *xtypes.Converter // of types that only IDL has
 }
 
 // compile makes the program of a Go type.
@@ -96,7 +97,7 @@ func compile(d *mapping.Definition, encoding string, t reflect.Type) (*program, 
 	}
 	p := &program{root: root, encoding: encoding, head: d.Head, unread: c.unread, unset: c.unset}
 	if encoding == "cdr" {
-		p.unlike = schema.Unlike(d.ROS)
+		p.special = xtypes.New(d.ROS)
 	}
 	return p, nil
 }
@@ -117,9 +118,14 @@ func (c *program) decode(message []byte, p unsafe.Pointer) (err error) {
 	if c.encoding == "protobuf" {
 		return readProto(c.root, message, p)
 	}
+	if c.special.Needed(message) {
+		if message, _, _, err = c.special.Plain(nil, message); err != nil {
+			return err
+		}
+	}
 	r := rosReaders.Get().(*rosReader)
 	defer rosReaders.Put(r)
-	return r.message(c.root, message, c.encoding == "cdr", c.unlike, p)
+	return r.message(c.root, message, c.encoding == "cdr", p)
 }
 
 var rosReaders = sync.Pool{New: func() any { return new(rosReader) }}
@@ -133,6 +139,9 @@ func (c *program) append(dst []byte, p unsafe.Pointer) ([]byte, error) {
 	case "protobuf":
 		out, err = writeProto(c.root, dst, p)
 	default:
+		if c.special.Always() {
+			return dst, fmt.Errorf("messages with unions, optional or numbered members are read, but not written: %w", storage.ErrUnsupported)
+		}
 		out, err = writeROS(c.root, dst, c.encoding == "cdr", p)
 	}
 	if err != nil {

@@ -57,6 +57,7 @@ var arrows = []arrow{
 	{"storage", nil},
 	{"storage/storagetest", []string{"storage", "internal/faultio", "internal/iox"}},
 	{"internal/sqlite", []string{"storage", "internal/iox"}},
+	{"internal/wire/xtypes", []string{"schema", "internal/wire/ros"}},
 	{"internal/...", []string{"storage", "internal/..."}},
 	{"proto/...", []string{"proto/..."}},
 	{"scripts/...", []string{"formats/...", "schema/...", "proto/...", "storage", "convert/...", "internal/..."}},

@@ -9,12 +9,15 @@ import (
 
 // notes are the annotations before a definition that say something about the bytes or the values.
 type notes struct {
-	bits    int    // of @bit_bound; 0 without it
-	value   string // of @default, as it is written, strings in quotes; "" without it
-	mutable bool
-	extent  schema.Extensibility
-	number  *int64 // of @value; nil without it
-	odd     bool   // @value is not a whole number
+	bits     int    // of @bit_bound; 0 without it
+	value    string // of @default, as it is written, strings in quotes; "" without it
+	optional bool
+	extent   schema.Extensibility
+	number   *int64  // of @value; nil without it
+	odd      bool    // @value is not a whole number
+	id       *uint32 // of @id; nil without it
+	hash     *string // of @hashid, "" for the name of the member; nil without it
+	autoid   string  // HASH or SEQUENTIAL; "" without it
 }
 
 // annotations reads @name and @name(...) before a definition. All but those in notes are stepped
@@ -28,16 +31,31 @@ func (p *parser) annotations(scope []string) (n notes, err error) {
 		if err != nil {
 			return n, err
 		}
-		if name == "value" {
+		switch name {
+		case "value":
 			n.number, n.odd = p.valueNumber(scope)
+		case "id":
+			number, odd := p.valueNumber(scope)
+			if odd || *number < 0 || *number > maxID {
+				return n, p.fail("@id has a number from 0 to 0x0fffffff")
+			}
+			id := uint32(*number)
+			n.id = &id
 		}
 		value, err := p.annotationValue()
 		if err != nil {
 			return n, err
 		}
 		switch {
-		case name == "optional" && !strings.EqualFold(value, "false"):
-			return n, p.fail("@optional members are not read: whether and how they stand in the bytes depends on the recorder")
+		case name == "optional":
+			n.optional = !strings.EqualFold(value, "false")
+		case name == "hashid":
+			text := strings.Trim(value, `"`)
+			n.hash = &text
+		case name == "autoid":
+			if n.autoid = value; value == "" {
+				n.autoid = hashIDs
+			}
 		case name == "bit_bound":
 			if n.bits, err = strconv.Atoi(value); err != nil || n.bits < 1 || n.bits > 64 {
 				return n, p.fail("@bit_bound has a number from 1 to 64, not " + strconv.Quote(clip(value)))
@@ -45,7 +63,7 @@ func (p *parser) annotations(scope []string) (n notes, err error) {
 		case name == "default":
 			n.value = value
 		case name == "mutable", name == "extensibility" && value == "MUTABLE":
-			n.mutable = true
+			n.extent = schema.Mutable
 		case name == "final", name == "extensibility" && value == "FINAL":
 			n.extent = schema.Final
 		case name == "appendable", name == "extensibility" && value == "APPENDABLE":

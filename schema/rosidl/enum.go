@@ -2,6 +2,7 @@ package rosidl
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/bagconv/bagconv/schema"
 )
@@ -57,6 +58,8 @@ func (p *parser) enum(scope []string, bits int) error {
 		limit := int64(1) << (8*kind.Size() - 1)
 		odd = odd || noted.odd || next < -limit || next >= limit
 		e.values = append(e.values, enumerator{value, next})
+		p.numbers[within(scope, value)] = next
+		p.numbers[within(scope, name)+"::"+value] = next
 		next++
 		p.accept(",")
 	}
@@ -64,6 +67,10 @@ func (p *parser) enum(scope []string, bits int) error {
 		e.kind = schema.Int32
 	}
 	if odd {
+		for _, v := range e.values {
+			delete(p.numbers, within(scope, v.name))
+			delete(p.numbers, within(scope, name)+"::"+v.name)
+		}
 		e.values = nil
 	}
 	return p.name(within(scope, name), typeRef{kind: kind, enum: e})
@@ -89,13 +96,23 @@ func (p *parser) valueNumber(scope []string) (number *int64, odd bool) {
 // number returns the number of a default that is one of the names, and other defaults as they are.
 func (e *enumDef) number(value string) string {
 	if e != nil && value != "" {
+		_, last, found := cutLast(value, "::")
 		for _, v := range e.values {
-			if v.name == value {
+			if v.name == value || found && v.name == last {
 				return strconv.FormatInt(v.number, 10)
 			}
 		}
 	}
 	return value
+}
+
+// cutLast cuts a text at the last separator.
+func cutLast(text, separator string) (before, after string, found bool) {
+	i := strings.LastIndex(text, separator)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+len(separator):], true
 }
 
 // addEnums makes the values of enums constants of the message that has fields of them.

@@ -19,29 +19,38 @@ type parser struct {
 	numbers map[string]int64   // of them the whole numbers, for bounds
 	made    map[string]*schema.Message
 	flat    map[string]resolved
-	mutable map[*schema.Message]bool       // those of @mutable structs
 	enums   map[*schema.Message][]*enumDef // of their fields
 
-	refused   map[string]string // names of types that are not read: "a union"
-	bits      map[string]int    // of bitsets
-	flattened int               // fields of the messages that were made
+	within    string                                // the struct and field that is resolved, as the beginning of a name
+	autoid    string                                // of the module that is read, see notes
+	lastID    map[*schema.Message]uint32            // the number of the last member
+	ids       map[*schema.Message]map[uint32]string // of @mutable structs: the fields
+	typeNames map[string]int                        // names of types in ROS 2
+	refused   map[string]string                     // names of types that are not read: "an interface"
+	bits      map[string]int                        // of bitsets
+	flattened int                                   // fields of the messages that were made
 }
 
 type structDef struct {
 	scope     []string
 	base      string // as it is written; "" without one
 	fields    []fieldDef
-	constants []schema.Constant
+	constants []constantDef
 	complete  bool // its body was read
-	mutable   bool
+	union     bool // the first field is the discriminator
+	hashed    bool // members have the hash of their name as number
 	extent    schema.Extensibility
 	active    bool
 }
 
 type fieldDef struct {
-	name  string
-	ref   typeRef
-	value string // its default, as it is written; "" without one
+	name     string
+	ref      typeRef
+	value    string // its default, as it is written; "" without one
+	optional bool
+	id       *uint32 // nil: one more than the field before
+	labels   []label // of a member of a union
+	other    bool    // it has the label default
 }
 
 // A typeRef is a type as it is written: a kind, a name, or a list of another.
@@ -50,6 +59,7 @@ type typeRef struct {
 	bound int
 	name  string
 	elem  *typeRef
+	key   *typeRef // of a map, whose values are elem
 	array schema.Array
 	len   int
 	enum  *enumDef // of an enum
@@ -115,7 +125,7 @@ func (p *parser) definitions(scope []string) error {
 			return nil
 		case p.accept(";"):
 		case p.accept("module"):
-			err = p.module(scope)
+			err = p.module(scope, noted.autoid)
 		case p.accept("struct"):
 			err = p.structure(scope, noted)
 		case p.accept("const"):
@@ -125,7 +135,7 @@ func (p *parser) definitions(scope []string) error {
 		case p.accept("enum"):
 			err = p.enum(scope, noted.bits)
 		case p.accept("union"):
-			err = p.skip(scope, "a union")
+			err = p.union(scope, noted)
 		case p.accept("bitmask"):
 			err = p.bitmask(scope, noted.bits)
 		case p.accept("bitset"):
@@ -169,7 +179,11 @@ func (p *parser) skip(scope []string, what string) error {
 	}
 }
 
-func (p *parser) module(scope []string) error {
+func (p *parser) module(scope []string, autoid string) error {
+	defer func(outer string) { p.autoid = outer }(p.autoid)
+	if autoid != "" {
+		p.autoid = autoid
+	}
 	name, err := p.word()
 	if err == nil {
 		err = p.expect("{")

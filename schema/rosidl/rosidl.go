@@ -9,10 +9,17 @@
 // becomes one of one dimension with as many values, which has the same bytes. The values
 // of an enum are constants of each message that has a field of it.
 //
-// Refused if the root uses them are unions, bitmasks, bitsets and maps; refused
-// anywhere are @optional and @bit_bound, a @mutable struct as a field, two definitions
-// of one type, recursion, and text out of proportion: over 16 MiB or a million words, names over 512 bytes, over
-// 100,000 fields in all. Parse may be called concurrently.
+//	union U switch (K) {...}   a struct: the discriminator, and each member as a list of at most one value
+//	@optional T f              T[<=1] f; of a list: of a struct with the list as its field "data"
+//	map<K, V> f                a list of structs with "key" and "value"
+//	sequence<sequence<T>> f    a list of structs with the list "data"
+//
+// Such structs get the name of the struct and the field: "pkg/msg/TNamesEntry". See schema.Member
+// for how these stand in the bytes.
+//
+// Refused if the root uses them are interfaces, exceptions and valuetypes; refused anywhere are two
+// definitions of one type, recursion, and text out of proportion: over 16 MiB or a million words,
+// names over 512 bytes, over 100,000 fields in all. Parse may be called concurrently.
 package rosidl
 
 import (
@@ -63,7 +70,7 @@ func Parse(name string, text []byte) (*schema.Message, error) {
 		return nil, &Error{Type: name, What: "text of more than 16 MiB"}
 	}
 	p := &parser{structs: map[string]*structDef{}, types: map[string]typeRef{}, consts: map[string]string{}, numbers: map[string]int64{},
-		made: map[string]*schema.Message{}, flat: map[string]resolved{}, mutable: map[*schema.Message]bool{}, enums: map[*schema.Message][]*enumDef{}, refused: map[string]string{}, bits: map[string]int{}}
+		made: map[string]*schema.Message{}, flat: map[string]resolved{}, lastID: map[*schema.Message]uint32{}, ids: map[*schema.Message]map[uint32]string{}, enums: map[*schema.Message][]*enumDef{}, refused: map[string]string{}, bits: map[string]int{}}
 	for _, block := range split(string(text)) {
 		tokens, err := lex(block)
 		if err == nil {
@@ -182,35 +189,60 @@ func (p *parser) message(name, user string, depth int) (*schema.Message, error) 
 	}
 	def.active = true
 	defer func() { def.active = false }()
-	m := &schema.Message{Name: full, Constants: slices.Clip(def.constants), Extensibility: def.extent}
-	if err := p.inherit(m, def, depth); err != nil {
+	m := &schema.Message{Name: full, Extensibility: def.extent, Union: def.union}
+	m.Constants = p.constants(def, full)
+	err := p.inherit(m, def, depth)
+	if err == nil {
+		err = p.addFields(m, def, depth)
+	}
+	if err == nil {
+		err = p.addEnums(m)
+	}
+	if err != nil {
 		return nil, err
 	}
-	for _, f := range def.fields {
-		t, err := p.resolve(f.ref, def.scope, full, depth)
+	p.made[name] = m
+	return m, nil
+}
+
+// addFields adds the fields of a struct or union, but for those of its base.
+func (p *parser) addFields(m *schema.Message, def *structDef, depth int) error {
+	defer func(outer string) { p.within = outer }(p.within)
+	discriminator := (*enumDef)(nil)
+	for i, f := range def.fields {
+		p.within = m.Name + camel(f.name)
+		t, err := p.resolve(f.ref, def.scope, m.Name, depth)
 		if err != nil {
-			return nil, err
-		}
-		if p.mutable[t.Message] {
-			return nil, &Error{Type: t.Message.Name, What: "it is @mutable and a field of " + full + ": the numbers of members that stand in its bytes are not read"}
+			return err
 		}
 		if f.name == "structure_needs_at_least_one_member" && len(def.fields) == 1 {
 			continue // the place-holder of an empty message
 		}
 		if p.flattened++; p.flattened > maxFields {
-			return nil, fail("more than 100,000 fields")
+			return &Error{Type: m.Name, What: "more than 100,000 fields"}
 		}
-		m.Fields = append(m.Fields, schema.Field{Name: f.name, Type: t.Type, Default: defaultOf(t.enum.number(f.value), t.Type)})
+		field := schema.Field{Name: f.name, Type: t.Type, Default: defaultOf(t.enum.number(f.value), t.Type)}
+		switch {
+		case def.union && i == 0:
+			discriminator = t.enum
+			err = p.discriminator(m, def, &field)
+		case def.union:
+			err = p.unionMember(m, def, f, &field, discriminator)
+		case f.optional:
+			err = p.optionalMember(m, &field)
+		}
+		if err != nil {
+			return err
+		}
+		if err := p.setID(m, f, &field); err != nil {
+			return err
+		}
+		m.Fields = append(m.Fields, field)
 		if t.enum != nil {
 			p.enums[m] = append(p.enums[m], t.enum)
 		}
 	}
-	if err := p.addEnums(m); err != nil {
-		return nil, err
-	}
-	p.made[name] = m
-	p.mutable[m] = p.mutable[m] || def.mutable
-	return m, nil
+	return nil
 }
 
 // inherit puts the fields of the base before those of a struct, as they stand in the
@@ -230,8 +262,13 @@ func (p *parser) inherit(m *schema.Message, def *structDef, depth int) error {
 		return &Error{Type: m.Name, What: "more than 100,000 fields"}
 	}
 	m.Fields = append(m.Fields, t.Message.Fields...)
-	m.Extensibility = max(m.Extensibility, t.Message.Extensibility)
-	p.enums[m], p.mutable[m] = slices.Clip(p.enums[t.Message]), p.mutable[t.Message]
+	base := t.Message.Extensibility
+	m.Extensibility = max(m.Extensibility, base)
+	p.enums[m] = slices.Clip(p.enums[t.Message])
+	p.lastID[m] = p.lastID[t.Message]
+	if m.Extensibility == schema.Mutable && base != schema.Mutable {
+		return p.numberBase(m, def.base)
+	}
 	return nil
 }
 
@@ -251,6 +288,9 @@ func (p *parser) resolve(r typeRef, scope []string, user string, depth int) (res
 		if r.elem == nil {
 			return t, nil
 		}
+		if r.key != nil {
+			return p.entries(r, scope, user, depth)
+		}
 		elem, err := p.resolve(*r.elem, scope, user, depth+1)
 		switch {
 		case err != nil || elem.Array == schema.Single:
@@ -260,7 +300,7 @@ func (p *parser) resolve(r typeRef, scope []string, user string, depth int) (res
 		case elem.Array == schema.Fixed && r.array == schema.Fixed:
 			err = &Error{Type: user, What: "an array of more than 2^31 values"}
 		default:
-			err = &Error{Type: user, What: "lists of lists are not in ROS 2"}
+			err = p.wrap(&elem, "Item", "data")
 		}
 		elem.Array, elem.Len = r.array, r.len
 		return elem, err

@@ -26,9 +26,9 @@ func (p *parser) structure(scope []string, own notes) error {
 		return err
 	}
 	def := p.define(scope, name)
-	before, was, again := def.fields, def.base, def.complete
-	def.fields, def.base, def.complete, def.mutable = nil, base, true, def.mutable || own.mutable
-	def.extent = max(def.extent, own.extent)
+	before := *def
+	p.begin(def, own)
+	def.base = base
 	seen := map[string]bool{}
 	for !p.accept("}") {
 		noted, err := p.annotations(scope)
@@ -40,18 +40,9 @@ func (p *parser) structure(scope []string, own notes) error {
 			return err
 		}
 		for {
-			field, sized, err := p.declarator(ref, scope)
-			if err != nil {
+			if err := p.field(def, ref, noted, scope, seen); err != nil {
 				return err
 			}
-			if seen[field] {
-				return p.fail("field " + field + " appears twice")
-			}
-			if p.fields++; p.fields > maxFields {
-				return p.fail("more than 100,000 fields and constants")
-			}
-			seen[field] = true
-			def.fields = append(def.fields, fieldDef{field, sized, noted.value})
 			if !p.accept(",") {
 				break
 			}
@@ -60,8 +51,49 @@ func (p *parser) structure(scope []string, own notes) error {
 			return err
 		}
 	}
-	if again && (was != base || !reflect.DeepEqual(before, def.fields)) {
-		return p.fail("struct " + name + " is defined twice, in different ways")
+	return p.repeated(name, &before, def)
+}
+
+// begin prepares a definition for its body.
+func (p *parser) begin(def *structDef, own notes) {
+	def.fields, def.base, def.complete = nil, "", true
+	def.extent = max(def.extent, own.extent)
+	autoid := p.autoid
+	if own.autoid != "" {
+		autoid = own.autoid
+	}
+	def.hashed = autoid == hashIDs
+}
+
+// field reads the name of a field, and adds the field.
+func (p *parser) field(def *structDef, ref typeRef, noted notes, scope []string, seen map[string]bool) error {
+	name, sized, err := p.declarator(ref, scope)
+	if err != nil {
+		return err
+	}
+	if seen[name] {
+		return p.fail("field " + name + " appears twice")
+	}
+	if p.fields++; p.fields > maxFields {
+		return p.fail("more than 100,000 fields and constants")
+	}
+	seen[name] = true
+	f := fieldDef{name: name, ref: sized, value: noted.value, optional: noted.optional, id: noted.id}
+	switch {
+	case f.id != nil:
+	case noted.hash != nil && *noted.hash != "":
+		f.id = hashID(*noted.hash)
+	case noted.hash != nil, def.hashed:
+		f.id = hashID(name)
+	}
+	def.fields = append(def.fields, f)
+	return nil
+}
+
+// repeated refuses a definition that is not the same as one before of its name.
+func (p *parser) repeated(name string, before, def *structDef) error {
+	if before.complete && (before.base != def.base || before.union != def.union || !reflect.DeepEqual(before.fields, def.fields)) {
+		return p.fail("type " + name + " is defined twice, in different ways")
 	}
 	return nil
 }
@@ -129,13 +161,43 @@ func (p *parser) constant(scope []string) error {
 	if p.fields++; p.fields > maxFields {
 		return p.fail("more than 100,000 fields and constants")
 	}
-	if n := len(scope); n > 0 && ref.kind != schema.Invalid {
+	if n := len(scope); n > 0 {
 		if owner, ok := strings.CutSuffix(scope[n-1], "_Constants"); ok {
 			def := p.define(scope[:n-1], owner)
-			def.constants = append(def.constants, schema.Constant{Kind: ref.kind, StringBound: ref.bound, Name: name, Text: value})
+			def.constants = append(def.constants, constantDef{name, ref, value, scope})
 		}
 	}
 	return nil
+}
+
+// A constantDef is a constant of a message.
+type constantDef struct {
+	name  string
+	ref   typeRef
+	value string
+	scope []string
+}
+
+// constants returns the constants of a message whose types are known numbers, strings or enums.
+func (p *parser) constants(def *structDef, user string) (out []schema.Constant) {
+	for _, c := range def.constants {
+		t, err := p.resolve(c.ref, c.scope, user, 0)
+		if err != nil {
+			continue
+		}
+		kind := t.Kind
+		if t.enum != nil {
+			kind = t.enum.kind
+		}
+		if t.Array == schema.Single && kind != schema.Struct {
+			value := c.value
+			if t.enum != nil {
+				value = t.enum.number(value)
+			}
+			out = append(out, schema.Constant{Kind: kind, StringBound: t.StringBound, Name: c.name, Text: value})
+		}
+	}
+	return out
 }
 
 // value reads a constant's value and the ';' after it. Whole numbers are

@@ -62,7 +62,8 @@ func (p *parser) typeSpec(scope []string, depth int) (typeRef, error) {
 	case p.accept("sequence"):
 		return p.sequence(scope, depth)
 	case p.peek().text == "map" && p.tokens[min(p.at+1, len(p.tokens)-1)].text == "<":
-		return typeRef{}, p.fail("a map is not read")
+		p.at++
+		return p.mapping(scope, depth)
 	}
 	if k, ok := words[p.peek().text]; ok && p.peek().kind == wordToken {
 		p.at++
@@ -112,6 +113,30 @@ func (p *parser) sequence(scope []string, depth int) (typeRef, error) {
 		if ref.len, err = p.number(scope, 1, true); err != nil {
 			return ref, err
 		}
+	}
+	return ref, p.expect(">")
+}
+
+// mapping reads <KEY, VALUE> or <KEY, VALUE, N>.
+func (p *parser) mapping(scope []string, depth int) (ref typeRef, err error) {
+	ref.array = schema.Unbounded
+	var key, value typeRef
+	if err = p.expect("<"); err == nil {
+		key, err = p.typeSpec(scope, depth+1)
+	}
+	if err == nil {
+		err = p.expect(",")
+	}
+	if err == nil {
+		value, err = p.typeSpec(scope, depth+1)
+	}
+	ref.key, ref.elem = &key, &value
+	if err == nil && p.accept(",") {
+		ref.array = schema.Bounded
+		ref.len, err = p.number(scope, 1, true)
+	}
+	if err != nil {
+		return ref, err
 	}
 	return ref, p.expect(">")
 }

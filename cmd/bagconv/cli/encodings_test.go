@@ -22,7 +22,10 @@ var encoded = []struct {
 	{"/idl", "demo::T", "cdr", "omgidl", "module demo { enum Mode { OFF, @value(5) ON }; struct T { unsigned long n; char c[2]; Mode mode; }; };",
 		"\x00\x01\x00\x00\x07\x00\x00\x00ab\x00\x00\x05\x00\x00\x00"},
 	{"/numbered", "demo::Outer", "cdr", "omgidl", "module demo { @mutable struct Inner { long a; }; struct Outer { Inner inner; }; };",
-		"\x00\x01\x00\x00\x00\x00\x04\x00\x07\x00\x00\x00\x01\x3f\x00\x00"},
+		"\x00\x01\x00\x00\x00\x00\x04\x00\x07\x00\x00\x00\x02\x3f\x00\x00"},
+	{"/union", "demo::V", "cdr", "omgidl", "module demo { union Value switch (long) { case 1: double number; case 2: string text; }; struct V { @optional long n; sequence<Value> values; map<string, long> counts; }; };",
+		"\x00\x01\x00\x00\x00\x00\x04\x00\x07\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\xf8\x3f" +
+			"\x02\x00\x00\x00\x03\x00\x00\x00ok\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00a\x00\x00\x00\x05\x00\x00\x00"},
 	{"/mixed", "std_msgs/String", "cdr", "ros1msg", "string data\n", "\x02\x00\x00\x00ok"},
 	{"/plain", "std_msgs/String", "ros1", "ros1msg", "string data\n", "\x02\x00\x00\x00ok"},
 }

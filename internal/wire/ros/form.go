@@ -68,18 +68,6 @@ var layouts = [Forms]Layout{
 	Delimited2BE: {MaxAlign: 4, NUL: true, Filler: true, Sizes: true, Delimited: true, BigEndian: true},
 }
 
-// Unlike returns why a message of the layout cannot be read, "" if it can: its type has a struct that
-// XCDR2 writes in another way, as schema.Unlike returns it.
-func (l Layout) Unlike(names [2]string) string {
-	switch {
-	case l.Sizes && !l.Delimited && names[0] != "":
-		return names[0] + " is @appendable in a struct that is not, and that is not read in XCDR2"
-	case l.Delimited && names[1] != "":
-		return names[1] + " is @final in a struct that is not, and that is not read in XCDR2"
-	}
-	return ""
-}
-
 // Padding returns how many bytes lead from pos to a multiple of n, a power of two.
 func Padding(pos, n int) int { return -pos & (n - 1) }
 

@@ -37,9 +37,9 @@ type Reader struct {
 // stands after the encapsulation header of the form PlainLE in CDR.
 func NewReader(body []byte, cdr bool) (r Reader) {
 	if cdr {
-		r.begin(body, PlainLE, HeaderSize)
+		r.Begin(body, PlainLE, HeaderSize)
 	} else {
-		r.begin(body, ROS1, 0)
+		r.Begin(body, ROS1, 0)
 	}
 	return r
 }
@@ -55,11 +55,12 @@ func (r *Reader) Open(message []byte, cdr bool) error {
 		}
 		head = HeaderSize
 	}
-	r.begin(message[head:], f, head)
+	r.Begin(message[head:], f, head)
 	return nil
 }
 
-func (r *Reader) begin(body []byte, f Form, head int) {
+// Begin begins the body of a message in a form; head bytes stand before it.
+func (r *Reader) Begin(body []byte, f Form, head int) {
 	r.Layout = f.Layout()
 	r.buf, r.pos, r.mask, r.head, r.err = body, 0, r.MaxAlign-1, head, nil
 }
@@ -84,6 +85,16 @@ func (r *Reader) OK() bool { return r.err == nil }
 
 // Pos returns the position in the body, bytes.
 func (r *Reader) Pos() int { return r.pos }
+
+// Part returns a reader of the next n bytes alone, and steps over them. Alignment counts from the
+// first of them.
+func (r *Reader) Part(n int) Reader {
+	part := *r
+	part.head += r.pos
+	part.buf, part.pos = r.Take(n), 0
+	part.err = r.err
+	return part
+}
 
 // Seek goes to a position where the reader has been; not after an error.
 func (r *Reader) Seek(pos int) {
@@ -250,10 +261,11 @@ func (r *Reader) Struct() (end int) {
 	if !r.Delimited {
 		return -1
 	}
-	return r.delimiter()
+	return r.Delimiter()
 }
 
-func (r *Reader) delimiter() (end int) {
+// Delimiter reads the size before a struct, and returns where the struct ends.
+func (r *Reader) Delimiter() (end int) {
 	n := int(r.U32())
 	if n < 0 || n > r.Len() {
 		r.Fail("a struct of %d bytes, but only %d are left", n, r.Len())
