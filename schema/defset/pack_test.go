@@ -224,3 +224,31 @@ func FuzzPack(f *testing.F) {
 		}
 	})
 }
+
+// TestVersionChoice: a version is chosen by its number or by the sum that a type has in it alone.
+func TestVersionChoice(t *testing.T) {
+	text := func(place, odd, same string) *Set {
+		s := New(place)
+		s.Add(Definition{Name: "a/msg/Odd", Kind: "msg", Text: odd})
+		s.Add(Definition{Name: "a/msg/Same", Kind: "msg", Text: same})
+		return s
+	}
+	s := Merge("pack", text("x", "int8 a", "bool b"), text("y", "int16 a", "bool b"), text("z", "int16 a", "bool b"))
+	if got := s.Differing(); len(s.All()) != 2 || len(got) != 1 || got[0] != "a/msg/Odd" {
+		t.Fatalf("%v differ in %d versions", got, len(s.All()))
+	}
+	sum := func(n int, name string) Entry { return s.All()[n].entry(s.All()[n].byName[name], Rest{}) }
+	for choice, want := range map[string]int{
+		"1": 1, "2": 2, "0": 0, "3": 0, "": 0, "x": 0,
+		sum(0, "a/msg/Odd").MD5: 1, sum(1, "a/msg/Odd").MD5[:6]: 2, sum(1, "a/msg/Odd").MD5[:5]: 0,
+		sum(1, "a/msg/Odd").RIHS01: 2, sum(0, "a/msg/Odd").RIHS01[7:20]: 1, sum(0, "a/msg/Same").MD5: 0,
+	} {
+		got, err := s.Version(choice, Rest{})
+		switch {
+		case want == 0 && (err == nil || !strings.Contains(err.Error(), "a/msg/Odd is md5sum "+sum(0, "a/msg/Odd").MD5+" in version 1, ")):
+			t.Errorf("%q: %v", choice, err)
+		case want > 0 && (err != nil || got != s.All()[want-1]):
+			t.Errorf("%q: %v", choice, err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package defset
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -130,6 +131,91 @@ func (s *Set) Entries(rest Rest) []Entry {
 		list = append(list, set.protoEntries((*descriptors).pathOf)...)
 	}
 	return list
+}
+
+// Differing lists the types that versions define differently, by name.
+func (s *Set) Differing() (names []string) {
+	seen := map[string]*Definition{}
+	for _, set := range s.All() {
+		for _, d := range set.Definitions() {
+			old := seen[d.Name]
+			if old == nil {
+				seen[d.Name] = d
+			} else if (old.Kind != d.Kind || !rosmsg.SameText(old.Text, d.Text)) && !slices.Contains(names, d.Name) {
+				names = append(names, d.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Version returns the version that is asked for: by its number, from 1, or by the md5sum or type hash
+// of a type that it alone defines so, of which 6 characters are enough. The error names the versions.
+func (s *Set) Version(choice string, rest Rest) (*Set, error) {
+	all := s.All()
+	if n, err := strconv.Atoi(choice); err == nil && n >= 1 && n <= len(all) {
+		return all[n-1], nil
+	}
+	var chosen []*Set
+	if sum := strings.ToLower(strings.TrimPrefix(choice, rihsPrefix)); len(sum) >= 6 {
+		for _, set := range all {
+			for _, d := range set.Definitions() {
+				e := set.entry(d, rest)
+				if strings.HasPrefix(e.MD5, sum) || strings.HasPrefix(strings.TrimPrefix(e.RIHS01, rihsPrefix), sum) {
+					chosen = append(chosen, set)
+					break
+				}
+			}
+		}
+	}
+	switch len(chosen) {
+	case 1:
+		return chosen[0], nil
+	case 0:
+		return nil, fmt.Errorf("%s has no version %s; %s", s.Place, choice, s.Choices(rest))
+	}
+	return nil, fmt.Errorf("%d versions of %s have a type with the sum %s; %s", len(chosen), s.Place, choice, s.Choices(rest))
+}
+
+// rihsPrefix is before the 64 digits of a type hash.
+const rihsPrefix = "RIHS01_"
+
+// Choices describes the versions by the first types that they define differently.
+func (s *Set) Choices(rest Rest) string {
+	const most = 3 // types
+	var b strings.Builder
+	names := s.Differing()
+	if len(names) == 0 {
+		return fmt.Sprintf("it has %d", len(s.All()))
+	}
+	for i, name := range names[:min(len(names), most)] {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(name)
+		sep := " is "
+		for n, set := range s.All() {
+			d := set.byName[name]
+			if d == nil {
+				continue
+			}
+			e := set.entry(d, rest)
+			sum := "md5sum " + e.MD5
+			switch {
+			case e.MD5 == "" && e.RIHS01 == "":
+				sum = "in " + d.Path
+			case e.MD5 == "":
+				sum = "type hash " + e.RIHS01
+			}
+			fmt.Fprintf(&b, "%s%s in version %d", sep, sum, n+1)
+			sep = ", "
+		}
+	}
+	if more := len(names) - most; more > 0 {
+		fmt.Fprintf(&b, "; %d more types differ", more)
+	}
+	return b.String()
 }
 
 // From returns where the definition of a type is, and its own text; "" if the Set does not have it.

@@ -13,6 +13,7 @@ import (
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/migrate"
 	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/schema/defset"
 )
 
@@ -50,12 +51,9 @@ func (e *env) readTarget(ctx context.Context) error {
 	if s.typesTo == mapping.ROS1Distro || mapping.KnownDistro(s.typesTo) {
 		t.Distro = s.typesTo
 	} else {
-		set, err := e.readPlace(ctx, s.typesTo, s.job.Definitions)
+		set, err := e.readTargetPlace(ctx, s.typesTo)
 		if err != nil {
-			return usage("it is a distribution, a folder of ROS packages, a .zip or .tar.gz of one, a definition, or a recording", "--types-to: %v", explain(err))
-		}
-		for _, problem := range set.Problems {
-			e.say("--types-to %s: %s", clean(s.typesTo), clean(problem))
+			return err
 		}
 		t.Set = set
 	}
@@ -70,6 +68,36 @@ func (e *env) readTarget(ctx context.Context) error {
 	}
 	s.job.Target = t
 	return nil
+}
+
+// readTargetPlace reads the definitions of a place, or the version of them that the text after # names.
+func (e *env) readTargetPlace(ctx context.Context, place string) (*defset.Set, error) {
+	path, choice := place, ""
+	if before, after, ok := cutLast(place, "#"); ok && after != "" {
+		if _, err := iox.OS.Stat(place); err != nil {
+			path, choice = before, after
+		}
+	}
+	set, err := e.readPlace(ctx, path, e.set.job.Definitions)
+	if err != nil {
+		return nil, usage("it is a distribution, a folder of ROS packages, a .zip or .tar.gz of one, a definition, or a recording", "--types-to: %v", explain(err))
+	}
+	for _, problem := range set.Problems {
+		e.say("--types-to %s: %s", clean(path), clean(problem))
+	}
+	rest := standardTypes("")
+	if choice != "" {
+		version, err := set.Version(choice, rest)
+		if err != nil {
+			return nil, usage("number the versions from 1: --types-to "+clean(path)+"#2", "--types-to: %v", clean(err.Error()))
+		}
+		return version, nil
+	}
+	if len(set.Differing()) > 0 {
+		return nil, usage("choose one: --types-to "+clean(path)+"#1, or # and the first characters of a sum",
+			"--types-to: %s defines types in several versions: %s", clean(path), clean(set.Choices(rest)))
+	}
+	return set, nil
 }
 
 // migrate writes a draft of rules.
