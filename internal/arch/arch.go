@@ -52,7 +52,7 @@ var arrows = []arrow{
 	{"gen", []string{"schema", "storage"}},
 	{"gen/gentest", nil},
 	{"schema", nil},
-	{"schema/defset", []string{"schema", "schema/protoschema", "schema/protosource", "schema/rosmsg", "schema/rosidl"}},
+	{"schema/defset", []string{"schema", "schema/protoschema", "schema/protosource", "schema/rosmsg", "schema/rosidl", "internal/iox"}},
 	{"schema/...", []string{"schema", "proto/..."}},
 	{"storage", nil},
 	{"storage/storagetest", []string{"storage", "internal/faultio", "internal/iox"}},

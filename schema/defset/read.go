@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // The limits of one place.
@@ -42,7 +44,7 @@ func isDefinition(name string) bool {
 // of Problems. The error is about the place itself; it wraps ErrNone if nothing is defined there.
 // .proto files may import those of the places before.
 func Read(place string, before ...*Set) (*Set, error) {
-	st, err := os.Stat(place)
+	st, err := iox.Stat(place)
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +83,19 @@ func problems(s *Set) (list []error) {
 
 // readZip reads the entries of a zip archive.
 func (b *builder) readZip(place string) (err error) {
-	z, err := zip.OpenReader(place)
+	file, err := iox.OS.Open(place)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, z.Close()) }()
+	defer func() { err = errors.Join(err, file.Close()) }()
+	st, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	z, err := zip.NewReader(file, st.Size())
+	if err != nil {
+		return err
+	}
 	if len(z.File) > maxEntries {
 		return fmt.Errorf("over %d files", maxEntries)
 	}
@@ -107,7 +117,7 @@ func (b *builder) readZip(place string) (err error) {
 // readTar reads the entries of a compressed tar archive. What it decompresses to is bounded.
 func (b *builder) readTar(place string) (err error) {
 	const most = 16 << 30 // bytes of an archive; those of definitions are bounded by add
-	f, err := os.Open(place)
+	f, err := iox.OS.Open(place)
 	if err != nil {
 		return err
 	}
@@ -146,14 +156,14 @@ func (b *builder) readFile(place string) error {
 
 // enter makes a folder the root, and reads the package.xml above it, if there is one.
 func (b *builder) enter(dir string) error {
-	full, err := filepath.Abs(dir)
+	full, err := iox.Abs(dir)
 	if err != nil {
 		return err
 	}
 	b.root = filepath.ToSlash(full)
 	for above := full; ; above = filepath.Dir(above) {
 		name := filepath.Join(above, packageFile)
-		if b.open(name, filepath.ToSlash(name)) == nil || above == filepath.Dir(above) {
+		if b.open(name, filepath.ToSlash(name)) == nil || above == filepath.Dir(above) || iox.IsURL(above) && !iox.IsURL(filepath.Dir(above)) {
 			return nil
 		}
 	}
@@ -161,12 +171,20 @@ func (b *builder) enter(dir string) error {
 
 // open adds a file of the file system.
 func (b *builder) open(file, name string) error {
-	f, err := os.Open(file)
+	f, err := iox.OS.Open(file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	return b.add(name, f)
+}
+
+// evalLinks is filepath.EvalSymlinks; a store has no links.
+func evalLinks(dir string) (string, error) {
+	if iox.IsURL(dir) {
+		return dir, nil
+	}
+	return filepath.EvalSymlinks(dir)
 }
 
 // walk adds the files of a folder and of all below it, in the order of their names. Links to folders
@@ -178,12 +196,12 @@ func (b *builder) walk(root string) error {
 	done, entries := map[string]bool{}, 0
 	var folder func(dir, name string) error
 	folder = func(dir, name string) error {
-		real, err := filepath.EvalSymlinks(dir)
+		real, err := evalLinks(dir)
 		if err != nil || done[real] {
 			return b.problem(name, err)
 		}
 		done[real] = true
-		list, err := os.ReadDir(dir)
+		list, err := iox.ReadDir(dir)
 		if err != nil {
 			return b.problem(name, err)
 		}
@@ -198,7 +216,7 @@ func (b *builder) walk(root string) error {
 		for _, e := range list {
 			file, sub, isDir := filepath.Join(dir, e.Name()), name+e.Name(), e.IsDir()
 			if e.Type()&os.ModeSymlink != 0 {
-				st, err := os.Stat(file)
+				st, err := iox.Stat(file)
 				isDir = err == nil && st.IsDir()
 			}
 			switch {

@@ -2,11 +2,12 @@ package defset
 
 import (
 	"fmt"
-	"os"
+	"io"
 	"path"
 	"path/filepath"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/schema/protosource"
 )
 
@@ -65,10 +66,17 @@ func (s *sources) open(at, name string) *protosource.File {
 	if !s.single || path.Ext(name) != protoExt {
 		return nil
 	}
-	if st, err := os.Stat(filepath.FromSlash(at)); err != nil || !st.Mode().IsRegular() || st.Size() > maxFile {
+	at = filepath.FromSlash(at)
+	if st, err := iox.Stat(at); err != nil || !st.Mode().IsRegular() || st.Size() > maxFile {
 		return nil
 	}
-	text, err := os.ReadFile(filepath.FromSlash(at))
+	file, err := iox.OS.Open(at)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	at = filepath.ToSlash(at)
+	text, err := io.ReadAll(io.LimitReader(file, maxFile))
 	if err != nil {
 		return nil
 	}

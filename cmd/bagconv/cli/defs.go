@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
@@ -24,7 +25,7 @@ func (e *env) readDefinitions(ctx context.Context) error {
 	for _, path := range e.set.defs {
 		places = append(places, place{path, "--defs"})
 	}
-	for _, path := range filepath.SplitList(os.Getenv(defsVariable)) {
+	for _, path := range splitPlaces(os.Getenv(defsVariable)) {
 		if path != "" {
 			places = append(places, place{path, defsVariable})
 		}
@@ -40,6 +41,22 @@ func (e *env) readDefinitions(ctx context.Context) error {
 		e.set.job.Definitions = append(e.set.job.Definitions, set.All()...)
 	}
 	return nil
+}
+
+// splitPlaces splits a list of places, in which the colons of a URL, after its scheme and before its
+// port, are not between places.
+func splitPlaces(list string) (places []string) {
+	for _, part := range filepath.SplitList(list) {
+		last := len(places) - 1
+		scheme := last >= 0 && strings.HasPrefix(part, "//") && iox.IsURL(places[last]+":/x")
+		port := last >= 0 && part != "" && part[0] >= '0' && part[0] <= '9' && iox.IsURL(places[last]) && strings.Count(places[last], "/") == 2
+		if scheme || port {
+			places[last] += ":" + part
+		} else {
+			places = append(places, part)
+		}
+	}
+	return places
 }
 
 // readPlace reads the definitions of one place; before are those that were read before.

@@ -257,3 +257,32 @@ func testRivals(t *testing.T, server string) {
 		t.Errorf("uploads are left: %q", left)
 	}
 }
+
+// TestS3Definitions reads a folder of packages from a store.
+func TestS3Definitions(t *testing.T) {
+	s := s3test.Start(t, "versitygw")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	fsys := remote.New(context.Background(), &remote.Settings{})
+	for name, text := range map[string]string{
+		"ws/src/robot/package.xml": "<package><name>robot_msgs</name></package>", "ws/src/robot/msg/Odd.msg": "Part part\n", "ws/src/robot/msg/Part.msg": "int8 value\n",
+		"ws/src/old/COLCON_IGNORE": "-", "ws/src/old/msg/Old.msg": "int8 value\n",
+	} {
+		f, err := fsys.OpenFile(s.URL+"/"+name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil {
+			_, err = io.WriteString(f, text)
+		}
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := must(t, "defs", "list", s.URL+"/ws/")
+	if strings.Count(list, "\n") != 3 || !strings.Contains(list, "robot_msgs/msg/Odd ") || !strings.Contains(list, "robot_msgs/msg/Part ") {
+		t.Error(list)
+	}
+	if text := must(t, "defs", "show", "robot_msgs/Odd", "--tree", "--defs", s.URL+"/ws"); !strings.Contains(text, "value") {
+		t.Error(text)
+	}
+}
