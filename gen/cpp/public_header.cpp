@@ -34,7 +34,7 @@ void ToolStream::OpenCdr() {
   head_ = 4;
 }
 
-bool ToolStream::Finish() {
+bool ToolStream::FinishRest() {
   if (exact_ && pos_ != size_) Fail("bytes are left over");
   return ok();
 }

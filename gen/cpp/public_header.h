@@ -49,7 +49,7 @@ class ToolStream {
 
   // Finish is called behind the last field. It reports whether there was no error. Bytes that
   // are left over are one in ROS 1; in CDR they are padding.
-  bool Finish();
+  bool Finish() { return (pos_ == size_ && error_ == nullptr) || FinishRest(); }
 
   // Error tells what was wrong, and where; "" if nothing was.
   std::string Error() const;
@@ -175,6 +175,7 @@ class ToolStream {
   }
 
  private:
+  bool FinishRest();
   // Bytes steps over n bytes; null if there are fewer.
   const unsigned char* Bytes(std::size_t n) {
     if (size_ - pos_ < n) {
