@@ -39,8 +39,9 @@ type partsFS struct {
 	onDisk bool // store is
 
 	// made, if set, takes the bytes of each block in place of chunks, and nothing else is kept.
-	made  func(data []byte, c Chunk) error
-	bytes []byte
+	made   func(data []byte, c Chunk) error
+	bytes  []byte
+	expect int64 // the length of the next block
 }
 
 func newPartsFS(sink *storage.Format) *partsFS {
@@ -184,7 +185,9 @@ func (b *followedBlock) Append() error {
 	f := b.fs
 	f.mu.Lock()
 	f.block = &b.chunk
-	f.bytes = f.bytes[:0]
+	if f.bytes = nil; f.made != nil {
+		f.bytes = make([]byte, 0, f.expect)
+	}
 	f.mu.Unlock()
 	err := b.PendingBlock.Append()
 	f.mu.Lock()

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"sort"
 	"sync"
 
@@ -37,7 +36,7 @@ const (
 	makers      = 2
 	idleMakers  = 1
 	makerMemory = 64 << 20
-	aheadBytes  = 4 << 20 // are made at once when chunks are read one after the other
+	aheadBytes  = 16 << 20 // at most are made at once when chunks are read one after the other
 )
 
 // NewVirtual returns a Virtual of the job of which the layout is; chunks are kept in a cache that
@@ -97,11 +96,10 @@ func (v *Virtual) ReadAt(ctx context.Context, p []byte, off int64) (n int, err e
 func (v *Virtual) chunk(ctx context.Context, i int) ([]byte, error) {
 	entry, first := v.cache.take(v, i)
 	if first {
-		to := i + 1
-		if v.cache.has(v, i-1) {
-			for size := int64(0); to < len(v.layout.Chunks) && size+v.layout.Chunks[to].Length <= aheadBytes && v.cache.begin(v, to); to++ {
-				size += v.layout.Chunks[to].Length
-			}
+		to, ahead := i+1, v.bytesBefore(i)
+		for to < len(v.layout.Chunks) && v.layout.Chunks[to].Length <= ahead && v.cache.begin(v, to) {
+			ahead -= v.layout.Chunks[to].Length
+			to++
 		}
 		go v.make(context.WithoutCancel(ctx), i, to) // for others who wait for it, too
 	}
@@ -111,6 +109,16 @@ func (v *Virtual) chunk(ctx context.Context, i int) ([]byte, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// bytesBefore returns how many bytes of chunks before i are there without a gap, up to aheadBytes: whoever
+// reads on gets twice as much at once each time, so that fewer blocks of the source, which two windows
+// share, are read twice.
+func (v *Virtual) bytesBefore(i int) (size int64) {
+	for i--; i >= 0 && size < aheadBytes && v.cache.has(v, i); i-- {
+		size += v.layout.Chunks[i].Length
+	}
+	return min(size, aheadBytes)
 }
 
 // make makes chunks, and puts them into the cache, or the error that kept it from that.
@@ -190,13 +198,15 @@ func (m *maker) make(ctx context.Context, v *Virtual, from, to int) (next int, e
 			w.Copied[c.Copied] = true
 		}
 	}
-	next = from
+	next, m.parts.expect = from, l.Chunks[from].Length
 	m.parts.made = func(data []byte, c Chunk) error {
 		if next >= to || c.Length != l.Chunks[next].Length || c.Sum != l.Chunks[next].Sum {
 			return fmt.Errorf("%s: chunk %d: %w", job.Source, next, ErrChanged)
 		}
-		v.cache.put(v, next, slices.Clone(data), nil)
-		next++
+		v.cache.put(v, next, data, nil)
+		if next++; next < to {
+			m.parts.expect = l.Chunks[next].Length
+		}
 		return nil
 	}
 	p := &engine.Pipeline{
