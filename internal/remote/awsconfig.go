@@ -2,13 +2,17 @@ package remote
 
 import (
 	"cmp"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -24,6 +28,7 @@ type aws struct {
 	lookup    minio.BucketLookupType
 	creds     *credentials.Credentials
 	anonymous bool
+	transport http.RoundTripper
 }
 
 // awsConfig reads the usual variables, the profile in the shared files, and what the machine has
@@ -33,8 +38,13 @@ func awsConfig(l *link) (*aws, error) {
 	if err != nil {
 		return nil, err
 	}
+	transport, err := bundled(l)
+	if err != nil {
+		return nil, err
+	}
 	conf := &aws{
-		host: "s3.amazonaws.com", secure: true,
+		transport: transport,
+		host:      "s3.amazonaws.com", secure: true,
 		region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), profile["region"]),
 	}
 	if endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), profile["endpoint_url"]); endpoint != "" {
@@ -52,31 +62,65 @@ func awsConfig(l *link) (*aws, error) {
 			SessionToken: profile["aws_session_token"], SignerType: credentials.SignatureV4,
 		}})
 	}
-	if client := roleClient(); client != nil {
-		providers = append(providers, &credentials.IAM{Client: client, Region: conf.region})
+	role, named := awsRole()
+	if role != nil {
+		role.Region = conf.region
+		providers = append(providers, role)
 	}
 	conf.creds = credentials.NewChainCredentials(providers)
 	v, err := conf.creds.GetWithContext(&credentials.CredContext{Client: &http.Client{Timeout: l.settings.Timeout}})
 	if conf.anonymous = err != nil || v.AccessKeyID == ""; conf.anonymous {
+		if named {
+			if _, err := role.Retrieve(); err != nil {
+				return nil, fmt.Errorf("no credentials of the role that the variables of the environment name: %w", plain(err))
+			}
+		}
 		conf.creds = credentials.NewStaticV4("", "", "")
 	}
 	return conf, nil
 }
 
-// roleClient asks for the credentials of a role: those of a container or a web identity by
-// variables, else those of an instance, whose address answers at once or not at all. Nil: the
-// variables say that there are none.
-func roleClient() *http.Client {
-	for _, v := range []string{"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"} {
-		if os.Getenv(v) != "" {
-			return &http.Client{Timeout: 10 * time.Second}
-		}
+// awsRole asks for the credentials of a role: those of a container or a web identity by variables,
+// else those of an instance, whose address answers at once or not at all. Nil: the variables
+// exclude it. It reports whether they name a role.
+func awsRole() (role *credentials.IAM, named bool) {
+	variable := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return os.Getenv(name) != "" })
 	}
-	if os.Getenv("AWS_EC2_METADATA_DISABLED") == "true" || os.Getenv("AWS_ENDPOINT_URL") != "" || os.Getenv("AWS_ENDPOINT_URL_S3") != "" {
-		return nil
+	machine := os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT")
+	switch {
+	case variable("AWS_WEB_IDENTITY_TOKEN_FILE"):
+		return &credentials.IAM{Client: &http.Client{Timeout: 10 * time.Second}, Endpoint: os.Getenv("AWS_ENDPOINT_URL_STS")}, true
+	case variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"):
+		return &credentials.IAM{Client: &http.Client{Timeout: 10 * time.Second}}, true
+	case os.Getenv("AWS_EC2_METADATA_DISABLED") == "true" || machine == "" && variable("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"):
+		return nil, false
 	}
 	dial := &net.Dialer{Timeout: time.Second}
-	return &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DialContext: dial.DialContext}}
+	return &credentials.IAM{Client: &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DialContext: dial.DialContext}}, Endpoint: machine}, false
+}
+
+// bundled returns what asks the servers of S3: it trusts who signs certificates by AWS_CA_BUNDLE,
+// besides whom the system trusts.
+func bundled(l *link) (http.RoundTripper, error) {
+	name := os.Getenv("AWS_CA_BUNDLE")
+	if name == "" {
+		return l.client.Transport, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("AWS_CA_BUNDLE: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool() // the bundle alone
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("AWS_CA_BUNDLE: %s has no certificate (PEM)", name)
+	}
+	base := l.client.Transport.(*meter).base.(*http.Transport).Clone()
+	base.TLSClientConfig = &tls.Config{RootCAs: pool}
+	return &meter{link: l, base: base}, nil
 }
 
 // awsProfile returns the keys of the profile in the shared configuration.

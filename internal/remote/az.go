@@ -156,9 +156,14 @@ func (c *azContainer) get(ctx context.Context, key string, o *object, off, n int
 	return resp.Body, nil
 }
 
-func (c *azContainer) list(ctx context.Context, dir string) (entries []entry, err error) {
-	pages := c.client.NewListBlobsHierarchyPager("/", &container.ListBlobsHierarchyOptions{Prefix: &dir})
-	for pages.More() {
+func (c *azContainer) list(ctx context.Context, dir string, few bool) (entries []entry, err error) {
+	options := &container.ListBlobsHierarchyOptions{Prefix: &dir}
+	if few {
+		most := int32(2) // one may be the mark of the folder
+		options.MaxResults = &most
+	}
+	pages := c.client.NewListBlobsHierarchyPager("/", options)
+	for more := true; more; more = pages.More() && !few {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, c.refused(err)

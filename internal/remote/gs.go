@@ -197,8 +197,9 @@ func (b *gsBucket) get(ctx context.Context, key string, o *object, off, n int64)
 	return nil, errors.Join(err, resp.Body.Close())
 }
 
-// pages lists the objects with a prefix, and with a delimiter the folders among them.
-func (b *gsBucket) pages(ctx context.Context, prefix, delimiter string, object func(*gsObject), folder func(string)) error {
+// pages lists the objects with a prefix, and with a delimiter the folders among them; with few, some of
+// them.
+func (b *gsBucket) pages(ctx context.Context, prefix, delimiter string, few bool, object func(*gsObject), folder func(string)) error {
 	for token := ""; ; {
 		var page struct {
 			Items    []*gsObject `json:"items"`
@@ -206,6 +207,9 @@ func (b *gsBucket) pages(ctx context.Context, prefix, delimiter string, object f
 			Next     string      `json:"nextPageToken"`
 		}
 		q := url.Values{"prefix": {prefix}, "delimiter": {delimiter}, "maxResults": {"1000"}, "fields": {"items(" + gsFields + "),prefixes,nextPageToken"}}
+		if few {
+			q.Set("maxResults", "2") // one may be the mark of the folder
+		}
 		if token != "" {
 			q.Set("pageToken", token)
 		}
@@ -218,14 +222,14 @@ func (b *gsBucket) pages(ctx context.Context, prefix, delimiter string, object f
 		for _, p := range page.Prefixes {
 			folder(p)
 		}
-		if token = page.Next; token == "" {
+		if token = page.Next; token == "" || few {
 			return nil
 		}
 	}
 }
 
-func (b *gsBucket) list(ctx context.Context, dir string) (entries []entry, err error) {
-	err = b.pages(ctx, dir, "/", func(o *gsObject) {
+func (b *gsBucket) list(ctx context.Context, dir string, few bool) (entries []entry, err error) {
+	err = b.pages(ctx, dir, "/", few, func(o *gsObject) {
 		if o.Name != dir { // which marks a folder
 			entries = append(entries, entry{name: strings.TrimPrefix(o.Name, dir), object: o.object()})
 		}

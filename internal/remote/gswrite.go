@@ -132,7 +132,7 @@ func (b *gsBucket) complete(ctx context.Context, key, id string, tags []string, 
 // abort removes the parts.
 func (b *gsBucket) abort(ctx context.Context, _, id string) (err error) {
 	var keys []string
-	if err := b.pages(ctx, id, "", func(o *gsObject) { keys = append(keys, o.Name) }, nil); err != nil {
+	if err := b.pages(ctx, id, "", false, func(o *gsObject) { keys = append(keys, o.Name) }, nil); err != nil {
 		return err
 	}
 	var wait sync.WaitGroup
@@ -162,7 +162,7 @@ func (b *gsBucket) remove(ctx context.Context, key string) error {
 func (b *gsBucket) uploads(ctx context.Context, prefix string) (list []upload, err error) {
 	dir, base := path.Split(prefix)
 	at := map[string]int{}
-	err = b.pages(ctx, dir+"."+base+".", "", func(o *gsObject) {
+	err = b.pages(ctx, dir+"."+base+".", "", false, func(o *gsObject) {
 		folder, _, _ := strings.Cut(strings.TrimPrefix(o.Name, dir), "/")
 		if !iox.IsTemp(folder) {
 			return
@@ -181,7 +181,7 @@ func (b *gsBucket) uploads(ctx context.Context, prefix string) (list []upload, e
 }
 
 func (b *gsBucket) lastPart(ctx context.Context, _, id string) (last time.Time, err error) {
-	err = b.pages(ctx, id, "", func(o *gsObject) {
+	err = b.pages(ctx, id, "", false, func(o *gsObject) {
 		if o.Updated.After(last) {
 			last = o.Updated
 		}

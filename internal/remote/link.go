@@ -2,7 +2,9 @@ package remote
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -236,7 +238,11 @@ func (l *link) backoff(failed int, err error) time.Duration {
 func plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
-		return u.Err
+		err = u.Err
+	}
+	var c *tls.CertificateVerificationError
+	if errors.As(err, &c) {
+		return fmt.Errorf("%w; if the server has a certificate of your own, name who has signed it by SSL_CERT_FILE, or for S3 by AWS_CA_BUNDLE", err)
 	}
 	return err
 }

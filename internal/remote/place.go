@@ -106,7 +106,7 @@ func (r *FS) replaced(dir string, names []string, drafts []*draft) (stale []stri
 
 // keys returns those of the object of a key, or of all in the folder of that name.
 func (r *FS) keys(st store, key string) (keys []string, err error) {
-	entries, err := r.list(st, key+"/")
+	entries, err := r.list(st, key+"/", false)
 	if err != nil || len(entries) == 0 {
 		return []string{key}, err
 	}
@@ -259,9 +259,20 @@ func (r *FS) CleanUp(s string) (found []iox.Leftover, err error) {
 	return found, err
 }
 
+// A deadUpload is one that was given up for a dead process, and may get another part.
+type deadUpload struct {
+	sink    sink
+	key, id string
+}
+
 // settle removes what a dead process has left: an upload, or an object that is its own.
 func (r *FS) settle(to sink, d debt) error {
 	if d.Mark == "" {
+		if to.keepsParts() {
+			r.mu.Lock()
+			r.dead = append(r.dead, deadUpload{to, d.Key, d.ID})
+			r.mu.Unlock()
+		}
 		return r.giveUp(to, d.Key, d.ID)
 	}
 	var o object

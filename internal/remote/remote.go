@@ -33,6 +33,9 @@ type shelf struct {
 	drafts map[string]*draft // that have no place yet, by name
 	dirs   map[string]bool   // that were made
 
+	dead []deadUpload // uploads of dead processes, whose parts are objects
+
+	looks  looks
 	ledger ledger
 }
 
@@ -109,6 +112,13 @@ func (r *FS) look(s string) (*info, *cache, error) {
 		i.dir = true
 		return i, nil, nil
 	}
+	_, writable := st.(sink)
+	if dir, known := r.looks.known(i.where); known && !dir {
+		return nil, nil, &statusError{code: 404}
+	} else if known {
+		i.dir = true
+		return i, nil, nil
+	}
 	var first []byte
 	err = r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
 		i.object, first, err = st.head(ctx, n.path)
@@ -122,9 +132,15 @@ func (r *FS) look(s string) (*info, *cache, error) {
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		return nil, nil, err
 	}
-	entries, listErr := r.list(st, n.path+"/")
+	entries, listErr := r.list(st, n.path+"/", true)
 	if listErr != nil || len(entries) == 0 {
+		if listErr == nil && writable && errors.Is(err, fs.ErrNotExist) {
+			r.looks.add(i.where, false)
+		}
 		return nil, nil, err
+	}
+	if writable {
+		r.looks.add(i.where, true)
 	}
 	return &info{where: i.where, base: i.base, dir: true}, nil, nil
 }
@@ -144,9 +160,9 @@ func (r *FS) drafted(name string) (*draft, bool) {
 	return d, r.dirs[name]
 }
 
-func (r *FS) list(st store, dir string) (entries []entry, err error) {
+func (r *FS) list(st store, dir string, few bool) (entries []entry, err error) {
 	err = r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
-		entries, err = st.list(ctx, dir)
+		entries, err = st.list(ctx, dir, few)
 		return false, err
 	})
 	return entries, err
@@ -202,18 +218,29 @@ func (r *FS) ReadDir(s string) ([]os.DirEntry, error) {
 	if entries := r.draftsIn(where); iox.FinalPath(filepath.Join(where, "x")) != filepath.Join(where, "x") {
 		return entries, nil
 	}
-	entries, err := r.list(st, dir)
+	entries, err := r.list(st, dir, false)
 	if _, made := r.drafted(where); err == nil && len(entries) == 0 && dir != "" && !made {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
 		return nil, r.fail("list", s, err)
 	}
-	list := make([]os.DirEntry, len(entries))
-	for k, e := range entries {
-		list[k] = fs.FileInfoToDirEntry(&info{where: n.file(dir + e.name), base: e.name, dir: e.dir, object: e.object})
+	list := make([]os.DirEntry, 0, len(entries))
+	for _, e := range entries {
+		if e.name == "" || e.name == "." || e.name == ".." {
+			r.note(Show(s) + ": keys that begin with " + dir + e.name + "/ or are " + dir + e.name + " are left out: no path can have an empty part, or one of dots")
+			continue
+		}
+		list = append(list, fs.FileInfoToDirEntry(&info{where: n.file(dir + e.name), base: e.name, dir: e.dir, object: e.object}))
 	}
 	return list, nil
+}
+
+// note passes on what may surprise.
+func (r *FS) note(text string) {
+	if r.link.settings.Note != nil {
+		r.link.settings.Note(text)
+	}
 }
 
 // draftsIn lists what is drafted in a folder.
@@ -241,6 +268,12 @@ func (r *FS) close() {
 	r.mu.Unlock()
 	for _, d := range drafts {
 		_ = errors.Join(d.abort(), r.unstage(d)) // the ledger has what is left
+	}
+	r.mu.Lock()
+	dead := r.dead
+	r.mu.Unlock()
+	for _, d := range dead { // parts of theirs may have arrived after their end
+		_ = r.giveUp(d.sink, d.key, d.id) // else their lease ends one day
 	}
 	r.ledger.close()
 }

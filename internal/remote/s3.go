@@ -37,7 +37,7 @@ func newBucket(l *link, name string) (*bucket, error) {
 		return nil, err
 	}
 	core, err := minio.NewCore(conf.host, &minio.Options{
-		Creds: conf.creds, Secure: conf.secure, Transport: l.client.Transport, Region: conf.region, BucketLookup: conf.lookup,
+		Creds: conf.creds, Secure: conf.secure, Transport: conf.transport, Region: conf.region, BucketLookup: conf.lookup,
 		MaxRetries: 1, // link.do makes further attempts
 	})
 	if err != nil {
@@ -73,10 +73,27 @@ func (b *bucket) refused(err error) error {
 
 func (b *bucket) head(ctx context.Context, key string) (o object, _ []byte, err error) {
 	st, err := b.core.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
+	var r minio.ErrorResponse
+	if errors.As(err, &r) && (r.StatusCode == 400 || r.StatusCode == 403) { // the answer to HEAD has no reason
+		err = b.reason(ctx, key, err)
+	}
 	if err != nil {
 		return o, nil, b.refused(err)
 	}
 	return object{size: st.Size, etag: st.ETag, modified: st.LastModified, mark: st.ETag}, nil, nil
+}
+
+// reason asks for the first byte of an object that was refused without a reason.
+func (b *bucket) reason(ctx context.Context, key string, refused error) error {
+	var options minio.GetObjectOptions
+	if err := options.SetRange(0, 0); err != nil {
+		return refused
+	}
+	body, _, _, err := b.core.GetObject(ctx, b.name, key, options)
+	if err == nil {
+		return errors.Join(refused, body.Close())
+	}
+	return err
 }
 
 func (b *bucket) get(ctx context.Context, key string, o *object, off, n int64) (io.ReadCloser, error) {
@@ -104,9 +121,13 @@ func (b *bucket) get(ctx context.Context, key string, o *object, off, n int64) (
 	return body, nil
 }
 
-func (b *bucket) list(ctx context.Context, dir string) (entries []entry, err error) {
+func (b *bucket) list(ctx context.Context, dir string, few bool) (entries []entry, err error) {
+	most := 1000
+	if few {
+		most = 2 // one may be the mark of the folder
+	}
 	for token := ""; ; {
-		page, err := b.core.ListObjectsV2(b.name, dir, "", token, "/", 1000)
+		page, err := b.core.ListObjectsV2(b.name, dir, "", token, "/", most)
 		if err != nil {
 			return nil, b.refused(err)
 		}
@@ -118,7 +139,7 @@ func (b *bucket) list(ctx context.Context, dir string) (entries []entry, err err
 				entries = append(entries, entry{name: strings.TrimPrefix(c.Key, dir), object: object{size: c.Size, etag: strings.Trim(c.ETag, `"`), modified: c.LastModified}})
 			}
 		}
-		if token = page.NextContinuationToken; !page.IsTruncated || token == "" || ctx.Err() != nil {
+		if token = page.NextContinuationToken; !page.IsTruncated || token == "" || few || ctx.Err() != nil {
 			return entries, ctx.Err()
 		}
 	}

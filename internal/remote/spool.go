@@ -20,9 +20,7 @@ func (r *FS) newSpool(d *draft) (storage.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.link.settings.Note != nil {
-		r.link.settings.Note(Show(iox.FinalPath(d.name)) + ": this format is changed while it is written: it is made in a temporary file in " + os.TempDir() + ", and then sent")
-	}
+	r.note(Show(iox.FinalPath(d.name)) + ": this format is changed while it is written: it is made in a temporary file in " + os.TempDir() + ", and then sent")
 	return &spool{temp, d}, nil
 }
 

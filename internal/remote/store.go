@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/bagconv/bagconv/storage"
@@ -37,8 +38,8 @@ type store interface {
 	get(ctx context.Context, key string, o *object, off, n int64) (io.ReadCloser, error)
 
 	// list returns what is in the folder dir, which ends with a slash or is "". An empty
-	// folder is one that does not exist.
-	list(ctx context.Context, dir string) ([]entry, error)
+	// folder is one that does not exist. With few, some of it is enough.
+	list(ctx context.Context, dir string, few bool) ([]entry, error)
 }
 
 // A sink is a store that objects can be written to. An object appears when it is whole. Only is
@@ -105,6 +106,10 @@ type statusError struct {
 
 func (e *statusError) Error() string {
 	what := map[int]string{
+		301: "the server is another one (status 301); see AWS_REGION and AWS_ENDPOINT_URL",
+		302: "the server is another one (status 302); see AWS_REGION and AWS_ENDPOINT_URL",
+		307: "the server is another one (status 307); see AWS_REGION and AWS_ENDPOINT_URL",
+		308: "the server is another one (status 308); see AWS_REGION and AWS_ENDPOINT_URL",
 		401: "it takes a password or a key (status 401); see docs/remote.md for where they are taken from",
 		403: "no permission, or wrong or expired credentials (status 403)",
 		404: "no such object (status 404)",
@@ -112,8 +117,14 @@ func (e *statusError) Error() string {
 		416: "it has not so many bytes (status 416)",
 		429: "too many requests (status 429)",
 		503: "the server asks for fewer requests (status 503)",
+		507: "the store is full (status 507): free some of it, or write elsewhere",
 	}[e.code]
-	if what == "" {
+	switch {
+	case strings.HasPrefix(e.text, "ExpiredToken"):
+		what = fmt.Sprintf("the credentials have expired: get new ones (status %d)", e.code)
+	case strings.HasPrefix(e.text, "QuotaExceeded"):
+		what = fmt.Sprintf("the store is full (status %d): free some of it, or write elsewhere", e.code)
+	case what == "":
 		what = fmt.Sprintf("status %d", e.code)
 	}
 	if e.text != "" {

@@ -126,7 +126,7 @@ func (w *web) get(ctx context.Context, key string, o *object, off, n int64) (io.
 }
 
 // list returns what the file in a folder names that lists the others.
-func (w *web) list(ctx context.Context, dir string) (entries []entry, err error) {
+func (w *web) list(ctx context.Context, dir string, _ bool) (entries []entry, err error) {
 	const most = 16 << 20 // bytes
 	for _, l := range w.listings {
 		req, err := w.request(ctx, dir+l.Name)

@@ -3,6 +3,8 @@
 package s3test
 
 import (
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -23,6 +25,7 @@ func gcsFront(t *testing.T, endpoint string) string {
 	}
 	var mu sync.Mutex
 	proxy := httputil.NewSingleHostReverseProxy(u)
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // it is not up yet, or a client was killed
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		target, compose := strings.CutSuffix(r.URL.EscapedPath(), "/compose")
 		if !compose {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -132,6 +133,28 @@ func sameBytes(t *testing.T, path, url string) {
 	got, err := io.ReadAll(f)
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%s: %d bytes, and %d on the disk, %v", url, len(got), len(want), err)
+	}
+}
+
+// TestS3Requests counts the requests of outputs: those that look at names are asked once.
+func TestS3Requests(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	s := s3test.NewFake(t)
+	var requests []string
+	s.Fault = func(_ http.ResponseWriter, r *http.Request) bool {
+		requests = append(requests, r.Method+" "+r.URL.RequestURI())
+		return false
+	}
+	const bucket = "s3://" + s3test.Bucket + "/d/e/"
+	for _, c := range []struct {
+		in, out string
+		most    int
+	}{{"../../../testdata/demo.bag", bucket + "x.bag", 12}, {"../../../testdata/demo.bag", bucket + "db/", 20}, {bucket + "x.bag", bucket + "y.mcap", 25}} {
+		requests = nil
+		must(t, c.in, c.out, "-q", "--threads", "1", "--connections", "1")
+		if len(requests) > c.most {
+			t.Errorf("%s: %d requests, more than %d:\n%s", c.out, len(requests), c.most, strings.Join(requests, "\n"))
+		}
 	}
 }
 
