@@ -134,14 +134,16 @@ func (r *rosReader) value(s *rosStep) {
 		r.numbers(s, n)
 		return
 	}
-	if r.Sizes && r.hasSize(s) {
-		if end := r.Delimiter(); s.pairs || s.enums {
-			defer func() {
-				if r.OK() && r.Pos() != end {
-					r.Fail("a map or list of another size than its values")
-				}
-			}()
-		}
+	switch sized := r.Sizes && r.hasSize(s); {
+	case sized && (s.pairs || s.enums):
+		end := r.Delimiter()
+		defer func() {
+			if r.OK() && r.Pos() != end {
+				r.Fail("a map or list of another size than its values")
+			}
+		}()
+	case sized:
+		r.Size()
 	}
 	if s.list {
 		n = r.Count(s.min)

@@ -147,9 +147,14 @@ func (w *walk) field(t schema.Type, inside schema.Extensibility) {
 		w.values(t, inside)
 		return
 	}
+	if t.Kind != schema.Enum && !isMap(t) {
+		w.r.Size()
+		w.values(t, inside)
+		return
+	}
 	end := w.r.Delimiter()
 	w.values(t, inside)
-	if w.r.OK() && w.r.Pos() != end && (t.Kind == schema.Enum || isMap(t)) {
+	if w.r.OK() && w.r.Pos() != end {
 		w.r.Fail("a map or list whose size is not that of its values")
 	}
 }
