@@ -52,7 +52,7 @@ type Entry struct {
 	Options     []string `json:"options"`            // flags that change what is written
 	Verified    string   `json:"verified,omitempty"` // level at which the output was read back
 
-	Content []Digest `json:"content,omitempty"` // of topics, if it was verified at level content
+	Content []Digest `json:"content,omitempty"` // of topics by name, if it was verified at level content
 
 	Topics      int      `json:"topics"` // of the input that were asked for
 	Read        int64    `json:"read"`   // messages
@@ -68,11 +68,14 @@ type Entry struct {
 	Error      string     `json:"error,omitempty"`
 }
 
-// A Digest is the content hash of a topic of the input, which is that of the output, too.
+// A Digest is what proves the content of a topic of the input, which is that of the output, too. See
+// docs/content-hash.md. Both numbers are in hex.
 type Digest struct {
 	Topic    string `json:"topic"`
+	Type     string `json:"type"` // in the output
 	Messages int64  `json:"messages"`
-	Hash     string `json:"hash"` // hex; see docs/content-hash.md
+	Hash     string `json:"hash,omitempty"` // "" for a recording in parts
+	Sum      string `json:"sum"`            // of parts: the sum of theirs
 }
 
 // Lost is what is missing in an output.

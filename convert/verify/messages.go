@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 
+	"github.com/bagconv/bagconv/convert/content"
 	"github.com/bagconv/bagconv/convert/engine"
 )
 
@@ -32,6 +33,7 @@ type sideCount struct {
 	refused  engine.Refused
 	unknown  int64 // messages with more than their definition, and not the same bytes on the other side
 	hash     hash.Hash
+	parts    content.Sum
 	text     string                // of sum
 	hashed   [8 + sha256.Size]byte // what goes into it of one message
 	least    int64
@@ -89,6 +91,7 @@ func (c *comparison) take(side int, e *entry) {
 	binary.LittleEndian.PutUint64(s.hashed[:], uint64(e.time))
 	copy(s.hashed[8:], e.digest[:])
 	s.hash.Write(s.hashed[:])
+	s.parts.Add(e.time, &e.digest)
 	if p.groups[1-side] == nil || p.link == nil {
 		return
 	}

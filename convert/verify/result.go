@@ -40,7 +40,7 @@ func (c *comparison) topic(r *Result, p *pair) Topic {
 		}
 		*end = TopicEnd{Name: g.name, Type: g.typ, Encoding: g.encoding, Messages: s.messages + s.refused.Messages + s.refused.Times}
 		if c.job.Level != Counts {
-			end.Hash = s.sum()
+			end.Hash, end.Sum = s.sum(), s.parts.String()
 		}
 	}
 	except := func(code Code, n int64, format string, a ...any) {

@@ -170,6 +170,7 @@ type TopicEnd struct {
 	Name, Type, Encoding string
 	Messages             int64
 	Hash                 string // content hash in hex; "" at level counts
+	Sum                  string // content sum in hex, the same; see content.Sum
 }
 
 // An Extra is an attachment or a metadata record that differs. Those of one name are

@@ -236,7 +236,7 @@ func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchIte
 func digestsOf(res *verify.Result) (list []batch.Digest) {
 	for i := range res.Topics {
 		if t := &res.Topics[i]; res.Level == verify.Content && t.A.Hash != "" {
-			list = append(list, batch.Digest{Topic: t.Name, Messages: t.A.Messages, Hash: t.A.Hash})
+			list = append(list, batch.Digest{Topic: t.Name, Type: t.B.Type, Messages: t.A.Messages, Hash: t.A.Hash, Sum: t.A.Sum})
 		}
 	}
 	return list

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/convert/content"
 	"github.com/bagconv/bagconv/convert/tasks"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -116,7 +119,7 @@ func (s *collection) entries(from, to int) (list []*batch.Entry) {
 // wholeEntry returns what the manifest has about a recording in parts.
 func wholeEntry(t *tasks.Task, parts []*tasks.Result, joined bool) *batch.Entry {
 	e := parts[0].Entry
-	e.Output, e.Content = t.Range.Joined, nil
+	e.Output, e.Content = t.Range.Joined, wholeContent(parts)
 	e.LossCodes, e.ByDesign, e.DamageCodes, e.OutputFiles = slices.Clone(e.LossCodes), slices.Clone(e.ByDesign), slices.Clone(e.DamageCodes), slices.Clone(e.OutputFiles)
 	for _, r := range parts[1:] {
 		e.Read += r.Read
@@ -141,6 +144,36 @@ func wholeEntry(t *tasks.Task, parts []*tasks.Result, joined bool) *batch.Entry 
 		}
 	}
 	return &e
+}
+
+// wholeContent returns the content sums of a recording in parts, nil if they are not known of all.
+func wholeContent(parts []*tasks.Result) []batch.Digest {
+	type key struct{ topic, typ string }
+	sums, whole := map[key]*content.Sum{}, map[key]*batch.Digest{}
+	for _, r := range parts {
+		if r.Content == nil && r.Written > 0 {
+			return nil
+		}
+		for _, d := range r.Content {
+			k := key{d.Topic, d.Type}
+			if whole[k] == nil {
+				sums[k], whole[k] = &content.Sum{}, &batch.Digest{Topic: d.Topic, Type: d.Type}
+			}
+			whole[k].Messages += d.Messages
+			if sums[k].AddText(d.Sum) != nil {
+				return nil // a result of another version
+			}
+			whole[k].Sum = sums[k].String()
+		}
+	}
+	var list []batch.Digest
+	for _, d := range whole {
+		list = append(list, *d)
+	}
+	slices.SortFunc(list, func(a, b batch.Digest) int {
+		return cmp.Or(strings.Compare(a.Topic, b.Topic), strings.Compare(a.Type, b.Type))
+	})
+	return list
 }
 
 func union(a, b []string) []string {

@@ -59,6 +59,7 @@ type (
 		Encoding string `json:"encoding"`
 		Messages int64  `json:"messages"`
 		Hash     string `json:"hash"`
+		Sum      string `json:"sum"`
 	}
 	differenceJSON struct {
 		Kind   verify.Kind `json:"kind"`
