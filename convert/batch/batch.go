@@ -7,7 +7,7 @@
 //	list.go      which files of a folder belong together
 //	names.go     a mirrored tree, without two outputs of one name
 //	manifest.go  JSON lines, one per finished input; reading and mending it
-//	running.go   the file beside it while a batch runs: lock and claims
+//	running.go   the file beside it while a batch runs: lock and claims; distant.go is both on a store
 //	leftover.go  what a killed run left: unfinished outputs
 //	state.go     size, time and hash of inputs and outputs
 //	run.go       the loop; system_*.go ask the system
@@ -95,3 +95,12 @@ const (
 
 // Done reports whether an entry stands for an output.
 func (e *Entry) Done() bool { return e.Status == StatusOK || e.Status == StatusLossy }
+
+// Canonical makes the names of an entry those by which files are known. JSON has URLs as people
+// write them.
+func (e *Entry) Canonical() {
+	e.Input, e.Output = iox.Canonical(e.Input), iox.Canonical(e.Output)
+	for i, name := range e.OutputFiles {
+		e.OutputFiles[i] = iox.Canonical(name)
+	}
+}

@@ -25,21 +25,24 @@ type Manifest struct {
 	path    string
 	entries []Entry // of earlier runs, one per input, in the order of the file
 	torn    bool    // the file has more than entries
+	begun   bool    // on a store: Begin was called
 	running *running
 
 	mu        sync.Mutex
-	file      *os.File
-	unwritten []byte // lines for which the disk had no room
+	file      *os.File // nil on a store
+	unwritten []byte   // lines for which the disk had no room
+	text      []byte   // all lines of a manifest on a store; see pulse
+	published int      // bytes of them that are written
 }
 
 // Open locks a manifest and reads what it has. Without resume one that exists is
 // an error that wraps fs.ErrExist, unless replace begins it anew. Nothing is
 // written but the file of the lock.
 func Open(path string, resume, replace bool) (*Manifest, error) {
-	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+	if st, err := iox.Stat(path); err == nil && !st.Mode().IsRegular() {
 		return nil, notRegular(path)
 	}
-	running, err := lockRunning(path + ".running")
+	running, err := lockRunning(path)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +100,7 @@ func notRegular(path string) error {
 }
 
 func (m *Manifest) load(resume, replace bool) error {
-	st, err := os.Stat(m.path)
+	st, err := iox.Stat(m.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -108,7 +111,7 @@ func (m *Manifest) load(resume, replace bool) error {
 	case !resume && !replace:
 		return &fs.PathError{Op: "create", Path: m.path, Err: fs.ErrExist}
 	}
-	text, err := os.ReadFile(m.path)
+	text, err := readAll(m.path)
 	if err != nil {
 		return err
 	}
@@ -134,6 +137,7 @@ func (m *Manifest) parse(text []byte) error {
 		text = rest
 		var e Entry
 		err := json.Unmarshal(line, &e)
+		e.Canonical()
 		if !whole {
 			m.torn = true
 			if n == 1 && !bytes.HasPrefix(line, lineStart) && !bytes.HasPrefix(lineStart, line) {
@@ -186,6 +190,11 @@ func (m *Manifest) Begin(outputs []string, dropped map[string]bool) error {
 	}
 	m.entries = kept
 	m.running.settle(outputs, kept)
+	if m.running.pulse != nil {
+		m.beginDistant()
+		m.begun = true
+		return nil
+	}
 	var err error
 	m.file, err = os.OpenFile(m.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
 	if err == nil {
@@ -203,7 +212,7 @@ func (m *Manifest) rewrite(entries []Entry) error {
 	for i := range entries {
 		text = appendLine(text, &entries[i])
 	}
-	f, err := os.OpenFile(out.Temp(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	f, err := iox.OS.OpenFile(out.Temp(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
@@ -219,14 +228,19 @@ func appendLine(text []byte, e *Entry) []byte {
 	if err != nil {
 		panic("internal error: " + err.Error())
 	}
-	return append(append(text, line...), '\n')
+	return append(append(text, iox.ShowAll(string(line))...), '\n')
 }
 
-// Append writes the line of a finished input and waits for the disk. When the
+// Append writes the line of a finished input and waits for the disk; on a store it is written a little
+// later, or by Close. When the
 // disk is full the line is kept, and written with the next one or by Close.
 func (m *Manifest) Append(e *Entry) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.file == nil {
+		m.text = appendLine(m.text, e)
+		return nil
+	}
 	m.unwritten = appendLine(m.unwritten, e)
 	err := m.flush()
 	if errors.Is(err, syscall.ENOSPC) {
@@ -254,6 +268,12 @@ func (m *Manifest) flush() error {
 // Close ends the batch: no output may be half done any more. The claims go when
 // all lines are written. After Open it may be called without Begin.
 func (m *Manifest) Close() error {
+	if p := m.running.pulse; p != nil && m.begun {
+		if err := p.write(); err != nil {
+			return errors.Join(err, p.end())
+		}
+		return m.running.close(m.running.left)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.file == nil {

@@ -19,12 +19,18 @@ var ErrRunning = errors.New("another batch is running with this manifest")
 // per line, the path of each output that may have been written without a line
 // in the manifest.
 type running struct {
-	file *os.File
-	old  map[string]bool // claims of a run that was killed
-	left map[string]bool // those of old that this run has nothing to do with
+	path  string          // of the object on a store
+	pulse *pulse          // the same; nil: it is a file
+	file  *os.File        // nil on a store
+	old   map[string]bool // claims of a run that was killed
+	left  map[string]bool // those of old that this run has nothing to do with
 }
 
-func lockRunning(path string) (*running, error) {
+func lockRunning(manifest string) (*running, error) {
+	path := manifest + ".running"
+	if iox.IsURL(path) {
+		return lockDistant(manifest, path)
+	}
 	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
 		return nil, notRegular(path)
 	}
@@ -51,7 +57,7 @@ func lockRunning(path string) (*running, error) {
 // load reads the claims. A file with anything else in it is somebody else's; only
 // the last line before a claim may be torn, as a kill leaves it.
 func (r *running) load(path string) error {
-	text, err := os.ReadFile(path)
+	text, err := readAll(path)
 	if err != nil {
 		return err
 	}
@@ -61,7 +67,7 @@ func (r *running) load(path string) error {
 		switch {
 		case len(line) == 0:
 		case json.Unmarshal(line, &output) == nil:
-			r.old[output] = true
+			r.old[iox.Canonical(output)] = true
 		case line[0] != '"': // a torn line begins as a whole one does: nothing was begun yet
 			return noManifest(path, ErrNoManifest)
 		}
@@ -71,14 +77,10 @@ func (r *running) load(path string) error {
 
 // claim adds outputs, and waits for the disk.
 func (r *running) claim(outputs []string) error {
-	text := []byte{'\n'} // after a torn line
-	for _, path := range outputs {
-		line, err := json.Marshal(path)
-		if err != nil {
-			return err
-		}
-		text = append(append(text, line...), '\n')
+	if r.file == nil {
+		return r.claimDistant(outputs)
 	}
+	text := append([]byte{'\n'}, claimLines(outputs)...) // after a torn line
 	if _, err := r.file.Write(text); err != nil {
 		return err
 	}
@@ -99,6 +101,9 @@ func (r *running) settle(outputs []string, entries []Entry) {
 
 // close releases the lock, and leaves the file only if claims are left.
 func (r *running) close(left map[string]bool) error {
+	if r.file == nil {
+		return r.closeDistant(left)
+	}
 	if len(left) > 0 {
 		err := r.file.Truncate(0)
 		if err == nil {

@@ -50,6 +50,7 @@ func ParseTask(line []byte) (*Task, error) {
 	if err := json.Unmarshal(line, t); err != nil {
 		return nil, fmt.Errorf("not a task: %w", err)
 	}
+	t.canonical()
 	return t, t.Check()
 }
 
@@ -72,6 +73,7 @@ func ParseResult(line []byte) *Result {
 	if json.Unmarshal(line, r) != nil || r.SchemaVersion != SchemaVersion || r.Task == "" || r.Status == "" {
 		return nil
 	}
+	r.Canonical()
 	return r
 }
 

@@ -56,7 +56,10 @@ func (s *Store) Load(t *Task) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{}
-	if json.Unmarshal(text, r) != nil || r.SchemaVersion != SchemaVersion || r.Output != t.Output {
+	if json.Unmarshal(text, r) != nil || r.SchemaVersion != SchemaVersion {
+		return nil, nil
+	}
+	if r.Canonical(); r.Output != t.Output {
 		return nil, nil
 	}
 	return r, nil

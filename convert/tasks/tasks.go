@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // SchemaVersion is the version of tasks and results. Keys may be added under the
@@ -84,6 +85,15 @@ func (t *Task) SetID(options []string) {
 	t.ID = hex.EncodeToString(h[:12])
 }
 
+// canonical makes the names of a task those by which files are known. JSON has URLs as people write
+// them.
+func (t *Task) canonical() {
+	t.Source, t.OutputDir, t.Output = iox.Canonical(t.Source), iox.Canonical(t.OutputDir), iox.Canonical(t.Output)
+	if t.Range != nil {
+		t.Range.Joined = iox.Canonical(t.Range.Joined)
+	}
+}
+
 // Check reports what a task lacks.
 func (t *Task) Check() error {
 	switch {
@@ -95,11 +105,11 @@ func (t *Task) Check() error {
 	return nil
 }
 
-// Line returns a value as a line of JSON.
+// Line returns a value as a line of JSON, with URLs as people write them.
 func Line(v any) []byte {
 	line, err := json.Marshal(v)
 	if err != nil {
 		panic("internal error: " + err.Error())
 	}
-	return append(line, '\n')
+	return append([]byte(iox.ShowAll(string(line))), '\n')
 }

@@ -166,3 +166,22 @@ func Show(name string) string {
 	}
 	return name
 }
+
+// ShowAll returns a text with the names of stores in it as people write them; see Show.
+func ShowAll(text string) string {
+	if m := mounted.Load(); m != nil {
+		if s, ok := (*m).(interface{ ShowAll(string) string }); ok {
+			return s.ShowAll(text)
+		}
+	}
+	return text
+}
+
+// Canonical returns the name by which a file is known that people write as name: for a URL, that with
+// one slash.
+func Canonical(name string) string {
+	if IsURL(name) {
+		return filepath.Clean(name)
+	}
+	return name
+}

@@ -51,6 +51,9 @@ func (r *FS) Metered(m *iox.Meter) storage.FS { return &FS{r.shelf, iox.WithMete
 // Show returns a name as people write it. See iox.Show.
 func (r *FS) Show(s string) string { return Show(s) }
 
+// ShowAll returns a text with the names in it as people write them. See iox.ShowAll.
+func (r *FS) ShowAll(text string) string { return ShowAll(text) }
+
 // open returns the store and the key of a name.
 func (r *FS) open(s string) (store, name, error) {
 	n, err := parse(s)

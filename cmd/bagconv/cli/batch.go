@@ -116,9 +116,6 @@ func (b *batchRun) flags() error {
 	if st, err := iox.Stat(b.out); err == nil && !st.IsDir() {
 		return usage("choose a folder", "%s is a file", clean(out))
 	}
-	if c.Command.Name == "batch" && (iox.IsURL(b.out) && b.set.manifest == "" || iox.IsURL(b.set.manifest)) {
-		return usage("add --manifest FILE", "the manifest of a batch is a file of this machine, to which each result is added")
-	}
 	b.manifest = filepath.Join(b.out, "manifest.jsonl")
 	if m := b.set.manifest; m != "" {
 		if b.manifest, err = iox.Abs(m); err != nil {

@@ -134,8 +134,8 @@ func (b *batchRun) findMissing(sum *batchCollectJSON, at map[string]int) error {
 		return err
 	}
 	for _, in := range b.search.Inputs {
-		if _, ok := at[in.Path]; !ok {
-			sum.Missing = append(sum.Missing, in.Path)
+		if _, ok := at[inputName(in)]; !ok {
+			sum.Missing = append(sum.Missing, inputName(in))
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -135,10 +136,14 @@ func readList(name string) ([]byte, error) {
 // plan reports what is to be done with each input.
 func (b *batchRun) plan(m *batch.Manifest) error {
 	before, kept := map[string]*batch.Entry{}, map[string]string{}
+	paths := map[string]string{}
+	for _, in := range b.search.Inputs {
+		paths[inputName(in)] = in.Path
+	}
 	for i, e := range m.Entries() {
 		before[e.Input] = &m.Entries()[i]
 		if dir, err := filepath.Rel(b.out, e.Output); err == nil && filepath.IsLocal(dir) && e.Format == b.job.SinkFormat.Name {
-			kept[e.Input] = e.Output
+			kept[cmp.Or(paths[e.Input], e.Input)] = e.Output
 		}
 	}
 	shares := b.shares()
@@ -156,7 +161,7 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 			item.action, item.reason = "fail", explain(err)
 			continue
 		}
-		old := before[item.Path]
+		old := before[inputName(item.Input)]
 		if item.killed = m.Claimed(path); item.killed {
 			item.replace = true
 		}
@@ -175,6 +180,10 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 	}
 	return nil
 }
+
+// inputName returns the name of an input in manifests: without what is secret in a URL, which may
+// be another one next time.
+func inputName(in *batch.Input) string { return iox.Canonical(iox.Show(in.Path)) }
 
 // shares returns the share that each input is in.
 func (b *batchRun) shares() []int {

@@ -149,7 +149,7 @@ func (b *batchRun) tasks() (tasks *batchTasks, claims []string, retry map[string
 			t.Expect = item.Size
 		}
 		tasks.order, tasks.of[t] = append(tasks.order, t), item
-		retry[item.Path] = true
+		retry[inputName(item.Input)] = true
 		if _, err := iox.Lstat(item.output); item.Err == nil && (err != nil || item.replace || b.set.job.Write.Overwrite) {
 			claims = append(claims, item.output)
 		}
@@ -162,7 +162,7 @@ func (b *batchRun) tasks() (tasks *batchTasks, claims []string, retry map[string
 func (b *batchRun) convertOne(ctx context.Context, item *batchItem, fits error, made *folders, update func(convert.Progress)) (e *batch.Entry, err error) {
 	began := time.Now()
 	e = &batch.Entry{
-		SchemaVersion: batch.SchemaVersion, Input: item.Path, Size: item.Size, ModTime: item.ModTime, Output: item.output, Format: b.job.SinkFormat.Name,
+		SchemaVersion: batch.SchemaVersion, Input: inputName(item.Input), Size: item.Size, ModTime: item.ModTime, Output: item.output, Format: b.job.SinkFormat.Name,
 		OutputFiles: []string{}, Options: append([]string{}, b.options...), LossCodes: []string{}, ByDesign: []string{}, DamageCodes: []string{},
 	}
 	if item.Format != nil {

@@ -181,7 +181,11 @@ func (w *worker) prepare(t *tasks.Task) (*preparedRun, error) {
 
 func (w *worker) readFlags(t *tasks.Task) (*batchRun, error) {
 	e := &env{Stdio: Stdio{Out: io.Discard, Err: w.Err}, formats: w.formats, moreFlags: w.moreFlags, meter: w.meter}
-	line, err := e.parse(append([]string{"plan", "--output-dir=" + t.OutputDir}, t.Flags...))
+	args, err := named(append([]string{"plan", "--output-dir=" + t.OutputDir}, t.Flags...))
+	if err != nil {
+		return nil, err
+	}
+	line, err := e.parse(args)
 	if err != nil {
 		return nil, err
 	}
