@@ -72,7 +72,7 @@ type Entry struct {
 // docs/content-hash.md. Both numbers are in hex.
 type Digest struct {
 	Topic    string `json:"topic"`
-	Type     string `json:"type"` // in the output
+	Type     string `json:"type"` // in the output, or in the input if it is lost
 	Messages int64  `json:"messages"`
 	Hash     string `json:"hash,omitempty"` // "" for a recording in parts
 	Sum      string `json:"sum"`            // of parts: the sum of theirs

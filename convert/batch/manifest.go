@@ -25,7 +25,7 @@ type Manifest struct {
 	path    string
 	entries []Entry // of earlier runs, one per input, in the order of the file
 	torn    bool    // the file has more than entries
-	begun   bool    // on a store: Begin was called
+	ready   bool    // on a store: Begin was called
 	running *running
 
 	mu        sync.Mutex
@@ -192,7 +192,7 @@ func (m *Manifest) Begin(outputs []string, dropped map[string]bool) error {
 	m.running.settle(outputs, kept)
 	if m.running.pulse != nil {
 		m.beginDistant()
-		m.begun = true
+		m.ready = true
 		return nil
 	}
 	var err error
@@ -268,7 +268,7 @@ func (m *Manifest) flush() error {
 // Close ends the batch: no output may be half done any more. The claims go when
 // all lines are written. After Open it may be called without Begin.
 func (m *Manifest) Close() error {
-	if p := m.running.pulse; p != nil && m.begun {
+	if p := m.running.pulse; p != nil && m.ready {
 		if err := p.write(); err != nil {
 			return errors.Join(err, p.end())
 		}

@@ -44,15 +44,14 @@ func path(outputDir, output string) string {
 // Load returns the receipt of the output of a task, nil if there is none. One that cannot
 // be understood is none.
 func (s *Store) Load(t *Task) (*Result, error) {
-	f, err := iox.FS(s.FS).Open(path(t.OutputDir, t.Output))
+	text, err := s.read(path(t.OutputDir, t.Output))
+	for tries := 1; errors.Is(err, storage.ErrCorrupt) && tries < 10; tries++ { // on a store: another process has replaced it meanwhile
+		text, err = s.read(path(t.OutputDir, t.Output))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(f, MaxLine))
-	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
 	r := &Result{}
@@ -63,6 +62,15 @@ func (s *Store) Load(t *Task) (*Result, error) {
 		return nil, nil
 	}
 	return r, nil
+}
+
+func (s *Store) read(name string) ([]byte, error) {
+	f, err := iox.FS(s.FS).Open(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, MaxLine))
+	return text, errors.Join(err, f.Close())
 }
 
 // Save writes the receipt of the output of a task, and waits for the disk if sync is set. It appears

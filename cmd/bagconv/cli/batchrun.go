@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -236,7 +237,7 @@ func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchIte
 func digestsOf(res *verify.Result) (list []batch.Digest) {
 	for i := range res.Topics {
 		if t := &res.Topics[i]; res.Level == verify.Content && t.A.Hash != "" {
-			list = append(list, batch.Digest{Topic: t.Name, Type: t.B.Type, Messages: t.A.Messages, Hash: t.A.Hash, Sum: t.A.Sum})
+			list = append(list, batch.Digest{Topic: t.Name, Type: cmp.Or(t.B.Type, t.A.Type), Messages: t.A.Messages, Hash: t.A.Hash, Sum: t.A.Sum})
 		}
 	}
 	return list

@@ -116,7 +116,9 @@ func sameContent(t *testing.T, one, many string, verified []byte) {
 		return list
 	}
 	var result struct {
-		Topics []struct{ B struct{ Name, Hash, Sum string } }
+		Topics []struct {
+			B struct{ Name, Hash, Sum string }
+		}
 	}
 	if err := json.Unmarshal(verified, &result); err != nil {
 		t.Fatal(err)

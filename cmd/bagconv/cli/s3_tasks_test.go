@@ -1,0 +1,122 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bagconv/bagconv/internal/remote"
+	"github.com/bagconv/bagconv/internal/s3test"
+)
+
+// TestS3Tasks: batch, plan, work and collect with everything on a server: inputs, outputs, receipts,
+// manifests, plans and results.
+func TestS3Tasks(t *testing.T) {
+	for _, server := range s3test.Names {
+		t.Run(server, func(t *testing.T) {
+			s := s3test.Start(t, server)
+			t.Setenv("XDG_CACHE_HOME", t.TempDir())
+			testS3Tasks(t, s)
+			if left := s.Uploads(t); len(left) > 0 {
+				t.Errorf("uploads are left: %q", left)
+			}
+		})
+	}
+}
+
+func testS3Tasks(t *testing.T, s *s3test.Server) {
+	dir, bucket := t.TempDir(), s.URL
+	const files = 4
+	for i := range files {
+		path := filepath.Join(dir, fmt.Sprintf("in/%d/x y.bag", i))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := makeBag([]string{"-n", fmt.Sprint(10 + 30*i), path}); err != nil {
+			t.Fatal(err)
+		}
+		must(t, "-q", path, fmt.Sprintf("%s/in/%d/x y.bag", bucket, i), "--compression", "none")
+	}
+	content := func(url string) string { // of an object
+		t.Helper()
+		f, err := remote.New(context.Background(), &remote.Settings{}).Open(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	sound := func(name string, text string, lines int) {
+		t.Helper()
+		if n := strings.Count(text, "\n"); n != lines || !strings.Contains(text, `"`+bucket+"/in/1/x y.bag") || regexp.MustCompile(`(s3|gs|az):/[^/]`).MatchString(text) {
+			t.Errorf("%s, %d lines, want %d: %s", name, n, lines, text)
+		}
+	}
+
+	// A batch, its manifest beside the outputs; again; and by shares.
+	must(t, "batch", "-q", "-O", bucket+"/batch", bucket+"/in")
+	sound("manifest of a batch", content(bucket+"/batch/manifest.jsonl"), files)
+	if out := must(t, "batch", "-O", bucket+"/batch", bucket+"/in", "--resume"); !strings.Contains(out, "skipped") {
+		t.Errorf("again: %s", out)
+	}
+	must(t, "batch", "-q", "-O", bucket+"/shards", bucket+"/in", "--shard", "0/2", "--to", "mcap")
+	if status, out := bagconv("batch", "collect", "-O", bucket+"/shards", bucket+"/in"); status != 5 || !strings.Contains(out, "no manifest: share 1 of 2") && !strings.Contains(out, "not done: ") {
+		t.Errorf("a share is missing: exit status %d: %s", status, out)
+	}
+	must(t, "batch", "-q", "-O", bucket+"/shards", bucket+"/in", "--shard", "1/2", "--to", "mcap")
+	must(t, "batch", "collect", "-q", "-O", bucket+"/shards", bucket+"/in")
+	sound("manifest of shares", content(bucket+"/shards/manifest.jsonl"), files)
+
+	// Tasks.
+	must(t, "plan", "-q", "-O", bucket+"/out", "--to", "mcap", "-o", bucket+"/plan.jsonl", bucket+"/in")
+	sound("plan", content(bucket+"/plan.jsonl"), files)
+	var all sync.WaitGroup
+	results := make([]string, 3)
+	for i := range results { // each does all, at the same time
+		all.Go(func() {
+			cmd := exec.Command("bagconv", "work", "-q", "--task", bucket+"/plan.jsonl")
+			var said bytes.Buffer
+			cmd.Stderr = &said
+			out, err := cmd.Output()
+			if results[i] = string(out); err != nil {
+				t.Errorf("%v: %s", err, said.String())
+			}
+		})
+	}
+	all.Wait()
+	for i, text := range results {
+		sound(fmt.Sprintf("results %d", i), text, files)
+	}
+	write(t, filepath.Join(dir, "results.jsonl"), results[0])
+	must(t, "collect", "-q", bucket+"/plan.jsonl")
+	from := content(bucket + "/out/manifest.jsonl")
+	sound("manifest of tasks", from, files)
+	must(t, "collect", "-q", bucket+"/plan.jsonl", filepath.Join(dir, "results.jsonl"), "--manifest", bucket+"/m/other.jsonl")
+	sound("manifest from results", content(bucket+"/m/other.jsonl"), files)
+	for i := range files {
+		must(t, "verify", "-q", fmt.Sprintf("%s/in/%d/x y.bag", bucket, i), fmt.Sprintf("%s/out/%d/x y.mcap", bucket, i))
+		must(t, "verify", "-q", fmt.Sprintf("%s/in/%d/x y.bag", bucket, i), fmt.Sprintf("%s/batch/%d/x y/", bucket, i))
+	}
+
+	// One recording in ranges, on a store: numbered files stand as they are, and folders are refused.
+	if status, out := bagconv("plan", "-q", "-O", bucket+"/ranges", bucket+"/in/3/x y.bag", "--range-size", "1k", "--to", "db3"); status != 2 || !strings.Contains(out, "--to") {
+		t.Errorf("ranges of a folder: exit status %d: %s", status, out)
+	}
+	must(t, "plan", "-q", "-O", bucket+"/ranges", bucket+"/in/3/x y.bag", "--range-size", "10k", "--to", "mcap", "--verify", "content", "-o", bucket+"/ranges.jsonl")
+	must(t, "work", "-q", "--task", bucket+"/ranges.jsonl")
+	must(t, "collect", "-q", bucket+"/ranges.jsonl")
+	if text := content(bucket + "/ranges/manifest.jsonl"); strings.Count(text, "\n") != 1 || !strings.Contains(text, `"sum":`) {
+		t.Errorf("ranges: %s", text)
+	}
+}
