@@ -24,6 +24,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bagconv/bagconv/convert/batch"
@@ -94,15 +96,52 @@ func (t *Task) canonical() {
 	}
 }
 
-// Check reports what a task lacks.
+// Check reports what a task lacks, and refuses one that would write outside of its output_dir: a plan
+// may come from anywhere.
 func (t *Task) Check() error {
 	switch {
 	case t.SchemaVersion != SchemaVersion:
 		return fmt.Errorf("not a task of this version: schema_version is %d", t.SchemaVersion)
 	case t.ID == "" || t.Source == "" || t.Output == "" || t.OutputDir == "" || t.Format == "":
 		return fmt.Errorf("not a task: it needs id, source, output, output_dir and format")
+	case !plainName(t.Source) || !plainName(t.OutputDir):
+		return fmt.Errorf("not a task: source and output_dir are not absolute paths, or have .. as a part")
+	case !within(t.Output, t.OutputDir):
+		return fmt.Errorf("not a task: the output is not in output_dir")
+	}
+	if r := t.Range; r != nil {
+		return r.check(t)
 	}
 	return nil
+}
+
+// check is the part of Check about a range.
+func (r *Range) check(t *Task) error {
+	number := func(text string) bool {
+		_, err := strconv.ParseInt(text, 10, 64)
+		return text == "" || err == nil
+	}
+	switch {
+	case r.Parts < 1 || r.Part < 0 || r.Part >= r.Parts:
+		return fmt.Errorf("not a task: its range is part %d of %d, counted from 0", r.Part, r.Parts)
+	case !number(r.First) || !number(r.Last):
+		return fmt.Errorf("not a task: its range is not one of times in ns")
+	case !within(r.Joined, t.OutputDir):
+		return fmt.Errorf("not a task: joined is not in output_dir")
+	}
+	return nil
+}
+
+// plainName reports whether a name is absolute, and as short as it can be.
+func plainName(name string) bool {
+	return (filepath.IsAbs(name) || iox.IsURL(name)) && filepath.Clean(name) == name
+}
+
+// within reports whether a name is one below a folder, and not that of the receipts.
+func within(name, dir string) bool {
+	rel, err := filepath.Rel(dir, name)
+	first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+	return err == nil && plainName(name) && filepath.IsLocal(rel) && rel != "." && first != stateName
 }
 
 // Line returns a value as a line of JSON, with URLs as people write them.

@@ -178,10 +178,11 @@ func ShowAll(text string) string {
 }
 
 // Canonical returns the name by which a file is known that people write as name: for a URL, that with
-// one slash.
+// one slash after the scheme.
 func Canonical(name string) string {
-	if IsURL(name) {
-		return filepath.Clean(name)
+	scheme, rest, ok := strings.Cut(name, "://")
+	if !ok || !IsURL(name) {
+		return name
 	}
-	return name
+	return scheme + ":" + string(filepath.Separator) + rest
 }

@@ -91,11 +91,14 @@ func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
 		}
 	}
 	item := &batchItem{Input: p.input(t), output: t.Output, replace: before.Ours(), part: t.Range}
-	return w.convert(t, p, item, before)
+	return w.convert(t, p, item, before, 1)
 }
 
+// maxTries is how often a process begins a task while others do the same one.
+const maxTries = 3
+
 // convert does a task that is not done.
-func (w *worker) convert(t *tasks.Task, p *preparedRun, item *batchItem, before *tasks.Result) (*tasks.Result, error) {
+func (w *worker) convert(t *tasks.Task, p *preparedRun, item *batchItem, before *tasks.Result, try int) (*tasks.Result, error) {
 	_, err := iox.OS.Stat(t.Output)
 	free, sync := errors.Is(err, fs.ErrNotExist), !p.job.Write.NoSync
 	if item.Err == nil && (free || item.replace || p.job.Write.Overwrite) {
@@ -119,7 +122,9 @@ func (w *worker) convert(t *tasks.Task, p *preparedRun, item *batchItem, before 
 	if err == nil || entry.Done() {
 		return r, w.store.Save(t, r, sync)
 	}
-	if other, err := w.done(t, p, free && errors.Is(err, fs.ErrExist)); other != nil || err != nil {
+	// The output has appeared meanwhile, or another process may be about to replace it.
+	rival := free && errors.Is(err, fs.ErrExist) || before != nil && before.Status == tasks.StatusPending
+	if other, err := w.done(t, p, rival, try); other != nil || err != nil {
 		return other, err
 	}
 	if r.Transient {
@@ -135,8 +140,9 @@ func (w *worker) convert(t *tasks.Task, p *preparedRun, item *batchItem, before 
 const receiptWait = 3 * time.Second
 
 // done returns the result of another process that has done the same task meanwhile, nil if there
-// is none. came is set if the output has appeared while this process worked: then the receipt will.
-func (w *worker) done(t *tasks.Task, p *preparedRun, came bool) (*tasks.Result, error) {
+// is none. rival is set if another process may be at work: then its receipt will come, or this process
+// tries again.
+func (w *worker) done(t *tasks.Task, p *preparedRun, rival bool, try int) (*tasks.Result, error) {
 	for end := time.Now().Add(receiptWait); ; {
 		r, err := w.store.Load(t)
 		if err != nil {
@@ -146,11 +152,11 @@ func (w *worker) done(t *tasks.Task, p *preparedRun, came bool) (*tasks.Result, 
 			r.Skipped = true
 			return r, nil
 		}
-		if !came || w.ctx.Err() != nil {
+		if !rival || try == maxTries || w.ctx.Err() != nil {
 			return nil, nil
 		}
 		if time.Now().After(end) { // it was killed in between, or this process has taken its receipt
-			return w.convert(t, p, &batchItem{Input: p.input(t), output: t.Output, replace: true, part: t.Range}, r)
+			return w.convert(t, p, &batchItem{Input: p.input(t), output: t.Output, replace: true, part: t.Range}, r, try+1)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -203,6 +209,9 @@ func (w *worker) readFlags(t *tasks.Task) (*batchRun, error) {
 	}
 	if b.job == nil || b.job.SinkFormat.Name != t.Format {
 		return nil, fmt.Errorf("they do not write a %s", t.Format)
+	}
+	if b.out != t.OutputDir {
+		return nil, fmt.Errorf("they name another folder than output_dir")
 	}
 	e.set.quiet = true
 	b.job.Read.Key = w.set.job.Read.Key
