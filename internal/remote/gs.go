@@ -154,6 +154,9 @@ func (b *gsBucket) refused(resp *http.Response) error {
 	return err
 }
 
+// errNoAnswer is the error of an answer that ends within its text, after a status of success.
+var errNoAnswer = errors.New("the answer was cut")
+
 // ask makes a request and reads the JSON of its answer.
 func (b *gsBucket) ask(ctx context.Context, r *gsRequest, into any) error {
 	resp, err := b.do(ctx, r)
@@ -161,6 +164,9 @@ func (b *gsBucket) ask(ctx context.Context, r *gsRequest, into any) error {
 		return err
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
+	if r.method != http.MethodGet && err != nil { // it is done, as the status says
+		return errors.Join(resp.Body.Close(), errNoAnswer)
+	}
 	if err = errors.Join(err, resp.Body.Close()); err != nil || into == nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (b *gsBucket) put(ctx context.Context, key string, data []byte, only bool) 
 	if err == nil && o.object().mark != gsTag(sum, int64(len(data))) {
 		err = errSum
 	}
-	return err
+	return done(err)
 }
 
 // begin names the folder of the parts.
@@ -81,7 +81,15 @@ func (b *gsBucket) part(ctx context.Context, _, id string, number int, data []by
 // copyPart copies the whole object in one step.
 func (b *gsBucket) copyPart(ctx context.Context, _, id string, number int, from string, o *object, _, _ int64) (string, error) {
 	_, err := b.compose(ctx, gsPart(id, number), []gsSource{{Name: from, Generation: o.etag}}, false)
-	return o.mark, err
+	return o.mark, done(err)
+}
+
+// done takes away the error of a request that has succeeded, but for its answer.
+func done(err error) error {
+	if errors.Is(err, errNoAnswer) {
+		return nil
+	}
+	return err
 }
 
 func (b *gsBucket) piece() int64 { return math.MaxInt64 }
@@ -115,7 +123,7 @@ func (b *gsBucket) complete(ctx context.Context, key, id string, tags []string, 
 		var next []gsSource
 		for first := 0; first < len(sources); first += most {
 			name := fmt.Sprintf("%s%d-%05d", id, level, len(next)+1)
-			if _, err := b.compose(ctx, name, sources[first:min(first+most, len(sources))], false); err != nil {
+			if _, err := b.compose(ctx, name, sources[first:min(first+most, len(sources))], false); done(err) != nil {
 				return err
 			}
 			next = append(next, gsSource{Name: name})
@@ -126,7 +134,7 @@ func (b *gsBucket) complete(ctx context.Context, key, id string, tags []string, 
 	if err == nil && o.object().mark != b.mark(id, tags) {
 		err = errSum
 	}
-	return err
+	return done(err)
 }
 
 // abort removes the parts.
@@ -155,7 +163,7 @@ func (b *gsBucket) abort(ctx context.Context, _, id string) (err error) {
 func (b *gsBucket) keepsParts() bool { return true }
 
 func (b *gsBucket) remove(ctx context.Context, key string) error {
-	return b.ask(ctx, &gsRequest{method: "DELETE", path: b.object(key)}, nil)
+	return done(b.ask(ctx, &gsRequest{method: "DELETE", path: b.object(key)}, nil))
 }
 
 // uploads lists the folders of parts of the objects whose keys begin with a prefix.

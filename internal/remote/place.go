@@ -256,7 +256,7 @@ func (r *FS) CleanUp(s string) (found []iox.Leftover, err error) {
 			found = append(found, iox.Leftover{Path: Show(n.file(u.key)), Err: r.giveUp(to, u.key, u.id)})
 		}
 	}
-	return found, err
+	return found, r.fail("clean up", s, err)
 }
 
 // A deadUpload is one that was given up for a dead process, and may get another part.

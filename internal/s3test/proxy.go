@@ -13,20 +13,21 @@ import (
 
 // Faults starts a proxy that fails each request once, every other time after the server has done
 // what was asked, and then cuts the answer at a random byte: that of a range always, another one
-// once. It sets the environment for it.
-func (s *Server) Faults(t *testing.T) {
+// once, or with always all of them whenever they come. It sets the environment for it.
+func (s *Server) Faults(t *testing.T, always bool) {
 	t.Helper()
-	p := &proxy{host: s.host(), seen: map[string]int{}, rng: rand.New(rand.NewPCG(1, 2))}
+	p := &proxy{always: always, host: s.host(), seen: map[string]int{}, rng: rand.New(rand.NewPCG(1, 2))}
 	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)
 	s.Use(t, server.URL)
 }
 
 type proxy struct {
-	host string
-	mu   sync.Mutex
-	seen map[string]int
-	rng  *rand.Rand
+	always bool
+	host   string
+	mu     sync.Mutex
+	seen   map[string]int
+	rng    *rand.Rand
 }
 
 // next returns how often a request has come, and a random number.
@@ -67,7 +68,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(resp.StatusCode)
 	ranged := resp.StatusCode == http.StatusPartialContent
-	if cut := len(answer) > 0 && (ranged || times == 2) && !strings.Contains(r.Method, "HEAD"); cut {
+	if cut := len(answer) > 0 && (ranged || times == 2 || p.always) && !strings.Contains(r.Method, "HEAD"); cut {
 		n := 1 + random%len(answer)
 		_, _ = w.Write(answer[:n])
 		w.(http.Flusher).Flush()

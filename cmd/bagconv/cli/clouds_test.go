@@ -22,6 +22,7 @@ func eachCloud(t *testing.T, test func(t *testing.T, server string)) {
 
 func TestCloudsNoDisk(t *testing.T) { eachCloud(t, testNoDisk) }
 func TestCloudsKilled(t *testing.T) { eachCloud(t, testKilled) }
+func TestCloudsCuts(t *testing.T)   { eachCloud(t, testCuts) }
 func TestCloudsRivals(t *testing.T) { eachCloud(t, testRivals) }
 
 // TestCloudsBatch converts what is below a prefix to another one.
