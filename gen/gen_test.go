@@ -158,11 +158,13 @@ func TestRefused(t *testing.T) {
 		return schema.Field{Name: "i", Type: schema.Type{Kind: schema.Struct, Message: &schema.Message{Name: "a/I", Extensibility: e, Fields: []schema.Field{{Name: "x", Type: one}}}}}
 	}
 	for want, m := range map[string]*schema.Message{
-		"a/T is a union":                    {Name: "a/T", Union: true, Fields: []schema.Field{{Name: "x", Type: one}}},
-		"field x of a/T is @optional":       {Name: "a/T", Fields: []schema.Field{{Name: "x", Type: one, Member: &schema.Member{Type: one, Optional: true}}}},
-		"a/I is @mutable":                   {Name: "a/T", Fields: []schema.Field{inner(schema.Mutable)}},
-		"a/I is an entry of a map":          {Name: "a/T", Fields: []schema.Field{inner(schema.Bare)}},
-		"a/I is @final and a/T @appendable": {Name: "a/T", Extensibility: schema.Appendable, Fields: []schema.Field{inner(schema.Final)}},
+		"a/T is a union":                      {Name: "a/T", Union: true, Fields: []schema.Field{{Name: "x", Type: one}}},
+		"field x of a/T is @optional":         {Name: "a/T", Fields: []schema.Field{{Name: "x", Type: one, Member: &schema.Member{Type: one, Optional: true}}}},
+		"a/I is @mutable":                     {Name: "a/T", Fields: []schema.Field{inner(schema.Mutable)}},
+		"a/I is an entry of a map":            {Name: "a/T", Fields: []schema.Field{inner(schema.Bare)}},
+		"field x of a/T is a list of an enum": {Name: "a/T", Fields: []schema.Field{{Name: "x", Type: schema.Type{Kind: schema.Enum, Array: schema.Unbounded}}}},
+		"field y of a/T is a list of an enum": {Name: "a/T", Fields: []schema.Field{{Name: "y", Type: schema.Type{Kind: schema.Uint8, Enumerated: true, Array: schema.Fixed, Len: 3}}}},
+		"a/I is @final and a/T @appendable":   {Name: "a/T", Extensibility: schema.Appendable, Fields: []schema.Field{inner(schema.Final)}},
 	} {
 		if err := Check(&Topic{Type: m.Name, Encoding: "cdr", Message: m}); !errors.Is(err, ErrUnsupported) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

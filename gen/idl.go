@@ -7,7 +7,7 @@ import (
 )
 
 // idlOnly returns what a type has that generated code does not read in CDR, "" if it reads all of it:
-// fields that are not always there, and structs that XCDR2 writes in different ways.
+// fields that are not always there, and structs and lists that XCDR2 writes in different ways.
 func idlOnly(msg *schema.Message) string {
 	extents := map[schema.Extensibility]string{}
 	for _, m := range append(schema.Dependencies(msg), msg) {
@@ -24,6 +24,9 @@ func idlOnly(msg *schema.Message) string {
 		for _, f := range m.Fields {
 			if f.Member != nil && f.Member.Optional {
 				return fmt.Sprintf("field %s of %s is @optional", f.Name, m.Name)
+			}
+			if f.Type.IsEnum() && f.Type.Array != schema.Single {
+				return fmt.Sprintf("field %s of %s is a list of an enum, bitmask or bitset", f.Name, m.Name)
 			}
 		}
 	}

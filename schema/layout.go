@@ -39,6 +39,9 @@ func (l layouts) of(m *Message) [sha256.Size]byte {
 		if t.Array == Bounded {
 			t.Array, t.Len = Unbounded, 0
 		}
+		if t.Enumerated {
+			b = append(b, "enumerated"...)
+		}
 		b = append(b, byte(t.Kind), byte(t.Array))
 		b = binary.LittleEndian.AppendUint64(b, uint64(t.Len))
 		if t.Kind == Struct {

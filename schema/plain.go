@@ -15,8 +15,8 @@ func plain(m *Message, made map[*Message]*Message) *Message {
 		if f.Type.Kind == Struct {
 			f.Type.Message = plain(f.Type.Message, made)
 		}
-		same = same && f.Member == nil && f.Type.Message == m.Fields[i].Type.Message
-		f.Member = nil
+		same = same && f.Member == nil && !f.Type.Enumerated && f.Type.Message == m.Fields[i].Type.Message
+		f.Member, f.Type.Enumerated = nil, false
 		p.Fields[i] = f
 	}
 	if same {

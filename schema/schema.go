@@ -64,7 +64,13 @@ type Type struct {
 	StringBound int      // of string<=N and wstring<=N; 0 is unbounded
 	Array       Array
 	Len         int // N of T[N] and T[<=N]
+
+	Enumerated bool // IDL only: the number is a bitmask or bitset, or an enum of at most 16 bits
 }
+
+// IsEnum reports whether the values are those of an enum, bitmask or bitset, which XCDR2 does not take for
+// numbers: it has a size before lists of them.
+func (t Type) IsEnum() bool { return t.Kind == Enum || t.Enumerated }
 
 // Kind is the kind of a single value.
 type Kind uint8

@@ -70,7 +70,7 @@ func (c *canonizer) field(t schema.Type) schema.Type {
 // canonicalType returns the canonical type of a field, but that a struct keeps its
 // message.
 func canonicalType(t schema.Type) schema.Type {
-	t.StringBound = 0
+	t.StringBound, t.Enumerated = 0, false
 	if t.Array == schema.Bounded {
 		t.Array = schema.Unbounded
 	}

@@ -259,7 +259,7 @@ func (r *rosReader) hasSize(s *rosStep) bool {
 		return s.sized
 	}
 	number := func(t schema.Type, enum bool) bool {
-		return t.Array == schema.Single && t.Kind.Size() > 0 && (enum || t.Kind != schema.Enum)
+		return t.Array == schema.Single && t.Kind.Size() > 0 && (enum || !t.IsEnum())
 	}
 	k, v := s.node.msg.Fields[0].Type, s.node.msg.Fields[1].Type
 	switch r.attempt {

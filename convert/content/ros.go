@@ -210,7 +210,7 @@ func (c *rosCompiler) field(n *rosNode, src slot, dst *slot, table *[256]byte, p
 		s.extent = t.Message.Extensibility
 		s.pairs = s.extent == schema.Bare && len(t.Message.Fields) == 2
 	}
-	s.enums = t.Kind == schema.Enum && t.Array != schema.Single
+	s.enums = t.IsEnum() && t.Array != schema.Single
 	c.varied = c.varied || s.enums || s.pairs
 	switch k := canonicalType(t).Kind; {
 	case t.Kind == schema.WString:

@@ -74,7 +74,7 @@ func plainTypes(m *schema.Message, made map[*schema.Message]*schema.Message, pro
 	same := !m.Union && m.Extensibility == schema.Unstated
 	for _, f := range m.Fields {
 		old := f
-		f.Member = nil
+		f.Member, f.Type.Enumerated = nil, false
 		switch f.Type.Kind {
 		case schema.WString:
 			if proto {

@@ -40,3 +40,30 @@ func TestExtensibility(t *testing.T) {
 		}
 	}
 }
+
+// TestBitmasks: lists of bitmasks, and of enums of few bits, with a size in XCDR2 and without one. Read
+// as a list of numbers, the first message would have six of them, and no bytes left over.
+func TestBitmasks(t *testing.T) {
+	const (
+		sized   = "\x00\x07\x00\x00\x06\x00\x00\x00\x02\x00\x00\x00\x01\x02\x00\x00\x05\x00\x00\x00"
+		unsized = "\x00\x07\x00\x00\x02\x00\x00\x00\x01\x02\x00\x00\x05\x00\x00\x00"
+		old     = "\x00\x01\x00\x00\x02\x00\x00\x00\x01\x02\x00\x00\x05\x00\x00\x00"
+	)
+	for text, list := range map[string]any{
+		"@bit_bound(8) bitmask F { A, B };": "AQI=",
+		"bitset F { bitfield<5> a; };":      "AQI=",
+		"@bit_bound(4) enum F { A, B, C };": []any{1.0, 2.0},
+	} {
+		m, err := rosidl.Parse("T", []byte(text+" struct T { sequence<F> f; long b; };"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newIDLReaders(t, m)
+		for _, data := range []string{sized, unsized, old} {
+			r.check(t, []byte(data), map[string]any{"f": list, "b": 5.0})
+			if out, err := r.plan.Append(nil, []byte(data)); err != nil || string(out) != old {
+				t.Errorf("%s % x: % x, %v", text, data, out, err)
+			}
+		}
+	}
+}

@@ -135,7 +135,7 @@ func (p *parser) bitmask(scope []string, bits int) error {
 	if err != nil {
 		return err
 	}
-	return p.name(within(scope, name), typeRef{kind: unsigned(bits)})
+	return p.name(within(scope, name), typeRef{kind: unsigned(bits), enumerated: true})
 }
 
 // bitset reads bit fields: one number of all their bits, which are not named in ROS 2.
@@ -169,7 +169,7 @@ func (p *parser) bitset(scope []string) error {
 		}
 	}
 	p.bits[full] = bits
-	return p.name(full, typeRef{kind: unsigned(bits)})
+	return p.name(full, typeRef{kind: unsigned(bits), enumerated: true})
 }
 
 // bitfield reads bitfield<N> or bitfield<N, TYPE>, and the names of the field, if it has one.

@@ -73,7 +73,7 @@ func (p *parser) enum(scope []string, bits int) error {
 		}
 		e.values = nil
 	}
-	return p.name(within(scope, name), typeRef{kind: kind, enum: e})
+	return p.name(within(scope, name), typeRef{kind: kind, enum: e, enumerated: kind != schema.Enum})
 }
 
 // valueNumber returns the number of @value(N), whose parenthesis comes next and stays there.

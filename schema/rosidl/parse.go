@@ -63,6 +63,8 @@ type typeRef struct {
 	array schema.Array
 	len   int
 	enum  *enumDef // of an enum
+
+	enumerated bool // a number that is a bitmask or bitset, or an enum of at most 16 bits
 }
 
 func (p *parser) peek() token { return p.tokens[p.at] }

@@ -284,7 +284,7 @@ func (p *parser) resolve(r typeRef, scope []string, user string, depth int) (res
 		return resolved{}, &Error{Type: user, What: "types are nested too deeply"}
 	}
 	if r.name == "" {
-		t := resolved{schema.Type{Kind: r.kind, StringBound: r.bound, Array: r.array, Len: r.len}, r.enum}
+		t := resolved{schema.Type{Kind: r.kind, StringBound: r.bound, Array: r.array, Len: r.len, Enumerated: r.enumerated}, r.enum}
 		if r.elem == nil {
 			return t, nil
 		}

@@ -147,7 +147,7 @@ func (w *walk) field(t schema.Type, inside schema.Extensibility) {
 		w.values(t, inside)
 		return
 	}
-	if t.Kind != schema.Enum && !isMap(t) {
+	if !t.IsEnum() && !isMap(t) {
 		w.r.Size()
 		w.values(t, inside)
 		return
@@ -164,14 +164,14 @@ func (w *walk) sized(t schema.Type) bool {
 	switch {
 	case t.Array == schema.Single:
 		return false
-	case t.Kind == schema.Enum:
+	case t.IsEnum():
 		return w.dialect != byValue
 	case isMap(t):
 		switch key, value := t.Message.Fields[0].Type, t.Message.Fields[1].Type; w.dialect {
 		case standard:
 			return !isNumber(key) || !isNumber(value)
 		case byValue:
-			return !isNumber(value) && (value.Kind != schema.Enum || value.Array != schema.Single)
+			return !isNumber(value) && (!value.IsEnum() || value.Array != schema.Single)
 		}
 		return false
 	}
@@ -184,7 +184,7 @@ func isMap(t schema.Type) bool {
 }
 
 func isNumber(t schema.Type) bool {
-	return t.Array == schema.Single && t.Kind.Size() > 0 && t.Kind != schema.Enum
+	return t.Array == schema.Single && t.Kind.Size() > 0 && !t.IsEnum()
 }
 
 // values reads and writes what stands after the size of an array or list, or a single value.

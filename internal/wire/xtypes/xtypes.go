@@ -13,7 +13,7 @@
 //	                    u16 8, u32 id, u32 size            the size as 1, 2, 4, 8 or in a u32 that follows
 //	@appendable         its fields                         u32 size, its fields
 //	map                 u32 count; for each: key, value    u32 size before that, unless both are numbers
-//	list of an enum     u32 count, values                  u32 size before that
+//	list of an enum     u32 count, values                  u32 size before that; of a bitmask or bitset, too
 //
 // In XCDR1 alignment counts from the end of a parameter header. (OMG DDS-XTypes 1.3, 7.4.3.) Not all
 // writers have these sizes before maps and lists of enums: those with Fast CDR leave them out before
@@ -53,7 +53,7 @@ func New(m *schema.Message) *Converter {
 		c.delimited = c.delimited || d.Extensibility == schema.Bare || d.Extensibility == schema.Final && !root
 		ids := map[uint32]int{}
 		for i, f := range d.Fields {
-			if f.Type.Kind == schema.Enum && f.Type.Array != schema.Single || isMap(f.Type) {
+			if f.Type.IsEnum() && f.Type.Array != schema.Single || isMap(f.Type) {
 				c.plain, c.delimited, c.varied = true, true, true
 			}
 			if f.Member != nil {
