@@ -32,6 +32,9 @@ type outPart struct {
 	run     *rowRun      // being filled, if messages are compressed one by one
 	pending atomic.Int64 // runs that are handed out and not appended
 	ended   bool         // it gets no more messages
+	noted   int          // topics that a checkpoint has written
+	notes   int64        // of metadata likewise
+	whole   bool         // it is finished
 
 	bytes  int64   // of messages
 	topics []int64 // messages by topic
@@ -204,8 +207,12 @@ func (p *outPart) settle(keep bool) error {
 	return err
 }
 
-// finish writes the small tables and closes the file.
+// finish writes the small tables and closes the file, unless a checkpoint has done that.
 func (p *outPart) finish() error {
+	if p.whole {
+		return nil
+	}
+	p.whole = true
 	if err := p.open(0); err != nil {
 		return err
 	}

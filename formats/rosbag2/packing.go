@@ -71,6 +71,9 @@ type rowRun struct {
 	rows   []outRow
 	raw    []byte // the messages
 	frames []byte
+
+	checkpoint bool // after its rows
+	notes      [][]sqlitefile.Value
 }
 
 type outRow struct {
@@ -78,8 +81,8 @@ type outRow struct {
 	raw, frame   int // bytes of each
 }
 
-// addRow takes a message, and hands out a run that is full.
-func (p *outPart) addRow(topic, stamp int64, data []byte) error {
+// openRun returns the run that is being filled.
+func (p *outPart) openRun() *rowRun {
 	if p.run == nil {
 		p.run, _ = p.w.runs.Get().(*rowRun)
 		if p.run == nil {
@@ -87,7 +90,12 @@ func (p *outPart) addRow(topic, stamp int64, data []byte) error {
 		}
 		p.run.p = p
 	}
-	r := p.run
+	return p.run
+}
+
+// addRow takes a message, and hands out a run that is full.
+func (p *outPart) addRow(topic, stamp int64, data []byte) error {
+	r := p.openRun()
 	r.rows = append(r.rows, outRow{topic: topic, stamp: stamp, raw: len(data)})
 	if r.raw = append(r.raw, data...); len(r.raw) < runBytes && len(r.rows) < runBytes/64 {
 		return nil
@@ -144,6 +152,12 @@ func (r *rowRun) Append() error {
 		}
 		frames = frames[row.frame:]
 	}
+	if r.checkpoint {
+		if err := p.loader.Checkpoint(r.notes); err != nil {
+			return err
+		}
+	}
+	r.checkpoint, r.notes = false, nil
 	if r.rows, r.raw, r.p = r.rows[:0], r.raw[:0], nil; max(cap(r.raw), cap(r.frames)) <= 8*runBytes {
 		p.w.runs.Put(r)
 	}

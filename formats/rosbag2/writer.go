@@ -40,6 +40,7 @@ type Writer struct {
 	custom   *string // of custom_data, once all topics are there
 	index    map[topicKey]storage.TopicID
 	err      error // the first one; every further call returns it
+	live     bool  // there are checkpoints
 	flushed  bool  // the last part has all its rows
 	finished bool  // it can be committed
 }
@@ -135,7 +136,7 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	t.Metadata = maps.Clone(t.Metadata)
 	t.Schema.Data = slices.Clone(t.Schema.Data)
 	id := storage.TopicID(len(w.topics))
-	w.topics = append(w.topics, outTopic{Topic: t})
+	w.topics, w.custom = append(w.topics, outTopic{Topic: t}), nil
 	w.index[key] = id
 	return id, nil
 }
@@ -189,6 +190,11 @@ func (w *Writer) full(p *outPart, m *storage.Message) bool {
 // cut ends the rows of a part and begins the next one. Pages of the old part may
 // still be on their way to its file while the new one is filled.
 func (w *Writer) cut(p *outPart) error {
+	if w.live {
+		if err := p.checkpoint(); err != nil {
+			return err
+		}
+	}
 	if err := p.flush(); err != nil {
 		return err
 	}
@@ -215,7 +221,7 @@ func (w *Writer) settle(all bool) error {
 // OnBlock has the pages of messages handed to f. See storage.BlockWriter.
 func (w *Writer) OnBlock(f func(storage.PendingBlock) error) {
 	w.hand = f
-	w.parts[0].handOut()
+	w.parts[len(w.parts)-1].handOut()
 }
 
 // Flush ends the rows and hands out the last pages, those of the index too. See
@@ -303,6 +309,7 @@ func (w *Writer) fail(path, what string, err error) *storage.Error {
 }
 
 var (
-	_ storage.Writer      = (*Writer)(nil)
-	_ storage.BlockWriter = (*Writer)(nil)
+	_ storage.Writer       = (*Writer)(nil)
+	_ storage.BlockWriter  = (*Writer)(nil)
+	_ storage.Checkpointer = (*Writer)(nil)
 )

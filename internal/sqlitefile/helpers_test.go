@@ -97,8 +97,10 @@ func insert(t testing.TB, db *sql.DB, rows []row) {
 // way has options of loading, beyond the usual.
 type way struct {
 	Options
-	lock uint32 // 0: the real one
-	hook bool   // buffers are handed out
+	lock    uint32 // 0: the real one
+	hook    bool   // buffers are handed out
+	points  int    // after so many rows there is a Checkpoint; 0: never
+	unended bool   // it is left as if the process had been killed
 }
 
 // load writes rows with a Loader.
@@ -140,10 +142,18 @@ func tryLoad(path string, w way, rows []row, openFile func(string) (storage.File
 			return nil
 		})
 	}
-	for _, r := range rows {
+	for i, r := range rows {
 		if err = l.Add(r.topic, r.time, r.data); err != nil {
 			return err
 		}
+		if w.points > 0 && (i+1)%w.points == 0 {
+			if err = l.Checkpoint(smallRows(i)); err != nil {
+				return err
+			}
+		}
+	}
+	if w.unended {
+		return l.flushBuffer()
 	}
 	if err := errors.Join(l.Flush(), write()); err != nil {
 		return err

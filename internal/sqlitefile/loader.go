@@ -38,7 +38,9 @@ type Loader struct {
 	hand func(storage.PendingBlock) error
 
 	leaf    *page
-	flushed bool // a leaf was written: the tree has more than its root
+	flushed bool     // a leaf was written: the tree has more than its root
+	lone    *page    // that leaf, if it is the only one, because of a Checkpoint
+	free    []uint32 // pages that are free at the end
 	levels  []*level
 	rows    int64
 
@@ -112,21 +114,32 @@ func (l *Loader) add(topic, timestamp int64, data []byte) error {
 	var prefix [20]byte
 	m := putVarint(prefix[:], uint64(total))
 	m += putVarint(prefix[m:], uint64(l.rows))
-	local := localSize(total, l.size)
-	need := m + local
-	if local < total {
-		need += 4
-	}
+	local, need := cellSize(m, total, l.size)
 	if !l.leaf.fits(need) {
-		if err := l.flushLeaf(); err != nil {
+		if err := l.flushLeaf(l.rows - 1); err != nil {
 			return err
 		}
 	}
-	at := l.leaf.b[l.leaf.reserve(need):]
-	at = at[copy(at, prefix[:m]):]
-	at = at[copy(at, rec[:n]):]
-	k := copy(at[:local-n], data)
-	if local == total {
+	return l.fill(l.leaf, need, local, prefix[:m], rec[:n], data)
+}
+
+// cellSize returns what a leaf has of a record of total bytes, and the size of the cell, of which
+// prefix bytes are before the record.
+func cellSize(prefix, total, page int) (local, need int) {
+	if local = localSize(total, page); local < total {
+		return local, prefix + local + 4
+	}
+	return local, prefix + local
+}
+
+// fill adds a cell to a leaf that has room for it. Its record is head and data; what is more than
+// local goes into overflow pages.
+func (l *Loader) fill(leaf *page, need, local int, prefix, head, data []byte) error {
+	at := leaf.b[leaf.reserve(need):]
+	at = at[copy(at, prefix):]
+	at = at[copy(at, head):]
+	k := copy(at[:local-len(head)], data)
+	if k == len(data) {
 		return nil
 	}
 	first, err := l.overflow(data[k:])
@@ -211,16 +224,15 @@ func (l *Loader) put(p *page) (no uint32, err error) {
 	return no, err
 }
 
-// flushLeaf writes the open leaf: it holds all rows but the last, which found no
-// room.
-func (l *Loader) flushLeaf() error {
+// flushLeaf writes the open leaf. last is the rowid of its last row.
+func (l *Loader) flushLeaf(last int64) error {
 	no, err := l.put(l.leaf)
 	if err != nil {
 		return err
 	}
 	l.leaf.reset(tableLeaf)
-	l.flushed = true
-	return l.pushTable(0, no, uint64(l.rows-1))
+	l.flushed, l.lone = true, nil
+	return l.pushTable(0, no, uint64(last))
 }
 
 func (l *Loader) flushBuffer() error {
@@ -291,6 +303,12 @@ func (l *Loader) Finish() error {
 	change := binary.BigEndian.Uint32(head[24:]) + 1
 	binary.BigEndian.PutUint32(head[24:], change)
 	binary.BigEndian.PutUint32(head[28:], l.next-1)
+	free, err := l.writeFree(binary.BigEndian.Uint32(head[32:]))
+	if err != nil {
+		return err
+	}
+	binary.BigEndian.PutUint32(head[32:], free)
+	binary.BigEndian.PutUint32(head[36:], binary.BigEndian.Uint32(head[36:])+uint32(len(l.free)))
 	binary.BigEndian.PutUint32(head[92:], change)
 	_, err = l.file.WriteAt(head, 0)
 	return err

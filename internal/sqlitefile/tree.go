@@ -71,14 +71,16 @@ func closeTable(p *page) (key uint64) {
 
 // endTable writes what is left of the table but for its root.
 func (l *Loader) endTable() error {
+	if l.leaf.cells == 0 && l.lone != nil {
+		l.restoreLone()
+	}
 	if !l.flushed {
 		return nil // all rows are in one leaf, which becomes the root
 	}
-	l.rows++ // flushLeaf uses the rowid before that of the row that did not fit
-	err := l.flushLeaf()
-	l.rows--
-	if err != nil {
-		return err
+	if l.leaf.cells > 0 { // else a Checkpoint has written the last one
+		if err := l.flushLeaf(l.rows); err != nil {
+			return err
+		}
 	}
 	for height := 0; l.levels[height].full != nil; height++ {
 		lv := l.levels[height]

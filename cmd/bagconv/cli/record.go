@@ -82,7 +82,7 @@ func (e *env) recordFlags() []flag {
 		flag{name: "buffer", arg: "SIZE", init: "256M", set: parsed(&l.buffer, storage.ParseSize),
 			help: "memory for messages that wait to be written (default 256M); messages that come when it is full are lost, and counted"},
 		flag{name: "chunk-duration", arg: "D", init: "1s", set: parsed(&l.journal, selection.ParseDuration),
-			help: "write what has come into the file after this time, at the latest (default 1s). A db3 is written in blocks of about 1 MB instead"},
+			help: "write what has come into the file after this time, at the latest (default 1s)"},
 		flag{name: "max-message", arg: "SIZE", init: "1G", set: parsed(&l.message, storage.ParseSize), help: "disconnect a publisher that sends a larger message (default 1G)"},
 		flag{name: "snapshot", kind: onOff, set: put(&l.snapshot),
 			help: "keep the last messages in --buffer, and write them when the signal USR1 comes; several times if it comes again"},

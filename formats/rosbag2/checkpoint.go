@@ -1,0 +1,94 @@
+package rosbag2
+
+import (
+	"github.com/bagconv/bagconv/formats/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/sqlitefile"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// Checkpoint writes the messages so far, and topics and definitions that came since the last
+// one. The database stays empty for SQLite until the end, but a reader finds the pages of both
+// (salvage.go). Parts that get no more messages are finished, with the topics so far. Parts that
+// are compressed as a whole are refused: what they have so far is no file yet. See
+// storage.Checkpointer.
+func (w *Writer) Checkpoint() error {
+	if w.err != nil {
+		return w.err
+	}
+	if w.packing.mode == ros2bag.ModeFile {
+		return w.keep(&storage.OptionError{Name: storage.NameCompressionMode, What: "a database that is compressed as a whole cannot be read before its end", Hint: "use --" + storage.NameCompressionMode + " " + modes[1]})
+	}
+	w.live = true
+	return w.keep(w.checkpoint())
+}
+
+func (w *Writer) checkpoint() error {
+	if err := w.settle(false); err != nil {
+		return err
+	}
+	for _, p := range w.parts {
+		switch {
+		case p.loader == nil:
+			if err := p.finish(); err != nil {
+				return err
+			}
+		case !p.ended:
+			if err := p.checkpoint(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkpoint writes what the part has so far.
+func (p *outPart) checkpoint() error {
+	notes, err := p.takeNotes()
+	if err != nil {
+		return err
+	}
+	if p.w.packing.mode == ros2bag.ModeMessage {
+		r := p.openRun()
+		r.checkpoint, r.notes = true, notes
+		return p.handRows()
+	}
+	return p.loader.Checkpoint(notes)
+}
+
+// takeNotes returns the rows of small tables for topics that are new since the last checkpoint of the part,
+// in the forms that useRecords looks for.
+func (p *outPart) takeNotes() (notes [][]sqlitefile.Value, err error) {
+	w := p.w
+	if p.noted == len(w.topics) {
+		return nil, nil
+	}
+	row := func(id int64, texts ...string) {
+		list := []sqlitefile.Value{{}}
+		for _, s := range texts {
+			list = append(list, sqlitefile.Value{Kind: sqlitefile.Text, Data: []byte(s)})
+		}
+		notes = append(notes, append(list, sqlitefile.Value{Kind: sqlitefile.Int, Int: id}))
+	}
+	rows := map[string]storage.Schema{}
+	for i := range w.topics {
+		t := &w.topics[i]
+		missing := t.define(rows)
+		if i < p.noted {
+			continue
+		}
+		row(int64(i)+1, t.Name, t.Type, t.Encoding, ros2bag.QoSText(t.QoS, w.profile.QoSNames), t.Metadata[storage.MetaTypeHash])
+		if missing {
+			row(int64(i)+1, t.definitionRow(), t.Schema.Encoding, string(t.Schema.Data), t.Metadata[storage.MetaTypeHash])
+		}
+	}
+	meta, err := w.metadata(p)
+	if err != nil {
+		return nil, err
+	}
+	text, err := meta.Encode(false)
+	if err != nil {
+		return nil, err
+	}
+	p.noted, p.notes = len(w.topics), p.notes+1
+	return append(notes, []sqlitefile.Value{{}, {Kind: sqlitefile.Int, Int: int64(meta.Version)}, {Kind: sqlitefile.Text, Data: []byte(text)}, {Kind: sqlitefile.Int, Int: p.notes}}), nil
+}

@@ -1,0 +1,99 @@
+package rosbag2
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// TestCheckpoint: what was written before a checkpoint can be read of a recording that is never
+// finished, with topics and definitions, in each part; and one that is finished is as it must be.
+func TestCheckpoint(t *testing.T) {
+	topics := sampleTopics()[:6] // a type without / is not recognized in a damaged file
+	for name, o := range map[string]storage.WriteOptions{
+		"bag.db3": {}, "bag": {}, "parts": {SegmentSize: 30_000}, "rows": {Values: map[string]string{"compression": "zstd", "compression-mode": "message"}},
+		"foxy": {Profile: "foxy"}, "jazzy": {Profile: "jazzy", SegmentSize: 30_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), name)
+			o.NoSync = true
+			x, err := Create(t.Context(), path, o)
+			check(t, err)
+			w := x.(*Writer)
+			var blocks []storage.PendingBlock
+			w.OnBlock(func(b storage.PendingBlock) error { blocks = append(blocks, b); return nil })
+			appendBlocks := func() {
+				for _, b := range blocks {
+					check(t, b.Encode())
+					check(t, b.Append())
+				}
+				blocks = nil
+			}
+			var rows []storage.Message
+			for i, topic := range topics {
+				_, err := w.CreateTopic(topic)
+				check(t, err)
+				for k := range 10 * (i + 1) {
+					m := storage.Message{Topic: storage.TopicID((i + k) % (i + 1)), LogTime: int64(len(rows)), Data: bytes.Repeat([]byte{byte(k)}, 40*k)}
+					check(t, w.Write(&m))
+					rows = append(rows, m)
+				}
+				check(t, w.Checkpoint())
+				appendBlocks()
+				checkLeft(t, w.out.Temp(), topics[:i+1], rows)
+			}
+			check(t, w.Flush())
+			appendBlocks()
+			check(t, w.Commit())
+			compare(t, path, topics, rows)
+			files := []string{path}
+			if !w.single {
+				files, err = filepath.Glob(filepath.Join(path, "*.db3"))
+				check(t, err)
+			}
+			for _, f := range files {
+				if n := sound(t, f); n == 0 {
+					t.Errorf("%s has no messages", f)
+				}
+			}
+		})
+	}
+}
+
+// TestCheckpointPacked: a part that cannot be read before its end is refused.
+func TestCheckpointPacked(t *testing.T) {
+	w, err := Create(t.Context(), filepath.Join(t.TempDir(), "bag"), storage.WriteOptions{NoSync: true, Compression: "zstd"})
+	check(t, err)
+	defer w.Close()
+	var refused *storage.OptionError
+	if err := w.(storage.Checkpointer).Checkpoint(); !errors.As(err, &refused) {
+		t.Errorf("%v", err)
+	}
+}
+
+// checkLeft reads an unfinished recording.
+func checkLeft(t *testing.T, path string, topics []storage.Topic, rows []storage.Message) {
+	t.Helper()
+	if _, err := os.Stat(path); err != nil {
+		t.Fatal(err)
+	}
+	got, info := readAll(t, path, storage.ReadOptions{})
+	if len(got) != len(rows) || len(info.Topics) != len(topics) {
+		t.Fatalf("%d rows and %d topics, want %d and %d", len(got), len(info.Topics), len(rows), len(topics))
+	}
+	for i := range topics {
+		if !reflect.DeepEqual(info.Topics[i].Topic, topics[i]) {
+			t.Errorf("topic %d:\n got %+v\nwant %+v", i, info.Topics[i].Topic, topics[i])
+		}
+	}
+	for i := range rows {
+		if got[i].time != rows[i].LogTime || got[i].topic != topics[rows[i].Topic].Name || !bytes.Equal(got[i].data, rows[i].Data) {
+			t.Fatalf("row %d differs", i)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package sqlitefile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/bagconv/bagconv/internal/sqlite"
+)
+
+// Checkpoint writes all rows so far, or hands them out, so that a Salvage finds them if the loader
+// is never finished. It costs up to a page each time. records are rows of other tables, in the
+// form of Found.Records, which the Salvage finds too: the tables themselves can be filled only
+// after Finish. The pages of records are free then.
+func (l *Loader) Checkpoint(records [][]Value) error {
+	if l.err == nil && !l.ended {
+		l.err = l.checkpoint(records)
+	}
+	return l.err
+}
+
+func (l *Loader) checkpoint(records [][]Value) error {
+	if l.leaf.cells > 0 {
+		var lone *page
+		if !l.flushed {
+			leaf := *l.leaf
+			leaf.b = slices.Clone(leaf.b)
+			lone = &leaf
+		}
+		if err := l.flushLeaf(l.rows); err != nil {
+			return err
+		}
+		l.lone = lone
+	}
+	first := l.next
+	if err := l.putRecords(records); err != nil {
+		return err
+	}
+	for no := first; no < l.next; no++ {
+		if no != l.lock {
+			l.free = append(l.free, no)
+		}
+	}
+	return l.flushBuffer()
+}
+
+// putRecords writes leaves with rows of other tables.
+func (l *Loader) putRecords(records [][]Value) error {
+	leaf := newPage(l.size, tableLeaf)
+	for _, values := range records {
+		rec, rowid := recordOf(values)
+		if len(rec) > sqlite.MaxRow {
+			return fmt.Errorf("internal error: a row of %d bytes in a small table", len(rec))
+		}
+		var prefix [20]byte
+		m := putVarint(prefix[:], uint64(len(rec)))
+		m += putVarint(prefix[m:], uint64(rowid))
+		local, need := cellSize(m, len(rec), l.size)
+		if !leaf.fits(need) {
+			if _, err := l.put(leaf); err != nil {
+				return err
+			}
+			leaf.reset(tableLeaf)
+		}
+		if err := l.fill(leaf, need, local, prefix[:m], nil, rec); err != nil {
+			return err
+		}
+	}
+	if leaf.cells == 0 {
+		return nil
+	}
+	_, err := l.put(leaf)
+	return err
+}
+
+// recordOf returns the record of a row whose last value is its rowid. Its other values are numbers,
+// text and NULL.
+func recordOf(values []Value) (rec []byte, rowid int64) {
+	rowid, values = values[len(values)-1].Int, values[:len(values)-1]
+	var types, data []byte
+	var b [16]byte
+	for _, v := range values {
+		switch v.Kind {
+		case Null:
+			types = append(types, 0)
+		case Int:
+			t := serial(v.Int)
+			types = append(types, t)
+			data = append(data, b[:putInt(b[:], v.Int, t)]...)
+		default: // Text
+			types = append(types, b[:putVarint(b[:], uint64(13+2*len(v.Data)))]...)
+			data = append(data, v.Data...)
+		}
+	}
+	head := len(types) + 1
+	if head > 0x7f {
+		head++
+	}
+	rec = append(rec, b[:putVarint(b[:], uint64(head))]...)
+	return append(append(rec, types...), data...), rowid
+}
+
+// restoreLone undoes the writing of a leaf that stayed the only one: it becomes the root.
+func (l *Loader) restoreLone() {
+	l.free = append(l.free, binary.BigEndian.Uint32(l.levels[0].cur.last()))
+	l.leaf, l.levels, l.flushed, l.lone = l.lone, nil, false, nil
+}
+
+// writeFree writes the list of free pages, before one whose first page is known or 0, and returns
+// the first page of it (https://www.sqlite.org/fileformat2.html#the_freelist):
+//
+//	trunk  u32 next trunk | u32 n | n numbers of free pages
+func (l *Loader) writeFree(first uint32) (uint32, error) {
+	most := l.size/4 - 8 // SQLite leaves out the last six entries
+	for list := l.free; len(list) > 0; {
+		n := min(len(list)-1, most)
+		trunk := make([]byte, l.size)
+		binary.BigEndian.PutUint32(trunk, first)
+		binary.BigEndian.PutUint32(trunk[4:], uint32(n))
+		for i, no := range list[1 : 1+n] {
+			binary.BigEndian.PutUint32(trunk[8+4*i:], no)
+		}
+		first, list = list[0], list[1+n:]
+		if _, err := l.file.WriteAt(trunk, int64(first-1)*int64(l.size)); err != nil {
+			return 0, err
+		}
+	}
+	return first, nil
+}
