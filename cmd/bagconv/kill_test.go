@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -55,11 +56,20 @@ func digest(t *testing.T, path string) string {
 }
 
 // killedProgram makes a child process the program, which is killed at the operation on files
-// of this number; 0 is none. Its last line has the number of operations.
+// of this number; 0 is none. Its last line has the number of operations. With "room N" it has a disk with
+// room for N bytes instead.
 const killedProgram = "BAGCONV_TEST_KILLED_PROGRAM"
 
 func runKilledProgram(n string) int {
 	disk := &faultio.FS{FS: iox.OS, Fault: faultio.Kill, NoSync: true}
+	if room, full := strings.CutPrefix(n, "room "); full {
+		bytes, err := strconv.ParseInt(room, 10, 64)
+		if err != nil {
+			panic(err)
+		}
+		iox.OS = faultio.NewDisk(iox.OS, bytes)
+		return cli.Run(untilSignal(), os.Args, cli.System(), all.Registry())
+	}
 	if _, err := fmt.Sscan(n, &disk.N); err != nil {
 		panic(err)
 	}

@@ -22,6 +22,13 @@ func (w *Writer) Checkpoint() error {
 	return w.keep(w.checkpoint())
 }
 
+// notes are rows of small tables that checkpoints have written before these can be filled.
+type notes struct {
+	topics int      // topics that have them
+	metas  int64    // rows of metadata
+	pages  []uint32 // of all of them, when the rows of messages are settled
+}
+
 func (w *Writer) checkpoint() error {
 	if err := w.settle(false); err != nil {
 		return err
@@ -57,23 +64,23 @@ func (p *outPart) checkpoint() error {
 
 // takeNotes returns the rows of small tables for topics that are new since the last checkpoint of the part,
 // in the forms that useRecords looks for.
-func (p *outPart) takeNotes() (notes [][]sqlitefile.Value, err error) {
+func (p *outPart) takeNotes() (list [][]sqlitefile.Value, err error) {
 	w := p.w
-	if p.noted == len(w.topics) {
+	if p.notes.topics == len(w.topics) {
 		return nil, nil
 	}
 	row := func(id int64, texts ...string) {
-		list := []sqlitefile.Value{{}}
+		values := []sqlitefile.Value{{}}
 		for _, s := range texts {
-			list = append(list, sqlitefile.Value{Kind: sqlitefile.Text, Data: []byte(s)})
+			values = append(values, sqlitefile.Value{Kind: sqlitefile.Text, Data: []byte(s)})
 		}
-		notes = append(notes, append(list, sqlitefile.Value{Kind: sqlitefile.Int, Int: id}))
+		list = append(list, append(values, sqlitefile.Value{Kind: sqlitefile.Int, Int: id}))
 	}
 	rows := map[string]storage.Schema{}
 	for i := range w.topics {
 		t := &w.topics[i]
 		missing := t.define(rows)
-		if i < p.noted {
+		if i < p.notes.topics {
 			continue
 		}
 		row(int64(i)+1, t.Name, t.Type, t.Encoding, ros2bag.QoSText(t.QoS, w.profile.QoSNames), t.Metadata[storage.MetaTypeHash])
@@ -89,6 +96,6 @@ func (p *outPart) takeNotes() (notes [][]sqlitefile.Value, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.noted, p.notes = len(w.topics), p.notes+1
-	return append(notes, []sqlitefile.Value{{}, {Kind: sqlitefile.Int, Int: int64(meta.Version)}, {Kind: sqlitefile.Text, Data: []byte(text)}, {Kind: sqlitefile.Int, Int: p.notes}}), nil
+	p.notes.topics, p.notes.metas = len(w.topics), p.notes.metas+1
+	return append(list, []sqlitefile.Value{{}, {Kind: sqlitefile.Int, Int: int64(meta.Version)}, {Kind: sqlitefile.Text, Data: []byte(text)}, {Kind: sqlitefile.Int, Int: p.notes.metas}}), nil
 }

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/faultio"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -96,4 +98,92 @@ func checkLeft(t *testing.T, path string, topics []storage.Topic, rows []storage
 			t.Fatalf("row %d differs", i)
 		}
 	}
+}
+
+// TestCheckpointKilled: whatever operation is the last, what was written before a checkpoint is there,
+// with its topics and their definitions.
+func TestCheckpointKilled(t *testing.T) {
+	topics := sampleTopics()[:4]
+	step := int64(1)
+	if testing.Short() {
+		step = 7
+	}
+	for _, name := range []string{"bag", "bag.db3"} {
+		for n, ended := int64(1), false; !ended; n += step {
+			path := filepath.Join(t.TempDir(), name)
+			disk := &faultio.FS{FS: iox.OS, Fault: faultio.Death, N: n, NoSync: true}
+			o := storage.WriteOptions{FS: disk, NoSync: true}
+			if name == "bag" {
+				o.SegmentSize = 20_000
+			}
+			flushed, err := recordUntil(t, path, o, topics)
+			if ended = err == nil; ended {
+				compare(t, path, topics, flushed)
+				break
+			}
+			if len(flushed) == 0 {
+				continue
+			}
+			left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*.part", "new", "*"))
+			check(t, err)
+			if len(left) == 0 { // its last step was done
+				left = []string{path}
+			}
+			got, info := readAll(t, left[0], storage.ReadOptions{})
+			if len(got) < len(flushed) {
+				t.Errorf("%s, operation %d: %d rows of %d", name, n, len(got), len(flushed))
+			}
+			for i, m := range flushed {
+				if i < len(got) && (got[i].time != m.LogTime || got[i].topic != topics[m.Topic].Name) {
+					t.Fatalf("%s, operation %d: row %d is %+v", name, n, i, got[i])
+				}
+			}
+			for _, x := range info.Topics {
+				if len(x.Schema.Data) == 0 {
+					t.Errorf("%s, operation %d: topic %s has no definition", name, n, x.Name)
+				}
+			}
+		}
+	}
+}
+
+// recordUntil writes with checkpoints until there is an error, and returns the rows of before the last
+// checkpoint that was done.
+func recordUntil(t *testing.T, path string, o storage.WriteOptions, topics []storage.Topic) (flushed []storage.Message, err error) {
+	x, err := Create(t.Context(), path, o)
+	if err != nil {
+		return nil, err
+	}
+	w := x.(*Writer)
+	defer w.Close()
+	var blocks []storage.PendingBlock
+	w.OnBlock(func(b storage.PendingBlock) error { blocks = append(blocks, b); return nil })
+	appendBlocks := func() (err error) {
+		for _, b := range blocks {
+			err = errors.Join(err, b.Encode(), b.Append())
+		}
+		blocks = nil
+		return err
+	}
+	var rows []storage.Message
+	for i, topic := range topics {
+		if _, err := w.CreateTopic(topic); err != nil {
+			return flushed, err
+		}
+		for k := range 20 {
+			m := storage.Message{Topic: storage.TopicID(k % (i + 1)), LogTime: int64(len(rows)), Data: bytes.Repeat([]byte{byte(k)}, 100*k)}
+			if err := w.Write(&m); err != nil {
+				return flushed, err
+			}
+			rows = append(rows, m)
+		}
+		if err := errors.Join(w.Checkpoint(), appendBlocks()); err != nil {
+			return flushed, err
+		}
+		flushed = rows[:len(rows):len(rows)]
+	}
+	if err := errors.Join(w.Flush(), appendBlocks()); err != nil {
+		return flushed, err
+	}
+	return flushed, w.Commit()
 }

@@ -32,8 +32,7 @@ type outPart struct {
 	run     *rowRun      // being filled, if messages are compressed one by one
 	pending atomic.Int64 // runs that are handed out and not appended
 	ended   bool         // it gets no more messages
-	noted   int          // topics that a checkpoint has written
-	notes   int64        // of metadata likewise
+	notes   notes        // what checkpoints have written
 	whole   bool         // it is finished
 
 	bytes  int64   // of messages
@@ -198,7 +197,7 @@ func (p *outPart) settle(keep bool) error {
 	if err := p.loader.Finish(); err != nil {
 		return err
 	}
-	p.loader = nil
+	p.loader, p.notes.pages = nil, p.loader.Spare()
 	if keep {
 		return nil
 	}
@@ -219,8 +218,10 @@ func (p *outPart) finish() error {
 	if err := p.db.Exec("BEGIN"); err != nil {
 		return err
 	}
-	if err := p.writeTopics(); err != nil {
-		return err
+	if !p.w.live {
+		if err := p.writeTopics(); err != nil {
+			return err
+		}
 	}
 	if err := p.writeDefinitions(); err != nil {
 		return err
@@ -239,7 +240,21 @@ func (p *outPart) finish() error {
 	if err := p.db.Exec("COMMIT"); err != nil {
 		return err
 	}
+	if p.w.live { // if there are topics, all else is there: see load
+		if err := p.db.Exec("BEGIN"); err != nil {
+			return err
+		}
+		if err := p.writeTopics(); err != nil {
+			return err
+		}
+		if err := p.db.Exec("COMMIT"); err != nil {
+			return err
+		}
+	}
 	if err := p.closeEngine(); err != nil {
+		return err
+	}
+	if err := sqlitefile.Free(p.file, pageSize, p.notes.pages); err != nil {
 		return err
 	}
 	if p.packed != nil {

@@ -233,6 +233,10 @@ func (p *part) load(ctx context.Context, fsys storage.FS, head []byte, size int6
 	if err == nil {
 		err = p.findTable(ctx, c.src)
 	}
+	if err == nil && len(p.topics) == 0 && !p.empty {
+		// The last that a recorder writes, see outPart.finish; a salvage finds its notes.
+		err = fmt.Errorf("messages without topics: writing was interrupted: %w", storage.ErrCorrupt)
+	}
 	if e := c.close(); err == nil {
 		err = e
 	}

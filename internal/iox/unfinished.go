@@ -3,6 +3,7 @@ package iox
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/bagconv/bagconv/storage"
 )
@@ -47,13 +48,13 @@ func (u *Unfinished) RemoveAll(name string) error {
 	return u.FS.RemoveAll(name)
 }
 
-// Left returns what has been made and has no name yet: the path of the file or folder, or of the
-// first of several; "" for nothing.
+// Left returns what has been made and has no name yet: the path of the file or folder, or of several
+// files what all their names begin with; "" for nothing.
 func (u *Unfinished) Left() string {
 	if u.stage == "" {
 		return ""
 	}
-	return firstIn(u.FS, filepath.Join(u.stage, newName))
+	return madeIn(u.FS, u.stage)
 }
 
 // kept returns what is in a staging folder that must stay, "" if it need not.
@@ -61,13 +62,19 @@ func kept(fsys storage.FS, stage string) string {
 	if _, err := fsys.Stat(filepath.Join(stage, keepName)); err != nil {
 		return ""
 	}
-	return firstIn(fsys, filepath.Join(stage, newName))
+	return madeIn(fsys, stage)
 }
 
-func firstIn(fsys storage.FS, dir string) string {
+// madeIn returns what a staging folder has of its output. See Left.
+func madeIn(fsys storage.FS, stage string) string {
+	dir := filepath.Join(stage, newName)
 	entries, err := fsys.ReadDir(dir)
 	if err != nil || len(entries) == 0 {
 		return ""
+	}
+	rest := strings.TrimSuffix(filepath.Base(stage), stageSuffix)
+	if name := rest[1 : len(rest)-9]; len(entries) > 1 && strings.HasPrefix(entries[0].Name(), name+".") {
+		return filepath.Join(dir, name) // segments
 	}
 	return filepath.Join(dir, entries[0].Name())
 }

@@ -47,4 +47,15 @@ func TestUnfinished(t *testing.T) {
 	if b, err := os.ReadFile(u.Left()); string(b) != "messages" {
 		t.Errorf("%q, %v", b, err)
 	}
+	for _, suffix := range []string{".00000", ".00001"} { // segments
+		if err := os.Rename(o.Temp(), o.Temp()+suffix); err != nil {
+			err = os.WriteFile(o.Temp()+suffix, nil, 0o666)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if u.Left() != o.Temp() {
+		t.Errorf("%q is left of segments", u.Left())
+	}
 }

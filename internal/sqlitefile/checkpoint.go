@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/sqlite"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // Checkpoint writes all rows so far, or hands them out, so that a Salvage finds them if the loader
 // is never finished. It costs up to a page each time. records are rows of other tables, in the
 // form of Found.Records, which the Salvage finds too: the tables themselves can be filled only
-// after Finish. The pages of records are free then.
+// after Finish. The pages of records are Spare then.
 func (l *Loader) Checkpoint(records [][]Value) error {
 	if l.err == nil && !l.ended {
 		l.err = l.checkpoint(records)
@@ -38,7 +40,7 @@ func (l *Loader) checkpoint(records [][]Value) error {
 	}
 	for no := first; no < l.next; no++ {
 		if no != l.lock {
-			l.free = append(l.free, no)
+			l.spare = append(l.spare, no)
 		}
 	}
 	return l.flushBuffer()
@@ -102,28 +104,46 @@ func recordOf(values []Value) (rec []byte, rowid int64) {
 
 // restoreLone undoes the writing of a leaf that stayed the only one: it becomes the root.
 func (l *Loader) restoreLone() {
-	l.free = append(l.free, binary.BigEndian.Uint32(l.levels[0].cur.last()))
+	l.spare = append(l.spare, binary.BigEndian.Uint32(l.levels[0].cur.last()))
 	l.leaf, l.levels, l.flushed, l.lone = l.lone, nil, false, nil
 }
 
-// writeFree writes the list of free pages, before one whose first page is known or 0, and returns
-// the first page of it (https://www.sqlite.org/fileformat2.html#the_freelist):
+// Spare returns the pages of records that were given to Checkpoint, after Finish. They are for Free,
+// when the tables have these rows.
+func (l *Loader) Spare() []uint32 { return l.spare }
+
+// Free adds pages of a database to its list of free pages. Nobody else may have the file open
+// (https://www.sqlite.org/fileformat2.html#the_freelist):
 //
 //	trunk  u32 next trunk | u32 n | n numbers of free pages
-func (l *Loader) writeFree(first uint32) (uint32, error) {
-	most := l.size/4 - 8 // SQLite leaves out the last six entries
-	for list := l.free; len(list) > 0; {
+func Free(f storage.File, page int, pages []uint32) error {
+	if len(pages) == 0 {
+		return nil
+	}
+	head := make([]byte, sqlite.HeaderLen)
+	if err := iox.ReadFull(f, head, 0); err != nil {
+		return err
+	}
+	first := binary.BigEndian.Uint32(head[32:])
+	most := page/4 - 8 // SQLite leaves out the last six entries
+	for list := pages; len(list) > 0; {
 		n := min(len(list)-1, most)
-		trunk := make([]byte, l.size)
+		trunk := make([]byte, page)
 		binary.BigEndian.PutUint32(trunk, first)
 		binary.BigEndian.PutUint32(trunk[4:], uint32(n))
 		for i, no := range list[1 : 1+n] {
 			binary.BigEndian.PutUint32(trunk[8+4*i:], no)
 		}
 		first, list = list[0], list[1+n:]
-		if _, err := l.file.WriteAt(trunk, int64(first-1)*int64(l.size)); err != nil {
-			return 0, err
+		if _, err := f.WriteAt(trunk, int64(first-1)*int64(page)); err != nil {
+			return err
 		}
 	}
-	return first, nil
+	change := binary.BigEndian.Uint32(head[24:]) + 1
+	binary.BigEndian.PutUint32(head[24:], change)
+	binary.BigEndian.PutUint32(head[32:], first)
+	binary.BigEndian.PutUint32(head[36:], binary.BigEndian.Uint32(head[36:])+uint32(len(pages)))
+	binary.BigEndian.PutUint32(head[92:], change)
+	_, err := f.WriteAt(head, 0)
+	return err
 }

@@ -158,7 +158,10 @@ func tryLoad(path string, w way, rows []row, openFile func(string) (storage.File
 	if err := errors.Join(l.Flush(), write()); err != nil {
 		return err
 	}
-	return l.Finish()
+	if err := l.Finish(); err != nil {
+		return err
+	}
+	return Free(f, b.page, l.Spare())
 }
 
 // check compares a loaded database with its rows: the library's own check, every

@@ -40,7 +40,7 @@ type Loader struct {
 	leaf    *page
 	flushed bool     // a leaf was written: the tree has more than its root
 	lone    *page    // that leaf, if it is the only one, because of a Checkpoint
-	free    []uint32 // pages that are free at the end
+	spare   []uint32 // pages for Free
 	levels  []*level
 	rows    int64
 
@@ -303,12 +303,6 @@ func (l *Loader) Finish() error {
 	change := binary.BigEndian.Uint32(head[24:]) + 1
 	binary.BigEndian.PutUint32(head[24:], change)
 	binary.BigEndian.PutUint32(head[28:], l.next-1)
-	free, err := l.writeFree(binary.BigEndian.Uint32(head[32:]))
-	if err != nil {
-		return err
-	}
-	binary.BigEndian.PutUint32(head[32:], free)
-	binary.BigEndian.PutUint32(head[36:], binary.BigEndian.Uint32(head[36:])+uint32(len(l.free)))
 	binary.BigEndian.PutUint32(head[92:], change)
 	_, err = l.file.WriteAt(head, 0)
 	return err

@@ -76,7 +76,7 @@ func (e *env) flagTable() (table []*flag) {
 // liveCommands are the commands with running systems that take a flag of convert, too.
 var liveCommands = map[string][]string{
 	"start": {"play"}, "end": {"play"}, "duration": {"play"}, "topic": {"play"}, "exclude-topic": {"play"}, "type": {"play"}, "exclude-type": {"play"}, "latch": {"play"},
-	"to": {"record"}, "force": {"record"}, "no-sync": {"record"}, storage.NameCompression: {"record"}, storage.NameLevel: {"record"},
+	"to": {"record"}, "force": {"record"}, "no-sync": {"record"}, storage.NameCompression: {"record"}, storage.NameCompressionMode: {"record"}, storage.NameLevel: {"record"},
 	storage.NameChunkSize: {"record"}, storage.NameSegmentSize: {"record"}, storage.NameSegmentDuration: {"record"},
 	"remap": {"record", "play"}, "prefix": {"record", "play"}, "throttle": {"record", "play"}, "every": {"record", "play"}, "encoding": {"record"}, "distro": {"record", "play"}, "defs": {"record", "play"},
 	"report": {"record", "play"}, "json": {"record", "play"}, "quiet": {"record", "play"}, "verbose": {"record", "play"}, "config": {"record", "play"}, "print-config": {"record", "play"},

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"net"
@@ -52,7 +53,7 @@ func newROSSystem(t *testing.T) *rosSystem {
 	_ = l.Close()
 	_, port, _ := net.SplitHostPort(address)
 	s := &rosSystem{t: t, address: "ros1://" + address, dir: t.TempDir()}
-	s.env = append(os.Environ(), "PATH=/usr/bin:/bin", "ROS_MASTER_URI=http://"+address, "ROS_IP=127.0.0.1", "ROS_HOME="+s.dir, "ROS_LOG_DIR="+s.dir)
+	s.env = append(os.Environ(), "PATH=/usr/bin:/bin", "ROS_MASTER_URI=http://"+address, "ROS_IP=127.0.0.1", "PYTHONUNBUFFERED=1", "ROS_HOME="+s.dir, "ROS_LOG_DIR="+s.dir)
 	t.Setenv("ROS_IP", "127.0.0.1")
 	s.start("/usr/bin/rosmaster", "--core", "-p", port)
 	s.until("the master", func() bool {
@@ -132,73 +133,165 @@ func (s *rosSystem) python(program string, args ...string) string {
 	return string(out)
 }
 
-// publisher publishes what a recorder may meet: messages of no, one and 100 bytes, large ones, a
-// latched one, and a topic that another process publishes too. It waits for its subscribers.
+// publisher is a process that publishes what a recorder may meet, waits for its subscribers, and loses
+// nothing: messages of no, one and 100 bytes, 10,000 a second, pictures of 6 MB, 30 a second, a latched
+// one, and a topic that three processes publish, one of them with another type.
 const publisher = `
-import rospy, sys
-from std_msgs.msg import String, Header, Empty, UInt8MultiArray
+import rospy, sys, time
+from std_msgs.msg import String, Header, Empty, UInt8, Int32
+from sensor_msgs.msg import Image
 rospy.init_node(sys.argv[1], anonymous=True)
 def pub(name, typ, latch=False):
-    p = rospy.Publisher(name, typ, queue_size=100000, latch=latch)
-    while p.get_num_connections() == 0: rospy.sleep(0.01)
+    p = rospy.Publisher(name, typ, queue_size=1000000, latch=latch)
+    while p.get_num_connections() == 0: time.sleep(0.01)
     return p
+def paced(n, rate, f):
+    start = time.time()
+    for i in range(n):
+        wait = start + i / rate - time.time()
+        if wait > 0: time.sleep(wait)
+        f(i)
+    print('%s: %d messages in %.2f s' % (sys.argv[1], n, time.time() - start))
 if sys.argv[1] == 'second':
     a = pub('/both', String)
     for i in range(500): a.publish('second %d' % i)
+elif sys.argv[1] == 'other':
+    a = pub('/both', Int32)
+    for i in range(300): a.publish(Int32(i))
+elif sys.argv[1] == 'many':
+    a = pub('/many', String)
+    paced(20000, 10000, lambda i: a.publish(('%d' % i).ljust(96)))
+elif sys.argv[1] == 'large':
+    a, m = pub('/large', Image), Image(height=2000, width=1000, encoding='rgb8', step=3000, data=bytes(6000000))
+    paced(30, 30, lambda i: a.publish(m))
 else:
     late = rospy.Publisher('/latched', String, queue_size=1, latch=True)
     late.publish('once')
-    a, b, c, d, e = pub('/both', String), pub('/empty', Empty), pub('/many', String), pub('/head', Header), pub('/large', UInt8MultiArray)
-    for i in range(500): a.publish('first %d' % i); b.publish(Empty()); d.publish(Header(frame_id=str(i)))
-    for i in range(10000): c.publish(('%d' % i).ljust(96))
-    m = UInt8MultiArray(data=bytes(6000000))
-    for i in range(5): e.publish(m)
-rospy.sleep(1.0)
+    a, b, c, d = pub('/both', String), pub('/empty', Empty), pub('/one', UInt8), pub('/head', Header)
+    for i in range(500): a.publish('first %d' % i); b.publish(Empty()); c.publish(UInt8(i % 256)); d.publish(Header(frame_id=str(i)))
+time.sleep(1)
 `
 
-// reader prints what rosbag reads of a bag.
+// reader prints what rosbag reads of a bag: of each topic and type the messages, sum and latching. It
+// compares definitions with those of the packages, and the contents with what publisher sends.
 const reader = `
-import rosbag, sys, collections
-n, what = collections.Counter(), {}
+import rosbag, sys, collections, roslib.message
+n, what, last = collections.Counter(), {}, {}
 with rosbag.Bag(sys.argv[1]) as bag:
-    for topic, (typ, data, md5, pos, cls), t in bag.read_messages(raw=True):
-        n[topic] += 1
     for c in bag._get_connections():
         head = {str(k): v.decode() if isinstance(v, bytes) else v for k, v in c.header.items()}
-        what[c.topic] = (c.datatype, c.md5sum, head['latching'])
         assert head['callerid'].startswith('/'), head
-for topic in sorted(n): print(topic, n[topic], *what[topic])
+        key = (c.topic, c.datatype)
+        assert what.get(key, (c.md5sum, head['latching'])) == (c.md5sum, head['latching']), head
+        what[key] = (c.md5sum, head['latching'])
+        text = roslib.message.get_message_class(c.datatype)._full_text
+        assert c.msg_def.strip() == text.strip(), c.msg_def
+    for topic, m, t, head in bag.read_messages(return_connection_header=True):
+        n[(topic, m._type)] += 1
+        who = (topic, head['callerid'])
+        value = {'/many': lambda: m.data, '/both': lambda: str(m.data).split()[-1], '/one': lambda: m.data, '/head': lambda: m.frame_id}.get(topic)
+        if value and len(sys.argv) > 2:
+            v = int(value())
+            assert v == (last.get(who, -1) + 1) % (256 if topic == '/one' else 1 << 30), (who, v, last.get(who))
+            last[who] = v
+        if topic == '/large' and m._type == 'sensor_msgs/Image': assert m.data == bytes(6000000)
+for topic, typ in sorted(n): print(topic, n[(topic, typ)], typ, *what[(topic, typ)])
 `
 
-// TestRecordPeers: what rospy publishes is recorded, all of it, with types, sums and latching, as
-// rosbag reads it.
+// TestRecordPeers: what rospy, roscpp and @foxglove/ros1 publish is recorded, all of it, with types, sums,
+// definitions and latching, as rosbag reads it.
 func TestRecordPeers(t *testing.T) {
 	s := newROSSystem(t)
-	out := filepath.Join(s.dir, "out.bag")
-	end := s.bagconv("record", s.address, "-a", "-x", "/rosout", "-o", out)
-	done := make(chan string)
-	go func() { done <- s.python(publisher, "second") }()
-	s.python(publisher, "first")
-	<-done
+	node := s.node()
+	in, out := filepath.Join(s.dir, "in.bag"), filepath.Join(s.dir, "out.bag")
+	makePlayed(t, in)
+	end := s.bagconv("record", s.address, "-a", "-x", "/rosout", "-x", "/clock", "-o", out)
+	var running []*exec.Cmd
+	for _, name := range []string{"first", "second", "other", "many", "large"} {
+		running = append(running, s.start(python, "-c", publisher, name))
+	}
+	s.start("node", node, "publish", "/js", "50")
+	s.start("/usr/lib/rosbag/play", "--quiet", "--keep-alive", "-d", "2", "--prefix", "/cpp", in)
+	for _, cmd := range running {
+		if err := cmd.Wait(); err != nil {
+			t.Fatalf("%s: %v: %s", cmd, err, cmd.Stdout)
+		}
+		t.Logf("%s", cmd.Stdout)
+	}
+	for topic, n := range map[string]int{"/cpp/many": 300, "/js": 50} { // of nodes that stay
+		s.until("the last message of "+topic, func() bool { return recordedOf(t, s.dir, topic) == n })
+	}
 	end(true)
 	const text = "std_msgs/String 992ce8a1687cec8c8bd883ec73ca41d1"
-	want := "/both 1000 " + text + " 0\n/empty 500 std_msgs/Empty d41d8cd98f00b204e9800998ecf8427e 0\n/head 500 std_msgs/Header 2176decaecbce78abc3b96ef049fabed 0\n" +
-		"/large 5 std_msgs/UInt8MultiArray 82373f1612381bb6ee473b5cd6f5d89c 0\n/latched 1 " + text + " 1\n/many 10000 " + text + " 0\n"
-	if got := s.python(reader, out); got != want {
+	want := "/both 300 std_msgs/Int32 da5909fbe378aeaf85e547e830cc1bb7 0\n/both 1000 " + text + " 0\n" +
+		"/cpp/large 20 " + text + " 0\n/cpp/latched 1 " + text + " 1\n/cpp/many 300 " + text + " 0\n" +
+		"/empty 500 std_msgs/Empty d41d8cd98f00b204e9800998ecf8427e 0\n/head 500 std_msgs/Header 2176decaecbce78abc3b96ef049fabed 0\n" +
+		"/js 50 " + text + " 1\n/large 30 sensor_msgs/Image 060021388200f6f0f447d0fcd9c64743 0\n/latched 1 " + text + " 1\n/many 20000 " + text + " 0\n" +
+		"/one 500 std_msgs/UInt8 7c8164229e7d2c17eb95e9231617fdee 0\n"
+	if got := s.python(reader, out, "values"); got != want {
 		t.Errorf("rosbag reads\n%s, want\n%s", got, want)
+	}
+	info := exec.Command("/usr/bin/rosbag", "info", out)
+	info.Env = s.env
+	if text, err := info.CombinedOutput(); err != nil || !strings.Contains(string(text), "20000 msgs") {
+		t.Errorf("rosbag info: %v: %s", err, text)
 	}
 }
 
-// TestPlayPeers: the recorder of ROS has every message that we play, byte by byte, and a node with
-// simulated time has that of the recording.
+// recordedOf returns how many messages of a topic an unfinished recording has; 0 if it cannot be read
+// at this moment.
+func recordedOf(t *testing.T, dir, topic string) (n int) {
+	list, _ := filepath.Glob(filepath.Join(dir, ".*.part", "new", "*"))
+	if len(list) != 1 {
+		return 0
+	}
+	r, err := all.Registry().Open(t.Context(), list[0], storage.ReadOptions{})
+	if err != nil {
+		return 0
+	}
+	defer r.Close()
+	info, err := r.Info()
+	for err == nil {
+		var m *storage.Message
+		if m, err = r.ReadNext(); err == nil && info.Topics[m.Topic].Name == topic {
+			n++
+		}
+	}
+	return n
+}
+
+// node returns the script of a node by @foxglove/ros1.
+func (s *rosSystem) node() string {
+	modules := os.Getenv("BAGCONV_NODE_MODULES")
+	if _, err := os.Stat(filepath.Join(modules, "@foxglove/ros1")); err != nil || modules == "" {
+		if os.Getenv("CI") == "true" {
+			s.t.Fatal("npm's @foxglove/ros1 is missing, and CI must have it")
+		}
+		s.t.Skip("npm's @foxglove/ros1 is not installed (set BAGCONV_NODE_MODULES to a node_modules that has it)")
+	}
+	path, err := filepath.Abs("../testdata/referee/ros1/node.cjs")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return path
+}
+
+// TestPlayPeers: the recorder of ROS and @foxglove/ros1 have every message that we play, byte by byte,
+// rostopic prints a latched one, and a node with simulated time has that of the recording.
 func TestPlayPeers(t *testing.T) {
 	s := newROSSystem(t)
+	node := s.node()
 	in, out := filepath.Join(s.dir, "in.bag"), filepath.Join(s.dir, "out.bag")
 	makePlayed(t, in)
 	s.python("import rospy\nrospy.set_param('/use_sim_time', True)")
 	s.start(python, "-c", "import rospy\nrospy.init_node('timed')\nwhile rospy.Time.now().secs < 1700000000: pass\nopen('seen', 'w').close()\nrospy.spin()")
-	s.start("/usr/bin/rostopic", "echo", "/latched")
+	echo := s.start("/usr/bin/rostopic", "echo", "/latched")
+	other := s.start("node", node, "subscribe", "/many", "std_msgs/String", "300")
 	recorder := s.start("/usr/lib/rosbag/record", "-O", out, "/many", "/latched", "/large")
+	s.until("two subscribers", func() bool {
+		list := s.python("import rosgraph\nprint(rosgraph.Master('/test').getSystemState()[1])")
+		return strings.Contains(list, "/js_subscribe") && strings.Contains(list, "/rostopic")
+	})
 	s.bagconv("play", in, "--to", s.address, "--clock", "100", "--wait-for-subscribers", "--delay", "1s")(false)
 	s.until("a node with the time of the recording", func() bool { _, err := os.Stat(filepath.Join(s.dir, "seen")); return err == nil })
 	time.Sleep(time.Second) // the recorder writes what it has
@@ -212,6 +305,13 @@ func TestPlayPeers(t *testing.T) {
 	}
 	if info := s.python(reader, out); !strings.Contains(info, "/latched 1 std_msgs/String 992ce8a1687cec8c8bd883ec73ca41d1 1\n") {
 		t.Errorf("rosbag reads\n%s", info)
+	}
+	_ = echo.Process.Kill()
+	if err := echo.Wait(); !strings.Contains(fmt.Sprint(echo.Stdout), `data: "0`) {
+		t.Errorf("rostopic echo: %v: %s", err, echo.Stdout)
+	}
+	if err := other.Wait(); err != nil || fmt.Sprint(other.Stdout) != fmt.Sprintf("300 %x\n", sha256.Sum256([]byte(strings.Join(want["/many"], "")))) {
+		t.Errorf("@foxglove/ros1: %v: %s", err, other.Stdout)
 	}
 }
 
@@ -229,7 +329,8 @@ func makePlayed(t *testing.T, path string) {
 		id, err := w.CreateTopic(storage.Topic{Name: c.name, Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")},
 			Metadata: map[string]string{storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1", storage.MetaCallerID: "/made", storage.MetaLatching: c.latching}})
 		for i := range c.n {
-			data := append([]byte{byte(c.size), byte(c.size >> 8), byte(c.size >> 16), 0}, fmt.Sprintf("%-*d", c.size, i)...)
+			data := append([]byte{byte(c.size), byte(c.size >> 8), byte(c.size >> 16), 0}, fmt.Sprintf("%-*d", min(c.size, 1000), i)...)
+			data = append(data, make([]byte, 4+c.size-len(data))...)
 			if err == nil {
 				err = w.Write(&storage.Message{Topic: id, LogTime: 1_700_000_000e9 + int64(i)*int64(time.Second)/int64(c.n), Data: data})
 			}
