@@ -111,7 +111,7 @@ func (e *env) record(c *cli.Context) error {
 		return err
 	}
 	e.report.source, e.report.sink = words[0], out
-	unfinished := iox.KeepUnfinished(nil)
+	unfinished := iox.KeepUnfinished(e.files())
 	job.Source, job.Order, job.Select, job.Write.FS = words[0], convert.OrderFile, selection.Selection{}, unfinished
 	stopped := c.Context
 	c.Context = context.WithoutCancel(stopped) // the signal that stops it lets it complete the output

@@ -161,7 +161,9 @@ func (e *env) runAll(c *cli.Context, jobs []*convert.Job) (results []*resultJSON
 	}
 	jobs[0].Progress = show.update
 	for _, job := range jobs {
-		job.Read.FS, job.Write.FS = e.files(), e.files()
+		if job.Read.FS = e.files(); job.Write.FS == nil { // else it is that of record, which keeps what is not finished
+			job.Write.FS = e.files()
+		}
 	}
 	if e.LimitMemory != nil {
 		e.LimitMemory(jobs[0].MaxMemory)
