@@ -62,7 +62,9 @@ func newAZContainer(l *link, name string) (store, error) {
 		}
 		client, err = container.NewClientWithSharedKeyCredential(url, shared, options)
 	case token != "":
-		client, err = container.NewClientWithNoCredential(url+"?"+strings.TrimPrefix(token, "?"), options)
+		if client, err = container.NewClientWithNoCredential(url+"?"+strings.TrimPrefix(token, "?"), options); err != nil {
+			err = errors.New("AZURE_STORAGE_ACCOUNT or AZURE_STORAGE_SAS_TOKEN is not one of Azure") // as above
+		}
 	default:
 		return azIdentity(l, url, options)
 	}
@@ -113,9 +115,10 @@ func value[T any](p *T) (v T) {
 	return v
 }
 
-// azMark is what tells an object apart: the id of its upload, or the MD5 of its bytes.
+// azMetadata is the name under which an object has the id of its upload.
 const azMetadata = "bagconvupload"
 
+// azMark returns the mark of an object: the id of its upload, or else the MD5 of its bytes.
 func azMark(metadata map[string]*string, sum []byte) string {
 	for k, v := range metadata { // in any case, as a header
 		if strings.EqualFold(k, azMetadata) {
@@ -159,8 +162,8 @@ func (c *azContainer) get(ctx context.Context, key string, o *object, off, n int
 func (c *azContainer) list(ctx context.Context, dir string, few bool) (entries []entry, err error) {
 	options := &container.ListBlobsHierarchyOptions{Prefix: &dir}
 	if few {
-		most := int32(2) // one may be the mark of the folder
-		options.MaxResults = &most
+		limit := int32(2) // one may be the mark of the folder
+		options.MaxResults = &limit
 	}
 	pages := c.client.NewListBlobsHierarchyPager("/", options)
 	for more := true; more; more = pages.More() && !few {
@@ -184,13 +187,13 @@ func (c *azContainer) list(ctx context.Context, dir string, few bool) (entries [
 	return entries, nil
 }
 
-// azOnly is the condition that nothing has the name.
+// azOnly returns the conditions of a request that may replace nothing, nil if it may.
 func azOnly(only bool) *blob.AccessConditions {
 	if !only {
 		return nil
 	}
-	any := azcore.ETagAny
-	return &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfNoneMatch: &any}}
+	existing := azcore.ETagAny
+	return &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfNoneMatch: &existing}}
 }
 
 func azBody(data []byte) (io.ReadSeekCloser, blob.TransferValidationTypeMD5) {

@@ -97,7 +97,7 @@ func showAll(ctx context.Context, p *foxglove.Player, job convert.Job, last int6
 		for _, r := range reports {
 			result := resultOf(r, nil)
 			lines := append(lossLines(slices.DeleteFunc(result.Losses, func(l lossJSON) bool { return l.ByDesign }), "message"),
-				warningLines(job.Source, slices.DeleteFunc(result.Warnings, func(w warningJSON) bool { return !w.Damage }))...)
+				warningLines("", slices.DeleteFunc(result.Warnings, func(w warningJSON) bool { return !w.Damage }))...)
 			if len(lines) > 0 {
 				p.Tell("Not everything could be played: "+strings.Join(lines, "; "), false)
 			}
