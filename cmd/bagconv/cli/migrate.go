@@ -23,7 +23,7 @@ func (s *settings) migrateFlags() []flag {
 	rules := flag{name: "rules", arg: "FILE", kind: aFile, set: put(&s.rules)}
 	others := []string{"convert", "filter", "merge", "split", "recover", "batch", "plan", "append"}
 	return append([]flag{
-		target.in(messageGroup, "re-encode messages of ROS types into the definitions of DEFS: a place as for --defs, or a distribution such as humble or noetic. Fields are found by their names; what does not fit is reported. Types that DEFS lacks stay", others...),
+		target.in(messageGroup, "re-encode messages of ROS types into the definitions of DEFS: a place as for --defs (pack.zip#2 is the second version in a pack), or a distribution such as humble or noetic. Fields are found by their names; what does not fit is reported. Types that DEFS lacks stay", others...),
 		rules.in(messageGroup, "rules for --types-to: fields that have other names, values, units or places now. bagconv migrate writes a draft", others...),
 		target.in(readGroup, "report topics whose types have other definitions in DEFS: a place as for --defs, or a distribution such as humble or noetic", "check"),
 		rules.in(readGroup, "rules for --types-to", "check", "verify"),
