@@ -1,6 +1,6 @@
 # The image has the static binary, and an empty /tmp for what a run puts aside; nothing else.
 #
-#   docker build --build-arg VERSION=1.2.3 -t bagconv .     TAGS=clouds adds gs:// and az://
+#   docker build --build-arg VERSION=1.2.3 -t bagconv .     # with --build-arg TAGS=clouds also for gs:// and az://
 #   docker run --rm -u "$(id -u):$(id -g)" -v "$PWD:/data" bagconv drive.bag drive_ros2/
 FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm AS build
 ARG TARGETOS

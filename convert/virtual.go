@@ -36,7 +36,7 @@ const (
 	makers      = 2
 	idleMakers  = 1
 	makerMemory = 64 << 20
-	aheadBytes  = 16 << 20 // at most are made at once when chunks are read one after the other
+	aheadBytes  = 16 << 20 // limit of what is made at once if chunks are read one after the other
 )
 
 // NewVirtual returns a Virtual of the job of which the layout is; chunks are kept in a cache that
@@ -111,9 +111,9 @@ func (v *Virtual) chunk(ctx context.Context, i int) ([]byte, error) {
 	}
 }
 
-// bytesBefore returns how many bytes of chunks before i are there without a gap, up to aheadBytes: whoever
-// reads on gets twice as much at once each time, so that fewer blocks of the source, which two windows
-// share, are read twice.
+// bytesBefore returns how many bytes of chunks before i are there without a gap, up to aheadBytes. For a
+// reader that goes on, as many bytes are made ahead: twice as many each time, so that windows share
+// fewer blocks of the source, which are read twice.
 func (v *Virtual) bytesBefore(i int) (size int64) {
 	for i--; i >= 0 && size < aheadBytes && v.cache.has(v, i); i-- {
 		size += v.layout.Chunks[i].Length

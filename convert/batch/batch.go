@@ -96,8 +96,8 @@ const (
 // Done reports whether an entry stands for an output.
 func (e *Entry) Done() bool { return e.Status == StatusOK || e.Status == StatusLossy }
 
-// Canonical makes the names of an entry those by which files are known. JSON has URLs as people
-// write them.
+// Canonical makes the names of an entry those that the file system uses; JSON has URLs as people write
+// them. See iox.Canonical.
 func (e *Entry) Canonical() {
 	e.Input, e.Output = iox.Canonical(e.Input), iox.Canonical(e.Output)
 	for i, name := range e.OutputFiles {

@@ -15,14 +15,14 @@ import (
 	"github.com/bagconv/bagconv/internal/iox"
 )
 
-// An object of a store cannot grow, and cannot be locked. So a manifest there is written anew with all
-// its lines, every few seconds if there are new ones and at the end; what a batch that is killed has
-// not written by then is converted again. Beside it stand
+// An object of a store cannot grow, and cannot be locked. So a manifest there is written as a whole,
+// every few seconds if there are new lines, and at the end. Inputs whose lines a batch has not written
+// before it is killed are converted again. Beside it are
 //
 //	MANIFEST.running  the claims, as with files
-//	MANIFEST.alive    written again and again while a batch runs: an old one is that of a batch that was killed
+//	MANIFEST.alive    written every aliveEvery while a batch runs: if it is old, the batch was killed
 //
-// Two batches that find an old MANIFEST.alive at the same moment are not kept apart.
+// Of two batches that find an old MANIFEST.alive at the same moment, neither is refused.
 
 // The times of MANIFEST.alive. Clocks of machines may differ by less than aliveFor.
 var (
@@ -163,10 +163,7 @@ func claimLines(outputs []string) (text []byte) {
 
 // beginDistant is the end of Begin on a store.
 func (m *Manifest) beginDistant() {
-	m.text = nil
-	for i := range m.entries {
-		m.text = appendLine(m.text, &m.entries[i])
-	}
+	m.text = textOf(m.entries)
 	p := m.running.pulse
 	p.mu.Lock()
 	defer p.mu.Unlock()

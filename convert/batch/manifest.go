@@ -208,19 +208,23 @@ func (m *Manifest) rewrite(entries []Entry) error {
 	if err != nil {
 		return err
 	}
-	var text []byte
-	for i := range entries {
-		text = appendLine(text, &entries[i])
-	}
 	f, err := iox.OS.OpenFile(out.Temp(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
+	_, err = f.Write(textOf(entries))
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, out.Abort())
 	}
 	return out.Commit()
+}
+
+// textOf returns the lines of entries.
+func textOf(entries []Entry) (text []byte) {
+	for i := range entries {
+		text = appendLine(text, &entries[i])
+	}
+	return text
 }
 
 func appendLine(text []byte, e *Entry) []byte {
@@ -231,9 +235,9 @@ func appendLine(text []byte, e *Entry) []byte {
 	return append(append(text, iox.ShowAll(string(line))...), '\n')
 }
 
-// Append writes the line of a finished input and waits for the disk; on a store it is written a little
-// later, or by Close. When the
-// disk is full the line is kept, and written with the next one or by Close.
+// Append writes the line of a finished input and waits for the disk. If the disk is full, the line is
+// kept, and written with the next one or by Close. On a store it is written some seconds later, or by
+// Close.
 func (m *Manifest) Append(e *Entry) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -247,7 +247,8 @@ func (r *rosReader) part(outer ros.Reader) {
 
 // Writers of XCDR2 do not agree on the size before maps and lists of enums: those with Fast CDR
 // have it before a map if its values are not numbers and before no list of an enum, Cyclone DDS
-// before no map. attempts are how a message is read until it has no bytes left over.
+// before no map. attempts is the number of these ways in which a message is read, until one of them
+// leaves no bytes over.
 const attempts = 3
 
 // hasSize reports whether XCDR2 has a size before the values of a step.

@@ -8,9 +8,9 @@ import (
 	"math/bits"
 )
 
-// A Sum is the content sum of messages of a topic, a number of 256 bits: that of several parts of a
-// topic is the sum of theirs, if no log time is in two of them. See docs/content-hash.md. The zero
-// value is that of no messages.
+// A Sum is the content sum of messages of a topic, a number of 256 bits. The sum of a topic is the sum
+// of the sums of its parts, if no log time is in two of them. See docs/content-hash.md. The zero
+// value is the sum of no messages.
 type Sum struct {
 	n    [4]uint64 // the least first
 	last int64     // log time of the last message

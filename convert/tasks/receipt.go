@@ -45,7 +45,7 @@ func path(outputDir, output string) string {
 // be understood is none.
 func (s *Store) Load(t *Task) (*Result, error) {
 	text, err := s.read(path(t.OutputDir, t.Output))
-	for tries := 1; errors.Is(err, storage.ErrCorrupt) && tries < 10; tries++ { // on a store: another process has replaced it meanwhile
+	for tries := 1; errors.Is(err, storage.ErrCorrupt) && tries < 10; tries++ { // on a store: another process has replaced it while it was read
 		text, err = s.read(path(t.OutputDir, t.Output))
 	}
 	if errors.Is(err, fs.ErrNotExist) {

@@ -87,8 +87,8 @@ func (t *Task) SetID(options []string) {
 	t.ID = hex.EncodeToString(h[:12])
 }
 
-// canonical makes the names of a task those by which files are known. JSON has URLs as people write
-// them.
+// canonical makes the names of a task those that the file system uses; JSON has URLs as people write
+// them. See iox.Canonical.
 func (t *Task) canonical() {
 	t.Source, t.OutputDir, t.Output = iox.Canonical(t.Source), iox.Canonical(t.OutputDir), iox.Canonical(t.Output)
 	if t.Range != nil {
@@ -105,7 +105,7 @@ func (t *Task) Check() error {
 	case t.ID == "" || t.Source == "" || t.Output == "" || t.OutputDir == "" || t.Format == "":
 		return fmt.Errorf("not a task: it needs id, source, output, output_dir and format")
 	case !plainName(t.Source) || !plainName(t.OutputDir):
-		return fmt.Errorf("not a task: source and output_dir are not absolute paths, or have .. as a part")
+		return fmt.Errorf("not a task: source and output_dir must be absolute paths without .. as a part")
 	case !within(t.Output, t.OutputDir):
 		return fmt.Errorf("not a task: the output is not in output_dir")
 	}
@@ -125,19 +125,19 @@ func (r *Range) check(t *Task) error {
 	case r.Parts < 1 || r.Part < 0 || r.Part >= r.Parts:
 		return fmt.Errorf("not a task: its range is part %d of %d, counted from 0", r.Part, r.Parts)
 	case !number(r.First) || !number(r.Last):
-		return fmt.Errorf("not a task: its range is not one of times in ns")
+		return fmt.Errorf("not a task: first and last of its range must be times in ns")
 	case !within(r.Joined, t.OutputDir):
 		return fmt.Errorf("not a task: joined is not in output_dir")
 	}
 	return nil
 }
 
-// plainName reports whether a name is absolute, and as short as it can be.
+// plainName reports whether a name is absolute, and has no parts that filepath.Clean removes.
 func plainName(name string) bool {
 	return (filepath.IsAbs(name) || iox.IsURL(name)) && filepath.Clean(name) == name
 }
 
-// within reports whether a name is one below a folder, and not that of the receipts.
+// within reports whether a name is below a folder, and not in the folder of the receipts.
 func within(name, dir string) bool {
 	rel, err := filepath.Rel(dir, name)
 	first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")

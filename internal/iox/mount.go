@@ -177,8 +177,8 @@ func ShowAll(text string) string {
 	return text
 }
 
-// Canonical returns the name by which a file is known that people write as name: for a URL, that with
-// one slash after the scheme.
+// Canonical returns the name that the file system uses for name as people write it: of a URL, with one
+// slash after the scheme.
 func Canonical(name string) string {
 	scheme, rest, ok := strings.Cut(name, "://")
 	if !ok || !IsURL(name) {

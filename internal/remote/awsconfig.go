@@ -38,7 +38,7 @@ func awsConfig(l *link) (*aws, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport, err := bundled(l)
+	transport, err := s3Transport(l)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +80,9 @@ func awsConfig(l *link) (*aws, error) {
 	return conf, nil
 }
 
-// awsRole asks for the credentials of a role: those of a container or a web identity by variables,
-// else those of an instance, whose address answers at once or not at all. Nil: the variables
-// exclude it. It reports whether they name a role.
+// awsRole returns the credentials of a role: of a web identity or a container, which variables name,
+// else of an instance, whose address answers at once or not at all; nil if the variables exclude it.
+// named reports whether the variables name a role.
 func awsRole() (role *credentials.IAM, named bool) {
 	variable := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return os.Getenv(name) != "" })
@@ -100,9 +100,9 @@ func awsRole() (role *credentials.IAM, named bool) {
 	return &credentials.IAM{Client: &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DialContext: dial.DialContext}}, Endpoint: machine}, false
 }
 
-// bundled returns what asks the servers of S3: it trusts who signs certificates by AWS_CA_BUNDLE,
-// besides whom the system trusts.
-func bundled(l *link) (http.RoundTripper, error) {
+// s3Transport returns the transport to the servers of S3. It trusts the certificate authorities of the
+// system, and those of AWS_CA_BUNDLE.
+func s3Transport(l *link) (http.RoundTripper, error) {
 	name := os.Getenv("AWS_CA_BUNDLE")
 	if name == "" {
 		return l.client.Transport, nil

@@ -74,7 +74,7 @@ func (o *gsObject) object() object {
 	return object{size: o.Size, etag: o.Generation, modified: o.Updated, mark: gsTag(append(sum, 0, 0, 0, 0), o.Size)}
 }
 
-// gsTag is what tells bytes apart: their CRC-32C and their number.
+// gsTag returns what identifies bytes: their CRC-32C and their number.
 func gsTag(sum []byte, size int64) string { return fmt.Sprintf("%08x/%d", sum[:4], size) }
 
 // A gsRequest is one to the server.

@@ -28,7 +28,7 @@ import (
 // errSum is the error of an object that the server has with other bytes.
 var errSum = errors.New("the server has received other bytes than were sent")
 
-// gsOnly are the parameters of a request that may replace nothing.
+// gsOnly returns the parameters of a request; with only, it may replace nothing.
 func gsOnly(only bool) url.Values {
 	q := url.Values{"fields": {gsFields}}
 	if only {
@@ -114,16 +114,16 @@ func (b *gsBucket) compose(ctx context.Context, key string, sources []gsSource, 
 }
 
 func (b *gsBucket) complete(ctx context.Context, key, id string, tags []string, only bool) error {
-	const most = 32
+	const limit = 32 // objects of one request
 	sources := make([]gsSource, len(tags))
 	for i := range tags {
 		sources[i].Name = gsPart(id, i+1)
 	}
-	for level := 1; len(sources) > most; level++ {
+	for level := 1; len(sources) > limit; level++ {
 		var next []gsSource
-		for first := 0; first < len(sources); first += most {
+		for first := 0; first < len(sources); first += limit {
 			name := fmt.Sprintf("%s%d-%05d", id, level, len(next)+1)
-			if _, err := b.compose(ctx, name, sources[first:min(first+most, len(sources))], false); done(err) != nil {
+			if _, err := b.compose(ctx, name, sources[first:min(first+limit, len(sources))], false); done(err) != nil {
 				return err
 			}
 			next = append(next, gsSource{Name: name})

@@ -24,7 +24,7 @@ type Settings struct {
 	Timeout     time.Duration // without a byte, of one request
 	Retries     int           // attempts after the first, of a request that gets nowhere; -1: none
 
-	Meter *iox.Meter // counts what is sent and received; nil: nothing does
+	Meter *iox.Meter // counts what is sent and received; nil: nothing is counted
 
 	Note func(text string) // is told what may surprise; nil: nobody is
 
@@ -242,7 +242,7 @@ func plain(err error) error {
 	}
 	var c *tls.CertificateVerificationError
 	if errors.As(err, &c) {
-		return fmt.Errorf("%w; if the server has a certificate of your own, name who has signed it by SSL_CERT_FILE, or for S3 by AWS_CA_BUNDLE", err)
+		return fmt.Errorf("%w; if you trust the server, set SSL_CERT_FILE, or for S3 AWS_CA_BUNDLE, to a file with the certificate of its authority", err)
 	}
 	return err
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A looks knows for a moment that nothing has a name, or that a folder has: whoever is about to write
-// asks some forty times, and what is decided in the end is decided by the condition of the last
-// request. Any change of this process ends it. Objects are always asked for.
+// A looks remembers for lookTime which names are free and which are folders, because a run asks some
+// forty times before it writes. An answer that is too old does no harm: the condition of the last
+// request decides. Each change by this process empties it. Objects are not remembered.
 type looks struct {
 	mu    sync.Mutex
 	names map[string]look
@@ -31,7 +31,7 @@ func (l *looks) add(name string, dir bool) {
 	l.names[name] = look{dir, time.Now().Add(lookTime)}
 }
 
-// known returns whether there is a folder, if that is known.
+// known reports whether there is a folder, and whether that is remembered.
 func (l *looks) known(name string) (dir, known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

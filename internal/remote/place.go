@@ -259,7 +259,8 @@ func (r *FS) CleanUp(s string) (found []iox.Leftover, err error) {
 	return found, r.fail("clean up", s, err)
 }
 
-// A deadUpload is one that was given up for a dead process, and may get another part.
+// A deadUpload is one of a process that was killed. It was given up, but a part that was on its way may
+// still arrive.
 type deadUpload struct {
 	sink    sink
 	key, id string

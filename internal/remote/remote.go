@@ -231,7 +231,7 @@ func (r *FS) ReadDir(s string) ([]os.DirEntry, error) {
 	list := make([]os.DirEntry, 0, len(entries))
 	for _, e := range entries {
 		if e.name == "" || e.name == "." || e.name == ".." {
-			r.note(Show(s) + ": keys that begin with " + dir + e.name + "/ or are " + dir + e.name + " are left out: no path can have an empty part, or one of dots")
+			r.note(Show(s) + ": keys that begin with " + dir + e.name + "/ or are " + dir + e.name + " are left out, because a path has no empty parts and none of dots")
 			continue
 		}
 		list = append(list, fs.FileInfoToDirEntry(&info{where: n.file(dir + e.name), base: e.name, dir: e.dir, object: e.object}))
@@ -275,8 +275,8 @@ func (r *FS) close() {
 	r.mu.Lock()
 	dead := r.dead
 	r.mu.Unlock()
-	for _, d := range dead { // parts of theirs may have arrived after their end
-		_ = r.giveUp(d.sink, d.key, d.id) // else their lease ends one day
+	for _, d := range dead {
+		_ = r.giveUp(d.sink, d.key, d.id) // again, see deadUpload; if it fails, its lease ends one day
 	}
 	r.ledger.close()
 }

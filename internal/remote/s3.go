@@ -122,12 +122,12 @@ func (b *bucket) get(ctx context.Context, key string, o *object, off, n int64) (
 }
 
 func (b *bucket) list(ctx context.Context, dir string, few bool) (entries []entry, err error) {
-	most := 1000
+	limit := 1000
 	if few {
-		most = 2 // one may be the mark of the folder
+		limit = 2 // one may be the mark of the folder
 	}
 	for token := ""; ; {
-		page, err := b.core.ListObjectsV2(b.name, dir, "", token, "/", most)
+		page, err := b.core.ListObjectsV2(b.name, dir, "", token, "/", limit)
 		if err != nil {
 			return nil, b.refused(err)
 		}

@@ -17,7 +17,7 @@ type object struct {
 	size     int64
 	etag     string // of this version; "" if the store has none
 	modified time.Time
-	mark     string // by which an object is known again that this program has written; see sink.mark
+	mark     string // identifies an object that this program has written; see sink.mark
 }
 
 // An entry is one of a listing: an object, or a folder of objects.
@@ -106,10 +106,10 @@ type statusError struct {
 
 func (e *statusError) Error() string {
 	what := map[int]string{
-		301: "the server is another one (status 301); see AWS_REGION and AWS_ENDPOINT_URL",
-		302: "the server is another one (status 302); see AWS_REGION and AWS_ENDPOINT_URL",
-		307: "the server is another one (status 307); see AWS_REGION and AWS_ENDPOINT_URL",
-		308: "the server is another one (status 308); see AWS_REGION and AWS_ENDPOINT_URL",
+		301: "the server redirects to another one (status 301): set AWS_REGION or AWS_ENDPOINT_URL",
+		302: "the server redirects to another one (status 302): set AWS_REGION or AWS_ENDPOINT_URL",
+		307: "the server redirects to another one (status 307): set AWS_REGION or AWS_ENDPOINT_URL",
+		308: "the server redirects to another one (status 308): set AWS_REGION or AWS_ENDPOINT_URL",
 		401: "it takes a password or a key (status 401); see docs/remote.md for where they are taken from",
 		403: "no permission, or wrong or expired credentials (status 403)",
 		404: "no such object (status 404)",

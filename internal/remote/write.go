@@ -126,7 +126,7 @@ func (d *draft) info() *info {
 	return &info{where: d.name, base: filepath.Base(d.name), object: object{size: d.size, modified: time.Now()}}
 }
 
-// mark returns by what the object is known again. d.mu is held.
+// mark returns the mark of the object, see sink.mark. d.mu is held.
 func (d *draft) mark() string {
 	if d.id == "" {
 		return d.sum

@@ -169,7 +169,7 @@ func (p *Player) Problems() (lost []string, dropped int64) {
 	return slices.Clone(p.lost), p.dropped
 }
 
-// Sent returns how many bytes viewers have got.
+// Sent returns the number of bytes that were sent to viewers.
 func (p *Player) Sent() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,8 +36,8 @@ type Config struct {
 	About   func(context.Context, Recording) (*About, error) // nil: nobody can tell
 	Log     func(Event)                                      // nil: nobody wants to know
 
-	// Play plays a recording to the viewer whose WebSocket a request begins, and returns how many bytes
-	// it has sent. An error is for the log. Nil: none is played.
+	// Play plays a recording to the viewer whose WebSocket a request begins, and returns the number of
+	// bytes sent. An error is for the log. Nil: nothing is played.
 	Play func(http.ResponseWriter, *http.Request, Recording) (int64, error)
 }
 
@@ -68,7 +68,7 @@ type Server struct {
 
 	abouts abouts
 
-	shows   chan struct{} // has an element for each viewer that something is played to
+	shows   chan struct{} // has an element for each viewer
 	playing sync.WaitGroup
 
 	mu  sync.Mutex
@@ -113,7 +113,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	if server.Shutdown(last) != nil {
 		_ = server.Close() // whoever still reads is cut off
 	}
-	s.playing.Wait() // connections that the server does not know any more
+	s.playing.Wait() // WebSockets, which http.Server does not close
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

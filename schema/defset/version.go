@@ -150,8 +150,8 @@ func (s *Set) Differing() (names []string) {
 	return names
 }
 
-// Version returns the version that is asked for: by its number, from 1, or by the md5sum or type hash
-// of a type that it alone defines so, of which 6 characters are enough. The error names the versions.
+// Version returns the version with a number, from 1, or with a sum: the first 6 or more characters of
+// the md5sum or type hash of a type, if only one version has it. The error names the versions.
 func (s *Set) Version(choice string, rest Rest) (*Set, error) {
 	all := s.All()
 	if n, err := strconv.Atoi(choice); err == nil && n >= 1 && n <= len(all) {
@@ -183,13 +183,13 @@ const rihsPrefix = "RIHS01_"
 
 // Choices describes the versions by the first types that they define differently.
 func (s *Set) Choices(rest Rest) string {
-	const most = 3 // types
+	const limit = 3 // types
 	var b strings.Builder
 	names := s.Differing()
 	if len(names) == 0 {
 		return fmt.Sprintf("it has %d", len(s.All()))
 	}
-	for i, name := range names[:min(len(names), most)] {
+	for i, name := range names[:min(len(names), limit)] {
 		if i > 0 {
 			b.WriteString("; ")
 		}
@@ -212,7 +212,7 @@ func (s *Set) Choices(rest Rest) string {
 			sep = ", "
 		}
 	}
-	if more := len(names) - most; more > 0 {
+	if more := len(names) - limit; more > 0 {
 		fmt.Fprintf(&b, "; %d more types differ", more)
 	}
 	return b.String()

@@ -181,8 +181,8 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 	return nil
 }
 
-// inputName returns the name of an input in manifests: without what is secret in a URL, which may
-// be another one next time.
+// inputName returns the name of an input in manifests: a URL without its secret, which may differ next
+// time.
 func inputName(in *batch.Input) string { return iox.Canonical(iox.Show(in.Path)) }
 
 // shares returns the share that each input is in.

@@ -42,7 +42,7 @@ type runSums struct {
 	size, outputSize, messages int64          // of those that are done
 }
 
-// metricsInterval is how old the file of a run may be.
+// metricsInterval is the time after which the file is written again.
 const metricsInterval = 5 * time.Second
 
 // metricsKind is the kind of files that a metrics file may replace.

@@ -5,7 +5,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// The ids of parameters in XCDR1 that are none of members.
+// The ids of parameters in XCDR1 that are not members.
 const (
 	idMask   = 0x3fff
 	extended = 0x3f01 // id and size are in 8 bytes that follow

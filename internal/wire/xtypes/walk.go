@@ -7,7 +7,7 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// A walk is one message on its way.
+// A walk makes one message plain.
 type walk struct {
 	r       ros.Reader
 	w       ros.Writer

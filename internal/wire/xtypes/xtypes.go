@@ -19,9 +19,9 @@
 // writers have these sizes before maps and lists of enums: those with Fast CDR leave them out before
 // lists of enums, and before a map if its values are numbers (its Cdr.h), and Cyclone DDS before all
 // maps (_machinery.py of its Python package). So a message that does not have them is read in the
-// other ways, and refused if two of them fit. A struct without an annotation is one as the struct
-// around it, and within a @mutable one @appendable. Whether that of a message has a size or numbers,
-// its encapsulation header says.
+// other ways, and refused if two of them fit. A struct without an annotation has that of the struct
+// around it; within a @mutable one it is @appendable, and the encapsulation header decides for the
+// struct of the whole message.
 //
 // No length is trusted; a plain message is at most 64 times as long as the message, and 1 MiB. A
 // Converter may be used by any number of goroutines.
