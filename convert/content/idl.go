@@ -8,10 +8,15 @@ import (
 // What only IDL has, read a second time: internal/wire/xtypes has the drawing of the bytes, and
 // makes messages plain for all other readers.
 
+// always reports whether each message has a field, but for one that is only @mutable.
+func always(m *schema.Member) bool {
+	return m == nil || !m.Optional && m.Labels == nil && !m.Default
+}
+
 // inBytes returns the type of a field as it stands in CDR. lone: its canonical type is a list of it.
 func inBytes(s slot) (t schema.Type, lone bool) {
 	t = s.typ
-	if s.member == nil || !s.member.Optional && s.member.Labels == nil && !s.member.Default {
+	if always(s.member) {
 		return t, false
 	}
 	switch s.member.Type.Array {
@@ -231,9 +236,7 @@ func (r *rosReader) member(n *rosNode, s *rosStep, chosen int, members []member)
 		if members != nil && !r.Sizes {
 			r.Reader = saved
 		}
-		if s.emit {
-			r.w.zeros(s.absent)
-		}
+		r.absent(s)
 	}
 }
 

@@ -14,6 +14,7 @@ type slot struct {
 	typ     schema.Type // as its side has it
 	counter bool        // of a Header
 	member  *schema.Member
+	def     string // its default
 }
 
 // A rule lists fields that are the same under different names. Keys are
@@ -65,7 +66,7 @@ func slots(m *schema.Message, open map[string]bool, prefix string, at []int, out
 		if path := prefix + f.Name; open[path] && f.Type.Kind == schema.Struct && f.Type.Array == schema.Single {
 			out = slots(f.Type.Message, open, path+".", here, out)
 		} else {
-			out = append(out, slot{path, here, f.Type, isCounter(m, i), f.Member})
+			out = append(out, slot{path, here, f.Type, isCounter(m, i), f.Member, f.Default})
 		}
 	}
 	return out

@@ -15,6 +15,7 @@ type rosNode struct {
 	empty bool // the struct has no fields: one byte in CDR
 
 	hasInner bool // a rule looks into structs of it
+	defaults bool // a field has one, or one of a struct in it
 
 	msg *schema.Message
 	ids map[uint32]int // fields by their numbers, of a @mutable struct
@@ -40,9 +41,10 @@ type rosStep struct {
 	member *schema.Member // nil: it stands in the bytes as it is
 	lone   bool           // it is a list of one value in the canonical type
 	extent schema.Extensibility
-	pairs  bool // a map
-	enums  bool // a list or array of an enum
-	absent int  // zero bytes that stand for it if it is not there
+	pairs  bool             // a map
+	enums  bool             // a list or array of an enum
+	absent int              // zero bytes that stand for it if it is not there
+	values []schema.Literal // stand for it instead
 }
 
 type rosOp uint8
@@ -76,6 +78,7 @@ func FromROS(src *schema.Message, wire Wire, dst *schema.Message, strict bool) (
 		for _, f := range m.Fields {
 			c.special = c.special || f.Member != nil
 		}
+		c.mutable = c.mutable || m.Extensibility == schema.Mutable
 	}
 	var root *rosNode
 	var err error
@@ -96,6 +99,7 @@ type rosCompiler struct {
 	made    map[[2]*schema.Message]*rosNode
 	varied  bool // writers of XCDR2 differ, see attempts
 	special bool // some fields are not always there
+	mutable bool // some may take their default
 }
 
 // skippedType is the canonical type of what is skipped.
@@ -195,11 +199,11 @@ func (c *rosCompiler) field(n *rosNode, src slot, dst *slot, table *[256]byte, p
 		if err := c.fits(src.typ, dst.typ); err != nil {
 			return fmt.Errorf("field %s: %w", prefix+dst.path, err)
 		}
-		if src.member != nil {
-			var err error
-			if s.absent, err = c.zero(dst.typ); err != nil {
-				return err
-			}
+		if s.absent = c.sizes.Least(dst.typ); src.member != nil && s.absent > maxZero {
+			return errTooLarge
+		}
+		if values, err := schema.Literals(src.typ, src.def); c.mutable && src.def != "" && err == nil && !n.msg.Union {
+			s.values = values
 		}
 		s.tell = t.Array == schema.Fixed && dst.typ.Array == schema.Unbounded
 		if dst.counter {
@@ -238,8 +242,10 @@ func (c *rosCompiler) field(n *rosNode, src slot, dst *slot, table *[256]byte, p
 	case k == schema.Invalid || k == schema.WChar || k == schema.LongDouble:
 		return fmt.Errorf("field %s: a %s cannot be compared", prefix+src.path, t.Kind)
 	}
+	n.defaults = n.defaults || s.values != nil || s.form == formStruct && s.emit && s.node.defaults
 	if last := len(n.steps) - 1; last >= 0 && !n.msg.Union && n.steps[last].takes(&s) {
 		n.steps[last].count += s.count
+		n.steps[last].absent += s.absent
 		return nil
 	}
 	n.steps = append(n.steps, s)
@@ -249,7 +255,7 @@ func (c *rosCompiler) field(n *rosNode, src slot, dst *slot, table *[256]byte, p
 // takes reports whether the numbers of the next step may be read with those of s.
 func (s *rosStep) takes(next *rosStep) bool {
 	plainly := func(s *rosStep) bool {
-		return s.op == opValue && s.member == nil && !s.enums && s.form == formNumber && !s.list && !s.tell && s.table == nil && s.count > 0
+		return s.op == opValue && s.member == nil && !s.enums && s.values == nil && s.form == formNumber && !s.list && !s.tell && s.table == nil && s.count > 0
 	}
 	return plainly(s) && plainly(next) && s.size == next.size && s.class == next.class && s.emit == next.emit && s.count < 1<<28 && next.count < 1<<28
 }

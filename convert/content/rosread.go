@@ -20,6 +20,7 @@ type rosReader struct {
 
 	around  schema.Extensibility // of the struct that is read
 	attempt int                  // see attempts
+	limit   int                  // of canonical bytes, where a field is absent
 }
 
 func readROS(p *Program, w *Writer, src []byte) error {
@@ -49,7 +50,7 @@ func readROS(p *Program, w *Writer, src []byte) error {
 }
 
 func readOnce(p *Program, w *Writer, src []byte, attempt int) error {
-	r := rosReader{w: w, fuel: maxFuel, attempt: attempt}
+	r := rosReader{w: w, fuel: maxFuel, attempt: attempt, limit: maxExtra + 2*maxGrowth*len(src)}
 	extent, err := r.open(p, src)
 	if err != nil {
 		return misfit(err)

@@ -67,3 +67,29 @@ func TestBitmasks(t *testing.T) {
 		}
 	}
 }
+
+// TestDefaults: members that a message does not have take their default, and those of a struct that it
+// does not have theirs.
+func TestDefaults(t *testing.T) {
+	m, err := rosidl.Parse("T", []byte(`enum Color { RED, GREEN };
+		@final union U switch (@default(1) long) { case 1: long x; };
+		@final struct I { long z, y; @default(-2) short a; double b; @default("in") string s; @optional long o; U u; long long l; };
+		@mutable struct T {
+			@default(7) long a; @default(TRUE) boolean yes; @default(1.5) double x; @default(GREEN) Color c; long none;
+			@default("text") string s; @default("wide") wstring w; @default(value="(1, -2)") short two[2];
+			@default(value="(3,)") sequence<long> list; I i[2]; sequence<I> more; U u; @default(9) long last; };`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := map[string]any{"discriminator": 0.0, "x": nil}
+	i := map[string]any{"z": 0.0, "y": 0.0, "a": -2.0, "b": 0.0, "s": "in", "o": nil, "u": u, "l": "0"}
+	want := map[string]any{"a": 7.0, "yes": true, "x": 1.5, "c": 1.0, "none": 0.0, "s": "text", "w": "wide", "two": []any{1.0, -2.0},
+		"list": []any{3.0}, "i": []any{i, i}, "more": []any{}, "u": u, "last": 8.0}
+	r := newIDLReaders(t, m)
+	for _, data := range []string{
+		"\x00\x03\x00\x00\x0c\x00\x04\x00\x08\x00\x00\x00\x02\x3f\x00\x00",
+		"\x00\x0b\x00\x00\x08\x00\x00\x00\x0c\x00\x00\x20\x08\x00\x00\x00",
+	} {
+		r.check(t, []byte(data), want)
+	}
+}

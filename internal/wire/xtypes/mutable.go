@@ -84,7 +84,7 @@ func (w *walk) mutable(m *schema.Message, inside schema.Extensibility) {
 		case !p.there && m.Union && i == 0:
 			w.r.Fail("a union without its discriminator")
 		case !p.there:
-			w.zero(t)
+			w.absent(t, f.Default)
 		case w.r.Sizes:
 			w.r.Seek(p.at)
 			read()

@@ -21,7 +21,8 @@
 // maps (_machinery.py of its Python package). So a message that does not have them is read in the
 // other ways, and refused if two of them fit. A struct without an annotation has that of the struct
 // around it; within a @mutable one it is @appendable, and the encapsulation header decides for the
-// struct of the whole message.
+// struct of the whole message. A member of a @mutable struct that a message does not have takes its
+// default.
 //
 // No length is trusted; a plain message is at most 64 times as long as the message, and 1 MiB. A
 // Converter may be used by any number of goroutines.
