@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/bagconv/bagconv/convert/engine"
@@ -56,7 +57,7 @@ func timedBlocks(ctx context.Context, job *Job) (blocks []storage.Block, err err
 	if caps.Times == nil {
 		return nil, storage.ErrUnsupported
 	}
-	blocks, err = caps.Times.BlockTimes(ctx)
+	blocks, err = caps.Times.BlockTimes(ctx, math.MinInt64, math.MaxInt64)
 	return slices.Clone(blocks), err
 }
 

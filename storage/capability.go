@@ -35,9 +35,11 @@ const (
 // A BlockTimer can find out the times of blocks without reading all messages: by an index
 // of times, or by what stands before the data of messages.
 type BlockTimer interface {
-	// BlockTimes returns Blocks with the promise of OrderBlocks. If only
-	// reading all messages can find them, the error wraps ErrUnsupported.
-	BlockTimes(ctx context.Context) ([]Block, error)
+	// BlockTimes returns Blocks with the promise of OrderBlocks, for those that may have
+	// messages with log times from first to last. The times of others may be bounds that are
+	// wider, but without any of these times. If only reading all messages can find them, the error wraps
+	// ErrUnsupported.
+	BlockTimes(ctx context.Context, first, last int64) ([]Block, error)
 }
 
 // A Block is a part of a recording that can be read by itself.

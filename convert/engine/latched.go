@@ -38,7 +38,7 @@ func latchedState(ctx context.Context, src *Source, choice *selection.Choice, la
 		if !errors.Is(err, storage.ErrUnsupported) {
 			return msgs, err
 		}
-		if err := src.findTimes(ctx, threads); err != nil {
+		if err := src.findTimes(ctx, threads, math.MinInt64, choice.Last); err != nil {
 			return nil, err
 		}
 		state = selection.NewState(src.Info, choice, latch)

@@ -55,7 +55,7 @@ func (p *Pipeline) prepare(ctx context.Context) (err error) {
 	cut := slices.ContainsFunc(p.Sinks, func(s *Sink) bool { return s.Choice.Cut() })
 	query := p.Trace == nil && !src.wrong && p.Order == OrderTime && p.Stamps == nil && src.worthQuery(all, p.Limit)
 	if !query && (p.Order == OrderTime || cut) {
-		if err := src.findTimes(ctx, p.Threads); err != nil {
+		if err := src.findTimes(ctx, p.Threads, all.First, all.Last); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ func (p *Pipeline) prepare(ctx context.Context) (err error) {
 		if query, err = src.startQuery(ctx, all, p.Limit); err != nil || query {
 			return err
 		}
-		if err := src.findTimes(ctx, p.Threads); err != nil {
+		if err := src.findTimes(ctx, p.Threads, all.First, all.Last); err != nil {
 			return err
 		}
 	}
@@ -124,13 +124,14 @@ func needed(sinks []*Sink, blocks []storage.Block) (need []bool) {
 	return need
 }
 
-// findTimes finds the times of the blocks, as cheaply as the format can.
-func (s *Source) findTimes(ctx context.Context, threads int) error {
+// findTimes finds the times of the blocks that may have messages from first to last, as cheaply as
+// the format can; those of others are bounds.
+func (s *Source) findTimes(ctx context.Context, threads int, first, last int64) error {
 	if s.order == storage.OrderBlocks && s.soundTimes() {
 		return nil
 	}
 	if times := storage.ReaderCapabilities(s.Reader).Times; times != nil {
-		blocks, err := times.BlockTimes(ctx)
+		blocks, err := times.BlockTimes(ctx, first, last)
 		if err == nil {
 			s.blocks, s.order = blocks, storage.OrderBlocks
 		}

@@ -195,7 +195,7 @@ func (p *Pipeline) prepareWindow(ctx context.Context) (err error) {
 		if s.state = nil; !s.Choice.Cut() || !w.repeats() {
 			continue
 		}
-		if err := src.findTimes(ctx, p.Threads); err != nil {
+		if err := src.findTimes(ctx, p.Threads, math.MinInt64, math.MaxInt64); err != nil {
 			return err
 		}
 		if s.state, err = latchedState(ctx, src, s.Choice, &s.Edit.Latch, p.Threads); err != nil {

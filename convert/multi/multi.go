@@ -155,13 +155,13 @@ func (r *reader) Order() storage.Order {
 }
 
 // BlockTimes finds the times of those that do not promise them. See storage.BlockTimer.
-func (r *reader) BlockTimes(ctx context.Context) ([]storage.Block, error) {
+func (r *reader) BlockTimes(ctx context.Context, first, last int64) ([]storage.Block, error) {
 	return r.list(func(p *mergeInput) ([]storage.Block, error) {
 		if p.blocks().Order() == storage.OrderBlocks {
 			return p.blocks().Blocks()
 		}
 		if times := storage.ReaderCapabilities(p.reader).Times; times != nil {
-			return times.BlockTimes(ctx)
+			return times.BlockTimes(ctx, shift(first, -p.Shift), shift(last, -p.Shift))
 		}
 		return nil, fmt.Errorf("%s: the times of its messages: %w", p.Path, storage.ErrUnsupported)
 	})

@@ -1,6 +1,8 @@
 package cyber
 
 import (
+	"slices"
+
 	pb "github.com/bagconv/bagconv/proto/cyber"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -64,6 +66,31 @@ func (s *scanner) readIndex(at, from, to int64, whole bool) (next int64, err err
 		err = f.warn("stale-tail", to, false, storage.Lost{}, "%d bytes follow the index; they are not part of the recording", f.size-to)
 	}
 	return endOfSections, err
+}
+
+// indexed returns the positions in the index, in order, as hints of where the sections are.
+func (f *file) indexed(w *window) (list []int64) {
+	h := f.header
+	at := clamp(h.GetIndexPosition())
+	b, err := w.peek(at, sectionHead)
+	if err != nil || len(b) < sectionHead || !h.GetIsComplete() {
+		return nil
+	}
+	if x := parseSection(b); pb.SectionType(x.typ) == pb.SectionType_SECTION_INDEX && x.size <= f.size-at {
+		_ = w.fields(at+sectionHead, at+sectionHead+x.size, func(x field) error { // as far as it can be read
+			if x.num != 1 || x.from < 0 {
+				return errMalformed
+			}
+			return w.fields(x.from, x.to, func(x field) error {
+				if x.num == 2 && x.from < 0 {
+					list = append(list, clamp(x.v))
+				}
+				return nil
+			})
+		})
+	}
+	slices.Sort(list)
+	return list
 }
 
 // An indexCheck compares the entries of an index with the sections.

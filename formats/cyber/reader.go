@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ordered"
 	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -264,27 +265,39 @@ func (r *Reader) Order() storage.Order {
 	return order
 }
 
-// BlockTimes goes over the heads of the messages in chunks of several parts. See
-// storage.BlockTimer.
-func (r *Reader) BlockTimes(ctx context.Context) ([]storage.Block, error) {
+// timers is how many chunks of a distant file are gone over at a time: each waits for answers.
+const timers = 8
+
+// BlockTimes goes over the heads of the messages in chunks of several parts, if the chunk may have
+// messages of the range. See storage.BlockTimer.
+func (r *Reader) BlockTimes(ctx context.Context, first, last int64) ([]storage.Block, error) {
 	out, err := r.Blocks()
 	if err != nil {
 		return nil, err
 	}
 	list := r.blocks()
-	for i := 0; i < len(list); i += list[i].chunk.parts() {
-		c := list[i].chunk
-		if c.measured || c.bounded && c.parts() == 1 {
-			continue
+	workers, i := 1, 0
+	if len(list) > 0 && iox.Distant(list[0].chunk.file.file) {
+		workers = timers
+	}
+	err = ordered.Line[int]{Workers: workers, Next: func() (at int, _ int64, ok bool) {
+		for ; i < len(list); i += list[i].chunk.parts() {
+			if c := list[i].chunk; !c.measured && (!c.bounded || c.parts() > 1 && c.end >= first && c.begin <= last) {
+				at, i = i, i+c.parts()
+				return at, 0, true
+			}
 		}
-		spans, err := c.times(ctx)
-		if err != nil {
-			return nil, err
-		}
+		return 0, 0, false
+	}, Work: func(_, at int) error {
+		spans, err := list[at].chunk.times(ctx)
 		for part, s := range spans {
-			b := &out[i+part]
+			b := &out[at+part]
 			b.Messages, b.Start, b.End, b.Timed = s.count, s.begin, s.end, s.count > 0
 		}
+		return err
+	}}.Run(ctx)
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }

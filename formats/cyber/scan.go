@@ -3,6 +3,7 @@ package cyber
 import (
 	"context"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	pb "github.com/bagconv/bagconv/proto/cyber"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -19,6 +20,26 @@ type scanner struct {
 	// visit, unless it is nil, is called after each section at an offset, and after bytes
 	// that are none, if ok is false; next is where reading goes on, or endOfSections.
 	visit func(at, next int64, ok bool) error
+
+	ahead  []int64 // of a distant file: where its index has sections that were not asked for yet
+	asking int64   // from where on the next ones are
+}
+
+// aheadSections is how many sections are asked for ahead.
+const aheadSections = 256
+
+// prefetch begins to read the heads of the sections after an offset.
+func (s *scanner) prefetch(at int64) {
+	if len(s.ahead) == 0 || at < s.asking {
+		return
+	}
+	n := min(len(s.ahead), aheadSections)
+	spans := make([]iox.Span, n)
+	for i, p := range s.ahead[:n] {
+		spans[i] = iox.Span{Off: p, Len: minStep}
+	}
+	s.asking, s.ahead = s.ahead[n/2], s.ahead[n:]
+	iox.Prefetch(s.f.file, spans...)
 }
 
 // An entry is a section as the index should have it.
@@ -42,7 +63,11 @@ func (s *scanner) run(ctx context.Context) error {
 			return err
 		}
 	}
+	if iox.Distant(f.file) {
+		s.ahead = f.indexed(s.w)
+	}
 	for at := s.from; at < f.size; {
+		s.prefetch(at)
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -273,7 +273,7 @@ func (x *reindexer) messages(c *chunkIndex) (*outChunk, error) {
 // read may lie behind what the summary will be about.
 func (x *reindexer) scan() error {
 	r := x.r
-	s := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1, step: 1}
+	s := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1}
 	for i := range x.chunks {
 		if x.first[i] == 0 { // else it begins with a definition
 			s.known = append(s.known, x.chunks[i])

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -21,9 +22,8 @@ type scanner struct {
 	w   window
 	end int64 // of what is scanned
 
-	known []chunkIndex // by offset, those to come
-	step  int          // every so many of them are compared with their chunk
-	seen  int
+	known []chunkIndex   // by offset, those to come
+	look  chunked.Sample // those that are compared with their chunk
 
 	run         bool  // the last block is a run that may grow
 	cutEnd      int64 // where the plain chunk that the file ends in would end; 0: there is none
@@ -52,7 +52,8 @@ func (r *Reader) scan(s *summary, why string) error {
 	k := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1}
 	if s != nil && why == "" {
 		k.end, k.known = s.dataEnd, s.chunks
-		k.step = (len(s.chunks) + verifyChunks - 1) / verifyChunks
+		k.look = chunked.SampleOf(len(s.chunks), chunked.Verifies(r.src.File, verifyChunks))
+		k.look.Prefetch(r.src.File, func(i int) []iox.Span { return s.chunks[i].heads() })
 		for i := range s.schemas {
 			r.defs.addSchema(&s.schemas[i])
 		}
@@ -95,8 +96,7 @@ func (s *scanner) at(p int64) (int64, error) {
 	}
 	if len(s.known) > 0 && s.known[0].offset == uint64(p) {
 		x := &s.known[0]
-		s.seen++
-		bl, wrong, err := s.verify(x, s.step <= 1 || s.seen%s.step == 0 || len(s.known) == 1)
+		bl, wrong, err := s.verify(x, s.look.Has(s.look.N-len(s.known)))
 		if err != nil {
 			return 0, err
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+
+	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // The records of the summary section. A length of a chunk, attachment or metadata
@@ -29,6 +31,12 @@ type chunkIndex struct {
 }
 
 const chunkIndexEntry = 10 // bytes of an entry of chunkIndex.indexes, and of statistics.counts
+
+// heads returns where the header of the chunk and its index are.
+func (x *chunkIndex) heads() []iox.Span {
+	const most = 64 << 10 // bytes of an index
+	return []iox.Span{{Off: int64(x.offset), Len: recordHead + chunkHead}, {Off: int64(x.offset + x.length), Len: int64(min(x.indexLength, most))}}
+}
 
 func (x *chunkIndex) parse(b []byte) error {
 	f := fields{b: b}

@@ -87,9 +87,12 @@ func codecOf(compression []byte) *compress.Codec {
 	return nil
 }
 
+// headBytes is more than the header of a chunk takes, of every writer.
+const headBytes = 128
+
 // chunkHeader reads the header of the chunk at the start of a block.
 func (r *Reader) chunkHeader(b *block) (chunk, error) {
-	head := make([]byte, min(128, r.src.Size-b.Offset)) // every writer's is smaller
+	head := make([]byte, min(headBytes, r.src.Size-b.Offset))
 	if err := iox.ReadFull(r.src.File, head, b.Offset); err != nil {
 		return chunk{}, chunked.IOError(err)
 	}

@@ -17,16 +17,6 @@ import (
 // read, evenly spread, so that opening a bag of any size is quick.
 const verifyChunks = 16384
 
-// verifyDistant is how many are, if each costs a question to another machine.
-const verifyDistant = 16
-
-func verifies(file any) int {
-	if iox.Distant(file) {
-		return verifyDistant
-	}
-	return verifyChunks
-}
-
 var errIndex = errors.New("the index is inconsistent")
 
 func indexError(format string, args ...any) error {
@@ -226,7 +216,8 @@ func (r *Reader) verify(pos int64) error {
 			return err
 		}
 	}
-	step := (len(r.blocks) + r.verifies - 1) / r.verifies
+	sample := chunked.SampleOf(len(r.blocks), r.verifies)
+	sample.Prefetch(r.src.File, func(i int) []iox.Span { return []iox.Span{{Off: r.blocks[i].Offset, Len: headBytes}} })
 	var stored, raw, seen int64
 	for i := range r.blocks {
 		b := &r.blocks[i]
@@ -238,7 +229,7 @@ func (r *Reader) verify(pos int64) error {
 			return indexError("two chunks at byte %d", b.Offset)
 		}
 		b.Size = end - b.Offset
-		if i%step != 0 && i+1 != len(r.blocks) {
+		if !sample.Has(i) {
 			continue
 		}
 		c, err := r.chunkHeader(b)
@@ -267,7 +258,7 @@ func (r *Reader) verify(pos int64) error {
 		stored, raw, seen = stored+b.Size, raw+b.RawSize, seen+1
 		r.codecs[c.codec.Name()]++
 	}
-	if step > 1 {
+	if sample.Step > 1 {
 		r.estimate(stored, raw, seen)
 	}
 	return nil

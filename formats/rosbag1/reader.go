@@ -103,7 +103,7 @@ func openFile(src *chunked.Source, o *storage.ReadOptions) (storage.Reader, erro
 			return oldbag.Open(src, v, o.CheckIndexes)
 		}
 	}
-	return openV2(src, o, verifies(src.File))
+	return openV2(src, o, chunked.Verifies(src.File, verifyChunks))
 }
 
 // readStart returns the first bytes of the file.

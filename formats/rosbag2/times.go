@@ -28,7 +28,7 @@ func (r *Reader) Order() storage.Order {
 
 // BlockTimes reads the index of timestamps, or the rows without their data. See
 // storage.BlockTimer.
-func (r *Reader) BlockTimes(ctx context.Context) ([]storage.Block, error) {
+func (r *Reader) BlockTimes(ctx context.Context, _, _ int64) ([]storage.Block, error) {
 	if err := r.findBlocks(); err != nil {
 		return nil, err
 	}

@@ -129,6 +129,18 @@ func Distant(file any) bool {
 	return ok && d.Distant()
 }
 
+// A Span is bytes of a file.
+type Span struct{ Off, Len int64 }
+
+// Prefetch begins to read what will be asked for soon, if each read of the file takes the time of a
+// question to another machine. Then many parts take the time of few questions. It may do less than
+// it was told, and returns at once. Spans may lie outside of the file.
+func Prefetch(file any, spans ...Span) {
+	if p, ok := file.(interface{ Prefetch(spans []Span) }); ok {
+		p.Prefetch(spans)
+	}
+}
+
 // ReadBack is fsys for outputs that are read before they have their place: a store then keeps them
 // as objects of their own meanwhile.
 func ReadBack(fsys storage.FS) storage.FS {

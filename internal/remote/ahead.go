@@ -7,6 +7,7 @@ const (
 	aheadShare = 4         // then a quarter of them
 	aheadMost  = 16 << 20  // bytes
 	aheadSkip  = 1 << 20   // bytes left out between two reads that follow each other
+	aheadLeap  = 16 << 20  // the same, if as many were read, as by workers that read blocks in turn
 	aheadBack  = 8 << 20   // bytes by which a read may come too late, as those of several workers do
 	streams    = 8         // places of a file at which it is read at a time
 )
@@ -26,7 +27,7 @@ type stream struct {
 func (a *ahead) next(off, end, size int64) (from, to int64) {
 	i := 0
 	for ; i < len(a.streams); i++ {
-		if s := &a.streams[i]; off >= s.next-aheadBack && off <= s.next+aheadSkip && (off >= s.next || s.read > aheadBack) {
+		if s := &a.streams[i]; off >= s.next-min(s.read, aheadBack) && off <= s.next+max(aheadSkip, min(s.read, aheadLeap)) {
 			break
 		}
 	}
@@ -40,10 +41,16 @@ func (a *ahead) next(off, end, size int64) (from, to int64) {
 		return 0, 0
 	}
 	s := a.streams[i]
+	if off > s.next+aheadSkip {
+		s.read /= 2 // another worker may read what was left out, or nobody
+	}
 	s.read += end - off
 	s.next = max(s.next, end)
 	reach := min(max(min(s.read, aheadFirst), s.read/aheadShare), aheadMost)
 	from, to = max(s.next, s.to), min(s.next+reach, size)
+	if to-from > runSize && to < size {
+		to -= (to - from) % runSize // whole requests
+	}
 	if to-from < reach/2 && to < size {
 		from, to = 0, 0 // there is still enough
 	} else {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -25,6 +26,13 @@ func (f *file) Name() string { return f.name }
 
 // Distant reports that a read asks another machine. See iox.Distant.
 func (f *file) Distant() bool { return true }
+
+// Prefetch begins to fetch spans of it, up to a limit. See iox.Prefetch.
+func (f *file) Prefetch(spans []iox.Span) {
+	if f.cache != nil {
+		f.cache.prefetch(f.fs.ctx, spans)
+	}
+}
 
 func (f *file) Stat() (os.FileInfo, error) { return f.info, nil }
 func (f *file) Close() error               { return nil }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bagconv/bagconv/internal/iox"
@@ -52,6 +53,8 @@ type link struct {
 	slots    chan struct{}
 
 	pause time.Duration // see Pause
+
+	epoch atomic.Int64 // grows with each request that may change something, and if something has changed
 
 	mu   sync.Mutex
 	free time.Time // when the bandwidth is free again
@@ -117,6 +120,9 @@ func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
 		req.Body = &meteredBody{link: m.link, counts: counts, clock: clock, cancel: func(error) {}, body: req.Body, sent: true}
 	}
 	resp, err := m.base.RoundTrip(req)
+	if req.Method != http.MethodGet && req.Method != http.MethodHead {
+		m.link.epoch.Add(1)
+	}
 	if err != nil {
 		clock.Stop()
 		if context.Cause(ctx) == errTimeout {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -32,17 +33,17 @@ type shelf struct {
 	caches map[string]*cache // of the last version, by name
 	drafts map[string]*draft // that have no place yet, by name
 	dirs   map[string]bool   // that were made
+	seen   map[any]seen      // what stood at a name lately, and what was in a folder, by listing
 
 	dead []deadUpload // uploads of dead processes, whose parts are objects
 
-	looks  looks
 	ledger ledger
 }
 
 // New returns a file system whose requests end with ctx. The settings may change until the first
 // name is asked for.
 func New(ctx context.Context, s *Settings) *FS {
-	return &FS{&shelf{link: newLink(ctx, s), stores: map[string]store{}, caches: map[string]*cache{}, drafts: map[string]*draft{}, dirs: map[string]bool{}}, iox.WithMeter(ctx, s.Meter)}
+	return &FS{&shelf{link: newLink(ctx, s), stores: map[string]store{}, caches: map[string]*cache{}, drafts: map[string]*draft{}, dirs: map[string]bool{}, seen: map[any]seen{}}, iox.WithMeter(ctx, s.Meter)}
 }
 
 // Metered returns the same file system, with another Meter. See iox.Metered.
@@ -115,37 +116,76 @@ func (r *FS) look(s string) (*info, *cache, error) {
 		i.dir = true
 		return i, nil, nil
 	}
-	_, writable := st.(sink)
-	if dir, known := r.looks.known(i.where); known && !dir {
-		return nil, nil, &statusError{code: 404}
-	} else if known {
-		i.dir = true
-		return i, nil, nil
+	epoch := r.link.epoch.Load()
+	if s, ok := r.sawLately(i.where, epoch); ok {
+		return s.info, s.cache, s.err
 	}
+	c, err := r.ask(st, n, i)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		r.saw(i.where, seen{info: i, cache: c, err: err, epoch: epoch, at: time.Now()})
+	}
+	return i, c, err
+}
+
+// A seen is what was found at a name, or in a folder.
+type seen struct {
+	info    *info
+	cache   *cache
+	err     error
+	entries []entry
+	epoch   int64 // see link.epoch
+	at      time.Time
+}
+
+// A listing is the key of what was found in a folder.
+type listing struct {
+	store store
+	dir   string
+}
+
+// seenFor is for how long what was seen is taken for what is there, unless a request of this process
+// changes something: finding out the format of a recording, and whether an output may be written,
+// looks at the same names again and again. Reading is of the version that was seen, and the last
+// request of an output has a condition.
+const seenFor = 2 * time.Second
+
+func (r *FS) sawLately(name any, epoch int64) (s seen, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, ok = r.seen[name]
+	return s, ok && s.epoch == epoch && time.Since(s.at) < seenFor
+}
+
+func (r *FS) saw(name any, s seen) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.seen) > 1000 {
+		clear(r.seen)
+	}
+	r.seen[name] = s
+}
+
+// ask asks a store what stands at a name, and completes the info.
+func (r *FS) ask(st store, n name, i *info) (*cache, error) {
 	var first []byte
-	err = r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
+	err := r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
 		i.object, first, err = st.head(ctx, n.path)
 		return false, err
 	})
 	if err == nil {
 		c := r.cacheOf(i, n.path, st)
 		c.put(first)
-		return i, c, nil
+		return c, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
-		return nil, nil, err
+		return nil, err
 	}
 	entries, listErr := r.list(st, n.path+"/", true)
 	if listErr != nil || len(entries) == 0 {
-		if listErr == nil && writable && errors.Is(err, fs.ErrNotExist) {
-			r.looks.add(i.where, false)
-		}
-		return nil, nil, err
+		return nil, err
 	}
-	if writable {
-		r.looks.add(i.where, true)
-	}
-	return &info{where: i.where, base: i.base, dir: true}, nil, nil
+	i.object, i.dir = object{}, true
+	return nil, nil
 }
 
 // drafted returns the draft at a name that is not an object yet, or whether a folder was made there.
@@ -163,7 +203,20 @@ func (r *FS) drafted(name string) (*draft, bool) {
 	return d, r.dirs[name]
 }
 
+// list lists a folder. Of a store that cannot be written to, a list is kept for a moment.
 func (r *FS) list(st store, dir string, few bool) (entries []entry, err error) {
+	id := listing{st, dir}
+	if _, writable := st.(sink); !writable {
+		epoch := r.link.epoch.Load()
+		if s, ok := r.sawLately(id, epoch); ok {
+			return s.entries, nil
+		}
+		defer func() {
+			if err == nil {
+				r.saw(id, seen{entries: entries, epoch: epoch, at: time.Now()})
+			}
+		}()
+	}
 	err = r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
 		entries, err = st.list(ctx, dir, few)
 		return false, err

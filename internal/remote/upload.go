@@ -310,7 +310,6 @@ func (d *draft) appeared(err error, only bool) error {
 			err = d.fs.giveUp(d.sink, d.key, d.id)
 		}
 	}
-	d.fs.looks.forget()
 	if err == nil {
 		d.done = true
 		if d.id == "" || !d.sink.keepsParts() || d.fs.giveUp(d.sink, d.key, d.id) == nil { // else the next run does

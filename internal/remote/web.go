@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bagconv/bagconv/storage"
@@ -148,17 +149,36 @@ func (w *web) list(ctx context.Context, dir string, _ bool) (entries []entry, er
 			return nil, err
 		}
 		o.size = int64(len(text))
-		entries = append(entries, entry{name: l.Name, object: o})
-		for _, name := range l.Files(text) {
-			if o, _, err := w.head(ctx, dir+name); err == nil {
-				entries = append(entries, entry{name: name, object: o})
-			} else if s := (*statusError)(nil); !errors.As(err, &s) || s.transient() {
-				return nil, err
-			}
-		}
-		return entries, nil
+		return w.listed(ctx, dir, []entry{{name: l.Name, object: o}}, l.Files(text))
 	}
 	return nil, nil
+}
+
+// listed appends those of some names that are there to a list.
+func (w *web) listed(ctx context.Context, dir string, list []entry, names []string) ([]entry, error) {
+	const most = 8 // questions at a time
+	found, failed := make([]*object, len(names)), make([]error, len(names))
+	var wait sync.WaitGroup
+	room := make(chan struct{}, most)
+	for i, name := range names {
+		room <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-room }()
+			var refused *statusError
+			if o, _, err := w.head(ctx, dir+name); err == nil {
+				found[i] = &o
+			} else if !errors.As(err, &refused) || refused.transient() {
+				failed[i] = err
+			}
+		})
+	}
+	wait.Wait()
+	for i, name := range names {
+		if found[i] != nil {
+			list = append(list, entry{name: name, object: *found[i]})
+		}
+	}
+	return list, errors.Join(failed...)
 }
 
 func objectOf(resp *http.Response) object {

@@ -130,13 +130,13 @@ func TestReadAt(t *testing.T) {
 // TestMeters: what is done for a user of the file system is counted for that user and in all, and not
 // for another one.
 func TestMeters(t *testing.T) {
-	h := &host{objects: map[string][]byte{"/x.bag": noise(1 << 20)}}
+	h := &host{objects: map[string][]byte{"/x.bag": noise(1 << 20), "/y.bag": noise(100), "/z.bag": noise(100)}}
 	all := &iox.Meter{}
 	one, other := all.Part(), all.Part()
 	r := New(context.Background(), &Settings{Meter: all})
-	url := start(t, h) + "/x.bag"
+	url := start(t, h)
 	fsys := r.Metered(one)
-	f, err := fsys.Open(url)
+	f, err := fsys.Open(url + "/x.bag")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,10 +145,10 @@ func TestMeters(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := one.Counts()
-	if _, err := r.Metered(other).Stat(url); err != nil {
+	if _, err := r.Metered(other).Stat(url + "/y.bag"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Stat(url); err != nil {
+	if _, err := r.Stat(url + "/z.bag"); err != nil {
 		t.Fatal(err)
 	}
 	a, b, sum := one.Counts(), other.Counts(), all.Counts()
@@ -214,6 +214,68 @@ func TestReadsLittle(t *testing.T) {
 	}
 }
 
+// TestPrefetch: what is asked for ahead comes at the same time, and is not asked for again; what is too
+// much, or outside of the object, is left out.
+func TestPrefetch(t *testing.T) {
+	const size, spans = 64 << 20, 8
+	var now, most atomic.Int64
+	h := &host{objects: map[string][]byte{"/x": noise(size)}}
+	h.fault = func(http.ResponseWriter, *http.Request) bool {
+		n := now.Add(1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		time.Sleep(50 * time.Millisecond)
+		now.Add(-1)
+		return false
+	}
+	r := New(context.Background(), &Settings{})
+	f := open(t, r, start(t, h)+"/x")
+	asked := h.asked.Load()
+	soon := []iox.Span{{Off: -5, Len: 3}, {Off: size, Len: 10}, {Off: size - 10, Len: 1 << 40}}
+	for i := range int64(spans - 1) {
+		soon = append(soon, iox.Span{Off: i << 20, Len: 100})
+	}
+	iox.Prefetch(f, soon...)
+	for _, s := range soon[2:] {
+		b := make([]byte, 10)
+		if _, err := f.ReadAt(b, s.Off); err != nil || !bytes.Equal(b, h.objects["/x"][s.Off:][:10]) {
+			t.Errorf("at %d: %x, %v", s.Off, b, err)
+		}
+	}
+	if n := h.asked.Load() - asked; n > spans {
+		t.Errorf("%d requests for %d spans", n, spans)
+	}
+	if most.Load() < 2 {
+		t.Error("one after the other")
+	}
+	iox.Prefetch(f, iox.Span{Off: 0, Len: size})
+	r.pool.mu.Lock()
+	defer r.pool.mu.Unlock()
+	if r.pool.size > aheadMost+spans*blockSize {
+		t.Errorf("%d bytes are on their way", r.pool.size)
+	}
+}
+
+// TestSeen: a name that was looked at is not asked for again at once, unless something has changed.
+func TestSeen(t *testing.T) {
+	h := &host{objects: map[string][]byte{"/x": make([]byte, 1<<20)}}
+	url := start(t, h)
+	r := New(context.Background(), &Settings{})
+	for range 3 {
+		_, err := r.Stat(url + "/x")
+		if _, none := r.Stat(url + "/none"); err != nil || !errors.Is(none, fs.ErrNotExist) {
+			t.Fatal(err, none)
+		}
+	}
+	if n := h.asked.Load(); n != 2 {
+		t.Errorf("%d requests for two names", n)
+	}
+	r.link.epoch.Add(1) // as with a request that may have changed something
+	if _, err := r.Stat(url + "/x"); err != nil || h.asked.Load() != 3 {
+		t.Errorf("%d requests, %v", h.asked.Load(), err)
+	}
+}
+
 // TestMemory: what is kept is bounded.
 func TestMemory(t *testing.T) {
 	const size = 3 * poolSize
@@ -262,7 +324,7 @@ func TestStatus(t *testing.T) {
 		}
 	}))
 	r := New(context.Background(), &Settings{Retries: 1, Timeout: 200 * time.Millisecond})
-	for _, c := range []struct {
+	for i, c := range []struct {
 		status    int
 		is        error
 		text      string
@@ -278,7 +340,7 @@ func TestStatus(t *testing.T) {
 		{0, nil, "time limit", true},
 	} {
 		status.Store(int64(c.status))
-		_, err := r.Open(url + "/dir/x.bag?key=hidden") // a name that Name has not seen
+		_, err := r.Open(fmt.Sprintf("%s/dir/%d.bag?key=hidden", url, i)) // a name that Name has not seen
 		if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.text) || Transient(err) != c.transient || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("%d: %v", c.status, err)
 		}

@@ -254,7 +254,6 @@ func (r *FS) removeObject(to sink, key string) error {
 	ctx, stop := r.detached()
 	defer stop()
 	err := r.link.do(ctx, func(ctx context.Context) (bool, error) { return false, to.remove(ctx, key) })
-	r.looks.forget()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

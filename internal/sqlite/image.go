@@ -45,6 +45,12 @@ func (s *Image) Another() *Image {
 	return &Image{db: s.db, log: s.log, at: s.at, page: s.page, size: s.size, total: s.total, exact: true}
 }
 
+// Distant reports whether a read asks another machine. See iox.Distant.
+func (s *Image) Distant() bool { return iox.Distant(s.db) }
+
+// Prefetch begins to read spans of the database file, where most of the pages are. See iox.Prefetch.
+func (s *Image) Prefetch(spans []iox.Span) { iox.Prefetch(s.db, spans...) }
+
 // Size returns the bytes that the engine sees.
 func (s *Image) Size() (int64, error) { return s.total, nil }
 

@@ -114,8 +114,12 @@ func (p *pager) chain(dst []byte, first uint32) error {
 		if len(dst) > len(b)-4 && len(b) < p.usable {
 			return fmt.Errorf("overflow: page %d is cut off: %w", no, storage.ErrTruncated)
 		}
+		before := no
 		no = binary.BigEndian.Uint32(b)
 		dst = dst[copy(dst, b[4:]):]
+		if before == first && no == first+1 { // most lie one after the other
+			iox.Prefetch(p.r, iox.Span{Off: int64(first) * int64(p.page), Len: int64(len(dst)/(p.usable-4)+1) * int64(p.page)})
+		}
 	}
 	if no != 0 {
 		return corrupt("overflow: goes on with page %d after a row's end", no)

@@ -28,6 +28,7 @@ func (t *Table) Ranges(ctx context.Context, r io.ReaderAt, target int64, size fu
 	w := &walker{pager: newPager(r, t.size, t.h, block), lo: math.MinInt64, hi: math.MaxInt64}
 	c := &cutter{w: w, target: target, size: size, left: t.size, seen: make([]uint64, (uint64(w.pages)+64)/64)}
 	c.open.Lo = math.MinInt64
+	w.large = max(target/16, int64(t.h.Page)) / int64(t.h.Page)
 	w.leaf = func(no uint32, _ []byte, lo, hi int64) error {
 		if c.leaves++; c.leaves&1023 == 0 && ctx.Err() != nil {
 			return ctx.Err()

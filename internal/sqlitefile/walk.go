@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/sqlite"
 )
 
@@ -37,6 +38,10 @@ type walker struct {
 
 	// depth, unless 0, is where the leaves are: they are not read.
 	depth int
+
+	// large is, with depth, how many pages lie between two leaves if the rows of the first are
+	// large: its function leaf reads those. 0: it reads none.
+	large int64
 }
 
 // walk visits the tree under page no.
@@ -75,6 +80,7 @@ func (w *walker) visit(no uint32, lo, hi int64, depth int) error {
 	if 12+2*cells > len(path) {
 		return corrupt("page %d: %d cells", no, cells)
 	}
+	w.prefetch(path, base, cells, depth+1 == w.depth)
 	for i := range cells {
 		at := int(binary.BigEndian.Uint16(path[12+2*i:])) - base
 		if at < 12+2*cells || at+5 > len(path) {
@@ -101,6 +107,41 @@ func (w *walker) visit(no uint32, lo, hi int64, depth int) error {
 		return corrupt("page %d: nothing is left for its last child", no)
 	}
 	return w.visit(binary.BigEndian.Uint32(path[8:]), lo, hi, depth+1)
+}
+
+// prefetch begins to read the children of an interior page that will be read, of a distant file.
+// leaves is set if they are leaves that only those who need them read.
+func (w *walker) prefetch(path []byte, base, cells int, leaves bool) {
+	if !iox.Distant(w.r) || w.lo == w.hi || leaves && w.large == 0 {
+		return
+	}
+	var children []uint32
+	last := binary.BigEndian.Uint32(path[8:])
+	for i := range cells {
+		at := int(binary.BigEndian.Uint16(path[12+2*i:])) - base
+		if at < 0 || at+5 > len(path) {
+			return // visit reports it
+		}
+		key, _ := varint(path[at+4:])
+		if key >= w.lo {
+			children = append(children, binary.BigEndian.Uint32(path[at:]))
+		}
+		if key >= w.hi {
+			last = 0
+			break
+		}
+	}
+	if last != 0 {
+		children = append(children, last)
+	}
+	var soon []iox.Span
+	for i, no := range children {
+		near := i+1 < len(children) && distance(int64(no), int64(children[i+1])) <= w.large
+		if before := i == 0 || distance(int64(children[i-1]), int64(no)) <= w.large; !leaves || !near || !before {
+			soon = append(soon, iox.Span{Off: (int64(no) - 1) * int64(w.page), Len: int64(w.page)})
+		}
+	}
+	iox.Prefetch(w.r, soon...)
 }
 
 // A cell is a row in a leaf.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"testing"
 
@@ -22,7 +23,7 @@ func checkBlocks(t *testing.T, r storage.Reader, want Recording) {
 	order := caps.Blocks.Order()
 	timed := blocks
 	if caps.Times != nil {
-		timed, err = caps.Times.BlockTimes(context.Background())
+		timed, err = caps.Times.BlockTimes(context.Background(), math.MinInt64, math.MaxInt64)
 		if err != nil && !errors.Is(err, storage.ErrUnsupported) || err == nil && len(timed) != len(blocks) {
 			t.Fatalf("times of %d blocks, want %d: %v", len(timed), len(blocks), err)
 		}
@@ -30,6 +31,7 @@ func checkBlocks(t *testing.T, r storage.Reader, want Recording) {
 			timed = nil
 		}
 	}
+	checkSomeTimes(t, caps.Times, timed)
 	var b storage.Batch
 	total := 0
 	for i, blk := range blocks {
@@ -48,6 +50,31 @@ func checkBlocks(t *testing.T, r storage.Reader, want Recording) {
 	}
 	if total != len(want.Messages) {
 		t.Errorf("blocks have %d messages, want %d", total, len(want.Messages))
+	}
+}
+
+// checkSomeTimes: if times are asked for in a range, blocks that have some of them have their own times,
+// and those of others are not in the range.
+func checkSomeTimes(t *testing.T, times storage.BlockTimer, timed []storage.Block) {
+	t.Helper()
+	if times == nil || len(timed) == 0 {
+		return
+	}
+	for _, of := range []int{0, len(timed) / 2, len(timed) - 1} {
+		first, last := timed[of].Start, timed[of].Start+1
+		some, err := times.BlockTimes(context.Background(), first, last)
+		if err != nil || len(some) != len(timed) {
+			t.Fatalf("times of %d blocks in a range, want %d: %v", len(some), len(timed), err)
+		}
+		for i, got := range some {
+			want := timed[i]
+			within := want.Timed && want.Start <= last && want.End >= first
+			if own := got.Timed == want.Timed && got.Start == want.Start && got.End == want.End; within && !own {
+				t.Errorf("block %d lasts from %d to %d, and from %d to %d if times from %d to %d are asked for", i, want.Start, want.End, got.Start, got.End, first, last)
+			} else if want.Timed && (got.Start > want.Start || got.End < want.End) || !own && got.Timed && got.Start <= last && got.End >= first {
+				t.Errorf("block %d lasts from %d to %d, and from %d to %d if others are asked for", i, want.Start, want.End, got.Start, got.End)
+			}
+		}
 	}
 }
 

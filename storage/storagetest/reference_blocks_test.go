@@ -31,7 +31,7 @@ func (r *refReader) Blocks() ([]storage.Block, error) {
 
 func (r *refReader) Order() storage.Order { return storage.OrderParts }
 
-func (r *refReader) BlockTimes(context.Context) ([]storage.Block, error) {
+func (r *refReader) BlockTimes(context.Context, int64, int64) ([]storage.Block, error) {
 	var out []storage.Block
 	for at := 0; at < len(r.rec.Messages); at += refBlockLen {
 		b := times(r.rec.Messages[at:min(len(r.rec.Messages), at+refBlockLen)])

@@ -35,7 +35,7 @@ func (s *settings) infoFlags() []flag {
 		{name: "key", short: "k", arg: "PATH", kind: aKey, values: keys, group: readGroup, on: []string{"info"}, set: put(&s.key),
 			help: "print one value of the JSON, such as messages or topics.name; for several recordings, each after its name"},
 		{name: "scan", kind: oneWord, values: words("auto", "always", "never"), init: "auto", group: readGroup, on: []string{"info"}, set: put(&s.scan),
-			help: `read all messages, for exact counts, sizes and rates of topics; auto does so up to 256 MB. Otherwise counts come from the index; without an index they are estimated and printed with "about"`},
+			help: `read all messages, for exact counts, sizes and rates of topics; auto does so up to 256 MB, and up to 16 MB if the recording is elsewhere. Otherwise counts come from the index; without an index they are estimated and printed with "about"`},
 		{name: "no-timeline", kind: onOff, group: readGroup, on: []string{"info", "check"}, set: put(&s.noTimeline),
 			help: "do not draw the timeline, which shows when topics have messages and findings. It is drawn on a terminal if all messages were read; JSON always has its numbers"},
 	}

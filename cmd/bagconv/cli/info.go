@@ -9,12 +9,23 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // scanLimit is up to which size --scan auto reads the whole recording, in bytes. Of
 // a larger one counts may be estimated.
 const scanLimit = 256e6
+
+// scanDistant is the same for one that is not on this machine.
+const scanDistant = 16e6
+
+func scanLimitOf(path string) int64 {
+	if iox.IsURL(path) {
+		return scanDistant
+	}
+	return scanLimit
+}
 
 // info shows recordings one after the other. One that cannot be read does not
 // keep the others from being shown.
@@ -97,7 +108,7 @@ func (e *env) describeInput(c *cli.Context, path string) (in *infoJSON, err erro
 		return nil, err
 	}
 	var scan *engine.ScanResult
-	if !info.Locked && (mode == "always" || mode == "auto" && info.Size <= scanLimit) {
+	if !info.Locked && (mode == "always" || mode == "auto" && info.Size <= scanLimitOf(path)) {
 		show := e.newProgress()
 		scan, err = engine.Scan(c.Context, r, e.set.job.Threads, show.update)
 		show.stop()
@@ -118,7 +129,7 @@ func (e *env) open(ctx context.Context, path string) (storage.Reader, error) {
 
 // glance opens a recording for its Info, in which counts may be estimated.
 func (e *env) glance(ctx context.Context, path string) (storage.Reader, error) {
-	return e.openWith(ctx, path, storage.ReadOptions{InfoOnlyAbove: scanLimit})
+	return e.openWith(ctx, path, storage.ReadOptions{InfoOnlyAbove: scanLimitOf(path)})
 }
 
 func (e *env) openWith(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
