@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"math"
-	"slices"
 	"sync"
 	"time"
 )
@@ -21,13 +20,13 @@ type Clock struct {
 	since   time.Time // when rate, paused or base changed last
 	changed chan struct{}
 
-	delays []time.Duration // how much later than due messages were sent, a sample
-	sent   int64
+	late   Lateness             // of all messages
+	topics map[string]*Lateness // and of each topic
 }
 
 // NewClock returns a clock that starts with the first message.
 func NewClock(rate float64, paused bool) *Clock {
-	return &Clock{rate: rate, paused: paused, changed: make(chan struct{})}
+	return &Clock{rate: rate, paused: paused, changed: make(chan struct{}), topics: map[string]*Lateness{}}
 }
 
 // Restart stands the clock at the time of a message that will start it.
@@ -107,17 +106,24 @@ func (c *Clock) Rate() float64 {
 	return c.rate
 }
 
-// Wait waits until a message of that time is due.
-func (c *Clock) Wait(ctx context.Context, at int64) error {
+// maxBrief is how long before a message is due the clock does not look for a change any more.
+const maxBrief = 2 * time.Millisecond
+
+// Wait waits until a message of a topic and of that time is due.
+func (c *Clock) Wait(ctx context.Context, topic string, at int64) error {
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		wait, changed, due := c.due(at)
-		if due {
+		wait, changed, due := c.due(topic, at)
+		switch {
+		case due:
 			return nil
+		case wait <= maxBrief:
+			briefly(wait)
+			continue
 		}
-		timer := time.NewTimer(wait)
+		timer := time.NewTimer(wait - maxBrief)
 		select {
 		case <-timer.C:
 		case <-changed:
@@ -130,7 +136,7 @@ func (c *Clock) Wait(ctx context.Context, at int64) error {
 }
 
 // due reports whether a message is due, or how long to wait.
-func (c *Clock) due(at int64) (wait time.Duration, changed chan struct{}, due bool) {
+func (c *Clock) due(topic string, at int64) (wait time.Duration, changed chan struct{}, due bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.started {
@@ -151,32 +157,27 @@ func (c *Clock) due(at int64) (wait time.Duration, changed chan struct{}, due bo
 	if left > 0 {
 		return time.Duration(math.Ceil(left)), c.changed, false
 	}
-	c.note(time.Duration(-left))
+	c.note(topic, time.Duration(-left))
 	return 0, nil, true
 }
 
-// maxDelays is how many delays are kept; of more, a part is, evenly over time.
-const maxDelays = 1 << 16
-
-func (c *Clock) note(d time.Duration) {
-	c.sent++
-	if stride := c.sent/maxDelays + 1; c.sent%stride == 0 {
-		if len(c.delays) < maxDelays {
-			c.delays = append(c.delays, d)
-		} else {
-			c.delays[int(c.sent/stride)%maxDelays] = d
-		}
+func (c *Clock) note(topic string, d time.Duration) {
+	l := c.topics[topic]
+	if l == nil {
+		l = new(Lateness)
+		c.topics[topic] = l
 	}
+	l.add(d)
+	c.late.add(d)
 }
 
-// Delays returns by how much messages were sent after they were due: the 99th percentile, and the
-// most of those that were looked at.
-func (c *Clock) Delays() (p99, most time.Duration) {
+// Late returns by how much messages were sent after they were due: all of them, and those of each topic.
+func (c *Clock) Late() (all Lateness, topics map[string]Lateness) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.delays) == 0 {
-		return 0, 0
+	topics = map[string]Lateness{}
+	for name, l := range c.topics {
+		topics[name] = *l
 	}
-	sorted := slices.Sorted(slices.Values(c.delays))
-	return sorted[len(sorted)*99/100], sorted[len(sorted)-1]
+	return c.late, topics
 }

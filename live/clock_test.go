@@ -12,7 +12,7 @@ func TestClock(t *testing.T) {
 	c := NewClock(4, false)
 	began := time.Now()
 	for _, at := range []int64{1e9, 1e9 + 100e6, 1e9 + 400e6} {
-		if err := c.Wait(t.Context(), at); err != nil {
+		if err := c.Wait(t.Context(), "/a", at); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -22,14 +22,14 @@ func TestClock(t *testing.T) {
 	if now, ok := c.Now(); !ok || now < 1e9+400e6 {
 		t.Errorf("%d, %v", now, ok)
 	}
-	if p99, most := c.Delays(); p99 > most || most < 0 {
-		t.Errorf("%v, %v", p99, most)
+	if all, topics := c.Late(); all.P99() > all.Most || all.Messages != 3 || topics["/a"].Messages != 3 {
+		t.Errorf("%v, %v", all, topics)
 	}
 	c.Restart(5)
 	if now, ok := c.Now(); now != 5 || !ok {
 		t.Errorf("%d, %v", now, ok)
 	}
-	if err := c.Wait(t.Context(), 5); err != nil {
+	if err := c.Wait(t.Context(), "/a", 5); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -39,18 +39,18 @@ func TestPause(t *testing.T) {
 	c := NewClock(1, true)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	if err := c.Wait(ctx, 100); !errors.Is(err, context.DeadlineExceeded) {
+	if err := c.Wait(ctx, "/a", 100); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("paused: %v", err)
 	}
 	c.Step()
-	if err := c.Wait(t.Context(), 100); err != nil {
+	if err := c.Wait(t.Context(), "/a", 100); err != nil {
 		t.Fatal(err)
 	}
 	if now, _ := c.Now(); now != 100 {
 		t.Errorf("now %d", now)
 	}
 	time.AfterFunc(10*time.Millisecond, func() { c.Toggle() })
-	if err := c.Wait(t.Context(), 1000); err != nil {
+	if err := c.Wait(t.Context(), "/a", 1000); err != nil {
 		t.Fatal(err)
 	}
 	if c.Speed(0.5) != 0.5 || c.Rate() != 0.5 || !c.Toggle() {

@@ -255,6 +255,7 @@ type playWriter struct {
 // A source is a topic of the recording, and its channel.
 type source struct {
 	*channelOut
+	name    string // of the topic
 	latched bool
 }
 
@@ -266,7 +267,7 @@ func (w *playWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	c := w.player.channel(&t)
 	latched := t.Metadata[storage.MetaLatching] == "1" || strings.HasSuffix("/"+t.Name, "/tf_static") ||
 		slices.ContainsFunc(t.QoS, func(q storage.QoS) bool { return q.Durability == storage.DurabilityTransientLocal })
-	w.topics = append(w.topics, source{c, latched})
+	w.topics = append(w.topics, source{c, t.Name, latched})
 	return storage.TopicID(len(w.topics) - 1), nil
 }
 
@@ -280,7 +281,7 @@ func (w *playWriter) Write(m *storage.Message) error {
 		}
 		p.o.Clock.Restart(m.LogTime)
 	}
-	if err := p.o.Clock.Wait(w.ctx, m.LogTime); err != nil {
+	if err := p.o.Clock.Wait(w.ctx, w.topics[m.Topic].name, m.LogTime); err != nil {
 		return err
 	}
 	return p.send(w.ctx, w.topics[m.Topic], m)

@@ -327,7 +327,7 @@ func (w *playWriter) Write(m *storage.Message) error {
 			return err
 		}
 	}
-	if err := w.player.o.Clock.Wait(w.ctx, m.LogTime); err != nil {
+	if err := w.player.o.Clock.Wait(w.ctx, w.pubs[m.Topic].topic, m.LogTime); err != nil {
 		return err
 	}
 	framed := binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(m.Data)), uint32(len(m.Data)))

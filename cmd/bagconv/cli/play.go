@@ -119,6 +119,7 @@ func (e *env) play(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	l.report = func() *liveJSON { return playedJSON(clock) }
 	stop := e.watchKeys(clock)
 	defer stop()
 	e.set.progress, e.set.job.Encoding = "none", encoding
@@ -196,8 +197,8 @@ func (e *env) endPlay(player player, clock *live.Clock, err error) error {
 	}
 	e.writeLines("lost", lost)
 	e.writeLines("warning", refused)
-	if p99, most := clock.Delays(); !e.set.quiet {
-		fmt.Fprintf(e.Err, "99%% of the messages were sent within %s of their time, all within %s\n", durationText(int64(p99)), durationText(int64(most)))
+	if late, _ := clock.Late(); !e.set.quiet {
+		fmt.Fprintf(e.Err, "99%% of the messages were sent within %s of their time, all within %s\n", durationText(int64(late.P99())), durationText(int64(late.Most)))
 	}
 	if err == nil && len(lost) > 0 {
 		return exitStatus(exitLossy)

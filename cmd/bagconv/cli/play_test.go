@@ -31,7 +31,7 @@ func TestKeys(t *testing.T) {
 		t.Errorf("%q", strings.Join(printed, "|"))
 	}
 	for range 2 { // messages, one for each step
-		if err := clock.Wait(t.Context(), 1e18); err != nil {
+		if err := clock.Wait(t.Context(), "/a", 1e18); err != nil {
 			t.Fatal(err)
 		}
 	}

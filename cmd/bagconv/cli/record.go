@@ -25,6 +25,8 @@ type liveSettings struct {
 	all, snapshot, wallTime  bool
 	buffer, message, journal int64 // bytes, bytes, ns
 
+	report func() *liveJSON // what --json has of the system; nil: nothing
+
 	address                        string // of play, as the next ones
 	rate, clock                    float64
 	delay                          int64 // ns
@@ -128,6 +130,7 @@ func (e *env) record(c *cli.Context) error {
 		}
 		return r, nil
 	}}
+	e.set.live.report = func() *liveJSON { return recordedJSON(r.Stats()) }
 	release := make(chan os.Signal, 1)
 	if o.Snapshot {
 		if err := notifySnapshot(release); err != nil {

@@ -37,6 +37,7 @@ type (
 		Notes         []noteJSON     `json:"notes"`
 		Warnings      []warningJSON  `json:"warnings"`
 		Lost          lostJSON       `json:"lost"`
+		Live          *liveJSON      `json:"live,omitempty"` // of record and play
 	}
 	lostJSON struct {
 		Bytes      int64  `json:"bytes"`       // of the source that are missing or could not be read

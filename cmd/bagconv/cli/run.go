@@ -182,6 +182,9 @@ func (e *env) runAll(c *cli.Context, jobs []*convert.Job) (results []*resultJSON
 		}
 		result := resultOf(report, nil)
 		result.Verified, result.IO = e.set.verified, e.meter.Counts()
+		if report := e.set.live.report; report != nil {
+			result.Live = report()
+		}
 		results = append(results, result)
 	}
 	return results, nil
