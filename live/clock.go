@@ -20,8 +20,8 @@ type Clock struct {
 	since   time.Time // when rate, paused or base changed last
 	changed chan struct{}
 
-	late   Lateness             // of all messages
-	topics map[string]*Lateness // and of each topic
+	lateness Lateness             // of all messages
+	topics   map[string]*Lateness // and of each topic
 }
 
 // NewClock returns a clock that starts with the first message.
@@ -168,7 +168,7 @@ func (c *Clock) note(topic string, d time.Duration) {
 		c.topics[topic] = l
 	}
 	l.add(d)
-	c.late.add(d)
+	c.lateness.add(d)
 }
 
 // Late returns by how much messages were sent after they were due: all of them, and those of each topic.
@@ -179,5 +179,5 @@ func (c *Clock) Late() (all Lateness, topics map[string]Lateness) {
 	for name, l := range c.topics {
 		topics[name] = *l
 	}
-	return c.late, topics
+	return c.lateness, topics
 }

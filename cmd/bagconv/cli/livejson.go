@@ -44,12 +44,12 @@ func recordedJSON(list []live.TopicStats) *liveJSON {
 
 // playedJSON is how late messages were sent.
 func playedJSON(clock *live.Clock) *liveJSON {
-	late, topics := clock.Late()
+	lateness, topics := clock.Late()
 	text := func(l live.Lateness) (p99, most string) {
 		return strconv.FormatInt(int64(l.P99()), 10), strconv.FormatInt(int64(l.Most), 10)
 	}
 	out := &liveJSON{Topics: []topicLive{}}
-	out.LateP99NS, out.LateMaxNS = text(late)
+	out.LateP99NS, out.LateMaxNS = text(lateness)
 	for name, l := range topics {
 		t := topicLive{Name: name, Messages: l.Messages}
 		t.LateP99NS, t.LateMaxNS = text(l)

@@ -197,8 +197,8 @@ func (e *env) endPlay(player player, clock *live.Clock, err error) error {
 	}
 	e.writeLines("lost", lost)
 	e.writeLines("warning", refused)
-	if late, _ := clock.Late(); !e.set.quiet {
-		fmt.Fprintf(e.Err, "99%% of the messages were sent within %s of their time, all within %s\n", durationText(int64(late.P99())), durationText(int64(late.Most)))
+	if lateness, _ := clock.Late(); !e.set.quiet {
+		fmt.Fprintf(e.Err, "99%% of the messages were sent within %s of their time, all within %s\n", durationText(int64(lateness.P99())), durationText(int64(lateness.Most)))
 	}
 	if err == nil && len(lost) > 0 {
 		return exitStatus(exitLossy)
