@@ -155,7 +155,8 @@ func TestGeneratedGoEverywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd.Env = append(os.Environ(), "FRAMES="+file)
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
+		// The end of the time may come in the middle of an input: that is no failure.
+		if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(out), "context deadline exceeded") || !strings.Contains(string(out), "execs: ") {
 			t.Fatalf("%s: %v\n%.3000s", path, err, out)
 		}
 	})
