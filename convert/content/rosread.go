@@ -55,7 +55,9 @@ func readOnce(p *Program, w *Writer, src []byte, attempt int) error {
 	if err != nil {
 		return misfit(err)
 	}
-	r.body(p.ros, extent)
+	if end := r.body(p.ros, extent); end >= 0 && r.Pos() > end {
+		r.Fail("a struct of fewer bytes than its fields have")
+	}
 	if rest := r.Rest(); len(rest) > 0 && !p.cdr {
 		r.Fail("%d bytes are left over", len(rest))
 	} else if !ros.IsPadding(rest) {
@@ -67,13 +69,14 @@ func readOnce(p *Program, w *Writer, src []byte, attempt int) error {
 	return nil
 }
 
-// body reads a struct of that kind.
-func (r *rosReader) body(n *rosNode, extent schema.Extensibility) {
+// body reads the fields of a struct of that kind. It returns where the struct ends, or -1 if it has
+// no size.
+func (r *rosReader) body(n *rosNode, extent schema.Extensibility) int {
 	outer := r.around
 	end := r.enter(extent)
 	if end >= 0 && n.hasInner {
 		r.Fail("%s in delimited CDR cannot be compared with its other form", n.name)
-		return
+		return -1
 	}
 	var members []member
 	if extent == schema.Mutable {
@@ -106,21 +109,20 @@ func (r *rosReader) body(n *rosNode, extent schema.Extensibility) {
 			r.Seek(r.marks[open+s.mark])
 		}
 		if !r.OK() {
-			return
+			return -1
 		}
 	}
 	r.marks, r.around = r.marks[:open], outer
-	switch {
-	case members != nil:
+	if members != nil {
 		r.Seek(end)
-	case end >= 0:
-		r.leave(end)
+		return -1
 	}
+	return end
 }
 
-// leave goes to the end of a struct.
+// leave goes to the end of a struct that has a size.
 func (r *rosReader) leave(end int) {
-	if !ros.IsPadding(r.End(end)) {
+	if end >= 0 && !ros.IsPadding(r.End(end)) {
 		r.w.Rest = true
 	}
 }
@@ -203,7 +205,7 @@ func (r *rosReader) numbers(s *rosStep, n int) {
 func (r *rosReader) one(s *rosStep) {
 	switch s.form {
 	case formStruct:
-		r.body(s.node, r.extentOf(s.extent))
+		r.leave(r.body(s.node, r.extentOf(s.extent)))
 	case formText:
 		r.text(s.emit)
 	case formWide:
@@ -227,9 +229,7 @@ func (r *rosReader) time(s *rosStep) {
 	end := r.enter(r.extentOf(s.extent))
 	r.around = outer
 	sec, nsec := r.U32(), r.U32()
-	if end >= 0 {
-		r.leave(end)
-	}
+	r.leave(end)
 	if !s.emit {
 		return
 	}
