@@ -15,8 +15,8 @@ type Meter struct {
 	read, written, requests, retries atomic.Int64
 }
 
-// Counts are what a Meter has counted. Bytes are those of files of this machine, and those that
-// stores have sent and received, repeated ones included.
+// Counts are what a Meter has counted. Bytes are those of files on this machine and of
+// stores, those of retries included.
 type Counts struct {
 	Read     int64 `json:"bytes_read"`
 	Written  int64 `json:"bytes_written"`

@@ -200,10 +200,10 @@ func (m *metricsFile) text(status int, now time.Time) string {
 	one("input_bytes_total", "counter", "Bytes of the recordings that are done.", float64(s.size))
 	one("output_bytes_total", "counter", "Bytes of their outputs.", float64(s.outputSize))
 	one("messages_total", "counter", "Messages in their outputs.", float64(s.messages))
-	one("read_bytes_total", "counter", "Bytes read from files and received from stores, repeated ones included.", float64(io.Read))
-	one("written_bytes_total", "counter", "Bytes written to files and sent to stores, repeated ones included.", float64(io.Written))
+	one("read_bytes_total", "counter", "Bytes read from files and stores, those of retries included.", float64(io.Read))
+	one("written_bytes_total", "counter", "Bytes written to files and stores, those of retries included.", float64(io.Written))
 	one("requests_total", "counter", "Requests to stores.", float64(io.Requests))
-	one("request_retries_total", "counter", "Requests to stores that were repeated.", float64(io.Retries))
+	one("request_retries_total", "counter", "Requests to stores that were retries.", float64(io.Retries))
 	one("start_time_seconds", "gauge", "When the run began, in seconds since 1970.", seconds(m.began))
 	one("update_time_seconds", "gauge", "When this file was written, in seconds since 1970.", seconds(now))
 	running := 0.0
