@@ -152,6 +152,7 @@ func (w *worker) done(t *tasks.Task, p *preparedRun, rival bool, try int) (*task
 			r.Skipped = true
 			return r, nil
 		}
+		rival = rival || r != nil && r.Status == tasks.StatusPending // it began after this process had looked
 		if !rival || try == maxTries || w.ctx.Err() != nil {
 			return nil, nil
 		}
