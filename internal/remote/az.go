@@ -51,7 +51,7 @@ func newAZContainer(l *link, name string) (store, error) {
 	switch connection, token := os.Getenv("AZURE_STORAGE_CONNECTION_STRING"), os.Getenv("AZURE_STORAGE_SAS_TOKEN"); {
 	case connection != "":
 		if client, err = container.NewClientFromConnectionString(connection, name, options); err != nil {
-			err = errors.New("AZURE_STORAGE_CONNECTION_STRING is not one of Azure") // the library's error may show the key
+			err = errors.New("AZURE_STORAGE_CONNECTION_STRING is not a connection string of Azure") // the library's error may show the key
 		}
 	case account == "":
 		err = errors.New("set AZURE_STORAGE_ACCOUNT, or AZURE_STORAGE_CONNECTION_STRING; see docs/remote.md")
@@ -63,7 +63,7 @@ func newAZContainer(l *link, name string) (store, error) {
 		client, err = container.NewClientWithSharedKeyCredential(url, shared, options)
 	case token != "":
 		if client, err = container.NewClientWithNoCredential(url+"?"+strings.TrimPrefix(token, "?"), options); err != nil {
-			err = errors.New("AZURE_STORAGE_ACCOUNT or AZURE_STORAGE_SAS_TOKEN is not one of Azure") // as above
+			err = errors.New("AZURE_STORAGE_ACCOUNT or AZURE_STORAGE_SAS_TOKEN has characters that no URL has") // as above
 		}
 	default:
 		return azIdentity(l, url, options)

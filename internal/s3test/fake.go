@@ -116,15 +116,15 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case f.Fault != nil && f.Fault(w, r):
 		return
 	case f.Key != "" && !strings.Contains(r.Header.Get("Authorization"), "Credential="+f.Key+"/"):
-		Refuse(w, 403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records.")
+		Refuse(w, 403, "InvalidAccessKeyId", "nobody has this key id")
 		return
 	case f.Key != "" && r.Header.Get("X-Amz-Security-Token") != f.Token:
-		Refuse(w, 400, "ExpiredToken", "The provided token has expired.")
+		Refuse(w, 400, "ExpiredToken", "the token is too old")
 		return
 	}
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if bucket != Bucket {
-		Refuse(w, 404, "NoSuchBucket", "The specified bucket does not exist")
+		Refuse(w, 404, "NoSuchBucket", "no bucket has this name")
 		return
 	}
 	f.mu.Lock()
@@ -142,7 +142,7 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		answer(w, "InitiateMultipartUploadResult", "<UploadId>"+id+"</UploadId>")
 	case id != "" && f.uploads[id] == nil:
-		Refuse(w, 404, "NoSuchUpload", "The specified upload does not exist.")
+		Refuse(w, 404, "NoSuchUpload", "no upload has this id")
 	case id != "":
 		f.upload(w, r, key, id, body)
 	case r.Method == "GET" || r.Method == "HEAD":
@@ -177,7 +177,7 @@ func fakeBody(r *http.Request) ([]byte, error) {
 func (f *Fake) read(w http.ResponseWriter, r *http.Request, key string) {
 	o := f.objects[key]
 	if o == nil {
-		Refuse(w, 404, "NoSuchKey", "The specified key does not exist.")
+		Refuse(w, 404, "NoSuchKey", "no object has this key")
 		return
 	}
 	w.Header().Set("ETag", `"`+o.etag+`"`)
@@ -187,11 +187,11 @@ func (f *Fake) read(w http.ResponseWriter, r *http.Request, key string) {
 // write makes an object appear.
 func (f *Fake) write(w http.ResponseWriter, r *http.Request, key string, o *fakeObject) bool {
 	if r.Header.Get("If-None-Match") == "*" && f.objects[key] != nil {
-		Refuse(w, 412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold")
+		Refuse(w, 412, "PreconditionFailed", "a condition does not hold")
 		return false
 	}
 	if !sumFits(r, o.data) {
-		Refuse(w, 400, "BadDigest", "The Content-MD5 you specified did not match what we received.")
+		Refuse(w, 400, "BadDigest", "other bytes than those of the MD5")
 		return false
 	}
 	f.objects[key], f.sorted = o, nil
@@ -225,7 +225,7 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request, key, id string, bo
 		}
 		o := newFakeObject(body, fmt.Sprintf("%x", md5.Sum(body)))
 		if !sumFits(r, body) {
-			Refuse(w, 400, "BadDigest", "The Content-MD5 you specified did not match what we received.")
+			Refuse(w, 400, "BadDigest", "other bytes than those of the MD5")
 			return
 		}
 		u.parts[number] = o

@@ -41,7 +41,7 @@ func gcsFront(t *testing.T, endpoint string) string {
 		}
 		there := status(req) == http.StatusOK
 		if there && r.URL.Query().Get("ifGenerationMatch") == "0" {
-			http.Error(w, `{"error":{"code":412,"message":"At least one of the pre-conditions you specified did not hold."}}`, http.StatusPreconditionFailed)
+			http.Error(w, `{"error":{"code":412,"message":"a condition does not hold"}}`, http.StatusPreconditionFailed)
 			return
 		}
 		if there {

@@ -37,7 +37,7 @@ func (p *parser) annotations(scope []string) (n notes, err error) {
 		case "id":
 			number, odd := p.valueNumber(scope)
 			if odd || *number < 0 || *number > maxID {
-				return n, p.fail("@id has a number from 0 to 0x0fffffff")
+				return n, p.fail("@id needs a number from 0 to 0x0fffffff")
 			}
 			id := uint32(*number)
 			n.id = &id

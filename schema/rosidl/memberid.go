@@ -47,7 +47,7 @@ func (p *parser) setID(m *schema.Message, f fieldDef, field *schema.Field) error
 		}
 	}
 	if other := p.ids[m][id]; other != "" {
-		return &Error{Type: m.Name, What: "the members " + other + " and " + field.Name + " have one number"}
+		return &Error{Type: m.Name, What: "the members " + other + " and " + field.Name + " share one number"}
 	}
 	p.ids[m][id] = field.Name
 	return nil

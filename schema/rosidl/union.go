@@ -211,7 +211,7 @@ func (p *parser) bare(suffix string, fields ...schema.Field) (*schema.Message, e
 	}
 	name := unique(p.typeNames, p.within+suffix)
 	if p.flattened += len(fields); p.flattened > maxFields || len(name) > 2*maxName {
-		return nil, &Error{Type: clip(name), What: "more than 100,000 fields, or lists in lists that are too deep"}
+		return nil, &Error{Type: clip(name), What: "more than 100,000 fields, or lists within lists that are nested too deep"}
 	}
 	return &schema.Message{Name: name, Extensibility: schema.Bare, Fields: fields}, nil
 }

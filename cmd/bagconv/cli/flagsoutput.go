@@ -123,7 +123,7 @@ func (s *settings) runFlags() []flag {
 		memory.in(runGroup, "memory for the buffers of all conversions together, 64M or more for each (default 256M); larger messages are converted anyway", "batch", "work"),
 		{name: "verify", arg: "LEVEL", kind: oneWord, values: words(verify.Levels()...), group: runGroup, on: newOutputs, set: put(&s.verified),
 			help: "before OUT gets its name, read it back and compare it with IN: " + orList(verify.Levels()) + "; see bagconv help verify. It takes about as long again"},
-		metrics.in(runGroup, "write numbers of the run into FILE, in the format of Prometheus, at its beginning, every 5 seconds and at its end; for the textfile collector of node_exporter FILE must end with .prom", append(slices.Clone(newOutput), "batch", "work")...),
+		metrics.in(runGroup, "write numbers of the run into FILE, in the format of Prometheus: when the run begins, every 5 seconds, and when it ends. node_exporter's textfile collector reads only files that end with .prom", append(slices.Clone(newOutput), "batch", "work")...),
 		report.in(runGroup, "write a report as JSON: what became of each topic", oneOutput...),
 		report.in(runGroup, "write the summary of the batch as JSON", "batch"),
 		s.jsonFlag().in(runGroup, "print the report on standard output", runCommands...),

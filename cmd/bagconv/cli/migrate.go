@@ -89,7 +89,7 @@ func (e *env) readTargetPlace(ctx context.Context, place string) (*defset.Set, e
 	if choice != "" {
 		version, err := set.Version(choice, rest)
 		if err != nil {
-			return nil, usage("number the versions from 1: --types-to "+clean(path)+"#2", "--types-to: %v", clean(err.Error()))
+			return nil, usage("count the versions from 1: --types-to "+clean(path)+"#2", "--types-to: %v", clean(err.Error()))
 		}
 		return version, nil
 	}
