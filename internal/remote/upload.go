@@ -275,25 +275,26 @@ func (d *draft) commit(only bool) error {
 	if d.done {
 		return errGone
 	}
-	if only && d.occupied() {
-		return fmt.Errorf("another run has written it meanwhile: %w", fs.ErrExist)
-	}
 	first := d.complete(0).data
 	d.sum = d.sink.tag("", 0, first)
 	link := d.fs.link
-	if d.id == "" {
-		err := link.do(d.fs.ctx, func(ctx context.Context) (bool, error) { return false, d.sink.put(ctx, d.key, first, only) })
-		return d.appeared(err, only)
+	if d.id != "" {
+		if err := link.do(d.fs.ctx, func(ctx context.Context) (_ bool, err error) {
+			d.tags[0], err = d.sink.part(ctx, d.key, d.id, 1, first)
+			return false, err
+		}); err != nil {
+			return d.appeared(err, only)
+		}
 	}
-	err := link.do(d.fs.ctx, func(ctx context.Context) (_ bool, err error) {
-		d.tags[0], err = d.sink.part(ctx, d.key, d.id, 1, first)
-		return false, err
+	if only && d.occupied() { // asked as late as can be: the first part may take seconds
+		return fmt.Errorf("another run has written it meanwhile: %w", fs.ErrExist)
+	}
+	err := link.do(d.fs.ctx, func(ctx context.Context) (bool, error) {
+		if d.id == "" {
+			return false, d.sink.put(ctx, d.key, first, only)
+		}
+		return false, d.sink.complete(ctx, d.key, d.id, d.tags, only)
 	})
-	if err == nil {
-		err = link.do(d.fs.ctx, func(ctx context.Context) (bool, error) {
-			return false, d.sink.complete(ctx, d.key, d.id, d.tags, only)
-		})
-	}
 	return d.appeared(err, only)
 }
 
