@@ -99,7 +99,13 @@ func testS3Tasks(t *testing.T, s *s3test.Server) {
 		sound(fmt.Sprintf("results %d", i), text, files)
 	}
 	write(t, filepath.Join(dir, "results.jsonl"), results[0])
-	must(t, "collect", "-q", bucket+"/plan.jsonl")
+	if status, out := bagconv("collect", "-q", bucket+"/plan.jsonl"); status == 75 { // a server without conditions lets rivals replace each other
+		t.Logf("%s: %s", out, content(bucket+"/out/failures.jsonl"))
+		must(t, "work", "-q", "--task", bucket+"/plan.jsonl")
+		must(t, "collect", "-q", bucket+"/plan.jsonl")
+	} else if status != 0 {
+		t.Fatalf("collect: exit status %d: %s", status, out)
+	}
 	from := content(bucket + "/out/manifest.jsonl")
 	sound("manifest of tasks", from, files)
 	must(t, "collect", "-q", bucket+"/plan.jsonl", filepath.Join(dir, "results.jsonl"), "--manifest", bucket+"/m/other.jsonl")

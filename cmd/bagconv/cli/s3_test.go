@@ -318,7 +318,7 @@ func testRivals(t *testing.T, server string) {
 	}
 	in, url := largeBag(t, 20), s.URL+"/rivals.bag"
 	var said bytes.Buffer
-	slow := exec.Command(program, in, url, "-q", "--bandwidth", "10M", "--compression", "lz4")
+	slow := exec.Command(program, in, url, "-q", "--bandwidth", "4M", "--compression", "lz4")
 	slow.Stderr = &said
 	if err := slow.Start(); err != nil {
 		t.Fatal(err)
