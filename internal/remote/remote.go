@@ -28,12 +28,12 @@ type shelf struct {
 	link *link
 	pool pool
 
-	mu     sync.Mutex
-	stores map[string]store  // by scheme, host and mark
-	caches map[string]*cache // of the last version, by name
-	drafts map[string]*draft // that have no place yet, by name
-	dirs   map[string]bool   // that were made
-	seen   map[any]seen      // what stood at a name lately, and what was in a folder, by listing
+	mu        sync.Mutex
+	stores    map[string]store  // by scheme, host and mark
+	caches    map[string]*cache // of the last version, by name
+	drafts    map[string]*draft // that have no place yet, by name
+	dirs      map[string]bool   // that were made
+	sightings map[any]sighting  // what stood at a name lately, and what was in a folder, by listing
 
 	dead []deadUpload // uploads of dead processes, whose parts are objects
 
@@ -43,7 +43,7 @@ type shelf struct {
 // New returns a file system whose requests end with ctx. The settings may change until the first
 // name is asked for.
 func New(ctx context.Context, s *Settings) *FS {
-	return &FS{&shelf{link: newLink(ctx, s), stores: map[string]store{}, caches: map[string]*cache{}, drafts: map[string]*draft{}, dirs: map[string]bool{}, seen: map[any]seen{}}, iox.WithMeter(ctx, s.Meter)}
+	return &FS{&shelf{link: newLink(ctx, s), stores: map[string]store{}, caches: map[string]*cache{}, drafts: map[string]*draft{}, dirs: map[string]bool{}, sightings: map[any]sighting{}}, iox.WithMeter(ctx, s.Meter)}
 }
 
 // Metered returns the same file system, with another Meter. See iox.Metered.
@@ -117,18 +117,18 @@ func (r *FS) look(s string) (*info, *cache, error) {
 		return i, nil, nil
 	}
 	epoch := r.link.epoch.Load()
-	if s, ok := r.sawLately(i.where, epoch); ok {
+	if s, ok := r.recall(i.where, epoch); ok {
 		return s.info, s.cache, s.err
 	}
 	c, err := r.ask(st, n, i)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		r.saw(i.where, seen{info: i, cache: c, err: err, epoch: epoch, at: time.Now()})
+		r.remember(i.where, sighting{info: i, cache: c, err: err, epoch: epoch, at: time.Now()})
 	}
 	return i, c, err
 }
 
-// A seen is what was found at a name, or in a folder.
-type seen struct {
+// A sighting is what was found at a name, or in a folder.
+type sighting struct {
 	info    *info
 	cache   *cache
 	err     error
@@ -143,26 +143,26 @@ type listing struct {
 	dir   string
 }
 
-// seenFor is for how long what was seen is taken for what is there, unless a request of this process
+// recallTime is for how long what was seen is taken for what is there, unless a request of this process
 // changes something: finding out the format of a recording, and whether an output may be written,
 // looks at the same names again and again. Reading is of the version that was seen, and the last
 // request of an output has a condition.
-const seenFor = 2 * time.Second
+const recallTime = 2 * time.Second
 
-func (r *FS) sawLately(name any, epoch int64) (s seen, ok bool) {
+func (r *FS) recall(name any, epoch int64) (s sighting, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s, ok = r.seen[name]
-	return s, ok && s.epoch == epoch && time.Since(s.at) < seenFor
+	s, ok = r.sightings[name]
+	return s, ok && s.epoch == epoch && time.Since(s.at) < recallTime
 }
 
-func (r *FS) saw(name any, s seen) {
+func (r *FS) remember(name any, s sighting) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.seen) > 1000 {
-		clear(r.seen)
+	if len(r.sightings) > 1000 {
+		clear(r.sightings)
 	}
-	r.seen[name] = s
+	r.sightings[name] = s
 }
 
 // ask asks a store what stands at a name, and completes the info.
@@ -208,12 +208,12 @@ func (r *FS) list(st store, dir string, few bool) (entries []entry, err error) {
 	id := listing{st, dir}
 	if _, writable := st.(sink); !writable {
 		epoch := r.link.epoch.Load()
-		if s, ok := r.sawLately(id, epoch); ok {
+		if s, ok := r.recall(id, epoch); ok {
 			return s.entries, nil
 		}
 		defer func() {
 			if err == nil {
-				r.saw(id, seen{entries: entries, epoch: epoch, at: time.Now()})
+				r.remember(id, sighting{entries: entries, epoch: epoch, at: time.Now()})
 			}
 		}()
 	}
