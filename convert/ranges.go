@@ -25,7 +25,7 @@ func startsByBlocks(ctx context.Context, job *Job, size, first, last int64) (sta
 	slices.SortStableFunc(blocks, func(a, b storage.Block) int { return cmp.Compare(a.Start, b.Start) })
 	part, from := int64(0), first
 	for _, b := range blocks {
-		if !b.Timed || b.End < first || b.Start > last {
+		if b.End < first || b.Start > last {
 			continue
 		}
 		if part > 0 && part+b.Size > size && b.Start > from {
@@ -39,8 +39,9 @@ func startsByBlocks(ctx context.Context, job *Job, size, first, last int64) (sta
 	return starts, nil
 }
 
-// timedBlocks returns the blocks of the source with their times. The error wraps
-// storage.ErrUnsupported if no index has them.
+// timedBlocks returns the blocks of the source that have messages, with their times. The size of
+// one includes the blocks after it that have none: the rest of its last message, in a record. The
+// error wraps storage.ErrUnsupported if no index has times.
 func timedBlocks(ctx context.Context, job *Job) (blocks []storage.Block, err error) {
 	r, err := job.SourceFormat.Open(ctx, job.Source, job.Read)
 	if err != nil {
@@ -51,14 +52,21 @@ func timedBlocks(ctx context.Context, job *Job) (blocks []storage.Block, err err
 	if caps.Blocks == nil {
 		return nil, storage.ErrUnsupported
 	}
-	if blocks, err = caps.Blocks.Blocks(); err != nil || caps.Blocks.Order() == storage.OrderBlocks {
-		return slices.Clone(blocks), err
+	all, err := caps.Blocks.Blocks()
+	if err == nil && caps.Blocks.Order() != storage.OrderBlocks {
+		if caps.Times == nil {
+			return nil, storage.ErrUnsupported
+		}
+		all, err = caps.Times.BlockTimes(ctx, math.MinInt64, math.MaxInt64)
 	}
-	if caps.Times == nil {
-		return nil, storage.ErrUnsupported
+	for _, b := range all {
+		if b.Timed {
+			blocks = append(blocks, b)
+		} else if len(blocks) > 0 {
+			blocks[len(blocks)-1].Size += b.Size
+		}
 	}
-	blocks, err = caps.Times.BlockTimes(ctx, math.MinInt64, math.MaxInt64)
-	return slices.Clone(blocks), err
+	return blocks, err
 }
 
 // CountBefore returns, for each window, the messages that come before it within what the job takes
