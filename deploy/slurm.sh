@@ -1,6 +1,7 @@
 #!/bin/sh
 # 8 shares as an array job of Slurm. First: bagconv plan -O /shared/out /shared/drives -o /shared/plan.jsonl
 # Then: sbatch deploy/slurm.sh /shared/plan.jsonl; at the end: bagconv collect /shared/plan.jsonl
+# All three may be in a store, as s3://fleet/plan.jsonl: sbatch passes the variables of credentials on.
 # To repeat single shares, submit with their numbers and --shard: an array with gaps is refused.
 #SBATCH --job-name=bagconv
 #SBATCH --array=0-7

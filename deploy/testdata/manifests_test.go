@@ -36,10 +36,16 @@ func decode(t *testing.T, name string, into any) string {
 	return string(text)
 }
 
-// TestJob: the Job is indexed, and knows the exit statuses.
+// TestJob: each Job is indexed, and knows the exit statuses.
 func TestJob(t *testing.T) {
+	for _, name := range []string{"kubernetes-job.yaml", "kubernetes-job-s3.yaml"} {
+		t.Run(name, func(t *testing.T) { testJob(t, "../"+name) })
+	}
+}
+
+func testJob(t *testing.T, name string) {
 	var job batch.Job
-	decode(t, "../kubernetes-job.yaml", &job)
+	decode(t, name, &job)
 	s := job.Spec
 	c := s.Template.Spec.Containers[0]
 	if *s.CompletionMode != batch.IndexedCompletion || s.BackoffLimitPerIndex == nil || s.PodFailurePolicy == nil {
@@ -64,7 +70,8 @@ func TestArgo(t *testing.T) {
 	for _, name := range []string{"plan", "work", "collect"} {
 		for _, template := range flow.Spec.Templates {
 			if template.Name == name {
-				args := strings.ReplaceAll(strings.Join(template.Container.Args, "\n"), "{{inputs.parameters.share}}", "0")
+				args := strings.Join(template.Container.Args, "\n")
+				args = strings.NewReplacer("{{inputs.parameters.share}}", "0", "{{workflow.parameters.data}}", "/data").Replace(args)
 				runs(t, strings.Split(args, "\n"))
 				n++
 			}
@@ -75,7 +82,7 @@ func TestArgo(t *testing.T) {
 	}
 }
 
-// runs runs a line of bagconv with folders of its own in place of /data: it must be understood.
+// runs runs a line of bagconv with folders of its own in place of /data and s3://fleet: it must be understood.
 func runs(t *testing.T, args []string, env ...string) {
 	t.Helper()
 	program := os.Getenv("BAGCONV")
@@ -93,7 +100,7 @@ func runs(t *testing.T, args []string, env ...string) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for i := range args {
-		args[i] = strings.Replace(args[i], "/data/", dir+"/", 1)
+		args[i] = strings.NewReplacer("/data/", dir+"/", "s3://fleet/", dir+"/").Replace(args[i])
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), env...)
