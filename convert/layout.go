@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/bagconv/bagconv/convert/engine"
@@ -71,7 +73,7 @@ func NewLayout(ctx context.Context, job Job) (l *Layout, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	if l.Files, err = statesOf(job.Read.FS, src.Info.Files); err != nil {
+	if l.Files, err = statesOf(job.Read.FS, append(pathsOf(&job), src.Info.Files...)); err != nil {
 		return nil, err
 	}
 	l.Secret = src.Info.Encrypted
@@ -101,6 +103,14 @@ func NewLayout(ctx context.Context, job Job) (l *Layout, err error) {
 
 // Tag names the content of the output: outputs with other bytes have another tag.
 func (l *Layout) Tag() string { return l.tag }
+
+// end returns the place after a chunk; nil after the last.
+func (l *Layout) end(i int) *engine.Mark {
+	if i+1 == len(l.Chunks) {
+		return nil
+	}
+	return &l.Chunks[i+1].From
+}
 
 // makeTag sums up what the output consists of.
 func (l *Layout) makeTag() error {
@@ -133,9 +143,19 @@ func (l *Layout) ModTime() (last time.Time) {
 // Close forgets the bytes that are kept.
 func (l *Layout) Close() error { return l.store.Close() }
 
-// statesOf looks at files.
+// pathsOf lists the files of a source that are there.
+func pathsOf(job *Job) []string {
+	set, _ := job.SourceFormat.FilesOf(job.Read.FS, job.Source) // without an answer, those that are read are watched
+	return slices.DeleteFunc(slices.Concat(set.Messages, set.Beside), func(path string) bool {
+		_, err := iox.FS(job.Read.FS).Stat(path)
+		return err != nil
+	})
+}
+
+// statesOf looks at files, each once.
 func statesOf(fsys storage.FS, paths []string) (list []FileState, err error) {
-	for _, path := range paths {
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
 		st, err := iox.FS(fsys).Stat(path)
 		if err != nil {
 			return nil, err
@@ -145,11 +165,15 @@ func statesOf(fsys storage.FS, paths []string) (list []FileState, err error) {
 	return list, nil
 }
 
+func (f *FileState) changed(now os.FileInfo) bool {
+	return now.Size() != f.Size || !now.ModTime().Equal(f.ModTime)
+}
+
 // changedFile returns the first of the files that is not what it was; "" if there is none.
 func changedFile(fsys storage.FS, was []FileState) string {
 	for _, f := range was {
 		st, err := iox.FS(fsys).Stat(f.Path)
-		if err != nil || st.Size() != f.Size || !st.ModTime().Equal(f.ModTime) {
+		if err != nil || f.changed(st) {
 			return f.Path
 		}
 	}

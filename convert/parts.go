@@ -3,7 +3,6 @@ package convert
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -93,7 +92,6 @@ func (w partsFile) WriteAt(p []byte, off int64) (int, error) {
 			c.Offset = off
 		}
 		c.Length += int64(len(p))
-		c.Sum = crc32.Update(c.Sum, crc32.IEEETable, p)
 		if f.made != nil {
 			f.bytes = append(f.bytes, p...)
 		}
@@ -183,6 +181,11 @@ type followedBlock struct {
 // Append writes the block.
 func (b *followedBlock) Append() error {
 	f := b.fs
+	summed, ok := b.PendingBlock.(storage.SummedBlock)
+	if !ok {
+		return errors.New("internal error: a block of a PartWriter without a sum")
+	}
+	b.chunk.Sum = summed.Sum()
 	f.mu.Lock()
 	f.block = &b.chunk
 	if f.bytes = nil; f.made != nil {

@@ -7,11 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sort"
 	"sync"
 
 	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/selection"
+	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // ErrChanged is the error of reading from a Virtual whose source is not what it was when its
@@ -24,6 +26,7 @@ type Virtual struct {
 	job    Job
 	layout *Layout
 	cache  *ChunkCache
+	infos  []os.FileInfo // of Layout.Files; nil: there was no such file
 
 	mu     sync.Mutex
 	idle   []*maker
@@ -43,7 +46,12 @@ const (
 // others may use, too.
 func NewVirtual(job Job, l *Layout, cache *ChunkCache) *Virtual {
 	job.ExtrasKept, job.Attach, job.Progress, job.MaxMemory, job.Read.Strict = true, nil, nil, makerMemory, false
-	return &Virtual{job: job, layout: l, cache: cache, slots: make(chan struct{}, makers)}
+	v := &Virtual{job: job, layout: l, cache: cache, slots: make(chan struct{}, makers)}
+	for _, f := range l.Files {
+		st, _ := iox.FS(job.Read.FS).Stat(f.Path)
+		v.infos = append(v.infos, st)
+	}
+	return v
 }
 
 // Close ends the readers of the source. The layout stays.
@@ -58,7 +66,29 @@ func (v *Virtual) Close() (err error) {
 }
 
 // Changed returns a file of the source that is not what it was; "" if there is none.
-func (v *Virtual) Changed() string { return changedFile(v.job.Read.FS, v.layout.Files) }
+func (v *Virtual) Changed() string {
+	fsys := iox.FS(v.job.Read.FS)
+	for i, f := range v.layout.Files {
+		st, err := fsys.Stat(f.Path)
+		if err != nil || v.infos[i] == nil || f.changed(st) || iox.Replaced(v.infos[i], st) {
+			return f.Path
+		}
+	}
+	return ""
+}
+
+// Outdated returns a file of the source that has changed or is new; "" if there is none.
+func (v *Virtual) Outdated() string {
+	if changed := v.Changed(); changed != "" {
+		return changed
+	}
+	for _, path := range pathsOf(&v.job) {
+		if !slices.ContainsFunc(v.layout.Files, func(f FileState) bool { return f.Path == path }) {
+			return path
+		}
+	}
+	return ""
+}
 
 // ReadAt reads bytes of the output like an io.ReaderAt. A source that has changed is ErrChanged,
 // and no byte of it is returned.
@@ -96,12 +126,7 @@ func (v *Virtual) ReadAt(ctx context.Context, p []byte, off int64) (n int, err e
 func (v *Virtual) chunk(ctx context.Context, i int) ([]byte, error) {
 	entry, first := v.cache.take(v, i)
 	if first {
-		to, ahead := i+1, v.bytesBefore(i)
-		for to < len(v.layout.Chunks) && v.layout.Chunks[to].Length <= ahead && v.cache.begin(v, to) {
-			ahead -= v.layout.Chunks[to].Length
-			to++
-		}
-		go v.make(context.WithoutCancel(ctx), i, to) // for others who wait for it, too
+		go v.make(context.WithoutCancel(ctx), i, v.beginAfter(i)) // for others who wait for it, too
 	}
 	select {
 	case <-entry.done:
@@ -109,6 +134,21 @@ func (v *Virtual) chunk(ctx context.Context, i int) ([]byte, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// beginAfter begins the chunks after i that are made together with it: those that a reader that goes on will
+// read, and those that need no other block of the source. It returns the number of the first that is not made.
+func (v *Virtual) beginAfter(i int) (to int) {
+	l := v.layout
+	w := engine.Window{Spans: l.Spans, From: l.Chunks[i].From, To: l.end(i)}
+	longer := w.Longer(v.job.Order)
+	size, ahead := int64(0), v.bytesBefore(i)
+	for to = i + 1; to < len(l.Chunks); to++ {
+		if size += l.Chunks[to].Length; size > ahead && (size > aheadBytes || !longer(l.end(to))) || !v.cache.begin(v, to) {
+			break
+		}
+	}
+	return to
 }
 
 // bytesBefore returns how many bytes of chunks before i are there without a gap, up to aheadBytes. For a
@@ -189,10 +229,7 @@ func (v *Virtual) release(m *maker, err error) {
 // make makes the chunks from from to before to, and returns the number of the first that was not.
 func (m *maker) make(ctx context.Context, v *Virtual, from, to int) (next int, err error) {
 	job, l := m.out.job, v.layout
-	w := &engine.Window{Spans: l.Spans, From: l.Chunks[from].From, Copied: map[int]bool{}}
-	if to < len(l.Chunks) {
-		w.To = &l.Chunks[to].From
-	}
+	w := &engine.Window{Spans: l.Spans, From: l.Chunks[from].From, To: l.end(to - 1), Copied: map[int]bool{}}
 	for _, c := range l.Chunks[from:to] {
 		if c.Copied >= 0 {
 			w.Copied[c.Copied] = true

@@ -143,11 +143,20 @@ type Checkpointer interface {
 }
 
 // A PartWriter is a BlockWriter whose blocks do not depend on their place in the file, nor on the
-// blocks before, except that the first one may have what later ones need.
+// blocks before, except that the first one may have what later ones need. It hands out SummedBlocks.
 type PartWriter interface {
 	// GoOn makes the next block one that is not the first: what only the first one has is not
 	// written. All topics are created before, and CopyFrom is called.
 	GoOn()
+}
+
+// A SummedBlock is a PendingBlock that knows the sum of its bytes.
+type SummedBlock interface {
+	PendingBlock
+
+	// Sum returns the CRC-32 (IEEE) of the bytes that Append writes, without a head of the file. It is
+	// called between Encode and Append.
+	Sum() uint32
 }
 
 // A FileLister is a Writer that may write other files than the one file or folder at

@@ -33,7 +33,7 @@ func (f *sourceFiles) changes() (list []storage.Warning) {
 	for i, path := range f.paths {
 		was := f.infos[i]
 		is, err := f.fs.Stat(path)
-		if was == nil || err != nil || sameFile(was, is) && was.Size() == is.Size() && was.ModTime().Equal(is.ModTime()) {
+		if was == nil || err != nil || !iox.Replaced(was, is) && was.Size() == is.Size() && was.ModTime().Equal(is.ModTime()) {
 			continue
 		}
 		list = append(list, storage.Warning{
@@ -43,7 +43,3 @@ func (f *sourceFiles) changes() (list []storage.Warning) {
 	}
 	return list
 }
-
-// sameFile is os.SameFile, which knows files of the operating system alone; of others
-// the name has to do.
-func sameFile(a, b os.FileInfo) bool { return iox.SameFile(a, b) || !iox.SameFile(a, a) }

@@ -132,6 +132,33 @@ func (w *Window) touches(block int, timed bool) bool {
 	return (!w.From.Set || block >= w.From.Block) && (w.To == nil || block <= w.To.Block)
 }
 
+// Longer returns a function that reports whether the window could end at a later place, nil for the end, without
+// another block.
+func (w *Window) Longer(order Order) func(to *Mark) bool {
+	timed := order == OrderTime
+	place := func(m *Mark) int64 {
+		switch {
+		case m == nil:
+			return math.MaxInt64
+		case timed:
+			return m.Time
+		}
+		return int64(m.Block)
+	}
+	end := place(w.To)
+	next, some := int64(0), false // where a block begins that is not needed
+	for i, s := range w.Spans {
+		at := int64(i)
+		if timed {
+			at = s.First
+		}
+		if s.Some && at > end && (!some || at < next) {
+			next, some = at, true
+		}
+	}
+	return func(to *Mark) bool { return !some || place(to) < next }
+}
+
 // takes moves on by a message, and reports whether that is in the window.
 func (w *Window) takes(time int64, block int) bool {
 	w.at.pass(time, block)

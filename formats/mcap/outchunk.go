@@ -204,6 +204,11 @@ func (k *outChunk) appendIndex(out []byte) []byte {
 	return out
 }
 
+// Sum returns the checksum of what Append writes. See storage.SummedBlock.
+func (k *outChunk) Sum() uint32 {
+	return joinSums(crc32.ChecksumIEEE(k.before), k.whole, int64(len(k.out)+len(k.lent)+len(k.after)))
+}
+
 // Append writes the chunk. See storage.PendingBlock.
 func (k *outChunk) Append() error {
 	w := k.w
@@ -238,4 +243,4 @@ func (k *outChunk) Append() error {
 	return nil
 }
 
-var _ storage.PendingBlock = (*outChunk)(nil)
+var _ storage.SummedBlock = (*outChunk)(nil)

@@ -122,6 +122,10 @@ func SameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
+// Replaced reports whether another file has the name that was had. Of files that have only their names, it
+// is not known.
+func Replaced(was, is os.FileInfo) bool { return !SameFile(was, is) && SameFile(was, was) }
+
 // Distant reports whether each read of a file takes the time of a question to another machine:
 // then few large reads are better than many small ones.
 func Distant(file any) bool {

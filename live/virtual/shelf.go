@@ -100,7 +100,7 @@ func (s *Shelf) place(job convert.Job, options string) *place {
 func (p *place) stale() bool {
 	select {
 	case <-p.ready:
-		return p.err != nil || p.output.Changed() != ""
+		return p.err != nil || p.output.Outdated() != ""
 	default:
 		return false
 	}
@@ -123,7 +123,7 @@ func (s *Shelf) fill(p *place, job convert.Job, key string) {
 	}
 	if l, err := s.files.load(p.file); err == nil {
 		p.layout, p.output = l, convert.NewVirtual(job, l, s.cache)
-		if p.output.Changed() == "" {
+		if p.output.Outdated() == "" {
 			return
 		}
 	}
