@@ -35,6 +35,7 @@ type Player struct {
 
 	mu       sync.Mutex
 	closed   bool
+	stopped  bool                // from outside, before the recording ended
 	stations map[string]*station // by the name of the publisher; "" for all of them together
 	lost     []string            // connections that ended too early
 	problems []string            // of subscribers
@@ -95,7 +96,7 @@ func (p *Player) ended(pub *publication, l *link, missing int, err error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.lost) < 1000 {
+	if !p.stopped && len(p.lost) < 1000 {
 		p.lost = append(p.lost, fmt.Sprintf("topic %s, subscriber %s: the connection ended before the recording did: %v", pub.topic, l.caller, plain(err)))
 	}
 }
@@ -138,6 +139,9 @@ func (p *Player) all() (list []*station) {
 
 // interrupt ends all connections at once.
 func (p *Player) interrupt() {
+	p.mu.Lock()
+	p.stopped = true
+	p.mu.Unlock()
 	for _, s := range p.all() {
 		s.finish(context.Canceled)
 	}

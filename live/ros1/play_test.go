@@ -185,6 +185,9 @@ func TestInterruptedPlayer(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
+	if lost, _ := p.Problems(); len(lost) > 0 {
+		t.Errorf("%q was not lost: the player ended it", lost)
+	}
 }
 
 // TestClockTopic: /clock has the time of the recording, and that of the recording is refused.

@@ -23,6 +23,7 @@ type flag struct {
 	byOutput    bool        // the values depend on the format of the output, and the command checks them
 	lineOnly    bool        // cannot stand in a file of --config
 	init        string      // the default
+	noValue     string      // the value if the flag stands without one; "": it needs one. Only of aDecimal
 	help        string      // a sentence, or several
 	brief       string      // what completion shows; "": the beginning of help
 
@@ -150,6 +151,9 @@ func (f *flag) spellings() string {
 
 // argument returns what stands for the value in the help; "" if there is none.
 func (f *flag) argument() string {
+	if f.noValue != "" {
+		return "[" + f.arg + "]"
+	}
 	if f.arg == "" && f.kind != onOff {
 		return strings.Join(f.words(), "|")
 	}

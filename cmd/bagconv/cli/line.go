@@ -80,6 +80,8 @@ func (e *env) parse(args []string) (l line, err error) {
 			set(f, text)
 		case f.kind == onOff:
 			set(f, "true")
+		case f.noValue != "" && (i+1 == len(args) || !f.takes(args[i+1])):
+			set(f, f.noValue)
 		default:
 			l.open = f
 		}

@@ -40,6 +40,10 @@ func TestParse(t *testing.T) {
 		"--version":                         "version --",
 		"convert --output=out -v in":        "convert --output=out --verbose=true -- in",
 		"-qvt/imu in":                       "convert --quiet=true --verbose=true --topic=/imu -- in",
+		"play in --to x --clock":            "play --to=x --clock=100 -- in",
+		"play --clock in --to x":            "play --clock=100 --to=x -- in",
+		"play --clock 50 in --to x":         "play --clock=50 --to=x -- in",
+		"play --clock=5 in":                 "play --clock=5 -- in",
 		"in --header-seq zero out --strict": "convert --header-seq=zero --strict=true -- in out",
 	} {
 		if l, err := e.parse(strings.Fields(in)); err != nil || l.shown() != want {

@@ -14,6 +14,12 @@ type (
 		LateP99NS string      `json:"late_p99_ns,omitempty"` // of play: 99 of 100 messages were sent within this time after they were due
 		LateMaxNS string      `json:"late_max_ns,omitempty"` // and all of them
 		Topics    []topicLive `json:"topics"`
+
+		// Of play, as they are when all connections are closed.
+		Passes          int      `json:"passes,omitempty"`           // how often the recording was played, also from where a viewer has sought
+		LostConnections []string `json:"lost_connections,omitempty"` // that ended before the recording did
+		Problems        []string `json:"problems,omitempty"`         // of subscribers and viewers
+		Dropped         int64    `json:"dropped,omitempty"`          // messages that viewers did not get, because of --drop
 	}
 	topicLive struct {
 		Name      string `json:"name"`

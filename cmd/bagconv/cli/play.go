@@ -77,7 +77,7 @@ func (e *env) playFlags() []flag {
 		flag{name: "rate", short: "r", arg: "X", kind: aDecimal, init: "1", set: number(&l.rate, 0), help: "play X times as fast (default 1)"},
 		flag{name: "loop", short: "l", kind: onOff, set: put(&l.loop), help: "begin again at the end, until it is interrupted"},
 		flag{name: "paused", kind: onOff, set: put(&l.paused), help: "begin paused; the space key starts it"},
-		flag{name: "clock", arg: "HZ", kind: aDecimal, set: number(&l.clock, 0), help: "publish the time of the recording as /clock, HZ times a second; /clock of the recording is left out"},
+		flag{name: "clock", arg: "HZ", kind: aDecimal, noValue: "100", set: number(&l.clock, 0), help: "publish the time of the recording as /clock, HZ times a second (without HZ 100 times); /clock of the recording is left out"},
 		flag{name: "wait-for-subscribers", kind: onOff, set: put(&l.wait), help: "wait with the first message until every topic has a subscriber"},
 		flag{name: "delay", arg: "D", init: "200ms", set: parsed(&l.delay, selection.ParseDuration), help: "wait with the first message, for subscribers to connect (default 200ms)"},
 		flag{name: "drop", kind: onOff, set: put(&l.drop), help: "drop messages for a viewer that does not keep up, and count them; without the flag the clock waits for it"},
@@ -119,20 +119,41 @@ func (e *env) play(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	l.report = func() *liveJSON { return playedJSON(clock) }
 	stop := e.watchKeys(clock)
 	defer stop()
 	e.set.progress, e.set.job.Encoding = "none", encoding
-	for again := true; again; again = (err == nil || errors.Is(err, exitStatus(exitLossy))) && e.playAgain(c, player) {
-		job, e2 := e.jobFor(c, player.Format())
-		if e2 != nil {
-			return errors.Join(e2, player.Close())
-		}
-		job.Source, job.SourceFormat, job.Sink, job.MaxMemory = paths[0], source, address, convert.DefaultMemory
-		err = e.runJob(c, job, false)
+	job, err := e.jobFor(c, player.Format())
+	if err != nil {
+		return errors.Join(err, player.Close())
 	}
+	job.Source, job.SourceFormat, job.Sink, job.MaxMemory = paths[0], source, address, convert.DefaultMemory
+	file, err := e.beginRun(c, "", []*convert.Job{job})
+	if err != nil {
+		return errors.Join(err, player.Close())
+	}
+	results, status, err := e.playAll(c, job, player)
 	stop()
-	return e.endPlay(player, clock, err)
+	if err != nil {
+		return errors.Join(err, player.Close())
+	}
+	return e.endRun(file, results, e.endPlay(player, clock, results[0], status))
+}
+
+// playAll plays a recording until it is not to be played again. The result is that of the last time.
+func (e *env) playAll(c *cli.Context, job *convert.Job, player player) (results []*resultJSON, status int, err error) {
+	for again := true; again; again = (status == exitOK || status == exitLossy) && e.playAgain(c, player) {
+		pass := *job
+		last, s, err := e.runStaged(c, "", []*convert.Job{&pass}, false)
+		if err != nil {
+			return nil, s, err
+		}
+		if len(last) > 0 { // else a viewer has sought to where nothing follows
+			results = last
+		}
+		e.set.live.passes++
+		status = max(status, s)
+	}
+	return results, status, nil
 }
 
 // A player publishes recordings.
@@ -182,28 +203,32 @@ func (e *env) playAgain(c *cli.Context, p player) bool {
 	return e.set.live.loop
 }
 
-// endPlay waits until all subscribers have everything, and reports what was not as it should be.
-func (e *env) endPlay(player player, clock *live.Clock, err error) error {
-	err = errors.Join(err, player.Close())
-	var lost, refused []string
+// endPlay waits until all subscribers have everything, and reports what was not as it should be: on
+// standard error, and in the result. It returns the exit status.
+func (e *env) endPlay(player player, clock *live.Clock, result *resultJSON, status int) int {
+	err := player.Close()
+	l := playedJSON(clock)
 	switch p := player.(type) {
 	case *ros1.Player:
-		lost, refused = p.Problems()
+		l.LostConnections, l.Problems = p.Problems()
 	case *foxglove.Player:
-		var dropped int64
-		if lost, dropped = p.Problems(); dropped > 0 {
-			refused = []string{fmt.Sprintf("%s dropped, because a viewer did not keep up", count(dropped, "message"))}
+		l.LostConnections, l.Dropped = p.Problems()
+		if l.Dropped > 0 {
+			l.Problems = []string{count(l.Dropped, "message") + " dropped, because a viewer did not keep up"}
 		}
 	}
-	e.writeLines("lost", lost)
-	e.writeLines("warning", refused)
+	l.Passes, result.Live = e.set.live.passes, l
+	e.writeLines("lost", l.LostConnections)
+	e.writeLines("warning", l.Problems)
 	if lateness, _ := clock.Late(); !e.set.quiet {
 		fmt.Fprintf(e.Err, "99%% of the messages were sent within %s of their time, all within %s\n", durationText(int64(lateness.P99())), durationText(int64(lateness.Most)))
 	}
-	if err == nil && len(lost) > 0 {
-		return exitStatus(exitLossy)
+	ended := outcome{lossy: status == exitLossy || len(l.LostConnections) > 0, interrupted: status == exitInterrupted, failed: status == exitFailed || err != nil}
+	if result.Status, result.ExitStatus = ended.word(), ended.status(); err != nil && result.Error == "" {
+		result.Error = explain(err)
+		e.sayError(result.Error)
 	}
-	return err
+	return result.ExitStatus
 }
 
 // readKeys runs what the keys mean until there are no more.

@@ -25,7 +25,7 @@ type liveSettings struct {
 	all, snapshot, wallTime  bool
 	buffer, message, journal int64 // bytes, bytes, ns
 
-	report func() *liveJSON // what --json has of the system; nil: nothing
+	report func() *liveJSON // what --json of record has of the system; nil: nothing
 
 	address                        string // of play, as the next ones
 	rate, clock                    float64
@@ -34,6 +34,7 @@ type liveSettings struct {
 	drop                           bool
 	viewers                        *foxglove.Player // that play plays to; nil: to a system
 	last                           int64            // log time at which it ends
+	passes                         int              // how often it was played
 }
 
 // recordings returns the command that records running systems.

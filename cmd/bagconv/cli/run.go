@@ -21,12 +21,25 @@ func (e *env) runJob(c *cli.Context, job *convert.Job, salvage bool) error {
 // selected is left out, unless that is so of all. When one fails, nothing is written,
 // and the report is that of the failure.
 func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage bool) error {
+	file, err := e.beginRun(c, stem, jobs)
+	if err != nil {
+		return err
+	}
+	results, status, err := e.runStaged(c, stem, jobs, salvage)
+	if err != nil {
+		return err
+	}
+	return e.endRun(file, results, status)
+}
+
+// beginRun checks what can be checked before a run, and opens its report.
+func (e *env) beginRun(c *cli.Context, stem string, jobs []*convert.Job) (*reportFile, error) {
 	for _, job := range jobs {
 		if err := errors.Join(checkLevel(job), e.verifyOutput(c, job, nil)); err != nil {
-			return err
+			return nil, err
 		}
 		if job.DryRun && (job.Verify != nil || job.Dedupe) {
-			return usage("omit one of them", "--dry-run reads a part of the input, and --verify and --dedupe need all of it")
+			return nil, usage("omit one of them", "--dry-run reads a part of the input, and --verify and --dedupe need all of it")
 		}
 	}
 	place := stem
@@ -41,20 +54,21 @@ func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage 
 		e.cleanUp(places, jobs...)
 	}
 	if err := e.checkOutputs(jobs, e.set.report); err != nil {
-		return err
+		return nil, err
 	}
 	file, err := e.openReport(c.Context, e.set.report, e.report.notEnded())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := e.openMetrics(c.Command.Name, 1); err != nil {
-		return err
+		return nil, err
 	}
 	e.metrics.begin()
-	results, status, err := e.runStaged(c, stem, jobs, salvage)
-	if err != nil {
-		return err
-	}
+	return file, nil
+}
+
+// endRun writes the report of a run, and returns how it ended.
+func (e *env) endRun(file *reportFile, results []*resultJSON, status int) error {
 	e.countRun(results)
 	e.report.ended = true
 	if err := file.write(oneOrAll(results)); err != nil {
