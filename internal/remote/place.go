@@ -154,13 +154,16 @@ func (r *FS) withdraw(d *draft) error {
 // move makes the object of a draft that is one already appear under its final key. The server copies
 // it, if it can.
 func (r *FS) move(d *draft, only, several bool) error {
-	if d.staged.size == 0 { // no part can be empty
-		other := r.newDraft(d.sink, d.name, d.final())
-		err := other.commit(only)
-		return errors.Join(err, r.unstage(d))
-	}
 	to := r.newDraft(d.sink, d.name, d.final())
 	to.size = d.staged.size
+	if _, copies := d.sink.(copier); to.size == 0 || !copies && to.size <= partSize { // no part can be empty, and one request is less than three
+		data, err := r.readStaged(d, 0, to.size)
+		if err == nil {
+			to.parts[0] = &part{data: data}
+			err = r.appear(to, only, several)
+		}
+		return errors.Join(err, r.unstage(d))
+	}
 	to.mu.Lock()
 	err := to.start()
 	for off := int64(0); err == nil && off < to.size; {
@@ -186,6 +189,16 @@ func (r *FS) move(d *draft, only, several bool) error {
 	return r.unstage(d)
 }
 
+// readStaged reads bytes of the object of a draft that is one already.
+func (r *FS) readStaged(d *draft, off, n int64) ([]byte, error) {
+	data := make([]byte, n)
+	if n == 0 {
+		return data, nil
+	}
+	_, err := r.cacheOf(&info{where: d.name, object: *d.staged}, d.key, d.sink).readAt(r.ctx, data, off)
+	return data, err
+}
+
 // copyPiece makes the next part of a draft, which is at off, of the object of another one. It returns the
 // length of the part.
 func (r *FS) copyPiece(to, from *draft, off int64) (n int64, err error) {
@@ -198,9 +211,8 @@ func (r *FS) copyPiece(to, from *draft, off int64) (n int64, err error) {
 		}
 	} else { // it is read and sent again
 		n = min(partStart(number), to.size) - off
-		data := make([]byte, n)
-		c := r.cacheOf(&info{where: from.name, object: *from.staged}, from.key, from.sink)
-		if _, err = c.readAt(r.ctx, data, off); err != nil {
+		data, err := r.readStaged(from, off, n)
+		if err != nil {
 			return 0, err
 		}
 		send = func(ctx context.Context) (string, error) { return to.sink.part(ctx, to.key, to.id, number, data) }

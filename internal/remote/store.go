@@ -166,7 +166,12 @@ type transientError struct {
 	err   error
 }
 
-func (e *transientError) Error() string { return fmt.Sprintf("%v (after %d attempts)", e.err, e.tries) }
+func (e *transientError) Error() string {
+	if e.tries == 1 {
+		return e.err.Error()
+	}
+	return fmt.Sprintf("%v (after %d attempts)", e.err, e.tries)
+}
 
 // Transient reports that the same may succeed later.
 func (e *transientError) Transient() bool { return true }

@@ -322,6 +322,9 @@ func (d *draft) appeared(err error, only bool) error {
 	if errors.As(err, &s) && (s.code == 412 || s.code == 409) && only {
 		return fmt.Errorf("another run has written it meanwhile: %w", fs.ErrExist)
 	}
+	if errors.As(err, &s) && s.code == 409 { // of two that may replace it, one came between
+		return &transientError{1, fmt.Errorf("another run has written it meanwhile: %w", err)}
+	}
 	return err
 }
 

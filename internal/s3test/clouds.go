@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,8 +56,12 @@ func init() {
 			_, err := azClient(endpoint).Create(context.Background(), nil)
 			return err
 		},
-		uploads: func(endpoint string) ([]string, error) { return azKeys(endpoint, "", true) },
-		keys:    func(endpoint, prefix string) ([]string, error) { return azKeys(endpoint, prefix, false) },
+		uploads: func(endpoint string) ([]string, error) {
+			all, err := azKeys(endpoint, "", true)
+			whole, err2 := azKeys(endpoint, "", false)
+			return slices.DeleteFunc(all, func(key string) bool { return slices.Contains(whole, key) }), errors.Join(err, err2)
+		},
+		keys: func(endpoint, prefix string) ([]string, error) { return azKeys(endpoint, prefix, false) },
 	}
 }
 
@@ -92,7 +97,7 @@ func azClient(endpoint string) *container.Client {
 	return client
 }
 
-// azKeys lists objects, or only those with blocks that are not committed.
+// azKeys lists objects, with open also those that have only blocks which are not committed.
 func azKeys(endpoint, prefix string, open bool) (keys []string, err error) {
 	pages := azClient(endpoint).NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Prefix: &prefix, Include: container.ListBlobsInclude{UncommittedBlobs: open}})
 	for pages.More() {
@@ -101,9 +106,7 @@ func azKeys(endpoint, prefix string, open bool) (keys []string, err error) {
 			return nil, err
 		}
 		for _, b := range page.Segment.BlobItems {
-			if !open || b.Properties.CreationTime == nil || *b.Properties.ContentLength == 0 {
-				keys = append(keys, *b.Name)
-			}
+			keys = append(keys, *b.Name)
 		}
 	}
 	return keys, nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -308,6 +309,8 @@ func (w *playWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 		return 0, fmt.Errorf("messages of encoding %q: %w", t.Encoding, storage.ErrUnsupported)
 	case pub.md5 == "" || pub.md5 == "*":
 		return 0, fmt.Errorf("the md5sum of %s is not known: %w", t.Type, storage.ErrUnsupported)
+	case !isName(name):
+		return 0, fmt.Errorf("%q is not a topic name of ROS 1, which has parts of ASCII letters, digits and _ with / between them; rename the topic: %w", name, storage.ErrUnsupported)
 	case name == "/clock" && w.player.o.ClockHz > 0:
 		return 0, fmt.Errorf("the player publishes /clock itself: %w", storage.ErrUnsupported)
 	}
@@ -320,6 +323,12 @@ func (w *playWriter) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	}
 	w.pubs = append(w.pubs, pub)
 	return storage.TopicID(len(w.pubs) - 1), nil
+}
+
+// isName is what roscpp requires of a global name (ros::names::validate), whose nodes end with an
+// exception when the master has another one, and leaves as it is (ros::names::clean).
+func isName(name string) bool {
+	return strings.Trim(name, "/_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && path.Clean(name) == name && name != "/"
 }
 
 // Write sends a message when it is due. See storage.Writer.

@@ -3,6 +3,7 @@ package ros1
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -91,6 +92,21 @@ func TestPlay(t *testing.T) {
 				t.Errorf("%q", names)
 			}
 		})
+	}
+}
+
+// TestNames: a name that ends nodes of ROS 1 never reaches the master, and costs that topic alone.
+func TestNames(t *testing.T) {
+	m := newFakeMaster(t)
+	p, w := newPlayer(t, m, PlayOptions{})
+	for _, name := range []string{"", "/a b", "/\uFFFD", "/a-b", "/~a", "/a//b", "/a/"} {
+		if _, err := w.CreateTopic(stringTopic(name, "/first", "0")); !errors.Is(err, storage.ErrUnsupported) || !strings.Contains(err.Error(), "rename") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	create(t, w, stringTopic("/A_1/b", "/first", "0"))
+	if err := p.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -24,6 +24,7 @@ func TestCloudsNoDisk(t *testing.T) { eachCloud(t, testNoDisk) }
 func TestCloudsKilled(t *testing.T) { eachCloud(t, testKilled) }
 func TestCloudsCuts(t *testing.T)   { eachCloud(t, testCuts) }
 func TestCloudsRivals(t *testing.T) { eachCloud(t, testRivals) }
+func TestCloudsTasks(t *testing.T)  { eachCloud(t, testTasks) }
 
 // TestCloudsBatch converts what is below a prefix to another one.
 func TestCloudsBatch(t *testing.T) {

@@ -121,6 +121,13 @@ func (s *rosSystem) bagconv(args ...string) (end func(stop bool)) {
 	}
 }
 
+// runs runs a command line to its end, and returns its exit status and what it prints about itself.
+func (s *rosSystem) runs(args ...string) (status int, stderr string) {
+	var text bytes.Buffer
+	status = cli.Run(s.t.Context(), append([]string{"bagconv"}, args...), cli.Stdio{Out: io.Discard, Err: &text}, all.Registry())
+	return status, text.String()
+}
+
 // python runs a program to its end, and returns what it prints.
 func (s *rosSystem) python(program string, args ...string) string {
 	s.t.Helper()

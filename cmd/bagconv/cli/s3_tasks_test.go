@@ -21,18 +21,18 @@ import (
 // manifests, plans and results.
 func TestS3Tasks(t *testing.T) {
 	for _, server := range s3test.Names {
-		t.Run(server, func(t *testing.T) {
-			s := s3test.Start(t, server)
-			t.Setenv("XDG_CACHE_HOME", t.TempDir())
-			testS3Tasks(t, s)
-			if left := s.Uploads(t); len(left) > 0 {
-				t.Errorf("uploads are left: %q", left)
-			}
-		})
+		t.Run(server, func(t *testing.T) { testTasks(t, server) })
 	}
 }
 
-func testS3Tasks(t *testing.T, s *s3test.Server) {
+func testTasks(t *testing.T, server string) {
+	s := s3test.Start(t, server)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	defer func() {
+		if left := s.Uploads(t); len(left) > 0 {
+			t.Errorf("uploads are left: %q", left)
+		}
+	}()
 	dir, bucket := t.TempDir(), s.URL
 	const files = 4
 	for i := range files {

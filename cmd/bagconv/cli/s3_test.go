@@ -280,17 +280,24 @@ func testKilled(t *testing.T, server string) {
 		kills = 50
 	}
 	in := largeBag(t, 60)
-	begun := 0
+	cut := 0 // uploads
 	url := s.URL + "/killed.bag"
 	for i := range kills {
-		cmd := exec.Command(program, in, url, "-q", "--force")
+		cmd := exec.Command(program, in, url, "-q", "--force", "--bandwidth", "60M", "--connections", "1") // part after part, in a second
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
+		if i%2 == 0 { // at any moment; else when something is there
+			time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
+		}
+		for end := time.Now().Add(2 * time.Second); i%2 == 1 && len(s.Uploads(t)) == 0 && time.Now().Before(end); {
+			time.Sleep(time.Duration(rand.IntN(100)) * time.Millisecond)
+		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		begun += len(s.Uploads(t))
+		if len(s.Uploads(t)) > 0 {
+			cut++
+		}
 		if keys := s.Keys(t, "killed"); len(keys) > 0 {
 			must(t, "verify", in, url)
 		}
@@ -302,7 +309,9 @@ func testKilled(t *testing.T, server string) {
 	if left := s.Uploads(t); len(left) > 0 {
 		t.Errorf("uploads are left: %q", left)
 	}
-	t.Logf("%d uploads were left by the kills, before they were given up", begun)
+	if t.Logf("%d of %d kills cut an upload", cut, kills); cut < kills/3 {
+		t.Errorf("only %d of %d kills cut an upload", cut, kills)
+	}
 }
 
 // TestS3Rivals begins a second run of the same name while a first one is busy: the one that ends

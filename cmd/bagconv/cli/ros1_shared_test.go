@@ -1,0 +1,124 @@
+package cli_test
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/samples"
+	"github.com/bagconv/bagconv/storage"
+)
+
+// TestPlayRecordings: what the recorder of ROS has of recordings of all formats that we play, each below
+// a name of its own, is what a conversion to a bag has: the same bytes in the same order. That conversions
+// have the right bytes is what other tests show.
+func TestPlayRecordings(t *testing.T) {
+	s := newROSSystem(t)
+	out := filepath.Join(s.dir, "out.bag")
+	recorder := s.start("/usr/lib/rosbag/record", "-a", "--buffsize=0", "-O", out, "-x", "/rosout.*")
+	want := map[string][]string{}
+	var playing sync.WaitGroup
+	places := make(chan struct{}, 5) // for so many at a time
+	for i, path := range playable(t) {
+		prefix := fmt.Sprintf("/r%d", i)
+		topics, rate := s.converted(path, prefix)
+		if len(topics) == 0 {
+			continue
+		}
+		maps.Copy(want, topics)
+		places <- struct{}{}
+		playing.Go(func() {
+			status, text := s.runs("play", "-q", path, "--to", s.address, "--prefix", prefix, "--rate", rate, "--wait-for-subscribers", "--delay", "100ms")
+			if status != 0 && status != 3 {
+				t.Errorf("%s: status %d: %s", path, status, text)
+			}
+			t.Logf("%s: %s at rate %s: status %d: %s", prefix, path, rate, status, text)
+			<-places
+		})
+	}
+	playing.Wait()
+	time.Sleep(time.Second) // the recorder writes what it has
+	_ = recorder.Process.Signal(syscall.SIGINT)
+	s.until("the recording", func() bool { _, err := os.Stat(out); return err == nil })
+	got := dataByTopic(t, out)
+	for topic, list := range want {
+		if !slices.Equal(list, got[topic]) {
+			t.Errorf("%s: the recorder has %d messages, the conversion %d", topic, len(got[topic]), len(list))
+		}
+		delete(got, topic)
+	}
+	if len(want) == 0 || len(got) > 0 {
+		t.Errorf("%d topics were played, and others recorded: %v", len(want), slices.Collect(maps.Keys(got)))
+	}
+}
+
+// playable lists recordings; all there are if BAGCONV_EXHAUSTIVE is set.
+func playable(t *testing.T) (paths []string) {
+	exhaustive := os.Getenv("BAGCONV_EXHAUSTIVE") != ""
+	for _, root := range samples.Roots(t) {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			switch _, detected := all.Registry().Detect(path); {
+			case err != nil:
+				return err
+			case detected == nil:
+				paths = append(paths, path)
+			case d.IsDir() && d.Name() == "conformance": // without ROS types
+			default:
+				return nil
+			}
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !exhaustive {
+			break
+		}
+	}
+	if !exhaustive {
+		paths = slices.DeleteFunc(paths, func(path string) bool { return strings.Contains(path, "generated") && !strings.Contains(path, "cyber") })
+	}
+	return paths
+}
+
+// converted returns the messages of each topic after a conversion to a bag, and the rate at which they
+// take about a second, or longer if that would be more than 1000 messages a second: a subscription of
+// the recorder of ROS has a queue of 100.
+func (s *rosSystem) converted(path, prefix string) (topics map[string][]string, rate string) {
+	bag := filepath.Join(s.dir, "converted.bag")
+	if status, _ := s.runs("-q", "--no-sync", "-f", path, bag, "--prefix", prefix); status != 0 && status != 3 {
+		return nil, ""
+	}
+	r, err := all.Registry().Open(s.t.Context(), bag, storage.ReadOptions{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer r.Close()
+	info, err := r.Info()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	seconds := max(1, float64(info.Messages)/1000)
+	speed := max(1, (float64(info.End)-float64(info.Start))/1e9/seconds)
+	if speed > 1000 {
+		s.t.Logf("%s lasts too long, and is left out", path)
+		return nil, ""
+	}
+	topics = dataByTopic(s.t, bag)
+	maps.DeleteFunc(topics, func(name string, _ []string) bool { // which nodes of ROS 1 do not bear
+		return strings.ContainsFunc(name, func(r rune) bool { return r > 'z' || r < '/' }) || filepath.Clean(name) != name
+	})
+	return topics, fmt.Sprintf("%.3f", speed)
+}
