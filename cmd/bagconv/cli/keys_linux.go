@@ -1,14 +1,19 @@
 package cli
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// keysOf has a terminal pass on each key at once, and not show it. Ctrl-C stays a signal.
+// keysOf has a terminal pass on each key at once, and not show it. Ctrl-C stays a signal. A job in the
+// background gets an error: the keys are not for it, and the system would stop it.
 func keysOf(f *os.File) (restore func() error, err error) {
 	fd := int(f.Fd())
+	if group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
+		return nil, errors.Join(err, os.ErrPermission)
+	}
 	was, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
 		return nil, err

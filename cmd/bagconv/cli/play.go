@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -229,42 +227,4 @@ func (e *env) endPlay(player player, clock *live.Clock, result *resultJSON, stat
 		e.sayError(result.Error)
 	}
 	return result.ExitStatus
-}
-
-// readKeys runs what the keys mean until there are no more.
-func readKeys(r io.Reader, clock *live.Clock, say func(string, ...any)) {
-	b := make([]byte, 8)
-	for {
-		n, err := r.Read(b)
-		if err != nil {
-			return
-		}
-		switch key := string(b[:n]); key {
-		case " ":
-			if clock.Toggle() {
-				say("paused")
-			} else {
-				say("playing")
-			}
-		case "s", "\x1b[C":
-			clock.Step()
-		case "\x1b[A":
-			say("rate %.3g", clock.Speed(1.1))
-		case "\x1b[B":
-			say("rate %.3g", clock.Speed(1/1.1))
-		}
-	}
-}
-
-// watchKeys reads keys if there is a terminal. The function that it returns puts the terminal back.
-func (e *env) watchKeys(clock *live.Clock) (stop func()) {
-	if !e.Terminal {
-		return func() {}
-	}
-	restore, err := keysOf(os.Stdin)
-	if err != nil {
-		return func() {}
-	}
-	go readKeys(os.Stdin, clock, e.say)
-	return func() { _ = restore() }
 }

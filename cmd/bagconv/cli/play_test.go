@@ -9,7 +9,7 @@ import (
 	"github.com/bagconv/bagconv/live"
 )
 
-// A keyboard returns a key with each Read, as a terminal does.
+// A keyboard returns what is typed at once with each Read, as a terminal does.
 type keyboard []string
 
 func (k *keyboard) Read(b []byte) (int, error) {
@@ -26,7 +26,7 @@ func TestKeys(t *testing.T) {
 	clock := live.NewClock(1, false)
 	var printed []string
 	say := func(format string, a ...any) { printed = append(printed, fmt.Sprintf(format, a...)) }
-	readKeys(&keyboard{"\x1b[A", "\x1b[B", "\x1b[B", " ", "s", "\x1b[C", "x"}, clock, say)
+	readKeys(&keyboard{"\x1b[A\x1b[B\x1b", "OB", " s", "\x1b[", "C", "x", "\x1b", "x"}, clock, say)
 	if want := []string{"rate 1.1", "rate 1", "rate 0.909", "paused"}; !slices.Equal(printed, want) {
 		t.Errorf("%q", strings.Join(printed, "|"))
 	}

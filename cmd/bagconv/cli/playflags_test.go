@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,63 +16,23 @@ import (
 	"github.com/bagconv/bagconv/cmd/bagconv/cli"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/live/ros1/rostest"
-	"github.com/bagconv/bagconv/live/ros1/wire"
 )
 
-// A listener is a subscriber of a topic that is played. It fails the test if there is none in 20 seconds.
-type listener struct {
-	t    *testing.T
-	conn net.Conn
-}
-
-// listen subscribes to a topic as soon as it is published.
-func listen(t *testing.T, m *rostest.Master, topic string) *listener {
+// subscribe subscribes to a topic as soon as it is published.
+func subscribe(t *testing.T, m *rostest.Master, topic string) *rostest.Subscriber {
 	t.Helper()
-	uri := "http" + strings.TrimPrefix(m.Address, "ros1")
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		v, err := wire.Call(t.Context(), uri, "registerSubscriber", "/listener", topic, "*", "http://127.0.0.1:1/")
-		if err != nil {
-			t.Fatal(err)
-		}
-		nodes, _ := v.([]any)
-		if len(nodes) == 0 {
-			continue
-		}
-		v, err = wire.Call(t.Context(), nodes[0].(string), "requestTopic", "/listener", topic, []any{[]any{"TCPROS"}})
-		if err != nil {
-			continue // it is not ready, or gone
-		}
-		place := v.([]any)
-		conn, err := net.Dial("tcp", fmt.Sprintf("%v:%v", place[1], place[2]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = conn.Close() })
-		_ = conn.SetDeadline(end.Add(20 * time.Second))
-		if _, err := conn.Write(wire.AppendHeader(nil, map[string]string{wire.FieldCaller: "/listener", wire.FieldTopic: topic, wire.FieldMD5: "*", wire.FieldType: "*"})); err != nil {
-			t.Fatal(err)
-		}
-		if fields, err := wire.ReadHeader(conn); err != nil || fields[wire.FieldError] != "" {
-			t.Fatalf("%q, %v", fields, err)
-		}
-		return &listener{t, conn}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	s, err := m.Subscribe(ctx, topic)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("%s is not published", topic)
-	return nil
+	t.Cleanup(func() { _ = s.Conn.Close() })
+	return s
 }
 
-// take reads so many messages, or fewer if the connection ends before; and answers the end.
-func (l *listener) take(n int) (list []string) {
-	for len(list) < n {
-		m, err := wire.ReadSized(l.conn, 1<<20, 0, "message")
-		if err != nil {
-			_ = l.conn.Close()
-			return list
-		}
-		list = append(list, string(m))
-	}
-	return list
-}
+// patience is how long a test waits for what must come.
+const patience = 20 * time.Second
 
 // A playing is a run of play.
 type playing struct {
@@ -170,7 +129,7 @@ func TestPlayFlags(t *testing.T) {
 			}
 			want := dataByTopic(t, converted)[c.topic]
 			p := play(t, m, path, append(flags, "--wait-for-subscribers", "--rate", "10")...)
-			if got := listen(t, m, c.topic).take(1000); !slices.Equal(got, want) || len(got) != c.n {
+			if got := subscribe(t, m, c.topic).Take(1000, patience); !slices.Equal(got, want) || len(got) != c.n {
 				t.Errorf("%d messages, want %d, and %d are converted: %s", len(got), c.n, len(want), firstDifference(got, want))
 			}
 			if r := p.end(); r.Exit != 0 || r.Live.Passes != 1 || len(r.Live.Topics) == 0 {
@@ -194,7 +153,7 @@ func TestPlayLoop(t *testing.T) {
 	path, many := playedBag(t)
 	m := newMaster(t)
 	p := play(t, m, path, "-t", "/many", "--loop", "--rate", "20", "--wait-for-subscribers")
-	got := listen(t, m, "/many").take(2*len(many) + 1)
+	got := subscribe(t, m, "/many").Take(2*len(many)+1, patience)
 	p.stop()
 	if want := slices.Concat(many, many, many[:1]); !slices.Equal(got, want) {
 		t.Errorf("%d messages: %s", len(got), firstDifference(got, want))
@@ -209,14 +168,14 @@ func TestPlayLost(t *testing.T) {
 	path, _ := playedBag(t)
 	m := newMaster(t)
 	p := play(t, m, path, "-t", "/many", "--wait-for-subscribers")
-	l := listen(t, m, "/many")
-	l.take(10)
-	_ = l.conn.Close()
+	l := subscribe(t, m, "/many")
+	l.Take(10, patience)
+	_ = l.Conn.Close()
 	r := p.end()
-	if r.Exit != 3 || r.Status != "lossy" || len(r.Live.Lost) != 1 || !strings.Contains(r.Live.Lost[0], "topic /many, subscriber /listener") {
+	if r.Exit != 3 || r.Status != "lossy" || len(r.Live.Lost) != 1 || !strings.Contains(r.Live.Lost[0], "topic /many, subscriber /subscriber") {
 		t.Errorf("%+v", r)
 	}
-	if !strings.Contains(p.err.String(), "lost: topic /many, subscriber /listener") {
+	if !strings.Contains(p.err.String(), "lost: topic /many, subscriber /subscriber") {
 		t.Errorf("%s", &p.err)
 	}
 }
@@ -230,7 +189,7 @@ func TestPlayClock(t *testing.T) {
 			m := newMaster(t)
 			p := play(t, m, path, append([]string{"-t", "/many", "--delay", "1s"}, strings.Fields(flag)...)...)
 			var last float64
-			list := listen(t, m, "/clock").take(1000)
+			list := subscribe(t, m, "/clock").Take(1000, patience)
 			for _, c := range list {
 				now := float64(binary.LittleEndian.Uint32([]byte(c))) + float64(binary.LittleEndian.Uint32([]byte(c[4:])))/1e9
 				if now < last || now < 1_700_000_000 || now > 1_700_000_002 {
