@@ -167,6 +167,12 @@ func TestRecordSDK(t *testing.T) {
 	if got, _ := sumsOf(t, path); !reflect.DeepEqual(got, want) {
 		t.Errorf("recorded are %v, sent were %v\n%s", got, want, printed)
 	}
+	info, _ := read(t, path)
+	for _, topic := range info.Topics {
+		if place := topic.Metadata["place"]; (place == "left") != (topic.Name == "/cdr") {
+			t.Errorf("%s has the metadata %v", topic.Name, topic.Metadata)
+		}
+	}
 }
 
 // TestRecordExample: npm's mcap-play is recorded: topics, types and every byte.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/bagconv/bagconv/storage"
@@ -38,7 +39,10 @@ func (d *payload) size() int64 { return int64(len(d.data)) + itemMemory }
 
 // channel returns the channel of a topic; viewers learn of a new one.
 func (p *Player) channel(t *storage.Topic) *channelOut {
-	c := channel{Topic: t.Name, Encoding: t.Encoding, SchemaName: t.Type, SchemaEncoding: t.Schema.Encoding, Schema: string(t.Schema.Data)}
+	c := channel{Topic: t.Name, Encoding: t.Encoding, SchemaName: t.Type, SchemaEncoding: t.Schema.Encoding, Schema: string(t.Schema.Data), Metadata: maps.Clone(t.Metadata)}
+	for _, key := range []string{storage.MetaCallerID, storage.MetaCallerIDs} {
+		delete(c.Metadata, key) // other publishers may join the channel
+	}
 	if t.Schema.Encoding == "protobuf" || t.Schema.Encoding == "flatbuffer" {
 		c.Schema = base64.StdEncoding.EncodeToString(t.Schema.Data)
 	}

@@ -25,7 +25,7 @@ import (
 )
 
 var played = []storage.Topic{
-	{Name: "/one", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}, Metadata: map[string]string{storage.MetaCallerID: "/a"}},
+	{Name: "/one", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}, Metadata: map[string]string{storage.MetaCallerID: "/a", storage.MetaMD5Sum: "992ce8a1687cec8c8bd883ec73ca41d1"}},
 	{Name: "/one", Type: "std_msgs/String", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte("string data\n")}, Metadata: map[string]string{storage.MetaCallerID: "/b"}},
 	{Name: "/two", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2idl", Data: []byte("module std_msgs {};")}},
 	{Name: "/three", Type: "a.B", Encoding: "protobuf", Schema: storage.Schema{Encoding: "protobuf", Data: []byte{1, 0xff, 0}}},
@@ -197,6 +197,9 @@ func TestPlayRecord(t *testing.T) {
 		want := played[min(1, i)*(i+1)]
 		if topic.Name != want.Name || topic.Type != want.Type || topic.Encoding != want.Encoding || string(topic.Schema.Data) != string(want.Schema.Data) || topic.Schema.Encoding != want.Schema.Encoding {
 			t.Errorf("%+v, want %+v", topic.Topic, want)
+		}
+		if m := topic.Metadata; m[storage.MetaMD5Sum] != want.Metadata[storage.MetaMD5Sum] || m[storage.MetaCallerID] != "" {
+			t.Errorf("%s has %v of %v", topic.Name, m, want.Metadata)
 		}
 	}
 	if err := r.Close(); err != nil {

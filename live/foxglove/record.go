@@ -168,6 +168,8 @@ type channel struct {
 	SchemaName     string `json:"schemaName"`
 	SchemaEncoding string `json:"schemaEncoding"`
 	Schema         string `json:"schema"`
+
+	Metadata map[string]string `json:"metadata,omitempty"` // servers of foxglove.sdk.v1 have it
 }
 
 // session reads a connection until its end.
@@ -261,7 +263,7 @@ func (r *Recorder) topic(c *channel) (storage.TopicID, error) {
 		r.Reconnected(id)
 		return id, nil
 	}
-	t := storage.Topic{Name: c.Topic, Type: c.SchemaName, Encoding: c.Encoding, Schema: storage.Schema{Encoding: c.SchemaEncoding, Data: []byte(c.Schema)}}
+	t := storage.Topic{Name: c.Topic, Type: c.SchemaName, Encoding: c.Encoding, Metadata: c.Metadata, Schema: storage.Schema{Encoding: c.SchemaEncoding, Data: []byte(c.Schema)}}
 	if t.Schema.Encoding == "" {
 		t.Schema.Encoding = usualSchema[c.Encoding]
 	}

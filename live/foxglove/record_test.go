@@ -60,7 +60,7 @@ func read(t *testing.T, r *Recorder, n int) (list []string) {
 func TestRecord(t *testing.T) {
 	descriptors := base64.StdEncoding.EncodeToString([]byte("\x01\x02"))
 	texts := []string{`{"op":"serverInfo","name":"x","capabilities":[]}`, `{"op":"status","level":1,"message":"slow"}`, `{"op":"unknown","more":[1]}`, foxglovetest.Chatter,
-		`{"op":"advertise","channels":[{"id":8,"topic":"/other","encoding":"json","schemaName":"","schema":""},{"id":9,"topic":"/p","encoding":"protobuf","schemaName":"a.B","schema":"` + descriptors + `"}]}`}
+		`{"op":"advertise","channels":[{"id":8,"topic":"/other","encoding":"json","schemaName":"","schema":""},{"id":9,"topic":"/p","encoding":"protobuf","schemaName":"a.B","schema":"` + descriptors + `","metadata":{"latching":"1"}}]}`}
 	messages := [][]byte{foxglovetest.Message(7, 5, "one"), {2, 0, 0, 0, 0, 0, 0, 0, 0}, foxglovetest.Message(8, 6, "no"), foxglovetest.Message(9, 7, "two")}
 	for _, subprotocol := range subprotocols {
 		r := record(t, foxglovetest.Handler(subprotocol, texts, messages, false), RecordOptions{})
@@ -72,7 +72,7 @@ func TestRecord(t *testing.T) {
 		}
 		info, _ := r.Info()
 		a, b := info.Topics[0], info.Topics[1]
-		if a.Type != "std_msgs/msg/String" || a.Schema.Encoding != "ros2msg" || b.Schema.Encoding != "protobuf" || string(b.Schema.Data) != "\x01\x02" {
+		if a.Type != "std_msgs/msg/String" || a.Schema.Encoding != "ros2msg" || b.Schema.Encoding != "protobuf" || string(b.Schema.Data) != "\x01\x02" || a.Metadata != nil || b.Metadata[storage.MetaLatching] != "1" {
 			t.Errorf("%+v", info.Topics)
 		}
 		if w := r.Damage().Warnings; len(w) != 1 || !strings.Contains(w[0].Message, "slow") {

@@ -20,7 +20,7 @@ DESCRIPTORS = b"\x0a\x15\x0a\x07x.proto\x12\x01x\x22\x07\x0a\x05Bytes"
 channels = {
     "/json": Channel("/json", message_encoding="json", schema=Schema(name="Text", encoding="jsonschema", data=b'{"type":"object"}')),
     "/proto": Channel("/proto", message_encoding="protobuf", schema=Schema(name="x.Bytes", encoding="protobuf", data=DESCRIPTORS)),
-    "/cdr": Channel("/cdr", message_encoding="cdr", schema=Schema(name="std_msgs/msg/String", encoding="ros2msg", data=b"string data\n")),
+    "/cdr": Channel("/cdr", message_encoding="cdr", schema=Schema(name="std_msgs/msg/String", encoding="ros2msg", data=b"string data\n"), metadata={"place": "left"}),
     "/large": Channel("/large", message_encoding="cdr", schema=Schema(name="std_msgs/msg/String", encoding="ros2msg", data=b"string data\n")),
 }
 sums = {name: [0, hashlib.sha256()] for name in channels}
