@@ -71,8 +71,9 @@ func timedBlocks(ctx context.Context, job *Job) (blocks []storage.Block, err err
 
 // CountBefore returns, for each window, the messages that come before it within what the job takes
 // of its source: Job.Before of a run that writes that window alone, for a whole that is as one run
-// would write it. Windows are those of Windows. It is nil if nothing depends on it; otherwise all
-// messages are read once.
+// would write it. Windows are those of Windows. It is nil if nothing depends on it. Messages are
+// counted by the index, so those that damage makes unreadable count, too; without an index all of
+// them are read once.
 func CountBefore(ctx context.Context, job *Job, windows []selection.Window) ([][]int64, error) {
 	if to, err := job.encoding(); err != nil || to != "ros1" || job.HeaderSeq == SeqZero {
 		return nil, err
@@ -100,7 +101,11 @@ func CountBefore(ctx context.Context, job *Job, windows []selection.Window) ([][
 		counts[at][m.Topic]++
 		return nil
 	}
-	if _, err := engine.Stream(ctx, stream, plan, write); err != nil && !errors.Is(err, errNoSeq) {
+	_, err := engine.Pick(ctx, stream, storage.Query{NoData: true}, plan, write)
+	if storage.IsDamage(err) { // there is no such index, or a wrong one
+		_, err = engine.Stream(ctx, stream, plan, write)
+	}
+	if err != nil && !errors.Is(err, errNoSeq) {
 		return nil, err
 	}
 	if !seq {

@@ -40,6 +40,10 @@ type Query struct {
 	Reverse bool  // the last message comes first
 	Skip    int64 // leave out so many of the first ones, in the order of the query
 	Limit   int64 // return so many at most; 0: no limit
+
+	// NoData reads no data of messages where the index does without: of those that are returned only Topic
+	// and LogTime are set. It counts and dates messages. Those that damage makes unreadable may be among them.
+	NoData bool
 }
 
 // Range returns the bounds of LogTime that q asks for.

@@ -147,8 +147,8 @@ func (x *query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 			return nil, err
 		}
 		if ch != nil {
-			if t := int64(m.time); t >= x.start && t <= x.end && x.wanted[ch.at(c.body)] {
-				k.Add(timeorder.Head{Time: t, Pos: at})
+			if t, topic := int64(m.time), ch.at(c.body); t >= x.start && t <= x.end && x.wanted[topic] {
+				k.Add(timeorder.Head{Time: t, Pos: at, Topic: topic})
 			}
 			if v.after[last] != ch {
 				v.after[last] = ch

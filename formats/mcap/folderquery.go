@@ -86,6 +86,15 @@ type folderCursor struct {
 	block int
 }
 
+// Next returns the head as the folder has it. See timeorder.Cursor.
+func (c *folderCursor) Next() (timeorder.Head, error) {
+	h, err := c.Cursor.Next()
+	if err == nil {
+		h.Topic = c.part.topics[h.Topic]
+	}
+	return h, err
+}
+
 // Read returns the message as the folder has it. See timeorder.Cursor.
 func (c *folderCursor) Read() (*storage.Message, error) {
 	m, err := c.Cursor.Read()

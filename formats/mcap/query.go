@@ -85,12 +85,13 @@ func (x *lookup) Find(q *chunked.Query, i int) (plain chunked.Extent, ok bool, e
 		if err != nil {
 			return plain, false, err
 		}
+		topic, _ := x.r.defs.lookup(n.channel) // wanted has found it
 		var m messageIndex
 		if m.parse(body) != nil || m.channel != n.channel || int64(len(m.entries)) != n.n*indexEntry {
 			return plain, false, nil
 		}
 		for e := range int(n.n) {
-			if log, at := m.entry(e); at > math.MaxInt64 || !q.Add(i, int64(log), int64(at)) {
+			if log, at := m.entry(e); at > math.MaxInt64 || !q.Add(i, topic, int64(log), int64(at)) {
 				return plain, false, nil
 			}
 		}

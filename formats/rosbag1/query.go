@@ -96,6 +96,7 @@ func (x *lookup) Find(q *chunked.Query, i int) (plain chunked.Extent, ok bool, e
 			return plain, false, chunked.OnlyIO(err)
 		}
 		if want, ok := x.counts[h.conn]; ok {
+			topic, _ := x.r.conns.lookup(h.conn) // readInfo has found it
 			if h.count > want {
 				return plain, false, nil
 			}
@@ -107,7 +108,7 @@ func (x *lookup) Find(q *chunked.Query, i int) (plain chunked.Extent, ok bool, e
 				delete(x.counts, h.conn)
 			}
 			for ; len(data) >= indexEntry; data = data[indexEntry:] {
-				if !q.Add(i, parseTime(data), int64(binary.LittleEndian.Uint32(data[8:]))) {
+				if !q.Add(i, topic, parseTime(data), int64(binary.LittleEndian.Uint32(data[8:]))) {
 					return plain, false, nil
 				}
 			}

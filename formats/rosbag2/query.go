@@ -164,7 +164,7 @@ func (k *cursor) Next() (timeorder.Head, error) {
 		}
 		if k.x.wanted[topic] {
 			k.topic = topic
-			return timeorder.Head{Time: h.Time, Pos: h.ID}, nil
+			return timeorder.Head{Time: h.Time, Pos: h.ID, Topic: topic}, nil
 		}
 	}
 }

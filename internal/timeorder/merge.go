@@ -17,10 +17,12 @@ type merge struct {
 	ctx         context.Context
 	src         Source
 	reverse     bool
-	single      bool   // the query is for one message, which is there
-	first, last int64  // keys of the query's range
-	skip        int64  // messages still to be left out
-	parts       []part // by first key, those that may have something of the query
+	single      bool            // the query is for one message, which is there
+	first, last int64           // keys of the query's range
+	skip        int64           // messages still to be left out
+	noData      bool            // heads are enough
+	bare        storage.Message // of a head
+	parts       []part          // by first key, those that may have something of the query
 	open        cursors
 	ahead       ahead.Queue // opens the first ones of parts
 	queued      []*opening  // for them
@@ -35,7 +37,7 @@ type part struct {
 }
 
 func newMerge(ctx context.Context, q storage.Query, src Source, single bool) *merge {
-	m := &merge{ctx: ctx, src: src, reverse: q.Reverse, single: single, skip: q.Skip}
+	m := &merge{ctx: ctx, src: src, reverse: q.Reverse, single: single, skip: q.Skip, noData: q.NoData}
 	first, last := q.Range()
 	m.first, m.last = m.key(first), m.key(last)
 	if q.Reverse {
@@ -161,7 +163,7 @@ func (m *merge) run(limit int64, give func(*storage.Message) bool) error {
 		if m.skip > 0 {
 			m.skip--
 		} else {
-			msg, err := top.cursor.Read()
+			msg, err := m.read(top)
 			if err != nil {
 				return err
 			}
@@ -190,6 +192,15 @@ func (m *merge) run(limit int64, give func(*storage.Message) bool) error {
 			heap.Fix(&m.open, 0)
 		}
 	}
+}
+
+// read returns the message that a part has come to.
+func (m *merge) read(o *openPart) (*storage.Message, error) {
+	if !m.noData {
+		return o.cursor.Read()
+	}
+	m.bare = storage.Message{Topic: o.head.Topic, LogTime: o.head.Time}
+	return &m.bare, nil
 }
 
 // start opens a part.
@@ -250,7 +261,7 @@ func (m *merge) advance(o *openPart) error {
 		return errIndex
 	}
 	o.passed++
-	o.key = key
+	o.key, o.head = key, h
 	return nil
 }
 
@@ -260,6 +271,7 @@ type openPart struct {
 	cursor    Cursor
 	order     int
 	key, last int64
+	head      Head
 	timed     bool
 	passed    int64 // heads so far
 }

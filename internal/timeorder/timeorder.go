@@ -39,8 +39,9 @@ type Part struct {
 
 // A Head is what an index knows of a message.
 type Head struct {
-	Time int64
-	Pos  int64 // grows in the order of the file within a part; what it is else is the source's affair
+	Time  int64
+	Pos   int64 // grows in the order of the file within a part; what it is else is the source's affair
+	Topic storage.TopicID
 }
 
 // A Source has the parts of a recording, in the order of the file.

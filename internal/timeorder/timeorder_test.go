@@ -58,7 +58,7 @@ func (m *model) Open(i int, reverse bool) (Cursor, error) {
 	start, end := m.q.Range()
 	for k, msg := range c.part {
 		if msg.LogTime >= start && msg.LogTime <= end {
-			c.Add(Head{msg.LogTime, int64(k)})
+			c.Add(Head{Time: msg.LogTime, Pos: int64(k), Topic: msg.Topic})
 		}
 	}
 	c.Sort(reverse)

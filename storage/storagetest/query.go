@@ -167,6 +167,11 @@ func Select(all []storage.Message, q storage.Query) []storage.Message {
 	if q.Limit > 0 {
 		out = out[:min(q.Limit, int64(len(out)))]
 	}
+	for i := range out {
+		if q.NoData {
+			out[i] = storage.Message{Topic: out[i].Topic, LogTime: out[i].LogTime}
+		}
+	}
 	return out
 }
 
@@ -190,6 +195,7 @@ func randomQuery(rng *rand.Rand, info *storage.Info) (q storage.Query) {
 	if rng.IntN(2) == 0 {
 		q.Limit = 1 + rng.Int64N(20)
 	}
+	q.NoData = rng.IntN(4) == 0
 	return q
 }
 
@@ -226,7 +232,8 @@ func (c *Config) queryRefused(t *testing.T) {
 
 // queryBytes counts what is read for a query of a recording of many chunks. The
 // n-th message of a topic, with opening the recording, takes less than a
-// hundredth of the file, and a twentieth of the time less than a tenth.
+// hundredth of the file, a twentieth of the time less than a tenth, and all messages
+// without data less than a twentieth.
 func (c *Config) queryBytes(t *testing.T) {
 	if c.ReadsAll != "" {
 		t.Skip(c.ReadsAll)
@@ -260,6 +267,7 @@ func (c *Config) queryBytes(t *testing.T) {
 		"n-th from last": {storage.Query{Topics: []storage.TopicID{1}, Skip: 500, Limit: 1, Reverse: true}, 100},
 		"last":           {storage.Query{Topics: []storage.TopicID{1}, Limit: 1, Reverse: true}, 100},
 		"range":          {storage.Query{Start: start + 5_000_000_000, End: start + 5_640_000_000}, 10},
+		"without data":   {storage.Query{NoData: true}, 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			disk := &CountingFS{FS: iox.OS}

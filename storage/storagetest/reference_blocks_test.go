@@ -109,6 +109,8 @@ func (r *refReader) Query(ctx context.Context, q storage.Query) iter.Seq2[*stora
 			if q.Start != 0 {
 				q.End--
 			}
+		case "queries return data that is not asked for":
+			q.NoData = false
 		case "queries forwards only":
 			q.Reverse = false
 		case "skips one too many":

@@ -125,14 +125,14 @@ func (x *Query) Total() int64 { return -1 }
 // Ahead is 0: what is skipped is counted. See timeorder.Source.
 func (x *Query) Ahead() int { return 0 }
 
-// Add adds a message of the block that is looked up: its log time, and where in the
+// Add adds a message of the block that is looked up: its topic, its log time, and where in the
 // chunk its record is. A time out of the block's is false.
-func (x *Query) Add(i int, log, at int64) bool {
+func (x *Query) Add(i int, topic storage.TopicID, log, at int64) bool {
 	if b := x.block(i); log < b.Start || log > b.End {
 		return false
 	}
 	if log >= x.Start && log <= x.End {
-		x.heads.Add(timeorder.Head{Time: log, Pos: at})
+		x.heads.Add(timeorder.Head{Time: log, Pos: at, Topic: topic})
 	}
 	return true
 }
@@ -156,7 +156,7 @@ func (x *Query) Open(i int, reverse bool) (timeorder.Cursor, error) {
 		}
 		for k := range batch.Messages {
 			if m := &batch.Messages[k]; x.Wanted[m.Topic] && m.LogTime >= x.Start && m.LogTime <= x.End {
-				c.Add(timeorder.Head{Time: m.LogTime, Pos: int64(k)})
+				c.Add(timeorder.Head{Time: m.LogTime, Pos: int64(k), Topic: m.Topic})
 			}
 		}
 	}
