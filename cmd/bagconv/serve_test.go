@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 )
@@ -111,6 +113,23 @@ func TestServeNode(t *testing.T) {
 		want := fmt.Sprint(file.Stream, file.Index)
 		if fmt.Sprint(url.Stream, url.Index) != want || file.Index.Messages < 600 || file.Index.Messages != url.Stream.Messages {
 			t.Errorf("%s: %v %v, want %s", url.Path, url.Stream, url.Index, want)
+		}
+	}
+}
+
+// TestServePlaysNode: npm's client of the Foxglove WebSocket and a raw socket get all messages of a recording that is served.
+func TestServePlaysNode(t *testing.T) {
+	node := nodePeers(t)
+	in := filepath.Join(t.TempDir(), "in.mcap")
+	convert(t, "../../testdata/demo.bag", in, "--encoding", "keep", "--no-sync")
+	want, n := sumsOf(t, in)
+	base := startServe(t, in, "--latch", "none")
+	url := strings.Replace(base, "http:", "ws:", 1) + "/ws/in.mcap"
+	clients := startPeer(t, node, "testdata/referee/foxglove/client.mjs", url, fmt.Sprint(len(want)), fmt.Sprint(n))
+	for range 2 {
+		var got sums
+		if clients.line(t, &got); !reflect.DeepEqual(got, want) {
+			t.Errorf("%v, want %v", got, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	_ "embed"
 	"html/template"
 	"net/http"
@@ -78,6 +79,8 @@ func (s *Server) list(r *http.Request) (*Index, error) {
 	if t.err != nil {
 		return nil, t.err
 	}
+	ctx, cancel := context.WithTimeout(r.Context(), wholeTime)
+	defer cancel()
 	base := "http://" + r.Host
 	x := &Index{SchemaVersion: 1, Recordings: []Entry{}}
 	for i := range t.recordings {
@@ -86,6 +89,7 @@ func (s *Server) list(r *http.Request) (*Index, error) {
 		if s.config.About != nil {
 			e.Info = base + "/info/" + escaped(rec.Name)
 		}
+		whole := len(rec.Files) == 1
 		for _, f := range rec.Files {
 			st, err := s.config.FS.Stat(f.Path)
 			if err != nil {
@@ -94,15 +98,18 @@ func (s *Server) list(r *http.Request) (*Index, error) {
 			name := strings.TrimSuffix(rec.Name+"/"+f.Part, "/")
 			e.Size += st.Size()
 			e.Files = append(e.Files, Link{name, base + "/files/" + escaped(name), st.Size()})
-		}
-		if len(e.Files) == 1 {
-			e.Open = s.viewers(e.Files[0].URL)
+			if whole {
+				e.Open = s.viewers(e.Files[0].URL)
+			}
+			if len(e.Open) > 0 && !s.wholes.find(ctx, &s.config, rec, st) {
+				e.Open = []Link{}
+			}
 		}
 		if s.config.Sink != nil {
 			name := s.outputName(rec)
 			e.As = append(e.As, Link{Text: name, URL: base + "/" + escaped(name)})
 			if len(e.Open) == 0 {
-				e.Open = s.viewers(e.As[0].URL)
+				e.Open = s.viewers(e.As[0].URL) // which they can always read
 			}
 		}
 		if s.config.Play != nil {

@@ -318,6 +318,29 @@ func TestEnd(t *testing.T) {
 	}
 }
 
+// TestNoBody: who announces a body that does not come is answered, and cut off.
+func TestNoBody(t *testing.T) {
+	_, config := tree(t)
+	address, end := start(t, config)
+	for _, body := range []string{"Transfer-Encoding: chunked", "Content-Length: 100", "Content-Length: 100\r\nExpect: 100-continue"} {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_ = c.SetDeadline(time.Now().Add(time.Minute))
+		if _, err := io.WriteString(c, "GET /files/a%20b.bag HTTP/1.1\r\nHost: localhost\r\n"+body+"\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := io.ReadAll(c); err != nil || !strings.HasSuffix(string(answer), content) {
+			t.Errorf("%s: %q, %v", body, answer, err)
+		}
+	}
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+}
+
 // failing is an Output that breaks in the middle, as one of a source that changes does.
 type failing struct{ released *int }
 
@@ -387,6 +410,9 @@ func TestHostileRequests(t *testing.T) {
 	config.Sink = &storage.Format{Name: "sink", Extensions: []string{".out"}}
 	config.Open = func(context.Context, serve.Recording) (serve.Output, error) { return nil, errors.New(secret) }
 	config.About = func(context.Context, serve.Recording) (*serve.About, error) { return nil, errors.New(secret) }
+	config.Play = func(w http.ResponseWriter, r *http.Request, rec serve.Recording) (int64, error) {
+		return 0, errors.Join(errors.New(secret), json.NewEncoder(w).Encode(rec.Name))
+	}
 	address, _ := start(t, config)
 	requests := 100_000
 	if testing.Short() || os.Getenv("BAGCONV_EXHAUSTIVE") == "" {
@@ -426,14 +452,14 @@ func hostile(r *rand.Rand) []byte {
 	pick := func(list ...string) string { return list[r.Intn(len(list))] }
 	var b bytes.Buffer
 	b.WriteString(pick("GET", "GET", "GET", "HEAD", "OPTIONS", "POST", "get", "G\x00T", strings.Repeat("X", 300)) + " ")
-	b.WriteString(pick("/files/", "/files", "/", "//", "http://localhost/files/", "files/", "/index.json", "/info/", "/sink/", "*"))
+	b.WriteString(pick("/files/", "/files", "/", "//", "http://localhost/files/", "files/", "/index.json", "/info/", "/sink/", "/ws/", "/ws/a%20b.bag", "*"))
 	for range r.Intn(8) {
 		b.WriteString(pick("..", "../", "..%2f", "%2e%2e/", "..\\", "%5c", "secret.bag", "link.bag", "a%20b.bag", "folder/", "part.db3", "/", "//", "%00", "%", "%zz", "?", "#", "\xff\xfe", "....//", "~", "C:", strings.Repeat("a/", r.Intn(2000))))
 	}
 	b.WriteString(" " + pick("HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.0", "HTTP/9.9", "", "\x00") + "\r\n")
 	b.WriteString("Host: " + pick("localhost", "127.0.0.1", "evil.example", "", "[::1", "a b", strings.Repeat("h", 500)) + "\r\nConnection: close\r\n")
 	for range r.Intn(4) {
-		b.WriteString(pick("Range", "If-Range", "Origin", "If-None-Match", "Content-Length", "Transfer-Encoding", "Expect", "Host", "Upgrade", "X-Forwarded-Host", "\x01", ""))
+		b.WriteString(pick("Range", "If-Range", "Origin", "If-None-Match", "Content-Length", "Transfer-Encoding", "Expect", "Host", "Upgrade", "Connection", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Protocol", "X-Forwarded-Host", "\x01", ""))
 		b.WriteString(": " + pick("bytes=0-", "bytes=-0", "bytes=-9223372036854775808", "bytes=9-1,2-3", "bytes="+strings.Repeat("0-0,", r.Intn(500)), "null", "http://localhost", "*", "W/\"", "-1", "99999999999999999999", "chunked", "100-continue", "websocket", "\x00", strings.Repeat("v", r.Intn(20000))) + "\r\n")
 	}
 	b.WriteString("\r\n")

@@ -36,6 +36,10 @@ type Config struct {
 	About   func(context.Context, Recording) (*About, error) // nil: nobody can tell
 	Log     func(Event)                                      // nil: nobody wants to know
 
+	// Whole reports whether programs that read only whole recordings can read that of one file. It ends with
+	// the context. Nil: they all can.
+	Whole func(context.Context, Recording) bool
+
 	// Play plays a recording to the viewer whose WebSocket a request begins, and returns the number of
 	// bytes sent. An error is for the log. Nil: nothing is played.
 	Play func(http.ResponseWriter, *http.Request, Recording) (int64, error)
@@ -55,6 +59,7 @@ const (
 	maxHeader      = 16 << 10 // bytes of the head of a request
 	maxConnections = 1024     // the others wait
 	headTime       = 10 * time.Second
+	bodyTime       = time.Second // in which a body comes, which nobody needs
 	idleTime       = 30 * time.Second
 	stalledTime    = time.Minute // in which a client takes nothing of an answer
 	closeTime      = 2 * time.Second
@@ -67,6 +72,7 @@ type Server struct {
 	mux    *http.ServeMux
 
 	abouts abouts
+	wholes wholes
 
 	shows   chan struct{} // has an element for each viewer
 	playing sync.WaitGroup
@@ -131,6 +137,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		s.log(a, r)
 	}()
+	if r.ContentLength != 0 { // http.Server reads the body before it answers
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // a connection that has none needs none
+	}
 	if !s.admit(a, r) {
 		return
 	}

@@ -71,6 +71,7 @@ func (e *env) serve(c *cli.Context) (err error) {
 	config.About = func(ctx context.Context, rec serve.Recording) (*serve.About, error) {
 		return e.about(ctx, confined, rec)
 	}
+	config.Whole = func(ctx context.Context, rec serve.Recording) bool { return e.whole(ctx, confined, rec) }
 	closeOutputs, err := e.openOutputs(c, &config)
 	if err != nil {
 		return err

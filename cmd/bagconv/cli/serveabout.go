@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/live/serve"
@@ -48,4 +49,15 @@ func (e *env) about(ctx context.Context, fsys storage.FS, rec serve.Recording) (
 		}
 	}
 	return a, nil
+}
+
+// whole reports for serve whether a recording has an index, and can be read by everybody.
+func (e *env) whole(ctx context.Context, fsys storage.FS, rec serve.Recording) bool {
+	r, err := rec.Format.Open(ctx, rec.Path, storage.ReadOptions{FS: fsys, InfoOnlyAbove: 1, Key: e.set.job.Read.Key})
+	if err != nil {
+		return false
+	}
+	defer r.Close() // it was only read
+	info, err := r.Info()
+	return err == nil && !info.Encrypted && !slices.ContainsFunc(r.Damage().Warnings, func(w storage.Warning) bool { return w.Damage })
 }
