@@ -1,0 +1,118 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bagconv/bagconv/internal/remote"
+	"github.com/bagconv/bagconv/internal/s3test"
+)
+
+// TestS3Batches: a batch whose manifest is on a store goes on after it was killed and after the manifest
+// was cut in half, and a second one with the same manifest is refused while it runs.
+func TestS3Batches(t *testing.T) {
+	s := s3test.Start(t, "versitygw")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	const files = 8
+	in, out, manifest := s.URL+"/in", s.URL+"/out", s.URL+"/out/manifest.jsonl"
+	for i := range files {
+		path := filepath.Join(t.TempDir(), "x.bag")
+		if err := makeBag([]string{"-n", fmt.Sprint(1000 + 100*i), path}); err != nil {
+			t.Fatal(err)
+		}
+		must(t, "-q", path, fmt.Sprintf("%s/%d.bag", in, i), "--compression", "none")
+	}
+	store := remote.New(context.Background(), &remote.Settings{})
+	content := func() string { // of the manifest
+		f, err := store.Open(manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	whole := func(what string) {
+		t.Helper()
+		text := content()
+		if n, ok := strings.Count(text, "\n"), strings.Count(text, `"status":"ok"`); n != files || ok != files {
+			t.Errorf("%s: the manifest has %d lines, and %d of them are ok: %s", what, n, ok, text)
+		}
+		if keys := s.Keys(t, "out/"); len(keys) != files+1 {
+			t.Errorf("%s: the store has %q", what, keys)
+		}
+		if left := s.Uploads(t); len(left) > 0 {
+			t.Errorf("%s: uploads are left: %q", what, left)
+		}
+		for i := range files {
+			must(t, "verify", "-q", fmt.Sprintf("%s/%d.bag", in, i), fmt.Sprintf("%s/%d.mcap", out, i))
+		}
+	}
+	batch := []string{"batch", "-q", "-O", out, in, "--to", "mcap"}
+
+	// Killed when there is an output; then nobody writes MANIFEST.alive any more.
+	cmd := exec.Command("bagconv", append(batch, "--bandwidth", "500k")...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); len(s.Keys(t, "out/0")) == 0 && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if n := len(s.Keys(t, "out/")); n == 0 || n > files {
+		t.Errorf("killed with %d objects", n)
+	}
+	if status, text := bagconv(append(batch, "--resume")...); status != 1 || !strings.Contains(text, "running") {
+		t.Errorf("right after the kill: status %d: %s", status, text)
+	}
+	if err := store.Remove(manifest + ".alive"); err != nil { // as if a minute had gone by
+		t.Fatal(err)
+	}
+	must(t, append(batch, "--resume")...)
+	whole("after a kill")
+
+	// Cut in half, in a line.
+	text := content()
+	f, err := store.OpenFile(manifest, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o666)
+	if err == nil {
+		_, err = io.WriteString(f, text[:len(text)*6/10])
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, text := bagconv(append(batch, "--resume")...); status != 5 || !strings.Contains(text, "exists already") {
+		t.Errorf("outputs without a line: status %d: %s", status, text)
+	}
+	must(t, append(batch, "--resume", "--force")...)
+	whole("after half a manifest")
+
+	// Two at once: one of them is refused, or comes after the other has ended.
+	var two sync.WaitGroup
+	for range 2 {
+		two.Go(func() {
+			cmd := exec.Command("bagconv", append(batch, "--force")...)
+			var said bytes.Buffer
+			cmd.Stderr = &said
+			if err := cmd.Run(); err != nil && !strings.Contains(said.String(), "running") {
+				t.Errorf("two at once: %v: %s", err, &said)
+			}
+		})
+	}
+	two.Wait()
+	whole("two at once")
+}
