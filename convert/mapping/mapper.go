@@ -138,6 +138,9 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 		if m.o.Hashes && t.Encoding == "cdr" && t.Metadata[storage.MetaTypeHash] == "" && res.Topic.Schema.Encoding == "ros2msg" {
 			m.hashDefinition(res)
 		}
+		if t.Encoding == "ros1" && m.o.Encoding == "ros1" && t.Metadata[storage.MetaMD5Sum] == "" {
+			m.sumDefinition(res)
+		}
 		return res
 	}
 	res.Definition = "none"
@@ -201,6 +204,19 @@ func (m *Mapper) completeROS1(res *Result) {
 		t.Metadata = maps.Clone(t.Metadata)
 		t.Metadata[storage.MetaMD5Sum] = sum
 		res.remark("md5sum-changed", "the bag has the md5sum %s for the type, by the algorithm of before 2009; now it is %s", want, sum)
+	}
+}
+
+// sumDefinition adds the md5sum of the topic's own definition, which other formats than the bag may
+// leave out: publishers of ROS 1 need it.
+func (m *Mapper) sumDefinition(res *Result) {
+	t := &res.Topic
+	if msg, err := rosmsg.Parse(t.Type, t.Schema.Data, rosmsg.ROS1, m.lib.lookup(ROS1Distro)); err == nil {
+		t.Metadata = maps.Clone(t.Metadata)
+		if t.Metadata == nil {
+			t.Metadata = map[string]string{}
+		}
+		t.Metadata[storage.MetaMD5Sum] = schema.MD5(msg)
 	}
 }
 

@@ -343,6 +343,16 @@ func TestOneDefinition(t *testing.T) {
 
 // TestHeaderSeq: the counter of the first Header becomes the number of the message, if the
 // sink has one for it; those of other Headers do not.
+// TestNoSum: a topic without md5sum gets that of its definition, which mapTo compares.
+func TestNoSum(t *testing.T) {
+	topic := ros1Topic(t, "sensor_msgs/Imu")
+	sum := topic.Metadata[storage.MetaMD5Sum]
+	delete(topic.Metadata, storage.MetaMD5Sum)
+	if got := mapTo(t, "ros1", topic).Topic.Metadata[storage.MetaMD5Sum]; got != sum || topic.Metadata[storage.MetaMD5Sum] != "" {
+		t.Errorf("%q, and the source has %q now", got, topic.Metadata[storage.MetaMD5Sum])
+	}
+}
+
 func TestHeaderSeq(t *testing.T) {
 	const header = "\n================================================================================\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"
 	for _, c := range []struct {

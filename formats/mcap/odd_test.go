@@ -154,3 +154,14 @@ func readExtras(t *testing.T, r *Reader, c *oddCase) {
 		}
 	}
 }
+
+// TestLatching: the words of MCAP's registry for latching are those of a bag, of ROS 1 topics alone.
+func TestLatching(t *testing.T) {
+	for _, c := range [][3]string{{"ros1", "true", "1"}, {"ros1", "False", "0"}, {"ros1", "1", "1"}, {"ros1", "?", "?"}, {"cdr", "true", "true"}} {
+		own := topic{channel: channel{topic: "/a", encoding: c[0], metadata: []pair{{storage.MetaLatching, c[1]}}}}
+		own.fill(nil)
+		if got := own.Metadata[storage.MetaLatching]; got != c[2] {
+			t.Errorf("%s in %s is read as %q, want %q", c[1], c[0], got, c[2])
+		}
+	}
+}

@@ -218,6 +218,9 @@ func (t *topic) fill(cache ros2bag.QoSCache) {
 			t.Metadata[p.key] = p.value
 		}
 	}
+	if v, ok := t.Metadata[storage.MetaLatching]; ok && c.encoding == "ros1" { // the registry of MCAP has true and false, converters write what the bag has
+		t.Metadata[storage.MetaLatching] = cmp.Or(map[string]string{"true": "1", "True": "1", "false": "0", "False": "0"}[v], v)
+	}
 	readMetadata(&t.Topic, cache)
 }
 

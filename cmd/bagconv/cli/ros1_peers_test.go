@@ -352,6 +352,13 @@ func makePlayed(t *testing.T, path string) {
 }
 
 func dataByTopic(t *testing.T, path string) map[string][]string {
+	list := map[string][]string{}
+	eachMessage(t, path, func(topic string, m *storage.Message) { list[topic] = append(list[topic], string(m.Data)) })
+	return list
+}
+
+// eachMessage reads a recording.
+func eachMessage(t *testing.T, path string, f func(topic string, m *storage.Message)) {
 	r, err := all.Registry().Open(t.Context(), path, storage.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -361,16 +368,14 @@ func dataByTopic(t *testing.T, path string) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := map[string][]string{}
 	for {
 		m, err := r.ReadNext()
 		if err == io.EOF {
-			return list
+			return
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := info.Topics[m.Topic].Name
-		list[name] = append(list[name], string(m.Data))
+		f(info.Topics[m.Topic].Name, m)
 	}
 }

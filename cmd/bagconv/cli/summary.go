@@ -42,9 +42,8 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 		e.writePlan(r)
 	case !quiet:
 		ns, _ := strconv.ParseInt(r.ElapsedNS, 10, 64)
-		elapsed := time.Duration(ns)
 		fmt.Fprintln(e.Err, e.fold(clean(r.Source.Path)+" ->", clean(r.Sink.Path)+":",
-			fmt.Sprintf("%s, %s -> %s in %.2f s (%.0f MB/s)", count(r.Sink.Messages, "message")+inSegments(r.Sink.Files), sizeText(r.Source.Size), sizeText(r.Sink.Size), elapsed.Seconds(), rate(r.Source.Size, elapsed))))
+			count(r.Sink.Messages, "message")+inSegments(r.Sink.Files)+", "+volumeText(r, time.Duration(ns))))
 		if r.Verified != "" {
 			fmt.Fprintf(e.Err, "verified: read back, and equal in %s\n", r.Verified)
 		}
@@ -207,4 +206,16 @@ func inSegments(files []string) string {
 		return ""
 	}
 	return " in " + count(int64(len(files)), "segment")
+}
+
+// volumeText is what was read and written, and in which time. What runs has no size, and sets the speed.
+func volumeText(r *resultJSON, elapsed time.Duration) string {
+	seconds := fmt.Sprintf(" in %.2f s", elapsed.Seconds())
+	switch {
+	case r.Sink.Size == 0:
+		return sizeText(r.Source.Size) + seconds
+	case r.Source.Size == 0:
+		return sizeText(r.Sink.Size) + seconds
+	}
+	return fmt.Sprintf("%s -> %s%s (%.0f MB/s)", sizeText(r.Source.Size), sizeText(r.Sink.Size), seconds, rate(r.Source.Size, elapsed))
 }
