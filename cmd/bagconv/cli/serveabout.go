@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/live/serve"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// about describes a recording for serve, as info does: if it is small, all messages are read.
+// about describes a recording for serve, as info does: if it is small, all messages are read, and else counted by
+// the index.
 func (e *env) about(ctx context.Context, fsys storage.FS, rec serve.Recording) (a *serve.About, err error) {
 	r, err := rec.Format.Open(ctx, rec.Path, storage.ReadOptions{FS: fsys, InfoOnlyAbove: scanLimit, Key: e.set.job.Read.Key})
 	if err != nil {
@@ -22,10 +24,14 @@ func (e *env) about(ctx context.Context, fsys storage.FS, rec serve.Recording) (
 		return nil, err
 	}
 	var scan *engine.ScanResult
-	if !info.Locked && info.Size <= scanLimit {
+	switch {
+	case info.Locked:
+	case info.Size <= scanLimit:
 		if scan, err = engine.Scan(ctx, r, e.set.job.Threads, nil); err != nil {
 			return nil, err
 		}
+	default:
+		scan = e.countServed(ctx, fsys, rec)
 	}
 	info.Damage = r.Damage()
 	in := infoOf(info, scan)
@@ -49,6 +55,25 @@ func (e *env) about(ctx context.Context, fsys storage.FS, rec serve.Recording) (
 		}
 	}
 	return a, nil
+}
+
+// countTime is how long a large recording is counted.
+const countTime = 5 * time.Second
+
+// countServed counts the messages of a large recording by its index; nil if that cannot be done in time.
+func (e *env) countServed(ctx context.Context, fsys storage.FS, rec serve.Recording) *engine.ScanResult {
+	ctx, cancel := context.WithTimeout(ctx, countTime)
+	defer cancel()
+	r, err := rec.Format.Open(ctx, rec.Path, storage.ReadOptions{FS: fsys, Key: e.set.job.Read.Key})
+	if err != nil {
+		return nil
+	}
+	defer r.Close() // it was only read
+	scan, err := engine.ScanIndex(ctx, r)
+	if err != nil {
+		return nil
+	}
+	return scan
 }
 
 // whole reports for serve whether a recording has an index, and can be read by everybody.
