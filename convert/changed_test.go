@@ -58,3 +58,35 @@ func TestSourceChanged(t *testing.T) {
 		}
 	}
 }
+
+// A replacedWriter is one whose output has 5 bytes until Commit, and is replaced by another run then.
+type replacedWriter struct {
+	storage.Writer
+	temp string
+}
+
+func (w replacedWriter) Finish() (string, error) {
+	_, err := w.Writer.Finish()
+	return w.temp, errors.Join(err, os.WriteFile(w.temp, []byte("12345"), 0o666))
+}
+
+func (w replacedWriter) Commit() error { return errors.Join(w.Writer.Commit(), os.Remove(w.temp)) }
+
+// TestSinkReplaced: the size of an output is that of what was written, even if nothing or something
+// else stands there by the time of the report.
+func TestSinkReplaced(t *testing.T) {
+	bag := fake.Random(1, 3, 5, 0)
+	source, format := bag.Source(t)
+	sink := &fake.Sink{}
+	target := sink.Target()
+	create := target.Create
+	target.Create = func(ctx context.Context, path string, o storage.WriteOptions) (storage.Writer, error) {
+		w, err := create(ctx, path, o)
+		return replacedWriter{w, path + ".part"}, err
+	}
+	job := Job{Source: source, SourceFormat: format, Sink: filepath.Join(t.TempDir(), "sink"), SinkFormat: target}
+	r, err := Run(t.Context(), job)
+	if err != nil || r.Sink.Size != 5 || len(r.Sink.Files) != 1 {
+		t.Errorf("%d bytes in %q, %v", r.Sink.Size, r.Sink.Files, err)
+	}
+}

@@ -27,7 +27,7 @@ type output struct {
 	aside   *extras.Folder       // what the sink has no place for; nil: that is lost
 	refused []Extra              // by the sink
 	share   float64              // of the source that a dry run has read
-	size    int64                // that a dry run expects, bytes
+	size    int64                // in bytes, or what a dry run expects; 0: not known
 	files   []string             // that were written, nil while there are none
 	made    int                  // topics of the plan that the sink has
 	tally   []engine.Count       // of the rounds so far
@@ -161,8 +161,13 @@ func (o *output) finish() error {
 	case err != nil:
 	case o.job.DryRun:
 		o.size += int64(float64(o.job.overlay.Size()) / o.share)
-	case o.job.Verify != nil:
-		err = o.job.Verify(made, o.refused)
+	default:
+		if o.job.Verify != nil {
+			err = o.job.Verify(made, o.refused)
+		}
+		if made != "" {
+			o.size, _ = sizeOf(made) // now: under its name another run may replace it
+		}
 	}
 	return err
 }
@@ -211,13 +216,17 @@ func (o *output) report(src *engine.Source, r *Report) {
 		r.Source.Messages += c.Read
 		r.Sink.Messages += c.Written
 	}
-	r.Share, r.Sink.Size = o.share, o.size
+	if r.Share = o.share; len(o.files) > 0 || o.job.DryRun {
+		r.Sink.Size = o.size
+	}
 	if src.Resumes() {
 		r.Source.Size = src.Info.Size // as far as it went on
 	}
 	for _, path := range o.files {
-		n, _ := sizeOf(path) // the output stands, whatever becomes of it now
-		r.Sink.Size += n
+		if o.size == 0 { // not known before: it was added to a recording
+			n, _ := sizeOf(path) // the output stands, whatever becomes of it now
+			r.Sink.Size += n
+		}
 		r.Sink.Files = append(r.Sink.Files, iox.FinalPath(path))
 	}
 }

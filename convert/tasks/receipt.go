@@ -65,6 +65,7 @@ func (s *Store) Load(t *Task) (*Result, error) {
 }
 
 func (s *Store) read(name string) ([]byte, error) {
+	iox.Refresh(name) // other processes write it, and the output
 	f, err := iox.FS(s.FS).Open(name)
 	if err != nil {
 		return nil, err

@@ -145,6 +145,14 @@ func Prefetch(file any, spans ...Span) {
 	}
 }
 
+// Refresh makes the store of a name look again at what it has: it may remember for a moment what it
+// has seen, and another process may have changed it.
+func Refresh(name string) {
+	if s, ok := store(name).(interface{ Refresh() }); ok {
+		s.Refresh()
+	}
+}
+
 // ReadBack is fsys for outputs that are read before they have their place: a store then keeps them
 // as objects of their own meanwhile.
 func ReadBack(fsys storage.FS) storage.FS {

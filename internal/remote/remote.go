@@ -149,6 +149,9 @@ type listing struct {
 // request of an output has a condition.
 const recallTime = 2 * time.Second
 
+// Refresh forgets all that was seen. See iox.Refresh.
+func (r *FS) Refresh() { r.link.epoch.Add(1) }
+
 func (r *FS) recall(name any, epoch int64) (s sighting, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
