@@ -2,6 +2,7 @@ package rosbag2
 
 import (
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/sqlitefile"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -9,14 +10,17 @@ import (
 // Checkpoint writes the messages so far, and topics and definitions that came since the last
 // one. The database stays empty for SQLite until the end, but a reader finds the pages of both
 // (salvage.go). Parts that get no more messages are finished, with the topics so far. Parts that
-// are compressed as a whole are refused: what they have so far is no file yet. See
-// storage.Checkpointer.
+// are compressed as a whole are refused: what they have so far is no file yet. On a store, nothing is there
+// before the end. See storage.Checkpointer.
 func (w *Writer) Checkpoint() error {
 	if w.err != nil {
 		return w.err
 	}
 	if w.packing.mode == ros2bag.ModeFile {
 		return w.keep(&storage.OptionError{Name: storage.NameCompressionMode, What: "a database that is compressed as a whole cannot be read before its end", Hint: "use --" + storage.NameCompressionMode + " " + modes[1]})
+	}
+	if iox.IsURL(w.path) {
+		return nil
 	}
 	w.live = true
 	return w.keep(w.checkpoint())

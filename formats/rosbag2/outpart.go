@@ -25,7 +25,7 @@ type outPart struct {
 	path string // where it is written
 
 	file   storage.File       // nil when it is closed
-	packed *packedFile        // the same, if the part is compressed as a whole
+	stream *streamFile        // the same, if the part is compressed as a whole or goes to a store
 	db     *sqlite.DB         // nil while the loader has the file
 	loader *sqlitefile.Loader // nil when the rows are settled
 
@@ -51,8 +51,11 @@ func (w *Writer) addPart() error {
 		p.path = filepath.Join(p.path, p.Name)
 		if w.packing.mode == ros2bag.ModeFile {
 			p.path = ros2bag.PackedName(p.path)
-			p.packed = &packedFile{level: w.packing.level, foxy: w.packing.foxy}
+			p.stream = &streamFile{level: w.packing.level, foxy: w.packing.foxy}
 		}
+	}
+	if p.stream == nil && iox.IsURL(p.path) {
+		p.stream = &streamFile{}
 	}
 	w.parts = append(w.parts, p)
 	return p.create()
@@ -95,8 +98,8 @@ func (p *outPart) create() (err error) {
 	if err != nil {
 		return err
 	}
-	if p.packed != nil {
-		err = p.packed.begin()
+	if p.stream != nil {
+		err = p.stream.begin()
 	}
 	p.handOut()
 	return err
@@ -106,7 +109,7 @@ func (p *outPart) create() (err error) {
 // one by one are handed out before they are pages.
 func (p *outPart) handOut() {
 	switch {
-	case p.packed != nil:
+	case p.w.packing.mode == ros2bag.ModeFile:
 		p.loader.OnBuffer(p.handRun)
 	case p.w.hand != nil && p.w.packing.mode == "":
 		p.loader.OnBuffer(p.w.hand)
@@ -159,11 +162,15 @@ func (p *outPart) of(topic int) int64 {
 // open lets SQLite have the file.
 func (p *outPart) open(flag int) (err error) {
 	if p.file == nil {
-		if p.file, err = p.w.fs.OpenFile(p.path, os.O_RDWR|flag, 0o666); err != nil {
+		access := os.O_RDWR
+		if p.stream != nil {
+			access = os.O_WRONLY
+		}
+		if p.file, err = p.w.fs.OpenFile(p.path, access|flag, 0o666); err != nil {
 			return err
 		}
-		if p.packed != nil {
-			p.packed.File, p.file = p.file, p.packed
+		if p.stream != nil {
+			p.stream.File, p.file = p.file, p.stream
 		}
 	}
 	if p.db, err = sqlite.Open(sqlite.Options{File: sqlite.Plain{File: p.file}}); err != nil {
@@ -198,7 +205,10 @@ func (p *outPart) settle(keep bool) error {
 		return err
 	}
 	p.loader, p.notes.pages = nil, p.loader.Spare()
-	if keep {
+	if p.stream != nil {
+		p.stream.rows = false
+	}
+	if keep || iox.IsURL(p.path) { // where nothing is opened again
 		return nil
 	}
 	err := p.file.Close()
@@ -257,8 +267,8 @@ func (p *outPart) finish() error {
 	if err := sqlitefile.Free(p.file, pageSize, p.notes.pages); err != nil {
 		return err
 	}
-	if p.packed != nil {
-		if err := p.packed.finish(); err != nil {
+	if p.stream != nil {
+		if err := p.stream.finish(); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ var modes = []string{"file", "message"}
 
 // handRun has pages compressed for a part that is compressed as a whole.
 func (p *outPart) handRun(b storage.PendingBlock) error {
-	run := &packedRun{Buffer: b.(*sqlitefile.Buffer), p: p.packed}
+	run := &streamRun{Buffer: b.(*sqlitefile.Buffer), p: p.stream}
 	if p.w.hand != nil {
 		return p.w.hand(run)
 	}
@@ -168,6 +168,6 @@ func (r *rowRun) Append() error {
 func (r *rowRun) Lent() bool { return false }
 
 var (
-	_ storage.PendingBlock = (*packedRun)(nil)
+	_ storage.PendingBlock = (*streamRun)(nil)
 	_ storage.PendingBlock = (*rowRun)(nil)
 )

@@ -17,8 +17,8 @@ import (
 )
 
 // OpenFile opens an object for reading, or begins one. What is in a staging folder (see
-// iox.Output) appears when it is moved to its place; anything else when it is closed. A file that
-// shall be read as well (os.O_RDWR) is made in a temporary file.
+// iox.Output) appears when it is moved to its place; anything else when it is closed. It cannot be read
+// before that.
 func (r *FS) OpenFile(s string, flag int, _ os.FileMode) (storage.File, error) {
 	return r.create(s, flag, false)
 }
@@ -58,9 +58,6 @@ func (r *FS) create(s string, flag int, back bool) (storage.File, error) {
 	}
 	r.drafts[d.name] = d
 	r.mu.Unlock()
-	if flag&os.O_RDWR != 0 && !own {
-		return r.newSpool(d)
-	}
 	return &writing{draft: d}, nil
 }
 

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -206,21 +207,42 @@ func TestS3Requests(t *testing.T) {
 	}
 }
 
-// TestS3NoDisk: an output in parts of 16 MiB needs no file of this machine, of bags, MCAP files
-// and records.
+// TestS3NoDisk: an output in parts of 16 MiB needs no file of this machine, and has the bytes of a local one.
 func TestS3NoDisk(t *testing.T) { testNoDisk(t, "versitygw") }
 
 func testNoDisk(t *testing.T, server string) {
 	s := s3test.Start(t, server)
-	in := largeBag(t, 40)
+	in, local := largeBag(t, 24), t.TempDir()
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
-	for _, name := range []string{"x.bag", "x.mcap", "x.record"} {
-		args := []string{in, s.URL + "/" + name, "-q"}
-		if name == "x.mcap" {
-			args = append(args, "--compression", "none")
+	store := remote.New(context.Background(), &remote.Settings{})
+	for _, c := range []struct {
+		file, out string // file is what is compared
+		flags     []string
+	}{
+		{"x.bag", "x.bag", nil},
+		{"x.mcap", "x.mcap", []string{"--compression", "none"}},
+		{"x.record", "x.record", nil},
+		{"x.db3", "x.db3", nil},
+		{"back.db3", "back.db3", []string{"--verify", "content"}},
+		{"db/db_0.db3", "db/", []string{"--segment-size", "17M"}},
+		{"zstd/zstd_0.db3.zstd", "zstd/", []string{"--compression", "zstd"}},
+		{"rows/rows_0.db3", "rows/", []string{"--compression", "zstd", "--compression-mode", "message"}},
+	} {
+		url := s.URL + "/" + c.out
+		if out := must(t, append([]string{in, url, "-q"}, c.flags...)...); out != "" {
+			t.Errorf("%s: %s", c.out, out)
 		}
-		must(t, args...)
-		must(t, "verify", in, args[1])
+		must(t, append([]string{in, filepath.Join(local, c.out) + strings.Repeat("/", strings.Count(c.out, "/")), "-q"}, c.flags...)...)
+		must(t, "verify", "-q", in, url)
+		want, err := os.ReadFile(filepath.Join(local, c.file))
+		f, err2 := store.Open(s.URL + "/" + c.file)
+		if err = errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(f)
+		if err = errors.Join(err, f.Close()); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes, %d on this machine, %v", c.file, len(got), len(want), err)
+		}
 	}
 	if left := s.Uploads(t); len(left) > 0 {
 		t.Errorf("uploads are left: %q", left)

@@ -12,10 +12,11 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A packedFile is a database that is written compressed as a whole, and is never there
-// uncompressed. Its first pages, which change until the end, and its last ones, which SQLite
-// adds when it fills the small tables, stay in memory. The pages of messages between them
-// are compressed as the loader hands them out:
+// A streamFile is a database that is written once from its start to its end, but for its first pages: for
+// outputs that are compressed as a whole, and for stores, where what was sent cannot be changed. Its
+// first pages, which change until the end, and its last ones, which SQLite adds when it fills the small tables,
+// stay in memory. The pages of messages between them are written as the loader hands them
+// out. With a level they are compressed:
 //
 //	frame     the first pages as they are: their place is known before their bytes
 //	frames    runs of pages of messages, each compressed on any core
@@ -29,48 +30,54 @@ import (
 //
 // Offsets of its methods are those of the database. The rows may be appended in one
 // goroutine while others compress.
-type packedFile struct {
-	storage.File // compressed; nil while it is closed
-	level        int
+type streamFile struct {
+	storage.File     // nil while it is closed
+	level        int // of compression; 0: it is not compressed
 	foxy         bool
 
 	head []byte // the first pages
 	tail []byte // the last ones
-	body int64  // end of the pages that are compressed, in the database; 0: none can be yet
+	body int64  // end of the pages that are written, in the database; 0: none can be yet
+	rows bool   // pages of messages may follow those that are written
 
 	mu  sync.Mutex
 	end int64 // of the file
 	one *compress.ZstdStream
 }
 
-// begin ends the first pages: what follows them is compressed.
-func (p *packedFile) begin() (err error) {
-	p.body, p.end = int64(len(p.head)), int64(compress.RawFrameSize(len(p.head)))
-	if p.foxy {
+// begin ends the first pages: pages of messages follow.
+func (p *streamFile) begin() (err error) {
+	p.body, p.rows = int64(len(p.head)), true
+	switch {
+	case p.level == 0:
+		p.end = p.body
+	case p.foxy:
 		p.end = int64(compress.ZstdStreamHead(len(p.head)))
-		p.one, err = compress.NewZstdStream(packedEnd{p}, p.level)
+		p.one, err = compress.NewZstdStream(streamEnd{p}, p.level)
+	default:
+		p.end = int64(compress.RawFrameSize(len(p.head)))
 	}
 	return err
 }
 
-// packedEnd writes at the end of the file.
-type packedEnd struct{ p *packedFile }
+// streamEnd writes at the end of the file.
+type streamEnd struct{ p *streamFile }
 
-func (e packedEnd) Write(b []byte) (int, error) {
+func (e streamEnd) Write(b []byte) (int, error) {
 	n, err := e.p.File.WriteAt(b, e.p.end)
 	e.p.end += int64(n)
 	return n, err
 }
 
-// A packedRun is a run of pages on its way to a packedFile.
-type packedRun struct {
+// A streamRun is a run of pages on its way to a streamFile.
+type streamRun struct {
 	*sqlitefile.Buffer
-	p     *packedFile
+	p     *streamFile
 	frame []byte
 }
 
 // Encode compresses the pages. See storage.PendingBlock.
-func (r *packedRun) Encode() (err error) {
+func (r *streamRun) Encode() (err error) {
 	if r.p.one == nil {
 		r.frame, err = compress.Zstd.Encode(nil, r.Bytes(), r.p.level)
 	}
@@ -78,19 +85,22 @@ func (r *packedRun) Encode() (err error) {
 }
 
 // Append writes the frame. See storage.PendingBlock.
-func (r *packedRun) Append() error { return r.Done(r.p.add(r.Bytes(), r.frame)) }
+func (r *streamRun) Append() error { return r.Done(r.p.add(r.Bytes(), r.frame)) }
 
-// add writes pages that follow those before, and their frame if they have one of their own.
-func (p *packedFile) add(pages, frame []byte) (err error) {
+// add writes pages that follow those before: their frame, if they have one of their own.
+func (p *streamFile) add(pages, frame []byte) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.File == nil {
 		return errClosedPart
 	}
-	if p.one != nil {
+	switch {
+	case p.level == 0:
+		_, err = streamEnd{p}.Write(pages)
+	case p.one != nil:
 		_, err = p.one.Write(pages)
-	} else {
-		_, err = packedEnd{p}.Write(frame)
+	default:
+		_, err = streamEnd{p}.Write(frame)
 	}
 	p.body += int64(len(pages))
 	return err
@@ -98,13 +108,13 @@ func (p *packedFile) add(pages, frame []byte) (err error) {
 
 var errClosedPart = errors.New("internal error: the part is closed")
 
-// finish compresses the last pages, and writes the first.
-func (p *packedFile) finish() error {
+// finish writes the last pages, and then the first.
+func (p *streamFile) finish() error {
 	const run = 1 << 20
 	var frame []byte
 	for tail := p.tail; len(tail) > 0; {
 		n := min(len(tail), run)
-		if p.one == nil {
+		if p.level > 0 && p.one == nil {
 			var err error
 			if frame, err = compress.Zstd.Encode(frame[:0], tail[:n], p.level); err != nil {
 				return err
@@ -116,34 +126,41 @@ func (p *packedFile) finish() error {
 		tail = tail[n:]
 	}
 	p.tail = nil
-	head := compress.AppendRawFrame
-	if p.one != nil {
+	head := p.head
+	switch {
+	case p.one != nil:
 		if err := p.one.Close(); err != nil {
 			return err
 		}
-		head = func(_, data []byte) []byte { return p.one.Head(data) }
+		head = p.one.Head(head)
+	case p.level > 0:
+		head = compress.AppendRawFrame(nil, head)
 	}
-	_, err := p.File.WriteAt(head(nil, p.head), 0)
+	_, err := p.File.WriteAt(head, 0)
 	return err
 }
 
 // size is the bytes of the database.
-func (p *packedFile) size() int64 { return max(p.body, int64(len(p.head))) + int64(len(p.tail)) }
+func (p *streamFile) size() int64 { return max(p.body, int64(len(p.head))) + int64(len(p.tail)) }
 
-// WriteAt changes first or last pages, and adds such.
-func (p *packedFile) WriteAt(b []byte, at int64) (int, error) {
+// WriteAt changes first or last pages, and adds such, or pages of messages that are not compressed.
+func (p *streamFile) WriteAt(b []byte, at int64) (int, error) {
 	if p.File == nil {
 		return 0, errClosedPart
 	}
 	switch {
 	case p.body == 0:
 		p.head = overwrite(p.head, b, at)
-	case at >= p.body:
+	case p.rows && p.level == 0 && at == p.body:
+		if err := p.add(b, nil); err != nil {
+			return 0, err
+		}
+	case at >= p.body && !p.rows:
 		p.tail = overwrite(p.tail, b, at-p.body)
 	case at+int64(len(b)) <= int64(len(p.head)):
 		copy(p.head[at:], b)
 	default:
-		return 0, fmt.Errorf("internal error: bytes %d to %d of the database are compressed already", at, at+int64(len(b)))
+		return 0, fmt.Errorf("internal error: bytes %d to %d of the database are written already", at, at+int64(len(b)))
 	}
 	return len(b), nil
 }
@@ -158,13 +175,13 @@ func overwrite(dst, b []byte, at int64) []byte {
 }
 
 // ReadAt reads first or last pages.
-func (p *packedFile) ReadAt(b []byte, at int64) (int, error) {
+func (p *streamFile) ReadAt(b []byte, at int64) (int, error) {
 	from := p.head
 	switch {
 	case at < int64(len(p.head)):
 		from = from[at:]
 	case p.body > 0 && at < p.body:
-		return 0, fmt.Errorf("internal error: byte %d of the database is compressed already", at)
+		return 0, fmt.Errorf("internal error: byte %d of the database is written already", at)
 	default:
 		from = p.tail[min(max(at-p.body, 0), int64(len(p.tail))):]
 	}
@@ -180,7 +197,7 @@ func (p *packedFile) ReadAt(b []byte, at int64) (int, error) {
 }
 
 // Truncate cuts first or last pages off.
-func (p *packedFile) Truncate(size int64) error {
+func (p *streamFile) Truncate(size int64) error {
 	switch {
 	case size >= p.size():
 	case p.body > 0 && size >= p.body:
@@ -188,26 +205,26 @@ func (p *packedFile) Truncate(size int64) error {
 	case p.body == 0:
 		p.head = p.head[:size]
 	default:
-		return fmt.Errorf("internal error: a cut at byte %d of a database that is compressed already", size)
+		return fmt.Errorf("internal error: a cut at byte %d of a database that is written already", size)
 	}
 	return nil
 }
 
 // Stat returns what the file has, with the size of the database.
-func (p *packedFile) Stat() (os.FileInfo, error) {
+func (p *streamFile) Stat() (os.FileInfo, error) {
 	st, err := p.File.Stat()
-	return packedInfo{st, p.size()}, err
+	return streamInfo{st, p.size()}, err
 }
 
-type packedInfo struct {
+type streamInfo struct {
 	os.FileInfo
 	size int64
 }
 
-func (i packedInfo) Size() int64 { return i.size }
+func (i streamInfo) Size() int64 { return i.size }
 
 // Close closes the file; what is in memory stays. It can be opened again.
-func (p *packedFile) Close() error {
+func (p *streamFile) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := p.File
