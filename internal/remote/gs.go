@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -167,6 +168,9 @@ func (b *gsBucket) ask(ctx context.Context, r *gsRequest, into any) error {
 	if r.method != http.MethodGet && err != nil { // it is done, as the status says
 		return errors.Join(resp.Body.Close(), errNoAnswer)
 	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errNoAnswer, err)
+	}
 	if err = errors.Join(err, resp.Body.Close()); err != nil || into == nil {
 		return err
 	}
@@ -179,7 +183,34 @@ func (b *gsBucket) ask(ctx context.Context, r *gsRequest, into any) error {
 func (b *gsBucket) head(ctx context.Context, key string) (object, []byte, error) {
 	var o gsObject
 	err := b.ask(ctx, &gsRequest{method: "GET", path: b.object(key), query: url.Values{"fields": {gsFields}}}, &o)
+	if errors.Is(err, errNoAnswer) {
+		return b.headers(ctx, key)
+	}
 	return o.object(), nil, err
+}
+
+// headers is head by the headers of an answer, which arrive although its text is cut.
+func (b *gsBucket) headers(ctx context.Context, key string) (o object, _ []byte, err error) {
+	resp, err := b.do(ctx, &gsRequest{method: "GET", path: b.object(key), query: url.Values{"alt": {"media"}}, header: map[string]string{"Range": "bytes=0-0", "Accept-Encoding": "gzip"}})
+	if err != nil {
+		return o, nil, err
+	}
+	h := resp.Header
+	g := gsObject{Generation: h.Get("X-Goog-Generation")}
+	_, length, _ := strings.Cut(h.Get("Content-Range"), "/")
+	g.Size, err = strconv.ParseInt(length, 10, 64)
+	for _, values := range h.Values("X-Goog-Hash") {
+		for _, v := range strings.Split(values, ",") {
+			if sum, ok := strings.CutPrefix(strings.TrimSpace(v), "crc32c="); ok {
+				g.CRC32C = sum
+			}
+		}
+	}
+	g.Updated, _ = http.ParseTime(h.Get("Last-Modified"))
+	if _ = resp.Body.Close(); err != nil || g.Generation == "" || g.CRC32C == "" {
+		return o, nil, errCut
+	}
+	return g.object(), nil, nil
 }
 
 func (b *gsBucket) get(ctx context.Context, key string, o *object, off, n int64) (io.ReadCloser, error) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/bagconv/bagconv/internal/iox"
 )
@@ -29,6 +30,8 @@ type debt struct {
 	Key   string `json:"key"`
 	ID    string `json:"id"`
 	Mark  string `json:"etag,omitempty"` // of an object that stays if others appear; see sink.mark
+
+	Begins time.Time `json:"begins,omitzero"` // of an upload whose ID is not known yet: when it is asked for
 }
 
 // ledgerDir is where ledgers are.
@@ -40,6 +43,14 @@ func ledgerDir() string {
 	return filepath.Join(dir, "bagconv", "uploads")
 }
 
+// begin writes down an upload before it is asked for: add has its id, when the answer is there.
+func (l *ledger) begin(s sink, key string) {
+	l.note(debt{Store: s.where(), Key: key, ID: beginID(key), Begins: time.Now()})
+}
+
+// beginID is the id of an upload in a ledger before the store has named it.
+func beginID(key string) string { return "begin " + key }
+
 func (l *ledger) add(s sink, key, id string) { l.note(debt{Store: s.where(), Key: key, ID: id}) }
 
 func (l *ledger) note(d debt) {
@@ -48,6 +59,7 @@ func (l *ledger) note(d debt) {
 	if l.open == nil {
 		l.open = map[string]debt{}
 	}
+	delete(l.open, beginID(d.Key))
 	l.open[d.ID] = d
 	if l.file == nil && !l.dead {
 		l.dead = l.create() != nil

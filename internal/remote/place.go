@@ -242,8 +242,10 @@ func (r *FS) CleanUp(s string) (found []iox.Leftover, err error) {
 		if d.Store != to.where() {
 			return false
 		}
-		err := r.settle(to, d)
-		found = append(found, iox.Leftover{Path: Show(n.file(d.Key)), Err: err})
+		some, err := r.settle(to, d)
+		if some || err != nil {
+			found = append(found, iox.Leftover{Path: Show(n.file(d.Key)), Err: err})
+		}
 		return err == nil
 	})
 	var list []upload
@@ -278,26 +280,38 @@ type deadUpload struct {
 	key, id string
 }
 
-// settle removes what a dead process has left: an upload, or an object that is its own.
-func (r *FS) settle(to sink, d debt) error {
+// beginning is how long an upload may take to begin.
+const beginning = time.Minute
+
+// settle removes what a dead process has left: an upload, or an object that is its own. It returns whether
+// there may have been something.
+func (r *FS) settle(to sink, d debt) (some bool, err error) {
+	if !d.Begins.IsZero() {
+		some, err = r.disown(to, d.Key, "", d.Begins, d.Begins.Add(beginning))
+		var refused *statusError
+		if errors.As(err, &refused) && !refused.transient() {
+			err = nil // this server, or this user, cannot list them
+		}
+		return some, err
+	}
 	if d.Mark == "" {
 		if to.keepsParts() {
 			r.mu.Lock()
 			r.dead = append(r.dead, deadUpload{to, d.Key, d.ID})
 			r.mu.Unlock()
 		}
-		return r.giveUp(to, d.Key, d.ID)
+		return true, r.giveUp(to, d.Key, d.ID)
 	}
 	var o object
-	err := r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
+	err = r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
 		o, _, err = to.head(ctx, d.Key)
 		return false, err
 	})
 	if errors.Is(err, fs.ErrNotExist) || err == nil && o.mark != d.Mark {
-		return nil
+		return true, nil
 	}
 	if err != nil {
-		return fmt.Errorf("it could not be looked at: %w", err)
+		return true, fmt.Errorf("it could not be looked at: %w", err)
 	}
-	return r.removeObject(to, d.Key)
+	return true, r.removeObject(to, d.Key)
 }

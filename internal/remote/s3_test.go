@@ -332,6 +332,35 @@ func TestS3Stale(t *testing.T) {
 	}
 }
 
+// TestS3Begun: an upload whose id a killed run has not learnt is given up. Those of the same name that
+// began at another time, or of which something was sent, are not its own.
+func TestS3Begun(t *testing.T) {
+	s, r := fakeS3(t, &Settings{})
+	to, _, err := r.sink(inBucket + "x.bag")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dead ledger
+	dead.begin(to, "x.bag")
+	dead.close() // unlocks it, as the end of a process does
+	own := s.Begin("x.bag")
+	sent := s.Begin("x.bag")
+	if _, err := to.(*bucket).part(context.Background(), "x.bag", sent, 1, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	s.Age = 10 * time.Minute
+	s.Begin("x.bag")
+	for i, want := range []int{1, 0} {
+		found, err := r.CleanUp(inBucket + "y.bag")
+		if err != nil || len(found) != want || want > 0 && found[0].Err != nil || len(s.Uploads()) != 2 {
+			t.Errorf("clean-up %d: %v, %v; %q are left", i, found, err, s.Uploads())
+		}
+	}
+	if _, err := to.(*bucket).part(context.Background(), "x.bag", own, 1, []byte("x")); err == nil {
+		t.Error("the upload is still there")
+	}
+}
+
 // TestS3Keys writes, lists and reads objects with all kinds of characters in their keys.
 func TestS3Keys(t *testing.T) {
 	s, r := fakeS3(t, &Settings{})

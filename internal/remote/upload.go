@@ -189,6 +189,7 @@ func (d *draft) send(i int) error {
 // start begins the upload, and writes it down for whoever cleans up. d.mu is held.
 func (d *draft) start() error {
 	link, began, tries := d.fs.link, time.Now(), 0
+	d.fs.ledger.begin(d.sink, d.key)
 	err := link.do(d.fs.ctx, func(ctx context.Context) (_ bool, err error) {
 		tries++
 		if d.id, err = d.sink.begin(ctx, d.key); err == nil {
@@ -197,36 +198,41 @@ func (d *draft) start() error {
 		return false, err
 	})
 	if err == nil && tries > 1 {
-		d.disown(began.Add(-2 * time.Second)) // servers tell whole seconds
+		_, _ = d.fs.disown(d.sink, d.key, d.id, began, time.Now()) // else their lease ends one day
+	}
+	if err != nil && !Transient(err) {
+		d.fs.ledger.remove(beginID(d.key))
 	}
 	return err
 }
 
-// disown gives up uploads that were begun by attempts whose answer was lost: those of this key of
-// which nothing was sent, since then. d.mu is held.
-func (d *draft) disown(since time.Time) {
-	link := d.fs.link
+// disown gives up uploads of a key that were begun by attempts whose answer was lost: those of which
+// nothing was sent, between two times, and not the one with that id. The error is that of listing them.
+func (r *FS) disown(s sink, key, id string, from, to time.Time) (some bool, err error) {
+	const slack = 2 * time.Second                          // servers tell whole seconds
 	try := func(f func(ctx context.Context) error) error { // each by itself: each may need several tries
-		return link.do(d.fs.ctx, func(ctx context.Context) (bool, error) { return false, f(ctx) })
+		return r.link.do(r.ctx, func(ctx context.Context) (bool, error) { return false, f(ctx) })
 	}
 	var list []upload
-	_ = try(func(ctx context.Context) (err error) { // else their lease ends one day
-		list, err = d.sink.uploads(ctx, d.key)
+	err = try(func(ctx context.Context) (err error) {
+		list, err = s.uploads(ctx, key)
 		return err
 	})
 	for _, u := range list {
-		if u.key != d.key || u.id == d.id || u.last.Before(since) {
+		if u.key != key || u.id == id || u.last.Before(from.Add(-slack)) || u.last.After(to.Add(slack)) {
 			continue
 		}
 		var last time.Time
 		err := try(func(ctx context.Context) (err error) {
-			last, err = d.sink.lastPart(ctx, u.key, u.id)
+			last, err = s.lastPart(ctx, u.key, u.id)
 			return err
 		})
 		if err == nil && last.IsZero() {
-			_ = try(func(ctx context.Context) error { return d.sink.abort(ctx, u.key, u.id) })
+			some = true
+			_ = try(func(ctx context.Context) error { return s.abort(ctx, u.key, u.id) })
 		}
 	}
+	return some, err
 }
 
 // close ends the writing: all parts but the first are sent.
@@ -305,9 +311,15 @@ func (d *draft) appeared(err error, only bool) error {
 	if errors.As(err, &s) && s.code == 501 && only { // the server has no such condition
 		return fmt.Errorf("%w; the server cannot refuse to replace what another run has written meanwhile: use --force", err)
 	}
-	if lost := Transient(err) || errors.As(err, &s) && (s.code == 404 || s.code == 412 || s.code == 409); lost && d.isOurs() {
-		err = nil
-		if d.id != "" { // it may be the same object of another run; then this one is still open
+	if lost := Transient(err) || errors.As(err, &s) && (s.code == 404 || s.code == 412 || s.code == 409); lost {
+		ours, unknown := d.isOurs()
+		if Transient(unknown) {
+			return fmt.Errorf("%w; and the store does not answer whether it is there, so look before you try again: %w", err, unknown)
+		}
+		if ours {
+			err = nil
+		}
+		if ours && d.id != "" { // it may be the same object of another run; then this one is still open
 			err = d.fs.giveUp(d.sink, d.key, d.id)
 		}
 	}
@@ -338,8 +350,8 @@ func (d *draft) occupied() bool {
 	}) == nil
 }
 
-// isOurs reports whether the object that stands there is this one.
-func (d *draft) isOurs() bool {
+// isOurs reports whether the object that stands there is this one. An error leaves it open.
+func (d *draft) isOurs() (bool, error) {
 	ctx, stop := d.fs.detached()
 	defer stop()
 	var o object
@@ -347,7 +359,10 @@ func (d *draft) isOurs() bool {
 		o, _, err = d.sink.head(ctx, d.key)
 		return false, err
 	})
-	return err == nil && o.size == d.size && o.mark == d.mark()
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && o.size == d.size && o.mark == d.mark(), err
 }
 
 // abort gives the object up. It works although the run has ended.

@@ -20,11 +20,12 @@ func eachCloud(t *testing.T, test func(t *testing.T, server string)) {
 	}
 }
 
-func TestCloudsNoDisk(t *testing.T) { eachCloud(t, testNoDisk) }
-func TestCloudsKilled(t *testing.T) { eachCloud(t, testKilled) }
-func TestCloudsCuts(t *testing.T)   { eachCloud(t, testCuts) }
-func TestCloudsRivals(t *testing.T) { eachCloud(t, testRivals) }
-func TestCloudsTasks(t *testing.T)  { eachCloud(t, testTasks) }
+func TestCloudsNoDisk(t *testing.T)  { eachCloud(t, testNoDisk) }
+func TestCloudsKilled(t *testing.T)  { eachCloud(t, testKilled) }
+func TestCloudsCuts(t *testing.T)    { eachCloud(t, testCuts) }
+func TestCloudsRivals(t *testing.T)  { eachCloud(t, testRivals) }
+func TestCloudsTasks(t *testing.T)   { eachCloud(t, testTasks) }
+func TestCloudsBatches(t *testing.T) { eachCloud(t, testBatches) }
 
 // TestCloudsBatch converts what is below a prefix to another one.
 func TestCloudsBatch(t *testing.T) {

@@ -1,17 +1,14 @@
 package cli_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/internal/s3test"
@@ -19,8 +16,10 @@ import (
 
 // TestS3Batches: a batch whose manifest is on a store goes on after it was killed and after the manifest
 // was cut in half, and a second one with the same manifest is refused while it runs.
-func TestS3Batches(t *testing.T) {
-	s := s3test.Start(t, "versitygw")
+func TestS3Batches(t *testing.T) { testBatches(t, "versitygw") }
+
+func testBatches(t *testing.T, server string) {
+	s := s3test.Start(t, server)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	const files = 8
 	in, out, manifest := s.URL+"/in", s.URL+"/out", s.URL+"/out/manifest.jsonl"
@@ -32,20 +31,9 @@ func TestS3Batches(t *testing.T) {
 		must(t, "-q", path, fmt.Sprintf("%s/%d.bag", in, i), "--compression", "none")
 	}
 	store := remote.New(context.Background(), &remote.Settings{})
-	content := func() string { // of the manifest
-		f, err := store.Open(manifest)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
 	whole := func(what string) {
 		t.Helper()
-		text := content()
+		text := contentOf(t, manifest)
 		if n, ok := strings.Count(text, "\n"), strings.Count(text, `"status":"ok"`); n != files || ok != files {
 			t.Errorf("%s: the manifest has %d lines, and %d of them are ok: %s", what, n, ok, text)
 		}
@@ -62,13 +50,8 @@ func TestS3Batches(t *testing.T) {
 	batch := []string{"batch", "-q", "-O", out, in, "--to", "mcap"}
 
 	// Killed when there is an output; then nobody writes MANIFEST.alive any more.
-	cmd := exec.Command("bagconv", append(batch, "--bandwidth", "500k")...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(20 * time.Second); len(s.Keys(t, "out/0")) == 0 && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond)
-	}
+	cmd := start(t, append(batch, "--bandwidth", "500k")...)
+	waitUntil(func() bool { return len(s.Keys(t, "out/0")) > 0 })
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	if n := len(s.Keys(t, "out/")); n == 0 || n > files {
@@ -84,7 +67,7 @@ func TestS3Batches(t *testing.T) {
 	whole("after a kill")
 
 	// Cut in half, in a line.
-	text := content()
+	text := contentOf(t, manifest)
 	f, err := store.OpenFile(manifest, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o666)
 	if err == nil {
 		_, err = io.WriteString(f, text[:len(text)*6/10])
@@ -105,11 +88,9 @@ func TestS3Batches(t *testing.T) {
 	var two sync.WaitGroup
 	for range 2 {
 		two.Go(func() {
-			cmd := exec.Command("bagconv", append(batch, "--force")...)
-			var said bytes.Buffer
-			cmd.Stderr = &said
-			if err := cmd.Run(); err != nil && !strings.Contains(said.String(), "running") {
-				t.Errorf("two at once: %v: %s", err, &said)
+			cmd := start(t, append(batch, "--force")...)
+			if err := cmd.Wait(); err != nil && !strings.Contains(said(cmd), "running") {
+				t.Errorf("two at once: %v: %s", err, said(cmd))
 			}
 		})
 	}

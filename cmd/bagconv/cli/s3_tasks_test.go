@@ -70,18 +70,7 @@ func testTasks(t *testing.T, server string) {
 		}
 		must(t, "-q", path, fmt.Sprintf("%s/in/%d/x y.bag", bucket, i), "--compression", "none")
 	}
-	content := func(url string) string { // of an object
-		t.Helper()
-		f, err := remote.New(context.Background(), &remote.Settings{}).Open(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
+	content := func(url string) string { return contentOf(t, url) }
 	sound := func(name string, text string, lines int) {
 		t.Helper()
 		if n := strings.Count(text, "\n"); n != lines || !strings.Contains(text, `"`+bucket+"/in/1/x y.bag") || regexp.MustCompile(`(s3|gs|az):/[^/]`).MatchString(text) {
@@ -144,4 +133,18 @@ func testTasks(t *testing.T, server string) {
 	if text := content(bucket + "/ranges/manifest.jsonl"); strings.Count(text, "\n") != 1 || !strings.Contains(text, `"sum":`) {
 		t.Errorf("ranges: %s", text)
 	}
+}
+
+// contentOf returns the text of an object.
+func contentOf(t *testing.T, url string) string {
+	t.Helper()
+	f, err := remote.New(context.Background(), &remote.Settings{}).Open(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
