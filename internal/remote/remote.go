@@ -183,12 +183,25 @@ func (r *FS) ask(st store, n name, i *info) (*cache, error) {
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		return nil, err
 	}
-	entries, listErr := r.list(st, n.path+"/", true)
-	if listErr != nil || len(entries) == 0 {
+	if there, listErr := r.isFolder(st, n.path+"/"); listErr != nil || !there {
 		return nil, err
 	}
 	i.object, i.dir = object{}, true
 	return nil, nil
+}
+
+// isFolder reports whether something is in a folder, besides parts of objects that are not whole.
+func (r *FS) isFolder(st store, dir string) (bool, error) {
+	for _, few := range []bool{true, false} {
+		entries, err := r.list(st, dir, few)
+		if err != nil || len(entries) == 0 {
+			return false, err
+		}
+		if slices.ContainsFunc(entries, func(e entry) bool { return !iox.IsTemp(e.name) }) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // drafted returns the draft at a name that is not an object yet, or whether a folder was made there.
