@@ -121,7 +121,7 @@ func within(all, some []string) (list []string) {
 }
 
 // converted returns the topics of a recording, and the rate at which they take about a second, or longer
-// if that would be more than 1000 messages a second: a subscription of the recorder of ROS has a queue
+// if that would be more than 300 messages a second: a subscription of the recorder of ROS has a queue
 // of 100, and loses what does not fit.
 func (s *rosSystem) converted(path, prefix string) (topics map[string]*played, rate string) {
 	bag := filepath.Join(s.dir, "converted.bag")
@@ -138,7 +138,7 @@ func (s *rosSystem) converted(path, prefix string) (topics map[string]*played, r
 		if err = errors.Join(err, r.Close()); err != nil {
 			s.t.Fatal(err)
 		}
-		speed = max(speed, (float64(info.End)-float64(info.Start))/1e9/max(1, float64(info.Messages)/1000))
+		speed = max(speed, (float64(info.End)-float64(info.Start))/1e9/max(1, float64(info.Messages)/300))
 	}
 	if speed > 1000 {
 		s.t.Logf("%s lasts too long, and is left out", path)
