@@ -119,7 +119,7 @@ func (e *env) record(c *cli.Context) error {
 	stopped := c.Context
 	c.Context = context.WithoutCancel(stopped) // the signal that stops it lets it complete the output
 	var r liveReader
-	job.SourceFormat = &storage.Format{Name: "live", Files: noFiles, Open: func(ctx context.Context, address string, _ storage.ReadOptions) (storage.Reader, error) {
+	job.SourceFormat = live.Source(func(ctx context.Context, address string) (storage.Reader, error) {
 		system, err := openLive(ctx, address, o)
 		if err != nil {
 			return nil, err
@@ -130,7 +130,7 @@ func (e *env) record(c *cli.Context) error {
 			e.say("recording %s; stop with Ctrl-C", clean(address))
 		}
 		return r, nil
-	}}
+	})
 	e.set.live.report = func() *liveJSON { return recordedJSON(r.Stats()) }
 	release := make(chan os.Signal, 1)
 	if o.Snapshot {
@@ -180,8 +180,6 @@ func openLive(ctx context.Context, address string, o ros1.RecordOptions) (liveRe
 	}
 	return foxglove.Record(ctx, address, foxglove.RecordOptions{Options: o.Options, Takes: o.Takes, WallTime: o.WallTime, MaxMessage: o.MaxMessage})
 }
-
-func noFiles(storage.FS, string) (storage.Files, error) { return storage.Files{}, nil }
 
 // recordOptions are what to record: topics of the flags, and words of the line.
 func (e *env) recordOptions(words []string) (o ros1.RecordOptions, err error) {
