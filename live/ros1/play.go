@@ -54,6 +54,7 @@ func NewPlayer(ctx context.Context, address string, o PlayOptions) (*Player, err
 	if _, err := n.master.topics(ctx); err != nil {
 		return nil, unreachable(err)
 	}
+	p.run(p.watch)
 	if o.ClockHz > 0 {
 		return p, p.startClock()
 	}
@@ -127,6 +128,29 @@ func (p *Player) Close() error {
 		err = errors.Join(err, s.leave())
 	}
 	return err
+}
+
+// watch registers all topics anew if the master was restarted.
+func (p *Player) watch() {
+	tick := time.NewTicker(masterPoll)
+	defer tick.Stop()
+	for registered := map[*station]bool{}; ; {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for _, s := range p.all() {
+			known, err := s.node.master.knows(p.ctx, s.node.api)
+			if registered[s] = registered[s] || known; err != nil || known || !registered[s] {
+				continue // if there is no answer, it is asked again
+			}
+			p.complain("the master was restarted; all topics are registered again, and nodes that asked before that may not have found them")
+			for _, t := range s.published() {
+				_, _ = s.node.master.call(p.ctx, "registerPublisher", t[0], t[1], s.node.api) // a failure is found the next time
+			}
+		}
+	}
 }
 
 func (p *Player) all() (list []*station) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -177,6 +178,91 @@ func TestSubscribers(t *testing.T) {
 	lost, refused := p.Problems()
 	if len(lost) != 1 || !strings.Contains(lost[0], "topic /a, subscriber /test") || len(refused) != 2 {
 		t.Errorf("lost %q, refused %q", lost, refused)
+	}
+}
+
+// TestPlayerMasterRestarts: a master that was restarted gets all topics again, and a subscriber that has a
+// connection keeps it.
+func TestPlayerMasterRestarts(t *testing.T) {
+	m := newFakeMaster(t)
+	p, w := newPlayer(t, m, PlayOptions{Publishers: true})
+	topics := map[string]storage.TopicID{"/a": create(t, w, stringTopic("/a", "/first", "0")), "/b": create(t, w, stringTopic("/b", "/second", "0"))}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	old, err := m.Subscribe(ctx, "/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * masterPoll) // the player has seen that it is registered
+	m.Restart()
+	subscribers := map[string]*rostest.Subscriber{}
+	for name := range topics {
+		if subscribers[name], err = m.Subscribe(ctx, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, id := range topics {
+		if err := w.Write(&storage.Message{Topic: id, LogTime: 1, Data: []byte(name)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := subscribers[name].Take(1, 20*time.Second); !slices.Equal(got, []string{name}) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := old.Take(1, 20*time.Second); len(got) != 1 {
+		t.Error("the connection of before is gone")
+	}
+	for _, s := range append(slices.Collect(maps.Values(subscribers)), old) {
+		go s.Take(1, time.Minute) // which answers the end
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if lost, problems := p.Problems(); len(lost) > 0 || len(problems) != 1 || !strings.Contains(problems[0], "the master was restarted") {
+		t.Errorf("lost %q, problems %q", lost, problems)
+	}
+}
+
+// TestHostileSubscriber: whatever a subscriber sends costs its connection alone.
+func TestHostileSubscriber(t *testing.T) {
+	m := newFakeMaster(t)
+	p, w := newPlayer(t, m, PlayOptions{})
+	a := create(t, w, stringTopic("/a", "", "0"))
+	for name, sent := range map[string][]byte{
+		"nothing":         nil,
+		"header of 4 GB":  {255, 255, 255, 255, 0, 0},
+		"field of 4 GB":   {5, 0, 0, 0, 255, 255, 255, 255, 0},
+		"field without =": {5, 0, 0, 0, 1, 0, 0, 0, 'x'},
+		"no topic":        wire.AppendHeader(nil, map[string]string{wire.FieldCaller: "/x", wire.FieldMD5: "*"}),
+		"no md5sum":       wire.AppendHeader(nil, map[string]string{wire.FieldCaller: "/x", wire.FieldTopic: "/a"}),
+		"a long topic":    wire.AppendHeader(nil, map[string]string{wire.FieldTopic: strings.Repeat("/x", 1<<20), wire.FieldMD5: "*"}),
+	} {
+		c, err := net.Dial("tcp", p.all()[0].listen.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+		if _, err := c.Write(sent); err != nil {
+			t.Logf("%s: %v", name, err)
+		}
+		if tcp, ok := c.(*net.TCPConn); ok {
+			_ = tcp.CloseWrite()
+		}
+		if answer, _ := io.ReadAll(c); len(answer) > 1000 || len(answer) > 0 && !strings.Contains(string(answer), "error=") {
+			t.Errorf("%s: it is answered with %d bytes: %.200q", name, len(answer), answer)
+		}
+		_ = c.Close()
+	}
+	good, _ := subscribe(t, p, "/a", "*")
+	if err := w.Write(&storage.Message{Topic: a, LogTime: 1, Data: []byte("x")}); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := wire.ReadSized(good, 100, 0, "message"); err != nil || string(b) != "x" {
+		t.Errorf("%q, %v", b, err)
+	}
+	_ = good.Close()
+	if err := p.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package ros1
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -195,19 +194,22 @@ func (s *station) accept(conn net.Conn) {
 		s.player.complain(err.Error())
 		fields = map[string]string{wire.FieldError: err.Error()}
 	}
-	if _, e := conn.Write(bytes.Clone(wire.AppendHeader(nil, fields))); e != nil || err != nil {
-		_ = conn.Close()
-		return
-	}
-	_ = conn.SetDeadline(time.Time{})
 	l := newLink(conn, asked[wire.FieldCaller])
-	p.add(l)
-	if !s.player.run(func() {
+	if err == nil {
+		p.add(l) // so that it misses nothing that is sent after the answer
+	}
+	_, e := conn.Write(wire.AppendHeader(nil, fields))
+	_ = conn.SetDeadline(time.Time{})
+	if err == nil && e == nil && s.player.run(func() {
 		missing, err := l.run()
 		p.remove(l)
 		s.player.ended(p, l, missing, err)
 	}) {
-		p.remove(l)
-		_ = conn.Close()
+		return
 	}
+	if p != nil {
+		p.remove(l)
+	}
+	l.end(net.ErrClosed) // nothing waits for it
+	_ = conn.Close()
 }
