@@ -328,7 +328,17 @@ func (r *Recorder) Resume() (more bool, err error) {
 	if !r.ended || r.ready() && r.timed() {
 		return true, nil
 	}
+	r.forget()
 	return false, r.err
+}
+
+// forget drops what is left of the queue: it is not written, and does not count.
+func (r *Recorder) forget() {
+	for _, m := range r.queue {
+		r.stats[m.Topic].Messages--
+		r.stats[m.Topic].Bytes -= int64(len(m.Data))
+	}
+	r.queue, r.bytes = nil, 0
 }
 
 // timed reports whether the first message of the queue has a time. Without any, those that are
@@ -339,11 +349,7 @@ func (r *Recorder) timed() bool {
 	}
 	r.warnings = append(r.warnings, storage.Warning{Code: "no-time", Offset: -1, Damage: true,
 		Message: fmt.Sprintf("%d messages are lost, because /use_sim_time is set and no message of /clock came", len(r.queue)), Hint: "record with --wall-time"})
-	for _, m := range r.queue {
-		r.stats[m.Topic].Messages--
-		r.stats[m.Topic].Bytes -= int64(len(m.Data))
-	}
-	r.queue = nil
+	r.forget()
 	return false
 }
 

@@ -118,6 +118,9 @@ func TestSnapshot(t *testing.T) {
 	if got, err := drain(r); !slices.Equal(got, []string{"2", "3"}) || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
+	if s := r.Stats()[0]; s.Messages != 2 || s.Bytes != 2 {
+		t.Errorf("%+v, and two messages were written", s)
+	}
 }
 
 // TestEnds: by a number of messages, a time, an error, and the context.

@@ -81,6 +81,17 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// TestWallTime: times are those of this machine.
+func TestWallTime(t *testing.T) {
+	began := time.Now().UnixNano()
+	r := record(t, foxglovetest.Handler(subprotocols[0], []string{foxglovetest.Chatter}, [][]byte{foxglovetest.Message(7, 5, "x")}, false), RecordOptions{WallTime: true})
+	var at int64
+	got := read(t, r, 1)
+	if _, err := fmt.Sscan(strings.Join(got, ""), &at); err != nil || at < began || at > time.Now().UnixNano() {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // TestReconnect: a connection that ends is made again, and its topics go on.
 func TestReconnect(t *testing.T) {
 	r := record(t, foxglovetest.Handler("foxglove.sdk.v1", []string{foxglovetest.Chatter}, [][]byte{foxglovetest.Message(7, 5, "x")}, true), RecordOptions{})

@@ -187,7 +187,7 @@ func TestMasterRestarts(t *testing.T) {
 }
 
 // TestSimulatedTime: messages have the time of /clock, and those from before its first message
-// the first time.
+// the first time. With WallTime they have that of this machine.
 func TestSimulatedTime(t *testing.T) {
 	m := newFakeMaster(t)
 	m.Set("/use_sim_time", true)
@@ -203,15 +203,23 @@ func TestSimulatedTime(t *testing.T) {
 		_, _ = c.Write(append(rostest.StringHeader(wire.FieldTopic, "/clock"), rostest.Message("\x05\x00\x00\x00\x07\x00\x00\x00")...))
 		_, _ = c.Read(make([]byte, 1))
 	}))
-	r := record(t, m, RecordOptions{Options: fast, Takes: func(name, _ string) bool { return name == "/chatter" }})
+	takes := func(name, _ string) bool { return name == "/chatter" }
+	if at := firstTime(t, record(t, m, RecordOptions{Options: fast, Takes: takes})); at != 5_000_000_007 {
+		t.Errorf("time %d", at)
+	}
+	began := time.Now().UnixNano()
+	go func() { <-ready }()
+	if at := firstTime(t, record(t, m, RecordOptions{Options: fast, Takes: takes, WallTime: true})); at < began || at > time.Now().UnixNano() {
+		t.Errorf("time %d with WallTime, from %d on", at, began)
+	}
+}
+
+// firstTime returns the log time of the first message.
+func firstTime(t *testing.T, r *Recorder) int64 {
 	time.AfterFunc(20*time.Second, func() { r.Stop(nil) })
 	for {
-		msg, err := r.ReadNext()
-		if err == nil {
-			if msg.LogTime != 5_000_000_007 {
-				t.Errorf("time %d", msg.LogTime)
-			}
-			return
+		if msg, err := r.ReadNext(); err == nil {
+			return msg.LogTime
 		}
 		if more, err := r.Resume(); !more {
 			t.Fatal(err)

@@ -118,6 +118,13 @@ func (e *env) record(c *cli.Context) error {
 	job.Source, job.Order, job.Select, job.Write.FS = words[0], convert.OrderFile, selection.Selection{}, unfinished
 	stopped := c.Context
 	c.Context = context.WithoutCancel(stopped) // the signal that stops it lets it complete the output
+	release := make(chan os.Signal, 1)
+	if o.Snapshot {
+		if err := notifySnapshot(release); err != nil {
+			return err
+		}
+		defer signal.Stop(release)
+	}
 	var r liveReader
 	job.SourceFormat = live.Source(func(ctx context.Context, address string) (storage.Reader, error) {
 		system, err := openLive(ctx, address, o)
@@ -126,24 +133,14 @@ func (e *env) record(c *cli.Context) error {
 		}
 		r = system
 		context.AfterFunc(stopped, func() { r.Stop(nil) })
-		if !e.set.quiet {
-			e.say("recording %s; stop with Ctrl-C", clean(address))
+		if !o.Snapshot {
+			e.note("recording %s; stop with Ctrl-C", clean(address))
+			return r, nil
 		}
-		return r, nil
+		e.note("recording %s; kill -USR1 %d writes what came last; stop with Ctrl-C", clean(address), os.Getpid())
+		return snapshots(r, release, func(n int) { e.note("snapshot: %s", count(int64(n), "message")) }), nil
 	})
 	e.set.live.report = func() *liveJSON { return recordedJSON(r.Stats()) }
-	release := make(chan os.Signal, 1)
-	if o.Snapshot {
-		if err := notifySnapshot(release); err != nil {
-			return err
-		}
-		defer signal.Stop(release)
-		go func() {
-			for range release {
-				r.Release()
-			}
-		}()
-	}
 	if limit := e.LimitMemory; limit != nil {
 		e.LimitMemory = func(bytes int64) { limit(bytes + o.Buffer) }
 	}
@@ -159,6 +156,13 @@ func (e *env) record(c *cli.Context) error {
 		e.writeLines("note", []string{fmt.Sprintf("what was recorded is in %s; bagconv recover %s OUT reads it", left, left)})
 	}
 	return err
+}
+
+// note says something that is no result, unless --quiet is set.
+func (e *env) note(format string, a ...any) {
+	if !e.set.quiet {
+		e.say(format, a...)
+	}
 }
 
 // A liveReader reads a running system.

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -14,7 +15,7 @@ import (
 	"github.com/bagconv/bagconv/live/ros1/rostest"
 )
 
-// TestSnapshot: the signal writes what was received last.
+// TestSnapshot: the signal writes what was received last; without it nothing is written.
 func TestSnapshot(t *testing.T) {
 	m, err := rostest.NewMaster("127.0.0.1:0")
 	if err != nil {
@@ -25,20 +26,34 @@ func TestSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Publish("/chatter", "std_msgs/String", p)
-	out := filepath.Join(t.TempDir(), "out"+all.Registry().Formats()[0].Extensions[0])
-	stop := make(chan struct{})
-	go func() { // from the time at which record surely has the signal; more than once, it does no harm
-		defer close(stop)
-		time.Sleep(500 * time.Millisecond)
-		for range 5 {
-			_ = syscall.Kill(syscall.Getpid(), syscall.SIGUSR1)
-			time.Sleep(100 * time.Millisecond)
+	for _, signals := range []int{0, 5} {
+		out := filepath.Join(t.TempDir(), "out"+all.Registry().Formats()[0].Extensions[0])
+		stop := make(chan struct{})
+		go func() { // from the time at which record surely has the signal; more than once, it does no harm
+			defer close(stop)
+			time.Sleep(500 * time.Millisecond)
+			for range signals {
+				_ = syscall.Kill(syscall.Getpid(), syscall.SIGUSR1)
+				time.Sleep(100 * time.Millisecond)
+			}
+		}()
+		var stdout, stderr bytes.Buffer
+		args := []string{"bagconv", "record", m.Address, "-a", "--snapshot", "--duration", "2s", "-o", out, "--json"}
+		status := Run(t.Context(), args, Stdio{Out: &stdout, Err: &stderr}, all.Registry())
+		<-stop
+		var r struct {
+			Sink endJSON
+			Live struct{ Topics []struct{ Messages int64 } }
 		}
-	}()
-	var stderr bytes.Buffer
-	args := []string{"bagconv", "record", m.Address, "-a", "--snapshot", "--duration", "2s", "-o", out}
-	if status := Run(t.Context(), args, Stdio{Out: &stderr, Err: &stderr}, all.Registry()); status != 0 || !strings.Contains(stderr.String(), "10 messages") {
-		t.Errorf("status %d: %s", status, &stderr)
+		if err := json.Unmarshal(stdout.Bytes(), &r); err != nil || status != 0 {
+			t.Fatalf("status %d, %v: %s", status, err, &stderr)
+		}
+		want := int64(10 * min(signals, 1))
+		if r.Sink.Messages != want || len(r.Live.Topics) != 1 || r.Live.Topics[0].Messages != want || strings.Contains(stderr.String(), "snapshot: 10 messages") != (want > 0) {
+			t.Errorf("%d signals: %d messages, %+v: %s", signals, r.Sink.Messages, r.Live, &stderr)
+		}
+		if !strings.Contains(stderr.String(), "kill -USR1 ") {
+			t.Errorf("%s", &stderr)
+		}
 	}
-	<-stop
 }
