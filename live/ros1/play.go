@@ -21,8 +21,8 @@ type PlayOptions struct {
 	Clock      *live.Clock   // when messages are due
 	ClockHz    float64       // how often /clock is published, per second of real time; 0: not at all
 	Publishers bool          // each publisher of the recording is a node of its own
-	Wait       bool          // the first message waits until each topic has a subscriber
-	Delay      time.Duration // between the first topic and the first message
+	Wait       bool          // the first message of the first recording waits until each topic has a subscriber
+	Delay      time.Duration // between the first topic and that message
 }
 
 // A Player publishes recordings in a ROS 1 system. Its Format is a sink for convert. Several
@@ -372,15 +372,17 @@ func (w *playWriter) Write(m *storage.Message) error {
 	return nil
 }
 
-// awaitSubscribers waits before the first message.
+// awaitSubscribers waits before the first message. Recordings that follow go on at once.
 func (w *playWriter) awaitSubscribers() error {
-	for wait := w.player.o.Delay; ; wait = 10 * time.Millisecond {
+	o := &w.player.o
+	for wait := o.Delay; ; wait = 10 * time.Millisecond {
 		select {
 		case <-w.ctx.Done():
 			return context.Cause(w.ctx)
 		case <-time.After(wait):
 		}
-		if !w.player.o.Wait || !slices.ContainsFunc(w.pubs, func(p *publication) bool { return p.subscribers() == 0 }) {
+		if !o.Wait || !slices.ContainsFunc(w.pubs, func(p *publication) bool { return p.subscribers() == 0 }) {
+			o.Wait, o.Delay = false, 0
 			return nil
 		}
 	}

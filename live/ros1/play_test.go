@@ -223,6 +223,34 @@ func TestPlayerMasterRestarts(t *testing.T) {
 	}
 }
 
+// TestPlayedAgain: a recording that follows, as in a loop, waits for nobody.
+func TestPlayedAgain(t *testing.T) {
+	m := newFakeMaster(t)
+	p, w := newPlayer(t, m, PlayOptions{Wait: true})
+	a := create(t, w, stringTopic("/a", "", "0"))
+	c, _ := subscribe(t, p, "/a", "*")
+	if err := w.Write(&storage.Message{Topic: a, LogTime: 1, Data: []byte("x")}); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	for p.all()[0].publication("/a").subscribers() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	w, err := p.Format().Create(ctx, m.Address, storage.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a = create(t, w, stringTopic("/a", "", "0"))
+	if err := w.Write(&storage.Message{Topic: a, LogTime: 1, Data: []byte("x")}); err != nil {
+		t.Errorf("it waits: %v", err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestHostileSubscriber: whatever a subscriber sends costs its connection alone.
 func TestHostileSubscriber(t *testing.T) {
 	m := newFakeMaster(t)

@@ -147,6 +147,14 @@ func TestPlayRate(t *testing.T) {
 	}
 }
 
+// TestPlayDelay: the first message waits, and only that one.
+func TestPlayDelay(t *testing.T) {
+	path, _ := playedBag(t)
+	if r := play(t, newMaster(t), path, "--rate", "100", "--delay", "700ms").end(); r.Elapsed < 700e6 {
+		t.Errorf("it ended after %v", time.Duration(r.Elapsed))
+	}
+}
+
 // TestPlayLoop: a recording begins again at its end, and the report has the messages of all passes in
 // one document.
 func TestPlayLoop(t *testing.T) {
