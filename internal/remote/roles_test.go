@@ -40,6 +40,8 @@ func (h *roleHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(asJSON)
 	case r.Method == "POST" && r.FormValue("Action") == "AssumeRoleWithWebIdentity" && r.FormValue("WebIdentityToken") == "identity" && r.FormValue("RoleArn") == "arn:aws:iam::1:role/x":
 		answer("<AssumeRoleWithWebIdentityResponse xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>%s</AccessKeyId><SecretAccessKey>secret</SecretAccessKey><SessionToken>sesame</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>")
+	case r.Method == "POST" && r.FormValue("Action") == "AssumeRole" && r.FormValue("RoleArn") == "arn:aws:iam::1:role/y" && r.FormValue("ExternalId") == "us" && strings.Contains(r.Header.Get("Authorization"), "Credential=own/"):
+		answer("<AssumeRoleResponse xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><AssumeRoleResult><Credentials><AccessKeyId>%s</AccessKeyId><SecretAccessKey>secret</SecretAccessKey><SessionToken>sesame</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>")
 	default:
 		h.t.Errorf("%s %s", r.Method, r.URL)
 		w.WriteHeader(http.StatusNotFound)
@@ -60,6 +62,13 @@ func TestRoles(t *testing.T) {
 		}},
 		{"web identity", func(host, file string) map[string]string {
 			return map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": file, "AWS_ROLE_ARN": "arn:aws:iam::1:role/x", "AWS_ENDPOINT_URL_STS": host}
+		}},
+		{"web identity of a profile", func(host, file string) map[string]string {
+			return map[string]string{"AWS_CONFIG_FILE": configFile(t, "[default]\nrole_arn = arn:aws:iam::1:role/x\nweb_identity_token_file = "+file), "AWS_ENDPOINT_URL_STS": host}
+		}},
+		{"profile", func(host, _ string) map[string]string {
+			const text = "[profile drives]\nrole_arn = arn:aws:iam::1:role/y\nsource_profile = keys\nexternal_id = us\n[profile keys]\naws_access_key_id = own\naws_secret_access_key = hidden\n"
+			return map[string]string{"AWS_CONFIG_FILE": configFile(t, text), "AWS_PROFILE": "drives", "AWS_ENDPOINT_URL_STS": host}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,6 +96,32 @@ func TestRoles(t *testing.T) {
 				t.Errorf("%v; %d times were credentials given out", err, host.next.Load())
 			}
 		})
+	}
+}
+
+func configFile(t *testing.T, text string) string {
+	path := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestProfileRefused: a profile whose role cannot be had is an error with the reason, also where the machine
+// has a role of its own.
+func TestProfileRefused(t *testing.T) {
+	fakeS3(t, &Settings{})
+	for text, word := range map[string]string{
+		"mfa_serial = 1":                   "mfa_serial",
+		"":                                 "source_profile",
+		"credential_source = EcsContainer": "source_profile",
+		"source_profile = other":           "no credentials",
+		"source_profile = default2\n[profile default2]\nrole_arn = b\nsource_profile = default": "name each other",
+	} {
+		noCredentials(t)
+		t.Setenv("AWS_CONFIG_FILE", configFile(t, "[default]\nrole_arn = a\n"+text))
+		_, err := newS3(&Settings{}).Open(inBucket + "x.bag")
+		mustName(t, err, "role", word)
 	}
 }
 
