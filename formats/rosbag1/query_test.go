@@ -24,7 +24,7 @@ func FuzzQuery(f *testing.F) {
 		}
 		defer r.Close()
 		ask := storage.Query{Start: start, End: end, Skip: max(skip, 0), Limit: max(limit, 0), Reverse: reverse}
-		if i := info(t, r.(*Reader)); len(i.Topics) > 1 {
+		if i := info(t, r); len(i.Topics) > 1 {
 			ask.Topics = []storage.TopicID{1, 0}
 		}
 		storagetest.CheckQuery(t, r, ask)
