@@ -71,10 +71,11 @@ func awsConfig(l *link) (*aws, error) {
 		}
 	}
 	conf.creds = credentials.NewChainCredentials(providers)
-	v, err := conf.creds.GetWithContext(&credentials.CredContext{Client: &http.Client{Timeout: l.settings.Timeout}})
+	asking := &credentials.CredContext{Client: &http.Client{Timeout: l.settings.Timeout}}
+	v, err := conf.creds.GetWithContext(asking)
 	if conf.anonymous = err != nil || v.AccessKeyID == ""; conf.anonymous {
 		if named != nil {
-			if _, err := named.Retrieve(); err != nil {
+			if _, err := named.RetrieveWithCredContext(asking); err != nil {
 				return nil, fmt.Errorf("no credentials of the role that the environment or the profile names: %w", plain(err))
 			}
 		}
