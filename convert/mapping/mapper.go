@@ -201,8 +201,7 @@ func (m *Mapper) completeROS1(res *Result) {
 	res.Definition = def.origin
 	t.Schema = storage.Schema{Encoding: "ros1msg", Data: rosmsg.Format(def.msg, rosmsg.ROS1)}
 	if sum := schema.MD5(def.msg); sum != want { // by the old algorithm
-		t.Metadata = maps.Clone(t.Metadata)
-		t.Metadata[storage.MetaMD5Sum] = sum
+		res.setMetadata(storage.MetaMD5Sum, sum)
 		res.remark("md5sum-changed", "the bag has the md5sum %s for the type, by the algorithm of before 2009; now it is %s", want, sum)
 	}
 }
@@ -212,11 +211,7 @@ func (m *Mapper) completeROS1(res *Result) {
 func (m *Mapper) sumDefinition(res *Result) {
 	t := &res.Topic
 	if msg, err := rosmsg.Parse(t.Type, t.Schema.Data, rosmsg.ROS1, m.lib.lookup(ROS1Distro)); err == nil {
-		t.Metadata = maps.Clone(t.Metadata)
-		if t.Metadata == nil {
-			t.Metadata = map[string]string{}
-		}
-		t.Metadata[storage.MetaMD5Sum] = schema.MD5(msg)
+		res.setMetadata(storage.MetaMD5Sum, schema.MD5(msg))
 	}
 }
 
@@ -464,10 +459,13 @@ func (r *Result) setTypeHash(msg *schema.Message) {
 	if err != nil {
 		return // kinds of IDL that have no hash: the column stays empty
 	}
-	meta := maps.Clone(r.Topic.Metadata)
-	if meta == nil {
-		meta = map[string]string{}
+	r.setMetadata(storage.MetaTypeHash, hash)
+}
+
+// setMetadata sets a key of the topic's metadata, which the source may share.
+func (r *Result) setMetadata(key, value string) {
+	if r.Topic.Metadata = maps.Clone(r.Topic.Metadata); r.Topic.Metadata == nil {
+		r.Topic.Metadata = map[string]string{}
 	}
-	meta[storage.MetaTypeHash] = hash
-	r.Topic.Metadata = meta
+	r.Topic.Metadata[key] = value
 }

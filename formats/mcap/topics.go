@@ -218,8 +218,13 @@ func (t *topic) fill(cache ros2bag.QoSCache) {
 			t.Metadata[p.key] = p.value
 		}
 	}
-	if v, ok := t.Metadata[storage.MetaLatching]; ok && c.encoding == "ros1" { // the registry of MCAP has true and false, converters write what the bag has
-		t.Metadata[storage.MetaLatching] = cmp.Or(map[string]string{"true": "1", "True": "1", "false": "0", "False": "0"}[v], v)
+	if c.encoding == "ros1" { // converters write the words of the bag, others those of MCAP's registry
+		switch t.Metadata[storage.MetaLatching] {
+		case "true", "True":
+			t.Metadata[storage.MetaLatching] = "1"
+		case "false", "False":
+			t.Metadata[storage.MetaLatching] = "0"
+		}
 	}
 	readMetadata(&t.Topic, cache)
 }

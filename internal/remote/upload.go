@@ -313,13 +313,12 @@ func (d *draft) appeared(err error, only bool) error {
 	}
 	if lost := Transient(err) || errors.As(err, &s) && (s.code == 404 || s.code == 412 || s.code == 409); lost {
 		ours, unknown := d.isOurs()
-		if Transient(unknown) {
+		switch {
+		case Transient(unknown):
 			return fmt.Errorf("%w; and the store does not answer whether it is there, so look before you try again: %w", err, unknown)
-		}
-		if ours {
+		case ours && d.id == "":
 			err = nil
-		}
-		if ours && d.id != "" { // it may be the same object of another run; then this one is still open
+		case ours: // it may be the same object of another run; then this one is still open
 			err = d.fs.giveUp(d.sink, d.key, d.id)
 		}
 	}

@@ -89,7 +89,7 @@ func (s *Server) list(r *http.Request) (*Index, error) {
 		if s.config.About != nil {
 			e.Info = base + "/info/" + escaped(rec.Name)
 		}
-		whole := len(rec.Files) == 1
+		single := len(rec.Files) == 1
 		for _, f := range rec.Files {
 			st, err := s.config.FS.Stat(f.Path)
 			if err != nil {
@@ -98,7 +98,7 @@ func (s *Server) list(r *http.Request) (*Index, error) {
 			name := strings.TrimSuffix(rec.Name+"/"+f.Part, "/")
 			e.Size += st.Size()
 			e.Files = append(e.Files, Link{name, base + "/files/" + escaped(name), st.Size()})
-			if whole {
+			if single {
 				e.Open = s.viewers(e.Files[0].URL)
 			}
 			if len(e.Open) > 0 && !s.wholes.find(ctx, &s.config, rec, st) {

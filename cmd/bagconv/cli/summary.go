@@ -208,7 +208,8 @@ func inSegments(files []string) string {
 	return " in " + count(int64(len(files)), "segment")
 }
 
-// volumeText is what was read and written, and in which time. What runs has no size, and sets the speed.
+// volumeText is what was read and written, and in which time. A running system has no size, and it sets the
+// speed: then there is no rate.
 func volumeText(r *resultJSON, elapsed time.Duration) string {
 	seconds := fmt.Sprintf(" in %.2f s", elapsed.Seconds())
 	switch {
