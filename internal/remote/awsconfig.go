@@ -52,11 +52,13 @@ func awsConfig(l *link) (*aws, error) {
 		conf.host, conf.secure, conf.lookup = u.Host, u.Scheme == "https", minio.BucketLookupPath
 		conf.region = cmp.Or(conf.region, "us-east-1")
 	}
-	assumed, err := profileRole(profile, conf.region, 0)
-	if err != nil {
-		return nil, err
-	}
 	providers := []credentials.Provider{&credentials.EnvAWS{}}
+	var assumed credentials.Provider
+	if v, err := providers[0].RetrieveWithCredContext(nil); err != nil || v.AccessKeyID == "" { // keys of the environment count before profiles
+		if assumed, err = profileRole(profile, conf.region, 0); err != nil {
+			return nil, err
+		}
+	}
 	named := assumed // the provider whose error is worth knowing
 	if assumed != nil {
 		providers = append(providers, assumed)

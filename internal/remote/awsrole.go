@@ -47,7 +47,7 @@ func profileKeys(profile map[string]string, name string) []credentials.Provider 
 	return providers
 }
 
-// longestChain is how many profiles may stand for each other.
+// longestChain is how many profiles may name each other as source_profile.
 const longestChain = 5
 
 // profileRole returns the credentials of the role that a profile names with role_arn; nil if it names none.

@@ -110,7 +110,8 @@ func configFile(t *testing.T, text string) string {
 // TestProfileRefused: a profile whose role cannot be had is an error with the reason, also where the machine
 // has a role of its own.
 func TestProfileRefused(t *testing.T) {
-	fakeS3(t, &Settings{})
+	s, _ := fakeS3(t, &Settings{})
+	s.Put("x.bag", noise(100))
 	for text, word := range map[string]string{
 		"mfa_serial = 1":                   "mfa_serial",
 		"":                                 "source_profile",
@@ -122,6 +123,11 @@ func TestProfileRefused(t *testing.T) {
 		t.Setenv("AWS_CONFIG_FILE", configFile(t, "[default]\nrole_arn = a\n"+text))
 		_, err := newS3(&Settings{}).Open(inBucket + "x.bag")
 		mustName(t, err, "role", word)
+		t.Setenv("AWS_ACCESS_KEY_ID", "own")
+		t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+		if _, err := newS3(&Settings{}).Stat(inBucket + "x.bag"); err != nil {
+			t.Errorf("%s, with keys in the environment: %v", text, err)
+		}
 	}
 }
 
