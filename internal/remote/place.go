@@ -246,7 +246,7 @@ func (r *FS) CleanUp(s string) (found []iox.Leftover, err error) {
 		if some || err != nil {
 			found = append(found, iox.Leftover{Path: Show(n.file(d.Key)), Err: err})
 		}
-		return err == nil
+		return err == nil && time.Since(d.Begins) > beginning // until then the store may still begin it
 	})
 	var list []upload
 	err = r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
