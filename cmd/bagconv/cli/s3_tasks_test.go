@@ -148,3 +148,23 @@ func contentOf(t *testing.T, url string) string {
 	}
 	return string(text)
 }
+
+// TestS3WorkCleansUp: a task that nobody has begun gives up what a killed run has left in the bucket: that run may
+// have been killed while it wrote the first receipt of a task.
+func TestS3WorkCleansUp(t *testing.T) {
+	s := s3test.Start(t, "versitygw")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	cmd := start(t, "-q", largeBag(t, 24), s.URL+"/killed.bag", "--bandwidth", "10M")
+	waitUntil(func() bool { return len(s.Uploads(t)) > 0 })
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if len(s.Uploads(t)) == 0 {
+		t.Fatal("the kill has left nothing")
+	}
+	plan := filepath.Join(t.TempDir(), "plan.jsonl")
+	must(t, "plan", "-q", "-O", s.URL+"/out", "--to", "mcap", "-o", plan, "../../../testdata/tiny.bag")
+	must(t, "work", "-q", "--task", plan)
+	if left := s.Uploads(t); len(left) > 0 {
+		t.Errorf("uploads are left: %q", left)
+	}
+}

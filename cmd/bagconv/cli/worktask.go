@@ -111,7 +111,8 @@ func (w *worker) convert(t *tasks.Task, p *preparedRun, item *batchItem, before 
 	if item.Format != nil {
 		run.guard.Keep(item.Format, item.Path)
 	}
-	if before != nil && before.Status == tasks.StatusPending {
+	// A process was killed at this task, or, on a store, perhaps while it wrote its first receipt.
+	if before != nil && before.Status == tasks.StatusPending || before == nil && iox.IsURL(t.Output) {
 		run.cleanUp([]string{t.Output})
 	}
 	entry, err := run.convertOne(w.ctx, item, nil, &w.made, func(convert.Progress) {})
