@@ -27,7 +27,8 @@ func (b *bucket) at(name string) string {
 
 func (b *bucket) Open(name string) (storage.File, error) { return iox.OS.Open(b.at(name)) }
 func (b *bucket) OpenFile(name string, flag int, perm os.FileMode) (storage.File, error) {
-	return iox.OS.OpenFile(b.at(name), flag, perm)
+	f, err := os.CreateTemp(b.dir, "")
+	return &object{File: f, to: b.at(name), exclusive: flag&os.O_EXCL != 0}, err
 }
 func (b *bucket) Stat(name string) (os.FileInfo, error)      { return os.Stat(b.at(name)) }
 func (b *bucket) ReadDir(name string) ([]os.DirEntry, error) { return os.ReadDir(b.at(name)) }
@@ -36,6 +37,23 @@ func (b *bucket) RemoveAll(name string) error                { return os.RemoveA
 func (b *bucket) Rename(from, to string) error               { return os.Rename(b.at(from), b.at(to)) }
 func (b *bucket) Mkdir(name string, _ os.FileMode) error     { return os.MkdirAll(b.at(name), 0o777) }
 func (b *bucket) ShowAll(text string) string                 { return strings.ReplaceAll(text, "s3:/b", "s3://b") }
+
+// An object appears whole, when it is closed.
+type object struct {
+	*os.File
+	to        string
+	exclusive bool
+}
+
+func (o *object) Close() error {
+	if err := o.File.Close(); err != nil {
+		return err
+	}
+	if !o.exclusive {
+		return os.Rename(o.Name(), o.to)
+	}
+	return errors.Join(os.Link(o.Name(), o.to), os.Remove(o.Name()))
+}
 
 func mountBucket(t *testing.T) *bucket {
 	b := &bucket{dir: t.TempDir()}
