@@ -405,6 +405,36 @@ func TestNeverReads(t *testing.T) {
 	}
 }
 
+// TestProbe: a viewer that gets nothing but the time, and does not read, is not kept. It lost nothing, so it is
+// no problem of the run.
+func TestProbe(t *testing.T) {
+	s := play(t, PlayOptions{Wait: true, Patience: 300 * time.Millisecond}, 1000, 12, number)
+	deaf, idle := s.connect(t, subprotocols...), s.connect(t, subprotocols...)
+	deaf.subscribe(1)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		idle.binary(1)
+	}()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		s.mu.Lock()
+		viewers := len(s.viewers)
+		s.mu.Unlock()
+		if viewers == 1 {
+			break
+		}
+		if viewers == 0 || time.Now().After(end) {
+			t.Fatalf("%d viewers", viewers)
+		}
+	}
+	time.Sleep(time.Second) // some pings more
+	idle.subscribe(1, 2, 3, 4, 5)
+	<-read
+	if lost, _ := s.Problems(); lost != nil {
+		t.Errorf("lost: %q", lost)
+	}
+}
+
 // TestManyViewers: a thousand viewers get every message, more than there may be are refused, and all
 // of them leave nothing behind.
 func TestManyViewers(t *testing.T) {

@@ -38,36 +38,12 @@ type viewer struct {
 	queue         []item
 	size          int64 // bytes of queue, and of what is being written
 	writing       bool
+	quiet         bool // it got no message since probe has looked
 	ended         bool
 	behind        bool // messages for it were dropped
 	controls      bool // it has sent a PlaybackControl: it understands PlaybackState
 	subscriptions map[*channelOut]uint32
 	numbers       map[uint32]*channelOut // the same, the other way round
-}
-
-// An item is what waits for a viewer: a text, a binary message, or the head of one and its data.
-type item struct {
-	text bool
-	head []byte
-	data *payload
-}
-
-// length returns the bytes that are sent.
-func (i *item) length() int64 {
-	n := int64(len(i.head))
-	if i.data != nil {
-		n += int64(len(i.data.data))
-	}
-	return n
-}
-
-// size returns the bytes that it takes until then.
-func (i *item) size() int64 {
-	n := int64(len(i.head)) + itemMemory
-	if i.data != nil {
-		n += i.data.size()
-	}
-	return n
 }
 
 // Accepts reports whether a request begins the connection of a viewer. All others are answered.
@@ -141,48 +117,6 @@ func (p *Player) leave(v *viewer) {
 	p.changed.Broadcast()
 }
 
-// forget takes the messages out of the queue of a viewer.
-func (p *Player) forget(v *viewer) {
-	v.queue = slices.DeleteFunc(v.queue, func(i item) bool {
-		if i.data != nil {
-			p.release(v, i)
-		}
-		return i.data != nil
-	})
-}
-
-// release counts an item that no longer waits for a viewer.
-func (p *Player) release(v *viewer, i item) {
-	v.size -= i.size()
-	if i.data == nil {
-		return
-	}
-	if i.data.waiting--; i.data.waiting == 0 {
-		p.waiting -= i.data.size()
-	}
-}
-
-// put adds an item to the queue.
-func (v *viewer) put(i item) {
-	if v.ended {
-		return
-	}
-	v.queue = append(v.queue, i)
-	v.size += i.size()
-	v.wake.Signal()
-}
-
-// putMessage adds a message to the queue.
-func (v *viewer) putMessage(subscription uint32, data *payload) {
-	if v.ended {
-		return
-	}
-	if data.waiting++; data.waiting == 1 {
-		v.player.waiting += data.size()
-	}
-	v.put(item{head: messageHead(subscription, data.logTime), data: data})
-}
-
 // serve sends what waits, and reads requests, until either fails or the player ends.
 func (v *viewer) serve(conn *websocket.Conn) {
 	p := v.player
@@ -199,6 +133,10 @@ func (v *viewer) serve(conn *websocket.Conn) {
 		if errors.Is(err, context.DeadlineExceeded) {
 			p.cutOff(v)
 		}
+		cancel()
+	})
+	p.running.Go(func() {
+		v.probe(ctx)
 		cancel()
 	})
 	err := v.read(ctx)
@@ -249,7 +187,7 @@ func (v *viewer) write(ctx context.Context) error {
 		}
 		i := v.queue[0]
 		v.queue[0] = item{} // its data is not kept by the slice
-		v.queue, v.writing = v.queue[1:], true
+		v.queue, v.writing, v.quiet = v.queue[1:], true, v.quiet && i.data == nil
 		p.mu.Unlock()
 		err := v.send(ctx, &i, &frame)
 		p.mu.Lock()
@@ -264,6 +202,35 @@ func (v *viewer) write(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// probe returns when a viewer that gets no messages does not answer a ping. The times that it does
+// not read have room in the buffers of the system for hours.
+func (v *viewer) probe(ctx context.Context) {
+	p := v.player
+	ticker := time.NewTicker(p.o.Patience)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		p.mu.Lock()
+		quiet := v.quiet && len(v.queue) == 0 && !v.writing
+		v.quiet = true
+		p.mu.Unlock()
+		if quiet && !v.answers(ctx) {
+			return
+		}
+	}
+}
+
+// answers reports whether a viewer answers a ping.
+func (v *viewer) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, v.player.o.Patience)
+	defer cancel()
+	return v.conn.Ping(ctx) == nil
 }
 
 // send writes an item. Messages of moderate size are one frame, made in *frame.
