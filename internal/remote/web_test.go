@@ -323,7 +323,7 @@ func TestStatus(t *testing.T) {
 			w.WriteHeader(s)
 		}
 	}))
-	r := New(context.Background(), &Settings{Retries: 1, Timeout: 200 * time.Millisecond})
+	r := New(context.Background(), &Settings{Retries: 1, Timeout: time.Second})
 	for i, c := range []struct {
 		status    int
 		is        error

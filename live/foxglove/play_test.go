@@ -136,7 +136,7 @@ func (c *client) subscribe(list ...int) {
 // next returns the next message for which f is true.
 func (c *client) next(f func(text bool, b []byte) bool) []byte {
 	c.Helper()
-	ctx, cancel := context.WithTimeout(c.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(c.Context(), 30*time.Second)
 	defer cancel()
 	for {
 		kind, b, err := c.conn.Read(ctx)
@@ -408,7 +408,8 @@ func TestNeverReads(t *testing.T) {
 // TestProbe: a viewer that gets nothing but the time, and does not read, is not kept. It lost nothing, so it is
 // no problem of the run.
 func TestProbe(t *testing.T) {
-	s := play(t, PlayOptions{Wait: true, Patience: 300 * time.Millisecond}, 1000, 12, number)
+	t.Parallel()
+	s := play(t, PlayOptions{Wait: true, Patience: 2 * time.Second}, 1000, 12, number)
 	deaf, idle := s.connect(t, subprotocols...), s.connect(t, subprotocols...)
 	deaf.subscribe(1)
 	read := make(chan struct{})
@@ -416,7 +417,7 @@ func TestProbe(t *testing.T) {
 		defer close(read)
 		idle.binary(1)
 	}()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		s.mu.Lock()
 		viewers := len(s.viewers)
 		s.mu.Unlock()
@@ -427,7 +428,6 @@ func TestProbe(t *testing.T) {
 			t.Fatalf("%d viewers", viewers)
 		}
 	}
-	time.Sleep(time.Second) // some pings more
 	idle.subscribe(1, 2, 3, 4, 5)
 	<-read
 	if lost, _ := s.Problems(); lost != nil {
