@@ -43,22 +43,20 @@ type pulse struct {
 // beginPulse locks a manifest.
 func beginPulse(path string) (*pulse, error) {
 	name := path + ".alive"
-	running := func(err error) error {
-		return &os.PathError{Op: "lock", Path: path, Err: errors.Join(ErrRunning, err)}
-	}
+	running := &os.PathError{Op: "lock", Path: path, Err: ErrRunning}
 	switch st, err := iox.Stat(name); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, err
 	case time.Since(st.ModTime()) < aliveFor:
-		return nil, running(nil)
+		return nil, running
 	default:
 		if err := iox.OS.Remove(name); err != nil {
 			return nil, err
 		}
 	}
 	if err := putObject(name, []byte("\n"), os.O_EXCL); errors.Is(err, fs.ErrExist) {
-		return nil, running(err)
+		return nil, running
 	} else if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,8 @@ import (
 // A bucket is a store in a folder.
 type bucket struct {
 	storage.FS
-	dir string
+	dir    string
+	unseen string // a name that Stat does not find
 }
 
 func (b *bucket) at(name string) string {
@@ -30,13 +31,19 @@ func (b *bucket) OpenFile(name string, flag int, perm os.FileMode) (storage.File
 	f, err := os.CreateTemp(b.dir, "")
 	return &object{File: f, to: b.at(name), exclusive: flag&os.O_EXCL != 0}, err
 }
-func (b *bucket) Stat(name string) (os.FileInfo, error)      { return os.Stat(b.at(name)) }
 func (b *bucket) ReadDir(name string) ([]os.DirEntry, error) { return os.ReadDir(b.at(name)) }
 func (b *bucket) Remove(name string) error                   { return os.Remove(b.at(name)) }
 func (b *bucket) RemoveAll(name string) error                { return os.RemoveAll(b.at(name)) }
 func (b *bucket) Rename(from, to string) error               { return os.Rename(b.at(from), b.at(to)) }
 func (b *bucket) Mkdir(name string, _ os.FileMode) error     { return os.MkdirAll(b.at(name), 0o777) }
 func (b *bucket) ShowAll(text string) string                 { return strings.ReplaceAll(text, "s3:/b", "s3://b") }
+
+func (b *bucket) Stat(name string) (os.FileInfo, error) {
+	if name == b.unseen {
+		return nil, fs.ErrNotExist
+	}
+	return os.Stat(b.at(name))
+}
 
 // An object appears whole, when it is closed.
 type object struct {
@@ -92,6 +99,11 @@ func TestDistant(t *testing.T) {
 	if _, err := Open(path, true, true); !errors.Is(err, ErrRunning) {
 		t.Errorf("another batch: %v", err)
 	}
+	b.unseen = path + ".alive" // which another batch writes right after this one has looked
+	if _, err := Open(path, true, true); !errors.Is(err, ErrRunning) || errors.Is(err, fs.ErrExist) {
+		t.Errorf("another batch at the same time: %v", err)
+	}
+	b.unseen = ""
 	if err := m.Begin([]string{"s3:/b/o/1", "/o/2"}, nil); err != nil {
 		t.Fatal(err)
 	}
