@@ -142,9 +142,10 @@ type Format struct {
 
 	// Join makes one recording at path of others whose messages follow each other in time, without
 	// reading them: it moves their files into the folder stage, describes them there, and
-	// renames it. If it is killed, it is to be called again: it goes on. It returns the size of the
-	// recording. A path that exists is an error that wraps fs.ErrExist, unless it was
-	// made of these parts. Nil: recordings cannot be joined so.
+	// renames it. In a store it moves them to path, where their description comes last; stage exists meanwhile.
+	// If it is killed, it is to be called again: it goes on. It returns the size of the recording. A
+	// path that exists is an error that wraps fs.ErrExist, unless it was made of these parts.
+	// Nil: recordings cannot be joined so.
 	Join func(ctx context.Context, fsys FS, parts []string, stage, path string) (size int64, err error)
 
 	// Create starts a recording that will appear at path when Commit succeeds,

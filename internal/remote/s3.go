@@ -194,7 +194,7 @@ func (b *bucket) abort(ctx context.Context, key, id string) error {
 	return b.refused(b.core.AbortMultipartUpload(ctx, b.name, key, id))
 }
 
-func (b *bucket) piece() int64     { return 1 << 30 }
+func (b *bucket) piece() int64     { return 256 << 20 } // the answer comes when all is copied
 func (b *bucket) keepsParts() bool { return false }
 
 func (b *bucket) tag(_ string, _ int, data []byte) string { return hexSum(data) }

@@ -212,10 +212,12 @@ func (r *FS) RenameNew(from, to string) error {
 func (r *FS) Exchange(_, to string) error { return r.fail("exchange", to, errors.ErrUnsupported) }
 
 // Remove removes a draft, a folder that was noted, or an object.
-func (r *FS) Remove(s string) error { return r.RemoveAll(s) }
+func (r *FS) Remove(s string) error { return r.remove(s, false) }
 
-// RemoveAll removes an object, or the drafts and folders in a staging folder.
-func (r *FS) RemoveAll(s string) error {
+// RemoveAll also removes the drafts and folders in a staging folder, or all objects in another folder.
+func (r *FS) RemoveAll(s string) error { return r.remove(s, true) }
+
+func (r *FS) remove(s string, all bool) error {
 	name := filepath.Clean(s)
 	var failed error
 	drafts := r.below(name)
@@ -233,13 +235,27 @@ func (r *FS) RemoveAll(s string) error {
 	}
 	r.mu.Unlock()
 	to, n, err := r.sink(s)
-	switch {
-	case err != nil:
-		failed = err
-	case len(drafts) == 0 && !noted && !inStage(name):
-		failed = r.removeObject(to, n.path)
+	if err != nil {
+		return r.fail("remove", s, err)
+	}
+	if len(drafts) == 0 && !noted && !inStage(name) {
+		failed = r.removeObjects(to, n.path, all)
 	}
 	return r.fail("remove", s, failed)
+}
+
+// removeObjects removes an object, or all in the folder of that name.
+func (r *FS) removeObjects(to sink, key string, all bool) (err error) {
+	keys := []string{key}
+	if all {
+		if keys, err = r.keys(to, key); err != nil {
+			return err
+		}
+	}
+	for _, key := range keys {
+		err = errors.Join(err, r.removeObject(to, key))
+	}
+	return err
 }
 
 // inStage reports whether a name is one of a staging folder, or in one.

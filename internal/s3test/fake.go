@@ -221,7 +221,12 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request, key, id string, bo
 			from, _ = url.PathUnescape(strings.TrimPrefix(from, "/"))
 			var first, last int64
 			_, _ = fmt.Sscanf(r.Header.Get("X-Amz-Copy-Source-Range"), "bytes=%d-%d", &first, &last)
-			body = f.objects[strings.TrimPrefix(from, Bucket+"/")].data[first : last+1]
+			source := f.objects[strings.TrimPrefix(from, Bucket+"/")]
+			if source == nil || last >= int64(len(source.data)) {
+				Refuse(w, 404, "NoSuchKey", "no object has this key")
+				return
+			}
+			body = source.data[first : last+1]
 		}
 		o := newFakeObject(body, fmt.Sprintf("%x", md5.Sum(body)))
 		if !sumFits(r, body) {

@@ -25,6 +25,7 @@ func TestCloudsKilled(t *testing.T)  { eachCloud(t, testKilled) }
 func TestCloudsCuts(t *testing.T)    { eachCloud(t, testCuts) }
 func TestCloudsRivals(t *testing.T)  { eachCloud(t, testRivals) }
 func TestCloudsTasks(t *testing.T)   { eachCloud(t, testTasks) }
+func TestCloudsRanges(t *testing.T)  { eachCloud(t, testRanges) }
 func TestCloudsBatches(t *testing.T) { eachCloud(t, testBatches) }
 
 // TestCloudsBatch converts what is below a prefix to another one.

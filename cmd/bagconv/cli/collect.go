@@ -80,6 +80,9 @@ func (e *env) collectTasks(c *cli.Context) error {
 	if err := s.readResults(args[1:]); err != nil {
 		return err
 	}
+	if iox.IsURL(s.dir) {
+		s.cleanUp([]string{s.dir}) // copies that were not finished
+	}
 	if err := s.write(c.Context); err != nil {
 		return err
 	}
@@ -153,8 +156,9 @@ func (s *collection) look(ctx context.Context, from, to int) error {
 
 func (s *collection) lookAt(store *tasks.Store, i int) error {
 	t := s.tasks[i]
+	there := func(r *tasks.Result) bool { return r.Empty() || r.Stands() || s.beingJoined(t) }
 	r := tasks.ParseResult(s.lines[i])
-	if r == nil || !r.Done() {
+	if r == nil || !r.Done() || !there(r) {
 		kept, err := store.Load(t)
 		if err != nil {
 			return err
@@ -163,7 +167,7 @@ func (s *collection) lookAt(store *tasks.Store, i int) error {
 			r = kept
 		}
 	}
-	if r != nil && r.Done() && !r.Stands() && !r.Empty() && !s.beingJoined(t) {
+	if r != nil && r.Done() && !there(r) {
 		r = failedResult(t, &failure{path: t.Output, what: "the output is not there any more, or has changed", hint: "do the task again"})
 		r.Transient = true
 	}

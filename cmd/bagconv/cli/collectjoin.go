@@ -26,16 +26,9 @@ func (s *collection) joiner(t *tasks.Task) *storage.Format {
 	return nil
 }
 
-// beingJoined reports whether a call of collect has begun to join the parts of a recording, and has
-// not come to its end: then files have moved.
+// beingJoined reports whether the parts of a recording are being joined.
 func (s *collection) beingJoined(t *tasks.Task) bool {
-	if s.joiner(t) == nil {
-		return false
-	}
-	_, stage := iox.Stat(t.Range.Stage())
-	_, parts := iox.Stat(t.Range.Folder())
-	_, whole := iox.Stat(t.Range.Joined)
-	return stage == nil || parts == nil && whole == nil
+	return s.joiner(t) != nil && t.Range.BeingJoined()
 }
 
 // join joins the recordings whose parts are all done.
@@ -45,12 +38,18 @@ func (s *collection) join(ctx context.Context, from, to int) error {
 		if t.Range == nil || t.Range.Part != 0 {
 			continue
 		}
-		parts := s.partsFrom(i)
-		f := s.joiner(t)
-		if parts == nil || f == nil || slices.ContainsFunc(parts, func(r *tasks.Result) bool { return slices.Equal(r.OutputFiles, []string{t.Range.Joined}) && r.Stands() }) {
+		parts, f := s.partsFrom(i), s.joiner(t)
+		if parts == nil || f == nil {
 			continue
 		}
-		if err := s.joinParts(ctx, f, i, parts); err != nil {
+		if slices.ContainsFunc(parts, func(r *tasks.Result) bool {
+			return !r.Empty() && !slices.Equal(r.OutputFiles, []string{t.Range.Joined})
+		}) {
+			if err := s.joinParts(ctx, f, i, parts); err != nil {
+				return err
+			}
+		}
+		if err := iox.OS.RemoveAll(t.Range.Folder()); err != nil {
 			return err
 		}
 	}
@@ -82,21 +81,21 @@ func (s *collection) joinParts(ctx context.Context, f *storage.Format, i int, pa
 			folders = append(folders, s.tasks[i+k].Output)
 		}
 	}
-	if len(folders) == 0 {
-		return nil
-	}
 	size, err := f.Join(ctx, iox.OS, folders, r.Stage(), r.Joined)
 	if err != nil {
 		return &failure{path: r.Joined, what: fmt.Sprintf("its %d parts cannot be joined: %v", len(folders), plainError(err)), hint: "remove what stands there if it is not needed, and collect again", err: err}
 	}
 	var store tasks.Store
 	for k, part := range parts {
+		if part.Empty() {
+			continue
+		}
 		part.OutputFiles, part.OutputSize = []string{r.Joined}, size
 		if err := store.Save(s.tasks[i+k], part, true); err != nil {
 			return err
 		}
 	}
-	return iox.OS.RemoveAll(r.Folder())
+	return nil
 }
 
 // entries returns the lines of the manifest: one for each recording.

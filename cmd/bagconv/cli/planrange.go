@@ -12,7 +12,6 @@ import (
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/convert/tasks"
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -35,9 +34,6 @@ func (b *batchRun) rangeSize() (int64, error) {
 	}
 	if b.job.Order == convert.OrderFile {
 		return 0, usage("omit one of them", "--order file is not possible with --range-size, which cuts by time")
-	}
-	if iox.IsURL(b.out) && b.job.SinkFormat.Join != nil {
-		return 0, usage("use --to with a format that is one file", "the parts of a %s are joined by renaming, which %s cannot do", b.job.SinkFormat.Name, clean(iox.Show(b.out)))
 	}
 	return size, nil
 }

@@ -85,8 +85,9 @@ func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
 		before.Skipped = true
 		return before, nil
 	}
-	if t.Range != nil {
-		if _, err := iox.Stat(t.Range.Stage()); err == nil && p.job.SinkFormat.Join != nil {
+	if t.Range != nil && p.job.SinkFormat.Join != nil {
+		_, err := iox.Stat(t.Range.Stage())
+		if err == nil || before != nil && before.Task == t.ID && before.Done() && !before.Stands() && t.Range.BeingJoined() {
 			return nil, &halfJoined{t.Range.Joined}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -14,47 +15,39 @@ import (
 
 // Join makes one folder of several. See storage.Format.
 //
-//	1  the files of each part are moved to stage, with the numbers that they will have
-//	2  metadata.yaml is written there, from those of the parts, which stay
-//	3  stage is renamed
+//	   in a file system                         in a store, which cannot rename a folder
+//	1  the files of each part are moved to      metadata.yaml is written to stage
+//	   stage, with the numbers that they will
+//	   have
+//	2  metadata.yaml is written there           the files are moved to path, by copies of the server
+//	3  stage is renamed                         metadata.yaml is moved
+//
+// metadata.yaml is made of those of the parts, which stay.
 func (s *Storage) Join(ctx context.Context, fsys storage.FS, parts []string, stage, path string) (size int64, err error) {
-	j := &joining{s: s, fs: iox.FS(fsys), stage: stage, path: path}
-	fail := func(err error) (int64, error) {
+	j := &joining{ctx: ctx, s: s, fs: iox.FS(fsys), stage: stage, path: path}
+	for _, dir := range parts {
+		if err == nil {
+			err = errors.Join(ctx.Err(), j.read(ctx, dir))
+		}
+	}
+	if err == nil && j.meta == nil {
+		err = fmt.Errorf("there is none: %w", fs.ErrNotExist)
+	}
+	if err == nil {
+		err = j.join()
+	}
+	if err == nil {
+		size, err = j.size()
+	}
+	if err != nil {
 		return 0, &storage.Error{Format: s.ID, Path: path, Offset: -1, What: "joining its parts", Err: err}
 	}
-	for _, dir := range parts {
-		if err := errors.Join(ctx.Err(), j.read(ctx, dir)); err != nil {
-			return fail(err)
-		}
-	}
-	if j.meta == nil {
-		return fail(fmt.Errorf("there is none: %w", fs.ErrNotExist))
-	}
-	staged, there := exists(j.fs, stage), exists(j.fs, path)
-	if there && (staged || !j.moved()) {
-		return fail(fs.ErrExist)
-	}
-	if !there {
-		if err := j.move(staged); err != nil {
-			return fail(err)
-		}
-	}
-	for _, f := range j.files {
-		st, err := j.fs.Stat(filepath.Join(path, f.name))
-		if err != nil {
-			return fail(err)
-		}
-		size += st.Size()
-	}
-	st, err := j.fs.Stat(filepath.Join(path, MetadataName))
-	if err != nil {
-		return fail(err)
-	}
-	return size + st.Size(), nil
+	return size, nil
 }
 
 // A joining is one call of Join.
 type joining struct {
+	ctx         context.Context
 	s           *Storage
 	fs          storage.FS
 	stage, path string
@@ -65,9 +58,51 @@ type joining struct {
 // A joinFile is a file of a part, and the name that it will have.
 type joinFile struct{ from, name string }
 
-func exists(fsys storage.FS, path string) bool {
-	_, err := fsys.Stat(path)
-	return err == nil
+// exists reports whether there is a file or a folder.
+func (j *joining) exists(path string) (bool, error) {
+	_, err := j.fs.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// join goes on from where a call before has ended.
+func (j *joining) join() error {
+	iox.Refresh(j.path)
+	staged, err := j.exists(j.stage)
+	if err != nil {
+		return err
+	}
+	there, err := j.exists(j.path)
+	if err != nil {
+		return err
+	}
+	distant := iox.IsURL(j.path)
+	switch {
+	case there && staged && distant: // its files are being moved
+	case there:
+		if moved, err := j.moved(); err != nil || moved && !staged {
+			return err
+		}
+		return fs.ErrExist
+	}
+	if distant {
+		return j.moveDistant(staged)
+	}
+	return j.move(staged)
+}
+
+// size returns the bytes of the recording.
+func (j *joining) size() (size int64, err error) {
+	for _, f := range append(j.files, joinFile{name: MetadataName}) {
+		st, err := j.fs.Stat(filepath.Join(j.path, f.name))
+		if err != nil {
+			return 0, err
+		}
+		size += st.Size()
+	}
+	return size, nil
 }
 
 // read reads the metadata.yaml of a part.
@@ -102,13 +137,17 @@ func (j *joining) read(ctx context.Context, dir string) error {
 }
 
 // moved reports whether path has the files of all parts, and the parts do not.
-func (j *joining) moved() bool {
+func (j *joining) moved() (bool, error) {
 	for _, f := range j.files {
-		if exists(j.fs, f.from) || !exists(j.fs, filepath.Join(j.path, f.name)) {
-			return false
+		before, err := j.exists(f.from)
+		if err != nil || before {
+			return false, err
+		}
+		if after, err := j.exists(filepath.Join(j.path, f.name)); err != nil || !after {
+			return false, err
 		}
 	}
-	return true
+	return true, nil
 }
 
 // move makes the folder.
@@ -119,18 +158,12 @@ func (j *joining) move(staged bool) error {
 		}
 	}
 	for _, f := range j.files {
-		to := filepath.Join(j.stage, f.name)
-		if exists(j.fs, to) {
-			continue // a call before has moved it
-		}
-		if err := j.fs.Rename(f.from, to); err != nil {
+		if err := j.moveFile(f, j.stage); err != nil {
 			return err
 		}
 	}
-	if name := filepath.Join(j.stage, MetadataName); exists(j.fs, name) { // perhaps half of it
-		if err := j.fs.Remove(name); err != nil {
-			return err
-		}
+	if err := j.fs.Remove(filepath.Join(j.stage, MetadataName)); err != nil && !errors.Is(err, fs.ErrNotExist) { // perhaps half of it
+		return err
 	}
 	if err := j.meta.WriteFile(j.fs, j.stage, true); err != nil {
 		return err
@@ -142,4 +175,45 @@ func (j *joining) move(staged bool) error {
 		return err
 	}
 	return iox.SyncDir(j.fs, filepath.Dir(j.path))
+}
+
+// moveFile moves a file, unless a call before has moved it.
+func (j *joining) moveFile(f joinFile, dir string) error {
+	if err := j.ctx.Err(); err != nil {
+		return err
+	}
+	to := filepath.Join(dir, f.name)
+	err := j.fs.Rename(f.from, to)
+	if errors.Is(err, fs.ErrNotExist) {
+		if there, _ := j.exists(to); there {
+			return nil
+		}
+	}
+	return err
+}
+
+// copies is how many files a store copies at a time.
+const copies = 4
+
+// moveDistant makes the folder in a store. What is in stage shows that it is being made.
+func (j *joining) moveDistant(staged bool) error {
+	if !staged {
+		if err := j.meta.WriteFile(j.fs, j.stage, true); err != nil {
+			return err
+		}
+	}
+	errs := make([]error, copies)
+	var all sync.WaitGroup
+	for k := range copies {
+		all.Go(func() {
+			for i := k; i < len(j.files) && errs[k] == nil; i += copies {
+				errs[k] = j.moveFile(j.files[i], j.path)
+			}
+		})
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return j.moveFile(joinFile{filepath.Join(j.stage, MetadataName), MetadataName}, j.path)
 }
