@@ -37,7 +37,7 @@ const tab = await browser.newPage({ viewport: size });
 const failed = new Promise((_, fail) => tab.on('pageerror', fail)); // a fault of the page, not of the machine
 await tab.goto(`http://127.0.0.1:${server.address().port}/`);
 let state = {};
-for (const end = Date.now() + 120_000; Date.now() < end && !state.log; await Promise.race([pause(500), failed])) {
+for (const end = Date.now() + 120_000; Date.now() < end && !(state.log && state.source); await Promise.race([pause(500), failed])) {
   state = await tab.evaluate(() => {
     const id = window.started && window.viewer.get_active_recording_id();
     const range = id && window.viewer.get_time_range(id, 'message_log_time');
