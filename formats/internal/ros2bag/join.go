@@ -15,12 +15,15 @@ import (
 
 // Join makes one folder of several. See storage.Format.
 //
-//	   in a file system                         in a store, which cannot rename a folder
-//	1  the files of each part are moved to      metadata.yaml is written to stage
-//	   stage, with the numbers that they will
-//	   have
-//	2  metadata.yaml is written there           the files are moved to path, by copies of the server
-//	3  stage is renamed                         metadata.yaml is moved
+//	1  the files of each part are moved to stage, with the numbers that they will have
+//	2  metadata.yaml is written there
+//	3  stage is renamed
+//
+// A store cannot rename a folder. There the server copies:
+//
+//	1  metadata.yaml is written to stage, which shows that the folder is being made
+//	2  the files are moved to path
+//	3  metadata.yaml is moved there
 //
 // metadata.yaml is made of those of the parts, which stay.
 func (s *Storage) Join(ctx context.Context, fsys storage.FS, parts []string, stage, path string) (size int64, err error) {
@@ -195,7 +198,7 @@ func (j *joining) moveFile(f joinFile, dir string) error {
 // copies is how many files a store copies at a time.
 const copies = 4
 
-// moveDistant makes the folder in a store. What is in stage shows that it is being made.
+// moveDistant makes the folder in a store.
 func (j *joining) moveDistant(staged bool) error {
 	if !staged {
 		if err := j.meta.WriteFile(j.fs, j.stage, true); err != nil {
