@@ -123,7 +123,8 @@ func sendFrames(address string, request []byte, r *rand.Rand) ([]byte, error) {
 			break // it was cut off
 		}
 	}
-	if r.Intn(4) == 0 { // what a viewer gets
+	if r.Intn(4) == 0 { // what a viewer gets, which may be little
+		_ = c.SetReadDeadline(time.Now().Add(time.Second))
 		k, _ := io.ReadFull(c, answer[n:])
 		n += k
 	}
