@@ -195,6 +195,11 @@ func TestRegisterEncryption(t *testing.T) {
 	if _, err := Create(t.Context(), path, o); err == nil {
 		t.Error("an encryption that nobody has registered is written")
 	}
+	t.Cleanup(func() {
+		encryptions.Lock()
+		defer encryptions.Unlock()
+		delete(encryptions.byName, "test/Rot")
+	})
 	RegisterEncryption(Encryption{
 		Name: "test/Rot",
 		Open: func(_ context.Context, fields map[string]string, _ storage.Secret) (Encryptor, error) {
