@@ -8,13 +8,13 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/convert/tasks"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ordered"
 )
 
 // A collection is what is known of the tasks of a plan.
@@ -139,26 +139,18 @@ const lookers = 16
 // are failures.
 func (s *collection) look(ctx context.Context, from, to int) error {
 	var store tasks.Store
-	errs := make([]error, lookers)
-	var all sync.WaitGroup
-	for k := range lookers {
-		all.Go(func() {
-			for i := from + k; i < to && errs[k] == nil; i += lookers {
-				if errs[k] = ctx.Err(); errs[k] == nil {
-					errs[k] = s.lookAt(&store, i)
-				}
-			}
-		})
-	}
-	all.Wait()
-	return errors.Join(errs...)
+	return ordered.Line[int]{Workers: lookers, Next: func() (i int, _ int64, ok bool) {
+		i = from
+		from++
+		return i, 0, i < to
+	}, Work: func(_, i int) error { return s.lookAt(&store, i) }}.Run(ctx)
 }
 
 func (s *collection) lookAt(store *tasks.Store, i int) error {
 	t := s.tasks[i]
 	there := func(r *tasks.Result) bool { return r.Empty() || r.Stands() || s.beingJoined(t) }
 	r := tasks.ParseResult(s.lines[i])
-	if r == nil || !r.Done() || !there(r) {
+	if r == nil || !r.Done() || !there(r) { // the receipt knows if the output has been joined since
 		kept, err := store.Load(t)
 		if err != nil {
 			return err
