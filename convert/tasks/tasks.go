@@ -67,13 +67,15 @@ func (r *Range) Folder() string { return r.Joined + ".parts" }
 // Stage returns the folder in which the parts are joined.
 func (r *Range) Stage() string { return filepath.Join(r.Folder(), "joined") }
 
-// BeingJoined reports whether a call of collect has begun to join the parts, and has not come to its end:
-// then files have moved.
-func (r *Range) BeingJoined() bool {
-	_, stage := iox.Stat(r.Stage())
-	_, parts := iox.Stat(r.Folder())
-	_, whole := iox.Stat(r.Joined)
-	return stage == nil || parts == nil && whole == nil
+// Staged reports whether a call of collect has begun to join the parts, and not ended: then files have moved.
+func (r *Range) Staged() bool { return exists(r.Stage()) }
+
+// BeingJoined is Staged, and also true if all files have moved, but not all receipts are those of the whole.
+func (r *Range) BeingJoined() bool { return r.Staged() || exists(r.Folder()) && exists(r.Joined) }
+
+func exists(path string) bool {
+	_, err := iox.Stat(path)
+	return err == nil
 }
 
 // A Result is what became of a task: what the manifest of a batch has, and the task.

@@ -49,7 +49,7 @@ func (s *collection) join(ctx context.Context, from, to int) error {
 				return err
 			}
 		}
-		if err := iox.OS.RemoveAll(t.Range.Folder()); err != nil {
+		if err := iox.OS.RemoveAll(t.Range.Folder()); err != nil { // also what a killed call has left of it
 			return err
 		}
 	}

@@ -86,8 +86,8 @@ func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
 		return before, nil
 	}
 	if t.Range != nil && p.job.SinkFormat.Join != nil {
-		_, err := iox.Stat(t.Range.Stage())
-		if err == nil || before != nil && before.Task == t.ID && before.Done() && !before.Stands() && t.Range.BeingJoined() {
+		moved := before != nil && before.Task == t.ID && before.Done() && !before.Stands()
+		if t.Range.Staged() || moved && t.Range.BeingJoined() {
 			return nil, &halfJoined{t.Range.Joined}
 		}
 	}
