@@ -27,29 +27,15 @@ import (
 //
 // metadata.yaml is made of those of the parts, which stay.
 func (s *Storage) Join(ctx context.Context, fsys storage.FS, parts []string, stage, path string) (size int64, err error) {
-	j := &joining{ctx: ctx, s: s, fs: iox.FS(fsys), stage: stage, path: path}
-	for _, dir := range parts {
-		if err == nil {
-			err = errors.Join(ctx.Err(), j.read(ctx, dir))
-		}
-	}
-	if err == nil && j.meta == nil {
-		err = fmt.Errorf("there is none: %w", fs.ErrNotExist)
-	}
-	if err == nil {
-		err = j.join()
-	}
-	if err == nil {
-		size, err = j.size()
-	}
-	if err != nil {
+	j := &joiner{ctx: ctx, s: s, fs: iox.FS(fsys), stage: stage, path: path}
+	if size, err = j.run(parts); err != nil {
 		return 0, &storage.Error{Format: s.ID, Path: path, Offset: -1, What: "joining its parts", Err: err}
 	}
 	return size, nil
 }
 
-// A joining is one call of Join.
-type joining struct {
+// A joiner does one call of Join.
+type joiner struct {
 	ctx         context.Context
 	s           *Storage
 	fs          storage.FS
@@ -61,8 +47,24 @@ type joining struct {
 // A joinFile is a file of a part, and the name that it will have.
 type joinFile struct{ from, name string }
 
+// run joins folders, and returns the size of the recording.
+func (j *joiner) run(parts []string) (size int64, err error) {
+	for _, dir := range parts {
+		if err := errors.Join(j.ctx.Err(), j.read(dir)); err != nil {
+			return 0, err
+		}
+	}
+	if j.meta == nil {
+		return 0, fmt.Errorf("there is none: %w", fs.ErrNotExist)
+	}
+	if err := j.join(); err != nil {
+		return 0, err
+	}
+	return j.size()
+}
+
 // exists reports whether there is a file or a folder.
-func (j *joining) exists(path string) (bool, error) {
+func (j *joiner) exists(path string) (bool, error) {
 	_, err := j.fs.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -71,7 +73,7 @@ func (j *joining) exists(path string) (bool, error) {
 }
 
 // join goes on from where a call before has ended.
-func (j *joining) join() error {
+func (j *joiner) join() error {
 	iox.Refresh(j.path)
 	staged, err := j.exists(j.stage)
 	if err != nil {
@@ -97,7 +99,7 @@ func (j *joining) join() error {
 }
 
 // size returns the bytes of the recording.
-func (j *joining) size() (size int64, err error) {
+func (j *joiner) size() (size int64, err error) {
 	for _, f := range append(j.files, joinFile{name: MetadataName}) {
 		st, err := j.fs.Stat(filepath.Join(j.path, f.name))
 		if err != nil {
@@ -109,12 +111,12 @@ func (j *joining) size() (size int64, err error) {
 }
 
 // read reads the metadata.yaml of a part.
-func (j *joining) read(ctx context.Context, dir string) error {
+func (j *joiner) read(dir string) error {
 	l := &Layout{}
 	refused := func(_ string, _ bool, format string, args ...any) error {
 		return fmt.Errorf(dir+": "+format+": %w", append(args, storage.ErrCorrupt)...)
 	}
-	if err := l.readMetadata(ctx, j.fs, dir, refused); err != nil {
+	if err := l.readMetadata(j.ctx, j.fs, dir, refused); err != nil {
 		return err
 	}
 	m := l.Meta
@@ -140,7 +142,7 @@ func (j *joining) read(ctx context.Context, dir string) error {
 }
 
 // moved reports whether path has the files of all parts, and the parts do not.
-func (j *joining) moved() (bool, error) {
+func (j *joiner) moved() (bool, error) {
 	for _, f := range j.files {
 		before, err := j.exists(f.from)
 		if err != nil || before {
@@ -154,7 +156,7 @@ func (j *joining) moved() (bool, error) {
 }
 
 // move makes the folder.
-func (j *joining) move(staged bool) error {
+func (j *joiner) move(staged bool) error {
 	if !staged {
 		if err := j.fs.Mkdir(j.stage, 0o777); err != nil {
 			return err
@@ -181,7 +183,7 @@ func (j *joining) move(staged bool) error {
 }
 
 // moveFile moves a file, unless a call before has moved it.
-func (j *joining) moveFile(f joinFile, dir string) error {
+func (j *joiner) moveFile(f joinFile, dir string) error {
 	if err := j.ctx.Err(); err != nil {
 		return err
 	}
@@ -199,7 +201,7 @@ func (j *joining) moveFile(f joinFile, dir string) error {
 const copies = 4
 
 // moveDistant makes the folder in a store.
-func (j *joining) moveDistant(staged bool) error {
+func (j *joiner) moveDistant(staged bool) error {
 	if !staged {
 		if err := j.meta.WriteFile(j.fs, j.stage, true); err != nil {
 			return err
