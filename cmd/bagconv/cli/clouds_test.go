@@ -15,9 +15,7 @@ import (
 func TestClouds(t *testing.T) { testStores(t, s3test.Clouds) }
 
 func eachCloud(t *testing.T, test func(t *testing.T, server string)) {
-	for _, server := range s3test.Clouds {
-		t.Run(server, func(t *testing.T) { test(t, server) })
-	}
+	eachServer(t, s3test.Clouds, test)
 }
 
 func TestCloudsNoDisk(t *testing.T)  { eachCloud(t, testNoDisk) }

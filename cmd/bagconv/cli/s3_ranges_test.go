@@ -23,11 +23,7 @@ import (
 
 // TestS3Ranges: a recording on a server becomes one rosbag2 folder there, in ranges that two processes
 // convert. The collect that joins them is killed again and again.
-func TestS3Ranges(t *testing.T) {
-	for _, server := range s3test.Names {
-		t.Run(server, func(t *testing.T) { testRanges(t, server) })
-	}
-}
+func TestS3Ranges(t *testing.T) { eachServer(t, s3test.Names, testRanges) }
 
 func testRanges(t *testing.T, server string) {
 	s := s3test.Start(t, server)

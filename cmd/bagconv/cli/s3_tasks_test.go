@@ -21,11 +21,7 @@ import (
 
 // TestS3Tasks: batch, plan, work and collect with everything on a server: inputs, outputs, receipts,
 // manifests, plans and results.
-func TestS3Tasks(t *testing.T) {
-	for _, server := range s3test.Names {
-		t.Run(server, func(t *testing.T) { testTasks(t, server) })
-	}
-}
+func TestS3Tasks(t *testing.T) { eachServer(t, s3test.Names, testTasks) }
 
 // TestS3Receipts: a process sees at once what others have written about a task, even if it has just looked.
 func TestS3Receipts(t *testing.T) {

@@ -53,6 +53,13 @@ var s3Outputs = []struct {
 // cuts each answer.
 func TestS3(t *testing.T) { testStores(t, s3test.Names) }
 
+// eachServer runs a test with each of some servers.
+func eachServer(t *testing.T, servers []string, test func(t *testing.T, server string)) {
+	for _, server := range servers {
+		t.Run(server, func(t *testing.T) { test(t, server) })
+	}
+}
+
 func testStores(t *testing.T, servers []string) {
 	for _, server := range servers {
 		for _, faulty := range []bool{false, true} {
@@ -283,9 +290,7 @@ func TestS3Killed(t *testing.T) {
 	if os.Getenv("BAGCONV_EXHAUSTIVE") != "" {
 		servers = s3test.Names
 	}
-	for _, server := range servers {
-		t.Run(server, func(t *testing.T) { testKilled(t, server) })
-	}
+	eachServer(t, servers, testKilled)
 }
 
 func testKilled(t *testing.T, server string) {
