@@ -14,6 +14,9 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
+// roleTimeout is how long a server that gives out the credentials of roles may take.
+const roleTimeout = 10 * time.Second
+
 // awsRole returns the credentials of a role: of a web identity or a container, which variables name,
 // else of an instance, whose address answers at once or not at all; nil if the variables exclude it.
 // named reports whether the variables name a role.
@@ -24,9 +27,9 @@ func awsRole() (role *credentials.IAM, named bool) {
 	machine := os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT")
 	switch {
 	case variable("AWS_WEB_IDENTITY_TOKEN_FILE"):
-		return &credentials.IAM{Client: &http.Client{Timeout: 10 * time.Second}, Endpoint: os.Getenv("AWS_ENDPOINT_URL_STS")}, true
+		return &credentials.IAM{Client: &http.Client{Timeout: roleTimeout}, Endpoint: os.Getenv("AWS_ENDPOINT_URL_STS")}, true
 	case variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"):
-		return &credentials.IAM{Client: &http.Client{Timeout: 10 * time.Second}}, true
+		return &credentials.IAM{Client: &http.Client{Timeout: roleTimeout}}, true
 	case os.Getenv("AWS_EC2_METADATA_DISABLED") == "true" || machine == "" && variable("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"):
 		return nil, false
 	}
@@ -62,7 +65,7 @@ func profileRole(profile map[string]string, region string, depth int) (credentia
 	case depth >= longestChain:
 		return nil, fmt.Errorf("the role %s of the profile: more than %d profiles name each other as source_profile", arn, longestChain)
 	}
-	client := &http.Client{Timeout: 10 * time.Second}
+	client := &http.Client{Timeout: roleTimeout}
 	if file := profile["web_identity_token_file"]; file != "" {
 		role := &credentials.IAM{Client: client, Endpoint: os.Getenv("AWS_ENDPOINT_URL_STS"), Region: region}
 		role.EKSIdentity.TokenFile, role.EKSIdentity.RoleARN, role.EKSIdentity.RoleSessionName = file, arn, session

@@ -211,10 +211,10 @@ func (r *FS) RenameNew(from, to string) error {
 // Exchange is not there.
 func (r *FS) Exchange(_, to string) error { return r.fail("exchange", to, errors.ErrUnsupported) }
 
-// Remove removes a draft, a folder that was noted, or an object.
+// Remove removes an object, or in a staging folder a draft, or a folder with all in it.
 func (r *FS) Remove(s string) error { return r.remove(s, false) }
 
-// RemoveAll also removes the drafts and folders in a staging folder, or all objects in another folder.
+// RemoveAll is Remove; of a folder anywhere else it removes all objects.
 func (r *FS) RemoveAll(s string) error { return r.remove(s, true) }
 
 func (r *FS) remove(s string, all bool) error {

@@ -30,7 +30,7 @@ type PlayOptions struct {
 	Wait       bool          // the first message waits until each channel has a subscriber
 	WaitAny    bool          // it waits until one channel has
 	Delay      time.Duration // before the first message, after that
-	Patience   time.Duration // in which a viewer must take a message, or it is cut off; 0: DefaultPatience
+	Patience   time.Duration // in which a viewer must take a message, or answer a ping, or it is cut off; 0: DefaultPatience
 	Waiting    int64         // bytes of messages that may wait for a viewer; 0: DefaultWaiting
 }
 

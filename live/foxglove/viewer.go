@@ -38,7 +38,7 @@ type viewer struct {
 	queue         []item
 	size          int64 // bytes of queue, and of what is being written
 	writing       bool
-	quiet         bool // it got no message since probe has looked
+	quiet         bool // it got no message since the last look of probe
 	ended         bool
 	behind        bool // messages for it were dropped
 	controls      bool // it has sent a PlaybackControl: it understands PlaybackState
@@ -204,8 +204,8 @@ func (v *viewer) write(ctx context.Context) error {
 	}
 }
 
-// probe returns when a viewer that gets no messages does not answer a ping. The times that it does
-// not read have room in the buffers of the system for hours.
+// probe returns when a viewer that gets no messages does not answer a ping. Without a ping nobody
+// would see for hours that it reads nothing: so long the buffers of the system have room for the times.
 func (v *viewer) probe(ctx context.Context) {
 	p := v.player
 	ticker := time.NewTicker(p.o.Patience)
