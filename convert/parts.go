@@ -44,7 +44,7 @@ type partsFS struct {
 }
 
 func newPartsFS(sink *storage.Format) *partsFS {
-	f := &partsFS{Overlay: iox.NewOverlay(noFiles{iox.OS}), name: "virtual", store: iox.NewMemoryFile("layout")}
+	f := &partsFS{Overlay: iox.NewOverlay(noFiles{iox.Wrap(nil)}), name: "virtual", store: iox.NewMemoryFile("layout")}
 	if len(sink.Extensions) > 0 {
 		f.name += sink.Extensions[0]
 	}
@@ -52,7 +52,7 @@ func newPartsFS(sink *storage.Format) *partsFS {
 }
 
 // noFiles is a file system with the current folder, which is empty.
-type noFiles struct{ storage.FS }
+type noFiles struct{ iox.Wrapped }
 
 func (f noFiles) Stat(name string) (os.FileInfo, error) {
 	if name == "." {

@@ -48,7 +48,8 @@
 //
 // A Reader or Writer is used by one goroutine at a time, but for the calls that
 // an optional interface names as concurrent ([BlockReader.ReadBlock],
-// [PendingBlock.Encode]). Formats start no goroutines: the caller owns them.
+// [PendingBlock.Encode]). Formats start no goroutines that live longer
+// than the call or the query that needs them: the caller owns all others.
 //
 // # Damage
 //

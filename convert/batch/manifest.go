@@ -213,7 +213,7 @@ func (m *Manifest) rewrite(entries []Entry) error {
 		return err
 	}
 	_, err = f.Write(textOf(entries))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, iox.Sync(f), f.Close()); err != nil {
 		return errors.Join(err, out.Abort())
 	}
 	return out.Commit()
@@ -266,7 +266,7 @@ func (m *Manifest) flush() error {
 		return errors.Join(err, m.file.Truncate(end))
 	}
 	m.unwritten = m.unwritten[:0]
-	return m.file.Sync()
+	return iox.Sync(m.file)
 }
 
 // Close ends the batch: no output may be half done any more. The claims go when

@@ -84,7 +84,7 @@ func (r *running) claim(outputs []string) error {
 	if _, err := r.file.Write(text); err != nil {
 		return err
 	}
-	return r.file.Sync()
+	return iox.Sync(r.file)
 }
 
 // settle finds the old claims that are not about what this run writes or what

@@ -152,7 +152,7 @@ func (f *Folder) write(path string, fill func(io.Writer) error) error {
 	}
 	err = fill(w)
 	if err == nil && f.sync {
-		err = w.Sync()
+		err = iox.Sync(w)
 	}
 	return errors.Join(err, w.Close())
 }

@@ -88,7 +88,7 @@ func (s *Store) Save(t *Task, r *Result, sync bool) error {
 	}
 	_, err = f.Write(Line(r))
 	if err == nil && sync {
-		err = f.Sync()
+		err = iox.Sync(f)
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = fsys.Rename(temp, name)

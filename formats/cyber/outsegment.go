@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	pb "github.com/bagconv/bagconv/proto/cyber"
 	"github.com/bagconv/bagconv/storage"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -144,7 +145,7 @@ func (w *Writer) leave() error {
 		_, err = s.file.WriteAt(b, 0)
 	}
 	if err == nil && w.place.sync {
-		err = s.file.Sync()
+		err = iox.Sync(s.file)
 	}
 	if err != nil {
 		return fail("header", err)

@@ -325,7 +325,7 @@ func (w *Writer) finish() error {
 		}
 	}
 	if w.sync {
-		if err := w.file.Sync(); err != nil {
+		if err := iox.Sync(w.file); err != nil {
 			return w.fail("summary", err)
 		}
 	}

@@ -23,8 +23,6 @@ const (
 	keySize           = 16
 )
 
-var aesCBC = Encryption{Name: aesName, Open: openAES, Create: createAES}
-
 // aesEncryptor is an Encryptor.
 type aesEncryptor struct{ block cipher.Block }
 

@@ -3,7 +3,6 @@ package rosbag1
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -174,44 +173,21 @@ func TestEncryptedDamage(t *testing.T) {
 	}
 }
 
-// A rot is an Encryption of our own.
-type rot byte
-
-func (r rot) Size(n int64) int64 { return n }
-
-func (r rot) Encrypt(dst, src []byte) ([]byte, error) {
-	for _, c := range src {
-		dst = append(dst, c+byte(r))
+// TestEncryptionName: the name of the encryption may be given, and no other one is known.
+func TestEncryptionName(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte(testKey+"\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	return dst, nil
-}
-
-func (r rot) Decrypt(dst, src []byte) ([]byte, error) { return (-r).Encrypt(dst, src) }
-
-// TestRegisterEncryption: others can add a way to encrypt.
-func TestRegisterEncryption(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.bag")
-	o := storage.WriteOptions{NoSync: true, Values: map[string]string{storage.NameEncrypt: "test/Rot:by:13"}}
-	if _, err := Create(t.Context(), path, o); err == nil {
-		t.Error("an encryption that nobody has registered is written")
+	for name, known := range map[string]bool{"": true, aesName + ":": true, "rosbag/Aes:": false, aesName + "2:": false} {
+		_, fields, err := createEncryptor(t.Context(), name+"key:@"+file)
+		if known != (err == nil) || known && fields[fieldEncryptor] != aesName {
+			t.Errorf("%q: %v", name, err)
+		}
 	}
-	t.Cleanup(func() {
-		encryptions.Lock()
-		defer encryptions.Unlock()
-		delete(encryptions.byName, "test/Rot")
-	})
-	RegisterEncryption(Encryption{
-		Name: "test/Rot",
-		Open: func(_ context.Context, fields map[string]string, _ storage.Secret) (Encryptor, error) {
-			return rot(len(fields["by"])), nil
-		},
-		Create: func(_ context.Context, kind, value string) (Encryptor, map[string]string, error) {
-			return rot(len(value)), map[string]string{kind: value}, nil
-		},
-	})
-	messages := testMessages(20)
-	write(t, path, o, messages)
-	equalMessages(t, readAll(t, open(t, path, storage.ReadOptions{Strict: true})), messages)
+	if _, err := openEncryptor(t.Context(), map[string]string{fieldEncryptor: "x"}, storage.Secret{}); !errors.Is(err, storage.ErrUnsupported) {
+		t.Error(err)
+	}
 }
 
 // FuzzEncrypted reads what is thrown at it with a key.

@@ -329,7 +329,7 @@ func (w *Writer) finish() error {
 		_, err = w.file.WriteAt(w.fileHeader(w.pos), 0)
 	}
 	if err == nil && w.sync {
-		err = w.file.Sync()
+		err = iox.Sync(w.file)
 	}
 	if err != nil {
 		return w.fail("index", err)

@@ -286,7 +286,7 @@ func (p *outPart) close(sync bool) error {
 		return err
 	}
 	if err == nil && sync {
-		err = p.file.Sync()
+		err = iox.Sync(p.file)
 	}
 	err = errors.Join(err, p.file.Close())
 	p.file = nil

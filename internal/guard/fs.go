@@ -13,10 +13,10 @@ import (
 
 // Reader returns base (nil: the operating system) as the file system of readers: what
 // they open is protected from then on.
-func (g *Guard) Reader(base storage.FS) storage.FS { return &readerFS{iox.FS(base), g} }
+func (g *Guard) Reader(base storage.FS) storage.FS { return &readerFS{iox.Wrap(base), g} }
 
 type readerFS struct {
-	storage.FS
+	iox.Wrapped
 	g *Guard
 }
 
@@ -27,9 +27,6 @@ func (r *readerFS) Open(name string) (storage.File, error) {
 	}
 	return f, err
 }
-
-// Unnamed makes a file without a name, if base can.
-func (r *readerFS) Unnamed(dir string) (storage.File, error) { return unnamed(r.FS, dir) }
 
 // Writer returns base (nil: the operating system) as the file system of writers of
 // recordings. If overwrite is not set they replace nothing but empty folders.
@@ -74,7 +71,7 @@ func (g *Guard) Files(base storage.FS, overwrite bool) storage.FS {
 
 // A writerFS refuses to touch what its run has not made, unless may allows it.
 type writerFS struct {
-	storage.FS
+	iox.Wrapped
 	may func(path string) error // nil for what may be replaced or removed
 
 	mu sync.Mutex
@@ -84,7 +81,7 @@ type writerFS struct {
 }
 
 func newWriter(base storage.FS, may func(string) error) *writerFS {
-	return &writerFS{FS: iox.FS(base), may: may, owned: map[string]string{}}
+	return &writerFS{Wrapped: iox.Wrap(base), may: may, owned: map[string]string{}}
 }
 
 func absolute(path string) string {
@@ -220,14 +217,10 @@ func (w *writerFS) RemoveAll(name string) error {
 
 // Exchange swaps two names, if base can.
 func (w *writerFS) Exchange(a, b string) error {
-	base, ok := w.FS.(interface{ Exchange(a, b string) error })
-	if !ok {
-		return errors.ErrUnsupported
-	}
 	if err := errors.Join(w.check(a), w.check(b)); err != nil {
 		return err
 	}
-	err := base.Exchange(a, b)
+	err := w.Wrapped.Exchange(a, b)
 	if err == nil {
 		w.move(map[string]string{a: b, b: a})
 	}
@@ -236,14 +229,10 @@ func (w *writerFS) Exchange(a, b string) error {
 
 // RenameNew renames to a name that must be free, if base can.
 func (w *writerFS) RenameNew(from, to string) error {
-	base, ok := w.FS.(interface{ RenameNew(from, to string) error })
-	if !ok {
-		return errors.ErrUnsupported
-	}
 	if err := w.check(from); err != nil {
 		return err
 	}
-	err := base.RenameNew(from, to)
+	err := w.Wrapped.RenameNew(from, to)
 	if err == nil {
 		w.move(map[string]string{from: to})
 	}
@@ -252,28 +241,10 @@ func (w *writerFS) RenameNew(from, to string) error {
 
 // Place puts outputs in place, if base can. See iox.Output.
 func (w *writerFS) Place(stage, dir string, names, old []string, overwrite bool) error {
-	base, ok := w.FS.(interface {
-		Place(stage, dir string, names, old []string, overwrite bool) error
-	})
-	if !ok {
-		return errors.ErrUnsupported
-	}
 	for _, name := range append(slices.Clone(names), old...) {
 		if err := w.check(filepath.Join(dir, name)); overwrite && err != nil {
 			return err
 		}
 	}
-	return base.Place(stage, dir, names, old, overwrite)
-}
-
-// Unnamed makes a file without a name, if base can.
-func (w *writerFS) Unnamed(dir string) (storage.File, error) { return unnamed(w.FS, dir) }
-
-func unnamed(base storage.FS, dir string) (storage.File, error) {
-	if u, ok := base.(interface {
-		Unnamed(dir string) (storage.File, error)
-	}); ok {
-		return u.Unnamed(dir)
-	}
-	return nil, errors.ErrUnsupported
+	return w.Wrapped.Place(stage, dir, names, old, overwrite)
 }

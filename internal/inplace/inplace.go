@@ -227,7 +227,7 @@ func (p *File) flush() error {
 	if !p.sync {
 		return nil
 	}
-	return p.Sync()
+	return iox.Sync(p.File)
 }
 
 // Close unlocks the file. Without Commit it is then as it was.

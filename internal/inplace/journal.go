@@ -58,7 +58,7 @@ func (p *File) writeJournal(j *journal) error {
 	}
 	_, err = f.Write(append(text, '\n'))
 	if err == nil && p.sync {
-		err = f.Sync()
+		err = iox.Sync(f)
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/bagconv/bagconv/storage"
 )
@@ -212,14 +213,24 @@ func SyncDir(fsys storage.FS, dir string) error {
 		return err
 	}
 	err = d.Sync()
-	if cannotSyncDir(err) {
+	if cannotSync(err) || errors.Is(err, os.ErrPermission) { // so answers Windows
 		err = nil
 	}
 	return errors.Join(err, d.Close())
 }
 
-// cannotSyncDir reports whether it is a system that does not sync folders (Windows, some
-// network file systems) from a disk that failed.
-func cannotSyncDir(err error) bool {
-	return errors.Is(err, os.ErrPermission) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid)
+// Sync is f.Sync, but that a file system which does not sync is no error: what is written there is as durable as
+// it can be.
+func Sync(f interface{ Sync() error }) error {
+	err := f.Sync()
+	if cannotSync(err) {
+		return nil
+	}
+	return err
+}
+
+// cannotSync tells a file system that does not sync (some of networks, and of virtual machines) from a disk that
+// failed. Linux answers EINVAL for those that do not have the operation; Go's fs.ErrInvalid is another error.
+func cannotSync(err error) bool {
+	return errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
 }

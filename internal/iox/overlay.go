@@ -82,7 +82,9 @@ func (o *Overlay) OpenFile(name string, flag int, perm os.FileMode) (storage.Fil
 			return nil, err
 		}
 	case flag&os.O_TRUNC != 0:
+		node.mu.Lock()
 		node.resize(0)
+		node.mu.Unlock()
 	}
 	return &overlayFile{overlayNode: node, name: name}, nil
 }

@@ -218,7 +218,7 @@ func (o *Output) writeJournal(j *journal) error {
 	}
 	_, err = f.Write(append(text, '\n'))
 	if err == nil && o.sync {
-		err = f.Sync()
+		err = Sync(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil || !o.sync {
 		return err

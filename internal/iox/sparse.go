@@ -11,9 +11,9 @@ import (
 // Sparse is fsys with files that keep no zeros: blocks of nothing else, written
 // at or after the end of a file, become holes. Large test recordings so take
 // little of the disk, and are made as fast as their other bytes are.
-func Sparse(fsys storage.FS) storage.FS { return sparseFS{FS(fsys)} }
+func Sparse(fsys storage.FS) storage.FS { return sparseFS{Wrap(fsys)} }
 
-type sparseFS struct{ storage.FS }
+type sparseFS struct{ Wrapped }
 
 func (s sparseFS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, error) {
 	f, err := s.FS.OpenFile(name, flag, perm)

@@ -16,12 +16,13 @@ const keepName = "keep"
 // running system. If the output does not get its name, its staging folder stays, and CleanUp
 // leaves it alone. It is for one output, and one goroutine.
 type Unfinished struct {
-	storage.FS
-	stage string
+	Wrapped
+	stage   string
+	swapped bool // what stood in its place is in the staging folder
 }
 
 // KeepUnfinished returns such a file system; fsys nil means the operating system's.
-func KeepUnfinished(fsys storage.FS) *Unfinished { return &Unfinished{FS: FS(fsys)} }
+func KeepUnfinished(fsys storage.FS) *Unfinished { return &Unfinished{Wrapped: Wrap(fsys)} }
 
 // Mkdir makes a folder, and marks a staging folder.
 func (u *Unfinished) Mkdir(name string, perm os.FileMode) error {
@@ -40,6 +41,15 @@ func (u *Unfinished) Mkdir(name string, perm os.FileMode) error {
 	return f.Close()
 }
 
+// Exchange gives the output its name, and swaps it back if that was not the end.
+func (u *Unfinished) Exchange(a, b string) error {
+	err := u.Wrapped.Exchange(a, b)
+	if err == nil {
+		u.swapped = !u.swapped
+	}
+	return err
+}
+
 // RemoveAll removes a tree, but nothing that the output still needs.
 func (u *Unfinished) RemoveAll(name string) error {
 	if u.Left() != "" && (name == u.stage || filepath.Dir(name) == u.stage) {
@@ -51,7 +61,7 @@ func (u *Unfinished) RemoveAll(name string) error {
 // Left returns what has been made and has no name yet: the path of the file or folder, or of several
 // files what all their names begin with; "" for nothing.
 func (u *Unfinished) Left() string {
-	if u.stage == "" {
+	if u.stage == "" || u.swapped {
 		return ""
 	}
 	return madeIn(u.FS, u.stage)

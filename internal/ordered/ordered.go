@@ -45,6 +45,16 @@ func (l Line[T]) Run(ctx context.Context) error {
 	return r.err
 }
 
+// Each calls do for the numbers from 0 to n-1, so many at a time. After an error no further one is begun.
+func Each(ctx context.Context, workers, n int, do func(i int) error) error {
+	i := -1
+	return Line[int]{
+		Workers: min(workers, n), Limit: int64(n),
+		Next: func() (int, int64, bool) { i++; return i, 1, i < n },
+		Work: func(_, i int) error { return do(i) },
+	}.Run(ctx)
+}
+
 // A run is a Line at work.
 type run[T any] struct {
 	Line[T]

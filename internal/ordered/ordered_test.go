@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -134,5 +136,37 @@ func TestGate(t *testing.T) {
 	}
 	if err := g.Enter(context.Background(), 90); err != nil || g.used != 100 {
 		t.Errorf("%d bytes in use, %v", g.used, err)
+	}
+}
+
+// TestEach: each number is done once, no more at a time than were allowed, and none is begun after an error.
+func TestEach(t *testing.T) {
+	var at, most, sum atomic.Int64
+	do := func(i int) error {
+		for now := at.Add(1); ; {
+			if was := most.Load(); now <= was || most.CompareAndSwap(was, now) {
+				break
+			}
+		}
+		runtime.Gosched()
+		sum.Add(int64(i))
+		at.Add(-1)
+		return nil
+	}
+	if err := Each(t.Context(), 3, 100, do); err != nil || sum.Load() != 4950 || most.Load() > 3 {
+		t.Errorf("sum %d, at most %d at a time, %v", sum.Load(), most.Load(), err)
+	}
+	if err := Each(t.Context(), 3, 0, do); err != nil {
+		t.Error(err)
+	}
+	var begun atomic.Int64
+	err := Each(t.Context(), 1, 100, func(i int) error {
+		if begun.Add(1); i == 7 {
+			return io.ErrNoProgress
+		}
+		return nil
+	})
+	if err != io.ErrNoProgress || begun.Load() != 8 {
+		t.Errorf("%d begun, %v", begun.Load(), err)
 	}
 }

@@ -19,10 +19,10 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ordered"
 )
 
 // errSum is the error of an object that the server has with other bytes.
@@ -143,21 +143,15 @@ func (b *gsBucket) abort(ctx context.Context, _, id string) (err error) {
 	if err := b.pages(ctx, id, "", false, func(o *gsObject) { keys = append(keys, o.Name) }, nil); err != nil {
 		return err
 	}
-	var wait sync.WaitGroup
 	errs := make([]error, len(keys))
-	room := make(chan struct{}, DefaultConnections)
-	for i, key := range keys {
-		room <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-room }()
-			var gone *statusError
-			if err := b.remove(ctx, key); !errors.As(err, &gone) || gone.code != http.StatusNotFound {
-				errs[i] = err
-			}
-		})
-	}
-	wait.Wait()
-	return errors.Join(errs...)
+	err = ordered.Each(ctx, b.link.settings.Connections, len(keys), func(i int) error {
+		var gone *statusError
+		if err := b.remove(ctx, keys[i]); !errors.As(err, &gone) || gone.code != http.StatusNotFound {
+			errs[i] = err // the others are removed all the same
+		}
+		return nil
+	})
+	return errors.Join(append(errs, err)...)
 }
 
 func (b *gsBucket) keepsParts() bool { return true }

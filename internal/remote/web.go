@@ -9,9 +9,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/bagconv/bagconv/internal/ordered"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -156,29 +156,23 @@ func (w *web) list(ctx context.Context, dir string, _ bool) (entries []entry, er
 
 // listed appends those of some names that are there to a list.
 func (w *web) listed(ctx context.Context, dir string, list []entry, names []string) ([]entry, error) {
-	const most = 8 // questions at a time
-	found, failed := make([]*object, len(names)), make([]error, len(names))
-	var wait sync.WaitGroup
-	room := make(chan struct{}, most)
-	for i, name := range names {
-		room <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-room }()
-			var refused *statusError
-			if o, _, err := w.head(ctx, dir+name); err == nil {
-				found[i] = &o
-			} else if !errors.As(err, &refused) || refused.transient() {
-				failed[i] = err
-			}
-		})
-	}
-	wait.Wait()
+	found := make([]*object, len(names))
+	err := ordered.Each(ctx, w.link.settings.Connections, len(names), func(i int) error {
+		var refused *statusError
+		o, _, err := w.head(ctx, dir+names[i])
+		if err == nil {
+			found[i] = &o
+		} else if errors.As(err, &refused) && !refused.transient() {
+			err = nil
+		}
+		return err
+	})
 	for i, name := range names {
 		if found[i] != nil {
 			list = append(list, entry{name: name, object: *found[i]})
 		}
 	}
-	return list, errors.Join(failed...)
+	return list, err
 }
 
 func objectOf(resp *http.Response) object {

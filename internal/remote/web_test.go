@@ -443,3 +443,35 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%d requests at a time", most.Load())
 	}
 }
+
+// TestConnectionsOfListing: the files of a folder are asked for no more at a time than --connections says.
+func TestConnectionsOfListing(t *testing.T) {
+	var now, most atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := now.Add(1)
+		defer now.Add(-1)
+		for was := most.Load(); n > was && !most.CompareAndSwap(was, n); was = most.Load() {
+		}
+		time.Sleep(5 * time.Millisecond)
+		text := "x"
+		if path.Base(r.URL.Path) == "index" {
+			text = "parts"
+		}
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
+	}))
+	defer server.Close()
+	names := make([]string, 20)
+	for i := range names {
+		names[i] = fmt.Sprint("part", i)
+	}
+	listing := storage.Listing{Name: "index", Files: func([]byte) []string { return names }}
+	fsys := New(t.Context(), &Settings{Connections: 2, Listings: []storage.Listing{listing}})
+	name, err := Name(server.URL + "/folder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := fsys.ReadDir(name)
+	if err != nil || len(list) != 21 || most.Load() > 2 {
+		t.Errorf("%d files, %d requests at a time, %v", len(list), most.Load(), err)
+	}
+}

@@ -68,7 +68,7 @@ func (e *env) writePack(set *defset.Set, path string) (n int, err error) {
 	}
 	n, problems, err := set.WritePack(f, standardTypes(e.set.job.Distro))
 	if err == nil {
-		err = f.Sync()
+		err = iox.Sync(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return 0, err

@@ -155,7 +155,7 @@ func replaceFile(path string, write func(io.Writer) error) (err error) {
 	}
 	err = write(f)
 	if err == nil {
-		err = f.Sync()
+		err = iox.Sync(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ordered"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -114,7 +114,7 @@ func (j *joiner) size() (size int64, err error) {
 func (j *joiner) read(dir string) error {
 	l := &Layout{}
 	refused := func(_ string, _ bool, format string, args ...any) error {
-		return fmt.Errorf(dir+": "+format+": %w", append(args, storage.ErrCorrupt)...)
+		return fmt.Errorf("%s: %s: %w", dir, fmt.Sprintf(format, args...), storage.ErrCorrupt)
 	}
 	if err := l.readMetadata(j.ctx, j.fs, dir, refused); err != nil {
 		return err
@@ -207,17 +207,8 @@ func (j *joiner) moveDistant(staged bool) error {
 			return err
 		}
 	}
-	errs := make([]error, copies)
-	var all sync.WaitGroup
-	for k := range copies {
-		all.Go(func() {
-			for i := k; i < len(j.files) && errs[k] == nil; i += copies {
-				errs[k] = j.moveFile(j.files[i], j.path)
-			}
-		})
-	}
-	all.Wait()
-	if err := errors.Join(errs...); err != nil {
+	err := ordered.Each(j.ctx, copies, len(j.files), func(i int) error { return j.moveFile(j.files[i], j.path) })
+	if err != nil {
 		return err
 	}
 	return j.moveFile(joinFile{filepath.Join(j.stage, MetadataName), MetadataName}, j.path)

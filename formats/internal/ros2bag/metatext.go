@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -42,7 +43,7 @@ func (m *Metadata) WriteFile(fsys storage.FS, dir string, sync bool) error {
 	}
 	_, err = io.WriteString(f, text)
 	if err == nil && sync {
-		err = f.Sync()
+		err = iox.Sync(f)
 	}
 	return errors.Join(err, f.Close())
 }
