@@ -69,6 +69,7 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if err != nil {
 		return err
 	}
+	w.summed = c != nil && c.sum() != 0
 	if w.stored != nil && (c == nil || !w.stored.suits(c, b.Buf)) {
 		w.stored = nil
 	}
@@ -168,6 +169,8 @@ type walk struct {
 	suspect bool               // what was decompressed is damaged
 	schemas map[uint16]*schema // that this chunk defines
 	stored  *stored            // nil: the chunk is not to be copied
+	summed  bool               // the chunk has a checksum
+	unsound error              // an *unsoundError, if the scan has found one
 }
 
 // records goes over the records of b. at is -1, or where in the block the chunk is
@@ -271,6 +274,12 @@ func (w *walk) definition(op byte, at int, body []byte) {
 		}
 	}
 	if w.scan != nil {
+		if w.scan.contradicts(op, body) {
+			if !w.outvoted(op, at, body) {
+				w.unsound = unsound("a %s in the chunk at byte %d differs from the summary", opName(op), w.bl.Offset)
+			}
+			return
+		}
 		if err := w.scan.define(op, body, position{len(w.r.blocks) - 1, int64(at)}); err != nil {
 			w.damage.Add("record", w.offset(at), int64(len(body)), "a %s cannot be read: %v", opName(op), err)
 		}
@@ -303,6 +312,9 @@ func (w *walk) definition(op byte, at int, body []byte) {
 		s = t.schema
 	}
 	if key(&c, s) == key(&t.channel, t.schema) {
+		return
+	}
+	if w.outvoted(op, at, body) {
 		return
 	}
 	w.stored = nil

@@ -167,8 +167,11 @@ func (c *chunk) decode(dst []byte, at int64, d *chunked.Damage) []byte {
 		}
 	}
 	switch {
-	case err != nil && uint64(len(out)) == c.size && (c.crc == 0 || crc32.ChecksumIEEE(out) == c.crc):
-		d.Repair("compressed-data", at, "a chunk could be decompressed completely, but not what follows it (%v)", err)
+	case err != nil && uint64(len(out)) == c.size && (c.crc != 0 && crc32.ChecksumIEEE(out) == c.crc || c.crc == 0 && errors.Is(err, compress.ErrTrailing)):
+		d.Repair("compressed-data", at, "a chunk could be decompressed completely, but there is something wrong behind its data (%v)", err)
+		return out
+	case err != nil && uint64(len(out)) == c.size:
+		d.Add("compressed-data", at, 0, "all bytes of a chunk could be decompressed, but not without an error (%v): its messages are read, and some of them may be damaged", err)
 		return out
 	case err != nil:
 		d.Add("compressed-data", at, c.unread(len(out)), "the compressed data of a chunk is damaged (%v); %d bytes of it could be read", err, len(out))

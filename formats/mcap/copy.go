@@ -139,6 +139,9 @@ func (w *Writer) keepIDs(f copyFile, c *copying, kept []bool, old []outSchema) *
 			continue
 		}
 		in, out := f.defs.list[i], &w.channels[t]
+		if in.schema == nil && in.channel.schema != 0 {
+			continue // that schema is not there: in the output the channel has none
+		}
 		mine := out.channel
 		mine.id = in.channel.id
 		var s *schema

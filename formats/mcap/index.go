@@ -149,7 +149,7 @@ func (s *scanner) counts(x *chunkIndex) ([]indexed, error) {
 		}
 		size := next - from - recordHead - indexFixed
 		if size < 0 || size%indexEntry != 0 {
-			h, n, err := s.indexHead(from)
+			h, _, n, err := s.indexHead(from)
 			if err != nil || h.length != uint64(next-from-recordHead) {
 				return nil, chunked.OnlyIO(err)
 			}
@@ -161,22 +161,22 @@ func (s *scanner) counts(x *chunkIndex) ([]indexed, error) {
 	return out, nil
 }
 
-// indexHead reads the start of the Message Index record at off, and how many messages
+// indexHead reads the start of the Message Index record at off: its channel, and how many messages
 // it has.
-func (s *scanner) indexHead(off int64) (recordHeader, int64, error) {
+func (s *scanner) indexHead(off int64) (h recordHeader, channel uint16, n int64, err error) {
 	b, err := s.w.Data(off, recordHead+indexFixed)
 	if err != nil {
-		return recordHeader{}, 0, err
+		return h, 0, 0, err
 	}
-	h, err := parseHead(b)
+	h, err = parseHead(b)
 	if err != nil || h.op != opMessageIndex || len(b) < recordHead+indexFixed {
-		return h, 0, errShort
+		return h, 0, 0, errShort
 	}
-	n := binary.LittleEndian.Uint32(b[recordHead+2:])
-	if n%indexEntry != 0 || uint64(n)+indexFixed > h.length {
-		return h, 0, errShort
+	size := binary.LittleEndian.Uint32(b[recordHead+2:])
+	if size%indexEntry != 0 || uint64(size)+indexFixed > h.length {
+		return h, 0, 0, errShort
 	}
-	return h, int64(n / indexEntry), nil
+	return h, binary.LittleEndian.Uint16(b[recordHead:]), int64(size / indexEntry), nil
 }
 
 // verify compares the index of a chunk with the chunk, when that is asked for, and
@@ -215,9 +215,13 @@ func (s *scanner) verify(x *chunkIndex, look bool) (bl *block, wrong bool, err e
 			c.start != x.start || c.end != x.end {
 			return nil, true, chunked.OnlyIO(err)
 		}
-		for _, k := range []indexed{counts[0], counts[len(counts)-1]} {
-			h, n, err := s.indexHead(k.at)
-			if err != nil || n != k.n || k.at+recordHead+int64(h.length) > bl.index.at+bl.index.size {
+		heads := counts
+		if !s.unproven() {
+			heads = []indexed{counts[0], counts[len(counts)-1]}
+		}
+		for _, k := range heads {
+			h, channel, n, err := s.indexHead(k.at)
+			if err != nil || n != k.n || channel != k.channel || k.at+recordHead+int64(h.length) > bl.index.at+bl.index.size {
 				return nil, true, chunked.OnlyIO(err)
 			}
 		}

@@ -1,14 +1,18 @@
 package mcap
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/bagconv/bagconv/formats/internal/chunked"
+	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 	"github.com/bagconv/bagconv/storage/storagetest"
@@ -162,6 +166,42 @@ func TestLatching(t *testing.T) {
 		own.fill(nil)
 		if got := own.Metadata[storage.MetaLatching]; got != c[2] {
 			t.Errorf("%s in %s is read as %q, want %q", c[1], c[0], got, c[2])
+		}
+	}
+}
+
+// TestCompressedChecksum: data whose own checksum is wrong are damage, if the chunk has none that
+// shows that they are right.
+func TestCompressedChecksum(t *testing.T) {
+	records := bytes.Repeat([]byte("0123456789"), 100)
+	for _, codec := range []*compress.Codec{compress.LZ4, compress.Zstd} {
+		frame, err := codec.Encode(nil, records, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := bytes.Clone(frame)
+		wrong[len(wrong)-1] ^= 1
+		for name, x := range map[string]struct {
+			data           []byte
+			crc            uint32
+			places         int
+			repaired, left bool
+		}{
+			"sound":                         {frame, 0, 0, false, true},
+			"wrong checksum":                {wrong, 0, 1, false, false},
+			"wrong checksum, chunk has one": {wrong, crc32.ChecksumIEEE(records), 1, true, false},
+			"bytes behind":                  {append(bytes.Clone(frame), 1, 2, 3, 4, 5), 0, 1, true, true},
+			"cut checksum":                  {frame[:len(frame)-1], 0, 1, false, false},
+		} {
+			c := chunk{size: uint64(len(records)), crc: x.crc, compression: codec.Name(), data: x.data}
+			var d chunked.Damage
+			out := c.decode(nil, 0, &d)
+			if d.Places != x.places || d.Repaired != x.repaired {
+				t.Errorf("%s, %s: %+v", codec.Name(), name, d)
+			}
+			if x.left && !bytes.Equal(out, records) {
+				t.Errorf("%s, %s: %d bytes of %d", codec.Name(), name, len(out), len(records))
+			}
 		}
 	}
 }

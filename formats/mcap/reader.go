@@ -27,6 +27,7 @@ type Reader struct {
 	attachments []placedAttachment
 	metadata    []placed
 	own         ownRecords
+	summed      bool // the summary is used and has a checksum
 	accounted   bool // what is missing of blocks that were read at Open was reported as a whole
 
 	seq storage.Sequence // of ReadNext

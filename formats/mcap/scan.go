@@ -22,8 +22,10 @@ type scanner struct {
 	w   window
 	end int64 // of what is scanned
 
-	known []chunkIndex   // by offset, those to come
-	look  chunked.Sample // those that are compared with their chunk
+	known    []chunkIndex   // by offset, those to come
+	rescue   []chunkIndex   // by offset: what a chunk with a damaged header may be read by
+	doubtful bool           // there is a summary, and it is wrong somewhere
+	look     chunked.Sample // those that are compared with their chunk
 
 	run         bool  // the last block is a run that may grow
 	cutEnd      int64 // where the plain chunk that the file ends in would end; 0: there is none
@@ -33,8 +35,9 @@ type scanner struct {
 	summary     bool        // the data of the present file has ended
 	stats       *statistics // of the only file, if its end was found
 	files       int
-	sum         *summary // nil: none is used
-	damagedData *bool    // whether the checksum of the data section differs; nil: not looked at
+	sum         *summary        // nil: none is used
+	proved      map[uint16]bool // channels of it that were compared with the data
+	damagedData *bool           // whether the checksum of the data section differs; nil: not looked at
 	notes       []note
 	damaged     []int // blocks in which something is wrong
 	private     int64
@@ -46,10 +49,27 @@ type scanner struct {
 	skipped bool
 }
 
-// scan fills in definitions, blocks, attachments and metadata. s is nil if no
-// summary can be used, for the reason why.
+// scan fills in definitions, blocks, attachments and metadata: by the summary, if it can be
+// used and the data do not contradict it, else without. s is nil if there is none, and why is
+// the reason why it cannot be used.
 func (r *Reader) scan(s *summary, why string) error {
-	k := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1}
+	if s != nil && why == "" {
+		var unsound *unsoundError
+		if err := r.scanBy(s, ""); !errors.As(err, &unsound) {
+			return err
+		}
+		why = unsound.what
+		r.header, r.defs, r.blocks, r.codecs = header{}, newDefinitions(), nil, map[string]int64{}
+		r.attachments, r.metadata, r.own, r.summed = nil, nil, ownRecords{}, false
+	}
+	return r.scanBy(s, why)
+}
+
+func (r *Reader) scanBy(s *summary, why string) error {
+	k := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1, doubtful: s != nil && why != ""}
+	if s != nil {
+		k.rescue = s.chunks
+	}
 	if s != nil && why == "" {
 		k.end, k.known = s.dataEnd, s.chunks
 		k.look = chunked.SampleOf(len(s.chunks), chunked.Verifies(r.src.File, verifyChunks))
@@ -61,9 +81,17 @@ func (r *Reader) scan(s *summary, why string) error {
 			r.defs.addChannel(&s.channels[i], position{})
 		}
 		k.stats, k.sum = s.statistics, s
+		r.summed = s.footer.crc != 0
 	}
 	if err := k.walk(); err != nil {
 		return err
+	}
+	if k.sum != nil {
+		for _, t := range r.defs.list {
+			if t.schema == nil && t.channel.schema != 0 && t.messages > 0 {
+				return unsound("the summary has no schema %d", t.channel.schema) // it may be in a chunk
+			}
+		}
 	}
 	return k.finish(s, why)
 }
@@ -91,8 +119,8 @@ func (s *scanner) walk() error {
 
 // at handles what is at p and returns where the next record should be.
 func (s *scanner) at(p int64) (int64, error) {
-	for len(s.known) > 0 && s.known[0].offset < uint64(p) {
-		s.known = s.known[1:]
+	if len(s.known) > 0 && s.known[0].offset < uint64(p) {
+		return 0, unsound("the index has a chunk at byte %d, where another record is", s.known[0].offset)
 	}
 	if len(s.known) > 0 && s.known[0].offset == uint64(p) {
 		x := &s.known[0]
@@ -101,6 +129,10 @@ func (s *scanner) at(p int64) (int64, error) {
 			return 0, err
 		}
 		if bl != nil {
+			if err := s.prove(bl); err != nil {
+				return 0, err
+			}
+			s.known = s.known[1:]
 			s.run, s.first = false, false
 			s.r.blocks = append(s.r.blocks, *bl)
 			s.r.codecs[codecOf(x.compression).Name()]++
@@ -109,6 +141,7 @@ func (s *scanner) at(p int64) (int64, error) {
 			}
 			return bl.index.at + bl.index.size, nil
 		}
+		s.known = s.known[1:]
 		if wrong {
 			s.note("chunk-index", p, 0, true, "the index describes the chunk here differently")
 			if next, err := s.bySummary(x); next > 0 || err != nil {
@@ -121,6 +154,9 @@ func (s *scanner) at(p int64) (int64, error) {
 	case chunked.IsIO(err):
 		return 0, err
 	case errors.Is(err, errZero) || err != nil && h.op != opChunk:
+		if next, err := s.rescued(p); next > 0 || err != nil {
+			return next, err
+		}
 		return s.odd(p, h, err)
 	}
 	if h.op != opMessage && h.op != opSchema && h.op != opChannel {
@@ -128,6 +164,9 @@ func (s *scanner) at(p int64) (int64, error) {
 	}
 	next, err := s.record(p, h)
 	if err != nil && !chunked.IsIO(err) && !isFatal(err) {
+		if next, err := s.rescued(p); next > 0 || err != nil {
+			return next, err
+		}
 		return s.skip(p, err)
 	}
 	s.first = false
@@ -137,7 +176,8 @@ func (s *scanner) at(p int64) (int64, error) {
 // isFatal reports whether it is an error that ends the scan.
 func isFatal(err error) bool {
 	var e *storage.Error
-	return errors.As(err, &e)
+	var u *unsoundError
+	return errors.As(err, &e) || errors.As(err, &u)
 }
 
 // record handles the record at p. An error that is not from the disk or from strict
@@ -235,7 +275,7 @@ func (s *scanner) small(p int64, h recordHeader, b []byte) error {
 			bl.Size = p + recordHead + int64(h.length) - bl.Offset
 			bl.RawSize = bl.Size
 		}
-		wrong, err := s.contradicts(h.op, b)
+		wrong, err := s.outvoted(h.op, b)
 		if err != nil {
 			return err
 		}
@@ -283,56 +323,13 @@ func (s *scanner) define(op byte, b []byte, at position) error {
 	if err := c.parse(b); err != nil {
 		return err
 	}
-	if _, defined := s.r.defs.current[c.id]; defined && s.summary {
-		return nil // the data has shown what it is
+	if _, defined := s.r.defs.current[c.id]; s.summary && (defined || s.doubtful && s.r.defs.pending[c.id] == 0) {
+		return nil // the data has shown what it is, or nothing of it
 	}
 	if s.r.defs.addChannel(&c, at) {
 		s.note("redefined", s.place(at), 0, true, "channel %d is defined differently from here on: topic %.80q", c.id, c.topic)
 	}
 	return nil
-}
-
-// contradicts reports whether a definition outside of chunks differs from the summary
-// and is the one of them that is damaged.
-func (s *scanner) contradicts(op byte, b []byte) (bool, error) {
-	if s.sum == nil {
-		return false, nil
-	}
-	defs := s.r.defs
-	if op == opSchema {
-		var k schema
-		if err := k.parse(b); err != nil {
-			return false, nil
-		}
-		if old := defs.schemas[k.id]; old == nil || old.same(&k) {
-			return false, nil
-		}
-	} else {
-		var c channel
-		if err := c.parse(b); err != nil {
-			return false, nil
-		}
-		if i, ok := defs.current[c.id]; !ok || key(&c, defs.schemas[c.schema]) == key(&defs.list[i].channel, defs.list[i].schema) {
-			return false, nil
-		}
-	}
-	return s.dataDamaged()
-}
-
-// dataDamaged reports whether the checksum of the data section differs.
-func (s *scanner) dataDamaged() (bool, error) {
-	if s.sum == nil {
-		return false, nil
-	}
-	if s.damagedData == nil {
-		sum, want, err := s.r.dataSum(s.sum)
-		if err != nil {
-			return false, err
-		}
-		damaged := want != 0 && sum != want
-		s.damagedData = &damaged
-	}
-	return *s.damagedData, nil
 }
 
 // place is where in the file a position is, about.

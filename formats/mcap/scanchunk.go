@@ -126,15 +126,17 @@ func (s *scanner) readChunk() error {
 	bl := &s.r.blocks[i]
 	s.batch.Messages = s.batch.Messages[:0]
 	w := walk{r: s.r, bl: bl, view: view{}, batch: &s.batch, scan: s}
-	if _, err := s.r.load(bl, &s.batch, &w.damage); err != nil {
+	c, err := s.r.load(bl, &s.batch, &w.damage)
+	if err != nil {
 		return err
 	}
+	w.summed = c != nil && c.sum() != 0
 	bl.RawSize = max(bl.RawSize, int64(len(s.batch.Buf)))
 	w.records(s.batch.Buf, -1)
 	if w.damage.Places > 0 {
 		s.damaged = append(s.damaged, i)
 	}
-	return nil
+	return w.unsound
 }
 
 // attachment adds an Attachment record.

@@ -27,6 +27,7 @@ var (
 	zstdEncoders zstdPools
 	zstdSized    zstdPools // of frames that state their size
 	zstdReaders  sync.Pool
+	zstdLenient  sync.Pool // of readers that do not look at checksums
 )
 
 // zstdPools are encoders by level and window.
@@ -57,20 +58,43 @@ func (pools *zstdPools) encode(dst, src []byte, level int, more ...zstd.EOption)
 	return dst, nil
 }
 
-// decodeZstd decodes frame after frame. If dst has the room that the first
+// decodeZstd decodes frame after frame, and reports what follows the last one that is whole. Data
+// with a wrong checksum are returned as they are, with the error.
+func decodeZstd(dst, src []byte, limit int64) ([]byte, error) {
+	out, err := decodeZstdFrames(dst, src, limit, &zstdReaders)
+	if err == nil || errors.Is(err, ErrLimit) {
+		return out, err
+	}
+	n := zstdFramesEnd(src)
+	if n == 0 || n == len(src) && !errors.Is(err, zstd.ErrCRCMismatch) {
+		return out, err
+	}
+	whole, e := decodeZstdFrames(nil, src[:n], limit, &zstdReaders)
+	if e == nil {
+		return append(out[:len(dst)], whole...), fmt.Errorf("%d %w", len(src)-n, ErrTrailing)
+	}
+	if errors.Is(e, zstd.ErrCRCMismatch) {
+		if whole, e := decodeZstdFrames(nil, src[:n], limit, &zstdLenient); e == nil {
+			return append(out[:len(dst)], whole...), err
+		}
+	}
+	return out, err
+}
+
+// decodeZstdFrames decodes frame after frame. If dst has the room that the first
 // frame states it decodes straight into it, otherwise as a stream, so that a
 // stated size alone takes no memory.
-func decodeZstd(dst, src []byte, limit int64) ([]byte, error) {
-	d, _ := zstdReaders.Get().(*zstd.Decoder)
+func decodeZstdFrames(dst, src []byte, limit int64, pool *sync.Pool) ([]byte, error) {
+	d, _ := pool.Get().(*zstd.Decoder)
 	if d == nil {
 		var err error
 		d, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecodeAllCapLimit(true))
+			zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecodeAllCapLimit(true), zstd.IgnoreChecksum(pool == &zstdLenient))
 		if err != nil {
 			return dst, err
 		}
 	}
-	defer zstdReaders.Put(d)
+	defer pool.Put(d)
 	var h zstd.Header
 	if h.Decode(src) == nil && h.HasFCS && h.FrameContentSize <= uint64(max(limit, 0)) {
 		size := int(h.FrameContentSize)

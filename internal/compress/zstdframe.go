@@ -13,9 +13,49 @@ import (
 const (
 	zstdMagic     = 0xfd2fb528
 	zstdRawBlock  = 0 << 1 // type of a block, in its header
+	zstdRLEBlock  = 1 << 1
 	zstdLastBlock = 1
 	blockHead     = 3
 )
+
+// zstdFramesEnd returns where the frames end that src begins with and has whole, by the headers of
+// their blocks.
+func zstdFramesEnd(src []byte) (end int) {
+	for at := 0; ; end = at {
+		var h zstd.Header
+		if h.Decode(src[at:]) != nil {
+			return end
+		}
+		if at += h.HeaderSize; h.Skippable {
+			if int64(len(src)-at) < int64(h.SkippableSize) {
+				return end
+			}
+			at += int(h.SkippableSize)
+			continue
+		}
+		for last := false; !last; {
+			if len(src)-at < blockHead {
+				return end
+			}
+			head := int(src[at]) | int(src[at+1])<<8 | int(src[at+2])<<16
+			last = head&zstdLastBlock != 0
+			size := head >> 3
+			if head&(3<<1) == zstdRLEBlock {
+				size = 1
+			}
+			if at += blockHead; len(src)-at < size {
+				return end
+			}
+			at += size
+		}
+		if h.HasCheckSum {
+			at += 4
+		}
+		if at > len(src) {
+			return end
+		}
+	}
+}
 
 // EncodeZstdFrame appends the compressed src as one frame that states its size, also that of
 // nothing, and has no checksum: what decoders want that decode a frame at once. Level is that of

