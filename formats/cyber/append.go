@@ -49,7 +49,7 @@ func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage
 	if len(paths) > 1 || paths[0] != path {
 		return appendSegment(ctx, path, slices.MaxFunc(paths, lowerNumber), o)
 	}
-	in, err := inplace.Open(fsys, path, !o.NoSync)
+	in, err := inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: Open, Hint: soundHint, FS: fsys, NoSync: o.NoSync, Grows: true})
 	if err != nil {
 		return nil, outError(path, "record to be added to", err, "")
 	}
@@ -183,8 +183,11 @@ func openOld(ctx context.Context, path string, fsys storage.FS) (*Reader, error)
 }
 
 func unsound(path, what string, err error) error {
-	return outError(path, "record to be added to: "+what, err, "make a sound copy first: bagconv recover IN OUT")
+	return outError(path, "record to be added to: "+what, err, soundHint)
 }
+
+// soundHint is the next step if nothing can be added to a record.
+const soundHint = "make a sound copy first: bagconv recover IN OUT"
 
 // appendSegment starts one more segment, behind the last one.
 func appendSegment(ctx context.Context, path, last string, o storage.WriteOptions) (_ storage.Writer, err error) {

@@ -47,19 +47,15 @@ func reindexFile(ctx context.Context, fsys storage.FS, path string, o storage.Re
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
-	st, err := h.Stat()
+	x := &reindexer{}
+	x.file, err = inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: Open, Hint: copyHint, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun})
 	if err != nil {
 		return nil, err
 	}
-	x, size := &reindexer{}, st.Size()
-	if !o.DryRun {
-		if x.file, err = inplace.Open(fsys, path, !o.NoSync); err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, x.file.Close()) }()
-		if size, err = x.file.End(); err != nil {
-			return nil, err
-		}
+	defer func() { err = errors.Join(err, x.file.Close()) }()
+	size, err := x.file.End()
+	if err != nil {
+		return nil, err
 	}
 	r := &Reader{ctx: ctx, path: path, fs: fsys, topics: newTopics(), warnings: warnings.Log{Hints: hints}}
 	if x.f, err = r.open(path, keptOpen{h}, size); err != nil {
@@ -71,11 +67,15 @@ func reindexFile(ctx context.Context, fsys storage.FS, path string, o storage.Re
 	if err := x.plan(); err != nil || len(x.patches) == 0 {
 		return nil, err
 	}
-	if o.DryRun {
-		return x.change(), nil
+	change := x.change()
+	if err := x.write(); err != nil {
+		return nil, err
 	}
-	return x.change(), x.write()
+	return change, nil
 }
+
+// copyHint is the next step if an index cannot be written in place.
+const copyHint = "bagconv recover IN OUT writes a copy with an index"
 
 // keptOpen is a file that somebody else closes.
 type keptOpen struct{ storage.File }
@@ -86,18 +86,18 @@ func (keptOpen) Close() error { return nil }
 type reindexer struct {
 	f       *file
 	w       *window
-	file    *inplace.File // nil: nothing is to be written
-	end     int64         // where the INDEX begins
-	index   []byte        // nil: the one that is there is right
-	closes  bool          // the last chunk gets an end
-	stale   bool          // bytes that are no part of the recording stay at the end
+	file    *inplace.File
+	end     int64  // where the INDEX begins
+	index   []byte // nil: the one that is there is right
+	closes  bool   // the last chunk gets an end
+	stale   bool   // bytes that are no part of the recording stay at the end
 	out     outSegment
 	patches []inplace.Patch // the last one is that of the HEADER
 }
 
 func (x *reindexer) refuse(format string, args ...any) error {
 	e := x.f.fail(-1, fmt.Sprintf(format, args...), storage.ErrUnsupported)
-	e.Hint = "bagconv recover IN OUT writes a copy with an index"
+	e.Hint = copyHint
 	return e
 }
 

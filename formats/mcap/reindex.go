@@ -31,37 +31,34 @@ func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (_ []st
 	x := &reindexer{r: &Reader{
 		src: chunked.NewSource(ctx, formatName, path, f, false, hints), defs: newDefinitions(), codecs: map[string]int64{},
 	}}
-	st, err := f.Stat()
+	x.file, err = inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: Open, Hint: copyHint, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun})
 	if err != nil {
 		return nil, err
 	}
-	x.r.src.Size = st.Size()
-	if !o.DryRun {
-		if x.file, err = inplace.Open(fsys, path, !o.NoSync); err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, x.file.Close()) }()
-		if x.r.src.Size, err = x.file.End(); err != nil {
-			return nil, err
-		}
+	defer func() { err = errors.Join(err, x.file.Close()) }()
+	if x.r.src.Size, err = x.file.End(); err != nil {
+		return nil, err
 	}
 	if err := x.plan(); err != nil || x.tail == nil {
 		return nil, err
 	}
-	changes := []storage.IndexChange{x.change()}
-	if o.DryRun {
-		return changes, nil
+	change := x.change()
+	if err := x.write(); err != nil {
+		return nil, err
 	}
-	return changes, x.write()
+	return []storage.IndexChange{change}, nil
 }
+
+// copyHint is the next step if an index cannot be written in place.
+const copyHint = "bagconv recover IN OUT writes a copy with a summary"
 
 // A reindexer plans the end of a file.
 type reindexer struct {
 	r     *Reader
 	w     window
-	file  *inplace.File // nil: nothing is to be written
-	end   int64         // where it begins
-	ended bool          // the Data End record is there, and stays
+	file  *inplace.File
+	end   int64 // where it begins
+	ended bool  // the Data End record is there, and stays
 
 	chunks []chunkIndex
 	first  []uint64         // where the first message of each chunk is in it, by its Message Index
@@ -74,7 +71,7 @@ type reindexer struct {
 
 func (x *reindexer) refuse(at int64, format string, args ...any) error {
 	e := x.r.src.Fail(at, fmt.Sprintf(format, args...), storage.ErrUnsupported)
-	e.Hint = "bagconv recover IN OUT writes a copy with a summary"
+	e.Hint = copyHint
 	return e
 }
 

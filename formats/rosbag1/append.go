@@ -47,7 +47,7 @@ func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage
 	fail := func(what string, err error, hint string) (storage.Writer, error) {
 		return nil, createError(path, what, err, hint)
 	}
-	in, err := inplace.Open(o.FS, path, !o.NoSync)
+	in, err := inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: Open, Hint: soundHint, FS: o.FS, NoSync: o.NoSync, Grows: true})
 	if err != nil {
 		return fail("bag to be added to", err, "")
 	}
@@ -72,10 +72,13 @@ func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage
 	return w, nil
 }
 
+// soundHint is the next step if nothing can be added to a bag.
+const soundHint = "make a sound copy first: bagconv recover IN OUT"
+
 // readOld reads the index of the bag, the codec of the most chunks, and where it ends.
 func readOld(ctx context.Context, path string, fsys storage.FS, in *inplace.File) (old *oldBag, codec string, end int64, err error) {
 	broken := func(what string, err error) (*oldBag, string, int64, error) {
-		return nil, "", 0, createError(path, "bag to be added to: "+what, err, "make a sound copy first: bagconv recover IN OUT")
+		return nil, "", 0, createError(path, "bag to be added to: "+what, err, soundHint)
 	}
 	reader, err := Open(ctx, path, storage.ReadOptions{FS: fsys, Strict: true})
 	encrypted := createError(path, "encrypted bag to be added to", storage.ErrUnsupported, "write a new bag: bagconv merge IN IN... OUT --encrypt KEY")

@@ -33,20 +33,14 @@ func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (change
 	}
 	src := chunked.NewSource(ctx, formatName, path, f, false, hints)
 	defer func() { err = errors.Join(err, src.File.Close()) }()
-	st, err := f.Stat()
+	x := &reindexer{path: path}
+	x.file, err = inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: Open, Hint: copyHint, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun})
 	if err != nil {
 		return nil, err
 	}
-	src.Size = st.Size()
-	x := &reindexer{path: path}
-	if !o.DryRun {
-		if x.file, err = inplace.Open(fsys, path, !o.NoSync); err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, x.file.Close()) }()
-		if src.Size, err = x.file.End(); err != nil {
-			return nil, err
-		}
+	defer func() { err = errors.Join(err, x.file.Close()) }()
+	if src.Size, err = x.file.End(); err != nil {
+		return nil, err
 	}
 	head := make([]byte, min(src.Size, storage.SniffLen))
 	if err := iox.ReadFull(f, head, 0); err != nil {
@@ -66,17 +60,20 @@ func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (change
 	if err := x.plan(head); err != nil {
 		return nil, err
 	}
-	changes = []storage.IndexChange{x.change()}
-	if o.DryRun {
-		return changes, nil
+	change := x.change()
+	if err := x.write(); err != nil {
+		return nil, err
 	}
-	return changes, x.write()
+	return []storage.IndexChange{change}, nil
 }
+
+// copyHint is the next step if an index cannot be written in place.
+const copyHint = "bagconv recover IN OUT writes a copy with an index"
 
 // A reindexer plans the end of a bag.
 type reindexer struct {
 	path    string
-	file    *inplace.File // nil: nothing is to be written
+	file    *inplace.File
 	r       *Reader
 	w       window
 	end     int64  // where it begins
@@ -88,7 +85,7 @@ type reindexer struct {
 
 func (x *reindexer) refuse(format string, args ...any) error {
 	return &storage.Error{Format: formatName, Path: x.path, Offset: -1, What: fmt.Sprintf(format, args...), Err: storage.ErrUnsupported,
-		Hint: "bagconv recover IN OUT writes a copy with an index"}
+		Hint: copyHint}
 }
 
 // plan finds out what is to be written. head is how the file begins.

@@ -63,7 +63,7 @@ func appendToFile(ctx context.Context, path string, o storage.WriteOptions) (_ s
 		return nil, w.wrap("what is added to a single file, compressed or in segments", storage.ErrUnsupported)
 	}
 	fsys := iox.FS(o.FS)
-	if w.file, err = inplace.Open(fsys, path, !o.NoSync); err != nil {
+	if w.file, err = inplace.Open(ctx, path, growthOptions(fsys, o.NoSync)); err != nil {
 		return nil, w.wrap("database to be added to", err)
 	}
 	if w.old, err = readOldFile(ctx, fsys, path); err == nil {
@@ -76,6 +76,11 @@ func appendToFile(ctx context.Context, path string, o storage.WriteOptions) (_ s
 		w.lastID = max(w.lastID, w.old.rows[i].id)
 	}
 	return w, nil
+}
+
+// growthOptions are how a database grows in place. Its pages move, so the proof reads all of them.
+func growthOptions(fsys storage.FS, noSync bool) inplace.Options {
+	return inplace.Options{Format: formatName, Read: Open, Hint: "make a sound copy first: bagconv recover IN OUT", FS: fsys, NoSync: noSync}
 }
 
 // begin lets the engine have the database.

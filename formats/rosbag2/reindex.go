@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
@@ -19,7 +18,7 @@ import (
 // its databases, or of a single one. See storage.Format.
 func Reindex(ctx context.Context, path string, o storage.ReindexOptions) ([]storage.IndexChange, error) {
 	mended := func(ctx context.Context, fsys storage.FS, path string) (*ros2bag.PartContent, error) {
-		if err := mend(fsys, path, o); err != nil {
+		if err := inplace.Mend(path, placeOptions(fsys, o)); err != nil {
 			return nil, err
 		}
 		return describe(ctx, fsys, path)
@@ -28,12 +27,12 @@ func Reindex(ctx context.Context, path string, o storage.ReindexOptions) ([]stor
 	return changes, ros2bag.ReindexError(formatName, path, err)
 }
 
-// mend finishes what a run that was killed has begun.
-func mend(fsys storage.FS, path string, o storage.ReindexOptions) error {
-	if o.DryRun {
-		return nil
+// placeOptions are how a database is changed in place.
+func placeOptions(fsys storage.FS, o storage.ReindexOptions) inplace.Options {
+	return inplace.Options{
+		Format: formatName, Read: Open, Hint: "bagconv recover IN OUT writes a copy with an index",
+		FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
 	}
-	return inplace.Mend(fsys, path, !o.NoSync)
 }
 
 // describe returns what a part has. Rows that were never committed are no messages.
@@ -68,7 +67,7 @@ const maxIndexed = 16 << 20
 // index writes timestamp_idx into a database that has no index of its times. SQLite makes it: new
 // pages stand behind the end, and the first page, which makes them count, is overwritten at last.
 func index(ctx context.Context, fsys storage.FS, path string, o storage.ReindexOptions) (_ []storage.IndexChange, err error) {
-	if err := mend(fsys, path, o); err != nil {
+	if err := inplace.Mend(path, placeOptions(fsys, o)); err != nil {
 		return nil, err
 	}
 	p, err := openPart(ctx, fsys, path, opening{lazy: true}, func(string, bool, string, ...any) error { return nil })
@@ -93,27 +92,17 @@ func index(ctx context.Context, fsys storage.FS, path string, o storage.ReindexO
 	if n := p.head.Size(); n > 0 {
 		end = n // what follows was left by a run that was killed
 	}
-	w := &pagesBehind{base: src, start: end, end: end, old: map[int64][]byte{}}
-	var f *inplace.File
-	if o.DryRun {
-		temp, err := iox.TempFile(fsys, os.TempDir())
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = temp.Close() }()
-		w.pages, w.shift = temp, end
-	} else {
-		if f, err = inplace.Open(fsys, path, !o.NoSync); err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, f.Close()) }()
-		if at, err := f.Begin(end); err != nil {
-			return nil, err
-		} else if at != end {
-			return nil, fmt.Errorf("%s has no timestamp index, and %d bytes behind its last page: %w", base(path), at-end, storage.ErrUnsupported)
-		}
-		w.pages = f
+	f, err := inplace.Open(ctx, path, placeOptions(fsys, o))
+	if err != nil {
+		return nil, err
 	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if at, err := f.Begin(end); err != nil {
+		return nil, err
+	} else if at != end {
+		return nil, fmt.Errorf("%s has no timestamp index, and %d bytes behind its last page: %w", base(path), at-end, storage.ErrUnsupported)
+	}
+	w := &pagesBehind{base: src, pages: f, start: end, end: end, old: map[int64][]byte{}}
 	patches, err := w.createIndex(ctx)
 	if err != nil {
 		return nil, err
@@ -122,18 +111,17 @@ func index(ctx context.Context, fsys storage.FS, path string, o storage.ReindexO
 	for _, b := range patches {
 		change.Overwritten += int64(len(b.Data))
 	}
-	if f != nil {
-		err = f.Commit(patches...)
+	if err := f.Commit(patches...); err != nil {
+		return nil, err
 	}
-	return []storage.IndexChange{change}, err
+	return []storage.IndexChange{change}, nil
 }
 
 // pagesBehind is a database to SQLite, whose new pages are written behind the end of the file, and
 // whose old ones stay as they are: what is to be in them is kept.
 type pagesBehind struct {
 	base       storage.File
-	pages      storage.File // for the new ones
-	shift      int64        // of the new ones, from where they are in pages
+	pages      *inplace.File // has the new ones
 	start, end int64
 	old        map[int64][]byte // by offset
 }
@@ -151,7 +139,7 @@ const versions = 18
 // ReadAt reads a page, or a part of one, as it is to be.
 func (w *pagesBehind) ReadAt(b []byte, off int64) (int, error) {
 	if off >= w.start {
-		return len(b), iox.ReadFull(w.pages, b, off-w.shift)
+		return len(b), iox.ReadFull(w.pages, b, off)
 	}
 	if err := iox.ReadFull(w.base, b, off); err != nil {
 		return 0, err
@@ -173,7 +161,7 @@ func (w *pagesBehind) ReadAt(b []byte, off int64) (int, error) {
 func (w *pagesBehind) WriteAt(b []byte, off int64) (int, error) {
 	if off >= w.start {
 		w.end = max(w.end, off+int64(len(b)))
-		return w.pages.WriteAt(b, off-w.shift)
+		return w.pages.WriteAt(b, off)
 	}
 	w.old[off] = slices.Clone(b)
 	return len(b), nil

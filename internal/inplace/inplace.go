@@ -4,11 +4,14 @@
 // format need no special code: before the overwriting the file is as it was, with bytes after
 // its end that nothing refers to; after it, the file has the new content.
 //
-//	f, err := inplace.Open(fsys, path, sync)  // locked; what a killed run has left is mended
-//	at, err := f.Begin(end)                   // new bytes begin at byte at
+//	f, err := inplace.Open(ctx, path, options)  // locked; what a killed run has left is mended
+//	at, err := f.Begin(end)                     // new bytes begin at byte at
 //	f.WriteAt(p, at) ...
 //	err = f.Commit(inplace.Patch{Off: 13, Data: header})
-//	err = f.Close()                           // without Commit: the file is as it was
+//	err = f.Close()                             // without Commit: the file is as it was
+//
+// Before Commit overwrites anything, the reader of the format reads the file as it will be, and must
+// find all that it finds in it now; see Proof. Else the change is refused.
 //
 // A journal beside the file, .NAME.journal, has its length before and, during Commit, the
 // bytes that are overwritten, old and new. It is removed at the end. No reader needs it: it
@@ -18,6 +21,7 @@ package inplace
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -30,13 +34,15 @@ import (
 // goroutine at a time.
 type File struct {
 	storage.File
+	ctx   context.Context
+	o     Options
 	fs    storage.FS
 	path  string
-	sync  bool
-	start int64    // where new bytes begin; -1: before Begin
-	left  *journal // of a run that was killed; nil: there is none
-	keep  bool     // the journal is needed: the overwriting could not be undone
-	done  bool     // after Commit
+	tail  storage.File // has the new bytes, from its start on, in a dry run; nil: they are in the file
+	start int64        // where new bytes begin; -1: before Begin
+	left  *journal     // of a run that was killed; nil: there is none
+	keep  bool         // the journal is needed: the overwriting could not be undone
+	done  bool         // after Commit
 
 	applied bool // that run had overwritten what it wanted to
 }
@@ -48,15 +54,37 @@ type Patch struct {
 	Data []byte
 }
 
+// Options are how a file is changed.
+type Options struct {
+	Format string     // its name
+	Read   Opener     // of the format, for the proof that nothing is lost
+	Hint   string     // the next step if something would be lost
+	FS     storage.FS // where the file is; nil: the operating system's
+
+	// Grows tells that new blocks are added to those that are there: the proof does not read blocks
+	// that are described as before, and of which no byte changes.
+	Grows bool
+
+	NoSync bool // do not wait for the disk
+	DryRun bool // change nothing; Commit makes the proof alone
+}
+
 // Open opens a file to change it, and locks it until Close. The error wraps iox.ErrLocked if
-// another process does the same. Commit waits for the disk if sync is set.
-func Open(fsys storage.FS, path string, sync bool) (*File, error) {
-	fsys = iox.FS(fsys)
-	f, err := fsys.OpenFile(path, os.O_RDWR, 0)
+// another process does the same. ctx bounds the call and Commit.
+func Open(ctx context.Context, path string, o Options) (*File, error) {
+	fsys := iox.FS(o.FS)
+	flag := os.O_RDWR
+	if o.DryRun {
+		flag = os.O_RDONLY
+	}
+	f, err := fsys.OpenFile(path, flag, 0)
 	if err != nil {
 		return nil, err
 	}
-	p := &File{File: f, fs: fsys, path: path, sync: sync, start: -1}
+	p := &File{File: f, ctx: ctx, o: o, fs: fsys, path: path, start: -1}
+	if o.DryRun {
+		return p, nil
+	}
 	if err = iox.TryLock(f); err == nil || errors.Is(err, errors.ErrUnsupported) {
 		err = p.mend()
 	}
@@ -68,11 +96,11 @@ func Open(fsys storage.FS, path string, sync bool) (*File, error) {
 
 // Mend does what Open does for a file that is then left as it is: it finishes a change that was
 // torn, and removes the journal of one that was made.
-func Mend(fsys storage.FS, path string, sync bool) error {
-	if _, err := iox.FS(fsys).Stat(JournalPath(path)); err != nil {
+func Mend(path string, o Options) error {
+	if _, err := iox.FS(o.FS).Stat(JournalPath(path)); err != nil || o.DryRun {
 		return ignoreMissing(err)
 	}
-	f, err := Open(fsys, path, sync)
+	f, err := Open(context.Background(), path, o)
 	if err != nil {
 		return err
 	}
@@ -149,11 +177,47 @@ func (p *File) Begin(end int64) (at int64, err error) {
 		at = end
 	}
 	p.left = nil
-	if err := p.writeJournal(&journal{Size: at}); err != nil {
+	if p.o.DryRun {
+		p.tail, err = iox.TempFile(p.fs, os.TempDir())
+	} else {
+		err = p.writeJournal(&journal{Size: at})
+	}
+	if err != nil {
 		return 0, err
 	}
 	p.start = at
 	return at, nil
+}
+
+// ReadAt reads like io.ReaderAt, new bytes as well.
+func (p *File) ReadAt(b []byte, off int64) (n int, err error) {
+	if p.tail == nil {
+		return p.File.ReadAt(b, off)
+	}
+	if off < p.start {
+		old := b[:min(int64(len(b)), p.start-off)]
+		if n, err = p.File.ReadAt(old, off); n < len(old) || n == len(b) {
+			return n, err
+		}
+	}
+	k, err := p.tail.ReadAt(b[n:], off+int64(n)-p.start)
+	return n + k, err
+}
+
+// size returns the bytes of the file with the new ones.
+func (p *File) size() (int64, error) {
+	if p.tail == nil {
+		st, err := p.Stat()
+		if err != nil {
+			return 0, err
+		}
+		return st.Size(), nil
+	}
+	st, err := p.tail.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return p.start + st.Size(), nil
 }
 
 // WriteAt writes new bytes.
@@ -161,11 +225,15 @@ func (p *File) WriteAt(b []byte, off int64) (int, error) {
 	if p.start < 0 || p.done || off < p.start {
 		return 0, fmt.Errorf("internal error: byte %d of %s is not to be written", off, p.path)
 	}
+	if p.tail != nil {
+		return p.tail.WriteAt(b, off-p.start)
+	}
 	return p.File.WriteAt(b, off)
 }
 
 // Commit makes the new bytes count: it overwrites old ones, those of the patches in their
-// order. On error the file is as it was, unless the error names a journal that stays.
+// order, if the proof that nothing is lost succeeds. On error the file is as it was, unless the error
+// names a journal that stays.
 func (p *File) Commit(patches ...Patch) error { return p.CommitAt(0, patches...) }
 
 // CommitAt is Commit for a file that ends at byte end then, before where new bytes began: nothing
@@ -182,6 +250,9 @@ func (p *File) CommitAt(end int64, patches ...Patch) error {
 		}
 		j.Patches = append(j.Patches, journalPatch{b.Off, old, b.Data})
 	}
+	if err := p.prove(end, patches); err != nil || p.o.DryRun {
+		return err
+	}
 	if err := p.flush(); err != nil {
 		return err
 	}
@@ -197,6 +268,29 @@ func (p *File) CommitAt(end int64, patches ...Patch) error {
 	}
 	_ = p.fs.Remove(JournalPath(p.path)) // all is there: the next Open sees that
 	return nil
+}
+
+// prove makes the proof that a change loses nothing.
+func (p *File) prove(end int64, patches []Patch) error {
+	size, err := p.size()
+	if err != nil {
+		return err
+	}
+	if end > 0 {
+		size = min(size, end)
+	}
+	before, after := NewView(p.fs), NewView(p.fs)
+	before.Hide(JournalPath(p.path))
+	after.Hide(JournalPath(p.path))
+	before.lay(p.path, p, p.start)
+	after.lay(p.path, p, size, patches...)
+	proof := &Proof{Format: p.o.Format, Path: p.path, Open: p.o.Read, Hint: p.o.Hint, Before: before, After: after}
+	if p.o.Grows {
+		proof.Same = func(b *storage.Block) bool {
+			return b.Offset >= 0 && b.Offset+b.Size <= p.start && !patched(patches, b.Offset, b.Size)
+		}
+	}
+	return proof.Run(p.ctx)
 }
 
 // overwrite puts the new bytes of a journal in place, or the old ones back.
@@ -224,7 +318,7 @@ func (p *File) overwrite(j *journal) error {
 }
 
 func (p *File) flush() error {
-	if !p.sync {
+	if p.o.NoSync {
 		return nil
 	}
 	return iox.Sync(p.File)
@@ -237,6 +331,10 @@ func (p *File) Close() error {
 	}
 	var err error
 	switch {
+	case p.o.DryRun:
+		if p.tail != nil {
+			err = p.tail.Close()
+		}
 	case p.start < 0 && p.applied: // there was nothing more to do
 		err = ignoreMissing(p.fs.Remove(JournalPath(p.path)))
 	case p.start >= 0 && !p.done && !p.keep:

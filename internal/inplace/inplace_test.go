@@ -2,7 +2,9 @@ package inplace_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,9 +20,93 @@ const (
 	after  = "head 1 body and more"
 )
 
+// open opens a file whose messages are as read has them.
+func open(fsys storage.FS, path string) (*inplace.File, error) {
+	return inplace.Open(context.Background(), path, inplace.Options{Format: "toy", Read: read, Hint: "make a copy", FS: fsys})
+}
+
+// A toy is a recording: with "head 0" it has one message of four bytes, with "head 1" the rest is another
+// one, and with other heads there are no messages.
+type toy struct{ messages []storage.Message }
+
+func read(_ context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+	f, err := o.FS.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	r := &toy{}
+	if len(text) >= len(before) && (text[5] == '0' || text[5] == '1') {
+		r.messages = append(r.messages, storage.Message{Data: text[7:11]})
+		if text[5] == '1' {
+			r.messages = append(r.messages, storage.Message{Data: text[11:]})
+		}
+	}
+	return r, nil
+}
+
+func readNothing(context.Context, string, storage.ReadOptions) (storage.Reader, error) {
+	return &toy{}, nil
+}
+
+func (r *toy) Info() (*storage.Info, error) {
+	return &storage.Info{Topics: []storage.TopicInfo{{Topic: storage.Topic{Name: "/toy"}}}}, nil
+}
+func (r *toy) Damage() storage.Damage { return storage.Damage{} }
+func (r *toy) Close() error           { return nil }
+func (r *toy) ReadNext() (*storage.Message, error) {
+	if len(r.messages) == 0 {
+		return nil, io.EOF
+	}
+	m := &r.messages[0]
+	r.messages = r.messages[1:]
+	return m, nil
+}
+
+// TestProof: a change after which the reader finds fewer messages is refused, also in a dry run, and
+// the file stays as it is.
+func TestProof(t *testing.T) {
+	for _, dry := range []bool{false, true} {
+		for off, c := range map[int64]struct {
+			data    string
+			refused bool
+		}{5: {"1", false}, 4: {" 2", true}, 7: {"B", true}, 8: {"o", false}} {
+			path := start(t)
+			f, err := inplace.Open(t.Context(), path, inplace.Options{Read: read, Hint: "make a copy", DryRun: dry})
+			if err != nil {
+				t.Fatal(err)
+			}
+			at, err := f.Begin(int64(len(before)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.WriteAt([]byte(" more"), at); err != nil {
+				t.Fatal(err)
+			}
+			err = f.Commit(inplace.Patch{Off: off, Data: []byte(c.data)})
+			var e *storage.Error
+			if refused := errors.Is(err, storage.ErrUnsupported) && errors.As(err, &e) && e.Hint == "make a copy"; refused != c.refused || err != nil && !refused {
+				t.Errorf("%q at %d: %v", c.data, off, err)
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+			if same := content(t, path) == before; same != (c.refused || dry) {
+				t.Errorf("%q at %d: the file is %q", c.data, off, content(t, path))
+			}
+			if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+				t.Errorf("%q at %d: %d files are left", c.data, off, len(entries))
+			}
+		}
+	}
+}
+
 // change makes after of before.
 func change(fsys storage.FS, path string) (err error) {
-	f, err := inplace.Open(fsys, path, true)
+	f, err := open(fsys, path)
 	if err != nil {
 		return err
 	}
@@ -106,7 +192,7 @@ func TestTorn(t *testing.T) {
 		if err := errors.Join(os.WriteFile(path, []byte(c.now), 0o666), os.WriteFile(inplace.JournalPath(path), journal, 0o666)); err != nil {
 			t.Fatal(err)
 		}
-		f, err := inplace.Open(nil, path, true)
+		f, err := open(nil, path)
 		if (err != nil) != c.fails {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -141,7 +227,7 @@ func TestCut(t *testing.T) {
 			if whole := got == before || got == "head 1"; !whole && (err == nil || fault == faultio.Error) {
 				t.Errorf("fault %d, operation %d: %v, and the file is %q", fault, n, err, got)
 			}
-			f, err := inplace.Open(nil, path, true)
+			f, err := open(nil, path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,7 +246,7 @@ func TestCut(t *testing.T) {
 
 // cut makes "head 1" of before.
 func cut(fsys storage.FS, path string) (err error) {
-	f, err := inplace.Open(fsys, path, true)
+	f, err := inplace.Open(context.Background(), path, inplace.Options{Read: readNothing, FS: fsys})
 	if err != nil {
 		return err
 	}
@@ -188,11 +274,11 @@ func TestForeign(t *testing.T) {
 // TestRefused: what may not be written, and a second run.
 func TestRefused(t *testing.T) {
 	path := start(t)
-	f, err := inplace.Open(nil, path, false)
+	f, err := open(nil, path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := inplace.Open(nil, path, false); !errors.Is(err, iox.ErrLocked) {
+	if _, err := open(nil, path); !errors.Is(err, iox.ErrLocked) {
 		t.Errorf("a second run: %v", err)
 	}
 	if _, err := f.WriteAt([]byte("x"), 20); err == nil {

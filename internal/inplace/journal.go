@@ -57,7 +57,7 @@ func (p *File) writeJournal(j *journal) error {
 		return err
 	}
 	_, err = f.Write(append(text, '\n'))
-	if err == nil && p.sync {
+	if err == nil && !p.o.NoSync {
 		err = iox.Sync(f)
 	}
 	err = errors.Join(err, f.Close())
@@ -67,7 +67,7 @@ func (p *File) writeJournal(j *journal) error {
 	if err != nil {
 		return errors.Join(err, ignoreMissing(p.fs.Remove(path+tempSuffix)))
 	}
-	if !p.sync {
+	if p.o.NoSync {
 		return nil
 	}
 	return iox.SyncDir(p.fs, filepath.Dir(path))
