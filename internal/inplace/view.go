@@ -11,10 +11,10 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// A View is a file system that shows some files otherwise than they are on the disk. Nothing can be
-// written through it.
+// A View is a file system that shows some files otherwise than they are on the disk. Its files cannot be
+// written.
 type View struct {
-	storage.FS
+	iox.Wrapped
 	files map[string]*image // by clean path; nil: the file is hidden
 }
 
@@ -28,7 +28,7 @@ type image struct {
 
 // NewView returns a View of base that shows its files as they are; nil is the operating system's.
 func NewView(base storage.FS) *View {
-	return &View{FS: iox.FS(base), files: map[string]*image{}}
+	return &View{Wrapped: iox.Wrap(base), files: map[string]*image{}}
 }
 
 // Hide makes a file one that does not exist.
