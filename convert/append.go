@@ -1,9 +1,12 @@
 package convert
 
 import (
+	"context"
 	"maps"
 
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -44,4 +47,42 @@ func (s *sinkTopic) offers(info *storage.Info) bool {
 		}
 	}
 	return false
+}
+
+// prior returns what the recording that is added to has already of the topics and times that are
+// added; nil: nothing.
+func (o *output) prior(ctx context.Context, src *engine.Source) (*engine.Prior, error) {
+	job, have := o.job, o.caps.Append
+	if have == nil || job.Order != OrderTime || src.Info.Messages == 0 {
+		return nil, nil
+	}
+	kind := func(t *storage.Topic) int {
+		if k, ok := o.kinds[topicKey{t.Name, t.Type, t.Encoding}]; ok {
+			return k
+		}
+		return -1
+	}
+	var topics []selection.Pattern
+	for _, t := range have.Topics() {
+		if kind(&t) >= 0 {
+			topics = append(topics, selection.Exactly(t.Name))
+		}
+	}
+	if topics == nil {
+		return nil, nil
+	}
+	target, err := engine.Open(ctx, job.SinkFormat, job.Sink, storage.ReadOptions{FS: job.Write.FS, Key: job.Read.Key}, job.MaxMemory/4)
+	if err != nil {
+		return nil, err
+	}
+	first, last := selection.Shift(max(o.Choice.First, src.Info.Start), job.Edit.Offset), selection.Shift(min(o.Choice.Last, src.Info.End), job.Edit.Offset)
+	if job.Edit.Restamp == selection.RestampHeader { // times are those of the stamps
+		first, last = target.Info.Start, target.Info.End
+	}
+	if target.Info.Messages == 0 || first > target.Info.End || last < target.Info.Start {
+		return nil, target.Close()
+	}
+	stream := engine.StreamJob{Source: target, Threads: 1, Select: selection.Window{First: first, Last: last}.Of(selection.Selection{Topics: topics})}
+	stream.Edit.Latch = selection.NoLatch
+	return &engine.Prior{Job: stream, Kind: kind}, nil
 }

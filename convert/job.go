@@ -52,7 +52,8 @@ type Job struct {
 	Edit   selection.Edit      // what to change of names, times and rates
 
 	// Dedupe leaves messages out that are equal to another in the name and type of their
-	// topic, in log time and in bytes; it needs OrderTime.
+	// topic, in log time and in bytes, as the output has them, but for a counted Header.seq; with
+	// Write.Append also those that the recording has already. It needs OrderTime.
 	Dedupe bool
 
 	// Custom is added to what the recording has about itself (Info.Metadata), by key. A key that
@@ -188,6 +189,7 @@ type TopicReport struct {
 	Read, Written  int64  // messages; read are those of the selection
 	Thinned        int64  // left out to lower the rate, as was asked
 	Duplicates     int64  // left out by Job.Dedupe
+	Present        int64  // written, although the recording that was added to has an equal message
 	Repeated       int64  // from before a cut, written again at its start
 	Definition     string // where the definition came from: "file", or "builtin humble"
 }

@@ -163,6 +163,12 @@ func write(ctx context.Context, src *engine.Source, outputs []*output) (failed i
 			return i, err
 		}
 	}
+	if len(outputs) == 1 {
+		p.Same = outputs[0].same()
+		if p.Prior, err = outputs[0].prior(ctx, src); err != nil {
+			return 0, err
+		}
+	}
 	if failed, err := move(ctx, p, outputs); err != nil {
 		return failed, err
 	}

@@ -140,7 +140,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []engine
 		}
 		t := &info.Topics[i]
 		n := counts[i]
-		tr := TopicReport{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Read: n.Read, Written: n.Written, Thinned: n.Thinned, Duplicates: n.Duplicates, Repeated: n.Repeated}
+		tr := TopicReport{Name: t.Name, Type: t.Type, Encoding: t.Encoding, Read: n.Read, Written: n.Written, Thinned: n.Thinned, Duplicates: n.Duplicates, Present: n.Present, Repeated: n.Repeated}
 		if res := p.results[i]; res != nil && p.sinks[p.sinkOf[i]].refused == nil {
 			tr.SinkType, tr.SinkEncoding, tr.Definition = res.Topic.Type, res.Topic.Encoding, res.Definition
 			for _, m := range res.Remarks {

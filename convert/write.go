@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type output struct {
 	size    int64                // in bytes, or what a dry run expects; 0: not known
 	files   []string             // that were written, nil while there are none
 	made    int                  // topics of the plan that the sink has
+	kinds   map[topicKey]int     // numbers of engine.Route.Kind
 	tally   []engine.Count       // of the rounds so far
 }
 
@@ -101,7 +103,7 @@ func (o *output) open(ctx context.Context, src *engine.Source, memory int64) (er
 	if have := o.caps.Append; have != nil {
 		o.plan.adopt(have.Topics(), src.Info)
 	}
-	o.Routes, o.made = nil, 0
+	o.Routes, o.made, o.kinds = nil, 0, map[topicKey]int{}
 	if err = o.route(); err != nil {
 		return err
 	}
@@ -252,7 +254,7 @@ func (o *output) route() error {
 			if i < len(o.job.Before) {
 				plan.sinks[k].counter.Skip(o.job.Before[i])
 			}
-			rt = engine.Route{Sink: plan.sinks[k].id, Program: plan.results[i].Plan, Stamp: plan.stamps[i], Mark: plan.marks[i]}
+			rt = engine.Route{Sink: plan.sinks[k].id, Kind: o.kind(&plan.sinks[k]), Program: plan.results[i].Plan, Stamp: plan.stamps[i], Mark: plan.marks[i]}
 			if rt.Program != nil {
 				countSeq(&rt, o.job.HeaderSeq, plan.results[i].HeaderSeq, plan.sinks[k].counter)
 				mapping.Reset(rt.Program) // of an attempt before
@@ -261,6 +263,37 @@ func (o *output) route() error {
 		o.Routes = append(o.Routes, rt)
 	}
 	return nil
+}
+
+// kind returns the number of the topics of the sink with a name, type and encoding.
+func (o *output) kind(s *sinkTopic) int {
+	k := topicKey{cmp.Or(s.renamed, s.topic.Name), s.topic.Type, s.topic.Encoding}
+	if _, ok := o.kinds[k]; !ok {
+		o.kinds[k] = len(o.kinds)
+	}
+	return o.kinds[k]
+}
+
+// same returns how messages are compared of topics whose ROS 1 messages come from different
+// encodings: as CDR, which has no Header.seq.
+func (o *output) same() map[int]mapping.Program {
+	if !o.job.Dedupe && !o.job.Write.Append {
+		return nil
+	}
+	same := map[int]mapping.Program{}
+	mapper := mapping.New(mapping.Options{Encoding: "cdr", Distro: o.job.distro(), Definitions: o.job.Definitions})
+	for i := range o.Routes {
+		rt := &o.Routes[i]
+		if rt.Program == nil || o.plan.sinkOf[i] < 0 || same[rt.Kind] != nil {
+			continue
+		}
+		if t := &o.plan.sinks[o.plan.sinkOf[i]].topic; t.Encoding == "ros1" {
+			if res, err := mapper.Map(t); err == nil && res.Plan != nil {
+				same[rt.Kind] = res.Plan
+			}
+		}
+	}
+	return same
 }
 
 // countSeq sets what is written to the counter of the Header that ROS 1 messages begin with,
@@ -326,6 +359,9 @@ func writeOptions(job *Job, info *storage.Info, memory int64) storage.WriteOptio
 	}
 	if o.Metadata == nil {
 		o.Metadata = info.Metadata
+	}
+	if job.SourceFormat.Name == job.SinkFormat.Name {
+		o.Version = info.Version
 	}
 	codec := job.SinkFormat.Options.Find(storage.NameCompression)
 	if o.Compression == "" && !o.Append && o.Values[storage.NamePreset] == "" && job.SourceFormat.Name == job.SinkFormat.Name && codec != nil && !codec.Asked {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 )
 
 // A Registry is an ordered list of formats. The order decides which format is
@@ -56,9 +57,11 @@ func (r *Registry) Listings() (list []Listing) {
 	return list
 }
 
-// Lookup returns the format of that name or alias. It returns nil if there is none; a
-// caller that takes names from outside must check before it uses the result.
+// Lookup returns the format of that name or alias, in any case and also written as an ending, such
+// as .MCAP. It returns nil for an unknown name; a caller that takes names from outside must check
+// before it uses the result.
 func (r *Registry) Lookup(name string) *Format {
+	name = strings.ToLower(strings.TrimPrefix(name, "."))
 	for _, f := range r.formats {
 		if f.Name == name || slices.Contains(f.Aliases, name) {
 			return f

@@ -124,9 +124,17 @@ func (p *Pipeline) emit(m *storage.Message, block int) error {
 		p.Trace.message(timeIf(p.Order == OrderTime, m.LogTime), block)
 	}
 	inside := p.Window == nil || p.Window.takes(timeIf(p.Order == OrderTime, m.LogTime), block)
-	if p.dedupe != nil && block != repeatedBlock && p.dedupe.seenBefore(m) {
-		p.counts[m.Topic].Duplicates++
-		return nil
+	if p.dedupe != nil && block != repeatedBlock {
+		before, inSink, err := p.dedupe.seenBefore(m)
+		switch {
+		case err != nil:
+			return err
+		case before || inSink && p.Dedupe:
+			p.counts[m.Topic].Duplicates++
+			return nil
+		case inSink:
+			p.counts[m.Topic].Present++
+		}
 	}
 	if !inside {
 		return nil

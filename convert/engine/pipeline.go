@@ -32,14 +32,16 @@ type Pipeline struct {
 	Source   *Source
 	Sinks    []*Sink
 	Order    Order
-	Stamps   []*mapping.Stamp // whose times order the messages, by topic of the source; nil: log times
-	Limit    int64            // so many messages are wanted, or a few more; 0: all
-	Strict   bool             // a message that cannot be re-encoded ends the run
-	Threads  int              // workers; 0 is one per core, fewer if there is little memory
-	TempDir  string           // for the spill file
-	Progress func(Progress)   // nil: nobody wants to know
-	Dedupe   bool             // of messages that are equal in topic, time and bytes only the first is written; only with OrderTime
-	Sample   int64            // about so many bytes of the source are read, from all over it, in place of all; 0: all. Only with OrderFile; a source without blocks is read whole
+	Stamps   []*mapping.Stamp        // whose times order the messages, by topic of the source; nil: log times
+	Limit    int64                   // so many messages are wanted, or a few more; 0: all
+	Strict   bool                    // a message that cannot be re-encoded ends the run
+	Threads  int                     // workers; 0 is one per core, fewer if there is little memory
+	TempDir  string                  // for the spill file
+	Progress func(Progress)          // nil: nobody wants to know
+	Dedupe   bool                    // of messages that are equal in topic, time and bytes only the first is written; only with OrderTime
+	Prior    *Prior                  // what the sink, a single one, has already; only with OrderTime
+	Same     map[int]mapping.Program // by Route.Kind: what messages are compared as, for Dedupe and Prior; none: as they are
+	Sample   int64                   // about so many bytes of the source are read, from all over it, in place of all; 0: all. Only with OrderFile; a source without blocks is read whole
 
 	// Continues is set for a round of a source that goes on, see storage.Resumer. At its end all
 	// messages are in the files of the sinks, as far as these can do that while more follow.
@@ -61,7 +63,7 @@ type Pipeline struct {
 	counts []Count  // the same
 	takers []takers // index = TopicID of the source
 	copies bool     // a message may go to several sinks
-	dedupe *deduper // nil: equal messages stay
+	dedupe *deduper // nil: equal messages are not looked for
 	last   []byte   // memory of the last message that encodeLate has made
 }
 
@@ -83,9 +85,6 @@ func (p *Pipeline) join() {
 	p.routes, p.copies = nil, false
 	p.takers = make([]takers, topics)
 	p.counts = make([]Count, topics*len(p.Sinks))
-	if p.dedupe = nil; p.Dedupe {
-		p.dedupe = newDeduper(p.Source.Info, len(p.Sinks))
-	}
 	for k, s := range p.Sinks {
 		s.Counts = p.counts[k*topics : (k+1)*topics]
 		thinOut(s.Routes, s.Edit, p.Source.Info)
@@ -167,6 +166,10 @@ func (p *Pipeline) Run(ctx context.Context) error {
 // move reads the blocks, and writes their messages.
 func (p *Pipeline) move(ctx context.Context) (err error) {
 	p.join()
+	if p.dedupe = nil; p.Dedupe || p.Prior != nil {
+		p.dedupe = newDeduper(ctx, p)
+		defer p.dedupe.close()
+	}
 	if p.Trace != nil {
 		if err := p.Trace.begin(p); err != nil {
 			return err

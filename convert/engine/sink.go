@@ -39,6 +39,7 @@ type Route struct {
 	to      *Sink
 	Drop    bool
 	Sink    storage.TopicID
+	Kind    int             // topics of the sink with one name, type and encoding have one number, for Pipeline.Dedupe
 	Program mapping.Program // nil: the bytes move untouched
 	Seq     *Counter        // nil: nothing to count
 	SeqAt   int             // where the counter lies in the output
@@ -62,6 +63,7 @@ type Count struct {
 	Read, Written   int64
 	Thinned         int64 // not in written
 	Duplicates      int64 // equal to a message before, not in written
+	Present         int64 // equal to a message of Pipeline.Prior, and written again
 	Repeated        int64 // not in read
 	Unstamped       int64 // messages without the stamp that was asked for
 	PublishTimes    int64 // written without their own, which the format does not keep
@@ -91,6 +93,7 @@ func (c *Count) Add(o Count) {
 	c.join(&o)
 	c.Thinned += o.Thinned
 	c.Duplicates += o.Duplicates
+	c.Present += o.Present
 	c.PublishTimes += o.PublishTimes
 	c.Sequences += o.Sequences
 }

@@ -90,7 +90,7 @@ func (p *Pipeline) reencode(b *batch, tally []Count, repeated *Sink) error {
 		}
 	}
 	b.in.Messages, b.whole = r.kept, nil
-	if b.in.Stored != nil && !p.Dedupe && len(r.kept) == all && !r.several && all > 0 && !p.copies && (r.sorted || p.Order == OrderFile) {
+	if b.in.Stored != nil && !p.Dedupe && p.Prior == nil && len(r.kept) == all && !r.several && all > 0 && !p.copies && (r.sorted || p.Order == OrderFile) {
 		if r.to.Copier != nil {
 			b.whole = r.to
 		}

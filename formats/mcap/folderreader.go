@@ -202,7 +202,7 @@ func (r *FolderReader) newInfo() *storage.Info {
 		Format: folderName, Version: "mcap 0", Path: r.path, Size: r.size, Compression: map[string]int64{}, Metadata: r.custom, Topics: r.topics,
 	}
 	if m := r.layout.Meta; m != nil {
-		info.Version = fmt.Sprintf("metadata %d, mcap 0", m.Version)
+		info.Version = m.VersionText() + ", mcap 0"
 	}
 	timed := false
 	for _, p := range r.parts {

@@ -64,7 +64,7 @@ func CreateFolder(ctx context.Context, path string, o storage.WriteOptions) (sto
 	if appends {
 		return w.appendTo(ctx)
 	}
-	w.profile, _ = ros2bag.FindProfile(o.Profile) // the options have the names
+	w.profile = ros2bag.ProfileFor(&o)
 	if _, err := newWriter(ctx, path, o); err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func instead(a storage.Ask) string {
 var Format = &storage.Format{
 	Name:          formatName,
 	Help:          "rosbag2 folder or file, SQLite storage",
-	Aliases:       []string{"rosbag2", "ros2", "sqlite3"},
+	Aliases:       []string{"rosbag2", "ros2", "sqlite3", "sqlite"},
 	Metadata:      []string{"*"},
 	QoS:           true,
 	ServiceText:   true,

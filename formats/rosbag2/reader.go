@@ -202,7 +202,7 @@ func (r *Reader) newInfo() *storage.Info {
 	}
 	info.Version = fmt.Sprintf("schema %d", schema)
 	if m := r.layout.Meta; m != nil {
-		info.Version = fmt.Sprintf("metadata %d, %s", m.Version, info.Version)
+		info.Version = m.VersionText() + ", " + info.Version
 	}
 	info.Damage = r.Damage()
 	return info

@@ -96,7 +96,7 @@ func (w *Writer) create(path string, o storage.WriteOptions) (err error) {
 	if w.packing, err = packingOf(&o, w.single); err != nil {
 		return w.fail(path, "option", err)
 	}
-	w.profile, _ = ros2bag.FindProfile(o.Profile) // options has the names
+	w.profile = ros2bag.ProfileFor(&o)
 	if w.out, err = iox.NewOutput(w.fs, path, o.Overwrite, w.sync); err != nil {
 		return err
 	}

@@ -10,9 +10,10 @@ import (
 func (e *env) additions() []command {
 	return []command{{
 		name: "append", call: "append TARGET IN...", summary: "add recordings to one that exists",
-		about: `Adds the messages of recordings to TARGET ({appendable}), in its format. Only
-what is new is written, however large TARGET is. TARGET must not be damaged,
-and must not be an input. Topics that TARGET has are continued; if one has
+		about: `Adds the messages of recordings to TARGET ({appendable}), in its format. All of
+them are added; messages that TARGET has already are counted, and left out with
+--dedupe. The bytes of TARGET stay, however large it is. TARGET must not be
+damaged, and must not be an input. Topics that TARGET has are continued; if one has
 another type, definition or QoS there, nothing is written. TARGET can be read at
 any time, also after the run was killed: as it was, or with everything that was
 added. A run that fails leaves it as it was. docs/formats explains how each

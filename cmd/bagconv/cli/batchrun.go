@@ -340,10 +340,12 @@ func (f *folders) make(dir string) error {
 		missing = append(missing, d)
 	}
 	for _, d := range slices.Backward(missing) {
-		if err := os.Mkdir(d, 0o777); err != nil && !errors.Is(err, os.ErrExist) {
+		switch err := os.Mkdir(d, 0o777); {
+		case err == nil:
+			f.made = append(f.made, d)
+		case !errors.Is(err, os.ErrExist):
 			return err
 		}
-		f.made = append(f.made, d)
 	}
 	return nil
 }

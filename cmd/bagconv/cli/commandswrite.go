@@ -64,8 +64,8 @@ Memory does not grow with the size of the inputs.`,
 		about: `Cuts a recording into several. Each part can be used alone: it begins with the
 last messages of latched topics and /tf_static from before (see --latch). The
 parts of out{file} are out_000{file}, out_001{file}, ...; with --by topic each has
-the name of its topic. If OUT is a folder (/ at the end), the parts lie in it
-and have the name and the format of IN. A part without messages is not written;
+the name of its topic. If OUT has / at its end or no ending, it is a folder: the
+parts lie in it and have the name and the format of IN. A part without messages is not written;
 the others keep their numbers. There can be 10,000 parts. A run that fails
 leaves none of them. IN is read once for every 64 parts, and --max-size reads it
 once more to find the times. --json and --report write an array with one object

@@ -39,12 +39,12 @@ func (e *env) convert(c *cli.Context, mode conversion) error {
 	if err != nil {
 		return err
 	}
-	var source *storage.Format
-	to := e.set.to
+	source, err := e.detectInput(in, out)
+	if err != nil {
+		return err
+	}
+	to := e.keptFormat(c, source, out)
 	if mode.salvage || mode.sameFormat {
-		if source, err = e.detectInput(in, out); err != nil {
-			return err
-		}
 		if to == "" && source.Create != nil && mode.sameFormat {
 			if to = source.Name; endsInSeparator(out) && !source.Folder {
 				return usage("bagconv convert writes other formats and has the same flags; or remove the separator at the end",
@@ -59,14 +59,20 @@ func (e *env) convert(c *cli.Context, mode conversion) error {
 	if err != nil {
 		return err
 	}
-	job.Source = in
-	if job.SourceFormat = source; source == nil {
-		if job.SourceFormat, err = e.detectInput(in, out); err != nil {
-			return err
-		}
-	}
+	job.Source, job.SourceFormat = in, source
 	job.Read.Uncommitted = mode.salvage
 	return e.runJob(c, job, mode.salvage)
+}
+
+// keptFormat returns the format that the line names for the output. A folder that becomes a folder
+// keeps its format, unless the line asks for another storage or for a distribution.
+func (e *env) keptFormat(c *cli.Context, source *storage.Format, out string) string {
+	to := e.set.to
+	if to == "" && source.Folder && source.Create != nil && !c.IsSet(storage.NameStorage) && !c.IsSet(storage.NameProfile) &&
+		(endsInSeparator(out) || filepath.Ext(out) == "") {
+		return source.Name
+	}
+	return to
 }
 
 // detectInput is detect for the input of a line that also names an output.

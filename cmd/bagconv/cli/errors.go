@@ -164,7 +164,6 @@ var foreignVerbs = map[string]string{
 	"compress": "type: bagconv IN OUT --compression lz4", "decompress": "type: bagconv IN OUT --compression none",
 	"sort": "every conversion sorts by time: bagconv IN OUT", "cut": "type: bagconv filter IN OUT -S 10 -u 60",
 	"compare": "bagconv verify compares two recordings",
-	"play":    "bagconv converts recordings and plays none", "record": "bagconv converts recordings and records none",
 }
 
 // suggestPath looks for a file of a similar name.

@@ -139,8 +139,8 @@ func (s *settings) runFlags() []flag {
 func (s *settings) mergeFlags() []flag {
 	return []flag{{name: "shift", arg: "IN=D", kind: anInput, suffix: "=", several: true, group: mergeGroup, on: []string{"merge", "append"}, set: put(&s.shift),
 		help: "add a duration to all times of one input, such as second{file}=+0.3s; repeat the flag for more inputs"},
-		{name: "dedupe", kind: onOff, group: mergeGroup, on: []string{"merge"}, set: put(&s.job.Dedupe),
-			help: "write messages that are equal in topic, type, log time and bytes once; the report counts the others"}}
+		{name: "dedupe", kind: onOff, group: mergeGroup, on: []string{"merge", "append"}, set: put(&s.job.Dedupe),
+			help: "write messages that are equal in topic, type, log time and bytes once, and leave out those that TARGET of append has already; the report counts the others"}}
 }
 
 // splitFlags choose where split cuts.

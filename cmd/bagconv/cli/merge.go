@@ -12,6 +12,7 @@ import (
 	"github.com/bagconv/bagconv/convert/multi"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // merge runs one conversion whose source is several recordings.
@@ -26,12 +27,17 @@ func (e *env) merge(c *cli.Context) error {
 	case len(paths) == 0 || out == "":
 		return usage("type: bagconv merge IN IN... OUT", "merge needs recordings and an output")
 	case named == 1:
-		return usage("to convert one recording type: bagconv IN OUT", "merge needs two inputs or more")
+		return usage("to convert one recording type: bagconv IN OUT",
+			"merge needs two inputs or more, and an output: %s is taken for the output", clean(out))
 	case out == "-":
 		return usage("give the name of a file or folder", "a recording cannot be written to standard output")
 	}
 	e.report.source, e.report.sink = inShort(paths), out
-	job, err := e.jobTo(c, e.set.to, out)
+	source, err := e.commonFormat(paths)
+	if err != nil {
+		return err
+	}
+	job, err := e.jobTo(c, e.keptFormat(c, source, out), out)
 	if err != nil {
 		return err
 	}
@@ -39,6 +45,23 @@ func (e *env) merge(c *cli.Context) error {
 		return err
 	}
 	return e.runJob(c, job, false)
+}
+
+// commonFormat returns the format of recordings, or a format without a folder if they differ.
+func (e *env) commonFormat(paths []string) (*storage.Format, error) {
+	common := &storage.Format{}
+	for i, path := range paths {
+		f, err := e.detect(path)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			common = f
+		} else if f != common {
+			return &storage.Format{}, nil
+		}
+	}
+	return common, nil
 }
 
 // takeInputs makes recordings, read as one, the source of a job.

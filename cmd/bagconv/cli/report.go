@@ -64,6 +64,7 @@ type (
 		Written      int64  `json:"written"`
 		Thinned      int64  `json:"thinned"`    // left out by --throttle and --every
 		Duplicates   int64  `json:"duplicates"` // left out by --dedupe
+		Present      int64  `json:"present"`    // of append: TARGET had an equal message before
 		Repeated     int64  `json:"repeated"`   // from before a cut, written again at its start
 		Definition   string `json:"definition"`
 	}

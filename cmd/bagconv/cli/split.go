@@ -31,9 +31,9 @@ func (e *env) split(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	folder := endsInSeparator(out)
+	folder := endsInSeparator(out) || filepath.Ext(out) == ""
 	to := e.set.to
-	if to == "" && (folder || filepath.Ext(out) == "") {
+	if to == "" && folder {
 		to = source.Name
 	}
 	part := out
@@ -230,6 +230,9 @@ func (e *env) topicParts(c *cli.Context, job *convert.Job) (parts []splitPart, e
 		}
 		used[name] = true
 		parts = append(parts, splitPart{name: name, topic: t.Name})
+	}
+	if parts == nil { // no message is selected: as by time or size, one part is all of it
+		parts = []splitPart{{name: "_000", window: selection.Window{First: choice.First, Last: choice.Last}}}
 	}
 	return parts, nil
 }

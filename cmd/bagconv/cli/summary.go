@@ -53,6 +53,9 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 			fmt.Fprintf(e.Err, "selected: %s\n", s)
 		}
 		e.writeLines("warning", warningLines(r.Source.Path, odd))
+		if n := presentIn(r); n > 0 {
+			e.writeLines("warning", []string{fmt.Sprintf("%s: %s of these were there already, equal in topic, time and content, and are there twice now; --dedupe leaves such messages out", r.Sink.Path, grouped(n))})
+		}
 	}
 	salvage = salvage && !r.DryRun
 	if salvage && (!quiet || len(damage) > 0) {
@@ -63,7 +66,7 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	}
 	e.writeLines("damaged", warningLines(r.Source.Path, damage))
 	e.writeLines("lost", lossLines(lost, "message"))
-	if r.Source.Messages > 0 && r.Sink.Messages == 0 {
+	if r.Source.Messages > 0 && r.Sink.Messages == 0 && duplicatesIn(r) < r.Source.Messages {
 		fmt.Fprintf(e.Err, "%s nothing is left: none of the %s could be converted; %s is an empty recording\n", e.painted("lost"), count(r.Source.Messages, "message"), clean(r.Sink.Path))
 	}
 	var notes []lossJSON
@@ -79,6 +82,22 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 		e.writeCodes("not carried, by design", design)
 		e.writeCodes("notes", notes)
 	}
+}
+
+// duplicatesIn counts the messages that --dedupe left out.
+func duplicatesIn(r *resultJSON) (n int64) {
+	for _, t := range r.Topics {
+		n += t.Duplicates
+	}
+	return n
+}
+
+// presentIn counts the messages that the recording to which they were added had already.
+func presentIn(r *resultJSON) (n int64) {
+	for _, t := range r.Topics {
+		n += t.Present
+	}
+	return n
 }
 
 // text returns what damage has cost: "8,150 messages, 7,699,990 bytes in 3 damaged

@@ -1,6 +1,7 @@
 package ros2bag
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 
@@ -54,6 +55,24 @@ func FindProfile(name string) (Profile, bool) {
 	}
 	return Profile{}, false
 }
+
+// ProfileFor returns the profile of an output: the one that is asked for, whose name the options of
+// the format have checked; else the default, or the nearest to the version of the source if that is
+// newer.
+func ProfileFor(o *storage.WriteOptions) Profile {
+	p, _ := FindProfile(o.Profile)
+	var version int
+	if _, err := fmt.Sscanf(o.Version, versionText, &version); err == nil && o.Profile == "" && version > p.Version {
+		return ProfileOf(&Metadata{Version: version})
+	}
+	return p
+}
+
+// versionText is how Info.Version begins.
+const versionText = "metadata %d"
+
+// VersionText returns what the Info.Version of a folder begins with.
+func (m *Metadata) VersionText() string { return fmt.Sprintf(versionText, m.Version) }
 
 // Metadata returns what metadata.yaml has about parts with these topics, whose Messages are
 // those of all parts. own is what the recording has about itself.
