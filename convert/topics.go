@@ -33,20 +33,15 @@ type topicPlan struct {
 
 // planTopics maps every topic. encoding is what messages become that do not stay as
 // they are.
-func planTopics(job *Job, encoding string, info *storage.Info, choice *selection.Choice, evidence *mapping.Evidence) (*topicPlan, error) {
-	sourceDistro, certain := mapping.SourceDistro(job.Distro, info.Metadata)
-	mapper := mapping.New(mapping.Options{
-		Encoding:    encoding,
-		Keep:        job.stays,
-		Holds:       job.SinkFormat.Holds,
-		Definitions: job.Definitions, Evidence: evidence,
-		Target: job.Target,
-		Distro: job.distro(), SourceDistro: sourceDistro, Certain: certain,
-		Rosout: job.Rosout, ProtoTypes: job.ProtoTypes, Frames: job.Frames, Layout: job.ApolloLayout,
-		Events:   !job.SinkFormat.ServiceText,
-		Hashes:   job.SourceFormat.Name != job.SinkFormat.Name,
-		Sequence: job.SinkFormat.Sequence && !job.SourceFormat.Sequence,
-	})
+func planTopics(job *Job, encoding string, info *storage.Info, choice *selection.Choice, known mapping.Known) (*topicPlan, error) {
+	o := known.Options()
+	o.Encoding, o.Keep, o.Holds = encoding, job.stays, job.SinkFormat.Holds
+	o.Target, o.Distro, o.Rosout = job.Target, job.distro(), job.Rosout
+	o.ProtoTypes, o.Frames, o.Layout = job.ProtoTypes, job.Frames, job.ApolloLayout
+	o.Events = !job.SinkFormat.ServiceText
+	o.Hashes = job.SourceFormat.Name != job.SinkFormat.Name
+	o.Sequence = job.SinkFormat.Sequence && !job.SourceFormat.Sequence
+	mapper := mapping.New(o)
 	p := &topicPlan{format: job.SinkFormat, mapper: mapper, edit: &job.Edit}
 	return p, p.add(info, choice)
 }

@@ -45,12 +45,11 @@ func newOutput(ctx context.Context, job *Job, src *engine.Source) (*output, erro
 	if err != nil {
 		return nil, err
 	}
-	distro, _ := mapping.SourceDistro(job.Distro, src.Info.Metadata)
-	evidence, err := src.Evidence(ctx, job.Definitions, distro)
+	known, err := src.Known(ctx, job.Definitions, job.Distro)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := planTopics(job, encoding, src.Info, choice, evidence)
+	plan, err := planTopics(job, encoding, src.Info, choice, known)
 	if err != nil {
 		return nil, err
 	}

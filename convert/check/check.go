@@ -107,12 +107,12 @@ func Run(ctx context.Context, r storage.Reader, o Options) (*Result, error) {
 		return nil, err
 	}
 	c := &checker{o: o, info: info}
-	evidence, err := engine.FindEvidence(ctx, r, info, nil, o.Definitions, c.distro())
+	known, err := mapping.Look(ctx, r, info, o.Definitions, o.Distro)
 	if err != nil {
 		return nil, err
 	}
-	c.define(evidence)
-	c.targetFindings(evidence)
+	c.define(known)
+	c.targetFindings(known)
 	c.follow()
 	c.times = engine.NewHistogram(len(c.streams))
 	if err := engine.EachBlock(ctx, r, o.Threads, o.Progress, c.worker); err != nil {

@@ -144,14 +144,3 @@ func protoDecoder(md protoreflect.MessageDescriptor) (*decoder, error) {
 	}
 	return d, nil
 }
-
-// mapper finds definitions as a conversion of the recording would.
-func (c *checker) mapper(evidence *mapping.Evidence) *mapping.Mapper {
-	distro := c.distro()
-	return mapping.New(mapping.Options{Definitions: c.o.Definitions, Evidence: evidence, Distro: distro, SourceDistro: distro})
-}
-
-func (c *checker) distro() string {
-	distro, _ := mapping.SourceDistro(c.o.Distro, c.info.Metadata)
-	return distro
-}

@@ -28,8 +28,8 @@ type kind struct {
 
 // define finds the definition of each topic, and compiles its decoder. Topics
 // with the same definition are told of once.
-func (c *checker) define(evidence *mapping.Evidence) {
-	m := c.mapper(evidence)
+func (c *checker) define(known mapping.Known) {
+	m := mapping.New(known.Options())
 	type identity struct {
 		typ, encoding, md5, hash, proof string
 		text                            uint64
@@ -39,7 +39,7 @@ func (c *checker) define(evidence *mapping.Evidence) {
 	c.decoders = make([]*decoder, len(c.info.Topics))
 	for i := range c.info.Topics {
 		t := &c.info.Topics[i].Topic
-		id := identity{t.Type, t.Encoding, t.Metadata[storage.MetaMD5Sum], t.Metadata[storage.MetaTypeHash], evidence.Layout(t), maphash.Bytes(seed, t.Schema.Data)}
+		id := identity{t.Type, t.Encoding, t.Metadata[storage.MetaMD5Sum], t.Metadata[storage.MetaTypeHash], known.Evidence.Layout(t), maphash.Bytes(seed, t.Schema.Data)}
 		k := kinds[id]
 		if k == nil {
 			k = c.kindOf(m, t)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/convert/check"
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -79,7 +79,7 @@ func (f *fake) run(t testing.TB, o check.Options) *check.Result {
 	t.Helper()
 	var first *check.Result
 	f.perBlock = 4
-	tried, err := engine.FindEvidence(context.Background(), f, &f.info, nil, o.Definitions, o.Distro)
+	tried, err := mapping.Look(context.Background(), f, &f.info, o.Definitions, o.Distro)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func (f *fake) run(t testing.TB, o check.Options) *check.Result {
 			first = res
 			continue
 		}
-		if tried != nil && c.perBlock != 4 {
+		if tried.Evidence != nil && c.perBlock != 4 {
 			continue // which messages show the definition of their topic depends on the blocks
 		}
 		same := slices.EqualFunc(first.Findings, res.Findings, func(a, b check.Finding) bool {

@@ -6,12 +6,13 @@ import (
 )
 
 // targetFindings are about types whose definition is another one in Options.Target.
-func (c *checker) targetFindings(evidence *mapping.Evidence) {
+func (c *checker) targetFindings(known mapping.Known) {
 	if c.o.Target == nil {
 		return
 	}
-	distro, certain := mapping.SourceDistro(c.o.Distro, c.info.Metadata)
-	m := mapping.New(mapping.Options{Definitions: c.o.Definitions, Evidence: evidence, Target: c.o.Target, Distro: distro, SourceDistro: distro, Certain: certain})
+	o := known.Options()
+	o.Target, o.Distro = c.o.Target, known.SourceDistro
+	m := mapping.New(o)
 	const hint = "bagconv convert --types-to re-encodes its messages; bagconv migrate plan drafts rules for it"
 	for _, k := range c.kinds {
 		if k.encoding != "ros1" && k.encoding != "cdr" {

@@ -27,7 +27,11 @@ func Pick(ctx context.Context, job StreamJob, pick storage.Query, plan StreamPla
 	if err != nil {
 		return nil, err
 	}
-	topics, err := plan(src.Info.Clone(), choice.Topics)
+	named, _, err := job.look(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	topics, err := plan(named, choice.Topics)
 	if err != nil {
 		return nil, err
 	}

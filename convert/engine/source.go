@@ -40,8 +40,8 @@ type Source struct {
 
 	memory int64 // bytes that may be used; 0: DefaultMemory
 
-	evidence map[string]*mapping.Evidence // what Evidence has found, by distribution
-	sets     []*defset.Set                // with those definitions
+	known map[string]mapping.Known // what Known has found, by the distribution that was asked for
+	sets  []*defset.Set            // with those definitions
 
 	stamps []*mapping.Stamp // scan takes the times from them; index = TopicID; nil: log times
 }
@@ -109,25 +109,24 @@ func (s *Source) Resume() (more bool, err error) {
 	if more, err = storage.ReaderCapabilities(s.Reader).Rounds.Resume(); err != nil {
 		return false, err
 	}
-	s.moved, s.evidence = false, nil
+	s.moved, s.known = false, nil
 	s.Info, err = s.Reader.Info()
 	return more, err
 }
 
-// Evidence returns what messages show about the definitions of topics that have none: see
-// FindEvidence.
-func (s *Source) Evidence(ctx context.Context, sets []*defset.Set, sourceDistro string) (*mapping.Evidence, error) {
-	if found, done := s.evidence[sourceDistro]; done && slices.Equal(s.sets, sets) {
+// Known returns what is known about the definitions of the recording: see mapping.Look.
+func (s *Source) Known(ctx context.Context, sets []*defset.Set, asked string) (mapping.Known, error) {
+	if found, done := s.known[asked]; done && slices.Equal(s.sets, sets) {
 		return found, nil
 	}
-	found, err := FindEvidence(ctx, s.Reader, s.Info, nil, sets, sourceDistro)
+	found, err := mapping.Look(ctx, s.Reader, s.Info, sets, asked)
 	if err != nil {
-		return nil, err
+		return found, err
 	}
-	if s.evidence == nil || !slices.Equal(s.sets, sets) {
-		s.evidence, s.sets = map[string]*mapping.Evidence{}, sets
+	if s.known == nil || !slices.Equal(s.sets, sets) {
+		s.known, s.sets = map[string]mapping.Known{}, sets
 	}
-	s.evidence[sourceDistro] = found
+	s.known[asked] = found
 	return found, nil
 }
 

@@ -29,9 +29,9 @@ type StreamJob struct {
 	Distro      string          // as convert.Job.Distro
 	Limits      *storage.Format // messages at times that it cannot store are left out; nil: none
 	Order       Order
-	Evidence    func(*mapping.Evidence) // when set, is called before the plan with what messages show about definitions; nil: nothing
-	Expected    int64                   // about how many messages write takes before it returns ErrEnough; 0: all
-	Threads     int                     // workers; 0 is one per core, 12 at most
+	Known       func(mapping.Known) // when set, is called before the plan with what is known about definitions
+	Expected    int64               // about how many messages write takes before it returns ErrEnough; 0: all
+	Threads     int                 // workers; 0 is one per core, 12 at most
 	Progress    func(Progress)
 
 	// End, if set, is called with the recording after its messages were read, for its
@@ -91,17 +91,20 @@ func Stream(ctx context.Context, job StreamJob, plan StreamPlan, write func(*sto
 	return res, errors.Join(err, job.Source.Close())
 }
 
-// findEvidence calls Evidence. info is that of the plan.
-func (job *StreamJob) findEvidence(ctx context.Context, src *Source, info *storage.Info, wanted []bool) error {
-	if job.Evidence == nil {
-		return nil
+// look returns the description of the recording with the names of Edit, and what is known about its
+// definitions if Known or the edit needs that.
+func (job *StreamJob) look(ctx context.Context, src *Source) (named *storage.Info, known mapping.Known, err error) {
+	named = src.Info.Clone()
+	for i := range named.Topics {
+		named.Topics[i].Name = job.Edit.Name(named.Topics[i].Name)
 	}
-	distro, _ := mapping.SourceDistro(job.Distro, info.Metadata)
-	evidence, err := FindEvidence(ctx, src.Reader, info, wanted, job.Definitions, distro)
-	if err == nil {
-		job.Evidence(evidence)
+	if job.Known == nil && job.Edit.Restamp != selection.RestampHeader {
+		return named, known, nil
 	}
-	return err
+	if known, err = mapping.Look(ctx, src.Reader, named, job.Definitions, job.Distro); err == nil && job.Known != nil {
+		job.Known(known)
+	}
+	return named, known, err
 }
 
 // stream is one attempt.
@@ -114,15 +117,11 @@ func stream(ctx context.Context, job *StreamJob, plan StreamPlan, write func(*st
 	if err != nil {
 		return nil, err
 	}
-	named := *src.Info
-	named.Topics = slices.Clone(named.Topics)
-	for i := range named.Topics {
-		named.Topics[i].Name = job.Edit.Name(named.Topics[i].Name)
-	}
-	if err := job.findEvidence(ctx, src, &named, choice.Topics); err != nil {
+	named, known, err := job.look(ctx, src)
+	if err != nil {
 		return nil, err
 	}
-	topics, err := plan(&named, slices.Clone(choice.Topics))
+	topics, err := plan(named, slices.Clone(choice.Topics))
 	if err != nil {
 		return nil, err
 	}
@@ -135,15 +134,10 @@ func stream(ctx context.Context, job *StreamJob, plan StreamPlan, write func(*st
 	}
 	p := &Pipeline{Source: src, Sinks: []*Sink{to}, Order: job.Order, Limit: job.Expected, Threads: job.Threads, TempDir: os.TempDir(), Progress: job.Progress}
 	if job.Edit.Restamp == selection.RestampHeader {
-		distro, _ := mapping.SourceDistro(job.Distro, src.Info.Metadata)
-		evidence, err := FindEvidence(ctx, src.Reader, src.Info, choice.Topics, job.Definitions, distro)
-		if err != nil {
-			return nil, err
-		}
-		mapper := mapping.New(mapping.Options{Definitions: job.Definitions, SourceDistro: distro, Evidence: evidence})
+		mapper := mapping.New(known.Options())
 		p.Stamps = make([]*mapping.Stamp, len(topics))
 		for i := range topics {
-			p.Stamps[i] = mapper.Stamp(&src.Info.Topics[i].Topic)
+			p.Stamps[i] = mapper.Stamp(&named.Topics[i].Topic)
 		}
 	}
 	defer p.Close()

@@ -1,6 +1,7 @@
 package values
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -52,8 +53,11 @@ func codecsOf[T any](r storage.Reader, topic string) (map[storage.TopicID]*Codec
 	if err != nil {
 		return nil, err
 	}
-	distro, _ := mapping.SourceDistro("", info.Metadata)
-	mapper := mapping.New(mapping.Options{SourceDistro: distro})
+	known, err := mapping.Look(context.Background(), r, info, nil, "")
+	if err != nil {
+		return nil, err
+	}
+	mapper := mapping.New(known.Options())
 	list := map[storage.TopicID]*Codec[T]{}
 	for i := range info.Topics {
 		t := &info.Topics[i].Topic

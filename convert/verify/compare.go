@@ -148,15 +148,14 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 			return context.Cause(ctx)
 		}
 	}
-	var evidence [2]*mapping.Evidence
+	var known [2]mapping.Known
 	for i, info := range c.info {
-		distro, _ := mapping.SourceDistro(c.job.Distro, info.Metadata)
 		var err error
-		if evidence[i], err = engine.FindEvidence(ctx, c.sources[i].Reader, info, c.chosen[i], c.job.Definitions, distro); err != nil {
+		if known[i], err = mapping.Look(ctx, c.sources[i].Reader, info, c.job.Definitions, c.job.Distro); err != nil {
 			return err
 		}
 	}
-	c.link = newLinker(c.job, c.info, c.chosen, c.reversed, evidence)
+	c.link = newLinker(c.job, c.info, c.chosen, c.reversed, known)
 	c.pairs = c.link.pairs()
 	if c.reversed != nil {
 		c.pairs = slices.DeleteFunc(c.pairs, func(p *pair) bool { return !c.reversed[p.name()] })

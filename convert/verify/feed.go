@@ -35,7 +35,7 @@ type feed struct {
 	pos     int
 }
 
-// A described is what a recording is, and which of its topics are compared.
+// A sideInfo is what a recording is, and which of its topics are compared.
 type sideInfo struct {
 	info   *storage.Info
 	chosen []bool

@@ -56,7 +56,7 @@ type linker struct {
 	chosen   [2][]bool
 	reversed map[string]bool // names whose types are mapped the other way round
 	definer  [2]*mapping.Mapper
-	evidence [2]*mapping.Evidence // about definitions; nil: none is needed
+	known    [2]mapping.Known // about definitions
 	namer    [2]*protoschema.Namer
 	mappers  map[mapperKey]*mapping.Mapper
 	target   *mapping.Mapper // to the definitions of Job.Target
@@ -70,28 +70,23 @@ type mapperKey struct {
 	rosout   mapping.Rosout
 }
 
-func newLinker(job *Job, info [2]*storage.Info, chosen [2][]bool, reversed map[string]bool, evidence [2]*mapping.Evidence) *linker {
-	l := &linker{job: job, info: info, chosen: chosen, evidence: evidence, reversed: reversed, mappers: map[mapperKey]*mapping.Mapper{}}
+func newLinker(job *Job, info [2]*storage.Info, chosen [2][]bool, reversed map[string]bool, known [2]mapping.Known) *linker {
+	l := &linker{job: job, info: info, chosen: chosen, known: known, reversed: reversed, mappers: map[mapperKey]*mapping.Mapper{}}
 	for i := range info {
-		l.definer[i] = mapping.New(mapping.Options{Encoding: "ros1", Definitions: job.Definitions, Evidence: evidence[i], SourceDistro: l.distro(i)})
+		o := known[i].Options()
+		o.Encoding = "ros1"
+		l.definer[i] = mapping.New(o)
 		l.namer[i] = protoschema.NewNamer(false)
 	}
 	return l
 }
 
-// distro is whose definitions complete a side, as for a conversion.
-func (l *linker) distro(side int) string {
-	distro, _ := mapping.SourceDistro(l.job.Distro, l.info[side].Metadata)
-	return distro
-}
-
 func (l *linker) mapper(k mapperKey) *mapping.Mapper {
 	m := l.mappers[k]
 	if m == nil {
-		m = mapping.New(mapping.Options{
-			Encoding: k.encoding, Definitions: l.job.Definitions, Evidence: l.evidence[k.from], Distro: l.distro(1 - k.from), SourceDistro: l.distro(k.from),
-			Rosout: k.rosout, ProtoTypes: k.types, Frames: l.job.Frames,
-		})
+		o := l.known[k.from].Options()
+		o.Encoding, o.Distro, o.Rosout, o.ProtoTypes, o.Frames = k.encoding, l.known[1-k.from].SourceDistro, k.rosout, k.types, l.job.Frames
+		m = mapping.New(o)
 		l.mappers[k] = m
 	}
 	return m

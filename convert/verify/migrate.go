@@ -18,8 +18,9 @@ func (l *linker) migrate(m *member) {
 		return
 	}
 	if l.target == nil {
-		l.target = mapping.New(mapping.Options{Definitions: l.job.Definitions, Evidence: l.evidence[0], Target: l.job.Target,
-			Distro: cmp.Or(l.job.Distro, mapping.DefaultDistro), SourceDistro: l.distro(0)})
+		o := l.known[0].Options()
+		o.Target, o.Distro = l.job.Target, cmp.Or(l.job.Distro, mapping.DefaultDistro)
+		l.target = mapping.New(o)
 	}
 	g, err := l.target.Migration(t, to)
 	if err != nil || g.Target == nil {

@@ -26,7 +26,7 @@ type catRun struct {
 	lossy    bool            // something could not be written, and that was reported
 	reported map[string]bool // on the way
 
-	evidence *mapping.Evidence // about definitions; nil: none is needed
+	known mapping.Known // about definitions
 
 	print *printer
 	out   *bufio.Writer     // to print
@@ -104,7 +104,7 @@ func (e *env) catJob(c *cli.Context) (engine.StreamJob, *catRun, error) {
 	job.Edit.Latch = selection.NoLatch
 	job.Definitions, job.Distro = set.job.Definitions, set.job.Distro
 	if !set.raw {
-		job.Evidence = func(found *mapping.Evidence) { r.evidence = found }
+		job.Known = func(found mapping.Known) { r.known = found }
 	}
 	var err error
 	if job.Format, err = e.detect(r.path); err != nil {

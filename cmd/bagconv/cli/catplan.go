@@ -26,8 +26,7 @@ func (r *catRun) plan(info *storage.Info, selected []bool) ([]engine.StreamTopic
 	if err != nil {
 		return nil, err
 	}
-	distro, _ := mapping.SourceDistro(r.set.job.Distro, info.Metadata)
-	mapper := mapping.New(mapping.Options{Definitions: r.set.job.Definitions, SourceDistro: distro, Evidence: r.evidence})
+	mapper := mapping.New(r.known.Options())
 	if err := r.expand(mapper, info, asked, selected); err != nil {
 		return nil, err
 	}

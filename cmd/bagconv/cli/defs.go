@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/engine"
-	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
@@ -97,13 +95,4 @@ func definitionsIn(ctx context.Context, format *storage.Format, path string, key
 		return nil, fmt.Errorf("%s: %w", path, defset.ErrNone)
 	}
 	return set, nil
-}
-
-// definitionOptions returns what a mapper needs to find the definitions of a recording's topics: the
-// given ones, the distribution, which is the one asked for if there is one, and what messages of
-// the chosen topics (nil: all) show about definitions.
-func (e *env) definitionOptions(ctx context.Context, r storage.Reader, info *storage.Info, chosen []bool, asked string) (mapping.Options, error) {
-	distro, _ := mapping.SourceDistro(asked, info.Metadata)
-	evidence, err := engine.FindEvidence(ctx, r, info, chosen, e.set.job.Definitions, distro)
-	return mapping.Options{Definitions: e.set.job.Definitions, SourceDistro: distro, Evidence: evidence}, err
 }

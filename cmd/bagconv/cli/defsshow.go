@@ -236,15 +236,15 @@ func (e *env) whichDefinitions(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	o, err := e.definitionOptions(ctx, r, info, nil, e.set.job.Distro)
+	known, err := mapping.Look(ctx, r, info, e.set.job.Definitions, e.set.job.Distro)
 	if err != nil {
 		return err
 	}
-	mapper := mapping.New(o)
+	mapper := mapping.New(known.Options())
 	out := defsJSON{SchemaVersion: schemaVersion, Path: path, Definitions: []defset.Entry{}, Topics: []whichJSON{}}
 	var ended outcome
 	for i := range info.Topics {
-		w := whichOf(mapper, o.Evidence, &info.Topics[i].Topic)
+		w := whichOf(mapper, known.Evidence, &info.Topics[i].Topic)
 		ended.lossy = ended.lossy || w.Definition == "none"
 		out.Topics = append(out.Topics, w)
 	}

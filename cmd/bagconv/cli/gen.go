@@ -106,11 +106,11 @@ func (e *env) topicsToGenerate(ctx context.Context, in *gen.Input, path string) 
 	if asked == mapping.ROS1Distro {
 		asked = ""
 	}
-	o, err := e.definitionOptions(ctx, r, info, choice.Topics, asked)
+	known, err := mapping.Look(ctx, r, info, e.set.job.Definitions, asked)
 	if err != nil {
 		return false, err
 	}
-	mapper := mapping.New(o)
+	mapper := mapping.New(known.Options())
 	left := map[string]bool{} // lines that were printed
 	for i := range info.Topics {
 		if !choice.Topics[i] {

@@ -138,10 +138,11 @@ func (e *env) changes(ctx context.Context, path string) (changes []migrate.Chang
 	if err != nil {
 		return nil, err
 	}
-	o, err := e.definitionOptions(ctx, r, info, nil, e.set.job.Distro)
+	known, err := mapping.Look(ctx, r, info, e.set.job.Definitions, e.set.job.Distro)
 	if err != nil {
 		return nil, err
 	}
+	o := known.Options()
 	o.Target, o.Distro = e.set.job.Target, o.SourceDistro
 	mapper := mapping.New(o)
 	seen := map[string]int{}

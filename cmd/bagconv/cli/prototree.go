@@ -13,11 +13,11 @@ import (
 
 // protoDefinition returns the definition of a topic with protobuf messages: its
 // descriptors as .proto text.
-func protoDefinition(t *storage.Topic, o mapping.Options) *definitionJSON {
+func protoDefinition(t *storage.Topic, m *mapping.Mapper) *definitionJSON {
 	d := &definitionJSON{Topics: []string{t.Name}, Type: t.Type, Encoding: "protobuf", Origin: "file"}
 	md, err := protoMessage(t)
 	if len(t.Schema.Data) == 0 {
-		def, wrong := mapping.New(o).Define(t)
+		def, wrong := m.Define(t)
 		if wrong != nil {
 			d.Encoding, d.Origin = "", "none"
 			return d

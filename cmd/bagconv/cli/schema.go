@@ -48,11 +48,11 @@ func (e *env) schema(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	o, err := e.definitionOptions(c.Context, r, info, nil, e.set.job.Distro)
+	known, err := mapping.Look(c.Context, r, info, e.set.job.Definitions, e.set.job.Distro)
 	if err != nil {
 		return err
 	}
-	defs, err := definitionsOf(info, topic, o)
+	defs, err := definitionsOf(info, topic, mapping.New(known.Options()))
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (e *env) schema(c *cli.Context) (err error) {
 
 // definitionsOf collects the distinct definitions of the topics called name, of
 // all with an empty name, in the order of the recording.
-func definitionsOf(info *storage.Info, name string, o mapping.Options) ([]*definitionJSON, error) {
+func definitionsOf(info *storage.Info, name string, m *mapping.Mapper) ([]*definitionJSON, error) {
 	type key struct{ typ, encoding, text string }
 	byKey := map[key]*definitionJSON{}
 	var out []*definitionJSON
@@ -93,7 +93,7 @@ func definitionsOf(info *storage.Info, name string, o mapping.Options) ([]*defin
 		if names = append(names, t.Name); name != "" && t.Name != name {
 			continue
 		}
-		d := definitionOf(t, o)
+		d := definitionOf(t, m)
 		d.wire = t.Encoding
 		k := key{d.Type, d.Encoding, d.Text}
 		if old := byKey[k]; old != nil {
@@ -119,9 +119,9 @@ func definitionsOf(info *storage.Info, name string, o mapping.Options) ([]*defin
 // the empty text.
 const md5OfEmpty = "d41d8cd98f00b204e9800998ecf8427e"
 
-func definitionOf(t *storage.Topic, o mapping.Options) *definitionJSON {
+func definitionOf(t *storage.Topic, m *mapping.Mapper) *definitionJSON {
 	if t.Encoding == "protobuf" {
-		return protoDefinition(t, o)
+		return protoDefinition(t, m)
 	}
 	d := &definitionJSON{Topics: []string{t.Name}, Type: t.Type, Encoding: t.Schema.Encoding, Origin: "file", Text: string(t.Schema.Data)}
 	if t.Encoding != "ros1" && t.Encoding != "cdr" && len(t.Schema.Data) == 0 {
@@ -132,7 +132,7 @@ func definitionOf(t *storage.Topic, o mapping.Options) *definitionJSON {
 		return d
 	}
 	d.Encoding, d.Origin, d.Text = "", "none", ""
-	def, err := mapping.New(o).Define(t)
+	def, err := m.Define(t)
 	if err != nil {
 		return d
 	}

@@ -1,12 +1,55 @@
-package engine
+package mapping
 
 import (
 	"context"
 
-	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 )
+
+// Known is what is known about the definitions of a recording: which places have them, and what its
+// messages show. Every command that decodes messages gets it from Look, so that all decode alike.
+type Known struct {
+	Definitions  []*defset.Set // those that the user has, in order of preference
+	SourceDistro string        // ROS 2 distribution whose types are read if the source carries none
+	Certain      bool          // SourceDistro is what the source has or the user asks for, and no default
+	Evidence     *Evidence     // what the messages show; nil: none is needed
+}
+
+// Look finds what is known about the definitions of an open recording with this description. asked is
+// the distribution that the user wants, "" if none. It tries the definitions of all topics that have
+// none, whichever of them the caller reads: see Evidence. For that it reads a few blocks, spread over
+// the recording, and by a query messages of topics that these do not have. A part that cannot be read
+// is skipped: Damage of r has it.
+func Look(ctx context.Context, r storage.Reader, info *storage.Info, sets []*defset.Set, asked string) (Known, error) {
+	k := Known{Definitions: sets}
+	k.SourceDistro, k.Certain = SourceDistro(asked, info.Metadata)
+	s := sampler{evidence: NewEvidence(sets, k.SourceDistro), info: info, seen: make([]int, len(info.Topics))}
+	some := false
+	for i := range info.Topics {
+		s.seen[i] = evidenceMessages // enough
+		if s.evidence.Doubts(&info.Topics[i].Topic) {
+			s.seen[i], some = 0, true
+		}
+	}
+	if !some || info.Locked {
+		return k, nil
+	}
+	caps := storage.ReaderCapabilities(r)
+	if caps.Blocks != nil {
+		s.blocks(ctx, caps.Blocks)
+	}
+	if caps.Query != nil {
+		s.query(ctx, caps.Query)
+	}
+	k.Evidence = s.evidence
+	return k, context.Cause(ctx)
+}
+
+// Options returns the options of a mapper that reads the recording.
+func (k Known) Options() Options {
+	return Options{Definitions: k.Definitions, SourceDistro: k.SourceDistro, Certain: k.Certain, Evidence: k.Evidence}
+}
 
 // How much is read to find definitions.
 const (
@@ -17,36 +60,9 @@ const (
 	evidenceRows     = 1000     // messages of such topics, all together
 )
 
-// FindEvidence tries the definitions that are known on messages of those topics of a recording
-// that have none: see mapping.Evidence. It reads a few blocks, spread over the recording, and by a
-// query messages of topics that these do not have. wanted reports which topics matter, by their
-// numbers; nil: all. sets and sourceDistro are those of mapping.Options. It is nil if no topic
-// needs it. A part of a recording that cannot be read is skipped: Damage has it.
-func FindEvidence(ctx context.Context, r storage.Reader, info *storage.Info, wanted []bool, sets []*defset.Set, sourceDistro string) (*mapping.Evidence, error) {
-	s := sampler{evidence: mapping.NewEvidence(sets, sourceDistro), info: info, seen: make([]int, len(info.Topics))}
-	some := false
-	for i := range info.Topics {
-		s.seen[i] = evidenceMessages // enough
-		if (wanted == nil || wanted[i]) && s.evidence.Doubts(&info.Topics[i].Topic) {
-			s.seen[i], some = 0, true
-		}
-	}
-	if !some || info.Locked {
-		return nil, nil
-	}
-	caps := storage.ReaderCapabilities(r)
-	if caps.Blocks != nil {
-		s.blocks(ctx, caps.Blocks)
-	}
-	if caps.Query != nil {
-		s.query(ctx, caps.Query)
-	}
-	return s.evidence, context.Cause(ctx)
-}
-
 // A sampler reads messages.
 type sampler struct {
-	evidence *mapping.Evidence
+	evidence *Evidence
 	info     *storage.Info
 	seen     []int // messages; index = TopicID
 }
