@@ -215,6 +215,7 @@ type Extra struct {
 // A Note is a decision worth knowing that loses nothing.
 type Note struct {
 	Code, Topic, Message string
+	Warning              bool // values may be wrong, or definitions of the user did not help: it must be seen
 }
 
 // Lossy reports whether anything is missing that the target could have carried:

@@ -144,7 +144,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []engine
 						r.lose(Loss{Code: m.Code, Topic: t.Name, Count: n.Written, Message: m.Message, ByDesign: m.ByDesign})
 					}
 				} else {
-					r.note(Note{Code: m.Code, Topic: t.Name, Message: m.Message})
+					r.note(Note{Code: m.Code, Topic: t.Name, Message: m.Message, Warning: m.Warning && n.Read > 0})
 				}
 			}
 		} else {

@@ -126,15 +126,21 @@ func (c *checker) kindOf(m *mapping.Mapper, t *storage.Topic) *kind {
 		found(Warning, "definition-missing", strings.TrimPrefix(fmt.Sprintf("%s: %v", t.Type, err), ": "), "its messages cannot be decoded nor converted to another encoding")
 		return k
 	}
-	message := fmt.Sprintf("the recording has no descriptor of %s; the built-in one is used", t.Type)
-	if len(def.Remarks) > 0 {
-		message = def.Remarks[0].Message
+	message, doubtful := fmt.Sprintf("the recording has no descriptor of %s; the built-in one is used", t.Type), false
+	for i, r := range def.Remarks {
+		if doubtful = doubtful || r.Warning; i == 0 {
+			message = r.Message
+		} else {
+			message += "; " + r.Message
+		}
 	}
 	hashed := strings.HasPrefix(t.Metadata[storage.MetaTypeHash], "RIHS01_")
 	switch {
 	case def.Origin == "file" && len(def.Remarks) == 0:
 	case def.Either != nil:
 		found(Note, "definition-ros1", message, "programs that expect CDR of ROS 2 cannot read such messages; a conversion writes messages that they can read")
+	case doubtful:
+		found(Warning, "definition-doubtful", message, "bagconv defs which shows which definitions fit; --defs names a place with the right one")
 	case !has:
 		found(Note, "definition-missing", message, "")
 	case t.Encoding == "ros1":

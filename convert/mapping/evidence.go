@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -40,11 +41,13 @@ type candidate struct {
 	layout string
 	with   string   // whose standard types it has, if another of the place has others
 	more   []string // distributions that have the same, beside that of origin
+	doubt  string   // what is odd about it, whatever the messages; "": nothing
 }
 
 // typeTrials are the trials of all topics of one type.
 type typeTrials struct {
 	candidates []*candidate // in order of preference
+	unread     []error      // why definitions of the user are none
 	trials     []*trial
 }
 
@@ -89,21 +92,25 @@ func (e *Evidence) Doubts(t *storage.Topic) bool {
 	same, known := e.types[k]
 	if !known {
 		var list []*candidate
+		var unread []error
 		switch t.Encoding {
 		case "cdr":
-			list = e.ros2Candidates(t)
+			list, unread = e.ros2Candidates(t)
 		case "protobuf":
 			list = e.protoCandidates(t)
 		case "ros1":
-			list = e.ros1Candidates(t)
+			list, unread = e.ros1Candidates(t)
 		}
-		same = &typeTrials{candidates: list}
+		same = &typeTrials{candidates: list, unread: unread}
 		e.types[k] = same
 	}
 	if len(same.candidates) == 0 {
 		return false
 	}
 	x := &trial{typ: t.Type, candidates: same.candidates, same: same, results: make([]trialResult, len(same.candidates))}
+	for i, c := range x.candidates {
+		x.results[i].doubt = c.doubt
+	}
 	e.trials[keyOf(t)], same.trials = x, append(same.trials, x)
 	return true
 }
@@ -125,7 +132,7 @@ func (e *Evidence) Add(t *storage.Topic, m *storage.Message) {
 			r.misfits++
 		}
 		if r.broke != "" || err == nil && (doubt == "" || r.doubt != "") {
-			continue
+			continue // the first of each counts
 		}
 		at := time.Unix(0, m.LogTime).UTC().Format("2006-01-02T15:04:05.000000000Z")
 		if err != nil {
@@ -206,8 +213,10 @@ func (e *Evidence) protoCandidates(t *storage.Topic) (list []*candidate) {
 }
 
 // ros2Candidates lists the definitions of a ROS 2 type: those of the user, with the standard types
-// of each distribution, then that of the distribution, the recording's own, those of the others.
-func (e *Evidence) ros2Candidates(t *storage.Topic) (list []*candidate) {
+// of each distribution, then that of the distribution, the recording's own, those of the others. Last
+// stand those with the Header of ROS 1, whose counter messages of ROS 2 do not have: a short one fits
+// them by chance. unread are errors of definitions of the user.
+func (e *Evidence) ros2Candidates(t *storage.Topic) (list []*candidate, unread []error) {
 	name := ros2TopicType(t)
 	var own *schema.Message
 	if len(strings.TrimSpace(string(t.Schema.Data))) > 0 {
@@ -220,7 +229,7 @@ func (e *Evidence) ros2Candidates(t *storage.Topic) (list []*candidate) {
 			own, _ = rosmsg.Parse(name, t.Schema.Data, rosmsg.ROS2, e.lib.lookup(e.distro))
 		}
 		if own != nil && !e.lib.doubtful(own) {
-			return nil
+			return nil, nil
 		}
 	}
 	distros := slices.DeleteFunc(ros2Distros(), func(d string) bool { return d == e.distro })
@@ -228,7 +237,10 @@ func (e *Evidence) ros2Candidates(t *storage.Topic) (list []*candidate) {
 	var recorded []*candidate // place-holders, maybe
 	for _, set := range e.lib.sets {
 		for i, distro := range distros {
-			found, _ := e.lib.messages(set, name, rosmsg.ROS2, distro) // one that cannot be read is none
+			found, err := e.lib.messages(set, name, rosmsg.ROS2, distro)
+			if err != nil && i == 0 {
+				unread = append(unread, err)
+			}
 			for k, msg := range found {
 				c := &candidate{definition: definition{msg: msg, origin: Given + set.Place}}
 				if i+k > 0 {
@@ -253,16 +265,25 @@ func (e *Evidence) ros2Candidates(t *storage.Topic) (list []*candidate) {
 	for _, c := range recorded {
 		list = addCandidate(list, c, "")
 	}
-	return list
+	for _, c := range list {
+		if hasCounter(c.msg) {
+			c.doubt = "a std_msgs/Header with seq, which ROS 2 does not have"
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *candidate) int { return cmp.Compare(a.doubt, b.doubt) })
+	return list, unread
 }
 
 // ros1Candidates does the same for a ROS 1 type.
-func (e *Evidence) ros1Candidates(t *storage.Topic) (list []*candidate) {
+func (e *Evidence) ros1Candidates(t *storage.Topic) (list []*candidate, unread []error) {
 	if len(strings.TrimSpace(string(t.Schema.Data))) > 0 {
-		return nil
+		return nil, nil
 	}
 	for _, set := range e.lib.sets {
-		found, _ := e.lib.messages(set, t.Type, rosmsg.ROS1, ROS1Distro)
+		found, err := e.lib.messages(set, t.Type, rosmsg.ROS1, ROS1Distro)
+		if err != nil {
+			unread = append(unread, err)
+		}
 		for _, msg := range found {
 			list = addCandidate(list, &candidate{definition: definition{msg: msg, origin: Given + set.Place}}, "")
 		}
@@ -270,7 +291,7 @@ func (e *Evidence) ros1Candidates(t *storage.Topic) (list []*candidate) {
 	if std := e.lib.bare(t, ""); std != nil {
 		list = addCandidate(list, &candidate{definition: definition{msg: std, origin: "builtin " + ROS1Distro}}, "")
 	}
-	return list
+	return list, unread
 }
 
 // addCandidate adds a definition, unless the list has an equal one.

@@ -98,8 +98,8 @@ func TestMarker(t *testing.T) {
 		{"older", "foxy", "humble", nil, storage.Schema{}, old, "builtin foxy", "definition-builtin"},
 		{"newer", "jazzy", "galactic", nil, storage.Schema{}, now, "builtin humble", "definition-builtin"},
 		{"place-holder", "foxy", "humble", nil, placeholder, old, "builtin foxy", "definition-builtin"},
-		{"wrong one of the user", "humble", "humble", []*defset.Set{setOf(t, "foxy_ws", old)}, storage.Schema{}, now, "builtin humble", "definition-builtin"},
-		{"right one of the user", "foxy", "humble", []*defset.Set{other, setOf(t, "foxy_ws", old)}, storage.Schema{}, old, "given foxy_ws", "definition-given"},
+		{"wrong one of the user", "humble", "humble", []*defset.Set{setOf(t, "foxy_ws", old)}, storage.Schema{}, now, "builtin humble", "definition-builtin definition-misfit"},
+		{"right one of the user", "foxy", "humble", []*defset.Set{other, setOf(t, "foxy_ws", old)}, storage.Schema{}, old, "given foxy_ws", "definition-given definition-misfit"},
 	} {
 		topic := &storage.Topic{Name: "/m", Type: name, Encoding: "cdr", Schema: c.schema}
 		d, err := proved(t, Options{Definitions: c.sets, SourceDistro: c.asked}, topic, [][]byte{marker(t, c.messages, ""), marker(t, c.messages, "hello")})
@@ -135,11 +135,11 @@ func TestChoice(t *testing.T) {
 		origin, codes string
 	}{
 		{"alone", []*defset.Set{number}, 0, "given number", "definition-given"},
-		{"two", []*defset.Set{text, number, real}, 0, "given number", "definition-choice"},
+		{"two", []*defset.Set{text, number, real}, 0, "given number", "definition-choice definition-misfit"},
 		{"other order", []*defset.Set{real, number}, 0, "given real", "definition-choice"},
 		{"names", []*defset.Set{number, names}, 0, "given number", "definition-choice"},
 		{"twice", []*defset.Set{number, number}, 0, "given number", "definition-given"},
-		{"damaged", []*defset.Set{text, number}, 2, "given number", "definition-given definition-doubtful"},
+		{"damaged", []*defset.Set{text, number}, 2, "given number", "definition-given definition-doubtful definition-misfit"},
 		{"too damaged", []*defset.Set{text, number}, 3, "", ""},
 	} {
 		var messages [][]byte
@@ -169,6 +169,35 @@ func TestChoice(t *testing.T) {
 	standard := storage.Topic{Name: "/m", Type: "std_msgs/msg/Int32", Encoding: "cdr", Metadata: hashed.Metadata}
 	if d, err := proved(t, Options{SourceDistro: "humble"}, &standard, [][]byte{value}); err == nil {
 		t.Errorf("a standard type with another hash: %+v", d)
+	}
+}
+
+// TestROS1Header: a definition of ROS 1 that the user has is used for CDR with the Header of ROS 2,
+// although a short message with an empty frame_id also fits it as it is.
+func TestROS1Header(t *testing.T) {
+	set := defset.New("pack")
+	text := "Header header\nstring name\n================\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"
+	if err := set.AddText("p/T", "ros1msg", []byte(text), "x"); err != nil {
+		t.Fatal(err)
+	}
+	topic := &storage.Topic{Name: "/m", Type: "p/msg/T", Encoding: "cdr"}
+	message := []byte{0, 1, 0, 0, 1, 0, 0, 0, 248, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}
+	d, err := proved(t, Options{Definitions: []*defset.Set{set}, SourceDistro: "humble"}, topic, [][]byte{message})
+	if err != nil || hasCounter(d.msg) || codes(d) != "definition-given" {
+		t.Errorf("%v, %+v", err, d)
+	}
+	// Without messages, and without evidence.
+	if d, err := proved(t, Options{Definitions: []*defset.Set{set}, SourceDistro: "humble"}, topic, nil); err != nil || hasCounter(d.msg) {
+		t.Errorf("no messages: %v, %+v", err, d)
+	}
+	if d, err := New(Options{Definitions: []*defset.Set{set}, SourceDistro: "humble"}).Define(topic); err != nil || hasCounter(d.ROS) {
+		t.Errorf("no evidence: %v, %+v", err, d)
+	}
+	// A message that fits nothing else is read with it, and that is a warning.
+	seq := []byte{0, 1, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 'a', 0, 0, 0, 2, 0, 0, 0, 'b', 0}
+	d, err = proved(t, Options{Definitions: []*defset.Set{set}, SourceDistro: "humble"}, topic, [][]byte{seq})
+	if err != nil || !hasCounter(d.msg) || codes(d) != "definition-given definition-doubtful" || !d.remarks[1].Warning {
+		t.Errorf("with seq: %v, %+v", err, d)
 	}
 }
 
@@ -327,8 +356,8 @@ func TestDescriptors(t *testing.T) {
 		origin, codes string
 	}{
 		{"right", []*defset.Set{right}, "given right", "definition-given"},
-		{"wrong first", []*defset.Set{wrong, right}, "given right", "definition-given"},
-		{"older first", []*defset.Set{older, right}, "given right", "definition-given"},
+		{"wrong first", []*defset.Set{wrong, right}, "given right", "definition-given definition-misfit"},
+		{"older first", []*defset.Set{older, right}, "given right", "definition-given definition-misfit"},
 		{"older", []*defset.Set{older}, "given older", "definition-given definition-doubtful"},
 		{"wrong", []*defset.Set{wrong}, "", ""},
 		{"none", nil, "", ""},

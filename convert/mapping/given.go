@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,8 +45,10 @@ func (l library) ros2Given(name, distro, hash string) (*definition, error) {
 	})
 }
 
+// fromSets returns the first definition that suits; one with the Header of ROS 1 suits ROS 2 if no other does.
 func (l library) fromSets(name string, d rosmsg.Dialect, distro string, suits func(*schema.Message) error) (*definition, error) {
 	var wrong error
+	var old *definition
 	for _, set := range l.sets {
 		list, err := l.messages(set, name, d, distro)
 		if err != nil && wrong == nil {
@@ -55,14 +58,17 @@ func (l library) fromSets(name string, d rosmsg.Dialect, distro string, suits fu
 			if set.Recorded && d == rosmsg.ROS2 && l.doubtful(msg) {
 				continue
 			}
-			if err := suits(msg); err == nil {
+			switch err := suits(msg); {
+			case err == nil && d == rosmsg.ROS2 && hasCounter(msg):
+				old = cmp.Or(old, &definition{msg: msg, origin: Given + set.Place})
+			case err == nil:
 				return &definition{msg: msg, origin: Given + set.Place}, nil
-			} else if wrong == nil {
-				wrong = fmt.Errorf("that of %s %w", set.Place, err)
+			case wrong == nil:
+				wrong = fmt.Errorf("%s: %s %w", set.Place, name, err)
 			}
 		}
 	}
-	return nil, wrong
+	return old, wrong
 }
 
 // messages returns what a type is by a place of the user: with the types that it uses as that place

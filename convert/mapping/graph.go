@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/schema"
@@ -123,6 +124,23 @@ func isTimeLike(m *schema.Message, short string) bool {
 
 func isROS1Header(m *schema.Message) bool {
 	return strings.HasSuffix(m.Name, "/Header") && sameShape(m, ros1Header)
+}
+
+// hasCounter reports whether a type has, or uses, a Header with the counter of ROS 1.
+func hasCounter(m *schema.Message) bool {
+	seen := map[*schema.Message]bool{}
+	var visit func(m *schema.Message) bool
+	visit = func(m *schema.Message) bool {
+		if seen[m] {
+			return false
+		}
+		seen[m] = true
+		if strings.HasSuffix(m.Name, "/Header") && len(m.Fields) > 0 && m.Fields[0].Name == "seq" && m.Fields[0].Type.Kind == schema.Uint32 {
+			return true
+		}
+		return slices.ContainsFunc(m.Fields, func(f schema.Field) bool { return f.Type.Message != nil && visit(f.Type.Message) })
+	}
+	return visit(m)
 }
 
 func isROS2Header(m *schema.Message) bool {

@@ -118,6 +118,11 @@ func (d *definition) remark(code, format string, a ...any) {
 	d.remarks = append(d.remarks, Remark{Code: code, Message: fmt.Sprintf(format, a...)})
 }
 
+// warn adds a remark that the user must see.
+func (d *definition) warn(code, format string, a ...any) {
+	d.remarks = append(d.remarks, Remark{Code: code, Message: fmt.Sprintf(format, a...), Warning: true})
+}
+
 // result starts the result for a topic with this definition.
 func (d *definition) result(t *storage.Topic) *Result {
 	res := &Result{Topic: *t, Definition: d.origin, Remarks: d.remarks}
@@ -154,12 +159,13 @@ func (l library) ros1Definition(t *storage.Topic) (*definition, error) {
 		case err != nil:
 			return nil, fmt.Errorf("the bag has no definition of it, and %w", err)
 		case std == nil:
-			return nil, fmt.Errorf("the bag has no definition of it, and it is not a standard type; --defs names a place that has it")
+			return nil, fmt.Errorf("the bag has no definition of it, and it is not a standard type; --defs names a place that has it%s", l.without(t.Type))
 		default:
 			return nil, fmt.Errorf("the bag has no definition of it, and its md5sum %s differs from that of the standard type, %s", want, schema.MD5(std))
 		}
 		d := &definition{msg: bare, origin: "builtin " + ROS1Distro}
 		d.remark("definition-builtin", "the bag has no definition of %s; that of ROS 1 %s is used", t.Type, ROS1Distro)
+		d.misfit(err)
 		return d, nil
 	}
 	msg, err := rosmsg.Parse(t.Type, t.Schema.Data, rosmsg.ROS1, l.lookup(ROS1Distro))
@@ -175,7 +181,7 @@ func (l library) ros1Definition(t *storage.Topic) (*definition, error) {
 		return d, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("its definition cannot be read: %w", err)
+		return nil, fmt.Errorf("its definition cannot be read: %w%s", err, l.without(t.Type))
 	}
 	d := &definition{msg: msg, origin: "file"}
 	d.remark("md5sum-mismatch", "the definition of %s has md5sum %s, but its connection has %s", t.Type, schema.MD5(msg), want)
@@ -226,6 +232,7 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 		if std, of := l.byHash(name, hash); std != nil {
 			d := &definition{msg: std, origin: "builtin " + of}
 			d.remark("definition-builtin", "the definition of %s of ROS 2 %s is used, because it has the recording's type hash", name, of)
+			d.misfit(wrong)
 			return d, nil
 		}
 		if err == nil {
@@ -237,7 +244,7 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 			wrong = errors.New("no distribution has a standard type of that name with the type hash of the topic")
 		}
 		if wrong != nil {
-			return nil, fmt.Errorf("%w, and %w; --defs names a place that has it", err, wrong)
+			return nil, fmt.Errorf("%w, and %w; --defs names a place that has it%s", err, wrong, l.without(name))
 		}
 	}
 	std := l.ros2(distro, name)
@@ -248,7 +255,7 @@ func (l library) ros2Definition(t *storage.Topic, distro string) (*definition, e
 		if wrong != nil {
 			return nil, fmt.Errorf("%w, and %w", err, wrong)
 		}
-		return nil, fmt.Errorf("%w, and ROS 2 %s has no standard type of that name; --defs names a place that has it", err, distro)
+		return nil, fmt.Errorf("%w, and ROS 2 %s has no standard type of that name; --defs names a place that has it%s", err, distro, l.without(name))
 	}
 	d := &definition{msg: std, origin: "builtin " + distro}
 	if one, _ := l.unambiguous(name); one != nil {

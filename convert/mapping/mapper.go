@@ -159,7 +159,7 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 		return res
 	}
 	if def == nil {
-		res.remark("definition-missing", "the definition of %s is unknown; it is written without one, and readers that need definitions in the recording cannot decode its messages", t.Type)
+		res.remark("definition-missing", "the definition of %s is unknown; it is written without one, and readers that need definitions in the recording cannot decode its messages%s", t.Type, m.lib.without(fullROS2Name(t.Type)))
 		return res
 	}
 	msg := def.msg

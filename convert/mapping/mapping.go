@@ -8,7 +8,9 @@
 //	rules.go    fields that do not match by name (log levels, time wrappers)
 //	graph.go    a ROS 1 type graph as that of ROS 2, and back
 //	complete.go definitions that a copied recording does not have
+//	known.go    what is known about the definitions of a recording, found once for all commands
 //	evidence.go which definitions fit the messages; verdict.go: which one is used
+//	given.go    definitions that the user has; unhelpful.go: those that did not help
 //	legal.go    names that ROS 2 does not allow
 //	qos.go      latched publishers and transient_local
 //	foreign.go  CDR with definitions of IDL or ROS 1
@@ -55,6 +57,7 @@ type Remark struct {
 	Loss          bool // the target does not carry it; otherwise it is only worth knowing
 	ByDesign      bool // a loss that lies in the nature of the target format
 	Counted       bool // a loss of those messages only that the program counts; see Losses
+	Warning       bool // no loss, but values may be wrong, or a place of the user did not help: the user must see it
 }
 
 // handled are keys of a topic's metadata whose loss Map reports, or which another form

@@ -74,7 +74,7 @@ func (m *Mapper) descriptor(t *storage.Topic) (*definition, error) {
 		d.remark("definition-builtin", "the recording has no descriptor of %s; the built-in one is used, which may lack fields", t.Type)
 		return d, nil
 	}
-	return nil, fmt.Errorf("the recording has no descriptor of it, and it is not one of the built-in Apollo types; --defs names a place that has it; --proto-types raw keeps the bytes if the output allows it")
+	return nil, fmt.Errorf("the recording has no descriptor of it, and it is not one of the built-in Apollo types; --defs names a place that has it; --proto-types raw keeps the bytes if the output allows it%s", m.lib.without(t.Type))
 }
 
 // fromProto maps a protobuf topic to ROS.

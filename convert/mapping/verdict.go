@@ -69,7 +69,7 @@ func (x *trial) decide(whose string) (d *definition, choice bool, err error) {
 	if c.origin == "file" {
 		text = fmt.Sprintf("%s has a definition of %s that no distribution has; it is used, as it fits the messages that were tried", whose, x.typ)
 	}
-	if broken := len(x.candidates) - len(fits); broken > 0 && rivals == nil {
+	if broken := x.broken(found.misfits); broken > 0 && rivals == nil {
 		text += fmt.Sprintf("; %d %s not", broken, plural(broken, "other does", "others do"))
 	}
 	if rivals != nil {
@@ -77,13 +77,25 @@ func (x *trial) decide(whose string) (d *definition, choice bool, err error) {
 		text += fmt.Sprintf("; so %s of %s, which would be read otherwise: this is a choice by the order of preference, which --defs and --distro change", plural(len(rivals), "does that", "do those"), places(rivals))
 	}
 	d.remark(code, "%s", text)
+	d.remarks[len(d.remarks)-1].Warning = rivals != nil
 	switch {
 	case found.broke != "":
-		d.remark("definition-doubtful", "no definition of %s fits all messages; that of %s does not fit %d of the %d that were tried: %s", x.typ, c.place(), found.misfits, x.messages, found.broke)
+		d.warn("definition-doubtful", "no definition of %s fits all messages; that of %s does not fit %d of the %d that were tried: %s", x.typ, c.place(), found.misfits, x.messages, found.broke)
 	case found.doubt != "":
-		d.remark("definition-doubtful", "no definition of %s fits without a doubt; with that of %s there is %s", x.typ, c.place(), found.doubt)
+		d.warn("definition-doubtful", "no definition of %s fits without a doubt; with that of %s there is %s", x.typ, c.place(), found.doubt)
 	}
+	x.unhelpful(d, fits)
 	return d, rivals != nil, nil
+}
+
+// broken counts the candidates that fit fewer messages than the best.
+func (x *trial) broken(least int) (n int) {
+	for _, r := range x.results {
+		if r.misfits > least {
+			n++
+		}
+	}
+	return n
 }
 
 // refusal is the error if no candidate fits.
@@ -95,6 +107,9 @@ func (x *trial) refusal(whose string) error {
 			break
 		}
 		parts = append(parts, fmt.Sprintf("that of %s: %s", c.place(), x.results[i].broke))
+	}
+	for _, err := range x.same.unread {
+		parts = append(parts, err.Error())
 	}
 	return fmt.Errorf("%s has no usable definition of it, and none that is known fits its messages: %s; --defs names a place that has another", whose, strings.Join(parts, "; "))
 }

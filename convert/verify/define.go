@@ -41,7 +41,7 @@ type topicDefinition struct {
 
 // chosen are codes of remarks about which definition is used if the recording has no sum of it. That
 // is no flaw.
-var chosen = []string{"definition-builtin", "definition-given", "definition-choice", "definition-doubtful"}
+var chosen = []string{"definition-builtin", "definition-given", "definition-choice", "definition-doubtful", "definition-misfit"}
 
 // define finds the definition of a topic's messages: the recording's own, or a
 // built-in one.
@@ -68,6 +68,26 @@ func (l *linker) define(side int, t *storage.TopicInfo) *member {
 		m.def = &topicDefinition{msg: d.ROS, wire: content.ROS1}
 	}
 	return m
+}
+
+// doubts lists why the definitions of a side may be wrong.
+func (c *comparison) doubts(side int) (list []storage.Warning) {
+	for i := range c.info[side].Topics {
+		t := &c.info[side].Topics[i]
+		if !c.chosen[side][i] || t.Messages == 0 {
+			continue
+		}
+		d, err := c.link.definer[side].Define(&t.Topic)
+		if err != nil {
+			continue
+		}
+		for _, r := range d.Remarks {
+			if r.Warning {
+				list = append(list, storage.Warning{Code: r.Code, Offset: -1, Message: fmt.Sprintf("topic %s: %s", t.Name, r.Message)})
+			}
+		}
+	}
+	return list
 }
 
 // defineProto finds the ROS type of a protobuf message: the one that it was made

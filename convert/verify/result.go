@@ -14,7 +14,7 @@ func (c *comparison) result() *Result {
 	r := &Result{Level: c.job.Level, Equal: true}
 	for i, end := range []*End{&r.A, &r.B} {
 		info := c.info[i]
-		*end = End{Path: c.side(i).Path, Format: info.Format, Version: info.Version, Size: info.Size, Selection: c.selected(i), Warnings: info.Warnings, Damaged: damaged(info)}
+		*end = End{Path: c.side(i).Path, Format: info.Format, Version: info.Version, Size: info.Size, Selection: c.selected(i), Warnings: info.Warnings, Doubts: c.doubts(i), Damaged: damaged(info)}
 	}
 	for _, p := range c.pairs {
 		t := c.topic(r, p)

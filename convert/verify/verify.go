@@ -146,8 +146,9 @@ type End struct {
 	Size, Messages        int64
 	Selection             *convert.Selection // what Side.Select has taken; nil: everything
 	Warnings              []storage.Warning
-	Attachments           int // that can be read
-	MetadataRecords       int // the same
+	Doubts                []storage.Warning // definitions that may be wrong, of topics with messages
+	Attachments           int               // that can be read
+	MetadataRecords       int               // the same
 
 	// Damaged is set when not all of it could be read: what is lost there was not
 	// compared, and recordings that are equal are so but for that.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
@@ -64,6 +65,17 @@ func (e *env) readPlace(ctx context.Context, path string, before []*defset.Set) 
 		return defset.Read(path, before...)
 	}
 	return definitionsIn(ctx, format, path, e.set.job.Read.Key)
+}
+
+// sayDoubts warns of why the definition of a topic may be wrong.
+func (e *env) sayDoubts(t *storage.Topic, remarks []mapping.Remark) {
+	var lines []lossJSON
+	for _, r := range remarks {
+		if r.Warning {
+			lines = append(lines, lossJSON{Code: r.Code, Topic: t.Name, Message: r.Message})
+		}
+	}
+	e.writeLines("warning", lossLines(lines, ""))
 }
 
 // definitionsIn returns the definitions that a recording has; key is for one that is encrypted.

@@ -117,7 +117,7 @@ func (e *env) topicsToGenerate(ctx context.Context, in *gen.Input, path string) 
 			continue
 		}
 		t := &info.Topics[i].Topic
-		topic, err := topicToGenerate(mapper, t)
+		topic, err := e.topicToGenerate(mapper, t)
 		if err != nil {
 			lossy = true
 			if line := fmt.Sprintf("%s: topic %s is left out: %v", clean(path), clean(t.Name), err); !left[line] {
@@ -135,7 +135,7 @@ func (e *env) topicsToGenerate(ctx context.Context, in *gen.Input, path string) 
 }
 
 // topicToGenerate finds the definition of a topic.
-func topicToGenerate(mapper *mapping.Mapper, t *storage.Topic) (topic gen.Topic, err error) {
+func (e *env) topicToGenerate(mapper *mapping.Mapper, t *storage.Topic) (topic gen.Topic, err error) {
 	switch t.Encoding {
 	case "ros1", "cdr":
 	case "protobuf":
@@ -147,6 +147,7 @@ func topicToGenerate(mapper *mapping.Mapper, t *storage.Topic) (topic gen.Topic,
 	if err != nil {
 		return topic, errors.New(explain(err))
 	}
+	e.sayDoubts(t, d.Remarks)
 	if d.Head != nil {
 		return topic, errors.New("its messages are CDR of a ROS 1 definition; convert the recording first")
 	}

@@ -80,6 +80,7 @@ type (
 		Code    string `json:"code"`
 		Topic   string `json:"topic"`
 		Message string `json:"message"`
+		Warning bool   `json:"warning"` // values may be wrong, or definitions of the user did not help
 	}
 	warningJSON struct {
 		Code    string `json:"code"`
@@ -172,6 +173,14 @@ func writeEvents(w io.Writer, r *resultJSON) {
 			Event string `json:"event"`
 			warningJSON
 		}{"warning", wn})
+	}
+	for _, n := range r.Notes {
+		if n.Warning {
+			writeEvent(w, struct {
+				Event string `json:"event"`
+				noteJSON
+			}{"note", n})
+		}
 	}
 	writeEvent(w, struct {
 		Event      string  `json:"event"`

@@ -14,8 +14,6 @@ import (
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
-	"github.com/bagconv/bagconv/schema/jsonschema"
-	"github.com/bagconv/bagconv/schema/rosidl"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -29,8 +27,11 @@ type definitionJSON struct {
 	Text     string    `json:"text"`
 	Tree     *treeNode `json:"tree,omitempty"`
 
-	proto protoreflect.MessageDescriptor // of a protobuf type that can be read
-	wire  string                         // encoding of the messages
+	proto   protoreflect.MessageDescriptor // of a protobuf type that can be read
+	ros     *schema.Message                // the type by which other commands read its messages, if they are not protobuf
+	unread  error                          // why there is no such type
+	remarks []mapping.Remark               // about ros
+	wire    string                         // encoding of the messages
 }
 
 // schema prints the definition of a topic, or of all topics.
@@ -68,6 +69,10 @@ func (e *env) schema(c *cli.Context) (err error) {
 		case d.Origin != "file":
 			e.say("%s: no definition of %s in the file; this is the standard one of %s", clean(path), clean(d.Type), strings.TrimPrefix(d.Origin, "builtin "))
 		}
+		if d.Origin == "file" && d.remarks != nil {
+			e.say("%s: %s", clean(path), clean(d.remarks[0].Message))
+		}
+		e.sayDoubts(&storage.Topic{Name: strings.Join(d.Topics, ", ")}, d.remarks)
 		if e.set.tree {
 			if d.Tree, err = d.tree(); err != nil {
 				e.say("%s: %s", clean(path), explain(err))
@@ -128,11 +133,18 @@ func definitionOf(t *storage.Topic, m *mapping.Mapper) *definitionJSON {
 		d.Origin = "none"
 		return d
 	}
+	def, err := m.Define(t)
+	if err == nil {
+		d.remarks = def.Remarks
+		if d.ros = def.ROS; def.Either != nil {
+			d.ros = def.Either
+		}
+	}
+	d.unread = err
 	if len(bytes.TrimSpace(t.Schema.Data)) > 0 || t.Metadata[storage.MetaMD5Sum] == md5OfEmpty {
 		return d
 	}
 	d.Encoding, d.Origin, d.Text = "", "none", ""
-	def, err := m.Define(t)
 	if err != nil {
 		return d
 	}
@@ -148,50 +160,17 @@ func lookupIn(distro string) func(string) (string, bool) {
 	return func(name string) (string, bool) { return builtin.Lookup(distro, name) }
 }
 
-// fullName adds the "msg" that recordings of the first ROS 2 distributions leave out.
-func fullName(name string, d rosmsg.Dialect) string {
-	if d == rosmsg.ROS2 && strings.Count(name, "/") == 1 {
-		return strings.Replace(name, "/", "/msg/", 1)
-	}
-	return name
-}
-
-// tree parses the definition. Dependencies that the file lacks are looked up
-// among the standard ones.
+// tree expands the type by which messages are read.
 func (d *definitionJSON) tree() (*treeNode, error) {
-	var msg *schema.Message
-	var err error
-	asked, builtin := strings.CutPrefix(d.Origin, "builtin ")
-	if !builtin {
-		asked = ""
-	}
-	distro, _ := mapping.SourceDistro(asked, nil)
-	switch d.Encoding {
-	case "ros1msg":
-		msg, err = rosmsg.Parse(strings.Replace(d.Type, "/msg/", "/", 1), []byte(d.Text), rosmsg.ROS1, lookupIn(mapping.ROS1Distro))
-	case "ros2msg":
-		msg, err = rosmsg.Parse(fullName(d.Type, rosmsg.ROS2), []byte(d.Text), rosmsg.ROS2, lookupIn(distro))
-	case "protobuf":
-		if d.proto == nil {
-			return nil, fmt.Errorf("the descriptors of %s cannot be read", d.Type)
-		}
+	switch {
+	case d.proto != nil:
 		return protoTree(d.proto)
-	case "ros2idl":
-		msg, err = rosidl.Parse(fullName(d.Type, rosmsg.ROS2), []byte(d.Text))
-	case "jsonschema":
-		var o *jsonschema.Object
-		if o, err = jsonschema.NewNamer().Parse(d.Type, []byte(d.Text)); err == nil {
-			msg = o.Message
-		}
-	case "omgidl":
-		msg, err = rosidl.Parse(d.Type, []byte(d.Text))
-	default:
-		err = fmt.Errorf("the definition of %s is in %q, which --tree does not support", d.Type, d.Encoding)
+	case d.Encoding == "protobuf":
+		return nil, fmt.Errorf("the descriptors of %s cannot be read", d.Type)
+	case d.ros == nil:
+		return nil, d.unread
 	}
-	if err != nil {
-		return nil, err
-	}
-	return treeOf(msg, d.wire)
+	return treeOf(d.ros, d.wire)
 }
 
 // forReader returns text of several lines from a file as it is, for a terminal

@@ -13,8 +13,8 @@ import (
 // maxLines is the largest number of lines of each kind in the summary; the report has all.
 const maxLines = 20
 
-// writeSummary reports on Err what a conversion did. It reports damage, and losses that are not
-// by design, even with --quiet.
+// writeSummary reports on Err what a conversion did. It reports damage, losses that are not by
+// design, and doubts about values, even with --quiet.
 func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	var lost, design []lossJSON
 	for _, l := range r.Losses {
@@ -69,10 +69,16 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	if r.Source.Messages > 0 && r.Sink.Messages == 0 && duplicatesIn(r) < r.Source.Messages {
 		fmt.Fprintf(e.Err, "%s nothing is left: none of the %s could be converted; %s is an empty recording\n", e.painted("lost"), count(r.Source.Messages, "message"), clean(r.Sink.Path))
 	}
-	var notes []lossJSON
+	var notes, doubts []lossJSON
 	for _, n := range r.Notes {
-		notes = append(notes, lossJSON{Code: n.Code, Topic: n.Topic, Message: n.Message})
+		l := lossJSON{Code: n.Code, Topic: n.Topic, Message: n.Message}
+		if n.Warning {
+			doubts = append(doubts, l)
+		} else {
+			notes = append(notes, l)
+		}
 	}
+	e.writeLines("warning", lossLines(doubts, ""))
 	switch {
 	case quiet:
 	case verbose:

@@ -12,6 +12,7 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // verify compares two recordings.
@@ -42,8 +43,12 @@ func (e *env) verify(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, end := range []*verifyEnd{&out.A, &out.B} {
+	for i, end := range []*verifyEnd{&out.A, &out.B} {
 		e.writeLines("damaged", damageLines(end))
+		if res != nil {
+			doubts := [][]storage.Warning{res.A.Doubts, res.B.Doubts}[i]
+			e.writeLines("warning", warningLines(end.Path, warningsJSON(doubts)))
+		}
 	}
 	return outcome{findings: !out.Equal, lossy: out.A.Damaged || out.B.Damaged}.end()
 }

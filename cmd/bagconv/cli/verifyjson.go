@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/convert/verify"
@@ -88,7 +89,7 @@ func verifyOf(job *verify.Job, r *verify.Result, err error) *verifyJSON {
 	}
 	out.Level, out.Equal = r.Level.String(), r.Equal
 	end := func(e *verify.End) verifyEnd {
-		return verifyEnd{e.Path, e.Format, e.Version, e.Size, e.Messages, selectionResult(e.Selection), warningsJSON(e.Warnings), e.Damaged, e.Attachments, e.MetadataRecords}
+		return verifyEnd{e.Path, e.Format, e.Version, e.Size, e.Messages, selectionResult(e.Selection), warningsJSON(slices.Concat(e.Warnings, e.Doubts)), e.Damaged, e.Attachments, e.MetadataRecords}
 	}
 	out.A, out.B = end(&r.A), end(&r.B)
 	for i := range r.Topics {
