@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
+	"math"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/compress"
@@ -74,6 +74,8 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 		w.stored = nil
 	}
 	w.records(b.Buf, -1)
+	least, most, some := times(b.Messages)
+	w.checkTimes(c, least, most, some)
 	if w.stored != nil && w.damage.Places == 0 && (bl.counted < 0 || bl.counted == int64(len(b.Messages))) {
 		b.Stored = w.stored
 	}
@@ -217,6 +219,26 @@ func (w *walk) records(b []byte, at int64) {
 	}
 }
 
+// times returns the least and greatest log time of messages, and whether there are any.
+func times(messages []storage.Message) (least, most int64, some bool) {
+	least, most = math.MaxInt64, math.MinInt64
+	for i := range messages {
+		least, most = min(least, messages[i].LogTime), max(most, messages[i].LogTime)
+	}
+	return least, most, len(messages) > 0
+}
+
+// checkTimes compares the log times of messages with those that the header of their chunk has. Some
+// writers leave these 0. Content that has a checksum which fits is right.
+func (w *walk) checkTimes(c *chunk, least, most int64, some bool) {
+	if c == nil || !some || w.summed || c.open() || c.start == 0 && c.end == 0 || int64(c.start) > int64(c.end) {
+		return
+	}
+	if least < int64(c.start) || most > int64(c.end) {
+		w.damage.Add("chunk-times", w.bl.Offset, 0, "a chunk without a checksum has messages at times that are outside of its own: one of them is damaged, or the header is")
+	}
+}
+
 // offset is where in the file byte at of the block is, or what it was decompressed from.
 func (w *walk) offset(at int) int64 {
 	if w.bl.run {
@@ -318,9 +340,7 @@ func (w *walk) definition(op byte, at int, body []byte) {
 		return
 	}
 	w.stored = nil
-	w.view.topics = slices.Clone(w.view.topics)
-	w.view.topics[c.id] = 0
-	w.damage.Add("redefined", w.bl.Offset, 0, "channel %d is %.80q in the summary and %.80q in a chunk; its later messages there are not read", c.id, t.channel.topic, c.topic)
+	w.damage.Add("redefined", w.bl.Offset, 0, "channel %d is %.80q in the summary and %.80q in a chunk, not with one definition; its messages are read as the summary has it", c.id, t.channel.topic, c.topic)
 }
 
 // judge makes one warning of what is wrong with a block that was read.

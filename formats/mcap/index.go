@@ -3,6 +3,7 @@ package mcap
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"slices"
@@ -112,6 +113,8 @@ func (s *summary) parse(b []byte) error {
 			err = grow(&s.attachments).parse(c.body)
 		case opMetadataIndex:
 			err = grow(&s.metadata).parse(c.body)
+		case opMessage, opChunk:
+			err = errors.New("it belongs before the end of the data")
 		case opSummaryOffset:
 			err = new(summaryOffset).parse(c.body)
 		}

@@ -187,7 +187,10 @@ func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 		return s.chunk(p, h)
 	}
 	end := p + recordHead + int64(h.length)
-	if h.op == opMessage && !s.summary {
+	if h.op == opMessage {
+		if s.summary {
+			s.note("record", p, 0, false, "a message after the end of the data, where none may be, is read")
+		}
 		return end, s.message(p, end)
 	}
 	if h.op == opFooter {
@@ -197,7 +200,7 @@ func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 		return end, s.attachment(p, h)
 	}
 	most := int64(maxRecord)
-	if h.op == opMessageIndex || h.op == opMessage || h.op > opDataEnd {
+	if h.op == opMessageIndex || h.op > opDataEnd {
 		most = messageFixed
 	}
 	b, err := s.w.body(p, h, most)
@@ -299,8 +302,6 @@ func (s *scanner) small(p int64, h recordHeader, b []byte) error {
 		return s.stats.parse(b)
 	case opDataEnd:
 		s.summary = true
-	case opMessage:
-		s.note("record", p, int64(h.length), true, "a message after the end of the data is not read")
 	default:
 		if h.op > opDataEnd {
 			s.private++
@@ -348,6 +349,10 @@ func (s *scanner) message(p, end int64) error {
 	}
 	if len(b) < messageFixed {
 		return errShort
+	}
+	if s.isIndex(b, end-p-recordHead) {
+		s.note("record", p, 0, true, "the opcode of a message index is damaged")
+		return nil
 	}
 	id, log := binary.LittleEndian.Uint16(b), binary.LittleEndian.Uint64(b[6:])
 	ok, err := s.w.followed(end)

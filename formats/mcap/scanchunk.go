@@ -133,10 +133,23 @@ func (s *scanner) readChunk() error {
 	w.summed = c != nil && c.sum() != 0
 	bl.RawSize = max(bl.RawSize, int64(len(s.batch.Buf)))
 	w.records(s.batch.Buf, -1)
+	w.checkTimes(c, bl.Start, bl.End, bl.Messages > 0)
 	if w.damage.Places > 0 {
 		s.damaged = append(s.damaged, i)
 	}
 	return w.unsound
+}
+
+// isIndex reports whether what begins with b and has length bytes, after a chunk, is no message but
+// a Message Index of that chunk: it states that length, and the place of a message in the chunk,
+// where a message has its time.
+func (s *scanner) isIndex(b []byte, length int64) bool {
+	n := len(s.r.blocks) - 1
+	if s.run || n < 0 || s.r.blocks[n].run {
+		return false
+	}
+	size, at := int64(binary.LittleEndian.Uint32(b[2:])), binary.LittleEndian.Uint64(b[14:])
+	return size%indexEntry == 0 && size == length-indexFixed && at < uint64(s.r.blocks[n].RawSize)
 }
 
 // attachment adds an Attachment record.

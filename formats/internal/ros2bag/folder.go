@@ -185,6 +185,7 @@ func (l *Layout) readMetadata(ctx context.Context, fsys storage.FS, path string,
 func (l *Layout) listed(fsys storage.FS, dir string, found []string, s *Storage, warn Warner) error {
 	seen := map[string]bool{}
 	var missing []string
+	wrong := false
 	for _, p := range l.Meta.Paths {
 		p = filepath.FromSlash(p)
 		if s.other(p) != "" {
@@ -202,11 +203,12 @@ func (l *Layout) listed(fsys storage.FS, dir string, found []string, s *Storage,
 				}
 			}
 		}
-		if path == "" {
+		switch {
+		case path == "":
 			missing = append(missing, p)
-			continue
-		}
-		if !seen[path] {
+		case seen[path]:
+			wrong = true
+		default:
 			seen[path] = true
 			l.Parts = append(l.Parts, path)
 		}
@@ -215,20 +217,30 @@ func (l *Layout) listed(fsys storage.FS, dir string, found []string, s *Storage,
 		l.Parts = found
 		return warn("paths", false, "%s lists %d files, such as %.200q, but none of them exists; the %s files in the folder are read", MetadataName, len(missing), missing[0], s.Ext)
 	}
-	for _, p := range missing {
-		if err := warn("missing-part", true, "%s lists %.200q, which does not exist", MetadataName, p); err != nil {
+	known, stems := map[string]bool{}, map[string]bool{}
+	for p := range seen {
+		known[plainName(p)], stems[s.partStem(filepath.Base(p))] = true, true
+	}
+	wrong = wrong || len(missing) > 0
+	for _, p := range found {
+		name := filepath.Base(p)
+		var err error
+		switch {
+		case known[plainName(p)]:
+		case wrong && stems[s.partStem(name)]: // what is wrong may be its name in the list
+			l.Parts = append(l.Parts, p)
+			slices.SortFunc(l.Parts, compareNumeric)
+			err = warn("paths", false, "%s is not listed in %s, which lists others that cannot be right; it is read", name, MetadataName)
+		default:
+			err = warn("unlisted-part", false, "%s is not listed in %s and is not read", name, MetadataName)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	known := map[string]bool{}
-	for p := range seen {
-		known[plainName(p)] = true
-	}
-	for _, p := range found {
-		if !known[plainName(p)] {
-			if err := warn("unlisted-part", false, "%s is not listed in %s and is not read", filepath.Base(p), MetadataName); err != nil {
-				return err
-			}
+	for _, p := range missing {
+		if err := warn("missing-part", true, "%s lists %.200q, which does not exist", MetadataName, p); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,0 +1,149 @@
+package mcap
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"slices"
+	"testing"
+
+	"github.com/bagconv/bagconv/storage"
+)
+
+// at returns where the records with an opcode are that stand in the open.
+func recordsOf(t *testing.T, b []byte, op byte) (at []int) {
+	t.Helper()
+	for p := len(magic); p+recordHead <= len(b) && string(b[p:]) != magic; {
+		h, err := parseHead(b[p:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.op == op {
+			at = append(at, p)
+		}
+		p += recordHead + int(h.length)
+	}
+	return at
+}
+
+// clearSums sets the checksums of a file to 0: not known.
+func clearSums(t *testing.T, b []byte) {
+	for op, field := range map[byte]int{opChunk: 24, opDataEnd: 0, opFooter: 16} {
+		for _, p := range recordsOf(t, b, op) {
+			clear(b[p+recordHead+field:][:4])
+		}
+	}
+}
+
+func codes(i *storage.Info) (out []string) {
+	for _, w := range i.Warnings {
+		out = append(out, w.Code)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestChunkTimes: messages outside of the times of their chunk are damage, if no checksum shows that
+// they are right, with a summary and without. Times of 0 are those of a writer that leaves them so.
+func TestChunkTimes(t *testing.T) {
+	for _, s := range smalls[:3] {
+		for name, x := range map[string]struct {
+			summed, zero, footer bool
+			want                 bool
+		}{
+			"no checksum":             {want: true, footer: true},
+			"no checksum, no summary": {want: true},
+			"checksum":                {summed: true, footer: true},
+			"times of 0":              {zero: true, footer: true},
+		} {
+			b, messages := s.file(t)
+			if !x.summed {
+				clearSums(t, b)
+			}
+			p := recordsOf(t, b, opChunk)[1] + recordHead
+			start, end := binary.LittleEndian.Uint64(b[p:]), binary.LittleEndian.Uint64(b[p+8:])
+			if start, end = start+1, end-1; x.zero {
+				start, end = 0, 0
+			}
+			for _, p := range []int{p, recordsOf(t, b, opChunkIndex)[1] + recordHead} {
+				binary.LittleEndian.PutUint64(b[p:], start)
+				binary.LittleEndian.PutUint64(b[p+8:], end)
+			}
+			if x.summed {
+				seal(t, b)
+			}
+			if !x.footer {
+				b = b[:len(b)-20]
+			}
+			got, _, r, err := openBytes(t, b, storage.ReadOptions{})
+			if err != nil || len(got) != len(messages) {
+				t.Fatalf("%s, %s: %d messages, %v", s.name, name, len(got), err)
+			}
+			d := r.Damage()
+			if has := slices.ContainsFunc(d.Warnings, func(w storage.Warning) bool { return w.Code == "chunk-times" && w.Damage }); has != x.want {
+				t.Errorf("%s, %s: %+v", s.name, name, d)
+			}
+		}
+	}
+}
+
+// TestAfterDataEnd: a message behind the end of the data is read, and reported.
+func TestAfterDataEnd(t *testing.T) {
+	b, messages := smalls[0].file(t)
+	clearSums(t, b)
+	p := recordsOf(t, b, opDataEnd)[0] + recordHead + 4
+	m := message{channel: 1, log: uint64(messages[3].LogTime), publish: 5, data: []byte("late")}
+	late := append(m.appendHead(nil), m.data...)
+	b = slices.Concat(b[:p], late, b[p:])
+	got, i, _, err := openBytes(t, b, storage.ReadOptions{})
+	if err != nil || len(got) != len(messages)+1 || string(got[len(got)-1].Data) != "late" || !damaged(i) {
+		t.Errorf("%d messages, %v: %v", len(got), err, codes(i))
+	}
+	if _, _, _, err := openBytes(t, b, storage.ReadOptions{Strict: true}); err == nil {
+		t.Error("strict")
+	}
+}
+
+// seal sets the checksum of the summary.
+func seal(t *testing.T, b []byte) {
+	p := recordsOf(t, b, opFooter)[0] + recordHead
+	start := binary.LittleEndian.Uint64(b[p:])
+	binary.LittleEndian.PutUint32(b[p+16:], crc32.ChecksumIEEE(b[start:p+16]))
+}
+
+// TestUnsoundSummary: where the summary and the data have other definitions, the side with a
+// checksum counts, and the data if neither has one. No message is lost.
+func TestUnsoundSummary(t *testing.T) {
+	for _, s := range smalls[:3] {
+		for name, x := range map[string]struct{ summary, chunks bool }{
+			"no checksums": {}, "of chunks": {chunks: true}, "of the summary": {summary: true}, "of both": {true, true},
+		} {
+			b, messages := s.file(t)
+			sums := bytes.Clone(b)
+			clearSums(t, b)
+			channels := recordsOf(t, b, opChannel) // of the summary
+			at := bytes.Index(b[channels[0]:], []byte(testTopics[0].Name)) + channels[0]
+			b[at+1] ^= 1
+			if x.chunks {
+				for _, p := range recordsOf(t, b, opChunk) {
+					copy(b[p+recordHead+24:][:4], sums[p+recordHead+24:])
+				}
+			}
+			if x.summary {
+				seal(t, b)
+			}
+			got, i, _, err := openBytes(t, b, storage.ReadOptions{})
+			if err != nil || len(got) != len(messages) {
+				t.Errorf("%s, %s: %d of %d messages, %v: %+v", s.name, name, len(got), len(messages), err, i.Warnings)
+				continue
+			}
+			names := map[string]int{}
+			for _, m := range got {
+				names[i.Topics[m.Topic].Name]++
+			}
+			if (names[testTopics[0].Name] > 0) == x.summary {
+				t.Errorf("%s, %s: %v", s.name, name, names)
+			}
+		}
+	}
+}
