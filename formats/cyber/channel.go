@@ -1,6 +1,7 @@
 package cyber
 
 import (
+	"bytes"
 	"crypto/sha256"
 
 	"github.com/bagconv/bagconv/storage"
@@ -43,9 +44,10 @@ type topics struct {
 
 // A schema is what a proto_desc has.
 type schema struct {
-	set []byte
-	sum [sha256.Size]byte
-	err error
+	set  []byte
+	text string            // in place of descriptors: Apollo's own example programs write "test...."
+	sum  [sha256.Size]byte // of set or text
+	err  error
 }
 
 func newTopics() topics {
@@ -61,13 +63,33 @@ func (t *topics) schema(desc []byte) schema {
 	s, ok := t.schemas[key]
 	if !ok {
 		s.set, s.err = schemaOf(desc)
-		if s.set != nil {
+		switch {
+		case s.set != nil:
 			s.sum = sha256.Sum256(s.set)
+		case s.err != nil && isText(desc):
+			s = schema{text: string(desc), sum: key}
 		}
 		t.schemas[key] = s
 	}
 	return s
 }
+
+// isText reports whether a proto_desc is some text, which descriptors are not: their lengths and
+// numbers are other bytes.
+func isText(desc []byte) bool {
+	for _, b := range desc {
+		if b < ' ' && b != '\n' && b != '\r' && b != '\t' || b > '~' {
+			return false
+		}
+	}
+	return len(desc) <= maxText && bytes.IndexByte(desc, '\n') != 0
+}
+
+// maxText is the most bytes of a proto_desc that are kept as a text.
+const maxText = 1024
+
+// metaDesc is the key of a topic's metadata that has the text in place of descriptors.
+const metaDesc = "proto_desc_text"
 
 // add returns the topic of that name, type and schema. One without a schema is
 // taken for the one of that name and type that has one.
@@ -76,7 +98,7 @@ func (t *topics) add(name, typ string, s schema) storage.TopicID {
 	if id, ok := t.known[key]; ok {
 		return id
 	}
-	if s.set == nil {
+	if s.set == nil && s.text == "" {
 		for _, id := range t.byName[name] {
 			if t.list[id].Type == typ {
 				return id
@@ -87,6 +109,9 @@ func (t *topics) add(name, typ string, s schema) storage.TopicID {
 	topic := storage.Topic{Name: name, Type: typ, Encoding: encoding}
 	if s.set != nil {
 		topic.Schema = storage.Schema{Encoding: encoding, Data: s.set}
+	}
+	if s.text != "" {
+		topic.Metadata = map[string]string{metaDesc: s.text}
 	}
 	t.list = append(t.list, topic)
 	t.counts = append(t.counts, 0)
@@ -119,6 +144,10 @@ func (f *file) declare(w *window, at int64, d declaration) error {
 	switch {
 	case s.err != nil:
 		if err := f.warn("descriptor", at, s.set == nil, storage.Lost{}, "proto_desc of channel %.80q: %v", d.name, s.err); err != nil {
+			return err
+		}
+	case s.text != "":
+		if err := f.warn("no-descriptor", at, false, storage.Lost{}, "channel %.80q has %.40q in place of descriptors of its messages of %.80q", d.name, s.text, d.typ); err != nil {
 			return err
 		}
 	case s.set == nil:

@@ -71,9 +71,12 @@ var Format = &storage.Format{
 	Reindex:    Reindex,
 	Whole:      wholeOf,
 	TopicName:  channelName,
-	Files:      files,
-	PartName:   func(path string, n int) string { return fmt.Sprintf("%s.%05d", path, n) },
-	Create:     Create,
+
+	TopicMetadata: func(key string) bool { return key == metaDesc },
+
+	Files:    files,
+	PartName: func(path string, n int) string { return fmt.Sprintf("%s.%05d", path, n) },
+	Create:   Create,
 }
 
 // sniff knows a record by its HEADER section, and the segments of a recording

@@ -183,7 +183,9 @@ func (r *Reader) newInfo() *storage.Info {
 		Compression: map[string]int64{}, Metadata: map[string]string{}, Facts: r.facts(),
 	}
 	for i, t := range r.topics.list {
-		t.Metadata = map[string]string{}
+		if t.Metadata = maps.Clone(t.Metadata); t.Metadata == nil {
+			t.Metadata = map[string]string{}
+		}
 		info.Topics = append(info.Topics, storage.TopicInfo{Topic: t, ID: storage.TopicID(i), Messages: r.topics.counts[i]})
 		info.Messages += r.topics.counts[i]
 	}

@@ -82,6 +82,9 @@ func (w *Writer) CreateTopic(t storage.Topic) (storage.TopicID, error) {
 	if err != nil {
 		return 0, outError(w.place.path, fmt.Sprintf("topic %.80q: descriptors", t.Name), err, "")
 	}
+	if text := t.Metadata[metaDesc]; len(desc) == 0 && isText([]byte(text)) {
+		desc = []byte(text)
+	}
 	size := int64(len(desc) + len(t.Name) + len(t.Type))
 	switch {
 	case w.names[t.Name]:

@@ -1,8 +1,6 @@
 package rosbag2
 
 import (
-	"slices"
-
 	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -13,7 +11,7 @@ var uncounted = []string{"truncated", "salvaged", "part", "missing-part", "wal",
 // explained reports whether damage is known that explains what else is missing: that is no
 // other damage.
 func (r *Reader) explained() bool {
-	return slices.ContainsFunc(r.warnings, func(w storage.Warning) bool { return w.Damage && slices.Contains(uncounted, w.Code) })
+	return r.uncounted.Load()
 }
 
 // lose notes what is missing of a block.
@@ -70,8 +68,6 @@ func (r *Reader) lostSoFar(total int64) (l storage.Lost) {
 		return l
 	}
 	l.Messages += max(badCells, r.missing)
-	for _, w := range r.warnings {
-		l.Uncounted = l.Uncounted || w.Damage && slices.Contains(uncounted, w.Code)
-	}
+	l.Uncounted = l.Uncounted || r.uncounted.Load()
 	return l
 }

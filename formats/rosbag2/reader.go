@@ -7,12 +7,12 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -45,18 +45,17 @@ type Reader struct {
 
 	seq storage.Sequence // of ReadNext
 
-	mu       sync.Mutex
-	idle     []*conn
-	warnings []storage.Warning
-	warned   map[string]bool
-	lost     map[int]storage.Lost // by block; of parts that cannot be read at all below 0
+	mu        sync.Mutex
+	idle      []*conn
+	warnings  warnings.Log
+	uncounted atomic.Bool          // one of them is of the uncounted
+	lost      map[int]storage.Lost // by block; of parts that cannot be read at all below 0
 
 	info *storage.Info // as Open has found it
 }
 
 const (
-	maxWarnings = 1000 // that are kept; the last one then reports that there are more
-	maxIdle     = 8    // connections that are kept for the next block
+	maxIdle = 8 // connections that are kept for the next block
 )
 
 // Open opens the recording at path: a folder, or a single database. See
@@ -72,7 +71,7 @@ const eagerBytes = 256e6
 
 // openReader finds the blocks of recordings of up to eager bytes.
 func openReader(ctx context.Context, path string, o storage.ReadOptions, eager int64) (storage.Reader, error) {
-	r := &Reader{ctx: ctx, fs: iox.FS(o.FS), path: path, strict: o.Strict, warned: map[string]bool{}, lost: map[int]storage.Lost{}}
+	r := &Reader{ctx: ctx, fs: iox.FS(o.FS), path: path, strict: o.Strict, warnings: warnings.Log{Hints: ros2bag.Hints, ByText: true}, lost: map[int]storage.Lost{}}
 	if err := r.open(o, eager); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -215,11 +214,9 @@ func (r *Reader) Damage() (d storage.Damage) {
 		total += r.topics[i].Messages
 	}
 	r.mu.Lock()
-	d.Warnings, d.Lost = slices.Clone(r.warnings), r.lostSoFar(total)
+	d.Lost = r.lostSoFar(total)
 	r.mu.Unlock()
-	slices.SortStableFunc(d.Warnings, func(a, b storage.Warning) int {
-		return strings.Compare(a.Code+a.Message, b.Code+b.Message)
-	})
+	d.Warnings, _ = r.warnings.Report()
 	return d
 }
 
@@ -339,17 +336,10 @@ func (r *Reader) warn(code string, damage bool, path, format string, args ...any
 	if path != "" && path != r.path {
 		msg = base(path) + ": " + msg
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.warned[code+msg] || len(r.warnings) > maxWarnings {
-		return nil
+	if damage && slices.Contains(uncounted, code) {
+		r.uncounted.Store(true)
 	}
-	if len(r.warnings) == maxWarnings {
-		code, msg = "more-warnings", "more warnings are not shown"
-	} else {
-		r.warned[code+msg] = true
-	}
-	r.warnings = append(r.warnings, storage.Warning{Code: code, Message: msg, Hint: ros2bag.Hints.Of(code, damage), Offset: -1, Damage: damage})
+	r.warnings.Add("", storage.Warning{Code: code, Message: msg, Offset: -1, Damage: damage}, storage.Lost{})
 	return nil
 }
 

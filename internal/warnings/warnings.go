@@ -34,40 +34,52 @@ func (h Hints) Of(code string, damage bool) string {
 
 // A Log is a list of warnings, and what was lost at their places.
 type Log struct {
-	Hints Hints // for warnings that come without one
+	Hints  Hints // for warnings that come without one
+	ByText bool  // warnings of one code are told apart by their text, too: they have no offsets
 
 	mu   sync.Mutex
 	list []storage.Warning
+	more *storage.Warning // in place of all after Max
 	seen map[warningKey]bool
 	lost storage.Lost
 }
 
 type warningKey struct {
-	path, code string
-	offset     int64
+	path, code, text string
+	offset           int64
 }
 
 // Add keeps a warning about a file, and adds what was lost there: once for a
-// path, code and offset.
+// path, code and offset. What was lost is also added for those that are over the limit.
 func (l *Log) Add(path string, w storage.Warning, lost storage.Lost) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k := warningKey{path, w.Code, w.Offset}
-	if l.seen[k] || len(l.list) > Max {
+	k := warningKey{path, w.Code, "", w.Offset}
+	if l.ByText {
+		k.text = w.Message
+	}
+	if l.seen[k] {
 		return
 	}
 	if l.seen == nil {
 		l.seen = map[warningKey]bool{}
 	}
-	l.seen[k] = true
+	if len(l.list) < Max || lost != (storage.Lost{}) {
+		l.seen[k] = true
+	}
 	l.lost.Add(lost)
-	if len(l.list) == Max {
-		w = storage.Warning{Code: "more", Message: fmt.Sprintf("there are more than %d warnings; the others are not listed", Max), Offset: -1, Damage: true}
+	if len(l.list) < Max {
+		if w.Hint == "" {
+			w.Hint = l.Hints.Of(w.Code, w.Damage)
+		}
+		l.list = append(l.list, w)
+		return
 	}
-	if w.Hint == "" {
-		w.Hint = l.Hints.Of(w.Code, w.Damage)
+	if l.more == nil {
+		l.more = &storage.Warning{Code: "more", Message: fmt.Sprintf("there are more than %d warnings; the others are not listed", Max), Offset: -1}
 	}
-	l.list = append(l.list, w)
+	l.more.Damage = l.more.Damage || w.Damage
+	l.more.Hint = l.Hints.Of(l.more.Code, l.more.Damage)
 }
 
 // Lose adds what was lost if other warnings explain why.
@@ -82,6 +94,9 @@ func (l *Log) Lose(lost storage.Lost) {
 func (l *Log) Report() ([]storage.Warning, storage.Lost) {
 	l.mu.Lock()
 	list, lost := slices.Clone(l.list), l.lost
+	if l.more != nil {
+		list = append(list, *l.more)
+	}
 	l.mu.Unlock()
 	slices.SortStableFunc(list, func(a, b storage.Warning) int {
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), strings.Compare(a.Code+a.Message, b.Code+b.Message))

@@ -1,6 +1,7 @@
 package warnings
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,15 +13,29 @@ func TestLog(t *testing.T) {
 	var l Log
 	for range 2 {
 		for i := int64(Max + 10); i >= 0; i-- {
-			l.Add("", storage.Warning{Code: "gap", Offset: i}, storage.Lost{Bytes: 1, Blocks: 2, Messages: 3})
+			l.Add("", storage.Warning{Code: "gap", Offset: i, Damage: i == 2}, storage.Lost{Bytes: 1, Blocks: 2, Messages: 3})
 		}
 	}
 	list, lost := l.Report()
 	if len(list) != Max+1 || list[0].Code != "more" || !list[0].Damage || list[1].Offset > list[2].Offset {
 		t.Errorf("%d warnings, from %v to %v", len(list), list[:2], list[len(list)-1])
 	}
-	if lost != (storage.Lost{Bytes: Max + 1, Blocks: 2 * (Max + 1), Messages: 3 * (Max + 1)}) {
+	if lost != (storage.Lost{Bytes: Max + 11, Blocks: 2 * (Max + 11), Messages: 3 * (Max + 11)}) {
 		t.Errorf("lost %+v", lost)
+	}
+	var harmless Log
+	for i := range int64(Max + 1) {
+		harmless.Add("", storage.Warning{Code: "gap", Offset: i}, storage.Lost{})
+	}
+	if list, _ := harmless.Report(); len(list) != Max+1 || list[0].Code != "more" || list[0].Damage {
+		t.Errorf("nothing is damaged: %v", list[0])
+	}
+	texts := Log{ByText: true}
+	for i := range 4 {
+		texts.Add("", storage.Warning{Code: "row", Message: fmt.Sprint(i % 2), Offset: -1}, storage.Lost{})
+	}
+	if list, _ := texts.Report(); len(list) != 2 {
+		t.Errorf("of two texts: %v", list)
 	}
 	var two Log
 	two.Add("a", storage.Warning{Code: "gap"}, storage.Lost{})
