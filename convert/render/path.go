@@ -192,7 +192,7 @@ func cutIndex(word string) (name string, index int, err error) {
 	if n, e := strconv.ParseUint(digits, 10, 31); ok && e == nil {
 		return name, int(n), nil
 	}
-	return "", 0, fmt.Errorf("%q is not an index; write a number from 0 on, as in points[3]", "["+number)
+	return "", 0, fmt.Errorf("%q is not an index; write a number from 0 on, as in points[3], or no index for all elements", "["+number)
 }
 
 func (n *node) typeName() string { return n.name }

@@ -251,8 +251,8 @@ func TestPaths(t *testing.T) {
 		"ps.q.z":    `path "ps.q.z": a/Q has no field "z"`,
 		"name.x":    `path "name.x": name has no fields`,
 		"name[0]":   `path "name[0]": name is not a list`,
-		"ps[x].id":  `path "ps[x].id": "[x]" is not an index; write a number from 0 on, as in points[3]`,
-		"ps[-1].id": `path "ps[-1].id": "[-1]" is not an index; write a number from 0 on, as in points[3]`,
+		"ps[x].id":  `path "ps[x].id": "[x]" is not an index; write a number from 0 on, as in points[3], or no index for all elements`,
+		"ps[-1].id": `path "ps[-1].id": "[-1]" is not an index; write a number from 0 on, as in points[3], or no index for all elements`,
 		"ps..id":    `path "ps..id": a/P has no field ""`,
 	} {
 		_, err := Compile(m, transcode.ROS1, Options{Paths: []string{path}})

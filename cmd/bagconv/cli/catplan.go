@@ -310,9 +310,27 @@ func (r *catRun) explainWord(info *storage.Info, word string, err error) error {
 			names = append(names, info.Topics[i].Name)
 		}
 		topic, _, _ := strings.Cut(word, ".")
-		if near := suggest(topic, names); near != "" {
+		if dotted := dottedPath(names, word); dotted != "" {
+			f.hint = "did you mean " + clean(dotted) + "?"
+		} else if near := suggest(topic, names); near != "" {
 			f.hint = "did you mean " + clean(near) + "?"
 		}
 	}
 	return f
+}
+
+// dottedPath returns a path that is written with slashes behind a topic, as other programs write it,
+// with the dots that it has here; "" if no topic begins it.
+func dottedPath(topics []string, word string) string {
+	best := ""
+	for _, name := range topics {
+		if strings.HasPrefix(word, name+"/") && len(name) > len(best) {
+			best = name
+		}
+	}
+	path := strings.Trim(word[len(best):], "/")
+	if best == "" || path == "" {
+		return ""
+	}
+	return best + "." + strings.ReplaceAll(path, "/", ".")
 }

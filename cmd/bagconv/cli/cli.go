@@ -162,7 +162,7 @@ func (e *env) run(ctx context.Context, args []string) error {
 	e.expectReport(&line)
 	switch {
 	case err != nil:
-		return err
+		return e.explainLine(&line, err)
 	case line.help && line.command == nil:
 		return e.help("")
 	case line.help:
@@ -174,12 +174,40 @@ func (e *env) run(ctx context.Context, args []string) error {
 	if !line.named && !line.bare && len(line.words) > 0 {
 		e.word = line.words[0]
 	}
+	if err := e.forcedInput(&line); err != nil {
+		return err
+	}
 	app := &cli.App{
 		Name: "bagconv", HideHelp: true, HideVersion: true, Commands: []*cli.Command{e.urfave(line.command)},
 		Writer: e.Out, ErrWriter: e.Err,
 		ExitErrHandler: func(*cli.Context, error) {}, // Run returns the status
 	}
 	return app.RunContext(ctx, line.args())
+}
+
+// explainLine returns the error of a line: that its first word is the command of another program, if
+// it is, else err.
+func (e *env) explainLine(l *line, err error) error {
+	if l.named || l.bare || len(l.words) == 0 || foreignVerbs[l.words[0]] == "" {
+		return err
+	}
+	if wrong := e.mistypedVerb(l.words[0]); wrong != nil {
+		return wrong
+	}
+	return err
+}
+
+// forcedInput refuses a line such as -f IN -o OUT if OUT is there: in cyber_recorder, -f names the
+// input, and here it would replace the output without a question.
+func (e *env) forcedInput(l *line) error {
+	out := l.text("output")
+	if l.afterF == "" || out == "" || len(l.words) != 1 || l.words[0] != l.afterF {
+		return nil
+	}
+	if _, err := iox.Stat(out); err != nil {
+		return nil
+	}
+	return usage("write --force to replace it", "%s exists already, and -f is --force: it does not name the input %s", clean(out), clean(l.afterF))
 }
 
 // named puts the names by which files are known in the place of URLs; see remote.Name.

@@ -120,6 +120,8 @@ func (e *env) exampleLine(verb, in string) string {
 	ext := filepath.Ext(base)
 	name := strings.TrimSuffix(base, ext)
 	switch {
+	case verb == "split":
+		return clean(fmt.Sprintf("bagconv split %s %s_parts/ --max-duration 1m", in, name))
 	case verb == "recover":
 		name += "_recovered" + cmp.Or(ext, "/")
 	case verb == "filter":

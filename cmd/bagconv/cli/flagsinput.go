@@ -35,7 +35,7 @@ func (e *env) selectFlags() []flag {
 		flag{name: "end", short: "E", arg: "TIME", set: parsed(&s.End, selection.ParseTime), help: "end before this time"},
 		flag{name: "duration", short: "u", arg: "D", set: duration, help: "length, from --start or from the start of the recording"},
 		from,
-	), from.in(readGroup, "", "info", "topics", "du", "list", "schema", "check", "gen", "migrate"))
+	), from.in(readGroup, "", "info", "topics", "du", "list", "schema", "check", "gen", "migrate", "play"))
 }
 
 // editFlags change the selected messages.

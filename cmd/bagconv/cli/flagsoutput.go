@@ -80,7 +80,7 @@ func (e *env) messageFlags() []flag {
 		frames.in(nil, "axes of Apollo's poses and IMUs in ROS types. apollo (default): unchanged, right/forward/up; rep103: turned to forward/left/up, as in ROS"),
 		flag{name: "apollo-layout", kind: oneWord, values: words(convert.ApolloLayouts()...), init: convert.ApolloLayouts()[0], set: put(&s.job.ApolloLayout),
 			help: "file names in the descriptors of Apollo's types. common_msgs (default): as in Apollo 8 and later; legacy: as before"},
-		s.distroFlag().in(nil, "ROS 2 distribution, such as humble: OUT is written as its recorder would write it, and its definitions are used if IN has none"),
+		s.distroFlag().in(nil, "ROS 2 distribution, such as humble: OUT is written as its recorder would write it, but for the file names of Lyrical, and its definitions are used if IN has none"),
 		s.defsFlag().in(nil, "where to find definitions that IN lacks: a folder of ROS packages, a .zip or .tar.gz of one, a pack of defs collect, a .msg, .srv, .action or .idl file, a .proto file or .desc file of protobuf, or another recording; repeat the flag for more places, the first that has a type counts. $BAGCONV_DEFS adds a list of places"),
 		order.in(nil, "order of messages: by log time (default), or as in IN"),
 		flag{name: "header-seq", kind: oneWord, values: words("count", "zero"), init: "count", set: nth(&s.job.HeaderSeq, convert.SeqCount, convert.SeqZero),

@@ -41,11 +41,11 @@ func (s *settings) infoFlags() []flag {
 	}
 }
 
-// numberFlag sets a number of messages above 0.
-func (s *settings) numberFlag(name string, to *int64) func(*flag) error {
+// numberFlag sets a number of messages, least or more.
+func (s *settings) numberFlag(name string, least int64, to *int64) func(*flag) error {
 	return func(f *flag) error {
-		if err := put(to)(f); err != nil || *to < 1 {
-			return usage("omit it to print all", "--%s needs a number of messages above 0, not %s", name, f)
+		if err := put(to)(f); err != nil || *to < least {
+			return usage("omit it to print all", "--%s needs a number of messages, %d or more, not %s", name, least, f)
 		}
 		return nil
 	}
@@ -131,10 +131,10 @@ func (s *settings) catFlags() []flag {
 	return allIn(readGroup, []string{"cat"},
 		flag{name: "format", kind: oneWord, values: words("ndjson", "yaml", "csv"), init: "ndjson", set: nth(&s.render.Style, render.JSON, render.YAML, render.CSV),
 			help: "ndjson (default): one JSON object per line; yaml: one document per message; csv: one column per named field (a struct has a column for each of its fields), or per field of the topic"},
-		flag{name: "limit", arg: "N", kind: aNumber, set: s.numberFlag("limit", &s.limit), help: "print only the first N messages"},
-		flag{name: "skip", arg: "N", kind: aNumber, set: s.numberFlag("skip", &s.skip), help: "leave out the first N of the selected messages; the index finds the next one"},
-		flag{name: "nth", arg: "N", kind: aNumber, set: s.numberFlag("nth", &s.nth), help: "print only the N-th message, counted from 1; with one topic, the N-th of that topic"},
-		flag{name: "tail", arg: "N", kind: aNumber, set: s.numberFlag("tail", &s.tail), help: "print only the last N messages, in the order of time"},
+		flag{name: "limit", arg: "N", kind: aNumber, set: s.numberFlag("limit", 1, &s.limit), help: "print only the first N messages"},
+		flag{name: "skip", arg: "N", kind: aNumber, set: s.numberFlag("skip", 0, &s.skip), help: "leave out the first N of the selected messages; the index finds the next one"},
+		flag{name: "nth", arg: "N", kind: aNumber, set: s.numberFlag("nth", 1, &s.nth), help: "print only the N-th message, counted from 1; with one topic, the N-th of that topic"},
+		flag{name: "tail", arg: "N", kind: aNumber, set: s.numberFlag("tail", 1, &s.tail), help: "print only the last N messages, in the order of time"},
 		flag{name: "reverse", kind: onOff, set: put(&s.reverse), help: "print the last message first"},
 		flag{name: "bytes", kind: onOff, set: put(&s.render.Bytes),
 			help: `print uint8[], byte[] and bytes as base64, not as {"$bytes":N}; a field that is named is always printed`},

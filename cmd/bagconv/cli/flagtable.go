@@ -78,7 +78,7 @@ var liveCommands = map[string][]string{
 	"start": {"play"}, "end": {"play"}, "duration": {"play"}, "topic": {"play"}, "exclude-topic": {"play"}, "type": {"play"}, "exclude-type": {"play"}, "latch": {"play"},
 	"to": {"record"}, "force": {"record"}, "no-sync": {"record"}, storage.NameCompression: {"record"}, storage.NameCompressionMode: {"record"}, storage.NameLevel: {"record"},
 	storage.NameChunkSize: {"record"}, storage.NameSegmentSize: {"record"}, storage.NameSegmentDuration: {"record"},
-	"remap": {"record", "play"}, "prefix": {"record", "play"}, "throttle": {"record", "play"}, "every": {"record", "play"}, "encoding": {"record"}, "distro": {"record", "play"}, "defs": {"record", "play"},
+	"remap": {"record", "play"}, "prefix": {"record", "play"}, "throttle": {"record", "play"}, "every": {"record", "play"}, "encoding": {"record"}, "distro": {"record"}, "defs": {"record", "play"},
 	"report": {"record", "play"}, "json": {"record", "play"}, "quiet": {"record", "play"}, "verbose": {"record", "play"}, "config": {"record", "play"}, "print-config": {"record", "play"},
 }
 
@@ -142,6 +142,7 @@ func (s *settings) readFlags() []flag {
 	return []flag{
 		s.defsFlag().in(readGroup, "where to find definitions that a recording lacks, as convert --defs", "cat", "check", "verify", "schema", "defs", "migrate"),
 		distro.in(readGroup, "ROS 2 distribution, such as humble, whose definitions to use if a recording has none", "cat", "check", "verify"),
+		distro.in(messageGroup, "ROS 2 distribution, such as humble, whose definitions to use if a recording has none", "play"),
 		distro.in(readGroup, "ROS 2 distribution, such as humble, whose standard definitions to use; ROS 1 types are those of noetic", "schema", "defs", "migrate"),
 		s.threadsFlag().in(readGroup, "number of workers, "+strconv.Itoa(convert.MaxThreads)+" at most; 0 (default) is one per core, up to 12", scanCommands...),
 		s.progressFlag().in(readGroup, "", "info", "du", "check", "verify"),

@@ -128,6 +128,9 @@ func (e *env) topicsToGenerate(ctx context.Context, in *gen.Input, path string) 
 		}
 		in.Topics = append(in.Topics, topic)
 	}
+	if len(in.Topics) == 0 && info.Encrypted {
+		return lossy, &failure{path: path, what: "it is encrypted, so its topics are not known", hint: "--bag-key @FILE names a file with its key"}
+	}
 	if len(in.Topics) == 0 {
 		return lossy, &failure{path: path, what: "it has no topic for which code is generated", hint: "bagconv topics lists what it has"}
 	}

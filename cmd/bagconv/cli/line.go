@@ -16,6 +16,7 @@ type line struct {
 	open    *flag     // whose value should follow at the end
 	ended   bool      // by --
 	bare    bool      // the first word stands after --
+	afterF  string    // the word behind a -f; "": there is no -f, or a flag is behind it
 	help    bool
 }
 
@@ -75,6 +76,9 @@ func (e *env) parse(args []string) (l line, err error) {
 			continue
 		}
 		names = append(names, name)
+		if arg == "-f" && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+			l.afterF = args[i+1]
+		}
 		switch _, text, has := strings.Cut(arg, "="); {
 		case has:
 			set(f, text)

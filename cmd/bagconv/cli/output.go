@@ -106,6 +106,9 @@ func (e *env) namedFormat(to, out string) (*storage.Format, error) {
 	if f := e.formats.Named(out); f != nil && f.Create == nil {
 		return nil, usage(hint, "%s: %s cannot be written yet", clean(out), f.Help)
 	}
+	if slices.Contains([]string{".csv", ".json", ".jsonl", ".ndjson", ".yaml"}, ext) {
+		hint = "bagconv cat --format csv, ndjson or yaml prints messages: bagconv cat IN > " + clean(out)
+	}
 	return nil, usage(hint, "%s: cannot tell the output format from %s", clean(out), clean(ext))
 }
 

@@ -81,7 +81,7 @@ func (e *env) recordFlags() []flag {
 		flag{name: "exclude-topic", short: "x", arg: "P", several: true, set: parsedEach(&s.job.Select.ExcludeTopics, selection.ParsePattern),
 			help: "leave out these topics"},
 		flag{name: "duration", short: "u", arg: "D", set: parsed(&s.job.Select.Duration, selection.ParseDuration), help: "stop after this time: 30s, 10m"},
-		flag{name: "limit", arg: "N", kind: aNumber, set: s.numberFlag("limit", &s.limit), help: "stop after N messages"},
+		flag{name: "limit", arg: "N", kind: aNumber, set: s.numberFlag("limit", 1, &s.limit), help: "stop after N messages"},
 		flag{name: "buffer", arg: "SIZE", init: "256M", set: parsed(&l.buffer, storage.ParseSize),
 			help: "memory for messages that wait to be written (default 256M); messages that come when it is full are lost, and counted"},
 		flag{name: "chunk-duration", arg: "D", init: "1s", set: parsed(&l.journal, selection.ParseDuration),
