@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"math"
 	"strings"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
@@ -157,8 +158,8 @@ func (c *chunk) decode(dst []byte, at int64, d *chunked.Damage) []byte {
 	}
 	limit := c.limit(codec, int64(len(c.data)))
 	out := storage.Grow(dst, int(min(limit, 8*int64(len(c.data))+1<<16)))[:0]
-	out, err := codec.Decode(out, c.data, limit)
-	if errors.Is(err, compress.ErrLimit) && !c.open() {
+	out, err := c.unpack(codec, out, limit)
+	if errors.Is(err, compress.ErrLimit) && !c.open() && uint64(len(out)) == c.size {
 		// It may be the size that is wrong: then the data decodes without error.
 		if more, e := codec.Decode(nil, c.data, max(maxWrong, maxGrowth*int64(len(c.data)))); e == nil {
 			out, err = more, nil
@@ -181,6 +182,35 @@ func (c *chunk) decode(dst []byte, at int64, d *chunked.Damage) []byte {
 	}
 	c.check(out, at, d)
 	return out
+}
+
+// unpack appends what the data decompress to: of a chunk that states its size up to that, else up to
+// the limit.
+func (c *chunk) unpack(codec *compress.Codec, dst []byte, limit int64) ([]byte, error) {
+	if c.open() {
+		return codec.Decode(dst, c.data, limit)
+	}
+	return chunked.Unpack(codec, dst, c.data, int64(min(c.size, math.MaxInt64)), recordsEnd)
+}
+
+// recordsEnd returns where the last record ends that begins in b, and whether b has nothing but
+// records of a chunk.
+func recordsEnd(b []byte) (end int64, ok bool) {
+	for len(b) > 0 {
+		h, err := parseHead(b)
+		if errors.Is(err, storage.ErrTruncated) {
+			return end + recordHead, true
+		}
+		if err != nil || h.op != opMessage && h.op != opSchema && h.op != opChannel || h.length > chunked.MaxMessage {
+			return 0, false
+		}
+		n := recordHead + int64(h.length)
+		if end += n; n >= int64(len(b)) {
+			return end, true
+		}
+		b = b[n:]
+	}
+	return end, true
 }
 
 // check compares the checksum.

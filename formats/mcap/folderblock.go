@@ -84,6 +84,7 @@ func (r *FolderReader) packed(m *storage.Message) bool {
 // they are thought to be.
 const (
 	maxUnpacked  = 512 << 20
+	maxMixed     = 64 << 20 // of one that need not be large before
 	packedGrowth = 4
 )
 
@@ -127,7 +128,10 @@ func (r *FolderReader) unpackMessages(x partBlock, b *storage.Batch) error {
 // unpackMessage appends what a message decompresses to. If nothing shows that messages
 // are compressed, one that is not a frame only looked like one, and is taken as it is.
 func (r *FolderReader) unpackMessage(dst []byte, m *storage.Message) ([]byte, bool) {
-	limit := min(ros2bag.UnpackedSize(m.Data, len(m.Data)), maxUnpacked-int64(len(dst)))
+	limit := ros2bag.UnpackedSize(m.Data, len(m.Data))
+	if limit <= maxMixed {
+		limit = min(limit, maxUnpacked-int64(len(dst))) // a larger one is not small before, either
+	}
 	out, err := compress.Zstd.Decode(dst, m.Data, limit)
 	switch {
 	case err == nil:

@@ -118,6 +118,9 @@ func (s *summary) parse(b []byte) error {
 		case opSummaryOffset:
 			err = new(summaryOffset).parse(c.body)
 		}
+		if max(len(s.schemas), len(s.channels)) > maxTopics {
+			err = fmt.Errorf("there are more than %d of them", maxTopics)
+		}
 		if err != nil {
 			return fmt.Errorf("%s at byte %d: %w", opName(c.op), s.start+int64(c.at), err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -327,6 +328,9 @@ func (s *scanner) define(op byte, b []byte, at position) error {
 	if _, defined := s.r.defs.current[c.id]; s.summary && (defined || s.doubtful && s.r.defs.pending[c.id] == 0) {
 		return nil // the data has shown what it is, or nothing of it
 	}
+	if len(s.r.defs.list) >= maxTopics {
+		return fmt.Errorf("the file has more than %d definitions of channels", maxTopics)
+	}
 	if s.r.defs.addChannel(&c, at) {
 		s.note("redefined", s.place(at), 0, true, "channel %d is defined differently from here on: topic %.80q", c.id, c.topic)
 	}
@@ -400,6 +404,12 @@ type note struct {
 	what      string
 }
 
+// note keeps what is wrong. Of very many the last ones are one.
 func (s *scanner) note(code string, at, bytes int64, repaired bool, format string, args ...any) {
+	if n := len(s.notes) - 1; n >= warnings.Max {
+		s.notes[n].bytes += bytes
+		s.notes[n].repaired = s.notes[n].repaired && repaired
+		return
+	}
 	s.notes = append(s.notes, note{code, at, bytes, repaired, fmt.Sprintf(format, args...)})
 }

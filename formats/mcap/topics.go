@@ -10,6 +10,10 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
+// maxTopics is how many definitions of channels a file may have: as many as there are ids. A sound
+// file has one of each; one whose channels change their meaning may need some more.
+const maxTopics = 1 << 16
+
 // A topic is a channel as one definition has it.
 type topic struct {
 	storage.Topic

@@ -205,11 +205,16 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 	}
 	limit := c.limit()
 	b.Buf = storage.Grow(b.Buf, int(min(limit, 8*c.stored+1<<16)))[:0]
-	b.Buf, err = c.codec.Decode(b.Buf, b.Scratch, limit)
+	if c.open {
+		b.Buf, err = c.codec.Decode(b.Buf, b.Scratch, limit)
+	} else {
+		limit = c.size
+		b.Buf, err = chunked.Unpack(c.codec, b.Buf, b.Scratch, limit, recordsEnd)
+	}
 	if err != nil || int64(len(b.Buf)) != c.size {
 		w.stored = nil
 	}
-	if errors.Is(err, compress.ErrLimit) && !c.open {
+	if errors.Is(err, compress.ErrLimit) && !c.open && int64(len(b.Buf)) == c.size {
 		// It may be the size that is wrong: then the data decodes without error.
 		if out, e := c.codec.Decode(nil, b.Scratch, max(maxWrong, maxGrowth*c.stored)); e == nil {
 			b.Buf, err = out, nil
@@ -228,6 +233,32 @@ func (r *Reader) load(bl *block, b *storage.Batch, w *walk) error {
 	}
 	w.block(c.data, true, b.Buf)
 	return nil
+}
+
+// recordsEnd returns where the last record ends that begins in b, and whether b has nothing but
+// records, as far as their lengths and the first field of their headers show it.
+func recordsEnd(b []byte) (end int64, ok bool) {
+	const maxHead = 1 << 16
+	for {
+		if len(b) < 4 {
+			return end + 4, true
+		}
+		head := int64(binary.LittleEndian.Uint32(b))
+		if head < 4 || head > maxHead {
+			return 0, false
+		}
+		if int64(len(b)) < 4+head+4 {
+			return end + 4 + head + 4, true
+		}
+		if field := int64(binary.LittleEndian.Uint32(b[4:])); field > head-4 || bytes.IndexByte(b[8:8+field], '=') < 0 {
+			return 0, false
+		}
+		n := 4 + head + 4 + int64(binary.LittleEndian.Uint32(b[4+head:]))
+		if end += n; n >= int64(len(b)) {
+			return end, true
+		}
+		b = b[n:]
+	}
 }
 
 // guessChunk finds the data of a chunk without its header: any writer's header

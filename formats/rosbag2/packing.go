@@ -131,7 +131,7 @@ func (r *rowRun) Encode() (err error) {
 	raw := r.raw
 	for i := range r.rows {
 		row, from := &r.rows[i], len(r.frames)
-		if r.frames, err = compress.EncodeZstdFrame(r.frames, raw[:row.raw], r.p.w.packing.level); err != nil {
+		if r.frames, err = ros2bag.PackMessage(r.frames, raw[:row.raw], r.p.w.packing.level); err != nil {
 			return err
 		}
 		raw = raw[row.raw:]

@@ -177,6 +177,29 @@ const (
 	messageSlack   = 64 << 20
 )
 
+// PackMessage appends a message as a zstd frame that states its size. Of a message that becomes much
+// smaller than UnpackedSize would allow for, a part is stored as it is.
+func PackMessage(dst, data []byte, level int) ([]byte, error) {
+	start := len(dst)
+	dst, err := compress.EncodeZstdFrame(dst, data, level)
+	if err != nil || int64(len(data)) <= int64(len(dst)-start)*messageInflate+messageSlack {
+		return dst, err
+	}
+	var rest bytes.Buffer
+	head := len(data) / messageInflate
+	s, err := compress.NewZstdStream(&rest, level)
+	if err == nil {
+		_, err = s.Write(data[head:])
+	}
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		return dst[:start], err
+	}
+	return append(append(dst[:start], s.Head(data[:head])...), rest.Bytes()...), nil
+}
+
 // UnpackedSize returns the most bytes that a message of some bytes becomes. start is its start.
 func UnpackedSize(start []byte, size int) int64 {
 	if !IsFrame(start) {
