@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/schema"
@@ -17,7 +18,7 @@ func (m *Mapper) Complete(topics []*storage.Topic) {
 	for _, t := range topics {
 		switch {
 		case t.Encoding != "cdr":
-		case defined(t):
+		case m.lib.defined(t):
 			some = true
 		default:
 			def, _ := m.standard2(t)
@@ -27,14 +28,29 @@ func (m *Mapper) Complete(topics []*storage.Topic) {
 	m.complete = m.o.Encoding == "cdr" && (some || !missing)
 }
 
-// defined reports whether a topic comes with its definition. The text of a ROS 2 type
-// without fields is empty; a type hash shows if it only is missing.
-func defined(t *storage.Topic) bool {
+// defined reports whether a topic comes with its definition. The text of a ROS 2 type without fields
+// is empty; a type hash shows if it only is missing, and so does a definition of the type that is known.
+func (l library) defined(t *storage.Topic) bool {
 	if len(t.Schema.Data) > 0 || t.Encoding != "cdr" || t.Schema.Encoding == "" {
 		return len(t.Schema.Data) > 0
 	}
-	hash := t.Metadata[storage.MetaTypeHash]
-	return !validHash(hash) || hash == hashOf(&schema.Message{Name: fullROS2Name(t.Type)})
+	if hash := t.Metadata[storage.MetaTypeHash]; validHash(hash) {
+		return hash == hashOf(&schema.Message{Name: fullROS2Name(t.Type)})
+	}
+	return !l.hasFields(fullROS2Name(t.Type))
+}
+
+// hasFields reports whether some definition of a ROS 2 type that is known has fields.
+func (l library) hasFields(name string) bool {
+	for _, set := range l.sets {
+		if set.Has(name) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(ros2Distros(), func(distro string) bool {
+		msg := l.ros2(distro, name)
+		return msg != nil && len(msg.Fields) > 0
+	})
 }
 
 // standard2 returns a definition for a ROS 2 topic that has none: one that the user has; the

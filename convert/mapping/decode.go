@@ -68,6 +68,8 @@ func SameType(a, b string) bool { return a == b || commonName(a) == commonName(b
 func commonName(name string) string {
 	if strings.Count(name, "/") == 1 {
 		name = ros2Name(name)
+	} else {
+		name = fullROS2Name(name)
 	}
 	return ros1Name(name)
 }

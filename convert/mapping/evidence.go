@@ -310,7 +310,7 @@ func addCandidate(list []*candidate, c *candidate, distro string) []*candidate {
 
 // ros2TopicType is the name of the type of a ROS 2 topic as definitions have it.
 func ros2TopicType(t *storage.Topic) string {
-	if t.Schema.Encoding == "omgidl" || strings.Contains(t.Type, "::") {
+	if t.Schema.Encoding == "omgidl" {
 		return rosidl.RosName(strings.ReplaceAll(strings.TrimPrefix(t.Type, "::"), "/", "::"))
 	}
 	return fullROS2Name(t.Type)

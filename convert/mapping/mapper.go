@@ -77,7 +77,7 @@ func (m *Mapper) Map(t *storage.Topic) (*Result, error) {
 	res, err := m.convert(t)
 	if err != nil && !errors.Is(err, ErrRules) && m.o.Holds != nil && m.o.Holds(t) {
 		res := &Result{Topic: *t, Definition: "file"}
-		if !defined(t) {
+		if !m.lib.defined(t) {
 			res.Definition = "none"
 		}
 		res.remark("carried", "its messages are written unchanged, in encoding %q: %v", t.Encoding, err)
@@ -128,22 +128,28 @@ func (m *Mapper) convert(t *storage.Topic) (*Result, error) {
 // definition gets the standard one, if Complete has found it.
 func (m *Mapper) same(t *storage.Topic) *Result {
 	res := &Result{Topic: *t, Definition: "file"}
-	if t.Encoding == "cdr" && !(defined(t) && m.o.Keep != nil && m.o.Keep(t)) && strings.Contains(t.Type, "/") {
+	if t.Encoding == "cdr" && !(m.lib.defined(t) && m.o.Keep != nil && m.o.Keep(t)) && strings.Count(t.Type, "/") == 1 {
 		res.Topic.Type = fullROS2Name(t.Type)
 	}
-	if defined(t) {
+	if m.lib.defined(t) {
 		if t.Encoding == "cdr" && rosmsg.IsService(t.Schema.Data) && t.Schema.Encoding != "ros2idl" {
 			m.defineEvent(res)
 		}
-		if m.o.Hashes && t.Encoding == "cdr" && t.Metadata[storage.MetaTypeHash] == "" && res.Topic.Schema.Encoding == "ros2msg" {
-			m.hashDefinition(res)
+		if m.o.Hashes && t.Encoding == "cdr" && res.Topic.Schema.Encoding == "ros2msg" {
+			m.completeText(res)
 		}
 		if t.Encoding == "ros1" && m.o.Encoding == "ros1" && t.Metadata[storage.MetaMD5Sum] == "" {
 			m.sumDefinition(res)
 		}
+		if t.Encoding == "ros1" && m.o.Encoding == "ros1" && !isAny(t.Metadata[storage.MetaMD5Sum]) {
+			m.checkSum(res)
+		}
 		return res
 	}
 	res.Definition = "none"
+	if m.o.Hashes && t.Encoding == "cdr" {
+		m.legalType(res)
+	}
 	if t.Encoding == "ros1" && m.o.Encoding == "ros1" && (m.o.Keep == nil || !m.o.Keep(t)) {
 		m.completeROS1(res)
 	}
@@ -215,39 +221,18 @@ func (m *Mapper) sumDefinition(res *Result) {
 	}
 }
 
-// hashDefinition adds the hash of the topic's own definition, unless that is doubtful: a hash
-// is what later readers believe. A type without a package gets one, and names in the
-// definition that are odd become usual ones.
-func (m *Mapper) hashDefinition(res *Result) {
-	t := &res.Topic
-	name := fullROS2Name(t.Type)
-	msg, err := rosmsg.Parse(name, t.Schema.Data, rosmsg.ROS2, m.lib.lookup(m.o.SourceDistro))
-	if err != nil || m.lib.doubtful(msg) {
+// checkSum warns of an md5sum that is not that of the topic's definition. It stays, as all that a bag has
+// stays in another bag.
+func (m *Mapper) checkSum(res *Result) {
+	def, err := m.lib.ros1Definition(&res.Topic)
+	if err != nil || def.origin != "file" || len(def.remarks) == 0 {
 		return
 	}
-	if oddNames(&t.Schema) {
-		t.Schema.Data = rosmsg.Format(msg, rosmsg.ROS2)
-		res.remark("definition-rewritten", "the definition of %s has type names that other programs do not read, such as fastdds/std_msgs/msg/String; it is written with the usual names", t.Type)
+	for _, r := range def.remarks {
+		r.Message += "; nodes refuse the topic, and --types-to with its definitions writes the right sum"
+		r.Warning = true
+		res.Remarks = append(res.Remarks, r)
 	}
-	if name != t.Type {
-		res.remark("type-renamed", "the type %s has no package, which ROS 2 needs; it is written as %s", t.Type, name)
-		t.Type = name
-	}
-	res.setTypeHash(msg)
-}
-
-// oddNames reports whether a definition in text names a type with more in front of its
-// package, as eProsima's DDS Recorder does.
-func oddNames(s *storage.Schema) bool {
-	if s.Encoding != "ros2msg" {
-		return false
-	}
-	for line := range strings.Lines(string(s.Data)) {
-		if name, ok := strings.CutPrefix(line, "MSG: "); ok && strings.Count(name, "/") > 2 {
-			return true
-		}
-	}
-	return false
 }
 
 func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {

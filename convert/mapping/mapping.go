@@ -12,6 +12,7 @@
 //	evidence.go which definitions fit the messages; verdict.go: which one is used
 //	given.go    definitions that the user has; unhelpful.go: those that did not help
 //	legal.go    names that ROS 2 does not allow
+//	alone.go    definitions that can be read without others
 //	qos.go      latched publishers and transient_local
 //	foreign.go  CDR with definitions of IDL or ROS 1
 //	mapper.go   one topic from end to end, between ROS 1 and ROS 2

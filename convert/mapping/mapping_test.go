@@ -156,7 +156,7 @@ func TestNoFields(t *testing.T) {
 		topic := &storage.Topic{Name: "/t", Type: "acme/T", Encoding: "ros1", Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(text)},
 			Metadata: map[string]string{storage.MetaMD5Sum: schema.MD5(msg)}}
 		there := mapTo(t, "cdr", topic)
-		if there.Topic.Schema.Encoding == "" || !defined(&there.Topic) {
+		if there.Topic.Schema.Encoding == "" || !newLibrary(nil).defined(&there.Topic) {
 			t.Errorf("%q: no definition in ROS 2", text)
 		}
 		if back := mapTo(t, "ros1", &there.Topic); back.Topic.Metadata[storage.MetaMD5Sum] != schema.MD5(msg) {

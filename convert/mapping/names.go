@@ -1,6 +1,12 @@
 package mapping
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/schema/rosidl"
+)
 
 // rename pairs types that are the same thing under another name, ROS 1 first.
 // Bytes and fields are equal, or a rule of rules.go makes them so.
@@ -29,10 +35,12 @@ func ros2Name(name string) string {
 	return plainROS2Name(name)
 }
 
+// plainROS2Name is ros2Name without the types that have another name. A type without a package gets
+// that of types of IDL without a module.
 func plainROS2Name(name string) string {
 	pkg, short, ok := strings.Cut(name, "/")
 	if !ok {
-		return name
+		return "idl/msg/" + name
 	}
 	return pkg + "/msg/" + short
 }
@@ -52,16 +60,56 @@ func ros1Name(name string) string {
 	return pkg + "/" + rest[strings.LastIndexByte(rest, '/')+1:]
 }
 
-// fullROS2Name adds what a name of a ROS 2 type needs: the /msg/ that recordings from before
-// June 2019 leave out, and for a type of DDS without a module the package that IDL has here.
+// fullROS2Name makes a name one that ROS 2 can have, pkg/msg/Type: with the /msg/ that recordings from
+// before June 2019 leave out, without the modules of DDS, with a package, and with letters, digits and
+// underscores alone.
 func fullROS2Name(name string) string {
-	switch strings.Count(name, "/") {
-	case 0:
-		if legalType(name) {
-			return "idl/msg/" + name
-		}
-	case 1:
-		return plainROS2Name(name)
+	if strings.Contains(name, "::") {
+		name = rosidl.RosName(strings.ReplaceAll(strings.TrimPrefix(name, "::"), "/", "::"))
 	}
-	return name
+	if strings.Count(name, "/") < 2 {
+		name = plainROS2Name(name)
+	}
+	parts := strings.Split(name, "/")
+	if n := len(parts); n > 3 { // eProsima's DDS Recorder writes fastdds/pkg/msg/Type
+		parts = parts[n-3:]
+	}
+	for i, part := range parts {
+		parts[i] = identifier(part)
+	}
+	return strings.Join(parts, "/")
+}
+
+// identifier replaces what cannot stand in a name of a package or type.
+func identifier(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '_' || r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z') {
+			return r
+		}
+		return '_'
+	}, s)
+	if s == "" || s[0] >= '0' && s[0] <= '9' || s[0] == '_' {
+		return "x" + s
+	}
+	return s
+}
+
+// legalGraph returns a type of which it and all that it uses have names that ROS 2 can have.
+func legalGraph(m *schema.Message) *schema.Message {
+	made := map[*schema.Message]*schema.Message{}
+	var legal func(m *schema.Message) *schema.Message
+	legal = func(m *schema.Message) *schema.Message {
+		if made[m] == nil {
+			c := *m
+			made[m] = &c
+			c.Name, c.Fields = fullROS2Name(m.Name), slices.Clone(m.Fields)
+			for i := range c.Fields {
+				if t := &c.Fields[i].Type; t.Message != nil {
+					t.Message = legal(t.Message)
+				}
+			}
+		}
+		return made[m]
+	}
+	return legal(m)
 }

@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bagconv/bagconv/convert/migrate"
@@ -232,8 +233,14 @@ func (m *Mapper) migrate(t *storage.Topic) (*Result, error) {
 		res.remark("types-to", "%s does not have %s: it stays as it is", m.o.Target.Place(), t.Type)
 		return res, nil
 	}
-	if g.Same() && schema.Equal(d.msg, g.Target) && d.head == nil && defined(t) {
-		return m.same(t), nil
+	if g.Same() && schema.Equal(d.msg, g.Target) && d.head == nil && m.lib.defined(t) {
+		res := m.same(t)
+		if was, sum := t.Metadata[storage.MetaMD5Sum], schema.MD5(g.Target); t.Encoding == "ros1" && was != sum {
+			res.Remarks = slices.DeleteFunc(res.Remarks, func(r Remark) bool { return r.Code == "md5sum-mismatch" })
+			res.setMetadata(storage.MetaMD5Sum, sum)
+			res.remark("md5sum-changed", "the bag has the md5sum %s for the type; now it has that of its definition, %s", was, sum)
+		}
+		return res, nil
 	}
 	res := d.result(t)
 	m.migrated(res, g)

@@ -39,7 +39,7 @@ const damagedShare = 8
 func (x *trial) rivals(fits []int) (list []*candidate) {
 	first := x.candidates[fits[0]]
 	for _, i := range fits[1:] {
-		if c := x.candidates[i]; c.layout != first.layout || c.msg != nil && !sameWire(c.msg, first.msg) {
+		if c := x.candidates[i]; c.layout != first.layout || c.msg != nil && !sameReading(c.msg, first.msg) {
 			list = append(list, c)
 		}
 	}

@@ -24,6 +24,16 @@ func sameLayout(a, b *schema.Message) bool {
 type wirePairs struct {
 	done   map[[2]*schema.Message]bool
 	bounds bool // also compare bounds
+	octets bool // byte, char and uint8 are one: they are the same numbers
+}
+
+// sameReading reports whether a message has the same values by either of two types of a dialect.
+func sameReading(a, b *schema.Message) bool {
+	return (&wirePairs{done: map[[2]*schema.Message]bool{}, octets: true}).same(a, b)
+}
+
+func octet(k schema.Kind) bool {
+	return k == schema.Byte || k == schema.Char || k == schema.IDLChar || k == schema.Uint8
 }
 
 func (w *wirePairs) same(a, b *schema.Message) bool {
@@ -65,7 +75,7 @@ func (w *wirePairs) types(a, b schema.Type) bool {
 	case a.Kind == schema.Duration && b.Kind == schema.Struct:
 		return isTimeLike(b.Message, "Duration")
 	}
-	return a.Kind == b.Kind
+	return a.Kind == b.Kind || w.octets && octet(a.Kind) && octet(b.Kind)
 }
 
 func dynamic(a schema.Array) bool { return a == schema.Bounded || a == schema.Unbounded }

@@ -39,15 +39,16 @@ const SchemaVersion = 1
 // A Task is one conversion. The keys are documented in docs/scale.md.
 type Task struct {
 	SchemaVersion int       `json:"schema_version"`
-	ID            string    `json:"id"`            // hex; see SetID
-	Source        string    `json:"source"`        // absolute
-	SourceFormat  string    `json:"source_format"` // "" when no format claims it
-	Size          int64     `json:"size"`          // bytes, of all files of the source
-	ModTime       time.Time `json:"mtime"`         // of the newest of them
-	OutputDir     string    `json:"output_dir"`    // absolute; has the receipts
-	Output        string    `json:"output"`        // absolute
-	Format        string    `json:"format"`        // of the output
-	Flags         []string  `json:"flags"`         // of bagconv plan, as --name=value
+	ID            string    `json:"id"`                    // hex; see SetID
+	Source        string    `json:"source"`                // absolute
+	SourceFormat  string    `json:"source_format"`         // "" when no format claims it
+	Size          int64     `json:"size"`                  // bytes, of all files of the source
+	ModTime       time.Time `json:"mtime"`                 // of the newest of them
+	OutputDir     string    `json:"output_dir"`            // absolute; has the receipts
+	Output        string    `json:"output"`                // absolute
+	Format        string    `json:"format"`                // of the output
+	Flags         []string  `json:"flags"`                 // of bagconv plan, as --name=value
+	Definitions   string    `json:"definitions,omitempty"` // hash of those that the plan was made with: a worker must have the same
 	Range         *Range    `json:"range,omitempty"`
 }
 

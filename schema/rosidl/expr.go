@@ -106,6 +106,19 @@ func (p *parser) apply(op string, a, b int64) (int64, error) {
 	return a % b, nil
 }
 
+// bound reads the bound of a list or text; 0 is none. eProsima's tools write 4294967295 for it, and no
+// message has a count of 2^31 or more.
+func (p *parser) bound(scope []string) (int, error) {
+	n, err := p.expression(scope, 0, 0, true)
+	switch {
+	case err == nil && n > math.MaxInt32 && n <= math.MaxUint32:
+		return 0, nil
+	case err == nil && (n < 1 || n > math.MaxInt32):
+		err = p.fail("not a number of elements: " + strconv.FormatInt(n, 10))
+	}
+	return int(n), err
+}
+
 // number reads a number of elements that is at least low.
 func (p *parser) number(scope []string, low int64, angle bool) (int, error) {
 	n, err := p.expression(scope, 0, 0, angle)

@@ -415,3 +415,22 @@ func TestManyEnumerators(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNoBound: the largest number of 32 bits is no bound, as eProsima's tools write it.
+func TestNoBound(t *testing.T) {
+	text := "struct T {\nsequence<octet, 4294967295> a;\nstring<4294967295> b;\nmap<long, long, 4294967295> c;\nsequence<octet, 7> d;\n};\n"
+	msg, err := Parse("T", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []schema.Array{schema.Unbounded, schema.Single, schema.Unbounded, schema.Bounded} {
+		if f := msg.Fields[i]; f.Type.Array != want || f.Type.StringBound != 0 {
+			t.Errorf("%s: %+v", f.Name, f.Type)
+		}
+	}
+	for _, bad := range []string{"0", "-1", "4294967296", "99999999999"} {
+		if _, err := Parse("T", []byte("struct T {\nsequence<octet, "+bad+"> a;\n};\n")); err == nil {
+			t.Errorf("a bound of %s", bad)
+		}
+	}
+}

@@ -92,7 +92,7 @@ func (p *parser) bounded(k schema.Kind, scope []string) (typeRef, error) {
 	if !p.accept("<") {
 		return typeRef{kind: k}, nil
 	}
-	n, err := p.number(scope, 1, true)
+	n, err := p.bound(scope)
 	if err == nil {
 		err = p.expect(">")
 	}
@@ -109,9 +109,11 @@ func (p *parser) sequence(scope []string, depth int) (typeRef, error) {
 	}
 	ref := typeRef{elem: &elem, array: schema.Unbounded}
 	if p.accept(",") {
-		ref.array = schema.Bounded
-		if ref.len, err = p.number(scope, 1, true); err != nil {
+		if ref.len, err = p.bound(scope); err != nil {
 			return ref, err
+		}
+		if ref.len > 0 {
+			ref.array = schema.Bounded
 		}
 	}
 	return ref, p.expect(">")
@@ -132,8 +134,9 @@ func (p *parser) mapping(scope []string, depth int) (ref typeRef, err error) {
 	}
 	ref.key, ref.elem = &key, &value
 	if err == nil && p.accept(",") {
-		ref.array = schema.Bounded
-		ref.len, err = p.number(scope, 1, true)
+		if ref.len, err = p.bound(scope); ref.len > 0 {
+			ref.array = schema.Bounded
+		}
 	}
 	if err != nil {
 		return ref, err

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"path/filepath"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -106,7 +105,7 @@ func (b *batchRun) flags() error {
 	if b.job.Threads == 0 {
 		b.job.Threads = ordered.Share(b.jobs)
 	}
-	b.options = b.changes(c)
+	b.options = b.outputChanges(c.Command.Flags)
 	if b.out, err = iox.Abs(out); err != nil {
 		return err
 	}
@@ -126,19 +125,4 @@ func (b *batchRun) flags() error {
 		return usage("give the name of a file", "--manifest %s is a folder", clean(b.displayPath(b.manifest)))
 	}
 	return nil
-}
-
-// changes lists the flags of the line that change what is written.
-func (b *batchRun) changes(c *cli.Context) (list []string) {
-	groups := []*group{selectGroup, editGroup, outputGroup, messageGroup}
-	for _, x := range c.Command.Flags {
-		f := x.(*flag)
-		if !slices.Contains(groups, f.group) || slices.Contains([]string{"from", "no-sync", "strict"}, f.name) {
-			continue
-		}
-		for _, text := range f.texts {
-			list = append(list, dashed(f.name)+"="+text)
-		}
-	}
-	return list
 }

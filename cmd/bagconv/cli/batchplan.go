@@ -225,7 +225,7 @@ func (b *batchRun) repeatReason(item *batchItem, old *batch.Entry) (string, erro
 	case old.Format != b.job.SinkFormat.Name || old.Output != item.output:
 		return "it was converted to " + old.Format + " before", nil
 	case !slices.Equal(old.Options, b.options):
-		return "it was converted with other flags before", nil
+		return "it was converted with other flags or definitions before", nil
 	case b.set.verified != "" && old.Verified != b.set.verified:
 		return "it was not verified at this level before", nil
 	case old.Gone():

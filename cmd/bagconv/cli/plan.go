@@ -59,7 +59,7 @@ func (b *batchRun) listTasks() (list []*tasks.Task, err error) {
 		}
 		t := &tasks.Task{
 			SchemaVersion: tasks.SchemaVersion, Source: in.Path, Size: in.Size, ModTime: in.ModTime,
-			OutputDir: b.out, Output: path, Format: b.job.SinkFormat.Name, Flags: flags,
+			OutputDir: b.out, Output: path, Format: b.job.SinkFormat.Name, Flags: flags, Definitions: b.definitions(),
 		}
 		if in.Format != nil {
 			t.SourceFormat = in.Format.Name

@@ -37,11 +37,11 @@ func (e *env) openOutputs(c *cli.Context, config *serve.Config) (close func(), e
 	}
 	job.Formats, job.Read.FS = e.formats, config.FS
 	dir, err := os.UserCacheDir()
-	if dir = filepath.Join(dir, "bagconv", "layouts"); err != nil || e.set.noCache || len(job.Definitions) > 0 || job.Target != nil {
-		dir = "" // the name of a layout is not made of definitions
+	if dir = filepath.Join(dir, "bagconv", "layouts"); err != nil || e.set.noCache || job.Target != nil {
+		dir = "" // the name of a layout is not made of rules
 	}
 	shelf := virtual.NewShelf(c.Context, dir, e.logLayout)
-	options := serveOptions(c)
+	options := e.serveOptions(c)
 	config.Sink = sink
 	config.Open = func(ctx context.Context, r serve.Recording) (serve.Output, error) {
 		job := *job
@@ -74,8 +74,8 @@ func (e *env) servedAddress(name string) string {
 	return "/" + f.Name + "/" + name + f.Extensions[0]
 }
 
-// serveOptions names the flags that change what is made, and the program that makes it.
-func serveOptions(c *cli.Context) string {
+// serveOptions names what changes what is made, and the program that makes it.
+func (e *env) serveOptions(c *cli.Context) string {
 	version, revision := buildVersion()
 	list := []string{version, revision}
 	if path, err := os.Executable(); err == nil {
@@ -83,15 +83,7 @@ func serveOptions(c *cli.Context) string {
 			list = append(list, fmt.Sprint(st.Size(), st.ModTime().UnixNano()))
 		}
 	}
-	for _, x := range c.Command.Flags {
-		f := x.(*flag)
-		if slices.Contains([]*group{selectGroup, editGroup, outputGroup, messageGroup}, f.group) {
-			for _, text := range f.texts {
-				list = append(list, dashed(f.name)+"="+text)
-			}
-		}
-	}
-	return strings.Join(list, "\x00")
+	return strings.Join(append(list, e.outputChanges(c.Command.Flags)...), "\x00")
 }
 
 // logLayout reports that a recording was looked through.

@@ -77,6 +77,9 @@ func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if have := p.definitions(); have != t.Definitions {
+		return nil, otherDefinitions(t, have)
+	}
 	before, err := w.store.Load(t)
 	if err != nil {
 		return nil, err
@@ -93,6 +96,19 @@ func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
 	}
 	item := &batchItem{Input: p.input(t), output: t.Output, replace: before.Ours(), part: t.Range}
 	return w.convert(t, p, item, before, 1)
+}
+
+// otherDefinitions is the error of a task whose plan had other definitions than this process has: what it
+// would write is not what was planned.
+func otherDefinitions(t *tasks.Task, have string) error {
+	what := "the definitions of --defs, --types-to or " + defsVariable + " are not those that the plan was made with"
+	switch {
+	case have == "":
+		what = "the plan was made with definitions of " + defsVariable + ", which is not set here"
+	case t.Definitions == "":
+		what = "the plan was made without definitions, and " + defsVariable + " is set here"
+	}
+	return &failure{path: t.Source, what: what, hint: "set " + defsVariable + " as it was for the plan, or make a new plan"}
 }
 
 // maxTries is how often a process begins a task while others do the same one.
