@@ -354,7 +354,7 @@ func (x *reindexer) change() *storage.IndexChange {
 	f := x.f
 	c := &storage.IndexChange{Path: f.path, Offset: x.end, Written: int64(len(x.index)), What: "counts of the header"}
 	if x.index != nil {
-		c.What = fmt.Sprintf("index of %d channels and %d chunks, and counts of the header", len(x.out.channels), x.out.chunks)
+		c.What = "index of " + inplace.Counted(int64(len(x.out.channels)), "channel") + " and " + inplace.Counted(x.out.chunks, "chunk") + ", and counts of the header"
 	} else {
 		c.Offset = x.patches[len(x.patches)-1].Off
 	}

@@ -145,19 +145,3 @@ func TestReindexHeader(t *testing.T) {
 		t.Errorf("%v, %+v", err, changes)
 	}
 }
-
-// TestReindexReadsLittle: of a record of 10 GB without an index, little more than the headers of its
-// sections and the heads of its messages is read.
-func TestReindexReadsLittle(t *testing.T) {
-	r := newRecord(nil).channel("/a", "test.String", testDesc())
-	c := storagetest.Reindexing{Format: Format, Name: "x.record", Indexed: hasIndex}
-	c.ReadsLittle(t, 8<<20, r.b, func(n int, _, hole int64) (front, behind []byte) {
-		m := appendVarintField(appendStringField(nil, 1, "/a"), 2, int64(n)+1)
-		m = appendBytesHead(m, 3, int(hole))
-		m = append(appendBytesHead(nil, 1, len(m)+int(hole)), m...)
-		h := appendVarintField(appendVarintField(nil, 1, int64(n)+1), 2, int64(n)+1)
-		h = appendVarintField(appendVarintField(h, 3, 1), 4, hole)
-		k := (&record{}).section(1, h).claim(2, int64(len(m))+hole, m)
-		return k.b, nil
-	})
-}

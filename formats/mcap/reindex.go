@@ -31,7 +31,11 @@ func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (_ []st
 	x := &reindexer{r: &Reader{
 		src: chunked.NewSource(ctx, formatName, path, f, false, hints), defs: newDefinitions(), codecs: map[string]int64{},
 	}}
-	x.file, err = inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: Open, Hint: copyHint, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun})
+	options := inplace.Options{
+		Format: formatName, Read: Open, Hint: copyHint, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
+		Indexes: []string{"message-index", "attachment-index", "metadata-index"},
+	}
+	x.file, err = inplace.Open(ctx, path, options)
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +43,11 @@ func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (_ []st
 	if x.r.src.Size, err = x.file.End(); err != nil {
 		return nil, err
 	}
-	if err := x.plan(); err != nil || x.tail == nil {
+	if err := x.plan(); err != nil {
 		return nil, err
+	}
+	if x.tail == nil {
+		return nil, inplace.Audit(ctx, path, options)
 	}
 	change := x.change()
 	if err := x.write(); err != nil {
@@ -486,7 +493,7 @@ func (x *chunkIndex) same(o *chunkIndex) bool {
 
 func (x *reindexer) change() storage.IndexChange {
 	c := storage.IndexChange{Path: x.r.src.Path, Offset: x.end, Written: int64(len(x.tail)),
-		What: fmt.Sprintf("summary of %d channels and %d chunks", len(x.out.channels), len(x.chunks))}
+		What: "summary of " + inplace.Counted(int64(len(x.out.channels)), "channel") + " and " + inplace.Counted(int64(len(x.chunks)), "chunk")}
 	if x.index != nil {
 		c.What += ", and the message index of the last chunk"
 	}

@@ -2,7 +2,6 @@ package mcap
 
 import (
 	"bytes"
-	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
@@ -145,38 +144,4 @@ func listOf(t *testing.T, path string) ([]storage.Message, *Reader) {
 		t.Fatal(err)
 	}
 	return list, r.(*Reader)
-}
-
-// TestReindexReadsLittle: of a file of 10 GB without a summary, little more than the headers of its
-// records is read.
-func TestReindexReadsLittle(t *testing.T) {
-	head := (&header{}).append([]byte(magic))
-	head = (&schema{id: 1, name: "p/msg/A", encoding: "ros2msg", data: []byte("uint8[] a\n")}).append(head)
-	head = (&channel{id: 1, schema: 1, topic: "/a", encoding: "cdr"}).append(head)
-	c := storagetest.Reindexing{Format: Format, Name: "x.mcap", Indexed: hasChunks}
-	c.ReadsLittle(t, 40<<20, head, func(n int, _, hole int64) (front, behind []byte) {
-		now := uint64(1e18) + uint64(n)*1e9
-		m := (&message{channel: 1, log: now, publish: now}).appendHead(nil)
-		size := uint64(len(m)) + uint64(hole)
-		binary.LittleEndian.PutUint64(m[1:], messageFixed+uint64(hole))
-		k, _ := beginRecord(nil, opChunk)
-		binary.LittleEndian.PutUint64(k[1:], chunkFixed-recordHead+size)
-		for _, v := range []uint64{now, now, size} {
-			k = binary.LittleEndian.AppendUint64(k, v)
-		}
-		k = binary.LittleEndian.AppendUint64(appendStr(binary.LittleEndian.AppendUint32(k, 0), ""), size)
-		x := outChunk{used: []usedChannel{{id: 1, count: 1}}, index: []indexRef{{now, 0, 0}}}
-		return append(k, m...), x.appendIndex(nil)
-	})
-}
-
-// hasChunks reports whether a file has a summary, whose chunks are not read.
-func hasChunks(t testing.TB, path string) bool {
-	r, err := Open(t.Context(), path, storage.ReadOptions{Strict: true})
-	if err != nil {
-		t.Error(err)
-		return false
-	}
-	defer r.Close()
-	return r.(*Reader).access == "summary"
 }

@@ -33,6 +33,7 @@ type oldBag struct {
 	header []byte           // the FILE_HEADER record up to its data
 	at     int64            // of the record
 	infos  []byte           // the CHUNK_INFO records
+	order  indexOrder       // of its INDEX_DATA records
 	chunks uint32
 }
 
@@ -63,7 +64,7 @@ func appendTo(ctx context.Context, path string, o storage.WriteOptions) (storage
 	}
 	w, err := newWriter(ctx, path, o)
 	if err == nil {
-		w.old, w.file = old, in
+		w.old, w.file, w.order = old, in, old.order
 		w.pos, err = in.Begin(end)
 	}
 	if err != nil {
@@ -103,6 +104,9 @@ func readOld(ctx context.Context, path string, fsys storage.FS, in *inplace.File
 		return broken("it has no sound index", storage.ErrCorrupt)
 	}
 	old = &oldBag{file: in, topics: []storage.Topic{}, named: map[string][]int{}, used: map[uint32]bool{}, at: int64(len(versionLine))}
+	if old.order, err = r.indexOrder(); err != nil {
+		return nil, "", 0, err
+	}
 	h, err := old.readHeader()
 	if err != nil {
 		return broken("file header", err)

@@ -199,12 +199,7 @@ func (k *outChunk) appendIndex() {
 	next := make([]int, len(k.used)) // where the next entry of each connection goes
 	for _, slot := range order {
 		u := &k.used[slot]
-		k.out = binary.LittleEndian.AppendUint32(k.out, indexHead-8)
-		k.out = appendU32Field(k.out, "conn", u.id)
-		k.out = appendU32Field(k.out, "count", u.count)
-		k.out = appendOp(k.out, opIndex)
-		k.out = appendU32Field(k.out, "ver", 1)
-		k.out = binary.LittleEndian.AppendUint32(k.out, u.count*indexEntry)
+		k.out = k.w.order.appendHead(k.out, u.id, u.count)
 		next[slot] = len(k.out)
 		k.out = k.out[:len(k.out)+int(u.count)*indexEntry]
 	}

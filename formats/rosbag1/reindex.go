@@ -34,7 +34,10 @@ func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (change
 	src := chunked.NewSource(ctx, formatName, path, f, false, hints)
 	defer func() { err = errors.Join(err, src.File.Close()) }()
 	x := &reindexer{path: path}
-	x.file, err = inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: Open, Hint: copyHint, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun})
+	options := inplace.Options{
+		Format: formatName, Read: Open, Hint: copyHint, Indexes: []string{"index-data"}, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
+	}
+	x.file, err = inplace.Open(ctx, path, options)
 	if err != nil {
 		return nil, err
 	}
@@ -50,13 +53,22 @@ func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (change
 		return nil, x.refuse("only bags of version 2 have an index that can be written in place")
 	}
 	r := &Reader{src: src, records: true, verifies: verifyChunks, conns: newConnections(), codecs: map[string]int64{}, topicSets: map[string][]storage.TopicID{}}
-	if err := r.open(&storage.ReadOptions{}); err != nil || r.why == nil {
+	if err := r.open(&storage.ReadOptions{}); err != nil {
 		return nil, err
+	}
+	if r.why == nil {
+		if r.locked {
+			return nil, nil
+		}
+		return nil, inplace.Audit(ctx, path, options)
 	}
 	if r.enc != nil || r.locked {
 		return nil, x.refuse("it is encrypted")
 	}
 	x.r, x.w = r, r.window()
+	if x.order, err = r.indexOrder(); err != nil {
+		return nil, err
+	}
 	if err := x.plan(head); err != nil {
 		return nil, err
 	}
@@ -76,7 +88,8 @@ type reindexer struct {
 	file    *inplace.File
 	r       *Reader
 	w       window
-	end     int64  // where it begins
+	end     int64 // where it begins
+	order   indexOrder
 	index   []byte // INDEX_DATA of the last chunk
 	infos   []byte // CHUNK_INFO records
 	chunks  int
@@ -110,6 +123,8 @@ func (x *reindexer) plan(head []byte) error {
 			// of the last chunk
 		case b.run:
 			return x.refuse("messages from byte %d on lie outside of a chunk", b.Offset)
+		case b.cut && b.Messages == 0 && i == len(r.blocks)-1:
+			// It is no chunk yet, and gives way.
 		case b.dirty || b.cut:
 			return x.refuse("the chunk at byte %d is not whole, and an index would hide the %d messages that can be read of it", b.Offset, b.Messages)
 		default:
@@ -185,7 +200,7 @@ func (x *reindexer) lastIndex(b *block) error {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(used)) {
-		x.index = appendIndex(x.index, id, entries[id])
+		x.index = x.order.appendIndex(x.index, id, entries[id])
 	}
 	x.end = b.Offset + b.Size
 	x.info(b.Offset, b.Start, b.End, used)
@@ -265,7 +280,7 @@ func (x *reindexer) closeChunk() error {
 	binary.LittleEndian.PutUint32(head[headLen-4:], uint32(at-from))
 	x.patches = append(x.patches, inplace.Patch{Off: pos, Data: head})
 	for _, id := range slices.Sorted(maps.Keys(used)) {
-		x.index = appendIndex(x.index, id, entries[id])
+		x.index = x.order.appendIndex(x.index, id, entries[id])
 	}
 	if len(used) == 0 {
 		start = 0
@@ -276,15 +291,8 @@ func (x *reindexer) closeChunk() error {
 
 // appendIndex appends an INDEX_DATA record: entries in the order of time, each with its start
 // and, as its count, its offset in the chunk.
-func appendIndex(dst []byte, conn uint32, list []indexed) []byte {
-	at := len(dst)
-	dst = append(dst, 0, 0, 0, 0)
-	dst = appendU32Field(dst, "conn", conn)
-	dst = appendU32Field(dst, "count", uint32(len(list)))
-	dst = appendOp(dst, opIndex)
-	dst = appendU32Field(dst, "ver", 1)
-	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(indexEntry*len(list)))
+func (o *indexOrder) appendIndex(dst []byte, conn uint32, list []indexed) []byte {
+	dst = o.appendHead(dst, conn, uint32(len(list)))
 	slices.SortStableFunc(list, func(a, b indexed) int { return cmp.Compare(a.start, b.start) })
 	for _, e := range list {
 		dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -337,7 +345,7 @@ func (x *reindexer) header(head []byte) error {
 
 func (x *reindexer) change() storage.IndexChange {
 	c := storage.IndexChange{Path: x.path, Offset: x.end, Written: int64(len(x.trailer())),
-		What: fmt.Sprintf("index of %d connections and %d chunks", len(x.r.conns.list), x.chunks)}
+		What: "index of " + inplace.Counted(int64(len(x.r.conns.list)), "connection") + " and " + inplace.Counted(int64(x.chunks), "chunk")}
 	if x.index != nil {
 		c.What += ", and the end of the last chunk"
 	}

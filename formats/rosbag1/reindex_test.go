@@ -2,7 +2,7 @@ package rosbag1
 
 import (
 	"bytes"
-	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -116,38 +116,116 @@ func TestReindexFaults(t *testing.T) {
 	c.Faults(t)
 }
 
-// TestReindexReadsLittle: of a bag of 10 GB without an index, little more than the headers of its
-// records is read.
-func TestReindexReadsLittle(t *testing.T) {
-	head := openBag(t, "none")
-	head = head[:len(versionLine)+8+headerSize]
-	c := storagetest.Reindexing{Format: Format, Name: "x.bag", Indexed: hasIndex}
-	c.ReadsLittle(t, 64<<20, head, func(n int, _, hole int64) (front, behind []byte) {
-		now := int64(1e18) + int64(n)*1e9
-		record := func(dst []byte, data int64, fields func([]byte) []byte) []byte {
-			at := len(dst)
-			dst = fields(append(dst, 0, 0, 0, 0))
-			binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
-			return binary.LittleEndian.AppendUint32(dst, uint32(data))
+// reordered returns a bag whose INDEX_DATA records have their fields in another order.
+func reordered(t *testing.T, b []byte) []byte {
+	t.Helper()
+	b = bytes.Clone(b)
+	other := indexOrder{"ver", "op", "count", "conn"}
+	n := 0
+	for p, h := len(versionLine), (header{}); p < len(b); p += h.headLen + int(h.dataSize()) {
+		if err := h.parseRecord(b[p:]); err != nil {
+			t.Fatal(err)
 		}
-		var content []byte
-		if n == 0 {
-			text := appendField(appendField(appendField(appendField(nil, "topic", "/a"), "type", "p/A"), "md5sum", "0123456789abcdef0123456789abcdef"), "message_definition", "uint8[] a\n")
-			content = record(nil, int64(len(text)), func(b []byte) []byte {
-				return appendField(appendOp(appendU32Field(b, "conn", 0), opConnection), "topic", "/a")
-			})
-			content = append(content, text...)
+		if h.op == opIndex {
+			copy(b[p:], other.appendHead(nil, h.conn, h.count))
+			n++
 		}
-		at := len(content)
-		content = record(content, hole, func(b []byte) []byte {
-			b = appendField(appendOp(appendU32Field(b, "conn", 0), opMessage), "time", "12345678")
-			putTime(b[len(b)-8:], now)
-			return b
-		})
-		size := int64(len(content)) + hole
-		front = record(nil, size, func(b []byte) []byte {
-			return appendU32Field(appendField(appendOp(b, opChunk), "compression", "none"), "size", uint32(size))
-		})
-		return append(front, content...), appendIndex(nil, 0, []indexed{{start: now, count: int64(at)}})
-	})
+	}
+	if n == 0 {
+		t.Fatal("no INDEX_DATA record")
+	}
+	return b
+}
+
+// oneOrder checks that all INDEX_DATA records of a bag have their fields in the order of the first one, which
+// PyPI's rosbags takes for all.
+func oneOrder(t *testing.T, path string, least int) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	orders, n := map[indexOrder]bool{}, 0
+	for p, h := len(versionLine), (header{}); p < len(b); p += h.headLen + int(h.dataSize()) {
+		if err := h.parseRecord(b[p:]); err != nil {
+			t.Fatal(err)
+		}
+		var o indexOrder
+		if h.op == opIndex && o.parse(b[p+4:p+h.headLen-4]) {
+			orders[o] = true
+			n++
+		}
+	}
+	if len(orders) != 1 || n < least {
+		t.Errorf("%d INDEX_DATA records in %d orders", n, len(orders))
+	}
+}
+
+// TestIndexOrder: what reindex and append add has the order of header fields that the bag has.
+func TestIndexOrder(t *testing.T) {
+	for _, codec := range []string{"none", "lz4"} {
+		bag := reordered(t, openBag(t, codec))
+		end := bytes.LastIndex(bag, []byte("compression=")) // in the header of the last chunk
+		last := bytes.Index(bag[end:], []byte("ver=\x01")) + end - 8
+		path := filepath.Join(t.TempDir(), "x.bag")
+		if err := os.WriteFile(path, bag[:last], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if changes, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil || len(changes) != 1 {
+			t.Fatalf("%s: %v, %v", codec, changes, err)
+		}
+		oneOrder(t, path, 4)
+		write(t, path, storage.WriteOptions{NoSync: true, Append: true}, []storage.Message{{LogTime: 2e18, Data: []byte("added")}})
+		oneOrder(t, path, 5)
+	}
+}
+
+// TestReindexIndexData: a bag whose INDEX_DATA points elsewhere is not called right, and stays as it is.
+func TestReindexIndexData(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.bag")
+	if err := os.WriteFile(path, openBag(t, "none"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 { // with its trailer, and without
+		if i == 0 {
+			if _, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 {
+			b = openBag(t, "none")
+		}
+		at := bytes.Index(b, usualOrder.appendHead(nil, 0, 0)[:17]) + indexHead + 8 // the offset of the first entry
+		b[at] ^= 0x55
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err = Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
+		var e *storage.Error
+		if !errors.Is(err, storage.ErrUnsupported) || !errors.As(err, &e) || e.Hint != copyHint {
+			t.Errorf("%d: %v", i, err)
+		}
+		if now, _ := os.ReadFile(path); !bytes.Equal(now, b) {
+			t.Errorf("%d: the bag has changed", i)
+		}
+	}
+}
+
+// TestReindexPartialChunk: a compressed chunk at the end of which nothing can be read gives way.
+func TestReindexPartialChunk(t *testing.T) {
+	for _, codec := range []string{"lz4", "bz2"} {
+		bag := openBag(t, codec)
+		end := bytes.LastIndex(bag, []byte("compression="))
+		path := filepath.Join(t.TempDir(), "x.bag")
+		if err := os.WriteFile(path, bag[:end+60], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if changes, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil || len(changes) != 1 || !hasIndex(t, path) {
+			t.Errorf("%s: %v, %v", codec, changes, err)
+		}
+	}
 }

@@ -29,6 +29,7 @@ type Writer struct {
 	path      string      // of the bag
 	out       *iox.Output // nil: it adds to a bag
 	old       *oldBag     // to which it adds; nil: none
+	order     indexOrder  // of INDEX_DATA
 	file      storage.File
 	codec     *compress.Codec
 	level     int
@@ -101,7 +102,7 @@ func newWriter(ctx context.Context, path string, o storage.WriteOptions) (*Write
 	if err := options.Check(&o); err != nil {
 		return nil, createError(path, "option", err, "")
 	}
-	w := &Writer{path: path, codec: compress.None, level: o.Level, threshold: defaultChunk, sync: !o.NoSync}
+	w := &Writer{path: path, order: usualOrder, codec: compress.None, level: o.Level, threshold: defaultChunk, sync: !o.NoSync}
 	w.state = chunked.State{Ctx: ctx, Fail: w.fail}
 	w.copies = o.ChunkSize == 0 && o.Level == 0
 	if o.Compression != "" {

@@ -65,6 +65,10 @@ type Options struct {
 	// that are described as before, and of which no byte changes.
 	Grows bool
 
+	// Indexes are the codes of warnings about indexes that the reader compares with what they are about, with
+	// ReadOptions.CheckIndexes: a change after which there is such a warning is refused.
+	Indexes []string
+
 	NoSync bool // do not wait for the disk
 	DryRun bool // change nothing; Commit makes the proof alone
 }
@@ -284,7 +288,7 @@ func (p *File) prove(end int64, patches []Patch) error {
 	after.Hide(JournalPath(p.path))
 	before.lay(p.path, p, p.start)
 	after.lay(p.path, p, size, patches...)
-	proof := &Proof{Format: p.o.Format, Path: p.path, Open: p.o.Read, Hint: p.o.Hint, Before: before, After: after}
+	proof := &Proof{Format: p.o.Format, Path: p.path, Open: p.o.Read, Hint: p.o.Hint, Before: before, After: after, Indexes: p.o.Indexes}
 	if p.o.Grows {
 		proof.Same = func(b *storage.Block) bool {
 			return b.Offset >= 0 && b.Offset+b.Size <= p.start && !patched(patches, b.Offset, b.Size)
@@ -345,4 +349,12 @@ func (p *File) Close() error {
 	err = errors.Join(err, p.File.Close())
 	p.File = nil
 	return err
+}
+
+// Counted returns a number with its noun: "1 chunk", "2 chunks".
+func Counted(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }

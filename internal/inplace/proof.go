@@ -26,6 +26,7 @@ type Proof struct {
 	Hint   string // the next step if the proof fails
 
 	Before, After storage.FS
+	Indexes       []string // see Options
 
 	// Same reports whether no byte of a block changes. If it is so for all blocks, and they are described
 	// alike before and after, their messages are not read. Nil: all messages are read.
@@ -42,7 +43,7 @@ func (p *Proof) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.before.Close()) }()
-	if c.after, err = p.Open(ctx, p.Path, storage.ReadOptions{FS: p.After}); err != nil {
+	if c.after, err = p.Open(ctx, p.Path, storage.ReadOptions{FS: p.After, CheckIndexes: len(p.Indexes) > 0}); err != nil {
 		if storage.IsDamage(err) {
 			return p.refuse("it could not be opened (%v)", err)
 		}
@@ -247,12 +248,40 @@ func (c *comparison) compareDamage() error {
 		if w.Damage && !known[w.Code] {
 			return c.proof.refuse("it would be damaged (%s)", w.Message)
 		}
+		if slices.Contains(c.proof.Indexes, w.Code) {
+			return c.proof.refuse("an index would be wrong (%s)", w.Message)
+		}
 	}
 	switch a, b := was.Lost, now.Lost; {
 	case b.Messages > a.Messages:
 		return c.proof.refuse("%d more messages would be missing", b.Messages-a.Messages)
 	case b.Blocks > a.Blocks:
 		return c.proof.refuse("%d more blocks would be damaged", b.Blocks-a.Blocks)
+	}
+	return nil
+}
+
+// Audit reads the recording at path whole, and returns an error that wraps storage.ErrUnsupported if an index is
+// wrong; see Options.Indexes. It is for a recording of which nothing is to be changed.
+func Audit(ctx context.Context, path string, o Options) (err error) {
+	r, err := o.Read(ctx, path, storage.ReadOptions{FS: o.FS, CheckIndexes: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for err == nil {
+		_, err = r.ReadNext()
+	}
+	if err != io.EOF && !storage.IsDamage(err) {
+		return err
+	}
+	for _, w := range r.Damage().Warnings {
+		if slices.Contains(o.Indexes, w.Code) {
+			return &storage.Error{
+				Format: o.Format, Path: path, Offset: w.Offset, Hint: o.Hint, Err: storage.ErrUnsupported,
+				What: "an index is wrong that cannot be written in place (" + w.Message + ")",
+			}
+		}
 	}
 	return nil
 }

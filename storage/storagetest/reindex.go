@@ -6,9 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -145,67 +143,4 @@ func (c *Reindexing) Faults(t *testing.T) {
 			}
 		}
 	}
-}
-
-// ReadsLittle makes a file with holes of over 10 GB: head, then as often as it takes what chunk
-// returns for its place, a hole of hole bytes, and what behind returns. Reindex reads less than most bytes
-// of it, and all chunks are in its index. It runs with BAGCONV_EXHAUSTIVE=1.
-func (c *Reindexing) ReadsLittle(t *testing.T, most int64, head []byte, chunk func(n int, at, hole int64) (front, behind []byte)) {
-	if os.Getenv("BAGCONV_EXHAUSTIVE") == "" {
-		t.Skip("makes a file of 10 GB with holes; BAGCONV_EXHAUSTIVE=1 runs it")
-	}
-	const hole, size = 16 << 20, 10 << 30
-	path := c.put(t, head)
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := int64(len(head))
-	chunks := 0
-	for ; at < size; chunks++ {
-		front, behind := chunk(chunks, at, hole)
-		_, err := f.WriteAt(front, at)
-		at += int64(len(front)) + hole
-		if _, e := f.WriteAt(behind, at); err != nil || e != nil {
-			t.Fatal(err, e)
-		}
-		at += int64(len(behind))
-	}
-	if err := errors.Join(f.Truncate(at), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	fsys := &countingFS{FS: iox.OS}
-	began := time.Now()
-	changes, err := c.Format.Reindex(t.Context(), path, storage.ReindexOptions{FS: fsys, NoSync: true})
-	t.Logf("%d chunks of %d bytes: %d bytes read in %v: %v, %+v", chunks, at, fsys.n.Load(), time.Since(began).Round(time.Millisecond), err, changes)
-	if err != nil || len(changes) != 1 || fsys.n.Load() > most || !c.Indexed(t, path) {
-		t.Errorf("%v, %d bytes read, want at most %d", err, fsys.n.Load(), most)
-	}
-}
-
-// A countingFS counts the bytes that are read.
-type countingFS struct {
-	storage.FS
-	n atomic.Int64
-}
-
-func (f *countingFS) Open(name string) (storage.File, error) { return f.OpenFile(name, os.O_RDONLY, 0) }
-
-func (f *countingFS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, error) {
-	file, err := f.FS.OpenFile(name, flag, perm)
-	if err != nil {
-		return nil, err
-	}
-	return &countingFile{file, f}, nil
-}
-
-type countingFile struct {
-	storage.File
-	fs *countingFS
-}
-
-func (f *countingFile) ReadAt(b []byte, off int64) (int, error) {
-	n, err := f.File.ReadAt(b, off)
-	f.fs.n.Add(int64(n))
-	return n, err
 }

@@ -89,7 +89,7 @@ func (e *env) reindexOne(ctx context.Context, path string, out *reindexJSON) err
 // writeReindexed prints what was changed, a line for each change.
 func (e *env) writeReindexed(out *reindexJSON) error {
 	if len(out.Changes) == 0 {
-		_, err := fmt.Fprintf(e.Out, "%s: the index is right; nothing is changed\n", clean(out.Path))
+		_, err := fmt.Fprintf(e.Out, "%s: the index is right; nothing is changed (what damage has cost in messages, bagconv check tells, and bagconv recover saves the rest)\n", clean(out.Path))
 		return err
 	}
 	verb := "wrote"
@@ -97,7 +97,7 @@ func (e *env) writeReindexed(out *reindexJSON) error {
 		verb = "would write"
 	}
 	for _, x := range out.Changes {
-		if _, err := fmt.Fprintf(e.Out, "%s: %s %s: %s at byte %d, and %s of the old ones changed\n", clean(x.Path), verb, clean(x.What), count(x.Written, "byte"), x.Offset, count(x.Overwritten, "byte")); err != nil {
+		if _, err := fmt.Fprintf(e.Out, "%s: %s %s (%s at byte %d; %s overwritten)\n", clean(x.Path), verb, clean(x.What), count(x.Written, "byte"), x.Offset, count(x.Overwritten, "byte")); err != nil {
 			return err
 		}
 	}
