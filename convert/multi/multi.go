@@ -252,7 +252,7 @@ func (r *reader) Damage() (all storage.Damage) {
 	return all
 }
 
-// Extras lists those of the first, then those of the second, and so on. See
+// Extras lists those of the first, then those of the second, and so on; equal ones once. See
 // storage.ExtraReader.
 func (r *reader) Extras() (all storage.Extras, err error) {
 	for i := range r.parts {
@@ -269,8 +269,21 @@ func (r *reader) Extras() (all storage.Extras, err error) {
 			a := &x.Attachments[k]
 			a.LogTime = shift(a.LogTime, p.Shift)
 		}
-		all.Attachments = append(all.Attachments, x.Attachments...)
-		all.Metadata = append(all.Metadata, x.Metadata...)
+		before := all // of the recordings before this one
+		for k := range x.Attachments {
+			if known, err := hasAttachment(before.Attachments, &x.Attachments[k]); err != nil {
+				return all, err
+			} else if !known {
+				all.Attachments = append(all.Attachments, x.Attachments[k])
+			}
+		}
+		for k := range x.Metadata {
+			if known, err := hasMetadata(before.Metadata, &x.Metadata[k]); err != nil {
+				return all, err
+			} else if !known {
+				all.Metadata = append(all.Metadata, x.Metadata[k])
+			}
+		}
 	}
 	return all, nil
 }

@@ -180,9 +180,21 @@ func TestDifferent(t *testing.T) {
 	}
 }
 
-// TestExtras: attachments and metadata records of all are there, those of a recording
-// that is shifted at their new times.
+// TestExtras: attachments and metadata records of all are there, equal ones once; those of a
+// recording that is shifted at their new times.
 func TestExtras(t *testing.T) {
+	extrasOf(t, 0, 4)
+	attachments := extrasOf(t, 1000, 8)
+	for i := range 4 {
+		if a, b := attachments[i], attachments[4+i]; a.Name != b.Name || b.LogTime != a.LogTime+1000 || b.CreateTime != a.CreateTime {
+			t.Errorf("%q at %d and %q at %d", a.Name, a.LogTime, b.Name, b.LogTime)
+		}
+	}
+}
+
+// extrasOf returns the attachments of two equal recordings, of which one is shifted: so many.
+func extrasOf(t *testing.T, by int64, want int) []storagetest.Attachment {
+	t.Helper()
 	dir := t.TempDir()
 	var inputs []multi.Input
 	for i, name := range []string{"a.mcap", "b.mcap"} {
@@ -191,7 +203,7 @@ func TestExtras(t *testing.T) {
 		if err := storagetest.WriteAll(mcap.Format, path, storage.WriteOptions{NoSync: true}, rec); err != nil {
 			t.Fatal(err)
 		}
-		inputs = append(inputs, multi.Input{Path: path, Format: mcap.Format, Shift: int64(i) * 1000})
+		inputs = append(inputs, multi.Input{Path: path, Format: mcap.Format, Shift: int64(i) * by})
 	}
 	r, err := multi.Format(inputs).Open(context.Background(), dir, storage.ReadOptions{})
 	if err != nil {
@@ -199,12 +211,8 @@ func TestExtras(t *testing.T) {
 	}
 	defer r.Close()
 	attachments, records, err := storagetest.ReadExtras(r)
-	if err != nil || len(attachments) != 8 || len(records) != 6 {
+	if err != nil || len(attachments) != want || len(records) != 3 {
 		t.Fatalf("%d attachments, %d metadata records, %v", len(attachments), len(records), err)
 	}
-	for i := range 4 {
-		if a, b := attachments[i], attachments[4+i]; a.Name != b.Name || b.LogTime != a.LogTime+1000 || b.CreateTime != a.CreateTime {
-			t.Errorf("%q at %d and %q at %d", a.Name, a.LogTime, b.Name, b.LogTime)
-		}
-	}
+	return attachments
 }

@@ -303,7 +303,7 @@ func (w *walk) definition(op byte, at int, body []byte) {
 			return
 		}
 		if err := w.scan.define(op, body, position{len(w.r.blocks) - 1, int64(at)}); err != nil {
-			w.damage.Add("record", w.offset(at), int64(len(body)), "a %s cannot be read: %v", opName(op), err)
+			w.damage.Add("record", w.offset(at), int64(len(body)), "%s cannot be read: %v", aRecord(op), err)
 		}
 		return
 	}

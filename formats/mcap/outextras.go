@@ -46,14 +46,9 @@ func (w *Writer) WriteMetadata(m *storage.MetadataRecord) error {
 	if err != nil {
 		return w.state.Stop(err)
 	}
-	record := metadata{name: m.Name}
-	valid := validName(m.Name)
+	record := metadata{name: m.Name} // of another file, in which texts need not be UTF-8: they stay as they are
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		record.values = append(record.values, pair{key, values[key]})
-		valid = valid && validName(key) && validName(values[key])
-	}
-	if !valid {
-		return w.fail(fmt.Sprintf("metadata record %.80q: text that is not UTF-8", m.Name), storage.ErrUnsupported)
 	}
 	if err := w.writeMetadata(record); err != nil {
 		return w.state.Stop(err)

@@ -100,7 +100,17 @@ func (w *Writer) writeOwn() error {
 	m := metadata{name: recordROS2}
 	if w.header.profile != profileROS2 {
 		m.name = recordOwn
+		distro, some := w.own.values[storage.MetaDistro]
+		if some = some && slices.ContainsFunc(w.channels, func(c outChannel) bool { return c.encoding == "cdr" }); some {
+			// A file of ROS 2 that does not have its profile: others look for the distribution here.
+			if err := w.writeMetadata(metadata{recordROS2, []pair{{keyDistribution, distro}}}); err != nil {
+				return err
+			}
+		}
 		for _, k := range slices.Sorted(maps.Keys(w.own.values)) {
+			if some && k == storage.MetaDistro {
+				continue
+			}
 			if validName(k) && validName(w.own.values[k]) {
 				m.values = append(m.values, pair{k, w.own.values[k]})
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/bagconv/bagconv/storage"
 )
@@ -63,6 +64,15 @@ func opName(op byte) string {
 		return opNames[op]
 	}
 	return fmt.Sprintf("record of opcode %#02x", op)
+}
+
+// aRecord is the name of a record with its article.
+func aRecord(op byte) string {
+	name := opName(op)
+	if strings.HasPrefix(name, "a") {
+		return "an " + name
+	}
+	return "a " + name
 }
 
 var (

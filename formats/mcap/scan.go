@@ -253,7 +253,7 @@ func (s *scanner) record(p int64, h recordHeader) (int64, error) {
 		}
 	}
 	if err != nil {
-		s.note("record", p, end-p, false, "a %s cannot be read: %v", opName(h.op), err)
+		s.note("record", p, end-p, false, "%s cannot be read: %v", aRecord(h.op), err)
 		return end, nil
 	}
 	return end, s.small(p, h, b)
@@ -288,7 +288,7 @@ func (s *scanner) small(p int64, h recordHeader, b []byte) error {
 			return nil
 		}
 		if err := s.define(h.op, b, at); err != nil {
-			s.note("record", p, int64(h.length), false, "a %s cannot be read: %v", opName(h.op), err)
+			s.note("record", p, int64(h.length), false, "%s cannot be read: %v", aRecord(h.op), err)
 		}
 	case opMetadata:
 		var m metadata

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -145,5 +147,49 @@ func TestUnsoundSummary(t *testing.T) {
 				t.Errorf("%s, %s: %v", s.name, name, names)
 			}
 		}
+	}
+}
+
+// TestMetadataBytes: a metadata record with text that is not UTF-8 is copied as it is, and the
+// distribution of a file of ROS 2 without its profile stays where others look for it.
+func TestMetadataBytes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.mcap")
+	sw, err := Create(t.Context(), path, storage.WriteOptions{NoSync: true, Metadata: map[string]string{storage.MetaDistro: "humble", "site": "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sw.Close()
+	want := map[string]string{"k\xff": "v\xfe"}
+	for _, encoding := range []string{"cdr", "json"} {
+		if _, err := sw.CreateTopic(storage.Topic{Name: "/" + encoding, Encoding: encoding}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = sw.(storage.ExtraWriter).WriteMetadata(&storage.MetadataRecord{Name: "types", Values: func() (map[string]string, error) { return want, nil }})
+	if err == nil {
+		err = sw.Commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{}
+	for _, p := range recordsOf(t, b, opMetadata) {
+		h, _ := parseHead(b[p:])
+		var m metadata
+		if err := m.parse(b[p+recordHead:][:h.length]); err != nil || len(m.values) != 1 {
+			t.Fatal(m, err)
+		}
+		names[m.name] = m.values[0].key + "=" + m.values[0].value
+	}
+	if names["types"] != "k\xff=v\xfe" || names[recordROS2] != "ROS_DISTRO=humble" || names[recordOwn] != "site=b" {
+		t.Errorf("%q", names)
+	}
+	_, i, _, err := openBytes(t, b, storage.ReadOptions{})
+	if err != nil || i.Metadata[storage.MetaDistro] != "humble" || i.Metadata["site"] != "b" {
+		t.Errorf("%v, %v", i.Metadata, err)
 	}
 }

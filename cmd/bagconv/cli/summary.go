@@ -198,7 +198,14 @@ func lossLines(losses []lossJSON, what string) (lines []string) {
 		}
 		switch n := counts[k]; {
 		case what != "":
-			line += count(n, what)
+			unit := what
+			switch k.code {
+			case "attachment":
+				unit = "attachment"
+			case "metadata-record":
+				unit = "record"
+			}
+			line += count(n, unit)
 			if bytes[k] > 0 {
 				line += ", " + count(bytes[k], "byte")
 			}
