@@ -3,6 +3,7 @@ package cyber
 import (
 	"fmt"
 
+	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -112,7 +113,7 @@ func (f *file) checkEnd() error {
 	}
 	switch {
 	case f.header != nil && !f.header.GetIsComplete():
-		return f.warn("incomplete", 0, false, storage.Lost{}, "the recorder was not stopped cleanly: its last messages may never have reached the file")
+		return f.warn("incomplete", 0, false, storage.Lost{}, "the recorder was not stopped cleanly; %s", warnings.Unclosed)
 	case f.index == indexMissing && f.missing == 0 && !f.tail.found:
 		return f.warn("no-index", -1, false, storage.Lost{}, "%s: the contents were found by reading the heads of all messages", none)
 	}

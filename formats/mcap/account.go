@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -118,7 +119,7 @@ func (s *scanner) headline(sum *summary, why string, found, missing int64, count
 			return err
 		}
 	case why != "" && (sum == nil && why != "the file has no summary"):
-		if err := r.src.WarnLost(lost, "unclosed", -1, missing > 0, "%s; all of it is scanned%s", why, missingText(missing, found)); err != nil {
+		if err := r.src.WarnLost(lost, "unclosed", -1, missing > 0, "%s; all of it is scanned%s%s", why, missingText(missing, found), s.unclosedText(counts)); err != nil {
 			return err
 		}
 	case missing > 0 && len(s.notes) == 0 && len(s.damaged) == 0, s.stats != nil && (!counts || int64(s.stats.messages) < found):
@@ -146,6 +147,15 @@ func (s *scanner) headline(sum *summary, why string, found, missing int64, count
 		return r.src.WarnLost(storage.Lost{Messages: n}, "no-channel", -1, true, "%d messages belong to channels that the file does not define, and are not read", n)
 	}
 	return nil
+}
+
+// unclosedText continues the sentence about a file without an end, unless its counts show how much there
+// should be.
+func (s *scanner) unclosedText(counts bool) string {
+	if s.closed || s.summary || counts {
+		return ""
+	}
+	return "; " + warnings.Unclosed
 }
 
 func missingText(missing, found int64) string {

@@ -289,7 +289,7 @@ func (s *scanner) tail(p, end int64, cause error) error {
 	// What is not the content of a recording can be cut without loss.
 	whole := s.closed || s.summary
 	switch op {
-	case opMessageIndex, opDataEnd, opFooter, opChunkIndex, opStatistics, opSummaryOffset, opAttachmentIndex, opMetadataIndex:
+	case opDataEnd, opFooter, opChunkIndex, opStatistics, opSummaryOffset, opAttachmentIndex, opMetadataIndex:
 		whole = true
 	}
 	for i := range s.notes {

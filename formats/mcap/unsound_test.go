@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -191,5 +193,19 @@ func TestMetadataBytes(t *testing.T) {
 	_, i, _, err := openBytes(t, b, storage.ReadOptions{})
 	if err != nil || i.Metadata[storage.MetaDistro] != "humble" || i.Metadata["site"] != "b" {
 		t.Errorf("%v, %v", i.Metadata, err)
+	}
+}
+
+// TestCutIndex: a file that ends within the Message Index of a chunk may have had more chunks.
+func TestCutIndex(t *testing.T) {
+	b, _ := smalls[0].file(t)
+	at := recordsOf(t, b, opMessageIndex)[1]
+	_, i, _, err := openBytes(t, b[:at+recordHead+8], storage.ReadOptions{})
+	if err != nil || !i.Lost.Uncounted || !damaged(i) {
+		t.Errorf("within: %v, %+v, %v", i.Lost, codes(i), err)
+	}
+	_, i, _, err = openBytes(t, b[:at], storage.ReadOptions{})
+	if err != nil || i.Lost != (storage.Lost{}) || damaged(i) || !strings.HasSuffix(i.Warnings[0].Message, warnings.Unclosed) {
+		t.Errorf("before: %v, %+v, %v", i.Lost, i.Warnings, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -30,7 +31,7 @@ func (r *Reader) readIndex(h header) (*reason, error) {
 	pos := h.indexPos
 	switch {
 	case pos == 0:
-		return &reason{code: "unindexed", at: -1, what: "the bag was not closed and has no index; the whole file is scanned", head: h}, nil
+		return &reason{code: "unindexed", at: -1, what: "the bag was not closed and has no index; the whole file is scanned; " + warnings.Unclosed, head: h}, nil
 	case pos > uint64(r.src.Size):
 		return &reason{code: "truncated", at: r.src.Size, what: fmt.Sprintf("the file is cut off: it has %d of at least %d bytes", r.src.Size, pos), head: h}, nil
 	case pos < uint64(r.first):

@@ -17,6 +17,10 @@ import (
 // Max is how many warnings are kept; the last one then reports that.
 const Max = 1000
 
+// Unclosed is the end of each warning about a recorder that was killed: its file has no end, but ends
+// with a whole record. That is no damage of what is there.
+const Unclosed = "its last messages may never have reached the file"
+
 // Hints are what to do about the warnings of a format, by their codes.
 type Hints map[string]string
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
+	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -65,7 +66,7 @@ func (s *scanner) headline(indexPos int64, sound bool, cut *gap) error {
 	var err error
 	switch {
 	case indexPos == 0:
-		err = s.r.src.Warn("unindexed", -1, false, "the bag was not closed and has no index; the whole file is scanned")
+		err = s.r.src.Warn("unindexed", -1, false, "the bag was not closed and has no index; the whole file is scanned; %s", warnings.Unclosed)
 	case cut != nil:
 		err = s.r.src.WarnLost(storage.Lost{Bytes: indexPos - cut.at, Uncounted: true}, "truncated", cut.at, true,
 			"the file is cut off: it has %d of at least %d bytes; the last %d cannot be read as records: %s", size, indexPos, cut.bytes, cut.why)
