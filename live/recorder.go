@@ -29,6 +29,7 @@ type Options struct {
 
 	Duration time.Duration // of the recording; 0: until Stop
 	Limit    int64         // messages; 0: any number
+	Wanted   []string      // names of topics that are asked for: one that never came is damage
 
 	// Snapshot keeps what was received last, as far as it fits into Buffer, and passes it on
 	// when Release is called.
@@ -64,22 +65,23 @@ type Recorder struct {
 	ctx  context.Context
 	wake chan struct{} // has an element if something changed
 
-	mu        sync.Mutex
-	topics    []storage.Topic
-	stats     []TopicStats
-	last      []uint32 // Header.seq of each topic
-	follows   []bool   // last is known
-	queue     []storage.Message
-	bytes     int64 // of queue
-	released  int   // messages of queue that a snapshot passes on
-	received  int64
-	announced int // topics that Info has
-	warnings  []storage.Warning
-	ended     bool
-	err       error
-	round     time.Time // its end
-	current   storage.Message
-	timer     *time.Timer // of Duration
+	mu          sync.Mutex
+	topics      []storage.Topic
+	stats       []TopicStats
+	definitions int64    // bytes
+	last        []uint32 // Header.seq of each topic
+	follows     []bool   // last is known
+	queue       []storage.Message
+	bytes       int64 // of queue
+	released    int   // messages of queue that a snapshot passes on
+	received    int64
+	announced   int // topics that Info has
+	warnings    []storage.Warning
+	ended       bool
+	err         error
+	round       time.Time // its end
+	current     storage.Message
+	timer       *time.Timer // of Duration
 }
 
 // NewRecorder returns a recorder of which ReadNext ends with ctx.
@@ -107,14 +109,18 @@ func (r *Recorder) changed() {
 	}
 }
 
-// AddTopic adds a topic, and returns its number.
-func (r *Recorder) AddTopic(t storage.Topic) storage.TopicID {
+// AddTopic adds a topic, and returns its number. The error wraps ErrTooMuch.
+func (r *Recorder) AddTopic(t storage.Topic) (storage.TopicID, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if len(r.topics) == maxTopics || r.definitions+int64(len(t.Schema.Data)) > maxDefinitions {
+		return 0, fmt.Errorf("the system has more than %d topics, or more than %d MiB of definitions: %w", maxTopics, maxDefinitions>>20, ErrTooMuch)
+	}
+	r.definitions += int64(len(t.Schema.Data))
 	r.topics = append(r.topics, t)
 	r.stats = append(r.stats, TopicStats{Name: t.Name, Caller: t.Metadata[storage.MetaCallerID]})
 	r.last, r.follows = append(r.last, 0), append(r.follows, false)
-	return storage.TopicID(len(r.topics) - 1)
+	return storage.TopicID(len(r.topics) - 1), nil
 }
 
 // Add adds a message that has arrived, and keeps its data. logTime 0 means now. It returns
@@ -253,6 +259,12 @@ func (r *Recorder) Damage() storage.Damage {
 			d.Lost.Messages += s.Dropped
 			d.Warnings = append(d.Warnings, storage.Warning{Code: "buffer-full", Offset: -1, Damage: true,
 				Message: fmt.Sprintf("topic %s: %d messages came faster than they could be written, and are lost", s.Name, s.Dropped), Hint: "use a larger --buffer, or less compression"})
+		}
+	}
+	for _, name := range r.o.Wanted {
+		if r.ended && !slices.ContainsFunc(r.stats, func(s TopicStats) bool { return s.Name == name }) {
+			d.Warnings = append(d.Warnings, storage.Warning{Code: "topic-missing", Offset: -1, Damage: true,
+				Message: fmt.Sprintf("topic %s: it never came", name), Hint: "see whether its name is right, and whether somebody publishes it"})
 		}
 	}
 	return d

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +37,7 @@ func message(id storage.TopicID, data string) storage.Message {
 // TestRounds: a topic is announced before its first message, and never within a round.
 func TestRounds(t *testing.T) {
 	r := NewRecorder(t.Context(), Options{Format: "x", Round: time.Hour})
-	a := r.AddTopic(storage.Topic{Name: "/a"})
+	a := addTopic(t, r, storage.Topic{Name: "/a"})
 	r.Add(message(a, "1"))
 	topics := func() int {
 		info, err := r.Info()
@@ -67,7 +68,7 @@ func TestRounds(t *testing.T) {
 	next("")
 	resume(true)
 	next("1")
-	b := r.AddTopic(storage.Topic{Name: "/b"})
+	b := addTopic(t, r, storage.Topic{Name: "/b"})
 	r.Add(message(a, "2"))
 	r.Add(message(b, "3"))
 	if n := topics(); n != 1 {
@@ -86,7 +87,7 @@ func TestRounds(t *testing.T) {
 // TestFull: what does not fit is counted, and is damage.
 func TestFull(t *testing.T) {
 	r := NewRecorder(t.Context(), Options{Buffer: 2 * (messageMemory + 1)})
-	a := r.AddTopic(storage.Topic{Name: "/a"})
+	a := addTopic(t, r, storage.Topic{Name: "/a"})
 	for _, s := range []string{"1", "2", "3"} {
 		r.Add(message(a, s))
 	}
@@ -103,7 +104,7 @@ func TestFull(t *testing.T) {
 // TestSnapshot: only what came last is kept, and is read when it is released.
 func TestSnapshot(t *testing.T) {
 	r := NewRecorder(t.Context(), Options{Buffer: 2 * (messageMemory + 1), Snapshot: true})
-	a := r.AddTopic(storage.Topic{Name: "/a"})
+	a := addTopic(t, r, storage.Topic{Name: "/a"})
 	add := func(list ...string) {
 		for _, s := range list {
 			r.Add(message(a, s))
@@ -126,7 +127,7 @@ func TestSnapshot(t *testing.T) {
 // TestEnds: by a number of messages, a time, an error, and the context.
 func TestEnds(t *testing.T) {
 	r := NewRecorder(t.Context(), Options{Limit: 2})
-	a := r.AddTopic(storage.Topic{Name: "/a"})
+	a := addTopic(t, r, storage.Topic{Name: "/a"})
 	if !r.Add(message(a, "1")) || r.Add(message(a, "2")) || r.Add(message(a, "3")) {
 		t.Error("the limit is not 2")
 	}
@@ -138,7 +139,7 @@ func TestEnds(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	r, lost := NewRecorder(t.Context(), Options{}), errors.New("lost")
-	a = r.AddTopic(storage.Topic{Name: "/a"})
+	a = addTopic(t, r, storage.Topic{Name: "/a"})
 	r.Add(message(a, "1"))
 	r.Stop(lost)
 	if got, err := drain(r); !slices.Equal(got, []string{"1"}) || err != lost {
@@ -155,7 +156,7 @@ func TestEnds(t *testing.T) {
 // TestNoTime: messages without a time are lost at the end, and reported.
 func TestNoTime(t *testing.T) {
 	r := NewRecorder(t.Context(), Options{Now: func() (int64, bool) { return 0, false }})
-	a := r.AddTopic(storage.Topic{Name: "/a"})
+	a := addTopic(t, r, storage.Topic{Name: "/a"})
 	r.Add(message(a, "1"))
 	r.Stop(nil)
 	if got, err := drain(r); got != nil || err != nil {
@@ -169,7 +170,7 @@ func TestNoTime(t *testing.T) {
 // TestSeqGaps: numbers that are missing are counted, but not over a new connection.
 func TestSeqGaps(t *testing.T) {
 	r := NewRecorder(t.Context(), Options{})
-	a := r.AddTopic(storage.Topic{Name: "/a"})
+	a := addTopic(t, r, storage.Topic{Name: "/a"})
 	for _, seq := range []uint32{7, 8, 11, 11, 3, 4, 1<<32 - 1, 0} {
 		r.Seq(a, seq)
 	}
@@ -177,5 +178,28 @@ func TestSeqGaps(t *testing.T) {
 	r.Seq(a, 100)
 	if s := r.Stats()[0]; s.SeqGaps != 2 || s.Reconnects != 1 {
 		t.Errorf("%+v", s)
+	}
+}
+
+func addTopic(t *testing.T, r *Recorder, topic storage.Topic) storage.TopicID {
+	t.Helper()
+	id, err := r.AddTopic(topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// TestWanted: a topic that was asked for by its name and never came is damage, at the end.
+func TestWanted(t *testing.T) {
+	r := NewRecorder(t.Context(), Options{Wanted: []string{"/a", "/nosuch"}})
+	defer r.Close()
+	addTopic(t, r, storage.Topic{Name: "/a"})
+	if d := r.Damage(); len(d.Warnings) > 0 {
+		t.Errorf("before the end: %+v", d.Warnings)
+	}
+	r.Stop(nil)
+	if d := r.Damage(); len(d.Warnings) != 1 || !d.Warnings[0].Damage || !strings.Contains(d.Warnings[0].Message, "/nosuch") {
+		t.Errorf("%+v", d.Warnings)
 	}
 }

@@ -22,7 +22,9 @@
 package foxglove
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -44,8 +46,12 @@ import (
 // subprotocols are offered to servers: some know one of them only.
 var subprotocols = []string{"foxglove.sdk.v1", "foxglove.websocket.v1"}
 
-// DefaultMaxMessage is how large a message may be, in bytes.
-const DefaultMaxMessage = 1 << 30
+// Limits of what a server sends besides messages, in bytes.
+const (
+	maxText     = 64 << 20
+	maxChannels = 100_000 // in one text, not bytes
+	maxMetadata = 1 << 20 // of a channel
+)
 
 // Limits of time.
 const (
@@ -61,7 +67,7 @@ type RecordOptions struct {
 
 	Takes      func(name, typ string) bool // reports whether a topic is recorded
 	WallTime   bool                        // times of this machine, not those of the server
-	MaxMessage int64                       // bytes; 0: DefaultMaxMessage
+	MaxMessage int64                       // bytes; 0: live.DefaultMaxMessage
 }
 
 // A Recorder records the channels of a server. It is a storage.Reader.
@@ -74,17 +80,17 @@ type Recorder struct {
 	listed  chan struct{} // closed with the first list of channels
 	once    sync.Once
 
-	topics map[string]storage.TopicID // by all that a channel has
+	topics map[[sha256.Size]byte]storage.TopicID // by the hash of all that a channel has
 }
 
 // Record begins to record from a server at an address ws://HOST:PORT. The recording ends with Stop or
 // the options; ctx ends it at once.
 func Record(ctx context.Context, address string, o RecordOptions) (*Recorder, error) {
 	if o.MaxMessage == 0 {
-		o.MaxMessage = DefaultMaxMessage
+		o.MaxMessage = live.DefaultMaxMessage
 	}
 	o.Format, o.Path = "foxglove", address
-	r := &Recorder{o: o, address: address, done: make(chan struct{}), listed: make(chan struct{}), topics: map[string]storage.TopicID{}}
+	r := &Recorder{o: o, address: address, done: make(chan struct{}), listed: make(chan struct{}), topics: map[[sha256.Size]byte]storage.TopicID{}}
 	conn, err := r.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -115,7 +121,7 @@ func (r *Recorder) connect(ctx context.Context) (*websocket.Conn, error) {
 	if conn.Subprotocol() == "" {
 		return nil, errors.Join(fmt.Errorf("%s: a WebSocket server, but not of the Foxglove protocol", r.address), conn.CloseNow())
 	}
-	conn.SetReadLimit(r.o.MaxMessage + 64<<10)
+	conn.SetReadLimit(max(r.o.MaxMessage, maxText) + 64<<10)
 	return conn, nil
 }
 
@@ -169,48 +175,103 @@ type channel struct {
 	SchemaEncoding string `json:"schemaEncoding"`
 	Schema         string `json:"schema"`
 
-	Metadata map[string]string `json:"metadata,omitempty"` // servers of foxglove.sdk.v1 have it
+	Metadata metadata `json:"metadata,omitempty"` // servers of foxglove.sdk.v1 have it
+}
+
+// channels is a list of channels that is not longer than it may be.
+type channels []channel
+
+// UnmarshalJSON reads one channel after the other.
+func (c *channels) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if start, err := d.Token(); err != nil || start != json.Delim('[') {
+		return errors.Join(errors.New("the channels are no list"), err)
+	}
+	for d.More() {
+		if len(*c) == maxChannels {
+			return fmt.Errorf("more than %d channels: %w", maxChannels, live.ErrTooMuch)
+		}
+		var one channel
+		if err := d.Decode(&one); err != nil {
+			return err
+		}
+		*c = append(*c, one)
+	}
+	return nil
+}
+
+// metadata is what a channel has about itself, if it is not larger than it may be.
+type metadata map[string]string
+
+// UnmarshalJSON reads it.
+func (m *metadata) UnmarshalJSON(b []byte) error {
+	if len(b) > maxMetadata {
+		return fmt.Errorf("metadata of %d bytes: %w", len(b), live.ErrTooMuch)
+	}
+	return json.Unmarshal(b, (*map[string]string)(m))
 }
 
 // session reads a connection until its end.
 func (r *Recorder) session(ctx context.Context, conn *websocket.Conn) error {
 	subscribed := map[uint32]storage.TopicID{} // by the number of the subscription, which is that of the channel
+	sizes := map[storage.TopicID]int64{}       // of the largest messages
 	for {
-		kind, b, err := conn.Read(ctx)
-		switch {
-		case err != nil:
+		kind, in, err := conn.Reader(ctx)
+		if err != nil {
 			return err
-		case kind == websocket.MessageText:
-			if err := r.text(ctx, conn, b, subscribed); err != nil {
+		}
+		if kind == websocket.MessageText {
+			b, err := live.ReadMessage(in, 0, maxText)
+			if err == nil {
+				err = r.text(ctx, conn, b, subscribed)
+			}
+			if err != nil {
 				return err
 			}
 			continue
-		case len(b) == 0 || b[0] != 1: // time, assets, the state of a player
-			continue
-		case len(b) < 13:
-			return fmt.Errorf("a message of %d bytes: %w", len(b), storage.ErrTruncated)
 		}
-		id, known := subscribed[binary.LittleEndian.Uint32(b[1:])]
-		if !known {
-			continue // it was sent before the server knew that
+		m, wanted, err := r.message(in, subscribed, sizes)
+		if err != nil {
+			return err
 		}
-		m := storage.Message{Topic: id, Data: b[13:]}
-		if !r.o.WallTime {
-			m.LogTime = int64(binary.LittleEndian.Uint64(b[5:]))
-		}
-		if !r.Add(m) {
+		if wanted && !r.Add(m) {
 			return nil
 		}
 	}
 }
 
+// message reads a message of a channel. What is not wanted is left out as it comes: time, assets, the state of a
+// player, and what was sent before the server knew that a subscription ended.
+func (r *Recorder) message(in io.Reader, subscribed map[uint32]storage.TopicID, sizes map[storage.TopicID]int64) (m storage.Message, wanted bool, err error) {
+	var head [13]byte
+	n, err := io.ReadFull(in, head[:])
+	switch {
+	case n > 0 && head[0] == 1 && errors.Is(err, io.ErrUnexpectedEOF):
+		return m, false, fmt.Errorf("a message of %d bytes: %w", n, storage.ErrTruncated)
+	case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return m, false, err
+	}
+	if m.Topic, wanted = subscribed[binary.LittleEndian.Uint32(head[1:])]; !wanted || head[0] != 1 {
+		_, err = io.Copy(io.Discard, in)
+		return m, false, err
+	}
+	if m.Data, err = live.ReadMessage(in, sizes[m.Topic], r.o.MaxMessage); err != nil {
+		return m, false, err
+	}
+	sizes[m.Topic] = max(sizes[m.Topic], int64(len(m.Data)))
+	if !r.o.WallTime {
+		m.LogTime = int64(binary.LittleEndian.Uint64(head[5:]))
+	}
+	return m, true, nil
+}
+
 // text takes a message in JSON.
 func (r *Recorder) text(ctx context.Context, conn *websocket.Conn, b []byte, subscribed map[uint32]storage.TopicID) error {
 	var m struct {
-		Op       string    `json:"op"`
-		Channels []channel `json:"channels"`
-		Level    int       `json:"level"`
-		Message  string    `json:"message"`
+		Op       string   `json:"op"`
+		Channels channels `json:"channels"`
+		Level    int      `json:"level"`
+		Message  string   `json:"message"`
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
 		return fmt.Errorf("a message that is not JSON as it should be: %w: %w", err, storage.ErrCorrupt)
@@ -235,7 +296,7 @@ func (r *Recorder) subscribe(ctx context.Context, conn *websocket.Conn, channels
 		}
 		id, err := r.topic(c)
 		if err != nil || c.ID > 1<<32-1 {
-			r.Warn(storage.Warning{Code: "channel-refused", Damage: true, Message: fmt.Sprintf("topic %s cannot be recorded: its number is %d, its definition is in %.40q: %v", c.Topic, c.ID, c.SchemaEncoding, err)})
+			r.Warn(storage.Warning{Code: "channel-refused", Damage: true, Message: fmt.Sprintf("topic %.200s cannot be recorded: its number is %d, its definition is in %.40q: %v", c.Topic, c.ID, c.SchemaEncoding, err)})
 			continue
 		}
 		subscribed[uint32(c.ID)] = id
@@ -258,7 +319,7 @@ var usualSchema = map[string]string{"ros1": "ros1msg", "cdr": "ros2msg", "protob
 
 // topic returns the topic of a channel: that of an older one if they are the same.
 func (r *Recorder) topic(c *channel) (storage.TopicID, error) {
-	key := strings.Join([]string{c.Topic, c.Encoding, c.SchemaName, c.SchemaEncoding, c.Schema}, "\x00")
+	key := sha256.Sum256([]byte(strings.Join([]string{c.Topic, c.Encoding, c.SchemaName, c.SchemaEncoding, c.Schema}, "\x00")))
 	if id, known := r.topics[key]; known {
 		r.Reconnected(id)
 		return id, nil
@@ -276,9 +337,11 @@ func (r *Recorder) topic(c *channel) (storage.TopicID, error) {
 	if c.Schema == "" {
 		t.Schema = storage.Schema{}
 	}
-	id := r.AddTopic(t)
-	r.topics[key] = id
-	return id, nil
+	id, err := r.AddTopic(t)
+	if err == nil {
+		r.topics[key] = id
+	}
+	return id, err
 }
 
 // Close ends the connection. See storage.Reader.

@@ -1,10 +1,12 @@
 package foxglove
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -21,7 +23,15 @@ import (
 
 func record(t *testing.T, h http.Handler, o RecordOptions) *Recorder {
 	t.Helper()
-	s := httptest.NewServer(h)
+	return recordRaw(t, h, o)
+}
+
+// recordRaw records from a server whose handler finds its connection in the context.
+func recordRaw(t *testing.T, h http.Handler, o RecordOptions) *Recorder {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	s.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
+	s.Start()
 	o.Takes = func(name, _ string) bool { return name != "/other" }
 	o.Round = 20 * time.Millisecond
 	r, err := Record(t.Context(), strings.Replace(s.URL, "http", "ws", 1), o)

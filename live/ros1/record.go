@@ -21,9 +21,6 @@ const (
 	schemaEncoding = "ros1msg"
 )
 
-// DefaultMaxMessage is how large a message may be, in bytes.
-const DefaultMaxMessage = 1 << 30
-
 // RecordOptions are what to record.
 type RecordOptions struct {
 	live.Options // Now is not used
@@ -31,7 +28,7 @@ type RecordOptions struct {
 	Topics     []string                    // names that are subscribed to at once; their publishers may come later
 	Takes      func(name, typ string) bool // reports whether another topic is recorded when it has a publisher; nil: none is
 	WallTime   bool                        // of this machine, although the system has a simulated one
-	MaxMessage int64                       // bytes; 0: DefaultMaxMessage. A publisher that sends a larger one is disconnected
+	MaxMessage int64                       // bytes; 0: live.DefaultMaxMessage. A publisher that sends a larger one is disconnected
 }
 
 // A Recorder records the topics of a ROS 1 system. It is a storage.Reader whose topics are the
@@ -44,15 +41,27 @@ type Recorder struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	mu     sync.Mutex
-	closed bool // nothing more is begun
-	subs   map[string]*subscription
-	topics map[string]storage.TopicID // by their header
-	types  map[string]string          // md5sum by topic and caller
+	mu       sync.Mutex
+	closed   bool // nothing more is begun
+	subs     map[string]*subscription
+	topics   map[string]storage.TopicID // by their header
+	types    map[string]string          // md5sum by topic and caller
+	followed int                        // publishers
+
+	connecting chan struct{} // has an element for each connection that is being made
 
 	simulated bool
 	time      atomic.Int64 // of /clock, ns; 0: none came
 }
+
+// firstTopics is how long the first subscriptions may take before the recording begins.
+const firstTopics = 2 * time.Second
+
+// Limits of connections to publishers: those that are being made at a time, and all.
+const (
+	maxConnecting = 256
+	maxPublishers = 32_768
+)
 
 // masterPoll is how often the master is asked for new topics.
 const masterPoll = 500 * time.Millisecond
@@ -61,13 +70,13 @@ const masterPoll = 500 * time.Millisecond
 // with Stop, with the options, or when the master asks for it; ctx ends it at once.
 func Record(ctx context.Context, address string, o RecordOptions) (*Recorder, error) {
 	if o.MaxMessage == 0 {
-		o.MaxMessage = DefaultMaxMessage
+		o.MaxMessage = live.DefaultMaxMessage
 	}
 	n, err := newNode(address, randomName("/bagconv_record"))
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorder{o: o, node: n, subs: map[string]*subscription{}, topics: map[string]storage.TopicID{}, types: map[string]string{}}
+	r := &Recorder{o: o, node: n, subs: map[string]*subscription{}, topics: map[string]storage.TopicID{}, types: map[string]string{}, connecting: make(chan struct{}, maxConnecting)}
 	r.o.Format, r.o.Path = encoding, address
 	if !o.WallTime {
 		if r.simulated, err = n.master.simTime(ctx); err != nil {
@@ -88,10 +97,16 @@ func Record(ctx context.Context, address string, o RecordOptions) (*Recorder, er
 		}
 	}
 	n.shutdown = func(string) { r.Stop(nil) }
-	if err := r.begin(); err != nil {
-		return nil, unreachable(err, r.Close())
+	begun := make(chan error, 1)
+	r.start(func() { r.watch(begun) })
+	select {
+	case err := <-begun:
+		if err != nil {
+			return nil, unreachable(err, r.Close())
+		}
+	case <-time.After(firstTopics): // it goes on meanwhile: there may be very many, or the master may be slow
+	case <-r.ctx.Done():
 	}
-	r.start(r.watch)
 	return r, nil
 }
 
@@ -130,12 +145,19 @@ func (r *Recorder) subscription(topic string) *subscription {
 func (r *Recorder) subscribe(topic string, keep bool) error {
 	r.mu.Lock()
 	s := r.subs[topic]
-	if s == nil {
+	added := s == nil
+	if added {
 		s = &subscription{r: r, topic: topic, keep: keep, clock: r.simulated && topic == "/clock", publishers: map[string]bool{}}
 		r.subs[topic] = s
 	}
 	r.mu.Unlock()
-	return r.register(s)
+	err := r.register(s)
+	if err != nil && added {
+		r.mu.Lock()
+		delete(r.subs, topic) // discover finds it again
+		r.mu.Unlock()
+	}
+	return err
 }
 
 func (r *Recorder) register(s *subscription) error {
@@ -165,6 +187,9 @@ func (r *Recorder) discover() error {
 		return err
 	}
 	for name, typ := range types {
+		if r.Ended() {
+			return nil
+		}
 		if r.subscription(name) == nil && r.o.Takes(name, typ) {
 			if err := r.subscribe(name, true); err != nil {
 				return err
@@ -174,8 +199,11 @@ func (r *Recorder) discover() error {
 	return nil
 }
 
-// watch finds new topics, and registers anew if the master was restarted.
-func (r *Recorder) watch() {
+// watch subscribes to what is there, then finds new topics, and registers anew if the master was restarted.
+func (r *Recorder) watch(begun chan<- error) {
+	err := r.begin()
+	begun <- err
+	done := err == nil
 	tick := time.NewTicker(masterPoll)
 	defer tick.Stop()
 	for {
@@ -184,17 +212,33 @@ func (r *Recorder) watch() {
 			return
 		case <-tick.C:
 		}
-		known, err := r.node.master.knows(r.ctx, r.node.api)
-		if err == nil && !known {
-			err = r.registerAll()
-		}
-		if err == nil {
-			err = r.discover()
+		if err = r.goOn(&done); r.Ended() {
+			continue // until Close
 		}
 		if err != nil && r.ctx.Err() == nil {
 			r.Warn(storage.Warning{Code: "master-lost", Message: "the master did not answer for a time; topics that began then may be missing"})
 		}
 	}
+}
+
+// goOn subscribes to what is there, if that is not done, or to what is new.
+func (r *Recorder) goOn(begun *bool) error {
+	if r.Ended() {
+		return nil
+	}
+	if !*begun {
+		err := r.begin()
+		*begun = err == nil
+		return err
+	}
+	known, err := r.node.master.knows(r.ctx, r.node.api)
+	if err == nil && !known {
+		err = r.registerAll()
+	}
+	if err == nil {
+		err = r.discover()
+	}
+	return err
 }
 
 // registerAll registers all subscriptions with a master that does not know them.
@@ -206,6 +250,9 @@ func (r *Recorder) registerAll() error {
 	}
 	r.mu.Unlock()
 	for _, s := range list {
+		if r.Ended() {
+			return nil
+		}
 		if err := r.register(s); err != nil {
 			return err
 		}
@@ -215,7 +262,7 @@ func (r *Recorder) registerAll() error {
 
 // connected returns the topic of a connection with such a header: that of an older connection
 // if the publisher is the same and has the same type.
-func (r *Recorder) connected(topic, uri string, fields map[string]string) storage.TopicID {
+func (r *Recorder) connected(topic, uri string, fields map[string]string) (storage.TopicID, error) {
 	caller := fields[wire.FieldCaller]
 	if caller == "" {
 		caller = uri
@@ -225,7 +272,7 @@ func (r *Recorder) connected(topic, uri string, fields map[string]string) storag
 	defer r.mu.Unlock()
 	if id, known := r.topics[key]; known {
 		r.Reconnected(id)
-		return id
+		return id, nil
 	}
 	who := topic + "\x00" + caller
 	if was, known := r.types[who]; known && was != fields[wire.FieldMD5] {
@@ -241,9 +288,11 @@ func (r *Recorder) connected(topic, uri string, fields map[string]string) storag
 			t.Metadata[key] = v
 		}
 	}
-	id := r.AddTopic(t)
-	r.topics[key] = id
-	return id
+	id, err := r.AddTopic(t)
+	if err == nil {
+		r.topics[key] = id
+	}
+	return id, err
 }
 
 // setTime takes a message of /clock.

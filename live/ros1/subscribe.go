@@ -42,16 +42,19 @@ func (s *subscription) update(uris []string) {
 		s.publishers[uri] = false
 	}
 	for _, uri := range uris {
-		_, running := s.publishers[uri]
-		s.publishers[uri] = true
-		if !running {
+		if _, running := s.publishers[uri]; !running {
+			if !s.r.mayFollow() {
+				return
+			}
 			s.r.start(func() { s.follow(uri) })
 		}
+		s.publishers[uri] = true
 	}
 }
 
 // follow stays connected to a publisher until it leaves.
 func (s *subscription) follow(uri string) {
+	defer s.r.unfollow()
 	ctx, wait := s.r.ctx, firstRetry
 	for try := 0; ; try++ {
 		messages, err := s.session(ctx, uri)
@@ -94,9 +97,34 @@ func (s *subscription) complain(uri string, err error) {
 		Message: fmt.Sprintf("topic %s, publisher at %s: %v", s.topic, uri, plain(err))})
 }
 
+// mayFollow counts a publisher that is to be followed. It is false if there are too many.
+func (r *Recorder) mayFollow() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.followed == maxPublishers {
+		r.Warn(storage.Warning{Code: "too-many-publishers", Damage: true, Message: fmt.Sprintf("there are more than %d publishers; the others are not recorded", maxPublishers)})
+		return false
+	}
+	r.followed++
+	return true
+}
+
+// unfollow counts a publisher that is followed no more.
+func (r *Recorder) unfollow() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.followed--
+}
+
 // session is one connection to a publisher. It returns how many messages came.
 func (s *subscription) session(ctx context.Context, uri string) (messages int, err error) {
+	select {
+	case s.r.connecting <- struct{}{}:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
 	conn, err := s.connect(ctx, uri)
+	<-s.r.connecting
 	if err != nil {
 		return 0, err
 	}
@@ -114,7 +142,9 @@ func (s *subscription) session(ctx context.Context, uri string) (messages int, e
 	_ = conn.SetReadDeadline(time.Time{})
 	var id storage.TopicID
 	if s.keep {
-		id = s.r.connected(s.topic, uri, fields)
+		if id, err = s.r.connected(s.topic, uri, fields); err != nil {
+			return 0, err
+		}
 	}
 	numbered := startsWithHeader(fields[wire.FieldDefinition])
 	trusted := int64(0)

@@ -64,7 +64,7 @@ Set ROS_IP or ROS_HOSTNAME if other machines reach this one by another address.`
 		exits: []exit{
 			{0, "OUT is written; nothing is lost that its format can store"},
 			{1, "failed; what was recorded until then stays, and the message names it"},
-			{3, "OUT is written, but messages were lost or could not be converted"},
+			{3, "OUT is written, but a TOPIC never came, or messages were lost or could not be converted"},
 		},
 		operands: []flag{{kind: plainText}, {kind: plainText}},
 		run:      e.record,
@@ -86,7 +86,7 @@ func (e *env) recordFlags() []flag {
 			help: "memory for messages that wait to be written (default 256M); messages that come when it is full are lost, and counted"},
 		flag{name: "chunk-duration", arg: "D", init: "1s", set: parsed(&l.journal, selection.ParseDuration),
 			help: "write what has come into the file after this time, at the latest (default 1s)"},
-		flag{name: "max-message", arg: "SIZE", init: "1G", set: parsed(&l.message, storage.ParseSize), help: "disconnect a publisher that sends a larger message (default 1G)"},
+		flag{name: "max-message", arg: "SIZE", init: "128M", set: parsed(&l.message, storage.ParseSize), help: "disconnect a publisher that sends a larger message (default 128M)"},
 		flag{name: "snapshot", kind: onOff, set: put(&l.snapshot),
 			help: "keep the last messages in --buffer, and write them when the signal USR1 comes; several times if it comes again"},
 		flag{name: "wall-time", kind: onOff, set: put(&l.wallTime),
@@ -127,8 +127,14 @@ func (e *env) record(c *cli.Context) error {
 	}
 	var r liveReader
 	job.SourceFormat = live.Source(func(ctx context.Context, address string) (storage.Reader, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		opened := context.AfterFunc(stopped, cancel) // a system that does not answer is left
 		system, err := openLive(ctx, address, o)
+		if !opened() && err != nil {
+			err = context.Cause(stopped)
+		}
 		if err != nil {
+			cancel()
 			return nil, err
 		}
 		r = system
@@ -210,6 +216,7 @@ func (e *env) recordOptions(words []string) (o ros1.RecordOptions, err error) {
 			o.Topics = append(o.Topics, name)
 		}
 	}
+	o.Wanted = o.Topics
 	return o, nil
 }
 

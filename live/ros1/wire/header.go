@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bagconv/bagconv/live"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -93,22 +94,11 @@ func ReadSized(r io.Reader, limit, trusted int64, what string) ([]byte, error) {
 	if n > limit {
 		return nil, wrong("a %s of %d bytes, more than the limit of %d", what, n, limit)
 	}
-	const step = 1 << 20
-	var buf []byte
-	for int64(len(buf)) < n {
-		at := int64(len(buf))
-		to := min(n, max(at+step, 2*at, trusted)) // at most twice what has come
-		grown := make([]byte, to)
-		copy(grown, buf)
-		if m, err := io.ReadFull(r, grown[at:]); err != nil {
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				err = fmt.Errorf("the connection ended after %d of %d bytes of a %s: %w", at+int64(m), n, what, storage.ErrTruncated)
-			}
-			return nil, err
-		}
-		buf = grown
+	b, err := live.ReadMessage(io.LimitReader(r, n), trusted, n)
+	if err == nil && int64(len(b)) < n {
+		err = fmt.Errorf("the connection ended after %d of %d bytes of a %s: %w", len(b), n, what, storage.ErrTruncated)
 	}
-	return buf, nil
+	return b, err
 }
 
 // wrong returns an error about what a peer has sent.
