@@ -25,6 +25,9 @@ type channelOut struct {
 	id          uint32
 	text        []byte // its JSON
 	subscribers int
+	topic       string
+	heard       bool  // it has or had a subscriber
+	early       int64 // messages that were sent before that, and that no later subscriber gets
 	last        map[storage.TopicID]*payload // of latched publishers, for new subscribers
 }
 
@@ -54,7 +57,7 @@ func (p *Player) channel(t *storage.Topic) *channelOut {
 	}
 	c.ID = uint64(len(p.channels) + 1)
 	text, _ := json.Marshal(c) // of numbers and text
-	out := &channelOut{id: uint32(c.ID), text: text}
+	out := &channelOut{id: uint32(c.ID), text: text, topic: c.Topic}
 	p.channels, p.byKey[key], p.list = append(p.channels, out), out, nil
 	advertise := advertisement([]*channelOut{out})
 	for v := range p.viewers {
@@ -81,6 +84,9 @@ func (p *Player) send(ctx context.Context, s source, m *storage.Message) error {
 	defer p.mu.Unlock()
 	if ctx.Err() != nil { // then the viewers are elsewhere already
 		return context.Cause(ctx)
+	}
+	if !s.heard && (!s.latched || s.last[m.Topic] != nil) {
+		s.early++
 	}
 	if s.latched {
 		p.keep(s, m.Topic, data)
@@ -143,4 +149,18 @@ func (p *Player) keep(s source, publisher storage.TopicID, data *payload) {
 func messageHead(subscription uint32, logTime int64) []byte {
 	b := binary.LittleEndian.AppendUint32([]byte{1}, subscription)
 	return binary.LittleEndian.AppendUint64(b, uint64(logTime))
+}
+
+// Early returns how many messages of each topic were sent before it had a subscriber, without those that a
+// later one gets, and whether any topic has had one.
+func (p *Player) Early() (messages map[string]int64, heard bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	messages = map[string]int64{}
+	for _, c := range p.channels {
+		if heard = heard || c.heard; c.early > 0 {
+			messages[c.topic] += c.early
+		}
+	}
+	return messages, heard
 }

@@ -307,6 +307,7 @@ func (v *viewer) subscribe(list []subscription) (wrong string) {
 		}
 		v.subscriptions[c], v.numbers[s.ID] = s.ID, c
 		c.subscribers++
+		c.heard = true
 		for _, id := range slices.Sorted(maps.Keys(c.last)) {
 			v.putMessage(s.ID, c.last[id])
 		}

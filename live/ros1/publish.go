@@ -25,6 +25,8 @@ type publication struct {
 	mu    sync.Mutex
 	links map[*link]bool
 	last  []byte // of a latched topic, framed; nil: none was sent
+	heard bool   // it has or had a subscriber
+	early int64  // messages that were sent before that, and that no later subscriber gets
 }
 
 // header returns the answer to a subscriber, or an error that it gets.
@@ -43,6 +45,9 @@ func (p *publication) header(caller string, asked map[string]string) (map[string
 // send passes a framed message to all subscribers. It waits for slow ones.
 func (p *publication) send(message []byte) {
 	p.mu.Lock()
+	if !p.heard && (!p.latching || p.last != nil) {
+		p.early++
+	}
 	if p.latching {
 		p.last = message
 	}
@@ -60,7 +65,7 @@ func (p *publication) send(message []byte) {
 func (p *publication) add(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.links[l] = true
+	p.links[l], p.heard = true, true
 	if p.last != nil {
 		l.put(p.last)
 	}
@@ -212,4 +217,22 @@ func (s *station) accept(conn net.Conn) {
 	}
 	l.end(net.ErrClosed) // nothing waits for it
 	_ = conn.Close()
+}
+
+// Early returns how many messages of each topic were sent before it had a subscriber, without those that a
+// later one gets, and whether any topic has had one.
+func (p *Player) Early() (messages map[string]int64, heard bool) {
+	messages = map[string]int64{}
+	for _, s := range p.all() {
+		s.mu.Lock()
+		for _, pub := range s.pubs {
+			pub.mu.Lock()
+			if heard = heard || pub.heard; pub.early > 0 {
+				messages[pub.topic] += pub.early
+			}
+			pub.mu.Unlock()
+		}
+		s.mu.Unlock()
+	}
+	return messages, heard
 }

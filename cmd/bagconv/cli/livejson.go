@@ -26,6 +26,7 @@ type (
 		Messages  int64  `json:"messages"` // received, or sent
 		LateP99NS string `json:"late_p99_ns,omitempty"`
 		LateMaxNS string `json:"late_max_ns,omitempty"`
+		Early     int64  `json:"before_subscriber,omitempty"` // of those that were sent: before the topic had a subscriber
 		*topicReceived
 	}
 	// Of record: a topic of a publisher.

@@ -76,7 +76,7 @@ func (e *env) playFlags() []flag {
 		flag{name: "loop", short: "l", kind: onOff, set: put(&l.loop), help: "begin again at the end, until it is interrupted"},
 		flag{name: "paused", kind: onOff, set: put(&l.paused), help: "begin paused; the space key starts it"},
 		flag{name: "clock", arg: "HZ", kind: aDecimal, noValue: "100", set: number(&l.clock, 0), help: "publish the time of the recording as /clock, HZ times a second (without HZ 100 times); /clock of the recording is left out"},
-		flag{name: "wait-for-subscribers", kind: onOff, set: put(&l.wait), help: "wait with the first message until every topic has a subscriber"},
+		flag{name: "wait-for-subscribers", kind: onOff, set: put(&l.wait), help: "wait with the first message until every topic has a subscriber; without the flag, to viewers it waits for the first one that subscribes"},
 		flag{name: "delay", arg: "D", init: "200ms", set: parsed(&l.delay, selection.ParseDuration), help: "wait with the first message, for subscribers to connect (default 200ms)"},
 		flag{name: "drop", kind: onOff, set: put(&l.drop), help: "drop messages for a viewer that does not keep up, and count them; without the flag the clock waits for it"},
 		e.set.originFlag(),
@@ -158,6 +158,7 @@ func (e *env) playAll(c *cli.Context, job *convert.Job, player player) (results 
 type player interface {
 	Format() *storage.Format
 	Close() error
+	Early() (messages map[string]int64, heard bool)
 }
 
 // checkTo refuses flags that the address has no use for.
@@ -201,6 +202,25 @@ func (e *env) playAgain(c *cli.Context, p player) bool {
 	return e.set.live.loop
 }
 
+// noteEarly says how many messages were sent before their topics had subscribers.
+func (e *env) noteEarly(l *liveJSON, player player) {
+	early, heard := player.Early()
+	messages, topics := int64(0), 0
+	for i := range l.Topics {
+		if l.Topics[i].Early = early[l.Topics[i].Name]; l.Topics[i].Early > 0 {
+			messages += l.Topics[i].Early
+			topics++
+		}
+	}
+	switch {
+	case messages == 0:
+	case !heard:
+		e.writeLines("note", []string{"no topic had a subscriber: nobody got the " + count(messages, "message")})
+	default:
+		e.writeLines("note", []string{fmt.Sprintf("%s of %s were sent before their topic had a subscriber; --wait-for-subscribers waits", count(messages, "message"), count(int64(topics), "topic"))})
+	}
+}
+
 // endPlay waits until all subscribers have everything, and reports what was not as it should be: on
 // standard error, and in the result. It returns the exit status.
 func (e *env) endPlay(player player, clock *live.Clock, result *resultJSON, status int) int {
@@ -215,6 +235,7 @@ func (e *env) endPlay(player player, clock *live.Clock, result *resultJSON, stat
 			l.Problems = []string{count(l.Dropped, "message") + " dropped, because a viewer did not keep up"}
 		}
 	}
+	e.noteEarly(l, player)
 	l.Passes, result.Live = e.set.live.passes, l
 	e.writeLines("lost", l.LostConnections)
 	e.writeLines("warning", l.Problems)

@@ -34,7 +34,7 @@ func (e *env) playViewers(c *cli.Context, path string, clock *live.Clock) (playe
 	if err != nil {
 		return nil, err
 	}
-	o.Clock, o.Name, o.Drop, o.Wait, o.Delay, o.Access = clock, filepath.Base(path), l.drop, l.wait, time.Duration(l.delay), access.Rules{Origins: e.set.origins}
+	o.Clock, o.Name, o.Drop, o.Wait, o.WaitAny, o.Delay, o.Access = clock, filepath.Base(path), l.drop, l.wait, true, time.Duration(l.delay), access.Rules{Origins: e.set.origins}
 	switch {
 	case host == "":
 		place = net.JoinHostPort("127.0.0.1", port)

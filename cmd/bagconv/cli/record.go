@@ -128,9 +128,9 @@ func (e *env) record(c *cli.Context) error {
 	var r liveReader
 	job.SourceFormat = live.Source(func(ctx context.Context, address string) (storage.Reader, error) {
 		ctx, cancel := context.WithCancel(ctx)
-		opened := context.AfterFunc(stopped, cancel) // a system that does not answer is left
+		forget := context.AfterFunc(stopped, cancel) // a system that does not answer is left
 		system, err := openLive(ctx, address, o)
-		if !opened() && err != nil {
+		if !forget() && err != nil {
 			err = context.Cause(stopped)
 		}
 		if err != nil {
