@@ -45,13 +45,19 @@ func ledgerDir() string {
 
 // begin writes down an upload before it is asked for: add has its id, when the answer is there.
 func (l *ledger) begin(s sink, key string) {
-	l.note(debt{Store: s.where(), Key: key, ID: beginID(key), Begins: time.Now()})
+	l.note(debt{Store: s.where(), Key: key, ID: beginID(s, key), Begins: time.Now()})
 }
 
 // beginID is the id of an upload in a ledger before the store has named it.
-func beginID(key string) string { return "begin " + key }
+func beginID(s sink, key string) string { return "begin " + s.where() + " " + key }
 
-func (l *ledger) add(s sink, key, id string) { l.note(debt{Store: s.where(), Key: key, ID: id}) }
+// objectID is the id of an object in a ledger.
+func objectID(s sink, key string) string { return "object " + s.where() + " " + key }
+
+func (l *ledger) add(s sink, key, id string) {
+	l.note(debt{Store: s.where(), Key: key, ID: id})
+	l.remove(beginID(s, key))
+}
 
 func (l *ledger) note(d debt) {
 	l.mu.Lock()
@@ -59,7 +65,6 @@ func (l *ledger) note(d debt) {
 	if l.open == nil {
 		l.open = map[string]debt{}
 	}
-	delete(l.open, beginID(d.Key))
 	l.open[d.ID] = d
 	if l.file == nil && !l.dead {
 		l.dead = l.create() != nil
@@ -69,7 +74,7 @@ func (l *ledger) note(d debt) {
 
 // owe writes down an object that is to be removed unless the others of its recording appear.
 func (l *ledger) owe(s sink, key, mark string) {
-	l.note(debt{Store: s.where(), Key: key, ID: "object " + key, Mark: mark})
+	l.note(debt{Store: s.where(), Key: key, ID: objectID(s, key), Mark: mark})
 }
 
 func (l *ledger) create() error {

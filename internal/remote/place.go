@@ -49,7 +49,7 @@ func (r *FS) Place(stage, dir string, names, old []string, overwrite bool) error
 		return failed
 	}
 	for _, d := range drafts {
-		r.ledger.remove("object " + d.final())
+		r.ledger.remove(objectID(d.sink, d.final()))
 		r.forget(d)
 	}
 	for _, key := range stale {
@@ -146,7 +146,7 @@ func (r *FS) appear(d *draft, only, several bool) error {
 func (r *FS) withdraw(d *draft) error {
 	err := r.removeObject(d.sink, d.final())
 	if err == nil {
-		r.ledger.remove("object " + d.final())
+		r.ledger.remove(objectID(d.sink, d.final()))
 	}
 	return err
 }

@@ -35,6 +35,8 @@ type shelf struct {
 	dirs      map[string]bool   // that were made
 	sightings map[any]sighting  // what stood at a name lately, and what was in a folder, by listing
 
+	sending chan struct{} // has an element for each part of a draft that is on its way
+
 	dead []deadUpload // uploads of dead processes, whose parts are objects
 
 	ledger ledger
@@ -43,7 +45,7 @@ type shelf struct {
 // New returns a file system whose requests end with ctx. The settings may change until the first
 // name is asked for.
 func New(ctx context.Context, s *Settings) *FS {
-	return &FS{&shelf{link: newLink(ctx, s), stores: map[string]store{}, caches: map[string]*cache{}, drafts: map[string]*draft{}, dirs: map[string]bool{}, sightings: map[any]sighting{}}, iox.WithMeter(ctx, s.Meter)}
+	return &FS{&shelf{link: newLink(ctx, s), sending: make(chan struct{}, sending), stores: map[string]store{}, caches: map[string]*cache{}, drafts: map[string]*draft{}, dirs: map[string]bool{}, sightings: map[any]sighting{}}, iox.WithMeter(ctx, s.Meter)}
 }
 
 // Metered returns the same file system, with another Meter. See iox.Metered.

@@ -20,7 +20,7 @@ const (
 	largePart  = 256 << 20
 	smallParts = 6000
 	mostParts  = 10_000
-	sending    = 4 // parts of an object at a time
+	sending    = 4 // parts at a time, of all objects together
 )
 
 // partStart returns where a part begins, the first being 0.
@@ -79,7 +79,6 @@ type draft struct {
 	id    string // of the upload; "" until a part is sent
 	err   error  // the first one
 	done  bool   // closed, committed or aborted
-	room  chan struct{}
 	wait  sync.WaitGroup
 
 	closed bool
@@ -97,7 +96,7 @@ var (
 )
 
 func (r *FS) newDraft(s sink, name, key string) *draft {
-	return &draft{fs: r, sink: s, name: name, key: key, parts: map[int]*part{}, room: make(chan struct{}, sending)}
+	return &draft{fs: r, sink: s, name: name, key: key, parts: map[int]*part{}}
 }
 
 // writeAt takes bytes.
@@ -166,11 +165,16 @@ func (d *draft) send(i int) error {
 	}
 	d.tags[i] = "?" // on its way
 	d.mu.Unlock()
-	d.room <- struct{}{}
+	room := d.fs.sending
+	room <- struct{}{}
 	d.mu.Lock()
+	if d.err != nil { // it was given up meanwhile, or another part failed
+		<-room
+		return d.err
+	}
 	id := d.id
 	d.wait.Go(func() {
-		defer func() { <-d.room }()
+		defer func() { <-room }()
 		var tag string
 		err := d.fs.link.do(d.fs.ctx, func(ctx context.Context) (_ bool, err error) {
 			tag, err = d.sink.part(ctx, d.key, id, i+1, p.data)
@@ -201,7 +205,7 @@ func (d *draft) start() error {
 		_, _ = d.fs.disown(d.sink, d.key, d.id, began, time.Now()) // else their lease ends one day
 	}
 	if err != nil && !Transient(err) {
-		d.fs.ledger.remove(beginID(d.key))
+		d.fs.ledger.remove(beginID(d.sink, d.key))
 	}
 	return err
 }

@@ -284,7 +284,7 @@ func (r *FS) unstage(d *draft) error {
 	}
 	err := r.removeObject(d.sink, d.key)
 	if err == nil {
-		r.ledger.remove("object " + d.key)
+		r.ledger.remove(objectID(d.sink, d.key))
 	}
 	return err
 }

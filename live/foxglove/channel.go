@@ -26,8 +26,8 @@ type channelOut struct {
 	text        []byte // its JSON
 	subscribers int
 	topic       string
-	heard       bool  // it has or had a subscriber
-	early       int64 // messages that were sent before that, and that no later subscriber gets
+	heard       bool                         // it has or had a subscriber
+	early       int64                        // messages that were sent before that, and that no later subscriber gets
 	last        map[storage.TopicID]*payload // of latched publishers, for new subscribers
 }
 
