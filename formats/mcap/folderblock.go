@@ -77,7 +77,7 @@ func (r *FolderReader) otherCodec() bool {
 // packed reports whether a message is to be decompressed: no message in CDR begins as a zstd
 // frame.
 func (r *FolderReader) packed(m *storage.Message) bool {
-	return ros2bag.IsFrame(m.Data) && (r.topics[m.Topic].Encoding == Format.Native || r.packedMessages())
+	return ros2bag.IsFrame(m.Data) && (r.topics[m.Topic].Encoding == native || r.packedMessages())
 }
 
 // The memory that decompressed messages of a block may take, and how much larger than

@@ -76,7 +76,7 @@ func (r *FolderReader) describe(t *storage.Topic, p *inPart, have *storage.Topic
 	if unnamed && len(s.Data) == 0 {
 		return nil
 	}
-	if unnamed && t.Encoding == Format.Native { // rosbag2 writes so for services without dependencies
+	if unnamed && t.Encoding == native { // rosbag2 writes so for services without dependencies
 		s.Encoding = "ros2msg"
 		if bytes.HasPrefix(bytes.TrimLeft(s.Data, "=\r\n "), []byte("IDL:")) {
 			s.Encoding = "ros2idl"

@@ -26,13 +26,16 @@ var options = storage.Options{
 	{Name: storage.NameProfile, Kind: storage.OptionChoice, Values: ros2bag.ProfileNames(), Help: "the distribution that the output is made for"},
 }
 
+// native is the encoding of messages in a file that is written here.
+const native = "cdr"
+
 // Format is MCAP.
 var Format = &storage.Format{
 	Name:          formatName,
 	Help:          "MCAP file",
 	Extensions:    []string{".mcap"},
 	Parts:         true,
-	Native:        "cdr",
+	Native:        native,
 	Carries:       func(string, string) bool { return true },
 	Options:       options,
 	Metadata:      []string{"*"},

@@ -44,6 +44,12 @@ func Open(ctx context.Context, path string, o storage.ReadOptions) (storage.Read
 		return nil, err
 	}
 	r, err := openFile(ctx, path, f, o)
+	if err == nil && r.packsMessages() {
+		if err := r.Close(); err != nil {
+			return nil, err
+		}
+		return OpenFolder(ctx, path, o)
+	}
 	if err == nil {
 		err = r.checkAlone(iox.FS(o.FS))
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/compress"
 	"github.com/bagconv/bagconv/internal/warnings"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -207,5 +208,44 @@ func TestCutIndex(t *testing.T) {
 	_, i, _, err = openBytes(t, b[:at], storage.ReadOptions{})
 	if err != nil || i.Lost != (storage.Lost{}) || damaged(i) || !strings.HasSuffix(i.Warnings[0].Message, warnings.Unclosed) {
 		t.Errorf("before: %v, %+v, %v", i.Lost, i.Warnings, err)
+	}
+}
+
+// TestPackedAlone: one part of a rosbag2 folder with compression by message is known by its first
+// message, and read decompressed; messages of other encodings are what they are.
+func TestPackedAlone(t *testing.T) {
+	plain := append([]byte{0, 1, 0, 0}, bytes.Repeat([]byte("cdr "), 50)...)
+	frame, err := compress.Zstd.Encode(nil, plain, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		encoding, codec string
+		data, want      []byte
+	}{{"cdr", "none", frame, plain}, {"cdr", "none", plain, plain}, {"json", "none", frame, frame}, {"cdr", "zstd", plain, plain}} {
+		path := filepath.Join(t.TempDir(), "x.mcap")
+		w, err := Create(t.Context(), path, storage.WriteOptions{NoSync: true, Compression: x.codec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		id, err := w.CreateTopic(storage.Topic{Name: "/a", Encoding: x.encoding})
+		if err == nil {
+			err = w.Write(&storage.Message{Topic: id, LogTime: 5, Data: x.data})
+		}
+		if err == nil {
+			err = w.Commit()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(t.Context(), path, storage.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if m, err := r.ReadNext(); err != nil || !bytes.Equal(m.Data, x.want) {
+			t.Errorf("%s, %s: %v", x.encoding, x.codec, err)
+		}
 	}
 }
