@@ -204,6 +204,7 @@ type Loss struct {
 	// ByDesign marks what the target format has no place for by its nature, such
 	// as Header.seq in ROS 2: it is listed, but does not change the exit status.
 	ByDesign bool
+	Fields   int // that the target has no place for; 0: it is about something else
 }
 
 // An Extra names an attachment or a metadata record. Names may be repeated.

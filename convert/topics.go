@@ -141,7 +141,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []engine
 			for _, m := range res.Remarks {
 				if m.Loss {
 					if n.Read > 0 && !m.Counted {
-						r.lose(Loss{Code: m.Code, Topic: t.Name, Count: n.Written, Message: m.Message, ByDesign: m.ByDesign})
+						r.lose(Loss{Code: m.Code, Topic: t.Name, Count: n.Written, Message: m.Message, ByDesign: m.ByDesign, Fields: m.Fields})
 					}
 				} else {
 					r.note(Note{Code: m.Code, Topic: t.Name, Message: m.Message, Warning: m.Warning && n.Read > 0})

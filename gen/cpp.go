@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/bagconv/bagconv/schema"
 )
@@ -335,7 +336,7 @@ func cppText(s string) string {
 // cppComment makes a text one that can stand in a comment of one line.
 func cppComment(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == '\\' || r == '?' || r == 0x2028 || r == 0x2029 || r == 0xfffd {
+		if !unicode.IsPrint(r) || r == '\\' || r == '?' || r == 0xfffd {
 			return '_'
 		}
 		return r

@@ -237,6 +237,23 @@ func TestGoNames(t *testing.T) {
 	}
 }
 
+// TestOddLetters: names with letters that no source code may have, such as a byte order mark.
+func TestOddLetters(t *testing.T) {
+	texts := map[string]string{"a\ufeff/T\u202e": "int32 x\ufeff\nstring S\ufeff=a\ufeffb\nfloat32 N\ufeff=nan"}
+	for _, language := range Languages() {
+		in := &Input{Made: "test", Package: "p", Topics: []Topic{{Name: "/\ufeffa", Type: "a\ufeff/T\u202e", Encoding: "ros1", Message: parsed(t, "a\ufeff/T\u202e", texts)}}}
+		files, err := Generate(language, in)
+		if err != nil {
+			t.Errorf("%s: %v", language, err)
+		}
+		for _, f := range files {
+			if strings.ContainsAny(string(f.Text), "\ufeff\u202e") {
+				t.Errorf("%s: %s has such a letter", language, f.Name)
+			}
+		}
+	}
+}
+
 // TestPythonTypes: which types have a fixed size, and of which layout.
 func TestPythonTypes(t *testing.T) {
 	texts := map[string]string{

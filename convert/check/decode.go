@@ -66,7 +66,7 @@ func (d *decoder) decodeProto(out *[]byte, data []byte) (stamp int64, rest int, 
 	if !(sec > -maxSeconds && sec < maxSeconds) || sec == 0 { // 0 is what a field has that is not set
 		return noStamp, 0, nil
 	}
-	return int64(sec * 1e9), 0, nil
+	return mapping.Nanoseconds(sec), 0, nil
 }
 
 const maxSeconds = 9e9 // as many as int64 holds in ns, about

@@ -147,11 +147,15 @@ func (j *jsonReader) value(p *jsonschema.Property, raw json.RawMessage, there bo
 	switch p.Form {
 	case jsonschema.Integer:
 		var n int64
-		n, ok = wholeNumber(raw)
+		if n, ok = wholeNumber(raw); string(raw) == "true" || string(raw) == "false" {
+			n, ok = int64(len("false")-len(raw)), true // 1 and 0
+		}
 		j.u64(uint64(n))
 	case jsonschema.Number:
 		var f float64
-		f, ok = realNumber(raw)
+		if f, ok = realNumber(raw); string(raw) == "true" || string(raw) == "false" {
+			f, ok = float64(len("false")-len(raw)), true
+		}
 		j.u64(math.Float64bits(f))
 	case jsonschema.Boolean:
 		ok = string(raw) == "true" || string(raw) == "false"
@@ -166,11 +170,11 @@ func (j *jsonReader) value(p *jsonschema.Property, raw json.RawMessage, there bo
 		switch word, quoted := strings.CutPrefix(s, quotedMark); {
 		case quoted && isWord(word):
 			j.text([]byte(word))
-			ok = false
 		case ok || !there:
 			j.text([]byte(s))
-		default:
+		default: // any other value as text
 			j.text(unquoted(raw))
+			ok = true
 		}
 	case jsonschema.Base64:
 		var s string

@@ -49,7 +49,7 @@ func Pick(ctx context.Context, job StreamJob, pick storage.Query, plan StreamPla
 			return nil, err
 		}
 		if p := topics[m.Topic].Program; p != nil {
-			if buf, err = runOn(p, buf[:0], m); err != nil {
+			if buf, err = mapping.AppendAt(p, buf[:0], m.Data, m.LogTime); err != nil {
 				r := &res.Refused[m.Topic]
 				if r.Messages++; r.First == nil {
 					r.First = err
@@ -69,12 +69,4 @@ func Pick(ctx context.Context, job StreamJob, pick storage.Query, plan StreamPla
 	res.Info = src.Info.Clone()
 	res.Info.Damage = src.Damage()
 	return res, nil
-}
-
-// runOn runs a program on a message.
-func runOn(p mapping.Program, dst []byte, m *storage.Message) ([]byte, error) {
-	if t, ok := p.(mapping.Timed); ok {
-		return t.AppendAt(dst, m.Data, m.LogTime)
-	}
-	return p.Append(dst, m.Data)
 }

@@ -26,6 +26,7 @@ func (m *Mapper) standard(res *Result, md protoreflect.MessageDescriptor) *schem
 	res.Plan = mapped{p}
 	if d := p.Dropped(); len(d) > 0 {
 		res.byDesign("apollo-fields", "%s has no place for %s; --proto-types generated keeps all fields", name, transcode.List(d))
+		res.Remarks[len(res.Remarks)-1].Fields = len(d)
 	}
 	if p.RoundsTimes() {
 		res.byDesign("point-times", "times of points become seconds in float64, up to 119 ns off; --proto-types generated keeps every ns")
@@ -94,6 +95,7 @@ func (m *Mapper) fromROS(res *Result, msg *schema.Message, ros string, md protor
 	res.Plan = mappedBack{p}
 	if d := p.Dropped(); len(d) > 0 {
 		res.byDesign("ros-fields", "%s has no place for %s; --proto-types generated keeps all fields", md.FullName(), transcode.List(d))
+		res.Remarks[len(res.Remarks)-1].Fields = len(d)
 	}
 	return true
 }

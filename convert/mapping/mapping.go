@@ -57,6 +57,7 @@ type Remark struct {
 	Code, Message string
 	Loss          bool // the target does not carry it; otherwise it is only worth knowing
 	ByDesign      bool // a loss that lies in the nature of the target format
+	Fields        int  // that the target has no place for; 0: it is about something else
 	Counted       bool // a loss of those messages only that the program counts; see Losses
 	Warning       bool // no loss, but values may be wrong, or a place of the user did not help: the user must see it
 }

@@ -480,3 +480,39 @@ func TestEvents(t *testing.T) {
 		t.Errorf("%v, %+v", err, res)
 	}
 }
+
+// timed is a program that writes the log time.
+type timed struct{}
+
+func (timed) Append(dst, _ []byte) ([]byte, error) { return append(dst, 0), nil }
+func (timed) AppendAt(dst, _ []byte, logTime int64) ([]byte, error) {
+	return append(dst, byte(logTime)), nil
+}
+func (timed) SizeHint(n int) int { return n }
+
+// copying is a program that copies.
+type copying struct{}
+
+func (copying) Append(dst, src []byte) ([]byte, error) { return append(dst, src...), nil }
+func (copying) SizeHint(n int) int                     { return n }
+
+// TestChain: programs in a row get the log time, if one of them needs it.
+func TestChain(t *testing.T) {
+	for _, c := range []Program{chained(timed{}, copying{}), chained(copying{}, timed{})} {
+		if out, err := AppendAt(c, nil, []byte{9}, 7); err != nil || len(out) != 1 || out[0] != 7 {
+			t.Errorf("%v, %v", out, err)
+		}
+	}
+	if _, is := chained(copying{}, copying{}).(Timed); is {
+		t.Error("a chain without the log time is Timed")
+	}
+}
+
+// TestNanoseconds: a time of Apollo keeps all bits of its number.
+func TestNanoseconds(t *testing.T) {
+	for sec, want := range map[float64]int64{1700000000.25: 1700000000250000000, 1700000000.000000238: 1700000000000000238, -0.5: -500000000, 0: 0} {
+		if got := Nanoseconds(sec); got != want {
+			t.Errorf("%v: %d, want %d", sec, got, want)
+		}
+	}
+}

@@ -91,22 +91,38 @@ func chained(first, second Program) Program {
 	if second == nil {
 		return first
 	}
-	return &chain{first: first, second: second}
+	c := &chain{first: first, second: second}
+	_, one := first.(Timed)
+	_, two := second.(Timed)
+	if one || two {
+		return timedChain{c}
+	}
+	return c
+}
+
+// A timedChain is a chain of which a program needs the log time.
+type timedChain struct{ *chain }
+
+// AppendAt implements Timed.
+func (c timedChain) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
+	return c.run(dst, src, logTime)
 }
 
 // Append implements Program.
-func (c *chain) Append(dst, src []byte) ([]byte, error) {
+func (c *chain) Append(dst, src []byte) ([]byte, error) { return c.run(dst, src, 0) }
+
+func (c *chain) run(dst, src []byte, logTime int64) ([]byte, error) {
 	buf, _ := c.buffers.Get().(*[]byte)
 	if buf == nil {
 		buf = new([]byte)
 	}
 	defer c.buffers.Put(buf)
-	mid, err := c.first.Append((*buf)[:0], src)
+	mid, err := AppendAt(c.first, (*buf)[:0], src, logTime)
 	if err != nil {
 		return dst, err
 	}
 	*buf = mid
-	return c.second.Append(dst, mid)
+	return AppendAt(c.second, dst, mid, logTime)
 }
 
 // SizeHint implements Program.

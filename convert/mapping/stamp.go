@@ -116,8 +116,7 @@ func (s *Stamp) Time(data []byte) (int64, bool) {
 		if !(sec > 0 && sec < math.MaxInt64/1e9) {
 			return 0, false
 		}
-		whole := math.Floor(sec)
-		return int64(whole)*1e9 + int64(math.Round((sec-whole)*1e9)), true
+		return Nanoseconds(sec), true
 	}
 	sec, nsec := order.Uint32(b), order.Uint32(b[4:])
 	ns := int64(sec)
@@ -125,6 +124,13 @@ func (s *Stamp) Time(data []byte) (int64, bool) {
 		ns = int64(int32(sec))
 	}
 	return ns*1e9 + int64(nsec), sec != 0 || nsec != 0
+}
+
+// Nanoseconds returns seconds as a time in nanoseconds: those of the whole seconds, and the rest rounded,
+// so that no bit of the number is lost.
+func Nanoseconds(sec float64) int64 {
+	whole := math.Floor(sec)
+	return int64(whole)*1e9 + int64(math.Round((sec-whole)*1e9))
 }
 
 // Set writes the stamp into a message; false when there is no place for it: the

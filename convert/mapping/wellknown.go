@@ -33,6 +33,7 @@ func (m *Mapper) wellKnown(res *Result, name string, src *schema.Message, head P
 	res.Plan = wellKnownProgram{&chain{first: head, second: p}}
 	if d := p.Dropped(); len(d) > 0 {
 		res.byDesign("foxglove-fields", "%s has no place for %s; --proto-types generated keeps all fields", ros, transcode.List(d))
+		res.Remarks[len(res.Remarks)-1].Fields = len(d)
 	}
 	if p.Rounds() {
 		res.byDesign("rounded-fields", "numbers of %s are float32 in %s; --proto-types generated keeps all bits", name, ros)

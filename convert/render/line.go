@@ -117,6 +117,11 @@ func CSVHeader(columns []string) []byte {
 	return append(b, '\n')
 }
 
+// A timedMaker is a Maker that needs the log time.
+type timedMaker interface {
+	AppendAt(dst, src []byte, logTime int64) ([]byte, error)
+}
+
 // AppendAt writes the line of the message src, which was logged at time, at the
 // end of dst. On error dst is returned at its old length.
 func (l *Line) AppendAt(dst, src []byte, time int64) ([]byte, error) {
@@ -135,7 +140,12 @@ func (l *Line) AppendAt(dst, src []byte, time int64) ([]byte, error) {
 			dst = dst[:len(dst)-1] // no columns, no comma
 		}
 		if l.first != nil {
-			if src, err = l.first.Append(nil, src); err != nil {
+			if timed, ok := l.first.(timedMaker); ok {
+				src, err = timed.AppendAt(nil, src, time)
+			} else {
+				src, err = l.first.Append(nil, src)
+			}
+			if err != nil {
 				return dst[:old], err
 			}
 		}

@@ -146,15 +146,32 @@ func (r *jsonRun) property(p *jsonschema.Property, pos int) error {
 	return err
 }
 
+// truth returns 1 for true and 0 for false, which some schemas call a number.
+func (r *jsonRun) truth(pos int) (n int64, is bool) {
+	if pos < 0 || r.src[pos] != 't' && r.src[pos] != 'f' {
+		return 0, false
+	}
+	if r.src[pos] == 't' {
+		n = 1
+	}
+	return n, true
+}
+
 // one writes one value.
 func (r *jsonRun) one(p *jsonschema.Property, pos int) error {
 	switch p.Form {
 	case jsonschema.Integer:
 		v, ok := r.integer(pos)
+		if n, is := r.truth(pos); is {
+			v, ok = n, true
+		}
 		r.note(ok, pos)
 		r.w.U64(uint64(v))
 	case jsonschema.Number:
 		v, ok := r.number(pos)
+		if n, is := r.truth(pos); is {
+			v, ok = float64(n), true
+		}
 		r.note(ok, pos)
 		r.w.F64(v)
 	case jsonschema.Boolean:
@@ -162,8 +179,7 @@ func (r *jsonRun) one(p *jsonschema.Property, pos int) error {
 		r.note(is || pos >= 0 && r.src[pos] == 'f', pos)
 		r.w.Bool(is)
 	case jsonschema.Text:
-		if pos >= 0 && r.src[pos] != '"' {
-			r.odd = true
+		if pos >= 0 && r.src[pos] != '"' { // the text of any other value is kept whole
 			r.raw(pos)
 			break
 		}

@@ -17,8 +17,9 @@ type link struct {
 	seq     bool            // it has some
 	readers [2][]*reader    // of the members of either group
 	notes   []note
-	both    bool // one encoding on both sides: unreadable messages are compared too
-	from    int  // the side whose messages are taken as the other's type; -1: neither
+	fields  map[string]int // that a type has no place for, by the message of a note
+	both    bool           // one encoding on both sides: unreadable messages are compared too
+	from    int            // the side whose messages are taken as the other's type; -1: neither
 }
 
 // unknown returns how many messages of a member had fields that a mapping of Apollo's
@@ -266,7 +267,7 @@ func (l *linker) through(g [2]*group, from int, c conversion) *link {
 		return nil
 	}
 	mapper := l.mapper(mapperKey{from, dst.topic.Encoding, c.types, c.rosout})
-	k := &link{from: from}
+	k := &link{from: from, fields: map[string]int{}}
 	type source struct {
 		def  *topicDefinition
 		head mapping.Program
@@ -287,6 +288,7 @@ func (l *linker) through(g [2]*group, from int, c conversion) *link {
 			for _, r := range res.Remarks {
 				if r.Loss && (strings.HasSuffix(r.Code, "fields") || r.Code == "point-times") {
 					k.note(Fields, "%s", r.Message)
+					k.fields[r.Message] = r.Fields
 				}
 			}
 		}

@@ -45,6 +45,9 @@ func (c *comparison) topic(r *Result, p *pair) Topic {
 	}
 	except := func(code Code, n int64, format string, a ...any) {
 		e := Exception{Code: code, Topic: t.Name, Count: n, Message: fmt.Sprintf(format, a...)}
+		if p.link != nil {
+			e.Fields = p.link.fields[e.Message]
+		}
 		if c.job.exact(code) || code == Unconvertible && !c.job.ignores(code) {
 			t.Demanded = append(t.Demanded, code)
 			switch f := p.first; {
@@ -196,7 +199,9 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 		if n := s.refused.Messages; n > 0 {
 			except(Unconvertible, n, "messages of %s do not fit their definition, and are not compared", c.side(i).Path)
 		}
-		if n := s.unknown; n > 0 {
+		if n := s.unknown; n > 0 && [2]string{t.A.Encoding, t.B.Encoding}[i] == "json" {
+			except(Unconvertible, n, "messages of %s have values that do not fit their schema, or properties that it does not have, which are not compared", c.side(i).Path)
+		} else if n > 0 {
 			except(Unconvertible, n, "messages of %s have bytes after their last field, which are not compared", c.side(i).Path)
 		}
 		if n := s.refused.Times; n > 0 {

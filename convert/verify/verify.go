@@ -225,6 +225,7 @@ type Exception struct {
 	Topic   string
 	Count   int64 // messages, or topics if it is about a whole one
 	Message string
+	Fields  int // that the other side has no place for; 0: it is about something else
 }
 
 // A SelectionError is an error of Side.Select or Side.Edit, with its side.

@@ -75,6 +75,7 @@ type (
 		Bytes    int64  `json:"bytes,omitempty"`
 		Message  string `json:"message"`
 		ByDesign bool   `json:"by_design"`
+		Fields   int    `json:"fields,omitempty"` // that the target has no place for
 	}
 	noteJSON struct {
 		Code    string `json:"code"`

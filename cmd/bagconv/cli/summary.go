@@ -85,8 +85,9 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 		e.writeLines("not carried", lossLines(design, ""))
 		e.writeLines("note", lossLines(notes, ""))
 	default:
-		e.writeCodes("not carried, by design", design)
-		e.writeCodes("notes", notes)
+		e.writeLeftOut(design)
+		e.writeCodes("not carried, by design", slices.DeleteFunc(design, func(l lossJSON) bool { return l.Fields > 0 }))
+		e.writeCodes("notes", e.writeBorrowed(notes))
 	}
 }
 
@@ -158,6 +159,54 @@ func (e *env) writeCodes(what string, losses []lossJSON) {
 	if len(codes) > 0 {
 		fmt.Fprintf(e.Err, "%s: %s (-v explains)\n", what, strings.Join(codes, ", "))
 	}
+}
+
+// fieldsOf are the fields that a code of losses is about, and what lacks them.
+var fieldsOf = map[string][2]string{
+	"apollo-fields": {"Apollo field", "ROS's types lack"}, "foxglove-fields": {"Foxglove field", "ROS's types lack"},
+	"ros-fields": {"ROS field", "Apollo's types lack"},
+}
+
+// writeLeftOut tells how many fields have no place in the output, and the way out.
+func (e *env) writeLeftOut(losses []lossJSON) {
+	fields, topics := map[string]int{}, map[string]map[string]bool{}
+	var codes []string
+	for _, l := range losses {
+		if l.Fields == 0 {
+			continue
+		}
+		if topics[l.Code] == nil {
+			topics[l.Code] = map[string]bool{}
+			codes = append(codes, l.Code)
+		}
+		fields[l.Code] += l.Fields
+		topics[l.Code][l.Topic] = true
+	}
+	for _, code := range codes {
+		what := fieldsOf[code]
+		wayOut := "--proto-types generated or --encoding keep keeps them"
+		if code == "ros-fields" {
+			wayOut = "--proto-types generated keeps them"
+		}
+		fmt.Fprintf(e.Err, "left out: %s in %s that %s; %s (-v lists them)\n", count(int64(fields[code]), what[0]), count(int64(len(topics[code])), "topic"), what[1], wayOut)
+	}
+}
+
+// writeBorrowed tells how many types have a standard definition for want of their own, and returns the
+// other notes.
+func (e *env) writeBorrowed(notes []lossJSON) (others []lossJSON) {
+	types := map[string]bool{}
+	for _, n := range notes {
+		if n.Code == "definition-builtin" {
+			types[n.Message] = true
+		} else {
+			others = append(others, n)
+		}
+	}
+	if n := len(types); n > 0 {
+		fmt.Fprintf(e.Err, "note: %s had no usable definition; the standard one was used (-v lists them)\n", count(int64(n), "type"))
+	}
+	return others
 }
 
 // writeLines writes "what: line" for each, up to maxLines.

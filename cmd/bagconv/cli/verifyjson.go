@@ -75,6 +75,7 @@ type (
 		Topic   string      `json:"topic"`
 		Count   int64       `json:"count"`
 		Message string      `json:"message"`
+		Fields  int         `json:"fields,omitempty"` // that the other side has no place for
 	}
 )
 
@@ -131,7 +132,11 @@ func writeVerify(w io.Writer, r *verifyJSON) error {
 	different, also := topicDifferences(r), extraDifferences(r)
 	a, other := clean(r.A.Path), clean(r.B.Path)
 	if r.Equal {
-		fmt.Fprintf(&b, "%s and %s are equal in %s%s: %s, %s%s\n", a, other, r.Level, asFarAs(r), count(int64(len(r.Topics)), "topic"), count(r.A.Messages, "message"), extrasText(r))
+		in, left := r.Level, leftText(r)
+		if left != "" {
+			in = "what both can hold"
+		}
+		fmt.Fprintf(&b, "%s and %s are equal in %s%s: %s, %s%s%s\n", a, other, in, asFarAs(r), count(int64(len(r.Topics)), "topic"), count(r.A.Messages, "message"), extrasText(r), left)
 	} else {
 		more := ""
 		if len(also) > 0 {
@@ -277,7 +282,11 @@ func differenceText(d *differenceJSON, a, b string) string {
 	case verify.KindCount:
 		return fmt.Sprintf("%s in A, %s in B", countText(d.A), countText(d.B))
 	}
-	return fmt.Sprintf("%s: %s is %s in A, %s in B", at, d.Path, d.A, d.B)
+	hint := ""
+	if strings.HasSuffix(d.Path, "header.seq") {
+		hint = " (--ignore header-seq leaves the counter out)"
+	}
+	return fmt.Sprintf("%s: %s is %s in A, %s in B%s", at, d.Path, d.A, d.B, hint)
 }
 
 func countText(n string) string {
@@ -285,4 +294,19 @@ func countText(n string) string {
 		return "1 message"
 	}
 	return n + " messages"
+}
+
+// leftText counts the fields that were not compared, as one side has no place for them.
+func leftText(r *verifyJSON) string {
+	fields, topics := 0, map[string]bool{}
+	for _, x := range r.Exceptions {
+		if x.Fields > 0 {
+			fields += x.Fields
+			topics[x.Topic] = true
+		}
+	}
+	if fields == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; not compared: %s of %s", count(int64(fields), "field"), count(int64(len(topics)), "topic"))
 }
