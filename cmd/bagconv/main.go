@@ -3,6 +3,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -20,6 +22,7 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	log.SetOutput(io.Discard) // net/http has a line of its own for what a server sends unasked
 	os.Exit(cli.Run(untilSignal(), os.Args, cli.System(), all.Registry()))
 }
 

@@ -12,7 +12,7 @@ import (
 // hostile are tasks that would write where no plan may, as what is wrong with a sound one.
 var hostile = []struct{ key, value string }{
 	{"output", `"/other/x.bag"`}, {"output", `"/out/../other/x.bag"`}, {"output", `"/out"`}, {"output", `"/out/"`}, {"output", `"x.bag"`}, {"output", `"/out/./x.bag"`},
-	{"output", `"/out/.bagconv/x.json"`}, {"output", `"/outside/x.bag"`}, {"output", `"s3://out/x.bag"`}, {"output_dir", `"/out/.."`}, {"output_dir", `"out"`}, {"source", `"in/x.bag"`},
+	{"id", `"../../../ID"`}, {"id", `"5f0c"`}, {"id", `"0123456789abcdef0123456Z"`}, {"output", `"/out/.bagconv/x.json"`}, {"output", `"/outside/x.bag"`}, {"output", `"s3://out/x.bag"`}, {"output_dir", `"/out/.."`}, {"output_dir", `"out"`}, {"source", `"in/x.bag"`},
 	{"source", `"/in/../../etc/x.bag"`}, {"source", `"s3://b/../c/x.bag"`},
 	{"range", `{"part":3,"parts":3,"joined":"/out/x.bag"}`}, {"range", `{"part":-1,"parts":3,"joined":"/out/x.bag"}`}, {"range", `{"part":0,"parts":0,"joined":"/out/x.bag"}`},
 	{"range", `{"part":0,"parts":3,"joined":"/out/../x.bag"}`}, {"range", `{"part":0,"parts":3,"joined":"/x.bag"}`}, {"range", `{"part":0,"parts":3,"joined":""}`},
@@ -21,8 +21,8 @@ var hostile = []struct{ key, value string }{
 
 // line returns a task with one other value.
 func line(key, value string) string {
-	text := `{"schema_version":1,"id":"5f0c","format":"bag","flags":[]`
-	for k, v := range map[string]string{"source": `"/in/x.bag"`, "output_dir": `"/out"`, "output": `"/out/a/x.bag"`, "range": `{"part":0,"parts":3,"joined":"/out/a/x.bag"}`} {
+	text := `{"schema_version":1,"format":"bag","flags":[]`
+	for k, v := range map[string]string{"id": `"0123456789abcdef01234567"`, "source": `"/in/x.bag"`, "output_dir": `"/out"`, "output": `"/out/a/x.bag"`, "range": `{"part":0,"parts":3,"joined":"/out/a/x.bag"}`} {
 		if k == key {
 			v = value
 		}

@@ -96,8 +96,11 @@ func (t *Task) SetID(options []string) {
 	c := *t
 	c.ID, c.Flags = "", options
 	h := sha256.Sum256(Line(c))
-	t.ID = hex.EncodeToString(h[:12])
+	t.ID = hex.EncodeToString(h[:idBytes])
 }
+
+// idBytes is the length of the ID of a task, which has two digits for each.
+const idBytes = 12
 
 // canonical makes the names of a task those that the file system uses; JSON has URLs as people write
 // them. See iox.Canonical.
@@ -116,6 +119,8 @@ func (t *Task) Check() error {
 		return fmt.Errorf("not a task of this version: schema_version is %d", t.SchemaVersion)
 	case t.ID == "" || t.Source == "" || t.Output == "" || t.OutputDir == "" || t.Format == "":
 		return fmt.Errorf("not a task: it needs id, source, output, output_dir and format")
+	case len(t.ID) != 2*idBytes || strings.Trim(t.ID, "0123456789abcdef") != "":
+		return fmt.Errorf("not a task: its id must have %d hexadecimal digits", 2*idBytes)
 	case !plainName(t.Source) || !plainName(t.OutputDir):
 		return fmt.Errorf("not a task: source and output_dir must be absolute paths without .. as a part")
 	case !within(t.Output, t.OutputDir):

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"sync"
 	"sync/atomic"
@@ -98,9 +99,48 @@ func redirect(req *http.Request, via []*http.Request) error {
 			req.Header.Del(h)
 		}
 	}
+	if err := outward(req.Context(), req.URL.Hostname(), via[0].URL.Hostname()); err != nil {
+		return err
+	}
 	req.Header.Del("Referer") // it would be the URL before, with its query
 	return nil
 }
+
+// outward refuses a redirect from elsewhere into this machine or its network: who names a web server does not
+// mean what can be reached from here alone, such as the credentials that a machine of a cloud asks 169.254.169.254
+// for. A private address may lead to private ones.
+func outward(ctx context.Context, to, from string) error {
+	if to == from {
+		return nil
+	}
+	if k := nearness(ctx, to); k > nearness(ctx, from) {
+		return fmt.Errorf("the server redirects to %.200s, which is %s: name that URL yourself, if you mean it: %w", to, [...]string{"", "in the private network", "this machine", "an address of the link"}[k], storage.ErrUnsupported)
+	}
+	return nil
+}
+
+// nearness is 0 for hosts of the internet, 1 for those of a private network, 2 for this machine, and 3 for
+// addresses of the link, where machines of a cloud are told their secrets.
+func nearness(ctx context.Context, host string) (most int) {
+	list, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return 0 // a proxy may know it
+	}
+	for _, ip := range list {
+		switch ip = ip.Unmap(); {
+		case ip.IsLinkLocalUnicast():
+			most = max(most, 3)
+		case ip.IsLoopback() || ip.IsUnspecified():
+			most = max(most, 2)
+		case ip.IsPrivate() || carrier.Contains(ip):
+			most = max(most, 1)
+		}
+	}
+	return most
+}
+
+// carrier has the addresses of RFC 6598, which are private, too.
+var carrier = netip.MustParsePrefix("100.64.0.0/10")
 
 // A meter counts what requests send and receive, and slows them down to the bandwidth. A request
 // that neither sends nor receives for as long as the time limit is ended.

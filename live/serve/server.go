@@ -105,6 +105,7 @@ func New(config Config) *Server {
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler: s, ReadHeaderTimeout: headTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		ConnContext: withConn,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	ended := make(chan error, 1)
@@ -128,6 +129,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	hasAsked(r.Context())
 	a := &answer{ResponseWriter: w, began: time.Now()}
 	defer func() {
 		if e := recover(); e != nil {
