@@ -68,12 +68,28 @@ type secret struct {
 	query string
 }
 
+// localName returns the path of a file: URL, without its scheme.
+func localName(rest string) (string, error) {
+	host, path, _ := strings.Cut(rest, "/")
+	path, err := url.PathUnescape("/" + path)
+	if err != nil || host != "" && host != "localhost" {
+		return "", fmt.Errorf("file://%s: it is not a file of this machine, file:///path/to/file: %w", rest, errName)
+	}
+	return filepath.FromSlash(path), nil
+}
+
 // Name returns the name by which the file system knows a word of a command line: the word
 // itself, unless it is a URL with a query or a password. These go into a table, and a mark
 // stands for them in front of the path, so that names in the same folder have them too. It
 // refuses what filepath.Clean would change.
 func Name(word string) (string, error) {
 	scheme, rest, ok := strings.Cut(word, "://")
+	if ok && strings.EqualFold(scheme, "file") {
+		return localName(rest)
+	}
+	if small := strings.ToLower(scheme); ok && small != scheme && iox.IsURL(small+"://"+rest) {
+		scheme, word = small, small+"://"+rest
+	}
 	if !ok || !iox.IsURL(word) {
 		return word, nil
 	}

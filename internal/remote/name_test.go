@@ -70,3 +70,25 @@ func TestSecrets(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestLocalURLs: file: URLs are files of this machine, and the case of a scheme does not matter.
+func TestLocalURLs(t *testing.T) {
+	for word, want := range map[string]string{
+		"file:///x.bag": "/x.bag", "FILE://localhost/a%20b.bag": "/a b.bag", "S3://b/k": "s3://b/k", "file:x": "file:x", "X://y": "X://y",
+	} {
+		if got, err := Name(word); err != nil || filepath.Clean(got) != filepath.Clean(filepath.FromSlash(want)) {
+			t.Errorf("%s: %s, %v", word, got, err)
+		}
+	}
+	if got, err := Name("file://other/x.bag"); err == nil {
+		t.Errorf("a file of another machine is %s", got)
+	}
+}
+
+// TestWebIsReadOnly: the error about an output says where it can be, and no name of a staging folder.
+func TestWebIsReadOnly(t *testing.T) {
+	err := New(t.Context(), &Settings{}).Mkdir("http:/127.0.0.1:1/.two.mcap.466378a9.part", 0o777)
+	if err == nil || strings.Contains(err.Error(), ".part") || !strings.Contains(err.Error(), "s3://") {
+		t.Error(err)
+	}
+}

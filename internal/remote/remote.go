@@ -98,7 +98,10 @@ func (r *FS) fail(op, s string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &fs.PathError{Op: op, Path: Show(s), Err: err}
+	if errors.Is(err, errWrite) { // the name would be one of a staging folder
+		return err
+	}
+	return &fs.PathError{Op: op, Path: Show(iox.FinalPath(s)), Err: err}
 }
 
 // look finds what stands at a name, and the cache of an object.

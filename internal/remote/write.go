@@ -29,7 +29,7 @@ func (r *FS) OpenFileBack(s string, flag int, _ os.FileMode) (storage.File, erro
 }
 
 var (
-	errWrite = fmt.Errorf("nothing can be written there: %w", storage.ErrUnsupported)
+	errWrite = fmt.Errorf("http:// and https:// can only be read; write to a file or to s3://: %w", storage.ErrUnsupported)
 	errPlace = fmt.Errorf("an object cannot be changed in place; write a new one: %w", storage.ErrUnsupported)
 )
 

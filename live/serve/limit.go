@@ -31,7 +31,7 @@ func (l *limited) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	c := &counted{Conn: conn, of: l}
-	c.release = sync.OnceFunc(func() { c.asked(); <-l.free })
+	c.release = sync.OnceFunc(func() { c.whole(); <-l.free })
 	select {
 	case l.free <- struct{}{}:
 	default:
@@ -78,8 +78,8 @@ type counted struct {
 	release func()
 }
 
-// asked notes that a whole request has come.
-func (c *counted) asked() {
+// whole notes that a whole request has come.
+func (c *counted) whole() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	if i := slices.Index(c.of.waiting, c); i >= 0 {
@@ -101,9 +101,9 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// hasAsked notes that the connection of a request has one.
-func hasAsked(ctx context.Context) {
+// hasWhole notes that a whole request has come on its connection.
+func hasWhole(ctx context.Context) {
 	if c, ok := ctx.Value(connKey{}).(*counted); ok {
-		c.asked()
+		c.whole()
 	}
 }

@@ -129,7 +129,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	hasAsked(r.Context())
+	hasWhole(r.Context())
 	a := &answer{ResponseWriter: w, began: time.Now()}
 	defer func() {
 		if e := recover(); e != nil {
