@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -30,6 +31,20 @@ var (
 	aliveFor   = time.Minute
 )
 
+// A RunningError is ErrRunning of a batch that shows that it lives by signs: it may have been killed since the
+// last one.
+type RunningError struct {
+	Age  time.Duration // of its last sign
+	Left time.Duration // after which it counts as killed, without another one
+}
+
+func (e *RunningError) Error() string {
+	round := func(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
+	return fmt.Sprintf("%v: its last sign is %v old; if it was killed, try again in %v", ErrRunning, round(e.Age), round(e.Left))
+}
+
+func (e *RunningError) Unwrap() error { return ErrRunning }
+
 // A pulse writes MANIFEST.alive, and the manifest.
 type pulse struct {
 	path    string // of the manifest
@@ -49,6 +64,8 @@ func beginPulse(path string) (*pulse, error) {
 	case err != nil:
 		return nil, err
 	case time.Since(st.ModTime()) < aliveFor:
+		age := max(time.Since(st.ModTime()), 0)
+		running.Err = &RunningError{age, aliveFor - age}
 		return nil, running
 	default:
 		if err := iox.OS.Remove(name); err != nil {

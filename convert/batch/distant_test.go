@@ -135,7 +135,7 @@ func TestDistant(t *testing.T) {
 	for name, text := range killed { // as if it had been killed
 		write(t, filepath.Join(b.dir, "b", name), string(text))
 	}
-	if _, err := Open(path, true, false); !errors.Is(err, ErrRunning) {
+	if _, err := Open(path, true, false); !errors.Is(err, ErrRunning) || !strings.Contains(err.Error(), "if it was killed, try again in ") {
 		t.Errorf("right after the kill: %v", err)
 	}
 	long := time.Now().Add(-2 * aliveFor)
