@@ -213,7 +213,7 @@ func (e *env) noteEarly(l *liveJSON, player player) {
 		}
 	}
 	switch {
-	case messages == 0:
+	case messages == 0, e.set.quiet: // JSON has the numbers
 	case !heard:
 		e.writeLines("note", []string{"no topic had a subscriber: nobody got the " + count(messages, "message")})
 	default:

@@ -181,7 +181,8 @@ func (l *Layout) readMetadata(ctx context.Context, fsys storage.FS, path string,
 
 // listed finds the parts that metadata.yaml lists. rosbag2 up to version 3 has
 // paths relative to the folder's parent, or bare names, later ones bare names,
-// and parts compressed as a whole were sometimes listed without ".zstd".
+// and parts compressed as a whole were sometimes listed without ".zstd". A path that leads out of the
+// folder is not followed: whoever wrote the list does not decide which files are read.
 func (l *Layout) listed(fsys storage.FS, dir string, found []string, s *Storage, warn Warner) error {
 	seen := map[string]bool{}
 	var missing []string
@@ -195,15 +196,23 @@ func (l *Layout) listed(fsys storage.FS, dir string, found []string, s *Storage,
 		if filepath.IsAbs(p) {
 			names = []string{p, filepath.Join(dir, filepath.Base(p))}
 		}
-		path := ""
+		path, outside := "", false
 		for _, n := range names {
 			for _, n := range append([]string{n, plainName(n)}, packedNames(plainName(n))...) {
-				if path == "" && regular(fsys, n) {
+				switch {
+				case path != "" || !regular(fsys, n):
+				case inside(dir, n):
 					path = n
+				default:
+					outside = true
 				}
 			}
 		}
 		switch {
+		case path == "" && outside:
+			if err := warn("missing-part", true, "%s lists %.200q, which lies outside of the folder and is not read; to read it, name that file", MetadataName, p); err != nil {
+				return err
+			}
 		case path == "":
 			missing = append(missing, p)
 		case seen[path]:
@@ -244,6 +253,12 @@ func (l *Layout) listed(fsys storage.FS, dir string, found []string, s *Storage,
 		}
 	}
 	return nil
+}
+
+// inside reports whether a path lies in a folder, by its name.
+func inside(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // Listing is metadata.yaml.

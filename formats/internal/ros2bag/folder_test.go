@@ -68,6 +68,7 @@ func TestFind(t *testing.T) {
 		"twice, cut":       {map[string]string{"run_0.toy": "toy e", "run_0.toy.zstd": ""}, "run_0.toy.zstd | no-metadata"},
 		"listed":           {map[string]string{"metadata.yaml": listing("run_1.toy", "run_0.toy"), "run_0.toy": "", "run_1.toy": ""}, "run_1.toy run_0.toy | "},
 		"listed in parent": {map[string]string{"metadata.yaml": listing("run/run_0.toy"), "run_0.toy": ""}, "run_0.toy | "},
+		"listed outside":   {map[string]string{"metadata.yaml": listing("/etc/passwd", "../../../../../../etc/passwd", "run_0.toy"), "run_0.toy": ""}, "run_0.toy | missing-part missing-part"},
 		"listed plain":     {map[string]string{"metadata.yaml": listing("run_0.toy"), "run_0.toy.zstd": ""}, "run_0.toy.zstd | "},
 		"missing, more":    {map[string]string{"metadata.yaml": listing("run_0.toy", "run_1.toy"), "run_1.toy": "", "run_2.toy": ""}, "run_1.toy run_2.toy | missing-part paths"},
 		"missing, another": {map[string]string{"metadata.yaml": listing("run_0.toy", "run_1.toy"), "run_1.toy": "", "old_2.toy": ""}, "run_1.toy | missing-part unlisted-part"},
