@@ -29,3 +29,5 @@ func renameat2(op, a, b string, flags uint) error {
 func (o osFS) Unnamed(dir string) (storage.File, error) {
 	return o.file(os.OpenFile(dir, os.O_RDWR|unix.O_TMPFILE, 0o600))
 }
+
+var _ abilities = osFS{} // other systems lack some of them

@@ -23,10 +23,7 @@ type abilities interface {
 	unnamer
 }
 
-var (
-	_ abilities = osFS{}
-	_ abilities = Wrapped{}
-)
+var _ abilities = Wrapped{}
 
 // Exchange swaps two names, if the file system can. See Exchange.
 func (w Wrapped) Exchange(a, b string) error { return Exchange(w.FS, a, b) }
