@@ -76,7 +76,7 @@ func (o *output) prior(ctx context.Context, src *engine.Source) (*engine.Prior, 
 		return nil, err
 	}
 	first, last := selection.Shift(max(o.Choice.First, src.Info.Start), job.Edit.Offset), selection.Shift(min(o.Choice.Last, src.Info.End), job.Edit.Offset)
-	if job.Edit.Restamp == selection.RestampHeader { // times are those of the stamps
+	if job.Edit.Restamp == selection.RestampHeader { // log times become the header stamps, which are not known yet
 		first, last = target.Info.Start, target.Info.End
 	}
 	if target.Info.Messages == 0 || first > target.Info.End || last < target.Info.Start {

@@ -11,8 +11,8 @@ import (
 )
 
 // A deduper finds messages that are equal in name and type of their topic in the sink, in time
-// and in what Pipeline.Same makes of them. Messages come in the order of time, so it
-// keeps only those of one time: two hashes of each, 128 bits together, with random seeds, so that no
+// and in what Pipeline.Same makes of them. Messages come in the order of time, so a deduper
+// keeps only the messages of one time: two hashes of each, 128 bits together, with random seeds, so that no
 // file can be made to collide.
 type deduper struct {
 	kinds []kindOfRoute // by route
@@ -24,7 +24,7 @@ type deduper struct {
 	prior *priorReader
 }
 
-// A kindOfRoute is what of a route a deduper needs.
+// A kindOfRoute is what a deduper needs of a route.
 type kindOfRoute struct {
 	to     *Sink
 	kind   int
