@@ -32,6 +32,16 @@ type debt struct {
 	Mark  string `json:"etag,omitempty"` // of an object that stays if others appear; see sink.mark
 
 	Begins time.Time `json:"begins,omitzero"` // of an upload whose ID is not known yet: when it is asked for
+	Owed   time.Time `json:"owed,omitzero"`   // of an object: when it is about to be asked for
+}
+
+// asked returns when the store was asked for what a debt is about, which it may still be doing; zero: it has
+// answered.
+func (d debt) asked() time.Time {
+	if d.Mark != "" {
+		return d.Owed
+	}
+	return d.Begins
 }
 
 // ledgerDir is where ledgers are.
@@ -74,7 +84,7 @@ func (l *ledger) note(d debt) {
 
 // owe writes down an object that is to be removed unless the others of its recording appear.
 func (l *ledger) owe(s sink, key, mark string) {
-	l.note(debt{Store: s.where(), Key: key, ID: objectID(s, key), Mark: mark})
+	l.note(debt{Store: s.where(), Key: key, ID: objectID(s, key), Mark: mark, Owed: time.Now()})
 }
 
 func (l *ledger) create() error {
@@ -132,8 +142,8 @@ func (l *ledger) close() {
 	l.file = nil
 }
 
-// debts calls settle for each upload in the ledgers of processes that do not live, and removes a
-// ledger if it returns true for all.
+// debts calls settle for each upload in the ledgers of processes that do not live. A ledger keeps those for
+// which it returns false.
 func debts(settle func(d debt) bool) {
 	names, err := filepath.Glob(filepath.Join(ledgerDir(), "*.json"))
 	if err != nil {
@@ -148,16 +158,20 @@ func debts(settle func(d debt) bool) {
 			_ = f.Close()
 			continue
 		}
-		settled := true
+		var left bytes.Buffer
 		for d := json.NewDecoder(f); ; {
 			var one debt
 			if d.Decode(&one) != nil {
 				break
 			}
-			settled = settle(one) && settled
+			if !settle(one) {
+				_ = json.NewEncoder(&left).Encode(one)
+			}
 		}
-		if settled {
+		if left.Len() == 0 {
 			_ = os.Remove(name)
+		} else if _, err := f.WriteAt(left.Bytes(), 0); err == nil {
+			_ = f.Truncate(int64(left.Len()))
 		}
 		_ = f.Close()
 	}

@@ -131,15 +131,20 @@ func (r *FS) appear(d *draft, only, several bool) error {
 		return r.move(d, only, several)
 	}
 	if several {
-		d.mu.Lock()
-		first := d.complete(0).data
-		if d.sum = d.sink.tag("", 0, first); d.id != "" {
-			d.tags[0] = d.sink.tag(d.id, 1, first)
-		}
-		r.ledger.owe(d.sink, d.final(), d.mark())
-		d.mu.Unlock()
+		d.owe()
 	}
 	return d.commit(only)
+}
+
+// owe writes down the object that a closed draft is about to become.
+func (d *draft) owe() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	first := d.complete(0).data
+	if d.sum = d.sink.tag("", 0, first); d.id != "" {
+		d.tags[0] = d.sink.tag(d.id, 1, first)
+	}
+	d.fs.ledger.owe(d.sink, d.key, d.mark())
 }
 
 // withdraw removes an object that has appeared.
@@ -246,7 +251,8 @@ func (r *FS) CleanUp(s string) (found []iox.Leftover, err error) {
 		if some || err != nil {
 			found = append(found, iox.Leftover{Path: Show(n.file(d.Key)), Err: err})
 		}
-		return err == nil && time.Since(d.Begins) > beginning // until then the store may still begin it
+		done := d.Mark != "" && some || time.Since(d.asked()) > beginning // until then the store may still do it
+		return err == nil && done
 	})
 	var list []upload
 	err = r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
@@ -280,7 +286,7 @@ type deadUpload struct {
 	key, id string
 }
 
-// beginning is how long an upload may take to begin.
+// beginning is how long an upload may take to begin, or an object to appear, after the store was asked for it.
 const beginning = time.Minute
 
 // settle removes what a dead process has left: an upload, or an object that is its own. It returns whether
@@ -308,7 +314,7 @@ func (r *FS) settle(to sink, d debt) (some bool, err error) {
 		return false, err
 	})
 	if errors.Is(err, fs.ErrNotExist) || err == nil && o.mark != d.Mark {
-		return true, nil
+		return false, nil
 	}
 	if err != nil {
 		return true, fmt.Errorf("it could not be looked at: %w", err)

@@ -365,6 +365,37 @@ func TestS3Begun(t *testing.T) {
 	}
 }
 
+// TestS3Appearing: an object of a staging folder is written down before the store is asked for it, and one that
+// appears only after the first clean-up, because its request was still on its way, is removed by the next.
+func TestS3Appearing(t *testing.T) {
+	s, r := fakeS3(t, &Settings{})
+	to, _, err := r.sink(inBucket + "x.bag")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := ".x.0123abcd.part/x.bag"
+	d := r.newDraft(to, inBucket+key, key)
+	if _, err := d.writeAt([]byte("x"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.close(); err != nil {
+		t.Fatal(err)
+	}
+	d.owe()
+	r.ledger.close() // unlocks it, as the end of a process does
+	for i, want := range []int{0, 1, 0} {
+		if i == 1 {
+			if err := to.put(context.Background(), key, []byte("x"), false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found, err := r.CleanUp(inBucket + "y.bag")
+		if err != nil || len(found) != want || want > 0 && found[0].Err != nil || s.Get(key) != nil {
+			t.Errorf("clean-up %d: %v, %v; %d bytes are left", i, found, err, len(s.Get(key)))
+		}
+	}
+}
+
 // TestS3Keys writes, lists and reads objects with all kinds of characters in their keys.
 func TestS3Keys(t *testing.T) {
 	s, r := fakeS3(t, &Settings{})

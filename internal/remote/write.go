@@ -81,6 +81,7 @@ func (r *FS) ended(d *draft) error {
 	case err != nil || !d.alive():
 		return err
 	case d.back:
+		d.owe() // before it appears: a kill in between must not leave it
 		if err = d.commit(false); err == nil {
 			err = r.stage(d)
 		}
@@ -97,7 +98,6 @@ func (r *FS) stage(d *draft) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.staged = &object{size: d.size}
-	r.ledger.owe(d.sink, d.key, d.mark())
 	return r.link.do(r.ctx, func(ctx context.Context) (_ bool, err error) {
 		*d.staged, _, err = d.sink.head(ctx, d.key)
 		return false, err
