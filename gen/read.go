@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"strings"
 
+	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -65,7 +65,7 @@ func decoders[T any, P Readable[T]](r storage.Reader, topic string) (map[storage
 		if t.Name != topic {
 			continue
 		}
-		if want := P(nil).TypeName(); bareType(t.Type) != bareType(want) {
+		if want := P(nil).TypeName(); schema.ShortName(t.Type) != schema.ShortName(want) {
 			return nil, fmt.Errorf("topic %s has type %s, not %s", topic, t.Type, want)
 		}
 		switch t.Encoding {
@@ -82,6 +82,3 @@ func decoders[T any, P Readable[T]](r storage.Reader, topic string) (map[storage
 	}
 	return list, nil
 }
-
-// bareType is the name of a type in ROS 1.
-func bareType(name string) string { return strings.Replace(name, "/msg/", "/", 1) }

@@ -102,7 +102,7 @@ func stampOf(msg *schema.Message) *schema.Message {
 			continue
 		}
 		for _, g := range f.Type.Message.Fields {
-			if g.Name == "stamp" && isTime(g.Type) {
+			if g.Name == "stamp" && g.Type.Array == schema.Single && g.Type.TimeKind() == schema.Time {
 				out.Fields = []schema.Field{headerField(schema.Field{Name: "stamp", Type: schema.Type{Kind: schema.Time}})}
 			}
 		}
@@ -112,10 +112,6 @@ func stampOf(msg *schema.Message) *schema.Message {
 
 func headerField(stamp schema.Field) schema.Field {
 	return schema.Field{Name: "header", Type: schema.Type{Kind: schema.Struct, Message: &schema.Message{Name: "header", Fields: []schema.Field{stamp}}}}
-}
-
-func isTime(t schema.Type) bool {
-	return t.Array == schema.Single && (t.Kind == schema.Time || t.Kind == schema.Struct && t.Message.Name == "builtin_interfaces/msg/Time")
 }
 
 // protoDecoder compiles the decoder of a protobuf type.

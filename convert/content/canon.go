@@ -32,7 +32,7 @@ import (
 // "data" of that kind, as ROS 1 has it in std_msgs/Time.
 func Canonical(m *schema.Message, seq bool) *schema.Message {
 	c := &canonizer{seq, map[*schema.Message]*schema.Message{}}
-	if k := timeKind(m); k != schema.Invalid {
+	if k := m.TimeKind(); k != schema.Invalid {
 		return &schema.Message{Name: m.Name, Fields: []schema.Field{{Name: "data", Type: schema.Type{Kind: k}}}}
 	}
 	return c.message(m)
@@ -85,54 +85,31 @@ func canonicalType(t schema.Type) schema.Type {
 	case schema.Enum:
 		t.Kind, t.Message = schema.Int32, nil
 	case schema.Struct:
-		if k := timeKind(t.Message); k != schema.Invalid {
+		if k := t.Message.TimeKind(); k != schema.Invalid {
 			t.Kind, t.Message = k, nil
 		}
 	}
 	return t
 }
 
-// isCounter reports whether it is the counter of a Header: of ROS 1, which is {uint32 seq, time
-// stamp, string frame_id}, or of Apollo.
+// isCounter reports whether it is the counter of a Header of ROS 1 or of Apollo.
 func isCounter(m *schema.Message, i int) bool {
 	if m.Name == "apollo_common/Header" {
 		return m.Fields[i].Name == "sequence_num" && m.Fields[i].Type == schema.Type{Kind: schema.Uint32}
 	}
-	has := func(i int, name string, k schema.Kind) bool {
-		return m.Fields[i].Name == name && m.Fields[i].Type == schema.Type{Kind: k}
-	}
-	return i == 0 && strings.HasSuffix(m.Name, "/Header") && len(m.Fields) == 3 &&
-		has(0, "seq", schema.Uint32) && has(1, "stamp", schema.Time) && has(2, "frame_id", schema.String)
-}
-
-// timeKind returns Time or Duration for these types of ROS 2, else the kind of a struct.
-func timeKind(m *schema.Message) schema.Kind {
-	if len(m.Fields) != 2 || m.Fields[0].Type != (schema.Type{Kind: schema.Int32}) || m.Fields[1].Type != (schema.Type{Kind: schema.Uint32}) {
-		return schema.Invalid
-	}
-	switch m.Name {
-	case "builtin_interfaces/msg/Time":
-		return schema.Time
-	case "builtin_interfaces/msg/Duration":
-		return schema.Duration
-	}
-	return schema.Invalid
+	return i == 0 && m.IsROS1Header()
 }
 
 // HasCounter reports whether a canonical type has the counter of a Header somewhere.
-func HasCounter(m *schema.Message) bool { return hasCounter(m, map[*schema.Message]bool{}) }
-
-func hasCounter(m *schema.Message, seen map[*schema.Message]bool) bool {
-	if seen[m] {
-		return false
-	}
-	seen[m] = true
-	for i, f := range m.Fields {
-		if isCounter(m, i) || f.Type.Message != nil && hasCounter(f.Type.Message, seen) {
-			return true
+func HasCounter(m *schema.Message) bool {
+	return schema.Any(m, func(m *schema.Message) bool {
+		for i := range m.Fields {
+			if isCounter(m, i) {
+				return true
+			}
 		}
-	}
-	return false
+		return false
+	})
 }
 
 // A Shape identifies what a canonical type looks like: names of fields without

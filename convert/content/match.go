@@ -29,7 +29,7 @@ type rule struct {
 // stamp at another place and other numbers for the levels.
 func ruleFor(src, dst string) *rule {
 	const ros1Log, ros2Log = "rosgraph_msgs/Log", "rcl_interfaces/Log"
-	switch plainName(src) + " " + plainName(dst) {
+	switch schema.ShortName(src) + " " + schema.ShortName(dst) {
 	case ros1Log + " " + ros2Log:
 		return &rule{map[string]string{"stamp": "header.stamp"}, map[string]*[256]byte{"level": levels(true)}}
 	case ros2Log + " " + ros1Log:
@@ -55,9 +55,6 @@ func levels(toROS2 bool) *[256]byte {
 	}
 	return &t
 }
-
-// plainName is "pkg/Type" for "pkg/Type" and "pkg/msg/Type".
-func plainName(name string) string { return strings.Replace(name, "/msg/", "/", 1) }
 
 // slots lists the fields of a struct, and of those that paths lead into.
 func slots(m *schema.Message, open map[string]bool, prefix string, at []int, out []slot) []slot {

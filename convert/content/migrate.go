@@ -102,13 +102,13 @@ func (v *versionWalk) structure(src, dst *schema.Message) {
 		return
 	}
 	defer v.spend(v.r.Pos())
-	if t, ok := onlyTime(src, dst); ok {
+	if t, ok := src.TimeIn(dst); ok {
 		end := v.r.Struct()
 		v.time(t, schema.Type{Kind: schema.Struct, Message: dst})
 		v.r.End(end)
 		return
 	}
-	if t, ok := onlyTime(dst, src); ok {
+	if t, ok := dst.TimeIn(src); ok {
 		end := v.r.Struct()
 		v.time(schema.Type{Kind: schema.Struct, Message: src}, t)
 		v.r.End(end)
@@ -245,7 +245,7 @@ func (v *versionWalk) transfer(src, dst schema.Type, o Origin) {
 // single makes a value that is no number one of another type.
 func (v *versionWalk) single(src, dst schema.Type) {
 	switch {
-	case isClock(src) && isClock(dst):
+	case src.TimeKind() != schema.Invalid && dst.TimeKind() != schema.Invalid:
 		if src.Kind == schema.Struct {
 			end := v.r.Struct()
 			v.time(src, dst)

@@ -110,7 +110,7 @@ func canBecome(src, dst schema.Type) bool {
 		return false
 	}
 	word := func(t schema.Type) bool { return t.Kind == schema.String || t.Kind == schema.WString }
-	return isClock(src) && isClock(dst) || src.Kind == schema.Struct && dst.Kind == schema.Struct || word(src) && word(dst) || isNumber(src.Kind) && isNumber(dst.Kind)
+	return src.TimeKind() != schema.Invalid && dst.TimeKind() != schema.Invalid || src.Kind == schema.Struct && dst.Kind == schema.Struct || word(src) && word(dst) || isNumber(src.Kind) && isNumber(dst.Kind)
 }
 
 // element returns the type of a value of a field.
@@ -121,20 +121,6 @@ func element(t schema.Type) schema.Type {
 
 func isNumber(k schema.Kind) bool {
 	return k.Size() > 0 && k != schema.Time && k != schema.Duration && k != schema.LongDouble
-}
-
-// isClock reports whether it is a time or a duration, of ROS 1 or of ROS 2.
-func isClock(t schema.Type) bool {
-	return t.Kind == schema.Time || t.Kind == schema.Duration || t.Kind == schema.Struct && timeKind(t.Message) != schema.Invalid
-}
-
-// onlyTime returns the field of a struct like std_msgs/Time, if the other one is a time of ROS 2.
-func onlyTime(m, other *schema.Message) (t schema.Type, ok bool) {
-	if len(m.Fields) != 1 || timeKind(other) == schema.Invalid {
-		return t, false
-	}
-	t = m.Fields[0].Type
-	return t, t.Array == schema.Single && (t.Kind == schema.Time || t.Kind == schema.Duration)
 }
 
 // time copies both words of a time. A duration whose nanoseconds have another sign in the other

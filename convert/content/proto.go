@@ -88,7 +88,7 @@ func (c *protoCompiler) node(md protoreflect.MessageDescriptor, ros, dst *schema
 	}
 	c.made[key] = n
 	n.hollow = c.sizes.Least(schema.Type{Kind: schema.Struct, Message: dst}) == 0
-	if k := timeKind(ros); k != schema.Invalid && depth == 0 { // a topic of times
+	if k := ros.TimeKind(); k != schema.Invalid && depth == 0 { // a topic of times
 		if len(dst.Fields) != 1 || dst.Fields[0].Type != (schema.Type{Kind: k}) {
 			return nil, fmt.Errorf("a %s is not a %s", ros.Name, dst.Name)
 		}

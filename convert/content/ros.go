@@ -82,7 +82,7 @@ func FromROS(src *schema.Message, wire Wire, dst *schema.Message, strict bool) (
 	}
 	var root *rosNode
 	var err error
-	if k := timeKind(src); k != schema.Invalid {
+	if k := src.TimeKind(); k != schema.Invalid {
 		value := schema.Type{Kind: schema.Struct, Message: src}
 		root, err = c.node(&schema.Message{Name: src.Name, Fields: []schema.Field{{Name: "data", Type: value}}}, dst, "", 0)
 	} else {

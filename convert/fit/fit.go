@@ -194,14 +194,12 @@ func (w *walk) values(t *schema.Type, n int) {
 }
 
 func (w *walk) structure(msg *schema.Message) {
-	if !w.Delimited && (msg.Name == "builtin_interfaces/msg/Time" || msg.Name == "builtin_interfaces/msg/Duration") && schema.Layout(msg) == timeLayout {
+	if !w.Delimited && msg.TimeKind() != schema.Invalid {
 		w.time(false)
 		return
 	}
 	w.message(msg)
 }
-
-var timeLayout = schema.Layout(&schema.Message{Fields: []schema.Field{{Type: schema.Type{Kind: schema.Int32}}, {Type: schema.Type{Kind: schema.Uint32}}}})
 
 // time reads seconds and nanoseconds, which may be negative in a duration of ROS 1.
 func (w *walk) time(signed bool) {

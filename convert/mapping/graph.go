@@ -1,11 +1,6 @@
 package mapping
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/bagconv/bagconv/schema"
-)
+import "github.com/bagconv/bagconv/schema"
 
 // A dialect makes the graph of a type in the other dialect, each once. Types that the target
 // knows under the same name with the same fields get the target's own
@@ -36,7 +31,7 @@ func (t *dialect) toROS2(m *schema.Message) *schema.Message {
 		return d
 	}
 	d := t.known(m)
-	if d == nil && isROS1Header(m) {
+	if d == nil && m.IsROS1Header() {
 		d = ros2Header
 	}
 	if d == nil {
@@ -100,12 +95,9 @@ func (t *dialect) toROS1(m *schema.Message) *schema.Message {
 			case schema.Enum:
 				f.Type.Kind, f.Type.Message = schema.Int32, nil
 			case schema.Struct:
-				switch {
-				case isTimeLike(f.Type.Message, "Time"):
-					f.Type.Kind, f.Type.Message = schema.Time, nil
-				case isTimeLike(f.Type.Message, "Duration"):
-					f.Type.Kind, f.Type.Message = schema.Duration, nil
-				default:
+				if k := f.Type.Message.TimeKind(); k != schema.Invalid {
+					f.Type.Kind, f.Type.Message = k, nil
+				} else {
 					f.Type.Message = t.toROS1(f.Type.Message)
 				}
 			}
@@ -116,36 +108,14 @@ func (t *dialect) toROS1(m *schema.Message) *schema.Message {
 	return d
 }
 
-// isTimeLike recognises builtin_interfaces/msg/Time (or Duration) by name and shape.
-func isTimeLike(m *schema.Message, short string) bool {
-	return m.Name == "builtin_interfaces/msg/"+short && len(m.Fields) == 2 &&
-		m.Fields[0].Type.Kind == schema.Int32 && m.Fields[1].Type.Kind == schema.Uint32
-}
-
-func isROS1Header(m *schema.Message) bool {
-	return strings.HasSuffix(m.Name, "/Header") && sameShape(m, ros1Header)
-}
-
 // hasCounter reports whether a type has, or uses, a Header with the counter of ROS 1.
 func hasCounter(m *schema.Message) bool {
-	seen := map[*schema.Message]bool{}
-	var visit func(m *schema.Message) bool
-	visit = func(m *schema.Message) bool {
-		if seen[m] {
-			return false
-		}
-		seen[m] = true
-		if strings.HasSuffix(m.Name, "/Header") && len(m.Fields) > 0 && m.Fields[0].Name == "seq" && m.Fields[0].Type.Kind == schema.Uint32 {
-			return true
-		}
-		return slices.ContainsFunc(m.Fields, func(f schema.Field) bool { return f.Type.Message != nil && visit(f.Type.Message) })
-	}
-	return visit(m)
+	return schema.Any(m, func(m *schema.Message) bool { return m.IsSeq(0) })
 }
 
 func isROS2Header(m *schema.Message) bool {
 	return m.Name == ros2Header.Name && len(m.Fields) == 2 &&
-		m.Fields[0].Name == "stamp" && m.Fields[0].Type.Kind == schema.Struct && isTimeLike(m.Fields[0].Type.Message, "Time") &&
+		m.Fields[0].Name == "stamp" && m.Fields[0].Type.Kind == schema.Struct && m.Fields[0].Type.Message.TimeKind() == schema.Time &&
 		m.Fields[1].Name == "frame_id" && m.Fields[1].Type.Kind == schema.String
 }
 

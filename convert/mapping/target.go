@@ -3,7 +3,6 @@ package mapping
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bagconv/bagconv/convert/migrate"
 	"github.com/bagconv/bagconv/convert/transcode"
@@ -48,7 +47,7 @@ func (m *Mapper) target(name string, to transcode.Wire) (*schema.Message, error)
 }
 
 func (m *Mapper) targetOwn(name string, to transcode.Wire) (*schema.Message, error) {
-	ros1, ros2 := strings.Replace(name, "/msg/", "/", 1), name
+	ros1, ros2 := schema.ShortName(name), name
 	t := m.o.Target
 	switch {
 	case t.Set == nil && to == transcode.ROS1:

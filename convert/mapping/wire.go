@@ -41,7 +41,7 @@ func (w *wirePairs) same(a, b *schema.Message) bool {
 	if r, ok := w.done[k]; ok {
 		return r
 	}
-	r := isROS1Header(a) && isROS2Header(b) || w.fields(a, b)
+	r := a.IsROS1Header() && isROS2Header(b) || w.fields(a, b)
 	w.done[k] = r
 	return r
 }
@@ -70,10 +70,8 @@ func (w *wirePairs) types(a, b schema.Type) bool {
 	switch {
 	case a.Kind == schema.Struct && b.Kind == schema.Struct:
 		return w.same(a.Message, b.Message)
-	case a.Kind == schema.Time && b.Kind == schema.Struct:
-		return isTimeLike(b.Message, "Time")
-	case a.Kind == schema.Duration && b.Kind == schema.Struct:
-		return isTimeLike(b.Message, "Duration")
+	case (a.Kind == schema.Time || a.Kind == schema.Duration) && b.Kind == schema.Struct:
+		return b.TimeKind() == a.Kind
 	}
 	return a.Kind == b.Kind || w.octets && octet(a.Kind) && octet(b.Kind)
 }

@@ -53,7 +53,7 @@ func (r *Rules) Between(src *schema.Message, d rosmsg.Dialect, lookup func(strin
 	}
 	name := one.to
 	if d == rosmsg.ROS1 {
-		name = strings.Replace(name, "/msg/", "/", 1)
+		name = schema.ShortName(name)
 	}
 	msg, err := rosmsg.Parse(name, []byte(one.definition), d, lookup)
 	if err != nil {

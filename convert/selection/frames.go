@@ -5,13 +5,14 @@ import (
 
 	"github.com/bagconv/bagconv/internal/wire/pb"
 	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // childFrames returns a function that lists the child frames of a topic's
 // messages, nil when these are not lists of transforms.
 func childFrames(t *storage.Topic) func([]string, []byte) ([]string, bool) {
-	switch shortType(t.Type) {
+	switch schema.ShortName(t.Type) {
 	case "tf2_msgs/TFMessage", "tf/tfMessage":
 		switch t.Encoding {
 		case "ros1":

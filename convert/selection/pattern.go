@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -63,14 +64,12 @@ func (p Pattern) Match(name string) bool {
 
 // MatchType is Match for type names: pkg/Type and pkg/msg/Type are the same.
 func (p Pattern) MatchType(name string) bool {
-	short := shortType(name)
+	short := schema.ShortName(name)
 	if p.re == nil {
-		return shortType(p.text) == short
+		return schema.ShortName(p.text) == short
 	}
 	return p.re.MatchString(name) || p.re.MatchString(short) || p.re.MatchString(longType(short))
 }
-
-func shortType(name string) string { return strings.Replace(name, "/msg/", "/", 1) }
 
 func longType(name string) string {
 	if strings.Count(name, "/") != 1 {

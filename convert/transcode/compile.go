@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
@@ -248,7 +247,7 @@ func (c *compiler) value(src, dst schema.Type, rule *From, path string, cannot f
 	switch {
 	case src.Kind == schema.LongDouble || src.Kind == schema.WChar || dst.Kind == schema.LongDouble || dst.Kind == schema.WChar:
 		return cannot()
-	case isTime(src) && isTime(dst):
+	case src.TimeKind() != schema.Invalid && dst.TimeKind() != schema.Invalid:
 		if src.Kind == schema.Struct {
 			return c.inside(src.Message, func() error { return c.time(src, dst) })
 		}
@@ -265,15 +264,6 @@ func (c *compiler) value(src, dst schema.Type, rule *From, path string, cannot f
 		return c.numbers(1, src.Kind.Size(), dst.Kind == schema.Bool && c.to.Filler)
 	}
 	return cannot()
-}
-
-// isTime reports whether it is a time or duration: a primitive of ROS 1, or the struct of ROS 2 with the same 8 bytes.
-func isTime(t schema.Type) bool {
-	if t.Kind == schema.Time || t.Kind == schema.Duration {
-		return true
-	}
-	return t.Kind == schema.Struct && strings.HasPrefix(t.Message.Name, "builtin_interfaces/msg/") && len(t.Message.Fields) == 2 &&
-		t.Message.Fields[0].Type == schema.Type{Kind: schema.Int32} && t.Message.Fields[1].Type == schema.Type{Kind: schema.Uint32}
 }
 
 // time compiles a time or duration. In CDR both are the same; which it is, ROS 1 knows.
@@ -294,16 +284,6 @@ func (c *compiler) time(src, dst schema.Type) error {
 		return c.emit(op{code: opTime, bit: durationBit, a: 1})
 	}
 	return c.emit(op{code: opTime, bit: timeBit, a: 1})
-}
-
-// timeIn returns the only field of m when the other side is a time and m is
-// not: ROS 1 has its times as messages in std_msgs/Time and Duration.
-func timeIn(m, other *schema.Message) (schema.Type, bool) {
-	if len(m.Fields) != 1 || !isTime(schema.Type{Kind: schema.Struct, Message: other}) {
-		return schema.Type{}, false
-	}
-	t := m.Fields[0].Type
-	return t, t.Array == schema.Single && (t.Kind == schema.Time || t.Kind == schema.Duration)
 }
 
 func isByte(k schema.Kind) bool {

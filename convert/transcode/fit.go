@@ -33,7 +33,7 @@ func becomes(src, dst schema.Type) bool {
 	}
 	text := func(k schema.Kind) bool { return k == schema.String || k == schema.WString }
 	switch {
-	case isTime(src) && isTime(dst), text(src.Kind) && text(dst.Kind):
+	case src.TimeKind() != schema.Invalid && dst.TimeKind() != schema.Invalid, text(src.Kind) && text(dst.Kind):
 		return true
 	case src.Kind == schema.Struct && dst.Kind == schema.Struct:
 		return true

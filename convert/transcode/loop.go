@@ -170,9 +170,9 @@ func (c *compiler) skipValue(t schema.Type, drop uint16) error {
 		if err := c.enter(t.Message); err != nil {
 			return err
 		}
-		for _, f := range t.Message.Fields {
+		for i, f := range t.Message.Fields {
 			number := drop
-			if isCounter(t.Message, f) {
+			if t.Message.IsSeq(i) {
 				number = 0
 			}
 			if err := c.skip(f.Type, number); err != nil {

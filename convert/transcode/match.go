@@ -18,20 +18,15 @@ type slot struct {
 // slots lists the fields of a struct. Fields that a rule looks into are replaced
 // by their parts.
 func slots(m *schema.Message, prefix string, prefixes map[string]bool, out []slot) []slot {
-	for _, f := range m.Fields {
+	for i, f := range m.Fields {
 		path := prefix + f.Name
 		if prefixes[path] && f.Type.Array == schema.Single && f.Type.Kind == schema.Struct && len(f.Type.Message.Fields) > 0 {
 			out = slots(f.Type.Message, path+".", prefixes, out)
 			continue
 		}
-		out = append(out, slot{path, f.Type, f.Default, isCounter(m, f)})
+		out = append(out, slot{path, f.Type, f.Default, m.IsSeq(i)})
 	}
 	return out
-}
-
-// isCounter reports whether f is the counter of a ROS 1 Header.
-func isCounter(m *schema.Message, f schema.Field) bool {
-	return f.Name == "seq" && f.Type == schema.Type{Kind: schema.Uint32} && strings.HasSuffix(m.Name, "/Header")
 }
 
 // prefixes lists the paths of structs that paths lead into.
@@ -135,10 +130,10 @@ func (c *compiler) pair(src, dst *schema.Message) (*pairing, error) {
 
 // structure compiles one struct.
 func (c *compiler) structure(src, dst *schema.Message, path string) error {
-	if t, ok := timeIn(src, dst); ok {
+	if t, ok := src.TimeIn(dst); ok {
 		return c.inside(src, func() error { return c.time(t, schema.Type{Kind: schema.Struct, Message: dst}) })
 	}
-	if t, ok := timeIn(dst, src); ok {
+	if t, ok := dst.TimeIn(src); ok {
 		return c.inside(src, func() error { return c.time(schema.Type{Kind: schema.Struct, Message: src}, t) })
 	}
 	p, err := c.pair(src, dst)

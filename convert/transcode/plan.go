@@ -129,18 +129,13 @@ func Compile(src, dst *schema.Message, o Options) (*Plan, error) {
 	return p, nil
 }
 
-// isSeq reports whether field i of m is the counter of a ROS 1 Header.
-func isSeq(m *schema.Message, i int) bool {
-	return m.Name == "std_msgs/Header" && i < len(m.Fields) && m.Fields[i].Name == "seq" && m.Fields[i].Type.Kind == schema.Uint32
-}
-
 // beginsWithSeq reports whether messages of ROS 1 begin with the counter of a Header.
 func beginsWithSeq(m *schema.Message) bool {
 	if len(m.Fields) == 0 {
 		return false
 	}
 	h := m.Fields[0].Type
-	return h.Kind == schema.Struct && h.Array == schema.Single && isSeq(h.Message, 0)
+	return h.Kind == schema.Struct && h.Array == schema.Single && h.Message.Name == "std_msgs/Header" && h.Message.IsSeq(0)
 }
 
 // SeqOffset is where in the output the 4 bytes of the top Header's seq lie when
@@ -161,21 +156,7 @@ func seqLossOf(src *schema.Message, from Wire) (l seqLoss) {
 	if from == ROS1 && beginsWithSeq(src) {
 		l.first, fields = true, fields[1:]
 	}
-	seen := map[*schema.Message]bool{}
-	var look func(*schema.Message) bool
-	look = func(m *schema.Message) bool {
-		if seen[m] {
-			return false
-		}
-		seen[m] = true
-		for _, f := range m.Fields {
-			if isCounter(m, f) || f.Type.Message != nil && look(f.Type.Message) {
-				return true
-			}
-		}
-		return false
-	}
-	l.other = look(&schema.Message{Name: src.Name, Fields: fields})
+	l.other = schema.Any(&schema.Message{Name: src.Name, Fields: fields}, (*schema.Message).HasSeq)
 	return l
 }
 

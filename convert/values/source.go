@@ -86,24 +86,16 @@ func (s source) shape(ros1 bool) shape {
 		d.kind = span
 	case schema.Struct:
 		d.kind = structure
-		switch t.Message.Name {
-		case "builtin_interfaces/msg/Time", "builtin_interfaces/Time":
+		switch t.Message.TimeKind() {
+		case schema.Time:
 			d.kind = clock
-		case "builtin_interfaces/msg/Duration", "builtin_interfaces/Duration":
+		case schema.Duration:
 			d.kind = span
-		}
-		if d.kind != structure && !twoWords(t.Message) {
-			d.kind = structure
 		}
 	default:
 		d.kind = unknown
 	}
 	return d
-}
-
-// twoWords reports whether it is {int32 sec, uint32 nanosec}.
-func twoWords(m *schema.Message) bool {
-	return len(m.Fields) == 2 && m.Fields[0].Type == schema.Type{Kind: schema.Int32} && m.Fields[1].Type == schema.Type{Kind: schema.Uint32}
 }
 
 func (s source) protoShape() shape {

@@ -64,7 +64,7 @@ func (s *Set) entry(d *Definition, rest Rest) Entry {
 		e.Error = err.Error()
 	}
 	if d.Kind == "msg" {
-		if msg, err := s.Message(strings.Replace(d.Name, "/msg/", "/", 1), rosmsg.ROS1, rest.ROS1); err == nil {
+		if msg, err := s.Message(schema.ShortName(d.Name), rosmsg.ROS1, rest.ROS1); err == nil {
 			e.MD5 = schema.MD5(msg)
 			e.Error = ""
 		}

@@ -31,7 +31,7 @@ func Format(m *schema.Message, d Dialect) []byte {
 
 // FormatSingle writes the definition of a message alone.
 func FormatSingle(m *schema.Message, d Dialect) []byte {
-	return appendText(nil, m, d, shortName)
+	return appendText(nil, m, d, schema.ShortName)
 }
 
 var separator = strings.Repeat("=", 80)
@@ -42,19 +42,15 @@ var separator = strings.Repeat("=", 80)
 func namesFor(m *schema.Message) func(string) string {
 	base, part := serviceOf(m.Name)
 	if part == "" {
-		return shortName
+		return schema.ShortName
 	}
 	return func(name string) string {
 		if rest, ok := strings.CutPrefix(name, base+"_"); ok {
 			return partsOf(base) + rest
 		}
-		return shortName(name)
+		return schema.ShortName(name)
 	}
 }
-
-// shortName returns the name as fields spell it: pkg/Type in both dialects. Names of
-// services and actions keep their middle part.
-func shortName(name string) string { return strings.Replace(name, "/msg/", "/", 1) }
 
 func appendText(b []byte, m *schema.Message, d Dialect, short func(string) string) []byte {
 	for _, c := range m.Constants {
