@@ -35,9 +35,9 @@ type debt struct {
 	Owed   time.Time `json:"owed,omitzero"`   // of an object: when it is about to be asked for
 }
 
-// asked returns when the store was asked for what a debt is about, which it may still be doing; zero: it has
+// requested returns when the store was asked for what a debt is about, which it may still be doing; zero: it has
 // answered.
-func (d debt) asked() time.Time {
+func (d debt) requested() time.Time {
 	if d.Mark != "" {
 		return d.Owed
 	}

@@ -251,7 +251,7 @@ func (r *FS) CleanUp(s string) (found []iox.Leftover, err error) {
 		if some || err != nil {
 			found = append(found, iox.Leftover{Path: Show(n.file(d.Key)), Err: err})
 		}
-		done := d.Mark != "" && some || time.Since(d.asked()) > beginning // until then the store may still do it
+		done := d.Mark != "" && some || time.Since(d.requested()) > beginning // until then the store may still do it
 		return err == nil && done
 	})
 	var list []upload
