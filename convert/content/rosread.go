@@ -3,8 +3,6 @@ package content
 import (
 	"crypto/sha256"
 	"math"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
@@ -264,26 +262,8 @@ func (r *rosReader) text(emit bool) {
 func (r *rosReader) wide() {
 	units, whole := r.Wide(r.units[:0])
 	r.units = units
-	var out []byte
-	for i := 0; i < len(units); i++ {
-		c := rune(units[i])
-		if utf16.IsSurrogate(c) {
-			if i+1 < len(units) {
-				if full := utf16.DecodeRune(c, rune(units[i+1])); full != utf8.RuneError {
-					out = utf8.AppendRune(out, full)
-					i++
-					continue
-				}
-			}
-			whole = false
-			if !r.w.inMemory {
-				out = append(out, 0xe0|byte(c>>12), 0x80|byte(c>>6)&0x3f, 0x80|byte(c)&0x3f)
-				continue
-			}
-		}
-		out = utf8.AppendRune(out, c) // U+FFFD for a surrogate
-	}
-	if !whole && r.w.within != nil {
+	out, paired := ros.AppendUTF8(nil, units, !r.w.inMemory)
+	if !(whole && paired) && r.w.within != nil {
 		r.w.Replaced = true
 	}
 	if len(out) > math.MaxUint32 {

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
@@ -182,17 +180,7 @@ func (r *rosRun) single(f *field) {
 // wstring writes a wide string; a surrogate that stands alone becomes U+FFFD.
 func (r *rosRun) wstring() {
 	r.units, _ = r.Wide(r.units[:0])
-	r.wide = r.wide[:0]
-	for i := 0; i < len(r.units); i++ {
-		c := rune(r.units[i])
-		if utf16.IsSurrogate(c) && i+1 < len(r.units) {
-			if full := utf16.DecodeRune(c, rune(r.units[i+1])); full != utf8.RuneError {
-				c = full
-				i++
-			}
-		}
-		r.wide = utf8.AppendRune(r.wide, c)
-	}
+	r.wide, _ = ros.AppendUTF8(r.wide[:0], r.units, false)
 	r.text(r.wide)
 }
 

@@ -25,28 +25,6 @@ func numeric(k schema.Kind) bool {
 	return k.Size() > 0
 }
 
-// A numberClass is how the bits of a number are read.
-type numberClass uint8
-
-const (
-	signed numberClass = iota
-	unsigned
-	float
-)
-
-// classOf returns the class of a kind, and the bits that a number of it has.
-func classOf(k schema.Kind) (numberClass, int) {
-	switch k {
-	case schema.Float32, schema.Float64:
-		return float, 8 * k.Size()
-	case schema.Int8, schema.Int16, schema.Int32, schema.Int64, schema.Enum:
-		return signed, 8 * k.Size()
-	case schema.Bool:
-		return unsigned, 1
-	}
-	return unsigned, 8 * k.Size()
-}
-
 // sameBits reports whether numbers of two kinds have the same bytes for the same value.
 func sameBits(a, b schema.Kind) bool {
 	neutral := func(k schema.Kind) bool { return k == schema.Byte || k == schema.Char || k == schema.IDLChar }
@@ -62,126 +40,24 @@ func sameBits(a, b schema.Kind) bool {
 // apply returns what a number becomes. It is changed if the new kind cannot hold the value: an
 // integer becomes the nearest one, a fraction loses what is behind the point.
 func (c *cast) apply(bits uint64) (out uint64, changed bool) {
-	class, width := classOf(c.from)
-	switch {
-	case class == float && width == 32:
-		bits, class = math.Float64bits(float64(math.Float32frombits(uint32(bits)))), float
-	case c.from == schema.Bool:
-		bits = min(bits, 1)
-	case class == signed:
-		bits = uint64(int64(bits) << (64 - width) >> (64 - width))
-	}
-	if class != float && c.values != nil {
+	class, width := c.from.Number()
+	bits = class.Widen(bits, width)
+	if class != schema.Float && c.values != nil {
 		if v, ok := c.values[int64(bits)]; ok {
-			bits, class = uint64(v), signed
+			bits, class = uint64(v), schema.Signed
 		}
 	}
 	if c.scale != 0 {
-		f := asFloat(bits, class)*c.scale + c.offset
-		if to, _ := classOf(c.to); to != float {
+		f := class.Float(bits)*c.scale + c.offset
+		if to, _ := c.to.Number(); to != schema.Float {
 			f = math.Round(f)
 		} else if c.to == schema.Float32 {
 			f = float64(float32(f)) // rounding is what a factor does
 		}
-		bits, class = math.Float64bits(f), float
+		bits, class = math.Float64bits(f), schema.Float
 	}
-	switch to, width := classOf(c.to); {
-	case to == float:
-		return toFloat(bits, class, width)
-	case to == signed:
-		return toSigned(bits, class, width)
-	default:
-		return toUnsigned(bits, class, width)
-	}
-}
-
-func asFloat(bits uint64, class numberClass) float64 {
-	switch class {
-	case float:
-		return math.Float64frombits(bits)
-	case signed:
-		return float64(int64(bits))
-	}
-	return float64(bits)
-}
-
-func toFloat(bits uint64, class numberClass, width int) (uint64, bool) {
-	f := asFloat(bits, class)
-	changed := false
-	switch class { // an integer that far out has no neighbour of its own
-	case signed:
-		changed = f >= 1<<63 || int64(f) != int64(bits)
-	case unsigned:
-		changed = f >= 1<<64 || uint64(f) != bits
-	}
-	if width == 64 {
-		return math.Float64bits(f), changed
-	}
-	g := float32(f)
-	return uint64(math.Float32bits(g)), changed || float64(g) != f && f == f
-}
-
-func toSigned(bits uint64, class numberClass, width int) (uint64, bool) {
-	low, high := int64(-1)<<(width-1), int64(1)<<(width-1)-1
-	v, changed := int64(bits), false
-	switch class {
-	case unsigned:
-		if bits > uint64(high) {
-			return uint64(high), true
-		}
-	case float:
-		f := math.Float64frombits(bits)
-		t := math.Trunc(f)
-		switch {
-		case f != f:
-			return 0, true
-		case t < float64(low):
-			return uint64(low), true
-		case t >= -float64(low):
-			return uint64(high), true
-		}
-		v, changed = int64(t), t != f
-	}
-	if v < low {
-		return uint64(low), true
-	}
-	if v > high {
-		return uint64(high), true
-	}
-	return uint64(v), changed
-}
-
-func toUnsigned(bits uint64, class numberClass, width int) (uint64, bool) {
-	high := ^uint64(0) >> (64 - width)
-	changed := false
-	switch class {
-	case signed:
-		if int64(bits) < 0 {
-			if width == 1 {
-				return 1, true // a bool
-			}
-			return 0, true
-		}
-	case float:
-		f := math.Float64frombits(bits)
-		t := math.Trunc(f)
-		switch {
-		case width == 1:
-			if f != 0 {
-				return 1, f != 1
-			}
-			return 0, false
-		case !(t >= 0):
-			return 0, true // also NaN
-		case t >= math.Ldexp(1, width):
-			return high, true
-		}
-		bits, changed = uint64(t), t != f
-	}
-	if bits > high {
-		return high, true
-	}
-	return bits, changed
+	to, width := c.to.Number()
+	return class.Convert(bits, to, width)
 }
 
 // casts appends numbers that p has, each as the new kind.
@@ -252,14 +128,14 @@ func (c *compiler) cast(rule cast, path string) error {
 
 // holds reports whether a kind holds all numbers of another.
 func holds(from, to schema.Kind) bool {
-	a, m := classOf(from)
-	b, n := classOf(to)
+	a, m := from.Number()
+	b, n := to.Number()
 	switch {
-	case b == float && a != float:
+	case b == schema.Float && a != schema.Float:
 		return m <= map[int]int{32: 24, 64: 53}[n]
 	case a == b:
 		return m <= n
-	case a == unsigned && b == signed:
+	case a == schema.Unsigned && b == schema.Signed:
 		return m < n
 	}
 	return false

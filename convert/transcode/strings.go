@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/bagconv/bagconv/internal/wire/ros"
 )
 
 // text copies a string.
@@ -72,21 +74,9 @@ func (s *state) wstring(pos int, o *op) (int, error) {
 	}
 	head := len(s.dst)
 	s.dst = append(s.dst, 0, 0, 0, 0)
-	for i := 0; i < len(units); i++ {
-		r := rune(units[i])
-		if utf16.IsSurrogate(r) {
-			second := rune(0)
-			if i+1 < len(units) {
-				second = rune(units[i+1])
-			}
-			if r = utf16.DecodeRune(r, second); r == utf8.RuneError {
-				s.replaced = true
-			} else {
-				i++
-			}
-		}
-		s.dst = utf8.AppendRune(s.dst, r)
-	}
+	paired := true
+	s.dst, paired = ros.AppendUTF8(s.dst, units, false)
+	s.replaced = s.replaced || !paired
 	if s.prog.to.NUL {
 		s.dst = append(s.dst, 0)
 	}

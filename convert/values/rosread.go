@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"time"
-	"unicode/utf16"
 	"unsafe"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
@@ -270,7 +269,8 @@ func (r *rosReader) bytes(s *slot) []byte {
 		return r.String()
 	}
 	r.units, _ = r.Wide(r.units[:0])
-	return []byte(string(utf16.Decode(r.units)))
+	text, _ := ros.AppendUTF8(nil, r.units, false)
+	return text
 }
 
 func (r *rosReader) text(s *slot, p unsafe.Pointer) {

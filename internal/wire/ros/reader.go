@@ -306,6 +306,33 @@ func (r *Reader) wide() (units []byte, width int) {
 	return r.Take(n * width), width
 }
 
+// AppendUTF8 appends UTF-16 units to dst as UTF-8. A surrogate that stands alone becomes U+FFFD, or, if alone,
+// the three bytes that such a character would have; paired reports whether there is none.
+func AppendUTF8(dst []byte, units []uint16, alone bool) (text []byte, paired bool) {
+	paired = true
+	for i := 0; i < len(units); i++ {
+		c := rune(units[i])
+		if utf16.IsSurrogate(c) {
+			full := utf8.RuneError
+			if i+1 < len(units) {
+				full = utf16.DecodeRune(c, rune(units[i+1]))
+			}
+			if full == utf8.RuneError {
+				paired = false
+				if alone {
+					dst = append(dst, 0xe0|byte(c>>12), 0x80|byte(c>>6)&0x3f, 0x80|byte(c)&0x3f)
+					continue
+				}
+			} else {
+				i++
+			}
+			c = full
+		}
+		dst = utf8.AppendRune(dst, c)
+	}
+	return dst, paired
+}
+
 // SkipWide steps over a wide string, and reports whether it has any character.
 func (r *Reader) SkipWide() bool {
 	units, _ := r.wide()
