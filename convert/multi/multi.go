@@ -114,22 +114,23 @@ type mergeInput struct {
 	differs *storage.Warning // that its metadata is not that of the others; nil: it is
 }
 
-// list makes the blocks, as f returns those of a part.
+// list makes the blocks, as f returns those of a part. After an error the blocks stay as they were.
 func (r *reader) list(f func(p *mergeInput) ([]storage.Block, error)) (all []storage.Block, err error) {
-	r.starts = r.starts[:0]
+	var starts []int
 	for i := range r.parts {
 		p := &r.parts[i]
 		blocks, err := f(p)
 		if err != nil {
 			return nil, err
 		}
-		r.starts = append(r.starts, len(all))
+		starts = append(starts, len(all))
 		for _, b := range blocks {
 			b.Start, b.End = shift(b.Start, p.Shift), shift(b.End, p.Shift)
 			b.Topics = p.numbered(b.Topics)
 			all = append(all, b)
 		}
 	}
+	r.starts = starts
 	return all, nil
 }
 

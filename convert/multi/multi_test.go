@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -215,4 +217,36 @@ func extrasOf(t *testing.T, by int64, want int) []storagetest.Attachment {
 		t.Fatalf("%d attachments, %d metadata records, %v", len(attachments), len(records), err)
 	}
 	return attachments
+}
+
+// timeless is a reader of blocks whose times only reading can tell.
+type timeless struct{ storage.Reader }
+
+func (r timeless) Blocks() ([]storage.Block, error) { return r.Reader.(storage.BlockReader).Blocks() }
+func (r timeless) Order() storage.Order             { return storage.OrderNone }
+func (r timeless) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
+	return r.Reader.(storage.BlockReader).ReadBlock(ctx, i, b)
+}
+
+// TestTimeless: after one recording could not tell the times of its blocks, those of all can still be read.
+func TestTimeless(t *testing.T) {
+	inputs, all := recordings(t, t.TempDir(), 3)
+	f := *inputs[1].Format
+	f.Open = func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
+		r, err := inputs[0].Format.Open(ctx, path, o)
+		return timeless{r}, err
+	}
+	inputs[1] = multi.Input{Path: inputs[0].Path, Format: &f}
+	r, err := multi.Format(inputs).Open(context.Background(), "three", storage.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := r.(storage.BlockTimer).BlockTimes(context.Background(), math.MinInt64, math.MaxInt64); !errors.Is(err, storage.ErrUnsupported) {
+		t.Fatalf("%v, not ErrUnsupported", err)
+	}
+	blocks, err := storagetest.ReadBlocks(r.(storage.BlockReader), 3)
+	if err != nil || len(blocks) != len(all) {
+		t.Errorf("%d messages, not %d: %v", len(blocks), len(all), err)
+	}
 }
