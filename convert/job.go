@@ -216,7 +216,8 @@ type Extra struct {
 // A Note is a decision worth knowing that loses nothing.
 type Note struct {
 	Code, Topic, Message string
-	Warning              bool // values may be wrong, or definitions of the user did not help: it must be seen
+	Warning              bool  // values may be wrong, or definitions of the user did not help: it must be seen
+	Count                int64 // messages concerned; 0: they are not counted
 }
 
 // Lossy reports whether anything is missing that the target could have carried:

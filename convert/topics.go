@@ -128,7 +128,7 @@ func (p *topicPlan) planStamps(info *storage.Info, i int) {
 
 // describe adds what became of each topic to the report.
 func (p *topicPlan) describe(report *Report, info *storage.Info, counts []engine.Count) {
-	r := &reporter{report, map[Loss]int{}, map[Note]bool{}}
+	r := &reporter{report, map[Loss]int{}, map[Note]int{}}
 	for i := range info.Topics {
 		if !p.chosen[i] {
 			continue
@@ -161,6 +161,10 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []engine
 		for _, l := range mapping.Losses(programOf(p.results[i])) {
 			if p.scale != nil {
 				l.Messages, l.Bytes = scaled(l.Messages, p.scale[i]), scaled(l.Bytes, p.scale[i])
+			}
+			if l.Kept {
+				r.note(Note{Code: l.Code, Topic: t.Name, Count: l.Messages, Message: l.Message})
+				continue
 			}
 			r.lose(Loss{Code: l.Code, Topic: t.Name, Count: l.Messages, Bytes: l.Bytes, Message: l.Message})
 		}
@@ -266,7 +270,7 @@ func (p *topicPlan) describeJoins(r *reporter) {
 type reporter struct {
 	report *Report
 	losses map[Loss]int // index into report.Losses; the key has no counts
-	notes  map[Note]bool
+	notes  map[Note]int // index into report.Notes; the key has no count
 }
 
 func (r *reporter) lose(l Loss) {
@@ -283,10 +287,15 @@ func (r *reporter) lose(l Loss) {
 }
 
 func (r *reporter) note(n Note) {
-	if !r.notes[n] {
-		r.notes[n] = true
+	k := n
+	k.Count = 0
+	i, known := r.notes[k]
+	if !known {
+		r.notes[k] = len(r.report.Notes)
 		r.report.Notes = append(r.report.Notes, n)
+		return
 	}
+	r.report.Notes[i].Count += n.Count
 }
 
 func programOf(r *mapping.Result) mapping.Program {

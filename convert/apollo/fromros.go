@@ -58,7 +58,7 @@ func FromROS(ros string, md protoreflect.MessageDescriptor, o Options) (*FromROS
 func (p *FromROSProgram) Dropped() []string { return p.dropped }
 
 // Losses lists what the messages so far lost against their definition: bytes after
-// their last field.
+// their last field, and stamps in other words.
 func (p *FromROSProgram) Losses() []transcode.Loss { return p.source.Losses() }
 
 // Reset sets what Losses counts to zero.
@@ -84,6 +84,9 @@ func (p *FromROSProgram) Append(dst, src []byte, logTime int64) ([]byte, error) 
 	out := p.message(dst, &r, logTime)
 	if err := p.source.Close(&r); err != nil {
 		return dst, err
+	}
+	if r.Carried {
+		p.source.Normalized()
 	}
 	return out, nil
 }

@@ -149,6 +149,9 @@ func (r *protoReader) time(p []byte, span bool) error {
 	if r.w.within != nil && wide(*r.w.within, sec, nsec, span) {
 		return malformed(0, "%d seconds in 32 bits", sec)
 	}
+	if nsec <= -1e9 || nsec >= 1e9 || nsec < 0 && (!span || sec > 0) || nsec > 0 && sec < 0 && span {
+		r.w.Odd++
+	}
 	r.w.time(sec, nsec, span)
 	return nil
 }
@@ -165,6 +168,9 @@ func (r *protoReader) clock(n *protoNode, s *protoStep, v *pb.View) error {
 			return malformed(0, "a time without 32-bit words")
 		}
 		words[i] = binary.LittleEndian.Uint32(v.Message[begin:end])
+	}
+	if words[1] >= 1e9 {
+		r.w.Odd++
 	}
 	r.w.time(int64(int32(words[0])), int64(words[1]), s.to == schema.Duration)
 	return nil

@@ -239,6 +239,9 @@ func (r *rosReader) time(s *rosStep) {
 	if !r.NUL && s.form == formDuration {
 		part = int64(int32(nsec))
 	}
+	if part < 0 || part >= 1e9 {
+		r.w.Odd++
+	}
 	r.w.time(whole, part, s.form == formDuration)
 }
 

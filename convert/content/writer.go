@@ -20,6 +20,10 @@ type Writer struct {
 	// Replaced is set when a wide string is not Unicode, so that the encoding of
 	// Program.Within cannot hold all of it.
 	Replaced bool
+	// Odd counts the times and durations that their encoding has in other words than it should:
+	// with other nanoseconds than 0 to 999,999,999, or in protobuf a duration with parts of two signs.
+	// The canonical bytes do not tell.
+	Odd uint32
 	// Seq is a hash of the counters of all Headers, when the canonical type has them.
 	Seq uint64
 
@@ -48,7 +52,7 @@ func NewWriter(keep bool) *Writer { return &Writer{keep: keep} }
 
 // Reset begins a message.
 func (w *Writer) Reset() {
-	w.Rest, w.Open, w.Beyond, w.Replaced, w.Seq = false, false, false, false, 1
+	w.Rest, w.Open, w.Beyond, w.Replaced, w.Odd, w.Seq = false, false, false, false, 0, 1
 	w.buf, w.written, w.summed = w.buf[:0], 0, false
 	if !w.keep {
 		w.buf = append(w.buf, canonicalMark)

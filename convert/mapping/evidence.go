@@ -115,8 +115,11 @@ func (e *Evidence) Doubts(t *storage.Topic) bool {
 	return true
 }
 
-// isAny reports whether the md5sum of a ROS 1 topic stands for any.
-func isAny(sum string) bool { return sum == "" || sum == "*" }
+// isAny reports whether the md5sum of a ROS 1 topic is none of a type, and stands for any: writers that
+// do not know it leave it out, or write a star or zeros.
+func isAny(sum string) bool {
+	return sum == "" || sum == "*" || len(sum) == 32 && strings.Trim(sum, "0") == ""
+}
 
 // Add tries the definitions on a message of a topic that Doubts reports.
 func (e *Evidence) Add(t *storage.Topic, m *storage.Message) {

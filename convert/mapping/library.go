@@ -140,7 +140,8 @@ func (d *definition) result(t *storage.Topic) *Result {
 // completed or replaced by the standard one when the md5sum proves it right.
 func (l library) ros1Definition(t *storage.Topic) (*definition, error) {
 	want := t.Metadata[storage.MetaMD5Sum]
-	if want == "*" {
+	zeros := want != "" && want != "*" && isAny(want)
+	if isAny(want) {
 		want = ""
 	}
 	suits := func(msg *schema.Message) bool { return want == "" || schema.MD5(msg) == want }
@@ -170,7 +171,11 @@ func (l library) ros1Definition(t *storage.Topic) (*definition, error) {
 	}
 	msg, err := rosmsg.Parse(t.Type, t.Schema.Data, rosmsg.ROS1, l.lookup(ROS1Distro))
 	if err == nil && suits(msg) {
-		return &definition{msg: msg, origin: "file"}, nil
+		d := &definition{msg: msg, origin: "file"}
+		if zeros {
+			d.remark("md5sum-mismatch", "the definition of %s has md5sum %s, but its connection has zeros", t.Type, schema.MD5(msg))
+		}
+		return d, nil
 	}
 	if custom, _ := l.ros1Given(t.Type, suits); custom != nil {
 		return custom.because("the bag's definition of %s cannot be read or does not have the md5sum of its messages", t.Type), nil

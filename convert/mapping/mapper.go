@@ -138,10 +138,10 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 		if m.o.Hashes && t.Encoding == "cdr" && res.Topic.Schema.Encoding == "ros2msg" {
 			m.completeText(res)
 		}
-		if t.Encoding == "ros1" && m.o.Encoding == "ros1" && t.Metadata[storage.MetaMD5Sum] == "" {
+		switch ros1 := t.Encoding == "ros1" && m.o.Encoding == "ros1"; {
+		case ros1 && isAny(t.Metadata[storage.MetaMD5Sum]):
 			m.sumDefinition(res)
-		}
-		if t.Encoding == "ros1" && m.o.Encoding == "ros1" && !isAny(t.Metadata[storage.MetaMD5Sum]) {
+		case ros1:
 			m.checkSum(res)
 		}
 		return res
@@ -200,7 +200,7 @@ func (m *Mapper) completeROS1(res *Result) {
 	t := &res.Topic
 	want := t.Metadata[storage.MetaMD5Sum]
 	def, err := m.lib.ros1Definition(t)
-	if err != nil || want == "" || want == "*" {
+	if err != nil || isAny(want) {
 		return
 	}
 	res.Remarks = append(res.Remarks, def.remarks...)
@@ -212,12 +212,22 @@ func (m *Mapper) completeROS1(res *Result) {
 	}
 }
 
-// sumDefinition adds the md5sum of the topic's own definition, which other formats than the bag may
-// leave out: publishers of ROS 1 need it.
+// sumDefinition writes the md5sum of the topic's own definition, which other formats than the bag may
+// leave out, and some writers of bags, too: nodes of ROS 1 need it. One that stands in the place of a sum is
+// replaced only if the definition has all its parts.
 func (m *Mapper) sumDefinition(res *Result) {
 	t := &res.Topic
-	if msg, err := rosmsg.Parse(t.Type, t.Schema.Data, rosmsg.ROS1, m.lib.lookup(ROS1Distro)); err == nil {
-		res.setMetadata(storage.MetaMD5Sum, schema.MD5(msg))
+	was, lookup := t.Metadata[storage.MetaMD5Sum], m.lib.lookup(ROS1Distro)
+	if was != "" {
+		lookup = nil
+	}
+	msg, err := rosmsg.Parse(t.Type, t.Schema.Data, rosmsg.ROS1, lookup)
+	if err != nil {
+		return
+	}
+	sum := schema.MD5(msg)
+	if res.setMetadata(storage.MetaMD5Sum, sum); was != "" {
+		res.remark("md5sum-changed", "the source has %s in place of the md5sum, which nodes refuse; now it is that of the definition, %s", was, sum)
 	}
 }
 

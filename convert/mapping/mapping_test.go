@@ -351,6 +351,22 @@ func TestNoSum(t *testing.T) {
 	if got := mapTo(t, "ros1", topic).Topic.Metadata[storage.MetaMD5Sum]; got != sum || topic.Metadata[storage.MetaMD5Sum] != "" {
 		t.Errorf("%q, and the source has %q now", got, topic.Metadata[storage.MetaMD5Sum])
 	}
+	// What stands in place of a sum gives way, with a note, unless the definition lacks parts.
+	for _, was := range []string{"*", strings.Repeat("0", 32)} {
+		for _, keep := range []bool{false, true} {
+			m := New(Options{Encoding: "ros1", Keep: func(*storage.Topic) bool { return keep }})
+			topic.Metadata[storage.MetaMD5Sum] = was
+			res, err := m.Map(topic)
+			if err != nil || res.Topic.Metadata[storage.MetaMD5Sum] != sum || len(res.Remarks) != 1 || res.Remarks[0].Code != "md5sum-changed" || topic.Metadata[storage.MetaMD5Sum] != was {
+				t.Errorf("%s, keep %v: %+v (%v)", was, keep, res, err)
+			}
+			part := *topic
+			part.Schema.Data, _, _ = bytes.Cut(topic.Schema.Data, []byte("\n====="))
+			if res, err = m.Map(&part); err != nil || res.Topic.Metadata[storage.MetaMD5Sum] != was || len(res.Remarks) > 0 {
+				t.Errorf("%s, keep %v, without its parts: %+v (%v)", was, keep, res, err)
+			}
+		}
+	}
 }
 
 func TestHeaderSeq(t *testing.T) {

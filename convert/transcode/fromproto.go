@@ -98,6 +98,9 @@ func (p *FromProto) Append(dst, src []byte) ([]byte, error) {
 	if r.wrapped {
 		p.lost.wrapped.Add(1)
 	}
+	if r.normalized {
+		p.lost.Normalized()
+	}
 	return r.w.Buf, nil
 }
 
@@ -107,8 +110,10 @@ type fromRun struct {
 	limit   int       // length that w.Buf may reach
 	index   *pb.Index // of fields in any order; nil: they are in that of the struct
 	unknown bool
-	wrapped bool      // a time has another value in the destination
 	cases   []oneCase // of the messages that are open
+
+	wrapped    bool // a time has another value in the destination
+	normalized bool // a time has other words of the same value
 }
 
 // A oneCase is a oneof on its way: where its case was written, and its value.

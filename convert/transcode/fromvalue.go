@@ -85,12 +85,13 @@ func (r *fromRun) stamp(span bool, p []byte, at int) error {
 	if wrong, what := fields.Wrong(); what != "" {
 		return r.bad(at+wrong, what)
 	}
-	word, nanos, wrapped, ok := fromProtoTime(sec, nsec, span, r.w.CDR())
+	t, ok := fromProtoTime(sec, nsec, span, r.w.CDR())
 	if !ok {
 		return r.bad(at, fmt.Sprintf("%d seconds do not fit into 32 bits", sec))
 	}
-	r.wrapped = r.wrapped || wrapped
-	r.w.U32(word)
-	r.w.U32(nanos)
+	r.wrapped = r.wrapped || t.wrapped
+	r.normalized = r.normalized || t.normalized
+	r.w.U32(t.sec)
+	r.w.U32(t.nsec)
 	return nil
 }

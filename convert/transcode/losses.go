@@ -9,12 +9,13 @@ import (
 	"github.com/bagconv/bagconv/internal/wire/ros"
 )
 
-// A Loss is what some messages of a program had, and their output does not have.
+// A Loss is what some messages of a program had, and their output does not have, or has in another form.
 type Loss struct {
 	Code     string // stable and short: "fields-dropped"
 	Messages int64
 	Bytes    int64  // of the source, 0 when they are not counted
 	Message  string // what it is
+	Kept     bool   // the output has it, in another form: nothing is lost
 }
 
 // A LossCounter counts what the messages of one program lost. It may be used by
@@ -28,6 +29,7 @@ type LossCounter struct {
 	bytes    atomic.Int64 // how many
 	replaced atomic.Int64 // messages with U+FFFD in place of text
 	wrapped  atomic.Int64 // messages with a time that the destination cannot hold
+	normal   atomic.Int64 // messages with a time in other words
 }
 
 // A fieldLoss is a loss of some fields.
@@ -89,15 +91,23 @@ func (c *LossCounter) Losses() (out []Loss) {
 		out = append(out, Loss{Code: "time-wrapped", Messages: n,
 			Message: "times before 1970 or from 2038 on: the same bytes mean another time in the other encoding"})
 	}
+	if n := c.normal.Load(); n > 0 {
+		out = append(out, Loss{Code: "time-normalized", Messages: n, Kept: true,
+			Message: "times or durations with other nanoseconds than 0 to 999,999,999 are written with these; they mean the same, and stay so on the way back"})
+	}
 	return out
 }
+
+// Normalized counts a message with a time that is not written in the same seconds and nanoseconds,
+// but in others that mean the same.
+func (c *LossCounter) Normalized() { c.normal.Add(1) }
 
 // Reset sets all counts to zero.
 func (c *LossCounter) Reset() {
 	for _, l := range []*fieldLoss{&c.dropped, &c.changed, &c.cut} {
 		l.reset()
 	}
-	for _, n := range []*atomic.Int64{&c.trailing, &c.bytes, &c.replaced, &c.wrapped} {
+	for _, n := range []*atomic.Int64{&c.trailing, &c.bytes, &c.replaced, &c.wrapped, &c.normal} {
 		n.Store(0)
 	}
 }

@@ -179,7 +179,7 @@ func (p *Plan) Narrowed() []string { return p.notes.narrowed.paths }
 func (p *Plan) Bounded() []string { return p.notes.bounded.paths }
 
 // Losses lists what the messages so far lost: values of fields that Dropped
-// lists, text, times, and bytes after their last field.
+// lists, text, times, and bytes after their last field; and what only looks different, see Loss.Kept.
 func (p *Plan) Losses() []Loss { return p.lost.Losses() }
 
 // Reset sets what Losses counts to zero.
@@ -256,6 +256,9 @@ func (p *Plan) appendPlain(dst, src []byte) (out, rest []byte, err error) {
 	}
 	if st.wrapped {
 		p.lost.wrapped.Add(1)
+	}
+	if st.normalized {
+		p.lost.Normalized()
 	}
 	if st.extra > 0 {
 		p.lost.trailing.Add(1)

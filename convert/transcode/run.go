@@ -19,13 +19,16 @@ type state struct {
 	fuel     int
 	valued   bool // a dropped field had a value
 	replaced bool // text has U+FFFD for what it cannot be
-	wrapped  bool // a time has another value in the destination
 	changed  bool // a number has another value in the destination
 	cut      bool // a list or string is cut
-	textAt   int  // where the last bounded string begins in dst
-	marks    [maxMarks]int
-	ends     []int // of the delimited structs that it is in
-	extra    int   // bytes of fields that delimited structs have and their definitions have not
+
+	wrapped    bool // a time has another value in the destination
+	normalized bool // a time has other words of the same value
+
+	textAt int // where the last bounded string begins in dst
+	marks  [maxMarks]int
+	ends   []int // of the delimited structs that it is in
+	extra  int   // bytes of fields that delimited structs have and their definitions have not
 }
 
 var zeros [64]byte

@@ -34,8 +34,8 @@ func (s *state) times(p []byte, bit uint8) {
 	}
 }
 
-// unusual returns what a time or duration becomes that has its bit set: a duration
-// of the same length, if there is one, and else the same bits.
+// unusual returns what a time or duration becomes that has its bit set: the words of a duration
+// of the same length, if there are any, and else the same bits.
 func (s *state) unusual(v uint64, bit uint8) uint64 {
 	if bit == durationBit {
 		sec, nsec := int64(int32(v)), int64(v>>32)
@@ -43,6 +43,7 @@ func (s *state) unusual(v uint64, bit uint8) uint64 {
 			nsec = int64(int32(nsec))
 		}
 		if sec, nsec = wholeSeconds(sec, nsec); math.MinInt32 <= sec && sec <= math.MaxInt32 {
+			s.normalized = true
 			return uint64(nsec)<<32 | uint64(uint32(sec))
 		}
 	}
@@ -74,8 +75,9 @@ func otherSigns(sec, nsec int64) (int64, int64) {
 	return sec, nsec
 }
 
-// toProtoTime returns what two words become in protobuf, which holds all times.
-func toProtoTime(word, nanos uint32, span, cdr bool) (sec, nsec int64) {
+// toProtoTime returns what two words become in protobuf, which holds all times. It is normalized
+// when the way back has other words.
+func toProtoTime(word, nanos uint32, span, cdr bool) (sec, nsec int64, normalized bool) {
 	sec, nsec = int64(word), int64(nanos)
 	if span || cdr {
 		sec = int64(int32(word))
@@ -85,17 +87,25 @@ func toProtoTime(word, nanos uint32, span, cdr bool) (sec, nsec int64) {
 	}
 	if nsec > math.MaxInt32 {
 		sec, nsec = wholeSeconds(sec, nsec)
+		normalized = true
 	}
 	if span {
-		return otherSigns(sec, nsec)
+		sec, nsec = otherSigns(sec, nsec)
 	}
-	return sec, nsec
+	return sec, nsec, normalized
 }
 
-// fromProtoTime returns the two words of a time or duration of protobuf. It is wrapped
-// when they stand for another time there, and not ok when it does not fit into 32 bits
-// at all.
-func fromProtoTime(sec, nsec int64, span, cdr bool) (word, nanos uint32, wrapped, ok bool) {
+// A twoWordTime is what a time or duration of protobuf becomes.
+type twoWordTime struct {
+	sec, nsec  uint32
+	wrapped    bool // they stand for another time there
+	normalized bool // the way back has other seconds and nanoseconds of the same time
+}
+
+// fromProtoTime returns the two words of a time or duration of protobuf. It is not ok when
+// it does not fit into 32 bits at all.
+func fromProtoTime(sec, nsec int64, span, cdr bool) (t twoWordTime, ok bool) {
+	oldSec, oldNsec := sec, nsec
 	last := int64(math.MaxUint32)
 	if span {
 		if s, n := otherSigns(sec, nsec); s >= math.MinInt32 || sec < math.MinInt32 {
@@ -107,9 +117,14 @@ func fromProtoTime(sec, nsec int64, span, cdr bool) (word, nanos uint32, wrapped
 		sec, nsec = wholeSeconds(sec, nsec)
 	}
 	if cdr {
-		wrapped = sec > math.MaxInt32
+		t.wrapped = sec > math.MaxInt32
 	} else {
-		wrapped = sec < 0 && !span
+		t.wrapped = sec < 0 && !span
 	}
-	return uint32(sec), uint32(nsec), wrapped, math.MinInt32 <= sec && sec <= last
+	t.sec, t.nsec = uint32(sec), uint32(nsec)
+	if (span || oldNsec < 0) && !t.wrapped {
+		s, n, _ := toProtoTime(t.sec, t.nsec, span, cdr)
+		t.normalized = s != oldSec || n != oldNsec
+	}
+	return t, math.MinInt32 <= sec && sec <= last
 }

@@ -69,6 +69,9 @@ func (p *ToProto) Append(dst, src []byte) ([]byte, error) {
 	if t.valued {
 		p.source.all()
 	}
+	if t.normalized {
+		p.source.Normalized()
+	}
 	return t.out, nil
 }
 
@@ -80,7 +83,8 @@ type toRun struct {
 	fuel  int // elements that take no bytes
 	cases []int32
 
-	valued bool // a field that protobuf has no place for had a value
+	valued     bool // a field that protobuf has no place for had a value
+	normalized bool // a time has other seconds and nanoseconds of the same value
 }
 
 // message writes the fields of a struct.
@@ -194,7 +198,8 @@ func (t *toRun) nested(s *slotProgram, keep bool) {
 // stamp writes two 32-bit words as a google.protobuf.Timestamp, or as a Duration.
 func (t *toRun) stamp(span bool) {
 	word := t.r.U32()
-	sec, nsec := toProtoTime(word, t.r.U32(), span, t.cdr)
+	sec, nsec, normalized := toProtoTime(word, t.r.U32(), span, t.cdr)
+	t.normalized = t.normalized || normalized
 	if sec != 0 {
 		t.out = protowire.AppendVarint(append(t.out, 1<<3), uint64(sec))
 	}

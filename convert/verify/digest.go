@@ -24,6 +24,7 @@ type reader struct {
 //	33  u64 hash of the bytes as they are, of this process only
 //	41  u64 hash of the counters of Headers; 0 if they are not compared
 //	49  u64 of the digest that the other side has when its encoding cannot hold a time or text
+//	57  u32 number of times in odd words, see content.Writer.Odd
 //
 // or, with full, into its flags and the bytes that it digests, the counters of
 // Headers among them.
@@ -35,7 +36,7 @@ type digester struct {
 	pool   sync.Pool // of *scratch
 }
 
-const digestSize = sha256.Size + 1 + 8 + 8 + 8
+const digestSize = sha256.Size + 1 + 8 + 8 + 8 + 4
 
 // The flags of a message.
 const (
@@ -90,12 +91,12 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 		}
 		return append(dst, s.writer.Bytes()...), nil
 	}
-	seq, other := uint64(0), uint64(0)
+	seq, other, odd := uint64(0), uint64(0), uint32(0)
 	var sum [sha256.Size]byte
 	if raw {
 		sum = s.rawSum(src)
 	} else {
-		sum = s.writer.Sum()
+		sum, odd = s.writer.Sum(), s.writer.Odd
 		if d.seq {
 			seq = s.writer.Seq
 		}
@@ -108,7 +109,8 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	dst = append(append(dst, sum[:]...), flags)
 	dst = binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, src))
 	dst = binary.LittleEndian.AppendUint64(dst, seq)
-	return binary.LittleEndian.AppendUint64(dst, other), nil
+	dst = binary.LittleEndian.AppendUint64(dst, other)
+	return binary.LittleEndian.AppendUint32(dst, odd), nil
 }
 
 // other reads a message once more, with its times and text as the other encoding has them. It

@@ -17,6 +17,7 @@ type entry struct {
 	seq           uint64 // hash of the counters of Headers, if they are compared
 	other         uint64 // what digest of the other side begins with, when flagTime or flagText is set
 	digest        [sha256.Size]byte
+	odd           uint32 // number of times in odd words
 	flags         byte
 }
 
@@ -97,6 +98,7 @@ func (f *feed) run(ctx context.Context, job engine.StreamJob) {
 			e.raw = binary.LittleEndian.Uint64(m.Data[sha256.Size+1:])
 			e.seq = binary.LittleEndian.Uint64(m.Data[sha256.Size+9:])
 			e.other = binary.LittleEndian.Uint64(m.Data[sha256.Size+17:])
+			e.odd = binary.LittleEndian.Uint32(m.Data[sha256.Size+25:])
 		}
 		if len(batch) == batchEntries {
 			return send()

@@ -21,7 +21,8 @@ type counted struct {
 	shifted    bool              // first may turn out to be a message at another time
 	pending    [sha256.Size]byte // that message
 	published, // messages with another time of sending
-	wrapped,
+	wrapped, // messages with a time that the other encoding cannot hold
+	reworded, // messages with a time in other words
 	replaced, // messages with text that the other encoding cannot hold
 	recoded int64 // messages with other bytes and the same content
 }
@@ -135,6 +136,8 @@ func (c *comparison) compare(p *pair, a, b *entry) {
 	}
 	if (a.flags|b.flags)&flagTime != 0 {
 		p.wrapped++
+	} else if a.odd != b.odd {
+		p.reworded++
 	}
 	if (a.flags|b.flags)&flagText != 0 {
 		p.replaced++

@@ -211,6 +211,9 @@ func (c *comparison) compared(p *pair, t *Topic, except exceptFunc) {
 	if p.wrapped > 0 {
 		except(Unconvertible, p.wrapped, "messages have times that the other encoding cannot store, and that are other times there")
 	}
+	if p.reworded > 0 {
+		except(Times, p.reworded, "messages have times in other seconds and nanoseconds that mean the same, as 2 s, 500,000,000 ns do for 1 s, 1,500,000,000 ns")
+	}
 	if p.replaced > 0 {
 		except(Unconvertible, p.replaced, "messages have wide strings that are not Unicode, which the other encoding replaces by U+FFFD")
 	}

@@ -1,9 +1,11 @@
 package verify_test
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -70,5 +72,62 @@ func TestTimeRange(t *testing.T) {
 				t.Errorf("%s: %s and %s: equal is %v with nothing ignored", name, s.a, s.b, res.Equal)
 			}
 		}
+	}
+}
+
+// TestTimesInOtherWords: every message whose times a conversion writes in other seconds and nanoseconds
+// is counted by the note of the conversion and by the exception of verify, and by neither if all
+// times come back as they were.
+func TestTimesInOtherWords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 3))
+	nanos := []int64{0, 1, 999_999_999, 1e9, 1_500_000_000, math.MaxInt32, 1 << 31, 2_210_732_376, math.MaxUint32, -999_999_999, -1}
+	var data [][]byte
+	for range 300 {
+		var d []byte
+		for range 4 {
+			d = binary.LittleEndian.AppendUint32(d, uint32(620+rng.IntN(3)))
+			d = binary.LittleEndian.AppendUint32(d, uint32(nanos[rng.IntN(len(nanos))*rng.IntN(2)]))
+		}
+		for i := 16; i < 32; i += 8 { // durations
+			binary.LittleEndian.PutUint32(d[i:], uint32(rng.IntN(5)-2))
+		}
+		data = append(data, d)
+	}
+	bag := saved(t, "bag", messagesOf([]storage.Topic{bagTopic(t, "/x", "p/A", "time[2] t\nduration[2] d\n")}, data...))
+	some := false
+	for _, way := range [][]string{{"db3", "record", "db3", "bag"}, {"record", "db3", "bag", "record"}, {"mcap", "record", "bag", "db3"}} {
+		from := bag
+		for _, to := range way {
+			job := convert.Job{Source: from, SourceFormat: formatOf(t, from), SinkFormat: registry.Lookup(to)}
+			job.Sink = filepath.Join(t.TempDir(), "out"+ending(job.SinkFormat))
+			report, err := convert.Run(context.Background(), job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			noted := int64(0)
+			for _, n := range report.Notes {
+				if n.Code == "time-normalized" {
+					noted += n.Count
+				}
+			}
+			res := compare(t, verify.Job{}, from, job.Sink)
+			named := int64(0)
+			for _, e := range res.Exceptions {
+				if e.Code == verify.Times {
+					named += e.Count
+				}
+			}
+			if !res.Equal || noted != named {
+				t.Errorf("%s to %s: equal is %v, %d messages noted and %d named: %s", from, to, res.Equal, noted, named, describe(res, report))
+			}
+			if exact := compare(t, verify.Job{Exact: []verify.Code{verify.Times}}, from, job.Sink); exact.Equal != (named == 0) {
+				t.Errorf("%s to %s: equal is %v with exact times", from, to, exact.Equal)
+			}
+			some = some || noted > 0
+			from = job.Sink
+		}
+	}
+	if !some {
+		t.Error("no conversion has changed words")
 	}
 }

@@ -84,6 +84,7 @@ const (
 	Presence      Code = "presence"      // which protobuf fields are set, when they have their default
 	PublishTime   Code = "publish-time"  // the time of sending beside the log time
 	Encoding      Code = "encoding"      // bytes without content: padding, NaN, order of protobuf fields
+	Times         Code = "times"         // the same time in other seconds and nanoseconds
 	Renamed       Code = "renamed"       // a second topic of one name has another name
 	EmptyTopics   Code = "empty-topics"  // topics without messages that one side does not have
 	Definitions   Code = "definitions"   // one side has no definition of the messages
@@ -94,7 +95,7 @@ const (
 
 // Codes lists all codes.
 func Codes() []Code {
-	return []Code{HeaderSeq, Types, Fields, Presence, PublishTime, Encoding, Renamed, EmptyTopics, Definitions, Flaws, Extras, Unconvertible}
+	return []Code{HeaderSeq, Types, Fields, Presence, PublishTime, Encoding, Times, Renamed, EmptyTopics, Definitions, Flaws, Extras, Unconvertible}
 }
 
 // A Side is a recording.

@@ -152,6 +152,9 @@ func (r *catRun) report(res *engine.StreamResult) {
 			r.say("%s: topic %s: %s with fields that their descriptor does not have; these are left out", clean(r.path), clean(res.Info.Topics[i].Name), count(l.Unknown(), "message"))
 		}
 		for _, l := range mapping.Losses(r.heads[i]) {
+			if l.Kept {
+				continue
+			}
 			r.lossy = true
 			r.say("%s: topic %s: %s: %s", clean(r.path), clean(res.Info.Topics[i].Name), count(l.Messages, "message"), l.Message)
 		}

@@ -89,6 +89,7 @@ var exactCodes = []candidate{
 	{string(verify.Presence), "whether protobuf fields with the default value are set"},
 	{string(verify.PublishTime), "publish times"},
 	{string(verify.Encoding), "bytes without meaning, such as padding"},
+	{string(verify.Times), "the same time in other seconds and nanoseconds"},
 	{string(verify.Renamed), "a second topic of the same name that was renamed"},
 	{string(verify.EmptyTopics), "topics without messages"},
 	{string(verify.Definitions), "messages without a definition on one side"},

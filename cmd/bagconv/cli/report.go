@@ -81,7 +81,8 @@ type (
 		Code    string `json:"code"`
 		Topic   string `json:"topic"`
 		Message string `json:"message"`
-		Warning bool   `json:"warning"` // values may be wrong, or definitions of the user did not help
+		Warning bool   `json:"warning"`         // values may be wrong, or definitions of the user did not help
+		Count   int64  `json:"count,omitempty"` // messages concerned, if they are counted
 	}
 	warningJSON struct {
 		Code    string `json:"code"`

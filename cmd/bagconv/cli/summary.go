@@ -71,7 +71,7 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	}
 	var notes, doubts []lossJSON
 	for _, n := range r.Notes {
-		l := lossJSON{Code: n.Code, Topic: n.Topic, Message: n.Message}
+		l := lossJSON{Code: n.Code, Topic: n.Topic, Message: n.Message, Count: n.Count}
 		if n.Warning {
 			doubts = append(doubts, l)
 		} else {
@@ -83,7 +83,7 @@ func (e *env) writeSummary(r *resultJSON, quiet, verbose, salvage bool) {
 	case quiet:
 	case verbose:
 		e.writeLines("not carried", lossLines(design, ""))
-		e.writeLines("note", lossLines(notes, ""))
+		e.writeLines("note", noteLines(notes))
 	default:
 		e.writeLeftOut(design)
 		e.writeCodes("not carried, by design", slices.DeleteFunc(design, func(l lossJSON) bool { return l.Fields > 0 }))
@@ -218,6 +218,19 @@ func (e *env) writeLines(what string, lines []string) {
 		}
 		fmt.Fprintf(e.Err, "%s %s\n", e.painted(what), e.foldMessage(what, clean(l)))
 	}
+}
+
+// noteLines joins notes that differ only in their topic, with the number of messages if it is known.
+func noteLines(notes []lossJSON) []string {
+	var counted, others []lossJSON
+	for _, n := range notes {
+		if n.Count > 0 {
+			counted = append(counted, n)
+		} else {
+			others = append(others, n)
+		}
+	}
+	return append(lossLines(others, ""), lossLines(counted, "message")...)
 }
 
 // lossLines joins losses that differ only in their topic. what is the unit of their

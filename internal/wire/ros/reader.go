@@ -31,6 +31,8 @@ type Reader struct {
 	mask int // the largest alignment less one
 	head int // length of the encapsulation header
 	err  *Error
+
+	Carried bool // Time has met a second or more in nanoseconds
 }
 
 // NewReader returns a reader of body: of the whole message in ROS 1, of what
@@ -210,6 +212,7 @@ func (r *Reader) Numbers(n, size int) []byte {
 // CDR signed.
 func (r *Reader) Time() int64 {
 	sec, nsec := r.U32(), r.U32()
+	r.Carried = r.Carried || nsec >= 1e9
 	if r.NUL {
 		return int64(int32(sec))*1e9 + int64(nsec)
 	}
