@@ -2,7 +2,6 @@ package guard
 
 import (
 	"os"
-	"path/filepath"
 
 	"github.com/bagconv/bagconv/internal/inplace"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -66,7 +65,7 @@ func (g *Guard) Changer(base storage.FS, f *storage.Format, path string) storage
 			return nil
 		}
 		for file := range files {
-			if filepath.Dir(file) == filepath.Dir(abs) && inplace.IsJournal(abs, file) {
+			if inplace.IsJournal(abs, file) {
 				return nil
 			}
 		}

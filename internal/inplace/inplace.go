@@ -16,7 +16,8 @@
 // A journal beside the file, .NAME.journal, has its length before and, during Commit, the
 // bytes that are overwritten, old and new. It is removed at the end. No reader needs it: it
 // has for the next Open which bytes after the end a killed run has left, and finishes the
-// overwriting if a power cut has torn it.
+// overwriting if a power cut has torn it. It belongs to the file: it lies beside the one that links lead to,
+// has a sum of the content, and of a file that has several names Begin refuses the change.
 package inplace
 
 import (
@@ -116,6 +117,10 @@ func (p *File) mend() (err error) {
 	if p.left, err = readJournal(p.fs, p.path); err != nil || p.left == nil {
 		return err
 	}
+	ours, err := p.ours(p.left)
+	if err != nil {
+		return err
+	}
 	oldest, newest := true, true
 	for _, b := range p.left.Patches {
 		now := make([]byte, len(b.New))
@@ -129,8 +134,15 @@ func (p *File) mend() (err error) {
 			}
 		}
 	}
-	p.applied = len(p.left.Patches) > 0 && !oldest
-	if oldest || newest && p.left.End == 0 {
+	settled := oldest || newest && p.left.End == 0
+	switch {
+	case settled && !ours: // that run has nothing to do with what is in the file now
+		p.left = nil
+		return ignoreMissing(p.fs.Remove(JournalPath(p.path)))
+	case !ours:
+		return p.foreign()
+	}
+	if p.applied = len(p.left.Patches) > 0 && !oldest; settled {
 		return nil
 	}
 	for _, b := range p.left.Patches {
@@ -165,8 +177,11 @@ func (p *File) End() (int64, error) {
 
 // Begin starts the change of a file whose content ends at byte end, as its format knows it.
 // It returns where new bytes begin: there, if what follows was left by a killed run or is
-// nothing, else at the end of the file.
+// nothing, else at the end of the file. The error wraps storage.ErrUnsupported if the file has several names.
 func (p *File) Begin(end int64) (at int64, err error) {
+	if err := p.checkNames(); err != nil {
+		return 0, err
+	}
 	st, err := p.Stat()
 	if err != nil {
 		return 0, err

@@ -17,6 +17,7 @@ import (
 type journal struct {
 	Size    int64          `json:"size"`              // of the file before the change, in bytes
 	End     int64          `json:"end,omitempty"`     // of the file after the change, if it is shorter then
+	Sum     string         `json:"sum,omitempty"`     // of the content; see sumOf. "": it is not known
 	Patches []journalPatch `json:"patches,omitempty"` // what is overwritten, once the new bytes are on the disk
 }
 
@@ -31,19 +32,25 @@ const maxJournal = 64 << 20
 
 const journalSuffix = ".journal"
 
-// JournalPath returns the path of the journal of a file.
+// JournalPath returns the path of the journal of a file. It lies beside the file, not beside a link to it.
 func JournalPath(path string) string {
-	dir, base := filepath.Split(filepath.Clean(path))
+	dir, base := filepath.Split(filepath.Clean(realPath(path)))
 	return filepath.Join(dir, "."+base+journalSuffix)
 }
 
 // IsJournal reports whether a path is that of the journal of a file at another path.
-func IsJournal(path, of string) bool { return strings.TrimSuffix(path, tempSuffix) == JournalPath(of) }
+func IsJournal(path, of string) bool {
+	path, journal := strings.TrimSuffix(path, tempSuffix), JournalPath(of)
+	return filepath.Base(path) == filepath.Base(journal) && iox.SamePath(filepath.Dir(path), filepath.Dir(journal))
+}
 
 const tempSuffix = ".new"
 
-// writeJournal replaces the journal in one step.
-func (p *File) writeJournal(j *journal) error {
+// writeJournal replaces the journal in one step, with the sum of the content.
+func (p *File) writeJournal(j *journal) (err error) {
+	if j.Sum, err = p.sumOf(j); err != nil {
+		return err
+	}
 	text, err := json.Marshal(j)
 	if err != nil {
 		return err
