@@ -10,6 +10,7 @@ import (
 
 const (
 	formatName  = "mcap"
+	profileROS1 = "ros1"
 	profileROS2 = "ros2"
 )
 
@@ -65,7 +66,7 @@ func profileOf(encodings []string) string {
 		p := ""
 		switch e {
 		case "ros1":
-			p = "ros1"
+			p = profileROS1
 		case "cdr":
 			p = profileROS2
 		}

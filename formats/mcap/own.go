@@ -101,8 +101,7 @@ func (w *Writer) writeOwn() error {
 	if w.header.profile != profileROS2 {
 		m.name = recordOwn
 		distro, some := w.own.values[storage.MetaDistro]
-		if some = some && slices.ContainsFunc(w.channels, func(c outChannel) bool { return c.encoding == "cdr" }); some {
-			// A file of ROS 2 that does not have its profile: others look for the distribution here.
+		if some = some && w.header.profile != profileROS1; some { // others look for the distribution here
 			if err := w.writeMetadata(metadata{recordROS2, []pair{{keyDistribution, distro}}}); err != nil {
 				return err
 			}

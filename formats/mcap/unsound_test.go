@@ -154,8 +154,15 @@ func TestUnsoundSummary(t *testing.T) {
 }
 
 // TestMetadataBytes: a metadata record with text that is not UTF-8 is copied as it is, and the
-// distribution of a file of ROS 2 without its profile stays where others look for it.
+// distribution of a file without a profile stays where others look for it.
 func TestMetadataBytes(t *testing.T) {
+	for _, encodings := range [][]string{{"cdr", "json"}, {"json"}} {
+		testMetadataBytes(t, encodings)
+	}
+}
+
+func testMetadataBytes(t *testing.T, encodings []string) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.mcap")
 	sw, err := Create(t.Context(), path, storage.WriteOptions{NoSync: true, Metadata: map[string]string{storage.MetaDistro: "humble", "site": "b"}})
 	if err != nil {
@@ -163,7 +170,7 @@ func TestMetadataBytes(t *testing.T) {
 	}
 	defer sw.Close()
 	want := map[string]string{"k\xff": "v\xfe"}
-	for _, encoding := range []string{"cdr", "json"} {
+	for _, encoding := range encodings {
 		if _, err := sw.CreateTopic(storage.Topic{Name: "/" + encoding, Encoding: encoding}); err != nil {
 			t.Fatal(err)
 		}
@@ -189,11 +196,11 @@ func TestMetadataBytes(t *testing.T) {
 		names[m.name] = m.values[0].key + "=" + m.values[0].value
 	}
 	if names["types"] != "k\xff=v\xfe" || names[recordROS2] != "ROS_DISTRO=humble" || names[recordOwn] != "site=b" {
-		t.Errorf("%q", names)
+		t.Errorf("%q: %q", encodings, names)
 	}
 	_, i, _, err := openBytes(t, b, storage.ReadOptions{})
 	if err != nil || i.Metadata[storage.MetaDistro] != "humble" || i.Metadata["site"] != "b" {
-		t.Errorf("%v, %v", i.Metadata, err)
+		t.Errorf("%q: %v, %v", encodings, i.Metadata, err)
 	}
 }
 
