@@ -1,9 +1,11 @@
-"""Print the ROS 1 messages that Debian's packages know, as JSON: name -> [text without comments, md5sum].
+"""Print the ROS 1 messages that Debian's packages know, and those of extra.txt, as JSON: name -> [text without comments, md5sum].
 
 Needs: python3-{std,sensor,geometry,nav,tf2,diagnostic,visualization,stereo,rosgraph,trajectory,shape,actionlib,map,move-base,pcl}-msgs
-python3-{tf,actionlib,bond,dynamic-reconfigure,roscpp-msg}
+python3-{genmsg,tf,actionlib,bond,dynamic-reconfigure,roscpp-msg}
 """
 import importlib, inspect, json
+
+from genmsg import gentools, msg_loader
 
 PACKAGES = ('std_msgs sensor_msgs geometry_msgs nav_msgs tf2_msgs diagnostic_msgs visualization_msgs stereo_msgs rosgraph_msgs '
             'trajectory_msgs shape_msgs actionlib_msgs map_msgs move_base_msgs pcl_msgs tf actionlib bond dynamic_reconfigure roscpp').split()
@@ -22,4 +24,12 @@ for pkg in PACKAGES:
                 words = code.split(None, 1)
                 lines.append(words[0] + ' ' + words[1].strip())
         out[cls._type] = ['\n'.join(lines), cls._md5sum]
+context = msg_loader.MsgContext.create_default()
+for name, (body, _) in list(out.items()):
+    msg_loader.load_msg_from_string(context, body, name)
+for block in open('extra.txt').read().split('== ')[1:]:
+    head, _, body = block.partition('\n')
+    if head.split()[1:] == ['noetic']:
+        name, body = head.split()[0], body.strip('\n')
+        out[name] = [body, gentools.compute_md5(context, msg_loader.load_msg_from_string(context, body, name))]
 print(json.dumps(out, sort_keys=True))

@@ -107,7 +107,7 @@ for distro, which in DISTROS.items():
     store = stores[distro] = get_typestore(which)
     for name in store.fielddefs:
         types.setdefault((name, text(store, name)), []).append(distro)
-more = [(name, distros, body.strip('\n')) for name, distros, body in blocks('extra.txt')]   # no store has these
+more = [(name, distros, body.strip('\n')) for name, distros, body in blocks('extra.txt') if distros != ['noetic']]   # no store has these
 for name, distros, body in blocks('services.txt'):
     more += expand(name, distros, body)
 for name in list(stores['kilted'].fielddefs):                       # example_interfaces has std_msgs' again
