@@ -101,7 +101,9 @@ func CountBefore(ctx context.Context, job *Job, windows []selection.Window) ([][
 		counts[at][m.Topic]++
 		return nil
 	}
-	_, err := engine.Pick(ctx, stream, storage.Query{NoData: true}, plan, write)
+	picked := stream
+	picked.Pick = &storage.Query{NoData: true}
+	_, err := engine.Stream(ctx, picked, plan, write)
 	if storage.IsDamage(err) { // there is no such index, or a wrong one
 		_, err = engine.Stream(ctx, stream, plan, write)
 	}

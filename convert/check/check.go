@@ -11,7 +11,7 @@
 // message, which is decoded by its definition. A Contract adds what the
 // recording must have. docs/check.md lists all codes.
 //
-// The work is done in two halves (engine.EachBlock): workers decode on all
+// The work is done in two halves (engine.Visit): workers decode on all
 // cores (decode.go), and what depends on the order of messages is then done
 // block by block in the order of the file (tracker.go, stream.go). So the
 // findings are the same for any number of workers. Memory grows with the number
@@ -29,6 +29,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -115,7 +116,13 @@ func Run(ctx context.Context, r storage.Reader, o Options) (*Result, error) {
 	c.targetFindings(known)
 	c.follow()
 	c.times = engine.NewHistogram(len(c.streams))
-	if err := engine.EachBlock(ctx, r, o.Threads, o.Progress, c.worker); err != nil {
+	src, err := engine.SourceOf(r)
+	if err != nil {
+		return nil, err
+	}
+	job := engine.StreamJob{Source: src, Order: engine.OrderFile, Threads: o.Threads, Progress: o.Progress}
+	job.Edit.Latch = selection.NoLatch
+	if _, err := engine.Visit(ctx, job, c); err != nil {
 		return nil, err
 	}
 	info.Damage = r.Damage() // with what was met on the way
@@ -144,7 +151,10 @@ type checker struct {
 	findings []Finding
 }
 
-func (c *checker) worker() engine.BlockWorker { return &worker{checker: c} }
+// Plan takes all topics. See engine.Visitor.
+func (c *checker) Plan(info *storage.Info, _ []bool) ([]engine.StreamTopic, error) {
+	return make([]engine.StreamTopic, len(info.Topics)), nil
+}
 
 // result draws the conclusions.
 func (c *checker) result() *Result {

@@ -107,9 +107,8 @@ func latched(t *storage.Topic) bool {
 	return false
 }
 
-// A worker decodes blocks on its own core. See engine.BlockWorker.
-type worker struct {
-	*checker
+// A decoded is what is known of the messages of a block, each by itself.
+type decoded struct {
 	out    []byte  // of the decoder, used again
 	stamps []int64 // of the block's messages
 	bad    []badMessage
@@ -126,12 +125,16 @@ type restMessage struct{ index, bytes int }
 
 var seed = maphash.MakeSeed()
 
-// Work decodes the messages of a block.
-func (w *worker) Work(b *storage.Batch) error {
+// Work decodes the messages of a block. See engine.Visitor.
+func (c *checker) Work(_ storage.Block, msgs []storage.Message, made any) (any, error) {
+	w, used := made.(*decoded)
+	if !used {
+		w = &decoded{}
+	}
 	w.stamps, w.bad, w.rest = w.stamps[:0], w.bad[:0], w.rest[:0]
-	for i := range b.Messages {
-		m := &b.Messages[i]
-		d := w.decoders[m.Topic]
+	for i := range msgs {
+		m := &msgs[i]
+		d := c.decoders[m.Topic]
 		if d == nil {
 			w.stamps = append(w.stamps, noStamp)
 			continue
@@ -144,34 +147,35 @@ func (w *worker) Work(b *storage.Batch) error {
 			w.rest = append(w.rest, restMessage{i, rest})
 		}
 	}
-	return nil
+	return w, nil
 }
 
-// InOrder follows the messages of a block.
-func (w *worker) InOrder(at storage.Block, b *storage.Batch) error {
-	limit := int64(w.o.StampOffset)
-	for i := range b.Messages {
-		m := &b.Messages[i]
-		t := &w.tracks[m.Topic]
+// Take follows the messages of a block: all of them, as they come in the order of the file.
+func (c *checker) Take(at storage.Block, msgs []storage.Message, _, _ int, made any) error {
+	w := made.(*decoded)
+	limit := int64(c.o.StampOffset)
+	for i := range msgs {
+		m := &msgs[i]
+		t := &c.tracks[m.Topic]
 		p := messagePlace{m.LogTime, at.Offset}
-		w.streams[t.stream].add(m.LogTime, len(m.Data), at.Offset)
-		w.times.Add(t.stream, m.LogTime, 1)
-		if w.order.n++; w.order.n > 1 && m.LogTime < w.order.last {
-			w.order.back.count(p)
+		c.streams[t.stream].add(m.LogTime, len(m.Data), at.Offset)
+		c.times.Add(t.stream, m.LogTime, 1)
+		if c.order.n++; c.order.n > 1 && m.LogTime < c.order.last {
+			c.order.back.count(p)
 		}
-		w.order.last = m.LogTime
+		c.order.last = m.LogTime
 		if implausible(m.LogTime) {
-			w.order.odd.count(p)
+			c.order.odd.count(p)
 		}
 		again := false
 		if t.n++; t.n > 1 && m.LogTime == t.lastTime {
-			if again = t.same(b.Messages, m.Data); again {
+			if again = t.same(msgs, m.Data); again {
 				t.duplicate.count(p)
 			} else {
 				t.sameTime.count(p)
 			}
 		}
-		if w.decoders[m.Topic] != nil {
+		if c.decoders[m.Topic] != nil {
 			t.decoded++ // less the bad ones, below
 		}
 		if s := w.stamps[i]; s != noStamp {
@@ -183,22 +187,22 @@ func (w *worker) InOrder(at storage.Block, b *storage.Batch) error {
 		t.lastTime, t.index = m.LogTime, i
 	}
 	for _, x := range w.bad {
-		m := &b.Messages[x.index]
-		t := &w.tracks[m.Topic]
+		m := &msgs[x.index]
+		t := &c.tracks[m.Topic]
 		if t.decoded--; t.bad.n == 0 {
 			t.firstBad = x.err
 		}
 		t.bad.count(messagePlace{m.LogTime, at.Offset})
 	}
 	for _, x := range w.rest {
-		m := &b.Messages[x.index]
-		t := &w.tracks[m.Topic]
+		m := &msgs[x.index]
+		t := &c.tracks[m.Topic]
 		t.rest.count(messagePlace{m.LogTime, at.Offset})
 		t.rest.greatest = max(t.rest.greatest, int64(x.bytes))
 	}
 	for _, id := range w.seen { // the batch goes: remember the last message of each topic
-		t := &w.tracks[id]
-		data := b.Messages[t.index].Data
+		t := &c.tracks[id]
+		data := msgs[t.index].Data
 		t.lastLen, t.lastSum, t.index = len(data), sum(data), -1
 	}
 	w.seen = w.seen[:0]

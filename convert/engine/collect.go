@@ -23,7 +23,7 @@ type collector struct {
 
 func newCollector(p *Pipeline, bounds []orderKey, free *batches) *collector {
 	return &collector{p: p, bounds: bounds, free: free,
-		merger: newMerger(p.TempDir, p.budget.ordering, p.emit, p.encodeLate, p.copyBlock, free.put)}
+		merger: newMerger(p.TempDir, p.budget.ordering, p.emit, p.encodeLate, p.copyBlock, func(b *batch) { p.done(free, b) })}
 }
 
 func (c *collector) close() { c.merger.close() }
@@ -40,6 +40,9 @@ func (c *collector) repeat() error {
 		b := &batch{index: repeatedBlock}
 		b.in.Messages = slices.Clone(to.state)
 		err := c.p.reencode(b, c.p.counts, to)
+		if err == nil {
+			err = c.p.visit(b)
+		}
 		if err == nil && c.bounds == nil {
 			err = c.p.emitAll(b)
 		} else if err == nil {
@@ -58,9 +61,11 @@ func (c *collector) add(b *batch) error {
 		if t := c.p.Trace; t != nil {
 			t.Spans[b.index].Some = len(b.in.Messages) > 0
 		}
-		err := c.p.emitAll(b)
-		c.free.put(b)
-		return err
+		if err := c.p.emitAll(b); err != nil {
+			return err
+		}
+		c.p.done(c.free, b)
+		return c.p.taking.err
 	}
 	if c.k >= len(c.bounds) {
 		return errors.New("the recording has grown while it was read; try again when it is complete")
@@ -73,7 +78,10 @@ func (c *collector) add(b *batch) error {
 	if err := c.merger.add(b); err != nil {
 		return err
 	}
-	return c.merger.advance(bound)
+	if err := c.merger.advance(bound); err != nil {
+		return err
+	}
+	return c.p.taking.err
 }
 
 // end writes what is held back.
@@ -89,7 +97,7 @@ func (p *Pipeline) emitAll(b *batch) error {
 		} else if !whole {
 			continue
 		}
-		if err := p.emit(&b.in.Messages[i], b.index); err != nil {
+		if err := p.emit(&b.in.Messages[i], b.index, b, i); err != nil {
 			return err
 		}
 	}
@@ -117,8 +125,8 @@ func (p *Pipeline) copyBlock(b *batch) (bool, error) {
 	return copied, err
 }
 
-// emit writes one message of a block to the sink.
-func (p *Pipeline) emit(m *storage.Message, block int) error {
+// emit writes one message of a block to the sink: number i of b, or one from the spill file if b is nil.
+func (p *Pipeline) emit(m *storage.Message, block int, b *batch, i int) error {
 	rt := &p.routes[m.Topic]
 	if p.Trace != nil {
 		p.Trace.message(timeIf(p.Order == OrderTime, m.LogTime), block)
@@ -164,6 +172,9 @@ func (p *Pipeline) emit(m *storage.Message, block int) error {
 		p.counts[m.Topic].Sequences++
 	}
 	m.Topic = rt.Sink
+	if p.Visitor != nil {
+		return p.take(m, block, b, i)
+	}
 	if p.Trace != nil {
 		p.Trace.Wrote = true
 	}

@@ -14,7 +14,7 @@ import (
 //	add(block) ... advance(bound) emits everything that lies before bound
 type merger struct {
 	heap     []*mergeCursor // least key first
-	emit     func(m *storage.Message, block int) error
+	emit     func(m *storage.Message, block int, b *batch, i int) error
 	finish   func(b *batch, i int) (bool, error) // makes message i of a block ready to be emitted; false: it is left out
 	copy     func(*batch) (bool, error)          // emits a block as a whole, if that can be
 	free     func(*batch)                        // takes back a block whose messages are all emitted
@@ -37,7 +37,7 @@ type mergeCursor struct {
 	run *spillRun // of the spill file; then msgs has one message
 }
 
-func newMerger(dir string, budget int64, emit func(m *storage.Message, block int) error, finish func(b *batch, i int) (bool, error),
+func newMerger(dir string, budget int64, emit func(m *storage.Message, block int, b *batch, i int) error, finish func(b *batch, i int) (bool, error),
 	copyBlock func(*batch) (bool, error), free func(*batch)) *merger {
 	return &merger{emit: emit, finish: finish, copy: copyBlock, free: free, budget: budget, spill: newSpill(dir), last: orderKey{math.MinInt64, -1}}
 }
@@ -88,7 +88,7 @@ func (m *merger) advance(bound orderKey) error {
 			m.last = c.key
 			ready, err := c.ready(m.finish)
 			if err == nil && ready {
-				err = m.emit(&c.msgs[c.pos], c.key.block)
+				err = m.emit(&c.msgs[c.pos], c.key.block, c.owner, c.pos)
 			}
 			if err != nil {
 				return err

@@ -6,43 +6,30 @@ import (
 	"fmt"
 
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// Pick is Stream for some messages that the index finds: pick.Reverse and pick.Skip define
-// which, and the order of time; the topics and times are those of the job. It reads one
-// message after the other, until write returns ErrEnough. An error that wraps
-// storage.ErrUnsupported means that the format has no such index.
-func Pick(ctx context.Context, job StreamJob, pick storage.Query, plan StreamPlan, write func(*storage.Message) error) (res *StreamResult, err error) {
-	src, err := Open(ctx, job.Format, job.Path, job.Read, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
+// pick reads the messages that the index finds. See StreamJob.Pick.
+func (job *StreamJob) pick(ctx context.Context, choice *selection.Choice, topics []StreamTopic, to *reading) (*StreamResult, error) {
+	src := job.Source
 	query := storage.ReaderCapabilities(src.Reader).Query
 	if query == nil {
-		return nil, fmt.Errorf("%s: messages of a %s cannot be found by their number: %w", job.Path, job.Format.Name, storage.ErrUnsupported)
+		return nil, fmt.Errorf("messages of a %s cannot be found by their number: %w", src.Info.Format, storage.ErrUnsupported)
 	}
-	choice, err := src.Choose(&job.Select, &job.Edit)
-	if err != nil {
-		return nil, err
-	}
-	named, _, err := job.look(ctx, src)
-	if err != nil {
-		return nil, err
-	}
-	topics, err := plan(named, choice.Topics)
-	if err != nil {
-		return nil, err
-	}
-	pick.Topics = []storage.TopicID{}
-	for i, t := range topics {
-		if choice.Topics[i] && !t.Skip {
+	pick := *job.Pick
+	pick.Topics, pick.Start, pick.End = []storage.TopicID{}, choice.First, choice.Last
+	for i, chosen := range choice.Topics {
+		if chosen {
 			pick.Topics = append(pick.Topics, storage.TopicID(i))
 		}
 	}
-	pick.Start, pick.End = choice.First, choice.Last
-	res = &StreamResult{Refused: make([]Refused, len(topics))}
+	res := &StreamResult{Refused: make([]Refused, len(topics))}
+	write := to.write
+	if to.visitor != nil {
+		p := &Pipeline{Source: src, Visitor: to.visitor}
+		write = func(m *storage.Message) error { return p.take(m, repeatedBlock, nil, 0) }
+	}
 	var buf []byte
 	for m, err := range query.Query(ctx, pick) {
 		if err != nil {
@@ -66,7 +53,5 @@ func Pick(ctx context.Context, job StreamJob, pick storage.Query, plan StreamPla
 			return nil, err
 		}
 	}
-	res.Info = src.Info.Clone()
-	res.Info.Damage = src.Damage()
-	return res, nil
+	return res.end(src), nil
 }

@@ -54,6 +54,9 @@ type Pipeline struct {
 
 	Failed *Sink // whose Write has failed
 
+	Visitor Visitor // takes the messages in place of the Write of a single sink, whose topics have no programs; nil: nobody
+	taking  taking
+
 	workers int
 	budget  budget
 	meter   *meter
@@ -118,6 +121,7 @@ type batch struct {
 	out      []byte        // arena of re-encoded data
 	made     int           // bytes of re-encoded data, also in arenas before out
 	deferred []bool        // by index of in.Messages: Data is the source's, see late.go; nil: of none
+	seen     any           // what the visitor has made of Messages
 	whole    *Sink         // the sink that may copy it: Messages are the block's, all and unchanged; nil: none
 	mergeCursor
 }
@@ -180,7 +184,7 @@ func (p *Pipeline) move(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	p.spares = new(spares)
+	p.spares, p.taking = new(spares), taking{}
 	workers := p.workers + 1 // one of them collects
 	if p.Source.query != nil && p.Limit > 0 {
 		workers = 1 // a block has what is wanted, and no more is read
@@ -222,6 +226,9 @@ func (p *Pipeline) move(ctx context.Context) (err error) {
 	}
 	if err == nil {
 		err = c.end()
+	}
+	if err == nil {
+		err = p.flush()
 	}
 	for _, t := range tallies {
 		for i := range t {

@@ -34,7 +34,7 @@ type TopicStats struct {
 // counts. threads 0 is one per core, 12 at most. It must be called before anything else is
 // read from r. Damage is in r.Damage() afterwards.
 func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Progress)) (*ScanResult, error) {
-	s, err := sourceOf(r)
+	s, err := SourceOf(r)
 	if err != nil {
 		return nil, err
 	}

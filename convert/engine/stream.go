@@ -34,6 +34,11 @@ type StreamJob struct {
 	Threads     int                 // workers; 0 is one per core, 12 at most
 	Progress    func(Progress)
 
+	// Pick, when set, has the index find the messages: its Reverse, Skip and NoData define which, in the order of
+	// time; topics and times are those of Select. They are read one after the other, until ErrEnough. An
+	// error that wraps storage.ErrUnsupported means that the format has no such index.
+	Pick *storage.Query
+
 	// End, if set, is called with the recording after its messages were read, for its
 	// attachments and metadata records.
 	End func(storage.Reader) error
@@ -77,15 +82,27 @@ var ErrEnough = errors.New("enough")
 // Messages keep the number of their topic. One that its program refuses is left
 // out and counted. A message and its data are valid until write returns; an error
 // of plan or write ends the stream, and is returned.
-func Stream(ctx context.Context, job StreamJob, plan StreamPlan, write func(*storage.Message) error) (res *StreamResult, err error) {
+func Stream(ctx context.Context, job StreamJob, plan StreamPlan, write func(*storage.Message) error) (*StreamResult, error) {
+	return job.run(ctx, &reading{plan: plan, write: write})
+}
+
+// A reading is who gets the messages of a job: write, or a visitor.
+type reading struct {
+	plan    StreamPlan
+	write   func(*storage.Message) error
+	visitor Visitor
+}
+
+// run opens the recording, unless it is open, and reads it.
+func (job *StreamJob) run(ctx context.Context, to *reading) (res *StreamResult, err error) {
 	if job.Source != nil {
-		return stream(ctx, &job, plan, write)
+		return job.read(ctx, to)
 	}
 	if job.Source, err = Open(ctx, job.Format, job.Path, job.Read, 0); err != nil {
 		return nil, err
 	}
 	err = Retry(func() (err error) {
-		res, err = stream(ctx, &job, plan, write)
+		res, err = job.read(ctx, to)
 		return err
 	})
 	return res, errors.Join(err, job.Source.Close())
@@ -107,8 +124,8 @@ func (job *StreamJob) look(ctx context.Context, src *Source) (named *storage.Inf
 	return named, known, err
 }
 
-// stream is one attempt.
-func stream(ctx context.Context, job *StreamJob, plan StreamPlan, write func(*storage.Message) error) (*StreamResult, error) {
+// read is one attempt.
+func (job *StreamJob) read(ctx context.Context, who *reading) (*StreamResult, error) {
 	if job.Edit.Restamp == selection.RestampLog {
 		return nil, errors.New("internal error: a stream does not set stamps")
 	}
@@ -121,18 +138,21 @@ func stream(ctx context.Context, job *StreamJob, plan StreamPlan, write func(*st
 	if err != nil {
 		return nil, err
 	}
-	topics, err := plan(named, slices.Clone(choice.Topics))
+	topics, err := who.plan(named, slices.Clone(choice.Topics))
 	if err != nil {
 		return nil, err
 	}
 	for i := range topics {
 		choice.Topics[i] = choice.Topics[i] && !topics[i].Skip
 	}
-	to := &Sink{Write: write, Format: job.Limits, Choice: choice, Edit: &job.Edit, Routes: make([]Route, len(topics))}
+	if job.Pick != nil {
+		return job.pick(ctx, choice, topics, who)
+	}
+	to := &Sink{Write: who.write, Format: job.Limits, Choice: choice, Edit: &job.Edit, Routes: make([]Route, len(topics))}
 	if to.Format == nil {
 		to.Format = &storage.Format{}
 	}
-	p := &Pipeline{Source: src, Sinks: []*Sink{to}, Order: job.Order, Limit: job.Expected, Threads: job.Threads, TempDir: os.TempDir(), Progress: job.Progress}
+	p := &Pipeline{Source: src, Sinks: []*Sink{to}, Visitor: who.visitor, Order: job.Order, Limit: job.Expected, Threads: job.Threads, TempDir: os.TempDir(), Progress: job.Progress}
 	if job.Edit.Restamp == selection.RestampHeader {
 		mapper := mapping.New(known.Options())
 		p.Stamps = make([]*mapping.Stamp, len(topics))
@@ -162,7 +182,12 @@ func stream(ctx context.Context, job *StreamJob, plan StreamPlan, write func(*st
 			return nil, err
 		}
 	}
+	return res.end(src), nil
+}
+
+// end adds what is known of the source at the end.
+func (res *StreamResult) end(src *Source) *StreamResult {
 	res.Info = src.Info.Clone()
 	res.Info.Damage = src.Reader.Damage()
-	return res, nil
+	return res
 }

@@ -16,7 +16,10 @@ import (
 func (p *Pipeline) process(ctx context.Context, b *batch, tally []Count) error {
 	if p.Source.blockReader == nil {
 		p.meter.read(int64(len(b.in.Buf)), len(b.in.Messages))
-		return p.reencode(b, tally, nil)
+		if err := p.reencode(b, tally, nil); err != nil {
+			return err
+		}
+		return p.visit(b)
 	}
 	own := p.spares.take()
 	defer func() { p.spares.put(own) }()
@@ -26,6 +29,9 @@ func (p *Pipeline) process(ctx context.Context, b *batch, tally []Count) error {
 	}
 	if err := p.reencode(b, tally, nil); err != nil || b.whole != nil {
 		return err // a block that may be copied needs both buffers
+	}
+	if err := p.visit(b); err != nil {
+		return err
 	}
 	own.takeBack(&b.in, p.inPlace(b))
 	return nil

@@ -59,7 +59,8 @@ func (r *catRun) pick(ctx context.Context, job engine.StreamJob, pick storage.Qu
 			return nil
 		}
 	}
-	res, err := engine.Pick(ctx, job, pick, r.plan, write)
+	job.Pick = &pick
+	res, err := engine.Stream(ctx, job, r.plan, write)
 	switch {
 	case errors.Is(err, storage.ErrUnsupported):
 		err = &failure{path: r.path, what: "it has no index that finds single messages", hint: "omit --skip, --nth, --tail and --reverse, or convert it first", err: err}
