@@ -25,7 +25,8 @@ const (
 
 var (
 	zstdEncoders zstdPools
-	zstdSized    zstdPools // of frames that state their size
+	zstdSized    zstdPools // of frames that state their size, and are one segment
+	zstdWindowed zstdPools // of larger ones, which state their size and have a window
 	zstdReaders  sync.Pool
 	zstdLenient  sync.Pool // of readers that do not look at checksums
 )
@@ -85,35 +86,64 @@ func decodeZstd(dst, src []byte, limit int64) ([]byte, error) {
 // frame states it decodes straight into it, otherwise as a stream, so that a
 // stated size alone takes no memory.
 func decodeZstdFrames(dst, src []byte, limit int64, pool *sync.Pool) ([]byte, error) {
-	d, _ := pool.Get().(*zstd.Decoder)
-	if d == nil {
-		var err error
-		d, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecodeAllCapLimit(true), zstd.IgnoreChecksum(pool == &zstdLenient))
-		if err != nil {
-			return dst, err
-		}
-	}
-	defer pool.Put(d)
+	lenient := pool == &zstdLenient
 	var h zstd.Header
 	if h.Decode(src) == nil && h.HasFCS && h.FrameContentSize <= uint64(max(limit, 0)) {
 		size := int(h.FrameContentSize)
 		if plausible := 64*len(src) + 1<<16; size <= max(plausible, cap(dst)-len(dst)) {
 			dst = grow(dst, size)
-			room := len(dst) + int(min(int64(cap(dst)-len(dst)), limit))
-			if out, err := d.DecodeAll(src, dst[:len(dst):room]); err == nil {
+			room := dst[: len(dst) : len(dst)+int(min(int64(cap(dst)-len(dst)), limit))]
+			if h.SingleSegment && size > zstdWindow { // its window is dst
+				return decodeZstdWhole(room, src, uint64(size), lenient)
+			}
+			d, err := zstdReader(pool, lenient)
+			if err != nil {
+				return dst, err
+			}
+			out, err := d.DecodeAll(src, room)
+			pool.Put(d)
+			if err == nil {
 				return dst[:len(out)], nil // with all its room, which out does not have
 			}
 		}
 	}
+	d, err := zstdReader(pool, lenient)
+	if err != nil {
+		return dst, err
+	}
+	defer pool.Put(d)
 	if err := d.Reset(bytes.NewReader(src)); err != nil {
 		return dst, zstdError(err)
 	}
-	dst, err := readAll(dst, d, limit, func(err error) bool { return err == io.EOF })
+	dst, err = readAll(dst, d, limit, func(err error) bool { return err == io.EOF })
 	if e := d.Reset(nil); e != nil && err == nil {
 		err = e
 	}
 	return dst, zstdError(err)
+}
+
+// zstdReader returns a decoder, of the pool if it has one.
+func zstdReader(pool *sync.Pool, lenient bool) (*zstd.Decoder, error) {
+	if d, ok := pool.Get().(*zstd.Decoder); ok {
+		return d, nil
+	}
+	return newZstdReader(zstdWindow, lenient)
+}
+
+func newZstdReader(window uint64, lenient bool) (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(window), zstd.WithDecodeAllCapLimit(true), zstd.IgnoreChecksum(lenient))
+}
+
+// decodeZstdWhole decodes frames of which one has a window as large as its content.
+func decodeZstdWhole(dst, src []byte, window uint64, lenient bool) ([]byte, error) {
+	d, err := newZstdReader(window, lenient)
+	if err != nil {
+		return dst, err
+	}
+	defer d.Close()
+	out, err := d.DecodeAll(src, dst)
+	return out, zstdError(err)
 }
 
 // ZstdSize returns the most bytes that the first frame of src decompresses to, by what

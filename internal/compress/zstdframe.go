@@ -67,6 +67,9 @@ func EncodeZstdFrame(dst, src []byte, level int) ([]byte, error) {
 	if level < 0 || level > Zstd.levels {
 		return dst, fmt.Errorf("%s: there is no level %d, only 1 to %d", Zstd.name, level, Zstd.levels)
 	}
+	if len(src) > zstdWindow { // a reader would need a window as large as that
+		return zstdWindowed.encode(dst, src, level, zstd.WithSingleSegment(false), zstd.WithEncoderCRC(false))
+	}
 	return zstdSized.encode(dst, src, level, zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false))
 }
 

@@ -2,6 +2,7 @@ package compress
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"testing"
@@ -128,5 +129,46 @@ func TestTrailing(t *testing.T) {
 				t.Errorf("%s, %s: %d bytes of %d", c.Name(), name, len(out), len(data))
 			}
 		}
+	}
+}
+
+// TestLargeFrames: frames above the largest window that is accepted come back, those of this package and those of
+// others whose window is all of their content; a size that is stated and not there takes no memory.
+func TestLargeFrames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes 130 MB")
+	}
+	data := make([]byte, zstdWindow+1<<20)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := 0; i < len(data); i += 8 { // a third of it remains
+		binary.LittleEndian.PutUint64(data[i:], rng.Uint64()&0xfffff)
+	}
+	own, err := EncodeZstdFrame(nil, data, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := zstd.NewWriter(nil, zstd.WithSingleSegment(true), zstd.WithEncoderCRC(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign := e.EncodeAll(data, nil)
+	for name, frame := range map[string][]byte{"own": own, "foreign": foreign} {
+		if size, ok := ZstdSize(frame); !ok || size != int64(len(data)) {
+			t.Errorf("%s: it states %d bytes", name, size)
+		}
+		if got, err := Zstd.Decode(nil, frame, int64(len(data))); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("%s: %d of %d bytes: %v", name, len(got), len(data), err)
+		}
+		if _, err := Zstd.Decode(nil, frame, int64(len(data)-1)); !errors.Is(err, ErrLimit) {
+			t.Errorf("%s: over the limit: %v", name, err)
+		}
+		bad := bytes.Clone(frame)
+		bad[len(bad)/2] ^= 1
+		if got, err := Zstd.Decode(nil, bad, int64(len(data))); err == nil && bytes.Equal(got, data) || errors.Is(err, ErrLimit) {
+			t.Errorf("%s: a changed byte: %v", name, err)
+		}
+	}
+	if got, err := Zstd.Decode(nil, foreign[:1000], int64(len(data))); err == nil || cap(got) > 1<<20 {
+		t.Errorf("the start of it: %v, and %d bytes of memory", err, cap(got))
 	}
 }
