@@ -48,6 +48,10 @@ func (r *rig) uniform(name string, size int) *stream {
 		r.begin()
 		if size >= 4 {
 			r.u32(uint32(size - 4))
+			if r.sparse {
+				r.zeros(size - 4)
+				return r.buf
+			}
 			at := int(r.rng.Uint32N(1 << 20))
 			for n := size - 4; n > 0; {
 				b := r.noise[at:min(at+n, len(r.noise))]
