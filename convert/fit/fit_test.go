@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/proto/apollo"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
@@ -27,6 +28,15 @@ func parse(t testing.TB, text string, d rosmsg.Dialect) *schema.Message {
 		t.Fatal(err)
 	}
 	return msg
+}
+
+func typeOf(t testing.TB, msg *schema.Message, cdr bool) *message.Type {
+	t.Helper()
+	typ, err := message.ROS(msg, cdr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return typ
 }
 
 // TestTest: messages that fit, that do not, and that are odd.
@@ -53,7 +63,7 @@ func TestTest(t *testing.T) {
 		{"bound", "string<=2 a", "04000000 61626300", "text of 3 bytes, and the definition allows 2", ""},
 		{"list bound", "int8[<=2] a", "03000000 010203", "a list of 3 elements", ""},
 		{"huge list", "int32[] a", "ffffff7f 00", "a list of 2147483647 elements", ""},
-		{"huge array", "int32[1000000] a", "00000000", "1000000 values", ""},
+		{"huge array", "int32[1000000] a", "00000000", "a list of 1000000 elements", ""},
 		{"padding", "int8 a|int32 b", "01ffffff 02000000", "", "padding that is not zero at byte 5"},
 		{"empty struct", "Empty a|int8 b", "0005", "", ""},
 		{"structs", "Pair[] a", "02000000 01000000 0000000000000000 02000000 00000000 0000000000000000", "", ""},
@@ -76,7 +86,7 @@ func TestTest(t *testing.T) {
 			} else {
 				d = rosmsg.ROS1
 			}
-			doubt, err := Test(parse(t, c.text, d), data, cdr)
+			doubt, err := Test(typeOf(t, parse(t, c.text, d), cdr), data)
 			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("error %v, want %q", err, c.err)
 			}
@@ -105,7 +115,7 @@ func TestForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if doubt, err := Test(msg, data, true); (err == nil) != c.ok || doubt != "" {
+		if doubt, err := Test(typeOf(t, msg, true), data); (err == nil) != c.ok || doubt != "" {
 			t.Errorf("%s: %v, %q", name, err, doubt)
 		}
 	}
@@ -124,7 +134,11 @@ func FuzzTest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := Test(msg, data, cdr); err != nil && !strings.Contains(err.Error(), "of the message") && !strings.Contains(err.Error(), "CDR") {
+		typ, err := message.ROS(msg, cdr)
+		if err != nil {
+			return
+		}
+		if _, err := Test(typ, data); err != nil && !strings.Contains(err.Error(), "of the message") && !strings.Contains(err.Error(), "CDR") {
 			t.Errorf("no place in %v", err)
 		}
 	})
@@ -132,7 +146,10 @@ func FuzzTest(f *testing.F) {
 
 // TestProto: fields of other wire types do not fit, unknown ones are a doubt.
 func TestProto(t *testing.T) {
-	imu := apollo.Message("apollo.drivers.gnss.Imu")
+	imu, err := message.Proto(apollo.Message("apollo.drivers.gnss.Imu"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct{ data, err, doubt string }{
 		"empty":        {"", "", ""},
 		"header":       {"0a09 09 0000000000000040", "", ""},
@@ -147,7 +164,7 @@ func TestProto(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doubt, err := Proto(imu, data)
+		doubt, err := Test(imu, data)
 		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: error %v, want %q", name, err, c.err)
 		}
@@ -159,11 +176,14 @@ func TestProto(t *testing.T) {
 
 // FuzzProto: no bytes make it panic or hang.
 func FuzzProto(f *testing.F) {
-	imu := apollo.Message("apollo.drivers.gnss.Imu")
+	imu, err := message.Proto(apollo.Message("apollo.drivers.gnss.Imu"))
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Add([]byte{0x0a, 9, 9, 0, 0, 0, 0, 0, 0, 0, 0x40})
 	f.Add([]byte{0xf8, 0x7f, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if doubt, err := Proto(imu, data); err == nil && doubt == "" && len(data) == 1 {
+		if doubt, err := Test(imu, data); err == nil && doubt == "" && len(data) == 1 {
 			t.Errorf("one byte is a message: % x", data)
 		}
 	})

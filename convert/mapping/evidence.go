@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/convert/fit"
+	"github.com/bagconv/bagconv/message"
 	protoapollo "github.com/bagconv/bagconv/proto/apollo"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/defset"
@@ -39,9 +40,10 @@ type typeKey struct{ typ, encoding, text string }
 type candidate struct {
 	definition
 	layout string
-	with   string   // whose standard types it has, if another of the place has others
-	more   []string // distributions that have the same, beside that of origin
-	doubt  string   // what is odd about it, whatever the messages; "": nothing
+	with   string        // whose standard types it has, if another of the place has others
+	more   []string      // distributions that have the same, beside that of origin
+	doubt  string        // what is odd about it, whatever the messages; "": nothing
+	typ    *message.Type // made by test
 }
 
 // typeTrials are the trials of all topics of one type.
@@ -179,10 +181,17 @@ func (e *Evidence) Layout(t *storage.Topic) string {
 
 // test reports how a message fits the candidate.
 func (c *candidate) test(data []byte, cdr bool) (doubt string, err error) {
-	if c.proto != nil {
-		return fit.Proto(c.proto, data)
+	switch {
+	case c.typ != nil:
+	case c.proto != nil:
+		c.typ, err = message.Proto(c.proto)
+	default:
+		c.typ, err = message.ROS(c.msg, cdr)
 	}
-	return fit.Test(c.msg, data, cdr)
+	if err != nil {
+		return "", err
+	}
+	return fit.Test(c.typ, data)
 }
 
 // protoCandidates lists the descriptors of a protobuf type without one: those of the user, then the

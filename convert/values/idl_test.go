@@ -17,6 +17,7 @@ import (
 	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/internal/wire/xtypes"
+	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/rosidl"
 	"github.com/bagconv/bagconv/storage"
@@ -251,7 +252,7 @@ func (r *idlReaders) check(t *testing.T, data []byte, value any) {
 	if err := r.canon1.Read(b, old); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
 		t.Errorf("content of % x\n% x\nof ROS 1\n% x, %v", data, a.Bytes(), b.Bytes(), err)
 	}
-	if _, err := fit.Test(r.m, data, true); err != nil {
+	if _, err := fitTest(r.m, data); err != nil {
 		t.Errorf("fit of % x: %v", data, err)
 	}
 	var v, w map[string]any
@@ -269,4 +270,12 @@ func (r *idlReaders) check(t *testing.T, data []byte, value any) {
 	if n := len(r.plan.Losses()) + len(r.toROS1.Losses()); n > 0 {
 		t.Errorf("losses: %v, %v", r.plan.Losses(), r.toROS1.Losses())
 	}
+}
+
+func fitTest(m *schema.Message, data []byte) (doubt string, err error) {
+	typ, err := message.ROS(m, true)
+	if err != nil {
+		return "", err
+	}
+	return fit.Test(typ, data)
 }

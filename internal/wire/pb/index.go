@@ -26,10 +26,20 @@ import (
 type Index struct {
 	Unknown bool // there were fields that their type does not have
 
+	// The first field that a type does not have, and the first that is on another wire type, since they were
+	// cleared; of Num 0: there is none.
+	Stray, Mistyped Stray
+
 	slots  []slot
 	values []Value
 	size   int // of the message, bytes
 	joined int // bytes of messages that came in parts
+}
+
+// A Stray is a field with a value that is not looked at.
+type Stray struct {
+	Num  protowire.Number
+	Wire protowire.Type
 }
 
 // A slot is what a message has of a field. Behind the slots of its fields a message has
@@ -102,6 +112,11 @@ func (x *Index) Open(t *Type, message []byte) (View, *Error) {
 		i := t.Find(fields.Num)
 		if i < 0 || !t.Fields[i].Takes(fields.Wire) {
 			x.Unknown = true
+			if stray := (Stray{fields.Num, fields.Wire}); i < 0 && x.Stray.Num == 0 {
+				x.Stray = stray
+			} else if i >= 0 && x.Mistyped.Num == 0 {
+				x.Mistyped = stray
+			}
 			continue
 		}
 		f, s := &t.Fields[i], &slots[i]

@@ -111,11 +111,24 @@ func (r *Reader) Len() int { return len(r.buf) - r.pos }
 // Rest returns the bytes that are left; none after an error.
 func (r *Reader) Rest() []byte { return r.buf[r.pos:] }
 
+// Offset returns the position in the message, bytes.
+func (r *Reader) Offset() int { return r.head + r.pos }
+
+// FailWith makes err the reader's error, unless it has one.
+func (r *Reader) FailWith(err error) {
+	if r.err != nil {
+		return
+	}
+	if !errors.As(err, &r.err) {
+		r.err = &Error{r.Offset(), err.Error()}
+	}
+	r.buf = r.buf[:r.pos]
+}
+
 // Fail makes what stands at the current position the reader's error, unless it has one.
 func (r *Reader) Fail(format string, a ...any) {
 	if r.err == nil {
-		r.err = &Error{r.head + r.pos, fmt.Sprintf(format, a...)}
-		r.buf = r.buf[:r.pos]
+		r.FailWith(&Error{r.Offset(), fmt.Sprintf(format, a...)})
 	}
 }
 

@@ -1,0 +1,125 @@
+package message
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bagconv/bagconv/internal/wire/pb"
+	"github.com/bagconv/bagconv/schema"
+)
+
+// A Path leads to a field from the begin of a message. It does not change.
+type Path struct {
+	Field *Field // the last one
+	steps []step
+}
+
+// A step goes to a field and, of a list, to one element of it.
+type step struct {
+	field *Field
+	index int // -1: the list itself
+}
+
+// Path resolves the names of fields, with points between them, and with an index those of an element of a list:
+// "header.stamp", "transforms[0].header". The error names the type that has no such field.
+func (t *Type) Path(path string) (*Path, error) {
+	p := &Path{}
+	for word := range strings.SplitSeq(path, ".") {
+		if t == nil {
+			return nil, fmt.Errorf("path %q: %s has no fields", path, p.Field.Name)
+		}
+		name, number, indexed := strings.Cut(word, "[")
+		s := step{index: -1}
+		for i := range t.Fields {
+			if t.Fields[i].Name == name {
+				s.field = &t.Fields[i]
+			}
+		}
+		if s.field == nil {
+			return nil, fmt.Errorf("path %q: %s has no field %q", path, t.Name, name)
+		}
+		if indexed {
+			n, err := strconv.ParseUint(strings.TrimSuffix(number, "]"), 10, 31)
+			if err != nil || !s.field.List || !strings.HasSuffix(number, "]") {
+				return nil, fmt.Errorf("path %q: %q is not an element of a list", path, word)
+			}
+			s.index = int(n)
+		}
+		if t = s.field.Type; s.field.List && s.index < 0 {
+			t = nil
+		}
+		p.Field, p.steps = s.field, append(p.steps, s)
+	}
+	return p, nil
+}
+
+// Seek goes to the value of a path from the begin of the message, which is before the first read. It is false
+// if the message does not have the value, and after an error.
+func (c *Cursor) Seek(p *Path) bool {
+	t := c.t
+	for _, s := range p.steps {
+		if c.inPlace && t.odd && !t.plainTo(s.field.Index) {
+			return false
+		}
+		c.enter(t)
+		for i := range s.field.Index {
+			c.Skip(&t.Fields[i])
+		}
+		if !c.OK() {
+			return false
+		}
+		c.at(s.field)
+		switch {
+		case s.index >= 0:
+			if !c.element(s.field, s.index) {
+				return false
+			}
+		case s.field.Presence && !c.Present(s.field):
+			return false
+		}
+		t = s.field.Type
+	}
+	return c.OK()
+}
+
+// plainTo reports whether the bytes of a message are those of a plain one up to a field.
+func (t *Type) plainTo(index int) bool {
+	if t.extent == schema.Mutable || t.Fields[index].odd {
+		return false
+	}
+	return !slices.ContainsFunc(t.Fields[:index], func(f Field) bool { return f.odd || f.Type != nil && f.Type.odd })
+}
+
+// element goes to an element of the list at the cursor, and reports whether there is one.
+func (c *Cursor) element(f *Field, index int) bool {
+	n := c.Count(f)
+	if index >= n || !c.OK() {
+		return false
+	}
+	if c.x == nil {
+		c.skip(f, index)
+		return c.OK()
+	}
+	h := c.here()
+	h.element, h.value = true, c.x.First(&h.view, f.Index)
+	for ; index > 0 && !f.wire.Packs; index-- {
+		h.value = c.x.Next(h.value)
+	}
+	for ; f.wire.Packs; h.value = c.x.Next(h.value) {
+		for p := h.view.Numbers(f.wire, &h.value); len(p) > 0; index-- {
+			_, k := pb.Number(f.wire.Kind, p)
+			if k < 0 {
+				c.FailAt(h.at+int(h.value.Begin), "a packed list ends within a number")
+				return false
+			}
+			if index == 0 {
+				h.value.Begin = h.value.End - int32(len(p))
+				return true
+			}
+			p = p[k:]
+		}
+	}
+	return true
+}

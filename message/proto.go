@@ -1,0 +1,281 @@
+package message
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/bagconv/bagconv/internal/wire/pb"
+	"github.com/bagconv/bagconv/schema"
+)
+
+// Proto returns the type of protobuf messages of a descriptor. Fields have the order of their declaration. One
+// whose message the descriptors lack is bytes, one whose enum they lack a number.
+func Proto(md protoreflect.MessageDescriptor) (*Type, error) {
+	c := protoCompiler{made: map[protoreflect.MessageDescriptor]*Type{}}
+	t, err := c.structure(md)
+	if err != nil {
+		return nil, err
+	}
+	t.whole = &whole{fields: c.fields}
+	return t, nil
+}
+
+type protoCompiler struct {
+	made   map[protoreflect.MessageDescriptor]*Type
+	fields int
+}
+
+func (c *protoCompiler) structure(md protoreflect.MessageDescriptor) (*Type, error) {
+	if t := c.made[md]; t != nil {
+		return t, nil
+	}
+	n := md.Fields().Len()
+	if c.fields+n+len(c.made) > maxFields || n > maxFields/10 {
+		return nil, errTooLarge
+	}
+	t := &Type{Name: string(md.FullName()), Fields: make([]Field, n), First: c.fields, Entry: md.IsMapEntry(), wire: pb.TypeOf(md)}
+	c.made[md] = t // before its fields: a type may be within itself
+	c.fields += n
+	for i := range t.Fields {
+		f, fd := &t.Fields[i], md.Fields().Get(i)
+		*f = Field{Name: string(fd.Name()), Index: i, List: fd.Cardinality() == protoreflect.Repeated, Fixed: -1, Proto: fd,
+			Presence: fd.HasPresence() && !t.Entry, wire: &t.wire.Fields[i]}
+		if f.setKind(); f.Kind != Struct {
+			continue
+		}
+		var err error
+		if f.Type, err = c.structure(fd.Message()); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// setKind fills in what follows from the kind of a field of protobuf.
+func (f *Field) setKind() {
+	fd, w := f.Proto, f.wire
+	switch {
+	case w.Kind == protoreflect.MessageKind && fd.Message().IsPlaceholder():
+		w.Kind, w.Parts = protoreflect.BytesKind, false
+	case w.Kind == protoreflect.EnumKind && fd.Enum().IsPlaceholder():
+		w.Kind = protoreflect.Int32Kind
+	}
+	f.Kind, f.Size = protoKind(w.Kind)
+	switch {
+	case f.Kind == Struct:
+		switch fd.Message().FullName() {
+		case "google.protobuf.Timestamp":
+			f.Clock = schema.Time
+		case "google.protobuf.Duration":
+			f.Clock = schema.Duration
+		}
+	case f.List || fd.Kind() != w.Kind:
+	case f.Kind == Text:
+		f.text = []byte(fd.Default().String())
+	case f.Kind == Bytes:
+		f.text = fd.Default().Bytes()
+	default:
+		f.bits = pb.Default(fd)
+	}
+}
+
+// protoKind returns what a kind of protobuf is, and the bytes of its numbers.
+func protoKind(k protoreflect.Kind) (Kind, int) {
+	switch k {
+	case protoreflect.MessageKind, protoreflect.GroupKind:
+		return Struct, 0
+	case protoreflect.StringKind:
+		return Text, 0
+	case protoreflect.BytesKind:
+		return Bytes, 0
+	case protoreflect.BoolKind:
+		return Bool, 1
+	case protoreflect.FloatKind:
+		return Float, 4
+	case protoreflect.DoubleKind:
+		return Float, 8
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
+		return Unsigned, 4
+	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
+		return Unsigned, 8
+	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
+		return Signed, 8
+	}
+	return Signed, 4
+}
+
+// A place is a message of protobuf that is read, and which of its fields the cursor is at.
+type place struct {
+	view    pb.View
+	at      int // of the message in the whole one, about
+	field   *Field
+	value   pb.Value // of a list
+	element bool     // the cursor is at value
+}
+
+// enterProto finds the fields of the message at the cursor.
+func (c *Cursor) enterProto(t *Type) {
+	p, at := c.src, 0
+	if len(c.places) > 0 {
+		p, at = c.content()
+	}
+	if len(c.places) >= maxDepth {
+		c.FailAt(at, "messages are nested more than %d deep", maxDepth)
+	}
+	if len(p) == 0 {
+		c.burn()
+	}
+	if !c.OK() {
+		return
+	}
+	c.x.Stray, c.x.Mistyped = pb.Stray{}, pb.Stray{}
+	view, wrong := c.x.Open(t.wire, p)
+	if c.x.Unknown {
+		c.noteStrays(t)
+	}
+	if wrong != nil {
+		c.FailAt(at+wrong.At, "%s", wrong.What)
+		return
+	}
+	c.places = append(c.places, place{view: view, at: at})
+}
+
+// noteStrays keeps the first fields that do not fit a type.
+func (c *Cursor) noteStrays(t *Type) {
+	if s := c.x.Stray; s.Num != 0 && c.unknown == "" {
+		c.unknown = fmt.Sprintf("field %d, which %s does not have", s.Num, t.Name)
+	}
+	if s := c.x.Mistyped; s.Num != 0 && c.mistyped == "" {
+		f := &t.Fields[t.wire.Find(s.Num)]
+		c.mistyped = fmt.Sprintf("%s.%s has wire type %d, and the descriptor says %d", t.Name, f.Name, s.Wire, f.wire.Wire)
+	}
+}
+
+func (c *Cursor) leaveProto() {
+	last := len(c.places) - 1
+	c.x.Close(&c.places[last].view)
+	c.places[last] = place{}
+	c.places = c.places[:last]
+}
+
+// here returns where the cursor is.
+func (c *Cursor) here() *place { return &c.places[len(c.places)-1] }
+
+// content returns the bytes of the struct, string or bytes at the cursor, and about where they begin.
+func (c *Cursor) content() (p []byte, at int) {
+	h := c.here()
+	f := h.field.wire
+	switch {
+	case h.element:
+		return h.view.Content(f, &h.value), h.at + int(h.value.Begin)
+	case f.Parts:
+		p, at, wrong := c.x.Joined(&h.view, h.field.Index)
+		if wrong != nil {
+			c.FailAt(h.at+wrong.At, "%s", wrong.What)
+		}
+		return p, h.at + at
+	}
+	begin, end, ok := c.x.Single(&h.view, h.field.Index)
+	if !ok {
+		return h.field.text, h.at
+	}
+	return pb.Content(f.Num, f.Wire, h.view.Message[begin:end]), h.at + begin
+}
+
+// countProto returns how many values the list at the cursor has.
+func (c *Cursor) countProto() int {
+	h := c.here()
+	f := h.field.wire
+	if !f.Packs {
+		return c.x.Count(&h.view, h.field.Index)
+	}
+	n := 0
+	for o := c.x.First(&h.view, h.field.Index); !o.None(); o = c.x.Next(o) {
+		p := h.view.Numbers(f, &o)
+		if width := pb.Width(f.Wire); width > 0 && len(p)%width != 0 || width == 0 && len(p) > 0 && p[len(p)-1] >= 0x80 {
+			c.FailAt(h.at+int(o.Begin), "a packed list ends within a number")
+			return 0
+		}
+		n += pb.Count(f.Wire, p)
+	}
+	return n
+}
+
+// bitsProto returns the number at the cursor, or its default.
+func (c *Cursor) bitsProto() uint64 {
+	h := c.here()
+	begin, end, ok := c.x.Single(&h.view, h.field.Index)
+	switch {
+	case h.element:
+		begin, end = int(h.value.Begin), int(h.value.End)
+	case !ok:
+		return h.field.bits
+	}
+	bits, n := pb.Number(h.field.wire.Kind, h.view.Message[begin:end])
+	if n < 0 {
+		c.FailAt(h.at+begin, "a number is cut or wrong")
+		return 0
+	}
+	return bits
+}
+
+// numbersProto returns all numbers of the list at the cursor, n of them.
+func (c *Cursor) numbersProto(n int) []byte {
+	h := c.here()
+	f, size := h.field.wire, h.field.Size
+	first := c.x.First(&h.view, h.field.Index)
+	if first.None() {
+		return nil
+	}
+	if p := h.view.Numbers(f, &first); pb.Width(f.Wire) == size && len(p) == n*size {
+		return p // all in one packed list, as writers have them
+	}
+	c.numbers = c.numbers[:0]
+	for o := first; !o.None(); o = c.x.Next(o) {
+		for p := h.view.Numbers(f, &o); len(p) > 0; {
+			bits, k := pb.Number(f.Kind, p)
+			if k < 0 {
+				c.FailAt(h.at+int(o.Begin), "a packed list ends within a number")
+				return nil
+			}
+			c.numbers = appendBits(c.numbers, bits, size)
+			p = p[k:]
+		}
+	}
+	return c.numbers
+}
+
+// appendBits appends a number of size bytes.
+func appendBits(dst []byte, bits uint64, size int) []byte {
+	switch size {
+	case 1:
+		return append(dst, byte(bits))
+	case 4:
+		return binary.LittleEndian.AppendUint32(dst, uint32(bits))
+	}
+	return binary.LittleEndian.AppendUint64(dst, bits)
+}
+
+// timeProto reads the Timestamp or Duration at the cursor: {1 int64 seconds, 2 int32 nanos}.
+func (c *Cursor) timeProto() (sec, nsec int64) {
+	p, at := c.content()
+	fields := pb.Scan(p)
+	for fields.Next() {
+		if fields.Wire != protowire.VarintType {
+			continue
+		}
+		switch v, _ := pb.Number(protoreflect.Int64Kind, fields.Value()); fields.Num {
+		case 1:
+			sec = int64(v)
+		case 2:
+			nsec = int64(int32(v))
+		}
+	}
+	if wrong, what := fields.Wrong(); what != "" {
+		c.FailAt(at+wrong, "%s", what)
+	}
+	return sec, nsec
+}

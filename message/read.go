@@ -1,0 +1,246 @@
+package message
+
+import (
+	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/schema"
+)
+
+// Fields visits the fields of the struct at the cursor, in the order of the type; before each the cursor stands
+// before its value, which the visitor has to read or skip. Of a message of protobuf that is not set all fields
+// have their defaults. more are the bytes that the struct has behind its fields, in delimited CDR.
+func (c *Cursor) Fields(t *Type, visit func(f *Field)) (more []byte) {
+	end := c.enter(t)
+	for i := range t.Fields {
+		if !c.OK() {
+			return nil
+		}
+		f := &t.Fields[i]
+		c.at(f)
+		visit(f)
+	}
+	if !c.OK() {
+		return nil
+	}
+	return c.leave(end)
+}
+
+// Present reports whether a field of protobuf is set; others always are.
+func (c *Cursor) Present(f *Field) bool {
+	if c.x == nil || !c.OK() {
+		return c.OK()
+	}
+	h := c.here()
+	return h.element || c.x.Count(&h.view, f.Index) > 0
+}
+
+// Count returns how many values the list or array at the cursor has: there are bytes for them. In ROS the cursor
+// goes to the first one.
+func (c *Cursor) Count(f *Field) int {
+	if !c.OK() {
+		return 0
+	}
+	if c.x != nil {
+		return c.countProto()
+	}
+	if f.Size == 0 {
+		c.r.Size()
+	}
+	n := f.Fixed
+	if n < 0 {
+		n = c.r.Count(f.Least)
+	}
+	switch {
+	case f.Least > 0 && n > c.r.Len()/f.Least:
+		c.r.Fail("a list of %d elements, but only %d bytes are left", n, c.r.Len())
+	case f.Least == 0 && n > c.fuel:
+		c.r.Fail("too many values that take no bytes: %d", n)
+	}
+	if !c.OK() {
+		return 0
+	}
+	return n
+}
+
+// Elements visits the n structs or strings of a list whose values Count has counted; before each the cursor stands
+// before it.
+func (c *Cursor) Elements(f *Field, n int, visit func(i int)) {
+	if c.x == nil {
+		for i := 0; i < n && c.OK(); i++ {
+			visit(i)
+		}
+		return
+	}
+	if !c.OK() {
+		return
+	}
+	depth := len(c.places)
+	h := c.here()
+	h.element, h.value = true, c.x.First(&h.view, f.Index)
+	for i := 0; i < n; i++ {
+		if visit(i); !c.OK() {
+			return
+		}
+		h = &c.places[depth-1] // the memory of places may be another
+		h.value = c.x.Next(h.value)
+	}
+	h.element = false
+}
+
+// Bits reads a single number or bool: integers with their sign in 64 bits, floats as their own bits, a bool as the
+// byte that it is.
+func (c *Cursor) Bits(f *Field) uint64 {
+	switch {
+	case c.x == nil:
+	case c.OK():
+		return c.bitsProto()
+	default:
+		return 0
+	}
+	var v uint64
+	switch f.Size {
+	case 1:
+		v = uint64(c.r.U8())
+	case 2:
+		v = uint64(c.r.U16())
+	case 4:
+		v = uint64(c.r.U32())
+	default:
+		v = c.r.U64()
+	}
+	if f.Kind == Signed {
+		shift := 64 - 8*f.Size
+		return uint64(int64(v) << shift >> shift)
+	}
+	return v
+}
+
+// Numbers reads n numbers or bools: all of a list or array that Count has counted, or one. They are in little
+// endian, f.Size bytes each.
+func (c *Cursor) Numbers(f *Field, n int) []byte {
+	switch {
+	case !c.OK():
+		return nil
+	case c.x != nil && !f.List:
+		c.numbers = appendBits(c.numbers[:0], c.bitsProto(), f.Size)
+		return c.numbers
+	case c.x != nil:
+		return c.numbersProto(n)
+	}
+	p := c.r.Numbers(n, f.Size)
+	if !c.r.BigEndian || f.Size == 1 {
+		return p
+	}
+	c.numbers = append(c.numbers[:0], p...)
+	for i := range p {
+		c.numbers[i-i%f.Size+f.Size-1-i%f.Size] = p[i]
+	}
+	return c.numbers
+}
+
+// Text reads a string, or bytes of protobuf. What UTF-16 has that is no text becomes U+FFFD. Other strings are as
+// the message has them: whether they are UTF-8 is for utf8.Valid.
+func (c *Cursor) Text(f *Field) []byte {
+	c.Unterminated, c.Replaced = false, false
+	switch {
+	case !c.OK():
+		return nil
+	case c.x != nil:
+		p, _ := c.content()
+		return p
+	case f.Wide:
+		var whole, paired bool
+		c.units, whole = c.r.Wide(c.units[:0])
+		c.text, paired = ros.AppendUTF8(c.text[:0], c.units, false)
+		c.Replaced = !whole || !paired
+		return c.text
+	}
+	p := c.r.Bytes()
+	if last := len(p) - 1; c.r.NUL && last >= 0 {
+		if p[last] != 0 {
+			c.Unterminated = true
+			return p
+		}
+		return p[:last]
+	}
+	return p
+}
+
+// Time reads a time, since 1970, or a duration, whose parts may each have a sign.
+func (c *Cursor) Time(f *Field) (sec, nsec int64) {
+	switch {
+	case !c.OK():
+		return 0, 0
+	case c.x != nil:
+		return c.timeProto()
+	}
+	end := c.enter(f.Type)
+	a, b := c.r.U32(), c.r.U32()
+	c.leave(end)
+	sec, nsec = int64(int32(a)), int64(b)
+	switch {
+	case c.r.NUL: // CDR
+	case f.Clock == schema.Duration:
+		nsec = int64(int32(b))
+	default:
+		sec = int64(a)
+	}
+	return sec, nsec
+}
+
+// Skip steps over all values of a field. Of protobuf nothing is looked at.
+func (c *Cursor) Skip(f *Field) {
+	if c.x != nil || !c.OK() {
+		return
+	}
+	n := 1
+	if f.List {
+		n = c.Count(f)
+	}
+	c.skip(f, n)
+}
+
+// skip steps over n values in ROS.
+func (c *Cursor) skip(f *Field, n int) {
+	switch {
+	case f.Size > 0:
+		c.r.Numbers(n, f.Size)
+		return
+	case f.Type != nil && f.Type.run.count > 0 && len(c.extents) == 0 && !c.r.Delimited:
+		c.r.Numbers(n*f.Type.run.count, f.Type.run.size)
+		return
+	}
+	for i := 0; i < n && c.OK(); i++ {
+		switch {
+		case f.Type != nil:
+			end := c.enter(f.Type)
+			for k := range f.Type.Fields {
+				c.Skip(&f.Type.Fields[k])
+			}
+			c.leave(end)
+		case f.Wide:
+			c.r.SkipWide()
+		default:
+			c.r.Bytes()
+		}
+	}
+}
+
+// Check reads all values of a field and keeps nothing: what does not fit is found.
+func (c *Cursor) Check(f *Field) {
+	if c.x == nil {
+		c.Skip(f)
+		return
+	}
+	n := 1
+	if f.List {
+		n = c.Count(f)
+	}
+	switch {
+	case f.Type != nil && f.List:
+		c.Elements(f, n, func(int) { c.Fields(f.Type, c.Check) })
+	case f.Type != nil && c.Present(f):
+		c.Fields(f.Type, c.Check)
+	case f.Size > 0:
+		c.Numbers(f, n)
+	}
+}
