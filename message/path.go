@@ -31,12 +31,7 @@ func (t *Type) Path(path string) (*Path, error) {
 			return nil, fmt.Errorf("path %q: %s has no fields", path, p.Field.Name)
 		}
 		name, number, indexed := strings.Cut(word, "[")
-		s := step{index: -1}
-		for i := range t.Fields {
-			if t.Fields[i].Name == name {
-				s.field = &t.Fields[i]
-			}
-		}
+		s := step{field: t.Find(name), index: -1}
 		if s.field == nil {
 			return nil, fmt.Errorf("path %q: %s has no field %q", path, t.Name, name)
 		}

@@ -124,6 +124,16 @@ func ROS(m *schema.Message, cdr bool) (*Type, error) {
 // Count returns how many fields there are in all types of a definition; t is a type of whole messages.
 func (t *Type) Count() int { return t.whole.fields }
 
+// Find returns the field of a name; nil: there is none.
+func (t *Type) Find(name string) *Field {
+	for i := range t.Fields {
+		if t.Fields[i].Name == name {
+			return &t.Fields[i]
+		}
+	}
+	return nil
+}
+
 // Protobuf reports whether it is a type of protobuf, and not of ROS.
 func (t *Type) Protobuf() bool { return t.wire != nil }
 

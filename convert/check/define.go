@@ -60,8 +60,7 @@ func (c *checker) definitionFindings() {
 			c.add(k.severity, k.code, k.topics[0], k.hint, "%s%s", k.message, k.others())
 			c.findings[len(c.findings)-1].Count = int64(len(k.topics))
 		}
-		if k.decoder != nil && k.decoder.proto != nil && k.decoder.proto.Unknown() > 0 {
-			n := k.decoder.proto.Unknown()
+		if n := k.unknown(); n > 0 {
 			c.add(Note, "message-unknown-fields", k.topics[0], "the descriptor in the recording may be older than the publisher",
 				"%s fields that the descriptor of %s does not have%s", times(n, "has", "have"), k.typ, k.others())
 			c.findings[len(c.findings)-1].Count = n
@@ -71,6 +70,14 @@ func (c *checker) definitionFindings() {
 		}
 	}
 	c.twoDefinitions(c.kinds)
+}
+
+// unknown returns how many messages have fields that their descriptor does not have.
+func (k *kind) unknown() int64 {
+	if k.decoder == nil {
+		return 0
+	}
+	return k.decoder.unknown.Load()
 }
 
 // jsonFindings are about messages in JSON that do not fit their schema.

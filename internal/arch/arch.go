@@ -45,7 +45,7 @@ var arrows = []arrow{
 	{"convert/render", []string{"convert/transcode", "schema", "internal/wire/..."}},
 	{"convert/values", []string{"storage", "schema", "convert/mapping", "convert/transcode", "internal/wire/..."}},
 	{"convert/selection", []string{"storage", "schema", "internal/wire/..."}},
-	{"convert/check", []string{"convert/engine", "convert/mapping", "convert/transcode", "convert/selection", "internal/yaml", "schema", "schema/defset", "schema/protoschema", "storage"}},
+	{"convert/check", []string{"convert/engine", "convert/mapping", "convert/transcode", "convert/selection", "internal/yaml", "message", "schema", "schema/defset", "schema/protoschema", "storage"}},
 	{"message", []string{"schema", "internal/wire/..."}},
 	{"live", []string{"storage"}},
 	{"live/virtual", []string{"convert", "internal/iox"}},
