@@ -46,7 +46,7 @@ var cursors = sync.Pool{New: func() any { return new(Cursor) }}
 func Open(t *Type, message []byte) *Cursor { return open(t, message, false) }
 
 // OpenInPlace is Open for values that are the message's own bytes, to be found by Seek and written to: a message
-// is never made plain. Seek does not find what is behind a value that only IDL has.
+// is never made plain or put together of parts. Seek does not find what is behind a value that only IDL has.
 func OpenInPlace(t *Type, message []byte) *Cursor { return open(t, message, true) }
 
 func open(t *Type, message []byte, inPlace bool) *Cursor {

@@ -172,6 +172,10 @@ func (c *Cursor) content() (p []byte, at int) {
 	case h.element:
 		return h.view.Content(f, &h.value), h.at + int(h.value.Begin)
 	case f.Parts:
+		if c.inPlace && c.x.Count(&h.view, h.field.Index) > 1 {
+			c.FailAt(h.at, "a message in parts has no place of its own")
+			return nil, h.at
+		}
 		p, at, wrong := c.x.Joined(&h.view, h.field.Index)
 		if wrong != nil {
 			c.FailAt(h.at+wrong.At, "%s", wrong.What)

@@ -137,6 +137,23 @@ func (c *Cursor) Numbers(f *Field, n int) []byte {
 	return c.numbers
 }
 
+// Raw is Numbers as the message itself has them, in its order of bytes: they may be written to. It is nil if it does
+// not have them so.
+func (c *Cursor) Raw(f *Field, n int) []byte {
+	switch {
+	case !c.OK():
+		return nil
+	case c.x == nil:
+		return c.r.Numbers(n, f.Size)
+	}
+	h := c.here()
+	begin, end, ok := c.x.Single(&h.view, f.Index)
+	if !ok || f.List || f.Kind != Float {
+		return nil
+	}
+	return h.view.Message[begin:end]
+}
+
 // Text reads a string, or bytes of protobuf. What UTF-16 has that is no text becomes U+FFFD. Other strings are as
 // the message has them: whether they are UTF-8 is for utf8.Valid.
 func (c *Cursor) Text(f *Field) []byte {

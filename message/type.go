@@ -137,6 +137,9 @@ func (t *Type) Find(name string) *Field {
 // Protobuf reports whether it is a type of protobuf, and not of ROS.
 func (t *Type) Protobuf() bool { return t.wire != nil }
 
+// CDR reports whether it is a type of whole messages in CDR.
+func (t *Type) CDR() bool { return t.whole.cdr }
+
 // Number returns the number of a field, from 0 to less than Count: what a visitor knows about fields is in a slice.
 func (t *Type) Number(f *Field) int { return t.First + f.Index }
 
