@@ -80,7 +80,10 @@ func tfOther(id byte, frames ...string) []byte {
 					for len(out)%4 != 0 || id <= 1 && len(out)%8 != 4 { // which counts from after the first 4 bytes
 						out = append(out, 0)
 					}
-					out = append(out, make([]byte, 7*8)...)
+					sized(delimited, func() {
+						sized(delimited, func() { out = append(out, make([]byte, 3*8)...) })
+						sized(delimited, func() { out = append(out, make([]byte, 4*8)...) })
+					})
 					if delimited {
 						out = append(out, "more"...)
 					}

@@ -44,7 +44,7 @@ var arrows = []arrow{
 	{"convert/multi", []string{"storage"}},
 	{"convert/render", []string{"convert/transcode", "schema", "internal/wire/..."}},
 	{"convert/values", []string{"storage", "schema", "convert/mapping", "convert/transcode", "internal/wire/..."}},
-	{"convert/selection", []string{"storage", "schema", "internal/wire/..."}},
+	{"convert/selection", []string{"storage", "schema", "schema/builtin", "schema/rosmsg", "message", "proto/apollo", "internal/wire/..."}},
 	{"convert/check", []string{"convert/engine", "convert/mapping", "convert/transcode", "convert/selection", "internal/yaml", "message", "schema", "schema/defset", "schema/protoschema", "storage"}},
 	{"message", []string{"schema", "internal/wire/..."}},
 	{"live", []string{"storage"}},
