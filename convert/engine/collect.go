@@ -104,8 +104,14 @@ func (p *Pipeline) emitAll(b *batch) error {
 	return nil
 }
 
-// copyBlock has the sink copy a whole block as it is stored, if it can be.
+// copyBlock has the sink copy a whole block as it is stored, or the visitor take it, if it can be.
 func (p *Pipeline) copyBlock(b *batch) (bool, error) {
+	if p.whole && len(b.in.Messages) > 0 {
+		if err := p.flush(); err != nil {
+			return true, err
+		}
+		return true, p.Visitor.Take(p.block(b.index, b), b.in.Messages, 0, len(b.in.Messages), b.seen)
+	}
 	to := b.whole
 	if to == nil {
 		return false, nil

@@ -56,6 +56,7 @@ type Pipeline struct {
 
 	Visitor Visitor // takes the messages in place of the Write of a single sink, whose topics have no programs; nil: nobody
 	taking  taking
+	whole   bool // it takes all messages as they are
 
 	workers int
 	budget  budget
@@ -112,6 +113,18 @@ func (p *Pipeline) join() {
 		}
 		p.copies = p.copies || !t.disjoint
 	}
+	p.whole = p.takesWhole()
+}
+
+// takesWhole reports whether a visitor takes all messages of the source as they are.
+func (p *Pipeline) takesWhole() bool {
+	if p.Visitor == nil || p.Dedupe || p.Prior != nil || len(p.Sinks) != 1 {
+		return false
+	}
+	f, c := p.Sinks[0].Format, p.Sinks[0].Choice
+	return c.First == math.MinInt64 && c.Last == math.MaxInt64 && f.MinTime == 0 && f.MaxTime == 0 && f.MaxMessage == 0 && !slices.ContainsFunc(p.routes, func(rt Route) bool {
+		return rt.Skip || rt.Drop || rt.Program != nil || rt.thin != nil || rt.Stamp != nil
+	})
 }
 
 // A batch is a block on its way.

@@ -67,6 +67,9 @@ func (p *Pipeline) read(ctx context.Context, b *batch) error {
 // Messages that are repeated at the start of a sink are for that alone: they are counted as
 // such, and keep their time.
 func (p *Pipeline) reencode(b *batch, tally []Count, repeated *Sink) error {
+	if p.whole {
+		return p.keep(b, tally)
+	}
 	room := p.reserve(b)
 	r := reencoding{p: p, b: b, tally: tally, repeated: repeated, room: room, sorted: true, last: math.MinInt64}
 	all := len(b.in.Messages)
@@ -102,6 +105,23 @@ func (p *Pipeline) reencode(b *batch, tally []Count, repeated *Sink) error {
 		}
 	}
 	if !r.sorted && p.Order == OrderTime {
+		b.sort()
+	}
+	return nil
+}
+
+// keep is reencode for a visitor that takes all messages as they are.
+func (p *Pipeline) keep(b *batch, tally []Count) error {
+	sorted, last := true, int64(math.MinInt64)
+	for i := range b.in.Messages {
+		m := &b.in.Messages[i]
+		if err := checkTopic(m, len(p.takers)); err != nil {
+			return err
+		}
+		tally[m.Topic].Read++
+		sorted, last = sorted && m.LogTime >= last, m.LogTime
+	}
+	if b.deferred = nil; !sorted && p.Order == OrderTime {
 		b.sort()
 	}
 	return nil
