@@ -20,10 +20,11 @@ import (
 //
 //	/imu,1700000000000000000,...                                     CSV
 //
-// Times are log times, ns since 1970. A Line may be used by any number of
+// Times are log times, ns since 1970; see AppendPublished. A Line may be used by any number of
 // goroutines. It is a program that packages convert and mapping can run.
 type Line struct {
 	head, mid, tail []byte
+	publish         []byte   // between both times, if a line has two; nil: none has
 	first           Maker    // makes the messages those that p reads; nil: they are
 	p               *Program // nil: the serialized bytes, in base64 or in a frame
 	framed          bool     // head is that of a frame behind its time
@@ -99,8 +100,10 @@ func lineOf(topic string, style Style, name string) *Line {
 	switch style {
 	case JSON:
 		l.head, l.mid, l.tail = []byte(`{"topic":`+quoted+`,"time":"`), []byte(`","`+name+`":`), []byte("}\n")
+		l.publish = []byte(`","publish_time":"`)
 	case YAML:
 		l.head, l.mid, l.tail = []byte("---\ntopic: "+quoted+"\ntime: \""), []byte("\"\n"+name+":"), []byte("\n")
+		l.publish = []byte("\"\npublish_time: \"")
 	case CSV:
 		l.head, l.mid, l.tail = []byte(quoted+","), []byte{','}, []byte("\n")
 	}
@@ -154,6 +157,21 @@ func (l *Line) AppendAt(dst, src []byte, time int64) ([]byte, error) {
 		}
 	}
 	return append(dst, l.tail...), nil
+}
+
+// AppendPublished appends a line that AppendAt has made of a message logged at time, with the time at which
+// it was published behind the log time, as publish_time. It is not ok for CSV, whose columns are those of its header, and
+// for frames: then the line stays as it is.
+func (l *Line) AppendPublished(dst, line []byte, time, publish int64) (out []byte, ok bool) {
+	if l.publish == nil {
+		return append(dst, line...), false
+	}
+	begin := len(dst)
+	dst = strconv.AppendInt(append(dst, l.head...), time, 10)
+	rest := line[len(dst)-begin:]
+	dst = append(dst, l.publish...)
+	dst = strconv.AppendInt(dst, publish, 10)
+	return append(dst, rest...), true
 }
 
 // Append is AppendAt for a message at time 0.

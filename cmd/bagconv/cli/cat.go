@@ -33,6 +33,9 @@ type catRun struct {
 	lines []*render.Line    // index = TopicID; nil: not written
 	heads []mapping.Program // what makes their messages those that a line reads; nil: they are
 	wrote int64
+
+	published []byte // a line with a publish time
+	unprinted int64  // publish times that were not printed
 }
 
 // A printer knows whether something was printed.
@@ -131,13 +134,26 @@ func (e *env) checkFramed(c *cli.Context) error {
 
 // write takes a line that the workers have made.
 func (r *catRun) write(m *storage.Message) error {
-	if _, err := r.out.Write(m.Data); err != nil {
+	if _, err := r.out.Write(r.text(m)); err != nil {
 		return err
 	}
 	if r.wrote++; r.wrote == r.set.limit {
 		return engine.ErrEnough
 	}
 	return nil
+}
+
+// text returns the line of a message, with its publish time if that is another than the log time. It is
+// valid until the next call.
+func (r *catRun) text(m *storage.Message) []byte {
+	if m.PublishTime == m.LogTime {
+		return m.Data
+	}
+	var ok bool
+	if r.published, ok = r.lines[m.Topic].AppendPublished(r.published[:0], m.Data, m.LogTime, m.PublishTime); !ok {
+		r.unprinted++
+	}
+	return r.published
 }
 
 // report reports what could not be written.
@@ -177,6 +193,9 @@ func (r *catRun) reportNotes(res *engine.StreamResult) {
 		if blobs > 0 && !slices.Contains(bytes, name) {
 			bytes = append(bytes, name)
 		}
+	}
+	if r.unprinted > 0 && !r.set.framed {
+		r.say("note: %s with a publish time of their own, for which CSV has no column; --format ndjson prints it", count(r.unprinted, "message"))
 	}
 	if long != nil {
 		r.say("note: of lists of more than %d elements only the length is printed, in %s; --arrays prints them whole", render.LongList, someOf(long))

@@ -53,7 +53,7 @@ func (r *catRun) pick(ctx context.Context, job engine.StreamJob, pick storage.Qu
 			if size += len(m.Data); size > maxTail {
 				return usage("use --start -30s or another time from the end", "--tail %d: the last %d messages take more than %d MB as text", r.set.tail, len(lines), maxTail>>20)
 			}
-			if lines = append(lines, slices.Clone(m.Data)); int64(len(lines)) == r.set.limit {
+			if lines = append(lines, slices.Clone(r.text(m))); int64(len(lines)) == r.set.limit {
 				return engine.ErrEnough
 			}
 			return nil
