@@ -172,6 +172,7 @@ func (c *checker) result() *Result {
 	c.readerFindings()
 	c.definitionFindings()
 	c.recordingFindings(res)
+	c.lossFindings()
 
 	slices.SortStableFunc(c.streams, func(a, b *stream) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.typ, b.typ), cmp.Compare(a.encoding, b.encoding))

@@ -18,6 +18,7 @@ type decoder struct {
 	head          mapping.Program // makes the messages those of typ; nil: they are
 	typ           *message.Type
 	header, stamp *message.Field // of the header, time or float64 seconds; nil: there is none
+	lost          *lossSum       // of messages that tell losses of their recorder; nil: they do not
 	unknown       atomic.Int64   // messages of protobuf with fields that their descriptor does not have
 }
 
@@ -34,7 +35,11 @@ func (d *decoder) decode(out *[]byte, data []byte) (stamp int64, rest int, err e
 	defer c.Close()
 	stamp = noStamp
 	c.Fields(d.typ, func(f *message.Field) {
-		if f != d.header {
+		switch {
+		case d.lost != nil && f == d.lost.stats:
+			d.lost.add(c)
+			return
+		case f != d.header:
 			c.Check(f)
 			return
 		}
@@ -76,7 +81,7 @@ func rosDecoder(msg *schema.Message, cdr bool, head mapping.Program) (*decoder, 
 	if err != nil {
 		return nil, err
 	}
-	d := &decoder{head: head, typ: t}
+	d := &decoder{head: head, typ: t, lost: lossSumOf(t)}
 	d.findStamp()
 	return d, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bagconv/bagconv/convert/check"
 )
 
 // writeInfo writes a recording as text: a column of keys, the topics aligned.
@@ -53,6 +55,11 @@ func (e *env) writeInfo(w io.Writer, in *infoJSON) error {
 		key("note", "message counts are estimated; --scan always counts all messages")
 	case !in.Scanned && in.Messages > 0:
 		key("note", "rates marked ~ are averages over the whole duration; --scan always also reports sizes")
+	}
+	for _, t := range in.Topics {
+		if check.TellsLosses(t.Type) && t.Count > 0 {
+			key("note", "%s counts messages that the recorder has lost; bagconv check adds them up", clean(t.Name))
+		}
 	}
 	if in.damaged() {
 		key("lost", "%s", in.Lost.text())
