@@ -20,7 +20,7 @@ import (
 const folderName = "ros2mcap"
 
 // mcapStorage is the storage whose parts are MCAP files.
-var mcapStorage = &ros2bag.Storage{ID: "mcap", Ext: ".mcap", Magic: magic, Alone: true, WholePart: wholePart}
+var mcapStorage = &ros2bag.Storage{Format: folderName, ID: "mcap", Ext: ".mcap", Magic: magic, Alone: true, WholePart: wholePart}
 
 // folderOptions are those of the parts, and those of the folder.
 var folderOptions = append(append(storage.Options{}, options...),

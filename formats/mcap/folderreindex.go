@@ -17,7 +17,7 @@ func ReindexFolder(ctx context.Context, path string, o storage.ReindexOptions) (
 		o.FS = fsys
 		return Reindex(ctx, path, o)
 	}
-	changes, err := mcapStorage.Reindex(ctx, path, o, describePart, index)
+	changes, err := mcapStorage.Reindex(ctx, path, o, describePart, index, OpenFolder)
 	return changes, ros2bag.ReindexError(folderName, path, err)
 }
 

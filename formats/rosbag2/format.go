@@ -18,7 +18,7 @@ const (
 
 // db3 is the storage whose parts are SQLite databases.
 var db3 = &ros2bag.Storage{
-	ID: "sqlite3", Ext: ".db3", Magic: sqlite.Magic, Beside: []string{"-wal", "-journal"}, Scratch: []string{"-shm"}, WholePart: wholePart,
+	Format: formatName, ID: "sqlite3", Ext: ".db3", Magic: sqlite.Magic, Beside: []string{"-wal", "-journal"}, Scratch: []string{"-shm"}, WholePart: wholePart,
 }
 
 // options are in a variable of their own, as Create asks for them. rosbag2 knows one way

@@ -23,7 +23,7 @@ func Reindex(ctx context.Context, path string, o storage.ReindexOptions) ([]stor
 		}
 		return describe(ctx, fsys, path)
 	}
-	changes, err := db3.Reindex(ctx, path, o, mended, index)
+	changes, err := db3.Reindex(ctx, path, o, mended, index, Open)
 	return changes, ros2bag.ReindexError(formatName, path, err)
 }
 

@@ -24,7 +24,7 @@ var arrows = []arrow{
 	{"cmd/bagconv/cli", []string{"convert/...", "gen", "live/...", "storage", "schema/...", "proto/...", "internal/..."}},
 	{"formats/all", []string{"formats/...", "storage"}},
 	{"formats/internal/chunked", []string{"storage", "internal/compress", "internal/iox", "internal/timeorder", "internal/warnings"}},
-	{"formats/internal/ros2bag", []string{"storage", "internal/compress", "internal/iox", "internal/ordered", "internal/warnings", "internal/yaml"}},
+	{"formats/internal/ros2bag", []string{"storage", "internal/compress", "internal/inplace", "internal/iox", "internal/ordered", "internal/warnings", "internal/yaml"}},
 	{"formats/rosbag1", []string{"storage", "internal/...", "formats/internal/...", "formats/rosbag1/internal/..."}},
 	{"formats/...", []string{"storage", "internal/...", "proto/...", "formats/internal/..."}},
 	{"convert", []string{"storage", "schema/defset", "schema/protoschema", "convert/engine", "convert/extras", "convert/mapping", "convert/selection", "convert/apollo", "internal/guard", "internal/iox", "proto/apollo"}},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"io/fs"
 	"maps"
 	"slices"
 
@@ -28,6 +29,10 @@ type Proof struct {
 	Before, After storage.FS
 	Indexes       []string // see Options
 
+	// Kept tells that no byte of the files that are read before changes, and that messages are not compressed otherwise
+	// after: blocks that are described alike are not read, nor the contents of attachments.
+	Kept bool
+
 	// Same reports whether no byte of a block changes. If it is so for all blocks, and they are described
 	// alike before and after, their messages are not read. Nil: all messages are read.
 	Same func(*storage.Block) bool
@@ -37,20 +42,25 @@ type Proof struct {
 func (p *Proof) Run(ctx context.Context) (err error) {
 	c := &comparison{proof: p}
 	if c.before, err = p.Open(ctx, p.Path, storage.ReadOptions{FS: p.Before}); err != nil {
-		if storage.IsDamage(err) {
+		if unreadable(err) {
 			return nil // there is nothing to be lost
 		}
 		return err
 	}
 	defer func() { err = errors.Join(err, c.before.Close()) }()
 	if c.after, err = p.Open(ctx, p.Path, storage.ReadOptions{FS: p.After, CheckIndexes: len(p.Indexes) > 0}); err != nil {
-		if storage.IsDamage(err) {
+		if unreadable(err) {
 			return p.refuse("it could not be opened (%v)", err)
 		}
 		return err
 	}
 	defer func() { err = errors.Join(err, c.after.Close()) }()
 	return c.run(ctx)
+}
+
+// unreadable reports whether an error says that a recording cannot be opened, whoever asks for it.
+func unreadable(err error) bool {
+	return storage.IsDamage(err) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, storage.ErrUnsupported)
 }
 
 func (p *Proof) refuse(format string, args ...any) error {
@@ -124,7 +134,7 @@ func (c *comparison) readTopics() error {
 // not be read.
 func (c *comparison) sameBlocks() (bool, error) {
 	was, now := storage.ReaderCapabilities(c.before).Blocks, storage.ReaderCapabilities(c.after).Blocks
-	if c.proof.Same == nil || was == nil || now == nil {
+	if c.proof.Same == nil && !c.proof.Kept || was == nil || now == nil {
 		return false, nil
 	}
 	a, err := was.Blocks()
@@ -140,7 +150,7 @@ func (c *comparison) sameBlocks() (bool, error) {
 		same := x.Offset == y.Offset && x.Size == y.Size && x.RawSize == y.RawSize && x.Messages == y.Messages &&
 			x.Timed == y.Timed && x.Start == y.Start && x.End == y.End &&
 			slices.EqualFunc(x.Topics, y.Topics, func(s, t storage.TopicID) bool { return c.keys[0][s] == c.keys[1][t] })
-		if !same || !c.proof.Same(x) {
+		if !same || !c.proof.Kept && !c.proof.Same(x) {
 			return false, nil
 		}
 	}

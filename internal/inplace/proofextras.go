@@ -26,7 +26,7 @@ func (c *comparison) compareExtras() error {
 	for i := range a.Attachments {
 		x, found := &a.Attachments[i], false
 		for len(b.Attachments) > 0 && !found {
-			if found, err = sameAttachment(x, &b.Attachments[0]); err != nil {
+			if found, err = sameAttachment(x, &b.Attachments[0], c.proof.Kept); err != nil {
 				return err
 			}
 			b.Attachments = b.Attachments[1:]
@@ -50,10 +50,13 @@ func (c *comparison) compareExtras() error {
 	return nil
 }
 
-// sameAttachment reports whether two attachments are equal. Content that is damaged is equal to any.
-func sameAttachment(a, b *storage.Attachment) (bool, error) {
+// sameAttachment reports whether two attachments are equal. Content that is damaged, or kept, is equal to any.
+func sameAttachment(a, b *storage.Attachment, kept bool) (bool, error) {
 	if a.Name != b.Name || a.MediaType != b.MediaType || a.LogTime != b.LogTime || a.CreateTime != b.CreateTime || a.Size != b.Size {
 		return false, nil
+	}
+	if kept {
+		return true, nil
 	}
 	x, err := a.Open()
 	if err != nil {

@@ -1,11 +1,14 @@
 package inplace
 
 import (
+	"bytes"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -37,6 +40,9 @@ func (v *View) Hide(path string) { v.files[filepath.Clean(path)] = nil }
 // Place shows the content of the file at from under another path, where nothing may stand or a
 // file that is replaced.
 func (v *View) Place(path, from string) { v.files[filepath.Clean(path)] = &image{from: from} }
+
+// Show shows a text as the content of a file, which need not be there.
+func (v *View) Show(path string, text []byte) { v.lay(path, bytes.NewReader(text), int64(len(text))) }
 
 // lay shows a file as the first size bytes of base with patches laid over them.
 func (v *View) lay(path string, base io.ReaderAt, size int64, patches ...Patch) {
@@ -76,6 +82,9 @@ func (v *View) Stat(name string) (os.FileInfo, error) {
 		return viewInfo{st, filepath.Base(name), -1}, err
 	}
 	st, err := v.FS.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return shownInfo{filepath.Base(name), m.size}, nil
+	}
 	return viewInfo{st, filepath.Base(name), m.size}, err
 }
 
@@ -146,6 +155,19 @@ func (f *viewFile) Sync() error                        { return nil }
 func (f *viewFile) Write([]byte) (int, error)          { return 0, fs.ErrPermission }
 func (f *viewFile) WriteAt([]byte, int64) (int, error) { return 0, fs.ErrPermission }
 func (f *viewFile) Truncate(int64) error               { return fs.ErrPermission }
+
+// shownInfo is that of a file that is not there.
+type shownInfo struct {
+	name string
+	size int64
+}
+
+func (i shownInfo) Name() string       { return i.name }
+func (i shownInfo) Size() int64        { return i.size }
+func (i shownInfo) Mode() fs.FileMode  { return 0o444 }
+func (i shownInfo) ModTime() time.Time { return time.Time{} }
+func (i shownInfo) IsDir() bool        { return false }
+func (i shownInfo) Sys() any           { return nil }
 
 // viewInfo is that of a file with another name, and another size unless that is negative.
 type viewInfo struct {

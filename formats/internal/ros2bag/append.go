@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bagconv/bagconv/internal/inplace"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -22,6 +23,9 @@ type Addition struct {
 	First   int     // number of the first new part
 	Profile Profile // that of the recording
 
+	ctx    context.Context
+	s      *Storage
+	read   inplace.Opener
 	fs     storage.FS
 	sync   bool
 	lock   storage.File // the folder
@@ -30,15 +34,12 @@ type Addition struct {
 	empty  bool // nothing is added
 }
 
-// An openFunc opens the recording that is added to.
-type openFunc func(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error)
-
-// NewAddition starts to add to the folder at path, which open reads. info is that of the
+// NewAddition starts to add to the folder at path, which read opens. info is that of the
 // recording. The error wraps storage.ErrUnsupported for what cannot be added to,
 // storage.ErrLocked while another run adds to it, and storage.ErrCorrupt or ErrTruncated if
 // it is damaged.
-func (s *Storage) NewAddition(ctx context.Context, path string, o storage.WriteOptions, open openFunc) (_ *Addition, info *storage.Info, err error) {
-	a := &Addition{Dir: filepath.Clean(path), fs: iox.FS(o.FS), sync: !o.NoSync}
+func (s *Storage) NewAddition(ctx context.Context, path string, o storage.WriteOptions, read inplace.Opener) (_ *Addition, info *storage.Info, err error) {
+	a := &Addition{Dir: filepath.Clean(path), ctx: ctx, s: s, read: read, fs: iox.FS(o.FS), sync: !o.NoSync}
 	st, err := a.fs.Stat(path)
 	if err != nil {
 		return nil, nil, err
@@ -57,7 +58,7 @@ func (s *Storage) NewAddition(ctx context.Context, path string, o storage.WriteO
 	if err := iox.TryLock(a.lock); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return nil, nil, err
 	}
-	if info, err = a.read(ctx, s, open); err != nil {
+	if info, err = a.open(); err != nil {
 		return nil, nil, err
 	}
 	abs, err := iox.Abs(path)
@@ -80,13 +81,13 @@ func (s *Storage) NewAddition(ctx context.Context, path string, o storage.WriteO
 	return a, info, a.fs.Mkdir(a.Out.Temp(), 0o777)
 }
 
-// read reads what the recording has.
-func (a *Addition) read(ctx context.Context, s *Storage, open openFunc) (*storage.Info, error) {
+// open reads what the recording has.
+func (a *Addition) open() (*storage.Info, error) {
 	damaged := func(err error) error {
 		return fmt.Errorf("it is damaged (%w): make a sound copy first: bagconv recover IN OUT", err)
 	}
 	var odd error
-	l, err := s.Find(ctx, a.fs, a.Dir, func(code string, damage bool, format string, args ...any) error {
+	l, err := a.s.Find(a.ctx, a.fs, a.Dir, func(code string, damage bool, format string, args ...any) error {
 		if damage || code == "no-metadata" {
 			odd = fmt.Errorf(format+": %w", append(args, storage.ErrCorrupt)...)
 		}
@@ -105,7 +106,7 @@ func (a *Addition) read(ctx context.Context, s *Storage, open openFunc) (*storag
 		return nil, fmt.Errorf("a folder with %s of version %d, compression %q: merge the recordings into a new one: %w", MetadataName, a.meta.Version, a.meta.Compression, storage.ErrUnsupported)
 	}
 	a.Profile = ProfileOf(a.meta)
-	r, err := open(ctx, a.Dir, storage.ReadOptions{FS: a.fs, Strict: true})
+	r, err := a.read(a.ctx, a.Dir, storage.ReadOptions{FS: a.fs, Strict: true})
 	if errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrTruncated) {
 		return nil, damaged(err)
 	}
@@ -275,12 +276,20 @@ func (m *Metadata) extendCustom(more *Metadata, had []Topic) error {
 }
 
 // Commit moves the parts of these names and metadata.yaml from Out.Temp() into the folder.
-// If nothing was added, it moves nothing. On error the recording is as it was.
+// If nothing was added, it moves nothing. Before, the reader reads the recording as it will be, and must find
+// all that it finds in it now. On error the recording is as it was.
 func (a *Addition) Commit(names []string) (err error) {
 	if a.empty {
 		return a.Close()
 	}
 	from := a.Out.Temp()
+	after := inplace.NewView(a.fs)
+	for _, name := range append(slices.Clone(names), MetadataName) {
+		after.Place(filepath.Join(a.Dir, name), filepath.Join(from, name))
+	}
+	if err := a.s.prove(a.ctx, a.fs, a.Dir, a.read, after, "make a sound copy first: bagconv recover IN OUT", true); err != nil {
+		return err
+	}
 	moved := 0
 	for ; err == nil && moved < len(names); moved++ {
 		err = iox.RenameNew(a.fs, filepath.Join(from, names[moved]), filepath.Join(a.Dir, names[moved]))

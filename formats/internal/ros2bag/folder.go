@@ -19,6 +19,7 @@ import (
 
 // A Storage is a kind of parts that a recording may have.
 type Storage struct {
+	Format string   // name of the format of folders
 	ID     string   // storage_identifier in metadata.yaml
 	Ext    string   // how the names of parts end
 	Magic  string   // how parts begin

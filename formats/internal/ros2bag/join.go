@@ -29,7 +29,7 @@ import (
 func (s *Storage) Join(ctx context.Context, fsys storage.FS, parts []string, stage, path string) (size int64, err error) {
 	j := &joiner{ctx: ctx, s: s, fs: iox.FS(fsys), stage: stage, path: path}
 	if size, err = j.run(parts); err != nil {
-		return 0, &storage.Error{Format: s.ID, Path: path, Offset: -1, What: "joining its parts", Err: err}
+		return 0, &storage.Error{Format: s.Format, Path: path, Offset: -1, What: "joining its parts", Err: err}
 	}
 	return size, nil
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/inplace"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -33,7 +34,7 @@ type indexer func(ctx context.Context, fsys storage.FS, path string, o storage.R
 // Reindex writes what is missing of the index within parts, and then metadata.yaml from what the
 // parts have, if there is none or one that is wrong. What only the old one has stays: profiles,
 // custom_data, and topics without messages. See storage.Format.
-func (s *Storage) Reindex(ctx context.Context, path string, o storage.ReindexOptions, describe describer, index indexer) ([]storage.IndexChange, error) {
+func (s *Storage) Reindex(ctx context.Context, path string, o storage.ReindexOptions, describe describer, index indexer, read inplace.Opener) ([]storage.IndexChange, error) {
 	fsys := iox.FS(o.FS)
 	st, err := fsys.Stat(path)
 	if err != nil {
@@ -45,7 +46,7 @@ func (s *Storage) Reindex(ctx context.Context, path string, o storage.ReindexOpt
 		}
 		return index(ctx, fsys, path, o)
 	}
-	x := &reindexer{s: s, fs: fsys, dir: filepath.Clean(path), o: o}
+	x := &reindexer{s: s, fs: fsys, dir: filepath.Clean(path), o: o, open: read}
 	if !o.DryRun {
 		lock, err := fsys.Open(path)
 		if err != nil {
@@ -82,6 +83,7 @@ type reindexer struct {
 	fs    storage.FS
 	dir   string
 	o     storage.ReindexOptions
+	open  inplace.Opener
 	old   *Metadata // nil: there is none that can be read
 	text  []byte    // of what is there
 	names []string  // of the parts, in their order
@@ -114,21 +116,25 @@ func (x *reindexer) run(ctx context.Context, describe describer, index indexer) 
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range x.names {
-		if plainName(name) != name {
-			continue
-		}
-		c, err := index(ctx, x.fs, filepath.Join(x.dir, name), x.o)
-		if changes = append(changes, c...); err != nil {
-			return changes, err
+	var wrong []string
+	if x.old != nil {
+		wrong = m.differs(x.old)
+	}
+	written := x.old == nil || len(wrong) > 0
+	if written {
+		if err := x.prove(ctx, m, []byte(text)); err != nil {
+			return nil, err
 		}
 	}
-	what := "metadata.yaml that was missing, of " + counted(len(x.names), "file") + ", " + counted(len(m.Topics), "topic") + " and " + counted(int(m.Messages), "message")
+	if changes, err = x.indexParts(ctx, index); err != nil {
+		return changes, err
+	}
+	if !written {
+		return changes, nil
+	}
+	what := "metadata.yaml that was missing, of " + inplace.Counted(int64(len(x.names)), "file") + ", " +
+		inplace.Counted(int64(len(m.Topics)), "topic") + " and " + inplace.Counted(m.Messages, "message")
 	if x.old != nil {
-		wrong := m.differs(x.old)
-		if len(wrong) == 0 {
-			return changes, nil
-		}
 		what = "metadata.yaml, of which these are wrong or missing: " + strings.Join(wrong, ", ")
 	} else if x.text != nil {
 		what = strings.Replace(what, "that was missing", "that could not be read", 1)
@@ -140,11 +146,56 @@ func (x *reindexer) run(ctx context.Context, describe describer, index indexer) 
 	return changes, x.write(m)
 }
 
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
+// indexParts writes what is missing of the index within parts. Nothing is written before it is known of
+// all parts that it can be.
+func (x *reindexer) indexParts(ctx context.Context, index indexer) (changes []storage.IndexChange, err error) {
+	plain := slices.DeleteFunc(slices.Clone(x.names), func(name string) bool { return plainName(name) != name })
+	o := x.o
+	run := func(name string) (bool, error) {
+		c, err := index(ctx, x.fs, filepath.Join(x.dir, name), o)
+		changes = append(changes, c...)
+		return len(c) > 0, err
 	}
-	return fmt.Sprintf("%d %s", n, noun)
+	var waiting []string
+	for i, name := range plain {
+		last := i == len(plain)-1 && len(waiting) == 0 // usually it is the only one
+		o.DryRun = x.o.DryRun || !last
+		changed, err := run(name)
+		if err != nil {
+			return nil, err
+		}
+		if changed && !last {
+			waiting = append(waiting, name)
+		}
+	}
+	if x.o.DryRun || len(waiting) == 0 {
+		return changes, nil
+	}
+	changes, o.DryRun = nil, false
+	for _, name := range waiting {
+		if _, err := run(name); err != nil {
+			return changes, err
+		}
+	}
+	return changes, nil
+}
+
+// prove makes the proof that nothing is lost with a new metadata.yaml.
+func (x *reindexer) prove(ctx context.Context, m *Metadata, text []byte) error {
+	after := inplace.NewView(x.fs)
+	after.Show(filepath.Join(x.dir, MetadataName), text)
+	old := x.old
+	if old == nil {
+		old = &Metadata{}
+	}
+	kept := old.Mode == m.Mode && old.Compression == m.Compression
+	return x.s.prove(ctx, x.fs, x.dir, x.open, after, "bagconv recover IN OUT writes a copy with an index", kept)
+}
+
+// prove makes the proof that a folder, as a view shows it, has all that it has now. kept: see inplace.Proof.
+func (s *Storage) prove(ctx context.Context, fsys storage.FS, dir string, read inplace.Opener, after *inplace.View, hint string, kept bool) error {
+	proof := &inplace.Proof{Format: s.Format, Path: dir, Open: read, Hint: hint, Before: inplace.NewView(fsys), After: after, Kept: kept}
+	return proof.Run(ctx)
 }
 
 // read reads the old metadata.yaml, as far as that is possible.
