@@ -61,7 +61,7 @@ func newGuard(job *Job) *guard.Guard {
 	if job.Formats != nil {
 		formats = job.Formats.Formats()
 	}
-	g := guard.New(formats...)
+	g := guard.New(job.Read.FS, job.Write.FS, formats...)
 	g.Keep(job.SourceFormat, job.Source)
 	for _, path := range job.Attach {
 		g.KeepFile(path)
@@ -73,7 +73,7 @@ func checkOutput(g *guard.Guard, job *Job) (replaces bool, err error) {
 	if job.SinkFormat.Live {
 		return false, nil
 	}
-	if iox.SamePath(job.Source, job.Sink) {
+	if iox.SamePath(job.Write.FS, job.Source, job.Sink) {
 		return false, &guard.Refusal{Path: job.Sink, What: "input and output are the same", Hint: "choose another output", Err: guard.ErrInput}
 	}
 	if job.Extras != "" {

@@ -65,15 +65,13 @@ type Leftover = iox.Leftover
 // CleanUp removes what runs that were killed have left of outputs at these paths, and
 // puts whole outputs in place where they had begun to do so. Runs that are alive lose
 // nothing, nor does what the jobs read. It is to be called before Run, for Job.Sink or
-// for the path of a Stage.
-func CleanUp(paths []string, jobs ...*Job) ([]Leftover, error) {
+// for the path of a Stage, in the file system of the outputs (nil: the operating system's).
+func CleanUp(fsys storage.FS, paths []string, jobs ...*Job) ([]Leftover, error) {
 	var keep []string
-	var fsys storage.FS
 	for i, job := range jobs {
 		if i > 0 && job.Source == jobs[i-1].Source {
 			continue
 		}
-		fsys = job.Write.FS
 		files, _ := job.SourceFormat.FilesOf(job.Read.FS, job.Source) // without an answer it cannot be read
 		keep = append(keep, slices.Concat([]string{job.Source}, files.Folders, files.Messages, files.Beside)...)
 	}

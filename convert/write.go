@@ -167,7 +167,7 @@ func (o *output) finish() error {
 			err = o.job.Verify(made, o.refused)
 		}
 		if made != "" {
-			o.size, _ = sizeOf(made) // now: under its name another run may replace it
+			o.size, _ = sizeOf(o.job.Write.FS, made) // now: under its name another run may replace it
 		}
 	}
 	return err
@@ -225,7 +225,7 @@ func (o *output) report(src *engine.Source, r *Report) {
 	}
 	for _, path := range o.files {
 		if o.size == 0 { // not known before: it was added to a recording
-			n, _ := sizeOf(path) // the output stands, whatever becomes of it now
+			n, _ := sizeOf(o.job.Write.FS, path) // the output stands, whatever becomes of it now
 			r.Sink.Size += n
 		}
 		r.Sink.Files = append(r.Sink.Files, iox.FinalPath(path))
@@ -391,8 +391,8 @@ func mostUsed(blocks map[string]int64, codecs []string) (best string) {
 }
 
 // sizeOf adds up the bytes of a file or of all files in a folder.
-func sizeOf(path string) (n int64, err error) {
-	err = iox.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+func sizeOf(fsys storage.FS, path string) (n int64, err error) {
+	err = iox.WalkDir(fsys, path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

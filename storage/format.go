@@ -82,7 +82,7 @@ type Format struct {
 	// Whole returns the recording that the file at path is a part of: the name by which
 	// Open reads all of it, and its parts. The name is "" for a file that is not a part
 	// of several, or whose others have no common name. Nil: recordings have one file.
-	Whole func(path string) (name string, parts []string)
+	Whole func(fsys FS, path string) (name string, parts []string)
 
 	// Parts reports that the Writer of a file is a PartWriter, and that viewers read the
 	// format in ranges: recordings are served in it.

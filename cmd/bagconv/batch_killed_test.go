@@ -72,7 +72,7 @@ func TestBatchKilled(t *testing.T) {
 			t.Errorf("%d files, want %d: %v", len(got), len(want), got)
 		}
 		for _, e := range manifest(t, filepath.Join(out, "manifest.jsonl")) {
-			if lines--; e.Status != batch.StatusOK || !e.Stands() {
+			if lines--; e.Status != batch.StatusOK || !e.Stands(nil) {
 				t.Errorf("%+v", e)
 			}
 		}
@@ -132,7 +132,7 @@ func TestBatchInterrupted(t *testing.T) {
 		t.Errorf("%d are finished, and there are %v", len(entries), files)
 	}
 	for _, e := range entries {
-		if e.Status != batch.StatusOK || !e.Stands() {
+		if e.Status != batch.StatusOK || !e.Stands(nil) {
 			t.Errorf("%+v", e)
 		}
 	}

@@ -126,7 +126,7 @@ func TestBatchAll(t *testing.T) {
 			e.Status == batch.StatusLossy && len(e.LossCodes) == 0 && len(e.DamageCodes) == 0 {
 			t.Errorf("%+v", e)
 		}
-		if !e.Stands() {
+		if !e.Stands(nil) {
 			t.Errorf("%s: size %d, files %v", e.Output, e.OutputSize, e.OutputFiles)
 		}
 		if files[strings.ToLower(e.Output)] {
@@ -238,7 +238,7 @@ func TestBatchDiskFull(t *testing.T) {
 					t.Errorf("%+v", e)
 				}
 			default:
-				if e.Status != batch.StatusOK || !e.Stands() {
+				if e.Status != batch.StatusOK || !e.Stands(nil) {
 					t.Errorf("%+v", e)
 				}
 				_, msgs := read(t, e.Output)

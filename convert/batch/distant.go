@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // An object of a store cannot grow, and cannot be locked. So a manifest there is written as a whole,
@@ -47,6 +48,7 @@ func (e *RunningError) Unwrap() error { return ErrRunning }
 
 // A pulse writes MANIFEST.alive, and the manifest.
 type pulse struct {
+	fs      storage.FS
 	path    string // of the manifest
 	stop    chan struct{}
 	wait    sync.WaitGroup
@@ -56,10 +58,10 @@ type pulse struct {
 }
 
 // beginPulse locks a manifest.
-func beginPulse(path string) (*pulse, error) {
+func beginPulse(fsys storage.FS, path string) (*pulse, error) {
 	name := path + ".alive"
 	running := &os.PathError{Op: "lock", Path: path, Err: ErrRunning}
-	switch st, err := iox.Stat(name); {
+	switch st, err := fsys.Stat(name); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, err
@@ -68,16 +70,16 @@ func beginPulse(path string) (*pulse, error) {
 		running.Err = &RunningError{age, aliveFor - age}
 		return nil, running
 	default:
-		if err := iox.OS.Remove(name); err != nil {
+		if err := fsys.Remove(name); err != nil {
 			return nil, err
 		}
 	}
-	if err := putObject(name, []byte("\n"), os.O_EXCL); errors.Is(err, fs.ErrExist) {
+	if err := putObject(fsys, name, []byte("\n"), os.O_EXCL); errors.Is(err, fs.ErrExist) {
 		return nil, running
 	} else if err != nil {
 		return nil, err
 	}
-	p := &pulse{path: path, stop: make(chan struct{})}
+	p := &pulse{fs: fsys, path: path, stop: make(chan struct{})}
 	p.wait.Go(p.run)
 	return p, nil
 }
@@ -91,7 +93,7 @@ func (p *pulse) run() {
 			return
 		case <-tick.C:
 		}
-		_ = putObject(p.path+".alive", []byte("\n"), os.O_TRUNC) // the next one may succeed
+		_ = putObject(p.fs, p.path+".alive", []byte("\n"), os.O_TRUNC) // the next one may succeed
 		if began := time.Now(); began.After(next) {
 			_ = p.write() // the same, and the last one counts
 			next = began.Add(20 * time.Since(began))
@@ -112,12 +114,12 @@ func (p *pulse) write() error {
 func (p *pulse) end() error {
 	close(p.stop)
 	p.wait.Wait()
-	return iox.OS.Remove(p.path + ".alive")
+	return p.fs.Remove(p.path + ".alive")
 }
 
 // putObject writes an object, which appears whole.
-func putObject(path string, text []byte, flag int) error {
-	f, err := iox.OS.OpenFile(path, os.O_CREATE|os.O_WRONLY|flag, 0o666)
+func putObject(fsys storage.FS, path string, text []byte, flag int) error {
+	f, err := fsys.OpenFile(path, os.O_CREATE|os.O_WRONLY|flag, 0o666)
 	if err != nil {
 		return err
 	}
@@ -126,12 +128,12 @@ func putObject(path string, text []byte, flag int) error {
 }
 
 // lockDistant is lockRunning on a store.
-func lockDistant(manifest, path string) (*running, error) {
-	p, err := beginPulse(manifest)
+func lockDistant(fsys storage.FS, manifest, path string) (*running, error) {
+	p, err := beginPulse(fsys, manifest)
 	if err != nil {
 		return nil, err
 	}
-	r := &running{path: path, pulse: p}
+	r := &running{fs: fsys, path: path, pulse: p}
 	if err := r.load(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(err, p.end())
 	}
@@ -150,15 +152,15 @@ func (r *running) claimDistant(outputs []string) error {
 	if len(all) == 0 {
 		return nil
 	}
-	return putObject(r.path, claimLines(slices.Sorted(maps.Keys(all))), os.O_TRUNC)
+	return putObject(r.fs, r.path, claimLines(slices.Sorted(maps.Keys(all))), os.O_TRUNC)
 }
 
 // closeDistant leaves claims, or removes the object if there are none.
 func (r *running) closeDistant(left map[string]bool) error {
 	var err error
 	if len(left) > 0 {
-		err = putObject(r.path, claimLines(slices.Sorted(maps.Keys(left))), os.O_TRUNC)
-	} else if err = iox.OS.Remove(r.path); errors.Is(err, fs.ErrNotExist) {
+		err = putObject(r.fs, r.path, claimLines(slices.Sorted(maps.Keys(left))), os.O_TRUNC)
+	} else if err = r.fs.Remove(r.path); errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	return errors.Join(err, r.pulse.end())
@@ -194,7 +196,7 @@ func (m *Manifest) publish() error {
 	if len(text) == done {
 		return nil
 	}
-	err := putObject(m.path, text, os.O_TRUNC)
+	err := putObject(m.fs, m.path, text, os.O_TRUNC)
 	if err == nil {
 		m.mu.Lock()
 		m.published = len(text)
@@ -204,8 +206,8 @@ func (m *Manifest) publish() error {
 }
 
 // readAll reads a file or an object.
-func readAll(path string) ([]byte, error) {
-	f, err := iox.OS.Open(path)
+func readAll(fsys storage.FS, path string) ([]byte, error) {
+	f, err := fsys.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,6 @@ func (b *bucket) Remove(name string) error                   { return os.Remove(
 func (b *bucket) RemoveAll(name string) error                { return os.RemoveAll(b.at(name)) }
 func (b *bucket) Rename(from, to string) error               { return os.Rename(b.at(from), b.at(to)) }
 func (b *bucket) Mkdir(name string, _ os.FileMode) error     { return os.MkdirAll(b.at(name), 0o777) }
-func (b *bucket) ShowAll(text string) string                 { return strings.ReplaceAll(text, "s3:/b", "s3://b") }
 
 func (b *bucket) Stat(name string) (os.FileInfo, error) {
 	if name == b.unseen {
@@ -62,13 +61,11 @@ func (o *object) Close() error {
 	return errors.Join(os.Link(o.Name(), o.to), os.Remove(o.Name()))
 }
 
-func mountBucket(t *testing.T) *bucket {
+func newBucket(t *testing.T) *bucket {
 	b := &bucket{dir: t.TempDir()}
 	if err := os.Mkdir(filepath.Join(b.dir, "b"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	iox.Mount(b)
-	t.Cleanup(func() { iox.Mount(nil) })
 	return b
 }
 
@@ -89,18 +86,19 @@ func (b *bucket) names(t *testing.T) (names []string) {
 func TestDistant(t *testing.T) {
 	defer func(every, long time.Duration) { aliveEvery, aliveFor = every, long }(aliveEvery, aliveFor)
 	aliveEvery, aliveFor = 5*time.Millisecond, time.Minute
-	b := mountBucket(t)
+	b := newBucket(t)
+	fsys := iox.Join(nil, b)
 	const path = "s3:/b/m.jsonl"
 	text := written(t, filepath.Join(t.TempDir(), "m.jsonl"), entry("/a", StatusOK), entry("s3:/b/in", StatusFailed))
-	m, err := Open(path, false, false)
+	m, err := Open(fsys, path, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path, true, true); !errors.Is(err, ErrRunning) {
+	if _, err := Open(fsys, path, true, true); !errors.Is(err, ErrRunning) {
 		t.Errorf("another batch: %v", err)
 	}
 	b.unseen = path + ".alive" // which another batch writes right after this one has looked
-	if _, err := Open(path, true, true); !errors.Is(err, ErrRunning) || errors.Is(err, fs.ErrExist) {
+	if _, err := Open(fsys, path, true, true); !errors.Is(err, ErrRunning) || errors.Is(err, fs.ErrExist) {
 		t.Errorf("another batch at the same time: %v", err)
 	}
 	b.unseen = ""
@@ -111,7 +109,7 @@ func TestDistant(t *testing.T) {
 		t.Fatal(err)
 	}
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if _, err := iox.Stat(path); err == nil {
+		if _, err := b.Stat(path); err == nil {
 			break // it is written while the batch runs
 		}
 	}
@@ -128,21 +126,21 @@ func TestDistant(t *testing.T) {
 	if names := b.names(t); !slices.Equal(names, []string{"m.jsonl"}) {
 		t.Errorf("left are %q", names)
 	}
-	if _, err := Open(path, false, false); !errors.Is(err, fs.ErrExist) {
+	if _, err := Open(fsys, path, false, false); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("without resume: %v", err)
 	}
 
 	for name, text := range killed { // as if it had been killed
 		write(t, filepath.Join(b.dir, "b", name), string(text))
 	}
-	if _, err := Open(path, true, false); !errors.Is(err, ErrRunning) || !strings.Contains(err.Error(), "if it was killed, try again in ") {
+	if _, err := Open(fsys, path, true, false); !errors.Is(err, ErrRunning) || !strings.Contains(err.Error(), "if it was killed, try again in ") {
 		t.Errorf("right after the kill: %v", err)
 	}
 	long := time.Now().Add(-2 * aliveFor)
 	if err := os.Chtimes(b.at(path+".alive"), long, long); err != nil {
 		t.Fatal(err)
 	}
-	if m, err = Open(path, true, false); err != nil {
+	if m, err = Open(fsys, path, true, false); err != nil {
 		t.Fatal(err)
 	}
 	if e := m.Entries(); len(e) != 1 || e[0].Input != "/a" || !m.Claimed("s3:/b/o/1") || !m.Claimed("/o/2") {
@@ -151,7 +149,7 @@ func TestDistant(t *testing.T) {
 	if err := errors.Join(m.Begin([]string{"s3:/b/o/1"}, map[string]bool{"/a": true}), m.Append(entry("s3:/b/in", StatusOK)), m.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if m, err = Read(path, true, false); err != nil || len(m.Entries()) != 1 || m.Entries()[0].Input != "s3:/b/in" || !m.Claimed("/o/2") || m.Claimed("s3:/b/o/1") {
+	if m, err = Read(fsys, path, true, false); err != nil || len(m.Entries()) != 1 || m.Entries()[0].Input != "s3:/b/in" || !m.Claimed("/o/2") || m.Claimed("s3:/b/o/1") {
 		t.Errorf("in the end: %v, %+v", err, m)
 	}
 	if names := b.names(t); !slices.Equal(names, []string{"m.jsonl", "m.jsonl.running"}) {

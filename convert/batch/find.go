@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 // An Input is one recording, in one file or several.
 type Input struct {
+	FS      storage.FS      // that it lies in; nil: the operating system's
 	Path    string          // absolute
 	Name    string          // where it lies below the base, slashes, without its ending
 	Format  *storage.Format // nil if Err is why it cannot be read
@@ -34,6 +36,7 @@ type Found struct {
 
 // A Finder turns the words of a command line into inputs.
 type Finder struct {
+	FS      storage.FS // nil: the operating system's
 	Formats *storage.Registry
 	Detect  func(path string) (*storage.Format, error) // as Registry.Detect; its errors are shown, and it may know formats that are not recognised by content
 	Base    string                                     // outputs mirror what lies below it; "": below each folder, and the folder that all files have in common
@@ -52,7 +55,7 @@ func (f *Finder) Find(words []string) (*Found, error) {
 	var dirs []string
 	for _, word := range words {
 		paths := []string{word}
-		if _, err := iox.Lstat(word); err != nil && strings.ContainsAny(word, "*?[") {
+		if _, err := iox.Lstat(f.FS, word); err != nil && strings.ContainsAny(word, "*?[") {
 			matches, err := filepath.Glob(word)
 			if err != nil {
 				return nil, fmt.Errorf("%s: a glob that cannot be read: %w", word, err)
@@ -66,10 +69,10 @@ func (f *Finder) Find(words []string) (*Found, error) {
 			if err != nil {
 				return nil, err
 			}
-			if st, err := iox.Stat(abs); err == nil && st.IsDir() && !f.isWhole(abs) {
+			if st, err := f.stat(abs); err == nil && st.IsDir() && !f.isWhole(abs) {
 				dirs = append(dirs, abs)
 			} else {
-				files = append(files, &Input{Path: abs})
+				files = append(files, &Input{FS: f.FS, Path: abs})
 			}
 		}
 	}
@@ -83,6 +86,8 @@ func (f *Finder) Find(words []string) (*Found, error) {
 	}
 	return &f.result, nil
 }
+
+func (f *Finder) stat(path string) (os.FileInfo, error) { return iox.FS(f.FS).Stat(path) }
 
 // isWhole reports whether a folder is one recording.
 func (f *Finder) isWhole(dir string) bool {
@@ -127,13 +132,13 @@ func (f *Finder) togetherWith(in *Input, l *listing, is map[string]bool) *Input 
 			return g.Input
 		}
 	}
-	if st, err := iox.Stat(in.Path); err == nil && st.IsDir() {
+	if st, err := f.stat(in.Path); err == nil && st.IsDir() {
 		if l, err := f.list(in.Path); err == nil && l.whole {
 			return l.inputs[0].Input
 		}
 	}
 	in.Format, in.Err = f.Detect(in.Path)
-	in.Files = filesOf(in.Format, in.Path)
+	in.Files = filesOf(in.FS, in.Format, in.Path)
 	return in
 }
 
@@ -159,8 +164,8 @@ func within(path, dir string) bool {
 
 // walk adds the recordings in a folder and below it.
 func (f *Finder) walk(dir, base string) {
-	if st, err := iox.Stat(dir); err == nil && slices.ContainsFunc(f.Skip, func(skip string) bool {
-		other, err := iox.Stat(skip)
+	if st, err := f.stat(dir); err == nil && slices.ContainsFunc(f.Skip, func(skip string) bool {
+		other, err := f.stat(skip)
 		return err == nil && iox.SameFile(st, other)
 	}) {
 		f.result.Passed = append(f.result.Passed, dir)
@@ -168,7 +173,7 @@ func (f *Finder) walk(dir, base string) {
 	}
 	l, err := f.list(dir)
 	if err != nil {
-		f.add(&Input{Path: dir, Err: err}, base)
+		f.add(&Input{FS: f.FS, Path: dir, Err: err}, base)
 		return
 	}
 	f.result.Others += l.others
@@ -201,14 +206,14 @@ func (f *Finder) add(in *Input, base string) {
 
 // Measure finds the files of an input by its path and format, and their size and time.
 func (in *Input) Measure() {
-	in.Files = filesOf(in.Format, in.Path)
+	in.Files = filesOf(in.FS, in.Format, in.Path)
 	in.measure()
 }
 
 func (in *Input) measure() {
 	in.Size, in.ModTime = 0, time.Time{}
 	for _, path := range in.Files {
-		if st, err := iox.Stat(path); err == nil {
+		if st, err := iox.FS(in.FS).Stat(path); err == nil {
 			in.Size += st.Size()
 			if st.ModTime().After(in.ModTime) {
 				in.ModTime = st.ModTime()
@@ -232,7 +237,7 @@ func (f *Finder) looksLike(name string) bool { return f.stem(name) != name }
 
 // exists reports whether something stands under a name; an error is not proof of
 // the contrary.
-func exists(path string) bool {
-	_, err := iox.Lstat(path)
+func exists(fsys storage.FS, path string) bool {
+	_, err := iox.Lstat(fsys, path)
 	return err == nil || !errors.Is(err, fs.ErrNotExist)
 }

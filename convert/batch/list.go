@@ -30,7 +30,7 @@ type group struct {
 // list finds the recordings in a folder: those that the formats make of several files,
 // and each other file by itself. Names that begin with a dot are left out.
 func (f *Finder) list(dir string) (*listing, error) {
-	entries, err := iox.ReadDir(dir)
+	entries, err := iox.FS(f.FS).ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (f *Finder) list(dir string) (*listing, error) {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		st, err := iox.Stat(path)
+		st, err := f.stat(path)
 		switch {
 		case err != nil: // a link to nowhere
 			l.others++
@@ -57,9 +57,9 @@ func (f *Finder) list(dir string) (*listing, error) {
 	}
 	for _, format := range f.Formats.Formats() {
 		var groups []storage.Group
-		groups, files = format.GroupsOf(nil, dir, files)
+		groups, files = format.GroupsOf(f.FS, dir, files)
 		for _, g := range groups {
-			l.addGroup(dir, format, g)
+			l.addGroup(f.FS, dir, format, g)
 		}
 	}
 	for _, name := range files {
@@ -78,7 +78,7 @@ func (f *Finder) list(dir string) (*listing, error) {
 }
 
 // addGroup adds the recording that a format makes of several files.
-func (l *listing) addGroup(dir string, format *storage.Format, g storage.Group) {
+func (l *listing) addGroup(fsys storage.FS, dir string, format *storage.Format, g storage.Group) {
 	paths := func(names []string) (list []string) {
 		for _, name := range names {
 			list = append(list, filepath.Join(dir, name))
@@ -87,33 +87,33 @@ func (l *listing) addGroup(dir string, format *storage.Format, g storage.Group) 
 	}
 	files := paths(slices.Concat(g.Parts, g.Beside))
 	slices.Sort(files)
-	l.inputs = append(l.inputs, group{&Input{Path: filepath.Join(dir, g.Name), Format: format, Files: files}, paths(g.Parts)})
+	l.inputs = append(l.inputs, group{&Input{FS: fsys, Path: filepath.Join(dir, g.Name), Format: format, Files: files}, paths(g.Parts)})
 	l.whole = l.whole || g.Name == ""
 }
 
 // addFile adds a file that is a recording, or has the name of one.
 func (l *listing) addFile(f *Finder, path string) {
-	format, err := f.Formats.DetectIn(iox.OS, path)
+	format, err := f.Formats.DetectIn(f.FS, path)
 	looks := f.looksLike(filepath.Base(path))
 	if err != nil && looks {
 		format, err = f.Detect(path) // the line may name the format
 	}
 	switch {
 	case err == nil:
-		l.inputs = append(l.inputs, group{&Input{Path: path, Format: format, Files: filesOf(format, path)}, []string{path}})
+		l.inputs = append(l.inputs, group{&Input{FS: f.FS, Path: path, Format: format, Files: filesOf(f.FS, format, path)}, []string{path}})
 	case !looks:
 		l.others++
 	default:
-		l.inputs = append(l.inputs, group{&Input{Path: path, Err: err, Files: []string{path}}, []string{path}})
+		l.inputs = append(l.inputs, group{&Input{FS: f.FS, Path: path, Err: err, Files: []string{path}}, []string{path}})
 	}
 }
 
 // filesOf lists the files of a recording that is one file, with those beside it.
-func filesOf(format *storage.Format, path string) []string {
+func filesOf(fsys storage.FS, format *storage.Format, path string) []string {
 	if format == nil {
 		return []string{path}
 	}
-	files, err := format.FilesOf(nil, path)
+	files, err := format.FilesOf(fsys, path)
 	if err != nil || len(files.Messages) == 0 {
 		return []string{path}
 	}

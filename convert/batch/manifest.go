@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // ErrNoManifest is wrapped by the error for a file with other lines than a
@@ -22,6 +23,7 @@ var ErrNoManifest = errors.New("not a manifest of a batch")
 // A Manifest is the file with a line for each finished input. Open, then Begin,
 // then Append for each input, then Close.
 type Manifest struct {
+	fs      storage.FS
 	path    string
 	entries []Entry // of earlier runs, one per input, in the order of the file
 	torn    bool    // the file has more than entries
@@ -35,18 +37,19 @@ type Manifest struct {
 	published int      // bytes of them that are written
 }
 
-// Open locks a manifest and reads what it has. Without resume one that exists is
+// Open locks a manifest in fsys (nil: the operating system's) and reads what it has. Without resume one that exists is
 // an error that wraps fs.ErrExist, unless replace begins it anew. Nothing is
 // written but the file of the lock.
-func Open(path string, resume, replace bool) (*Manifest, error) {
-	if st, err := iox.Stat(path); err == nil && !st.Mode().IsRegular() {
+func Open(fsys storage.FS, path string, resume, replace bool) (*Manifest, error) {
+	fsys = iox.FS(fsys)
+	if st, err := fsys.Stat(path); err == nil && !st.Mode().IsRegular() {
 		return nil, notRegular(path)
 	}
-	running, err := lockRunning(path)
+	running, err := lockRunning(fsys, path)
 	if err != nil {
 		return nil, err
 	}
-	m := &Manifest{path: path, running: running}
+	m := &Manifest{fs: fsys, path: path, running: running}
 	if err := m.load(resume, replace); err != nil {
 		return nil, errors.Join(err, running.close(running.old))
 	}
@@ -54,8 +57,9 @@ func Open(path string, resume, replace bool) (*Manifest, error) {
 }
 
 // Read is Open without a lock and without any writing, to look only.
-func Read(path string, resume, replace bool) (*Manifest, error) {
-	m := &Manifest{path: path, running: &running{}}
+func Read(fsys storage.FS, path string, resume, replace bool) (*Manifest, error) {
+	fsys = iox.FS(fsys)
+	m := &Manifest{fs: fsys, path: path, running: &running{fs: fsys}}
 	if err := m.running.load(path + ".running"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -64,8 +68,9 @@ func Read(path string, resume, replace bool) (*Manifest, error) {
 
 // Check reports whether a path may be replaced by a manifest: nothing is there, or a file that begins
 // as one. Other errors wrap ErrNoManifest.
-func Check(path string) error {
-	st, err := iox.Stat(path)
+func Check(fsys storage.FS, path string) error {
+	fsys = iox.FS(fsys)
+	st, err := fsys.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -75,7 +80,7 @@ func Check(path string) error {
 	if !st.Mode().IsRegular() {
 		return notRegular(path)
 	}
-	f, err := iox.OS.Open(path)
+	f, err := fsys.Open(path)
 	if err != nil {
 		return err
 	}
@@ -100,7 +105,7 @@ func notRegular(path string) error {
 }
 
 func (m *Manifest) load(resume, replace bool) error {
-	st, err := iox.Stat(m.path)
+	st, err := m.fs.Stat(m.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -111,7 +116,7 @@ func (m *Manifest) load(resume, replace bool) error {
 	case !resume && !replace:
 		return &fs.PathError{Op: "create", Path: m.path, Err: fs.ErrExist}
 	}
-	text, err := readAll(m.path)
+	text, err := readAll(m.fs, m.path)
 	if err != nil {
 		return err
 	}
@@ -198,17 +203,17 @@ func (m *Manifest) Begin(outputs []string, dropped map[string]bool) error {
 	var err error
 	m.file, err = os.OpenFile(m.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
 	if err == nil {
-		err = iox.SyncDir(iox.OS, filepath.Dir(m.path))
+		err = iox.SyncDir(m.fs, filepath.Dir(m.path))
 	}
 	return err
 }
 
 func (m *Manifest) rewrite(entries []Entry) error {
-	out, err := iox.NewOutput(nil, m.path, true, true)
+	out, err := iox.NewOutput(m.fs, m.path, true, true)
 	if err != nil {
 		return err
 	}
-	f, err := iox.OS.OpenFile(out.Temp(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	f, err := m.fs.OpenFile(out.Temp(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func entry(input, status string) *Entry {
 // written makes a manifest with entries.
 func written(t *testing.T, path string, entries ...*Entry) []byte {
 	t.Helper()
-	m, err := Open(path, true, false)
+	m, err := Open(nil, path, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestTorn(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole := bytes.Count(text[:cut], []byte{'\n'})
-		m, err := Open(path, true, false)
+		m, err := Open(nil, path, true, false)
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
@@ -97,7 +97,7 @@ func TestTorn(t *testing.T) {
 func TestAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.jsonl")
 	written(t, path, entry("/a", StatusFailed), entry("/b", StatusOK), entry("/a", StatusOK), entry("/c", StatusFailed))
-	m, err := Open(path, true, false)
+	m, err := Open(nil, path, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,24 +111,24 @@ func TestAgain(t *testing.T) {
 	if err := m.running.file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	next, err := Open(path, true, false)
+	next, err := Open(nil, path, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e := next.Entries(); len(e) != 2 || e[0].Input != "/a" || e[1].Input != "/b" || !next.Claimed("/c.out") || next.Claimed("/a.out") {
 		t.Errorf("%+v, claims %v", e, next.running.old)
 	}
-	if _, err := Open(path, true, false); !removeLast && !errors.Is(err, ErrRunning) {
+	if _, err := Open(nil, path, true, false); !removeLast && !errors.Is(err, ErrRunning) {
 		t.Errorf("a second one at the same time: %v", err)
 	}
-	if look, err := Read(path, true, false); err != nil || len(look.Entries()) != 2 || !look.Claimed("/c.out") {
+	if look, err := Read(nil, path, true, false); err != nil || len(look.Entries()) != 2 || !look.Claimed("/c.out") {
 		t.Errorf("looking at it: %v", err)
 	}
 	// A run that is about something else leaves the claim to one that is about it.
 	if err := errors.Join(next.Begin([]string{"/d.out"}, nil), next.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if next, err = Open(path, true, false); err != nil || !next.Claimed("/c.out") || next.Claimed("/d.out") {
+	if next, err = Open(nil, path, true, false); err != nil || !next.Claimed("/c.out") || next.Claimed("/d.out") {
 		t.Fatalf("%v, %v", next, err)
 	}
 	if err := errors.Join(next.Begin([]string{"/c.out"}, nil), next.Close()); err != nil {
@@ -137,10 +137,10 @@ func TestAgain(t *testing.T) {
 	if _, err := os.Stat(path + ".running"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the lock stays: %v", err)
 	}
-	if _, err := Open(path, false, false); !errors.Is(err, fs.ErrExist) {
+	if _, err := Open(nil, path, false, false); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("without resume: %v", err)
 	}
-	anew, err := Open(path, false, true)
+	anew, err := Open(nil, path, false, true)
 	if err != nil || len(anew.Entries()) != 0 {
 		t.Fatalf("anew: %v", err)
 	}
@@ -159,7 +159,7 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("this system has no disk that is always full")
 	}
 	path := filepath.Join(t.TempDir(), "m.jsonl")
-	m, err := Open(path, false, false)
+	m, err := Open(nil, path, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestFullDisk(t *testing.T) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	next, err := Open(path, true, false)
+	next, err := Open(nil, path, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestForeign(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, replace := range []bool{false, true} {
-			if _, err := Open(path, !replace, replace); !errors.Is(err, ErrNoManifest) {
+			if _, err := Open(nil, path, !replace, replace); !errors.Is(err, ErrNoManifest) {
 				t.Errorf("%q: %v", text, err)
 			}
 		}
@@ -264,7 +264,7 @@ func TestForeignLock(t *testing.T) {
 		if err := os.WriteFile(path+".running", []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(path, false, false); !errors.Is(err, ErrNoManifest) {
+		if _, err := Open(nil, path, false, false); !errors.Is(err, ErrNoManifest) {
 			t.Errorf("%q: %v", text, err)
 		}
 		if got, _ := os.ReadFile(path + ".running"); string(got) != text {

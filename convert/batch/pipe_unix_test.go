@@ -22,7 +22,7 @@ func TestManifestPipe(t *testing.T) {
 	if err := os.WriteFile(held, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path, true, false); !errors.Is(err, ErrNoManifest) {
+	if _, err := Open(nil, path, true, false); !errors.Is(err, ErrNoManifest) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(held); err != nil {

@@ -3,6 +3,7 @@ package batch
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -107,6 +108,9 @@ func (r *runner) admit(ctx context.Context, t *Task, jobs int) (err error, ok bo
 // fits reports whether there is room for a task beside those that run; when none
 // does, whether there can be.
 func (r *runner) fits(t *Task) error {
+	if iox.IsURL(t.Output) {
+		return nil // nobody knows how much room a store has
+	}
 	free, known := r.free(standing(filepath.Dir(t.Output)))
 	if !known || t.Expect == 0 {
 		return nil
@@ -127,7 +131,7 @@ func (r *runner) fits(t *Task) error {
 // standing returns the deepest folder of a path that is there.
 func standing(dir string) string {
 	for {
-		if _, err := iox.Stat(dir); err == nil || filepath.Dir(dir) == dir {
+		if _, err := os.Stat(dir); err == nil || filepath.Dir(dir) == dir {
 			return dir
 		}
 		dir = filepath.Dir(dir)

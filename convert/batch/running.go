@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // ErrRunning is the error if another batch works on the same manifest.
@@ -19,6 +20,7 @@ var ErrRunning = errors.New("another batch is running with this manifest")
 // per line, the path of each output that may have been written without a line
 // in the manifest.
 type running struct {
+	fs    storage.FS
 	path  string          // of the object on a store
 	pulse *pulse          // the same; nil: it is a file
 	file  *os.File        // nil on a store
@@ -26,10 +28,10 @@ type running struct {
 	left  map[string]bool // those of old that this run has nothing to do with
 }
 
-func lockRunning(manifest string) (*running, error) {
+func lockRunning(fsys storage.FS, manifest string) (*running, error) {
 	path := manifest + ".running"
 	if iox.IsURL(path) {
-		return lockDistant(manifest, path)
+		return lockDistant(fsys, manifest, path)
 	}
 	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
 		return nil, notRegular(path)
@@ -38,7 +40,7 @@ func lockRunning(manifest string) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &running{file: f}
+	r := &running{fs: fsys, file: f}
 	if err := iox.TryLock(f); errors.Is(err, iox.ErrLocked) { // a file system without locks is no reason to stop
 		return nil, errors.Join(&os.PathError{Op: "lock", Path: path, Err: ErrRunning}, f.Close())
 	}
@@ -57,7 +59,7 @@ func lockRunning(manifest string) (*running, error) {
 // load reads the claims. A file with anything else in it is somebody else's; only
 // the last line before a claim may be torn, as a kill leaves it.
 func (r *running) load(path string) error {
-	text, err := readAll(path)
+	text, err := readAll(r.fs, path)
 	if err != nil {
 		return err
 	}

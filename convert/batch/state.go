@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // Hash returns the SHA-256 of an input in hex: of its file; of several files, that of
@@ -18,11 +19,11 @@ import (
 // them in their folder.
 func (in *Input) Hash(ctx context.Context) (string, error) {
 	if len(in.Files) == 1 {
-		return hashFile(ctx, in.Files[0])
+		return hashFile(ctx, in.FS, in.Files[0])
 	}
 	all := sha256.New()
 	for _, path := range in.Files {
-		h, err := hashFile(ctx, path)
+		h, err := hashFile(ctx, in.FS, path)
 		if err != nil {
 			return "", err
 		}
@@ -31,8 +32,8 @@ func (in *Input) Hash(ctx context.Context) (string, error) {
 	return hex.EncodeToString(all.Sum(nil)), nil
 }
 
-func hashFile(ctx context.Context, path string) (string, error) {
-	f, err := os.Open(path)
+func hashFile(ctx context.Context, fsys storage.FS, path string) (string, error) {
+	f, err := iox.FS(fsys).Open(path)
 	if err != nil {
 		return "", err
 	}
@@ -57,19 +58,21 @@ func (r untilDone) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// Stands reports whether the output of an entry is still there, with its size.
-func (e *Entry) Stands() bool {
-	size, err := SizeOf(e.OutputFiles)
+// Stands reports whether the output of an entry is still in fsys (nil: the operating system's), with its size.
+func (e *Entry) Stands(fsys storage.FS) bool {
+	size, err := SizeOf(fsys, e.OutputFiles)
 	return err == nil && len(e.OutputFiles) > 0 && size == e.OutputSize
 }
 
 // Gone reports whether nothing of the output of an entry is there any more.
-func (e *Entry) Gone() bool { return !slices.ContainsFunc(e.OutputFiles, exists) }
+func (e *Entry) Gone(fsys storage.FS) bool {
+	return !slices.ContainsFunc(e.OutputFiles, func(path string) bool { return exists(fsys, path) })
+}
 
 // SizeOf adds up the sizes of files, and of the files in folders.
-func SizeOf(paths []string) (size int64, err error) {
+func SizeOf(fsys storage.FS, paths []string) (size int64, err error) {
 	for _, path := range paths {
-		err := iox.WalkDir(path, func(_ string, d os.DirEntry, err error) error {
+		err := iox.WalkDir(fsys, path, func(_ string, d os.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}

@@ -65,7 +65,7 @@ func (s *Store) Load(t *Task) (*Result, error) {
 }
 
 func (s *Store) read(name string) ([]byte, error) {
-	iox.Refresh(name) // other processes write it, and the output
+	iox.Refresh(s.FS, name) // other processes write it, and the output
 	f, err := iox.FS(s.FS).Open(name)
 	if err != nil {
 		return nil, err
@@ -137,9 +137,9 @@ func (t *Task) Pending() *Result {
 }
 
 // DoneBy reports whether a receipt is that of the task, at a level of verification, and its output
-// stands. r may be nil.
-func (r *Result) DoneBy(t *Task, verified string) bool {
-	return r != nil && r.Task == t.ID && r.Done() && (verified == "" || r.Verified == verified) && (r.Stands() || r.Empty())
+// stands in fsys. r may be nil.
+func (r *Result) DoneBy(fsys storage.FS, t *Task, verified string) bool {
+	return r != nil && r.Task == t.ID && r.Done() && (verified == "" || r.Verified == verified) && (r.Stands(fsys) || r.Empty())
 }
 
 // Empty reports whether a task is done without an output: no message is in its range.
@@ -147,6 +147,6 @@ func (r *Result) Empty() bool { return r.Done() && len(r.OutputFiles) == 0 }
 
 // Ours reports whether the output may be replaced that a receipt is about: a task has left it half
 // done, or nobody has changed it since. r may be nil.
-func (r *Result) Ours() bool {
-	return r != nil && (r.Status == StatusPending || r.Done() && r.Stands())
+func (r *Result) Ours(fsys storage.FS) bool {
+	return r != nil && (r.Status == StatusPending || r.Done() && r.Stands(fsys))
 }

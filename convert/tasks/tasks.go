@@ -30,6 +30,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // SchemaVersion is the version of tasks and results. Keys may be added under the
@@ -69,13 +70,15 @@ func (r *Range) Folder() string { return r.Joined + ".parts" }
 func (r *Range) Stage() string { return filepath.Join(r.Folder(), "joined") }
 
 // Staged reports whether a call of collect has begun to join the parts, and not ended: then files have moved.
-func (r *Range) Staged() bool { return exists(r.Stage()) }
+func (r *Range) Staged(fsys storage.FS) bool { return exists(fsys, r.Stage()) }
 
 // BeingJoined is Staged, and also true if all files have moved, but not all receipts are those of the whole.
-func (r *Range) BeingJoined() bool { return r.Staged() || exists(r.Folder()) && exists(r.Joined) }
+func (r *Range) BeingJoined(fsys storage.FS) bool {
+	return r.Staged(fsys) || exists(fsys, r.Folder()) && exists(fsys, r.Joined)
+}
 
-func exists(path string) bool {
-	_, err := iox.Stat(path)
+func exists(fsys storage.FS, path string) bool {
+	_, err := iox.FS(fsys).Stat(path)
 	return err == nil
 }
 

@@ -85,14 +85,14 @@ func TestLines(t *testing.T) {
 func TestReceipts(t *testing.T) {
 	dir := t.TempDir()
 	a, store := task(dir, "a"), &Store{}
-	if r, err := store.Load(a); r != nil || err != nil || r.Ours() || r.DoneBy(a, "") {
+	if r, err := store.Load(a); r != nil || err != nil || r.Ours(nil) || r.DoneBy(nil, a, "") {
 		t.Fatalf("%v %v", r, err)
 	}
 	if err := store.Save(a, a.Pending(), true); err != nil {
 		t.Fatal(err)
 	}
 	r, err := store.Load(a)
-	if err != nil || !r.Ours() || r.DoneBy(a, "") {
+	if err != nil || !r.Ours(nil) || r.DoneBy(nil, a, "") {
 		t.Fatalf("pending: %+v %v", r, err)
 	}
 	if err := os.WriteFile(a.Output, []byte("12345"), 0o666); err != nil {
@@ -103,18 +103,18 @@ func TestReceipts(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, _ = store.Load(a)
-	if !r.DoneBy(a, "") || !r.DoneBy(a, "counts") || r.DoneBy(a, "content") || !r.Ours() {
+	if !r.DoneBy(nil, a, "") || !r.DoneBy(nil, a, "counts") || r.DoneBy(nil, a, "content") || !r.Ours(nil) {
 		t.Errorf("done: %+v", r)
 	}
 	other := *a
 	other.SetID([]string{"--compression=zstd"})
-	if r.DoneBy(&other, "") {
+	if r.DoneBy(nil, &other, "") {
 		t.Error("done by another task")
 	}
 	if err := os.WriteFile(a.Output, []byte("123456"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if r.DoneBy(a, "") || r.Ours() {
+	if r.DoneBy(nil, a, "") || r.Ours(nil) {
 		t.Error("the output has changed, and is done or ours")
 	}
 	name := path(dir, a.Output)

@@ -16,7 +16,7 @@ import (
 // target reads the definitions of testdata/migration, and rules.
 func target(t *testing.T, rules string) *mapping.Target {
 	t.Helper()
-	set, err := defset.Read("../../testdata/migration")
+	set, err := defset.Read(nil, "../../testdata/migration")
 	if err != nil {
 		t.Fatal(err)
 	}

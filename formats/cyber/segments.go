@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -24,9 +23,7 @@ func segmentNumber(name string) (n int, ok bool) {
 
 // wholeOf returns the recording that a file is a segment of. See storage.Format. A stem
 // that is a file itself names that file.
-func wholeOf(path string) (name string, parts []string) { return wholeIn(iox.OS, path) }
-
-func wholeIn(fsys storage.FS, path string) (name string, parts []string) {
+func wholeOf(fsys storage.FS, path string) (name string, parts []string) {
 	dir, base := filepath.Dir(path), filepath.Base(path)
 	stem := segmentStem(base)
 	if stem == base {
@@ -116,7 +113,7 @@ func (f *file) ended() bool {
 
 // checkAlone reports that a file that was named itself is one of several.
 func (r *Reader) checkAlone(f *file, number int) error {
-	name, parts := wholeIn(r.fs, r.path)
+	name, parts := wholeOf(r.fs, r.path)
 	switch {
 	case name != "":
 		last, _ := segmentNumber(filepath.Base(parts[len(parts)-1]))

@@ -58,7 +58,7 @@ var Folder = &storage.Format{
 	Open:          OpenFolder,
 	Reindex:       ReindexFolder,
 	Files:         mcapStorage.Files,
-	Whole:         func(path string) (string, []string) { return mcapStorage.Whole(iox.OS, path) },
+	Whole:         mcapStorage.Whole,
 	Join:          mcapStorage.Join,
 	Create:        CreateFolder,
 	Instead:       insteadOfFolder,

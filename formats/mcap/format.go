@@ -4,7 +4,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -49,7 +48,7 @@ var Format = &storage.Format{
 	Sniff:         sniff,
 	Open:          Open,
 	Reindex:       Reindex,
-	Whole:         func(path string) (string, []string) { return mcapStorage.Whole(iox.OS, path) },
+	Whole:         mcapStorage.Whole,
 	Create:        Create,
 	Instead:       instead,
 }

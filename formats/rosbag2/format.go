@@ -80,7 +80,7 @@ var Format = &storage.Format{
 	Open:          Open,
 	Reindex:       Reindex,
 	Files:         db3.Files,
-	Whole:         func(path string) (string, []string) { return db3.Whole(iox.OS, path) },
+	Whole:         db3.Whole,
 	Join:          db3.Join,
 	Create:        Create,
 	Instead:       instead,

@@ -4,15 +4,14 @@ import (
 	"os"
 
 	"github.com/bagconv/bagconv/internal/inplace"
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // Target checks a recording that will be added to: it must be there, and no file of it may
 // be an input.
 func (g *Guard) Target(f *storage.Format, path string) error {
-	if _, err := iox.Stat(path); err != nil {
-		if files, _ := f.FilesOf(iox.OS, path); len(files.Messages) == 0 { // it is no stem of segments
+	if _, err := g.fs.Stat(path); err != nil {
+		if files, _ := f.FilesOf(g.fs, path); len(files.Messages) == 0 { // it is no stem of segments
 			return err
 		}
 	}
@@ -22,8 +21,8 @@ func (g *Guard) Target(f *storage.Format, path string) error {
 	if err := g.inside(path); err != nil {
 		return err
 	}
-	for p := range targetFiles(f, path) {
-		if st, err := iox.Stat(p); err == nil {
+	for p := range g.targetFiles(f, path) {
+		if st, err := g.fs.Stat(p); err == nil {
 			if in := g.input(st); in != "" {
 				return &Refusal{path, "it is an input, or has a file of one: " + in, "a recording cannot be added to itself", ErrInput}
 			}
@@ -33,8 +32,8 @@ func (g *Guard) Target(f *storage.Format, path string) error {
 }
 
 // targetFiles returns the files of a recording, as absolute paths.
-func targetFiles(f *storage.Format, path string) map[string]bool {
-	files, err := f.FilesOf(iox.OS, path)
+func (g *Guard) targetFiles(f *storage.Format, path string) map[string]bool {
+	files, err := f.FilesOf(g.fs, path)
 	if err != nil {
 		files = storage.Files{Messages: []string{path}}
 	}
@@ -51,9 +50,9 @@ func targetFiles(f *storage.Format, path string) map[string]bool {
 // to the recording at path: of what is there it changes only the files of that, and what a
 // run that was killed has left beside them.
 func (g *Guard) Changer(base storage.FS, f *storage.Format, path string) storage.FS {
-	files := targetFiles(f, path)
+	files := g.targetFiles(f, path)
 	return newWriter(base, func(p string) error {
-		st, err := iox.Stat(p)
+		st, err := g.fs.Stat(p)
 		if err != nil || g.leftover(p) {
 			return nil
 		}

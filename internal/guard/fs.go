@@ -38,7 +38,7 @@ func (g *Guard) Writer(base storage.FS, overwrite bool) storage.FS {
 		if err := g.replaceable(path); err != nil || overwrite {
 			return err
 		}
-		if st, err := iox.Lstat(path); err != nil || st.IsDir() && isEmpty(path) {
+		if st, err := iox.Lstat(g.fs, path); err != nil || st.IsDir() && g.isEmpty(path) {
 			return nil
 		}
 		return &os.PathError{Op: "replace", Path: path, Err: os.ErrExist}
@@ -50,7 +50,7 @@ func (g *Guard) Writer(base storage.FS, overwrite bool) storage.FS {
 // does not read.
 func (g *Guard) Files(base storage.FS, overwrite bool) storage.FS {
 	return newWriter(base, func(path string) error {
-		st, err := iox.Stat(path)
+		st, err := g.fs.Stat(path)
 		switch {
 		case g.leftover(path):
 			return nil

@@ -35,7 +35,8 @@ import (
 
 // A Guard has the files that a run reads, and the formats whose recordings it may replace.
 type Guard struct {
-	formats []*storage.Format
+	reads, fs storage.FS // of what is read, and of what is written
+	formats   []*storage.Format
 
 	mu    sync.Mutex
 	kept  []keptFile
@@ -48,9 +49,10 @@ type keptFile struct {
 	info os.FileInfo
 }
 
-// New returns a guard of a run that may replace recordings of these formats.
-func New(formats ...*storage.Format) *Guard {
-	return &Guard{formats: formats, paths: map[string]bool{}}
+// New returns a guard of a run that reads in one file system, writes in the other (nil: the operating system's), and
+// may replace recordings of these formats.
+func New(reads, writes storage.FS, formats ...*storage.Format) *Guard {
+	return &Guard{reads: iox.FS(reads), fs: iox.FS(writes), formats: formats, paths: map[string]bool{}}
 }
 
 // ErrInput is wrapped by the Refusal of a file that the run reads, ErrFolder by that of a
@@ -78,7 +80,7 @@ const otherOutput = "choose another output"
 // Keep protects the files of the recording at path. If they cannot be listed, opening the
 // recording reports the error.
 func (g *Guard) Keep(f *storage.Format, path string) {
-	files, err := f.FilesOf(iox.OS, path)
+	files, err := f.FilesOf(g.reads, path)
 	if err != nil {
 		files.Messages = append(files.Messages, path)
 	}
@@ -99,7 +101,7 @@ func (g *Guard) keep(path string) {
 	if g.paths[path] {
 		return
 	}
-	if info, err := iox.Stat(path); err == nil {
+	if info, err := g.reads.Stat(path); err == nil {
 		g.paths[path] = true
 		g.kept = append(g.kept, keptFile{path, info})
 	}
@@ -132,7 +134,7 @@ func (g *Guard) Output(o Output) (replaces bool, err error) {
 	if err := g.inside(o.Path); err != nil {
 		return false, err
 	}
-	target, err := iox.Stat(o.Path)
+	target, err := g.fs.Stat(o.Path)
 	folder := err == nil && target.IsDir()
 	if folder && !o.Format.Folder {
 		return false, &Refusal{o.Path, fmt.Sprintf("it is a folder, and a %s is a file", o.Format.Name), "name a file in it: " + o.into(), syscall.EISDIR}
@@ -151,7 +153,7 @@ func (g *Guard) Output(o Output) (replaces bool, err error) {
 	if f := g.formatOf(o.Path); f != nil {
 		format = f
 	}
-	old, _ := format.FilesOf(iox.OS, o.Path)
+	old, _ := format.FilesOf(g.fs, o.Path)
 	switch {
 	case !folder && len(old.Beside) > 0:
 		return false, &Refusal{o.Path, old.Beside[0] + " lies beside it and would be taken for a part of the output", "remove it, or choose another output", nil}
@@ -164,11 +166,11 @@ func (g *Guard) Output(o Output) (replaces bool, err error) {
 	case target == nil:
 		old.Messages = nil // segments, which stay
 	}
-	st, err := iox.Lstat(o.Path)
+	st, err := iox.Lstat(g.fs, o.Path)
 	switch {
 	case err != nil && len(old.Messages) == 0:
 		return false, nil
-	case err == nil && st.IsDir() && isEmpty(o.Path):
+	case err == nil && st.IsDir() && g.isEmpty(o.Path):
 		return true, nil
 	case !o.Overwrite:
 		what := "it exists already"
@@ -203,7 +205,7 @@ func (g *Guard) inside(path string) error {
 		return err
 	}
 	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
-		if st, err := iox.Stat(dir); err == nil {
+		if st, err := g.fs.Stat(dir); err == nil {
 			if in := g.input(st); in != "" {
 				return &Refusal{path, "it would lie inside the input folder " + in, otherOutput, ErrInput}
 			}
@@ -217,7 +219,7 @@ func (g *Guard) inside(path string) error {
 // formatOf returns the format whose recording stands at path, nil for none.
 func (g *Guard) formatOf(path string) *storage.Format {
 	for _, f := range g.formats {
-		if f.Claims(iox.OS, path) {
+		if f.Claims(g.fs, path) {
 			return f
 		}
 	}
@@ -227,20 +229,20 @@ func (g *Guard) formatOf(path string) *storage.Format {
 // wholeOf returns the recording that the file at path is one of several parts of, ""
 // if it is none.
 func (g *Guard) wholeOf(path string) string {
-	if st, err := iox.Lstat(path); err != nil || st.IsDir() {
+	if st, err := iox.Lstat(g.fs, path); err != nil || st.IsDir() {
 		return ""
 	}
 	dir := filepath.Dir(path)
 	for _, f := range g.formats {
 		if f.Whole != nil {
-			if name, _ := f.Whole(path); name != "" {
+			if name, _ := f.Whole(g.fs, path); name != "" {
 				return name
 			}
 		}
-		if !f.Folder || !f.Claims(iox.OS, dir) {
+		if !f.Folder || !f.Claims(g.fs, dir) {
 			continue
 		}
-		files, err := f.FilesOf(iox.OS, dir)
+		files, err := f.FilesOf(g.fs, dir)
 		if err != nil || files.Guessed || !slices.Contains(files.Messages, filepath.Clean(path)) {
 			continue
 		}
@@ -261,18 +263,18 @@ func unlessMissing(err error) error {
 	return err
 }
 
-func isEmpty(dir string) bool {
-	entries, err := iox.ReadDir(dir)
+func (g *Guard) isEmpty(dir string) bool {
+	entries, err := g.fs.ReadDir(dir)
 	return err == nil && len(entries) == 0
 }
 
 // replaceable returns nil when what stands at path may be replaced by a recording, or
 // removed; also when nothing does. A link stands for what it points to.
 func (g *Guard) replaceable(path string) error {
-	if _, err := iox.Lstat(path); err != nil {
+	if _, err := iox.Lstat(g.fs, path); err != nil {
 		return unlessMissing(err)
 	}
-	st, err := iox.Stat(path)
+	st, err := g.fs.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Refusal{path, "it is a link to something that is not there", "remove the link, or choose another output", nil}
 	} else if err != nil {
@@ -318,7 +320,7 @@ func (g *Guard) replaceableFolder(dir string) error {
 	case isMount(dir):
 		return &Refusal{dir, "a mount point cannot be replaced", "write into it", ErrFolder}
 	}
-	entries, err := iox.ReadDir(dir)
+	entries, err := g.fs.ReadDir(dir)
 	if err != nil {
 		return err
 	}
@@ -330,10 +332,10 @@ func (g *Guard) replaceableFolder(dir string) error {
 	}
 	var stranger string
 	for _, f := range g.formats {
-		if !f.Folder || !f.Claims(iox.OS, dir) {
+		if !f.Folder || !f.Claims(g.fs, dir) {
 			continue
 		}
-		if stranger = notOf(f, dir, entries); stranger == "" {
+		if stranger = g.notOf(f, dir, entries); stranger == "" {
 			return nil
 		}
 		break
@@ -346,13 +348,13 @@ func (g *Guard) replaceableFolder(dir string) error {
 
 // inputIn returns the first input in a folder, and with deep also in those below it.
 func (g *Guard) inputIn(dir string, deep bool) string {
-	entries, err := iox.ReadDir(dir)
+	entries, err := g.fs.ReadDir(dir)
 	if err != nil {
 		return ""
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if st, err := iox.Stat(path); err == nil {
+		if st, err := g.fs.Stat(path); err == nil {
 			if in := g.input(st); in != "" {
 				return in
 			}
@@ -373,7 +375,7 @@ func (g *Guard) leftover(path string) bool {
 		if !iox.IsTemp(filepath.Base(p)) {
 			continue
 		}
-		st, err := iox.Stat(path)
+		st, err := g.fs.Stat(path)
 		return err != nil || g.input(st) == "" && g.inputIn(path, true) == ""
 	}
 	return false
@@ -381,8 +383,8 @@ func (g *Guard) leftover(path string) bool {
 
 // notOf returns the first entry of a folder that does not belong to the recording that
 // the folder is, "" when all do.
-func notOf(f *storage.Format, dir string, entries []os.DirEntry) string {
-	files, err := f.FilesOf(iox.OS, dir)
+func (g *Guard) notOf(f *storage.Format, dir string, entries []os.DirEntry) string {
+	files, err := f.FilesOf(g.fs, dir)
 	if err != nil {
 		return entries[0].Name()
 	}
@@ -394,7 +396,7 @@ func notOf(f *storage.Format, dir string, entries []os.DirEntry) string {
 		if filepath.Dir(path) != filepath.Clean(dir) {
 			return filepath.Base(path) + ", which lies elsewhere"
 		}
-		belongs[filepath.Clean(path)] = f.Claims(iox.OS, path)
+		belongs[filepath.Clean(path)] = f.Claims(g.fs, path)
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())

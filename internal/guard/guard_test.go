@@ -148,7 +148,7 @@ func TestOutput(t *testing.T) {
 		{"run", "db3", "other", exists, replaces},
 	} {
 		reg := all.Registry()
-		g := guard.New(reg.Formats()...)
+		g := guard.New(nil, nil, reg.Formats()...)
 		source, err := reg.Detect(c.in)
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +182,7 @@ func TestSegments(t *testing.T) {
 		{"y.record.00000", "x.record.00001", refused},
 		{"x.record", "z.record", free},
 	} {
-		g := guard.New(reg.Formats()...)
+		g := guard.New(nil, nil, reg.Formats()...)
 		g.Keep(reg.Lookup("record"), c.in)
 		may, err := g.Output(guard.Output{Path: c.out, Format: reg.Lookup("record"), Segments: true, Overwrite: true})
 		if got := verdict(may, err); got != c.want {
@@ -194,7 +194,7 @@ func TestSegments(t *testing.T) {
 // TestWriter: the file system itself refuses, whatever was checked before.
 func TestWriter(t *testing.T) {
 	place(t)
-	g := guard.New(all.Registry().Formats()...)
+	g := guard.New(nil, nil, all.Registry().Formats()...)
 	reader := g.Reader(nil)
 	f, err := reader.Open("run/run_0.db3")
 	if err != nil {
@@ -256,7 +256,7 @@ func TestWriter(t *testing.T) {
 // an input.
 func TestFiles(t *testing.T) {
 	place(t)
-	g := guard.New(all.Registry().Formats()...)
+	g := guard.New(nil, nil, all.Registry().Formats()...)
 	g.Keep(all.Registry().Lookup("bag"), "a.bag")
 	g.KeepFile("notes/thesis.txt")
 	for _, c := range []struct {
@@ -304,7 +304,7 @@ func TestLeftover(t *testing.T) {
 			t.Skip("temporary names look different")
 		}
 	}
-	g := guard.New(all.Registry().Formats()...)
+	g := guard.New(nil, nil, all.Registry().Formats()...)
 	g.Keep(all.Registry().Lookup("bag"), ".in.0123abcd.part/x.bag")
 	w := g.Writer(nil, true)
 	if err := w.RemoveAll(".out.0123abcd.part"); err != nil {
@@ -324,7 +324,7 @@ func TestKind(t *testing.T) {
 		"old": true, "new": true, "empty.bag": true,
 		"a.bag": false, "thesis.bag": false, "run": false, "dangling": false, os.DevNull: false, "run/metadata.yaml": false,
 	} {
-		if err := k.Check(path); (err == nil) != want {
+		if err := k.Check(nil, path); (err == nil) != want {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

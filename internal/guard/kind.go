@@ -16,12 +16,13 @@ type Kind struct {
 	Is   func(head []byte) bool // by the first storage.SniffLen bytes
 }
 
-// Check returns nil when a file of the kind may be written to path.
-func (k Kind) Check(path string) error {
-	if _, err := iox.Lstat(path); err != nil {
+// Check returns nil when a file of the kind may be written to path in fsys (nil: the operating system's).
+func (k Kind) Check(fsys storage.FS, path string) error {
+	fsys = iox.FS(fsys)
+	if _, err := iox.Lstat(fsys, path); err != nil {
 		return unlessMissing(err)
 	}
-	st, err := iox.Stat(path)
+	st, err := fsys.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &Refusal{path, "it is a link to something that is not there", "remove the link, or choose another name", nil}
@@ -34,7 +35,7 @@ func (k Kind) Check(path string) error {
 	case st.Size() == 0:
 		return nil
 	}
-	f, err := iox.OS.Open(path)
+	f, err := fsys.Open(path)
 	if err != nil {
 		return err
 	}
@@ -54,4 +55,6 @@ func (k Kind) Check(path string) error {
 
 // Writer returns base (nil: the operating system) as the file system for files of the
 // kind.
-func (k Kind) Writer(base storage.FS) storage.FS { return newWriter(base, k.Check) }
+func (k Kind) Writer(base storage.FS) storage.FS {
+	return newWriter(base, func(path string) error { return k.Check(base, path) })
+}

@@ -15,7 +15,7 @@ func TestMount(t *testing.T) {
 		t.Skip("nothing is mounted at /proc")
 	}
 	format := &storage.Format{Name: "x", Folder: true, Sniff: func(storage.FS, string, []byte) bool { return true }}
-	_, err = New(format).Output(Output{Path: "/proc", Format: format, Name: "drive.bag", Overwrite: true})
+	_, err = New(nil, nil, format).Output(Output{Path: "/proc", Format: format, Name: "drive.bag", Overwrite: true})
 	if err == nil || err.Error() != "/proc: a mount point cannot be replaced; write into it: /proc/drive/" {
 		t.Error(err)
 	}

@@ -30,38 +30,39 @@ type Finding struct {
 // headLen is how much of a file is looked at.
 const headLen = 4096
 
-// Path looks at path, which may be a file, a folder, or missing. It asks the formats about
+// Path looks at path in fsys (nil: the operating system's), which may be a file, a folder, or missing. It asks the formats about
 // files that have to do with them.
-func Path(path string, formats *storage.Registry) Finding {
-	st, err := iox.Stat(path)
+func Path(fsys storage.FS, path string, formats *storage.Registry) Finding {
+	fsys = iox.FS(fsys)
+	st, err := fsys.Stat(path)
 	if err != nil {
-		return failure(path, err)
+		return failure(fsys, path, err)
 	}
 	switch {
 	case st.IsDir():
-		return folder(path, formats)
+		return folder(fsys, path, formats)
 	case !st.Mode().IsRegular():
 		return Finding{"not a regular file", "pipes and devices are not read; copy the recording into a file first"}
 	case st.Size() == 0:
 		return Finding{"an empty file", "the copy or the recording did not get as far as its first byte"}
 	}
-	f, err := iox.OS.Open(path)
+	f, err := fsys.Open(path)
 	if err != nil {
-		return failure(path, err)
+		return failure(fsys, path, err)
 	}
 	defer f.Close()
 	head := make([]byte, headLen)
 	n, err := io.ReadFull(f, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return failure(path, err)
+		return failure(fsys, path, err)
 	}
 	return content(path, head[:n], int64(n) == st.Size(), formats)
 }
 
 // failure explains an error of the file system.
-func failure(path string, err error) Finding {
+func failure(fsys storage.FS, path string, err error) Finding {
 	if trimmed := strings.TrimRight(path, string(filepath.Separator)); trimmed != path {
-		if st, err := iox.Stat(trimmed); err == nil && !st.IsDir() {
+		if st, err := fsys.Stat(trimmed); err == nil && !st.IsDir() {
 			return Finding{"a file, not a folder", "remove the separator at the end"}
 		}
 	}
@@ -143,10 +144,10 @@ func isText(head []byte, whole bool) bool {
 }
 
 // folder identifies a folder by the names in it, and folders in it by their content.
-func folder(path string, formats *storage.Registry) Finding {
-	entries, err := iox.ReadDir(path)
+func folder(fsys storage.FS, path string, formats *storage.Registry) Finding {
+	entries, err := fsys.ReadDir(path)
 	if err != nil {
-		return failure(path, err)
+		return failure(fsys, path, err)
 	}
 	if len(entries) == 0 {
 		return Finding{What: "an empty folder"}
@@ -155,7 +156,7 @@ func folder(path string, formats *storage.Registry) Finding {
 	var folders []string
 	for _, e := range entries[:min(len(entries), 1000)] { // enough to find out what it is
 		if e.IsDir() {
-			if _, err := formats.DetectIn(iox.OS, filepath.Join(path, e.Name())); err == nil {
+			if _, err := formats.DetectIn(fsys, filepath.Join(path, e.Name())); err == nil {
 				folders = append(folders, e.Name())
 			}
 			continue

@@ -52,7 +52,7 @@ func TestContent(t *testing.T) {
 			if err := os.WriteFile(path, c.data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			f := Path(path, all.Registry())
+			f := Path(nil, path, all.Registry())
 			if !strings.Contains(f.What, c.what) || !strings.Contains(f.Hint, c.hint) {
 				t.Errorf("got %q, %q; want %q, %q", f.What, f.Hint, c.what, c.hint)
 			}
@@ -85,7 +85,7 @@ func TestFolder(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			f := Path(dir, all.Registry())
+			f := Path(nil, dir, all.Registry())
 			if !strings.Contains(f.What, c.what) || !strings.Contains(f.Hint, c.hint) {
 				t.Errorf("got %q, %q; want %q, %q", f.What, f.Hint, c.what, c.hint)
 			}
@@ -95,17 +95,17 @@ func TestFolder(t *testing.T) {
 
 func TestUnreadable(t *testing.T) {
 	dir := t.TempDir()
-	if f := Path(filepath.Join(dir, "missing.bag"), all.Registry()); f.What != "no such file or folder" {
+	if f := Path(nil, filepath.Join(dir, "missing.bag"), all.Registry()); f.What != "no such file or folder" {
 		t.Errorf("missing: %q", f.What)
 	}
 	file := filepath.Join(dir, "file.bag")
 	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := Path(file+string(filepath.Separator), all.Registry()); f.What != "a file, not a folder" {
+	if f := Path(nil, file+string(filepath.Separator), all.Registry()); f.What != "a file, not a folder" {
 		t.Errorf("file with a separator: %q", f.What)
 	}
-	if f := Path(os.DevNull, all.Registry()); !strings.Contains(f.What, "not a regular file") {
+	if f := Path(nil, os.DevNull, all.Registry()); !strings.Contains(f.What, "not a regular file") {
 		t.Errorf("device: %q", f.What)
 	}
 	path := filepath.Join(dir, "locked.bag")
@@ -115,7 +115,7 @@ func TestUnreadable(t *testing.T) {
 	if _, err := os.Open(path); err == nil {
 		t.Skip("this user may read everything")
 	}
-	if f := Path(path, all.Registry()); !strings.Contains(f.What, "no permission") {
+	if f := Path(nil, path, all.Registry()); !strings.Contains(f.What, "no permission") {
 		t.Errorf("locked: %q", f.What)
 	}
 }

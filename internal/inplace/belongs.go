@@ -11,9 +11,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// realPath returns the path of the file that a link leads to; a path that is no link stays as it is.
+// realPath returns the path of the file that a link of this machine leads to; other paths stay as they are.
 func realPath(path string) string {
-	st, err := iox.Lstat(path)
+	st, err := iox.Lstat(nil, path)
 	if err != nil || st.Mode()&fs.ModeSymlink == 0 {
 		return path
 	}

@@ -41,7 +41,7 @@ func JournalPath(path string) string {
 // IsJournal reports whether a path is that of the journal of a file at another path.
 func IsJournal(path, of string) bool {
 	path, journal := strings.TrimSuffix(path, tempSuffix), JournalPath(of)
-	return filepath.Base(path) == filepath.Base(journal) && iox.SamePath(filepath.Dir(path), filepath.Dir(journal))
+	return filepath.Base(path) == filepath.Base(journal) && iox.SamePath(nil, filepath.Dir(path), filepath.Dir(journal))
 }
 
 const tempSuffix = ".new"

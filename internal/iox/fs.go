@@ -18,7 +18,7 @@ import (
 // ErrNotRegular is the error for a device, pipe or socket in place of a file.
 var ErrNotRegular = fmt.Errorf("neither a regular file nor a folder: %w", storage.ErrUnsupported)
 
-// OS is the operating system's file system, and the stores of Mount.
+// OS is the operating system's file system. It has no URLs; see Join.
 var OS storage.FS = osFS{}
 
 // FS returns fs, or OS when fs is nil.
@@ -30,16 +30,12 @@ func FS(fs storage.FS) storage.FS {
 }
 
 type osFS struct {
-	back  bool   // see ReadBack
 	meter *Meter // nil: nothing is counted
 }
 
 // Open refuses what is neither a file nor a folder: a pipe without a writer would
 // wait for one, and a device has no end.
 func (o osFS) Open(name string) (storage.File, error) {
-	if s := o.store(name); s != nil {
-		return s.Open(name)
-	}
 	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() && !st.IsDir() {
 		return nil, &os.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
@@ -47,59 +43,16 @@ func (o osFS) Open(name string) (storage.File, error) {
 }
 
 func (o osFS) OpenFile(name string, flag int, perm os.FileMode) (storage.File, error) {
-	if s := o.store(name); s != nil {
-		if b, ok := s.(interface {
-			OpenFileBack(string, int, os.FileMode) (storage.File, error)
-		}); ok && o.back {
-			return b.OpenFileBack(name, flag, perm)
-		}
-		return s.OpenFile(name, flag, perm)
-	}
 	return o.file(os.OpenFile(name, flag, perm))
 }
 
-func (o osFS) Stat(name string) (os.FileInfo, error) {
-	if s := o.store(name); s != nil {
-		return s.Stat(name)
-	}
-	return os.Stat(name)
-}
-
-func (o osFS) ReadDir(name string) ([]os.DirEntry, error) {
-	if s := o.store(name); s != nil {
-		return s.ReadDir(name)
-	}
-	return os.ReadDir(name)
-}
-
-func (o osFS) Mkdir(name string, perm os.FileMode) error {
-	if s := o.store(name); s != nil {
-		return s.Mkdir(name, perm)
-	}
-	return os.Mkdir(name, perm)
-}
-
-func (o osFS) Rename(from, to string) error {
-	if s := o.store(to); s != nil {
-		return s.Rename(from, to)
-	}
-	return os.Rename(from, to)
-}
-
-func (o osFS) Remove(name string) error {
-	if s := o.store(name); s != nil {
-		return s.Remove(name)
-	}
-	return os.Remove(name)
-}
-
-func (o osFS) RemoveAll(name string) error {
-	if s := o.store(name); s != nil {
-		return s.RemoveAll(name)
-	}
-	return os.RemoveAll(name)
-}
-
+func (osFS) Stat(name string) (os.FileInfo, error)      { return os.Stat(name) }
+func (osFS) Lstat(name string) (os.FileInfo, error)     { return os.Lstat(name) }
+func (osFS) ReadDir(name string) ([]os.DirEntry, error) { return os.ReadDir(name) }
+func (osFS) Mkdir(name string, perm os.FileMode) error  { return os.Mkdir(name, perm) }
+func (osFS) Rename(from, to string) error               { return os.Rename(from, to) }
+func (osFS) Remove(name string) error                   { return os.Remove(name) }
+func (osFS) RemoveAll(name string) error                { return os.RemoveAll(name) }
 func (o osFS) file(f *os.File, err error) (storage.File, error) {
 	if err != nil {
 		return nil, err
@@ -146,11 +99,12 @@ func ReadFull(r io.ReaderAt, p []byte, off int64) error {
 	return err
 }
 
-// SamePath reports whether two names are one, also if nothing stands there, as under the
-// stem of segments.
-func SamePath(a, b string) bool {
-	sa, errA := Stat(a)
-	sb, errB := Stat(b)
+// SamePath reports whether two names in fsys are one, also if nothing stands there, as under the
+// stem of segments. fsys nil means the operating system's.
+func SamePath(fsys storage.FS, a, b string) bool {
+	fsys = FS(fsys)
+	sa, errA := fsys.Stat(a)
+	sb, errB := fsys.Stat(b)
 	if errA == nil && errB == nil {
 		return SameFile(sa, sb)
 	}

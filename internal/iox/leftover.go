@@ -26,7 +26,7 @@ type Leftover struct {
 // there who lives; those are among the leftovers, with an error.
 func CleanUp(fsys storage.FS, path string, keep ...string) (found []Leftover, err error) {
 	fsys = FS(fsys)
-	if s := store(path); s != nil {
+	if s := store(fsys, path); s != nil {
 		if c, ok := s.(cleaner); ok {
 			return c.CleanUp(path)
 		}
@@ -125,7 +125,7 @@ func holds(dir string, paths []string) bool {
 
 // resolved returns a path without links, as far as it exists.
 func resolved(path string) string {
-	if store(path) != nil {
+	if IsURL(path) {
 		return filepath.Clean(path)
 	}
 	if abs, err := filepath.Abs(path); err == nil {

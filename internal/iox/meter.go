@@ -82,11 +82,17 @@ func MeterOf(ctx context.Context) *Meter {
 }
 
 // Metered is fsys with a Meter of what is read and written through it. It has no effect on other
-// file systems than OS and what ReadBack makes of it.
+// file systems than OS, stores, and what Join makes of these.
 func Metered(fsys storage.FS, m *Meter) storage.FS {
-	if o, ok := FS(fsys).(osFS); ok {
-		o.meter = m
-		return o
+	switch f := FS(fsys).(type) {
+	case osFS:
+		f.meter = m
+		return f
+	case joined:
+		f.FS, f.stores = Metered(f.FS, m), Metered(f.stores, m)
+		return f
+	case meteredStore:
+		return f.Metered(m)
 	}
 	return fsys
 }
@@ -94,15 +100,6 @@ func Metered(fsys storage.FS, m *Meter) storage.FS {
 // A meteredStore is a store that counts for one of its users.
 type meteredStore interface {
 	Metered(*Meter) storage.FS
-}
-
-// store returns the file system of a name that is a URL, nil for other names.
-func (o osFS) store(name string) storage.FS {
-	s := store(name)
-	if m, ok := s.(meteredStore); ok && o.meter != nil {
-		return m.Metered(o.meter)
-	}
-	return s
 }
 
 func (f osFile) Read(p []byte) (int, error) {

@@ -205,7 +205,7 @@ func removeStage(fsys storage.FS, stage string, run storage.File) error {
 
 // SyncDir makes the names in a folder durable.
 func SyncDir(fsys storage.FS, dir string) error {
-	if store(dir) != nil {
+	if store(fsys, dir) != nil {
 		return nil // what is there is durable
 	}
 	d, err := fsys.Open(dir)

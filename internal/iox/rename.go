@@ -42,18 +42,10 @@ func RenameNew(fsys storage.FS, from, to string) error {
 	return fsys.Rename(from, to)
 }
 
-func (o osFS) Exchange(a, b string) error {
-	if s := o.store(b); s != nil {
-		return Exchange(s, a, b)
-	}
-	return exchange(a, b)
-}
+func (osFS) Exchange(a, b string) error { return exchange(a, b) }
 
 // RenameNew links files if the system has nothing better.
-func (o osFS) RenameNew(from, to string) error {
-	if s := o.store(to); s != nil {
-		return RenameNew(s, from, to)
-	}
+func (osFS) RenameNew(from, to string) error {
 	err := renameNew(from, to)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err

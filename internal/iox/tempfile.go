@@ -19,7 +19,7 @@ type unnamer interface {
 // store, the file is made in the folder for temporary files.
 func TempFile(fsys storage.FS, dir string) (storage.File, error) {
 	fsys = FS(fsys)
-	if store(dir) != nil {
+	if store(fsys, dir) != nil {
 		fsys, dir = OS, os.TempDir()
 	}
 	if u, ok := fsys.(unnamer); ok {

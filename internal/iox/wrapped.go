@@ -19,11 +19,23 @@ func Wrap(fsys storage.FS) Wrapped { return Wrapped{FS(fsys)} }
 // abilities are what OS can do beyond a storage.FS. A test compares them with its methods.
 type abilities interface {
 	renamer
-	placer
 	unnamer
+	lstater
 }
 
-var _ abilities = Wrapped{}
+// joinedAbilities are what a file system of Join can do beyond OS.
+type joinedAbilities interface {
+	abilities
+	placer
+	storer
+}
+
+var _, _ joinedAbilities = Wrapped{}, joined{}
+
+func (w Wrapped) store(name string) storage.FS { return store(w.FS, name) }
+
+// Lstat describes a link itself, if the file system knows links. See Lstat.
+func (w Wrapped) Lstat(name string) (os.FileInfo, error) { return Lstat(w.FS, name) }
 
 // Exchange swaps two names, if the file system can. See Exchange.
 func (w Wrapped) Exchange(a, b string) error { return Exchange(w.FS, a, b) }

@@ -16,9 +16,11 @@ import (
 // TestWrappedForwards: what the operating system's file system can do, a Wrapped can.
 func TestWrappedForwards(t *testing.T) {
 	wrapped := reflect.TypeFor[Wrapped]()
-	for m := range reflect.TypeFor[osFS]().Methods() {
-		if _, ok := wrapped.MethodByName(m.Name); !ok {
-			t.Errorf("a file system that embeds a Wrapped loses %s", m.Name)
+	for _, fsys := range []reflect.Type{reflect.TypeFor[osFS](), reflect.TypeFor[joined]()} {
+		for m := range fsys.Methods() {
+			if _, ok := wrapped.MethodByName(m.Name); !ok {
+				t.Errorf("a file system that embeds a Wrapped loses %s", m.Name)
+			}
 		}
 	}
 }
@@ -43,7 +45,7 @@ func (a *asked) RenameNew(from, to string) error {
 
 func (a *asked) Place(stage, dir string, names, old []string, overwrite bool) error {
 	a.note("Place")
-	return a.FS.(placer).Place(stage, dir, names, old, overwrite)
+	return Wrap(a.FS).Place(stage, dir, names, old, overwrite)
 }
 
 func (a *asked) Unnamed(dir string) (storage.File, error) {

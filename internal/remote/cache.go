@@ -175,7 +175,7 @@ func (r *run) fetch(ctx context.Context) {
 		if done == r.n {
 			err = nil
 		}
-		return n > 0, err
+		return n >= leastBytes || n > 0 && !errors.Is(err, errTimeout), err
 	})
 	if errors.Is(err, errChanged) {
 		c.link.epoch.Add(1)

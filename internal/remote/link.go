@@ -9,13 +9,13 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/outward"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -25,6 +25,7 @@ type Settings struct {
 	Bandwidth   int64         // bytes per second, of all requests; 0: no limit
 	Timeout     time.Duration // without a byte, of one request
 	Retries     int           // attempts after the first, of a request that gets nowhere; -1: none
+	Memory      int64         // bytes of outputs that wait to be sent; more of them wait in a temporary file
 
 	Meter *iox.Meter // counts what is sent and received; nil: nothing is counted
 
@@ -38,6 +39,7 @@ const (
 	DefaultConnections = 8
 	DefaultTimeout     = 60 * time.Second
 	DefaultRetries     = 6
+	DefaultMemory      = 64 << 20
 )
 
 // Pause is how long to wait before the second attempt of a request, at most; each further one may
@@ -80,6 +82,9 @@ func (l *link) ready() {
 		if s.Retries == 0 {
 			s.Retries = DefaultRetries
 		}
+		if s.Memory <= 0 {
+			s.Memory = DefaultMemory
+		}
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		transport.MaxIdleConnsPerHost = s.Connections
 		transport.DisableCompression = true // ranges are of the stored bytes
@@ -99,51 +104,15 @@ func redirect(req *http.Request, via []*http.Request) error {
 			req.Header.Del(h)
 		}
 	}
-	if err := outward(req.Context(), req.URL.Hostname(), via[0].URL.Hostname()); err != nil {
-		return err
+	if err := outward.Check(req.Context(), req.URL.Hostname(), via[0].URL.Hostname()); err != nil {
+		return fmt.Errorf("the server redirects to %w: name that URL yourself, if you mean it", err)
 	}
 	req.Header.Del("Referer") // it would be the URL before, with its query
 	return nil
 }
 
-// outward refuses a redirect from elsewhere into this machine or its network: who names a web server does not
-// mean what can be reached from here alone, such as the credentials that a machine of a cloud asks 169.254.169.254
-// for. A private address may lead to private ones.
-func outward(ctx context.Context, to, from string) error {
-	if to == from {
-		return nil
-	}
-	if k := nearness(ctx, to); k > nearness(ctx, from) {
-		return fmt.Errorf("the server redirects to %.200s, which is %s: name that URL yourself, if you mean it: %w", to, [...]string{"", "in the private network", "this machine", "an address of the link"}[k], storage.ErrUnsupported)
-	}
-	return nil
-}
-
-// nearness is 0 for hosts of the internet, 1 for those of a private network, 2 for this machine, and 3 for
-// addresses of the link, where machines of a cloud are told their secrets.
-func nearness(ctx context.Context, host string) (most int) {
-	list, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil {
-		return 0 // a proxy may know it
-	}
-	for _, ip := range list {
-		switch ip = ip.Unmap(); {
-		case ip.IsLinkLocalUnicast():
-			most = max(most, 3)
-		case ip.IsLoopback() || ip.IsUnspecified():
-			most = max(most, 2)
-		case ip.IsPrivate() || carrier.Contains(ip):
-			most = max(most, 1)
-		}
-	}
-	return most
-}
-
-// carrier has the addresses of RFC 6598, which are private, too.
-var carrier = netip.MustParsePrefix("100.64.0.0/10")
-
 // A meter counts what requests send and receive, and slows them down to the bandwidth. A request
-// that neither sends nor receives for as long as the time limit is ended.
+// that sends nothing, or receives less than leastBytes, for as long as the time limit is ended.
 type meter struct {
 	link *link
 	base http.RoundTripper
@@ -173,12 +142,13 @@ func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel(nil)
 		return nil, err
 	}
-	w.body, w.ctx = resp.Body, ctx
+	clock.Reset(m.link.settings.Timeout)
+	w.body, w.ctx, w.end = resp.Body, ctx, time.Now().Add(m.link.settings.Timeout)
 	resp.Body = w
 	return resp, nil
 }
 
-var errTimeout = errors.New("no answer within the time limit")
+var errTimeout = errors.New("no answer within the time limit, or next to nothing of it")
 
 // A meteredBody is what is sent or received.
 type meteredBody struct {
@@ -189,17 +159,30 @@ type meteredBody struct {
 	ctx    context.Context
 	body   io.ReadCloser
 	sent   bool
+
+	got int       // bytes since end was set
+	end time.Time // when the clock ends the request
 }
+
+// leastBytes is how much of an answer must come within the time limit, unless it ends: a server that sends one byte
+// now and then would otherwise be waited for without end.
+const leastBytes = 16 << 10
 
 func (b *meteredBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p[:min(len(p), 256<<10)])
-	b.clock.Reset(b.link.settings.Timeout)
+	b.clock.Stop()
 	if b.sent {
 		b.counts.AddWritten(int64(n))
 	} else {
 		b.counts.AddRead(int64(n))
 	}
-	b.link.pace(n)
+	waited := b.link.pace(n)
+	if b.got += n; b.sent || b.got >= leastBytes {
+		b.got, b.end = 0, time.Now().Add(b.link.settings.Timeout)
+	} else {
+		b.end = b.end.Add(waited)
+	}
+	b.clock.Reset(time.Until(b.end))
 	if err != nil && b.ctx != nil && context.Cause(b.ctx) == errTimeout {
 		err = errTimeout
 	}
@@ -213,10 +196,10 @@ func (b *meteredBody) Close() error {
 	return err
 }
 
-// pace waits until n more bytes fit into the bandwidth.
-func (l *link) pace(n int) {
+// pace waits until n more bytes fit into the bandwidth, and returns for how long.
+func (l *link) pace(n int) time.Duration {
 	if l.settings.Bandwidth <= 0 || n == 0 {
-		return
+		return 0
 	}
 	l.mu.Lock()
 	now := time.Now()
@@ -230,6 +213,7 @@ func (l *link) pace(n int) {
 	case <-time.After(wait):
 	case <-l.ctx.Done():
 	}
+	return wait
 }
 
 // do makes attempts of f until one succeeds, or fails for good, or there were too many that got

@@ -144,17 +144,3 @@ func Show(s string) string {
 	}
 	return shown
 }
-
-// Names as the file system has them, in a text: with one slash, or with a mark.
-var (
-	cleaned = regexp.MustCompile(`\b(https?|s3|gs|az):[/\\]([^/\\\s])`)
-	marks   = regexp.MustCompile(`[/\\]\?[0-9a-f]{16}\b`)
-)
-
-// ShowAll returns a text with the names in it as people write them.
-func ShowAll(text string) string {
-	if !strings.Contains(text, ":/") && !strings.Contains(text, `:\`) {
-		return text
-	}
-	return marks.ReplaceAllString(cleaned.ReplaceAllString(text, "$1://$2"), "")
-}

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // TestName: what a word becomes, what it is shown as, and what is refused.
@@ -52,7 +54,7 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	for _, text := range []string{"see " + name + "; then", "open " + filepath.Clean(name) + ": no"} {
-		got := ShowAll(text)
+		got := iox.ShowAll(text)
 		if strings.Contains(got, "?") || !strings.Contains(got, "https://h/d/x.bag") {
 			t.Errorf("%s -> %s", text, got)
 		}
@@ -62,7 +64,7 @@ func TestSecrets(t *testing.T) {
 		"see https://h/d?a=b, for one": "see https://h/d?a=b, for one", // it is no name
 		"at: /x":                       "at: /x",
 	} {
-		if got := ShowAll(text); got != want {
+		if got := iox.ShowAll(text); got != want {
 			t.Errorf("%s -> %s", text, got)
 		}
 	}

@@ -131,20 +131,26 @@ func (r *FS) appear(d *draft, only, several bool) error {
 		return r.move(d, only, several)
 	}
 	if several {
-		d.owe()
+		if err := d.owe(); err != nil {
+			return err
+		}
 	}
 	return d.commit(only)
 }
 
 // owe writes down the object that a closed draft is about to become.
-func (d *draft) owe() {
+func (d *draft) owe() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	first := d.complete(0).data
+	first, err := d.first()
+	if err != nil {
+		return err
+	}
 	if d.sum = d.sink.tag("", 0, first); d.id != "" {
 		d.tags[0] = d.sink.tag(d.id, 1, first)
 	}
 	d.fs.ledger.owe(d.sink, d.key, d.mark())
+	return nil
 }
 
 // withdraw removes an object that has appeared.

@@ -35,6 +35,9 @@ type shelf struct {
 	dirs      map[string]bool   // that were made
 	sightings map[any]sighting  // what stood at a name lately, and what was in a folder, by listing
 
+	told sync.Map // notes
+
+	scratch scratch
 	sending chan struct{} // has an element for each part of a draft that is on its way
 
 	dead []deadUpload // uploads of dead processes, whose parts are objects
@@ -45,17 +48,13 @@ type shelf struct {
 // New returns a file system whose requests end with ctx. The settings may change until the first
 // name is asked for.
 func New(ctx context.Context, s *Settings) *FS {
-	return &FS{&shelf{link: newLink(ctx, s), sending: make(chan struct{}, sending), stores: map[string]store{}, caches: map[string]*cache{}, drafts: map[string]*draft{}, dirs: map[string]bool{}, sightings: map[any]sighting{}}, iox.WithMeter(ctx, s.Meter)}
+	r := &FS{&shelf{link: newLink(ctx, s), sending: make(chan struct{}, sending), stores: map[string]store{}, caches: map[string]*cache{}, drafts: map[string]*draft{}, dirs: map[string]bool{}, sightings: map[any]sighting{}}, iox.WithMeter(ctx, s.Meter)}
+	r.scratch.link, r.scratch.note = r.link, r.note
+	return r
 }
 
 // Metered returns the same file system, with another Meter. See iox.Metered.
 func (r *FS) Metered(m *iox.Meter) storage.FS { return &FS{r.shelf, iox.WithMeter(r.ctx, m)} }
-
-// Show returns a name as people write it. See iox.Show.
-func (r *FS) Show(s string) string { return Show(s) }
-
-// ShowAll returns a text with the names in it as people write them. See iox.ShowAll.
-func (r *FS) ShowAll(text string) string { return ShowAll(text) }
 
 // open returns the store and the key of a name.
 func (r *FS) open(s string) (store, name, error) {
@@ -313,9 +312,9 @@ func (r *FS) ReadDir(s string) ([]os.DirEntry, error) {
 	return list, nil
 }
 
-// note passes on what may surprise.
+// note passes on what may surprise, once.
 func (r *FS) note(text string) {
-	if r.link.settings.Note != nil {
+	if _, told := r.told.LoadOrStore(text, true); !told && r.link.settings.Note != nil {
 		r.link.settings.Note(text)
 	}
 }
@@ -338,8 +337,8 @@ func (r *FS) draftsIn(dir string) (list []os.DirEntry) {
 	return list
 }
 
-// close gives up what has no place.
-func (r *FS) close() {
+// Close gives up what has no place, and ends the leases of the run.
+func (r *FS) Close() {
 	r.mu.Lock()
 	drafts := slices.Collect(maps.Values(r.drafts))
 	r.mu.Unlock()
@@ -353,31 +352,5 @@ func (r *FS) close() {
 		_ = r.giveUp(d.sink, d.key, d.id) // again, see deadUpload; if it fails, its lease ends one day
 	}
 	r.ledger.close()
-}
-
-// mounts are the users of the file system that is mounted.
-var mounts struct {
-	sync.Mutex
-	fs *FS
-	n  int
-}
-
-// Mount mounts a file system of these settings for the process; see iox.Mount. If one is mounted
-// already, that one is used. The last call of the function that is returned ends it.
-func Mount(ctx context.Context, s *Settings) (fsys *FS, unmount func()) {
-	mounts.Lock()
-	defer mounts.Unlock()
-	if mounts.n++; mounts.n == 1 {
-		mounts.fs = New(ctx, s)
-		iox.Mount(mounts.fs)
-	}
-	return mounts.fs, func() {
-		mounts.Lock()
-		defer mounts.Unlock()
-		if mounts.n--; mounts.n == 0 {
-			iox.Mount(nil)
-			mounts.fs.close()
-			mounts.fs = nil
-		}
-	}
+	r.scratch.close()
 }

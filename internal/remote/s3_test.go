@@ -246,7 +246,7 @@ func TestS3WriteRefusals(t *testing.T) {
 				if Transient(err) != c.transient {
 					t.Errorf("%v: transient is %v", err, !c.transient)
 				}
-				r.close()
+				r.Close()
 				if s.Get("x.bag") != nil || len(s.Uploads()) > 0 {
 					t.Errorf("%d bytes are there, uploads of %q are left", len(s.Get("x.bag")), s.Uploads())
 				}
@@ -273,7 +273,7 @@ func TestS3Rivals(t *testing.T) {
 		for i := range errs {
 			wait.Go(func() {
 				r := newS3(&Settings{})
-				defer r.close()
+				defer r.Close()
 				f, err := r.OpenFile(inBucket+"x.bag", os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o666)
 				if err == nil {
 					_, err = f.Write(slices.Repeat([]byte{byte(i)}, size))
@@ -381,7 +381,9 @@ func TestS3Appearing(t *testing.T) {
 	if err := d.close(); err != nil {
 		t.Fatal(err)
 	}
-	d.owe()
+	if err := d.owe(); err != nil {
+		t.Fatal(err)
+	}
 	r.ledger.close() // unlocks it, as the end of a process does
 	for i, want := range []int{0, 1, 0} {
 		if i == 1 {
@@ -433,13 +435,13 @@ func TestS3NoPath(t *testing.T) {
 	var notes []string
 	s := s3test.NewFake(t)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	_, unmount := Mount(context.Background(), &Settings{Note: func(text string) { notes = append(notes, text) }})
-	defer unmount()
+	r := New(context.Background(), &Settings{Note: func(text string) { notes = append(notes, text) }})
+	defer r.Close()
 	for _, key := range []string{"d/x.bag", "d//empty.bag", "d/../up.bag", "d/./here.bag", "d/e/..", "d/e/y.bag"} {
 		s.Put(key, []byte(key))
 	}
 	var got []string
-	err := iox.WalkDir(inBucket+"d", func(path string, e fs.DirEntry, err error) error {
+	err := iox.WalkDir(r, inBucket+"d", func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			got = append(got, Show(path))
 		}

@@ -36,36 +36,8 @@ func partOf(off int64) int {
 	return smallParts + int((off-smallParts*partSize)/largePart)
 }
 
-// A part has bytes that were written. Writes come in any order; have are the ranges that came,
-// in order and apart.
-type part struct {
-	data []byte
-	have [][2]int64
-}
-
-// add notes a range.
-func (p *part) add(from, to int64) {
-	var list [][2]int64
-	for _, h := range p.have {
-		switch {
-		case h[1] < from:
-			list = append(list, h)
-		case h[0] > to:
-			list = append(append(list, [2]int64{from, to}), h)
-			from, to = h[1], h[1]
-		default:
-			from, to = min(from, h[0]), max(to, h[1])
-		}
-	}
-	if n := len(list); n == 0 || list[n-1][1] < to {
-		list = append(list, [2]int64{from, to})
-	}
-	p.have = list
-}
-
 // A draft is an object that is being written, and does not exist until commit. Parts are sent as
-// soon as they are full, but the first, which stays in memory until the end: formats write it
-// last. What is sent cannot be changed any more.
+// soon as they are full, but the first, which stays until the end: formats write it last. See scratch. What is sent cannot be changed any more.
 type draft struct {
 	fs   *FS
 	sink sink
@@ -133,16 +105,10 @@ func (d *draft) fill(i int, b []byte, at, size int64) error {
 		p = &part{}
 		d.parts[i] = p
 	}
-	if need := at + int64(len(b)); need > int64(len(p.data)) {
-		if need > int64(cap(p.data)) {
-			grown := make([]byte, need, min(max(2*need, 64<<10), size))
-			copy(grown, p.data)
-			p.data = grown
-		}
-		p.data = p.data[:need]
+	if err := d.fs.scratch.write(p, b, at, size); err != nil {
+		d.err = err
+		return err
 	}
-	copy(p.data[at:], b)
-	p.add(at, at+int64(len(b)))
 	d.size = max(d.size, partStart(i)+at+int64(len(b)))
 	if i > 0 && p.have[0] == [2]int64{0, size} {
 		return d.send(i)
@@ -158,7 +124,10 @@ func (d *draft) send(i int) error {
 			return err
 		}
 	}
-	p := d.parts[i]
+	p, n := d.parts[i], d.length(i)
+	if p == nil {
+		p = &part{}
+	}
 	delete(d.parts, i)
 	for len(d.tags) <= i {
 		d.tags = append(d.tags, "")
@@ -170,16 +139,21 @@ func (d *draft) send(i int) error {
 	d.mu.Lock()
 	if d.err != nil { // it was given up meanwhile, or another part failed
 		<-room
+		d.fs.scratch.release(p)
 		return d.err
 	}
 	id := d.id
 	d.wait.Go(func() {
 		defer func() { <-room }()
+		defer d.fs.scratch.release(p)
 		var tag string
-		err := d.fs.link.do(d.fs.ctx, func(ctx context.Context) (_ bool, err error) {
-			tag, err = d.sink.part(ctx, d.key, id, i+1, p.data)
-			return false, err
-		})
+		data, err := d.fs.scratch.bytes(p, n)
+		if err == nil {
+			err = d.fs.link.do(d.fs.ctx, func(ctx context.Context) (_ bool, err error) {
+				tag, err = d.sink.part(ctx, d.key, id, i+1, data)
+				return false, err
+			})
+		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.tags[i] = tag
@@ -251,7 +225,6 @@ func (d *draft) close() error {
 		if i < len(d.tags) && d.tags[i] != "" {
 			continue
 		}
-		d.complete(i)
 		_ = d.send(i) // it is in d.err
 	}
 	d.mu.Unlock()
@@ -261,17 +234,25 @@ func (d *draft) close() error {
 	return d.err
 }
 
-// complete fills what was never written of a part with zeros. d.mu is held.
-func (d *draft) complete(i int) *part {
-	p := d.parts[i]
+// length returns the bytes of a part, as far as the object goes. d.mu is held.
+func (d *draft) length(i int) int64 { return min(d.size, partStart(i+1)) - partStart(i) }
+
+// first returns the bytes of the first part of a closed draft. d.mu is held.
+func (d *draft) first() ([]byte, error) {
+	p := d.parts[0]
 	if p == nil {
 		p = &part{}
-		d.parts[i] = p
+		d.parts[0] = p
 	}
-	if n := min(d.size, partStart(i+1)) - partStart(i); int64(len(p.data)) < n {
-		p.data = append(p.data, make([]byte, n-int64(len(p.data)))...)
+	return d.fs.scratch.bytes(p, d.length(0))
+}
+
+// release forgets all parts. d.mu is held.
+func (d *draft) release() {
+	for _, p := range d.parts {
+		d.fs.scratch.release(p)
 	}
-	return p
+	d.parts = nil
 }
 
 // commit makes the object appear: nothing else is done after that. If only is set there must be
@@ -285,7 +266,10 @@ func (d *draft) commit(only bool) error {
 	if d.done {
 		return errGone
 	}
-	first := d.complete(0).data
+	first, err := d.first()
+	if err != nil {
+		return err
+	}
 	d.sum = d.sink.tag("", 0, first)
 	link := d.fs.link
 	if d.id != "" {
@@ -299,7 +283,7 @@ func (d *draft) commit(only bool) error {
 	if only && d.occupied() { // asked as late as can be: the first part may take seconds
 		return fmt.Errorf("another run has written it meanwhile: %w", fs.ErrExist)
 	}
-	err := link.do(d.fs.ctx, func(ctx context.Context) (bool, error) {
+	err = link.do(d.fs.ctx, func(ctx context.Context) (bool, error) {
 		if d.id == "" {
 			return false, d.sink.put(ctx, d.key, first, only)
 		}
@@ -331,7 +315,7 @@ func (d *draft) appeared(err error, only bool) error {
 		if d.id == "" || !d.sink.keepsParts() || d.fs.giveUp(d.sink, d.key, d.id) == nil { // else the next run does
 			d.fs.ledger.remove(d.id)
 		}
-		d.parts = nil
+		d.release()
 		return nil
 	}
 	if errors.As(err, &s) && (s.code == 412 || s.code == 409) && only {
@@ -382,7 +366,8 @@ func (d *draft) abort() error {
 	if d.done {
 		return nil
 	}
-	d.done, d.parts = true, nil
+	d.done = true
+	d.release()
 	if d.id == "" {
 		return nil
 	}

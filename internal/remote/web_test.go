@@ -475,3 +475,63 @@ func TestConnectionsOfListing(t *testing.T) {
 		t.Errorf("%d files, %d requests at a time, %v", len(list), most.Load(), err)
 	}
 }
+
+// TestLeastSpeed: a server that sends a byte now and then is given up, one that is slow is not, and neither is one that
+// the own limit slows down.
+func TestLeastSpeed(t *testing.T) {
+	data := noise(400_000)
+	for name, c := range map[string]struct {
+		piece     int
+		pause     time.Duration
+		bandwidth int64
+		whole     bool
+	}{
+		"a byte now and then": {1, 20 * time.Millisecond, 0, false},
+		"slow":                {4 << 10, 10 * time.Millisecond, 0, true},
+		"own limit":           {len(data), 0, 200_000, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("ETag", `"1"`)
+				if r.Header.Get("Range") == "" || r.Method == http.MethodHead {
+					http.ServeContent(w, r, "x", time.Time{}, bytes.NewReader(data))
+					return
+				}
+				http.ServeContent(&slowWriter{w, c.piece, c.pause}, r, "x", time.Time{}, bytes.NewReader(data))
+			}))
+			defer server.Close()
+			r := New(t.Context(), &Settings{Retries: 1, Timeout: time.Second, Bandwidth: c.bandwidth})
+			defer r.Close()
+			begun := time.Now()
+			f, err := r.Open(server.URL + "/x")
+			if err == nil {
+				_, err = f.ReadAt(make([]byte, len(data)), 0)
+			}
+			if c.whole && err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(begun); !c.whole && (!Transient(err) || took > 20*time.Second) {
+				t.Errorf("after %v: %v", took, err)
+			}
+		})
+	}
+}
+
+// A slowWriter sends pieces, and pauses.
+type slowWriter struct {
+	http.ResponseWriter
+	piece int
+	pause time.Duration
+}
+
+func (s *slowWriter) Write(p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		var k int
+		k, err = s.ResponseWriter.Write(p[n:min(len(p), n+s.piece)])
+		n += k
+		_ = http.NewResponseController(s.ResponseWriter).Flush()
+		time.Sleep(s.pause)
+	}
+	return n, err
+}

@@ -81,8 +81,10 @@ func (r *FS) ended(d *draft) error {
 	case err != nil || !d.alive():
 		return err
 	case d.back:
-		d.owe() // before it appears: a kill in between must not leave it
-		if err = d.commit(false); err == nil {
+		if err = d.owe(); err == nil { // before it appears: a kill in between must not leave it
+			err = d.commit(false)
+		}
+		if err == nil {
 			err = r.stage(d)
 		}
 	case !d.staging:

@@ -124,3 +124,38 @@ func TestHostilePublishers(t *testing.T) {
 		t.Errorf("%d MiB were allocated, %d connections", got, tries.Load())
 	}
 }
+
+// TestOutwardMasters: what a master names that is nearer than itself is not asked: not by the address of a node, and not
+// by the one that the node names for a topic.
+func TestOutwardMasters(t *testing.T) {
+	var asked atomic.Int32
+	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		say(w, []any{"TCPROS", "169.254.169.254", 80})
+	}))
+	defer node.Close()
+	master := masterThat(t, func(w http.ResponseWriter, method string, _ []any) {
+		switch method {
+		case "getPublishedTopics":
+			say(w, []any{[]any{"/a", "std_msgs/String"}, []any{"/b", "std_msgs/String"}})
+		case "registerSubscriber":
+			say(w, []any{"http://169.254.169.254/latest/", node.URL + "/"})
+		}
+	})
+	o := RecordOptions{Options: live.Options{Round: fast.Round, Duration: 2 * time.Second}, WallTime: true, Takes: func(string, string) bool { return true }}
+	r, err := Record(t.Context(), master, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	begun := time.Now()
+	read(t, r, -1)
+	for _, uri := range []string{"publisher at http://169.254.169.254/latest/: the publisher is said to be at 169.254.169.254, which is an address of the link", "publisher at " + node.URL + "/: the publisher is said to be at 169.254.169.254"} {
+		if warned(r, uri) == nil {
+			t.Errorf("no warning %q: %+v", uri, r.Damage().Warnings)
+		}
+	}
+	if asked.Load() == 0 || time.Since(begun) > 8*time.Second {
+		t.Errorf("the node was asked %d times, it took %v", asked.Load(), time.Since(begun))
+	}
+}

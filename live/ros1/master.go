@@ -11,6 +11,7 @@ import (
 // A master is the ROS master, as one node calls it.
 type master struct {
 	uri    string // "http://host:11311/"
+	host   string // of uri
 	caller string // name of the node
 }
 

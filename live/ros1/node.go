@@ -45,7 +45,7 @@ func newNode(masterURI, name string) (*node, error) {
 		port = "11311"
 	}
 	address := net.JoinHostPort(u.Hostname(), port)
-	n := &node{master: master{"http://" + address + "/", name}, name: name, done: make(chan struct{})}
+	n := &node{master: master{"http://" + address + "/", u.Hostname(), name}, name: name, done: make(chan struct{})}
 	n.host, err = localHost(address)
 	if err != nil {
 		return nil, fmt.Errorf("master %s: %w", n.master.uri, err)

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/bagconv/bagconv/internal/outward"
 	"github.com/bagconv/bagconv/live/ros1/wire"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -170,8 +172,23 @@ func (s *subscription) session(ctx context.Context, uri string) (messages int, e
 	}
 }
 
+// outward refuses a host that is nearer than the master, which names it.
+func (s *subscription) outward(ctx context.Context, host string) error {
+	if err := outward.Check(ctx, host, s.r.node.master.host); err != nil {
+		return fmt.Errorf("the publisher is said to be at %w; it is not asked, because the master is elsewhere", err)
+	}
+	return nil
+}
+
 // connect asks a publisher for its address, and sends it a header.
 func (s *subscription) connect(ctx context.Context, uri string) (net.Conn, error) {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return nil, errors.New("the master names an address that is no URL")
+	}
+	if err := s.outward(ctx, u.Hostname()); err != nil {
+		return nil, err
+	}
 	v, err := wire.Call(ctx, uri, "requestTopic", s.r.node.name, s.topic, []any{[]any{"TCPROS"}})
 	if err != nil {
 		return nil, err
@@ -184,6 +201,9 @@ func (s *subscription) connect(ctx context.Context, uri string) (net.Conn, error
 	port, ok2 := list[2].(int)
 	if list[0] != any("TCPROS") || !ok || !ok2 || port < 1 || port > 65535 {
 		return nil, errors.New("requestTopic: it offers no address for TCPROS")
+	}
+	if err := s.outward(ctx, host); err != nil {
+		return nil, err
 	}
 	d := net.Dialer{Timeout: wire.Timeout}
 	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))

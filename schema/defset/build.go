@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/schema/protosource"
+	"github.com/bagconv/bagconv/storage"
 )
 
 const packageFile = "package.xml"
@@ -22,6 +23,7 @@ var errLimit = errors.New("too many definitions")
 
 // A builder makes a Set of files. Their names have slashes.
 type builder struct {
+	fs       storage.FS
 	set      *Set
 	root     string            // what names are relative to; "" in an archive
 	files    []Definition      // Name is not known yet

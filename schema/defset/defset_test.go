@@ -100,7 +100,7 @@ func header(name string) (string, bool) {
 func TestRead(t *testing.T) {
 	for name, place := range map[string]string{"tree": writeTree(t, workspace), "zip": writeZip(t, workspace), "tar": writeTar(t, workspace)} {
 		t.Run(name, func(t *testing.T) {
-			set, err := Read(place)
+			set, err := Read(nil, place)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +152,7 @@ func TestPlaces(t *testing.T) {
 		"src/folder/msg/sub/Deep.msg": "other_msgs/msg/Deep", "zz/robot_msgs/msg/Mode.msg": "robot_msgs/msg/Mode",
 		"src/skip": "", "README.msg.txt": "", "nothing": "",
 	} {
-		set, err := Read(filepath.Join(dir, place))
+		set, err := Read(nil, filepath.Join(dir, place))
 		got := ""
 		if err == nil {
 			for _, d := range set.Definitions() {
@@ -167,7 +167,7 @@ func TestPlaces(t *testing.T) {
 	if err := os.WriteFile(alone, []byte("int8 a\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(alone); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "PACKAGE/msg") {
+	if _, err := Read(nil, alone); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "PACKAGE/msg") {
 		t.Errorf("a file without a package: %v", err)
 	}
 }
@@ -179,7 +179,7 @@ func TestLinks(t *testing.T) {
 		os.Symlink(filepath.Join(ws, "gone"), filepath.Join(ws, "broken.msg"))); err != nil {
 		t.Skip(err)
 	}
-	set, err := Read(ws)
+	set, err := Read(nil, ws)
 	if err != nil || !set.Has("robot_msgs/msg/Status") || len(set.Problems) != 1 {
 		t.Errorf("%v, %q", err, set.Problems)
 	}
@@ -192,12 +192,12 @@ func TestBounds(t *testing.T) {
 		large[fmt.Sprintf("p/msg/B%d.msg", i)] = strings.Repeat("#", maxFile)
 	}
 	place := writeZip(t, large) // 70 MiB in a small file
-	if _, err := Read(place); !errors.Is(err, errLimit) {
+	if _, err := Read(nil, place); !errors.Is(err, errLimit) {
 		t.Errorf("a bomb: %v", err)
 	}
 	clear(large)
 	large["p/msg/Large.msg"], large["p/msg/A.msg"] = strings.Repeat("#", maxFile+1), "int8 a\n"
-	if set, err := Read(writeTar(t, large)); err != nil || len(set.Problems) != 1 || len(set.Definitions()) != 1 {
+	if set, err := Read(nil, writeTar(t, large)); err != nil || len(set.Problems) != 1 || len(set.Definitions()) != 1 {
 		t.Errorf("a file that is too large: %v", err)
 	}
 	for _, name := range []string{"a.zip", "a.tar.gz"} {
@@ -205,7 +205,7 @@ func TestBounds(t *testing.T) {
 		if err := os.WriteFile(path, []byte("no archive"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read(path); err == nil || errors.Is(err, ErrNone) {
+		if _, err := Read(nil, path); err == nil || errors.Is(err, ErrNone) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

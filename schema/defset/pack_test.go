@@ -31,7 +31,7 @@ func writePackFile(t testing.TB, set *Set) (string, []string) {
 
 // TestPack: what a place defines is the same in a pack of it, with its sums.
 func TestPack(t *testing.T) {
-	first, err := Read(writeTree(t, workspace))
+	first, err := Read(nil, writeTree(t, workspace))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestPack(t *testing.T) {
 	if len(problems) != 1 || !strings.Contains(problems[0], `"../msg/Evil" is not the name of a type`) {
 		t.Errorf("left out %q", problems)
 	}
-	pack, err := Read(path)
+	pack, err := Read(nil, path)
 	if err != nil || !pack.Recorded || len(pack.Problems) != 0 {
 		t.Fatalf("%v, %q", err, pack.Problems)
 	}
@@ -138,7 +138,7 @@ func readEntry(t testing.TB, path, name string) string {
 
 // TestNames: what other programs would unpack elsewhere is nothing, and defines nothing odd.
 func TestNames(t *testing.T) {
-	set, err := Read(writeZip(t, map[string]string{
+	set, err := Read(nil, writeZip(t, map[string]string{
 		"../../etc/msg/A.msg": "int8 a\n", "/abs/msg/B.msg": "int8 a\n", `c\msg\C.msg`: "int8 a\n", "d/msg/D E.msg": "int8 a\n",
 		"ok/msg/F.msg": "int8 a\n", PackIndex: "no JSON",
 	}))
@@ -162,7 +162,7 @@ func TestLoop(t *testing.T) {
 	for i := range 50_000 {
 		files["q/msg/T"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+strings.Repeat("y", i/26%40)+strings.Repeat("z", i/1040)+".msg"] = "int8 a\n"
 	}
-	set, err := Read(writeZip(t, files))
+	set, err := Read(nil, writeZip(t, files))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func FuzzPack(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		set, err := Read(path)
+		set, err := Read(nil, path)
 		if err != nil {
 			return
 		}
@@ -218,7 +218,7 @@ func FuzzPack(f *testing.F) {
 		if err := os.WriteFile(again, b.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		pack, err := Read(again)
+		pack, err := Read(nil, again)
 		if err != nil || len(pack.Entries(Rest{})) != n {
 			t.Fatalf("%d definitions written: %v", n, err)
 		}

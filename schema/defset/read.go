@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // The limits of one place.
@@ -40,15 +41,16 @@ func isDefinition(name string) bool {
 	return false
 }
 
-// Read reads the definitions of a folder, an archive or a file. A file that cannot be read is one
+// Read reads the definitions of a folder, an archive or a file in fsys (nil: the operating system's). A file that cannot be read is one
 // of Problems. The error is about the place itself; it wraps ErrNone if nothing is defined there.
 // .proto files may import those of the places before.
-func Read(place string, before ...*Set) (*Set, error) {
-	st, err := iox.Stat(place)
+func Read(fsys storage.FS, place string, before ...*Set) (*Set, error) {
+	fsys = iox.FS(fsys)
+	st, err := fsys.Stat(place)
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{set: New(place), packages: map[string]string{}}
+	b := &builder{fs: fsys, set: New(place), packages: map[string]string{}}
 	lower := strings.ToLower(place)
 	switch {
 	case st.IsDir():
@@ -83,7 +85,7 @@ func problems(s *Set) (list []error) {
 
 // readZip reads the entries of a zip archive.
 func (b *builder) readZip(place string) (err error) {
-	file, err := iox.OS.Open(place)
+	file, err := b.fs.Open(place)
 	if err != nil {
 		return err
 	}
@@ -117,7 +119,7 @@ func (b *builder) readZip(place string) (err error) {
 // readTar reads the entries of a compressed tar archive. What it decompresses to is bounded.
 func (b *builder) readTar(place string) (err error) {
 	const most = 16 << 30 // bytes of an archive; those of definitions are bounded by add
-	f, err := iox.OS.Open(place)
+	f, err := b.fs.Open(place)
 	if err != nil {
 		return err
 	}
@@ -147,7 +149,7 @@ func (b *builder) readTar(place string) (err error) {
 
 // readFile reads one file.
 func (b *builder) readFile(place string) error {
-	b.set.sources.single = true
+	b.set.sources.beside = b.fs
 	if err := b.enter(filepath.Dir(place)); err != nil {
 		return err
 	}
@@ -171,7 +173,7 @@ func (b *builder) enter(dir string) error {
 
 // open adds a file of the file system.
 func (b *builder) open(file, name string) error {
-	f, err := iox.OS.Open(file)
+	f, err := b.fs.Open(file)
 	if err != nil {
 		return err
 	}
@@ -201,7 +203,7 @@ func (b *builder) walk(root string) error {
 			return b.problem(name, err)
 		}
 		done[real] = true
-		list, err := iox.ReadDir(dir)
+		list, err := b.fs.ReadDir(dir)
 		if err != nil {
 			return b.problem(name, err)
 		}
@@ -216,7 +218,7 @@ func (b *builder) walk(root string) error {
 		for _, e := range list {
 			file, sub, isDir := filepath.Join(dir, e.Name()), name+e.Name(), e.IsDir()
 			if e.Type()&os.ModeSymlink != 0 {
-				st, err := iox.Stat(file)
+				st, err := b.fs.Stat(file)
 				isDir = err == nil && st.IsDir()
 			}
 			switch {

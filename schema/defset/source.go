@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/schema/protosource"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // protoExt is the ending of a file with the source of protobuf descriptors.
@@ -22,7 +22,7 @@ type sources struct {
 	byFull map[string]*protosource.File // by full name
 	byEnd  map[string]*protosource.File // by all that a full name ends with, after a slash
 	full   map[*protosource.File]string
-	single bool // the place is one file: what it imports is looked up on the disk
+	beside storage.FS // the place is one file: what it imports is looked up in its file system; else nil
 }
 
 func (s *sources) add(f *protosource.File, full string) {
@@ -63,14 +63,14 @@ func (s *sources) find(importer *protosource.File, name string) *protosource.Fil
 
 // open reads a file that is imported by one that was given alone.
 func (s *sources) open(at, name string) *protosource.File {
-	if !s.single || path.Ext(name) != protoExt {
+	if s.beside == nil || path.Ext(name) != protoExt {
 		return nil
 	}
 	at = filepath.FromSlash(at)
-	if st, err := iox.Stat(at); err != nil || !st.Mode().IsRegular() || st.Size() > maxFile {
+	if st, err := s.beside.Stat(at); err != nil || !st.Mode().IsRegular() || st.Size() > maxFile {
 		return nil
 	}
-	file, err := iox.OS.Open(at)
+	file, err := s.beside.Open(at)
 	if err != nil {
 		return nil
 	}

@@ -26,16 +26,16 @@ var protoTree = map[string]string{
 func TestProto(t *testing.T) {
 	dir := writeTree(t, protoTree)
 	for name, place := range map[string]string{"folder": dir, "below": filepath.Join(dir, "modules"), "zip": writeZip(t, protoTree), "file": filepath.Join(dir, "modules/arm/proto/joint.proto")} {
-		set, err := Read(place)
+		set, err := Read(nil, place)
 		if name == "below" || name == "file" {
-			before, wrong := Read(filepath.Join(dir, "lib/one"))
+			before, wrong := Read(nil, filepath.Join(dir, "lib/one"))
 			if wrong != nil {
 				t.Fatal(wrong)
 			}
 			if err == nil && set.Descriptor("arm.Joint") != nil {
 				t.Errorf("%s: shared.proto was found outside of the place", name)
 			}
-			set, err = Read(place, before)
+			set, err = Read(nil, place, before)
 		}
 		if err != nil {
 			t.Fatal(name, err)
@@ -69,12 +69,12 @@ func TestProto(t *testing.T) {
 
 // TestProtoPack: a pack has what the .proto files define.
 func TestProtoPack(t *testing.T) {
-	set, err := Read(writeTree(t, protoTree))
+	set, err := Read(nil, writeTree(t, protoTree))
 	if err != nil {
 		t.Fatal(err)
 	}
 	path, _ := writePackFile(t, Merge("all", set))
-	pack, err := Read(path)
+	pack, err := Read(nil, path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func (e *env) batch(c *cli.Context) (err error) {
 		return err
 	}
 	if e.set.dryRun {
-		m, err := batch.Read(b.manifest, e.set.resume, e.set.job.Write.Overwrite)
+		m, err := batch.Read(e.fs, b.manifest, e.set.resume, e.set.job.Write.Overwrite)
 		if err != nil {
 			return b.explainManifest(err)
 		}
@@ -112,7 +112,7 @@ func (b *batchRun) flags() error {
 	if len(b.job.Attach) > 0 && !sink.Extras {
 		return noPlace(&convert.Job{Sink: out, SinkFormat: sink, Formats: b.formats})
 	}
-	if st, err := iox.Stat(b.out); err == nil && !st.IsDir() {
+	if st, err := b.fs.Stat(b.out); err == nil && !st.IsDir() {
 		return usage("choose a folder", "%s is a file", clean(out))
 	}
 	b.manifest = filepath.Join(b.out, "manifest.jsonl")
@@ -121,7 +121,7 @@ func (b *batchRun) flags() error {
 			return err
 		}
 	}
-	if st, err := iox.Stat(b.manifest); err == nil && st.IsDir() {
+	if st, err := b.fs.Stat(b.manifest); err == nil && st.IsDir() {
 		return usage("give the name of a file", "--manifest %s is a folder", clean(b.displayPath(b.manifest)))
 	}
 	return nil

@@ -13,7 +13,6 @@ import (
 
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/convert/tasks"
-	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // collectWord is the first word of a line of batch that joins the manifests of shares.
@@ -41,7 +40,7 @@ func (b *batchRun) collect() error {
 	if err := b.countShards(sum); err != nil {
 		return err
 	}
-	if _, err := batch.Read(b.manifest, true, true); err != nil {
+	if _, err := batch.Read(b.fs, b.manifest, true, true); err != nil {
 		return b.explainManifest(err)
 	}
 	var entries []batch.Entry
@@ -66,7 +65,7 @@ func (b *batchRun) collect() error {
 		return err
 	}
 	slices.SortFunc(entries, func(a, b batch.Entry) int { return strings.Compare(a.Input, b.Input) })
-	err := replaceFile(b.manifest, func(w io.Writer) error {
+	err := b.replaceFile(b.manifest, func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 64<<10)
 		for i := range entries {
 			if _, err := out.Write(tasks.Line(&entries[i])); err != nil {
@@ -84,7 +83,7 @@ func (b *batchRun) collect() error {
 // countShards finds how many shares there are, by the names of their manifests.
 func (b *batchRun) countShards(sum *batchCollectJSON) error {
 	dir, base := filepath.Split(b.manifest)
-	names, err := iox.OS.ReadDir(filepath.Clean(dir))
+	names, err := b.fs.ReadDir(filepath.Clean(dir))
 	if err != nil {
 		return err
 	}
@@ -111,14 +110,14 @@ func (b *batchRun) countShards(sum *batchCollectJSON) error {
 // readShard reads the manifest of a share, as far as it is whole.
 func (b *batchRun) readShard(sum *batchCollectJSON, s tasks.Shard) ([]batch.Entry, error) {
 	name := tasks.ShardName(b.manifest, s)
-	if _, err := iox.OS.Stat(name); errors.Is(err, fs.ErrNotExist) {
+	if _, err := b.fs.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		sum.MissingShards = append(sum.MissingShards, s.Index)
 		return nil, nil
 	}
-	if _, err := iox.OS.Stat(name + ".running"); err == nil {
+	if _, err := b.fs.Stat(name + ".running"); err == nil {
 		sum.Unfinished = append(sum.Unfinished, s.Index)
 	}
-	m, err := batch.Read(name, true, true)
+	m, err := batch.Read(b.fs, name, true, true)
 	if err != nil {
 		return nil, (&batchRun{env: b.env, manifest: name}).explainManifest(err)
 	}

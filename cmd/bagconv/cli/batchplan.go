@@ -24,7 +24,7 @@ func (b *batchRun) find() error {
 	if err != nil {
 		return err
 	}
-	finder := batch.Finder{Formats: b.formats, Detect: b.detect, Skip: []string{b.out}}
+	finder := batch.Finder{FS: b.fs, Formats: b.formats, Detect: b.detect, Skip: []string{b.out}}
 	if base := b.set.base; base != "" {
 		if finder.Base, err = iox.Abs(base); err != nil {
 			return err
@@ -42,7 +42,7 @@ func (b *batchRun) find() error {
 	if len(b.search.Inputs) == 0 {
 		return &failure{path: strings.Join(words, ", "), what: "there is no recording in it", hint: "bagconv formats lists what can be read", err: fs.ErrNotExist}
 	}
-	b.guard = guard.New(b.formats.Formats()...)
+	b.guard = guard.New(b.fs, b.fs, b.formats.Formats()...)
 	for _, in := range b.search.Inputs {
 		if in.Format != nil {
 			b.guard.Keep(in.Format, in.Path)
@@ -62,7 +62,7 @@ func (b *batchRun) find() error {
 func (b *batchRun) checkWords(words []string) error {
 	var missing error
 	for _, word := range words {
-		_, err := b.formats.DetectIn(iox.OS, word)
+		_, err := b.formats.DetectIn(b.fs, word)
 		if strings.HasPrefix(word, "@") || strings.ContainsAny(word, "*?[") || !errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -96,7 +96,7 @@ func (b *batchRun) inputWords() (words []string, err error) {
 		words = append(words, word)
 	}
 	for _, name := range lists {
-		text, err := readList(name)
+		text, err := b.readList(name)
 		if err != nil {
 			return nil, &failure{path: name, what: "the list cannot be read: " + plainError(err).Error(), hint: "write a file whose name begins with @ as ./@name", err: err}
 		}
@@ -125,8 +125,8 @@ func (b *batchRun) inputWords() (words []string, err error) {
 // files.
 const maxList = 256 << 20
 
-func readList(name string) ([]byte, error) {
-	text, err := readSome(name, maxList)
+func (b *batchRun) readList(name string) ([]byte, error) {
+	text, err := readSome(b.fs, name, maxList)
 	if err == nil && len(text) > maxList {
 		err = fmt.Errorf("it has more than %s", sizeText(maxList))
 	}
@@ -172,7 +172,7 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 		if err != nil {
 			return err
 		}
-		ours := old.Done() && old.Output == path && old.Stands() // nobody has changed it since
+		ours := old.Done() && old.Output == path && old.Stands(b.fs) // nobody has changed it since
 		if item.replace = item.replace || ours; reason == "" {
 			item.action, item.entry = "skip", old
 		}
@@ -183,7 +183,7 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 
 // inputName returns the name of an input in manifests: a URL without its secret, which may differ next
 // time.
-func inputName(in *batch.Input) string { return iox.Canonical(iox.Show(in.Path)) }
+func inputName(in *batch.Input) string { return iox.Canonical(remote.Show(in.Path)) }
 
 // shares returns the share that each input is in.
 func (b *batchRun) shares() []int {
@@ -206,10 +206,10 @@ func (b *batchRun) places(kept map[string]string) []string {
 // refused opens a folder in a dry run, to report one that cannot be read. Opening takes
 // little time.
 func (b *batchRun) refused(item *batchItem) error {
-	if st, err := iox.Stat(item.Path); !b.set.dryRun || err != nil || !st.IsDir() {
+	if st, err := b.fs.Stat(item.Path); !b.set.dryRun || err != nil || !st.IsDir() {
 		return nil
 	}
-	r, err := item.Format.Open(b.c.Context, item.Path, storage.ReadOptions{InfoOnlyAbove: 1, Key: b.set.job.Read.Key})
+	r, err := item.Format.Open(b.c.Context, item.Path, storage.ReadOptions{FS: b.fs, InfoOnlyAbove: 1, Key: b.set.job.Read.Key})
 	if err != nil {
 		return err
 	}
@@ -228,9 +228,9 @@ func (b *batchRun) repeatReason(item *batchItem, old *batch.Entry) (string, erro
 		return "it was converted with other flags or definitions before", nil
 	case b.set.verified != "" && old.Verified != b.set.verified:
 		return "it was not verified at this level before", nil
-	case old.Gone():
+	case old.Gone(b.fs):
 		return "its output is gone", nil
-	case !old.Stands():
+	case !old.Stands(b.fs):
 		return "its output has changed", nil
 	case old.Size != item.Size:
 		return "its size has changed", nil

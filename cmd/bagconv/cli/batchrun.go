@@ -25,7 +25,7 @@ import (
 // reportFile makes the file of --report.
 func (b *batchRun) reportFile() (*reportFile, error) {
 	path := b.set.report
-	if path != "" && iox.SamePath(path, b.manifest) {
+	if path != "" && iox.SamePath(b.fs, path, b.manifest) {
 		return nil, b.refuseReport("the manifest")
 	}
 	return b.openReport(b.c.Context, path, b.report.notEnded())
@@ -48,7 +48,7 @@ func (b *batchRun) runAll() error {
 		return err
 	}
 	b.cleanUp([]string{b.manifest})
-	m, err := batch.Open(b.manifest, b.set.resume, b.set.job.Write.Overwrite)
+	m, err := batch.Open(b.fs, b.manifest, b.set.resume, b.set.job.Write.Overwrite)
 	if err != nil {
 		return b.explainManifest(err)
 	}
@@ -151,7 +151,7 @@ func (b *batchRun) tasks() (tasks *batchTasks, claims []string, retry map[string
 		}
 		tasks.order, tasks.of[t] = append(tasks.order, t), item
 		retry[inputName(item.Input)] = true
-		if _, err := iox.Lstat(item.output); item.Err == nil && (err != nil || item.replace || b.set.job.Write.Overwrite) {
+		if _, err := iox.Lstat(b.fs, item.output); item.Err == nil && (err != nil || item.replace || b.set.job.Write.Overwrite) {
 			claims = append(claims, item.output)
 		}
 	}
@@ -173,7 +173,7 @@ func (b *batchRun) convertOne(ctx context.Context, item *batchItem, fits error, 
 	job.Source, job.SourceFormat, job.Sink, job.Extras = item.Path, item.Format, item.output, b.extrasOf(item.output)
 	job.Write.Overwrite = job.Write.Overwrite || item.replace
 	meter := b.meter.Part()
-	base := iox.Metered(nil, meter)
+	base := iox.Metered(b.fs, meter)
 	job.Read.FS = base
 	if b.set.verified != "" {
 		base = iox.ReadBack(base)
@@ -200,7 +200,7 @@ func (b *batchRun) convertOne(ctx context.Context, item *batchItem, fits error, 
 	if item.part != nil && errors.Is(err, convert.ErrNothing) {
 		err = nil // no message of the topics is in this part
 	}
-	result := resultOf(report, explainRun(ctx, &job, err))
+	result := resultOf(report, b.explainRun(ctx, &job, err))
 	if result.Status == "interrupted" {
 		return nil, err
 	}
@@ -332,7 +332,7 @@ func (f *folders) make(dir string) error {
 	defer f.mu.Unlock()
 	var missing []string
 	for d := dir; ; d = filepath.Dir(d) {
-		if st, err := iox.Stat(d); err == nil && !st.IsDir() {
+		if st, err := os.Stat(d); err == nil && !st.IsDir() {
 			return &os.PathError{Op: "mkdir", Path: d, Err: syscall.ENOTDIR}
 		} else if err == nil || filepath.Dir(d) == d {
 			break

@@ -82,7 +82,7 @@ func (e *env) cat(c *cli.Context) error {
 
 // catJob takes the flags.
 func (e *env) catJob(c *cli.Context) (engine.StreamJob, *catRun, error) {
-	job := engine.StreamJob{Read: storage.ReadOptions{Key: e.set.job.Read.Key}}
+	job := engine.StreamJob{Read: storage.ReadOptions{FS: e.fs, Key: e.set.job.Read.Key}}
 	args := c.Args().Slice()
 	if len(args) == 0 {
 		return job, nil, usage("type: bagconv cat IN", "no input given")

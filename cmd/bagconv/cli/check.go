@@ -61,11 +61,11 @@ func (e *env) check(c *cli.Context) error {
 }
 
 // readContract reads the file of --spec.
-func readContract(path string) (*check.Contract, error) {
+func readContract(fsys storage.FS, path string) (*check.Contract, error) {
 	wrong := func(err error) error {
 		return usage("see: bagconv help contracts", "--spec %s: %v", clean(path), err)
 	}
-	text, err := readSome(path, check.MaxContract)
+	text, err := readSome(fsys, path, check.MaxContract)
 	if err != nil {
 		return nil, wrong(plainError(err))
 	}

@@ -93,9 +93,10 @@ func limitMemory(bytes int64) {
 type env struct {
 	Stdio
 	formats *storage.Registry
-	set     settings // of the line
-	color   bool     // of Err
-	word    string   // the first of the line, where it names no command; see mistypedVerb
+	fs      storage.FS // of this machine and, for URLs, of stores
+	set     settings   // of the line
+	color   bool       // of Err
+	word    string     // the first of the line, where it names no command; see mistypedVerb
 	report  reporting
 	meter   *iox.Meter      // of what is read and written
 	metrics *metricsFile    // of --metrics; nil: none
@@ -121,8 +122,9 @@ func (e *env) main(ctx context.Context, args []string) (status int) {
 	e.set.remote.Listings = e.formats.Listings()
 	e.set.remote.Meter = e.meter
 	e.set.remote.Note = func(text string) { e.writeLines("note", []string{text}) }
-	_, unmount := remote.Mount(ctx, &e.set.remote)
-	defer unmount()
+	stores := remote.New(ctx, &e.set.remote)
+	defer stores.Close()
+	e.useFiles(iox.Join(iox.OS, stores))
 	err := e.run(ctx, args)
 	var reported exitStatus
 	switch {
@@ -204,7 +206,7 @@ func (e *env) forcedInput(l *line) error {
 	if l.afterF == "" || out == "" || len(l.words) != 1 || l.words[0] != l.afterF {
 		return nil
 	}
-	if _, err := iox.Stat(out); err != nil {
+	if _, err := e.fs.Stat(out); err != nil {
 		return nil
 	}
 	return usage("write --force to replace it", "%s exists already, and -f is --force: it does not name the input %s", clean(out), clean(l.afterF))

@@ -90,7 +90,7 @@ func (e *env) collectTasks(c *cli.Context) error {
 }
 
 func (s *collection) readPlan() error {
-	f, err := iox.OS.Open(s.plan)
+	f, err := s.fs.Open(s.plan)
 	if err == nil {
 		s.tasks, err = tasks.ReadPlan(f)
 		err = errors.Join(err, f.Close())
@@ -114,7 +114,7 @@ func (s *collection) readResults(names []string) error {
 		at[t.ID] = i
 	}
 	for _, name := range names {
-		f, err := iox.OS.Open(name)
+		f, err := s.fs.Open(name)
 		if err == nil {
 			var others int
 			others, err = tasks.ReadResults(f, func(r *tasks.Result, line []byte) {
@@ -138,7 +138,7 @@ const lookers = 16
 // look finds the results of tasks, from one number to before another. Those whose outputs are not there
 // are failures.
 func (s *collection) look(ctx context.Context, from, to int) error {
-	var store tasks.Store
+	store := tasks.Store{FS: s.fs}
 	return ordered.Line[int]{Workers: lookers, Next: func() (i int, _ int64, ok bool) {
 		i = from
 		from++
@@ -148,7 +148,7 @@ func (s *collection) look(ctx context.Context, from, to int) error {
 
 func (s *collection) lookAt(store *tasks.Store, i int) error {
 	t := s.tasks[i]
-	there := func(r *tasks.Result) bool { return r.Empty() || r.Stands() || s.beingJoined(t) }
+	there := func(r *tasks.Result) bool { return r.Empty() || r.Stands(s.fs) || s.beingJoined(t) }
 	r := tasks.ParseResult(s.lines[i])
 	if r == nil || !r.Done() || !there(r) { // the receipt knows if the output has been joined since
 		kept, err := store.Load(t)
@@ -176,7 +176,7 @@ func (s *collection) write(ctx context.Context) error {
 	if m := s.set.manifest; m != "" {
 		manifest = m
 	}
-	if err := batch.Check(manifest); err != nil {
+	if err := batch.Check(s.fs, manifest); err != nil {
 		return (&batchRun{env: s.env, manifest: manifest}).explainManifest(err)
 	}
 	if err := s.made(manifest, failures); err != nil {
@@ -185,7 +185,7 @@ func (s *collection) write(ctx context.Context) error {
 	s.sum.SchemaVersion, s.sum.Tasks, s.sum.Torn = schemaVersion, len(s.tasks), s.others
 	s.sum.DurationNS = "0"
 	s.sum.Plan, s.sum.Manifest, s.sum.Failures = s.plan, manifest, failures
-	err := replaceFile(manifest, func(w io.Writer) error {
+	err := s.replaceFile(manifest, func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 64<<10)
 		for from := 0; from < len(s.tasks); {
 			to := s.end(from)

@@ -11,7 +11,6 @@ import (
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/convert/content"
 	"github.com/bagconv/bagconv/convert/tasks"
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -28,7 +27,7 @@ func (s *collection) joiner(t *tasks.Task) *storage.Format {
 
 // beingJoined reports whether the parts of a recording are being joined.
 func (s *collection) beingJoined(t *tasks.Task) bool {
-	return s.joiner(t) != nil && t.Range.BeingJoined()
+	return s.joiner(t) != nil && t.Range.BeingJoined(s.fs)
 }
 
 // join joins the recordings whose parts are all done.
@@ -49,7 +48,7 @@ func (s *collection) join(ctx context.Context, from, to int) error {
 				return err
 			}
 		}
-		if err := iox.OS.RemoveAll(t.Range.Folder()); err != nil { // also what a killed call has left of it
+		if err := s.fs.RemoveAll(t.Range.Folder()); err != nil { // also what a killed call has left of it
 			return err
 		}
 	}
@@ -81,11 +80,11 @@ func (s *collection) joinParts(ctx context.Context, f *storage.Format, i int, pa
 			folders = append(folders, s.tasks[i+k].Output)
 		}
 	}
-	size, err := f.Join(ctx, iox.OS, folders, r.Stage(), r.Joined)
+	size, err := f.Join(ctx, s.fs, folders, r.Stage(), r.Joined)
 	if err != nil {
 		return &failure{path: r.Joined, what: fmt.Sprintf("its %d parts cannot be joined: %v", len(folders), plainError(err)), hint: "remove what stands there if it is not needed, and collect again", err: err}
 	}
-	var store tasks.Store
+	store := tasks.Store{FS: s.fs}
 	for k, part := range parts {
 		if part.Empty() {
 			continue

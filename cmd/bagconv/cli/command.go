@@ -106,7 +106,7 @@ func (e *env) urfave(c *command) *cli.Command {
 // for nothing but the flags in force (--print-config).
 func (e *env) settle(ctx *cli.Context, c *command) (done bool, err error) {
 	if f := c.flag("config"); f != nil && f.IsSet() {
-		if err := c.applyConfig(ctx, f.String()); err != nil {
+		if err := c.applyConfig(ctx, e.fs, f.String()); err != nil {
 			return false, usage("see: bagconv help "+c.name, "--config %s: %v", clean(f.String()), err)
 		}
 	}
@@ -121,6 +121,7 @@ func (e *env) settle(ctx *cli.Context, c *command) (done bool, err error) {
 			return false, err
 		}
 	}
+	e.set.remote.Memory = e.set.job.MaxMemory / 4
 	if err := e.setOtherKey(c); err != nil {
 		return false, err
 	}

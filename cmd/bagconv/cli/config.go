@@ -13,6 +13,7 @@ import (
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/internal/yaml"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // A file of --config is YAML: one mapping from names of flags, without dashes,
@@ -27,8 +28,8 @@ import (
 const maxConfig = 1 << 20
 
 // applyConfig sets the flags that a file names and the line does not.
-func (c *command) applyConfig(ctx *cli.Context, path string) error {
-	root, err := readConfig(path)
+func (c *command) applyConfig(ctx *cli.Context, fsys storage.FS, path string) error {
+	root, err := readConfig(fsys, path)
 	if err != nil || root == nil {
 		return err
 	}
@@ -74,8 +75,8 @@ func (c *command) flagNames() (names []string) {
 }
 
 // readConfig returns the mapping that a file holds, nil when it holds nothing.
-func readConfig(path string) (*yaml.Node, error) {
-	text, err := readSome(path, maxConfig)
+func readConfig(fsys storage.FS, path string) (*yaml.Node, error) {
+	text, err := readSome(fsys, path, maxConfig)
 	if err != nil {
 		return nil, plainError(err)
 	}
@@ -85,13 +86,13 @@ func readConfig(path string) (*yaml.Node, error) {
 	return parseConfig(text)
 }
 
-// readSome reads a file that should have at most so many bytes, and one more when
+// readSome reads a file of fsys that should have at most so many bytes, and one more when
 // it has more, so that the caller notices: a device may have no end.
-func readSome(path string, limit int64) ([]byte, error) {
+func readSome(fsys storage.FS, path string, limit int64) ([]byte, error) {
 	var f io.ReadCloser
 	var err error
 	if iox.IsURL(path) {
-		f, err = iox.OS.Open(path)
+		f, err = fsys.Open(path)
 	} else {
 		f, err = os.Open(path) // which may be a pipe
 	}

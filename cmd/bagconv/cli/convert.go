@@ -16,7 +16,6 @@ import (
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/internal/guard"
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/schema/builtin"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -80,7 +79,7 @@ func (e *env) detectInput(in, out string) (*storage.Format, error) {
 	f, err := e.detect(in)
 	var own *failure
 	if errors.Is(err, fs.ErrNotExist) && errors.As(err, &own) {
-		if other, e := e.formats.DetectIn(iox.OS, out); e == nil {
+		if other, e := e.formats.DetectIn(e.fs, out); e == nil {
 			own.hint = fmt.Sprintf("%s exists (%s): the input comes first, the output last", clean(out), other.Name)
 		}
 	}
@@ -161,7 +160,7 @@ func (e *env) checkTopicWords(c *cli.Context) error {
 
 // topicNames lists the topics of a recording; nil if it cannot be read.
 func (e *env) topicNames(ctx context.Context, path string) (names []string) {
-	r, err := e.formats.Open(ctx, path, storage.ReadOptions{FS: iox.OS, InfoOnlyAbove: 1, Key: e.set.job.Read.Key})
+	r, err := e.formats.Open(ctx, path, storage.ReadOptions{FS: e.fs, InfoOnlyAbove: 1, Key: e.set.job.Read.Key})
 	if err != nil {
 		return nil
 	}
@@ -273,7 +272,7 @@ func refusedText(err error) string {
 }
 
 // explainRun adds the next step to an error of a run.
-func explainRun(ctx context.Context, job *convert.Job, err error) error {
+func (e *env) explainRun(ctx context.Context, job *convert.Job, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -285,7 +284,7 @@ func explainRun(ctx context.Context, job *convert.Job, err error) error {
 		return optionUsage(err)
 	case errors.Is(err, convert.ErrNoPlace):
 		return noPlace(job)
-	case job.Extras != "" && aboutFolder(err, job.Extras):
+	case job.Extras != "" && e.aboutFolder(err, job.Extras):
 		return explainExtras(job.Extras, err)
 	case errors.Is(err, fs.ErrExist), errors.As(err, new(*guard.Refusal)):
 		return explainOutput(job, err)

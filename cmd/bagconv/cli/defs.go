@@ -60,11 +60,11 @@ func splitPlaces(list string) (places []string) {
 
 // readPlace reads the definitions of one place; before are those that were read before.
 func (e *env) readPlace(ctx context.Context, path string, before []*defset.Set) (*defset.Set, error) {
-	format, err := e.formats.DetectIn(iox.OS, path)
+	format, err := e.formats.DetectIn(e.fs, path)
 	if err != nil {
-		return defset.Read(path, before...)
+		return defset.Read(e.fs, path, before...)
 	}
-	return definitionsIn(ctx, format, path, e.set.job.Read.Key)
+	return e.definitionsIn(ctx, format, path)
 }
 
 // sayDoubts warns of why the definition of a topic may be wrong.
@@ -78,9 +78,9 @@ func (e *env) sayDoubts(t *storage.Topic, remarks []mapping.Remark) {
 	e.writeLines("warning", lossLines(lines, ""))
 }
 
-// definitionsIn returns the definitions that a recording has; key is for one that is encrypted.
-func definitionsIn(ctx context.Context, format *storage.Format, path string, key storage.Secret) (set *defset.Set, err error) {
-	r, err := format.Open(ctx, path, storage.ReadOptions{InfoOnlyAbove: scanLimit, Key: key})
+// definitionsIn returns the definitions that a recording has.
+func (e *env) definitionsIn(ctx context.Context, format *storage.Format, path string) (set *defset.Set, err error) {
+	r, err := format.Open(ctx, path, storage.ReadOptions{FS: e.fs, InfoOnlyAbove: scanLimit, Key: e.set.job.Read.Key})
 	if err != nil {
 		return nil, err
 	}

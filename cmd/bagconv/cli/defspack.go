@@ -32,10 +32,10 @@ func (e *env) collect(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := iox.Stat(out); err == nil && !e.set.job.Write.Overwrite {
+	if _, err := e.fs.Stat(out); err == nil && !e.set.job.Write.Overwrite {
 		return &failure{path: out, what: "it exists", hint: "--force replaces it", err: fs.ErrExist}
 	}
-	if err := packKind.Check(out); err != nil {
+	if err := packKind.Check(e.fs, out); err != nil {
 		var r *guard.Refusal
 		if errors.As(err, &r) {
 			return usage(r.Hint, "-o %s: %s", clean(out), clean(r.What))
@@ -52,7 +52,7 @@ func (e *env) collect(ctx context.Context, paths []string) error {
 
 // writePack writes a pack, which appears in one step.
 func (e *env) writePack(set *defset.Set, path string) (n int, err error) {
-	fsys := packKind.Writer(nil)
+	fsys := packKind.Writer(e.fs)
 	out, err := iox.NewOutput(fsys, path, e.set.job.Write.Overwrite, true)
 	if err != nil {
 		return 0, err

@@ -13,7 +13,6 @@ import (
 
 	"github.com/bagconv/bagconv/internal/identify"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -104,14 +103,14 @@ func tempFolder(err error) string {
 // detect finds the format of a recording: that of its content, else that of --from.
 // The error explains what stands at the path if that is not a recording.
 func (e *env) detect(path string) (*storage.Format, error) {
-	f, err := e.formats.DetectIn(iox.OS, path)
+	f, err := e.formats.DetectIn(e.fs, path)
 	if err == nil {
 		return f, nil
 	}
 	if e.from != nil && errors.Is(err, storage.ErrUnknownFormat) {
 		return e.from, nil
 	}
-	found := identify.Path(path, e.formats)
+	found := identify.Path(e.fs, path, e.formats)
 	fail := &failure{path: path, what: found.What, hint: found.Hint, err: err}
 	if errors.Is(err, fs.ErrNotExist) && fail.hint == "" {
 		fail.hint = e.suggestPath(path)
@@ -135,10 +134,10 @@ func (e *env) mistypedVerb(word string) error {
 			names = append(names, c.alias)
 		}
 	}
-	if _, err := iox.Stat(word); err == nil {
+	if _, err := e.fs.Stat(word); err == nil {
 		return nil
 	}
-	if _, err := e.formats.DetectIn(iox.OS, word); err == nil { // what several files begin with
+	if _, err := e.formats.DetectIn(e.fs, word); err == nil { // what several files begin with
 		return nil
 	}
 	if near := nearest(word, names); near != "" {
@@ -172,7 +171,7 @@ func (e *env) suggestPath(path string) string {
 		return "standard input cannot be read: bagconv reads a recording at several places at once"
 	}
 	dir, base := splitPath(path)
-	entries, err := iox.ReadDir(dir)
+	entries, err := e.fs.ReadDir(dir)
 	if err != nil || len(entries) > 10_000 {
 		return ""
 	}
@@ -190,7 +189,7 @@ func (e *env) suggestPath(path string) string {
 // characters that change the order of others, become escapes. URLs are shown without what is
 // secret in them.
 func clean(s string) string {
-	s = remote.ShowAll(s)
+	s = iox.ShowAll(s)
 	safe := func(r rune) bool {
 		return r >= ' ' && r < 0x7f || r >= 0xa0 && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 	}

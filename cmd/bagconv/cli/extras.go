@@ -26,14 +26,14 @@ func noPlace(job *convert.Job) error {
 }
 
 // aboutFolder reports whether an error is about something in the folder of --extras.
-func aboutFolder(err error, dir string) bool {
+func (e *env) aboutFolder(err error, dir string) bool {
 	var r *guard.Refusal
 	var pe *fs.PathError
 	switch {
 	case errors.As(err, &r):
-		return within(r.Path, dir)
+		return e.within(r.Path, dir)
 	case errors.As(err, &pe):
-		return within(iox.FinalPath(pe.Path), dir)
+		return e.within(iox.FinalPath(pe.Path), dir)
 	}
 	return false
 }

@@ -58,7 +58,7 @@ func (s *settings) checkFlags() []flag {
 		flag{name: "fail-on", kind: oneWord, values: words(check.Severities()...), init: check.Warning.String(), set: put(&s.failOn),
 			help: "lowest severity that makes the exit status 4; warning is the default"},
 		flag{name: "exit-zero", kind: onOff, set: put(&s.exitZero), help: "exit with status 0 even if there are findings"},
-		flag{name: "spec", arg: "FILE", kind: aFile, set: parsed(&o.Contract, readContract),
+		flag{name: "spec", arg: "FILE", kind: aFile, set: parsed(&o.Contract, func(path string) (*check.Contract, error) { return readContract(s.job.Read.FS, path) }),
 			help: "check against a contract: topics, types, rates, gaps, counts, duration, size. bagconv help contracts explains its keys"},
 		flag{name: "make-spec", kind: onOff, set: put(&s.makeSpec),
 			help: "print such a contract, made from a good recording, with limits that allow others like it"},

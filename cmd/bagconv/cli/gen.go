@@ -265,7 +265,7 @@ func (e *env) writeGenerated(files []gen.File, input string) (err error) {
 	dir, force := filepath.Clean(e.set.output), e.set.job.Write.Overwrite
 	stage := filepath.Join(dir, files[0].Name)
 	e.cleanUp([]string{stage})
-	g := guard.New(e.formats.Formats()...)
+	g := guard.New(e.fs, e.fs, e.formats.Formats()...)
 	if input != "" {
 		f, err := e.detect(input)
 		if err != nil {
@@ -276,7 +276,7 @@ func (e *env) writeGenerated(files []gen.File, input string) (err error) {
 	if err := g.Folder(dir); err != nil {
 		return err
 	}
-	fsys := g.Files(nil, force)
+	fsys := g.Files(e.fs, force)
 	if err := fsys.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}

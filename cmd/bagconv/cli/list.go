@@ -122,12 +122,12 @@ func (e *env) extract(c *cli.Context, r storage.Reader, out *listJSON, dir strin
 // no file of the recording is replaced.
 func (e *env) extrasFolder(f *storage.Format, path, dir string) (*extras.Folder, error) {
 	e.cleanUp([]string{extras.StagePath(dir)})
-	g := guard.New(e.formats.Formats()...)
+	g := guard.New(e.fs, e.fs, e.formats.Formats()...)
 	g.Keep(f, path)
 	if err := g.Folder(dir); err != nil {
 		return nil, explainExtras(dir, err)
 	}
-	return extras.NewFolder(g.Files(nil, e.set.job.Write.Overwrite), dir, e.set.job.Write.Overwrite, !e.set.job.Write.NoSync), nil
+	return extras.NewFolder(g.Files(e.fs, e.set.job.Write.Overwrite), dir, e.set.job.Write.Overwrite, !e.set.job.Write.NoSync), nil
 }
 
 // explainExtras adds the next step to an error about the folder of --extract or --extras.

@@ -69,7 +69,7 @@ func (e *env) takeInputs(job *convert.Job, paths []string) (err error) {
 	inputs := make([]multi.Input, len(paths))
 	for i, path := range paths {
 		for k := range i {
-			if iox.SamePath(path, paths[k]) {
+			if iox.SamePath(e.fs, path, paths[k]) {
 				return usage("name each once", "%s: this input is named twice", clean(path))
 			}
 		}

@@ -61,7 +61,7 @@ func (e *env) openMetrics(command string, planned int) error {
 	}
 	refuse := func(what, hint string) error { return usage(hint, "--metrics %s: %s", clean(path), what) }
 	var refused *guard.Refusal
-	if err := metricsKind.Check(path); errors.As(err, &refused) {
+	if err := metricsKind.Check(e.fs, path); errors.As(err, &refused) {
 		return refuse(clean(refused.What), refused.Hint)
 	} else if err != nil {
 		return refuse(plainError(err).Error(), "")
@@ -167,7 +167,7 @@ func (m *metricsFile) close(status int) {
 
 // write writes the file; status is the exit status of the run, negative until it has ended.
 func (m *metricsFile) write(status int) error {
-	return replaceFile(m.set.metrics, func(w io.Writer) error {
+	return m.replaceFile(m.set.metrics, func(w io.Writer) error {
 		_, err := io.WriteString(w, m.text(status, time.Now()))
 		return err
 	})
@@ -222,5 +222,11 @@ var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
+// useFiles makes fsys the file system of this run.
+func (e *env) useFiles(fsys storage.FS) {
+	e.fs = fsys
+	e.set.job.Read.FS, e.set.job.Write.FS = e.files(), e.files()
+}
+
 // files returns the file system of this run, which counts.
-func (e *env) files() storage.FS { return iox.Metered(nil, e.meter) }
+func (e *env) files() storage.FS { return iox.Metered(e.fs, e.meter) }

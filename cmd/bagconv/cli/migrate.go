@@ -13,7 +13,6 @@ import (
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/migrate"
 	"github.com/bagconv/bagconv/convert/verify"
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/schema/defset"
 )
 
@@ -58,7 +57,7 @@ func (e *env) readTarget(ctx context.Context) error {
 		t.Set = set
 	}
 	if s.rules != "" {
-		text, err := readSome(s.rules, migrate.MaxSize)
+		text, err := readSome(e.fs, s.rules, migrate.MaxSize)
 		if err != nil {
 			return usage("bagconv migrate writes a draft of rules", "--rules %s: %v", clean(s.rules), plainError(err))
 		}
@@ -74,7 +73,7 @@ func (e *env) readTarget(ctx context.Context) error {
 func (e *env) readTargetPlace(ctx context.Context, place string) (*defset.Set, error) {
 	path, choice := place, ""
 	if before, after, ok := cutLast(place, "#"); ok && after != "" {
-		if _, err := iox.OS.Stat(place); err != nil {
+		if _, err := e.fs.Stat(place); err != nil {
 			path, choice = before, after
 		}
 	}

@@ -116,7 +116,7 @@ func (e *env) namedFormat(to, out string) (*storage.Format, error) {
 // output, and a report that would lie in one of them.
 func (e *env) checkOutputs(jobs []*convert.Job, report string) error {
 	for _, job := range jobs {
-		if report != "" && (iox.SamePath(report, job.Source) || within(report, job.Sink)) {
+		if report != "" && (iox.SamePath(e.fs, report, job.Source) || e.within(report, job.Sink)) {
 			return e.refuseReport("the input or the output")
 		}
 	}
@@ -156,24 +156,24 @@ func explainOutput(job *convert.Job, err error) error {
 // older reports whether what stands at the output is older than the input: then it was
 // not made from it, but perhaps the input from the output.
 func older(job *convert.Job) bool {
-	time := func(f *storage.Format, path string) (t time.Time) {
-		files, err := f.FilesOf(iox.OS, path)
+	time := func(fsys storage.FS, f *storage.Format, path string) (t time.Time) {
+		files, err := f.FilesOf(fsys, path)
 		if err != nil || len(files.Messages) == 0 {
 			return t
 		}
-		if st, err := iox.Stat(files.Messages[0]); err == nil {
+		if st, err := iox.FS(fsys).Stat(files.Messages[0]); err == nil {
 			t = st.ModTime()
 		}
 		return t
 	}
-	in, out := time(job.SourceFormat, job.Source), time(job.SinkFormat, job.Sink)
+	in, out := time(job.Read.FS, job.SourceFormat, job.Source), time(job.Write.FS, job.SinkFormat, job.Sink)
 	return !out.IsZero() && out.Before(in)
 }
 
 // within reports whether a path is that of dir, or of something in it.
-func within(path, dir string) bool {
+func (e *env) within(path, dir string) bool {
 	for p := filepath.Clean(path); ; p = filepath.Dir(p) {
-		if iox.SamePath(p, dir) {
+		if iox.SamePath(e.fs, p, dir) {
 			return true
 		}
 		if p == filepath.Dir(p) {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-
-	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // joinParts puts the name of a recording in the place of all its parts, if all of
@@ -32,11 +30,11 @@ func (e *env) joinParts(words []string) []string {
 // wholeOf returns the name of the recording of which a file is a part, and its
 // parts; "" for other words.
 func (e *env) wholeOf(word string) (whole string, parts []string) {
-	f, err := e.formats.DetectIn(iox.OS, word)
+	f, err := e.formats.DetectIn(e.fs, word)
 	if err != nil || f.Whole == nil {
 		return "", nil
 	}
-	return f.Whole(filepath.Clean(word))
+	return f.Whole(e.fs, filepath.Clean(word))
 }
 
 // severalInputs returns the error for a command that takes one input.

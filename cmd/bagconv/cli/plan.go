@@ -14,6 +14,7 @@ import (
 	"github.com/bagconv/bagconv/convert/tasks"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/schema/builtin"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // plan writes a task for each recording that it finds.
@@ -91,7 +92,7 @@ func (b *batchRun) taskFlags() (list []string, err error) {
 			continue
 		}
 		for _, text := range f.texts {
-			if text, err = f.absolute(text); err != nil {
+			if text, err = f.absolute(b.fs, text); err != nil {
 				return nil, err
 			}
 			list = append(list, dashed(f.name)+"="+text)
@@ -101,7 +102,7 @@ func (b *batchRun) taskFlags() (list []string, err error) {
 }
 
 // absolute returns a value of the flag with the name of a file in it as an absolute path.
-func (f *flag) absolute(text string) (string, error) {
+func (f *flag) absolute(fsys storage.FS, text string) (string, error) {
 	before, name, ok := "", text, f.kind == aFile && text != ""
 	switch f.name {
 	case "encrypt":
@@ -111,7 +112,7 @@ func (f *flag) absolute(text string) (string, error) {
 		before, name, ok = cutLast(text, ":")
 		before += ":"
 	}
-	if _, err := iox.OS.Stat(name); err != nil && f.name == "qos" {
+	if _, err := fsys.Stat(name); err != nil && f.name == "qos" {
 		ok = false // it names policies
 	}
 	if !ok || f.name == "types-to" && slices.Contains(builtin.Distros(), name) {
@@ -126,10 +127,10 @@ func writeTasks[T any](e *env, path string, list []T) (err error) {
 	if path == "" {
 		return writeLinesOfJSON(e.Out, list)
 	}
-	if err := onlyTasks(path); err != nil {
+	if err := e.onlyTasks(path); err != nil {
 		return err
 	}
-	return replaceFile(path, func(w io.Writer) error { return writeLinesOfJSON(w, list) })
+	return e.replaceFile(path, func(w io.Writer) error { return writeLinesOfJSON(w, list) })
 }
 
 func writeLinesOfJSON[T any](w io.Writer, list []T) error {
@@ -143,13 +144,13 @@ func writeLinesOfJSON[T any](w io.Writer, list []T) error {
 }
 
 // replaceFile writes a file that appears when it is whole.
-func replaceFile(path string, write func(io.Writer) error) (err error) {
-	out, err := iox.NewOutput(nil, path, true, true)
+func (e *env) replaceFile(path string, write func(io.Writer) error) (err error) {
+	out, err := iox.NewOutput(e.fs, path, true, true)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Abort()) }()
-	f, err := iox.OS.OpenFile(out.Temp(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	f, err := e.fs.OpenFile(out.Temp(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
@@ -164,11 +165,11 @@ func replaceFile(path string, write func(io.Writer) error) (err error) {
 }
 
 // onlyTasks refuses to replace a file that has something else in it than tasks.
-func onlyTasks(path string) error {
+func (e *env) onlyTasks(path string) error {
 	refused := func(what string, err error) error {
 		return &failure{path: path, what: what, hint: "choose another file", err: err}
 	}
-	st, err := iox.OS.Stat(path)
+	st, err := e.fs.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -178,7 +179,7 @@ func onlyTasks(path string) error {
 	if !st.Mode().IsRegular() {
 		return refused("it is not a regular file", fs.ErrExist)
 	}
-	f, err := iox.OS.Open(path)
+	f, err := e.fs.Open(path)
 	if err != nil {
 		return err
 	}

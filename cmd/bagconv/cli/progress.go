@@ -13,7 +13,6 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/remote"
 )
 
 // A progress shows how far a run is. update is called from one goroutine; stop
@@ -193,7 +192,7 @@ func writeEvent(w io.Writer, event any) {
 	if err != nil {
 		panic("internal error: " + err.Error())
 	}
-	_, _ = io.WriteString(w, remote.ShowAll(string(line))+"\n") // a lost progress line is no reason to stop
+	_, _ = io.WriteString(w, iox.ShowAll(string(line))+"\n") // a lost progress line is no reason to stop
 }
 
 func round1(f float64) float64 { return math.Round(f*10) / 10 }

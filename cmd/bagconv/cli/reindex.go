@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -72,14 +71,14 @@ func (e *env) reindex(c *cli.Context) error {
 
 // reindexOne writes the index of one recording.
 func (e *env) reindexOne(ctx context.Context, path string, out *reindexJSON) error {
-	f, err := e.formats.DetectIn(iox.OS, path)
+	f, err := e.formats.DetectIn(e.fs, path)
 	if err != nil {
 		return err
 	}
 	if out.Format = f.Name; f.Reindex == nil {
 		return &failure{path: path, what: fmt.Sprintf("bagconv writes no index of a %s in place", f.Name), hint: "bagconv recover IN OUT writes a copy with an index"}
 	}
-	list, err := f.Reindex(ctx, path, storage.ReindexOptions{DryRun: e.set.dryRun, NoSync: e.set.job.Write.NoSync})
+	list, err := f.Reindex(ctx, path, storage.ReindexOptions{FS: e.fs, DryRun: e.set.dryRun, NoSync: e.set.job.Write.NoSync})
 	for _, x := range list {
 		out.Changes = append(out.Changes, indexChangeJSON(x))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // A reportFile is the file of --report. It is written before the run, so that a name
@@ -19,6 +20,7 @@ import (
 // the report of an earlier run is never taken for that of one that was killed. What is
 // no regular file, such as /dev/stdout or a pipe, is written once, in place.
 type reportFile struct {
+	fs    storage.FS
 	path  string   // "": the report goes nowhere
 	place *os.File // written in place; nil for a regular file
 }
@@ -52,11 +54,11 @@ func (e *env) openReport(ctx context.Context, path string, initial any) (*report
 		return &reportFile{}, nil
 	}
 	e.report.attempted = true
-	st, err := iox.Stat(path)
+	st, err := e.fs.Stat(path)
 	if err == nil && st.IsDir() || os.IsPathSeparator(path[len(path)-1]) {
 		return nil, usage("give the name of a file", "--report %s is a folder", clean(path))
 	}
-	r := &reportFile{path: path}
+	r := &reportFile{fs: e.fs, path: path}
 	if err == nil && (!st.Mode().IsRegular() || isStandard(st)) {
 		if r.place, err = openPlace(ctx, path); err != nil {
 			return nil, err
@@ -65,7 +67,7 @@ func (e *env) openReport(ctx context.Context, path string, initial any) (*report
 		return r, nil
 	}
 	e.cleanUp([]string{path})
-	if err := reportKind.Check(path); err != nil {
+	if err := reportKind.Check(e.fs, path); err != nil {
 		return nil, explainReport(path, err)
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -124,7 +126,7 @@ func (r *reportFile) write(v any) error {
 	if r.place != nil {
 		return errors.Join(writeJSON(r.place, v), r.place.Close())
 	}
-	fsys := reportKind.Writer(nil)
+	fsys := reportKind.Writer(r.fs)
 	out, err := iox.NewOutput(fsys, r.path, true, false)
 	if err != nil {
 		return explainReport(r.path, err)

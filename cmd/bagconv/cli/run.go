@@ -108,7 +108,7 @@ func (e *env) runStaged(c *cli.Context, stem string, jobs []*convert.Job, salvag
 	var stage *convert.Stage
 	if stem != "" && !jobs[0].DryRun {
 		if stage, err = convert.NewStage(stem, jobs[0]); err != nil {
-			return nil, 0, explainRun(c.Context, jobs[0], err)
+			return nil, 0, e.explainRun(c.Context, jobs[0], err)
 		}
 		defer func() { err = errors.Join(err, stage.Abort()) }()
 	}
@@ -130,7 +130,7 @@ func (e *env) runStaged(c *cli.Context, stem string, jobs []*convert.Job, salvag
 		}
 		if err != nil {
 			job := jobs[0]
-			result := resultOf(&convert.Report{Source: convert.End{Path: job.Source}, Sink: convert.End{Path: job.Sink}}, explainRun(c.Context, job, err))
+			result := resultOf(&convert.Report{Source: convert.End{Path: job.Source}, Sink: convert.End{Path: job.Sink}}, e.explainRun(c.Context, job, err))
 			e.sayResult(result, salvage)
 			return []*resultJSON{result}, result.ExitStatus, nil
 		}
@@ -148,7 +148,7 @@ func (e *env) runStaged(c *cli.Context, stem string, jobs []*convert.Job, salvag
 // cleanUp removes or finishes what runs that were killed have left of the outputs, and
 // names it.
 func (e *env) cleanUp(paths []string, jobs ...*convert.Job) {
-	found, err := convert.CleanUp(paths, jobs...)
+	found, err := convert.CleanUp(e.fs, paths, jobs...)
 	for _, l := range found {
 		switch {
 		case l.Err != nil:
@@ -174,11 +174,6 @@ func (e *env) runAll(c *cli.Context, jobs []*convert.Job) (results []*resultJSON
 		show = noProgress{}
 	}
 	jobs[0].Progress = show.update
-	for _, job := range jobs {
-		if job.Read.FS = e.files(); job.Write.FS == nil { // else it is that of record, which keeps what is not finished
-			job.Write.FS = e.files()
-		}
-	}
 	if e.LimitMemory != nil {
 		e.LimitMemory(jobs[0].MaxMemory)
 	}
@@ -186,7 +181,7 @@ func (e *env) runAll(c *cli.Context, jobs []*convert.Job) (results []*resultJSON
 	show.stop()
 	var failed *convert.JobError
 	if errors.As(err, &failed) {
-		result := resultOf(reports[failed.Job], explainRun(c.Context, jobs[failed.Job], failed.Err))
+		result := resultOf(reports[failed.Job], e.explainRun(c.Context, jobs[failed.Job], failed.Err))
 		result.IO = e.meter.Counts()
 		return []*resultJSON{result}, err
 	}

@@ -90,12 +90,13 @@ func TestS3JoinFaults(t *testing.T) {
 	s := s3test.NewFake(t)
 	db3 := all.Registry().Lookup("db3")
 	for n := int64(1); ; n++ {
-		_, unmount := remote.Mount(context.Background(), &remote.Settings{})
+		stores := remote.New(context.Background(), &remote.Settings{})
+		fsys := iox.Join(nil, stores)
 		dir := iox.Canonical(fmt.Sprintf("s3://%s/%d", s3test.Bucket, n))
 		var parts []string
 		for i := range 3 {
 			part := filepath.Join(dir, fmt.Sprintf("drive.parts/%d/drive", i))
-			writePart(t, db3, part, int64(i))
+			writePart(t, fsys, db3, part, int64(i))
 			parts = append(parts, part)
 		}
 		stage, path := filepath.Join(dir, "drive.parts/joined"), filepath.Join(dir, "drive")
@@ -107,20 +108,21 @@ func TestS3JoinFaults(t *testing.T) {
 			s3test.Refuse(w, 403, "AccessDenied", "no more")
 			return true
 		}
-		_, err := db3.Join(context.Background(), iox.OS, parts, stage, path)
+		_, err := db3.Join(context.Background(), fsys, parts, stage, path)
 		s.Fault = nil
 		if whole := s.Get(fmt.Sprintf("%d/drive/metadata.yaml", n)) != nil; err == nil && !whole {
 			t.Fatalf("request %d: joined, and not there", n)
 		}
-		unmount()
-		fsys, unmount := remote.Mount(context.Background(), &remote.Settings{}) // another process
-		if _, err := fsys.CleanUp(path); err != nil {
+		stores.Close()
+		stores = remote.New(context.Background(), &remote.Settings{}) // another process
+		fsys = iox.Join(nil, stores)
+		if _, err := stores.CleanUp(path); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db3.Join(context.Background(), iox.OS, parts, stage, path); err != nil {
+		if _, err := db3.Join(context.Background(), fsys, parts, stage, path); err != nil {
 			t.Fatalf("request %d, again: %v", n, err)
 		}
-		r, err2 := db3.Open(context.Background(), path, storage.ReadOptions{Strict: true})
+		r, err2 := db3.Open(context.Background(), path, storage.ReadOptions{FS: fsys, Strict: true})
 		if err2 != nil {
 			t.Fatal(err2)
 		}
@@ -135,7 +137,7 @@ func TestS3JoinFaults(t *testing.T) {
 		if _, err := fsys.Stat(stage); !errors.Is(err, fs.ErrNotExist) {
 			t.Fatalf("request %d: %v, %s is left", n, err, stage)
 		}
-		unmount()
+		stores.Close()
 		if asked.Load() < n { // no request was refused
 			if err != nil || n < 20 {
 				t.Fatalf("%d requests: %v", n, err)
@@ -149,9 +151,9 @@ func TestS3JoinFaults(t *testing.T) {
 }
 
 // writePart writes a recording of one message.
-func writePart(t *testing.T, f *storage.Format, path string, at int64) {
+func writePart(t *testing.T, fsys storage.FS, f *storage.Format, path string, at int64) {
 	t.Helper()
-	w, err := f.Create(t.Context(), path, storage.WriteOptions{})
+	w, err := f.Create(t.Context(), path, storage.WriteOptions{FS: fsys})
 	if err != nil {
 		t.Fatal(err)
 	}

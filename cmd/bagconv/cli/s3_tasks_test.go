@@ -15,6 +15,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/internal/s3test"
 )
@@ -26,11 +27,9 @@ func TestS3Tasks(t *testing.T) { eachServer(t, s3test.Names, testTasks) }
 // TestS3Receipts: a process sees at once what others have written about a task, even if it has just looked.
 func TestS3Receipts(t *testing.T) {
 	s3test.NewFake(t)
-	here, unmount := remote.Mount(context.Background(), &remote.Settings{})
-	defer unmount()
-	there := remote.New(context.Background(), &remote.Settings{})
+	here, there := remote.New(context.Background(), &remote.Settings{}), remote.New(context.Background(), &remote.Settings{})
 	task := &tasks.Task{ID: "5f0c", OutputDir: filepath.Clean("s3://recordings/out"), Output: filepath.Clean("s3://recordings/out/x.bag")}
-	mine, theirs := tasks.Store{FS: here}, tasks.Store{FS: there}
+	mine, theirs := tasks.Store{FS: iox.Join(nil, here)}, tasks.Store{FS: iox.Join(nil, there)}
 	for _, status := range []string{"", tasks.StatusPending, batch.StatusOK, tasks.StatusPending} {
 		if status != "" {
 			r := task.Pending()

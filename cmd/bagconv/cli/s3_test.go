@@ -354,7 +354,9 @@ func testRivals(t *testing.T, server string) {
 		t.Errorf("the one that loses: %v, %s", err, said(slow))
 	}
 	must(t, "verify", in, url)
-	sameBytes(t, in, url)
+	local := filepath.Join(t.TempDir(), "rivals.bag")
+	must(t, in, local, "-q")
+	sameBytes(t, local, url)
 	if left := s.Uploads(t); len(left) > 0 {
 		t.Errorf("uploads are left: %q", left)
 	}

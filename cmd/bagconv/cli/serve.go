@@ -104,7 +104,7 @@ func (e *env) noteExposed(l net.Listener) {
 
 // served finds the recordings that words name: each with its files as they are now.
 func (e *env) served(words []string, fsys *serve.Confined) ([]serve.Recording, error) {
-	finder := batch.Finder{Formats: e.formats, Detect: e.detect}
+	finder := batch.Finder{FS: e.fs, Formats: e.formats, Detect: e.detect}
 	found, err := finder.Find(words)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (e *env) served(words []string, fsys *serve.Confined) ([]serve.Recording, e
 	names := map[string]bool{}
 	for _, in := range found.Inputs {
 		if in.Err != nil {
-			if slices.ContainsFunc(words, func(w string) bool { return iox.SamePath(w, in.Path) }) {
+			if slices.ContainsFunc(words, func(w string) bool { return iox.SamePath(e.fs, w, in.Path) }) {
 				return nil, in.Err // it was named
 			}
 			continue

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
 func testEnv() (*env, *bytes.Buffer, *bytes.Buffer) {
 	var out, errOut bytes.Buffer
-	return &env{Stdio: Stdio{Out: &out, Err: &errOut}, formats: storage.NewRegistry(fake)}, &out, &errOut
+	return &env{Stdio: Stdio{Out: &out, Err: &errOut}, formats: storage.NewRegistry(fake), fs: iox.OS}, &out, &errOut
 }
 
 func TestUnits(t *testing.T) {

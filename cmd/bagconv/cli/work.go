@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert/tasks"
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/ordered"
 )
 
@@ -39,7 +38,7 @@ func (e *env) work(c *cli.Context) error {
 	if c.Args().Present() {
 		return usage("type: bagconv work < PLAN, or bagconv work --task PLAN", "work takes no %s", clean(c.Args().First()))
 	}
-	w := &worker{env: e, runs: map[string]*preparedRun{}, jobs: e.set.jobs}
+	w := &worker{env: e, store: tasks.Store{FS: e.fs}, runs: map[string]*preparedRun{}, jobs: e.set.jobs}
 	if w.jobs < 0 {
 		return usage("0 is one per two cores", "--jobs needs a number of conversions, not %d", w.jobs)
 	}
@@ -125,7 +124,7 @@ func (w *worker) eachFile(read func(io.Reader) error) error {
 		return read(os.Stdin)
 	}
 	for _, name := range w.set.tasks {
-		f, err := iox.OS.Open(name)
+		f, err := w.fs.Open(name)
 		if err == nil {
 			err = errors.Join(read(f), f.Close())
 		}

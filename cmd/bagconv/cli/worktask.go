@@ -84,17 +84,17 @@ func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if before.DoneBy(t, p.set.verified) {
+	if before.DoneBy(w.fs, t, p.set.verified) {
 		before.Skipped = true
 		return before, nil
 	}
 	if t.Range != nil && p.job.SinkFormat.Join != nil {
-		moved := before != nil && before.Task == t.ID && before.Done() && !before.Stands()
-		if t.Range.Staged() || moved && t.Range.BeingJoined() {
+		moved := before != nil && before.Task == t.ID && before.Done() && !before.Stands(w.fs)
+		if t.Range.Staged(w.fs) || moved && t.Range.BeingJoined(w.fs) {
 			return nil, &halfJoined{t.Range.Joined}
 		}
 	}
-	item := &batchItem{Input: p.input(t), output: t.Output, replace: before.Ours(), part: t.Range}
+	item := &batchItem{Input: p.input(t), output: t.Output, replace: before.Ours(w.fs), part: t.Range}
 	return w.convert(t, p, item, before, 1)
 }
 
@@ -116,7 +116,7 @@ const maxTries = 3
 
 // convert does a task that is not done.
 func (w *worker) convert(t *tasks.Task, p *preparedRun, item *batchItem, before *tasks.Result, try int) (*tasks.Result, error) {
-	_, err := iox.OS.Stat(t.Output)
+	_, err := w.fs.Stat(t.Output)
 	free, sync := errors.Is(err, fs.ErrNotExist), !p.job.Write.NoSync
 	if item.Err == nil && (free || item.replace || p.job.Write.Overwrite) {
 		if err := w.store.Save(t, t.Pending(), sync); err != nil {
@@ -124,7 +124,7 @@ func (w *worker) convert(t *tasks.Task, p *preparedRun, item *batchItem, before 
 		}
 	}
 	run := *p.batchRun
-	run.guard = guard.New(w.formats.Formats()...)
+	run.guard = guard.New(w.fs, w.fs, w.formats.Formats()...)
 	if item.Format != nil {
 		run.guard.Keep(item.Format, item.Path)
 	}
@@ -166,7 +166,7 @@ func (w *worker) done(t *tasks.Task, p *preparedRun, rival bool, try int) (*task
 		if err != nil {
 			return nil, err
 		}
-		if r.DoneBy(t, p.set.verified) {
+		if r.DoneBy(w.fs, t, p.set.verified) {
 			r.Skipped = true
 			return r, nil
 		}
@@ -206,6 +206,7 @@ func (w *worker) prepare(t *tasks.Task) (*preparedRun, error) {
 
 func (w *worker) readFlags(t *tasks.Task) (*batchRun, error) {
 	e := &env{Stdio: Stdio{Out: io.Discard, Err: w.Err}, formats: w.formats, moreFlags: w.moreFlags, meter: w.meter}
+	e.useFiles(w.fs)
 	args, err := named(append([]string{"plan", "--output-dir=" + t.OutputDir}, t.Flags...))
 	if err != nil {
 		return nil, err
@@ -243,7 +244,7 @@ func (w *worker) readFlags(t *tasks.Task) (*batchRun, error) {
 
 // input finds the source of a task.
 func (p *preparedRun) input(t *tasks.Task) *batch.Input {
-	in := &batch.Input{Path: t.Source}
+	in := &batch.Input{FS: p.fs, Path: t.Source}
 	in.Format, in.Err = p.detect(t.Source)
 	in.Measure()
 	if in.Err == nil && (in.Size != t.Size || !in.ModTime.Equal(t.ModTime)) {

@@ -74,7 +74,7 @@ func (j *joiner) exists(path string) (bool, error) {
 
 // join goes on from where a call before has ended.
 func (j *joiner) join() error {
-	iox.Refresh(j.path)
+	iox.Refresh(j.fs, j.path)
 	staged, err := j.exists(j.stage)
 	if err != nil {
 		return err

@@ -1,9 +1,12 @@
-package remote
+package outward
 
-import "testing"
+import (
+	"net"
+	"testing"
+)
 
-// TestOutward: no redirect leads from elsewhere into this machine or its network.
-func TestOutward(t *testing.T) {
+// TestCheck: nothing leads from elsewhere into this machine or its network.
+func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		from, to string
 		may      bool
@@ -15,8 +18,25 @@ func TestOutward(t *testing.T) {
 		{"127.0.0.1", "127.0.0.2", true}, {"127.0.0.1", "10.0.0.1", true}, {"127.0.0.1", "169.254.169.254", false},
 		{"169.254.169.254", "169.254.169.254", true}, {"169.254.1.1", "169.254.1.2", true},
 	} {
-		if err := outward(t.Context(), c.to, c.from); (err == nil) != c.may {
+		if err := Check(t.Context(), c.to, c.from); (err == nil) != c.may {
 			t.Errorf("%s to %s: %v", c.from, c.to, err)
+		}
+	}
+}
+
+// TestOwn: what this machine names by one of its addresses may be at another one of them.
+func TestOwn(t *testing.T) {
+	list, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range list {
+		ip, _, err := net.ParseCIDR(a.String())
+		if err != nil || ip.IsLinkLocalUnicast() {
+			continue
+		}
+		if err := Check(t.Context(), "127.0.0.1", ip.String()); err != nil {
+			t.Errorf("from %v: %v", ip, err)
 		}
 	}
 }
