@@ -199,6 +199,9 @@ func (p *Pipeline) move(ctx context.Context) (err error) {
 	}
 	p.spares, p.taking = new(spares), taking{}
 	workers := p.workers + 1 // one of them collects
+	if p.whole {
+		workers = p.workers // collecting takes no time
+	}
 	if p.Source.query != nil && p.Limit > 0 {
 		workers = 1 // a block has what is wanted, and no more is read
 	}
