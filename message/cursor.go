@@ -86,10 +86,14 @@ func (c *Cursor) Close() {
 	if c.x != nil {
 		c.x.Release()
 	}
-	clear(c.places)
-	kept := Cursor{plain: c.plain[:0], numbers: c.numbers[:0], text: c.text[:0], units: c.units[:0], places: c.places[:0], extents: c.extents[:0]}
-	if *c = kept; cap(c.plain) > maxKeep || cap(c.numbers) > maxKeep || cap(c.text) > maxKeep || cap(c.units) > maxKeep {
-		*c = Cursor{}
+	if len(c.places) > 0 {
+		clear(c.places)
+		c.places = c.places[:0]
+	}
+	c.r, c.src, c.rest, c.x, c.extra = ros.Reader{}, nil, nil, nil, 0
+	c.unknown, c.mistyped, c.extents = "", "", c.extents[:0]
+	if max(cap(c.plain), cap(c.numbers), cap(c.text), cap(c.units)) > maxKeep {
+		c.plain, c.numbers, c.text, c.units = nil, nil, nil, nil
 	}
 	cursors.Put(c)
 }
@@ -219,12 +223,4 @@ func (c *Cursor) leave(end int) []byte {
 		c.extents = c.extents[:len(c.extents)-1]
 	}
 	return c.r.End(end)
-}
-
-// at puts the cursor before a field.
-func (c *Cursor) at(f *Field) {
-	if c.x != nil {
-		h := c.here()
-		h.field, h.element = f, false
-	}
 }

@@ -65,10 +65,13 @@ func (c *Cursor) Seek(p *Path) bool {
 		if !c.OK() {
 			return false
 		}
-		c.at(s.field)
+		if c.x != nil {
+			h := c.here()
+			h.field, h.element = s.field, false
+		}
 		switch {
 		case s.index >= 0:
-			if !c.element(s.field, s.index) {
+			if _, found := c.Element(s.field, s.index); !found {
 				return false
 			}
 		case s.field.Presence && !c.Present(s.field):
@@ -87,15 +90,15 @@ func (t *Type) plainTo(index int) bool {
 	return !slices.ContainsFunc(t.Fields[:index], func(f Field) bool { return f.odd || f.Type != nil && f.Type.odd })
 }
 
-// element goes to an element of the list at the cursor, and reports whether there is one.
-func (c *Cursor) element(f *Field, index int) bool {
-	n := c.Count(f)
-	if index >= n || !c.OK() {
-		return false
+// Element goes to an element of the list at the cursor, which has n, and reports whether there is one. In ROS the
+// cursor is before the first one if not.
+func (c *Cursor) Element(f *Field, index int) (n int, found bool) {
+	if n = c.Count(f); index >= n || !c.OK() {
+		return n, false
 	}
 	if c.x == nil {
-		c.skip(f, index)
-		return c.OK()
+		c.SkipElements(f, index)
+		return n, c.OK()
 	}
 	h := c.here()
 	h.element, h.value = true, c.x.First(&h.view, f.Index)
@@ -107,14 +110,24 @@ func (c *Cursor) element(f *Field, index int) bool {
 			_, k := pb.Number(f.wire.Kind, p)
 			if k < 0 {
 				c.FailAt(h.at+int(h.value.Begin), "a packed list ends within a number")
-				return false
+				return n, false
 			}
 			if index == 0 {
 				h.value.Begin = h.value.End - int32(len(p))
-				return true
+				return n, true
 			}
 			p = p[k:]
 		}
 	}
-	return true
+	return n, true
+}
+
+// Rewind goes back to the begin of a message, for another Seek or Fields.
+func (c *Cursor) Rewind() {
+	c.fuel = maxFuel + len(c.src)
+	c.extents = c.extents[:min(1, len(c.extents))]
+	for c.OK() && len(c.places) > 0 {
+		c.leaveProto()
+	}
+	c.r.Seek(0)
 }

@@ -11,14 +11,17 @@ import (
 func (c *Cursor) Fields(t *Type, visit func(f *Field)) (more []byte) {
 	end := c.enter(t)
 	for i := range t.Fields {
-		if !c.OK() {
+		if !c.r.OK() {
 			return nil
 		}
 		f := &t.Fields[i]
-		c.at(f)
+		if c.x != nil {
+			h := c.here()
+			h.field, h.element = f, false
+		}
 		visit(f)
 	}
-	if !c.OK() {
+	if !c.r.OK() {
 		return nil
 	}
 	return c.leave(end)
@@ -89,23 +92,22 @@ func (c *Cursor) Elements(f *Field, n int, visit func(i int)) {
 // Bits reads a single number or bool: integers with their sign in 64 bits, floats as their own bits, a bool as the
 // byte that it is.
 func (c *Cursor) Bits(f *Field) uint64 {
-	switch {
-	case c.x == nil:
-	case c.OK():
+	if c.x != nil {
+		if !c.OK() {
+			return 0
+		}
 		return c.bitsProto()
-	default:
-		return 0
 	}
 	var v uint64
 	switch f.Size {
-	case 1:
-		v = uint64(c.r.U8())
-	case 2:
-		v = uint64(c.r.U16())
+	case 8:
+		return c.r.U64()
 	case 4:
 		v = uint64(c.r.U32())
+	case 2:
+		v = uint64(c.r.U16())
 	default:
-		v = c.r.U64()
+		v = uint64(c.r.U8())
 	}
 	if f.Kind == Signed {
 		shift := 64 - 8*f.Size
@@ -213,12 +215,14 @@ func (c *Cursor) Skip(f *Field) {
 	if f.List {
 		n = c.Count(f)
 	}
-	c.skip(f, n)
+	c.SkipElements(f, n)
 }
 
-// skip steps over n values in ROS.
-func (c *Cursor) skip(f *Field, n int) {
+// SkipElements is Skip for n values of a list that Count has counted.
+func (c *Cursor) SkipElements(f *Field, n int) {
 	switch {
+	case c.x != nil:
+		return
 	case f.Size > 0:
 		c.r.Numbers(n, f.Size)
 		return

@@ -68,6 +68,10 @@ type Type struct {
 	Enumerated bool // IDL only: the number is a bitmask or bitset, or an enum of at most 16 bits
 }
 
+// IsByte reports whether values are bytes, which lists of are shown as such: a number without a sign, or one
+// that is no more than eight bits.
+func (k Kind) IsByte() bool { return k == Uint8 || k == Byte || k == Char || k == IDLChar }
+
 // IsEnum reports whether the values are those of an enum, bitmask or bitset, which XCDR2 does not take for
 // numbers: it has a size before lists of them.
 func (t Type) IsEnum() bool { return t.Kind == Enum || t.Enumerated }

@@ -1,135 +1,156 @@
 package render
 
 import (
-	"errors"
-	"fmt"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/convert/transcode"
-	"github.com/bagconv/bagconv/internal/wire/xtypes"
+	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
 )
 
-// A node is a struct of ROS. Nodes are shared where types are.
-type node struct {
-	name   string
-	fields []field
-	min    int // least bytes of a value on any wire
-}
-
-// A field is a member of a struct.
-type field struct {
+// A look is how a field of a message is written.
+type look struct {
 	label
-	name string
-	kind schema.Kind
-	list schema.Array
-	len  int   // of a Fixed list
-	node *node // of a Struct
-	size int   // of one number
-	min  int   // least bytes of one value
+	form form
 	flow bool  // in YAML its value stands on the line of its name
-	blob bool  // a list of bytes
-	lone bool  // a list of one value at most, which is written as that value or null
+	null bool  // it is null if the message does not have it; other fields have a default
+	enum *enum // of protobuf
 }
 
-var errTooLarge = errors.New("the definition is too large to be compiled")
+// A form is how a value is written that is no struct and no text.
+type form uint8
 
-// Limits of a definition.
 const (
-	maxNodes   = 100_000
-	maxDepth   = 128
-	maxColumns = 1000
+	formFloat64 form = iota
+	formFloat32
+	formInt   // integers of up to 32 bits
+	formInt64 // a string in JSON
+	formUint64
+	formBool
+	formEnum
+	formBytes // a list of bytes
 )
+
+// maxColumns is how many columns all fields of a message may make.
+const maxColumns = 1000
 
 // Compile makes the program for messages of type m. The error names the field
 // that cannot be read; for a path that does not fit it is a *PathError.
 func Compile(m *schema.Message, wire transcode.Wire, o Options) (*Program, error) {
-	c := &compiler{made: map[*schema.Message]*node{}}
-	root, err := c.node(m, 0)
+	t, err := message.ROS(m, wire == transcode.CDR)
+	return compile(t, o, err)
+}
+
+// CompileProto makes the program for messages of md. Fields stand in the order
+// of their declaration. A field whose type the descriptors lack is bytes.
+func CompileProto(md protoreflect.MessageDescriptor, o Options) (*Program, error) {
+	t, err := message.Proto(md)
+	return compile(t, o, err)
+}
+
+func compile(t *message.Type, o Options, err error) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{o: o, cdr: wire == transcode.CDR, ros: root}
-	if p.cdr {
-		p.special = xtypes.New(m)
-	}
-	return p, p.setColumns(root)
+	p := &Program{o: o, typ: t, looks: make([]look, t.Count())}
+	c := compiler{p, map[*message.Type]bool{}, map[protoreflect.EnumDescriptor]*enum{}}
+	c.add(t)
+	return p, p.setColumns(t)
 }
 
 type compiler struct {
-	made map[*schema.Message]*node
-	work int
+	p     *Program
+	added map[*message.Type]bool
+	enums map[protoreflect.EnumDescriptor]*enum
 }
 
-// ROS 1 has times as primitives; they are shown as the structs of ROS 2.
-var (
-	rosTime     = &schema.Message{Name: "time", Fields: []schema.Field{{Name: "sec", Type: schema.Type{Kind: schema.Uint32}}, {Name: "nanosec", Type: schema.Type{Kind: schema.Uint32}}}}
-	rosDuration = &schema.Message{Name: "duration", Fields: []schema.Field{{Name: "sec", Type: schema.Type{Kind: schema.Int32}}, {Name: "nanosec", Type: schema.Type{Kind: schema.Int32}}}}
-)
-
-func (c *compiler) node(m *schema.Message, depth int) (*node, error) {
-	if n := c.made[m]; n != nil {
-		return n, nil
+func (c *compiler) add(t *message.Type) {
+	if c.added[t] {
+		return
 	}
-	if c.work += 1 + len(m.Fields); c.work > maxNodes || depth > maxDepth {
-		return nil, errTooLarge
-	}
-	n := &node{name: m.Name, fields: make([]field, len(m.Fields))}
-	for i, f := range m.Fields {
-		t := f.Type
-		switch t.Kind {
-		case schema.Time:
-			t.Kind, t.Message = schema.Struct, rosTime
-		case schema.Duration:
-			t.Kind, t.Message = schema.Struct, rosDuration
-		}
-		if t.Kind != schema.Struct && t.Kind != schema.String && t.Kind != schema.WString && (t.Kind.Size() == 0 || t.Kind == schema.LongDouble) {
-			return nil, fmt.Errorf("field %s of %s: a %s cannot be read", f.Name, m.Name, t.Kind)
-		}
-		d := field{label: labelOf(f.Name, i == 0), name: f.Name, kind: t.Kind, list: t.Array, len: t.Len, size: t.Kind.Size(), min: 4, flow: true}
-		switch {
-		case t.Kind == schema.Struct:
-			var err error
-			if d.node, err = c.node(t.Message, depth+1); err != nil {
-				return nil, err
+	c.added[t] = true
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		l := &c.p.looks[t.Number(f)]
+		*l = look{label: labelOf(f.Name, i == 0), form: formOf(f), flow: f.Type == nil}
+		if f.Proto != nil {
+			oneof := f.Proto.ContainingOneof()
+			l.null = !f.List && (f.Type != nil && !t.Entry || oneof != nil && !oneof.IsSynthetic())
+			if e := f.Proto.Enum(); e != nil && !e.IsPlaceholder() {
+				l.form, l.enum = formEnum, c.enum(e)
 			}
-			d.min = d.node.min
-			d.flow = false
-		case d.size > 0:
-			d.min = d.size
 		}
-		switch t.Kind {
-		case schema.Uint8, schema.Byte, schema.Char, schema.IDLChar:
-			d.blob = t.Array != schema.Single
+		if f.Type != nil {
+			c.add(f.Type)
 		}
-		if isLone(f) {
-			d.lone, d.blob = true, false
-		}
-		n.fields[i] = d
-		n.min = min(1<<40, n.min+d.least())
 	}
-	c.made[m] = n
-	return n, nil
 }
 
-// isLone reports whether a field is a member of a union or an optional one of IDL, which stands for
-// a single value.
-func isLone(f schema.Field) bool {
-	if f.Member == nil || f.Type.Array != schema.Bounded || f.Type.Len != 1 {
-		return false
+func formOf(f *message.Field) form {
+	switch {
+	case f.ROS.IsByte() && f.List && !f.Lone:
+		return formBytes
+	case f.Kind == message.Bool:
+		return formBool
+	case f.Kind == message.Float && f.Size == 4:
+		return formFloat32
+	case f.Kind == message.Float:
+		return formFloat64
+	case f.Size < 8:
+		return formInt
+	case f.Kind == message.Unsigned:
+		return formUint64
 	}
-	return f.Member.Type.Array == schema.Single || f.Type.Kind == schema.Struct && f.Type.Message.Extensibility == schema.Bare
+	return formInt64
 }
 
-// least returns how many bytes the field takes at least.
-func (f *field) least() int {
-	switch f.list {
-	case schema.Single:
-		return f.min
-	case schema.Fixed:
-		if f.min > 0 && f.len > (1<<40)/f.min {
-			return 1 << 40
-		}
-		return f.min * f.len
+// An enum has the names of its numbers, by style.
+type enum struct {
+	dense  [][3][]byte
+	sparse map[int32][3][]byte
+}
+
+const maxDense = 256
+
+func (c *compiler) enum(ed protoreflect.EnumDescriptor) *enum {
+	if e := c.enums[ed]; e != nil {
+		return e
 	}
-	return 4
+	e := &enum{sparse: map[int32][3][]byte{}}
+	c.enums[ed] = e
+	for i := range ed.Values().Len() {
+		v := ed.Values().Get(i)
+		name := []byte(v.Name())
+		quoted := appendQuoted(nil, name)
+		text := [3][]byte{JSON: quoted, YAML: quoted, CSV: appendCell(nil, name)}
+		num := int32(v.Number())
+		if num < 0 || num >= maxDense {
+			if _, alias := e.sparse[num]; !alias {
+				e.sparse[num] = text
+			}
+			continue
+		}
+		for len(e.dense) <= int(num) {
+			e.dense = append(e.dense, [3][]byte{})
+		}
+		if e.dense[num][0] == nil { // of two names the first counts
+			e.dense[num] = text
+		}
+	}
+	return e
+}
+
+// write writes the name of a number, or the number.
+func (e *enum) write(w *out, v int32) {
+	var text []byte
+	if v >= 0 && int(v) < len(e.dense) {
+		text = e.dense[v][w.style]
+	} else if len(e.sparse) > 0 {
+		text = e.sparse[v][w.style]
+	}
+	if text == nil {
+		w.int(int64(v))
+		return
+	}
+	w.buf = append(w.buf, text...)
 }

@@ -127,4 +127,4 @@ func FuzzProto(f *testing.F) {
 }
 
 // deep reports whether it is a message that may be refused for its depth.
-func deep(msg []byte) bool { return len(msg) > 2*maxDepth }
+func deep(msg []byte) bool { return len(msg) > 2*128 }

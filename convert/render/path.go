@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/bagconv/bagconv/message"
 )
 
 // A pathStep of a path goes into a field and, with an index, to one element of it.
@@ -15,10 +17,10 @@ type pathStep struct {
 // A column is a field that is written by itself.
 type column struct {
 	label
-	steps []pathStep // nil: an empty cell
-	flow  bool       // in YAML its value stands on the line of its name
-	whole bool       // a long list is written whole: a path names it
-	sub   shape      // the struct that it is; nil for a list and for what has no fields
+	steps []pathStep    // nil: an empty cell
+	flow  bool          // in YAML its value stands on the line of its name
+	whole bool          // a long list is written whole: a path names it
+	sub   *message.Type // the struct that it is; nil for a list and for what has no fields
 }
 
 // A PathError describes where a path does not fit the type.
@@ -37,26 +39,13 @@ func (e *PathError) Error() string {
 	return fmt.Sprintf("path %q: %s has no field %q", e.Path, e.Type, e.Field)
 }
 
-// A shape is a struct of either kind, as paths see it.
-type shape interface {
-	typeName() string
-	size() int
-	at(i int) member
-}
-
-type member struct {
-	name string
-	list bool
-	sub  shape // nil for what has no fields
-}
-
 // setColumns resolves the paths, or finds those of all cells of CSV.
-func (p *Program) setColumns(root shape) error {
+func (p *Program) setColumns(root *message.Type) error {
 	if p.o.Paths == nil {
 		if p.o.Style != CSV {
 			return nil
 		}
-		l := flattener{open: map[shape]bool{}}
+		l := flattener{open: map[*message.Type]bool{}}
 		err := l.add(root, "")
 		p.names = l.names
 		return err
@@ -86,11 +75,11 @@ func (p *Program) setColumns(root shape) error {
 
 // expand returns the paths of the cells that a path becomes in CSV: a struct has those
 // that it has in the whole message.
-func (p *Program) expand(root shape, path string) ([]string, error) {
+func (p *Program) expand(root *message.Type, path string) ([]string, error) {
 	if p.o.Style != CSV {
 		return []string{path}, nil
 	}
-	l := flattener{open: map[shape]bool{}}
+	l := flattener{open: map[*message.Type]bool{}}
 	c, err := resolve(root, path, l.open)
 	if err != nil || c.sub == nil || l.open[c.sub] {
 		return []string{path}, err
@@ -101,22 +90,22 @@ func (p *Program) expand(root shape, path string) ([]string, error) {
 // A flattener lists the cells of a struct: fields of structs that are not lists
 // are cells of their own. A type within itself is one cell.
 type flattener struct {
-	open  map[shape]bool
+	open  map[*message.Type]bool
 	names []string
 	work  int
 }
 
-func (l *flattener) add(s shape, prefix string) error {
-	l.open[s] = true
-	defer delete(l.open, s)
-	for i := range s.size() {
+func (l *flattener) add(t *message.Type, prefix string) error {
+	l.open[t] = true
+	defer delete(l.open, t)
+	for i := range t.Fields {
 		if l.work++; l.work > maxColumns*10 || len(l.names) == maxColumns {
-			return fmt.Errorf("%s has more than %d columns; name the fields that you need", s.typeName(), maxColumns)
+			return fmt.Errorf("%s has more than %d columns; name the fields that you need", t.Name, maxColumns)
 		}
-		m := s.at(i)
-		if m.list || m.sub == nil || l.open[m.sub] {
-			l.names = append(l.names, prefix+m.name)
-		} else if err := l.add(m.sub, prefix+m.name+"."); err != nil {
+		f := &t.Fields[i]
+		if f.List || f.Type == nil || l.open[f.Type] {
+			l.names = append(l.names, prefix+f.Name)
+		} else if err := l.add(f.Type, prefix+f.Name+"."); err != nil {
 			return err
 		}
 	}
@@ -125,11 +114,11 @@ func (l *flattener) add(s shape, prefix string) error {
 
 // resolve finds the fields of a path, and adds the structs that it leads through to
 // open, which may be nil.
-func resolve(s shape, path string, open map[shape]bool) (column, error) {
+func resolve(t *message.Type, path string, open map[*message.Type]bool) (column, error) {
 	c := column{flow: true}
 	for rest := path; ; {
 		if open != nil {
-			open[s] = true
+			open[t] = true
 		}
 		var word string
 		var more bool
@@ -138,43 +127,39 @@ func resolve(s shape, path string, open map[shape]bool) (column, error) {
 		if err != nil {
 			return c, &PathError{Path: path, What: err.Error()}
 		}
-		i := 0
-		for i < s.size() && s.at(i).name != name {
-			i++
-		}
-		if i == s.size() {
-			e := &PathError{Path: path, Type: s.typeName(), Field: name, Known: []string{}}
-			for k := range s.size() {
-				e.Known = append(e.Known, s.at(k).name)
+		f := t.Find(name)
+		if f == nil {
+			e := &PathError{Path: path, Type: t.Name, Field: name, Known: []string{}}
+			for k := range t.Fields {
+				e.Known = append(e.Known, t.Fields[k].Name)
 			}
 			return c, e
 		}
-		m := s.at(i)
-		if index >= 0 && !m.list {
+		if index >= 0 && !f.List {
 			return c, &PathError{Path: path, What: name + " is not a list"}
 		}
-		c.steps = append(c.steps, pathStep{i, index})
-		projects := m.list && index < 0
+		c.steps = append(c.steps, pathStep{f.Index, index})
+		projects := f.List && index < 0
 		if !more {
-			c.flow = m.sub == nil
+			c.flow = f.Type == nil
 			if !projects {
-				c.sub = m.sub
+				c.sub = f.Type
 			}
 			return c, nil
 		}
-		if m.sub == nil {
+		if f.Type == nil {
 			return c, &PathError{Path: path, What: name + " has no fields"}
 		}
-		s = m.sub
+		t = f.Type
 		if projects {
-			return projection(c, s, path, rest)
+			return projection(c, t, path, rest)
 		}
 	}
 }
 
 // projection resolves the rest of a path after a list.
-func projection(c column, s shape, path, rest string) (column, error) {
-	tail, err := resolve(s, rest, nil)
+func projection(c column, t *message.Type, path, rest string) (column, error) {
+	tail, err := resolve(t, rest, nil)
 	if pe, ok := err.(*PathError); ok {
 		pe.Path = path
 	}
@@ -193,15 +178,4 @@ func cutIndex(word string) (name string, index int, err error) {
 		return name, int(n), nil
 	}
 	return "", 0, fmt.Errorf("%q is not an index; write a number from 0 on, as in points[3], or no index for all elements", "["+number)
-}
-
-func (n *node) typeName() string { return n.name }
-func (n *node) size() int        { return len(n.fields) }
-func (n *node) at(i int) member {
-	f := &n.fields[i]
-	m := member{name: f.name, list: f.list != 0}
-	if f.node != nil {
-		m.sub = f.node
-	}
-	return m
 }

@@ -48,12 +48,9 @@
 package render
 
 import (
-	"fmt"
 	"sync/atomic"
 
-	"github.com/bagconv/bagconv/convert/transcode"
-	"github.com/bagconv/bagconv/internal/wire/pb"
-	"github.com/bagconv/bagconv/internal/wire/xtypes"
+	"github.com/bagconv/bagconv/message"
 )
 
 // Style is a kind of text.
@@ -89,7 +86,6 @@ type Options struct {
 const (
 	maxExtra  = 32 << 20
 	maxGrowth = 32
-	maxFuel   = 1 << 16 // values without bytes in one message
 )
 
 // A Program writes the messages of one type.
@@ -98,10 +94,8 @@ type Program struct {
 	names   []string // of the columns; nil in JSON and YAML without paths
 	columns []column // nil: the whole message
 	picked  int      // how many of them are not empty
-	cdr     bool
-	special *xtypes.Converter // of types that only IDL has
-	ros     *node             // nil: protobuf
-	proto   *protoNode
+	typ     *message.Type
+	looks   []look // of the fields of all types, by their number
 	unknown atomic.Int64
 	noted   [len(noteNames)]atomic.Int64
 }
@@ -141,35 +135,18 @@ func (p *Program) SizeHint(n int) int {
 func (p *Program) Append(dst, src []byte) ([]byte, error) {
 	w := out{buf: dst, style: p.o.Style, yaml: p.o.Style == YAML, bytes: p.o.Bytes, arrays: p.o.Arrays, indent: p.o.Indent,
 		limit: len(dst) + maxExtra + maxGrowth*len(src)}
-	var err error
-	if p.ros != nil {
-		r := rosRun{out: w}
-		err = r.message(p, src)
-		w = r.out
-	} else {
-		x, wrong := pb.NewIndex(src)
-		if wrong != nil {
-			return dst, malformed(0, "%s", wrong.What)
-		}
-		defer x.Release()
-		r := protoRun{out: w, src: src, x: x}
-		err = r.root(p)
-		w = r.out
-		if x.Unknown && err == nil {
-			p.unknown.Add(1)
-		}
-	}
-	if err != nil {
+	r := run{out: w, Cursor: message.Open(p.typ, src), p: p}
+	defer r.Close()
+	if err := r.message(); err != nil {
 		return dst, err
 	}
-	for i, noted := range w.noted {
+	if r.Unknown() {
+		p.unknown.Add(1)
+	}
+	for i, noted := range r.noted {
 		if noted {
 			p.noted[i].Add(1)
 		}
 	}
-	return w.buf, nil
-}
-
-func malformed(at int, format string, a ...any) error {
-	return &transcode.Error{Offset: at, What: fmt.Sprintf(format, a...)}
+	return r.buf, nil
 }

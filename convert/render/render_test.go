@@ -112,7 +112,7 @@ func checkCut(t *testing.T, p *Program, msg []byte) {
 		return
 	}
 	out, err := p.Append([]byte("old"), msg[:len(msg)-1])
-	if err == nil && p.cdr { // padding at the end need not be there
+	if err == nil && p.typ.CDR() { // padding at the end need not be there
 		return
 	}
 	if string(out) != "old" || !errors.Is(err, transcode.ErrMalformed) {

@@ -42,7 +42,7 @@ var arrows = []arrow{
 	{"convert/batch", []string{"storage", "internal/iox"}},
 	{"convert/tasks", []string{"storage", "convert/batch", "internal/iox"}},
 	{"convert/multi", []string{"storage"}},
-	{"convert/render", []string{"convert/transcode", "schema", "internal/wire/..."}},
+	{"convert/render", []string{"convert/transcode", "schema", "message"}},
 	{"convert/values", []string{"storage", "schema", "convert/mapping", "convert/transcode", "internal/wire/..."}},
 	{"convert/selection", []string{"storage", "schema", "schema/builtin", "schema/rosmsg", "message", "proto/apollo", "internal/wire/..."}},
 	{"convert/check", []string{"convert/engine", "convert/mapping", "convert/transcode", "convert/selection", "internal/yaml", "message", "schema", "schema/defset", "schema/protoschema", "storage"}},

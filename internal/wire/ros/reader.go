@@ -164,6 +164,7 @@ func (r *Reader) Align(n int) {
 func (r *Reader) number(n int) []byte {
 	at := r.pos + -r.pos&(n-1)&r.mask
 	if n > len(r.buf)-at {
+		r.pos = min(at, len(r.buf)) // the padding is there
 		return r.short(n)
 	}
 	r.pos = at + n
@@ -214,6 +215,9 @@ func (r *Reader) Numbers(n, size int) []byte {
 	}
 	at := r.pos + -r.pos&(size-1)&r.mask
 	if n < 0 || at > len(r.buf) || uint64(n)*uint64(size) > uint64(len(r.buf)-at) {
+		if r.pos = min(at, len(r.buf)); n == 1 {
+			r.short(size)
+		}
 		r.Fail("the message ends too early: %d numbers of %d bytes needed, %d bytes left", n, size, r.Len())
 		return nil
 	}
