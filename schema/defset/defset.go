@@ -11,8 +11,9 @@
 //
 // Without a package.xml above it, a file is of the package that the folder above msg, srv, action
 // is called. Folders with a COLCON_IGNORE, AMENT_IGNORE or CATKIN_IGNORE are left out, and those
-// whose name begins with a dot. Links to folders are followed, each folder once. Of two files for
-// one type the first by path counts, and Problems names the other if it differs.
+// whose name begins with a dot. Links within the folder are followed, each folder once; those that lead
+// out of it are not, and Problems counts them. Of two files for one type the first by path counts, and Problems names
+// the other if it differs.
 //
 // Refused is what is out of proportion: over 100,000 definitions, a million files and folders, a
 // file of over 1 MiB (16 of descriptors), 64 MiB in all. Nothing is unpacked to the disk. A Set does not change

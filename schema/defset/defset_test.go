@@ -172,16 +172,45 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestLinks: folders that are linked are read, and a loop ends.
+// TestLinks: links within the folder are followed, whether they are relative or not, and a loop ends. The folder
+// itself may be a link.
 func TestLinks(t *testing.T) {
-	dir, ws := writeTree(t, workspace), t.TempDir()
-	if err := errors.Join(os.Symlink(filepath.Join(dir, "src"), filepath.Join(ws, "src")), os.Symlink(ws, filepath.Join(ws, "self")),
-		os.Symlink(filepath.Join(ws, "gone"), filepath.Join(ws, "broken.msg"))); err != nil {
+	dir, place := writeTree(t, workspace), filepath.Join(t.TempDir(), "place")
+	if err := errors.Join(os.Rename(filepath.Join(dir, "src"), filepath.Join(dir, "real.d")), os.Mkdir(filepath.Join(dir, "ws"), 0o777),
+		os.Rename(filepath.Join(dir, "real.d"), filepath.Join(dir, ".real")), os.Symlink("../.real", filepath.Join(dir, "ws", "src")),
+		os.Symlink(filepath.Join(dir, "ws"), filepath.Join(dir, "self")), os.Symlink("/", filepath.Join(dir, ".root")),
+		os.Symlink(filepath.Join(dir, "gone"), filepath.Join(dir, "broken.msg")), os.Symlink(dir, place)); err != nil {
+		t.Skip(err)
+	}
+	t.Chdir(filepath.Dir(place))
+	for _, p := range []string{place, dir, "place"} {
+		set, err := Read(nil, p)
+		if err != nil || !set.Has("robot_msgs/msg/Status") || strings.Contains(strings.Join(set.Problems, " "), "lead") || !strings.Contains(set.Problems[0], "broken.msg") {
+			t.Errorf("%s: %v, %q", p, err, set.Problems)
+		}
+	}
+}
+
+// TestLinksOut: links that lead out of the folder, to folders and to files, are not followed, and one line counts
+// them.
+func TestLinksOut(t *testing.T) {
+	dir, ws := writeTree(t, workspace), writeTree(t, map[string]string{"a_msgs/msg/A.msg": "int8 a\n"})
+	alone := filepath.Join(dir, "X.msg")
+	if err := errors.Join(os.WriteFile(alone, []byte("int8 x\n"), 0o666), os.Symlink("/", filepath.Join(ws, "all")),
+		os.Symlink(filepath.Join(dir, "src"), filepath.Join(ws, "src")), os.Symlink(alone, filepath.Join(ws, "a_msgs", "msg", "X.msg")),
+		os.Symlink(alone, filepath.Join(ws, "a_msgs", "package.xml")), os.Symlink(alone, filepath.Join(ws, "notes.txt"))); err != nil {
 		t.Skip(err)
 	}
 	set, err := Read(nil, ws)
-	if err != nil || !set.Has("robot_msgs/msg/Status") || len(set.Problems) != 1 {
+	if err != nil || len(set.Definitions()) != 1 || !set.Has("a_msgs/msg/A") || len(set.Problems) != 1 ||
+		!strings.HasPrefix(set.Problems[0], "4 links lead out of the folder and are not followed, such as a_msgs/msg/X.msg -> ") {
 		t.Errorf("%v, %q", err, set.Problems)
+	}
+	if err := os.RemoveAll(filepath.Join(ws, "a_msgs")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = Read(nil, ws); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "2 links lead out") {
+		t.Errorf("nothing but links: %v", err)
 	}
 }
 

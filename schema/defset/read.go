@@ -181,20 +181,62 @@ func (b *builder) open(file, name string) error {
 	return b.add(name, f)
 }
 
-// evalLinks is filepath.EvalSymlinks; a store has no links.
+// evalLinks returns the absolute path without links; a store has none.
 func evalLinks(dir string) (string, error) {
 	if iox.IsURL(dir) {
 		return dir, nil
 	}
-	return filepath.EvalSymlinks(dir)
+	full, err := iox.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(full)
 }
 
-// walk adds the files of a folder and of all below it, in the order of their names. Links to folders
-// are followed, but each folder is read once.
+// outside counts links that lead out of the folder that is read.
+type outside struct {
+	root  string // the folder, without links
+	n     int
+	first string // the first link, and where it leads
+}
+
+// leads reports whether the file or folder at a path, named name, lies elsewhere than in the folder.
+func (o *outside) leads(file, name string) bool {
+	real, err := evalLinks(file)
+	if err != nil {
+		return false // it leads nowhere
+	}
+	if rel, err := filepath.Rel(o.root, real); err == nil && filepath.IsLocal(rel) {
+		return false
+	}
+	if o.n++; o.n == 1 {
+		o.first = name + " -> " + real
+	}
+	return true
+}
+
+// problem is the line about the links; "" if there are none.
+func (o *outside) problem() string {
+	switch o.n {
+	case 0:
+		return ""
+	case 1:
+		return "a link leads out of the folder and is not followed: " + o.first + "; to read that, name its target too"
+	}
+	return fmt.Sprintf("%d links lead out of the folder and are not followed, such as %s; to read those, name their targets too", o.n, o.first)
+}
+
+// walk adds the files of a folder and of all below it, in the order of their names. Links within the folder
+// are followed, but each folder is read once; the folder itself may be a link.
 func (b *builder) walk(root string) error {
 	if err := b.enter(root); err != nil {
 		return err
 	}
+	real, err := evalLinks(root)
+	if err != nil {
+		return err
+	}
+	out := &outside{root: real}
 	done, entries := map[string]bool{}, 0
 	var folder func(dir, name string) error
 	folder = func(dir, name string) error {
@@ -217,12 +259,14 @@ func (b *builder) walk(root string) error {
 		}
 		for _, e := range list {
 			file, sub, isDir := filepath.Join(dir, e.Name()), name+e.Name(), e.IsDir()
-			if e.Type()&os.ModeSymlink != 0 {
+			link := e.Type()&os.ModeSymlink != 0
+			if link {
 				st, err := b.fs.Stat(file)
 				isDir = err == nil && st.IsDir()
 			}
 			switch {
 			case strings.HasPrefix(e.Name(), "."):
+			case link && (isDir || wanted(sub)) && out.leads(file, sub):
 			case isDir:
 				if err := folder(file, sub+"/"); err != nil {
 					return err
@@ -235,5 +279,9 @@ func (b *builder) walk(root string) error {
 		}
 		return nil
 	}
-	return folder(root, "")
+	err = folder(root, "")
+	if line := out.problem(); line != "" {
+		b.set.Problems = append(b.set.Problems, line)
+	}
+	return err
 }
