@@ -49,7 +49,7 @@ type Task struct {
 	Output        string    `json:"output"`                // absolute
 	Format        string    `json:"format"`                // of the output
 	Flags         []string  `json:"flags"`                 // of bagconv plan, as --name=value
-	Definitions   string    `json:"definitions,omitempty"` // hash of those that the plan was made with: a worker must have the same
+	Definitions   string    `json:"definitions,omitempty"` // hash of them and of the files that flags name: a worker must have the same
 	Range         *Range    `json:"range,omitempty"`
 }
 

@@ -1,19 +1,23 @@
 package cli
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/schema/defset"
 )
 
 // outputChanges lists what of a line and its environment changes what is written: the flags, and the content of
-// the definitions that --defs, --types-to and BAGCONV_DEFS name. It is the only such list: manifests, tasks and
-// the cache of serve have it. A key of an encrypted input is no part of it: with a wrong one nothing is
-// written, and with the right one always the same.
+// the files that they name. It is the only such list: manifests, tasks and the cache of serve have it. A key of an
+// encrypted input is no part of it: with a wrong one nothing is written, and with the right one always the same.
 func (e *env) outputChanges(flags []cli.Flag) (list []string) {
-	groups := []*group{selectGroup, editGroup, outputGroup, messageGroup}
+	groups := []*group{selectGroup, editGroup, outputGroup, messageGroup, extraGroup}
 	for _, x := range flags {
 		f := x.(*flag)
 		if !slices.Contains(groups, f.group) || slices.Contains([]string{"from", "no-sync", "strict"}, f.name) {
@@ -23,17 +27,47 @@ func (e *env) outputChanges(flags []cli.Flag) (list []string) {
 			list = append(list, dashed(f.name)+"="+text)
 		}
 	}
-	if content := e.definitions(); content != "" {
-		list = append(list, "--defs=content:"+content)
+	if content := e.fileContents(); content != "" {
+		list = append(list, "content="+content)
 	}
 	return list
 }
 
-// definitions returns a hash of the definitions of the line and the environment, "" if there are none.
-func (e *env) definitions() string {
+// fileContents returns a hash of what files have that the line and the environment name, and that changes what is
+// written: definitions of --defs, --types-to and BAGCONV_DEFS, the rules of --rules, profiles of --qos, and the files of
+// --attach. It is "" if there are none.
+func (e *env) fileContents() string {
 	sets := e.set.job.Definitions
 	if t := e.set.job.Target; t != nil && t.Set != nil {
 		sets = append(slices.Clone(sets), t.Set)
 	}
-	return defset.Fingerprint(sets)
+	definitions := defset.Fingerprint(sets)
+	if len(e.set.named) == 0 && len(e.set.job.Attach) == 0 {
+		return definitions
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "definitions %s\n", definitions)
+	for _, text := range e.set.named {
+		fmt.Fprintf(h, "file %x\n", sha256.Sum256(text))
+	}
+	for _, path := range e.set.job.Attach {
+		fmt.Fprintf(h, "attached %s\n", fileSum(path))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// fileSum returns the hash of a file, or why there is none: whoever reads it for more than that fails, too.
+func fileSum(path string) string {
+	f, err := iox.OS.Open(path)
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	h := sha256.New()
+	if st, err := f.Stat(); err != nil {
+		return err.Error()
+	} else if _, err := io.Copy(h, io.NewSectionReader(f, 0, st.Size())); err != nil {
+		return err.Error()
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

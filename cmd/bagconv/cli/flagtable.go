@@ -34,6 +34,7 @@ type settings struct {
 	includeFrom               []string
 	defs                      []string
 	typesTo, rules            string
+	named                     [][]byte // content of files of --qos and --rules
 	jobs                      int
 	resume, checksum, dryRun  bool
 	lossesOK                  bool

@@ -61,6 +61,7 @@ func (e *env) readTarget(ctx context.Context) error {
 		if err != nil {
 			return usage("bagconv migrate writes a draft of rules", "--rules %s: %v", clean(s.rules), plainError(err))
 		}
+		s.named = append(s.named, text)
 		if t.Rules, err = migrate.Parse(s.rules, text); err != nil {
 			return usage("docs/migration.md explains the keys", "--rules %v", err)
 		}

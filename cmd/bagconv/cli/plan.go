@@ -53,6 +53,7 @@ func (b *batchRun) listTasks() (list []*tasks.Task, err error) {
 	if err != nil {
 		return nil, err
 	}
+	contents := b.fileContents()
 	for i, path := range b.places(nil) {
 		in := b.search.Inputs[i]
 		if inputName(in) != in.Path {
@@ -60,7 +61,7 @@ func (b *batchRun) listTasks() (list []*tasks.Task, err error) {
 		}
 		t := &tasks.Task{
 			SchemaVersion: tasks.SchemaVersion, Source: in.Path, Size: in.Size, ModTime: in.ModTime,
-			OutputDir: b.out, Output: path, Format: b.job.SinkFormat.Name, Flags: flags, Definitions: b.definitions(),
+			OutputDir: b.out, Output: path, Format: b.job.SinkFormat.Name, Flags: flags, Definitions: contents,
 		}
 		if in.Format != nil {
 			t.SourceFormat = in.Format.Name

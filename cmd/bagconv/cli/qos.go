@@ -14,7 +14,7 @@ import (
 // aboutFlags change what an output has about its topics and about itself.
 func (s *settings) aboutFlags() []flag {
 	return allIn(outputGroup, newOutputs,
-		flag{name: "qos", arg: "TOPIC:POLICIES|FILE", kind: aTopic, suffix: ":", several: true, set: parsedEach(&s.job.Edit.QoS, parseQoS),
+		flag{name: "qos", arg: "TOPIC:POLICIES|FILE", kind: aTopic, suffix: ":", several: true, set: parsedEach(&s.job.Edit.QoS, s.parseQoS),
 			help: "change QoS profiles of topics of IN: reliable, best_effort, transient_local, volatile, depth=10, deadline=100ms and others, separated by commas; or a YAML file with a profile, or with overrides for the ROS 2 recorder; repeat the flag for more topics"},
 		flag{name: "custom-data", arg: "KEY=VALUE", several: true, set: parsedEach(&s.custom, parseCustom),
 			help: "add a value to the metadata of OUT, as the ROS 2 recorder does; repeat the flag for more values"},
@@ -24,7 +24,7 @@ func (s *settings) aboutFlags() []flag {
 const qosHint = "type for example --qos /scan:best_effort,depth=5 or --qos /scan:FILE"
 
 // parseQoS reads TOPIC:POLICIES or TOPIC:FILE.
-func parseQoS(text string) (p selection.Profile, err error) {
+func (s *settings) parseQoS(text string) (p selection.Profile, err error) {
 	topic, value, ok := strings.Cut(text, ":")
 	if topic == "re" { // a pattern
 		var rest string
@@ -37,8 +37,8 @@ func parseQoS(text string) (p selection.Profile, err error) {
 	}
 	settings := strings.Split(value, ",")
 	q := storage.QoS{}
-	for _, s := range settings {
-		if err = q.Set(s); err != nil {
+	for _, policy := range settings {
+		if err = q.Set(policy); err != nil {
 			break
 		}
 	}
@@ -47,6 +47,7 @@ func parseQoS(text string) (p selection.Profile, err error) {
 		if ferr != nil {
 			return p, usage(qosHint, "--qos: %v, and there is no file %q", err, value)
 		}
+		s.named = append(s.named, file)
 		if settings, err = fileQoS(file, topic); err != nil {
 			return p, usage("write the keys of a profile, such as reliability: reliable, or names of topics with such keys below them", "--qos: %s: %v", value, err)
 		}

@@ -77,8 +77,8 @@ func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if have := p.definitions(); have != t.Definitions {
-		return nil, otherDefinitions(t, have)
+	if have := p.fileContents(); have != t.Definitions {
+		return nil, otherContents(t, have)
 	}
 	before, err := w.store.Load(t)
 	if err != nil {
@@ -98,17 +98,17 @@ func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
 	return w.convert(t, p, item, before, 1)
 }
 
-// otherDefinitions is the error of a task whose plan had other definitions than this process has: what it
-// would write is not what was planned.
-func otherDefinitions(t *tasks.Task, have string) error {
-	what := "the definitions of --defs, --types-to or " + defsVariable + " are not those that the plan was made with"
+// otherContents is the error of a task whose plan had other definitions, or other content of the files that flags
+// name, than this process has: what it would write is not what was planned.
+func otherContents(t *tasks.Task, have string) error {
+	what := "the definitions of --defs, --types-to or " + defsVariable + ", or the content of a file of --rules, --qos or --attach, are not those that the plan was made with"
 	switch {
 	case have == "":
 		what = "the plan was made with definitions of " + defsVariable + ", which is not set here"
 	case t.Definitions == "":
 		what = "the plan was made without definitions, and " + defsVariable + " is set here"
 	}
-	return &failure{path: t.Source, what: what, hint: "set " + defsVariable + " as it was for the plan, or make a new plan"}
+	return &failure{path: t.Source, what: what, hint: "give them as they were for the plan, or make a new plan"}
 }
 
 // maxTries is how often a process begins a task while others do the same one.
