@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/schema/defset"
 )
 
@@ -51,14 +50,14 @@ func (e *env) fileContents() string {
 		fmt.Fprintf(h, "file %x\n", sha256.Sum256(text))
 	}
 	for _, path := range e.set.job.Attach {
-		fmt.Fprintf(h, "attached %s\n", fileSum(path))
+		fmt.Fprintf(h, "attached %s\n", e.fileSum(path))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // fileSum returns the hash of a file, or why there is none: whoever reads it for more than that fails, too.
-func fileSum(path string) string {
-	f, err := iox.OS.Open(path)
+func (e *env) fileSum(path string) string {
+	f, err := e.files().Open(path)
 	if err != nil {
 		return err.Error()
 	}
