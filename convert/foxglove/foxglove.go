@@ -26,11 +26,12 @@
 package foxglove
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
-	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -93,18 +94,14 @@ func ToROS(name string, src *schema.Message, o Options) (*Program, error) {
 	}
 	p := &Program{family: f, o: o}
 	var err error
-	if p.layout, err = compile(src, f.wants); err != nil {
+	if p.layout, p.element, err = compile(src, f.wants, f.elements); err != nil {
 		return nil, err
 	}
 	p.dropped = p.layout.unused("")
-	for i, w := range f.wants {
-		if w.class != structs {
-			continue
+	for i, path := range p.layout.lists {
+		if path != nil {
+			p.dropped = append(p.dropped, p.element.unused(f.wants[i].path+".")...)
 		}
-		if p.element, err = compile(p.layout.kinds[i].Message, f.elements); err != nil {
-			return nil, err
-		}
-		p.dropped = append(p.dropped, p.element.unused(w.path+".")...)
 	}
 	slices.Sort(p.dropped)
 	return p, nil
@@ -122,8 +119,11 @@ func (p *Program) SizeHint(n int) int { return n + n/4 + 512 }
 // Append re-encodes src and appends it to dst. On error, which wraps
 // transcode.ErrMalformed, dst is returned at its old length. It keeps neither slice.
 func (p *Program) Append(dst, src []byte) ([]byte, error) {
-	r := run{p: p, w: ros.NewWriter(dst, p.o.CDR), view: view{layout: p.layout, m: src}}
-	if _, err := r.open(0); err != nil {
+	c := message.Open(p.layout.typ, src)
+	defer c.Close()
+	r := run{p: p, w: ros.NewWriter(dst, p.o.CDR), view: view{layout: p.layout}, src: src}
+	r.read(c, p.layout.typ)
+	if err := c.Err(); err != nil {
 		return dst, err
 	}
 	if err := p.family.write(&r); err != nil {
@@ -134,26 +134,31 @@ func (p *Program) Append(dst, src []byte) ([]byte, error) {
 
 // A run is a message on its way.
 type run struct {
-	p *Program
-	w ros.Writer
+	p   *Program
+	w   ros.Writer
+	src []byte
 	view
 }
 
-// each opens the elements of the list of structs in a slot, one after the other.
-func (r *run) each(slot int, write func(e *view) error) error {
-	count, at := r.list(slot)
-	r.w.U32(uint32(count))
-	e := view{layout: r.p.element, m: r.m}
-	for range count {
-		var err error
-		if at, err = e.open(at); err != nil {
-			return err
-		}
-		if err := write(&e); err != nil {
-			return err
-		}
+// each reads the elements of the list of structs in a slot, one after the other.
+func (r *run) each(slot int, write func(e *view) error) (err error) {
+	c := message.Open(r.p.layout.typ, r.src)
+	defer c.Close()
+	path := r.p.layout.lists[slot]
+	if path == nil || !c.Seek(path) {
+		r.w.U32(0)
+		return c.Err()
 	}
-	return nil
+	list := path.Field
+	n := c.Count(list)
+	r.w.U32(uint32(n))
+	e := view{layout: r.p.element}
+	c.Elements(list, n, func(int) {
+		if e.read(c, list.Type); err == nil && c.OK() {
+			err = write(&e)
+		}
+	})
+	return cmp.Or(err, c.Err())
 }
 
 // header writes a std_msgs/Header.
@@ -180,15 +185,15 @@ func (r *run) floats(v *view, slot, n int) {
 
 // array writes a list of numbers as an array of n; an empty list is zeros.
 func (r *run) array(slot, n int) error {
-	count, at := r.list(slot)
+	count := r.count(slot)
 	if count != 0 && count != n {
-		return &transcode.Error{Offset: at, What: fmt.Sprintf("%s has %d values, not %d", r.p.family.wants[slot].path, count, n)}
+		return refused("%s has %d values, not %d", r.p.family.wants[slot].path, count, n)
 	}
 	for i := range n {
 		if count == 0 {
 			r.w.F64(0)
 		} else {
-			r.w.F64(r.view.element(slot, at, i))
+			r.w.F64(r.element(slot, i))
 		}
 	}
 	return nil

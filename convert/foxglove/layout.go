@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -32,37 +32,48 @@ type want struct {
 // A structLayout is a generated type, with the slots of the fields that are read.
 type structLayout struct {
 	steps []layoutStep
-	kinds []schema.Type // by slot, of the root
+	typ   *message.Type
+	lists []*message.Path // by slot, of the lists of structs
 	slots int
 }
 
-// A layoutStep is a field in ROS 1 serialization.
+// A layoutStep is a field.
 type layoutStep struct {
 	name string
-	typ  schema.Type
 	slot int           // -1: it is skipped
 	sub  *structLayout // of a struct whose parts are read
-	size int           // bytes of one value, 0 if they are not always as many
 }
 
-// compile finds the wanted fields in a type.
-func compile(m *schema.Message, wants []want) (*structLayout, error) {
-	root := &structLayout{slots: len(wants), kinds: make([]schema.Type, len(wants))}
-	found := make([]bool, len(wants))
-	if err := root.fill(m, "", wants, found, root.kinds); err != nil {
-		return nil, err
+// compile finds the wanted fields in a type; elements are those of its lists of structs.
+func compile(m *schema.Message, wants, elements []want) (root, element *structLayout, err error) {
+	root = &structLayout{slots: len(wants), lists: make([]*message.Path, len(wants))}
+	found := make([]*schema.Field, len(wants))
+	if err = root.fill(m, "", wants, found); err != nil {
+		return nil, nil, err
+	}
+	if root.typ, err = message.ROS(m, false); err != nil {
+		return nil, nil, err
 	}
 	for i, w := range wants {
-		if w.need && !found[i] {
-			return nil, fmt.Errorf("%s has no field %s", m.Name, w.path)
+		switch {
+		case w.need && found[i] == nil:
+			return nil, nil, fmt.Errorf("%s has no field %s", m.Name, w.path)
+		case w.class == structs && found[i] != nil:
+			if root.lists[i], err = root.typ.Path(found[i].Name); err != nil {
+				return nil, nil, err
+			}
+			if element, _, err = compile(found[i].Type.Message, elements, nil); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
-	return root, nil
+	return root, element, nil
 }
 
-func (l *structLayout) fill(m *schema.Message, prefix string, wants []want, found []bool, kinds []schema.Type) error {
-	for _, f := range m.Fields {
-		s := layoutStep{name: f.Name, typ: f.Type, slot: -1, size: sizeOf(f.Type)}
+func (l *structLayout) fill(m *schema.Message, prefix string, wants []want, found []*schema.Field) error {
+	for i := range m.Fields {
+		f := &m.Fields[i]
+		s := layoutStep{name: f.Name, slot: -1}
 		path := prefix + f.Name
 		for i, w := range wants {
 			switch {
@@ -70,10 +81,10 @@ func (l *structLayout) fill(m *schema.Message, prefix string, wants []want, foun
 				if !w.class.takes(f.Type) {
 					return fmt.Errorf("field %s of %s is not of the expected kind but %s", path, m.Name, f.Type.Text())
 				}
-				s.slot, found[i], kinds[i] = i, true, f.Type
+				s.slot, found[i] = i, f
 			case s.sub == nil && strings.HasPrefix(w.path, path+".") && f.Type.Kind == schema.Struct && f.Type.Array == schema.Single:
 				s.sub = &structLayout{}
-				if err := s.sub.fill(f.Type.Message, path+".", wants, found, kinds); err != nil {
+				if err := s.sub.fill(f.Type.Message, path+".", wants, found); err != nil {
 					return err
 				}
 			}
@@ -114,121 +125,80 @@ func (l *structLayout) unused(prefix string) (out []string) {
 	return out
 }
 
-// sizeOf returns how many bytes one value of a type always takes, else 0.
-func sizeOf(t schema.Type) int {
-	if t.Kind != schema.Struct {
-		return t.Kind.Size()
-	}
-	n := 0
-	for _, f := range t.Message.Fields {
-		size := sizeOf(f.Type)
-		switch f.Type.Array {
-		case schema.Single:
-		case schema.Fixed:
-			if size > 0 && f.Type.Len > math.MaxInt32/size {
-				return 0
-			}
-			size *= f.Type.Len
-		default:
-			return 0
-		}
-		if size == 0 || size > math.MaxInt32-n {
-			return 0
-		}
-		n += size
-	}
-	return n
-}
-
-// A view is a struct of the message: where its wanted fields are.
+// A view is a struct of the message: what its wanted fields have. It points into the message.
 type view struct {
 	layout *structLayout
-	m      []byte
-	at     []int // by slot; -1: the type does not have it
+	values []value // by slot; zeros: the type does not have it
 }
 
-// open finds the fields of the struct that begins at pos, and returns where it ends.
-func (v *view) open(pos int) (int, error) {
-	if v.at == nil {
-		v.at = make([]int, v.layout.slots)
-	}
-	for i := range v.at {
-		v.at[i] = -1
-	}
-	r := ros.NewReader(v.m, false)
-	r.Seek(pos)
-	v.walk(v.layout, &r)
-	return r.Pos(), r.Err()
+// A value is what a field has.
+type value struct {
+	field *message.Field
+	text  []byte // of a string, or of the values of a list of numbers, in little endian
+	bits  uint64 // of a number; the seconds of a time
+	count int    // values of a list or array; the nanoseconds of a time
 }
 
-func (v *view) walk(l *structLayout, r *ros.Reader) {
-	for i := range l.steps {
-		s := &l.steps[i]
-		if s.slot >= 0 {
-			v.at[s.slot] = r.Pos()
-		}
-		if s.sub != nil {
-			v.walk(s.sub, r)
-		} else {
-			skip(r, &s.typ, s.size)
-		}
+// read reads the wanted fields of the struct at a cursor.
+func (v *view) read(c *message.Cursor, t *message.Type) {
+	if v.values == nil {
+		v.values = make([]value, v.layout.slots)
 	}
+	clear(v.values)
+	v.walk(v.layout, c, t)
 }
 
-// skip steps over the values of a field; size is that of one.
-func skip(r *ros.Reader, t *schema.Type, size int) {
-	count := 1
-	switch t.Array {
-	case schema.Single:
-	case schema.Fixed:
-		count = t.Len
-	default:
-		count = r.Count(size)
-	}
-	if size > 0 {
-		r.Numbers(count, size)
-		return
-	}
-	for range count {
-		before := r.Pos()
-		if t.Kind == schema.Struct {
-			for i := range t.Message.Fields {
-				f := &t.Message.Fields[i].Type
-				skip(r, f, sizeOf(*f))
-			}
-		} else {
-			r.Bytes()
+func (v *view) walk(l *structLayout, c *message.Cursor, t *message.Type) {
+	c.Fields(t, func(f *message.Field) {
+		s := &l.steps[f.Index]
+		switch {
+		case s.sub != nil:
+			v.walk(s.sub, c, f.Type)
+			return
+		case s.slot < 0 || f.List && f.Type != nil:
+			c.Skip(f)
+			return
 		}
-		if r.Pos() == before { // structs without fields, or the end
-			break
+		to := &v.values[s.slot]
+		to.field = f
+		switch {
+		case f.List:
+			to.count = c.Count(f)
+			to.text = c.Numbers(f, to.count)
+		case f.Clock != schema.Invalid:
+			sec, nsec := c.Time(f)
+			to.bits, to.count = uint64(sec), int(nsec)
+		case f.Kind == message.Text:
+			to.text = c.Text(f)
+		default:
+			to.bits = c.Bits(f)
 		}
-	}
+	})
 }
 
 // text returns a string or a list of bytes, which point into the message.
-func (v *view) text(slot int) []byte {
-	at := v.at[slot]
-	if at < 0 {
-		return nil
-	}
-	n := int(binary.LittleEndian.Uint32(v.m[at:]))
-	return v.m[at+4 : at+4+n]
-}
+func (v *view) text(slot int) []byte { return v.values[slot].text }
 
 // time returns the two words of a time.
 func (v *view) time(slot int) (sec, nsec uint32) {
-	if at := v.at[slot]; at >= 0 {
-		return binary.LittleEndian.Uint32(v.m[at:]), binary.LittleEndian.Uint32(v.m[at+4:])
-	}
-	return 0, 0
+	return uint32(v.values[slot].bits), uint32(v.values[slot].count)
 }
 
 // number returns a number; those of 64 bits beyond 2^53 are rounded.
 func (v *view) number(slot int) float64 {
-	if at := v.at[slot]; at >= 0 {
-		return value(v.layout.kinds[slot].Kind, v.m[at:])
+	x := &v.values[slot]
+	if x.field == nil {
+		return 0
 	}
-	return 0
+	return asFloat(x.field, x.bits)
+}
+
+func asFloat(f *message.Field, bits uint64) float64 {
+	if f.Kind == message.Float && f.Size == 8 {
+		return math.Float64frombits(bits)
+	}
+	class, width := f.ROS.Number()
+	return class.Float(class.Widen(bits, width))
 }
 
 // whole returns a number as an unsigned one of 32 bits, 0 for one that is none.
@@ -239,44 +209,19 @@ func (v *view) whole(slot int) uint32 {
 	return 0
 }
 
-// list returns the count of a list or array, and where its values begin.
-func (v *view) list(slot int) (count, at int) {
-	at = v.at[slot]
-	switch t := v.layout.kinds[slot]; {
-	case at < 0:
-		return 0, 0
-	case t.Array == schema.Fixed:
-		return t.Len, at
-	}
-	return int(binary.LittleEndian.Uint32(v.m[at:])), at + 4
-}
+// count returns how many values a list or array has.
+func (v *view) count(slot int) int { return v.values[slot].count }
 
-// element returns a number of a list whose values begin at pos.
-func (v *view) element(slot, pos, i int) float64 {
-	kind := v.layout.kinds[slot].Kind
-	return value(kind, v.m[pos+i*kind.Size():])
-}
-
-func value(k schema.Kind, b []byte) float64 {
-	switch k {
-	case schema.Int8:
-		return float64(int8(b[0]))
-	case schema.Int16:
-		return float64(int16(binary.LittleEndian.Uint16(b)))
-	case schema.Uint16:
-		return float64(binary.LittleEndian.Uint16(b))
-	case schema.Int32:
-		return float64(int32(binary.LittleEndian.Uint32(b)))
-	case schema.Uint32:
-		return float64(binary.LittleEndian.Uint32(b))
-	case schema.Int64:
-		return float64(int64(binary.LittleEndian.Uint64(b)))
-	case schema.Uint64:
-		return float64(binary.LittleEndian.Uint64(b))
-	case schema.Float32:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	case schema.Float64:
-		return math.Float64frombits(binary.LittleEndian.Uint64(b))
+// element returns a number of a list.
+func (v *view) element(slot, i int) float64 {
+	f, p := v.values[slot].field, v.values[slot].text
+	switch p = p[i*f.Size:]; f.Size {
+	case 1:
+		return asFloat(f, uint64(p[0]))
+	case 2:
+		return asFloat(f, uint64(binary.LittleEndian.Uint16(p)))
+	case 4:
+		return asFloat(f, uint64(binary.LittleEndian.Uint32(p)))
 	}
-	return float64(b[0])
+	return asFloat(f, binary.LittleEndian.Uint64(p))
 }

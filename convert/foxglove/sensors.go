@@ -59,10 +59,10 @@ func writeCalibration(r *run) error {
 	r.w.U32(r.whole(height))
 	r.w.U32(r.whole(width))
 	r.w.String(r.text(model))
-	count, at := r.list(d)
+	count := r.count(d)
 	r.w.U32(uint32(count))
 	for i := range count {
-		r.w.F64(r.view.element(d, at, i))
+		r.w.F64(r.element(d, i))
 	}
 	for _, matrix := range [][2]int{{k, 9}, {rect, 9}, {p, 12}} {
 		if err := r.array(matrix[0], matrix[1]); err != nil {
@@ -123,7 +123,7 @@ var scanWants = stamped(want{"start_angle", number, true}, want{"end_angle", num
 
 func writeScan(r *run) error {
 	const start, end, ranges, intensities = ownSlot, ownSlot + 1, ownSlot + 2, ownSlot + 3
-	count, _ := r.list(ranges)
+	count := r.count(ranges)
 	first, last, step := r.number(start), r.number(end), 0.0
 	if count > 1 {
 		step = (last - first) / float64(count-1)
@@ -133,10 +133,10 @@ func writeScan(r *run) error {
 		r.w.F32(float32(v))
 	}
 	for _, slot := range []int{ranges, intensities} {
-		count, at := r.list(slot)
+		count := r.count(slot)
 		r.w.U32(uint32(count))
 		for i := range count {
-			r.w.F32(float32(r.view.element(slot, at, i)))
+			r.w.F32(float32(r.element(slot, i)))
 		}
 	}
 	return nil

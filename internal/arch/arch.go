@@ -33,7 +33,7 @@ var arrows = []arrow{
 	{"convert/transcode", []string{"schema", "schema/protoschema", "schema/jsonschema", "internal/wire/..."}},
 	{"convert/apollo", []string{"schema", "proto/...", "convert/transcode", "internal/wire/..."}},
 	{"convert/fit", []string{"schema", "message", "internal/wire/..."}},
-	{"convert/foxglove", []string{"schema", "convert/transcode", "internal/wire/..."}},
+	{"convert/foxglove", []string{"schema", "message", "convert/transcode", "internal/wire/..."}},
 	{"convert/verify", []string{"convert", "convert/engine", "convert/extras", "convert/mapping", "convert/selection", "convert/content", "convert/apollo", "schema/...", "storage"}},
 	{"convert/extras", []string{"storage", "internal/iox"}},
 	{"convert/content", []string{"schema", "schema/jsonschema", "internal/wire/..."}},
