@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -58,7 +59,7 @@ func (e *env) reindex(c *cli.Context) error {
 		if e.set.json {
 			err = writeJSON(e.Out, out)
 		} else if err == nil && !e.set.quiet {
-			err = e.writeReindexed(out)
+			err = e.writeReindexed(c.Context, out)
 		} else {
 			err = nil
 		}
@@ -85,10 +86,41 @@ func (e *env) reindexOne(ctx context.Context, path string, out *reindexJSON) err
 	return err
 }
 
-// writeReindexed prints what was changed, a line for each change.
-func (e *env) writeReindexed(out *reindexJSON) error {
+// damageOf reads a recording and returns what is damaged in it: all that an index does not mend.
+func (e *env) damageOf(ctx context.Context, path string) (damage []warningJSON, err error) {
+	r, err := e.open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	info, err := r.Info()
+	if err != nil || info.Locked {
+		return nil, err
+	}
+	if _, err := engine.Scan(ctx, r, e.set.job.Threads, nil); err != nil {
+		return nil, err
+	}
+	for _, w := range warningsJSON(r.Damage().Warnings) {
+		if w.Damage {
+			damage = append(damage, w)
+		}
+	}
+	return damage, nil
+}
+
+// writeReindexed prints what was changed, a line for each change, or what is damaged although nothing is.
+func (e *env) writeReindexed(ctx context.Context, out *reindexJSON) error {
 	if len(out.Changes) == 0 {
-		_, err := fmt.Fprintf(e.Out, "%s: the index is right; nothing is changed (what damage has cost in messages, bagconv check tells, and bagconv recover saves the rest)\n", clean(out.Path))
+		damage, err := e.damageOf(ctx, out.Path)
+		if err != nil {
+			return err
+		}
+		what := ""
+		if len(damage) > 0 {
+			what = "; the recording is damaged elsewhere, which an index does not mend: bagconv recover IN OUT saves what can be read"
+			e.writeLines("damaged", warningLines(out.Path, damage))
+		}
+		_, err = fmt.Fprintf(e.Out, "%s: the index is right; nothing is changed%s\n", clean(out.Path), what)
 		return err
 	}
 	verb := "wrote"
