@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // Place decides where the output of each input goes: below the folder out, under
@@ -12,7 +16,7 @@ import (
 // No two outputs get one name, also if case does not count, and none is a
 // folder that another lies in: a later one gets the name of its format after it
 // (drive_record), then a number. kept has outputs of earlier runs by input; they
-// stay where they are, and their names are taken.
+// stay where they are, and their names are taken. Names from a store are made Harmless on this machine.
 func Place(inputs []*Input, out, ext string, kept map[string]string) []string {
 	p := placer{used: map[string]bool{}, folders: map[string]bool{}}
 	for _, path := range kept {
@@ -21,7 +25,7 @@ func Place(inputs []*Input, out, ext string, kept map[string]string) []string {
 	outputs := make([]string, len(inputs))
 	for i, in := range inputs { // folders that are needed win over outputs
 		if outputs[i] = kept[in.Path]; outputs[i] == "" {
-			p.need(out, filepath.Join(out, filepath.FromSlash(in.Name)))
+			p.need(out, filepath.Join(out, filepath.FromSlash(in.nameIn(out))))
 		}
 	}
 	for i, in := range inputs {
@@ -30,6 +34,25 @@ func Place(inputs []*Input, out, ext string, kept map[string]string) []string {
 		}
 	}
 	return outputs
+}
+
+// nameIn returns the name of the output of an input in a folder.
+func (in *Input) nameIn(out string) string {
+	if iox.IsURL(in.Path) && !iox.IsURL(out) {
+		return Harmless(in.Name)
+	}
+	return in.Name
+}
+
+// Harmless returns a name with _ in the place of characters that a terminal obeys or does not show, and of bytes that
+// are no UTF-8: keys of a store may have any, and whoever lists a folder prints them.
+func Harmless(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
+			return '_'
+		}
+		return r
+	}, name)
 }
 
 type placer struct{ used, folders map[string]bool }
@@ -51,7 +74,7 @@ func (p *placer) need(out, path string) {
 
 func (p *placer) place(out string, in *Input, ext string) string {
 	dir := out
-	parts := strings.Split(in.Name, "/")
+	parts := strings.Split(in.nameIn(out), "/")
 	for _, name := range parts[:len(parts)-1] {
 		dir = p.free(filepath.Join(dir, name), "", p.used)
 	}

@@ -1,11 +1,13 @@
 package iox
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -81,3 +83,46 @@ func TestOverlay(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// TestOverlayTruncate: files that are opened anew, with O_TRUNC, while others read, write and measure them are whole or
+// empty at any moment. The race detector looks at the rest.
+func TestOverlayTruncate(t *testing.T) {
+	o := NewOverlay(nil)
+	path := filepath.Join(t.TempDir(), "x")
+	f, err := o.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := bytes.Repeat([]byte("x"), 3*overlayPage+5)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 200 {
+				if _, err := o.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o666); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		all.Go(func() {
+			buf := make([]byte, len(text)+1)
+			for range 200 {
+				if _, err := f.WriteAt(text, 0); err != nil {
+					t.Error(err)
+				}
+				if n, err := f.ReadAt(buf, 0); n != 0 && n != len(text) || err != io.EOF || !bytes.Equal(buf[:n], text[:n]) {
+					t.Errorf("%d bytes, %v", n, err)
+				}
+				st, err := o.Stat(path)
+				if err != nil {
+					t.Error(err)
+				} else if n := st.Size(); n != 0 && n != int64(len(text)) || o.Size() > int64(len(text)) {
+					t.Errorf("%d bytes", n)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if _, err := o.OpenFile(path, os.O_TRUNC|os.O_RDWR, 0o666); err != nil || o.Size() != 0 {
+		t.Error(err, o.Size())
+	}
+}

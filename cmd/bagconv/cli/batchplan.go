@@ -200,7 +200,17 @@ func (b *batchRun) places(kept map[string]string) []string {
 	if f := b.job.SinkFormat; !f.Folder && len(f.Extensions) > 0 {
 		ext = f.Extensions[0]
 	}
-	return batch.Place(b.search.Inputs, b.out, ext, kept)
+	list := batch.Place(b.search.Inputs, b.out, ext, kept)
+	if !b.set.quiet && !iox.IsURL(b.out) {
+		var lines []string
+		for i, in := range b.search.Inputs {
+			if iox.IsURL(in.Path) && batch.Harmless(in.Name) != in.Name {
+				lines = append(lines, fmt.Sprintf("%s: the output has another name, with _ in the place of characters that are not printed: %s", in.Path, b.displayPath(list[i])))
+			}
+		}
+		b.writeLines("note", lines)
+	}
+	return list
 }
 
 // refused opens a folder in a dry run, to report one that cannot be read. Opening takes

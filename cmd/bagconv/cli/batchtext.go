@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // resultLine reports what became of an input.
@@ -24,8 +25,8 @@ func (b *batchRun) resultLine(e *batch.Entry) string {
 // problem reports why an input failed, or what is lost of it.
 func (b *batchRun) problem(e *batch.Entry) string {
 	if e.Status == batch.StatusFailed {
-		in, out := b.displayPath(e.Input), b.displayPath(e.Output)
-		text := strings.ReplaceAll(strings.ReplaceAll(e.Error, e.Input, in), e.Output, out)
+		in, out := iox.ShowAll(b.displayPath(e.Input)), b.displayPath(e.Output)
+		text := iox.ShowAll(strings.ReplaceAll(strings.ReplaceAll(e.Error, e.Input, in), e.Output, out))
 		if !strings.Contains(text, in) {
 			text = in + ": " + text
 		}

@@ -122,6 +122,7 @@ func (e *env) settle(ctx *cli.Context, c *command) (done bool, err error) {
 		}
 	}
 	e.set.remote.Memory = e.set.job.MaxMemory / 4
+	e.sayLocal(c, ctx.Args().Slice())
 	if err := e.setOtherKey(c); err != nil {
 		return false, err
 	}

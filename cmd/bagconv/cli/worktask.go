@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -53,7 +54,11 @@ func (w *worker) line(line []byte) error {
 		w.sum.ok++
 	}
 	if r.Status == batch.StatusFailed {
-		w.writeLines("failed", []string{r.Error})
+		text := r.Error
+		if source := clean(r.Input); !strings.Contains(text, source) {
+			text = source + ": " + text
+		}
+		w.writeLines("failed", []string{text})
 	}
 	_, err = w.Out.Write(tasks.Line(r))
 	return err
@@ -63,6 +68,9 @@ func (w *worker) line(line []byte) error {
 func failedResult(t *tasks.Task, err error) *tasks.Result {
 	if t == nil {
 		t = &tasks.Task{}
+	}
+	if t.Source != "" && errors.Is(err, syscall.ENOSPC) { // it may be about a receipt, whose name tells nobody anything
+		err = &failure{path: t.Source, what: "no space left in " + clean(t.OutputDir), hint: "make room there, then run the task again", err: err}
 	}
 	r := t.Pending()
 	r.SourceFormat, r.Size, r.ModTime = t.SourceFormat, t.Size, t.ModTime

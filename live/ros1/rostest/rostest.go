@@ -139,14 +139,14 @@ func (m *Master) Publish(topic, typ string, p *Publisher) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.types[topic] = typ
-	m.set(topic, p.api, true)
+	m.set(topic, p.API, true)
 }
 
 // A Publisher is a node with one topic.
 type Publisher struct {
 	Host string // that it names as its own
+	API  string // the address of the node
 
-	api    string
 	server *http.Server
 	listen net.Listener
 }
@@ -162,7 +162,7 @@ func NewPublisher(handle func(net.Conn)) (*Publisher, error) {
 	if p.listen, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	p.api = "http://" + l.Addr().String() + "/"
+	p.API = "http://" + l.Addr().String() + "/"
 	p.server = serve(l, func(string, []any) any {
 		return success([]any{"TCPROS", p.Host, p.listen.Addr().(*net.TCPAddr).Port})
 	})
