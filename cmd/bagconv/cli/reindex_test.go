@@ -14,8 +14,8 @@ import (
 // TestReindexDamaged: of a recording whose index is right, reindex names what is damaged in its messages and
 // the way out, and changes nothing.
 func TestReindexDamaged(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.mcap")
-	if out, status := prints("-q", "--no-sync", "--compression", "zstd", "../../../testdata/demo.bag", path); status != 0 {
+	path := filepath.Join(t.TempDir(), "x.bag")
+	if out, status := prints("-q", "--no-sync", "--compression", "lz4", "../../../testdata/demo.bag", path); status != 0 {
 		t.Fatalf("%d: %s", status, out)
 	}
 	b, err := os.ReadFile(path)
