@@ -1,8 +1,9 @@
 // count BAG...: reads bags with the C++ reference library (librosbag-storage) and
-// prints, for each: path, messages, whether their times ascend, bytes of messages;
-// or the path and the error.
+// prints a line of JSON for each: path, messages, order (whether their times ascend);
+// or the path and the problem.
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <rosbag/bag.h>
 #include <rosbag/view.h>
 
@@ -10,16 +11,15 @@ static void count(const char* path) {
   rosbag::Bag bag;
   bag.open(path, rosbag::bagmode::Read);
   rosbag::View all(bag);
-  unsigned long messages = 0, bytes = 0;
+  unsigned long messages = 0;
   bool ascend = true;
   ros::Time before = ros::TIME_MIN;
   for (const rosbag::MessageInstance& m : all) {
     ascend = ascend && !(m.getTime() < before);
     before = m.getTime();
-    bytes += m.size();
     messages++;
   }
-  std::printf("%s\t%lu\t%s\t%lu\n", path, messages, ascend ? "ascending" : "unsorted", bytes);
+  std::printf("{\"path\": \"%s\", \"messages\": %lu, \"order\": \"%s\"}\n", path, messages, ascend ? "ascending" : "unsorted");
 }
 
 int main(int argc, char** argv) {
@@ -27,7 +27,11 @@ int main(int argc, char** argv) {
     try {
       count(argv[i]);
     } catch (const std::exception& e) {
-      std::printf("%s\terror\t%s\n", argv[i], e.what());
+      std::string what = e.what();
+      for (char& c : what) {
+        if (c == '"' || c == '\\' || c < ' ') c = '.';
+      }
+      std::printf("{\"path\": \"%s\", \"problem\": \"%s\"}\n", argv[i], what.c_str());
     }
   }
 }
