@@ -33,11 +33,11 @@ func nearness(ctx context.Context, host string, own bool) (most int) {
 	}
 	for _, ip := range list {
 		switch ip = ip.Unmap(); {
-		case ip.IsLinkLocalUnicast():
+		case ip.Is4() && ip.IsLinkLocalUnicast():
 			most = max(most, 3)
 		case ip.IsLoopback() || ip.IsUnspecified() || own && isOwn(ip):
 			most = max(most, 2)
-		case ip.IsPrivate() || carrier.Contains(ip):
+		case ip.IsPrivate() || carrier.Contains(ip) || ip.IsLinkLocalUnicast(): // of IPv6, which names of a private network have, too
 			most = max(most, 1)
 		}
 	}

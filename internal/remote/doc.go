@@ -12,7 +12,7 @@
 //	link.go    requests: how many at a time, how fast, how long, and again after a failure
 //	cache.go   what has been read; ahead.go reads what will be asked for next
 //	file.go    an object as a storage.File
-//	write.go   files that are written; upload.go sends them in parts
+//	write.go   files that are written; upload.go sends them in parts, which wait in scratch.go
 //	place.go   puts what was sent in place, and cleans up; ledger.go knows what a killed process left
 //
 // It refuses names that filepath.Clean would change, writing to a web server, objects that
