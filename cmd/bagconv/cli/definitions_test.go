@@ -2,15 +2,19 @@ package cli_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/values"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/schema/rosmsg"
@@ -97,6 +101,65 @@ func TestSameValues(t *testing.T) {
 	}
 }
 
+// sameGoValues compares what package values reads of a topic with the lines that cat prints: their number, the names
+// of fields, and all that is a number, a text or a bool at the top.
+func sameGoValues(t *testing.T, path, topic string, lines []string) {
+	t.Helper()
+	f, err := all.Registry().Detect(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := f.Open(t.Context(), path, storage.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	i := 0
+	for v, err := range values.Read[map[string]any](r, topic) {
+		if err != nil {
+			if len(lines) > 0 {
+				t.Errorf("%s %s: values: %v; cat prints %d messages", path, topic, err, len(lines))
+			}
+			return
+		}
+		var line struct{ Fields map[string]any }
+		if i == len(lines) {
+			t.Errorf("%s %s: values has more than the %d messages of cat", path, topic, len(lines))
+			return
+		}
+		if err := json.Unmarshal([]byte(lines[i]), &line); err != nil {
+			t.Fatal(err)
+		}
+		for name, field := range line.Fields {
+			got, there := v[name]
+			if _, composed := field.(map[string]any); !there {
+				t.Errorf("%s %s: values has no %s", path, topic, name)
+			} else if _, list := field.([]any); !composed && !list && !sameScalar(got, field) {
+				t.Errorf("%s %s: values has %v for %s, and cat %v", path, topic, got, name, field)
+			}
+		}
+		i++
+	}
+	if i != len(lines) {
+		t.Errorf("%s %s: values has %d messages, and cat %d", path, topic, i, len(lines))
+	}
+}
+
+// sameScalar compares a Go value with one of JSON. Bytes are text there, in base64.
+func sameScalar(got, printed any) bool {
+	switch p := printed.(type) {
+	case float64:
+		number, err := strconv.ParseFloat(fmt.Sprint(got), 64)
+		return err == nil && (number == p || float32(number) == float32(p))
+	case bool:
+		return got == p
+	}
+	if b, ok := got.([]byte); ok {
+		return base64.StdEncoding.EncodeToString(b) == printed
+	}
+	return fmt.Sprint(got) == printed || fmt.Sprint(got) == "+Inf" && printed == "Infinity" || fmt.Sprint(got) == "-Inf" && printed == "-Infinity"
+}
+
 // unpublished returns lines without their publish times.
 func unpublished(lines []string) (out []string) {
 	for _, l := range lines {
@@ -128,6 +191,28 @@ func sameValues(t *testing.T, path, topic string, defs []string) {
 		compare("--nth", lines(path, "--nth", fmt.Sprint(n)), whole[n-1:])
 		compare("--tail", lines(path, "--tail", "1"), whole[n-1:])
 		compare("--skip", lines(path, "--skip", "1"), whole[1:])
+	}
+	printed := n
+	if whole[0] == "" { // nothing fits
+		printed = 0
+	}
+	var checked struct {
+		Topics []struct {
+			Name    string `json:"name"`
+			Decoded int    `json:"decoded"`
+		} `json:"topics"`
+	}
+	text, _ := prints(append([]string{"check", path, "--json"}, defs...)...)
+	if err := json.Unmarshal(text, &checked); err != nil {
+		t.Errorf("%s %v: check: %v", path, defs, err)
+	}
+	for _, c := range checked.Topics {
+		if c.Name == topic && c.Decoded != printed {
+			t.Errorf("%s %s %v: check decodes %d messages, and cat %d", path, topic, defs, c.Decoded, printed)
+		}
+	}
+	if defs == nil {
+		sameGoValues(t, path, topic, whole[:printed])
 	}
 	for _, name := range []string{"out.bag", "out.mcap", "out"} {
 		out := filepath.Join(t.TempDir(), name)
