@@ -47,7 +47,7 @@ func inPlace(t *testing.T) []reindexed {
 
 // change writes a damaged file, has it get an index, and then adds to it: all that could be read before can be
 // read after each of the two, and what is refused stays as it was.
-func (x *reindexed) change(t *testing.T, b []byte, more storagetest.Recording) error {
+func (x *reindexed) change(t *testing.T, j *judge, b []byte, more storagetest.Recording) error {
 	dir, err := os.MkdirTemp(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -88,6 +88,7 @@ func (x *reindexed) change(t *testing.T, b []byte, more storagetest.Recording) e
 			}
 			continue
 		}
+		j.keep(t, x.format.Name, was, filesIn(t, filepath.Dir(file)))
 		after := content(x.format, path, t)
 		for m, n := range before {
 			if after[m] < n {
@@ -141,6 +142,7 @@ func (x *reindexed) first(t *testing.T) storagetest.Recording {
 
 // TestInPlaceBytes: of a file with one changed byte, reindex and append lose nothing that can be read.
 func TestInPlaceBytes(t *testing.T) {
+	j := newJudge(t)
 	for _, x := range inPlace(t) {
 		t.Run(x.format.Name+"/"+filepath.Base(x.file), func(t *testing.T) {
 			t.Parallel()
@@ -156,7 +158,7 @@ func TestInPlaceBytes(t *testing.T) {
 					}
 					b := bytes.Clone(x.whole)
 					b[at] = value
-					if err := x.change(t, b, more); err != nil {
+					if err := x.change(t, j, b, more); err != nil {
 						t.Errorf("byte %d is %d: %v", at, value, err)
 					}
 				}
@@ -172,7 +174,7 @@ func TestInPlaceDamage(t *testing.T) {
 	if exhaustive() {
 		rounds = 10_000
 	}
-	list := inPlace(t)
+	list, j := inPlace(t), newJudge(t)
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
@@ -186,7 +188,7 @@ func TestInPlaceDamage(t *testing.T) {
 					b, what = damaged(rng, b)
 					how += what
 				}
-				if err := x.change(t, b, x.first(t)); err != nil {
+				if err := x.change(t, j, b, x.first(t)); err != nil {
 					t.Errorf("round %d, %s%s: %v", n, x.file, how, err)
 				}
 			}

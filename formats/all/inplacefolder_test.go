@@ -29,12 +29,19 @@ var folderKinds = []struct {
 	{"ros2mcap", storage.WriteOptions{SegmentDuration: 19, Values: map[string]string{storage.NameCompressionMode: "file"}}},
 }
 
+// textTopic returns a topic of texts, with the sum of its type, which rosbags wants.
+func textTopic(name string) storage.Topic {
+	return storage.Topic{
+		Name: name, Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")},
+		Metadata: map[string]string{storage.MetaTypeHash: "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"},
+	}
+}
+
 // foldersInPlace returns the files of a folder of each kind, of three parts with 60 messages.
 func foldersInPlace(t *testing.T) (list []map[string][]byte) {
 	rec := storagetest.Recording{}
 	for i := range 3 {
-		rec.Topics = append(rec.Topics, storage.Topic{Name: fmt.Sprintf("/topic_%d", i), Type: "std_msgs/msg/String", Encoding: "cdr",
-			Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")}})
+		rec.Topics = append(rec.Topics, textTopic(fmt.Sprintf("/topic_%d", i)))
 	}
 	for i := range int64(60) {
 		data := append([]byte{0, 1, 0, 0, 9, 0, 0, 0}, fmt.Sprintf("text %03d\x00", i)...)
@@ -65,11 +72,13 @@ func TestInPlaceFolders(t *testing.T) {
 	if exhaustive() {
 		rounds = 5_000
 	}
-	list := foldersInPlace(t)
+	list, j := foldersInPlace(t), newJudge(t)
 	more := storagetest.Recording{
-		Topics: []storage.Topic{{Name: "/topic_1", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")}},
-			{Name: "/new", Type: "std_msgs/msg/String", Encoding: "cdr", Schema: storage.Schema{Encoding: "ros2msg", Data: []byte("string data\n")}}},
-		Messages: []storage.Message{{LogTime: 2e18, PublishTime: 2e18, Data: []byte("\x00\x01\x00\x00\x02\x00\x00\x00x\x00")}, {Topic: 1, LogTime: 3e18, PublishTime: 3e18, Data: []byte("\x00\x01\x00\x00\x02\x00\x00\x00y\x00")}},
+		Topics: []storage.Topic{textTopic("/topic_1"), textTopic("/new")},
+		Messages: []storage.Message{
+			{LogTime: 2e18, PublishTime: 2e18, Data: []byte("\x00\x01\x00\x00\x02\x00\x00\x00x\x00")},
+			{Topic: 1, LogTime: 3e18, PublishTime: 3e18, Data: []byte("\x00\x01\x00\x00\x02\x00\x00\x00y\x00")},
+		},
 	}
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -85,7 +94,7 @@ func TestInPlaceFolders(t *testing.T) {
 					how += damageParts(rng, files)
 				}
 				f := Registry().Lookup(folderKinds[kind].format)
-				refused, err := changeFolder(t, f, files, more, rng.IntN(2) == 0)
+				refused, err := changeFolder(t, f, files, more, j, rng.IntN(2) == 0)
 				if err != nil {
 					t.Errorf("round %d, %s %d,%s: %v", n, f.Name, kind, how, err)
 				}
@@ -106,7 +115,7 @@ func TestInPlaceFolders(t *testing.T) {
 
 // changeFolder writes the files of a folder, has it get an index unless it is only added to, and then adds to it.
 // refused is why it got no index, err what was lost.
-func changeFolder(t *testing.T, f *storage.Format, files map[string][]byte, more storagetest.Recording, only bool) (refused, err error) {
+func changeFolder(t *testing.T, f *storage.Format, files map[string][]byte, more storagetest.Recording, j *judge, only bool) (refused, err error) {
 	dir, err := os.MkdirTemp(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -142,6 +151,7 @@ func changeFolder(t *testing.T, f *storage.Format, files map[string][]byte, more
 			}
 			continue
 		}
+		j.keep(t, f.Name, was, now)
 		after := content(f, path, t)
 		for m, n := range before {
 			if after[m] < n {
