@@ -1,7 +1,7 @@
 // Package message reads the values of serialized messages: one compiled Type and one Cursor for ROS 1,
 // every form of CDR, and protobuf. All that looks at values is a visitor of it.
 //
-//	t, err := message.ROS(definition, true)             // once for a type; message.Proto for a descriptor
+//	t, err := message.ROS(definition, schema.CDR)       // once for a type; message.Proto for a descriptor
 //	stamp, err := t.Path("header.stamp")
 //
 //	c := message.Open(t, data)                          // for each message

@@ -18,6 +18,8 @@ import (
 // That the cursor finds the values that packages values, render and content find is tested in
 // convert/values/cursor_test.go.
 
+var encodings = map[bool]schema.Encoding{false: schema.ROS1, true: schema.CDR}
+
 func typeOf(t testing.TB, text string, cdr bool) *message.Type {
 	t.Helper()
 	dialect, name := rosmsg.ROS1, "p/T"
@@ -28,7 +30,7 @@ func typeOf(t testing.TB, text string, cdr bool) *message.Type {
 	if err != nil {
 		t.Fatal(err)
 	}
-	typ, err := message.ROS(m, cdr)
+	typ, err := message.ROS(m, encodings[cdr])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +49,7 @@ func unhex(t testing.TB, s string) []byte {
 // ExampleOpen reads a message as its definition says.
 func ExampleOpen() {
 	m, _ := rosmsg.Parse("p/T", []byte("string name\nfloat64[] ranges\n"), rosmsg.ROS1, nil)
-	t, err := message.ROS(m, false)
+	t, err := message.ROS(m, schema.ROS1)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -113,13 +115,13 @@ func TestLimits(t *testing.T) {
 	}
 	c.Close()
 	m := &schema.Message{Name: "p/T", Fields: []schema.Field{{Name: "v", Type: schema.Type{Kind: schema.LongDouble}}}}
-	if _, err := message.ROS(m, true); err == nil || !strings.Contains(err.Error(), "field v of p/T: a long double") {
+	if _, err := message.ROS(m, schema.CDR); err == nil || !strings.Contains(err.Error(), "field v of p/T: a long double") {
 		t.Error(err)
 	}
 	for range 200 {
 		m = &schema.Message{Name: "p/T", Fields: []schema.Field{{Name: "v", Type: schema.Type{Kind: schema.Struct, Message: m}}}}
 	}
-	if _, err := message.ROS(m, true); err == nil {
+	if _, err := message.ROS(m, schema.CDR); err == nil {
 		t.Error("a type nested 200 deep")
 	}
 }
@@ -152,7 +154,7 @@ func TestInPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	typ, err := message.ROS(m, true)
+	typ, err := message.ROS(m, schema.CDR)
 	if err != nil {
 		t.Fatal(err)
 	}

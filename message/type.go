@@ -106,9 +106,10 @@ const maxLeast = 1 << 40
 
 var errTooLarge = errors.New("the definition is too large to be compiled")
 
-// ROS returns the type of messages in CDR, or else in ROS 1 serialization. The error names the field that
-// cannot be read.
-func ROS(m *schema.Message, cdr bool) (*Type, error) {
+// ROS returns the type of messages in CDR, or else in ROS 1 serialization, which messages in JSON become. The error
+// names the field that cannot be read.
+func ROS(m *schema.Message, e schema.Encoding) (*Type, error) {
+	cdr := e == schema.CDR
 	c := compiler{cdr: cdr, made: map[*schema.Message]*Type{}}
 	t, err := c.structure(m, 0)
 	if err != nil {

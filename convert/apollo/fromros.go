@@ -9,6 +9,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/schema"
 )
 
 // A FromROSProgram turns messages of a standard ROS type into an Apollo type.
@@ -42,9 +43,9 @@ func FromROS(ros string, md protoreflect.MessageDescriptor, o Options) (*FromROS
 	if fam == pointCloud {
 		p.layout = layoutOf(p.element, p.list)
 	}
-	wire := transcode.ROS1
+	wire := schema.ROS1
 	if o.CDR {
-		wire = transcode.CDR
+		wire = schema.CDR
 	}
 	if err := p.source.Init(definitions[ros], wire); err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	protoapollo "github.com/bagconv/bagconv/proto/apollo"
 	localizationmsgs "github.com/bagconv/bagconv/proto/apollo/localization_msgs"
 	sensormsgs "github.com/bagconv/bagconv/proto/apollo/sensor_msgs"
+	"github.com/bagconv/bagconv/schema"
 )
 
 // rosWriter writes messages for tests.
@@ -327,7 +328,7 @@ func TestDefinitions(t *testing.T) {
 			t.Fatal(err)
 		}
 		def := definitions[ROSType(string(md.FullName()))]
-		p, err := transcode.Compile(def, def, transcode.Options{From: transcode.CDR, To: transcode.CDR})
+		p, err := transcode.Compile(def, def, transcode.Options{From: schema.CDR, To: schema.CDR})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -76,8 +76,8 @@ func stampAt(c *message.Cursor, f *message.Field) int64 {
 }
 
 // rosDecoder compiles the decoder of a ROS type, whose messages head makes.
-func rosDecoder(msg *schema.Message, cdr bool, head mapping.Program) (*decoder, error) {
-	t, err := message.ROS(msg, cdr)
+func rosDecoder(msg *schema.Message, e schema.Encoding, head mapping.Program) (*decoder, error) {
+	t, err := message.ROS(msg, e)
 	if err != nil {
 		return nil, err
 	}

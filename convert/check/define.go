@@ -163,7 +163,7 @@ func (c *checker) kindOf(m *mapping.Mapper, t *storage.Topic) *kind {
 			k.graph, err = protoschema.NewNamer(false).ROS(def.Proto)
 		}
 	default:
-		if k.decoder, err = rosDecoder(def.ROS, t.Encoding == "cdr", def.Head); err == nil && def.Origin == "file" {
+		if k.decoder, err = rosDecoder(def.ROS, schema.EncodingOf(t.Encoding), def.Head); err == nil && def.Origin == "file" {
 			k.graph = def.ROS
 		}
 	}

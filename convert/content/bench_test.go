@@ -58,12 +58,12 @@ func BenchmarkRead(b *testing.B) {
 		msg := parse(b, c.text, rosmsg.ROS1)
 		typ := Canonical(msg, false)
 		var messages [2][]byte
-		for wire, name := range []string{ROS1: "ros1", CDR: "cdr"} {
-			w := ros.NewWriter(nil, Wire(wire) == CDR)
+		for wire, name := range []string{schema.ROS1: "ros1", schema.CDR: "cdr"} {
+			w := ros.NewWriter(nil, schema.Encoding(wire) == schema.CDR)
 			putBench(&w, schema.Type{Kind: schema.Struct, Message: msg}, c.n)
 			messages[wire] = w.Buf
 			b.Run(c.name+"/"+name, func(b *testing.B) {
-				p, err := FromROS(msg, Wire(wire), typ, true)
+				p, err := FromROS(msg, schema.Encoding(wire), typ, true)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -83,11 +83,11 @@ func BenchmarkRead(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			to, err := transcode.CompileToProto(msg, transcode.ROS1, md)
+			to, err := transcode.CompileToProto(msg, schema.ROS1, md)
 			if err != nil {
 				b.Fatal(err)
 			}
-			message, err := to.Append(nil, messages[ROS1])
+			message, err := to.Append(nil, messages[schema.ROS1])
 			if err != nil {
 				b.Fatal(err)
 			}

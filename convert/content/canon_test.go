@@ -98,7 +98,7 @@ string[2] words
 		b = append(le.AppendUint32(b, 1), 'x')
 		return le.AppendUint32(b, 0)
 	}
-	p, err := FromROS(msg, ROS1, Canonical(msg, false), true)
+	p, err := FromROS(msg, schema.ROS1, Canonical(msg, false), true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@
 // stands in its bytes, is compared there with a reader of its own.
 //
 //	typ := content.Canonical(msg, false)
-//	p, err := content.FromROS(msg, content.CDR, typ, false)
+//	p, err := content.FromROS(msg, schema.CDR, typ, false)
 //	w := content.NewWriter(false)
 //	err = p.Read(w, message)
 //	digest := w.Sum()
@@ -31,17 +31,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/jsonschema"
-)
-
-// A Wire is an encoding of ROS.
-type Wire uint8
-
-// The encodings of ROS, and for Program.Within that of Apollo.
-const (
-	ROS1 Wire = iota
-	CDR
-	Protobuf
 )
 
 // ErrMalformed is wrapped by the errors of Read: the message does not fit its
@@ -74,7 +65,7 @@ type Program struct {
 	varied         bool // see attempts
 	proto          *protoNode
 	dropped, added []string
-	within         *Wire // the encoding that times are to fit into; nil: any
+	within         *schema.Encoding // the encoding that times are to fit into; nil: any
 	inMemory       bool
 	json           *jsonschema.Object // of messages in JSON, which ros reads as ROS 1; nil: they are not
 	other          *Program           // of messages that do not fit this one; nil: there are none

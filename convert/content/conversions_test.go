@@ -27,9 +27,9 @@ type reader interface {
 func sameReaders(t *testing.T, message []byte, judge *content.Program, text reader, programs map[string]reader, judges map[string]*content.Program) {
 	t.Helper()
 	want, got := content.NewWriter(true), content.NewWriter(true)
-	err := judge.Within(content.ROS1).Read(want, message)
+	err := judge.Within(schema.ROS1).Read(want, message)
 	beyond := want.Beyond
-	if err2 := judge.Within(content.CDR).Read(want, message); beyond || want.Beyond || want.Replaced || limit(err) || limit(err2) {
+	if err2 := judge.Within(schema.CDR).Read(want, message); beyond || want.Beyond || want.Replaced || limit(err) || limit(err2) {
 		return // what conversions report as a loss
 	}
 	_, proto := programs["CDR"].(*transcode.FromProto)
@@ -83,7 +83,7 @@ func TestArraysNotSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	md := describe(t, msg)
-	p, err := transcode.CompileFromProto(md, msg, transcode.ROS1)
+	p, err := transcode.CompileFromProto(md, msg, schema.ROS1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,9 +142,9 @@ func FuzzConversions(f *testing.F) {
 		if len(message) > 4<<10 || len(text) > 4<<10 {
 			return
 		}
-		dialect, wire, from := rosmsg.ROS2, content.CDR, transcode.CDR
+		dialect, wire, from := rosmsg.ROS2, schema.CDR, schema.CDR
 		if form == 0 {
-			dialect, wire, from = rosmsg.ROS1, content.ROS1, transcode.ROS1
+			dialect, wire, from = rosmsg.ROS1, schema.ROS1, schema.ROS1
 		}
 		msg, err := rosmsg.Parse("p/T", []byte(text), dialect, nil)
 		if err != nil || !plain(msg, 0) {
@@ -153,10 +153,10 @@ func FuzzConversions(f *testing.F) {
 		canon := content.Canonical(msg, true)
 		types := map[string]*schema.Message{"ROS 1": withTimes(msg), "CDR": msg}
 		judges := map[string]*content.Program{}
-		if judges["ROS 1"], err = content.FromROS(types["ROS 1"], content.ROS1, canon, true); err != nil {
+		if judges["ROS 1"], err = content.FromROS(types["ROS 1"], schema.ROS1, canon, true); err != nil {
 			return
 		}
-		if judges["CDR"], err = content.FromROS(msg, content.CDR, canon, true); err != nil {
+		if judges["CDR"], err = content.FromROS(msg, schema.CDR, canon, true); err != nil {
 			return
 		}
 		md := describe(t, msg)
@@ -170,7 +170,7 @@ func FuzzConversions(f *testing.F) {
 			if md == nil {
 				return
 			}
-			for name, to := range map[string]transcode.Wire{"ROS 1": transcode.ROS1, "CDR": transcode.CDR} {
+			for name, to := range map[string]schema.Encoding{"ROS 1": schema.ROS1, "CDR": schema.CDR} {
 				if programs[name], err = transcode.CompileFromProto(md, types[name], to); err != nil {
 					return
 				}
@@ -182,7 +182,7 @@ func FuzzConversions(f *testing.F) {
 			sameReaders(t, message, judges["protobuf"], as, programs, judges)
 			return
 		}
-		for name, to := range map[string]transcode.Wire{"ROS 1": transcode.ROS1, "CDR": transcode.CDR} {
+		for name, to := range map[string]schema.Encoding{"ROS 1": schema.ROS1, "CDR": schema.CDR} {
 			if programs[name], err = transcode.Compile(msg, types[name], transcode.Options{From: from, To: to}); err != nil {
 				return
 			}

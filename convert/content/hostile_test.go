@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
@@ -29,13 +30,13 @@ func FuzzRead(f *testing.F) {
 				continue
 			}
 			typ := Canonical(msg, true)
-			for _, wire := range []Wire{ROS1, CDR} {
+			for _, wire := range []schema.Encoding{schema.ROS1, schema.CDR} {
 				if p, err := FromROS(msg, wire, typ, true); err == nil {
 					checkRead(t, p, data)
 				}
 			}
-			again, err := FromROS(typ, ROS1, typ, true)
-			first, err1 := FromROS(msg, ROS1, typ, true)
+			again, err := FromROS(typ, schema.ROS1, typ, true)
+			first, err1 := FromROS(msg, schema.ROS1, typ, true)
 			if w := NewWriter(true); err == nil && err1 == nil && !strings.Contains(text, "ime") && !strings.Contains(text, "duration") && first.Read(w, data) == nil {
 				once := bytes.Clone(w.Bytes())
 				if err := again.Read(w, once); err != nil || !bytes.Equal(once, w.Bytes()) {
@@ -80,7 +81,7 @@ func checkRead(t *testing.T, p *Program, data []byte) {
 // TestLarge: what is hashed as it is read has the digest of the whole.
 func TestLarge(t *testing.T) {
 	msg := parse(t, "string a\nuint8[] b\nfloat64[] c\nuint8 d\n", rosmsg.ROS1)
-	p, err := FromROS(msg, ROS1, Canonical(msg, false), true)
+	p, err := FromROS(msg, schema.ROS1, Canonical(msg, false), true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 // FromJSON makes the program from messages in JSON of a schema to a canonical type.
 func FromJSON(o *jsonschema.Object, dst *schema.Message, strict bool) (*Program, error) {
-	p, err := FromROS(o.Message, ROS1, dst, strict)
+	p, err := FromROS(o.Message, schema.ROS1, dst, strict)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/content"
 	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/jsonschema"
 )
 
@@ -36,7 +37,7 @@ func sameJSON(t *testing.T, o *jsonschema.Object, message string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := content.FromROS(o.Message, content.ROS1, canon, true)
+	plain, err := content.FromROS(o.Message, schema.ROS1, canon, true)
 	if err != nil {
 		t.Fatal(err)
 	}

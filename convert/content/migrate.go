@@ -33,13 +33,13 @@ type Origin struct {
 // field of the target it looks for the place of its value in the source, and copies that.
 type Migration struct {
 	steps    []Version
-	from, to Wire
+	from, to schema.Encoding
 	known    sync.Map // [2]*schema.Message to *versionPair
 }
 
 // NewMigration returns the migration by way of these versions. Only the last step changes the
 // encoding.
-func NewMigration(steps []Version, from, to Wire) (*Migration, error) {
+func NewMigration(steps []Version, from, to schema.Encoding) (*Migration, error) {
 	var size schema.Measure
 	for _, s := range steps {
 		if size.Least(schema.Type{Kind: schema.Struct, Message: s.Target}) > maxZero {
@@ -60,19 +60,19 @@ func (g *Migration) Append(dst, src []byte) ([]byte, error) {
 		if last {
 			to, out = g.to, dst
 		}
-		w := versionWalk{g: g, step: s, w: ros.NewWriter(out, to == CDR), limit: len(out) + maxExtra + maxGrowth*len(src), fuel: 16 * maxFuel}
-		if c := xtypes.New(s.Source); g.from == CDR && c.Needed(src) {
+		w := versionWalk{g: g, step: s, w: ros.NewWriter(out, to == schema.CDR), limit: len(out) + maxExtra + maxGrowth*len(src), fuel: 16 * maxFuel}
+		if c := xtypes.New(s.Source); g.from == schema.CDR && c.Needed(src) {
 			var err error
 			if src, _, _, err = c.Plain(nil, src); err != nil {
 				return dst, misfit(err)
 			}
 		}
-		if err := w.r.Open(src, g.from == CDR); err != nil {
+		if err := w.r.Open(src, g.from == schema.CDR); err != nil {
 			return dst, misfit(err)
 		}
 		w.crossing = g.from != to
 		w.structure(s.Source, s.Target)
-		if g.from == ROS1 && w.r.Len() > 0 {
+		if g.from == schema.ROS1 && w.r.Len() > 0 {
 			w.r.Fail("%d bytes are left over", w.r.Len())
 		}
 		if err := w.r.Err(); err != nil {

@@ -72,7 +72,7 @@ const (
 // FromROS makes the program from messages of src in an encoding of ROS to a
 // canonical type. With strict fields must have the same types, and else those that
 // a conversion makes of them. The error names a field that has another type.
-func FromROS(src *schema.Message, wire Wire, dst *schema.Message, strict bool) (*Program, error) {
+func FromROS(src *schema.Message, wire schema.Encoding, dst *schema.Message, strict bool) (*Program, error) {
 	c := &rosCompiler{comparer: newComparer(strict), made: map[[2]*schema.Message]*rosNode{}}
 	for _, m := range append(schema.Dependencies(src), src) {
 		for _, f := range m.Fields {
@@ -91,7 +91,7 @@ func FromROS(src *schema.Message, wire Wire, dst *schema.Message, strict bool) (
 	if err != nil {
 		return nil, err
 	}
-	return &Program{ros: root, cdr: wire == CDR, varied: wire == CDR && c.varied, dropped: c.dropped, added: c.added}, nil
+	return &Program{ros: root, cdr: wire == schema.CDR, varied: wire == schema.CDR && c.varied, dropped: c.dropped, added: c.added}, nil
 }
 
 type rosCompiler struct {

@@ -1,6 +1,10 @@
 package content
 
-import "math"
+import (
+	"math"
+
+	"github.com/bagconv/bagconv/schema"
+)
 
 // Not every encoding holds all times. A time of ROS 1 is u32 s and u32 ns, its
 // duration i32 and i32; both are i32 and u32 in ROS 2, and i64 and i32 in protobuf. A
@@ -12,7 +16,7 @@ import "math"
 // sets Writer.Beyond for times that wire cannot hold, and Writer.Replaced for text; it
 // refuses times of protobuf that have no place in 32 bits. The canonical bytes are the
 // same.
-func (p *Program) Within(wire Wire) *Program {
+func (p *Program) Within(wire schema.Encoding) *Program {
 	q := *p
 	q.within = &wire
 	return &q
@@ -41,29 +45,29 @@ func (w *Writer) time(sec, nsec int64, span bool) {
 }
 
 // holds reports whether an encoding has a time or duration of that length.
-func holds(wire Wire, sec, nsec int64, span bool) bool {
+func holds(wire schema.Encoding, sec, nsec int64, span bool) bool {
 	first, last, most := int64(math.MinInt32), int64(math.MaxInt32), int64(math.MaxUint32)
 	switch {
-	case wire == Protobuf:
+	case wire == schema.Protobuf:
 		return true
-	case wire == ROS1 && span:
+	case wire == schema.ROS1 && span:
 		most = math.MaxInt32
-	case wire == ROS1:
+	case wire == schema.ROS1:
 		first, last = 0, math.MaxUint32
 	}
 	if nsec < 0 || nsec > most {
 		sec, nsec = whole(sec, nsec)
 	}
-	return first <= sec && sec <= last || wire == ROS1 && span && justBelow(sec, nsec)
+	return first <= sec && sec <= last || wire == schema.ROS1 && span && justBelow(sec, nsec)
 }
 
 // sameBits returns what an encoding reads in the bits of a time.
-func sameBits(wire Wire, sec, nsec int64, span bool) (int64, int64) {
+func sameBits(wire schema.Encoding, sec, nsec int64, span bool) (int64, int64) {
 	if !span && nsec < 0 {
 		sec, nsec = whole(sec, nsec)
 	}
 	switch {
-	case wire == CDR:
+	case wire == schema.CDR:
 		return int64(int32(sec)), int64(uint32(nsec))
 	case span:
 		return int64(int32(sec)), int64(int32(nsec))
@@ -85,11 +89,11 @@ func whole(sec, nsec int64) (int64, int64) {
 func justBelow(sec, nsec int64) bool { return sec == math.MinInt32-1 && nsec > 0 }
 
 // wide reports whether it is a time or duration of protobuf that has no place in 32 bits.
-func wide(wire Wire, sec, nsec int64, span bool) bool {
+func wide(wire schema.Encoding, sec, nsec int64, span bool) bool {
 	if nsec < 0 {
 		sec, nsec = whole(sec, nsec)
 	}
-	if wire == ROS1 && span && justBelow(sec, nsec) {
+	if wire == schema.ROS1 && span && justBelow(sec, nsec) {
 		return false
 	}
 	return sec < math.MinInt32 || sec > math.MaxUint32 || span && sec > math.MaxInt32

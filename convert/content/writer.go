@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"hash"
 	"math"
+
+	"github.com/bagconv/bagconv/schema"
 )
 
 // A Writer takes the canonical bytes of one message after the other.
@@ -28,7 +30,7 @@ type Writer struct {
 	Seq uint64
 
 	keep     bool
-	within   *Wire // of the Program
+	within   *schema.Encoding // of the Program
 	inMemory bool
 	buf      []byte
 	sum      hash.Hash // of what was taken out of buf; nil: nothing was

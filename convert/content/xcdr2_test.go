@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
@@ -25,7 +26,7 @@ func TestSizes(t *testing.T) {
 			"\x05\x09", true},
 	} {
 		msg := parse(t, c.text, rosmsg.ROS2)
-		p, err := FromROS(msg, CDR, Canonical(msg, false), true)
+		p, err := FromROS(msg, schema.CDR, Canonical(msg, false), true)
 		if err != nil {
 			t.Fatal(name, err)
 		}

@@ -11,6 +11,8 @@ import (
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
+var encodings = map[bool]schema.Encoding{false: schema.ROS1, true: schema.CDR}
+
 func parse(t testing.TB, text string, d rosmsg.Dialect) *schema.Message {
 	t.Helper()
 	name := "p/msg/T"
@@ -32,7 +34,7 @@ func parse(t testing.TB, text string, d rosmsg.Dialect) *schema.Message {
 
 func typeOf(t testing.TB, msg *schema.Message, cdr bool) *message.Type {
 	t.Helper()
-	typ, err := message.ROS(msg, cdr)
+	typ, err := message.ROS(msg, encodings[cdr])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +136,7 @@ func FuzzTest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		typ, err := message.ROS(msg, cdr)
+		typ, err := message.ROS(msg, encodings[cdr])
 		if err != nil {
 			return
 		}

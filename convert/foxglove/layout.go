@@ -51,7 +51,7 @@ func compile(m *schema.Message, wants, elements []want) (root, element *structLa
 	if err = root.fill(m, "", wants, found); err != nil {
 		return nil, nil, err
 	}
-	if root.typ, err = message.ROS(m, false); err != nil {
+	if root.typ, err = message.ROS(m, schema.ROS1); err != nil {
 		return nil, nil, err
 	}
 	for i, w := range wants {

@@ -14,10 +14,10 @@ import (
 // one that is generated from it, field by field.
 type Decoded struct {
 	Message    *schema.Message
-	Wire       transcode.Wire // of what Program returns
-	Program    Program        // nil: the messages are in Wire as they are
-	Definition string         // as Result.Definition
-	Generated  bool           // from a protobuf type: which fields were set is not kept
+	Wire       schema.Encoding // of what Program returns
+	Program    Program         // nil: the messages are in Wire as they are
+	Definition string          // as Result.Definition
+	Generated  bool            // from a protobuf type: which fields were set is not kept
 	Remarks    []Remark
 }
 
@@ -29,13 +29,13 @@ func (m *Mapper) Decode(t *storage.Topic) (*Decoded, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Decoded{Message: d.msg, Wire: wireOf(t.Encoding), Program: d.head, Definition: d.origin, Remarks: d.remarks}, nil
+		return &Decoded{Message: d.msg, Wire: schema.EncodingOf(t.Encoding), Program: d.head, Definition: d.origin, Remarks: d.remarks}, nil
 	case "json":
 		d, _, err := m.jsonDefinition(t)
 		if err != nil {
 			return nil, err
 		}
-		return &Decoded{Message: d.msg, Wire: transcode.ROS1, Program: d.head, Definition: d.origin, Generated: true}, nil
+		return &Decoded{Message: d.msg, Wire: schema.ROS1, Program: d.head, Definition: d.origin, Generated: true}, nil
 	}
 	src, err := m.descriptor(t)
 	if err != nil {

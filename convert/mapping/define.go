@@ -5,7 +5,6 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/jsonschema"
 	"github.com/bagconv/bagconv/storage"
@@ -62,11 +61,4 @@ func (m *Mapper) sourceDefinition(t *storage.Topic) (*definition, error) {
 		return m.lib.ros1Definition(t)
 	}
 	return m.lib.ros2Definition(t, m.o.SourceDistro)
-}
-
-func wireOf(encoding string) transcode.Wire {
-	if encoding == "ros1" {
-		return transcode.ROS1
-	}
-	return transcode.CDR
 }

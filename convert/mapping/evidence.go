@@ -132,7 +132,7 @@ func (e *Evidence) Add(t *storage.Topic, m *storage.Message) {
 	x.messages++
 	for i, c := range x.candidates {
 		r := &x.results[i]
-		doubt, err := c.test(m.Data, t.Encoding == "cdr")
+		doubt, err := c.test(m.Data, schema.EncodingOf(t.Encoding))
 		if err != nil {
 			r.misfits++
 		}
@@ -180,13 +180,13 @@ func (e *Evidence) Layout(t *storage.Topic) string {
 }
 
 // test reports how a message fits the candidate.
-func (c *candidate) test(data []byte, cdr bool) (doubt string, err error) {
+func (c *candidate) test(data []byte, e schema.Encoding) (doubt string, err error) {
 	switch {
 	case c.typ != nil:
 	case c.proto != nil:
 		c.typ, err = message.Proto(c.proto)
 	default:
-		c.typ, err = message.ROS(c.msg, cdr)
+		c.typ, err = message.ROS(c.msg, e)
 	}
 	if err != nil {
 		return "", err

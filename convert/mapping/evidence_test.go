@@ -53,7 +53,7 @@ func marker(t *testing.T, distro, text string) []byte {
 	t.Helper()
 	l := newLibrary(nil)
 	src := parseROS1(t, "string ns\nstring text\nstring mesh_resource\n")
-	plan, err := transcode.Compile(src, l.ros2(distro, "visualization_msgs/msg/Marker"), transcode.Options{From: transcode.ROS1, To: transcode.CDR})
+	plan, err := transcode.Compile(src, l.ros2(distro, "visualization_msgs/msg/Marker"), transcode.Options{From: schema.ROS1, To: schema.CDR})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func wrong(r *rand.Rand, msg *schema.Message) *schema.Message {
 // asType re-encodes messages, by the names of fields.
 func asType(t *testing.T, from, to *schema.Message, messages [][]byte) (list [][]byte) {
 	t.Helper()
-	plan, err := transcode.Compile(from, to, transcode.Options{From: transcode.CDR, To: transcode.CDR})
+	plan, err := transcode.Compile(from, to, transcode.Options{From: schema.CDR, To: schema.CDR})
 	if err != nil {
 		return nil
 	}
@@ -264,7 +264,7 @@ func asType(t *testing.T, from, to *schema.Message, messages [][]byte) (list [][
 // printed returns messages as JSON.
 func printed(t *testing.T, msg *schema.Message, messages [][]byte) string {
 	t.Helper()
-	p, err := render.Compile(msg, transcode.CDR, render.Options{Style: render.JSON, Arrays: true})
+	p, err := render.Compile(msg, schema.CDR, render.Options{Style: render.JSON, Arrays: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (m *Mapper) toROS2(t *storage.Topic) (*Result, error) {
 	res.Plan = src.head
 	msg := plainTypes(src.msg, map[*schema.Message]*schema.Message{}, false)
 	if src.head == nil && xtypes.New(src.msg) != nil {
-		if res.Plan, err = transcode.Compile(src.msg, msg, transcode.Options{From: transcode.CDR, To: transcode.CDR}); err != nil {
+		if res.Plan, err = transcode.Compile(src.msg, msg, transcode.Options{From: schema.CDR, To: schema.CDR}); err != nil {
 			return nil, err
 		}
 	}
@@ -60,8 +60,8 @@ func (l library) ros1InCDR(t *storage.Topic, distro string) (*definition, error)
 	}
 	msg := (&dialect{known: known, made: map[*schema.Message]*schema.Message{}}).toROS2(text)
 	e := &either{}
-	for i, from := range []transcode.Wire{transcode.CDR, transcode.ROS1} {
-		if e[i], err = transcode.Compile(text, msg, transcode.Options{From: from, To: transcode.CDR, Rule: rule}); err != nil {
+	for i, from := range []schema.Encoding{schema.CDR, schema.ROS1} {
+		if e[i], err = transcode.Compile(text, msg, transcode.Options{From: from, To: schema.CDR, Rule: rule}); err != nil {
 			return nil, err
 		}
 	}

@@ -171,7 +171,7 @@ func (m *Mapper) same(t *storage.Topic) *Result {
 	msg := def.msg
 	if xtypes.New(msg) != nil {
 		msg = plainTypes(msg, map[*schema.Message]*schema.Message{}, false)
-		if res.Plan, err = transcode.Compile(def.msg, msg, transcode.Options{From: transcode.CDR, To: transcode.CDR}); err != nil {
+		if res.Plan, err = transcode.Compile(def.msg, msg, transcode.Options{From: schema.CDR, To: schema.CDR}); err != nil {
 			res.remark("definition-missing", "%s is written without a definition: %v", t.Type, err)
 			return res
 		}
@@ -251,7 +251,7 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 		return nil, err
 	}
 	res := src.result(t)
-	dst, plan, err := m.intoTarget(res, src, transcode.ROS1, transcode.CDR)
+	dst, plan, err := m.intoTarget(res, src, schema.ROS1, schema.CDR)
 	if err == nil && dst == nil {
 		dst, plan, err = m.ownROS2(t, res, src.msg)
 	}
@@ -294,7 +294,7 @@ func (m *Mapper) ownROS2(t *storage.Topic, res *Result, src *schema.Message) (*s
 		dst = first
 		res.remark("definition-joined", "two definitions of %s in the source; messages are fitted to the first by field names", dst.Name)
 	}
-	plan, err := m.compile(res, src, dst, transcode.ROS1, transcode.CDR)
+	plan, err := m.compile(res, src, dst, schema.ROS1, schema.CDR)
 	return dst, plan, err
 }
 
@@ -304,7 +304,7 @@ func (m *Mapper) cdrToROS1(t *storage.Topic) (*Result, error) {
 		return nil, err
 	}
 	res := src.result(t)
-	dst, _, err := m.intoTarget(res, src, transcode.CDR, transcode.ROS1)
+	dst, _, err := m.intoTarget(res, src, schema.CDR, schema.ROS1)
 	if err == nil && dst == nil {
 		dst, err = m.ownROS1(t, res, src.msg)
 	}
@@ -348,7 +348,7 @@ func (m *Mapper) ownROS1(t *storage.Topic, res *Result, src *schema.Message) (*s
 	if err := unambiguous(dst); err != nil {
 		return nil, err
 	}
-	_, err := m.compile(res, src, dst, transcode.CDR, transcode.ROS1)
+	_, err := m.compile(res, src, dst, schema.CDR, schema.ROS1)
 	return dst, err
 }
 
@@ -375,7 +375,7 @@ func (m *Mapper) named(name string, dst *schema.Message) *schema.Message {
 }
 
 // compile makes the program and reports fields that one side lacks.
-func (m *Mapper) compile(res *Result, src, dst *schema.Message, from, to transcode.Wire) (*transcode.Plan, error) {
+func (m *Mapper) compile(res *Result, src, dst *schema.Message, from, to schema.Encoding) (*transcode.Plan, error) {
 	plan, err := transcode.Compile(src, dst, transcode.Options{From: from, To: to, Rule: rule})
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ func (m *Mapper) backToROS(t *storage.Topic, md protoreflect.MessageDescriptor, 
 		return nil, err
 	}
 	encoding := "ros1"
-	if wire == transcode.CDR {
+	if wire == schema.CDR {
 		encoding = "cdr"
 	}
 	first, err := fromProtoPlain(md, msg, wire)
@@ -48,11 +48,11 @@ func (m *Mapper) backToROS(t *storage.Topic, md protoreflect.MessageDescriptor, 
 }
 
 // original parses the ROS type that a descriptor was made from.
-func original(md protoreflect.MessageDescriptor, origins map[string]*protoschema.Origin) (*schema.Message, transcode.Wire, error) {
+func original(md protoreflect.MessageDescriptor, origins map[string]*protoschema.Origin) (*schema.Message, schema.Encoding, error) {
 	o := protoschema.OriginOf(md)
-	dialect, wire := rosmsg.ROS1, transcode.ROS1
+	dialect, wire := rosmsg.ROS1, schema.ROS1
 	if o.Dialect == "ros2msg" {
-		dialect, wire = rosmsg.ROS2, transcode.CDR
+		dialect, wire = rosmsg.ROS2, schema.CDR
 	}
 	msg, err := rosmsg.Parse(o.Name, []byte(o.Text), dialect, func(name string) (string, bool) {
 		if o := origins[name]; o != nil {
@@ -98,7 +98,7 @@ func plainTypes(m *schema.Message, made map[*schema.Message]*schema.Message, pro
 }
 
 // toProtoPlain makes the program from src to md, which was made from plain.
-func toProtoPlain(src, plain *schema.Message, wire transcode.Wire, md protoreflect.MessageDescriptor) (Program, error) {
+func toProtoPlain(src, plain *schema.Message, wire schema.Encoding, md protoreflect.MessageDescriptor) (Program, error) {
 	p, err := transcode.CompileToProto(plain, wire, md)
 	if err == nil && len(p.Dropped()) > 0 {
 		err = fmt.Errorf("internal error: %s has no field for %s", md.FullName(), transcode.List(p.Dropped()))
@@ -114,7 +114,7 @@ func toProtoPlain(src, plain *schema.Message, wire transcode.Wire, md protorefle
 }
 
 // fromProtoPlain makes the program from md to dst.
-func fromProtoPlain(md protoreflect.MessageDescriptor, dst *schema.Message, wire transcode.Wire) (Program, error) {
+func fromProtoPlain(md protoreflect.MessageDescriptor, dst *schema.Message, wire schema.Encoding) (Program, error) {
 	plain := plainTypes(dst, map[*schema.Message]*schema.Message{}, true)
 	p, err := transcode.CompileFromProto(md, plain, wire)
 	if err == nil && len(p.Dropped()) > 0 {

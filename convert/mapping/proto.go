@@ -141,11 +141,11 @@ func (d *definition) descriptors(t *storage.Topic) []byte {
 	return data
 }
 
-func (m *Mapper) wire() transcode.Wire {
+func (m *Mapper) wire() schema.Encoding {
 	if m.o.Encoding == "ros1" {
-		return transcode.ROS1
+		return schema.ROS1
 	}
-	return transcode.CDR
+	return schema.CDR
 }
 
 // setROS sets the ROS type of the topic.

@@ -29,7 +29,7 @@ func (m *Mapper) Stamp(t *storage.Topic) *Stamp {
 	switch t.Encoding {
 	case "ros1", "cdr":
 		if d, err := m.sourceDefinition(t); err == nil && d.head == nil {
-			return stampOf(d.msg, t.Encoding == "cdr")
+			return stampOf(d.msg, schema.EncodingOf(t.Encoding))
 		}
 	case "protobuf":
 		if d, err := m.descriptor(t); err == nil {
@@ -40,8 +40,8 @@ func (m *Mapper) Stamp(t *storage.Topic) *Stamp {
 	return nil
 }
 
-func stampOf(msg *schema.Message, cdr bool) *Stamp {
-	typ, err := message.ROS(msg, cdr)
+func stampOf(msg *schema.Message, e schema.Encoding) *Stamp {
+	typ, err := message.ROS(msg, e)
 	if isHeader(msg) {
 		return newStamp(typ, "stamp", err)
 	}

@@ -38,7 +38,7 @@ const maxVersions = 32
 // target returns the definition that a type has in the target, in the dialect of an encoding; nil
 // if the target does not have it. name is a common one. Of a type that only IDL has, messages are
 // written as plain ones.
-func (m *Mapper) target(name string, to transcode.Wire) (*schema.Message, error) {
+func (m *Mapper) target(name string, to schema.Encoding) (*schema.Message, error) {
 	msg, err := m.targetOwn(name, to)
 	if msg != nil {
 		msg = schema.Plain(msg)
@@ -46,11 +46,11 @@ func (m *Mapper) target(name string, to transcode.Wire) (*schema.Message, error)
 	return msg, err
 }
 
-func (m *Mapper) targetOwn(name string, to transcode.Wire) (*schema.Message, error) {
+func (m *Mapper) targetOwn(name string, to schema.Encoding) (*schema.Message, error) {
 	ros1, ros2 := schema.ShortName(name), name
 	t := m.o.Target
 	switch {
-	case t.Set == nil && to == transcode.ROS1:
+	case t.Set == nil && to == schema.ROS1:
 		return m.lib.get(t.Distro, ros1, rosmsg.ROS1), nil
 	case t.Set == nil:
 		return m.lib.get(t.Distro, ros2, rosmsg.ROS2), nil
@@ -61,7 +61,7 @@ func (m *Mapper) targetOwn(name string, to transcode.Wire) (*schema.Message, err
 	now := func() (*schema.Message, error) {
 		return t.Set.Message(ros2, rosmsg.ROS2, t.Set.Lookup(lookupIn(m.o.Distro)))
 	}
-	if to == transcode.ROS1 {
+	if to == schema.ROS1 {
 		msg, err := old()
 		if err != nil {
 			if other, _ := now(); other != nil { // bounds and defaults are of ROS 2 alone
@@ -121,16 +121,16 @@ func (m *Mapper) Migration(t *storage.Topic, encoding string) (*Migration, error
 	if err != nil {
 		return nil, err
 	}
-	return m.migration(d, wireOf(t.Encoding), wireOf(encoding))
+	return m.migration(d, schema.EncodingOf(t.Encoding), schema.EncodingOf(encoding))
 }
 
 // migration makes the programs from a definition to that of the target, by way of the versions
 // between that the rules name.
-func (m *Mapper) migration(d *definition, from, to transcode.Wire) (*Migration, error) {
+func (m *Mapper) migration(d *definition, from, to schema.Encoding) (*Migration, error) {
 	g := &Migration{Source: d.msg}
 	rules := m.o.Target.Rules
 	dialect, distro := rosmsg.ROS2, m.o.SourceDistro
-	if from == transcode.ROS1 {
+	if from == schema.ROS1 {
 		dialect, distro = rosmsg.ROS1, ROS1Distro
 	}
 	src := d.msg
@@ -165,7 +165,7 @@ func (m *Mapper) migration(d *definition, from, to transcode.Wire) (*Migration, 
 	} else {
 		g.Target = first
 	}
-	plain := from == transcode.ROS1 || xtypes.New(src) == nil
+	plain := from == schema.ROS1 || xtypes.New(src) == nil
 	if from == to && plain && sameLayout(src, g.Target) && rules.For(src, g.Target) == nil {
 		return g, nil
 	}
@@ -181,7 +181,7 @@ func (l library) isKnown(msg *schema.Message) bool {
 }
 
 // step adds the program from one version to the next.
-func (m *Mapper) step(g *Migration, src, dst *schema.Message, from, to transcode.Wire) error {
+func (m *Mapper) step(g *Migration, src, dst *schema.Message, from, to schema.Encoding) error {
 	rules := m.o.Target.Rules
 	ruled := rules.For(src, dst) != nil
 	var broken error
@@ -223,7 +223,7 @@ func (m *Mapper) migrate(t *storage.Topic) (*Result, error) {
 		res.remark("types-to", "its definition is not known, so that it stays as it is: %v", err)
 		return res, nil
 	}
-	g, err := m.migration(d, wireOf(t.Encoding), wireOf(t.Encoding))
+	g, err := m.migration(d, schema.EncodingOf(t.Encoding), schema.EncodingOf(t.Encoding))
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func (m *Mapper) migrate(t *storage.Topic) (*Result, error) {
 
 // intoTarget makes the program from one encoding to the definition of the target in another; it
 // returns nil if there is no target, or it does not have the type.
-func (m *Mapper) intoTarget(res *Result, src *definition, from, to transcode.Wire) (*schema.Message, *transcode.Plan, error) {
+func (m *Mapper) intoTarget(res *Result, src *definition, from, to schema.Encoding) (*schema.Message, *transcode.Plan, error) {
 	if m.o.Target == nil {
 		return nil, nil, nil
 	}

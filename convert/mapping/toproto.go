@@ -12,8 +12,8 @@ import (
 
 // toProto maps a ROS topic to protobuf.
 func (m *Mapper) toProto(t *storage.Topic) (*Result, error) {
-	wire, dialect := wireOf(t.Encoding), rosmsg.ROS1
-	if wire == transcode.CDR {
+	wire, dialect := schema.EncodingOf(t.Encoding), rosmsg.ROS1
+	if wire == schema.CDR {
 		dialect = rosmsg.ROS2
 	}
 	src, err := m.sourceDefinition(t)
@@ -66,7 +66,7 @@ func (m *Mapper) toProto(t *storage.Topic) (*Result, error) {
 }
 
 // backToProto maps a topic that was made from a protobuf type back to it.
-func (m *Mapper) backToProto(res *Result, t *storage.Topic, msg *schema.Message, wire transcode.Wire) bool {
+func (m *Mapper) backToProto(res *Result, t *storage.Topic, msg *schema.Message, wire schema.Encoding) bool {
 	name := t.Metadata[storage.MetaProtoType]
 	if name == "" {
 		return false

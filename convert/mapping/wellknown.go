@@ -51,7 +51,7 @@ func (m *Mapper) wellKnownProto(res *Result, md protoreflect.MessageDescriptor) 
 	if err != nil {
 		return nil
 	}
-	head, err := transcode.CompileFromProto(md, src, transcode.ROS1)
+	head, err := transcode.CompileFromProto(md, src, schema.ROS1)
 	if err != nil {
 		return nil
 	}

@@ -21,7 +21,7 @@ func parse(t testing.TB, name, text string) *schema.Message {
 }
 
 func compile(src, dst *schema.Message, rules *migrate.Rules) (*transcode.Plan, error) {
-	return transcode.Compile(src, dst, transcode.Options{From: transcode.CDR, To: transcode.CDR, Migrate: true, Rule: rules.For})
+	return transcode.Compile(src, dst, transcode.Options{From: schema.CDR, To: schema.CDR, Migrate: true, Rule: rules.For})
 }
 
 const good = `version: 1

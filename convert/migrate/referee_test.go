@@ -143,7 +143,7 @@ func TestReferee(t *testing.T) {
 	for seed := range pairs {
 		r := &versioner{Rand: rand.New(rand.NewPCG(uint64(seed), 1))}
 		src, dst := r.pair(0)
-		plan, err := transcode.Compile(src, dst, transcode.Options{From: transcode.CDR, To: transcode.CDR, Migrate: true})
+		plan, err := transcode.Compile(src, dst, transcode.Options{From: schema.CDR, To: schema.CDR, Migrate: true})
 		if err != nil {
 			t.Fatal(seed, err)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/bagconv/bagconv/convert/transcode"
 	basicmsgs "github.com/bagconv/bagconv/proto/apollo/basic_msgs"
 	transformmsgs "github.com/bagconv/bagconv/proto/apollo/transform_msgs"
 	"github.com/bagconv/bagconv/schema"
@@ -74,7 +73,7 @@ func BenchmarkAppend(b *testing.B) {
 	for _, c := range benchTypes {
 		b.Run(c.name, func(b *testing.B) {
 			m, msg := benchMessage(b, c.text, c.n)
-			p, err := Compile(m, transcode.ROS1, c.o)
+			p, err := Compile(m, schema.ROS1, c.o)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -3,7 +3,6 @@ package render
 import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
 )
@@ -36,8 +35,8 @@ const maxColumns = 1000
 
 // Compile makes the program for messages of type m. The error names the field
 // that cannot be read; for a path that does not fit it is a *PathError.
-func Compile(m *schema.Message, wire transcode.Wire, o Options) (*Program, error) {
-	t, err := message.ROS(m, wire == transcode.CDR)
+func Compile(m *schema.Message, wire schema.Encoding, o Options) (*Program, error) {
+	t, err := message.ROS(m, wire)
 	return compile(t, o, err)
 }
 

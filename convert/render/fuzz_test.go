@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
@@ -87,9 +88,9 @@ func FuzzROS(f *testing.F) {
 		f.Add(byte(i*9+32), i > 0, append(slices.Clone(layouts[l].header), make([]byte, 120)...))
 	}
 	f.Fuzz(func(t *testing.T, bits byte, cdr bool, msg []byte) {
-		wire := transcode.ROS1
+		wire := schema.ROS1
 		if cdr {
-			wire = transcode.CDR
+			wire = schema.CDR
 		}
 		o := fuzzOptions(bits, "ps.y[1]", "name", "two[1]", "es", "wide")
 		p, err := Compile(m, wire, o)

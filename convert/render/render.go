@@ -3,7 +3,7 @@
 // the bytes of each message: no reflection, no value trees, no allocation but
 // for growing the destination.
 //
-//	p, err := render.Compile(msg, transcode.CDR, render.Options{Style: render.JSON})
+//	p, err := render.Compile(msg, schema.CDR, render.Options{Style: render.JSON})
 //	text, err = p.Append(text, message)
 //
 //	bytes of the message            04 00 00 00 6c 65 66 74 00 00 00 00 00 00 f0 3f

@@ -74,9 +74,9 @@ func TestDifferential(t *testing.T) {
 			if l.cdr == ros1 {
 				continue
 			}
-			wire := transcode.ROS1
+			wire := schema.ROS1
 			if l.cdr {
-				wire = transcode.CDR
+				wire = schema.CDR
 			}
 			w := &writer{maker: g, layout: l, long: i%8 < 2}
 			tree := w.single(schema.Type{Kind: schema.Struct, Message: m})
@@ -221,7 +221,7 @@ func TestPaths(t *testing.T) {
 		o := Options{Paths: strings.Fields(c.paths)}
 		texts := map[Style]string{}
 		for _, o.Style = range []Style{JSON, YAML, CSV} {
-			p, err := Compile(m, transcode.ROS1, o)
+			p, err := Compile(m, schema.ROS1, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -255,7 +255,7 @@ func TestPaths(t *testing.T) {
 		"ps[-1].id": `path "ps[-1].id": "[-1]" is not an index; write a number from 0 on, as in points[3], or no index for all elements`,
 		"ps..id":    `path "ps..id": a/P has no field ""`,
 	} {
-		_, err := Compile(m, transcode.ROS1, Options{Paths: []string{path}})
+		_, err := Compile(m, schema.ROS1, Options{Paths: []string{path}})
 		var pe *PathError
 		if !errors.As(err, &pe) || err.Error() != want || pe.Path != path || (pe.What == "") != (pe.Known != nil) {
 			t.Errorf("%s: %v", path, err)
@@ -267,7 +267,7 @@ func TestPaths(t *testing.T) {
 func TestPathsAskForAll(t *testing.T) {
 	m, msg := pathMessage(t, LongList+1)
 	text := func(o Options) string {
-		p, err := Compile(m, transcode.ROS1, o)
+		p, err := Compile(m, schema.ROS1, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,7 +301,7 @@ func TestPathsAskForAll(t *testing.T) {
 func TestPathsAsColumns(t *testing.T) {
 	m, msg := pathMessage(t, 2)
 	compile := func(paths ...string) (columns []string, cells string) {
-		p, err := Compile(m, transcode.ROS1, Options{Style: CSV, Paths: paths})
+		p, err := Compile(m, schema.ROS1, Options{Style: CSV, Paths: paths})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,7 +358,7 @@ func TestLines(t *testing.T) {
 		YAML: "---\ntopic: \"/a\"\ntime: \"-5\"\nfields:\n  x: 7\n---\ntopic: \"/a\"\ntime: \"-5\"\nraw: \"Bw==\"\n",
 		CSV:  "/a,-5,7\n/a,-5,Bw==\n",
 	} {
-		p, err := Compile(m, transcode.ROS1, Options{Style: style, Indent: 1})
+		p, err := Compile(m, schema.ROS1, Options{Style: style, Indent: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -373,7 +373,7 @@ func TestLines(t *testing.T) {
 			t.Errorf("%q, %v", out, err)
 		}
 	}
-	empty, err := Compile(&schema.Message{Name: "a/E"}, transcode.ROS1, Options{Style: CSV})
+	empty, err := Compile(&schema.Message{Name: "a/E"}, schema.ROS1, Options{Style: CSV})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,7 +404,7 @@ func TestHostile(t *testing.T) {
 		{deep, nil}, {list, []byte{0xff, 0xff, 0xff, 0xff}}, {fixed, nil}, {wide, []byte{0, 0xff, 0, 0}},
 	} {
 		for _, o := range []Options{{Arrays: true}, {Arrays: true, Style: YAML}, {Paths: []string{"l"}}} {
-			p, err := Compile(c.m, transcode.ROS1, o)
+			p, err := Compile(c.m, schema.ROS1, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -414,16 +414,16 @@ func TestHostile(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Compile(deep, transcode.ROS1, Options{Style: CSV}); err == nil {
+	if _, err := Compile(deep, schema.ROS1, Options{Style: CSV}); err == nil {
 		t.Error("2^40 columns")
 	}
 	for _, k := range []schema.Kind{schema.LongDouble, schema.WChar, schema.Invalid} {
-		if _, err := Compile(&schema.Message{Fields: []schema.Field{{Name: "x", Type: schema.Type{Kind: k}}}}, transcode.CDR, Options{}); err == nil {
+		if _, err := Compile(&schema.Message{Fields: []schema.Field{{Name: "x", Type: schema.Type{Kind: k}}}}, schema.CDR, Options{}); err == nil {
 			t.Errorf("%s is read", k)
 		}
 	}
 	for _, head := range [][]byte{nil, {0, 1, 0}, {1, 1, 0, 0}, {0, 2, 0, 0}, {0, 3, 0, 0}} {
-		p, _ := Compile(e, transcode.CDR, Options{})
+		p, _ := Compile(e, schema.CDR, Options{})
 		if out, err := p.Append(nil, head); !errors.Is(err, transcode.ErrMalformed) || len(out) > 0 {
 			t.Errorf("header %x: %v", head, err)
 		}

@@ -3,7 +3,7 @@ package render
 import (
 	"testing"
 
-	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
@@ -25,7 +25,7 @@ func TestEnds(t *testing.T) {
 		{Options{Style: CSV, Paths: []string{"ps[1].y", "x"}}, delimited, `8,9`},
 		{Options{}, plain, `{"p":{"y":5},"ps":[{"y":7},{"y":8}],"x":9,"w":"` + "\U0001f600" + `"}`},
 	} {
-		p, err := Compile(m, transcode.CDR, c.o)
+		p, err := Compile(m, schema.CDR, c.o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -56,5 +56,5 @@ func transformsOf(t *storage.Topic) (*message.Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	return message.ROS(msg, t.Encoding == "cdr")
+	return message.ROS(msg, schema.EncodingOf(t.Encoding))
 }

@@ -85,9 +85,9 @@ func BenchmarkAppend(b *testing.B) {
 		ros1, ros2, later := benchVersions(b, c.name)
 		for _, way := range []struct {
 			name     string
-			from, to Wire
+			from, to schema.Encoding
 			src, dst *schema.Message
-		}{{"to-cdr", ROS1, CDR, ros1, ros2}, {"to-ros1", CDR, ROS1, ros2, ros1}, {"migrate", CDR, CDR, ros2, later}} {
+		}{{"to-cdr", schema.ROS1, schema.CDR, ros1, ros2}, {"to-ros1", schema.CDR, schema.ROS1, ros2, ros1}, {"migrate", schema.CDR, schema.CDR, ros2, later}} {
 			b.Run(c.name[2:]+"/"+way.name, func(b *testing.B) {
 				p, err := Compile(way.src, way.dst, Options{From: way.from, To: way.to, Migrate: way.dst == later})
 				if err != nil {
@@ -140,11 +140,11 @@ func BenchmarkMigrateRatio(b *testing.B) {
 	for _, c := range benchCases() {
 		b.Run(c.name[2:], func(b *testing.B) {
 			ros1, ros2, later := benchVersions(b, c.name)
-			in := walkEncode(ros2, c.v, CDR, ros.PlainLE)
+			in := walkEncode(ros2, c.v, schema.CDR, ros.PlainLE)
 			var out []byte
 			var least [2]time.Duration
 			plans := [2]*Plan{}
-			for i, o := range []Options{{From: CDR, To: ROS1}, {From: CDR, To: CDR, Migrate: true}} {
+			for i, o := range []Options{{From: schema.CDR, To: schema.ROS1}, {From: schema.CDR, To: schema.CDR, Migrate: true}} {
 				dst := ros1
 				if i == 1 {
 					dst = later

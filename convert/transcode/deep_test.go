@@ -31,20 +31,20 @@ func TestDeep(t *testing.T) {
 		if n := flatFields(m, map[*schema.Message]int{}); n != maxFlat+1 {
 			t.Errorf("%d fields", n)
 		}
-		for _, to := range []Wire{ROS1, CDR} {
-			if _, err := Compile(m, m, Options{From: ROS1, To: to}); !errors.Is(err, errFlat) {
+		for _, to := range []schema.Encoding{schema.ROS1, schema.CDR} {
+			if _, err := Compile(m, m, Options{From: schema.ROS1, To: to}); !errors.Is(err, errFlat) {
 				t.Error(err)
 			}
 		}
 	}
-	if _, err := Compile(deep(5, 8, schema.Single), deep(5, 8, schema.Single), Options{From: ROS1, To: CDR}); err != nil {
+	if _, err := Compile(deep(5, 8, schema.Single), deep(5, 8, schema.Single), Options{From: schema.ROS1, To: schema.CDR}); err != nil {
 		t.Error(err) // 37,448 fields
 	}
 	// Lists in lists take time in proportion to their number.
 	var work [2]int
 	for i, levels := range []int{25, 50} {
 		m := deep(levels, 1, schema.Unbounded)
-		c := newCompiler(layoutOf(CDR, ros.PlainLE), Options{To: ROS1})
+		c := newCompiler(layoutOf(schema.CDR, ros.PlainLE), Options{To: schema.ROS1})
 		if err := c.structure(m, m, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func BenchmarkCompile(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Compile(m, m, Options{From: ROS1, To: CDR}); err != nil {
+				if _, err := Compile(m, m, Options{From: schema.ROS1, To: schema.CDR}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -43,7 +43,7 @@ func TestDelimited(t *testing.T) {
 		"more than there are":  {schema.Single, false, "09000000 0f000000 01000000 05", "", 0},
 		"a size beyond 31 bit": {schema.Single, false, "09000000 ffffffff 01000000 05", "", 0},
 	} {
-		p, err := Compile(outer("p/msg/", false, c.array), outer("p/", c.swap, c.array), Options{From: CDR, To: ROS1})
+		p, err := Compile(outer("p/msg/", false, c.array), outer("p/", c.swap, c.array), Options{From: schema.CDR, To: schema.ROS1})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -32,7 +32,7 @@ type FromProto struct {
 
 // CompileFromProto makes the program from messages of md to messages of dst,
 // which is the type that protoschema.Namer generated or one that fits as well.
-func CompileFromProto(md protoreflect.MessageDescriptor, dst *schema.Message, to Wire) (*FromProto, error) {
+func CompileFromProto(md protoreflect.MessageDescriptor, dst *schema.Message, to schema.Encoding) (*FromProto, error) {
 	s, err := protoschema.Bind(md, dst)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func CompileFromProto(md protoreflect.MessageDescriptor, dst *schema.Message, to
 		return nil, errTooLarge
 	}
 	_, dropped := s.Unpaired()
-	return &FromProto{root: nodes(s, map[*protoschema.Struct]*node{}), dropped: dropped, cdr: to == CDR}, nil
+	return &FromProto{root: nodes(s, map[*protoschema.Struct]*node{}), dropped: dropped, cdr: to == schema.CDR}, nil
 }
 
 // Unknown returns the number of messages so far that had fields which their

@@ -1,10 +1,13 @@
 package transcode
 
-import "github.com/bagconv/bagconv/internal/wire/ros"
+import (
+	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/schema"
+)
 
 // layoutOf returns how an encoding puts values into bytes, in CDR by the form.
-func layoutOf(w Wire, f ros.Form) ros.Layout {
-	if w == ROS1 {
+func layoutOf(w schema.Encoding, f ros.Form) ros.Layout {
+	if w == schema.ROS1 {
 		f = ros.ROS1
 	}
 	return f.Layout()

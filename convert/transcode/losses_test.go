@@ -71,12 +71,12 @@ func TestDroppedValues(t *testing.T) {
 				return value(map[string]any{"k": num{[]byte{1}}, "l": num{[]byte{1, 2, 3, 4, 5, 6, 7, 8}}, "x": x}, src)
 			}
 			for form := ros.PlainLE; form < ros.Forms; form++ {
-				for _, from := range []Wire{CDR, ROS1} {
-					if from == ROS1 && form != ros.PlainLE {
+				for _, from := range []schema.Encoding{schema.CDR, schema.ROS1} {
+					if from == schema.ROS1 && form != ros.PlainLE {
 						continue
 					}
 					name := fmt.Sprintf("%s of form %d, wire %d, in %s", c.f.Type.Text(), form, from, order)
-					p, err := Compile(src, dst, Options{From: from, To: ROS1})
+					p, err := Compile(src, dst, Options{From: from, To: schema.ROS1})
 					if err != nil {
 						t.Fatal(name, err)
 					}
@@ -104,9 +104,9 @@ func TestTrailing(t *testing.T) {
 	typ, _ := r.twins(0)
 	v := r.value(schema.Type{Kind: schema.Struct, Message: typ}, 0)
 	for form := ros.PlainLE; form < ros.Forms; form++ {
-		in := walkEncode(typ, v, CDR, form)
+		in := walkEncode(typ, v, schema.CDR, form)
 		for rest, want := range map[string]int64{"": 0, "\x00": 0, "\x00\x00\x00\x00\x00\x00\x00": 0, "\x00\x00\x01": 3, "\x00\x00\x00\x00\x00\x00\x00\x00": 8, "IMPORTANT": 9} {
-			p, err := Compile(typ, typ, Options{From: CDR, To: ROS1})
+			p, err := Compile(typ, typ, Options{From: schema.CDR, To: schema.ROS1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,7 +147,7 @@ func TestReplaced(t *testing.T) {
 		{units(0xd83d, 0xd83d, 0xde00), "\ufffd\U0001f600", true},
 		{units(0x110000), "\ufffd", true},
 	} {
-		p, err := Compile(wide, narrow, Options{From: CDR, To: ROS1})
+		p, err := Compile(wide, narrow, Options{From: schema.CDR, To: schema.ROS1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestReplaced(t *testing.T) {
 		}
 	}
 	for n, want := range []int{0, 1} { // one that is dropped
-		p, err := Compile(wide, &schema.Message{Name: "p/U"}, Options{From: CDR, To: ROS1})
+		p, err := Compile(wide, &schema.Message{Name: "p/U"}, Options{From: schema.CDR, To: schema.ROS1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestReplaced(t *testing.T) {
 		}
 	}
 	for text, lost := range map[string]bool{"a\U0001f600": false, "\ufffd": false, "\xff": true, "\xed\xa0\x80": true} {
-		p, err := Compile(narrow, wide, Options{From: ROS1, To: CDR})
+		p, err := Compile(narrow, wide, Options{From: schema.ROS1, To: schema.CDR})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,9 +203,9 @@ func TestWrapped(t *testing.T) {
 			in, out  []byte
 			lost     bool
 		}{
-			{ros1, ros2, Options{From: ROS1, To: CDR}, body, cdr, c.lost},
-			{ros2, ros1, Options{From: CDR, To: ROS1}, cdr, body, c.lost},
-			{ros2, ros2, Options{From: CDR, To: CDR}, cdr, cdr, false},
+			{ros1, ros2, Options{From: schema.ROS1, To: schema.CDR}, body, cdr, c.lost},
+			{ros2, ros1, Options{From: schema.CDR, To: schema.ROS1}, cdr, body, c.lost},
+			{ros2, ros2, Options{From: schema.CDR, To: schema.CDR}, cdr, cdr, false},
 		} {
 			p, err := Compile(w.src, w.dst, w.o)
 			if err != nil {

@@ -229,22 +229,22 @@ func TestMigrateWalker(t *testing.T) {
 		r := maker{rand.New(rand.NewPCG(uint64(seed), 5))}
 		_, src := r.twins(0)
 		dst := r.evolve(src)
-		plan, err := Compile(src, dst, Options{From: CDR, To: CDR, Migrate: true})
+		plan, err := Compile(src, dst, Options{From: schema.CDR, To: schema.CDR, Migrate: true})
 		if errors.Is(err, errTooLarge) {
 			continue
 		}
 		if err != nil {
 			t.Fatal(seed, err)
 		}
-		judge, err := content.NewMigration([]content.Version{{Source: src, Target: dst}}, content.CDR, content.CDR)
+		judge, err := content.NewMigration([]content.Version{{Source: src, Target: dst}}, schema.CDR, schema.CDR)
 		if err != nil {
 			t.Fatal(seed, err)
 		}
 		v := r.value(schema.Type{Kind: schema.Struct, Message: src}, 0)
 		for form := ros.PlainLE; form < ros.Forms; form++ {
-			in := walkEncode(src, v, CDR, form)
-			tree, _ := walkDecode(src, in, CDR, form)
-			want := walkEncode(dst, walkMigrate(src, dst, tree), CDR, ros.PlainLE)
+			in := walkEncode(src, v, schema.CDR, form)
+			tree, _ := walkDecode(src, in, schema.CDR, form)
+			want := walkEncode(dst, walkMigrate(src, dst, tree), schema.CDR, ros.PlainLE)
 			check(t, seed, plan, in, want)
 			if got, err := judge.Append(nil, in); err != nil || !sameContent(t, dst, got, want) {
 				t.Fatalf("seed %d: the judge has %v\n got % x\nwant % x", seed, err, got, want)
@@ -256,7 +256,7 @@ func TestMigrateWalker(t *testing.T) {
 // sameContent reports whether two messages have the same canonical bytes.
 func sameContent(t *testing.T, m *schema.Message, a, b []byte) bool {
 	canon := content.Canonical(m, true)
-	p, err := content.FromROS(m, content.CDR, canon, true)
+	p, err := content.FromROS(m, schema.CDR, canon, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,21 +293,21 @@ func TestMigrateDamaged(t *testing.T) {
 		r := maker{rand.New(rand.NewPCG(uint64(seed), 6))}
 		_, src := r.twins(0)
 		dst := r.evolve(src)
-		plan, err := Compile(src, dst, Options{From: CDR, To: CDR, Migrate: true})
+		plan, err := Compile(src, dst, Options{From: schema.CDR, To: schema.CDR, Migrate: true})
 		if err != nil {
 			continue
 		}
-		judge, err := content.NewMigration([]content.Version{{Source: src, Target: dst}}, content.CDR, content.CDR)
+		judge, err := content.NewMigration([]content.Version{{Source: src, Target: dst}}, schema.CDR, schema.CDR)
 		if err != nil {
 			t.Fatal(err)
 		}
-		steps := stepwise(t, src, dst, Options{From: CDR, To: CDR, Migrate: true})
+		steps := stepwise(t, src, dst, Options{From: schema.CDR, To: schema.CDR, Migrate: true})
 		if plan.Ops() < steps.Ops() {
 			fused++
 		}
 		v := r.value(schema.Type{Kind: schema.Struct, Message: src}, 0)
 		for _, form := range []ros.Form{ros.PlainLE, ros.Delimited2BE} {
-			in := walkEncode(src, v, CDR, form)
+			in := walkEncode(src, v, schema.CDR, form)
 			for range 40 {
 				b := bytes.Clone(in)
 				for range 1 + r.IntN(3) {
@@ -355,11 +355,11 @@ func TestCast(t *testing.T) {
 		}
 		for _, to := range kinds {
 			src, dst := &schema.Message{Name: "p/msg/A", Fields: []schema.Field{field("x", from)}}, &schema.Message{Name: "p/msg/A", Fields: []schema.Field{field("x", to)}}
-			plan, err := Compile(src, dst, Options{From: ROS1, To: ROS1, Migrate: true})
+			plan, err := Compile(src, dst, Options{From: schema.ROS1, To: schema.ROS1, Migrate: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			judge, err := content.NewMigration([]content.Version{{Source: src, Target: dst}}, content.ROS1, content.ROS1)
+			judge, err := content.NewMigration([]content.Version{{Source: src, Target: dst}}, schema.ROS1, schema.ROS1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -420,7 +420,7 @@ func TestMigrateRules(t *testing.T) {
 		"at.y":  {Path: "inner.y"},
 		"label": {Default: `"none"`},
 	}, Drop: map[string]bool{"gone": true, "inner.x": true, "note": true}}
-	plan, err := Compile(old, moved, Options{From: CDR, To: CDR, Migrate: true, Rule: func(src, dst *schema.Message) *Rule {
+	plan, err := Compile(old, moved, Options{From: schema.CDR, To: schema.CDR, Migrate: true, Rule: func(src, dst *schema.Message) *Rule {
 		if src == old {
 			return rule
 		}
@@ -435,7 +435,7 @@ func TestMigrateRules(t *testing.T) {
 		vals: []any{f32(10), num{[]byte{2}}, f64(1), f64(2), "hello", num{[]byte{9, 0, 0, 0}}, &strc{names: []string{"x", "y"}, vals: []any{f64(3), f64(4)}}}}
 	out := &strc{names: []string{"mode", "kmh", "at", "label", "k"},
 		vals: []any{num{[]byte{0xec, 0xff, 0xff, 0xff}}, f64(36), &strc{names: []string{"x", "y"}, vals: []any{f64(1), f64(4)}}, "none", list{num{[]byte{1, 0}}, num{[]byte{16, 0}}}}}
-	message, want := walkEncode(old, in, CDR, ros.PlainLE), walkEncode(moved, out, CDR, ros.PlainLE)
+	message, want := walkEncode(old, in, schema.CDR, ros.PlainLE), walkEncode(moved, out, schema.CDR, ros.PlainLE)
 	check(t, 0, plan, message, want)
 	origins := map[string]content.Origin{}
 	for path, f := range rule.Fields {
@@ -446,7 +446,7 @@ func TestMigrateRules(t *testing.T) {
 			return &content.Rule{Fields: origins, Drop: []string{"gone", "inner.x", "note"}}
 		}
 		return nil
-	}}}, content.CDR, content.CDR)
+	}}}, schema.CDR, schema.CDR)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -488,7 +488,7 @@ func TestMigrateOne(t *testing.T) {
 			dst.Fields = append(dst.Fields, f)
 			changed++
 		}
-		plan, err := Compile(src, dst, Options{From: CDR, To: CDR, Migrate: true, Rule: func(a, _ *schema.Message) *Rule {
+		plan, err := Compile(src, dst, Options{From: schema.CDR, To: schema.CDR, Migrate: true, Rule: func(a, _ *schema.Message) *Rule {
 			if a == src {
 				return rule
 			}
@@ -505,13 +505,13 @@ func TestMigrateOne(t *testing.T) {
 				return &content.Rule{Fields: origins}
 			}
 			return nil
-		}}}, content.CDR, content.CDR)
+		}}}, schema.CDR, schema.CDR)
 		if err != nil {
 			t.Fatal(err)
 		}
 		v := r.value(schema.Type{Kind: schema.Struct, Message: src}, 0)
 		for form := ros.PlainLE; form < ros.Forms; form++ {
-			in := walkEncode(src, v, CDR, form)
+			in := walkEncode(src, v, schema.CDR, form)
 			got, err := plan.Append(nil, in)
 			want, err2 := judge.Append(nil, in)
 			if err != nil || err2 != nil || !sameContent(t, dst, got, want) {
@@ -529,7 +529,7 @@ func TestMigrateOneByHand(t *testing.T) {
 	src := &schema.Message{Name: "p/A", Fields: []schema.Field{field("a", schema.Uint8), many(field("b", schema.Uint16), schema.Unbounded, 0), many(field("c", schema.Uint8), schema.Fixed, 2), field("d", schema.String)}}
 	dst := &schema.Message{Name: "p/A", Fields: []schema.Field{many(field("a", schema.Uint16), schema.Unbounded, 0), field("b", schema.Uint8), field("c", schema.Uint8), many(field("d", schema.String), schema.Fixed, 2)}}
 	rule := &Rule{Fields: map[string]From{"a": {Path: "a"}, "b": {Path: "b", Scale: 2}, "c": {Path: "c"}, "d": {Path: "d"}}}
-	plan, err := Compile(src, dst, Options{From: ROS1, To: ROS1, Migrate: true, Rule: func(_, _ *schema.Message) *Rule { return rule }})
+	plan, err := Compile(src, dst, Options{From: schema.ROS1, To: schema.ROS1, Migrate: true, Rule: func(_, _ *schema.Message) *Rule { return rule }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -552,7 +552,7 @@ func TestMigrateOneByHand(t *testing.T) {
 	if got := strings.Join(codes, " "); got != "fields-dropped1 lists-cut1" {
 		t.Error(got)
 	}
-	if _, err := Compile(src, dst, Options{From: ROS1, To: ROS1, Rule: func(_, _ *schema.Message) *Rule { return rule }}); err == nil {
+	if _, err := Compile(src, dst, Options{From: schema.ROS1, To: schema.ROS1, Rule: func(_, _ *schema.Message) *Rule { return rule }}); err == nil {
 		t.Error("without Migrate a value becomes a list")
 	}
 }

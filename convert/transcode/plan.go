@@ -3,7 +3,7 @@
 // program runs over the bytes of each message: no reflection, no value trees, no
 // allocation but for growing the destination.
 //
-//	plan, err := transcode.Compile(src, dst, transcode.Options{From: transcode.ROS1, To: transcode.CDR})
+//	plan, err := transcode.Compile(src, dst, transcode.Options{From: schema.ROS1, To: schema.CDR})
 //	out, err = plan.Append(out, message)
 //
 // What the encodings look like (ROS 1: roscpp serialization.h; CDR: OMG DDS-XTypes
@@ -39,18 +39,9 @@ import (
 	"github.com/bagconv/bagconv/schema"
 )
 
-// Wire is an encoding of messages.
-type Wire uint8
-
-// The encodings.
-const (
-	ROS1 Wire = iota
-	CDR
-)
-
 // Options are the encodings to convert between, and how fields are matched.
 type Options struct {
-	From, To Wire
+	From, To schema.Encoding
 
 	// Rule is asked for every pair of structs, nested ones too; nil, or a nil
 	// result, matches fields by name: exactly, else without regard to case. A
@@ -110,7 +101,7 @@ type variantProgram struct{ p atomic.Pointer[program] }
 // error names the field that has no way across.
 func Compile(src, dst *schema.Message, o Options) (*Plan, error) {
 	p := &Plan{src: src, dst: dst, o: o, seqAt: -1}
-	if o.From == CDR {
+	if o.From == schema.CDR {
 		p.special = xtypes.New(src)
 	}
 	var err error
@@ -120,7 +111,7 @@ func Compile(src, dst *schema.Message, o Options) (*Plan, error) {
 	p.lost.init(dst.Name, p.notes.dropped.paths)
 	p.lost.changed.init(p.notes.narrowed.paths)
 	p.lost.cut.init(p.notes.bounded.paths)
-	if o.To == ROS1 && beginsWithSeq(dst) && !(o.From == ROS1 && beginsWithSeq(src)) {
+	if o.To == schema.ROS1 && beginsWithSeq(dst) && !(o.From == schema.ROS1 && beginsWithSeq(src)) {
 		p.seqAt = 0
 	}
 	if p.notes.seq {
@@ -151,9 +142,9 @@ func (p *Plan) DropsSeq() (first, other bool) { return p.seq.first, p.seq.other 
 type seqLoss struct{ first, other bool }
 
 // seqLossOf returns the loss if no Header.seq has a place in the destination.
-func seqLossOf(src *schema.Message, from Wire) (l seqLoss) {
+func seqLossOf(src *schema.Message, from schema.Encoding) (l seqLoss) {
 	fields := src.Fields
-	if from == ROS1 && beginsWithSeq(src) {
+	if from == schema.ROS1 && beginsWithSeq(src) {
 		l.first, fields = true, fields[1:]
 	}
 	l.other = schema.Any(&schema.Message{Name: src.Name, Fields: fields}, (*schema.Message).HasSeq)
@@ -215,7 +206,7 @@ func (p *Plan) AppendRest(dst, src []byte) (out, rest []byte, err error) {
 // appendPlain is AppendRest for a message that has no more than its fields.
 func (p *Plan) appendPlain(dst, src []byte) (out, rest []byte, err error) {
 	prog, body := p.main, src
-	if p.o.From == CDR {
+	if p.o.From == schema.CDR {
 		v, err := ros.FormOf(src)
 		if err != nil {
 			return dst, nil, err
@@ -228,12 +219,12 @@ func (p *Plan) appendPlain(dst, src []byte) (out, rest []byte, err error) {
 		}
 	}
 	old := len(dst)
-	if p.o.To == CDR {
+	if p.o.To == schema.CDR {
 		dst = append(dst, 0, 1, 0, 0)
 	}
 	st := state{prog: prog, lost: &p.lost, src: body, dst: dst, base: len(dst), fuel: maxFuel}
 	at, err := st.run(0, 0, len(prog.ops))
-	if err == nil && p.o.From == ROS1 && at != len(body) {
+	if err == nil && p.o.From == schema.ROS1 && at != len(body) {
 		err = &Error{Offset: at, What: fmt.Sprintf("%d bytes are left over", len(body)-at)}
 	}
 	if err != nil {

@@ -47,8 +47,8 @@ func TestProtoDifferential(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, to := range []Wire{ROS1, CDR} {
-			w := ros.NewWriter(nil, to == CDR)
+		for _, to := range []schema.Encoding{schema.ROS1, schema.CDR} {
+			w := ros.NewWriter(nil, to == schema.CDR)
 			naive(&w, m, s)
 			from, err := CompileFromProto(md, gen, to)
 			if err != nil {
@@ -78,7 +78,7 @@ func TestProtoDifferential(t *testing.T) {
 			if err := (proto.UnmarshalOptions{AllowPartial: true}).Unmarshal(wire, again); err != nil {
 				t.Fatalf("protobuf does not read %x: %v", wire, err)
 			}
-			w2 := ros.NewWriter(nil, to == CDR)
+			w2 := ros.NewWriter(nil, to == schema.CDR)
 			naive(&w2, again, s)
 			if !bytes.Equal(w.Buf, w2.Buf) {
 				t.Fatalf("%v\nthere %x\n back %x", m, w.Buf, w2.Buf)
@@ -117,7 +117,7 @@ func TestDescribed(t *testing.T) {
 			t.Fatal(seed, "the origin is lost")
 		}
 		v := r.value(schema.Type{Kind: schema.Struct, Message: typ}, 0)
-		for _, wire := range []Wire{ROS1, CDR} {
+		for _, wire := range []schema.Encoding{schema.ROS1, schema.CDR} {
 			there, err := CompileToProto(typ, wire, md)
 			if err != nil {
 				t.Fatal(seed, err)
@@ -141,13 +141,13 @@ func TestDescribed(t *testing.T) {
 			if err != nil || !bytes.Equal(in, out) {
 				t.Fatalf("seed %d, wire %d: %v\n  in %x\n out %x\n  pb %x\n%v", seed, wire, err, in, out, pb, md)
 			}
-			for form := ros.PlainBE; wire == CDR && form < ros.Forms; form++ {
-				if got, err := there.Append(nil, walkEncode(typ, v, CDR, form)); err != nil || !bytes.Equal(got, pb) {
+			for form := ros.PlainBE; wire == schema.CDR && form < ros.Forms; form++ {
+				if got, err := there.Append(nil, walkEncode(typ, v, schema.CDR, form)); err != nil || !bytes.Equal(got, pb) {
 					t.Fatalf("seed %d, form %d: %v", seed, form, err)
 				}
 			}
 			for n := range in {
-				if _, err := there.Append(nil, in[:n]); err == nil && wire == ROS1 {
+				if _, err := there.Append(nil, in[:n]); err == nil && wire == schema.ROS1 {
 					t.Fatalf("seed %d: cut at %d of %d goes unnoticed", seed, n, len(in))
 				}
 			}
@@ -182,8 +182,8 @@ func TestDuration(t *testing.T) {
 		{-3, 1_500_000_000, -3, 1_500_000_000},
 		{3, -1_500_000_000, 3, -1_500_000_000},
 	} {
-		for wire, typ := range map[Wire]*schema.Message{ROS1: ros1, CDR: ros2} {
-			if wire == CDR && c.nsec < 0 {
+		for wire, typ := range map[schema.Encoding]*schema.Message{schema.ROS1: ros1, schema.CDR: ros2} {
+			if wire == schema.CDR && c.nsec < 0 {
 				continue // CDR has no such duration
 			}
 			data, name, err := protoschema.Describe(typ, nil)
@@ -206,7 +206,7 @@ func TestDuration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := ros.NewWriter(nil, wire == CDR)
+			w := ros.NewWriter(nil, wire == schema.CDR)
 			w.U32(uint32(c.sec))
 			w.U32(uint32(c.nsec))
 			pb, err := there.Append(nil, w.Buf)
@@ -264,7 +264,7 @@ func small(t testing.TB) (protoreflect.MessageDescriptor, *schema.Message) {
 // serializer do not show.
 func TestProtoRules(t *testing.T) {
 	md, gen := small(t)
-	p, err := CompileFromProto(md, gen, ROS1)
+	p, err := CompileFromProto(md, gen, schema.ROS1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,11 +309,11 @@ func TestProtoRules(t *testing.T) {
 
 func FuzzFromProto(f *testing.F) {
 	md, gen := small(f)
-	p, err := CompileFromProto(md, gen, CDR)
+	p, err := CompileFromProto(md, gen, schema.CDR)
 	if err != nil {
 		f.Fatal(err)
 	}
-	back, err := CompileToProto(gen, CDR, md)
+	back, err := CompileToProto(gen, schema.CDR, md)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -340,8 +340,8 @@ func FuzzFromProto(f *testing.F) {
 
 func FuzzToProto(f *testing.F) {
 	md, gen := small(f)
-	plans := map[Wire]*ToProto{}
-	for _, w := range []Wire{ROS1, CDR} {
+	plans := map[schema.Encoding]*ToProto{}
+	for _, w := range []schema.Encoding{schema.ROS1, schema.CDR} {
 		p, err := CompileToProto(gen, w, md)
 		if err != nil {
 			f.Fatal(err)
@@ -352,9 +352,9 @@ func FuzzToProto(f *testing.F) {
 	f.Add(append([]byte{0, 1, 0, 0}, make([]byte, 40)...), true)
 	f.Add(append([]byte{0, 0, 0, 0}, make([]byte, 40)...), true)
 	f.Fuzz(func(t *testing.T, src []byte, cdr bool) {
-		w := ROS1
+		w := schema.ROS1
 		if cdr {
-			w = CDR
+			w = schema.CDR
 		}
 		out, err := plans[w].Append(nil, src)
 		if err == nil {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
@@ -21,7 +22,7 @@ func BenchmarkProto(b *testing.B) {
 		{"TF", set([]string{"transforms"}, repeat(20, set([]string{"header", "child"}, header, "wheel_l")))},
 	} {
 		msg := parseBench(b, "t/msg/"+c.name, rosmsg.ROS2)
-		in := walkEncode(msg, c.v, CDR, ros.PlainLE)
+		in := walkEncode(msg, c.v, schema.CDR, ros.PlainLE)
 		text, full, err := protoschema.Describe(msg, nil)
 		if err != nil {
 			b.Fatal(err)
@@ -34,11 +35,11 @@ func BenchmarkProto(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		to, err := CompileToProto(msg, CDR, md)
+		to, err := CompileToProto(msg, schema.CDR, md)
 		if err != nil {
 			b.Fatal(err)
 		}
-		from, err := CompileFromProto(md, msg, CDR)
+		from, err := CompileFromProto(md, msg, schema.CDR)
 		if err != nil {
 			b.Fatal(err)
 		}

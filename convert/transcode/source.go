@@ -14,9 +14,9 @@ type Source struct {
 }
 
 // Init prepares for messages of a type.
-func (s *Source) Init(msg *schema.Message, from Wire) (err error) {
-	if s.cdr = from == CDR; s.cdr {
-		s.normal, err = Compile(msg, msg, Options{From: CDR, To: CDR})
+func (s *Source) Init(msg *schema.Message, from schema.Encoding) (err error) {
+	if s.cdr = from == schema.CDR; s.cdr {
+		s.normal, err = Compile(msg, msg, Options{From: schema.CDR, To: schema.CDR})
 	}
 	return err
 }

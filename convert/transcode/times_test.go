@@ -24,9 +24,9 @@ func bits(n int64) uint32 { return uint32(n) }
 var twoWords = []struct {
 	kind      schema.Kind
 	ros1, cdr words
-	beyond    [2]bool // towards CDR, towards ROS 1
-	once      bool    // the words do not come back: one way is tested, and it is counted unless it is beyond
-	from      Wire    // which
+	beyond    [2]bool         // towards CDR, towards ROS 1
+	once      bool            // the words do not come back: one way is tested, and it is counted unless it is beyond
+	from      schema.Encoding // which
 }{
 	{kind: schema.Time, ros1: words{0, 0}, cdr: words{0, 0}},
 	{kind: schema.Time, ros1: words{math.MaxInt32, math.MaxUint32}, cdr: words{math.MaxInt32, math.MaxUint32}},
@@ -38,9 +38,9 @@ var twoWords = []struct {
 	{kind: schema.Duration, ros1: words{1, bits(-1_500_000_000)}, cdr: words{bits(-1), 500_000_000}, once: true},
 	{kind: schema.Duration, ros1: words{bits(-3), bits(math.MinInt32)}, cdr: words{bits(-6), 852_516_352}, once: true},
 	{kind: schema.Duration, ros1: words{bits(math.MinInt32), bits(-1)}, cdr: words{bits(math.MinInt32), math.MaxUint32}, beyond: [2]bool{true, false}, once: true},
-	{kind: schema.Duration, ros1: words{2, 147_483_648}, cdr: words{0, 1 << 31}, once: true, from: CDR},
-	{kind: schema.Duration, ros1: words{3, 294_967_295}, cdr: words{bits(-1), math.MaxUint32}, once: true, from: CDR},
-	{kind: schema.Duration, ros1: words{math.MaxInt32, 1 << 31}, cdr: words{math.MaxInt32, 1 << 31}, beyond: [2]bool{false, true}, once: true, from: CDR},
+	{kind: schema.Duration, ros1: words{2, 147_483_648}, cdr: words{0, 1 << 31}, once: true, from: schema.CDR},
+	{kind: schema.Duration, ros1: words{3, 294_967_295}, cdr: words{bits(-1), math.MaxUint32}, once: true, from: schema.CDR},
+	{kind: schema.Duration, ros1: words{math.MaxInt32, 1 << 31}, cdr: words{math.MaxInt32, 1 << 31}, beyond: [2]bool{false, true}, once: true, from: schema.CDR},
 }
 
 // TestTimes: a time or duration is the same length of time in the other encoding,
@@ -76,15 +76,15 @@ func TestTimes(t *testing.T) {
 				b, ofCDR = struct2[c.kind], value(c.cdr)
 			}
 			for form := ros.PlainLE; form < ros.Forms; form++ {
-				for _, from := range []Wire{ROS1, CDR} {
-					if from == ROS1 && form != ros.PlainLE || c.once && from != c.from {
+				for _, from := range []schema.Encoding{schema.ROS1, schema.CDR} {
+					if from == schema.ROS1 && form != ros.PlainLE || c.once && from != c.from {
 						continue
 					}
-					o, src, dst := Options{From: ROS1, To: CDR}, a, b
-					in, want := walkEncode(a, ofROS1, ROS1, ros.PlainLE), walkEncode(b, ofCDR, CDR, ros.PlainLE)
-					if from == CDR {
-						o, src, dst = Options{From: CDR, To: ROS1}, b, a
-						in, want = walkEncode(b, ofCDR, CDR, form), walkEncode(a, ofROS1, ROS1, ros.PlainLE)
+					o, src, dst := Options{From: schema.ROS1, To: schema.CDR}, a, b
+					in, want := walkEncode(a, ofROS1, schema.ROS1, ros.PlainLE), walkEncode(b, ofCDR, schema.CDR, ros.PlainLE)
+					if from == schema.CDR {
+						o, src, dst = Options{From: schema.CDR, To: schema.ROS1}, b, a
+						in, want = walkEncode(b, ofCDR, schema.CDR, form), walkEncode(a, ofROS1, schema.ROS1, ros.PlainLE)
 					}
 					name := fmt.Sprintf("%s in a %s, %v and %v, from wire %d form %d", c.kind, place, c.ros1, c.cdr, from, form)
 					p, err := Compile(src, dst, o)
@@ -125,10 +125,10 @@ func wantedCode(beyond, normalized bool) string {
 }
 
 // protoTime makes the programs between a message of one time and protobuf.
-func protoTime(t *testing.T, kind schema.Kind, wire Wire) (there *ToProto, back *FromProto) {
+func protoTime(t *testing.T, kind schema.Kind, wire schema.Encoding) (there *ToProto, back *FromProto) {
 	t.Helper()
 	typ := &schema.Message{Name: "p/T", Fields: []schema.Field{field("x", kind)}}
-	if wire == CDR {
+	if wire == schema.CDR {
 		name := map[schema.Kind]string{schema.Time: "Time", schema.Duration: "Duration"}[kind]
 		typ = &schema.Message{Name: "p/msg/T", Fields: []schema.Field{strct("x", &schema.Message{Name: "builtin_interfaces/msg/" + name, Fields: testTime.Fields})}}
 	}
@@ -168,33 +168,33 @@ func protoStamp(sec, nsec int64) []byte {
 func TestTimesOfProto(t *testing.T) {
 	for _, c := range []struct {
 		kind      schema.Kind
-		wire      Wire
+		wire      schema.Encoding
 		w         words
 		sec, nsec int64
 		to, from  bool // the ways that are tested
 		beyond    bool // from protobuf
 		normal    bool // the words do not come back
 	}{
-		{kind: schema.Time, wire: ROS1, w: words{math.MaxUint32, 1}, sec: math.MaxUint32, nsec: 1, to: true, from: true},
-		{kind: schema.Time, wire: CDR, w: words{bits(-1), 1}, sec: -1, nsec: 1, to: true, from: true},
-		{kind: schema.Time, wire: ROS1, w: words{1, 3_000_000_000}, sec: 4, to: true, normal: true},
-		{kind: schema.Time, wire: CDR, w: words{bits(-1), math.MaxUint32}, sec: 3, nsec: 294_967_295, to: true, normal: true},
-		{kind: schema.Duration, wire: CDR, w: words{bits(-9), math.MaxUint32}, sec: -4, nsec: -705_032_705, to: true, normal: true},
-		{kind: schema.Duration, wire: CDR, w: words{math.MaxInt32, math.MaxUint32}, sec: math.MaxInt32 + 4, nsec: 294_967_295, to: true, normal: true},
-		{kind: schema.Time, wire: ROS1, w: words{bits(-1), 1}, sec: -1, nsec: 1, from: true, beyond: true},
-		{kind: schema.Time, wire: CDR, w: words{1 << 31, 1}, sec: 1 << 31, nsec: 1, from: true, beyond: true},
-		{kind: schema.Time, wire: CDR, w: words{0, 999_999_999}, sec: 1, nsec: -1, from: true, normal: true},
-		{kind: schema.Duration, wire: CDR, w: words{1, 500_000_000}, sec: 3, nsec: -1_500_000_000, from: true, normal: true},
-		{kind: schema.Duration, wire: CDR, w: words{bits(-1), 500_000_000}, sec: 0, nsec: -500_000_000, from: true, to: true},
-		{kind: schema.Duration, wire: CDR, w: words{bits(-1), 1}, sec: -1, nsec: 1, from: true, normal: true},
-		{kind: schema.Duration, wire: ROS1, w: words{0, bits(-999_999_999)}, sec: -1, nsec: 1, from: true, to: true},
-		{kind: schema.Time, wire: CDR, w: words{620, 1_500_000_000}, sec: 620, nsec: 1_500_000_000, from: true, to: true},
-		{kind: schema.Duration, wire: ROS1, w: words{bits(math.MinInt32), bits(-1)}, sec: math.MinInt32, nsec: -1, from: true, normal: true},
-		{kind: schema.Duration, wire: ROS1, w: words{math.MaxInt32, 1}, sec: math.MaxInt32 + 1, nsec: -999_999_999, from: true, normal: true},
-		{kind: schema.Duration, wire: ROS1, w: words{3, bits(-1_500_000_000)}, sec: 3, nsec: -1_500_000_000, from: true, to: true},
+		{kind: schema.Time, wire: schema.ROS1, w: words{math.MaxUint32, 1}, sec: math.MaxUint32, nsec: 1, to: true, from: true},
+		{kind: schema.Time, wire: schema.CDR, w: words{bits(-1), 1}, sec: -1, nsec: 1, to: true, from: true},
+		{kind: schema.Time, wire: schema.ROS1, w: words{1, 3_000_000_000}, sec: 4, to: true, normal: true},
+		{kind: schema.Time, wire: schema.CDR, w: words{bits(-1), math.MaxUint32}, sec: 3, nsec: 294_967_295, to: true, normal: true},
+		{kind: schema.Duration, wire: schema.CDR, w: words{bits(-9), math.MaxUint32}, sec: -4, nsec: -705_032_705, to: true, normal: true},
+		{kind: schema.Duration, wire: schema.CDR, w: words{math.MaxInt32, math.MaxUint32}, sec: math.MaxInt32 + 4, nsec: 294_967_295, to: true, normal: true},
+		{kind: schema.Time, wire: schema.ROS1, w: words{bits(-1), 1}, sec: -1, nsec: 1, from: true, beyond: true},
+		{kind: schema.Time, wire: schema.CDR, w: words{1 << 31, 1}, sec: 1 << 31, nsec: 1, from: true, beyond: true},
+		{kind: schema.Time, wire: schema.CDR, w: words{0, 999_999_999}, sec: 1, nsec: -1, from: true, normal: true},
+		{kind: schema.Duration, wire: schema.CDR, w: words{1, 500_000_000}, sec: 3, nsec: -1_500_000_000, from: true, normal: true},
+		{kind: schema.Duration, wire: schema.CDR, w: words{bits(-1), 500_000_000}, sec: 0, nsec: -500_000_000, from: true, to: true},
+		{kind: schema.Duration, wire: schema.CDR, w: words{bits(-1), 1}, sec: -1, nsec: 1, from: true, normal: true},
+		{kind: schema.Duration, wire: schema.ROS1, w: words{0, bits(-999_999_999)}, sec: -1, nsec: 1, from: true, to: true},
+		{kind: schema.Time, wire: schema.CDR, w: words{620, 1_500_000_000}, sec: 620, nsec: 1_500_000_000, from: true, to: true},
+		{kind: schema.Duration, wire: schema.ROS1, w: words{bits(math.MinInt32), bits(-1)}, sec: math.MinInt32, nsec: -1, from: true, normal: true},
+		{kind: schema.Duration, wire: schema.ROS1, w: words{math.MaxInt32, 1}, sec: math.MaxInt32 + 1, nsec: -999_999_999, from: true, normal: true},
+		{kind: schema.Duration, wire: schema.ROS1, w: words{3, bits(-1_500_000_000)}, sec: 3, nsec: -1_500_000_000, from: true, to: true},
 	} {
 		there, back := protoTime(t, c.kind, c.wire)
-		w := ros.NewWriter(nil, c.wire == CDR)
+		w := ros.NewWriter(nil, c.wire == schema.CDR)
 		w.U32(c.w.sec)
 		w.U32(c.w.nsec)
 		pb := protoStamp(c.sec, c.nsec)
@@ -215,7 +215,7 @@ func TestTimesOfProto(t *testing.T) {
 		}
 	}
 	for _, sec := range []int64{1 << 32, math.MinInt32 - 1} {
-		for _, wire := range []Wire{ROS1, CDR} {
+		for _, wire := range []schema.Encoding{schema.ROS1, schema.CDR} {
 			for _, kind := range []schema.Kind{schema.Time, schema.Duration} {
 				_, back := protoTime(t, kind, wire)
 				if _, err := back.Append(nil, protoStamp(sec, 0)); err == nil {

@@ -26,7 +26,7 @@ type ToProto struct {
 
 // CompileToProto makes the program from messages of src to messages of md, whose
 // fields have to be those of protoschema.Describe or of the generated type.
-func CompileToProto(src *schema.Message, from Wire, md protoreflect.MessageDescriptor) (*ToProto, error) {
+func CompileToProto(src *schema.Message, from schema.Encoding, md protoreflect.MessageDescriptor) (*ToProto, error) {
 	s, err := protoschema.Bind(md, src)
 	if err != nil {
 		return nil, err

@@ -21,32 +21,32 @@ func TestAgainstWalker(t *testing.T) {
 	for seed := range types {
 		r := maker{rand.New(rand.NewPCG(uint64(seed), 2))}
 		ros1, ros2 := r.twins(0)
-		there, err := Compile(ros1, ros2, Options{From: ROS1, To: CDR})
+		there, err := Compile(ros1, ros2, Options{From: schema.ROS1, To: schema.CDR})
 		if err != nil {
 			t.Fatal(seed, err)
 		}
-		back, err := Compile(ros2, ros1, Options{From: CDR, To: ROS1})
+		back, err := Compile(ros2, ros1, Options{From: schema.CDR, To: schema.ROS1})
 		if err != nil {
 			t.Fatal(seed, err)
 		}
 		other := r.scramble(ros2)
-		migrate, err := Compile(ros2, other, Options{From: CDR, To: CDR})
+		migrate, err := Compile(ros2, other, Options{From: schema.CDR, To: schema.CDR})
 		if err != nil && !errors.Is(err, errTooLarge) {
 			t.Fatal(seed, err)
 		}
 		for range 2 {
 			v := r.value(schema.Type{Kind: schema.Struct, Message: ros1}, 0)
-			in := walkEncode(ros1, v, ROS1, 0)
-			want := walkEncode(ros2, v, CDR, ros.PlainLE)
+			in := walkEncode(ros1, v, schema.ROS1, 0)
+			want := walkEncode(ros2, v, schema.CDR, ros.PlainLE)
 			check(t, seed, there, in, want)
-			plain := walkEncode(ros1, zeroSeq(v), ROS1, 0)
+			plain := walkEncode(ros1, zeroSeq(v), schema.ROS1, 0)
 			for form := ros.PlainLE; form < ros.Forms; form++ {
-				cdr := walkEncode(ros2, v, CDR, form)
+				cdr := walkEncode(ros2, v, schema.CDR, form)
 				check(t, seed, back, cdr, plain)
 				check(t, seed, back, append(cdr, 1, 2, 3), plain) // a tail is left alone
 				if migrate != nil {
-					tree, _ := walkDecode(ros2, cdr, CDR, form)
-					check(t, seed, migrate, cdr, walkEncode(other, tree, CDR, ros.PlainLE))
+					tree, _ := walkDecode(ros2, cdr, schema.CDR, form)
+					check(t, seed, migrate, cdr, walkEncode(other, tree, schema.CDR, ros.PlainLE))
 				}
 			}
 		}
@@ -89,10 +89,10 @@ func TestDamaged(t *testing.T) {
 	for seed := range 1500 {
 		r := maker{rand.New(rand.NewPCG(uint64(seed), 3))}
 		ros1, ros2 := r.twins(0)
-		there, _ := Compile(ros1, ros2, Options{From: ROS1, To: CDR})
-		back, _ := Compile(ros2, ros1, Options{From: CDR, To: ROS1})
+		there, _ := Compile(ros1, ros2, Options{From: schema.ROS1, To: schema.CDR})
+		back, _ := Compile(ros2, ros1, Options{From: schema.CDR, To: schema.ROS1})
 		v := r.value(schema.Type{Kind: schema.Struct, Message: ros1}, 0)
-		in := walkEncode(ros1, v, ROS1, 0)
+		in := walkEncode(ros1, v, schema.ROS1, 0)
 		for i := range in {
 			if _, err := there.Append(nil, in[:i]); !errors.Is(err, ErrMalformed) {
 				t.Fatalf("seed %d, cut at %d of %d: %v", seed, i, len(in), err)
@@ -101,7 +101,7 @@ func TestDamaged(t *testing.T) {
 		for _, p := range []struct {
 			plan *Plan
 			in   []byte
-		}{{there, in}, {back, walkEncode(ros2, v, CDR, ros.PlainLE)}, {back, walkEncode(ros2, v, CDR, ros.Delimited2BE)}} {
+		}{{there, in}, {back, walkEncode(ros2, v, schema.CDR, ros.PlainLE)}, {back, walkEncode(ros2, v, schema.CDR, ros.Delimited2BE)}} {
 			for range 60 {
 				b := bytes.Clone(p.in)
 				for range 1 + r.IntN(3) {
@@ -141,20 +141,20 @@ func TestVectors(t *testing.T) {
 		"XCDR2 float":        {floats, "00070000 01000000 000000000000f03f", "01000000 000000000000f03f"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := Compile(c.m, c.m, Options{From: CDR, To: ROS1})
+			p, err := Compile(c.m, c.m, Options{From: schema.CDR, To: schema.ROS1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			check(t, 0, p, unhex(t, c.cdr), unhex(t, c.ros1))
 		})
 	}
-	p, err := Compile(text, text, Options{From: ROS1, To: CDR})
+	p, err := Compile(text, text, Options{From: schema.ROS1, To: schema.CDR})
 	if err != nil {
 		t.Fatal(err)
 	}
 	check(t, 0, p, unhex(t, "05000000 68656c6c6f"), unhex(t, "00010000 06000000 68656c6c6f00"))
 	for _, bad := range []string{"", "000100", "00030000 00", "01010000 00000000"} {
-		back, _ := Compile(text, text, Options{From: CDR, To: ROS1})
+		back, _ := Compile(text, text, Options{From: schema.CDR, To: schema.ROS1})
 		if _, err := back.Append(nil, unhex(t, bad)); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -173,7 +173,7 @@ func unhex(t *testing.T, s string) []byte {
 func TestHugeCounts(t *testing.T) {
 	empty := &schema.Message{Name: "p/E"}
 	m := &schema.Message{Name: "p/T", Fields: []schema.Field{many(strct("e", empty), schema.Unbounded, 0)}}
-	p, err := Compile(m, m, Options{From: ROS1, To: CDR})
+	p, err := Compile(m, m, Options{From: schema.ROS1, To: schema.CDR})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestHugeCounts(t *testing.T) {
 		t.Error(err)
 	}
 	big := &schema.Message{Name: "p/B", Fields: []schema.Field{many(field("b", schema.Uint8), schema.Fixed, 1<<31-1)}}
-	if _, err := Compile(empty, big, Options{From: ROS1, To: CDR}); !errors.Is(err, errTooLarge) {
+	if _, err := Compile(empty, big, Options{From: schema.ROS1, To: schema.CDR}); !errors.Is(err, errTooLarge) {
 		t.Error(err)
 	}
 	// Forty types, each with ten of the next: 10^40 fields when written out.
@@ -193,14 +193,14 @@ func TestHugeCounts(t *testing.T) {
 		}
 		bomb = next
 	}
-	if _, err := Compile(bomb, bomb, Options{From: ROS1, To: CDR}); !errors.Is(err, errTooLarge) {
+	if _, err := Compile(bomb, bomb, Options{From: schema.ROS1, To: schema.CDR}); !errors.Is(err, errTooLarge) {
 		t.Error(err)
 	}
 }
 
 func TestBool(t *testing.T) {
 	m := &schema.Message{Name: "p/T", Fields: []schema.Field{many(field("b", schema.Bool), schema.Unbounded, 0), field("c", schema.Bool)}}
-	p, err := Compile(m, m, Options{From: ROS1, To: CDR})
+	p, err := Compile(m, m, Options{From: schema.ROS1, To: schema.CDR})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestBool(t *testing.T) {
 func TestWString(t *testing.T) {
 	wide := &schema.Message{Name: "p/msg/W", Fields: []schema.Field{field("w", schema.WString)}}
 	text := &schema.Message{Name: "p/W", Fields: []schema.Field{field("w", schema.String)}}
-	p, err := Compile(wide, text, Options{From: CDR, To: ROS1})
+	p, err := Compile(wide, text, Options{From: schema.CDR, To: schema.ROS1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestWString(t *testing.T) {
 	check(t, 0, p, unhex(t, "00010000 02000000 e4000000 78000000"), want)
 	check(t, 0, p, unhex(t, "00010000 02000000 e400 7800"), want)
 	check(t, 0, p, unhex(t, "00070000 04000000 e400 7800"), want)
-	back, err := Compile(text, wide, Options{From: ROS1, To: CDR})
+	back, err := Compile(text, wide, Options{From: schema.ROS1, To: schema.CDR})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,19 +231,19 @@ func FuzzAppend(f *testing.F) {
 	for seed := range uint64(20) {
 		r := maker{rand.New(rand.NewPCG(seed, 2))}
 		ros1, _ := r.twins(0)
-		f.Add(seed, walkEncode(ros1, r.value(schema.Type{Kind: schema.Struct, Message: ros1}, 0), ROS1, 0))
+		f.Add(seed, walkEncode(ros1, r.value(schema.Type{Kind: schema.Struct, Message: ros1}, 0), schema.ROS1, 0))
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, payload []byte) {
 		if len(payload) > 4096 {
 			return
 		}
 		ros1, ros2 := maker{rand.New(rand.NewPCG(seed, 2))}.twins(0)
-		there, err := Compile(ros1, ros2, Options{From: ROS1, To: CDR})
+		there, err := Compile(ros1, ros2, Options{From: schema.ROS1, To: schema.CDR})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, err := there.Append(nil, payload)
-		tree, walkErr := walkDecode(ros1, payload, ROS1, 0)
+		tree, walkErr := walkDecode(ros1, payload, schema.ROS1, 0)
 		if walkErr != nil {
 			if err == nil {
 				t.Fatalf("the walker cannot read it: %v", walkErr)
@@ -257,7 +257,7 @@ func FuzzAppend(f *testing.F) {
 			}
 			t.Fatal(err)
 		}
-		if want := walkEncode(ros2, tree, CDR, ros.PlainLE); !bytes.Equal(got, want) {
+		if want := walkEncode(ros2, tree, schema.CDR, ros.PlainLE); !bytes.Equal(got, want) {
 			t.Fatalf("got  %x\nwant %x", got, want)
 		}
 	})

@@ -210,17 +210,17 @@ var headers = map[ros.Form][]byte{
 }
 
 // walkEncode serializes a tree.
-func walkEncode(m *schema.Message, v any, w Wire, form ros.Form) []byte {
+func walkEncode(m *schema.Message, v any, w schema.Encoding, form ros.Form) []byte {
 	ww := &walkWriter{l: layoutOf(w, form)}
 	ww.value(schema.Type{Kind: schema.Struct, Message: m}, v)
-	if w == ROS1 {
+	if w == schema.ROS1 {
 		return ww.out
 	}
 	return append(append([]byte(nil), headers[form]...), ww.out...)
 }
 
 // walkDecode reads a tree.
-func walkDecode(m *schema.Message, b []byte, w Wire, form ros.Form) (v any, err error) {
+func walkDecode(m *schema.Message, b []byte, w schema.Encoding, form ros.Form) (v any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			if r != errWalk {
@@ -229,12 +229,12 @@ func walkDecode(m *schema.Message, b []byte, w Wire, form ros.Form) (v any, err 
 			err = errWalk
 		}
 	}()
-	if w == CDR {
+	if w == schema.CDR {
 		b = b[ros.HeaderSize:]
 	}
 	wr := &walkReader{l: layoutOf(w, form), src: b}
 	v = wr.value(schema.Type{Kind: schema.Struct, Message: m})
-	if w == ROS1 && wr.pos != len(b) {
+	if w == schema.ROS1 && wr.pos != len(b) {
 		err = fmt.Errorf("walker: %d bytes left", len(b)-wr.pos)
 	}
 	return v, err

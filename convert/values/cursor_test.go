@@ -23,7 +23,6 @@ import (
 	"github.com/bagconv/bagconv/convert/content"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/render"
-	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/typetree"
@@ -144,11 +143,11 @@ func judgesOf(t testing.TB, d *mapping.Definition, encoding string) (j judges) {
 		j.typ, err = message.Proto(d.Proto)
 		j.render, wrong = render.CompileProto(d.Proto, render.Options{Bytes: true, Arrays: true})
 	} else {
-		wire, canonical := transcode.ROS1, content.ROS1
+		wire, canonical := schema.ROS1, schema.ROS1
 		if encoding == "cdr" {
-			wire, canonical = transcode.CDR, content.CDR
+			wire, canonical = schema.CDR, schema.CDR
 		}
-		j.typ, err = message.ROS(d.ROS, encoding == "cdr")
+		j.typ, err = message.ROS(d.ROS, schema.EncodingOf(encoding))
 		j.render, wrong = render.Compile(d.ROS, wire, render.Options{Bytes: true, Arrays: true})
 		j.canon, _ = content.FromROS(d.ROS, canonical, content.Canonical(d.ROS, false), false)
 	}

@@ -160,7 +160,7 @@ func FuzzIDL(f *testing.F) {
 		if err != nil || len(text) > 1<<16 {
 			return
 		}
-		if _, err := transcode.Compile(m, m, transcode.Options{From: transcode.CDR, To: transcode.CDR}); err != nil {
+		if _, err := transcode.Compile(m, m, transcode.Options{From: schema.CDR, To: schema.CDR}); err != nil {
 			return // a type that cannot be read, such as one with a long double
 		}
 		newIDLReaders(t, m).agree(t, data)
@@ -202,18 +202,18 @@ func newIDLReaders(t *testing.T, m *schema.Message) *idlReaders {
 			t.Fatal(err)
 		}
 	}
-	r.plan, err = transcode.Compile(m, schema.Plain(m), transcode.Options{From: transcode.CDR, To: transcode.CDR})
+	r.plan, err = transcode.Compile(m, schema.Plain(m), transcode.Options{From: schema.CDR, To: schema.CDR})
 	must()
-	r.toROS1, err = transcode.Compile(m, schema.Plain(m), transcode.Options{From: transcode.CDR, To: transcode.ROS1})
+	r.toROS1, err = transcode.Compile(m, schema.Plain(m), transcode.Options{From: schema.CDR, To: schema.ROS1})
 	must()
-	r.text, err = render.Compile(m, transcode.CDR, render.Options{Bytes: true, Arrays: true})
+	r.text, err = render.Compile(m, schema.CDR, render.Options{Bytes: true, Arrays: true})
 	must()
 	canonical := content.Canonical(m, false)
-	r.canon, err = content.FromROS(m, content.CDR, canonical, true)
+	r.canon, err = content.FromROS(m, schema.CDR, canonical, true)
 	must()
-	r.canon1, err = content.FromROS(schema.Plain(m), content.ROS1, canonical, true)
+	r.canon1, err = content.FromROS(schema.Plain(m), schema.ROS1, canonical, true)
 	must()
-	r.canonPlain, err = content.FromROS(schema.Plain(m), content.CDR, canonical, true)
+	r.canonPlain, err = content.FromROS(schema.Plain(m), schema.CDR, canonical, true)
 	must()
 	r.codec, err = Compile[map[string]any](&mapping.Definition{ROS: m}, "cdr")
 	must()
@@ -273,7 +273,7 @@ func (r *idlReaders) check(t *testing.T, data []byte, value any) {
 }
 
 func fitTest(m *schema.Message, data []byte) (doubt string, err error) {
-	typ, err := message.ROS(m, true)
+	typ, err := message.ROS(m, schema.CDR)
 	if err != nil {
 		return "", err
 	}

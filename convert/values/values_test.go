@@ -16,7 +16,6 @@ import (
 
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/render"
-	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/gen/gentest"
 	"github.com/bagconv/bagconv/internal/typetree"
 	"github.com/bagconv/bagconv/schema"
@@ -339,9 +338,9 @@ func FuzzDecode(f *testing.F) {
 		if len(message) > 4<<10 || len(definition) > 4<<10 || !utf8.ValidString(definition) {
 			return
 		}
-		dialect, encoding, wire := rosmsg.ROS2, "cdr", transcode.CDR
+		dialect, encoding, wire := rosmsg.ROS2, "cdr", schema.CDR
 		if form == 0 {
-			dialect, encoding, wire = rosmsg.ROS1, "ros1", transcode.ROS1
+			dialect, encoding, wire = rosmsg.ROS1, "ros1", schema.ROS1
 		}
 		msg, err := rosmsg.Parse("p/T", []byte(definition), dialect, nil)
 		if err != nil || !small(msg, 0) {

@@ -32,7 +32,7 @@ type member struct {
 // A topicDefinition is what the messages of a topic look like.
 type topicDefinition struct {
 	msg       *schema.Message                // the ROS type that they are, or that they were made from
-	wire      content.Wire                   // of ROS messages
+	wire      schema.Encoding                // of ROS messages
 	either    *schema.Message                // the ROS 1 type of messages in CDR or ROS 1; nil: they are of msg and in wire
 	json      *jsonschema.Object             // of messages in JSON
 	proto     protoreflect.MessageDescriptor // of protobuf messages
@@ -63,9 +63,9 @@ func (l *linker) define(side int, t *storage.TopicInfo) *member {
 	case d.JSON != nil:
 		m.def = &topicDefinition{msg: d.ROS, json: d.JSON, generated: true}
 	case t.Encoding == "cdr":
-		m.def = &topicDefinition{msg: d.ROS, wire: content.CDR, either: d.Either}
+		m.def = &topicDefinition{msg: d.ROS, wire: schema.CDR, either: d.Either}
 	default:
-		m.def = &topicDefinition{msg: d.ROS, wire: content.ROS1}
+		m.def = &topicDefinition{msg: d.ROS, wire: schema.ROS1}
 	}
 	return m
 }
@@ -132,11 +132,11 @@ func (d *topicDefinition) program(to *schema.Message, strict bool) (*content.Pro
 		return content.FromJSON(d.json, to, strict)
 	}
 	if d.either != nil {
-		cdr, err := content.FromROS(d.either, content.CDR, to, strict)
+		cdr, err := content.FromROS(d.either, schema.CDR, to, strict)
 		if err != nil {
 			return nil, err
 		}
-		ros1, err := content.FromROS(d.either, content.ROS1, to, strict)
+		ros1, err := content.FromROS(d.either, schema.ROS1, to, strict)
 		if err != nil {
 			return nil, err
 		}

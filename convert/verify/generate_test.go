@@ -179,7 +179,7 @@ func inputs(t testing.TB, seed uint64, n int) (bag string, others map[string]str
 // plain is the program of a ROS topic to ROS 1 serialization, padding left out.
 func plain(t testing.TB, d *mapping.Decoded) *transcode.Plan {
 	t.Helper()
-	p, err := transcode.Compile(d.Message, d.Message, transcode.Options{From: d.Wire, To: transcode.ROS1})
+	p, err := transcode.Compile(d.Message, d.Message, transcode.Options{From: d.Wire, To: schema.ROS1})
 	if err != nil {
 		t.Fatal(err)
 	}

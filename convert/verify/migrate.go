@@ -32,7 +32,7 @@ func (l *linker) migrate(m *member) {
 		for _, s := range g.Steps {
 			steps = append(steps, content.Version{Source: s.Source, Target: s.Target, Rule: ruleOf(s)})
 		}
-		if head, err = content.NewMigration(steps, wireOf(t.Encoding), wireOf(to)); err != nil {
+		if head, err = content.NewMigration(steps, schema.EncodingOf(t.Encoding), schema.EncodingOf(to)); err != nil {
 			return
 		}
 	}
@@ -49,7 +49,7 @@ func (l *linker) migrate(m *member) {
 	topic := *m.topic
 	topic.Type, topic.Encoding = g.Target.Name, to
 	m.topic, m.head, m.uncounted = &topic, head, !old
-	m.def = &topicDefinition{msg: g.Target, wire: wireOf(to)}
+	m.def = &topicDefinition{msg: g.Target, wire: schema.EncodingOf(to)}
 }
 
 // encodingInB returns the encoding that a topic of A has in B; if that has no topic of the name, the
@@ -79,13 +79,6 @@ func ruleOf(s mapping.Step) func(src, dst *schema.Message) *content.Rule {
 		}
 		return out
 	}
-}
-
-func wireOf(encoding string) content.Wire {
-	if encoding == "ros1" {
-		return content.ROS1
-	}
-	return content.CDR
 }
 
 // beginsWithCounter reports whether messages of ROS 1 begin with the counter of a Header, which a

@@ -14,9 +14,9 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/render"
-	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/convert/verify"
 	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
@@ -93,7 +93,7 @@ func (tr *tree) text(t *testing.T, data []byte) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := render.Compile(msg, transcode.CDR, render.Options{Bytes: true, Arrays: true})
+	p, err := render.Compile(msg, schema.CDR, render.Options{Bytes: true, Arrays: true})
 	if err != nil {
 		t.Fatal(err)
 	}

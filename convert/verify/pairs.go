@@ -8,6 +8,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/content"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/schema"
 )
 
 // A group is the topics of one side that are compared as one: the publishers of
@@ -262,11 +263,11 @@ func (p *pair) program(side, i int, full bool) mapping.Program {
 		if other := p.groups[1-side]; other != nil && other.encoding != p.groups[side].encoding {
 			switch other.encoding {
 			case "ros1":
-				r.program = r.program.Within(content.ROS1)
+				r.program = r.program.Within(schema.ROS1)
 			case "cdr":
-				r.program = r.program.Within(content.CDR)
+				r.program = r.program.Within(schema.CDR)
 			case "protobuf":
-				r.program = r.program.Within(content.Protobuf)
+				r.program = r.program.Within(schema.Protobuf)
 			}
 		}
 		d.reader, d.seq = &r, p.link.seq

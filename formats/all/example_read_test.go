@@ -8,8 +8,8 @@ import (
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/render"
-	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -163,8 +163,8 @@ func compile(t *storage.Topic, o render.Options) (*render.Program, error) {
 	case d.Proto != nil:
 		return render.CompileProto(d.Proto, o)
 	case t.Encoding == "ros1":
-		return render.Compile(d.ROS, transcode.ROS1, o)
+		return render.Compile(d.ROS, schema.ROS1, o)
 	default:
-		return render.Compile(d.ROS, transcode.CDR, o)
+		return render.Compile(d.ROS, schema.CDR, o)
 	}
 }

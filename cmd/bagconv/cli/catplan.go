@@ -10,7 +10,7 @@ import (
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/convert/selection"
-	"github.com/bagconv/bagconv/convert/transcode"
+	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -113,9 +113,9 @@ func compileText(mapper *mapping.Mapper, t *storage.Topic, o render.Options) (*r
 	case d.Proto != nil:
 		p, err = render.CompileProto(d.Proto, o)
 	case t.Encoding == "ros1" || d.JSON != nil:
-		p, err = render.Compile(d.ROS, transcode.ROS1, o)
+		p, err = render.Compile(d.ROS, schema.ROS1, o)
 	default:
-		p, err = render.Compile(d.ROS, transcode.CDR, o)
+		p, err = render.Compile(d.ROS, schema.CDR, o)
 	}
 	return p, d, err
 }

@@ -119,10 +119,11 @@ func (r *Reader) FailWith(err error) {
 	if r.err != nil {
 		return
 	}
-	if !errors.As(err, &r.err) {
-		r.err = &Error{r.Offset(), err.Error()}
+	e, ok := err.(*Error) // errors.As would move every Reader to the heap
+	if !ok {
+		e = &Error{r.Offset(), err.Error()}
 	}
-	r.buf = r.buf[:r.pos]
+	r.err, r.buf = e, r.buf[:r.pos]
 }
 
 // Fail makes what stands at the current position the reader's error, unless it has one.
