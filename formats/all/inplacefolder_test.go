@@ -232,7 +232,7 @@ func damageParts(rng *rand.Rand, files map[string][]byte) (how string) {
 		case 2:
 			files[name] = b[:rng.IntN(len(b)+1)]
 		default:
-			what := ""
+			var what string
 			files[name], what = damaged(rng, bytes.Clone(b))
 			how += what
 		}
