@@ -1,8 +1,11 @@
 package convert_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -64,9 +67,17 @@ func (f *flippedFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// messagesOf counts the messages of a recording by all that they are.
+// messagesOf counts the messages of a recording by all that they are, without its index if that contradicts them.
 func messagesOf(path string, fs storage.FS) (map[[32]byte]int, error) {
-	r, err := all.Registry().Open(context.Background(), path, storage.ReadOptions{FS: fs})
+	out, err := messagesBy(path, storage.ReadOptions{FS: fs, Index: storage.IndexTested})
+	if errors.Is(err, storage.ErrIndex) {
+		out, err = messagesBy(path, storage.ReadOptions{FS: fs, Index: storage.IndexIgnored})
+	}
+	return out, err
+}
+
+func messagesBy(path string, o storage.ReadOptions) (map[[32]byte]int, error) {
+	r, err := all.Registry().Open(context.Background(), path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -241,6 +252,48 @@ func TestFlippedHints(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFlippedName: a bag whose index names a topic otherwise than its chunks is read as the chunks have it, whichever
+// bit of the name in the index is wrong; reading says so.
+func TestFlippedName(t *testing.T) {
+	path := filepath.Join("..", "testdata", "recordings", "ros1", "generated", "orphan-connection.bag")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := messagesOf(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := []byte("topic=/chatter")
+	at := bytes.Index(data, []byte("index_pos=")) + len("index_pos=")
+	index := int(binary.LittleEndian.Uint64(data[at:]))
+	for name := index; ; {
+		n := bytes.Index(data[name:], head)
+		if n < 0 {
+			break
+		}
+		name += n + len(head)
+		for bit := range 8 * len("/chatter") {
+			fs := &flippedFS{iox.OS, path, int64(name - 1 - bit/8), 1 << (bit % 8)}
+			flipHint(t, path, fs, want, true)
+			info, err := infoBy(path, fs)
+			if err != nil || len(info.Warnings) == 0 {
+				t.Errorf("byte %d: %v, no warning", fs.at, err)
+			}
+		}
+	}
+}
+
+// infoBy describes a recording, of which all was read, without its index.
+func infoBy(path string, fs storage.FS) (*storage.Info, error) {
+	r, err := all.Registry().Open(context.Background(), path, storage.ReadOptions{FS: fs, Index: storage.IndexIgnored})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.Info()
 }
 
 func flipHints(t *testing.T, path string) {

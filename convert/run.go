@@ -86,7 +86,9 @@ func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err e
 	if err != nil {
 		return failed, err
 	}
-	src, err := engine.Open(ctx, jobs[0].SourceFormat, jobs[0].Source, jobs[0].Read, jobs[0].MaxMemory)
+	read := jobs[0].Read
+	read.Index = storage.IndexTested
+	src, err := engine.Open(ctx, jobs[0].SourceFormat, jobs[0].Source, read, jobs[0].MaxMemory)
 	if err != nil {
 		return 0, err
 	}
@@ -96,17 +98,15 @@ func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err e
 			err = errors.Join(err, e)
 		}
 	}()
-	outputs := make([]*output, len(jobs))
-	for i, job := range jobs {
-		r := reports[i]
-		r.Source.Version, r.Source.Size, r.Source.Files = src.Info.Version, src.Info.Size, src.Info.Files
-		r.Warnings = src.Info.Warnings
-		if outputs[i], err = newOutput(ctx, job, src); err != nil {
-			return i, err
-		}
-		r.Selection = outputs[i].describe(src.Info)
-	}
+	var outputs []*output
+	var planned *storage.Info // of outputs
 	err = engine.Retry(func() (err error) {
+		if planned != src.Info {
+			if outputs, failed, err = plan(ctx, src, jobs, reports); err != nil {
+				return err
+			}
+			planned = src.Info
+		}
 		failed, err = write(ctx, src, outputs)
 		return err
 	})
@@ -117,6 +117,22 @@ func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err e
 		}
 	}
 	return failed, err
+}
+
+// plan decides what the outputs of jobs are. failed is the index of the one that the error is about.
+func plan(ctx context.Context, src *engine.Source, jobs []*Job, reports []*Report) (outputs []*output, failed int, err error) {
+	for i, job := range jobs {
+		r := reports[i]
+		r.Source.Version, r.Source.Size, r.Source.Files = src.Info.Version, src.Info.Size, src.Info.Files
+		r.Warnings = src.Info.Warnings
+		o, err := newOutput(ctx, job, src)
+		if err != nil {
+			return nil, i, err
+		}
+		r.Selection = o.describe(src.Info)
+		outputs = append(outputs, o)
+	}
+	return outputs, 0, nil
 }
 
 // write plans how to read the source, and writes the outputs from start to end. failed is

@@ -12,6 +12,7 @@ var (
 	ErrCorrupt       = errors.New("corrupt")                                  // the bytes contradict the format
 	ErrTruncated     = fmt.Errorf("truncated (%w)", io.ErrUnexpectedEOF)      // the file ends too early
 	ErrUnsupported   = errors.New("not supported")                            // sound, but not for us
+	ErrIndex         = errors.New("the index contradicts the data")           // see IndexUse
 	ErrKey           = errors.New("no matching key")                          // encrypted, and the key is missing or wrong
 	ErrContradicts   = errors.New("it contradicts the recording")             // see Topic.Continues
 	ErrLocked        = errors.New("another process has locked it")            // see WriteOptions.Append

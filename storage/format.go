@@ -251,6 +251,9 @@ type ReadOptions struct {
 	// error wraps ErrKey, or Info alone can be read: see InfoOnlyAbove and Info.Locked.
 	Key Secret
 
+	// Index is how far the index of the recording is believed.
+	Index IndexUse
+
 	// Memory is how many bytes the reader may keep of its own, such as of files that are
 	// compressed as a whole; 0 is the format's default. What does not fit goes into the folder
 	// for temporary files.
@@ -261,6 +264,16 @@ type ReadOptions struct {
 	// estimated (Info.Estimated), and reading may be refused.
 	InfoOnlyAbove int64
 }
+
+// An IndexUse is how far a reader believes an index that has no checksum.
+type IndexUse uint8
+
+// Ways to use an index.
+const (
+	IndexBelieved IndexUse = iota // its definitions are used; where the data have others that is damage
+	IndexTested                   // where the data have other definitions reading ends with an error that wraps ErrIndex
+	IndexIgnored                  // the data are read for what it tells, as if there were no index
+)
 
 // WriteOptions are how to write. The zero value is the format's default. The first
 // fields are options of the names that are theirs; a format without such an option

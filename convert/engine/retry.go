@@ -1,6 +1,10 @@
 package engine
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/bagconv/bagconv/storage"
+)
 
 // An index is a hint: it decides which blocks are read, and in which order, and it may be
 // wrong all the same, if the recording is damaged. Each block that is read is compared with
@@ -21,7 +25,7 @@ func (e *indexError) Unwrap() error { return e.err }
 
 // blame adds the source to an error about its index.
 func (s *Source) blame(err error) error {
-	if errors.Is(err, errIndex) {
+	if errors.Is(err, errIndex) || errors.Is(err, storage.ErrIndex) && s.index == storage.IndexTested {
 		return &indexError{s, err}
 	}
 	return err
@@ -30,14 +34,23 @@ func (s *Source) blame(err error) error {
 // Retry calls read, which reads one or several sources from their start. When an index turns
 // out to be wrong on the way, read is called again: it must forget whatever was delivered
 // before. The times and topics of that source are then those of its messages, which are
-// read once for them. This happens once for each source at most.
+// read once for them. If it has other definitions than the data, the source is opened again without the index, and has another
+// description. Each happens once for a source at most.
 func Retry(read func() error) error {
 	for {
 		err := read()
 		var e *indexError
-		if !errors.As(err, &e) || e.source.wrong {
+		switch {
+		case !errors.As(err, &e):
 			return err
+		case errors.Is(err, storage.ErrIndex):
+			if err := e.source.forgetIndex(); err != nil {
+				return err
+			}
+		case e.source.wrong:
+			return err
+		default:
+			e.source.wrong = true
 		}
-		e.source.wrong = true
 	}
 }

@@ -21,7 +21,8 @@ import (
 type Source struct {
 	Reader storage.Reader
 	Info   *storage.Info
-	reopen func() (storage.Reader, error)
+	reopen func(storage.IndexUse) (storage.Reader, error)
+	index  storage.IndexUse // how it was opened
 
 	files   *sourceFiles
 	changed []storage.Warning // of files, after a run
@@ -57,7 +58,10 @@ func Open(ctx context.Context, f *storage.Format, path string, o storage.ReadOpt
 	if o.Memory == 0 {
 		o.Memory = budgetOf(memory).reader
 	}
-	s := &Source{memory: memory, reopen: func() (storage.Reader, error) { return f.Open(ctx, path, o) }}
+	s := &Source{memory: memory, index: o.Index, reopen: func(index storage.IndexUse) (storage.Reader, error) {
+		o.Index = index
+		return f.Open(ctx, path, o)
+	}}
 	if err := s.open(); err != nil {
 		return nil, err
 	}
@@ -66,13 +70,23 @@ func Open(ctx context.Context, f *storage.Format, path string, o storage.ReadOpt
 }
 
 func (s *Source) open() (err error) {
-	if s.Reader, err = s.reopen(); err != nil {
+	if s.Reader, err = s.reopen(s.index); err != nil {
 		return err
 	}
 	if err = s.look(); err != nil {
 		return errors.Join(err, s.Reader.Close())
 	}
 	return nil
+}
+
+// forgetIndex opens the source again, without the index of the recording.
+func (s *Source) forgetIndex() error {
+	s.endQuery()
+	if err := s.Reader.Close(); err != nil {
+		return err
+	}
+	s.index, s.known, s.runs, s.moved, s.wrong, s.limit = storage.IndexIgnored, nil, nil, false, false, 0
+	return s.open()
 }
 
 // look asks the reader what it has.

@@ -98,7 +98,9 @@ func (job *StreamJob) run(ctx context.Context, to *reading) (res *StreamResult, 
 	if job.Source != nil {
 		return job.read(ctx, to)
 	}
-	if job.Source, err = Open(ctx, job.Format, job.Path, job.Read, 0); err != nil {
+	read := job.Read
+	read.Index = storage.IndexTested
+	if job.Source, err = Open(ctx, job.Format, job.Path, read, 0); err != nil {
 		return nil, err
 	}
 	err = Retry(func() (err error) {

@@ -268,7 +268,9 @@ func (job *Job) open(ctx context.Context) (sources [2]*engine.Source, err error)
 	var wg sync.WaitGroup
 	for i := range sources {
 		s := job.side(i)
-		wg.Go(func() { sources[i], errs[i] = engine.Open(ctx, s.Format, s.Path, job.Read, 0) })
+		read := job.Read
+		read.Index = storage.IndexTested
+		wg.Go(func() { sources[i], errs[i] = engine.Open(ctx, s.Format, s.Path, read, 0) })
 	}
 	wg.Wait()
 	if err = cmp.Or(errs[0], errs[1]); err != nil {

@@ -19,6 +19,7 @@ import (
 type Reader struct {
 	src    *chunked.Source
 	audits bool // INDEX_DATA is compared with the chunks
+	tested bool // a connection that the index and a chunk define differently is an error
 
 	version string
 	first   int64 // offset of the first record after the file header
@@ -119,7 +120,7 @@ func readStart(src *chunked.Source) ([]byte, error) {
 // index.
 func openV2(src *chunked.Source, o *storage.ReadOptions, verify int) (*Reader, error) {
 	r := &Reader{
-		src: src, audits: o.CheckIndexes, verifies: verify,
+		src: src, audits: o.CheckIndexes, tested: o.Index == storage.IndexTested, verifies: verify,
 		conns: newConnections(), codecs: map[string]int64{}, topicSets: map[string][]storage.TopicID{},
 	}
 	if err := r.open(o); err != nil {
@@ -136,6 +137,9 @@ func (r *Reader) open(o *storage.ReadOptions) error {
 	}
 	if err != nil {
 		return err
+	}
+	if why == nil && o.Index == storage.IndexIgnored {
+		why = &reason{code: "index", at: int64(h.indexPos), what: "its definitions are not those of the chunks; the index is not used", head: h}
 	}
 	if why == nil {
 		if why, err = r.readIndex(h); err != nil {
@@ -367,6 +371,9 @@ func (r *Reader) checkSame(old *connection, h *header, data []byte, at int64) er
 	c, err := parseConnection(h, data)
 	if err != nil {
 		return r.src.Warn("connection", at, false, "connection %d cannot be read: %v", h.conn, err)
+	}
+	if !c.same(old) && r.tested && r.why == nil && old.at >= at {
+		return r.src.Fail(at, fmt.Sprintf("connection %d is %s (%s) in the index, and %s (%s) in a chunk", h.conn, old.topic.Name, old.topic.Type, c.topic.Name, c.topic.Type), storage.ErrIndex)
 	}
 	if !c.same(old) {
 		return r.src.Warn("redefined", at, true, "connection %d is defined twice, as %s (%s) and as %s (%s); the first is used",
