@@ -296,7 +296,7 @@ func TestCursorProto(t *testing.T) {
 		md := everything(t, syntax, true)
 		j := judgesOf(t, &mapping.Definition{Proto: md}, "protobuf")
 		g := drafter{rand.New(rand.NewPCG(5, 6))}
-		for range 300 {
+		for range 60 {
 			var src []byte
 			for range 1 + g.IntN(2) {
 				m := dynamicpb.NewMessage(md)
@@ -307,7 +307,7 @@ func TestCursorProto(t *testing.T) {
 				}
 				src = append(src, more...)
 			}
-			for k := range 20 {
+			for k := range 8 {
 				b := src
 				if k > 0 {
 					b = broken(g.Rand, src)
