@@ -118,16 +118,3 @@ func isROS2Header(m *schema.Message) bool {
 		m.Fields[0].Name == "stamp" && m.Fields[0].Type.Kind == schema.Struct && m.Fields[0].Type.Message.TimeKind() == schema.Time &&
 		m.Fields[1].Name == "frame_id" && m.Fields[1].Type.Kind == schema.String
 }
-
-// sameShape reports whether two flat messages have the same fields.
-func sameShape(a, b *schema.Message) bool {
-	if len(a.Fields) != len(b.Fields) {
-		return false
-	}
-	for i, f := range a.Fields {
-		if f.Name != b.Fields[i].Name || f.Type != b.Fields[i].Type {
-			return false
-		}
-	}
-	return true
-}

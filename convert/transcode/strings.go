@@ -74,7 +74,7 @@ func (s *state) wstring(pos int, o *op) (int, error) {
 	}
 	head := len(s.dst)
 	s.dst = append(s.dst, 0, 0, 0, 0)
-	paired := true
+	var paired bool
 	s.dst, paired = ros.AppendUTF8(s.dst, units, false)
 	s.replaced = s.replaced || !paired
 	if s.prog.to.NUL {

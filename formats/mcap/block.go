@@ -73,7 +73,9 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if w.stored != nil && (c == nil || !w.stored.suits(c, b.Buf)) {
 		w.stored = nil
 	}
-	w.records(b.Buf, -1)
+	if w.records(b.Buf, -1); w.unsound != nil {
+		return w.unsound
+	}
 	least, most, some := times(b.Messages)
 	w.checkTimes(c, least, most, some)
 	if w.stored != nil && w.damage.Places == 0 && (bl.counted < 0 || bl.counted == int64(len(b.Messages))) {
@@ -172,7 +174,7 @@ type walk struct {
 	schemas map[uint16]*schema // that this chunk defines
 	stored  *stored            // nil: the chunk is not to be copied
 	summed  bool               // the chunk has a checksum
-	unsound error              // an *unsoundError, if the scan has found one
+	unsound error              // an *unsoundError, if the scan has found one; else of reading, if the summary is tested
 }
 
 // records goes over the records of b. at is -1, or where in the block the chunk is
@@ -340,6 +342,10 @@ func (w *walk) definition(op byte, at int, body []byte) {
 		return
 	}
 	w.stored = nil
+	if w.r.tested && w.summed && w.damage.Places == 0 {
+		w.unsound = w.r.src.Fail(w.bl.Offset, fmt.Sprintf("channel %d is %.80q in the summary and %.80q in a chunk, or has another definition there", c.id, t.channel.topic, c.topic), storage.ErrIndex)
+		return
+	}
 	w.damage.Add("redefined", w.bl.Offset, 0, "channel %d is %.80q in the summary and %.80q in a chunk, not with one definition; its messages are read as the summary has it", c.id, t.channel.topic, c.topic)
 }
 

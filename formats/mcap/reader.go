@@ -18,6 +18,7 @@ import (
 type Reader struct {
 	src    *chunked.Source
 	audits bool // indexes are compared with what they are about
+	tested bool // a channel that the summary and a chunk with a checksum define differently is an error
 
 	header      header
 	defs        *definitions
@@ -74,10 +75,10 @@ func (r *Reader) checkAlone(fsys storage.FS) error {
 // openFile returns a Reader of a file, which is the Reader's then if there is no error.
 func openFile(ctx context.Context, path string, f storage.File, o storage.ReadOptions) (*Reader, error) {
 	r := &Reader{
-		src: chunked.NewSource(ctx, formatName, path, f, o.Strict, hints), audits: o.CheckIndexes,
+		src: chunked.NewSource(ctx, formatName, path, f, o.Strict, hints), audits: o.CheckIndexes, tested: o.Index == storage.IndexTested,
 		defs: newDefinitions(), codecs: map[string]int64{},
 	}
-	if err := r.open(); err != nil {
+	if err := r.open(o.Index == storage.IndexIgnored); err != nil {
 		return nil, err
 	}
 	if err := r.readOwn(); err != nil {
@@ -87,7 +88,7 @@ func openFile(ctx context.Context, path string, f storage.File, o storage.ReadOp
 	return r, nil
 }
 
-func (r *Reader) open() error {
+func (r *Reader) open(ignore bool) error {
 	st, err := r.src.File.Stat()
 	if err != nil {
 		return err
@@ -99,6 +100,9 @@ func (r *Reader) open() error {
 	s, why, err := r.readSummary()
 	if err != nil {
 		return err
+	}
+	if ignore && s != nil && why == "" {
+		why = "its definitions are not those of the chunks"
 	}
 	if err := r.scan(s, why); err != nil {
 		return err
