@@ -211,15 +211,17 @@ func (r *Reader) readHead(o *storage.ReadOptions) (h header, why *reason, err er
 		}
 	}
 	end := at + int64(h.headLen) + h.dataSize()
-	if end > r.src.Size {
-		found, err := r.find(at+int64(h.headLen), r.src.Size, 1<<opMessage|1<<opChunk|1<<opConnection|1<<opChunkInfo)
-		if err != nil {
-			return h, nil, r.src.Fail(at, "file header", err)
+	found, err := r.firstRecord(at+int64(h.headLen), min(end, r.src.Size))
+	switch {
+	case err != nil:
+		return h, nil, r.src.Fail(at, "file header", err)
+	case found < min(end, r.src.Size):
+		if err := r.src.Warn("header", at, false, "the file header states a length of %d bytes, and records begin before its end, at byte %d", h.dataSize(), found); err != nil {
+			return h, nil, err
 		}
-		if found == r.src.Size {
-			return h, nil, r.src.Fail(at, "file header", storage.ErrTruncated)
-		}
-		return no("the file header states a length of %d bytes, more than the file has", h.dataSize())
+		end = found
+	case end > r.src.Size:
+		return h, nil, r.src.Fail(at, "file header", storage.ErrTruncated)
 	}
 	if h.guessed {
 		if err := r.src.Warn("op", at, false, "%v", errOp); err != nil {
@@ -229,6 +231,23 @@ func (r *Reader) readHead(o *storage.ReadOptions) (h header, why *reason, err er
 	r.first = end
 	h.topic, h.compression, h.encryptor = nil, nil, nil
 	return h, nil, nil
+}
+
+// firstRecord returns where the records begin that a file header has among the blanks which fill it up, from from
+// to to; to if there is none.
+func (r *Reader) firstRecord(from, to int64) (int64, error) {
+	buf := make([]byte, storage.SniffLen)
+	for from < to {
+		b := buf[:min(int64(len(buf)), to-from)]
+		if err := iox.ReadFull(r.src.File, b, from); err != nil {
+			return to, err
+		}
+		if blanks := len(b) - len(bytes.TrimLeft(b, " ")); blanks < len(b) {
+			return r.find(from+int64(blanks), to, 1<<opMessage|1<<opChunk|1<<opConnection|1<<opChunkInfo)
+		}
+		from += int64(len(b))
+	}
+	return to, nil
 }
 
 // looksLikeBag reports whether a file header stands where that of version 2.0 does.

@@ -1,6 +1,7 @@
 package rosbag1
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
+	"github.com/bagconv/bagconv/storage/storagetest"
 )
 
 // TestScanEqualsIndex reads bags without their index: the same comes out.
@@ -215,5 +217,41 @@ func TestConcurrent(t *testing.T) {
 	}
 	for range 4 * len(blocks) {
 		<-done
+	}
+}
+
+// TestHeaderLength: whichever bit of the length of the file header is wrong, all messages are read.
+func TestHeaderLength(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.bag")
+	whole, err := os.ReadFile("../../testdata/tiny.bag")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func() (int, []storage.Warning) {
+		r, err := Open(t.Context(), path, storage.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		messages, err := storagetest.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(messages), r.Damage().Warnings
+	}
+	if err := os.WriteFile(path, whole, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want, _ := count()
+	at := len(versionLine) + 4 + int(binary.LittleEndian.Uint32(whole[len(versionLine):]))
+	for bit := range 32 {
+		b := bytes.Clone(whole)
+		b[at+bit/8] ^= 1 << (bit % 8)
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, warnings := count(); got != want || len(warnings) == 0 {
+			t.Errorf("bit %d: %d of %d messages, %v", bit, got, want, warnings)
+		}
 	}
 }
