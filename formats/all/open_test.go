@@ -89,3 +89,27 @@ func TestOpen(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNoFileSystem: where formats take a file system, nil is the operating system's.
+func TestNoFileSystem(t *testing.T) {
+	dir := t.TempDir()
+	for _, f := range all.Registry().Formats() {
+		for _, name := range []string{"x", "x.record", "x.record.00001", "x_0.db3", "x_0.mcap", "x.bag", "x_1.bag"} {
+			path := filepath.Join(dir, name)
+			for range 2 { // without the file, and with it
+				f.Claims(nil, path)
+				if f.Whole != nil {
+					f.Whole(nil, path)
+				}
+				_, _ = f.FilesOf(nil, path)
+				_, _ = f.FilesOf(nil, dir)
+				if f.Recordings != nil {
+					f.Recordings(nil, dir, []string{name})
+				}
+				if err := os.WriteFile(path, []byte("text"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}

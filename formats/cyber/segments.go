@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -29,7 +30,7 @@ func wholeOf(fsys storage.FS, path string) (name string, parts []string) {
 	if stem == base {
 		return "", nil
 	}
-	name = filepath.Join(dir, stem)
+	name, fsys = filepath.Join(dir, stem), iox.FS(fsys)
 	if _, err := fsys.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

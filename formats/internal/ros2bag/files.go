@@ -64,7 +64,7 @@ func (s *Storage) beside(fsys storage.FS, path string) (list []string) {
 // is none. See storage.Format. It believes metadata.yaml. Without one the parts in a
 // folder are one recording if their names differ in the number of the part alone.
 func (s *Storage) Whole(fsys storage.FS, path string) (name string, parts []string) {
-	path = filepath.Clean(path)
+	path, fsys = filepath.Clean(path), iox.FS(fsys)
 	dir := filepath.Dir(path)
 	if s.Alone && s.partStem(filepath.Base(path)) != baseOf(dir) && !regular(fsys, filepath.Join(dir, MetadataName)) {
 		return "", nil // without a look at all files of the folder
