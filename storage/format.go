@@ -243,7 +243,8 @@ type ReadOptions struct {
 	Uncommitted bool
 
 	// CheckIndexes also compares those indexes with the recording that reading does not
-	// need, if the format can. An error in one is a warning.
+	// need, if the format can. An error in one is a warning, and so are messages of no channel in a
+	// chunk with other damage.
 	CheckIndexes bool
 
 	// Key is what an encrypted recording is decrypted with. Without one a format may ask the

@@ -207,5 +207,5 @@ func (f *file) undeclared(at int64, name []byte) (*channel, error) {
 		c.topic = f.r.topics.add(c.name, "", schema{})
 	}
 	f.channels[c.name] = c
-	return c, f.warn("undeclared-channel", at, false, storage.Lost{}, "no section declares channel %.80q: the type of its messages is unknown", name)
+	return c, f.warn(codeUndeclared, at, false, storage.Lost{}, "no section declares channel %.80q: the type of its messages is unknown", name)
 }

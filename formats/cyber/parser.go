@@ -126,9 +126,12 @@ func (p *parser) add(m *message, at int) error {
 	return nil
 }
 
+// codeUndeclared is of warnings about messages whose channel nothing declares.
+const codeUndeclared = "undeclared-channel"
+
 // undeclared warns of messages whose channel nothing declares.
 func (c *chunk) undeclared(name []byte) error {
-	return c.file.warn("undeclared-channel", c.head, true, storage.Lost{},
+	return c.file.warn(codeUndeclared, c.head, true, storage.Lost{},
 		"messages of channel %.80q are not read: neither a section nor the index declares it", name)
 }
 

@@ -48,7 +48,9 @@ func reindexFile(ctx context.Context, fsys storage.FS, path string, o storage.Re
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
 	x := &reindexer{}
-	x.file, err = inplace.Open(ctx, path, inplace.Options{Format: formatName, Read: Open, Hint: copyHint, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun})
+	x.file, err = inplace.Open(ctx, path, inplace.Options{
+		Format: formatName, Read: Open, Hint: copyHint, Ownerless: []string{codeUndeclared}, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
+	})
 	if err != nil {
 		return nil, err
 	}

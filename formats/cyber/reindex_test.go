@@ -2,6 +2,7 @@ package cyber
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -143,5 +144,19 @@ func TestReindexHeader(t *testing.T) {
 	after, changes, err := reindexed(t, torn)
 	if err != nil || len(changes) != 1 || changes[0].Written != 0 || changes[0].Overwritten >= headerEnd || !bytes.Equal(after, b) {
 		t.Errorf("%v, %+v", err, changes)
+	}
+}
+
+// TestReindexOwnerless: a record with messages of a channel that nothing declares gets no index, and stays as it is.
+func TestReindexOwnerless(t *testing.T) {
+	for name, r := range map[string]*record{
+		"one of several": unindexed().chunk(msg{"/c", 1000, "three"}, msg{"/a", 1001, "four"}),
+		"alone":          newRecord(nil).chunk(msg{"/c", 1000, "three"}),
+	} {
+		b, changes, err := reindexed(t, r.b)
+		var e *storage.Error
+		if !errors.Is(err, storage.ErrUnsupported) || !errors.As(err, &e) || e.Hint != copyHint || len(changes) > 0 || !bytes.Equal(b, r.b) {
+			t.Errorf("%s: %v, %+v, changed %v", name, err, changes, !bytes.Equal(b, r.b))
+		}
 	}
 }

@@ -144,7 +144,7 @@ func (s *scanner) headline(sum *summary, why string, found, missing int64, count
 		}
 	}
 	if n := r.defs.ownerless(); n > 0 {
-		return r.src.WarnLost(storage.Lost{Messages: n}, "no-channel", -1, true, "%d messages belong to channels that the file does not define, and are not read", n)
+		return r.src.WarnLost(storage.Lost{Messages: n}, codeNoChannel, -1, true, "%d messages belong to channels that the file does not define, and are not read", n)
 	}
 	return nil
 }

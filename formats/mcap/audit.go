@@ -102,6 +102,20 @@ func messagesOf(b []byte) map[entry]int {
 	return found
 }
 
+// codeNoChannel is of warnings about messages of channels that nothing defines.
+const codeNoChannel = "no-channel"
+
+// auditChannels reports messages of channels that nothing defines in a chunk of which something else is damaged, which is what its
+// warning names. b has its records.
+func (r *Reader) auditChannels(bl *block, b []byte) error {
+	for e := range messagesOf(b) {
+		if _, ok := r.defs.lookup(e.channel); !ok {
+			return r.src.Warn(codeNoChannel, bl.Offset, true, "messages of channel %d, which the file does not define, are not read", e.channel)
+		}
+	}
+	return nil
+}
+
 // compareIndex reads the Message Index records of a chunk and takes what they have out
 // of found, which must be empty then.
 func (r *Reader) compareIndex(bl *block, found map[entry]int) error {

@@ -86,6 +86,11 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 			return err
 		}
 	}
+	if r.audits && !bl.scanned && w.damage.Places > 0 && w.damage.Code != codeNoChannel {
+		if err := r.auditChannels(bl, b.Buf); err != nil {
+			return err
+		}
+	}
 	return r.judge(bl, &w)
 }
 
@@ -271,7 +276,7 @@ func (w *walk) message(body []byte, at int64) {
 		w.stored = nil
 		if !w.bl.scanned {
 			w.damage.Left++
-			w.damage.Repair("no-channel", w.bl.Offset, "messages of channel %d, which the file does not define, are not read", id)
+			w.damage.Repair(codeNoChannel, w.bl.Offset, "messages of channel %d, which the file does not define, are not read", id)
 		}
 		return
 	}

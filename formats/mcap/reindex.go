@@ -1,6 +1,7 @@
 package mcap
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -20,7 +21,8 @@ import (
 //
 // Chunks are found by their headers, and their messages counted by the Message Index records
 // behind them. A chunk is read if it may define a channel: if it does not begin with a message, or
-// has a channel that nothing before it defines; and the last one, if its Message Index may be cut.
+// has a channel that nothing before it defines, or is none of a summary that can be read; and the last one, if its Message
+// Index may be cut.
 func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (_ []storage.IndexChange, err error) {
 	fsys := iox.FS(o.FS)
 	f, err := fsys.Open(path)
@@ -33,7 +35,7 @@ func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (_ []st
 	}}
 	options := inplace.Options{
 		Format: formatName, Read: Open, Hint: copyHint, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
-		Indexes: []string{"message-index", "attachment-index", "metadata-index"},
+		Indexes: []string{"message-index", "attachment-index", "metadata-index"}, Ownerless: []string{codeNoChannel},
 	}
 	x.file, err = inplace.Open(ctx, path, options)
 	if err != nil {
@@ -98,15 +100,15 @@ func (x *reindexer) plan() error {
 	if err := x.closeChunk(); err != nil {
 		return err
 	}
-	if err := x.scan(); err != nil {
-		return err
-	}
 	old, why, err := r.readSummary()
 	if err != nil {
 		return err
 	}
 	if why != "" {
 		old = nil
+	}
+	if err := x.scan(old); err != nil {
+		return err
 	}
 	if err := x.times(old); err != nil {
 		return err
@@ -274,12 +276,14 @@ func (x *reindexer) messages(c *chunkIndex) (*outChunk, error) {
 }
 
 // scan finds out what the chunks, and all that lies outside of them, have. Nothing that can be
-// read may lie behind what the summary will be about.
-func (x *reindexer) scan() error {
+// read may lie behind what the summary will be about. Chunks that an old summary leaves out are read: readers that use it
+// do not meet their damage now.
+func (x *reindexer) scan(old *summary) error {
 	r := x.r
 	s := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1}
 	for i := range x.chunks {
-		if x.first[i] == 0 { // else it begins with a definition
+		// One that does not begin with a message begins with a definition.
+		if x.first[i] == 0 && (old == nil || old.has(&x.chunks[i])) {
 			s.known = append(s.known, x.chunks[i])
 		}
 	}
@@ -441,6 +445,12 @@ func (x *reindexer) summarize() error {
 	}
 	w.stats.chunks, w.stats.attachments, w.stats.metadata = uint32(len(x.chunks)), uint32(len(r.attachments)), uint32(len(r.metadata))
 	return nil
+}
+
+// has reports whether a summary has an entry of a chunk.
+func (s *summary) has(c *chunkIndex) bool {
+	_, found := slices.BinarySearchFunc(s.chunks, c.offset, func(x chunkIndex, at uint64) int { return cmp.Compare(x.offset, at) })
+	return found
 }
 
 // right reports whether a summary has all that was found.

@@ -147,7 +147,7 @@ func (s *scanner) headline(why *reason, complete bool, missing int64) error {
 	if s.ownerless > 0 {
 		what += fmt.Sprintf("; %d messages belong to connections that the file does not define, and are not read", s.ownerless)
 		if why.code == "unindexed" {
-			why.code = "no-connection"
+			why.code = codeNoConnection
 		}
 	}
 	return s.r.src.WarnLost(lost, why.code, why.at, lost.Uncounted || s.ownerless > 0, "%s", what)

@@ -95,6 +95,9 @@ func (r *Reader) compareIndex(bl *block, found map[entry]int) error {
 	return leftOver(found)
 }
 
+// codeNoConnection is of warnings about messages of connections that the bag does not define.
+const codeNoConnection = "no-connection"
+
 var errNotIndexed = errors.New("not all of its messages are in them")
 
 func leftOver(found map[entry]int) error {

@@ -370,7 +370,13 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, b *storage.Batch) error {
 	if n := read - len(kept); n > 0 && !r.ownerless {
 		read = len(kept)
 		w.damage.Left = int64(n)
-		w.damage.Repair("no-connection", bl.Offset, "%d messages belong to a connection that the file does not define (such as id %d) and are not read", n, unknown)
+		const what = "%d messages belong to a connection that the file does not define (such as id %d) and are not read"
+		w.damage.Repair(codeNoConnection, bl.Offset, what, n, unknown)
+		if r.audits && w.damage.Code != codeNoConnection { // which is what the warning of the chunk names
+			if err := r.src.Warn(codeNoConnection, bl.Offset, true, what, n, unknown); err != nil {
+				return err
+			}
+		}
 	}
 	if r.audits && !bl.run && !bl.cut && w.damage.Places == 0 && (bl.info > 0 || bl.counted > 0) {
 		if err := r.audit(bl, b.Buf); err != nil {

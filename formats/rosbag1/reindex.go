@@ -35,7 +35,8 @@ func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (change
 	defer func() { err = errors.Join(err, src.File.Close()) }()
 	x := &reindexer{path: path}
 	options := inplace.Options{
-		Format: formatName, Read: Open, Hint: copyHint, Indexes: []string{"index-data"}, FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
+		Format: formatName, Read: Open, Hint: copyHint, Indexes: []string{"index-data"}, Ownerless: []string{codeNoConnection},
+		FS: fsys, NoSync: o.NoSync, DryRun: o.DryRun,
 	}
 	x.file, err = inplace.Open(ctx, path, options)
 	if err != nil {

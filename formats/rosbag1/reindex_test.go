@@ -229,3 +229,29 @@ func TestReindexPartialChunk(t *testing.T) {
 		}
 	}
 }
+
+// TestReindexOwnerless: a bag with messages of a connection that nothing defines gets no index, and stays as it is.
+func TestReindexOwnerless(t *testing.T) {
+	for _, broken := range []bool{false, true} {
+		b := openBag(t, "none")
+		data := bytes.Index(b, bytes.Repeat([]byte{20}, 20))
+		at := bytes.LastIndex(b[:data], []byte("conn=")) + len("conn=")
+		copy(b[at:], []byte{77, 0, 0, 0})
+		if broken { // another message of the chunk is damaged too
+			data = bytes.Index(b, bytes.Repeat([]byte{21}, 21))
+			b[data-4] ^= 0x10
+		}
+		path := filepath.Join(t.TempDir(), "x.bag")
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true})
+		var e *storage.Error
+		if !errors.Is(err, storage.ErrUnsupported) || !errors.As(err, &e) || e.Hint != copyHint {
+			t.Errorf("broken %v: %v", broken, err)
+		}
+		if now, _ := os.ReadFile(path); !bytes.Equal(now, b) {
+			t.Errorf("broken %v: the bag has changed", broken)
+		}
+	}
+}

@@ -70,6 +70,10 @@ type Options struct {
 	// ReadOptions.CheckIndexes: a change after which there is such a warning is refused.
 	Indexes []string
 
+	// Ownerless are the codes of warnings about messages of channels that nothing defines: a change after which there is such a
+	// warning is refused. Readers of other programs end at such a message, and an old index may have kept them from it.
+	Ownerless []string
+
 	NoSync bool // do not wait for the disk
 	DryRun bool // change nothing; Commit makes the proof alone
 }
@@ -303,7 +307,10 @@ func (p *File) prove(end int64, patches []Patch) error {
 	after.Hide(JournalPath(p.path))
 	before.lay(p.path, p, p.start)
 	after.lay(p.path, p, size, patches...)
-	proof := &Proof{Format: p.o.Format, Path: p.path, Open: p.o.Read, Hint: p.o.Hint, Before: before, After: after, Indexes: p.o.Indexes}
+	proof := &Proof{
+		Format: p.o.Format, Path: p.path, Open: p.o.Read, Hint: p.o.Hint, Before: before, After: after,
+		Indexes: p.o.Indexes, Ownerless: p.o.Ownerless,
+	}
 	if p.o.Grows {
 		proof.Same = func(b *storage.Block) bool {
 			return b.Offset >= 0 && b.Offset+b.Size <= p.start && !patched(patches, b.Offset, b.Size)

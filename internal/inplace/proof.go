@@ -28,6 +28,7 @@ type Proof struct {
 
 	Before, After storage.FS
 	Indexes       []string // see Options
+	Ownerless     []string // the same
 
 	// Kept tells that no byte of the files that are read before changes, and that messages are not compressed otherwise
 	// after: blocks that are described alike are not read, nor the contents of attachments.
@@ -48,7 +49,7 @@ func (p *Proof) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.before.Close()) }()
-	if c.after, err = p.Open(ctx, p.Path, storage.ReadOptions{FS: p.After, CheckIndexes: len(p.Indexes) > 0}); err != nil {
+	if c.after, err = p.Open(ctx, p.Path, storage.ReadOptions{FS: p.After, CheckIndexes: len(p.Indexes)+len(p.Ownerless) > 0}); err != nil {
 		if unreadable(err) {
 			return p.refuse("it could not be opened (%v)", err)
 		}
@@ -247,7 +248,8 @@ func (c *comparison) sumOf(ctx context.Context, fsys storage.FS, keys []int, see
 	}
 }
 
-// compareDamage refuses a change after which the reader reports damage that it does not report now.
+// compareDamage refuses a change after which the reader reports damage that it does not report now, a wrong index, or
+// messages of no channel.
 func (c *comparison) compareDamage() error {
 	was, now := c.before.Damage(), c.after.Damage()
 	known := map[string]bool{}
@@ -255,6 +257,9 @@ func (c *comparison) compareDamage() error {
 		known[w.Code] = known[w.Code] || w.Damage
 	}
 	for _, w := range now.Warnings {
+		if slices.Contains(c.proof.Ownerless, w.Code) {
+			return c.proof.refuse("its index would have messages at which other readers end (%s)", w.Message)
+		}
 		if w.Damage && !known[w.Code] {
 			return c.proof.refuse("it would be damaged (%s)", w.Message)
 		}
