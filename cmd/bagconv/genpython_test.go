@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// buildPython generates Python; nil if there is nothing to generate.
-func buildPython(t *testing.T, path string) program {
+// buildPython generates Python, with more flags for that.
+func buildPython(t *testing.T, path string, more ...string) program {
 	t.Helper()
 	python := os.Getenv("BAGCONV_ROSBAGS_PYTHON")
 	if python == "" {
@@ -19,9 +19,7 @@ func buildPython(t *testing.T, path string) program {
 		missing(t, "a python with numpy")
 	}
 	dir := t.TempDir()
-	if status, stderr := bagconv(t, "gen", "python", path, "-o", dir); status != 0 {
-		t.Fatalf("gen python %s: %d %s", path, status, stderr)
-	}
+	generate(t, append([]string{"python", path, "-o", dir}, more...))
 	return program{python, filepath.Join(dir, "example.py")}
 }
 
