@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -23,6 +25,15 @@ func TestGeneratedSameValues(t *testing.T) {
 	if bare == "" || wrongTree(t, original, wrong, rand.New(rand.NewPCG(1, 1))) == 0 {
 		t.Fatal("the recording had no definitions")
 	}
+	other := filepath.Join(dir, "other", "acme_msgs", "msg") // it fits the messages, too, with other names
+	const odd = "std_msgs/Header header\nstring title\nfloat32[4] speeds\nbuiltin_interfaces/Duration latency\n" +
+		"uint16[] codes\nPart[] pieces\nbool good\n"
+	for name, text := range map[string]string{"Status.msg": odd, "Part.msg": "int64 number\nfloat64[2] place\n"} {
+		if err := errors.Join(os.MkdirAll(other, 0o777), os.WriteFile(filepath.Join(other, name), []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other = filepath.Join(dir, "other")
 	want := linesOf(t, original)
 	for _, c := range []struct {
 		about string
@@ -34,10 +45,17 @@ func TestGeneratedSameValues(t *testing.T) {
 		{"right", []string{"--defs", original}, true, false},
 		{"wrong", []string{"--defs", wrong}, false, true},
 		{"wrong and right", []string{"--defs", wrong, "--defs", original}, true, true},
+		{"other and right", []string{"--defs", other, "--defs", original}, false, false},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			all := os.Getenv("BAGCONV_EXHAUSTIVE") != ""
 			got := linesOf(t, bare, c.defs...)
+			if n := len(got["/acme/status"]); c.about == "other and right" {
+				if n == 0 || !strings.Contains(got["/acme/status"][0], `"title":`) {
+					t.Errorf("%d messages, and not by the first definition that fits", n)
+				}
+				delete(got, "/acme/status")
+			}
 			for topic, lines := range want {
 				if (c.whole || got[topic] != nil) && !slices.Equal(got[topic], lines) {
 					t.Errorf("%s: cat prints\n%.300v\nof the original\n%.300v", topic, got[topic], lines)
