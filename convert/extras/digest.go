@@ -24,7 +24,6 @@ type Digest struct {
 
 // Digests are those of a recording.
 type Digests struct {
-	Place      bool     // the recording has a place for extras
 	List       []Digest // of what can be read: attachments first, in the order of the file
 	Unreadable int      // attachments and records that cannot be read
 }
@@ -36,7 +35,6 @@ func DigestsOf(ctx context.Context, r storage.Reader, contents bool) (all Digest
 	if from == nil {
 		return all, nil
 	}
-	all.Place = true
 	x, err := from.Extras()
 	if err != nil {
 		return all, err

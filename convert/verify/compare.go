@@ -24,6 +24,7 @@ type comparison struct {
 	link     *linker
 	pairs    []*pair
 	extras   [2]extras.Digests // of a comparison that is not reversed
+	places   [2]bool           // whether a side has a place for extras
 	queued   []*pair           // with queues that are not empty
 	alones   [2]map[sum]string // names of the topics that a side does not have, when they were first needed
 }
@@ -150,6 +151,7 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 	}
 	var known [2]mapping.Known
 	for i, info := range c.info {
+		c.places[i] = storage.ReaderCapabilities(c.sources[i].Reader).Extras != nil
 		var err error
 		if known[i], err = mapping.Look(ctx, c.sources[i].Reader, info, c.job.Definitions, c.job.Distro); err != nil {
 			return err

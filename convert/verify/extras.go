@@ -12,9 +12,10 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// readExtras reads the attachments and metadata records of a side.
+// readExtras reads the attachments and metadata records of a side. Their contents are read if the other side has a place for
+// them, or files attached to it: else a conversion does not read them either, and what is damaged in them is not reported.
 func (c *comparison) readExtras(ctx context.Context, side int, r storage.Reader) error {
-	contents := c.job.Level != Counts
+	contents := c.job.Level != Counts && (c.places[1-side] || len(c.side(1-side).Attach) > 0)
 	all, err := extras.DigestsOf(ctx, r, contents)
 	if err != nil {
 		return err
@@ -56,7 +57,7 @@ func (c *comparison) judgeExtras(r *Result) {
 		if x.Kind == KindExtra {
 			other = r.A.Path
 		}
-		noPlace := x.Kind == KindMissing && !c.extras[1].Place || x.Kind == KindExtra && !c.extras[0].Place
+		noPlace := x.Kind == KindMissing && !c.places[1] || x.Kind == KindExtra && !c.places[0]
 		name := convert.Extra{Record: x.Record, Name: x.Name}
 		switch {
 		case x.Kind == KindMissing && refused[name] > 0:

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -161,6 +162,38 @@ func TestExtrasRefused(t *testing.T) {
 		r, err := convert.Run(t.Context(), job)
 		if err != nil || r.Lossy() != (aside == "") {
 			t.Errorf("%v, %+v", err, r.Losses)
+		}
+	}
+}
+
+// TestExtrasDamaged: a damaged attachment is damage for a conversion and for the comparison after it, or, if the other format
+// has no place for attachments, for neither.
+func TestExtrasDamaged(t *testing.T) {
+	in := save(t, registry.Lookup("mcap"), filepath.Join(t.TempDir(), "a"), carried())
+	b, err := os.ReadFile(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(b, []byte("two"))
+	b[at] ^= 1
+	if err := os.WriteFile(in, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for to, damaged := range map[string]bool{"mcap": true, "db3": false} {
+		format := registry.Lookup(to)
+		out := filepath.Join(t.TempDir(), "out"+format.Extensions[0])
+		r, err := convert.Run(t.Context(), convert.Job{Source: in, SourceFormat: registry.Lookup("mcap"), Sink: out, SinkFormat: format})
+		if err != nil || r.Lossy() != damaged {
+			t.Errorf("to %s: %v, lossy %v", to, err, r.Lossy())
+			continue
+		}
+		for _, level := range []verify.Level{verify.Content, verify.Counts} {
+			there, back := compare(t, verify.Job{Level: level}, in, out), compare(t, verify.Job{Level: level}, out, in)
+			read := damaged && level == verify.Content
+			if !there.Equal || there.A.Damaged != read || there.B.Damaged || back.B.Damaged != read || back.A.Damaged {
+				t.Errorf("to %s, level %v: equal %v, damaged %v and %v, back %v and %v", to, level, there.Equal, there.A.Damaged, there.B.Damaged,
+					back.A.Damaged, back.B.Damaged)
+			}
 		}
 	}
 }
