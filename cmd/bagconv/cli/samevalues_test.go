@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -20,8 +22,11 @@ import (
 	"github.com/bagconv/bagconv/convert/values"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
+
+	_ "modernc.org/sqlite"
 )
 
 // sameGoValues compares what package values reads of a topic, with definitions of these places, with the
@@ -168,6 +173,28 @@ func sameGoValue(got, printed any) bool {
 	default:
 		return text == printed
 	}
+}
+
+// late returns a recording without definitions whose log times are not its stamps, as they are in the others.
+func late(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "late.db3")
+	text, err := os.ReadFile(filepath.Join(samples.Ours(t), "rosbag2", "nometa-foxy", "run.db3"))
+	if err == nil {
+		err = os.WriteFile(path, text, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec("UPDATE messages SET timestamp = timestamp + 1000 * id")
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // A stampedLine is the log time and the stamp of a line of cat, in ns.
