@@ -184,7 +184,7 @@ func (m *member) bare() bool {
 
 // countIndex notes the topics whose index entry and messages read differ in number.
 func (c *comparison) countIndex(side int, f *feed) {
-	if c.counts[side] == nil || damaged(c.info[side]) {
+	if info := c.info[side]; c.counts[side] == nil || damaged(info) || info.Lost != (storage.Lost{}) {
 		return
 	}
 	c.each(side, func(p *pair, k int, id storage.TopicID) {
@@ -197,7 +197,8 @@ func (c *comparison) countIndex(side int, f *feed) {
 	})
 }
 
-// damaged reports whether not all of a recording could be read.
+// damaged reports whether not all of a recording could be read, as convert.Report.Lossy does: bytes that were skipped, and
+// that no message needs, such as those of an index, are a warning.
 func damaged(info *storage.Info) bool {
-	return info.Lost != storage.Lost{} || slices.ContainsFunc(info.Warnings, func(w storage.Warning) bool { return w.Damage })
+	return slices.ContainsFunc(info.Warnings, func(w storage.Warning) bool { return w.Damage })
 }

@@ -282,6 +282,38 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// TestHarmlessDamage: damage by which nothing is lost, of an index, is no damage for a conversion and for the comparison after it.
+func TestHarmlessDamage(t *testing.T) {
+	bag, _ := inputs(t, 7, 30)
+	b, err := os.ReadFile(bag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const index, info, header = "\x0a\x00\x00\x00count=", "chunk_pos=", "index_pos=" // of INDEX_DATA, CHUNK_INFO, and the file header
+	for _, fields := range [][]string{{info}, {header}, {index, info}} {
+		broken, out := filepath.Join(t.TempDir(), "broken.bag"), filepath.Join(t.TempDir(), "out.bag")
+		damaged := bytes.Clone(b)
+		for _, f := range fields {
+			damaged[bytes.Index(b, []byte(f))+len(f)-1] = '<'
+		}
+		if err := os.WriteFile(broken, damaged, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, err := convert.Run(t.Context(), convert.Job{Source: broken, SourceFormat: registry.Lookup("bag"), Sink: out, SinkFormat: registry.Lookup("bag")})
+		if err != nil || r.Lossy() || len(r.Warnings) == 0 {
+			t.Errorf("%q: %v, lossy %v, %v", fields, err, r.Lossy(), r.Warnings)
+			continue
+		}
+		for _, level := range []verify.Level{verify.Content, verify.Counts, verify.Bytes} {
+			for _, other := range []string{out, bag} {
+				if res := compare(t, verify.Job{Level: level}, broken, other); !res.Equal || res.A.Damaged || len(res.A.Warnings) == 0 {
+					t.Errorf("%q at level %s: equal %v, damaged %v, %v", fields, level, res.Equal, res.A.Damaged, res.A.Warnings)
+				}
+			}
+		}
+	}
+}
+
 // TestDeep: what a type costs is in proportion to its definition, not to the fields
 // that its structs have in all.
 func TestDeep(t *testing.T) {

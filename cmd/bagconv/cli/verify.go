@@ -46,8 +46,9 @@ func (e *env) verify(c *cli.Context) error {
 	for i, end := range []*verifyEnd{&out.A, &out.B} {
 		e.writeLines("damaged", damageLines(end))
 		if res != nil {
-			doubts := [][]storage.Warning{res.A.Doubts, res.B.Doubts}[i]
-			e.writeLines("warning", warningLines(end.Path, warningsJSON(doubts)))
+			side := []*verify.End{&res.A, &res.B}[i]
+			odd := slices.DeleteFunc(slices.Clone(side.Warnings), func(w storage.Warning) bool { return w.Damage })
+			e.writeLines("warning", warningLines(end.Path, warningsJSON(slices.Concat(odd, side.Doubts))))
 		}
 	}
 	return outcome{findings: !out.Equal, lossy: out.A.Damaged || out.B.Damaged}.end()
