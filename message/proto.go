@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/internal/wire/pb"
@@ -263,23 +262,12 @@ func appendBits(dst []byte, bits uint64, size int) []byte {
 	return binary.LittleEndian.AppendUint64(dst, bits)
 }
 
-// timeProto reads the Timestamp or Duration at the cursor: {1 int64 seconds, 2 int32 nanos}.
+// timeProto reads the Timestamp or Duration at the cursor.
 func (c *Cursor) timeProto() (sec, nsec int64) {
 	p, at := c.content()
-	fields := pb.Scan(p)
-	for fields.Next() {
-		if fields.Wire != protowire.VarintType {
-			continue
-		}
-		switch v, _ := pb.Number(protoreflect.Int64Kind, fields.Value()); fields.Num {
-		case 1:
-			sec = int64(v)
-		case 2:
-			nsec = int64(int32(v))
-		}
-	}
-	if wrong, what := fields.Wrong(); what != "" {
-		c.FailAt(at+wrong, "%s", what)
+	sec, nsec, wrong := pb.Time(p)
+	if wrong != nil {
+		c.FailAt(at+wrong.At, "%s", wrong.What)
 	}
 	return sec, nsec
 }

@@ -41,27 +41,7 @@ func newProtoField(f *pb.Field, fd protoreflect.FieldDescriptor, entry bool) *pr
 // {1 int64 seconds, 2 int32 nanos}.
 func (s *slot) isTime() bool { return s.form == formTime || s.form == formNanos }
 
-// readTime reads it.
-func readTime(p []byte) (sec, nsec int64, err *pb.Error) {
-	fields := pb.Scan(p)
-	for fields.Next() {
-		if fields.Wire != protowire.VarintType {
-			continue
-		}
-		switch v, _ := pb.Number(protoreflect.Int64Kind, fields.Value()); fields.Num {
-		case 1:
-			sec = int64(v)
-		case 2:
-			nsec = int64(int32(v))
-		}
-	}
-	if at, what := fields.Wrong(); what != "" {
-		return 0, 0, &pb.Error{At: at, What: what}
-	}
-	return sec, nsec, nil
-}
-
-// appendTime writes it.
+// appendTime writes a google.protobuf.Timestamp or Duration.
 func appendTime(dst []byte, sec, nsec int64) []byte {
 	if sec != 0 {
 		dst = protowire.AppendVarint(append(dst, 1<<3), uint64(sec))

@@ -54,7 +54,7 @@ func (r *protoReader) message(s *slot, b []byte, at int, p unsafe.Pointer) error
 		*(*any)(p) = v.Elem().Interface()
 		return nil
 	case formTime, formNanos:
-		sec, nsec, wrong := readTime(b)
+		sec, nsec, wrong := pb.Time(b)
 		const most = math.MaxInt64/1_000_000_000 - 8
 		switch {
 		case wrong != nil:

@@ -246,3 +246,24 @@ func Width(wire protowire.Type) int {
 	}
 	return 0
 }
+
+// Time reads a google.protobuf.Timestamp or Duration: {1 int64 seconds, 2 int32 nanos}. Of an error the offset is
+// counted from the start of p.
+func Time(p []byte) (sec, nsec int64, err *Error) {
+	fields := Scan(p)
+	for fields.Next() {
+		if fields.Wire != protowire.VarintType {
+			continue
+		}
+		switch v, _ := Number(protoreflect.Int64Kind, fields.Value()); fields.Num {
+		case 1:
+			sec = int64(v)
+		case 2:
+			nsec = int64(int32(v))
+		}
+	}
+	if at, what := fields.Wrong(); what != "" {
+		return 0, 0, &Error{At: at, What: what}
+	}
+	return sec, nsec, nil
+}
