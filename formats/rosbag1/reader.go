@@ -397,14 +397,15 @@ func (r *Reader) checkSame(old *connection, h *header, data []byte, at int64) er
 	if err != nil {
 		return r.src.Warn("connection", at, false, "connection %d cannot be read: %v", h.conn, err)
 	}
-	if !c.same(old) && r.tested && r.why == nil && old.at >= at {
-		return r.src.Fail(at, fmt.Sprintf("connection %d is %s (%s) in the index, and %s (%s) in a chunk", h.conn, old.topic.Name, old.topic.Type, c.topic.Name, c.topic.Type), storage.ErrIndex)
+	switch {
+	case c.same(old):
+		return nil
+	case r.tested && r.why == nil && old.at >= at:
+		return r.src.Fail(at, fmt.Sprintf("connection %d is %s (%s) in the index, and %s (%s) in a chunk",
+			h.conn, old.topic.Name, old.topic.Type, c.topic.Name, c.topic.Type), storage.ErrIndex)
 	}
-	if !c.same(old) {
-		return r.src.Warn("redefined", at, true, "connection %d is defined twice, as %s (%s) and as %s (%s); the first is used",
-			h.conn, old.topic.Name, old.topic.Type, c.topic.Name, c.topic.Type)
-	}
-	return nil
+	return r.src.Warn("redefined", at, true, "connection %d is defined twice, as %s (%s) and as %s (%s); the first is used",
+		h.conn, old.topic.Name, old.topic.Type, c.topic.Name, c.topic.Type)
 }
 
 // ReadNext returns the next message of the blocks in order. See storage.Reader.
