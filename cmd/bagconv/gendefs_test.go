@@ -11,8 +11,8 @@ import (
 )
 
 // TestGeneratedSameValues: of a recording without definitions, with right and wrong definitions of the user,
-// generated readers have the values of cat, and cat has those of the original. In package cli, TestSameValues has
-// the other ways in which messages are read.
+// generated readers read the values that cat prints, and cat prints the values of the original. In package cli,
+// TestSameValues has the other ways in which messages are read.
 func TestGeneratedSameValues(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")

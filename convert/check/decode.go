@@ -15,7 +15,7 @@ import (
 // A decoder walks over the messages of one type by its definition, compares every length with the bytes
 // that are there, and fetches the stamp of their header. It may be used by any number of goroutines.
 type decoder struct {
-	head          mapping.Program // makes the messages those of typ; nil: they are
+	head          mapping.Program // converts messages to typ; nil: they have it
 	typ           *message.Type
 	header, stamp *message.Field // of the header, time or float64 seconds; nil: there is none
 	lost          *lossSum       // of messages that tell losses of their recorder; nil: they do not

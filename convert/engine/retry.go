@@ -34,8 +34,8 @@ func (s *Source) blame(err error) error {
 // Retry calls read, which reads one or several sources from their start. When an index turns
 // out to be wrong on the way, read is called again: it must forget whatever was delivered
 // before. The times and topics of that source are then those of its messages, which are
-// read once for them. If it has other definitions than the data, the source is opened again without the index, and has another
-// description. Each happens once for a source at most.
+// read once for them. If the index has other definitions than the data, the source is opened again without it, and has
+// another description. Each happens once for a source at most.
 func Retry(read func() error) error {
 	for {
 		err := read()

@@ -22,10 +22,10 @@ type Visitor interface {
 	Take(at storage.Block, msgs []storage.Message, from, to int, made any) error
 }
 
-// Visit is Stream for a Visitor. A block of a format that has no blocks is a run of messages, with Offset -1. A block
-// whose messages overlap in time with others is taken in several pieces, and one that did not fit into memory message by
-// message, each of which Work has then seen twice. The error is that of the first block that has one, the same in every run. The
-// job may not shift times.
+// Visit is Stream for a Visitor. A block of a format that has no blocks is a run of messages, with Offset -1. A
+// block whose messages overlap in time with others is taken in several pieces. Messages that went through the spill
+// file are taken one by one, and Work sees each of them a second time. The error is the one of the first block that
+// has an error, the same in every run. The job may not shift times.
 func Visit(ctx context.Context, job StreamJob, v Visitor) (*StreamResult, error) {
 	if job.Edit.Offset != 0 {
 		return nil, errors.New("internal error: a visit does not shift times")

@@ -160,8 +160,8 @@ func (l *Line) AppendAt(dst, src []byte, time int64) ([]byte, error) {
 }
 
 // AppendPublished appends a line that AppendAt has made of a message logged at time, with the time at which
-// it was published behind the log time, as publish_time. It is not ok for CSV, whose columns are those of its header, and
-// for frames: then the line stays as it is.
+// it was published behind the log time, as publish_time. It is not ok for CSV, whose columns are those of its
+// header, and for frames: then the line stays as it is.
 func (l *Line) AppendPublished(dst, line []byte, time, publish int64) (out []byte, ok bool) {
 	if l.publish == nil {
 		return append(dst, line...), false

@@ -197,8 +197,8 @@ func (c *comparison) countIndex(side int, f *feed) {
 	})
 }
 
-// damaged reports whether not all of a recording could be read, as convert.Report.Lossy does: bytes that were skipped, and
-// that no message needs, such as those of an index, are a warning.
+// damaged reports whether not all of a recording could be read, as convert.Report.Lossy does: bytes that were
+// skipped, and that no message needs, such as those of an index, are a warning.
 func damaged(info *storage.Info) bool {
 	return slices.ContainsFunc(info.Warnings, func(w storage.Warning) bool { return w.Damage })
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// readExtras reads the attachments and metadata records of a side. Their contents are read if the other side has a place for
-// them, or files attached to it: else a conversion does not read them either, and what is damaged in them is not reported.
+// readExtras reads the attachments and metadata records of a side. Their contents are read if the other side has a
+// place for them, or files attached to it: else a conversion does not read them either, and what is damaged in them
+// is not reported.
 func (c *comparison) readExtras(ctx context.Context, side int, r storage.Reader) error {
 	contents := c.job.Level != Counts && (c.places[1-side] || len(c.side(1-side).Attach) > 0)
 	all, err := extras.DigestsOf(ctx, r, contents)

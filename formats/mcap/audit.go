@@ -105,8 +105,8 @@ func messagesOf(b []byte) map[entry]int {
 // codeNoChannel is of warnings about messages of channels that nothing defines.
 const codeNoChannel = "no-channel"
 
-// auditChannels reports messages of channels that nothing defines in a chunk of which something else is damaged, which is what its
-// warning names. b has its records.
+// auditChannels reports messages of channels that nothing defines in a chunk of which something else is damaged,
+// which is what its warning names. b has its records.
 func (r *Reader) auditChannels(bl *block, b []byte) error {
 	for e := range messagesOf(b) {
 		if _, ok := r.defs.lookup(e.channel); !ok {

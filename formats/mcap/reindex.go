@@ -21,8 +21,8 @@ import (
 //
 // Chunks are found by their headers, and their messages counted by the Message Index records
 // behind them. A chunk is read if it may define a channel: if it does not begin with a message, or
-// has a channel that nothing before it defines, or is none of a summary that can be read; and the last one, if its Message
-// Index may be cut.
+// has a channel that nothing before it defines, or is none of a summary that can be read; and the last one, if its
+// Message Index may be cut.
 func Reindex(ctx context.Context, path string, o storage.ReindexOptions) (_ []storage.IndexChange, err error) {
 	fsys := iox.FS(o.FS)
 	f, err := fsys.Open(path)
@@ -276,8 +276,8 @@ func (x *reindexer) messages(c *chunkIndex) (*outChunk, error) {
 }
 
 // scan finds out what the chunks, and all that lies outside of them, have. Nothing that can be
-// read may lie behind what the summary will be about. Chunks that an old summary leaves out are read: readers that use it
-// do not meet their damage now.
+// read may lie behind what the summary will be about. Chunks that an old summary leaves out are read: readers that
+// use it do not meet their damage now.
 func (x *reindexer) scan(old *summary) error {
 	r := x.r
 	s := &scanner{r: r, w: r.window(), end: r.src.Size, first: true, files: 1}

@@ -30,8 +30,8 @@ type Finding struct {
 // headLen is how much of a file is looked at.
 const headLen = 4096
 
-// Path looks at path in fsys (nil: the operating system's), which may be a file, a folder, or missing. It asks the formats about
-// files that have to do with them.
+// Path looks at path in fsys (nil: the operating system's), which may be a file, a folder, or missing. It asks the
+// formats about files that have to do with them.
 func Path(fsys storage.FS, path string, formats *storage.Registry) Finding {
 	fsys = iox.FS(fsys)
 	st, err := fsys.Stat(path)

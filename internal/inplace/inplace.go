@@ -70,8 +70,9 @@ type Options struct {
 	// ReadOptions.CheckIndexes: a change after which there is such a warning is refused.
 	Indexes []string
 
-	// Ownerless are the codes of warnings about messages of channels that nothing defines: a change after which there is such a
-	// warning is refused. Readers of other programs end at such a message, and an old index may have kept them from it.
+	// Ownerless are the codes of warnings about messages of channels that nothing defines: a change after which
+	// there is such a warning is refused. Readers of other programs end at such a message, and an old index may have
+	// kept them from it.
 	Ownerless []string
 
 	NoSync bool // do not wait for the disk

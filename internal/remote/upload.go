@@ -37,7 +37,8 @@ func partOf(off int64) int {
 }
 
 // A draft is an object that is being written, and does not exist until commit. Parts are sent as
-// soon as they are full, but the first, which stays until the end: formats write it last. See scratch. What is sent cannot be changed any more.
+// soon as they are full, but the first, which stays until the end: formats write it last. See scratch. What is sent
+// cannot be changed any more.
 type draft struct {
 	fs   *FS
 	sink sink

@@ -41,9 +41,9 @@ func isDefinition(name string) bool {
 	return false
 }
 
-// Read reads the definitions of a folder, an archive or a file in fsys (nil: the operating system's). A file that cannot be read is one
-// of Problems. The error is about the place itself; it wraps ErrNone if nothing is defined there.
-// .proto files may import those of the places before.
+// Read reads the definitions of a folder, an archive or a file in fsys (nil: the operating system's). A file that
+// cannot be read is one of Problems. The error is about the place itself; it wraps ErrNone if nothing is defined
+// there. .proto files may import those of the places before.
 func Read(fsys storage.FS, place string, before ...*Set) (*Set, error) {
 	fsys = iox.FS(fsys)
 	st, err := fsys.Stat(place)

@@ -12,8 +12,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// TestPublishTime: a publish time of its own is printed in each way of cat, and CSV counts those that it
-// has no column for.
+// TestPublishTime: each way of cat prints the publish time of a message that has one of its own. CSV has no column
+// for it, and counts such messages.
 func TestPublishTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.mcap")
 	w, err := all.Registry().Lookup("mcap").Create(t.Context(), path, storage.WriteOptions{NoSync: true})

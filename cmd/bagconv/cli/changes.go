@@ -32,9 +32,9 @@ func (e *env) outputChanges(flags []cli.Flag) (list []string) {
 	return list
 }
 
-// fileContents returns a hash of what files have that the line and the environment name, and that changes what is
-// written: definitions of --defs, --types-to and BAGCONV_DEFS, the rules of --rules, profiles of --qos, and the files of
-// --attach. It is "" if there are none.
+// fileContents returns a hash of the files that the line and the environment name and that change the output: the
+// definitions of --defs, --types-to and BAGCONV_DEFS, the rules of --rules, the profiles of --qos, and the files of
+// --attach. Without such files the hash is "".
 func (e *env) fileContents() string {
 	sets := e.set.job.Definitions
 	if t := e.set.job.Target; t != nil && t.Set != nil {
@@ -55,7 +55,8 @@ func (e *env) fileContents() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// fileSum returns the hash of a file, or why there is none: whoever reads it for more than that fails, too.
+// fileSum returns the hash of a file, or the error of reading it; the run that needs the file fails with the same
+// error.
 func (e *env) fileSum(path string) string {
 	f, err := e.files().Open(path)
 	if err != nil {

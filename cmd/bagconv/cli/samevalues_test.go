@@ -239,8 +239,8 @@ func sameStamps(t *testing.T, path, topic string, defs, lines []string) bool {
 	if len(far) == 0 {
 		return false
 	}
-	// No stamp is farther than the greatest distance, and those that are there are farther than 1 ns less. The
-	// least limit is 1 ns.
+	// No stamp is farther away than the greatest distance. The stamps at that distance are farther away than
+	// 1 ns less. The least limit is 1 ns.
 	greatest := max(1, slices.Max(slices.Collect(maps.Keys(far))))
 	limits := map[int64]int{greatest: 0}
 	if greatest > 1 {
