@@ -21,7 +21,7 @@ var hostile = []struct{ key, value string }{
 
 // line returns a task with one other value.
 func line(key, value string) string {
-	text := `{"schema_version":1,"format":"bag","flags":[]`
+	text := `{"schema_version":2,"recipe":{"format":"bag","settings":[],"run":[]}`
 	for k, v := range map[string]string{"id": `"0123456789abcdef01234567"`, "source": `"/in/x.bag"`, "output_dir": `"/out"`, "output": `"/out/a/x.bag"`, "range": `{"part":0,"parts":3,"joined":"/out/a/x.bag"}`} {
 		if k == key {
 			v = value
@@ -29,6 +29,26 @@ func line(key, value string) string {
 		text += fmt.Sprintf(`,"%s":%s`, k, v)
 	}
 	return text + "}"
+}
+
+// first returns a task as version 1 had it.
+func first(line string) string {
+	return strings.Replace(line, `"schema_version":2,"recipe":{"format":"bag","settings":[],"run":[]}`, `"schema_version":1,"format":"bag","flags":["--to=bag","--compression=lz4","--verify=content","-t=/imu"],"definitions":"00ff"`, 1)
+}
+
+// TestFirstVersion: tasks of version 1 are read, with their IDs; what is no flag is refused.
+func TestFirstVersion(t *testing.T) {
+	task, err := ParseTask([]byte(first(line("", ""))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := task.Recipe
+	if got := fmt.Sprint(r.Format, r.Content, r.Settings, task.ID); got != "bag00ff[--compression=lz4 --verify=content -t=/imu]0123456789abcdef01234567" {
+		t.Errorf("%s", got)
+	}
+	if _, err := ParseTask([]byte(strings.Replace(first(line("", "")), "--compression=lz4", "lz4", 1))); err == nil {
+		t.Error("a flag without a name is read")
+	}
 }
 
 // TestHostile: a plan cannot make work write outside of its folder of outputs.
@@ -58,6 +78,7 @@ func FuzzTask(f *testing.F) {
 		f.Add(line(c.key, c.value))
 	}
 	f.Add(strings.ReplaceAll(line("", ""), "/out", "s3://bucket/out"))
+	f.Add(first(line("", "")))
 	f.Fuzz(func(t *testing.T, text string) {
 		_ = ParseResult([]byte(text))
 		task, err := ParseTask([]byte(text))

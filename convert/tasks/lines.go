@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/bagconv/bagconv/convert/recipe"
 )
 
 // MaxLine is how long a line may be, in bytes.
@@ -46,9 +48,27 @@ func EachLine(r io.Reader, f func(n int, line []byte, torn bool) error) error {
 
 // ParseTask reads a line of a plan.
 func ParseTask(line []byte) (*Task, error) {
-	t := &Task{}
-	if err := json.Unmarshal(line, t); err != nil {
+	var read struct {
+		Task
+		Format      string   // of version 1
+		Flags       []string // all of the line of plan, as --name=value
+		Definitions string   // the content of the recipe
+	}
+	if err := json.Unmarshal(line, &read); err != nil {
 		return nil, fmt.Errorf("not a task: %w", err)
+	}
+	t := &read.Task
+	if t.SchemaVersion == 1 {
+		t.SchemaVersion, t.Recipe = TaskVersion, recipe.Recipe{Format: read.Format, Settings: []recipe.Setting{}, Content: read.Definitions, Run: []recipe.Setting{}}
+		for _, text := range read.Flags {
+			s, err := recipe.ParseSetting(text)
+			if err != nil {
+				return nil, fmt.Errorf("not a task: its flags: %w", err)
+			}
+			if s.Name != "to" { // the format is the same, or another that the flags asked for
+				t.Recipe.Settings = append(t.Recipe.Settings, s)
+			}
+		}
 	}
 	t.canonical()
 	return t, t.Check()
@@ -70,7 +90,7 @@ func ReadPlan(r io.Reader) (list []*Task, err error) {
 // ParseResult reads a line of results, nil if it is none.
 func ParseResult(line []byte) *Result {
 	r := &Result{}
-	if json.Unmarshal(line, r) != nil || r.SchemaVersion != SchemaVersion || r.Task == "" || r.Status == "" {
+	if json.Unmarshal(line, r) != nil || r.SchemaVersion != ResultVersion || r.Task == "" || r.Status == "" {
 		return nil
 	}
 	r.Canonical()

@@ -55,7 +55,7 @@ func (s *Store) Load(t *Task) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{}
-	if json.Unmarshal(text, r) != nil || r.SchemaVersion != SchemaVersion {
+	if json.Unmarshal(text, r) != nil || r.SchemaVersion != ResultVersion {
 		return nil, nil
 	}
 	if r.Canonical(); r.Output != t.Output {
@@ -133,7 +133,7 @@ func mkdirAll(fsys storage.FS, dir string) error {
 
 // Pending returns the receipt of an output that a task is about to write.
 func (t *Task) Pending() *Result {
-	return &Result{Task: t.ID, Entry: batch.Entry{SchemaVersion: SchemaVersion, Input: t.Source, Output: t.Output, Format: t.Format, Status: StatusPending}}
+	return &Result{Task: t.ID, Entry: batch.Entry{SchemaVersion: ResultVersion, Input: t.Source, Output: t.Output, Format: t.Recipe.Format, Status: StatusPending}}
 }
 
 // DoneBy reports whether a receipt is that of the task, at a level of verification, and its output

@@ -11,7 +11,7 @@
 //
 // A task is one line, UTF-8, ending in LF, and so is a result:
 //
-//	{"schema_version":1,"id":"5f0c...","source":"/d/a.x","output":"/o/a",...}\n
+//	{"schema_version":2,"id":"5f0c...","source":"/d/a.x","output":"/o/a",...}\n
 //	{"task":"5f0c...","skipped":false,...,"status":"ok"}\n
 //
 // A line of more than MaxLine bytes is refused. The package converts nothing. A
@@ -29,28 +29,29 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/convert/recipe"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// SchemaVersion is the version of tasks and results. Keys may be added under the
-// same version.
-const SchemaVersion = 1
+// The versions of tasks and of results. Keys may be added under the same version. Tasks of version 1 are read, too.
+const (
+	TaskVersion   = 2
+	ResultVersion = 1
+)
 
 // A Task is one conversion. The keys are documented in docs/scale.md.
 type Task struct {
-	SchemaVersion int       `json:"schema_version"`
-	ID            string    `json:"id"`                    // hex; see SetID
-	Source        string    `json:"source"`                // absolute
-	SourceFormat  string    `json:"source_format"`         // "" when no format claims it
-	Size          int64     `json:"size"`                  // bytes, of all files of the source
-	ModTime       time.Time `json:"mtime"`                 // of the newest of them
-	OutputDir     string    `json:"output_dir"`            // absolute; has the receipts
-	Output        string    `json:"output"`                // absolute
-	Format        string    `json:"format"`                // of the output
-	Flags         []string  `json:"flags"`                 // of bagconv plan, as --name=value
-	Definitions   string    `json:"definitions,omitempty"` // hash of them and of the files that flags name: a worker must have the same
-	Range         *Range    `json:"range,omitempty"`
+	SchemaVersion int           `json:"schema_version"`
+	ID            string        `json:"id"`            // hex; see SetID
+	Source        string        `json:"source"`        // absolute
+	SourceFormat  string        `json:"source_format"` // "" when no format claims it
+	Size          int64         `json:"size"`          // bytes, of all files of the source
+	ModTime       time.Time     `json:"mtime"`         // of the newest of them
+	OutputDir     string        `json:"output_dir"`    // absolute; has the receipts
+	Output        string        `json:"output"`        // absolute
+	Recipe        recipe.Recipe `json:"recipe"`        // a worker must have the same content
+	Range         *Range        `json:"range,omitempty"`
 }
 
 // A Range is a part of a recording by log time. Parts follow each other without gaps.
@@ -93,11 +94,10 @@ type Result struct {
 // StatusPending is the status of the receipt of an output that may be half done.
 const StatusPending = "pending"
 
-// SetID sets the ID of a task: a hash of its content. Of the flags those count that
-// change the output.
-func (t *Task) SetID(options []string) {
+// SetID sets the ID of a task: a hash of its content, in which that of the recipe stands for the recipe.
+func (t *Task) SetID() {
 	c := *t
-	c.ID, c.Flags = "", options
+	c.ID, c.Recipe = "", recipe.Recipe{Content: t.Recipe.Hash()}
 	h := sha256.Sum256(Line(c))
 	t.ID = hex.EncodeToString(h[:idBytes])
 }
@@ -118,10 +118,10 @@ func (t *Task) canonical() {
 // may come from anywhere.
 func (t *Task) Check() error {
 	switch {
-	case t.SchemaVersion != SchemaVersion:
+	case t.SchemaVersion != TaskVersion:
 		return fmt.Errorf("not a task of this version: schema_version is %d", t.SchemaVersion)
-	case t.ID == "" || t.Source == "" || t.Output == "" || t.OutputDir == "" || t.Format == "":
-		return fmt.Errorf("not a task: it needs id, source, output, output_dir and format")
+	case t.ID == "" || t.Source == "" || t.Output == "" || t.OutputDir == "" || t.Recipe.Format == "":
+		return fmt.Errorf("not a task: it needs id, source, output, output_dir and a recipe with a format")
 	case len(t.ID) != 2*idBytes || strings.Trim(t.ID, "0123456789abcdef") != "":
 		return fmt.Errorf("not a task: its id must have %d hexadecimal digits", 2*idBytes)
 	case !plainName(t.Source) || !plainName(t.OutputDir):

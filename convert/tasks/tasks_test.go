@@ -14,12 +14,13 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/convert/recipe"
 	"github.com/bagconv/bagconv/storage"
 )
 
 func task(dir, name string) *Task {
-	t := &Task{SchemaVersion: SchemaVersion, Source: "/in/" + name, OutputDir: dir, Output: filepath.Join(dir, name), Format: "db3", Flags: []string{"--to=db3"}}
-	t.SetID(nil)
+	t := &Task{SchemaVersion: TaskVersion, Source: "/in/" + name, OutputDir: dir, Output: filepath.Join(dir, name), Recipe: recipe.Recipe{Format: "db3"}}
+	t.SetID()
 	return t
 }
 
@@ -28,23 +29,21 @@ func task(dir, name string) *Task {
 func TestID(t *testing.T) {
 	a := task("/out", "a")
 	same := *a
-	same.Flags = append(slices.Clone(a.Flags), "--verify=content")
-	same.SetID(nil)
+	same.Recipe.Run = []recipe.Setting{{Name: "verify", Value: "content"}}
+	same.SetID()
 	if same.ID != a.ID || len(a.ID) != 24 {
 		t.Errorf("%s and %s", a.ID, same.ID)
 	}
 	for i, change := range []func(*Task){
 		func(t *Task) { t.Source = "/in/b" }, func(t *Task) { t.Size++ }, func(t *Task) { t.Output = "/out/b" },
-		func(t *Task) { t.ModTime = t.ModTime.Add(1) }, func(t *Task) { t.Format = "bag" },
+		func(t *Task) { t.ModTime = t.ModTime.Add(1) }, func(t *Task) { t.Recipe.Format = "bag" }, func(t *Task) { t.Recipe.Content = "00" },
+		func(t *Task) { t.Recipe.Settings = []recipe.Setting{{Name: "compression", Value: "zstd"}} },
 	} {
 		other := *a
 		change(&other)
-		if other.SetID(nil); other.ID == a.ID {
+		if other.SetID(); other.ID == a.ID {
 			t.Errorf("change %d keeps the ID", i)
 		}
-	}
-	if same.SetID([]string{"--compression=zstd"}); same.ID == a.ID {
-		t.Error("a flag that changes the output keeps the ID")
 	}
 }
 
@@ -107,7 +106,8 @@ func TestReceipts(t *testing.T) {
 		t.Errorf("done: %+v", r)
 	}
 	other := *a
-	other.SetID([]string{"--compression=zstd"})
+	other.Recipe.Format = "bag"
+	other.SetID()
 	if r.DoneBy(nil, &other, "") {
 		t.Error("done by another task")
 	}

@@ -44,7 +44,7 @@ func (e *env) append(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	job, err := e.jobFor(c, sink)
+	job, err := e.jobFor(sink)
 	if err != nil {
 		return err
 	}

@@ -1,26 +1,31 @@
 package cli
 
 import (
+	"context"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/convert/recipe"
 	"github.com/bagconv/bagconv/convert/tasks"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/ordered"
+	"github.com/bagconv/bagconv/storage"
 )
 
 // A batchRun is one call of bagconv batch.
 type batchRun struct {
 	*env
-	c        *cli.Context
+	ctx      context.Context
 	job      *convert.Job // what all conversions have in common
+	words    []string     // of the line
 	out      string       // absolute
 	manifest string       // absolute
-	options  []string     // flags that change what is written
+	recipe   *recipe.Recipe
+	options  []string // of the recipe, as the manifest has them
 	search   *batch.Found
 	items    []*batchItem // in the order of search.Inputs
 	jobs     int
@@ -41,12 +46,12 @@ type batchItem struct {
 }
 
 func (e *env) batch(c *cli.Context) (err error) {
-	b := &batchRun{env: e, c: c}
+	b := &batchRun{env: e, ctx: c.Context, words: c.Args().Slice()}
 	e.report.failed = b.failure
 	if err := b.flags(); err != nil {
 		return err
 	}
-	if c.Args().First() == collectWord {
+	if len(b.words) > 0 && b.words[0] == collectWord {
 		return b.collect()
 	}
 	if b.shard, err = e.shardOf(e.set.shard); err != nil {
@@ -71,9 +76,19 @@ func (e *env) batch(c *cli.Context) (err error) {
 	return b.runAll()
 }
 
+// setJob makes what all conversions to a format have in common.
+func (b *batchRun) setJob(sink *storage.Format) (err error) {
+	if b.job, err = b.jobFor(sink); err != nil {
+		return err
+	}
+	b.job.Formats = b.formats
+	b.recipe = b.env.recipe(sink)
+	b.options = b.recipe.Options()
+	return b.verifyOutput(b.ctx, &convert.Job{Edit: b.job.Edit}, nil)
+}
+
 // flags takes the flags.
 func (b *batchRun) flags() error {
-	c := b.c
 	out := b.set.outputDir
 	switch {
 	case out == "":
@@ -83,29 +98,24 @@ func (b *batchRun) flags() error {
 	case b.set.checksum && !b.set.resume && b.set.dryRun:
 		return usage("add --resume", "--checksum has no effect with --dry-run")
 	}
-	sink, err := b.sinkFormat(b.set.to, "x", c.String)
+	sink, err := b.sinkFormat(b.set.to, "x", b.command.text)
 	if err != nil {
 		return err
 	}
-	if b.job, err = b.jobFor(c, sink); err != nil {
-		return err
-	}
-	b.job.Formats = b.formats
-	if err := b.verifyOutput(c, &convert.Job{Edit: b.job.Edit}, nil); err != nil {
+	if err := b.setJob(sink); err != nil {
 		return err
 	}
 	if b.jobs = b.set.jobs; b.jobs == 0 {
 		b.jobs = ordered.Runs()
 	}
-	if share := b.job.MaxMemory / int64(b.jobs); share >= minMemory || !c.IsSet("max-memory") {
+	if share := b.job.MaxMemory / int64(b.jobs); share >= minMemory || !b.command.isSet("max-memory") {
 		b.job.MaxMemory = max(share, minMemory)
 	} else {
-		return usage("each conversion needs 64M", "--max-memory %s is too small for %d conversions at a time", c.String("max-memory"), b.jobs)
+		return usage("each conversion needs 64M", "--max-memory %s is too small for %d conversions at a time", b.command.text("max-memory"), b.jobs)
 	}
 	if b.job.Threads == 0 {
 		b.job.Threads = ordered.Share(b.jobs)
 	}
-	b.options = b.outputChanges(c.Command.Flags)
 	if b.out, err = iox.Abs(out); err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (b *batchRun) checkWords(words []string) error {
 
 // args returns the words of the line that name inputs.
 func (b *batchRun) args() []string {
-	words := b.c.Args().Slice()
+	words := b.words
 	if len(words) > 0 && words[0] == collectWord {
 		words = words[1:]
 	}
@@ -219,7 +219,7 @@ func (b *batchRun) refused(item *batchItem) error {
 	if st, err := b.fs.Stat(item.Path); !b.set.dryRun || err != nil || !st.IsDir() {
 		return nil
 	}
-	r, err := item.Format.Open(b.c.Context, item.Path, storage.ReadOptions{FS: b.fs, InfoOnlyAbove: 1, Key: b.set.job.Read.Key})
+	r, err := item.Format.Open(b.ctx, item.Path, storage.ReadOptions{FS: b.fs, InfoOnlyAbove: 1, Key: b.set.job.Read.Key})
 	if err != nil {
 		return err
 	}
@@ -250,8 +250,8 @@ func (b *batchRun) repeatReason(item *batchItem, old *batch.Entry) (string, erro
 		}
 		return "", nil
 	}
-	hash, err := item.Hash(b.c.Context)
-	if err != nil && b.c.Context.Err() != nil {
+	hash, err := item.Hash(b.ctx)
+	if err != nil && b.ctx.Err() != nil {
 		return "", err
 	}
 	if err != nil || hash != old.SHA256 {

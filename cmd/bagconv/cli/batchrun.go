@@ -28,7 +28,7 @@ func (b *batchRun) reportFile() (*reportFile, error) {
 	if path != "" && iox.SamePath(b.fs, path, b.manifest) {
 		return nil, b.refuseReport("the manifest")
 	}
-	return b.openReport(b.c.Context, path, b.report.notEnded())
+	return b.openReport(b.ctx, path, b.report.notEnded())
 }
 
 // runAll runs the conversions, and reports what became of each.
@@ -63,7 +63,7 @@ func (b *batchRun) runAll() error {
 	if err := b.openMetrics("batch", len(tasks.order)); err != nil {
 		return errors.Join(err, m.Close())
 	}
-	ctx, cancel := context.WithCancelCause(b.c.Context)
+	ctx, cancel := context.WithCancelCause(b.ctx)
 	defer cancel(nil)
 	show := newBatchProgress(b, tasks)
 	began := time.Now()
@@ -98,7 +98,7 @@ func (b *batchRun) runAll() error {
 	if failed != nil {
 		failed = fmt.Errorf("the manifest: %w", failed)
 	}
-	if b.c.Context.Err() == nil && ctx.Err() != nil {
+	if b.ctx.Err() == nil && ctx.Err() != nil {
 		failed = errors.Join(context.Cause(ctx), failed)
 	}
 	return b.summarize(report, time.Since(began), failed)
@@ -137,8 +137,7 @@ type batchTasks struct {
 func (b *batchRun) tasks() (tasks *batchTasks, claims []string, retry map[string]bool) {
 	tasks, retry = &batchTasks{of: map[*batch.Task]*batchItem{}}, map[string]bool{}
 	unknown := b.job.Write.Compression != "" && b.job.Write.Compression != "none"
-	for _, x := range b.c.Command.Flags {
-		f := x.(*flag)
+	for _, f := range b.command.flags {
 		unknown = unknown || f.IsSet() && (f.group == selectGroup || f.group == editGroup)
 	}
 	for _, item := range b.items {
@@ -216,7 +215,7 @@ func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchIte
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := b.verifyOutput(b.c, job, func(res *verify.Result) { e.Content = digestsOf(res) }); err != nil {
+	if err := b.verifyOutput(ctx, job, func(res *verify.Result) { e.Content = digestsOf(res) }); err != nil {
 		return err
 	}
 	if err := b.checkOutput(job); err != nil {

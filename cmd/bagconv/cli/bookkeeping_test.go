@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/convert/recipe"
 	"github.com/bagconv/bagconv/convert/tasks"
 )
 
@@ -32,10 +33,10 @@ func TestBookkeeping(t *testing.T) {
 	store := &tasks.Store{}
 	for i := range n {
 		task := &tasks.Task{
-			SchemaVersion: tasks.SchemaVersion, Source: fmt.Sprintf("/in/%06d.bag", i), OutputDir: filepath.Join(dir, "out"),
-			Output: filepath.Join(dir, "out", fmt.Sprintf("%06d.bag", i)), Format: "bag", Flags: []string{"--to=bag"},
+			SchemaVersion: tasks.TaskVersion, Source: fmt.Sprintf("/in/%06d.bag", i), OutputDir: filepath.Join(dir, "out"),
+			Output: filepath.Join(dir, "out", fmt.Sprintf("%06d.bag", i)), Recipe: recipe.Recipe{Format: "bag"},
 		}
-		task.SetID(nil)
+		task.SetID()
 		plan.Write(tasks.Line(task))
 		r := task.Pending()
 		r.Status, r.OutputFiles, r.OutputSize, r.Written, r.DurationNS = batch.StatusOK, []string{output}, st.Size(), 2, "1"

@@ -94,6 +94,7 @@ type env struct {
 	Stdio
 	formats *storage.Registry
 	fs      storage.FS // of this machine and, for URLs, of stores
+	command *command   // of the line or of a recipe, with its flags
 	set     settings   // of the line
 	color   bool       // of Err
 	word    string     // the first of the line, where it names no command; see mistypedVerb

@@ -19,7 +19,7 @@ func (s *collection) joiner(t *tasks.Task) *storage.Format {
 	if t.Range == nil {
 		return nil
 	}
-	if f := s.formats.Lookup(t.Format); f != nil && f.Join != nil {
+	if f := s.formats.Lookup(t.Recipe.Format); f != nil && f.Join != nil {
 		return f
 	}
 	return nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -88,9 +89,21 @@ func (c *command) flag(name string) *flag {
 	return nil
 }
 
+// isSet reports whether the line, a file or a recipe has a flag of the command.
+func (c *command) isSet(name string) bool { f := c.flag(name); return f != nil && f.IsSet() }
+
+// text returns the last value of a flag, or its default; "" if the command does not take the flag.
+func (c *command) text(name string) string {
+	if f := c.flag(name); f != nil {
+		return f.String()
+	}
+	return ""
+}
+
 // urfave returns the command as urfave/cli runs it.
 func (e *env) urfave(c *command) *cli.Command {
 	out := &cli.Command{Name: c.name, HideHelp: true, Action: func(ctx *cli.Context) error {
+		e.command = c
 		if done, err := e.settle(ctx, c); done || err != nil {
 			return err
 		}
@@ -116,23 +129,29 @@ func (e *env) settle(ctx *cli.Context, c *command) (done bool, err error) {
 	if f := c.flag("report"); f != nil {
 		e.report.path, e.report.json = f.String(), c.flag("json").String() == "true"
 	}
+	return false, e.applyFlags(ctx.Context, ctx.Args().Slice())
+}
+
+// applyFlags applies the flags of the command, and reads the definitions that they and the environment name.
+func (e *env) applyFlags(ctx context.Context, words []string) error {
+	c := e.command
 	for _, f := range c.flags {
 		if err := f.apply(); err != nil {
-			return false, err
+			return err
 		}
 	}
 	e.set.remote.Memory = e.set.job.MaxMemory / 4
-	e.sayLocal(c, ctx.Args().Slice())
+	e.sayLocal(c, words)
 	if err := e.setOtherKey(c); err != nil {
-		return false, err
+		return err
 	}
 	if c.flag("defs") != nil {
-		if err := e.readDefinitions(ctx.Context); err != nil {
-			return false, err
+		if err := e.readDefinitions(ctx); err != nil {
+			return err
 		}
 	}
 	if c.flag("types-to") != nil {
-		return false, e.readTarget(ctx.Context)
+		return e.readTarget(ctx)
 	}
-	return false, nil
+	return nil
 }

@@ -42,7 +42,7 @@ func (e *env) convert(c *cli.Context, mode conversion) error {
 	if err != nil {
 		return err
 	}
-	to := e.keptFormat(c, source, out)
+	to := e.keptFormat(source, out)
 	if mode.salvage || mode.sameFormat {
 		if to == "" && source.Create != nil && mode.sameFormat {
 			if to = source.Name; endsInSeparator(out) && !source.Folder {
@@ -54,7 +54,7 @@ func (e *env) convert(c *cli.Context, mode conversion) error {
 			to = source.Name
 		}
 	}
-	job, err := e.jobTo(c, to, out)
+	job, err := e.jobTo(to, out)
 	if err != nil {
 		return err
 	}
@@ -65,9 +65,9 @@ func (e *env) convert(c *cli.Context, mode conversion) error {
 
 // keptFormat returns the format that the line names for the output. A folder that becomes a folder
 // keeps its format, unless the line asks for another storage or for a distribution.
-func (e *env) keptFormat(c *cli.Context, source *storage.Format, out string) string {
+func (e *env) keptFormat(source *storage.Format, out string) string {
 	to := e.set.to
-	if to == "" && source.Folder && source.Create != nil && !c.IsSet(storage.NameStorage) && !c.IsSet(storage.NameProfile) &&
+	if to == "" && source.Folder && source.Create != nil && !e.command.isSet(storage.NameStorage) && !e.command.isSet(storage.NameProfile) &&
 		(endsInSeparator(out) || filepath.Ext(out) == "") {
 		return source.Name
 	}
@@ -176,12 +176,12 @@ func (e *env) topicNames(ctx context.Context, path string) (names []string) {
 }
 
 // jobTo makes the job that writes out, in the format to or in that of its name.
-func (e *env) jobTo(c *cli.Context, to, out string) (*convert.Job, error) {
-	sink, err := e.sinkFormat(to, out, c.String)
+func (e *env) jobTo(to, out string) (*convert.Job, error) {
+	sink, err := e.sinkFormat(to, out, e.command.text)
 	if err != nil {
 		return nil, err
 	}
-	job, err := e.jobFor(c, sink)
+	job, err := e.jobFor(sink)
 	if err != nil {
 		return nil, err
 	}
@@ -193,10 +193,10 @@ func (e *env) jobTo(c *cli.Context, to, out string) (*convert.Job, error) {
 }
 
 // jobFor returns the conversion that the flags ask for, to a format.
-func (e *env) jobFor(c *cli.Context, sink *storage.Format) (*convert.Job, error) {
+func (e *env) jobFor(sink *storage.Format) (*convert.Job, error) {
 	job := e.set.job
 	job.SinkFormat = sink
-	if err := e.setOptions(c, &job); err != nil {
+	if err := e.setOptions(&job); err != nil {
 		return nil, err
 	}
 	if err := e.set.setAbout(&job); err != nil {
@@ -205,7 +205,7 @@ func (e *env) jobFor(c *cli.Context, sink *storage.Format) (*convert.Job, error)
 	if slices.Contains(sink.Options.Choices(storage.NameProfile), job.Distro) {
 		job.Write.Profile = job.Distro
 	}
-	if slices.Contains(job.Attach, "") || c.IsSet("extras") && job.Extras == "" {
+	if slices.Contains(job.Attach, "") || e.command.isSet("extras") && job.Extras == "" {
 		return nil, usage("is a shell variable empty?", "the name after --attach or --extras is empty")
 	}
 	known := append([]string{"native", convert.EncodingKeep}, convert.Encodings(sink)...)

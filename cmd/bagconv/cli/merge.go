@@ -37,7 +37,7 @@ func (e *env) merge(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	job, err := e.jobTo(c, e.keptFormat(c, source, out), out)
+	job, err := e.jobTo(e.keptFormat(source, out), out)
 	if err != nil {
 		return err
 	}

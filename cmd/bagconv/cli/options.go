@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -55,13 +53,13 @@ func (o *formatOption) values() (values []string) {
 }
 
 // setOptions takes the flags of options for an output.
-func (e *env) setOptions(c *cli.Context, job *convert.Job) error {
+func (e *env) setOptions(job *convert.Job) error {
 	sink := job.SinkFormat
 	for _, o := range e.formatOptions() {
-		if !c.IsSet(o.name) {
+		if !e.command.isSet(o.name) {
 			continue
 		}
-		value := c.String(o.name)
+		value := e.command.text(o.name)
 		if o.first().Kind == storage.OptionInteger && value == "0" {
 			continue // the default of every format
 		}

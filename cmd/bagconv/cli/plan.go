@@ -7,19 +7,16 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert/tasks"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/schema/builtin"
-	"github.com/bagconv/bagconv/storage"
 )
 
 // plan writes a task for each recording that it finds.
 func (e *env) plan(c *cli.Context) error {
-	b := &batchRun{env: e, c: c}
+	b := &batchRun{env: e, ctx: c.Context, words: c.Args().Slice()}
 	if err := b.flags(); err != nil {
 		return err
 	}
@@ -45,7 +42,7 @@ func (e *env) plan(c *cli.Context) error {
 
 // listTasks makes the tasks.
 func (b *batchRun) listTasks() (list []*tasks.Task, err error) {
-	flags, err := b.taskFlags()
+	recipe, err := absolute(b.recipe)
 	if err != nil {
 		return nil, err
 	}
@@ -53,15 +50,14 @@ func (b *batchRun) listTasks() (list []*tasks.Task, err error) {
 	if err != nil {
 		return nil, err
 	}
-	contents := b.fileContents()
 	for i, path := range b.places(nil) {
 		in := b.search.Inputs[i]
 		if inputName(in) != in.Path {
 			return nil, &failure{path: in.Path, what: "its URL has a password or a query, and a plan does not keep a secret", hint: "use bagconv batch, or a store whose credentials come from the environment, such as s3://"}
 		}
 		t := &tasks.Task{
-			SchemaVersion: tasks.SchemaVersion, Source: in.Path, Size: in.Size, ModTime: in.ModTime,
-			OutputDir: b.out, Output: path, Format: b.job.SinkFormat.Name, Flags: flags, Definitions: contents,
+			SchemaVersion: tasks.TaskVersion, Source: in.Path, Size: in.Size, ModTime: in.ModTime,
+			OutputDir: b.out, Output: path, Recipe: *recipe,
 		}
 		if in.Format != nil {
 			t.SourceFormat = in.Format.Name
@@ -73,54 +69,11 @@ func (b *batchRun) listTasks() (list []*tasks.Task, err error) {
 			}
 		}
 		for _, t := range parts {
-			t.SetID(b.options)
+			t.SetID()
 		}
 		list = append(list, parts...)
 	}
-	return list, b.c.Context.Err()
-}
-
-// ofPlan are the flags that are about the plan and not about its tasks.
-var ofPlan = []string{"output-dir", "include-from", "base", "output", "quiet", "config", "print-config", "color", "range-size", "threads"}
-
-// taskFlags returns the flags of the line as a task has them. Names of files become
-// absolute, as another process has another folder.
-func (b *batchRun) taskFlags() (list []string, err error) {
-	list = []string{}
-	for _, x := range b.c.Command.Flags {
-		f := x.(*flag)
-		if slices.Contains(ofPlan, f.name) {
-			continue
-		}
-		for _, text := range f.texts {
-			if text, err = f.absolute(b.fs, text); err != nil {
-				return nil, err
-			}
-			list = append(list, dashed(f.name)+"="+text)
-		}
-	}
-	return list, nil
-}
-
-// absolute returns a value of the flag with the name of a file in it as an absolute path.
-func (f *flag) absolute(fsys storage.FS, text string) (string, error) {
-	before, name, ok := "", text, f.kind == aFile && text != ""
-	switch f.name {
-	case "encrypt":
-		before, name, ok = cutLast(text, "@")
-		before += "@"
-	case "qos":
-		before, name, ok = cutLast(text, ":")
-		before += ":"
-	}
-	if _, err := fsys.Stat(name); err != nil && f.name == "qos" {
-		ok = false // it names policies
-	}
-	if !ok || f.name == "types-to" && slices.Contains(builtin.Distros(), name) {
-		return text, nil
-	}
-	abs, err := iox.Abs(name)
-	return before + abs, err
+	return list, b.ctx.Err()
 }
 
 // writeTasks writes tasks to a file, or to standard output if path is "".

@@ -28,7 +28,7 @@ func (b *batchRun) rangeSize() (int64, error) {
 		return 0, usage("", "--range-size needs a size such as 10G, not %q", b.set.rangeSize)
 	}
 	for _, name := range notInParts {
-		if b.c.IsSet(name) {
+		if b.command.isSet(name) {
 			return 0, usage("omit one of them", "--%s is not possible with --range-size", name)
 		}
 	}
@@ -42,7 +42,7 @@ func (b *batchRun) rangeSize() (int64, error) {
 func (b *batchRun) cutTask(t *tasks.Task, in *batch.Input, size int64) ([]*tasks.Task, error) {
 	job := *b.job
 	job.Source, job.SourceFormat, job.Sink = in.Path, in.Format, t.Output
-	ctx := b.c.Context
+	ctx := b.ctx
 	windows, _, err := convert.Windows(ctx, &job, convert.Cut{Stored: size})
 	if errors.Is(err, convert.ErrParts) {
 		return nil, &failure{path: in.Path, what: err.Error(), hint: "use a larger --range-size", err: err}

@@ -120,7 +120,7 @@ func (e *env) play(c *cli.Context) (err error) {
 	stop := e.watchKeys(clock)
 	defer stop()
 	e.set.progress, e.set.job.Encoding = "none", encoding
-	job, err := e.jobFor(c, player.Format())
+	job, err := e.jobFor(player.Format())
 	if err != nil {
 		return errors.Join(err, player.Close())
 	}

@@ -109,7 +109,7 @@ func (e *env) record(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	job, err := e.jobTo(c, e.set.to, out)
+	job, err := e.jobTo(e.set.to, out)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (e *env) runJobs(c *cli.Context, stem string, jobs []*convert.Job, salvage 
 // beginRun checks what can be checked before a run, and opens its report.
 func (e *env) beginRun(c *cli.Context, stem string, jobs []*convert.Job) (*reportFile, error) {
 	for _, job := range jobs {
-		if err := errors.Join(checkLevel(job), e.verifyOutput(c, job, nil)); err != nil {
+		if err := errors.Join(checkLevel(job), e.verifyOutput(c.Context, job, nil)); err != nil {
 			return nil, err
 		}
 		if job.DryRun && (job.Verify != nil || job.Dedupe) {

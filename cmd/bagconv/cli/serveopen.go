@@ -25,7 +25,7 @@ func (e *env) openOutputs(c *cli.Context, config *serve.Config) (close func(), e
 	if sink == nil {
 		return func() {}, nil
 	}
-	job, err := e.jobFor(c, sink)
+	job, err := e.jobFor(sink)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (e *env) openOutputs(c *cli.Context, config *serve.Config) (close func(), e
 		dir = "" // the name of a layout is not made of rules
 	}
 	shelf := virtual.NewShelf(c.Context, dir, e.logLayout)
-	options := e.serveOptions(c)
+	options := e.serveOptions(sink)
 	config.Sink = sink
 	config.Open = func(ctx context.Context, r serve.Recording) (serve.Output, error) {
 		job := *job
@@ -75,7 +75,7 @@ func (e *env) servedAddress(name string) string {
 }
 
 // serveOptions names what changes what is made, and the program that makes it.
-func (e *env) serveOptions(c *cli.Context) string {
+func (e *env) serveOptions(sink *storage.Format) string {
 	version, revision := buildVersion()
 	list := []string{version, revision}
 	if path, err := os.Executable(); err == nil {
@@ -83,7 +83,7 @@ func (e *env) serveOptions(c *cli.Context) string {
 			list = append(list, fmt.Sprint(st.Size(), st.ModTime().UnixNano()))
 		}
 	}
-	return strings.Join(append(list, e.outputChanges(c.Command.Flags)...), "\x00")
+	return strings.Join(append(list, e.recipe(sink).Hash()), "\x00")
 }
 
 // logLayout reports that a recording was looked through.

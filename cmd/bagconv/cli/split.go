@@ -40,7 +40,7 @@ func (e *env) split(c *cli.Context) error {
 	if folder {
 		part = filepath.Join(out, "part") // a name like those of the parts
 	}
-	job, err := e.jobTo(c, to, part)
+	job, err := e.jobTo(to, part)
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func (e *differsError) Error() string {
 
 // verifyOutput makes a conversion read its output back before it gets its name,
 // when --verify asks for it. proof, if it is not nil, gets what was compared if it is equal.
-func (e *env) verifyOutput(c *cli.Context, job *convert.Job, proof func(*verify.Result)) error {
+func (e *env) verifyOutput(ctx context.Context, job *convert.Job, proof func(*verify.Result)) error {
 	level, ok := verify.ParseLevel(e.set.verified)
 	if !ok {
 		return nil
@@ -139,7 +139,6 @@ func (e *env) verifyOutput(c *cli.Context, job *convert.Job, proof func(*verify.
 	if err != nil {
 		return err
 	}
-	ctx := c.Context
 	job.Verify = func(path string, refused []convert.Extra) error {
 		res, err := verify.Run(ctx, verify.Job{
 			A:      verify.Side{Path: job.Source, Format: job.SourceFormat, Select: job.Select, Edit: edit, Attach: job.Attach},

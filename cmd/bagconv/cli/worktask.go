@@ -9,8 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/convert/tasks"
@@ -85,7 +83,7 @@ func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if have := p.fileContents(); have != t.Definitions {
+	if have := p.recipe.Content; have != t.Recipe.Content {
 		return nil, otherContents(t, have)
 	}
 	before, err := w.store.Load(t)
@@ -113,7 +111,7 @@ func otherContents(t *tasks.Task, have string) error {
 	switch {
 	case have == "":
 		what = "the plan was made with definitions of " + defsVariable + ", which is not set here"
-	case t.Definitions == "":
+	case t.Recipe.Content == "":
 		what = "the plan was made without definitions, and " + defsVariable + " is set here"
 	}
 	return &failure{path: t.Source, what: what, hint: "give them as they were for the plan, or make a new plan"}
@@ -195,51 +193,38 @@ type preparedRun struct {
 	err error
 }
 
-// prepare reads the flags of a task, as a line of bagconv plan has them.
+// prepare follows the recipe of a task, as bagconv plan has read it.
 func (w *worker) prepare(t *tasks.Task) (*preparedRun, error) {
-	key := strings.Join(append([]string{t.OutputDir, t.Format}, t.Flags...), "\x00")
+	key := t.OutputDir + "\n" + string(tasks.Line(t.Recipe))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if p := w.runs[key]; p != nil {
 		return p, p.err
 	}
 	p := &preparedRun{}
-	p.batchRun, p.err = w.readFlags(t)
-	if p.err != nil {
-		p.err = fmt.Errorf("the flags of the task: %w", p.err)
+	if p.batchRun, p.err = w.readRecipe(t); p.err != nil {
+		p.err = fmt.Errorf("the recipe of the task: %w", p.err)
 	}
 	w.runs[key] = p
 	return p, p.err
 }
 
-func (w *worker) readFlags(t *tasks.Task) (*batchRun, error) {
+func (w *worker) readRecipe(t *tasks.Task) (*batchRun, error) {
 	e := &env{Stdio: Stdio{Out: io.Discard, Err: w.Err}, formats: w.formats, moreFlags: w.moreFlags, meter: w.meter}
 	e.useFiles(w.fs)
-	args, err := named(append([]string{"plan", "--output-dir=" + t.OutputDir}, t.Flags...))
+	if err := e.follow(w.ctx, "plan", &t.Recipe); err != nil {
+		return nil, err
+	}
+	sink, err := e.sinkFormat(t.Recipe.Format, "x", e.command.text)
 	if err != nil {
 		return nil, err
 	}
-	line, err := e.parse(args)
-	if err != nil {
+	if sink.Name != t.Recipe.Format {
+		return nil, fmt.Errorf("its settings do not write a %s", t.Recipe.Format)
+	}
+	b := &batchRun{env: e, ctx: w.ctx, out: t.OutputDir}
+	if err := b.setJob(sink); err != nil {
 		return nil, err
-	}
-	b := &batchRun{env: e}
-	line.command.run = func(c *cli.Context) error {
-		b.c = c
-		return b.flags()
-	}
-	app := &cli.App{
-		Name: "bagconv", HideHelp: true, HideVersion: true, Commands: []*cli.Command{e.urfave(line.command)}, Writer: io.Discard, ErrWriter: io.Discard,
-		ExitErrHandler: func(*cli.Context, error) {},
-	}
-	if err := app.RunContext(w.ctx, line.args()); err != nil {
-		return nil, err
-	}
-	if b.job == nil || b.job.SinkFormat.Name != t.Format {
-		return nil, fmt.Errorf("they do not write a %s", t.Format)
-	}
-	if b.out != t.OutputDir {
-		return nil, fmt.Errorf("they name another folder than output_dir")
 	}
 	e.set.quiet = true
 	b.job.Read.Key = w.set.job.Read.Key

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bagconv/bagconv/convert/recipe"
+	"github.com/bagconv/bagconv/convert/tasks"
+	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/iox"
+)
+
+// examples are values of flags whose kind does not tell one.
+var examples = map[string][]string{
+	"topic": {"/imu", "re:/a.*"}, "exclude-topic": {"/x"}, "type": {"sensor_msgs/*"}, "exclude-type": {"a/B"}, "start": {"1.5"}, "end": {"-2s"}, "duration": {"1m"},
+	"remap": {"/a:=/b", "/c:=/d"}, "prefix": {"/robot"}, "throttle": {"/imu=2"}, "every": {"/gps=3"}, "offset": {"-1h"}, "latch": {"none"},
+	"chunk-size": {"4M"}, "segment-size": {"2G"}, "segment-duration": {"60s"}, "encrypt": {"key:@FILES/key"}, "qos": {"/a:reliable,depth=3", "/b:FILES/qos.yaml"}, "custom-data": {"a=b"},
+	"attach": {"FILES/note.txt"}, "extras": {"FILES/extras"}, "defs": {"FILES/odd/msg/Odd.msg"}, "rules": {"FILES/rules.yaml"},
+}
+
+// exampleOf returns values of a flag, with files in a folder.
+func exampleOf(f *flag, dir string) (texts []string) {
+	switch {
+	case examples[f.name] != nil:
+		for _, text := range examples[f.name] {
+			if before, name, ok := cutLast(text, "FILES/"); ok {
+				text = before + filepath.Join(dir, name)
+			}
+			texts = append(texts, text)
+		}
+	case f.name == "types-to":
+		texts = []string{"humble"}
+	case f.kind == onOff:
+		texts = []string{"true"}
+	case f.kind == aNumber:
+		texts = []string{"3"}
+	case len(f.values) > 0:
+		texts = []string{f.values[len(f.values)-1].value}
+	}
+	return texts
+}
+
+// TestRecipe: each flag of plan is in a recipe or in none of its parts, comes back from a line of JSON as it was, and
+// changes the hash if it changes the output. Where the files lie does not.
+func TestRecipe(t *testing.T) {
+	fill := func(dir string) {
+		for name, text := range map[string]string{"key": "00112233445566778899aabbccddeeff", "qos.yaml": "reliability: reliable\n", "note.txt": "a note", "odd/msg/Odd.msg": "int32 x\n", "rules.yaml": "types: {}\n"} {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	here, there := t.TempDir(), t.TempDir()
+	fill(here)
+	fill(there)
+	sink := all.Registry().Lookup("mcap")
+	// made returns the recipe of a line of plan with one flag, and the texts of all flags after it was followed.
+	made := func(name, dir string) (r *recipe.Recipe, asked, got map[string][]string) {
+		t.Helper()
+		e := freshEnv()
+		e.command = commandNamed(e.commands(), "plan")
+		asked = map[string][]string{}
+		if f := e.command.flag(name); f != nil {
+			if f.texts = exampleOf(f, dir); f.texts == nil {
+				t.Fatalf("--%s has no example here", name)
+			}
+			asked[name] = f.texts
+		}
+		if err := e.applyFlags(t.Context(), nil); err != nil {
+			t.Fatalf("--%s: %v", name, err)
+		}
+		r = e.recipe(sink)
+		var read recipe.Recipe
+		if err := json.Unmarshal(tasks.Line(r), &read); err != nil {
+			t.Fatal(err)
+		}
+		next, got := freshEnv(), map[string][]string{}
+		if err := next.follow(t.Context(), "plan", &read); err != nil {
+			t.Fatalf("--%s: %v", name, err)
+		}
+		for _, f := range next.command.flags {
+			if f.texts != nil {
+				got[f.name] = f.texts
+			}
+		}
+		if again := next.recipe(sink); again.Hash() != r.Hash() || string(tasks.Line(again)) != string(tasks.Line(r)) {
+			t.Errorf("--%s: %s became %s", name, tasks.Line(r), tasks.Line(again))
+		}
+		return r, asked, got
+	}
+	empty, _, _ := made("", here)
+	e, seen := freshEnv(), map[part]int{}
+	for _, f := range commandNamed(e.commands(), "plan").flags {
+		seen[f.part()]++
+		if f.part() == inNothing || f.name == "rules" { // which --types-to goes with
+			continue
+		}
+		r, asked, got := made(f.name, here)
+		if len(got) != 1 || !slices.Equal(got[f.name], asked[f.name]) {
+			t.Errorf("%v became %v", asked, got)
+		}
+		if changed := r.Hash() != empty.Hash(); changed != (f.part() == inSettings) {
+			t.Errorf("--%s changes the hash: %v", f.name, changed)
+		}
+		if other, _, _ := made(f.name, there); other.Hash() != r.Hash() {
+			t.Errorf("--%s: other hashes: %s and %s", f.name, tasks.Line(r), tasks.Line(other))
+		}
+	}
+	if seen[inSettings] < 30 || seen[inRun] != 5 || seen[inNothing] < 10 {
+		t.Errorf("%v", seen)
+	}
+}
+
+// freshEnv returns an env without a line.
+func freshEnv() *env {
+	e := &env{formats: all.Registry(), meter: &iox.Meter{}}
+	e.useFiles(iox.OS)
+	return e
+}
