@@ -1,12 +1,10 @@
 package mcap
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -382,123 +380,6 @@ func (x *reindexer) times(old *summary) error {
 		}
 	}
 	return nil
-}
-
-// span fills in the least and greatest time of all messages.
-func (x *reindexer) span() {
-	times := map[int64]chunkIndex{}
-	for _, c := range x.chunks {
-		times[int64(c.offset)] = c
-	}
-	s, first := &x.out.stats, true
-	for i := range x.r.blocks {
-		b := &x.r.blocks[i]
-		if b.Messages <= 0 {
-			continue
-		}
-		start, end := uint64(b.Start), uint64(b.End)
-		if c, ok := times[b.Offset]; ok && !b.run {
-			start, end = c.start, c.end
-		}
-		if first || start < s.start {
-			s.start = start
-		}
-		first, s.end = false, max(s.end, end)
-	}
-}
-
-// summarize fills in what the summary tells.
-func (x *reindexer) summarize() error {
-	r, w := x.r, &x.out
-	w.layout = fullLayout
-	r.defs.freeze()
-	for i, t := range r.defs.list {
-		w.channels = append(w.channels, outChannel{channel: t.channel})
-		w.counts = append(w.counts, uint64(t.messages))
-		w.stats.messages += uint64(t.messages)
-		if now := r.defs.schemas[t.channel.schema]; t.schema != nil && (now == nil || !now.same(t.schema)) {
-			return x.refuse(-1, "schema %d is defined twice, differently, and channel %d has the first", t.channel.schema, r.defs.list[i].channel.id)
-		}
-	}
-	for _, s := range r.defs.schemas {
-		w.schemas = append(w.schemas, outSchema{schema: *s})
-	}
-	x.span()
-	if x.index != nil {
-		c := &x.chunks[len(x.chunks)-1]
-		c.indexes, c.indexLength = x.places, uint64(len(x.index))
-	}
-	for i := range x.chunks {
-		w.chunkIndexes = x.chunks[i].append(w.chunkIndexes)
-	}
-	for _, a := range r.attachments {
-		e := attachmentIndex{offset: uint64(a.at), length: uint64(a.length), attachment: a.attachment}
-		w.attachmentIndexes = e.append(w.attachmentIndexes)
-	}
-	for _, p := range r.metadata {
-		m, err := r.metadataAt(p)
-		if err != nil {
-			return err
-		}
-		e := metadataIndex{offset: uint64(p.at), length: uint64(p.length), name: m.name}
-		w.metadataIndexes = e.append(w.metadataIndexes)
-	}
-	w.stats.chunks, w.stats.attachments, w.stats.metadata = uint32(len(x.chunks)), uint32(len(r.attachments)), uint32(len(r.metadata))
-	return nil
-}
-
-// has reports whether a summary has an entry of a chunk.
-func (s *summary) has(c *chunkIndex) bool {
-	_, found := slices.BinarySearchFunc(s.chunks, c.offset, func(x chunkIndex, at uint64) int { return cmp.Compare(x.offset, at) })
-	return found
-}
-
-// right reports whether a summary has all that was found.
-func (x *reindexer) right(s *summary) bool {
-	w, st := &x.out, s.statistics
-	if st == nil || st.messages != w.stats.messages || st.chunks != w.stats.chunks || st.attachments != w.stats.attachments ||
-		st.metadata != w.stats.metadata || st.messages > 0 && (st.start != w.stats.start || st.end != w.stats.end) ||
-		len(s.chunks) != len(x.chunks) || len(s.attachments) != len(x.r.attachments) || len(s.metadata) != len(x.r.metadata) {
-		return false
-	}
-	counts := map[uint16]uint64{}
-	eachCount(st.counts, func(id uint16, n uint64) { counts[id] += n })
-	have := map[uint16]bool{}
-	for i := range s.channels {
-		have[s.channels[i].id] = true
-	}
-	for i := range w.channels {
-		if id := w.channels[i].id; !have[id] || counts[id] != w.counts[i] {
-			return false
-		}
-	}
-	for i := range x.chunks {
-		if !x.chunks[i].same(&s.chunks[i]) {
-			return false
-		}
-	}
-	for i, a := range x.r.attachments {
-		if s.attachments[i].offset != uint64(a.at) || s.attachments[i].length != uint64(a.length) {
-			return false
-		}
-	}
-	for i, m := range x.r.metadata {
-		if s.metadata[i].offset != uint64(m.at) || s.metadata[i].length != uint64(m.length) {
-			return false
-		}
-	}
-	return true
-}
-
-// same reports whether two entries are about the same chunk, and have the same about it.
-func (x *chunkIndex) same(o *chunkIndex) bool {
-	indexes := func(c *chunkIndex) map[uint16]uint64 {
-		m := map[uint16]uint64{}
-		eachCount(c.indexes, func(id uint16, at uint64) { m[id] = at })
-		return m
-	}
-	return x.start == o.start && x.end == o.end && x.offset == o.offset && x.length == o.length && x.indexLength == o.indexLength &&
-		x.compression == o.compression && x.stored == o.stored && x.original == o.original && maps.Equal(indexes(x), indexes(o))
 }
 
 func (x *reindexer) change() storage.IndexChange {

@@ -99,3 +99,29 @@ func TestReindexHiddenDamage(t *testing.T) {
 		}
 	}
 }
+
+// TestReindexTexts: a text that is not UTF-8 does not get into a summary, and a channel does not without its schema: Python's
+// reader takes a summary as a whole.
+func TestReindexTexts(t *testing.T) {
+	b := unclosed(t, "none")
+	clearSums(t, b)
+	if refusesReindex(t, b) {
+		t.Fatal("the sound file is refused")
+	}
+	for _, text := range []string{"/a", "cdr", "p/msg/B", "ros2msg", "a.txt", "text/plain", "robot"} {
+		for _, at := range []int{bytes.Index(b, []byte(text)), bytes.LastIndex(b, []byte(text))} {
+			odd := bytes.Clone(b)
+			if odd[at+len(text)-1] ^= 0x80; !refusesReindex(t, odd) {
+				t.Errorf("%q at byte %d is not UTF-8, and gets into a summary", text, at)
+			}
+		}
+	}
+	odd := bytes.Clone(b)
+	topic := bytes.Index(odd, []byte("\x02\x00\x00\x00/b"))
+	if odd[topic-2] == 0 || odd[topic-1] != 0 {
+		t.Fatalf("the schema of the channel is not at byte %d", topic-2)
+	}
+	if odd[topic-2] = 77; !refusesReindex(t, odd) {
+		t.Error("a channel whose schema nothing defines gets into a summary")
+	}
+}
