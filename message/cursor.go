@@ -34,8 +34,16 @@ type Cursor struct {
 	units                []uint16
 }
 
-// maxFuel is how many values without bytes a message may have, beside one for each of its bytes.
+// maxFuel is how many values without bytes a message may have, beside one for each of its bytes: of protobuf 64,
+// where they are messages that are not set, and each message around them has some.
 const maxFuel = 1 << 16
+
+func (c *Cursor) refuel(bytes int) {
+	if c.t.wire != nil {
+		bytes *= 64
+	}
+	c.fuel = maxFuel + bytes
+}
 
 // maxKeep is up to how many bytes the memory of a Cursor is kept.
 const maxKeep = 1 << 20
@@ -51,7 +59,8 @@ func OpenInPlace(t *Type, message []byte) *Cursor { return open(t, message, true
 
 func open(t *Type, message []byte, inPlace bool) *Cursor {
 	c := cursors.Get().(*Cursor)
-	c.t, c.src, c.inPlace, c.fuel = t, message, inPlace, maxFuel+len(message)
+	c.t, c.src, c.inPlace = t, message, inPlace
+	c.refuel(len(message))
 	if t.wire != nil {
 		c.r.Begin(message, ros.ROS1, 0)
 		x, wrong := pb.NewIndex(message)
@@ -168,8 +177,12 @@ func (c *Cursor) Padding(n int) []byte {
 	return rest[:c.r.Pos()-at]
 }
 
-// enter begins the struct at the cursor, and returns what leave wants.
-func (c *Cursor) enter(t *Type) (end int) {
+// Sized reports whether structs of the message may have a size before them.
+func (c *Cursor) Sized() bool { return c.r.Delimited || len(c.extents) > 0 }
+
+// Enter begins the struct at the cursor, and returns what Leave wants: Fields for a visitor with a loop of its own.
+// In between it goes to each field by At; to all of them in their order, but for protobuf.
+func (c *Cursor) Enter(t *Type) (end int) {
 	if t.wire != nil {
 		c.enterProto(t)
 		return -1
@@ -212,10 +225,20 @@ func (c *Cursor) enterExtent(t *Type) (end int) {
 	return -1
 }
 
-// leave goes to the end of a struct, and returns the bytes that are skipped: fields that the definition does not
+// At goes to a field of the struct that was entered.
+func (c *Cursor) At(f *Field) {
+	if c.x != nil && c.r.OK() {
+		h := &c.places[len(c.places)-1]
+		h.field, h.element = f, false
+	}
+}
+
+// Leave goes to the end of a struct, and returns the bytes that are skipped: fields that the definition does not
 // have, or padding.
-func (c *Cursor) leave(end int) []byte {
+func (c *Cursor) Leave(end int) []byte {
 	switch {
+	case !c.r.OK():
+		return nil
 	case c.x != nil:
 		c.leaveProto()
 		return nil

@@ -33,7 +33,7 @@
 //
 // No length of a message is trusted. Refused are types with long double or wchar, types with more than
 // 100,000 fields in all or nested more than 128 deep, and messages with too many values that take no bytes
-// (64 Ki and one for each byte) or, in protobuf, nested more than 128 deep.
+// (64 Ki and one for each byte, in protobuf 64) or, in protobuf, nested more than 128 deep.
 //
 // A Type does not change and may be used by any number of goroutines; a Cursor by one at a time. What a Cursor
 // returns points into the message or into its own memory, and is valid until its next call.

@@ -58,17 +58,14 @@ func (c *Cursor) Seek(p *Path) bool {
 		if c.inPlace && t.odd && !t.plainTo(s.field.Index) {
 			return false
 		}
-		c.enter(t)
+		c.Enter(t)
 		for i := range s.field.Index {
 			c.Skip(&t.Fields[i])
 		}
 		if !c.OK() {
 			return false
 		}
-		if c.x != nil {
-			h := c.here()
-			h.field, h.element = s.field, false
-		}
+		c.At(s.field)
 		switch {
 		case s.index >= 0:
 			if _, found := c.Element(s.field, s.index); !found {
@@ -124,7 +121,7 @@ func (c *Cursor) Element(f *Field, index int) (n int, found bool) {
 
 // Rewind goes back to the begin of a message, for another Seek or Fields.
 func (c *Cursor) Rewind() {
-	c.fuel = maxFuel + len(c.src)
+	c.refuel(len(c.src))
 	c.extents = c.extents[:min(1, len(c.extents))]
 	for c.OK() && len(c.places) > 0 {
 		c.leaveProto()

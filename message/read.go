@@ -1,6 +1,8 @@
 package message
 
 import (
+	"encoding/binary"
+
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 )
@@ -9,22 +11,15 @@ import (
 // before its value, which the visitor has to read or skip. Of a message of protobuf that is not set all fields
 // have their defaults. more are the bytes that the struct has behind its fields, in delimited CDR.
 func (c *Cursor) Fields(t *Type, visit func(f *Field)) (more []byte) {
-	end := c.enter(t)
+	end := c.Enter(t)
 	for i := range t.Fields {
 		if !c.r.OK() {
 			return nil
 		}
-		f := &t.Fields[i]
-		if c.x != nil {
-			h := c.here()
-			h.field, h.element = f, false
-		}
-		visit(f)
+		c.At(&t.Fields[i])
+		visit(&t.Fields[i])
 	}
-	if !c.r.OK() {
-		return nil
-	}
-	return c.leave(end)
+	return c.Leave(end)
 }
 
 // Present reports whether a field of protobuf is set; others always are.
@@ -109,11 +104,32 @@ func (c *Cursor) Bits(f *Field) uint64 {
 	default:
 		v = uint64(c.r.U8())
 	}
+	return f.extend(v)
+}
+
+// extend gives a number of fewer than 64 bits its sign.
+func (f *Field) extend(v uint64) uint64 {
 	if f.Kind == Signed {
 		shift := 64 - 8*f.Size
 		return uint64(int64(v) << shift >> shift)
 	}
 	return v
+}
+
+// Bits returns the first number of those that Numbers returned, as Cursor.Bits does.
+func (f *Field) Bits(numbers []byte) uint64 {
+	var v uint64
+	switch f.Size {
+	case 8:
+		return binary.LittleEndian.Uint64(numbers)
+	case 4:
+		v = uint64(binary.LittleEndian.Uint32(numbers))
+	case 2:
+		v = uint64(binary.LittleEndian.Uint16(numbers))
+	default:
+		v = uint64(numbers[0])
+	}
+	return f.extend(v)
 }
 
 // Numbers reads n numbers or bools: all of a list or array that Count has counted, or one. They are in little
@@ -192,9 +208,9 @@ func (c *Cursor) Time(f *Field) (sec, nsec int64) {
 	case c.x != nil:
 		return c.timeProto()
 	}
-	end := c.enter(f.Type)
+	end := c.Enter(f.Type)
 	a, b := c.r.U32(), c.r.U32()
-	c.leave(end)
+	c.Leave(end)
 	sec, nsec = int64(int32(a)), int64(b)
 	switch {
 	case c.r.NUL: // CDR
@@ -226,18 +242,18 @@ func (c *Cursor) SkipElements(f *Field, n int) {
 	case f.Size > 0:
 		c.r.Numbers(n, f.Size)
 		return
-	case f.Type != nil && f.Type.run.count > 0 && len(c.extents) == 0 && !c.r.Delimited:
+	case f.Type != nil && f.Type.run.count > 0 && !c.Sized():
 		c.r.Numbers(n*f.Type.run.count, f.Type.run.size)
 		return
 	}
 	for i := 0; i < n && c.OK(); i++ {
 		switch {
 		case f.Type != nil:
-			end := c.enter(f.Type)
+			end := c.Enter(f.Type)
 			for k := range f.Type.Fields {
 				c.Skip(&f.Type.Fields[k])
 			}
-			c.leave(end)
+			c.Leave(end)
 		case f.Wide:
 			c.r.SkipWide()
 		default:

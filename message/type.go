@@ -25,6 +25,17 @@ const (
 	Struct // also a time or a duration, see Field.Clock
 )
 
+// Class returns how the bits of a number of a kind are read.
+func (k Kind) Class() schema.NumberClass {
+	switch k {
+	case Signed:
+		return schema.Signed
+	case Float:
+		return schema.Float
+	}
+	return schema.Unsigned
+}
+
 // A Type is a struct of messages. Types are shared where a definition uses one twice, and a type of protobuf may
 // be within itself.
 type Type struct {
@@ -134,6 +145,16 @@ func (t *Type) Find(name string) *Field {
 	}
 	return nil
 }
+
+// Wire returns what protobuf has of a type: the fields have the same order. It is nil for ROS.
+func (t *Type) Wire() *pb.Type { return t.wire }
+
+// Default returns what a field of protobuf has that is not set: a number as Bits returns it, or else text or bytes.
+func (f *Field) Default() (bits uint64, text []byte) { return f.bits, f.text }
+
+// Plain reports whether messages in plain CDR are some of the type: not those of IDL with unions, optional or
+// numbered members.
+func (t *Type) Plain() bool { return !t.whole.special.Always() }
 
 // Protobuf reports whether it is a type of protobuf, and not of ROS.
 func (t *Type) Protobuf() bool { return t.wire != nil }

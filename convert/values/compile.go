@@ -8,24 +8,26 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/internal/wire/pb"
+	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
 )
 
 // A slot is a value in messages, and its place in Go.
 type slot struct {
-	shape
+	*message.Field
+	one  bool // a value of the list that the field is, and not the list
 	form form
-	min  int // least bytes of the value in ROS
-	src  source
 	typ  reflect.Type // in Go; nil: the value has no place
 
-	goKind kind // of a number
+	goKind message.Kind // of a number
 	goSize int
 	elem   *slot // of a list, a pointer, an interface
 	node   *node
 	others *sync.Map // of an interface: the slots of Go types that are not the natural one
-	ros1   bool      // of an interface: the messages are of ROS 1
 }
+
+// list reports whether the value is a list or an array.
+func (s *slot) list() bool { return s.List && !s.one }
 
 // A form is what a value is in Go.
 type form uint8
@@ -43,74 +45,66 @@ const (
 	formMap                 // map[string]any
 	formSlice               //
 	formArray               //
+	formRun                 // numbers that are side by side on both sides
 	formPointer             //
 	formAny                 // an interface
 )
 
 // A node is a struct in messages, and its Go type.
 type node struct {
-	name   string
+	typ    *message.Type
 	fields []field
-	runs   []field // the same, with numbers that are side by side on both sides as one array
-	min    int     // least bytes in ROS
+	runs   []field // the same in messages without sizes of structs, see fuse
 	flat   flat
-	wire   *pb.Type        // of protobuf
 	has    map[string]bool // of a map: the names of the fields
 }
 
 // A field is a field of a node.
 type field struct {
-	name   string
+	path   string  // of names, for errors
 	offset uintptr // in the struct
 	*slot
 	*protoField
 }
 
-// The limits of a definition.
+// The limits of a definition and a Go type.
 const (
 	maxNodes = 100_000
 	maxDepth = 128
 )
 
 type nodeKey struct {
-	src source
-	typ reflect.Type
+	typ *message.Type
+	in  reflect.Type
 }
 
 type compiler struct {
-	ros1          bool
 	made          map[nodeKey]*node
 	work          int
 	unread, unset []string
 }
 
-// slot compiles a value and its place. path is for errors.
-func (c *compiler) slot(src source, t reflect.Type, path string, depth int) (*slot, error) {
-	s := &slot{shape: src.shape(c.ros1), src: src, typ: t}
-	if depth > maxDepth {
-		return nil, fmt.Errorf("the definition or the Go type is nested more than %d deep", maxDepth)
-	}
-	if s.kind == unknown {
-		return nil, fmt.Errorf("field %s: a %s cannot be read", path, src.name())
-	}
+// slot compiles a field, or one value of a list, and its place. path is for errors.
+func (c *compiler) slot(f *message.Field, one bool, t reflect.Type, path string, depth int) (*slot, error) {
+	s := &slot{Field: f, one: one, typ: t}
 	switch {
-	case t == nil && s.list:
-		return s, c.elem(s, src.element(), nil, path, depth)
+	case depth > maxDepth:
+		return nil, fmt.Errorf("the definition or the Go type is nested more than %d deep", maxDepth)
 	case t == nil:
-		return s, c.single(s, path, depth)
+		return s, nil
 	case t == anyType:
-		s.form, s.others, s.ros1 = formAny, new(sync.Map), c.ros1
-		return s, c.elem(s, src, src.natural(c.ros1), path, depth)
+		s.form, s.others = formAny, new(sync.Map)
+		return s, c.elem(s, one, natural(f, one), path, depth)
 	case t.Kind() == reflect.Pointer:
 		s.form = formPointer
-		return s, c.elem(s, src, t.Elem(), path, depth)
-	case s.list && t.Kind() == reflect.Slice:
+		return s, c.elem(s, one, t.Elem(), path, depth)
+	case s.list() && t.Kind() == reflect.Slice:
 		s.form = formSlice
-		return s, c.elem(s, src.element(), t.Elem(), path, depth)
-	case s.list && t.Kind() == reflect.Array && (s.fixed < 0 || s.fixed == t.Len()):
+		return s, c.elem(s, true, t.Elem(), path, depth)
+	case s.list() && t.Kind() == reflect.Array && (s.Fixed < 0 || s.Fixed == t.Len()):
 		s.form = formArray
-		return s, c.elem(s, src.element(), t.Elem(), path, depth)
-	case s.list:
+		return s, c.elem(s, true, t.Elem(), path, depth)
+	case s.list():
 		return nil, s.misfit(path)
 	}
 	return s, c.single(s, path, depth)
@@ -120,115 +114,61 @@ func (s *slot) misfit(path string) error {
 	if path == "" {
 		path = "of the messages"
 	}
-	return fmt.Errorf("%w: field %s is a %s and cannot be a %s", ErrType, path, s.src.name(), s.typ)
+	return fmt.Errorf("%w: field %s is a %s and cannot be a %s", ErrType, path, s.name(), s.typ)
 }
 
 // elem compiles what a list, a pointer or an interface is about.
-func (c *compiler) elem(s *slot, src source, t reflect.Type, path string, depth int) (err error) {
-	if s.elem, err = c.slot(src, t, path, depth+1); err != nil {
-		return err
-	}
-	s.min = s.elem.min
-	if s.list && s.form != formPointer && s.form != formAny {
-		if s.min = 4; s.fixed >= 0 {
-			s.min = product(s.fixed, s.elem.min)
-		}
-	}
-	return nil
-}
-
-// product is a*b, or a large number.
-func product(a, b int) int {
-	if b > 0 && a > (1<<40)/b {
-		return 1 << 40
-	}
-	return a * b
+func (c *compiler) elem(s *slot, one bool, t reflect.Type, path string, depth int) (err error) {
+	s.elem, err = c.slot(s.Field, one, t, path, depth+1)
+	return err
 }
 
 // single compiles a value that is no list.
 func (c *compiler) single(s *slot, path string, depth int) error {
-	s.min = max(s.size, 1)
-	k := reflect.Invalid
-	if s.typ != nil {
-		k = s.typ.Kind()
-	}
+	k := s.typ.Kind()
 	bytes := k == reflect.Slice && s.typ.Elem().Kind() == reflect.Uint8
-	switch s.kind {
-	case boolean:
-		return s.take(k == reflect.Bool, formBool, path)
-	case text:
-		if s.min = 4; bytes {
-			s.form = formBytes
-			return nil
-		}
-		return s.take(k == reflect.String, formString, path)
-	case blob:
-		return s.take(bytes, formBytes, path)
-	case clock, span:
-		s.min = 8
-		switch {
-		case s.kind == clock && s.typ == timeType:
-			s.form = formTime
-			return nil
-		case k == reflect.Int64:
-			s.form = formNanos
-			return nil
-		}
+	switch {
+	case s.Kind == message.Bool && k == reflect.Bool:
+		s.form = formBool
+	case s.Kind == message.Text && k == reflect.String:
+		s.form = formString
+	case (s.Kind == message.Text || s.Kind == message.Bytes) && bytes:
+		s.form = formBytes
+	case s.Clock == schema.Time && s.typ == timeType:
+		s.form = formTime
+	case s.Clock != schema.Invalid && k == reflect.Int64:
+		s.form = formNanos
+	case s.Kind == message.Struct:
 		return c.structure(s, path, depth)
-	case structure:
-		return c.structure(s, path, depth)
-	}
-	if k == reflect.Invalid {
-		return nil
-	}
-	if s.goKind, s.goSize = numberOf(s.typ); s.goSize == 0 {
+	case s.Kind > message.Float:
 		return s.misfit(path)
+	default:
+		if s.goKind, s.goSize = numberOf(s.typ); s.goSize == 0 {
+			return s.misfit(path)
+		}
+		if s.form = formCast; s.goKind == s.Kind && s.goSize == s.Size {
+			s.form = formNumber
+		}
 	}
-	if s.form = formCast; s.goKind == s.kind && s.goSize == s.size {
-		s.form = formNumber
-	}
-	return nil
-}
-
-// take makes f the form of a value if ok, or if it has no place in Go.
-func (s *slot) take(ok bool, f form, path string) error {
-	if s.typ == nil {
-		return nil
-	}
-	if !ok {
-		return s.misfit(path)
-	}
-	s.form = f
 	return nil
 }
 
 // numberOf returns what a Go type is among numbers; size 0: it is none.
-func numberOf(t reflect.Type) (kind, int) {
+func numberOf(t reflect.Type) (message.Kind, int) {
 	switch t.Kind() {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return signed, int(t.Size())
+		return message.Signed, int(t.Size())
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return unsigned, int(t.Size())
+		return message.Unsigned, int(t.Size())
 	case reflect.Float32, reflect.Float64:
-		return float, int(t.Size())
+		return message.Float, int(t.Size())
 	}
-	return unknown, 0
-}
-
-// ROS 1 has times as primitives; in Go they are also the structs that they are in ROS 2.
-var (
-	rosTime     = &schema.Message{Name: "time", Fields: words(schema.Uint32, schema.Uint32)}
-	rosDuration = &schema.Message{Name: "duration", Fields: words(schema.Int32, schema.Int32)}
-)
-
-func words(sec, nanosec schema.Kind) []schema.Field {
-	return []schema.Field{{Name: "sec", Type: schema.Type{Kind: sec}}, {Name: "nanosec", Type: schema.Type{Kind: nanosec}}}
+	return 0, 0
 }
 
 // structure compiles a struct.
 func (c *compiler) structure(s *slot, path string, depth int) (err error) {
 	switch {
-	case s.typ == nil:
 	case s.typ == mapType:
 		s.form = formMap
 	case s.typ.Kind() == reflect.Struct && s.typ != timeType:
@@ -236,18 +176,7 @@ func (c *compiler) structure(s *slot, path string, depth int) (err error) {
 	default:
 		return s.misfit(path)
 	}
-	key := nodeKey{source{ros: schema.Type{Kind: schema.Struct, Message: s.src.ros.Message}, md: s.src.md}, s.typ}
-	switch {
-	case s.src.fd != nil:
-		key.src.md = s.src.fd.Message()
-	case s.src.ros.Kind == schema.Time:
-		key.src.ros.Message = rosTime
-	case s.src.ros.Kind == schema.Duration:
-		key.src.ros.Message = rosDuration
-	}
-	if s.node, err = c.node(key, path, depth); err == nil {
-		s.min = s.node.min
-	}
+	s.node, err = c.node(nodeKey{s.Type, s.typ}, path, depth)
 	return err
 }
 
@@ -255,65 +184,48 @@ func (c *compiler) node(key nodeKey, path string, depth int) (*node, error) {
 	if n := c.made[key]; n != nil {
 		return n, nil
 	}
-	n := &node{}
+	list := key.typ.Fields
+	n := &node{typ: key.typ, fields: make([]field, len(list))}
 	c.made[key] = n // before its fields: a type of protobuf may be within itself
-	list := n.rosFields(key.src.ros.Message)
-	if key.src.md != nil {
-		if key.typ == nil {
-			return n, nil // what has no place is not looked into
-		}
-		list = n.protoFields(key.src.md)
-	}
 	if c.work += 1 + len(list); c.work > maxNodes {
 		return nil, fmt.Errorf("the definition is too large to be compiled")
 	}
-	places, err := c.places(n, list, key.typ, path)
+	places, err := c.places(n, key.in, path)
 	if err != nil {
 		return nil, err
 	}
 	if path != "" {
 		path += "."
 	}
-	n.fields = make([]field, len(list))
-	for i, m := range list {
-		f := &n.fields[i]
-		f.name, f.protoField = m.name, m.proto
-		t := places[i].Type
-		if f.offset = places[i].Offset; key.typ == mapType {
+	for i := range list {
+		f, t := &n.fields[i], places[i].Type
+		if f.path, f.offset = list[i].Name, places[i].Offset; key.in == mapType {
 			t = anyType
 		}
-		if f.slot, err = c.slot(m.src, t, path+m.name, depth+1); err != nil {
+		if f.slot, err = c.slot(&list[i], false, t, path+list[i].Name, depth+1); err != nil {
 			return nil, err
 		}
-		n.min = min(1<<40, n.min+f.slot.min)
+		if w := key.typ.Wire(); w != nil {
+			f.protoField = newProtoField(&list[i], &w.Fields[i], key.typ.Entry)
+		}
 	}
-	n.fuse(key.typ)
+	n.fuse(key.in)
 	return n, nil
 }
 
-// A member is a field of a struct in messages.
-type member struct {
-	name  string
-	src   source
-	proto *protoField
+// A protoField is what writing a field of protobuf takes.
+type protoField struct {
+	wire   *pb.Field
+	always bool // it is written in any case: required, or of an entry of a map
+	packed bool
+	utf8   bool
+	bits   uint64 // its default, see message.Field.Default
+	text   []byte
 }
 
-func (n *node) rosFields(m *schema.Message) (list []member) {
-	if m == nil {
-		return nil
-	}
-	n.name = m.Name
-	for _, f := range m.Fields {
-		list = append(list, member{name: f.Name, src: source{ros: f.Type}})
-	}
-	return list
-}
-
-func (n *node) protoFields(md protoreflect.MessageDescriptor) (list []member) {
-	n.name, n.wire = string(md.FullName()), pb.TypeOf(md)
-	for i := range md.Fields().Len() {
-		fd := md.Fields().Get(i)
-		list = append(list, member{string(fd.Name()), source{fd: fd}, newProtoField(&n.wire.Fields[i], fd, md.IsMapEntry())})
-	}
-	return list
+func newProtoField(f *message.Field, w *pb.Field, entry bool) *protoField {
+	d := &protoField{wire: w, always: f.Proto.Cardinality() == protoreflect.Required || entry, packed: f.Proto.IsPacked(),
+		utf8: f.Proto.ParentFile().Syntax() != protoreflect.Proto2}
+	d.bits, d.text = f.Default()
+	return d
 }

@@ -33,8 +33,8 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// The readers of this package, of render and of content judge the cursor of package message: on random
-// types in every form, on damaged messages and on recordings it finds the same values and the same errors.
+// The programs of this package and of render, and the reader of content, judge the cursor of package message: on random
+// types in every form, on damaged messages and on recordings all find the same values and the same errors.
 
 // cursorFields returns the struct at a cursor as a map, as a Codec of maps does.
 func cursorFields(c *message.Cursor, typ *message.Type) any {

@@ -3,6 +3,8 @@ package values
 import (
 	"reflect"
 	"unsafe"
+
+	"github.com/bagconv/bagconv/message"
 )
 
 // Numbers of one size that are side by side in messages and in Go are read and written at once:
@@ -10,18 +12,22 @@ import (
 //	geometry_msgs/Pose      float64 x, y, z   float64 x, y, z, w     one run of 7 numbers
 //	its Go type             struct{ X, Y, Z } struct{ X, Y, Z, W }
 //
-// So are lists of such structs. It is not done in delimited CDR, which has a size before each struct.
+// So are lists of such structs. Small structs become fields of the struct around them. It is not done in messages
+// with a size before each struct.
 
 // A flat value is n numbers of one size, and nothing else on both sides; n is 0 for others.
-type flat struct{ n, size int }
+type flat struct {
+	n, size int
+	numbers *message.Field // some that are read alike
+}
 
 // flat returns what a value is.
 func (s *slot) flat() flat {
 	switch {
 	case s.form == formNumber:
-		return flat{1, s.size}
-	case s.form == formArray && s.elem.form == formNumber && s.fixed > 0:
-		return flat{s.fixed, s.elem.size}
+		return flat{1, s.Size, s.Field}
+	case s.form == formRun, s.form == formArray && s.elem.form == formNumber && s.Fixed > 0:
+		return flat{s.Fixed, s.Size, s.Field}
 	case s.form == formStruct:
 		return s.node.flat
 	}
@@ -30,24 +36,19 @@ func (s *slot) flat() flat {
 
 // fuse finds the runs of a struct.
 func (n *node) fuse(t reflect.Type) {
-	if n.wire != nil || t == nil || t == mapType {
+	if n.typ.Protobuf() || t == mapType {
 		n.runs = n.fields
 		return
 	}
-	for i := range n.fields {
-		f := n.fields[i]
-		now := f.slot.flat()
-		if k := len(n.runs) - 1; k >= 0 && now.n > 0 {
-			last := n.runs[k].slot.flat()
-			if end := n.runs[k].offset + uintptr(last.n*last.size); last.n > 0 && last.size == now.size && end == f.offset {
-				n.runs[k].slot = runOf(flat{last.n + now.n, now.size})
-				continue
-			}
+	for _, f := range n.fields {
+		if f.form != formStruct || len(f.node.runs) == 0 || len(f.node.runs) > maxInline {
+			n.addRun(f)
+			continue
 		}
-		if now.n > 1 {
-			f.slot = runOf(now)
+		for _, part := range f.node.runs {
+			part.path, part.offset = f.path+"."+part.path, f.offset+part.offset
+			n.addRun(part)
 		}
-		n.runs = append(n.runs, f)
 	}
 	if len(n.runs) == 1 && n.runs[0].offset == 0 {
 		if f := n.runs[0].slot.flat(); uintptr(f.n*f.size) == t.Size() {
@@ -56,9 +57,28 @@ func (n *node) fuse(t reflect.Type) {
 	}
 }
 
-// runOf returns the array of numbers that a run is.
-func runOf(f flat) *slot {
-	return &slot{form: formArray, shape: shape{list: true, fixed: f.n}, elem: &slot{form: formNumber, shape: shape{size: f.size}}}
+// maxInline is how many runs a struct may have to become fields of the one around it.
+const maxInline = 8
+
+// addRun adds a field to the runs, or to the last one.
+func (n *node) addRun(f field) {
+	now := f.slot.flat()
+	if k := len(n.runs) - 1; k >= 0 && now.n > 0 {
+		last := &n.runs[k]
+		if have := last.slot.flat(); have.n > 0 && have.size == now.size && last.offset+uintptr(have.n*have.size) == f.offset {
+			last.slot = runOf(have.n+now.n, now.size)
+			return
+		}
+	}
+	if now.n > 1 {
+		f.slot = runOf(now.n, now.size)
+	}
+	n.runs = append(n.runs, f)
+}
+
+// runOf returns a run of n numbers.
+func runOf(n, size int) *slot {
+	return &slot{Field: &message.Field{Size: size, List: true, Fixed: n}, form: formRun}
 }
 
 // bytesAt returns n bytes of memory.

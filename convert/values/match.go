@@ -8,25 +8,24 @@ import (
 
 // places returns which field of a Go struct each field of a message has; the zero value for none.
 // A tag bag:"name" names it, and else the names are compared without case and underscores.
-func (c *compiler) places(n *node, list []member, t reflect.Type, path string) ([]reflect.StructField, error) {
+func (c *compiler) places(n *node, t reflect.Type, path string) ([]reflect.StructField, error) {
+	list := n.typ.Fields
 	out := make([]reflect.StructField, len(list))
-	switch {
-	case t == nil:
-		return out, nil
-	case t == mapType:
+	if t == mapType {
 		n.has = map[string]bool{}
-		for _, m := range list {
-			n.has[m.name] = true
+		for i := range list {
+			n.has[list[i].Name] = true
 		}
 		return out, nil
 	}
 	exact, folded := map[string]int{}, map[string]int{}
-	for i, m := range list {
-		exact[m.name] = i
-		if _, twice := folded[fold(m.name)]; twice {
-			folded[fold(m.name)] = -2
+	for i := range list {
+		name := list[i].Name
+		exact[name] = i
+		if _, twice := folded[fold(name)]; twice {
+			folded[fold(name)] = -2
 		} else {
-			folded[fold(m.name)] = i
+			folded[fold(name)] = i
 		}
 	}
 	if path != "" {
@@ -46,20 +45,20 @@ func (c *compiler) places(n *node, list []member, t reflect.Type, path string) (
 		}
 		switch {
 		case !ok && tagged:
-			return nil, fmt.Errorf("%w: %s has no field %s%s, which a tag of %s names", ErrType, n.name, path, tag, t)
+			return nil, fmt.Errorf("%w: %s has no field %s%s, which a tag of %s names", ErrType, n.typ.Name, path, tag, t)
 		case !ok:
 			c.unset = append(c.unset, path+f.Name)
 		case k < 0:
-			return nil, fmt.Errorf("%w: several fields of %s may be %s%s; add a tag bag:\"name\"", ErrType, n.name, path, f.Name)
+			return nil, fmt.Errorf("%w: several fields of %s may be %s%s; add a tag bag:\"name\"", ErrType, n.typ.Name, path, f.Name)
 		case out[k].Type != nil:
-			return nil, fmt.Errorf("%w: field %s%s of %s has two places, %s and %s", ErrType, path, list[k].name, n.name, out[k].Name, f.Name)
+			return nil, fmt.Errorf("%w: field %s%s of %s has two places, %s and %s", ErrType, path, list[k].Name, n.typ.Name, out[k].Name, f.Name)
 		default:
 			out[k] = f
 		}
 	}
 	for i := range list {
 		if out[i].Type == nil {
-			c.unread = append(c.unread, path+list[i].name)
+			c.unread = append(c.unread, path+list[i].Name)
 		}
 	}
 	return out, nil

@@ -1,14 +1,15 @@
 package values
 
 import (
+	"encoding/binary"
 	"math"
 	"unsafe"
 
-	"github.com/bagconv/bagconv/schema"
+	"github.com/bagconv/bagconv/message"
 )
 
 // load returns the bits of a number: an integer with its sign in 64 bits, a float as a float64.
-func load(p unsafe.Pointer, k kind, size int) uint64 { return widen(raw(p, size), k, size) }
+func load(p unsafe.Pointer, k message.Kind, size int) uint64 { return widen(raw(p, size), k, size) }
 
 // raw returns the bits of a number in memory.
 func raw(p unsafe.Pointer, size int) uint64 {
@@ -38,32 +39,32 @@ func setRaw(p unsafe.Pointer, size int, bits uint64) {
 }
 
 // widen returns in 64 bits what has fewer.
-func widen(bits uint64, k kind, size int) uint64 { return k.class().Widen(bits, 8*size) }
+func widen(bits uint64, k message.Kind, size int) uint64 { return k.Class().Widen(bits, 8*size) }
 
 // convert returns the bits of a number as one of another kind; false if that does not have the value.
-func convert(bits uint64, from, to kind, size int) (uint64, bool) {
-	bits, changed := from.class().Convert(bits, to.class(), 8*size)
+func convert(bits uint64, from, to message.Kind, size int) (uint64, bool) {
+	bits, changed := from.Class().Convert(bits, to.Class(), 8*size)
 	return bits, !changed
 }
 
-// class returns what a kind is among numbers.
-func (k kind) class() schema.NumberClass {
-	switch k {
-	case signed:
-		return schema.Signed
-	case float:
-		return schema.Float
-	}
-	return schema.Unsigned
-}
-
 // asText is a number for an error.
-func asText(bits uint64, k kind) any {
+func asText(bits uint64, k message.Kind) any {
 	switch k {
-	case signed:
+	case message.Signed:
 		return int64(bits)
-	case float:
+	case message.Float:
 		return math.Float64frombits(bits)
 	}
 	return bits
 }
+
+// swap turns the order of bytes around.
+func swap(b []byte, size int) {
+	for ; len(b) >= size && size > 1; b = b[size:] {
+		for i := range size / 2 {
+			b[i], b[size-1-i] = b[size-1-i], b[i]
+		}
+	}
+}
+
+var bigEndianHost = binary.NativeEndian.Uint16([]byte{1, 0}) != 1

@@ -46,7 +46,7 @@ func (w *protoWriter) content(s *slot, p unsafe.Pointer) error {
 	if err != nil || p == nil || s.form == formSkip {
 		return err
 	}
-	if s.isTime() {
+	if s.form == formTime || s.form == formNanos {
 		sec, nsec := s.clockAt(p)
 		w.buf = appendTime(w.buf, sec, nsec)
 		return nil
@@ -62,23 +62,23 @@ func (w *protoWriter) content(s *slot, p unsafe.Pointer) error {
 			return err
 		}
 	}
-	set := make([]bool, n.wire.Oneofs)
+	set := make([]bool, n.typ.Wire().Oneofs)
 	for i := range n.fields {
 		f := &n.fields[i]
 		at := unsafe.Add(p, f.offset)
 		if s.form == formMap {
-			v := m[f.name]
+			v := m[f.Name]
 			at = unsafe.Pointer(&v)
 		}
 		written, err := w.field(f, at)
-		if err == nil && written && f.Oneof >= 0 {
-			if set[f.Oneof] {
+		if err == nil && written && f.wire.Oneof >= 0 {
+			if set[f.wire.Oneof] {
 				err = refused("another field of its oneof is set, too")
 			}
-			set[f.Oneof] = true
+			set[f.wire.Oneof] = true
 		}
 		if err != nil {
-			return within(f.name, err)
+			return within(f.Name, err)
 		}
 	}
 	w.depth--
@@ -100,13 +100,13 @@ func (w *protoWriter) field(f *field, p unsafe.Pointer) (written bool, err error
 	case f.List:
 		return false, w.list(f, s, p)
 	}
-	always := f.always || explicit && f.presence
+	always := f.always || explicit && f.Presence
 	head := len(w.buf)
-	w.buf = protowire.AppendTag(w.buf, f.Num, f.Wire)
-	if f.Parts {
+	w.buf = protowire.AppendTag(w.buf, f.wire.Num, f.wire.Wire)
+	if f.wire.Parts {
 		empty := len(w.buf) + 1
-		if f.Wire == protowire.StartGroupType {
-			empty = len(w.buf) + protowire.SizeTag(f.Num)
+		if f.wire.Wire == protowire.StartGroupType {
+			empty = len(w.buf) + protowire.SizeTag(f.wire.Num)
 		}
 		if err := w.message(f, s, p); err != nil {
 			return false, err
@@ -135,11 +135,11 @@ func (w *protoWriter) field(f *field, p unsafe.Pointer) (written bool, err error
 
 // message writes a message after its tag.
 func (w *protoWriter) message(f *field, s *slot, p unsafe.Pointer) error {
-	if f.Wire == protowire.StartGroupType {
+	if f.wire.Wire == protowire.StartGroupType {
 		if err := w.content(s, p); err != nil {
 			return err
 		}
-		w.buf = protowire.AppendTag(w.buf, f.Num, protowire.EndGroupType)
+		w.buf = protowire.AppendTag(w.buf, f.wire.Num, protowire.EndGroupType)
 		return nil
 	}
 	w.buf = append(w.buf, 0)
@@ -167,11 +167,11 @@ func (f *field) scalar(s *slot, p unsafe.Pointer) (bits uint64, text []byte, err
 	default:
 		v := load(p, s.goKind, s.goSize)
 		var ok bool
-		if bits, ok = convert(v, s.goKind, s.kind, s.size); !ok {
-			return 0, nil, refused("%v is no %s", asText(v, s.goKind), s.src.name())
+		if bits, ok = convert(v, s.goKind, s.Kind, s.Size); !ok {
+			return 0, nil, refused("%v is no %s", asText(v, s.goKind), s.name())
 		}
 	}
-	if f.Kind == protoreflect.StringKind && f.utf8 && !utf8.Valid(text) {
+	if f.wire.Kind == protoreflect.StringKind && f.utf8 && !utf8.Valid(text) {
 		return 0, nil, refused("the text is not UTF-8")
 	}
 	return bits, text, nil
@@ -179,17 +179,17 @@ func (f *field) scalar(s *slot, p unsafe.Pointer) (bits uint64, text []byte, err
 
 // narrow returns what pb.Number returns for a number of the same kind: floats of 32 bits have theirs.
 func (f *field) narrow(s *slot, bits uint64) uint64 {
-	v, _ := convert(bits, s.kind, s.kind, s.size)
+	v, _ := convert(bits, s.Kind, s.Kind, s.Size)
 	return v
 }
 
 // single writes a value after its tag.
 func (w *protoWriter) single(f *field, bits uint64, text []byte) {
-	if f.Wire == protowire.BytesType {
+	if f.wire.Wire == protowire.BytesType {
 		w.buf = protowire.AppendBytes(w.buf, text)
 		return
 	}
-	w.buf = pb.AppendNumber(w.buf, f.Kind, bits)
+	w.buf = pb.AppendNumber(w.buf, f.wire.Kind, bits)
 }
 
 // list writes a list.
@@ -200,7 +200,7 @@ func (w *protoWriter) list(f *field, s *slot, p unsafe.Pointer) error {
 	}
 	head := -1
 	if f.packed {
-		w.buf = append(protowire.AppendTag(w.buf, f.Num, protowire.BytesType), 0)
+		w.buf = append(protowire.AppendTag(w.buf, f.wire.Num, protowire.BytesType), 0)
 		head = len(w.buf) - 1
 	}
 	for i := range n {
@@ -216,9 +216,9 @@ func (w *protoWriter) list(f *field, s *slot, p unsafe.Pointer) error {
 
 func (w *protoWriter) element(f *field, s *slot, p unsafe.Pointer) error {
 	if !f.packed {
-		w.buf = protowire.AppendTag(w.buf, f.Num, f.Wire)
+		w.buf = protowire.AppendTag(w.buf, f.wire.Num, f.wire.Wire)
 	}
-	if f.Parts {
+	if f.wire.Parts {
 		return w.message(f, s, p)
 	}
 	s, p, err := s.resolve(p)
@@ -231,4 +231,15 @@ func (w *protoWriter) element(f *field, s *slot, p unsafe.Pointer) error {
 		w.single(f, bits, text)
 	}
 	return err
+}
+
+// appendTime writes a google.protobuf.Timestamp or Duration: {1 int64 seconds, 2 int32 nanos}.
+func appendTime(dst []byte, sec, nsec int64) []byte {
+	if sec != 0 {
+		dst = protowire.AppendVarint(append(dst, 1<<3), uint64(sec))
+	}
+	if nsec != 0 {
+		dst = protowire.AppendVarint(append(dst, 2<<3), uint64(nsec))
+	}
+	return dst
 }

@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/message"
+	"github.com/bagconv/bagconv/schema"
 )
 
 // A rosWriter is a message of ROS in the making.
@@ -51,18 +53,19 @@ func within(name string, err error) error {
 // value writes the value at p; nil: zero.
 func (w *rosWriter) value(s *slot, p unsafe.Pointer) error {
 	if p == nil {
-		return w.zero(s)
+		w.zero(s.Field, s.one)
+		return nil
 	}
 	switch s.form {
 	case formNumber:
-		w.number(s.size, raw(p, s.size))
+		w.number(s.Size, raw(p, s.Size))
 	case formCast:
 		bits := load(p, s.goKind, s.goSize)
-		v, ok := convert(bits, s.goKind, s.kind, s.size)
+		v, ok := convert(bits, s.goKind, s.Kind, s.Size)
 		if !ok {
-			return refused("%v is no %s", asText(bits, s.goKind), s.src.name())
+			return refused("%v is no %s", asText(bits, s.goKind), s.name())
 		}
-		w.number(s.size, v)
+		w.number(s.Size, v)
 	case formBool:
 		w.Bool(*(*bool)(p))
 	case formString:
@@ -77,6 +80,8 @@ func (w *rosWriter) value(s *slot, p unsafe.Pointer) error {
 		return w.mapping(s.node, *(*map[string]any)(p))
 	case formSlice, formArray:
 		return w.list(s, p)
+	case formRun:
+		w.numbers(s.Size, s.Fixed, p)
 	case formPointer:
 		return w.value(s.elem, *(*unsafe.Pointer)(p))
 	case formAny:
@@ -86,7 +91,7 @@ func (w *rosWriter) value(s *slot, p unsafe.Pointer) error {
 		}
 		return w.value(e, p)
 	default:
-		return w.zero(s)
+		w.zero(s.Field, s.one)
 	}
 	return nil
 }
@@ -114,8 +119,8 @@ func (s *slot) dynamic(v any) (*slot, unsafe.Pointer, error) {
 	if t != e.typ {
 		known, ok := s.others.Load(t)
 		if !ok {
-			c := compiler{ros1: s.ros1, made: map[nodeKey]*node{}}
-			made, err := c.slot(s.src, t, "", 0)
+			c := compiler{made: map[nodeKey]*node{}}
+			made, err := c.slot(s.Field, s.one, t, "", 0)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -130,16 +135,16 @@ func (s *slot) dynamic(v any) (*slot, unsafe.Pointer, error) {
 
 // text writes a string.
 func (w *rosWriter) text(s *slot, b []byte) error {
-	if !s.wide {
-		if s.bound > 0 && len(b) > s.bound {
-			return refused("a string of %d bytes, which has at most %d", len(b), s.bound)
+	if !s.Wide {
+		if s.TextBound > 0 && len(b) > s.TextBound {
+			return refused("a string of %d bytes, which has at most %d", len(b), s.TextBound)
 		}
 		w.String(b)
 		return nil
 	}
 	units := utf16.Encode([]rune(string(b)))
-	if s.bound > 0 && len(units) > s.bound {
-		return refused("a string of %d characters, which has at most %d", len(units), s.bound)
+	if s.TextBound > 0 && len(units) > s.TextBound {
+		return refused("a string of %d characters, which has at most %d", len(units), s.TextBound)
 	}
 	w.U32(uint32(len(units)))
 	for _, u := range units {
@@ -167,11 +172,11 @@ func (s *slot) clockAt(p unsafe.Pointer) (sec, nsec int64) {
 func (w *rosWriter) time(s *slot, p unsafe.Pointer) error {
 	sec, nsec := s.clockAt(p)
 	low, high := int64(math.MinInt32), int64(math.MaxInt32)
-	if s.kind == clock && !w.CDR() {
+	if s.Clock == schema.Time && !w.CDR() {
 		low, high = 0, math.MaxUint32
 	}
 	if sec < low || sec > high {
-		return refused("a %s has seconds from %d to %d, and not %d", s.src.name(), low, high, sec)
+		return refused("a %s has seconds from %d to %d, and not %d", s.name(), low, high, sec)
 	}
 	w.U32(uint32(sec))
 	w.U32(uint32(nsec))
@@ -189,7 +194,7 @@ func (w *rosWriter) structure(n *node, p unsafe.Pointer) error {
 	for i := range n.runs {
 		f := &n.runs[i]
 		if err := w.value(f.slot, unsafe.Add(p, f.offset)); err != nil {
-			return within(f.name, err)
+			return within(f.path, err)
 		}
 	}
 	w.depth--
@@ -208,9 +213,9 @@ func (w *rosWriter) mapping(n *node, m map[string]any) error {
 		w.U8(0)
 	}
 	for i := range n.fields {
-		v := m[n.fields[i].name]
+		v := m[n.fields[i].Name]
 		if err := w.value(n.fields[i].slot, unsafe.Pointer(&v)); err != nil {
-			return within(n.fields[i].name, err)
+			return within(n.fields[i].Name, err)
 		}
 	}
 	w.depth--
@@ -221,7 +226,7 @@ func (w *rosWriter) mapping(n *node, m map[string]any) error {
 func (n *node) knows(m map[string]any) error {
 	for name := range m {
 		if !n.has[name] {
-			return refused("%s has no field %q", n.name, name)
+			return refused("%s has no field %q", n.typ.Name, name)
 		}
 	}
 	return nil
@@ -231,20 +236,16 @@ func (n *node) knows(m map[string]any) error {
 func (w *rosWriter) list(s *slot, p unsafe.Pointer) error {
 	n, p, width := s.elements(p)
 	switch {
-	case s.fixed >= 0 && n != s.fixed:
-		return refused("%d values for an array of %d", n, s.fixed)
-	case s.bound > 0 && n > s.bound:
-		return refused("%d values for a list of at most %d", n, s.bound)
-	case s.fixed < 0:
+	case s.Fixed >= 0 && n != s.Fixed:
+		return refused("%d values for an array of %d", n, s.Fixed)
+	case s.Bound > 0 && n > s.Bound:
+		return refused("%d values for a list of at most %d", n, s.Bound)
+	case s.Fixed < 0:
 		w.U32(uint32(n))
 	}
 	if f := s.elem.flat(); f.n > 0 {
 		if n > 0 {
-			w.Align(f.size)
-			at := len(w.Buf)
-			if w.Buf = append(w.Buf, bytesAt(p, n*f.n*f.size)...); bigEndianHost {
-				swap(w.Buf[at:], f.size)
-			}
+			w.numbers(f.size, n*f.n, p)
 		}
 		return nil
 	}
@@ -256,11 +257,17 @@ func (w *rosWriter) list(s *slot, p unsafe.Pointer) error {
 	return nil
 }
 
+// numbers writes n numbers from memory.
+func (w *rosWriter) numbers(size, n int, p unsafe.Pointer) {
+	w.Align(size)
+	at := len(w.Buf)
+	if w.Buf = append(w.Buf, bytesAt(p, n*size)...); bigEndianHost {
+		swap(w.Buf[at:], size)
+	}
+}
+
 // elements returns the values of a list or an array: how many, where, and how many bytes each has.
 func (s *slot) elements(p unsafe.Pointer) (n int, first unsafe.Pointer, width uintptr) {
-	if s.typ == nil { // a run
-		return s.fixed, p, 0
-	}
 	if s.form == formArray {
 		return s.typ.Len(), p, s.elem.typ.Size()
 	}
@@ -268,37 +275,29 @@ func (s *slot) elements(p unsafe.Pointer) (n int, first unsafe.Pointer, width ui
 	return v.Len(), v.UnsafePointer(), s.elem.typ.Size()
 }
 
-// zero writes the zero value.
-func (w *rosWriter) zero(s *slot) error {
-	s = s.bare()
+// zero writes the zero value of a field; one is a value of a list, and not the list.
+func (w *rosWriter) zero(f *message.Field, one bool) {
 	switch {
-	case s.list && s.fixed < 0, s.wide:
+	case f.List && !one && f.Fixed < 0:
 		w.U32(0)
-	case s.list:
-		for range s.fixed {
-			if err := w.zero(s.elem); err != nil {
-				return err
-			}
+	case f.List && !one:
+		for range f.Fixed {
+			w.zero(f, true)
 		}
-	case s.kind == text:
+	case f.Wide:
+		w.U32(0)
+	case f.Kind == message.Text:
 		w.String(nil)
-	case s.kind == clock || s.kind == span:
-		w.U32(0)
-		w.U32(0)
-	case s.kind == structure:
-		n := s.node
-		if len(n.fields) == 0 && w.CDR() {
+	case f.Type != nil:
+		if len(f.Type.Fields) == 0 && w.CDR() {
 			w.U8(0)
 		}
-		for i := range n.fields {
-			if err := w.zero(n.fields[i].slot); err != nil {
-				return err
-			}
+		for i := range f.Type.Fields {
+			w.zero(&f.Type.Fields[i], false)
 		}
 	default:
-		w.number(max(s.size, 1), 0)
+		w.number(f.Size, 0)
 	}
-	return nil
 }
 
 // bare returns what a pointer or an interface is about.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
@@ -203,7 +204,7 @@ func (g drafter) single(f *typetree.Field, ros1 bool) reflect.Type {
 		return pick(reflect.TypeFor[float64](), anyType)
 	}
 	signed := f.Kind == "byte" && ros1 || strings.HasPrefix(string(f.Kind), "int")
-	natural := shape{kind: map[bool]kind{true: signedKind, false: unsignedKind}[signed], size: sizes[f.Kind]}.natural()
+	natural := naturals[shape{map[bool]message.Kind{true: message.Signed, false: message.Unsigned}[signed], sizes[f.Kind]}]
 	switch {
 	case signed:
 		return pick(natural, reflect.TypeFor[int64](), reflect.TypeFor[int](), anyType)
@@ -212,8 +213,6 @@ func (g drafter) single(f *typetree.Field, ros1 bool) reflect.Type {
 	}
 	return pick(natural, reflect.TypeFor[uint](), anyType)
 }
-
-const signedKind, unsignedKind = signed, unsigned
 
 // same compares a Go value with a value of the tree, and returns where they differ.
 func same(f *typetree.Field, v typetree.Value, g reflect.Value, ros1 bool) string {

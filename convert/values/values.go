@@ -4,18 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/transcode"
-	"github.com/bagconv/bagconv/internal/wire/xtypes"
+	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // ErrMalformed is wrapped by errors about messages that do not fit their definition.
-var ErrMalformed = transcode.ErrMalformed
+var ErrMalformed = ros.ErrMalformed
 
 // ErrRange is wrapped by errors about single values that have no place on the other side: a
 // number that its Go type or its field does not hold, an array of another length.
@@ -72,34 +71,35 @@ func (c *Codec[T]) Unset() []string { return c.unset }
 
 // A program is what a Codec is of any type.
 type program struct {
+	typ           *message.Type
 	root          *slot
-	encoding      string
-	head          mapping.Program // makes messages those of root; nil: they are
+	json          bool
+	head          mapping.Program // makes messages those of typ; nil: they are
 	unread, unset []string
-	special       *xtypes.Converter // of types that only IDL has
 }
 
 // compile makes the program of a Go type.
-func compile(d *mapping.Definition, encoding string, t reflect.Type) (*program, error) {
+func compile(d *mapping.Definition, encoding string, t reflect.Type) (p *program, err error) {
 	if t != mapType && (t.Kind() != reflect.Struct || t == timeType) {
 		return nil, fmt.Errorf("%w: %s is not a struct and not map[string]any", ErrType, t)
 	}
-	c := compiler{ros1: encoding != "cdr", made: map[nodeKey]*node{}}
-	src := source{ros: schema.Type{Kind: schema.Struct, Message: d.ROS}}
-	if d.Proto != nil {
-		src = source{md: d.Proto}
-	} else if d.ROS == nil {
-		return nil, fmt.Errorf("there is no definition of the messages")
+	p = &program{head: d.Head, json: encoding == "json"}
+	switch {
+	case d.Proto != nil:
+		p.typ, err = message.Proto(d.Proto)
+	case d.ROS != nil:
+		p.typ, err = message.ROS(d.ROS, schema.EncodingOf(encoding))
+	default:
+		err = errors.New("there is no definition of the messages")
 	}
-	root, err := c.slot(src, t, "", 0)
 	if err != nil {
 		return nil, err
 	}
-	p := &program{root: root, encoding: encoding, head: d.Head, unread: c.unread, unset: c.unset}
-	if encoding == "cdr" {
-		p.special = xtypes.New(d.ROS)
-	}
-	return p, nil
+	c := compiler{made: map[nodeKey]*node{}}
+	whole := &message.Field{Kind: message.Struct, Type: p.typ, Fixed: -1, ROS: schema.Struct}
+	p.root, err = c.slot(whole, false, t, "", 0)
+	p.unread, p.unset = c.unread, c.unset
+	return p, err
 }
 
 // The memory of a value is at most maxExtra bytes and maxGrowth for each byte of its message: a list
@@ -109,40 +109,25 @@ const (
 	maxGrowth = 64
 )
 
-func (c *program) decode(message []byte, p unsafe.Pointer) (err error) {
+func (c *program) decode(src []byte, p unsafe.Pointer) (err error) {
 	if c.head != nil {
-		if message, err = c.head.Append(nil, message); err != nil {
+		if src, err = c.head.Append(nil, src); err != nil {
 			return err
 		}
 	}
-	if c.encoding == "protobuf" {
-		return readProto(c.root, message, p)
-	}
-	if c.special.Needed(message) {
-		if message, _, _, err = c.special.Plain(nil, message); err != nil {
-			return err
-		}
-	}
-	r := rosReaders.Get().(*rosReader)
-	defer rosReaders.Put(r)
-	return r.message(c.root, message, c.encoding == "cdr", p)
+	return read(c.typ, c.root, src, p)
 }
 
-var rosReaders = sync.Pool{New: func() any { return new(rosReader) }}
-
-func (c *program) append(dst []byte, p unsafe.Pointer) ([]byte, error) {
-	var out []byte
-	var err error
-	switch c.encoding {
-	case "json":
+func (c *program) append(dst []byte, p unsafe.Pointer) (out []byte, err error) {
+	switch {
+	case c.json:
 		return dst, fmt.Errorf("messages in JSON are not written from Go values: %w", storage.ErrUnsupported)
-	case "protobuf":
+	case !c.typ.Plain():
+		return dst, fmt.Errorf("messages with unions, optional or numbered members are read, but not written: %w", storage.ErrUnsupported)
+	case c.typ.Protobuf():
 		out, err = writeProto(c.root, dst, p)
 	default:
-		if c.special.Always() {
-			return dst, fmt.Errorf("messages with unions, optional or numbered members are read, but not written: %w", storage.ErrUnsupported)
-		}
-		out, err = writeROS(c.root, dst, c.encoding == "cdr", p)
+		out, err = writeROS(c.root, dst, c.typ.CDR(), p)
 	}
 	if err != nil {
 		return dst, err

@@ -18,6 +18,7 @@ import (
 	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/gen/gentest"
 	"github.com/bagconv/bagconv/internal/typetree"
+	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
@@ -83,18 +84,35 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// TestZero: an array of wide strings that T does not have is written as that many empty ones.
+func TestZero(t *testing.T) {
+	type short struct{ Last int32 }
+	codec, err := Compile[short](parse(t, "wstring[2] w\nint32[] list\nint32 last\n", rosmsg.ROS2), "cdr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := codec.Append(nil, &short{7})
+	if want := "\x00\x01\x00\x00" + strings.Repeat("\x00", 12) + "\x07\x00\x00\x00"; err != nil || string(out) != want {
+		t.Errorf("% x, %v", out, err)
+	}
+	var back short
+	if err := codec.Decode(out, &back); err != nil || back.Last != 7 {
+		t.Error(back, err)
+	}
+}
+
 // TestConvert compares conversions of numbers with the exact values of text.
 func TestConvert(t *testing.T) {
 	types := []struct {
-		k    kind
+		k    message.Kind
 		size int
-	}{{signed, 1}, {signed, 2}, {signed, 4}, {signed, 8}, {unsigned, 1}, {unsigned, 2}, {unsigned, 4}, {unsigned, 8}, {float, 4}, {float, 8}}
-	text := func(bits uint64, k kind, size int) string {
+	}{{message.Signed, 1}, {message.Signed, 2}, {message.Signed, 4}, {message.Signed, 8}, {message.Unsigned, 1}, {message.Unsigned, 2}, {message.Unsigned, 4}, {message.Unsigned, 8}, {message.Float, 4}, {message.Float, 8}}
+	text := func(bits uint64, k message.Kind, size int) string {
 		v := widen(bits, k, size)
 		switch k {
-		case signed:
+		case message.Signed:
 			return strconv.FormatInt(int64(v), 10)
-		case unsigned:
+		case message.Unsigned:
 			return strconv.FormatUint(v, 10)
 		}
 		f := math.Float64frombits(v)
@@ -103,7 +121,7 @@ func TestConvert(t *testing.T) {
 	for _, from := range types {
 		for _, v := range []float64{0, 1, -1, 0.5, 127, 128, -128, -129, 255, 256, 32767, 32768, 65535, 65536, 1 << 24, 1<<24 + 1, 1<<31 - 1, 1 << 31, -1 << 31, 1<<32 - 1, 1 << 32,
 			1 << 53, 1<<53 + 2, 1 << 62, -1 << 63, 1 << 63, 1 << 64, 1e-300, math.Inf(1), math.Inf(-1)} {
-			bits, ok := convert(math.Float64bits(v), float, from.k, from.size)
+			bits, ok := convert(math.Float64bits(v), message.Float, from.k, from.size)
 			if !ok {
 				continue
 			}

@@ -44,7 +44,7 @@ var arrows = []arrow{
 	{"convert/tasks", []string{"storage", "convert/batch", "convert/recipe", "internal/iox"}},
 	{"convert/multi", []string{"storage"}},
 	{"convert/render", []string{"convert/transcode", "schema", "message"}},
-	{"convert/values", []string{"storage", "schema", "convert/mapping", "convert/transcode", "internal/wire/..."}},
+	{"convert/values", []string{"storage", "schema", "message", "convert/mapping", "internal/wire/..."}},
 	{"convert/selection", []string{"storage", "schema", "schema/builtin", "schema/rosmsg", "message", "proto/apollo", "internal/wire/..."}},
 	{"convert/check", []string{"convert/engine", "convert/mapping", "convert/transcode", "convert/selection", "internal/yaml", "message", "schema", "schema/defset", "schema/protoschema", "storage"}},
 	{"message", []string{"schema", "internal/wire/..."}},
