@@ -20,11 +20,6 @@ func (s Shard) All() bool { return s.Count <= 1 }
 // String returns "I/N".
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
 
-// ShardName returns the name of a file of one shard.
-func ShardName(path string, s Shard) string {
-	return fmt.Sprintf("%s.shard-%d-of-%d", path, s.Index, s.Count)
-}
-
 // maxShards is how many shards there may be.
 const maxShards = 1_000_000
 

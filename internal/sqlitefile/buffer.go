@@ -16,6 +16,10 @@ type Buffer struct {
 	b  []byte
 }
 
+// unused has buffers of loaders that are through, for the next ones: where files are small, buffers are most of what
+// is allocated for a file.
+var unused = sync.Pool{New: func() any { return &Buffer{b: make([]byte, 0, bufferSize)} }}
+
 // A queue is what a loader and those who write its buffers share.
 type queue struct {
 	file storage.File
@@ -40,7 +44,20 @@ func (q *queue) take(at int64) (*Buffer, error) {
 		b.b, b.at = b.b[:0], at
 		return b, nil
 	}
-	return &Buffer{q: q, at: at, b: make([]byte, 0, bufferSize)}, nil
+	b := unused.Get().(*Buffer)
+	b.q, b.at, b.b = q, at, b.b[:0]
+	return b, nil
+}
+
+// close gives the buffers that nobody has to the next loaders.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, b := range q.free {
+		b.q = nil
+		unused.Put(b)
+	}
+	q.free = nil
 }
 
 // waiting returns the number of buffers that are not written yet, and the first

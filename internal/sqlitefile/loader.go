@@ -291,6 +291,7 @@ func (l *Loader) Finish() error {
 	if err != nil {
 		return err
 	}
+	l.q.close()
 	for _, r := range l.roots() {
 		if _, err := l.file.WriteAt(r.b, int64(r.no-1)*int64(l.size)); err != nil {
 			return err

@@ -25,6 +25,7 @@ type times struct {
 const (
 	chunkBits = 16
 	chunkLen  = 1 << chunkBits // times in a chunk
+	firstLen  = 1 << 10        // for which the first chunk has room
 
 	keptBytes = 8              // a row, in order
 	sortBytes = keptBytes + 24 // a row, while it is sorted
@@ -43,10 +44,19 @@ func (t *times) add(v int64) error {
 		}
 		ordered = true
 	}
-	if t.n>>chunkBits == len(t.chunks) {
-		t.chunks = append(t.chunks, make([]int64, chunkLen))
+	at := t.n >> chunkBits
+	if at == len(t.chunks) {
+		room := chunkLen
+		if at == 0 {
+			room = firstLen // it grows
+		}
+		t.chunks = append(t.chunks, make([]int64, 0, room))
 	}
-	t.chunks[t.n>>chunkBits][t.n&(chunkLen-1)] = v
+	if i := t.n & (chunkLen - 1); i < len(t.chunks[at]) { // after a spill
+		t.chunks[at][i] = v
+	} else {
+		t.chunks[at] = append(t.chunks[at], v)
+	}
 	t.n++
 	t.ordered, t.last = ordered, v
 	return nil

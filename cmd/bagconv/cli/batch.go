@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
@@ -30,7 +31,6 @@ type batchRun struct {
 	items    []*batchItem // in the order of search.Inputs
 	jobs     int
 	guard    *guard.Guard // of all inputs
-	shard    tasks.Shard  // of the inputs
 }
 
 // A batchItem is one input.
@@ -45,20 +45,14 @@ type batchItem struct {
 	part    *tasks.Range // nil: the whole recording
 }
 
-func (e *env) batch(c *cli.Context) (err error) {
+func (e *env) batch(c *cli.Context) error {
 	b := &batchRun{env: e, ctx: c.Context, words: c.Args().Slice()}
 	e.report.failed = b.failure
 	if err := b.flags(); err != nil {
 		return err
 	}
-	if len(b.words) > 0 && b.words[0] == collectWord {
-		return b.collect()
-	}
-	if b.shard, err = e.shardOf(e.set.shard); err != nil {
+	if err := b.noShares(); err != nil {
 		return err
-	}
-	if !b.shard.All() {
-		b.manifest = tasks.ShardName(b.manifest, b.shard)
 	}
 	if err := b.find(); err != nil {
 		return err
@@ -74,6 +68,20 @@ func (e *env) batch(c *cli.Context) (err error) {
 		return b.writePlan()
 	}
 	return b.runAll()
+}
+
+// noShares leads on whoever knows the shares that batch had: plan, work and collect divide conversions.
+func (b *batchRun) noShares() error {
+	const instead = "bagconv plan, work --shard and collect divide conversions among processes"
+	if len(b.words) > 0 && b.words[0] == "collect" {
+		if _, err := b.fs.Stat("collect"); err != nil {
+			return usage(instead, "batch has no shares to collect")
+		}
+	}
+	if s, err := tasks.ShardOf(os.LookupEnv); (err != nil || !s.All()) && !b.set.quiet {
+		b.writeLines("note", []string{"this is a part of an array job, and batch converts all inputs; " + instead})
+	}
+	return nil
 }
 
 // setJob makes what all conversions to a format have in common.

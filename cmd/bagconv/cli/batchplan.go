@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/convert/batch"
-	"github.com/bagconv/bagconv/convert/tasks"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/remote"
@@ -30,7 +29,7 @@ func (b *batchRun) find() error {
 			return err
 		}
 	}
-	if err := b.checkWords(b.args()); err != nil {
+	if err := b.checkWords(b.words); err != nil {
 		return err
 	}
 	if b.search, err = finder.Find(words); err != nil {
@@ -73,19 +72,10 @@ func (b *batchRun) checkWords(words []string) error {
 	return missing
 }
 
-// args returns the words of the line that name inputs.
-func (b *batchRun) args() []string {
-	words := b.words
-	if len(words) > 0 && words[0] == collectWord {
-		words = words[1:]
-	}
-	return words
-}
-
 // inputWords returns the words of the line, and those in the lists that it names.
 func (b *batchRun) inputWords() (words []string, err error) {
 	lists := slices.Clone(b.set.includeFrom)
-	for _, word := range b.args() {
+	for _, word := range b.words {
 		if name, is := strings.CutPrefix(word, "@"); is {
 			lists = append(lists, name)
 			continue
@@ -146,11 +136,7 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 			kept[cmp.Or(paths[e.Input], e.Input)] = e.Output
 		}
 	}
-	shares := b.shares()
 	for i, path := range b.places(kept) {
-		if shares[i] != b.shard.Index {
-			continue
-		}
 		item := &batchItem{Input: b.search.Inputs[i], output: path, action: "convert"}
 		b.items = append(b.items, item)
 		if item.Err != nil {
@@ -184,15 +170,6 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 // inputName returns the name of an input in manifests: a URL without its secret, which may differ next
 // time.
 func inputName(in *batch.Input) string { return iox.Canonical(remote.Show(in.Path)) }
-
-// shares returns the share that each input is in.
-func (b *batchRun) shares() []int {
-	sizes := make([]int64, len(b.search.Inputs))
-	for i, in := range b.search.Inputs {
-		sizes[i] = in.Size
-	}
-	return tasks.Assign(sizes, max(b.shard.Count, 1))
-}
 
 // places returns the output of each input; kept has those that stay where they are.
 func (b *batchRun) places(kept map[string]string) []string {

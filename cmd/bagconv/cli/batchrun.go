@@ -31,12 +31,13 @@ func (b *batchRun) reportFile() (*reportFile, error) {
 	return b.openReport(b.ctx, path, b.report.notEnded())
 }
 
+// smallInput is up to which size inputs are small, in bytes.
+const smallInput = 4 << 20
+
 // runAll runs the conversions, and reports what became of each.
 func (b *batchRun) runAll() error {
 	var made folders
-	if b.shard.All() { // else another process may be about to write there
-		defer made.removeEmpty()
-	}
+	defer made.removeEmpty()
 	if err := made.make(filepath.Dir(b.manifest)); err != nil {
 		return explainFolder(err)
 	}
@@ -62,6 +63,9 @@ func (b *batchRun) runAll() error {
 	}
 	if err := b.openMetrics("batch", len(tasks.order)); err != nil {
 		return errors.Join(err, m.Close())
+	}
+	if b.CollectLess != nil && !slices.ContainsFunc(tasks.order, func(t *batch.Task) bool { return t.Input.Size > smallInput }) {
+		b.CollectLess(int64(b.jobs) * minMemory)
 	}
 	ctx, cancel := context.WithCancelCause(b.ctx)
 	defer cancel(nil)

@@ -67,6 +67,10 @@ type Stdio struct {
 	// LimitMemory is called with the bytes that a conversion may take, for a process
 	// that has nothing else to do; nil: memory is left as it is.
 	LimitMemory func(bytes int64)
+
+	// CollectLess is called with such a limit before many small recordings are converted: nearly all of their memory
+	// is garbage, and to collect it every few MB was most of the work. nil: it is collected as always.
+	CollectLess func(bytes int64)
 }
 
 // System returns the Stdio of the process. It is for one command at a time, and sets the limits of
@@ -77,7 +81,15 @@ func System() Stdio {
 		Out: os.Stdout, Err: os.Stderr,
 		Terminal:    term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
 		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), OutColumns: columns,
-		LimitMemory: limitMemory,
+		LimitMemory: limitMemory, CollectLess: collectLess,
+	}
+}
+
+// collectLess lets five times as much garbage come as lives, up to a limit, unless the environment decides that.
+func collectLess(bytes int64) {
+	limitMemory(bytes)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(500)
 	}
 }
 

@@ -147,19 +147,12 @@ Names that begin with a dot, and links to folders, are skipped.
 The manifest has a line of JSON for each finished input: size, time, output,
 counts, losses, error. After an interruption, --resume continues: it skips the
 inputs that the manifest lists as done, if input, output and flags are
-unchanged, and tries failed inputs again.
-
-With --shard several processes divide the inputs; each has a manifest of its
-own. Then batch collect -O OUT/ [IN...] joins them to OUT/manifest.jsonl, and
-reports what is missing: shares without a manifest, shares that have not ended,
-failures, and inputs that no share has done, if they are on the line.`,
+unchanged, and tries failed inputs again.`,
 		examples: []string{
 			"bagconv batch -O converted/ drives/",
 			"bagconv batch -O converted/ drives/ --resume -j 4 --verify content",
 			"bagconv batch -O bags/ --to bag --compression lz4 'drives/*/camera_*'",
 			"bagconv batch -O out/ @tonight.txt --dry-run",
-			"bagconv batch -O out/ drives/ --shard 3/8",
-			"bagconv batch collect -O out/ drives/",
 			`jq -r 'select(.status == "failed") | .error' converted/manifest.jsonl`,
 		},
 		exits: []exit{

@@ -53,7 +53,7 @@ func TestDocs(t *testing.T) {
 			check(f.Type)
 		}
 	}
-	for _, v := range []any{resultJSON{}, infoJSON{}, definitionJSON{}, formatJSON{}, progressEvent{}, checkJSON{}, verifyJSON{}, listJSON{}, sectionJSON{}, duJSON{}, batchJSON{}, batchPlanJSON{}, batchCollectJSON{}, defsJSON{}, tasks.Task{}, tasks.Result{}, collectJSON{}, failedTask{}} {
+	for _, v := range []any{resultJSON{}, infoJSON{}, definitionJSON{}, formatJSON{}, progressEvent{}, checkJSON{}, verifyJSON{}, listJSON{}, sectionJSON{}, duJSON{}, batchJSON{}, batchPlanJSON{}, defsJSON{}, tasks.Task{}, tasks.Result{}, collectJSON{}, failedTask{}} {
 		check(reflect.TypeOf(v))
 	}
 	if len(seen) < 12 {

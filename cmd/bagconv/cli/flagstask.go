@@ -16,10 +16,6 @@ func (s *settings) taskFlags() []flag {
 		jobsFlag(s),
 		flag{name: "losses-ok", kind: onOff, set: put(&s.lossesOK), help: "end with 0 instead of 3 if all tasks are done, but something is damaged or lost: for engines that know success and failure only"},
 	)...)
-	list = append(list, allIn(batchGroup, []string{"batch"},
-		flag{name: "shard", arg: "I/N", set: put(&s.shard),
-			help: "convert share I, counted from 0, of N shares of the inputs, about equal in bytes, with a manifest of its own. The default is the share that Kubernetes, AWS Batch or Slurm has for this process, see docs/scale.md; 0/1 is everything"},
-	)...)
 	list = append(list, allIn(batchGroup, []string{"collect"},
 		flag{name: "manifest", arg: "FILE", kind: aFile, set: put(&s.manifest), help: "manifest file, instead of OUT/manifest.jsonl"},
 	)...)

@@ -73,19 +73,12 @@ func testTasks(t *testing.T, server string) {
 		}
 	}
 
-	// A batch, its manifest beside the outputs; again; and by shares.
+	// A batch, its manifest beside the outputs; and again.
 	must(t, "batch", "-q", "-O", bucket+"/batch", bucket+"/in")
 	sound("manifest of a batch", content(bucket+"/batch/manifest.jsonl"), files)
 	if out := must(t, "batch", "-O", bucket+"/batch", bucket+"/in", "--resume"); !strings.Contains(out, "skipped") {
 		t.Errorf("again: %s", out)
 	}
-	must(t, "batch", "-q", "-O", bucket+"/shards", bucket+"/in", "--shard", "0/2", "--to", "mcap")
-	if status, out := bagconv("batch", "collect", "-O", bucket+"/shards", bucket+"/in"); status != 5 || !strings.Contains(out, "no manifest: share 1 of 2") && !strings.Contains(out, "not done: ") {
-		t.Errorf("a share is missing: exit status %d: %s", status, out)
-	}
-	must(t, "batch", "-q", "-O", bucket+"/shards", bucket+"/in", "--shard", "1/2", "--to", "mcap")
-	must(t, "batch", "collect", "-q", "-O", bucket+"/shards", bucket+"/in")
-	sound("manifest of shares", content(bucket+"/shards/manifest.jsonl"), files)
 
 	// Tasks.
 	must(t, "plan", "-q", "-O", bucket+"/out", "--to", "mcap", "-o", bucket+"/plan.jsonl", bucket+"/in")

@@ -135,16 +135,12 @@ func (w *worker) eachFile(read func(io.Reader) error) error {
 	return nil
 }
 
-// shard returns the share of this process.
+// shard returns the share of this process: that of --shard, or that of the environment if the flag is not set.
 func (w *worker) shard() (tasks.Shard, error) {
-	if w.set.shard == "" && len(w.set.tasks) == 0 {
+	text := w.set.shard
+	if text == "" && len(w.set.tasks) == 0 {
 		return tasks.Shard{}, nil // what arrives is meant for this process
 	}
-	return w.shardOf(w.set.shard)
-}
-
-// shardOf returns the share of --shard, or that of the environment if the flag is not set.
-func (e *env) shardOf(text string) (tasks.Shard, error) {
 	if text != "" {
 		s, err := tasks.ParseShard(text)
 		if err != nil {
@@ -156,8 +152,8 @@ func (e *env) shardOf(text string) (tasks.Shard, error) {
 	if err != nil {
 		return s, usage("or use --shard I/N; 0/1 is everything", "%v", err)
 	}
-	if !s.All() && !e.set.quiet {
-		e.say("share %s, by %s", s, s.Origin)
+	if !s.All() && !w.set.quiet {
+		w.say("share %s, by %s", s, s.Origin)
 	}
 	return s, nil
 }
