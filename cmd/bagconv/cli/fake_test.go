@@ -16,6 +16,7 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -245,6 +246,20 @@ func TestProgress(t *testing.T) {
 		p.stop()
 		if b.String() != c.want {
 			t.Errorf("%s: %q", c.mode, b.String())
+		}
+	}
+}
+
+// TestQuietProgress: --quiet shows no progress, in every command.
+func TestQuietProgress(t *testing.T) {
+	for _, mode := range []string{"auto", "bar", "plain", "json"} {
+		var b bytes.Buffer
+		e := &env{Stdio: Stdio{Err: &b}, set: settings{progress: mode, quiet: true}, meter: &iox.Meter{}}
+		p := e.newProgress()
+		p.update(convert.Progress{Bytes: 250_000_000, Total: 1_000_000_000, Elapsed: time.Hour})
+		p.stop()
+		if b.Len() > 0 {
+			t.Errorf("--progress %s --quiet: %q", mode, b.String())
 		}
 	}
 }

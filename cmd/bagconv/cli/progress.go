@@ -22,8 +22,11 @@ type progress interface {
 	stop()
 }
 
-// newProgress returns the display of --progress.
+// newProgress returns the display of --progress, which shows nothing with --quiet.
 func (e *env) newProgress() progress {
+	if e.set.quiet {
+		return noProgress{}
+	}
 	return newProgress(e.set.progress, e.Stdio, e.meter)
 }
 

@@ -170,9 +170,6 @@ func (e *env) cleanUp(paths []string, jobs ...*convert.Job) {
 // of the job that it is about, with the error as text.
 func (e *env) runAll(c *cli.Context, jobs []*convert.Job) (results []*resultJSON, err error) {
 	show := e.newProgress()
-	if e.set.quiet {
-		show = noProgress{}
-	}
 	jobs[0].Progress = show.update
 	if e.LimitMemory != nil {
 		e.LimitMemory(jobs[0].MaxMemory)
