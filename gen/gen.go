@@ -1,4 +1,4 @@
-// Package gen writes programs that read messages: from definitions it makes C++, Go or Python
+// Package gen writes programs that read messages: from definitions it makes C++ or Python
 // with a struct for each type, and what loads it from the bytes of a message.
 //
 //	definitions of topics -> a model: each type once, in the order of use -> files of one language
@@ -21,9 +21,8 @@ import (
 
 // An Input is what code is made of.
 type Input struct {
-	Made    string // the command that makes it, for the first line of each file
-	Package string // of Go
-	Topics  []Topic
+	Made   string // the command that makes it, for the first line of each file
+	Topics []Topic
 }
 
 // A Topic is a topic, or a type without one.
@@ -41,7 +40,7 @@ type File struct {
 }
 
 // Languages lists the languages, by the names that Generate takes.
-func Languages() []string { return []string{"cpp", "go", "python"} }
+func Languages() []string { return []string{"cpp", "python"} }
 
 // Check reports whether code can be written for the type of a topic: nil, or an error that wraps
 // ErrUnsupported.
@@ -59,8 +58,6 @@ func Generate(language string, in *Input) ([]File, error) {
 	switch language {
 	case "cpp":
 		return writeCPP(m)
-	case "go":
-		return writeGo(m)
 	case "python":
 		return writePython(m)
 	}
@@ -80,7 +77,6 @@ const maxTypes = 20_000
 // A model is the input, with each type once.
 type model struct {
 	made   string
-	pkg    string         // of Go
 	types  []*messageType // those that others use come first
 	topics []*topic
 
@@ -111,7 +107,7 @@ type topic struct {
 }
 
 func newModel(in *Input) (*model, error) {
-	m := &model{made: in.Made, pkg: in.Package, known: map[typeKey]*messageType{}, byName: map[string][]*messageType{}}
+	m := &model{made: in.Made, known: map[typeKey]*messageType{}, byName: map[string][]*messageType{}}
 	var measure schema.Measure
 	for _, t := range in.Topics {
 		if what := idlOnly(t.Message); t.Encoding == "cdr" && what != "" {
@@ -183,6 +179,17 @@ func (m *model) add(msg *schema.Message, ros1 bool, measure *schema.Measure) (*m
 	m.byName[msg.Name] = append(m.byName[msg.Name], t)
 	m.types = append(m.types, t)
 	return t, nil
+}
+
+// leastOf is how many bytes an element of field i takes at least.
+func (t *messageType) leastOf(i int) int {
+	switch k := t.Fields[i].Type.Kind; {
+	case t.uses[i] != nil:
+		return t.uses[i].least
+	case k.Size() > 0:
+		return k.Size()
+	}
+	return 4
 }
 
 // nameParts returns the package of a type and its name in it: sensor_msgs and Imu of

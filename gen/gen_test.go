@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/builtin"
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
@@ -200,48 +197,11 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// TestGentest: the package gentest is what is generated now. Its first line is the command that
-// writes it.
-func TestGentest(t *testing.T) {
-	const name = "sensor_msgs/NavSatFix"
-	m, err := rosmsg.Parse(name, nil, rosmsg.ROS1, func(name string) (string, bool) { return builtin.Lookup("noetic", name) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := Generate("go", &Input{Made: "bagconv gen go --type " + name + " --distro noetic", Package: "gentest",
-		Topics: []Topic{{Type: name, Encoding: "ros1", Message: m}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		have, err := os.ReadFile(filepath.Join("gentest", f.Name))
-		if err != nil || !bytes.Equal(have, f.Text) {
-			t.Errorf("gentest/%s is not what is generated now (%v)", f.Name, err)
-		}
-	}
-}
-
-// TestGoNames: names that are equal in Go, and those of methods.
-func TestGoNames(t *testing.T) {
-	texts := map[string]string{"a_b/T": "int32 type_name\nint32 x_y\nint32 xY\nc/T t\nstring S=a\"b\nfloat32 N=nan\nint8 M=-1", "a/BT": "", "c/T": "a/BT[0] e"}
-	code := file(t, "go", "messages.go", &Input{Made: "test", Package: "Type", Topics: []Topic{
-		{Name: "/a", Type: "a_b/T", Encoding: "ros1", Message: parsed(t, "a_b/T", texts)},
-	}})
-	for _, want := range []string{
-		"package type_\n", "type ABT struct", "type ABT_2 struct", "TypeName_2 int32 `json:\"type_name\"`", "XY         int32", "XY_2       int32",
-		"const ABT_2_S string = \"a\\\"b\"", "N of a_b/T is nan: no constant of Go", "const ABT_2_M int8 = -1", "E [0]ABT", "case topic == \"/a\" && (typ == \"\" || typ == \"a_b/T\"):\n\t\treturn new(ABT_2)",
-	} {
-		if !strings.Contains(code, want) {
-			t.Errorf("messages.go lacks %q:\n%s", want, code)
-		}
-	}
-}
-
 // TestOddLetters: names with letters that no source code may have, such as a byte order mark.
 func TestOddLetters(t *testing.T) {
 	texts := map[string]string{"a\ufeff/T\u202e": "int32 x\ufeff\nstring S\ufeff=a\ufeffb\nfloat32 N\ufeff=nan"}
 	for _, language := range Languages() {
-		in := &Input{Made: "test", Package: "p", Topics: []Topic{{Name: "/\ufeffa", Type: "a\ufeff/T\u202e", Encoding: "ros1", Message: parsed(t, "a\ufeff/T\u202e", texts)}}}
+		in := &Input{Made: "test", Topics: []Topic{{Name: "/\ufeffa", Type: "a\ufeff/T\u202e", Encoding: "ros1", Message: parsed(t, "a\ufeff/T\u202e", texts)}}}
 		files, err := Generate(language, in)
 		if err != nil {
 			t.Errorf("%s: %v", language, err)

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// A scope gives out names that differ, without regard to case if fold is set.
+// A scope gives out names that differ.
 type scope struct {
 	used map[string]bool
-	fold bool
 }
 
 // newScope returns a scope in which words cannot be names.
@@ -29,17 +28,10 @@ func (s *scope) name(text string, reserved map[string]bool) string {
 		base += "_"
 	}
 	name := base
-	for i := 2; s.used[s.key(name)] || reserved[name]; i++ {
+	for i := 2; s.used[name] || reserved[name]; i++ {
 		name = strings.TrimSuffix(base, "_") + "_" + strconv.Itoa(i)
 	}
-	s.used[s.key(name)] = true
-	return name
-}
-
-func (s *scope) key(name string) string {
-	if s.fold {
-		return strings.ToLower(name)
-	}
+	s.used[name] = true
 	return name
 }
 

@@ -68,6 +68,31 @@ func Example_maps() {
 	// "\x03\x00\x00\x00arm\x02\x00\x00\x00\x01\x02\x01\x00\x00\x00\x00\x00\x00\x00"
 }
 
+// A damagedReader has a message that does not fit its type, and ends with an error.
+type damagedReader struct {
+	storage.Reader
+	messages [][]byte
+}
+
+var errBroken = errors.New("broken")
+
+func (r *damagedReader) Info() (*storage.Info, error) {
+	return &storage.Info{Topics: []storage.TopicInfo{
+		{Topic: storage.Topic{Name: "/other", Type: "std_msgs/String", Encoding: "ros1"}},
+		{Topic: storage.Topic{Name: "/fix", Type: "sensor_msgs/msg/NavSatStatus", Encoding: "cdr"}},
+		{Topic: storage.Topic{Name: "/json", Type: "sensor_msgs/NavSatStatus", Encoding: "json"}},
+	}}, nil
+}
+
+func (r *damagedReader) ReadNext() (*storage.Message, error) {
+	if len(r.messages) == 0 {
+		return nil, errBroken
+	}
+	m := &storage.Message{Topic: 1, Data: r.messages[0]}
+	r.messages = r.messages[1:]
+	return m, nil
+}
+
 // TestReadValues: a message that does not fit is an error, and the loop goes on; other errors end it.
 func TestReadValues(t *testing.T) {
 	type status struct{ Status int }

@@ -145,14 +145,14 @@ func (e *env) generators() []command {
 a struct for each message type, and what fills it from the bytes of a message, in
 ROS 1 serialization or CDR. The code needs no ROS. LANGUAGE is
   cpp     C++11, without dependencies: a shared library and an example
-  go      a package of the standard library alone, which also writes messages
   python  a module that needs numpy: dataclasses, arrays that are views
+In Go, package values reads messages into structs without generated code.
 Without IN, the types are those of --defs, or the standard ones of --distro. The
 same input makes the same code. docs/codegen.md shows how to use it.`,
 		examples: []string{
 			"bagconv gen cpp drive{file} -o loader/",
 			"bagconv gen cpp drive_ros2/ -t /imu -t '/camera/*' -o loader/",
-			"bagconv gen go --defs src/acme_msgs -o acme/",
+			"bagconv gen cpp --defs src/acme_msgs -o acme/",
 			"bagconv gen cpp --distro noetic --type sensor_msgs/Imu -o loader/",
 		},
 		exits: []exit{

@@ -27,6 +27,9 @@ import (
 // gen writes code that reads messages.
 func (e *env) gen(c *cli.Context) error {
 	language := c.Args().First()
+	if language == "go" {
+		return usage("package values reads messages into Go structs: docs/library.md", "gen writes no Go any more")
+	}
 	if c.NArg() > 0 {
 		if err := oneOf("gen", language, gen.Languages()...); err != nil {
 			return err
@@ -35,7 +38,7 @@ func (e *env) gen(c *cli.Context) error {
 	if c.NArg() < 1 || c.NArg() > 2 || e.set.output == "" {
 		return usage("type: bagconv gen cpp IN -o DIR", "gen needs a language, one recording at most, and --output")
 	}
-	in := &gen.Input{Made: made(c.Args().Slice(), &e.set), Package: packageIn(e.set.output)}
+	in := &gen.Input{Made: made(c.Args().Slice(), &e.set)}
 	var end outcome
 	var err error
 	path := c.Args().Get(1)
@@ -55,14 +58,6 @@ func (e *env) gen(c *cli.Context) error {
 		return explainExtras(e.set.output, err)
 	}
 	return end.end()
-}
-
-// packageIn returns the name of a Go package in a folder: that of the folder.
-func packageIn(dir string) string {
-	if path, err := iox.Abs(dir); err == nil {
-		dir = path
-	}
-	return filepath.Base(dir)
 }
 
 // made is the command, without folders and flags that the code does not depend on.

@@ -6,32 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 )
-
-// buildGo generates Go, with more flags for that, and builds the program of testdata/gengo with it, with flags
-// of go build.
-func buildGo(t *testing.T, path string, flags []string, more ...string) (p program, module string) {
-	t.Helper()
-	dir := t.TempDir()
-	generate(t, append([]string{"go", path, "-o", filepath.Join(dir, "loader")}, more...))
-	if err := os.CopyFS(dir, os.DirFS("testdata/gengo")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module x\n\ngo 1.25\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("go", append(append([]string{"build", "-o", "example"}, flags...), ".")...)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%.3000s", path, err, out)
-	}
-	return program{filepath.Join(dir, "example")}, dir
-}
 
 // generate generates code. What it leaves out shows when values are compared.
 func generate(t *testing.T, args []string) {
@@ -125,45 +101,4 @@ func difference(at string, got, want any) string {
 		return fmt.Sprintf("%s: %.100v, not %.100v", at, got, want)
 	}
 	return ""
-}
-
-// TestGeneratedGo: generated Go has the values of cat, writes what it reads, and reports damage.
-func TestGeneratedGo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a program")
-	}
-	folder := filepath.Join(t.TempDir(), "ros2")
-	convert(t, "../../testdata/demo.bag", folder)
-	p, _ := buildGo(t, folder, nil)
-	frames := sameValuesAsCat(t, p, folder)
-	if _, status := output(t, bytes.NewReader(mutated(frames, 2000, 1)), p[0]); status != 1 {
-		t.Errorf("exit status %d after damaged messages", status)
-	}
-}
-
-// TestGeneratedGoEverywhere: every recording, with the race detector, damaged messages and a fuzzer.
-func TestGeneratedGoEverywhere(t *testing.T) {
-	exhaustive(t)
-	fuzzed := 0
-	eachGenerated(t, "go", func(i int, path string) {
-		p, module := buildGo(t, path, []string{"-race"})
-		frames := sameValuesAsCat(t, p, path)
-		damaged := mutated(frames, 2000, uint64(i))
-		output(t, bytes.NewReader(damaged), p[0])
-		if fuzzed > 5 || len(damaged) == 0 {
-			return
-		}
-		fuzzed++
-		cmd := exec.Command("go", "test", "-run", "xxx", "-fuzz", "Print", "-fuzztime", "20s", ".")
-		cmd.Dir = module
-		file := filepath.Join(module, "frames")
-		if err := os.WriteFile(file, frames, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		cmd.Env = append(os.Environ(), "FRAMES="+file)
-		// The end of the time may come in the middle of an input: that is no failure.
-		if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(out), "context deadline exceeded") || !strings.Contains(string(out), "execs: ") {
-			t.Fatalf("%s: %v\n%.3000s", path, err, out)
-		}
-	})
 }
