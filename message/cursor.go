@@ -29,6 +29,7 @@ type Cursor struct {
 	extents []schema.Extensibility // of the structs around the cursor, if they say whether they have a size
 	rest    []byte                 // of a message that was made plain: what is behind its last field
 	extra   int
+	longer  bool
 
 	plain, numbers, text []byte
 	units                []uint16
@@ -99,7 +100,7 @@ func (c *Cursor) Close() {
 		clear(c.places)
 		c.places = c.places[:0]
 	}
-	c.r, c.src, c.rest, c.x, c.extra = ros.Reader{}, nil, nil, nil, 0
+	c.r, c.src, c.rest, c.x, c.extra, c.longer = ros.Reader{}, nil, nil, nil, 0, false
 	c.unknown, c.mistyped, c.extents = "", "", c.extents[:0]
 	if max(cap(c.plain), cap(c.numbers), cap(c.text), cap(c.units)) > maxKeep {
 		c.plain, c.numbers, c.text, c.units = nil, nil, nil, nil
@@ -156,6 +157,9 @@ func (c *Cursor) Rest() []byte {
 // Extra returns how many bytes the structs of a message of IDL have that their definitions do not have.
 func (c *Cursor) Extra() int { return c.extra }
 
+// Longer reports whether a struct of ROS so far had bytes that its definition does not have, and that are no padding.
+func (c *Cursor) Longer() bool { return c.longer || c.extra > 0 }
+
 // Unknown reports whether there were fields that their type does not have, in protobuf.
 func (c *Cursor) Unknown() bool { return c.x != nil && c.x.Unknown }
 
@@ -165,6 +169,9 @@ func (c *Cursor) Strays() (unknown, mistyped string) { return c.unknown, c.misty
 
 // Pos returns the offset of the cursor in a message of ROS, bytes.
 func (c *Cursor) Pos() int { return c.r.Offset() }
+
+// Return goes back to where Pos was in the struct that is read, of ROS.
+func (c *Cursor) Return(pos int) { c.r.Seek(pos - c.r.Offset() + c.r.Pos()) }
 
 // Layout returns how a message of ROS puts values into bytes.
 func (c *Cursor) Layout() ros.Layout { return c.r.Layout }
@@ -181,7 +188,7 @@ func (c *Cursor) Padding(n int) []byte {
 func (c *Cursor) Sized() bool { return c.r.Delimited || len(c.extents) > 0 }
 
 // Enter begins the struct at the cursor, and returns what Leave wants: Fields for a visitor with a loop of its own.
-// In between it goes to each field by At; to all of them in their order, but for protobuf.
+// In between it goes to each field by At; to all of them in their order, but for protobuf, or back by Return.
 func (c *Cursor) Enter(t *Type) (end int) {
 	if t.wire != nil {
 		c.enterProto(t)
@@ -245,5 +252,10 @@ func (c *Cursor) Leave(end int) []byte {
 	case len(c.extents) > 0:
 		c.extents = c.extents[:len(c.extents)-1]
 	}
-	return c.r.End(end)
+	if end < 0 {
+		return nil
+	}
+	more := c.r.End(end)
+	c.longer = c.longer || !ros.IsPadding(more)
+	return more
 }

@@ -20,6 +20,8 @@
 //	Elements   the structs or strings of a list, after Count
 //	Skip       nothing of it; Check reads all of it and keeps nothing
 //
+// A visitor that needs the fields in another order has Enter, Return or At, and Leave in the place of Fields.
+//
 // After the first error, which Err returns, all of them return zeros and visit nothing, so that a visitor
 // asks once, at its end. An error is a *ros.Error with the offset in the message, in bytes, and wraps
 // ros.ErrMalformed. In protobuf the offset is about that of a message which came in parts.

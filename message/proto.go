@@ -58,7 +58,7 @@ func (f *Field) setKind() {
 	fd, w := f.Proto, f.wire
 	switch {
 	case w.Kind == protoreflect.MessageKind && fd.Message().IsPlaceholder():
-		w.Kind, w.Parts = protoreflect.BytesKind, false
+		w.Kind = protoreflect.BytesKind
 	case w.Kind == protoreflect.EnumKind && fd.Enum().IsPlaceholder():
 		w.Kind = protoreflect.Int32Kind
 	}

@@ -183,9 +183,9 @@ func (c *Cursor) Text(f *Field) []byte {
 		p, _ := c.content()
 		return p
 	case f.Wide:
-		var whole, paired bool
-		c.units, whole = c.r.Wide(c.units[:0])
-		c.text, paired = ros.AppendUTF8(c.text[:0], c.units, false)
+		units, whole := c.Units()
+		var paired bool
+		c.text, paired = ros.AppendUTF8(c.text[:0], units, false)
 		c.Replaced = !whole || !paired
 		return c.text
 	}
@@ -198,6 +198,13 @@ func (c *Cursor) Text(f *Field) []byte {
 		return p[:last]
 	}
 	return p
+}
+
+// Units reads a wide string as the UTF-16 that it is; whole is false if something in it is not even that, which
+// becomes U+FFFD.
+func (c *Cursor) Units() (units []uint16, whole bool) {
+	c.units, whole = c.r.Wide(c.units[:0])
+	return c.units, whole
 }
 
 // Time reads a time, since 1970, or a duration, whose parts may each have a sign.

@@ -3,7 +3,7 @@
 // protobuf and JSON are read as a subscriber of each reads them.
 //
 // It exists to judge what package transcode has written. So it shares no program with
-// it: each encoding is read here a second time, by a walk over the type, and nothing
+// it: values are read by the cursor of package message, field by field, and nothing
 // is written but canonical bytes. What both have from internal/wire, where a value
 // stands in its bytes, is compared there with a reader of its own.
 //
@@ -15,8 +15,8 @@
 //
 //	canon.go    canonical types, and which of them are the same
 //	match.go    which field of a type is which field of another
-//	ros.go      ROS 1 and CDR: programs; rosread.go runs them, and idl.go what only IDL has
-//	proto.go    protobuf: programs; protoread.go runs them
+//	program.go  what is read into each field of a canonical type; bind.go does that for protobuf
+//	read.go     runs that; readproto.go has what only protobuf has: defaults, oneofs, its times
 //	json.go     JSON, as the ROS type that its schema becomes
 //	migrate.go  messages as another version of their type; migratepair.go finds the fields
 //	within.go   times that not every encoding holds
@@ -31,6 +31,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/jsonschema"
 )
@@ -54,20 +55,18 @@ const (
 	maxNodes  = 100_000
 	maxZero   = 16 << 20 // bytes of the fields that a type has alone
 	maxFuel   = 1 << 16  // values that take no bytes, in one message
-	maxGrowth = 32       // canonical bytes for each byte of a protobuf message,
+	maxGrowth = 32       // canonical bytes for each byte of a message,
 	maxExtra  = 16 << 20 // and beyond these
 )
 
 // A Program reads the messages of one type.
 type Program struct {
-	ros            *rosNode // nil: protobuf
-	cdr            bool
-	varied         bool // see attempts
-	proto          *protoNode
+	typ            *message.Type
+	root           *node
 	dropped, added []string
 	within         *schema.Encoding // the encoding that times are to fit into; nil: any
 	inMemory       bool
-	json           *jsonschema.Object // of messages in JSON, which ros reads as ROS 1; nil: they are not
+	json           *jsonschema.Object // of messages in JSON, which are read as ROS 1; nil: they are not
 	other          *Program           // of messages that do not fit this one; nil: there are none
 }
 
@@ -109,8 +108,5 @@ func (p *Program) Read(w *Writer, src []byte) error {
 	if p.json != nil {
 		return readJSON(p, w, src)
 	}
-	if p.ros != nil {
-		return readROS(p, w, src)
-	}
-	return readProto(p, w, src)
+	return visit(p, w, src)
 }

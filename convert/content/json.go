@@ -38,7 +38,7 @@ func readJSON(p *Program, w *Writer, src []byte) error {
 	if len(j.out) > j.limit {
 		return malformed(0, "it grows out of proportion")
 	}
-	if err := readROS(p, w, j.out); err != nil {
+	if err := visit(p, w, j.out); err != nil {
 		return err
 	}
 	w.Rest = w.Rest || j.rest

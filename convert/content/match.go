@@ -13,8 +13,6 @@ type slot struct {
 	at      []int       // indexes of the fields on the way to it
 	typ     schema.Type // as its side has it
 	counter bool        // of a Header
-	member  *schema.Member
-	def     string // its default
 }
 
 // A rule lists fields that are the same under different names. Keys are
@@ -63,7 +61,7 @@ func slots(m *schema.Message, open map[string]bool, prefix string, at []int, out
 		if path := prefix + f.Name; open[path] && f.Type.Kind == schema.Struct && f.Type.Array == schema.Single {
 			out = slots(f.Type.Message, open, path+".", here, out)
 		} else {
-			out = append(out, slot{path, here, f.Type, isCounter(m, i), f.Member, f.Default})
+			out = append(out, slot{path, here, f.Type, isCounter(m, i)})
 		}
 	}
 	return out
@@ -74,7 +72,21 @@ type pairing struct {
 	src, dst []slot
 	from     []int // of each dst, an index into src; -1 for none
 	table    []*[256]byte
-	ordered  bool // from ascends
+}
+
+// ascends reports whether each field that is read stands behind the one before it.
+func (p *pairing) ascends() bool {
+	last := -1
+	for _, i := range p.from {
+		if i < 0 {
+			continue
+		}
+		if p.src[i].at[0] <= last {
+			return false
+		}
+		last = p.src[i].at[0]
+	}
+	return true
 }
 
 // pairUp pairs the fields of two structs: by a rule, by the same name, and else by
@@ -88,7 +100,7 @@ func pairUp(src, dst *schema.Message) *pairing {
 			openOuter(openSrc, s)
 		}
 	}
-	p := &pairing{src: slots(src, openSrc, "", nil, nil), dst: slots(dst, openDst, "", nil, nil), ordered: true}
+	p := &pairing{src: slots(src, openSrc, "", nil, nil), dst: slots(dst, openDst, "", nil, nil)}
 	exact, folded := map[string]int{}, map[string]int{}
 	for i, s := range p.src {
 		exact[s.path] = i
@@ -97,7 +109,6 @@ func pairUp(src, dst *schema.Message) *pairing {
 		}
 	}
 	used := map[int]bool{}
-	last := -1
 	for _, d := range p.dst {
 		path := d.path
 		var table *[256]byte
@@ -115,8 +126,6 @@ func pairUp(src, dst *schema.Message) *pairing {
 			i = -1
 		} else {
 			used[i] = true
-			p.ordered = p.ordered && i > last
-			last = i
 		}
 		p.from, p.table = append(p.from, i), append(p.table, table)
 	}

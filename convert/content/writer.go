@@ -159,27 +159,27 @@ func (w *Writer) numbers(p []byte, c class) {
 		w.room(len(part))
 		at := len(w.buf)
 		w.buf = append(w.buf, part...)
-		switch c {
-		case boolean:
-			bools(w.buf[at:])
-		case float32Class:
-			float32s(w.buf[at:])
-		case float64Class:
-			float64s(w.buf[at:])
-		}
+		c.canonize(w.buf[at:])
 	}
 }
 
-// swapped writes big-endian numbers of that size.
-func (w *Writer) swapped(p []byte, c class, size int) {
-	for len(p) > 0 {
-		part := p[:min(len(p), maxCopy)]
-		p = p[len(part):]
-		little := make([]byte, len(part))
-		for i := range part {
-			little[i-i%size+size-1-i%size] = part[i]
-		}
-		w.numbers(little, c)
+// number writes the low bytes of a number.
+func (w *Writer) number(bits uint64, size int, c class) {
+	w.room(8)
+	at := len(w.buf)
+	w.buf = binary.LittleEndian.AppendUint64(w.buf, bits)[:at+size]
+	c.canonize(w.buf[at:])
+}
+
+// canonize makes numbers of a class canonical.
+func (c class) canonize(b []byte) {
+	switch c {
+	case boolean:
+		bools(b)
+	case float32Class:
+		float32s(b)
+	case float64Class:
+		float64s(b)
 	}
 }
 

@@ -36,7 +36,7 @@ var arrows = []arrow{
 	{"convert/foxglove", []string{"schema", "message", "convert/transcode", "internal/wire/..."}},
 	{"convert/verify", []string{"convert", "convert/engine", "convert/extras", "convert/mapping", "convert/selection", "convert/content", "convert/apollo", "schema/...", "storage"}},
 	{"convert/extras", []string{"storage", "internal/iox"}},
-	{"convert/content", []string{"schema", "schema/jsonschema", "internal/wire/..."}},
+	{"convert/content", []string{"schema", "schema/jsonschema", "message", "internal/wire/..."}},
 	{"convert/migrate", []string{"schema/...", "convert/transcode", "internal/yaml"}},
 	{"convert/mapping", []string{"storage", "schema/...", "convert/transcode", "convert/migrate", "convert/apollo", "convert/fit", "convert/foxglove", "message", "internal/wire/...", "proto/..."}},
 	{"convert/batch", []string{"storage", "internal/iox"}},
