@@ -5,7 +5,7 @@
 // It exists to judge what package transcode has written. So it shares no program with
 // it: values are read by the cursor of package message, field by field, and nothing
 // is written but canonical bytes. What both have from internal/wire, where a value
-// stands in its bytes, is compared there with a reader of its own.
+// stands in its bytes or its text, is compared there with other readers.
 //
 //	typ := content.Canonical(msg, false)
 //	p, err := content.FromROS(msg, schema.CDR, typ, false)

@@ -1,14 +1,13 @@
 package content
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
-	"fmt"
 	"math"
 	"strings"
 
+	"github.com/bagconv/bagconv/internal/wire/json"
+	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/jsonschema"
 )
@@ -23,255 +22,169 @@ func FromJSON(o *jsonschema.Object, dst *schema.Message, strict bool) (*Program,
 	return p, nil
 }
 
-// readJSON reads a message by the values that encoding/json makes of it. Writer.Rest is
-// set for properties that the schema does not have, and values that do not fit it.
+// readJSON reads a message. Writer.Rest is set for properties that the schema does not have, and values that do
+// not fit it.
 func readJSON(p *Program, w *Writer, src []byte) error {
-	if !json.Valid(src) {
-		src = quoteWords(src)
+	text, root, wrong := json.Open(src)
+	switch {
+	case wrong != nil:
+		return malformed(wrong.At, "%s", wrong.What)
+	case text.First(root) != '{':
+		return malformed(root, "it is not a JSON object")
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(src, &members); err != nil || members == nil {
-		return fmt.Errorf("%w: it is not a JSON object: %v", ErrMalformed, err)
-	}
-	j := jsonReader{limit: maxExtra + maxGrowth*len(src)}
-	j.object(p.json, members)
-	if len(j.out) > j.limit {
+	j := jsonReader{text: text, w: ros.NewWriter(nil, false), limit: maxExtra + maxGrowth*len(src)}
+	j.object(p.json, root)
+	if len(j.w.Buf) > j.limit {
 		return malformed(0, "it grows out of proportion")
 	}
-	if err := visit(p, w, j.out); err != nil {
+	if err := visit(p, w, j.w.Buf); err != nil {
 		return err
 	}
 	w.Rest = w.Rest || j.rest
 	return nil
 }
 
-// quotedMark goes before the words that quoteWords has put into quotes.
-const quotedMark = "\x00"
-
-// quoteWords makes strings of the words that Python writes for numbers which JSON does
-// not have.
-func quoteWords(src []byte) []byte {
-	var out []byte
-	inside := false
-	for i := 0; i < len(src); i++ {
-		switch c := src[i]; {
-		case inside && c == '\\' && i+1 < len(src):
-			out = append(out, c)
-			i++
-		case c == '"':
-			inside = !inside
-		case inside:
-		default:
-			word := ""
-			for _, have := range []string{"NaN", "Infinity", "-Infinity"} {
-				if bytes.HasPrefix(src[i:], []byte(have)) {
-					word = have
-				}
-			}
-			if word != "" {
-				out = append(append(append(out, `"\u0000`...), word...), '"')
-				i += len(word) - 1
-				continue
-			}
-		}
-		out = append(out, src[i])
-	}
-	return out
-}
-
-func isWord(s string) bool { return s == "NaN" || s == "Infinity" || s == "-Infinity" }
-
-// unquoted returns the text of a value as it was before quoteWords.
-func unquoted(raw []byte) []byte {
-	for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
-		raw = bytes.ReplaceAll(raw, []byte(`"\u0000`+word+`"`), []byte(word))
-	}
-	return raw
-}
-
-// A jsonReader writes values as ROS 1 serializes them.
+// A jsonReader writes values as ROS 1 serializes them. The position of a value that is not there is -1.
 type jsonReader struct {
-	out   []byte
+	text  json.Text
+	w     ros.Writer
 	limit int
 	rest  bool
 }
 
-func (j *jsonReader) u32(v uint32) { j.out = binary.LittleEndian.AppendUint32(j.out, v) }
-func (j *jsonReader) u64(v uint64) { j.out = binary.LittleEndian.AppendUint64(j.out, v) }
-
-func (j *jsonReader) text(s []byte) {
-	j.u32(uint32(len(s)))
-	j.out = append(j.out, s...)
-}
-
-func (j *jsonReader) object(o *jsonschema.Object, members map[string]json.RawMessage) {
-	for key := range members {
-		if _, ok := o.Index[key]; !ok {
-			j.rest = true
-		}
+func (j *jsonReader) object(o *jsonschema.Object, pos int) {
+	members := make([]int, len(o.Properties)) // 1 more than the position
+	if pos >= 0 {
+		j.text.Members(pos, func(key []byte, at int) {
+			if i, ok := o.Index[string(key)]; ok {
+				members[i] = at + 1
+			} else {
+				j.rest = true
+			}
+		})
 	}
 	for i := range o.Properties {
-		p := &o.Properties[i]
-		raw, there := members[p.Key]
-		if string(raw) == "null" && (p.Form != jsonschema.Any || p.List) {
-			there = false
+		p, at := &o.Properties[i], members[i]-1
+		if j.text.First(at) == 'n' && (p.Form != jsonschema.Any || p.List) {
+			at = -1
 		}
 		switch {
-		case len(j.out) > j.limit:
+		case len(j.w.Buf) > j.limit:
 			return
-		case !p.List:
-			j.value(p, raw, there)
+		case p.List:
+			j.list(p, at)
 		default:
-			j.list(p, raw, there)
+			j.value(p, at)
 		}
 	}
 }
 
-func (j *jsonReader) list(p *jsonschema.Property, raw json.RawMessage, there bool) {
-	var items []json.RawMessage
-	if there && json.Unmarshal(raw, &items) != nil {
-		j.rest = true
+func (j *jsonReader) list(p *jsonschema.Property, pos int) {
+	head, n := len(j.w.Buf), uint32(0)
+	j.w.U32(0)
+	if j.text.First(pos) != '[' {
+		j.rest = j.rest || pos >= 0
+		return
 	}
-	j.u32(uint32(len(items)))
-	for _, item := range items {
-		if len(j.out) > j.limit {
-			return
+	_ = j.text.Elements(pos, func(at int) error {
+		if j.text.First(at) == 'n' {
+			at = -1
 		}
-		j.value(p, item, string(item) != "null")
-	}
+		if n++; len(j.w.Buf) <= j.limit {
+			j.value(p, at)
+		}
+		return nil
+	})
+	binary.LittleEndian.PutUint32(j.w.Buf[head:], n)
 }
 
 // value writes a value; a zero one if it is not there, or does not fit.
-func (j *jsonReader) value(p *jsonschema.Property, raw json.RawMessage, there bool) {
-	ok := true
+func (j *jsonReader) value(p *jsonschema.Property, pos int) {
+	first, ok := j.text.First(pos), true
 	switch p.Form {
-	case jsonschema.Integer:
-		var n int64
-		if n, ok = wholeNumber(raw); string(raw) == "true" || string(raw) == "false" {
-			n, ok = int64(len("false")-len(raw)), true // 1 and 0
+	case jsonschema.Integer, jsonschema.Boolean:
+		n := int64(0)
+		switch {
+		case first == 't':
+			n = 1
+		case first == 'f':
+		case p.Form == jsonschema.Integer:
+			n, ok = j.text.Integer(pos)
+		default:
+			ok = false
 		}
-		j.u64(uint64(n))
+		if p.Form == jsonschema.Integer {
+			j.w.U64(uint64(n))
+		} else {
+			j.w.U8(byte(n))
+		}
 	case jsonschema.Number:
 		var f float64
-		if f, ok = realNumber(raw); string(raw) == "true" || string(raw) == "false" {
-			f, ok = float64(len("false")-len(raw)), true
+		switch first {
+		case 't':
+			f = 1
+		case 'f':
+		default:
+			f, ok = j.text.Number(pos)
 		}
-		j.u64(math.Float64bits(f))
-	case jsonschema.Boolean:
-		ok = string(raw) == "true" || string(raw) == "false"
-		if string(raw) == "true" {
-			j.out = append(j.out, 1)
-		} else {
-			j.out = append(j.out, 0)
-		}
-	case jsonschema.Text:
-		var s string
-		ok = json.Unmarshal(raw, &s) == nil
-		switch word, quoted := strings.CutPrefix(s, quotedMark); {
-		case quoted && isWord(word):
-			j.text([]byte(word))
-		case ok || !there:
-			j.text([]byte(s))
-		default: // any other value as text
-			j.text(unquoted(raw))
-			ok = true
-		}
+		j.w.U64(math.Float64bits(f))
 	case jsonschema.Base64:
-		var s string
 		var b []byte
-		if ok = json.Unmarshal(raw, &s) == nil; ok {
+		if ok = first == '"'; ok {
 			var err error
-			if b, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "=")); err != nil {
+			if b, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(string(j.text.String(pos)), "=")); err != nil {
 				b, ok = nil, false
 			}
 		}
-		j.text(b)
+		j.w.String(b)
 	case jsonschema.Time, jsonschema.Duration:
-		ok = j.time(p, raw)
+		ok = j.time(p, pos)
 	case jsonschema.Nested:
-		var members map[string]json.RawMessage
-		ok = json.Unmarshal(raw, &members) == nil && members != nil
-		if !ok {
-			members = nil
-		}
-		j.object(p.Object, members)
-	default:
-		if there {
-			j.text(unquoted(raw))
+		if ok = first == '{'; ok {
+			j.object(p.Object, pos)
 		} else {
-			j.text(nil)
+			j.object(p.Object, -1)
+		}
+	default: // text; any other value as its text
+		switch {
+		case pos < 0:
+			j.w.String(nil)
+		case first == '"' && p.Form == jsonschema.Text:
+			j.w.String(j.text.String(pos))
+		default:
+			j.w.String(j.text.Raw(pos))
 		}
 	}
-	j.rest = j.rest || there && !ok
+	j.rest = j.rest || pos >= 0 && !ok
 }
 
 // time writes the two words of a time.
-func (j *jsonReader) time(p *jsonschema.Property, raw json.RawMessage) bool {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) != nil || members == nil {
-		j.u64(0)
-		return false
-	}
-	ok := true
+func (j *jsonReader) time(p *jsonschema.Property, pos int) bool {
+	ok := j.text.First(pos) == '{'
 	var words [2]int64
-	for key, v := range members {
-		at := map[string]int{"sec": 1, p.Nanos: 2}[key]
-		if at == 0 {
-			j.rest = true
-			continue
-		}
-		n, fits := wholeNumber(v)
-		words[at-1], ok = n, ok && (fits || string(v) == "null")
+	fits := [2]bool{true, true}
+	if ok {
+		j.text.Members(pos, func(key []byte, at int) {
+			i := map[string]int{"sec": 1, p.Nanos: 2}[string(key)] - 1
+			switch {
+			case i < 0:
+				j.rest = true
+			case j.text.First(at) == 'n':
+				words[i], fits[i] = 0, true
+			default:
+				words[i], fits[i] = j.text.Integer(at)
+			}
+		})
 	}
 	first, last := int64(0), int64(math.MaxUint32)
 	if p.Form == jsonschema.Duration {
 		first, last = math.MinInt32, math.MaxInt32
 	}
-	if !ok || words[0] < first || words[0] > last || words[1] < 0 || words[1] > 999_999_999 {
-		words, ok = [2]int64{}, false
+	ok = ok && fits[0] && fits[1] && words[0] >= first && words[0] <= last && words[1] >= 0 && words[1] <= 999_999_999
+	if !ok {
+		words = [2]int64{}
 	}
-	j.u32(uint32(words[0]))
-	j.u32(uint32(words[1]))
+	j.w.U32(uint32(words[0]))
+	j.w.U32(uint32(words[1]))
 	return ok
-}
-
-// wholeNumber returns a whole number of 64 bits; with a point or an exponent one of 53.
-func wholeNumber(raw json.RawMessage) (int64, bool) {
-	var n int64
-	if len(raw) > 0 && raw[0] != 'n' && json.Unmarshal(raw, &n) == nil {
-		return n, true
-	}
-	var f float64
-	if len(raw) == 0 || raw[0] == 'n' || json.Unmarshal(raw, &f) != nil || f != math.Floor(f) || math.Abs(f) > 1<<53 {
-		return 0, false
-	}
-	return int64(f), true
-}
-
-// realNumber returns a number, also one that a word stands for.
-func realNumber(raw json.RawMessage) (float64, bool) {
-	var f float64
-	switch {
-	case len(raw) == 0 || raw[0] == 'n':
-		return 0, false
-	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
-		if json.Unmarshal(raw, &f) == nil {
-			return f, true
-		}
-		if raw[0] == '-' { // more than float64 holds
-			return math.Inf(-1), false
-		}
-		return math.Inf(1), false
-	}
-	var word string
-	_ = json.Unmarshal(raw, &word)
-	switch strings.TrimPrefix(word, quotedMark) {
-	case "NaN":
-		return math.NaN(), true
-	case "Infinity":
-		return math.Inf(1), true
-	case "-Infinity":
-		return math.Inf(-1), true
-	}
-	return 0, false
 }

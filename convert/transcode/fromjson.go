@@ -1,9 +1,12 @@
 package transcode
 
 import (
-	"fmt"
+	"bytes"
+	"encoding/base64"
+	"math"
 	"sync/atomic"
 
+	"github.com/bagconv/bagconv/internal/wire/json"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/jsonschema"
@@ -54,19 +57,15 @@ func (p *FromJSON) SizeHint(n int) int { return 2*n + 256 }
 // Append re-encodes src and appends it to dst. On error dst is returned at its old
 // length. It keeps neither slice.
 func (p *FromJSON) Append(dst, src []byte) ([]byte, error) {
-	r := jsonRun{jsonText: jsonText{src}, w: ros.NewWriter(dst, false), limit: len(dst) + maxExtra + maxGrowth*len(src)}
-	at := r.space(0)
-	end, err := r.value(at, 0)
-	if err == nil {
-		if rest := r.space(end); rest < len(src) {
-			err = r.bad(rest, "there is text after the message")
-		} else if src[at] != '{' {
-			err = r.bad(at, "the message is not a JSON object")
-		} else {
-			err = r.object(p.root, at)
-		}
+	text, root, wrong := json.Open(src)
+	if wrong != nil {
+		return dst, &Error{Offset: wrong.At, What: wrong.What}
 	}
-	if err != nil {
+	if text.First(root) != '{' {
+		return dst, &Error{Offset: root, What: "the message is not a JSON object"}
+	}
+	r := jsonRun{Text: text, w: ros.NewWriter(dst, false), limit: len(dst) + maxExtra + maxGrowth*len(src)}
+	if err := r.object(p.root, root); err != nil {
 		return dst, err
 	}
 	if r.unknown {
@@ -78,13 +77,12 @@ func (p *FromJSON) Append(dst, src []byte) ([]byte, error) {
 	return r.w.Buf, nil
 }
 
-// A jsonRun is one message on its way. It is JSON: that was looked at before.
+// A jsonRun is one message on its way. The position of a value that is not there is -1.
 type jsonRun struct {
-	jsonText
+	json.Text
 	w       ros.Writer
 	limit   int
-	spans   []int // where the properties of the objects that are open begin; -1: not there
-	scratch []byte
+	spans   []int // where the properties of the objects that are open begin
 	unknown bool
 	odd     bool // a value does not fit the schema
 }
@@ -98,10 +96,10 @@ func (r *jsonRun) object(o *jsonschema.Object, pos int) error {
 	for range o.Properties {
 		r.spans = append(r.spans, -1)
 	}
-	r.members(pos, func(key []byte, at int) {
+	r.Members(pos, func(key []byte, at int) {
 		if i, ok := o.Index[string(key)]; !ok {
 			r.unknown = true
-		} else if r.spans[open+i] = at; r.src[at] == 'n' { // null
+		} else if r.spans[open+i] = at; r.First(at) == 'n' { // null
 			r.spans[open+i] = -1
 			if o.Properties[i].Form == jsonschema.Any {
 				r.spans[open+i] = at
@@ -127,14 +125,14 @@ func (r *jsonRun) property(p *jsonschema.Property, pos int) error {
 	if pos < 0 {
 		return nil
 	}
-	if r.src[pos] != '[' {
+	if r.First(pos) != '[' {
 		r.odd = true
 		return nil
 	}
 	count := int32(0)
-	err := r.elements(pos, func(at int) error {
+	err := r.Elements(pos, func(at int) error {
 		count++
-		if r.src[at] == 'n' {
+		if r.First(at) == 'n' {
 			at = -1
 		}
 		if len(r.w.Buf) > r.limit {
@@ -148,42 +146,42 @@ func (r *jsonRun) property(p *jsonschema.Property, pos int) error {
 
 // truth returns 1 for true and 0 for false, which some schemas call a number.
 func (r *jsonRun) truth(pos int) (n int64, is bool) {
-	if pos < 0 || r.src[pos] != 't' && r.src[pos] != 'f' {
-		return 0, false
+	switch r.First(pos) {
+	case 't':
+		return 1, true
+	case 'f':
+		return 0, true
 	}
-	if r.src[pos] == 't' {
-		n = 1
-	}
-	return n, true
+	return 0, false
 }
 
 // one writes one value.
 func (r *jsonRun) one(p *jsonschema.Property, pos int) error {
 	switch p.Form {
 	case jsonschema.Integer:
-		v, ok := r.integer(pos)
+		v, ok := r.Integer(pos)
 		if n, is := r.truth(pos); is {
 			v, ok = n, true
 		}
 		r.note(ok, pos)
 		r.w.U64(uint64(v))
 	case jsonschema.Number:
-		v, ok := r.number(pos)
+		v, ok := r.Number(pos)
 		if n, is := r.truth(pos); is {
 			v, ok = float64(n), true
 		}
 		r.note(ok, pos)
 		r.w.F64(v)
 	case jsonschema.Boolean:
-		is := pos >= 0 && r.src[pos] == 't'
-		r.note(is || pos >= 0 && r.src[pos] == 'f', pos)
-		r.w.Bool(is)
+		n, is := r.truth(pos)
+		r.note(is, pos)
+		r.w.Bool(n == 1)
 	case jsonschema.Text:
-		if pos >= 0 && r.src[pos] != '"' { // the text of any other value is kept whole
+		if r.First(pos) != '"' { // the text of any other value is kept whole
 			r.raw(pos)
 			break
 		}
-		r.w.String(r.text(pos))
+		r.w.String(r.String(pos))
 	case jsonschema.Base64:
 		r.note(r.base64(pos), pos)
 	case jsonschema.Time, jsonschema.Duration:
@@ -192,7 +190,7 @@ func (r *jsonRun) one(p *jsonschema.Property, pos int) error {
 		r.w.U32(sec)
 		r.w.U32(nsec)
 	case jsonschema.Nested:
-		if pos < 0 || r.src[pos] != '{' {
+		if r.First(pos) != '{' {
 			r.note(false, pos)
 			return r.zero(p.Object)
 		}
@@ -212,7 +210,7 @@ func (r *jsonRun) raw(pos int) {
 		r.w.String(nil)
 		return
 	}
-	r.w.String(r.src[pos:r.end(pos)])
+	r.w.String(r.Raw(pos))
 }
 
 // zero writes an object that is not there.
@@ -226,6 +224,52 @@ func (r *jsonRun) zero(o *jsonschema.Object) error {
 	return nil
 }
 
-func (t *jsonText) bad(at int, what string, a ...any) error {
-	return &Error{Offset: at, What: fmt.Sprintf(what, a...)}
+func (r *jsonRun) bad(at int, what string) error { return &Error{Offset: at, What: what} }
+
+// base64 writes the bytes that a string stands for, with padding or without, and
+// reports whether it is one.
+func (r *jsonRun) base64(pos int) bool {
+	head := len(r.w.Buf)
+	r.w.U32(0)
+	if r.First(pos) != '"' {
+		return false
+	}
+	out, err := base64.RawStdEncoding.AppendDecode(r.w.Buf, bytes.TrimRight(r.String(pos), "="))
+	if err != nil {
+		return false
+	}
+	r.w.Buf = out
+	putWord(out[head:], int32(len(out)-head-4))
+	return true
+}
+
+// time returns the two words of an object of seconds and nanoseconds.
+func (r *jsonRun) time(p *jsonschema.Property, pos int) (sec, nsec uint32, ok bool) {
+	if r.First(pos) != '{' {
+		return 0, 0, false
+	}
+	var words [2]int64
+	fit := [2]bool{true, true}
+	r.Members(pos, func(key []byte, at int) {
+		i := 0
+		switch string(key) {
+		case "sec":
+		case p.Nanos:
+			i = 1
+		default:
+			r.unknown = true
+			return
+		}
+		if words[i], fit[i] = 0, true; r.First(at) != 'n' {
+			words[i], fit[i] = r.Integer(at)
+		}
+	})
+	first, last := int64(0), int64(math.MaxUint32)
+	if p.Form == jsonschema.Duration {
+		first, last = math.MinInt32, math.MaxInt32
+	}
+	if !fit[0] || !fit[1] || words[0] < first || words[0] > last || words[1] < 0 || words[1] >= 1e9 {
+		return 0, 0, false
+	}
+	return uint32(words[0]), uint32(words[1]), true
 }

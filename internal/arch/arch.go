@@ -67,7 +67,7 @@ var arrows = []arrow{
 }
 
 // stdOnly are rooms that import nothing from outside the module either.
-var stdOnly = []string{"storage", "schema", "internal/wire/ros"}
+var stdOnly = []string{"storage", "schema", "internal/wire/ros", "internal/wire/json"}
 
 // only are packages from elsewhere that one room alone imports.
 var only = map[string]string{"gopkg.in/yaml.v3": "internal/yaml"}
