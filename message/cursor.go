@@ -184,8 +184,8 @@ func (c *Cursor) Padding(n int) []byte {
 	return rest[:c.r.Pos()-at]
 }
 
-// Sized reports whether structs of the message may have a size before them.
-func (c *Cursor) Sized() bool { return c.r.Delimited || len(c.extents) > 0 }
+// Sized reports whether structs of the message, and arrays of them, may have a size before them.
+func (c *Cursor) Sized() bool { return c.r.Sizes }
 
 // Enter begins the struct at the cursor, and returns what Leave wants: Fields for a visitor with a loop of its own.
 // In between it goes to each field by At; to all of them in their order, but for protobuf, or back by Return.
@@ -197,9 +197,12 @@ func (c *Cursor) Enter(t *Type) (end int) {
 	if t.Least == 0 {
 		c.burn()
 	}
-	if len(c.extents) > 0 {
+	switch {
+	case len(c.extents) > 0:
 		end = c.enterExtent(t)
-	} else {
+	case t.clock:
+		end = -1
+	default:
 		end = c.r.Struct()
 	}
 	if len(t.Fields) == 0 && c.r.Filler {

@@ -104,6 +104,38 @@ func TestPath(t *testing.T) {
 	}
 }
 
+// TestSizes: XCDR2 has a size before an array of structs, also in a struct of nothing but numbers, and none before a
+// time of ROS 1.
+func TestSizes(t *testing.T) {
+	parts := strings.Repeat("=", 80) + "\nMSG: p/P\nQ[1] a\nQ b\n" + strings.Repeat("=", 80) + "\nMSG: p/Q\nint32 x\n"
+	ros1, err := rosmsg.Parse("p/T", []byte("time[1] t\nduration[] d\nuint8 v\n"), rosmsg.ROS1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	typ, err := message.ROS(ros1, schema.CDR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		typ  *message.Type
+		data string
+	}{
+		"array of structs": {typeOf(t, "P p\nuint8 v\n"+parts, true), "00070000 04000000 01000000 02000000 2a"},
+		"times of ROS 1":   {typ, "00070000 01000000 02000000 01000000 03000000 04000000 2a"},
+		"delimited":        {typ, "00090000 15000000 01000000 02000000 01000000 03000000 04000000 2a"},
+	} {
+		p, err := c.typ.Path("v")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := message.Open(c.typ, unhex(t, c.data))
+		if !m.Seek(p) || m.Bits(p.Field) != 0x2a {
+			t.Errorf("%s: %v", name, m.Err())
+		}
+		m.Close()
+	}
+}
+
 // TestLimits: messages that ask for more than their bytes pay for, and types that do.
 func TestLimits(t *testing.T) {
 	empty := typeOf(t, "E[] es\n"+strings.Repeat("=", 80)+"\nMSG: p/E\n", false)

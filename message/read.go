@@ -40,7 +40,7 @@ func (c *Cursor) Count(f *Field) int {
 	if c.x != nil {
 		return c.countProto()
 	}
-	if f.Size == 0 {
+	if f.Size == 0 && (f.Type == nil || !f.Type.clock) {
 		c.r.Size()
 	}
 	n := f.Fixed

@@ -48,6 +48,7 @@ type Type struct {
 	wire   *pb.Type // of protobuf; nil: ROS
 	extent schema.Extensibility
 	run    run
+	clock  bool // a time or duration of ROS 1, which has no size in CDR
 	odd    bool // messages have to be made plain, and not only for the sizes of structs
 	whole  *whole
 }
@@ -189,7 +190,10 @@ func (c *compiler) structure(m *schema.Message, depth int) (*Type, error) {
 	if depth > maxDepth || c.fields+len(m.Fields)+len(c.made) > maxFields {
 		return nil, errTooLarge
 	}
-	t := &Type{Name: m.Name, Fields: make([]Field, len(m.Fields)), First: c.fields, extent: m.Extensibility, odd: m.Union || m.Extensibility == schema.Mutable}
+	t := &Type{
+		Name: m.Name, Fields: make([]Field, len(m.Fields)), First: c.fields, extent: m.Extensibility,
+		clock: m == rosTime || m == rosDuration, odd: m.Union || m.Extensibility == schema.Mutable,
+	}
 	c.fields += len(m.Fields)
 	for i := range m.Fields {
 		f := &t.Fields[i]
