@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
-	"github.com/bagconv/bagconv/internal/wire/xtypes"
+	"github.com/bagconv/bagconv/message"
 	"github.com/bagconv/bagconv/schema"
 )
 
@@ -33,6 +33,7 @@ type Origin struct {
 // field of the target it looks for the place of its value in the source, and copies that.
 type Migration struct {
 	steps    []Version
+	types    []*message.Type // of the sources
 	from, to schema.Encoding
 	known    sync.Map // [2]*schema.Message to *versionPair
 }
@@ -40,13 +41,19 @@ type Migration struct {
 // NewMigration returns the migration by way of these versions. Only the last step changes the
 // encoding.
 func NewMigration(steps []Version, from, to schema.Encoding) (*Migration, error) {
+	g := &Migration{steps: steps, from: from, to: to}
 	var size schema.Measure
 	for _, s := range steps {
 		if size.Least(schema.Type{Kind: schema.Struct, Message: s.Target}) > maxZero {
 			return nil, errTooLarge
 		}
+		t, err := message.ROS(s.Source, from)
+		if err != nil {
+			return nil, err
+		}
+		g.types = append(g.types, t)
 	}
-	return &Migration{steps: steps, from: from, to: to}, nil
+	return g, nil
 }
 
 // SizeHint returns how many bytes a message of n bytes becomes, about.
@@ -55,30 +62,21 @@ func (g *Migration) SizeHint(n int) int { return n + n/2 + 64 }
 // Append writes a message as one of the last version at the end of dst. The error wraps ErrMalformed.
 func (g *Migration) Append(dst, src []byte) ([]byte, error) {
 	for i, s := range g.steps {
-		last := i == len(g.steps)-1
 		to, out := g.from, []byte(nil)
-		if last {
+		if i == len(g.steps)-1 {
 			to, out = g.to, dst
 		}
-		w := versionWalk{g: g, step: s, w: ros.NewWriter(out, to == schema.CDR), limit: len(out) + maxExtra + maxGrowth*len(src), fuel: 16 * maxFuel}
-		if c := xtypes.New(s.Source); g.from == schema.CDR && c.Needed(src) {
-			var err error
-			if src, _, _, err = c.Plain(nil, src); err != nil {
-				return dst, misfit(err)
-			}
+		v := versionWalk{
+			g: g, step: s, c: message.Open(g.types[i], src), w: ros.NewWriter(out, to == schema.CDR),
+			limit: len(out) + maxExtra + maxGrowth*len(src), crossing: g.from != to,
 		}
-		if err := w.r.Open(src, g.from == schema.CDR); err != nil {
+		v.structure(g.types[i], s.Source, s.Target)
+		err := v.c.End()
+		v.c.Close()
+		if err != nil {
 			return dst, misfit(err)
 		}
-		w.crossing = g.from != to
-		w.structure(s.Source, s.Target)
-		if g.from == schema.ROS1 && w.r.Len() > 0 {
-			w.r.Fail("%d bytes are left over", w.r.Len())
-		}
-		if err := w.r.Err(); err != nil {
-			return dst, misfit(err)
-		}
-		src = w.w.Buf
+		src = v.w.Buf
 	}
 	return src, nil
 }
@@ -87,48 +85,41 @@ func (g *Migration) Append(dst, src []byte) ([]byte, error) {
 type versionWalk struct {
 	g        *Migration
 	step     Version
-	r        ros.Reader
+	c        *message.Cursor
 	w        ros.Writer
 	limit    int
-	fuel     int
 	crossing bool // the encoding changes
 }
 
 // structure makes a struct one of another version. First it walks over the source, to find where the
 // fields are; then it goes to each that the target has.
-func (v *versionWalk) structure(src, dst *schema.Message) {
+func (v *versionWalk) structure(typ *message.Type, src, dst *schema.Message) {
 	if len(v.w.Buf) > v.limit {
-		v.r.Fail("too many values: the message would be out of proportion")
+		v.c.Fail("too many values: the message would be out of proportion")
 		return
 	}
-	defer v.spend(v.r.Pos())
 	if t, ok := src.TimeIn(dst); ok {
-		end := v.r.Struct()
-		v.time(t, schema.Type{Kind: schema.Struct, Message: dst})
-		v.r.End(end)
+		end := v.c.Enter(typ)
+		v.time(&typ.Fields[0], t, schema.Type{Kind: schema.Struct, Message: dst})
+		v.c.Leave(end)
 		return
 	}
 	if t, ok := dst.TimeIn(src); ok {
-		end := v.r.Struct()
-		v.time(schema.Type{Kind: schema.Struct, Message: src}, t)
-		v.r.End(end)
+		v.time(&message.Field{Clock: t.Kind, Type: typ}, schema.Type{Kind: schema.Struct, Message: src}, t)
 		return
 	}
-	p := v.pair(src, dst)
-	if p.looksIn && v.r.Delimited {
-		v.r.Fail("a rule looks into %s, which delimited CDR does not have as fields", src.Name)
+	p := v.pair(typ, src, dst)
+	if p.looksIn && v.c.Layout().Delimited {
+		v.c.Fail("a rule looks into %s, which delimited CDR does not have as fields", src.Name)
 		return
 	}
-	end := v.r.Struct()
-	if len(src.Fields) == 0 && v.r.Filler {
-		v.r.U8()
-	}
+	end := v.c.Enter(typ)
 	at := make([]int, len(p.src))
 	for i, s := range p.src {
-		at[i] = v.r.Pos()
-		v.skip(s.typ)
+		at[i] = v.c.Pos()
+		v.c.Skip(s.field)
 	}
-	behind := v.r.Pos()
+	behind := v.c.Pos()
 	if len(dst.Fields) == 0 && v.w.CDR() {
 		v.w.U8(0)
 	}
@@ -137,133 +128,65 @@ func (v *versionWalk) structure(src, dst *schema.Message) {
 			v.absent(m.typ, m.def)
 			continue
 		}
-		v.r.Seek(at[m.from])
-		v.transfer(p.src[m.from].typ, m.typ, m.origin)
-		if !v.r.OK() {
+		v.c.Return(at[m.from])
+		v.transfer(p.src[m.from], m.typ, m.origin)
+		if !v.c.OK() {
 			return
 		}
 	}
-	v.r.Seek(behind)
-	v.r.End(end)
-}
-
-// spend counts the structs that take no bytes. from is where one began.
-func (v *versionWalk) spend(from int) {
-	if v.r.Pos() > from {
-		return
-	}
-	if v.fuel--; v.fuel < 0 {
-		v.r.Fail("too many values that take no bytes")
-	}
-}
-
-// skip steps over a field.
-func (v *versionWalk) skip(t schema.Type) {
-	n := v.count(t)
-	one := element(t)
-	if isNumber(t.Kind) {
-		v.r.Numbers(n, t.Kind.Size())
-		return
-	}
-	for i := 0; i < n && v.r.OK(); i++ {
-		switch {
-		case t.Kind == schema.String:
-			v.r.Bytes()
-		case t.Kind == schema.WString:
-			v.r.SkipWide()
-		case t.Kind == schema.Struct:
-			v.skipStruct(one.Message)
-		default: // a time of ROS 1
-			v.r.Numbers(2, 4)
-		}
-	}
-}
-
-func (v *versionWalk) skipStruct(m *schema.Message) {
-	defer v.spend(v.r.Pos())
-	end := v.r.Struct()
-	if len(m.Fields) == 0 && v.r.Filler {
-		v.r.U8()
-	}
-	for _, f := range m.Fields {
-		v.skip(f.Type)
-	}
-	v.r.End(end)
-}
-
-// count reads how many values a field has.
-func (v *versionWalk) count(t schema.Type) int {
-	if t.Array == schema.Single {
-		return 1
-	}
-	if !isNumber(t.Kind) {
-		v.r.Size()
-	}
-	if t.Array == schema.Fixed {
-		return t.Len
-	}
-	least := map[bool]int{true: t.Kind.Size(), false: 4}[isNumber(t.Kind)]
-	if t.Kind == schema.Struct {
-		least = 0
-	}
-	return v.r.Count(least)
+	v.c.Return(behind)
+	v.c.Leave(end)
 }
 
 // transfer makes a value, an array or a list one of another type that it can become.
-func (v *versionWalk) transfer(src, dst schema.Type, o Origin) {
-	n := v.count(src)
-	if !v.r.OK() {
+func (v *versionWalk) transfer(src place, dst schema.Type, o Origin) {
+	f, n := src.field, 1
+	if f.List {
+		n = v.c.Count(f)
+	}
+	if !v.c.OK() {
 		return
 	}
 	kept := n
 	if dst.Array == schema.Single {
 		dst.Array, dst.Len = schema.Fixed, 1 // the same bytes
 	}
-	if dst.Array == schema.Fixed || dst.Array == schema.Bounded && (src.Array != schema.Bounded || src.Len > dst.Len) {
+	if dst.Array == schema.Fixed || dst.Array == schema.Bounded && (src.typ.Array != schema.Bounded || src.typ.Len > dst.Len) {
 		kept = min(n, dst.Len)
 	}
 	if dst.Array == schema.Bounded || dst.Array == schema.Unbounded {
 		v.w.U32(uint32(kept))
 	}
-	one, to := element(src), element(dst)
-	if isNumber(src.Kind) {
-		v.numbers(v.r.Numbers(n, src.Kind.Size()), kept, one.Kind, to.Kind, o)
+	to := element(dst)
+	if isNumber(src.typ.Kind) {
+		v.numbers(v.c.Numbers(f, n), kept, src.typ.Kind, to.Kind, o)
 	} else {
-		for i := 0; i < n && v.r.OK(); i++ {
-			if i >= kept {
-				v.skip(one)
-				continue
-			}
-			v.single(one, to)
+		for i := 0; i < kept && v.c.OK(); i++ {
+			v.single(f, src.typ, to)
 		}
+		v.c.SkipElements(f, n-kept)
 	}
-	for i := kept; dst.Array == schema.Fixed && i < dst.Len && v.r.OK(); i++ {
+	for i := kept; dst.Array == schema.Fixed && i < dst.Len && v.c.OK(); i++ {
 		v.absent(to, "")
 	}
 }
 
 // single makes a value that is no number one of another type.
-func (v *versionWalk) single(src, dst schema.Type) {
+func (v *versionWalk) single(f *message.Field, src, dst schema.Type) {
 	switch {
-	case src.TimeKind() != schema.Invalid && dst.TimeKind() != schema.Invalid:
-		if src.Kind == schema.Struct {
-			end := v.r.Struct()
-			v.time(src, dst)
-			v.r.End(end)
-		} else {
-			v.time(src, dst)
-		}
+	case f.Clock != schema.Invalid && dst.TimeKind() != schema.Invalid:
+		v.time(f, src, dst)
 	case src.Kind == schema.Struct:
-		v.structure(src.Message, dst.Message)
+		v.structure(f.Type, src.Message, dst.Message)
 	default:
-		v.text(src, dst)
+		v.text(f, dst)
 	}
 }
 
 // absent writes a field that the source does not have: its default, else zero.
 func (v *versionWalk) absent(t schema.Type, def string) {
 	if len(v.w.Buf) > v.limit {
-		v.r.Fail("the message would be out of proportion")
+		v.c.Fail("the message would be out of proportion")
 		return
 	}
 	if values, err := schema.Literals(t, def); def != "" && err == nil {
@@ -281,7 +204,7 @@ func (v *versionWalk) absent(t schema.Type, def string) {
 	}
 	switch {
 	case t.Array == schema.Fixed:
-		for i := 0; i < t.Len && v.r.OK(); i++ {
+		for i := 0; i < t.Len && v.c.OK(); i++ {
 			v.absent(element(t), "")
 		}
 	case t.Array != schema.Single:
@@ -303,7 +226,7 @@ func (v *versionWalk) absent(t schema.Type, def string) {
 	}
 }
 
-func (v *versionWalk) pair(src, dst *schema.Message) *versionPair {
+func (v *versionWalk) pair(typ *message.Type, src, dst *schema.Message) *versionPair {
 	key := [2]*schema.Message{src, dst}
 	if p, ok := v.g.known.Load(key); ok {
 		return p.(*versionPair)
@@ -312,6 +235,6 @@ func (v *versionWalk) pair(src, dst *schema.Message) *versionPair {
 	if v.step.Rule != nil {
 		rule = v.step.Rule(src, dst)
 	}
-	p, _ := v.g.known.LoadOrStore(key, pairVersions(src, dst, rule))
+	p, _ := v.g.known.LoadOrStore(key, pairVersions(typ, src, dst, rule))
 	return p.(*versionPair)
 }
