@@ -106,11 +106,8 @@ func (p *Pipeline) emitAll(b *batch) error {
 
 // copyBlock has the sink copy a whole block as it is stored, or the visitor take it, if it can be.
 func (p *Pipeline) copyBlock(b *batch) (bool, error) {
-	if p.whole && len(b.in.Messages) > 0 {
-		if err := p.flush(); err != nil {
-			return true, err
-		}
-		return true, p.Visitor.Take(p.block(b.index, b), b.in.Messages, 0, len(b.in.Messages), b.seen)
+	if p.blockwise && b.deferred == nil && len(b.in.Messages) > 0 && b.index != repeatedBlock {
+		return true, p.takeBlock(b)
 	}
 	to := b.whole
 	if to == nil {

@@ -3,6 +3,7 @@ package engine
 import (
 	"sync"
 
+	"github.com/bagconv/bagconv/internal/ordered"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -24,6 +25,17 @@ func budgetOf(total int64) budget {
 		total = DefaultMemory
 	}
 	return budget{blocks: total / 4, ordering: total / 5, writer: total / 4, reader: total / 4}
+}
+
+// MaxThreads is the largest number of workers, whatever Threads is.
+const MaxThreads = ordered.MaxWorkers
+
+// workers returns how many workers a run has; memory 0 is DefaultMemory.
+func workers(threads int, memory int64) int {
+	if memory <= 0 {
+		memory = DefaultMemory
+	}
+	return ordered.Workers(threads, memory)
 }
 
 // WriterMemory is for the writer of one of the sinks, in bytes.

@@ -185,16 +185,3 @@ func (s *Source) blockSpans() []span {
 	}
 	return spans
 }
-
-// measure reads the source once for the times of its messages: of the blocks that are
-// needed, and by their stamps if there are any.
-func (s *Source) measure(ctx context.Context, threads int) ([]span, error) {
-	if err := s.rewind(); err != nil {
-		return nil, err
-	}
-	res, err := scan(ctx, s, workers(threads, s.memory), newMeter(s, nil), false)
-	if err != nil {
-		return nil, err
-	}
-	return res.spans, s.rewind()
-}

@@ -11,7 +11,7 @@ import (
 )
 
 // pick reads the messages that the index finds. See StreamJob.Pick.
-func (job *StreamJob) pick(ctx context.Context, choice *selection.Choice, topics []StreamTopic, to *reading) (*StreamResult, error) {
+func (job *StreamJob) pick(ctx context.Context, choice *selection.Choice, topics []StreamTopic, v Visitor) (*StreamResult, error) {
 	src := job.Source
 	query := storage.ReaderCapabilities(src.Reader).Query
 	if query == nil {
@@ -25,14 +25,13 @@ func (job *StreamJob) pick(ctx context.Context, choice *selection.Choice, topics
 		}
 	}
 	res := &StreamResult{Refused: make([]Refused, len(topics))}
-	write := to.write
-	if to.visitor != nil {
-		p := &Pipeline{Source: src, Visitor: to.visitor}
-		write = func(m *storage.Message) error { return p.take(m, repeatedBlock, nil, 0) }
-	}
+	to := &Pipeline{Source: src, Visitor: v}
 	var buf []byte
 	for m, err := range query.Query(ctx, pick) {
 		if err != nil {
+			return nil, err
+		}
+		if err := checkTopic(m, len(topics)); err != nil {
 			return nil, err
 		}
 		if p := topics[m.Topic].Program; p != nil {
@@ -47,7 +46,7 @@ func (job *StreamJob) pick(ctx context.Context, choice *selection.Choice, topics
 			out.Data = buf
 			m = &out
 		}
-		if err := write(m); errors.Is(err, ErrEnough) {
+		if err := to.take(m, repeatedBlock, nil, 0); errors.Is(err, ErrEnough) {
 			break
 		} else if err != nil {
 			return nil, err

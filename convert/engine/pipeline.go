@@ -54,9 +54,10 @@ type Pipeline struct {
 
 	Failed *Sink // whose Write has failed
 
-	Visitor Visitor // takes the messages in place of the Write of a single sink, whose topics have no programs; nil: nobody
-	taking  taking
-	whole   bool // it takes all messages as they are
+	Visitor   Visitor // takes the messages in place of the Write of a single sink; nil: nobody
+	taking    taking
+	blockwise bool // it takes blocks as the workers have made them
+	whole     bool // and these leave all messages as they are
 
 	workers int
 	budget  budget
@@ -113,17 +114,15 @@ func (p *Pipeline) join() {
 		}
 		p.copies = p.copies || !t.disjoint
 	}
-	p.whole = p.takesWhole()
+	p.blockwise = p.Visitor != nil && p.Sinks[0].Edit.Offset == 0 && !slices.ContainsFunc(p.routes, func(rt Route) bool { return rt.thin != nil })
+	p.whole = p.blockwise && p.takesAll()
 }
 
-// takesWhole reports whether a visitor takes all messages of the source as they are.
-func (p *Pipeline) takesWhole() bool {
-	if p.Visitor == nil || p.Dedupe || p.Prior != nil || len(p.Sinks) != 1 {
-		return false
-	}
+// takesAll reports whether the first sink takes all messages of the source as they are.
+func (p *Pipeline) takesAll() bool {
 	f, c := p.Sinks[0].Format, p.Sinks[0].Choice
 	return c.First == math.MinInt64 && c.Last == math.MaxInt64 && f.MinTime == 0 && f.MaxTime == 0 && f.MaxMessage == 0 && !slices.ContainsFunc(p.routes, func(rt Route) bool {
-		return rt.Skip || rt.Drop || rt.Program != nil || rt.thin != nil || rt.Stamp != nil
+		return rt.Skip || rt.Drop || rt.Program != nil || rt.Stamp != nil
 	})
 }
 

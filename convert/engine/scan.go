@@ -2,11 +2,10 @@ package engine
 
 import (
 	"context"
-	"io"
-	"math"
 	"math/bits"
+	"sync"
 
-	"github.com/bagconv/bagconv/internal/ordered"
+	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -18,8 +17,7 @@ type ScanResult struct {
 	Topics     []TopicStats // index = TopicID
 	Timeline   *Timeline    // topics are numbered as TopicID
 
-	spans     []span     // per block
-	histogram *Histogram // nil: there will not be a timeline
+	histogram *Histogram
 }
 
 // TopicStats describes a topic of which every message was read.
@@ -30,112 +28,86 @@ type TopicStats struct {
 	First, Last int64 // least and greatest LogTime; both 0 without messages
 }
 
-// Scan reads the whole of r, on several cores if the format allows it, and
-// counts. threads 0 is one per core, 12 at most. It must be called before anything else is
-// read from r. Damage is in r.Damage() afterwards.
+// Scan reads the whole of r, on several cores if the format allows it, and counts. threads 0 is one per core, 12 at most.
+// It must be called before anything else is read from r. Damage is in r.Damage() afterwards.
 func Scan(ctx context.Context, r storage.Reader, threads int, progress func(Progress)) (*ScanResult, error) {
-	s, err := SourceOf(r)
-	if err != nil {
+	return count(ctx, r, StreamJob{Order: OrderFile, Threads: threads, Progress: progress})
+}
+
+// ScanIndex counts the messages of a recording by its index, without their data: Bytes and Stored stay 0. An error
+// that wraps storage.ErrUnsupported means that the format has no such index.
+func ScanIndex(ctx context.Context, r storage.Reader) (*ScanResult, error) {
+	return count(ctx, r, StreamJob{Pick: &storage.Query{NoData: true}})
+}
+
+// count counts what a job reads of a recording.
+func count(ctx context.Context, r storage.Reader, job StreamJob) (res *ScanResult, err error) {
+	if job.Source, err = SourceOf(r); err != nil {
 		return nil, err
 	}
-	meter := newMeter(s, progress)
-	defer meter.stop()
-	res, err := scan(ctx, s, workers(threads, s.memory), meter, true)
-	if err == nil {
-		res.Timeline = res.histogram.Timeline()
+	job.Edit.Latch = selection.NoLatch
+	var c counter
+	if _, err = Visit(ctx, job, &c); err != nil {
+		return nil, err
 	}
-	return res, err
+	res = newScan(c.topics)
+	for _, part := range c.parts {
+		res.join(part)
+	}
+	res.bounds()
+	res.Timeline = res.histogram.Timeline()
+	return res, nil
 }
+
+// A counter is a Visitor that counts messages, in as many parts as there are workers.
+type counter struct {
+	topics int
+	mu     sync.Mutex
+	parts  []*ScanResult // that nobody is counting in
+}
+
+// Plan takes all topics.
+func (c *counter) Plan(info *storage.Info, _ []bool) ([]StreamTopic, error) {
+	c.topics, c.parts = len(info.Topics), nil
+	return make([]StreamTopic, c.topics), nil
+}
+
+// Work counts the messages of a block.
+func (c *counter) Work(at storage.Block, msgs []storage.Message, _ any) (any, error) {
+	part := c.take()
+	part.add(msgs)
+	part.share(at.Size, msgs)
+	c.mu.Lock()
+	c.parts = append(c.parts, part)
+	c.mu.Unlock()
+	return nil, nil
+}
+
+// take takes a part that nobody is counting in.
+func (c *counter) take() *ScanResult {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := len(c.parts) - 1
+	if n < 0 {
+		return newScan(c.topics)
+	}
+	part := c.parts[n]
+	c.parts = c.parts[:n]
+	return part
+}
+
+// Take has nothing to do: the order of messages does not count.
+func (c *counter) Take(storage.Block, []storage.Message, int, int, any) error { return nil }
 
 // newScan returns a result without messages.
-func newScan(topics int, timeline bool) *ScanResult {
-	r := &ScanResult{Topics: make([]TopicStats, topics)}
-	if timeline {
-		r.histogram = NewHistogram(topics)
-	}
-	return r
+func newScan(topics int) *ScanResult {
+	return &ScanResult{Topics: make([]TopicStats, topics), histogram: NewHistogram(topics)}
 }
 
-// MaxThreads is the largest number of workers, whatever Threads is.
-const MaxThreads = ordered.MaxWorkers
-
-// workers returns how many workers a run has; memory 0 is DefaultMemory.
-func workers(threads int, memory int64) int {
-	if memory <= 0 {
-		memory = DefaultMemory
-	}
-	return ordered.Workers(threads, memory)
-}
-
-func scan(ctx context.Context, s *Source, threads int, meter *meter, timeline bool) (*ScanResult, error) {
-	if s.blockReader == nil {
-		return scanSequential(ctx, s, meter, timeline)
-	}
-	spans := make([]span, len(s.blocks))
-	parts := make([]*ScanResult, threads)
-	for w := range parts {
-		parts[w] = newScan(len(s.Info.Topics), timeline)
-	}
-	var seq []int
-	for i := range spans {
-		if s.need == nil || s.need[i] {
-			seq = append(seq, i)
-		} else {
-			spans[i] = span{start: math.MaxInt64, end: math.MinInt64}
-		}
-	}
-	err := s.parallel(ctx, seq, threads, func(w, k int, b *storage.Batch) (err error) {
-		i := seq[k]
-		s.restamp(b.Messages)
-		if spans[i], err = parts[w].add(b.Messages); err == nil {
-			parts[w].share(s.blocks[i].Size, b.Messages)
-		}
-		meter.read(s.blocks[i].Size, len(b.Messages))
-		return err
-	}, nil)
-	if err != nil {
-		return nil, err
-	}
-	total := newScan(len(s.Info.Topics), timeline)
-	total.spans = spans
-	for _, part := range parts {
-		total.join(part)
-	}
-	total.bounds()
-	return total, nil
-}
-
-func scanSequential(ctx context.Context, s *Source, meter *meter, timeline bool) (*ScanResult, error) {
-	res := newScan(len(s.Info.Topics), timeline)
-	var b storage.Batch
-	for ctx.Err() == nil {
-		err := s.sequential(&b)
-		if err == io.EOF {
-			res.bounds()
-			return res, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		s.restamp(b.Messages)
-		sp, err := res.add(b.Messages)
-		if err != nil {
-			return nil, err
-		}
-		res.spans = append(res.spans, sp)
-		meter.read(int64(len(b.Buf)), len(b.Messages))
-	}
-	return nil, ctx.Err()
-}
-
-// add counts the messages of one block and returns its span.
-func (r *ScanResult) add(msgs []storage.Message) (span, error) {
-	sp := span{start: math.MaxInt64, end: math.MinInt64, messages: len(msgs)}
+// add counts messages.
+func (r *ScanResult) add(msgs []storage.Message) {
 	for i := range msgs {
 		m := &msgs[i]
-		if err := checkTopic(m, len(r.Topics)); err != nil {
-			return sp, err
-		}
 		t := &r.Topics[m.Topic]
 		if t.Messages == 0 {
 			t.First, t.Last = m.LogTime, m.LogTime
@@ -143,16 +115,15 @@ func (r *ScanResult) add(msgs []storage.Message) (span, error) {
 		t.First, t.Last = min(t.First, m.LogTime), max(t.Last, m.LogTime)
 		t.Messages++
 		t.Bytes += int64(len(m.Data))
-		if r.histogram != nil {
-			r.histogram.Add(int(m.Topic), m.LogTime, 1)
-		}
-		sp.start, sp.end = min(sp.start, m.LogTime), max(sp.end, m.LogTime)
+		r.histogram.Add(int(m.Topic), m.LogTime, 1)
 	}
-	return sp, nil
 }
 
 // share shares the size of a block out among the topics of its messages.
 func (r *ScanResult) share(size int64, msgs []storage.Message) {
+	if size <= 0 {
+		return // there are no blocks
+	}
 	all := uint64(0)
 	for i := range msgs {
 		all += uint64(len(msgs[i].Data)) + 1
@@ -160,7 +131,7 @@ func (r *ScanResult) share(size int64, msgs []storage.Message) {
 	sum, before := uint64(0), uint64(0)
 	for i := range msgs {
 		sum += uint64(len(msgs[i].Data)) + 1
-		high, low := bits.Mul64(uint64(max(size, 0)), sum)
+		high, low := bits.Mul64(uint64(size), sum)
 		upto, _ := bits.Div64(high, low, all) // sum is all at most
 		r.Topics[msgs[i].Topic].Stored += int64(upto - before)
 		before = upto
@@ -168,9 +139,7 @@ func (r *ScanResult) share(size int64, msgs []storage.Message) {
 }
 
 func (r *ScanResult) join(o *ScanResult) {
-	if r.histogram != nil {
-		r.histogram.join(o.histogram)
-	}
+	r.histogram.join(o.histogram)
 	for i, t := range o.Topics {
 		if t.Messages == 0 {
 			continue

@@ -69,6 +69,12 @@ func Open(ctx context.Context, f *storage.Format, path string, o storage.ReadOpt
 	return s, nil
 }
 
+// SourceOf makes a source of an open reader of which nothing was read, to be read once.
+func SourceOf(r storage.Reader) (*Source, error) {
+	s := &Source{Reader: r, files: &sourceFiles{}}
+	return s, s.look()
+}
+
 func (s *Source) open() (err error) {
 	if s.Reader, err = s.reopen(s.index); err != nil {
 		return err

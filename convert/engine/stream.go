@@ -51,7 +51,7 @@ type StreamTopic struct {
 	Program mapping.Program // runs in the workers, in any order; nil: the bytes as they are
 }
 
-// A StreamPlan describes what becomes of each topic of a recording.
+// A StreamPlan is Visitor.Plan.
 type StreamPlan func(info *storage.Info, selected []bool) ([]StreamTopic, error)
 
 // A StreamResult is what is known at the end of a stream.
@@ -71,45 +71,6 @@ type Refused struct {
 // that of the messages read so far.
 var ErrEnough = errors.New("enough")
 
-// Stream reads a recording on all cores and passes each message to write, in the
-// order of Run: by log time, and in the order of the file if times are equal.
-// It writes nothing but, if times are far out of order, a temporary file.
-//
-// plan is called before the first message, with a description that has the
-// names of Edit.
-// When the index of the recording turns out to be wrong, all begins again: plan is called
-// once more, what write has taken until then is void, and all messages come anew.
-// Messages keep the number of their topic. One that its program refuses is left
-// out and counted. A message and its data are valid until write returns; an error
-// of plan or write ends the stream, and is returned.
-func Stream(ctx context.Context, job StreamJob, plan StreamPlan, write func(*storage.Message) error) (*StreamResult, error) {
-	return job.run(ctx, &reading{plan: plan, write: write})
-}
-
-// A reading is who gets the messages of a job: write, or a visitor.
-type reading struct {
-	plan    StreamPlan
-	write   func(*storage.Message) error
-	visitor Visitor
-}
-
-// run opens the recording, unless it is open, and reads it.
-func (job *StreamJob) run(ctx context.Context, to *reading) (res *StreamResult, err error) {
-	if job.Source != nil {
-		return job.read(ctx, to)
-	}
-	read := job.Read
-	read.Index = storage.IndexTested
-	if job.Source, err = Open(ctx, job.Format, job.Path, read, 0); err != nil {
-		return nil, err
-	}
-	err = Retry(func() (err error) {
-		res, err = job.read(ctx, to)
-		return err
-	})
-	return res, errors.Join(err, job.Source.Close())
-}
-
 // look returns the description of the recording with the names of Edit, and what is known about its
 // definitions if Known or the edit needs that.
 func (job *StreamJob) look(ctx context.Context, src *Source) (named *storage.Info, known mapping.Known, err error) {
@@ -127,7 +88,7 @@ func (job *StreamJob) look(ctx context.Context, src *Source) (named *storage.Inf
 }
 
 // read is one attempt.
-func (job *StreamJob) read(ctx context.Context, who *reading) (*StreamResult, error) {
+func (job *StreamJob) read(ctx context.Context, v Visitor) (*StreamResult, error) {
 	if job.Edit.Restamp == selection.RestampLog {
 		return nil, errors.New("internal error: a stream does not set stamps")
 	}
@@ -140,7 +101,7 @@ func (job *StreamJob) read(ctx context.Context, who *reading) (*StreamResult, er
 	if err != nil {
 		return nil, err
 	}
-	topics, err := who.plan(named, slices.Clone(choice.Topics))
+	topics, err := v.Plan(named, slices.Clone(choice.Topics))
 	if err != nil {
 		return nil, err
 	}
@@ -148,13 +109,13 @@ func (job *StreamJob) read(ctx context.Context, who *reading) (*StreamResult, er
 		choice.Topics[i] = choice.Topics[i] && !topics[i].Skip
 	}
 	if job.Pick != nil {
-		return job.pick(ctx, choice, topics, who)
+		return job.pick(ctx, choice, topics, v)
 	}
-	to := &Sink{Write: who.write, Format: job.Limits, Choice: choice, Edit: &job.Edit, Routes: make([]Route, len(topics))}
+	to := &Sink{Format: job.Limits, Choice: choice, Edit: &job.Edit, Routes: make([]Route, len(topics))}
 	if to.Format == nil {
 		to.Format = &storage.Format{}
 	}
-	p := &Pipeline{Source: src, Sinks: []*Sink{to}, Visitor: who.visitor, Order: job.Order, Limit: job.Expected, Threads: job.Threads, TempDir: os.TempDir(), Progress: job.Progress}
+	p := &Pipeline{Source: src, Sinks: []*Sink{to}, Visitor: v, Order: job.Order, Limit: job.Expected, Threads: job.Threads, TempDir: os.TempDir(), Progress: job.Progress}
 	if job.Edit.Restamp == selection.RestampHeader {
 		mapper := mapping.New(known.Options())
 		p.Stamps = make([]*mapping.Stamp, len(topics))

@@ -9,59 +9,103 @@ import (
 
 // A Visitor looks at the messages of a recording in two steps: Work on all cores, Take in order. See Visit.
 type Visitor interface {
-	// Plan is called before the first message. See StreamPlan.
+	// Plan is called before the first message, with a description that has the names of the job's Edit. It decides
+	// what becomes of each topic.
 	Plan(info *storage.Info, selected []bool) ([]StreamTopic, error)
 
 	// Work looks at selected messages of one block, in their order in it, at the same time as other calls at
 	// other blocks. It returns what Take needs to know. made is what an earlier call has returned, and is not used any
-	// more, or nil. Of msgs nothing may be kept but in what Work returns.
+	// more, or nil. Of msgs nothing may be kept but in what Work returns. Their times are those before Edit.Offset.
 	Work(at storage.Block, msgs []storage.Message, made any) (any, error)
 
 	// Take takes the next messages in the order of the job: msgs[from:to] of those that Work was called with,
-	// and what it has made of all of them. One call is made at a time. ErrEnough ends the visit without an error.
+	// and what it has made of all of them. One call is made at a time, and the messages are valid until it returns.
+	// ErrEnough ends the visit without an error.
 	Take(at storage.Block, msgs []storage.Message, from, to int, made any) error
 }
 
-// Visit is Stream for a Visitor. A block of a format that has no blocks is a run of messages, with Offset -1. A
-// block whose messages overlap in time with others is taken in several pieces. Messages that went through the spill
-// file are taken one by one, and Work sees each of them a second time. The error is the one of the first block that
-// has an error, the same in every run. The job may not shift times.
-func Visit(ctx context.Context, job StreamJob, v Visitor) (*StreamResult, error) {
-	if job.Edit.Offset != 0 {
-		return nil, errors.New("internal error: a visit does not shift times")
+// Visit reads a recording on all cores and has a visitor look at its messages, in the order of Run: by log time, and in
+// the order of the file if times are equal. It writes nothing but, if times are far out of order, a temporary file.
+//
+// When the index of the recording turns out to be wrong, all begins again: Plan is called once more, what the visitor has
+// taken until then is void, and all messages come anew. Messages keep the number of their topic. One that its program
+// refuses is left out and counted.
+//
+// A block of a format that has no blocks is a run of messages, with Offset -1. A block whose messages overlap in time
+// with others is taken in several pieces. Messages that went through the spill file, or have become very large, are taken
+// one by one, and Work may see each of them a second time. The error is the one of the first block that has an error, the
+// same in every run; those of the visitor are returned as they are.
+func Visit(ctx context.Context, job StreamJob, v Visitor) (res *StreamResult, err error) {
+	if job.Source != nil {
+		return job.read(ctx, v)
 	}
-	return job.run(ctx, &reading{plan: v.Plan, visitor: v})
+	read := job.Read
+	read.Index = storage.IndexTested
+	if job.Source, err = Open(ctx, job.Format, job.Path, read, 0); err != nil {
+		return nil, err
+	}
+	err = Retry(func() (err error) {
+		res, err = job.read(ctx, v)
+		return err
+	})
+	return res, errors.Join(err, job.Source.Close())
+}
+
+// Stream is Visit for a visitor that has no work to do on all cores: write takes one message after the other.
+func Stream(ctx context.Context, job StreamJob, plan StreamPlan, write func(*storage.Message) error) (*StreamResult, error) {
+	return Visit(ctx, job, each{plan, write})
+}
+
+// each is the visitor of Stream.
+type each struct {
+	plan  StreamPlan
+	write func(*storage.Message) error
+}
+
+// Plan implements Visitor.
+func (e each) Plan(info *storage.Info, selected []bool) ([]StreamTopic, error) {
+	return e.plan(info, selected)
+}
+
+// Work implements Visitor.
+func (e each) Work(storage.Block, []storage.Message, any) (any, error) { return nil, nil }
+
+// Take implements Visitor.
+func (e each) Take(_ storage.Block, msgs []storage.Message, from, to int, _ any) error {
+	for i := from; i < to; i++ {
+		if err := e.write(&msgs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A taking is the messages of one block that a visitor is to take next.
 type taking struct {
 	b        *batch
 	from, to int
-	err      error // of a visitor, when a block was to be used again
-	one      any   // what Work has made of a single message
+	err      error              // of a visitor, when a block was to be used again
+	single   [1]storage.Message // one that is taken by itself
+	one      any                // what Work has made of it
 }
 
 // block describes a block to a visitor.
-func (p *Pipeline) block(i int, b *batch) storage.Block {
+func (p *Pipeline) block(i int) storage.Block {
 	if p.Source.blockReader != nil && i >= 0 {
 		return p.Source.blocks[i]
 	}
-	at := storage.Block{Offset: -1}
-	if b != nil {
-		at.Size = int64(len(b.in.Buf))
-	}
-	return at
+	return storage.Block{Offset: -1}
 }
 
-// visit has a visitor look at the messages of a block.
+// visit has a visitor look at the messages of a block, unless there are late ones: then each is taken by itself.
 func (p *Pipeline) visit(b *batch) (err error) {
-	if p.Visitor != nil && len(b.in.Messages) > 0 {
-		b.seen, err = p.Visitor.Work(p.block(b.index, b), b.in.Messages, b.seen)
+	if p.Visitor != nil && len(b.in.Messages) > 0 && b.deferred == nil {
+		b.seen, err = p.Visitor.Work(p.block(b.index), b.in.Messages, b.seen)
 	}
 	return err
 }
 
-// take has a visitor take a message: number i of b, or one from the spill file if b is nil.
+// take has a visitor take a message: number i of b, or one from the spill file or an index if b is nil.
 func (p *Pipeline) take(m *storage.Message, block int, b *batch, i int) (err error) {
 	t := &p.taking
 	if t.b != nil && t.b == b && t.to == i {
@@ -71,15 +115,23 @@ func (p *Pipeline) take(m *storage.Message, block int, b *batch, i int) (err err
 	if err = p.flush(); err != nil {
 		return err
 	}
-	if b != nil {
+	if b != nil && b.deferred == nil {
 		t.b, t.from, t.to = b, i, i+1
 		return nil
 	}
-	msgs := []storage.Message{*m}
-	if t.one, err = p.Visitor.Work(p.block(block, nil), msgs, t.one); err != nil {
+	t.single[0] = *m
+	if t.one, err = p.Visitor.Work(p.block(block), t.single[:], t.one); err != nil {
 		return err
 	}
-	return p.Visitor.Take(p.block(block, nil), msgs, 0, 1, t.one)
+	return p.Visitor.Take(p.block(block), t.single[:], 0, 1, t.one)
+}
+
+// takeBlock has a visitor take a whole block of which nothing was taken.
+func (p *Pipeline) takeBlock(b *batch) error {
+	if err := p.flush(); err != nil {
+		return err
+	}
+	return p.Visitor.Take(p.block(b.index), b.in.Messages, 0, len(b.in.Messages), b.seen)
 }
 
 // flush has the visitor take what it was not told of yet.
@@ -87,7 +139,7 @@ func (p *Pipeline) flush() error {
 	t := &p.taking
 	if b := t.b; b != nil && t.err == nil {
 		t.b = nil
-		t.err = p.Visitor.Take(p.block(b.index, b), b.in.Messages, t.from, t.to, b.seen)
+		t.err = p.Visitor.Take(p.block(b.index), b.in.Messages, t.from, t.to, b.seen)
 	}
 	return t.err
 }
