@@ -4,8 +4,8 @@ import (
 	"context"
 	"maps"
 
-	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -51,7 +51,7 @@ func (s *sinkTopic) offers(info *storage.Info) bool {
 
 // prior returns what the recording that is added to has already of the topics and times that are
 // added; nil: nothing.
-func (o *output) prior(ctx context.Context, src *engine.Source) (*engine.Prior, error) {
+func (o *output) prior(ctx context.Context, src *recording.Source) (*recording.Prior, error) {
 	job, have := o.job, o.caps.Append
 	if have == nil || job.Order != OrderTime || src.Info.Messages == 0 {
 		return nil, nil
@@ -71,7 +71,7 @@ func (o *output) prior(ctx context.Context, src *engine.Source) (*engine.Prior, 
 	if topics == nil {
 		return nil, nil
 	}
-	target, err := engine.Open(ctx, job.SinkFormat, job.Sink, storage.ReadOptions{FS: job.Write.FS, Key: job.Read.Key}, job.MaxMemory/4)
+	target, err := recording.Open(ctx, recording.Ref{Path: job.Sink, Format: job.SinkFormat, Read: storage.ReadOptions{FS: job.Write.FS, Key: job.Read.Key}, Memory: job.MaxMemory / 4})
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (o *output) prior(ctx context.Context, src *engine.Source) (*engine.Prior, 
 	if target.Info.Messages == 0 || first > target.Info.End || last < target.Info.Start {
 		return nil, target.Close()
 	}
-	stream := engine.StreamJob{Source: target, Threads: 1, Select: selection.Window{First: first, Last: last}.Of(selection.Selection{Topics: topics})}
-	stream.Edit.Latch = selection.NoLatch
-	return &engine.Prior{Job: stream, Kind: kind}, nil
+	query := recording.Query{Threads: 1, Select: selection.Window{First: first, Last: last}.Of(selection.Selection{Topics: topics})}
+	query.Edit.Latch = selection.NoLatch
+	return &recording.Prior{Source: target, Query: query, Kind: kind}, nil
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/convert"
-	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/multi"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/faultio"
@@ -201,15 +201,13 @@ func TestBytesOfLimit(t *testing.T) {
 			need := s.cost(t).of(func(*storage.Block) bool { first++; return first == 1 })
 			counter := &faultio.Counter{FS: iox.FS(nil)}
 			n := 0
-			job := engine.StreamJob{Path: s.path, Format: s.format, Read: storage.ReadOptions{FS: counter}, Expected: 1}
-			_, err := engine.Stream(context.Background(), job, func(info *storage.Info, _ []bool) ([]engine.StreamTopic, error) {
-				return make([]engine.StreamTopic, len(info.Topics)), nil
-			}, func(m *storage.Message) error {
+			ref := recording.Ref{Path: s.path, Format: s.format, Read: storage.ReadOptions{FS: counter}}
+			_, err := recording.Read(context.Background(), ref, recording.Query{Expected: 1}, recording.Each{Write: func(m *storage.Message) error {
 				if n++; string(m.Data[:6]) != "000000" {
 					t.Errorf("message %q comes first", m.Data[:6])
 				}
-				return engine.ErrEnough
-			})
+				return recording.ErrEnough
+			}})
 			if err != nil || n != 1 {
 				t.Errorf("%d messages, %v", n, err)
 			}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -49,7 +49,7 @@ func timeShare(info *storage.Info, first, last int64) float64 {
 }
 
 // scale multiplies what is counted. All messages from before a cut are known.
-func scale(c *engine.Count, by float64) {
+func scale(c *recording.Count, by float64) {
 	c.Written -= c.Repeated
 	defer func() { c.Written += c.Repeated }()
 	for _, n := range []*int64{&c.Read, &c.Written, &c.Thinned, &c.Unstamped, &c.PublishTimes, &c.Sequences, &c.Bad, &c.OutOfRange, &c.TooLarge} {

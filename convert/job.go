@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/convert/apollo"
-	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/internal/iox"
 	protoapollo "github.com/bagconv/bagconv/proto/apollo"
@@ -110,6 +110,11 @@ type Job struct {
 	Progress func(Progress)
 }
 
+// ref names the source of the job.
+func (j *Job) ref() recording.Ref {
+	return recording.Ref{Path: j.Source, Format: j.SourceFormat, Read: j.Read, Definitions: j.Definitions, Distro: j.Distro, Memory: j.MaxMemory}
+}
+
 // DefaultDistro is whose definitions are used if nothing else is chosen.
 const DefaultDistro = mapping.DefaultDistro
 
@@ -124,11 +129,11 @@ func (j *Job) distro() string {
 func ApolloLayouts() []string { return protoapollo.Layouts() }
 
 // Order is the order of messages in the output.
-type Order = engine.Order
+type Order = recording.Order
 
 const (
-	OrderTime = engine.OrderTime // by log time; equal times in the order of the file
-	OrderFile = engine.OrderFile // as in the source file
+	OrderTime = recording.OrderTime // by log time; equal times in the order of the file
+	OrderFile = recording.OrderFile // as in the source file
 )
 
 // HeaderSeq describes what to write into the ROS 1 field std_msgs/Header.seq, which
@@ -141,12 +146,12 @@ const (
 )
 
 // Progress is how far a run is.
-type Progress = engine.Progress
+type Progress = recording.Progress
 
 // What a Job may ask for at most, and what it gets if it does not ask.
 const (
-	MaxThreads    = engine.MaxThreads
-	DefaultMemory = engine.DefaultMemory // bytes
+	MaxThreads    = recording.MaxThreads
+	DefaultMemory = recording.DefaultMemory // bytes
 )
 
 // A Report describes what a run did. It is complete also when Run fails, as far as

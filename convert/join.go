@@ -6,7 +6,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/schema/protoschema"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -22,8 +22,8 @@ type sinkTopic struct {
 	bare    error       // why its definition is not written; nil: it is
 	refused error       // why the sink does not take it; nil: it does
 
-	id      storage.TopicID // in the sink, if it is not refused
-	counter *engine.Counter // of Header.seq
+	id      storage.TopicID    // in the sink, if it is not refused
+	counter *recording.Counter // of Header.seq
 }
 
 // A joiner decides which topics of the source flow into one topic of the sink. Its

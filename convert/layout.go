@@ -14,7 +14,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -30,10 +30,11 @@ type Layout struct {
 	Size   int64
 	Chunks []Chunk
 	Report *Report // of the pass
-	Spans  []engine.Span
+	Spans  []recording.Span
 	Files  []FileState // of the source
 	Fixed  []Fixed
-	Secret bool // the source is encrypted: the layout, which has parts of it, must not be kept in a file
+	Index  storage.IndexUse // how far the index of the source is believed
+	Secret bool             // the source is encrypted: the layout, which has parts of it, must not be kept in a file
 
 	store storage.File // the bytes of Fixed
 	tag   string
@@ -42,9 +43,9 @@ type Layout struct {
 // A Chunk is what the writer appends to the output at once.
 type Chunk struct {
 	Offset, Length int64
-	Sum            uint32      // CRC-32 of its bytes
-	From           engine.Mark // before its first message
-	Copied         int         // the block of the source that it is a copy of; -1: none
+	Sum            uint32         // CRC-32 of its bytes
+	From           recording.Mark // before its first message
+	Copied         int            // the block of the source that it is a copy of; -1: none
 }
 
 // Fixed are bytes of the output that are kept in the store.
@@ -68,35 +69,32 @@ func NewLayout(ctx context.Context, job Job) (l *Layout, err error) {
 	parts := job.virtual()
 	l = &Layout{Report: &Report{Source: End{Path: job.Source, Format: job.SourceFormat.Name}, Sink: End{Path: job.Sink, Format: job.SinkFormat.Name}}}
 	began := time.Now()
-	src, err := engine.Open(ctx, job.SourceFormat, job.Source, job.Read, job.MaxMemory)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
-	if l.Files, err = statesOf(job.Read.FS, append(pathsOf(&job), src.Info.Files...)); err != nil {
-		return nil, err
-	}
-	l.Secret = src.Info.Encrypted
-	r := l.Report
-	r.Source.Version, r.Source.Size, r.Source.Files = src.Info.Version, src.Info.Size, src.Info.Files
-	out, err := newOutput(ctx, &job, src)
-	if err != nil {
-		return nil, err
-	}
-	r.Selection = out.describe(src.Info)
-	err = engine.Retry(func() error {
-		_, err := write(ctx, src, []*output{out})
+	var src *recording.Source
+	var outputs []*output
+	var planned *storage.Info // of outputs
+	err = recording.Use(ctx, []recording.Ref{job.ref()}, func(sources []*recording.Source) (err error) {
+		if src = sources[0]; planned != src.Info {
+			if l.Files, err = statesOf(job.Read.FS, append(pathsOf(&job), src.Info.Files...)); err != nil {
+				return err
+			}
+			if outputs, _, err = plan(ctx, src, []*Job{&job}, []*Report{l.Report}); err != nil {
+				return err
+			}
+			planned = src.Info
+		}
+		_, err = write(ctx, src, outputs)
 		return err
 	})
-	out.report(src, r)
-	r.Elapsed = time.Since(began)
+	l.Report.Elapsed = time.Since(began)
 	if err != nil {
 		return nil, errors.Join(err, parts.store.Close())
 	}
+	outputs[0].report(src, l.Report)
+	l.Secret, l.Index = src.Info.Encrypted, src.Index()
 	l.Chunks, l.Fixed, l.store, l.Spans = parts.chunks, parts.fixed, parts.store, parts.trace.Spans
-	l.Size, r.Sink.Size = parts.size, parts.size
+	l.Size, l.Report.Sink.Size = parts.size, parts.size
 	if changed := changedFile(job.Read.FS, l.Files); changed != "" {
-		return nil, errors.Join(fmt.Errorf("%s: %w", changed, engine.ErrChanged), l.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", changed, recording.ErrChanged), l.Close())
 	}
 	return l, l.makeTag()
 }
@@ -105,7 +103,7 @@ func NewLayout(ctx context.Context, job Job) (l *Layout, err error) {
 func (l *Layout) Tag() string { return l.tag }
 
 // end returns the place after a chunk; nil after the last.
-func (l *Layout) end(i int) *engine.Mark {
+func (l *Layout) end(i int) *recording.Mark {
 	if i+1 == len(l.Chunks) {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -24,8 +24,8 @@ type partsFS struct {
 	*iox.Overlay // for the names around the file
 	name         string
 
-	trace   engine.Trace
-	start   engine.Mark // of the block that is being filled
+	trace   recording.Trace
+	start   recording.Mark // of the block that is being filled
 	started bool
 
 	mu     sync.Mutex
@@ -142,7 +142,7 @@ func (f *partsFS) follow(o *output) error {
 }
 
 // next takes the place at which a block begins.
-func (f *partsFS) next(m engine.Mark) { f.start, f.started = m, true }
+func (f *partsFS) next(m recording.Mark) { f.start, f.started = m, true }
 
 // followedBlocks is the writer of the output.
 type followedBlocks struct {

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -80,10 +80,10 @@ func CountBefore(ctx context.Context, job *Job, windows []selection.Window) ([][
 	}
 	var counts [][]int64
 	seq := false
-	stream := engine.StreamJob{Path: job.Source, Format: job.SourceFormat, Read: job.Read, Select: job.Select, Definitions: job.Definitions, Threads: job.Threads}
-	stream.Edit.Latch = selection.NoLatch
+	query := recording.Query{Select: job.Select, Threads: job.Threads}
+	query.Edit.Latch = selection.NoLatch
 	at := 0
-	plan := func(info *storage.Info, _ []bool) ([]engine.StreamTopic, error) {
+	plan := func(info *storage.Info, _ []bool) ([]recording.Topic, error) {
 		at, counts = 0, [][]int64{make([]int64, len(info.Topics))}
 		for i := range info.Topics {
 			seq = seq || info.Topics[i].Encoding != "ros1"
@@ -91,7 +91,7 @@ func CountBefore(ctx context.Context, job *Job, windows []selection.Window) ([][
 		if !seq {
 			return nil, errNoSeq
 		}
-		return make([]engine.StreamTopic, len(info.Topics)), nil
+		return make([]recording.Topic, len(info.Topics)), nil
 	}
 	write := func(m *storage.Message) error {
 		for at+1 < len(windows) && m.LogTime >= windows[at+1].First {
@@ -101,11 +101,12 @@ func CountBefore(ctx context.Context, job *Job, windows []selection.Window) ([][
 		counts[at][m.Topic]++
 		return nil
 	}
-	picked := stream
+	count := recording.Each{Topics: plan, Write: write}
+	picked := query
 	picked.Pick = &storage.Query{NoData: true}
-	_, err := engine.Stream(ctx, picked, plan, write)
+	_, err := recording.Read(ctx, job.ref(), picked, count)
 	if storage.IsDamage(err) { // there is no such index, or a wrong one
-		_, err = engine.Stream(ctx, stream, plan, write)
+		_, err = recording.Read(ctx, job.ref(), query, count)
 	}
 	if err != nil && !errors.Is(err, errNoSeq) {
 		return nil, err

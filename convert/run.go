@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -86,22 +86,11 @@ func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err e
 	if err != nil {
 		return failed, err
 	}
-	read := jobs[0].Read
-	read.Index = storage.IndexTested
-	src, err := engine.Open(ctx, jobs[0].SourceFormat, jobs[0].Source, read, jobs[0].MaxMemory)
-	if err != nil {
-		return 0, err
-	}
-	defer func() {
-		// With the output in its place everything was read; an error would contradict that.
-		if e := src.Close(); err != nil {
-			err = errors.Join(err, e)
-		}
-	}()
+	var src *recording.Source
 	var outputs []*output
 	var planned *storage.Info // of outputs
-	err = engine.Retry(func() (err error) {
-		if planned != src.Info {
+	err = recording.Use(ctx, []recording.Ref{jobs[0].ref()}, func(sources []*recording.Source) (err error) {
+		if src = sources[0]; planned != src.Info {
 			if outputs, failed, err = plan(ctx, src, jobs, reports); err != nil {
 				return err
 			}
@@ -120,7 +109,7 @@ func run(ctx context.Context, jobs []*Job, reports []*Report) (failed int, err e
 }
 
 // plan decides what the outputs of jobs are. failed is the index of the one that the error is about.
-func plan(ctx context.Context, src *engine.Source, jobs []*Job, reports []*Report) (outputs []*output, failed int, err error) {
+func plan(ctx context.Context, src *recording.Source, jobs []*Job, reports []*Report) (outputs []*output, failed int, err error) {
 	for i, job := range jobs {
 		r := reports[i]
 		r.Source.Version, r.Source.Size, r.Source.Files = src.Info.Version, src.Info.Size, src.Info.Files
@@ -137,9 +126,9 @@ func plan(ctx context.Context, src *engine.Source, jobs []*Job, reports []*Repor
 
 // write plans how to read the source, and writes the outputs from start to end. failed is
 // the index of the one that the error is about.
-func write(ctx context.Context, src *engine.Source, outputs []*output) (failed int, err error) {
+func write(ctx context.Context, src *recording.Source, outputs []*output) (failed int, err error) {
 	job := outputs[0].job
-	p := &engine.Pipeline{
+	p := &recording.Pipeline{
 		Source: src, Order: job.Order, Strict: job.Read.Strict, Threads: job.Threads, Dedupe: job.Dedupe,
 		TempDir: filepath.Dir(filepath.Clean(job.Sink)), Progress: job.Progress, Continues: src.Resumes(),
 	}
@@ -211,7 +200,7 @@ func write(ctx context.Context, src *engine.Source, outputs []*output) (failed i
 
 // move moves all messages, of a source that goes on in its rounds. failed is the index of the
 // output that the error is about.
-func move(ctx context.Context, p *engine.Pipeline, outputs []*output) (failed int, err error) {
+func move(ctx context.Context, p *recording.Pipeline, outputs []*output) (failed int, err error) {
 	for {
 		err := p.Run(ctx)
 		for _, o := range outputs {
@@ -250,7 +239,7 @@ func (e *LossError) Error() string { return ErrLossy.Error() }
 func (e *LossError) Unwrap() error { return ErrLossy }
 
 // refuseLoss fails a strict run before its output gets its name.
-func (o *output) refuseLoss(src *engine.Source) error {
+func (o *output) refuseLoss(src *recording.Source) error {
 	r := Report{Warnings: src.Damage().Warnings}
 	o.plan.describe(&r, src.Info, o.Counts)
 	refused := &LossError{}

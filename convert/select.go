@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -33,7 +33,7 @@ func SelectionOf(first, last int64, topics []bool, info *storage.Info) *Selectio
 	return s
 }
 
-func allEmpty(counts []engine.Count) bool {
+func allEmpty(counts []recording.Count) bool {
 	for _, c := range counts {
 		if c.Read+c.Repeated > 0 {
 			return false

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -90,11 +90,11 @@ func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window
 func startsBySize(ctx context.Context, job *Job, size int64) (starts []int64, err error) {
 	var n, part int64 // bytes of the part, and of its messages of the last time
 	last, some := int64(0), false
-	stream := engine.StreamJob{Path: job.Source, Format: job.SourceFormat, Read: job.Read, Select: job.Select, Definitions: job.Definitions, Threads: job.Threads}
-	stream.Edit.Latch = selection.NoLatch
-	plan := func(info *storage.Info, _ []bool) ([]engine.StreamTopic, error) {
+	query := recording.Query{Select: job.Select, Threads: job.Threads}
+	query.Edit.Latch = selection.NoLatch
+	plan := func(info *storage.Info, _ []bool) ([]recording.Topic, error) {
 		starts, n, part, some = nil, 0, 0, false // of an attempt before
-		return make([]engine.StreamTopic, len(info.Topics)), nil
+		return make([]recording.Topic, len(info.Topics)), nil
 	}
 	write := func(m *storage.Message) error {
 		if !some || m.LogTime != last {
@@ -111,6 +111,6 @@ func startsBySize(ctx context.Context, job *Job, size int64) (starts []int64, er
 		last, some = m.LogTime, true
 		return nil
 	}
-	_, err = engine.Stream(ctx, stream, plan, write)
+	_, err = recording.Read(ctx, job.ref(), query, recording.Each{Topics: plan, Write: write})
 	return starts, err
 }

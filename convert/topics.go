@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/extras"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -127,7 +127,7 @@ func (p *topicPlan) planStamps(info *storage.Info, i int) {
 }
 
 // describe adds what became of each topic to the report.
-func (p *topicPlan) describe(report *Report, info *storage.Info, counts []engine.Count) {
+func (p *topicPlan) describe(report *Report, info *storage.Info, counts []recording.Count) {
 	r := &reporter{report, map[Loss]int{}, map[Note]int{}}
 	for i := range info.Topics {
 		if !p.chosen[i] {
@@ -207,7 +207,7 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []engine
 
 // describeStamps notes which messages keep their times although others are
 // asked for.
-func (p *topicPlan) describeStamps(r *reporter, name string, i int, n *engine.Count) {
+func (p *topicPlan) describeStamps(r *reporter, name string, i int, n *recording.Count) {
 	switch {
 	case p.edit.Restamp == selection.RestampNone || n.Read == 0:
 	case p.stamps[i] == nil && p.marks[i] == nil:

@@ -11,14 +11,14 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/internal/iox"
 )
 
 // ErrChanged is the error of reading from a Virtual whose source is not what it was when its
 // layout was made.
-var ErrChanged = engine.ErrChanged
+var ErrChanged = recording.ErrChanged
 
 // A Virtual reads an output that is not written, by its layout. The bytes are those that Run
 // would write: each chunk is compared with its length and its sum. It may be used concurrently.
@@ -140,7 +140,7 @@ func (v *Virtual) chunk(ctx context.Context, i int) ([]byte, error) {
 // read, and those that need no other block of the source. It returns the number of the first that is not made.
 func (v *Virtual) beginAfter(i int) (to int) {
 	l := v.layout
-	w := engine.Window{Spans: l.Spans, From: l.Chunks[i].From, To: l.end(i)}
+	w := recording.Window{Spans: l.Spans, From: l.Chunks[i].From, To: l.end(i)}
 	longer := w.Longer(v.job.Order)
 	size, ahead := int64(0), v.bytesBefore(i)
 	for to = i + 1; to < len(l.Chunks); to++ {
@@ -185,7 +185,7 @@ func (v *Virtual) make(ctx context.Context, from, to int) {
 // A maker makes chunks: a source that is open, and what becomes of its topics. One chunk, or
 // several that follow each other, at a time.
 type maker struct {
-	src   *engine.Source
+	src   *recording.Source
 	out   *output
 	parts *partsFS
 }
@@ -204,9 +204,10 @@ func (v *Virtual) maker(ctx context.Context) (*maker, error) {
 	}
 	v.mu.Unlock()
 	job := v.job
+	job.Read.Index = v.layout.Index
 	m := &maker{parts: job.virtual()}
 	var err error
-	if m.src, err = engine.Open(ctx, job.SourceFormat, job.Source, job.Read, job.MaxMemory); err != nil {
+	if m.src, err = recording.Open(ctx, job.ref()); err != nil {
 		return nil, err
 	}
 	if m.out, err = newOutput(ctx, &job, m.src); err != nil {
@@ -229,7 +230,7 @@ func (v *Virtual) release(m *maker, err error) {
 // make makes the chunks from from to before to, and returns the number of the first that was not.
 func (m *maker) make(ctx context.Context, v *Virtual, from, to int) (next int, err error) {
 	job, l := m.out.job, v.layout
-	w := &engine.Window{Spans: l.Spans, From: l.Chunks[from].From, To: l.end(to - 1), Copied: map[int]bool{}}
+	w := &recording.Window{Spans: l.Spans, From: l.Chunks[from].From, To: l.end(to - 1), Copied: map[int]bool{}}
 	for _, c := range l.Chunks[from:to] {
 		if c.Copied >= 0 {
 			w.Copied[c.Copied] = true
@@ -246,9 +247,9 @@ func (m *maker) make(ctx context.Context, v *Virtual, from, to int) (next int, e
 		}
 		return nil
 	}
-	p := &engine.Pipeline{
+	p := &recording.Pipeline{
 		Source: m.src, Order: job.Order, Threads: job.Threads, Dedupe: job.Dedupe, TempDir: os.TempDir(),
-		Window: w, Sinks: []*engine.Sink{&m.out.Sink},
+		Window: w, Sinks: []*recording.Sink{&m.out.Sink},
 	}
 	if job.Edit.Restamp == selection.RestampHeader {
 		p.Stamps = m.out.plan.stamps

@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"maps"
 
-	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/extras"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -18,7 +18,7 @@ import (
 
 // An output is what a run makes for a job.
 type output struct {
-	engine.Sink
+	recording.Sink
 	job     *Job
 	plan    *topicPlan
 	writer  storage.Writer // nil: it is not open
@@ -31,12 +31,12 @@ type output struct {
 	size    int64                // in bytes, or what a dry run expects; 0: not known
 	files   []string             // that were written, nil while there are none
 	made    int                  // topics of the plan that the sink has
-	kinds   map[topicKey]int     // numbers of engine.Route.Kind
-	tally   []engine.Count       // of the rounds so far
+	kinds   map[topicKey]int     // numbers of recording.Route.Kind
+	tally   []recording.Count    // of the rounds so far
 }
 
 // newOutput plans the output of a job.
-func newOutput(ctx context.Context, job *Job, src *engine.Source) (*output, error) {
+func newOutput(ctx context.Context, job *Job, src *recording.Source) (*output, error) {
 	choice, err := choose(job, src)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func newOutput(ctx context.Context, job *Job, src *engine.Source) (*output, erro
 	if err != nil {
 		return nil, err
 	}
-	known, err := src.Known(ctx, job.Definitions, job.Distro)
+	known, err := src.Known(ctx, src.Info)
 	if err != nil {
 		return nil, err
 	}
@@ -61,13 +61,13 @@ func newOutput(ctx context.Context, job *Job, src *engine.Source) (*output, erro
 		}
 		o.added = append(o.added, a)
 	}
-	o.Sink = engine.Sink{Format: job.SinkFormat, Choice: choice, Edit: &job.Edit}
+	o.Sink = recording.Sink{Format: job.SinkFormat, Choice: choice, Edit: &job.Edit}
 	return o, nil
 }
 
 // choose resolves the selection. A source that goes on has selected its topics itself: nobody
 // knows which come.
-func choose(job *Job, src *engine.Source) (*selection.Choice, error) {
+func choose(job *Job, src *recording.Source) (*selection.Choice, error) {
 	if !src.Resumes() {
 		return src.Choose(&job.Select, &job.Edit)
 	}
@@ -78,7 +78,7 @@ func choose(job *Job, src *engine.Source) (*selection.Choice, error) {
 }
 
 // open creates the output and its topics.
-func (o *output) open(ctx context.Context, src *engine.Source, memory int64) (err error) {
+func (o *output) open(ctx context.Context, src *recording.Source, memory int64) (err error) {
 	job := o.job
 	o.path, o.Counts, o.tally = job.Sink, nil, nil
 	if job.Stage != nil {
@@ -110,7 +110,7 @@ func (o *output) open(ctx context.Context, src *engine.Source, memory int64) (er
 }
 
 // extend takes the topics that came with a round.
-func (o *output) extend(src *engine.Source) error {
+func (o *output) extend(src *recording.Source) error {
 	first := len(o.plan.results)
 	for range src.Info.Topics[first:] {
 		o.Choice.Topics = append(o.Choice.Topics, true)
@@ -126,7 +126,7 @@ func (o *output) extend(src *engine.Source) error {
 func (o *output) count() {
 	for i, c := range o.Counts {
 		if i == len(o.tally) {
-			o.tally = append(o.tally, engine.Count{})
+			o.tally = append(o.tally, recording.Count{})
 		}
 		o.tally[i].Add(c)
 	}
@@ -135,7 +135,7 @@ func (o *output) count() {
 
 // check looks whether the output is what it should be, before any gets its name. One of
 // which nothing was selected is thrown away.
-func (o *output) check(src *engine.Source, share float64) error {
+func (o *output) check(src *recording.Source, share float64) error {
 	err := o.checkCounts(src)
 	if err == nil && o.job.DryRun {
 		o.extrapolate(src.Info, share)
@@ -207,7 +207,7 @@ func (o *output) close() error {
 }
 
 // report reports what became of the output.
-func (o *output) report(src *engine.Source, r *Report) {
+func (o *output) report(src *recording.Source, r *Report) {
 	d := src.Damage() // with what was met on the way
 	r.Warnings, r.Lost = d.Warnings, d.Lost
 	if o.Counts != nil {
@@ -245,15 +245,15 @@ func (o *output) route() error {
 			}
 			return fmt.Errorf("topic %s: %w", s.topic.Name, err)
 		}
-		s.id, s.counter = id, &engine.Counter{}
+		s.id, s.counter = id, &recording.Counter{}
 	}
 	for i := len(o.Routes); i < len(plan.results); i++ {
-		rt := engine.Route{Drop: true, Skip: !plan.chosen[i]}
+		rt := recording.Route{Drop: true, Skip: !plan.chosen[i]}
 		if k := plan.sinkOf[i]; k >= 0 && plan.sinks[k].refused == nil {
 			if i < len(o.job.Before) {
 				plan.sinks[k].counter.Skip(o.job.Before[i])
 			}
-			rt = engine.Route{Sink: plan.sinks[k].id, Kind: o.kind(&plan.sinks[k]), Program: plan.results[i].Plan, Stamp: plan.stamps[i], Mark: plan.marks[i]}
+			rt = recording.Route{Sink: plan.sinks[k].id, Kind: o.kind(&plan.sinks[k]), Program: plan.results[i].Plan, Stamp: plan.stamps[i], Mark: plan.marks[i]}
 			if rt.Program != nil {
 				countSeq(&rt, o.job.HeaderSeq, plan.results[i].HeaderSeq, plan.sinks[k].counter)
 				mapping.Reset(rt.Program) // of an attempt before
@@ -297,7 +297,7 @@ func (o *output) same() map[int]mapping.Program {
 
 // countSeq sets what is written to the counter of the Header that ROS 1 messages begin with,
 // or what is kept of it.
-func countSeq(rt *engine.Route, rule HeaderSeq, kept mapping.HeaderSeq, counter *engine.Counter) {
+func countSeq(rt *recording.Route, rule HeaderSeq, kept mapping.HeaderSeq, counter *recording.Counter) {
 	rt.SeqAt = mapping.SeqOffset(rt.Program)
 	switch {
 	case kept == mapping.SeqToSequence:
@@ -336,7 +336,7 @@ func refusal(err error) bool {
 
 // checkCounts compares what was read with what was written and what is known to be left
 // out: the promise that nothing is lost silently.
-func (o *output) checkCounts(src *engine.Source) error {
+func (o *output) checkCounts(src *recording.Source) error {
 	for i, c := range o.Counts {
 		want := c.Read + c.Repeated - c.Bad - c.OutOfRange - c.TooLarge - c.Thinned - c.Duplicates
 		if o.Routes[i].Drop {

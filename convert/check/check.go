@@ -11,7 +11,7 @@
 // message, which is decoded by its definition. A Contract adds what the
 // recording must have. docs/check.md lists all codes.
 //
-// The work is done in two halves (engine.Visit): workers decode on all
+// The work is done in two halves (recording.Read): workers decode on all
 // cores (decode.go), and what depends on the order of messages is then done
 // block by block in the order of the file (tracker.go, stream.go). So the
 // findings are the same for any number of workers. Memory grows with the number
@@ -27,8 +27,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
@@ -46,7 +46,7 @@ type Options struct {
 
 	Contract *Contract // what the recording must have; nil: nothing
 
-	Progress func(engine.Progress)
+	Progress func(recording.Progress)
 }
 
 // The defaults of Options.
@@ -57,15 +57,15 @@ const (
 
 // A Result is what was found.
 type Result struct {
-	Info     *storage.Info    // after all was read
-	Messages int64            // read
-	Bytes    int64            // of message data
-	Start    int64            // least log time, and
-	End      int64            // the greatest; both 0 without messages
-	Decoded  int64            // messages that fit their definition
-	Topics   []Topic          // by name, then type, then encoding
-	Timeline *engine.Timeline // of Topics, in their order
-	Findings []Finding        // errors first, then warnings, then notes; numbered from 1
+	Info     *storage.Info       // after all was read
+	Messages int64               // read
+	Bytes    int64               // of message data
+	Start    int64               // least log time, and
+	End      int64               // the greatest; both 0 without messages
+	Decoded  int64               // messages that fit their definition
+	Topics   []Topic             // by name, then type, then encoding
+	Timeline *recording.Timeline // of Topics, in their order
+	Findings []Finding           // errors first, then warnings, then notes; numbered from 1
 }
 
 // A Topic describes all messages of one name, type and encoding.
@@ -103,29 +103,25 @@ func Run(ctx context.Context, r storage.Reader, o Options) (*Result, error) {
 	if o.StampOffset <= 0 {
 		o.StampOffset = DefaultStampOffset
 	}
-	info, err := r.Info()
+	src, err := recording.SourceOf(r, recording.Ref{Definitions: o.Definitions, Distro: o.Distro})
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{o: o, info: info}
-	known, err := mapping.Look(ctx, r, info, o.Definitions, o.Distro)
+	c := &checker{o: o, info: src.Info}
+	known, err := src.Known(ctx, src.Info)
 	if err != nil {
 		return nil, err
 	}
 	c.define(known)
 	c.targetFindings(known)
 	c.follow()
-	c.times = engine.NewHistogram(len(c.streams))
-	src, err := engine.SourceOf(r)
-	if err != nil {
+	c.times = recording.NewHistogram(len(c.streams))
+	query := recording.Query{Order: recording.OrderFile, Threads: o.Threads, Progress: o.Progress}
+	query.Edit.Latch = selection.NoLatch
+	if _, err := src.Read(ctx, query, c); err != nil {
 		return nil, err
 	}
-	job := engine.StreamJob{Source: src, Order: engine.OrderFile, Threads: o.Threads, Progress: o.Progress}
-	job.Edit.Latch = selection.NoLatch
-	if _, err := engine.Visit(ctx, job, c); err != nil {
-		return nil, err
-	}
-	info.Damage = r.Damage() // with what was met on the way
+	c.info.Damage = r.Damage() // with what was met on the way
 	res := c.result()
 	if o.Contract != nil {
 		c.findings = append(c.findings, o.Contract.check(res)...)
@@ -147,13 +143,13 @@ type checker struct {
 	tracks   []track    // index = TopicID
 	streams  []*stream  // in the order of their first topic
 	order    order
-	times    *engine.Histogram // of streams, by their number
+	times    *recording.Histogram // of streams, by their number
 	findings []Finding
 }
 
-// Plan takes all topics. See engine.Visitor.
-func (c *checker) Plan(info *storage.Info, _ []bool) ([]engine.StreamTopic, error) {
-	return make([]engine.StreamTopic, len(info.Topics)), nil
+// Plan takes all topics. See recording.Visitor.
+func (c *checker) Plan(info *storage.Info, _ []bool) ([]recording.Topic, error) {
+	return make([]recording.Topic, len(info.Topics)), nil
 }
 
 // result draws the conclusions.

@@ -125,7 +125,7 @@ type restMessage struct{ index, bytes int }
 
 var seed = maphash.MakeSeed()
 
-// Work decodes the messages of a block. See engine.Visitor.
+// Work decodes the messages of a block. See recording.Visitor.
 func (c *checker) Work(_ storage.Block, msgs []storage.Message, made any) (any, error) {
 	w, used := made.(*decoded)
 	if !used {

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/extras"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -15,7 +15,7 @@ import (
 // A comparison is one run.
 type comparison struct {
 	job      *Job
-	sources  [2]*engine.Source
+	sources  []*recording.Source
 	reversed map[string]bool // the names to compare in reverse, from B to A; nil: all, from A to B
 	info     [2]*storage.Info
 	chosen   [2][]bool
@@ -41,13 +41,13 @@ func (job *Job) side(i int) *Side {
 	return &job.B
 }
 
-func (c *comparison) stream(i int) engine.StreamJob {
+func (c *comparison) query(i int) recording.Query {
 	s := c.side(i)
-	job := engine.StreamJob{Source: c.sources[i], Select: s.Select, Edit: s.Edit, Definitions: c.job.Definitions, Distro: c.job.Distro, Threads: c.job.Threads}
+	q := recording.Query{Select: s.Select, Edit: s.Edit, Threads: c.job.Threads}
 	if c.job.Level == Counts { // at the others a time is judged when the other side does not have it
-		job.Limits = c.side(1 - i).Format
+		q.Limits = c.side(1 - i).Format
 	}
-	return job
+	return q
 }
 
 // run reads both sides at once.
@@ -58,15 +58,15 @@ func (c *comparison) run(ctx context.Context) error {
 	meter := newMeter(c.job.Progress)
 	var wg sync.WaitGroup
 	for i, f := range feeds {
-		job := c.stream(i)
-		job.Progress = meter.side(i)
+		q := c.query(i)
+		q.Progress = meter.side(i)
 		if c.reversed == nil {
-			job.End = func(r storage.Reader) error { return c.readExtras(ctx, i, r) }
+			q.End = func(r storage.Reader) error { return c.readExtras(ctx, i, r) }
 		}
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			f.run(ctx, job)
+			f.run(ctx, c.sources[i], q)
 			if f.err != nil {
 				cancel(c.side(i).explain(f.err))
 			}
@@ -153,7 +153,7 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 	for i, info := range c.info {
 		c.places[i] = storage.ReaderCapabilities(c.sources[i].Reader).Extras != nil
 		var err error
-		if known[i], err = mapping.Look(ctx, c.sources[i].Reader, info, c.job.Definitions, c.job.Distro); err != nil {
+		if known[i], err = c.sources[i].Known(ctx, info); err != nil {
 			return err
 		}
 	}
@@ -164,13 +164,13 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 	}
 	for i, f := range feeds {
 		f.pairs = make([]*pair, len(c.info[i].Topics))
-		plan := make([]engine.StreamTopic, len(c.info[i].Topics))
+		plan := make([]recording.Topic, len(c.info[i].Topics))
 		for k := range plan {
 			plan[k].Drop = true
 		}
 		c.each(i, func(p *pair, k int, id storage.TopicID) {
 			f.pairs[id] = p
-			plan[id] = engine.StreamTopic{Program: emptyProgram{}}
+			plan[id] = recording.Topic{Program: emptyProgram{}}
 			if c.job.Level != Counts {
 				plan[id].Program = p.program(i, k, false)
 			}

@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -24,13 +24,13 @@ type entry struct {
 // A feed is the stream of a side's entries, in order of time.
 type feed struct {
 	side    int
-	infos   chan sideInfo             // once
-	plan    chan []engine.StreamTopic // what becomes of its topics, once
-	batches chan []entry              // closed at the end
-	free    chan []entry              // batches to be filled again
-	pairs   []*pair                   // by topic; set before plan
-	counts  []int64                   // messages by topic
-	result  *engine.StreamResult      // set when batches is closed; err too
+	infos   chan sideInfo          // once
+	plan    chan []recording.Topic // what becomes of its topics, once
+	batches chan []entry           // closed at the end
+	free    chan []entry           // batches to be filled again
+	pairs   []*pair                // by topic; set before plan
+	counts  []int64                // messages by topic
+	result  *recording.Result      // set when batches is closed; err too
 	err     error
 	cur     []entry
 	pos     int
@@ -49,7 +49,7 @@ const (
 )
 
 func newFeed(side int) *feed {
-	f := &feed{side: side, infos: make(chan sideInfo, 1), plan: make(chan []engine.StreamTopic, 1),
+	f := &feed{side: side, infos: make(chan sideInfo, 1), plan: make(chan []recording.Topic, 1),
 		batches: make(chan []entry, feedBatches), free: make(chan []entry, feedBatches)}
 	for range feedBatches {
 		f.free <- make([]entry, 0, batchEntries)
@@ -58,10 +58,10 @@ func newFeed(side int) *feed {
 }
 
 // run reads the recording, until its end or until ctx is cancelled.
-func (f *feed) run(ctx context.Context, job engine.StreamJob) {
+func (f *feed) run(ctx context.Context, src *recording.Source, q recording.Query) {
 	defer close(f.batches)
 	var batch []entry
-	plan := func(info *storage.Info, chosen []bool) ([]engine.StreamTopic, error) {
+	plan := func(info *storage.Info, chosen []bool) ([]recording.Topic, error) {
 		f.counts = make([]int64, len(info.Topics))
 		f.infos <- sideInfo{info, chosen}
 		select {
@@ -80,7 +80,7 @@ func (f *feed) run(ctx context.Context, job engine.StreamJob) {
 			return context.Cause(ctx)
 		}
 	}
-	f.result, f.err = engine.Stream(ctx, job, plan, func(m *storage.Message) error {
+	f.result, f.err = src.Read(ctx, q, recording.Each{Topics: plan, Write: func(m *storage.Message) error {
 		if batch == nil {
 			select {
 			case batch = <-f.free:
@@ -104,7 +104,7 @@ func (f *feed) run(ctx context.Context, job engine.StreamJob) {
 			return send()
 		}
 		return nil
-	})
+	}})
 	if f.err == nil && len(batch) > 0 {
 		f.err = send()
 	}

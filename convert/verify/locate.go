@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bagconv/bagconv/convert/content"
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -56,7 +56,7 @@ func (c *comparison) locate(ctx context.Context) error {
 func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]messageBytes, error) {
 	got := map[*pair]messageBytes{}
 	left := 0
-	plan := make([]engine.StreamTopic, len(c.info[side].Topics))
+	plan := make([]recording.Topic, len(c.info[side].Topics))
 	at := make([]*pair, len(plan))
 	seen := map[*pair]int64{}
 	for i := range plan {
@@ -64,7 +64,7 @@ func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]messageByte
 	}
 	c.each(side, func(p *pair, k int, id storage.TopicID) {
 		if p.first != nil && p.first.Kind == KindContent {
-			plan[id] = engine.StreamTopic{Program: p.program(side, k, true)}
+			plan[id] = recording.Topic{Program: p.program(side, k, true)}
 			at[id] = p
 			if k == 0 {
 				left++
@@ -74,18 +74,19 @@ func (c *comparison) fetch(ctx context.Context, side int) (map[*pair]messageByte
 	if left == 0 {
 		return got, nil
 	}
-	_, err := engine.Stream(ctx, c.stream(side), func(*storage.Info, []bool) ([]engine.StreamTopic, error) { return plan, nil },
-		func(m *storage.Message) error {
-			p := at[m.Topic]
-			if seen[p] == p.first.Index {
-				got[p] = messageBytes{append([]byte(nil), m.Data[1:]...), m.Data[0]}
-				if left--; left == 0 {
-					return engine.ErrEnough
-				}
+	write := func(m *storage.Message) error {
+		p := at[m.Topic]
+		if seen[p] == p.first.Index {
+			got[p] = messageBytes{append([]byte(nil), m.Data[1:]...), m.Data[0]}
+			if left--; left == 0 {
+				return recording.ErrEnough
 			}
-			seen[p]++
-			return nil
-		})
+		}
+		seen[p]++
+		return nil
+	}
+	topics := func(*storage.Info, []bool) ([]recording.Topic, error) { return plan, nil }
+	_, err := c.sources[side].Read(ctx, c.query(side), recording.Each{Topics: topics, Write: write})
 	if err == nil && left > 0 {
 		err = errors.New("the recording has changed while it was read")
 	}

@@ -8,7 +8,7 @@ import (
 	"hash"
 
 	"github.com/bagconv/bagconv/convert/content"
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 )
 
 // counted is what is known of a pair while its messages pass.
@@ -31,7 +31,7 @@ type sideCount struct {
 	queue    []entry // messages at the time of now that the other side has not had yet
 	head     int
 	messages int64
-	refused  engine.Refused
+	refused  recording.Refused
 	unknown  int64 // messages with more than their definition, and not the same bytes on the other side
 	hash     hash.Hash
 	parts    content.Sum

@@ -31,18 +31,15 @@
 package verify
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/apollo"
-	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
@@ -246,44 +243,24 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 	if job.A.Format == nil || job.B.Format == nil {
 		panic("internal error: verify: a side without a format")
 	}
-	sources, err := job.open(ctx)
-	if err != nil {
-		return nil, err
-	}
 	var res *Result
-	err = engine.Retry(func() (err error) {
+	err := recording.Use(ctx, []recording.Ref{job.ref(0), job.ref(1)}, func(sources []*recording.Source) (err error) {
 		res, err = run(ctx, &job, sources)
 		return err
 	})
-	err = errors.Join(err, sources[0].Close(), sources[1].Close())
 	if err == nil && res.A.Messages == 0 && res.A.Selection != nil {
 		return nil, &SelectionError{job.A.Path, convert.ErrNothing} // nothing would be equal to nothing
 	}
 	return res, err
 }
 
-// open opens both sides at once.
-func (job *Job) open(ctx context.Context) (sources [2]*engine.Source, err error) {
-	var errs [2]error
-	var wg sync.WaitGroup
-	for i := range sources {
-		s := job.side(i)
-		read := job.Read
-		read.Index = storage.IndexTested
-		wg.Go(func() { sources[i], errs[i] = engine.Open(ctx, s.Format, s.Path, read, 0) })
-	}
-	wg.Wait()
-	if err = cmp.Or(errs[0], errs[1]); err != nil {
-		for _, s := range sources {
-			if s != nil {
-				err = errors.Join(err, s.Close())
-			}
-		}
-	}
-	return sources, err
+// ref names a side.
+func (job *Job) ref(i int) recording.Ref {
+	s := job.side(i)
+	return recording.Ref{Path: s.Path, Format: s.Format, Read: job.Read, Definitions: job.Definitions, Distro: job.Distro}
 }
 
-func run(ctx context.Context, job *Job, sources [2]*engine.Source) (*Result, error) {
+func run(ctx context.Context, job *Job, sources []*recording.Source) (*Result, error) {
 	c := &comparison{job: job, sources: sources}
 	if err := c.run(ctx); err != nil {
 		return nil, err

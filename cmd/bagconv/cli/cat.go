@@ -11,8 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/storage"
@@ -21,12 +21,11 @@ import (
 // A catRun is one run of cat.
 type catRun struct {
 	*env
+	src      *recording.Source
 	path     string
 	fields   []string        // topics and paths of fields, as on the line; nil: everything
 	lossy    bool            // something could not be written, and that was reported
 	reported map[string]bool // on the way
-
-	known mapping.Known // about definitions
 
 	print *printer
 	out   *bufio.Writer     // to print
@@ -51,18 +50,23 @@ func (p *printer) Write(b []byte) (int, error) {
 
 // cat writes messages as text, in the order of their time.
 func (e *env) cat(c *cli.Context) error {
-	job, r, err := e.catJob(c)
+	ref, query, r, err := e.catJob(c)
 	if err != nil {
 		return err
 	}
-	var res *engine.StreamResult
-	if pick, some, wrong := e.picked(); wrong != nil {
-		return wrong
-	} else if some {
-		res, err = r.pick(c.Context, job, pick)
-	} else {
-		res, err = engine.Stream(c.Context, job, r.plan, r.write)
+	pick, some, err := e.picked()
+	if err != nil {
+		return err
 	}
+	var res *recording.Result
+	err = recording.Use(c.Context, []recording.Ref{ref}, func(sources []*recording.Source) (err error) {
+		if r.src = sources[0]; some {
+			res, err = r.pick(c.Context, query, pick)
+		} else {
+			res, err = r.src.Read(c.Context, query, r.each(c.Context, r.write))
+		}
+		return err
+	})
 	if flushErr := r.out.Flush(); err == nil {
 		err = flushErr
 	}
@@ -81,40 +85,39 @@ func (e *env) cat(c *cli.Context) error {
 }
 
 // catJob takes the flags.
-func (e *env) catJob(c *cli.Context) (engine.StreamJob, *catRun, error) {
-	job := engine.StreamJob{Read: storage.ReadOptions{FS: e.fs, Key: e.set.job.Read.Key}}
+func (e *env) catJob(c *cli.Context) (ref recording.Ref, q recording.Query, r *catRun, err error) {
 	args := c.Args().Slice()
 	if len(args) == 0 {
-		return job, nil, usage("type: bagconv cat IN", "no input given")
+		return ref, q, nil, usage("type: bagconv cat IN", "no input given")
 	}
 	set := &e.set
 	if !c.IsSet("arrays") {
 		set.render.Arrays = !e.OutTerminal // who reads a pipe counts on one type for each field
 	}
 	set.render.Indent = 1
-	r := &catRun{env: e, path: args[0], print: &printer{to: e.Out}, reported: map[string]bool{}}
+	r = &catRun{env: e, path: args[0], print: &printer{to: e.Out}, reported: map[string]bool{}}
 	r.out = bufio.NewWriterSize(r.print, 256<<10)
 	if len(args) > 1 {
 		r.fields = args[1:]
 	}
 	if set.raw && (c.IsSet("bytes") || c.IsSet("arrays")) {
-		return job, nil, usage("omit one of them", "--raw prints no fields, so --bytes and --arrays have no effect")
+		return ref, q, nil, usage("omit one of them", "--raw prints no fields, so --bytes and --arrays have no effect")
 	}
-	if err := e.checkFramed(c); err != nil {
-		return job, nil, err
+	if err = e.checkFramed(c); err != nil {
+		return ref, q, nil, err
 	}
-	job.Select, job.Order, job.Threads, job.Expected = set.job.Select, set.job.Order, set.job.Threads, set.limit
-	job.Edit.Latch = selection.NoLatch
-	job.Definitions, job.Distro = set.job.Definitions, set.job.Distro
-	if !set.raw {
-		job.Known = func(found mapping.Known) { r.known = found }
+	q.Select, q.Order, q.Threads, q.Expected = set.job.Select, set.job.Order, set.job.Threads, set.limit
+	q.Edit.Latch = selection.NoLatch
+	ref, err = e.refOf(r.path)
+	return ref, q, r, err
+}
+
+// each returns the visitor that has write take the lines.
+func (r *catRun) each(ctx context.Context, write func(*storage.Message) error) recording.Each {
+	plan := func(info *storage.Info, selected []bool) ([]recording.Topic, error) {
+		return r.plan(ctx, info, selected)
 	}
-	var err error
-	if job.Format, err = e.detect(r.path); err != nil {
-		return job, nil, err
-	}
-	job.Path = r.path
-	return job, r, nil
+	return recording.Each{Topics: plan, Write: write}
 }
 
 // checkFramed refuses --framed if it has no effect, or if a person would read the frames.
@@ -138,7 +141,7 @@ func (r *catRun) write(m *storage.Message) error {
 		return err
 	}
 	if r.wrote++; r.wrote == r.set.limit {
-		return engine.ErrEnough
+		return recording.ErrEnough
 	}
 	return nil
 }
@@ -157,7 +160,7 @@ func (r *catRun) text(m *storage.Message) []byte {
 }
 
 // report reports what could not be written.
-func (r *catRun) report(res *engine.StreamResult) {
+func (r *catRun) report(res *recording.Result) {
 	for i, bad := range res.Refused {
 		if bad.Messages > 0 {
 			r.lossy = true
@@ -179,7 +182,7 @@ func (r *catRun) report(res *engine.StreamResult) {
 }
 
 // reportNotes names the topics with lists that are written as their length.
-func (r *catRun) reportNotes(res *engine.StreamResult) {
+func (r *catRun) reportNotes(res *recording.Result) {
 	var long, bytes []string
 	for i, l := range r.lines {
 		if l == nil {

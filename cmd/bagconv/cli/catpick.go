@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -27,7 +27,7 @@ func (e *env) picked() (pick storage.Query, some bool, err error) {
 	switch {
 	case chosen > 1, s.limit > 0 && s.nth+s.tail > 0, s.nth > 0 && s.reverse:
 		return pick, true, usage("use one of them; --limit and --reverse go with --skip, and --reverse with --tail", "--skip, --nth, --tail, --limit and --reverse contradict each other")
-	case s.job.Order == engine.OrderFile:
+	case s.job.Order == recording.OrderFile:
 		return pick, true, usage("omit --order file", "--skip, --nth, --tail and --reverse count messages in the order of time")
 	case s.nth > 0:
 		s.limit, pick.Skip = 1, s.nth-1
@@ -43,7 +43,7 @@ func (e *env) picked() (pick storage.Query, some bool, err error) {
 const maxTail = 256 << 20
 
 // pick prints messages that the index finds.
-func (r *catRun) pick(ctx context.Context, job engine.StreamJob, pick storage.Query) (*engine.StreamResult, error) {
+func (r *catRun) pick(ctx context.Context, query recording.Query, pick storage.Query) (*recording.Result, error) {
 	write := r.write
 	var lines [][]byte
 	size := 0
@@ -54,13 +54,13 @@ func (r *catRun) pick(ctx context.Context, job engine.StreamJob, pick storage.Qu
 				return usage("use --start -30s or another time from the end", "--tail %d: the last %d messages take more than %d MB as text", r.set.tail, len(lines), maxTail>>20)
 			}
 			if lines = append(lines, slices.Clone(r.text(m))); int64(len(lines)) == r.set.limit {
-				return engine.ErrEnough
+				return recording.ErrEnough
 			}
 			return nil
 		}
 	}
-	job.Pick = &pick
-	res, err := engine.Stream(ctx, job, r.plan, write)
+	query.Pick = &pick
+	res, err := r.src.Read(ctx, query, r.each(ctx, write))
 	switch {
 	case errors.Is(err, storage.ErrUnsupported):
 		err = &failure{path: r.path, what: "it has no index that finds single messages", hint: "omit --skip, --nth, --tail and --reverse, or convert it first", err: err}

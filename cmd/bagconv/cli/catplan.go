@@ -1,13 +1,14 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/engine"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/schema"
@@ -15,7 +16,7 @@ import (
 )
 
 // plan compiles the lines of each topic that is asked for.
-func (r *catRun) plan(info *storage.Info, selected []bool) ([]engine.StreamTopic, error) {
+func (r *catRun) plan(ctx context.Context, info *storage.Info, selected []bool) ([]recording.Topic, error) {
 	if r.print.printed { // before the stream began again, which it does for this reason alone
 		return nil, &failure{path: r.path, what: "its index is wrong: there are messages that belong before the last one that was printed",
 			hint: "--order file prints them in file order; bagconv recover writes a recording with a correct index"}
@@ -26,7 +27,13 @@ func (r *catRun) plan(info *storage.Info, selected []bool) ([]engine.StreamTopic
 	if err != nil {
 		return nil, err
 	}
-	mapper := mapping.New(r.known.Options())
+	var known mapping.Known
+	if !r.set.raw {
+		if known, err = r.src.Known(ctx, info); err != nil {
+			return nil, err
+		}
+	}
+	mapper := mapping.New(known.Options())
 	if err := r.expand(mapper, info, asked, selected); err != nil {
 		return nil, err
 	}
@@ -34,7 +41,7 @@ func (r *catRun) plan(info *storage.Info, selected []bool) ([]engine.StreamTopic
 	if r.set.raw {
 		columns.names = []string{"raw"}
 	}
-	topics := make([]engine.StreamTopic, len(info.Topics))
+	topics := make([]recording.Topic, len(info.Topics))
 	r.lines = make([]*render.Line, len(info.Topics))
 	r.heads = make([]mapping.Program, len(info.Topics))
 	some := len(info.Topics) == 0

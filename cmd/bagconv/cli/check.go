@@ -85,7 +85,7 @@ func (e *env) checkOne(c *cli.Context, path string, o check.Options) (res *check
 	defer func() { err = errors.Join(err, r.Close()) }()
 	show := e.newProgress()
 	o.Progress = show.update
-	res, err = check.Run(c.Context, r, o)
+	res, err = check.Run(c.Context, r.Reader, o)
 	show.stop()
 	return res, err
 }

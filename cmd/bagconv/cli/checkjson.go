@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/convert/check"
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 )
 
 // The JSON of check, documented in docs/check.md, with a JSON Schema in
@@ -34,7 +34,7 @@ type (
 		Timeline      *timelineJSON `json:"timeline"` // null without messages
 
 		bytes int64
-		line  *engine.Timeline
+		line  *recording.Timeline
 	}
 	findingJSON struct {
 		Number   int     `json:"number"`

@@ -209,11 +209,9 @@ func (e *env) namesIn(ctx context.Context, paths []string) (topics, types []cand
 			if err != nil {
 				continue
 			}
-			if info, err := r.Info(); err == nil {
-				for _, t := range info.Topics {
-					all.topics = append(all.topics, candidate{t.Name, clean(t.Type)})
-					all.types = append(all.types, candidate{value: t.Type})
-				}
+			for _, t := range r.Info.Topics {
+				all.topics = append(all.topics, candidate{t.Name, clean(t.Type)})
+				all.types = append(all.types, candidate{value: t.Type})
 			}
 			_ = r.Close() // it was only read
 		}

@@ -232,11 +232,8 @@ func (e *env) whichDefinitions(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	info, err := r.Info()
-	if err != nil {
-		return err
-	}
-	known, err := mapping.Look(ctx, r, info, e.set.job.Definitions, e.set.job.Distro)
+	info := r.Info
+	known, err := r.Known(ctx, info)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 )
 
 // The JSON of du.
@@ -44,12 +44,9 @@ func (e *env) du(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	info, err := r.Info()
-	if err != nil {
-		return err
-	}
+	info := r.Info
 	show := e.newProgress()
-	scan, err := engine.Scan(c.Context, r, e.set.job.Threads, show.update)
+	scan, err := r.Totals(c.Context, recording.Query{Threads: e.set.job.Threads, Progress: show.update})
 	show.stop()
 	if err != nil {
 		return err
@@ -67,7 +64,7 @@ func (e *env) du(c *cli.Context) (err error) {
 		}
 	}
 	slices.SortStableFunc(out.Topics, func(a, b duTopicJSON) int { return cmp.Compare(b.Raw, a.Raw) })
-	out.Warnings = warningsJSON(r.Damage().Warnings)
+	out.Warnings = warningsJSON(r.Reader.Damage().Warnings)
 	if e.set.json {
 		err = writeJSON(e.Out, out)
 	} else {

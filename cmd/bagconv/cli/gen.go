@@ -89,19 +89,12 @@ func (e *env) topicsToGenerate(ctx context.Context, in *gen.Input, path string) 
 		return false, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	info, err := r.Info()
-	if err != nil {
-		return false, err
-	}
+	info := r.Info
 	choice, err := e.set.job.Select.Resolve(info)
 	if err != nil {
 		return false, err
 	}
-	asked := e.set.job.Distro
-	if asked == mapping.ROS1Distro {
-		asked = ""
-	}
-	known, err := mapping.Look(ctx, r, info, e.set.job.Definitions, asked)
+	known, err := r.Known(ctx, info)
 	if err != nil {
 		return false, err
 	}

@@ -8,7 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -99,59 +100,68 @@ func (e *env) describeInput(c *cli.Context, path string) (in *infoJSON, err erro
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	attachments, records, err := extrasOf(r)
+	attachments, records, err := extrasOf(r.Reader)
 	if err != nil {
 		return nil, err
 	}
-	info, err := r.Info()
-	if err != nil {
-		return nil, err
-	}
-	var scan *engine.ScanResult
+	info := r.Info
+	var scan *recording.Totals
 	if !info.Locked && (mode == "always" || mode == "auto" && info.Size <= scanLimitOf(path)) {
 		show := e.newProgress()
-		scan, err = engine.Scan(c.Context, r, e.set.job.Threads, show.update)
+		scan, err = r.Totals(c.Context, recording.Query{Threads: e.set.job.Threads, Progress: show.update})
 		show.stop()
 		if err != nil {
 			return nil, err
 		}
 	}
-	info.Damage = r.Damage() // with what was met on the way
+	info.Damage = r.Reader.Damage() // with what was met on the way
 	in = infoOf(info, scan)
 	in.Attachments, in.Records = attachments, records
 	return in, nil
 }
 
 // open opens a recording of any format.
-func (e *env) open(ctx context.Context, path string) (storage.Reader, error) {
+func (e *env) open(ctx context.Context, path string) (*recording.Source, error) {
 	return e.openWith(ctx, path, storage.ReadOptions{})
 }
 
 // glance opens a recording for its Info, in which counts may be estimated.
-func (e *env) glance(ctx context.Context, path string) (storage.Reader, error) {
+func (e *env) glance(ctx context.Context, path string) (*recording.Source, error) {
 	return e.openWith(ctx, path, storage.ReadOptions{InfoOnlyAbove: scanLimitOf(path)})
 }
 
-func (e *env) openWith(ctx context.Context, path string, o storage.ReadOptions) (storage.Reader, error) {
-	f, err := e.detect(path)
+func (e *env) openWith(ctx context.Context, path string, o storage.ReadOptions) (*recording.Source, error) {
+	ref, err := e.refOf(path)
 	if err != nil {
 		return nil, err
 	}
-	o.Key, o.FS = e.set.job.Read.Key, e.files()
-	return f.Open(ctx, path, o)
+	o.Key, o.FS = ref.Read.Key, ref.Read.FS
+	ref.Read = o
+	return recording.Open(ctx, ref)
+}
+
+// refOf names a recording of the line, with the flags for inputs.
+func (e *env) refOf(path string) (ref recording.Ref, err error) {
+	job := &e.set.job
+	ref = recording.Ref{Path: path, Read: storage.ReadOptions{FS: e.files(), Key: job.Read.Key}, Definitions: job.Definitions, Distro: job.Distro}
+	if ref.Distro == mapping.ROS1Distro { // of which gen makes code, and which is no choice of definitions
+		ref.Distro = ""
+	}
+	ref.Format, err = e.detect(path)
+	return ref, err
 }
 
 // A topicGroup is the topics of a recording that have name, type and encoding
 // in common: its publishers.
 type topicGroup struct {
-	storage.TopicInfo                    // the first one
-	ids               []storage.TopicID  // all
-	messages          int64              // of all
-	stats             *engine.TopicStats // of all; nil without a scan
+	storage.TopicInfo                        // the first one
+	ids               []storage.TopicID      // all
+	messages          int64                  // of all
+	stats             *recording.TopicTotals // of all; nil without a scan
 }
 
 // groups joins publishers, ordered by name, then type, then encoding.
-func groups(info *storage.Info, scan *engine.ScanResult) []*topicGroup {
+func groups(info *storage.Info, scan *recording.Totals) []*topicGroup {
 	type key struct{ name, typ, encoding string }
 	byKey := map[key]*topicGroup{}
 	var out []*topicGroup
@@ -169,7 +179,7 @@ func groups(info *storage.Info, scan *engine.ScanResult) []*topicGroup {
 			continue
 		}
 		if g.stats == nil {
-			g.stats = &engine.TopicStats{}
+			g.stats = &recording.TopicTotals{}
 		}
 		s := scan.Topics[i]
 		if s.Messages > 0 {

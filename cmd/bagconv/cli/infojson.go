@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -72,7 +72,7 @@ type (
 )
 
 // infoOf makes the JSON of a recording; scan is nil when it was not read whole.
-func infoOf(info *storage.Info, scan *engine.ScanResult) *infoJSON {
+func infoOf(info *storage.Info, scan *recording.Totals) *infoJSON {
 	out := &infoJSON{
 		SchemaVersion: schemaVersion, Path: info.Path, Format: info.Format, Version: info.Version, Size: info.Size,
 		Messages: info.Messages, start: info.Start, end: info.End, Scanned: scan != nil, Estimated: info.Estimated && scan == nil,

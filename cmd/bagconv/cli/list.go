@@ -63,15 +63,15 @@ func (e *env) listAttachments(c *cli.Context, path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	out := &listJSON{SchemaVersion: schemaVersion, Path: path, Lost: []lossJSON{}}
-	if out.Attachments, out.Metadata, err = extrasOf(r); err != nil {
+	if out.Attachments, out.Metadata, err = extrasOf(r.Reader); err != nil {
 		return err
 	}
 	if dir != "" {
-		if err := e.extract(c, r, out, dir); err != nil {
+		if err := e.extract(c, r.Reader, out, dir); err != nil {
 			return err
 		}
 	}
-	out.Warnings = warningsJSON(r.Damage().Warnings)
+	out.Warnings = warningsJSON(r.Reader.Damage().Warnings)
 	if e.set.json {
 		err = writeJSON(e.Out, out)
 	} else {

@@ -134,11 +134,8 @@ func (e *env) changes(ctx context.Context, path string) (changes []migrate.Chang
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	info, err := r.Info()
-	if err != nil {
-		return nil, err
-	}
-	known, err := mapping.Look(ctx, r, info, e.set.job.Definitions, e.set.job.Distro)
+	info := r.Info
+	known, err := r.Known(ctx, info)
 	if err != nil {
 		return nil, err
 	}

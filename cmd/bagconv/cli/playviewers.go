@@ -30,7 +30,7 @@ func (e *env) playViewers(c *cli.Context, path string, clock *live.Clock) (playe
 	if err != nil {
 		return nil, err
 	}
-	o, last, err := viewerOptions(r, path, e.set.job.Select)
+	o, last, err := viewerOptions(r.Reader, path, e.set.job.Select)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -93,14 +93,13 @@ func (e *env) damageOf(ctx context.Context, path string) (damage []warningJSON, 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	info, err := r.Info()
-	if err != nil || info.Locked {
+	if r.Info.Locked {
+		return nil, nil
+	}
+	if _, err := r.Totals(ctx, recording.Query{Threads: e.set.job.Threads}); err != nil {
 		return nil, err
 	}
-	if _, err := engine.Scan(ctx, r, e.set.job.Threads, nil); err != nil {
-		return nil, err
-	}
-	for _, w := range warningsJSON(r.Damage().Warnings) {
+	for _, w := range warningsJSON(r.Reader.Damage().Warnings) {
 		if w.Damage {
 			damage = append(damage, w)
 		}

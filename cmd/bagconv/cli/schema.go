@@ -45,11 +45,8 @@ func (e *env) schema(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	info, err := r.Info()
-	if err != nil {
-		return err
-	}
-	known, err := mapping.Look(c.Context, r, info, e.set.job.Definitions, e.set.job.Distro)
+	info := r.Info
+	known, err := r.Known(c.Context, info)
 	if err != nil {
 		return err
 	}

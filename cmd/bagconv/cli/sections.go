@@ -96,7 +96,7 @@ func (e *env) listSections(c *cli.Context, word, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	lists := storage.ReaderCapabilities(r).Lists
+	lists := storage.ReaderCapabilities(r.Reader).Lists
 	if lists == nil {
 		return unlisted(path, word, nil)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/live/serve"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -14,26 +14,23 @@ import (
 // about describes a recording for serve, as info does: if it is small, all messages are read, and else counted by
 // the index.
 func (e *env) about(ctx context.Context, fsys storage.FS, rec serve.Recording) (a *serve.About, err error) {
-	r, err := rec.Format.Open(ctx, rec.Path, storage.ReadOptions{FS: fsys, InfoOnlyAbove: scanLimit, Key: e.set.job.Read.Key})
+	r, err := e.openServed(ctx, fsys, rec, scanLimit)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	info, err := r.Info()
-	if err != nil {
-		return nil, err
-	}
-	var scan *engine.ScanResult
+	info := r.Info
+	var scan *recording.Totals
 	switch {
 	case info.Locked:
 	case info.Size <= scanLimit:
-		if scan, err = engine.Scan(ctx, r, e.set.job.Threads, nil); err != nil {
+		if scan, err = r.Totals(ctx, recording.Query{Threads: e.set.job.Threads}); err != nil {
 			return nil, err
 		}
 	default:
 		scan = e.countServed(ctx, fsys, rec)
 	}
-	info.Damage = r.Damage()
+	info.Damage = r.Reader.Damage()
 	in := infoOf(info, scan)
 	a = &serve.About{SchemaVersion: schemaVersion, Name: rec.Name, Format: in.Format, Messages: in.Messages, Topics: []serve.Topic{}, Damage: []string{}}
 	if in.StartNS != nil {
@@ -61,15 +58,15 @@ func (e *env) about(ctx context.Context, fsys storage.FS, rec serve.Recording) (
 const countTime = 5 * time.Second
 
 // countServed counts the messages of a large recording by its index; nil if that cannot be done in time.
-func (e *env) countServed(ctx context.Context, fsys storage.FS, rec serve.Recording) *engine.ScanResult {
+func (e *env) countServed(ctx context.Context, fsys storage.FS, rec serve.Recording) *recording.Totals {
 	ctx, cancel := context.WithTimeout(ctx, countTime)
 	defer cancel()
-	r, err := rec.Format.Open(ctx, rec.Path, storage.ReadOptions{FS: fsys, Key: e.set.job.Read.Key})
+	r, err := e.openServed(ctx, fsys, rec, 0)
 	if err != nil {
 		return nil
 	}
 	defer r.Close() // it was only read
-	scan, err := engine.ScanIndex(ctx, r)
+	scan, err := r.Totals(ctx, recording.Query{Pick: &storage.Query{NoData: true}})
 	if err != nil {
 		return nil
 	}
@@ -78,11 +75,15 @@ func (e *env) countServed(ctx context.Context, fsys storage.FS, rec serve.Record
 
 // whole reports for serve whether a recording has an index, and can be read by everybody.
 func (e *env) whole(ctx context.Context, fsys storage.FS, rec serve.Recording) bool {
-	r, err := rec.Format.Open(ctx, rec.Path, storage.ReadOptions{FS: fsys, InfoOnlyAbove: 1, Key: e.set.job.Read.Key})
+	r, err := e.openServed(ctx, fsys, rec, 1)
 	if err != nil {
 		return false
 	}
 	defer r.Close() // it was only read
-	info, err := r.Info()
-	return err == nil && !info.Encrypted && !slices.ContainsFunc(r.Damage().Warnings, func(w storage.Warning) bool { return w.Damage })
+	return !r.Info.Encrypted && !slices.ContainsFunc(r.Reader.Damage().Warnings, func(w storage.Warning) bool { return w.Damage })
+}
+
+// openServed opens a recording that is served, of more than infoOnly bytes for its Info alone.
+func (e *env) openServed(ctx context.Context, fsys storage.FS, rec serve.Recording, infoOnly int64) (*recording.Source, error) {
+	return recording.Open(ctx, recording.Ref{Path: rec.Path, Format: rec.Format, Read: storage.ReadOptions{FS: fsys, InfoOnlyAbove: infoOnly, Key: e.set.job.Read.Key}})
 }

@@ -82,7 +82,7 @@ func (e *env) besideParts(c *cli.Context, job *convert.Job, write func() error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
-	lost, err := convert.CopyExtras(c.Context, r, folder)
+	lost, err := convert.CopyExtras(c.Context, r.Reader, folder)
 	if err == nil {
 		err = folder.Check()
 	}
@@ -207,10 +207,7 @@ func (e *env) topicParts(c *cli.Context, job *convert.Job) (parts []splitPart, e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	info, err := r.Info()
-	if err != nil {
-		return nil, err
-	}
+	info := r.Info
 	choice, err := job.Select.Resolve(info)
 	if err != nil {
 		return nil, explainSelection(job.Source, err)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 )
 
 // timelineJSON is how many messages of each topic lie in equal spans of time.
@@ -21,7 +21,7 @@ type timelineJSON struct {
 
 // timelineOf joins topics: each group has the numbers of those that make one; nil without
 // messages.
-func timelineOf[T ~uint32 | ~int](t *engine.Timeline, groups [][]T) *timelineJSON {
+func timelineOf[T ~uint32 | ~int](t *recording.Timeline, groups [][]T) *timelineJSON {
 	if t.Bins == 0 {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (e *env) drawInfo(b *strings.Builder, in *infoJSON) {
 }
 
 // drawFindings draws the topics that have findings at a time, and marks these.
-func (e *env) drawFindings(b *strings.Builder, out *checkJSON, line *engine.Timeline) {
+func (e *env) drawFindings(b *strings.Builder, out *checkJSON, line *recording.Timeline) {
 	var rows []timelineRow
 	for i := range out.Topics {
 		var marks []bool

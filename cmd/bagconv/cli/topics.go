@@ -19,11 +19,7 @@ func (e *env) topics(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	info, err := r.Info()
-	if err != nil {
-		return err
-	}
-	in := infoOf(info, nil)
+	in := infoOf(r.Info, nil)
 	if e.set.json {
 		err = writeJSON(e.Out, struct {
 			SchemaVersion int           `json:"schema_version"`

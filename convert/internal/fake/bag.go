@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bagconv/bagconv/convert/engine"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -197,12 +197,12 @@ func (f *Bag) Honest() func(int) (int64, int64) {
 }
 
 // Want returns the messages in an order.
-func (f *Bag) Want(o engine.Order) []storage.Message {
+func (f *Bag) Want(o recording.Order) []storage.Message {
 	var all []storage.Message
 	for _, b := range f.Blocks {
 		all = append(all, b...)
 	}
-	if o == engine.OrderTime {
+	if o == recording.OrderTime {
 		slices.SortStableFunc(all, func(a, b storage.Message) int { return cmp.Compare(a.LogTime, b.LogTime) })
 	}
 	return all
