@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/bagconv/bagconv/convert/recording"
@@ -43,22 +42,12 @@ func startsByBlocks(ctx context.Context, job *Job, size, first, last int64) (sta
 // one includes the blocks after it that have none: the rest of its last message, in a record. The
 // error wraps storage.ErrUnsupported if no index has times.
 func timedBlocks(ctx context.Context, job *Job) (blocks []storage.Block, err error) {
-	r, err := job.SourceFormat.Open(ctx, job.Source, job.Read)
+	src, err := recording.Open(ctx, job.ref())
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	caps := storage.ReaderCapabilities(r)
-	if caps.Blocks == nil {
-		return nil, storage.ErrUnsupported
-	}
-	all, err := caps.Blocks.Blocks()
-	if err == nil && caps.Blocks.Order() != storage.OrderBlocks {
-		if caps.Times == nil {
-			return nil, storage.ErrUnsupported
-		}
-		all, err = caps.Times.BlockTimes(ctx, math.MinInt64, math.MaxInt64)
-	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	all, err := src.TimedBlocks(ctx)
 	for _, b := range all {
 		if b.Timed {
 			blocks = append(blocks, b)

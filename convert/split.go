@@ -31,15 +31,12 @@ var ErrParts = errors.New("this would make more than 10,000 parts")
 // together. By Stored it does that only if no index has the times of blocks. Times of cut.At before or after all of it split nothing: outside has their
 // indices.
 func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window, outside []int, err error) {
-	r, err := job.SourceFormat.Open(ctx, job.Source, job.Read)
+	src, err := recording.Open(ctx, job.ref())
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err := r.Info()
-	if closeErr := r.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	info := src.Info
+	if err := src.Close(); err != nil {
 		return nil, nil, err
 	}
 	choice, err := job.Select.Resolve(info)

@@ -130,22 +130,39 @@ func needed(sinks []*Sink, blocks []storage.Block) (need []bool) {
 // findTimes finds the times of the blocks that may have messages from first to last, as cheaply as
 // the format can; those of others are bounds.
 func (s *Source) findTimes(ctx context.Context, threads int, first, last int64) error {
-	if s.order == storage.OrderBlocks && s.soundTimes() {
-		return nil
+	err := s.indexTimes(ctx, first, last)
+	if errors.Is(err, storage.ErrUnsupported) {
+		return s.readTimes(ctx, threads)
 	}
-	if times := storage.ReaderCapabilities(s.Reader).Times; times != nil {
+	return err
+}
+
+// TimedBlocks returns the blocks of the recording, with their times by an index. The error wraps storage.ErrUnsupported
+// if no index has them. The list is not to be changed.
+func (s *Source) TimedBlocks(ctx context.Context) ([]storage.Block, error) {
+	if err := s.list(); err != nil {
+		return nil, err
+	}
+	return s.blocks, s.indexTimes(ctx, math.MinInt64, math.MaxInt64)
+}
+
+// indexTimes is findTimes without reading messages: then it may be storage.ErrUnsupported.
+func (s *Source) indexTimes(ctx context.Context, first, last int64) error {
+	if s.order != storage.OrderBlocks || !s.soundTimes() {
+		times := storage.ReaderCapabilities(s.Reader).Times
+		if times == nil {
+			return storage.ErrUnsupported
+		}
 		blocks, err := times.BlockTimes(ctx, first, last)
-		if err == nil {
-			s.blocks, s.order = blocks, storage.OrderBlocks
-		}
-		if err == nil && s.soundTimes() {
-			return nil
-		}
-		if err != nil && !errors.Is(err, storage.ErrUnsupported) {
+		if err != nil {
 			return err
 		}
+		s.blocks, s.order = blocks, storage.OrderBlocks
 	}
-	return s.readTimes(ctx, threads)
+	if !s.soundTimes() {
+		return storage.ErrUnsupported
+	}
+	return nil
 }
 
 // soundTimes reports whether no block ends before it starts.

@@ -160,17 +160,13 @@ func (e *env) checkTopicWords(c *cli.Context) error {
 
 // topicNames lists the topics of a recording; nil if it cannot be read.
 func (e *env) topicNames(ctx context.Context, path string) (names []string) {
-	r, err := e.formats.Open(ctx, path, storage.ReadOptions{FS: e.fs, InfoOnlyAbove: 1, Key: e.set.job.Read.Key})
+	r, err := e.openWith(ctx, path, storage.ReadOptions{InfoOnlyAbove: 1})
 	if err != nil {
 		return nil
 	}
-	defer r.Close()
-	info, err := r.Info()
-	if err != nil {
-		return nil
-	}
-	for i := range info.Topics {
-		names = append(names, info.Topics[i].Name)
+	defer r.Close() // it was only read
+	for i := range r.Info.Topics {
+		names = append(names, r.Info.Topics[i].Name)
 	}
 	return names
 }

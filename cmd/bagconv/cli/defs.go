@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/schema/defset"
 	"github.com/bagconv/bagconv/storage"
@@ -80,15 +81,12 @@ func (e *env) sayDoubts(t *storage.Topic, remarks []mapping.Remark) {
 
 // definitionsIn returns the definitions that a recording has.
 func (e *env) definitionsIn(ctx context.Context, format *storage.Format, path string) (set *defset.Set, err error) {
-	r, err := format.Open(ctx, path, storage.ReadOptions{FS: e.fs, InfoOnlyAbove: scanLimit, Key: e.set.job.Read.Key})
+	r, err := recording.Open(ctx, recording.Ref{Path: path, Format: format, Read: storage.ReadOptions{FS: e.fs, InfoOnlyAbove: scanLimit, Key: e.set.job.Read.Key}})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	info, err := r.Info()
-	if err != nil {
-		return nil, err
-	}
+	info := r.Info
 	set = defset.New(path)
 	set.Recorded = true
 	for i := range info.Topics {

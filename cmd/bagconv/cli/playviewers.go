@@ -11,11 +11,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/convert/selection"
 	"github.com/bagconv/bagconv/live"
 	"github.com/bagconv/bagconv/live/access"
 	"github.com/bagconv/bagconv/live/foxglove"
-	"github.com/bagconv/bagconv/storage"
 )
 
 // playViewers returns a player that viewers connect to, at the address of the line.
@@ -30,7 +30,7 @@ func (e *env) playViewers(c *cli.Context, path string, clock *live.Clock) (playe
 	if err != nil {
 		return nil, err
 	}
-	o, last, err := viewerOptions(r.Reader, path, e.set.job.Select)
+	o, last, err := viewerOptions(r, path, e.set.job.Select)
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +57,9 @@ func (e *env) playViewers(c *cli.Context, path string, clock *live.Clock) (playe
 
 // viewerOptions returns what of a recording viewers can seek in, and the last log time that is selected. It
 // closes r.
-func viewerOptions(r storage.Reader, path string, selected selection.Selection) (o foxglove.PlayOptions, last int64, err error) {
-	info, err := r.Info()
-	if err = errors.Join(err, r.Close()); err != nil {
+func viewerOptions(r *recording.Source, path string, selected selection.Selection) (o foxglove.PlayOptions, last int64, err error) {
+	info := r.Info
+	if err = r.Close(); err != nil {
 		return o, 0, err
 	}
 	choice, err := selected.Resolve(info)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/convert"
+	"github.com/bagconv/bagconv/convert/recording"
 	"github.com/bagconv/bagconv/live"
 	"github.com/bagconv/bagconv/live/access"
 	"github.com/bagconv/bagconv/live/foxglove"
@@ -39,9 +40,9 @@ func (e *env) playServed(played convert.Job, rules access.Rules) func(http.Respo
 		}
 		job := played
 		job.Source, job.SourceFormat = rec.Path, rec.Format
-		read := job.Read
-		read.InfoOnlyAbove = scanLimit
-		reader, err := rec.Format.Open(r.Context(), rec.Path, read)
+		ref := recording.Ref{Path: rec.Path, Format: rec.Format, Read: job.Read}
+		ref.Read.InfoOnlyAbove = scanLimit
+		reader, err := recording.Open(r.Context(), ref)
 		if err != nil {
 			return 0, refuseViewer(w, err)
 		}
