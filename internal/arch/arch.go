@@ -66,6 +66,56 @@ var arrows = []arrow{
 	{"scripts/...", []string{"formats/...", "schema/...", "proto/...", "storage", "convert/...", "internal/..."}},
 }
 
+// floors are the floors of the upper half, from the ground. A package stands on the floor of the longest pattern that
+// matches it, and imports packages of floors below its own. Those of one pattern may import each other.
+var floors = [][]string{
+	{"storage"},
+	{"internal/...", "proto/..."},
+	{"schema/..."},
+	{"internal/wire/xtypes", "gen"},
+	{"message"},
+	{"convert/transcode", "convert/content", "convert/render", "convert/fit", "convert/selection", "convert/extras", "convert/multi", "convert/batch", "convert/recipe", "live", "live/access"},
+	{"convert/apollo", "convert/foxglove", "convert/migrate", "convert/tasks", "live/ros1/...", "live/foxglove", "live/serve"},
+	{"convert/mapping"},
+	{"convert/recording", "convert/values"},
+	{"convert", "convert/check", "convert/internal/fake"},
+	{"convert/verify", "live/virtual"},
+	{"cmd/bagconv/cli"},
+	{"cmd/bagconv"},
+}
+
+// standsOn returns the floor of a package and the pattern that has it there; -1 for one of no floor.
+func standsOn(pkg string) (floor int, pattern string) {
+	floor = -1
+	for i, rooms := range floors {
+		for _, room := range rooms {
+			if match(room, pkg) && len(room) > len(pattern) {
+				floor, pattern = i, room
+			}
+		}
+	}
+	return floor, pattern
+}
+
+// upward returns what is wrong with the floors of a package and of what it imports, "" when nothing is. Formats and
+// programs of scripts have floors of their own.
+func upward(pkg, imp string) string {
+	for _, other := range []string{"formats/...", "scripts/...", "storage/storagetest", "gen/gentest", "live/foxglove/foxglovetest", "urls"} {
+		if match(other, pkg) || match(other, imp) {
+			return ""
+		}
+	}
+	from, room := standsOn(pkg)
+	to, other := standsOn(imp)
+	switch {
+	case from < 0 || to < 0:
+		return fmt.Sprintf("%s or %s stands on no floor of arch.go", pkg, imp)
+	case to < from || room == other && strings.HasSuffix(room, "/..."):
+		return ""
+	}
+	return fmt.Sprintf("%s of floor %d may not import %s of floor %d", pkg, from, imp, to)
+}
+
 // stdOnly are rooms that import nothing from outside the module either.
 var stdOnly = []string{"storage", "schema", "internal/wire/ros", "internal/wire/json"}
 
@@ -94,7 +144,7 @@ func check(pkg, imp string) string {
 		}
 		for _, m := range a.may {
 			if match(m, imp) && !sibling(pkg, imp) {
-				return ""
+				return upward(pkg, imp)
 			}
 		}
 		return fmt.Sprintf("%s may not import %s", pkg, imp)

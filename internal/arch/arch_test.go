@@ -58,6 +58,28 @@ func TestArrows(t *testing.T) {
 	}
 }
 
+// TestFloors: an arrow up, or along a floor, is found, whatever the table of arrows allows.
+func TestFloors(t *testing.T) {
+	for _, c := range []struct {
+		pkg, imp string
+		ok       bool
+	}{
+		{"convert/recording", "convert/mapping", true},
+		{"convert/mapping", "convert/recording", false},
+		{"convert/check", "convert", false},
+		{"convert/verify", "convert", true},
+		{"message", "internal/wire/xtypes", true},
+		{"internal/iox", "internal/wire/xtypes", false},
+		{"schema/defset", "schema/rosmsg", true},
+		{"formats/mcap", "storage", true},
+		{"convert/new", "storage", false},
+	} {
+		if got := upward(c.pkg, c.imp); (got == "") != c.ok {
+			t.Errorf("%s importing %s: %q", c.pkg, c.imp, got)
+		}
+	}
+}
+
 // TestRule: the rule itself, on imports that must and must not be.
 func TestRule(t *testing.T) {
 	for _, c := range []struct {
