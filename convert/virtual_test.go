@@ -3,6 +3,7 @@ package convert_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math/rand"
@@ -352,5 +353,35 @@ func TestLayoutText(t *testing.T) {
 				t.Fatalf("byte %d: %v", i, err)
 			}
 		}
+	}
+}
+
+// TestVirtualIndex: where the index names topics otherwise than the data, a virtual output is what Run writes without it.
+func TestVirtualIndex(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "testdata", "recordings", "ros1", "generated", "orphan-connection.bag"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := []byte("topic=/chatter")
+	index := int(binary.LittleEndian.Uint64(data[bytes.Index(data, []byte("index_pos="))+len("index_pos="):]))
+	names := 0
+	for at := index; ; names++ {
+		n := bytes.Index(data[at:], head)
+		if n < 0 {
+			break
+		}
+		at += n + len(head)
+		wrong := bytes.Clone(data)
+		wrong[at-1] ^= 1
+		path := filepath.Join(t.TempDir(), "wrong.bag")
+		if err := os.WriteFile(path, wrong, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if compareVirtual(t, jobOf(t, path, nil), 16) == 0 {
+			t.Error("nothing was compared")
+		}
+	}
+	if names == 0 {
+		t.Error("the index names nothing")
 	}
 }
