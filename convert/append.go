@@ -10,10 +10,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// adopt lets topics continue those that a recording has which is added to: definitions that
-// mean the same are those of the recording, and so are profiles if the source has none. What
-// is left to differ, CreateTopic refuses.
-func (p *topicPlan) adopt(old []storage.Topic, info *storage.Info) {
+// continueTopics gives topics the definition and QoS that the target already has for them, if the definitions are
+// equivalent and the source has no QoS. CreateTopic refuses topics that still differ.
+func (p *topicPlan) continueTopics(old []storage.Topic, info *storage.Info) {
 	named := map[string][]*storage.Topic{}
 	for i := range old {
 		named[old[i].Name] = append(named[old[i].Name], &old[i])

@@ -66,7 +66,7 @@ func (o *output) measureExtras(ctx context.Context, r storage.Reader, place bool
 	if place {
 		to = append(to, o)
 	}
-	if o.aside, o.size = nil, 0; !o.job.ExtrasKept {
+	if o.extrasFolder, o.size = nil, 0; !o.job.SkipExtras {
 		o.plan.extras, _, err = copyExtras(ctx, r, to...)
 	}
 	for _, a := range o.added {

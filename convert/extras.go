@@ -25,18 +25,18 @@ func (o *output) writeExtras(ctx context.Context, r storage.Reader) (err error) 
 		to = append(to, o.caps.Extras)
 	}
 	if o.job.Extras != "" {
-		o.aside = extras.NewFolder(o.job.extrasFS, o.job.Extras, o.job.Write.Overwrite, !o.job.Write.NoSync)
-		to = append(to, o.aside)
+		o.extrasFolder = extras.NewFolder(o.job.extrasFS, o.job.Extras, o.job.Write.Overwrite, !o.job.Write.NoSync)
+		to = append(to, o.extrasFolder)
 	}
 	if o.job.DryRun {
 		return o.measureExtras(ctx, r, len(to) > 0)
 	}
-	if !o.job.ExtrasKept {
+	if !o.job.SkipExtras {
 		if o.plan.extras, o.refused, err = copyExtras(ctx, r, to...); err != nil {
 			return err
 		}
 	}
-	o.plan.aside = o.aside
+	o.plan.extrasFolder = o.extrasFolder
 	for i := range o.added {
 		if o.caps.Extras == nil {
 			return ErrNoPlace

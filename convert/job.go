@@ -75,9 +75,9 @@ type Job struct {
 	Extras   string
 	extrasFS storage.FS // of that folder
 
-	// ExtrasKept reports whether the caller writes the attachments and metadata records of the source:
+	// SkipExtras reports whether the caller writes the attachments and metadata records of the source:
 	// the run neither copies nor reports them.
-	ExtrasKept bool
+	SkipExtras bool
 
 	Definitions []*defset.Set   // definitions that the user has, in order of preference, if the source has none or wrong ones
 	Target      *mapping.Target // the definitions that ROS types shall have in the output; nil: those of the source, or see Distro
@@ -97,9 +97,8 @@ type Job struct {
 	Frames       apollo.Frames      // of Apollo's types as standard ROS types
 	ApolloLayout string             // of the descriptors of Apollo types: one of proto/apollo.Layouts
 
-	// Verify, when set, is called when the output is whole and all its files are closed,
-	// with the name that it has until it is put in place: that of the file or folder, or
-	// of a folder with the segments that will stand beside each other. refused are extras
+	// Verify, when set, is called when the output is whole and all its files are closed. path is
+	// the finished output under its temporary name; for segments, their folder. refused are extras
 	// of the source that the output did not take, although its format has a place for them:
 	// they are a loss of the report, or in Extras. An error fails the run, and nothing is
 	// left of the output.

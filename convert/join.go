@@ -32,22 +32,22 @@ type sinkTopic struct {
 type joiner struct {
 	identity storage.Identity // of the sink
 	sinks    []sinkTopic
-	same     map[topicKey]*twins
+	same     map[topicKey]*sameIdentity
 	named    map[string]bool // names of sinks
 	number   map[string]int  // of a name that several want: the last number that was tried
 }
 
 type topicKey struct{ name, typ, encoding string }
 
-// twins are the topics of the sink with one identity: recordings that are merged may
+// sameIdentity are the topics of the sink with one identity: recordings that are merged may
 // disagree on a type, and a record may have two descriptors of one.
-type twins struct {
+type sameIdentity struct {
 	first int            // index of joiner.sinks
 	by    map[string]int // all of them, by their definition; nil while there is one
 }
 
 func newJoiner(identity storage.Identity) *joiner {
-	return &joiner{identity: identity, same: map[topicKey]*twins{}, named: map[string]bool{}, number: map[string]int{}}
+	return &joiner{identity: identity, same: map[topicKey]*sameIdentity{}, named: map[string]bool{}, number: map[string]int{}}
 }
 
 // add returns which of the sinks topic i of the source, as it is in the sink, flows
@@ -67,7 +67,7 @@ func (j *joiner) add(t *storage.Topic, i int, flows bool) int {
 	j.sinks = append(j.sinks, sinkTopic{topic: *t, sources: []int{i}})
 	switch {
 	case others == nil:
-		j.same[id] = &twins{first: at}
+		j.same[id] = &sameIdentity{first: at}
 	case !apart:
 		others.by[definitionKey(t)] = at
 	}
@@ -79,7 +79,7 @@ func (j *joiner) add(t *storage.Topic, i int, flows bool) int {
 }
 
 // sameDefinition returns the sink of one identity that has the definition of t, -1 for none.
-func (j *joiner) sameDefinition(others *twins, t *storage.Topic) int {
+func (j *joiner) sameDefinition(others *sameIdentity, t *storage.Topic) int {
 	first := &j.sinks[others.first].topic
 	if len(t.Schema.Data) == 0 || len(first.Schema.Data) == 0 || bytes.Equal(first.Schema.Data, t.Schema.Data) {
 		return others.first

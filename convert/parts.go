@@ -130,7 +130,7 @@ func (w partsFile) Sync() error { return nil }
 
 // follow takes the blocks of an output that was opened just now; what was taken before is void.
 func (f *partsFS) follow(o *output) error {
-	if o.Goes == nil || o.Blocks == nil {
+	if o.PartWriter == nil || o.Blocks == nil {
 		return fmt.Errorf("%s: outputs cannot be made in parts: %w", o.job.SinkFormat.Name, storage.ErrUnsupported)
 	}
 	f.mu.Lock()

@@ -58,11 +58,10 @@ func timedBlocks(ctx context.Context, job *Job) (blocks []storage.Block, err err
 	return blocks, err
 }
 
-// CountBefore returns, for each window, the messages that come before it within what the job takes
-// of its source: Job.Before of a run that writes that window alone, for a whole that is as one run
-// would write it. Windows are those of Windows. It is nil if nothing depends on it. Messages are
-// counted by the index, so those that damage makes unreadable count, too; without an index all of
-// them are read once.
+// CountBefore counts, for each of the windows that Windows has returned, the messages that the job takes before it. As
+// Job.Before of a run that writes that window alone they make Header.seq go on. It is nil if no counter is written.
+// Messages are counted by the index, so those that damage makes unreadable count, too; without an index all of them are
+// read once.
 func CountBefore(ctx context.Context, job *Job, windows []selection.Window) ([][]int64, error) {
 	if to, err := job.encoding(); err != nil || to != "ros1" || job.HeaderSeq == SeqZero {
 		return nil, err

@@ -31,7 +31,7 @@ func TestStoredParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := jobOf(t, path, nil)
-	windows, _, err := convert.Windows(ctx, &job, convert.Cut{Stored: 2 * size})
+	windows, _, err := convert.Windows(ctx, &job, convert.Cut{ReadSize: 2 * size})
 	if n := len(windows); err != nil || n < messages/3 || n > messages {
 		t.Errorf("%d parts of %d messages, each of which is half a part: %v", n, messages, err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // A Cut describes where to split a recording: one of its fields is set.
 type Cut struct {
-	Stored   int64            // of the source that a part reads, in bytes: between its blocks
+	ReadSize int64            // of the source that a part reads, in bytes: between its blocks
 	Size     int64            // before a part has more bytes of message data
 	Duration int64            // ns
 	At       []selection.Time // begin new parts at these times
@@ -28,8 +28,8 @@ var ErrParts = errors.New("this would make more than 10,000 parts")
 // Windows returns the times of the parts into which a cut splits what the job
 // takes of its source, in order and without gaps; at most MaxParts, else the
 // error is ErrParts. By size it reads all messages once; messages of one time stay
-// together. By Stored it does that only if no index has the times of blocks. Times of cut.At before or after all of it split nothing: outside has their
-// indices.
+// together. By ReadSize it does that only if no index has the times of blocks. Times of cut.At
+// before or after all of it split nothing: outside has their indices.
 func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window, outside []int, err error) {
 	src, err := recording.Open(ctx, job.ref())
 	if err != nil {
@@ -46,8 +46,8 @@ func Windows(ctx context.Context, job *Job, cut Cut) (windows []selection.Window
 	first, last := max(choice.First, info.Start), min(choice.Last, info.End)
 	var starts []int64 // of the parts after the first
 	switch {
-	case cut.Stored > 0:
-		if starts, err = startsByBlocks(ctx, job, cut.Stored, first, last); err != nil {
+	case cut.ReadSize > 0:
+		if starts, err = startsByBlocks(ctx, job, cut.ReadSize, first, last); err != nil {
 			return nil, nil, err
 		}
 	case cut.Size > 0:

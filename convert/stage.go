@@ -33,7 +33,7 @@ func (s *Stage) path(job *Job) string {
 	return filepath.Join(s.out.TempDir(), filepath.Base(job.Sink))
 }
 
-// add takes the output of a job; files are those that it has, or its folder.
+// add takes the output of a job; files are the output's files, or its folder.
 func (s *Stage) add(job *Job, files []string) {
 	for _, file := range files {
 		s.names = append(s.names, filepath.Base(file))

@@ -15,20 +15,20 @@ import (
 
 // A topicPlan is what becomes of each topic of the source.
 type topicPlan struct {
-	format  *storage.Format // of the sink
-	mapper  *mapping.Mapper
-	edit    *selection.Edit
-	joiner  *joiner // made by join
-	sinks   []sinkTopic
-	results []*mapping.Result // index = TopicID of the source; nil: it cannot cross
-	errs    []error           // why it cannot
-	sinkOf  []int             // index into sinks, -1 when it cannot cross
-	chosen  []bool            // index = TopicID of the source; nothing else is set of the others
-	extras  []Loss            // attachments and metadata records that are not copied
-	scale   []float64         // what counts are multiplied with, by topic of the source, as only a part was read; nil: all was
-	aside   *extras.Folder    // those that are written into Job.Extras; nil: there is no such folder
-	stamps  []*mapping.Stamp  // in the source, becomes the log time; nil: none
-	marks   []*mapping.Stamp  // in the sink, takes the log time; nil: none
+	format       *storage.Format // of the sink
+	mapper       *mapping.Mapper
+	edit         *selection.Edit
+	joiner       *joiner // made by join
+	sinks        []sinkTopic
+	results      []*mapping.Result // index = TopicID of the source; nil: it cannot cross
+	errs         []error           // why it cannot
+	sinkOf       []int             // index into sinks, -1 when it cannot cross
+	chosen       []bool            // index = TopicID of the source; nothing else is set of the others
+	extras       []Loss            // attachments and metadata records that are not copied
+	scale        []float64         // what counts are multiplied with, by topic of the source, as only a part was read; nil: all was
+	extrasFolder *extras.Folder    // those that are written into Job.Extras; nil: there is no such folder
+	stamps       []*mapping.Stamp  // in the source, becomes the log time; nil: none
+	marks        []*mapping.Stamp  // in the sink, takes the log time; nil: none
 }
 
 // planTopics maps every topic. encoding is what messages become that do not stay as
@@ -196,9 +196,9 @@ func (p *topicPlan) describe(report *Report, info *storage.Info, counts []record
 	for _, l := range p.extras {
 		r.lose(l)
 	}
-	if p.aside != nil {
-		if x := p.aside.Index(); len(x.Attachments)+len(x.Metadata) > 0 {
-			r.note(Note{Code: "extras", Message: fmt.Sprintf("the output has no place for %d attachments and %d metadata records; they are in %s", len(x.Attachments), len(x.Metadata), p.aside.Dir())})
+	if p.extrasFolder != nil {
+		if x := p.extrasFolder.Index(); len(x.Attachments)+len(x.Metadata) > 0 {
+			r.note(Note{Code: "extras", Message: fmt.Sprintf("the output has no place for %d attachments and %d metadata records; they are in %s", len(x.Attachments), len(x.Metadata), p.extrasFolder.Dir())})
 		}
 	}
 	p.describeJoins(r)

@@ -45,7 +45,7 @@ const (
 // NewVirtual returns a Virtual of the job of which the layout is; chunks are kept in a cache that
 // others may use, too.
 func NewVirtual(job Job, l *Layout, cache *ChunkCache) *Virtual {
-	job.ExtrasKept, job.Attach, job.Progress, job.MaxMemory, job.Read.Strict = true, nil, nil, makerMemory, false
+	job.SkipExtras, job.Attach, job.Progress, job.MaxMemory, job.Read.Strict = true, nil, nil, makerMemory, false
 	v := &Virtual{job: job, layout: l, cache: cache, slots: make(chan struct{}, makers)}
 	for _, f := range l.Files {
 		st, _ := iox.FS(job.Read.FS).Stat(f.Path)

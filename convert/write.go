@@ -19,20 +19,20 @@ import (
 // An output is what a run makes for a job.
 type output struct {
 	recording.Sink
-	job     *Job
-	plan    *topicPlan
-	writer  storage.Writer // nil: it is not open
-	caps    storage.WriterCaps
-	path    string
-	added   []storage.Attachment // Job.Attach
-	aside   *extras.Folder       // what the sink has no place for; nil: that is lost
-	refused []Extra              // by the sink
-	share   float64              // of the source that a dry run has read
-	size    int64                // in bytes, or what a dry run expects; 0: not known
-	files   []string             // that were written, nil while there are none
-	made    int                  // topics of the plan that the sink has
-	kinds   map[topicKey]int     // numbers of recording.Route.Kind
-	tally   []recording.Count    // of the rounds so far
+	job           *Job
+	plan          *topicPlan
+	writer        storage.Writer // nil: it is not open
+	caps          storage.WriterCaps
+	path          string
+	added         []storage.Attachment // Job.Attach
+	extrasFolder  *extras.Folder       // what the sink has no place for; nil: that is lost
+	refused       []Extra              // by the sink
+	share         float64              // of the source that a dry run has read
+	size          int64                // in bytes, or what a dry run expects; 0: not known
+	files         []string             // that were written, nil while there are none
+	createdTopics int                  // topics of the plan that the sink has
+	kinds         map[topicKey]int     // numbers of recording.Route.Kind
+	earlierRounds []recording.Count    // of the rounds so far
 }
 
 // newOutput plans the output of a job.
@@ -80,7 +80,7 @@ func choose(job *Job, src *recording.Source) (*selection.Choice, error) {
 // open creates the output and its topics.
 func (o *output) open(ctx context.Context, src *recording.Source, memory int64) (err error) {
 	job := o.job
-	o.path, o.Counts, o.tally = job.Sink, nil, nil
+	o.path, o.Counts, o.earlierRounds = job.Sink, nil, nil
 	if job.Stage != nil {
 		o.path = job.Stage.path(job)
 	}
@@ -89,20 +89,20 @@ func (o *output) open(ctx context.Context, src *recording.Source, memory int64) 
 		return err
 	}
 	o.Write, o.caps = o.writer.Write, storage.WriterCapabilities(o.writer)
-	o.Copier, o.Blocks, o.Points, o.Goes = o.caps.Copy, o.caps.Blocks, o.caps.Points, o.caps.Parts
+	o.Copier, o.Blocks, o.Checkpointer, o.PartWriter = o.caps.Copy, o.caps.Blocks, o.caps.Points, o.caps.Parts
 	if job.parts != nil {
 		if err := job.parts.follow(o); err != nil {
 			return err
 		}
 	}
-	if src.Resumes() && o.Points == nil {
+	if src.Resumes() && o.Checkpointer == nil {
 		o.Blocks = nil // which Flush would end
 	}
 	o.plan.join(o.writer.Identity(), 0)
 	if have := o.caps.Append; have != nil {
-		o.plan.adopt(have.Topics(), src.Info)
+		o.plan.continueTopics(have.Topics(), src.Info)
 	}
-	o.Routes, o.made, o.kinds = nil, 0, map[topicKey]int{}
+	o.Routes, o.createdTopics, o.kinds = nil, 0, map[topicKey]int{}
 	if err = o.route(); err != nil {
 		return err
 	}
@@ -125,12 +125,12 @@ func (o *output) extend(src *recording.Source) error {
 // count adds the counts of a round to those before.
 func (o *output) count() {
 	for i, c := range o.Counts {
-		if i == len(o.tally) {
-			o.tally = append(o.tally, recording.Count{})
+		if i == len(o.earlierRounds) {
+			o.earlierRounds = append(o.earlierRounds, recording.Count{})
 		}
-		o.tally[i].Add(c)
+		o.earlierRounds[i].Add(c)
 	}
-	o.Counts = o.tally
+	o.Counts = o.earlierRounds
 }
 
 // check looks whether the output is what it should be, before any gets its name. One of
@@ -155,8 +155,8 @@ func (o *output) finish() error {
 		return nil // nothing was selected
 	}
 	made, err := o.writer.Finish()
-	if err == nil && o.aside != nil {
-		err = o.aside.Check()
+	if err == nil && o.extrasFolder != nil {
+		err = o.extrasFolder.Check()
 	}
 	switch {
 	case err != nil:
@@ -178,8 +178,8 @@ func (o *output) commit() error {
 	if o.writer == nil || o.job.DryRun {
 		return nil
 	}
-	if o.aside != nil { // first: without them the output would not be all
-		if err := o.aside.Commit(); err != nil {
+	if o.extrasFolder != nil { // first: without them the output would not be all
+		if err := o.extrasFolder.Commit(); err != nil {
 			return err
 		}
 	}
@@ -200,8 +200,8 @@ func (o *output) close() error {
 	w := o.writer
 	o.writer = nil
 	err := w.Close()
-	if o.aside != nil {
-		err = errors.Join(err, o.aside.Close())
+	if o.extrasFolder != nil {
+		err = errors.Join(err, o.extrasFolder.Close())
 	}
 	return err
 }
@@ -232,12 +232,11 @@ func (o *output) report(src *recording.Source, r *Report) {
 	}
 }
 
-// route creates the topics that the sink does not have yet, and routes of those of the source
-// without one.
+// route creates missing topics of the sink, and a route for each new topic of the source.
 func (o *output) route() error {
 	plan := o.plan
-	for ; o.made < len(plan.sinks); o.made++ {
-		s := &plan.sinks[o.made]
+	for ; o.createdTopics < len(plan.sinks); o.createdTopics++ {
+		s := &plan.sinks[o.createdTopics]
 		id, err := createTopic(o.writer, s)
 		if err != nil {
 			if errors.Is(err, storage.ErrContradicts) {
@@ -253,7 +252,7 @@ func (o *output) route() error {
 			if i < len(o.job.Before) {
 				plan.sinks[k].counter.Skip(o.job.Before[i])
 			}
-			rt = recording.Route{Sink: plan.sinks[k].id, Kind: o.kind(&plan.sinks[k]), Program: plan.results[i].Plan, Stamp: plan.stamps[i], Mark: plan.marks[i]}
+			rt = recording.Route{Sink: plan.sinks[k].id, Kind: o.kind(&plan.sinks[k]), Program: plan.results[i].Plan, ReadStamp: plan.stamps[i], WriteStamp: plan.marks[i]}
 			if rt.Program != nil {
 				countSeq(&rt, o.job.HeaderSeq, plan.results[i].HeaderSeq, plan.sinks[k].counter)
 				mapping.Reset(rt.Program) // of an attempt before

@@ -79,7 +79,7 @@ func (s *Source) startQuery(ctx context.Context, c *selection.Choice, limit int6
 		return false, wrongIndex(err)
 	}
 	x.first, x.ended = m, !ok
-	s.query, s.blockReader, s.blocks, s.need, s.limit, s.moved = x, nil, nil, nil, limit, true
+	s.query, s.blockReader, s.blocks, s.need, s.limit, s.notAtStart = x, nil, nil, nil, limit, true
 	return true, nil
 }
 

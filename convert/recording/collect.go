@@ -132,9 +132,9 @@ func (p *Pipeline) copyBlock(b *batch) (bool, error) {
 func (p *Pipeline) emit(m *storage.Message, block int, b *batch, i int) error {
 	rt := &p.routes[m.Topic]
 	if p.Trace != nil {
-		p.Trace.message(timeIf(p.Order == OrderTime, m.LogTime), block)
+		p.Trace.message(orderTime(p.Order == OrderTime, m.LogTime), block)
 	}
-	inside := p.Window == nil || p.Window.takes(timeIf(p.Order == OrderTime, m.LogTime), block)
+	inside := p.Window == nil || p.Window.takes(orderTime(p.Order == OrderTime, m.LogTime), block)
 	if p.dedupe != nil && block != repeatedBlock {
 		before, inSink, err := p.dedupe.seenBefore(m)
 		switch {
@@ -158,7 +158,7 @@ func (p *Pipeline) emit(m *storage.Message, block int, b *batch, i int) error {
 		m.LogTime += offset // reencode has seen to it that this fits
 		m.PublishTime = selection.Shift(m.PublishTime, offset)
 	}
-	if rt.Mark != nil && !rt.Mark.Set(m.Data, m.LogTime) {
+	if rt.WriteStamp != nil && !rt.WriteStamp.Set(m.Data, m.LogTime) {
 		p.counts[m.Topic].Unstamped++
 	}
 	if rt.Seq != nil {

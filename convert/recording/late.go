@@ -21,8 +21,8 @@ const lateGrowth = 8
 // maxLast bounds the memory that is kept for the next late message, in bytes.
 const maxLast = 16 << 20
 
-// isLate marks message i, which comes after all others so far.
-func (b *batch) isLate(i int) {
+// markLate marks message i, which comes after all others so far.
+func (b *batch) markLate(i int) {
 	for len(b.deferred) < i {
 		b.deferred = append(b.deferred, false)
 	}

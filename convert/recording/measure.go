@@ -11,7 +11,7 @@ import (
 
 // measure reads the source once for the times of its messages: of the blocks that are
 // needed, and by their stamps if there are any.
-func (s *Source) measure(ctx context.Context, threads int) (spans []span, err error) {
+func (s *Source) measure(ctx context.Context, threads int) (spans []blockTimes, err error) {
 	if err := s.rewind(ctx); err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (s *Source) measure(ctx context.Context, threads int) (spans []span, err er
 }
 
 // measureRuns measures a source without blocks.
-func (s *Source) measureRuns(ctx context.Context) (spans []span, err error) {
+func (s *Source) measureRuns(ctx context.Context) (spans []blockTimes, err error) {
 	var b storage.Batch
 	for ctx.Err() == nil {
 		if err := s.sequential(&b); err == io.EOF {
@@ -45,14 +45,14 @@ func (s *Source) measureRuns(ctx context.Context) (spans []span, err error) {
 }
 
 // measureBlocks measures the blocks that are needed, as many at once as fit into memory.
-func (s *Source) measureBlocks(ctx context.Context, threads int) ([]span, error) {
-	spans := make([]span, len(s.blocks))
+func (s *Source) measureBlocks(ctx context.Context, threads int) ([]blockTimes, error) {
+	spans := make([]blockTimes, len(s.blocks))
 	batches, spares, next := make([]storage.Batch, threads), new(spares), 0
 	err := ordered.Line[int]{
 		Workers: threads, Limit: budgetOf(s.ref.Memory).blocks,
 		Next: func() (i int, bytes int64, ok bool) {
 			for ; next < len(spans) && s.need != nil && !s.need[next]; next++ {
-				spans[next] = span{start: math.MaxInt64, end: math.MinInt64}
+				spans[next] = blockTimes{start: math.MaxInt64, end: math.MinInt64}
 			}
 			if next == len(spans) {
 				return 0, 0, false
@@ -79,9 +79,9 @@ func (s *Source) measureBlocks(ctx context.Context, threads int) ([]span, error)
 const rawMemory = 2
 
 // spanOf returns the times of messages, by their stamps if there are any.
-func (s *Source) spanOf(msgs []storage.Message) (span, error) {
+func (s *Source) spanOf(msgs []storage.Message) (blockTimes, error) {
 	s.restamp(msgs)
-	sp := span{start: math.MaxInt64, end: math.MinInt64, messages: len(msgs)}
+	sp := blockTimes{start: math.MaxInt64, end: math.MinInt64, messages: len(msgs)}
 	for i := range msgs {
 		if err := checkTopic(&msgs[i], len(s.Info.Topics)); err != nil {
 			return sp, err

@@ -49,14 +49,14 @@ func (p *Pipeline) prepare(ctx context.Context) (err error) {
 	if p.Window != nil {
 		return p.prepareWindow(ctx)
 	}
-	if src.wrong && !src.measured {
+	if src.indexWrong && !src.measured {
 		if err := src.readTimes(ctx, p.Threads); err != nil {
 			return err
 		}
 	}
 	all := union(p.Sinks)
 	cut := slices.ContainsFunc(p.Sinks, func(s *Sink) bool { return s.Choice.Cut() })
-	query := p.Trace == nil && !src.wrong && p.Order == OrderTime && p.Stamps == nil && src.worthQuery(all, p.Limit)
+	query := p.Trace == nil && !src.indexWrong && p.Order == OrderTime && p.Stamps == nil && src.worthQuery(all, p.Limit)
 	if !query && (p.Order == OrderTime || cut) {
 		if err := src.findTimes(ctx, p.Threads, all.First, all.Last); err != nil {
 			return err
@@ -195,12 +195,12 @@ func (s *Source) readTimes(ctx context.Context, threads int) error {
 }
 
 // blockSpans returns the times of the blocks as spans.
-func (s *Source) blockSpans() []span {
-	spans := make([]span, len(s.blocks))
+func (s *Source) blockSpans() []blockTimes {
+	spans := make([]blockTimes, len(s.blocks))
 	for i := range s.blocks {
 		b := &s.blocks[i]
-		if spans[i] = (span{math.MaxInt64, math.MinInt64, 0}); b.Timed {
-			spans[i] = span{b.Start, b.End, int(b.Messages)}
+		if spans[i] = (blockTimes{math.MaxInt64, math.MinInt64, 0}); b.Timed {
+			spans[i] = blockTimes{b.Start, b.End, int(b.Messages)}
 		}
 	}
 	return spans

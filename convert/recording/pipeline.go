@@ -109,16 +109,18 @@ func (p *Pipeline) join() {
 		}
 		p.copies = p.copies || !t.disjoint
 	}
-	p.blockwise = p.Visitor != nil && p.Sinks[0].Edit.Offset == 0 && !slices.ContainsFunc(p.routes, func(rt Route) bool { return rt.thin != nil })
+	p.blockwise = p.Visitor != nil && p.Sinks[0].Edit.Offset == 0 &&
+		!slices.ContainsFunc(p.routes, func(rt Route) bool { return rt.thin != nil })
 	p.whole = p.blockwise && p.takesAll()
 }
 
 // takesAll reports whether the first sink takes all messages of the source as they are.
 func (p *Pipeline) takesAll() bool {
 	f, c := p.Sinks[0].Format, p.Sinks[0].Choice
-	return c.First == math.MinInt64 && c.Last == math.MaxInt64 && f.MinTime == 0 && f.MaxTime == 0 && f.MaxMessage == 0 && !slices.ContainsFunc(p.routes, func(rt Route) bool {
-		return rt.Skip || rt.Drop || rt.Program != nil || rt.Stamp != nil
-	})
+	return c.First == math.MinInt64 && c.Last == math.MaxInt64 && f.MinTime == 0 && f.MaxTime == 0 && f.MaxMessage == 0 &&
+		!slices.ContainsFunc(p.routes, func(rt Route) bool {
+			return rt.Skip || rt.Drop || rt.Program != nil || rt.ReadStamp != nil
+		})
 }
 
 // A batch is a block on its way.
@@ -153,8 +155,8 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	for _, s := range p.Sinks {
 		switch {
 		case err != nil:
-		case p.Continues && s.Points != nil:
-			err = s.Points.Checkpoint()
+		case p.Continues && s.Checkpointer != nil:
+			err = s.Checkpointer.Checkpoint()
 		case !p.Continues && s.Blocks != nil:
 			err = s.Blocks.Flush()
 		}

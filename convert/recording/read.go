@@ -93,7 +93,7 @@ func (s *Source) Read(ctx context.Context, q Query, v Visitor) (*Result, error) 
 	for i, t := range topics {
 		to.Routes[i] = Route{Skip: !choice.Topics[i], Drop: t.Drop, Sink: storage.TopicID(i), Program: t.Program}
 		if p.Stamps != nil {
-			to.Routes[i].Stamp = p.Stamps[i]
+			to.Routes[i].ReadStamp = p.Stamps[i]
 		}
 	}
 	if err := p.Run(ctx); err != nil && !errors.Is(err, ErrEnough) {

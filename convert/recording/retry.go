@@ -75,10 +75,10 @@ func Use(ctx context.Context, refs []Ref, read func(sources []*Source) error) (e
 			if err = e.source.forgetIndex(ctx); err != nil {
 				return err
 			}
-		case e.source.wrong:
+		case e.source.indexWrong:
 			return err
 		default:
-			e.source.wrong = true
+			e.source.indexWrong = true
 		}
 	}
 }

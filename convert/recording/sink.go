@@ -26,10 +26,10 @@ type Sink struct {
 	// Share is how much of what the sink takes is read; less than 1 only with Pipeline.Sample.
 	Share float64
 
-	// Points, when set, is called at the end of a round, see Pipeline.Continues.
-	Points storage.Checkpointer
+	// Checkpointer, when set, is called at the end of a round, see Pipeline.Continues.
+	Checkpointer storage.Checkpointer
 
-	Goes storage.PartWriter // for a Window; nil: its outputs cannot be made in parts
+	PartWriter storage.PartWriter // for a Window; nil: its outputs cannot be made in parts
 
 	state []storage.Message // of latched topics, to be repeated at its start
 }
@@ -46,10 +46,10 @@ type Route struct {
 
 	HeaderSeq mapping.HeaderSeq
 
-	Skip  bool            // not asked for, and not counted
-	thin  *selection.Thin // nil: all messages stay
-	Stamp *mapping.Stamp  // readStamp: in the source; the log time is set to it
-	Mark  *mapping.Stamp  // in the sink: becomes the log time's
+	Skip       bool            // not asked for, and not counted
+	thin       *selection.Thin // nil: all messages stay
+	ReadStamp  *mapping.Stamp  // in the source; the log time is set to it
+	WriteStamp *mapping.Stamp  // in the sink: becomes the log time's
 }
 
 // A Counter numbers the messages of one topic of the sink in their order.
@@ -112,7 +112,7 @@ func copied(routes []Route) []storage.TopicID {
 	topics := make([]storage.TopicID, len(routes))
 	for i := range routes {
 		topics[i] = storage.NoTopic
-		if rt := &routes[i]; !rt.Drop && !rt.Skip && rt.Program == nil && rt.thin == nil && rt.Stamp == nil && rt.Mark == nil {
+		if rt := &routes[i]; !rt.Drop && !rt.Skip && rt.Program == nil && rt.thin == nil && rt.ReadStamp == nil && rt.WriteStamp == nil {
 			topics[i] = rt.Sink
 		}
 	}

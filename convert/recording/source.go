@@ -43,12 +43,12 @@ type Source struct {
 	blockReader storage.BlockReader // nil: sequential
 	blocks      []storage.Block     // of blockReader, see list
 	listed      bool                // blocks are
-	runs        []span              // times of the blocks of a source that has none, when they were read
+	runs        []blockTimes        // times of the blocks of a source that has none, when they were read
 	order       storage.Order       // what is known of the times of blocks
-	moved       bool                // a source without blocks is not at its start
-	wrong       bool                // its index, see Retry
+	notAtStart  bool                // a source without blocks is not at its start
+	indexWrong  bool                // its index, see Retry
 	measured    bool                // times and topics of blocks are those of their messages
-	spans       []span              // times of all blocks in the output; nil: they are read in their order
+	spans       []blockTimes        // times of all blocks in the output; nil: they are read in their order
 	need        []bool              // which of the blocks a run reads; nil: all
 	query       *sourceQuery        // in place of blocks, in order of time; nil: none
 	limit       int64               // of the query: messages of one of its blocks; 0: sequentialMessages
@@ -94,7 +94,7 @@ func (s *Source) forgetIndex(ctx context.Context) error {
 	if err := s.Reader.Close(); err != nil {
 		return err
 	}
-	s.known, s.runs, s.moved, s.wrong, s.limit = nil, nil, false, false, 0
+	s.known, s.runs, s.notAtStart, s.indexWrong, s.limit = nil, nil, false, false, 0
 	s.ref.Read.Index = storage.IndexIgnored
 	return s.open(ctx)
 }
@@ -122,11 +122,11 @@ func (s *Source) list() (err error) {
 
 // rewind makes the source ready to be read from its start again.
 func (s *Source) rewind(ctx context.Context) error {
-	if s.blockReader != nil || !s.moved {
+	if s.blockReader != nil || !s.notAtStart {
 		return nil
 	}
 	s.endQuery()
-	s.limit, s.moved = 0, false
+	s.limit, s.notAtStart = 0, false
 	if err := s.Reader.Close(); err != nil {
 		return err
 	}
@@ -144,14 +144,14 @@ func (s *Source) Resume() (more bool, err error) {
 	if more, err = storage.ReaderCapabilities(s.Reader).Rounds.Resume(); err != nil {
 		return false, err
 	}
-	s.moved, s.known = false, nil
+	s.notAtStart, s.known = false, nil
 	s.Info, err = s.Reader.Info()
 	return more, err
 }
 
 // Known returns what is known about the definitions of the recording. The first call decides it, for all that is read:
-// see mapping.Look. It comes before messages are read. named is Info, or has the names that Query.Edit gives topics: then
-// all calls have these.
+// see mapping.Look. It comes before messages are read. named is Info, or has the names that Query.Edit gives topics:
+// then all calls have these.
 func (s *Source) Known(ctx context.Context, named *storage.Info) (mapping.Known, error) {
 	if s.known == nil {
 		found, err := mapping.Look(ctx, s.Reader, named, s.ref.Definitions, s.ref.Distro)
@@ -189,7 +189,7 @@ func (s *Source) Damage() storage.Damage {
 // sequential fills b with the next run of messages. It returns io.EOF, with b
 // empty, when there is none.
 func (s *Source) sequential(b *storage.Batch) error {
-	s.moved = true
+	s.notAtStart = true
 	b.Messages, b.Buf = b.Messages[:0], b.Buf[:0]
 	ends := b.Scratch[:0] // Buf may move while it grows: lengths first, slices later
 	most := sequentialMessages
@@ -233,8 +233,8 @@ func lenAt(b []byte, i int) (n int) {
 	return n
 }
 
-// A span is the time range of a block.
-type span struct {
+// A blockTimes is the time range of a block.
+type blockTimes struct {
 	start, end int64
 	messages   int // -1 when not known
 }

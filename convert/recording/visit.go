@@ -27,14 +27,14 @@ type Visitor interface {
 // and in the order of the file if times are equal. It writes nothing but, if times are far out of order, a temporary
 // file.
 //
-// When the index of the recording turns out to be wrong, all begins again: Plan is called once more, what the visitor has
-// taken until then is void, and all messages come anew. Messages keep the number of their topic. One that its program
-// refuses is left out and counted.
+// When the index of the recording turns out to be wrong, all begins again: Plan is called once more, what the visitor
+// has taken until then is void, and all messages come anew. Messages keep the number of their topic. One that its
+// program refuses is left out and counted.
 //
 // A block of a format that has no blocks is a run of messages, with Offset -1. A block whose messages overlap in time
-// with others is taken in several pieces. Messages that went through the spill file, or have become very large, are taken
-// one by one, and Work may see each of them a second time. The error is the one of the first block that has an error, the
-// same in every run; those of the visitor are returned as they are.
+// with others is taken in several pieces. Messages that went through the spill file, or have become very large, are
+// taken one by one, and Work may see each of them a second time. The error is the one of the first block that has an
+// error, the same in every run; those of the visitor are returned as they are.
 func Read(ctx context.Context, ref Ref, q Query, v Visitor) (res *Result, err error) {
 	err = Use(ctx, []Ref{ref}, func(sources []*Source) (err error) {
 		res, err = sources[0].Read(ctx, q, v)

@@ -99,11 +99,11 @@ func (m *Mark) pass(time int64, block int) {
 // passBlock moves on by a whole block.
 func (m *Mark) passBlock(msgs []storage.Message, block int, timed bool) {
 	for i := range msgs {
-		m.pass(timeIf(timed, msgs[i].LogTime), block)
+		m.pass(orderTime(timed, msgs[i].LogTime), block)
 	}
 }
 
-func timeIf(timed bool, time int64) int64 {
+func orderTime(timed bool, time int64) int64 {
 	if timed {
 		return time
 	}
@@ -132,8 +132,7 @@ func (w *Window) touches(block int, timed bool) bool {
 	return (!w.From.Set || block >= w.From.Block) && (w.To == nil || block <= w.To.Block)
 }
 
-// Longer returns a function that reports whether the window could end at a later place, nil for the end, without
-// another block.
+// Longer returns a test: can the window end at a later place, nil for the end, without reading another block?
 func (w *Window) Longer(order Order) func(to *Mark) bool {
 	timed := order == OrderTime
 	place := func(m *Mark) int64 {
@@ -185,10 +184,10 @@ func (w *Window) begin(p *Pipeline) error {
 		t.SetState(w.From.Thins[i])
 	}
 	for _, s := range p.Sinks {
-		if s.Goes == nil {
+		if s.PartWriter == nil {
 			return fmt.Errorf("%s: outputs cannot be made in parts: %w", s.Format.Name, storage.ErrUnsupported)
 		}
-		s.Goes.GoOn()
+		s.PartWriter.GoOn()
 	}
 	return nil
 }
@@ -235,10 +234,10 @@ func (p *Pipeline) prepareWindow(ctx context.Context) (err error) {
 		src.need[i] = w.touches(i, p.Order == OrderTime)
 	}
 	if p.Order == OrderTime {
-		src.spans = make([]span, len(w.Spans))
+		src.spans = make([]blockTimes, len(w.Spans))
 		for i, s := range w.Spans {
-			if src.spans[i] = (span{math.MaxInt64, math.MinInt64, 0}); s.Some {
-				src.spans[i] = span{s.First, s.Last, 1}
+			if src.spans[i] = (blockTimes{math.MaxInt64, math.MinInt64, 0}); s.Some {
+				src.spans[i] = blockTimes{s.First, s.Last, 1}
 			}
 		}
 	}

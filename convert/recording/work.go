@@ -63,7 +63,7 @@ func (p *Pipeline) read(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// reencode makes the messages of a block those of the sinks, and their topics routes.
+// reencode converts a block's messages for their sinks; Message.Topic becomes the index of a route.
 // Messages that are repeated at the start of a sink are for that alone: they are counted as
 // such, and keep their time.
 func (p *Pipeline) reencode(b *batch, tally []Count, repeated *Sink) error {
@@ -154,8 +154,8 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 	if rt.Drop {
 		return nil
 	}
-	if rt.Stamp != nil && r.repeated == nil {
-		if !restamp(rt.Stamp, m) {
+	if rt.ReadStamp != nil && r.repeated == nil {
+		if !restamp(rt.ReadStamp, m) {
 			n.Unstamped++
 		}
 	}
@@ -177,7 +177,7 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 			return p.refuse(n, b.index, m, err)
 		}
 		m.Data = data
-	case p.copies && rt.Mark != nil: // which changes it
+	case p.copies && rt.WriteStamp != nil: // which changes it
 		m.Data = slices.Clone(m.Data)
 	}
 	if !deferred && p.tooLarge(n, m) {
@@ -187,7 +187,7 @@ func (r *reencoding) add(m *storage.Message, route int) error {
 		m.PublishTime = m.LogTime
 	}
 	if deferred {
-		b.isLate(len(r.kept))
+		b.markLate(len(r.kept))
 	} else {
 		n.Written++
 	}

@@ -110,8 +110,8 @@ func (c *comparison) doubtful() map[string]bool {
 	return names
 }
 
-// adopt takes over the topics that are equal if types are mapped from B to A.
-func (c *comparison) adopt(reversed *comparison) {
+// joinReversed takes over the topics that are equal if types are mapped from B to A.
+func (c *comparison) joinReversed(reversed *comparison) {
 	named := map[string][]*pair{}
 	for _, o := range reversed.pairs {
 		if o.first == nil {

@@ -114,7 +114,7 @@ func (l *linker) link(g [2]*group) (*link, bool) {
 			return k, true
 		}
 	}
-	for _, from := range l.ways(g) {
+	for _, from := range l.conversionSides(g) {
 		var k *link
 		if alike {
 			k = l.named(g, from, same)
@@ -242,9 +242,9 @@ var conversions = []conversion{
 	{mapping.ProtoMapped, mapping.RosoutKeep}, {mapping.ProtoMapped, mapping.RosoutROS2}, {mapping.ProtoGenerated, mapping.RosoutKeep},
 }
 
-// ways lists the sides from which a conversion may have come, the likely one
+// conversionSides lists the sides from which a conversion may have come, the likely one
 // first: what was made from protobuf is marked; else A became B.
-func (l *linker) ways(g [2]*group) [2]int {
+func (l *linker) conversionSides(g [2]*group) [2]int {
 	first := 0
 	for side := range g {
 		if g[side].members[0].topic.Metadata[storage.MetaProtoType] != "" && g[1-side].members[0].topic.Encoding == "protobuf" {

@@ -11,8 +11,8 @@ import (
 	"github.com/bagconv/bagconv/convert/recording"
 )
 
-// counted is what is known of a pair while its messages pass.
-type counted struct {
+// pairCounts are what is known of a pair while its messages pass.
+type pairCounts struct {
 	sides      [2]sideCount
 	queued     bool // it stands in comparison.held
 	index      int64

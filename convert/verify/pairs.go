@@ -66,7 +66,7 @@ type pair struct {
 	link   *link // nil: they cannot be compared
 	notes  []note
 	why    [2]string // link is nil: what the types are, if they differ
-	counted
+	pairCounts
 }
 
 // pairs finds for each group of A the one of B, by name and type as a conversion
@@ -109,8 +109,8 @@ func (l *linker) pairs() []*pair {
 		}
 	}
 	l.renamed(as, bs, match)
-	l.adopt(0, as)
-	l.adopt(1, bs)
+	l.joinSameTarget(0, as)
+	l.joinSameTarget(1, bs)
 	named := unpaired(bs, func(b *group) groupKey { return groupKey{name: b.name} })
 	for _, a := range as { // one name, and types that have nothing to do with each other
 		if left := named[groupKey{name: a.name}]; a.pair == nil && len(left) > 0 {
@@ -175,11 +175,11 @@ func (l *linker) renamed(as, bs []*group, match func(*group, []*group) *pair) {
 	}
 }
 
-// adopt adds groups without a counterpart to one of the same name whose counterpart
+// joinSameTarget adds groups without a counterpart to one of the same name whose counterpart
 // is theirs too: a conversion makes one topic of those that get the same type, and a
 // rosbag2 folder has one definition for a type name, to which messages of the others
 // are fitted.
-func (l *linker) adopt(side int, groups []*group) {
+func (l *linker) joinSameTarget(side int, groups []*group) {
 	type key struct{ name, recorded string }
 	linked := map[key][]*group{}
 	for _, g := range groups {

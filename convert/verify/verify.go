@@ -270,7 +270,7 @@ func run(ctx context.Context, job *Job, sources []*recording.Source) (*Result, e
 		if err := reversed.run(ctx); err != nil {
 			return nil, err
 		}
-		c.adopt(reversed)
+		c.joinReversed(reversed)
 	}
 	return c.result(), nil
 }

@@ -43,7 +43,7 @@ func (b *batchRun) cutTask(t *tasks.Task, in *batch.Input, size int64) ([]*tasks
 	job := *b.job
 	job.Source, job.SourceFormat, job.Sink = in.Path, in.Format, t.Output
 	ctx := b.ctx
-	windows, _, err := convert.Windows(ctx, &job, convert.Cut{Stored: size})
+	windows, _, err := convert.Windows(ctx, &job, convert.Cut{ReadSize: size})
 	if errors.Is(err, convert.ErrParts) {
 		return nil, &failure{path: in.Path, what: err.Error(), hint: "use a larger --range-size", err: err}
 	}
@@ -102,7 +102,7 @@ func (b *batchRun) narrow(job *convert.Job, r *tasks.Range) {
 	}
 	job.Select, job.Before = w.Of(job.Select), r.Before
 	if job.Extras = b.extrasOf(r.Joined); r.Part > 0 {
-		job.Edit.Latch, job.ExtrasKept, job.Extras, job.Attach = selection.NoLatch, true, "", nil
+		job.Edit.Latch, job.SkipExtras, job.Extras, job.Attach = selection.NoLatch, true, "", nil
 	}
 }
 

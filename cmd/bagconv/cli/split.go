@@ -58,7 +58,7 @@ func (e *env) split(c *cli.Context) error {
 		}
 	}
 	if job.DryRun { // besides the parts nothing is looked at
-		job.Extras, job.ExtrasKept = "", job.Extras != ""
+		job.Extras, job.SkipExtras = "", job.Extras != ""
 	}
 	write := func() error { return e.runJobs(c, stem, partJobs(job, parts, stem, ext), false) }
 	if job.Extras == "" || job.SinkFormat.Extras {
@@ -71,7 +71,7 @@ func (e *env) split(c *cli.Context) error {
 // once for all parts, which write writes. Both stand when all is whole.
 func (e *env) besideParts(c *cli.Context, job *convert.Job, write func() error) (err error) {
 	dir := job.Extras
-	job.Extras, job.ExtrasKept = "", true
+	job.Extras, job.SkipExtras = "", true
 	r, err := e.open(c.Context, job.Source)
 	if err != nil {
 		return err
