@@ -95,6 +95,27 @@ func (b *batchRun) setJob(sink *storage.Format) (err error) {
 	return b.verifyOutput(b.ctx, &convert.Job{Edit: b.job.Edit}, nil)
 }
 
+// divide divides cores and memory among conversions. A small recording keeps one core busy, so there is a conversion
+// for each core, as far as there is memory.
+func (b *batchRun) divide(small bool) error {
+	all := b.set.job.MaxMemory
+	if b.jobs = b.set.jobs; b.jobs == 0 {
+		b.jobs = ordered.Runs()
+		if small {
+			b.jobs = max(b.jobs, min(ordered.Share(1), int(all/minMemory)))
+		}
+	}
+	if share := all / int64(b.jobs); share >= minMemory || !b.command.isSet("max-memory") {
+		b.job.MaxMemory = max(share, minMemory)
+	} else {
+		return usage("each conversion needs 64M", "--max-memory %s is too small for %d conversions at a time", b.command.text("max-memory"), b.jobs)
+	}
+	if b.job.Threads = b.set.job.Threads; b.job.Threads == 0 {
+		b.job.Threads = ordered.Share(b.jobs)
+	}
+	return nil
+}
+
 // flags takes the flags.
 func (b *batchRun) flags() error {
 	out := b.set.outputDir
@@ -113,16 +134,8 @@ func (b *batchRun) flags() error {
 	if err := b.setJob(sink); err != nil {
 		return err
 	}
-	if b.jobs = b.set.jobs; b.jobs == 0 {
-		b.jobs = ordered.Runs()
-	}
-	if share := b.job.MaxMemory / int64(b.jobs); share >= minMemory || !b.command.isSet("max-memory") {
-		b.job.MaxMemory = max(share, minMemory)
-	} else {
-		return usage("each conversion needs 64M", "--max-memory %s is too small for %d conversions at a time", b.command.text("max-memory"), b.jobs)
-	}
-	if b.job.Threads == 0 {
-		b.job.Threads = ordered.Share(b.jobs)
+	if err := b.divide(false); err != nil {
+		return err
 	}
 	if b.out, err = iox.Abs(out); err != nil {
 		return err

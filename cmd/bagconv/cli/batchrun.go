@@ -64,8 +64,13 @@ func (b *batchRun) runAll() error {
 	if err := b.openMetrics("batch", len(tasks.order)); err != nil {
 		return errors.Join(err, m.Close())
 	}
-	if b.CollectLess != nil && !slices.ContainsFunc(tasks.order, func(t *batch.Task) bool { return t.Input.Size > smallInput }) {
-		b.CollectLess(int64(b.jobs) * minMemory)
+	if !slices.ContainsFunc(tasks.order, func(t *batch.Task) bool { return t.Input.Size > smallInput }) {
+		if err := b.divide(true); err != nil {
+			return errors.Join(err, m.Close())
+		}
+		if b.CollectLess != nil {
+			b.CollectLess(int64(b.jobs) * minMemory)
+		}
 	}
 	ctx, cancel := context.WithCancelCause(b.ctx)
 	defer cancel(nil)

@@ -185,5 +185,5 @@ func (e *env) batchFlags() []flag {
 }
 
 func jobsFlag(s *settings) flag {
-	return flag{name: "jobs", short: "j", arg: "N", kind: aNumber, set: put(&s.jobs), help: "number of conversions at a time; 0 (default) is one per two cores"}
+	return flag{name: "jobs", short: "j", arg: "N", kind: aNumber, set: put(&s.jobs), help: "number of conversions at a time; 0 (default) is one per two cores, or one per core if all recordings of a batch are small"}
 }
