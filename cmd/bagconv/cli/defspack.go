@@ -11,6 +11,7 @@ import (
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/schema/builtin"
 	"github.com/bagconv/bagconv/schema/defset"
 )
 
@@ -110,4 +111,8 @@ const placeHint = "a place is a folder of ROS packages, a .zip or .tar.gz of one
 func standardTypes(distro string) defset.Rest {
 	distro, _ = mapping.SourceDistro(distro, nil)
 	return defset.Rest{ROS1: lookupIn(mapping.ROS1Distro), ROS2: lookupIn(distro)}
+}
+
+func lookupIn(distro string) func(string) (string, bool) {
+	return func(name string) (string, bool) { return builtin.Lookup(distro, name) }
 }

@@ -10,13 +10,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/defset"
-	"github.com/bagconv/bagconv/schema/protoschema"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -162,65 +159,26 @@ func (e *env) showDefinition(ctx context.Context, name string, paths []string) e
 	if err != nil {
 		return err
 	}
-	set := e.firstWith(all, name)
-	rest := standardTypes(e.set.job.Distro)
-	dialect, lookup, encoding := rosmsg.ROS2, rest.ROS2, "cdr"
-	if strings.Count(name, "/") == 1 {
-		dialect, lookup, encoding = rosmsg.ROS1, rest.ROS1, "ros1"
+	first, others := all.First(name)
+	for _, from := range others {
+		e.say("%s has another definition, too: %s", clean(name), clean(from))
 	}
-	if md := set.Descriptor(name); md != nil {
-		return e.showProto(md)
-	}
-	var msg *schema.Message
-	if set.Has(name) {
-		msg, err = set.Message(name, dialect, lookup)
-	} else if _, ok := lookup(name); ok {
-		msg, err = rosmsg.Parse(name, nil, dialect, lookup)
-	} else {
+	found, err := defset.Find([]*defset.Set{first}, name, strings.Count(name, "/") == 1, standardTypes(e.set.job.Distro))
+	switch {
+	case err != nil:
+		return err
+	case found == nil:
 		return &failure{path: name, what: "no place defines this type, and it is not a standard one", hint: "ROS 2 types are pkg/msg/Type, ROS 1 types pkg/Type; --defs names a place, and bagconv defs list what it has"}
-	}
-	if err != nil {
+	case !e.set.tree:
+		_, err = io.WriteString(e.Out, e.forReader(found.Text()))
 		return err
 	}
-	if !e.set.tree {
-		_, err = io.WriteString(e.Out, e.forReader(string(rosmsg.Format(msg, dialect))))
-		return err
-	}
-	return e.writeTree(treeOf(msg, encoding))
-}
-
-// firstWith returns the first version that defines a type, and names the others whose definition
-// differs.
-func (e *env) firstWith(all *defset.Set, name string) *defset.Set {
-	first, shown := all, ""
-	for _, set := range all.All() {
-		from, text := set.From(name)
-		switch {
-		case text == "":
-		case shown == "":
-			first, shown = set, text
-		case !rosmsg.SameText(text, shown):
-			e.say("%s has another definition, too: %s", clean(name), clean(from))
-		}
-	}
-	return first
-}
-
-// showProto prints the descriptor of a protobuf message.
-func (e *env) showProto(md protoreflect.MessageDescriptor) error {
-	if e.set.tree {
-		return e.writeTree(protoTree(md))
-	}
-	_, err := io.WriteString(e.Out, e.forReader(protoschema.ProtoText(md)))
-	return err
-}
-
-func (e *env) writeTree(tree *treeNode, err error) error {
+	fields, err := found.Tree()
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
-	tree.write(&b, 0)
+	writeNode(&b, fields, 0)
 	_, err = io.WriteString(e.Out, e.forReader(b.String()))
 	return err
 }

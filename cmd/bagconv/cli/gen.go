@@ -17,10 +17,8 @@ import (
 	"github.com/bagconv/bagconv/gen"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
 	"github.com/bagconv/bagconv/schema/defset"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -155,22 +153,27 @@ func (e *env) typesToGenerate(in *gen.Input) (lossy bool, err error) {
 	case len(s.job.Definitions) == 0 && s.job.Distro == "":
 		return false, usage("name a recording, or use --defs PATH, or --distro NAME for standard types", "gen needs definitions")
 	}
-	dialect, distro, encoding := rosmsg.ROS2, s.job.Distro, "cdr"
+	distro, encoding := s.job.Distro, "cdr"
 	switch distro {
 	case "":
 		distro = mapping.DefaultDistro
 	case mapping.ROS1Distro:
-		dialect, encoding = rosmsg.ROS1, "ros1"
+		encoding = "ros1"
 	}
-	names := typeNames(s.job.Definitions, distro, dialect, len(s.job.Select.Types) > 0)
+	names := typeNames(s.job.Definitions, distro, len(s.job.Select.Types) > 0)
 	names, err = selectTypes(names, s.job.Select.Types)
 	if err != nil {
 		return false, err
 	}
 	for _, name := range names {
-		msg, err := messageNamed(name, dialect, distro, s.job.Definitions)
-		topic := gen.Topic{Type: name, Encoding: encoding, Message: msg}
-		if err == nil {
+		found, err := defset.Find(s.job.Definitions, name, encoding == "ros1", standardTypes(distro))
+		topic := gen.Topic{Type: name, Encoding: encoding}
+		switch {
+		case err != nil:
+		case found == nil || found.ROS == nil:
+			err = errors.New("no place defines it as a ROS type")
+		default:
+			topic.Message = found.ROS
 			err = gen.Check(&topic)
 		}
 		if err != nil {
@@ -188,9 +191,9 @@ func (e *env) typesToGenerate(in *gen.Input) (lossy bool, err error) {
 
 // typeNames lists the messages of the places of --defs, and of a distribution if there are none
 // or standard is set: a type that is asked for may be one of either.
-func typeNames(sets []*defset.Set, distro string, dialect rosmsg.Dialect, standard bool) (names []string) {
+func typeNames(sets []*defset.Set, distro string, standard bool) (names []string) {
 	short := func(name string) string {
-		if dialect == rosmsg.ROS1 {
+		if distro == mapping.ROS1Distro {
 			return strings.NewReplacer("/msg/", "/", "/srv/", "/", "/action/", "/").Replace(name)
 		}
 		return name
@@ -235,16 +238,6 @@ func selectTypes(names []string, patterns []selection.Pattern) (list []string, e
 		}
 	}
 	return list, nil
-}
-
-// messageNamed returns a type of the places of --defs, else of a distribution.
-func messageNamed(name string, dialect rosmsg.Dialect, distro string, sets []*defset.Set) (*schema.Message, error) {
-	for _, set := range sets {
-		if msg, err := set.Message(name, dialect, lookupIn(distro)); msg != nil || err != nil {
-			return msg, err
-		}
-	}
-	return rosmsg.Parse(name, nil, dialect, lookupIn(distro))
 }
 
 // writeGenerated puts the files into the folder of --output: all, or none. No file of the

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,29 +8,17 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/schema"
-	"github.com/bagconv/bagconv/schema/builtin"
-	"github.com/bagconv/bagconv/schema/rosmsg"
+	"github.com/bagconv/bagconv/schema/tree"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // A definitionJSON is one message definition and the topics that have it.
 type definitionJSON struct {
-	Topics   []string  `json:"topics"`
-	Type     string    `json:"type"`
-	Encoding string    `json:"encoding"` // of the text: "ros1msg", "ros2msg", "ros2idl", ...; "" when there is none
-	Origin   string    `json:"origin"`   // "file", "builtin humble" or "none"
-	Text     string    `json:"text"`
-	Tree     *treeNode `json:"tree,omitempty"`
-
-	proto   protoreflect.MessageDescriptor // of a protobuf type that can be read
-	ros     *schema.Message                // the type by which other commands read its messages, if they are not protobuf
-	unread  error                          // why there is no such type
-	remarks []mapping.Remark               // about ros
-	wire    string                         // encoding of the messages
+	Topics []string `json:"topics"`
+	*mapping.Text
+	Tree *tree.Node `json:"tree,omitempty"`
 }
 
 // schema prints the definition of a topic, or of all topics.
@@ -66,12 +53,12 @@ func (e *env) schema(c *cli.Context) (err error) {
 		case d.Origin != "file":
 			e.say("%s: no definition of %s in the file; this is the standard one of %s", clean(path), clean(d.Type), strings.TrimPrefix(d.Origin, "builtin "))
 		}
-		if d.Origin == "file" && d.remarks != nil {
-			e.say("%s: %s", clean(path), clean(d.remarks[0].Message))
+		if d.Origin == "file" && d.Remarks != nil {
+			e.say("%s: %s", clean(path), clean(d.Remarks[0].Message))
 		}
-		e.sayDoubts(&storage.Topic{Name: strings.Join(d.Topics, ", ")}, d.remarks)
+		e.sayDoubts(&storage.Topic{Name: strings.Join(d.Topics, ", ")}, d.Remarks)
 		if e.set.tree {
-			if d.Tree, err = d.tree(); err != nil {
+			if d.Tree, err = d.Text.Tree(); err != nil {
 				e.say("%s: %s", clean(path), explain(err))
 				ended.failed = true
 			}
@@ -95,9 +82,8 @@ func definitionsOf(info *storage.Info, name string, m *mapping.Mapper) ([]*defin
 		if names = append(names, t.Name); name != "" && t.Name != name {
 			continue
 		}
-		d := definitionOf(t, m)
-		d.wire = t.Encoding
-		k := key{d.Type, d.Encoding, d.Text}
+		d := &definitionJSON{Topics: []string{t.Name}, Text: m.Text(t)}
+		k := key{d.Type, d.Encoding, d.Source}
 		if old := byKey[k]; old != nil {
 			if !slices.Contains(old.Topics, t.Name) {
 				old.Topics = append(old.Topics, t.Name)
@@ -115,59 +101,6 @@ func definitionsOf(info *storage.Info, name string, m *mapping.Mapper) ([]*defin
 		return nil, fail
 	}
 	return out, nil
-}
-
-// md5OfEmpty is the ROS 1 md5sum of a message without fields: its definition is
-// the empty text.
-const md5OfEmpty = "d41d8cd98f00b204e9800998ecf8427e"
-
-func definitionOf(t *storage.Topic, m *mapping.Mapper) *definitionJSON {
-	if t.Encoding == "protobuf" {
-		return protoDefinition(t, m)
-	}
-	d := &definitionJSON{Topics: []string{t.Name}, Type: t.Type, Encoding: t.Schema.Encoding, Origin: "file", Text: string(t.Schema.Data)}
-	if t.Encoding != "ros1" && t.Encoding != "cdr" && len(t.Schema.Data) == 0 {
-		d.Origin = "none"
-		return d
-	}
-	def, err := m.Define(t)
-	if err == nil {
-		d.remarks = def.Remarks
-		if d.ros = def.ROS; def.Either != nil {
-			d.ros = def.Either
-		}
-	}
-	d.unread = err
-	if len(bytes.TrimSpace(t.Schema.Data)) > 0 || t.Metadata[storage.MetaMD5Sum] == md5OfEmpty {
-		return d
-	}
-	d.Encoding, d.Origin, d.Text = "", "none", ""
-	if err != nil {
-		return d
-	}
-	dialect := rosmsg.ROS2
-	if d.Encoding = "ros2msg"; t.Encoding == "ros1" {
-		d.Encoding, dialect = "ros1msg", rosmsg.ROS1
-	}
-	d.Origin, d.Text = def.Origin, string(rosmsg.Format(def.ROS, dialect))
-	return d
-}
-
-func lookupIn(distro string) func(string) (string, bool) {
-	return func(name string) (string, bool) { return builtin.Lookup(distro, name) }
-}
-
-// tree expands the type by which messages are read.
-func (d *definitionJSON) tree() (*treeNode, error) {
-	switch {
-	case d.proto != nil:
-		return protoTree(d.proto)
-	case d.Encoding == "protobuf":
-		return nil, fmt.Errorf("the descriptors of %s cannot be read", d.Type)
-	case d.ros == nil:
-		return nil, d.unread
-	}
-	return treeOf(d.ros, d.wire)
 }
 
 // forReader returns text of several lines from a file as it is, for a terminal
@@ -208,14 +141,36 @@ func (e *env) writeDefinitions(defs []*definitionJSON, path string, tree, asJSON
 		}
 		switch {
 		case !tree:
-			b.WriteString(d.Text)
-			if d.Text != "" && !strings.HasSuffix(d.Text, "\n") {
+			b.WriteString(d.Source)
+			if d.Source != "" && !strings.HasSuffix(d.Source, "\n") {
 				b.WriteByte('\n')
 			}
 		case d.Tree != nil:
-			d.Tree.write(&b, 0)
+			writeNode(&b, d.Tree, 0)
 		}
 	}
 	_, err := io.WriteString(e.Out, e.forReader(b.String()))
 	return err
+}
+
+// writeNode writes one line per field, indented by its depth: "type name", and after it the
+// place and size in messages, as far as they are the same in all.
+func writeNode(b *strings.Builder, n *tree.Node, depth int) {
+	b.WriteString(strings.Repeat("  ", depth))
+	b.WriteString(clean(n.Type))
+	if n.Name != "" {
+		b.WriteString(" " + clean(n.Name))
+	}
+	switch {
+	case n.Offset != nil && n.Size != nil:
+		fmt.Fprintf(b, "  # at %d, %s", *n.Offset, count(int64(*n.Size), "byte"))
+	case n.Offset != nil:
+		fmt.Fprintf(b, "  # at %d", *n.Offset)
+	case n.Size != nil:
+		fmt.Fprintf(b, "  # %s", count(int64(*n.Size), "byte"))
+	}
+	b.WriteByte('\n')
+	for _, f := range n.Fields {
+		writeNode(b, f, depth+1)
+	}
 }

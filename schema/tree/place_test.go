@@ -1,4 +1,4 @@
-package cli
+package tree
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/bagconv/bagconv/schema/rosmsg"
 )
 
-// TestTreeSizes compares sizes and offsets with what the serializations put there.
-func TestTreeSizes(t *testing.T) {
+// TestPlaces compares sizes and offsets with what the serializations put there.
+func TestPlaces(t *testing.T) {
 	const text = "uint8 a\nfloat64 b\nuint16[3] c\np/P[2] d\nuint8 e\nstring s\nuint32 f\np/P g\np/P[] h\n" +
 		"================================================================================\nMSG: p/P\nuint8 x\nuint32 y\n"
 	for _, c := range []struct {
@@ -33,12 +33,12 @@ func TestTreeSizes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := treeOf(m, c.encoding)
+		tree, err := Of(m, c.encoding)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var words func(n *treeNode) []string
-		words = func(n *treeNode) (list []string) {
+		var words func(n *Node) []string
+		words = func(n *Node) (list []string) {
 			for _, f := range n.Fields {
 				word := f.Name
 				if f.Offset != nil {

@@ -1,4 +1,4 @@
-package cli
+package tree
 
 import (
 	"github.com/bagconv/bagconv/internal/wire/ros"
@@ -30,7 +30,7 @@ func placerOf(encoding string) *placer {
 
 // place sets the size of a field and its offset, and those of the fields in it. Fields of
 // an array have the offsets of its first element.
-func (p *placer) place(n *treeNode, t schema.Type) {
+func (p *placer) place(n *Node, t schema.Type) {
 	begin := p.pos
 	if t.Array == schema.Bounded || t.Array == schema.Unbounded {
 		if p.pos >= 0 {
@@ -75,7 +75,7 @@ func (p *placer) place(n *treeNode, t schema.Type) {
 }
 
 // fields places the fields of a message that the tree has.
-func (p *placer) fields(n *treeNode, m *schema.Message) {
+func (p *placer) fields(n *Node, m *schema.Message) {
 	for i, child := range n.Fields {
 		p.place(child, m.Fields[i].Type)
 	}
