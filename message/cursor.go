@@ -23,6 +23,7 @@ type Cursor struct {
 
 	x      *pb.Index // of protobuf
 	places []place   // the messages around the cursor
+	here   *place    // the last one; nil: there is none
 
 	unknown, mistyped string // see Strays
 
@@ -45,6 +46,9 @@ func (c *Cursor) refuel(bytes int) {
 	}
 	c.fuel = maxFuel + bytes
 }
+
+// maxPlaces is for how many places the memory of a Cursor is kept.
+const maxPlaces = 16
 
 // maxKeep is up to how many bytes the memory of a Cursor is kept.
 const maxKeep = 1 << 20
@@ -96,10 +100,11 @@ func (c *Cursor) Close() {
 	if c.x != nil {
 		c.x.Release()
 	}
-	if len(c.places) > 0 {
-		clear(c.places)
-		c.places = c.places[:0]
+	if cap(c.places) > maxPlaces {
+		c.places = nil
 	}
+	clear(c.places[:cap(c.places)])
+	c.places, c.here = c.places[:0], nil
 	c.r, c.src, c.rest, c.x, c.extra, c.longer = ros.Reader{}, nil, nil, nil, 0, false
 	c.unknown, c.mistyped, c.extents = "", "", c.extents[:0]
 	if max(cap(c.plain), cap(c.numbers), cap(c.text), cap(c.units)) > maxKeep {
@@ -116,8 +121,8 @@ func (c *Cursor) Err() error { return c.r.Err() }
 
 // Fail makes what stands at the cursor its error, unless it has one.
 func (c *Cursor) Fail(format string, a ...any) {
-	if c.x != nil && len(c.places) > 0 {
-		c.FailAt(c.here().at, format, a...)
+	if c.here != nil {
+		c.FailAt(c.here.at, format, a...)
 	} else {
 		c.r.Fail(format, a...)
 	}
@@ -237,9 +242,8 @@ func (c *Cursor) enterExtent(t *Type) (end int) {
 
 // At goes to a field of the struct that was entered.
 func (c *Cursor) At(f *Field) {
-	if c.x != nil && c.r.OK() {
-		h := &c.places[len(c.places)-1]
-		h.field, h.element = f, false
+	if c.here != nil {
+		c.here.field, c.here.element = f, false
 	}
 }
 

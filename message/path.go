@@ -97,7 +97,7 @@ func (c *Cursor) Element(f *Field, index int) (n int, found bool) {
 		c.SkipElements(f, index)
 		return n, c.OK()
 	}
-	h := c.here()
+	h := c.here
 	h.element, h.value = true, c.x.First(&h.view, f.Index)
 	for ; index > 0 && !f.wire.Packs; index-- {
 		h.value = c.x.Next(h.value)

@@ -3,6 +3,7 @@ package message
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -118,7 +119,7 @@ type place struct {
 // enterProto finds the fields of the message at the cursor.
 func (c *Cursor) enterProto(t *Type) {
 	p, at := c.src, 0
-	if len(c.places) > 0 {
+	if c.here != nil {
 		p, at = c.content()
 	}
 	if len(c.places) >= maxDepth {
@@ -139,7 +140,10 @@ func (c *Cursor) enterProto(t *Type) {
 		c.FailAt(at+wrong.At, "%s", wrong.What)
 		return
 	}
-	c.places = append(c.places, place{view: view, at: at})
+	n := len(c.places)
+	c.places = slices.Grow(c.places, 1)[:n+1]
+	c.here = &c.places[n]
+	c.here.view, c.here.at = view, at
 }
 
 // noteStrays keeps the first fields that do not fit a type.
@@ -154,18 +158,16 @@ func (c *Cursor) noteStrays(t *Type) {
 }
 
 func (c *Cursor) leaveProto() {
+	c.x.Close(&c.here.view)
 	last := len(c.places) - 1
-	c.x.Close(&c.places[last].view)
-	c.places[last] = place{}
-	c.places = c.places[:last]
+	if c.places, c.here = c.places[:last], nil; last > 0 {
+		c.here = &c.places[last-1]
+	}
 }
-
-// here returns where the cursor is.
-func (c *Cursor) here() *place { return &c.places[len(c.places)-1] }
 
 // content returns the bytes of the struct, string or bytes at the cursor, and about where they begin.
 func (c *Cursor) content() (p []byte, at int) {
-	h := c.here()
+	h := c.here
 	f := h.field.wire
 	switch {
 	case h.element:
@@ -190,7 +192,7 @@ func (c *Cursor) content() (p []byte, at int) {
 
 // countProto returns how many values the list at the cursor has.
 func (c *Cursor) countProto() int {
-	h := c.here()
+	h := c.here
 	f := h.field.wire
 	if !f.Packs {
 		return c.x.Count(&h.view, h.field.Index)
@@ -209,7 +211,10 @@ func (c *Cursor) countProto() int {
 
 // bitsProto returns the number at the cursor, or its default.
 func (c *Cursor) bitsProto() uint64 {
-	h := c.here()
+	if !c.r.OK() {
+		return 0
+	}
+	h := c.here
 	begin, end, ok := c.x.Single(&h.view, h.field.Index)
 	switch {
 	case h.element:
@@ -227,7 +232,7 @@ func (c *Cursor) bitsProto() uint64 {
 
 // numbersProto returns all numbers of the list at the cursor, n of them.
 func (c *Cursor) numbersProto(n int) []byte {
-	h := c.here()
+	h := c.here
 	f, size := h.field.wire, h.field.Size
 	first := c.x.First(&h.view, h.field.Index)
 	if first.None() {

@@ -27,7 +27,7 @@ func (c *Cursor) Present(f *Field) bool {
 	if c.x == nil || !c.OK() {
 		return c.OK()
 	}
-	h := c.here()
+	h := c.here
 	return h.element || c.x.Count(&h.view, f.Index) > 0
 }
 
@@ -71,14 +71,13 @@ func (c *Cursor) Elements(f *Field, n int, visit func(i int)) {
 	if !c.OK() {
 		return
 	}
-	depth := len(c.places)
-	h := c.here()
+	h := c.here
 	h.element, h.value = true, c.x.First(&h.view, f.Index)
 	for i := 0; i < n; i++ {
 		if visit(i); !c.OK() {
 			return
 		}
-		h = &c.places[depth-1] // the memory of places may be another
+		h = c.here // the memory of places may be another
 		h.value = c.x.Next(h.value)
 	}
 	h.element = false
@@ -88,9 +87,6 @@ func (c *Cursor) Elements(f *Field, n int, visit func(i int)) {
 // byte that it is.
 func (c *Cursor) Bits(f *Field) uint64 {
 	if c.x != nil {
-		if !c.OK() {
-			return 0
-		}
 		return c.bitsProto()
 	}
 	var v uint64
@@ -164,7 +160,7 @@ func (c *Cursor) Raw(f *Field, n int) []byte {
 	case c.x == nil:
 		return c.r.Numbers(n, f.Size)
 	}
-	h := c.here()
+	h := c.here
 	begin, end, ok := c.x.Single(&h.view, f.Index)
 	if !ok || f.List || f.Kind != Float {
 		return nil

@@ -10,10 +10,11 @@ import (
 // A look is how a field of a message is written.
 type look struct {
 	label
-	form form
-	flow bool  // in YAML its value stands on the line of its name
-	null bool  // it is null if the message does not have it; other fields have a default
-	enum *enum // of protobuf
+	form   form
+	number bool  // a single number that is never null, as nearly all are
+	flow   bool  // in YAML its value stands on the line of its name
+	null   bool  // it is null if the message does not have it; other fields have a default
+	enum   *enum // of protobuf
 }
 
 // A form is how a value is written that is no struct and no text.
@@ -79,6 +80,7 @@ func (c *compiler) add(t *message.Type) {
 				l.form, l.enum = formEnum, c.enum(e)
 			}
 		}
+		l.number = f.Size > 0 && !f.List && !l.null
 		if f.Type != nil {
 			c.add(f.Type)
 		}

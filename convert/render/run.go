@@ -47,19 +47,26 @@ func (r *run) structure(t *message.Type) {
 	if !r.bounded() {
 		return
 	}
-	if len(t.Fields) == 0 {
+	fields, c := t.Fields, r.Cursor
+	looks := r.p.looks[t.First:][:len(fields)]
+	if len(fields) == 0 {
 		r.flow("{}")
 	}
-	looks := r.p.looks[t.First:]
-	r.Fields(t, func(f *message.Field) {
-		l := &looks[f.Index]
-		if r.key(&l.label, l.flow); f.Size > 0 && !f.List && !l.null { // nearly all
-			r.number(l, r.Bits(f))
+	end := c.Enter(t)
+	for i := range fields {
+		if !c.OK() {
+			return
+		}
+		f, l := &fields[i], &looks[i]
+		c.At(f)
+		if r.key(&l.label, l.flow); l.number {
+			r.number(l, c.Bits(f))
 		} else {
 			r.value(f, l, false)
 		}
-	})
-	if len(t.Fields) > 0 {
+	}
+	c.Leave(end)
+	if len(fields) > 0 {
 		r.close()
 	}
 }
@@ -168,31 +175,10 @@ func (r *run) numbers(f *message.Field, l *look, p []byte) {
 		}
 		return
 	}
-	signed := f.Kind == message.Signed
-	for begun := false; len(p) >= f.Size; begun = true {
+	for begun := false; len(p) >= f.Size; p, begun = p[f.Size:], true {
 		if begun {
 			r.comma()
 		}
-		var bits uint64
-		switch f.Size {
-		case 1:
-			if bits = uint64(p[0]); signed {
-				bits = uint64(int64(int8(p[0])))
-			}
-		case 2:
-			v := binary.LittleEndian.Uint16(p)
-			if bits = uint64(v); signed {
-				bits = uint64(int64(int16(v)))
-			}
-		case 4:
-			v := binary.LittleEndian.Uint32(p)
-			if bits = uint64(v); signed {
-				bits = uint64(int64(int32(v)))
-			}
-		default:
-			bits = binary.LittleEndian.Uint64(p)
-		}
-		r.number(l, bits)
-		p = p[f.Size:]
+		r.number(l, f.Bits(p))
 	}
 }
