@@ -1,6 +1,7 @@
 package recording_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -87,5 +88,38 @@ func keepIn(list *[]storage.Message) func(*storage.Message) error {
 		kept.Data = append([]byte(nil), m.Data...)
 		*list = append(*list, kept)
 		return nil
+	}
+}
+
+// closing is a reader that knows damage while it is open, as one of SQLite does that asks its file.
+type closing struct {
+	storage.Reader
+	closed bool
+}
+
+func (c *closing) Damage() (d storage.Damage) {
+	if !c.closed {
+		d.Lost.Bytes = 7
+	}
+	return d
+}
+
+func (c *closing) Close() error {
+	c.closed = true
+	return c.Reader.Close()
+}
+
+// TestClosedDamage: the damage of a source is the same after Use has closed it.
+func TestClosedDamage(t *testing.T) {
+	var src *recording.Source
+	format := &storage.Format{Open: func(context.Context, string, storage.ReadOptions) (storage.Reader, error) {
+		return &closing{Reader: &fake.Reader{Bag: fake.Random(1, 2, 2, 2)}}, nil
+	}}
+	err := recording.Use(t.Context(), []recording.Ref{{Format: format}}, func(sources []*recording.Source) error {
+		src = sources[0]
+		return nil
+	})
+	if lost := src.Damage().Lost; err != nil || lost.Bytes != 7 {
+		t.Errorf("%v, %+v", err, lost)
 	}
 }

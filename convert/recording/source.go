@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/selection"
@@ -39,6 +40,7 @@ type Source struct {
 
 	files   sourceFiles       // that are watched
 	changed []storage.Warning // of files, after a run
+	closed  *storage.Damage   // when it was closed; nil: it is open
 
 	blockReader storage.BlockReader // nil: sequential
 	blocks      []storage.Block     // of blockReader, see list
@@ -163,9 +165,11 @@ func (s *Source) Known(ctx context.Context, named *storage.Info) (mapping.Known,
 	return *s.known, nil
 }
 
-// Close closes the reader.
+// Close closes the reader. Damage stays what it was.
 func (s *Source) Close() error {
 	s.endQuery()
+	d := s.Reader.Damage()
+	s.closed = &d
 	return s.Reader.Close()
 }
 
@@ -180,9 +184,13 @@ func (s *Source) Choose(sel *selection.Selection, edit *selection.Edit) (*select
 
 // Damage returns the damage found so far, including files that changed during the last
 // run.
-func (s *Source) Damage() storage.Damage {
-	d := s.Reader.Damage()
-	d.Warnings = append(d.Warnings, s.changed...)
+func (s *Source) Damage() (d storage.Damage) {
+	if s.closed != nil {
+		d = *s.closed
+	} else {
+		d = s.Reader.Damage()
+	}
+	d.Warnings = append(slices.Clip(d.Warnings), s.changed...)
 	return d
 }
 
