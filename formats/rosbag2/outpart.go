@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/bagconv/bagconv/formats/internal/ros2bag"
@@ -64,7 +65,75 @@ func (w *Writer) addPart() error {
 // create makes the tables, empty, and leaves the messages to the loader.
 func (p *outPart) create() (err error) {
 	w := p.w
-	if err := p.open(os.O_CREATE | os.O_EXCL); err != nil {
+	if err := p.openFile(os.O_CREATE | os.O_EXCL); err != nil {
+		return err
+	}
+	if err := emptyDatabases.write(p); err != nil {
+		return err
+	}
+	p.loader, err = sqlitefile.Open(p.file, sqlitefile.Options{Memory: w.memory, Temp: func() (storage.File, error) {
+		return iox.TempFile(w.fs, filepath.Dir(p.path))
+	}})
+	if err != nil {
+		return err
+	}
+	if p.stream != nil {
+		err = p.stream.begin()
+	}
+	p.handOut()
+	return err
+}
+
+// empties are databases with tables and without rows, by what SQLite is told when it makes them: it takes as long for
+// them as for all else in a small recording. They may be used from several goroutines.
+type empties struct {
+	mu   sync.Mutex
+	made map[emptyKind][]byte
+}
+
+type emptyKind struct {
+	schema int
+	distro string
+}
+
+// maxEmpties is how many of them are kept, of some 40 kB each: of a program's own distributions there may be any number.
+const maxEmpties = 32
+
+var emptyDatabases = empties{made: map[emptyKind][]byte{}}
+
+// write writes an empty database into the file of a part.
+func (e *empties) write(p *outPart) error {
+	kind := emptyKind{p.w.profile.Schema, p.w.profile.DistroOf(p.w.options)}
+	e.mu.Lock()
+	image := e.made[kind]
+	e.mu.Unlock()
+	if image != nil {
+		_, err := p.file.WriteAt(image, 0)
+		return err
+	}
+	if err := p.makeTables(); err != nil || p.stream != nil {
+		return err
+	}
+	st, err := p.file.Stat()
+	if err != nil {
+		return err
+	}
+	image = make([]byte, st.Size())
+	if err := iox.ReadFull(p.file, image, 0); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.made) < maxEmpties {
+		e.made[kind] = image
+	}
+	return nil
+}
+
+// makeTables has SQLite make the tables.
+func (p *outPart) makeTables() error {
+	w := p.w
+	if err := p.open(); err != nil {
 		return err
 	}
 	tables := []string{"BEGIN"}
@@ -89,20 +158,7 @@ func (p *outPart) create() (err error) {
 	if err := p.db.Exec("COMMIT"); err != nil {
 		return err
 	}
-	if err := p.closeEngine(); err != nil {
-		return err
-	}
-	p.loader, err = sqlitefile.Open(p.file, sqlitefile.Options{Memory: w.memory, Temp: func() (storage.File, error) {
-		return iox.TempFile(w.fs, filepath.Dir(p.path))
-	}})
-	if err != nil {
-		return err
-	}
-	if p.stream != nil {
-		err = p.stream.begin()
-	}
-	p.handOut()
-	return err
+	return p.closeEngine()
 }
 
 // handOut has the pages of messages handed to who writes them. Messages that are compressed
@@ -160,23 +216,32 @@ func (p *outPart) of(topic int) int64 {
 }
 
 // open lets SQLite have the file.
-func (p *outPart) open(flag int) (err error) {
-	if p.file == nil {
-		access := os.O_RDWR
-		if p.stream != nil {
-			access = os.O_WRONLY
-		}
-		if p.file, err = p.w.fs.OpenFile(p.path, access|flag, 0o666); err != nil {
-			return err
-		}
-		if p.stream != nil {
-			p.stream.File, p.file = p.file, p.stream
-		}
+func (p *outPart) open() (err error) {
+	if err := p.openFile(0); err != nil {
+		return err
 	}
 	if p.db, err = sqlite.Open(sqlite.Options{File: sqlite.Plain{File: p.file}}); err != nil {
 		return err
 	}
 	return p.db.Exec(fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE", pageSize))
+}
+
+// openFile opens the file, if it is closed.
+func (p *outPart) openFile(flag int) (err error) {
+	if p.file != nil {
+		return nil
+	}
+	access := os.O_RDWR
+	if p.stream != nil {
+		access = os.O_WRONLY
+	}
+	if p.file, err = p.w.fs.OpenFile(p.path, access|flag, 0o666); err != nil {
+		return err
+	}
+	if p.stream != nil {
+		p.stream.File, p.file = p.file, p.stream
+	}
+	return nil
 }
 
 // closeEngine takes the file back from SQLite.
@@ -222,7 +287,7 @@ func (p *outPart) finish() error {
 		return nil
 	}
 	p.whole = true
-	if err := p.open(0); err != nil {
+	if err := p.open(); err != nil {
 		return err
 	}
 	if err := p.db.Exec("BEGIN"); err != nil {

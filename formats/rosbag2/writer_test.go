@@ -214,24 +214,32 @@ func missing(t *testing.T, what string) {
 	}
 }
 
+// TestWriteSameBytes: the same recording is the same bytes each time. SQLite makes the tables of the first one; the others
+// begin as what it has made.
 func TestWriteSameBytes(t *testing.T) {
 	topics, rows := sampleTopics(), sampleRows()
-	dir := t.TempDir()
-	var first []byte
-	for i := range 3 {
-		path := filepath.Join(dir, fmt.Sprint(i), "bag")
-		check(t, os.Mkdir(filepath.Dir(path), 0o777))
-		write(t, path, storage.WriteOptions{}, topics, rows)
-		var all []byte
-		for _, f := range []string{"bag_0.db3", ros2bag.MetadataName} {
-			b, err := os.ReadFile(filepath.Join(path, f))
-			check(t, err)
-			all = append(all, b...)
+	for _, profile := range []string{"", "foxy", "humble", "jazzy"} {
+		emptyDatabases.made = map[emptyKind][]byte{}
+		dir := t.TempDir()
+		var first []byte
+		for i := range 3 {
+			path := filepath.Join(dir, fmt.Sprint(i), "bag")
+			check(t, os.Mkdir(filepath.Dir(path), 0o777))
+			write(t, path, storage.WriteOptions{Profile: profile}, topics, rows)
+			var all []byte
+			for _, f := range []string{"bag_0.db3", ros2bag.MetadataName} {
+				b, err := os.ReadFile(filepath.Join(path, f))
+				check(t, err)
+				all = append(all, b...)
+			}
+			if i == 0 {
+				first = all
+			} else if !bytes.Equal(all, first) {
+				t.Fatalf("%s: run %d gave other bytes", profile, i)
+			}
 		}
-		if i == 0 {
-			first = all
-		} else if !bytes.Equal(all, first) {
-			t.Fatalf("run %d gave other bytes", i)
+		if len(emptyDatabases.made) != 1 {
+			t.Errorf("%s: %d empty databases are kept", profile, len(emptyDatabases.made))
 		}
 	}
 }
