@@ -101,6 +101,9 @@ func (a *addition) read(ctx context.Context, path string, fsys storage.FS) (err 
 		return outError(path, "record to be added to: it has no sound index", storage.ErrCorrupt, "bagconv reindex writes it in place; bagconv recover IN OUT makes a sound copy")
 	}
 	a.topics, a.indexAt, a.indexEnd = r.topics.list, f.indexAt, f.indexEnd
+	if f.contested {
+		return outError(path, "record to be added to: its index describes a channel otherwise than its section", storage.ErrCorrupt, soundHint)
+	}
 	if err := a.readChannels(f); err != nil {
 		return unsound(path, "its channels", err)
 	}

@@ -14,9 +14,10 @@ type channel struct {
 	name   string
 	number int // from 1, in its file
 	topic  storage.TopicID
-	from   int64    // offset in the file
-	next   *channel // declared later
-	typ    string   // as declared
+	from   int64             // offset in the file
+	next   *channel          // declared later
+	typ    string            // as declared
+	schema [sha256.Size]byte // sum of what it declares; zero: nothing that can be read
 }
 
 // at returns the topic of messages in a chunk at an offset of the file.
@@ -120,6 +121,13 @@ func (t *topics) add(name, typ string, s schema) storage.TopicID {
 	return id
 }
 
+// complete gives a topic whose descriptors cannot be read those that the index has for its channel.
+func (t *topics) complete(id storage.TopicID, s schema) {
+	topic := &t.list[id]
+	topic.Schema = storage.Schema{Encoding: encoding, Data: s.set}
+	t.known[topicKey{topic.Name, topic.Type, s.sum}] = id
+}
+
 // A declaration is a channel as a CHANNEL section or the index has it.
 type declaration struct {
 	name, typ string
@@ -155,7 +163,7 @@ func (f *file) declare(w *window, at int64, d declaration) error {
 			return err
 		}
 	}
-	c := &channel{name: d.name, from: at, typ: d.typ, topic: f.r.topics.add(d.name, d.typ, s)}
+	c := &channel{name: d.name, from: at, typ: d.typ, schema: s.sum, topic: f.r.topics.add(d.name, d.typ, s)}
 	old := f.channels[d.name]
 	if old == nil {
 		c.number = len(f.channels) + 1

@@ -25,6 +25,7 @@ type file struct {
 	wrong      *storage.Warning // what is wrong with it; nil: nothing
 	channels   map[string]*channel
 	redeclared bool // a channel has several topics
+	contested  bool // the index describes a channel otherwise than its section
 	chunks     []*chunk
 	index      indexState
 	indexAt    int64 // where it begins and ends; 0: there is none

@@ -3,6 +3,9 @@ package cyber
 import (
 	"slices"
 
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/descriptorpb"
+
 	pb "github.com/bagconv/bagconv/proto/cyber"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -157,8 +160,41 @@ func (c *indexCheck) channel(cache field, name string) error {
 	f.counts[d.name] = count
 	if f.channels[d.name] == nil {
 		c.unknown = append(c.unknown, d)
+		return nil
 	}
-	return nil
+	return c.describes(d)
+}
+
+// describes compares the type and descriptors of a channel in the index with those of its section. The section counts, but
+// for descriptors that cannot be read in it.
+func (c *indexCheck) describes(d declaration) error {
+	f, size := c.s.f, d.desc.to-d.desc.from
+	if size <= 0 || size > maxDesc {
+		return nil
+	}
+	b, err := c.s.w.bytes(d.desc)
+	if err != nil {
+		return err
+	}
+	s := f.r.topics.schema(b)
+	for x := f.channels[d.name]; x != nil; x = x.next {
+		if x.typ == d.typ && x.schema == s.sum {
+			return nil
+		}
+	}
+	f.contested = true
+	x, counts := f.channels[d.name], "the section counts"
+	if x.typ == d.typ && !isSet(f.r.topics.list[x.topic].Schema.Data) && isSet(s.set) {
+		f.r.topics.complete(x.topic, s)
+		counts = "its descriptors are those of the index"
+	}
+	return f.warn("contested", x.from, false, storage.Lost{}, "the index describes channel %.80q otherwise than its section: %s", d.name, counts)
+}
+
+// isSet reports whether b is a FileDescriptorSet with files.
+func isSet(b []byte) bool {
+	var set descriptorpb.FileDescriptorSet
+	return proto.Unmarshal(b, &set) == nil && len(set.File) > 0
 }
 
 // chunk checks a ChunkHeaderCache.

@@ -66,6 +66,9 @@ func reindexFile(ctx context.Context, fsys storage.FS, path string, o storage.Re
 	if x.w = x.f.window(); x.right() {
 		return nil, nil
 	}
+	if x.f.contested {
+		return nil, x.refuse("the old index describes a channel otherwise than its section, and may be right")
+	}
 	if err := x.plan(); err != nil || len(x.patches) == 0 {
 		return nil, err
 	}

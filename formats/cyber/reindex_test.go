@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,6 +158,57 @@ func TestReindexOwnerless(t *testing.T) {
 		var e *storage.Error
 		if !errors.Is(err, storage.ErrUnsupported) || !errors.As(err, &e) || e.Hint != copyHint || len(changes) > 0 || !bytes.Equal(b, r.b) {
 			t.Errorf("%s: %v, %+v, changed %v", name, err, changes, !bytes.Equal(b, r.b))
+		}
+	}
+}
+
+// TestContested: where the index describes a channel otherwise than its section, nothing is changed in place. Descriptors
+// that cannot be read in the section are those of the index.
+func TestContested(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.record")
+	write := func(b []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(unindexed().b)
+	if _, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := bytes.Index(whole, []byte("test.proto")) // in the section
+	for at, want := range map[int]string{name: "the section counts", name - 2: "its descriptors are those of the index"} {
+		b := bytes.Clone(whole)
+		b[at] ^= 2
+		write(b)
+		r, err := Open(t.Context(), path, storage.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := r.Info()
+		if err != nil || r.Close() != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(info.Warnings, func(w storage.Warning) bool { return w.Code == "contested" })
+		if i < 0 || !strings.Contains(info.Warnings[i].Message, want) {
+			t.Errorf("byte %d: %v", at, info.Warnings)
+		}
+		if len(info.Topics) != 2 || !isSet(info.Topics[0].Schema.Data) {
+			t.Errorf("byte %d: %v, or topic /a has no descriptors", at, info.Topics)
+		}
+		if w, err := appendTo(t.Context(), path, storage.WriteOptions{NoSync: true, Append: true}); !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("byte %d: something may be added to it: %v, %v", at, w, err)
+		}
+		write(b[:len(b)-3]) // the index is not whole
+		if _, err := Reindex(t.Context(), path, storage.ReindexOptions{NoSync: true}); !errors.Is(err, storage.ErrUnsupported) {
+			t.Errorf("byte %d: it gets an index: %v", at, err)
+		}
+		if now, _ := os.ReadFile(path); !bytes.Equal(now, b[:len(b)-3]) {
+			t.Errorf("byte %d: it has changed", at)
 		}
 	}
 }
