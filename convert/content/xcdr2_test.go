@@ -36,3 +36,27 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestTopicOfTimes: a message that is a time has one size in delimited CDR, and what follows its fields is left over.
+func TestTopicOfTimes(t *testing.T) {
+	msg, err := rosmsg.Parse("builtin_interfaces/msg/Duration", []byte("int32 sec\nuint32 nanosec\n"), rosmsg.ROS2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := FromROS(msg, schema.CDR, Canonical(msg, false), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []byte("\x02\xca\x9a\x3b\x00\x00\x00\x00")
+	for data, rest := range map[string]bool{
+		"\x00\x01\x00\x00" + "\x01\x00\x00\x00\x02\x00\x00\x00":                               false,
+		"\x00\x07\x00\x00" + "\x01\x00\x00\x00\x02\x00\x00\x00" + "12345678":                  true,
+		"\x00\x09\x00\x00" + "\x08\x00\x00\x00" + "\x01\x00\x00\x00\x02\x00\x00\x00":          false,
+		"\x00\x09\x00\x00" + "\x0c\x00\x00\x00" + "\x01\x00\x00\x00\x02\x00\x00\x00" + "more": true,
+	} {
+		w := NewWriter(true)
+		if err := p.Read(w, []byte(data)); err != nil || !bytes.Equal(w.Bytes(), want) || w.Rest != rest {
+			t.Errorf("% x: %v: %x, %v", data, err, w.Bytes(), w.Rest)
+		}
+	}
+}
