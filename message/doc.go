@@ -13,7 +13,7 @@
 // Within Fields and Elements the cursor stands before a value, and the visitor takes it by one of these:
 //
 //	Bits       one number or bool
-//	Numbers    many, as bytes in little endian: those of the message where it has them so
+//	Numbers    many, as bytes in little endian: those of the message where it has them so; List is Count and Numbers
 //	Text       a string or bytes, as UTF-8
 //	Time       a time or duration
 //	Fields     a struct, also a time

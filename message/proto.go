@@ -131,7 +131,6 @@ func (c *Cursor) enterProto(t *Type) {
 	if !c.OK() {
 		return
 	}
-	c.x.Stray, c.x.Mistyped = pb.Stray{}, pb.Stray{}
 	view, wrong := c.x.Open(t.wire, p)
 	if c.x.Unknown {
 		c.noteStrays(t)
@@ -155,6 +154,7 @@ func (c *Cursor) noteStrays(t *Type) {
 		f := &t.Fields[t.wire.Find(s.Num)]
 		c.mistyped = fmt.Sprintf("%s.%s has wire type %d, and the descriptor says %d", t.Name, f.Name, s.Wire, f.wire.Wire)
 	}
+	c.x.Stray, c.x.Mistyped = pb.Stray{}, pb.Stray{}
 }
 
 func (c *Cursor) leaveProto() {
@@ -239,7 +239,7 @@ func (c *Cursor) numbersProto(n int) []byte {
 		return nil
 	}
 	if p := h.view.Numbers(f, &first); pb.Width(f.Wire) == size && len(p) == n*size {
-		return p // all in one packed list, as writers have them
+		return p // all in one packed list
 	}
 	c.numbers = c.numbers[:0]
 	for o := first; !o.None(); o = c.x.Next(o) {

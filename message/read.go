@@ -3,6 +3,7 @@ package message
 import (
 	"encoding/binary"
 
+	"github.com/bagconv/bagconv/internal/wire/pb"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 )
@@ -149,6 +150,20 @@ func (c *Cursor) Numbers(f *Field, n int) []byte {
 		c.numbers[i-i%f.Size+f.Size-1-i%f.Size] = p[i]
 	}
 	return c.numbers
+}
+
+// List reads all numbers or bools of a list or array: Count and Numbers in one.
+func (c *Cursor) List(f *Field) []byte {
+	if c.x == nil || !c.OK() {
+		return c.Numbers(f, c.Count(f))
+	}
+	h := c.here
+	if first := c.x.First(&h.view, f.Index); pb.Width(f.wire.Wire) == f.Size && c.x.Count(&h.view, f.Index) == 1 {
+		if p := h.view.Numbers(f.wire, &first); len(p)%f.Size == 0 {
+			return p // all in one packed list, as writers have them
+		}
+	}
+	return c.numbersProto(c.countProto())
 }
 
 // Raw is Numbers as the message itself has them, in its order of bytes: they may be written to. It is nil if it does

@@ -2,6 +2,7 @@ package content
 
 import (
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -17,6 +18,7 @@ type node struct {
 	bare   bool   // of a topic of times: the message is the value of the only field
 	hollow bool   // the canonical type has no values
 	inner  bool   // a rule looks into structs of it
+	blank  int    // of protobuf: so many zeros are the message of which nothing is set; -1: other bytes are
 }
 
 // A step writes a field of the canonical type.
@@ -121,7 +123,8 @@ func (c *compiler) node(typ *message.Type, src, dst *schema.Message, prefix stri
 	if err != nil {
 		return nil, err
 	}
-	n := &node{typ: typ, hollow: c.sizes.Least(schema.Type{Kind: schema.Struct, Message: dst}) == 0}
+	size := c.sizes.Least(schema.Type{Kind: schema.Struct, Message: dst})
+	n := &node{typ: typ, hollow: size == 0, blank: size}
 	c.made[key] = n
 	p := pairUp(src, dst)
 	c.note(p, prefix)
@@ -154,7 +157,16 @@ func (c *compiler) node(typ *message.Type, src, dst *schema.Message, prefix stri
 	if !c.proto && !n.marked {
 		n.skip(next, len(typ.Fields))
 	}
+	if size > maxZero || slices.ContainsFunc(n.steps, func(s step) bool { return !s.blank() }) {
+		n.blank = -1
+	}
 	return n, nil
+}
+
+// blank reports whether nothing but zeros stands for a field of protobuf that is not set.
+func (s *step) blank() bool {
+	return s.bits == 0 && len(s.text) == 0 && s.form != formCounter && !(s.prefix && s.array > 0) &&
+		(s.node == nil || s.node.blank >= 0)
 }
 
 // skip adds steps over fields of ROS.

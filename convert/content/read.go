@@ -97,34 +97,47 @@ func (v *reading) step(s *step) {
 		v.clock(s)
 	case v.proto:
 		v.member(s)
-	case s.count >= 0 && s.form == formNumber:
-		v.values(s, s.count)
+	case s.form == formNumber && s.count >= 0:
+		v.numbers(s, v.c.Numbers(f, s.count))
+	case s.form == formNumber:
+		v.numbers(s, v.c.List(f))
 	case f.List:
-		v.values(s, v.c.Count(f))
+		v.values(s)
 	default:
 		v.one(s)
 	}
 }
 
-// values writes the n values of a list or array.
-func (v *reading) values(s *step, n int) {
-	if !v.c.OK() {
-		return
-	}
-	if s.prefix {
-		v.w.u32(uint32(n))
-	}
-	if s.form == formNumber {
-		v.numbers(s, n)
-	} else {
+// values writes the values of a list or array that are not numbers.
+func (v *reading) values(s *step) {
+	if n := v.c.Count(s.field); v.fits(s, n) {
 		v.c.Elements(s.field, n, func(int) { v.one(s) })
 	}
 }
 
-// numbers writes n numbers or bools.
-func (v *reading) numbers(s *step, n int) {
+// fits writes the count of a list or array, and reports whether the values that it has come next.
+func (v *reading) fits(s *step, n int) bool {
+	switch {
+	case !v.c.OK():
+		return false
+	case s.array > 0 && n == 0:
+		v.absent(s)
+		return false
+	case s.array >= 0 && n != s.array:
+		v.c.Fail("an array of %d values has %d in the message", s.array, n)
+		return false
+	case s.prefix:
+		v.w.u32(uint32(n))
+	}
+	return true
+}
+
+// numbers writes numbers or bools.
+func (v *reading) numbers(s *step, p []byte) {
 	f := s.field
-	p := v.c.Numbers(f, n)
+	if !v.fits(s, len(p)/f.Size) {
+		return
+	}
 	if s.table == nil && !s.narrow && f.Size == s.to.Size() {
 		v.w.numbers(p, s.class)
 		return

@@ -17,18 +17,12 @@ func (v *reading) member(s *step) {
 	switch {
 	case !f.List && (s.form == formNumber || s.form == formCounter):
 		v.put(s, v.c.Bits(f))
+	case s.form == formNumber:
+		v.numbers(s, v.c.List(f))
 	case !v.c.Present(f):
 		v.absent(s)
 	case f.List:
-		n := v.c.Count(f)
-		switch {
-		case s.array > 0 && n == 0:
-			v.absent(s)
-			return
-		case s.array >= 0 && n != s.array:
-			v.c.Fail("an array of %d values has %d in the message", s.array, n)
-		}
-		v.values(s, n)
+		v.values(s)
 	default:
 		v.one(s)
 	}
@@ -84,6 +78,10 @@ func (v *reading) absent(s *step) {
 // empty writes a struct of which nothing is set.
 func (v *reading) empty(n *node) {
 	if n.hollow || !v.begin(n) {
+		return
+	}
+	if n.blank >= 0 {
+		v.w.zeros(n.blank)
 		return
 	}
 	for i := range n.steps {
