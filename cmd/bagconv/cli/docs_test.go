@@ -37,7 +37,7 @@ func TestDocs(t *testing.T) {
 		for i := range typ.NumField() {
 			f := typ.Field(i)
 			key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if !f.IsExported() {
+			if !f.IsExported() || key == "-" {
 				continue
 			}
 			if key == "" && f.Anonymous {
