@@ -40,7 +40,7 @@ func (f *flag) part() part {
 
 // recipe returns the recipe of the line, as far as it concerns an output of a format.
 func (e *env) recipe(sink *storage.Format) *recipe.Recipe {
-	r := &recipe.Recipe{Format: sink.Name, Settings: []recipe.Setting{}, Content: e.fileContents()}
+	r := &recipe.Recipe{Format: sink.Name, Settings: []recipe.Setting{}, Content: e.fileContents(), Run: []recipe.Setting{}}
 	for _, f := range e.command.flags {
 		for _, text := range f.texts {
 			s := f.setting(e.fs, text)
