@@ -1,4 +1,4 @@
-// Package recording is the one way to read a recording. Open decides what it is, and Source.Known, once, which
+// Package recording is the one way to read a recording. A Source is open, and Source.Known decides once which
 // definitions its messages have; Read has a Visitor look at its messages, on all cores and in order:
 //
 //	files, end := urls.New(ctx, urls.Options{}) // for names that are URLs; otherwise nil
