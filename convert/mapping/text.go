@@ -16,7 +16,7 @@ import (
 // A Text is the definition of a topic as text.
 type Text struct {
 	Type     string `json:"type"`
-	Encoding string `json:"encoding"` // of the text: "ros1msg", "ros2msg", "ros2idl", ...; "" when there is none
+	Encoding string `json:"encoding"` // of the text: "ros1msg", "ros2msg", "ros2idl", ...; "" if there is no definition
 	Origin   string `json:"origin"`   // "file", "builtin humble", Given with a place, or "none"
 	Source   string `json:"text"`
 
@@ -69,27 +69,24 @@ func (m *Mapper) Text(t *storage.Topic) *Text {
 // protoText fills in the descriptors of a topic with protobuf messages, as .proto text.
 func (m *Mapper) protoText(x *Text, t *storage.Topic) {
 	x.Encoding = "protobuf"
-	var err error
 	if len(t.Schema.Data) == 0 {
-		def, wrong := m.Define(t)
-		if wrong != nil {
+		def, err := m.Define(t)
+		if err != nil {
 			x.Encoding, x.Origin = "", "none"
 			return
 		}
 		x.proto, x.Origin = def.Proto, def.Origin
-	} else if x.proto, err = protoMessage(t); err != nil {
-		x.Source = fmt.Sprintf("// the descriptors in the file cannot be read: %v\n", err)
-		return
+	} else {
+		set, err := m.proto.parse(t.Schema.Data)
+		if err == nil {
+			x.proto, err = set.Message(t.Type)
+		}
+		if err != nil {
+			x.Source = fmt.Sprintf("// the descriptors in the file cannot be read: %v\n", err)
+			return
+		}
 	}
 	x.Source = protoschema.ProtoText(x.proto)
-}
-
-func protoMessage(t *storage.Topic) (protoreflect.MessageDescriptor, error) {
-	set, err := protoschema.Parse(t.Schema.Data)
-	if err != nil {
-		return nil, err
-	}
-	return set.Message(t.Type)
 }
 
 // Tree expands the type by which messages are read.

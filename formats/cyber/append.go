@@ -102,7 +102,7 @@ func (a *addition) read(ctx context.Context, path string, fsys storage.FS) (err 
 	}
 	a.topics, a.indexAt, a.indexEnd = r.topics.list, f.indexAt, f.indexEnd
 	if f.contested {
-		return outError(path, "record to be added to: its index describes a channel otherwise than its section", storage.ErrCorrupt, soundHint)
+		return unsound(path, "its index describes a channel otherwise than its section", storage.ErrCorrupt)
 	}
 	if err := a.readChannels(f); err != nil {
 		return unsound(path, "its channels", err)

@@ -29,9 +29,6 @@ type batchProgress struct {
 
 func newBatchProgress(b *batchRun, tasks *batchTasks) *batchProgress {
 	show := b.newProgress()
-	if b.set.quiet {
-		show = noProgress{}
-	}
 	p := &batchProgress{b: b, began: time.Now(), show: show, of: len(tasks.order), running: map[*batch.Task]int64{}}
 	_, p.lines = show.(*plainProgress)
 	_, p.events = show.(*jsonProgress)
