@@ -60,8 +60,8 @@ func timedBlocks(ctx context.Context, job *Job) (blocks []storage.Block, err err
 
 // CountBefore counts, for each of the windows that Windows has returned, the messages that the job takes before it. As
 // Job.Before of a run that writes that window alone they make Header.seq go on. It is nil if no counter is written.
-// Messages are counted by the index, so those that damage makes unreadable count, too; without an index all of them are
-// read once.
+// The index counts the messages, so messages that damage makes unreadable count, too. Without an index all messages
+// are read once.
 func CountBefore(ctx context.Context, job *Job, windows []selection.Window) ([][]int64, error) {
 	if to, err := job.encoding(); err != nil || to != "ros1" || job.HeaderSeq == SeqZero {
 		return nil, err

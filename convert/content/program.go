@@ -56,7 +56,7 @@ const (
 )
 
 // FromROS makes the program from messages of src in an encoding of ROS to a canonical type. With strict
-// fields must have the same types, and else those that a conversion makes of them. The error names a
+// fields must have the same types, otherwise types that a conversion makes of them. The error names a
 // field that has another type.
 func FromROS(src *schema.Message, wire schema.Encoding, dst *schema.Message, strict bool) (*Program, error) {
 	typ, err := message.ROS(src, wire)
@@ -176,7 +176,7 @@ func (n *node) skip(from, to int) {
 	}
 }
 
-// add adds a step. Numbers that stand one after the other in ROS are those of one step.
+// add adds a step. Numbers of ROS that follow each other become one step.
 func (n *node) add(s step) {
 	if last := len(n.steps) - 1; last >= 0 && !n.marked && s.follows(&n.steps[last]) {
 		n.steps[last].count += s.count

@@ -91,7 +91,7 @@ func (v *reading) empty(n *node) {
 	}
 }
 
-// octets writes an array of bytes, which are zero if there are none.
+// octets writes b as an array of bytes; an empty b as zeros.
 func (v *reading) octets(s *step, b []byte) {
 	if len(b) != s.array && len(b) != 0 {
 		v.c.Fail("an array of %d bytes has %d in the message", s.array, len(b))

@@ -22,7 +22,7 @@ import (
 type Recipe struct {
 	Format   string    `json:"format"`            // of the output
 	Settings []Setting `json:"settings"`          // that change the output
-	Content  string    `json:"content,omitempty"` // hash of the files that settings and the environment name; "": there are none
+	Content  string    `json:"content,omitempty"` // hash of the files that settings and the environment name; "": no files
 	Run      []Setting `json:"run"`               // that do not change the output if there is one, such as its verification
 }
 

@@ -1,5 +1,5 @@
-// Package recording is the one way to read a recording. A Source is open, and Source.Known decides once which
-// definitions its messages have; Read has a Visitor look at its messages, on all cores and in order:
+// Package recording is the one way to read a recording. Open opens a Source, Source.Known decides
+// once which definitions its messages have, and Read shows its messages to a Visitor, on all cores and in order:
 //
 //	files, end := urls.New(ctx, urls.Options{}) // for names that are URLs; otherwise nil
 //	ref := recording.Ref{Path: path, Format: format, Read: storage.ReadOptions{FS: files}}

@@ -135,7 +135,7 @@ func (w *worker) eachFile(read func(io.Reader) error) error {
 	return nil
 }
 
-// shard returns the share of this process: that of --shard, or that of the environment if the flag is not set.
+// shard returns the share of this process: --shard, or the share in the environment if the flag is not set.
 func (w *worker) shard() (tasks.Shard, error) {
 	text := w.set.shard
 	if text == "" && len(w.set.tasks) == 0 {
