@@ -1,10 +1,13 @@
 package rosbag1
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/bagconv/bagconv/formats/internal/chunked"
 	"github.com/bagconv/bagconv/storage"
@@ -12,16 +15,27 @@ import (
 
 // entry is what an INDEX_DATA record has about a message.
 type entry struct {
-	conn uint32
-	time int64
-	at   uint32 // in the chunk
+	conn, at uint32 // at: where its record begins in the chunk
+	time     int64
 }
 
-// audit compares the INDEX_DATA records after a chunk with its records, which b
-// has. Reading does without them, so this is done only if it is asked for. What is wrong with them is a warning, the first thing of each chunk: no
+// chunkMessage is a message of a chunk, and whether an INDEX_DATA record has it.
+type chunkMessage struct {
+	entry
+	seen bool
+}
+
+// chunkMessageLists are lists of the messages of chunks, to use again: chunks of small messages have thousands.
+var chunkMessageLists = sync.Pool{New: func() any { return new([]chunkMessage) }}
+
+// audit compares the INDEX_DATA records after a chunk with its records, which b has. Reading does without them, so
+// this is done only if it is asked for. What is wrong with them is a warning, the first thing of each chunk: no
 // message is lost by it.
 func (r *Reader) audit(bl *block, b []byte) error {
-	err := r.compareIndex(bl, messagesOf(b))
+	list := chunkMessageLists.Get().(*[]chunkMessage)
+	*list = appendMessages((*list)[:0], b)
+	err := r.compareIndex(bl, *list)
+	chunkMessageLists.Put(list)
 	switch {
 	case chunked.IsIO(err):
 		return r.src.Fail(bl.Offset, "index", err)
@@ -31,25 +45,23 @@ func (r *Reader) audit(bl *block, b []byte) error {
 	return nil
 }
 
-// messagesOf lists the messages of a chunk, as often as they are there.
-func messagesOf(b []byte) map[entry]int {
-	found := map[entry]int{}
+// appendMessages appends the messages of a chunk, in the order of their places.
+func appendMessages(list []chunkMessage, b []byte) []chunkMessage {
 	var h header
 	for p := 0; p < len(b) && p <= math.MaxUint32; {
 		if h.parseRecord(b[p:]) != nil || h.dataSize() > int64(len(b)-p-h.headLen) {
 			break // what follows is damaged, and reading reports it
 		}
 		if h.op == opMessage {
-			found[entry{h.conn, h.time, uint32(p)}]++
+			list = append(list, chunkMessage{entry: entry{conn: h.conn, at: uint32(p), time: h.time}})
 		}
 		p += h.headLen + int(h.dataSize())
 	}
-	return found
+	return list
 }
 
-// compareIndex reads the INDEX_DATA records of a chunk and takes what they have out
-// of found, which must be empty then.
-func (r *Reader) compareIndex(bl *block, found map[entry]int) error {
+// compareIndex reads the INDEX_DATA records of a chunk and marks what they have in messages: all of them, each once.
+func (r *Reader) compareIndex(bl *block, messages []chunkMessage) error {
 	c, err := r.chunkHeader(bl) // Size may be estimated
 	if err != nil {
 		return err
@@ -65,11 +77,11 @@ func (r *Reader) compareIndex(bl *block, found map[entry]int) error {
 		case chunked.IsIO(err):
 			return err
 		case err != nil && r.enc != nil:
-			return leftOver(found) // a connection of the trailer, which is encrypted
+			return leftOver(messages) // a connection of the trailer, which is encrypted
 		case err != nil:
 			return fmt.Errorf("record at byte %d: %w", at, err)
 		case h.op != opIndex:
-			return leftOver(found)
+			return leftOver(messages)
 		case h.guessed:
 			return fmt.Errorf("record at byte %d: %w", at, errOp)
 		case h.version != 1:
@@ -81,18 +93,21 @@ func (r *Reader) compareIndex(bl *block, found map[entry]int) error {
 		if err != nil {
 			return err
 		}
-		conn := h.conn
+		conn, next := h.conn, 0 // a record has its messages in the order of their places, as writers have them
 		for ; len(data) >= indexEntry; data = data[indexEntry:] {
-			e := entry{conn, parseTime(data), binary.LittleEndian.Uint32(data[8:])}
-			if found[e] == 0 {
+			e := entry{conn: conn, at: binary.LittleEndian.Uint32(data[8:]), time: parseTime(data)}
+			if next >= len(messages) || messages[next].at > e.at {
+				next = 0
+			}
+			more, ok := slices.BinarySearchFunc(messages[next:], e.at, func(m chunkMessage, at uint32) int { return cmp.Compare(m.at, at) })
+			next += more
+			if !ok || messages[next].seen || messages[next].entry != e {
 				return fmt.Errorf("the record at byte %d has a message of connection %d, %d bytes into the chunk, that is not there", at, conn, e.at)
 			}
-			if found[e]--; found[e] == 0 {
-				delete(found, e)
-			}
+			messages[next].seen = true
 		}
 	}
-	return leftOver(found)
+	return leftOver(messages)
 }
 
 // codeNoConnection is of warnings about messages of connections that the bag does not define.
@@ -100,8 +115,8 @@ const codeNoConnection = "no-connection"
 
 var errNotIndexed = errors.New("not all of its messages are in them")
 
-func leftOver(found map[entry]int) error {
-	if len(found) > 0 {
+func leftOver(messages []chunkMessage) error {
+	if slices.ContainsFunc(messages, func(m chunkMessage) bool { return !m.seen }) {
 		return errNotIndexed
 	}
 	return nil
