@@ -63,7 +63,7 @@ func seeInViewer(t *testing.T, path, shot string, paint color.RGBA, times ...int
 		}
 	}
 	if seen := count(t, shot, paint); seen < 5000 {
-		keep := filepath.Join(os.TempDir(), "bagconv-viewer.png")
+		keep := filepath.Join(t.ArtifactDir(), "viewer.png") // which -artifacts -outputdir DIR keeps
 		if b, err := os.ReadFile(shot); err == nil {
 			_ = os.WriteFile(keep, b, 0o600)
 		}
