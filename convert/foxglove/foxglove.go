@@ -78,11 +78,9 @@ func ROSType(name string, cdr bool) string {
 
 // A Program makes messages of a standard ROS type.
 type Program struct {
-	family  *family
-	o       Options
-	layout  *structLayout
-	element *structLayout
-	dropped []string
+	family *family
+	o      Options
+	layout *structLayout
 }
 
 // ToROS makes the program for a schema by its name. src is the ROS type that was
@@ -92,23 +90,16 @@ func ToROS(name string, src *schema.Message, o Options) (*Program, error) {
 	if f == nil {
 		return nil, fmt.Errorf("%s has no counterpart among the standard ROS types", name)
 	}
-	p := &Program{family: f, o: o}
-	var err error
-	if p.layout, p.element, err = compile(src, f.wants, f.elements); err != nil {
+	layout, err := compile(src, f.wants, f.elements)
+	if err != nil {
 		return nil, err
 	}
-	p.dropped = p.layout.unused("")
-	for i, path := range p.layout.lists {
-		if path != nil {
-			p.dropped = append(p.dropped, p.element.unused(f.wants[i].path+".")...)
-		}
-	}
-	slices.Sort(p.dropped)
-	return p, nil
+	slices.Sort(layout.unused)
+	return &Program{f, o, layout}, nil
 }
 
 // Dropped lists the paths of fields that the ROS type has no place for, sorted.
-func (p *Program) Dropped() []string { return p.dropped }
+func (p *Program) Dropped() []string { return p.layout.unused }
 
 // Rounds reports whether numbers of 64 bits become such of 32.
 func (p *Program) Rounds() bool { return p.family.rounded }
@@ -140,19 +131,19 @@ type run struct {
 	view
 }
 
-// each reads the elements of the list of structs in a slot, one after the other.
-func (r *run) each(slot int, write func(e *view) error) (err error) {
-	c := message.Open(r.p.layout.typ, r.src)
+// each reads the elements of the list of structs, one after the other.
+func (r *run) each(write func(e *view) error) (err error) {
+	l := r.p.layout
+	c := message.Open(l.typ, r.src)
 	defer c.Close()
-	path := r.p.layout.lists[slot]
-	if path == nil || !c.Seek(path) {
+	if !c.Seek(l.list) {
 		r.w.U32(0)
 		return c.Err()
 	}
-	list := path.Field
+	list := l.list.Field
 	n := c.Count(list)
 	r.w.U32(uint32(n))
-	e := view{layout: r.p.element}
+	e := view{layout: l.element}
 	c.Elements(list, n, func(int) {
 		if e.read(c, list.Type); err == nil && c.OK() {
 			err = write(&e)

@@ -31,49 +31,54 @@ type want struct {
 
 // A structLayout is a generated type, with the slots of the fields that are read.
 type structLayout struct {
-	steps []layoutStep
-	typ   *message.Type
-	lists []*message.Path // by slot, of the lists of structs
-	slots int
+	steps  []layoutStep
+	slots  int
+	unused []string // paths of fields that are skipped
+
+	typ     *message.Type
+	list    *message.Path // to the list of structs; nil: there is none
+	element *structLayout // of that list
 }
 
 // A layoutStep is a field.
 type layoutStep struct {
-	name string
 	slot int           // -1: it is skipped
 	sub  *structLayout // of a struct whose parts are read
 }
 
-// compile finds the wanted fields in a type; elements are those of its lists of structs.
-func compile(m *schema.Message, wants, elements []want) (root, element *structLayout, err error) {
-	root = &structLayout{slots: len(wants), lists: make([]*message.Path, len(wants))}
+// compile finds the wanted fields in a type; elements are those of its list of structs.
+func compile(m *schema.Message, wants, elements []want) (root *structLayout, err error) {
+	root = &structLayout{slots: len(wants)}
 	found := make([]*schema.Field, len(wants))
 	if err = root.fill(m, "", wants, found); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if root.typ, err = message.ROS(m, schema.ROS1); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for i, w := range wants {
 		switch {
 		case w.need && found[i] == nil:
-			return nil, nil, fmt.Errorf("%s has no field %s", m.Name, w.path)
+			return nil, fmt.Errorf("%s has no field %s", m.Name, w.path)
 		case w.class == structs && found[i] != nil:
-			if root.lists[i], err = root.typ.Path(found[i].Name); err != nil {
-				return nil, nil, err
+			if root.list, err = root.typ.Path(found[i].Name); err != nil {
+				return nil, err
 			}
-			if element, _, err = compile(found[i].Type.Message, elements, nil); err != nil {
-				return nil, nil, err
+			if root.element, err = compile(found[i].Type.Message, elements, nil); err != nil {
+				return nil, err
+			}
+			for _, path := range root.element.unused {
+				root.unused = append(root.unused, w.path+"."+path)
 			}
 		}
 	}
-	return root, element, nil
+	return root, nil
 }
 
 func (l *structLayout) fill(m *schema.Message, prefix string, wants []want, found []*schema.Field) error {
 	for i := range m.Fields {
 		f := &m.Fields[i]
-		s := layoutStep{name: f.Name, slot: -1}
+		s := layoutStep{slot: -1}
 		path := prefix + f.Name
 		for i, w := range wants {
 			switch {
@@ -88,6 +93,12 @@ func (l *structLayout) fill(m *schema.Message, prefix string, wants []want, foun
 					return err
 				}
 			}
+		}
+		switch {
+		case s.sub != nil:
+			l.unused = append(l.unused, s.sub.unused...)
+		case s.slot < 0:
+			l.unused = append(l.unused, path)
 		}
 		l.steps = append(l.steps, s)
 	}
@@ -110,19 +121,6 @@ func (c class) takes(t schema.Type) bool {
 		return !single && numeric
 	}
 	return t.Array == schema.Unbounded && t.Kind == schema.Struct
-}
-
-// unused lists the paths of fields that are skipped.
-func (l *structLayout) unused(prefix string) (out []string) {
-	for _, s := range l.steps {
-		switch {
-		case s.sub != nil:
-			out = append(out, s.sub.unused(prefix+s.name+".")...)
-		case s.slot < 0:
-			out = append(out, prefix+s.name)
-		}
-	}
-	return out
 }
 
 // A view is a struct of the message: what its wanted fields have. It points into the message.

@@ -28,7 +28,7 @@ func writeTransform(r *run) error {
 }
 
 func writeTransforms(r *run) error {
-	return r.each(0, func(e *view) error {
+	return r.each(func(e *view) error {
 		r.transform(e)
 		return nil
 	})
@@ -52,7 +52,7 @@ var posesWants = stamped(want{"poses", structs, true})
 
 func writePoses(r *run) error {
 	r.header(&r.view, slotStamp, slotFrame)
-	return r.each(ownSlot, func(e *view) error {
+	return r.each(func(e *view) error {
 		r.floats(e, 0, poseSize)
 		return nil
 	})

@@ -88,7 +88,7 @@ var (
 var pointTypes = [...]uint8{0, 2, 1, 4, 3, 6, 5, 7, 8}
 
 func writeCloud(r *run) error {
-	const stride, fields, data = ownSlot, ownSlot + 1, ownSlot + 2
+	const stride, data = ownSlot, ownSlot + 2
 	bytes, step := r.text(data), r.whole(stride)
 	points := uint32(0)
 	if step > 0 {
@@ -97,7 +97,7 @@ func writeCloud(r *run) error {
 	r.header(&r.view, slotStamp, slotFrame)
 	r.w.U32(1) // height
 	r.w.U32(points)
-	err := r.each(fields, func(e *view) error {
+	err := r.each(func(e *view) error {
 		t := e.whole(2)
 		if t >= uint32(len(pointTypes)) {
 			return refused("a field of the points has type %d, which is unknown", t)
