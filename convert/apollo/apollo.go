@@ -4,7 +4,7 @@
 // the other. docs/apollo.md has the rules with units, frames and losses.
 //
 //	p, err := apollo.ToROS(md, apollo.Options{CDR: true})
-//	out, err = p.Append(out, payload, logTime)
+//	out, err = p.AppendAt(out, payload, logTime)
 //
 //	Apollo                            ROS
 //	apollo.drivers.Image              sensor_msgs/Image
@@ -80,9 +80,6 @@ var types = [...]struct {
 	{transforms, "apollo.transform.TransformStampeds", "tf2_msgs/TFMessage"},
 }
 
-// oldTF is what tf2_msgs/TFMessage was called before tf2; the bytes are the same.
-const oldTF = "tf/tfMessage"
-
 // ROSType returns the standard ROS type, spelled as in ROS 1, that corresponds to
 // an Apollo type by its full name; "" when there is none.
 func ROSType(proto string) string {
@@ -97,7 +94,7 @@ func ROSType(proto string) string {
 // ProtoType returns the Apollo type that corresponds to a ROS type, spelled as in
 // ROS 1; "" when there is none.
 func ProtoType(ros string) string {
-	if ros == oldTF {
+	if ros == "tf/tfMessage" { // before tf2; the bytes are the same
 		ros = "tf2_msgs/TFMessage"
 	}
 	for _, t := range types {

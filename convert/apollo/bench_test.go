@@ -69,11 +69,11 @@ func testMessages() map[string]proto.Message {
 }
 
 type program interface {
-	Append(dst, src []byte, logTime int64) ([]byte, error)
+	AppendAt(dst, src []byte, logTime int64) ([]byte, error)
 }
 
 func run(b *testing.B, p program, src []byte) []byte {
-	dst, err := p.Append(nil, src, now)
+	dst, err := p.AppendAt(nil, src, now)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func run(b *testing.B, p program, src []byte) []byte {
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
-		if dst, err = p.Append(dst[:0], src, now); err != nil {
+		if dst, err = p.AppendAt(dst[:0], src, now); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -119,11 +119,11 @@ func BenchmarkFromROS(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				msg, err := to.Append(nil, src, now)
+				msg, err := to.AppendAt(nil, src, now)
 				if err != nil {
 					b.Fatal(err)
 				}
-				p, err := FromROS(ROSType(string(md.FullName())), md, Options{CDR: cdr})
+				p, err := FromROS(standard(ROSType(string(md.FullName())), Options{CDR: cdr}), md, Options{CDR: cdr})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -139,8 +139,8 @@ func BenchmarkCloudLongWay(b *testing.B) {
 	own := protoapollo.Message("apollo.drivers.PointCloud")
 	src, _ := proto.Marshal(testCloud(120000, 97))
 	to, _ := ToROS(own, Options{})
-	msg, _ := to.Append(nil, src, now)
-	from, err := FromROS("sensor_msgs/PointCloud2", md, Options{})
+	msg, _ := to.AppendAt(nil, src, now)
+	from, err := FromROS(standard("sensor_msgs/PointCloud2", Options{}), md, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -168,11 +168,11 @@ func TestNoAllocations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			msg, err := to.Append(nil, src, now)
+			msg, err := to.AppendAt(nil, src, now)
 			if err != nil {
 				t.Fatal(err)
 			}
-			from, err := FromROS(ROSType(string(md.FullName())), md, o)
+			from, err := FromROS(standard(ROSType(string(md.FullName())), o), md, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func TestNoAllocations(t *testing.T) {
 				p   program
 				src []byte
 			}{"to ROS": {to, src}, "from ROS": {from, msg}} {
-				if n := testing.AllocsPerRun(5, func() { _, _ = c.p.Append(dst, c.src, now) }); n > 0 {
+				if n := testing.AllocsPerRun(5, func() { _, _ = c.p.AppendAt(dst, c.src, now) }); n > 0 {
 					t.Errorf("%s %s: %v allocations", name, what, n)
 				}
 			}

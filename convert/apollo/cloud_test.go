@@ -170,8 +170,8 @@ func TestCloudShortWay(t *testing.T) {
 			for range r.IntN(3) { // also what is broken has one result
 				b[r.IntN(len(b))] ^= 1 << r.IntN(8)
 			}
-			x, errX := fast.Append(nil, b, now)
-			y, errY := slow.Append(nil, b, now)
+			x, errX := fast.AppendAt(nil, b, now)
+			y, errY := slow.AppendAt(nil, b, now)
 			if (errX == nil) != (errY == nil) || !bytes.Equal(x, y) {
 				t.Fatalf("%x\nfast %x %v\nslow %x %v", b, x, errX, y, errY)
 			}
@@ -183,11 +183,11 @@ func TestCloudShortWay(t *testing.T) {
 			t.Errorf("only %d random clouds begin with a point on the short way", taken)
 		}
 
-		back, err := FromROS("sensor_msgs/PointCloud2", md, Options{})
+		back, err := FromROS(standard("sensor_msgs/PointCloud2", Options{}), md, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		long, err := FromROS("sensor_msgs/PointCloud2", md, Options{})
+		long, err := FromROS(standard("sensor_msgs/PointCloud2", Options{}), md, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,12 +195,12 @@ func TestCloudShortWay(t *testing.T) {
 			t.Errorf("%+v is not taken for usual", back.layout)
 		}
 		long.layout.usual = false
-		src, err := fast.Append(nil, testBytes(t, testCloud(1000, 7)), now)
+		src, err := fast.AppendAt(nil, testBytes(t, testCloud(1000, 7)), now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, errX := back.Append(nil, src, now)
-		y, errY := long.Append(nil, src, now)
+		x, errX := back.AppendAt(nil, src, now)
+		y, errY := long.AppendAt(nil, src, now)
 		if errX != nil || errY != nil || !bytes.Equal(x, y) {
 			t.Error("the two ways back differ", errX, errY, len(x), len(y))
 		}
@@ -239,7 +239,7 @@ func TestCloudRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mid, err := to.Append(nil, testBytes(t, m), now)
+		mid, err := to.AppendAt(nil, testBytes(t, m), now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func TestData(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				from, err := FromROS(ROSType(topic.Type), md, Options{})
+				from, err := FromROS(standard(ROSType(topic.Type), Options{}), md, Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -72,18 +72,18 @@ func TestData(t *testing.T) {
 				if err := proto.Unmarshal(m.Data, whole); err != nil {
 					t.Fatal(err)
 				}
-				got, err := p.to.Append(nil, m.Data, now)
+				got, err := p.to.AppendAt(nil, m.Data, now)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if want := (naive{whole}).reference(p.to.family, false); string(got) != string(want) {
 					t.Fatalf("%s at %d: %v\ngot  %x\nwant %x", p.md.FullName(), m.LogTime, whole, got, want)
 				}
-				apollo, err := p.from.Append(nil, got, now)
+				apollo, err := p.from.AppendAt(nil, got, now)
 				if err != nil {
 					t.Fatal(err)
 				}
-				again, err := p.to.Append(nil, apollo, now)
+				again, err := p.to.AppendAt(nil, apollo, now)
 				if err != nil {
 					t.Fatal(err)
 				}

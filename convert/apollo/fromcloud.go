@@ -8,71 +8,57 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
+	"github.com/bagconv/bagconv/schema"
 )
 
 // A column is a field of the rows of a cloud.
 type column struct {
-	offset   int
-	datatype uint8 // 0: the cloud does not have it
-	big      bool
+	offset int
+	size   int // of a value, bytes; 0: the cloud does not have it
+	class  schema.NumberClass
+	big    bool
 }
 
-// sizes of the datatypes of sensor_msgs/PointField, bytes.
-var datatypeSizes = [...]int{fieldInt8: 1, fieldUint8: 1, fieldInt16: 2, fieldUint16: 2, fieldInt32: 4, fieldUint32: 4,
-	fieldFloat32: 4, fieldFloat64: 8, fieldInt64: 8, fieldUint64: 8}
+// datatypes are the kinds of numbers by those of sensor_msgs/PointField.
+var datatypes = [...]schema.Kind{fieldInt8: schema.Int8, fieldUint8: schema.Uint8, fieldInt16: schema.Int16, fieldUint16: schema.Uint16,
+	fieldInt32: schema.Int32, fieldUint32: schema.Uint32, fieldFloat32: schema.Float32, fieldFloat64: schema.Float64,
+	fieldInt64: schema.Int64, fieldUint64: schema.Uint64}
 
 // bits returns the bits of the column in a row.
 func (c *column) bits(row []byte) uint64 {
 	b := row[c.offset:]
-	switch datatypeSizes[c.datatype] {
-	case 1:
+	switch {
+	case c.size == 1:
 		return uint64(b[0])
-	case 2:
-		if c.big {
-			return uint64(binary.BigEndian.Uint16(b))
-		}
+	case c.size == 2 && c.big:
+		return uint64(binary.BigEndian.Uint16(b))
+	case c.size == 2:
 		return uint64(binary.LittleEndian.Uint16(b))
-	case 4:
-		if c.big {
-			return uint64(binary.BigEndian.Uint32(b))
-		}
+	case c.size == 4 && c.big:
+		return uint64(binary.BigEndian.Uint32(b))
+	case c.size == 4:
 		return uint64(binary.LittleEndian.Uint32(b))
-	}
-	if c.big {
+	case c.big:
 		return binary.BigEndian.Uint64(b)
 	}
 	return binary.LittleEndian.Uint64(b)
 }
 
 // integer returns a value that is not a float.
-func (c *column) integer(row []byte) int64 {
-	x := c.bits(row)
-	switch c.datatype {
-	case fieldInt8:
-		return int64(int8(x))
-	case fieldInt16:
-		return int64(int16(x))
-	case fieldInt32:
-		return int64(int32(x))
-	}
-	return int64(min(x, math.MaxInt64))
-}
+func (c *column) integer(row []byte) int64 { return int64(c.class.Widen(c.bits(row), 8*c.size)) }
 
 func (c *column) real(row []byte) float64 {
-	switch c.datatype {
-	case fieldFloat32:
+	if c.isFloat32() {
 		return math.Float64frombits(widen(uint32(c.bits(row))))
-	case fieldFloat64:
-		return math.Float64frombits(c.bits(row))
-	case fieldInt64:
-		return float64(int64(c.bits(row)))
 	}
-	return float64(c.integer(row))
+	return c.class.Float(c.class.Widen(c.bits(row), 8*c.size))
 }
+
+func (c *column) isFloat32() bool { return c.class == schema.Float && c.size == 4 }
 
 // float32 returns a value as the bits of a float32.
 func (c *column) float32(row []byte) uint32 {
-	if c.datatype == fieldFloat32 {
+	if c.isFloat32() {
 		return uint32(c.bits(row))
 	}
 	return narrow(math.Float64bits(c.real(row)))
@@ -95,11 +81,8 @@ const (
 // of 32 bits are offsets in s, of 64 bits offsets or absolute; integers up to 32
 // bits are offsets in ns, of 64 bits absolute ns or, when small, offsets.
 func (c *column) nanoseconds(row []byte, stamp int64) int64 {
-	if c.datatype != fieldFloat32 && c.datatype != fieldFloat64 {
-		x := int64(c.bits(row))
-		if c.datatype != fieldInt64 && c.datatype != fieldUint64 {
-			x = c.integer(row)
-		}
+	if c.class != schema.Float {
+		x := c.integer(row)
 		if x < offsetNanos && x > -offsetNanos {
 			x += stamp
 		}
@@ -107,7 +90,7 @@ func (c *column) nanoseconds(row []byte, stamp int64) int64 {
 	}
 	x := c.real(row)
 	switch size := math.Abs(x); {
-	case c.datatype == fieldFloat32 || size < offsetSeconds:
+	case c.isFloat32() || size < offsetSeconds:
 		d, ok := nanoseconds(size)
 		if !ok {
 			return 0
@@ -155,9 +138,10 @@ func readRows(r *ros.Reader) (c cloudRows, dense uint8) {
 		r.U32() // count: of several values the first is read
 		for i := range columnNames {
 			for j, n := range columnNames[i] {
-				if n == string(name) && (names[i] == 0 || names[i] > j+1) && datatype > 0 && int(datatype) < len(datatypeSizes) {
+				if n == string(name) && (names[i] == 0 || names[i] > j+1) && datatype > 0 && int(datatype) < len(datatypes) {
 					names[i] = j + 1
-					c.columns[i] = column{offset: int(offset), datatype: datatype}
+					class, width := datatypes[datatype].Number()
+					c.columns[i] = column{offset: int(offset), size: width / 8, class: class}
 				}
 			}
 		}
@@ -170,9 +154,9 @@ func readRows(r *ros.Reader) (c cloudRows, dense uint8) {
 		col := &c.columns[i]
 		col.big = big
 		switch {
-		case col.datatype == 0 && i <= pointZ:
+		case col.size == 0 && i <= pointZ:
 			r.Fail("the cloud has no field %s", columnNames[i][0])
-		case col.datatype != 0 && uint64(col.offset)+uint64(datatypeSizes[col.datatype]) > size:
+		case col.size > 0 && uint64(col.offset)+uint64(col.size) > size:
 			r.Fail("field %s of the cloud is outside of its rows", columnNames[i][names[i]-1])
 		}
 	}
@@ -221,7 +205,7 @@ func (p *FromROSProgram) appendPoint(dst, row []byte, columns *[pointRing + 1]co
 	for i := pointX; i <= pointZ; i++ {
 		e.setReal(i, columns[i].real(row))
 	}
-	if c := &columns[pointIntensity]; c.datatype != 0 {
+	if c := &columns[pointIntensity]; c.size > 0 {
 		e.setReal(pointIntensity, c.real(row))
 	} else {
 		e.setReal(pointIntensity, 0)
@@ -229,7 +213,7 @@ func (p *FromROSProgram) appendPoint(dst, row []byte, columns *[pointRing + 1]co
 	if ns := pointNanos(row, columns, stamp); ns > 0 {
 		e.setInteger(pointTime, uint64(ns))
 	}
-	if c := &columns[pointRing]; c.datatype != 0 {
+	if c := &columns[pointRing]; c.size > 0 {
 		e.setInteger(pointRing, c.whole(row))
 	}
 	return p.element.appendAs(dst, p.list, &e)
@@ -237,7 +221,7 @@ func (p *FromROSProgram) appendPoint(dst, row []byte, columns *[pointRing + 1]co
 
 // pointNanos returns the time of a point; that of the cloud when points have none.
 func pointNanos(row []byte, columns *[pointRing + 1]column, stamp int64) int64 {
-	if c := &columns[pointTime]; c.datatype != 0 {
+	if c := &columns[pointTime]; c.size > 0 {
 		return c.nanoseconds(row, stamp)
 	}
 	return stamp
@@ -258,14 +242,14 @@ func (l *pointLayout) append(dst, row []byte, columns *[pointRing + 1]column, st
 	binary.LittleEndian.PutUint32(b[8:], columns[pointY].float32(row))
 	binary.LittleEndian.PutUint32(b[13:], columns[pointZ].float32(row))
 	intensity := uint64(0)
-	if c := &columns[pointIntensity]; c.datatype != 0 {
+	if c := &columns[pointIntensity]; c.size > 0 {
 		intensity = c.whole(row)
 	}
 	dst = protowire.AppendVarint(append(dst, 0x20), intensity)
 	if ns := pointNanos(row, columns, stamp); ns > 0 {
 		dst = protowire.AppendVarint(append(dst, 0x28), uint64(ns))
 	}
-	if c := &columns[pointRing]; l.ringTag != 0 && c.datatype != 0 {
+	if c := &columns[pointRing]; l.ringTag != 0 && c.size > 0 {
 		dst = protowire.AppendVarint(append(dst, l.ringTag), c.whole(row))
 	}
 	dst[at+1] = byte(len(dst) - at - 2)

@@ -73,7 +73,7 @@ func TestCloudBackTypes(t *testing.T) {
 	for datatype := uint8(fieldInt8); datatype <= fieldUint64; datatype++ {
 		for _, big := range []bool{false, true} {
 			bothWires(t, func(t *testing.T, cdr bool) {
-				size := uint32(datatypeSizes[datatype])
+				size := uint32(datatypes[datatype].Size())
 				c := rosCloud{height: 2, width: 2, step: 5*size + 1, rowStep: 10*size + 2 + 3, big: big, stamp: now}
 				for i, name := range []string{"ring", "x", "unknown", "z", "y"} {
 					c.fields = append(c.fields, rowField{[]byte(name), uint32(i) * size, datatype})
@@ -195,11 +195,11 @@ func TestCloudBackHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cloud := good()
 			c.edit(cloud)
-			p, err := FromROS("sensor_msgs/PointCloud2", protoapollo.Message("apollo.drivers.PointCloud"), Options{})
+			p, err := FromROS(standard("sensor_msgs/PointCloud2", Options{}), protoapollo.Message("apollo.drivers.PointCloud"), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = p.Append(nil, cloud.write(false), now)
+			_, err = p.AppendAt(nil, cloud.write(false), now)
 			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err) || !errors.Is(err, ErrMalformed)) {
 				t.Error(err)
 			}

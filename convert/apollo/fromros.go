@@ -3,8 +3,8 @@ package apollo
 import (
 	"fmt"
 	"math"
+	"strings"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/convert/transcode"
@@ -14,44 +14,28 @@ import (
 
 // A FromROSProgram turns messages of a standard ROS type into an Apollo type.
 type FromROSProgram struct {
-	source  transcode.Source
-	family  family
-	o       Options
-	t       *table
-	list    protowire.Number // of the repeated field
-	element *table
-	layout  pointLayout
-	dropped []string
+	rules
+	source transcode.Source
 }
 
-// FromROS makes the program from a ROS type, spelled as in ROS 1 and with the
-// standard definition, to md, which has one of the names that ROSType knows. The
+// FromROS makes the program from a standard ROS type, by its definition in ROS 2 for
+// CDR and else in ROS 1, to md, which has one of the names that ROSType knows. The
 // error names a field that is missing or of another kind.
-func FromROS(ros string, md protoreflect.MessageDescriptor, o Options) (*FromROSProgram, error) {
+func FromROS(ros *schema.Message, md protoreflect.MessageDescriptor, o Options) (*FromROSProgram, error) {
 	fam, ok := familyOf(string(md.FullName()))
-	if ros == oldTF {
-		ros = "tf2_msgs/TFMessage"
+	if !ok || ROSType(string(md.FullName())) != strings.Replace(ros.Name, "/msg/", "/", 1) {
+		return nil, fmt.Errorf("%s does not correspond to %s", ros.Name, md.FullName())
 	}
-	if !ok || ROSType(string(md.FullName())) != ros {
-		return nil, fmt.Errorf("%s does not correspond to %s", ros, md.FullName())
-	}
-	t, err := compileType(fam, md)
-	if err != nil {
+	p := &FromROSProgram{rules: rules{family: fam, o: o}}
+	if _, err := p.compile(md); err != nil {
 		return nil, err
-	}
-	p := &FromROSProgram{family: fam, o: o, t: t.top, list: t.list, element: t.element}
-	if fam == pointCloud {
-		p.layout = layoutOf(p.element, p.list)
 	}
 	wire := schema.ROS1
 	if o.CDR {
 		wire = schema.CDR
 	}
-	if err := p.source.Init(definitions[ros], wire); err != nil {
-		return nil, err
-	}
 	p.dropped = p.lost()
-	return p, nil
+	return p, p.source.Init(ros, wire)
 }
 
 // Dropped lists the ROS fields that have no place in the Apollo type, by their
@@ -74,10 +58,13 @@ func (p *FromROSProgram) SizeHint(n int) int {
 	return n + n/16 + 512
 }
 
-// Append converts src and appends it to dst; logTime, ns since 1970, is the stamp
+// Append is AppendAt for a message at time 0.
+func (p *FromROSProgram) Append(dst, src []byte) ([]byte, error) { return p.AppendAt(dst, src, 0) }
+
+// AppendAt converts src and appends it to dst; logTime, ns since 1970, is the stamp
 // of a message whose header has none. On error dst is returned at its old length.
 // It keeps neither slice.
-func (p *FromROSProgram) Append(dst, src []byte, logTime int64) ([]byte, error) {
+func (p *FromROSProgram) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	r, err := p.source.Open(src)
 	if err != nil {
 		return dst, err

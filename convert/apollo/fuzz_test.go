@@ -47,7 +47,7 @@ func fuzzPairs(t testing.TB) (out []pair) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			from, err := FromROS(ROSType(string(md.FullName())), md, fuzzOptions(flags))
+			from, err := FromROS(standard(ROSType(string(md.FullName())), fuzzOptions(flags)), md, fuzzOptions(flags))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func FuzzToROS(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which byte, b []byte) {
 		p := pairs[int(which)%len(pairs)]
-		out, err := p.to.Append([]byte("old"), b, now)
+		out, err := p.to.AppendAt([]byte("old"), b, now)
 		if string(out[:3]) != "old" || len(out) > most(len(b)) {
 			t.Fatalf("%d bytes became %d", len(b), len(out))
 		}
@@ -95,7 +95,7 @@ func FuzzToROS(f *testing.F) {
 			}
 			return
 		}
-		if _, err := p.from.Append(nil, out[3:], now); err != nil {
+		if _, err := p.from.AppendAt(nil, out[3:], now); err != nil {
 			t.Fatal("what was written is not read:", err)
 		}
 	})
@@ -107,7 +107,7 @@ func FuzzFromROS(f *testing.F) {
 	for i, p := range pairs {
 		for _, m := range seeds(f) {
 			if p.md.FullName() == m.ProtoReflect().Descriptor().FullName() {
-				b, err := p.to.Append(nil, testBytes(f, m), now)
+				b, err := p.to.AppendAt(nil, testBytes(f, m), now)
 				if err != nil {
 					f.Fatal(err)
 				}
@@ -117,7 +117,7 @@ func FuzzFromROS(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which byte, b []byte) {
 		p := pairs[int(which)%len(pairs)]
-		out, err := p.from.Append([]byte("old"), b, now)
+		out, err := p.from.AppendAt([]byte("old"), b, now)
 		if string(out[:3]) != "old" || len(out) > most(len(b)) {
 			t.Fatalf("%d bytes became %d", len(b), len(out))
 		}
@@ -130,7 +130,7 @@ func FuzzFromROS(f *testing.F) {
 		if err := proto.Unmarshal(out[3:], dynamicpb.NewMessage(p.md)); err != nil {
 			t.Fatalf("%x: %v", out[3:], err)
 		}
-		if _, err := p.to.Append(nil, out[3:], now); err != nil {
+		if _, err := p.to.AppendAt(nil, out[3:], now); err != nil {
 			t.Fatal("what was written is not read:", err)
 		}
 	})

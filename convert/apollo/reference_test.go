@@ -447,7 +447,7 @@ func TestAgainstReference(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := naive{whole}.reference(fam, cdr)
-				got, err := p.Append(nil, b, now)
+				got, err := p.AppendAt(nil, b, now)
 				if err != nil {
 					t.Fatal(err)
 				}

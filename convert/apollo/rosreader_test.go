@@ -83,7 +83,7 @@ func toROS(t *testing.T, m proto.Message, o Options) *rosReader {
 		t.Fatal(err)
 	}
 	prefix := []byte("prefix")
-	out, err := p.Append(slices.Clone(prefix), b, now)
+	out, err := p.AppendAt(slices.Clone(prefix), b, now)
 	if err != nil {
 		t.Fatal(err)
 	}

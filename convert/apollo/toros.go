@@ -5,7 +5,6 @@ import (
 	"math"
 	"sync/atomic"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/internal/wire/ros"
@@ -13,17 +12,7 @@ import (
 
 // A ToROSProgram turns messages of one Apollo type into a standard ROS type.
 type ToROSProgram struct {
-	family  family
-	o       Options
-	t       *table
-	initial values
-
-	list    protowire.Number // of the repeated field
-	element *table
-	blank   values // what the slots of an element hold when it is empty
-	layout  pointLayout
-
-	dropped []string
+	rules
 	unknown atomic.Int64
 }
 
@@ -34,16 +23,12 @@ func ToROS(md protoreflect.MessageDescriptor, o Options) (*ToROSProgram, error) 
 	if !ok {
 		return nil, fmt.Errorf("%s has no counterpart among the standard ROS types", md.FullName())
 	}
-	p := &ToROSProgram{family: fam, o: o}
-	t, err := compileType(fam, md)
+	p := &ToROSProgram{rules: rules{family: fam, o: o}}
+	unused, err := p.compile(md)
 	if err != nil {
 		return nil, err
 	}
-	p.t, p.initial, p.element, p.blank, p.list = t.top, t.initial, t.element, t.blank, t.list
-	p.dropped = outermost(append(t.unused, t.unread(fam, o)...))
-	if fam == pointCloud {
-		p.layout = layoutOf(p.element, p.list)
-	}
+	p.dropped = outermost(append(unused, fam.unread(md, o)...))
 	return p, nil
 }
 
@@ -77,10 +62,13 @@ func (p *ToROSProgram) SizeHint(n int) int {
 	return n + 1024
 }
 
-// Append converts src and appends it to dst; logTime, ns since 1970, is the stamp
+// Append is AppendAt for a message at time 0.
+func (p *ToROSProgram) Append(dst, src []byte) ([]byte, error) { return p.AppendAt(dst, src, 0) }
+
+// AppendAt converts src and appends it to dst; logTime, ns since 1970, is the stamp
 // of a message that has none. On error dst is returned at its old length. It keeps
 // neither slice.
-func (p *ToROSProgram) Append(dst, src []byte, logTime int64) ([]byte, error) {
+func (p *ToROSProgram) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	v := p.initial
 	if err := p.t.parse(&v, src, 0); err != nil {
 		return dst, err

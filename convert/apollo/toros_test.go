@@ -30,7 +30,7 @@ func TestEmptyPayloads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := p.Append(nil, nil, now)
+			out, err := p.AppendAt(nil, nil, now)
 			if err != nil {
 				t.Fatal(typ.proto, err)
 			}
@@ -263,7 +263,7 @@ func TestTypes(t *testing.T) {
 	if _, err := ToROS(protoapollo.Message("apollo.common.Header"), Options{}); err == nil {
 		t.Error("a header alone is converted")
 	}
-	if _, err := FromROS("sensor_msgs/Imu", protoapollo.Message("apollo.drivers.Image"), Options{}); err == nil {
+	if _, err := FromROS(standard("sensor_msgs/Imu", Options{}), protoapollo.Message("apollo.drivers.Image"), Options{}); err == nil {
 		t.Error("an IMU becomes an image")
 	}
 }
@@ -298,7 +298,7 @@ func TestDropped(t *testing.T) {
 		"apollo.drivers.gnss.Imu":   {"angular_velocity_covariance", "linear_acceleration_covariance", "orientation", "orientation_covariance"},
 		"apollo.drivers.PointCloud": {"fields: all but x, y, z, intensity, timestamp (time, t, offset) and ring", "points.intensity: fractions", "points.ring"},
 	} {
-		p, err := FromROS(ROSType(name), protoapollo.Message(name), Options{})
+		p, err := FromROS(standard(ROSType(name), Options{}), protoapollo.Message(name), Options{})
 		if err != nil || !slices.Equal(p.Dropped(), want) {
 			t.Errorf("%s: %v %q", name, err, p.Dropped())
 		}
@@ -329,10 +329,10 @@ func TestOtherDescriptors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out, err := p.Append(nil, nil, now); err != nil || newReader(t, out, false).header().stamp != now {
+		if out, err := p.AppendAt(nil, nil, now); err != nil || newReader(t, out, false).header().stamp != now {
 			t.Error(name, err)
 		}
-		if from, err := FromROS("sensor_msgs/Image", edit(name, remove), Options{}); err != nil || name == "encoding" && !slices.Contains(from.Dropped(), "encoding") {
+		if from, err := FromROS(standard("sensor_msgs/Image", Options{}), edit(name, remove), Options{}); err != nil || name == "encoding" && !slices.Contains(from.Dropped(), "encoding") {
 			t.Error(name, err)
 		}
 	}
@@ -366,7 +366,7 @@ func TestMalformed(t *testing.T) {
 		}
 		failed := 0
 		for n := range len(b) {
-			dst, err := p.Append([]byte("old"), b[:n], now)
+			dst, err := p.AppendAt([]byte("old"), b[:n], now)
 			if string(dst[:3]) != "old" {
 				t.Fatal("old bytes are overwritten")
 			}

@@ -8,42 +8,45 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// A compiled is an Apollo type with its tables, as a program of either direction
-// needs it.
-type compiled struct {
-	md      protoreflect.MessageDescriptor
-	top     *table
-	initial values
+// Rules are what programs of both directions have: a family and the tables of an Apollo type.
+type rules struct {
+	family  family
+	o       Options
+	t       *table
+	initial values // what the slots hold if no field is set
+
 	list    protowire.Number // of the repeated field, 0 when there is none
 	element *table
-	blank   values
-	unused  []string // paths of fields that no rule knows
+	blank   values // what the slots of an element hold when it is empty
+	layout  pointLayout
+
+	dropped []string
 }
 
-// compileType compiles the tables of a family for md.
-func compileType(fam family, md protoreflect.MessageDescriptor) (*compiled, error) {
+// compile compiles the tables of a family for md; unused are the paths of fields that no rule knows.
+func (p *rules) compile(md protoreflect.MessageDescriptor) (unused []string, err error) {
 	var c compiler
-	t := &compiled{md: md}
-	var err error
-	if t.top, err = c.table(md, familyFields[fam], ""); err != nil {
+	if p.t, err = c.table(md, familyFields[p.family], ""); err != nil {
 		return nil, err
 	}
-	t.initial = c.initial
-	for _, w := range familyFields[fam] {
+	p.initial = c.initial
+	for _, w := range familyFields[p.family] {
 		if !w.list {
 			continue
 		}
 		fd := md.Fields().ByName(protoreflect.Name(w.name))
-		t.list = fd.Number()
+		p.list = fd.Number()
 		var e compiler
-		if t.element, err = e.table(fd.Message(), elements[fam], w.name+"."); err != nil {
+		if p.element, err = e.table(fd.Message(), elements[p.family], w.name+"."); err != nil {
 			return nil, err
 		}
-		t.blank = e.initial
+		p.blank = e.initial
 		c.unused = append(c.unused, e.unused...)
 	}
-	t.unused = c.unused
-	return t, nil
+	if p.family == pointCloud {
+		p.layout = layoutOf(p.element, p.list)
+	}
+	return c.unused, nil
 }
 
 // alternatives lists, per family, fields in groups: each group is read up to its first field that is set.
@@ -80,41 +83,28 @@ func (f family) alternatives(o Options) [][]string {
 
 // unread lists the fields that are written only, and those that are read only when
 // a better one is not set.
-func (t *compiled) unread(fam family, o Options) []string {
-	var out []string
-	add := func(path string) {
-		if t.hasPath(path) {
-			out = append(out, path)
-		}
+func (f family) unread(md protoreflect.MessageDescriptor, o Options) (out []string) {
+	var written []string
+	if f == bestPose {
+		written = append(written, "datum_id")
 	}
-	if fam == bestPose {
-		add("datum_id")
+	switch { // a Header of ROS 2 has no counter
+	case o.CDR && f == transforms:
+		written = append(written, "transforms.header.sequence_num")
+	case o.CDR:
+		written = append(written, "header.sequence_num")
 	}
-	if o.CDR { // a Header of ROS 2 has no counter
-		if fam == transforms {
-			add("transforms.header.sequence_num")
-		} else {
-			add("header.sequence_num")
-		}
-	}
-	for _, group := range fam.alternatives(o) {
-		first := true
-		for _, path := range group {
-			if !t.hasPath(path) {
-				continue
-			}
-			if !first {
-				out = append(out, path)
-			}
-			first = false
-		}
+	missing := func(path string) bool { return !hasPath(md, path) }
+	out = slices.DeleteFunc(written, missing)
+	for _, group := range f.alternatives(o) {
+		group = slices.DeleteFunc(group, missing)
+		out = append(out, group[min(1, len(group)):]...)
 	}
 	return out
 }
 
-// hasPath reports whether the type has a field.
-func (t *compiled) hasPath(path string) bool {
-	md := t.md
+// hasPath reports whether a type has a field.
+func hasPath(md protoreflect.MessageDescriptor, path string) bool {
 	for {
 		name, rest, more := strings.Cut(path, ".")
 		fd := md.Fields().ByName(protoreflect.Name(name))

@@ -23,7 +23,7 @@ func TestUnknown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, err := p.Append(nil, testBytes(t, m), now)
+		plain, err := p.AppendAt(nil, testBytes(t, m), now)
 		if err != nil || p.Unknown() != 0 {
 			t.Fatal(name, p.Unknown(), err)
 		}
@@ -35,7 +35,7 @@ func TestUnknown(t *testing.T) {
 		}
 		for i, at := range places {
 			at.SetUnknown(foreign)
-			out, err := p.Append(nil, testBytes(t, m), now)
+			out, err := p.AppendAt(nil, testBytes(t, m), now)
 			if err != nil || !bytes.Equal(out, plain) {
 				t.Errorf("%s: an unknown field changes the result: %v", name, err)
 			}
@@ -44,12 +44,12 @@ func TestUnknown(t *testing.T) {
 			}
 			at.SetUnknown(nil)
 		}
-		if _, err := p.Append(nil, []byte{8<<3 | 7}, now); err == nil || p.Unknown() != int64(len(places)) {
+		if _, err := p.AppendAt(nil, []byte{8<<3 | 7}, now); err == nil || p.Unknown() != int64(len(places)) {
 			t.Errorf("%s: a message that fails is counted: %v", name, err)
 		}
 		p.Reset()
 		otherWire := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 1) // of the header
-		if _, err := p.Append(nil, otherWire, now); err != nil || p.Unknown() != 1 {
+		if _, err := p.AppendAt(nil, otherWire, now); err != nil || p.Unknown() != 1 {
 			t.Errorf("%s: a header that is a number: %d, %v", name, p.Unknown(), err)
 		}
 	}
@@ -70,7 +70,7 @@ func TestUnwantedNumbers(t *testing.T) {
 		}
 		for i, n := range []int32{num, num - 1, num + 1} {
 			b := protowire.AppendVarint(protowire.AppendTag(nil, protowire.Number(n), protowire.VarintType), 1)
-			if _, err := p.Append(nil, b, now); err != nil || p.Unknown() != int64(i) {
+			if _, err := p.AppendAt(nil, b, now); err != nil || p.Unknown() != int64(i) {
 				t.Errorf("gain is field %d, set is %d: %d messages with unknown fields, %v", num, n, p.Unknown(), err)
 			}
 		}

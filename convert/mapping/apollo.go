@@ -4,7 +4,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/bagconv/bagconv/convert/apollo"
-	"github.com/bagconv/bagconv/convert/transcode"
 	protoapollo "github.com/bagconv/bagconv/proto/apollo"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/protoschema"
@@ -23,11 +22,8 @@ func (m *Mapper) standard(res *Result, md protoreflect.MessageDescriptor) *schem
 		res.remark("not-mapped", "%s becomes a generated type and not %s: %v", md.FullName(), name, err)
 		return nil
 	}
-	res.Plan = mapped{p}
-	if d := p.Dropped(); len(d) > 0 {
-		res.byDesign("apollo-fields", "%s has no place for %s; --proto-types generated keeps all fields", name, transcode.List(d))
-		res.Remarks[len(res.Remarks)-1].Fields = len(d)
-	}
+	res.Plan = p
+	res.noPlace("apollo-fields", name, p.Dropped())
 	if p.RoundsTimes() {
 		res.byDesign("point-times", "times of points become seconds in float64, up to 119 ns off; --proto-types generated keeps every ns")
 	}
@@ -35,17 +31,6 @@ func (m *Mapper) standard(res *Result, md protoreflect.MessageDescriptor) *schem
 		return m.lib.ros2(m.o.Distro, ros2Name(name))
 	}
 	return m.lib.ros1(name)
-}
-
-// mapped is a program of package apollo.
-type mapped struct{ *apollo.ToROSProgram }
-
-// Append implements Program, for messages at time 0.
-func (p mapped) Append(dst, src []byte) ([]byte, error) { return p.AppendAt(dst, src, 0) }
-
-// AppendAt implements Timed.
-func (p mapped) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
-	return p.ToROSProgram.Append(dst, src, logTime)
 }
 
 // toApollo maps a topic of a standard ROS type to the Apollo type that
@@ -87,29 +72,18 @@ func (m *Mapper) fromROS(res *Result, msg *schema.Message, ros string, md protor
 		res.remark("not-mapped", "%s does not have the fields of the standard type, and becomes a generated type", msg.Name)
 		return false
 	}
-	p, err := apollo.FromROS(ros, md, apollo.Options{CDR: cdr, Frames: m.o.Frames})
+	if cdr {
+		std = m.lib.ros2(DefaultDistro, ros2Name(std.Name))
+	}
+	p, err := apollo.FromROS(std, md, apollo.Options{CDR: cdr, Frames: m.o.Frames})
 	if err != nil {
 		res.remark("not-mapped", "%s becomes a generated type and not %s: %v", msg.Name, md.FullName(), err)
 		return false
 	}
-	res.Plan = mappedBack{p}
-	if d := p.Dropped(); len(d) > 0 {
-		res.byDesign("ros-fields", "%s has no place for %s; --proto-types generated keeps all fields", md.FullName(), transcode.List(d))
-		res.Remarks[len(res.Remarks)-1].Fields = len(d)
-	}
+	res.Plan = p
+	res.noPlace("ros-fields", string(md.FullName()), p.Dropped())
 	return true
 }
 
 // cdr reports whether a definition is one of ROS 2.
 func (r *Result) cdr(msg *schema.Message) bool { return ros1Name(msg.Name) != msg.Name }
-
-// mappedBack is a program of package apollo.
-type mappedBack struct{ *apollo.FromROSProgram }
-
-// Append implements Program, for messages at time 0.
-func (p mappedBack) Append(dst, src []byte) ([]byte, error) { return p.AppendAt(dst, src, 0) }
-
-// AppendAt implements Timed.
-func (p mappedBack) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
-	return p.FromROSProgram.Append(dst, src, logTime)
-}

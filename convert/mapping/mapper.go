@@ -435,6 +435,14 @@ func (r *Result) byDesign(code, format string, a ...any) {
 	r.Remarks = append(r.Remarks, Remark{Code: code, Message: fmt.Sprintf(format, a...), Loss: true, ByDesign: true})
 }
 
+// noPlace reports fields that a type of another middleware has no place for.
+func (r *Result) noPlace(code, typ string, fields []string) {
+	if len(fields) > 0 {
+		r.byDesign(code, "%s has no place for %s; --proto-types generated keeps all fields", typ, transcode.List(fields))
+		r.Remarks[len(r.Remarks)-1].Fields = len(fields)
+	}
+}
+
 // dropSeq sets what becomes of the counters of ROS 1 Headers in ROS 2, which has none. The
 // one that a message begins with may become the sequence of the message.
 func (r *Result) dropSeq(plan *transcode.Plan, sequence bool) {

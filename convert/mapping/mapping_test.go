@@ -524,6 +524,23 @@ func TestChain(t *testing.T) {
 	}
 }
 
+// TestChainLosses: what the first of two programs loses is told, too, if the second needs the log time.
+func TestChainLosses(t *testing.T) {
+	const text = "std_msgs/Header header\nstring format\nuint8[] data\n" + separator + "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"
+	res, err := New(Options{Encoding: "protobuf"}).Map(&storage.Topic{Name: "/c", Type: "sensor_msgs/CompressedImage", Encoding: "cdr",
+		Schema: storage.Schema{Encoding: "ros1msg", Data: []byte(text)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	msg := []byte{0, 1, 0, 0, 5, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 'f', 0, 0, 0, 2, 0, 0, 0, 'j', 0, 0, 0, 1, 0, 0, 0, 9}
+	if _, err := AppendAt(res.Plan, nil, append(msg, 1, 2, 3, 4, 5, 6, 7), 1); err != nil {
+		t.Fatal(err)
+	}
+	if l := Losses(res.Plan); len(l) != 1 || l[0].Code != "trailing-bytes" || res.Topic.Type != "apollo.drivers.CompressedImage" {
+		t.Errorf("%s: %+v", res.Topic.Type, l)
+	}
+}
+
 // TestNanoseconds: a time of Apollo keeps all bits of its number.
 func TestNanoseconds(t *testing.T) {
 	for sec, want := range map[float64]int64{1700000000.25: 1700000000250000000, 1700000000.000000238: 1700000000000000238, -0.5: -500000000, 0: 0} {

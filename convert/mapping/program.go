@@ -40,11 +40,11 @@ type loser interface {
 // Losses lists what the messages that p re-encoded so far had and their output
 // does not have. It is empty when nothing was lost.
 func Losses(p Program) []transcode.Loss {
-	if w, ok := p.(wellKnownProgram); ok {
-		p = w.chain
-	}
-	if c, ok := p.(*chain); ok {
-		return append(Losses(c.first), Losses(c.second)...)
+	if c, ok := p.(interface {
+		parts() (first, second Program)
+	}); ok {
+		first, second := c.parts()
+		return append(Losses(first), Losses(second)...)
 	}
 	var out []transcode.Loss
 	if c, ok := p.(Counter); ok && c.Unknown() > 0 {
@@ -107,6 +107,9 @@ type timedChain struct{ *chain }
 func (c timedChain) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	return c.run(dst, src, logTime)
 }
+
+// parts returns the two programs.
+func (c *chain) parts() (first, second Program) { return c.first, c.second }
 
 // Append implements Program.
 func (c *chain) Append(dst, src []byte) ([]byte, error) { return c.run(dst, src, 0) }

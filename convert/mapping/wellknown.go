@@ -30,11 +30,8 @@ func (m *Mapper) wellKnown(res *Result, name string, src *schema.Message, head P
 	if dst == nil {
 		return nil
 	}
-	res.Plan = wellKnownProgram{&chain{first: head, second: p}}
-	if d := p.Dropped(); len(d) > 0 {
-		res.byDesign("foxglove-fields", "%s has no place for %s; --proto-types generated keeps all fields", ros, transcode.List(d))
-		res.Remarks[len(res.Remarks)-1].Fields = len(d)
-	}
+	res.Plan = timedChain{&chain{first: head, second: p}} // timed, as all that changes what messages mean
+	res.noPlace("foxglove-fields", ros, p.Dropped())
 	if p.Rounds() {
 		res.byDesign("rounded-fields", "numbers of %s are float32 in %s; --proto-types generated keeps all bits", name, ros)
 	}
@@ -56,13 +53,4 @@ func (m *Mapper) wellKnownProto(res *Result, md protoreflect.MessageDescriptor) 
 		return nil
 	}
 	return m.wellKnown(res, name, src, head)
-}
-
-// wellKnownProgram is a program of package foxglove, after the one to the generated
-// type. It is Timed as all that change what messages mean.
-type wellKnownProgram struct{ *chain }
-
-// AppendAt implements Timed.
-func (p wellKnownProgram) AppendAt(dst, src []byte, _ int64) ([]byte, error) {
-	return p.Append(dst, src)
 }
