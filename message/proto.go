@@ -131,18 +131,20 @@ func (c *Cursor) enterProto(t *Type) {
 	if !c.OK() {
 		return
 	}
-	view, wrong := c.x.Open(t.wire, p)
+	n := len(c.places)
+	if n == cap(c.places) {
+		c.places = slices.Grow(c.places, 1)
+	}
+	c.places = c.places[:n+1]
+	c.here = &c.places[n]
+	c.here.at = at
+	wrong := c.x.Open(&c.here.view, t.wire, p)
 	if c.x.Unknown {
 		c.noteStrays(t)
 	}
 	if wrong != nil {
 		c.FailAt(at+wrong.At, "%s", wrong.What)
-		return
 	}
-	n := len(c.places)
-	c.places = slices.Grow(c.places, 1)[:n+1]
-	c.here = &c.places[n]
-	c.here.view, c.here.at = view, at
 }
 
 // noteStrays keeps the first fields that do not fit a type.
@@ -215,12 +217,12 @@ func (c *Cursor) bitsProto() uint64 {
 		return 0
 	}
 	h := c.here
-	begin, end, ok := c.x.Single(&h.view, h.field.Index)
-	switch {
-	case h.element:
-		begin, end = int(h.value.Begin), int(h.value.End)
-	case !ok:
-		return h.field.bits
+	begin, end := int(h.value.Begin), int(h.value.End)
+	if !h.element {
+		var ok bool
+		if begin, end, ok = c.x.Single(&h.view, h.field.Index); !ok {
+			return h.field.bits
+		}
 	}
 	bits, n := pb.Number(h.field.wire.Kind, h.view.Message[begin:end])
 	if n < 0 {

@@ -9,8 +9,8 @@ import (
 // gather writes a message whose fields come in any order: they are found first, and
 // then written in the order of the struct. Messages like this are rare.
 func (r *fromRun) gather(n *node, p []byte, at int) error {
-	v, wrong := r.index.Open(n.typ, p)
-	if wrong != nil {
+	var v pb.View
+	if wrong := r.index.Open(&v, n.typ, p); wrong != nil {
 		return r.bad(at+wrong.At, wrong.What)
 	}
 	for i := range n.slots {

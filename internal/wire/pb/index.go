@@ -15,7 +15,8 @@ import (
 //
 //	x, err := pb.NewIndex(message)
 //	defer x.Release()
-//	v, err := x.Open(t, message)
+//	var v pb.View
+//	err := x.Open(&v, t, message)
 //	... x.Single(&v, i), x.First(&v, i), x.Case(&v, i)
 //	x.Close(&v)
 //
@@ -99,10 +100,10 @@ func (x *Index) Release() {
 	}
 }
 
-// Open finds the fields of a message of a type. Views are closed in the reverse order;
+// Open finds the fields of a message of a type, and fills v. Views are closed in the reverse order;
 // after an error none need be.
-func (x *Index) Open(t *Type, message []byte) (View, *Error) {
-	v := View{t, message, len(x.slots), len(x.values)}
+func (x *Index) Open(v *View, t *Type, message []byte) *Error {
+	*v = View{t, message, len(x.slots), len(x.values)}
 	all := len(t.Fields) + t.Oneofs
 	x.slots = slices.Grow(x.slots, all)[:v.slots+all]
 	slots := x.slots[v.slots:]
@@ -142,9 +143,9 @@ func (x *Index) Open(t *Type, message []byte) (View, *Error) {
 		s.last = last
 	}
 	if at, what := fields.Wrong(); what != "" {
-		return v, &Error{at, what}
+		return &Error{at, what}
 	}
-	return v, nil
+	return nil
 }
 
 // Close ends the use of a View.

@@ -24,8 +24,8 @@ var sample = NewType([]Field{
 
 // describe writes what an Index finds in a message, by its fields in their order.
 func describe(x *Index, message []byte) (string, *Error) {
-	v, err := x.Open(sample, message)
-	if err != nil {
+	var v View
+	if err := x.Open(&v, sample, message); err != nil {
 		return "", err
 	}
 	var b strings.Builder

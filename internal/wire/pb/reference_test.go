@@ -126,8 +126,8 @@ func (x *indexReader) text(b *strings.Builder, md protoreflect.MessageDescriptor
 		t = TypeOf(md)
 		x.types[md.FullName()] = t
 	}
-	v, err := x.Open(t, message)
-	if err != nil {
+	var v View
+	if err := x.Open(&v, t, message); err != nil {
 		return err
 	}
 	defer x.Close(&v)
