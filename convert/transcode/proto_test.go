@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/wire/ros"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/protoschema"
@@ -22,12 +23,9 @@ import (
 var genTypes = []descriptorpb.FieldDescriptorProto_Type{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11, 11, 12, 13, 14, 15, 16, 17, 18}
 
 // TestProtoDifferential compares the programs with the reference on random types
-// and messages, both ways, with fields in order, shuffled and repeated.
+// and messages, both ways, with fields in order, shuffled and repeated: 4,000, and 10,000 with BAGCONV_EXHAUSTIVE=1.
 func TestProtoDifferential(t *testing.T) {
-	count := 10_000
-	if testing.Short() {
-		count = 1_000
-	}
+	count := samples.Pick(10_000, 4_000, 1_000)
 	g := &protoGen{rand.New(rand.NewPCG(4, 4))}
 	tried := 0
 	for range count {
@@ -90,13 +88,10 @@ func TestProtoDifferential(t *testing.T) {
 	}
 }
 
-// TestDescribed makes descriptors from random ROS types and goes there and back.
+// TestDescribed makes descriptors from random ROS types and goes there and back: 3,000 types, and 10,000
+// with BAGCONV_EXHAUSTIVE=1.
 func TestDescribed(t *testing.T) {
-	types := 10_000
-	if testing.Short() {
-		types = 1_000
-	}
-	for seed := range types {
+	for seed := range samples.Pick(10_000, 3_000, 1_000) {
 		r := maker{rand.New(rand.NewPCG(uint64(seed), 5))}
 		typ, _ := r.twins(0)
 		data, name, err := protoschema.Describe(typ, func(m *schema.Message) *protoschema.Origin {

@@ -15,6 +15,7 @@ import (
 	"github.com/bagconv/bagconv/convert/mapping"
 	"github.com/bagconv/bagconv/convert/render"
 	"github.com/bagconv/bagconv/convert/verify"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/typetree"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/protoschema"
@@ -102,14 +103,10 @@ func (tr *tree) text(t *testing.T, data []byte) []string {
 }
 
 // TestTrees: random types and values that were converted, and those that another
-// encoder wrote, are equal in all formats.
+// encoder wrote, are equal in all formats: 60 types, and 150 with BAGCONV_EXHAUSTIVE=1.
 func TestTrees(t *testing.T) {
-	n := 150
-	if testing.Short() {
-		n = 30
-	}
 	dir := t.TempDir()
-	for i, tr := range trees(t, 1, n) {
+	for i, tr := range trees(t, 1, samples.Pick(150, 60, 30)) {
 		for to, rec := range tr.outputs {
 			for k, v := range tr.values {
 				if want := typetree.AppendCDR(nil, tr.typ, v); to == "db3" && !bytes.Equal((&faulty{encoding: "cdr"}).encode(tr.typ, v, nil), want) {
@@ -152,12 +149,9 @@ var faults = map[string][]string{
 var tolerated = map[string]bool{"zeros after": true, "byte after": true, "string without end": true}
 
 // TestFaults: every fault that a re-encoder could have is found, in each encoding
-// that can have it, at random sites of random types.
+// that can have it, at random sites of random types: at 3 of each, and at 8 with BAGCONV_EXHAUSTIVE=1.
 func TestFaults(t *testing.T) {
-	types, each := 60, 8
-	if testing.Short() {
-		types, each = 25, 2
-	}
+	types, each := samples.Pick(60, 60, 25), samples.Pick(8, 3, 2)
 	all := trees(t, 2, types)
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(2, 2))

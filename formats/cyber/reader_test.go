@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/samples"
 	pb "github.com/bagconv/bagconv/proto/cyber"
 	"github.com/bagconv/bagconv/storage"
 	"google.golang.org/protobuf/proto"
@@ -169,10 +170,7 @@ func TestFlipped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := 1
-	if testing.Short() {
-		step = 11
-	}
+	step := samples.Pick(1, 3, 11) // all with BAGCONV_EXHAUSTIVE=1
 	lost := 0
 	for i := 0; i < len(whole); i += step {
 		b := append([]byte(nil), whole...)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bagconv/bagconv/internal/compress"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -120,17 +121,14 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestTruncated cuts a bag at every byte: the messages that are whole in the
-// file come back, in order, and a warning reports the damage.
+// TestTruncated cuts a bag at every third byte, or at every one with BAGCONV_EXHAUSTIVE=1: the messages that
+// are whole in the file come back, in order, and a warning reports the damage. TestTruncatedPlain has every byte.
 func TestTruncated(t *testing.T) {
 	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		t.Run(codec, func(t *testing.T) {
 			whole, messages := smallBag(t, codec)
 			last := 0
-			for n := range len(whole) {
-				if testing.Short() && n%7 != 0 {
-					continue
-				}
+			for n := 0; n < len(whole); n += samples.Pick(1, 3, 7) {
 				got, i, err := openBytes(t, whole[:n], storage.ReadOptions{})
 				if n < len(versionLine)+8+headerSize {
 					if !errors.Is(err, storage.ErrTruncated) {
@@ -203,9 +201,9 @@ func TestTruncatedPlain(t *testing.T) {
 	}
 }
 
-// TestFlipped flips every byte of a bag, two ways (of a bz2 one, whose damage
-// takes long to decode, every third byte one way): nothing breaks, messages that
-// are not touched come back, and what is lost is reported.
+// TestFlipped flips every byte of a bag, by turns in one of two ways, with BAGCONV_EXHAUSTIVE=1 in both (of a bz2
+// one, whose damage takes long to decode, every ninth or third byte one way): nothing breaks, messages that are not
+// touched come back, and what is lost is reported.
 func TestFlipped(t *testing.T) {
 	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		t.Run(codec, func(t *testing.T) {
@@ -226,10 +224,13 @@ func TestFlipped(t *testing.T) {
 				if at > 100 && at < len(versionLine)+8+headerSize && at%100 != 0 {
 					continue // one blank is like another
 				}
-				if codec == "bz2" && at%3 != 0 {
+				if codec == "bz2" && at%samples.Pick(3, 9, 3) != 0 {
 					continue
 				}
-				for _, mask := range masks {
+				for k, mask := range masks {
+					if len(masks) > 1 && at%2 != k && samples.Pick(0, 1, 0) == 1 {
+						continue
+					}
 					copy(b, whole)
 					b[at] ^= mask
 					got, i, err := openBytes(t, b, storage.ReadOptions{})
@@ -267,12 +268,17 @@ func key(m storage.Message) string {
 	return string(rune(m.Topic)) + time.Unix(0, m.LogTime).String() + string(m.Data)
 }
 
-// TestHostileSizes opens bags whose lengths lie: memory stays small.
+// TestHostileSizes opens bags whose lengths lie, at every third place, and at all with BAGCONV_EXHAUSTIVE=1 or without
+// compression: memory stays small.
 func TestHostileSizes(t *testing.T) {
 	var before, after runtime.MemStats
 	for _, codec := range Format.Options.Choices(storage.NameCompression) {
 		whole, _ := smallBag(t, codec)
-		for at := 4117; at+4 <= len(whole); at++ {
+		step := samples.Pick(1, 3, 3)
+		if codec == "none" {
+			step = 1
+		}
+		for at := 4117; at+4 <= len(whole); at += step {
 			b := append([]byte(nil), whole...)
 			copy(b[at:], "\xf0\xff\xff\xff")
 			runtime.ReadMemStats(&before)

@@ -58,7 +58,7 @@ var arrows = []arrow{
 	{"schema/tree", []string{"schema", "schema/protoschema", "internal/wire/ros"}},
 	{"schema/...", []string{"schema", "proto/..."}},
 	{"storage", nil},
-	{"storage/storagetest", []string{"storage", "internal/faultio", "internal/iox"}},
+	{"storage/storagetest", []string{"storage", "internal/faultio", "internal/iox", "internal/samples"}},
 	{"internal/sqlite", []string{"storage", "internal/iox"}},
 	{"internal/wire/xtypes", []string{"schema", "internal/wire/ros"}},
 	{"urls", []string{"storage", "internal/iox", "internal/remote"}},

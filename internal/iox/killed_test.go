@@ -12,6 +12,7 @@ import (
 
 	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -162,10 +163,8 @@ func each(t *testing.T, f func(t *testing.T, s *scenario, plain bool)) {
 func TestDeathAnywhere(t *testing.T) {
 	each(t, func(t *testing.T, s *scenario, plain bool) {
 		before, after := s.expect(t)
-		step := int64(3) // of the operations at which cleaning up dies; over all n they are all of them
-		if testing.Short() {
-			step = 10
-		}
+		// Of the operations at which cleaning up dies; over all n they are all of them. 3 with BAGCONV_EXHAUSTIVE=1.
+		step := int64(samples.Pick(3, 6, 10))
 		atOnce := s.atOnce && (!plain || s.plain)
 		for n := int64(1); ; n++ {
 			for m := int64(0); ; m += step { // operation at which cleaning up dies; 0: it does not

@@ -13,6 +13,18 @@ import (
 	"testing"
 )
 
+// Pick returns how much a test takes: the first with BAGCONV_EXHAUSTIVE=1, the last with -short, and
+// what is between as part of the gate.
+func Pick(exhaustive, gate, short int) int {
+	switch {
+	case os.Getenv("BAGCONV_EXHAUSTIVE") != "":
+		return exhaustive
+	case testing.Short():
+		return short
+	}
+	return gate
+}
+
 // Ours returns testdata/recordings, relative to the folder of the test.
 func Ours(t testing.TB) string {
 	t.Helper()

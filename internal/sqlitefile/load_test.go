@@ -13,16 +13,18 @@ import (
 
 	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/sqlite"
 	"github.com/bagconv/bagconv/storage"
 )
 
-// TestSizes: rows of every size around the thresholds at which a row spills.
+// TestSizes: rows of every size around the thresholds at which a row spills: up to 30 bytes around them, and for
+// the pages that are not 512 bytes, 4 or 64 kB up to 10 without BAGCONV_EXHAUSTIVE=1.
 func TestSizes(t *testing.T) {
 	for _, u := range []int{512, 1024, 2048, 4096, 8192, 16384, 32768, 65536} {
 		around := 30
-		if u&0x11600 == 0 && testing.Short() {
-			around = 3
+		if u&0x11600 == 0 {
+			around = samples.Pick(30, 8, 3)
 		}
 		sizes := edgeSizes(u, around)
 		for kind, at := range timeKinds {
@@ -48,12 +50,10 @@ func TestSizes(t *testing.T) {
 }
 
 // TestTwin: a loaded database is what SQLite makes of the same rows, table by table
-// and index by index, as its own command line sees both.
+// and index by index, as its own command line sees both: of 400 rows, and with BAGCONV_EXHAUSTIVE=1 of 1,200, which
+// take 800 MB.
 func TestTwin(t *testing.T) {
-	n := 1200
-	if testing.Short() {
-		n = 150 // 1,200 take 800 MB
-	}
+	n := samples.Pick(1200, 400, 150)
 	for _, u := range []int{512, 4096, 65536} {
 		for kind := range timeKinds {
 			rows := makeRows(uint64(u), n, 2*u, kind)
@@ -76,15 +76,10 @@ THEN 'ok' ELSE 'another' END`, twin))
 	}
 }
 
-// TestCounts: every number of rows, so that levels begin and end at every place.
+// TestCounts: every 13th number of rows, and with BAGCONV_EXHAUSTIVE=1 every one, so that levels begin and end at
+// every place.
 func TestCounts(t *testing.T) {
-	step := 7
-	switch {
-	case os.Getenv("BAGCONV_EXHAUSTIVE") != "":
-		step = 1
-	case testing.Short():
-		step = 37
-	}
+	step := samples.Pick(1, 13, 37)
 	empty, err := os.ReadFile(newBase(t, 512))
 	if err != nil {
 		t.Fatal(err)

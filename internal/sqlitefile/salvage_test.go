@@ -12,6 +12,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -106,14 +107,7 @@ func TestSalvageDamage(t *testing.T) {
 			oracles = append(oracles, newOracle(t, path))
 		}
 	}
-	runs := 500
-	switch {
-	case os.Getenv("BAGCONV_EXHAUSTIVE") != "":
-		runs = 20_000
-	case testing.Short():
-		runs = 100
-	}
-	sum := 0
+	runs, sum := samples.Pick(20_000, 500, 100), 0
 	for i := range runs {
 		r := rand.New(rand.NewPCG(uint64(i), 77))
 		o := oracles[i%len(oracles)]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -234,17 +235,18 @@ func (c *Config) reads(t *testing.T, path string, want []storage.Message) {
 	}
 }
 
-// appendFaults lets each operation fail in turn, and the process die at each.
+// appendFaults lets every third operation fail in turn, and the process die at every second one, with
+// BAGCONV_EXHAUSTIVE=1 at each.
 func (c *Config) appendFaults(t *testing.T) {
 	first := c.Generate(22, Spec{Topics: 2, Messages: 40, MaxSize: 2000, Step: 1000})
 	more := c.Generate(23, Spec{Topics: 3, Messages: 40, MaxSize: 2000, Step: 1000})
 	both := added(first, more)
-	for _, fault := range []faultio.Fault{faultio.Error, faultio.Short, faultio.Death} {
-		step := int64(1)
-		if testing.Short() && fault != faultio.Death {
-			step = 4
+	for i, fault := range []faultio.Fault{faultio.Error, faultio.Short, faultio.Death} {
+		step := int64(samples.Pick(1, 3, 4))
+		if fault == faultio.Death {
+			step = int64(samples.Pick(1, 2, 2))
 		}
-		for n := int64(1); ; n += step {
+		for n := 1 + int64(i)%step; ; n += step { // not all at the same ones
 			path := c.written(t, first)
 			disk := &faultio.FS{FS: iox.OS, N: n, Fault: fault, NoSync: true}
 			err := WriteAll(c.Format, path, storage.WriteOptions{FS: disk, ChunkSize: 20 << 10, Append: true}, more)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -60,7 +61,7 @@ func CheckQuery(t testing.TB, r storage.Reader, ask storage.Query) {
 	}
 }
 
-// queryDamage flips bytes of a small recording and cuts it off.
+// queryDamage flips bytes of a small recording and cuts it off: 160 times, and 400 with BAGCONV_EXHAUSTIVE=1.
 func (c *Config) queryDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), c.Name)
 	want := c.Generate(28, Spec{Topics: 2, Messages: 60, MaxSize: 300, Step: 1000, Jitter: 3000})
@@ -73,7 +74,7 @@ func (c *Config) queryDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(28, 1))
-	for i := range 400 {
+	for i := range samples.Pick(400, 160, 160) {
 		b := slices.Clone(whole)
 		at := rng.IntN(len(b))
 		if i%8 == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -52,13 +53,7 @@ func (c *Reindexing) read(t testing.TB, path string) []storage.Message {
 // before, and a second run finds nothing to do. It returns how many got an index, and of how many.
 func (c *Reindexing) Cuts(t *testing.T, from int) (written, cuts int) {
 	t.Parallel()
-	step := 7
-	switch {
-	case os.Getenv("BAGCONV_EXHAUSTIVE") != "":
-		step = 1
-	case testing.Short():
-		step = 31
-	}
+	step := samples.Pick(1, 7, 31)
 	path := c.put(t, nil)
 	for n := len(c.Bytes); n >= from; n -= step {
 		cut := c.Bytes[:n]
