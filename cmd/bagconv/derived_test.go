@@ -106,6 +106,12 @@ func TestSharedServices(t *testing.T) {
 		least = 10
 	}
 	dir, n, recordings := t.TempDir(), 0, 0
+	type output struct {
+		of       string // the recording and its topics
+		messages int
+	}
+	var made []output
+	referee := []string{"testdata/referee/mcap/values.py"} // one run for all: it takes longer to start than to read
 	for _, path := range slices.Concat(samples.Glob(t, "rosbag2/*/*"), samples.Glob(t, "rosbag2/*/*/*.mcap"), samples.Glob(t, "mcap/*/*.mcap")) {
 		if status, _ := bagconv(t, "topics", path); status != 0 {
 			continue // other tests read damaged ones
@@ -139,13 +145,26 @@ func TestSharedServices(t *testing.T) {
 			outputs = append(outputs, "cdr.mcap")
 		}
 		for _, name := range outputs {
-			got := jsonLines[struct {
-				Messages int
-				Problems []string
-			}](t, exec.Command(python, "testdata/referee/mcap/values.py", at(name), at("want.jsonl")))
-			if len(got) != 1 || got[0].Messages != messages || len(got[0].Problems) > 0 {
-				t.Errorf("%s, %s: %d messages of %v: %+v", path, name, messages, topics, got)
-			}
+			made = append(made, output{fmt.Sprintf("%s, %s, %v", path, name, topics), messages})
+			referee = append(referee, at(name), at("want.jsonl"))
+		}
+	}
+	var readings []struct {
+		Messages int
+		Problems []string
+	}
+	if len(made) > 0 {
+		readings = jsonLines[struct {
+			Messages int
+			Problems []string
+		}](t, exec.Command(python, referee...))
+	}
+	if len(readings) != len(made) {
+		t.Fatalf("%d of %d outputs are read", len(readings), len(made))
+	}
+	for i, want := range made {
+		if got := readings[i]; got.Messages != want.messages || len(got.Problems) > 0 {
+			t.Errorf("%s: %d messages: %+v", want.of, want.messages, got)
 		}
 	}
 	if recordings < least {

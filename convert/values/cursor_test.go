@@ -353,7 +353,8 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// TestCursorRecordings: all messages of all recordings of the tests that are not large.
+// TestCursorRecordings: all messages of all recordings of the tests that have up to 4 MB, and with BAGCONV_EXHAUSTIVE=1
+// up to 20.
 func TestCursorRecordings(t *testing.T) {
 	n := 0
 	for _, root := range samples.Roots(t) {
@@ -361,7 +362,7 @@ func TestCursorRecordings(t *testing.T) {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			if info, err := d.Info(); err != nil || info.Size() > 20<<20 || testing.Short() && info.Size() > 1<<20 {
+			if info, err := d.Info(); err != nil || info.Size() > int64(samples.Pick(20, 4, 1))<<20 {
 				return err
 			}
 			if r, err := all.Open(context.Background(), path, storage.ReadOptions{}); err == nil {

@@ -106,7 +106,8 @@ var byDesign = map[string][]verify.Code{
 // TestConversions: each recording of the data folder, damaged ones too, converted
 // to each format, holds the same, whichever side comes first. The exceptions are
 // those that the formats explain, and what a conversion leaves out is what its
-// report says.
+// report says. Recordings of more than 1 MB are converted to every third format, with
+// BAGCONV_EXHAUSTIVE=1 to each.
 func TestConversions(t *testing.T) {
 	dir := t.TempDir()
 	n := 0
@@ -114,8 +115,9 @@ func TestConversions(t *testing.T) {
 	for _, root := range append(samples.Glob(t, "ros*"), samples.Glob(t, "cyber")...) {
 		t.Run(filepath.Base(filepath.Dir(root))+"/"+filepath.Base(root), func(t *testing.T) {
 			for _, path := range withParts(t, recordings(t, root)) {
+				large := sizeOf(t, path) > 1<<20
 				for _, sink := range registry.Formats() {
-					if n++; testing.Short() && n%8 != 0 { // as under the race detector
+					if n++; testing.Short() && n%8 != 0 || large && n%samples.Pick(1, 3, 8) != 0 { // few under the race detector
 						continue
 					}
 					out := filepath.Join(dir, fmt.Sprintf("%d%s", n, ending(sink)))
@@ -157,6 +159,23 @@ func TestConversions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// sizeOf returns how many bytes the files of a recording have that have its messages.
+func sizeOf(t *testing.T, path string) (sum int64) {
+	t.Helper()
+	files, err := formatOf(t, path).FilesOf(nil, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files.Messages {
+		st, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += st.Size()
+	}
+	return sum
 }
 
 // withParts adds a part of each folder, where that is a recording of another format.

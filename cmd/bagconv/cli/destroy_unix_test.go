@@ -20,6 +20,7 @@ import (
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/samples"
 )
 
 // A world is a folder with everything that a run may be pointed at by mistake. It is
@@ -354,7 +355,8 @@ func part(state map[string]string, paths []string) map[string]string {
 	return out
 }
 
-// TestNothingDestroyedByFaults: the same where each operation of the file system fails.
+// TestNothingDestroyedByFaults: the same where each third operation of the file system fails, and with
+// BAGCONV_EXHAUSTIVE=1 each.
 func TestNothingDestroyedByFaults(t *testing.T) {
 	w := newWorld(t)
 	system := iox.OS
@@ -369,14 +371,11 @@ func TestNothingDestroyedByFaults(t *testing.T) {
 		{line: "filter run/run_0.db3 run -f -t /chatter"},
 		{line: "filter seg.record.00000 seg.record -f --segment-duration 200ms"},
 	} {
-		step := int64(1)
-		if testing.Short() {
-			step = 7
-		}
+		step := int64(samples.Pick(1, 3, 7))
 		status, text := runLine(a.line + " --no-sync")
 		whole := snapshot(t) // what the run makes where nothing fails
 		w.judge(a, status, text)
-		for n := int64(1 + i%2); ; n += step {
+		for n := 1 + int64(i)%3; ; n += step {
 			disk := &faultio.FS{FS: system, N: n}
 			iox.OS = disk
 			status, text := runLine(a.line + " --no-sync")

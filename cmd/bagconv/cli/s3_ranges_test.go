@@ -18,11 +18,13 @@ import (
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/internal/s3test"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 
 // TestS3Ranges: a recording on a server becomes one rosbag2 folder there, in ranges that two processes
-// convert. The collect that joins them is killed again and again.
+// convert. The collect that joins them is killed again and again: 3 times for each kind of folder,
+// and 8 with BAGCONV_EXHAUSTIVE=1.
 func TestS3Ranges(t *testing.T) { eachServer(t, s3test.Names, testRanges) }
 
 func testRanges(t *testing.T, server string) {
@@ -41,7 +43,7 @@ func testRanges(t *testing.T, server string) {
 		for k := range 2 {
 			must(t, "work", "-q", "--task", plan, "--shard", fmt.Sprintf("%d/2", k))
 		}
-		for range 8 {
+		for range samples.Pick(8, 3, 3) {
 			cmd := exec.Command("bagconv", "collect", "-q", plan)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)

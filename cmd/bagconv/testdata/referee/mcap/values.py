@@ -1,6 +1,7 @@
-"""values.py FILE.mcap VALUES.jsonl: compares what PyPI's mcap and its support packages decode of a
+"""values.py FILE.mcap VALUES.jsonl ...: compares what PyPI's mcap and its support packages decode of a
 file, its checksums compared, with the lines of `bagconv cat --bytes` of the recording that it was
-made from: {"topic", "time", "fields"}. Prints {"messages": N, "problems": [...]}."""
+made from: {"topic", "time", "fields"}. Prints
+{"messages": N, "problems": [...]} for each pair."""
 import base64, json, math, struct, sys
 
 from mcap.reader import make_reader
@@ -57,17 +58,18 @@ def same(want, got, path):
     return None if want == got else '%s is %.80r, want %.80r' % (path, got, want)
 
 
-want = {}
-for line in open(sys.argv[2]):
-    m = json.loads(line)
-    want.setdefault(m['topic'], []).append((int(m['time']), m['fields']))
-problems, n = [], 0
-with open(sys.argv[1], 'rb') as f:
-    for s, c, m, decoded in make_reader(f, validate_crcs=True, decoder_factories=[ROS1(), ROS2(), Protobuf()]).iter_decoded_messages():
-        time, fields = want[c.topic].pop(0)
-        n += 1
-        diff = 'at %d, want %d' % (m.log_time, time) if m.log_time != time else same(fields, decoded, '')
-        if diff:
-            problems.append('%s, message at %d: %s' % (c.topic, time, diff))
-problems += ['%s: %d messages are missing' % (t, len(rest)) for t, rest in want.items() if rest]
-print(json.dumps({'messages': n, 'problems': problems[:20]}))
+for path, values in zip(sys.argv[1::2], sys.argv[2::2]):
+    want = {}
+    for line in open(values):
+        m = json.loads(line)
+        want.setdefault(m['topic'], []).append((int(m['time']), m['fields']))
+    problems, n = [], 0
+    with open(path, 'rb') as f:
+        for s, c, m, decoded in make_reader(f, validate_crcs=True, decoder_factories=[ROS1(), ROS2(), Protobuf()]).iter_decoded_messages():
+            time, fields = want[c.topic].pop(0)
+            n += 1
+            diff = 'at %d, want %d' % (m.log_time, time) if m.log_time != time else same(fields, decoded, '')
+            if diff:
+                problems.append('%s, message at %d: %s' % (c.topic, time, diff))
+    problems += ['%s: %d messages are missing' % (t, len(rest)) for t, rest in want.items() if rest]
+    print(json.dumps({'messages': n, 'problems': problems[:20]}))
