@@ -15,6 +15,7 @@ import (
 	"github.com/bagconv/bagconv/formats/all"
 	"github.com/bagconv/bagconv/internal/faultio"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -168,19 +169,17 @@ func (k *killing) killedAt(t *testing.T, dir, at string, atOnce bool, before, af
 }
 
 // A conversion whose disk dies at any operation leaves what stood there, or all that
-// is new; the next run finds no debris, and its own way.
+// is new; the next run finds no debris, and its own way. Each second or seventh operation
+// is tried, and with BAGCONV_EXHAUSTIVE=1 every one.
 func TestOutputsDeathAnywhere(t *testing.T) {
 	t.Parallel()
 	for i := range killings {
 		k, variant := &killings[i], int64(0)
 		for _, force := range []bool{false, true} {
 			for _, plain := range []bool{false, true} {
-				step := int64(1)
-				switch {
-				case testing.Short():
-					step = 9
-				case (force != plain || k.joint) && os.Getenv("BAGCONV_EXHAUSTIVE") == "":
-					step = 3 // the two others are done in full, or what these join is
+				step := int64(samples.Pick(1, 2, 9))
+				if force != plain || k.joint {
+					step = int64(samples.Pick(1, 7, 9)) // the two others have more, or what these join has
 				}
 				variant++
 				first := 1 + (int64(i)+variant)%step // each operation is one of some variant
@@ -202,7 +201,7 @@ func TestOutputsDeathAnywhere(t *testing.T) {
 							return
 						}
 						atOnce := k.atOnce && (k.to == "bag" || !force || !plain)
-						k.killedAt(t, dir, fmt.Sprintf("dead at operation %d", n), atOnce, before, after, force, n%10 == 1)
+						k.killedAt(t, dir, fmt.Sprintf("dead at operation %d", n), atOnce, before, after, force, (n-first)/step%10 == 0)
 						if err := os.RemoveAll(dir); err != nil {
 							t.Fatal(err)
 						}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/bagconv/bagconv/formats/all"
+	"github.com/bagconv/bagconv/internal/samples"
 	"github.com/bagconv/bagconv/internal/typetree"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -30,10 +31,7 @@ const treesPerWorld = 100
 // trees returns how many types are tried and with which seed: 1,200 with a fixed
 // one, fewer with -short, others by BAGCONV_TREES and BAGCONV_TREES_SEED.
 func trees(t *testing.T) (n int, seed uint64) {
-	n = 1200
-	if testing.Short() {
-		n = 4 * treesPerWorld // one world of each kind
-	}
+	n = samples.Pick(1200, 8*treesPerWorld, 4*treesPerWorld) // two worlds of each kind, and one with -short
 	for _, v := range []struct {
 		name string
 		set  func(int)
