@@ -18,8 +18,8 @@ var lasting = []syscall.Errno{
 }
 
 // Transient reports whether an error may pass, so that the same task can succeed later or
-// elsewhere: a full disk, a device or a network that fails, a lock. What is in the input, and
-// names that are missing or taken, do not pass. An error can decide that by a method
+// elsewhere: a full disk, a device or a network that fails, a lock, a key that this process does not
+// have. What is in the input, and names that are missing or taken, do not pass. An error can decide that by a method
 // Transient() bool.
 func Transient(err error) bool {
 	var own interface{ Transient() bool }
@@ -31,7 +31,7 @@ func Transient(err error) bool {
 		return own.Transient()
 	case errors.As(err, &number): // which is a net.Error too
 		return !slices.Contains(lasting, number)
-	case errors.Is(err, storage.ErrLocked), errors.Is(err, iox.ErrLocked), errors.Is(err, context.DeadlineExceeded), errors.As(err, new(net.Error)):
+	case errors.Is(err, storage.ErrKey), errors.Is(err, storage.ErrLocked), errors.Is(err, iox.ErrLocked), errors.Is(err, context.DeadlineExceeded), errors.As(err, new(net.Error)):
 		return true
 	}
 	return false

@@ -214,7 +214,7 @@ func (p passing) Transient() bool { return bool(p) }
 // TestTransient: what may pass, and what does not.
 func TestTransient(t *testing.T) {
 	for _, err := range []error{
-		&fs.PathError{Err: syscall.ENOSPC}, syscall.EIO, syscall.ESTALE, syscall.EMFILE, syscall.ECONNRESET, storage.ErrLocked, context.DeadlineExceeded,
+		&fs.PathError{Err: syscall.ENOSPC}, syscall.EIO, syscall.ESTALE, syscall.EMFILE, syscall.ECONNRESET, storage.ErrKey, storage.ErrLocked, context.DeadlineExceeded,
 		&net.OpError{Err: errors.New("reset")}, fmt.Errorf("in: %w", passing(true)),
 	} {
 		if !Transient(err) {

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/convert/recipe"
 	"github.com/bagconv/bagconv/convert/tasks"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -104,6 +106,13 @@ func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
 	return w.convert(t, p, item, before, 1)
 }
 
+// lacks reports whether a file that a setting names is not there.
+func (w *worker) lacks(s recipe.Setting) bool {
+	place, _, _ := strings.Cut(s.File, "#") // one of several versions in it
+	_, err := w.fs.Stat(place)
+	return place != "" && err != nil
+}
+
 // otherContents is the error of a task whose plan had other definitions, or other content of the files that flags
 // name, than this process has: what it would write is not what was planned.
 func otherContents(t *tasks.Task, have string) error {
@@ -114,8 +123,17 @@ func otherContents(t *tasks.Task, have string) error {
 	case t.Recipe.Content == "":
 		what = "the plan was made without definitions, and " + defsVariable + " is set here"
 	}
-	return &failure{path: t.Source, what: what, hint: "give them as they were for the plan, or make a new plan"}
+	return &failure{path: t.Source, what: what, hint: "give them as they were for the plan, or make a new plan", err: &lacking{errors.New("other content")}}
 }
+
+// A lacking is the error of a task whose recipe names what this process does not have: another worker may.
+type lacking struct{ err error }
+
+func (e *lacking) Error() string { return e.err.Error() }
+func (e *lacking) Unwrap() error { return e.err }
+
+// Transient is for tasks.Transient.
+func (*lacking) Transient() bool { return true }
 
 // maxTries is how often a process begins a task while others do the same one.
 const maxTries = 3
@@ -203,6 +221,9 @@ func (w *worker) prepare(t *tasks.Task) (*preparedRun, error) {
 	}
 	p := &preparedRun{}
 	if p.batchRun, p.err = w.readRecipe(t); p.err != nil {
+		if slices.ContainsFunc(slices.Concat(t.Recipe.Settings, t.Recipe.Run), w.lacks) {
+			p.err = &lacking{p.err}
+		}
 		p.err = fmt.Errorf("the recipe of the task: %w", p.err)
 	}
 	w.runs[key] = p
