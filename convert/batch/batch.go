@@ -7,8 +7,7 @@
 //	list.go      which files of a folder belong together
 //	names.go     a mirrored tree, without two outputs of one name
 //	manifest.go  JSON lines, one per finished input; reading and mending it
-//	running.go   the file beside it while a batch runs: lock and claims; distant.go is both on a store
-//	leftover.go  what a killed run left: unfinished outputs
+//	lock.go      the file beside it while a batch runs
 //	state.go     size, time and hash of inputs and outputs
 //	run.go       the loop; system_*.go ask the system
 //
@@ -18,8 +17,9 @@
 //	{"schema_version":1,"input":"/d/b.x",...,"status":"failed"}\n
 //	{"schema_version":1,"input":"/d/c.b                          torn by a kill: ignored, mended
 //
-// A line is appended by one write and synced before the batch goes on. A file
-// that has other lines is refused, so that nothing else is ever rewritten.
+// A line is appended by one write and synced before the batch goes on; on a store, the manifest is written at the end. A
+// file that has other lines is refused, so that nothing else is ever rewritten. Until the line of an output is safe, its
+// receipt tells that it is ours: see convert/tasks.
 //
 // A Manifest may be used from several goroutines, a Finder from one.
 package batch

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/bagconv/bagconv/internal/iox"
 	"github.com/bagconv/bagconv/storage"
@@ -18,8 +18,7 @@ import (
 // A bucket is a store in a folder.
 type bucket struct {
 	storage.FS
-	dir    string
-	unseen string // a name that Stat does not find
+	dir string
 }
 
 func (b *bucket) at(name string) string {
@@ -38,9 +37,6 @@ func (b *bucket) Rename(from, to string) error               { return os.Rename(
 func (b *bucket) Mkdir(name string, _ os.FileMode) error     { return os.MkdirAll(b.at(name), 0o777) }
 
 func (b *bucket) Stat(name string) (os.FileInfo, error) {
-	if name == b.unseen {
-		return nil, fs.ErrNotExist
-	}
 	return os.Stat(b.at(name))
 }
 
@@ -81,79 +77,50 @@ func (b *bucket) names(t *testing.T) (names []string) {
 	return names
 }
 
-// TestDistant: a manifest on a store has what one on the disk has; while a batch runs, another one is
-// refused; a batch that was killed leaves its claims and what it has written until then.
+// TestDistant: a manifest on a store has what one on the disk has. It is written at the end, as a whole, with the lines
+// of earlier runs; until then no line is safe.
 func TestDistant(t *testing.T) {
-	defer func(every, long time.Duration) { aliveEvery, aliveFor = every, long }(aliveEvery, aliveFor)
-	aliveEvery, aliveFor = 5*time.Millisecond, time.Minute
 	b := newBucket(t)
 	fsys := iox.Join(nil, b)
 	const path = "s3:/b/m.jsonl"
-	text := written(t, filepath.Join(t.TempDir(), "m.jsonl"), entry("/a", StatusOK), entry("s3:/b/in", StatusFailed))
-	m, err := Open(fsys, path, false, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(fsys, path, true, true); !errors.Is(err, ErrRunning) {
-		t.Errorf("another batch: %v", err)
-	}
-	b.unseen = path + ".alive" // which another batch writes right after this one has looked
-	if _, err := Open(fsys, path, true, true); !errors.Is(err, ErrRunning) || errors.Is(err, fs.ErrExist) {
-		t.Errorf("another batch at the same time: %v", err)
-	}
-	b.unseen = ""
-	if err := m.Begin([]string{"s3:/b/o/1", "/o/2"}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Append(entry("/a", StatusOK)); err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if _, err := b.Stat(path); err == nil {
-			break // it is written while the batch runs
+	run := func(want []byte, entries ...*Entry) {
+		t.Helper()
+		m, err := Open(fsys, path, true, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Begin(); err != nil {
+			t.Fatal(err)
+		}
+		var safe atomic.Int32
+		for _, e := range entries {
+			if err := m.Append(e, func() { safe.Add(1) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := safe.Load(); n != 0 {
+			t.Errorf("%d lines are safe too early", n)
+		}
+		if err := m.Close(); err != nil || int(safe.Load()) != len(entries) {
+			t.Errorf("%v, %d lines are safe", err, safe.Load())
+		}
+		if got, _ := os.ReadFile(b.at(path)); !bytes.Equal(got, want) {
+			t.Errorf("it is %s\nwant %s", got, want)
+		}
+		if names := b.names(t); !slices.Equal(names, []string{"m.jsonl"}) {
+			t.Errorf("there are %q", names)
 		}
 	}
-	killed := map[string][]byte{}
-	for _, name := range b.names(t) {
-		killed[name], _ = os.ReadFile(filepath.Join(b.dir, "b", name))
+	entries := []*Entry{entry("/a", StatusOK), entry("s3:/b/in", StatusFailed)}
+	text := written(t, filepath.Join(t.TempDir(), "m.jsonl"), entries...)
+	if !bytes.Contains(text, []byte(`"input":"s3://b/in"`)) {
+		t.Fatalf("%s", text)
 	}
-	if err := errors.Join(m.Append(entry("s3:/b/in", StatusFailed)), m.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if got, _ := os.ReadFile(b.at(path)); !bytes.Equal(got, text) || !bytes.Contains(got, []byte(`"input":"s3://b/in"`)) {
-		t.Errorf("it is %s\nwant %s", got, text)
-	}
-	if names := b.names(t); !slices.Equal(names, []string{"m.jsonl"}) {
-		t.Errorf("left are %q", names)
-	}
+	run(text, entries...)
+	run(text)
+	run(appendLine(bytes.SplitAfter(text, []byte("\n"))[0], entry("s3:/b/in", StatusOK)), entry("s3:/b/in", StatusOK))
 	if _, err := Open(fsys, path, false, false); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("without resume: %v", err)
-	}
-
-	for name, text := range killed { // as if it had been killed
-		write(t, filepath.Join(b.dir, "b", name), string(text))
-	}
-	if _, err := Open(fsys, path, true, false); !errors.Is(err, ErrRunning) || !strings.Contains(err.Error(), "if it was killed, try again in ") {
-		t.Errorf("right after the kill: %v", err)
-	}
-	long := time.Now().Add(-2 * aliveFor)
-	if err := os.Chtimes(b.at(path+".alive"), long, long); err != nil {
-		t.Fatal(err)
-	}
-	if m, err = Open(fsys, path, true, false); err != nil {
-		t.Fatal(err)
-	}
-	if e := m.Entries(); len(e) != 1 || e[0].Input != "/a" || !m.Claimed("s3:/b/o/1") || !m.Claimed("/o/2") {
-		t.Errorf("after the kill: %+v", e)
-	}
-	if err := errors.Join(m.Begin([]string{"s3:/b/o/1"}, map[string]bool{"/a": true}), m.Append(entry("s3:/b/in", StatusOK)), m.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if m, err = Read(fsys, path, true, false); err != nil || len(m.Entries()) != 1 || m.Entries()[0].Input != "s3:/b/in" || !m.Claimed("/o/2") || m.Claimed("s3:/b/o/1") {
-		t.Errorf("in the end: %v, %+v", err, m)
-	}
-	if names := b.names(t); !slices.Equal(names, []string{"m.jsonl", "m.jsonl.running"}) {
-		t.Errorf("left are %q: the claim of /o/2, which this batch had nothing to do with, stays", names)
 	}
 }
 

@@ -21,48 +21,44 @@ import (
 var ErrNoManifest = errors.New("not a manifest of a batch")
 
 // A Manifest is the file with a line for each finished input. Open, then Begin,
-// then Append for each input, then Close.
+// then Append for each input, then Close. The line of an earlier run about an input stays until
+// there is a new one.
 type Manifest struct {
 	fs      storage.FS
 	path    string
-	entries []Entry // of earlier runs, one per input, in the order of the file
-	torn    bool    // the file has more than entries
-	ready   bool    // on a store: Begin was called
-	running *running
+	lock    *os.File // nil on a store, and if it is only read
+	entries []Entry  // of earlier runs, one per input, in the order of the file
+	torn    bool     // the file has more than entries
 
 	mu        sync.Mutex
-	file      *os.File // nil on a store
+	file      *os.File // nil on a store, and before Begin
+	added     []*Entry
 	unwritten []byte   // lines for which the disk had no room
-	text      []byte   // all lines of a manifest on a store; see pulse
-	published int      // bytes of them that are written
+	waiting   []func() // what is to be called when all lines are safe
 }
 
 // Open locks a manifest in fsys (nil: the operating system's) and reads what it has. Without resume one that exists is
 // an error that wraps fs.ErrExist, unless replace begins it anew. Nothing is
 // written but the file of the lock.
 func Open(fsys storage.FS, path string, resume, replace bool) (*Manifest, error) {
-	fsys = iox.FS(fsys)
-	if st, err := fsys.Stat(path); err == nil && !st.Mode().IsRegular() {
+	if st, err := iox.FS(fsys).Stat(path); err == nil && !st.Mode().IsRegular() {
 		return nil, notRegular(path)
 	}
-	running, err := lockRunning(fsys, path)
+	locked, err := lock(path)
 	if err != nil {
 		return nil, err
 	}
-	m := &Manifest{fs: fsys, path: path, running: running}
-	if err := m.load(resume, replace); err != nil {
-		return nil, errors.Join(err, running.close(running.old))
+	m, err := Read(fsys, path, resume, replace)
+	if err != nil {
+		return nil, errors.Join(err, unlock(locked))
 	}
+	m.lock = locked
 	return m, nil
 }
 
 // Read is Open without a lock and without any writing, to look only.
 func Read(fsys storage.FS, path string, resume, replace bool) (*Manifest, error) {
-	fsys = iox.FS(fsys)
-	m := &Manifest{fs: fsys, path: path, running: &running{fs: fsys}}
-	if err := m.running.load(path + ".running"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
+	m := &Manifest{fs: iox.FS(fsys), path: path}
 	return m, m.load(resume, replace)
 }
 
@@ -116,11 +112,18 @@ func (m *Manifest) load(resume, replace bool) error {
 	case !resume && !replace:
 		return &fs.PathError{Op: "create", Path: m.path, Err: fs.ErrExist}
 	}
-	text, err := readAll(m.fs, m.path)
+	f, err := m.fs.Open(m.path)
 	if err != nil {
 		return err
 	}
-	if err := m.parse(text); err != nil {
+	var text bytes.Buffer
+	if _, err := io.Copy(&text, f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := m.parse(text.Bytes()); err != nil {
 		return noManifest(m.path, err)
 	}
 	if !resume {
@@ -170,35 +173,15 @@ func (m *Manifest) parse(text []byte) error {
 // manifest.
 func (m *Manifest) Entries() []Entry { return m.entries }
 
-// Claimed reports whether an earlier run that did not come to its end may have
-// written an output: then it is no one else's.
-func (m *Manifest) Claimed(output string) bool { return m.running.old[output] }
-
-// Begin makes the file ready: it claims the outputs that will be written, so
-// that they are known for ours if this run is killed, and drops the entries of
-// inputs that are converted again. The claims are on the disk before the
-// entries go.
-func (m *Manifest) Begin(outputs []string, dropped map[string]bool) error {
-	if err := m.running.claim(outputs); err != nil {
-		return err
+// Begin makes the file ready for lines. One on a store is written by Close: an object cannot grow.
+func (m *Manifest) Begin() error {
+	if iox.IsURL(m.path) {
+		return nil
 	}
-	kept := m.entries[:0:0]
-	for _, e := range m.entries {
-		if !dropped[e.Input] {
-			kept = append(kept, e)
-		}
-	}
-	if m.torn || len(kept) < len(m.entries) {
-		if err := m.rewrite(kept); err != nil {
+	if m.torn {
+		if err := m.rewrite(); err != nil {
 			return err
 		}
-	}
-	m.entries = kept
-	m.running.settle(outputs, kept)
-	if m.running.pulse != nil {
-		m.beginDistant()
-		m.ready = true
-		return nil
 	}
 	var err error
 	m.file, err = os.OpenFile(m.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
@@ -208,28 +191,36 @@ func (m *Manifest) Begin(outputs []string, dropped map[string]bool) error {
 	return err
 }
 
-func (m *Manifest) rewrite(entries []Entry) error {
-	out, err := iox.NewOutput(m.fs, m.path, true, true)
-	if err != nil {
+// rewrite writes all lines anew: those of earlier runs that no line of this run is about, then these.
+func (m *Manifest) rewrite() error {
+	return iox.Replace(m.fs, m.path, func(w io.Writer) error {
+		again := m.again()
+		var text []byte
+		for i := range m.entries {
+			if !again[m.entries[i].Input] {
+				text = appendLine(text, &m.entries[i])
+			}
+		}
+		for _, e := range m.added {
+			text = appendLine(text, e)
+		}
+		_, err := w.Write(text)
 		return err
-	}
-	f, err := m.fs.OpenFile(out.Temp(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(textOf(entries))
-	if err = errors.Join(err, iox.Sync(f), f.Close()); err != nil {
-		return errors.Join(err, out.Abort())
-	}
-	return out.Commit()
+	})
 }
 
-// textOf returns the lines of entries.
-func textOf(entries []Entry) (text []byte) {
-	for i := range entries {
-		text = appendLine(text, &entries[i])
+// again returns the inputs that earlier runs and this one have lines about.
+func (m *Manifest) again() map[string]bool {
+	ours, again := map[string]bool{}, map[string]bool{}
+	for _, e := range m.added {
+		ours[e.Input] = true
 	}
-	return text
+	for i := range m.entries {
+		if input := m.entries[i].Input; ours[input] {
+			again[input] = true
+		}
+	}
+	return again
 }
 
 func appendLine(text []byte, e *Entry) []byte {
@@ -240,14 +231,13 @@ func appendLine(text []byte, e *Entry) []byte {
 	return append(append(text, iox.ShowAll(string(line))...), '\n')
 }
 
-// Append writes the line of a finished input and waits for the disk. If the disk is full, the line is
-// kept, and written with the next one or by Close. On a store it is written some seconds later, or by
-// Close.
-func (m *Manifest) Append(e *Entry) error {
+// Append writes the line of a finished input and waits for the disk, then calls safe. If the disk is full, the line is
+// kept, and written with the next one or by Close. On a store it is written by Close.
+func (m *Manifest) Append(e *Entry, safe func()) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.added, m.waiting = append(m.added, e), append(m.waiting, safe)
 	if m.file == nil {
-		m.text = appendLine(m.text, e)
 		return nil
 	}
 	m.unwritten = appendLine(m.unwritten, e)
@@ -271,25 +261,51 @@ func (m *Manifest) flush() error {
 		return errors.Join(err, m.file.Truncate(end))
 	}
 	m.unwritten = m.unwritten[:0]
-	return iox.Sync(m.file)
+	if err := iox.Sync(m.file); err != nil {
+		return err
+	}
+	m.allSafe()
+	return nil
 }
 
-// Close ends the batch: no output may be half done any more. The claims go when
-// all lines are written. After Open it may be called without Begin.
-func (m *Manifest) Close() error {
-	if p := m.running.pulse; p != nil && m.ready {
-		if err := p.write(); err != nil {
-			return errors.Join(err, p.end())
-		}
-		return m.running.close(m.running.left)
+// allSafe calls what waits for the lines. Stores answer late, but many questions at once.
+func (m *Manifest) allSafe() {
+	var all sync.WaitGroup
+	defer all.Wait()
+	places := make(chan struct{}, 16)
+	for _, safe := range m.waiting {
+		places <- struct{}{}
+		all.Go(func() {
+			safe()
+			<-places
+		})
 	}
+	m.waiting = m.waiting[:0]
+}
+
+// Close ends the batch. After it the file has one line for each input. After Open it may be called without Begin.
+func (m *Manifest) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.file == nil {
-		return m.running.close(m.running.old)
+	return errors.Join(m.end(), unlock(m.lock))
+}
+
+func (m *Manifest) end() error {
+	if m.file != nil {
+		if err := errors.Join(m.flush(), m.file.Close()); err != nil || len(m.again()) == 0 {
+			return err
+		}
+		if err := m.rewrite(); !errors.Is(err, syscall.ENOSPC) { // of several lines the last counts
+			return err
+		}
+		return nil
 	}
-	if err := errors.Join(m.flush(), m.file.Close()); err != nil {
-		return errors.Join(err, m.running.file.Close())
+	if len(m.added) == 0 {
+		return nil
 	}
-	return m.running.close(m.running.left)
+	err := m.rewrite()
+	if err == nil {
+		m.allSafe()
+	}
+	return err
 }

@@ -25,11 +25,11 @@ func written(t *testing.T, path string, entries ...*Entry) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Begin([]string{"/o/1", "/o/2"}, nil); err != nil {
+	if err := m.Begin(); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if err := m.Append(e); err != nil {
+		if err := m.Append(e, func() {}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,11 +72,11 @@ func TestTorn(t *testing.T) {
 				t.Errorf("cut at %d: %+v", cut, got)
 			}
 		}
-		if err := m.Begin(nil, nil); err != nil {
+		if err := m.Begin(); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range entries[whole:] {
-			if err := m.Append(e); err != nil {
+			if err := m.Append(e, func() {}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -92,8 +92,8 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// TestAgain: of several lines about one input the last counts, the lines of
-// inputs that are done again go, and those of other inputs stay.
+// TestAgain: of several lines about one input the last counts. The line of an input that is done again stays until
+// there is the new one, also after a kill; in the end there is one line for each, those of other inputs too.
 func TestAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.jsonl")
 	written(t, path, entry("/a", StatusFailed), entry("/b", StatusOK), entry("/a", StatusOK), entry("/c", StatusFailed))
@@ -104,35 +104,35 @@ func TestAgain(t *testing.T) {
 	if e := m.Entries(); len(e) != 3 || e[0].Input != "/a" || e[0].Status != StatusOK {
 		t.Errorf("%+v", e)
 	}
-	if err := m.Begin([]string{"/c.out"}, map[string]bool{"/c": true}); err != nil {
+	if err := errors.Join(m.Begin(), m.Append(entry("/c", StatusLossy), func() {})); err != nil {
 		t.Fatal(err)
 	}
-	// As a kill leaves it: no Close. Whoever comes next knows what was claimed.
-	if err := m.running.file.Close(); err != nil {
+	// As a kill leaves it: no Close.
+	if err := m.lock.Close(); err != nil {
 		t.Fatal(err)
 	}
 	next, err := Open(nil, path, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := next.Entries(); len(e) != 2 || e[0].Input != "/a" || e[1].Input != "/b" || !next.Claimed("/c.out") || next.Claimed("/a.out") {
-		t.Errorf("%+v, claims %v", e, next.running.old)
+	if e := next.Entries(); len(e) != 3 || e[2].Input != "/c" || e[2].Status != StatusLossy {
+		t.Errorf("%+v", e)
 	}
 	if _, err := Open(nil, path, true, false); !removeLast && !errors.Is(err, ErrRunning) {
 		t.Errorf("a second one at the same time: %v", err)
 	}
-	if look, err := Read(nil, path, true, false); err != nil || len(look.Entries()) != 2 || !look.Claimed("/c.out") {
+	if look, err := Read(nil, path, true, false); err != nil || len(look.Entries()) != 3 {
 		t.Errorf("looking at it: %v", err)
 	}
-	// A run that is about something else leaves the claim to one that is about it.
-	if err := errors.Join(next.Begin([]string{"/d.out"}, nil), next.Close()); err != nil {
+	if err := errors.Join(next.Begin(), next.Append(entry("/a", StatusFailed), func() {}), next.Append(entry("/d", StatusOK), func() {}), next.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if next, err = Open(nil, path, true, false); err != nil || !next.Claimed("/c.out") || next.Claimed("/d.out") {
-		t.Fatalf("%v, %v", next, err)
+	var want []byte
+	for _, e := range []*Entry{entry("/b", StatusOK), entry("/c", StatusLossy), entry("/a", StatusFailed), entry("/d", StatusOK)} {
+		want = appendLine(want, e)
 	}
-	if err := errors.Join(next.Begin([]string{"/c.out"}, nil), next.Close()); err != nil {
-		t.Fatal(err)
+	if got, _ := os.ReadFile(path); !bytes.Equal(got, want) {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	if _, err := os.Stat(path + ".running"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the lock stays: %v", err)
@@ -144,7 +144,7 @@ func TestAgain(t *testing.T) {
 	if err != nil || len(anew.Entries()) != 0 {
 		t.Fatalf("anew: %v", err)
 	}
-	if err := errors.Join(anew.Begin(nil, nil), anew.Close()); err != nil {
+	if err := errors.Join(anew.Begin(), anew.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := os.Stat(path); err != nil || st.Size() != 0 {
@@ -163,24 +163,29 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Begin([]string{"/a.out"}, nil); err != nil {
+	if err := m.Begin(); err != nil {
 		t.Fatal(err)
+	}
+	safe := 0
+	add := func(input string) {
+		t.Helper()
+		if err := m.Append(entry(input, StatusOK), func() { safe++ }); err != nil {
+			t.Error(err)
+		}
 	}
 	file := m.file
 	m.file = full
-	if err := m.Append(entry("/a", StatusOK)); err != nil {
-		t.Error(err)
+	if add("/a"); safe != 0 {
+		t.Error("a line that is not written is safe")
 	}
 	m.file = file
-	if err := m.Append(entry("/b", StatusOK)); err != nil {
-		t.Error(err)
+	if add("/b"); safe != 2 {
+		t.Errorf("%d of 2 lines are safe", safe)
 	}
 	m.file = full
-	if err := m.Append(entry("/c", StatusOK)); err != nil {
-		t.Error(err)
-	}
-	if err := m.Close(); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("a line is lost: %v", err)
+	add("/c")
+	if err := m.Close(); !errors.Is(err, syscall.ENOSPC) || safe != 2 {
+		t.Errorf("a line is lost: %v, %d are safe", err, safe)
 	}
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
@@ -189,10 +194,10 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(next.Entries()) != 2 || !next.Claimed("/a.out") {
-		t.Errorf("%v, claims %v", next.Entries(), next.running.old)
+	if len(next.Entries()) != 2 {
+		t.Errorf("%v", next.Entries())
 	}
-	if err := errors.Join(next.Begin(nil, nil), next.Close()); err != nil {
+	if err := errors.Join(next.Begin(), next.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -260,7 +265,7 @@ func TestHash(t *testing.T) {
 // TestForeignLock: a file in the place of the lock that is none stays as it is.
 func TestForeignLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.jsonl")
-	for _, text := range []string{"hello\n", "\"/a\"\nhello", "{}"} {
+	for _, text := range []string{"hello\n", "\"/a\"\n", "{}"} {
 		if err := os.WriteFile(path+".running", []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/internal/iox"
@@ -25,9 +24,6 @@ const stateName = ".bagconv"
 // has left. They tell which tasks are done, and which outputs are ours to replace.
 type Store struct {
 	FS storage.FS // nil: the operating system's
-
-	mu   sync.Mutex
-	made map[string]bool // folders
 }
 
 // path returns the receipt of an output: its name is a hash, because names of outputs may
@@ -42,7 +38,7 @@ func path(outputDir, output string) string {
 }
 
 // Load returns the receipt of the output of a task, nil if there is none. One that cannot
-// be understood is none.
+// be understood is none; one without text is pending: it was begun, and its bytes were lost.
 func (s *Store) Load(t *Task) (*Result, error) {
 	text, err := s.read(path(t.OutputDir, t.Output))
 	for tries := 1; errors.Is(err, storage.ErrCorrupt) && tries < 10; tries++ { // on a store: another process has replaced it while it was read
@@ -54,10 +50,14 @@ func (s *Store) Load(t *Task) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(text) == 0 {
+		return t.Pending(), nil
+	}
 	r := &Result{}
 	if json.Unmarshal(text, r) != nil || r.SchemaVersion != ResultVersion {
 		return nil, nil
 	}
+	r.Manifest = iox.Canonical(r.Manifest)
 	if r.Canonical(); r.Output != t.Output {
 		return nil, nil
 	}
@@ -74,15 +74,47 @@ func (s *Store) read(name string) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
+// Listed returns the receipts that are in a folder of outputs: a function that reports whether one of a task is among
+// them. If most tasks have none, that is cheaper than Load of each.
+func (s *Store) Listed(outputDir string) (func(t *Task) bool, error) {
+	entries, err := iox.FS(s.FS).ReadDir(filepath.Join(outputDir, stateName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for _, e := range entries {
+		names[e.Name()] = true
+	}
+	return func(t *Task) bool { return names[filepath.Base(path(t.OutputDir, t.Output))] }, nil
+}
+
 // Save writes the receipt of the output of a task, and waits for the disk if sync is set. It appears
-// whole, or not at all.
+// whole, or not at all, or, if it is pending, perhaps without text.
 func (s *Store) Save(t *Task, r *Result, sync bool) error {
-	fsys, name := iox.FS(s.FS), path(t.OutputDir, t.Output)
-	if err := s.mkdir(fsys, filepath.Dir(name)); err != nil {
-		return err
+	name := path(t.OutputDir, t.Output)
+	if r.Status == StatusPending || iox.IsURL(name) { // objects appear whole
+		return s.write(name, os.O_TRUNC, r, sync)
 	}
 	temp := fmt.Sprintf("%s.%016x.tmp", name, rand.Uint64())
-	f, err := fsys.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	err := s.write(temp, os.O_EXCL, r, sync)
+	if err == nil {
+		err = iox.FS(s.FS).Rename(temp, name)
+	}
+	if err != nil {
+		return errors.Join(err, iox.FS(s.FS).Remove(temp))
+	}
+	return nil
+}
+
+func (s *Store) write(name string, flag int, r *Result, sync bool) error {
+	fsys := iox.FS(s.FS)
+	f, err := fsys.OpenFile(name, os.O_CREATE|os.O_WRONLY|flag, 0o666)
+	for try := 0; errors.Is(err, fs.ErrNotExist) && try < 3; try++ { // Tidy of another process may be faster
+		if err := mkdirAll(fsys, filepath.Dir(name)); err != nil {
+			return err
+		}
+		f, err = fsys.OpenFile(name, os.O_CREATE|os.O_WRONLY|flag, 0o666)
+	}
 	if err != nil {
 		return err
 	}
@@ -90,30 +122,18 @@ func (s *Store) Save(t *Task, r *Result, sync bool) error {
 	if err == nil && sync {
 		err = iox.Sync(f)
 	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = fsys.Rename(temp, name)
-	}
-	if err != nil {
-		return errors.Join(err, fsys.Remove(temp))
-	}
-	return nil
+	return errors.Join(err, f.Close())
 }
 
-// mkdir makes a folder with those above it, once.
-func (s *Store) mkdir(fsys storage.FS, dir string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.made[dir] {
-		return nil
+// Remove removes the receipt of the output of a task, because something else has what it says. If it stays
+// nevertheless, the task is done again.
+func (s *Store) Remove(t *Task) { _ = iox.FS(s.FS).Remove(path(t.OutputDir, t.Output)) }
+
+// Tidy removes the folder of the receipts of outputs if it is empty.
+func (s *Store) Tidy(outputDir string) {
+	if !iox.IsURL(outputDir) { // stores have no folders
+		_ = iox.FS(s.FS).Remove(filepath.Join(outputDir, stateName))
 	}
-	if err := mkdirAll(fsys, dir); err != nil {
-		return err
-	}
-	if s.made == nil {
-		s.made = map[string]bool{}
-	}
-	s.made[dir] = true
-	return nil
 }
 
 func mkdirAll(fsys storage.FS, dir string) error {

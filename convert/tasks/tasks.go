@@ -85,10 +85,13 @@ func exists(fsys storage.FS, path string) bool {
 
 // A Result is what became of a task: what the manifest of a batch has, and the task.
 type Result struct {
-	Task      string `json:"task"`      // its id, "" if the line was no task
-	Skipped   bool   `json:"skipped"`   // it was done before
-	Transient bool   `json:"transient"` // it failed for a reason that may pass
+	Task      string `json:"task"`               // its id, "" if the line was no task
+	Skipped   bool   `json:"skipped"`            // it was done before
+	Transient bool   `json:"transient"`          // it failed for a reason that may pass
+	Manifest  string `json:"manifest,omitempty"` // of a receipt of a batch: the manifest that will have the line
 	batch.Entry
+
+	Err error `json:"-"` // why it failed, if it was done just now
 }
 
 // StatusPending is the status of the receipt of an output that may be half done.

@@ -123,9 +123,26 @@ func TestReceipts(t *testing.T) {
 		if err := os.WriteFile(name, text[:cut], 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := store.Load(a); r != nil || err != nil {
+		if r, err := store.Load(a); (cut == 0) != (r != nil && r.Status == StatusPending) || cut > 0 && r != nil || err != nil {
 			t.Fatalf("a receipt of %d bytes: %+v %v", cut, r, err)
 		}
+	}
+	b := task(dir, "b")
+	listed, err := store.Listed(dir)
+	if err != nil || !listed(a) || listed(b) {
+		t.Errorf("listed: %v, %t, %t", err, listed(a), listed(b))
+	}
+	if store.Tidy(dir); store.Save(b, b.Pending(), false) != nil {
+		t.Error("a folder with receipts is removed")
+	}
+	store.Remove(a)
+	store.Remove(b)
+	store.Tidy(dir)
+	if _, err := os.Stat(filepath.Dir(name)); err == nil {
+		t.Error("the folder of receipts stays without one")
+	}
+	if listed, err = store.Listed(dir); err != nil || listed(a) {
+		t.Errorf("nothing is listed: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, stateName, "*.tmp")); len(left) > 0 {
 		t.Errorf("left over: %v", left)

@@ -3,6 +3,7 @@ package iox
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -148,6 +149,27 @@ func (o *Output) TempDir() string { return filepath.Join(o.stage, newName) }
 
 // Final returns the path that NewOutput got.
 func (o *Output) Final() string { return filepath.Join(o.dir, o.base) }
+
+// Replace writes a file that appears when it is whole and synced, in the place of an older one.
+func Replace(fsys storage.FS, path string, write func(io.Writer) error) (err error) {
+	out, err := NewOutput(fsys, path, true, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Abort()) }()
+	f, err := out.fs.OpenFile(out.Temp(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	if err == nil {
+		err = Sync(f)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return out.Commit()
+}
 
 // Commit moves what is at Temp to Final. The caller has closed and synced the files
 // themselves; the names are synced here (if the output was made with sync). On

@@ -26,7 +26,8 @@ type batchRun struct {
 	out      string       // absolute
 	manifest string       // absolute
 	recipe   *recipe.Recipe
-	options  []string // of the recipe, as the manifest has them
+	options  []string    // of the recipe, as the manifest has them
+	receipts tasks.Store // of outputs whose lines are not in the manifest yet
 	search   *batch.Found
 	items    []*batchItem // in the order of search.Inputs
 	jobs     int
@@ -36,17 +37,23 @@ type batchRun struct {
 // A batchItem is one input.
 type batchItem struct {
 	*batch.Input
-	output  string
-	action  string // "convert", "skip" or "fail"
-	reason  string // why it is converted again, or cannot be
-	replace bool   // the output is ours, from an earlier run
-	killed  bool   // and that run may have left it half done
+	task    *tasks.Task
+	action  string        // "convert", "skip" or "fail"
+	reason  string        // why it is converted again, or cannot be
+	replace bool          // the output is ours, from an earlier run
+	receipt *tasks.Result // of the output, from an earlier run; nil: none
 	entry   *batch.Entry
-	part    *tasks.Range // nil: the whole recording
+	adopted bool                   // it is that of the receipt, and the manifest does not have it
+	update  func(convert.Progress) // nil: nobody asks
+}
+
+// killed reports whether an earlier run may have left the output half done.
+func (item *batchItem) killed() bool {
+	return item.receipt != nil && item.receipt.Status == tasks.StatusPending
 }
 
 func (e *env) batch(c *cli.Context) error {
-	b := &batchRun{env: e, ctx: c.Context, words: c.Args().Slice()}
+	b := &batchRun{env: e, ctx: c.Context, words: c.Args().Slice(), receipts: tasks.Store{FS: e.fs}}
 	e.report.failed = b.failure
 	if err := b.flags(); err != nil {
 		return err

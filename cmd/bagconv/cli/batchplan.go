@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,8 +12,10 @@ import (
 	"strings"
 
 	"github.com/bagconv/bagconv/convert/batch"
+	"github.com/bagconv/bagconv/convert/tasks"
 	"github.com/bagconv/bagconv/internal/guard"
 	"github.com/bagconv/bagconv/internal/iox"
+	"github.com/bagconv/bagconv/internal/ordered"
 	"github.com/bagconv/bagconv/internal/remote"
 	"github.com/bagconv/bagconv/storage"
 )
@@ -137,34 +140,92 @@ func (b *batchRun) plan(m *batch.Manifest) error {
 		}
 	}
 	for i, path := range b.places(kept) {
-		item := &batchItem{Input: b.search.Inputs[i], output: path, action: "convert"}
-		b.items = append(b.items, item)
-		if item.Err != nil {
-			item.action, item.reason = "fail", explain(item.Err)
-			continue
+		in := b.search.Inputs[i]
+		b.items = append(b.items, &batchItem{Input: in, task: b.task(in, path), action: "convert"})
+	}
+	if err := b.loadReceipts(); err != nil {
+		return err
+	}
+	for _, item := range b.items {
+		err := item.Err
+		if err == nil {
+			err = b.refused(item)
 		}
-		if err := b.refused(item); err != nil {
-			item.action, item.reason = "fail", explain(err)
-			continue
+		if err == nil {
+			err = b.compare(item, before[inputName(item.Input)])
+		} else {
+			item.action, item.reason, err = "fail", explain(err), nil
 		}
-		old := before[inputName(item.Input)]
-		if item.killed = m.Claimed(path); item.killed {
-			item.replace = true
-		}
-		if old == nil {
-			continue
-		}
-		reason, err := b.repeatReason(item, old)
 		if err != nil {
 			return err
 		}
-		ours := old.Done() && old.Output == path && old.Stands(b.fs) // nobody has changed it since
-		if item.replace = item.replace || ours; reason == "" {
-			item.action, item.entry = "skip", old
-		}
-		item.reason = reason
 	}
 	return nil
+}
+
+// compare decides what is to be done with an input by its line in the manifest, which may be nil, and the receipt of
+// its output.
+func (b *batchRun) compare(item *batchItem, old *batch.Entry) (err error) {
+	r := item.receipt
+	item.replace = item.killed() || b.set.resume && r.Ours(b.fs)
+	if old != nil {
+		if item.reason, err = b.repeatReason(item, old); err != nil {
+			return err
+		}
+		ours := old.Done() && old.Output == item.task.Output && old.Stands(b.fs) // nobody has changed it since
+		item.replace = item.replace || ours
+	}
+	switch {
+	case old != nil && item.reason == "":
+		item.action, item.entry = "skip", old
+	case b.set.resume && r.DoneBy(b.fs, item.task, b.set.verified) && (!b.set.checksum || r.SHA256 != ""):
+		item.action, item.entry, item.adopted, item.reason = "skip", &r.Entry, true, ""
+	}
+	return nil
+}
+
+// receiptReaders is how many receipts are read at a time: a store answers late, but many questions at once.
+const receiptReaders = 16
+
+// readReceipts calls read with the numbers from one to before another.
+func readReceipts(ctx context.Context, from, to int, read func(i int) error) error {
+	return ordered.Line[int]{Workers: receiptReaders, Next: func() (i int, _ int64, ok bool) {
+		i = from
+		from++
+		return i, 0, i < to
+	}, Work: func(_, i int) error { return read(i) }}.Run(ctx)
+}
+
+// loadReceipts finds the receipts of the outputs.
+func (b *batchRun) loadReceipts() error {
+	listed, err := b.receipts.Listed(b.out)
+	if err != nil {
+		return err
+	}
+	return readReceipts(b.ctx, 0, len(b.items), func(i int) error {
+		item := b.items[i]
+		if !listed(item.task) {
+			return nil
+		}
+		r, err := b.receipts.Load(item.task)
+		if r != nil && (r.Manifest == "" || r.Manifest == b.manifest) { // not of a batch that may be running
+			item.receipt = r
+		}
+		return err
+	})
+}
+
+// task returns the task of an input.
+func (b *batchRun) task(in *batch.Input, output string) *tasks.Task {
+	t := &tasks.Task{
+		SchemaVersion: tasks.TaskVersion, Source: inputName(in), Size: in.Size, ModTime: in.ModTime,
+		OutputDir: b.out, Output: output, Recipe: *b.recipe,
+	}
+	if in.Format != nil {
+		t.SourceFormat = in.Format.Name
+	}
+	t.SetID()
+	return t
 }
 
 // inputName returns the name of an input in manifests: a URL without its secret, which may differ next
@@ -207,9 +268,11 @@ func (b *batchRun) refused(item *batchItem) error {
 // is not.
 func (b *batchRun) repeatReason(item *batchItem, old *batch.Entry) (string, error) {
 	switch {
+	case item.killed():
+		return "a run was killed while it wrote its output", nil
 	case !old.Done():
 		return "it failed before", nil
-	case old.Format != b.job.SinkFormat.Name || old.Output != item.output:
+	case old.Format != b.job.SinkFormat.Name || old.Output != item.task.Output:
 		return "it was converted to " + old.Format + " before", nil
 	case !slices.Equal(old.Options, b.options):
 		return "it was converted with other flags or definitions before", nil
@@ -254,11 +317,7 @@ func (b *batchRun) explainManifest(err error) error {
 	case errors.Is(err, fs.ErrExist):
 		return &failure{path: path, what: "a batch has written here before", hint: "--resume continues it, --force starts again", err: err}
 	case errors.Is(err, batch.ErrRunning):
-		what := batch.ErrRunning.Error()
-		if signs, ok := errors.AsType[*batch.RunningError](err); ok {
-			what = signs.Error()
-		}
-		return &failure{path: path, what: what, hint: "wait for it to end, or choose another --manifest and output folder", err: err}
+		return &failure{path: path, what: batch.ErrRunning.Error(), hint: "wait for it to end, or choose another --manifest and output folder", err: err}
 	case errors.Is(err, batch.ErrNoManifest):
 		var pe *fs.PathError
 		if errors.As(err, &pe) {

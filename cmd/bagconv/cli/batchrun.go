@@ -36,12 +36,12 @@ const smallInput = 4 << 20
 
 // runAll runs the conversions, and reports what became of each.
 func (b *batchRun) runAll() error {
-	var made folders
-	defer made.removeEmpty()
-	if err := made.make(filepath.Dir(b.manifest)); err != nil {
+	w := &worker{env: b.env, store: b.receipts, manifest: b.manifest}
+	defer w.made.removeEmpty()
+	if err := w.made.make(filepath.Dir(b.manifest)); err != nil {
 		return explainFolder(err)
 	}
-	if err := made.make(b.out); err != nil {
+	if err := w.made.make(b.out); err != nil {
 		return explainFolder(err)
 	}
 	report, err := b.reportFile()
@@ -57,14 +57,14 @@ func (b *batchRun) runAll() error {
 		return errors.Join(err, m.Close())
 	}
 	b.cleanUp(b.killed())
-	tasks, claims, retry := b.tasks()
-	if err := m.Begin(claims, retry); err != nil {
+	list := b.tasks()
+	if err := w.beginManifest(m, b.items); err != nil {
 		return errors.Join(b.explainManifest(err), m.Close())
 	}
-	if err := b.openMetrics("batch", len(tasks.order)); err != nil {
+	if err := b.openMetrics("batch", len(list.order)); err != nil {
 		return errors.Join(err, m.Close())
 	}
-	if !slices.ContainsFunc(tasks.order, func(t *batch.Task) bool { return t.Input.Size > smallInput }) {
+	if !slices.ContainsFunc(list.order, func(t *batch.Task) bool { return t.Input.Size > smallInput }) {
 		if err := b.divide(true); err != nil {
 			return errors.Join(err, m.Close())
 		}
@@ -74,35 +74,10 @@ func (b *batchRun) runAll() error {
 	}
 	ctx, cancel := context.WithCancelCause(b.ctx)
 	defer cancel(nil)
-	show := newBatchProgress(b, tasks)
+	w.ctx = ctx
+	defer w.store.Tidy(b.out)
 	began := time.Now()
-	var mu sync.Mutex
-	var crowded []*batch.Task // for which others left no room: tried again alone
-	jobs := b.jobs
-	do := func(ctx context.Context, t *batch.Task, fits error) {
-		b.metrics.begin()
-		entry, err := b.convertOne(ctx, tasks.of[t], fits, &made, func(p convert.Progress) { show.update(t, p) })
-		if fits == nil && errors.Is(err, syscall.ENOSPC) && jobs > 1 {
-			mu.Lock()
-			defer mu.Unlock()
-			crowded = append(crowded, t)
-			entry = nil
-		}
-		b.metrics.endEntry(entry, err)
-		if entry == nil {
-			show.ended(t, nil)
-			return
-		}
-		tasks.of[t].entry = entry
-		if err := m.Append(entry); err != nil { // what is not written down is no use
-			cancel(fmt.Errorf("the manifest: %w", err))
-		}
-		show.ended(t, tasks.of[t])
-	}
-	batch.Run(ctx, tasks.order, jobs, do)
-	jobs = 1
-	batch.Run(ctx, crowded, jobs, do)
-	show.stop()
+	w.batch(b, list, m, cancel)
 	failed := m.Close()
 	if failed != nil {
 		failed = fmt.Errorf("the manifest: %w", failed)
@@ -113,16 +88,80 @@ func (b *batchRun) runAll() error {
 	return b.summarize(report, time.Since(began), failed)
 }
 
+// batch does the tasks of a batch; their lines go to m. end ends the batch.
+func (w *worker) batch(b *batchRun, list *batchTasks, m *batch.Manifest, end context.CancelCauseFunc) {
+	show := newBatchProgress(b, list)
+	defer show.stop()
+	var mu sync.Mutex
+	var crowded []*batch.Task // for which others left no room: tried again alone
+	jobs := b.jobs
+	do := func(ctx context.Context, t *batch.Task, fits error) {
+		b.metrics.begin()
+		item := list.of[t]
+		item.update = func(p convert.Progress) { show.update(t, p) }
+		if fits != nil {
+			item.Err = b.explainSpace(item, fits)
+		}
+		r, err := w.convert(b, item, 1)
+		if err == nil {
+			err = r.Err
+		}
+		switch {
+		case fits == nil && errors.Is(err, syscall.ENOSPC) && jobs > 1:
+			mu.Lock()
+			defer mu.Unlock()
+			crowded, r = append(crowded, t), nil
+		case r == nil && ctx.Err() != nil:
+			w.store.Remove(item.task)
+		case r == nil:
+			r = failedResult(item.task, err)
+		}
+		b.metrics.endResult(r)
+		if r == nil {
+			show.ended(t, nil)
+			return
+		}
+		item.entry = &r.Entry
+		if err := m.Append(item.entry, func() { w.store.Remove(item.task) }); err != nil { // what is not written down is no use
+			end(fmt.Errorf("the manifest: %w", err))
+		}
+		show.ended(t, item)
+	}
+	batch.Run(w.ctx, list.order, jobs, do)
+	jobs = 1
+	batch.Run(w.ctx, crowded, jobs, do)
+}
+
+// beginManifest begins a manifest with the lines that it lacks.
+func (w *worker) beginManifest(m *batch.Manifest, items []*batchItem) error {
+	err := m.Begin()
+	for _, item := range items {
+		if err == nil && item.adopted {
+			err = m.Append(item.entry, func() {
+				if item.receipt.Manifest != "" { // others are of work, and stay for collect
+					w.store.Remove(item.task)
+				}
+			})
+		}
+	}
+	return err
+}
+
 // killed lists the outputs that a run which was killed may have left half done.
 func (b *batchRun) killed() (paths []string) {
 	for _, item := range b.items {
-		if !item.killed {
-			continue
+		if item.killed() {
+			paths = append(paths, b.stages(item)...)
 		}
-		paths = append(paths, item.output)
-		if dir := b.extrasOf(item.output); dir != "" {
-			paths = append(paths, extras.StagePath(dir))
-		}
+	}
+	return paths
+}
+
+// stages returns the outputs of an input, beside which a run that was killed may have left something.
+func (b *batchRun) stages(item *batchItem) []string {
+	paths := []string{item.task.Output}
+	if dir := b.extrasOf(item.task.Output); dir != "" {
+		paths = append(paths, extras.StagePath(dir))
 	}
 	return paths
 }
@@ -141,10 +180,9 @@ type batchTasks struct {
 	of    map[*batch.Task]*batchItem
 }
 
-// tasks lists what is to be done, the outputs that are ours from now on, and
-// the inputs whose line in the manifest is void.
-func (b *batchRun) tasks() (tasks *batchTasks, claims []string, retry map[string]bool) {
-	tasks, retry = &batchTasks{of: map[*batch.Task]*batchItem{}}, map[string]bool{}
+// tasks lists what is to be done.
+func (b *batchRun) tasks() *batchTasks {
+	list := &batchTasks{of: map[*batch.Task]*batchItem{}}
 	unknown := b.job.Write.Compression != "" && b.job.Write.Compression != "none"
 	for _, f := range b.command.flags {
 		unknown = unknown || f.IsSet() && (f.group == selectGroup || f.group == editGroup)
@@ -153,32 +191,28 @@ func (b *batchRun) tasks() (tasks *batchTasks, claims []string, retry map[string
 		if item.action == "skip" {
 			continue
 		}
-		t := &batch.Task{Input: item.Input, Output: item.output}
+		t := &batch.Task{Input: item.Input, Output: item.task.Output}
 		if !unknown && item.Err == nil {
 			t.Expect = item.Size
 		}
-		tasks.order, tasks.of[t] = append(tasks.order, t), item
-		retry[inputName(item.Input)] = true
-		if _, err := iox.Lstat(b.fs, item.output); item.Err == nil && (err != nil || item.replace || b.set.job.Write.Overwrite) {
-			claims = append(claims, item.output)
-		}
+		list.order, list.of[t] = append(list.order, t), item
 	}
-	return tasks, claims, retry
+	return list
 }
 
 // convertOne converts one input. The entry is nil when it was interrupted; err
 // is why it failed.
-func (b *batchRun) convertOne(ctx context.Context, item *batchItem, fits error, made *folders, update func(convert.Progress)) (e *batch.Entry, err error) {
-	began := time.Now()
+func (b *batchRun) convertOne(ctx context.Context, item *batchItem, made *folders) (e *batch.Entry, err error) {
+	began, output, part := time.Now(), item.task.Output, item.task.Range
 	e = &batch.Entry{
-		SchemaVersion: batch.SchemaVersion, Input: inputName(item.Input), Size: item.Size, ModTime: item.ModTime, Output: item.output, Format: b.job.SinkFormat.Name,
+		SchemaVersion: batch.SchemaVersion, Input: inputName(item.Input), Size: item.Size, ModTime: item.ModTime, Output: output, Format: b.job.SinkFormat.Name,
 		OutputFiles: []string{}, Options: append([]string{}, b.options...), LossCodes: []string{}, ByDesign: []string{}, DamageCodes: []string{},
 	}
 	if item.Format != nil {
 		e.SourceFormat = item.Format.Name
 	}
 	job := *b.job
-	job.Source, job.SourceFormat, job.Sink, job.Extras = item.Path, item.Format, item.output, b.extrasOf(item.output)
+	job.Source, job.SourceFormat, job.Sink, job.Extras = item.Path, item.Format, output, b.extrasOf(output)
 	job.Write.Overwrite = job.Write.Overwrite || item.replace
 	meter := b.meter.Part()
 	base := iox.Metered(b.fs, meter)
@@ -187,25 +221,22 @@ func (b *batchRun) convertOne(ctx context.Context, item *batchItem, fits error, 
 		base = iox.ReadBack(base)
 	}
 	job.Write.FS = b.guard.Writer(base, job.Write.Overwrite)
-	job.Progress = update
-	if item.part != nil {
-		b.narrow(&job, item.part)
+	job.Progress = item.update
+	if part != nil {
+		b.narrow(&job, part)
 	}
 	report := &convert.Report{}
 	err = item.Err
-	if err == nil && fits != nil {
-		err = b.explainSpace(item, fits)
-	}
 	if err == nil && b.set.checksum {
 		e.SHA256, err = item.Hash(ctx)
 	}
 	if err == nil {
-		err = b.prepare(ctx, &job, item, made, e)
+		err = b.prepare(ctx, &job, made, e)
 	}
 	if err == nil {
 		report, err = convert.Run(ctx, job)
 	}
-	if item.part != nil && errors.Is(err, convert.ErrNothing) {
+	if part != nil && errors.Is(err, convert.ErrNothing) {
 		err = nil // no message of the topics is in this part
 	}
 	result := resultOf(report, b.explainRun(ctx, &job, err))
@@ -220,7 +251,7 @@ func (b *batchRun) convertOne(ctx context.Context, item *batchItem, fits error, 
 }
 
 // prepare makes the place of an output free. Its content hashes go into e when it was verified.
-func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchItem, made *folders, e *batch.Entry) error {
+func (b *batchRun) prepare(ctx context.Context, job *convert.Job, made *folders, e *batch.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -230,7 +261,7 @@ func (b *batchRun) prepare(ctx context.Context, job *convert.Job, item *batchIte
 	if err := b.checkOutput(job); err != nil {
 		return err
 	}
-	for _, path := range []string{item.output, job.Extras} {
+	for _, path := range []string{job.Sink, job.Extras} {
 		if path == "" {
 			continue
 		}
@@ -289,7 +320,7 @@ func (b *batchRun) explainSpace(item *batchItem, err error) error {
 		return err
 	}
 	return &failure{
-		path: b.displayPath(item.output), what: fmt.Sprintf("the disk has %s left, but the output needs at least %s", sizeText(space.Free), sizeText(space.Need)),
+		path: b.displayPath(item.task.Output), what: fmt.Sprintf("the disk has %s left, but the output needs at least %s", sizeText(space.Free), sizeText(space.Need)),
 		hint: "make room, or choose an output on another disk", err: err,
 	}
 }

@@ -61,7 +61,7 @@ func (b *batchRun) writePlan() error {
 	}
 	counts, failing := map[string]int64{}, false
 	for _, item := range b.items {
-		j := batchPlanned{Input: item.Path, Files: item.Files, Size: item.Size, Output: item.output, Action: item.action, Reason: item.reason}
+		j := batchPlanned{Input: item.Path, Files: item.Files, Size: item.Size, Output: item.task.Output, Action: item.action, Reason: item.reason}
 		if j.Files == nil {
 			j.Files = []string{}
 		}

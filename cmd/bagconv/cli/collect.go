@@ -14,7 +14,6 @@ import (
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/convert/tasks"
 	"github.com/bagconv/bagconv/internal/iox"
-	"github.com/bagconv/bagconv/internal/ordered"
 )
 
 // A collection is what is known of the tasks of a plan.
@@ -132,18 +131,11 @@ func (s *collection) readResults(names []string) error {
 	return nil
 }
 
-// lookers is how many receipts are read at a time: a store answers late, but many questions at once.
-const lookers = 16
-
 // look finds the results of tasks, from one number to before another. Those whose outputs are not there
 // are failures.
 func (s *collection) look(ctx context.Context, from, to int) error {
 	store := tasks.Store{FS: s.fs}
-	return ordered.Line[int]{Workers: lookers, Next: func() (i int, _ int64, ok bool) {
-		i = from
-		from++
-		return i, 0, i < to
-	}, Work: func(_, i int) error { return s.lookAt(&store, i) }}.Run(ctx)
+	return readReceipts(ctx, from, to, func(i int) error { return s.lookAt(&store, i) })
 }
 
 func (s *collection) lookAt(store *tasks.Store, i int) error {
@@ -185,7 +177,7 @@ func (s *collection) write(ctx context.Context) error {
 	s.sum.SchemaVersion, s.sum.Tasks, s.sum.Torn = schemaVersion, len(s.tasks), s.others
 	s.sum.DurationNS = "0"
 	s.sum.Plan, s.sum.Manifest, s.sum.Failures = s.plan, manifest, failures
-	err := s.replaceFile(manifest, func(w io.Writer) error {
+	err := iox.Replace(s.fs, manifest, func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 64<<10)
 		for from := 0; from < len(s.tasks); {
 			to := s.end(from)

@@ -119,17 +119,12 @@ func (m *metricsFile) end(status string, size, outputSize, messages int64) {
 	}
 }
 
-// endEntry is end for an input of a batch; nil if it was interrupted. err is why it failed.
-func (m *metricsFile) endEntry(e *batch.Entry, err error) {
-	if e == nil {
-		m.end("", 0, 0, 0)
-	} else {
-		m.endResult(&tasks.Result{Entry: *e, Transient: tasks.Transient(err)})
-	}
-}
-
-// endResult is end for a task.
+// endResult is end for a task; nil if it was interrupted.
 func (m *metricsFile) endResult(r *tasks.Result) {
+	if r == nil {
+		m.end("", 0, 0, 0)
+		return
+	}
 	status := r.Status
 	switch {
 	case r.Skipped:
@@ -167,7 +162,7 @@ func (m *metricsFile) close(status int) {
 
 // write writes the file; status is the exit status of the run, negative until it has ended.
 func (m *metricsFile) write(status int) error {
-	return m.replaceFile(m.set.metrics, func(w io.Writer) error {
+	return iox.Replace(m.fs, m.set.metrics, func(w io.Writer) error {
 		_, err := io.WriteString(w, m.text(status, time.Now()))
 		return err
 	})

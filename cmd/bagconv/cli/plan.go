@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -42,8 +41,7 @@ func (e *env) plan(c *cli.Context) error {
 
 // listTasks makes the tasks.
 func (b *batchRun) listTasks() (list []*tasks.Task, err error) {
-	recipe, err := absolute(b.recipe)
-	if err != nil {
+	if b.recipe, err = absolute(b.recipe); err != nil {
 		return nil, err
 	}
 	size, err := b.rangeSize()
@@ -55,21 +53,12 @@ func (b *batchRun) listTasks() (list []*tasks.Task, err error) {
 		if inputName(in) != in.Path {
 			return nil, &failure{path: in.Path, what: "its URL has a password or a query, and a plan does not keep a secret", hint: "use bagconv batch, or a store whose credentials come from the environment, such as s3://"}
 		}
-		t := &tasks.Task{
-			SchemaVersion: tasks.TaskVersion, Source: in.Path, Size: in.Size, ModTime: in.ModTime,
-			OutputDir: b.out, Output: path, Recipe: *recipe,
-		}
-		if in.Format != nil {
-			t.SourceFormat = in.Format.Name
-		}
+		t := b.task(in, path)
 		parts := []*tasks.Task{t}
 		if size > 0 && in.Format != nil && in.Size > size {
 			if parts, err = b.cutTask(t, in, size); err != nil {
 				return nil, err
 			}
-		}
-		for _, t := range parts {
-			t.SetID()
 		}
 		list = append(list, parts...)
 	}
@@ -84,7 +73,7 @@ func writeTasks[T any](e *env, path string, list []T) (err error) {
 	if err := e.onlyTasks(path); err != nil {
 		return err
 	}
-	return e.replaceFile(path, func(w io.Writer) error { return writeLinesOfJSON(w, list) })
+	return iox.Replace(e.fs, path, func(w io.Writer) error { return writeLinesOfJSON(w, list) })
 }
 
 func writeLinesOfJSON[T any](w io.Writer, list []T) error {
@@ -95,27 +84,6 @@ func writeLinesOfJSON[T any](w io.Writer, list []T) error {
 		}
 	}
 	return out.Flush()
-}
-
-// replaceFile writes a file that appears when it is whole.
-func (e *env) replaceFile(path string, write func(io.Writer) error) (err error) {
-	out, err := iox.NewOutput(e.fs, path, true, true)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, out.Abort()) }()
-	f, err := e.fs.OpenFile(out.Temp(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if err != nil {
-		return err
-	}
-	err = write(f)
-	if err == nil {
-		err = iox.Sync(f)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return out.Commit()
 }
 
 // onlyTasks refuses to replace a file that has something else in it than tasks.

@@ -65,6 +65,7 @@ func (b *batchRun) cutTask(t *tasks.Task, in *batch.Input, size int64) ([]*tasks
 			part.Range.Before = before[i]
 		}
 		part.Output = partOutput(job.SinkFormat, part.Range)
+		part.SetID()
 		list = append(list, &part)
 	}
 	return list, nil

@@ -15,7 +15,7 @@ import (
 )
 
 // TestS3Batches: a batch whose manifest is on a store goes on after it was killed and after the manifest
-// was cut in half, and a second one with the same manifest is refused while it runs.
+// was cut in half, and two at once are as good as one.
 func TestS3Batches(t *testing.T) { testBatches(t, "versitygw") }
 
 func testBatches(t *testing.T, server string) {
@@ -47,23 +47,22 @@ func testBatches(t *testing.T, server string) {
 			must(t, "verify", "-q", fmt.Sprintf("%s/%d.bag", in, i), fmt.Sprintf("%s/%d.mcap", out, i))
 		}
 	}
-	batch := []string{"batch", "-q", "-O", out, in, "--to", "mcap"}
+	batch := []string{"batch", "-q", "-j", "2", "-O", out, in, "--to", "mcap"}
 
-	// Killed when there is an output; then nobody writes MANIFEST.alive any more.
+	// Killed when there is an output: then there is no manifest, and receipts tell what is done.
 	cmd := start(t, append(batch, "--bandwidth", "500k")...)
-	waitUntil(func() bool { return len(s.Keys(t, "out/0")) > 0 })
+	waitUntil(func() bool { return len(s.Keys(t, "out/2")) > 0 }) // one of the first two then has its receipt
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	if n := len(s.Keys(t, "out/")); n == 0 || n > files {
 		t.Errorf("killed with %d objects", n)
 	}
-	if status, text := bagconv(append(batch, "--resume")...); status != 1 || !strings.Contains(text, "running") {
-		t.Errorf("right after the kill: status %d: %s", status, text)
+	if _, err := store.Stat(manifest); err == nil {
+		t.Error("a batch that was killed has written a manifest")
 	}
-	if err := store.Remove(manifest + ".alive"); err != nil { // as if a minute had gone by
-		t.Fatal(err)
+	if out := must(t, "batch", "-O", out, in, "--to", "mcap", "--resume"); !strings.Contains(out, "skipped") {
+		t.Errorf("after a kill nothing is skipped: %s", out)
 	}
-	must(t, append(batch, "--resume")...)
 	whole("after a kill")
 
 	// Cut in half, in a line.
@@ -84,12 +83,12 @@ func testBatches(t *testing.T, server string) {
 	must(t, append(batch, "--resume", "--force")...)
 	whole("after half a manifest")
 
-	// Two at once: one of them is refused, or comes after the other has ended.
+	// Two at once, which have no lock: both do the same.
 	var two sync.WaitGroup
 	for range 2 {
 		two.Go(func() {
 			cmd := start(t, append(batch, "--force")...)
-			if err := cmd.Wait(); err != nil && !strings.Contains(said(cmd), "running") {
+			if err := cmd.Wait(); err != nil {
 				t.Errorf("two at once: %v: %s", err, said(cmd))
 			}
 		})

@@ -22,6 +22,8 @@ type worker struct {
 	made  folders
 	jobs  int
 
+	manifest string // of the batch whose worker it is; "": receipts stay
+
 	mu   sync.Mutex
 	runs map[string]*preparedRun // by flags
 	sum  workSum

@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/batch"
 	"github.com/bagconv/bagconv/convert/recipe"
 	"github.com/bagconv/bagconv/convert/tasks"
@@ -60,6 +59,7 @@ func (w *worker) line(line []byte) error {
 		}
 		w.writeLines("failed", []string{text})
 	}
+	r.Manifest = "" // a receipt has it
 	_, err = w.Out.Write(tasks.Line(r))
 	return err
 }
@@ -81,29 +81,33 @@ func failedResult(t *tasks.Task, err error) *tasks.Result {
 
 // do does a task. The result is nil if there is an error, or if it was interrupted.
 func (w *worker) do(t *tasks.Task) (*tasks.Result, error) {
-	p, err := w.prepare(t)
+	b, err := w.prepare(t)
 	if err != nil {
 		return nil, err
 	}
-	if have := p.recipe.Content; have != t.Recipe.Content {
+	if have := b.recipe.Content; have != t.Recipe.Content {
 		return nil, otherContents(t, have)
 	}
 	before, err := w.store.Load(t)
 	if err != nil {
 		return nil, err
 	}
-	if before.DoneBy(w.fs, t, p.set.verified) {
+	if before.DoneBy(w.fs, t, b.set.verified) {
 		before.Skipped = true
 		return before, nil
 	}
-	if t.Range != nil && p.job.SinkFormat.Join != nil {
+	if t.Range != nil && b.job.SinkFormat.Join != nil {
 		moved := before != nil && before.Task == t.ID && before.Done() && !before.Stands(w.fs)
 		if t.Range.Staged(w.fs) || moved && t.Range.BeingJoined(w.fs) {
 			return nil, &halfJoined{t.Range.Joined}
 		}
 	}
-	item := &batchItem{Input: p.input(t), output: t.Output, replace: before.Ours(w.fs), part: t.Range}
-	return w.convert(t, p, item, before, 1)
+	item := &batchItem{Input: b.input(t), task: t, receipt: before, replace: before.Ours(w.fs)}
+	// A process was killed at this task, or, on a store, perhaps while it wrote its first receipt.
+	if item.killed() || before == nil && iox.IsURL(t.Output) {
+		b.cleanUp(b.stages(item))
+	}
+	return w.convert(b, item, 1)
 }
 
 // lacks reports whether a file that a setting names is not there.
@@ -138,44 +142,56 @@ func (*lacking) Transient() bool { return true }
 // maxTries is how often a process begins a task while others do the same one.
 const maxTries = 3
 
-// convert does a task that is not done.
-func (w *worker) convert(t *tasks.Task, p *preparedRun, item *batchItem, before *tasks.Result, try int) (*tasks.Result, error) {
+// convert does a task that is not done; b has what tasks of its recipe have in common.
+func (w *worker) convert(b *batchRun, item *batchItem, try int) (*tasks.Result, error) {
+	t := item.task
 	_, err := w.fs.Stat(t.Output)
-	free, sync := errors.Is(err, fs.ErrNotExist), !p.job.Write.NoSync
-	if item.Err == nil && (free || item.replace || p.job.Write.Overwrite) {
-		if err := w.store.Save(t, t.Pending(), sync); err != nil {
+	free, sync := errors.Is(err, fs.ErrNotExist), !b.job.Write.NoSync
+	if item.Err == nil && (free || item.replace || b.job.Write.Overwrite) {
+		pending := t.Pending()
+		pending.Manifest = w.manifest
+		// That of a batch need not wait for the disk: the name is there before that of the output, and says enough.
+		if err := w.store.Save(t, pending, sync && w.manifest == ""); err != nil {
 			return nil, err
 		}
 	}
-	run := *p.batchRun
-	run.guard = guard.New(w.fs, w.fs, w.formats.Formats()...)
-	if item.Format != nil {
-		run.guard.Keep(item.Format, item.Path)
+	run := *b
+	if run.guard == nil {
+		run.guard = guard.New(w.fs, w.fs, w.formats.Formats()...)
+		if item.Format != nil {
+			run.guard.Keep(item.Format, item.Path)
+		}
 	}
-	// A process was killed at this task, or, on a store, perhaps while it wrote its first receipt.
-	if before != nil && before.Status == tasks.StatusPending || before == nil && iox.IsURL(t.Output) {
-		run.cleanUp([]string{t.Output})
-	}
-	entry, err := run.convertOne(w.ctx, item, nil, &w.made, func(convert.Progress) {})
+	entry, err := run.convertOne(w.ctx, item, &w.made)
 	if entry == nil {
 		return nil, err
 	}
-	r := &tasks.Result{Task: t.ID, Transient: err != nil && tasks.Transient(err), Entry: *entry}
+	r := &tasks.Result{Task: t.ID, Transient: err != nil && tasks.Transient(err), Manifest: w.manifest, Entry: *entry, Err: err}
 	if err == nil || entry.Done() {
-		return r, w.store.Save(t, r, sync)
+		return r, w.keep(t, r, sync)
 	}
 	// The output has appeared meanwhile, or another process may be about to replace it.
-	rival := free && errors.Is(err, fs.ErrExist) || before != nil && before.Status == tasks.StatusPending
-	if other, err := w.done(t, p, rival, try); other != nil || err != nil {
-		return other, err
+	if rival := free && errors.Is(err, fs.ErrExist) || item.killed(); w.rivals(t) {
+		if other, err := w.done(b, item, rival, try); other != nil || err != nil {
+			return other, err
+		}
 	}
-	if r.Transient {
+	if r.Transient || !free { // if it is not free, the receipt of what stands there stays
 		return r, nil
 	}
-	if !free {
-		return r, nil // the receipt of what stands there stays
+	return r, w.keep(t, r, sync)
+}
+
+// rivals reports whether other processes may do the same task: a batch on a disk has locked its manifest.
+func (w *worker) rivals(t *tasks.Task) bool { return w.manifest == "" || iox.IsURL(t.Output) }
+
+// keep saves the receipt of a task that is done. A batch on a disk has its manifest for that; on a store, the manifest
+// comes at the end.
+func (w *worker) keep(t *tasks.Task, r *tasks.Result, sync bool) error {
+	if !w.rivals(t) {
+		return nil
 	}
-	return r, w.store.Save(t, r, sync)
+	return w.store.Save(t, r, sync)
 }
 
 // receiptWait is how long the receipt of an output may come after it.
@@ -184,13 +200,14 @@ const receiptWait = 3 * time.Second
 // done returns the result of another process that has done the same task meanwhile, nil if there
 // is none. rival is set if another process may be at work: then its receipt will come, or this process
 // tries again.
-func (w *worker) done(t *tasks.Task, p *preparedRun, rival bool, try int) (*tasks.Result, error) {
+func (w *worker) done(b *batchRun, item *batchItem, rival bool, try int) (*tasks.Result, error) {
+	t := item.task
 	for end := time.Now().Add(receiptWait); ; {
 		r, err := w.store.Load(t)
 		if err != nil {
 			return nil, err
 		}
-		if r.DoneBy(w.fs, t, p.set.verified) {
+		if r.DoneBy(w.fs, t, b.set.verified) {
 			r.Skipped = true
 			return r, nil
 		}
@@ -199,35 +216,41 @@ func (w *worker) done(t *tasks.Task, p *preparedRun, rival bool, try int) (*task
 			return nil, nil
 		}
 		if time.Now().After(end) { // it was killed in between, or this process has taken its receipt
-			return w.convert(t, p, &batchItem{Input: p.input(t), output: t.Output, replace: true, part: t.Range}, r, try+1)
+			again := *item
+			again.receipt, again.replace = r, true
+			if again.killed() {
+				b.cleanUp(b.stages(&again))
+			}
+			return w.convert(b, &again, try+1)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// A preparedRun is what tasks with the same flags have in common.
+// A preparedRun is what tasks of the same recipe have in common.
 type preparedRun struct {
-	*batchRun
+	run *batchRun
 	err error
 }
 
 // prepare follows the recipe of a task, as bagconv plan has read it.
-func (w *worker) prepare(t *tasks.Task) (*preparedRun, error) {
+func (w *worker) prepare(t *tasks.Task) (*batchRun, error) {
 	key := t.OutputDir + "\n" + string(tasks.Line(t.Recipe))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p := w.runs[key]; p != nil {
-		return p, p.err
+	p := w.runs[key]
+	if p != nil {
+		return p.run, p.err
 	}
-	p := &preparedRun{}
-	if p.batchRun, p.err = w.readRecipe(t); p.err != nil {
+	p = &preparedRun{}
+	if p.run, p.err = w.readRecipe(t); p.err != nil {
 		if slices.ContainsFunc(slices.Concat(t.Recipe.Settings, t.Recipe.Run), w.lacks) {
 			p.err = &lacking{p.err}
 		}
 		p.err = fmt.Errorf("the recipe of the task: %w", p.err)
 	}
 	w.runs[key] = p
-	return p, p.err
+	return p.run, p.err
 }
 
 func (w *worker) readRecipe(t *tasks.Task) (*batchRun, error) {
@@ -257,9 +280,9 @@ func (w *worker) readRecipe(t *tasks.Task) (*batchRun, error) {
 }
 
 // input finds the source of a task.
-func (p *preparedRun) input(t *tasks.Task) *batch.Input {
-	in := &batch.Input{FS: p.fs, Path: t.Source}
-	in.Format, in.Err = p.detect(t.Source)
+func (b *batchRun) input(t *tasks.Task) *batch.Input {
+	in := &batch.Input{FS: b.fs, Path: t.Source}
+	in.Format, in.Err = b.detect(t.Source)
 	in.Measure()
 	if in.Err == nil && (in.Size != t.Size || !in.ModTime.Equal(t.ModTime)) {
 		in.Err = &failure{path: t.Source, what: "it has changed since the plan was made", hint: "make a new plan"}
