@@ -61,11 +61,21 @@ func (k *outChunk) rawSize() int { return len(k.buf) - k.front + len(k.lent) }
 // Lent is true while a message's data is not in the chunk. See storage.PendingBlock.
 func (k *outChunk) Lent() bool { return k.lent != nil }
 
+// firstRoom is the room of a chunk until it has more: that of a whole one was most of the memory of small recordings.
+const firstRoom = 64 << 10
+
+// reserve makes room for n bytes, and if there is none, for a whole chunk.
+func (k *outChunk) reserve(n int) {
+	if cap(k.buf)-len(k.buf) < n {
+		k.buf = slices.Grow(k.buf, max(n, min(k.w.threshold, defaultChunk)+64<<10-len(k.buf)))
+	}
+}
+
 // newChunk starts a chunk.
 func (w *Writer) newChunk() *outChunk {
 	k := w.freeChunk()
 	if k.buf == nil {
-		k.buf = make([]byte, k.front, k.front+min(w.threshold, defaultChunk)+64<<10)
+		k.buf = make([]byte, k.front, k.front+firstRoom)
 	}
 	k.buf = k.buf[:k.front]
 	k.used, k.index = k.used[:0], k.index[:0]
@@ -95,6 +105,9 @@ const minLent = 256 << 10
 func (k *outChunk) message(m *storage.Message, slot int, lend bool) {
 	at := len(k.buf) - k.front
 	u := &k.used[slot]
+	if !lend {
+		k.reserve(len(m.Data) + 64) // and its head
+	}
 	rec := message{channel: u.id, sequence: m.Sequence, log: uint64(m.LogTime), publish: uint64(m.PublishTime), data: m.Data}
 	k.buf = rec.appendHead(k.buf)
 	if lend {

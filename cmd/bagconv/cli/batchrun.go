@@ -69,7 +69,7 @@ func (b *batchRun) runAll() error {
 			return errors.Join(err, m.Close())
 		}
 		if b.CollectLess != nil {
-			b.CollectLess(int64(b.jobs) * minMemory)
+			b.CollectLess(int64(b.jobs) * minMemory / 2) // small ones need less
 		}
 	}
 	ctx, cancel := context.WithCancelCause(b.ctx)
