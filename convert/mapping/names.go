@@ -113,3 +113,17 @@ func legalGraph(m *schema.Message) *schema.Message {
 	}
 	return legal(m)
 }
+
+// SameType reports whether two names stand for one type, each spelled as in ROS 1
+// or ROS 2: "std_msgs/String" and "std_msgs/msg/String", "tf/tfMessage" and
+// "tf2_msgs/msg/TFMessage".
+func SameType(a, b string) bool { return a == b || commonName(a) == commonName(b) }
+
+func commonName(name string) string {
+	if strings.Count(name, "/") == 1 {
+		name = ros2Name(name)
+	} else {
+		name = fullROS2Name(name)
+	}
+	return ros1Name(name)
+}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bagconv/bagconv/convert"
 	"github.com/bagconv/bagconv/convert/mapping"
-	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/builtin"
 	"github.com/bagconv/bagconv/schema/rosmsg"
@@ -174,14 +173,4 @@ func inputs(t testing.TB, seed uint64, n int) (bag string, others map[string]str
 		others[to] = converted(t, convert.Job{}, bag, to, filepath.Join(dir, "to_"+to))
 	}
 	return bag, others
-}
-
-// plain is the program of a ROS topic to ROS 1 serialization, padding left out.
-func plain(t testing.TB, d *mapping.Decoded) *transcode.Plan {
-	t.Helper()
-	p, err := transcode.Compile(d.Message, d.Message, transcode.Options{From: d.Wire, To: schema.ROS1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }

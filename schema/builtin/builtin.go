@@ -66,12 +66,6 @@ func Lookup(distro, name string) (text string, ok bool) {
 	return text, ok
 }
 
-// Known reports whether a distribution has a message.
-func Known(distro, name string) bool {
-	_, ok := Lookup(distro, name)
-	return ok
-}
-
 // Names lists the messages of a distribution.
 func Names(distro string) []string {
 	if same, ok := newer[distro]; ok {
