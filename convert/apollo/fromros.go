@@ -139,7 +139,7 @@ func readQuat(r *ros.Reader) quat { return quat{r.F64(), r.F64(), r.F64(), r.F64
 func readImage(v *values, r *ros.Reader) {
 	v.setInteger(imageHeight, uint64(r.U32()))
 	v.setInteger(imageWidth, uint64(r.U32()))
-	v.setText(label, apolloEncoding(r.String()))
+	v.setText(label, encoding(r.String(), apolloName))
 	r.U8() // is_bigendian
 	v.setInteger(imageStep, uint64(r.U32()))
 	v.setBytes(payload, r.Bytes())

@@ -1,6 +1,10 @@
 package apollo
 
-import "github.com/bagconv/bagconv/internal/wire/ros"
+import (
+	"bytes"
+
+	"github.com/bagconv/bagconv/internal/wire/ros"
+)
 
 // pixels is how long a pixel of an encoding of sensor_msgs is, bytes.
 var pixels = map[string]uint64{
@@ -12,27 +16,20 @@ var pixels = map[string]uint64{
 
 // encodings pairs names of Apollo's cameras with those of sensor_msgs; the first
 // of several for one name is written. ROS calls UYVY yuv422.
-var encodings = [...]struct{ apollo, ros []byte }{
+var encodings = [...][2][]byte{
 	{[]byte("gray"), []byte("mono8")}, {[]byte("y"), []byte("mono8")},
 	{[]byte("yuyv"), []byte("yuv422_yuy2")}, {[]byte("YUYV"), []byte("yuv422_yuy2")},
 	{[]byte("uyvy"), []byte("yuv422")}, {[]byte("UYVY"), []byte("yuv422")}, {[]byte("YUV422"), []byte("yuv422")},
 }
 
-// rosEncoding returns what ROS calls an encoding of Apollo.
-func rosEncoding(name []byte) []byte {
-	for i := range encodings {
-		if string(encodings[i].apollo) == string(name) {
-			return encodings[i].ros
-		}
-	}
-	return name
-}
+// The sides of encodings.
+const apolloName, rosName = 0, 1
 
-// apolloEncoding returns what Apollo calls an encoding of ROS.
-func apolloEncoding(name []byte) []byte {
+// encoding returns what a side calls an encoding of the other side.
+func encoding(name []byte, side int) []byte {
 	for i := range encodings {
-		if string(encodings[i].ros) == string(name) {
-			return encodings[i].apollo
+		if bytes.Equal(encodings[i][1-side], name) {
+			return encodings[i][side]
 		}
 	}
 	return name
@@ -42,9 +39,9 @@ func apolloEncoding(name []byte) []byte {
 // is 0 is computed, if the encoding or the data allow it.
 func writeImage(w *ros.Writer, v *values) {
 	height, width, step := uint32(v.num[imageHeight]), uint32(v.num[imageWidth]), uint32(v.num[imageStep])
-	encoding, data := rosEncoding(v.bytes(label)), v.bytes(payload)
+	name, data := encoding(v.bytes(label), rosName), v.bytes(payload)
 	if step == 0 {
-		if n := pixels[string(encoding)] * uint64(width); n > 0 && n <= 1<<32-1 {
+		if n := pixels[string(name)] * uint64(width); n > 0 && n <= 1<<32-1 {
 			step = uint32(n)
 		} else if height > 0 && uint64(len(data))%uint64(height) == 0 {
 			step = uint32(uint64(len(data)) / uint64(height))
@@ -52,7 +49,7 @@ func writeImage(w *ros.Writer, v *values) {
 	}
 	w.U32(height)
 	w.U32(width)
-	w.String(encoding)
+	w.String(name)
 	w.U8(0) // is_bigendian
 	w.U32(step)
 	w.Bytes(data)

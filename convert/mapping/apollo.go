@@ -10,9 +10,9 @@ import (
 	"github.com/bagconv/bagconv/storage"
 )
 
-// standard makes the program to the standard ROS type of one of Apollo's types,
+// fromApollo makes the program to the standard ROS type of one of Apollo's types,
 // and returns that type; nil when there is none, or none is asked for.
-func (m *Mapper) standard(res *Result, md protoreflect.MessageDescriptor) *schema.Message {
+func (m *Mapper) fromApollo(res *Result, md protoreflect.MessageDescriptor) *schema.Message {
 	name := apollo.ROSType(string(md.FullName()))
 	if name == "" || m.o.ProtoTypes != ProtoMapped {
 		return nil
@@ -27,10 +27,15 @@ func (m *Mapper) standard(res *Result, md protoreflect.MessageDescriptor) *schem
 	if p.RoundsTimes() {
 		res.byDesign("point-times", "times of points become seconds in float64, up to 119 ns off; --proto-types generated keeps every ns")
 	}
+	return m.standard(name)
+}
+
+// standard returns the standard type of the target that has this name in ROS 1.
+func (m *Mapper) standard(ros1 string) *schema.Message {
 	if m.o.Encoding == "cdr" {
-		return m.lib.ros2(m.o.Distro, ros2Name(name))
+		return m.lib.ros2(m.o.Distro, ros2Name(ros1))
 	}
-	return m.lib.ros1(name)
+	return m.lib.ros1(ros1)
 }
 
 // toApollo maps a topic of a standard ROS type to the Apollo type that

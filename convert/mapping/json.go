@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/bagconv/bagconv/convert/transcode"
 	"github.com/bagconv/bagconv/schema/jsonschema"
@@ -53,19 +52,13 @@ func (m *Mapper) fromJSON(t *storage.Topic) (*Result, error) {
 	if m.o.Encoding != "protobuf" {
 		res := d.result(t)
 		if dst := m.wellKnown(res, t.Type, d.msg, d.head); dst != nil {
-			res.setROS(dst, m.o.Encoding)
+			res.becomeROS(dst, m.o.Encoding)
 			res.json()
 			return res, nil
 		}
 	}
-	mid := &Result{Topic: storage.Topic{Name: t.Name, Metadata: maps.Clone(t.Metadata)}}
-	if mid.Topic.Metadata == nil {
-		mid.Topic.Metadata = map[string]string{}
-	}
-	mid.setROS(d.msg, "ros1")
-	if tfStatic(t.Name) {
-		mid.Topic.Metadata[storage.MetaLatching] = "1"
-	}
+	mid := &Result{Topic: storage.Topic{Name: t.Name, Metadata: t.Metadata, QoS: t.QoS}}
+	mid.becomeROS(d.msg, "ros1")
 	res, err := m.convert(&mid.Topic)
 	if err != nil {
 		return nil, err

@@ -263,7 +263,7 @@ func (m *Mapper) ros1ToCDR(t *storage.Topic) (*Result, error) {
 	}
 	res.dropSeq(plan, m.o.Sequence)
 	res.setROS2(dst)
-	res.Topic.QoS = ros2QoS(t)
+	res.latch()
 	delete(res.Topic.Metadata, storage.MetaROS2Type)
 	if ros1Name(dst.Name) != t.Type {
 		res.Topic.Metadata[storage.MetaROS1Type] = t.Type

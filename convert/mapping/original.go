@@ -2,7 +2,6 @@ package mapping
 
 import (
 	"fmt"
-	"maps"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -20,26 +19,13 @@ func (m *Mapper) backToROS(t *storage.Topic, md protoreflect.MessageDescriptor, 
 	if err != nil {
 		return nil, err
 	}
-	encoding := "ros1"
-	if wire == schema.CDR {
-		encoding = "cdr"
-	}
 	first, err := fromProtoPlain(md, msg, wire)
 	if err != nil {
 		return nil, err
 	}
-	mid := storage.Topic{Name: t.Name, Type: msg.Name, Encoding: encoding, Metadata: maps.Clone(t.Metadata)}
-	r := &Result{Topic: mid}
-	if r.Topic.Metadata == nil {
-		r.Topic.Metadata = map[string]string{}
-	}
-	r.setROS(msg, encoding)
-	if encoding == "cdr" {
-		r.Topic.QoS = ros2QoS(t)
-	} else if tfStatic(t.Name) {
-		r.Topic.Metadata[storage.MetaLatching] = "1"
-	}
-	res, err := m.Map(&r.Topic)
+	mid := &Result{Topic: storage.Topic{Name: t.Name, Metadata: t.Metadata, QoS: t.QoS}}
+	mid.becomeROS(msg, wire.String())
+	res, err := m.Map(&mid.Topic)
 	if err != nil {
 		return nil, err
 	}

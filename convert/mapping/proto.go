@@ -9,7 +9,6 @@ import (
 	protoapollo "github.com/bagconv/bagconv/proto/apollo"
 	"github.com/bagconv/bagconv/schema"
 	"github.com/bagconv/bagconv/schema/protoschema"
-	"github.com/bagconv/bagconv/schema/rosmsg"
 	"github.com/bagconv/bagconv/storage"
 )
 
@@ -98,7 +97,7 @@ func (m *Mapper) fromProto(t *storage.Topic) (*Result, error) {
 	if m.o.ProtoTypes == ProtoRaw {
 		res.remark("protobuf-generated", "ROS 1 messages cannot carry protobuf; messages become a generated type")
 	}
-	dst := m.standard(res, md)
+	dst := m.fromApollo(res, md)
 	if dst == nil {
 		dst = m.wellKnownProto(res, md)
 	}
@@ -114,16 +113,10 @@ func (m *Mapper) fromProto(t *storage.Topic) (*Result, error) {
 		res.dropped(dst.Name, plan.Dropped())
 	}
 	res.byDesign("presence", "fields that are not set have their default; which fields those were is not kept")
-	res.setROS(dst, m.o.Encoding)
-	meta := res.Topic.Metadata
-	meta[storage.MetaProtoType] = t.Type
+	res.becomeROS(dst, m.o.Encoding)
+	res.Topic.Metadata[storage.MetaProtoType] = t.Type
 	if data := src.descriptors(t); len(data) > 0 {
-		meta[storage.MetaProtoDesc] = pack(data)
-	}
-	if m.o.Encoding == "cdr" {
-		res.Topic.QoS = ros2QoS(t)
-	} else if tfStatic(t.Name) {
-		meta[storage.MetaLatching] = "1"
+		res.Topic.Metadata[storage.MetaProtoDesc] = pack(data)
 	}
 	return res, nil
 }
@@ -148,15 +141,16 @@ func (m *Mapper) wire() schema.Encoding {
 	return schema.CDR
 }
 
-// setROS sets the ROS type of the topic.
-func (r *Result) setROS(msg *schema.Message, encoding string) {
-	r.Topic.Type, r.Topic.Encoding = msg.Name, encoding
+// becomeROS makes a topic that was none of ROS one with that type.
+func (r *Result) becomeROS(msg *schema.Message, encoding string) {
 	if encoding == "cdr" {
-		r.Topic.Schema = storage.Schema{Encoding: "ros2msg", Data: rosmsg.Format(msg, rosmsg.ROS2)}
-		r.setTypeHash(msg)
+		r.setROS2(msg)
+		r.latch()
 		return
 	}
-	r.Topic.Schema = storage.Schema{Encoding: "ros1msg", Data: rosmsg.Format(msg, rosmsg.ROS1)}
-	r.Topic.Metadata[storage.MetaMD5Sum] = schema.MD5(msg)
-	r.Topic.Metadata[storage.MetaLatching] = "0"
+	r.setROS1(msg)
+	r.setMetadata(storage.MetaLatching, "0")
+	if tfStatic(r.Topic.Name) {
+		r.Topic.Metadata[storage.MetaLatching] = "1"
+	}
 }

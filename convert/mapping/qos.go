@@ -16,12 +16,11 @@ var latchedQoS = storage.QoS{
 // tfStatic is always latched, whatever its publisher offered: its readers rely on it.
 func tfStatic(topic string) bool { return topic == "/tf_static" || topic == "tf_static" }
 
-// ros2QoS returns the profiles for a topic that comes from ROS 1.
-func ros2QoS(t *storage.Topic) []storage.QoS {
-	if t.Metadata[storage.MetaLatching] == "1" || tfStatic(t.Name) {
-		return []storage.QoS{latchedQoS}
+// latch sets the profile of a topic in ROS 2 that is latched in ROS 1; others keep theirs.
+func (r *Result) latch() {
+	if r.Topic.Metadata[storage.MetaLatching] == "1" || tfStatic(r.Topic.Name) {
+		r.Topic.QoS = []storage.QoS{latchedQoS}
 	}
-	return nil
 }
 
 // ros1Latching returns the latching flag for a topic that comes from ROS 2: what

@@ -294,7 +294,7 @@ func (r *Result) setROS1(dst *schema.Message) {
 	r.Topic.Type = dst.Name
 	r.Topic.Encoding = "ros1"
 	r.Topic.Schema = storage.Schema{Encoding: "ros1msg", Data: rosmsg.Format(dst, rosmsg.ROS1)}
-	r.Topic.Metadata[storage.MetaMD5Sum] = schema.MD5(dst)
+	r.setMetadata(storage.MetaMD5Sum, schema.MD5(dst))
 }
 
 // setROS2 sets the definition of a topic in ROS 2.

@@ -23,10 +23,7 @@ func (m *Mapper) wellKnown(res *Result, name string, src *schema.Message, head P
 		res.remark("not-mapped", "%s becomes a generated type and not %s: %v", name, ros, err)
 		return nil
 	}
-	dst := m.lib.ros1(ros)
-	if cdr {
-		dst = m.lib.ros2(m.o.Distro, ros2Name(ros))
-	}
+	dst := m.standard(ros)
 	if dst == nil {
 		return nil
 	}

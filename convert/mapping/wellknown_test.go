@@ -2,6 +2,8 @@ package mapping
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -74,6 +76,31 @@ func TestWellKnown(t *testing.T) {
 		if c.types == ProtoGenerated {
 			if again, err := back.Plan.Append(nil, got); err != nil || !bytes.Equal(again, message) {
 				t.Errorf("back: % x, want % x: %v", again, message, err)
+			}
+		}
+	}
+}
+
+// TestWellKnownQoS: a topic that was none of ROS keeps its quality of service, and /tf_static is always latched.
+func TestWellKnownQoS(t *testing.T) {
+	offered := []storage.QoS{{Depth: 7}}
+	log := foxgloveLog(t)
+	log.QoS = offered
+	static := &storage.Topic{Name: "/tf_static", Type: "foxglove.CompressedImage", Encoding: "json", QoS: offered,
+		Schema: storage.Schema{Encoding: "jsonschema", Data: []byte(`{"title":"foxglove.CompressedImage","type":"object","properties":{"data":{"type":"string","contentEncoding":"base64"}}}`)}}
+	own := *static
+	own.Name, own.Type = "/own", "acme.Own"
+	for topic, want := range map[*storage.Topic][]storage.QoS{log: offered, static: {latchedQoS}, &own: offered} {
+		for _, to := range []string{"cdr", "ros1"} {
+			res, err := New(Options{Encoding: to, Distro: DefaultDistro}).Map(topic)
+			if err != nil || strings.HasPrefix(res.Topic.Type, "foxglove") {
+				t.Fatal(res, err)
+			}
+			if to == "cdr" && !slices.Equal(res.Topic.QoS, want) {
+				t.Errorf("%s: %+v, want %+v", topic.Name, res.Topic.QoS, want)
+			}
+			if latching := res.Topic.Metadata[storage.MetaLatching]; to == "ros1" && (latching == "1") != (topic == static) {
+				t.Errorf("%s has latching=%s", topic.Name, latching)
 			}
 		}
 	}
