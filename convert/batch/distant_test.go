@@ -123,10 +123,3 @@ func TestDistant(t *testing.T) {
 		t.Errorf("without resume: %v", err)
 	}
 }
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-}
