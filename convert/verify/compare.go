@@ -16,14 +16,15 @@ import (
 type comparison struct {
 	job      *Job
 	sources  []*recording.Source
-	reversed map[string]bool // the names to compare in reverse, from B to A; nil: all, from A to B
+	again    map[string]bool // the names to compare once more; nil: all are compared, for the first time
+	reversed bool            // types are mapped from B to A, and not from A to B
 	info     [2]*storage.Info
 	chosen   [2][]bool
 	times    [2]selection.Window
 	counts   [2][]int64 // messages of each topic by the index; nil: it is not known, or not all are read
 	link     *linker
 	pairs    []*pair
-	extras   [2]extras.Digests // of a comparison that is not reversed
+	extras   [2]extras.Digests // of the first comparison
 	places   [2]bool           // whether a side has a place for extras
 	queued   []*pair           // with queues that are not empty
 	alones   [2]map[sum]string // names of the topics that a side does not have, when they were first needed
@@ -60,7 +61,7 @@ func (c *comparison) run(ctx context.Context) error {
 	for i, f := range feeds {
 		q := c.query(i)
 		q.Progress = meter.side(i)
-		if c.reversed == nil {
+		if c.again == nil {
 			q.End = func(r storage.Reader) error { return c.readExtras(ctx, i, r) }
 		}
 		wg.Add(1)
@@ -110,11 +111,31 @@ func (c *comparison) doubtful() map[string]bool {
 	return names
 }
 
-// joinReversed takes over the topics that are equal if types are mapped from B to A.
-func (c *comparison) joinReversed(reversed *comparison) {
+// undecided lists the topics with messages of one encoding of which not all are the same bytes.
+func (c *comparison) undecided() map[string]bool {
+	names := map[string]bool{}
+	for _, p := range c.pairs {
+		if p.failed() {
+			names[p.name()] = true
+		}
+	}
+	return names
+}
+
+// compareAgain compares the topics of some names once more, each side for itself, and takes over those that want says.
+func (c *comparison) compareAgain(
+	ctx context.Context, names map[string]bool, reversed bool, want func(*pair) bool,
+) error {
+	if len(names) == 0 {
+		return nil
+	}
+	again := &comparison{job: c.job, sources: c.sources, again: names, reversed: reversed}
+	if err := again.run(ctx); err != nil {
+		return err
+	}
 	named := map[string][]*pair{}
-	for _, o := range reversed.pairs {
-		if o.first == nil {
+	for _, o := range again.pairs {
+		if want(o) {
 			named[o.name()] = append(named[o.name()], o)
 		}
 	}
@@ -125,6 +146,7 @@ func (c *comparison) joinReversed(reversed *comparison) {
 			}
 		}
 	}
+	return nil
 }
 
 // same reports whether two pairs are of the same groups.
@@ -157,10 +179,18 @@ func (c *comparison) start(ctx context.Context, feeds [2]*feed) error {
 			return err
 		}
 	}
-	c.link = newLinker(c.job, c.info, c.chosen, c.reversed, known)
+	c.link = newLinker(c.job, c.info, c.chosen, known)
+	if c.reversed {
+		c.link.reversed = c.again
+	}
 	c.pairs = c.link.pairs()
-	if c.reversed != nil {
-		c.pairs = slices.DeleteFunc(c.pairs, func(p *pair) bool { return !c.reversed[p.name()] })
+	if c.again != nil {
+		c.pairs = slices.DeleteFunc(c.pairs, func(p *pair) bool { return !c.again[p.name()] })
+	}
+	for _, p := range c.pairs {
+		if c.again == nil && c.job.Level == Content && !c.job.apart && p.alike() {
+			p.shortcut = &shortcut{}
+		}
 	}
 	for i, f := range feeds {
 		f.pairs = make([]*pair, len(c.info[i].Topics))

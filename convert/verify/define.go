@@ -3,6 +3,7 @@ package verify
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -88,6 +89,23 @@ func (c *comparison) doubts(side int) (list []storage.Warning) {
 		}
 	}
 	return list
+}
+
+// equal reports whether the same bytes hold the same by both definitions. Where it cannot be sure it says no.
+func (d *topicDefinition) equal(o *topicDefinition) bool {
+	switch {
+	case d == o:
+		return true
+	case d.json != nil || o.json != nil || d.either != nil || o.either != nil || d.wire != o.wire || d.generated != o.generated:
+		return false
+	case (d.proto == nil) != (o.proto == nil) || !reflect.DeepEqual(d.msg, o.msg):
+		return false
+	case d.proto == nil:
+		return true
+	}
+	a, err := protoschema.FileSet(d.proto, nil)
+	b, err2 := protoschema.FileSet(o.proto, nil)
+	return err == nil && err2 == nil && d.proto.FullName() == o.proto.FullName() && bytes.Equal(a, b)
 }
 
 // defineProto finds the ROS type of a protobuf message: the one that it was made

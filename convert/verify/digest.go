@@ -5,15 +5,20 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bagconv/bagconv/convert/content"
 	"github.com/bagconv/bagconv/convert/mapping"
+	"github.com/bagconv/bagconv/schema"
 )
 
 // A reader reads the messages of a topic as canonical ones.
 type reader struct {
 	head    mapping.Program // what a conversion makes of Apollo's types goes before; nil: nothing does
 	program *content.Program
+	from    *topicDefinition // what the program reads, and
+	to      *schema.Message  // the canonical type that it makes of it
+	strict  bool             // as its fields were paired
 }
 
 // A digester is the program of one topic: in the workers of a stream it turns a
@@ -25,18 +30,27 @@ type reader struct {
 //	41  u64 hash of the counters of Headers; 0 if they are not compared
 //	49  u64 of the digest that the other side has when its encoding cannot hold a time or text
 //	57  u32 number of times in odd words, see content.Writer.Odd
+//	61  two u64 hashes, of this process only, of the bytes that the program reads; 0 without a shortcut
 //
 // or, with full, into its flags and the bytes that it digests, the counters of
 // Headers among them.
 type digester struct {
-	reader *reader // nil: bytes are compared as they are
-	seq    bool    // counters of Headers are compared
-	strict bool    // refuse messages that do not fit their definition
-	full   bool
-	pool   sync.Pool // of *scratch
+	reader   *reader // nil: bytes are compared as they are
+	seq      bool    // counters of Headers are compared
+	strict   bool    // refuse messages that do not fit their definition
+	full     bool
+	shortcut *shortcut // nil: the messages of the other side are not read alike
+	hashed   bool      // and so they are only hashed: what they hold is known from the other side
+	pool     sync.Pool // of *scratch
 }
 
-const digestSize = sha256.Size + 1 + 8 + 8 + 8 + 4
+// A shortcut is what both sides of a pair share whose programs are one: equal bytes are equal messages there, and those
+// of side 1 are not decoded, until one has no equal on side 0. Then all of the pair is compared again.
+type shortcut struct {
+	failed atomic.Bool
+}
+
+const digestSize = sha256.Size + 1 + 8 + 8 + 8 + 4 + 16
 
 // The flags of a message.
 const (
@@ -45,6 +59,7 @@ const (
 	flagOpen                  // a string in it does not end with NUL
 	flagTime                  // it has a time that the other encoding cannot hold
 	flagText                  // it has text that the other encoding cannot hold
+	flagHash                  // it was not decoded: it has no digest but the hashes of its bytes
 )
 
 // rawMark goes before bytes that are digested as they are.
@@ -55,7 +70,7 @@ type scratch struct {
 	writer *content.Writer
 }
 
-var seed = maphash.MakeSeed()
+var seed, seed2 = maphash.MakeSeed(), maphash.MakeSeed()
 
 // SizeHint implements mapping.Program.
 func (d *digester) SizeHint(n int) int {
@@ -71,12 +86,24 @@ func (d *digester) Append(dst, src []byte) ([]byte, error) { return d.AppendAt(d
 // AppendAt implements mapping.Timed. A message that does not fit its definition is
 // digested as it is, unless strict is set.
 func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
+	if d.shortcut != nil && d.shortcut.failed.Load() {
+		return dst, nil
+	}
 	s, _ := d.pool.Get().(*scratch)
 	if s == nil {
 		s = &scratch{writer: content.NewWriter(d.full)}
 	}
 	defer d.pool.Put(s)
-	flags, err := d.read(s, src, logTime)
+	plain, err := d.convert(s, src, logTime)
+	if d.hashed && err == nil {
+		dst = append(append(dst, make([]byte, sha256.Size)...), flagHash)
+		dst = binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, src))
+		return appendWire(append(dst, make([]byte, 8+8+4)...), plain), nil
+	}
+	flags := byte(0)
+	if err == nil {
+		flags, err = d.read(s, plain)
+	}
 	if err != nil && d.strict {
 		return dst, err
 	}
@@ -110,30 +137,50 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 	dst = binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, src))
 	dst = binary.LittleEndian.AppendUint64(dst, seq)
 	dst = binary.LittleEndian.AppendUint64(dst, other)
-	return binary.LittleEndian.AppendUint32(dst, odd), nil
+	dst = binary.LittleEndian.AppendUint32(dst, odd)
+	if d.shortcut == nil {
+		plain = nil
+	}
+	return appendWire(dst, plain), nil
+}
+
+// appendWire appends the hashes of what the program of a message reads; nil: they are not needed.
+func appendWire(dst, plain []byte) []byte {
+	if plain == nil {
+		return append(dst, make([]byte, 16)...)
+	}
+	dst = binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, plain))
+	return binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed2, plain))
 }
 
 // other reads a message once more, with its times and text as the other encoding has them. It
 // returns the beginning of its digest.
 func (d *digester) other(s *scratch, src []byte, logTime int64) (uint64, error) {
-	other := digester{reader: &reader{d.reader.head, d.reader.program.Held()}}
-	if _, err := other.read(s, src, logTime); err != nil {
+	other := digester{reader: &reader{head: d.reader.head, program: d.reader.program.Held()}}
+	plain, err := other.convert(s, src, logTime)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := other.read(s, plain); err != nil {
 		return 0, err
 	}
 	sum := s.writer.Sum()
 	return binary.LittleEndian.Uint64(sum[:]), nil
 }
 
-// read reads a message into the writer of s.
-func (d *digester) read(s *scratch, src []byte, logTime int64) (flags byte, err error) {
+// convert returns what the program reads of a message; its memory may be that of s.
+func (d *digester) convert(s *scratch, src []byte, logTime int64) (plain []byte, err error) {
+	if d.reader == nil || d.reader.head == nil {
+		return src, nil
+	}
+	s.buf, err = mapping.AppendAt(d.reader.head, s.buf[:0], src, logTime)
+	return s.buf, err
+}
+
+// read reads what convert returns into the writer of s.
+func (d *digester) read(s *scratch, src []byte) (flags byte, err error) {
 	if d.reader == nil {
 		return 0, nil
-	}
-	if d.reader.head != nil {
-		if s.buf, err = mapping.AppendAt(d.reader.head, s.buf[:0], src, logTime); err != nil {
-			return 0, err
-		}
-		src = s.buf
 	}
 	err = d.reader.program.Read(s.writer, src)
 	if s.writer.Rest {

@@ -17,7 +17,8 @@ type entry struct {
 	seq           uint64 // hash of the counters of Headers, if they are compared
 	other         uint64 // what digest of the other side begins with, when flagTime or flagText is set
 	digest        [sha256.Size]byte
-	odd           uint32 // number of times in odd words
+	wire          [2]uint64 // hashes of what the program of the pair reads
+	odd           uint32    // number of times in odd words
 	flags         byte
 }
 
@@ -99,6 +100,8 @@ func (f *feed) run(ctx context.Context, src *recording.Source, q recording.Query
 			e.seq = binary.LittleEndian.Uint64(m.Data[sha256.Size+9:])
 			e.other = binary.LittleEndian.Uint64(m.Data[sha256.Size+17:])
 			e.odd = binary.LittleEndian.Uint32(m.Data[sha256.Size+25:])
+			e.wire[0] = binary.LittleEndian.Uint64(m.Data[sha256.Size+29:])
+			e.wire[1] = binary.LittleEndian.Uint64(m.Data[sha256.Size+37:])
 		}
 		if len(batch) == batchEntries {
 			return send()

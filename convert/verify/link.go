@@ -71,8 +71,8 @@ type mapperKey struct {
 	rosout   mapping.Rosout
 }
 
-func newLinker(job *Job, info [2]*storage.Info, chosen [2][]bool, reversed map[string]bool, known [2]mapping.Known) *linker {
-	l := &linker{job: job, info: info, chosen: chosen, known: known, reversed: reversed, mappers: map[mapperKey]*mapping.Mapper{}}
+func newLinker(job *Job, info [2]*storage.Info, chosen [2][]bool, known [2]mapping.Known) *linker {
+	l := &linker{job: job, info: info, chosen: chosen, known: known, mappers: map[mapperKey]*mapping.Mapper{}}
 	for i := range info {
 		o := known[i].Options()
 		o.Encoding = "ros1"
@@ -227,7 +227,7 @@ func (k *link) read(side int, d *topicDefinition, head mapping.Program, strict b
 	if lost := append(p.Dropped(), p.Added()...); len(lost) > 0 {
 		k.note(Fields, "one of %s and %s does not have %s", d.msg.Name, k.typ.Name, some(lost))
 	}
-	k.readers[side] = append(k.readers[side], &reader{head, p})
+	k.readers[side] = append(k.readers[side], &reader{head, p, d, k.typ, strict})
 	return nil
 }
 

@@ -14,7 +14,8 @@ import (
 // pairCounts are what is known of a pair while its messages pass.
 type pairCounts struct {
 	sides      [2]sideCount
-	queued     bool // it stands in comparison.held
+	shortcut   *shortcut // nil: the messages of both sides are read each for itself
+	queued     bool      // it stands in comparison.held
 	index      int64
 	first      *Difference
 	differ     int64
@@ -77,6 +78,9 @@ func (c *comparison) merge(feeds [2]*feed) {
 // take compares an entry with what the other side has, or keeps it.
 func (c *comparison) take(side int, e *entry) {
 	p := e.pair
+	if p.failed() {
+		return
+	}
 	s, o := &p.sides[side], &p.sides[1-side]
 	if s.messages == 0 {
 		s.least = e.time
@@ -86,17 +90,13 @@ func (c *comparison) take(side int, e *entry) {
 	if c.job.Level == Counts {
 		return
 	}
-	if s.hash == nil {
-		s.hash = sha256.New()
+	if e.flags&flagHash == 0 {
+		s.add(e)
 	}
-	binary.LittleEndian.PutUint64(s.hashed[:], uint64(e.time))
-	copy(s.hashed[8:], e.digest[:])
-	s.hash.Write(s.hashed[:])
-	s.parts.Add(e.time, &e.digest)
 	if p.groups[1-side] == nil || p.link == nil {
 		return
 	}
-	if o.head < len(o.queue) {
+	if o.waits() {
 		other := &o.queue[o.head]
 		o.head++
 		if side == 0 {
@@ -116,8 +116,36 @@ func (c *comparison) take(side int, e *entry) {
 	}
 }
 
+// add adds a message to what is known of its side.
+func (s *sideCount) add(e *entry) {
+	if s.hash == nil {
+		s.hash = sha256.New()
+	}
+	binary.LittleEndian.PutUint64(s.hashed[:], uint64(e.time))
+	copy(s.hashed[8:], e.digest[:])
+	s.hash.Write(s.hashed[:])
+	s.parts.Add(e.time, &e.digest)
+}
+
+// waits reports whether there are messages that the other side has not had.
+func (s *sideCount) waits() bool { return s.head < len(s.queue) }
+
+// fail gives up that the messages of both sides are the same bytes.
+func (p *pairCounts) fail() { p.shortcut.failed.Store(true) }
+
+// failed reports whether the pair must be compared again.
+func (p *pairCounts) failed() bool { return p.shortcut != nil && p.shortcut.failed.Load() }
+
 // compare compares two messages of one time.
 func (c *comparison) compare(p *pair, a, b *entry) {
+	if b.flags&flagHash != 0 {
+		if a.wire != b.wire || a.flags&flagBad != 0 {
+			p.fail()
+			return
+		}
+		b.digest, b.flags, b.seq, b.other, b.odd = a.digest, a.flags, a.seq, a.other, a.odd
+		p.sides[1].add(b)
+	}
 	switch {
 	case !a.becomes(b) && !b.becomes(a) || a.seq != b.seq || (a.flags^b.flags)&flagBad != 0 || b.flags&^a.flags&flagOpen != 0:
 		p.differ++
@@ -156,10 +184,15 @@ func (e *entry) becomes(o *entry) bool {
 // flush ends a time: what is still in the queues has no counterpart.
 func (c *comparison) flush() {
 	for _, p := range c.queued {
-		p.queued = false
+		if p.queued = false; p.shortcut != nil && (p.sides[0].waits() || p.sides[1].waits()) {
+			p.fail()
+		}
 		for side := range p.sides {
 			s := &p.sides[side]
 			for i := range s.queue[s.head:] {
+				if p.failed() {
+					break
+				}
 				if e := &s.queue[s.head+i]; c.storable(1-side, e.time) {
 					p.unmatched(side, e)
 				} else {

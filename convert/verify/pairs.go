@@ -255,9 +255,43 @@ func (p *pair) name() string {
 	return p.groups[1].name
 }
 
+// alike reports whether equal bytes on both sides are equal messages: all members of the groups have, behind their
+// heads, one definition, and are read by one program.
+func (p *pair) alike() bool {
+	if p.link == nil || p.link.typ == nil || p.groups[0] == nil || p.groups[1] == nil {
+		return false
+	}
+	first := p.link.readers[0][0]
+	for _, readers := range p.link.readers {
+		for _, r := range readers {
+			if r.to != first.to || r.strict != first.strict || !r.from.equal(first.from) {
+				return false
+			}
+		}
+	}
+	// Of two encodings in the recordings, each side has to tell what the other one cannot hold.
+	return p.groups[0].encoding == p.groups[1].encoding || !limited(first.from.msg, map[*schema.Message]bool{})
+}
+
+// limited reports whether not every encoding can hold all values of a type: its times and wide strings.
+func limited(m *schema.Message, seen map[*schema.Message]bool) bool {
+	if seen[m] {
+		return false
+	}
+	seen[m] = true
+	return m.TimeKind() != schema.Invalid || slices.ContainsFunc(m.Fields, func(f schema.Field) bool {
+		k := f.Type.Kind
+		return k == schema.Time || k == schema.Duration || k == schema.WString ||
+			k == schema.Struct && limited(f.Type.Message, seen)
+	})
+}
+
 // program returns that of a member of a group.
 func (p *pair) program(side, i int, full bool) mapping.Program {
 	d := &digester{full: full, strict: p.link != nil && !p.link.both}
+	if !full && p.shortcut != nil {
+		d.shortcut, d.hashed = p.shortcut, side == 1
+	}
 	if p.link != nil && p.link.typ != nil {
 		r := *p.link.readers[side][i]
 		if other := p.groups[1-side]; other != nil && other.encoding != p.groups[side].encoding {

@@ -36,7 +36,7 @@ func pairAll(info [2]*storage.Info) (l *linker, pairs []*pair) {
 		}
 	}
 	format := &storage.Format{Name: "x"}
-	l = newLinker(&Job{A: Side{Format: format}, B: Side{Format: format}, Level: Content}, info, taken, nil, [2]mapping.Known{})
+	l = newLinker(&Job{A: Side{Format: format}, B: Side{Format: format}, Level: Content}, info, taken, [2]mapping.Known{})
 	return l, l.pairs()
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,10 @@ func compare(t *testing.T, job verify.Job, a, b string) *verify.Result {
 	res, err := verify.Run(context.Background(), job)
 	if err != nil {
 		t.Fatalf("%s and %s: %v", a, b, err)
+	}
+	job.Progress = nil
+	if apart, err := verify.Run(context.Background(), verify.Apart(job)); err != nil || !reflect.DeepEqual(res, apart) {
+		t.Errorf("%s and %s: read each for itself: %v\n%+v\nelse\n%+v", a, b, err, apart, res)
 	}
 	return res
 }
