@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -166,26 +167,26 @@ func TestFullDisk(t *testing.T) {
 	if err := m.Begin(); err != nil {
 		t.Fatal(err)
 	}
-	safe := 0
+	var safe atomic.Int64
 	add := func(input string) {
 		t.Helper()
-		if err := m.Append(entry(input, StatusOK), func() { safe++ }); err != nil {
+		if err := m.Append(entry(input, StatusOK), func() { safe.Add(1) }); err != nil {
 			t.Error(err)
 		}
 	}
 	file := m.file
 	m.file = full
-	if add("/a"); safe != 0 {
+	if add("/a"); safe.Load() != 0 {
 		t.Error("a line that is not written is safe")
 	}
 	m.file = file
-	if add("/b"); safe != 2 {
-		t.Errorf("%d of 2 lines are safe", safe)
+	if add("/b"); safe.Load() != 2 {
+		t.Errorf("%d of 2 lines are safe", safe.Load())
 	}
 	m.file = full
 	add("/c")
-	if err := m.Close(); !errors.Is(err, syscall.ENOSPC) || safe != 2 {
-		t.Errorf("a line is lost: %v, %d are safe", err, safe)
+	if err := m.Close(); !errors.Is(err, syscall.ENOSPC) || safe.Load() != 2 {
+		t.Errorf("a line is lost: %v, %d are safe", err, safe.Load())
 	}
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
