@@ -71,7 +71,9 @@ func compare(t *testing.T, job verify.Job, a, b string) *verify.Result {
 	if err != nil {
 		t.Fatalf("%s and %s: %v", a, b, err)
 	}
-	job.Progress = nil
+	if job.Progress = nil; testing.Short() {
+		return res
+	}
 	if apart, err := verify.Run(context.Background(), verify.Apart(job)); err != nil || !reflect.DeepEqual(res, apart) {
 		t.Errorf("%s and %s: read each for itself: %v\n%+v\nelse\n%+v", a, b, err, apart, res)
 	}
