@@ -17,6 +17,7 @@ import (
 // TestBagsToDB3: every bag, whole, in a database that SQLite finds sound, with
 // the values that rosbags decodes from the bag itself.
 func TestBagsToDB3(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var pairs []string
 	for path, want := range bags(t) {

@@ -52,6 +52,7 @@ func catInputs(t *testing.T) (paths []string) {
 // TestCatEverything: whatever the recording, what cat prints is JSON, in order of
 // time, and CSV of a single topic has as many cells in each line.
 func TestCatEverything(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("reads all recordings")
 	}
@@ -109,6 +110,7 @@ func checkCSV(t *testing.T, path, topic string) {
 
 // TestCatFields: each value that cat prints is the one that rosbags reads.
 func TestCatFields(t *testing.T) {
+	t.Parallel()
 	python := os.Getenv("BAGCONV_ROSBAGS_PYTHON")
 	if python == "" {
 		missing(t, "PyPI's rosbags (set BAGCONV_ROSBAGS_PYTHON to a python that has it)")

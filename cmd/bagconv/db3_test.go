@@ -29,6 +29,7 @@ func stableByTime(list []storage.Message) {
 // decodes and the C++ reference library counts, with the values that rosbags
 // decodes from both.
 func TestDB3ToBag(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var pairs, outs []string
 	want, timeZero := map[string]int{}, map[string]int{}

@@ -41,6 +41,7 @@ func (w *treeWorld) convertDerived(t *testing.T, schema func(i int) storage.Sche
 // every value is in the bag, in the record, and in the folder that comes back of them, with the md5sum
 // and the type hash that each type has.
 func TestServicesAndActions(t *testing.T) {
+	t.Parallel()
 	r := findReferees(t)
 	_, seed := trees(t)
 	w := newTreeWorld(t, seed<<32+1<<29, treesPerWorld, typetree.Options{ROS2: true})
@@ -57,6 +58,7 @@ func TestServicesAndActions(t *testing.T) {
 
 // TestIDLTypes: the same for types that are defined in IDL alone.
 func TestIDLTypes(t *testing.T) {
+	t.Parallel()
 	r := findReferees(t)
 	_, seed := trees(t)
 	w := newTreeWorld(t, seed<<32+1<<28, treesPerWorld, typetree.Options{ROS2: true})
@@ -97,6 +99,7 @@ func ros2Only(t *testing.T, path string) (topics []string, messages int, idl boo
 // message of an action and message of an IDL type of the shared recordings as they are in the
 // recording: after a conversion, and after one to a bag or a record and back.
 func TestSharedServices(t *testing.T) {
+	t.Parallel()
 	python := os.Getenv("BAGCONV_MCAP_PYTHON")
 	if python == "" {
 		missing(t, "PyPI's mcap (set BAGCONV_MCAP_PYTHON to a python that has it)")

@@ -53,6 +53,7 @@ func (r *bagReader) counts(t *testing.T, paths []string) (read map[string]int, w
 // TestAppendReferees: every bag that a reader of others reads is added to itself, and is then read by it, with
 // all the messages. Bags of up to 100 kB, and of 20 MB with BAGCONV_EXHAUSTIVE.
 func TestAppendReferees(t *testing.T) {
+	t.Parallel()
 	most := int64(100_000)
 	if os.Getenv("BAGCONV_EXHAUSTIVE") != "" {
 		most = 20_000_000

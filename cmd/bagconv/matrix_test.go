@@ -17,6 +17,7 @@ import (
 // TestBagToBag: another compression, the same connections and bytes, in order
 // of time. bz2, which is slow, is for every third bag, and for all with BAGCONV_EXHAUSTIVE=1.
 func TestBagToBag(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	n := 0
 	for i, path := range sorted(bags(t)) {

@@ -34,6 +34,7 @@ func TestMCAPToMCAP(t *testing.T) {
 
 // TestThroughMCAP: each other format -> MCAP -> the same again.
 func TestThroughMCAP(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	n := 0
 	through := func(t *testing.T, path, end string) (back string) {
@@ -106,6 +107,7 @@ func TestKeptRecordThroughMCAP(t *testing.T) {
 // TestMCAPToOthers: the sound files, whatever their encodings, in each other format with
 // the same content, as the second reader of each encoding judges it.
 func TestMCAPToOthers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for i, path := range mcapFiles(t) {
 		for _, end := range []string{".bag", "/", ".record"} {

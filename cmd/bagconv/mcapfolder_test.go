@@ -27,6 +27,7 @@ func mcapFolders(t *testing.T) (out []string) {
 // TestPairs: a recording of each format becomes one of each other, whole or cut, and that one
 // of its own again; each holds the same as the one that it was made from.
 func TestPairs(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ends := map[string]string{"bag": ".bag", "record": ".record", "db3": "/", "mcap": ".mcap", "ros2mcap": "/"}
 	for name, demo := range map[string]string{"ros": "demo.bag", "apollo": "demo.record"} {
@@ -64,6 +65,7 @@ func TestPairs(t *testing.T) {
 // TestMCAPFolders: within its storage nothing changes but the container, in one part or
 // several, and in the storage of databases but for what these have no place for.
 func TestMCAPFolders(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for i, path := range mcapFolders(t) {
 		for k, args := range [][]string{{"--storage", "mcap"}, {"--storage", "mcap", "--segment-size", "2K", "--compression", "lz4"}, {"--distro", "jazzy"}} {

@@ -97,6 +97,7 @@ func TestRecordFields(t *testing.T) {
 // same again: names, types, times, and each payload as its descriptors read it.
 // Which fields were not set, but had their default, is not kept, which the report has as a loss.
 func TestRecordThereAndBack(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for i, path := range records(t) {
 		for _, end := range []string{"/", ".bag"} {

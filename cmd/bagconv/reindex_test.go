@@ -87,6 +87,7 @@ for p in sys.argv[1:]:
 // TestReindexReferees: what reindex has written, of all recordings that are unindexed or whose
 // index is damaged, is read whole by the tools of the field.
 func TestReindexReferees(t *testing.T) {
+	t.Parallel()
 	t.Run("bags", func(t *testing.T) {
 		want, zero := reindexAll(t, append(samples.Glob(t, "ros1/*/*.bag"), samples.Glob(t, "ros1/*/*.active")...)), map[string]int{}
 		t.Run("python3-rosbag", func(t *testing.T) { decodeROS1(t, want, sorted(want)) })
