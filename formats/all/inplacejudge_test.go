@@ -86,7 +86,7 @@ def read(p):
         for c, t, d in r.messages(): yield c.topic, t, d`
 
 // comparing reads each recording of the standard input before and after, ten seconds at most, and prints what is missing. What
-// a reader does not read to its end before the change is no witness; bytes that it reads twice count once.
+// a reader does not read to its end before the change, or finds no message in, is no witness; bytes that it reads twice count once.
 const comparing = `
 import glob, json, signal, sys
 def late(*_): raise TimeoutError
@@ -96,7 +96,7 @@ for dir in sys.stdin.read().splitlines():
     signal.alarm(10)
     try:
         before = set(map(repr, read(dir + '/before')))
-        out['read'] = True
+        out['read'] = bool(before)
         after = set(map(repr, read(dir + '/after')))
         lost = sorted(before - after)
         if lost: out['missing'] = f'{len(lost)} of {len(before)}, such as {lost[0][:80]}'

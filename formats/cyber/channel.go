@@ -3,6 +3,7 @@ package cyber
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 
 	"github.com/bagconv/bagconv/storage"
 )
@@ -18,6 +19,7 @@ type channel struct {
 	next   *channel          // declared later
 	typ    string            // as declared
 	schema [sha256.Size]byte // sum of what it declares; zero: nothing that can be read
+	twice  bool              // two of its files have one name and different contents
 }
 
 // at returns the topic of messages in a chunk at an offset of the file.
@@ -163,7 +165,8 @@ func (f *file) declare(w *window, at int64, d declaration) error {
 			return err
 		}
 	}
-	c := &channel{name: d.name, from: at, typ: d.typ, schema: s.sum, topic: f.r.topics.add(d.name, d.typ, s)}
+	c := &channel{name: d.name, from: at, typ: d.typ, schema: s.sum, topic: f.r.topics.add(d.name, d.typ, s),
+		twice: errors.Is(s.err, errDescTwice)}
 	old := f.channels[d.name]
 	if old == nil {
 		c.number = len(f.channels) + 1

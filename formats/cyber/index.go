@@ -1,6 +1,7 @@
 package cyber
 
 import (
+	"errors"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -178,7 +179,7 @@ func (c *indexCheck) describes(d declaration) error {
 	}
 	s := f.r.topics.schema(b)
 	for x := f.channels[d.name]; x != nil; x = x.next {
-		if x.typ == d.typ && x.schema == s.sum {
+		if x.typ == d.typ && x.schema == s.sum && (!x.twice || errors.Is(s.err, errDescTwice)) {
 			return nil
 		}
 	}

@@ -212,3 +212,50 @@ func TestContested(t *testing.T) {
 		}
 	}
 }
+
+// TestContestedFile: a bit that is wrong in a file that a section has twice is seen, as the index has two that are equal,
+// and nothing is added: other readers take the index's.
+func TestContestedFile(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join("..", "..", "testdata", "tiny.record"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := []byte("PointENU") // of a file on which several others depend
+	tried := 0
+	for at := 0; ; at++ {
+		next := bytes.Index(whole[at:], name)
+		if next < 0 {
+			break
+		}
+		at += next
+		b := bytes.Clone(whole)
+		b[at] ^= 2
+		path := filepath.Join(t.TempDir(), "x.record")
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(t.Context(), path, storage.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := r.Info()
+		if err != nil || r.Close() != nil {
+			t.Fatal(err)
+		}
+		has := func(code string) bool {
+			return slices.ContainsFunc(info.Warnings, func(w storage.Warning) bool { return w.Code == code })
+		}
+		if !has("descriptor") {
+			continue // in the index, or in a file that the section has once
+		}
+		if tried++; !has("contested") {
+			t.Errorf("byte %d: %v", at, info.Warnings)
+		}
+		if w, err := appendTo(t.Context(), path, storage.WriteOptions{NoSync: true, Append: true}); !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("byte %d: something may be added to it: %v, %v", at, w, err)
+		}
+	}
+	if tried == 0 {
+		t.Error("no section has a file twice")
+	}
+}
