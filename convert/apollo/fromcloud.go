@@ -19,7 +19,7 @@ type column struct {
 	big    bool
 }
 
-// datatypes are the kinds of numbers by those of sensor_msgs/PointField.
+// datatypes has the kind of number of each datatype of sensor_msgs/PointField.
 var datatypes = [...]schema.Kind{fieldInt8: schema.Int8, fieldUint8: schema.Uint8, fieldInt16: schema.Int16, fieldUint16: schema.Uint16,
 	fieldInt32: schema.Int32, fieldUint32: schema.Uint32, fieldFloat32: schema.Float32, fieldFloat64: schema.Float64,
 	fieldInt64: schema.Int64, fieldUint64: schema.Uint64}

@@ -191,7 +191,8 @@ func (m *Manifest) Begin() error {
 	return err
 }
 
-// rewrite writes all lines anew: those of earlier runs that no line of this run is about, then these.
+// rewrite writes the whole file: the lines of earlier runs about inputs that this run has no line about, then the
+// lines of this run.
 func (m *Manifest) rewrite() error {
 	return iox.Replace(m.fs, m.path, func(w io.Writer) error {
 		again := m.again()

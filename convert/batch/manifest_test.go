@@ -94,7 +94,7 @@ func TestTorn(t *testing.T) {
 }
 
 // TestAgain: of several lines about one input the last counts. The line of an input that is done again stays until
-// there is the new one, also after a kill; in the end there is one line for each, those of other inputs too.
+// there is the new one, also after a kill. In the end each input has one line.
 func TestAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.jsonl")
 	written(t, path, entry("/a", StatusFailed), entry("/b", StatusOK), entry("/a", StatusOK), entry("/c", StatusFailed))

@@ -36,7 +36,7 @@ type structLayout struct {
 	unused []string // paths of fields that are skipped
 
 	typ     *message.Type
-	list    *message.Path // to the list of structs; nil: there is none
+	list    *message.Path // leads to the list of structs; nil if the type has no such list
 	element *structLayout // of that list
 }
 

@@ -111,7 +111,7 @@ func (c *comparison) doubtful() map[string]bool {
 	return names
 }
 
-// undecided lists the topics with messages of one encoding of which not all are the same bytes.
+// undecided lists the topics whose shortcut has failed.
 func (c *comparison) undecided() map[string]bool {
 	names := map[string]bool{}
 	for _, p := range c.pairs {
@@ -122,7 +122,8 @@ func (c *comparison) undecided() map[string]bool {
 	return names
 }
 
-// compareAgain compares the topics of some names once more, each side for itself, and takes over those that want says.
+// compareAgain compares the topics with these names once more, without a shortcut. The new pairs for which want is
+// true replace the old ones.
 func (c *comparison) compareAgain(
 	ctx context.Context, names map[string]bool, reversed bool, want func(*pair) bool,
 ) error {

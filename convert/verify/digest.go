@@ -16,9 +16,9 @@ import (
 type reader struct {
 	head    mapping.Program // what a conversion makes of Apollo's types goes before; nil: nothing does
 	program *content.Program
-	from    *topicDefinition // what the program reads, and
-	to      *schema.Message  // the canonical type that it makes of it
-	strict  bool             // as its fields were paired
+	from    *topicDefinition // of the messages that the program reads
+	to      *schema.Message  // the canonical type that it writes
+	strict  bool             // how it pairs their fields: see content.FromROS
 }
 
 // A digester is the program of one topic: in the workers of a stream it turns a
@@ -39,13 +39,14 @@ type digester struct {
 	seq      bool    // counters of Headers are compared
 	strict   bool    // refuse messages that do not fit their definition
 	full     bool
-	shortcut *shortcut // nil: the messages of the other side are not read alike
-	hashed   bool      // and so they are only hashed: what they hold is known from the other side
+	shortcut *shortcut // nil: equal bytes on the other side may be another message
+	hashed   bool      // with a shortcut: messages are hashed and not decoded
 	pool     sync.Pool // of *scratch
 }
 
-// A shortcut is what both sides of a pair share whose programs are one: equal bytes are equal messages there, and those
-// of side 1 are not decoded, until one has no equal on side 0. Then all of the pair is compared again.
+// A shortcut is shared by the digesters of a pair whose sides have one definition and one program. Equal bytes are then
+// equal messages, so the messages of side 1 are not decoded. If one of them has no equal on side 0, the shortcut has
+// failed, and the whole pair is compared again without one.
 type shortcut struct {
 	failed atomic.Bool
 }
@@ -128,7 +129,7 @@ func (d *digester) AppendAt(dst, src []byte, logTime int64) ([]byte, error) {
 			seq = s.writer.Seq
 		}
 		if flags&(flagTime|flagText) != 0 {
-			if other, err = d.other(s, src, logTime); err != nil {
+			if other, err = d.other(s, plain); err != nil {
 				return dst, err
 			}
 		}
@@ -153,15 +154,10 @@ func appendWire(dst, plain []byte) []byte {
 	return binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed2, plain))
 }
 
-// other reads a message once more, with its times and text as the other encoding has them. It
+// other reads what convert returned once more, with its times and text as the other encoding has them. It
 // returns the beginning of its digest.
-func (d *digester) other(s *scratch, src []byte, logTime int64) (uint64, error) {
-	other := digester{reader: &reader{head: d.reader.head, program: d.reader.program.Held()}}
-	plain, err := other.convert(s, src, logTime)
-	if err != nil {
-		return 0, err
-	}
-	if _, err := other.read(s, plain); err != nil {
+func (d *digester) other(s *scratch, plain []byte) (uint64, error) {
+	if err := d.reader.program.Held().Read(s.writer, plain); err != nil {
 		return 0, err
 	}
 	sum := s.writer.Sum()

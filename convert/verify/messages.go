@@ -130,7 +130,7 @@ func (s *sideCount) add(e *entry) {
 // waits reports whether there are messages that the other side has not had.
 func (s *sideCount) waits() bool { return s.head < len(s.queue) }
 
-// fail gives up that the messages of both sides are the same bytes.
+// fail notes that not all messages of the two sides are the same bytes.
 func (p *pairCounts) fail() { p.shortcut.failed.Store(true) }
 
 // failed reports whether the pair must be compared again.
@@ -184,18 +184,16 @@ func (e *entry) becomes(o *entry) bool {
 // flush ends a time: what is still in the queues has no counterpart.
 func (c *comparison) flush() {
 	for _, p := range c.queued {
-		if p.queued = false; p.shortcut != nil && (p.sides[0].waits() || p.sides[1].waits()) {
-			p.fail()
-		}
+		p.queued = false
 		for side := range p.sides {
 			s := &p.sides[side]
 			for i := range s.queue[s.head:] {
-				if p.failed() {
-					break
-				}
-				if e := &s.queue[s.head+i]; c.storable(1-side, e.time) {
+				switch e := &s.queue[s.head+i]; {
+				case p.shortcut != nil:
+					p.fail()
+				case c.storable(1-side, e.time):
 					p.unmatched(side, e)
-				} else {
+				default:
 					s.messages--
 					s.refused.Times++
 				}

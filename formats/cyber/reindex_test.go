@@ -185,14 +185,7 @@ func TestContested(t *testing.T) {
 		b := bytes.Clone(whole)
 		b[at] ^= 2
 		write(b)
-		r, err := Open(t.Context(), path, storage.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		info, err := r.Info()
-		if err != nil || r.Close() != nil {
-			t.Fatal(err)
-		}
+		info := infoOf(t, path)
 		i := slices.IndexFunc(info.Warnings, func(w storage.Warning) bool { return w.Code == "contested" })
 		if i < 0 || !strings.Contains(info.Warnings[i].Message, want) {
 			t.Errorf("byte %d: %v", at, info.Warnings)
@@ -213,8 +206,8 @@ func TestContested(t *testing.T) {
 	}
 }
 
-// TestContestedFile: a bit that is wrong in a file that a section has twice is seen, as the index has two that are equal,
-// and nothing is added: other readers take the index's.
+// TestContestedFile: a section has a .proto file twice, and a bit of one copy is wrong. The index, which other readers
+// use, has both copies right: so the difference is reported, and nothing is added to the record.
 func TestContestedFile(t *testing.T) {
 	whole, err := os.ReadFile(filepath.Join("..", "..", "testdata", "tiny.record"))
 	if err != nil {
@@ -234,14 +227,7 @@ func TestContestedFile(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Open(t.Context(), path, storage.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		info, err := r.Info()
-		if err != nil || r.Close() != nil {
-			t.Fatal(err)
-		}
+		info := infoOf(t, path)
 		has := func(code string) bool {
 			return slices.ContainsFunc(info.Warnings, func(w storage.Warning) bool { return w.Code == code })
 		}
@@ -258,4 +244,18 @@ func TestContestedFile(t *testing.T) {
 	if tried == 0 {
 		t.Error("no section has a file twice")
 	}
+}
+
+// infoOf returns what a recording says about itself.
+func infoOf(t *testing.T, path string) *storage.Info {
+	t.Helper()
+	r, err := Open(t.Context(), path, storage.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := r.Info()
+	if err != nil || r.Close() != nil {
+		t.Fatal(err)
+	}
+	return info
 }

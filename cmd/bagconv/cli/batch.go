@@ -43,8 +43,8 @@ type batchItem struct {
 	replace bool          // the output is ours, from an earlier run
 	receipt *tasks.Result // of the output, from an earlier run; nil: none
 	entry   *batch.Entry
-	adopted bool                   // it is that of the receipt, and the manifest does not have it
-	update  func(convert.Progress) // nil: nobody asks
+	adopted bool                   // entry comes from the receipt, and is not in the manifest yet
+	update  func(convert.Progress) // gets the progress; nil: nobody asks
 }
 
 // killed reports whether an earlier run may have left the output half done.

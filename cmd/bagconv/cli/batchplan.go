@@ -317,7 +317,10 @@ func (b *batchRun) explainManifest(err error) error {
 	case errors.Is(err, fs.ErrExist):
 		return &failure{path: path, what: "a batch has written here before", hint: "--resume continues it, --force starts again", err: err}
 	case errors.Is(err, batch.ErrRunning):
-		return &failure{path: path, what: batch.ErrRunning.Error(), hint: "wait for it to end, or choose another --manifest and output folder", err: err}
+		return &failure{
+			path: path, what: batch.ErrRunning.Error(), err: err,
+			hint: "wait for it to end, or choose another --manifest and output folder",
+		}
 	case errors.Is(err, batch.ErrNoManifest):
 		var pe *fs.PathError
 		if errors.As(err, &pe) {

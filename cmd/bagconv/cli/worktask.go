@@ -150,7 +150,7 @@ func (w *worker) convert(b *batchRun, item *batchItem, try int) (*tasks.Result, 
 	if item.Err == nil && (free || item.replace || b.job.Write.Overwrite) {
 		pending := t.Pending()
 		pending.Manifest = w.manifest
-		// That of a batch need not wait for the disk: the name is there before that of the output, and says enough.
+		// The receipt of a batch need not wait for the disk: its name gets there before the output's name, and is enough.
 		if err := w.store.Save(t, pending, sync && w.manifest == ""); err != nil {
 			return nil, err
 		}
